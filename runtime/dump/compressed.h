@@ -1,0 +1,33 @@
+// Compressed input of any dump format.
+
+#ifndef PACKSMITH_RUNTIME_DUMP_COMPRESSED_H_
+#define PACKSMITH_RUNTIME_DUMP_COMPRESSED_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "runtime/dump/dump.h"
+#include "runtime/dump/file.h"
+
+namespace packsmith {
+
+struct Decompressed {
+  FileBytes file;
+  // Set if the compressed data is cut off or damaged: `file` holds what came out before that.
+  std::optional<Problem> problem;
+};
+
+// Whether the bytes begin like zstd or gzip data.
+bool IsCompressed(absl::Span<const uint8_t> bytes);
+
+// Unpacks zstd or gzip data, several frames or members one after another included; anything else
+// is passed through. One level: what comes out is not unpacked again.
+//
+// ResourceExhausted if it would exceed `max_bytes`; InvalidArgument if nothing at all came out.
+absl::StatusOr<Decompressed> Decompress(FileBytes file, uint64_t max_bytes = kDefaultMaxBytes);
+
+}  // namespace packsmith
+
+#endif  // PACKSMITH_RUNTIME_DUMP_COMPRESSED_H_

@@ -1,0 +1,111 @@
+// What every reader of a dump format yields: memory in numbered spaces, what was submitted, and
+// what was wrong with the input.
+
+#ifndef PACKSMITH_RUNTIME_DUMP_DUMP_H_
+#define PACKSMITH_RUNTIME_DUMP_DUMP_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "runtime/dump/memory.h"
+
+namespace packsmith {
+
+// The GPU that a dump comes from. Empty or zero: the dump does not say.
+//
+// All strings in this header come from the input. They are valid UTF-8, but may hold control
+// characters: escape them before they reach a terminal.
+struct Device {
+  std::string family;      // "intel", "agx"
+  std::string generation;  // what the XML calls it: "gfx9", "gfx125"
+  std::string platform;    // "skl"
+  std::string driver;      // "iris"
+  std::string uapi;        // "i915", "xe"
+  std::optional<uint32_t> pci_id;
+  int verx10 = 0;  // Intel: generation times ten
+
+  friend bool operator==(const Device&, const Device&) = default;
+};
+
+// One batch handed to an engine. Addresses are in `space`.
+struct Submission {
+  uint32_t index = 0;
+  std::string engine;    // "render", "compute", "copy", ...
+  uint32_t context = 0;  // state bases live on per (context, slot)
+  uint32_t slot = 0;     // the engine's slot within the context
+  uint32_t space = 0;
+  uint64_t batch_address = 0;
+  uint64_t batch_length = 0;  // bytes, an upper bound: a stream ends where it says so
+  std::optional<uint64_t> head, tail, acthd;
+  std::optional<uint32_t> ipehr;
+  std::string stream;  // name of the XML stream to walk; empty: the generation's first
+
+  friend bool operator==(const Submission&, const Submission&) = default;
+};
+
+// A named extent of a space. Extents may overlap and need not be mapped.
+struct Buffer {
+  uint32_t space = 0;
+  uint64_t address = 0;
+  uint64_t size = 0;  // bytes
+  std::string name;
+
+  friend bool operator==(const Buffer&, const Buffer&) = default;
+};
+
+// Something wrong with the input that did not stop the reader.
+struct Problem {
+  uint64_t offset = 0;  // byte offset in the input (in what it unpacks to, if it is compressed)
+  std::string text;     // what was wrong and what was done about it
+
+  friend bool operator==(const Problem&, const Problem&) = default;
+};
+
+// Move-only. `memory` points into `backing`.
+struct Dump {
+  Device device;
+  std::vector<Submission> submissions;
+  std::vector<Buffer> buffers;
+  Memory memory;
+  std::vector<Problem> problems;  // at most kMaxProblems + 1, the last one then counts the rest
+  std::shared_ptr<const void> backing;
+
+  static constexpr size_t kMaxProblems = 1000;
+
+  // The buffer that holds (space, address), or null. Of several the one that starts last, and of
+  // these the smallest. O(log n) after SortBuffers(), which every reader calls; O(n) if the number
+  // of buffers changed since. Valid until `buffers` changes.
+  const Buffer* FindBuffer(uint32_t space, uint64_t address) const;
+
+  // Sorts `buffers` by (space, address, larger first) and builds FindBuffer's index. To be called
+  // again after a change of `buffers`.
+  void SortBuffers();
+
+  // Appends a problem unless there are kMaxProblems already: hostile input may have millions.
+  void AddProblem(uint64_t offset, std::string text);
+
+ private:
+  uint64_t problems_left_out_ = 0;
+  // A heap-shaped tree: the greatest (space, end) of the buffers below each node.
+  std::vector<std::pair<uint32_t, uint64_t>> greatest_end_;
+};
+
+// "gfx9" for 90, "gfx125" for 125; empty for 0 and below.
+std::string IntelGenerationName(int verx10);
+
+// What a generation's name says about the device: "gfx75" gives family "intel" and verx10 75,
+// "agx..." family "agx"; other names only fill `generation`.
+Device DeviceOfGeneration(absl::string_view generation);
+
+// `text` with each byte that is not part of valid UTF-8 replaced by U+FFFD.
+std::string ValidUtf8(absl::string_view text);
+
+}  // namespace packsmith
+
+#endif  // PACKSMITH_RUNTIME_DUMP_DUMP_H_

@@ -1,0 +1,43 @@
+// GPU core dumps: ELF64 little-endian core files.
+//
+//   PT_LOAD  p_vaddr is the GPU virtual address, p_paddr the number of the address space; bytes
+//            from p_filesz to p_memsz read as zero
+//   PT_NOTE  owner "packsmith", JSON: type 0x50530001 device, 0x50530002 submission (any number),
+//            0x50530003 list of buffers; other notes are skipped
+//
+// e_machine is 205 for Intel and EM_NONE for AGX. More than 65,534 segments use PN_XNUM.
+// `readelf -lhn` shows all of it.
+
+#ifndef PACKSMITH_RUNTIME_DUMP_ELF_CORE_H_
+#define PACKSMITH_RUNTIME_DUMP_ELF_CORE_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "runtime/dump/dump.h"
+#include "runtime/dump/file.h"
+
+namespace packsmith {
+
+// Whether the bytes begin like an ELF file of any kind.
+bool IsElf(absl::Span<const uint8_t> bytes);
+
+// Reads a core; the dump keeps `file.owner` and looks at pages of segments only when asked for.
+// A damaged segment or note yields its good part and a Problem: bytes missing from the file are
+// unmapped, of overlapping segments the first in the file wins. Sizes and counts in the file are
+// never believed: time and memory are bounded by the size of the file.
+//
+// InvalidArgument (offset and remedy in the text) only if the file is no ELF64 little-endian core
+// or ends within the ELF header.
+absl::StatusOr<Dump> ReadElfCore(FileBytes file);
+
+// Writes a core, whole or not at all. Every segment of `dump.memory` becomes a PT_LOAD; zeros at
+// its end are not stored. Errors of FileWriter; InvalidArgument if notes exceed 4 GiB.
+absl::Status WriteElfCore(const Dump& dump, const std::string& path);
+
+}  // namespace packsmith
+
+#endif  // PACKSMITH_RUNTIME_DUMP_ELF_CORE_H_

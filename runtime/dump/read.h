@@ -1,0 +1,29 @@
+// Any dump: the one entry for programs.
+
+#ifndef PACKSMITH_RUNTIME_DUMP_READ_H_
+#define PACKSMITH_RUNTIME_DUMP_READ_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "runtime/dump/dump.h"
+#include "runtime/dump/file.h"
+#include "runtime/dump/raw.h"
+
+namespace packsmith {
+
+// Opens `path` ("-": standard input), decompresses zstd and gzip, detects the format (ELF magic,
+// hex text, else raw) unless options.format names it, and reads. Options about addresses, engines
+// and generations are for formats that do not say themselves; a core's own notes stand.
+//
+// Errors of OpenFile() and of the format's reader; InvalidArgument for an unknown options.format
+// and for text in no known format; ResourceExhausted if the input unpacks to more than
+// options.max_bytes.
+absl::StatusOr<Dump> ReadDump(const std::string& path, const RawOptions& options = {});
+
+// The same for bytes at hand.
+absl::StatusOr<Dump> ReadDump(FileBytes file, const RawOptions& options = {});
+
+}  // namespace packsmith
+
+#endif  // PACKSMITH_RUNTIME_DUMP_READ_H_
