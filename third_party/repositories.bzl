@@ -14,7 +14,7 @@ def _overlay_repository_impl(repository_ctx):
     for label, path in repository_ctx.attr.files.items():
         repository_ctx.symlink(label, path)
 
-_overlay_repository = repository_rule(
+overlay_repository = repository_rule(
     implementation = _overlay_repository_impl,
     attrs = {"files": attr.label_keyed_string_dict(
         allow_files = True,
@@ -37,7 +37,7 @@ def packsmith_bazel_tools():
 
     # Debian's rules_cc does not load under Debian's Bazel.
     _maybe(
-        _overlay_repository,
+        overlay_repository,
         "rules_cc",
         files = {
             Label("//third_party/rules_cc:cc.BUILD"): "cc/BUILD.bazel",
@@ -45,7 +45,17 @@ def packsmith_bazel_tools():
         },
     )
     _maybe(
-        _overlay_repository,
+        overlay_repository,
+        "rules_shell",
+        files = {
+            Label("//third_party/rules_shell:shell.BUILD"): "shell/BUILD.bazel",
+            Label("//third_party/rules_shell:sh_binary.bzl"): "shell/sh_binary.bzl",
+            Label("//third_party/rules_shell:sh_library.bzl"): "shell/sh_library.bzl",
+            Label("//third_party/rules_shell:sh_test.bzl"): "shell/sh_test.bzl",
+        },
+    )
+    _maybe(
+        overlay_repository,
         "remote_coverage_tools",
         files = {Label("//third_party/remote_coverage_tools:tools.BUILD"): "BUILD.bazel"},
     )
@@ -65,7 +75,7 @@ def packsmith_dependencies():
         "zstd",
     ]:
         _maybe(
-            _overlay_repository,
+            overlay_repository,
             name,
             files = {Label("//third_party/system:%s.BUILD" % name): "BUILD.bazel"},
         )

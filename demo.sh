@@ -1,0 +1,2 @@
+#!/bin/sh
+echo "placeholder: //runtime/cli:unpack is on its way"

@@ -1,0 +1,11 @@
+"""Bzlmod's way to the libraries that are the system's in either world. Not loaded by WORKSPACE."""
+
+load("//third_party:repositories.bzl", "overlay_repository")
+
+def _system_impl(_module_ctx):
+    overlay_repository(
+        name = "libelf",
+        files = {Label("//third_party/system:libelf.BUILD"): "BUILD.bazel"},
+    )
+
+system = module_extension(implementation = _system_impl)
