@@ -92,6 +92,7 @@ struct Dump {
 
  private:
   uint64_t problems_left_out_ = 0;
+  size_t indexed_buffers_ = 0;  // how many buffers the tree was built for
   // A heap-shaped tree: the greatest (space, end) of the buffers below each node.
   std::vector<std::pair<uint32_t, uint64_t>> greatest_end_;
 };

@@ -1,0 +1,30 @@
+// The JSON inside a core's notes. Internal to elf_core.
+
+#ifndef PACKSMITH_RUNTIME_DUMP_ELF_NOTES_H_
+#define PACKSMITH_RUNTIME_DUMP_ELF_NOTES_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "runtime/dump/dump.h"
+
+namespace packsmith {
+
+inline constexpr uint32_t kDeviceNote = 0x50530001;
+inline constexpr uint32_t kSubmissionNote = 0x50530002;
+inline constexpr uint32_t kBuffersNote = 0x50530003;
+
+// Adds what a note of that type says to `dump`; other types are ignored. `offset` is the text's
+// place in the input. A text that breaks off or is no JSON yields what comes before, with a
+// problem.
+void ReadNote(uint32_t type, absl::string_view json, uint64_t offset, Dump& dump);
+
+std::string DeviceToJson(const Device& device);
+std::string SubmissionToJson(const Submission& submission);
+std::string BuffersToJson(absl::Span<const Buffer> buffers);
+
+}  // namespace packsmith
+
+#endif  // PACKSMITH_RUNTIME_DUMP_ELF_NOTES_H_
