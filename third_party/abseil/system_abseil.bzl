@@ -74,7 +74,10 @@ def _module(content):
 
 def _impl(repository_ctx):
     # One target a module, in one package; the labels that people use are aliases of these.
-    modules = ['package(default_visibility = ["//visibility:public"])']
+    modules = [
+        "load(\"@rules_cc//cc:defs.bzl\", \"cc_library\")",
+        "package(default_visibility = [\"//visibility:public\"])",
+    ]
     known = {}
     for path in _find_pkgconfig(repository_ctx).readdir():
         if not path.basename.startswith("absl_") or not path.basename.endswith(".pc"):
