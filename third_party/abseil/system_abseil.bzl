@@ -86,13 +86,11 @@ def _impl(repository_ctx):
         module = _module(repository_ctx.read(path))
 
         # The shared libraries: Debian's static ones are not position-independent, and so fit into
-        # no preload library. --as-needed keeps those out that a program does not use.
-        linkopts = []
-        if module.flags:
-            linkopts = ["-Wl,--push-state,--as-needed"] + module.flags + ["-Wl,--pop-state"]
+        # no preload library. No --as-needed: where Bazel makes a shared library of each cc_library,
+        # the program that loads them all must bring what they need.
         modules.append("cc_library(name = %r, linkopts = %r, deps = %r)" % (
             name,
-            linkopts,
+            module.flags,
             [":" + requirement for requirement in module.requires],
         ))
         known[name] = True
