@@ -1,0 +1,66 @@
+#include "gen/model/load.h"
+
+#include <cstdio>
+#include <memory>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "gen/model/parse.h"
+#include "gen/model/resolve.h"
+
+namespace packsmith::model {
+
+absl::StatusOr<std::string> ReadFileFromDisk(const std::string& path) {
+  const std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen(path.c_str(), "rb"), &std::fclose);
+  if (file == nullptr) return absl::NotFoundError("there is no such file that can be opened");
+  std::string text;
+  char buffer[1 << 16];
+  size_t got = 0;
+  while ((got = std::fread(buffer, 1, sizeof(buffer), file.get())) > 0) text.append(buffer, got);
+  if (std::ferror(file.get()) != 0) return absl::DataLossError("reading failed");
+  return text;
+}
+
+LoadResult Load(const std::string& path, const ReadFile& read_file) {
+  LoadResult result;
+  Parse(path, read_file, result.sources, result.diagnostics, result.model);
+  Resolve(result.sources, result.diagnostics, result.model);
+  result.diagnostics.Sort();
+
+  // FNV-1a: the digest tells versions of a description apart, it protects from nobody.
+  uint64_t hash = 0xcbf29ce484222325u;
+  for (size_t i = 0; i < result.sources.size(); ++i) {
+    for (const char c : result.sources.file(static_cast<int32_t>(i)).text()) {
+      hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+    }
+  }
+  result.model.digest = absl::StrFormat("%016x", hash);
+  return result;
+}
+
+absl::Status ToStatus(const LoadResult& result) {
+  if (!result.diagnostics.has_errors()) return absl::OkStatus();
+  return absl::InvalidArgumentError(FormatAll(result.diagnostics, result.sources));
+}
+
+int Model::FindContainer(absl::string_view name) const {
+  for (size_t i = 0; i < containers.size(); ++i) {
+    if (containers[i].name == name) return static_cast<int>(i);
+  }
+  for (size_t i = 0; i < containers.size(); ++i) {
+    for (const std::string& alias : containers[i].aliases) {
+      if (alias == name) return static_cast<int>(i);
+    }
+  }
+  return -1;
+}
+
+int Model::FindEnum(absl::string_view name) const {
+  for (size_t i = 0; i < enums.size(); ++i) {
+    if (enums[i].name == name) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+}  // namespace packsmith::model

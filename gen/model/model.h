@@ -1,0 +1,301 @@
+// The typed model of one generation: what its XML says, with inheritance applied, references
+// resolved and everything checked. All facts that outputs need are derived here, once; the writers
+// of tables and IR only put them in order.
+#ifndef PACKSMITH_GEN_MODEL_MODEL_H_
+#define PACKSMITH_GEN_MODEL_MODEL_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gen/model/diagnostic.h"
+#include "gen/model/source.h"
+
+namespace packsmith::model {
+
+enum class ContainerKind { kPacket, kStruct, kRegister };
+
+enum class FieldType {
+  kUint,
+  kInt,
+  kBool,
+  kFloat,
+  kHalf,
+  kUfixed,
+  kSfixed,
+  kAddress,
+  kOffset,
+  kEnum,
+  kStruct,
+};
+
+// Text from an attribute that is understood only when the whole file is known.
+struct Deferred {
+  std::string text;
+  Location where;
+  bool empty() const { return text.empty(); }
+};
+
+struct Value {
+  std::string name;
+  uint64_t value = 0;
+  std::string doc;
+  bool avoid = false;  // the hardware has it, the manual says not to use it
+  Location where;
+};
+
+struct Enum {
+  std::string name;
+  std::string prefix;  // of the C names
+  std::string doc;
+  std::string source;
+  std::vector<Value> values;
+  Location where;
+};
+
+// How a value v becomes raw bits r. At most one of minus, log2 and groups; shift and align go with
+// the others.
+struct Encoding {
+  uint64_t minus = 0;   // r = v - minus
+  uint32_t shift = 0;   // r = v >> shift
+  bool log2 = false;    // r = log2 v
+  uint64_t groups = 0;  // r = ceil(v / groups); 0 and all 2^width groups are special, docs/xml.md
+  uint64_t align = 0;   // v is rounded up first
+};
+
+struct Item;
+
+// A field of the same container, or of the same repetition.
+struct FieldRef {
+  const Item* field = nullptr;
+  const Item* group = nullptr;  // the outermost group that holds it, nullptr = none
+};
+
+struct Term {
+  FieldRef ref;
+  bool negated = false;
+  uint64_t value = 0;
+};
+
+// Or of ands. Empty: always true.
+using Condition = std::vector<std::vector<Term>>;
+
+struct Expression {
+  enum class Kind { kNone, kConstant, kField, kState } kind = Kind::kNone;
+  FieldRef ref;
+  int container = -1;  // kState: the packet whose last occurrence is asked
+  uint64_t multiply = 1;
+  uint64_t add = 0;  // kConstant: the value
+};
+
+enum class Access { kNone, kRead, kWrite, kReadWrite };
+
+// What the value of a field leads to.
+struct Points {
+  enum class Target { kStruct, kData, kStream } target = Target::kData;
+  Deferred to, base, count, size, stride, space, space_when, when;
+  Access access = Access::kNone;
+  bool until_zero = false;
+  uint32_t limit = 0;
+  Location where;
+  // Resolved.
+  int target_index = -1;  // container, data kind, or stream
+  int base_index = -1;
+  uint32_t space_number = 0;
+  Expression count_expression, size_expression, stride_expression;
+  Condition space_condition, condition;
+};
+
+struct SetsBase {
+  Deferred base, when;
+  int base_index = -1;
+  Condition condition;
+};
+
+// A field, a reserved run of bits, or a group that repeats.
+struct Item {
+  enum class Kind { kField, kReserved, kGroup } kind = Kind::kField;
+  Location where;
+  std::string name;   // groups and reserved runs may have none
+  std::string alias;  // identifier for C++ where the name cannot be spelled
+  std::string doc;
+  std::string source;
+
+  uint32_t bit = 0;    // from the start of the container, or of the enclosing group's item
+  uint32_t width = 0;  // field, reserved: bits. Group: bits of one item
+
+  // Field.
+  Deferred type_name;
+  FieldType type = FieldType::kUint;
+  int type_index = -1;         // enum or container
+  uint32_t fraction_bits = 0;  // fixed point
+  Encoding encoding;
+  bool shift_given = false;
+  std::optional<uint64_t> default_value;  // integers, in two's complement
+  std::optional<double> default_real;     // float, half and fixed point
+  Deferred default_text;
+  std::optional<uint64_t> forced;
+  std::optional<int64_t> min, max;
+  std::optional<double> min_real, max_real;
+  uint64_t multiple = 0;
+  bool nonzero = false;
+  bool overlap = false;
+  std::string prefix;
+  std::string unit;
+  std::vector<Value> values;
+  std::vector<Points> points;  // none or one
+  std::vector<SetsBase> sets;  // none or one
+  Deferred writes_register;
+  FieldRef writes_ref;
+
+  // Reserved.
+  bool must_be_one = false;
+
+  // Group.
+  bool tail = false;
+  uint32_t count = 0;
+  std::vector<Item> items;
+
+  // Derived names.
+  std::string cpp;
+  std::string c;
+};
+
+struct Variant {
+  Deferred when;
+  uint32_t bytes = 0;
+  Location where;
+  Condition condition;
+};
+
+struct Part {
+  std::string name;
+  std::string alias;
+  Deferred struct_name, when, repeat;
+  Location where;
+  int struct_index = -1;
+  Condition condition;
+  Expression repeat_expression;
+  std::string cpp;
+};
+
+struct Flow {
+  enum class Kind { kJump, kCall, kReturn, kEnd, kTerminate } kind = Kind::kEnd;
+  Deferred when, to;
+  Location where;
+  Condition condition;
+  FieldRef target;
+};
+
+struct Relation {
+  enum class Kind { kCommits, kRequires, kInvalidates } kind = Kind::kCommits;
+  Deferred packet;
+  int container = -1;
+};
+
+struct Container {
+  ContainerKind kind = ContainerKind::kPacket;
+  std::string name;
+  std::vector<std::string> aliases;
+  std::string doc;
+  std::string source;
+  Location where;
+  bool byte_unit = false;  // a record of bytes rather than of dwords
+  bool variable = false;   // the XML gives no fixed size
+  uint32_t bytes = 0;      // of the fixed part
+  uint32_t max_bytes = 0;  // with the longest variant
+  Deferred length_name;
+  const Item* length_field = nullptr;  // at top level
+  uint32_t length_bias = 0;
+  Deferred engines_text;
+  uint64_t engines = ~uint64_t{0};
+  Deferred stream_name;
+  int stream = -1;
+  Deferred like;
+  uint32_t register_offset = 0;
+  std::vector<Item> items;  // in XML order
+  std::vector<Variant> variants;
+  std::vector<Part> parts;
+  std::vector<Flow> flows;
+  std::vector<Relation> relations;
+
+  // Derived.
+  const Item* tail = nullptr;
+  uint32_t identify_mask = 0;
+  uint32_t identify_value = 0;
+  uint32_t identify_bytes = 0;
+  std::string cpp;
+  std::string c;
+};
+
+struct Engine {
+  std::string name;
+  std::string aliases;
+  std::string doc;
+  Location where;
+};
+
+struct Space {
+  std::string name;
+  uint32_t number = 0;
+  Location where;
+};
+
+struct Base {
+  std::string name;
+  std::string doc;
+  Location where;
+};
+
+struct DataKind {
+  std::string name;
+  std::string doc;
+  Location where;
+};
+
+struct Stream {
+  std::string name;
+  std::string doc;
+  Deferred engines_text;
+  uint64_t engines = ~uint64_t{0};
+  uint32_t align = 4;
+  Location where;
+};
+
+struct Model {
+  std::string family;
+  std::string generation;
+  std::string title;
+  std::string aliases;
+  std::string cpp_namespace;
+  std::string c_prefix;
+  std::string doc;
+  std::string source;
+  bool byte_unit = false;
+  std::string digest;               // 16 hex digits over the text of all inputs
+  std::vector<std::string> inputs;  // paths, the file itself first
+  std::vector<Engine> engines;
+  std::vector<Space> spaces;
+  std::vector<Base> bases;
+  std::vector<DataKind> data_kinds;
+  std::vector<Stream> streams;
+  std::vector<Enum> enums;
+  std::vector<Container> containers;  // in XML order
+  std::vector<int> nesting_order;     // container indices, each after those that it nests
+
+  // Copies would leave the resolved pointers behind.
+  Model() = default;
+  Model(const Model&) = delete;
+  Model& operator=(const Model&) = delete;
+  Model(Model&&) = default;
+  Model& operator=(Model&&) = default;
+
+  // Index by name or alias, -1 if there is none.
+  int FindContainer(absl::string_view name) const;
+  int FindEnum(absl::string_view name) const;
+};
+
+}  // namespace packsmith::model
+
+#endif  // PACKSMITH_GEN_MODEL_MODEL_H_

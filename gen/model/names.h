@@ -1,0 +1,32 @@
+// How names of the XML are spelled in C and C++. The rules stand in docs/generated-code.md.
+#ifndef PACKSMITH_GEN_MODEL_NAMES_H_
+#define PACKSMITH_GEN_MODEL_NAMES_H_
+
+#include <string>
+
+#include "absl/strings/string_view.h"
+
+namespace packsmith::model {
+
+// C, as users of genxml know it: characters that no identifier can have are dropped; a name that
+// then does not begin with a letter gets a leading underscore.
+std::string CSafe(absl::string_view name);
+// The type of a container or enumeration: GFX9_SAMPLER_STATE, GFX9_3DSTATE_VS.
+std::string CType(absl::string_view prefix, absl::string_view name);
+// An enumerator of a top-level enumeration.
+std::string CEnumerator(absl::string_view prefix, absl::string_view value);
+// A value listed inside a field.
+std::string CFieldValue(absl::string_view prefix, absl::string_view value);
+
+// C++ type names and enumerators keep their case, other characters become underscores:
+// _3DSTATE_VS, Shader_Channel_Select.
+std::string CppName(absl::string_view name);
+// C++ members in snake_case: buffer_starting_address. Keywords, and the names that every generated
+// type has, get a trailing underscore.
+std::string CppMember(absl::string_view name);
+// A value of a field as a constant of its packet: VERTEX_ACCESS_TYPE_RANDOM.
+std::string CppConstant(absl::string_view field, absl::string_view value);
+
+}  // namespace packsmith::model
+
+#endif  // PACKSMITH_GEN_MODEL_NAMES_H_

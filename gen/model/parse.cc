@@ -1,0 +1,857 @@
+#include "gen/model/parse.h"
+
+#include <algorithm>
+#include <cctype>
+#include <initializer_list>
+#include <pugixml.hpp>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+
+namespace packsmith::model {
+namespace {
+
+constexpr size_t kLargestFile = 16 << 20;
+constexpr uint32_t kLargestContainer = 1 << 16;  // bytes
+constexpr uint32_t kMostRepeats = 4096;
+constexpr int kDeepestGroup = 4;
+constexpr int kLongestLineage = 64;
+
+bool ParseUnsigned(absl::string_view text, uint64_t& value) {
+  if (text.size() > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X')) {
+    return absl::SimpleHexAtoi(text, &value);
+  }
+  // SimpleAtoi would skip spaces and take signs.
+  return !text.empty() && absl::ascii_isdigit(static_cast<unsigned char>(text[0])) &&
+         absl::SimpleAtoi(text, &value);
+}
+
+bool ParseSigned(absl::string_view text, int64_t& value) {
+  uint64_t magnitude = 0;
+  const bool negative = !text.empty() && text[0] == '-';
+  if (!ParseUnsigned(negative ? text.substr(1) : text, magnitude)) return false;
+  if (magnitude > uint64_t{1} << 63 || (magnitude == uint64_t{1} << 63 && !negative)) return false;
+  value = negative ? static_cast<int64_t>(0 - magnitude) : static_cast<int64_t>(magnitude);
+  return true;
+}
+
+// Text of an element with runs of white space folded to one space.
+std::string FoldedText(const char* text) {
+  return absl::StrJoin(absl::StrSplit(text, absl::ByAnyChar(" \t\r\n"), absl::SkipEmpty()), " ");
+}
+
+std::string Directory(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string::npos ? std::string() : path.substr(0, slash + 1);
+}
+
+class Parser {
+ public:
+  Parser(const ReadFile& read_file, Sources& sources, Diagnostics& diagnostics, Model& model)
+      : read_file_(read_file), sources_(sources), diagnostics_(diagnostics), model_(model) {}
+
+  void File(const std::string& path, Location named_at) {
+    if (std::find(lineage_.begin(), lineage_.end(), path) != lineage_.end() ||
+        lineage_.size() >= kLongestLineage) {
+      diagnostics_.Add(
+          Code::kInheritanceCycle, named_at,
+          absl::StrCat("\"", path, "\" extends itself: ", absl::StrJoin(lineage_, " → ")));
+      return;
+    }
+    absl::StatusOr<std::string> text = read_file_(path);
+    if (!text.ok() || text->size() > kLargestFile) {
+      diagnostics_.Add(
+          Code::kCannotRead, named_at,
+          absl::StrCat("cannot read \"", path, "\": ",
+                       text.ok() ? "larger than 16 MiB" : std::string(text.status().message())));
+      return;
+    }
+    lineage_.push_back(path);
+    model_.inputs.push_back(path);
+    const int32_t file = sources_.Add(path, *std::move(text));
+    const int32_t outer = std::exchange(file_, file);
+    Document();
+    file_ = outer;
+    lineage_.pop_back();
+  }
+
+ private:
+  // --- Elements and attributes -----------------------------------------------------------------
+
+  Location At(pugi::xml_node node) const {
+    const ptrdiff_t offset = node.offset_debug();
+    return {file_, offset < 0 ? 0 : static_cast<uint32_t>(offset)};
+  }
+  Location At(pugi::xml_node node, const char* attribute) const {
+    return AttributeLocation(sources_, At(node), attribute);
+  }
+  Diagnostic& Problem(Code code, Location where, std::string text) {
+    return diagnostics_.Add(code, where, std::move(text));
+  }
+
+  // Names every attribute that the element may not have.
+  void Allow(pugi::xml_node node, std::initializer_list<absl::string_view> allowed) {
+    for (const pugi::xml_attribute attribute : node.attributes()) {
+      const absl::string_view name = attribute.name();
+      if (std::find(allowed.begin(), allowed.end(), name) == allowed.end()) {
+        Problem(Code::kUnknownAttribute, At(node, attribute.name()),
+                absl::StrCat("<", node.name(), "> has no attribute \"", name, "\"; it may have ",
+                             absl::StrJoin(allowed, ", ")));
+      }
+    }
+  }
+
+  void Unknown(pugi::xml_node node, pugi::xml_node inside) {
+    if (node.type() == pugi::node_element) {
+      Problem(Code::kUnknownElement, At(node),
+              absl::StrCat("<", inside.name(), "> cannot hold <", node.name(), ">"));
+    } else if (node.type() == pugi::node_pcdata || node.type() == pugi::node_cdata) {
+      Problem(Code::kUnknownElement, At(inside),
+              absl::StrCat("<", inside.name(), "> cannot hold text; put it into <doc>"));
+    }
+  }
+
+  std::string Text(pugi::xml_node node, const char* name) const {
+    return node.attribute(name).value();
+  }
+
+  std::string Required(pugi::xml_node node, const char* name) {
+    std::string value = Text(node, name);
+    if (value.empty()) {
+      Problem(Code::kMissingAttribute, At(node),
+              absl::StrCat("<", node.name(), "> needs ", name, "=\"…\""));
+    }
+    return value;
+  }
+
+  Deferred Later(pugi::xml_node node, const char* name) const {
+    return {Text(node, name), At(node, name)};
+  }
+
+  std::optional<uint64_t> Number(pugi::xml_node node, const char* name,
+                                 uint64_t most = ~uint64_t{0}) {
+    const pugi::xml_attribute attribute = node.attribute(name);
+    if (!attribute) return std::nullopt;
+    uint64_t value = 0;
+    if (!ParseUnsigned(attribute.value(), value)) {
+      Problem(Code::kBadNumber, At(node, name),
+              absl::StrCat(name, "=\"", attribute.value(),
+                           "\" is no number; write it in decimal, or in hexadecimal as 0x…"));
+      return std::nullopt;
+    }
+    if (value > most) {
+      Problem(Code::kBadNumber, At(node, name),
+              absl::StrCat(name, "=\"", attribute.value(), "\" is more than ", most));
+      return std::nullopt;
+    }
+    return value;
+  }
+
+  uint32_t Small(pugi::xml_node node, const char* name, uint32_t otherwise, uint32_t most) {
+    return static_cast<uint32_t>(Number(node, name, most).value_or(otherwise));
+  }
+
+  bool Flag(pugi::xml_node node, const char* name) {
+    const std::string value = Text(node, name);
+    if (value.empty() || value == "false") return false;
+    if (value != "true") {
+      Problem(Code::kBadNumber, At(node, name),
+              absl::StrCat(name, "=\"", value, "\" must be true or false"));
+    }
+    return true;
+  }
+
+  // One of the given words; the first where the attribute is absent.
+  size_t Word(pugi::xml_node node, const char* name,
+              std::initializer_list<absl::string_view> words) {
+    const std::string value = Text(node, name);
+    if (value.empty()) return 0;
+    const auto it = std::find(words.begin(), words.end(), value);
+    if (it == words.end()) {
+      Problem(Code::kBadNumber, At(node, name),
+              absl::StrCat(name, "=\"", value, "\" must be one of ", absl::StrJoin(words, ", ")));
+      return 0;
+    }
+    return static_cast<size_t>(it - words.begin());
+  }
+
+  // <doc> and <source>, which any element may hold.
+  template <class T>
+  bool Words(pugi::xml_node child, T& into) {
+    const absl::string_view name = child.name();
+    if (name == "doc") {
+      into.doc = FoldedText(child.child_value());
+      return true;
+    }
+    if constexpr (requires { into.source; }) {
+      if (name == "source") {
+        into.source = FoldedText(child.child_value());
+        return true;
+      }
+    }
+    return child.type() == pugi::node_comment;
+  }
+
+  // --- The file ----------------------------------------------------------------------------------
+
+  void Document() {
+    const SourceFile& source = sources_.file(file_);
+    pugi::xml_document document;
+    const pugi::xml_parse_result parsed = document.load_buffer(
+        source.text().data(), source.text().size(), pugi::parse_default, pugi::encoding_utf8);
+    if (!parsed) {
+      Problem(Code::kMalformedXml, {file_, static_cast<uint32_t>(parsed.offset)},
+              absl::StrCat("this is no well-formed XML: ", parsed.description()));
+      return;
+    }
+    const pugi::xml_node root = document.document_element();
+    if (absl::string_view(root.name()) != "packsmith") {
+      Problem(Code::kUnknownElement, root ? At(root) : Location{file_, 0},
+              absl::StrCat("the root element must be <packsmith>, not <", root.name(), ">"));
+      return;
+    }
+    Allow(root,
+          {"family", "generation", "title", "namespace", "prefix", "unit", "aliases", "extends"});
+    const std::string extends = Text(root, "extends");
+    if (!extends.empty()) {
+      File(Directory(sources_.file(file_).path()) + extends, At(root, "extends"));
+    }
+    const bool heir = !extends.empty();
+    Set(model_.family, heir ? Text(root, "family") : Required(root, "family"));
+    Set(model_.generation, Required(root, "generation"));
+    model_.title = Text(root, "title");
+    model_.aliases = Text(root, "aliases");
+    const std::string default_namespace = Text(root, "generation");
+    model_.cpp_namespace = Text(root, "namespace");
+    if (model_.cpp_namespace.empty()) model_.cpp_namespace = default_namespace;
+    model_.c_prefix = Text(root, "prefix");
+    if (model_.c_prefix.empty()) model_.c_prefix = absl::AsciiStrToUpper(default_namespace);
+    CheckIdentifier(root, "namespace", model_.cpp_namespace);
+    CheckIdentifier(root, "prefix", model_.c_prefix);
+    if (root.attribute("unit") || !heir) {
+      model_.byte_unit = Word(root, "unit", {"dword", "byte"}) == 1;
+    }
+    for (const pugi::xml_node child : root.children()) TopLevel(child, root);
+  }
+
+  static void Set(std::string& into, std::string value) {
+    if (!value.empty()) into = std::move(value);
+  }
+
+  void CheckIdentifier(pugi::xml_node node, const char* attribute, absl::string_view name) {
+    bool good = !name.empty() &&
+                (absl::ascii_isalpha(static_cast<unsigned char>(name[0])) || name[0] == '_');
+    for (const char c : name) {
+      good = good && (absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_');
+    }
+    if (!good && !name.empty()) {
+      Problem(Code::kNameCollision, At(node, attribute),
+              absl::StrCat("\"", name, "\" cannot be an identifier; set ", attribute, "=\"…\""));
+    }
+  }
+
+  void TopLevel(pugi::xml_node node, pugi::xml_node root) {
+    const absl::string_view name = node.name();
+    if (name == "enum") {
+      ParseEnum(node);
+    } else if (name == "packet") {
+      ParseContainer(node, ContainerKind::kPacket);
+    } else if (name == "struct") {
+      ParseContainer(node, ContainerKind::kStruct);
+    } else if (name == "register") {
+      ParseContainer(node, ContainerKind::kRegister);
+    } else if (name == "engine") {
+      Allow(node, {"name", "aliases"});
+      Engine engine{Required(node, "name"), Text(node, "aliases"), {}, At(node)};
+      Children(node, engine);
+      Declare(model_.engines, std::move(engine), "engine");
+    } else if (name == "space") {
+      Allow(node, {"name", "number"});
+      Declare(model_.spaces,
+              Space{Required(node, "name"), Small(node, "number", 0, 0xffff), At(node)}, "space");
+    } else if (name == "base") {
+      Allow(node, {"name"});
+      Base base{Required(node, "name"), {}, At(node)};
+      Children(node, base);
+      Declare(model_.bases, std::move(base), "base");
+    } else if (name == "data") {
+      Allow(node, {"name"});
+      DataKind kind{Required(node, "name"), {}, At(node)};
+      Children(node, kind);
+      Declare(model_.data_kinds, std::move(kind), "data kind");
+    } else if (name == "stream") {
+      Allow(node, {"name", "engines", "align"});
+      Stream stream;
+      stream.name = Required(node, "name");
+      stream.engines_text = Later(node, "engines");
+      stream.align = Small(node, "align", 4, 64);
+      stream.where = At(node);
+      if (stream.align == 0) {
+        Problem(Code::kBadNumber, At(node, "align"), "a stream cannot be aligned to 0 bytes");
+        stream.align = 4;
+      }
+      Children(node, stream);
+      Declare(model_.streams, std::move(stream), "stream");
+    } else if (name == "remove") {
+      RemoveTopLevel(node);
+    } else if (!Words(node, model_)) {
+      Unknown(node, root);
+    }
+  }
+
+  template <class T>
+  void Children(pugi::xml_node node, T& into) {
+    for (const pugi::xml_node child : node.children()) {
+      if (!Words(child, into)) Unknown(child, node);
+    }
+  }
+
+  // A later file says it again: the new one stands in the old one's place. Twice in one file is an
+  // error.
+  template <class T>
+  T* Declare(std::vector<T>& all, T&& item, absl::string_view what) {
+    for (T& old : all) {
+      if (old.name != item.name || old.name.empty()) continue;
+      if (old.where.file == item.where.file) {
+        Problem(Code::kDuplicateName, item.where,
+                absl::StrCat("there are two ", what, "s with the name \"", item.name, "\""))
+            .notes.push_back({old.where, "the first is here"});
+        return &old;
+      }
+      old = std::move(item);
+      return &old;
+    }
+    all.push_back(std::move(item));
+    return &all.back();
+  }
+
+  void RemoveTopLevel(pugi::xml_node node) {
+    Allow(node, {"packet", "struct", "register", "enum"});
+    bool removed = false;
+    const auto erase = [&](const char* attribute, auto& all, auto&& also) {
+      const std::string name = Text(node, attribute);
+      if (name.empty()) return;
+      const auto it = std::find_if(all.begin(), all.end(), [&](const auto& x) {
+        return x.name == name && x.where.file != file_ && also(x);
+      });
+      if (it == all.end()) return;
+      all.erase(it);
+      removed = true;
+    };
+    const auto kind_is = [](ContainerKind kind) {
+      return [kind](const Container& c) { return c.kind == kind; };
+    };
+    erase("packet", model_.containers, kind_is(ContainerKind::kPacket));
+    erase("struct", model_.containers, kind_is(ContainerKind::kStruct));
+    erase("register", model_.containers, kind_is(ContainerKind::kRegister));
+    erase("enum", model_.enums, [](const Enum&) { return true; });
+    if (!removed) {
+      Problem(Code::kNothingRemoved, At(node), "there is nothing of that name to remove");
+    }
+  }
+
+  // --- Enumerations ------------------------------------------------------------------------------
+
+  void ParseEnum(pugi::xml_node node) {
+    Allow(node, {"name", "prefix"});
+    Enum e;
+    e.name = Required(node, "name");
+    e.prefix = Text(node, "prefix");
+    e.where = At(node);
+    for (const pugi::xml_node child : node.children()) {
+      if (absl::string_view(child.name()) == "value") {
+        ParseValue(child, e.values);
+      } else if (!Words(child, e)) {
+        Unknown(child, node);
+      }
+    }
+    Declare(model_.enums, std::move(e), "enumeration");
+  }
+
+  void ParseValue(pugi::xml_node node, std::vector<Value>& into) {
+    Allow(node, {"name", "value", "avoid"});
+    Value value;
+    value.where = At(node);
+    value.name = Required(node, "name");
+    value.avoid = Flag(node, "avoid");
+    const std::string text = Required(node, "value");
+    int64_t negative = 0;
+    if (!text.empty() && text[0] == '-' && ParseSigned(text, negative)) {
+      value.value = static_cast<uint64_t>(negative);
+    } else {
+      value.value = Number(node, "value").value_or(0);
+    }
+    Children(node, value);
+    for (const Value& old : into) {
+      if (old.name == value.name && !value.name.empty()) {
+        Problem(Code::kDuplicateName, value.where,
+                absl::StrCat("there are two values with the name \"", value.name, "\""))
+            .notes.push_back({old.where, "the first is here"});
+        return;
+      }
+    }
+    into.push_back(std::move(value));
+  }
+
+  // --- Containers --------------------------------------------------------------------------------
+
+  Container* FindOld(absl::string_view name) {
+    for (Container& c : model_.containers) {
+      if (c.name == name) return &c;
+    }
+    return nullptr;
+  }
+
+  void ParseContainer(pugi::xml_node node, ContainerKind kind) {
+    switch (kind) {
+      case ContainerKind::kPacket:
+        Allow(node, {"name", "alias", "dwords", "bytes", "length", "bias", "engines", "stream",
+                     "like", "amend"});
+        break;
+      case ContainerKind::kStruct:
+        Allow(node, {"name", "alias", "dwords", "bytes", "like", "amend"});
+        break;
+      case ContainerKind::kRegister:
+        Allow(node, {"name", "alias", "dwords", "bytes", "offset", "like", "amend"});
+        break;
+    }
+    const std::string name = Required(node, "name");
+    const bool amend = Flag(node, "amend");
+    Container container;
+    bool inherited = false;
+    Container* old = name.empty() ? nullptr : FindOld(name);
+    if (old != nullptr && old->where.file == file_) {
+      Problem(Code::kDuplicateName, At(node),
+              absl::StrCat("there are two containers with the name \"", name, "\""))
+          .notes.push_back({old->where, "the first is here"});
+      old = nullptr;
+    }
+    const std::string like = Text(node, "like");
+    if (amend && !like.empty()) {
+      Problem(Code::kContradiction, At(node, "amend"), "amend and like exclude each other");
+    } else if (amend) {
+      if (old != nullptr) {
+        container = *old;
+        inherited = true;
+      } else {
+        Problem(Code::kNothingToInherit, At(node, "amend"),
+                absl::StrCat("there is no earlier \"", name, "\" to amend"));
+      }
+    } else if (!like.empty()) {
+      if (const Container* model = FindOld(like)) {
+        container = *model;
+        container.aliases.clear();
+        inherited = true;
+      } else {
+        Problem(Code::kNothingToInherit, At(node, "like"),
+                absl::StrCat("there is no \"", like, "\" above to be like"));
+      }
+    }
+    container.kind = kind;
+    container.name = name;
+    container.where = At(node);
+    if (const std::string alias = Text(node, "alias"); !alias.empty()) {
+      container.aliases = absl::StrSplit(alias, ',', absl::SkipEmpty());
+    }
+    ParseSize(node, inherited, container);
+    if (node.attribute("length")) container.length_name = Later(node, "length");
+    if (node.attribute("bias")) container.length_bias = Small(node, "bias", 0, 255);
+    if (node.attribute("engines")) container.engines_text = Later(node, "engines");
+    if (node.attribute("stream")) container.stream_name = Later(node, "stream");
+    if (kind == ContainerKind::kRegister && (node.attribute("offset") || !inherited)) {
+      Required(node, "offset");
+      container.register_offset = Small(node, "offset", 0, 0x7fffffff);
+    }
+    bool variants_cleared = false, parts_cleared = false, flows_cleared = false;
+    bool relations_cleared = false;
+    // What an heir says of variants, parts, flows or relations replaces all that it inherited of
+    // that sort: their order matters, so there is no merging one by one.
+    const auto fresh = [&](bool& cleared, auto& all) {
+      if (!cleared && inherited) all.clear();
+      cleared = true;
+    };
+    for (const pugi::xml_node child : node.children()) {
+      const absl::string_view what = child.name();
+      if (what == "variant") {
+        fresh(variants_cleared, container.variants);
+        ParseVariant(child, container);
+      } else if (what == "part") {
+        fresh(parts_cleared, container.parts);
+        ParsePart(child, container);
+      } else if (what == "flow") {
+        fresh(flows_cleared, container.flows);
+        ParseFlow(child, container);
+      } else if (what == "relation") {
+        fresh(relations_cleared, container.relations);
+        Allow(child, {"kind", "packet"});
+        Required(child, "packet");
+        container.relations.push_back({static_cast<Relation::Kind>(Word(
+                                           child, "kind", {"commits", "requires", "invalidates"})),
+                                       Later(child, "packet")});
+      } else if (what == "remove" && inherited) {
+        Allow(child, {"field"});
+        if (!RemoveItem(container.items, Required(child, "field"))) {
+          Problem(Code::kNothingRemoved, At(child), "there is nothing of that name to remove");
+        }
+      } else if (!ParseItem(child, container.items, 0, inherited) && !Words(child, container)) {
+        Unknown(child, node);
+      }
+    }
+    if (name.empty()) return;
+    if (old != nullptr) {
+      *old = std::move(container);
+    } else {
+      model_.containers.push_back(std::move(container));
+    }
+  }
+
+  void ParseSize(pugi::xml_node node, bool inherited, Container& container) {
+    const bool has_dwords = node.attribute("dwords"), has_bytes = node.attribute("bytes");
+    if (has_dwords && has_bytes) {
+      Problem(Code::kContradiction, At(node, "bytes"), "dwords and bytes exclude each other");
+    }
+    if (!has_dwords && !has_bytes) {
+      if (inherited) return;
+      Problem(Code::kMissingAttribute, At(node),
+              absl::StrCat("<", node.name(), "> needs dwords=\"…\" or bytes=\"…\""));
+      container.variable = true;
+      return;
+    }
+    const char* attribute = has_dwords ? "dwords" : "bytes";
+    container.byte_unit = !has_dwords;
+    container.variable = Text(node, attribute) == "variable";
+    if (container.variable) {
+      container.bytes = 0;
+      return;
+    }
+    const uint32_t unit = has_dwords ? 4 : 1;
+    container.bytes = Small(node, attribute, 0, kLargestContainer / unit) * unit;
+    if (container.bytes == 0 || container.bytes % 2 != 0) {
+      Problem(Code::kBadNumber, At(node, attribute),
+              "a container has at least two bytes, and a whole number of pairs of bytes");
+      container.bytes = 4;
+    }
+  }
+
+  void ParseVariant(pugi::xml_node node, Container& container) {
+    Allow(node, {"dwords", "bytes", "when"});
+    Variant variant;
+    variant.where = At(node);
+    Required(node, "when");
+    variant.when = Later(node, "when");
+    const uint32_t unit = node.attribute("bytes") ? 1 : 4;
+    const char* attribute = unit == 1 ? "bytes" : "dwords";
+    Required(node, attribute);
+    variant.bytes = Small(node, attribute, 0, kLargestContainer / unit) * unit;
+    container.variants.push_back(std::move(variant));
+  }
+
+  void ParsePart(pugi::xml_node node, Container& container) {
+    Allow(node, {"name", "alias", "struct", "when", "repeat"});
+    Part part;
+    part.where = At(node);
+    part.name = Required(node, "name");
+    part.alias = Text(node, "alias");
+    part.struct_name = Later(node, "struct");
+    if (part.struct_name.empty()) part.struct_name.text = part.name;
+    part.when = Later(node, "when");
+    part.repeat = Later(node, "repeat");
+    container.parts.push_back(std::move(part));
+  }
+
+  void ParseFlow(pugi::xml_node node, Container& container) {
+    Allow(node, {"kind", "when", "to"});
+    Required(node, "kind");
+    Flow flow;
+    flow.where = At(node);
+    flow.kind =
+        static_cast<Flow::Kind>(Word(node, "kind", {"jump", "call", "return", "end", "terminate"}));
+    flow.when = Later(node, "when");
+    flow.to = Later(node, "to");
+    container.flows.push_back(std::move(flow));
+  }
+
+  static bool RemoveItem(std::vector<Item>& items, const std::string& name) {
+    if (name.empty()) return false;
+    for (auto it = items.begin(); it != items.end(); ++it) {
+      if (it->name == name) {
+        items.erase(it);
+        return true;
+      }
+      if (it->kind == Item::Kind::kGroup && RemoveItem(it->items, name)) return true;
+    }
+    return false;
+  }
+
+  // --- Fields, reserved runs, groups -------------------------------------------------------------
+
+  bool ParseItem(pugi::xml_node node, std::vector<Item>& into, int depth, bool inherited) {
+    const absl::string_view what = node.name();
+    Item item;
+    item.where = At(node);
+    if (what == "field") {
+      ParseField(node, item);
+    } else if (what == "reserved") {
+      item.kind = Item::Kind::kReserved;
+      Allow(node, {"name", "dword", "bits", "must"});
+      item.name = Text(node, "name");
+      ParseBits(node, item);
+      item.must_be_one = Word(node, "must", {"zero", "one"}) == 1;
+      Children(node, item);
+    } else if (what == "group") {
+      item.kind = Item::Kind::kGroup;
+      ParseGroup(node, item, depth);
+    } else {
+      return false;
+    }
+    Insert(std::move(item), into, inherited);
+    return true;
+  }
+
+  // In an heir an item of the same name (a group without one: at the same place) takes the old
+  // one's place; a new one goes where its bits belong.
+  void Insert(Item&& item, std::vector<Item>& into, bool inherited) {
+    if (!inherited) {
+      into.push_back(std::move(item));
+      return;
+    }
+    for (Item& old : into) {
+      if (old.kind != item.kind) continue;
+      if (item.name.empty() ? old.name.empty() && old.bit == item.bit : old.name == item.name) {
+        old = std::move(item);
+        return;
+      }
+    }
+    const auto after =
+        std::find_if(into.begin(), into.end(), [&](const Item& old) { return old.bit > item.bit; });
+    into.insert(after, std::move(item));
+  }
+
+  void ParseBits(pugi::xml_node node, Item& item) {
+    Required(node, "dword");
+    const uint32_t dword = Small(node, "dword", 0, kLargestContainer / 4);
+    const std::string text = Required(node, "bits");
+    uint64_t high = 0, low = 0;
+    const std::vector<absl::string_view> ends = absl::StrSplit(text, ':');
+    const bool good = ends.size() == 1 ? ParseUnsigned(ends[0], high) && (low = high, true)
+                                       : ends.size() == 2 && ParseUnsigned(ends[0], high) &&
+                                             ParseUnsigned(ends[1], low);
+    if (!good || high < low || high > kLargestContainer * 8) {
+      if (!text.empty()) {
+        Problem(Code::kBadBits, At(node, "bits"),
+                absl::StrCat("bits=\"", text,
+                             "\" must be \"high:low\" or one bit, counted from the dword's start"));
+      }
+      high = low = 0;
+    }
+    item.bit = dword * 32 + static_cast<uint32_t>(low);
+    item.width = static_cast<uint32_t>(high - low + 1);
+  }
+
+  void ParseGroup(pugi::xml_node node, Item& item, int depth) {
+    Allow(node, {"name", "alias", "count", "dword", "bit", "size"});
+    item.name = Text(node, "name");
+    item.alias = Text(node, "alias");
+    Required(node, "dword");
+    item.bit = Small(node, "dword", 0, kLargestContainer / 4) * 32 +
+               Small(node, "bit", 0, kLargestContainer * 8);
+    Required(node, "size");
+    item.width = Small(node, "size", 0, kLargestContainer * 8);
+    const std::string count = Required(node, "count");
+    item.tail = count == "tail";
+    if (!item.tail && !count.empty()) item.count = Small(node, "count", 0, kMostRepeats);
+    if (item.width == 0 || (!item.tail && item.count == 0)) {
+      Problem(Code::kBadGroup, item.where, "a group repeats at least once, and has items of bits");
+      item.width = item.width == 0 ? 32 : item.width;
+      item.count = item.tail ? 0 : 1;
+    }
+    if (depth + 1 >= kDeepestGroup) {
+      Problem(Code::kTooLarge, item.where,
+              absl::StrCat("groups nest at most ", kDeepestGroup - 1, " deep"));
+      return;
+    }
+    for (const pugi::xml_node child : node.children()) {
+      if (!ParseItem(child, item.items, depth + 1, false) && !Words(child, item)) {
+        Unknown(child, node);
+      }
+    }
+    if (item.items.empty()) {
+      Problem(Code::kBadGroup, item.where, "a group holds at least one field");
+    }
+  }
+
+  void ParseField(pugi::xml_node node, Item& item) {
+    Allow(node,
+          {"name", "alias", "dword", "bits", "type", "default", "forced", "minus", "shift", "log2",
+           "groups", "align", "min", "max", "nonzero", "multiple", "unit", "prefix", "overlap"});
+    item.name = Required(node, "name");
+    item.alias = Text(node, "alias");
+    ParseBits(node, item);
+    Required(node, "type");
+    item.type_name = Later(node, "type");
+    ParseType(node, item);
+    const Code wide = Code::kBadEncoding;
+    item.encoding.minus = Number(node, "minus", 1u << 31).value_or(0);
+    item.shift_given = node.attribute("shift");
+    item.encoding.shift = Small(node, "shift", 0, 63);
+    item.encoding.log2 = Flag(node, "log2");
+    item.encoding.groups = Number(node, "groups", 1u << 31).value_or(0);
+    item.encoding.align = Number(node, "align", 1u << 31).value_or(0);
+    for (const char* power : {"align", "groups"}) {
+      if (node.attribute(power) && Text(node, power) == "0") {
+        Problem(wide, At(node, power), absl::StrCat(power, " cannot be 0"));
+      }
+    }
+    item.nonzero = Flag(node, "nonzero");
+    item.overlap = Flag(node, "overlap");
+    item.multiple = Number(node, "multiple", 1u << 31).value_or(0);
+    item.prefix = Text(node, "prefix");
+    item.unit = Text(node, "unit");
+    item.forced = Number(node, "forced");
+    item.default_text = Later(node, "default");
+    ParseRange(node, item);
+    for (const pugi::xml_node child : node.children()) {
+      const absl::string_view what = child.name();
+      if (what == "value") {
+        ParseValue(child, item.values);
+      } else if (what == "points") {
+        ParsePoints(child, item);
+      } else if (what == "sets") {
+        Allow(child, {"base", "when"});
+        Required(child, "base");
+        item.sets.assign(1, SetsBase{Later(child, "base"), Later(child, "when"), -1, {}});
+      } else if (what == "writes") {
+        Allow(child, {"register"});
+        Required(child, "register");
+        item.writes_register = Later(child, "register");
+      } else if (!Words(child, item)) {
+        Unknown(child, node);
+      }
+    }
+  }
+
+  void ParseType(pugi::xml_node node, Item& item) {
+    static constexpr std::pair<absl::string_view, FieldType> kSimple[] = {
+        {"uint", FieldType::kUint},     {"int", FieldType::kInt},
+        {"bool", FieldType::kBool},     {"float", FieldType::kFloat},
+        {"half", FieldType::kHalf},     {"address", FieldType::kAddress},
+        {"offset", FieldType::kOffset},
+    };
+    const std::string& text = item.type_name.text;
+    for (const auto& [name, type] : kSimple) {
+      if (text == name) {
+        item.type = type;
+        return;
+      }
+    }
+    // uI.F and sI.F.
+    uint32_t whole = 0, fraction = 0;
+    const std::vector<absl::string_view> halves =
+        absl::StrSplit(absl::string_view(text).substr(text.empty() ? 0 : 1), '.');
+    if (!text.empty() && (text[0] == 'u' || text[0] == 's') && halves.size() == 2 &&
+        absl::SimpleAtoi(halves[0], &whole) && absl::SimpleAtoi(halves[1], &fraction)) {
+      item.type = text[0] == 'u' ? FieldType::kUfixed : FieldType::kSfixed;
+      item.fraction_bits = std::min(fraction, 63u);
+      const uint64_t bits = uint64_t{whole} + fraction + (text[0] == 's' ? 1 : 0);
+      if (bits != item.width) {
+        Problem(Code::kBadWidth, At(node, "type"),
+                absl::StrCat("type ", text, " takes ", bits, " bits, the field has ", item.width));
+      }
+      return;
+    }
+    item.type = FieldType::kEnum;  // or a structure; resolved by name later
+  }
+
+  void ParseRange(pugi::xml_node node, Item& item) {
+    const bool real = item.type == FieldType::kFloat || item.type == FieldType::kHalf ||
+                      item.type == FieldType::kUfixed || item.type == FieldType::kSfixed;
+    for (const char* name : {"min", "max"}) {
+      if (!node.attribute(name)) continue;
+      const std::string text = Text(node, name);
+      const bool is_min = name[1] == 'i';
+      int64_t integer = 0;
+      double number = 0;
+      if (real && absl::SimpleAtod(text, &number)) {
+        (is_min ? item.min_real : item.max_real) = number;
+      } else if (!real && ParseSigned(text, integer)) {
+        (is_min ? item.min : item.max) = integer;
+      } else {
+        Problem(Code::kBadNumber, At(node, name),
+                absl::StrCat(name, "=\"", text, "\" is no number"));
+      }
+    }
+  }
+
+  void ParsePoints(pugi::xml_node node, Item& item) {
+    Allow(node, {"to", "base", "count", "size", "stride", "space", "space-when", "access", "when",
+                 "until", "limit"});
+    if (!item.points.empty()) {
+      Problem(Code::kContradiction, At(node), "a field points to one thing");
+    }
+    Points points;
+    points.where = At(node);
+    Required(node, "to");
+    points.to = Later(node, "to");
+    points.base = Later(node, "base");
+    points.count = Later(node, "count");
+    points.size = Later(node, "size");
+    points.stride = Later(node, "stride");
+    points.space = Later(node, "space");
+    points.space_when = Later(node, "space-when");
+    points.when = Later(node, "when");
+    points.access =
+        static_cast<Access>(Word(node, "access", {"none", "read", "write", "readwrite"}));
+    points.until_zero = Word(node, "until", {"", "zero"}) == 1;
+    points.limit = Small(node, "limit", 32, 65536);
+    item.points.assign(1, std::move(points));
+  }
+
+  const ReadFile& read_file_;
+  Sources& sources_;
+  Diagnostics& diagnostics_;
+  Model& model_;
+  std::vector<std::string> lineage_;
+  int32_t file_ = -1;
+};
+
+}  // namespace
+
+Location AttributeLocation(const Sources& sources, Location element, absl::string_view name) {
+  if (element.file < 0) return element;
+  const std::string& text = sources.file(element.file).text();
+  size_t i = element.offset;
+  // The tag's name, then pairs of a name and a quoted value, as the XML parser has accepted them.
+  while (i < text.size() && text[i] != '>' &&
+         !absl::ascii_isspace(static_cast<unsigned char>(text[i])))
+    ++i;
+  while (i < text.size() && text[i] != '>') {
+    if (absl::ascii_isspace(static_cast<unsigned char>(text[i]))) {
+      ++i;
+      continue;
+    }
+    const size_t begin = i;
+    while (i < text.size() && text[i] != '=' && text[i] != '>' &&
+           !absl::ascii_isspace(static_cast<unsigned char>(text[i]))) {
+      ++i;
+    }
+    const absl::string_view found = absl::string_view(text).substr(begin, i - begin);
+    while (i < text.size() && text[i] != '"' && text[i] != '\'' && text[i] != '>') ++i;
+    if (found == name) return {element.file, static_cast<uint32_t>(begin)};
+    if (i >= text.size() || text[i] == '>') break;
+    const char quote = text[i++];
+    while (i < text.size() && text[i] != quote) ++i;
+    if (i < text.size()) ++i;
+  }
+  return element;
+}
+
+void Parse(const std::string& path, const ReadFile& read_file, Sources& sources,
+           Diagnostics& diagnostics, Model& model) {
+  Parser(read_file, sources, diagnostics, model).File(path, Location{});
+}
+
+}  // namespace packsmith::model

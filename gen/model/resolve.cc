@@ -1,0 +1,1151 @@
+#include "gen/model/resolve.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "gen/model/flatten.h"
+#include "gen/model/names.h"
+#include "gen/model/parse.h"
+
+namespace packsmith::model {
+namespace {
+
+uint64_t Ones(uint32_t width) { return width >= 64 ? ~uint64_t{0} : (uint64_t{1} << width) - 1; }
+
+bool IsPowerOfTwo(uint64_t value) { return value != 0 && (value & (value - 1)) == 0; }
+
+std::string Bits(uint32_t bit, uint32_t width) {
+  return absl::StrCat("bits ", bit + width - 1, ":", bit);
+}
+
+// A place in the text of a condition or an expression.
+class Cursor {
+ public:
+  Cursor(absl::string_view text) : rest_(text) {}
+  bool done() const { return rest_.empty(); }
+  absl::string_view rest() const { return rest_; }
+  bool Take(absl::string_view what) { return absl::ConsumePrefix(&rest_, what); }
+  void Skip(size_t n) { rest_.remove_prefix(n); }
+  // Whether, after `n` characters, a name has ended.
+  bool EndsAfter(size_t n, std::initializer_list<absl::string_view> ends) const {
+    const absl::string_view after = rest_.substr(n);
+    if (after.empty()) return true;
+    for (const absl::string_view end : ends) {
+      if (after.substr(0, end.size()) == end) return true;
+    }
+    return false;
+  }
+
+ private:
+  absl::string_view rest_;
+};
+
+class Resolver {
+ public:
+  Resolver(const Sources& sources, Diagnostics& diagnostics, Model& model)
+      : sources_(sources), diagnostics_(diagnostics), model_(model) {}
+
+  void Run() {
+    Streams();
+    IndexNames();
+    for (Enum& e : model_.enums) CheckValues(e.values);
+    for (Container& c : model_.containers) ResolveTypes(c.items);
+    if (!OrderNesting()) return;  // circles make everything that follows endless
+    // Sizes first: a field that nests a structure needs the structure's.
+    for (const int i : model_.nesting_order) Size(model_.containers[static_cast<size_t>(i)]);
+    for (Container& c : model_.containers) {
+      container_ = &c;
+      for (Item& item : c.items) CheckItem(item, 0);
+      CheckTail(c);
+      CheckOverlaps(c);
+      Opcode(c);
+    }
+    for (Container& c : model_.containers) {
+      container_ = &c;
+      Length(c);
+      References(c);
+    }
+    CheckAmbiguity();
+    Names();
+    Warn();
+  }
+
+ private:
+  Diagnostic& Problem(Code code, Location where, std::string text) {
+    return diagnostics_.Add(code, where, std::move(text));
+  }
+  Location At(Location element, absl::string_view attribute) const {
+    return AttributeLocation(sources_, element, attribute);
+  }
+
+  // --- Engines and streams -----------------------------------------------------------------------
+
+  uint64_t EngineMask(const Deferred& text) {
+    if (text.empty()) return ~uint64_t{0};
+    uint64_t mask = 0;
+    for (const absl::string_view name : absl::StrSplit(text.text, ' ', absl::SkipEmpty())) {
+      bool found = false;
+      for (size_t i = 0; i < model_.engines.size() && i < 64; ++i) {
+        if (model_.engines[i].name == name) {
+          mask |= uint64_t{1} << i;
+          found = true;
+        }
+      }
+      if (!found) {
+        Problem(Code::kUnknownReference, text.where,
+                absl::StrCat("there is no <engine name=\"", name, "\">"));
+      }
+    }
+    return mask;
+  }
+
+  void Streams() {
+    if (model_.engines.size() > 64) {
+      Problem(Code::kTooLarge, model_.engines[64].where, "there can be 64 engines");
+    }
+    for (Stream& stream : model_.streams) stream.engines = EngineMask(stream.engines_text);
+    for (Container& c : model_.containers) {
+      if (c.kind != ContainerKind::kPacket) continue;
+      c.engines = EngineMask(c.engines_text);
+      if (c.stream_name.empty()) {
+        c.stream = model_.streams.empty() ? -1 : 0;
+        if (c.stream < 0) {
+          Problem(Code::kUnknownReference, c.where,
+                  "a packet stands in a stream, and the file declares none with <stream>");
+        }
+        continue;
+      }
+      c.stream = FindByName(model_.streams, c.stream_name.text);
+      if (c.stream < 0) {
+        Problem(Code::kUnknownReference, c.stream_name.where,
+                absl::StrCat("there is no <stream name=\"", c.stream_name.text, "\">"));
+      }
+    }
+  }
+
+  template <class T>
+  static int FindByName(const std::vector<T>& all, absl::string_view name) {
+    for (size_t i = 0; i < all.size(); ++i) {
+      if (all[i].name == name) return static_cast<int>(i);
+    }
+    return -1;
+  }
+
+  // --- Types
+  // ---------------------------------------------------------------------------------------
+
+  void IndexNames() {
+    for (size_t i = 0; i < model_.containers.size(); ++i) {
+      containers_.emplace(model_.containers[i].name, static_cast<int>(i));
+    }
+    for (size_t i = 0; i < model_.enums.size(); ++i) {
+      enums_.emplace(model_.enums[i].name, static_cast<int>(i));
+    }
+    for (const Container& c : model_.containers) {
+      if (enums_.count(c.name) != 0) {
+        Problem(
+            Code::kDuplicateName, c.where,
+            absl::StrCat("\"", c.name, "\" is an enumeration too; one of them needs another name"));
+      }
+    }
+    enum_used_.resize(model_.enums.size());
+  }
+
+  int FindContainer(absl::string_view name) const {
+    const auto it = containers_.find(std::string(name));
+    return it == containers_.end() ? -1 : it->second;
+  }
+
+  void ResolveTypes(std::vector<Item>& items) {
+    for (Item& item : items) {
+      if (item.kind == Item::Kind::kGroup) {
+        ResolveTypes(item.items);
+        continue;
+      }
+      if (item.kind != Item::Kind::kField || item.type != FieldType::kEnum) continue;
+      if (item.type_name.empty()) continue;
+      if (const auto e = enums_.find(item.type_name.text); e != enums_.end()) {
+        item.type_index = e->second;
+        enum_used_[static_cast<size_t>(e->second)] = true;
+        continue;
+      }
+      const int nested = FindContainer(item.type_name.text);
+      if (nested >= 0 &&
+          model_.containers[static_cast<size_t>(nested)].kind == ContainerKind::kStruct) {
+        item.type = FieldType::kStruct;
+        item.type_index = nested;
+        continue;
+      }
+      Problem(
+          Code::kUnknownType, item.type_name.where,
+          absl::StrCat("there is no type, enumeration or structure \"", item.type_name.text, "\""));
+      item.type = FieldType::kUint;
+    }
+  }
+
+  void Nested(const std::vector<Item>& items, std::vector<const Item*>& into) const {
+    for (const Item& item : items) {
+      if (item.kind == Item::Kind::kGroup) Nested(item.items, into);
+      if (item.kind == Item::Kind::kField && item.type == FieldType::kStruct) into.push_back(&item);
+    }
+  }
+
+  bool OrderNesting() {
+    enum : char { kNew, kOpen, kDone };
+    std::vector<char> state(model_.containers.size(), kNew);
+    bool good = true;
+    // Depth first without recursion: a chain of structures may be as long as the file.
+    struct Frame {
+      int container;
+      std::vector<const Item*> nested;
+      size_t next = 0;
+    };
+    for (size_t root = 0; root < model_.containers.size(); ++root) {
+      if (state[root] != kNew) continue;
+      std::vector<Frame> stack;
+      const auto open = [&](int i) {
+        state[static_cast<size_t>(i)] = kOpen;
+        stack.push_back({i, {}, 0});
+        Nested(model_.containers[static_cast<size_t>(i)].items, stack.back().nested);
+      };
+      open(static_cast<int>(root));
+      while (!stack.empty()) {
+        Frame& top = stack.back();
+        if (top.next == top.nested.size()) {
+          state[static_cast<size_t>(top.container)] = kDone;
+          model_.nesting_order.push_back(top.container);
+          stack.pop_back();
+          continue;
+        }
+        const Item* item = top.nested[top.next++];
+        const auto target = static_cast<size_t>(item->type_index);
+        if (state[target] == kOpen) {
+          Problem(Code::kStructCycle, item->where,
+                  absl::StrCat("\"", model_.containers[target].name, "\" contains itself"));
+          good = false;
+        } else if (state[target] == kNew) {
+          if (stack.size() > 16) {
+            Problem(Code::kTooLarge, item->where, "structures nest at most 16 deep");
+            return false;
+          }
+          open(item->type_index);
+        }
+      }
+    }
+    // Structures that are parts or items go before the packets that name them.
+    std::stable_partition(model_.nesting_order.begin(), model_.nesting_order.end(), [this](int i) {
+      return model_.containers[static_cast<size_t>(i)].kind == ContainerKind::kStruct;
+    });
+    return good;
+  }
+
+  // --- Sizes
+  // ---------------------------------------------------------------------------------------
+
+  static uint64_t EndOf(const Item& item) {
+    if (item.kind != Item::Kind::kGroup) return uint64_t{item.bit} + item.width;
+    return item.tail ? item.bit : uint64_t{item.bit} + uint64_t{item.count} * item.width;
+  }
+
+  void Size(Container& c) {
+    for (const Item& item : c.items) {
+      if (item.kind == Item::Kind::kGroup && item.tail) c.tail = &item;
+    }
+    if (c.bytes == 0) {  // dwords="variable"
+      uint64_t end = 0;
+      for (const Item& item : c.items) end = std::max(end, EndOf(item));
+      const uint32_t unit = c.byte_unit ? 2 : 4;
+      c.bytes = static_cast<uint32_t>(
+          std::min<uint64_t>((end + 8 * unit - 1) / (8 * unit) * unit, uint64_t{1} << 17));
+      if (c.bytes == 0) {
+        if (c.tail == nullptr && c.parts.empty()) {
+          Problem(Code::kMissingLength, c.where,
+                  absl::StrCat("\"", c.name, "\" has no size and no fields that give it one"));
+        }
+        if (c.tail == nullptr) c.bytes = unit;
+      }
+    }
+    c.max_bytes = c.bytes;
+    for (const Variant& variant : c.variants) {
+      if (variant.bytes <= c.bytes || variant.bytes % (c.byte_unit ? 2 : 4) != 0) {
+        Problem(Code::kBadVariant, variant.where,
+                absl::StrCat("a variant is longer than the ", c.bytes, " bytes of its packet"));
+      }
+      c.max_bytes = std::max(c.max_bytes, variant.bytes);
+    }
+    if (c.tail != nullptr && (!c.variants.empty() || !c.parts.empty())) {
+      Problem(Code::kContradiction, c.tail->where,
+              "a packet has a tail, or variants, or parts; not two of them");
+    }
+    if (!c.variants.empty() && !c.parts.empty()) {
+      Problem(Code::kContradiction, c.variants[0].where,
+              "a packet has variants or parts, not both");
+    }
+  }
+
+  // --- Items
+  // ---------------------------------------------------------------------------------------
+
+  // `limit`: bits of the enclosing group's item, 0 at top level.
+  void CheckItem(Item& item, uint32_t limit) {
+    const uint64_t end = EndOf(item);
+    const uint64_t bits = limit != 0 ? limit : uint64_t{container_->max_bytes} * 8;
+    if (end > bits) {
+      Problem(Code::kFieldOutsideContainer, item.where,
+              absl::StrCat(item.name.empty() ? "this" : absl::StrCat("\"", item.name, "\""),
+                           " ends at bit ", end - 1, ", its ", limit != 0 ? "item" : "container",
+                           " has ", bits, " bits"));
+    }
+    switch (item.kind) {
+      case Item::Kind::kGroup:
+        for (Item& inner : item.items) {
+          if (inner.kind == Item::Kind::kGroup && inner.tail) {
+            Problem(Code::kBadGroup, inner.where, "a tail cannot be inside of another group");
+            continue;
+          }
+          CheckItem(inner, item.width);
+        }
+        break;
+      case Item::Kind::kReserved:
+        break;
+      case Item::Kind::kField:
+        CheckField(item);
+        break;
+    }
+  }
+
+  void CheckField(Item& item) {
+    CheckWidth(item);
+    CheckEncoding(item);
+    CheckDefault(item);
+    CheckValues(item.values);
+    if (item.forced && *item.forced > Ones(item.width)) {
+      Problem(Code::kValueTooWide, At(item.where, "forced"),
+              absl::StrCat("forced value ", *item.forced, " does not fit ", item.width, " bits"));
+    }
+    if (item.forced && (item.type == FieldType::kStruct || item.type == FieldType::kFloat ||
+                        item.default_value.has_value())) {
+      Problem(Code::kContradiction, At(item.where, "forced"),
+              "a forced field is an integer and has no other default");
+    }
+    const auto wide_value = [&](const Value& value) {
+      const bool fits = item.type == FieldType::kInt ? FitsSigned(value.value, item.width)
+                                                     : value.value <= MostValue(item);
+      if (fits) return;
+      Problem(Code::kValueTooWide, value.where,
+              absl::StrCat("value \"", value.name, "\" = ", value.value, " does not fit the ",
+                           item.width, " bits of \"", item.name, "\""));
+    };
+    for (const Value& value : item.values) wide_value(value);
+    if (item.type == FieldType::kEnum && item.type_index >= 0) {
+      const Enum& e = model_.enums[static_cast<size_t>(item.type_index)];
+      for (const Value& value : e.values) {
+        if (value.value <= Ones(item.width)) continue;
+        Problem(Code::kValueTooWide, item.where,
+                absl::StrCat("\"", item.name, "\" has ", item.width, " bits, value \"", value.name,
+                             "\" of \"", e.name, "\" is ", value.value))
+            .notes.push_back({value.where, "the value is here"});
+      }
+    }
+    if ((item.min && item.max && *item.min > *item.max) ||
+        (item.min_real && item.max_real && *item.min_real > *item.max_real)) {
+      Problem(Code::kBadRange, At(item.where, "min"), "min is more than max");
+    }
+    if (item.max && *item.max >= 0 && static_cast<uint64_t>(*item.max) > MostValue(item)) {
+      Problem(Code::kBadRange, At(item.where, "max"),
+              absl::StrCat("max is more than the field can hold, ", MostValue(item)));
+    }
+  }
+
+  static bool FitsSigned(uint64_t value, uint32_t width) {
+    if (width >= 64) return true;
+    const uint64_t top = value >> (width - 1);
+    return top == 0 || top == ~uint64_t{0} >> (width - 1);
+  }
+
+  // The largest value that an unsigned field can hold.
+  static uint64_t MostValue(const Item& item) {
+    const Encoding& e = item.encoding;
+    const uint64_t raw = Ones(item.width);
+    if (e.log2) return raw >= 63 ? ~uint64_t{0} : uint64_t{1} << raw;
+    if (e.groups != 0) {
+      return item.width >= 32 ? ~uint64_t{0} : (raw + 1) * e.groups;
+    }
+    if (e.shift != 0 && e.shift + item.width > 64) return ~uint64_t{0};
+    const uint64_t shifted = raw << e.shift;
+    return shifted + e.minus < shifted ? ~uint64_t{0} : shifted + e.minus;
+  }
+
+  void CheckWidth(Item& item) {
+    const auto demand = [&](bool good, absl::string_view what) {
+      if (!good) {
+        Problem(Code::kBadWidth, At(item.where, "bits"),
+                absl::StrCat(what, ", \"", item.name, "\" has ", item.width));
+      }
+    };
+    switch (item.type) {
+      case FieldType::kBool:
+        demand(item.width == 1, "a bool has one bit");
+        break;
+      case FieldType::kFloat:
+        demand(item.width == 32, "a float has 32 bits");
+        break;
+      case FieldType::kHalf:
+        demand(item.width == 16, "a half has 16 bits");
+        break;
+      case FieldType::kStruct: {
+        const Container& nested = model_.containers[static_cast<size_t>(item.type_index)];
+        if (nested.tail != nullptr || !nested.parts.empty() || !nested.variants.empty()) {
+          Problem(Code::kBadType, item.type_name.where,
+                  absl::StrCat("\"", nested.name, "\" has no fixed size, so it cannot be nested"));
+        }
+        uint64_t needed = 0;
+        for (const Item& inner : nested.items) needed = std::max(needed, EndOf(inner));
+        if (item.width > nested.bytes * 8 || item.width < needed) {
+          Problem(Code::kBadWidth, At(item.where, "bits"),
+                  absl::StrCat("\"", nested.name, "\" describes ", needed, " of ", nested.bytes * 8,
+                               " bits, the field has ", item.width));
+        }
+        break;
+      }
+      default:
+        demand(item.width <= 64, "a field has at most 64 bits");
+        break;
+    }
+    if (item.type != FieldType::kStruct && item.width > 64) item.width = 64;
+  }
+
+  void CheckEncoding(Item& item) {
+    Encoding& e = item.encoding;
+    const bool address = item.type == FieldType::kAddress || item.type == FieldType::kOffset;
+    // An address stands in its place: the bits below it are implied to be zero.
+    if (address && !item.shift_given) e.shift = item.bit % 32;
+    const bool integer = address || item.type == FieldType::kUint;
+    const bool any = e.minus != 0 || e.log2 || e.groups != 0 || e.align != 0 ||
+                     (e.shift != 0 && !address) || item.multiple != 0;
+    if (any && !integer) {
+      Problem(Code::kBadEncoding, item.where,
+              "minus, shift, log2, groups, align and multiple are for uint, address and offset");
+    }
+    if ((e.minus != 0) + e.log2 + (e.groups != 0) > 1) {
+      Problem(Code::kBadEncoding, item.where, "minus, log2 and groups exclude each other");
+    }
+    if ((e.log2 || e.groups != 0) && e.shift != 0) {
+      Problem(Code::kBadEncoding, item.where, "log2 and groups exclude shift");
+    }
+    if (e.log2 && item.width > 6) {
+      Problem(Code::kBadEncoding, item.where, "a logarithm has at most 6 bits");
+    }
+    if (e.align != 0 && !IsPowerOfTwo(e.align)) {
+      Problem(Code::kBadEncoding, At(item.where, "align"), "align must be a power of two");
+    }
+    if (e.shift + item.width > 64 && integer) {
+      Problem(Code::kBadEncoding, item.where, "shifted values must fit 64 bits");
+      e.shift = 0;
+    }
+  }
+
+  void CheckDefault(Item& item) {
+    if (item.default_text.empty()) return;
+    const std::string& text = item.default_text.text;
+    const Location where = item.default_text.where;
+    switch (item.type) {
+      case FieldType::kFloat:
+      case FieldType::kHalf:
+      case FieldType::kUfixed:
+      case FieldType::kSfixed: {
+        double real = 0;
+        if (!absl::SimpleAtod(text, &real) || !std::isfinite(real)) {
+          Problem(Code::kBadNumber, where, absl::StrCat("default=\"", text, "\" is no number"));
+          return;
+        }
+        item.default_real = real;
+        const double most =
+            std::ldexp(1.0, static_cast<int>(item.width) - static_cast<int>(item.fraction_bits) -
+                                (item.type == FieldType::kSfixed ? 1 : 0));
+        const bool fixed = item.type == FieldType::kUfixed || item.type == FieldType::kSfixed;
+        if (fixed && (real >= most || real < (item.type == FieldType::kUfixed ? 0 : -most))) {
+          Problem(Code::kValueTooWide, where,
+                  absl::StrCat("default ", text, " does not fit ", item.type_name.text));
+        }
+        return;
+      }
+      case FieldType::kStruct:
+        Problem(Code::kContradiction, where, "a structure's fields have the defaults");
+        return;
+      case FieldType::kBool:
+        if (text == "true" || text == "false") {
+          item.default_value = text == "true" ? 1 : 0;
+          return;
+        }
+        break;
+      default:
+        break;
+    }
+    const std::vector<Value>& named = NamedValues(item);
+    for (const Value& value : named) {
+      if (value.name == text) {
+        item.default_value = value.value;
+        return;
+      }
+    }
+    uint64_t number = 0;
+    int64_t negative = 0;
+    const bool hex = text.size() > 2 && text[0] == '0' && (text[1] | 32) == 'x';
+    if (hex ? absl::SimpleHexAtoi(text, &number) : absl::SimpleAtoi(text, &number)) {
+      if (number > (item.type == FieldType::kInt ? Ones(item.width - 1) : MostValue(item))) {
+        Problem(Code::kValueTooWide, where,
+                absl::StrCat("default ", text, " does not fit ", item.width, " bits"));
+      }
+      item.default_value = number;
+    } else if (item.type == FieldType::kInt && absl::SimpleAtoi(text, &negative)) {
+      if (!FitsSigned(static_cast<uint64_t>(negative), item.width)) {
+        Problem(Code::kValueTooWide, where,
+                absl::StrCat("default ", text, " does not fit ", item.width, " bits"));
+      }
+      item.default_value = static_cast<uint64_t>(negative);
+    } else {
+      Problem(Code::kBadNumber, where,
+              absl::StrCat("default=\"", text, "\" is neither a number nor one of the values"));
+    }
+  }
+
+  const std::vector<Value>& NamedValues(const Item& item) const {
+    if (item.type == FieldType::kEnum && item.type_index >= 0) {
+      return model_.enums[static_cast<size_t>(item.type_index)].values;
+    }
+    return item.values;
+  }
+
+  void CheckValues(const std::vector<Value>& values) {
+    std::map<uint64_t, const Value*> seen;
+    for (const Value& value : values) {
+      const auto [old, fresh] = seen.emplace(value.value, &value);
+      if (fresh) continue;
+      Problem(Code::kValueTwice, value.where,
+              absl::StrCat("\"", value.name, "\" and \"", old->second->name, "\" are both ",
+                           value.value, "; decoding shows the first"))
+          .notes.push_back({old->second->where, "the first is here"});
+    }
+  }
+
+  void CheckTail(const Container& c) {
+    size_t tails = 0;
+    for (const Item& item : c.items) {
+      if (item.kind != Item::Kind::kGroup || !item.tail) continue;
+      ++tails;
+      const uint32_t unit = c.byte_unit ? 16 : 32;
+      if (item.width % unit != 0 || item.bit % unit != 0) {
+        Problem(Code::kBadGroup, item.where,
+                absl::StrCat("a tail starts at and has items of whole ",
+                             c.byte_unit ? "pairs of bytes" : "dwords"));
+      }
+      for (const Item& other : c.items) {
+        if (&other != &item && EndOf(other) > item.bit) {
+          Problem(
+              Code::kBadGroup, item.where,
+              absl::StrCat("a tail comes last, but \"", other.name, "\" lies behind its start"));
+        }
+      }
+      if (uint64_t{c.bytes} * 8 != item.bit && !c.variable) {
+        Problem(Code::kBadGroup, item.where,
+                "the tail must start where the fixed part ends; dwords=\"variable\" derives that");
+      }
+    }
+    if (tails > 1) Problem(Code::kBadGroup, c.where, "a container has one tail at most");
+  }
+
+  void CheckOverlaps(const Container& c) {
+    const Flat flat = Flatten(model_, c);
+    if (flat.too_large) {
+      Problem(Code::kTooLarge, c.where,
+              absl::StrCat("\"", c.name, "\" has more fields than anything that exists"));
+      return;
+    }
+    leaves_ += flat.leaves.size() + flat.tail_leaves.size();
+    if (leaves_ > (1 << 20)) {
+      Problem(Code::kTooLarge, c.where, "the file describes more than a million fields");
+      return;
+    }
+    Sweep(flat.leaves);
+    Sweep(flat.tail_leaves);
+  }
+
+  // Leaves come in bit order. Each pair of items is reported once, however often it repeats.
+  void Sweep(const std::vector<FlatLeaf>& leaves) {
+    std::vector<const FlatLeaf*> open;
+    for (const FlatLeaf& leaf : leaves) {
+      open.erase(
+          std::remove_if(open.begin(), open.end(),
+                         [&](const FlatLeaf* o) { return o->bit + o->item->width <= leaf.bit; }),
+          open.end());
+      for (const FlatLeaf* other : open) {
+        if (leaf.item->overlap || other->item->overlap) continue;
+        if (!overlaps_.emplace(other->item, leaf.item).second) continue;
+        Problem(
+            Code::kOverlap, leaf.item->where,
+            absl::StrCat("\"", leaf.name, "\" (", Bits(leaf.bit, leaf.item->width), ") overlaps \"",
+                         other->name, "\" (", Bits(other->bit, other->item->width),
+                         "); overlap=\"true\" says that it is meant"))
+            .notes.push_back({other->item->where, "the other is here"});
+      }
+      // Views of the same bits pile up only where somebody means it.
+      if (open.size() < 64) open.push_back(&leaf);
+    }
+  }
+
+  // --- Opcodes and lengths
+  // -------------------------------------------------------------------------
+
+  void Opcode(Container& c) {
+    if (c.kind != ContainerKind::kPacket) return;
+    for (const Item& item : c.items) {
+      if (!item.forced || item.bit >= 32) continue;
+      for (uint32_t i = 0; i < item.width && item.bit + i < 32; ++i) {
+        c.identify_mask |= 1u << (item.bit + i);
+        c.identify_value |= static_cast<uint32_t>(*item.forced >> i & 1) << (item.bit + i);
+      }
+    }
+    c.identify_bytes = 1;
+    while (c.identify_bytes < 4 && c.identify_mask >> (8 * c.identify_bytes) != 0) {
+      ++c.identify_bytes;
+    }
+    if (c.identify_mask == 0) {
+      Problem(Code::kMissingOpcode, c.where,
+              absl::StrCat("packet \"", c.name,
+                           "\" has no forced field in its first dword, so nothing tells it apart"));
+    } else if (c.bytes < c.identify_bytes) {
+      Problem(Code::kMissingOpcode, c.where,
+              absl::StrCat("packet \"", c.name, "\" is shorter than its opcode"));
+    }
+  }
+
+  void Length(Container& c) {
+    if (!c.length_name.empty()) {
+      for (const Item& item : c.items) {
+        if (item.kind == Item::Kind::kField && item.name == c.length_name.text) {
+          c.length_field = &item;
+        }
+      }
+      if (c.length_field == nullptr) {
+        Problem(Code::kBadLengthField, c.length_name.where,
+                absl::StrCat("\"", c.name, "\" has no field \"", c.length_name.text, "\""));
+      } else if (c.length_field->type != FieldType::kUint || c.length_field->width > 16 ||
+                 c.length_field->forced || c.length_field->bit + c.length_field->width > 32 ||
+                 HasEncoding(*c.length_field)) {
+        Problem(Code::kBadLengthField, c.length_field->where,
+                "a length is a plain uint of at most 16 bits in the first dword");
+      } else {
+        const uint32_t dwords = c.bytes / 4;
+        if (!c.variable &&
+            (dwords < c.length_bias || dwords - c.length_bias > Ones(c.length_field->width))) {
+          Problem(Code::kBadLengthField, c.length_field->where,
+                  absl::StrCat("a length of ", dwords, " dwords with bias ", c.length_bias,
+                               " does not fit ", c.length_field->width, " bits"));
+        }
+      }
+      return;
+    }
+    if (c.kind == ContainerKind::kPacket && c.tail != nullptr) {
+      Problem(
+          Code::kMissingLength, c.tail->where,
+          absl::StrCat("\"", c.name, "\" repeats as its length says, but has no length=\"FIELD\""));
+    }
+    if (c.kind == ContainerKind::kPacket && c.variable && c.tail == nullptr && c.parts.empty()) {
+      Problem(
+          Code::kMissingLength, c.where,
+          absl::StrCat("\"", c.name, "\" is variable and has neither length=\"FIELD\" nor parts"));
+    }
+  }
+
+  static bool HasEncoding(const Item& item) {
+    const Encoding& e = item.encoding;
+    return e.minus != 0 || e.shift != 0 || e.log2 || e.groups != 0 || e.align != 0;
+  }
+
+  // Whether raw bits of zero mean the value zero, so that a test for it needs no decoding.
+  static bool ZeroIsZero(const Item& item) {
+    const Encoding& e = item.encoding;
+    return e.minus == 0 && !e.log2 && e.groups == 0;
+  }
+
+  // Packets that one engine can see in one stream must not match the same dword.
+  void CheckAmbiguity() {
+    std::vector<const Container*> packets;
+    for (const Container& c : model_.containers) {
+      if (c.kind == ContainerKind::kPacket && c.identify_mask != 0) packets.push_back(&c);
+    }
+    // Two packets match the same dword if their values agree in the bits that both masks have. Per
+    // pair of masks, packets are grouped by those bits, so that this is linear in the packets.
+    std::set<uint32_t> masks;
+    for (const Container* c : packets) masks.insert(c->identify_mask);
+    if (masks.size() > 64) {
+      Problem(Code::kTooLarge, packets[0]->where, "packets have more than 64 forms of opcode");
+      return;
+    }
+    std::set<std::pair<const Container*, const Container*>> reported;
+    for (const uint32_t a : masks) {
+      for (const uint32_t b : masks) {
+        if (b < a) continue;
+        std::multimap<uint32_t, const Container*> by_value;
+        for (const Container* c : packets) {
+          if (c->identify_mask == a) by_value.emplace(c->identify_value & a & b, c);
+        }
+        for (const Container* c : packets) {
+          if (c->identify_mask != b) continue;
+          const auto [begin, end] = by_value.equal_range(c->identify_value & a & b);
+          size_t looked = 0;
+          for (auto it = begin; it != end && ++looked < 256; ++it) {
+            const Container* other = it->second;
+            if (other == c || other->stream != c->stream || (other->engines & c->engines) == 0) {
+              continue;
+            }
+            if (!reported.insert(std::minmax(other, c)).second) continue;
+            const bool c_later = other->where.offset < c->where.offset;
+            Problem(Code::kAmbiguousOpcode, (c_later ? c : other)->where,
+                    absl::StrCat("\"", c->name, "\" and \"", other->name,
+                                 "\" match the same dword on the same engine"))
+                .notes.push_back({(c_later ? other : c)->where, "the other is here"});
+          }
+        }
+      }
+    }
+  }
+
+  // --- References
+  // ----------------------------------------------------------------------------------
+
+  // Whoever asks: a field in `group`, or (nullptr) something at the top level.
+  struct Scope {
+    const Container* container;
+    const Item* group;
+  };
+
+  // The longest field name that `cursor` begins with.
+  FieldRef TakeField(Cursor& cursor, const Scope& scope,
+                     std::initializer_list<absl::string_view> ends) {
+    FieldRef best;
+    size_t length = 0;
+    const auto offer = [&](const Item& item, const Item* group) {
+      if (item.kind != Item::Kind::kField || item.name.size() <= length) return;
+      if (cursor.rest().substr(0, item.name.size()) != item.name ||
+          !cursor.EndsAfter(item.name.size(), ends)) {
+        return;
+      }
+      best = {&item, group};
+      length = item.name.size();
+    };
+    for (const Item& item : scope.container->items) {
+      offer(item, nullptr);
+      if (item.kind != Item::Kind::kGroup || scope.group == nullptr) continue;
+      // Another group of the same count runs in step: item i there goes with item i here.
+      const bool same = &item == scope.group;
+      if (!same && (item.tail || scope.group->tail || item.count != scope.group->count)) continue;
+      for (const Item& inner : item.items) offer(inner, &item);
+    }
+    cursor.Skip(length);
+    return best;
+  }
+
+  static bool IsWhole(const Item& item) {
+    switch (item.type) {
+      case FieldType::kFloat:
+      case FieldType::kHalf:
+      case FieldType::kUfixed:
+      case FieldType::kSfixed:
+      case FieldType::kStruct:
+        return false;
+      default:
+        return true;
+    }
+  }
+
+  Condition ParseCondition(const Deferred& text, const Scope& scope) {
+    Condition condition;
+    if (text.empty()) return condition;
+    Cursor cursor(text.text);
+    condition.emplace_back();
+    while (true) {
+      Term term;
+      const bool negated = cursor.Take("!");
+      term.ref = TakeField(cursor, scope, {"=", "!=", " and ", " or "});
+      if (term.ref.field == nullptr) {
+        Problem(Code::kUnknownField, text.where,
+                absl::StrCat("\"", cursor.rest(), "\" begins with no field of \"",
+                             scope.container->name, "\""));
+        return {};
+      }
+      const bool compares = cursor.rest().substr(0, 1) == "=" || cursor.rest().substr(0, 2) == "!=";
+      if (!IsWhole(*term.ref.field) ||
+          (compares ? HasEncoding(*term.ref.field) : !ZeroIsZero(*term.ref.field))) {
+        Problem(Code::kBadCondition, text.where,
+                absl::StrCat("\"", term.ref.field->name,
+                             "\" cannot be compared: only integers without an encoding can"));
+        return {};
+      }
+      const bool unequal = cursor.Take("!=");
+      if (unequal || cursor.Take("=")) {
+        const absl::optional<uint64_t> value = TakeValue(cursor, *term.ref.field);
+        if (!value || negated) {
+          Problem(Code::kBadCondition, text.where,
+                  negated ? std::string("write A!=v, not !A=v")
+                          : absl::StrCat("\"", cursor.rest(),
+                                         "\" is neither a number nor a value of \"",
+                                         term.ref.field->name, "\""));
+          return {};
+        }
+        term.negated = unequal;
+        term.value = *value & Ones(term.ref.field->width);
+      } else {
+        // A alone: not zero.
+        term.negated = !negated;
+      }
+      condition.back().push_back(term);
+      if (condition.size() > 64 || condition.back().size() > 64) {
+        Problem(Code::kTooLarge, text.where, "this condition is too long");
+        return {};
+      }
+      if (cursor.done()) return condition;
+      if (cursor.Take(" or ")) {
+        condition.emplace_back();
+      } else if (!cursor.Take(" and ")) {
+        Problem(Code::kBadCondition, text.where,
+                absl::StrCat("\"", cursor.rest(), "\": \" and \" or \" or \" was expected here"));
+        return {};
+      }
+    }
+  }
+
+  absl::optional<uint64_t> TakeValue(Cursor& cursor, const Item& field) {
+    const Value* best = nullptr;
+    for (const Value& value : NamedValues(field)) {
+      if (cursor.rest().substr(0, value.name.size()) == value.name &&
+          cursor.EndsAfter(value.name.size(), {" and ", " or "}) &&
+          (best == nullptr || value.name.size() > best->name.size())) {
+        best = &value;
+      }
+    }
+    if (best != nullptr) {
+      cursor.Skip(best->name.size());
+      return best->value;
+    }
+    return TakeNumber(cursor);
+  }
+
+  static absl::optional<uint64_t> TakeNumber(Cursor& cursor) {
+    const bool hex = cursor.rest().size() > 2 && cursor.rest()[0] == '0' && cursor.rest()[1] == 'x';
+    size_t n = hex ? 2 : 0;
+    while (n < cursor.rest().size() &&
+           (hex ? absl::ascii_isxdigit(static_cast<unsigned char>(cursor.rest()[n]))
+                : absl::ascii_isdigit(static_cast<unsigned char>(cursor.rest()[n])))) {
+      ++n;
+    }
+    uint64_t value = 0;
+    const absl::string_view digits = cursor.rest().substr(0, n);
+    if (n == 0 || !(hex ? absl::SimpleHexAtoi(digits, &value) : absl::SimpleAtoi(digits, &value))) {
+      return absl::nullopt;
+    }
+    cursor.Skip(n);
+    return value;
+  }
+
+  Expression ParseExpression(const Deferred& text, const Scope& scope) {
+    Expression expression;
+    if (text.empty()) return expression;
+    Cursor cursor(text.text);
+    if (absl::ascii_isdigit(static_cast<unsigned char>(cursor.rest()[0]))) {
+      const FieldRef field = TakeField(cursor, scope, {"*", "+"});
+      if (field.field == nullptr) {
+        const absl::optional<uint64_t> number = TakeNumber(cursor);
+        if (number && cursor.done()) {
+          expression.kind = Expression::Kind::kConstant;
+          expression.add = *number;
+          return expression;
+        }
+        cursor = Cursor(text.text);
+      } else {
+        cursor = Cursor(text.text);
+      }
+    }
+    Scope where = scope;
+    expression.kind = Expression::Kind::kField;
+    const Container* state = nullptr;
+    for (const Container& c : model_.containers) {
+      if (c.kind == ContainerKind::kPacket && cursor.rest().size() > c.name.size() &&
+          cursor.rest().substr(0, c.name.size()) == c.name && cursor.rest()[c.name.size()] == '.' &&
+          (state == nullptr || c.name.size() > state->name.size())) {
+        state = &c;
+      }
+    }
+    if (state != nullptr) {
+      cursor.Skip(state->name.size() + 1);
+      expression.kind = Expression::Kind::kState;
+      expression.container = static_cast<int>(state - model_.containers.data());
+      where = {state, nullptr};
+    }
+    expression.ref = TakeField(cursor, where, {"*", "+"});
+    if (expression.ref.field == nullptr) {
+      Problem(Code::kUnknownField, text.where,
+              absl::StrCat("\"", cursor.rest(), "\" begins with no field of \"",
+                           where.container->name, "\""));
+      return {};
+    }
+    if (!IsWhole(*expression.ref.field)) {
+      Problem(Code::kBadExpression, text.where,
+              absl::StrCat("\"", expression.ref.field->name, "\" is no integer"));
+      return {};
+    }
+    absl::optional<uint64_t> factor = 1, addend = 0;
+    if (cursor.Take("*")) factor = TakeNumber(cursor);
+    if (cursor.Take("+")) addend = TakeNumber(cursor);
+    if (!factor || !addend || !cursor.done() || *factor > 1u << 31 || *addend > 1u << 31) {
+      Problem(Code::kBadExpression, text.where,
+              absl::StrCat("\"", text.text, "\" must be a number or [PACKET.]FIELD[*N][+N]"));
+      return {};
+    }
+    expression.multiply = *factor;
+    expression.add = *addend;
+    return expression;
+  }
+
+  void References(Container& c) {
+    const Scope top{&c, nullptr};
+    for (Item& item : c.items) ItemReferences(item, top);
+    for (Variant& variant : c.variants) {
+      variant.condition = ParseCondition(variant.when, top);
+      for (const auto& clause : variant.condition) {
+        for (const Term& term : clause) {
+          if (term.ref.field->bit + term.ref.field->width > c.bytes * 8) {
+            Problem(Code::kBadVariant, variant.where,
+                    "what decides about a variant must lie in the packet's shortest form");
+          }
+        }
+      }
+    }
+    for (Part& part : c.parts) {
+      part.struct_index = FindContainer(part.struct_name.text);
+      if (part.struct_index < 0 || model_.containers[static_cast<size_t>(part.struct_index)].kind !=
+                                       ContainerKind::kStruct) {
+        Problem(Code::kBadPart, part.struct_name.where,
+                absl::StrCat("there is no structure \"", part.struct_name.text, "\""));
+        part.struct_index = -1;
+      } else {
+        const Container& nested = model_.containers[static_cast<size_t>(part.struct_index)];
+        if (nested.tail != nullptr || !nested.parts.empty() || !nested.variants.empty() ||
+            nested.bytes % (c.byte_unit ? 2 : 4) != 0) {
+          Problem(Code::kBadPart, part.struct_name.where,
+                  absl::StrCat("\"", nested.name, "\" has no fixed size, so it cannot be a part"));
+        }
+      }
+      part.condition = ParseCondition(part.when, top);
+      part.repeat_expression = ParseExpression(part.repeat, top);
+      if (part.repeat_expression.kind == Expression::Kind::kState) {
+        Problem(Code::kBadPart, part.repeat.where, "a part repeats as its own header says");
+      }
+    }
+    for (Flow& flow : c.flows) {
+      flow.condition = ParseCondition(flow.when, top);
+      const bool goes = flow.kind == Flow::Kind::kJump || flow.kind == Flow::Kind::kCall;
+      if (goes != !flow.to.empty()) {
+        Problem(Code::kBadFlow, flow.where,
+                goes ? "a jump or call needs to=\"FIELD\"" : "only jumps and calls go somewhere");
+        continue;
+      }
+      if (!goes) continue;
+      Cursor cursor(flow.to.text);
+      flow.target = TakeField(cursor, top, {});
+      if (flow.target.field == nullptr || !cursor.done() ||
+          (flow.target.field->type != FieldType::kAddress &&
+           flow.target.field->type != FieldType::kOffset)) {
+        Problem(Code::kBadFlow, flow.to.where,
+                absl::StrCat("\"", flow.to.text, "\" is no address field of \"", c.name, "\""));
+        flow.target = {};
+      }
+    }
+    if (!c.flows.empty() && c.kind != ContainerKind::kPacket) {
+      Problem(Code::kBadFlow, c.flows[0].where, "only packets jump, call, return and end");
+    }
+    for (Relation& relation : c.relations) {
+      relation.container = FindContainer(relation.packet.text);
+      if (relation.container < 0) {
+        Problem(Code::kUnknownReference, relation.packet.where,
+                absl::StrCat("there is no packet \"", relation.packet.text, "\""));
+      }
+    }
+  }
+
+  void ItemReferences(Item& item, const Scope& scope) {
+    if (item.kind == Item::Kind::kGroup) {
+      const Scope inner{scope.container, scope.group != nullptr ? scope.group : &item};
+      for (Item& child : item.items) ItemReferences(child, inner);
+      return;
+    }
+    for (Points& points : item.points) {
+      ResolvePoints(item, points, scope);
+    }
+    for (SetsBase& sets : item.sets) {
+      sets.base_index = FindByName(model_.bases, sets.base.text);
+      if (sets.base_index < 0) {
+        Problem(Code::kUnknownReference, sets.base.where,
+                absl::StrCat("there is no <base name=\"", sets.base.text, "\">"));
+      }
+      sets.condition = ParseCondition(sets.when, scope);
+      if (item.type != FieldType::kAddress && item.type != FieldType::kOffset) {
+        Problem(Code::kBadType, item.where, "only an address or offset can be a base");
+      }
+    }
+    if (!item.writes_register.empty()) {
+      Cursor cursor(item.writes_register.text);
+      item.writes_ref = TakeField(cursor, scope, {});
+      if (item.writes_ref.field == nullptr || !cursor.done() ||
+          item.writes_ref.field->type != FieldType::kOffset) {
+        Problem(Code::kBadRegister, item.writes_register.where,
+                absl::StrCat("\"", item.writes_register.text,
+                             "\" is no offset field next to this one"));
+        item.writes_ref = {};
+      }
+    }
+  }
+
+  void ResolvePoints(const Item& item, Points& points, const Scope& scope) {
+    if (item.type != FieldType::kAddress && item.type != FieldType::kOffset) {
+      Problem(Code::kBadType, points.where, "only an address or offset points to something");
+    }
+    if (const int data = FindByName(model_.data_kinds, points.to.text); data >= 0) {
+      points.target = Points::Target::kData;
+      points.target_index = data;
+    } else if (const int stream = FindByName(model_.streams, points.to.text); stream >= 0) {
+      points.target = Points::Target::kStream;
+      points.target_index = stream;
+    } else if (const int target = FindContainer(points.to.text); target >= 0) {
+      points.target = Points::Target::kStruct;
+      points.target_index = target;
+    } else if (!points.to.empty()) {
+      Problem(Code::kUnknownReference, points.to.where,
+              absl::StrCat("there is no structure, stream or <data> \"", points.to.text, "\""));
+    }
+    if (!points.base.empty()) {
+      points.base_index = FindByName(model_.bases, points.base.text);
+      if (points.base_index < 0) {
+        Problem(Code::kUnknownReference, points.base.where,
+                absl::StrCat("there is no <base name=\"", points.base.text, "\">"));
+      }
+    }
+    if (!points.space.empty()) {
+      const int space = FindByName(model_.spaces, points.space.text);
+      if (space < 0) {
+        Problem(Code::kUnknownReference, points.space.where,
+                absl::StrCat("there is no <space name=\"", points.space.text, "\">"));
+      } else {
+        points.space_number = model_.spaces[static_cast<size_t>(space)].number;
+      }
+    }
+    points.space_condition = ParseCondition(points.space_when, scope);
+    points.condition = ParseCondition(points.when, scope);
+    points.count_expression = ParseExpression(points.count, scope);
+    points.size_expression = ParseExpression(points.size, scope);
+    points.stride_expression = ParseExpression(points.stride, scope);
+  }
+
+  // --- Names
+  // ---------------------------------------------------------------------------------------
+
+  void Names() {
+    std::map<std::string, Location> types, c_names;
+    const auto claim = [&](std::map<std::string, Location>& names, const std::string& name,
+                           Location where, absl::string_view language) {
+      const auto [old, fresh] = names.emplace(name, where);
+      if (fresh) return;
+      Problem(Code::kNameCollision, where,
+              absl::StrCat("two things become \"", name, "\" in ", language,
+                           "; give one of them alias=\"…\" or another name"))
+          .notes.push_back({old->second, "the other is here"});
+    };
+    for (const Enum& e : model_.enums) {
+      claim(types, CppName(e.name), e.where, "C++");
+      claim(c_names, CType(model_.c_prefix, e.name), e.where, "C");
+      std::map<std::string, Location> enumerators;
+      for (const Value& value : e.values) {
+        claim(enumerators, CppName(value.name), value.where, "C++");
+      }
+    }
+    for (Container& c : model_.containers) {
+      c.cpp = CppName(c.name);
+      c.c = CType(model_.c_prefix, c.name);
+      claim(types, c.cpp, c.where, "C++");
+      claim(c_names, c.c, c.where, "C");
+      std::map<std::string, Location> members, c_members;
+      NameItems(c, c.items, members, c_members, claim);
+      for (Part& part : c.parts) {
+        part.cpp = part.alias.empty() ? CppMember(part.name) : part.alias;
+        claim(members, part.cpp, part.where, "C++");
+      }
+    }
+  }
+
+  template <class Claim>
+  void NameItems(const Container& c, std::vector<Item>& items,
+                 std::map<std::string, Location>& members,
+                 std::map<std::string, Location>& c_members, const Claim& claim) {
+    for (Item& item : items) {
+      if (item.kind == Item::Kind::kReserved) continue;
+      item.c = CSafe(item.name);
+      item.cpp = item.alias.empty() ? CppMember(item.name) : item.alias;
+      if (item.kind == Item::Kind::kField) {
+        const bool in_cpp = !item.forced && &item != c.length_field;
+        if (in_cpp) claim(members, item.cpp, item.where, "C++");
+        claim(c_members, item.c, item.where, "C");
+        continue;
+      }
+      // The items of a tail are no members; a named group has members of its own.
+      std::map<std::string, Location> own, c_own;
+      if (!item.tail && !item.name.empty()) claim(members, item.cpp, item.where, "C++");
+      const bool separate = item.tail || !item.name.empty();
+      NameItems(c, item.items, separate ? own : members, item.tail ? c_own : c_members, claim);
+    }
+  }
+
+  // --- Warnings
+  // ------------------------------------------------------------------------------------
+
+  void Warn() {
+    for (const Container& c : model_.containers) {
+      if (c.doc.empty() && c.kind == ContainerKind::kPacket) {
+        Problem(Code::kNoDocumentation, c.where,
+                absl::StrCat("packet \"", c.name, "\" has no <doc>"));
+      }
+    }
+    for (size_t i = 0; i < model_.enums.size(); ++i) {
+      if (!enum_used_[i]) {
+        Problem(Code::kUnusedEnum, model_.enums[i].where,
+                absl::StrCat("no field has the type \"", model_.enums[i].name, "\""));
+      }
+    }
+  }
+
+  const Sources& sources_;
+  Diagnostics& diagnostics_;
+  Model& model_;
+  Container* container_ = nullptr;
+  std::map<std::string, int> containers_, enums_;
+  std::vector<bool> enum_used_;
+  std::set<std::pair<const Item*, const Item*>> overlaps_;
+  size_t leaves_ = 0;
+};
+
+}  // namespace
+
+void Resolve(const Sources& sources, Diagnostics& diagnostics, Model& model) {
+  Resolver(sources, diagnostics, model).Run();
+}
+
+}  // namespace packsmith::model

@@ -1,0 +1,55 @@
+// Source text and places in it. Every element of a description remembers where it stands, so that a
+// problem found long after parsing (an ambiguous opcode, say) is still shown at its own line.
+#ifndef PACKSMITH_GEN_MODEL_SOURCE_H_
+#define PACKSMITH_GEN_MODEL_SOURCE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+
+namespace packsmith::model {
+
+// A byte in a source file. `file` indexes Sources; -1 is "no place".
+struct Location {
+  int32_t file = -1;
+  uint32_t offset = 0;
+};
+
+// Line and column count from 1; the column counts bytes.
+struct LineColumn {
+  uint32_t line = 0;
+  uint32_t column = 0;
+};
+
+class SourceFile {
+ public:
+  SourceFile(std::string path, std::string text);
+
+  const std::string& path() const { return path_; }
+  const std::string& text() const { return text_; }
+  LineColumn Find(uint32_t offset) const;
+  // The line without its end; empty past the end of the file.
+  absl::string_view Line(uint32_t line) const;
+
+ private:
+  std::string path_;
+  std::string text_;
+  std::vector<uint32_t> line_starts_;
+};
+
+class Sources {
+ public:
+  int32_t Add(std::string path, std::string text);
+  const SourceFile& file(int32_t index) const { return files_[static_cast<size_t>(index)]; }
+  size_t size() const { return files_.size(); }
+
+ private:
+  std::vector<SourceFile> files_;
+};
+
+}  // namespace packsmith::model
+
+#endif  // PACKSMITH_GEN_MODEL_SOURCE_H_

@@ -1,0 +1,461 @@
+#include "gen/model/tables_writer.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "gen/model/flatten.h"
+#include "runtime/tables/tables.h"
+
+namespace packsmith::model {
+namespace {
+
+namespace t = packsmith::tables;
+
+// What a leaf is found by: the structure it was reached through, the field, which item of its
+// group.
+using LeafKey = std::tuple<uint32_t, const Item*, uint32_t>;
+
+class Writer {
+ public:
+  explicit Writer(const Model& model) : model_(model) { String(""); }
+
+  std::vector<uint64_t> Run() {
+    // Leaves of all containers first, since conditions and expressions may name any of them.
+    for (const Container& c : model_.containers) Leaves(c);
+    for (size_t i = 0; i < model_.containers.size(); ++i) Rest(i);
+    Streams();
+    for (const Engine& e : model_.engines) engines_.push_back({String(e.name), String(e.aliases)});
+    for (const Base& b : model_.bases) bases_.push_back({String(b.name)});
+    for (const Space& s : model_.spaces) spaces_.push_back({String(s.name), s.number});
+    std::stable_sort(
+        registers_.begin(), registers_.end(),
+        [](const t::RegisterEntry& a, const t::RegisterEntry& b) { return a.offset < b.offset; });
+    for (uint32_t i = 0; i < containers_.size(); ++i) by_name_.push_back(i);
+    std::sort(by_name_.begin(), by_name_.end(), [this](uint32_t a, uint32_t b) {
+      return model_.containers[a].name < model_.containers[b].name;
+    });
+    return Block();
+  }
+
+ private:
+  uint32_t String(const std::string& text) {
+    const auto [it, fresh] = interned_.emplace(text, static_cast<uint32_t>(strings_.size()));
+    if (fresh) strings_.insert(strings_.end(), text.c_str(), text.c_str() + text.size() + 1);
+    return it->second;
+  }
+
+  // --- Leaves
+  // --------------------------------------------------------------------------------------
+
+  struct Flattened {
+    Flat flat;
+    t::Range leaves, tail_leaves;
+    std::map<LeafKey, uint32_t> index;
+  };
+
+  void Leaves(const Container& c) {
+    Flattened f;
+    f.flat = Flatten(model_, c);
+    f.leaves = AddLeaves(c, f.flat.leaves, f.index);
+    f.tail_leaves = AddLeaves(c, f.flat.tail_leaves, f.index);
+    flattened_.push_back(std::move(f));
+  }
+
+  t::Range AddLeaves(const Container& c, const std::vector<FlatLeaf>& flat,
+                     std::map<LeafKey, uint32_t>& index) {
+    const auto first = static_cast<uint32_t>(leaves_.size());
+    for (const FlatLeaf& from : flat) {
+      index.emplace(LeafKey{from.scope, from.item, from.index},
+                    static_cast<uint32_t>(leaves_.size()));
+      leaves_.push_back(MakeLeaf(c, from));
+    }
+    return {first, static_cast<uint32_t>(flat.size())};
+  }
+
+  t::Leaf MakeLeaf(const Container& c, const FlatLeaf& from) {
+    const Item& item = *from.item;
+    t::Leaf leaf{};
+    leaf.name = String(from.name);
+    leaf.name_suffix = String(from.suffix);
+    leaf.bit = from.bit;
+    leaf.width = static_cast<uint16_t>(std::min<uint32_t>(item.width, 0xffff));
+    leaf.named = t::kNone;
+    leaf.extra = t::kNone;
+    if (item.kind == Item::Kind::kReserved) {
+      leaf.flags = item.must_be_one ? t::kMustBeOne : t::kMustBeZero;
+      return leaf;
+    }
+    leaf.type = Type(item);
+    leaf.fraction_bits = static_cast<uint8_t>(item.fraction_bits);
+    leaf.shift = static_cast<uint8_t>(item.encoding.shift);
+    uint32_t flags = 0;
+    if (item.forced) flags |= t::kForced;
+    if (&item == c.length_field) flags |= t::kLength;
+    if (item.encoding.log2) flags |= t::kLog2;
+    if (item.nonzero) flags |= t::kNonzero;
+    if (item.overlap) flags |= t::kOverlap;
+    if (item.min) flags |= t::kHasMin;
+    if (item.max) flags |= t::kHasMax;
+    if (from.scope == 0 && !c.variants.empty() && from.bit + item.width > c.bytes * 8) {
+      flags |= t::kVariantOnly;
+    }
+    leaf.flags = static_cast<uint16_t>(flags);
+    leaf.named = Named(item);
+    return leaf;
+  }
+
+  static t::LeafType Type(const Item& item) {
+    switch (item.type) {
+      case FieldType::kInt:
+        return t::LeafType::kInt;
+      case FieldType::kBool:
+        return t::LeafType::kBool;
+      case FieldType::kFloat:
+        return t::LeafType::kFloat;
+      case FieldType::kHalf:
+        return t::LeafType::kHalf;
+      case FieldType::kUfixed:
+        return t::LeafType::kUfixed;
+      case FieldType::kSfixed:
+        return t::LeafType::kSfixed;
+      case FieldType::kAddress:
+        return t::LeafType::kAddress;
+      case FieldType::kOffset:
+        return t::LeafType::kOffset;
+      case FieldType::kUint:
+      case FieldType::kEnum:
+      case FieldType::kStruct:
+        break;
+    }
+    return t::LeafType::kUint;
+  }
+
+  // One list of named values per enumeration, or per field that lists its own.
+  uint32_t Named(const Item& item) {
+    if (item.type == FieldType::kEnum && item.type_index >= 0) {
+      const Enum& e = model_.enums[static_cast<size_t>(item.type_index)];
+      return Named(&e, e.name, e.values);
+    }
+    return item.values.empty() ? t::kNone : Named(&item, "", item.values);
+  }
+
+  uint32_t Named(const void* key, const std::string& name, const std::vector<Value>& values) {
+    const auto [it, fresh] = named_.emplace(key, static_cast<uint32_t>(enums_.size()));
+    if (!fresh) return it->second;
+    const auto first = static_cast<uint32_t>(values_.size());
+    for (const Value& v : values) values_.push_back({v.value, String(v.name), 0});
+    std::stable_sort(
+        values_.begin() + first, values_.end(),
+        [](const t::NamedValue& a, const t::NamedValue& b) { return a.value < b.value; });
+    enums_.push_back({String(name), {first, static_cast<uint32_t>(values.size())}});
+    return it->second;
+  }
+
+  // --- Conditions and expressions
+  // ------------------------------------------------------------------
+
+  // Whoever asks: a leaf, or the container itself.
+  struct Asker {
+    const Flattened* flattened;
+    uint32_t scope;
+    uint32_t index;
+  };
+
+  uint32_t Find(const FieldRef& ref, const Asker& asker) const {
+    const LeafKey key{asker.scope, ref.field, ref.group != nullptr ? asker.index : 0};
+    const auto it = asker.flattened->index.find(key);
+    return it == asker.flattened->index.end() ? t::kNone : it->second;
+  }
+
+  uint32_t AddCondition(const Condition& condition, const Asker& asker) {
+    if (condition.empty()) return t::kNone;
+    const auto first = static_cast<uint32_t>(terms_.size());
+    for (const std::vector<Term>& clause : condition) {
+      for (const Term& term : clause) {
+        t::Term out{};
+        out.leaf = Find(term.ref, asker);
+        out.negated = term.negated;
+        out.ends_clause = &term == &clause.back();
+        out.value = term.value;
+        terms_.push_back(out);
+      }
+    }
+    conditions_.push_back({{first, static_cast<uint32_t>(terms_.size()) - first}});
+    return static_cast<uint32_t>(conditions_.size()) - 1;
+  }
+
+  uint32_t AddExpression(const Expression& expression, const Asker& asker) {
+    t::Expression out{};
+    out.container = t::kNone;
+    out.leaf = t::kNone;
+    out.multiply = expression.multiply;
+    out.add = expression.add;
+    switch (expression.kind) {
+      case Expression::Kind::kNone:
+        return t::kNone;
+      case Expression::Kind::kConstant:
+        out.kind = t::ExpressionKind::kConstant;
+        break;
+      case Expression::Kind::kField:
+        out.kind = t::ExpressionKind::kLeaf;
+        out.leaf = Find(expression.ref, asker);
+        break;
+      case Expression::Kind::kState:
+        out.kind = t::ExpressionKind::kState;
+        out.container = static_cast<uint32_t>(expression.container);
+        out.leaf =
+            Find(expression.ref, {&flattened_[static_cast<size_t>(expression.container)], 0, 0});
+        break;
+    }
+    expressions_.push_back(out);
+    return static_cast<uint32_t>(expressions_.size()) - 1;
+  }
+
+  // --- Everything that refers to leaves
+  // ------------------------------------------------------------
+
+  void Rest(size_t i) {
+    const Container& c = model_.containers[i];
+    const Flattened& f = flattened_[i];
+    Extras(f, f.flat.leaves, f.leaves.first);
+    Extras(f, f.flat.tail_leaves, f.tail_leaves.first);
+    const Asker self{&f, 0, 0};
+
+    t::Container out{};
+    out.name = String(c.name);
+    out.doc = String(c.doc);
+    out.kind = static_cast<t::ContainerKind>(c.kind);
+    out.variable = c.variable || !c.variants.empty() || !c.parts.empty() || c.tail != nullptr;
+    out.length_unit = c.byte_unit ? 1 : 4;
+    out.identify_bytes = static_cast<uint8_t>(c.identify_bytes);
+    out.bytes = c.bytes;
+    out.max_bytes = c.max_bytes;
+    out.identify_mask = c.identify_mask;
+    out.identify_value = c.identify_value;
+    out.length_leaf = c.length_field == nullptr ? t::kNone : Find({c.length_field, nullptr}, self);
+    out.length_bias = c.length_bias;
+    out.engines = c.engines;
+    out.register_offset = c.register_offset;
+    out.leaves = f.leaves;
+    out.tail_leaves = f.tail_leaves;
+    if (c.tail != nullptr) {
+      out.tail_bit = c.tail->bit;
+      out.tail_size = c.tail->width;
+    }
+    out.variants.first = static_cast<uint32_t>(variants_.size());
+    out.variants.count = static_cast<uint32_t>(c.variants.size());
+    for (const Variant& v : c.variants) {
+      variants_.push_back({AddCondition(v.condition, self), v.bytes});
+    }
+    out.parts.first = static_cast<uint32_t>(parts_.size());
+    out.parts.count = static_cast<uint32_t>(c.parts.size());
+    for (const Part& p : c.parts) {
+      parts_.push_back({String(p.name), static_cast<uint32_t>(p.struct_index),
+                        AddCondition(p.condition, self), AddExpression(p.repeat_expression, self)});
+    }
+    out.flows.first = static_cast<uint32_t>(flows_.size());
+    out.flows.count = static_cast<uint32_t>(c.flows.size());
+    for (const Flow& flow : c.flows) {
+      flows_.push_back({static_cast<t::FlowKind>(flow.kind), AddCondition(flow.condition, self),
+                        flow.target.field == nullptr ? t::kNone : Find(flow.target, self)});
+    }
+    out.relations.first = static_cast<uint32_t>(relations_.size());
+    out.relations.count = static_cast<uint32_t>(c.relations.size());
+    for (const Relation& r : c.relations) {
+      relations_.push_back(
+          {static_cast<t::RelationKind>(r.kind), static_cast<uint32_t>(r.container)});
+    }
+    containers_.push_back(out);
+    if (c.kind == ContainerKind::kRegister) {
+      registers_.push_back({c.register_offset, static_cast<uint32_t>(i)});
+    }
+  }
+
+  void Extras(const Flattened& f, const std::vector<FlatLeaf>& flat, uint32_t first) {
+    for (size_t i = 0; i < flat.size(); ++i) {
+      const Item& item = *flat[i].item;
+      const Encoding& e = item.encoding;
+      const bool any = e.minus != 0 || e.groups != 0 || e.align != 0 || item.multiple != 0 ||
+                       item.forced || item.min || item.max || !item.points.empty() ||
+                       !item.sets.empty() || item.writes_ref.field != nullptr || !item.unit.empty();
+      if (!any) continue;
+      const Asker asker{&f, flat[i].scope, flat[i].index};
+      t::Extra extra{};
+      extra.minus = e.minus;
+      extra.groups = e.groups;
+      extra.align = e.align;
+      extra.multiple = item.multiple;
+      extra.forced = item.forced.value_or(0);
+      extra.min = item.min.value_or(0);
+      extra.max = item.max.value_or(0);
+      extra.pointer = item.points.empty() ? t::kNone : AddPointer(item.points[0], asker);
+      extra.sets_base = t::kNone;
+      extra.sets_when = t::kNone;
+      if (!item.sets.empty()) {
+        extra.sets_base = static_cast<uint32_t>(item.sets[0].base_index);
+        extra.sets_when = AddCondition(item.sets[0].condition, asker);
+      }
+      extra.writes_leaf =
+          item.writes_ref.field == nullptr ? t::kNone : Find(item.writes_ref, asker);
+      extra.unit = String(item.unit);
+      leaves_[first + i].extra = static_cast<uint32_t>(extras_.size());
+      extras_.push_back(extra);
+    }
+  }
+
+  uint32_t AddPointer(const Points& points, const Asker& asker) {
+    t::Pointer out{};
+    switch (points.target) {
+      case Points::Target::kStruct:
+        out.target_kind = t::TargetKind::kStruct;
+        out.target = static_cast<uint32_t>(points.target_index);
+        break;
+      case Points::Target::kData:
+        out.target_kind = t::TargetKind::kData;
+        out.target = String(points.to.text);
+        break;
+      case Points::Target::kStream:
+        out.target_kind = t::TargetKind::kStream;
+        out.target = static_cast<uint32_t>(points.target_index);
+        break;
+    }
+    out.base = points.base_index < 0 ? t::kNone : static_cast<uint32_t>(points.base_index);
+    out.space = points.space_number;
+    out.space_when = AddCondition(points.space_condition, asker);
+    out.when = AddCondition(points.condition, asker);
+    out.count = AddExpression(points.count_expression, asker);
+    out.size = AddExpression(points.size_expression, asker);
+    out.stride = AddExpression(points.stride_expression, asker);
+    out.limit = points.limit;
+    out.access = static_cast<t::Access>(points.access);
+    out.until_zero = points.until_zero;
+    pointers_.push_back(out);
+    return static_cast<uint32_t>(pointers_.size()) - 1;
+  }
+
+  void Streams() {
+    for (size_t s = 0; s < model_.streams.size(); ++s) {
+      const Stream& stream = model_.streams[s];
+      std::map<uint32_t, std::vector<t::Opcode>> by_mask;
+      for (size_t i = 0; i < model_.containers.size(); ++i) {
+        const Container& c = model_.containers[i];
+        if (c.kind != ContainerKind::kPacket || c.stream != static_cast<int>(s)) continue;
+        by_mask[c.identify_mask].push_back({c.identify_value, static_cast<uint32_t>(i)});
+      }
+      std::vector<uint32_t> masks;
+      for (auto& [mask, opcodes] : by_mask) {
+        masks.push_back(mask);
+        std::stable_sort(opcodes.begin(), opcodes.end(),
+                         [](const t::Opcode& a, const t::Opcode& b) { return a.value < b.value; });
+      }
+      std::stable_sort(masks.begin(), masks.end(), [](uint32_t a, uint32_t b) {
+        return __builtin_popcount(a) > __builtin_popcount(b);
+      });
+      t::Stream out{};
+      out.name = String(stream.name);
+      out.align = stream.align;
+      out.engines = stream.engines;
+      out.groups.first = static_cast<uint32_t>(groups_.size());
+      out.groups.count = static_cast<uint32_t>(masks.size());
+      for (const uint32_t mask : masks) {
+        const std::vector<t::Opcode>& opcodes = by_mask[mask];
+        groups_.push_back(
+            {mask,
+             {static_cast<uint32_t>(opcodes_.size()), static_cast<uint32_t>(opcodes.size())}});
+        opcodes_.insert(opcodes_.end(), opcodes.begin(), opcodes.end());
+      }
+      streams_.push_back(out);
+    }
+  }
+
+  // --- The block
+  // -----------------------------------------------------------------------------------
+
+  template <class T>
+  t::Section Append(const std::vector<T>& records) {
+    const t::Section section{static_cast<uint32_t>(block_.size() * 8),
+                             static_cast<uint32_t>(records.size())};
+    block_.resize(block_.size() + (records.size() * sizeof(T) + 7) / 8);
+    if (!records.empty()) {
+      std::memcpy(reinterpret_cast<char*>(block_.data()) + section.offset, records.data(),
+                  records.size() * sizeof(T));
+    }
+    return section;
+  }
+
+  std::vector<uint64_t> Block() {
+    t::Header header{};
+    header.magic = t::kMagic;
+    header.version = t::kVersion;
+    header.family = String(model_.family);
+    header.generation = String(model_.generation);
+    header.title = String(model_.title);
+    header.aliases = String(model_.aliases);
+    header.digest = String(model_.digest);
+    block_.resize((sizeof(header) + 7) / 8);
+    header.containers = Append(containers_);
+    header.leaves = Append(leaves_);
+    header.extras = Append(extras_);
+    header.enums = Append(enums_);
+    header.values = Append(values_);
+    header.conditions = Append(conditions_);
+    header.terms = Append(terms_);
+    header.expressions = Append(expressions_);
+    header.pointers = Append(pointers_);
+    header.flows = Append(flows_);
+    header.parts = Append(parts_);
+    header.variants = Append(variants_);
+    header.relations = Append(relations_);
+    header.streams = Append(streams_);
+    header.groups = Append(groups_);
+    header.opcodes = Append(opcodes_);
+    header.engines = Append(engines_);
+    header.bases = Append(bases_);
+    header.spaces = Append(spaces_);
+    header.registers = Append(registers_);
+    header.by_name = Append(by_name_);
+    header.strings = Append(strings_);
+    header.bytes = static_cast<uint32_t>(block_.size() * 8);
+    std::memcpy(block_.data(), &header, sizeof(header));
+    return std::move(block_);
+  }
+
+  const Model& model_;
+  std::unordered_map<std::string, uint32_t> interned_;
+  std::unordered_map<const void*, uint32_t> named_;
+  std::vector<Flattened> flattened_;
+  std::vector<char> strings_;
+  std::vector<t::Container> containers_;
+  std::vector<t::Leaf> leaves_;
+  std::vector<t::Extra> extras_;
+  std::vector<t::Enum> enums_;
+  std::vector<t::NamedValue> values_;
+  std::vector<t::Condition> conditions_;
+  std::vector<t::Term> terms_;
+  std::vector<t::Expression> expressions_;
+  std::vector<t::Pointer> pointers_;
+  std::vector<t::Flow> flows_;
+  std::vector<t::Part> parts_;
+  std::vector<t::Variant> variants_;
+  std::vector<t::Relation> relations_;
+  std::vector<t::Stream> streams_;
+  std::vector<t::OpcodeGroup> groups_;
+  std::vector<t::Opcode> opcodes_;
+  std::vector<t::Engine> engines_;
+  std::vector<t::Base> bases_;
+  std::vector<t::Space> spaces_;
+  std::vector<t::RegisterEntry> registers_;
+  std::vector<uint32_t> by_name_;
+  std::vector<uint64_t> block_;
+};
+
+}  // namespace
+
+std::vector<uint64_t> WriteTables(const Model& model) { return Writer(model).Run(); }
+
+}  // namespace packsmith::model

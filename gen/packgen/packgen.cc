@@ -1,0 +1,110 @@
+// packgen: XML in, IR and decode tables out.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/string_view.h"
+#include "gen/model/ir.h"
+#include "gen/model/load.h"
+#include "gen/model/tables_writer.h"
+#include "runtime/dump/file.h"
+
+namespace {
+
+using packsmith::model::LoadResult;
+
+// 0 good, 1 the XML has errors or an output could not be written, 2 wrong usage.
+constexpr int kBadInput = 1;
+constexpr int kWrongUsage = 2;
+
+// A path as make reads it: spaces, # and $ need marks.
+std::string MakeEscaped(const std::string& path) {
+  return absl::StrReplaceAll(path, {{" ", "\\ "}, {"#", "\\#"}, {"$", "$$"}});
+}
+
+bool Write(const std::string& path, absl::string_view bytes) {
+  const absl::Status status = packsmith::WriteFileWhole(path, bytes);
+  if (status.ok()) return true;
+  std::fprintf(stderr, "packgen: %s\n", std::string(status.message()).c_str());
+  return false;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app(
+      "Reads an XML description of packets, checks it, and writes what code generators and "
+      "decoders "
+      "need. Without output options it only checks.",
+      "packgen");
+  std::string input, ir, tables, depfile;
+  bool list_outputs = false, list_inputs = false, quiet = false;
+  app.add_option("FILE", input, "the description, XML")->required();
+  app.add_option("--ir", ir, "write the resolved description as JSON, for gen/render");
+  app.add_option("--tables", tables, "write the decode tables, for runtime/decode");
+  app.add_option("--depfile", depfile, "write the inputs as a make rule");
+  app.add_flag("--list-outputs", list_outputs,
+               "print the files that this call would write, and stop");
+  app.add_flag("--list-inputs", list_inputs, "print the files that were read");
+  app.add_flag("--no-warnings", quiet, "show errors only");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e) == 0 ? 0 : kWrongUsage;
+  }
+
+  std::vector<std::string> outputs;
+  for (const std::string& output : {ir, tables, depfile}) {
+    if (!output.empty()) outputs.push_back(output);
+  }
+  if (list_outputs) {
+    for (const std::string& output : outputs) std::printf("%s\n", output.c_str());
+    return 0;
+  }
+
+  const LoadResult result = packsmith::model::Load(input, packsmith::model::ReadFileFromDisk);
+  for (const packsmith::model::Diagnostic& d : result.diagnostics.all()) {
+    if (quiet && !packsmith::model::IsError(d.code)) continue;
+    std::fputs(packsmith::model::Format(d, result.sources).c_str(), stderr);
+  }
+  if (result.diagnostics.not_stored() != 0) {
+    std::fprintf(stderr, "packgen: and %zu more problems\n", result.diagnostics.not_stored());
+  }
+  if (list_inputs) {
+    for (const std::string& path : result.model.inputs) std::printf("%s\n", path.c_str());
+  }
+  if (result.diagnostics.has_errors()) {
+    std::fprintf(stderr, "packgen: %zu error%s in %s, nothing was written\n",
+                 result.diagnostics.errors(), result.diagnostics.errors() == 1 ? "" : "s",
+                 input.c_str());
+    return kBadInput;
+  }
+
+  if (!ir.empty() && !Write(ir, packsmith::model::WriteIr(result.model, result.sources))) {
+    return kBadInput;
+  }
+  if (!tables.empty()) {
+    const std::vector<uint64_t> block = packsmith::model::WriteTables(result.model);
+    if (!Write(tables, absl::string_view(reinterpret_cast<const char*>(block.data()),
+                                         block.size() * sizeof(block[0])))) {
+      return kBadInput;
+    }
+  }
+  if (!depfile.empty()) {
+    std::string rule;
+    for (const std::string& output : {ir, tables}) {
+      if (!output.empty()) absl::StrAppend(&rule, rule.empty() ? "" : " ", MakeEscaped(output));
+    }
+    absl::StrAppend(&rule, ":");
+    for (const std::string& path : result.model.inputs) {
+      absl::StrAppend(&rule, " ", MakeEscaped(path));
+    }
+    absl::StrAppend(&rule, "\n");
+    if (!Write(depfile, rule)) return kBadInput;
+  }
+  return 0;
+}

@@ -1,0 +1,289 @@
+#include "runtime/tables/tables.h"
+
+#include <algorithm>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+
+namespace packsmith::tables {
+
+// Checks each index of a block once. A block that passes can be read without further checks.
+class Checker {
+ public:
+  Checker(absl::Span<const uint8_t> block, const Header& header) : block_(block), h_(header) {}
+
+  absl::Status Run() {
+    Array<char>("strings", h_.strings);
+    Array<Container>("containers", h_.containers);
+    Array<Leaf>("leaves", h_.leaves);
+    Array<Extra>("extras", h_.extras);
+    Array<Enum>("enums", h_.enums);
+    Array<NamedValue>("values", h_.values);
+    Array<Condition>("conditions", h_.conditions);
+    Array<Term>("terms", h_.terms);
+    Array<Expression>("expressions", h_.expressions);
+    Array<Pointer>("pointers", h_.pointers);
+    Array<Flow>("flows", h_.flows);
+    Array<Part>("parts", h_.parts);
+    Array<Variant>("variants", h_.variants);
+    Array<Relation>("relations", h_.relations);
+    Array<Stream>("streams", h_.streams);
+    Array<OpcodeGroup>("opcode groups", h_.groups);
+    Array<Opcode>("opcodes", h_.opcodes);
+    Array<Engine>("engines", h_.engines);
+    Array<Base>("bases", h_.bases);
+    Array<Space>("spaces", h_.spaces);
+    Array<RegisterEntry>("registers", h_.registers);
+    Array<uint32_t>("names", h_.by_name);
+    if (!status_.ok()) return status_;
+    // Every string ends inside the pool if the pool ends with a zero.
+    if (h_.strings.count == 0 || block_[h_.strings.offset + h_.strings.count - 1] != 0) {
+      Fail("the string pool has no end", 0);
+    }
+    for (const uint32_t s : {h_.family, h_.generation, h_.title, h_.aliases, h_.digest}) String(s);
+    if (!status_.ok()) return status_;
+    Contents();
+    return status_;
+  }
+
+ private:
+  template <class T>
+  void Array(const char* what, const Section& section) {
+    if (section.offset % 8 != 0 || section.offset > block_.size() ||
+        section.count > (block_.size() - section.offset) / sizeof(T)) {
+      Fail(absl::StrCat("the array of ", what, " lies outside the block"), section.offset);
+    }
+  }
+
+  template <class T>
+  absl::Span<const T> All(const Section& section) const {
+    return {reinterpret_cast<const T*>(block_.data() + section.offset), section.count};
+  }
+
+  void Fail(absl::string_view what, uint64_t where) {
+    if (status_.ok()) {
+      status_ = absl::InvalidArgumentError(
+          absl::StrCat("decode tables: ", what, " (", where, "); make them again with packgen"));
+    }
+  }
+  void String(uint32_t offset) {
+    if (offset >= h_.strings.count) Fail("a name lies outside the string pool", offset);
+  }
+  void Index(uint32_t i, const Section& section, bool none_allowed) {
+    if (i == kNone ? !none_allowed : i >= section.count) Fail("an index is out of range", i);
+  }
+  void Run(Range r, const Section& section) {
+    if (r.first > section.count || r.count > section.count - r.first) {
+      Fail("a range is out of range", r.first);
+    }
+  }
+
+  void Contents() {
+    for (const Leaf& leaf : All<Leaf>(h_.leaves)) {
+      String(leaf.name);
+      String(leaf.name_suffix);
+      Index(leaf.named, h_.enums, true);
+      Index(leaf.extra, h_.extras, true);
+      const bool reserved = (leaf.flags & (kMustBeZero | kMustBeOne)) != 0;
+      if (leaf.width == 0 || (leaf.width > 64 && !reserved) || leaf.bit > (1u << 30)) {
+        Fail("a field has an impossible width", leaf.bit);
+      }
+      if (leaf.shift > 63 || leaf.type > LeafType::kOffset || leaf.fraction_bits > 63) {
+        Fail("a field has an impossible encoding", leaf.bit);
+      }
+    }
+    for (const Extra& extra : All<Extra>(h_.extras)) {
+      Index(extra.pointer, h_.pointers, true);
+      Index(extra.sets_base, h_.bases, true);
+      Index(extra.sets_when, h_.conditions, true);
+      Index(extra.writes_leaf, h_.leaves, true);
+      String(extra.unit);
+    }
+    for (const Enum& e : All<Enum>(h_.enums)) {
+      String(e.name);
+      Run(e.values, h_.values);
+    }
+    for (const NamedValue& v : All<NamedValue>(h_.values)) String(v.name);
+    for (const Condition& c : All<Condition>(h_.conditions)) Run(c.terms, h_.terms);
+    for (const Term& t : All<Term>(h_.terms)) Index(t.leaf, h_.leaves, false);
+    for (const Expression& e : All<Expression>(h_.expressions)) {
+      if (e.kind > ExpressionKind::kState) Fail("an expression of no known kind", 0);
+      if (e.kind != ExpressionKind::kConstant) Index(e.leaf, h_.leaves, false);
+      if (e.kind == ExpressionKind::kState) Index(e.container, h_.containers, false);
+    }
+    for (const Pointer& p : All<Pointer>(h_.pointers)) {
+      switch (p.target_kind) {
+        case TargetKind::kStruct:
+          Index(p.target, h_.containers, false);
+          break;
+        case TargetKind::kData:
+          String(p.target);
+          break;
+        case TargetKind::kStream:
+          Index(p.target, h_.streams, false);
+          break;
+        default:
+          Fail("a pointer of no known kind", 0);
+      }
+      Index(p.base, h_.bases, true);
+      Index(p.space_when, h_.conditions, true);
+      Index(p.when, h_.conditions, true);
+      Index(p.count, h_.expressions, true);
+      Index(p.size, h_.expressions, true);
+      Index(p.stride, h_.expressions, true);
+    }
+    for (const Flow& f : All<Flow>(h_.flows)) {
+      if (f.kind > FlowKind::kTerminate) Fail("a flow of no known kind", 0);
+      Index(f.when, h_.conditions, true);
+      const bool goes = f.kind == FlowKind::kJump || f.kind == FlowKind::kCall;
+      Index(f.target, h_.leaves, !goes);
+    }
+    for (const Part& p : All<Part>(h_.parts)) {
+      String(p.name);
+      Index(p.container, h_.containers, false);
+      Index(p.when, h_.conditions, true);
+      Index(p.repeat, h_.expressions, true);
+    }
+    for (const Variant& v : All<Variant>(h_.variants)) Index(v.when, h_.conditions, true);
+    for (const Relation& r : All<Relation>(h_.relations)) Index(r.container, h_.containers, false);
+    for (const Container& c : All<Container>(h_.containers)) {
+      String(c.name);
+      String(c.doc);
+      Run(c.leaves, h_.leaves);
+      Run(c.tail_leaves, h_.leaves);
+      Run(c.variants, h_.variants);
+      Run(c.parts, h_.parts);
+      Run(c.flows, h_.flows);
+      Run(c.relations, h_.relations);
+      Index(c.length_leaf, h_.leaves, true);
+      if (c.bytes > (1u << 24) || c.max_bytes > (1u << 24) || c.max_bytes < c.bytes ||
+          c.tail_size % 8 != 0 || c.tail_bit % 8 != 0 || c.kind > ContainerKind::kRegister) {
+        Fail("a container has an impossible size", c.bytes);
+      }
+    }
+    for (const Stream& s : All<Stream>(h_.streams)) {
+      String(s.name);
+      Run(s.groups, h_.groups);
+      if (s.align == 0 || s.align > 4096) Fail("a stream has an impossible alignment", s.align);
+    }
+    for (const OpcodeGroup& g : All<OpcodeGroup>(h_.groups)) Run(g.opcodes, h_.opcodes);
+    for (const Opcode& o : All<Opcode>(h_.opcodes)) {
+      Index(o.container, h_.containers, false);
+      if (!status_.ok()) return;
+      const Container& c = All<Container>(h_.containers)[o.container];
+      if (c.bytes == 0) Fail("a packet of no length", o.container);
+    }
+    for (const Engine& e : All<Engine>(h_.engines)) {
+      String(e.name);
+      String(e.aliases);
+    }
+    for (const Base& b : All<Base>(h_.bases)) String(b.name);
+    for (const Space& s : All<Space>(h_.spaces)) String(s.name);
+    for (const RegisterEntry& r : All<RegisterEntry>(h_.registers)) {
+      Index(r.container, h_.containers, false);
+    }
+    for (const uint32_t i : All<uint32_t>(h_.by_name)) Index(i, h_.containers, false);
+  }
+
+  absl::Span<const uint8_t> block_;
+  const Header& h_;
+  absl::Status status_;
+};
+
+absl::StatusOr<Tables> Tables::Open(absl::Span<const uint8_t> block) {
+  if (reinterpret_cast<uintptr_t>(block.data()) % 8 != 0) {
+    return absl::InvalidArgumentError("decode tables: the block is not aligned to 8 bytes");
+  }
+  if (block.size() < sizeof(Header)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("decode tables: ", block.size(), " bytes are too few for a header"));
+  }
+  const Header& header = *reinterpret_cast<const Header*>(block.data());
+  if (header.magic != kMagic) {
+    return absl::InvalidArgumentError("decode tables: the block does not begin as tables do");
+  }
+  if (header.version != kVersion) {
+    return absl::InvalidArgumentError(absl::StrCat("decode tables: version ", header.version,
+                                                   ", this program reads ", kVersion,
+                                                   "; make them again with packgen"));
+  }
+  if (header.bytes > block.size()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("decode tables: cut off at ", block.size(), " of ", header.bytes, " bytes"));
+  }
+  const absl::Status status = Checker(block.first(header.bytes), header).Run();
+  if (!status.ok()) return status;
+  return Tables(block.data());
+}
+
+uint32_t Tables::FindPacket(uint32_t stream_index, uint64_t engines, uint32_t first_word,
+                            uint32_t bytes) const {
+  const Stream& s = stream(stream_index);
+  for (const OpcodeGroup& group : run<OpcodeGroup>(header().groups, s.groups)) {
+    const absl::Span<const Opcode> opcodes = run<Opcode>(header().opcodes, group.opcodes);
+    const uint32_t value = first_word & group.mask;
+    auto it = std::lower_bound(opcodes.begin(), opcodes.end(), value,
+                               [](const Opcode& o, uint32_t v) { return o.value < v; });
+    // Engines share opcodes: a value may stand several times.
+    for (; it != opcodes.end() && it->value == value; ++it) {
+      const Container& c = container(it->container);
+      if ((c.engines & engines) != 0 && c.identify_bytes <= bytes) return it->container;
+    }
+  }
+  return kNone;
+}
+
+uint32_t Tables::FindContainer(absl::string_view name) const {
+  const absl::Span<const uint32_t> order = all<uint32_t>(header().by_name);
+  const auto it = std::lower_bound(
+      order.begin(), order.end(), name,
+      [this](uint32_t i, absl::string_view n) { return string(container(i).name) < n; });
+  return it != order.end() && string(container(*it).name) == name ? *it : kNone;
+}
+
+uint32_t Tables::FindRegister(uint32_t offset) const {
+  const absl::Span<const RegisterEntry> registers = all<RegisterEntry>(header().registers);
+  const auto it = std::lower_bound(registers.begin(), registers.end(), offset,
+                                   [](const RegisterEntry& r, uint32_t o) { return r.offset < o; });
+  return it != registers.end() && it->offset == offset ? it->container : kNone;
+}
+
+uint32_t Tables::FindEngine(absl::string_view name) const {
+  const absl::Span<const Engine> all_engines = engines();
+  for (uint32_t i = 0; i < all_engines.size(); ++i) {
+    if (string(all_engines[i].name) == name) return i;
+    for (const absl::string_view alias :
+         absl::StrSplit(string(all_engines[i].aliases), ' ', absl::SkipEmpty())) {
+      if (alias == name) return i;
+    }
+  }
+  return kNone;
+}
+
+uint32_t Tables::FindStream(absl::string_view name) const {
+  for (uint32_t i = 0; i < streams().size(); ++i) {
+    if (string(streams()[i].name) == name) return i;
+  }
+  return kNone;
+}
+
+absl::string_view Tables::ValueName(const Leaf& leaf, uint64_t value) const {
+  if (leaf.named == kNone) return {};
+  const absl::Span<const NamedValue> named = values(enumeration(leaf.named).values);
+  // Most enumerations are dense from zero: try that place first.
+  if (value < named.size() && named[value].value == value) return string(named[value].name);
+  const auto it = std::lower_bound(named.begin(), named.end(), value,
+                                   [](const NamedValue& n, uint64_t v) { return n.value < v; });
+  return it != named.end() && it->value == value ? string(it->name) : absl::string_view();
+}
+
+absl::optional<uint64_t> Tables::NamedValueOf(const Leaf& leaf, absl::string_view name) const {
+  if (leaf.named == kNone) return absl::nullopt;
+  for (const NamedValue& named : values(enumeration(leaf.named).values)) {
+    if (string(named.name) == name) return named.value;
+  }
+  return absl::nullopt;
+}
+
+}  // namespace packsmith::tables

@@ -1,0 +1,371 @@
+// Decode tables: everything a description says, as one block of plain records. References are
+// indices, names are offsets into one string pool; there are no pointers, so a block is
+// position-independent, can be embedded in a program or mapped from a file, and costs nothing at
+// start.
+//
+// gen/model writes blocks, Tables reads them. Open() checks every index once; after that, reading
+// needs no checks. Field lists are flat: nested structures and counted groups are written out, each
+// leaf with its full name and its bit position in the container, in bit order. Only a tail (a group
+// that repeats as often as the packet's length says) is kept as one item that repeats.
+#ifndef PACKSMITH_RUNTIME_TABLES_TABLES_H_
+#define PACKSMITH_RUNTIME_TABLES_TABLES_H_
+
+#include <cstdint>
+#include <type_traits>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/optional.h"
+#include "absl/types/span.h"
+
+namespace packsmith::tables {
+
+inline constexpr uint32_t kMagic = 0x544b4350;  // "PCKT"
+inline constexpr uint32_t kVersion = 1;
+inline constexpr uint32_t kNone = 0xffffffffu;
+
+// A run of records of another array.
+struct Range {
+  uint32_t first;
+  uint32_t count;
+};
+
+enum class ContainerKind : uint8_t { kPacket, kStruct, kRegister };
+
+// How the bits of a leaf become a value. Encodings (shift, minus, …) apply to the integer kinds.
+enum class LeafType : uint8_t {
+  kUint,
+  kInt,
+  kBool,
+  kFloat,
+  kHalf,
+  kUfixed,
+  kSfixed,
+  kAddress,
+  kOffset,
+};
+
+enum LeafFlags : uint16_t {
+  kForced = 1 << 0,  // an opcode: identifies the packet; Extra::forced is its value
+  kLength = 1 << 1,  // the packet's biased length
+  kLog2 = 1 << 2,    // the value is 1 << raw
+  kNonzero = 1 << 3,
+  kOverlap = 1 << 4,     // another view of bits that another leaf has too
+  kMustBeZero = 1 << 5,  // reserved: no value, a fault when it is wrong
+  kMustBeOne = 1 << 6,
+  kHasMin = 1 << 7,
+  kHasMax = 1 << 8,
+  kVariantOnly = 1 << 9,  // beyond the shortest form of its packet
+};
+
+// One described run of bits.
+struct Leaf {
+  uint32_t name;         // string; in a tail the part before the index
+  uint32_t name_suffix;  // string; in a tail what follows the index, else empty
+  uint32_t bit;          // from the start of the container, or of the tail's item
+  uint16_t width;        // 1 to 64; reserved runs may be wider
+  LeafType type;
+  uint8_t fraction_bits;
+  uint8_t shift;  // value = raw << shift
+  uint8_t pad;
+  uint16_t flags;
+  uint32_t named;  // Enum with the names of its values, or kNone
+  uint32_t extra;  // Extra, or kNone
+};
+
+// What few leaves have.
+struct Extra {
+  uint64_t minus;     // value = raw + minus
+  uint64_t groups;    // value = raw * groups; raw 0 stands for all groups; 0 = no such encoding
+  uint64_t align;     // packing rounds up to a multiple of this; 0 = none
+  uint64_t multiple;  // the value must be a multiple of this; 0 = none
+  uint64_t forced;    // raw
+  int64_t min;        // of the value; fixed point and float ranges are not kept here
+  int64_t max;
+  uint32_t pointer;      // Pointer, or kNone
+  uint32_t sets_base;    // Base that takes this value, or kNone
+  uint32_t sets_when;    // Condition for that, or kNone
+  uint32_t writes_leaf;  // Leaf that holds the offset of the register this value goes to, or kNone
+  uint32_t unit;         // string for people, empty = none
+  uint32_t reserved;
+};
+
+struct NamedValue {
+  uint64_t value;
+  uint32_t name;
+  uint32_t pad;
+};
+
+struct Enum {
+  uint32_t name;  // empty for values listed inside a field
+  Range values;   // NamedValue, ordered by value
+};
+
+// Terms are joined by "and" until one has ends_clause; clauses are joined by "or".
+struct Term {
+  uint32_t leaf;
+  uint8_t negated;
+  uint8_t ends_clause;
+  uint16_t pad;
+  uint64_t value;  // raw bits
+};
+
+struct Condition {
+  Range terms;
+};
+
+enum class ExpressionKind : uint32_t { kConstant, kLeaf, kState };
+
+// constant, or value of a leaf * multiply + add. kState reads the leaf from the last packet of kind
+// `container` that the stream had.
+struct Expression {
+  ExpressionKind kind;
+  uint32_t leaf;
+  uint32_t container;
+  uint32_t pad;
+  uint64_t multiply;
+  uint64_t add;  // kConstant: the value
+};
+
+enum class TargetKind : uint32_t { kStruct, kData, kStream };
+enum class Access : uint8_t { kNone, kRead, kWrite, kReadWrite };
+
+// What the value of an address or offset leaf leads to.
+struct Pointer {
+  TargetKind target_kind;
+  uint32_t target;  // Container, string (the kind of data) or Stream
+  uint32_t base;    // Base the offset counts from, or kNone
+  uint32_t space;   // address space where space_when holds
+  uint32_t space_when;
+  uint32_t when;    // Condition for there being a pointer at all
+  uint32_t count;   // Expression: how many structures, or kNone = 1
+  uint32_t size;    // Expression: bytes of data (or of one structure with a tail), or kNone
+  uint32_t stride;  // Expression: bytes between elements of data, or kNone
+  uint32_t limit;   // most elements that are read where the count is not known
+  Access access;
+  uint8_t until_zero;  // where the count is not known, a zero element ends the table
+  uint16_t pad;
+};
+
+enum class FlowKind : uint32_t { kJump, kCall, kReturn, kEnd, kTerminate };
+
+struct Flow {
+  FlowKind kind;
+  uint32_t when;    // Condition or kNone
+  uint32_t target;  // Leaf with the address, or kNone
+};
+
+// Words that follow a packet's fixed part: `repeat` structures, if `when` holds.
+struct Part {
+  uint32_t name;
+  uint32_t container;
+  uint32_t when;    // Condition or kNone
+  uint32_t repeat;  // Expression or kNone = once
+};
+
+struct Variant {
+  uint32_t when;
+  uint32_t bytes;
+};
+
+enum class RelationKind : uint32_t { kCommits, kRequires, kInvalidates };
+
+struct Relation {
+  RelationKind kind;
+  uint32_t container;
+};
+
+struct Container {
+  uint32_t name;
+  uint32_t doc;
+  ContainerKind kind;
+  uint8_t variable;        // the length is not fixed
+  uint8_t length_unit;     // bytes one step of the length field stands for
+  uint8_t identify_bytes;  // how much of the first word the opcode takes: 1 to 4
+  uint32_t bytes;          // of the fixed part, without variants, tail and parts
+  uint32_t max_bytes;      // with the longest variant
+  uint32_t identify_mask;
+  uint32_t identify_value;
+  uint32_t length_leaf;  // or kNone
+  uint32_t length_bias;
+  uint32_t pad0;
+  uint64_t engines;  // bit i: engine i; all bits where no engine is named
+  uint32_t register_offset;
+  Range leaves;        // fixed part and variants, in bit order
+  Range tail_leaves;   // of one item
+  uint32_t tail_bit;   // where the first item starts
+  uint32_t tail_size;  // bits of one item; 0 = no tail
+  Range variants;
+  Range parts;
+  Range flows;
+  Range relations;
+  uint32_t pad1;
+};
+
+// All packets of a stream whose opcodes are read through the same mask.
+struct OpcodeGroup {
+  uint32_t mask;
+  Range opcodes;  // Opcode, ordered by value
+};
+
+struct Opcode {
+  uint32_t value;
+  uint32_t container;
+};
+
+struct Stream {
+  uint32_t name;
+  uint32_t align;  // bytes: where the next packet may start
+  uint64_t engines;
+  Range groups;  // OpcodeGroup, the most specific mask first
+};
+
+struct Engine {
+  uint32_t name;
+  uint32_t aliases;  // string: separated by spaces
+};
+
+struct Base {
+  uint32_t name;
+};
+
+struct Space {
+  uint32_t name;
+  uint32_t number;
+};
+
+struct RegisterEntry {
+  uint32_t offset;
+  uint32_t container;
+};
+
+// Where each array stands in the block.
+struct Section {
+  uint32_t offset;  // bytes from the start of the block, a multiple of 8
+  uint32_t count;
+};
+
+struct Header {
+  uint32_t magic;
+  uint32_t version;
+  uint32_t bytes;  // of the whole block
+  uint32_t family;
+  uint32_t generation;
+  uint32_t title;
+  uint32_t aliases;
+  uint32_t digest;  // string: of the XML that the block was made from
+  Section strings;  // bytes; each string ends with a zero
+  Section containers;
+  Section leaves;
+  Section extras;
+  Section enums;
+  Section values;
+  Section conditions;
+  Section terms;
+  Section expressions;
+  Section pointers;
+  Section flows;
+  Section parts;
+  Section variants;
+  Section relations;
+  Section streams;
+  Section groups;
+  Section opcodes;
+  Section engines;
+  Section bases;
+  Section spaces;
+  Section registers;  // ordered by offset
+  Section by_name;    // uint32_t container indices, ordered by name
+};
+
+// Blocks are compared byte by byte, so no record may have bytes that nobody sets.
+static_assert(std::has_unique_object_representations_v<Leaf>);
+static_assert(std::has_unique_object_representations_v<Extra>);
+static_assert(std::has_unique_object_representations_v<NamedValue>);
+static_assert(std::has_unique_object_representations_v<Term>);
+static_assert(std::has_unique_object_representations_v<Expression>);
+static_assert(std::has_unique_object_representations_v<Pointer>);
+static_assert(std::has_unique_object_representations_v<Container>);
+static_assert(std::has_unique_object_representations_v<Stream>);
+static_assert(std::has_unique_object_representations_v<Header>);
+
+// A view of a block; the block must outlive it. Cheap to copy.
+class Tables {
+ public:
+  // Checks the whole block. Errors: InvalidArgument naming the first thing that is wrong. `block`
+  // must be aligned to 8 bytes.
+  static absl::StatusOr<Tables> Open(absl::Span<const uint8_t> block);
+
+  absl::string_view family() const { return string(header().family); }
+  absl::string_view generation() const { return string(header().generation); }
+  absl::string_view title() const { return string(header().title); }
+  absl::string_view aliases() const { return string(header().aliases); }
+  absl::string_view digest() const { return string(header().digest); }
+
+  absl::string_view string(uint32_t offset) const {
+    return absl::string_view(reinterpret_cast<const char*>(data_) + header().strings.offset +
+                             offset);
+  }
+  const Container& container(uint32_t i) const { return at<Container>(header().containers, i); }
+  const Leaf& leaf(uint32_t i) const { return at<Leaf>(header().leaves, i); }
+  const Extra& extra(uint32_t i) const { return at<Extra>(header().extras, i); }
+  const Enum& enumeration(uint32_t i) const { return at<Enum>(header().enums, i); }
+  const Condition& condition(uint32_t i) const { return at<Condition>(header().conditions, i); }
+  const Expression& expression(uint32_t i) const { return at<Expression>(header().expressions, i); }
+  const Pointer& pointer(uint32_t i) const { return at<Pointer>(header().pointers, i); }
+  const Stream& stream(uint32_t i) const { return at<Stream>(header().streams, i); }
+
+  absl::Span<const Container> containers() const { return all<Container>(header().containers); }
+  absl::Span<const Stream> streams() const { return all<Stream>(header().streams); }
+  absl::Span<const Engine> engines() const { return all<Engine>(header().engines); }
+  absl::Span<const Base> bases() const { return all<Base>(header().bases); }
+  absl::Span<const Space> spaces() const { return all<Space>(header().spaces); }
+  absl::Span<const Leaf> leaves(Range r) const { return run<Leaf>(header().leaves, r); }
+  absl::Span<const Term> terms(Range r) const { return run<Term>(header().terms, r); }
+  absl::Span<const NamedValue> values(Range r) const { return run<NamedValue>(header().values, r); }
+  absl::Span<const Flow> flows(Range r) const { return run<Flow>(header().flows, r); }
+  absl::Span<const Part> parts(Range r) const { return run<Part>(header().parts, r); }
+  absl::Span<const Variant> variants(Range r) const { return run<Variant>(header().variants, r); }
+  absl::Span<const Relation> relations(Range r) const {
+    return run<Relation>(header().relations, r);
+  }
+
+  // The packet of `stream` that `first_word` (its first bytes, little endian) begins, as one of
+  // `engines` reads it; kNone if there is none. `bytes` says how many bytes of the word exist.
+  uint32_t FindPacket(uint32_t stream, uint64_t engines, uint32_t first_word, uint32_t bytes) const;
+  // By exact name; kNone if there is none.
+  uint32_t FindContainer(absl::string_view name) const;
+  // The register at a byte offset; kNone if there is none.
+  uint32_t FindRegister(uint32_t offset) const;
+  // Engine by name or alias; kNone if there is none.
+  uint32_t FindEngine(absl::string_view name) const;
+  uint32_t FindStream(absl::string_view name) const;
+  // The name of a raw value of a leaf, empty if it has none.
+  absl::string_view ValueName(const Leaf& leaf, uint64_t value) const;
+  // The value a name stands for.
+  absl::optional<uint64_t> NamedValueOf(const Leaf& leaf, absl::string_view name) const;
+
+ private:
+  explicit Tables(const uint8_t* data) : data_(data) {}
+  const Header& header() const { return *reinterpret_cast<const Header*>(data_); }
+  template <class T>
+  const T& at(const Section& section, uint32_t i) const {
+    return reinterpret_cast<const T*>(data_ + section.offset)[i];
+  }
+  template <class T>
+  absl::Span<const T> all(const Section& section) const {
+    return {reinterpret_cast<const T*>(data_ + section.offset), section.count};
+  }
+  template <class T>
+  absl::Span<const T> run(const Section& section, Range r) const {
+    return {reinterpret_cast<const T*>(data_ + section.offset) + r.first, r.count};
+  }
+
+  const uint8_t* data_;
+
+  friend class Checker;
+};
+
+}  // namespace packsmith::tables
+
+#endif  // PACKSMITH_RUNTIME_TABLES_TABLES_H_
