@@ -22,29 +22,30 @@ namespace packsmith {
 // All strings in this header come from the input. They are valid UTF-8, but may hold control
 // characters: escape them before they reach a terminal.
 struct Device {
-  std::string family;      // "intel", "agx"
-  std::string generation;  // what the XML calls it: "gfx9", "gfx125"
-  std::string platform;    // "skl"
-  std::string driver;      // "iris"
-  std::string uapi;        // "i915", "xe"
-  std::optional<uint32_t> pci_id;
+  std::string family = {};      // "intel", "agx"
+  std::string generation = {};  // what the XML calls it: "gfx9", "gfx125"
+  std::string platform = {};    // "skl"
+  std::string driver = {};      // "iris"
+  std::string uapi = {};        // "i915", "xe"
+  std::optional<uint32_t> pci_id = {};
   int verx10 = 0;  // Intel: generation times ten
 
   friend bool operator==(const Device&, const Device&) = default;
 };
 
-// One batch handed to an engine. Addresses are in `space`.
+// One batch handed to an engine. Addresses are in `space`. Every member has an initialiser, so that
+// designated initialisers may leave any of them out without a compiler's remark.
 struct Submission {
   uint32_t index = 0;
-  std::string engine;    // "render", "compute", "copy", ...
-  uint32_t context = 0;  // state bases live on per (context, slot)
-  uint32_t slot = 0;     // the engine's slot within the context
+  std::string engine = {};  // "render", "compute", "copy", ...
+  uint32_t context = 0;     // state bases live on per (context, slot)
+  uint32_t slot = 0;        // the engine's slot within the context
   uint32_t space = 0;
   uint64_t batch_address = 0;
   uint64_t batch_length = 0;  // bytes, an upper bound: a stream ends where it says so
-  std::optional<uint64_t> head, tail, acthd;
-  std::optional<uint32_t> ipehr;
-  std::string stream;  // name of the XML stream to walk; empty: the generation's first
+  std::optional<uint64_t> head = {}, tail = {}, acthd = {};
+  std::optional<uint32_t> ipehr = {};
+  std::string stream = {};  // name of the XML stream to walk; empty: the generation's first
 
   friend bool operator==(const Submission&, const Submission&) = default;
 };
@@ -54,15 +55,15 @@ struct Buffer {
   uint32_t space = 0;
   uint64_t address = 0;
   uint64_t size = 0;  // bytes
-  std::string name;
+  std::string name = {};
 
   friend bool operator==(const Buffer&, const Buffer&) = default;
 };
 
 // Something wrong with the input that did not stop the reader.
 struct Problem {
-  uint64_t offset = 0;  // byte offset in the input (in what it unpacks to, if it is compressed)
-  std::string text;     // what was wrong and what was done about it
+  uint64_t offset = 0;    // byte offset in the input (in what it unpacks to, if it is compressed)
+  std::string text = {};  // what was wrong and what was done about it
 
   friend bool operator==(const Problem&, const Problem&) = default;
 };
