@@ -1,0 +1,82 @@
+"""Laying out generated text: lines of at most 100 columns."""
+
+from collections.abc import Iterable, Sequence
+
+COLUMNS = 100
+
+
+def hexadecimal(value: int) -> str:
+    """Small numbers as people write them, the others as bit patterns."""
+    return str(value) if 0 <= value < 10 else f"0x{value:x}"
+
+
+def join(head: str, terms: Sequence[str], separator: str, tail: str, indent: int) -> str:
+    """head + terms + tail, broken after separators and aligned behind head.
+
+    `head` starts at column `indent`; separators keep their trailing space at a break.
+    """
+    room = COLUMNS - indent
+    line = " " * indent + head
+    start = len(line)
+    lines: list[str] = []
+    for position, term in enumerate(terms):
+        last = position + 1 == len(terms)
+        piece = term + (tail if last else separator.rstrip())
+        gap = "" if line.endswith("(") or len(line) == start else " "
+        if len(line) > start and len(line) + len(gap) + len(piece) > room + indent:
+            lines.append(line)
+            line = " " * start
+            gap = ""
+        line += gap + piece
+    lines.append(line if terms else line + tail)
+    return "\n".join(lines)
+
+
+def call(head: str, arguments: Sequence[str], tail: str, indent: int) -> str:
+    """A call whose arguments continue behind its parenthesis, where they fit, else below."""
+    line = " " * indent + head + "(" + ", ".join(arguments) + ")" + tail
+    if len(line) <= COLUMNS:
+        return line
+    text = join(head + "(", arguments, ", ", ")" + tail, indent)
+    if max(map(len, text.split("\n"))) <= COLUMNS:
+        return text
+    return " " * indent + head + "(\n" + join("", arguments, ", ", ")" + tail, indent + 4)
+
+
+def paragraph(prefix: str, text: str, indent: int = 0) -> str:
+    """Words of `text` in lines that begin with `prefix`; empty for empty text."""
+    lead = " " * indent + prefix
+    lines: list[str] = []
+    line = lead
+    for word in text.split():
+        if line != lead and len(line) + 1 + len(word) > COLUMNS:
+            lines.append(line)
+            line = lead
+        line += " " + word
+    if line != lead:
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def quote(text: str) -> str:
+    """A string literal for C and C++."""
+    out = ['"']
+    for byte in text.encode("utf-8"):
+        character = chr(byte)
+        if character in '"\\':
+            out.append("\\" + character)
+        elif 32 <= byte < 127 and not (character == "?" and out[-1] == "?"):
+            out.append(character)
+        else:
+            out.append(f"\\{byte:03o}")
+    return "".join(out) + '"'
+
+
+def comment_safe(text: str) -> str:
+    """Text that cannot end a C comment, nor continue a line comment."""
+    return text.replace("*/", "* /").replace("\\\n", "\n").rstrip("\\")
+
+
+def indented(lines: Iterable[str], by: int) -> list[str]:
+    """The lines, further right."""
+    return [" " * by + line if line else line for line in lines]

@@ -1,0 +1,937 @@
+// packsmith/pack.h: what generated packet headers stand on. C++20, C11 and OpenCL C; no library
+// behind it, nothing to link.
+//
+// The C++ part, with a generated header:
+//
+//   #include "packsmith/gfx9.h"
+//   using namespace packsmith::gfx9;
+//
+//   uint32_t dw[MI_STORE_DATA_IMM::max_length];
+//   MI_STORE_DATA_IMM store{.address = 0x10000, .immediate_data = 42};
+//   if (packsmith::error e = store.pack(dw)) {      // nothing was written
+//     std::fprintf(stderr, "%s: %s\n", e.field, packsmith::text(e.why));  // packsmith/names.h
+//   }
+//   constexpr auto words = packed(PIPE_CONTROL{.command_streamer_stall_enable = true});
+//   batch.append(words.dw, words.length);           // a value that did not fit would not compile
+//
+// Every packet type P, a plain aggregate, has
+//   P::length                   dwords (records of bytes: P::size, bytes)
+//   p.pack(dw)                  writes exactly that many. An error, if a value does not fit its
+//   field;
+//                               then nothing was written. p.pack<packsmith::checks::off>(dw) does
+//                               not look: bits that do not fit spill into the neighbours, as with a
+//                               hand-written shift. PACKSMITH_UNCHECKED, defined before this header
+//                               is included, makes that the default of one source file.
+//   p.check()                   the first member that does not fit, without packing
+//   P::unpack(dw)               the values; pack(unpack(dw)) gives every described bit back
+//   P::verify(dw)               the first forced or reserved field that reads otherwise
+//   P::matches(first_dword)     packets: is this the opcode?
+//   p.for_each_address(f)       f(address, dword, bit, width, access) for each address member
+// and where its size varies also dwords_needed() and items(); see the generated header.
+//
+// Members that share bits (two views of one dword) are ORed: leave all but one at zero.
+//
+// The C part, PACKSMITH_C_..., serves the generated C headers; their interface is described there.
+#ifndef PACKSMITH_RUNTIME_PACK_PACK_H_
+#define PACKSMITH_RUNTIME_PACK_PACK_H_
+
+#if defined(__cplusplus)
+#include <cstdint>
+
+namespace packsmith {
+
+// Whether pack looks at the values. A template argument, so that files with different defaults can
+// be linked into one program.
+enum class checks : bool { off, on };
+#ifdef PACKSMITH_UNCHECKED
+constexpr checks default_checks = checks::off;
+#else
+constexpr checks default_checks = checks::on;
+#endif
+
+enum class reason : uint32_t {
+  none,              // it fits
+  too_wide,          // an integer or address needs more bits than its field has
+  out_of_range,      // beyond the smallest or largest value that is allowed or can be represented
+  not_aligned,       // low bits that the field does not store are set
+  not_multiple,      // not a multiple of what the description demands
+  zero,              // the value must not be zero
+  not_power_of_two,  // the field stores a logarithm
+  not_a_number,      // NaN in a fixed point field
+  forced,            // verify: not the value that identifies the packet
+  reserved,          // verify: a reserved bit does not read as the manual demands
+  absent,            // bits of the value lie in words that this form of the packet does not have
+  count_differs,     // a count member and the number of items passed are not the same
+  too_long,          // more items than the packet's length field can say
+  too_short,         // the destination is smaller than what is to be written
+};
+
+// What is wrong, if anything. Converts to true where something is.
+struct error {
+  const char* field = nullptr;  // the member as written in C++; for verify the manual's name
+  reason why = reason::none;
+  uint32_t item = 0;  // which item of the tail it was
+
+  constexpr explicit operator bool() const { return why != reason::none; }
+};
+
+enum class access : uint8_t { from_xml, none, read, write, read_write };
+
+// A GPU virtual address. pack stores `gpu` alone; `buffer` is the caller's handle of what it points
+// to, and `use` overrides the access that the description states. Both reach for_each_address. gpu:
+// 48 bits, or the same sign-extended to 64.
+struct address {
+  uint64_t gpu = 0;
+  uint32_t buffer = 0;
+  access use = access::from_xml;
+
+  constexpr address() = default;
+  constexpr address(uint64_t gpu_address, uint32_t buffer_handle = 0,  // NOLINT: implicit
+                    access how = access::from_xml)
+      : gpu(gpu_address), buffer(buffer_handle), use(how) {}
+  constexpr bool operator==(const address&) const = default;
+};
+
+// A pointer and a number of elements: from arrays and from whatever has data() and size().
+template <class T>
+struct span {
+  T* ptr = nullptr;
+  unsigned count = 0;
+
+  constexpr span() = default;
+  constexpr span(T* first, unsigned n) : ptr(first), count(n) {}
+  template <unsigned N>
+  constexpr span(T (&array)[N]) : ptr(array), count(N) {}  // NOLINT: implicit
+  template <class C>
+  requires requires(const C& c) { static_cast<T*>(c.data()), static_cast<unsigned>(c.size()); }
+  constexpr span(const C& c)  // NOLINT: implicit
+      : ptr(c.data()), count(static_cast<unsigned>(c.size())) {}
+  template <class C>
+  requires requires(C& c) { static_cast<T*>(c.data()), static_cast<unsigned>(c.size()); }
+  constexpr span(C& c)  // NOLINT: implicit
+      : ptr(c.data()), count(static_cast<unsigned>(c.size())) {}
+
+  constexpr T* data() const { return ptr; }
+  constexpr unsigned size() const { return count; }
+  constexpr bool empty() const { return count == 0; }
+  constexpr T* begin() const { return ptr; }
+  constexpr T* end() const { return ptr + count; }
+  constexpr T& operator[](unsigned i) const { return ptr[i]; }
+};
+
+// Generated code's vocabulary. Stable only together with the generator.
+namespace bits {
+
+template <class T>
+concept byte_record = requires {
+  T::size;
+};
+template <class T>
+concept has_variants = requires {
+  T::max_length;
+}
+|| requires { T::max_size; };
+
+// -- Values to raw bits --------------------------------------------------------------------------
+
+constexpr uint64_t mask(unsigned width) {
+  return width >= 64 ? ~uint64_t{0} : (uint64_t{1} << width) - 1;
+}
+// Bits [from, from + width) of v; width at most 32.
+constexpr uint32_t cut(uint64_t v, unsigned from, unsigned width) {
+  return static_cast<uint32_t>(v >> from) & static_cast<uint32_t>(mask(width));
+}
+constexpr uint32_t cut(const address& v, unsigned from, unsigned width) {
+  return cut(v.gpu, from, width);
+}
+// Two's complement in `width` bits.
+constexpr uint32_t twos(int32_t v, unsigned width) {
+  return static_cast<uint32_t>(v) & static_cast<uint32_t>(mask(width));
+}
+constexpr uint64_t twos(int64_t v, unsigned width) {
+  return static_cast<uint64_t>(v) & mask(width);
+}
+constexpr uint32_t real(float v) { return __builtin_bit_cast(uint32_t, v); }
+constexpr uint64_t real(double v) { return __builtin_bit_cast(uint64_t, v); }
+
+// v in units of 2^-fraction, rounded to nearest, halves away from zero. v must be in the field's
+// range.
+constexpr uint32_t ufixed(double v, unsigned fraction) {
+  return static_cast<uint32_t>(
+      static_cast<int64_t>(v * static_cast<double>(uint64_t{1} << fraction) + 0.5));
+}
+constexpr int64_t fixed(double v, unsigned fraction) {
+  const double scaled = v * static_cast<double>(uint64_t{1} << fraction);
+  return static_cast<int64_t>(scaled < 0 ? scaled - 0.5 : scaled + 0.5);
+}
+constexpr uint32_t sfixed(double v, unsigned fraction, unsigned width) {
+  return static_cast<uint32_t>(static_cast<uint64_t>(fixed(v, fraction)) & mask(width));
+}
+
+// IEEE half precision, rounded to nearest even. Too large a value becomes infinity.
+constexpr uint32_t half(float v) {
+  const uint32_t b = __builtin_bit_cast(uint32_t, v);
+  const uint32_t sign = b >> 16 & 0x8000;
+  const uint32_t magnitude = b & 0x7fffffff;
+  if (magnitude > 0x7f800000) return sign | 0x7e00 | (magnitude >> 13 & 0x3ff);  // NaN stays NaN
+  if (magnitude >= 0x47800000) return sign | 0x7c00;
+  const bool subnormal = magnitude < 0x38800000;
+  const unsigned drop = subnormal ? 126 - (magnitude >> 23) : 13;
+  if (drop > 25) return sign;
+  const uint32_t kept = subnormal ? (magnitude & 0x7fffff) | 0x800000 : magnitude - 0x38000000;
+  const uint32_t rounded = kept + (uint32_t{1} << (drop - 1)) - 1 + (kept >> drop & 1);
+  return sign | rounded >> drop;
+}
+constexpr float half_value(uint32_t h) {
+  const uint32_t sign = (h & 0x8000) << 16;
+  const uint32_t magnitude = h & 0x7fff;
+  if (magnitude >= 0x7c00) {
+    return __builtin_bit_cast(float, sign | 0x7f800000 | (magnitude & 0x3ff) << 13);
+  }
+  if (magnitude >= 0x400) return __builtin_bit_cast(float, sign | ((magnitude << 13) + 0x38000000));
+  const float small = static_cast<float>(magnitude) * (1.0f / 16777216.0f);
+  return sign ? -small : small;
+}
+
+constexpr uint32_t log2(uint64_t v) {
+  return v == 0 ? 0 : 63u - static_cast<unsigned>(__builtin_clzll(v));
+}
+// How many groups of n hold v: at least one; all 2^width groups are stored as 0.
+constexpr uint32_t groups(uint64_t v, uint64_t n, unsigned width) {
+  const uint64_t whole = v / n + (v % n != 0);
+  return static_cast<uint32_t>((whole == 0 ? 1 : whole) & mask(width));
+}
+constexpr uint64_t align_up(uint64_t v, uint64_t n) { return (v + n - 1) / n * n; }
+
+// How an encoded field stores its value v:
+// raw = groups or log2 of (v rounded up to align, less minus) >> shift.
+struct code {
+  uint64_t minus = 0;
+  unsigned shift = 0;
+  bool log2 = false;
+  uint64_t groups = 0;
+  uint64_t align = 0;
+};
+
+constexpr uint64_t encode(uint64_t v, unsigned width, const code& c) {
+  if (c.align != 0) v = align_up(v, c.align);
+  v = (v - c.minus) >> c.shift;
+  if (c.log2) return bits::log2(v);
+  return c.groups != 0 ? bits::groups(v, c.groups, width) : v;
+}
+constexpr uint64_t decode(uint64_t raw, unsigned width, const code& c) {
+  if (c.log2) raw = raw < 64 ? uint64_t{1} << raw : 0;
+  if (c.groups != 0) raw = (raw == 0 ? mask(width) + 1 : raw) * c.groups;
+  return (raw << c.shift) + c.minus;
+}
+
+// -- Does a value fit? ---------------------------------------------------------------------------
+
+constexpr reason wrong_uint(uint64_t v, unsigned width) {
+  return (v & ~mask(width)) != 0 ? reason::too_wide : reason::none;
+}
+constexpr reason wrong_sint(int64_t v, unsigned width) {
+  return ((static_cast<uint64_t>(v) + (uint64_t{1} << (width - 1))) & ~mask(width)) != 0
+             ? reason::too_wide
+             : reason::none;
+}
+// low, high: the raw values that the field can hold.
+constexpr reason wrong_fixed(double v, unsigned fraction, double low, double high) {
+  if (v != v) return reason::not_a_number;
+  const double scaled = v * static_cast<double>(uint64_t{1} << fraction);
+  return scaled > low - 0.5 && scaled < high + 0.5 ? reason::none : reason::out_of_range;
+}
+constexpr double lowest(unsigned width) { return -static_cast<double>(uint64_t{1} << (width - 1)); }
+constexpr double highest(unsigned width) { return static_cast<double>(mask(width)); }
+
+constexpr reason wrong_half(float v) {
+  const uint32_t magnitude = __builtin_bit_cast(uint32_t, v) & 0x7fffffff;
+  return magnitude < 0x7f800000 && magnitude >= 0x477ff000 ? reason::out_of_range : reason::none;
+}
+// top: the first address bit that the field does not hold.
+constexpr bool address_too_wide(uint64_t v, unsigned top) {
+  if (top < 48) return v >> top != 0;
+  return static_cast<uint64_t>(static_cast<int64_t>(v) >> 47) + 1 > 2;
+}
+constexpr reason wrong_address(uint64_t v, unsigned width, unsigned shift) {
+  if ((v & mask(shift)) != 0) return reason::not_aligned;
+  return address_too_wide(v, shift + width) ? reason::too_wide : reason::none;
+}
+constexpr reason wrong_code(uint64_t v, unsigned width, const code& c) {
+  if (c.align != 0) {
+    if (v > ~uint64_t{0} - (c.align - 1)) return reason::too_wide;
+    v = align_up(v, c.align);
+  }
+  if (v < c.minus) return reason::out_of_range;
+  v -= c.minus;
+  if ((v & mask(c.shift)) != 0) return reason::not_aligned;
+  v >>= c.shift;
+  if (c.log2) {
+    if (v == 0 || (v & (v - 1)) != 0) return reason::not_power_of_two;
+    return wrong_uint(bits::log2(v), width);
+  }
+  if (c.groups == 0) return wrong_uint(v, width);
+  return v / c.groups + (v % c.groups != 0) > mask(width) + 1 ? reason::too_wide : reason::none;
+}
+
+template <class T>
+constexpr uint64_t plain(const T& v) {
+  return static_cast<uint64_t>(v);
+}
+constexpr uint64_t plain(const address& v) { return v.gpu; }
+
+// What the description says is done with memory that an address leads to.
+constexpr access no_access = access::none, reads = access::read, writes = access::write,
+                 reads_writes = access::read_write;
+
+// -- Visitors ------------------------------------------------------------------------------------
+// ps_layout of a generated type shows each member and each forced or reserved run of bits to one of
+// these, in bit order: bit counts from the packet's start, then the width, then the name.
+
+struct visitor {
+  [[gnu::always_inline]] constexpr void flag(auto&&...) {}     // bool, one bit
+  [[gnu::always_inline]] constexpr void uint(auto&&...) {}     // unsigned integer or enumeration
+  [[gnu::always_inline]] constexpr void sint(auto&&...) {}     // two's complement
+  [[gnu::always_inline]] constexpr void real(auto&&...) {}     // float or double
+  [[gnu::always_inline]] constexpr void half(auto&&...) {}     // float stored in 16 bits
+  [[gnu::always_inline]] constexpr void ufixed(auto&&...) {}   // …, fraction bits
+  [[gnu::always_inline]] constexpr void sfixed(auto&&...) {}   // …, fraction bits
+  [[gnu::always_inline]] constexpr void address(auto&&...) {}  // …, implied low zero bits, access
+  [[gnu::always_inline]] constexpr void offset(auto&&...) {}   // …, implied low zero bits
+  [[gnu::always_inline]] constexpr void coded(auto&&...) {}    // …, how it is stored
+  [[gnu::always_inline]] constexpr void range(auto&&...) {}    // member, name, smallest, largest
+  [[gnu::always_inline]] constexpr void nonzero(auto&&...) {}  // member, name
+  [[gnu::always_inline]] constexpr void multiple(auto&&...) {}  // member, name, of what
+  [[gnu::always_inline]] constexpr void forced(auto&&...) {}    // bit, width, value, name
+  [[gnu::always_inline]] constexpr void reserved(auto&&...) {}  // bit, width, value, name
+};
+
+template <class A, class B>
+constexpr bool below(const A& a, const B& b) {
+  if constexpr (static_cast<A>(-1) < A{} && !(static_cast<B>(-1) < B{}))
+    return a < 0 || static_cast<B>(a) < b;
+  else if constexpr (!(static_cast<A>(-1) < A{}) && static_cast<B>(-1) < B{})
+    return b >= 0 && a < static_cast<A>(b);
+  else
+    return a < b;
+}
+
+// Is there anything that does not fit? Branch-free: what lies above each width is ORed together and
+// shifted out once. Limited: words from `words` on do not exist, and their bits must be zero.
+template <bool Limited>
+struct tester : visitor {
+  uint32_t narrow[32] = {};  // by width
+  uint64_t bad = 0;
+  unsigned present = 0;  // bits
+  unsigned always = 0;   // bits that every form of the packet has
+
+  [[gnu::always_inline]] constexpr void absent(uint64_t raw, unsigned bit, unsigned width) {
+    if constexpr (Limited) {
+      if (bit + width > always && bit + width > present) {
+        bad |= bit >= present ? raw : raw >> (present - bit);
+      }
+    }
+  }
+  [[gnu::always_inline]] constexpr void flag(bool v, unsigned bit, unsigned width, const char*) {
+    absent(v, bit, width);
+  }
+  template <class T>
+  [[gnu::always_inline]] constexpr void uint(const T& v, unsigned bit, unsigned width,
+                                             const char*) {
+    if constexpr (sizeof(T) == 8) {
+      bad |= static_cast<uint64_t>(v) & ~mask(width);
+    } else if (width < 32) {
+      narrow[width] |= static_cast<uint32_t>(v);
+    }
+    absent(static_cast<uint64_t>(v), bit, width);
+  }
+  [[gnu::always_inline]] constexpr void sint(int32_t v, unsigned bit, unsigned width, const char*) {
+    if (width < 32) narrow[width] |= static_cast<uint32_t>(v) + (uint32_t{1} << (width - 1));
+    absent(twos(v, width), bit, width);
+  }
+  [[gnu::always_inline]] constexpr void sint(int64_t v, unsigned bit, unsigned width, const char*) {
+    bad |= (static_cast<uint64_t>(v) + (uint64_t{1} << (width - 1))) & ~mask(width);
+    absent(twos(v, width), bit, width);
+  }
+  template <class T>
+  [[gnu::always_inline]] constexpr void real(const T& v, unsigned bit, unsigned width,
+                                             const char*) {
+    absent(bits::real(v), bit, width);
+  }
+  [[gnu::always_inline]] constexpr void half(float v, unsigned bit, unsigned width, const char*) {
+    bad |= wrong_half(v) != reason::none;
+    absent(bits::half(v), bit, width);
+  }
+  template <class T>
+  [[gnu::always_inline]] constexpr void ufixed(const T& v, unsigned bit, unsigned width,
+                                               const char*, unsigned fraction) {
+    // The bounds are constants; the comparisons are false for NaN.
+    const double unit = static_cast<double>(uint64_t{1} << fraction);
+    bad |= !(v > -0.5 / unit && v < (highest(width) + 0.5) / unit);
+    if constexpr (Limited) absent(v > 0 ? bits::ufixed(v, fraction) : 0, bit, width);
+  }
+  template <class T>
+  [[gnu::always_inline]] constexpr void sfixed(const T& v, unsigned bit, unsigned width,
+                                               const char*, unsigned fraction) {
+    const double unit = static_cast<double>(uint64_t{1} << fraction);
+    bad |= !(v > (lowest(width) - 0.5) / unit && v < (highest(width - 1) + 0.5) / unit);
+    if constexpr (Limited) absent(v != 0, bit, width);
+  }
+  [[gnu::always_inline]] constexpr void address(const packsmith::address& v, unsigned bit,
+                                                unsigned width, const char*, unsigned shift,
+                                                packsmith::access) {
+    bad |= (v.gpu & mask(shift)) | address_too_wide(v.gpu, shift + width);
+    absent(v.gpu >> shift, bit, width);
+  }
+  template <class T>
+  [[gnu::always_inline]] constexpr void offset(const T& v, unsigned bit, unsigned width,
+                                               const char*, unsigned shift) {
+    bad |= static_cast<uint64_t>(v) & ~(mask(width) << shift);
+    absent(static_cast<uint64_t>(v) >> shift, bit, width);
+  }
+  template <class T>
+  [[gnu::always_inline]] constexpr void coded(const T& v, unsigned bit, unsigned width, const char*,
+                                              const code& c) {
+    bad |= wrong_code(static_cast<uint64_t>(v), width, c) != reason::none;
+    absent(encode(static_cast<uint64_t>(v), width, c), bit, width);
+  }
+  template <class T, class L, class H>
+  [[gnu::always_inline]] constexpr void range(const T& v, const char*, L low, H high) {
+    bad |= below(v, low) || below(high, v);
+  }
+  template <class T>
+  [[gnu::always_inline]] constexpr void nonzero(const T& v, const char*) {
+    bad |= plain(v) == 0;
+  }
+  template <class T>
+  [[gnu::always_inline]] constexpr void multiple(const T& v, const char*, uint64_t of) {
+    bad |= plain(v) % of != 0;
+  }
+
+  [[gnu::always_inline]] constexpr bool anything() const {
+    const uint32_t* n = narrow;
+    return (bad | n[1] >> 1 | n[2] >> 2 | n[3] >> 3 | n[4] >> 4 | n[5] >> 5 | n[6] >> 6 |
+            n[7] >> 7 | n[8] >> 8 | n[9] >> 9 | n[10] >> 10 | n[11] >> 11 | n[12] >> 12 |
+            n[13] >> 13 | n[14] >> 14 | n[15] >> 15 | n[16] >> 16 | n[17] >> 17 | n[18] >> 18 |
+            n[19] >> 19 | n[20] >> 20 | n[21] >> 21 | n[22] >> 22 | n[23] >> 23 | n[24] >> 24 |
+            n[25] >> 25 | n[26] >> 26 | n[27] >> 27 | n[28] >> 28 | n[29] >> 29 | n[30] >> 30 |
+            n[31] >> 31) != 0;
+  }
+};
+
+// Which member is the first that does not fit? Only asked where there is one: small, not fast.
+struct finder : visitor {
+  error found;
+  unsigned present = ~0u;  // bits
+
+  constexpr void put(reason why, const char* name) {
+    if (why != reason::none && !found) found = error{name, why};
+  }
+  // raw: what does fit is stored as.
+  [[gnu::noinline]] constexpr void put(reason why, uint64_t raw, unsigned bit, unsigned width,
+                                       const char* name) {
+    put(why, name);
+    if (bit + width > present && (bit >= present ? raw : raw >> (present - bit)) != 0) {
+      put(reason::absent, name);
+    }
+  }
+  constexpr void flag(bool v, unsigned bit, unsigned width, const char* name) {
+    put(reason::none, v, bit, width, name);
+  }
+  template <class T>
+  constexpr void uint(const T& v, unsigned bit, unsigned width, const char* name) {
+    const uint64_t u = static_cast<uint64_t>(v);
+    put(wrong_uint(u, width), u, bit, width, name);
+  }
+  constexpr void sint(int64_t v, unsigned bit, unsigned width, const char* name) {
+    put(wrong_sint(v, width), twos(v, width), bit, width, name);
+  }
+  template <class T>
+  constexpr void real(const T& v, unsigned bit, unsigned width, const char* name) {
+    put(reason::none, bits::real(v), bit, width, name);
+  }
+  constexpr void half(float v, unsigned bit, unsigned width, const char* name) {
+    put(wrong_half(v), bits::half(v), bit, width, name);
+  }
+  constexpr void ufixed(double v, unsigned bit, unsigned width, const char* name,
+                        unsigned fraction) {
+    const reason why = wrong_fixed(v, fraction, 0, highest(width));
+    put(why, why == reason::none ? bits::ufixed(v, fraction) : 0, bit, width, name);
+  }
+  constexpr void sfixed(double v, unsigned bit, unsigned width, const char* name,
+                        unsigned fraction) {
+    put(wrong_fixed(v, fraction, lowest(width), highest(width - 1)), v != 0, bit, width, name);
+  }
+  constexpr void address(const packsmith::address& v, unsigned bit, unsigned width,
+                         const char* name, unsigned shift, packsmith::access) {
+    put(wrong_address(v.gpu, width, shift), v.gpu >> shift, bit, width, name);
+  }
+  constexpr void offset(uint64_t v, unsigned bit, unsigned width, const char* name,
+                        unsigned shift) {
+    put((v & mask(shift)) != 0 ? reason::not_aligned : wrong_uint(v >> shift, width), v >> shift,
+        bit, width, name);
+  }
+  template <class T>
+  constexpr void coded(const T& v, unsigned bit, unsigned width, const char* name, const code& c) {
+    const uint64_t u = static_cast<uint64_t>(v);
+    const reason why = wrong_code(u, width, c);
+    put(why, why == reason::none ? encode(u, width, c) : 0, bit, width, name);
+  }
+  template <class T, class L, class H>
+  constexpr void range(const T& v, const char* name, L low, H high) {
+    if (below(v, low) || below(high, v)) put(reason::out_of_range, name);
+  }
+  template <class T>
+  constexpr void nonzero(const T& v, const char* name) {
+    if (plain(v) == 0) put(reason::zero, name);
+  }
+  template <class T>
+  constexpr void multiple(const T& v, const char* name, uint64_t of) {
+    if (plain(v) % of != 0) put(reason::not_multiple, name);
+  }
+};
+
+// Where packed words come from: word(i) is 0 for what may not be read.
+struct dwords {
+  const uint32_t* dw;
+  constexpr uint32_t word(unsigned i) const { return dw[i]; }
+};
+struct some_dwords {
+  const uint32_t* dw;
+  unsigned count;
+  constexpr uint32_t word(unsigned i) const { return i < count ? dw[i] : 0; }
+};
+struct some_bytes {
+  const uint8_t* from;
+  unsigned count;
+  constexpr uint32_t word(unsigned i) const {
+    if (4 * i + 4 <= count && !__builtin_is_constant_evaluated()) {
+      uint32_t v = 0;
+      __builtin_memcpy(&v, from + 4 * i, 4);
+      if constexpr (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) v = __builtin_bswap32(v);
+      return v;
+    }
+    uint32_t v = 0;
+    for (unsigned b = 0; b < 4 && 4 * i + b < count; ++b) {
+      v |= static_cast<uint32_t>(from[4 * i + b]) << (8 * b);
+    }
+    return v;
+  }
+};
+
+template <class Source>
+[[gnu::always_inline]] constexpr uint64_t get(const Source& from, unsigned bit, unsigned width) {
+  const unsigned w = bit / 32, lsb = bit % 32;
+  if (lsb + width <= 32) return (from.word(w) >> lsb) & mask(width);
+  uint64_t v = (from.word(w) | static_cast<uint64_t>(from.word(w + 1)) << 32) >> lsb;
+  if (lsb + width > 64) v |= static_cast<uint64_t>(from.word(w + 2)) << (64 - lsb);
+  return v & mask(width);
+}
+
+template <class Source>
+struct reader : visitor {
+  Source from;
+
+  template <class T>
+  [[gnu::always_inline]] constexpr void uint(T& v, unsigned bit, unsigned width, const char*) {
+    v = static_cast<T>(get(from, bit, width));
+  }
+  [[gnu::always_inline]] constexpr void flag(bool& v, unsigned bit, unsigned width, const char*) {
+    v = get(from, bit, width) != 0;
+  }
+  [[gnu::always_inline]] constexpr int64_t extended(unsigned bit, unsigned width) const {
+    return static_cast<int64_t>(get(from, bit, width) << (64 - width)) >> (64 - width);
+  }
+  template <class T>
+  [[gnu::always_inline]] constexpr void sint(T& v, unsigned bit, unsigned width, const char*) {
+    v = static_cast<T>(extended(bit, width));
+  }
+  [[gnu::always_inline]] constexpr void real(float& v, unsigned bit, unsigned width, const char*) {
+    v = __builtin_bit_cast(float, static_cast<uint32_t>(get(from, bit, width)));
+  }
+  [[gnu::always_inline]] constexpr void real(double& v, unsigned bit, unsigned width, const char*) {
+    v = __builtin_bit_cast(double, get(from, bit, width));
+  }
+  [[gnu::always_inline]] constexpr void half(float& v, unsigned bit, unsigned width, const char*) {
+    v = half_value(static_cast<uint32_t>(get(from, bit, width)));
+  }
+  template <class T>
+  [[gnu::always_inline]] constexpr void ufixed(T& v, unsigned bit, unsigned width, const char*,
+                                               unsigned fraction) {
+    v = static_cast<T>(static_cast<double>(get(from, bit, width)) /
+                       static_cast<double>(uint64_t{1} << fraction));
+  }
+  template <class T>
+  [[gnu::always_inline]] constexpr void sfixed(T& v, unsigned bit, unsigned width, const char*,
+                                               unsigned fraction) {
+    v = static_cast<T>(static_cast<double>(extended(bit, width)) /
+                       static_cast<double>(uint64_t{1} << fraction));
+  }
+  [[gnu::always_inline]] constexpr void address(packsmith::address& v, unsigned bit, unsigned width,
+                                                const char*, unsigned shift, packsmith::access) {
+    v = packsmith::address((get(from, bit, width) << shift) & mask(48));
+  }
+  template <class T>
+  [[gnu::always_inline]] constexpr void offset(T& v, unsigned bit, unsigned width, const char*,
+                                               unsigned shift) {
+    v = static_cast<T>(get(from, bit, width) << shift);
+  }
+  template <class T>
+  [[gnu::always_inline]] constexpr void coded(T& v, unsigned bit, unsigned width, const char*,
+                                              const code& c) {
+    v = static_cast<T>(decode(get(from, bit, width), width, c));
+  }
+};
+
+template <class Source>
+struct verifier : visitor {
+  Source from;
+  error found;
+  unsigned present = ~0u;  // bits
+
+  [[gnu::always_inline]] constexpr void forced(unsigned bit, unsigned width, uint64_t value,
+                                               const char* name) {
+    if (!found && bit < present && get(from, bit, width) != value)
+      found = error{name, reason::forced};
+  }
+  [[gnu::always_inline]] constexpr void reserved(unsigned bit, unsigned width, uint64_t value,
+                                                 const char* name) {
+    if (!found && bit < present && get(from, bit, width) != value)
+      found = error{name, reason::reserved};
+  }
+};
+
+template <class F>
+struct address_walker : visitor {
+  F& f;
+  unsigned dword = 0;      // where the packet or item starts
+  unsigned present = ~0u;  // bits
+
+  [[gnu::always_inline]] constexpr void address(const packsmith::address& v, unsigned bit,
+                                                unsigned width, const char*, unsigned,
+                                                packsmith::access stated) {
+    if (bit < present) {
+      f(v, dword + bit / 32, bit % 32, width, v.use == access::from_xml ? stated : v.use);
+    }
+  }
+};
+
+// -- The bodies of the generated members ---------------------------------------------------------
+
+// Dwords that this packet takes without its tail.
+template <class T>
+constexpr unsigned words_of(const T& p) {
+  if constexpr (has_variants<T> && !byte_record<T>)
+    return p.dwords_needed();
+  else if constexpr (has_variants<T>)
+    return (p.bytes_needed() + 3) / 4;
+  else if constexpr (byte_record<T>)
+    return (T::size + 3) / 4;
+  else
+    return T::length;
+}
+
+template <class T>
+[[gnu::noinline, gnu::cold]] constexpr error check(const T& p) {
+  finder f;
+  if constexpr (has_variants<T>) f.present = words_of(p) * 32;
+  T::ps_layout(p, f);
+  return f.found;
+}
+
+template <class T>
+[[gnu::always_inline]] constexpr bool misfit(const T& p) {
+  tester<has_variants<T>> t;
+  if constexpr (has_variants<T>) {
+    t.present = words_of(p) * 32;
+    if constexpr (byte_record<T>)
+      t.always = T::size * 8;
+    else
+      t.always = T::length * 32;
+  }
+  T::ps_layout(p, t);
+  return t.anything();
+}
+
+// The first thing wrong with a packet before it is packed.
+template <checks Checks, class T>
+[[gnu::always_inline]] constexpr error test(const T& p) {
+  if constexpr (Checks == checks::on) {
+    if (misfit(p)) [[unlikely]]
+      return check(p);
+  }
+  return {};
+}
+// … and with the items that follow it.
+template <checks Checks, class T>
+[[gnu::always_inline]] constexpr error test(const span<const T>& items) {
+  if constexpr (Checks == checks::on) {
+    for (unsigned i = 0; i < items.count; ++i) {
+      if (misfit(items.ptr[i])) [[unlikely]] {
+        error e = check(items.ptr[i]);
+        e.item = i;
+        return e;
+      }
+    }
+  }
+  return {};
+}
+
+template <class T>
+[[gnu::always_inline]] constexpr T unpack(const uint32_t* dw) {
+  T v;
+  reader<dwords> r{{}, {dw}};
+  T::ps_layout(v, r);
+  return v;
+}
+template <class T>
+[[gnu::always_inline]] constexpr T unpack(const uint8_t* from) {
+  T v;
+  reader<some_bytes> r{{}, {from, T::size}};
+  T::ps_layout(v, r);
+  return v;
+}
+// A packet with alternative sizes: what is there of it, at most `dwords`. Its size is known only
+// once its fixed part is read.
+template <class T>
+constexpr T unpack(const uint32_t* dw, unsigned dwords) {
+  T v;
+  reader<some_dwords> head{{}, {dw, dwords < T::length ? dwords : T::length}};
+  T::ps_layout(v, head);
+  if constexpr (has_variants<T>) {
+    const unsigned needed = v.dwords_needed();
+    reader<some_dwords> whole{{}, {dw, dwords < needed ? dwords : needed}};
+    T::ps_layout(v, whole);
+  }
+  return v;
+}
+template <class T>
+constexpr T unpack(const uint8_t* from, unsigned bytes) {
+  T v;
+  reader<some_bytes> head{{}, {from, bytes < T::size ? bytes : T::size}};
+  T::ps_layout(v, head);
+  if constexpr (has_variants<T>) {
+    const unsigned needed = v.bytes_needed();
+    reader<some_bytes> whole{{}, {from, bytes < needed ? bytes : needed}};
+    T::ps_layout(v, whole);
+  }
+  return v;
+}
+
+template <class T>
+constexpr error verify(const uint32_t* dw) {
+  verifier<dwords> v{{}, {dw}, {}};
+  T packet;
+  if constexpr (has_variants<T>) {
+    packet = T::unpack(dw);
+    v.present = words_of(packet) * 32;
+  }
+  T::ps_layout(packet, v);
+  return v.found;
+}
+template <class T>
+constexpr error verify(const uint8_t* from) {
+  verifier<some_bytes> v{{}, {from, T::size}, {}};
+  T packet;
+  if constexpr (has_variants<T>) {
+    packet = T::unpack(from);
+    v.from.count = packet.bytes_needed();
+    v.present = v.from.count * 8;
+  }
+  T::ps_layout(packet, v);
+  return v.found;
+}
+
+// dword: where p starts, counted from the start of what is packed.
+template <class T, class F>
+[[gnu::always_inline]] constexpr void addresses(const T& p, F& f, unsigned dword = 0) {
+  address_walker<F> w{{}, f, dword, ~0u};
+  if constexpr (has_variants<T>) w.present = words_of(p) * 32;
+  T::ps_layout(p, w);
+}
+
+// ORs into words that have been written. For members whose place is computed in a loop.
+constexpr void put(uint32_t* words, unsigned bit, unsigned width, uint64_t raw) {
+  raw &= mask(width);
+  const unsigned w = bit / 32, lsb = bit % 32;
+  words[w] |= static_cast<uint32_t>(raw << lsb);
+  if (lsb + width > 32) words[w + 1] |= static_cast<uint32_t>(raw >> (32 - lsb));
+  if (lsb + width > 64) words[w + 2] |= static_cast<uint32_t>(raw >> (64 - lsb));
+}
+
+// Little-endian stores of the low 1 to 4 bytes of v.
+[[gnu::always_inline]] constexpr void store(uint8_t* to, uint32_t v, unsigned bytes = 4) {
+  if (__builtin_is_constant_evaluated() || __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ || bytes == 3) {
+    for (unsigned b = 0; b < bytes; ++b) to[b] = static_cast<uint8_t>(v >> (8 * b));
+  } else {
+    __builtin_memcpy(to, &v, bytes);
+  }
+}
+
+// Deliberately not constexpr: the compiler names it where a packet in a constant expression holds a
+// value that does not fit.
+inline void value_does_not_fit_its_field(const char*) {}
+
+}  // namespace bits
+
+// The items that follow a packet, unpacked when they are read.
+template <class T>
+struct view {
+  static constexpr bool bytes = bits::byte_record<T>;
+  struct units {
+    using word = uint32_t;
+    static constexpr unsigned stride() { return T::length; }
+  };
+  struct octets {
+    using word = uint8_t;
+    static constexpr unsigned stride() { return T::size; }
+  };
+  template <bool B, class X, class Y>
+  struct pick {
+    using type = X;
+  };
+  template <class X, class Y>
+  struct pick<false, X, Y> {
+    using type = Y;
+  };
+  using unit = typename pick<bytes, octets, units>::type;
+  using word = typename unit::word;
+
+  const word* first = nullptr;
+  unsigned count = 0;
+
+  constexpr unsigned size() const { return count; }
+  constexpr bool empty() const { return count == 0; }
+  // Past the end: an item of zeros.
+  constexpr T operator[](unsigned i) const {
+    if (i < count) return bits::unpack<T>(first + static_cast<unsigned long>(i) * unit::stride());
+    constexpr word zeros[unit::stride()] = {};
+    return bits::unpack<T>(zeros);
+  }
+
+  struct iterator {
+    const view* from;
+    unsigned i;
+    constexpr T operator*() const { return (*from)[i]; }
+    constexpr iterator& operator++() { return ++i, *this; }
+    constexpr bool operator!=(const iterator& other) const { return i != other.i; }
+  };
+  constexpr iterator begin() const { return {this, 0}; }
+  constexpr iterator end() const { return {this, count}; }
+};
+
+namespace bits {
+
+// Dwords of a packet, as its biased length field says, but at most `count`.
+constexpr unsigned total(const uint32_t* dw, unsigned count, unsigned bit, unsigned width,
+                         unsigned bias) {
+  if (bit / 32 >= count) return count;
+  const uint64_t said = uint64_t{cut(dw[bit / 32], bit % 32, width)} + bias;
+  return said < count ? static_cast<unsigned>(said) : count;
+}
+constexpr unsigned total(const uint8_t* from, unsigned count, unsigned bit, unsigned width,
+                         unsigned bias) {
+  const uint32_t word = some_bytes{from, count}.word(bit / 32);
+  const uint64_t said = 4 * (uint64_t{cut(word, bit % 32, width)} + bias);
+  return said < count ? static_cast<unsigned>(said) : count;
+}
+
+// The whole items from `start` to `count`.
+template <class T>
+constexpr view<T> items(const uint32_t* dw, unsigned count, unsigned start) {
+  if (count <= start) return {};
+  return {dw + start, (count - start) / T::length};
+}
+
+// Reads the parts that follow a packet, never past the end.
+template <class Word>
+struct cursor {
+  const Word* at;
+  unsigned left;
+
+  constexpr void skip(uint64_t n, unsigned size) {
+    const uint64_t whole = n * size;  // n has at most 32 bits
+    const unsigned step = whole < left ? static_cast<unsigned>(whole) : left;
+    at += step;
+    left -= step;
+  }
+  template <class T>
+  constexpr T take(unsigned size) {
+    const T v = bits::unpack<T>(at, left);
+    skip(1, size);
+    return v;
+  }
+  template <class T>
+  constexpr view<T> rest(uint64_t n, unsigned size) const {
+    return {at, n < left / size ? static_cast<unsigned>(n) : left / size};
+  }
+};
+
+}  // namespace bits
+
+// A packet's words. In a constant expression a value that does not fit is a compile error;
+// otherwise status says so, and the words are zero.
+template <unsigned N>
+struct packed_words {
+  uint32_t dw[N] = {};
+  unsigned length = 0;  // dwords that the packet takes, at most N
+  error status;
+};
+template <unsigned N>
+struct packed_bytes {
+  uint8_t bytes[N] = {};
+  unsigned size = 0;
+  error status;
+};
+
+template <class T>
+constexpr auto packed(const T& p) {
+  if constexpr (bits::byte_record<T>) {
+    constexpr unsigned n = [] {
+      if constexpr (bits::has_variants<T>)
+        return T::max_size;
+      else
+        return T::size;
+    }();
+    packed_bytes<n> out;
+    if constexpr (bits::has_variants<T>)
+      out.size = p.bytes_needed();
+    else
+      out.size = n;
+    out.status = p.template pack<checks::on>(out.bytes);
+    if (__builtin_is_constant_evaluated() && out.status) {
+      bits::value_does_not_fit_its_field(out.status.field);
+    }
+    return out;
+  } else {
+    constexpr unsigned n = [] {
+      if constexpr (bits::has_variants<T>)
+        return T::max_length;
+      else
+        return T::length;
+    }();
+    packed_words<n> out;
+    out.length = bits::words_of(p);
+    out.status = p.template pack<checks::on>(out.dw);
+    if (__builtin_is_constant_evaluated() && out.status) {
+      bits::value_does_not_fit_its_field(out.status.field);
+    }
+    return out;
+  }
+}
+// With a tail: packed(MI_LOAD_REGISTER_IMM{}, {{.register_offset = 0x7000, .data_dword = 1}}).
+template <class T, unsigned N>
+constexpr auto packed(const T& p, const typename T::ps_item (&items)[N]) {
+  packed_words<T::dwords_needed(N)> out;
+  out.length = T::dwords_needed(N);
+  out.status = p.template pack<checks::on>(out.dw, span<const typename T::ps_item>(items));
+  if (__builtin_is_constant_evaluated() && out.status) {
+    bits::value_does_not_fit_its_field(out.status.field);
+  }
+  return out;
+}
+
+}  // namespace packsmith
+#endif  // __cplusplus
+
+#endif  // PACKSMITH_RUNTIME_PACK_PACK_H_
