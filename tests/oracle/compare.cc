@@ -1,0 +1,718 @@
+#include "tests/oracle/compare.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/inlined_vector.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "tests/oracle/records.h"
+
+namespace packsmith {
+namespace {
+
+constexpr char kNothing[] = "(nothing)";
+
+// Names of the rules, so that a misspelt one does not compile.
+constexpr char kExtendedPrimitive[] = "primitive-shown-as-extended";
+constexpr char kUnsignedInt[] = "signed-shown-unsigned";
+constexpr char kFirstRegisterOnly[] = "first-register-value-for-all";
+constexpr char kLowDwordOnly[] = "wide-integer-cut-to-32-bits";
+constexpr char kReadsPastEnd[] = "reads-past-packet";
+constexpr char kFixedCount[] = "fixed-number-of-structures";
+constexpr char kFixedTable[] = "binding-table-of-32";
+constexpr char kGfx4BatchEnd[] = "gfx4-batch-end-unknown";
+constexpr char kWalksOn[] = "walks-past-batch-end";
+constexpr char kMustBeZero[] = "must-be-zero-shown";
+constexpr char kCanonicalAddress[] = "address-sign-extended";
+constexpr char kEncoded[] = "encoded-value";
+constexpr char kBoolAsNumber[] = "bool-as-number";
+
+constexpr CompareRule kRules[] = {
+    {kExtendedPrimitive, RuleKind::kDefect,
+     "bit 11, which tells 3DPRIMITIVE from 3DPRIMITIVE_EXTENDED, is not in its opcode mask", ""},
+    {kUnsignedInt, RuleKind::kDefect, "signed integers are printed without their sign", ""},
+    {kFirstRegisterOnly, RuleKind::kDefect,
+     "MI_LOAD_REGISTER_IMM of several registers: each is shown with the first one's value", ""},
+    {kLowDwordOnly, RuleKind::kDefect, "integers of more than 32 bits are cut to 32 for printing",
+     ""},
+    {kReadsPastEnd, RuleKind::kDefect,
+     "a field that lies beyond the packet's end is read all the same, with the dwords it needs",
+     ""},
+    {kFixedCount, RuleKind::kDefect,
+     "a fixed number of structures is shown, however many the state says there are", ""},
+    {kFixedTable, RuleKind::kDefect,
+     "32 binding table entries are shown where the packet does not say how many there are", ""},
+    {kGfx4BatchEnd, RuleKind::kDefect, "MI_BATCH_BUFFER_END is missing in its tables before Gfx6",
+     ""},
+    {kWalksOn, RuleKind::kDefect, "what follows a batch's end that it did not know", ""},
+    {kMustBeZero, RuleKind::kOmission,
+     "must-be-zero fields are in the records only when they are wrong, as faults", ""},
+    {kCanonicalAddress, RuleKind::kNotation,
+     "records hold 48 address bits, the oracle whatever the 64 bits are", ""},
+    {kEncoded, RuleKind::kNotation,
+     "the record has the decoded value and, as `raw`, the bits that the oracle shows", ""},
+    {kBoolAsNumber, RuleKind::kNotation, "one bit, a bool to one and a number to the other", ""},
+};
+
+// Fields that the oracle's tables give as must-be-zero and print.
+struct NamedField {
+  const char* item;
+  const char* field;
+};
+constexpr NamedField kMustBeZeroFields[] = {
+    {"3DSTATE_PS_EXTRA", "Pixel Shader Does not write to RT"},
+    {"3DSTATE_CONSTANT_VS", "MOCS"},
+    {"3DSTATE_CONSTANT_HS", "MOCS"},
+    {"3DSTATE_CONSTANT_DS", "MOCS"},
+    {"3DSTATE_CONSTANT_GS", "MOCS"},
+    {"3DSTATE_CONSTANT_PS", "MOCS"},
+};
+
+bool OracleInteger(absl::string_view text, uint64_t* value) {
+  if (absl::ConsumePrefix(&text, "0x")) return absl::SimpleHexAtoi(text, value);
+  if (absl::SimpleAtoi(text, value)) return true;
+  int64_t negative = 0;
+  if (!absl::SimpleAtoi(text, &negative)) return false;
+  *value = static_cast<uint64_t>(negative);
+  return true;
+}
+
+bool IsReal(absl::string_view text) {
+  return absl::StrContains(text, '.') || absl::StrContains(text, "nan") ||
+         absl::StrContains(text, "inf");
+}
+
+// The rule that makes two values equal, "" if they are equal without one, null if they differ.
+const char* CompareValues(const OracleField& oracle, const RecordField& record) {
+  const RecordValue& value = record.value;
+  if (oracle.value == "true" || oracle.value == "false") {
+    const uint64_t expected = oracle.value == "true" ? 1 : 0;
+    if (value.kind == RecordValue::Kind::kBool) return value.bits == expected ? "" : nullptr;
+    if (value.kind == RecordValue::Kind::kInteger && value.bits == expected) return kBoolAsNumber;
+    return nullptr;
+  }
+  if (IsReal(oracle.value)) {
+    // JSON has no infinities: the bits say which it is. The oracle prints the sign of a NaN.
+    if (absl::StrContains(oracle.value, "nan") || absl::StrContains(oracle.value, "inf")) {
+      if (!record.raw.has_value()) return nullptr;
+      const uint32_t bits = static_cast<uint32_t>(*record.raw);
+      float real;
+      std::memcpy(&real, &bits, sizeof real);
+      const bool negative = std::signbit(real);
+      const bool same_sign = absl::StartsWith(oracle.value, "-") == negative;
+      const bool nan = absl::StrContains(oracle.value, "nan");
+      return same_sign && (nan ? std::isnan(real) : std::isinf(real)) ? "" : nullptr;
+    }
+    if (value.kind != RecordValue::Kind::kReal && value.kind != RecordValue::Kind::kInteger) {
+      return nullptr;
+    }
+    if (oracle.value == absl::StrFormat("%f", value.real)) return "";
+    // The shortest decimal that gives back a float is not the float.
+    if (oracle.value == absl::StrFormat("%f", static_cast<float>(value.real))) return "";
+    return nullptr;
+  }
+  uint64_t expected = 0;
+  if (!OracleInteger(oracle.value, &expected)) return nullptr;
+  const int width = record.high_bit >= 0 ? record.high_bit - record.low_bit + 1 : 64;
+  switch (value.kind) {
+    case RecordValue::Kind::kBool:
+      if (value.bits == expected) return kBoolAsNumber;
+      break;
+    case RecordValue::Kind::kInteger:
+      if (value.bits == expected) return "";
+      if (value.negative) {
+        const uint64_t mask = width >= 64 ? ~uint64_t{0} : (uint64_t{1} << width) - 1;
+        if ((value.bits & mask) == expected || (value.bits & 0xffffffff) == expected) {
+          return kUnsignedInt;
+        }
+      }
+      break;
+    case RecordValue::Kind::kText:
+      if (!value.is_hex) break;
+      if (value.bits == expected) return "";
+      if (absl::StartsWith(oracle.value, "0x")) {
+        constexpr uint64_t kMask48 = (uint64_t{1} << 48) - 1;
+        if (width > 32 && value.bits == (expected & kMask48)) return kCanonicalAddress;
+      } else if (width > 32 && (value.bits & 0xffffffff) == expected) {
+        return kLowDwordOnly;
+      }
+      break;
+    case RecordValue::Kind::kReal:
+    case RecordValue::Kind::kNone:
+      break;
+  }
+  if (record.raw.has_value() && *record.raw == expected) return kEncoded;
+  return nullptr;
+}
+
+std::string Show(absl::string_view value, absl::string_view enum_name) {
+  return enum_name.empty() ? std::string(value) : absl::StrCat(value, " (", enum_name, ")");
+}
+
+class Comparison {
+ public:
+  Comparison(const Oracle& oracle, const std::vector<Record>& records)
+      : oracle_(oracle), records_(records), seen_(records.size()), matched_(records.size()) {
+    for (const CompareRule& rule : kRules) result_.rules[rule.name] = 0;
+  }
+
+  CompareResult Run() {
+    for (size_t r = 0; r < records_.size(); ++r) seen_[r].resize(records_[r].fields.size());
+    for (const Record& record : records_) {
+      if (record.type == "unknown") ++result_.unknown_records;
+      for (const RecordFault& fault : record.faults) ++result_.faults[fault.kind];
+    }
+    int submissions = 0;
+    for (const Record& record : records_)
+      submissions = std::max(submissions, record.submission + 1);
+    result_.batches = static_cast<int64_t>(oracle_.batches.size());
+    for (size_t b = 0; b < oracle_.batches.size(); ++b) {
+      batch_ = &oracle_.batches[b];
+      Batch(static_cast<int>(b));
+    }
+    for (int s = static_cast<int>(oracle_.batches.size()); s < submissions; ++s) {
+      CompareMismatch mismatch;
+      mismatch.batch = s;
+      mismatch.item = "submission";
+      mismatch.oracle = kNothing;
+      mismatch.record = absl::StrCat("submission ", s);
+      Add(std::move(mismatch));
+    }
+    return std::move(result_);
+  }
+
+ private:
+  // Records that hang off one packet.
+  using Children = std::vector<int>;
+
+  static bool IsStream(const Record& record) {
+    return record.type == "packet" || record.type == "unknown";
+  }
+
+  void Add(CompareMismatch mismatch) {
+    ++result_.mismatch_count;
+    if (result_.mismatches.size() < CompareResult::kMaxMismatches) {
+      result_.mismatches.push_back(std::move(mismatch));
+    }
+  }
+
+  void Mismatch(const OracleItem* item, const Record* record, absl::string_view field,
+                std::string oracle, std::string in_record) {
+    CompareMismatch mismatch;
+    mismatch.batch = batch_->number;
+    mismatch.oracle_line = item != nullptr ? item->line : 0;
+    if (item != nullptr && item->has_address) {
+      mismatch.address = item->address;
+    } else if (record != nullptr) {
+      mismatch.address = record->address;
+    }
+    mismatch.item = item != nullptr ? std::string(item->name) : record->name;
+    if (item != nullptr && item->index >= 0) absl::StrAppend(&mismatch.item, " ", item->index);
+    mismatch.field = std::string(field);
+    mismatch.oracle = std::move(oracle);
+    mismatch.record = std::move(in_record);
+    Add(std::move(mismatch));
+  }
+
+  void Use(const char* rule) { ++result_.rules[rule]; }
+
+  void Batch(int number) {
+    // Positions of the commands on both sides.
+    std::vector<int> theirs, ours;
+    for (size_t i = 0; i < batch_->items.size(); ++i) {
+      const OracleItem& item = batch_->items[i];
+      if (item.kind == OracleKind::kPacket) ++result_.oracle_packets;
+      for (const OracleField& field : item.fields) {
+        if (field.struct_name.empty() && item.kind != OracleKind::kPointerTable) {
+          ++result_.oracle_fields;
+        }
+      }
+      if (item.kind == OracleKind::kPacket || item.kind == OracleKind::kUnknown) {
+        theirs.push_back(static_cast<int>(i));
+      }
+    }
+    children_.clear();
+    by_place_.clear();
+    first_record_ = -1;
+    last_record_ = -1;
+    for (size_t r = 0; r < records_.size(); ++r) {
+      if (records_[r].submission != number) continue;
+      if (first_record_ < 0) first_record_ = static_cast<int>(r);
+      last_record_ = static_cast<int>(r);
+      if (IsStream(records_[r])) {
+        ours.push_back(static_cast<int>(r));
+      } else if (records_[r].type == "struct" || records_[r].type == "data") {
+        children_[PacketOf(static_cast<int>(r))].push_back(static_cast<int>(r));
+        if (records_[r].has_address) by_place_[records_[r].address].push_back(static_cast<int>(r));
+      }
+    }
+    packet_records_.assign(batch_->items.size(), -1);
+    Align(theirs, ours);
+    for (size_t i = 0; i < batch_->items.size(); ++i) Item(static_cast<int>(i));
+    Leftovers();
+  }
+
+  // The packet that a record was reached from, -1 if none.
+  int PacketOf(int record) const {
+    // Parents precede their children, so this ends.
+    for (int r = records_[record].parent; r >= 0 && r < record; r = records_[r].parent) {
+      if (records_[r].type == "packet") return r;
+      record = r;
+    }
+    return -1;
+  }
+
+  // Pairs the commands by address, in order. Where the two sides part, the shorter skip wins.
+  void Align(const std::vector<int>& theirs, const std::vector<int>& ours) {
+    size_t t = 0, o = 0;
+    while (t < theirs.size() || o < ours.size()) {
+      if (t < theirs.size() && o < ours.size()) {
+        const uint64_t address = batch_->items[theirs[t]].address;
+        if (address == records_[ours[o]].address) {
+          Pair(theirs[t++], ours[o++]);
+          continue;
+        }
+        size_t skip_ours = o, skip_theirs = t;
+        while (skip_ours < ours.size() && records_[ours[skip_ours]].address != address) ++skip_ours;
+        while (skip_theirs < theirs.size() &&
+               batch_->items[theirs[skip_theirs]].address != records_[ours[o]].address) {
+          ++skip_theirs;
+        }
+        const bool ours_meets = skip_ours < ours.size();
+        const bool theirs_meets = skip_theirs < theirs.size();
+        if (ours_meets && (!theirs_meets || skip_ours - o <= skip_theirs - t)) {
+          while (o < skip_ours) Extra(ours[o++]);
+        } else if (theirs_meets) {
+          while (t < skip_theirs) Missing(theirs[t++]);
+        } else {
+          Missing(theirs[t++]);
+          Extra(ours[o++]);
+        }
+        continue;
+      }
+      if (t < theirs.size()) {
+        Missing(theirs[t++]);
+      } else {
+        Extra(ours[o++]);
+      }
+    }
+  }
+
+  void Missing(int item_number) {
+    const OracleItem& item = batch_->items[item_number];
+    if (item.kind == OracleKind::kUnknown && item_number > 0) {
+      // The oracle did not see the end of the batch, or it is past that already.
+      const OracleItem& before = batch_->items[item_number - 1];
+      if (before.kind == OracleKind::kUnknown && past_end_ == item_number - 1) {
+        past_end_ = item_number;
+        Use(kWalksOn);
+        return;
+      }
+    }
+    Mismatch(&item, nullptr, "", std::string(item.name), kNothing);
+  }
+
+  void Extra(int record) {
+    const Record& r = records_[record];
+    Mismatch(nullptr, &r, "", kNothing, r.type == "unknown" ? "unknown dwords" : r.name);
+    matched_[record] = kReported;
+  }
+
+  void Pair(int item_number, int record) {
+    const OracleItem& item = batch_->items[item_number];
+    const Record& r = records_[record];
+    if (item.kind == OracleKind::kUnknown) {
+      if (r.type == "unknown") {
+        ++result_.not_compared["dwords unknown to both"];
+        return;
+      }
+      if (item.heading_value == 0x05000000 && r.name == "MI_BATCH_BUFFER_END") {
+        Use(kGfx4BatchEnd);
+        past_end_ = item_number;
+        return;
+      }
+      Mismatch(&item, &r, "", std::string(item.name), r.name);
+      return;
+    }
+    if (r.type == "unknown") {
+      Mismatch(&item, &r, "", std::string(item.name), "unknown dwords");
+      return;
+    }
+    if (item.name != r.name) {
+      const bool extended = item.name == "3DPRIMITIVE_EXTENDED" && r.name == "3DPRIMITIVE" &&
+                            !item.dwords.empty() && (item.dwords[0] >> 11 & 1) == 0;
+      if (!extended) {
+        Mismatch(&item, &r, "", std::string(item.name), r.name);
+        return;
+      }
+      Use(kExtendedPrimitive);
+    }
+    packet_records_[item_number] = record;
+    ++result_.packets_compared;
+    Fields(item, record, 0, "");
+  }
+
+  void Item(int item_number) {
+    const OracleItem& item = batch_->items[item_number];
+    const int packet = item.packet >= 0 ? packet_records_[item.packet] : -1;
+    switch (item.kind) {
+      case OracleKind::kPacket:
+      case OracleKind::kUnknown:
+        return;
+      case OracleKind::kStruct:
+        return Struct(item, packet);
+      case OracleKind::kRegister:
+        return Register(item, packet);
+      case OracleKind::kPointerTable:
+        return PointerTable(item, packet);
+      case OracleKind::kUnavailable:
+        return Unavailable(item, packet);
+      case OracleKind::kData:
+      case OracleKind::kReference:
+        ++result_.not_compared[absl::StrCat(OracleKindName(item.kind), ": ", item.name)];
+        return;
+    }
+  }
+
+  const Children& ChildrenOf(int packet) const {
+    static const Children* const kNone = new Children;
+    const auto it = children_.find(packet);
+    return it == children_.end() ? *kNone : it->second;
+  }
+
+  static bool SameStruct(const OracleItem& item, const Record& record) {
+    return record.type == "struct" && record.has_address && record.address == item.address &&
+           (item.name.empty() || item.name == record.name);
+  }
+
+  // A structure inside a larger one: the name of the repetition's item, "Entry[3].", that lies at
+  // the oracle's address in `record`; empty if none does.
+  static std::string Inner(const OracleItem& item, const Record& record) {
+    if (record.type != "struct" || !record.has_address || record.address > item.address ||
+        item.index < 0) {
+      return "";
+    }
+    if (item.address - record.address > (1 << 20)) return "";
+    const int low = static_cast<int>(item.address - record.address) * 8;
+    const int high = low + static_cast<int>(item.dwords.size()) * 32 - 1;
+    const std::string suffix = absl::StrCat("[", item.index, "].");
+    for (const RecordField& field : record.fields) {
+      if (field.low_bit < low || field.low_bit > high) continue;
+      const size_t at = field.name.find(suffix);
+      if (at != std::string::npos) return field.name.substr(0, at + suffix.size());
+    }
+    return "";
+  }
+
+  void Struct(const OracleItem& item, int packet) {
+    if (!item.has_address) {
+      ++result_.not_compared[absl::StrCat("heading without contents: ", item.name)];
+      return;
+    }
+    for (int r : ChildrenOf(packet)) {
+      if (SameStruct(item, records_[r])) return Found(item, r, 0, "");
+    }
+    for (int r : ChildrenOf(packet)) {
+      const std::string prefix = Inner(item, records_[r]);
+      if (!prefix.empty()) {
+        return Found(item, r, static_cast<int>(item.address - records_[r].address) * 8, prefix);
+      }
+    }
+    const auto place = by_place_.find(item.address);
+    if (place != by_place_.end()) {
+      for (int r : place->second) {
+        if (!SameStruct(item, records_[r])) continue;
+        ++result_.structs_found_elsewhere;
+        return Found(item, r, 0, "");
+      }
+    }
+    // More of a table than there is: an earlier entry of the same table was found.
+    if (item.index > 0 && last_found_packet_ == item.packet && last_found_name_ == item.name) {
+      Use(kFixedCount);
+      return;
+    }
+    Mismatch(&item, nullptr, "", item.name.empty() ? "structure" : std::string(item.name),
+             kNothing);
+  }
+
+  void Found(const OracleItem& item, int record, int first_bit, const std::string& prefix) {
+    ++result_.structs_compared;
+    last_found_packet_ = item.packet;
+    last_found_name_ = item.name;
+    Fields(item, record, first_bit, prefix);
+  }
+
+  void Register(const OracleItem& item, int packet) {
+    const OracleItem* writer = item.packet >= 0 ? &batch_->items[item.packet] : nullptr;
+    for (int r : ChildrenOf(packet)) {
+      const Record& record = records_[r];
+      if (record.type != "struct" || record.name != item.name) continue;
+      if (record.register_offset.value_or(item.address) != item.address) continue;
+      if (!record.dwords.empty() && record.dwords[0] != static_cast<uint32_t>(item.heading_value) &&
+          writer != nullptr && writer->name == "MI_LOAD_REGISTER_IMM" &&
+          writer->dwords.size() > 3 && writer->dwords[2] == item.heading_value) {
+        Use(kFirstRegisterOnly);
+        return;
+      }
+      ++result_.registers_compared;
+      Fields(item, r, 0, "");
+      return;
+    }
+    Mismatch(&item, nullptr, "", absl::StrCat("register ", item.name), kNothing);
+  }
+
+  void PointerTable(const OracleItem& item, int packet) {
+    std::vector<const Record*> entries;
+    for (int r : ChildrenOf(packet)) {
+      const Record& record = records_[r];
+      if (record.type != "struct" || record.name != "BINDING_TABLE_STATE") continue;
+      matched_[r] = kReported;
+      entries.push_back(&record);
+    }
+    if (entries.empty()) {
+      ++result_.not_compared["pointer tables without record"];
+      return;
+    }
+    for (const OracleField& field : item.fields) {
+      int index = 0;
+      uint64_t expected = 0;
+      if (!absl::SimpleAtoi(field.name, &index) || !OracleInteger(field.value, &expected)) continue;
+      const Record* entry = nullptr;
+      for (const Record* e : entries) {
+        if (e->index == index) entry = e;
+      }
+      if (entry == nullptr) {
+        // The table ends earlier than the oracle believes.
+        Use(kFixedTable);
+        continue;
+      }
+      ++result_.pointers_compared;
+      if (entry->dwords.empty() || entry->dwords[0] != expected) {
+        Mismatch(&item, nullptr, absl::StrCat("pointer ", index), std::string(field.value),
+                 entry->dwords.empty() ? kNothing : absl::StrFormat("0x%08x", entry->dwords[0]));
+      }
+    }
+  }
+
+  void Unavailable(const OracleItem& item, int packet) {
+    if (packet >= 0) {
+      for (const RecordFault& fault : records_[packet].faults) {
+        if (fault.kind == "unmapped" || fault.kind == "truncated") {
+          ++result_.not_compared["unavailable memory, a fault in the record too"];
+          return;
+        }
+      }
+    }
+    ++result_.not_compared[absl::StrCat("unavailable memory, no fault in the record: ", item.name)];
+  }
+
+  // Compares the fields of `item` with those of a record that begin with `prefix`.
+  void Fields(const OracleItem& item, int record_number, int first_bit, const std::string& prefix) {
+    const Record& record = records_[record_number];
+    matched_[record_number] = kCompared;
+    CompareDwords(item, record, first_bit);
+    absl::flat_hash_map<absl::string_view, absl::InlinedVector<int, 2>> by_name;
+    for (size_t f = 0; f < record.fields.size(); ++f) {
+      absl::string_view name = record.fields[f].name;
+      if (absl::ConsumePrefix(&name, prefix)) by_name[name].push_back(static_cast<int>(f));
+    }
+    std::vector<bool> taken(record.fields.size());
+    for (const OracleField& field : item.fields) {
+      if (!field.struct_name.empty()) continue;
+      // A nested structure may have ended without a trace: from the inside out, the first that has
+      // a field of this name left.
+      int found = -1;
+      for (int parent = field.parent;; parent = item.fields[parent].parent) {
+        const auto it = by_name.find(OracleFieldPath(item, field.name, parent));
+        if (it != by_name.end()) {
+          for (int f : it->second) {
+            if (taken[f]) continue;
+            if (found < 0 || CompareValues(field, record.fields[f]) != nullptr) {
+              found = f;
+              if (CompareValues(field, record.fields[f]) != nullptr) break;
+            }
+          }
+        }
+        if (found >= 0 || parent < 0) break;
+      }
+      const std::string path = prefix + OracleFieldPath(item, field.name, field.parent);
+      if (found < 0) {
+        if (!OnlyInOracle(item, record, field)) {
+          Mismatch(&item, &record, path, Show(field.value, field.enum_name), kNothing);
+        }
+        continue;
+      }
+      taken[found] = true;
+      seen_[record_number][found] = true;
+      ++result_.fields_compared;
+      const RecordField& ours = record.fields[found];
+      const char* rule = CompareValues(field, ours);
+      if (rule == nullptr || field.enum_name != ours.enum_name) {
+        Mismatch(&item, &record, path, Show(field.value, field.enum_name),
+                 Show(ours.value.text, ours.enum_name));
+      } else if (*rule != '\0') {
+        Use(rule);
+      }
+    }
+  }
+
+  bool OnlyInOracle(const OracleItem& item, const Record& record, const OracleField& field) {
+    if (item.name == "3DPRIMITIVE_EXTENDED" && record.name == "3DPRIMITIVE" &&
+        absl::StartsWith(field.name, "Extended Parameter")) {
+      return true;  // counted where the packets were paired
+    }
+    if (field.value == "0" || field.value == "false") {
+      for (const NamedField& zero : kMustBeZeroFields) {
+        if (item.name == zero.item && field.name == zero.field) {
+          Use(kMustBeZero);
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  void CompareDwords(const OracleItem& item, const Record& record, int first_bit) {
+    if (record.dwords.empty()) return;
+    const size_t first = static_cast<size_t>(first_bit / 32);
+    for (size_t d = 0; d < item.dwords.size(); ++d) {
+      if (first + d >= record.dwords.size()) {
+        Use(kReadsPastEnd);
+        return;
+      }
+      ++result_.dwords_compared;
+      if (item.dwords[d] != record.dwords[first + d]) {
+        Mismatch(&item, &record, absl::StrCat("dword ", d),
+                 absl::StrFormat("0x%08x", item.dwords[d]),
+                 absl::StrFormat("0x%08x", record.dwords[first + d]));
+      }
+    }
+  }
+
+  // Fields of compared records that the oracle does not have, and records that it does not have.
+  void Leftovers() {
+    if (first_record_ < 0) return;
+    for (int r = first_record_; r <= last_record_; ++r) {
+      const Record& record = records_[r];
+      if (matched_[r] == kCompared) {
+        for (size_t f = 0; f < record.fields.size(); ++f) {
+          if (seen_[r][f]) continue;
+          const RecordField& field = record.fields[f];
+          Mismatch(nullptr, &record, field.name, kNothing, Show(field.value.text, field.enum_name));
+        }
+      } else if (matched_[r] == kNot && (record.type == "struct" || record.type == "data")) {
+        ++result_.only_in_records[absl::StrCat(
+            record.register_offset.has_value() ? "register" : record.type, " ", record.name)];
+      }
+    }
+  }
+
+  enum Matched : uint8_t { kNot, kReported, kCompared };
+
+  const Oracle& oracle_;
+  const std::vector<Record>& records_;
+  CompareResult result_;
+  // Per record: which fields the oracle has, and whether it was compared at all.
+  std::vector<std::vector<bool>> seen_;
+  std::vector<Matched> matched_;
+
+  // The batch at hand.
+  const OracleBatch* batch_ = nullptr;
+  absl::flat_hash_map<int, Children> children_;
+  absl::flat_hash_map<uint64_t, Children> by_place_;
+  int first_record_ = -1;
+  int last_record_ = -1;
+  // Record of each of the oracle's items that is a packet, -1 for none.
+  std::vector<int> packet_records_;
+  int past_end_ = -1;
+  int last_found_packet_ = -1;
+  absl::string_view last_found_name_;
+};
+
+void AppendCounts(absl::string_view title, const std::map<std::string, int64_t>& counts,
+                  std::string* out) {
+  if (counts.empty()) return;
+  absl::StrAppend(out, title, ":\n");
+  for (const auto& [name, count] : counts) absl::StrAppendFormat(out, "  %8d  %s\n", count, name);
+}
+
+const char* RuleKindName(RuleKind kind) {
+  switch (kind) {
+    case RuleKind::kDefect:
+      return "defect";
+    case RuleKind::kOmission:
+      return "omission";
+    case RuleKind::kNotation:
+      return "notation";
+  }
+  return "?";
+}
+
+}  // namespace
+
+absl::Span<const CompareRule> CompareRules() { return kRules; }
+
+absl::StatusOr<CompareResult> CompareWithRecords(const Oracle& oracle, absl::string_view jsonl) {
+  absl::StatusOr<std::vector<Record>> records = ParseRecords(jsonl);
+  if (!records.ok()) return records.status();
+  return Comparison(oracle, *records).Run();
+}
+
+std::vector<std::string> SilentRules(absl::string_view folder, const CompareResult& result) {
+  std::vector<std::string> silent;
+  for (const CompareRule& rule : kRules) {
+    const std::vector<absl::string_view> folders =
+        absl::StrSplit(rule.folders, ' ', absl::SkipEmpty());
+    if (std::find(folders.begin(), folders.end(), folder) == folders.end()) continue;
+    const auto it = result.rules.find(rule.name);
+    if (it == result.rules.end() || it->second == 0) silent.push_back(rule.name);
+  }
+  return silent;
+}
+
+std::string CompareResult::Report(int max_mismatches) const {
+  std::string out;
+  absl::StrAppendFormat(&out,
+                        "%d batches, %d packets, %d fields in the oracle\n"
+                        "compared: %d packets, %d structs, %d registers, %d pointers, %d fields, "
+                        "%d dwords\n",
+                        batches, oracle_packets, oracle_fields, packets_compared, structs_compared,
+                        registers_compared, pointers_compared, fields_compared, dwords_compared);
+  absl::StrAppendFormat(&out, "unknown runs: %d, structs found after another packet: %d\n",
+                        unknown_records, structs_found_elsewhere);
+  absl::StrAppend(&out, "rules used:\n");
+  for (const CompareRule& rule : kRules) {
+    const auto it = rules.find(rule.name);
+    if (it == rules.end() || it->second == 0) continue;
+    absl::StrAppendFormat(&out, "  %8d  %s (%s): %s\n", it->second, rule.name,
+                          RuleKindName(rule.kind), rule.reason);
+  }
+  AppendCounts("faults in the records", faults, &out);
+  AppendCounts("not compared", not_compared, &out);
+  AppendCounts("only in the records", only_in_records, &out);
+  absl::StrAppendFormat(&out, "mismatches: %d\n", mismatch_count);
+  for (int i = 0; i < max_mismatches && i < static_cast<int>(mismatches.size()); ++i) {
+    const CompareMismatch& m = mismatches[i];
+    absl::StrAppendFormat(&out, "  batch %d, 0x%x, %s%s%s: oracle %s, record %s", m.batch,
+                          m.address, m.item, m.field.empty() ? "" : ", ", m.field, m.oracle,
+                          m.record);
+    if (m.oracle_line > 0) absl::StrAppendFormat(&out, " (oracle line %d)", m.oracle_line);
+    absl::StrAppend(&out, "\n");
+  }
+  return out;
+}
+
+}  // namespace packsmith
