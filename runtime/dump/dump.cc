@@ -11,11 +11,14 @@
 namespace packsmith {
 namespace {
 
-using End = std::pair<uint32_t, uint64_t>;
+// Where a buffer ends: its space plus one and its last byte, so that the default, also that of an
+// empty buffer, is before every place.
+using End = std::pair<uint64_t, uint64_t>;
 
-uint64_t EndOf(const Buffer& buffer) {
+End EndOf(const Buffer& buffer) {
+  if (buffer.size == 0) return {};
   const uint64_t room = std::numeric_limits<uint64_t>::max() - buffer.address;
-  return buffer.address + std::min(buffer.size, room);
+  return {uint64_t{buffer.space} + 1, buffer.address + std::min(buffer.size - 1, room)};
 }
 
 bool Holds(const Buffer& buffer, uint32_t space, uint64_t address) {
@@ -23,19 +26,19 @@ bool Holds(const Buffer& buffer, uint32_t space, uint64_t address) {
          address - buffer.address < buffer.size;
 }
 
-// The last index up to `last` whose end is above `wanted`, or SIZE_MAX. Leaf i of the tree is
+// The last index up to `last` whose end is at `wanted` or above, or SIZE_MAX. Leaf i of the tree is
 // tree[leaves + i], the children of node n are 2n and 2n + 1.
 size_t LastReaching(const std::vector<End>& tree, size_t last, const End& wanted) {
   const size_t leaves = tree.size() / 2;
   size_t node = leaves + last;
-  while (tree[node] <= wanted) {
+  while (tree[node] < wanted) {
     while (node % 2 == 0) node /= 2;  // a left child: nothing before it below this parent
     if (node <= 1) return std::numeric_limits<size_t>::max();
     --node;
   }
   while (node < leaves) {
     node = 2 * node + 1;
-    if (tree[node] <= wanted) --node;
+    if (tree[node] < wanted) --node;
   }
   return node - leaves;
 }
@@ -50,9 +53,9 @@ void Dump::SortBuffers() {
   if (buffers.empty()) return;
   size_t leaves = 1;
   while (leaves < buffers.size()) leaves *= 2;
-  greatest_end_.assign(2 * leaves, End{0, 0});
+  greatest_end_.assign(2 * leaves, End());
   for (size_t i = 0; i < buffers.size(); ++i) {
-    greatest_end_[leaves + i] = {buffers[i].space, EndOf(buffers[i])};
+    greatest_end_[leaves + i] = EndOf(buffers[i]);
   }
   for (size_t node = leaves - 1; node > 0; --node) {
     greatest_end_[node] = std::max(greatest_end_[2 * node], greatest_end_[2 * node + 1]);
@@ -73,13 +76,14 @@ const Buffer* Dump::FindBuffer(uint32_t space, uint64_t address) const {
     }
     return best;
   }
-  const auto after = std::upper_bound(buffers.begin(), buffers.end(), End{space, address},
-                                      [](const End& place, const Buffer& buffer) {
-                                        return place < End{buffer.space, buffer.address};
-                                      });
+  const auto after =
+      std::upper_bound(buffers.begin(), buffers.end(), std::make_pair(space, address),
+                       [](const auto& place, const Buffer& buffer) {
+                         return place < std::make_pair(buffer.space, buffer.address);
+                       });
   if (after == buffers.begin()) return nullptr;
   const size_t found = LastReaching(greatest_end_, static_cast<size_t>(after - buffers.begin()) - 1,
-                                    End{space, address});
+                                    End{uint64_t{space} + 1, address});
   if (found >= buffers.size()) return nullptr;
   return Holds(buffers[found], space, address) ? &buffers[found] : nullptr;
 }

@@ -94,8 +94,8 @@ struct Dump {
  private:
   uint64_t problems_left_out_ = 0;
   size_t indexed_buffers_ = 0;  // how many buffers the tree was built for
-  // A heap-shaped tree: the greatest (space, end) of the buffers below each node.
-  std::vector<std::pair<uint32_t, uint64_t>> greatest_end_;
+  // A heap-shaped tree: the greatest (space + 1, last byte) of the buffers below each node.
+  std::vector<std::pair<uint64_t, uint64_t>> greatest_end_;
 };
 
 // "gfx9" for 90, "gfx125" for 125; empty for 0 and below.

@@ -25,7 +25,7 @@ constexpr uint16_t kMachineIntelGpu = 205;
 constexpr char kOwner[] = "packsmith";
 constexpr uint64_t kMaxAddress = std::numeric_limits<uint64_t>::max();
 // Keeps each note far below the 4 GiB that its header can state.
-constexpr size_t kBuffersInANote = size_t{1} << 20;
+constexpr size_t kBuffersInANote = size_t{1} << 16;
 constexpr uint64_t kSegmentAlignment = 64;  // in the file
 
 // libelf knows the layouts and byte orders; it is given one header at a time, because its own walk

@@ -52,6 +52,7 @@ TEST(FindBufferTest, SizesThatWrapEndAtTheTop) {
   dump.SortBuffers();
   EXPECT_EQ(NameAt(dump, 0, 0xfff), "");
   EXPECT_EQ(NameAt(dump, 0, 0xffff'ffff'ffff'0000), "all");
+  EXPECT_EQ(NameAt(dump, 0, 0xffff'ffff'ffff'ffff), "all");
 }
 
 TEST(FindBufferTest, TheIndexAgreesWithALinearSearch) {

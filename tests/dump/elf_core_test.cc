@@ -301,7 +301,7 @@ TEST(WriteElfCoreTest, MoreSegmentsThanSixteenBitsCountUsePnXnum) {
 
 TEST(WriteElfCoreTest, ManyBuffersSpanSeveralNotes) {
   Dump dump;
-  for (uint64_t i = 0; i < (1 << 20) + 3; ++i) dump.buffers.push_back({0, i * 16, 16, ""});
+  for (uint64_t i = 0; i < (1 << 16) + 3; ++i) dump.buffers.push_back({0, i * 16, 16, ""});
   ASSERT_TRUE(WriteElfCore(dump, Path("buffers.core")).ok());
   absl::StatusOr<FileBytes> file = OpenFile(Path("buffers.core"));
   const Dump read = *ReadElfCore(*std::move(file));
