@@ -792,6 +792,8 @@ class Writer {
             c.kind == ContainerKind::kPacket ? EngineNames(c.engines) : std::vector<std::string>());
     Member("stream",
            c.stream < 0 ? std::string() : model_.streams[static_cast<size_t>(c.stream)].name);
+    constexpr const char* kRoles[] = {"other", "draw", "dispatch"};
+    Member("role", kRoles[static_cast<int>(c.role)]);
     if (c.kind == ContainerKind::kRegister) {
       Member("register_offset", c.register_offset);
     } else {

@@ -30,6 +30,9 @@ enum class FieldType {
   kStruct,
 };
 
+// What a packet makes the hardware do, for those who count or look for draws.
+enum class Role { kOther, kDraw, kDispatch };
+
 // Text from an attribute that is understood only when the whole file is known.
 struct Deferred {
   std::string text;
@@ -146,6 +149,9 @@ struct Item {
   std::vector<Value> values;
   std::vector<Points> points;  // none or one
   std::vector<SetsBase> sets;  // none or one
+  // The bits above this field's, where an address is split over two fields or two words.
+  Deferred high_text;
+  Expression high;
   Deferred writes_register;
   FieldRef writes_ref;
 
@@ -212,6 +218,7 @@ struct Container {
   uint64_t engines = ~uint64_t{0};
   Deferred stream_name;
   int stream = -1;
+  Role role = Role::kOther;
   Deferred like;
   uint32_t register_offset = 0;
   std::vector<Item> items;  // in XML order

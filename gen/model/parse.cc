@@ -410,7 +410,7 @@ class Parser {
     switch (kind) {
       case ContainerKind::kPacket:
         Allow(node, {"name", "alias", "dwords", "bytes", "length", "bias", "engines", "stream",
-                     "like", "amend"});
+                     "role", "like", "amend"});
         break;
       case ContainerKind::kStruct:
         Allow(node, {"name", "alias", "dwords", "bytes", "like", "amend"});
@@ -462,6 +462,9 @@ class Parser {
     if (node.attribute("bias")) container.length_bias = Small(node, "bias", 0, 255);
     if (node.attribute("engines")) container.engines_text = Later(node, "engines");
     if (node.attribute("stream")) container.stream_name = Later(node, "stream");
+    if (node.attribute("role")) {
+      container.role = static_cast<Role>(Word(node, "role", {"other", "draw", "dispatch"}));
+    }
     if (kind == ContainerKind::kRegister && (node.attribute("offset") || !inherited)) {
       Required(node, "offset");
       container.register_offset = Small(node, "offset", 0, 0x7fffffff);
@@ -687,7 +690,8 @@ class Parser {
   void ParseField(pugi::xml_node node, Item& item) {
     Allow(node,
           {"name", "alias", "dword", "bits", "type", "default", "forced", "minus", "shift", "log2",
-           "groups", "align", "min", "max", "nonzero", "multiple", "unit", "prefix", "overlap"});
+           "groups", "align", "min", "max", "nonzero", "multiple", "unit", "prefix", "overlap",
+           "high"});
     item.name = Required(node, "name");
     item.alias = Text(node, "alias");
     ParseBits(node, item);
@@ -713,6 +717,7 @@ class Parser {
     item.unit = Text(node, "unit");
     item.forced = Number(node, "forced");
     item.default_text = Later(node, "default");
+    item.high_text = Later(node, "high");
     ParseRange(node, item);
     for (const pugi::xml_node child : node.children()) {
       const absl::string_view what = child.name();

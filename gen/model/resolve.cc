@@ -158,6 +158,13 @@ class Resolver {
       }
     }
     enum_used_.resize(model_.enums.size());
+    is_part_.resize(model_.containers.size());
+    for (const Container& c : model_.containers) {
+      for (const Part& part : c.parts) {
+        const int i = FindContainer(part.struct_name.text);
+        if (i >= 0) is_part_[static_cast<size_t>(i)] = true;
+      }
+    }
   }
 
   int FindContainer(absl::string_view name) const {
@@ -879,8 +886,11 @@ class Resolver {
     Scope where = scope;
     expression.kind = Expression::Kind::kField;
     const Container* state = nullptr;
-    for (const Container& c : model_.containers) {
-      if (c.kind == ContainerKind::kPacket && cursor.rest().size() > c.name.size() &&
+    for (size_t i = 0; i < model_.containers.size(); ++i) {
+      const Container& c = model_.containers[i];
+      // Parts are words of a stream too, so they leave state behind as packets do.
+      if ((c.kind == ContainerKind::kPacket || is_part_[i]) &&
+          cursor.rest().size() > c.name.size() &&
           cursor.rest().substr(0, c.name.size()) == c.name && cursor.rest()[c.name.size()] == '.' &&
           (state == nullptr || c.name.size() > state->name.size())) {
         state = &c;
@@ -992,6 +1002,7 @@ class Resolver {
     for (Points& points : item.points) {
       ResolvePoints(item, points, scope);
     }
+    if (!item.high_text.empty()) HighBits(item, scope);
     for (SetsBase& sets : item.sets) {
       sets.base_index = FindByName(model_.bases, sets.base.text);
       if (sets.base_index < 0) {
@@ -1014,6 +1025,31 @@ class Resolver {
         item.writes_ref = {};
       }
     }
+  }
+
+  // high="FIELD": the value of FIELD stands above the bits of this one.
+  void HighBits(Item& item, const Scope& scope) {
+    item.high = ParseExpression(item.high_text, scope);
+    const Item* field = item.high.ref.field;
+    if (item.high.kind == Expression::Kind::kNone) return;
+    const uint32_t from = item.width + item.encoding.shift;
+    if (item.type != FieldType::kAddress && item.type != FieldType::kOffset) {
+      Problem(Code::kBadType, item.high_text.where,
+              "only an address or offset continues in another field");
+    } else if (item.high.kind == Expression::Kind::kConstant || item.high.multiply != 1 ||
+               item.high.add != 0 || field->type != FieldType::kUint || field == &item ||
+               HasEncoding(*field)) {
+      Problem(Code::kBadExpression, item.high_text.where,
+              absl::StrCat("high=\"", item.high_text.text,
+                           "\" must name another field, a uint without an encoding"));
+    } else if (from + field->width > 64) {
+      Problem(Code::kBadWidth, item.high_text.where,
+              absl::StrCat("the address and its high bits take ", from + field->width, " bits"));
+    } else {
+      item.high.multiply = uint64_t{1} << from;
+      return;
+    }
+    item.high = {};
   }
 
   void ResolvePoints(const Item& item, Points& points, const Scope& scope) {
@@ -1138,6 +1174,7 @@ class Resolver {
   Container* container_ = nullptr;
   std::map<std::string, int> containers_, enums_;
   std::vector<bool> enum_used_;
+  std::vector<bool> is_part_;
   std::set<std::pair<const Item*, const Item*>> overlaps_;
   size_t leaves_ = 0;
 };

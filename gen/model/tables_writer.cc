@@ -239,6 +239,7 @@ class Writer {
     out.identify_value = c.identify_value;
     out.length_leaf = c.length_field == nullptr ? t::kNone : Find({c.length_field, nullptr}, self);
     out.length_bias = c.length_bias;
+    out.role = static_cast<t::Role>(c.role);
     out.engines = c.engines;
     out.register_offset = c.register_offset;
     out.leaves = f.leaves;
@@ -282,7 +283,8 @@ class Writer {
       const Encoding& e = item.encoding;
       const bool any = e.minus != 0 || e.groups != 0 || e.align != 0 || item.multiple != 0 ||
                        item.forced || item.min || item.max || !item.points.empty() ||
-                       !item.sets.empty() || item.writes_ref.field != nullptr || !item.unit.empty();
+                       !item.sets.empty() || item.writes_ref.field != nullptr || !item.unit.empty() ||
+                       item.high.kind != Expression::Kind::kNone;
       if (!any) continue;
       const Asker asker{&f, flat[i].scope, flat[i].index};
       t::Extra extra{};
@@ -303,6 +305,7 @@ class Writer {
       extra.writes_leaf =
           item.writes_ref.field == nullptr ? t::kNone : Find(item.writes_ref, asker);
       extra.unit = String(item.unit);
+      extra.high = AddExpression(item.high, asker);
       leaves_[first + i].extra = static_cast<uint32_t>(extras_.size());
       extras_.push_back(extra);
     }

@@ -98,6 +98,7 @@ class Checker {
       Index(extra.sets_base, h_.bases, true);
       Index(extra.sets_when, h_.conditions, true);
       Index(extra.writes_leaf, h_.leaves, true);
+      Index(extra.high, h_.expressions, true);
       String(extra.unit);
     }
     for (const Enum& e : All<Enum>(h_.enums)) {

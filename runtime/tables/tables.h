@@ -21,7 +21,7 @@
 namespace packsmith::tables {
 
 inline constexpr uint32_t kMagic = 0x544b4350;  // "PCKT"
-inline constexpr uint32_t kVersion = 1;
+inline constexpr uint32_t kVersion = 2;
 inline constexpr uint32_t kNone = 0xffffffffu;
 
 // A run of records of another array.
@@ -31,6 +31,9 @@ struct Range {
 };
 
 enum class ContainerKind : uint8_t { kPacket, kStruct, kRegister };
+
+// What a packet makes the hardware do, for counting and finding.
+enum class Role : uint32_t { kOther, kDraw, kDispatch };
 
 // How the bits of a leaf become a value. Encodings (shift, minus, …) apply to the integer kinds.
 enum class LeafType : uint8_t {
@@ -87,7 +90,7 @@ struct Extra {
   uint32_t sets_when;    // Condition for that, or kNone
   uint32_t writes_leaf;  // Leaf that holds the offset of the register this value goes to, or kNone
   uint32_t unit;         // string for people, empty = none
-  uint32_t reserved;
+  uint32_t high;         // Expression: added to the value of a split address; or kNone
 };
 
 struct NamedValue {
@@ -188,7 +191,7 @@ struct Container {
   uint32_t identify_value;
   uint32_t length_leaf;  // or kNone
   uint32_t length_bias;
-  uint32_t pad0;
+  Role role;
   uint64_t engines;  // bit i: engine i; all bits where no engine is named
   uint32_t register_offset;
   Range leaves;        // fixed part and variants, in bit order
@@ -315,6 +318,9 @@ class Tables {
   const Pointer& pointer(uint32_t i) const { return at<Pointer>(header().pointers, i); }
   const Stream& stream(uint32_t i) const { return at<Stream>(header().streams, i); }
 
+  absl::Span<const Expression> expressions() const {
+    return all<Expression>(header().expressions);
+  }
   absl::Span<const Container> containers() const { return all<Container>(header().containers); }
   absl::Span<const Stream> streams() const { return all<Stream>(header().streams); }
   absl::Span<const Engine> engines() const { return all<Engine>(header().engines); }
