@@ -64,8 +64,9 @@ void SplitAtMark(std::vector<FlatLeaf>& leaves) {
   for (FlatLeaf& leaf : leaves) {
     const size_t mark = leaf.name.find(kIndexMark);
     if (mark == std::string::npos) continue;
-    leaf.suffix = leaf.name.substr(mark + 1);
-    leaf.name.resize(mark);
+    // The brackets are the reader's too.
+    leaf.suffix = leaf.name.substr(mark + 2);
+    leaf.name.resize(mark - 1);
   }
 }
 

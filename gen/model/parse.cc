@@ -688,10 +688,9 @@ class Parser {
   }
 
   void ParseField(pugi::xml_node node, Item& item) {
-    Allow(node,
-          {"name", "alias", "dword", "bits", "type", "default", "forced", "minus", "shift", "log2",
-           "groups", "align", "min", "max", "nonzero", "multiple", "unit", "prefix", "overlap",
-           "high"});
+    Allow(node, {"name",    "alias",    "dword", "bits",   "type",    "default", "forced",
+                 "minus",   "shift",    "log2",  "groups", "align",   "min",     "max",
+                 "nonzero", "multiple", "unit",  "prefix", "overlap", "high"});
     item.name = Required(node, "name");
     item.alias = Text(node, "alias");
     ParseBits(node, item);

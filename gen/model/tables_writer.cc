@@ -283,8 +283,8 @@ class Writer {
       const Encoding& e = item.encoding;
       const bool any = e.minus != 0 || e.groups != 0 || e.align != 0 || item.multiple != 0 ||
                        item.forced || item.min || item.max || !item.points.empty() ||
-                       !item.sets.empty() || item.writes_ref.field != nullptr || !item.unit.empty() ||
-                       item.high.kind != Expression::Kind::kNone;
+                       !item.sets.empty() || item.writes_ref.field != nullptr ||
+                       !item.unit.empty() || item.high.kind != Expression::Kind::kNone;
       if (!any) continue;
       const Asker asker{&f, flat[i].scope, flat[i].index};
       t::Extra extra{};

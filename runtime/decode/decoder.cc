@@ -1,0 +1,643 @@
+#include "runtime/decode/decoder.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+
+namespace packsmith::decode {
+namespace {
+
+// Read at once to find out what a packet is and how long; longer packets are read again.
+constexpr uint64_t kWindow = 256;
+// Largest piece of one `unknown` record.
+constexpr uint64_t kLongestUnknown = 4096;
+constexpr size_t kMostFaults = 64;  // of one record
+
+uint64_t AlignUp(uint64_t value, uint64_t to) { return (value + to - 1) / to * to; }
+
+uint32_t FirstWord(absl::Span<const uint8_t> bytes) {
+  uint32_t word = 0;
+  std::memcpy(&word, bytes.data(), std::min<size_t>(bytes.size(), 4));
+  return word;
+}
+
+std::string Bytes48(uint64_t address) { return absl::StrFormat("0x%x", address); }
+
+}  // namespace
+
+absl::string_view FaultKindName(FaultKind kind) {
+  constexpr absl::string_view kNames[kFaultKinds] = {"reserved",      "forced",   "range",
+                                                     "beyond-length", "unmapped", "truncated"};
+  return kNames[static_cast<size_t>(kind)];
+}
+
+Decoder::Decoder(const tables::Tables& tables, Sink& sink, const Options& options)
+    : tables_(tables), sink_(sink), options_(options), actions_(tables.containers().size()) {
+  for (const tables::Expression& e : tables.expressions()) {
+    if (e.kind == tables::ExpressionKind::kState) actions_[e.container].remembered = true;
+  }
+  const auto note = [&](Actions& actions, tables::Range leaves) {
+    for (const tables::Leaf& leaf : tables.leaves(leaves)) {
+      if (leaf.extra == tables::kNone) continue;
+      const tables::Extra& extra = tables.extra(leaf.extra);
+      actions.pointers |= extra.pointer != tables::kNone;
+      actions.sets_or_writes |=
+          extra.sets_base != tables::kNone || extra.writes_leaf != tables::kNone;
+    }
+  };
+  for (size_t i = 0; i < actions_.size(); ++i) {
+    const tables::Container& container = tables.container(static_cast<uint32_t>(i));
+    note(actions_[i], container.leaves);
+    note(actions_[i], container.tail_leaves);
+    for (const tables::Part& part : tables.parts(container.parts)) {
+      note(actions_[i], tables.container(part.container).leaves);
+    }
+  }
+  sink_.OnSchema(tables_);
+  ++next_id_;
+}
+
+void Decoder::Decode(const Dump& dump) {
+  if (!device_shown_) {
+    sink_.OnDevice(dump.device, next_id_++);
+    device_shown_ = true;
+  }
+  for (const packsmith::Problem& problem : dump.problems) {
+    Problem(absl::StrCat("input, byte ", problem.offset, ": ", problem.text));
+  }
+  for (const Submission& submission : dump.submissions) WalkSubmission(dump, submission);
+}
+
+Summary Decoder::Finish() {
+  sink_.OnSummary(summary_);
+  return summary_;
+}
+
+void Decoder::WalkSubmission(const Dump& dump, const Submission& submission) {
+  memory_ = &dump.memory;
+  state_ = &states_[{submission.context, submission.slot}];
+  state_->bases.resize(tables_.bases().size());
+  own_space_ = submission.space;
+  packets_ = 0;
+  structs_ = 0;
+  nested_streams_ = 0;
+  ++summary_.submissions;
+  sink_.OnSubmission(submission, next_id_++);
+  const uint64_t parent = next_id_ - 1;
+
+  engines_ = ~uint64_t{0};
+  if (!submission.engine.empty()) {
+    const uint32_t engine = tables_.FindEngine(submission.engine);
+    if (engine != tables::kNone) {
+      engines_ = uint64_t{1} << engine;
+    } else {
+      sink_.OnRemark(absl::StrCat("engine \"", submission.engine,
+                                  "\" is not described; packets of all engines are tried"),
+                     false);
+    }
+  }
+  const uint32_t stream = submission.stream.empty() ? 0 : tables_.FindStream(submission.stream);
+  if (stream >= tables_.streams().size()) {
+    Problem(
+        absl::StrCat("there is no stream \"", submission.stream, "\" in ", tables_.generation()));
+    return;
+  }
+  // A length of zero says nothing about the batch.
+  const uint64_t end = submission.batch_length == 0
+                           ? ~uint64_t{0}
+                           : submission.batch_address + submission.batch_length;
+  WalkStream(stream, engines_,
+             {submission.space, submission.batch_address, end, 0, submission.batch_address},
+             parent);
+}
+
+void Decoder::WalkStream(uint32_t stream, uint64_t engines, Frame frame, uint64_t parent) {
+  const uint64_t align = tables_.stream(stream).align;
+  std::vector<Frame> stack{frame};
+  std::vector<uint8_t> scratch;
+  // Where jumps have led: a stream that comes back to such a place repeats itself.
+  absl::flat_hash_set<std::pair<uint32_t, uint64_t>> seen{{frame.space, frame.address}};
+  while (!stack.empty()) {
+    Frame& top = stack.back();
+    if (packets_ >= options_.most_packets) {
+      Problem(absl::StrCat("stopped after ", packets_, " packets at ", Bytes48(top.address)));
+      return;
+    }
+    const uint64_t left = top.end > top.address ? top.end - top.address : 0;
+    absl::Span<const uint8_t> window =
+        Bytes(top.space, top.address, std::min(left, kWindow), scratch);
+    if (window.empty()) {
+      Problem(absl::StrCat("the stream goes on at ", Bytes48(top.address), ", where ",
+                           left == 0 ? "the batch ends" : "the dump has no memory"));
+      stack.pop_back();
+      continue;
+    }
+    const uint32_t container = tables_.FindPacket(stream, engines, FirstWord(window),
+                                                  static_cast<uint32_t>(window.size()));
+    if (container == tables::kNone) {
+      top.address += AlignUp(Unknown(stream, engines, top, parent), align);
+      continue;
+    }
+    const tables::Container& c = tables_.container(container);
+    const uint64_t length = LengthOf(tables_, c, window);
+    if (length > window.size()) {
+      window = Bytes(top.space, top.address, std::min(left, length), scratch);
+    }
+    const absl::Span<const uint8_t> bytes = window.subspan(0, length);
+    Packet(container, top, bytes, length, parent);
+    if (bytes.size() < length) {
+      Problem(absl::StrCat(tables_.string(c.name), " at ", Bytes48(top.address), " has ", length,
+                           " bytes, ", bytes.size(), " of them are there"));
+      stack.pop_back();
+      continue;
+    }
+    const uint64_t next = top.address + AlignUp(length, align);
+    if (c.flows.count == 0) {
+      top.address = next;
+    } else if (!Flow(c, bytes, next, stack, seen)) {
+      return;
+    }
+  }
+}
+
+bool Decoder::Flow(const tables::Container& container, absl::Span<const uint8_t> bytes,
+                   uint64_t next, std::vector<Frame>& stack,
+                   absl::flat_hash_set<std::pair<uint32_t, uint64_t>>& seen) {
+  const Scope scope(tables_, container, bytes);
+  const uint64_t here = stack.back().address;
+  stack.back().address = next;
+  for (const tables::Flow& flow : tables_.flows(container.flows)) {
+    if (!scope.Holds(flow.when)) continue;
+    switch (flow.kind) {
+      case tables::FlowKind::kTerminate:
+        return false;
+      case tables::FlowKind::kEnd:
+        stack.pop_back();
+        return true;
+      case tables::FlowKind::kReturn:
+        stack.pop_back();
+        if (stack.empty()) {
+          Problem(absl::StrCat(tables_.string(container.name), " at ", Bytes48(here),
+                               " returns, but nothing was called"));
+        }
+        return true;
+      case tables::FlowKind::kJump:
+      case tables::FlowKind::kCall:
+        break;
+    }
+    const bool call = flow.kind == tables::FlowKind::kCall;
+    if (options_.follow == Follow::kNone) return call;
+    const tables::Leaf& leaf = tables_.leaf(flow.target);
+    FieldAt at{};
+    at.leaf = &leaf;
+    at.bit = leaf.bit;
+    at.width = leaf.width;
+    at.owner = &container;
+    Target target{own_space_, 0, true};
+    if (leaf.extra != tables::kNone && tables_.extra(leaf.extra).pointer != tables::kNone) {
+      target = TargetOf(at, tables_.pointer(tables_.extra(leaf.extra).pointer), scope, bytes);
+    } else {
+      target.address = scope.Number(flow.target).value_or(0);
+    }
+    if (!target.base_known || memory_->Find(target.space, target.address) == nullptr) {
+      // The packet carries the fault. A call comes back; a jump has nowhere to go on.
+      if (!call) stack.pop_back();
+      return true;
+    }
+    if (call) {
+      if (stack.size() > options_.deepest_call) {
+        Problem(absl::StrCat("the call at ", Bytes48(here), " is ", stack.size(),
+                             " deep and not followed"));
+        return true;
+      }
+      for (const Frame& frame : stack) {
+        if (frame.space == target.space && frame.call == target.address) {
+          Problem(absl::StrCat("the call at ", Bytes48(here), " leads to ", Bytes48(target.address),
+                               ", which is being decoded: the batch calls itself"));
+          return true;
+        }
+      }
+      const uint32_t depth = stack.back().depth + 1;
+      stack.push_back({target.space, target.address, ~uint64_t{0}, depth, target.address});
+      return true;
+    }
+    if (!seen.insert({target.space, target.address}).second) {
+      sink_.OnRemark(absl::StrCat("the jump at ", Bytes48(here), " leads back to ",
+                                  Bytes48(target.address), ", which is decoded already"),
+                     false);
+      stack.pop_back();
+      return true;
+    }
+    stack.back().space = target.space;
+    stack.back().address = target.address;
+    stack.back().end = ~uint64_t{0};
+    return true;
+  }
+  return true;
+}
+
+uint64_t Decoder::Packet(uint32_t index, const Frame& frame, absl::Span<const uint8_t> bytes,
+                         uint64_t length, uint64_t parent) {
+  const tables::Container& container = tables_.container(index);
+  const Actions& actions = actions_[index];
+  ++packets_;
+  faults_.clear();
+  CheckFields(container, bytes, length);
+  if (actions.pointers && options_.follow == Follow::kAll) CheckPointers(container, bytes);
+  Record record;
+  record.type = RecordType::kPacket;
+  record.parent = parent;
+  record.space = frame.space;
+  record.address = frame.address;
+  record.depth = frame.depth;
+  record.container = &container;
+  record.name = tables_.string(container.name);
+  record.bytes = bytes;
+  record.faults = faults_;
+  Emit(record);
+  if (container.role == tables::Role::kDraw) ++summary_.draws;
+  if (container.role == tables::Role::kDispatch) ++summary_.dispatches;
+  if (actions.remembered) state_->last[index].assign(bytes.begin(), bytes.end());
+  if (actions.sets_or_writes) {
+    SetsAndWrites(container, bytes, frame.space, frame.address, record.id);
+  }
+  if (actions.pointers && options_.follow == Follow::kAll) {
+    FollowPointers(container, bytes, record.id, 0);
+  }
+  return record.id;
+}
+
+bool Decoder::Plausible(uint32_t stream, uint64_t engines, absl::Span<const uint8_t> bytes) const {
+  const uint32_t container =
+      tables_.FindPacket(stream, engines, FirstWord(bytes), static_cast<uint32_t>(bytes.size()));
+  if (container == tables::kNone) return false;
+  const tables::Container& c = tables_.container(container);
+  if (c.flows.count != 0) return true;
+  const uint64_t next = AlignUp(LengthOf(tables_, c, bytes), tables_.stream(stream).align);
+  if (next >= bytes.size()) return next == bytes.size();
+  const absl::Span<const uint8_t> rest = bytes.subspan(next);
+  return tables_.FindPacket(stream, engines, FirstWord(rest), static_cast<uint32_t>(rest.size())) !=
+         tables::kNone;
+}
+
+uint64_t Decoder::Unknown(uint32_t stream, uint64_t engines, const Frame& frame, uint64_t parent) {
+  const uint64_t align = tables_.stream(stream).align;
+  std::vector<uint8_t> scratch;
+  const absl::Span<const uint8_t> bytes = Bytes(
+      frame.space, frame.address, std::min(frame.end - frame.address, kLongestUnknown), scratch);
+  uint64_t length = align;
+  while (length < bytes.size() && !Plausible(stream, engines, bytes.subspan(length))) {
+    length += align;
+  }
+  length = std::min<uint64_t>(length, bytes.size());
+  // Work on what nobody can decode counts too.
+  packets_ += 1 + length / 64;
+  faults_.clear();
+  Record record;
+  record.type = RecordType::kUnknown;
+  record.parent = parent;
+  record.space = frame.space;
+  record.address = frame.address;
+  record.depth = frame.depth;
+  record.bytes = bytes.subspan(0, length);
+  Emit(record);
+  return length;
+}
+
+void Decoder::CheckFields(const tables::Container& container, absl::Span<const uint8_t> bytes,
+                          uint64_t length) {
+  if (bytes.size() < length) {
+    AddFault(FaultKind::kTruncated, bytes.size() * 8, (length - bytes.size()) * 8, 0,
+             absl::StrCat("the memory ends ", length - bytes.size(), " bytes too early"));
+  } else if (length < container.bytes) {
+    AddFault(FaultKind::kBeyondLength, length * 8, (container.bytes - length) * 8, 0,
+             absl::StrCat("the packet says it has ", length, " bytes, its fields need ",
+                          container.bytes));
+  }
+  ForEachField(tables_, container, bytes, [&](const FieldAt& at) {
+    const tables::Leaf& leaf = *at.leaf;
+    if ((leaf.flags & (tables::kMustBeZero | tables::kMustBeOne)) != 0) {
+      for (uint32_t done = 0; done < at.width; done += 64) {
+        const uint32_t n = std::min(64u, at.width - done);
+        const uint64_t raw = ReadBits(bytes, at.bit + done, n);
+        const uint64_t must = (leaf.flags & tables::kMustBeOne) == 0 ? 0
+                              : n >= 64                              ? ~uint64_t{0}
+                                                                     : (uint64_t{1} << n) - 1;
+        if (raw != must) {
+          AddFault(FaultKind::kReserved, at.bit + done, n, raw,
+                   must == 0 ? "reserved bits must be zero" : "reserved bits must be one");
+        }
+      }
+      return;
+    }
+    if (at.cut) {
+      // A field may begin in a packet's short form and go on in the long one: then this is all of
+      // it.
+      if (container.variants.count == 0 && bytes.size() >= length) {
+        AddFault(FaultKind::kBeyondLength, at.bit, leaf.width,
+                 ReadBits(bytes, at.bit, std::min(at.width, 64u)),
+                 "the packet ends inside of this field");
+      }
+      return;
+    }
+    constexpr uint16_t kChecked =
+        tables::kForced | tables::kNonzero | tables::kHasMin | tables::kHasMax;
+    if ((leaf.flags & kChecked) == 0) return;
+    const uint64_t raw = ReadBits(bytes, at.bit, at.width);
+    if ((leaf.flags & tables::kForced) != 0) {
+      const uint64_t forced = tables_.extra(leaf.extra).forced;
+      if (raw != forced) {
+        AddFault(FaultKind::kForced, at.bit, at.width, raw,
+                 absl::StrCat(tables_.string(leaf.name), " is always ", forced));
+      }
+      return;
+    }
+    if ((leaf.flags & tables::kNonzero) != 0 && raw == 0) {
+      AddFault(FaultKind::kRange, at.bit, at.width, raw,
+               absl::StrCat(tables_.string(leaf.name), " must not be zero"));
+    }
+    if ((leaf.flags & (tables::kHasMin | tables::kHasMax)) != 0) {
+      const tables::Extra& extra = tables_.extra(leaf.extra);
+      const uint64_t number = NumberOf(DecodeValue(tables_, leaf, at.width, raw), raw);
+      const auto is_less = [&](uint64_t a, uint64_t b) {
+        return leaf.type == tables::LeafType::kInt
+                   ? static_cast<int64_t>(a) < static_cast<int64_t>(b)
+                   : a < b;
+      };
+      const bool low =
+          (leaf.flags & tables::kHasMin) != 0 && is_less(number, static_cast<uint64_t>(extra.min));
+      const bool high =
+          (leaf.flags & tables::kHasMax) != 0 && is_less(static_cast<uint64_t>(extra.max), number);
+      if (low || high) {
+        AddFault(FaultKind::kRange, at.bit, at.width, raw,
+                 absl::StrCat(tables_.string(leaf.name), low ? " is less than " : " is more than ",
+                              low ? extra.min : extra.max));
+      }
+    }
+  });
+}
+
+Decoder::Target Decoder::TargetOf(const FieldAt& at, const tables::Pointer& pointer,
+                                  const Scope& scope, absl::Span<const uint8_t> bytes) const {
+  constexpr uint64_t kAddressMask = (uint64_t{1} << 48) - 1;
+  Target target{own_space_, 0, true};
+  if (pointer.space_when != tables::kNone && scope.Holds(pointer.space_when)) {
+    target.space = pointer.space;
+  }
+  const uint64_t raw = ReadBits(bytes, at.bit, at.width);
+  target.address = NumberOf(DecodeValue(tables_, *at.leaf, at.width, raw), raw);
+  if (pointer.base != tables::kNone) {
+    const absl::optional<uint64_t>& base = state_->bases[pointer.base];
+    target.base_known = base.has_value();
+    target.address += base.value_or(0);
+  }
+  target.address &= kAddressMask;
+  return target;
+}
+
+// Calls visit(at, pointer, scope) for each field that points somewhere now.
+namespace {
+
+template <class Visit>
+void ForEachPointer(const tables::Tables& tables, const tables::Container& container,
+                    absl::Span<const uint8_t> bytes, const Visit& visit) {
+  ForEachField(tables, container, bytes, [&](const FieldAt& at) {
+    if (at.leaf->extra == tables::kNone || at.cut) return;
+    const tables::Extra& extra = tables.extra(at.leaf->extra);
+    if (extra.pointer == tables::kNone) return;
+    const tables::Pointer& pointer = tables.pointer(extra.pointer);
+    const Scope scope(tables, at, bytes);
+    if (scope.Holds(pointer.when)) visit(at, pointer, scope);
+  });
+}
+
+}  // namespace
+
+void Decoder::CheckPointers(const tables::Container& container, absl::Span<const uint8_t> bytes) {
+  ForEachPointer(tables_, container, bytes,
+                 [&](const FieldAt& at, const tables::Pointer& pointer, const Scope& scope) {
+                   // Only what would be read can be missing: dumps rarely have textures and render
+                   // targets.
+                   const bool data = pointer.target_kind == tables::TargetKind::kData;
+                   if (data && Evaluate(pointer.size, scope).value_or(0) == 0) return;
+                   const Target target = TargetOf(at, pointer, scope, bytes);
+                   if (!target.base_known) {
+                     AddFault(
+                         FaultKind::kUnmapped, at.bit, at.width, target.address,
+                         absl::StrCat("the ", tables_.string(tables_.bases()[pointer.base].name),
+                                      " base is not known"));
+                   } else if (memory_->Find(target.space, target.address) == nullptr) {
+                     AddFault(FaultKind::kUnmapped, at.bit, at.width, target.address,
+                              absl::StrCat("the dump has no memory at ", Bytes48(target.address)));
+                   }
+                 });
+}
+
+void Decoder::SetsAndWrites(const tables::Container& container, absl::Span<const uint8_t> bytes,
+                            uint32_t space, uint64_t address, uint64_t parent) {
+  ForEachField(tables_, container, bytes, [&](const FieldAt& at) {
+    if (at.leaf->extra == tables::kNone || at.cut) return;
+    const tables::Extra& extra = tables_.extra(at.leaf->extra);
+    if (extra.sets_base == tables::kNone && extra.writes_leaf == tables::kNone) return;
+    const Scope scope(tables_, at, bytes);
+    if (extra.sets_base != tables::kNone && scope.Holds(extra.sets_when)) {
+      const uint64_t raw = ReadBits(bytes, at.bit, at.width);
+      state_->bases[extra.sets_base] = NumberOf(DecodeValue(tables_, *at.leaf, at.width, raw), raw);
+    }
+    if (extra.writes_leaf == tables::kNone || at.bit % 8 != 0) return;
+    const absl::optional<uint64_t> offset = scope.Number(extra.writes_leaf);
+    if (!offset || *offset > 0xffffffffu) return;
+    const uint32_t index = tables_.FindRegister(static_cast<uint32_t>(*offset));
+    if (index == tables::kNone) return;
+    faults_.clear();
+    const tables::Container& described = tables_.container(index);
+    Record record;
+    record.type = RecordType::kStruct;
+    record.parent = parent;
+    record.space = space;
+    record.address = address + at.bit / 8;
+    record.container = &described;
+    record.name = tables_.string(described.name);
+    // One write may be half of a register.
+    record.bytes = bytes.subspan(at.bit / 8, std::min(at.width / 8, described.bytes));
+    record.register_offset = static_cast<int64_t>(*offset);
+    CheckFields(described, record.bytes, record.bytes.size());
+    faults_.erase(std::remove_if(faults_.begin(), faults_.end(),
+                                 [](const Fault& f) { return f.kind == FaultKind::kBeyondLength; }),
+                  faults_.end());
+    record.faults = faults_;
+    Emit(record);
+  });
+}
+
+void Decoder::FollowPointers(const tables::Container& container, absl::Span<const uint8_t> bytes,
+                             uint64_t parent, uint32_t depth) {
+  if (depth >= options_.deepest_pointer) return;
+  ForEachPointer(tables_, container, bytes,
+                 [&](const FieldAt& at, const tables::Pointer& pointer, const Scope& scope) {
+                   const Target target = TargetOf(at, pointer, scope, bytes);
+                   if (!target.base_known || memory_->Find(target.space, target.address) == nullptr)
+                     return;
+                   switch (pointer.target_kind) {
+                     case tables::TargetKind::kStruct:
+                       FollowStructs(pointer, scope, target.space, target.address, parent, depth);
+                       break;
+                     case tables::TargetKind::kStream: {
+                       // Where the packet's flow goes, the walk goes already.
+                       for (const tables::Flow& flow : tables_.flows(container.flows)) {
+                         if (flow.target != tables::kNone && &tables_.leaf(flow.target) == at.leaf)
+                           return;
+                       }
+                       if (nested_streams_ >= options_.deepest_call) return;
+                       ++nested_streams_;
+                       WalkStream(pointer.target, engines_,
+                                  {target.space, target.address, ~uint64_t{0}, nested_streams_,
+                                   target.address},
+                                  parent);
+                       --nested_streams_;
+                       break;
+                     }
+                     case tables::TargetKind::kData: {
+                       const uint64_t size = Evaluate(pointer.size, scope).value_or(0);
+                       if (size == 0) return;
+                       std::vector<uint8_t> scratch;
+                       faults_.clear();
+                       Record record;
+                       record.type = RecordType::kData;
+                       record.parent = parent;
+                       record.space = target.space;
+                       record.address = target.address;
+                       record.name = tables_.string(pointer.target);
+                       record.bytes = Bytes(target.space, target.address,
+                                            std::min(size, options_.most_data_bytes), scratch);
+                       record.data_size = size;
+                       record.data_stride = Evaluate(pointer.stride, scope).value_or(0);
+                       Emit(record);
+                       break;
+                     }
+                   }
+                 });
+}
+
+void Decoder::FollowStructs(const tables::Pointer& pointer, const Scope& scope, uint32_t space,
+                            uint64_t address, uint64_t parent, uint32_t depth) {
+  const tables::Container& container = tables_.container(pointer.target);
+  uint64_t count = 1;
+  bool count_known = true;
+  if (pointer.count != tables::kNone) {
+    count = Evaluate(pointer.count, scope).value_or(0);
+    if (count == 0) {
+      // The driver does not say. A table of addresses ends with a zero; else there is one at least.
+      count_known = false;
+      count = pointer.until_zero != 0 ? pointer.limit : 1;
+    }
+  }
+  const absl::optional<uint64_t> said = Evaluate(pointer.size, scope);
+  std::vector<uint8_t> scratch;
+  for (uint64_t i = 0; i < count; ++i) {
+    if (structs_ >= options_.most_structs) {
+      if (structs_++ == options_.most_structs) {
+        Problem(absl::StrCat("stopped following pointers after ", structs_ - 1, " structures"));
+      }
+      return;
+    }
+    uint64_t length = said.value_or(container.bytes);
+    absl::Span<const uint8_t> bytes =
+        Bytes(space, address,
+              std::max<uint64_t>(std::min<uint64_t>(length, 1 << 16), container.bytes), scratch);
+    if (bytes.empty()) return;
+    if (!said) {
+      length = LengthOf(tables_, container, bytes);
+      if (length > bytes.size()) bytes = Bytes(space, address, length, scratch);
+    }
+    bytes = bytes.subspan(0, length);
+    if (!count_known && pointer.until_zero != 0 &&
+        std::all_of(bytes.begin(), bytes.end(), [](uint8_t b) { return b == 0; })) {
+      return;
+    }
+    ++structs_;
+    faults_.clear();
+    CheckFields(container, bytes, length);
+    CheckPointers(container, bytes);
+    Record record;
+    record.type = RecordType::kStruct;
+    record.parent = parent;
+    record.space = space;
+    record.address = address;
+    record.container = &container;
+    record.name = tables_.string(container.name);
+    record.bytes = bytes;
+    record.index = pointer.count == tables::kNone ? -1 : static_cast<int64_t>(i);
+    record.faults = faults_;
+    Emit(record);
+    FollowPointers(container, bytes, record.id, depth + 1);
+    if (bytes.size() < length) return;
+    address += length;
+  }
+}
+
+absl::optional<uint64_t> Decoder::Evaluate(uint32_t expression, const Scope& scope) const {
+  if (expression == tables::kNone) return absl::nullopt;
+  const tables::Expression& e = tables_.expression(expression);
+  absl::optional<uint64_t> value;
+  switch (e.kind) {
+    case tables::ExpressionKind::kConstant:
+      return e.add;
+    case tables::ExpressionKind::kLeaf:
+      value = scope.Number(e.leaf);
+      break;
+    case tables::ExpressionKind::kState: {
+      const auto last = state_->last.find(e.container);
+      if (last == state_->last.end()) return absl::nullopt;
+      value = Scope(tables_, tables_.container(e.container), last->second).Number(e.leaf);
+      break;
+    }
+  }
+  if (!value) return absl::nullopt;
+  return *value * e.multiply + e.add;
+}
+
+absl::Span<const uint8_t> Decoder::Bytes(uint32_t space, uint64_t address, uint64_t size,
+                                         std::vector<uint8_t>& scratch) const {
+  const absl::Span<const uint8_t> direct = memory_->Read(space, address, size);
+  if (direct.size() == size || direct.empty()) return direct;
+  scratch.resize(size);
+  return absl::Span<const uint8_t>(scratch.data(),
+                                   memory_->Copy(space, address, absl::MakeSpan(scratch)));
+}
+
+void Decoder::Emit(Record& record) {
+  record.id = next_id_++;
+  switch (record.type) {
+    case RecordType::kPacket:
+      ++summary_.packets;
+      break;
+    case RecordType::kStruct:
+      ++summary_.structs;
+      break;
+    case RecordType::kData:
+      ++summary_.data;
+      break;
+    case RecordType::kUnknown:
+      summary_.unknown_dwords += (record.bytes.size() + 3) / 4;
+      break;
+  }
+  for (const Fault& fault : record.faults) ++summary_.faults[static_cast<size_t>(fault.kind)];
+  sink_.OnRecord(record);
+}
+
+void Decoder::Problem(absl::string_view text) {
+  ++summary_.problems;
+  sink_.OnRemark(text, true);
+}
+
+void Decoder::AddFault(FaultKind kind, uint64_t bit, uint64_t width, uint64_t value,
+                       std::string text) {
+  if (faults_.size() >= kMostFaults) return;
+  faults_.push_back({kind, bit, static_cast<uint32_t>(std::min<uint64_t>(width, 0xffffffffu)),
+                     value, std::move(text)});
+}
+
+}  // namespace packsmith::decode

@@ -1,0 +1,128 @@
+// Walks the streams of a dump and everything that they point to. All that it knows of packets is in
+// the tables.
+#ifndef PACKSMITH_RUNTIME_DECODE_DECODER_H_
+#define PACKSMITH_RUNTIME_DECODE_DECODER_H_
+
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/types/optional.h"
+#include "runtime/decode/fields.h"
+#include "runtime/decode/record.h"
+#include "runtime/dump/dump.h"
+#include "runtime/tables/tables.h"
+
+namespace packsmith::decode {
+
+enum class Follow : uint8_t {
+  kNone,     // the submission's own batch, no jumps
+  kBatches,  // jumps and calls
+  kAll,      // and every pointer
+};
+
+struct Options {
+  Follow follow = Follow::kAll;
+  // Bounds for hostile input. Each that is reached is said as a problem.
+  uint64_t most_packets = uint64_t{1} << 24;  // of one submission
+  uint32_t deepest_call = 16;
+  uint32_t deepest_pointer = 8;
+  uint64_t most_structs = uint64_t{1} << 22;  // of one submission
+  uint64_t most_data_bytes = 64;              // shown of each piece of data
+};
+
+// Decodes any number of dumps, in order; state bases live on from one to the next per (context,
+// slot). Not thread-safe.
+class Decoder {
+ public:
+  // Tables and sink must outlive the decoder.
+  Decoder(const tables::Tables& tables, Sink& sink, const Options& options = {});
+
+  // Writes a dump's records. Never fails as a whole: what cannot be decoded is shown as such.
+  void Decode(const Dump& dump);
+  // Writes the summary and returns it. The last call.
+  Summary Finish();
+
+ private:
+  struct Frame {
+    uint32_t space;
+    uint64_t address;
+    uint64_t end;  // no packet begins at or after this
+    uint32_t depth;
+    uint64_t call = 0;  // where the frame began
+  };
+  // What a context knows from earlier packets.
+  struct State {
+    std::vector<absl::optional<uint64_t>> bases;
+    absl::flat_hash_map<uint32_t, std::vector<uint8_t>> last;  // by container
+  };
+  // What a container asks for beyond being shown, so that most packets cost nothing.
+  struct Actions {
+    bool pointers = false;
+    bool sets_or_writes = false;
+    bool remembered = false;
+  };
+
+  void WalkSubmission(const Dump& dump, const Submission& submission);
+  void WalkStream(uint32_t stream, uint64_t engines, Frame frame, uint64_t parent);
+  // Shows the packet in `bytes` and all that it leads to; returns the record's id.
+  uint64_t Packet(uint32_t container, const Frame& frame, absl::Span<const uint8_t> bytes,
+                  uint64_t length, uint64_t parent);
+  // Shows what no packet matches, up to the next plausible packet. Returns how many bytes.
+  uint64_t Unknown(uint32_t stream, uint64_t engines, const Frame& frame, uint64_t parent);
+  bool Plausible(uint32_t stream, uint64_t engines, absl::Span<const uint8_t> bytes) const;
+  // Applies the flow of a packet to the stack of frames. False: the stream ends here.
+  bool Flow(const tables::Container& container, absl::Span<const uint8_t> bytes, uint64_t next,
+            std::vector<Frame>& stack, absl::flat_hash_set<std::pair<uint32_t, uint64_t>>& seen);
+
+  void CheckFields(const tables::Container& container, absl::Span<const uint8_t> bytes,
+                   uint64_t length);
+  void CheckPointers(const tables::Container& container, absl::Span<const uint8_t> bytes);
+  void SetsAndWrites(const tables::Container& container, absl::Span<const uint8_t> bytes,
+                     uint32_t space, uint64_t address, uint64_t parent);
+  void FollowPointers(const tables::Container& container, absl::Span<const uint8_t> bytes,
+                      uint64_t parent, uint32_t depth);
+  void FollowStructs(const tables::Pointer& pointer, const Scope& scope, uint32_t space,
+                     uint64_t address, uint64_t parent, uint32_t depth);
+
+  struct Target {
+    uint32_t space;
+    uint64_t address;
+    bool base_known;
+  };
+  Target TargetOf(const FieldAt& at, const tables::Pointer& pointer, const Scope& scope,
+                  absl::Span<const uint8_t> bytes) const;
+  absl::optional<uint64_t> Evaluate(uint32_t expression, const Scope& scope) const;
+  // Bytes of memory, in one piece; fewer where the memory ends.
+  absl::Span<const uint8_t> Bytes(uint32_t space, uint64_t address, uint64_t size,
+                                  std::vector<uint8_t>& scratch) const;
+  void Emit(Record& record);
+  void Problem(absl::string_view text);
+  void AddFault(FaultKind kind, uint64_t bit, uint64_t width, uint64_t value, std::string text);
+
+  const tables::Tables& tables_;
+  Sink& sink_;
+  Options options_;
+  std::vector<Actions> actions_;
+  std::map<std::pair<uint32_t, uint32_t>, State> states_;
+  Summary summary_;
+  uint64_t next_id_ = 0;
+  bool device_shown_ = false;
+
+  // Of the submission at hand.
+  const Memory* memory_ = nullptr;
+  State* state_ = nullptr;
+  uint64_t engines_ = ~uint64_t{0};
+  uint32_t own_space_ = 0;
+  uint64_t packets_ = 0;
+  uint64_t structs_ = 0;
+  uint32_t nested_streams_ = 0;
+  std::vector<Fault> faults_;
+};
+
+}  // namespace packsmith::decode
+
+#endif  // PACKSMITH_RUNTIME_DECODE_DECODER_H_

@@ -1,0 +1,87 @@
+#include "runtime/decode/fields.h"
+
+#include "absl/strings/str_cat.h"
+
+namespace packsmith::decode {
+namespace {
+
+// No header describes more than this; a count field that says so is wrong.
+constexpr uint64_t kLongestRecord = 1 << 24;
+
+}  // namespace
+
+void AppendFieldName(const FieldName& name, std::string& to) {
+  if (!name.part.empty()) {
+    absl::StrAppend(&to, name.part);
+    if (name.part_index >= 0) absl::StrAppend(&to, "[", name.part_index, "]");
+    to += '.';
+  }
+  absl::StrAppend(&to, name.head);
+  if (name.index >= 0) absl::StrAppend(&to, "[", name.index, "]");
+  absl::StrAppend(&to, name.tail);
+}
+
+absl::optional<uint64_t> Scope::Raw(uint32_t leaf_index) const {
+  const tables::Leaf& leaf = tables_.leaf(leaf_index);
+  const bool in_tail = leaf_index - container_.tail_leaves.first < container_.tail_leaves.count;
+  const uint64_t bit = leaf.bit + (in_tail ? tail_base_ : base_);
+  if (leaf.width > 64 || bit + leaf.width > bytes_.size() * 8) return absl::nullopt;
+  return ReadBits(bytes_, bit, leaf.width);
+}
+
+absl::optional<uint64_t> Scope::Number(uint32_t leaf_index) const {
+  const absl::optional<uint64_t> raw = Raw(leaf_index);
+  if (!raw) return raw;
+  const tables::Leaf& leaf = tables_.leaf(leaf_index);
+  return NumberOf(DecodeValue(tables_, leaf, leaf.width, *raw), *raw);
+}
+
+bool Scope::Holds(uint32_t condition) const {
+  if (condition == tables::kNone) return true;
+  bool clause = true;
+  for (const tables::Term& term : tables_.terms(tables_.condition(condition).terms)) {
+    if (clause) {
+      const absl::optional<uint64_t> raw = Raw(term.leaf);
+      clause = raw && (*raw == term.value) != (term.negated != 0);
+    }
+    if (term.ends_clause != 0) {
+      if (clause) return true;
+      clause = true;
+    }
+  }
+  return false;
+}
+
+uint64_t LengthOf(const tables::Tables& tables, const tables::Container& container,
+                  absl::Span<const uint8_t> bytes) {
+  const Scope scope(tables, container, bytes);
+  if (container.length_leaf != tables::kNone) {
+    const absl::optional<uint64_t> raw = scope.Raw(container.length_leaf);
+    if (!raw) return container.bytes;
+    // A length of nothing would stand still.
+    const uint64_t said = (*raw + container.length_bias) * container.length_unit;
+    return std::max<uint64_t>(said, container.identify_bytes);
+  }
+  if (container.parts.count != 0) {
+    uint64_t length = container.bytes;
+    for (const tables::Part& part : tables.parts(container.parts)) {
+      if (!scope.Holds(part.when)) continue;
+      uint64_t repeat = 1;
+      if (part.repeat != tables::kNone) {
+        const tables::Expression& e = tables.expression(part.repeat);
+        repeat = e.kind == tables::ExpressionKind::kConstant
+                     ? e.add
+                     : scope.Number(e.leaf).value_or(0) * e.multiply + e.add;
+      }
+      repeat = std::min(repeat, kLongestRecord);
+      length += repeat * tables.container(part.container).bytes;
+    }
+    return std::min(length, kLongestRecord);
+  }
+  for (const tables::Variant& variant : tables.variants(container.variants)) {
+    if (scope.Holds(variant.when)) return variant.bytes;
+  }
+  return container.bytes;
+}
+
+}  // namespace packsmith::decode

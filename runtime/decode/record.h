@@ -1,0 +1,102 @@
+// What the decoder says: records, and the sinks that write them. ../../docs/records.md describes
+// the written form.
+#ifndef PACKSMITH_RUNTIME_DECODE_RECORD_H_
+#define PACKSMITH_RUNTIME_DECODE_RECORD_H_
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "runtime/dump/dump.h"
+#include "runtime/tables/tables.h"
+
+namespace packsmith::decode {
+
+enum class FaultKind : uint8_t {
+  kReserved,      // a bit that the manual reserves has the wrong value
+  kForced,        // a bit that never varies has the wrong value
+  kRange,         // a value that the field may not have
+  kBeyondLength,  // the packet's own length cuts a field off
+  kUnmapped,      // a pointer leads to memory that the dump does not have
+  kTruncated,     // the memory or the batch ends inside of the packet
+};
+inline constexpr size_t kFaultKinds = 6;
+absl::string_view FaultKindName(FaultKind kind);
+
+struct Fault {
+  FaultKind kind;
+  uint64_t bit;  // from the start of the record
+  uint32_t width;
+  uint64_t value;  // the bits, or the address
+  std::string text;
+};
+
+enum class RecordType : uint8_t { kPacket, kStruct, kData, kUnknown };
+inline constexpr uint64_t kNoParent = ~uint64_t{0};
+
+struct Record {
+  RecordType type = RecordType::kPacket;
+  uint64_t id = 0;
+  uint64_t parent = kNoParent;
+  uint32_t space = 0;
+  uint64_t address = 0;
+  uint32_t depth = 0;  // packets: 0 is the submission's own batch, +1 a call
+  // kPacket, kStruct.
+  const tables::Container* container = nullptr;
+  absl::string_view name;  // of the container, or the kind of data
+  absl::Span<const uint8_t> bytes;
+  int64_t index = -1;            // which structure of a table
+  int64_t register_offset = -1;  // a structure that is the value of a register
+  // kData: what the memory has in all, of which `bytes` may be the beginning.
+  uint64_t data_size = 0;
+  uint64_t data_stride = 0;
+  absl::Span<const Fault> faults;
+};
+
+struct Summary {
+  uint64_t submissions = 0;
+  uint64_t packets = 0;
+  uint64_t structs = 0;
+  uint64_t data = 0;
+  uint64_t draws = 0;
+  uint64_t dispatches = 0;
+  uint64_t unknown_dwords = 0;
+  std::array<uint64_t, kFaultKinds> faults{};
+  uint64_t problems = 0;  // of the input, and streams that could not be decoded to their end
+};
+
+// Records in the order of decoding. What a record refers to is valid during the call only.
+class Sink {
+ public:
+  virtual ~Sink() = default;
+  virtual void OnSchema(const tables::Tables& tables) = 0;
+  virtual void OnDevice(const Device& device, uint64_t id) = 0;
+  virtual void OnSubmission(const Submission& submission, uint64_t id) = 0;
+  virtual void OnRecord(const Record& record) = 0;
+  // Something to know that belongs to no record. A problem: the input, or a stream, could not be
+  // decoded to its end.
+  virtual void OnRemark(absl::string_view text, bool is_problem) = 0;
+  virtual void OnSummary(const Summary& summary) = 0;
+};
+
+// Where sinks write to.
+class Output {
+ public:
+  virtual ~Output() = default;
+  virtual void Append(absl::string_view text) = 0;
+};
+
+class StringOutput : public Output {
+ public:
+  void Append(absl::string_view text) override { text_.append(text.data(), text.size()); }
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+}  // namespace packsmith::decode
+
+#endif  // PACKSMITH_RUNTIME_DECODE_RECORD_H_

@@ -1,0 +1,68 @@
+// One field's bits as a value, and back.
+#ifndef PACKSMITH_RUNTIME_DECODE_VALUE_H_
+#define PACKSMITH_RUNTIME_DECODE_VALUE_H_
+
+#include <cstdint>
+#include <cstring>
+
+#include "absl/types/optional.h"
+#include "absl/types/span.h"
+#include "runtime/tables/tables.h"
+
+namespace packsmith::decode {
+
+// `width` (1 to 64) bits of `bytes` from bit `bit`, little endian. All of them must lie inside.
+inline uint64_t ReadBits(absl::Span<const uint8_t> bytes, uint64_t bit, uint32_t width) {
+  const uint64_t first = bit / 8;
+  const uint32_t skip = static_cast<uint32_t>(bit % 8);
+  uint64_t word = 0;
+  if (first + 8 <= bytes.size()) {
+    std::memcpy(&word, bytes.data() + first, 8);
+    word >>= skip;
+    if (skip + width > 64) word |= uint64_t{bytes[first + 8]} << (64 - skip);
+  } else {
+    for (uint64_t i = first, shift = 0; i < bytes.size() && shift < 64; ++i, shift += 8) {
+      word |= uint64_t{bytes[i]} << shift;
+    }
+    word >>= skip;
+  }
+  return width >= 64 ? word : word & ((uint64_t{1} << width) - 1);
+}
+
+// The other way round; the bits around stay as they are.
+void WriteBits(absl::Span<uint8_t> bytes, uint64_t bit, uint32_t width, uint64_t value);
+
+enum class ValueKind : uint8_t {
+  kBool,      // unsigned_value is 0 or 1
+  kUnsigned,  // of at most 32 bits
+  kWide,      // unsigned_value, of more than 32 bits
+  kSigned,
+  kReal,
+  kAddress,  // address or offset: unsigned_value, 48 bits
+};
+
+struct Value {
+  ValueKind kind = ValueKind::kUnsigned;
+  // Whether the value alone does not give the raw bits back: NaN, infinity, encoded values,
+  // addresses with bits above the 48th.
+  bool needs_raw = false;
+  uint64_t unsigned_value = 0;
+  int64_t signed_value = 0;
+  double real = 0;
+};
+
+// What raw bits mean. `width` is how many of the leaf's bits there are, normally all.
+Value DecodeValue(const tables::Tables& tables, const tables::Leaf& leaf, uint32_t width,
+                  uint64_t raw);
+
+// The value as an unsigned number, as conditions and counts use it: signed ones in two's
+// complement, real ones as their bits.
+uint64_t NumberOf(const Value& value, uint64_t raw);
+
+// Raw bits of a value. Empty if it does not fit the field or its encoding.
+absl::optional<uint64_t> EncodeValue(const tables::Tables& tables, const tables::Leaf& leaf,
+                                     const Value& value);
+
+}  // namespace packsmith::decode
+
+#endif  // PACKSMITH_RUNTIME_DECODE_VALUE_H_
