@@ -35,33 +35,52 @@ constexpr char kFixedCount[] = "fixed-number-of-structures";
 constexpr char kFixedTable[] = "binding-table-of-32";
 constexpr char kGfx4BatchEnd[] = "gfx4-batch-end-unknown";
 constexpr char kWalksOn[] = "walks-past-batch-end";
+constexpr char kGfx8Registers[] = "gfx8-register-pairs-misplaced";
 constexpr char kMustBeZero[] = "must-be-zero-shown";
+constexpr char kMustBeOne[] = "must-be-one-shown";
+constexpr char kFormatName[] = "format-name";
 constexpr char kCanonicalAddress[] = "address-sign-extended";
 constexpr char kEncoded[] = "encoded-value";
 constexpr char kBoolAsNumber[] = "bool-as-number";
 
 constexpr CompareRule kRules[] = {
     {kExtendedPrimitive, RuleKind::kDefect,
-     "bit 11, which tells 3DPRIMITIVE from 3DPRIMITIVE_EXTENDED, is not in its opcode mask", ""},
-    {kUnsignedInt, RuleKind::kDefect, "signed integers are printed without their sign", ""},
+     "bit 11, which tells 3DPRIMITIVE from 3DPRIMITIVE_EXTENDED, is not in its opcode mask",
+     "icl-gl-basic tgl-gl-basic dg2-gl-basic"},
+    {kUnsignedInt, RuleKind::kDefect, "signed integers are printed without their sign",
+     "skl-gl-basic kbl-vk-compute glk-vk-compute skl-vk-compute skl-vk-transfer dg2-gl-basic"},
     {kFirstRegisterOnly, RuleKind::kDefect,
      "MI_LOAD_REGISTER_IMM of several registers: each is shown with the first one's value", ""},
     {kLowDwordOnly, RuleKind::kDefect, "integers of more than 32 bits are cut to 32 for printing",
      ""},
     {kReadsPastEnd, RuleKind::kDefect,
      "a field that lies beyond the packet's end is read all the same, with the dwords it needs",
-     ""},
+     "skl-vk-transfer icl-vk-transfer tgl-vk-transfer dg2-vk-transfer"},
     {kFixedCount, RuleKind::kDefect,
      "a fixed number of structures is shown, however many the state says there are", ""},
     {kFixedTable, RuleKind::kDefect,
      "32 binding table entries are shown where the packet does not say how many there are", ""},
     {kGfx4BatchEnd, RuleKind::kDefect, "MI_BATCH_BUFFER_END is missing in its tables before Gfx6",
-     ""},
-    {kWalksOn, RuleKind::kDefect, "what follows a batch's end that it did not know", ""},
+     "i965-gl-basic ilk-gl-basic"},
+    {kWalksOn, RuleKind::kDefect, "what follows a batch's end that it did not know",
+     "i965-gl-basic ilk-gl-basic"},
+    {kGfx8Registers, RuleKind::kDefect,
+     "Gfx8's table begins the further registers of MI_LOAD_REGISTER_IMM a dword early, on the "
+     "first "
+     "one's value",
+     "bdw-gl-basic bdw-gl-compute bdw-vk-compute chv-gl-basic"},
     {kMustBeZero, RuleKind::kOmission,
-     "must-be-zero fields are in the records only when they are wrong, as faults", ""},
+     "must-be-zero fields are in the records only when they are wrong, as faults",
+     "skl-gl-basic bdw-gl-basic icl-gl-basic tgl-gl-basic dg2-gl-basic"},
+    {kMustBeOne, RuleKind::kOmission,
+     "must-be-one bits are in the records only when they are wrong, as faults; the oracle shows "
+     "them with a value that is not theirs",
+     "ivb-gl-basic hsw-gl-basic ehl-vk-compute"},
+    {kFormatName, RuleKind::kOmission,
+     "names of surface formats come from another library than the oracle's tables", "skl-gl-basic"},
     {kCanonicalAddress, RuleKind::kNotation,
-     "records hold 48 address bits, the oracle whatever the 64 bits are", ""},
+     "records hold 48 address bits, the oracle whatever the 64 bits are",
+     "skl-gl-basic bdw-gl-basic icl-gl-basic tgl-gl-basic dg2-gl-basic"},
     {kEncoded, RuleKind::kNotation,
      "the record has the decoded value and, as `raw`, the bits that the oracle shows", ""},
     {kBoolAsNumber, RuleKind::kNotation, "one bit, a bool to one and a number to the other", ""},
@@ -79,6 +98,15 @@ constexpr NamedField kMustBeZeroFields[] = {
     {"3DSTATE_CONSTANT_DS", "MOCS"},
     {"3DSTATE_CONSTANT_GS", "MOCS"},
     {"3DSTATE_CONSTANT_PS", "MOCS"},
+};
+
+// Likewise for must-be-one; those of Gfx7 have no name.
+constexpr NamedField kMustBeOneFields[] = {
+    {"3DSTATE_BLEND_STATE_POINTERS", ""},
+    {"3DSTATE_CC_STATE_POINTERS", ""},
+    {"3DSTATE_DEPTH_STENCIL_STATE_POINTERS", ""},
+    {"3DSTATE_GATHER_POOL_ALLOC", ""},
+    {"3DSTATE_3D_MODE", "Mask"},
 };
 
 bool OracleInteger(absl::string_view text, uint64_t* value) {
@@ -530,8 +558,14 @@ class Comparison {
       if (absl::ConsumePrefix(&name, prefix)) by_name[name].push_back(static_cast<int>(f));
     }
     std::vector<bool> taken(record.fields.size());
+    const bool misplaced = IsMisplacedRegisters(item);
+    if (misplaced) MisplacedRegisters(item, record_number);
     for (const OracleField& field : item.fields) {
       if (!field.struct_name.empty()) continue;
+      if (misplaced && (absl::StartsWith(field.name, "Register Offset") ||
+                        absl::StartsWith(field.name, "Data DWord"))) {
+        continue;
+      }
       // A nested structure may have ended without a trace: from the inside out, the first that has
       // a field of this name left.
       int found = -1;
@@ -560,7 +594,11 @@ class Comparison {
       ++result_.fields_compared;
       const RecordField& ours = record.fields[found];
       const char* rule = CompareValues(field, ours);
-      if (rule == nullptr || field.enum_name != ours.enum_name) {
+      const bool format_name =
+          ours.enum_name.empty() && !field.enum_name.empty() &&
+          (field.name == "Source Element Format" || field.name == "Surface Format");
+      if (format_name) Use(kFormatName);
+      if (rule == nullptr || (field.enum_name != ours.enum_name && !format_name)) {
         Mismatch(&item, &record, path, Show(field.value, field.enum_name),
                  Show(ours.value.text, ours.enum_name));
       } else if (*rule != '\0') {
@@ -582,7 +620,50 @@ class Comparison {
         }
       }
     }
+    for (const NamedField& one : kMustBeOneFields) {
+      if (item.name == one.item && field.name == one.field) {
+        Use(kMustBeOne);
+        return true;
+      }
+    }
     return false;
+  }
+
+  // Gfx8's MI_LOAD_REGISTER_IMM as the oracle shows it; what the record should say is clear from
+  // the packet's dwords.
+  static bool IsMisplacedRegisters(const OracleItem& item) {
+    if (item.name != "MI_LOAD_REGISTER_IMM" || item.dwords.size() < 3) return false;
+    bool misplaced = false;
+    for (const OracleField& field : item.fields) {
+      if (field.name == "Data DWord") return false;
+      uint64_t value = 0;
+      misplaced |= field.name == "Register Offset[0]" && OracleInteger(field.value, &value) &&
+                   value == (item.dwords[2] & 0x7ffffc);
+    }
+    return misplaced;
+  }
+
+  // Compares the record's registers with the packet's dwords, in order.
+  void MisplacedRegisters(const OracleItem& item, int record_number) {
+    const Record& record = records_[record_number];
+    Use(kGfx8Registers);
+    size_t dword = 1;
+    for (size_t f = 0; f < record.fields.size(); ++f) {
+      const RecordField& field = record.fields[f];
+      const bool offset = absl::StrContains(field.name, "Register Offset");
+      if (!offset && !absl::StrContains(field.name, "Data DWord")) continue;
+      seen_[record_number][f] = true;
+      ++result_.fields_compared;
+      // Offsets and values alternate.
+      const uint32_t expected = dword >= item.dwords.size() ? 0
+                                : offset                    ? item.dwords[dword] & 0x7ffffc
+                                                            : item.dwords[dword];
+      if (offset != (dword % 2 == 1) || dword >= item.dwords.size() ||
+          field.value.bits != expected) {
+        Mismatch(&item, &record, field.name, absl::StrFormat("0x%08x", expected), field.value.text);
+      }
+      ++dword;
+    }
   }
 
   void CompareDwords(const OracleItem& item, const Record& record, int first_bit) {

@@ -409,6 +409,92 @@ TEST(OracleComparison, CountsStructuresThatOnlyTheRecordsHave) {
   EXPECT_EQ(result.only_in_records.at("register CACHE_MODE_1"), 1);
 }
 
+// One packet on both sides.
+CompareResult CompareOne(absl::string_view text, absl::string_view record) {
+  const std::string whole = absl::StrCat("#### BATCH 0 address=0x1000 engine=0\n", text);
+  const Oracle oracle = ParseOracle(whole);
+  EXPECT_TRUE(oracle.unparsed.empty());
+  absl::StatusOr<CompareResult> result =
+      CompareWithRecords(oracle, absl::StrCat("{\"type\":\"submission\"}\n", record));
+  EXPECT_TRUE(result.ok()) << result.status();
+  return result.ok() ? *std::move(result) : CompareResult();
+}
+
+TEST(OracleComparison, ForgivesAnIntegerCutTo32BitsButNoOtherChange) {
+  constexpr char kPacket[] = R"(0x1000:  0x10000003:  MI_STORE_DATA_IMM 
+0x1000:  0x10000003 : Dword 0
+    Immediate Data: 1
+)";
+  constexpr char kRecord[] =
+      R"({"type":"packet","address":"0x1000","name":"MI_STORE_DATA_IMM","fields":[{"name":"Immediate Data","bits":[159,96],"value":"0x70000000$"}]})";
+  const CompareResult cut = CompareOne(kPacket, absl::StrReplaceAll(kRecord, {{"$", "1"}}));
+  EXPECT_EQ(cut.mismatch_count, 0) << cut.Report();
+  EXPECT_EQ(cut.rules.at("wide-integer-cut-to-32-bits"), 1);
+  EXPECT_EQ(CompareOne(kPacket, absl::StrReplaceAll(kRecord, {{"$", "2"}})).mismatch_count, 1);
+}
+
+TEST(OracleComparison, TakesTheBitsOfAnEncodedValue) {
+  constexpr char kPacket[] = R"(0x1000:  0x78000000:  3DSTATE_DEPTH_BUFFER 
+0x1000:  0x78000000 : Dword 0
+    Surface Pitch: 1023
+)";
+  constexpr char kRecord[] =
+      R"({"type":"packet","address":"0x1000","name":"3DSTATE_DEPTH_BUFFER","fields":[{"name":"Surface Pitch","bits":[49,32],"value":1024,"raw":"0x3f$"}]})";
+  const CompareResult same = CompareOne(kPacket, absl::StrReplaceAll(kRecord, {{"$", "f"}}));
+  EXPECT_EQ(same.mismatch_count, 0) << same.Report();
+  EXPECT_EQ(same.rules.at("encoded-value"), 1);
+  EXPECT_EQ(CompareOne(kPacket, absl::StrReplaceAll(kRecord, {{"$", "e"}})).mismatch_count, 1);
+}
+
+TEST(OracleComparison, TakesMustBeZeroOnlyWhereItIsZero) {
+  constexpr char kPacket[] = R"(0x1000:  0x784f0000:  3DSTATE_PS_EXTRA 
+0x1000:  0x784f0000 : Dword 0
+    Pixel Shader Does not write to RT: $
+)";
+  constexpr char kRecord[] =
+      R"({"type":"packet","address":"0x1000","name":"3DSTATE_PS_EXTRA","fields":[]})";
+  EXPECT_EQ(CompareOne(absl::StrReplaceAll(kPacket, {{"$", "0"}}), kRecord).mismatch_count, 0);
+  EXPECT_EQ(CompareOne(absl::StrReplaceAll(kPacket, {{"$", "1"}}), kRecord).mismatch_count, 1);
+}
+
+TEST(OracleComparison, KnowsInfinityAndNotANumberByTheirBits) {
+  constexpr char kPacket[] = R"(0x1000:  0x00000000:  PACKET 
+0x1000:  0x00000000 : Dword 0
+    A: -nan
+    B: inf
+)";
+  constexpr char kRecord[] =
+      R"({"type":"packet","address":"0x1000","name":"PACKET","fields":[{"name":"A","bits":[63,32],"value":null,"raw":"0xffc00000"},{"name":"B","bits":[95,64],"value":null,"raw":"0x7f800000"}]})";
+  EXPECT_EQ(CompareOne(kPacket, kRecord).mismatch_count, 0);
+  EXPECT_EQ(CompareOne(kPacket, absl::StrReplaceAll(kRecord, {{"0x7f8", "0xff8"}})).mismatch_count,
+            1);
+}
+
+TEST(OracleComparison, ReadsMisplacedGfx8RegistersFromTheDwords) {
+  constexpr char kPacket[] = R"(0x1000:  0x11000001:  MI_LOAD_REGISTER_IMM 
+0x1000:  0x11000001 : Dword 0
+0x1004:  0x00007034 : Dword 1
+    Register Offset: 0x00007034
+0x1008:  0x60000060 : Dword 2
+    Register Offset[0]: 0x00000060
+)";
+  constexpr char kRecord[] =
+      R"({"type":"packet","address":"0x1000","name":"MI_LOAD_REGISTER_IMM","fields":[{"name":"Register Offset","bits":[54,34],"value":"0x7034"},{"name":"Data DWord","bits":[95,64],"value":16106128$}]})";
+  const CompareResult same = CompareOne(kPacket, absl::StrReplaceAll(kRecord, {{"$", "32"}}));
+  EXPECT_EQ(same.mismatch_count, 0) << same.Report();
+  EXPECT_EQ(same.rules.at("gfx8-register-pairs-misplaced"), 1);
+  EXPECT_EQ(CompareOne(kPacket, absl::StrReplaceAll(kRecord, {{"$", "33"}})).mismatch_count, 1);
+}
+
+TEST(OracleComparison, ReportsARuleThatNoLongerFiresWhereItIsNeeded) {
+  CompareResult result = Compare({}, {});
+  for (auto& [name, count] : result.rules) count = 1;
+  EXPECT_TRUE(SilentRules("skl-gl-basic", result).empty());
+  result.rules["signed-shown-unsigned"] = 0;
+  EXPECT_EQ(SilentRules("skl-gl-basic", result), std::vector<std::string>{"signed-shown-unsigned"});
+  EXPECT_TRUE(SilentRules("a-capture-without-rules", result).empty());
+}
+
 TEST(OracleComparison, SaysWhichLineIsNoRecord) {
   const Oracle oracle = ParseOracle(kText);
   const auto result = CompareWithRecords(oracle, "{\"type\":\"schema\"}\n{\"type\":\n");
