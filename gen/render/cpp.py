@@ -1,11 +1,7 @@
 """C++ expressions for what the IR says. The template prints them; nothing is derived there."""
 
-from collections.abc import Iterator
-from typing import Any
-
-from text import call, hexadecimal, join, quote
-
-Ir = dict[str, Any]
+from body import Body, Ir, Term, Unsupported, bit_text, shifted
+from text import call, hexadecimal, quote
 
 # How ps_layout names the access that the description states.
 _ACCESS = {
@@ -18,13 +14,21 @@ _CODE = ("minus", "shift", "log2", "groups", "align")
 _QUALIFIED = {"address": "packsmith::address"}
 
 
-class Unsupported(Exception):
-    """The IR asks for something that this back end cannot express."""
-
-
 def type_name(name: str) -> str:
     """A type of the IR as the header spells it."""
     return _QUALIFIED.get(name, name)
+
+
+def default(member: Ir) -> str:
+    """What stands behind the = of a member."""
+    value = member["default"]
+    if value is None or (member["type"] == "address" and value == "0"):
+        value = "{}"
+    if not member["dims"] or value in ("{}", "0", "false", "0.0f", "0.0"):
+        return "{}" if member["dims"] else value
+    for dimension in reversed(member["dims"]):
+        value = "{" + ", ".join([value] * dimension) + "}"
+    return value
 
 
 def _encoding(leaf: Ir) -> dict[str, int]:
@@ -54,10 +58,6 @@ def _encoded(leaf: Ir, member: str, code: dict[str, int]) -> tuple[str, bool]:
     elif "groups" in code:
         text, wide = f"bits::groups({text}, {code['groups']}, {leaf['width']})", False
     return text, wide
-
-
-def _shifted(text: str, by: int) -> str:
-    return f"{text} << {by}" if by else text
 
 
 def raw(leaf: Ir, path: str) -> tuple[str, bool]:
@@ -101,24 +101,24 @@ def term(leaf: Ir, path: str, place: Ir) -> str:
     if kind == "address":
         if low == 0 and lsb == shift and fills:
             return f"uint32_t({member}.gpu)"
-        return _shifted(f"bits::cut({member}, {low + shift}, {width})", lsb)
+        return shifted(f"bits::cut({member}, {low + shift}, {width})", lsb)
     if kind == "offset" and not _encoding(leaf) and low == 0 and lsb == shift:
         if leaf["value_type"] == "uint32_t":
             return member
         if fills:
             return f"uint32_t({member})"
     if kind == "offset" and not whole and not _encoding(leaf):
-        return _shifted(f"bits::cut({member}, {low + shift}, {width})", lsb)
+        return shifted(f"bits::cut({member}, {low + shift}, {width})", lsb)
     if kind == "int" and whole and fills and leaf["value_type"] == "int32_t":
-        return _shifted(f"uint32_t({member})", lsb)
+        return shifted(f"uint32_t({member})", lsb)
     if kind == "bool" and lsb == 31:
         return f"uint32_t{{{member}}} << 31"
     text, wide = raw(leaf, path)
     if wide:
-        return _shifted(f"bits::cut({text}, {low}, {width})", lsb)
+        return shifted(f"bits::cut({text}, {low}, {width})", lsb)
     if low:
         text = f"({text} >> {low})" if lsb else f"{text} >> {low}"
-    return _shifted(text, lsb)
+    return shifted(text, lsb)
 
 
 def row(leaf: Ir, path: str, bit: str) -> list[tuple[str, list[str]]]:
@@ -169,62 +169,30 @@ def _bounds(leaf: Ir) -> list[str]:
     return [literal(leaf["min"], lowest), literal(leaf["max"], highest)]
 
 
-def _bit_text(bit: int, strides: list[tuple[str, int]]) -> str:
-    parts = [f"{stride} * {index}" if stride != 1 else index for index, stride in strides]
-    if bit or not parts:
-        parts.insert(0, str(bit))
-    return " + ".join(parts)
+class _Face:
+    """Body's questions, answered for C++."""
+
+    destination = "ps_dw"
+    bytes_to = "ps_to"
+    array = "ps_w"
+    put = "bits::put"
+    store = "bits::store"
+
+    def term(self, leaf: Ir, path: str, place: Ir, bit: int) -> Term | None:
+        """What a leaf adds to one word."""
+        del bit
+        return Term(term(leaf, path, place))
+
+    def raw(self, leaf: Ir, path: str) -> str:
+        """All bits of a leaf."""
+        return raw(leaf, path)[0]
+
+    def combine(self, word: str, special: Term, others: str, indent: int) -> list[str]:
+        """Addresses are ordinary terms."""
+        raise NotImplementedError
 
 
-class _Words:
-    """Collects what is ORed into each word."""
-
-    def __init__(self, count: int) -> None:
-        self.constants = [0] * count
-        self.terms: list[list[str]] = [[] for _ in range(count)]
-
-    def expression(self, word: int) -> list[str]:
-        constant = self.constants[word]
-        terms = self.terms[word]
-        if constant:
-            return [f"0x{constant:08x}", *terms]
-        return terms or ["0"]
-
-    def used(self, word: int) -> bool:
-        return bool(self.constants[word] or self.terms[word])
-
-
-def _regular(loop: Ir, base: int) -> bool:
-    """Whether every item starts at a word and keeps to its own words."""
-    if loop["stride"] % 32 or (base + loop["bit"]) % 32:
-        return False
-    limit = loop["stride"]
-    covered: set[int] = set()
-    for inner in loop.get("loops", ()):
-        end = inner["bit"] + inner["count"] * inner["stride"]
-        if not _regular(inner, 0) or end > limit:
-            return False
-        words = set(range(inner["bit"] // 32, end // 32))
-        if covered & words:
-            return False
-        covered |= words
-    for leaf in loop["leaves"]:
-        if leaf["bit"] + leaf["width"] > limit:
-            return False
-        if covered & set(range(leaf["bit"] // 32, (leaf["bit"] + leaf["width"] - 1) // 32 + 1)):
-            return False
-    return True
-
-
-def _places(bit: int, width: int) -> Iterator[Ir]:
-    low = 0
-    while low < width:
-        here = min(32 - (bit + low) % 32, width - low)
-        yield {"word": (bit + low) // 32, "lsb": (bit + low) % 32, "from": low, "width": here}
-        low += here
-
-
-class Body:
+class Packet:
     """The statements of one container's pack and ps_layout."""
 
     def __init__(self, container: Ir) -> None:
@@ -238,133 +206,27 @@ class Body:
             if tail["start_bit"] % 32 or start < self.bytes or tail["item_bytes"] % 4:
                 raise Unsupported(f"{container['name']}: the tail does not follow in whole dwords")
             self.bytes = self.max_bytes = start
-        self.word_count = (self.max_bytes + 3) // 4
         self.fixed = not (container["variants"] or container["parts"] or tail)
-
-    # -- pack ------------------------------------------------------------------------------------
-
-    def _store(self, word: str, terms: list[str], indent: int, size: int = 4) -> str:
-        if not self.byte_unit:
-            return join(f"ps_dw[{word}] = ", terms, " | ", ";", indent)
-        offset = f" + {4 * int(word)}" if word.isdigit() and word != "0" else ""
-        if not word.isdigit():
-            offset = f" + 4 * ({word})"
-        end = ");" if size == 4 else f", {size});"
-        return join(f"bits::store(ps_to{offset}, ", terms, " | ", end, indent)
 
     def pack(self, indent: int) -> str:
         """Statements that write the fixed part and what a variant adds."""
         container = self.container
-        words = _Words(self.word_count)
+        sizes = [self.bytes, *(v["bytes"] for v in container["variants"])]
+        body = Body(_Face(), container["leaves"], container["loops"], sizes, self.byte_unit)
         for forced in container["forced_words"]:
-            words.constants[forced["word"]] |= int(forced["value"], 16)
+            body.constant(forced["word"], int(forced["value"], 16))
         length = container["length"]
         if length is not None:
+            word, lsb = length["bit"] // 32, length["bit"] % 32
             if self.fixed:
-                value = self.bytes // length["unit_bytes"] - length["bias"]
-                words.constants[length["bit"] // 32] |= value << length["bit"] % 32
+                body.constant(word, (self.bytes // length["unit_bytes"] - length["bias"]) << lsb)
             else:
-                text = f"(ps_n - {length['bias']})"
-                words.terms[length["bit"] // 32].append(_shifted(text, length["bit"] % 32))
-        for leaf in container["leaves"]:
-            for place in leaf["places"]:
-                words.terms[place["word"]].append(term(leaf, leaf["path"], place))
-        looped: set[int] = set()
-        direct = True
-        for loop in container["loops"]:
-            end = loop["bit"] + loop["count"] * loop["stride"]
-            own = set(range(loop["bit"] // 32, (end + 31) // 32))
-            if not _regular(loop, 0) or own & looped or any(map(words.used, own)):
-                direct = False
-            looped |= own
-        if self.byte_unit and self.max_bytes % 4 and self.word_count - 1 in looped:
-            direct = False
-        lines: list[str] = []
-        if direct:
-            lines += self._direct(words, looped, indent)
-        else:
-            lines += self._gathered(words, indent)
-        return "\n".join(lines)
-
-    def _size_of(self, word: int, end: int) -> int:
-        return min(4, end - 4 * word)
-
-    def _direct(self, words: _Words, looped: set[int], indent: int) -> list[str]:
-        lines: list[str] = []
-        sizes = sorted({self.bytes, *(v["bytes"] for v in self.container["variants"])})
-        start = 0
-        for end in sizes:
-            inside = indent
-            if start:
-                unit = f"ps_n > {start}" if self.byte_unit else f"ps_n > {start // 4}"
-                lines.append(" " * indent + f"if ({unit}) {{")
-                inside += 2
-            for word in range((start + 3) // 4, (end + 3) // 4):
-                if word not in looped:
-                    lines.append(self._store(str(word), words.expression(word), inside,
-                                             self._size_of(word, end)))
-            for loop in self.container["loops"]:
-                if start <= loop["bit"] // 8 < end:
-                    lines += self._loop(loop, [], 0, inside)
-            if start:
-                lines.append(" " * indent + "}")
-            start = end
-        return lines
-
-    def _loop(self, loop: Ir, strides: list[tuple[str, int]], base: int, indent: int) -> list[str]:
-        """A loop whose items are whole words."""
-        index = loop["index"]
-        base += loop["bit"]
-        strides = [*strides, (index, loop["stride"])]
-        item = _Words(loop["stride"] // 32)
-        for leaf in loop["leaves"]:
-            for place in _places(leaf["bit"], leaf["width"]):
-                item.terms[place["word"]].append(term(leaf, leaf["path"], place))
-        inner: set[int] = set()
-        for nested in loop.get("loops", ()):
-            first = nested["bit"] // 32
-            inner |= set(range(first, first + nested["count"] * nested["stride"] // 32))
-        lines = [" " * indent + f"for (unsigned {index} = 0; {index} < {loop['count']}; ++{index}) {{"]
-        for word in range(len(item.terms)):
-            if word not in inner:
-                place = _bit_text(base // 32 + word, [(i, s // 32) for i, s in strides])
-                lines.append(self._store(place, item.expression(word), indent + 2))
-        for nested in loop.get("loops", ()):
-            lines += self._loop(nested, strides, base, indent + 2)
-        lines.append(" " * indent + "}")
-        return lines
-
-    def _gathered(self, words: _Words, indent: int) -> list[str]:
-        """Items that share words: put together in an array, then copied."""
-        pad = " " * indent
-        lines = [pad + f"uint32_t ps_w[{self.word_count}] = {{}};"]
-        for word in range(self.word_count):
-            if words.used(word):
-                lines.append(join(f"ps_w[{word}] = ", words.expression(word), " | ", ";", indent))
-        for loop in self.container["loops"]:
-            lines += self._put(loop, [], 0, indent)
-        size = str(self.word_count) if self.fixed or not self.container["variants"] else (
-            "(ps_n + 3) / 4" if self.byte_unit else "ps_n")
-        loop_head = f"for (unsigned ps_i = 0; ps_i < {size}; ++ps_i) "
-        if not self.byte_unit:
-            return [*lines, pad + loop_head + "ps_dw[ps_i] = ps_w[ps_i];"]
-        bytes_text = "ps_n" if self.container["variants"] else str(self.bytes)
-        lines.append(pad + f"for (unsigned ps_i = 0; ps_i < {bytes_text}; ++ps_i) {{")
-        lines.append(pad + "  ps_to[ps_i] = uint8_t(ps_w[ps_i / 4] >> ps_i % 4 * 8);")
-        return [*lines, pad + "}"]
-
-    def _put(self, loop: Ir, strides: list[tuple[str, int]], base: int, indent: int) -> list[str]:
-        index = loop["index"]
-        base += loop["bit"]
-        strides = [*strides, (index, loop["stride"])]
-        lines = [" " * indent + f"for (unsigned {index} = 0; {index} < {loop['count']}; ++{index}) {{"]
-        for leaf in loop["leaves"]:
-            text, _ = raw(leaf, leaf["path"])
-            bit = _bit_text(base + leaf["bit"], strides)
-            lines.append(call("bits::put", ["ps_w", bit, str(leaf["width"]), text], ";", indent + 2))
-        for nested in loop.get("loops", ()):
-            lines += self._put(nested, strides, base, indent + 2)
-        return [*lines, " " * indent + "}"]
+                count = "ps_n / 4" if self.byte_unit else "ps_n"
+                body.words.add(word, Term(shifted(f"({count} - {length['bias']})", lsb)))
+        try:
+            return body.statements(indent)
+        except Unsupported as problem:
+            raise Unsupported(f"{container['name']}: {problem}") from problem
 
     # -- ps_layout -------------------------------------------------------------------------------
 
@@ -400,8 +262,8 @@ class Body:
         strides = [*strides, (index, loop["stride"])]
         lines = [" " * indent + f"for (unsigned {index} = 0; {index} < {loop['count']}; ++{index}) {{"]
         for leaf in loop["leaves"]:
-            lines += self._row(leaf, _bit_text(base + leaf["bit"], strides), indent + 2)
-        for nested in loop.get("loops", ()):
+            lines += self._row(leaf, bit_text(base + leaf["bit"], strides), indent + 2)
+        for nested in loop["loops"]:
             lines += self._layout_loop(nested, strides, base, indent + 2)
         return [*lines, " " * indent + "}"]
 
@@ -431,9 +293,24 @@ def condition(clauses: list[list[Ir]], prefix: str) -> str:
     return " || ".join(alternatives) or "true"
 
 
+# What the item of a tail does not say of itself.
+_ITEM: Ir = {
+    "kind": "struct",
+    "name": "item",
+    "source": "",
+    "length": None,
+    "length_bias": None,
+    "register_offset": None,
+    "identify": None,
+    "variants": [],
+    "parts": [],
+    "tail": None,
+}
+
+
 def prepare(container: Ir) -> Ir:
     """What the template prints of a container."""
-    body = Body(container)
+    body = Packet(container)
     unit = 1 if body.byte_unit else 4
     uses_packet, uses_visitor = body.needs_parameter()
     made = dict(container)
@@ -466,7 +343,7 @@ def prepare(container: Ir) -> Ir:
             most = ((1 << length["width"]) - 1 + length["bias"] - body.bytes // 4) // size
         made["tail"] = dict(tail, size=size, max_items=most)
         if tail["struct"] is None:
-            made["item"] = prepare(tail["item"])
+            made["item"] = prepare(_ITEM | tail["item"])
     return made
 
 

@@ -41,6 +41,7 @@ def environment() -> jinja2.Environment:
     env.filters["doc_comment"] = lambda value, indent: text.paragraph(
         "///", text.comment_safe(value), indent)
     env.filters["cpp_type"] = cpp.type_name
+    env.filters["cpp_default"] = cpp.default
     env.filters["condition"] = lambda clauses: cpp.condition(clauses, "ps_p.")
     env.filters["quote"] = text.quote
     env.filters["basename"] = os.path.basename

@@ -1,0 +1,247 @@
+"""Statements that write a container word by word; what C++ and C have in common."""
+
+from collections.abc import Iterator
+from typing import Any, Protocol
+
+from text import call, join
+
+Ir = dict[str, Any]
+
+
+class Unsupported(Exception):
+    """The IR asks for something that this back end cannot express."""
+
+
+class Term(str):
+    """What a field adds to a word. `address`: the field's value is made by a hook that wants to know
+    the word's place and its other bits; the term itself names the result."""
+
+    address: str | None = None
+
+
+class Face(Protocol):
+    """How a language spells a field's bits."""
+
+    destination: str  # the words that are written
+    bytes_to: str  # the bytes that are written, for records of bytes
+    array: str  # a local array of words
+    put: str  # ORs a value into such an array
+    store: str  # writes up to four bytes
+
+    def term(self, leaf: Ir, path: str, place: Ir, bit: int) -> Term | None:
+        """What a leaf adds to one word; None if nothing. bit: where the leaf starts."""
+
+    def raw(self, leaf: Ir, path: str) -> str:
+        """All bits of a leaf."""
+
+    def combine(self, word: str, term: Term, others: str, indent: int) -> list[str]:
+        """Declares what an address term names."""
+
+
+def places(bit: int, width: int) -> Iterator[Ir]:
+    """The words that [bit, bit + width) lies in, from low to high."""
+    low = 0
+    while low < width:
+        here = min(32 - (bit + low) % 32, width - low)
+        yield {"word": (bit + low) // 32, "lsb": (bit + low) % 32, "from": low, "width": here}
+        low += here
+
+
+def shifted(text: str, by: int) -> str:
+    """text << by."""
+    return f"{text} << {by}" if by else text
+
+
+def bit_text(bit: int, strides: list[tuple[str, int]]) -> str:
+    """A position within loops: 32 + 16 * i0."""
+    parts = [f"{stride} * {index}" if stride != 1 else index for index, stride in strides]
+    if bit or not parts:
+        parts.insert(0, str(bit))
+    return " + ".join(parts)
+
+
+class Words:
+    """Collects what is ORed into each word."""
+
+    def __init__(self, count: int) -> None:
+        self.constants = [0] * count
+        self.terms: list[list[Term]] = [[] for _ in range(count)]
+
+    def add(self, word: int, term: Term | None) -> None:
+        """A term more. Bits beyond the last word are dropped."""
+        if term is not None and word < len(self.terms):
+            self.terms[word].append(term)
+
+    def used(self, word: int) -> bool:
+        """Whether anything but zero can come out."""
+        return bool(self.constants[word] or self.terms[word])
+
+
+def _regular(loop: Ir, base: int) -> bool:
+    """Whether every item starts at a word and keeps to its own words."""
+    if loop["stride"] % 32 or (base + loop["bit"]) % 32:
+        return False
+    limit = loop["stride"]
+    covered: set[int] = set()
+    for inner in loop["loops"]:
+        end = inner["bit"] + inner["count"] * inner["stride"]
+        words = set(range(inner["bit"] // 32, end // 32))
+        if not _regular(inner, 0) or end > limit or covered & words:
+            return False
+        covered |= words
+    for leaf in loop["leaves"]:
+        end = leaf["bit"] + leaf["width"]
+        if end > limit or covered & set(range(leaf["bit"] // 32, (end - 1) // 32 + 1)):
+            return False
+    return True
+
+
+class Body:
+    """The statements that write `size` bytes, and up to `sizes[-1]` where there are variants."""
+
+    def __init__(self, face: Face, leaves: list[Ir], loops: list[Ir], sizes: list[int],
+                 byte_unit: bool) -> None:
+        self.face = face
+        self.leaves = leaves
+        self.loops = loops
+        self.sizes = sorted(set(sizes))
+        self.byte_unit = byte_unit
+        self.words = Words((self.sizes[-1] + 3) // 4)
+
+    def constant(self, word: int, value: int) -> None:
+        """Bits that are always set."""
+        if word < len(self.words.constants):
+            self.words.constants[word] |= value
+
+    def statements(self, indent: int) -> str:
+        """All of it."""
+        words = self.words
+        for leaf in self.leaves:
+            for place in leaf["places"]:
+                words.add(place["word"], self.face.term(leaf, leaf["path"], place, leaf["bit"]))
+        looped: set[int] = set()
+        direct = True
+        for loop in self.loops:
+            end = loop["bit"] + loop["count"] * loop["stride"]
+            own = set(range(loop["bit"] // 32, (end + 31) // 32))
+            inside = own <= set(range(len(words.terms)))
+            if not _regular(loop, 0) or own & looped or not inside or any(map(words.used, own)):
+                direct = False
+            looped |= own
+        if self.byte_unit and self.sizes[-1] % 4 and len(words.terms) - 1 in looped:
+            direct = False
+        lines = self._direct(looped, indent) if direct else self._gathered(indent)
+        return "\n".join(lines)
+
+    def _store(self, place: str, constant: int, terms: list[Term], indent: int,
+               size: int = 4) -> list[str]:
+        """One word."""
+        lines: list[str] = []
+        texts: list[str] = [f"0x{constant:08x}"] if constant else []
+        special = [term for term in terms if term.address is not None]
+        if special:
+            others = texts + [term for term in terms if term.address is None]
+            lines += self.face.combine(place, special[0], " | ".join(others) or "0", indent)
+            # A second address in the same word gets no other bits.
+            for term in special[1:]:
+                lines += self.face.combine(place, term, "0", indent)
+            texts = list(special)
+        else:
+            texts += terms
+        texts = texts or ["0"]
+        if not self.byte_unit:
+            lines.append(join(f"{self.face.destination}[{place}] = ", texts, " | ", ";", indent))
+            return lines
+        offset = "" if place == "0" else f" + {4 * int(place)}" if place.isdigit() else (
+            f" + 4 * ({place})")
+        lines.append(join(f"{self.face.store}({self.face.bytes_to}{offset}, ", texts, " | ",
+                          f", {size});", indent))
+        return lines
+
+    def _direct(self, looped: set[int], indent: int) -> list[str]:
+        lines: list[str] = []
+        start = 0
+        for end in self.sizes:
+            inside = indent
+            if start:
+                lines.append(" " * indent
+                             + f"if (ps_n > {start if self.byte_unit else start // 4}) {{")
+                inside += 2
+            for word in range((start + 3) // 4, (end + 3) // 4):
+                if word not in looped:
+                    lines += self._store(str(word), self.words.constants[word],
+                                         self.words.terms[word], inside, min(4, end - 4 * word))
+            for loop in self.loops:
+                if start <= loop["bit"] // 8 < end:
+                    lines += self._loop(loop, [], 0, inside)
+            if start:
+                lines.append(" " * indent + "}")
+            start = end
+        return lines
+
+    @staticmethod
+    def _for(loop: Ir, indent: int) -> str:
+        index = loop["index"]
+        return (" " * indent
+                + f"for (unsigned {index} = 0; {index} < {loop['count']}; ++{index}) {{")
+
+    def _loop(self, loop: Ir, strides: list[tuple[str, int]], base: int,
+              indent: int) -> list[str]:
+        """A loop whose items are whole words."""
+        base += loop["bit"]
+        strides = [*strides, (loop["index"], loop["stride"])]
+        item = Words(loop["stride"] // 32)
+        for leaf in loop["leaves"]:
+            for place in places(leaf["bit"], leaf["width"]):
+                item.add(place["word"], self.face.term(leaf, leaf["path"], place, leaf["bit"]))
+        inner: set[int] = set()
+        for nested in loop["loops"]:
+            first = nested["bit"] // 32
+            inner |= set(range(first, first + nested["count"] * nested["stride"] // 32))
+        lines = [self._for(loop, indent)]
+        for word in range(len(item.terms)):
+            if word not in inner:
+                place = bit_text(base // 32 + word, [(i, s // 32) for i, s in strides])
+                lines += self._store(place, 0, item.terms[word], indent + 2)
+        for nested in loop["loops"]:
+            lines += self._loop(nested, strides, base, indent + 2)
+        return [*lines, " " * indent + "}"]
+
+    def _gathered(self, indent: int) -> list[str]:
+        """Items that share words: put together in an array, then copied."""
+        pad = " " * indent
+        array = self.face.array
+        count = len(self.words.terms)
+        lines = [pad + f"uint32_t {array}[{count}] = {{0}};"]
+        for word in range(count):
+            terms, constant = self.words.terms[word], self.words.constants[word]
+            if any(term.address is not None for term in terms):
+                raise Unsupported("an address beside items that are not whole dwords")
+            if self.words.used(word):
+                texts = [f"0x{constant:08x}", *terms] if constant else list(terms)
+                lines.append(join(f"{array}[{word}] = ", texts, " | ", ";", indent))
+        for loop in self.loops:
+            lines += self._put(loop, [], 0, indent)
+        if len(self.sizes) > 1:
+            size = "ps_n"
+        else:
+            size = str(self.sizes[0] if self.byte_unit else count)
+        lines.append(pad + f"for (unsigned ps_i = 0; ps_i < {size}; ++ps_i) {{")
+        if self.byte_unit:
+            lines.append(pad + f"  {self.face.bytes_to}[ps_i] = "
+                         f"(uint8_t)({array}[ps_i / 4] >> ps_i % 4 * 8);")
+        else:
+            lines.append(pad + f"  {self.face.destination}[ps_i] = {array}[ps_i];")
+        return [*lines, pad + "}"]
+
+    def _put(self, loop: Ir, strides: list[tuple[str, int]], base: int, indent: int) -> list[str]:
+        base += loop["bit"]
+        strides = [*strides, (loop["index"], loop["stride"])]
+        lines = [self._for(loop, indent)]
+        for leaf in loop["leaves"]:
+            bit = bit_text(base + leaf["bit"], strides)
+            lines.append(call(self.face.put, [self.face.array, bit, str(leaf["width"]),
+                                              self.face.raw(leaf, leaf["path"])], ";", indent + 2))
+        for nested in loop["loops"]:
+            lines += self._put(nested, strides, base, indent + 2)
+        return [*lines, " " * indent + "}"]
