@@ -14,6 +14,7 @@ constexpr uint64_t kWindow = 256;
 // Largest piece of one `unknown` record.
 constexpr uint64_t kLongestUnknown = 4096;
 constexpr size_t kMostFaults = 64;  // of one record
+constexpr int kFarthestLook = 256;  // packets
 
 uint64_t AlignUp(uint64_t value, uint64_t to) { return (value + to - 1) / to * to; }
 
@@ -43,6 +44,13 @@ Decoder::Decoder(const tables::Tables& tables, Sink& sink, const Options& option
       if (leaf.extra == tables::kNone) continue;
       const tables::Extra& extra = tables.extra(leaf.extra);
       actions.pointers |= extra.pointer != tables::kNone;
+      if (extra.pointer != tables::kNone) {
+        const tables::Pointer& pointer = tables.pointer(extra.pointer);
+        for (const uint32_t e : {pointer.count, pointer.size, pointer.stride}) {
+          actions.asks_state |=
+              e != tables::kNone && tables.expression(e).kind == tables::ExpressionKind::kState;
+        }
+      }
       actions.sets_or_writes |=
           extra.sets_base != tables::kNone || extra.writes_leaf != tables::kNone;
     }
@@ -53,6 +61,7 @@ Decoder::Decoder(const tables::Tables& tables, Sink& sink, const Options& option
     note(actions_[i], container.tail_leaves);
     for (const tables::Part& part : tables.parts(container.parts)) {
       note(actions_[i], tables.container(part.container).leaves);
+      actions_[i].parts_remembered |= actions_[part.container].remembered;
     }
   }
   sink_.OnSchema(tables_);
@@ -146,6 +155,10 @@ void Decoder::WalkStream(uint32_t stream, uint64_t engines, Frame frame, uint64_
       window = Bytes(top.space, top.address, std::min(left, length), scratch);
     }
     const absl::Span<const uint8_t> bytes = window.subspan(0, length);
+    here_ = top.address;
+    if (actions_[container].asks_state && options_.follow == Follow::kAll) {
+      LookAhead(stream, engines, top);
+    }
     Packet(container, top, bytes, length, parent);
     if (bytes.size() < length) {
       Problem(absl::StrCat(tables_.string(c.name), " at ", Bytes48(top.address), " has ", length,
@@ -259,7 +272,7 @@ uint64_t Decoder::Packet(uint32_t index, const Frame& frame, absl::Span<const ui
   Emit(record);
   if (container.role == tables::Role::kDraw) ++summary_.draws;
   if (container.role == tables::Role::kDispatch) ++summary_.dispatches;
-  if (actions.remembered) state_->last[index].assign(bytes.begin(), bytes.end());
+  Remember(index, bytes);
   if (actions.sets_or_writes) {
     SetsAndWrites(container, bytes, frame.space, frame.address, record.id);
   }
@@ -267,6 +280,49 @@ uint64_t Decoder::Packet(uint32_t index, const Frame& frame, absl::Span<const ui
     FollowPointers(container, bytes, record.id, 0);
   }
   return record.id;
+}
+
+void Decoder::LookAhead(uint32_t stream, uint64_t engines, const Frame& frame) {
+  State& state = *state_;
+  if (frame.space == state.ahead_space && frame.address >= state.ahead_begin &&
+      frame.address < state.ahead_end) {
+    return;
+  }
+  state.ahead.clear();
+  state.ahead_space = frame.space;
+  state.ahead_begin = frame.address;
+  uint64_t address = frame.address;
+  std::vector<uint8_t> scratch;
+  for (int packets = 0; packets < kFarthestLook && address < frame.end; ++packets) {
+    absl::Span<const uint8_t> bytes =
+        Bytes(frame.space, address, std::min(frame.end - address, kWindow), scratch);
+    if (bytes.empty()) break;
+    const uint32_t index =
+        tables_.FindPacket(stream, engines, FirstWord(bytes), static_cast<uint32_t>(bytes.size()));
+    if (index == tables::kNone) break;
+    const tables::Container& c = tables_.container(index);
+    const uint64_t length = LengthOf(tables_, c, bytes);
+    if (c.role != tables::Role::kOther || c.flows.count != 0 || length > bytes.size()) break;
+    if (actions_[index].remembered) {
+      bytes = bytes.subspan(0, length);
+      state.ahead[index] = {address, {bytes.begin(), bytes.end()}};
+    }
+    address += AlignUp(length, tables_.stream(stream).align);
+  }
+  state.ahead_end = std::max(address, frame.address + 1);
+}
+
+// Later packets may ask for fields of this one, or of its parts.
+void Decoder::Remember(uint32_t index, absl::Span<const uint8_t> bytes) {
+  if (actions_[index].remembered) state_->last[index].assign(bytes.begin(), bytes.end());
+  if (!actions_[index].parts_remembered) return;
+  ForEachPart(tables_, tables_.container(index), bytes,
+              [&](const tables::Part& part, int64_t, uint64_t base) {
+                if (!actions_[part.container].remembered) return;
+                const absl::Span<const uint8_t> own =
+                    bytes.subspan(base / 8, tables_.container(part.container).bytes);
+                state_->last[part.container].assign(own.begin(), own.end());
+              });
 }
 
 bool Decoder::Plausible(uint32_t stream, uint64_t engines, absl::Span<const uint8_t> bytes) const {
@@ -388,6 +444,8 @@ Decoder::Target Decoder::TargetOf(const FieldAt& at, const tables::Pointer& poin
   }
   const uint64_t raw = ReadBits(bytes, at.bit, at.width);
   target.address = NumberOf(DecodeValue(tables_, *at.leaf, at.width, raw), raw);
+  // An address may be split over two fields.
+  target.address += Evaluate(tables_.extra(at.leaf->extra).high, scope).value_or(0);
   if (pointer.base != tables::kNone) {
     const absl::optional<uint64_t>& base = state_->bases[pointer.base];
     target.base_known = base.has_value();
@@ -422,6 +480,7 @@ void Decoder::CheckPointers(const tables::Container& container, absl::Span<const
                    // targets.
                    const bool data = pointer.target_kind == tables::TargetKind::kData;
                    if (data && Evaluate(pointer.size, scope).value_or(0) == 0) return;
+                   if (!data && CountOf(pointer, scope).count == 0) return;
                    const Target target = TargetOf(at, pointer, scope, bytes);
                    if (!target.base_known) {
                      AddFault(
@@ -524,16 +583,7 @@ void Decoder::FollowPointers(const tables::Container& container, absl::Span<cons
 void Decoder::FollowStructs(const tables::Pointer& pointer, const Scope& scope, uint32_t space,
                             uint64_t address, uint64_t parent, uint32_t depth) {
   const tables::Container& container = tables_.container(pointer.target);
-  uint64_t count = 1;
-  bool count_known = true;
-  if (pointer.count != tables::kNone) {
-    count = Evaluate(pointer.count, scope).value_or(0);
-    if (count == 0) {
-      // The driver does not say. A table of addresses ends with a zero; else there is one at least.
-      count_known = false;
-      count = pointer.until_zero != 0 ? pointer.limit : 1;
-    }
-  }
+  const auto [count, count_known] = CountOf(pointer, scope);
   const absl::optional<uint64_t> said = Evaluate(pointer.size, scope);
   std::vector<uint8_t> scratch;
   for (uint64_t i = 0; i < count; ++i) {
@@ -578,6 +628,15 @@ void Decoder::FollowStructs(const tables::Pointer& pointer, const Scope& scope, 
   }
 }
 
+Decoder::Count Decoder::CountOf(const tables::Pointer& pointer, const Scope& scope) const {
+  if (pointer.count == tables::kNone) return {1, true};
+  const absl::optional<uint64_t> said = Evaluate(pointer.count, scope);
+  // Drivers say that a table has no entries where they only mean that none should be prefetched; a
+  // table of pointers ends with a zero, so that it can be looked at all the same.
+  if (pointer.until_zero != 0 && said.value_or(0) == 0) return {pointer.limit, false};
+  return {said.value_or(1), said.has_value()};
+}
+
 absl::optional<uint64_t> Decoder::Evaluate(uint32_t expression, const Scope& scope) const {
   if (expression == tables::kNone) return absl::nullopt;
   const tables::Expression& e = tables_.expression(expression);
@@ -589,9 +648,16 @@ absl::optional<uint64_t> Decoder::Evaluate(uint32_t expression, const Scope& sco
       value = scope.Number(e.leaf);
       break;
     case tables::ExpressionKind::kState: {
+      const tables::Container& container = tables_.container(e.container);
+      const auto ahead = state_->ahead.find(e.container);
+      if (ahead != state_->ahead.end() && here_ >= state_->ahead_begin &&
+          here_ < ahead->second.address) {
+        value = Scope(tables_, container, ahead->second.bytes).Number(e.leaf);
+        break;
+      }
       const auto last = state_->last.find(e.container);
       if (last == state_->last.end()) return absl::nullopt;
-      value = Scope(tables_, tables_.container(e.container), last->second).Number(e.leaf);
+      value = Scope(tables_, container, last->second).Number(e.leaf);
       break;
     }
   }

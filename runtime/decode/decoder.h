@@ -58,12 +58,23 @@ class Decoder {
   struct State {
     std::vector<absl::optional<uint64_t>> bases;
     absl::flat_hash_map<uint32_t, std::vector<uint8_t>> last;  // by container
+    // The same for packets between here and the next draw. What a pointer leads to counts when the
+    // draw reads it, and drivers set the pointer before they set the number of what it points to.
+    struct Ahead {
+      uint64_t address;
+      std::vector<uint8_t> bytes;
+    };
+    absl::flat_hash_map<uint32_t, Ahead> ahead;
+    uint32_t ahead_space = 0;
+    uint64_t ahead_begin = 1, ahead_end = 0;  // addresses that were looked at
   };
   // What a container asks for beyond being shown, so that most packets cost nothing.
   struct Actions {
     bool pointers = false;
+    bool asks_state = false;  // a pointer's count or size is in another packet
     bool sets_or_writes = false;
     bool remembered = false;
+    bool parts_remembered = false;
   };
 
   void WalkSubmission(const Dump& dump, const Submission& submission);
@@ -71,8 +82,11 @@ class Decoder {
   // Shows the packet in `bytes` and all that it leads to; returns the record's id.
   uint64_t Packet(uint32_t container, const Frame& frame, absl::Span<const uint8_t> bytes,
                   uint64_t length, uint64_t parent);
+  // Looks for what later packets of the same draw say.
+  void LookAhead(uint32_t stream, uint64_t engines, const Frame& frame);
   // Shows what no packet matches, up to the next plausible packet. Returns how many bytes.
   uint64_t Unknown(uint32_t stream, uint64_t engines, const Frame& frame, uint64_t parent);
+  void Remember(uint32_t container, absl::Span<const uint8_t> bytes);
   bool Plausible(uint32_t stream, uint64_t engines, absl::Span<const uint8_t> bytes) const;
   // Applies the flow of a packet to the stack of frames. False: the stream ends here.
   bool Flow(const tables::Container& container, absl::Span<const uint8_t> bytes, uint64_t next,
@@ -95,6 +109,11 @@ class Decoder {
   };
   Target TargetOf(const FieldAt& at, const tables::Pointer& pointer, const Scope& scope,
                   absl::Span<const uint8_t> bytes) const;
+  struct Count {
+    uint64_t count;
+    bool known;  // else `count` is the most that are looked at
+  };
+  Count CountOf(const tables::Pointer& pointer, const Scope& scope) const;
   absl::optional<uint64_t> Evaluate(uint32_t expression, const Scope& scope) const;
   // Bytes of memory, in one piece; fewer where the memory ends.
   absl::Span<const uint8_t> Bytes(uint32_t space, uint64_t address, uint64_t size,
@@ -120,6 +139,7 @@ class Decoder {
   uint64_t packets_ = 0;
   uint64_t structs_ = 0;
   uint32_t nested_streams_ = 0;
+  uint64_t here_ = 0;  // address of the packet at hand
   std::vector<Fault> faults_;
 };
 

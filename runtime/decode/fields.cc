@@ -52,6 +52,15 @@ bool Scope::Holds(uint32_t condition) const {
   return false;
 }
 
+uint64_t RepeatOf(const tables::Tables& tables, const tables::Part& part, const Scope& scope) {
+  if (part.repeat == tables::kNone) return 1;
+  const tables::Expression& e = tables.expression(part.repeat);
+  const uint64_t repeat = e.kind == tables::ExpressionKind::kConstant
+                              ? e.add
+                              : scope.Number(e.leaf).value_or(0) * e.multiply + e.add;
+  return std::min(repeat, kLongestRecord);
+}
+
 uint64_t LengthOf(const tables::Tables& tables, const tables::Container& container,
                   absl::Span<const uint8_t> bytes) {
   const Scope scope(tables, container, bytes);
@@ -66,15 +75,7 @@ uint64_t LengthOf(const tables::Tables& tables, const tables::Container& contain
     uint64_t length = container.bytes;
     for (const tables::Part& part : tables.parts(container.parts)) {
       if (!scope.Holds(part.when)) continue;
-      uint64_t repeat = 1;
-      if (part.repeat != tables::kNone) {
-        const tables::Expression& e = tables.expression(part.repeat);
-        repeat = e.kind == tables::ExpressionKind::kConstant
-                     ? e.add
-                     : scope.Number(e.leaf).value_or(0) * e.multiply + e.add;
-      }
-      repeat = std::min(repeat, kLongestRecord);
-      length += repeat * tables.container(part.container).bytes;
+      length += RepeatOf(tables, part, scope) * tables.container(part.container).bytes;
     }
     return std::min(length, kLongestRecord);
   }

@@ -97,6 +97,28 @@ void VisitLeaves(absl::Span<const tables::Leaf> leaves, const tables::Tables& ta
 
 }  // namespace internal
 
+// How often a part comes, its condition aside.
+uint64_t RepeatOf(const tables::Tables& tables, const tables::Part& part, const Scope& scope);
+
+// Calls visit(part, index, bit) for each optional part that begins inside of `bytes`. The index is
+// -1 for a part that comes at most once.
+template <class Visit>
+void ForEachPart(const tables::Tables& tables, const tables::Container& container,
+                 absl::Span<const uint8_t> bytes, const Visit& visit) {
+  if (container.parts.count == 0) return;
+  const Scope scope(tables, container, bytes);
+  uint64_t base = uint64_t{container.bytes} * 8;
+  for (const tables::Part& part : tables.parts(container.parts)) {
+    if (!scope.Holds(part.when)) continue;
+    const bool repeats = part.repeat != tables::kNone;
+    const uint64_t repeat = RepeatOf(tables, part, scope);
+    for (uint64_t i = 0; i < repeat && base < bytes.size() * 8; ++i) {
+      visit(part, repeats ? static_cast<int64_t>(i) : -1, base);
+      base += uint64_t{tables.container(part.container).bytes} * 8;
+    }
+  }
+}
+
 // Calls visit(const FieldAt&) for each leaf that begins inside of `bytes`, in bit order: the fixed
 // part, then the items of the tail, then the optional parts.
 template <class Visit>
@@ -116,30 +138,15 @@ void ForEachField(const tables::Tables& tables, const tables::Container& contain
       internal::VisitLeaves(leaves, tables, container, bits, base, FieldName{}, index++, visit);
     }
   }
-  if (container.parts.count != 0) {
-    const Scope scope(tables, container, bytes);
-    uint64_t base = uint64_t{container.bytes} * 8;
-    for (const tables::Part& part : tables.parts(container.parts)) {
-      if (!scope.Holds(part.when)) continue;
-      const tables::Container& nested = tables.container(part.container);
-      uint64_t repeat = 1;
-      FieldName prefix;
-      prefix.part = tables.string(part.name);
-      if (part.repeat != tables::kNone) {
-        const tables::Expression& e = tables.expression(part.repeat);
-        repeat = e.kind == tables::ExpressionKind::kConstant
-                     ? e.add
-                     : scope.Number(e.leaf).value_or(0) * e.multiply + e.add;
-      }
-      for (uint64_t i = 0; i < repeat && base < bits; ++i) {
-        if (part.repeat != tables::kNone) prefix.part_index = static_cast<int64_t>(i);
-        internal::VisitLeaves(tables.leaves(nested.leaves), tables, nested,
-                              std::min(bits, base + uint64_t{nested.bytes} * 8), base, prefix, -1,
-                              visit);
-        base += uint64_t{nested.bytes} * 8;
-      }
-    }
-  }
+  ForEachPart(tables, container, bytes, [&](const tables::Part& part, int64_t i, uint64_t base) {
+    const tables::Container& nested = tables.container(part.container);
+    FieldName prefix;
+    prefix.part = tables.string(part.name);
+    prefix.part_index = i;
+    internal::VisitLeaves(tables.leaves(nested.leaves), tables, nested,
+                          std::min(bits, base + uint64_t{nested.bytes} * 8), base, prefix, -1,
+                          visit);
+  });
 }
 
 }  // namespace packsmith::decode

@@ -318,9 +318,7 @@ class Tables {
   const Pointer& pointer(uint32_t i) const { return at<Pointer>(header().pointers, i); }
   const Stream& stream(uint32_t i) const { return at<Stream>(header().streams, i); }
 
-  absl::Span<const Expression> expressions() const {
-    return all<Expression>(header().expressions);
-  }
+  absl::Span<const Expression> expressions() const { return all<Expression>(header().expressions); }
   absl::Span<const Container> containers() const { return all<Container>(header().containers); }
   absl::Span<const Stream> streams() const { return all<Stream>(header().streams); }
   absl::Span<const Engine> engines() const { return all<Engine>(header().engines); }

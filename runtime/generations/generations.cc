@@ -1,0 +1,52 @@
+#include "runtime/generations/generations.h"
+
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "runtime/tables/embedded.h"
+
+namespace packsmith {
+namespace tables {
+// Made from xml/ by the build.
+extern const EmbeddedBlock gfx9_tables;
+}  // namespace tables
+
+namespace {
+
+std::vector<tables::Tables> OpenAll() {
+  std::vector<tables::Tables> all;
+  for (const tables::EmbeddedBlock* block : {&tables::gfx9_tables}) {
+    absl::StatusOr<tables::Tables> opened =
+        tables::Tables::Open({reinterpret_cast<const uint8_t*>(block->words), block->bytes});
+    // The build made them, and a test opens each; a block that does not open is left out.
+    if (opened.ok()) all.push_back(*opened);
+  }
+  return all;
+}
+
+}  // namespace
+
+absl::Span<const tables::Tables> BuiltInGenerations() {
+  static const std::vector<tables::Tables>* const kAll = new std::vector<tables::Tables>(OpenAll());
+  return *kAll;
+}
+
+absl::StatusOr<tables::Tables> FindGeneration(absl::string_view name) {
+  std::string known;
+  for (const tables::Tables& tables : BuiltInGenerations()) {
+    if (absl::EqualsIgnoreCase(tables.generation(), name)) return tables;
+    for (const absl::string_view alias : absl::StrSplit(tables.aliases(), ' ', absl::SkipEmpty())) {
+      if (absl::EqualsIgnoreCase(alias, name)) return tables;
+    }
+    absl::StrAppend(&known, known.empty() ? "" : ", ", tables.generation(), " (also ",
+                    tables.aliases(), ")");
+  }
+  return absl::NotFoundError(
+      absl::StrCat("no generation \"", name, "\" is built in; there is ", known));
+}
+
+}  // namespace packsmith

@@ -1,0 +1,20 @@
+// The generations whose descriptions are built in.
+#ifndef PACKSMITH_RUNTIME_GENERATIONS_GENERATIONS_H_
+#define PACKSMITH_RUNTIME_GENERATIONS_GENERATIONS_H_
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "runtime/tables/tables.h"
+
+namespace packsmith {
+
+// All of them, the oldest first.
+absl::Span<const tables::Tables> BuiltInGenerations();
+
+// By name or alias ("gfx9", "9", "skl"), in either case. NotFound lists what there is.
+absl::StatusOr<tables::Tables> FindGeneration(absl::string_view name);
+
+}  // namespace packsmith
+
+#endif  // PACKSMITH_RUNTIME_GENERATIONS_GENERATIONS_H_
