@@ -49,11 +49,13 @@ enum class Code {
   kBadFlow,
   kBadRange,
   kBadRegister,
+  kEndOfErrors,
 
   kNoDocumentation = 101,
   kUnusedEnum,
   kValueTwice,
   kNothingRemoved,
+  kEndOfWarnings,
 };
 
 // "E007", "W101".

@@ -14,7 +14,7 @@ class Flattener {
   Flattener(const Model& model, Flat& flat) : model_(model), flat_(flat) {}
 
   void Items(const std::vector<Item>& items, const std::string& prefix, const std::string& index,
-             uint32_t base, uint32_t scope, uint32_t outer_index, bool outermost,
+             uint32_t base, uint32_t scope, uint32_t outer_index, bool outermost, bool overlap,
              std::vector<FlatLeaf>& into) {
     for (const Item& item : items) {
       // Visits count too: structures of nothing but structures have no leaves to count.
@@ -28,11 +28,11 @@ class Flattener {
           const std::string here = absl::StrCat(index, "[", i, "]");
           if (item.name.empty()) {
             Items(item.items, prefix, here, base + item.bit + i * item.width, scope,
-                  outermost ? i : outer_index, false, into);
+                  outermost ? i : outer_index, false, overlap || item.overlap, into);
           } else {
             Items(item.items, absl::StrCat(prefix, item.name, here, "."), "",
                   base + item.bit + i * item.width, scope, outermost ? i : outer_index, false,
-                  into);
+                  overlap || item.overlap, into);
           }
         }
         continue;
@@ -42,10 +42,11 @@ class Flattener {
         if (item.type_index < 0) continue;
         const Container& nested = model_.containers[static_cast<size_t>(item.type_index)];
         Items(nested.items, absl::StrCat(prefix, item.name, index, "."), "", bit, ++scopes_, 0,
-              true, into);
+              true, overlap || item.overlap, into);
         continue;
       }
-      into.push_back({&item, absl::StrCat(prefix, item.name, index), "", bit, scope, outer_index});
+      into.push_back({&item, absl::StrCat(prefix, item.name, index), "", bit, scope, outer_index,
+                      overlap || item.overlap});
     }
   }
 
@@ -80,15 +81,15 @@ void SortByBit(std::vector<FlatLeaf>& leaves) {
 Flat Flatten(const Model& model, const Container& container) {
   Flat flat;
   Flattener flattener(model, flat);
-  flattener.Items(container.items, "", "", 0, 0, 0, true, flat.leaves);
+  flattener.Items(container.items, "", "", 0, 0, 0, true, false, flat.leaves);
   SortByBit(flat.leaves);
   for (const Item& item : container.items) {
     if (item.kind != Item::Kind::kGroup || !item.tail) continue;
     const std::string index = absl::StrCat("[", std::string(1, kIndexMark), "]");
     if (item.name.empty()) {
-      flattener.Items(item.items, "", index, 0, 0, 0, false, flat.tail_leaves);
+      flattener.Items(item.items, "", index, 0, 0, 0, false, false, flat.tail_leaves);
     } else {
-      flattener.Items(item.items, absl::StrCat(item.name, index, "."), "", 0, 0, 0, false,
+      flattener.Items(item.items, absl::StrCat(item.name, index, "."), "", 0, 0, 0, false, false,
                       flat.tail_leaves);
     }
     SplitAtMark(flat.tail_leaves);

@@ -20,6 +20,7 @@ struct FlatLeaf {
   // item of its outermost group it is.
   uint32_t scope = 0;
   uint32_t index = 0;
+  bool overlap = false;  // the field, or what holds it, says that it is another view of its bits
 };
 
 struct Flat {

@@ -288,7 +288,8 @@ class Writer {
       return item.type == FieldType::kInt ? absl::StrCat(static_cast<int64_t>(*item.default_value))
                                           : absl::StrCat(*item.default_value);
     }
-    if (&item == c.length_field && !c.variable) return absl::StrCat(c.bytes / 4 - c.length_bias);
+    if (&item == c.length_field && !c.variable)
+      return absl::StrCat(c.bytes / (c.byte_unit ? 1 : 4) - c.length_bias);
     const Encoding& e = item.encoding;
     if (e.log2 || e.groups != 0 || e.minus != 0) return absl::StrCat(Default(item));
     return "";
@@ -777,7 +778,7 @@ class Writer {
       Member("bit", c.length_field->bit);
       Member("width", c.length_field->width);
       Member("bias", c.length_bias);
-      Member("unit_bytes", 4);
+      Member("unit_bytes", c.byte_unit ? 1 : 4);
       Member("c", c.length_field->c);
       json_.EndObject();
     } else {

@@ -246,6 +246,7 @@ struct Engine {
 struct Space {
   std::string name;
   uint32_t number = 0;
+  std::string doc;
   Location where;
 };
 

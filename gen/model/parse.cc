@@ -1,7 +1,7 @@
 #include "gen/model/parse.h"
 
 #include <algorithm>
-#include <cctype>
+#include <cmath>
 #include <initializer_list>
 #include <pugixml.hpp>
 #include <utility>
@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "gen/model/names.h"
 
 namespace packsmith::model {
 namespace {
@@ -20,6 +21,7 @@ constexpr uint32_t kLargestContainer = 1 << 16;  // bytes
 constexpr uint32_t kMostRepeats = 4096;
 constexpr int kDeepestGroup = 4;
 constexpr int kLongestLineage = 64;
+constexpr size_t kMostFiles = 256;
 
 bool ParseUnsigned(absl::string_view text, uint64_t& value) {
   if (text.size() > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X')) {
@@ -39,8 +41,36 @@ bool ParseSigned(absl::string_view text, int64_t& value) {
   return true;
 }
 
+// Where `text` stops being UTF-8, or begins to hold characters that XML forbids; its size if all is
+// well.
+size_t FirstBadByte(absl::string_view text) {
+  for (size_t i = 0; i < text.size();) {
+    const auto lead = static_cast<unsigned char>(text[i]);
+    if (lead < 0x80) {
+      if (lead < 0x20 && lead != '\t' && lead != '\n' && lead != '\r') return i;
+      ++i;
+      continue;
+    }
+    const size_t length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+    // 0xc0 and 0xc1 would spell ASCII in two bytes, leads above 0xf4 lie beyond Unicode.
+    if (lead < 0xc2 || lead > 0xf4 || length > text.size() - i) return i;
+    uint32_t code = lead & (0x7fu >> length);
+    for (size_t k = 1; k < length; ++k) {
+      const auto next = static_cast<unsigned char>(text[i + k]);
+      if ((next & 0xc0) != 0x80) return i;
+      code = code << 6 | (next & 0x3fu);
+    }
+    if ((length == 3 && code < 0x800) || (length == 4 && (code < 0x10000 || code > 0x10ffff)) ||
+        (code >= 0xd800 && code < 0xe000)) {
+      return i;
+    }
+    i += length;
+  }
+  return text.size();
+}
+
 // Text of an element with runs of white space folded to one space.
-std::string FoldedText(const char* text) {
+std::string FoldedText(const std::string& text) {
   return absl::StrJoin(absl::StrSplit(text, absl::ByAnyChar(" \t\r\n"), absl::SkipEmpty()), " ");
 }
 
@@ -54,12 +84,17 @@ class Parser {
   Parser(const ReadFile& read_file, Sources& sources, Diagnostics& diagnostics, Model& model)
       : read_file_(read_file), sources_(sources), diagnostics_(diagnostics), model_(model) {}
 
-  void File(const std::string& path, Location named_at) {
+  void File(const std::string& path, Location named_at, bool included = false) {
     if (std::find(lineage_.begin(), lineage_.end(), path) != lineage_.end() ||
         lineage_.size() >= kLongestLineage) {
-      diagnostics_.Add(
-          Code::kInheritanceCycle, named_at,
-          absl::StrCat("\"", path, "\" extends itself: ", absl::StrJoin(lineage_, " → ")));
+      diagnostics_.Add(Code::kInheritanceCycle, named_at,
+                       absl::StrCat("\"", path, "\" extends or includes itself: ",
+                                    absl::StrJoin(lineage_, " → ")));
+      return;
+    }
+    if (sources_.size() >= kMostFiles) {
+      diagnostics_.Add(Code::kTooLarge, named_at,
+                       absl::StrCat("a description has at most ", kMostFiles, " files"));
       return;
     }
     absl::StatusOr<std::string> text = read_file_(path);
@@ -74,7 +109,9 @@ class Parser {
     model_.inputs.push_back(path);
     const int32_t file = sources_.Add(path, *std::move(text));
     const int32_t outer = std::exchange(file_, file);
-    Document();
+    // An included file is part of the one that includes it: what both declare is declared twice.
+    layers_.push_back(included ? layers_[static_cast<size_t>(outer)] : file);
+    Document(included);
     file_ = outer;
     lineage_.pop_back();
   }
@@ -83,7 +120,8 @@ class Parser {
   // --- Elements and attributes -----------------------------------------------------------------
 
   Location At(pugi::xml_node node) const {
-    const ptrdiff_t offset = node.offset_debug();
+    // The parser gives the place of an element's name; the bracket before it is easier to see.
+    const ptrdiff_t offset = node.offset_debug() - 1;
     return {file_, offset < 0 ? 0 : static_cast<uint32_t>(offset)};
   }
   Location At(pugi::xml_node node, const char* attribute) const {
@@ -93,14 +131,22 @@ class Parser {
     return diagnostics_.Add(code, where, std::move(text));
   }
 
-  // Names every attribute that the element may not have.
+  // Names every attribute that the element may not have, and those that no well-formed XML has.
   void Allow(pugi::xml_node node, std::initializer_list<absl::string_view> allowed) {
     for (const pugi::xml_attribute attribute : node.attributes()) {
       const absl::string_view name = attribute.name();
+      if (node.attribute(attribute.name()) != attribute) {
+        Problem(Code::kMalformedXml, At(node, attribute.name()),
+                absl::StrCat("<", node.name(), "> has the attribute \"", name, "\" twice"));
+      }
+      if (FirstBadByte(attribute.value()) != absl::string_view(attribute.value()).size()) {
+        Problem(Code::kMalformedXml, At(node, attribute.name()),
+                absl::StrCat("the value of \"", name, "\" holds a character that XML forbids"));
+      }
       if (std::find(allowed.begin(), allowed.end(), name) == allowed.end()) {
         Problem(Code::kUnknownAttribute, At(node, attribute.name()),
                 absl::StrCat("<", node.name(), "> has no attribute \"", name, "\"; it may have ",
-                             absl::StrJoin(allowed, ", ")));
+                             allowed.size() == 0 ? "none" : absl::StrJoin(allowed, ", ")));
       }
     }
   }
@@ -184,22 +230,56 @@ class Parser {
   bool Words(pugi::xml_node child, T& into) {
     const absl::string_view name = child.name();
     if (name == "doc") {
-      into.doc = FoldedText(child.child_value());
+      into.doc = TextOf(child);
       return true;
     }
     if constexpr (requires { into.source; }) {
       if (name == "source") {
-        into.source = FoldedText(child.child_value());
+        into.source = TextOf(child);
         return true;
       }
     }
-    return child.type() == pugi::node_comment;
+    return false;
+  }
+
+  std::string TextOf(pugi::xml_node node) {
+    Allow(node, {});
+    std::string text;
+    for (const pugi::xml_node child : node.children()) {
+      if (child.type() == pugi::node_element) {
+        Unknown(child, node);
+      } else {
+        text += child.value();
+      }
+    }
+    return FoldedText(text);
+  }
+
+  // For elements that hold nothing.
+  void Empty(pugi::xml_node node) {
+    for (const pugi::xml_node child : node.children()) Unknown(child, node);
+  }
+
+  // alias="…" of a field, group or part: the identifier in C++.
+  std::string Identifier(pugi::xml_node node) {
+    std::string alias = Text(node, "alias");
+    if (!alias.empty() && CppMember(alias) != alias) {
+      Problem(Code::kNameCollision, At(node, "alias"),
+              absl::StrCat("alias=\"", alias, "\" cannot be a member in C++; \"", CppMember(alias),
+                           "\" could"));
+    }
+    return alias;
   }
 
   // --- The file ----------------------------------------------------------------------------------
 
-  void Document() {
+  void Document(bool included) {
     const SourceFile& source = sources_.file(file_);
+    if (const size_t bad = FirstBadByte(source.text()); bad != source.text().size()) {
+      Problem(Code::kMalformedXml, {file_, static_cast<uint32_t>(bad)},
+              "this is no well-formed XML: here is a character that is not UTF-8, or forbidden");
+      return;
+    }
     pugi::xml_document document;
     const pugi::xml_parse_result parsed = document.load_buffer(
         source.text().data(), source.text().size(), pugi::parse_default, pugi::encoding_utf8);
@@ -212,6 +292,11 @@ class Parser {
     if (absl::string_view(root.name()) != "packsmith") {
       Problem(Code::kUnknownElement, root ? At(root) : Location{file_, 0},
               absl::StrCat("the root element must be <packsmith>, not <", root.name(), ">"));
+      return;
+    }
+    if (included) {
+      Allow(root, {});
+      for (const pugi::xml_node child : root.children()) TopLevel(child, root);
       return;
     }
     Allow(root,
@@ -271,8 +356,10 @@ class Parser {
       Declare(model_.engines, std::move(engine), "engine");
     } else if (name == "space") {
       Allow(node, {"name", "number"});
-      Declare(model_.spaces,
-              Space{Required(node, "name"), Small(node, "number", 0, 0xffff), At(node)}, "space");
+      Required(node, "number");
+      Space space{Required(node, "name"), Small(node, "number", 0, 0xffff), {}, At(node)};
+      Children(node, space);
+      Declare(model_.spaces, std::move(space), "space");
     } else if (name == "base") {
       Allow(node, {"name"});
       Base base{Required(node, "name"), {}, At(node)};
@@ -296,6 +383,11 @@ class Parser {
       }
       Children(node, stream);
       Declare(model_.streams, std::move(stream), "stream");
+    } else if (name == "include") {
+      Allow(node, {"file"});
+      const std::string file = Required(node, "file");
+      if (!file.empty())
+        File(Directory(sources_.file(file_).path()) + file, At(node, "file"), true);
     } else if (name == "remove") {
       RemoveTopLevel(node);
     } else if (!Words(node, model_)) {
@@ -310,13 +402,17 @@ class Parser {
     }
   }
 
+  bool InThisLayer(Location where) const {
+    return layers_[static_cast<size_t>(where.file)] == layers_[static_cast<size_t>(file_)];
+  }
+
   // A later file says it again: the new one stands in the old one's place. Twice in one file is an
   // error.
   template <class T>
   T* Declare(std::vector<T>& all, T&& item, absl::string_view what) {
     for (T& old : all) {
       if (old.name != item.name || old.name.empty()) continue;
-      if (old.where.file == item.where.file) {
+      if (InThisLayer(old.where)) {
         Problem(Code::kDuplicateName, item.where,
                 absl::StrCat("there are two ", what, "s with the name \"", item.name, "\""))
             .notes.push_back({old.where, "the first is here"});
@@ -331,12 +427,13 @@ class Parser {
 
   void RemoveTopLevel(pugi::xml_node node) {
     Allow(node, {"packet", "struct", "register", "enum"});
+    Empty(node);
     bool removed = false;
     const auto erase = [&](const char* attribute, auto& all, auto&& also) {
       const std::string name = Text(node, attribute);
       if (name.empty()) return;
       const auto it = std::find_if(all.begin(), all.end(), [&](const auto& x) {
-        return x.name == name && x.where.file != file_ && also(x);
+        return x.name == name && !InThisLayer(x.where) && also(x);
       });
       if (it == all.end()) return;
       all.erase(it);
@@ -368,6 +465,9 @@ class Parser {
       } else if (!Words(child, e)) {
         Unknown(child, node);
       }
+    }
+    if (e.values.empty()) {
+      Problem(Code::kContradiction, e.where, "an enumeration has at least one <value>");
     }
     Declare(model_.enums, std::move(e), "enumeration");
   }
@@ -424,7 +524,7 @@ class Parser {
     Container container;
     bool inherited = false;
     Container* old = name.empty() ? nullptr : FindOld(name);
-    if (old != nullptr && old->where.file == file_) {
+    if (old != nullptr && InThisLayer(old->where)) {
       Problem(Code::kDuplicateName, At(node),
               absl::StrCat("there are two containers with the name \"", name, "\""))
           .notes.push_back({old->where, "the first is here"});
@@ -491,13 +591,17 @@ class Parser {
       } else if (what == "relation") {
         fresh(relations_cleared, container.relations);
         Allow(child, {"kind", "packet"});
+        Empty(child);
+        Required(child, "kind");
         Required(child, "packet");
         container.relations.push_back({static_cast<Relation::Kind>(Word(
                                            child, "kind", {"commits", "requires", "invalidates"})),
                                        Later(child, "packet")});
       } else if (what == "remove" && inherited) {
         Allow(child, {"field"});
-        if (!RemoveItem(container.items, Required(child, "field"))) {
+        Empty(child);
+        const std::string field = Required(child, "field");
+        if (!field.empty() && !RemoveItem(container.items, field)) {
           Problem(Code::kNothingRemoved, At(child), "there is nothing of that name to remove");
         }
       } else if (!ParseItem(child, container.items, 0, inherited) && !Words(child, container)) {
@@ -542,6 +646,7 @@ class Parser {
 
   void ParseVariant(pugi::xml_node node, Container& container) {
     Allow(node, {"dwords", "bytes", "when"});
+    Empty(node);
     Variant variant;
     variant.where = At(node);
     Required(node, "when");
@@ -555,10 +660,11 @@ class Parser {
 
   void ParsePart(pugi::xml_node node, Container& container) {
     Allow(node, {"name", "alias", "struct", "when", "repeat"});
+    Empty(node);
     Part part;
     part.where = At(node);
     part.name = Required(node, "name");
-    part.alias = Text(node, "alias");
+    part.alias = Identifier(node);
     part.struct_name = Later(node, "struct");
     if (part.struct_name.empty()) part.struct_name.text = part.name;
     part.when = Later(node, "when");
@@ -568,6 +674,7 @@ class Parser {
 
   void ParseFlow(pugi::xml_node node, Container& container) {
     Allow(node, {"kind", "when", "to"});
+    Empty(node);
     Required(node, "kind");
     Flow flow;
     flow.where = At(node);
@@ -656,9 +763,10 @@ class Parser {
   }
 
   void ParseGroup(pugi::xml_node node, Item& item, int depth) {
-    Allow(node, {"name", "alias", "count", "dword", "bit", "size"});
+    Allow(node, {"name", "alias", "count", "dword", "bit", "size", "overlap"});
     item.name = Text(node, "name");
-    item.alias = Text(node, "alias");
+    item.alias = Identifier(node);
+    item.overlap = Flag(node, "overlap");
     Required(node, "dword");
     item.bit = Small(node, "dword", 0, kLargestContainer / 4) * 32 +
                Small(node, "bit", 0, kLargestContainer * 8);
@@ -692,7 +800,7 @@ class Parser {
                  "minus",   "shift",    "log2",  "groups", "align",   "min",     "max",
                  "nonzero", "multiple", "unit",  "prefix", "overlap", "high"});
     item.name = Required(node, "name");
-    item.alias = Text(node, "alias");
+    item.alias = Identifier(node);
     ParseBits(node, item);
     Required(node, "type");
     item.type_name = Later(node, "type");
@@ -726,11 +834,19 @@ class Parser {
         ParsePoints(child, item);
       } else if (what == "sets") {
         Allow(child, {"base", "when"});
+        Empty(child);
         Required(child, "base");
+        if (!item.sets.empty()) {
+          Problem(Code::kContradiction, At(child), "a field sets one base");
+        }
         item.sets.assign(1, SetsBase{Later(child, "base"), Later(child, "when"), -1, {}});
       } else if (what == "writes") {
         Allow(child, {"register"});
+        Empty(child);
         Required(child, "register");
+        if (!item.writes_register.empty()) {
+          Problem(Code::kContradiction, At(child), "a field writes one register");
+        }
         item.writes_register = Later(child, "register");
       } else if (!Words(child, item)) {
         Unknown(child, node);
@@ -761,6 +877,10 @@ class Parser {
       item.type = text[0] == 'u' ? FieldType::kUfixed : FieldType::kSfixed;
       item.fraction_bits = std::min(fraction, 63u);
       const uint64_t bits = uint64_t{whole} + fraction + (text[0] == 's' ? 1 : 0);
+      if (fraction > 63) {
+        Problem(Code::kBadType, At(node, "type"),
+                absl::StrCat("type ", text, " has more than 63 bits of fraction"));
+      }
       if (bits != item.width) {
         Problem(Code::kBadWidth, At(node, "type"),
                 absl::StrCat("type ", text, " takes ", bits, " bits, the field has ", item.width));
@@ -779,7 +899,7 @@ class Parser {
       const bool is_min = name[1] == 'i';
       int64_t integer = 0;
       double number = 0;
-      if (real && absl::SimpleAtod(text, &number)) {
+      if (real && absl::SimpleAtod(text, &number) && std::isfinite(number)) {
         (is_min ? item.min_real : item.max_real) = number;
       } else if (!real && ParseSigned(text, integer)) {
         (is_min ? item.min : item.max) = integer;
@@ -793,6 +913,7 @@ class Parser {
   void ParsePoints(pugi::xml_node node, Item& item) {
     Allow(node, {"to", "base", "count", "size", "stride", "space", "space-when", "access", "when",
                  "until", "limit"});
+    Empty(node);
     if (!item.points.empty()) {
       Problem(Code::kContradiction, At(node), "a field points to one thing");
     }
@@ -820,6 +941,7 @@ class Parser {
   Model& model_;
   std::vector<std::string> lineage_;
   int32_t file_ = -1;
+  std::vector<int32_t> layers_;  // by file: the first file of the layer it belongs to
 };
 
 }  // namespace

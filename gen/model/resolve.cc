@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -75,6 +77,7 @@ class Resolver {
       References(c);
     }
     CheckAmbiguity();
+    CheckRegisters();
     Names();
     Warn();
   }
@@ -130,6 +133,15 @@ class Resolver {
                 absl::StrCat("there is no <stream name=\"", c.stream_name.text, "\">"));
       }
     }
+    for (const Container& c : model_.containers) {
+      if (c.stream < 0) continue;
+      const Stream& stream = model_.streams[static_cast<size_t>(c.stream)];
+      if ((c.engines & stream.engines) == 0) {
+        Problem(Code::kContradiction, c.engines_text.where,
+                absl::StrCat("no engine that reads \"", stream.name, "\" has this packet"))
+            .notes.push_back({stream.where, "the stream is here"});
+      }
+    }
   }
 
   template <class T>
@@ -157,6 +169,7 @@ class Resolver {
             absl::StrCat("\"", c.name, "\" is an enumeration too; one of them needs another name"));
       }
     }
+    UniqueNames();
     enum_used_.resize(model_.enums.size());
     is_part_.resize(model_.containers.size());
     for (const Container& c : model_.containers) {
@@ -164,6 +177,38 @@ class Resolver {
         const int i = FindContainer(part.struct_name.text);
         if (i >= 0) is_part_[static_cast<size_t>(i)] = true;
       }
+    }
+  }
+
+  // What `to`, `engines` and tools look up by name must be one thing.
+  void UniqueNames() {
+    const auto claim = [this](std::map<std::string, Location>& names, absl::string_view name,
+                              Location where) {
+      const auto [old, fresh] = names.emplace(std::string(name), where);
+      if (fresh || name.empty()) return;
+      Problem(Code::kDuplicateName, where,
+              absl::StrCat("there are two things named \"", name, "\""))
+          .notes.push_back({old->second, "the first is here"});
+    };
+    std::map<std::string, Location> targets, engines, spaces;
+    for (const DataKind& kind : model_.data_kinds) claim(targets, kind.name, kind.where);
+    for (const Stream& stream : model_.streams) claim(targets, stream.name, stream.where);
+    for (const Container& c : model_.containers) claim(targets, c.name, c.where);
+    for (const Container& c : model_.containers) {
+      for (const std::string& alias : c.aliases) claim(targets, alias, At(c.where, "alias"));
+    }
+    for (const Engine& engine : model_.engines) {
+      claim(engines, engine.name, engine.where);
+      for (const absl::string_view alias : absl::StrSplit(engine.aliases, ' ', absl::SkipEmpty())) {
+        claim(engines, alias, At(engine.where, "aliases"));
+      }
+    }
+    for (const Space& space : model_.spaces) {
+      const auto [old, fresh] = spaces.emplace(absl::StrCat(space.number), space.where);
+      if (fresh) continue;
+      Problem(Code::kDuplicateName, space.where,
+              absl::StrCat("there are two spaces with the number ", space.number))
+          .notes.push_back({old->second, "the first is here"});
     }
   }
 
@@ -282,6 +327,10 @@ class Resolver {
       }
     }
     c.max_bytes = c.bytes;
+    if (c.variable && !c.variants.empty()) {
+      Problem(Code::kBadVariant, c.variants[0].where,
+              "a packet with variants has a fixed shortest form; give dwords=\"…\" or bytes=\"…\"");
+    }
     for (const Variant& variant : c.variants) {
       if (variant.bytes <= c.bytes || variant.bytes % (c.byte_unit ? 2 : 4) != 0) {
         Problem(Code::kBadVariant, variant.where,
@@ -334,15 +383,28 @@ class Resolver {
     CheckWidth(item);
     CheckEncoding(item);
     CheckDefault(item);
+    CheckRange(item);
     CheckValues(item.values);
+    if (!item.values.empty() && item.type == FieldType::kEnum) {
+      Problem(Code::kContradiction, item.values[0].where,
+              "the values of an enumeration stand in its <enum>");
+    } else if (!item.values.empty() && (IsReal(item) || item.type == FieldType::kStruct)) {
+      Problem(Code::kContradiction, item.values[0].where, "only integers have named values");
+    }
+    if (item.type == FieldType::kStruct &&
+        (item.forced || item.nonzero || item.min || item.max || !item.unit.empty())) {
+      Problem(Code::kContradiction, item.where,
+              "a structure's own fields are forced, have ranges and units");
+    }
     if (item.forced && *item.forced > Ones(item.width)) {
       Problem(Code::kValueTooWide, At(item.where, "forced"),
               absl::StrCat("forced value ", *item.forced, " does not fit ", item.width, " bits"));
     }
-    if (item.forced && (item.type == FieldType::kStruct || item.type == FieldType::kFloat ||
-                        item.default_value.has_value())) {
+    const bool encoded = item.encoding.minus != 0 || item.encoding.log2 ||
+                         item.encoding.groups != 0 || item.encoding.align != 0 || item.shift_given;
+    if (item.forced && (IsReal(item) || !item.default_text.empty() || encoded)) {
       Problem(Code::kContradiction, At(item.where, "forced"),
-              "a forced field is an integer and has no other default");
+              "a forced field is a plain integer and has no other default");
     }
     const auto wide_value = [&](const Value& value) {
       const bool fits = item.type == FieldType::kInt ? FitsSigned(value.value, item.width)
@@ -363,13 +425,79 @@ class Resolver {
             .notes.push_back({value.where, "the value is here"});
       }
     }
+  }
+
+  static bool IsReal(const Item& item) {
+    return item.type == FieldType::kFloat || item.type == FieldType::kHalf ||
+           item.type == FieldType::kUfixed || item.type == FieldType::kSfixed;
+  }
+
+  // The largest magnitude that a real field can hold; what it holds is less, or for float and half
+  // at most that.
+  static double MostReal(const Item& item) {
+    switch (item.type) {
+      case FieldType::kFloat:
+        return std::numeric_limits<float>::max();
+      case FieldType::kHalf:
+        return 65504;
+      default:
+        return std::ldexp(1.0, static_cast<int>(item.width) - static_cast<int>(item.fraction_bits) -
+                                   (item.type == FieldType::kSfixed ? 1 : 0));
+    }
+  }
+
+  static bool FitsReal(const Item& item, double value) {
+    const double most = MostReal(item);
+    if (item.type == FieldType::kFloat || item.type == FieldType::kHalf) {
+      return value >= -most && value <= most;
+    }
+    return value < most && value >= (item.type == FieldType::kUfixed ? 0 : -most);
+  }
+
+  // The least and the largest value, as far as 64 signed bits can tell.
+  static int64_t Least(const Item& item) {
+    if (item.type == FieldType::kInt) return -static_cast<int64_t>(Ones(item.width - 1)) - 1;
+    return static_cast<int64_t>(item.encoding.log2 ? 1 : item.encoding.minus);
+  }
+  static int64_t Most(const Item& item) {
+    const uint64_t most = item.type == FieldType::kInt ? Ones(item.width - 1) : MostValue(item);
+    return static_cast<int64_t>(std::min<uint64_t>(most, std::numeric_limits<int64_t>::max()));
+  }
+
+  void CheckRange(const Item& item) {
+    if (item.type == FieldType::kStruct) return;
     if ((item.min && item.max && *item.min > *item.max) ||
         (item.min_real && item.max_real && *item.min_real > *item.max_real)) {
       Problem(Code::kBadRange, At(item.where, "min"), "min is more than max");
+      return;
     }
-    if (item.max && *item.max >= 0 && static_cast<uint64_t>(*item.max) > MostValue(item)) {
-      Problem(Code::kBadRange, At(item.where, "max"),
-              absl::StrCat("max is more than the field can hold, ", MostValue(item)));
+    for (const auto& [name, whole, real] : {std::make_tuple("min", item.min, item.min_real),
+                                            std::make_tuple("max", item.max, item.max_real)}) {
+      if (whole && (*whole < Least(item) || *whole > Most(item))) {
+        Problem(Code::kBadRange, At(item.where, name),
+                absl::StrCat(name, " is no value that the field can hold, ", Least(item), " to ",
+                             Most(item)));
+      } else if (real && !FitsReal(item, *real)) {
+        Problem(Code::kBadRange, At(item.where, name),
+                absl::StrCat(name, " is no value that the field can hold"));
+      }
+    }
+    const bool below_or_above =
+        (item.default_value &&
+         ((item.min && static_cast<int64_t>(*item.default_value) < *item.min) ||
+          (item.max && static_cast<int64_t>(*item.default_value) > *item.max))) ||
+        (item.default_real && ((item.min_real && *item.default_real < *item.min_real) ||
+                               (item.max_real && *item.default_real > *item.max_real)));
+    if (below_or_above) {
+      Problem(Code::kBadRange, item.default_text.where,
+              "the default is less than min or more than max");
+    } else if (item.nonzero && item.default_value == uint64_t{0}) {
+      Problem(Code::kBadRange, item.default_text.where,
+              "the default is 0, and nonzero forbids that");
+    } else if (item.default_value && item.multiple != 0 &&
+               *item.default_value % item.multiple != 0) {
+      Problem(Code::kBadRange, item.default_text.where,
+              absl::StrCat("the default is no multiple of ", item.multiple));
     }
   }
 
@@ -436,12 +564,14 @@ class Resolver {
     const bool address = item.type == FieldType::kAddress || item.type == FieldType::kOffset;
     // An address stands in its place: the bits below it are implied to be zero.
     if (address && !item.shift_given) e.shift = item.bit % 32;
-    const bool integer = address || item.type == FieldType::kUint;
-    const bool any = e.minus != 0 || e.log2 || e.groups != 0 || e.align != 0 ||
-                     (e.shift != 0 && !address) || item.multiple != 0;
-    if (any && !integer) {
+    const bool plain = item.type == FieldType::kUint || item.type == FieldType::kOffset;
+    const bool integer = address || plain;
+    if (!plain && (e.minus != 0 || e.log2 || e.groups != 0 || e.align != 0)) {
       Problem(Code::kBadEncoding, item.where,
-              "minus, shift, log2, groups, align and multiple are for uint, address and offset");
+              "minus, log2, groups and align are for uint and offset");
+    } else if (!integer && (e.shift != 0 || item.multiple != 0)) {
+      Problem(Code::kBadEncoding, item.where,
+              "shift and multiple are for uint, address and offset");
     }
     if ((e.minus != 0) + e.log2 + (e.groups != 0) > 1) {
       Problem(Code::kBadEncoding, item.where, "minus, log2 and groups exclude each other");
@@ -451,6 +581,9 @@ class Resolver {
     }
     if (e.log2 && item.width > 6) {
       Problem(Code::kBadEncoding, item.where, "a logarithm has at most 6 bits");
+    }
+    if (e.groups != 0 && item.width > 32) {
+      Problem(Code::kBadEncoding, item.where, "a count of groups has at most 32 bits");
     }
     if (e.align != 0 && !IsPowerOfTwo(e.align)) {
       Problem(Code::kBadEncoding, At(item.where, "align"), "align must be a power of two");
@@ -476,11 +609,7 @@ class Resolver {
           return;
         }
         item.default_real = real;
-        const double most =
-            std::ldexp(1.0, static_cast<int>(item.width) - static_cast<int>(item.fraction_bits) -
-                                (item.type == FieldType::kSfixed ? 1 : 0));
-        const bool fixed = item.type == FieldType::kUfixed || item.type == FieldType::kSfixed;
-        if (fixed && (real >= most || real < (item.type == FieldType::kUfixed ? 0 : -most))) {
+        if (!FitsReal(item, real)) {
           Problem(Code::kValueTooWide, where,
                   absl::StrCat("default ", text, " does not fit ", item.type_name.text));
         }
@@ -512,6 +641,10 @@ class Resolver {
       if (number > (item.type == FieldType::kInt ? Ones(item.width - 1) : MostValue(item))) {
         Problem(Code::kValueTooWide, where,
                 absl::StrCat("default ", text, " does not fit ", item.width, " bits"));
+      } else if (!CanEncode(item.encoding, number)) {
+        Problem(Code::kValueTooWide, where,
+                absl::StrCat("default ", text, " is no value that the encoding of \"", item.name,
+                             "\" can give"));
       }
       item.default_value = number;
     } else if (item.type == FieldType::kInt && absl::SimpleAtoi(text, &negative)) {
@@ -524,6 +657,12 @@ class Resolver {
       Problem(Code::kBadNumber, where,
               absl::StrCat("default=\"", text, "\" is neither a number nor one of the values"));
     }
+  }
+
+  static bool CanEncode(const Encoding& e, uint64_t value) {
+    if (e.log2) return IsPowerOfTwo(value);
+    if (value < e.minus) return false;
+    return e.align != 0 || ((value - e.minus) & Ones(e.shift)) == 0;
   }
 
   const std::vector<Value>& NamedValues(const Item& item) const {
@@ -596,7 +735,7 @@ class Resolver {
                          [&](const FlatLeaf* o) { return o->bit + o->item->width <= leaf.bit; }),
           open.end());
       for (const FlatLeaf* other : open) {
-        if (leaf.item->overlap || other->item->overlap) continue;
+        if (leaf.overlap || other->overlap) continue;
         if (!overlaps_.emplace(other->item, leaf.item).second) continue;
         Problem(
             Code::kOverlap, leaf.item->where,
@@ -652,12 +791,18 @@ class Resolver {
         Problem(Code::kBadLengthField, c.length_field->where,
                 "a length is a plain uint of at most 16 bits in the first dword");
       } else {
-        const uint32_t dwords = c.bytes / 4;
-        if (!c.variable &&
-            (dwords < c.length_bias || dwords - c.length_bias > Ones(c.length_field->width))) {
-          Problem(Code::kBadLengthField, c.length_field->where,
-                  absl::StrCat("a length of ", dwords, " dwords with bias ", c.length_bias,
-                               " does not fit ", c.length_field->width, " bits"));
+        const uint32_t unit = c.byte_unit ? 1 : 4;
+        for (const uint32_t bytes : {c.bytes, c.max_bytes}) {
+          const uint32_t length = bytes / unit;
+          if (c.variable ||
+              (length >= c.length_bias && length - c.length_bias <= Ones(c.length_field->width))) {
+            continue;
+          }
+          Problem(
+              Code::kBadLengthField, c.length_field->where,
+              absl::StrCat("a length of ", length, unit == 1 ? " bytes" : " dwords", " with bias ",
+                           c.length_bias, " does not fit ", c.length_field->width, " bits"));
+          break;
         }
       }
       return;
@@ -717,7 +862,8 @@ class Resolver {
               continue;
             }
             if (!reported.insert(std::minmax(other, c)).second) continue;
-            const bool c_later = other->where.offset < c->where.offset;
+            const bool c_later = std::make_pair(other->where.file, other->where.offset) <
+                                 std::make_pair(c->where.file, c->where.offset);
             Problem(Code::kAmbiguousOpcode, (c_later ? c : other)->where,
                     absl::StrCat("\"", c->name, "\" and \"", other->name,
                                  "\" match the same dword on the same engine"))
@@ -725,6 +871,21 @@ class Resolver {
           }
         }
       }
+    }
+  }
+
+  void CheckRegisters() {
+    std::map<uint32_t, Location> offsets;
+    for (const Container& c : model_.containers) {
+      if (c.kind != ContainerKind::kRegister) continue;
+      if (c.register_offset % 4 != 0) {
+        Problem(Code::kBadRegister, At(c.where, "offset"), "registers lie at multiples of 4 bytes");
+      }
+      const auto [old, fresh] = offsets.emplace(c.register_offset, c.where);
+      if (fresh) continue;
+      Problem(Code::kBadRegister, At(c.where, "offset"),
+              absl::StrCat("two registers are at offset ", c.register_offset))
+          .notes.push_back({old->second, "the other is here"});
     }
   }
 
@@ -801,6 +962,7 @@ class Resolver {
       }
       const bool unequal = cursor.Take("!=");
       if (unequal || cursor.Take("=")) {
+        const absl::string_view written = cursor.rest();
         const absl::optional<uint64_t> value = TakeValue(cursor, *term.ref.field);
         if (!value || negated) {
           Problem(Code::kBadCondition, text.where,
@@ -808,6 +970,13 @@ class Resolver {
                           : absl::StrCat("\"", cursor.rest(),
                                          "\" is neither a number nor a value of \"",
                                          term.ref.field->name, "\""));
+          return {};
+        }
+        // Negative values have all high bits set.
+        if (term.ref.field->type != FieldType::kInt && *value > Ones(term.ref.field->width)) {
+          Problem(Code::kBadCondition, text.where,
+                  absl::StrCat("\"", written, "\": \"", term.ref.field->name, "\" has ",
+                               term.ref.field->width, " bits and never holds that"));
           return {};
         }
         term.negated = unequal;
@@ -986,7 +1155,9 @@ class Resolver {
     }
     for (Relation& relation : c.relations) {
       relation.container = FindContainer(relation.packet.text);
-      if (relation.container < 0) {
+      if (relation.container < 0 ||
+          model_.containers[static_cast<size_t>(relation.container)].kind !=
+              ContainerKind::kPacket) {
         Problem(Code::kUnknownReference, relation.packet.where,
                 absl::StrCat("there is no packet \"", relation.packet.text, "\""));
       }
@@ -1062,7 +1233,9 @@ class Resolver {
     } else if (const int stream = FindByName(model_.streams, points.to.text); stream >= 0) {
       points.target = Points::Target::kStream;
       points.target_index = stream;
-    } else if (const int target = FindContainer(points.to.text); target >= 0) {
+    } else if (const int target = FindContainer(points.to.text);
+               target >= 0 &&
+               model_.containers[static_cast<size_t>(target)].kind == ContainerKind::kStruct) {
       points.target = Points::Target::kStruct;
       points.target_index = target;
     } else if (!points.to.empty()) {
@@ -1085,6 +1258,9 @@ class Resolver {
         points.space_number = model_.spaces[static_cast<size_t>(space)].number;
       }
     }
+    if (!points.space_when.empty() && points.space.empty()) {
+      Problem(Code::kMissingAttribute, points.where, "space-when=\"…\" needs space=\"…\"");
+    }
     points.space_condition = ParseCondition(points.space_when, scope);
     points.condition = ParseCondition(points.when, scope);
     points.count_expression = ParseExpression(points.count, scope);
@@ -1102,11 +1278,17 @@ class Resolver {
       const auto [old, fresh] = names.emplace(name, where);
       if (fresh) return;
       Problem(Code::kNameCollision, where,
-              absl::StrCat("two things become \"", name, "\" in ", language,
-                           "; give one of them alias=\"…\" or another name"))
+              absl::StrCat("two things become \"", name, "\" in ", language, "; give one of them ",
+                           language == "C" ? "another name" : "alias=\"…\" or another name"))
           .notes.push_back({old->second, "the other is here"});
     };
     for (const Enum& e : model_.enums) {
+      for (const Value& value : e.values) {
+        if (value.value <= 0xffffffffu) continue;
+        Problem(
+            Code::kValueTooWide, value.where,
+            absl::StrCat("value \"", value.name, "\" of \"", e.name, "\" has more than 32 bits"));
+      }
       claim(types, CppName(e.name), e.where, "C++");
       claim(c_names, CType(model_.c_prefix, e.name), e.where, "C");
       std::map<std::string, Location> enumerators;
@@ -1119,8 +1301,10 @@ class Resolver {
       c.c = CType(model_.c_prefix, c.name);
       claim(types, c.cpp, c.where, "C++");
       claim(c_names, c.c, c.where, "C");
-      std::map<std::string, Location> members, c_members;
-      NameItems(c, c.items, members, c_members, claim);
+      NameScope scope;
+      constants_.clear();
+      NameItems(c, c.items, scope, claim);
+      std::map<std::string, Location>& members = scope.cpp;
       for (Part& part : c.parts) {
         part.cpp = part.alias.empty() ? CppMember(part.name) : part.alias;
         claim(members, part.cpp, part.where, "C++");
@@ -1128,25 +1312,58 @@ class Resolver {
     }
   }
 
+  struct NameScope {
+    std::map<std::string, Location> xml, cpp, c;
+  };
+
   template <class Claim>
-  void NameItems(const Container& c, std::vector<Item>& items,
-                 std::map<std::string, Location>& members,
-                 std::map<std::string, Location>& c_members, const Claim& claim) {
+  void NameItems(const Container& c, std::vector<Item>& items, NameScope& scope,
+                 const Claim& claim) {
     for (Item& item : items) {
       if (item.kind == Item::Kind::kReserved) continue;
       item.c = CSafe(item.name);
       item.cpp = item.alias.empty() ? CppMember(item.name) : item.alias;
+      const auto [old, fresh] = scope.xml.emplace(item.name, item.where);
+      const bool twice = !fresh && !item.name.empty();
+      if (twice) {
+        Problem(Code::kDuplicateName, item.where,
+                absl::StrCat("\"", c.name, "\" has two fields \"", item.name, "\""))
+            .notes.push_back({old->second, "the first is here"});
+      }
       if (item.kind == Item::Kind::kField) {
         const bool in_cpp = !item.forced && &item != c.length_field;
-        if (in_cpp) claim(members, item.cpp, item.where, "C++");
-        claim(c_members, item.c, item.where, "C");
+        if (!twice && in_cpp) claim(scope.cpp, item.cpp, item.where, "C++");
+        if (!twice) claim(scope.c, item.c, item.where, "C");
+        NameConstants(item);
         continue;
       }
-      // The items of a tail are no members; a named group has members of its own.
-      std::map<std::string, Location> own, c_own;
-      if (!item.tail && !item.name.empty()) claim(members, item.cpp, item.where, "C++");
-      const bool separate = item.tail || !item.name.empty();
-      NameItems(c, item.items, separate ? own : members, item.tail ? c_own : c_members, claim);
+      // The items of a tail are no members; a named group has members of its own in C++ only.
+      if (!twice && !item.tail && !item.name.empty()) {
+        claim(scope.cpp, item.cpp, item.where, "C++");
+      }
+      if (item.tail) {
+        NameScope own;
+        NameItems(c, item.items, own, claim);
+      } else if (item.name.empty()) {
+        NameItems(c, item.items, scope, claim);
+      } else {
+        NameScope own;
+        std::swap(own.c, scope.c);
+        NameItems(c, item.items, own, claim);
+        std::swap(own.c, scope.c);
+      }
+    }
+  }
+
+  // Values listed inside fields are constants of the container; two of one name must be equal.
+  void NameConstants(const Item& item) {
+    for (const Value& value : item.values) {
+      const std::string name = CppConstant(item.alias.empty() ? item.name : item.alias, value.name);
+      const auto [old, fresh] = constants_.emplace(name, &value);
+      if (fresh || old->second->value == value.value) continue;
+      Problem(Code::kNameCollision, value.where,
+              absl::StrCat("two values become the constant ", name, " in C++; rename one of them"))
+          .notes.push_back({old->second->where, "the other is here"});
     }
   }
 
@@ -1175,6 +1392,7 @@ class Resolver {
   std::map<std::string, int> containers_, enums_;
   std::vector<bool> enum_used_;
   std::vector<bool> is_part_;
+  std::map<std::string, const Value*> constants_;  // of the container at hand
   std::set<std::pair<const Item*, const Item*>> overlaps_;
   size_t leaves_ = 0;
 };

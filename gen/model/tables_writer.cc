@@ -98,7 +98,7 @@ class Writer {
     if (&item == c.length_field) flags |= t::kLength;
     if (item.encoding.log2) flags |= t::kLog2;
     if (item.nonzero) flags |= t::kNonzero;
-    if (item.overlap) flags |= t::kOverlap;
+    if (from.overlap) flags |= t::kOverlap;
     if (item.min) flags |= t::kHasMin;
     if (item.max) flags |= t::kHasMax;
     if (from.scope == 0 && !c.variants.empty() && from.bit + item.width > c.bytes * 8) {

@@ -133,6 +133,7 @@ class Checker {
       Index(p.count, h_.expressions, true);
       Index(p.size, h_.expressions, true);
       Index(p.stride, h_.expressions, true);
+      if (p.access > Access::kReadWrite) Fail("an access of no known kind", 0);
     }
     for (const Flow& f : All<Flow>(h_.flows)) {
       if (f.kind > FlowKind::kTerminate) Fail("a flow of no known kind", 0);
@@ -147,7 +148,10 @@ class Checker {
       Index(p.repeat, h_.expressions, true);
     }
     for (const Variant& v : All<Variant>(h_.variants)) Index(v.when, h_.conditions, true);
-    for (const Relation& r : All<Relation>(h_.relations)) Index(r.container, h_.containers, false);
+    for (const Relation& r : All<Relation>(h_.relations)) {
+      if (r.kind > RelationKind::kInvalidates) Fail("a relation of no known kind", 0);
+      Index(r.container, h_.containers, false);
+    }
     for (const Container& c : All<Container>(h_.containers)) {
       String(c.name);
       String(c.doc);
@@ -159,7 +163,8 @@ class Checker {
       Run(c.relations, h_.relations);
       Index(c.length_leaf, h_.leaves, true);
       if (c.bytes > (1u << 24) || c.max_bytes > (1u << 24) || c.max_bytes < c.bytes ||
-          c.tail_size % 8 != 0 || c.tail_bit % 8 != 0 || c.kind > ContainerKind::kRegister) {
+          c.tail_size % 8 != 0 || c.tail_bit % 8 != 0 || c.kind > ContainerKind::kRegister ||
+          c.role > Role::kDispatch) {
         Fail("a container has an impossible size", c.bytes);
       }
     }
