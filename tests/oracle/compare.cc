@@ -18,6 +18,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "absl/types/optional.h"
 #include "tests/oracle/records.h"
 
 namespace packsmith {
@@ -33,6 +34,7 @@ constexpr char kLowDwordOnly[] = "wide-integer-cut-to-32-bits";
 constexpr char kReadsPastEnd[] = "reads-past-packet";
 constexpr char kFixedCount[] = "fixed-number-of-structures";
 constexpr char kFixedTable[] = "binding-table-of-32";
+constexpr char kInvalidPointer[] = "follows-invalid-pointer";
 constexpr char kGfx4BatchEnd[] = "gfx4-batch-end-unknown";
 constexpr char kWalksOn[] = "walks-past-batch-end";
 constexpr char kGfx8Registers[] = "gfx8-register-pairs-misplaced";
@@ -47,8 +49,7 @@ constexpr CompareRule kRules[] = {
     {kExtendedPrimitive, RuleKind::kDefect,
      "bit 11, which tells 3DPRIMITIVE from 3DPRIMITIVE_EXTENDED, is not in its opcode mask",
      "icl-gl-basic tgl-gl-basic dg2-gl-basic"},
-    {kUnsignedInt, RuleKind::kDefect, "signed integers are printed without their sign",
-     "skl-gl-basic kbl-vk-compute glk-vk-compute skl-vk-compute skl-vk-transfer dg2-gl-basic"},
+    {kUnsignedInt, RuleKind::kDefect, "signed integers are printed without their sign", ""},
     {kFirstRegisterOnly, RuleKind::kDefect,
      "MI_LOAD_REGISTER_IMM of several registers: each is shown with the first one's value", ""},
     {kLowDwordOnly, RuleKind::kDefect, "integers of more than 32 bits are cut to 32 for printing",
@@ -57,9 +58,13 @@ constexpr CompareRule kRules[] = {
      "a field that lies beyond the packet's end is read all the same, with the dwords it needs",
      "skl-vk-transfer icl-vk-transfer tgl-vk-transfer dg2-vk-transfer"},
     {kFixedCount, RuleKind::kDefect,
-     "a fixed number of structures is shown, however many the state says there are", ""},
+     "a fixed number of structures is shown, however many the state says there are",
+     "skl-gl-basic"},
     {kFixedTable, RuleKind::kDefect,
-     "32 binding table entries are shown where the packet does not say how many there are", ""},
+     "32 binding table entries are shown where the packet does not say how many there are",
+     "skl-gl-basic"},
+    {kInvalidPointer, RuleKind::kDefect, "a pointer is followed though its valid bit is clear",
+     "skl-gl-basic"},
     {kGfx4BatchEnd, RuleKind::kDefect, "MI_BATCH_BUFFER_END is missing in its tables before Gfx6",
      "i965-gl-basic ilk-gl-basic"},
     {kWalksOn, RuleKind::kDefect, "what follows a batch's end that it did not know",
@@ -264,7 +269,8 @@ class Comparison {
       const OracleItem& item = batch_->items[i];
       if (item.kind == OracleKind::kPacket) ++result_.oracle_packets;
       for (const OracleField& field : item.fields) {
-        if (field.struct_name.empty() && item.kind != OracleKind::kPointerTable) {
+        if (field.struct_name.empty() && item.kind != OracleKind::kPointerTable &&
+            item.kind != OracleKind::kData) {
           ++result_.oracle_fields;
         }
       }
@@ -398,6 +404,8 @@ class Comparison {
     const int packet = item.packet >= 0 ? packet_records_[item.packet] : -1;
     switch (item.kind) {
       case OracleKind::kPacket:
+        last_packets_[item.name] = &item;
+        return;
       case OracleKind::kUnknown:
         return;
       case OracleKind::kStruct:
@@ -409,6 +417,7 @@ class Comparison {
       case OracleKind::kUnavailable:
         return Unavailable(item, packet);
       case OracleKind::kData:
+        return Data(item_number, packet);
       case OracleKind::kReference:
         ++result_.not_compared[absl::StrCat(OracleKindName(item.kind), ": ", item.name)];
         return;
@@ -468,12 +477,58 @@ class Comparison {
       }
     }
     // More of a table than there is: an earlier entry of the same table was found.
-    if (item.index > 0 && last_found_packet_ == item.packet && last_found_name_ == item.name) {
+    if (item.index > 0 && last_found_packet_ == item.packet && last_found_name_ == item.name &&
+        IsBeyondTable(item)) {
       Use(kFixedCount);
+      Excuse(item);
+      return;
+    }
+    if (packet >= 0 && IsInvalidPointer(records_[packet])) {
+      Use(kInvalidPointer);
+      Excuse(item);
       return;
     }
     Mismatch(&item, nullptr, "", item.name.empty() ? "structure" : std::string(item.name),
              kNothing);
+  }
+
+  // Whether a packet says that the pointer in it is none.
+  static bool IsInvalidPointer(const Record& packet) {
+    for (const RecordField& field : packet.fields) {
+      if (absl::EndsWith(field.name, " Valid") && field.value.kind == RecordValue::Kind::kBool &&
+          field.value.bits == 0) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  // Viewports and scissors: as many as 3DSTATE_CLIP said last. Of other tables it is not known.
+  bool IsBeyondTable(const OracleItem& item) const {
+    if (item.name != "CC_VIEWPORT" && item.name != "SF_CLIP_VIEWPORT" &&
+        item.name != "SCISSOR_RECT") {
+      return true;
+    }
+    const absl::optional<uint64_t> last = LastValue("3DSTATE_CLIP", "Maximum VP Index");
+    return static_cast<uint64_t>(item.index) > last.value_or(0);
+  }
+
+  // What the latest packet of a name gave as a field, up to the item at hand.
+  absl::optional<uint64_t> LastValue(absl::string_view packet, absl::string_view name) const {
+    const auto it = last_packets_.find(packet);
+    if (it == last_packets_.end()) return absl::nullopt;
+    for (const OracleField& field : it->second->fields) {
+      uint64_t value = 0;
+      if (field.name == name && OracleInteger(field.value, &value)) return value;
+    }
+    return absl::nullopt;
+  }
+
+  // All of an item's fields, because the item as a whole is excused.
+  void Excuse(const OracleItem& item) {
+    for (const OracleField& field : item.fields) {
+      if (field.struct_name.empty()) ++result_.fields_excused;
+    }
   }
 
   void Found(const OracleItem& item, int record, int first_bit, const std::string& prefix) {
@@ -493,6 +548,7 @@ class Comparison {
           writer != nullptr && writer->name == "MI_LOAD_REGISTER_IMM" &&
           writer->dwords.size() > 3 && writer->dwords[2] == item.heading_value) {
         Use(kFirstRegisterOnly);
+        Excuse(item);
         return;
       }
       ++result_.registers_compared;
@@ -510,9 +566,20 @@ class Comparison {
       matched_[r] = kReported;
       entries.push_back(&record);
     }
-    if (entries.empty()) {
-      ++result_.not_compared["pointer tables without record"];
-      return;
+    // Where the oracle shows more entries than there are records, the table must end there: by its
+    // count, or by an entry that is zero.
+    if (entries.size() < item.fields.size()) {
+      absl::string_view stage =
+          item.packet >= 0 ? batch_->items[item.packet].name : absl::string_view();
+      uint64_t next = 0;
+      const bool zero = OracleInteger(item.fields[entries.size()].value, &next) && next == 0;
+      const bool counted =
+          absl::ConsumePrefix(&stage, "3DSTATE_BINDING_TABLE_POINTERS_") &&
+          LastValue(absl::StrCat("3DSTATE_", stage), "Binding Table Entry Count") == entries.size();
+      if (!zero && !counted) {
+        Mismatch(&item, nullptr, absl::StrCat("pointer ", entries.size()),
+                 std::string(item.fields[entries.size()].value), kNothing);
+      }
     }
     for (const OracleField& field : item.fields) {
       int index = 0;
@@ -535,6 +602,68 @@ class Comparison {
     }
   }
 
+  // The n-th buffer of a kind after a packet is the n-th record of that kind under it.
+  void Data(int item_number, int packet) {
+    const OracleItem& item = batch_->items[item_number];
+    absl::string_view name;
+    if (item.name == "vertex buffer") {
+      name = "vertex buffer";
+    } else if (absl::StartsWith(item.name, "constant buffer")) {
+      name = "constants";
+    }
+    int n = 0;
+    for (int i = item_number - 1; i >= 0 && batch_->items[i].packet == item.packet; --i) {
+      if (batch_->items[i].kind == OracleKind::kData && batch_->items[i].name == item.name) ++n;
+    }
+    for (int r : ChildrenOf(packet)) {
+      const Record& record = records_[r];
+      if (record.type != "data" || (!name.empty() && record.name != name)) continue;
+      if (n-- > 0) continue;
+      matched_[r] = kReported;
+      ++result_.data_compared;
+      if (!name.empty() && record.size != item.heading_value) {
+        Mismatch(&item, &record, "size", absl::StrCat(item.heading_value),
+                 absl::StrCat(record.size));
+      }
+      return Values(item, record);
+    }
+    ++result_.not_compared[absl::StrCat("data without record: ", item.name)];
+  }
+
+  void Values(const OracleItem& item, const Record& record) {
+    std::vector<uint8_t> bytes = record.bytes;
+    for (uint32_t dword : record.dwords) {
+      for (int shift = 0; shift < 32; shift += 8) bytes.push_back(dword >> shift & 0xff);
+    }
+    // Indices are of 1, 2 or 4 bytes, anything else is dwords.
+    size_t size = 4;
+    if (record.name == "index buffer") {
+      size = size_t{1} << LastValue("3DSTATE_INDEX_BUFFER", "Index Format").value_or(2);
+    }
+    for (size_t v = 0; v < item.fields.size(); ++v) {
+      // A record may hold no more than the beginning.
+      if ((v + 1) * size > bytes.size()) break;
+      uint32_t value = 0;
+      for (size_t b = 0; b < size; ++b) value |= uint32_t{bytes[v * size + b]} << (8 * b);
+      const absl::string_view expected = item.fields[v].value;
+      std::string shown;
+      if (absl::StrContains(expected, '.')) {
+        float real;
+        std::memcpy(&real, &value, sizeof real);
+        shown = absl::StrFormat("%.2f", real);
+      } else {
+        uint64_t number = 0;
+        shown = OracleInteger(expected, &number) && number == value
+                    ? std::string(expected)
+                    : absl::StrFormat("0x%x", value);
+      }
+      ++result_.values_compared;
+      if (shown != expected) {
+        Mismatch(&item, &record, absl::StrCat("value ", v), std::string(expected), shown);
+      }
+    }
+  }
+
   void Unavailable(const OracleItem& item, int packet) {
     if (packet >= 0) {
       for (const RecordFault& fault : records_[packet].faults) {
@@ -543,6 +672,16 @@ class Comparison {
           return;
         }
       }
+      if (IsInvalidPointer(records_[packet])) {
+        Use(kInvalidPointer);
+        return;
+      }
+    }
+    absl::string_view stage = item.packet >= 0 ? batch_->items[item.packet].name : "";
+    if (absl::ConsumePrefix(&stage, "3DSTATE_SAMPLER_STATE_POINTERS_") &&
+        LastValue(absl::StrCat("3DSTATE_", stage), "Sampler Count") == uint64_t{0}) {
+      Use(kFixedCount);
+      return;
     }
     ++result_.not_compared[absl::StrCat("unavailable memory, no fault in the record: ", item.name)];
   }
@@ -564,6 +703,7 @@ class Comparison {
       if (!field.struct_name.empty()) continue;
       if (misplaced && (absl::StartsWith(field.name, "Register Offset") ||
                         absl::StartsWith(field.name, "Data DWord"))) {
+        ++result_.fields_excused;
         continue;
       }
       // A nested structure may have ended without a trace: from the inside out, the first that has
@@ -584,7 +724,9 @@ class Comparison {
       }
       const std::string path = prefix + OracleFieldPath(item, field.name, field.parent);
       if (found < 0) {
-        if (!OnlyInOracle(item, record, field)) {
+        if (OnlyInOracle(item, record, field)) {
+          ++result_.fields_excused;
+        } else {
           Mismatch(&item, &record, path, Show(field.value, field.enum_name), kNothing);
         }
         continue;
@@ -610,7 +752,7 @@ class Comparison {
   bool OnlyInOracle(const OracleItem& item, const Record& record, const OracleField& field) {
     if (item.name == "3DPRIMITIVE_EXTENDED" && record.name == "3DPRIMITIVE" &&
         absl::StartsWith(field.name, "Extended Parameter")) {
-      return true;  // counted where the packets were paired
+      return true;  // the rule was counted where the packets were paired
     }
     if (field.value == "0" || field.value == "false") {
       for (const NamedField& zero : kMustBeZeroFields) {
@@ -653,7 +795,6 @@ class Comparison {
       const bool offset = absl::StrContains(field.name, "Register Offset");
       if (!offset && !absl::StrContains(field.name, "Data DWord")) continue;
       seen_[record_number][f] = true;
-      ++result_.fields_compared;
       // Offsets and values alternate.
       const uint32_t expected = dword >= item.dwords.size() ? 0
                                 : offset                    ? item.dwords[dword] & 0x7ffffc
@@ -719,6 +860,8 @@ class Comparison {
   // Record of each of the oracle's items that is a packet, -1 for none.
   std::vector<int> packet_records_;
   int past_end_ = -1;
+  // By name, over all batches so far.
+  absl::flat_hash_map<absl::string_view, const OracleItem*> last_packets_;
   int last_found_packet_ = -1;
   absl::string_view last_found_name_;
 };
@@ -769,9 +912,10 @@ std::string CompareResult::Report(int max_mismatches) const {
   absl::StrAppendFormat(&out,
                         "%d batches, %d packets, %d fields in the oracle\n"
                         "compared: %d packets, %d structs, %d registers, %d pointers, %d fields, "
-                        "%d dwords\n",
+                        "%d dwords, %d buffers with %d values; excused: %d fields\n",
                         batches, oracle_packets, oracle_fields, packets_compared, structs_compared,
-                        registers_compared, pointers_compared, fields_compared, dwords_compared);
+                        registers_compared, pointers_compared, fields_compared, dwords_compared,
+                        data_compared, values_compared, fields_excused);
   absl::StrAppendFormat(&out, "unknown runs: %d, structs found after another packet: %d\n",
                         unknown_records, structs_found_elsewhere);
   absl::StrAppend(&out, "rules used:\n");

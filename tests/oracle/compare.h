@@ -59,7 +59,13 @@ struct CompareResult {
   int64_t structs_compared = 0;
   int64_t registers_compared = 0;
   int64_t pointers_compared = 0;
+  // Vertex, constant and index buffers; values_compared are what they hold.
+  int64_t data_compared = 0;
+  int64_t values_compared = 0;
   int64_t fields_compared = 0;
+  // Fields that a rule excuses from having a counterpart. With fields_compared and those of
+  // mismatches they make up oracle_fields.
+  int64_t fields_excused = 0;
   int64_t dwords_compared = 0;
   // Structures that the oracle shows after one packet and the records after another.
   int64_t structs_found_elsewhere = 0;

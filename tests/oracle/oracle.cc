@@ -138,7 +138,7 @@ class Parser {
         Add(OracleKind::kUnavailable, trimmed);
         return nullptr;
       }
-      if (IsDataRow(trimmed)) return DataRow();
+      if (IsDataRow(trimmed)) return DataRow(trimmed);
       return "an indented line that is neither field nor data";
     }
     return Heading(line);
@@ -299,11 +299,19 @@ class Parser {
     }
   }
 
-  const char* DataRow() {
-    const OracleItem* item = Current();
+  const char* DataRow(absl::string_view line) {
+    OracleItem* item = Current();
     // Indices and CURBE contents have no heading of their own.
     if (item == nullptr || item->kind != OracleKind::kData) {
-      Add(OracleKind::kData, "data without heading");
+      item = &Add(OracleKind::kData, "data without heading");
+    }
+    while (!(line = absl::StripLeadingAsciiWhitespace(line)).empty()) {
+      const absl::string_view word = line.substr(0, line.find(' '));
+      line.remove_prefix(word.size());
+      if (word == "...") continue;
+      OracleField field;
+      field.value = word;
+      item->fields.push_back(field);
     }
     return nullptr;
   }

@@ -35,7 +35,8 @@ enum class OracleKind {
   kStruct,        // a descriptor that a pointer led to
   kRegister,      // a register that a packet wrote; address is the register's offset
   kPointerTable,  // binding table: fields named by index ("0", "1", …), enum_name holds a remark
-  kData,          // vertex, constant or index data; `name` says which, values are not kept
+  kData,          // vertex, constant or index data; `name` says which, each value is a nameless
+                  // field: real with two digits, decimal, or hexadecimal
   kReference,     // a shader that was not disassembled
   kUnavailable,   // "… unavailable": a pointer to memory that the capture does not have
   kUnknown,       // a dword that no packet matches
@@ -57,7 +58,8 @@ struct OracleItem {
   int packet = -1;
   // Line of the text, from 1.
   int line = 0;
-  // kRegister and kUnknown: the dword printed in the heading.
+  // kRegister and kUnknown: the dword printed in the heading. kData: the size in bytes, if it has
+  // a heading.
   uint64_t heading_value = 0;
   // In order from `address`; without those of nested structures, which repeat them.
   std::vector<uint32_t> dwords;

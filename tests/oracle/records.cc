@@ -9,6 +9,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -134,6 +135,17 @@ void Dwords(const JsonValue& json, Record* record) {
   }
 }
 
+// Empty if the text is not pairs of digits.
+std::vector<uint8_t> BytesOfHex(absl::string_view text) {
+  absl::ConsumePrefix(&text, "0x");
+  if (text.size() % 2 != 0) return {};
+  for (char c : text) {
+    if (!absl::ascii_isxdigit(c)) return {};
+  }
+  const std::string raw = absl::HexStringToBytes(text);
+  return {raw.begin(), raw.end()};
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<Record>> ParseRecords(absl::string_view jsonl) {
@@ -175,6 +187,8 @@ absl::StatusOr<std::vector<Record>> ParseRecords(absl::string_view jsonl) {
       if (it != by_id.end()) record.parent = it->second;
     }
     Dwords(json, &record);
+    record.bytes = BytesOfHex(Text(json, "bytes"));
+    record.size = Number(json, "size").value_or(0);
     Fields(json, &record);
     Faults(json, &record);
     if (const auto id = Number(json, "id")) by_id[*id] = static_cast<int>(records.size());

@@ -57,6 +57,10 @@ struct Record {
   // Offset of a register, where the record is one.
   absl::optional<uint64_t> register_offset;
   std::vector<uint32_t> dwords;
+  // Byte-sized records and data, in place of dwords.
+  std::vector<uint8_t> bytes;
+  // Data: how much there is in all, of which the record may hold the beginning.
+  uint64_t size = 0;
   std::vector<RecordField> fields;
   std::vector<RecordFault> faults;
 };
