@@ -528,7 +528,7 @@ class Parser {
       Problem(Code::kDuplicateName, At(node),
               absl::StrCat("there are two containers with the name \"", name, "\""))
           .notes.push_back({old->where, "the first is here"});
-      old = nullptr;
+      return;
     }
     const std::string like = Text(node, "like");
     if (amend && !like.empty()) {
@@ -558,7 +558,8 @@ class Parser {
       container.aliases = absl::StrSplit(alias, ',', absl::SkipEmpty());
     }
     ParseSize(node, inherited, container);
-    if (node.attribute("length")) container.length_name = Later(node, "length");
+    if (kind == ContainerKind::kPacket && node.attribute("length"))
+      container.length_name = Later(node, "length");
     if (node.attribute("bias")) container.length_bias = Small(node, "bias", 0, 255);
     if (node.attribute("engines")) container.engines_text = Later(node, "engines");
     if (node.attribute("stream")) container.stream_name = Later(node, "stream");
@@ -675,6 +676,7 @@ class Parser {
   void ParseFlow(pugi::xml_node node, Container& container) {
     Allow(node, {"kind", "when", "to"});
     Empty(node);
+    const size_t problems = diagnostics_.errors();
     Required(node, "kind");
     Flow flow;
     flow.where = At(node);
@@ -682,7 +684,8 @@ class Parser {
         static_cast<Flow::Kind>(Word(node, "kind", {"jump", "call", "return", "end", "terminate"}));
     flow.when = Later(node, "when");
     flow.to = Later(node, "to");
-    container.flows.push_back(std::move(flow));
+    // Of an unknown kind nothing more can be said.
+    if (problems == diagnostics_.errors()) container.flows.push_back(std::move(flow));
   }
 
   static bool RemoveItem(std::vector<Item>& items, const std::string& name) {
@@ -813,7 +816,7 @@ class Parser {
     item.encoding.groups = Number(node, "groups", 1u << 31).value_or(0);
     item.encoding.align = Number(node, "align", 1u << 31).value_or(0);
     for (const char* power : {"align", "groups"}) {
-      if (node.attribute(power) && Text(node, power) == "0") {
+      if (node.attribute(power) && Number(node, power) == uint64_t{0}) {
         Problem(wide, At(node, power), absl::StrCat(power, " cannot be 0"));
       }
     }

@@ -162,13 +162,6 @@ class Resolver {
     for (size_t i = 0; i < model_.enums.size(); ++i) {
       enums_.emplace(model_.enums[i].name, static_cast<int>(i));
     }
-    for (const Container& c : model_.containers) {
-      if (enums_.count(c.name) != 0) {
-        Problem(
-            Code::kDuplicateName, c.where,
-            absl::StrCat("\"", c.name, "\" is an enumeration too; one of them needs another name"));
-      }
-    }
     UniqueNames();
     enum_used_.resize(model_.enums.size());
     is_part_.resize(model_.containers.size());
@@ -180,7 +173,7 @@ class Resolver {
     }
   }
 
-  // What `to`, `engines` and tools look up by name must be one thing.
+  // What `type`, `to`, `engines` and tools look up by name must be one thing.
   void UniqueNames() {
     const auto claim = [this](std::map<std::string, Location>& names, absl::string_view name,
                               Location where) {
@@ -193,6 +186,7 @@ class Resolver {
     std::map<std::string, Location> targets, engines, spaces;
     for (const DataKind& kind : model_.data_kinds) claim(targets, kind.name, kind.where);
     for (const Stream& stream : model_.streams) claim(targets, stream.name, stream.where);
+    for (const Enum& e : model_.enums) claim(targets, e.name, e.where);
     for (const Container& c : model_.containers) claim(targets, c.name, c.where);
     for (const Container& c : model_.containers) {
       for (const std::string& alias : c.aliases) claim(targets, alias, At(c.where, "alias"));
@@ -735,7 +729,8 @@ class Resolver {
                          [&](const FlatLeaf* o) { return o->bit + o->item->width <= leaf.bit; }),
           open.end());
       for (const FlatLeaf* other : open) {
-        if (leaf.overlap || other->overlap) continue;
+        // A field that meets its own next repetition is longer than its item, which was said.
+        if (leaf.overlap || other->overlap || leaf.item == other->item) continue;
         if (!overlaps_.emplace(other->item, leaf.item).second) continue;
         Problem(
             Code::kOverlap, leaf.item->where,
@@ -865,7 +860,8 @@ class Resolver {
             const bool c_later = std::make_pair(other->where.file, other->where.offset) <
                                  std::make_pair(c->where.file, c->where.offset);
             Problem(Code::kAmbiguousOpcode, (c_later ? c : other)->where,
-                    absl::StrCat("\"", c->name, "\" and \"", other->name,
+                    absl::StrCat("\"", (c_later ? other : c)->name, "\" and \"",
+                                 (c_later ? c : other)->name,
                                  "\" match the same dword on the same engine"))
                 .notes.push_back({(c_later ? other : c)->where, "the other is here"});
           }
@@ -1273,6 +1269,7 @@ class Resolver {
 
   void Names() {
     std::map<std::string, Location> types, c_names;
+    std::set<std::string> seen;  // two of one name were reported already
     const auto claim = [&](std::map<std::string, Location>& names, const std::string& name,
                            Location where, absl::string_view language) {
       const auto [old, fresh] = names.emplace(name, where);
@@ -1289,6 +1286,7 @@ class Resolver {
             Code::kValueTooWide, value.where,
             absl::StrCat("value \"", value.name, "\" of \"", e.name, "\" has more than 32 bits"));
       }
+      seen.insert(e.name);
       claim(types, CppName(e.name), e.where, "C++");
       claim(c_names, CType(model_.c_prefix, e.name), e.where, "C");
       std::map<std::string, Location> enumerators;
@@ -1299,8 +1297,10 @@ class Resolver {
     for (Container& c : model_.containers) {
       c.cpp = CppName(c.name);
       c.c = CType(model_.c_prefix, c.name);
-      claim(types, c.cpp, c.where, "C++");
-      claim(c_names, c.c, c.where, "C");
+      if (seen.insert(c.name).second) {
+        claim(types, c.cpp, c.where, "C++");
+        claim(c_names, c.c, c.where, "C");
+      }
       NameScope scope;
       constants_.clear();
       NameItems(c, c.items, scope, claim);
