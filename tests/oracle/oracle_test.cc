@@ -80,7 +80,7 @@ constexpr char kRecords[] =
     R"({"type":"schema","id":0,"version":1}
 {"type":"submission","id":1,"index":0}
 {"type":"packet","id":2,"parent":1,"address":"0x1000","name":"PIPELINE_SELECT","dwords":["0x69040300"],"fields":[{"name":"Pipeline Selection","bits":[1,0],"value":0,"enum":"3D"},{"name":"Force Media Awake","bits":[5,5],"value":false},{"name":"Mask Bits","bits":[15,8],"value":3}]}
-{"type":"packet","id":3,"parent":1,"address":"0x1004","name":"3DSTATE_VERTEX_BUFFERS","dwords":["0x78080002","0x0004400c","0xffa00000","0xffff8000"],"fields":[{"name":"DWord Length","bits":[7,0],"value":2},{"name":"Vertex Buffer State[0].Buffer Pitch","bits":[43,32],"value":12},{"name":"Vertex Buffer State[0].Buffer Starting Address","bits":[127,64],"value":"0x8000ffa00000"}]}
+{"type":"packet","id":3,"parent":1,"address":"0x1004","name":"3DSTATE_VERTEX_BUFFERS","dwords":["0x78080002","0x0004400c","0xffa00000","0xffff8000"],"fields":[{"name":"DWord Length","bits":[7,0],"value":2},{"name":"Vertex Buffer State[0].Buffer Pitch","bits":[43,32],"value":12},{"name":"Vertex Buffer State[0].Buffer Starting Address","bits":[127,64],"value":"0x8000ffa00000","raw":"0xffff8000ffa00000"}]}
 {"type":"data","id":12,"parent":3,"address":"0x8000ffa00000","name":"vertex buffer","size":36,"dwords":["3f800000","00000003"]}
 {"type":"packet","id":4,"parent":1,"address":"0x1014","name":"MI_LOAD_REGISTER_IMM","dwords":["0x11000001","0x00007004","0x02120212"],"fields":[{"name":"DWord Length","bits":[7,0],"value":1},{"name":"Register Offset","bits":[54,34],"value":"0x7004"},{"name":"Data DWord","bits":[95,64],"value":34734610}]}
 {"type":"struct","id":5,"parent":4,"address":"0x101c","name":"CACHE_MODE_1","register":"0x7004","dwords":["0x02120212"],"fields":[{"name":"Partial Resolve Disable In VC","bits":[1,1],"value":true}]}
@@ -314,8 +314,9 @@ TEST(OracleComparison, CatchesAChangedReal) {
 }
 
 TEST(OracleComparison, CatchesAChangedAddress) {
-  EXPECT_EQ(Only(Compare({}, {{R"("0x8000ffa00000")", R"("0x8000ffb00000")"}})).field,
-            "Vertex Buffer State[0].Buffer Starting Address");
+  EXPECT_EQ(
+      Only(Compare({}, {{R"("value":"0x8000ffa00000")", R"("value":"0x8000ffb00000")"}})).field,
+      "Vertex Buffer State[0].Buffer Starting Address");
 }
 
 TEST(OracleComparison, CatchesAWrongEnumName) {
