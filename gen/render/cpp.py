@@ -1,5 +1,7 @@
 """C++ expressions for what the IR says. The template prints them; nothing is derived there."""
 
+import re
+
 from body import Body, Ir, Term, Unsupported, bit_text, shifted
 from text import call, hexadecimal, quote
 
@@ -10,6 +12,7 @@ _ACCESS = {
     "readwrite": "bits::reads_writes",
     "none": "bits::no_access",
 }
+_INDEX = re.compile(r"\[i\d+\]")
 _CODE = ("minus", "shift", "log2", "groups", "align")
 _QUALIFIED = {"address": "packsmith::address"}
 
@@ -123,8 +126,8 @@ def term(leaf: Ir, path: str, place: Ir) -> str:
 
 def row(leaf: Ir, path: str, bit: str) -> list[tuple[str, list[str]]]:
     """A leaf in ps_layout: calls of the visitor, as (method, arguments)."""
-    member, name = "ps_p." + path, quote(path)
-    place = [member, bit, str(leaf["width"]), name]
+    member, name = "ps_p." + path, quote(_INDEX.sub("[]", path))
+    place = [member, bit, str(min(64, leaf["width"])), name]
     code = _encoding(leaf)
     kind = leaf["type"]
     if code:
@@ -179,8 +182,10 @@ class _Face:
     store = "bits::store"
 
     def term(self, leaf: Ir, path: str, place: Ir, bit: int) -> Term | None:
-        """What a leaf adds to one word."""
+        """What a leaf adds to one word. No member has more than 64 bits."""
         del bit
+        if place["from"] >= 64:
+            return None
         return Term(term(leaf, path, place))
 
     def raw(self, leaf: Ir, path: str) -> str:
@@ -203,7 +208,8 @@ class Packet:
         tail = container["tail"]
         if tail is not None:
             start = tail["start_bit"] // 8
-            if tail["start_bit"] % 32 or start < self.bytes or tail["item_bytes"] % 4:
+            if start < self.bytes or (not self.byte_unit and (
+                    tail["start_bit"] % 32 or tail["item_bytes"] % 4)):
                 raise Unsupported(f"{container['name']}: the tail does not follow in whole dwords")
             self.bytes = self.max_bytes = start
         self.fixed = not (container["variants"] or container["parts"] or tail)
@@ -261,6 +267,7 @@ class Packet:
         base += loop["bit"]
         strides = [*strides, (index, loop["stride"])]
         lines = [" " * indent + f"for (unsigned {index} = 0; {index} < {loop['count']}; ++{index}) {{"]
+        lines.append(" " * (indent + 2) + f"ps_v.index({index});")
         for leaf in loop["leaves"]:
             lines += self._row(leaf, bit_text(base + leaf["bit"], strides), indent + 2)
         for nested in loop["loops"]:
@@ -336,11 +343,12 @@ def prepare(container: Ir) -> Ir:
         f", packsmith::span<const {p['struct']}> ps_{p['id']} = {{}}" for p in made["repeated"])
     tail = container["tail"]
     if tail is not None:
-        size = tail["item_bytes"] // 4
+        size = tail["item_bytes"] // unit
         length = container["length"]
         most = None
         if length is not None:
-            most = ((1 << length["width"]) - 1 + length["bias"] - body.bytes // 4) // size
+            most = (((1 << length["width"]) - 1 + length["bias"]) * 4 - body.bytes) // (
+                tail["item_bytes"])
         made["tail"] = dict(tail, size=size, max_items=most)
         if tail["struct"] is None:
             made["item"] = prepare(_ITEM | tail["item"])
@@ -371,8 +379,9 @@ def _part(part: Ir, index: int, unit: int) -> Ir:
     note = f"{part['name']}, a part that follows"
     if part["when"]:
         note += " if " + condition(part["when"], "")
-    return dict(part, index=index, size=part["bytes"] // unit, count=count, count_name=name,
-                note=note + ".")
+    size = part["bytes"] // unit
+    return dict(part, index=index, size=size, count=count, count_name=name, note=note + ".",
+                total=f"{count} * {size}" if count else str(size))
 
 
 def example(containers: list[Ir]) -> Ir | None:
@@ -389,3 +398,40 @@ def example(containers: list[Ir]) -> Ir | None:
             best = (rank, dict(cpp=container["cpp"], word=container["word"], extent=extent,
                                member=f".{plain[0]['id']} = 1"))
     return best[1] if best else None
+
+
+def in_order(containers: list[Ir]) -> list[Ir]:
+    """Each type after those that it holds or takes."""
+    by_name = {container["cpp"]: container for container in containers}
+    done: dict[str, Ir] = {}
+
+    def visit(container: Ir) -> None:
+        if container["cpp"] in done:
+            return
+        tail = container["tail"] or {}
+        needed = [m["type"] for m in container["members"]]
+        needed += [p["struct"] for p in container["parts"]] + [tail.get("struct")]
+        needed += [m["type"] for m in (tail.get("item") or {}).get("members", ())]
+        for name in needed:
+            if name in by_name and name != container["cpp"]:
+                visit(by_name[name])
+        done[container["cpp"]] = container
+
+    for container in containers:
+        visit(container)
+    return list(done.values())
+
+
+def names(container: Ir) -> Ir:
+    """Members as C++ writes them and as the manual does."""
+    fields: list[Ir] = []
+
+    def collect(leaves: list[Ir], loops: list[Ir]) -> None:
+        for leaf in leaves:
+            fields.append(dict(path=_INDEX.sub("[]", leaf["path"]),
+                               name=_INDEX.sub("[]", leaf["name"])))
+        for loop in loops:
+            collect(loop["leaves"], loop["loops"])
+
+    collect(container["leaves"], container["loops"])
+    return dict(container, fields=fields)

@@ -1,8 +1,10 @@
 #!/usr/bin/python3
 """Prints the IR of one generation as C++, C, names and embedded tables.
 
-    render.py --ir gfx9.json --cpp gfx9.h --c gfx9_pack.h --names gfx9_names.h
-              --tables gfx9.tables --embed gfx9_tables.cc --symbol gfx9_tables
+    render.py --ir gfx9.json --cpp gfx9.h --c gfx9_pack.h --c-bits gfx9_bits.h
+              --names gfx9_names.h
+              --tables gfx9.tables --symbol gfx9_tables
+              --embed gfx9_tables.cc --embed-header gfx9_tables.h
 
 Every output is optional. Outputs are written whole or not at all, and depend on nothing but the
 inputs. --list-outputs prints what would be written, --depfile what was read, in make's syntax.
@@ -14,6 +16,7 @@ import os
 import re
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +25,10 @@ sys.dont_write_bytecode = True
 
 import jinja2  # noqa: E402
 
+import c  # noqa: E402
 import cpp  # noqa: E402
 import text  # noqa: E402
+from body import Unsupported  # noqa: E402
 
 TEMPLATES = Path(__file__).resolve().parent.parent / "templates"
 
@@ -55,10 +60,62 @@ def guard(*words: str) -> str:
 
 def render_cpp(env: jinja2.Environment, ir: cpp.Ir) -> str:
     """The C++ header."""
-    containers = [cpp.prepare(c) for c in ir["containers"]]
-    return env.get_template("header.h.jinja").render(
+    containers = [cpp.prepare(c) for c in cpp.in_order(ir["containers"])]
+    return text.fold(env.get_template("header.h.jinja").render(
         ir=ir, containers=containers, example=cpp.example(containers),
-        guard=guard(ir["generation"], "H"))
+        guard=guard(ir["generation"], "H")))
+
+
+def render_c(env: jinja2.Environment, ir: cpp.Ir) -> str:
+    """The C header."""
+    prefix = ir["c_prefix"]
+
+    def prefixed(name: str) -> str:
+        return name if name.startswith(prefix + "_") else prefix + ("" if name.startswith("_")
+                                                                    else "_") + name
+
+    def c_default(member: cpp.Ir) -> str:
+        # C++ takes no integer for an enumeration.
+        cast = f"({member['type']})" if member["type"].startswith("enum ") else ""
+        return cast + member["default"]
+
+    containers = [c.prepare(one) for one in ir["containers"]]
+    return text.fold(env.get_template("pack_c.h.jinja").render(
+        ir=ir, containers=containers, prefixed=prefixed, c_default=c_default,
+        ones=lambda width: hex((1 << width) - 1), example=c.example(containers),
+        guard=guard(ir["generation"], "PACK_H")))
+
+
+def render_bits(env: jinja2.Environment, ir: cpp.Ir) -> str:
+    """Positions of fields, for C."""
+    return env.get_template("bits_c.h.jinja").render(
+        ir=ir, containers=c.positions(ir["containers"]), guard=guard(ir["generation"], "BITS_H"))
+
+
+def render_names(env: jinja2.Environment, ir: cpp.Ir) -> str:
+    """Names, for C++."""
+    def distinct(values: list[cpp.Ir]) -> list[cpp.Ir]:
+        return list({v["value"]: v for v in reversed(values)}.values())[::-1]
+
+    return text.fold(env.get_template("names.h.jinja").render(
+        ir=ir, containers=[cpp.names(one) for one in ir["containers"]], distinct=distinct,
+        guard=guard(ir["generation"], "NAMES_H")))
+
+
+def render_embedded(env: jinja2.Environment, ir: cpp.Ir, symbol: str, tables: bytes) -> str:
+    """The tables as a C++ source file."""
+    padded = tables + bytes(-len(tables) % 8)
+    words = [f"0x{int.from_bytes(padded[at:at + 8], sys.byteorder):x}," for at in
+             range(0, len(padded), 8)]
+    lines = [" ".join(words[at:at + 5]) for at in range(0, len(words), 5)]
+    return env.get_template("embed.cc.jinja").render(
+        ir=ir, symbol=symbol, lines=lines, size=len(tables))
+
+
+def render_embedded_header(env: jinja2.Environment, ir: cpp.Ir, symbol: str) -> str:
+    """Declares what render_embedded defines."""
+    return env.get_template("embed.h.jinja").render(
+        ir=ir, symbol=symbol, guard=guard(symbol, "H"))
 
 
 def write(path: Path, content: str) -> None:
@@ -78,10 +135,30 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--ir", type=Path, required=True)
     parser.add_argument("--cpp", type=Path, help="C++ header to write")
+    parser.add_argument("--c", type=Path, help="C header to write")
+    parser.add_argument("--c-bits", type=Path, help="C header with the positions of fields to write")
+    parser.add_argument("--names", type=Path, help="C++ header with names to write")
+    parser.add_argument("--tables", type=Path, help="decode tables to embed")
+    parser.add_argument("--embed", type=Path, help="C++ source that holds the tables, to write")
+    parser.add_argument("--embed-header", type=Path, help="header that declares them, to write")
+    parser.add_argument("--symbol", help="name of the embedded tables")
     parser.add_argument("--depfile", type=Path)
     parser.add_argument("--list-outputs", action="store_true")
     options = parser.parse_args(arguments)
-    outputs = [path for path in (options.cpp,) if path]
+    if options.embed and not (options.tables and options.symbol):
+        parser.error("--embed needs --tables and --symbol")
+    if options.embed_header and not options.symbol:
+        parser.error("--embed-header needs --symbol")
+    printers: list[tuple[Path | None, Callable[[jinja2.Environment, cpp.Ir], str]]] = [
+        (options.cpp, render_cpp),
+        (options.c, render_c),
+        (options.c_bits, render_bits),
+        (options.names, render_names),
+        (options.embed, lambda env, ir: render_embedded(env, ir, options.symbol,
+                                                        options.tables.read_bytes())),
+        (options.embed_header, lambda env, ir: render_embedded_header(env, ir, options.symbol)),
+    ]
+    outputs = [path for path, _ in printers if path]
     if options.list_outputs:
         print(*outputs, sep="\n")
         return 0
@@ -92,16 +169,14 @@ def main(arguments: list[str]) -> int:
               file=sys.stderr)
         return 1
     try:
-        made: list[tuple[Path, str]] = []
-        if options.cpp:
-            made.append((options.cpp, render_cpp(env, ir)))
-    except cpp.Unsupported as problem:
+        made = [(path, render(env, ir)) for path, render in printers if path]
+    except Unsupported as problem:
         print(f"{options.ir}: {problem}", file=sys.stderr)
         return 1
     for path, content in made:
         write(path, content)
     if options.depfile:
-        read = [options.ir, *sorted(TEMPLATES.glob("*.jinja"))]
+        read = [options.ir, *([options.tables] if options.tables else []), *sorted(TEMPLATES.glob("*.jinja"))]
         write(options.depfile, " ".join(map(str, outputs)) + ": " + " ".join(map(str, read)) + "\n")
     return 0
 

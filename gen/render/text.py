@@ -1,6 +1,6 @@
 """Laying out generated text: lines of at most 100 columns."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 COLUMNS = 100
 
@@ -77,6 +77,37 @@ def comment_safe(text: str) -> str:
     return text.replace("*/", "* /").replace("\\\n", "\n").rstrip("\\")
 
 
-def indented(lines: Iterable[str], by: int) -> list[str]:
-    """The lines, further right."""
-    return [" " * by + line if line else line for line in lines]
+# Where a long line of code may be broken, the best first.
+_BREAKS = (") return ", " && ", " || ", ", ", " | ", " ? ", " = ")
+
+
+def _fold_line(line: str) -> list[str]:
+    if len(line) <= COLUMNS or line.lstrip().startswith(("//", "#", "*")):
+        return [line]
+    pad = len(line) - len(line.lstrip())
+    quoted = [False] * len(line)
+    inside = False
+    for at, character in enumerate(line):
+        quoted[at] = inside or character == '"'
+        if character == '"' and line[at - 1] != "\\":
+            inside = not inside
+    for separator in _BREAKS:
+        cut = 0
+        at = line.find(separator, pad + 1)
+        while at != -1:
+            after = at + (1 if separator == ") return " else len(separator.rstrip()))
+            if after <= COLUMNS and not quoted[at]:
+                cut = after
+            at = line.find(separator, at + 1)
+        if cut > pad + 20:
+            return [line[:cut], *_fold_line(" " * (pad + 4) + line[cut:].lstrip())]
+    return [line]
+
+
+def fold(content: str) -> str:
+    """Breaks lines of code that came out too long, and leaves one empty line where there are many."""
+    lines: list[str] = []
+    for line in content.split("\n"):
+        if line or not lines or lines[-1]:
+            lines += _fold_line(line)
+    return "\n".join(lines)

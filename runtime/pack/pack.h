@@ -32,10 +32,8 @@
 // Members that share bits (two views of one dword) are ORed: leave all but one at zero.
 //
 // The C part, PACKSMITH_C_..., serves the generated C headers; their interface is described there.
-#ifndef PACKSMITH_RUNTIME_PACK_PACK_H_
+#if defined(__cplusplus) && !defined(PACKSMITH_RUNTIME_PACK_PACK_H_)
 #define PACKSMITH_RUNTIME_PACK_PACK_H_
-
-#if defined(__cplusplus)
 #include <cstdint>
 
 namespace packsmith {
@@ -70,7 +68,7 @@ enum class reason : uint32_t {
 struct error {
   const char* field = nullptr;  // the member as written in C++; for verify the manual's name
   reason why = reason::none;
-  uint32_t item = 0;  // which item of the tail it was
+  uint32_t item = 0;  // which item of the tail it was, or which index stands for [] in `field`
 
   constexpr explicit operator bool() const { return why != reason::none; }
 };
@@ -289,6 +287,8 @@ constexpr access no_access = access::none, reads = access::read, writes = access
 // these, in bit order: bit counts from the packet's start, then the width, then the name.
 
 struct visitor {
+  // The index of what follows, in a loop.
+  [[gnu::always_inline]] constexpr void index(unsigned) {}
   [[gnu::always_inline]] constexpr void flag(auto&&...) {}     // bool, one bit
   [[gnu::always_inline]] constexpr void uint(auto&&...) {}     // unsigned integer or enumeration
   [[gnu::always_inline]] constexpr void sint(auto&&...) {}     // two's complement
@@ -423,9 +423,11 @@ struct tester : visitor {
 struct finder : visitor {
   error found;
   unsigned present = ~0u;  // bits
+  unsigned at = 0;         // index in a loop
 
+  constexpr void index(unsigned i) { at = i; }
   constexpr void put(reason why, const char* name) {
-    if (why != reason::none && !found) found = error{name, why};
+    if (why != reason::none && !found) found = error{name, why, at};
   }
   // raw: what does fit is stored as.
   [[gnu::noinline]] constexpr void put(reason why, uint64_t raw, unsigned bit, unsigned width,
@@ -774,28 +776,24 @@ inline void value_does_not_fit_its_field(const char*) {}
 
 }  // namespace bits
 
+namespace bits {
+template <class T, bool = byte_record<T>>
+struct unit {
+  using word = uint32_t;
+  static constexpr unsigned size = T::length;
+};
+template <class T>
+struct unit<T, true> {
+  using word = uint8_t;
+  static constexpr unsigned size = T::size;
+};
+}  // namespace bits
+
 // The items that follow a packet, unpacked when they are read.
 template <class T>
 struct view {
-  static constexpr bool bytes = bits::byte_record<T>;
-  struct units {
-    using word = uint32_t;
-    static constexpr unsigned stride() { return T::length; }
-  };
-  struct octets {
-    using word = uint8_t;
-    static constexpr unsigned stride() { return T::size; }
-  };
-  template <bool B, class X, class Y>
-  struct pick {
-    using type = X;
-  };
-  template <class X, class Y>
-  struct pick<false, X, Y> {
-    using type = Y;
-  };
-  using unit = typename pick<bytes, octets, units>::type;
-  using word = typename unit::word;
+  using word = typename bits::unit<T>::word;
+  static constexpr unsigned stride = bits::unit<T>::size;  // words
 
   const word* first = nullptr;
   unsigned count = 0;
@@ -804,8 +802,8 @@ struct view {
   constexpr bool empty() const { return count == 0; }
   // Past the end: an item of zeros.
   constexpr T operator[](unsigned i) const {
-    if (i < count) return bits::unpack<T>(first + static_cast<unsigned long>(i) * unit::stride());
-    constexpr word zeros[unit::stride()] = {};
+    if (i < count) return bits::unpack<T>(first + static_cast<unsigned long>(i) * stride);
+    constexpr word zeros[stride] = {};
     return bits::unpack<T>(zeros);
   }
 
@@ -837,10 +835,10 @@ constexpr unsigned total(const uint8_t* from, unsigned count, unsigned bit, unsi
 }
 
 // The whole items from `start` to `count`.
-template <class T>
-constexpr view<T> items(const uint32_t* dw, unsigned count, unsigned start) {
+template <class T, class Word>
+constexpr view<T> items(const Word* from, unsigned count, unsigned start) {
   if (count <= start) return {};
-  return {dw + start, (count - start) / T::length};
+  return {from + start, (count - start) / view<T>::stride};
 }
 
 // Reads the parts that follow a packet, never past the end.
@@ -884,54 +882,274 @@ struct packed_bytes {
   error status;
 };
 
+namespace bits {
+template <class T>
+constexpr unsigned most_of() {
+  if constexpr (requires { T::max_size; })
+    return T::max_size;
+  else if constexpr (requires { T::max_length; })
+    return T::max_length;
+  else if constexpr (byte_record<T>)
+    return T::size;
+  else
+    return T::length;
+}
+template <class Out>
+constexpr Out must_fit(const Out& out) {
+  if (__builtin_is_constant_evaluated() && out.status) {
+    value_does_not_fit_its_field(out.status.field);
+  }
+  return out;
+}
+}  // namespace bits
+
 template <class T>
 constexpr auto packed(const T& p) {
   if constexpr (bits::byte_record<T>) {
-    constexpr unsigned n = [] {
-      if constexpr (bits::has_variants<T>)
-        return T::max_size;
-      else
-        return T::size;
-    }();
-    packed_bytes<n> out;
-    if constexpr (bits::has_variants<T>)
+    packed_bytes<bits::most_of<T>()> out;
+    if constexpr (requires { p.bytes_needed(); })
       out.size = p.bytes_needed();
     else
-      out.size = n;
+      out.size = T::size;
     out.status = p.template pack<checks::on>(out.bytes);
-    if (__builtin_is_constant_evaluated() && out.status) {
-      bits::value_does_not_fit_its_field(out.status.field);
-    }
-    return out;
+    return bits::must_fit(out);
   } else {
-    constexpr unsigned n = [] {
-      if constexpr (bits::has_variants<T>)
-        return T::max_length;
-      else
-        return T::length;
-    }();
-    packed_words<n> out;
+    packed_words<bits::most_of<T>()> out;
     out.length = bits::words_of(p);
     out.status = p.template pack<checks::on>(out.dw);
-    if (__builtin_is_constant_evaluated() && out.status) {
-      bits::value_does_not_fit_its_field(out.status.field);
-    }
-    return out;
+    return bits::must_fit(out);
   }
 }
 // With a tail: packed(MI_LOAD_REGISTER_IMM{}, {{.register_offset = 0x7000, .data_dword = 1}}).
 template <class T, unsigned N>
 constexpr auto packed(const T& p, const typename T::ps_item (&items)[N]) {
-  packed_words<T::dwords_needed(N)> out;
-  out.length = T::dwords_needed(N);
-  out.status = p.template pack<checks::on>(out.dw, span<const typename T::ps_item>(items));
-  if (__builtin_is_constant_evaluated() && out.status) {
-    bits::value_does_not_fit_its_field(out.status.field);
+  if constexpr (bits::byte_record<T>) {
+    packed_bytes<T::bytes_needed(N)> out;
+    out.size = T::bytes_needed(N);
+    out.status = p.template pack<checks::on>(out.bytes, items);
+    return bits::must_fit(out);
+  } else {
+    packed_words<T::dwords_needed(N)> out;
+    out.length = T::dwords_needed(N);
+    out.status = p.template pack<checks::on>(out.dw, items);
+    return bits::must_fit(out);
   }
-  return out;
 }
 
 }  // namespace packsmith
 #endif  // __cplusplus
 
-#endif  // PACKSMITH_RUNTIME_PACK_PACK_H_
+#if (!defined(__cplusplus) || defined(PACKSMITH_WANT_C)) && !defined(PACKSMITH_RUNTIME_PACK_PACK_C_)
+#define PACKSMITH_RUNTIME_PACK_PACK_C_
+// The C part. Its users are generated headers; what they offer stands at their tops.
+
+#if defined(__OPENCL_VERSION__) || defined(__OPENCL_C_VERSION__)
+#define PS_OPENCL
+#endif
+
+#ifdef PS_OPENCL
+// No header exists. A program that has these types already defines PACKSMITH_NO_TYPES.
+#ifndef PACKSMITH_NO_TYPES
+typedef uchar uint8_t;
+typedef int int32_t;
+typedef uint uint32_t;
+typedef long int64_t;
+typedef ulong uint64_t;
+#endif
+// Where packed words go. Generic pointers are not in every OpenCL.
+#ifndef PS_GLOBAL
+#define PS_GLOBAL __global
+#endif
+#else
+#include <stdint.h>
+#ifndef __cplusplus
+#include <stdbool.h>
+#endif
+#define PS_GLOBAL
+#endif
+
+// The driver's hooks. Without them addresses are plain integers. A driver that defines the type of
+// its addresses also says how one is combined with the other bits of its dword.
+#if !defined(__gen_address_type) || defined(PS_OPENCL)
+#undef __gen_address_type
+#define __gen_address_type uint64_t
+#ifndef __gen_combine_address
+#define __gen_combine_address(data, location, address, delta) ((uint64_t)(address) + (delta))
+#endif
+#endif
+#ifndef __gen_user_data
+#define __gen_user_data void
+#endif
+
+#if !defined(PS_OPENCL) && !defined(NDEBUG)
+#define PS_CHECKS
+#endif
+
+#define PS_UNUSED __attribute__((unused))
+#define PS_INLINE static inline __attribute__((always_inline, unused))
+
+// The heads of the generated functions.
+#ifdef PS_OPENCL
+#define PS_PACK(T)                                                \
+  PS_INLINE void T##_pack(PS_UNUSED PS_GLOBAL void* restrict dst, \
+                          PS_UNUSED const struct T* restrict values)
+#define PS_PACK_BYTES(T) PS_PACK(T)
+#define ps_combine(location, address, delta) ((uint64_t)(address) + (delta))
+#define PS_REPACK(T, length)                                                       \
+  PS_INLINE void T##_repack(PS_GLOBAL void* dst, const PS_GLOBAL uint32_t* origin, \
+                            const struct T* values) {                              \
+    T##_pack(dst, values);                                                         \
+    for (unsigned ps_i = 0; ps_i < (length); ++ps_i) {                             \
+      ((PS_GLOBAL uint32_t*)dst)[ps_i] |= origin[ps_i];                            \
+    }                                                                              \
+  }
+#else
+#define PS_PACK(T)                                                                         \
+  PS_INLINE void T##_pack(PS_UNUSED __gen_user_data* data, PS_UNUSED void* __restrict dst, \
+                          PS_UNUSED const struct T* __restrict values)
+#define PS_PACK_BYTES(T)                                  \
+  PS_INLINE void T##_pack(PS_UNUSED void* __restrict dst, \
+                          PS_UNUSED const struct T* __restrict values)
+#define ps_combine(location, address, delta) __gen_combine_address(data, location, address, delta)
+#define PS_REPACK(T, length)                                                                 \
+  PS_INLINE void T##_repack(__gen_user_data* data, void* dst, const uint32_t* origin,        \
+                            const struct T* values) {                                        \
+    T##_pack(data, dst, values);                                                             \
+    for (unsigned ps_i = 0; ps_i < (length); ++ps_i) ((uint32_t*)dst)[ps_i] |= origin[ps_i]; \
+  }
+#endif
+// Whether all reads as described: forced fields and reserved bits. `file` is not written to.
+#define PS_UNPACK_BYTES(T)                                                       \
+  PS_INLINE bool T##_unpack(PS_UNUSED PS_GLOBAL void* file,                      \
+                            PS_UNUSED const PS_GLOBAL uint8_t* __restrict bytes, \
+                            PS_UNUSED struct T* __restrict values)
+
+PS_INLINE uint64_t ps_mask(unsigned width) {
+  return width >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << width) - 1;
+}
+PS_INLINE uint32_t ps_twos(int64_t v, unsigned width) {
+  return (uint32_t)((uint64_t)v & ps_mask(width));
+}
+
+#ifdef PS_CHECKS
+#include <stdio.h>
+#include <stdlib.h>
+// A value that does not fit ends the program, as an assertion does. `field` is the member as
+// written.
+static inline PS_UNUSED void ps_expect(int fits, const char* field) {
+  if (!fits) {
+    fprintf(stderr, "%s: value does not fit its field\n", field);
+    abort();
+  }
+}
+static inline PS_UNUSED void ps_fits(uint64_t v, unsigned width, const char* field) {
+  ps_expect((v & ~ps_mask(width)) == 0, field);
+}
+static inline PS_UNUSED void ps_fits_signed(int64_t v, unsigned width, const char* field) {
+  ps_expect((((uint64_t)v + ((uint64_t)1 << (width - 1))) & ~ps_mask(width)) == 0, field);
+}
+static inline PS_UNUSED void ps_fits_fixed(double v, unsigned fraction, double low, double high,
+                                           const char* field) {
+  const double scaled = v * (double)((uint64_t)1 << fraction);
+  ps_expect(scaled > low - 0.5 && scaled < high + 0.5, field);
+}
+static inline PS_UNUSED void ps_fits_offset(uint64_t v, unsigned shift, unsigned width,
+                                            const char* field) {
+  ps_expect((v & ~(ps_mask(width) << shift)) == 0, field);
+}
+#define PS_FITS(v, width) ps_fits(v, width, #v)
+#define PS_FITS_SIGNED(v, width) ps_fits_signed(v, width, #v)
+#define PS_FITS_FIXED(v, fraction, low, high) ps_fits_fixed(v, fraction, low, high, #v)
+#define PS_FITS_OFFSET(v, shift, width) ps_fits_offset(v, shift, width, #v)
+#define PS_ASSERT(condition) ps_expect(condition, #condition)
+#endif
+
+#ifdef PS_OPENCL
+PS_INLINE uint32_t ps_float(float v) { return as_uint(v); }
+PS_INLINE float ps_to_float(uint32_t v) { return as_float(v); }
+PS_INLINE int64_t ps_fixed(float v, unsigned fraction) {
+  return (int64_t)round(v * (float)((uint64_t)1 << fraction));
+}
+#else
+PS_INLINE uint32_t ps_float(float v) {
+  uint32_t out;
+  __builtin_memcpy(&out, &v, 4);
+  return out;
+}
+PS_INLINE float ps_to_float(uint32_t v) {
+  float out;
+  __builtin_memcpy(&out, &v, 4);
+  return out;
+}
+// In units of 2^-fraction, rounded to nearest, halves away from zero.
+PS_INLINE int64_t ps_fixed(double v, unsigned fraction) {
+  const double scaled = v * (double)((uint64_t)1 << fraction);
+  return (int64_t)(scaled < 0 ? scaled - 0.5 : scaled + 0.5);
+}
+#endif
+PS_INLINE uint32_t ps_ufixed(float v, unsigned fraction) { return (uint32_t)ps_fixed(v, fraction); }
+PS_INLINE uint32_t ps_sfixed(float v, unsigned fraction, unsigned width) {
+  return ps_twos(ps_fixed(v, fraction), width);
+}
+
+// IEEE half precision, rounded to nearest even.
+PS_INLINE uint32_t ps_half(float v) {
+  const uint32_t b = ps_float(v), sign = b >> 16 & 0x8000, magnitude = b & 0x7fffffff;
+  const bool subnormal = magnitude < 0x38800000;
+  const unsigned drop = subnormal ? 126 - (magnitude >> 23) : 13;
+  const uint32_t kept = subnormal ? (magnitude & 0x7fffff) | 0x800000 : magnitude - 0x38000000;
+  if (magnitude > 0x7f800000) return sign | 0x7e00 | (magnitude >> 13 & 0x3ff);
+  if (magnitude >= 0x47800000) return sign | 0x7c00;
+  if (drop > 25) return sign;
+  return sign | (kept + ((uint32_t)1 << (drop - 1)) - 1 + (kept >> drop & 1)) >> drop;
+}
+PS_INLINE float ps_from_half(uint32_t h) {
+  const uint32_t sign = (h & 0x8000) << 16, magnitude = h & 0x7fff;
+  if (magnitude >= 0x7c00) return ps_to_float(sign | 0x7f800000 | (magnitude & 0x3ff) << 13);
+  if (magnitude >= 0x400) return ps_to_float(sign | ((magnitude << 13) + 0x38000000));
+  return sign ? -((float)magnitude / 16777216.0f) : (float)magnitude / 16777216.0f;
+}
+
+PS_INLINE uint32_t ps_log2(uint64_t v) {
+  uint32_t n = 0;
+  while (v > 1) {
+    v >>= 1;
+    ++n;
+  }
+  return n;
+}
+PS_INLINE bool ps_is_power_of_two(uint64_t v) { return v != 0 && (v & (v - 1)) == 0; }
+// At least one group; all 2^width of them are stored as 0.
+PS_INLINE uint32_t ps_groups(uint64_t v, uint64_t n, unsigned width) {
+  const uint64_t whole = v / n + (v % n != 0);
+  return (uint32_t)((whole == 0 ? 1 : whole) & ps_mask(width));
+}
+PS_INLINE uint64_t ps_ungroup(uint64_t raw, uint64_t n, unsigned width) {
+  return (raw == 0 ? ps_mask(width) + 1 : raw) * n;
+}
+PS_INLINE uint64_t ps_align(uint64_t v, uint64_t n) { return (v + n - 1) / n * n; }
+
+// ORs into words that have been written.
+PS_INLINE void ps_put(uint32_t* words, unsigned bit, unsigned width, uint64_t raw) {
+  const unsigned w = bit / 32, lsb = bit % 32;
+  raw &= ps_mask(width);
+  words[w] |= (uint32_t)(raw << lsb);
+  if (lsb + width > 32) words[w + 1] |= (uint32_t)(raw >> (32 - lsb));
+  if (lsb + width > 64) words[w + 2] |= (uint32_t)(raw >> (64 - lsb));
+}
+PS_INLINE void ps_store(PS_GLOBAL uint8_t* to, uint32_t v, unsigned bytes) {
+  for (unsigned b = 0; b < bytes; ++b) to[b] = (uint8_t)(v >> (8 * b));
+}
+PS_INLINE uint64_t ps_get(const PS_GLOBAL uint8_t* bytes, unsigned size, unsigned bit,
+                          unsigned width) {
+  const unsigned first = bit / 8, lsb = bit % 8;
+  uint64_t v = 0;
+  for (unsigned b = 0; b < 8 && first + b < size; ++b) v |= (uint64_t)bytes[first + b] << (8 * b);
+  v >>= lsb;
+  if (lsb + width > 64 && first + 8 < size) v |= (uint64_t)bytes[first + 8] << (64 - lsb);
+  return v & ps_mask(width);
+}
+PS_INLINE int64_t ps_signed(uint64_t raw, unsigned width) {
+  return (int64_t)(raw << (64 - width)) >> (64 - width);
+}
+#endif  // PACKSMITH_RUNTIME_PACK_PACK_C_

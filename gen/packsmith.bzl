@@ -1,0 +1,213 @@
+"""From an XML description to libraries.
+
+    load("@packsmith//gen:packsmith.bzl", "packsmith_library")
+
+    packsmith_library(
+        name = "gfx9",           # the generation, as the XML says
+        src = "gfx9.xml",
+        deps = ["gfx8.xml"],     # what it extends, if anything
+    )
+
+makes
+
+    :gfx9          #include "packsmith/gfx9.h"         C++20
+    :gfx9_c        #include "packsmith/c/gfx9_pack.h"  C11 and OpenCL C; packsmith/c/gfx9_bits.h
+    :gfx9_names    #include "packsmith/gfx9_names.h"   names and printing, for C++
+    :gfx9_tables   #include "packsmith/gfx9_tables.h"  the decode tables, embedded
+    :gfx9_description                                  the IR and the tables as files
+"""
+
+load("@rules_cc//cc:defs.bzl", "cc_library")
+
+PacksmithInfo = provider(
+    doc = "What a description comes to.",
+    fields = {
+        "ir": "the resolved description, JSON",
+        "tables": "the decode tables",
+        "sources": "depset of the XML files",
+    },
+)
+
+def _description_impl(ctx):
+    ir = ctx.actions.declare_file(ctx.label.name + ".json")
+    tables = ctx.actions.declare_file(ctx.label.name + ".tables")
+    sources = depset(
+        [ctx.file.src],
+        transitive = [dep[DefaultInfo].files for dep in ctx.attr.deps if PacksmithInfo not in dep] +
+                     [dep[PacksmithInfo].sources for dep in ctx.attr.deps if PacksmithInfo in dep],
+    )
+    arguments = ctx.actions.args()
+    arguments.add(ir, format = "--ir=%s")
+    arguments.add(tables, format = "--tables=%s")
+    arguments.add("--no-warnings")
+    arguments.add(ctx.file.src)
+    ctx.actions.run(
+        executable = ctx.executable._packgen,
+        arguments = [arguments],
+        inputs = sources,
+        outputs = [ir, tables],
+        mnemonic = "Packgen",
+        progress_message = "Reading %s" % ctx.file.src.short_path,
+    )
+    return [
+        DefaultInfo(files = depset([ir, tables])),
+        OutputGroupInfo(ir = depset([ir]), tables = depset([tables])),
+        PacksmithInfo(ir = ir, tables = tables, sources = sources),
+    ]
+
+packsmith_description = rule(
+    implementation = _description_impl,
+    attrs = {
+        "src": attr.label(
+            allow_single_file = [".xml"],
+            mandatory = True,
+            doc = "The description.",
+        ),
+        "deps": attr.label_list(
+            allow_files = [".xml"],
+            doc = "What it extends: XML files, or other packsmith_description targets.",
+        ),
+        "_packgen": attr.label(
+            default = Label("//gen/packgen"),
+            executable = True,
+            cfg = "exec",
+        ),
+    },
+    doc = "Reads and checks an XML description: <name>.json (the IR) and <name>.tables.",
+)
+
+# Attribute of packsmith_render, option of render.py.
+_OUTPUTS = {
+    "cpp": "--cpp",
+    "names": "--names",
+    "c": "--c",
+    "c_bits": "--c-bits",
+    "embed": "--embed",
+    "embed_header": "--embed-header",
+}
+
+def _render_impl(ctx):
+    info = ctx.attr.description[PacksmithInfo]
+    arguments = ctx.actions.args()
+    arguments.add(ctx.file._main)
+    arguments.add("--ir", info.ir)
+    inputs = [info.ir] + ctx.files._render
+    outputs = []
+    for attribute, option in _OUTPUTS.items():
+        output = getattr(ctx.outputs, attribute)
+        if output:
+            arguments.add(option, output)
+            outputs.append(output)
+    if ctx.outputs.embed:
+        arguments.add("--tables", info.tables)
+        arguments.add("--symbol", ctx.attr.symbol)
+        inputs.append(info.tables)
+
+    # By name: python3-jinja2 belongs to the system's interpreter.
+    ctx.actions.run(
+        executable = "/usr/bin/python3",
+        arguments = [arguments],
+        inputs = inputs,
+        outputs = outputs,
+        mnemonic = "PacksmithRender",
+        progress_message = "Generating from %s" % ctx.attr.description.label,
+    )
+    return [DefaultInfo(files = depset(outputs))]
+
+packsmith_render = rule(
+    implementation = _render_impl,
+    attrs = dict(
+        {name: attr.output(doc = "File for render.py's " + option) for name, option in _OUTPUTS.items()},
+        description = attr.label(
+            providers = [PacksmithInfo],
+            mandatory = True,
+        ),
+        symbol = attr.string(doc = "Name of the embedded tables."),
+        _render = attr.label(default = Label("//gen:render")),
+        _main = attr.label(
+            default = Label("//gen:render/render.py"),
+            allow_single_file = True,
+        ),
+    ),
+    doc = "Prints a description as source files.",
+)
+
+def packsmith_library(name, src, deps = [], generation = None, visibility = None, **kwargs):
+    """Libraries of one generation.
+
+    Args:
+      name: of the C++ library; the others append to it.
+      src: the XML.
+      deps: XML files or packsmith_description targets that it extends.
+      generation: as the XML says, if that is not the name. It names the headers.
+      visibility: of all targets.
+      **kwargs: for all targets: tags, testonly.
+    """
+    generation = generation or name
+    description = name + "_description"
+    packsmith_description(
+        name = description,
+        src = src,
+        deps = deps,
+        visibility = visibility,
+        **kwargs
+    )
+
+    cpp = name + "_cpp/packsmith/%s.h" % generation
+    names = name + "_cpp/packsmith/%s_names.h" % generation
+    c = name + "_c/packsmith/c/%s_pack.h" % generation
+    bits = name + "_c/packsmith/c/%s_bits.h" % generation
+    packsmith_render(
+        name = name + "_headers",
+        description = description,
+        cpp = cpp,
+        names = names,
+        c = c,
+        c_bits = bits,
+        visibility = ["//visibility:private"],
+        **kwargs
+    )
+    cc_library(
+        name = name,
+        hdrs = [cpp],
+        strip_include_prefix = name + "_cpp",
+        visibility = visibility,
+        deps = [Label("//runtime/pack")],
+        **kwargs
+    )
+    cc_library(
+        name = name + "_names",
+        hdrs = [names],
+        strip_include_prefix = name + "_cpp",
+        visibility = visibility,
+        deps = [":" + name, Label("//runtime/pack:names")],
+        **kwargs
+    )
+    cc_library(
+        name = name + "_c",
+        hdrs = [c, bits],
+        strip_include_prefix = name + "_c",
+        visibility = visibility,
+        deps = [Label("//runtime/pack")],
+        **kwargs
+    )
+
+    embedded = name + "_embedded/packsmith/%s_tables" % generation
+    packsmith_render(
+        name = name + "_embed",
+        description = description,
+        embed = embedded + ".cc",
+        embed_header = embedded + ".h",
+        symbol = generation + "_tables",
+        visibility = ["//visibility:private"],
+        **kwargs
+    )
+    cc_library(
+        name = name + "_tables",
+        srcs = [embedded + ".cc"],
+        hdrs = [embedded + ".h"],
+        strip_include_prefix = name + "_embedded",
+        visibility = visibility,
+        deps = [Label("//runtime/tables")],
+        **kwargs
+    )

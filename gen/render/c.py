@@ -1,0 +1,287 @@
+"""C expressions for what the IR says, in the interface that genxml's users know."""
+
+from body import Body, Ir, Term, Unsupported, shifted
+from text import COLUMNS
+
+_CODE = ("minus", "shift", "log2", "groups", "align")
+
+
+def _encoding(leaf: Ir) -> dict[str, int]:
+    parts = {key: int(leaf[key]) for key in _CODE if leaf.get(key)}
+    if leaf["type"] in ("address", "offset"):
+        parts.pop("shift", None)
+    return parts
+
+
+class _Face:
+    """Body's questions, answered for C."""
+
+    destination = "dw"
+    bytes_to = "to"
+    array = "ps_w"
+    put = "ps_put"
+    store = "ps_store"
+
+    def __init__(self, byte_unit: bool) -> None:
+        self.byte_unit = byte_unit
+
+    def raw(self, leaf: Ir, path: str) -> str:
+        """All bits of a leaf, as an unsigned expression."""
+        value = "values->" + path
+        kind, width = leaf["type"], leaf["width"]
+        code = _encoding(leaf)
+        if kind == "enum" or (code and kind == "bool"):
+            value = f"(uint32_t){value}"
+        if code:
+            if "align" in code:
+                value = f"ps_align({value}, {code['align']})"
+            if "minus" in code:
+                value = f"({value} - {code['minus']})"
+            if "shift" in code:
+                value = f"({value} >> {code['shift']})"
+            if "log2" in code:
+                value = f"ps_log2({value})"
+            elif "groups" in code:
+                value = f"ps_groups({value}, {code['groups']}, {width})"
+            return value
+        if kind in ("uint", "bool", "enum"):
+            return value
+        if kind == "int":
+            return f"ps_twos({value}, {width})"
+        if kind == "float":
+            return f"ps_float({value})"
+        if kind == "half":
+            return f"ps_half({value})"
+        if kind == "ufixed":
+            return f"ps_ufixed({value}, {leaf['frac']})"
+        if kind == "sfixed":
+            return f"ps_sfixed({value}, {leaf['frac']}, {width})"
+        if kind in ("offset", "address"):
+            return f"({value} >> {leaf['shift']})" if leaf["shift"] else value
+        raise Unsupported(f"{leaf['name']}: type {kind}")
+
+    def term(self, leaf: Ir, path: str, place: Ir, bit: int) -> Term | None:
+        """What a leaf adds to one word."""
+        kind, shift = leaf["type"], leaf["shift"]
+        low, lsb, width = place["from"], place["lsb"], place["width"]
+        fills = lsb + width == 32
+        if kind == "address" and not self.byte_unit and bit % 32 == shift:
+            return self._address_term(path, place, bit)
+        if kind == "offset" and not _encoding(leaf) and bit % 32 == shift:
+            value = "values->" + path
+            if low == 0:
+                return Term(f"(uint32_t){value}")
+            return Term(f"(uint32_t)({value} >> {low + shift})")
+        wide = leaf["value_type"] in ("uint64_t", "int64_t", "__gen_address_type")
+        if low >= (64 if wide else 32):
+            return None  # the member has no such bits
+        if kind == "int" and fills and low == 0 and width == leaf["width"] and not wide:
+            return Term(shifted(f"(uint32_t)values->{path}", lsb))
+        if kind == "bool" and lsb == 31:
+            return Term(f"(uint32_t)values->{path} << 31")
+        text = self.raw(leaf, path)
+        if low:
+            text = f"({text} >> {low})"
+        if wide or "align" in _encoding(leaf):
+            text = f"(uint32_t){text}"
+        return Term(shifted(text, lsb))
+
+    @staticmethod
+    def _address_term(path: str, place: Ir, bit: int) -> Term:
+        name = f"address{bit // 32}"
+        if place["from"] == 0:
+            term = Term(f"(uint32_t){name}")
+            term.address = path
+            return term
+        above = place["from"] + bit % 32
+        text = f"(uint32_t)({name} >> {above})"
+        if place["lsb"] + place["width"] < 32:
+            text += f" & 0x{(1 << place['width']) - 1:x}"
+        return Term(f"({text})" if " & " in text else text)
+
+    def combine(self, word: str, term: Term, others: str, indent: int) -> list[str]:
+        """The address, with what else its dword holds, as the driver's hook makes it."""
+        pad = " " * indent
+        name = term.removeprefix("(uint32_t)")
+        head = f"{pad}const uint64_t {name} ="
+        arguments = [f"&dw[{word}]", f"values->{term.address}"]
+        line = f"{head} ps_combine({', '.join([*arguments, others])});"
+        if len(line) <= COLUMNS:
+            return [line]
+        lines = [head]
+        text = f"{pad}    ps_combine({', '.join(arguments)},"
+        pieces = others.split(" | ")
+        for position, piece in enumerate(pieces):
+            piece += ");" if position + 1 == len(pieces) else " |"
+            if len(text) + 1 + len(piece) > COLUMNS:
+                lines.append(text)
+                text = pad + " " * 14 + " "
+            text += ("" if text.endswith(" ") else " ") + piece
+        return [*lines, text]
+
+
+def _checks(leaf: Ir, path: str, byte_unit: bool) -> list[str]:
+    """What debug builds assert of a leaf."""
+    value = "values->" + path
+    kind, width = leaf["type"], leaf["width"]
+    code = _encoding(leaf)
+    out: list[str] = []
+    if code:
+        if code.get("minus"):
+            out.append(f"PS_ASSERT({value} >= {code['minus']})")
+        if code.get("shift"):
+            minus = f" - {code['minus']}" if code.get("minus") else ""
+            out.append(f"PS_ASSERT((({value}{minus}) & {(1 << code['shift']) - 1}) == 0)")
+        if "log2" in code:
+            out.append(f"PS_ASSERT(ps_is_power_of_two({value}))")
+        elif "groups" in code:
+            out.append(f"PS_ASSERT({value} <= {code['groups'] << width}u)")
+        elif width < 64:
+            value = _Face(byte_unit).raw(leaf, path)
+            out.append(f"PS_FITS({value}, {width})")
+    elif kind in ("uint", "enum"):
+        if width < (64 if leaf["value_type"] == "uint64_t" else 32):
+            out.append(f"PS_FITS({value}, {width})")
+    elif kind == "int":
+        if width < (64 if leaf["value_type"] == "int64_t" else 32):
+            out.append(f"PS_FITS_SIGNED({value}, {width})")
+    elif kind == "ufixed":
+        out.append(f"PS_FITS_FIXED({value}, {leaf['frac']}, 0, {(1 << width) - 1}.0)")
+    elif kind == "sfixed":
+        half = 1 << (width - 1)
+        out.append(f"PS_FITS_FIXED({value}, {leaf['frac']}, -{half}.0, {half - 1}.0)")
+    elif kind == "offset" or (kind == "address" and byte_unit):
+        out.append(f"PS_FITS_OFFSET({value}, {leaf['shift']}, {width})")
+    if leaf["nonzero"] and kind != "address":
+        out.append(f"PS_ASSERT({value} != 0)")
+    out += [f"PS_ASSERT({value} != {avoided})" for avoided in leaf.get("avoid", ())]
+    return out
+
+
+def _checks_of(leaves: list[Ir], loops: list[Ir], byte_unit: bool, indent: int) -> list[str]:
+    pad = " " * indent
+    lines = [f"{pad}{check};" for leaf in leaves for check in _checks(leaf, leaf["path"], byte_unit)]
+    for loop in loops:
+        inside = _checks_of(loop["leaves"], loop["loops"], byte_unit, indent + 2)
+        if inside:
+            index = loop["index"]
+            head = f"for (unsigned {index} = 0; {index} < {loop['count']}; ++{index}) {{"
+            lines += [pad + head, *inside, pad + "}"]
+    return lines
+
+
+def _unpack(leaves: list[Ir], loops: list[Ir], strides: list[tuple[str, int]], base: int,
+            indent: int) -> list[str]:
+    """Reads members from bytes: records of bytes only."""
+    pad = " " * indent
+    lines: list[str] = []
+    for leaf in leaves:
+        bit = " + ".join([str(base + leaf["bit"]), *(f"{s} * {i}" for i, s in strides)])
+        got = f"ps_get(bytes, size, {bit}, {leaf['width']})"
+        lines.append(f"{pad}values->{leaf['path']} = {_decoded(leaf, got)};")
+    for loop in loops:
+        index = loop["index"]
+        lines.append(f"{pad}for (unsigned {index} = 0; {index} < {loop['count']}; ++{index}) {{")
+        lines += _unpack(loop["leaves"], loop["loops"], [*strides, (index, loop["stride"])],
+                         base + loop["bit"], indent + 2)
+        lines.append(pad + "}")
+    return lines
+
+
+def _decoded(leaf: Ir, got: str) -> str:
+    kind, width = leaf["type"], leaf["width"]
+    code = _encoding(leaf)
+    if code:
+        if "log2" in code:
+            got = f"1ull << {got}"
+        elif "groups" in code:
+            got = f"ps_ungroup({got}, {code['groups']}, {width})"
+        if "shift" in code:
+            got = f"({got} << {code['shift']})"
+        if "minus" in code:
+            got = f"{got} + {code['minus']}"
+        return f"({_c_type(leaf)})({got})"
+    if kind == "bool":
+        return f"{got} != 0"
+    if kind == "int":
+        return f"({_c_type(leaf)})ps_signed({got}, {width})"
+    if kind == "float":
+        return f"ps_to_float((uint32_t){got})"
+    if kind == "half":
+        return f"ps_from_half((uint32_t){got})"
+    if kind == "ufixed":
+        return f"(float)((double){got} / {1 << leaf['frac']}.0)"
+    if kind == "sfixed":
+        return f"(float)((double)ps_signed({got}, {width}) / {1 << leaf['frac']}.0)"
+    if kind in ("address", "offset"):
+        return f"{got} << {leaf['shift']}" if leaf["shift"] else got
+    return f"({_c_type(leaf)}){got}"
+
+
+def _c_type(leaf: Ir) -> str:
+    return "uint64_t" if leaf["value_type"] == "__gen_address_type" else leaf["value_type"]
+
+
+def prepare(container: Ir) -> Ir:
+    """What the template prints of a container."""
+    byte_unit = container["unit"] == "byte"
+    size = container["bytes"]
+    leaves = [leaf for leaf in container["c_leaves"] if leaf["bit"] < size * 8]
+    if byte_unit:
+        leaves = [leaf for leaf in leaves if not _forced(leaf, container)]
+    loops = container["c_loops"]
+    body = Body(_Face(byte_unit), leaves, loops, [size], byte_unit)
+    if byte_unit:
+        # Opcodes are no members of these.
+        for forced in container["forced_words"]:
+            body.constant(forced["word"], int(forced["value"], 16))
+    else:
+        for reserved in container["reserved"]:
+            for place in reserved["places"] if reserved["must"] else ():
+                body.constant(place["word"], ((1 << place["width"]) - 1) << place["lsb"])
+    try:
+        pack = body.statements(2)
+    except Unsupported as problem:
+        raise Unsupported(f"{container['name']}: {problem}") from problem
+    members = [dict(m, type="uint64_t") if byte_unit and m["type"] == "__gen_address_type" else m
+               for m in container["c_members"]]
+    if byte_unit:
+        members = [m for m in members if _is_member(m, container)]
+    made = dict(container)
+    made.update(
+        bytes_unit=byte_unit,
+        members=members,
+        defaults=[m for m in members if m["default"] is not None],
+        pack=pack,
+        checks=_checks_of(leaves, loops, byte_unit, 2),
+        width=max((len(m["type"]) for m in members), default=0),
+    )
+    if byte_unit:
+        made["unpack"] = _unpack(leaves, loops, [], 0, 2)
+        made["packed_name"] = container["c"].lower() + "_packed"
+    return made
+
+
+def _forced(leaf: Ir, container: Ir) -> bool:
+    return any(f["bit"] == leaf["bit"] and f["width"] == leaf["width"]
+               for f in container["forced"])
+
+
+def _is_member(member: Ir, container: Ir) -> bool:
+    return not any(f["name"] == member["name"] for f in container["forced"])
+
+
+def positions(containers: list[Ir]) -> list[Ir]:
+    """Containers with the macros of their fields' places."""
+    return [c for c in containers if c["positions"] or c["c_length"] is not None]
+
+
+
+def example(containers: list[Ir]) -> Ir | None:
+    """The packet of the header's worked example."""
+    for container in sorted(containers, key=lambda c: (c["kind"] != "packet", c["bytes"])):
+        plain = [m for m in container["members"]
+                 if m["type"] == "uint32_t" and not m["dims"] and m["default"] is None]
+        if plain and container["defaults"] and container["c_length"]:
+            return dict(c=container["c"], member=plain[0]["id"])
+    return None
