@@ -51,6 +51,7 @@ echo "$output" | tail -n 1 | sed 's/^/  /'
 
 cat <<'TEXT'
 
-Of your own dumps:   ./bazelw run //:unpack -- FILE...   (--help says more; --format=jsonl is for jq)
-The same XML gives C++ and C headers that pack these packets: gen/README.md says how.
+Of your own dumps, once `./bazelw build //:unpack` is done: bazel-bin/runtime/cli/unpack FILE...
+(--help says more; --format=jsonl is for jq.) The same XML gives C++ and C headers that pack these
+packets: gen/README.md says how.
 TEXT
