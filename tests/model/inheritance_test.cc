@@ -1,0 +1,281 @@
+// One generation extends another: what it keeps, replaces, changes and removes; and files that are
+// parts of one description.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "gen/model/load.h"
+#include "tests/model/marked_text.h"
+
+namespace packsmith::model {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+constexpr char kOld[] =
+    R"(<packsmith family="f" generation="old" title="Old" aliases="1" unit="byte">
+<engine name="a"/><stream name="s"/><base name="b"/><data name="d"/><space name="p" number="0"/>
+<enum name="E"><value name="X" value="0"/><value name="Y" value="1"/></enum>
+<struct name="S" dwords="2">
+  <doc>The old one.</doc>
+  <field name="first" dword="0" bits="7:0" type="E"/>
+  <field name="second" dword="0" bits="15:8" type="uint" default="1"/>
+  <group name="g" count="2" dword="1" size="16"><field name="x" dword="0" bits="7:0" type="uint"/><field name="y" dword="0" bits="15:8" type="uint"/></group>
+</struct>
+<packet name="P" dwords="2" engines="a" alias="PP">
+  <doc>A packet.</doc>
+  <field name="Op" dword="0" bits="31:24" type="uint" forced="1"/>
+  <field name="Flag" dword="0" bits="0" type="bool"/>
+  <field name="To" dword="1" bits="31:2" type="address"/>
+  <flow kind="call" when="Flag" to="To"/><flow kind="jump" to="To"/>
+</packet>
+<register name="R" dwords="1" offset="0x100"><field name="v" dword="0" bits="31:0" type="uint"/></register>
+</packsmith>)";
+
+LoadResult Extended(const std::string& body, const std::string& attributes = "") {
+  return LoadFiles({{"main.xml", absl::StrCat("<packsmith generation=\"new\" extends=\"old.xml\" ",
+                                              attributes, ">\n", body, "\n</packsmith>")},
+                    {"old.xml", kOld}});
+}
+
+std::vector<std::string> NamesOf(const std::vector<Item>& items) {
+  std::vector<std::string> names;
+  for (const Item& item : items) names.push_back(item.name);
+  return names;
+}
+
+TEST(Inheritance, AnHeirHasEverything) {
+  const LoadResult result = Extended("");
+  EXPECT_THAT(Summary(result), IsEmpty());
+  EXPECT_EQ(result.model.family, "f");
+  EXPECT_EQ(result.model.generation, "new");
+  EXPECT_EQ(result.model.title, "");
+  EXPECT_TRUE(result.model.byte_unit);
+  EXPECT_EQ(result.model.containers.size(), 3u);
+  EXPECT_EQ(result.model.engines.size(), 1u);
+  EXPECT_EQ(result.model.enums.size(), 1u);
+  EXPECT_THAT(result.model.inputs, ElementsAre("main.xml", "old.xml"));
+}
+
+TEST(Inheritance, ReplacedContainersKeepNothing) {
+  const LoadResult result = Extended(
+      "<struct name=\"S\" dwords=\"1\"><field name=\"only\" dword=\"0\" bits=\"3:0\" "
+      "type=\"E\"/></struct>");
+  EXPECT_THAT(Summary(result), IsEmpty());
+  const Container& s = ContainerNamed(result, "S");
+  EXPECT_THAT(NamesOf(s.items), ElementsAre("only"));
+  EXPECT_EQ(s.doc, "");
+  EXPECT_EQ(s.bytes, 4u);
+  EXPECT_EQ(&s, &result.model.containers[0]);
+}
+
+TEST(Inheritance, EnumerationsAndDeclarationsAreReplacedWhole) {
+  const LoadResult result = Extended(
+      "<enum name=\"E\"><value name=\"Z\" value=\"5\"/></enum><space name=\"p\" number=\"3\"/>");
+  EXPECT_THAT(Summary(result), IsEmpty());
+  ASSERT_EQ(result.model.enums.size(), 1u);
+  EXPECT_EQ(result.model.enums[0].values.size(), 1u);
+  EXPECT_EQ(result.model.spaces[0].number, 3u);
+}
+
+TEST(Inheritance, AmendKeepsWhatItDoesNotMention) {
+  const LoadResult result = Extended(
+      R"(<struct name="S" amend="true"><field name="second" dword="0" bits="11:8" type="uint"/></struct>)");
+  EXPECT_THAT(Summary(result), IsEmpty());
+  const Container& s = ContainerNamed(result, "S");
+  EXPECT_THAT(NamesOf(s.items), ElementsAre("first", "second", "g"));
+  EXPECT_EQ(s.doc, "The old one.");
+  EXPECT_EQ(s.bytes, 8u);
+  EXPECT_EQ(ItemNamed(s.items, "second").width, 4u);
+  EXPECT_FALSE(ItemNamed(s.items, "second").default_value.has_value());
+}
+
+TEST(Inheritance, NewFieldsGoWhereTheirBitsBelong) {
+  const LoadResult result = Extended(
+      R"(<struct name="S" amend="true"><field name="third" dword="0" bits="31:16" type="uint"/></struct>)");
+  EXPECT_THAT(NamesOf(ContainerNamed(result, "S").items),
+              ElementsAre("first", "second", "third", "g"));
+}
+
+TEST(Inheritance, AmendMayChangeSizeAndRemoveFields) {
+  const LoadResult result = Extended(
+      R"(<struct name="S" dwords="3" amend="true"><remove field="second"/><remove field="y"/>
+      <field name="last" dword="2" bits="31:0" type="float"/></struct>)");
+  EXPECT_THAT(Summary(result), IsEmpty());
+  const Container& s = ContainerNamed(result, "S");
+  EXPECT_THAT(NamesOf(s.items), ElementsAre("first", "g", "last"));
+  EXPECT_THAT(NamesOf(ItemNamed(s.items, "g").items), ElementsAre("x"));
+  EXPECT_EQ(s.bytes, 12u);
+}
+
+TEST(Inheritance, AmendReplacesAllFlowsIfItNamesOne) {
+  const LoadResult kept = Extended(R"(<packet name="P" amend="true"><doc>Changed.</doc></packet>)");
+  EXPECT_EQ(ContainerNamed(kept, "P").flows.size(), 2u);
+  const LoadResult result =
+      Extended(R"(<packet name="P" amend="true"><flow kind="end"/></packet>)");
+  EXPECT_THAT(Summary(result), IsEmpty());
+  ASSERT_EQ(ContainerNamed(result, "P").flows.size(), 1u);
+  EXPECT_EQ(ContainerNamed(result, "P").flows[0].kind, Flow::Kind::kEnd);
+  EXPECT_EQ(ContainerNamed(result, "P").engines, 1u);
+  EXPECT_THAT(ContainerNamed(result, "P").aliases, ElementsAre("PP"));
+}
+
+TEST(Inheritance, AGroupWithoutNameIsReplacedByOneAtItsPlace) {
+  const LoadResult result = LoadFiles(
+      {{"old.xml",
+        R"(<packsmith family="f" generation="old"><struct name="S" dwords="2"><group count="2" dword="1" size="16"><field name="x" dword="0" bits="7:0" type="uint"/></group></struct></packsmith>)"},
+       {"main.xml",
+        R"(<packsmith generation="new" extends="old.xml"><struct name="S" amend="true"><group count="4" dword="1" size="8"><field name="z" dword="0" bits="7:0" type="uint"/></group></struct></packsmith>)"}});
+  EXPECT_THAT(Summary(result), IsEmpty());
+  ASSERT_EQ(ContainerNamed(result, "S").items.size(), 1u);
+  EXPECT_EQ(ContainerNamed(result, "S").items[0].count, 4u);
+}
+
+TEST(Inheritance, LikeStartsFromAnother) {
+  const LoadResult result = Extended(
+      R"(<packet name="Q" like="P"><field name="Op" dword="0" bits="31:24" type="uint" forced="2"/></packet>)");
+  EXPECT_THAT(Summary(result), IsEmpty());
+  const Container& q = ContainerNamed(result, "Q");
+  EXPECT_THAT(NamesOf(q.items), ElementsAre("Op", "Flag", "To"));
+  EXPECT_EQ(q.identify_value, 0x02000000u);
+  EXPECT_EQ(ContainerNamed(result, "P").identify_value, 0x01000000u);
+  EXPECT_THAT(q.aliases, IsEmpty());
+  // Each has its own fields: what one asks is not answered by the other.
+  EXPECT_EQ(q.flows[0].target.field, &ItemNamed(q.items, "To"));
+}
+
+TEST(Inheritance, LikeWorksInOneFileToo) {
+  const LoadResult result = LoadBody(
+      R"(<struct name="A" dwords="1"><field name="f" dword="0" bits="0" type="bool"/></struct>
+      <struct name="B" like="A"><field name="g" dword="0" bits="1" type="bool"/><remove field="f"/></struct>)");
+  EXPECT_THAT(Summary(result), IsEmpty());
+  EXPECT_THAT(NamesOf(ContainerNamed(result, "B").items), ElementsAre("g"));
+}
+
+TEST(Inheritance, RegistersLikeOthersNeedNoOffsetOfTheirOwnOnlyWhenAmended) {
+  const LoadResult result = Extended(
+      R"(<register name="R2" like="R" offset="0x104"/><register name="R" amend="true"><doc>x</doc></register>)");
+  EXPECT_THAT(Summary(result), IsEmpty());
+  EXPECT_EQ(ContainerNamed(result, "R2").register_offset, 0x104u);
+  EXPECT_EQ(ContainerNamed(result, "R").register_offset, 0x100u);
+}
+
+TEST(Inheritance, RemovedThingsAreGone) {
+  const LoadResult result = Extended(
+      "<remove packet=\"P\"/><remove register=\"R\"/><remove struct=\"S\"/><remove enum=\"E\"/>");
+  EXPECT_THAT(Summary(result), IsEmpty());
+  EXPECT_THAT(result.model.containers, IsEmpty());
+  EXPECT_THAT(result.model.enums, IsEmpty());
+}
+
+TEST(Inheritance, RemovingAnotherKindRemovesNothing) {
+  EXPECT_THAT(Summary(Extended("<remove struct=\"P\"/>")), ElementsAre("W104 main.xml:2:1"));
+}
+
+TEST(Inheritance, WhatIsRemovedAndStillUsedIsAnError) {
+  EXPECT_THAT(Summary(Extended("<remove enum=\"E\"/>")), ElementsAre("E008 old.xml:6:44"));
+}
+
+TEST(Inheritance, AFileMayBeExtendedAgainAndAgain) {
+  Files files = {
+      {"0.xml",
+       R"(<packsmith family="f" generation="g0"><struct name="S" dwords="1"/></packsmith>)"}};
+  for (int i = 1; i < 40; ++i) {
+    files[absl::StrCat(i, ".xml")] = absl::StrCat("<packsmith generation=\"g", i, "\" extends=\"",
+                                                  i - 1, ".xml\"><struct name=\"S\" dwords=\"",
+                                                  i + 1, "\" amend=\"true\"/></packsmith>");
+  }
+  files["main.xml"] = "<packsmith generation=\"last\" extends=\"39.xml\"/>";
+  const LoadResult result = LoadFiles(files);
+  EXPECT_THAT(Summary(result), IsEmpty());
+  EXPECT_EQ(ContainerNamed(result, "S").bytes, 160u);
+  EXPECT_EQ(result.model.inputs.size(), 41u);
+}
+
+TEST(Inheritance, PathsAreRelativeToTheFileThatNamesThem) {
+  const LoadResult result =
+      LoadFiles({{"main.xml", "<packsmith generation=\"c\" extends=\"old/b.xml\"/>"},
+                 {"old/b.xml", "<packsmith generation=\"b\" extends=\"a.xml\"/>"},
+                 {"old/a.xml", "<packsmith family=\"f\" generation=\"a\"/>"}});
+  EXPECT_THAT(Summary(result), IsEmpty());
+  EXPECT_THAT(result.model.inputs, ElementsAre("main.xml", "old/b.xml", "old/a.xml"));
+}
+
+TEST(Inheritance, ACycleThatHidesBehindPathsEnds) {
+  const LoadResult result = Load("main.xml", [](const std::string&) -> absl::StatusOr<std::string> {
+    return std::string("<packsmith family=\"f\" generation=\"g\" extends=\"x/../main.xml\"/>");
+  });
+  EXPECT_TRUE(result.diagnostics.has_errors());
+}
+
+TEST(Inheritance, AmendTwiceInOneFileIsTwoOfOneName) {
+  EXPECT_THAT(
+      Summary(Extended("<struct name=\"S\" amend=\"true\"/>\n<struct name=\"S\" amend=\"true\"/>")),
+      ElementsAre("E009 main.xml:3:1"));
+}
+
+TEST(Inheritance, APacketMayBecomeAStruct) {
+  const LoadResult result = Extended("<struct name=\"P\" dwords=\"1\"/>");
+  EXPECT_THAT(Summary(result), IsEmpty());
+  EXPECT_EQ(ContainerNamed(result, "P").kind, ContainerKind::kStruct);
+}
+
+TEST(Include, AnIncludedFileIsPartOfTheOneThatIncludesIt) {
+  const LoadResult result = LoadFiles(
+      {{"main.xml",
+        "<packsmith family=\"f\" generation=\"g\">\n<include file=\"parts/enums.xml\"/>\n<struct "
+        "name=\"S\" dwords=\"1\"><field name=\"f\" dword=\"0\" bits=\"3:0\" "
+        "type=\"E\"/></struct>\n</packsmith>"},
+       {"parts/enums.xml",
+        "<packsmith><enum name=\"E\"><value name=\"X\" value=\"1\"/></enum></packsmith>"}});
+  EXPECT_THAT(Summary(result), IsEmpty());
+  EXPECT_EQ(result.model.generation, "g");
+  EXPECT_THAT(result.model.inputs, ElementsAre("main.xml", "parts/enums.xml"));
+}
+
+TEST(Include, DeclaringAgainWhatIsIncludedIsTwice) {
+  const LoadResult result =
+      LoadFiles({{"main.xml",
+                  "<packsmith family=\"f\" generation=\"g\">\n<include file=\"a.xml\"/>\n<struct "
+                  "name=\"S\" dwords=\"1\"/></packsmith>"},
+                 {"a.xml", "<packsmith><struct name=\"S\" dwords=\"2\"/></packsmith>"}});
+  EXPECT_THAT(Summary(result), ElementsAre("E009 main.xml:3:1"));
+}
+
+TEST(Include, AnHeirReplacesWhatItsAncestorIncluded) {
+  const LoadResult result = LoadFiles(
+      {{"main.xml",
+        "<packsmith generation=\"h\" extends=\"g.xml\"><struct name=\"S\" "
+        "dwords=\"1\"/></packsmith>"},
+       {"g.xml", "<packsmith family=\"f\" generation=\"g\"><include file=\"a.xml\"/></packsmith>"},
+       {"a.xml", "<packsmith><struct name=\"S\" dwords=\"2\"/></packsmith>"}});
+  EXPECT_THAT(Summary(result), IsEmpty());
+  EXPECT_EQ(ContainerNamed(result, "S").bytes, 4u);
+}
+
+TEST(Include, FilesThatIncludeThemselvesAreACycle) {
+  const LoadResult result = LoadFiles(
+      {{"main.xml",
+        "<packsmith family=\"f\" generation=\"g\">\n<include file=\"main.xml\"/></packsmith>"}});
+  EXPECT_THAT(Summary(result), ElementsAre("E023 main.xml:2:10"));
+}
+
+TEST(Include, FilesThatIncludeEachOtherTwiceDoNotGrowWithoutEnd) {
+  // 2^40 files if nobody counted.
+  Files files;
+  for (int i = 0; i < 40; ++i) {
+    files[i == 0 ? "main.xml" : absl::StrCat(i, ".xml")] = absl::StrCat(
+        i == 0 ? "<packsmith family=\"f\" generation=\"g\">" : "<packsmith>", "<include file=\"",
+        i + 1, ".xml\"/><include file=\"", i + 1, ".xml\"/></packsmith>");
+  }
+  EXPECT_TRUE(LoadFiles(files).diagnostics.has_errors());
+}
+
+}  // namespace
+}  // namespace packsmith::model
