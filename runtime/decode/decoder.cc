@@ -13,8 +13,15 @@ namespace {
 constexpr uint64_t kWindow = 256;
 // Largest piece of one `unknown` record.
 constexpr uint64_t kLongestUnknown = 4096;
+// Structures begin with what says how long they are.
+constexpr uint64_t kLeastRead = 4;
 constexpr size_t kMostFaults = 64;  // of one record
 constexpr int kFarthestLook = 256;  // packets
+
+// Addresses count up to 2^64, where they do not begin again.
+uint64_t AddSaturated(uint64_t a, uint64_t b) {
+  return b > ~uint64_t{0} - a ? ~uint64_t{0} : a + b;
+}
 
 uint64_t AlignUp(uint64_t value, uint64_t to) { return (value + to - 1) / to * to; }
 
@@ -46,7 +53,7 @@ Decoder::Decoder(const tables::Tables& tables, Sink& sink, const Options& option
       actions.pointers |= extra.pointer != tables::kNone;
       if (extra.pointer != tables::kNone) {
         const tables::Pointer& pointer = tables.pointer(extra.pointer);
-        for (const uint32_t e : {pointer.count, pointer.size, pointer.stride}) {
+        for (const uint32_t e : {pointer.count, pointer.size, pointer.stride, extra.high}) {
           actions.asks_state |=
               e != tables::kNone && tables.expression(e).kind == tables::ExpressionKind::kState;
         }
@@ -63,6 +70,34 @@ Decoder::Decoder(const tables::Tables& tables, Sink& sink, const Options& option
       note(actions_[i], tables.container(part.container).leaves);
       actions_[i].parts_remembered |= actions_[part.container].remembered;
     }
+  }
+  // What a packet's structures ask for, the packet asks for. Deeper ones than the bound are not
+  // read.
+  for (uint32_t depth = 0; depth < options_.deepest_pointer; ++depth) {
+    bool changed = false;
+    for (size_t i = 0; i < actions_.size(); ++i) {
+      if (actions_[i].asks_state) continue;
+      const tables::Container& container = tables_.container(static_cast<uint32_t>(i));
+      const auto asks = [&](tables::Range leaves) {
+        for (const tables::Leaf& leaf : tables_.leaves(leaves)) {
+          if (leaf.extra == tables::kNone) continue;
+          const uint32_t pointer = tables_.extra(leaf.extra).pointer;
+          if (pointer == tables::kNone) continue;
+          const tables::Pointer& p = tables_.pointer(pointer);
+          if (p.target_kind == tables::TargetKind::kStruct && actions_[p.target].asks_state) {
+            return true;
+          }
+        }
+        return false;
+      };
+      bool asked = asks(container.leaves) || asks(container.tail_leaves);
+      for (const tables::Part& part : tables_.parts(container.parts)) {
+        asked = asked || asks(tables_.container(part.container).leaves);
+      }
+      actions_[i].asks_state = asked;
+      changed |= asked;
+    }
+    if (!changed) break;
   }
   sink_.OnSchema(tables_);
   ++next_id_;
@@ -88,10 +123,22 @@ void Decoder::WalkSubmission(const Dump& dump, const Submission& submission) {
   memory_ = &dump.memory;
   state_ = &states_[{submission.context, submission.slot}];
   state_->bases.resize(tables_.bases().size());
+  // The same addresses may hold other packets now.
+  state_->ahead.clear();
+  state_->ahead_begin = 1;
+  state_->ahead_end = 0;
+  looked_ahead_ = false;
   own_space_ = submission.space;
+  uint64_t fewest = kFewest;
+  for (const Memory::Segment& segment : dump.memory.segments()) {
+    fewest += segment.bytes.size() / 4 * kRepeats;
+  }
+  most_packets_ = std::min(options_.most_packets, fewest);
+  most_structs_ = std::min(options_.most_structs, fewest);
   packets_ = 0;
   structs_ = 0;
   nested_streams_ = 0;
+  said_packets_ = said_structs_ = said_pointers_ = said_streams_ = false;
   ++summary_.submissions;
   sink_.OnSubmission(submission, next_id_++);
   const uint64_t parent = next_id_ - 1;
@@ -116,7 +163,7 @@ void Decoder::WalkSubmission(const Dump& dump, const Submission& submission) {
   // A length of zero says nothing about the batch.
   const uint64_t end = submission.batch_length == 0
                            ? ~uint64_t{0}
-                           : submission.batch_address + submission.batch_length;
+                           : AddSaturated(submission.batch_address, submission.batch_length);
   WalkStream(stream, engines_,
              {submission.space, submission.batch_address, end, 0, submission.batch_address},
              parent);
@@ -124,14 +171,15 @@ void Decoder::WalkSubmission(const Dump& dump, const Submission& submission) {
 
 void Decoder::WalkStream(uint32_t stream, uint64_t engines, Frame frame, uint64_t parent) {
   const uint64_t align = tables_.stream(stream).align;
-  std::vector<Frame> stack{frame};
+  frame.seen = {{frame.space, frame.address}};
+  std::vector<Frame> stack{std::move(frame)};
   std::vector<uint8_t> scratch;
-  // Where jumps have led: a stream that comes back to such a place repeats itself.
-  absl::flat_hash_set<std::pair<uint32_t, uint64_t>> seen{{frame.space, frame.address}};
   while (!stack.empty()) {
     Frame& top = stack.back();
-    if (packets_ >= options_.most_packets) {
-      Problem(absl::StrCat("stopped after ", packets_, " packets at ", Bytes48(top.address)));
+    if (packets_ >= most_packets_) {
+      ProblemOnce(said_packets_, absl::StrCat("stopped at ", Bytes48(top.address),
+                                              ": the submission has more than ", most_packets_,
+                                              " packets, more than a dump of this size should"));
       return;
     }
     const uint64_t left = top.end > top.address ? top.end - top.address : 0;
@@ -146,7 +194,8 @@ void Decoder::WalkStream(uint32_t stream, uint64_t engines, Frame frame, uint64_
     const uint32_t container = tables_.FindPacket(stream, engines, FirstWord(window),
                                                   static_cast<uint32_t>(window.size()));
     if (container == tables::kNone) {
-      top.address += AlignUp(Unknown(stream, engines, top, parent), align);
+      top.address =
+          AddSaturated(top.address, AlignUp(Unknown(stream, engines, top, parent), align));
       continue;
     }
     const tables::Container& c = tables_.container(container);
@@ -156,9 +205,8 @@ void Decoder::WalkStream(uint32_t stream, uint64_t engines, Frame frame, uint64_
     }
     const absl::Span<const uint8_t> bytes = window.subspan(0, length);
     here_ = top.address;
-    if (actions_[container].asks_state && options_.follow == Follow::kAll) {
-      LookAhead(stream, engines, top);
-    }
+    looked_ahead_ = actions_[container].asks_state && options_.follow == Follow::kAll;
+    if (looked_ahead_) LookAhead(stream, engines, top);
     Packet(container, top, bytes, length, parent);
     if (bytes.size() < length) {
       Problem(absl::StrCat(tables_.string(c.name), " at ", Bytes48(top.address), " has ", length,
@@ -166,18 +214,17 @@ void Decoder::WalkStream(uint32_t stream, uint64_t engines, Frame frame, uint64_
       stack.pop_back();
       continue;
     }
-    const uint64_t next = top.address + AlignUp(length, align);
+    const uint64_t next = AddSaturated(top.address, AlignUp(length, align));
     if (c.flows.count == 0) {
       top.address = next;
-    } else if (!Flow(c, bytes, next, stack, seen)) {
+    } else if (!Flow(c, bytes, next, stack)) {
       return;
     }
   }
 }
 
 bool Decoder::Flow(const tables::Container& container, absl::Span<const uint8_t> bytes,
-                   uint64_t next, std::vector<Frame>& stack,
-                   absl::flat_hash_set<std::pair<uint32_t, uint64_t>>& seen) {
+                   uint64_t next, std::vector<Frame>& stack) {
   const Scope scope(tables_, container, bytes);
   const uint64_t here = stack.back().address;
   stack.back().address = next;
@@ -212,7 +259,12 @@ bool Decoder::Flow(const tables::Container& container, absl::Span<const uint8_t>
     if (leaf.extra != tables::kNone && tables_.extra(leaf.extra).pointer != tables::kNone) {
       target = TargetOf(at, tables_.pointer(tables_.extra(leaf.extra).pointer), scope, bytes);
     } else {
+      // Without a pointer nobody has looked at the target yet.
       target.address = scope.Number(flow.target).value_or(0);
+      if (memory_->Find(target.space, target.address) == nullptr) {
+        Problem(absl::StrCat(tables_.string(container.name), " at ", Bytes48(here), " leads to ",
+                             Bytes48(target.address), ", where the dump has no memory"));
+      }
     }
     if (!target.base_known || memory_->Find(target.space, target.address) == nullptr) {
       // The packet carries the fault. A call comes back; a jump has nowhere to go on.
@@ -233,10 +285,15 @@ bool Decoder::Flow(const tables::Container& container, absl::Span<const uint8_t>
         }
       }
       const uint32_t depth = stack.back().depth + 1;
-      stack.push_back({target.space, target.address, ~uint64_t{0}, depth, target.address});
+      stack.push_back({target.space,
+                       target.address,
+                       ~uint64_t{0},
+                       depth,
+                       target.address,
+                       {{target.space, target.address}}});
       return true;
     }
-    if (!seen.insert({target.space, target.address}).second) {
+    if (!stack.back().seen.insert({target.space, target.address}).second) {
       sink_.OnRemark(absl::StrCat("the jump at ", Bytes48(here), " leads back to ",
                                   Bytes48(target.address), ", which is decoded already"),
                      false);
@@ -255,10 +312,12 @@ uint64_t Decoder::Packet(uint32_t index, const Frame& frame, absl::Span<const ui
                          uint64_t length, uint64_t parent) {
   const tables::Container& container = tables_.container(index);
   const Actions& actions = actions_[index];
-  ++packets_;
+  packets_ += 1 + bytes.size() / 64;
+  // Before its pointers are looked at: parts ask for fields of the header that they follow.
+  Remember(index, bytes);
   faults_.clear();
   CheckFields(container, bytes, length);
-  if (actions.pointers && options_.follow == Follow::kAll) CheckPointers(container, bytes);
+  if (actions.pointers && options_.follow != Follow::kNone) CheckPointers(container, bytes);
   Record record;
   record.type = RecordType::kPacket;
   record.parent = parent;
@@ -272,7 +331,6 @@ uint64_t Decoder::Packet(uint32_t index, const Frame& frame, absl::Span<const ui
   Emit(record);
   if (container.role == tables::Role::kDraw) ++summary_.draws;
   if (container.role == tables::Role::kDispatch) ++summary_.dispatches;
-  Remember(index, bytes);
   if (actions.sets_or_writes) {
     SetsAndWrites(container, bytes, frame.space, frame.address, record.id);
   }
@@ -307,7 +365,7 @@ void Decoder::LookAhead(uint32_t stream, uint64_t engines, const Frame& frame) {
       bytes = bytes.subspan(0, length);
       state.ahead[index] = {address, {bytes.begin(), bytes.end()}};
     }
-    address += AlignUp(length, tables_.stream(stream).align);
+    address = AddSaturated(address, AlignUp(length, tables_.stream(stream).align));
   }
   state.ahead_end = std::max(address, frame.address + 1);
 }
@@ -367,10 +425,13 @@ void Decoder::CheckFields(const tables::Container& container, absl::Span<const u
   if (bytes.size() < length) {
     AddFault(FaultKind::kTruncated, bytes.size() * 8, (length - bytes.size()) * 8, 0,
              absl::StrCat("the memory ends ", length - bytes.size(), " bytes too early"));
-  } else if (length < container.bytes) {
-    AddFault(FaultKind::kBeyondLength, length * 8, (container.bytes - length) * 8, 0,
-             absl::StrCat("the packet says it has ", length, " bytes, its fields need ",
-                          container.bytes));
+  } else {
+    uint64_t needed = container.bytes;
+    if (container.parts.count != 0) needed = LengthOf(tables_, container, bytes);
+    if (length < needed) {
+      AddFault(FaultKind::kBeyondLength, length * 8, (needed - length) * 8, 0,
+               absl::StrCat(length, " bytes are said to be there, the fields need ", needed));
+    }
   }
   ForEachField(tables_, container, bytes, [&](const FieldAt& at) {
     const tables::Leaf& leaf = *at.leaf;
@@ -474,24 +535,25 @@ void ForEachPointer(const tables::Tables& tables, const tables::Container& conta
 }  // namespace
 
 void Decoder::CheckPointers(const tables::Container& container, absl::Span<const uint8_t> bytes) {
-  ForEachPointer(tables_, container, bytes,
-                 [&](const FieldAt& at, const tables::Pointer& pointer, const Scope& scope) {
-                   // Only what would be read can be missing: dumps rarely have textures and render
-                   // targets.
-                   const bool data = pointer.target_kind == tables::TargetKind::kData;
-                   if (data && Evaluate(pointer.size, scope).value_or(0) == 0) return;
-                   if (!data && CountOf(pointer, scope).count == 0) return;
-                   const Target target = TargetOf(at, pointer, scope, bytes);
-                   if (!target.base_known) {
-                     AddFault(
-                         FaultKind::kUnmapped, at.bit, at.width, target.address,
-                         absl::StrCat("the ", tables_.string(tables_.bases()[pointer.base].name),
-                                      " base is not known"));
-                   } else if (memory_->Find(target.space, target.address) == nullptr) {
-                     AddFault(FaultKind::kUnmapped, at.bit, at.width, target.address,
-                              absl::StrCat("the dump has no memory at ", Bytes48(target.address)));
-                   }
-                 });
+  ForEachPointer(
+      tables_, container, bytes,
+      [&](const FieldAt& at, const tables::Pointer& pointer, const Scope& scope) {
+        if (options_.follow != Follow::kAll && pointer.target_kind != tables::TargetKind::kStream) {
+          return;
+        }
+        // Only what would be read can be missing: dumps rarely have textures and render
+        // targets.
+        if (LeadsNowhere(pointer, scope)) return;
+        const Target target = TargetOf(at, pointer, scope, bytes);
+        if (!target.base_known) {
+          AddFault(FaultKind::kUnmapped, at.bit, at.width, target.address,
+                   absl::StrCat("the ", tables_.string(tables_.bases()[pointer.base].name),
+                                " base is not known"));
+        } else if (memory_->Find(target.space, target.address) == nullptr) {
+          AddFault(FaultKind::kUnmapped, at.bit, at.width, target.address,
+                   absl::StrCat("the dump has no memory at ", Bytes48(target.address)));
+        }
+      });
 }
 
 void Decoder::SetsAndWrites(const tables::Container& container, absl::Span<const uint8_t> bytes,
@@ -533,51 +595,66 @@ void Decoder::SetsAndWrites(const tables::Container& container, absl::Span<const
 
 void Decoder::FollowPointers(const tables::Container& container, absl::Span<const uint8_t> bytes,
                              uint64_t parent, uint32_t depth) {
-  if (depth >= options_.deepest_pointer) return;
-  ForEachPointer(tables_, container, bytes,
-                 [&](const FieldAt& at, const tables::Pointer& pointer, const Scope& scope) {
-                   const Target target = TargetOf(at, pointer, scope, bytes);
-                   if (!target.base_known || memory_->Find(target.space, target.address) == nullptr)
-                     return;
-                   switch (pointer.target_kind) {
-                     case tables::TargetKind::kStruct:
-                       FollowStructs(pointer, scope, target.space, target.address, parent, depth);
-                       break;
-                     case tables::TargetKind::kStream: {
-                       // Where the packet's flow goes, the walk goes already.
-                       for (const tables::Flow& flow : tables_.flows(container.flows)) {
-                         if (flow.target != tables::kNone && &tables_.leaf(flow.target) == at.leaf)
-                           return;
-                       }
-                       if (nested_streams_ >= options_.deepest_call) return;
-                       ++nested_streams_;
-                       WalkStream(pointer.target, engines_,
-                                  {target.space, target.address, ~uint64_t{0}, nested_streams_,
-                                   target.address},
-                                  parent);
-                       --nested_streams_;
-                       break;
-                     }
-                     case tables::TargetKind::kData: {
-                       const uint64_t size = Evaluate(pointer.size, scope).value_or(0);
-                       if (size == 0) return;
-                       std::vector<uint8_t> scratch;
-                       faults_.clear();
-                       Record record;
-                       record.type = RecordType::kData;
-                       record.parent = parent;
-                       record.space = target.space;
-                       record.address = target.address;
-                       record.name = tables_.string(pointer.target);
-                       record.bytes = Bytes(target.space, target.address,
-                                            std::min(size, options_.most_data_bytes), scratch);
-                       record.data_size = size;
-                       record.data_stride = Evaluate(pointer.stride, scope).value_or(0);
-                       Emit(record);
-                       break;
-                     }
-                   }
-                 });
+  ForEachPointer(
+      tables_, container, bytes,
+      [&](const FieldAt& at, const tables::Pointer& pointer, const Scope& scope) {
+        const Target target = TargetOf(at, pointer, scope, bytes);
+        if (!target.base_known || memory_->Find(target.space, target.address) == nullptr) return;
+        if (LeadsNowhere(pointer, scope)) return;
+        if (depth >= options_.deepest_pointer) {
+          ProblemOnce(
+              said_pointers_,
+              absl::StrCat("pointers of the packet at ", Bytes48(here_), " lead to more than ",
+                           depth, " structures, one to the next; not followed further"));
+          return;
+        }
+        switch (pointer.target_kind) {
+          case tables::TargetKind::kStruct:
+            FollowStructs(pointer, scope, target.space, target.address, parent, depth);
+            break;
+          case tables::TargetKind::kStream: {
+            // Where the packet's flow goes, the walk goes already.
+            for (const tables::Flow& flow : tables_.flows(container.flows)) {
+              if (flow.target != tables::kNone && &tables_.leaf(flow.target) == at.leaf) return;
+            }
+            if (nested_streams_ >= options_.deepest_call) {
+              ProblemOnce(said_streams_,
+                          absl::StrCat("the stream at ", Bytes48(target.address), " is ",
+                                       nested_streams_ + 1, " streams deep and not followed"));
+              return;
+            }
+            ++nested_streams_;
+            const uint64_t here = here_;
+            WalkStream(
+                pointer.target, engines_,
+                {target.space, target.address, ~uint64_t{0}, nested_streams_, target.address},
+                parent);
+            // What the inner stream has looked ahead to is not what this packet may
+            // ask for.
+            here_ = here;
+            looked_ahead_ = false;
+            --nested_streams_;
+            break;
+          }
+          case tables::TargetKind::kData: {
+            const uint64_t size = Evaluate(pointer.size, scope).value_or(0);
+            std::vector<uint8_t> scratch;
+            faults_.clear();
+            Record record;
+            record.type = RecordType::kData;
+            record.parent = parent;
+            record.space = target.space;
+            record.address = target.address;
+            record.name = tables_.string(pointer.target);
+            record.bytes = Bytes(target.space, target.address,
+                                 std::min(size, options_.most_data_bytes), scratch);
+            record.data_size = size;
+            record.data_stride = Evaluate(pointer.stride, scope).value_or(0);
+            Emit(record);
+            break;
+          }
+        }
+      });
 }
 
 void Decoder::FollowStructs(const tables::Pointer& pointer, const Scope& scope, uint32_t space,
@@ -587,27 +664,24 @@ void Decoder::FollowStructs(const tables::Pointer& pointer, const Scope& scope, 
   const absl::optional<uint64_t> said = Evaluate(pointer.size, scope);
   std::vector<uint8_t> scratch;
   for (uint64_t i = 0; i < count; ++i) {
-    if (structs_ >= options_.most_structs) {
-      if (structs_++ == options_.most_structs) {
-        Problem(absl::StrCat("stopped following pointers after ", structs_ - 1, " structures"));
-      }
+    if (structs_ >= most_structs_) {
+      ProblemOnce(said_structs_,
+                  absl::StrCat("stopped following pointers after ", most_structs_,
+                               " structures, more than a dump of this size should have"));
       return;
     }
-    uint64_t length = said.value_or(container.bytes);
     absl::Span<const uint8_t> bytes =
-        Bytes(space, address,
-              std::max<uint64_t>(std::min<uint64_t>(length, 1 << 16), container.bytes), scratch);
+        Bytes(space, address, std::max<uint64_t>(container.bytes, kLeastRead), scratch);
     if (bytes.empty()) return;
-    if (!said) {
-      length = LengthOf(tables_, container, bytes);
-      if (length > bytes.size()) bytes = Bytes(space, address, length, scratch);
-    }
+    const uint64_t length = said ? *said : LengthOf(tables_, container, bytes);
+    if (length == 0) return;
+    if (length > bytes.size()) bytes = Bytes(space, address, length, scratch);
     bytes = bytes.subspan(0, length);
     if (!count_known && pointer.until_zero != 0 &&
         std::all_of(bytes.begin(), bytes.end(), [](uint8_t b) { return b == 0; })) {
       return;
     }
-    ++structs_;
+    structs_ += 1 + bytes.size() / 1024;
     faults_.clear();
     CheckFields(container, bytes, length);
     CheckPointers(container, bytes);
@@ -637,6 +711,13 @@ Decoder::Count Decoder::CountOf(const tables::Pointer& pointer, const Scope& sco
   return {said.value_or(1), said.has_value()};
 }
 
+bool Decoder::LeadsNowhere(const tables::Pointer& pointer, const Scope& scope) const {
+  if (pointer.target_kind == tables::TargetKind::kData) {
+    return Evaluate(pointer.size, scope).value_or(0) == 0;
+  }
+  return CountOf(pointer, scope).count == 0;
+}
+
 absl::optional<uint64_t> Decoder::Evaluate(uint32_t expression, const Scope& scope) const {
   if (expression == tables::kNone) return absl::nullopt;
   const tables::Expression& e = tables_.expression(expression);
@@ -650,8 +731,7 @@ absl::optional<uint64_t> Decoder::Evaluate(uint32_t expression, const Scope& sco
     case tables::ExpressionKind::kState: {
       const tables::Container& container = tables_.container(e.container);
       const auto ahead = state_->ahead.find(e.container);
-      if (ahead != state_->ahead.end() && here_ >= state_->ahead_begin &&
-          here_ < ahead->second.address) {
+      if (looked_ahead_ && ahead != state_->ahead.end() && here_ < ahead->second.address) {
         value = Scope(tables_, container, ahead->second.bytes).Number(e.leaf);
         break;
       }
@@ -669,9 +749,16 @@ absl::Span<const uint8_t> Decoder::Bytes(uint32_t space, uint64_t address, uint6
                                          std::vector<uint8_t>& scratch) const {
   const absl::Span<const uint8_t> direct = memory_->Read(space, address, size);
   if (direct.size() == size || direct.empty()) return direct;
-  scratch.resize(size);
-  return absl::Span<const uint8_t>(scratch.data(),
-                                   memory_->Copy(space, address, absl::MakeSpan(scratch)));
+  // A length may say much more than there is: no room for that.
+  uint64_t have = 0;
+  for (uint64_t want = std::min(size, kWindow);; want = std::min(size, want * 4)) {
+    scratch.resize(want);
+    const absl::Span<uint8_t> rest = absl::MakeSpan(scratch).subspan(have);
+    const uint64_t copied = memory_->Copy(space, AddSaturated(address, have), rest);
+    have += copied;
+    if (copied < rest.size() || want == size) break;
+  }
+  return absl::MakeConstSpan(scratch).subspan(0, have);
 }
 
 void Decoder::Emit(Record& record) {
@@ -697,6 +784,11 @@ void Decoder::Emit(Record& record) {
 void Decoder::Problem(absl::string_view text) {
   ++summary_.problems;
   sink_.OnRemark(text, true);
+}
+
+void Decoder::ProblemOnce(bool& said, absl::string_view text) {
+  if (!said) Problem(text);
+  said = true;
 }
 
 void Decoder::AddFault(FaultKind kind, uint64_t bit, uint64_t width, uint64_t value,

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -26,13 +27,21 @@ enum class Follow : uint8_t {
 
 struct Options {
   Follow follow = Follow::kAll;
-  // Bounds for hostile input. Each that is reached is said as a problem.
-  uint64_t most_packets = uint64_t{1} << 24;  // of one submission
+  // Bounds for hostile input. Each that is reached is said as a problem, once a submission; calls
+  // that are too deep are said one by one. Of one submission; a long packet counts as several, 64
+  // bytes each. Small dumps have lower bounds, see kFewest and kRepeats.
+  uint64_t most_packets = uint64_t{1} << 24;
+  uint64_t most_structs = uint64_t{1} << 22;
   uint32_t deepest_call = 16;
   uint32_t deepest_pointer = 8;
-  uint64_t most_structs = uint64_t{1} << 22;  // of one submission
-  uint64_t most_data_bytes = 64;              // shown of each piece of data
+  uint64_t most_data_bytes = 64;  // shown of each piece of data
 };
+
+// Batches may call others many times, and tables may refer to each other, so that a few bytes could
+// ask for endless work. A submission may have this many packets, and as many structures, beyond
+// those for which its dump has memory: each dword once or twice.
+inline constexpr uint64_t kFewest = uint64_t{1} << 16;
+inline constexpr uint64_t kRepeats = 2;
 
 // Decodes any number of dumps, in order; state bases live on from one to the next per (context,
 // slot). Not thread-safe.
@@ -53,6 +62,8 @@ class Decoder {
     uint64_t end;  // no packet begins at or after this
     uint32_t depth;
     uint64_t call = 0;  // where the frame began
+    // Where its jumps have led: a frame that comes back to such a place repeats itself.
+    absl::flat_hash_set<std::pair<uint32_t, uint64_t>> seen = {};
   };
   // What a context knows from earlier packets.
   struct State {
@@ -90,7 +101,7 @@ class Decoder {
   bool Plausible(uint32_t stream, uint64_t engines, absl::Span<const uint8_t> bytes) const;
   // Applies the flow of a packet to the stack of frames. False: the stream ends here.
   bool Flow(const tables::Container& container, absl::Span<const uint8_t> bytes, uint64_t next,
-            std::vector<Frame>& stack, absl::flat_hash_set<std::pair<uint32_t, uint64_t>>& seen);
+            std::vector<Frame>& stack);
 
   void CheckFields(const tables::Container& container, absl::Span<const uint8_t> bytes,
                    uint64_t length);
@@ -113,6 +124,8 @@ class Decoder {
     uint64_t count;
     bool known;  // else `count` is the most that are looked at
   };
+  // No structures, or no bytes.
+  bool LeadsNowhere(const tables::Pointer& pointer, const Scope& scope) const;
   Count CountOf(const tables::Pointer& pointer, const Scope& scope) const;
   absl::optional<uint64_t> Evaluate(uint32_t expression, const Scope& scope) const;
   // Bytes of memory, in one piece; fewer where the memory ends.
@@ -120,6 +133,7 @@ class Decoder {
                                   std::vector<uint8_t>& scratch) const;
   void Emit(Record& record);
   void Problem(absl::string_view text);
+  void ProblemOnce(bool& said, absl::string_view text);
   void AddFault(FaultKind kind, uint64_t bit, uint64_t width, uint64_t value, std::string text);
 
   const tables::Tables& tables_;
@@ -136,10 +150,14 @@ class Decoder {
   State* state_ = nullptr;
   uint64_t engines_ = ~uint64_t{0};
   uint32_t own_space_ = 0;
+  uint64_t most_packets_ = 0;
+  uint64_t most_structs_ = 0;
   uint64_t packets_ = 0;
   uint64_t structs_ = 0;
   uint32_t nested_streams_ = 0;
-  uint64_t here_ = 0;  // address of the packet at hand
+  bool said_packets_ = false, said_structs_ = false, said_pointers_ = false, said_streams_ = false;
+  bool looked_ahead_ = false;  // `ahead` is that of the packet at hand
+  uint64_t here_ = 0;          // address of the packet at hand
   std::vector<Fault> faults_;
 };
 

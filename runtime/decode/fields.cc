@@ -5,7 +5,7 @@
 namespace packsmith::decode {
 namespace {
 
-// No header describes more than this; a count field that says so is wrong.
+// No record is longer; a length or count field that says so is wrong.
 constexpr uint64_t kLongestRecord = 1 << 24;
 
 }  // namespace
@@ -67,9 +67,10 @@ uint64_t LengthOf(const tables::Tables& tables, const tables::Container& contain
   if (container.length_leaf != tables::kNone) {
     const absl::optional<uint64_t> raw = scope.Raw(container.length_leaf);
     if (!raw) return container.bytes;
+    const uint64_t steps = std::min(*raw, kLongestRecord) + container.length_bias;
     // A length of nothing would stand still.
-    const uint64_t said = (*raw + container.length_bias) * container.length_unit;
-    return std::max<uint64_t>(said, container.identify_bytes);
+    return std::clamp<uint64_t>(steps * container.length_unit,
+                                std::max<uint64_t>(container.identify_bytes, 1), kLongestRecord);
   }
   if (container.parts.count != 0) {
     uint64_t length = container.bytes;
@@ -80,7 +81,7 @@ uint64_t LengthOf(const tables::Tables& tables, const tables::Container& contain
     return std::min(length, kLongestRecord);
   }
   for (const tables::Variant& variant : tables.variants(container.variants)) {
-    if (scope.Holds(variant.when)) return variant.bytes;
+    if (scope.Holds(variant.when)) return std::max(variant.bytes, 1u);
   }
   return container.bytes;
 }

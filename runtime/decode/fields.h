@@ -66,7 +66,7 @@ class Scope {
 };
 
 // How many bytes a packet or structure takes, as it says itself. `bytes` is what there is; the
-// answer may be more. Bounded: at most what a length field can say, or the parts of one header.
+// answer may be more: at least 1 where that is a packet's, at most 16 MiB.
 uint64_t LengthOf(const tables::Tables& tables, const tables::Container& container,
                   absl::Span<const uint8_t> bytes);
 
@@ -111,10 +111,12 @@ void ForEachPart(const tables::Tables& tables, const tables::Container& containe
   for (const tables::Part& part : tables.parts(container.parts)) {
     if (!scope.Holds(part.when)) continue;
     const bool repeats = part.repeat != tables::kNone;
+    const uint64_t size = uint64_t{tables.container(part.container).bytes} * 8;
+    if (size == 0) continue;
     const uint64_t repeat = RepeatOf(tables, part, scope);
     for (uint64_t i = 0; i < repeat && base < bytes.size() * 8; ++i) {
       visit(part, repeats ? static_cast<int64_t>(i) : -1, base);
-      base += uint64_t{tables.container(part.container).bytes} * 8;
+      base += size;
     }
   }
 }

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
-#include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -15,6 +16,25 @@ namespace {
 
 constexpr size_t kNameWidth = 46;
 
+// Strings of a dump may hold what a terminal takes for orders: control characters, those of UTF-8's
+// C1 block too.
+std::string Harmless(absl::string_view text) {
+  std::string harmless;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const auto c = static_cast<unsigned char>(text[i]);
+    const bool c1 =
+        c == 0xc2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xa0;
+    if (c < 0x20 || c == 0x7f) {
+      absl::StrAppendFormat(&harmless, "\\x%02x", c);
+    } else if (c1) {
+      absl::StrAppendFormat(&harmless, "\\u%04x", static_cast<unsigned char>(text[++i]));
+    } else {
+      harmless += text[i];
+    }
+  }
+  return harmless;
+}
+
 // Each record is built in one string and handed over whole.
 class TextSink : public Sink {
  public:
@@ -24,19 +44,18 @@ class TextSink : public Sink {
 
   void OnDevice(const Device& device, uint64_t) override {
     absl::StrAppend(&text_, Bold(), "device", Plain(), "  ", tables_->title());
-    if (!device.platform.empty()) absl::StrAppend(&text_, ", platform ", device.platform);
+    if (!device.platform.empty()) absl::StrAppend(&text_, ", platform ", Harmless(device.platform));
     if (device.pci_id) absl::StrAppendFormat(&text_, ", PCI id 0x%04x", *device.pci_id);
-    if (!device.driver.empty()) absl::StrAppend(&text_, ", driver ", device.driver);
+    if (!device.driver.empty()) absl::StrAppend(&text_, ", driver ", Harmless(device.driver));
     text_ += "\n";
     Flush();
   }
 
   void OnSubmission(const Submission& s, uint64_t id) override {
-    depth_of_.clear();
-    depth_of_[id] = 0;
+    path_.assign(1, {id, 0});
     absl::StrAppend(&text_, "\n", Bold(), "submission ", s.index, Plain(), "  engine ",
-                    s.engine.empty() ? "not known" : s.engine, ", context ", s.context, ", slot ",
-                    s.slot);
+                    s.engine.empty() ? "not known" : Harmless(s.engine), ", context ", s.context,
+                    ", slot ", s.slot);
     absl::StrAppendFormat(&text_, ", batch at 0x%x, %d bytes\n", s.batch_address, s.batch_length);
     Flush();
   }
@@ -66,8 +85,9 @@ class TextSink : public Sink {
   }
 
   void OnRemark(absl::string_view text, bool is_problem) override {
-    absl::StrAppend(&text_, is_problem ? Red() : "", is_problem ? "problem: " : "note: ", text,
-                    is_problem ? Plain() : "", "\n");
+    absl::StrAppend(&text_, is_problem ? Red() : "",
+                    is_problem ? "problem: " : "note: ", Harmless(text), is_problem ? Plain() : "",
+                    "\n");
     Flush();
   }
 
@@ -99,15 +119,11 @@ class TextSink : public Sink {
 
   // Packets indent by call, what they lead to stands below them.
   size_t Depth(const Record& record) {
-    size_t depth = record.depth;
-    if (record.type == RecordType::kStruct || record.type == RecordType::kData) {
-      const auto parent = depth_of_.find(record.parent);
-      depth = parent == depth_of_.end() ? 1 : parent->second + 1;
-    } else {
-      // Nothing will name an earlier packet as its parent any more.
-      if (record.depth == 0) depth_of_.clear();
-    }
-    depth_of_[record.id] = depth;
+    // A record comes right after its parent or after another one that its parent led to.
+    while (!path_.empty() && path_.back().first != record.parent) path_.pop_back();
+    const bool below = record.type == RecordType::kStruct || record.type == RecordType::kData;
+    const size_t depth = !below ? record.depth : path_.empty() ? 1 : path_.back().second + 1;
+    path_.emplace_back(record.id, depth);
     return depth;
   }
 
@@ -201,7 +217,8 @@ class TextSink : public Sink {
   Output& output_;
   TextOptions options_;
   const tables::Tables* tables_ = nullptr;
-  std::unordered_map<uint64_t, size_t> depth_of_;
+  // From the submission to the record at hand: id and depth of each.
+  std::vector<std::pair<uint64_t, size_t>> path_;
   std::string text_;
 };
 

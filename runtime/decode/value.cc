@@ -110,6 +110,7 @@ Value DecodeValue(const tables::Tables& tables, const Leaf& leaf, uint32_t width
       break;
   }
   uint64_t number = raw << leaf.shift;
+  value.needs_raw = number >> leaf.shift != raw;
   bool wide = width + leaf.shift > 32;
   if ((leaf.flags & tables::kLog2) != 0) {
     number = raw > 63 ? 0 : uint64_t{1} << raw;
