@@ -119,19 +119,25 @@ class Body:
         for leaf in self.leaves:
             for place in leaf["places"]:
                 words.add(place["word"], self.face.term(leaf, leaf["path"], place, leaf["bit"]))
-        looped: set[int] = set()
-        direct = True
+        return "\n".join(self._lines(indent))
+
+    def _shared(self) -> list[tuple[set[int], list[Ir]]]:
+        """Words that several items share, or items and fields: with the loops that write them."""
+        count = len(self.words.terms)
+        shared: list[tuple[set[int], list[Ir]]] = []
         for loop in self.loops:
             end = loop["bit"] + loop["count"] * loop["stride"]
-            own = set(range(loop["bit"] // 32, (end + 31) // 32))
-            inside = own <= set(range(len(words.terms)))
-            if not _regular(loop, 0) or own & looped or not inside or any(map(words.used, own)):
-                direct = False
-            looped |= own
-        if self.byte_unit and self.sizes[-1] % 4 and len(words.terms) - 1 in looped:
-            direct = False
-        lines = self._direct(looped, indent) if direct else self._gathered(indent)
-        return "\n".join(lines)
+            own = set(range(loop["bit"] // 32, min(count, (end + 31) // 32)))
+            partial = self.byte_unit and self.sizes[-1] % 4 and count - 1 in own
+            if _regular(loop, 0) and not partial and not any(map(self.words.used, own)):
+                continue
+            loops = [loop]
+            for other in [region for region in shared if region[0] & own]:
+                shared.remove(other)
+                own |= other[0]
+                loops = other[1] + loops
+            shared.append((own, loops))
+        return shared
 
     def _store(self, place: str, constant: int, terms: list[Term], indent: int,
                size: int = 4) -> list[str]:
@@ -158,7 +164,17 @@ class Body:
                           f", {size});", indent))
         return lines
 
-    def _direct(self, looped: set[int], indent: int) -> list[str]:
+    def _lines(self, indent: int) -> list[str]:
+        shared = self._shared()
+        gathered = [loop for _, loops in shared for loop in loops]
+        elsewhere: set[int] = set().union(*(words for words, _ in shared))
+        for loop in self.loops:
+            if loop not in gathered:
+                end = loop["bit"] + loop["count"] * loop["stride"]
+                own = set(range(loop["bit"] // 32, end // 32))
+                if own & elsewhere:
+                    raise Unsupported("loops that overlap")
+                elsewhere |= own
         lines: list[str] = []
         start = 0
         for end in self.sizes:
@@ -168,12 +184,15 @@ class Body:
                              + f"if (ps_n > {start if self.byte_unit else start // 4}) {{")
                 inside += 2
             for word in range((start + 3) // 4, (end + 3) // 4):
-                if word not in looped:
+                if word not in elsewhere:
                     lines += self._store(str(word), self.words.constants[word],
                                          self.words.terms[word], inside, min(4, end - 4 * word))
             for loop in self.loops:
-                if start <= loop["bit"] // 8 < end:
+                if loop not in gathered and start <= loop["bit"] // 8 < end:
                     lines += self._loop(loop, [], 0, inside)
+            for words, loops in shared:
+                if start <= 4 * min(words) < end:
+                    lines += self._gathered(min(words), max(words) + 1, end, loops, inside)
             if start:
                 lines.append(" " * indent + "}")
             start = end
@@ -207,32 +226,31 @@ class Body:
             lines += self._loop(nested, strides, base, indent + 2)
         return [*lines, " " * indent + "}"]
 
-    def _gathered(self, indent: int) -> list[str]:
+    def _gathered(self, first: int, last: int, end: int, loops: list[Ir],
+                  indent: int) -> list[str]:
         """Items that share words: put together in an array, then copied."""
-        pad = " " * indent
-        array = self.face.array
-        count = len(self.words.terms)
-        lines = [pad + f"uint32_t {array}[{count}] = {{0}};"]
-        for word in range(count):
+        array, count = self.face.array, last - first
+        inside = indent + 2
+        pad = " " * inside
+        lines = [" " * indent + "{", pad + f"uint32_t {array}[{count}] = {{0}};"]
+        for word in range(first, last):
             terms, constant = self.words.terms[word], self.words.constants[word]
             if any(term.address is not None for term in terms):
-                raise Unsupported("an address beside items that are not whole dwords")
+                raise Unsupported("an address in a dword that items share")
             if self.words.used(word):
                 texts = [f"0x{constant:08x}", *terms] if constant else list(terms)
-                lines.append(join(f"{array}[{word}] = ", texts, " | ", ";", indent))
-        for loop in self.loops:
-            lines += self._put(loop, [], 0, indent)
-        if len(self.sizes) > 1:
-            size = "ps_n"
-        else:
-            size = str(self.sizes[0] if self.byte_unit else count)
+                lines.append(join(f"{array}[{word - first}] = ", texts, " | ", ";", inside))
+        for loop in loops:
+            lines += self._put(loop, [], -32 * first, inside)
+        plus = f"{4 * first} + " if first and self.byte_unit else f"{first} + " if first else ""
+        size = min(4 * count, end - 4 * first) if self.byte_unit else count
         lines.append(pad + f"for (unsigned ps_i = 0; ps_i < {size}; ++ps_i) {{")
         if self.byte_unit:
-            lines.append(pad + f"  {self.face.bytes_to}[ps_i] = "
+            lines.append(pad + f"  {self.face.bytes_to}[{plus}ps_i] = "
                          f"(uint8_t)({array}[ps_i / 4] >> ps_i % 4 * 8);")
         else:
-            lines.append(pad + f"  {self.face.destination}[ps_i] = {array}[ps_i];")
-        return [*lines, pad + "}"]
+            lines.append(pad + f"  {self.face.destination}[{plus}ps_i] = {array}[ps_i];")
+        return [*lines, pad + "}", " " * indent + "}"]
 
     def _put(self, loop: Ir, strides: list[tuple[str, int]], base: int, indent: int) -> list[str]:
         base += loop["bit"]

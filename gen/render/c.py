@@ -47,7 +47,8 @@ class _Face:
         if kind in ("uint", "bool", "enum"):
             return value
         if kind == "int":
-            return f"ps_twos({value}, {width})"
+            wide = "_wide" if width > 32 else ""
+            return f"ps_twos{wide}({value}, {width})"
         if kind == "float":
             return f"ps_float({value})"
         if kind == "half":
@@ -140,7 +141,9 @@ def _checks(leaf: Ir, path: str, byte_unit: bool) -> list[str]:
             value = _Face(byte_unit).raw(leaf, path)
             out.append(f"PS_FITS({value}, {width})")
     elif kind in ("uint", "enum"):
-        if width < (64 if leaf["value_type"] == "uint64_t" else 32):
+        # A 64-bit member with few bits: the rest of its field lies behind what pack writes.
+        cut = kind == "uint" and leaf["value_type"] == "uint64_t" and width <= 33
+        if width < (64 if leaf["value_type"] == "uint64_t" else 32) and not cut:
             out.append(f"PS_FITS({value}, {width})")
     elif kind == "int":
         if width < (64 if leaf["value_type"] == "int64_t" else 32):

@@ -349,7 +349,10 @@ def prepare(container: Ir) -> Ir:
         if length is not None:
             most = (((1 << length["width"]) - 1 + length["bias"]) * 4 - body.bytes) // (
                 tail["item_bytes"])
-        made["tail"] = dict(tail, size=size, max_items=most)
+        least = 0
+        if length is not None:
+            least = -(-max(0, length["bias"] * 4 - body.bytes) // tail["item_bytes"])
+        made["tail"] = dict(tail, size=size, max_items=most, min_items=least)
         if tail["struct"] is None:
             made["item"] = prepare(_ITEM | tail["item"])
     return made

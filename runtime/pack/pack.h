@@ -981,7 +981,7 @@ typedef ulong uint64_t;
 #define __gen_user_data void
 #endif
 
-#if !defined(PS_OPENCL) && !defined(NDEBUG)
+#if !defined(PS_OPENCL) && (!defined(NDEBUG) || defined(__gen_validate_value))
 #define PS_CHECKS
 #endif
 
@@ -1030,10 +1030,25 @@ PS_INLINE uint64_t ps_mask(unsigned width) {
 PS_INLINE uint32_t ps_twos(int64_t v, unsigned width) {
   return (uint32_t)((uint64_t)v & ps_mask(width));
 }
+PS_INLINE uint64_t ps_twos_wide(int64_t v, unsigned width) { return (uint64_t)v & ps_mask(width); }
 
 #ifdef PS_CHECKS
+#ifndef __gen_validate_value
+#define __gen_validate_value(x)
+#endif
+#ifdef NDEBUG
+#define PS_CHECK(v, check) __gen_validate_value(v)
+#define PS_ASSERT(condition) (void)0
+#else
 #include <stdio.h>
 #include <stdlib.h>
+#define PS_CHECK(v, check)   \
+  do {                       \
+    __gen_validate_value(v); \
+    check;                   \
+  } while (0)
+#define PS_ASSERT(condition) ps_expect(condition, #condition)
+
 // A value that does not fit ends the program, as an assertion does. `field` is the member as
 // written.
 static inline PS_UNUSED void ps_expect(int fits, const char* field) {
@@ -1057,11 +1072,11 @@ static inline PS_UNUSED void ps_fits_offset(uint64_t v, unsigned shift, unsigned
                                             const char* field) {
   ps_expect((v & ~(ps_mask(width) << shift)) == 0, field);
 }
-#define PS_FITS(v, width) ps_fits(v, width, #v)
-#define PS_FITS_SIGNED(v, width) ps_fits_signed(v, width, #v)
-#define PS_FITS_FIXED(v, fraction, low, high) ps_fits_fixed(v, fraction, low, high, #v)
-#define PS_FITS_OFFSET(v, shift, width) ps_fits_offset(v, shift, width, #v)
-#define PS_ASSERT(condition) ps_expect(condition, #condition)
+#endif
+#define PS_FITS(v, width) PS_CHECK(v, ps_fits(v, width, #v))
+#define PS_FITS_SIGNED(v, width) PS_CHECK(v, ps_fits_signed(v, width, #v))
+#define PS_FITS_FIXED(v, fraction, low, high) PS_CHECK(v, ps_fits_fixed(v, fraction, low, high, #v))
+#define PS_FITS_OFFSET(v, shift, width) PS_CHECK(v, ps_fits_offset(v, shift, width, #v))
 #endif
 
 #ifdef PS_OPENCL
