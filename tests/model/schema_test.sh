@@ -1,0 +1,116 @@
+#!/bin/sh
+# xml/packsmith.rng takes every description of this repository, and what the language has; it
+# refuses what the language has not.
+#
+#   schema_test.sh SCHEMA FILE...
+set -u
+schema=$1
+shift
+failures=0
+work=${TEST_TMPDIR:-$(mktemp -d)}
+
+fail() {
+  echo "FAILED: $*"
+  failures=$((failures + 1))
+}
+
+validates() {
+  xmllint --noout --relaxng "$schema" "$1" >"$work/log" 2>&1
+}
+
+if ! command -v xmllint >/dev/null; then
+  echo "xmllint is missing: install libxml2-utils" >&2
+  exit 1
+fi
+
+for file; do
+  validates "$file" || { fail "$file does not validate"; cat "$work/log"; }
+done
+
+root() {
+  printf '<packsmith family="f" generation="g"><stream name="s"/>%s</packsmith>\n' "$1" >"$work/case.xml"
+}
+good() {
+  root "$1"
+  validates "$work/case.xml" || { fail "refused: $1"; cat "$work/log"; }
+}
+bad() {
+  root "$1"
+  if validates "$work/case.xml"; then fail "taken: $1"; fi
+}
+good_field() { good "<struct name=\"A\" dwords=\"1\"><field name=\"f\" dword=\"0\" $1</struct>"; }
+bad_field() { bad "<struct name=\"A\" dwords=\"1\"><field name=\"f\" dword=\"0\" $1</struct>"; }
+good_file() {
+  printf '%s\n' "$1" >"$work/case.xml"
+  validates "$work/case.xml" || { fail "refused: $1"; cat "$work/log"; }
+}
+bad_file() {
+  printf '%s\n' "$1" >"$work/case.xml"
+  if validates "$work/case.xml"; then fail "taken: $1"; fi
+}
+
+good_file '<packsmith generation="h" extends="g.xml"><remove packet="P"/><struct name="S" amend="true"><remove field="f"/></struct></packsmith>'
+good_file '<packsmith><include file="more.xml"/></packsmith>'
+bad_file '<packsmith family="f" generation="g"><remove packet="P"/></packsmith>'
+bad_file '<packsmith generation="g"/>'
+bad_file '<packsmith family="f" generation="g" namespace="9"/>'
+bad_file '<packsmith family="f" generation="g" unit="bit"/>'
+bad_file '<genxml/>'
+
+good '<struct name="A" bytes="6"/>'
+good '<struct name="A" dwords="variable" alias="B,C"/>'
+good '<struct name="B" like="A"/>'
+bad '<struct name="A"/>'
+bad '<struct dwords="1"/>'
+bad '<struct name="" dwords="1"/>'
+bad '<struct name="A" dwords="1" bytes="4"/>'
+bad '<struct name="A" dwords="some"/>'
+bad '<struct name="A" dwords="1" length="L"/>'
+bad '<struct name="A" dwords="1" like="B" amend="true"/>'
+bad '<struct name="A" dwords="1" amend="yes"/>'
+bad '<struct name="A" dwords="1"><flow kind="end"/></struct>'
+bad '<struct name="A" dwords="1"><value name="x" value="1"/></struct>'
+bad '<struct name="A" dwords="1">words</struct>'
+bad '<sampler name="A"/>'
+
+good_field 'bits="31:0" type="u16.16" default="1.5" min="0.5" max="2e3"/>'
+good_field 'bits="0x1f" type="bool"><doc>x</doc><doc>y</doc></field>'
+good_field 'bits="7:0" type="uint" minus="1" shift="4" align="16" unit="px" prefix="P" alias="g"/>'
+good_field 'bits="7:0" type="int" default="-3"><value name="a" value="-1"/><source>p. 3</source><value name="b" value="0x7f" avoid="true"/></field>'
+good_field 'bits="31:6" type="address"><points to="A" count="n*2+1" until="zero" limit="4" space="g" space-when="x" access="readwrite"/><sets base="b" when="c"/></field>'
+bad_field 'bits="31:0"/>'
+bad_field 'type="bool"/>'
+bad_field 'bits="31-0" type="uint"/>'
+bad_field 'bits="3:2:1" type="uint"/>'
+bad_field 'bits="7:0" type="uint" log2="1"/>'
+bad_field 'bits="7:0" type="uint" log2="true" minus="1"/>'
+bad_field 'bits="7:0" type="uint" groups="8" shift="1"/>'
+bad_field 'bits="7:0" type="uint" minus="one"/>'
+bad_field 'bits="7:0" type="uint" alias="My Field"/>'
+bad_field 'bits="7:0" type="uint" colour="red"/>'
+bad_field 'bits="31:6" type="address"><points/></field>'
+bad_field 'bits="31:6" type="address"><points to="A"/><points to="B"/></field>'
+bad_field 'bits="31:6" type="address"><points to="A" space-when="x"/></field>'
+bad_field 'bits="31:6" type="address"><points to="A" access="execute"/></field>'
+
+good '<struct name="A" dwords="1"><group count="tail" dword="1" size="32"><doc>x</doc><field name="f" dword="0" bits="0" type="bool"/></group></struct>'
+bad '<struct name="A" dwords="1"><group count="2" dword="0" size="16"/></struct>'
+bad '<struct name="A" dwords="1"><group count="many" dword="0" size="16"><field name="f" dword="0" bits="0" type="bool"/></group></struct>'
+good '<struct name="A" dwords="1"><reserved dword="0" bits="3:0" must="one"><doc>x</doc></reserved></struct>'
+bad '<struct name="A" dwords="1"><reserved dword="0" bits="3:0" must="two"/></struct>'
+
+good '<packet name="P" dwords="2" length="L" bias="2" engines="a b" stream="s" role="draw"><variant dwords="3" when="L"/><part name="x" when="y" repeat="z"/><flow kind="call" to="a" when="b"/><flow kind="end"/><relation kind="commits" packet="P"/></packet>'
+bad '<packet name="P" dwords="2" role="sing"/>'
+bad '<packet name="P" dwords="2"><flow kind="jump"/></packet>'
+bad '<packet name="P" dwords="2"><flow kind="end" to="a"/></packet>'
+bad '<packet name="P" dwords="2"><variant dwords="3"/></packet>'
+bad '<packet name="P" dwords="2"><relation kind="likes" packet="Q"/></packet>'
+good '<enum name="E" prefix="E"><doc>x</doc><value name="a" value="1"><doc>y</doc></value></enum>'
+bad '<enum name="E"/>'
+bad '<enum name="E"><value name="a"/></enum>'
+good '<register name="R" dwords="1" offset="0x10"/>'
+bad '<register name="R" dwords="1" offset="ten"/>'
+bad '<space name="x"/>'
+
+[ "$failures" -eq 0 ] || echo "$failures failures"
+[ "$failures" -eq 0 ]
