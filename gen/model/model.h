@@ -262,12 +262,23 @@ struct DataKind {
   Location where;
 };
 
+// How long a packet is that nobody describes, as far as its first dword tells: most families encode
+// lengths alike, so that a walk need not lose its place.
+struct UnknownLength {
+  uint32_t mask = 0;
+  uint32_t value = 0;
+  uint32_t length_bit = 0;
+  uint32_t length_width = 0;  // 0: no length field, always `bias` dwords
+  uint32_t bias = 0;
+};
+
 struct Stream {
   std::string name;
   std::string doc;
   Deferred engines_text;
   uint64_t engines = ~uint64_t{0};
   uint32_t align = 4;
+  std::vector<UnknownLength> unknown;  // the first that matches
   Location where;
 };
 

@@ -381,7 +381,13 @@ class Parser {
         Problem(Code::kBadNumber, At(node, "align"), "a stream cannot be aligned to 0 bytes");
         stream.align = 4;
       }
-      Children(node, stream);
+      for (const pugi::xml_node child : node.children()) {
+        if (absl::string_view(child.name()) == "unknown") {
+          ParseUnknown(child, stream);
+        } else if (!Words(child, stream)) {
+          Unknown(child, node);
+        }
+      }
       Declare(model_.streams, std::move(stream), "stream");
     } else if (name == "include") {
       Allow(node, {"file"});
@@ -393,6 +399,33 @@ class Parser {
     } else if (!Words(node, model_)) {
       Unknown(node, root);
     }
+  }
+
+  void ParseUnknown(pugi::xml_node node, Stream& stream) {
+    Allow(node, {"mask", "value", "length", "bias"});
+    Required(node, "mask");
+    Required(node, "value");
+    Required(node, "bias");
+    UnknownLength unknown;
+    unknown.mask = Small(node, "mask", 0, 0xffffffffu);
+    unknown.value = Small(node, "value", 0, 0xffffffffu);
+    unknown.bias = Small(node, "bias", 1, 255);
+    if (unknown.bias == 0 || (unknown.value & ~unknown.mask) != 0) {
+      Problem(Code::kBadNumber, At(node, "value"),
+              "a packet has one dword at least, and a value only where its mask has ones");
+      return;
+    }
+    if (node.attribute("length")) {
+      uint64_t high = 0, low = 0;
+      if (!ParseHighLow(Text(node, "length"), high, low) || high > 31 || high - low > 15) {
+        Problem(Code::kBadBits, At(node, "length"),
+                "length=\"high:low\" is at most 16 bits of the first dword");
+        return;
+      }
+      unknown.length_bit = static_cast<uint32_t>(low);
+      unknown.length_width = static_cast<uint32_t>(high - low + 1);
+    }
+    stream.unknown.push_back(unknown);
   }
 
   template <class T>
@@ -744,15 +777,24 @@ class Parser {
     into.insert(after, std::move(item));
   }
 
+  // "high:low", or one bit.
+  static bool ParseHighLow(const std::string& text, uint64_t& high, uint64_t& low) {
+    const std::vector<absl::string_view> ends = absl::StrSplit(text, ':');
+    if (ends.size() == 1) {
+      const bool good = ParseUnsigned(ends[0], high);
+      low = high;
+      return good;
+    }
+    return ends.size() == 2 && ParseUnsigned(ends[0], high) && ParseUnsigned(ends[1], low) &&
+           high >= low;
+  }
+
   void ParseBits(pugi::xml_node node, Item& item) {
     Required(node, "dword");
     const uint32_t dword = Small(node, "dword", 0, kLargestContainer / 4);
     const std::string text = Required(node, "bits");
     uint64_t high = 0, low = 0;
-    const std::vector<absl::string_view> ends = absl::StrSplit(text, ':');
-    const bool good = ends.size() == 1 ? ParseUnsigned(ends[0], high) && (low = high, true)
-                                       : ends.size() == 2 && ParseUnsigned(ends[0], high) &&
-                                             ParseUnsigned(ends[1], low);
+    const bool good = ParseHighLow(text, high, low);
     if (!good || high < low || high > kLargestContainer * 8) {
       if (!text.empty()) {
         Problem(Code::kBadBits, At(node, "bits"),

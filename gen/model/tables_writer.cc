@@ -372,6 +372,12 @@ class Writer {
              {static_cast<uint32_t>(opcodes_.size()), static_cast<uint32_t>(opcodes.size())}});
         opcodes_.insert(opcodes_.end(), opcodes.begin(), opcodes.end());
       }
+      out.unknown.first = static_cast<uint32_t>(unknown_.size());
+      out.unknown.count = static_cast<uint32_t>(stream.unknown.size());
+      for (const UnknownLength& u : stream.unknown) {
+        unknown_.push_back({u.mask, u.value, static_cast<uint16_t>(u.length_bit),
+                            static_cast<uint16_t>(u.length_width), u.bias});
+      }
       streams_.push_back(out);
     }
   }
@@ -415,6 +421,7 @@ class Writer {
     header.variants = Append(variants_);
     header.relations = Append(relations_);
     header.streams = Append(streams_);
+    header.unknown = Append(unknown_);
     header.groups = Append(groups_);
     header.opcodes = Append(opcodes_);
     header.engines = Append(engines_);
@@ -447,6 +454,7 @@ class Writer {
   std::vector<t::Variant> variants_;
   std::vector<t::Relation> relations_;
   std::vector<t::Stream> streams_;
+  std::vector<t::UnknownLength> unknown_;
   std::vector<t::OpcodeGroup> groups_;
   std::vector<t::Opcode> opcodes_;
   std::vector<t::Engine> engines_;

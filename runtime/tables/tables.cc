@@ -29,6 +29,7 @@ class Checker {
     Array<Variant>("variants", h_.variants);
     Array<Relation>("relations", h_.relations);
     Array<Stream>("streams", h_.streams);
+    Array<UnknownLength>("unknown lengths", h_.unknown);
     Array<OpcodeGroup>("opcode groups", h_.groups);
     Array<Opcode>("opcodes", h_.opcodes);
     Array<Engine>("engines", h_.engines);
@@ -171,7 +172,13 @@ class Checker {
     for (const Stream& s : All<Stream>(h_.streams)) {
       String(s.name);
       Run(s.groups, h_.groups);
+      Run(s.unknown, h_.unknown);
       if (s.align == 0 || s.align > 4096) Fail("a stream has an impossible alignment", s.align);
+    }
+    for (const UnknownLength& u : All<UnknownLength>(h_.unknown)) {
+      if (u.length_bit > 31 || u.length_width > 16 || u.bias == 0 || u.bias > 255) {
+        Fail("an unknown packet has an impossible length", u.value);
+      }
     }
     for (const OpcodeGroup& g : All<OpcodeGroup>(h_.groups)) Run(g.opcodes, h_.opcodes);
     for (const Opcode& o : All<Opcode>(h_.opcodes)) {
@@ -238,6 +245,17 @@ uint32_t Tables::FindPacket(uint32_t stream_index, uint64_t engines, uint32_t fi
     }
   }
   return kNone;
+}
+
+uint32_t Tables::UnknownBytes(uint32_t stream_index, uint32_t first_word) const {
+  for (const UnknownLength& u :
+       run<UnknownLength>(header().unknown, stream(stream_index).unknown)) {
+    if ((first_word & u.mask) != u.value) continue;
+    const uint32_t length =
+        u.length_width == 0 ? 0 : first_word >> u.length_bit & ((1u << u.length_width) - 1);
+    return (length + u.bias) * 4;
+  }
+  return 0;
 }
 
 uint32_t Tables::FindContainer(absl::string_view name) const {

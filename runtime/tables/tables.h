@@ -21,7 +21,7 @@
 namespace packsmith::tables {
 
 inline constexpr uint32_t kMagic = 0x544b4350;  // "PCKT"
-inline constexpr uint32_t kVersion = 2;
+inline constexpr uint32_t kVersion = 3;
 inline constexpr uint32_t kNone = 0xffffffffu;
 
 // A run of records of another array.
@@ -216,11 +216,21 @@ struct Opcode {
   uint32_t container;
 };
 
+// The length of packets that nobody describes: where (first dword & mask) == value.
+struct UnknownLength {
+  uint32_t mask;
+  uint32_t value;
+  uint16_t length_bit;
+  uint16_t length_width;  // 0: no length field
+  uint32_t bias;          // dwords, added to the length
+};
+
 struct Stream {
   uint32_t name;
   uint32_t align;  // bytes: where the next packet may start
   uint64_t engines;
-  Range groups;  // OpcodeGroup, the most specific mask first
+  Range groups;   // OpcodeGroup, the most specific mask first
+  Range unknown;  // UnknownLength, the first that matches counts
 };
 
 struct Engine {
@@ -278,7 +288,8 @@ struct Header {
   Section bases;
   Section spaces;
   Section registers;  // ordered by offset
-  Section by_name;    // uint32_t container indices, ordered by name
+  Section unknown;
+  Section by_name;  // uint32_t container indices, ordered by name
 };
 
 // Blocks are compared byte by byte, so no record may have bytes that nobody sets.
@@ -337,6 +348,8 @@ class Tables {
   // The packet of `stream` that `first_word` (its first bytes, little endian) begins, as one of
   // `engines` reads it; kNone if there is none. `bytes` says how many bytes of the word exist.
   uint32_t FindPacket(uint32_t stream, uint64_t engines, uint32_t first_word, uint32_t bytes) const;
+  // How many bytes a packet takes that FindPacket does not know, 0 if its first word does not tell.
+  uint32_t UnknownBytes(uint32_t stream, uint32_t first_word) const;
   // By exact name; kNone if there is none.
   uint32_t FindContainer(absl::string_view name) const;
   // The register at a byte offset; kNone if there is none.
