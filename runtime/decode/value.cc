@@ -18,7 +18,7 @@ uint64_t Ones(uint32_t width) { return width >= 64 ? ~uint64_t{0} : (uint64_t{1}
 int64_t SignExtended(uint64_t raw, uint32_t width) {
   if (width >= 64) return static_cast<int64_t>(raw);
   const uint64_t sign = uint64_t{1} << (width - 1);
-  return static_cast<int64_t>((raw ^ sign) - sign);
+  return static_cast<int64_t>(((raw & Ones(width)) ^ sign) - sign);
 }
 
 double HalfToDouble(uint32_t raw) {
@@ -126,6 +126,11 @@ Value DecodeValue(const tables::Tables& tables, const Leaf& leaf, uint32_t width
     }
     if (extra.minus != 0) {
       number += extra.minus;
+      value.needs_raw = true;
+    }
+    // Packing would refuse such a number, or round it.
+    if ((extra.align != 0 && number % extra.align != 0) ||
+        (extra.multiple != 0 && number % extra.multiple != 0)) {
       value.needs_raw = true;
     }
     wide = wide || number > 0xffffffffu;
