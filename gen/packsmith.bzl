@@ -14,6 +14,7 @@ makes
     :gfx9_c        #include "packsmith/c/gfx9_pack.h"  C11 and OpenCL C; packsmith/c/gfx9_bits.h
     :gfx9_names    #include "packsmith/gfx9_names.h"   names and printing, for C++
     :gfx9_tables   #include "packsmith/gfx9_tables.h"  the decode tables, embedded
+    :gfx9_headers                                      all of these headers as files
     :gfx9_description                                  the IR and the tables as files
 """
 
@@ -112,7 +113,7 @@ def _render_impl(ctx):
         mnemonic = "PacksmithRender",
         progress_message = "Generating from %s" % ctx.attr.description.label,
     )
-    return [DefaultInfo(files = depset(outputs))]
+    return [DefaultInfo(files = depset(outputs), runfiles = ctx.runfiles(files = outputs))]
 
 packsmith_render = rule(
     implementation = _render_impl,
@@ -164,7 +165,7 @@ def packsmith_library(name, src, deps = [], generation = None, visibility = None
         names = names,
         c = c,
         c_bits = bits,
-        visibility = ["//visibility:private"],
+        visibility = visibility,
         **kwargs
     )
     cc_library(

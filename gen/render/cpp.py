@@ -12,7 +12,7 @@ _ACCESS = {
     "readwrite": "bits::reads_writes",
     "none": "bits::no_access",
 }
-_INDEX = re.compile(r"\[i\d+\]")
+_INDEX = re.compile(r"\[(?:ps_)?(i\d+)\]")
 _CODE = ("minus", "shift", "log2", "groups", "align")
 _QUALIFIED = {"address": "packsmith::address"}
 
@@ -228,7 +228,10 @@ class Packet:
                 body.constant(word, (self.bytes // length["unit_bytes"] - length["bias"]) << lsb)
             else:
                 count = "ps_n / 4" if self.byte_unit else "ps_n"
-                body.words.add(word, Term(shifted(f"({count} - {length['bias']})", lsb)))
+                value = f"({count} - {length['bias']})"
+                if self.bytes < 4 * length["bias"]:  # no items: an error, unless nobody looks
+                    value = f"({value} & 0x{(1 << length['width']) - 1:x})"
+                body.words.add(word, Term(shifted(value, lsb)))
         try:
             return body.statements(indent)
         except Unsupported as problem:
@@ -315,8 +318,18 @@ _ITEM: Ir = {
 }
 
 
+def _private(loop: Ir) -> Ir:
+    """A loop whose index no member can be called."""
+    return dict(
+        loop,
+        index="ps_" + loop["index"],
+        leaves=[dict(leaf, path=_INDEX.sub(r"[ps_\1]", leaf["path"])) for leaf in loop["leaves"]],
+        loops=[_private(nested) for nested in loop["loops"]])
+
+
 def prepare(container: Ir) -> Ir:
     """What the template prints of a container."""
+    container = dict(container, loops=[_private(loop) for loop in container["loops"]])
     body = Packet(container)
     unit = 1 if body.byte_unit else 4
     uses_packet, uses_visitor = body.needs_parameter()

@@ -32,7 +32,7 @@
 // Members that share bits (two views of one dword) are ORed: leave all but one at zero.
 //
 // The C part, PACKSMITH_C_..., serves the generated C headers; their interface is described there.
-#if defined(__cplusplus) && !defined(PACKSMITH_RUNTIME_PACK_PACK_H_)
+#if defined(__cplusplus) && __cplusplus > 201703L && !defined(PACKSMITH_RUNTIME_PACK_PACK_H_)
 #define PACKSMITH_RUNTIME_PACK_PACK_H_
 #include <cstdint>
 

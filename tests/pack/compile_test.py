@@ -1,0 +1,168 @@
+#!/usr/bin/python3
+"""Generated headers alone, in every language and compiler they promise; and what must not compile."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path(os.environ["TEST_SRCDIR"]) / os.environ["TEST_WORKSPACE"]
+WARNINGS = ["-Wall", "-Wextra", "-Werror"]
+# Where the headers of each generation lie.
+GENERATIONS = {
+    "kinds": ROOT / "tests/pack",
+    "m1": ROOT / "tests/pack",
+    "gfx9": ROOT / "xml/intel",
+}
+COMPILERS = {"gcc": "g++", "clang-14": "clang++-14"}
+C_DEFINES = ([], ["-DNDEBUG"], ["-DPACKSMITH_REPACK", "-DPACKSMITH_PREFIXED_VALUES"])
+
+
+class Compile(unittest.TestCase):
+    """One temporary folder with the headers as a user has them."""
+
+    def setUp(self) -> None:
+        for compiler in [*COMPILERS, *COMPILERS.values()]:
+            self.assertIsNotNone(shutil.which(compiler), f"{compiler} is missing: run ./bazelw once")
+        self.folder = Path(tempfile.mkdtemp(dir=os.environ.get("TEST_TMPDIR")))
+        include = self.folder / "include/packsmith/c"
+        include.mkdir(parents=True)
+        for name in ("pack.h", "names.h"):
+            shutil.copy(ROOT / "runtime/pack" / name, include.parent)
+        for generation, place in GENERATIONS.items():
+            for name in (f"{generation}.h", f"{generation}_names.h"):
+                shutil.copy(place / f"{generation}_cpp/packsmith" / name, include.parent)
+            for name in (f"{generation}_pack.h", f"{generation}_bits.h"):
+                shutil.copy(place / f"{generation}_c/packsmith/c" / name, include)
+
+    def compile(self, command: list[str], name: str, text: str,
+                paths: tuple[str, ...] = ("include",)) -> subprocess.CompletedProcess[str]:
+        source = self.folder / name
+        source.write_text(text, encoding="utf-8")
+        flags = [f"-I{self.folder / path}" for path in paths]
+        return subprocess.run([*command, *flags, "-c", str(source), "-o", os.devnull],
+                              capture_output=True, text=True, check=False)
+
+    def expect_clean(self, command: list[str], name: str, text: str, **kwargs) -> None:
+        with self.subTest(command=command, text=text):
+            result = self.compile(command, name, text, **kwargs)
+            self.assertEqual(result.returncode, 0, result.stderr[:4000])
+            self.assertEqual(result.stderr, "")
+
+    def test_c_headers_compile_alone_as_c11(self) -> None:
+        for compiler in COMPILERS:
+            for generation in GENERATIONS:
+                for defines in C_DEFINES:
+                    self.expect_clean([compiler, "-std=c11", "-pedantic", *WARNINGS, *defines], "c.c",
+                                      f'#include "packsmith/c/{generation}_pack.h"\n')
+
+    def test_c_headers_compile_alone_as_cpp(self) -> None:
+        for compiler in COMPILERS.values():
+            for generation in GENERATIONS:
+                for standard in ("-std=c++17", "-std=c++20"):
+                    self.expect_clean([compiler, standard, *WARNINGS], "c.cc",
+                                      f'#include "packsmith/c/{generation}_pack.h"\n')
+
+    def test_c_headers_compile_as_opencl_c(self) -> None:
+        for generation in GENERATIONS:
+            for standard in ("CL1.2", "CL2.0", "CL3.0"):
+                self.expect_clean(
+                    ["clang-14", "-x", "cl", f"-cl-std={standard}", "-target", "spir64",
+                     "-emit-llvm", "-DPACKSMITH_REPACK", *WARNINGS], "c.cl",
+                    f'#include "packsmith/c/{generation}_pack.h"\n')
+
+    def test_an_opencl_kernel_packs_into_global_memory(self) -> None:
+        self.expect_clean(
+            ["clang-14", "-x", "cl", "-cl-std=CL1.2", "-target", "spir64", "-emit-llvm", *WARNINGS],
+            "kernel.cl",
+            '#include "packsmith/c/kinds_pack.h"\n'
+            "kernel void k(global uint *out) {\n"
+            "  struct KINDS_POINTERS v = { KINDS_POINTERS_header };\n"
+            "  v.Base = 0x1000;\n"
+            "  KINDS_POINTERS_pack(out, &v);\n"
+            "}\n")
+
+    def test_positions_come_twice_without_harm(self) -> None:
+        for generation in GENERATIONS:
+            self.expect_clean(["gcc", "-std=c11", *WARNINGS], "c.c",
+                              f'#include "packsmith/c/{generation}_bits.h"\n'
+                              f'#include "packsmith/c/{generation}_pack.h"\n'
+                              f'#include "packsmith/c/{generation}_bits.h"\n')
+
+    def test_two_generations_share_a_file_when_values_are_prefixed(self) -> None:
+        self.expect_clean(["gcc", "-std=c11", "-DPACKSMITH_PREFIXED_VALUES", *WARNINGS], "c.c",
+                          '#include "packsmith/c/gfx9_pack.h"\n#include "packsmith/c/m1_pack.h"\n'
+                          '#include "packsmith/c/kinds_pack.h"\n')
+
+    def test_c_and_cpp_headers_share_a_file_in_either_order(self) -> None:
+        cpp = '#include "packsmith/gfx9.h"\n'
+        c = '#include "packsmith/c/gfx9_pack.h"\n'
+        self.expect_clean(["g++", "-std=c++20", *WARNINGS], "both.cc", cpp + c)
+        prefixed = "#define PACKSMITH_PREFIXED_VALUES\n"
+        self.expect_clean(["g++", "-std=c++20", *WARNINGS], "both.cc", prefixed + c + cpp)
+
+    def test_agx_style_block_packs_at_its_end(self) -> None:
+        self.expect_clean(["gcc", "-std=c11", *WARNINGS], "block.c",
+                          '#include "packsmith/c/m1_pack.h"\n'
+                          "void f(unsigned char *to);\n"
+                          "void f(unsigned char *to) { m1_pack(to, " + self.an_m1_struct() +
+                          ", cfg) { (void)cfg; } }\n")
+
+    @staticmethod
+    def an_m1_struct() -> str:
+        text = (GENERATIONS["m1"] / "m1_c/packsmith/c/m1_pack.h").read_text(encoding="utf-8")
+        at = text.index("#define M1_", text.index("_LENGTH ") - 100)
+        return text[at:].split("_LENGTH")[0].split("#define M1_")[1]
+
+    def test_cpp_headers_compile_alone(self) -> None:
+        for compiler in COMPILERS.values():
+            for generation in GENERATIONS:
+                self.expect_clean([compiler, "-std=c++20", "-pedantic", "-Wshadow", *WARNINGS],
+                                  "h.cc", f'#include "packsmith/{generation}.h"\n')
+                self.expect_clean([compiler, "-std=c++20", *WARNINGS], "n.cc",
+                                  f'#include "packsmith/{generation}_names.h"\n')
+
+    def test_headers_find_pack_h_beside_them(self) -> None:
+        flat = self.folder / "flat"
+        flat.mkdir()
+        for name in ("pack.h", "kinds.h", "c/kinds_pack.h"):
+            shutil.copy(self.folder / "include/packsmith" / name, flat)
+        self.expect_clean(["g++", "-std=c++20", *WARNINGS], "flat.cc", '#include "kinds.h"\n',
+                          paths=("flat",))
+        self.expect_clean(["gcc", "-std=c11", *WARNINGS], "flat.c", '#include "kinds_pack.h"\n',
+                          paths=("flat",))
+
+    def test_optimised_code_has_no_warnings(self) -> None:
+        use = ('#include "packsmith/gfx9.h"\n'
+               "packsmith::error f(const packsmith::gfx9::_3DSTATE_VS& p, uint32_t* d);\n"
+               "packsmith::error f(const packsmith::gfx9::_3DSTATE_VS& p, uint32_t* d) {\n"
+               "  return p.pack(d);\n}\n")
+        for compiler in COMPILERS.values():
+            self.expect_clean([compiler, "-std=c++20", "-O2", *WARNINGS], "o.cc", use)
+
+    def test_a_constant_that_does_not_fit_is_a_compile_error_at_its_line(self) -> None:
+        text = ('#include "packsmith/kinds.h"\n'
+                "using namespace packsmith::kinds;\n"
+                "constexpr auto good = packed(INTEGERS{.small = 15});\n"
+                "constexpr auto bad = packed(INTEGERS{.small = 16});\n")
+        for compiler in COMPILERS.values():
+            with self.subTest(compiler=compiler):
+                result = self.compile([compiler, "-std=c++20"], "bad.cc", text)
+                self.assertNotEqual(result.returncode, 0)
+                self.assertIn("value_does_not_fit", result.stderr)
+                self.assertIn("bad.cc:4:", result.stderr)
+                self.assertNotIn("bad.cc:3:", result.stderr)
+
+    def test_a_misspelt_member_is_a_compile_error(self) -> None:
+        for compiler in COMPILERS.values():
+            result = self.compile([compiler, "-std=c++20"], "bad.cc",
+                                  '#include "packsmith/kinds.h"\n'
+                                  "packsmith::kinds::INTEGERS p{.smal = 1};\n")
+            self.assertNotEqual(result.returncode, 0)
+            self.assertIn("smal", result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
