@@ -719,6 +719,15 @@ class Writer {
     }
   }
 
+  // Values of an int are kept in two's complement, and may be negative.
+  void ConstantValue(const Item& item, const Value& v) {
+    if (item.type == FieldType::kInt) {
+      Member("value", static_cast<int64_t>(v.value));
+    } else {
+      Member("value", v.value);
+    }
+  }
+
   void Constants(const std::vector<Item>& items, std::set<std::string>& seen) {
     for (const Item& item : items) {
       if (item.kind == Item::Kind::kGroup) Constants(item.items, seen);
@@ -728,7 +737,7 @@ class Writer {
         json_.StartObject();
         Member("cpp", name);
         Member("type", CppType(item));
-        Member("value", v.value);
+        ConstantValue(item, v);
         Member("doc", v.doc);
         json_.EndObject();
       }
@@ -743,7 +752,7 @@ class Writer {
         if (!c_values_.insert(name).second) continue;
         json_.StartObject();
         Member("c", name);
-        Member("value", v.value);
+        ConstantValue(item, v);
         json_.EndObject();
       }
     }

@@ -332,6 +332,9 @@ class Resolver {
       }
       c.max_bytes = std::max(c.max_bytes, variant.bytes);
     }
+    // Of several whose condition holds the longest counts; whoever tries them in order finds it.
+    std::stable_sort(c.variants.begin(), c.variants.end(),
+                     [](const Variant& a, const Variant& b) { return a.bytes > b.bytes; });
     if (c.tail != nullptr && (!c.variants.empty() || !c.parts.empty())) {
       Problem(Code::kContradiction, c.tail->where,
               "a packet has a tail, or variants, or parts; not two of them");

@@ -182,11 +182,13 @@ TEST(Containers, TheLongestVariantGivesTheLargestSize) {
   <field name="Op" dword="0" bits="31:24" type="uint" forced="1"/>
   <field name="Mode" dword="0" bits="1:0" type="uint"/>
   <field name="Late" dword="4" bits="31:0" type="uint"/>
-  <variant dwords="5" when="Mode=2"/><variant dwords="3" when="Mode=1"/>
+  <variant dwords="3" when="Mode=1"/><variant dwords="5" when="Mode=2"/>
 </packet>)");
   EXPECT_THAT(Summary(result), IsEmpty());
   EXPECT_EQ(ContainerNamed(result, "P").bytes, 4u);
   EXPECT_EQ(ContainerNamed(result, "P").max_bytes, 20u);
+  // Whoever takes the first whose condition holds takes the longest.
+  EXPECT_EQ(ContainerNamed(result, "P").variants[0].bytes, 20u);
 }
 
 TEST(Containers, OpcodesAreTheForcedBitsOfTheFirstDword) {
