@@ -401,9 +401,15 @@ uint64_t Decoder::Unknown(uint32_t stream, uint64_t engines, const Frame& frame,
   std::vector<uint8_t> scratch;
   const absl::Span<const uint8_t> bytes = Bytes(
       frame.space, frame.address, std::min(frame.end - frame.address, kLongestUnknown), scratch);
-  uint64_t length = align;
-  while (length < bytes.size() && !Plausible(stream, engines, bytes.subspan(length))) {
-    length += align;
+  // Most packets say how long they are even to those who do not know them. Where that leads to
+  // nothing that makes sense, the next packet is looked for.
+  uint64_t length = AlignUp(tables_.UnknownBytes(stream, FirstWord(bytes)), align);
+  if (length == 0 || length > bytes.size() ||
+      (length < bytes.size() && !Plausible(stream, engines, bytes.subspan(length)))) {
+    length = align;
+    while (length < bytes.size() && !Plausible(stream, engines, bytes.subspan(length))) {
+      length += align;
+    }
   }
   length = std::min<uint64_t>(length, bytes.size());
   // Work on what nobody can decode counts too.
