@@ -5,7 +5,7 @@
     packsmith_library(
         name = "gfx9",           # the generation, as the XML says
         src = "gfx9.xml",
-        deps = ["gfx8.xml"],     # what it extends, if anything
+        deps = ["gfx8.xml"],     # what it extends or includes, if anything
     )
 
 makes
@@ -66,7 +66,7 @@ packsmith_description = rule(
         ),
         "deps": attr.label_list(
             allow_files = [".xml"],
-            doc = "What it extends: XML files, or other packsmith_description targets.",
+            doc = "What it extends or includes: XML files, or other packsmith_description targets.",
         ),
         "_packgen": attr.label(
             default = Label("//gen/packgen"),
