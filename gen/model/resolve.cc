@@ -911,6 +911,10 @@ class Resolver {
       best = {&item, group};
       length = item.name.size();
     };
+    // Of several fields of one name, the one nearest to who asks.
+    if (scope.group != nullptr) {
+      for (const Item& inner : scope.group->items) offer(inner, scope.group);
+    }
     for (const Item& item : scope.container->items) {
       offer(item, nullptr);
       if (item.kind != Item::Kind::kGroup || scope.group == nullptr) continue;

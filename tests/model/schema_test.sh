@@ -111,6 +111,9 @@ bad '<enum name="E"><value name="a"/></enum>'
 good '<register name="R" dwords="1" offset="0x10"/>'
 bad '<register name="R" dwords="1" offset="ten"/>'
 bad '<space name="x"/>'
+good '<stream name="t"><doc>x</doc><unknown mask="0xe0000000" value="0x60000000" length="7:0" bias="2"/><unknown mask="0" value="0" bias="1"/></stream>'
+bad '<stream name="t"><unknown mask="0xe0000000" value="0x60000000" length="7:0"/></stream>'
+bad '<stream name="t"><unknown mask="0xe0000000" value="0x60000000" length="lots" bias="2"/></stream>'
 
 [ "$failures" -eq 0 ] || echo "$failures failures"
 [ "$failures" -eq 0 ]

@@ -276,6 +276,33 @@ TEST(Tables, FieldsOfOneGroupAskTheItemOfTheSameIndex) {
   }
 }
 
+TEST(Tables, AFieldOfAGroupAsksItsOwnItemBeforeThePacketsFieldOfThatName) {
+  const Block block(LoadBody(R"(<packet name="P" dwords="3" length="L" bias="1">
+  <field name="L" dword="0" bits="7:0" type="uint"/>
+  <field name="Register" dword="1" bits="22:2" type="offset"/>
+  <field name="Data" dword="2" bits="31:0" type="uint"><writes register="Register"/></field>
+  <group count="tail" dword="3" size="64">
+    <field name="Register" dword="0" bits="22:2" type="offset"/>
+    <field name="Data" dword="1" bits="31:0" type="uint"><writes register="Register"/></field>
+  </group>
+</packet>)"));
+  const t::Tables& tables = *block.tables;
+  const t::Container& packet = tables.container(tables.FindContainer("P"));
+  const auto writes = [&](const t::Range& leaves) {
+    for (uint32_t i = 0; i < leaves.count; ++i) {
+      const t::Leaf& leaf = tables.leaf(leaves.first + i);
+      if (tables.string(leaf.name) == "Data") return tables.extra(leaf.extra).writes_leaf;
+    }
+    return t::kNone;
+  };
+  const uint32_t first = writes(packet.leaves);
+  const uint32_t later = writes(packet.tail_leaves);
+  EXPECT_GE(first, packet.leaves.first);
+  EXPECT_LT(first, packet.leaves.first + packet.leaves.count);
+  EXPECT_GE(later, packet.tail_leaves.first);
+  EXPECT_LT(later, packet.tail_leaves.first + packet.tail_leaves.count);
+}
+
 // --- Damage ----------------------------------------------------------------------------------
 
 class DamageTest : public testing::Test {
