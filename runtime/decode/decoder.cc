@@ -396,6 +396,23 @@ bool Decoder::Plausible(uint32_t stream, uint64_t engines, absl::Span<const uint
          tables::kNone;
 }
 
+bool Decoder::LeadsToPacket(uint32_t stream, uint64_t engines,
+                            absl::Span<const uint8_t> bytes) const {
+  constexpr int kMostInARow = 16;
+  for (int i = 0; i < kMostInARow; ++i) {
+    const uint64_t length =
+        AlignUp(tables_.UnknownBytes(stream, FirstWord(bytes)), tables_.stream(stream).align);
+    if (length == 0 || length > bytes.size()) return false;
+    bytes = bytes.subspan(length);
+    if (bytes.empty() ||
+        tables_.FindPacket(stream, engines, FirstWord(bytes),
+                           static_cast<uint32_t>(bytes.size())) != tables::kNone) {
+      return true;
+    }
+  }
+  return false;
+}
+
 uint64_t Decoder::Unknown(uint32_t stream, uint64_t engines, const Frame& frame, uint64_t parent) {
   const uint64_t align = tables_.stream(stream).align;
   std::vector<uint8_t> scratch;
@@ -404,8 +421,7 @@ uint64_t Decoder::Unknown(uint32_t stream, uint64_t engines, const Frame& frame,
   // Most packets say how long they are even to those who do not know them. Where that leads to
   // nothing that makes sense, the next packet is looked for.
   uint64_t length = AlignUp(tables_.UnknownBytes(stream, FirstWord(bytes)), align);
-  if (length == 0 || length > bytes.size() ||
-      (length < bytes.size() && !Plausible(stream, engines, bytes.subspan(length)))) {
+  if (!LeadsToPacket(stream, engines, bytes)) {
     length = align;
     while (length < bytes.size() && !Plausible(stream, engines, bytes.subspan(length))) {
       length += align;

@@ -40,7 +40,7 @@ struct Options {
 // Batches may call others many times, and tables may refer to each other, so that a few bytes could
 // ask for endless work. A submission may have this many packets, and as many structures, beyond
 // those for which its dump has memory: each dword once or twice.
-inline constexpr uint64_t kFewest = uint64_t{1} << 16;
+inline constexpr uint64_t kFewest = uint64_t{1} << 14;
 inline constexpr uint64_t kRepeats = 2;
 
 // Decodes any number of dumps, in order; state bases live on from one to the next per (context,
@@ -98,7 +98,11 @@ class Decoder {
   // Shows what no packet matches, up to the next plausible packet. Returns how many bytes.
   uint64_t Unknown(uint32_t stream, uint64_t engines, const Frame& frame, uint64_t parent);
   void Remember(uint32_t container, absl::Span<const uint8_t> bytes);
+  // A packet that is known, and after it another one or the end.
   bool Plausible(uint32_t stream, uint64_t engines, absl::Span<const uint8_t> bytes) const;
+  // Passing over unknown packets by the lengths that the stream declares for them comes to a known
+  // one, or to the end.
+  bool LeadsToPacket(uint32_t stream, uint64_t engines, absl::Span<const uint8_t> bytes) const;
   // Applies the flow of a packet to the stack of frames. False: the stream ends here.
   bool Flow(const tables::Container& container, absl::Span<const uint8_t> bytes, uint64_t next,
             std::vector<Frame>& stack);

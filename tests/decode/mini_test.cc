@@ -187,12 +187,26 @@ TEST(Parts, ReadTheHeaderBeforeThemAndThePartsAfter) {
   EXPECT_THAT(story.Faults(), IsEmpty());
 }
 
+// The parts follow the fixed part at once, whatever size the description gives that.
+Bytes State(uint32_t header, const Dwords& parts) {
+  Bytes state;
+  const auto append = [&](uint32_t dword, uint32_t bytes) {
+    for (uint32_t i = 0; i < bytes; ++i) state.push_back(static_cast<uint8_t>(dword >> 8 * i));
+  };
+  append(header, Mini().container(Mini().FindContainer("State Header")).bytes);
+  for (const uint32_t part : parts) append(part, 4);
+  while (state.size() % 4 != 0) state.push_back(0);
+  return state;
+}
+
 TEST(StateHeader, RepeatsAPartAsOftenAsItsCountSays) {
   World world;
-  Dwords state{0x4 | 2 << 4 | 1 << 8};  // three viewports, a line width
-  for (uint32_t i = 0; i < 12; ++i) state.push_back(0x3f800000 + (i << 16));
-  state.push_back(0x18);
-  world.Put(0x1000, SetState(0x700003000, 14) + Terminate()).Put(0x700003000, state).Submit(0x1000);
+  Dwords parts;
+  for (uint32_t i = 0; i < 12; ++i) parts.push_back(0x3f800000 + (i << 16));
+  parts.push_back(0x18);
+  world.Put(0x1000, SetState(0x700003000, 14) + Terminate())
+      .PutBytes(0x700003000, State(0x4 | 2 << 4 | 1 << 8, parts))
+      .Submit(0x1000);
   const Story story = Tell(Mini(), world);
   const Seen header = story.Only("State Header");
   EXPECT_EQ(header.bytes.size(), 14 * 4u);
@@ -301,7 +315,7 @@ TEST(Tables, OfTexturesAtUnmappedMemoryShowNone) {
 TEST(Tables, WithATailAreAsLongAsTheirPointerSays) {
   World world;
   world.Put(0x1000, SetState(0x3000, 4) + Terminate())
-      .Put(0x3000, {0x200, 3 << 16, 0x4000, 0x6000})
+      .PutBytes(0x3000, State(0x200, {3 << 16, 0x4000, 0x6000}))
       .PutBytes(0x4000, {0x88, 0})
       .Put(0x6000, {0x0102, 1, 2, 3, 4, 5})
       .Submit(0x1000);
