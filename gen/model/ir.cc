@@ -78,8 +78,7 @@ class Writer {
   }
 
  private:
-  // --- JSON
-  // ----------------------------------------------------------------------------------------
+  // --- JSON ---
 
   void Key(absl::string_view key) {
     json_.Key(key.data(), static_cast<rapidjson::SizeType>(key.size()));
@@ -147,8 +146,7 @@ class Writer {
     return names;
   }
 
-  // --- Enumerations
-  // --------------------------------------------------------------------------------
+  // --- Enumerations ---
 
   void WriteEnum(const Enum& e) {
     Member("name", e.name);
@@ -166,8 +164,7 @@ class Writer {
     });
   }
 
-  // --- Types of members
-  // ----------------------------------------------------------------------------
+  // --- Types of members ---
 
   static bool Wide(const Item& item) {
     const Encoding& e = item.encoding;
@@ -295,8 +292,7 @@ class Writer {
     return "";
   }
 
-  // --- Members
-  // -------------------------------------------------------------------------------------
+  // --- Members ---
 
   void Dims(const std::vector<uint32_t>& dims) {
     Key("dims");
@@ -359,8 +355,7 @@ class Writer {
     json_.EndObject();
   }
 
-  // --- Leaves
-  // --------------------------------------------------------------------------------------
+  // --- Leaves ---
 
   struct Frame {
     std::string path;   // prefix for members
@@ -584,8 +579,7 @@ class Writer {
     json_.EndArray();
   }
 
-  // --- Forced and reserved bits
-  // --------------------------------------------------------------------
+  // --- Forced and reserved bits ---
 
   struct Fixed {
     const Item* item;
@@ -676,8 +670,7 @@ class Writer {
     json_.EndArray();
   }
 
-  // --- Containers
-  // ----------------------------------------------------------------------------------
+  // --- Containers ---
 
   void WriteCondition(absl::string_view key, const Condition& condition, Face face) {
     Key(key);

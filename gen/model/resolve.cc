@@ -152,8 +152,7 @@ class Resolver {
     return -1;
   }
 
-  // --- Types
-  // ---------------------------------------------------------------------------------------
+  // --- Types ---
 
   void IndexNames() {
     for (size_t i = 0; i < model_.containers.size(); ++i) {
@@ -294,8 +293,7 @@ class Resolver {
     return good;
   }
 
-  // --- Sizes
-  // ---------------------------------------------------------------------------------------
+  // --- Sizes ---
 
   static uint64_t EndOf(const Item& item) {
     if (item.kind != Item::Kind::kGroup) return uint64_t{item.bit} + item.width;
@@ -345,8 +343,7 @@ class Resolver {
     }
   }
 
-  // --- Items
-  // ---------------------------------------------------------------------------------------
+  // --- Items ---
 
   // `limit`: bits of the enclosing group's item, 0 at top level.
   void CheckItem(Item& item, uint32_t limit) {
@@ -747,8 +744,7 @@ class Resolver {
     }
   }
 
-  // --- Opcodes and lengths
-  // -------------------------------------------------------------------------
+  // --- Opcodes and lengths ---
 
   void Opcode(Container& c) {
     if (c.kind != ContainerKind::kPacket) return;
@@ -888,8 +884,7 @@ class Resolver {
     }
   }
 
-  // --- References
-  // ----------------------------------------------------------------------------------
+  // --- References ---
 
   // Whoever asks: a field in `group`, or (nullptr) something at the top level.
   struct Scope {
@@ -1271,8 +1266,7 @@ class Resolver {
     points.stride_expression = ParseExpression(points.stride, scope);
   }
 
-  // --- Names
-  // ---------------------------------------------------------------------------------------
+  // --- Names ---
 
   void Names() {
     std::map<std::string, Location> types, c_names;
@@ -1374,8 +1368,7 @@ class Resolver {
     }
   }
 
-  // --- Warnings
-  // ------------------------------------------------------------------------------------
+  // --- Warnings ---
 
   void Warn() {
     for (const Container& c : model_.containers) {

@@ -170,17 +170,7 @@ absl::StatusOr<Dump> ReadHexText(absl::string_view text, const RawOptions& optio
     }
   }
 
-  Submission submission;
-  submission.engine = options.engine;
-  submission.context = options.context;
-  submission.slot = options.slot;
-  submission.space = options.space;
-  submission.stream = options.stream;
-  submission.batch_address = options.batch_address.value_or(runs[0].address);
-  const Memory::Segment* run = dump.memory.Find(options.space, submission.batch_address);
-  submission.batch_length = options.batch_length.value_or(
-      run == nullptr ? 0 : run->memory_size - (submission.batch_address - run->address));
-  dump.submissions.push_back(std::move(submission));
+  dump.submissions.push_back(SubmissionOf(options, runs[0].address, dump.memory));
   dump.backing = std::move(bytes);
   return dump;
 }

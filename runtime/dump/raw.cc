@@ -7,6 +7,20 @@
 
 namespace packsmith {
 
+Submission SubmissionOf(const RawOptions& options, uint64_t begin, const Memory& memory) {
+  Submission submission;
+  submission.engine = options.engine;
+  submission.context = options.context;
+  submission.slot = options.slot;
+  submission.space = options.space;
+  submission.stream = options.stream;
+  submission.batch_address = options.batch_address.value_or(begin);
+  const Memory::Segment* run = memory.Find(options.space, submission.batch_address);
+  submission.batch_length = options.batch_length.value_or(
+      run == nullptr ? 0 : run->memory_size - (submission.batch_address - run->address));
+  return submission;
+}
+
 absl::StatusOr<Dump> ReadRaw(FileBytes file, const RawOptions& options) {
   Dump dump;
   dump.device = DeviceOfGeneration(options.generation);
@@ -19,17 +33,7 @@ absl::StatusOr<Dump> ReadRaw(FileBytes file, const RawOptions& options) {
                     absl::StrFormat("the last %u bytes are no whole word; kept as they are",
                                     file.bytes.size() % 4));
   }
-  Submission submission;
-  submission.engine = options.engine;
-  submission.context = options.context;
-  submission.slot = options.slot;
-  submission.space = options.space;
-  submission.stream = options.stream;
-  submission.batch_address = options.batch_address.value_or(options.address);
-  const uint64_t skipped = submission.batch_address - options.address;
-  const uint64_t rest = skipped < file.bytes.size() ? file.bytes.size() - skipped : 0;
-  submission.batch_length = options.batch_length.value_or(rest);
-  dump.submissions.push_back(std::move(submission));
+  dump.submissions.push_back(SubmissionOf(options, options.address, dump.memory));
   dump.backing = std::move(file.owner);
   return dump;
 }

@@ -29,6 +29,9 @@ struct RawOptions {
 };
 
 // One submission over all bytes. OutOfRange if they do not fit below 2^64.
+// The one batch of an input that knows nothing of submissions; `begin` is where its bytes begin.
+Submission SubmissionOf(const RawOptions& options, uint64_t begin, const Memory& memory);
+
 absl::StatusOr<Dump> ReadRaw(FileBytes file, const RawOptions& options);
 
 }  // namespace packsmith
