@@ -60,6 +60,21 @@ def bit_text(bit: int, strides: list[tuple[str, int]]) -> str:
     return " + ".join(parts)
 
 
+def exemplary(container: Ir, leaves: list[Ir]) -> set[str]:
+    """Members of which a worked example can say `= 1`, and all else may stay as it is; by path."""
+    if any(leaf["nonzero"] for leaf in container["leaves"]):
+        return set()
+
+    def takes_one(leaf: Ir) -> bool:
+        if leaf["type"] != "uint" or leaf["overlap"] or 1 in leaf["avoid"]:
+            return False
+        encoded = any(leaf[key] for key in ("minus", "shift", "log2", "groups", "align"))
+        in_range = int(leaf["min"] or 0) <= 1 <= int(leaf["max"] or 1)
+        return in_range and not encoded and leaf["multiple"] < 2
+
+    return {leaf["path"] for leaf in leaves if takes_one(leaf)}
+
+
 class Words:
     """Collects what is ORed into each word."""
 
@@ -242,6 +257,9 @@ class Body:
                 lines.append(join(f"{array}[{word - first}] = ", texts, " | ", ";", inside))
         for loop in loops:
             lines += self._put(loop, [], -32 * first, inside)
+        if count == 1 and not self.byte_unit:
+            lines.append(pad + f"{self.face.destination}[{first}] = {array}[0];")
+            return [*lines, " " * indent + "}"]
         plus = f"{4 * first} + " if first and self.byte_unit else f"{first} + " if first else ""
         size = min(4 * count, end - 4 * first) if self.byte_unit else count
         lines.append(pad + f"for (unsigned ps_i = 0; ps_i < {size}; ++ps_i) {{")

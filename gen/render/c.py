@@ -1,7 +1,8 @@
 """C expressions for what the IR says, in the interface that genxml's users know."""
 
-from body import Body, Ir, Term, Unsupported, shifted
-from text import COLUMNS
+import text
+from body import Body, Ir, Term, Unsupported, exemplary, shifted
+from text import COLUMNS, bare
 
 _CODE = ("minus", "shift", "log2", "groups", "align")
 
@@ -131,15 +132,14 @@ def _checks(leaf: Ir, path: str, byte_unit: bool) -> list[str]:
         if code.get("minus"):
             out.append(f"PS_ASSERT({value} >= {code['minus']})")
         if code.get("shift"):
-            minus = f" - {code['minus']}" if code.get("minus") else ""
-            out.append(f"PS_ASSERT((({value}{minus}) & {(1 << code['shift']) - 1}) == 0)")
+            low = f"({value} - {code['minus']})" if code.get("minus") else value
+            out.append(f"PS_ASSERT(({low} & {(1 << code['shift']) - 1}) == 0)")
         if "log2" in code:
             out.append(f"PS_ASSERT(ps_is_power_of_two({value}))")
         elif "groups" in code:
             out.append(f"PS_ASSERT({value} <= {code['groups'] << width}u)")
         elif width < 64:
-            value = _Face(byte_unit).raw(leaf, path)
-            out.append(f"PS_FITS({value}, {width})")
+            out.append(f"PS_FITS({bare(_Face(byte_unit).raw(leaf, path))}, {width})")
     elif kind in ("uint", "enum"):
         # A 64-bit member with few bits: the rest of its field lies behind what pack writes.
         cut = kind == "uint" and leaf["value_type"] == "uint64_t" and width <= 33
@@ -257,6 +257,7 @@ def prepare(container: Ir) -> Ir:
         defaults=[m for m in members if m["default"] is not None],
         pack=pack,
         checks=_checks_of(leaves, loops, byte_unit, 2),
+        text=text.summary(container),
         width=max((len(m["type"]) for m in members), default=0),
     )
     if byte_unit:
@@ -279,12 +280,12 @@ def positions(containers: list[Ir]) -> list[Ir]:
     return [c for c in containers if c["positions"] or c["c_length"] is not None]
 
 
-
-def example(containers: list[Ir]) -> Ir | None:
-    """The packet of the header's worked example."""
+def example(containers: list[Ir], block: bool) -> Ir | None:
+    """The packet of the header's worked example; block: a record of bytes."""
     for container in sorted(containers, key=lambda c: (c["kind"] != "packet", c["bytes"])):
-        plain = [m for m in container["members"]
-                 if m["type"] == "uint32_t" and not m["dims"] and m["default"] is None]
-        if plain and container["defaults"] and container["c_length"]:
+        good = exemplary(container, container["c_leaves"])
+        plain = [m for m in container["members"] if m["id"] in good and m["default"] is None]
+        if plain and (container["bytes_unit"] if block else
+                      container["defaults"] and container["c_length"]):
             return dict(c=container["c"], member=plain[0]["id"])
     return None

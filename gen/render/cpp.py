@@ -2,8 +2,8 @@
 
 import re
 
-from body import Body, Ir, Term, Unsupported, bit_text, shifted
-from text import call, hexadecimal, quote
+from body import Body, Ir, Term, Unsupported, bit_text, exemplary, shifted
+from text import call, hexadecimal, quote, summary
 
 # How ps_layout names the access that the description states.
 _ACCESS = {
@@ -372,12 +372,10 @@ def prepare(container: Ir) -> Ir:
 
 
 def _describe(container: Ir) -> str:
-    sentences = [container["doc"]] if container["doc"] else []
-    if container["cpp"] != container["name"] and container["cpp"] != "item":
-        sentences.insert(0, container["name"] + (":" if container["doc"] else "."))
-    if container["source"]:
-        sentences.append(f"[{container['source']}]")
-    return " ".join(sentences)
+    text = summary(container)
+    if container["cpp"] == container["name"] or container["cpp"] == "item":
+        return text
+    return f"{container['name']}: {text}" if text else container["name"] + "."
 
 
 def _part(part: Ir, index: int, unit: int) -> Ir:
@@ -404,10 +402,12 @@ def example(containers: list[Ir]) -> Ir | None:
     """The packet of the header's worked example: a small one with something to set."""
     best = None
     for container in containers:
-        plain = [m for m in container["members"] if m["type"] == "uint32_t" and not m["dims"]]
+        good = exemplary(container, container["leaves"])
+        plain = [m for m in container["members"] if m["id"] in good and m["default"] == "0"]
         if container["tail"] is not None or container["parts"] or not plain:
             continue
-        rank = (container["kind"] != "packet", container["size"] < 3, container["size"])
+        rank = (container["kind"] != "packet", bool(container["variants"]), container["size"] < 3,
+                container["size"])
         if best is None or rank < best[0]:
             extent = ("max_" if container["variants"] else "") + (
                 "size" if container["bytes_unit"] else "length")
@@ -443,11 +443,12 @@ def names(container: Ir) -> Ir:
     fields: list[Ir] = []
 
     def collect(leaves: list[Ir], loops: list[Ir]) -> None:
-        for leaf in leaves:
-            fields.append(dict(path=_INDEX.sub("[]", leaf["path"]),
-                               name=_INDEX.sub("[]", leaf["name"])))
-        for loop in loops:
-            collect(loop["leaves"], loop["loops"])
+        for one in sorted([*leaves, *loops], key=lambda each: each["bit"]):
+            if "leaves" in one:
+                collect(one["leaves"], one["loops"])
+            else:
+                fields.append(dict(path=_INDEX.sub("[]", one["path"]),
+                                   name=_INDEX.sub("[]", one["name"])))
 
     collect(container["leaves"], container["loops"])
     return dict(container, fields=fields)

@@ -8,14 +8,17 @@
 
 Every output is optional. Outputs are written whole or not at all, and depend on nothing but the
 inputs. --list-outputs prints what would be written, --depfile what was read, in make's syntax.
+Exit codes: 0 good, 1 an input is bad or an output cannot be written, 2 wrong usage.
 """
 
 import argparse
+import errno
 import json
 import os
 import re
 import sys
 import tempfile
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -45,6 +48,10 @@ def environment() -> jinja2.Environment:
     )
     env.filters["doc_comment"] = lambda value, indent: text.paragraph(
         "///", text.comment_safe(value), indent)
+    env.filters["c_comment"] = lambda value, indent=0: text.block(
+        " *", text.comment_safe(value), indent)
+    env.filters["banner"] = lambda value, prefix: text.paragraph(prefix, text.comment_safe(value))
+    env.filters["described"] = text.described
     env.filters["cpp_type"] = cpp.type_name
     env.filters["cpp_default"] = cpp.default
     env.filters["condition"] = lambda clauses: cpp.condition(clauses, "ps_p.")
@@ -58,11 +65,17 @@ def guard(*words: str) -> str:
     return "PACKSMITH_" + re.sub(r"[^A-Za-z0-9]+", "_", "_".join(words)).upper() + "_"
 
 
+def made(ir: cpp.Ir) -> str:
+    """Where a file comes from."""
+    files = ", ".join(os.path.basename(path) for path in ir["inputs"])
+    return f"Made by packsmith from {files}. Do not edit."
+
+
 def render_cpp(env: jinja2.Environment, ir: cpp.Ir) -> str:
     """The C++ header."""
     containers = [cpp.prepare(c) for c in cpp.in_order(ir["containers"])]
     return text.fold(env.get_template("header.h.jinja").render(
-        ir=ir, containers=containers, example=cpp.example(containers),
+        ir=ir, containers=containers, example=cpp.example(containers), made=made(ir),
         guard=guard(ir["generation"], "H")))
 
 
@@ -82,14 +95,19 @@ def render_c(env: jinja2.Environment, ir: cpp.Ir) -> str:
     containers = [c.prepare(one) for one in ir["containers"]]
     return text.fold(env.get_template("pack_c.h.jinja").render(
         ir=ir, containers=containers, prefixed=prefixed, c_default=c_default,
-        ones=lambda width: hex((1 << width) - 1), example=c.example(containers),
+        ones=lambda width: hex((1 << width) - 1), made=made(ir),
+        example=None if ir["unit"] == "byte" else c.example(containers, block=False),
+        block_example=c.example(containers, block=True) if ir["unit"] == "byte" else None,
+        dwords=not all(one["bytes_unit"] for one in containers),
+        records=any(one["bytes_unit"] for one in containers),
         guard=guard(ir["generation"], "PACK_H")))
 
 
 def render_bits(env: jinja2.Environment, ir: cpp.Ir) -> str:
     """Positions of fields, for C."""
     return env.get_template("bits_c.h.jinja").render(
-        ir=ir, containers=c.positions(ir["containers"]), guard=guard(ir["generation"], "BITS_H"))
+        ir=ir, containers=c.positions(ir["containers"]), made=made(ir),
+        guard=guard(ir["generation"], "BITS_H"))
 
 
 def render_names(env: jinja2.Environment, ir: cpp.Ir) -> str:
@@ -99,7 +117,7 @@ def render_names(env: jinja2.Environment, ir: cpp.Ir) -> str:
 
     return text.fold(env.get_template("names.h.jinja").render(
         ir=ir, containers=[cpp.names(one) for one in ir["containers"]], distinct=distinct,
-        guard=guard(ir["generation"], "NAMES_H")))
+        made=made(ir), guard=guard(ir["generation"], "NAMES_H")))
 
 
 def render_embedded(env: jinja2.Environment, ir: cpp.Ir, symbol: str, tables: bytes) -> str:
@@ -118,17 +136,70 @@ def render_embedded_header(env: jinja2.Environment, ir: cpp.Ir, symbol: str) -> 
         ir=ir, symbol=symbol, guard=guard(symbol, "H"))
 
 
-def write(path: Path, content: str) -> None:
-    """Whole or not at all."""
-    handle, name = tempfile.mkstemp(dir=path.parent or Path("."), prefix=path.name + ".")
+def escaped(path: Path) -> str:
+    """A path as make reads it."""
+    return str(path).replace(" ", "\\ ").replace("#", "\\#").replace("$", "$$")
+
+
+def write(contents: list[tuple[Path, str]]) -> None:
+    """Files that appear whole, and all of them or (unless a rename fails) none.
+
+    Devices and pipes are written directly.
+    """
+    umask = os.umask(0)
+    os.umask(umask)
+    renames: list[tuple[str, Path]] = []
+    direct: list[tuple[Path, str]] = []
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as out:
-            out.write(content)
-        os.chmod(name, 0o644)
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise
+        for path, content in contents:
+            if path.is_dir():
+                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+            if path.exists() and not path.is_file():
+                direct.append((path, content))
+                continue
+            path = Path(os.path.realpath(path))  # replace what a link leads to, not the link
+            try:
+                handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name + ".")
+            except OSError as error:  # would name the temporary file
+                raise OSError(error.errno, error.strerror, str(path)) from error
+            renames.append((name, path))
+            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as out:
+                out.write(content)
+            os.chmod(name, 0o666 & ~umask)
+        for path, content in direct:
+            path.write_text(content, encoding="utf-8")
+        while renames:
+            os.replace(*renames[0])
+            renames.pop(0)
+    finally:
+        for name, _ in renames:
+            os.unlink(name)
+
+
+def read_ir(path: Path) -> dict[str, Any]:
+    """What packgen wrote."""
+    try:
+        ir = json.loads(path.read_bytes())
+    except ValueError as error:
+        raise Unsupported(f"not an IR: {error}") from error
+    if not isinstance(ir, dict) or ir.get("ir") != 1:
+        raise Unsupported("not an IR of version 1; was it made by another packgen?")
+    return ir
+
+
+def place(error: BaseException) -> str:
+    """The innermost line of a template that an error comes from."""
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__)
+              if frame.filename.endswith(".jinja")]
+    if isinstance(error, jinja2.TemplateSyntaxError):
+        return f"{error.filename}:{error.lineno}"
+    return f"{frames[-1].filename}:{frames[-1].lineno}" if frames else str(TEMPLATES)
+
+
+def failed(message: str) -> int:
+    """Says what is wrong. Nothing was written."""
+    print(f"render.py: {message}", file=sys.stderr)
+    return 1
 
 
 def main(arguments: list[str]) -> int:
@@ -160,24 +231,25 @@ def main(arguments: list[str]) -> int:
     ]
     outputs = [path for path, _ in printers if path]
     if options.list_outputs:
-        print(*outputs, sep="\n")
+        for path in [*outputs, *filter(None, [options.depfile])]:
+            print(path)
         return 0
-    env = environment()
-    ir: dict[str, Any] = json.loads(options.ir.read_text(encoding="utf-8"))
-    if ir.get("ir") != 1:
-        print(f"{options.ir}: not an IR of version 1; was it made by another packgen?",
-              file=sys.stderr)
-        return 1
     try:
-        made = [(path, render(env, ir)) for path, render in printers if path]
+        ir = read_ir(options.ir)
+        env = environment()
+        contents = [(path, render(env, ir)) for path, render in printers if path]
+        if options.depfile:
+            read = [options.ir, *filter(None, [options.tables]), *sorted(TEMPLATES.glob("*.jinja")),
+                    *sorted(Path(__file__).resolve().parent.glob("*.py"))]
+            rule = f"{' '.join(map(escaped, outputs))}: {' '.join(map(escaped, read))}\n"
+            contents.append((options.depfile, rule))
+        write(contents)
+    except OSError as error:
+        return failed(f"{error.filename}: {error.strerror}")
     except Unsupported as problem:
-        print(f"{options.ir}: {problem}", file=sys.stderr)
-        return 1
-    for path, content in made:
-        write(path, content)
-    if options.depfile:
-        read = [options.ir, *([options.tables] if options.tables else []), *sorted(TEMPLATES.glob("*.jinja"))]
-        write(options.depfile, " ".join(map(str, outputs)) + ": " + " ".join(map(str, read)) + "\n")
+        return failed(f"{options.ir}: {problem}")
+    except jinja2.TemplateError as error:
+        return failed(f"{place(error)}: {error}")
     return 0
 
 

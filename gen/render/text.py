@@ -1,6 +1,7 @@
 """Laying out generated text: lines of at most 100 columns."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 COLUMNS = 100
 
@@ -15,15 +16,19 @@ def join(head: str, terms: Sequence[str], separator: str, tail: str, indent: int
 
     `head` starts at column `indent`; separators keep their trailing space at a break.
     """
-    room = COLUMNS - indent
     line = " " * indent + head
     start = len(line)
     lines: list[str] = []
+    widest = max(map(len, terms), default=0) + len(separator.rstrip())
+    if start + widest > COLUMNS and head.endswith("= "):
+        lines.append(line.rstrip())
+        start = indent + 4
+        line = " " * start
     for position, term in enumerate(terms):
         last = position + 1 == len(terms)
         piece = term + (tail if last else separator.rstrip())
         gap = "" if line.endswith("(") or len(line) == start else " "
-        if len(line) > start and len(line) + len(gap) + len(piece) > room + indent:
+        if len(line) > start and len(line) + len(gap) + len(piece) > COLUMNS:
             lines.append(line)
             line = " " * start
             gap = ""
@@ -58,6 +63,18 @@ def paragraph(prefix: str, text: str, indent: int = 0) -> str:
     return "\n".join(lines)
 
 
+def bare(expression: str) -> str:
+    """An expression without the brackets around all of it."""
+    if not expression.startswith("("):
+        return expression
+    depth = 0
+    for at, character in enumerate(expression):
+        depth += {"(": 1, ")": -1}.get(character, 0)
+        if depth == 0:
+            return expression[1:-1] if at + 1 == len(expression) else expression
+    return expression
+
+
 def quote(text: str) -> str:
     """A string literal for C and C++."""
     out = ['"']
@@ -77,12 +94,56 @@ def comment_safe(text: str) -> str:
     return text.replace("*/", "* /").replace("\\\n", "\n").rstrip("\\")
 
 
+def block(prefix: str, text: str, indent: int = 0) -> str:
+    """The same as a C comment: /* one line */, or several of which the last ends it."""
+    body = paragraph(prefix, text, indent)
+    lead = " " * indent
+    if not body:
+        return ""
+    body = lead + "/*" + body[len(lead + prefix):]
+    if len(body.split("\n")[-1]) + 3 > COLUMNS:
+        return body + "\n" + lead + prefix + "/"
+    return body + " */"
+
+
+def summary(container: Mapping[str, Any]) -> str:
+    """What a type's comment says: its doc, and where it is written."""
+    source = f"[{container['source']}]" if container["source"] else ""
+    return " ".join(filter(None, (container["doc"], source)))
+
+
+def described(member: Mapping[str, Any]) -> str:
+    """What a member's comment says: its doc, and what it counts."""
+    unit = f"Unit: {member['unit']}." if member.get("unit") else ""
+    return " ".join(filter(None, (member["doc"], unit)))
+
+
 # Where a long line of code may be broken, the best first.
 _BREAKS = (") return ", " && ", " || ", ", ", " | ", " ? ", " = ")
 
 
-def _fold_line(line: str) -> list[str]:
-    if len(line) <= COLUMNS or line.lstrip().startswith(("//", "#", "*")):
+def _column(line: str, cut: int, rest: int) -> int:
+    """Where what follows a cut goes: behind the bracket that is open, else to `rest`."""
+    open_at: list[int] = []
+    quoted = False
+    for at, character in enumerate(line[:cut]):
+        if character == '"' and line[at - 1] != "\\":
+            quoted = not quoted
+        elif quoted:
+            continue
+        elif character in "([{":
+            open_at.append(at)
+        elif character in ")]}" and open_at:
+            open_at.pop()
+    if line.lstrip().startswith("template <") and not open_at and ">" not in line[:cut]:
+        open_at.append(line.index("<"))
+    column = open_at[-1] + 1 if open_at else rest
+    fits = column + max(map(len, line[cut:].split(", "))) <= COLUMNS
+    return column if fits else min(column, rest)
+
+
+def _fold_line(line: str, continued: bool = False) -> list[str]:
+    if len(line) <= COLUMNS or line.lstrip().startswith(("//", "#", "*", "/*")):
         return [line]
     pad = len(line) - len(line.lstrip())
     quoted = [False] * len(line)
@@ -100,7 +161,8 @@ def _fold_line(line: str) -> list[str]:
                 cut = after
             at = line.find(separator, at + 1)
         if cut > pad + 20:
-            return [line[:cut], *_fold_line(" " * (pad + 4) + line[cut:].lstrip())]
+            column = _column(line, cut, pad if continued else pad + 4)
+            return [line[:cut], *_fold_line(" " * column + line[cut:].lstrip(), True)]
     return [line]
 
 
