@@ -1,0 +1,520 @@
+/*
+ * Golden (an invented GPU): packets, descriptors and registers for C11, C++ and OpenCL C.
+ * Made by packsmith from golden.xml. Do not edit.
+ *
+ *   #include "packsmith/c/golden_pack.h"
+ *
+ *   uint32_t dw[GOLDEN_STORE_DATA_length];
+ *   struct GOLDEN_STORE_DATA packet = { GOLDEN_STORE_DATA_header };
+ *   packet.Data = 1;
+ *   GOLDEN_STORE_DATA_pack(NULL, dw, &packet);
+ *
+ * Per type T of dwords
+ *   T_length, T_length_bias     in dwords; no T_length where it varies
+ *   T_header                    packets: initialisers of the members, but for arrays, whose default
+ *                               is not zero
+ *   T_num                       registers: the offset in bytes
+ *   struct T                    members in the manual's order; opcodes and lengths are among them
+ *   T_pack(data, dst, values)   writes T_length dwords; in OpenCL C T_pack(dst, values)
+ * Per record T of bytes
+ *   T_LENGTH                    in bytes
+ *   T_header                    initialisers of the members whose default is not zero
+ *   struct T                    members in the manual's order, without opcodes
+ *   T_pack(dst, values)         writes T_LENGTH bytes
+ *   T_unpack(file, bytes, values)
+ *                               reads as many, and returns whether forced and reserved bits are as
+ *                               described; `file` is not used
+ * Positions of fields are in golden_bits.h.
+ *
+ * Define before including:
+ *   __gen_address_type, __gen_user_data, __gen_combine_address
+ *                               how addresses are made; without them uint64_t, void, and
+ *                               address + delta
+ *   __gen_validate_value(x)     called with every value that debug builds check
+ *   PACKSMITH_REPACK            also T_repack(data, dst, origin, values)
+ *   PACKSMITH_PREFIXED_VALUES   values only as GOLDEN_<name>: for two generations in one
+ *                               file, or this header before the C++ one
+ *   NDEBUG                      no assertions that values fit
+ */
+#ifndef PACKSMITH_GOLDEN_PACK_H_
+#define PACKSMITH_GOLDEN_PACK_H_
+
+#define PACKSMITH_WANT_C 1
+#if defined(__has_include)
+#if __has_include("packsmith/pack.h")
+#include "packsmith/pack.h"
+#elif __has_include("pack.h")
+#include "pack.h"
+#elif __has_include("../pack.h")
+#include "../pack.h"
+#else
+#include "../../pack.h"
+#endif
+#else
+#include "packsmith/pack.h"
+#endif
+
+/* When a test passes. */
+enum GOLDEN_CompareFunction {
+   GOLDEN_COMPARE_NEVER = 0,
+   GOLDEN_COMPARE_LESS = 1,
+   GOLDEN_COMPARE_ALWAYS = 7,
+#ifndef PACKSMITH_PREFIXED_VALUES
+   COMPARE_NEVER = 0,
+   COMPARE_LESS = 1,
+   COMPARE_ALWAYS = 7,
+#endif
+};
+
+/* Bits of an index. */
+enum GOLDEN_IndexFormat {
+   GOLDEN_INDEX_8BITS = 0,
+   GOLDEN_INDEX_16BITS = 1,
+   GOLDEN_INDEX_32BITS = 2,
+#ifndef PACKSMITH_PREFIXED_VALUES
+   INDEX_8BITS = 0,
+   INDEX_16BITS = 1,
+   INDEX_32BITS = 2,
+#endif
+};
+
+/* Where vertices come from. [Golden manual, 3.1] */
+#define GOLDEN_VERTEX_BUFFER_length 3
+struct GOLDEN_VERTEX_BUFFER {
+   /* From one vertex to the next. Unit: bytes. */
+   uint32_t           Pitch;
+   bool               Null;
+   __gen_address_type StartingAddress;
+};
+
+PS_PACK(GOLDEN_VERTEX_BUFFER) {
+  PS_GLOBAL uint32_t *dw = (PS_GLOBAL uint32_t *)dst;
+#ifdef PS_CHECKS
+  PS_FITS(values->Pitch, 12);
+#endif
+  dw[0] = values->Pitch | values->Null << 13;
+  const uint64_t address1 = ps_combine(&dw[1], values->StartingAddress, 0);
+  dw[1] = (uint32_t)address1;
+  dw[2] = (uint32_t)(address1 >> 32);
+}
+#ifdef PACKSMITH_REPACK
+PS_REPACK(GOLDEN_VERTEX_BUFFER, 3)
+#endif
+
+/* A record of six bytes. */
+#define GOLDEN_Rectangle_LENGTH 6
+#define GOLDEN_Rectangle_header \
+   .Right = 1, \
+   .Bottom = 1
+struct GOLDEN_Rectangle {
+   uint32_t Left;
+   uint32_t Top;
+   uint32_t Right;
+   uint32_t Bottom;
+};
+struct golden_rectangle_packed {
+   uint32_t opaque[2];
+};
+
+PS_PACK_BYTES(GOLDEN_Rectangle) {
+  PS_GLOBAL uint8_t *to = (PS_GLOBAL uint8_t *)dst;
+#ifdef PS_CHECKS
+  PS_FITS(values->Left, 12);
+  PS_FITS(values->Top, 12);
+  PS_ASSERT(values->Right >= 1);
+  PS_FITS(values->Right - 1, 12);
+  PS_ASSERT(values->Bottom >= 1);
+  PS_FITS(values->Bottom - 1, 12);
+#endif
+  ps_store(to, values->Left | values->Top << 12 | (values->Right - 1) << 24, 4);
+  ps_store(to + 4, ((values->Right - 1) >> 8) | (values->Bottom - 1) << 4, 2);
+}
+PS_UNPACK_BYTES(GOLDEN_Rectangle) {
+  const unsigned size = 6;
+  bool described = true;
+  values->Left = (uint32_t)ps_get(bytes, size, 0, 12);
+  values->Top = (uint32_t)ps_get(bytes, size, 12, 12);
+  values->Right = (uint32_t)(ps_get(bytes, size, 24, 12) + 1);
+  values->Bottom = (uint32_t)(ps_get(bytes, size, 36, 12) + 1);
+  return described;
+}
+
+/* How many. */
+#define GOLDEN_Count_LENGTH 4
+#define GOLDEN_Count_header 0
+struct GOLDEN_Count {
+   uint32_t Value;
+};
+struct golden_count_packed {
+   uint32_t opaque[1];
+};
+
+PS_PACK_BYTES(GOLDEN_Count) {
+  PS_GLOBAL uint8_t *to = (PS_GLOBAL uint8_t *)dst;
+  ps_store(to, values->Value, 4);
+}
+PS_UNPACK_BYTES(GOLDEN_Count) {
+  const unsigned size = 4;
+  bool described = true;
+  values->Value = (uint32_t)ps_get(bytes, size, 0, 32);
+  return described;
+}
+
+/* Switches of the caches. */
+#define GOLDEN_CACHE_MODE_length 1
+#define GOLDEN_CACHE_MODE_num 0x7004
+struct GOLDEN_CACHE_MODE {
+   bool DepthCacheDisable;
+   bool DepthCacheDisableMask;
+};
+
+PS_PACK(GOLDEN_CACHE_MODE) {
+  PS_GLOBAL uint32_t *dw = (PS_GLOBAL uint32_t *)dst;
+  dw[0] = values->DepthCacheDisable << 3 | values->DepthCacheDisableMask << 19;
+}
+#ifdef PACKSMITH_REPACK
+PS_REPACK(GOLDEN_CACHE_MODE, 1)
+#endif
+
+/* The depth test, and where depth is. [Golden manual, 5.2] */
+#define GOLDEN_3DSTATE_DEPTH_length 3
+#define GOLDEN_3DSTATE_DEPTH_length_bias 2
+#define GOLDEN_3DSTATE_DEPTH_header \
+   .DWordLength = 1, \
+   .DepthTestEnable = 1, \
+   .DepthTestFunction = (enum GOLDEN_CompareFunction)1, \
+   .Opcode = 30977, \
+   .TileMode = 2
+#define GOLDEN_TILE_MODE_Linear 0
+#define GOLDEN_TILE_MODE_XMajor 2
+#define GOLDEN_TILE_MODE_YMajor 3
+#ifndef PACKSMITH_PREFIXED_VALUES
+#define TILE_MODE_Linear 0
+#define TILE_MODE_XMajor 2
+#define TILE_MODE_YMajor 3
+#endif
+struct GOLDEN_3DSTATE_DEPTH {
+   uint32_t                    DWordLength;
+   bool                        DepthTestEnable;
+   /* New against old. */
+   enum GOLDEN_CompareFunction DepthTestFunction;
+   uint32_t                    Opcode;
+   float                       BiasConstant;
+   /* How depth values lie in memory. */
+   uint32_t                    TileMode;
+   int32_t                     Layer;
+};
+
+PS_PACK(GOLDEN_3DSTATE_DEPTH) {
+  PS_GLOBAL uint32_t *dw = (PS_GLOBAL uint32_t *)dst;
+#ifdef PS_CHECKS
+  PS_FITS(values->DWordLength, 8);
+  PS_FITS(values->DepthTestFunction, 3);
+  PS_FITS(values->Opcode, 16);
+  PS_FITS(values->TileMode, 2);
+  PS_ASSERT(values->TileMode != 3);
+  PS_FITS_SIGNED(values->Layer, 11);
+#endif
+  dw[0] = values->DWordLength | values->DepthTestEnable << 8 |
+          (uint32_t)values->DepthTestFunction << 9 | values->Opcode << 16;
+  dw[1] = ps_float(values->BiasConstant);
+  dw[2] = 0x80000000 | values->TileMode | ps_twos(values->Layer, 11) << 4;
+}
+#ifdef PACKSMITH_REPACK
+PS_REPACK(GOLDEN_3DSTATE_DEPTH, 3)
+#endif
+
+/* Values that are stored as something else. */
+#define GOLDEN_SURFACE_length 4
+#define GOLDEN_SURFACE_length_bias 2
+#define GOLDEN_SURFACE_header \
+   .DWordLength = 2, \
+   .Opcode = 30978, \
+   .Width = 1, \
+   .Height = 1, \
+   .Samples = 1, \
+   .Registers = 128, \
+   .Threads = 1
+struct GOLDEN_SURFACE {
+   uint32_t DWordLength;
+   uint32_t Opcode;
+   /* Unit: px. */
+   uint32_t Width;
+   /* Unit: px. */
+   uint32_t Height;
+   /* Unit: bytes. */
+   uint32_t RowPitch;
+   uint32_t Samples;
+   uint32_t Registers;
+   float    MinLOD;
+   float    LODBias;
+   uint32_t Threads;
+};
+
+PS_PACK(GOLDEN_SURFACE) {
+  PS_GLOBAL uint32_t *dw = (PS_GLOBAL uint32_t *)dst;
+#ifdef PS_CHECKS
+  PS_FITS(values->DWordLength, 8);
+  PS_FITS(values->Opcode, 16);
+  PS_ASSERT(values->Width >= 1);
+  PS_FITS(values->Width - 1, 14);
+  PS_ASSERT(values->Height >= 1);
+  PS_FITS(values->Height - 1, 14);
+  PS_ASSERT((values->RowPitch & 15) == 0);
+  PS_FITS(values->RowPitch >> 4, 16);
+  PS_ASSERT(ps_is_power_of_two(values->Samples));
+  PS_ASSERT(values->Registers <= 128u);
+  PS_FITS_FIXED(values->MinLOD, 8, 0, 4095.0);
+  PS_FITS_FIXED(values->LODBias, 8, -4096.0, 4095.0);
+  PS_FITS(values->Threads, 7);
+  PS_ASSERT(values->Threads != 0);
+#endif
+  dw[0] = values->DWordLength | values->Opcode << 16;
+  dw[1] = (values->Width - 1) | (values->Height - 1) << 16;
+  dw[2] = (values->RowPitch >> 4) | ps_log2(values->Samples) << 16 |
+          ps_groups(values->Registers, 8, 4) << 19;
+  dw[3] = ps_ufixed(values->MinLOD, 8) | ps_sfixed(values->LODBias, 8, 13) << 12 |
+          values->Threads << 25;
+}
+#ifdef PACKSMITH_REPACK
+PS_REPACK(GOLDEN_SURFACE, 4)
+#endif
+
+/* A program and the memory it uses. */
+#define GOLDEN_SHADER_length 6
+#define GOLDEN_SHADER_length_bias 2
+#define GOLDEN_SHADER_header \
+   .DWordLength = 4, \
+   .Opcode = 30979
+struct GOLDEN_SHADER {
+   uint32_t           DWordLength;
+   uint32_t           Opcode;
+   uint64_t           Kernel;
+   /* Unit: KB a thread. */
+   uint32_t           ScratchSize;
+   __gen_address_type Scratch;
+   __gen_address_type Descriptors;
+};
+
+PS_PACK(GOLDEN_SHADER) {
+  PS_GLOBAL uint32_t *dw = (PS_GLOBAL uint32_t *)dst;
+#ifdef PS_CHECKS
+  PS_FITS(values->DWordLength, 8);
+  PS_FITS(values->Opcode, 16);
+  PS_FITS_OFFSET(values->Kernel, 6, 26);
+  PS_FITS(values->ScratchSize, 4);
+#endif
+  dw[0] = values->DWordLength | values->Opcode << 16;
+  dw[1] = (uint32_t)values->Kernel;
+  const uint64_t address2 = ps_combine(&dw[2], values->Scratch, values->ScratchSize);
+  dw[2] = (uint32_t)address2;
+  dw[3] = (uint32_t)(address2 >> 32);
+  const uint64_t address4 = ps_combine(&dw[4], values->Descriptors, 0);
+  dw[4] = (uint32_t)address4;
+  dw[5] = (uint32_t)(address4 >> 32);
+}
+#ifdef PACKSMITH_REPACK
+PS_REPACK(GOLDEN_SHADER, 6)
+#endif
+
+/* What repeats. */
+#define GOLDEN_TABLES_length 30
+#define GOLDEN_TABLES_length_bias 2
+#define GOLDEN_TABLES_header \
+   .DWordLength = 28, \
+   .Opcode = 30980
+struct GOLDEN_TABLES {
+   uint32_t                    DWordLength;
+   uint32_t                    Opcode;
+   float                       Half[2];
+   uint32_t                    Row[16];
+   bool                        Enable[32];
+   uint32_t                    WriteMask[2];
+   float                       Color[2];
+   struct GOLDEN_VERTEX_BUFFER Vertices;
+   int32_t                     X[2];
+   int32_t                     Y[2];
+   float                       Depth[2];
+   uint32_t                    DepthBits[2];
+};
+
+PS_PACK(GOLDEN_TABLES) {
+  PS_GLOBAL uint32_t *dw = (PS_GLOBAL uint32_t *)dst;
+#ifdef PS_CHECKS
+  PS_FITS(values->DWordLength, 8);
+  PS_FITS(values->Opcode, 16);
+  PS_FITS(values->WriteMask[0], 4);
+  PS_FITS(values->WriteMask[1], 4);
+  PS_FITS(values->Vertices.Pitch, 12);
+  PS_FITS_SIGNED(values->X[0], 16);
+  PS_FITS_SIGNED(values->Y[0], 16);
+  PS_FITS_SIGNED(values->X[1], 16);
+  PS_FITS_SIGNED(values->Y[1], 16);
+#endif
+  dw[0] = values->DWordLength | values->Opcode << 16;
+  dw[1] = ps_half(values->Half[0]) | ps_half(values->Half[1]) << 16;
+  dw[2] = values->Row[0];
+  dw[3] = values->Row[1];
+  dw[4] = values->Row[2];
+  dw[5] = values->Row[3];
+  dw[6] = values->Row[4];
+  dw[7] = values->Row[5];
+  dw[8] = values->Row[6];
+  dw[9] = values->Row[7];
+  dw[10] = values->Row[8];
+  dw[11] = values->Row[9];
+  dw[12] = values->Row[10];
+  dw[13] = values->Row[11];
+  dw[14] = values->Row[12];
+  dw[15] = values->Row[13];
+  dw[16] = values->Row[14];
+  dw[17] = values->Row[15];
+  dw[19] = values->WriteMask[0];
+  dw[20] = ps_float(values->Color[0]);
+  dw[21] = values->WriteMask[1];
+  dw[22] = ps_float(values->Color[1]);
+  dw[23] = values->Vertices.Pitch | values->Vertices.Null << 13;
+  const uint64_t address24 = ps_combine(&dw[24], values->Vertices.StartingAddress, 0);
+  dw[24] = (uint32_t)address24;
+  dw[25] = (uint32_t)(address24 >> 32);
+  dw[26] = ps_twos(values->X[0], 16) | (uint32_t)values->Y[0] << 16;
+  dw[27] = ps_float(values->Depth[0]) | values->DepthBits[0];
+  dw[28] = ps_twos(values->X[1], 16) | (uint32_t)values->Y[1] << 16;
+  dw[29] = ps_float(values->Depth[1]) | values->DepthBits[1];
+  {
+    uint32_t ps_w[1] = {0};
+    for (unsigned i0 = 0; i0 < 32; ++i0) {
+      ps_put(ps_w, i0, 1, values->Enable[i0]);
+    }
+    dw[18] = ps_w[0];
+  }
+}
+#ifdef PACKSMITH_REPACK
+PS_REPACK(GOLDEN_TABLES, 30)
+#endif
+
+/* Writes one dword or two. */
+#define GOLDEN_STORE_DATA_length 4
+#define GOLDEN_STORE_DATA_length_bias 2
+#define GOLDEN_STORE_DATA_header \
+   .DWordLength = 2, \
+   .Opcode = 30981
+struct GOLDEN_STORE_DATA {
+   uint32_t           DWordLength;
+   bool               StoreQword;
+   uint32_t           Opcode;
+   __gen_address_type Address;
+   uint64_t           Data;
+};
+
+PS_PACK(GOLDEN_STORE_DATA) {
+  PS_GLOBAL uint32_t *dw = (PS_GLOBAL uint32_t *)dst;
+#ifdef PS_CHECKS
+  PS_FITS(values->DWordLength, 8);
+  PS_FITS(values->Opcode, 16);
+#endif
+  dw[0] = values->DWordLength | values->StoreQword << 8 | values->Opcode << 16;
+  const uint64_t address1 = ps_combine(&dw[1], values->Address, 0);
+  dw[1] = (uint32_t)address1;
+  dw[2] = ((uint32_t)(address1 >> 32) & 0xffff);
+  dw[3] = (uint32_t)values->Data;
+}
+#ifdef PACKSMITH_REPACK
+PS_REPACK(GOLDEN_STORE_DATA, 4)
+#endif
+
+/* Writes registers. */
+#define GOLDEN_LOAD_REGISTERS_length_bias 2
+#define GOLDEN_LOAD_REGISTERS_header \
+   .Opcode = 30982
+struct GOLDEN_LOAD_REGISTERS {
+   uint32_t DWordLength;
+   uint32_t ByteWriteDisables;
+   uint32_t Opcode;
+};
+
+PS_PACK(GOLDEN_LOAD_REGISTERS) {
+  PS_GLOBAL uint32_t *dw = (PS_GLOBAL uint32_t *)dst;
+#ifdef PS_CHECKS
+  PS_FITS(values->DWordLength, 8);
+  PS_FITS(values->ByteWriteDisables, 4);
+  PS_FITS(values->Opcode, 16);
+#endif
+  dw[0] = values->DWordLength | values->ByteWriteDisables << 8 | values->Opcode << 16;
+}
+
+/* Binds vertex buffers. */
+#define GOLDEN_VERTEX_BUFFERS_length_bias 2
+#define GOLDEN_VERTEX_BUFFERS_header \
+   .Opcode = 30983
+struct GOLDEN_VERTEX_BUFFERS {
+   uint32_t DWordLength;
+   uint32_t Opcode;
+};
+
+PS_PACK(GOLDEN_VERTEX_BUFFERS) {
+  PS_GLOBAL uint32_t *dw = (PS_GLOBAL uint32_t *)dst;
+#ifdef PS_CHECKS
+  PS_FITS(values->DWordLength, 8);
+  PS_FITS(values->Opcode, 16);
+#endif
+  dw[0] = values->DWordLength | values->Opcode << 16;
+}
+
+/* Ends the batch. */
+#define GOLDEN_END_length 1
+#define GOLDEN_END_header \
+   .Opcode = 30976
+struct GOLDEN_END {
+   uint32_t Opcode;
+};
+
+PS_PACK(GOLDEN_END) {
+  PS_GLOBAL uint32_t *dw = (PS_GLOBAL uint32_t *)dst;
+#ifdef PS_CHECKS
+  PS_FITS(values->Opcode, 16);
+#endif
+  dw[0] = values->Opcode << 16;
+}
+#ifdef PACKSMITH_REPACK
+PS_REPACK(GOLDEN_END, 1)
+#endif
+
+/* Draws; whatever has its bit set follows. */
+#define GOLDEN_Draw_LENGTH 4
+#define GOLDEN_Draw_header \
+   .IndexFormat = (enum GOLDEN_IndexFormat)1, \
+   .ScissorCount = 1
+struct GOLDEN_Draw {
+   enum GOLDEN_IndexFormat IndexFormat;
+   bool                    InstancesPresent;
+   bool                    ScissorsPresent;
+   uint32_t                ScissorCount;
+};
+struct golden_draw_packed {
+   uint32_t opaque[1];
+};
+
+PS_PACK_BYTES(GOLDEN_Draw) {
+  PS_GLOBAL uint8_t *to = (PS_GLOBAL uint8_t *)dst;
+#ifdef PS_CHECKS
+  PS_FITS(values->IndexFormat, 2);
+  PS_ASSERT(values->IndexFormat != 0);
+  PS_ASSERT(values->ScissorCount >= 1);
+  PS_FITS(values->ScissorCount - 1, 4);
+#endif
+  ps_store(to, 0x79100000 | (uint32_t)values->IndexFormat | values->InstancesPresent << 2 |
+               values->ScissorsPresent << 3 | (values->ScissorCount - 1) << 4, 4);
+}
+PS_UNPACK_BYTES(GOLDEN_Draw) {
+  const unsigned size = 4;
+  bool described = true;
+  values->IndexFormat = (enum GOLDEN_IndexFormat)ps_get(bytes, size, 0, 2);
+  values->InstancesPresent = ps_get(bytes, size, 2, 1) != 0;
+  values->ScissorsPresent = ps_get(bytes, size, 3, 1) != 0;
+  values->ScissorCount = (uint32_t)(ps_get(bytes, size, 4, 4) + 1);
+  described = described && ps_get(bytes, size, 16, 16) == 0x7910;
+  return described;
+}
+
+#endif /* PACKSMITH_GOLDEN_PACK_H_ */

@@ -1,0 +1,935 @@
+// Golden (an invented GPU): packets, descriptors and registers for C++20.
+// Made by packsmith from golden.xml. Do not edit.
+//
+//   #include "packsmith/golden.h"
+//   using namespace packsmith::golden;
+//
+//   uint32_t words[STORE_DATA::max_length];
+//   STORE_DATA packet{.data = 1};
+//   if (packsmith::error e = packet.pack(words)) {
+//     // e.field does not fit, e.why says why; nothing was written
+//   }
+//   packet = STORE_DATA::unpack(words);
+//   // In a constant a value that does not fit is a compile error.
+//   constexpr auto fixed = packed(STORE_DATA{.data = 1});
+//
+// What every type offers is described in packsmith/pack.h. Members carry the manual's names in
+// snake_case, in the manual's order. Names that begin with ps_ are the generator's own.
+#ifndef PACKSMITH_GOLDEN_H_
+#define PACKSMITH_GOLDEN_H_
+
+#if __cplusplus <= 201703L
+#error This header needs C++20; for other languages there is packsmith/c/golden_pack.h.
+#endif
+
+#if __has_include("packsmith/pack.h")
+#include "packsmith/pack.h"
+#elif __has_include("pack.h")
+#include "pack.h"
+#else
+#include "../pack.h"
+#endif
+
+namespace packsmith::golden {
+
+using packsmith::packed;
+
+// The description that this was made from.
+inline constexpr char description_digest[] = "acf673d5209bb699";
+
+/// When a test passes.
+enum class Compare_Function : uint32_t {
+  Never = 0,
+  /// New below old.
+  Less = 1,
+  Always = 7,
+};
+
+/// Bits of an index.
+enum class Index_Format : uint32_t {
+  /// To be avoided. Slow.
+  _8_bits = 0,
+  _16_bits = 1,
+  _32_bits = 2,
+};
+
+/// Where vertices come from. [Golden manual, 3.1]
+struct VERTEX_BUFFER {
+  static constexpr unsigned length = 3;
+
+  /// From one vertex to the next. Unit: bytes.
+  uint32_t pitch = 0;
+  bool null = false;
+  packsmith::address starting_address = {};
+
+  template <packsmith::checks Checks = packsmith::default_checks, class T = VERTEX_BUFFER>
+  constexpr packsmith::error pack(uint32_t* ps_dw) const {
+    [[maybe_unused]] const T& ps_p = *this;
+    if (auto ps_e = bits::test<Checks>(ps_p)) return ps_e;
+    ps_dw[0] = ps_p.pitch | ps_p.null << 13;
+    ps_dw[1] = uint32_t(ps_p.starting_address.gpu);
+    ps_dw[2] = bits::cut(ps_p.starting_address, 32, 32);
+    return {};
+  }
+  template <class T = VERTEX_BUFFER>
+  constexpr packsmith::error check() const {
+    return bits::check<T>(*this);
+  }
+  template <class T = VERTEX_BUFFER>
+  static constexpr T unpack(const uint32_t* ps_dw) {
+    return bits::unpack<T>(ps_dw);
+  }
+  template <class T = VERTEX_BUFFER>
+  static constexpr packsmith::error verify(const uint32_t* ps_dw) {
+    return bits::verify<T>(ps_dw);
+  }
+  template <class F>
+  constexpr void for_each_address(F&& ps_f) const {
+    bits::addresses(*this, ps_f);
+  }
+
+  template <class T, class V>
+  [[gnu::always_inline]] static constexpr void ps_layout(T& ps_p, V& ps_v) {
+    ps_v.uint(ps_p.pitch, 0, 12, "pitch");
+    ps_v.range(ps_p.pitch, "pitch", 0, 2048);
+    ps_v.flag(ps_p.null, 13, 1, "null");
+    ps_v.address(ps_p.starting_address, 32, 64, "starting_address", 0, bits::reads);
+  }
+};
+
+/// A record of six bytes.
+struct Rectangle {
+  static constexpr unsigned size = 6;
+
+  uint32_t left = 0;
+  uint32_t top = 0;
+  uint32_t right = 1;
+  uint32_t bottom = 1;
+
+  template <packsmith::checks Checks = packsmith::default_checks, class T = Rectangle>
+  constexpr packsmith::error pack(uint8_t* ps_to) const {
+    [[maybe_unused]] const T& ps_p = *this;
+    if (auto ps_e = bits::test<Checks>(ps_p)) return ps_e;
+    bits::store(ps_to, ps_p.left | ps_p.top << 12 | (ps_p.right - 1) << 24, 4);
+    bits::store(ps_to + 4, (ps_p.right - 1) >> 8 | (ps_p.bottom - 1) << 4, 2);
+    return {};
+  }
+  template <class T = Rectangle>
+  constexpr packsmith::error check() const {
+    return bits::check<T>(*this);
+  }
+  template <class T = Rectangle>
+  static constexpr T unpack(const uint8_t* ps_to) {
+    return bits::unpack<T>(ps_to);
+  }
+  template <class T = Rectangle>
+  static constexpr packsmith::error verify(const uint8_t* ps_to) {
+    return bits::verify<T>(ps_to);
+  }
+  template <class F>
+  constexpr void for_each_address(F&& ps_f) const {
+    bits::addresses(*this, ps_f);
+  }
+
+  template <class T, class V>
+  [[gnu::always_inline]] static constexpr void ps_layout(T& ps_p, V& ps_v) {
+    ps_v.uint(ps_p.left, 0, 12, "left");
+    ps_v.uint(ps_p.top, 12, 12, "top");
+    ps_v.coded(ps_p.right, 24, 12, "right", bits::code{.minus = 1});
+    ps_v.coded(ps_p.bottom, 36, 12, "bottom", bits::code{.minus = 1});
+  }
+};
+
+/// How many.
+struct Count {
+  static constexpr unsigned size = 4;
+
+  uint32_t value = 0;
+
+  template <packsmith::checks Checks = packsmith::default_checks, class T = Count>
+  constexpr packsmith::error pack(uint8_t* ps_to) const {
+    [[maybe_unused]] const T& ps_p = *this;
+    if (auto ps_e = bits::test<Checks>(ps_p)) return ps_e;
+    bits::store(ps_to, ps_p.value, 4);
+    return {};
+  }
+  template <class T = Count>
+  constexpr packsmith::error check() const {
+    return bits::check<T>(*this);
+  }
+  template <class T = Count>
+  static constexpr T unpack(const uint8_t* ps_to) {
+    return bits::unpack<T>(ps_to);
+  }
+  template <class T = Count>
+  static constexpr packsmith::error verify(const uint8_t* ps_to) {
+    return bits::verify<T>(ps_to);
+  }
+  template <class F>
+  constexpr void for_each_address(F&& ps_f) const {
+    bits::addresses(*this, ps_f);
+  }
+
+  template <class T, class V>
+  [[gnu::always_inline]] static constexpr void ps_layout(T& ps_p, V& ps_v) {
+    ps_v.uint(ps_p.value, 0, 32, "value");
+  }
+};
+
+/// Switches of the caches.
+struct CACHE_MODE {
+  static constexpr unsigned length = 1;
+  static constexpr uint32_t register_offset = 0x7004;
+
+  bool depth_cache_disable = false;
+  bool depth_cache_disable_mask = false;
+
+  template <packsmith::checks Checks = packsmith::default_checks, class T = CACHE_MODE>
+  constexpr packsmith::error pack(uint32_t* ps_dw) const {
+    [[maybe_unused]] const T& ps_p = *this;
+    if (auto ps_e = bits::test<Checks>(ps_p)) return ps_e;
+    ps_dw[0] = ps_p.depth_cache_disable << 3 | ps_p.depth_cache_disable_mask << 19;
+    return {};
+  }
+  template <class T = CACHE_MODE>
+  constexpr packsmith::error check() const {
+    return bits::check<T>(*this);
+  }
+  template <class T = CACHE_MODE>
+  static constexpr T unpack(const uint32_t* ps_dw) {
+    return bits::unpack<T>(ps_dw);
+  }
+  template <class T = CACHE_MODE>
+  static constexpr packsmith::error verify(const uint32_t* ps_dw) {
+    return bits::verify<T>(ps_dw);
+  }
+  template <class F>
+  constexpr void for_each_address(F&& ps_f) const {
+    bits::addresses(*this, ps_f);
+  }
+
+  template <class T, class V>
+  [[gnu::always_inline]] static constexpr void ps_layout(T& ps_p, V& ps_v) {
+    ps_v.flag(ps_p.depth_cache_disable, 3, 1, "depth_cache_disable");
+    ps_v.flag(ps_p.depth_cache_disable_mask, 19, 1, "depth_cache_disable_mask");
+  }
+};
+
+/// 3DSTATE_DEPTH: The depth test, and where depth is. [Golden manual, 5.2]
+struct _3DSTATE_DEPTH {
+  static constexpr unsigned length = 3, length_bias = 2;
+  /// Row by row.
+  static constexpr uint32_t TILE_MODE_LINEAR = 0;
+  static constexpr uint32_t TILE_MODE_X_MAJOR = 2;
+  /// Hangs.
+  static constexpr uint32_t TILE_MODE_Y_MAJOR = 3;
+
+  bool depth_test_enable = true;
+  /// New against old.
+  Compare_Function depth_test_function = Compare_Function::Less;
+  float bias_constant = 0.0f;
+  /// How depth values lie in memory.
+  uint32_t tile_mode = 2;
+  int32_t layer = 0;
+
+  template <packsmith::checks Checks = packsmith::default_checks, class T = _3DSTATE_DEPTH>
+  constexpr packsmith::error pack(uint32_t* ps_dw) const {
+    [[maybe_unused]] const T& ps_p = *this;
+    if (auto ps_e = bits::test<Checks>(ps_p)) return ps_e;
+    ps_dw[0] = 0x79010001 | ps_p.depth_test_enable << 8 | uint32_t(ps_p.depth_test_function) << 9;
+    ps_dw[1] = bits::real(ps_p.bias_constant);
+    ps_dw[2] = 0x80000000 | ps_p.tile_mode | bits::twos(ps_p.layer, 11) << 4;
+    return {};
+  }
+  template <class T = _3DSTATE_DEPTH>
+  constexpr packsmith::error check() const {
+    return bits::check<T>(*this);
+  }
+  template <class T = _3DSTATE_DEPTH>
+  static constexpr T unpack(const uint32_t* ps_dw) {
+    return bits::unpack<T>(ps_dw);
+  }
+  template <class T = _3DSTATE_DEPTH>
+  static constexpr packsmith::error verify(const uint32_t* ps_dw) {
+    return bits::verify<T>(ps_dw);
+  }
+  template <class = void>
+  static constexpr bool matches(uint32_t ps_first) {
+    return (ps_first & 0xffff0000) == 0x79010000;
+  }
+  template <class F>
+  constexpr void for_each_address(F&& ps_f) const {
+    bits::addresses(*this, ps_f);
+  }
+
+  template <class T, class V>
+  [[gnu::always_inline]] static constexpr void ps_layout(T& ps_p, V& ps_v) {
+    ps_v.flag(ps_p.depth_test_enable, 8, 1, "depth_test_enable");
+    ps_v.uint(ps_p.depth_test_function, 9, 3, "depth_test_function");
+    ps_v.forced(16, 16, 0x7901, "Opcode");
+    ps_v.real(ps_p.bias_constant, 32, 32, "bias_constant");
+    ps_v.uint(ps_p.tile_mode, 64, 2, "tile_mode");
+    ps_v.sint(ps_p.layer, 68, 11, "layer");
+    ps_v.reserved(88, 7, 0, "reserved");
+    ps_v.reserved(95, 1, 1, "Must be one");
+  }
+};
+
+/// Values that are stored as something else.
+struct SURFACE {
+  static constexpr unsigned length = 4, length_bias = 2;
+
+  /// Unit: px.
+  uint32_t width = 1;
+  /// Unit: px.
+  uint32_t height = 1;
+  /// Unit: bytes.
+  uint32_t row_pitch = 0;
+  uint32_t samples = 1;
+  uint32_t registers = 128;
+  float min_lod = 0.0f;
+  float lod_bias = 0.0f;
+  uint32_t threads = 1;
+
+  template <packsmith::checks Checks = packsmith::default_checks, class T = SURFACE>
+  constexpr packsmith::error pack(uint32_t* ps_dw) const {
+    [[maybe_unused]] const T& ps_p = *this;
+    if (auto ps_e = bits::test<Checks>(ps_p)) return ps_e;
+    ps_dw[0] = 0x79020002;
+    ps_dw[1] = (ps_p.width - 1) | (ps_p.height - 1) << 16;
+    ps_dw[2] = (ps_p.row_pitch >> 4) | bits::log2(ps_p.samples) << 16 |
+               bits::groups(ps_p.registers, 8, 4) << 19;
+    ps_dw[3] = bits::ufixed(ps_p.min_lod, 8) | bits::sfixed(ps_p.lod_bias, 8, 13) << 12 |
+               ps_p.threads << 25;
+    return {};
+  }
+  template <class T = SURFACE>
+  constexpr packsmith::error check() const {
+    return bits::check<T>(*this);
+  }
+  template <class T = SURFACE>
+  static constexpr T unpack(const uint32_t* ps_dw) {
+    return bits::unpack<T>(ps_dw);
+  }
+  template <class T = SURFACE>
+  static constexpr packsmith::error verify(const uint32_t* ps_dw) {
+    return bits::verify<T>(ps_dw);
+  }
+  template <class = void>
+  static constexpr bool matches(uint32_t ps_first) {
+    return (ps_first & 0xffff0000) == 0x79020000;
+  }
+  template <class F>
+  constexpr void for_each_address(F&& ps_f) const {
+    bits::addresses(*this, ps_f);
+  }
+
+  template <class T, class V>
+  [[gnu::always_inline]] static constexpr void ps_layout(T& ps_p, V& ps_v) {
+    ps_v.forced(16, 16, 0x7902, "Opcode");
+    ps_v.coded(ps_p.width, 32, 14, "width", bits::code{.minus = 1});
+    ps_v.coded(ps_p.height, 48, 14, "height", bits::code{.minus = 1});
+    ps_v.coded(ps_p.row_pitch, 64, 16, "row_pitch", bits::code{.shift = 4});
+    ps_v.coded(ps_p.samples, 80, 3, "samples", bits::code{.log2 = true});
+    ps_v.coded(ps_p.registers, 83, 4, "registers", bits::code{.groups = 8});
+    ps_v.ufixed(ps_p.min_lod, 96, 12, "min_lod", 8);
+    ps_v.range(ps_p.min_lod, "min_lod", -__builtin_huge_val(), 14.0);
+    ps_v.sfixed(ps_p.lod_bias, 108, 13, "lod_bias", 8);
+    ps_v.uint(ps_p.threads, 121, 7, "threads");
+    ps_v.nonzero(ps_p.threads, "threads");
+    ps_v.range(ps_p.threads, "threads", 1, 64);
+  }
+};
+
+/// A program and the memory it uses.
+struct SHADER {
+  static constexpr unsigned length = 6, length_bias = 2;
+
+  uint32_t kernel = 0;
+  /// Unit: KB a thread.
+  uint32_t scratch_size = 0;
+  packsmith::address scratch = {};
+  packsmith::address descriptors = {};
+
+  template <packsmith::checks Checks = packsmith::default_checks, class T = SHADER>
+  constexpr packsmith::error pack(uint32_t* ps_dw) const {
+    [[maybe_unused]] const T& ps_p = *this;
+    if (auto ps_e = bits::test<Checks>(ps_p)) return ps_e;
+    ps_dw[0] = 0x79030004;
+    ps_dw[1] = ps_p.kernel;
+    ps_dw[2] = ps_p.scratch_size | uint32_t(ps_p.scratch.gpu);
+    ps_dw[3] = bits::cut(ps_p.scratch, 32, 32);
+    ps_dw[4] = uint32_t(ps_p.descriptors.gpu);
+    ps_dw[5] = bits::cut(ps_p.descriptors, 32, 32);
+    return {};
+  }
+  template <class T = SHADER>
+  constexpr packsmith::error check() const {
+    return bits::check<T>(*this);
+  }
+  template <class T = SHADER>
+  static constexpr T unpack(const uint32_t* ps_dw) {
+    return bits::unpack<T>(ps_dw);
+  }
+  template <class T = SHADER>
+  static constexpr packsmith::error verify(const uint32_t* ps_dw) {
+    return bits::verify<T>(ps_dw);
+  }
+  template <class = void>
+  static constexpr bool matches(uint32_t ps_first) {
+    return (ps_first & 0xffff0000) == 0x79030000;
+  }
+  template <class F>
+  constexpr void for_each_address(F&& ps_f) const {
+    bits::addresses(*this, ps_f);
+  }
+
+  template <class T, class V>
+  [[gnu::always_inline]] static constexpr void ps_layout(T& ps_p, V& ps_v) {
+    ps_v.forced(16, 16, 0x7903, "Opcode");
+    ps_v.offset(ps_p.kernel, 38, 26, "kernel", 6);
+    ps_v.uint(ps_p.scratch_size, 64, 4, "scratch_size");
+    ps_v.multiple(ps_p.scratch_size, "scratch_size", 2);
+    ps_v.address(ps_p.scratch, 74, 54, "scratch", 10, bits::reads_writes);
+    ps_v.address(ps_p.descriptors, 133, 59, "descriptors", 5, bits::no_access);
+  }
+};
+
+/// What repeats.
+struct TABLES {
+  static constexpr unsigned length = 30, length_bias = 2;
+
+  float half[2] = {};
+  uint32_t row[16] = {};
+  bool enable[32] = {};
+  struct target_item {
+    uint32_t write_mask = 15;
+    float color = 0.0f;
+  };
+  target_item target[2] = {};
+  VERTEX_BUFFER vertices = {};
+  struct corner_item {
+    int32_t x = 0;
+    int32_t y = 0;
+    float depth = 0.0f;
+    uint32_t depth_bits = 0;
+  };
+  corner_item corner[2] = {};
+
+  template <packsmith::checks Checks = packsmith::default_checks, class T = TABLES>
+  constexpr packsmith::error pack(uint32_t* ps_dw) const {
+    [[maybe_unused]] const T& ps_p = *this;
+    if (auto ps_e = bits::test<Checks>(ps_p)) return ps_e;
+    ps_dw[0] = 0x7904001c;
+    ps_dw[1] = bits::half(ps_p.half[0]) | bits::half(ps_p.half[1]) << 16;
+    ps_dw[2] = ps_p.row[0];
+    ps_dw[3] = ps_p.row[1];
+    ps_dw[4] = ps_p.row[2];
+    ps_dw[5] = ps_p.row[3];
+    ps_dw[6] = ps_p.row[4];
+    ps_dw[7] = ps_p.row[5];
+    ps_dw[8] = ps_p.row[6];
+    ps_dw[9] = ps_p.row[7];
+    ps_dw[10] = ps_p.row[8];
+    ps_dw[11] = ps_p.row[9];
+    ps_dw[12] = ps_p.row[10];
+    ps_dw[13] = ps_p.row[11];
+    ps_dw[14] = ps_p.row[12];
+    ps_dw[15] = ps_p.row[13];
+    ps_dw[16] = ps_p.row[14];
+    ps_dw[17] = ps_p.row[15];
+    ps_dw[19] = ps_p.target[0].write_mask;
+    ps_dw[20] = bits::real(ps_p.target[0].color);
+    ps_dw[21] = ps_p.target[1].write_mask;
+    ps_dw[22] = bits::real(ps_p.target[1].color);
+    ps_dw[23] = ps_p.vertices.pitch | ps_p.vertices.null << 13;
+    ps_dw[24] = uint32_t(ps_p.vertices.starting_address.gpu);
+    ps_dw[25] = bits::cut(ps_p.vertices.starting_address, 32, 32);
+    ps_dw[26] = bits::twos(ps_p.corner[0].x, 16) | uint32_t(ps_p.corner[0].y) << 16;
+    ps_dw[27] = bits::real(ps_p.corner[0].depth) | ps_p.corner[0].depth_bits;
+    ps_dw[28] = bits::twos(ps_p.corner[1].x, 16) | uint32_t(ps_p.corner[1].y) << 16;
+    ps_dw[29] = bits::real(ps_p.corner[1].depth) | ps_p.corner[1].depth_bits;
+    {
+      uint32_t ps_w[1] = {0};
+      for (unsigned ps_i0 = 0; ps_i0 < 32; ++ps_i0) {
+        bits::put(ps_w, ps_i0, 1, ps_p.enable[ps_i0]);
+      }
+      ps_dw[18] = ps_w[0];
+    }
+    return {};
+  }
+  template <class T = TABLES>
+  constexpr packsmith::error check() const {
+    return bits::check<T>(*this);
+  }
+  template <class T = TABLES>
+  static constexpr T unpack(const uint32_t* ps_dw) {
+    return bits::unpack<T>(ps_dw);
+  }
+  template <class T = TABLES>
+  static constexpr packsmith::error verify(const uint32_t* ps_dw) {
+    return bits::verify<T>(ps_dw);
+  }
+  template <class = void>
+  static constexpr bool matches(uint32_t ps_first) {
+    return (ps_first & 0xffff0000) == 0x79040000;
+  }
+  template <class F>
+  constexpr void for_each_address(F&& ps_f) const {
+    bits::addresses(*this, ps_f);
+  }
+
+  template <class T, class V>
+  [[gnu::always_inline]] static constexpr void ps_layout(T& ps_p, V& ps_v) {
+    ps_v.forced(16, 16, 0x7904, "Opcode");
+    ps_v.half(ps_p.half[0], 32, 16, "half[0]");
+    ps_v.half(ps_p.half[1], 48, 16, "half[1]");
+    ps_v.uint(ps_p.row[0], 64, 32, "row[0]");
+    ps_v.uint(ps_p.row[1], 96, 32, "row[1]");
+    ps_v.uint(ps_p.row[2], 128, 32, "row[2]");
+    ps_v.uint(ps_p.row[3], 160, 32, "row[3]");
+    ps_v.uint(ps_p.row[4], 192, 32, "row[4]");
+    ps_v.uint(ps_p.row[5], 224, 32, "row[5]");
+    ps_v.uint(ps_p.row[6], 256, 32, "row[6]");
+    ps_v.uint(ps_p.row[7], 288, 32, "row[7]");
+    ps_v.uint(ps_p.row[8], 320, 32, "row[8]");
+    ps_v.uint(ps_p.row[9], 352, 32, "row[9]");
+    ps_v.uint(ps_p.row[10], 384, 32, "row[10]");
+    ps_v.uint(ps_p.row[11], 416, 32, "row[11]");
+    ps_v.uint(ps_p.row[12], 448, 32, "row[12]");
+    ps_v.uint(ps_p.row[13], 480, 32, "row[13]");
+    ps_v.uint(ps_p.row[14], 512, 32, "row[14]");
+    ps_v.uint(ps_p.row[15], 544, 32, "row[15]");
+    for (unsigned ps_i0 = 0; ps_i0 < 32; ++ps_i0) {
+      ps_v.index(ps_i0);
+      ps_v.flag(ps_p.enable[ps_i0], 576 + ps_i0, 1, "enable[]");
+    }
+    ps_v.uint(ps_p.target[0].write_mask, 608, 4, "target[0].write_mask");
+    ps_v.real(ps_p.target[0].color, 640, 32, "target[0].color");
+    ps_v.uint(ps_p.target[1].write_mask, 672, 4, "target[1].write_mask");
+    ps_v.real(ps_p.target[1].color, 704, 32, "target[1].color");
+    ps_v.uint(ps_p.vertices.pitch, 736, 12, "vertices.pitch");
+    ps_v.range(ps_p.vertices.pitch, "vertices.pitch", 0, 2048);
+    ps_v.flag(ps_p.vertices.null, 749, 1, "vertices.null");
+    ps_v.address(ps_p.vertices.starting_address, 768, 64, "vertices.starting_address", 0,
+                 bits::reads);
+    ps_v.sint(ps_p.corner[0].x, 832, 16, "corner[0].x");
+    ps_v.sint(ps_p.corner[0].y, 848, 16, "corner[0].y");
+    ps_v.real(ps_p.corner[0].depth, 864, 32, "corner[0].depth");
+    ps_v.uint(ps_p.corner[0].depth_bits, 864, 32, "corner[0].depth_bits");
+    ps_v.sint(ps_p.corner[1].x, 896, 16, "corner[1].x");
+    ps_v.sint(ps_p.corner[1].y, 912, 16, "corner[1].y");
+    ps_v.real(ps_p.corner[1].depth, 928, 32, "corner[1].depth");
+    ps_v.uint(ps_p.corner[1].depth_bits, 928, 32, "corner[1].depth_bits");
+  }
+};
+
+/// Writes one dword or two.
+struct STORE_DATA {
+  static constexpr unsigned length = 4, max_length = 5, length_bias = 2;
+
+  bool store_qword = false;
+  packsmith::address address = {};
+  uint64_t data = 0;
+
+  // Dwords that these values take.
+  template <class T = STORE_DATA>
+  constexpr unsigned dwords_needed() const {
+    const T& ps_p = *this;
+    if (ps_p.store_qword) return 5;
+    return 4;
+  }
+
+  template <packsmith::checks Checks = packsmith::default_checks, class T = STORE_DATA>
+  constexpr packsmith::error pack(uint32_t* ps_dw) const {
+    [[maybe_unused]] const T& ps_p = *this;
+    if (auto ps_e = bits::test<Checks>(ps_p)) return ps_e;
+    const unsigned ps_n = ps_p.dwords_needed();
+    ps_dw[0] = 0x79050000 | (ps_n - 2) | ps_p.store_qword << 8;
+    ps_dw[1] = uint32_t(ps_p.address.gpu);
+    ps_dw[2] = bits::cut(ps_p.address, 32, 16);
+    ps_dw[3] = bits::cut(ps_p.data, 0, 32);
+    if (ps_n > 4) {
+      ps_dw[4] = bits::cut(ps_p.data, 32, 32);
+    }
+    return {};
+  }
+  template <class T = STORE_DATA>
+  constexpr packsmith::error check() const {
+    return bits::check<T>(*this);
+  }
+  template <class T = STORE_DATA>
+  static constexpr T unpack(const uint32_t* ps_dw) {
+    return bits::unpack<T>(ps_dw, bits::total(ps_dw, 5, 0, 8, 2));
+  }
+  template <class T = STORE_DATA>
+  static constexpr T unpack(const uint32_t* ps_dw, unsigned ps_count) {
+    return bits::unpack<T>(ps_dw, bits::total(ps_dw, ps_count, 0, 8, 2));
+  }
+  template <class T = STORE_DATA>
+  static constexpr packsmith::error verify(const uint32_t* ps_dw) {
+    return bits::verify<T>(ps_dw);
+  }
+  template <class = void>
+  static constexpr bool matches(uint32_t ps_first) {
+    return (ps_first & 0xffff0000) == 0x79050000;
+  }
+  template <class F>
+  constexpr void for_each_address(F&& ps_f) const {
+    bits::addresses(*this, ps_f);
+  }
+
+  template <class T, class V>
+  [[gnu::always_inline]] static constexpr void ps_layout(T& ps_p, V& ps_v) {
+    ps_v.flag(ps_p.store_qword, 8, 1, "store_qword");
+    ps_v.forced(16, 16, 0x7905, "Opcode");
+    ps_v.address(ps_p.address, 34, 46, "address", 2, bits::writes);
+    ps_v.uint(ps_p.data, 96, 64, "data");
+  }
+};
+
+/// Writes registers.
+struct LOAD_REGISTERS {
+  static constexpr unsigned length = 1, length_bias = 2;
+  struct item {
+    static constexpr unsigned length = 2;
+
+    uint32_t register_ = 0;
+    uint32_t data = 0;
+
+    template <packsmith::checks Checks = packsmith::default_checks, class T = item>
+    constexpr packsmith::error pack(uint32_t* ps_dw) const {
+      [[maybe_unused]] const T& ps_p = *this;
+      if (auto ps_e = bits::test<Checks>(ps_p)) return ps_e;
+      ps_dw[0] = ps_p.register_;
+      ps_dw[1] = ps_p.data;
+      return {};
+    }
+    template <class T = item>
+    constexpr packsmith::error check() const {
+      return bits::check<T>(*this);
+    }
+    template <class T = item>
+    static constexpr T unpack(const uint32_t* ps_dw) {
+      return bits::unpack<T>(ps_dw);
+    }
+    template <class T = item>
+    static constexpr packsmith::error verify(const uint32_t* ps_dw) {
+      return bits::verify<T>(ps_dw);
+    }
+    template <class F>
+    constexpr void for_each_address(F&& ps_f) const {
+      bits::addresses(*this, ps_f);
+    }
+
+    template <class T, class V>
+    [[gnu::always_inline]] static constexpr void ps_layout(T& ps_p, V& ps_v) {
+      ps_v.offset(ps_p.register_, 2, 21, "register_", 2);
+      ps_v.uint(ps_p.data, 32, 32, "data");
+    }
+  };
+
+  using ps_item = item;
+
+  uint32_t byte_write_disables = 0;
+
+  // Dwords that a packet with ps_count items takes.
+  static constexpr unsigned dwords_needed(unsigned ps_count) { return 1 + 2 * ps_count; }
+
+  template <packsmith::checks Checks = packsmith::default_checks, class T = LOAD_REGISTERS>
+  constexpr packsmith::error pack(uint32_t* ps_dw,
+                                  packsmith::span<const ps_item> ps_items = {}) const {
+    [[maybe_unused]] const T& ps_p = *this;
+    [[maybe_unused]] const unsigned ps_n = dwords_needed(ps_items.count);
+    if (auto ps_e = bits::test<Checks>(ps_p)) return ps_e;
+    if (auto ps_e = bits::test<Checks>(ps_items)) return ps_e;
+    if (Checks == packsmith::checks::on && ps_items.count < 1) {
+      return {"items", packsmith::reason::zero};
+    }
+    if (Checks == packsmith::checks::on && ps_items.count > 128) {
+      return {"items", packsmith::reason::too_long};
+    }
+    ps_dw[0] = 0x79060000 | ((ps_n - 2) & 0xff) | ps_p.byte_write_disables << 8;
+    for (unsigned ps_i = 0; ps_i < ps_items.count; ++ps_i) {
+      ps_items.ptr[ps_i].template pack<packsmith::checks::off>(ps_dw + dwords_needed(ps_i));
+    }
+    return {};
+  }
+  template <packsmith::checks Checks = packsmith::default_checks, unsigned N>
+  constexpr packsmith::error pack(uint32_t* ps_dw, const ps_item (&ps_items)[N]) const {
+    return pack<Checks>(ps_dw, packsmith::span<const ps_item>(ps_items));
+  }
+  // The items of a packet of which ps_count dwords may be read.
+  template <class T = ps_item>
+  static constexpr packsmith::view<T> items(const uint32_t* ps_dw, unsigned ps_count) {
+    const unsigned ps_n = bits::total(ps_dw, ps_count, 0, 8, 2);
+    return bits::items<T>(ps_dw, ps_n, 1);
+  }
+  template <class T = LOAD_REGISTERS>
+  constexpr packsmith::error check() const {
+    return bits::check<T>(*this);
+  }
+  template <class T = LOAD_REGISTERS>
+  static constexpr T unpack(const uint32_t* ps_dw) {
+    return bits::unpack<T>(ps_dw);
+  }
+  template <class T = LOAD_REGISTERS>
+  static constexpr packsmith::error verify(const uint32_t* ps_dw) {
+    return bits::verify<T>(ps_dw);
+  }
+  template <class = void>
+  static constexpr bool matches(uint32_t ps_first) {
+    return (ps_first & 0xffff0000) == 0x79060000;
+  }
+  template <class F>
+  constexpr void for_each_address(F&& ps_f) const {
+    bits::addresses(*this, ps_f);
+  }
+  template <class F>
+  constexpr void for_each_address(F&& ps_f, packsmith::span<const ps_item> ps_items) const {
+    bits::addresses(*this, ps_f);
+    for (unsigned ps_i = 0; ps_i < ps_items.count; ++ps_i) {
+      bits::addresses(ps_items.ptr[ps_i], ps_f, dwords_needed(ps_i));
+    }
+  }
+
+  template <class T, class V>
+  [[gnu::always_inline]] static constexpr void ps_layout(T& ps_p, V& ps_v) {
+    ps_v.uint(ps_p.byte_write_disables, 8, 4, "byte_write_disables");
+    ps_v.forced(16, 16, 0x7906, "Opcode");
+  }
+};
+
+/// Binds vertex buffers.
+struct VERTEX_BUFFERS {
+  static constexpr unsigned length = 1, length_bias = 2;
+  using ps_item = VERTEX_BUFFER;
+
+  // Dwords that a packet with ps_count items takes.
+  static constexpr unsigned dwords_needed(unsigned ps_count) { return 1 + 3 * ps_count; }
+
+  template <packsmith::checks Checks = packsmith::default_checks, class T = VERTEX_BUFFERS>
+  constexpr packsmith::error pack(uint32_t* ps_dw,
+                                  packsmith::span<const ps_item> ps_items = {}) const {
+    [[maybe_unused]] const T& ps_p = *this;
+    [[maybe_unused]] const unsigned ps_n = dwords_needed(ps_items.count);
+    if (auto ps_e = bits::test<Checks>(ps_p)) return ps_e;
+    if (auto ps_e = bits::test<Checks>(ps_items)) return ps_e;
+    if (Checks == packsmith::checks::on && ps_items.count < 1) {
+      return {"items", packsmith::reason::zero};
+    }
+    if (Checks == packsmith::checks::on && ps_items.count > 85) {
+      return {"items", packsmith::reason::too_long};
+    }
+    ps_dw[0] = 0x79070000 | ((ps_n - 2) & 0xff);
+    for (unsigned ps_i = 0; ps_i < ps_items.count; ++ps_i) {
+      ps_items.ptr[ps_i].template pack<packsmith::checks::off>(ps_dw + dwords_needed(ps_i));
+    }
+    return {};
+  }
+  template <packsmith::checks Checks = packsmith::default_checks, unsigned N>
+  constexpr packsmith::error pack(uint32_t* ps_dw, const ps_item (&ps_items)[N]) const {
+    return pack<Checks>(ps_dw, packsmith::span<const ps_item>(ps_items));
+  }
+  // The items of a packet of which ps_count dwords may be read.
+  template <class T = ps_item>
+  static constexpr packsmith::view<T> items(const uint32_t* ps_dw, unsigned ps_count) {
+    const unsigned ps_n = bits::total(ps_dw, ps_count, 0, 8, 2);
+    return bits::items<T>(ps_dw, ps_n, 1);
+  }
+  template <class T = VERTEX_BUFFERS>
+  constexpr packsmith::error check() const {
+    return bits::check<T>(*this);
+  }
+  template <class T = VERTEX_BUFFERS>
+  static constexpr T unpack(const uint32_t* ps_dw) {
+    return bits::unpack<T>(ps_dw);
+  }
+  template <class T = VERTEX_BUFFERS>
+  static constexpr packsmith::error verify(const uint32_t* ps_dw) {
+    return bits::verify<T>(ps_dw);
+  }
+  template <class = void>
+  static constexpr bool matches(uint32_t ps_first) {
+    return (ps_first & 0xffff0000) == 0x79070000;
+  }
+  template <class F>
+  constexpr void for_each_address(F&& ps_f) const {
+    bits::addresses(*this, ps_f);
+  }
+  template <class F>
+  constexpr void for_each_address(F&& ps_f, packsmith::span<const ps_item> ps_items) const {
+    bits::addresses(*this, ps_f);
+    for (unsigned ps_i = 0; ps_i < ps_items.count; ++ps_i) {
+      bits::addresses(ps_items.ptr[ps_i], ps_f, dwords_needed(ps_i));
+    }
+  }
+
+  template <class T, class V>
+  [[gnu::always_inline]] static constexpr void ps_layout(T&, V& ps_v) {
+    ps_v.forced(16, 16, 0x7907, "Opcode");
+  }
+};
+
+/// Ends the batch.
+struct END {
+  static constexpr unsigned length = 1;
+
+  template <packsmith::checks Checks = packsmith::default_checks, class T = END>
+  constexpr packsmith::error pack(uint32_t* ps_dw) const {
+    [[maybe_unused]] const T& ps_p = *this;
+    if (auto ps_e = bits::test<Checks>(ps_p)) return ps_e;
+    ps_dw[0] = 0x79000000;
+    return {};
+  }
+  template <class T = END>
+  constexpr packsmith::error check() const {
+    return bits::check<T>(*this);
+  }
+  template <class T = END>
+  static constexpr T unpack(const uint32_t* ps_dw) {
+    return bits::unpack<T>(ps_dw);
+  }
+  template <class T = END>
+  static constexpr packsmith::error verify(const uint32_t* ps_dw) {
+    return bits::verify<T>(ps_dw);
+  }
+  template <class = void>
+  static constexpr bool matches(uint32_t ps_first) {
+    return (ps_first & 0xffff0000) == 0x79000000;
+  }
+  template <class F>
+  constexpr void for_each_address(F&& ps_f) const {
+    bits::addresses(*this, ps_f);
+  }
+
+  template <class T, class V>
+  [[gnu::always_inline]] static constexpr void ps_layout(T&, V& ps_v) {
+    ps_v.forced(16, 16, 0x7900, "Opcode");
+  }
+};
+
+/// Draws; whatever has its bit set follows.
+struct Draw {
+  static constexpr unsigned size = 4;
+
+  Index_Format index_format = Index_Format::_16_bits;
+  bool instances_present = false;
+  bool scissors_present = false;
+  uint32_t scissor_count = 1;
+
+  /// Instances, a part that follows if instances_present.
+  Count instances = {};
+
+  // Bytes that these values and the parts they announce take.
+  template <class T = Draw>
+  constexpr unsigned bytes_needed() const {
+    const T& ps_p = *this;
+    unsigned ps_n = 4;
+    if (ps_p.instances_present) ps_n += 4;
+    if (ps_p.scissors_present) ps_n += ps_p.scissor_count * 6;
+    return ps_n;
+  }
+
+  template <packsmith::checks Checks = packsmith::default_checks, class T = Draw>
+  constexpr packsmith::error pack(uint8_t* ps_to,
+                                  packsmith::span<const Rectangle> ps_scissors = {}) const {
+    [[maybe_unused]] const T& ps_p = *this;
+    if (auto ps_e = bits::test<Checks>(ps_p)) return ps_e;
+    if (ps_p.instances_present) {
+      if (auto ps_e = bits::test<Checks>(ps_p.instances)) return ps_e;
+    }
+    if (Checks == packsmith::checks::on &&
+        ps_scissors.count != (ps_p.scissors_present ? ps_p.scissor_count : 0)) {
+      return {"scissor_count", packsmith::reason::count_differs};
+    }
+    if (auto ps_e = bits::test<Checks>(ps_scissors)) return ps_e;
+    [[maybe_unused]] const unsigned ps_n = ps_p.bytes_needed();
+    bits::store(ps_to, 0x79100000 | uint32_t(ps_p.index_format) | ps_p.instances_present << 2 |
+                       ps_p.scissors_present << 3 | (ps_p.scissor_count - 1) << 4, 4);
+    uint8_t* ps_next = ps_to + 4;
+    if (ps_p.instances_present) {
+      ps_p.instances.template pack<packsmith::checks::off>(ps_next);
+      ps_next += 4;
+    }
+    for (const Rectangle& ps_i : ps_scissors) {
+      ps_i.template pack<packsmith::checks::off>(ps_next);
+      ps_next += 6;
+    }
+    return {};
+  }
+  // The same into at most ps_room bytes.
+  template <packsmith::checks Checks = packsmith::default_checks, class T = Draw>
+  constexpr packsmith::error pack(packsmith::span<uint8_t> ps_room,
+                                  packsmith::span<const Rectangle> ps_scissors = {}) const {
+    const T& ps_p = *this;
+    if (ps_scissors.count != (ps_p.scissors_present ? ps_p.scissor_count : 0)) {
+      return {"scissor_count", packsmith::reason::count_differs};
+    }
+    if (ps_room.count < ps_p.bytes_needed()) {
+      return {"Draw", packsmith::reason::too_short};
+    }
+    return ps_p.template pack<Checks>(ps_room.ptr, ps_scissors);
+  }
+  // The packet and its single parts, of which at most ps_count bytes may be read.
+  template <class T = Draw>
+  static constexpr T unpack(const uint8_t* ps_from, unsigned ps_count) {
+    T ps_p = bits::unpack<T>(ps_from, ps_count);
+    bits::cursor<uint8_t> ps_at{ps_from, ps_count};
+    ps_at.skip(1, 4);
+    if (ps_p.instances_present) ps_p.instances = ps_at.template take<Count>(4);
+    if (ps_p.scissors_present) ps_at.skip(ps_p.scissor_count, 6);
+    return ps_p;
+  }
+  template <class T = Draw>
+  static constexpr packsmith::view<Rectangle> scissors(const uint8_t* ps_from, unsigned ps_count) {
+    [[maybe_unused]] const T ps_p = bits::unpack<T>(ps_from, ps_count);
+    bits::cursor<uint8_t> ps_at{ps_from, ps_count};
+    ps_at.skip(1, 4);
+    if (ps_p.instances_present) ps_at.skip(1, 4);
+    if (!(ps_p.scissors_present)) return {};
+    return ps_at.template rest<Rectangle>(ps_p.scissor_count, 6);
+  }
+  template <class T = Draw>
+  constexpr packsmith::error check() const {
+    return bits::check<T>(*this);
+  }
+  template <class T = Draw>
+  static constexpr T unpack(const uint8_t* ps_to) {
+    return bits::unpack<T>(ps_to, 4);
+  }
+  template <class T = Draw>
+  static constexpr packsmith::error verify(const uint8_t* ps_to) {
+    return bits::verify<T>(ps_to);
+  }
+  template <class = void>
+  static constexpr bool matches(uint32_t ps_first) {
+    return (ps_first & 0xffff0000) == 0x79100000;
+  }
+  template <class F>
+  constexpr void for_each_address(F&& ps_f) const {
+    bits::addresses(*this, ps_f);
+    unsigned ps_at = 4;
+    const Draw& ps_p = *this;
+    if (ps_p.instances_present) {
+      bits::addresses(ps_p.instances, ps_f, ps_at / 4);
+      ps_at += 4;
+    }
+    if (ps_p.scissors_present) {
+      ps_at += ps_p.scissor_count * 6;
+    }
+  }
+
+  template <class T, class V>
+  [[gnu::always_inline]] static constexpr void ps_layout(T& ps_p, V& ps_v) {
+    ps_v.uint(ps_p.index_format, 0, 2, "index_format");
+    ps_v.flag(ps_p.instances_present, 2, 1, "instances_present");
+    ps_v.flag(ps_p.scissors_present, 3, 1, "scissors_present");
+    ps_v.coded(ps_p.scissor_count, 4, 4, "scissor_count", bits::code{.minus = 1});
+    ps_v.forced(16, 16, 0x7910, "Opcode");
+  }
+};
+
+}  // namespace packsmith::golden
+
+#endif  // PACKSMITH_GOLDEN_H_
