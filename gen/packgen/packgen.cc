@@ -2,12 +2,13 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
-#include "absl/strings/string_view.h"
 #include "gen/model/ir.h"
 #include "gen/model/load.h"
 #include "gen/model/tables_writer.h"
@@ -26,11 +27,26 @@ std::string MakeEscaped(const std::string& path) {
   return absl::StrReplaceAll(path, {{" ", "\\ "}, {"#", "\\#"}, {"$", "$$"}});
 }
 
-bool Write(const std::string& path, absl::string_view bytes) {
-  const absl::Status status = packsmith::WriteFileWhole(path, bytes);
-  if (status.ok()) return true;
-  std::fprintf(stderr, "packgen: %s\n", std::string(status.message()).c_str());
-  return false;
+struct Output {
+  std::string path;
+  std::string bytes;
+};
+
+// All files or, unless the last step of one of them fails, none.
+absl::Status Write(const std::vector<Output>& outputs) {
+  std::vector<packsmith::FileWriter> writers;
+  for (const Output& output : outputs) {
+    absl::StatusOr<packsmith::FileWriter> writer = packsmith::FileWriter::Create(output.path);
+    if (!writer.ok()) return writer.status();
+    const absl::Status status = writer->Append(output.bytes);
+    if (!status.ok()) return status;
+    writers.push_back(*std::move(writer));
+  }
+  for (packsmith::FileWriter& writer : writers) {
+    const absl::Status status = writer.Commit();
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -38,8 +54,7 @@ bool Write(const std::string& path, absl::string_view bytes) {
 int main(int argc, char** argv) {
   CLI::App app(
       "Reads an XML description of packets, checks it, and writes what code generators and "
-      "decoders "
-      "need. Without output options it only checks.",
+      "decoders need. Without output options it only checks.",
       "packgen");
   std::string input, ir, tables, depfile;
   bool list_outputs = false, list_inputs = false, quiet = false;
@@ -57,12 +72,14 @@ int main(int argc, char** argv) {
     return app.exit(e) == 0 ? 0 : kWrongUsage;
   }
 
-  std::vector<std::string> outputs;
-  for (const std::string& output : {ir, tables, depfile}) {
-    if (!output.empty()) outputs.push_back(output);
+  if (!depfile.empty() && ir.empty() && tables.empty()) {
+    std::fputs("packgen: --depfile is about other outputs; give --ir or --tables too\n", stderr);
+    return kWrongUsage;
   }
   if (list_outputs) {
-    for (const std::string& output : outputs) std::printf("%s\n", output.c_str());
+    for (const std::string& output : {ir, tables, depfile}) {
+      if (!output.empty()) std::printf("%s\n", output.c_str());
+    }
     return 0;
   }
 
@@ -84,15 +101,14 @@ int main(int argc, char** argv) {
     return kBadInput;
   }
 
-  if (!ir.empty() && !Write(ir, packsmith::model::WriteIr(result.model, result.sources))) {
-    return kBadInput;
+  std::vector<Output> outputs;
+  if (!ir.empty()) {
+    outputs.push_back({ir, packsmith::model::WriteIr(result.model, result.sources)});
   }
   if (!tables.empty()) {
     const std::vector<uint64_t> block = packsmith::model::WriteTables(result.model);
-    if (!Write(tables, absl::string_view(reinterpret_cast<const char*>(block.data()),
-                                         block.size() * sizeof(block[0])))) {
-      return kBadInput;
-    }
+    outputs.push_back({tables, std::string(reinterpret_cast<const char*>(block.data()),
+                                           block.size() * sizeof(block[0]))});
   }
   if (!depfile.empty()) {
     std::string rule;
@@ -104,7 +120,12 @@ int main(int argc, char** argv) {
       absl::StrAppend(&rule, " ", MakeEscaped(path));
     }
     absl::StrAppend(&rule, "\n");
-    if (!Write(depfile, rule)) return kBadInput;
+    outputs.push_back({depfile, std::move(rule)});
+  }
+  const absl::Status status = Write(outputs);
+  if (!status.ok()) {
+    std::fprintf(stderr, "packgen: %s\n", std::string(status.message()).c_str());
+    return kBadInput;
   }
   return 0;
 }

@@ -42,8 +42,6 @@ def worked_example(header: str, comment: str) -> tuple[str, str]:
 
 
 class GoldenTest(unittest.TestCase):
-    maxDiff = None
-
     def test_headers_are_the_golden_ones(self) -> None:
         for golden, generated in HEADERS.items():
             with self.subTest(golden):
@@ -52,7 +50,8 @@ class GoldenTest(unittest.TestCase):
                 diff = "".join(difflib.unified_diff(
                     old.splitlines(keepends=True), new.splitlines(keepends=True),
                     f"tests/render/golden/{golden}", "generated"))
-                self.assertEqual(diff, "", "\n" + diff + REMEDY)
+                if diff:
+                    self.fail("\n" + diff + REMEDY)
 
     def test_every_golden_is_generated(self) -> None:
         found = {path.relative_to(HERE / "golden").as_posix()
