@@ -1,6 +1,7 @@
 #include "runtime/decode/decoder.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -17,6 +18,8 @@ constexpr uint64_t kLongestUnknown = 4096;
 constexpr uint64_t kLeastRead = 4;
 constexpr size_t kMostFaults = 64;  // of one record
 constexpr int kFarthestLook = 256;  // packets
+constexpr uint64_t kBriefWindow = 1 << 20;
+constexpr size_t kBriefs = 256;  // handed over at a time
 
 // Addresses count up to 2^64, where they do not begin again.
 uint64_t AddSaturated(uint64_t a, uint64_t b) {
@@ -71,6 +74,14 @@ Decoder::Decoder(const tables::Tables& tables, Sink& sink, const Options& option
       actions_[i].parts_remembered |= actions_[part.container].remembered;
     }
   }
+  marks_.resize(actions_.size());
+  for (size_t i = 0; i < actions_.size(); ++i) {
+    const tables::Container& container = tables.container(static_cast<uint32_t>(i));
+    const bool busy = container.flows.count != 0 || actions_[i].sets_or_writes;
+    marks_[i] = static_cast<uint8_t>((container.role == tables::Role::kDraw ? kDraw : 0) |
+                                     (container.role == tables::Role::kDispatch ? kDispatch : 0) |
+                                     (busy ? kBusy : 0));
+  }
   // What a packet's structures ask for, the packet asks for. Deeper ones than the bound are not
   // read.
   for (uint32_t depth = 0; depth < options_.deepest_pointer; ++depth) {
@@ -111,7 +122,61 @@ void Decoder::Decode(const Dump& dump) {
   for (const packsmith::Problem& problem : dump.problems) {
     Problem(absl::StrCat("input, byte ", problem.offset, ": ", problem.text));
   }
+  sink_.OnDump(dump);
   for (const Submission& submission : dump.submissions) WalkSubmission(dump, submission);
+  FlushBriefs();
+}
+
+tables::PacketFinder& Decoder::Finder(uint32_t stream, uint64_t engines) const {
+  for (const std::unique_ptr<tables::PacketFinder>& finder : finders_) {
+    if (finder->stream() == stream && finder->engines() == engines) return *finder;
+  }
+  finders_.push_back(std::make_unique<tables::PacketFinder>(tables_, stream, engines, marks_));
+  return *finders_.back();
+}
+
+void Decoder::WalkBriefly(tables::PacketFinder& finder, Frame& frame) {
+  const uint64_t left = frame.end > frame.address ? frame.end - frame.address : 0;
+  const absl::Span<const uint8_t> memory =
+      memory_->Read(frame.space, frame.address, std::min(left, kBriefWindow));
+  size_t at = 0;
+  uint64_t draws = 0, dispatches = 0;
+  while (memory.size() - at >= 4 && packets_ < most_packets_) {
+    uint32_t word = 0;
+    std::memcpy(&word, memory.data() + at, 4);
+    const tables::PacketFinder::Kind& kind = finder.Find(word);
+    if (!kind.plain || (kind.mark & kBusy) != 0) break;
+    const uint32_t length = kind.Bytes(word);
+    if (length > memory.size() - at) break;
+    draws += kind.mark & kDraw;
+    dispatches += (kind.mark & kDispatch) != 0;
+    packets_ += 1 + length / 64;
+    AddBrief(
+        {frame.address + at, memory.data() + at, length, kind.container, frame.depth, frame.space});
+    at += length;
+  }
+  summary_.draws += draws;
+  summary_.dispatches += dispatches;
+  frame.address += at;
+}
+
+inline void Decoder::AddBrief(const Brief& brief) {
+  briefs_.push_back(brief);
+  if (briefs_.size() == kBriefs) FlushBriefs();
+}
+
+void Decoder::FlushBriefs() {
+  if (briefs_.empty()) return;
+  for (const Brief& brief : briefs_) {
+    if (brief.container == tables::kNone) {
+      summary_.unknown_dwords += (brief.bytes + 3) / 4;
+    } else {
+      ++summary_.packets;
+    }
+  }
+  next_id_ += briefs_.size();
+  sink_.OnPackets(briefs_);
+  briefs_.clear();
 }
 
 Summary Decoder::Finish() {
@@ -139,6 +204,7 @@ void Decoder::WalkSubmission(const Dump& dump, const Submission& submission) {
   structs_ = 0;
   nested_streams_ = 0;
   said_packets_ = said_structs_ = said_pointers_ = said_streams_ = false;
+  FlushBriefs();
   ++summary_.submissions;
   sink_.OnSubmission(submission, next_id_++);
   const uint64_t parent = next_id_ - 1;
@@ -174,8 +240,10 @@ void Decoder::WalkStream(uint32_t stream, uint64_t engines, Frame frame, uint64_
   frame.seen = {{frame.space, frame.address}};
   std::vector<Frame> stack{std::move(frame)};
   std::vector<uint8_t> scratch;
+  tables::PacketFinder& finder = Finder(stream, engines);
   while (!stack.empty()) {
     Frame& top = stack.back();
+    if (options_.brief) WalkBriefly(finder, top);
     if (packets_ >= most_packets_) {
       ProblemOnce(said_packets_, absl::StrCat("stopped at ", Bytes48(top.address),
                                               ": the submission has more than ", most_packets_,
@@ -191,8 +259,7 @@ void Decoder::WalkStream(uint32_t stream, uint64_t engines, Frame frame, uint64_
       stack.pop_back();
       continue;
     }
-    const uint32_t container = tables_.FindPacket(stream, engines, FirstWord(window),
-                                                  static_cast<uint32_t>(window.size()));
+    const uint32_t container = finder.Find(FirstWord(window), window.size());
     if (container == tables::kNone) {
       top.address =
           AddSaturated(top.address, AlignUp(Unknown(stream, engines, top, parent), align));
@@ -205,7 +272,8 @@ void Decoder::WalkStream(uint32_t stream, uint64_t engines, Frame frame, uint64_
     }
     const absl::Span<const uint8_t> bytes = window.subspan(0, length);
     here_ = top.address;
-    looked_ahead_ = actions_[container].asks_state && options_.follow == Follow::kAll;
+    looked_ahead_ =
+        actions_[container].asks_state && options_.follow == Follow::kAll && !options_.brief;
     if (looked_ahead_) LookAhead(stream, engines, top);
     Packet(container, top, bytes, length, parent);
     if (bytes.size() < length) {
@@ -294,6 +362,7 @@ bool Decoder::Flow(const tables::Container& container, absl::Span<const uint8_t>
       return true;
     }
     if (!stack.back().seen.insert({target.space, target.address}).second) {
+      FlushBriefs();
       sink_.OnRemark(absl::StrCat("the jump at ", Bytes48(here), " leads back to ",
                                   Bytes48(target.address), ", which is decoded already"),
                      false);
@@ -316,8 +385,10 @@ uint64_t Decoder::Packet(uint32_t index, const Frame& frame, absl::Span<const ui
   // Before its pointers are looked at: parts ask for fields of the header that they follow.
   Remember(index, bytes);
   faults_.clear();
-  CheckFields(container, bytes, length);
-  if (actions.pointers && options_.follow != Follow::kNone) CheckPointers(container, bytes);
+  if (!options_.brief) {
+    CheckFields(container, bytes, length);
+    if (actions.pointers && options_.follow != Follow::kNone) CheckPointers(container, bytes);
+  }
   Record record;
   record.type = RecordType::kPacket;
   record.parent = parent;
@@ -334,7 +405,7 @@ uint64_t Decoder::Packet(uint32_t index, const Frame& frame, absl::Span<const ui
   if (actions.sets_or_writes) {
     SetsAndWrites(container, bytes, frame.space, frame.address, record.id);
   }
-  if (actions.pointers && options_.follow == Follow::kAll) {
+  if (actions.pointers && options_.follow == Follow::kAll && !options_.brief) {
     FollowPointers(container, bytes, record.id, 0);
   }
   return record.id;
@@ -351,12 +422,12 @@ void Decoder::LookAhead(uint32_t stream, uint64_t engines, const Frame& frame) {
   state.ahead_begin = frame.address;
   uint64_t address = frame.address;
   std::vector<uint8_t> scratch;
+  tables::PacketFinder& finder = Finder(stream, engines);
   for (int packets = 0; packets < kFarthestLook && address < frame.end; ++packets) {
     absl::Span<const uint8_t> bytes =
         Bytes(frame.space, address, std::min(frame.end - address, kWindow), scratch);
     if (bytes.empty()) break;
-    const uint32_t index =
-        tables_.FindPacket(stream, engines, FirstWord(bytes), static_cast<uint32_t>(bytes.size()));
+    const uint32_t index = finder.Find(FirstWord(bytes), bytes.size());
     if (index == tables::kNone) break;
     const tables::Container& c = tables_.container(index);
     const uint64_t length = LengthOf(tables_, c, bytes);
@@ -384,16 +455,15 @@ void Decoder::Remember(uint32_t index, absl::Span<const uint8_t> bytes) {
 }
 
 bool Decoder::Plausible(uint32_t stream, uint64_t engines, absl::Span<const uint8_t> bytes) const {
-  const uint32_t container =
-      tables_.FindPacket(stream, engines, FirstWord(bytes), static_cast<uint32_t>(bytes.size()));
+  tables::PacketFinder& finder = Finder(stream, engines);
+  const uint32_t container = finder.Find(FirstWord(bytes), bytes.size());
   if (container == tables::kNone) return false;
   const tables::Container& c = tables_.container(container);
   if (c.flows.count != 0) return true;
   const uint64_t next = AlignUp(LengthOf(tables_, c, bytes), tables_.stream(stream).align);
   if (next >= bytes.size()) return next == bytes.size();
   const absl::Span<const uint8_t> rest = bytes.subspan(next);
-  return tables_.FindPacket(stream, engines, FirstWord(rest), static_cast<uint32_t>(rest.size())) !=
-         tables::kNone;
+  return finder.Find(FirstWord(rest), rest.size()) != tables::kNone;
 }
 
 bool Decoder::LeadsToPacket(uint32_t stream, uint64_t engines,
@@ -405,8 +475,7 @@ bool Decoder::LeadsToPacket(uint32_t stream, uint64_t engines,
     if (length == 0 || length > bytes.size()) return false;
     bytes = bytes.subspan(length);
     if (bytes.empty() ||
-        tables_.FindPacket(stream, engines, FirstWord(bytes),
-                           static_cast<uint32_t>(bytes.size())) != tables::kNone) {
+        Finder(stream, engines).Find(FirstWord(bytes), bytes.size()) != tables::kNone) {
       return true;
     }
   }
@@ -589,7 +658,7 @@ void Decoder::SetsAndWrites(const tables::Container& container, absl::Span<const
       const uint64_t raw = ReadBits(bytes, at.bit, at.width);
       state_->bases[extra.sets_base] = NumberOf(DecodeValue(tables_, *at.leaf, at.width, raw), raw);
     }
-    if (extra.writes_leaf == tables::kNone || at.bit % 8 != 0) return;
+    if (extra.writes_leaf == tables::kNone || at.bit % 8 != 0 || options_.brief) return;
     const absl::optional<uint64_t> offset = scope.Number(extra.writes_leaf);
     if (!offset || *offset > 0xffffffffu) return;
     const uint32_t index = tables_.FindRegister(static_cast<uint32_t>(*offset));
@@ -784,6 +853,17 @@ absl::Span<const uint8_t> Decoder::Bytes(uint32_t space, uint64_t address, uint6
 }
 
 void Decoder::Emit(Record& record) {
+  if (options_.brief) {
+    record.id = next_id_ + briefs_.size();
+    AddBrief({record.address, record.bytes.data(), static_cast<uint32_t>(record.bytes.size()),
+              record.container == nullptr
+                  ? tables::kNone
+                  : static_cast<uint32_t>(record.container - tables_.containers().data()),
+              record.depth, record.space});
+    // The bytes may be a copy that does not live on.
+    FlushBriefs();
+    return;
+  }
   record.id = next_id_++;
   switch (record.type) {
     case RecordType::kPacket:
@@ -804,6 +884,7 @@ void Decoder::Emit(Record& record) {
 }
 
 void Decoder::Problem(absl::string_view text) {
+  FlushBriefs();
   ++summary_.problems;
   sink_.OnRemark(text, true);
 }

@@ -67,6 +67,16 @@ struct Summary {
   uint64_t problems = 0;  // of the input, and streams that could not be decoded to their end
 };
 
+// A packet where nobody wants to know more than that it is there (Options::brief).
+struct Brief {
+  uint64_t address;
+  const uint8_t* data;  // `bytes` bytes
+  uint32_t bytes;
+  uint32_t container;  // tables::kNone: dwords that no packet matches
+  uint32_t depth;
+  uint32_t space;
+};
+
 // Records in the order of decoding. What a record refers to is valid during the call only.
 class Sink {
  public:
@@ -75,6 +85,10 @@ class Sink {
   virtual void OnDevice(const Device& device, uint64_t id) = 0;
   virtual void OnSubmission(const Submission& submission, uint64_t id) = 0;
   virtual void OnRecord(const Record& record) = 0;
+  // The dump that the next submissions belong to, for those who look at more than records.
+  virtual void OnDump(const Dump&) {}
+  // Instead of OnRecord with Options::brief: many packets at a time.
+  virtual void OnPackets(absl::Span<const Brief>) {}
   // Something to know that belongs to no record. A problem: the input, or a stream, could not be
   // decoded to its end.
   virtual void OnRemark(absl::string_view text, bool is_problem) = 0;

@@ -339,6 +339,7 @@ class Tables {
   absl::Span<const Term> terms(Range r) const { return run<Term>(header().terms, r); }
   absl::Span<const NamedValue> values(Range r) const { return run<NamedValue>(header().values, r); }
   absl::Span<const Flow> flows(Range r) const { return run<Flow>(header().flows, r); }
+  absl::Span<const OpcodeGroup> groups(Range r) const { return run<OpcodeGroup>(header().groups, r); }
   absl::Span<const Part> parts(Range r) const { return run<Part>(header().parts, r); }
   absl::Span<const Variant> variants(Range r) const { return run<Variant>(header().variants, r); }
   absl::Span<const Relation> relations(Range r) const {
