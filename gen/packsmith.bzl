@@ -8,6 +8,14 @@
         deps = ["gfx8.xml"],     # what it extends or includes, if anything
     )
 
+A file names what it extends by a path relative to itself, or to the root of the other's repository:
+
+    packsmith_library(
+        name = "mine",
+        src = "mine.xml",        # <packsmith generation="mine" extends="xml/intel/gfx9.xml">
+        deps = ["@packsmith//xml/intel:gfx9_description"],
+    )
+
 makes
 
     :gfx9          #include "packsmith/gfx9.h"         C++20
@@ -29,6 +37,11 @@ PacksmithInfo = provider(
     },
 )
 
+def _root(file):
+    """The folder that labels of a file's repository count from."""
+    parts = [part for part in [file.root.path, file.owner.workspace_root] if part]
+    return "/".join(parts) or "."
+
 def _description_impl(ctx):
     ir = ctx.actions.declare_file(ctx.label.name + ".json")
     tables = ctx.actions.declare_file(ctx.label.name + ".tables")
@@ -41,6 +54,12 @@ def _description_impl(ctx):
     arguments.add(ir, format = "--ir=%s")
     arguments.add(tables, format = "--tables=%s")
     arguments.add("--no-warnings")
+    arguments.add_all(
+        sources,
+        map_each = _root,
+        format_each = "--path=%s",
+        uniquify = True,
+    )
     arguments.add(ctx.file.src)
     ctx.actions.run(
         executable = ctx.executable._packgen,

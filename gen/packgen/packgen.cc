@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "absl/strings/string_view.h"
 #include "gen/model/ir.h"
 #include "gen/model/load.h"
 #include "gen/model/tables_writer.h"
@@ -26,6 +27,37 @@ constexpr int kWrongUsage = 2;
 std::string MakeEscaped(const std::string& path) {
   return absl::StrReplaceAll(path, {{" ", "\\ "}, {"#", "\\#"}, {"$", "$$"}});
 }
+
+// Reads files, also from folders in which descriptions of others are: what `extends` or `include`
+// names and is not beside the file that names it is looked for in each of them.
+class SearchPath {
+ public:
+  explicit SearchPath(std::vector<std::string> folders) : folders_(std::move(folders)) {}
+
+  absl::StatusOr<std::string> Read(const std::string& path) {
+    absl::StatusOr<std::string> text = packsmith::model::ReadFileFromDisk(path);
+    // Which end of the path the description wrote is not known here: the longest that exists
+    // counts.
+    for (size_t at = 0; !text.ok() && at < path.size(); ++at) {
+      if (at != 0 && path[at - 1] != '/') continue;
+      for (const std::string& folder : folders_) {
+        const std::string found = absl::StrCat(folder, "/", path.substr(at));
+        absl::StatusOr<std::string> there = packsmith::model::ReadFileFromDisk(found);
+        if (!there.ok()) continue;
+        found_.emplace_back(path, found);
+        return there;
+      }
+    }
+    return text;
+  }
+
+  // `text` with the names of files as they were found.
+  std::string Named(absl::string_view text) const { return absl::StrReplaceAll(text, found_); }
+
+ private:
+  std::vector<std::string> folders_;
+  std::vector<std::pair<std::string, std::string>> found_;
+};
 
 struct Output {
   std::string path;
@@ -57,8 +89,12 @@ int main(int argc, char** argv) {
       "decoders need. Without output options it only checks.",
       "packgen");
   std::string input, ir, tables, depfile;
+  std::vector<std::string> folders;
   bool list_outputs = false, list_inputs = false, quiet = false;
   app.add_option("FILE", input, "the description, XML")->required();
+  app.add_option("--path", folders,
+                 "a folder to look in for files that others extend or include; may be repeated")
+      ->allow_extra_args(false);
   app.add_option("--ir", ir, "write the resolved description as JSON, for gen/render");
   app.add_option("--tables", tables, "write the decode tables, for runtime/decode");
   app.add_option("--depfile", depfile, "write the inputs as a make rule");
@@ -83,14 +119,17 @@ int main(int argc, char** argv) {
     return 0;
   }
 
-  const LoadResult result = packsmith::model::Load(input, packsmith::model::ReadFileFromDisk);
+  SearchPath search(folders);
+  LoadResult result = packsmith::model::Load(
+      input, [&search](const std::string& path) { return search.Read(path); });
   for (const packsmith::model::Diagnostic& d : result.diagnostics.all()) {
     if (quiet && !packsmith::model::IsError(d.code)) continue;
-    std::fputs(packsmith::model::Format(d, result.sources).c_str(), stderr);
+    std::fputs(search.Named(packsmith::model::Format(d, result.sources)).c_str(), stderr);
   }
   if (result.diagnostics.not_stored() != 0) {
     std::fprintf(stderr, "packgen: and %zu more problems\n", result.diagnostics.not_stored());
   }
+  for (std::string& path : result.model.inputs) path = search.Named(path);
   if (list_inputs) {
     for (const std::string& path : result.model.inputs) std::printf("%s\n", path.c_str());
   }

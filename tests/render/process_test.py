@@ -163,6 +163,26 @@ class Packgen(InFolder):
         os.utime(self.folder / INPUTS[-1])
         self.assertNotIn("up to date", self.call("make").stdout)
 
+    def test_what_is_not_beside_its_file_is_looked_for_in_the_path(self) -> None:
+        self.rockets()
+        self.write("mine/next.xml", NEXT.replace("old $5/base.xml", "lib/base.xml"))
+        os.rename(self.folder / "old $5", self.folder / "lib")
+        self.assert_exit(self.packgen("mine/next.xml"), 1)
+        done = self.packgen("--path=missing", "--path", ".", "mine/next.xml", "--list-inputs",
+                            "--ir=x.json", "--depfile=x.d")
+        self.assert_exit(done, 0)
+        inputs = ["mine/next.xml", "./lib/base.xml", "./lib/clear #1.xml"]
+        self.assertEqual(done.stdout.splitlines(), inputs)
+        rule = (self.folder / "x.d").read_text("utf-8")
+        self.assertEqual(make_words(rule.split(": ")[1]), inputs)
+        self.write("lib/base.xml", BASE.replace("stream", "strem"))
+        self.assertIn("./lib/base.xml:2:", self.packgen("--path=.", "mine/next.xml").stderr)
+
+    def test_a_file_beside_comes_before_one_in_the_path(self) -> None:
+        self.rockets()
+        self.write("other/old $5/base.xml", "<bad/>")
+        self.assert_exit(self.packgen("--path=other", "next.xml"), 0)
+
     def test_without_outputs_it_checks(self) -> None:
         self.rockets()
         self.assert_exit(self.packgen("next.xml"), 0)
