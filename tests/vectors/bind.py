@@ -1,0 +1,183 @@
+#!/usr/bin/python3
+"""Writes the tables by which tests reach the members of generated types.
+
+    bind.py --cpp|--c DESCRIPTION.json… OUT
+"""
+
+import json
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+Ir = dict[str, Any]
+
+
+def quote(text: str) -> str:
+    """A string literal."""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def expand(leaves: list[Ir], loops: list[Ir], base: int = 0,
+           indices: dict[str, int] | None = None) -> Iterator[Ir]:
+    """Each leaf once, with loops written out."""
+    indices = indices or {}
+
+    def numbered(text: str) -> str:
+        return re.sub(r"\[(i\d+)\]", lambda m: f"[{indices[m[1]]}]", text)
+
+    for leaf in leaves:
+        yield dict(leaf, name=numbered(leaf["name"]), path=numbered(leaf["path"]),
+                   bit=base + leaf["bit"])
+    for loop in loops:
+        for i in range(loop["count"]):
+            yield from expand(loop["leaves"], loop["loops"],
+                              base + loop["bit"] + i * loop["stride"],
+                              {**indices, loop["index"]: i})
+
+
+# -- C++ -------------------------------------------------------------------------------------------
+
+
+def cpp_members(container: Ir, type_name: str, part: Ir | None = None) -> list[str]:
+    """Rows for the members of a container, or of the part of a packet."""
+    prefix = part["id"] + "." if part else ""
+    return [f"BINDING_MEMBER({quote(part['name'] if part else '')}, {quote(leaf['name'])}, "
+            f"{type_name}, {prefix}{leaf['path']}, {leaf['bit']}, {leaf['width']}),"
+            for leaf in expand(container["leaves"], container["loops"])]
+
+
+def cpp(ir: Ir) -> str:
+    """The bindings of all types."""
+    space = f"packsmith::{ir['namespace']}"
+    by_name = {c["cpp"]: c for c in ir["containers"]}
+    out = ["// Made by bind.py.", f'#include "packsmith/{ir["generation"]}.h"',
+           f'#include "packsmith/{ir["generation"]}_names.h"',
+           '#include "tests/vectors/binding_cpp.h"', "", "namespace packsmith::vectors {",
+           "namespace {"]
+    types: list[str] = []
+    for number, container in enumerate(ir["containers"]):
+        this = f"T{number}"
+        word = "uint8_t" if container["unit"] == "byte" else "uint32_t"
+        out.append(f"using {this} = {space}::{container['cpp']};")
+        rows = cpp_members(container, this)
+        lists: list[tuple[str, str, str, Ir, str]] = []  # part, type, alias, container, reader
+        for part in container["parts"]:
+            if part["repeat"] is None:
+                rows += cpp_members(by_name[part["struct"]], this, part)
+            else:
+                lists.append((part["name"], f"{space}::{part['struct']}", f"{this}_{len(lists)}",
+                              by_name[part["struct"]], part["id"]))
+        tail = container["tail"]
+        if tail is not None:
+            item = f"{space}::{tail['struct']}" if tail["struct"] else f"{this}::item"
+            lists.append(("", item, f"{this}_{len(lists)}",
+                          tail["item"] or by_name[tail["struct"]], "items"))
+        out += [f"const Member members{number}[] = {{", *rows, "};"] if rows else []
+        texts = []
+        for part_name, item, alias, what, reader in lists:
+            out.append(f"using {alias} = {item};")
+            out += [f"const Member members_of_{alias}[] = {{", *cpp_members(what, alias), "};"]
+            texts.append(
+                f"{{{quote(part_name)}, sizeof({alias}), members_of_{alias}, "
+                f"sizeof(members_of_{alias}) / sizeof(Member), &Functions<{alias}>::Construct,\n"
+                f"[](const void* from, unsigned words, void* to, unsigned room) {{ return "
+                f"CopyItems({this}::{reader}(static_cast<const {word}*>(from), words), "
+                f"static_cast<{alias}*>(to), room); }}}}")
+        arguments = ", ".join([this, *(alias for _, _, alias, _, _ in lists)])
+        members = f"{{std::begin(members{number}), std::end(members{number})}}" if rows else "{}"
+        types.append(f"TypeOf<{arguments}>({quote(container['name'])}, {members}, "
+                     f"{{{', '.join(texts)}}}),")
+    return "\n".join([*out, "}  // namespace", "", "const std::vector<Type>& BoundTypes() {",
+                      "static const auto& types = *new std::vector<Type>{", *types, "};",
+                      "return types;", "}", "}  // namespace packsmith::vectors", ""])
+
+
+# -- C ---------------------------------------------------------------------------------------------
+
+_C_HEAD = """\
+/* Made by bind.py. */
+#include "packsmith/c/{generation}_pack.h"
+
+#include "packsmith/c/{generation}_bits.h"
+#include "tests/vectors/binding.h"
+
+#define KIND(x) _Generic((x), bool: BINDING_BOOL, uint32_t: BINDING_U32, uint64_t: BINDING_U64, \\
+  int32_t: BINDING_I32, int64_t: BINDING_I64, float: BINDING_FLOAT, double: BINDING_DOUBLE)
+#define MEMBER(name, T, path, bit, width) \\
+  {{"", name, #path, bit, width, offsetof(struct T, path), KIND(((struct T *)0)->path)}},
+"""
+
+
+def macro(name: str) -> list[str]:
+    """A macro's value, or -1 if it is not defined."""
+    return [f"#ifdef {name}", f"  {name},", "#else", "  -1,", "#endif"]
+
+
+def c(ir: Ir) -> str:
+    """The bindings of all C types, positions and values."""
+    out = [_C_HEAD.format(generation=ir["generation"])]
+    types: list[str] = []
+    positions: list[str] = []
+    values: list[str] = []
+
+    def value(plain: str, number: int, is_macro: bool) -> None:
+        prefixed = ir["c_prefix"] + ("" if plain.startswith("_") else "_") + plain
+        for name in (plain, prefixed):
+            row = f"  {{{quote(name)}, {name}, {number}}},"
+            values.extend([f"#ifdef {name}", row, "#endif"] if is_macro and name == plain
+                          else [row])
+
+    for enum in ir["enums"]:
+        for v in enum["values"]:
+            value(v["c"], v["value"], False)
+    for number, container in enumerate(ir["containers"]):
+        name, is_bytes = container["c"], container["unit"] == "byte"
+        opcodes = {(f["bit"], f["width"]) for f in container["forced"]}
+        rows = [leaf for leaf in expand(container["c_leaves"], container["c_loops"])
+                if leaf["bit"] < container["bytes"] * 8
+                and not (is_bytes and (leaf["bit"], leaf["width"]) in opcodes)]
+        if rows:
+            out.append(f"static const struct binding_member members{number}[] = {{")
+            out += [f"  MEMBER({quote(r['name'])}, {name}, {r['path']}, {r['bit']}, {r['width']})"
+                    for r in rows]
+            out.append("};")
+        out.append(f"#ifdef {name}_header\n"
+                   f"static const struct {name} header{number} = {{ {name}_header }};\n#endif")
+        data = "" if is_bytes else "0, "
+        out.append(f"static void pack{number}(void* dst, const void* values) {{ "
+                   f"{name}_pack({data}dst, values); }}")
+        if is_bytes:
+            out.append(f"static int unpack{number}(const uint8_t* bytes, void* values) {{ "
+                       f"return {name}_unpack(0, bytes, values); }}")
+        types += [f"  {{{quote(container['name'])}, sizeof(struct {name}),",
+                  *macro(f"{name}_LENGTH" if is_bytes else f"{name}_length"),
+                  *macro(f"{name}_length_bias"), *macro(f"{name}_num"),
+                  f"#ifdef {name}_header", f"  &header{number},", "#else", "  0,", "#endif",
+                  f"  {f'members{number}' if rows else 0}, {len(rows)}, pack{number}, "
+                  f"{f'unpack{number}' if is_bytes else 0}}},"]
+        for p in container["positions"]:
+            positions.append(f"  {{{quote(container['name'])}, {quote(p['name'])}, "
+                             f"{p['c']}_start, {p['c']}_bits}},")
+        for v in container["c_values"]:
+            value(v["c"], v["value"], ir["unit"] == "byte")
+    out += ["static const struct binding_c_type types[] = {", *types, "};",
+            "static const struct binding_c_position positions[] = {", *positions, "};",
+            "static const struct binding_c_value values[] = {", *values, "};",
+            "const struct binding_c bound_c = {types, sizeof(types) / sizeof(types[0]), positions,",
+            "  sizeof(positions) / sizeof(positions[0]), values, "
+            "sizeof(values) / sizeof(values[0])};", ""]
+    return "\n".join(out)
+
+
+def main(arguments: list[str]) -> None:
+    """See the top."""
+    language, *inputs, output = arguments
+    path = next(path for path in inputs if path.endswith(".json"))
+    ir = json.loads(Path(path).read_text(encoding="utf-8"))
+    Path(output).write_text({"--cpp": cpp, "--c": c}[language](ir), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

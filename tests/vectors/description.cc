@@ -1,0 +1,233 @@
+#include "tests/vectors/description.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "gen/model/load.h"
+#include "gen/model/tables_writer.h"
+
+namespace packsmith::vectors {
+
+using tables::Leaf;
+using tables::LeafType;
+
+bool IsReal(const Leaf& leaf) {
+  return leaf.type == LeafType::kFloat || leaf.type == LeafType::kHalf ||
+         leaf.type == LeafType::kUfixed || leaf.type == LeafType::kSfixed;
+}
+
+absl::StatusOr<std::unique_ptr<Description>> Description::Load(const std::string& path) {
+  model::LoadResult loaded = model::Load(path, model::ReadFileFromDisk);
+  if (loaded.diagnostics.has_errors()) return model::ToStatus(loaded);
+  std::unique_ptr<Description> d(new Description);
+  d->model_ = std::move(loaded.model);
+  d->block_ = model::WriteTables(d->model_);
+  const absl::StatusOr<tables::Tables> opened = tables::Tables::Open(
+      {reinterpret_cast<const uint8_t*>(d->block_.data()), d->block_.size() * 8});
+  if (!opened.ok()) return opened.status();
+  d->tables_ = *opened;
+  const auto add = [&](tables::Range range, const std::vector<model::FlatLeaf>& flat) {
+    if (range.count != flat.size()) return false;
+    d->items_.resize(std::max<size_t>(d->items_.size(), range.first + range.count));
+    for (uint32_t i = 0; i < range.count; ++i) d->items_[range.first + i] = flat[i].item;
+    return true;
+  };
+  for (const tables::Container& container : d->tables_->containers()) {
+    const absl::string_view name = d->tables_->string(container.name);
+    const int index = d->model_.FindContainer(name);
+    if (index < 0) return absl::InternalError(absl::StrCat("no container ", name));
+    const model::Flat flat = model::Flatten(d->model_, d->model_.containers[index]);
+    if (!add(container.leaves, flat.leaves) || !add(container.tail_leaves, flat.tail_leaves)) {
+      return absl::InternalError(absl::StrCat("the tables have other leaves of ", name));
+    }
+  }
+  for (uint32_t i = 0; i < d->items_.size(); ++i) {
+    const Leaf& leaf = d->tables_->leaf(i);
+    d->least_.push_back(IsValue(leaf) ? d->FindLeast(leaf) : absl::nullopt);
+  }
+  return d;
+}
+
+bool Description::IsAllowed(const Leaf& leaf, const decode::Value& value) const {
+  const model::Item& item = this->item(leaf);
+  if (IsReal(leaf)) {
+    if (!std::isfinite(value.real)) return false;
+    if (item.nonzero && value.real == 0) return false;
+    if (item.min_real && value.real < *item.min_real) return false;
+    if (item.max_real && value.real > *item.max_real) return false;
+    if (item.min && value.real < static_cast<double>(*item.min)) return false;
+    return !(item.max && value.real > static_cast<double>(*item.max));
+  }
+  if (leaf.type == LeafType::kInt) {
+    if (item.nonzero && value.signed_value == 0) return false;
+    if (item.min && value.signed_value < *item.min) return false;
+    if (item.max && value.signed_value > *item.max) return false;
+  } else {
+    const uint64_t v = value.unsigned_value;
+    if (item.nonzero && v == 0) return false;
+    if (item.min && *item.min > 0 && v < static_cast<uint64_t>(*item.min)) return false;
+    if (item.max && (*item.max < 0 || v > static_cast<uint64_t>(*item.max))) return false;
+    if (item.multiple != 0 && v % item.multiple != 0) return false;
+  }
+  return true;
+}
+
+bool Description::IsGood(const Leaf& leaf, uint64_t raw) const {
+  if ((raw & ~Ones(leaf.width)) != 0) return false;
+  const decode::Value value = Decoded(leaf, raw);
+  if (!IsAllowed(leaf, value)) return false;
+  const model::Item& item = this->item(leaf);
+  const std::vector<model::Value>& named =
+      item.type == model::FieldType::kEnum ? model_.enums[item.type_index].values : item.values;
+  const uint64_t number = decode::NumberOf(value, raw);
+  for (const model::Value& v : named) {
+    if (v.avoid && v.value == number) return false;
+  }
+  return Encoded(leaf, value) == raw;
+}
+
+decode::Value Description::ValueOf(const Leaf& leaf, uint64_t integer, double real) const {
+  decode::Value value = Decoded(leaf, 0);
+  value.unsigned_value = integer;
+  value.signed_value = static_cast<int64_t>(integer);
+  value.real = real;
+  return value;
+}
+
+namespace {
+
+// The first of the candidates that is good.
+class Choice {
+ public:
+  Choice(const Description& d, const Leaf& leaf) : d_(d), leaf_(leaf) {}
+  void Want(absl::optional<uint64_t> raw) {
+    if (!found && raw && d_.IsGood(leaf_, *raw)) found = raw;
+  }
+  absl::optional<uint64_t> found;
+
+ private:
+  const Description& d_;
+  const Leaf& leaf_;
+};
+
+double RealLimit(const std::optional<double>& real, const std::optional<int64_t>& integer) {
+  return real ? *real : static_cast<double>(integer.value_or(0));
+}
+
+}  // namespace
+
+absl::optional<uint64_t> Description::FindLeast(const Leaf& leaf) const {
+  const model::Item& item = this->item(leaf);
+  Choice choice(*this, leaf);
+  choice.Want(0);
+  if (item.min || item.min_real) {
+    choice.Want(Encoded(leaf, ValueOf(leaf, static_cast<uint64_t>(item.min.value_or(0)),
+                                      RealLimit(item.min_real, item.min))));
+  }
+  if (item.max || item.max_real) {
+    choice.Want(Encoded(leaf, ValueOf(leaf, static_cast<uint64_t>(item.max.value_or(0)),
+                                      RealLimit(item.max_real, item.max))));
+  }
+  if (item.multiple != 0) choice.Want(Encoded(leaf, ValueOf(leaf, item.multiple, 0)));
+  for (uint64_t raw = 1; raw < 256 && !choice.found; ++raw) choice.Want(raw);
+  return choice.found;
+}
+
+absl::optional<uint64_t> Description::Most(const Leaf& leaf) const {
+  const model::Item& item = this->item(leaf);
+  const uint64_t ones = Ones(leaf.width);
+  Choice choice(*this, leaf);
+  if (item.max || item.max_real) {
+    choice.Want(Encoded(leaf, ValueOf(leaf, static_cast<uint64_t>(item.max.value_or(0)),
+                                      RealLimit(item.max_real, item.max))));
+  }
+  if (item.encoding.groups != 0) choice.Want(0);  // as many as there can be
+  switch (leaf.type) {
+    case LeafType::kFloat:
+      choice.Want(0x7f7fffff);
+      break;
+    case LeafType::kHalf:
+      choice.Want(0x7bff);
+      break;
+    case LeafType::kInt:
+    case LeafType::kSfixed:
+      choice.Want(ones >> 1);
+      break;
+    case LeafType::kAddress:
+    case LeafType::kOffset:
+      // The hardware's addresses have 48 bits.
+      if (leaf.shift < 48) choice.Want(ones & Ones(48u - leaf.shift));
+      break;
+    default:
+      break;
+  }
+  // Downwards, for values that are multiples of something or to be avoided.
+  for (uint64_t less = 0; less < 256 && less <= ones && !choice.found; ++less)
+    choice.Want(ones - less);
+  return choice.found;
+}
+
+absl::optional<uint64_t> Description::Lowest(const Leaf& leaf) const {
+  const model::Item& item = this->item(leaf);
+  Choice choice(*this, leaf);
+  if (item.min || item.min_real) {
+    choice.Want(Encoded(leaf, ValueOf(leaf, static_cast<uint64_t>(item.min.value_or(0)),
+                                      RealLimit(item.min_real, item.min))));
+  }
+  switch (leaf.type) {
+    case LeafType::kFloat:
+      choice.Want(0xff7fffff);
+      break;
+    case LeafType::kHalf:
+      choice.Want(0xfbff);
+      break;
+    case LeafType::kInt:
+    case LeafType::kSfixed:
+      choice.Want(uint64_t{1} << (leaf.width - 1));
+      break;
+    default:
+      break;
+  }
+  choice.Want(Least(leaf));
+  return choice.found;
+}
+
+decode::Value Description::DefaultValue(const Leaf& leaf) const {
+  const model::Item& item = this->item(leaf);
+  if (item.default_real) {
+    // Members are float unless that is too narrow.
+    const bool wide = leaf.type != LeafType::kFloat && leaf.width > 24;
+    return ValueOf(
+        leaf, 0,
+        wide ? *item.default_real : static_cast<double>(static_cast<float>(*item.default_real)));
+  }
+  if (item.default_value) return ValueOf(leaf, *item.default_value, 0);
+  return Decoded(leaf, 0);
+}
+
+absl::optional<uint64_t> Description::Default(const Leaf& leaf) const {
+  const absl::optional<uint64_t> raw = Encoded(leaf, DefaultValue(leaf));
+  return raw && IsGood(leaf, *raw) ? raw : absl::nullopt;
+}
+
+std::vector<decode::FieldAt> FieldsOf(const tables::Tables& tables,
+                                      const tables::Container& container,
+                                      absl::Span<const uint8_t> bytes) {
+  std::vector<decode::FieldAt> fields;
+  decode::ForEachField(tables, container, bytes, [&](const decode::FieldAt& at) {
+    if (!at.cut) fields.push_back(at);
+  });
+  return fields;
+}
+
+std::string NameOf(const decode::FieldAt& at) {
+  std::string name;
+  decode::AppendFieldName(at.name, name);
+  return name;
+}
+
+}  // namespace packsmith::vectors
