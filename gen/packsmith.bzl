@@ -85,6 +85,7 @@ packsmith_description = rule(
         ),
         "deps": attr.label_list(
             allow_files = [".xml"],
+            providers = [PacksmithInfo],
             doc = "What it extends or includes: XML files, or other packsmith_description targets.",
         ),
         "_packgen": attr.label(

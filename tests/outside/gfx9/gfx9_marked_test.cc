@@ -1,0 +1,30 @@
+// A description that extends one of packsmith's own.
+#include "packsmith/gfx9_marked.h"
+
+#include <cstdint>
+
+#include "gtest/gtest.h"
+#include "packsmith/gfx9.h"
+
+namespace {
+
+namespace ours = packsmith::gfx9_marked;
+namespace theirs = packsmith::gfx9;
+
+TEST(Gfx9Marked, HasWhatItAdds) {
+  EXPECT_EQ(ours::FIRMWARE_STATE::register_offset, 0x3ffc0u);
+  constexpr auto frame = packed(ours::MI_NOOP{
+      .identification_number = ours::MI_NOOP::MARKER_FRAME,
+      .identification_number_register_write_enable = true,
+  });
+  EXPECT_EQ(frame.dw[0], 0x00400100u);
+}
+
+TEST(Gfx9Marked, HasWhatItInherits) {
+  constexpr auto stall = packed(ours::PIPE_CONTROL{.command_streamer_stall_enable = true});
+  constexpr auto expected = packed(theirs::PIPE_CONTROL{.command_streamer_stall_enable = true});
+  EXPECT_EQ(ours::PIPE_CONTROL::length, theirs::PIPE_CONTROL::length);
+  for (unsigned i = 0; i < ours::PIPE_CONTROL::length; ++i) EXPECT_EQ(stall.dw[i], expected.dw[i]);
+}
+
+}  // namespace

@@ -1,0 +1,10 @@
+#!/bin/sh
+# same_test.sh EXPECTED PROGRAM...: each program prints what is expected.
+expected=$1
+shift
+code=0
+for program; do
+  echo "$program"
+  "$program" | diff -u "$expected" - || code=1
+done
+exit $code
