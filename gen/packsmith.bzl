@@ -84,8 +84,8 @@ packsmith_description = rule(
             doc = "The description.",
         ),
         "deps": attr.label_list(
-            allow_files = [".xml"],
-            providers = [PacksmithInfo],
+            # Not [".xml"]: descriptions are targets that make other files.
+            allow_files = True,
             doc = "What it extends or includes: XML files, or other packsmith_description targets.",
         ),
         "_packgen": attr.label(
