@@ -26,6 +26,11 @@ bool Holds(const Buffer& buffer, uint32_t space, uint64_t address) {
          address - buffer.address < buffer.size;
 }
 
+// As far as the buffer's own memory tells how large it is.
+bool Mapped(const Memory& memory, const Buffer& buffer, uint64_t address) {
+  return !buffer.size_is_memory || memory.Find(buffer.space, address) != nullptr;
+}
+
 // The last index up to `last` whose end is at `wanted` or above, or SIZE_MAX. Leaf i of the tree is
 // tree[leaves + i], the children of node n are 2n and 2n + 1.
 size_t LastReaching(const std::vector<End>& tree, size_t last, const End& wanted) {
@@ -74,7 +79,7 @@ const Buffer* Dump::FindBuffer(uint32_t space, uint64_t address) const {
         best = &buffer;
       }
     }
-    return best;
+    return best != nullptr && Mapped(memory, *best, address) ? best : nullptr;
   }
   const auto after =
       std::upper_bound(buffers.begin(), buffers.end(), std::make_pair(space, address),
@@ -85,7 +90,18 @@ const Buffer* Dump::FindBuffer(uint32_t space, uint64_t address) const {
   const size_t found = LastReaching(greatest_end_, static_cast<size_t>(after - buffers.begin()) - 1,
                                     End{uint64_t{space} + 1, address});
   if (found >= buffers.size()) return nullptr;
-  return Holds(buffers[found], space, address) ? &buffers[found] : nullptr;
+  const Buffer& buffer = buffers[found];
+  return Holds(buffer, space, address) && Mapped(memory, buffer, address) ? &buffer : nullptr;
+}
+
+void LateProblems::Add(uint64_t offset, std::string text) {
+  absl::MutexLock lock(&mutex_);
+  if (problems_.size() < Dump::kMaxProblems) problems_.push_back({offset, std::move(text)});
+}
+
+std::vector<Problem> LateProblems::Take() {
+  absl::MutexLock lock(&mutex_);
+  return std::exchange(problems_, {});
 }
 
 void Dump::AddProblem(uint64_t offset, std::string text) {

@@ -12,7 +12,10 @@
 #include <utility>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/strings/string_view.h"
+#include "absl/synchronization/mutex.h"
+#include "runtime/dump/error_state.h"
 #include "runtime/dump/memory.h"
 
 namespace packsmith {
@@ -46,6 +49,13 @@ struct Submission {
   std::optional<uint64_t> head = {}, tail = {}, acthd = {};
   std::optional<uint32_t> ipehr = {};
   std::string stream = {};  // name of the XML stream to walk; empty: the generation's first
+  // What it is, where the dump has several kinds: "batch", "ring", "context image".
+  std::string kind = {};
+  // The context's space, where the batch itself lies in another one: rings and context images lie
+  // in the global space, and point to memory of their context's.
+  std::optional<uint32_t> own_space = {};
+  // A batch that another submission of the dump may lead to: it is not decoded twice.
+  bool unless_reached = false;
 
   friend bool operator==(const Submission&, const Submission&) = default;
 };
@@ -56,6 +66,8 @@ struct Buffer {
   uint64_t address = 0;
   uint64_t size = 0;  // bytes
   std::string name = {};
+  // `size` is only the most that it can be: it is as large as the memory that is mapped there.
+  bool size_is_memory = false;
 
   friend bool operator==(const Buffer&, const Buffer&) = default;
 };
@@ -68,13 +80,27 @@ struct Problem {
   friend bool operator==(const Problem&, const Problem&) = default;
 };
 
+// Problems that come up when deferred memory is looked at. Safe from several threads.
+class LateProblems {
+ public:
+  void Add(uint64_t offset, std::string text);
+  // Those that came up since the last call.
+  std::vector<Problem> Take();
+
+ private:
+  absl::Mutex mutex_;
+  std::vector<Problem> problems_ ABSL_GUARDED_BY(mutex_);
+};
+
 // Move-only. `memory` points into `backing`.
 struct Dump {
   Device device;
   std::vector<Submission> submissions;
   std::vector<Buffer> buffers;
   Memory memory;
+  std::shared_ptr<const ErrorState> error_state;  // null: the format has none
   std::vector<Problem> problems;  // at most kMaxProblems + 1, the last one then counts the rest
+  std::shared_ptr<LateProblems> late_problems;  // null: no memory is deferred
   std::shared_ptr<const void> backing;
 
   static constexpr size_t kMaxProblems = 1000;

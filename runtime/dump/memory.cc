@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
+#include <mutex>
+#include <utility>
 
 #include "absl/strings/str_format.h"
 
@@ -13,6 +15,40 @@ alignas(64) constexpr uint8_t kZeros[Memory::kZeroChunk] = {};
 
 }  // namespace
 
+class Memory::Deferred {
+ public:
+  Deferred(uint32_t space, uint64_t address, uint64_t most, std::shared_ptr<DeferredBytes> bytes)
+      : bytes_(std::move(bytes)), most_(most), resolved_{space, address, 0, {}, nullptr} {}
+
+  const Segment& Resolve() {
+    std::call_once(once_, [this] {
+      resolved_.bytes = bytes_->Get().subspan(0, most_);
+      resolved_.memory_size = resolved_.bytes.size();
+    });
+    return resolved_;
+  }
+
+ private:
+  const std::shared_ptr<DeferredBytes> bytes_;
+  const uint64_t most_;
+  std::once_flag once_;
+  Segment resolved_;
+};
+
+absl::Status Memory::MapDeferred(uint32_t space, uint64_t address,
+                                 std::shared_ptr<DeferredBytes> bytes, uint64_t most_size) {
+  if (most_size == 0) return absl::OkStatus();
+  return Insert({space,
+                 address,
+                 most_size,
+                 {},
+                 std::make_shared<Deferred>(space, address, most_size, std::move(bytes))});
+}
+
+const Memory::Segment& Memory::Resolve(const Segment& segment) const {
+  return segment.deferred == nullptr ? segment : segment.deferred->Resolve();
+}
+
 absl::Status Memory::Map(uint32_t space, uint64_t address, absl::Span<const uint8_t> bytes,
                          uint64_t memory_size) {
   if (bytes.size() > memory_size) {
@@ -22,12 +58,16 @@ absl::Status Memory::Map(uint32_t space, uint64_t address, absl::Span<const uint
                         space, address, bytes.size(), memory_size));
   }
   if (memory_size == 0) return absl::OkStatus();
+  return Insert({space, address, memory_size, bytes, nullptr});
+}
+
+absl::Status Memory::Insert(const Segment& added) {
+  const auto& [space, address, memory_size, bytes, deferred] = added;
   if (memory_size - 1 > ~address) {
     return absl::OutOfRangeError(absl::StrFormat(
         "space %u, 0x%x: a segment of 0x%x bytes goes past the end of the address space (2^64)",
         space, address, memory_size));
   }
-  const Segment added{space, address, memory_size, bytes};
   const auto next = segments_.lower_bound(Place{space, address});
   const Segment* overlapped = nullptr;
   if (next != segments_.end() && next->space == space && next->address <= added.last()) {
@@ -48,17 +88,26 @@ absl::Status Memory::Map(uint32_t space, uint64_t address, absl::Span<const uint
 const Memory::Segment* Memory::Find(uint32_t space, uint64_t address) const {
   const auto after = segments_.upper_bound(Place{space, address});
   if (after == segments_.begin()) return nullptr;
-  const Segment& candidate = *std::prev(after);
+  const Segment& mapped = *std::prev(after);
+  if (!mapped.Contains(space, address)) return nullptr;
+  const Segment& candidate = Resolve(mapped);
   return candidate.Contains(space, address) ? &candidate : nullptr;
 }
 
 const Memory::Segment* Memory::FindFrom(uint32_t space, uint64_t address) const {
   const auto after = segments_.upper_bound(Place{space, address});
   if (after != segments_.begin()) {
-    const Segment& candidate = *std::prev(after);
-    if (candidate.Contains(space, address)) return &candidate;
+    const Segment& mapped = *std::prev(after);
+    if (mapped.Contains(space, address)) {
+      const Segment& candidate = Resolve(mapped);
+      if (candidate.Contains(space, address)) return &candidate;
+    }
   }
-  return after != segments_.end() && after->space == space ? &*after : nullptr;
+  for (auto next = after; next != segments_.end() && next->space == space; ++next) {
+    const Segment& candidate = Resolve(*next);
+    if (candidate.memory_size != 0) return &candidate;
+  }
+  return nullptr;
 }
 
 absl::Span<const uint8_t> Memory::Read(uint32_t space, uint64_t address, uint64_t size) const {

@@ -12,6 +12,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <mutex>
 
 #include "absl/container/btree_set.h"
 #include "absl/status/status.h"
@@ -19,9 +21,31 @@
 
 namespace packsmith {
 
+// Bytes that cost something to make (to inflate, say), and so are made when somebody first looks at
+// them. Safe from several threads.
+class DeferredBytes {
+ public:
+  virtual ~DeferredBytes() = default;
+
+  // They live as long as this object. Empty: there are none after all.
+  absl::Span<const uint8_t> Get() {
+    std::call_once(once_, [this] { bytes_ = Make(); });
+    return bytes_;
+  }
+
+ protected:
+  virtual absl::Span<const uint8_t> Make() = 0;
+
+ private:
+  std::once_flag once_;
+  absl::Span<const uint8_t> bytes_;
+};
+
 // Bytes in numbered address spaces. Holds views, never copies: whoever maps bytes keeps them alive
 // and unchanged. Const methods may be called from several threads at once.
 class Memory {
+  class Deferred;
+
  public:
   // `memory_size` bytes at `address`, of which the first `bytes.size()` are `bytes` and the rest
   // read as zero. `memory_size` is at least 1 and at least `bytes.size()`, and
@@ -31,6 +55,8 @@ class Memory {
     uint64_t address = 0;
     uint64_t memory_size = 0;
     absl::Span<const uint8_t> bytes;
+    // Of MapDeferred(), and not looked at: `bytes` is empty, `memory_size` the most there can be.
+    std::shared_ptr<Deferred> deferred;
 
     // The address of the last byte. An end address would not fit for a segment that ends at 2^64.
     uint64_t last() const { return address + (memory_size - 1); }
@@ -62,6 +88,12 @@ class Memory {
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
 
+  // Maps bytes that are made when somebody looks: they begin at `address` and are at most
+  // `most_size`, which is room that no other segment may take. What they turn out to be shorter is
+  // then unmapped. Errors as Map()'s.
+  absl::Status MapDeferred(uint32_t space, uint64_t address, std::shared_ptr<DeferredBytes> bytes,
+                           uint64_t most_size);
+
   // Maps [address, address + memory_size) in `space`. The first bytes.size() bytes are `bytes`,
   // which the caller keeps alive; the rest reads as zero. Mapping nothing (memory_size 0) is fine.
   // O(log n), in any order of addresses.
@@ -88,12 +120,16 @@ class Memory {
   // next one), or null. Valid until the next Map().
   const Segment* FindFrom(uint32_t space, uint64_t address) const;
 
+  // As they were mapped. Resolve() makes the bytes of a deferred one, and says how many they are.
   const Segments& segments() const { return segments_; }
+  const Segment& Resolve(const Segment& segment) const;
 
   // The most that Read() returns of the zeros at a segment's end.
   static constexpr size_t kZeroChunk = 65536;
 
  private:
+  absl::Status Insert(const Segment& added);
+
   Segments segments_;
 };
 

@@ -1,6 +1,7 @@
 #include "runtime/dump/read.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -10,6 +11,7 @@
 #include "runtime/dump/compressed.h"
 #include "runtime/dump/elf_core.h"
 #include "runtime/dump/hex_text.h"
+#include "runtime/dump/i915_error.h"
 
 namespace packsmith {
 namespace {
@@ -37,12 +39,15 @@ absl::StatusOr<Dump> ReadFormat(FileBytes file, const RawOptions& options) {
   if (options.format == "hex") return ReadText(file, options);
   if (options.format == "raw") return ReadRaw(std::move(file), options);
   if (IsElf(file.bytes)) return ReadElfCore(std::move(file));
+  if (options.format == "i915-error") return ReadI915Error(std::move(file), options);
   if (IsText(file.bytes)) {
+    if (LooksLikeI915Error(TextOf(file.bytes))) return ReadI915Error(std::move(file), options);
     if (LooksLikeHexText(TextOf(file.bytes))) return ReadText(file, options);
-    return absl::InvalidArgumentError(
-        absl::StrFormat("%s: this is text, but in no format that is known; give a GPU core dump, "
-                        "words of 8 hex digits, or name the format (elf, hex, raw)",
-                        file.name));
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "%s: this is text, but in no format that is known; give a GPU core dump, an "
+        "i915 error state, words of 8 hex digits, or name the format (elf, hex, "
+        "raw, i915-error)",
+        file.name));
   }
   return ReadRaw(std::move(file), options);
 }
@@ -50,10 +55,10 @@ absl::StatusOr<Dump> ReadFormat(FileBytes file, const RawOptions& options) {
 }  // namespace
 
 absl::StatusOr<Dump> ReadDump(FileBytes file, const RawOptions& options) {
-  if (!options.format.empty() && options.format != "elf" && options.format != "hex" &&
-      options.format != "raw") {
-    return absl::InvalidArgumentError(
-        absl::StrFormat("unknown format \"%s\": expected elf, hex or raw", options.format));
+  constexpr absl::string_view kFormats[] = {"", "elf", "hex", "raw", "i915-error"};
+  if (std::find(std::begin(kFormats), std::end(kFormats), options.format) == std::end(kFormats)) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "unknown format \"%s\": expected elf, hex, raw or i915-error", options.format));
   }
   absl::StatusOr<Decompressed> unpacked = Decompress(std::move(file), options.max_bytes);
   if (!unpacked.ok()) return unpacked.status();

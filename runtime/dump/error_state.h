@@ -1,0 +1,74 @@
+// What an error state or device core dump knows beyond memory: what the engines' registers held,
+// which requests waited, and whatever else the kernel wrote.
+
+#ifndef PACKSMITH_RUNTIME_DUMP_ERROR_STATE_H_
+#define PACKSMITH_RUNTIME_DUMP_ERROR_STATE_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace packsmith {
+
+// `key: value` as the kernel wrote it; a line of another form has no key.
+struct ErrorFact {
+  std::string section;  // "GuC CT"; empty: the head of the file
+  std::string key;
+  std::string value;
+  uint64_t offset = 0;  // of its line, in the input
+};
+
+// A register's value, under the kernel's name for it ("HEAD", "RING_HEAD", "ROW_INSTDONE[0][1]").
+struct ErrorRegister {
+  std::string name;
+  uint64_t value = 0;
+  bool is_64 = false;           // the kernel wrote two words
+  std::vector<uint64_t> extra;  // further numbers, in brackets: what the request at fault had
+};
+
+struct ErrorRequest {
+  std::string text;  // the whole line
+  std::optional<uint64_t> seqno, head, tail;
+  int64_t pid = -1;
+};
+
+struct ErrorEngine {
+  std::string name;     // "rcs0", "render"
+  uint32_t space = 0;   // of the context that it ran
+  bool hung = false;    // the kernel says so
+  std::string process;  // "comm[pid]" of the context at fault; empty: the kernel does not say
+  std::optional<uint64_t> ring_address;  // of the ring buffer's memory, in space 1
+  std::vector<ErrorRegister> registers;
+  std::vector<ErrorRequest> requests;  // that wait or run, in order
+  std::vector<ErrorFact> facts;
+
+  const ErrorRegister* Find(const std::string& register_name) const {
+    for (const ErrorRegister& one : registers) {
+      if (one.name == register_name) return &one;
+    }
+    return nullptr;
+  }
+};
+
+struct ErrorState {
+  std::string kind;   // "i915 error state", "xe devcoredump"
+  std::string title;  // the first line, if it is free text: what the kernel says happened
+  std::vector<ErrorEngine> engines;
+  std::vector<ErrorRegister> registers;  // of the whole device
+  std::vector<ErrorFact> facts;          // at most kMaxFacts
+
+  static constexpr size_t kMaxFacts = 10000;
+
+  // The value of the first fact of that key, whatever its section; empty if there is none.
+  std::string FactOf(const std::string& key) const {
+    for (const ErrorFact& fact : facts) {
+      if (fact.key == key) return fact.value;
+    }
+    return "";
+  }
+};
+
+}  // namespace packsmith
+
+#endif  // PACKSMITH_RUNTIME_DUMP_ERROR_STATE_H_

@@ -1,0 +1,577 @@
+#include "runtime/dump/i915_error.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "runtime/dump/text_bytes.h"
+#include "runtime/dump/text_lines.h"
+
+namespace packsmith {
+namespace {
+
+constexpr absl::string_view kStream = " command stream:";
+constexpr absl::string_view kOwnerEnd = " --- ";
+constexpr uint32_t kGlobalSpace = 1;
+// The status page with which the image of a context begins, where contexts have one.
+constexpr uint64_t kStatusPage = 4096;
+// No buffer is larger, as far as where the next one begins is to say.
+constexpr uint64_t kMostBuffer = uint64_t{1} << 40;
+
+enum class Kind { kBatch, kRing, kContextImage, kWorkaroundBatch, kOther };
+
+// `<owner> --- <name> = <address>` and the data that follow.
+struct Object {
+  std::string engine;
+  std::string name;
+  uint64_t address = 0;
+  uint64_t offset = 0;  // of its line
+  Kind kind = Kind::kOther;
+  bool global = false;  // in the global space
+  bool two_words = false;
+  TextEncoding encoding = TextEncoding::kHexWords;
+  std::vector<TextPiece> pieces;
+};
+
+Kind KindOf(absl::string_view name) {
+  if (name == "gtt_offset" || name == "batch") return Kind::kBatch;
+  if (name == "ring" || name == "ringbuffer") return Kind::kRing;
+  if (name == "hw context") return Kind::kContextImage;
+  if (name == "wa batch" || name == "wa batchbuffer") return Kind::kWorkaroundBatch;
+  return Kind::kOther;
+}
+
+// What the driver keeps for itself lies in the global space, what programs allocate in theirs.
+bool IsGlobal(absl::string_view owner, absl::string_view name, Kind kind) {
+  if (owner == "global" || absl::StartsWith(name, "guc")) return true;
+  if (kind != Kind::kOther) return kind != Kind::kBatch;
+  return name == "hw status" || name == "semaphores" || name == "wa context" ||
+         name == "null context";
+}
+
+bool IsHexWordsLine(absl::string_view line) {
+  absl::string_view rest = line;
+  if (rest.size() < 10 || !absl::ascii_isxdigit(static_cast<unsigned char>(rest[0]))) return false;
+  if (absl::StartsWith(rest, "0x")) return false;
+  if (!TakeNumber(rest, 16)) return false;
+  if (line.size() - rest.size() != 8) return false;
+  rest = Trimmed(rest);
+  if (rest.empty() || rest[0] != ':') return false;
+  rest = Trimmed(rest.substr(1));
+  return rest.size() >= 8 && TakeNumber(rest, 16).has_value();
+}
+
+class Reader {
+ public:
+  Reader(FileBytes file, const RawOptions& options)
+      : file_(std::move(file)),
+        options_(options),
+        lines_(absl::string_view(reinterpret_cast<const char*>(file_.bytes.data()),
+                                 file_.bytes.size())) {}
+
+  absl::StatusOr<Dump> Read() {
+    state_.kind = "i915 error state";
+    while (const std::optional<TextLine> line = lines_.Next()) ReadLine(*line);
+    if (!recognized_) {
+      return absl::InvalidArgumentError(
+          absl::StrFormat("%s: no line of an i915 error state was found; read it from "
+                          "/sys/class/drm/card0/error, before anything is written to that file",
+                          file_.name));
+    }
+    SetDevice();
+    Place();
+    dump_.error_state = std::make_shared<const ErrorState>(std::move(state_));
+    dump_.backing = std::move(file_.owner);
+    dump_.SortBuffers();
+    return std::move(dump_);
+  }
+
+ private:
+  void ReadLine(const TextLine& line) {
+    const absl::string_view text = line.text;
+    if (text.empty()) return;
+    if (text[0] == ':' || text[0] == '~') return ReadData(line);
+    if (IsHexWordsLine(text)) return ReadHexWords(line);
+    if (text[0] != ' ' && text[0] != '\t') {
+      if (absl::EndsWith(text, kStream)) {
+        engine_ = &EngineOf(text.substr(0, text.size() - kStream.size()));
+        section_ = std::string(text.substr(0, text.size() - 1));
+        has_object_ = false;
+        recognized_ = true;
+        return;
+      }
+      const size_t owner_end = text.find(kOwnerEnd);
+      if (owner_end != absl::string_view::npos) {
+        return ReadHeader(line, text.substr(0, owner_end),
+                          text.substr(owner_end + kOwnerEnd.size()));
+      }
+      // The word before the data, of some kernels.
+      if (absl::StartsWith(text, "gtt_page_sizes") || absl::StartsWith(text, "metadata UUIDs")) {
+        return;
+      }
+      if (ReadList(line)) return;
+      engine_ = nullptr;
+      requests_of_.clear();
+      section_.clear();
+    }
+    if (absl::StrContains(text, "UUID: ")) {
+      // Data that follow belong to this record, and are no GPU memory.
+      has_object_ = false;
+      skip_data_ = true;
+      return Fact(line);
+    }
+    if (!requests_of_.empty() && ReadRequest(line, requests_of_)) return;
+    if (list_rows_ && ReadRow(line)) return;
+    if (engine_ != nullptr) return ReadRegister(line, *engine_);
+    if (!seen_key_ && text.find(": ") != absl::string_view::npos &&
+        absl::StartsWith(text, "GPU HANG")) {
+      state_.title = ValidUtf8(text);
+      recognized_ = seen_key_ = true;
+      return;
+    }
+    Fact(line);
+  }
+
+  ErrorEngine& EngineOf(absl::string_view name) {
+    if (absl::EndsWith(name, " ring")) name.remove_suffix(5);
+    const std::string clean = ValidUtf8(name);
+    for (ErrorEngine& engine : state_.engines) {
+      if (engine.name == clean) return engine;
+    }
+    // More engines than that are no engines.
+    if (state_.engines.size() == kMostEngines) return state_.engines.back();
+    state_.engines.reserve(kMostEngines);
+    state_.engines.emplace_back().name = clean;
+    return state_.engines.back();
+  }
+
+  // --- `owner --- name = address`, `owner --- N requests` ---
+
+  void ReadHeader(const TextLine& line, absl::string_view owner, absl::string_view rest) {
+    recognized_ = true;
+    engine_ = nullptr;
+    list_rows_ = false;
+    skip_data_ = false;
+    requests_of_.clear();
+    section_.clear();
+    const size_t submitted = owner.find(" (submitted by ");
+    absl::string_view submitter;
+    if (submitted != absl::string_view::npos) {
+      submitter = owner.substr(submitted + 15);
+      owner = owner.substr(0, submitted);
+      if (absl::EndsWith(submitter, ")")) submitter.remove_suffix(1);
+    }
+    if (absl::EndsWith(owner, " ring")) owner.remove_suffix(5);
+    const size_t equals = rest.find(" = ");
+    if (equals == absl::string_view::npos) {
+      has_object_ = false;
+      if (absl::EndsWith(rest, " requests") || absl::EndsWith(rest, " waiters")) {
+        requests_of_ = std::string(EngineOf(owner).name);
+      }
+      return Fact(line);
+    }
+    const absl::string_view name = Trimmed(rest.substr(0, equals));
+    absl::string_view address = Trimmed(rest.substr(equals + 3));
+    Object object;
+    const std::optional<uint64_t> at = TakeAddress(address, object.two_words);
+    if (!at) {
+      has_object_ = false;
+      skip_data_ = true;
+      Problem(line.offset, "this buffer has no address and was left out");
+      return;
+    }
+    object.address = *at;
+    object.engine = ValidUtf8(owner);
+    object.name = ValidUtf8(name);
+    object.offset = line.offset;
+    const std::string lower = absl::AsciiStrToLower(object.name);
+    object.kind = KindOf(lower);
+    object.global = IsGlobal(owner, lower, object.kind);
+    if (owner != "global") {
+      ErrorEngine& engine = EngineOf(owner);
+      if (!submitter.empty() && engine.process.empty()) engine.process = ValidUtf8(submitter);
+      if (object.kind == Kind::kRing) engine.ring_address = object.address;
+    }
+    objects_.push_back(std::move(object));
+    has_object_ = true;
+  }
+
+  void ReadData(const TextLine& line) {
+    if (skip_data_) return;
+    if (!has_object_) {
+      Problem(line.offset, "data that belong to no buffer were passed over");
+      return;
+    }
+    Object& object = objects_.back();
+    if (!object.pieces.empty()) {
+      Problem(line.offset, absl::StrCat("\"", object.name,
+                                        "\" has data already; these were passed "
+                                        "over"));
+      return;
+    }
+    object.encoding = line.text[0] == ':' ? TextEncoding::kAscii85Zlib : TextEncoding::kAscii85;
+    object.pieces.push_back({line.text.substr(1), line.offset + 1});
+  }
+
+  void ReadHexWords(const TextLine& first) {
+    // All lines up to the first of another form are one piece.
+    const char* const begin = first.text.data();
+    const char* end = begin + first.text.size();
+    while (const std::optional<TextLine> line = lines_.Next()) {
+      if (!IsHexWordsLine(line->text)) {
+        lines_.Back();
+        break;
+      }
+      end = line->text.data() + line->text.size();
+    }
+    if (skip_data_) return;
+    if (!has_object_) {
+      Problem(first.offset, "data that belong to no buffer were passed over");
+      return;
+    }
+    Object& object = objects_.back();
+    if (!object.pieces.empty()) {
+      Problem(first.offset,
+              absl::StrCat("\"", object.name, "\" has data already; these were passed over"));
+      return;
+    }
+    object.encoding = TextEncoding::kHexWords;
+    object.pieces.push_back(
+        {absl::string_view(begin, static_cast<size_t>(end - begin)), first.offset});
+  }
+
+  // --- Lists of buffers and of requests ---
+
+  bool ReadList(const TextLine& line) {
+    if (!absl::StartsWith(line.text, "Active") && !absl::StartsWith(line.text, "Pinned")) {
+      return false;
+    }
+    if (!absl::EndsWith(line.text, "]:")) return false;
+    engine_ = nullptr;
+    requests_of_.clear();
+    has_object_ = false;
+    list_rows_ = true;
+    list_global_ = absl::StrContains(line.text, "(global)");
+    section_ = ValidUtf8(line.text.substr(0, line.text.size() - 1));
+    return true;
+  }
+
+  // `offset size read write seqnos flags...`
+  bool ReadRow(const TextLine& line) {
+    absl::string_view rest = Trimmed(line.text);
+    bool two = false;
+    const std::optional<uint64_t> address = TakeAddress(rest, two);
+    if (!address || rest.empty() || rest[0] != ' ') return false;
+    rest = Trimmed(rest);
+    const std::optional<uint64_t> size = TakeNumber(rest, 10);
+    if (!size || *size == 0) return false;
+    // Without data, but the extent is known.
+    if (rows_.size() < kMostRows) {
+      rows_.push_back({list_global_ ? kGlobalSpace : 0, *address, *size, section_});
+    }
+    return true;
+  }
+
+  static std::optional<uint64_t> After(absl::string_view text, absl::string_view word, int base) {
+    const size_t at = text.find(word);
+    if (at == absl::string_view::npos) return std::nullopt;
+    text = Trimmed(text.substr(at + word.size()));
+    return TakeNumber(text, base);
+  }
+
+  ErrorRequest RequestOf(absl::string_view text) {
+    ErrorRequest request;
+    request.text = ValidUtf8(Trimmed(text));
+    request.seqno = After(text, "seqno ", 16);
+    request.head = After(text, "head ", 16);
+    request.tail = After(text, "tail ", 16);
+    if (const std::optional<uint64_t> pid = After(text, "pid ", 10)) {
+      request.pid = static_cast<int64_t>(*pid & 0x7fffffff);
+    }
+    return request;
+  }
+
+  bool ReadRequest(const TextLine& line, const std::string& engine) {
+    if (line.text[0] != ' ' || !absl::StrContains(line.text, "seqno")) return false;
+    EngineOf(engine).requests.push_back(RequestOf(line.text));
+    return true;
+  }
+
+  // --- `  NAME: value` of an engine, `Key: value` of the whole ---
+
+  void ReadRegister(const TextLine& line, ErrorEngine& engine) {
+    const absl::string_view text = Trimmed(line.text);
+    const size_t colon = text.find(':');
+    if (colon == absl::string_view::npos) {
+      AddFact(engine.facts, {section_, "", ValidUtf8(text), line.offset});
+      return;
+    }
+    const absl::string_view key = text.substr(0, colon);
+    const absl::string_view value = Trimmed(text.substr(colon + 1));
+    if (absl::StartsWith(key, "ELSP[")) {
+      engine.requests.push_back(RequestOf(text));
+      return;
+    }
+    if (key == "hung") engine.hung = value == "yes";
+    if (key == "Active context") engine.process = ValidUtf8(value);
+    std::optional<ErrorRegister> one = RegisterOf(key, value);
+    if (one) {
+      if (absl::StartsWith(key, "PDP") || one->is_64) wide_ = true;
+      if (engine.registers.size() < kMostRegisters) engine.registers.push_back(*std::move(one));
+      return;
+    }
+    AddFact(engine.facts, {section_, ValidUtf8(key), ValidUtf8(value), line.offset});
+  }
+
+  static std::optional<ErrorRegister> RegisterOf(absl::string_view key, absl::string_view value) {
+    if (!absl::StartsWith(value, "0x")) return std::nullopt;
+    for (const char c : key) {
+      if (c == ' ') return std::nullopt;
+    }
+    ErrorRegister one;
+    one.name = ValidUtf8(key);
+    const size_t length = value.size();
+    const std::optional<uint64_t> number = TakeAddress(value, one.is_64);
+    if (!number) return std::nullopt;
+    one.value = *number;
+    if (*number > 0xffffffff || length - value.size() > 10) one.is_64 = true;
+    value = Trimmed(value);
+    if (!value.empty() && value[0] == '[') {
+      value.remove_prefix(1);
+      bool two = false;
+      while (const std::optional<uint64_t> extra = TakeAddress(value, two)) {
+        one.extra.push_back(*extra);
+        while (!value.empty() && (value[0] == ',' || value[0] == ' ')) value.remove_prefix(1);
+      }
+    }
+    return one;
+  }
+
+  void Fact(const TextLine& line) {
+    list_rows_ = list_rows_ && line.text[0] == ' ';
+    const absl::string_view text = Trimmed(line.text);
+    size_t colon = text.find(": ");
+    if (colon == absl::string_view::npos && absl::EndsWith(text, ":")) colon = text.size() - 1;
+    ErrorFact fact{section_, "", "", line.offset};
+    if (colon == absl::string_view::npos || line.text[0] == ' ') {
+      fact.value = ValidUtf8(text);
+    } else {
+      fact.key = ValidUtf8(text.substr(0, colon));
+      fact.value = ValidUtf8(Trimmed(text.substr(colon + 1)));
+      seen_key_ = true;
+    }
+    if (fact.key == "PCI ID") {
+      absl::string_view number = fact.value;
+      if (const std::optional<uint64_t> id = TakeNumber(number, 16)) {
+        dump_.device.pci_id = static_cast<uint32_t>(*id);
+        recognized_ = true;
+      }
+    } else if (!fact.key.empty()) {
+      if (std::optional<ErrorRegister> one = RegisterOf(fact.key, fact.value)) {
+        if (fact.key == "FAULT_TLB_DATA" && !one->is_64) {
+          absl::string_view rest = absl::string_view(fact.value);
+          TakeNumber(rest, 16);
+          rest = Trimmed(rest);
+          if (const std::optional<uint64_t> low = TakeNumber(rest, 16)) {
+            state_.registers.push_back({"FAULT_TLB_DATA1", one->value, false, {}});
+            state_.registers.push_back({"FAULT_TLB_DATA0", *low, false, {}});
+          }
+        } else if (state_.registers.size() < kMostRegisters) {
+          state_.registers.push_back(*std::move(one));
+        }
+      }
+    } else if (state_.title.empty() && absl::StartsWith(text, "GPU HANG")) {
+      state_.title = ValidUtf8(text);
+      recognized_ = true;
+    }
+    AddFact(state_.facts, std::move(fact));
+  }
+
+  void AddFact(std::vector<ErrorFact>& facts, ErrorFact fact) {
+    if (facts.size() < ErrorState::kMaxFacts) facts.push_back(std::move(fact));
+  }
+  void Problem(uint64_t offset, std::string text) { dump_.AddProblem(offset, std::move(text)); }
+
+  // --- All lines are read ---
+
+  void SetDevice() {
+    const std::optional<uint32_t> pci_id = dump_.device.pci_id;
+    if (!options_.generation.empty()) dump_.device = DeviceOfGeneration(options_.generation);
+    dump_.device.pci_id = pci_id;
+    dump_.device.family = "intel";
+    dump_.device.uapi = "i915";
+    if (dump_.device.platform.empty()) {
+      dump_.device.platform = absl::AsciiStrToLower(state_.FactOf("Platform"));
+    }
+  }
+
+  void Place() {
+    // Contexts have address spaces of their own where addresses have two words. Before that, all
+    // share what the global one maps.
+    for (const Object& object : objects_) wide_ = wide_ || object.two_words;
+    uint32_t next = 0;
+    for (ErrorEngine& engine : state_.engines) {
+      engine.space = wide_ ? next : 0;
+      next = next == 0 ? kGlobalSpace + 1 : next + 1;
+    }
+    auto budget = std::make_shared<TextBudget>();
+    budget->bytes_left = options_.max_bytes;
+    dump_.late_problems = std::make_shared<LateProblems>();
+
+    struct Placed {
+      uint32_t space;
+      const Object* object;
+      std::shared_ptr<DeferredBytes> bytes;
+      uint64_t most;
+    };
+    std::vector<Placed> placed;
+    for (const Object& object : objects_) {
+      if (object.pieces.empty()) {
+        Problem(object.offset, absl::StrCat("\"", object.name, "\" has no data"));
+        continue;
+      }
+      std::shared_ptr<DeferredBytes> bytes =
+          DeferText(object.encoding, object.pieces, budget, dump_.late_problems);
+      if (!wide_) {
+        placed.push_back({0, &object, bytes, 0});
+        placed.push_back({kGlobalSpace, &object, bytes, 0});
+      } else {
+        placed.push_back({SpaceOf(object), &object, bytes, 0});
+      }
+    }
+    std::stable_sort(placed.begin(), placed.end(), [](const Placed& a, const Placed& b) {
+      return a.space != b.space ? a.space < b.space : a.object->address < b.object->address;
+    });
+    for (size_t i = 0; i < placed.size(); ++i) {
+      const uint64_t address = placed[i].object->address;
+      uint64_t most = std::min(kMostBuffer, ~uint64_t{0} - address);
+      size_t after = i + 1;
+      while (after < placed.size() && placed[after].space == placed[i].space &&
+             placed[after].object->address == address) {
+        ++after;
+      }
+      if (after < placed.size() && placed[after].space == placed[i].space) {
+        most = std::min(most, placed[after].object->address - address);
+      }
+      // The same buffer may be listed twice: as the batch, and as one of those that it uses.
+      if (i == 0 || placed[i - 1].space != placed[i].space ||
+          placed[i - 1].object->address != address) {
+        const absl::Status mapped =
+            dump_.memory.MapDeferred(placed[i].space, address, placed[i].bytes, most);
+        if (!mapped.ok()) Problem(placed[i].object->offset, std::string(mapped.message()));
+      }
+      placed[i].most = most;
+    }
+    for (Buffer& row : rows_) dump_.buffers.push_back(std::move(row));
+    for (const Placed& one : placed) AddBuffer(one.space, *one.object, one.most);
+    for (const Placed& one : placed) {
+      if (wide_ || one.space == kGlobalSpace) continue;
+      AddSubmission(one.space, *one.object, one.most);
+    }
+    if (wide_) {
+      for (const Placed& one : placed) AddSubmission(one.space, *one.object, one.most);
+    }
+  }
+
+  uint32_t SpaceOf(const Object& object) {
+    if (object.global) return kGlobalSpace;
+    return EngineOf(object.engine).space;
+  }
+
+  void AddBuffer(uint32_t space, const Object& object, uint64_t most) {
+    Buffer buffer;
+    buffer.space = space;
+    buffer.address = object.address;
+    buffer.size = most;
+    buffer.size_is_memory = true;
+    buffer.name = absl::StrCat(object.engine, " ", object.name);
+    dump_.buffers.push_back(std::move(buffer));
+  }
+
+  void AddSubmission(uint32_t space, const Object& object, uint64_t most) {
+    if (object.kind != Kind::kBatch && object.kind != Kind::kContextImage &&
+        object.kind != Kind::kWorkaroundBatch) {
+      return;
+    }
+    const ErrorEngine& engine = EngineOf(object.engine);
+    Submission submission;
+    submission.index = static_cast<uint32_t>(dump_.submissions.size());
+    submission.engine = engine.name;
+    submission.context = static_cast<uint32_t>(&engine - state_.engines.data());
+    submission.space = space;
+    if (space != engine.space) submission.own_space = engine.space;
+    submission.batch_address = object.address;
+    submission.batch_length = most;
+    submission.unless_reached = true;
+    submission.kind = object.kind == Kind::kContextImage ? "context image" : "batch";
+    if (object.kind == Kind::kContextImage && wide_ && most > kStatusPage) {
+      submission.batch_address += kStatusPage;
+      submission.batch_length -= kStatusPage;
+    }
+    // What a context image or the driver's own batch sets is not what the batch set.
+    if (object.kind != Kind::kBatch) {
+      submission.slot = 1 + static_cast<uint32_t>(dump_.submissions.size());
+    }
+    dump_.submissions.push_back(std::move(submission));
+  }
+
+  static constexpr size_t kMostEngines = 256;
+  static constexpr size_t kMostRegisters = 4096;
+  static constexpr size_t kMostRows = 1 << 20;
+
+  FileBytes file_;
+  const RawOptions& options_;
+  TextLines lines_;
+  Dump dump_;
+  ErrorState state_;
+  std::vector<Object> objects_;
+  std::vector<Buffer> rows_;  // of the lists: extents without data
+  bool recognized_ = false;
+  bool seen_key_ = false;
+  bool wide_ = false;
+  // Where we are.
+  ErrorEngine* engine_ = nullptr;
+  std::string section_;
+  std::string requests_of_;
+  bool has_object_ = false;
+  bool skip_data_ = false;
+  bool list_rows_ = false;
+  bool list_global_ = false;
+};
+
+}  // namespace
+
+bool LooksLikeI915Error(absl::string_view text) {
+  // Whatever the kernel, one of these comes soon. A line may be long: only its start counts.
+  TextLines lines(text);
+  for (int i = 0; i < 400; ++i) {
+    const std::optional<TextLine> line = lines.Next();
+    if (!line) break;
+    const absl::string_view start = line->text.substr(0, 4096);
+    if (absl::StartsWith(start, "GPU HANG: ") || absl::EndsWith(start, kStream) ||
+        absl::StartsWith(start, "PCI ID: 0x") || absl::StartsWith(start, "PGTBL_ER: 0x")) {
+      return true;
+    }
+    if (absl::StartsWith(start, "**** ")) return false;
+    const size_t owner = start.find(kOwnerEnd);
+    if (owner != absl::string_view::npos && owner != 0 && start[0] != ' ' &&
+        absl::StrContains(start.substr(owner), " = 0x")) {
+      return true;
+    }
+  }
+  return false;
+}
+
+absl::StatusOr<Dump> ReadI915Error(FileBytes file, const RawOptions& options) {
+  return Reader(std::move(file), options).Read();
+}
+
+}  // namespace packsmith

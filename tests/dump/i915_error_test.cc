@@ -1,0 +1,340 @@
+// i915 error states: one test for each form that a kernel has written, and for each way to be
+// broken.
+
+#include "runtime/dump/i915_error.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
+#include "runtime/dump/i915_error_writer.h"
+#include "runtime/dump/read.h"
+
+namespace packsmith {
+namespace {
+
+Dump Read(const std::string& text) {
+  absl::StatusOr<Dump> dump = ReadI915Error(BytesOf(text, "error"), {});
+  EXPECT_TRUE(dump.ok()) << dump.status();
+  return dump.ok() ? *std::move(dump) : Dump();
+}
+
+uint32_t WordAt(const Dump& dump, uint32_t space, uint64_t address) {
+  uint8_t bytes[4] = {};
+  EXPECT_EQ(dump.memory.Copy(space, address, absl::MakeSpan(bytes)), 4u) << std::hex << address;
+  return uint32_t{bytes[0]} | uint32_t{bytes[1]} << 8 | uint32_t{bytes[2]} << 16 |
+         uint32_t{bytes[3]} << 24;
+}
+
+const Buffer* Named(const Dump& dump, const std::string& name) {
+  for (const Buffer& buffer : dump.buffers) {
+    if (buffer.name == name) return &buffer;
+  }
+  return nullptr;
+}
+
+// Linux 3.x: words of hex, addresses of one word, the address spaces one.
+constexpr char kOld[] =
+    "Time: 1391776789 s 123456 us\n"
+    "PCI ID: 0x0166\n"
+    "EIR: 0x00000000\n"
+    "render command stream:\n"
+    "  HEAD: 0x00201234\n"
+    "  TAIL: 0x00001250\n"
+    "  CTL: 0x0001f001\n"
+    "  ACTHD: 0x00402008\n"
+    "  IPEHR: 0x7a000002\n"
+    "Active [1]:\n"
+    "  00402000    16384 02 00 0000 0000 dirty LLC\n"
+    "render ring --- gtt_offset = 0x00402000\n"
+    "00000000 :  02000000\n"
+    "00000004 :  7a000002\n"
+    "00000008 :  05000000\n"
+    "render ring --- ringbuffer = 0x00100000\n"
+    "00000000 :  00000000\n"
+    "00000004 :  18800180\n"
+    "render ring --- HW Status = 0x00200000\n"
+    "00000000 :  00000000 00000001 00000002 00000003\n"
+    "Pipe [0]:\n"
+    "  Power: on\n";
+
+// Today: names with numbers, addresses of two words, compressed.
+constexpr char kNew[] =
+    "GPU HANG: ecode 9:1:0x85dffffb, in gl-basic [1234]\n"
+    "Kernel: 6.1.0-9-amd64 x86_64\n"
+    "Platform: SKYLAKE\n"
+    "PCI ID: 0x1912\n"
+    "FAULT_TLB_DATA: 0x00000001 0x00000002\n"
+    "rcs0 command stream:\n"
+    "  CCID:  0x00000000\n"
+    "  HEAD:  0x00400178 [0x000000f8]\n"
+    "  TAIL:  0x00000280 [0x00000160, 0x00000180]\n"
+    "  ACTHD: 0x0000fffe 0effe010\n"
+    "  BBADDR: 0x0000fffe_0effe011\n"
+    "  PDP0: 0x000000011a2b3000\n"
+    "  hung: yes\n"
+    "  ELSP[0]:  pid 1234, seqno 5:12+, prio 0, head 000000f8, tail 00000180\n"
+    "  Active context: gl-basic[1234] prio 0, guilty 1 active 0\n"
+    "vcs0 command stream:\n"
+    "  HEAD:  0x00000000 [0x00000000]\n"
+    "rcs0 (submitted by gl-basic [1234]) --- batch = 0x0000fffe 0effe000\n"
+    "gtt_page_sizes = 0x00001000\n"
+    "~!!!!\"z!!!!#\n"
+    "rcs0 --- user = 0x0000fffe 0efff000\n"
+    "~!!!!$\n"
+    "rcs0 --- ring = 0x00000000 00100000\n"
+    "~z!!!!\"\n"
+    "rcs0 --- HW context = 0x00000000 00200000\n"
+    "~z\n"
+    "vcs0 --- batch = 0x0000fffe 0effe000\n"
+    "~!!!!%\n"
+    "rcs0 --- 2 requests\n"
+    "  seqno 0x00000005, emitted 4295000000, tail 0x00000180\n"
+    "  seqno 0x00000006, emitted 4295000001, tail 0x00000280\n"
+    "has_64bit_reloc: yes\n";
+
+TEST(I915Error, OfOldKernelsHasOneWordAddressesAndWordsOfHex) {
+  const Dump dump = Read(kOld);
+  EXPECT_EQ(dump.device.pci_id, 0x0166u);
+  EXPECT_EQ(WordAt(dump, 0, 0x402004), 0x7a000002u);
+  EXPECT_EQ(WordAt(dump, 1, 0x100004), 0x18800180u);
+  EXPECT_EQ(WordAt(dump, 1, 0x20000c), 3u);
+  ASSERT_EQ(dump.submissions.size(), 1u);
+  EXPECT_EQ(dump.submissions[0].engine, "render");
+  EXPECT_EQ(dump.submissions[0].batch_address, 0x402000u);
+  EXPECT_TRUE(dump.problems.empty());
+}
+
+TEST(I915Error, OfOldKernelsMapsOneSpaceTwice) {
+  const Dump dump = Read(kOld);
+  EXPECT_EQ(WordAt(dump, 1, 0x402004), 0x7a000002u);
+  EXPECT_EQ(WordAt(dump, 0, 0x100004), 0x18800180u);
+}
+
+TEST(I915Error, OfNewKernelsHasASpaceForEachContext) {
+  const Dump dump = Read(kNew);
+  ASSERT_EQ(dump.error_state->engines.size(), 2u);
+  const ErrorEngine& rcs = dump.error_state->engines[0];
+  const ErrorEngine& vcs = dump.error_state->engines[1];
+  EXPECT_NE(rcs.space, vcs.space);
+  EXPECT_EQ(WordAt(dump, rcs.space, 0xfffe0effe008), 2u);
+  EXPECT_EQ(WordAt(dump, vcs.space, 0xfffe0effe000), 4u);
+  EXPECT_EQ(WordAt(dump, 1, 0x100004), 1u);
+  EXPECT_EQ(dump.memory.Find(rcs.space, 0x100004), nullptr);
+}
+
+TEST(I915Error, OfNewKernelsNamesProcessesRequestsAndTheHang) {
+  const Dump dump = Read(kNew);
+  const ErrorState& state = *dump.error_state;
+  EXPECT_EQ(state.title, "GPU HANG: ecode 9:1:0x85dffffb, in gl-basic [1234]");
+  EXPECT_EQ(state.FactOf("Kernel"), "6.1.0-9-amd64 x86_64");
+  EXPECT_EQ(state.FactOf("has_64bit_reloc"), "yes");
+  EXPECT_EQ(dump.device.platform, "skylake");
+  const ErrorEngine& engine = state.engines[0];
+  EXPECT_TRUE(engine.hung);
+  EXPECT_NE(engine.process.find("gl-basic"), std::string::npos);
+  EXPECT_EQ(engine.ring_address, 0x100000u);
+  ASSERT_EQ(engine.requests.size(), 3u);
+  EXPECT_EQ(engine.requests[0].head, 0xf8u);
+  EXPECT_EQ(engine.requests[0].pid, 1234);
+  EXPECT_EQ(engine.requests[2].seqno, 6u);
+  EXPECT_EQ(engine.requests[2].tail, 0x280u);
+}
+
+TEST(I915Error, RegistersKeepWhatIsInBracketsAndBothWords) {
+  const Dump dump = Read(kNew);
+  const ErrorEngine& engine = dump.error_state->engines[0];
+  ASSERT_NE(engine.Find("HEAD"), nullptr);
+  EXPECT_EQ(engine.Find("HEAD")->value, 0x400178u);
+  EXPECT_EQ(engine.Find("HEAD")->extra, std::vector<uint64_t>{0xf8});
+  EXPECT_EQ(engine.Find("TAIL")->extra, (std::vector<uint64_t>{0x160, 0x180}));
+  EXPECT_EQ(engine.Find("ACTHD")->value, 0xfffe0effe010u);
+  EXPECT_EQ(engine.Find("BBADDR")->value, 0xfffe0effe011u);
+  EXPECT_EQ(engine.Find("PDP0")->value, 0x11a2b3000u);
+  ASSERT_EQ(dump.error_state->registers.size(), 2u);
+  EXPECT_EQ(dump.error_state->registers[1].name, "FAULT_TLB_DATA0");
+  EXPECT_EQ(dump.error_state->registers[1].value, 2u);
+}
+
+TEST(I915Error, ContextImagesBeginBehindTheirStatusPage) {
+  std::string text(kNew);
+  text = absl::StrReplaceAll(
+      text, {{"0x00000000 00200000\n~z\n",
+              absl::StrCat("0x00000000 00200000\n~", std::string(2048, 'z'), "\n")}});
+  const Dump dump = Read(text);
+  const Submission* image = nullptr;
+  for (const Submission& submission : dump.submissions) {
+    if (submission.kind == "context image") image = &submission;
+  }
+  ASSERT_NE(image, nullptr);
+  EXPECT_EQ(image->batch_address, 0x201000u);
+  EXPECT_EQ(image->space, 1u);
+  EXPECT_EQ(image->own_space, dump.error_state->engines[0].space);
+}
+
+TEST(I915Error, BuffersAreNamedAndAsLargeAsTheirData) {
+  const Dump dump = Read(kNew);
+  const uint32_t space = dump.error_state->engines[0].space;
+  ASSERT_NE(Named(dump, "rcs0 user"), nullptr);
+  const Buffer* user = dump.FindBuffer(space, 0xfffe0efff002);
+  ASSERT_NE(user, nullptr);
+  EXPECT_EQ(user->name, "rcs0 user");
+  // The batch's room goes on to where the next buffer begins, its data do not.
+  EXPECT_EQ(dump.FindBuffer(space, 0xfffe0effe00b)->name, "rcs0 batch");
+  EXPECT_EQ(dump.FindBuffer(space, 0xfffe0effe00c), nullptr);
+}
+
+TEST(I915Error, UnknownLinesAreKept) {
+  const Dump dump = Read(absl::StrCat(kNew, "New section of Linux 9:\n  inner: 7\njust words\n"));
+  std::string all;
+  for (const ErrorFact& fact : dump.error_state->facts) {
+    absl::StrAppend(&all, fact.key, "=", fact.value, ";");
+  }
+  EXPECT_NE(all.find("inner: 7"), std::string::npos) << all;
+  EXPECT_NE(all.find("just words"), std::string::npos);
+  EXPECT_NE(all.find("New section of Linux 9="), std::string::npos);
+}
+
+TEST(I915Error, DataWithoutAHeaderArePassedOver) {
+  const Dump dump =
+      Read(absl::StrCat("GPU HANG: ecode 9\n", ":zzzz\n00000000 :  00000001\n", kNew));
+  EXPECT_EQ(dump.problems.size(), 2u);
+  EXPECT_EQ(dump.submissions.size(), 3u);
+}
+
+TEST(I915Error, WithoutAPciIdStillReads) {
+  const Dump dump = Read(absl::StrReplaceAll(kNew, {{"PCI ID: 0x1912\n", ""}}));
+  EXPECT_FALSE(dump.device.pci_id.has_value());
+  EXPECT_EQ(dump.submissions.size(), 3u);
+}
+
+TEST(I915Error, MoreThan1024BuffersAreAllThere) {
+  std::string text = "rcs0 command stream:\n";
+  for (uint32_t i = 0; i < 3000; ++i) {
+    absl::StrAppendFormat(&text, "rcs0 --- user = 0x00000000 %08x\n~!!!!%c\n", i * 0x1000 + 0x1000,
+                          '!' + 1 + static_cast<int>(i % 80));
+  }
+  const Dump dump = Read(text);
+  EXPECT_EQ(dump.memory.segments().size(), 3000u);
+  EXPECT_EQ(WordAt(dump, 0, 3000 * 0x1000), 1 + 2999 % 80u);
+}
+
+TEST(I915Error, AHeaderOfOneWordHasNoLeftOverHighWord) {
+  const Dump dump = Read(
+      "rcs0 --- user = 0x00000001 00001000\n~!!!!\"\n"
+      "rcs0 --- user = 0x00002000\n~!!!!#\n");
+  EXPECT_EQ(WordAt(dump, 0, 0x100001000), 1u);
+  EXPECT_EQ(WordAt(dump, 0, 0x2000), 2u);
+}
+
+TEST(I915Error, DataOfUuidRecordsAreNotTheBuffersBefore) {
+  const Dump dump = Read(
+      "rcs0 --- user = 0x00000000 00001000\nmetadata UUIDs: 1\n"
+      "    UUID: 0, Class: a, Type: b\n:zzzz\n"
+      "rcs0 --- user = 0x00000000 00002000\n~!!!!\"\n");
+  EXPECT_EQ(dump.memory.segments().size(), 1u);
+  EXPECT_EQ(WordAt(dump, 0, 0x2000), 1u);
+}
+
+TEST(I915Error, ABadGroupIsAProblemWhenItIsLookedAt) {
+  const Dump dump = Read("rcs0 --- user = 0x00000000 00001000\n~!!!!\"|!!!!\n");
+  EXPECT_TRUE(dump.late_problems->Take().empty());
+  EXPECT_EQ(dump.memory.Read(0, 0x1000, 100).size(), 4u);
+  EXPECT_EQ(dump.late_problems->Take().size(), 1u);
+}
+
+TEST(I915Error, IsFoundOutByWhatItIs) {
+  for (const char* text : {kOld, kNew}) {
+    EXPECT_TRUE(LooksLikeI915Error(text));
+    absl::StatusOr<Dump> dump = ReadDump(BytesOf(std::string(text)));
+    ASSERT_TRUE(dump.ok()) << dump.status();
+    EXPECT_NE(dump->error_state, nullptr);
+  }
+  EXPECT_FALSE(LooksLikeI915Error("00000000 : 00000001\n"));
+  EXPECT_FALSE(LooksLikeI915Error("**** Xe Device Coredump ****\nPCI ID: 0x64a0\n"));
+  EXPECT_FALSE(LooksLikeI915Error(""));
+}
+
+TEST(I915Error, OfNothingIsAnErrorThatSaysWhereToFindOne) {
+  const absl::Status status = ReadI915Error(BytesOf("no error state collected\n"), {}).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_NE(status.message().find("/sys/class/drm"), absl::string_view::npos);
+}
+
+// All of a dump that a reader could trip over.
+void Touch(const Dump& dump) {
+  for (const Memory::Segment& segment : dump.memory.segments()) {
+    const Memory::Segment& real = dump.memory.Resolve(segment);
+    ASSERT_LE(real.memory_size, segment.memory_size);
+    dump.memory.Read(segment.space, segment.address, 64);
+    dump.FindBuffer(segment.space, segment.address);
+  }
+}
+
+TEST(I915Error, CutOffAnywhereYieldsWhatCameBefore) {
+  for (const std::string text : {kOld, kNew}) {
+    for (size_t length = 0; length < text.size(); ++length) {
+      const absl::StatusOr<Dump> dump = ReadI915Error(BytesOf(text.substr(0, length)), {});
+      if (!dump.ok()) {
+        EXPECT_LT(length, 60u);
+        continue;
+      }
+      Touch(*dump);
+    }
+  }
+}
+
+TEST(I915Error, WithAnyByteChangedDoesNoHarm) {
+  for (const std::string text : {kOld, kNew}) {
+    for (size_t at = 0; at < text.size(); ++at) {
+      for (const char c : {'\n', ':', '\xff'}) {
+        std::string changed = text;
+        changed[at] = c;
+        const absl::StatusOr<Dump> dump = ReadI915Error(BytesOf(changed), {});
+        if (dump.ok()) Touch(*dump);
+      }
+    }
+  }
+}
+
+// ------------------------------------------------------------------------------------------------
+
+TEST(I915ErrorWriter, WhatItWritesIsReadAgainInAllForms) {
+  absl::StatusOr<Dump> core = ReadDump("tests/data/captures/skl-gl-basic/00.core.zst");
+  ASSERT_TRUE(core.ok()) << core.status();
+  for (const I915ErrorData data :
+       {I915ErrorData::kHexWords, I915ErrorData::kAscii85, I915ErrorData::kAscii85Zlib}) {
+    for (const bool new_names : {false, true}) {
+      const absl::StatusOr<std::string> text =
+          WriteI915Error(*core, {.data = data, .two_words = true, .new_names = new_names});
+      ASSERT_TRUE(text.ok()) << text.status();
+      const Dump dump = Read(*text);
+      ASSERT_EQ(dump.submissions.size(), 1u);
+      EXPECT_EQ(dump.submissions[0].batch_address, core->submissions[0].batch_address);
+      EXPECT_EQ(dump.device.pci_id, core->device.pci_id);
+      for (const Memory::Segment& segment : core->memory.segments()) {
+        std::vector<uint8_t> want(segment.memory_size);
+        std::vector<uint8_t> have(segment.memory_size);
+        core->memory.Copy(0, segment.address, absl::MakeSpan(want));
+        ASSERT_EQ(dump.memory.Copy(0, segment.address, absl::MakeSpan(have)), have.size());
+        EXPECT_EQ(want, have) << std::hex << segment.address;
+      }
+      EXPECT_TRUE(dump.late_problems->Take().empty());
+    }
+  }
+}
+
+TEST(I915ErrorWriter, RefusesAnAddressThatDoesNotFitOneWord) {
+  absl::StatusOr<Dump> core = ReadDump("tests/data/captures/skl-gl-basic/00.core.zst");
+  ASSERT_TRUE(core.ok()) << core.status();
+  const absl::StatusOr<std::string> text = WriteI915Error(*core, {.two_words = false});
+  EXPECT_EQ(text.status().code(), absl::StatusCode::kFailedPrecondition);
+}
+
+}  // namespace
+}  // namespace packsmith
