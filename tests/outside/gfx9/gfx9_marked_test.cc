@@ -14,7 +14,7 @@ namespace theirs = packsmith::gfx9;
 TEST(Gfx9Marked, HasWhatItAdds) {
   EXPECT_EQ(ours::FIRMWARE_STATE::register_offset, 0x3ffc0u);
   constexpr auto frame = packed(ours::MI_NOOP{
-      .identification_number = ours::MI_NOOP::MARKER_FRAME,
+      .identification_number = ours::MI_NOOP::IDENTIFICATION_NUMBER_FRAME,
       .identification_number_register_write_enable = true,
   });
   EXPECT_EQ(frame.dw[0], 0x00400100u);
