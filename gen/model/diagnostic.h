@@ -49,6 +49,7 @@ enum class Code {
   kBadFlow,
   kBadRange,
   kBadRegister,
+  kBadData,
   kEndOfErrors,
 
   kNoDocumentation = 101,

@@ -64,7 +64,16 @@ class Writer {
       Member("align", s.align);
       Member("doc", s.doc);
     });
-    Array("enums", model_.enums, [this](const Enum& e) { WriteEnum(e); });
+    Key("enums");
+    json_.StartArray();
+    for (const Enum& e : model_.enums) {
+      // No generated type needs one that only gives names to decoded values.
+      if (e.only_names) continue;
+      json_.StartObject();
+      WriteEnum(e);
+      json_.EndObject();
+    }
+    json_.EndArray();
     Key("containers");
     json_.StartArray();
     for (const int i : model_.nesting_order) {

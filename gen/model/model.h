@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "gen/model/components.h"
 #include "gen/model/diagnostic.h"
 #include "gen/model/source.h"
 
@@ -45,6 +46,7 @@ struct Value {
   uint64_t value = 0;
   std::string doc;
   bool avoid = false;  // the hardware has it, the manual says not to use it
+  DataFormat format;   // of data that is said to be so; no components: of none
   Location where;
 };
 
@@ -55,6 +57,9 @@ struct Enum {
   std::string source;
   std::vector<Value> values;
   Location where;
+  // Some field takes names from it, and none has it as its type: nothing that is generated needs
+  // to know it.
+  bool only_names = false;
 };
 
 // How a value v becomes raw bits r. At most one of minus, log2 and groups; shift and align go with
@@ -88,6 +93,7 @@ struct Expression {
   enum class Kind { kNone, kConstant, kField, kState } kind = Kind::kNone;
   FieldRef ref;
   int container = -1;  // kState: the packet whose last occurrence is asked
+  bool power = false;  // two to the power of the field
   uint64_t multiply = 1;
   uint64_t add = 0;  // kConstant: the value
 };
@@ -97,7 +103,9 @@ enum class Access { kNone, kRead, kWrite, kReadWrite };
 // What the value of a field leads to.
 struct Points {
   enum class Target { kStruct, kData, kStream } target = Target::kData;
-  Deferred to, base, count, size, stride, space, space_when, when;
+  Deferred to, base, count, size, stride, end, space, space_when, when;
+  Deferred slot, format, step, simd;
+  std::string stage;
   Access access = Access::kNone;
   bool until_zero = false;
   uint32_t limit = 0;
@@ -106,7 +114,8 @@ struct Points {
   int target_index = -1;  // container, data kind, or stream
   int base_index = -1;
   uint32_t space_number = 0;
-  Expression count_expression, size_expression, stride_expression;
+  Expression count_expression, size_expression, stride_expression, end_expression;
+  Expression slot_expression, format_expression, step_expression, simd_expression;
   Condition space_condition, condition;
 };
 
@@ -114,6 +123,26 @@ struct SetsBase {
   Deferred base, when;
   int base_index = -1;
   Condition condition;
+};
+
+// The field's value is the format of an element of data, or how many instances share a row of it.
+struct ElementOf {
+  bool is_step = false;
+  Deferred data, number, slot, offset, when;
+  Location where;
+  int data_index = -1;
+  Expression number_expression, slot_expression, offset_expression;
+  Condition condition;
+};
+
+// What a packet that draws reads of vertices and indices.
+struct Draws {
+  Deferred data, indices, indexed, when, first, count, first_instance, instances, bias;
+  Location where;
+  int data_index = -1, indices_index = -1;
+  Condition indexed_condition, condition;
+  Expression first_expression, count_expression, first_instance_expression, instances_expression,
+      bias_expression;
 };
 
 // A field, a reserved run of bits, or a group that repeats.
@@ -147,13 +176,19 @@ struct Item {
   std::string prefix;
   std::string unit;
   std::vector<Value> values;
-  std::vector<Points> points;  // none or one
-  std::vector<SetsBase> sets;  // none or one
+  Deferred names;  // of an enumeration whose names the values of this integer have
+  int names_index = -1;
+  std::vector<Points> points;       // the first whose condition holds
+  std::vector<SetsBase> sets;       // none or one
+  std::vector<ElementOf> elements;  // none or one
   // The bits above this field's, where an address is split over two fields or two words.
   Deferred high_text;
   Expression high;
   Deferred writes_register;
   FieldRef writes_ref;
+  Deferred writes_memory, writes_when;
+  FieldRef stores_ref;
+  Condition stores_condition;
 
   // Reserved.
   bool must_be_one = false;
@@ -226,6 +261,7 @@ struct Container {
   std::vector<Part> parts;
   std::vector<Flow> flows;
   std::vector<Relation> relations;
+  std::vector<Draws> draws;  // none or one
 
   // Derived.
   const Item* tail = nullptr;
@@ -256,9 +292,20 @@ struct Base {
   Location where;
 };
 
+// How long an instruction of a program is, as far as its first dword tells.
+struct Instruction {
+  uint32_t mask = 0;
+  uint32_t value = 0;
+  uint32_t bytes = 0;
+  std::optional<uint32_t> end_bit;  // set in the last instruction of a program
+};
+
 struct DataKind {
   std::string name;
   std::string doc;
+  DataFormat format;
+  bool is_code = false;
+  std::vector<Instruction> instructions;  // the first that matches
   Location where;
 };
 

@@ -366,9 +366,23 @@ class Parser {
       Children(node, base);
       Declare(model_.bases, std::move(base), "base");
     } else if (name == "data") {
-      Allow(node, {"name"});
-      DataKind kind{Required(node, "name"), {}, At(node)};
-      Children(node, kind);
+      Allow(node, {"name", "components", "code"});
+      DataKind kind;
+      kind.name = Required(node, "name");
+      kind.where = At(node);
+      kind.format = Components(node);
+      kind.is_code = Flag(node, "code");
+      for (const pugi::xml_node child : node.children()) {
+        if (absl::string_view(child.name()) == "instruction") {
+          ParseInstruction(child, kind);
+        } else if (!Words(child, kind)) {
+          Unknown(child, node);
+        }
+      }
+      if (kind.is_code ? !kind.format.empty() : !kind.instructions.empty()) {
+        Problem(Code::kContradiction, kind.where,
+                "programs (code=\"true\") have instructions, other data has components");
+      }
       Declare(model_.data_kinds, std::move(kind), "data kind");
     } else if (name == "stream") {
       Allow(node, {"name", "engines", "align"});
@@ -426,6 +440,42 @@ class Parser {
       unknown.length_width = static_cast<uint32_t>(high - low + 1);
     }
     stream.unknown.push_back(unknown);
+  }
+
+  void ParseInstruction(pugi::xml_node node, DataKind& kind) {
+    Allow(node, {"mask", "value", "bytes", "end"});
+    Empty(node);
+    Required(node, "mask");
+    Required(node, "value");
+    Required(node, "bytes");
+    Instruction instruction;
+    instruction.mask = Small(node, "mask", 0, 0xffffffffu);
+    instruction.value = Small(node, "value", 0, 0xffffffffu);
+    instruction.bytes = Small(node, "bytes", 0, 256);
+    if (node.attribute("end")) {
+      instruction.end_bit = Small(node, "end", 0, 2047);
+      if (*instruction.end_bit >= instruction.bytes * 8) {
+        Problem(Code::kBadData, At(node, "end"), "the bit that ends a program is one of its own");
+        return;
+      }
+    }
+    if (instruction.bytes == 0 || (instruction.value & ~instruction.mask) != 0) {
+      Problem(Code::kBadNumber, At(node, "value"),
+              "an instruction has one byte at least, and a value only where its mask has ones");
+      return;
+    }
+    kind.instructions.push_back(instruction);
+  }
+
+  // components="…", or none.
+  DataFormat Components(pugi::xml_node node) {
+    if (!node.attribute("components")) return {};
+    absl::StatusOr<DataFormat> format = ParseComponents(Text(node, "components"));
+    if (format.ok()) return *std::move(format);
+    Problem(Code::kBadData, At(node, "components"),
+            absl::StrCat("components=\"", Text(node, "components"),
+                         "\": ", std::string(format.status().message())));
+    return {};
   }
 
   template <class T>
@@ -506,8 +556,9 @@ class Parser {
   }
 
   void ParseValue(pugi::xml_node node, std::vector<Value>& into) {
-    Allow(node, {"name", "value", "avoid"});
+    Allow(node, {"name", "value", "avoid", "components"});
     Value value;
+    value.format = Components(node);
     value.where = At(node);
     value.name = Required(node, "name");
     value.avoid = Flag(node, "avoid");
@@ -604,7 +655,7 @@ class Parser {
       container.register_offset = Small(node, "offset", 0, 0x7fffffff);
     }
     bool variants_cleared = false, parts_cleared = false, flows_cleared = false;
-    bool relations_cleared = false;
+    bool relations_cleared = false, draws_cleared = false;
     // What an heir says of variants, parts, flows or relations replaces all that it inherited of
     // that sort: their order matters, so there is no merging one by one.
     const auto fresh = [&](bool& cleared, auto& all) {
@@ -631,6 +682,10 @@ class Parser {
         container.relations.push_back({static_cast<Relation::Kind>(Word(
                                            child, "kind", {"commits", "requires", "invalidates"})),
                                        Later(child, "packet")});
+      } else if (what == "draws" && kind == ContainerKind::kPacket) {
+        if (!draws_cleared) container.draws.clear();
+        draws_cleared = true;
+        ParseDraws(child, container);
       } else if (what == "remove" && inherited) {
         Allow(child, {"field"});
         Empty(child);
@@ -719,6 +774,28 @@ class Parser {
     flow.to = Later(node, "to");
     // Of an unknown kind nothing more can be said.
     if (problems == diagnostics_.errors()) container.flows.push_back(std::move(flow));
+  }
+
+  void ParseDraws(pugi::xml_node node, Container& container) {
+    Allow(node, {"data", "indices", "indexed", "when", "first", "count", "first-instance",
+                 "instances", "bias"});
+    Empty(node);
+    Required(node, "data");
+    if (!container.draws.empty()) {
+      Problem(Code::kContradiction, At(node), "a packet draws once");
+    }
+    Draws draws;
+    draws.where = At(node);
+    draws.data = Later(node, "data");
+    draws.indices = Later(node, "indices");
+    draws.indexed = Later(node, "indexed");
+    draws.when = Later(node, "when");
+    draws.first = Later(node, "first");
+    draws.count = Later(node, "count");
+    draws.first_instance = Later(node, "first-instance");
+    draws.instances = Later(node, "instances");
+    draws.bias = Later(node, "bias");
+    container.draws.assign(1, std::move(draws));
   }
 
   static bool RemoveItem(std::vector<Item>& items, const std::string& name) {
@@ -843,7 +920,7 @@ class Parser {
   void ParseField(pugi::xml_node node, Item& item) {
     Allow(node, {"name",    "alias",    "dword", "bits",   "type",    "default", "forced",
                  "minus",   "shift",    "log2",  "groups", "align",   "min",     "max",
-                 "nonzero", "multiple", "unit",  "prefix", "overlap", "high"});
+                 "nonzero", "multiple", "unit",  "prefix", "overlap", "high",    "names"});
     item.name = Required(node, "name");
     item.alias = Identifier(node);
     ParseBits(node, item);
@@ -870,6 +947,7 @@ class Parser {
     item.forced = Number(node, "forced");
     item.default_text = Later(node, "default");
     item.high_text = Later(node, "high");
+    item.names = Later(node, "names");
     ParseRange(node, item);
     for (const pugi::xml_node child : node.children()) {
       const absl::string_view what = child.name();
@@ -886,13 +964,25 @@ class Parser {
         }
         item.sets.assign(1, SetsBase{Later(child, "base"), Later(child, "when"), -1, {}});
       } else if (what == "writes") {
-        Allow(child, {"register"});
+        Allow(child, {"register", "memory", "when"});
         Empty(child);
-        Required(child, "register");
-        if (!item.writes_register.empty()) {
+        if (!item.writes_register.empty() || !item.writes_memory.empty()) {
           Problem(Code::kContradiction, At(child), "a field writes one register");
         }
+        item.writes_memory = Later(child, "memory");
+        item.writes_when = Later(child, "when");
+        if (item.writes_memory.empty()) {
+          Required(child, "register");
+        } else if (child.attribute("register")) {
+          Problem(Code::kContradiction, At(child, "memory"),
+                  "register and memory exclude each other");
+        }
+        if (!item.writes_when.empty() && item.writes_memory.empty()) {
+          Problem(Code::kContradiction, At(child, "when"), "only writes to memory have when");
+        }
         item.writes_register = Later(child, "register");
+      } else if (what == "element" || what == "step") {
+        ParseElement(child, item);
       } else if (!Words(child, item)) {
         Unknown(child, node);
       }
@@ -955,12 +1045,38 @@ class Parser {
     }
   }
 
-  void ParsePoints(pugi::xml_node node, Item& item) {
-    Allow(node, {"to", "base", "count", "size", "stride", "space", "space-when", "access", "when",
-                 "until", "limit"});
+  // <element of="DATA" …/>: the field's value is the format of an element of the data's rows.
+  // <step of="DATA" element="…"/>: it says how many instances share a row.
+  void ParseElement(pugi::xml_node node, Item& item) {
+    ElementOf element;
+    element.is_step = absl::string_view(node.name()) == "step";
+    if (element.is_step) {
+      Allow(node, {"of", "element", "when"});
+      Required(node, "element");
+    } else {
+      Allow(node, {"of", "element", "slot", "offset", "when"});
+    }
     Empty(node);
-    if (!item.points.empty()) {
-      Problem(Code::kContradiction, At(node), "a field points to one thing");
+    Required(node, "of");
+    if (!item.elements.empty()) {
+      Problem(Code::kContradiction, At(node), "a field says one thing of elements");
+    }
+    element.where = At(node);
+    element.data = Later(node, "of");
+    element.number = Later(node, "element");
+    element.slot = Later(node, "slot");
+    element.offset = Later(node, "offset");
+    element.when = Later(node, "when");
+    item.elements.assign(1, std::move(element));
+  }
+
+  void ParsePoints(pugi::xml_node node, Item& item) {
+    Allow(node, {"to", "base", "count", "size", "end", "stride", "space", "space-when", "access",
+                 "when", "until", "limit", "slot", "format", "step", "stage", "simd"});
+    Empty(node);
+    if (!item.points.empty() && item.points.back().when.empty()) {
+      Problem(Code::kContradiction, At(node),
+              "a field points to one thing; of several, all but the last need when=\"…\"");
     }
     Points points;
     points.where = At(node);
@@ -969,7 +1085,16 @@ class Parser {
     points.base = Later(node, "base");
     points.count = Later(node, "count");
     points.size = Later(node, "size");
+    points.end = Later(node, "end");
+    if (!points.end.empty() && !points.size.empty()) {
+      Problem(Code::kContradiction, At(node, "end"), "size and end exclude each other");
+    }
     points.stride = Later(node, "stride");
+    points.slot = Later(node, "slot");
+    points.format = Later(node, "format");
+    points.step = Later(node, "step");
+    points.simd = Later(node, "simd");
+    points.stage = Text(node, "stage");
     points.space = Later(node, "space");
     points.space_when = Later(node, "space-when");
     points.when = Later(node, "when");
@@ -977,7 +1102,7 @@ class Parser {
         static_cast<Access>(Word(node, "access", {"none", "read", "write", "readwrite"}));
     points.until_zero = Word(node, "until", {"", "zero"}) == 1;
     points.limit = Small(node, "limit", 32, 65536);
-    item.points.assign(1, std::move(points));
+    item.points.push_back(std::move(points));
   }
 
   const ReadFile& read_file_;

@@ -61,6 +61,9 @@ class Resolver {
     IndexNames();
     for (Enum& e : model_.enums) CheckValues(e.values);
     for (Container& c : model_.containers) ResolveTypes(c.items);
+    for (size_t i = 0; i < model_.enums.size(); ++i) {
+      model_.enums[i].only_names = names_used_[i] && !enum_used_[i];
+    }
     if (!OrderNesting()) return;  // circles make everything that follows endless
     // Sizes first: a field that nests a structure needs the structure's.
     for (const int i : model_.nesting_order) Size(model_.containers[static_cast<size_t>(i)]);
@@ -163,6 +166,7 @@ class Resolver {
     }
     UniqueNames();
     enum_used_.resize(model_.enums.size());
+    names_used_.resize(model_.enums.size());
     is_part_.resize(model_.containers.size());
     for (const Container& c : model_.containers) {
       for (const Part& part : c.parts) {
@@ -215,6 +219,19 @@ class Resolver {
       if (item.kind == Item::Kind::kGroup) {
         ResolveTypes(item.items);
         continue;
+      }
+      if (!item.names.empty()) {
+        const auto e = enums_.find(item.names.text);
+        if (e != enums_.end()) names_used_[static_cast<size_t>(e->second)] = true;
+        if (e == enums_.end()) {
+          Problem(Code::kUnknownType, item.names.where,
+                  absl::StrCat("there is no <enum name=\"", item.names.text, "\">"));
+        } else if (item.type != FieldType::kUint || !item.values.empty()) {
+          Problem(Code::kContradiction, item.names.where,
+                  "names=\"…\" is for a uint without values of its own");
+        } else {
+          item.names_index = e->second;
+        }
       }
       if (item.kind != Item::Kind::kField || item.type != FieldType::kEnum) continue;
       if (item.type_name.empty()) continue;
@@ -663,6 +680,7 @@ class Resolver {
     if (item.type == FieldType::kEnum && item.type_index >= 0) {
       return model_.enums[static_cast<size_t>(item.type_index)].values;
     }
+    if (item.names_index >= 0) return model_.enums[static_cast<size_t>(item.names_index)].values;
     return item.values;
   }
 
@@ -1038,7 +1056,7 @@ class Resolver {
     Cursor cursor(text.text);
     if (absl::ascii_isdigit(static_cast<unsigned char>(cursor.rest()[0]))) {
       const FieldRef field = TakeField(cursor, scope, {"*", "+"});
-      if (field.field == nullptr) {
+      if (field.field == nullptr && cursor.rest().substr(0, 2) != "2^") {
         const absl::optional<uint64_t> number = TakeNumber(cursor);
         if (number && cursor.done()) {
           expression.kind = Expression::Kind::kConstant;
@@ -1052,6 +1070,7 @@ class Resolver {
     }
     Scope where = scope;
     expression.kind = Expression::Kind::kField;
+    expression.power = cursor.Take("2^");
     const Container* state = nullptr;
     for (size_t i = 0; i < model_.containers.size(); ++i) {
       const Container& c = model_.containers[i];
@@ -1086,7 +1105,7 @@ class Resolver {
     if (cursor.Take("+")) addend = TakeNumber(cursor);
     if (!factor || !addend || !cursor.done() || *factor > 1u << 31 || *addend > 1u << 31) {
       Problem(Code::kBadExpression, text.where,
-              absl::StrCat("\"", text.text, "\" must be a number or [PACKET.]FIELD[*N][+N]"));
+              absl::StrCat("\"", text.text, "\" must be a number or [2^][PACKET.]FIELD[*N][+N]"));
       return {};
     }
     expression.multiply = *factor;
@@ -1129,6 +1148,7 @@ class Resolver {
         Problem(Code::kBadPart, part.repeat.where, "a part repeats as its own header says");
       }
     }
+    for (Draws& draws : c.draws) ResolveDraws(draws, top);
     for (Flow& flow : c.flows) {
       flow.condition = ParseCondition(flow.when, top);
       const bool goes = flow.kind == Flow::Kind::kJump || flow.kind == Flow::Kind::kCall;
@@ -1171,6 +1191,8 @@ class Resolver {
     for (Points& points : item.points) {
       ResolvePoints(item, points, scope);
     }
+    for (ElementOf& element : item.elements) ResolveElement(item, element, scope);
+    if (!item.writes_memory.empty()) WritesMemory(item, scope);
     if (!item.high_text.empty()) HighBits(item, scope);
     for (SetsBase& sets : item.sets) {
       sets.base_index = FindByName(model_.bases, sets.base.text);
@@ -1196,6 +1218,64 @@ class Resolver {
     }
   }
 
+  int FindData(const Deferred& text) {
+    const int data = FindByName(model_.data_kinds, text.text);
+    if (data < 0 && !text.empty()) {
+      Problem(Code::kUnknownReference, text.where,
+              absl::StrCat("there is no <data name=\"", text.text, "\">"));
+    }
+    return data;
+  }
+
+  static bool HasFormats(const std::vector<Value>& values) {
+    return std::any_of(values.begin(), values.end(),
+                       [](const Value& value) { return !value.format.empty(); });
+  }
+
+  void ResolveElement(const Item& item, ElementOf& element, const Scope& scope) {
+    element.data_index = FindData(element.data);
+    element.number_expression = ParseExpression(element.number, scope);
+    element.slot_expression = ParseExpression(element.slot, scope);
+    element.offset_expression = ParseExpression(element.offset, scope);
+    element.condition = ParseCondition(element.when, scope);
+    if (!element.is_step && !HasFormats(NamedValues(item))) {
+      Problem(Code::kBadData, element.where,
+              absl::StrCat("no value of \"", item.name, "\" has components=\"…\""));
+    } else if (element.is_step && !IsWhole(item)) {
+      Problem(Code::kBadData, element.where,
+              absl::StrCat("\"", item.name, "\" is no integer, so it counts no instances"));
+    }
+  }
+
+  // Memory is written in dwords: what is stored is read again as fields of packets.
+  void WritesMemory(Item& item, const Scope& scope) {
+    Cursor cursor(item.writes_memory.text);
+    const FieldRef target = TakeField(cursor, scope, {});
+    if (target.field == nullptr || !cursor.done() ||
+        (target.field->type != FieldType::kAddress && target.field->type != FieldType::kOffset)) {
+      Problem(Code::kBadData, item.writes_memory.where,
+              absl::StrCat("\"", item.writes_memory.text, "\" is no address next to this field"));
+    } else if (item.width % 32 != 0 || item.bit % 8 != 0) {
+      Problem(Code::kBadData, item.writes_memory.where,
+              absl::StrCat("\"", item.name, "\" is no whole number of dwords"));
+    } else {
+      item.stores_ref = target;
+    }
+    item.stores_condition = ParseCondition(item.writes_when, scope);
+  }
+
+  void ResolveDraws(Draws& draws, const Scope& scope) {
+    draws.data_index = FindData(draws.data);
+    draws.indices_index = FindData(draws.indices);
+    draws.indexed_condition = ParseCondition(draws.indexed, scope);
+    draws.condition = ParseCondition(draws.when, scope);
+    draws.first_expression = ParseExpression(draws.first, scope);
+    draws.count_expression = ParseExpression(draws.count, scope);
+    draws.first_instance_expression = ParseExpression(draws.first_instance, scope);
+    draws.instances_expression = ParseExpression(draws.instances, scope);
+    draws.bias_expression = ParseExpression(draws.bias, scope);
+  }
+
   // high="FIELD": the value of FIELD stands above the bits of this one.
   void HighBits(Item& item, const Scope& scope) {
     item.high = ParseExpression(item.high_text, scope);
@@ -1206,8 +1286,8 @@ class Resolver {
       Problem(Code::kBadType, item.high_text.where,
               "only an address or offset continues in another field");
     } else if (item.high.kind == Expression::Kind::kConstant || item.high.multiply != 1 ||
-               item.high.add != 0 || field->type != FieldType::kUint || field == &item ||
-               HasEncoding(*field)) {
+               item.high.power || item.high.add != 0 || field->type != FieldType::kUint ||
+               field == &item || HasEncoding(*field)) {
       Problem(Code::kBadExpression, item.high_text.where,
               absl::StrCat("high=\"", item.high_text.text,
                            "\" must name another field, a uint without an encoding"));
@@ -1264,6 +1344,28 @@ class Resolver {
     points.count_expression = ParseExpression(points.count, scope);
     points.size_expression = ParseExpression(points.size, scope);
     points.stride_expression = ParseExpression(points.stride, scope);
+    points.end_expression = ParseExpression(points.end, scope);
+    points.slot_expression = ParseExpression(points.slot, scope);
+    points.format_expression = ParseExpression(points.format, scope);
+    points.step_expression = ParseExpression(points.step, scope);
+    points.simd_expression = ParseExpression(points.simd, scope);
+    const Expression& format = points.format_expression;
+    if (format.kind != Expression::Kind::kNone &&
+        (format.kind == Expression::Kind::kConstant || format.power || format.multiply != 1 ||
+         format.add != 0 || !HasFormats(NamedValues(*format.ref.field)))) {
+      Problem(Code::kBadData, points.format.where,
+              absl::StrCat("\"", points.format.text,
+                           "\" names no field whose values have components=\"…\""));
+      points.format_expression = {};
+    }
+    if (points.target == Points::Target::kData && points.target_index >= 0) {
+      const DataKind& kind = model_.data_kinds[static_cast<size_t>(points.target_index)];
+      if (!kind.is_code && (!points.stage.empty() || !points.simd.empty())) {
+        Problem(
+            Code::kBadData, points.where,
+            absl::StrCat("\"", kind.name, "\" is no program (code=\"true\"), so it has no stage"));
+      }
+    }
   }
 
   // --- Names ---
@@ -1281,6 +1383,7 @@ class Resolver {
           .notes.push_back({old->second, "the other is here"});
     };
     for (const Enum& e : model_.enums) {
+      if (e.only_names) continue;  // generated code does not have it
       for (const Value& value : e.values) {
         if (value.value <= 0xffffffffu) continue;
         Problem(
@@ -1378,7 +1481,7 @@ class Resolver {
       }
     }
     for (size_t i = 0; i < model_.enums.size(); ++i) {
-      if (!enum_used_[i]) {
+      if (!enum_used_[i] && !names_used_[i]) {
         Problem(Code::kUnusedEnum, model_.enums[i].where,
                 absl::StrCat("no field has the type \"", model_.enums[i].name, "\""));
       }
@@ -1390,7 +1493,7 @@ class Resolver {
   Model& model_;
   Container* container_ = nullptr;
   std::map<std::string, int> containers_, enums_;
-  std::vector<bool> enum_used_;
+  std::vector<bool> enum_used_, names_used_;
   std::vector<bool> is_part_;
   std::map<std::string, const Value*> constants_;  // of the container at hand
   std::set<std::pair<const Item*, const Item*>> overlaps_;

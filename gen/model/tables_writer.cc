@@ -30,6 +30,16 @@ class Writer {
     for (size_t i = 0; i < model_.containers.size(); ++i) Rest(i);
     Streams();
     for (const Engine& e : model_.engines) engines_.push_back({String(e.name), String(e.aliases)});
+    for (const DataKind& kind : model_.data_kinds) {
+      const auto first = static_cast<uint32_t>(instructions_.size());
+      for (const Instruction& i : kind.instructions) {
+        instructions_.push_back({i.mask, i.value, i.bytes, i.end_bit.value_or(t::kNone)});
+      }
+      data_.push_back({String(kind.name),
+                       AddFormat(kind.format),
+                       kind.is_code,
+                       {first, static_cast<uint32_t>(kind.instructions.size())}});
+    }
     for (const Base& b : model_.bases) bases_.push_back({String(b.name)});
     for (const Space& s : model_.spaces) spaces_.push_back({String(s.name), s.number});
     std::stable_sort(
@@ -141,14 +151,31 @@ class Writer {
       const Enum& e = model_.enums[static_cast<size_t>(item.type_index)];
       return Named(&e, e.name, e.values);
     }
+    if (item.names_index >= 0) {
+      const Enum& e = model_.enums[static_cast<size_t>(item.names_index)];
+      return Named(&e, e.name, e.values);
+    }
     return item.values.empty() ? t::kNone : Named(&item, "", item.values);
+  }
+
+  uint32_t AddFormat(const DataFormat& format) {
+    if (format.empty()) return t::kNone;
+    const auto first = static_cast<uint32_t>(components_.size());
+    for (const DataComponent& c : format.components) {
+      components_.push_back({String(c.name), static_cast<uint16_t>(c.bit),
+                             static_cast<uint8_t>(c.width), static_cast<t::ComponentType>(c.type)});
+    }
+    formats_.push_back({{first, static_cast<uint32_t>(format.components.size())}, format.bits});
+    return static_cast<uint32_t>(formats_.size()) - 1;
   }
 
   uint32_t Named(const void* key, const std::string& name, const std::vector<Value>& values) {
     const auto [it, fresh] = named_.emplace(key, static_cast<uint32_t>(enums_.size()));
     if (!fresh) return it->second;
     const auto first = static_cast<uint32_t>(values_.size());
-    for (const Value& v : values) values_.push_back({v.value, String(v.name), 0});
+    for (const Value& v : values) {
+      values_.push_back({v.value, String(v.name), AddFormat(v.format)});
+    }
     std::stable_sort(
         values_.begin() + first, values_.end(),
         [](const t::NamedValue& a, const t::NamedValue& b) { return a.value < b.value; });
@@ -193,6 +220,7 @@ class Writer {
     t::Expression out{};
     out.container = t::kNone;
     out.leaf = t::kNone;
+    out.power = expression.power;
     out.multiply = expression.multiply;
     out.add = expression.add;
     switch (expression.kind) {
@@ -271,6 +299,7 @@ class Writer {
       relations_.push_back(
           {static_cast<t::RelationKind>(r.kind), static_cast<uint32_t>(r.container)});
     }
+    out.draw = c.draws.empty() ? t::kNone : AddDraw(c.draws[0], self);
     containers_.push_back(out);
     if (c.kind == ContainerKind::kRegister) {
       registers_.push_back({c.register_offset, static_cast<uint32_t>(i)});
@@ -284,7 +313,8 @@ class Writer {
       const bool any = e.minus != 0 || e.groups != 0 || e.align != 0 || item.multiple != 0 ||
                        item.forced || item.min || item.max || !item.points.empty() ||
                        !item.sets.empty() || item.writes_ref.field != nullptr ||
-                       !item.unit.empty() || item.high.kind != Expression::Kind::kNone;
+                       !item.unit.empty() || item.high.kind != Expression::Kind::kNone ||
+                       item.stores_ref.field != nullptr || !item.elements.empty();
       if (!any) continue;
       const Asker asker{&f, flat[i].scope, flat[i].index};
       t::Extra extra{};
@@ -295,7 +325,7 @@ class Writer {
       extra.forced = item.forced.value_or(0);
       extra.min = item.min.value_or(0);
       extra.max = item.max.value_or(0);
-      extra.pointer = item.points.empty() ? t::kNone : AddPointer(item.points[0], asker);
+      extra.pointer = AddPointers(item.points, asker);
       extra.sets_base = t::kNone;
       extra.sets_when = t::kNone;
       if (!item.sets.empty()) {
@@ -306,13 +336,57 @@ class Writer {
           item.writes_ref.field == nullptr ? t::kNone : Find(item.writes_ref, asker);
       extra.unit = String(item.unit);
       extra.high = AddExpression(item.high, asker);
+      extra.stores_leaf =
+          item.stores_ref.field == nullptr ? t::kNone : Find(item.stores_ref, asker);
+      extra.stores_when = AddCondition(item.stores_condition, asker);
+      extra.element = item.elements.empty() ? t::kNone : AddElement(item.elements[0], asker);
       leaves_[first + i].extra = static_cast<uint32_t>(extras_.size());
       extras_.push_back(extra);
     }
   }
 
+  // Each names the one that counts where its own condition does not hold.
+  uint32_t AddPointers(const std::vector<Points>& all, const Asker& asker) {
+    uint32_t first = t::kNone, last = t::kNone;
+    for (const Points& points : all) {
+      const uint32_t index = AddPointer(points, asker);
+      if (first == t::kNone) first = index;
+      if (last != t::kNone) pointers_[last].next = index;
+      last = index;
+    }
+    return first;
+  }
+
+  uint32_t AddElement(const ElementOf& from, const Asker& asker) {
+    t::Element out{};
+    out.kind = from.is_step ? t::ElementKind::kStep : t::ElementKind::kFormat;
+    out.data = static_cast<uint32_t>(from.data_index);
+    out.number = AddExpression(from.number_expression, asker);
+    out.slot = AddExpression(from.slot_expression, asker);
+    out.offset = AddExpression(from.offset_expression, asker);
+    out.when = AddCondition(from.condition, asker);
+    elements_.push_back(out);
+    return static_cast<uint32_t>(elements_.size()) - 1;
+  }
+
+  uint32_t AddDraw(const Draws& from, const Asker& asker) {
+    t::Draw out{};
+    out.data = static_cast<uint32_t>(from.data_index);
+    out.indices = from.indices_index < 0 ? t::kNone : static_cast<uint32_t>(from.indices_index);
+    out.indexed = AddCondition(from.indexed_condition, asker);
+    out.when = AddCondition(from.condition, asker);
+    out.first = AddExpression(from.first_expression, asker);
+    out.count = AddExpression(from.count_expression, asker);
+    out.first_instance = AddExpression(from.first_instance_expression, asker);
+    out.instances = AddExpression(from.instances_expression, asker);
+    out.bias = AddExpression(from.bias_expression, asker);
+    draws_.push_back(out);
+    return static_cast<uint32_t>(draws_.size()) - 1;
+  }
+
   uint32_t AddPointer(const Points& points, const Asker& asker) {
     t::Pointer out{};
+    out.next = t::kNone;
     switch (points.target) {
       case Points::Target::kStruct:
         out.target_kind = t::TargetKind::kStruct;
@@ -320,7 +394,7 @@ class Writer {
         break;
       case Points::Target::kData:
         out.target_kind = t::TargetKind::kData;
-        out.target = String(points.to.text);
+        out.target = static_cast<uint32_t>(points.target_index);
         break;
       case Points::Target::kStream:
         out.target_kind = t::TargetKind::kStream;
@@ -334,6 +408,12 @@ class Writer {
     out.count = AddExpression(points.count_expression, asker);
     out.size = AddExpression(points.size_expression, asker);
     out.stride = AddExpression(points.stride_expression, asker);
+    out.end = AddExpression(points.end_expression, asker);
+    out.slot = AddExpression(points.slot_expression, asker);
+    out.format = AddExpression(points.format_expression, asker);
+    out.step = AddExpression(points.step_expression, asker);
+    out.simd = AddExpression(points.simd_expression, asker);
+    out.stage = String(points.stage);
     out.limit = points.limit;
     out.access = static_cast<t::Access>(points.access);
     out.until_zero = points.until_zero;
@@ -428,6 +508,12 @@ class Writer {
     header.bases = Append(bases_);
     header.spaces = Append(spaces_);
     header.registers = Append(registers_);
+    header.components = Append(components_);
+    header.formats = Append(formats_);
+    header.data = Append(data_);
+    header.instructions = Append(instructions_);
+    header.elements = Append(elements_);
+    header.draws = Append(draws_);
     header.by_name = Append(by_name_);
     header.strings = Append(strings_);
     header.bytes = static_cast<uint32_t>(block_.size() * 8);
@@ -455,6 +541,12 @@ class Writer {
   std::vector<t::Relation> relations_;
   std::vector<t::Stream> streams_;
   std::vector<t::UnknownLength> unknown_;
+  std::vector<t::Component> components_;
+  std::vector<t::Format> formats_;
+  std::vector<t::DataKind> data_;
+  std::vector<t::Instruction> instructions_;
+  std::vector<t::Element> elements_;
+  std::vector<t::Draw> draws_;
   std::vector<t::OpcodeGroup> groups_;
   std::vector<t::Opcode> opcodes_;
   std::vector<t::Engine> engines_;

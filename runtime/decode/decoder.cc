@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "runtime/decode/data.h"
 
 namespace packsmith::decode {
 namespace {
@@ -18,6 +19,7 @@ constexpr uint64_t kLongestUnknown = 4096;
 constexpr uint64_t kLeastRead = 4;
 constexpr size_t kMostFaults = 64;  // of one record
 constexpr int kFarthestLook = 256;  // packets
+constexpr size_t kMostSlots = 64;   // vertex buffers, vertex elements
 constexpr uint64_t kBriefWindow = 1 << 20;
 constexpr size_t kBriefs = 256;  // handed over at a time
 
@@ -45,7 +47,15 @@ absl::string_view FaultKindName(FaultKind kind) {
 }
 
 Decoder::Decoder(const tables::Tables& tables, Sink& sink, const Options& options)
-    : tables_(tables), sink_(sink), options_(options), actions_(tables.containers().size()) {
+    : tables_(tables),
+      sink_(sink),
+      options_(options),
+      actions_(tables.containers().size()),
+      drawn_(tables.data_kinds().size()) {
+  for (const tables::Draw& draw : tables.draws()) {
+    drawn_[draw.data] = true;
+    if (draw.indices != tables::kNone) drawn_[draw.indices] = true;
+  }
   for (const tables::Expression& e : tables.expressions()) {
     if (e.kind == tables::ExpressionKind::kState) actions_[e.container].remembered = true;
   }
@@ -53,16 +63,29 @@ Decoder::Decoder(const tables::Tables& tables, Sink& sink, const Options& option
     for (const tables::Leaf& leaf : tables.leaves(leaves)) {
       if (leaf.extra == tables::kNone) continue;
       const tables::Extra& extra = tables.extra(leaf.extra);
-      actions.pointers |= extra.pointer != tables::kNone;
-      if (extra.pointer != tables::kNone) {
-        const tables::Pointer& pointer = tables.pointer(extra.pointer);
-        for (const uint32_t e : {pointer.count, pointer.size, pointer.stride, extra.high}) {
-          actions.asks_state |=
-              e != tables::kNone && tables.expression(e).kind == tables::ExpressionKind::kState;
+      const auto asks = [&](uint32_t e) {
+        actions.asks_state |=
+            e != tables::kNone && tables.expression(e).kind == tables::ExpressionKind::kState;
+      };
+      for (uint32_t p = extra.pointer; p != tables::kNone; p = tables.pointer(p).next) {
+        const tables::Pointer& pointer = tables.pointer(p);
+        actions.pointers = true;
+        for (const uint32_t e : {pointer.count, pointer.size, pointer.stride, pointer.end,
+                                 pointer.slot, pointer.format, pointer.step, pointer.simd}) {
+          asks(e);
         }
+        actions.describes_data |=
+            pointer.target_kind == tables::TargetKind::kData && drawn_[pointer.target];
       }
-      actions.sets_or_writes |=
-          extra.sets_base != tables::kNone || extra.writes_leaf != tables::kNone;
+      if (extra.pointer != tables::kNone) asks(extra.high);
+      if (extra.element != tables::kNone) {
+        const tables::Element& element = tables.element(extra.element);
+        for (const uint32_t e : {element.number, element.slot, element.offset}) asks(e);
+        actions.describes_data |= drawn_[element.data];
+      }
+      actions.sets_or_writes |= extra.sets_base != tables::kNone ||
+                                extra.writes_leaf != tables::kNone ||
+                                extra.stores_leaf != tables::kNone;
     }
   };
   for (size_t i = 0; i < actions_.size(); ++i) {
@@ -92,11 +115,12 @@ Decoder::Decoder(const tables::Tables& tables, Sink& sink, const Options& option
       const auto asks = [&](tables::Range leaves) {
         for (const tables::Leaf& leaf : tables_.leaves(leaves)) {
           if (leaf.extra == tables::kNone) continue;
-          const uint32_t pointer = tables_.extra(leaf.extra).pointer;
-          if (pointer == tables::kNone) continue;
-          const tables::Pointer& p = tables_.pointer(pointer);
-          if (p.target_kind == tables::TargetKind::kStruct && actions_[p.target].asks_state) {
-            return true;
+          for (uint32_t i = tables_.extra(leaf.extra).pointer; i != tables::kNone;
+               i = tables_.pointer(i).next) {
+            const tables::Pointer& p = tables_.pointer(i);
+            if (p.target_kind == tables::TargetKind::kStruct && actions_[p.target].asks_state) {
+              return true;
+            }
           }
         }
         return false;
@@ -188,6 +212,17 @@ void Decoder::WalkSubmission(const Dump& dump, const Submission& submission) {
   memory_ = &dump.memory;
   state_ = &states_[{submission.context, submission.slot}];
   state_->bases.resize(tables_.bases().size());
+  state_->rows.resize(drawn_.size());
+  for (size_t i = 0; i < drawn_.size(); ++i) {
+    if (!drawn_[i]) continue;
+    state_->rows[i].slots.resize(kMostSlots);
+    state_->rows[i].elements.resize(kMostSlots);
+  }
+  // What is read is shown once a submission at least: its memory may be other memory.
+  state_->last_read.reset();
+  overlay_.Clear();
+  code_.clear();
+  code_begins_.clear();
   // The same addresses may hold other packets now.
   state_->ahead.clear();
   state_->ahead_begin = 1;
@@ -203,7 +238,7 @@ void Decoder::WalkSubmission(const Dump& dump, const Submission& submission) {
   packets_ = 0;
   structs_ = 0;
   nested_streams_ = 0;
-  said_packets_ = said_structs_ = said_pointers_ = said_streams_ = false;
+  said_packets_ = said_structs_ = said_pointers_ = said_streams_ = said_stores_ = false;
   FlushBriefs();
   ++summary_.submissions;
   sink_.OnSubmission(submission, next_id_++);
@@ -237,9 +272,9 @@ void Decoder::WalkSubmission(const Dump& dump, const Submission& submission) {
 
 void Decoder::WalkStream(uint32_t stream, uint64_t engines, Frame frame, uint64_t parent) {
   const uint64_t align = tables_.stream(stream).align;
-  frame.seen = {{frame.space, frame.address}};
+  frame.seen = {{frame.space, frame.address, overlay_.version()}};
   std::vector<Frame> stack{std::move(frame)};
-  std::vector<uint8_t> scratch;
+  std::vector<uint8_t> scratch, patched;
   tables::PacketFinder& finder = Finder(stream, engines);
   while (!stack.empty()) {
     Frame& top = stack.back();
@@ -275,7 +310,8 @@ void Decoder::WalkStream(uint32_t stream, uint64_t engines, Frame frame, uint64_
     looked_ahead_ =
         actions_[container].asks_state && options_.follow == Follow::kAll && !options_.brief;
     if (looked_ahead_) LookAhead(stream, engines, top);
-    Packet(container, top, bytes, length, parent);
+    const absl::Span<const uint8_t> now = Patched(top.space, top.address, bytes, patched);
+    Packet(container, top, bytes, now, length, parent);
     if (bytes.size() < length) {
       Problem(absl::StrCat(tables_.string(c.name), " at ", Bytes48(top.address), " has ", length,
                            " bytes, ", bytes.size(), " of them are there"));
@@ -285,7 +321,7 @@ void Decoder::WalkStream(uint32_t stream, uint64_t engines, Frame frame, uint64_
     const uint64_t next = AddSaturated(top.address, AlignUp(length, align));
     if (c.flows.count == 0) {
       top.address = next;
-    } else if (!Flow(c, bytes, next, stack)) {
+    } else if (!Flow(c, now, next, stack)) {
       return;
     }
   }
@@ -325,7 +361,10 @@ bool Decoder::Flow(const tables::Container& container, absl::Span<const uint8_t>
     at.owner = &container;
     Target target{own_space_, 0, true};
     if (leaf.extra != tables::kNone && tables_.extra(leaf.extra).pointer != tables::kNone) {
-      target = TargetOf(at, tables_.pointer(tables_.extra(leaf.extra).pointer), scope, bytes);
+      const tables::Extra& extra = tables_.extra(leaf.extra);
+      const tables::Pointer* pointer = PointerOf(extra, scope);
+      target = TargetOf(at, pointer != nullptr ? *pointer : tables_.pointer(extra.pointer), scope,
+                        bytes);
     } else {
       // Without a pointer nobody has looked at the target yet.
       target.address = scope.Number(flow.target).value_or(0);
@@ -358,10 +397,10 @@ bool Decoder::Flow(const tables::Container& container, absl::Span<const uint8_t>
                        ~uint64_t{0},
                        depth,
                        target.address,
-                       {{target.space, target.address}}});
+                       {{target.space, target.address, overlay_.version()}}});
       return true;
     }
-    if (!stack.back().seen.insert({target.space, target.address}).second) {
+    if (!stack.back().seen.insert({target.space, target.address, overlay_.version()}).second) {
       FlushBriefs();
       sink_.OnRemark(absl::StrCat("the jump at ", Bytes48(here), " leads back to ",
                                   Bytes48(target.address), ", which is decoded already"),
@@ -377,17 +416,17 @@ bool Decoder::Flow(const tables::Container& container, absl::Span<const uint8_t>
   return true;
 }
 
-uint64_t Decoder::Packet(uint32_t index, const Frame& frame, absl::Span<const uint8_t> bytes,
-                         uint64_t length, uint64_t parent) {
+void Decoder::Packet(uint32_t index, const Frame& frame, absl::Span<const uint8_t> bytes,
+                     absl::Span<const uint8_t> now, uint64_t length, uint64_t parent) {
   const tables::Container& container = tables_.container(index);
   const Actions& actions = actions_[index];
   packets_ += 1 + bytes.size() / 64;
   // Before its pointers are looked at: parts ask for fields of the header that they follow.
-  Remember(index, bytes);
+  Remember(index, now);
   faults_.clear();
   if (!options_.brief) {
     CheckFields(container, bytes, length);
-    if (actions.pointers && options_.follow != Follow::kNone) CheckPointers(container, bytes);
+    if (actions.pointers && options_.follow != Follow::kNone) CheckPointers(container, now);
   }
   Record record;
   record.type = RecordType::kPacket;
@@ -399,16 +438,30 @@ uint64_t Decoder::Packet(uint32_t index, const Frame& frame, absl::Span<const ui
   record.name = tables_.string(container.name);
   record.bytes = bytes;
   record.faults = faults_;
+  record.stored = stored_;
   Emit(record);
   if (container.role == tables::Role::kDraw) ++summary_.draws;
   if (container.role == tables::Role::kDispatch) ++summary_.dispatches;
   if (actions.sets_or_writes) {
-    SetsAndWrites(container, bytes, frame.space, frame.address, record.id);
+    SetsAndWrites(container, now, frame.space, frame.address, record.id);
   }
-  if (actions.pointers && options_.follow == Follow::kAll && !options_.brief) {
-    FollowPointers(container, bytes, record.id, 0);
-  }
-  return record.id;
+  if (options_.follow != Follow::kAll || options_.brief) return;
+  if (actions.describes_data) DescribeData(container, now);
+  if (actions.pointers) FollowPointers(container, now, record.id, 0);
+  if (container.draw != tables::kNone) DrawData(container, now, record.id);
+}
+
+absl::Span<const uint8_t> Decoder::Patched(uint32_t space, uint64_t address,
+                                           absl::Span<const uint8_t> bytes,
+                                           std::vector<uint8_t>& scratch) {
+  stored_.clear();
+  overlay_.ForEach(space, address, bytes.size(), [&](uint64_t at, uint32_t value, uint64_t by) {
+    if (std::memcmp(bytes.data() + at, &value, 4) == 0) return;
+    if (stored_.empty()) scratch.assign(bytes.begin(), bytes.end());
+    std::memcpy(scratch.data() + at, &value, 4);
+    stored_.push_back({at * 8, 32, value, by});
+  });
+  return stored_.empty() ? bytes : absl::MakeConstSpan(scratch);
 }
 
 void Decoder::LookAhead(uint32_t stream, uint64_t engines, const Frame& frame) {
@@ -431,11 +484,12 @@ void Decoder::LookAhead(uint32_t stream, uint64_t engines, const Frame& frame) {
     if (index == tables::kNone) break;
     const tables::Container& c = tables_.container(index);
     const uint64_t length = LengthOf(tables_, c, bytes);
-    if (c.role != tables::Role::kOther || c.flows.count != 0 || length > bytes.size()) break;
+    if (c.flows.count != 0 || length > bytes.size()) break;
     if (actions_[index].remembered) {
       bytes = bytes.subspan(0, length);
       state.ahead[index] = {address, {bytes.begin(), bytes.end()}};
     }
+    if (c.role != tables::Role::kOther) break;
     address = AddSaturated(address, AlignUp(length, tables_.stream(stream).align));
   }
   state.ahead_end = std::max(address, frame.address + 1);
@@ -607,6 +661,13 @@ Decoder::Target Decoder::TargetOf(const FieldAt& at, const tables::Pointer& poin
   return target;
 }
 
+const tables::Pointer* Decoder::PointerOf(const tables::Extra& extra, const Scope& scope) const {
+  for (uint32_t i = extra.pointer; i != tables::kNone; i = tables_.pointer(i).next) {
+    if (scope.Holds(tables_.pointer(i).when)) return &tables_.pointer(i);
+  }
+  return nullptr;
+}
+
 // Calls visit(at, pointer, scope) for each field that points somewhere now.
 namespace {
 
@@ -617,9 +678,13 @@ void ForEachPointer(const tables::Tables& tables, const tables::Container& conta
     if (at.leaf->extra == tables::kNone || at.cut) return;
     const tables::Extra& extra = tables.extra(at.leaf->extra);
     if (extra.pointer == tables::kNone) return;
-    const tables::Pointer& pointer = tables.pointer(extra.pointer);
     const Scope scope(tables, at, bytes);
-    if (scope.Holds(pointer.when)) visit(at, pointer, scope);
+    for (uint32_t i = extra.pointer; i != tables::kNone; i = tables.pointer(i).next) {
+      const tables::Pointer& pointer = tables.pointer(i);
+      if (!scope.Holds(pointer.when)) continue;
+      visit(at, pointer, scope);
+      break;
+    }
   });
 }
 
@@ -634,8 +699,8 @@ void Decoder::CheckPointers(const tables::Container& container, absl::Span<const
         }
         // Only what would be read can be missing: dumps rarely have textures and render
         // targets.
-        if (LeadsNowhere(pointer, scope)) return;
         const Target target = TargetOf(at, pointer, scope, bytes);
+        if (LeadsNowhere(pointer, scope, target)) return;
         if (!target.base_known) {
           AddFault(FaultKind::kUnmapped, at.bit, at.width, target.address,
                    absl::StrCat("the ", tables_.string(tables_.bases()[pointer.base].name),
@@ -650,8 +715,33 @@ void Decoder::CheckPointers(const tables::Container& container, absl::Span<const
 void Decoder::SetsAndWrites(const tables::Container& container, absl::Span<const uint8_t> bytes,
                             uint32_t space, uint64_t address, uint64_t parent) {
   ForEachField(tables_, container, bytes, [&](const FieldAt& at) {
-    if (at.leaf->extra == tables::kNone || at.cut) return;
+    if (at.leaf->extra == tables::kNone) return;
     const tables::Extra& extra = tables_.extra(at.leaf->extra);
+    if (extra.stores_leaf != tables::kNone) {
+      // A short form of the packet may have only some of the field's dwords; those are stored.
+      const Scope scope(tables_, at, bytes);
+      const tables::Leaf& leaf = tables_.leaf(extra.stores_leaf);
+      FieldAt to = at;
+      to.leaf = &leaf;
+      to.bit = scope.BitOf(extra.stores_leaf);
+      to.width = leaf.width;
+      if (at.bit % 8 == 0 && to.bit + to.width <= bytes.size() * 8 &&
+          scope.Holds(extra.stores_when)) {
+        Target target{own_space_, scope.Number(extra.stores_leaf).value_or(0), true};
+        if (leaf.extra != tables::kNone) {
+          const tables::Pointer* pointer = PointerOf(tables_.extra(leaf.extra), scope);
+          if (pointer != nullptr) target = TargetOf(to, *pointer, scope, bytes);
+        }
+        if (target.base_known && !overlay_.Store(target.space, target.address,
+                                                 bytes.subspan(at.bit / 8, at.width / 8), parent)) {
+          ProblemOnce(said_stores_,
+                      absl::StrCat("packets of the submission store more than ", Overlay::kMost,
+                                   " dwords; jumps to where later ones lead are not "
+                                   "followed"));
+        }
+      }
+    }
+    if (at.cut) return;
     if (extra.sets_base == tables::kNone && extra.writes_leaf == tables::kNone) return;
     const Scope scope(tables_, at, bytes);
     if (extra.sets_base != tables::kNone && scope.Holds(extra.sets_when)) {
@@ -691,7 +781,7 @@ void Decoder::FollowPointers(const tables::Container& container, absl::Span<cons
       [&](const FieldAt& at, const tables::Pointer& pointer, const Scope& scope) {
         const Target target = TargetOf(at, pointer, scope, bytes);
         if (!target.base_known || memory_->Find(target.space, target.address) == nullptr) return;
-        if (LeadsNowhere(pointer, scope)) return;
+        if (LeadsNowhere(pointer, scope, target)) return;
         if (depth >= options_.deepest_pointer) {
           ProblemOnce(
               said_pointers_,
@@ -727,25 +817,309 @@ void Decoder::FollowPointers(const tables::Container& container, absl::Span<cons
             --nested_streams_;
             break;
           }
-          case tables::TargetKind::kData: {
-            const uint64_t size = Evaluate(pointer.size, scope).value_or(0);
-            std::vector<uint8_t> scratch;
-            faults_.clear();
-            Record record;
-            record.type = RecordType::kData;
-            record.parent = parent;
-            record.space = target.space;
-            record.address = target.address;
-            record.name = tables_.string(pointer.target);
-            record.bytes = Bytes(target.space, target.address,
-                                 std::min(size, options_.most_data_bytes), scratch);
-            record.data_size = size;
-            record.data_stride = Evaluate(pointer.stride, scope).value_or(0);
-            Emit(record);
+          case tables::TargetKind::kData:
+            if (tables_.data(pointer.target).is_code != 0) {
+              FollowCode(pointer, scope, target, parent);
+            } else {
+              FollowData(pointer, scope, target, parent);
+            }
             break;
-          }
         }
       });
+}
+
+bool Decoder::MayFollow(uint64_t bytes) {
+  if (structs_ >= most_structs_) {
+    ProblemOnce(said_structs_,
+                absl::StrCat("stopped following pointers after ", most_structs_,
+                             " structures, more than a dump of this size should have"));
+    return false;
+  }
+  structs_ += 1 + bytes / 1024;
+  return true;
+}
+
+Decoder::Formatted Decoder::FormatOf(const tables::Pointer& pointer, const Scope& scope) const {
+  if (pointer.format == tables::kNone) {
+    const uint32_t format = tables_.data(pointer.target).format;
+    return format == tables::kNone ? Formatted{} : Formatted{&tables_.format(format), {}};
+  }
+  const tables::Expression& e = tables_.expression(pointer.format);
+  const absl::optional<uint64_t> value = Evaluate(pointer.format, scope);
+  if (!value || e.kind == tables::ExpressionKind::kConstant) return {};
+  const tables::NamedValue* named = tables_.FindValue(tables_.leaf(e.leaf), *value);
+  if (named == nullptr || named->format == tables::kNone) return {};
+  return {&tables_.format(named->format), tables_.string(named->name)};
+}
+
+void Decoder::FollowData(const tables::Pointer& pointer, const Scope& scope, const Target& target,
+                         uint64_t parent) {
+  const uint64_t size = SizeOf(pointer, scope, target);
+  const uint64_t stride = Evaluate(pointer.stride, scope).value_or(0);
+  const Formatted formatted = FormatOf(pointer, scope);
+  const absl::string_view name = tables_.string(tables_.data(pointer.target).name);
+  if (formatted.format != nullptr) {
+    Slot slot{true, target.space, target.address, size, stride, false, 1, formatted.format, {}};
+    if (slot.stride == 0) slot.stride = formatted.format->bits / 8;
+    elements_.assign(1, {formatted.format, formatted.name, 0, 0});
+    if (!ShowRows(name, slot, -1, 0, ~uint64_t{0}, parent).empty()) return;
+  }
+  if (!MayFollow(0)) return;
+  faults_.clear();
+  Record record;
+  record.type = RecordType::kData;
+  record.parent = parent;
+  record.space = target.space;
+  record.address = target.address;
+  record.name = name;
+  record.bytes =
+      Bytes(target.space, target.address, std::min(size, options_.most_data_bytes), row_bytes_);
+  record.data_size = size;
+  record.data_stride = stride;
+  Emit(record);
+}
+
+absl::Span<const uint8_t> Decoder::ShowRows(absl::string_view name, const Slot& slot,
+                                            int64_t number, uint64_t first, uint64_t most,
+                                            uint64_t parent) {
+  uint64_t extent = 0;
+  for (const DataElement& element : elements_) {
+    extent = std::max<uint64_t>(extent, element.offset + element.format->bits / 8);
+  }
+  if (extent == 0 || slot.size < extent) return {};
+  uint64_t rows = 1;
+  if (slot.stride != 0) {
+    const uint64_t have = (slot.size - extent) / slot.stride + 1;
+    if (first >= have) return {};
+    rows = std::min(most, have - first);
+  } else {
+    first = 0;
+  }
+  uint64_t shown = std::min(rows, std::max<uint64_t>(options_.most_rows, 1));
+  if (slot.stride != 0) {
+    const uint64_t fit =
+        options_.most_row_bytes > extent ? (options_.most_row_bytes - extent) / slot.stride + 1 : 1;
+    shown = std::min(shown, fit);
+  }
+  if (shown == 0 || !MayFollow(shown * slot.stride)) return {};
+  const uint64_t skip = first * slot.stride;  // less than the slot's size
+  faults_.clear();
+  Record record;
+  record.type = RecordType::kData;
+  record.parent = parent;
+  record.space = slot.space;
+  record.address = AddSaturated(slot.address, skip);
+  record.name = name;
+  record.bytes = Bytes(slot.space, record.address, (shown - 1) * slot.stride + extent, row_bytes_);
+  if (record.bytes.size() < extent) return {};
+  record.data_size = slot.size - skip;
+  record.data_stride = slot.stride;
+  record.elements = elements_;
+  record.data_first = first;
+  record.data_rows = rows;
+  record.slot = number;
+  record.per_instance = slot.per_instance;
+  record.step = slot.step;
+  Emit(record);
+  return record.bytes;
+}
+
+Decoder::Code Decoder::CodeOf(const tables::DataKind& kind, const tables::Pointer& pointer,
+                              const Scope& scope, const Target& target) {
+  const std::pair<uint32_t, uint64_t> key{target.space, target.address};
+  code_begins_.insert(key);
+  const auto known = code_.find(key);
+  if (known != code_.end()) return known->second;
+  Code code{options_.most_code_bytes, "limit"};
+  if (const uint64_t said = SizeOf(pointer, scope, target); said != 0) {
+    code = {std::min(said, code.size), "size"};
+  }
+  // The next program that is known, if it begins before this one ends.
+  const auto next = code_begins_.upper_bound(key);
+  if (next != code_begins_.end() && next->first == target.space &&
+      next->second - target.address < code.size) {
+    code = {next->second - target.address, "next kernel"};
+  }
+  const absl::Span<const uint8_t> bytes =
+      Bytes(target.space, target.address, code.size, row_bytes_);
+  if (bytes.size() < code.size) code = {bytes.size(), "memory"};
+  const CodeEnd end = FindCodeEnd(tables_, kind, bytes);
+  if (end.found) code = {end.bytes, "end"};
+  structs_ += bytes.size() / 1024;
+  code_.emplace(key, code);
+  return code;
+}
+
+void Decoder::FollowCode(const tables::Pointer& pointer, const Scope& scope, const Target& target,
+                         uint64_t parent) {
+  if (!MayFollow(0)) return;
+  const tables::DataKind& kind = tables_.data(pointer.target);
+  const Code code = CodeOf(kind, pointer, scope, target);
+  Kernel kernel;
+  kernel.stage = tables_.string(pointer.stage);
+  kernel.simd = static_cast<uint32_t>(
+      std::min<uint64_t>(Evaluate(pointer.simd, scope).value_or(0), 0xffffffffu));
+  kernel.ends = code.ends;
+  kernel.code = Bytes(target.space, target.address, code.size, row_bytes_);
+  faults_.clear();
+  Record record;
+  record.type = RecordType::kData;
+  record.parent = parent;
+  record.space = target.space;
+  record.address = target.address;
+  record.name = tables_.string(kind.name);
+  record.bytes = kernel.code.subspan(0, options_.most_data_bytes);
+  record.data_size = kernel.code.size();
+  record.kernel = &kernel;
+  Emit(record);
+}
+
+void Decoder::DescribeData(const tables::Container& container, absl::Span<const uint8_t> bytes) {
+  // The elements of a packet replace those of the last one, for each kind of data.
+  uint32_t described = tables::kNone;
+  uint64_t number = 0;
+  ForEachField(tables_, container, bytes, [&](const FieldAt& at) {
+    if (at.leaf->extra == tables::kNone || at.cut) return;
+    const tables::Extra& extra = tables_.extra(at.leaf->extra);
+    if (extra.pointer == tables::kNone && extra.element == tables::kNone) return;
+    const Scope scope(tables_, at, bytes);
+    if (extra.pointer != tables::kNone) {
+      const tables::Pointer* pointer = PointerOf(extra, scope);
+      const tables::Pointer& any = pointer != nullptr ? *pointer : tables_.pointer(extra.pointer);
+      if (any.target_kind == tables::TargetKind::kData && drawn_[any.target]) {
+        Rows& rows = state_->rows[any.target];
+        const uint64_t i = Evaluate(any.slot, scope).value_or(0);
+        if (i < rows.slots.size()) {
+          ++rows.version;
+          Slot& slot = rows.slots[i];
+          slot = {};
+          const Target target = TargetOf(at, any, scope, bytes);
+          if (pointer != nullptr && target.base_known) {
+            const Formatted formatted = FormatOf(any, scope);
+            slot.set = true;
+            slot.space = target.space;
+            slot.address = target.address;
+            slot.size = SizeOf(any, scope, target);
+            slot.stride = Evaluate(any.stride, scope).value_or(0);
+            slot.per_instance = any.step != tables::kNone;
+            slot.step = static_cast<uint32_t>(Evaluate(any.step, scope).value_or(1));
+            slot.format = formatted.format;
+            slot.name = formatted.name;
+          }
+        }
+      }
+    }
+    if (extra.element == tables::kNone) return;
+    const tables::Element& element = tables_.element(extra.element);
+    if (!drawn_[element.data]) return;
+    Rows& rows = state_->rows[element.data];
+    ++rows.version;
+    const uint64_t raw = ReadBits(bytes, at.bit, at.width);
+    const bool holds = scope.Holds(element.when);
+    uint64_t i = number;
+    if (element.kind == tables::ElementKind::kStep || element.number != tables::kNone) {
+      i = Evaluate(element.number, scope).value_or(~uint64_t{0});
+    } else {
+      if (described != element.data) {
+        described = element.data;
+        number = i = 0;
+        for (RowElement& old : rows.elements) old.set = false;
+      }
+      ++number;
+    }
+    if (i >= rows.elements.size()) return;
+    RowElement& row = rows.elements[i];
+    if (element.kind == tables::ElementKind::kStep) {
+      row.per_instance = holds;
+      row.step = static_cast<uint32_t>(raw);
+      return;
+    }
+    const tables::NamedValue* named = tables_.FindValue(*at.leaf, raw);
+    row.set = holds && named != nullptr && named->format != tables::kNone;
+    if (!row.set) return;
+    row.slot = Evaluate(element.slot, scope).value_or(0);
+    row.offset = std::min<uint64_t>(Evaluate(element.offset, scope).value_or(0), 1 << 20);
+    row.format = &tables_.format(named->format);
+    row.name = tables_.string(named->name);
+  });
+}
+
+void Decoder::DrawData(const tables::Container& container, absl::Span<const uint8_t> bytes,
+                       uint64_t parent) {
+  const tables::Draw& draw = tables_.draw(container.draw);
+  const Scope scope(tables_, container, bytes);
+  const bool known = scope.Holds(draw.when);
+  const auto number = [&](uint32_t expression, uint64_t otherwise) {
+    return known ? Evaluate(expression, scope).value_or(otherwise) : otherwise;
+  };
+  Read read{};
+  read.first = number(draw.first, 0);
+  read.count = number(draw.count, ~uint64_t{0});
+  read.first_instance = number(draw.first_instance, 0);
+  read.instances = number(draw.instances, ~uint64_t{0});
+  read.bias = number(draw.bias, 0);
+  read.indexed = draw.indices != tables::kNone && scope.Holds(draw.indexed);
+  const Rows& rows = state_->rows[draw.data];
+  read.rows_version = rows.version;
+  if (read.indexed) read.indices_version = state_->rows[draw.indices].version;
+  if (state_->last_read == read) return;
+  state_->last_read = read;
+  if (read.count == 0 || read.instances == 0) return;
+
+  uint64_t first = read.first;
+  uint64_t count = read.count;
+  if (read.indexed) {
+    Slot slot = state_->rows[draw.indices].slots[0];
+    if (!slot.set || slot.format == nullptr) return;
+    if (slot.stride == 0) slot.stride = slot.format->bits / 8;
+    elements_.assign(1, {slot.format, slot.name, 0, 0});
+    const absl::Span<const uint8_t> shown =
+        ShowRows(tables_.string(tables_.data(draw.indices).name), slot, -1, first, count, parent);
+    // Vertices are shown from the least of these indices on.
+    const uint32_t width = std::min<uint32_t>(slot.format->bits, 64);
+    const uint64_t restart = width == 64 ? ~uint64_t{0} : (uint64_t{1} << width) - 1;
+    uint64_t least = restart;
+    for (uint64_t at = 0; at + width / 8 <= shown.size(); at += slot.stride) {
+      least = std::min(least, ReadBits(shown, at * 8, width));
+    }
+    if (least == restart) return;
+    // A negative bias is added all the same: numbers wrap.
+    first = least + read.bias;
+    count = ~uint64_t{0};
+  }
+  const absl::string_view name = tables_.string(tables_.data(draw.data).name);
+  for (size_t i = 0; i < rows.slots.size(); ++i) {
+    if (!rows.slots[i].set) continue;
+    // Once for what advances by vertex, and once for each step by instance: elements of one
+    // buffer may differ in that.
+    for (size_t from = 0; from < rows.elements.size(); ++from) {
+      const RowElement& lead = rows.elements[from];
+      if (!lead.set || lead.slot != i) continue;
+      Slot slot = rows.slots[i];
+      const auto same = [&](const RowElement& other) {
+        return other.set && other.slot == i && other.per_instance == lead.per_instance &&
+               (!lead.per_instance || other.step == lead.step);
+      };
+      if (std::any_of(rows.elements.begin(), rows.elements.begin() + from, same)) continue;
+      elements_.clear();
+      for (size_t k = from; k < rows.elements.size(); ++k) {
+        const RowElement& other = rows.elements[k];
+        if (!same(other)) continue;
+        elements_.push_back({other.format, other.name, other.offset, static_cast<uint32_t>(k)});
+      }
+      if (lead.per_instance) {
+        slot.per_instance = true;
+        slot.step = lead.step;
+      }
+      uint64_t begin = first, most = count;
+      if (slot.per_instance) {
+        // Instance n has row first_instance + n / step.
+        begin = read.first_instance;
+        most = slot.step == 0 ? 1 : (read.instances - 1) / slot.step + 1;
+      }
+      ShowRows(name, slot, static_cast<int64_t>(i), begin, most, parent);
+    }
+  }
 }
 
 void Decoder::FollowStructs(const tables::Pointer& pointer, const Scope& scope, uint32_t space,
@@ -755,12 +1129,7 @@ void Decoder::FollowStructs(const tables::Pointer& pointer, const Scope& scope, 
   const absl::optional<uint64_t> said = Evaluate(pointer.size, scope);
   std::vector<uint8_t> scratch;
   for (uint64_t i = 0; i < count; ++i) {
-    if (structs_ >= most_structs_) {
-      ProblemOnce(said_structs_,
-                  absl::StrCat("stopped following pointers after ", most_structs_,
-                               " structures, more than a dump of this size should have"));
-      return;
-    }
+    if (!MayFollow(0)) return;
     absl::Span<const uint8_t> bytes =
         Bytes(space, address, std::max<uint64_t>(container.bytes, kLeastRead), scratch);
     if (bytes.empty()) return;
@@ -772,7 +1141,7 @@ void Decoder::FollowStructs(const tables::Pointer& pointer, const Scope& scope, 
         std::all_of(bytes.begin(), bytes.end(), [](uint8_t b) { return b == 0; })) {
       return;
     }
-    structs_ += 1 + bytes.size() / 1024;
+    structs_ += bytes.size() / 1024;
     faults_.clear();
     CheckFields(container, bytes, length);
     CheckPointers(container, bytes);
@@ -802,11 +1171,34 @@ Decoder::Count Decoder::CountOf(const tables::Pointer& pointer, const Scope& sco
   return {said.value_or(1), said.has_value()};
 }
 
-bool Decoder::LeadsNowhere(const tables::Pointer& pointer, const Scope& scope) const {
+bool Decoder::LeadsNowhere(const tables::Pointer& pointer, const Scope& scope,
+                           const Target& target) const {
   if (pointer.target_kind == tables::TargetKind::kData) {
-    return Evaluate(pointer.size, scope).value_or(0) == 0;
+    return tables_.data(pointer.target).is_code == 0 && SizeOf(pointer, scope, target) == 0;
   }
   return CountOf(pointer, scope).count == 0;
+}
+
+uint64_t Decoder::SizeOf(const tables::Pointer& pointer, const Scope& scope,
+                         const Target& target) const {
+  if (pointer.end == tables::kNone) return Evaluate(pointer.size, scope).value_or(0);
+  const absl::optional<uint64_t> end = Evaluate(pointer.end, scope);
+  if (!end) return 0;
+  uint64_t last = *end;
+  if (pointer.base != tables::kNone) last += state_->bases[pointer.base].value_or(0);
+  last &= (uint64_t{1} << 48) - 1;
+  return last < target.address ? 0 : last - target.address + 1;
+}
+
+absl::optional<Decoder::Asked> Decoder::Ask(const tables::Expression& e) const {
+  const tables::Container& container = tables_.container(e.container);
+  const auto ahead = state_->ahead.find(e.container);
+  if (looked_ahead_ && ahead != state_->ahead.end() && here_ < ahead->second.address) {
+    return Asked{&container, ahead->second.bytes};
+  }
+  const auto last = state_->last.find(e.container);
+  if (last == state_->last.end()) return absl::nullopt;
+  return Asked{&container, last->second};
 }
 
 absl::optional<uint64_t> Decoder::Evaluate(uint32_t expression, const Scope& scope) const {
@@ -819,21 +1211,14 @@ absl::optional<uint64_t> Decoder::Evaluate(uint32_t expression, const Scope& sco
     case tables::ExpressionKind::kLeaf:
       value = scope.Number(e.leaf);
       break;
-    case tables::ExpressionKind::kState: {
-      const tables::Container& container = tables_.container(e.container);
-      const auto ahead = state_->ahead.find(e.container);
-      if (looked_ahead_ && ahead != state_->ahead.end() && here_ < ahead->second.address) {
-        value = Scope(tables_, container, ahead->second.bytes).Number(e.leaf);
-        break;
+    case tables::ExpressionKind::kState:
+      if (const absl::optional<Asked> asked = Ask(e)) {
+        value = Scope(tables_, *asked->container, asked->bytes).Number(e.leaf);
       }
-      const auto last = state_->last.find(e.container);
-      if (last == state_->last.end()) return absl::nullopt;
-      value = Scope(tables_, container, last->second).Number(e.leaf);
       break;
-    }
   }
   if (!value) return absl::nullopt;
-  return *value * e.multiply + e.add;
+  return Apply(e, *value);
 }
 
 absl::Span<const uint8_t> Decoder::Bytes(uint32_t space, uint64_t address, uint64_t size,

@@ -7,13 +7,16 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
+#include "absl/container/btree_set.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/types/optional.h"
 #include "runtime/decode/fields.h"
+#include "runtime/decode/overlay.h"
 #include "runtime/decode/record.h"
 #include "runtime/dump/dump.h"
 #include "runtime/tables/packet_finder.h"
@@ -36,7 +39,10 @@ struct Options {
   uint64_t most_structs = uint64_t{1} << 22;
   uint32_t deepest_call = 16;
   uint32_t deepest_pointer = 8;
-  uint64_t most_data_bytes = 64;  // shown of each piece of data
+  uint64_t most_data_bytes = 64;                 // shown of each piece of data that has no rows
+  uint64_t most_rows = 8;                        // shown of vertices, indices and constants
+  uint64_t most_row_bytes = 4096;                // and at most so many bytes of them
+  uint64_t most_code_bytes = uint64_t{1} << 20;  // of a program
   // Only which packets there are, and how many: Sink::OnPackets is called instead of OnRecord.
   // Fields are not looked at (so that there are no faults), and of the pointers only jumps and
   // calls are followed. Ten times as fast.
@@ -68,8 +74,38 @@ class Decoder {
     uint64_t end;  // no packet begins at or after this
     uint32_t depth;
     uint64_t call = 0;  // where the frame began
-    // Where its jumps have led: a frame that comes back to such a place repeats itself.
-    absl::flat_hash_set<std::pair<uint32_t, uint64_t>> seen = {};
+    // Where its jumps have led (space, address), with which stored memory (its version): a frame
+    // that comes back to such a place repeats itself.
+    absl::flat_hash_set<std::tuple<uint32_t, uint64_t, uint64_t>> seen = {};
+  };
+  // Vertices, indices: data whose type other packets say, and that a draw reads.
+  struct Slot {
+    bool set = false;
+    uint32_t space = 0;
+    uint64_t address = 0, size = 0, stride = 0;
+    bool per_instance = false;
+    uint32_t step = 1;
+    const tables::Format* format = nullptr;
+    absl::string_view name;  // of the format
+  };
+  struct RowElement {
+    bool set = false;
+    uint64_t slot = 0, offset = 0;
+    const tables::Format* format = nullptr;
+    absl::string_view name;
+    bool per_instance = false;
+    uint32_t step = 1;
+  };
+  struct Rows {
+    std::vector<Slot> slots;
+    std::vector<RowElement> elements;
+    uint64_t version = 0;  // counts changes
+  };
+  // What a draw reads of its data; the same again says nothing new.
+  struct Read {
+    uint64_t rows_version, indices_version, first, count, first_instance, instances, bias;
+    bool indexed;
+    bool operator==(const Read&) const = default;
   };
   // What a context knows from earlier packets.
   struct State {
@@ -82,6 +118,8 @@ class Decoder {
       std::vector<uint8_t> bytes;
     };
     absl::flat_hash_map<uint32_t, Ahead> ahead;
+    std::vector<Rows> rows;  // by kind of data; only those that draws read have slots
+    absl::optional<Read> last_read;
     uint32_t ahead_space = 0;
     uint64_t ahead_begin = 1, ahead_end = 0;  // addresses that were looked at
   };
@@ -92,6 +130,7 @@ class Decoder {
     bool sets_or_writes = false;
     bool remembered = false;
     bool parts_remembered = false;
+    bool describes_data = false;  // sets slots or elements that draws read
   };
 
   // What a finder's marks say.
@@ -105,9 +144,13 @@ class Decoder {
   void FlushBriefs();
   void WalkSubmission(const Dump& dump, const Submission& submission);
   void WalkStream(uint32_t stream, uint64_t engines, Frame frame, uint64_t parent);
-  // Shows the packet in `bytes` and all that it leads to; returns the record's id.
-  uint64_t Packet(uint32_t container, const Frame& frame, absl::Span<const uint8_t> bytes,
-                  uint64_t length, uint64_t parent);
+  // Shows the packet in `bytes` and all that it leads to. `now` are the bytes as packets before it
+  // have left them.
+  void Packet(uint32_t container, const Frame& frame, absl::Span<const uint8_t> bytes,
+              absl::Span<const uint8_t> now, uint64_t length, uint64_t parent);
+  // The bytes of a packet with what was stored in them; fills stored_.
+  absl::Span<const uint8_t> Patched(uint32_t space, uint64_t address,
+                                    absl::Span<const uint8_t> bytes, std::vector<uint8_t>& scratch);
   // Looks for what later packets of the same draw say.
   void LookAhead(uint32_t stream, uint64_t engines, const Frame& frame);
   // Shows what no packet matches, up to the next plausible packet. Returns how many bytes.
@@ -143,10 +186,45 @@ class Decoder {
     uint64_t count;
     bool known;  // else `count` is the most that are looked at
   };
+  // The first of a field's pointers whose condition holds, or null.
+  const tables::Pointer* PointerOf(const tables::Extra& extra, const Scope& scope) const;
   // No structures, or no bytes.
-  bool LeadsNowhere(const tables::Pointer& pointer, const Scope& scope) const;
+  bool LeadsNowhere(const tables::Pointer& pointer, const Scope& scope, const Target& target) const;
+  // Bytes of data at a target.
+  uint64_t SizeOf(const tables::Pointer& pointer, const Scope& scope, const Target& target) const;
+  struct Formatted {
+    const tables::Format* format = nullptr;
+    absl::string_view name;
+  };
+  Formatted FormatOf(const tables::Pointer& pointer, const Scope& scope) const;
+  // What a packet says of data that draws read.
+  void DescribeData(const tables::Container& container, absl::Span<const uint8_t> bytes);
+  // What a draw reads.
+  void DrawData(const tables::Container& container, absl::Span<const uint8_t> bytes,
+                uint64_t parent);
+  // Shows rows of a slot from `first` on; `elements_` are filled. Returns the bytes that are shown.
+  absl::Span<const uint8_t> ShowRows(absl::string_view name, const Slot& slot, int64_t number,
+                                     uint64_t first, uint64_t most, uint64_t parent);
+  void FollowData(const tables::Pointer& pointer, const Scope& scope, const Target& target,
+                  uint64_t parent);
+  void FollowCode(const tables::Pointer& pointer, const Scope& scope, const Target& target,
+                  uint64_t parent);
+  struct Code {
+    uint64_t size;
+    absl::string_view ends;
+  };
+  Code CodeOf(const tables::DataKind& kind, const tables::Pointer& pointer, const Scope& scope,
+              const Target& target);
+  // Room for one more structure or piece of data; else a problem is said.
+  bool MayFollow(uint64_t bytes);
   Count CountOf(const tables::Pointer& pointer, const Scope& scope) const;
   absl::optional<uint64_t> Evaluate(uint32_t expression, const Scope& scope) const;
+  // The bytes in which an expression's leaf stands now, and how to read them.
+  struct Asked {
+    const tables::Container* container = nullptr;
+    absl::Span<const uint8_t> bytes;
+  };
+  absl::optional<Asked> Ask(const tables::Expression& e) const;
   // Bytes of memory, in one piece; fewer where the memory ends.
   absl::Span<const uint8_t> Bytes(uint32_t space, uint64_t address, uint64_t size,
                                   std::vector<uint8_t>& scratch) const;
@@ -182,7 +260,15 @@ class Decoder {
   bool said_packets_ = false, said_structs_ = false, said_pointers_ = false, said_streams_ = false;
   bool looked_ahead_ = false;  // `ahead` is that of the packet at hand
   uint64_t here_ = 0;          // address of the packet at hand
+  bool said_stores_ = false;
   std::vector<Fault> faults_;
+  Overlay overlay_;
+  std::vector<Stored> stored_;  // in the packet at hand
+  absl::flat_hash_map<std::pair<uint32_t, uint64_t>, Code> code_;
+  absl::btree_set<std::pair<uint32_t, uint64_t>> code_begins_;
+  std::vector<bool> drawn_;  // by kind of data
+  std::vector<DataElement> elements_;
+  std::vector<uint8_t> row_bytes_;
 };
 
 }  // namespace packsmith::decode

@@ -21,10 +21,14 @@ void AppendFieldName(const FieldName& name, std::string& to) {
   absl::StrAppend(&to, name.tail);
 }
 
+uint64_t Scope::BitOf(uint32_t leaf_index) const {
+  const bool in_tail = leaf_index - container_.tail_leaves.first < container_.tail_leaves.count;
+  return tables_.leaf(leaf_index).bit + (in_tail ? tail_base_ : base_);
+}
+
 absl::optional<uint64_t> Scope::Raw(uint32_t leaf_index) const {
   const tables::Leaf& leaf = tables_.leaf(leaf_index);
-  const bool in_tail = leaf_index - container_.tail_leaves.first < container_.tail_leaves.count;
-  const uint64_t bit = leaf.bit + (in_tail ? tail_base_ : base_);
+  const uint64_t bit = BitOf(leaf_index);
   if (leaf.width > 64 || bit + leaf.width > bytes_.size() * 8) return absl::nullopt;
   return ReadBits(bytes_, bit, leaf.width);
 }
@@ -52,12 +56,17 @@ bool Scope::Holds(uint32_t condition) const {
   return false;
 }
 
+uint64_t Apply(const tables::Expression& expression, uint64_t value) {
+  if (expression.power != 0) value = value < 64 ? uint64_t{1} << value : 0;
+  return value * expression.multiply + expression.add;
+}
+
 uint64_t RepeatOf(const tables::Tables& tables, const tables::Part& part, const Scope& scope) {
   if (part.repeat == tables::kNone) return 1;
   const tables::Expression& e = tables.expression(part.repeat);
   const uint64_t repeat = e.kind == tables::ExpressionKind::kConstant
                               ? e.add
-                              : scope.Number(e.leaf).value_or(0) * e.multiply + e.add;
+                              : Apply(e, scope.Number(e.leaf).value_or(0));
   return std::min(repeat, kLongestRecord);
 }
 

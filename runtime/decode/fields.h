@@ -54,6 +54,8 @@ class Scope {
   // Empty where the record is too short to have the leaf.
   absl::optional<uint64_t> Raw(uint32_t leaf_index) const;
   absl::optional<uint64_t> Number(uint32_t leaf_index) const;
+  // Where the leaf stands in the record; it may stand behind its end.
+  uint64_t BitOf(uint32_t leaf_index) const;
   // Terms whose leaf does not exist are false. kNone: true.
   bool Holds(uint32_t condition) const;
 
@@ -96,6 +98,9 @@ void VisitLeaves(absl::Span<const tables::Leaf> leaves, const tables::Tables& ta
 }
 
 }  // namespace internal
+
+// multiply and add of an expression applied to the value of its leaf.
+uint64_t Apply(const tables::Expression& expression, uint64_t value);
 
 // How often a part comes, its condition aside.
 uint64_t RepeatOf(const tables::Tables& tables, const tables::Part& part, const Scope& scope);

@@ -36,6 +36,31 @@ struct Fault {
 enum class RecordType : uint8_t { kPacket, kStruct, kData, kUnknown };
 inline constexpr uint64_t kNoParent = ~uint64_t{0};
 
+// Bits that an earlier packet of the submission has overwritten by the time this one is read. The
+// record's bytes are the dump's; what the packet does (jumps, pointers, bases) follows these.
+struct Stored {
+  uint64_t bit;  // from the start of the record, a multiple of 32
+  uint32_t width;
+  uint64_t value;
+  uint64_t by;  // id of the packet that stores
+};
+
+// One typed value that each row of data has: an attribute of a vertex, an index, a constant.
+struct DataElement {
+  const tables::Format* format = nullptr;  // its components, see data.h
+  absl::string_view name;                  // of the format, empty where it has none
+  uint64_t offset = 0;                     // bytes from the start of the row
+  uint32_t number = 0;                     // which element it is, as packets count them
+};
+
+// A program that a pointer led to.
+struct Kernel {
+  absl::string_view stage;  // "vertex", as the XML says; may be empty
+  uint32_t simd = 0;        // channels that run together; 0: not known
+  absl::string_view ends;   // what its size follows from: "end", "next kernel", "memory", "limit"
+  absl::Span<const uint8_t> code;  // all of it
+};
+
 struct Record {
   RecordType type = RecordType::kPacket;
   uint64_t id = 0;
@@ -52,6 +77,18 @@ struct Record {
   // kData: what the memory has in all, of which `bytes` may be the beginning.
   uint64_t data_size = 0;
   uint64_t data_stride = 0;
+  // kData whose type is known: rows of `data_stride` bytes (0: all rows are the same one), each
+  // with all `elements`. `bytes` begins with row `data_first`, and `data_rows` is how many there
+  // are from there on, of which `bytes` has some (RowsShown in data.h).
+  absl::Span<const DataElement> elements;
+  uint64_t data_first = 0;
+  uint64_t data_rows = 0;
+  int64_t slot = -1;               // which of several of the kind: a vertex buffer's number
+  bool per_instance = false;       // rows count instances, not vertices
+  uint32_t step = 1;               // instances that share a row; 0: all do
+  const Kernel* kernel = nullptr;  // kData that is a program
+  // kPacket.
+  absl::Span<const Stored> stored;
   absl::Span<const Fault> faults;
 };
 

@@ -36,6 +36,12 @@ class Checker {
     Array<Base>("bases", h_.bases);
     Array<Space>("spaces", h_.spaces);
     Array<RegisterEntry>("registers", h_.registers);
+    Array<Component>("components", h_.components);
+    Array<Format>("formats", h_.formats);
+    Array<DataKind>("kinds of data", h_.data);
+    Array<Instruction>("instructions", h_.instructions);
+    Array<Element>("elements", h_.elements);
+    Array<Draw>("draws", h_.draws);
     Array<uint32_t>("names", h_.by_name);
     if (!status_.ok()) return status_;
     // Every string ends inside the pool if the pool ends with a zero.
@@ -100,13 +106,20 @@ class Checker {
       Index(extra.sets_when, h_.conditions, true);
       Index(extra.writes_leaf, h_.leaves, true);
       Index(extra.high, h_.expressions, true);
+      Index(extra.stores_leaf, h_.leaves, true);
+      Index(extra.stores_when, h_.conditions, true);
+      Index(extra.element, h_.elements, true);
       String(extra.unit);
     }
     for (const Enum& e : All<Enum>(h_.enums)) {
       String(e.name);
       Run(e.values, h_.values);
     }
-    for (const NamedValue& v : All<NamedValue>(h_.values)) String(v.name);
+    for (const NamedValue& v : All<NamedValue>(h_.values)) {
+      String(v.name);
+      Index(v.format, h_.formats, true);
+    }
+    Data();
     for (const Condition& c : All<Condition>(h_.conditions)) Run(c.terms, h_.terms);
     for (const Term& t : All<Term>(h_.terms)) Index(t.leaf, h_.leaves, false);
     for (const Expression& e : All<Expression>(h_.expressions)) {
@@ -114,13 +127,14 @@ class Checker {
       if (e.kind != ExpressionKind::kConstant) Index(e.leaf, h_.leaves, false);
       if (e.kind == ExpressionKind::kState) Index(e.container, h_.containers, false);
     }
-    for (const Pointer& p : All<Pointer>(h_.pointers)) {
+    for (uint32_t i = 0; i < h_.pointers.count; ++i) {
+      const Pointer& p = All<Pointer>(h_.pointers)[i];
       switch (p.target_kind) {
         case TargetKind::kStruct:
           Index(p.target, h_.containers, false);
           break;
         case TargetKind::kData:
-          String(p.target);
+          Index(p.target, h_.data, false);
           break;
         case TargetKind::kStream:
           Index(p.target, h_.streams, false);
@@ -134,6 +148,13 @@ class Checker {
       Index(p.count, h_.expressions, true);
       Index(p.size, h_.expressions, true);
       Index(p.stride, h_.expressions, true);
+      for (const uint32_t e : {p.end, p.slot, p.format, p.step, p.simd}) {
+        Index(e, h_.expressions, true);
+      }
+      String(p.stage);
+      Index(p.next, h_.pointers, true);
+      // So that a chain ends.
+      if (p.next <= i) Fail("a pointer is followed by an earlier one", i);
       if (p.access > Access::kReadWrite) Fail("an access of no known kind", 0);
     }
     for (const Flow& f : All<Flow>(h_.flows)) {
@@ -163,6 +184,7 @@ class Checker {
       Run(c.flows, h_.flows);
       Run(c.relations, h_.relations);
       Index(c.length_leaf, h_.leaves, true);
+      Index(c.draw, h_.draws, true);
       if (c.bytes > (1u << 24) || c.max_bytes > (1u << 24) || c.max_bytes < c.bytes ||
           c.tail_size % 8 != 0 || c.tail_bit % 8 != 0 || c.kind > ContainerKind::kRegister ||
           c.role > Role::kDispatch) {
@@ -197,6 +219,50 @@ class Checker {
       Index(r.container, h_.containers, false);
     }
     for (const uint32_t i : All<uint32_t>(h_.by_name)) Index(i, h_.containers, false);
+  }
+
+  void Data() {
+    for (const Component& c : All<Component>(h_.components)) {
+      String(c.name);
+      if (c.width == 0 || c.width > 64 || c.bit > 1024 || c.type > ComponentType::kUnused) {
+        Fail("a component has an impossible width", c.bit);
+      }
+    }
+    for (const Format& f : All<Format>(h_.formats)) {
+      Run(f.components, h_.components);
+      if (!status_.ok()) return;
+      if (f.bits == 0 || f.bits > 1024 || f.bits % 8 != 0) {
+        Fail("a format has an impossible size", f.bits);
+      }
+      for (uint32_t i = 0; i < f.components.count; ++i) {
+        const Component& c = All<Component>(h_.components)[f.components.first + i];
+        if (uint32_t{c.bit} + c.width > f.bits) Fail("a component lies outside its format", c.bit);
+      }
+    }
+    for (const Instruction& i : All<Instruction>(h_.instructions)) {
+      if (i.bytes == 0 || i.bytes > 256 || (i.end_bit != kNone && i.end_bit >= i.bytes * 8)) {
+        Fail("an instruction has an impossible size", i.bytes);
+      }
+    }
+    for (const DataKind& d : All<DataKind>(h_.data)) {
+      String(d.name);
+      Index(d.format, h_.formats, true);
+      Run(d.instructions, h_.instructions);
+    }
+    for (const Element& e : All<Element>(h_.elements)) {
+      if (e.kind > ElementKind::kStep) Fail("an element of no known kind", 0);
+      Index(e.data, h_.data, false);
+      Index(e.when, h_.conditions, true);
+      for (const uint32_t x : {e.number, e.slot, e.offset}) Index(x, h_.expressions, true);
+    }
+    for (const Draw& d : All<Draw>(h_.draws)) {
+      Index(d.data, h_.data, false);
+      Index(d.indices, h_.data, true);
+      for (const uint32_t x : {d.indexed, d.when}) Index(x, h_.conditions, true);
+      for (const uint32_t x : {d.first, d.count, d.first_instance, d.instances, d.bias}) {
+        Index(x, h_.expressions, true);
+      }
+    }
   }
 
   absl::Span<const uint8_t> block_;
@@ -293,13 +359,18 @@ uint32_t Tables::FindStream(absl::string_view name) const {
 }
 
 absl::string_view Tables::ValueName(const Leaf& leaf, uint64_t value) const {
-  if (leaf.named == kNone) return {};
+  const NamedValue* named = FindValue(leaf, value);
+  return named == nullptr ? absl::string_view() : string(named->name);
+}
+
+const NamedValue* Tables::FindValue(const Leaf& leaf, uint64_t value) const {
+  if (leaf.named == kNone) return nullptr;
   const absl::Span<const NamedValue> named = values(enumeration(leaf.named).values);
   // Most enumerations are dense from zero: try that place first.
-  if (value < named.size() && named[value].value == value) return string(named[value].name);
+  if (value < named.size() && named[value].value == value) return &named[value];
   const auto it = std::lower_bound(named.begin(), named.end(), value,
                                    [](const NamedValue& n, uint64_t v) { return n.value < v; });
-  return it != named.end() && it->value == value ? string(it->name) : absl::string_view();
+  return it != named.end() && it->value == value ? &*it : nullptr;
 }
 
 absl::optional<uint64_t> Tables::NamedValueOf(const Leaf& leaf, absl::string_view name) const {

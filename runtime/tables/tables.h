@@ -21,7 +21,7 @@
 namespace packsmith::tables {
 
 inline constexpr uint32_t kMagic = 0x544b4350;  // "PCKT"
-inline constexpr uint32_t kVersion = 3;
+inline constexpr uint32_t kVersion = 4;
 inline constexpr uint32_t kNone = 0xffffffffu;
 
 // A run of records of another array.
@@ -85,18 +85,48 @@ struct Extra {
   uint64_t forced;    // raw
   int64_t min;        // of the value; fixed point and float ranges are not kept here
   int64_t max;
-  uint32_t pointer;      // Pointer, or kNone
+  uint32_t pointer;      // Pointer, the first of several, or kNone
   uint32_t sets_base;    // Base that takes this value, or kNone
   uint32_t sets_when;    // Condition for that, or kNone
   uint32_t writes_leaf;  // Leaf that holds the offset of the register this value goes to, or kNone
   uint32_t unit;         // string for people, empty = none
   uint32_t high;         // Expression: added to the value of a split address; or kNone
+  uint32_t stores_leaf;  // Leaf that points to the memory this field's bits go to, or kNone
+  uint32_t stores_when;  // Condition for that, or kNone
+  uint32_t element;      // Element that the value describes, or kNone
+  uint32_t pad;
 };
 
 struct NamedValue {
   uint64_t value;
   uint32_t name;
-  uint32_t pad;
+  uint32_t format;  // Format of data that the value stands for, or kNone
+};
+
+// How the bits of one component of a format become a number.
+enum class ComponentType : uint8_t {
+  kUint,
+  kSint,
+  kUnorm,  // 0 to 1
+  kSnorm,  // -1 to 1
+  kUscaled,
+  kSscaled,
+  kFloat,  // of 10 or 11 bits without a sign, of 16, 32 or 64 bits with one
+  kFixed,  // signed, 16 bits behind the point
+  kUnused,
+};
+
+struct Component {
+  uint32_t name;
+  uint16_t bit;  // from the start of the element
+  uint8_t width;
+  ComponentType type;
+};
+
+// What one element of data is made of.
+struct Format {
+  Range components;
+  uint32_t bits;
 };
 
 struct Enum {
@@ -125,7 +155,7 @@ struct Expression {
   ExpressionKind kind;
   uint32_t leaf;
   uint32_t container;
-  uint32_t pad;
+  uint32_t power;  // 1: two to the power of the leaf's value
   uint64_t multiply;
   uint64_t add;  // kConstant: the value
 };
@@ -136,7 +166,7 @@ enum class Access : uint8_t { kNone, kRead, kWrite, kReadWrite };
 // What the value of an address or offset leaf leads to.
 struct Pointer {
   TargetKind target_kind;
-  uint32_t target;  // Container, string (the kind of data) or Stream
+  uint32_t target;  // Container, DataKind or Stream
   uint32_t base;    // Base the offset counts from, or kNone
   uint32_t space;   // address space where space_when holds
   uint32_t space_when;
@@ -144,10 +174,61 @@ struct Pointer {
   uint32_t count;   // Expression: how many structures, or kNone = 1
   uint32_t size;    // Expression: bytes of data (or of one structure with a tail), or kNone
   uint32_t stride;  // Expression: bytes between elements of data, or kNone
+  uint32_t end;     // Expression: address of the last byte of data, or kNone
+  uint32_t slot;    // Expression: which of several of the kind, or kNone
+  uint32_t format;  // Expression without arithmetic: its leaf's named values have formats; or kNone
+  uint32_t step;    // Expression: a row holds for so many instances; kNone: a row for each vertex
+  uint32_t simd;    // Expression: channels of a program, or kNone
+  uint32_t stage;   // string: of a program
+  uint32_t next;    // Pointer that counts where `when` does not hold, always a later one; or kNone
   uint32_t limit;   // most elements that are read where the count is not known
   Access access;
   uint8_t until_zero;  // where the count is not known, a zero element ends the table
   uint16_t pad;
+};
+
+// Length of an instruction, where (first dword & mask) == value.
+struct Instruction {
+  uint32_t mask;
+  uint32_t value;
+  uint32_t bytes;
+  uint32_t end_bit;  // bit of the instruction that, set, says that it is the last; or kNone
+};
+
+// A kind of memory that is no descriptor.
+struct DataKind {
+  uint32_t name;
+  uint32_t format;     // Format of all data of this kind, or kNone
+  uint32_t is_code;    // a program
+  Range instructions;  // Instruction, the first that matches counts
+};
+
+enum class ElementKind : uint32_t {
+  kFormat,  // the leaf's value is the element's format
+  kStep,    // a row holds for as many instances as the leaf's value says; 0: for all
+};
+
+// What a leaf says of an element of a kind of data whose rows are made of several.
+struct Element {
+  ElementKind kind;
+  uint32_t data;    // DataKind
+  uint32_t number;  // Expression: which element; kNone: as many as came before in the packet
+  uint32_t slot;    // Expression: in which of several pieces of data, or kNone = 0
+  uint32_t offset;  // Expression: bytes from the start of the row, or kNone = 0
+  uint32_t when;    // Condition: else there is no such element, or its rows do not step
+};
+
+// What a packet reads of which data when it draws.
+struct Draw {
+  uint32_t data;     // DataKind: vertices
+  uint32_t indices;  // DataKind, or kNone
+  uint32_t indexed;  // Condition: indices are used; kNone: whenever `indices` is a kind
+  uint32_t when;     // Condition: else the packet does not know the numbers below
+  uint32_t first;    // Expressions, or kNone: 0, or all
+  uint32_t count;
+  uint32_t first_instance;
+  uint32_t instances;
+  uint32_t bias;  // added to each index; a signed field
 };
 
 enum class FlowKind : uint32_t { kJump, kCall, kReturn, kEnd, kTerminate };
@@ -202,7 +283,7 @@ struct Container {
   Range parts;
   Range flows;
   Range relations;
-  uint32_t pad1;
+  uint32_t draw;  // Draw, or kNone
 };
 
 // All packets of a stream whose opcodes are read through the same mask.
@@ -289,6 +370,12 @@ struct Header {
   Section spaces;
   Section registers;  // ordered by offset
   Section unknown;
+  Section components;
+  Section formats;
+  Section data;
+  Section instructions;
+  Section elements;
+  Section draws;
   Section by_name;  // uint32_t container indices, ordered by name
 };
 
@@ -296,6 +383,7 @@ struct Header {
 static_assert(std::has_unique_object_representations_v<Leaf>);
 static_assert(std::has_unique_object_representations_v<Extra>);
 static_assert(std::has_unique_object_representations_v<NamedValue>);
+static_assert(std::has_unique_object_representations_v<Component>);
 static_assert(std::has_unique_object_representations_v<Term>);
 static_assert(std::has_unique_object_representations_v<Expression>);
 static_assert(std::has_unique_object_representations_v<Pointer>);
@@ -328,6 +416,10 @@ class Tables {
   const Expression& expression(uint32_t i) const { return at<Expression>(header().expressions, i); }
   const Pointer& pointer(uint32_t i) const { return at<Pointer>(header().pointers, i); }
   const Stream& stream(uint32_t i) const { return at<Stream>(header().streams, i); }
+  const Format& format(uint32_t i) const { return at<Format>(header().formats, i); }
+  const Element& element(uint32_t i) const { return at<Element>(header().elements, i); }
+  const Draw& draw(uint32_t i) const { return at<Draw>(header().draws, i); }
+  const DataKind& data(uint32_t i) const { return at<DataKind>(header().data, i); }
 
   absl::Span<const Expression> expressions() const { return all<Expression>(header().expressions); }
   absl::Span<const Container> containers() const { return all<Container>(header().containers); }
@@ -335,6 +427,8 @@ class Tables {
   absl::Span<const Engine> engines() const { return all<Engine>(header().engines); }
   absl::Span<const Base> bases() const { return all<Base>(header().bases); }
   absl::Span<const Space> spaces() const { return all<Space>(header().spaces); }
+  absl::Span<const DataKind> data_kinds() const { return all<DataKind>(header().data); }
+  absl::Span<const Draw> draws() const { return all<Draw>(header().draws); }
   absl::Span<const Leaf> leaves(Range r) const { return run<Leaf>(header().leaves, r); }
   absl::Span<const Term> terms(Range r) const { return run<Term>(header().terms, r); }
   absl::Span<const NamedValue> values(Range r) const { return run<NamedValue>(header().values, r); }
@@ -342,6 +436,12 @@ class Tables {
   absl::Span<const OpcodeGroup> groups(Range r) const { return run<OpcodeGroup>(header().groups, r); }
   absl::Span<const Part> parts(Range r) const { return run<Part>(header().parts, r); }
   absl::Span<const Variant> variants(Range r) const { return run<Variant>(header().variants, r); }
+  absl::Span<const Component> components(const Format& f) const {
+    return run<Component>(header().components, f.components);
+  }
+  absl::Span<const Instruction> instructions(const DataKind& kind) const {
+    return run<Instruction>(header().instructions, kind.instructions);
+  }
   absl::Span<const Relation> relations(Range r) const {
     return run<Relation>(header().relations, r);
   }
@@ -360,6 +460,8 @@ class Tables {
   uint32_t FindStream(absl::string_view name) const;
   // The name of a raw value of a leaf, empty if it has none.
   absl::string_view ValueName(const Leaf& leaf, uint64_t value) const;
+  // The named value of a raw value of a leaf, null if it has none.
+  const NamedValue* FindValue(const Leaf& leaf, uint64_t value) const;
   // The value a name stands for.
   absl::optional<uint64_t> NamedValueOf(const Leaf& leaf, absl::string_view name) const;
 

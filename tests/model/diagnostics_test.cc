@@ -178,7 +178,7 @@ const std::vector<Case>& Cases() {
 
       // --- E003: attributes.
       In("UnknownAttribute", Code::kUnknownAttribute, "<data name=\"d\" §colour=\"red\"/>",
-         "<data> has no attribute \"colour\"; it may have name"),
+         "<data> has no attribute \"colour\"; it may have name, components, code"),
       In("StructWithLength", Code::kUnknownAttribute,
          "<struct name=\"A\" dwords=\"1\"\n   §length=\"L\"/>",
          "<struct> has no attribute \"length\"; it may have name, alias, dwords, bytes, like, "
@@ -565,7 +565,7 @@ const std::vector<Case>& Cases() {
       Packet("ExpressionWithMinus", Code::kBadExpression,
              "<field name=\"a\" dword=\"2\" bits=\"31:2\" type=\"address\"><points to=\"S\" "
              "§count=\"Mode*2+x\"/></field>",
-             "\"Mode*2+x\" must be a number or [PACKET.]FIELD[*N][+N]"),
+             "\"Mode*2+x\" must be a number or [2^][PACKET.]FIELD[*N][+N]"),
       Packet("HighOfNothingElse", Code::kBadExpression,
              "<field name=\"a\" dword=\"2\" bits=\"31:0\" type=\"address\" §high=\"Biased\"/>",
              "high=\"Biased\" must name another field, a uint without an encoding"),
@@ -751,7 +751,7 @@ const std::vector<Case>& Cases() {
       Packet("TwoPointers", Code::kContradiction,
              "<field name=\"a\" dword=\"2\" bits=\"31:2\" type=\"address\"><points "
              "to=\"S\"/>§<points to=\"S\"/></field>",
-             "a field points to one thing"),
+             "a field points to one thing; of several, all but the last need when=\"…\""),
       In("TwoBases", Code::kContradiction,
          "<base name=\"b\"/><struct name=\"A\" dwords=\"1\"><field name=\"f\" dword=\"0\" "
          "bits=\"31:0\" type=\"address\"><sets base=\"b\"/>§<sets base=\"b\"/></field></struct>",
@@ -907,6 +907,69 @@ const std::vector<Case>& Cases() {
          "two registers are at offset 16", {"the other is here"}),
       In("OddRegister", Code::kBadRegister, "<register name=\"R\" dwords=\"1\" §offset=\"0x12\"/>",
          "registers lie at multiples of 4 bytes"),
+
+      // --- E036: data.
+      In("ComponentsWithoutType", Code::kBadData, "<data name=\"d\" §components=\"R32 G32\"/>",
+         "components=\"R32 G32\": \"R32\" has no type behind it"),
+      Field(
+          "ComponentsOfNoType", Code::kBadData,
+          "<field name=\"f\" dword=\"0\" bits=\"7:0\" type=\"uint\"><value name=\"a\" value=\"1\" "
+          "§components=\"R8 byte\"/></field>",
+          "components=\"R8 byte\": \"byte\" is no type; there are uint, sint, unorm, snorm, "
+          "uscaled, "
+          "sscaled, float, fixed"),
+      In("ComponentsThatAreNoBytes", Code::kBadData, "<data name=\"d\" §components=\"R5 uint\"/>",
+         "components=\"R5 uint\": the components have 5 bits, which are no whole number of bytes"),
+      In("ComponentsOfAStrangeFloat", Code::kBadData,
+         "<data name=\"d\" §components=\"R24 float X8\"/>",
+         "components=\"R24 float X8\": there is no float of 24 bits"),
+      In("ComponentsThatAreNone", Code::kBadData, "<data name=\"d\" §components=\"R65 uint\"/>",
+         "components=\"R65 uint\": \"R65\" is no component: a name and 1 to 64 bits"),
+      In("EndOutsideOfInstruction", Code::kBadData,
+         "<data name=\"d\" code=\"true\"><instruction mask=\"0\" value=\"0\" bytes=\"8\" "
+         "§end=\"64\"/></data>",
+         "the bit that ends a program is one of its own"),
+      Packet("ElementWithoutFormats", Code::kBadData,
+             "<field name=\"f\" dword=\"2\" bits=\"7:0\" type=\"uint\">§<element of=\"d\"/></field>"
+             "</packet><data name=\"d\"/><packet name=\"Q\" dwords=\"1\"><doc>.</doc><field "
+             "name=\"Op\" "
+             "dword=\"0\" bits=\"31:24\" type=\"uint\" forced=\"2\"/>",
+             "no value of \"f\" has components=\"…\""),
+      Packet("FormatWithoutFormats", Code::kBadData,
+             "<field name=\"a\" dword=\"2\" bits=\"31:2\" type=\"address\"><points to=\"S\" "
+             "§format=\"Mode\"/></field>",
+             "\"Mode\" names no field whose values have components=\"…\""),
+      Packet("StageOfNoProgram", Code::kBadData,
+             "<field name=\"a\" dword=\"2\" bits=\"31:2\" type=\"address\">§<points to=\"d\" "
+             "stage=\"pixel\"/></field></packet><data name=\"d\"/><packet name=\"Q\" "
+             "dwords=\"1\"><doc>.</doc><field name=\"Op\" dword=\"0\" bits=\"31:24\" type=\"uint\" "
+             "forced=\"2\"/>",
+             "\"d\" is no program (code=\"true\"), so it has no stage"),
+      Packet("WritesMemoryNowhere", Code::kBadData,
+             "<field name=\"v\" dword=\"2\" bits=\"31:0\" type=\"uint\"><writes "
+             "§memory=\"Mode\"/></field>",
+             "\"Mode\" is no address next to this field"),
+      Packet("WritesHalfADword", Code::kBadData,
+             "<field name=\"a\" dword=\"2\" bits=\"31:2\" type=\"address\"/><field name=\"v\" "
+             "dword=\"3\" bits=\"15:0\" type=\"uint\"><writes §memory=\"a\"/></field>",
+             "\"v\" is no whole number of dwords"),
+      In("NamesOfNoEnum", Code::kUnknownType,
+         "<struct name=\"A\" dwords=\"1\"><field name=\"f\" dword=\"0\" bits=\"7:0\" type=\"uint\" "
+         "§names=\"E\"/></struct>",
+         "there is no <enum name=\"E\">"),
+      In("NamesAndValues", Code::kContradiction,
+         "<enum name=\"E\"><value name=\"a\" value=\"1\"/></enum><struct name=\"A\" "
+         "dwords=\"1\"><field name=\"f\" dword=\"0\" bits=\"7:0\" type=\"uint\" "
+         "§names=\"E\"><value "
+         "name=\"b\" value=\"2\"/></field></struct>",
+         "names=\"…\" is for a uint without values of its own"),
+      Packet("TwoDraws", Code::kContradiction,
+             "<draws data=\"d\"/>§<draws data=\"d\"/></packet><data name=\"d\"/><packet name=\"Q\" "
+             "dwords=\"1\"><doc>.</doc><field name=\"Op\" dword=\"0\" bits=\"31:24\" type=\"uint\" "
+             "forced=\"2\"/>",
+             "a packet draws once"),
+      Packet("DrawsOfNoData", Code::kUnknownReference, "<draws §data=\"d\"/>",
+             "there is no <data name=\"d\">"),
 
       // --- Warnings.
       In("NoDoc", Code::kNoDocumentation,

@@ -188,7 +188,7 @@ TEST(Tables, PointersKnowTheirTargets) {
   EXPECT_EQ(block.tables->string(block.tables->stream(program.target).name), "program");
   const t::Pointer& code = block.Pointer("Set Code", "Code");
   EXPECT_EQ(code.target_kind, t::TargetKind::kData);
-  EXPECT_EQ(block.tables->string(code.target), "machine code");
+  EXPECT_EQ(block.tables->string(block.tables->data(code.target).name), "machine code");
   EXPECT_EQ(code.base, 0u);
   EXPECT_EQ(block.Extra("Set Code Base", "Base").sets_base, 0u);
   EXPECT_NE(block.Extra("Set Code Base", "Base").sets_when, t::kNone);

@@ -50,7 +50,7 @@ class Toucher {
     if (i == t::kNone) return;
     const t::Pointer& p = tables_.pointer(i);
     if (p.target_kind == t::TargetKind::kData) {
-      Text(tables_.string(p.target));
+      Data(p.target);
     } else if (p.target_kind == t::TargetKind::kStream) {
       sum_ += tables_.stream(p.target).align;
     } else {
@@ -58,7 +58,39 @@ class Toucher {
     }
     if (p.base != t::kNone) Text(tables_.string(tables_.bases()[p.base].name));
     for (const uint32_t condition : {p.space_when, p.when}) Condition(condition);
-    for (const uint32_t expression : {p.count, p.size, p.stride}) Expression(expression);
+    for (const uint32_t e : {p.count, p.size, p.stride, p.end, p.slot, p.format, p.step, p.simd})
+      Expression(e);
+    Text(tables_.string(p.stage));
+    Pointer(p.next);
+  }
+  void Format(uint32_t i) {
+    if (i == t::kNone) return;
+    for (const t::Component& c : tables_.components(tables_.format(i))) {
+      Text(tables_.string(c.name));
+      sum_ += c.bit + c.width;
+    }
+  }
+  void Data(uint32_t i) {
+    const t::DataKind& kind = tables_.data(i);
+    Text(tables_.string(kind.name));
+    Format(kind.format);
+    for (const t::Instruction& instruction : tables_.instructions(kind)) sum_ += instruction.bytes;
+  }
+  void Element(uint32_t i) {
+    if (i == t::kNone) return;
+    const t::Element& e = tables_.element(i);
+    Data(e.data);
+    Condition(e.when);
+    for (const uint32_t x : {e.number, e.slot, e.offset}) Expression(x);
+  }
+  void Draw(uint32_t i) {
+    if (i == t::kNone) return;
+    const t::Draw& d = tables_.draw(i);
+    Data(d.data);
+    if (d.indices != t::kNone) Data(d.indices);
+    for (const uint32_t x : {d.indexed, d.when}) Condition(x);
+    for (const uint32_t x : {d.first, d.count, d.first_instance, d.instances, d.bias})
+      Expression(x);
   }
   void Leaf(const t::Leaf& leaf) {
     Text(tables_.string(leaf.name));
@@ -66,11 +98,18 @@ class Toucher {
     for (const uint64_t value : {uint64_t{0}, uint64_t{3}, ~uint64_t{0}})
       Text(tables_.ValueName(leaf, value));
     sum_ += tables_.NamedValueOf(leaf, "3D").value_or(0);
+    if (leaf.named != t::kNone) {
+      for (const t::NamedValue& v : tables_.values(tables_.enumeration(leaf.named).values))
+        Format(v.format);
+    }
     if (leaf.extra == t::kNone) return;
     const t::Extra& extra = tables_.extra(leaf.extra);
     Pointer(extra.pointer);
     Condition(extra.sets_when);
     Expression(extra.high);
+    Element(extra.element);
+    Condition(extra.stores_when);
+    if (extra.stores_leaf != t::kNone) sum_ += tables_.leaf(extra.stores_leaf).bit;
     if (extra.writes_leaf != t::kNone) sum_ += tables_.leaf(extra.writes_leaf).bit;
     Text(tables_.string(extra.unit));
   }
@@ -92,6 +131,7 @@ class Toucher {
     }
     for (const t::Relation& r : tables_.relations(c.relations))
       sum_ += tables_.container(r.container).bytes;
+    Draw(c.draw);
     if (c.length_leaf != t::kNone) sum_ += tables_.leaf(c.length_leaf).bit;
   }
 
