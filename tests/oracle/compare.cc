@@ -83,7 +83,7 @@ constexpr CompareRule kRules[] = {
      "them with a value that is not theirs",
      "ivb-gl-basic hsw-gl-basic ehl-vk-compute"},
     {kFormatName, RuleKind::kOmission,
-     "names of surface formats come from another library than the oracle's tables", "skl-gl-basic"},
+     "names of surface formats come from another library than the oracle's tables", ""},
     {kCanonicalAddress, RuleKind::kNotation,
      "records hold 48 address bits, the oracle whatever the 64 bits are",
      "skl-gl-basic bdw-gl-basic icl-gl-basic tgl-gl-basic dg2-gl-basic"},
