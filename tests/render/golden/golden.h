@@ -910,9 +910,14 @@ struct Draw {
   constexpr void for_each_address(F&& ps_f) const {
     bits::addresses(*this, ps_f);
     unsigned ps_at = 4;
+    const auto ps_moved = [&](const packsmith::address& ps_a, unsigned ps_dword, unsigned ps_bit,
+                              unsigned ps_width, packsmith::access ps_use) {
+      ps_bit += 8 * ps_at + 32 * ps_dword;
+      ps_f(ps_a, ps_bit / 32, ps_bit % 32, ps_width, ps_use);
+    };
     const Draw& ps_p = *this;
     if (ps_p.instances_present) {
-      bits::addresses(ps_p.instances, ps_f, ps_at / 4);
+      bits::addresses(ps_p.instances, ps_moved);
       ps_at += 4;
     }
     if (ps_p.scissors_present) {
