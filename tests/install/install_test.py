@@ -1,0 +1,154 @@
+#!/usr/bin/python3
+"""The installer: what it writes, where, and what it leaves alone."""
+
+import json
+import os
+import re
+import resource
+import shutil
+import sys
+import unittest
+
+sys.path.insert(0, os.path.join(os.environ["TEST_SRCDIR"], os.environ["TEST_WORKSPACE"],
+                                "tests/install"))
+import installed  # noqa: E402
+from installed import ROOT, files, folder, install, run  # noqa: E402
+
+
+class Installer(installed.TestCase):
+    """Each test installs into a folder of its own."""
+
+    def test_every_generation_has_its_headers(self) -> None:
+        prefix = folder() / "usr"
+        self.good(install(prefix))
+        have = files(prefix / "include/packsmith")
+        generations = json.loads((ROOT / "install/manifest.json").read_text())["generations"]
+        self.assertIn("gfx9", generations)
+        for name in generations:
+            for header in (f"{name}.h", f"{name}_names.h", f"{name}_tables.h",
+                           f"c/{name}_pack.h", f"c/{name}_bits.h"):
+                self.assertIn(header, have)
+        # What unpack has built in, and nothing else.
+        message = run([prefix / "bin/unpack", "--gen=?", os.devnull]).stderr
+        self.assertEqual(set(re.findall(r"(\w+) \(also ", message)), set(generations), message)
+
+    def test_other_parts_are_there(self) -> None:
+        prefix = folder()
+        self.good(install(prefix))
+        have = files(prefix)
+        for name in ("include/packsmith/pack.h", "include/packsmith/names.h",
+                     "include/packsmith/runtime/decode/decoder.h", "lib/libpacksmith.a",
+                     "lib/pkgconfig/packsmith.pc", "lib/cmake/packsmith/packsmithConfig.cmake",
+                     "share/packsmith/xml/packsmith.rng", "share/packsmith/xml/intel/gfx9.xml",
+                     "share/doc/packsmith/LICENSE"):
+            self.assertIn(name, have)
+        for name in have:
+            mode = (prefix / name).stat().st_mode & 0o777
+            self.assertEqual(mode, 0o755 if name.startswith("bin/") else 0o644, name)
+
+    def test_nothing_knows_where_it_was_installed_or_built(self) -> None:
+        prefix = folder()
+        self.good(install(prefix))
+        for name, content in files(prefix).items():
+            self.assertNotIn(str(prefix).encode(), content, name)
+            if not name.startswith(("bin/unpack", "bin/packgen", "lib/lib")):
+                self.assertNotIn(b"bazel-out", content, name)
+                self.assertIsNone(re.search(rb"@[A-Z]+@", content), name)
+
+    def test_headers_name_each_other_as_they_lie(self) -> None:
+        prefix = folder()
+        self.good(install(prefix))
+        have = files(prefix / "include")
+        for name, content in have.items():
+            for included in re.findall(rb'^\s*#\s*include\s+"(.*)"', content, re.MULTILINE):
+                path = included.decode()
+                if not path.startswith(("absl/", "pack.h", "../")):
+                    self.assertIn(path, have, name)
+
+    def test_a_relative_prefix_is_relative_to_the_caller(self) -> None:
+        caller = folder()
+        self.good(install("some/where", cwd=caller))
+        self.assertTrue((caller / "some/where/include/packsmith/pack.h").is_file())
+        self.assertEqual(os.listdir(caller), ["some"])
+
+    def test_destdir_is_put_before_the_prefix(self) -> None:
+        stage = folder()
+        self.good(install("/opt/packsmith", DESTDIR=str(stage)))
+        self.assertTrue((stage / "opt/packsmith/include/packsmith/pack.h").is_file())
+        caller = folder()
+        self.good(install("/opt/packsmith", cwd=caller, DESTDIR="stage"))
+        self.assertTrue((caller / "stage/opt/packsmith/include/packsmith/pack.h").is_file())
+
+    def test_without_a_prefix_it_says_how_it_is_used(self) -> None:
+        for arguments in ([], [""]):
+            result = run([installed.INSTALL, *arguments], cwd=ROOT)
+            self.assertEqual(result.returncode, 2)
+            self.assertIn("PREFIX", result.stderr)
+
+    def test_a_second_installation_replaces_the_first(self) -> None:
+        prefix = folder()
+        self.good(install(prefix))
+        before = files(prefix)
+        for name in before:
+            (prefix / name).write_bytes(b"old")
+        (prefix / "include/packsmith/mine.h").write_bytes(b"not packsmith's")
+        self.good(install(prefix))
+        self.assertEqual(files(prefix), {**before, "include/packsmith/mine.h": b"not packsmith's"})
+
+    def test_a_full_disk_leaves_everything_as_it_was(self) -> None:
+        # Writing past this many bytes of one file fails, as on a full disk.
+        def limit() -> None:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+
+        empty = folder()
+        result = install(empty / "usr", preexec_fn=limit)
+        self.assertEqual(result.returncode, 1, result.stdout)
+        self.assertRegex(result.stderr, "^install: .*File too large. Nothing was installed")
+        self.assertEqual(os.listdir(empty), [])
+
+        prefix = folder()
+        (prefix / "include/packsmith").mkdir(parents=True)
+        (prefix / "include/packsmith/pack.h").write_text("earlier")
+        self.assertEqual(install(prefix, preexec_fn=limit).returncode, 1)
+        self.assertEqual(files(prefix), {"include/packsmith/pack.h": b"earlier"})
+        self.assertEqual(os.listdir(prefix), ["include"])
+
+    def test_a_file_in_the_way_of_a_folder_is_named(self) -> None:
+        place = folder()
+        (place / "lib").write_text("a file")
+        result = install(place)
+        self.assertEqual(result.returncode, 1, result.stdout)
+        self.assertIn(str(place / "lib"), result.stderr)
+        self.assertEqual(files(place), {"lib": b"a file"})
+        self.assertEqual(os.listdir(place), ["lib"])
+
+    def test_a_folder_in_the_way_of_a_file_is_named(self) -> None:
+        place = folder()
+        (place / "bin/unpack").mkdir(parents=True)
+        result = install(place)
+        self.assertEqual(result.returncode, 1, result.stdout)
+        self.assertIn(str(place / "bin/unpack"), result.stderr)
+        self.assertEqual(files(place), {})
+
+    def test_installed_programs_make_the_installed_headers(self) -> None:
+        prefix = folder()
+        self.good(install(prefix))
+        moved = folder() / "elsewhere"
+        shutil.move(prefix, moved)
+        out = folder()
+        for xml in sorted((moved / "share/packsmith/xml").glob("*/*.xml")):
+            name = xml.stem
+            include = moved / "include/packsmith"
+            if not (include / f"{name}.h").exists():
+                continue
+            self.good(run([moved / "bin/packgen", "--no-warnings", xml, f"--ir={out}/ir.json"]))
+            self.good(run([moved / "bin/packrender", "--ir", out / "ir.json",
+                           "--cpp", out / "cpp.h", "--names", out / "names.h",
+                           "--c", out / "c.h", "--c-bits", out / "bits.h"]))
+            for made, path in (("cpp.h", f"{name}.h"), ("names.h", f"{name}_names.h"),
+                               ("c.h", f"c/{name}_pack.h"), ("bits.h", f"c/{name}_bits.h")):
+                self.assertEqual((out / made).read_bytes(), (include / path).read_bytes(), path)
+
+
+if __name__ == "__main__":
+    unittest.main()
