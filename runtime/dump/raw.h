@@ -15,7 +15,7 @@ namespace packsmith {
 
 // What the input itself cannot say.
 struct RawOptions {
-  std::string format;             // ReadDump() only: "elf", "hex", "raw"; empty: detect
+  std::string format;             // ReadDump() only: one of DumpFormats(); empty: detect
   std::string generation;         // "gfx9": see DeviceOfGeneration()
   std::string engine = "render";  // of the submission
   uint32_t context = 0;

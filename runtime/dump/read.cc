@@ -1,17 +1,20 @@
 #include "runtime/dump/read.h"
 
 #include <algorithm>
-#include <iterator>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "runtime/dump/compressed.h"
 #include "runtime/dump/elf_core.h"
 #include "runtime/dump/hex_text.h"
 #include "runtime/dump/i915_error.h"
+#include "runtime/dump/xe_devcoredump.h"
 
 namespace packsmith {
 namespace {
@@ -28,37 +31,66 @@ bool IsText(absl::Span<const uint8_t> bytes) {
   });
 }
 
-absl::StatusOr<Dump> ReadText(const FileBytes& file, const RawOptions& options) {
+absl::StatusOr<Dump> ReadHex(FileBytes file, const RawOptions& options) {
   absl::StatusOr<Dump> dump = ReadHexText(TextOf(file.bytes), options);
   if (dump.ok()) return dump;
   return absl::Status(dump.status().code(), absl::StrCat(file.name, ":", dump.status().message()));
 }
 
+// Asked in this order; the last one takes everything but text.
+struct Format {
+  absl::string_view name;
+  bool (*is)(absl::Span<const uint8_t> bytes);
+  absl::StatusOr<Dump> (*read)(FileBytes file, const RawOptions& options);
+};
+constexpr Format kFormats[] = {
+    {"elf", IsElf, [](FileBytes file, const RawOptions&) { return ReadElfCore(std::move(file)); }},
+    {"xe-devcoredump",
+     [](absl::Span<const uint8_t> bytes) {
+       return IsText(bytes) && LooksLikeXeDevcoredump(TextOf(bytes));
+     },
+     ReadXeDevcoredump},
+    {"i915-error",
+     [](absl::Span<const uint8_t> bytes) {
+       return IsText(bytes) && LooksLikeI915Error(TextOf(bytes));
+     },
+     ReadI915Error},
+    {"hex",
+     [](absl::Span<const uint8_t> bytes) {
+       return IsText(bytes) && LooksLikeHexText(TextOf(bytes));
+     },
+     ReadHex},
+    {"raw", [](absl::Span<const uint8_t> bytes) { return !IsText(bytes); }, ReadRaw},
+};
+
+std::string AllFormats() { return absl::StrJoin(DumpFormats(), ", "); }
+
 absl::StatusOr<Dump> ReadFormat(FileBytes file, const RawOptions& options) {
-  if (options.format == "elf") return ReadElfCore(std::move(file));
-  if (options.format == "hex") return ReadText(file, options);
-  if (options.format == "raw") return ReadRaw(std::move(file), options);
-  if (IsElf(file.bytes)) return ReadElfCore(std::move(file));
-  if (options.format == "i915-error") return ReadI915Error(std::move(file), options);
-  if (IsText(file.bytes)) {
-    if (LooksLikeI915Error(TextOf(file.bytes))) return ReadI915Error(std::move(file), options);
-    if (LooksLikeHexText(TextOf(file.bytes))) return ReadText(file, options);
-    return absl::InvalidArgumentError(absl::StrFormat(
-        "%s: this is text, but in no format that is known; give a GPU core dump, an "
-        "i915 error state, words of 8 hex digits, or name the format (elf, hex, "
-        "raw, i915-error)",
-        file.name));
+  for (const Format& format : kFormats) {
+    if (options.format.empty() ? format.is(file.bytes) : format.name == options.format) {
+      return format.read(std::move(file), options);
+    }
   }
-  return ReadRaw(std::move(file), options);
+  return absl::InvalidArgumentError(absl::StrFormat(
+      "%s: this is text, but in no format that is known; give a GPU core dump, an i915 error "
+      "state, an xe device core dump or words of 8 hex digits, or name the format (%s)",
+      file.name, AllFormats()));
 }
 
 }  // namespace
 
+std::vector<absl::string_view> DumpFormats() {
+  std::vector<absl::string_view> names;
+  for (const Format& format : kFormats) names.push_back(format.name);
+  return names;
+}
+
 absl::StatusOr<Dump> ReadDump(FileBytes file, const RawOptions& options) {
-  constexpr absl::string_view kFormats[] = {"", "elf", "hex", "raw", "i915-error"};
-  if (std::find(std::begin(kFormats), std::end(kFormats), options.format) == std::end(kFormats)) {
-    return absl::InvalidArgumentError(absl::StrFormat(
-        "unknown format \"%s\": expected elf, hex, raw or i915-error", options.format));
+  const std::vector<absl::string_view> formats = DumpFormats();
+  if (!options.format.empty() &&
+      std::find(formats.begin(), formats.end(), options.format) == formats.end()) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("unknown format \"%s\": expected one of %s", options.format, AllFormats()));
   }
   absl::StatusOr<Decompressed> unpacked = Decompress(std::move(file), options.max_bytes);
   if (!unpacked.ok()) return unpacked.status();

@@ -4,17 +4,23 @@
 #define PACKSMITH_RUNTIME_DUMP_READ_H_
 
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "runtime/dump/dump.h"
 #include "runtime/dump/file.h"
 #include "runtime/dump/raw.h"
 
 namespace packsmith {
 
-// Opens `path` ("-": standard input), decompresses zstd and gzip, detects the format (ELF magic,
-// hex text, else raw) unless options.format names it, and reads. Options about addresses, engines
-// and generations are for formats that do not say themselves; a core's own notes stand.
+// What options.format may name.
+std::vector<absl::string_view> DumpFormats();
+
+// Opens `path` ("-": standard input), decompresses zstd and gzip, detects the format (unless
+// options.format names it; what is no text and in no other format is raw), and reads. Options about
+// addresses, engines and generations are for formats that do not say themselves; a core's own notes
+// stand.
 //
 // Errors of OpenFile() and of the format's reader; InvalidArgument for an unknown options.format
 // and for text in no known format; ResourceExhausted if the input unpacks to more than

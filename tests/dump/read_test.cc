@@ -178,8 +178,9 @@ TEST(ReadDumpTest, TheFormatMayBeForced) {
   options.format = "elf";
   EXPECT_EQ(Read("64617461", options).status().code(), absl::StatusCode::kInvalidArgument);
   options.format = "elephant";
-  EXPECT_EQ(Read("64617461", options).status().message(),
-            "unknown format \"elephant\": expected elf, hex, raw or i915-error");
+  EXPECT_EQ(
+      Read("64617461", options).status().message(),
+      "unknown format \"elephant\": expected one of elf, xe-devcoredump, i915-error, hex, raw");
 }
 
 TEST(ReadDumpTest, ErrorsInTextNameTheFile) {

@@ -1,0 +1,396 @@
+#include "runtime/dump/xe_devcoredump.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "runtime/dump/ascii85.h"
+#include "runtime/dump/text_bytes.h"
+#include "runtime/dump/text_lines.h"
+
+namespace packsmith {
+namespace {
+
+constexpr absl::string_view kStars = "****";
+constexpr absl::string_view kLogged = "Capture,";
+constexpr uint32_t kContextSpace = 0;
+constexpr uint32_t kGlobalSpace = 1;
+// The status page comes first, the image of the registers next.
+constexpr uint64_t kStatusPage = 4096;
+// Longer values are blobs, of which the start is enough to know them by.
+constexpr size_t kLongestFact = 400;
+
+// Engine classes, as the driver numbers them.
+constexpr absl::string_view kClasses[] = {"render", "video", "video-enhance",
+                                          "copy",   "other", "compute"};
+
+std::optional<absl::string_view> TitleOf(absl::string_view line) {
+  line = Trimmed(line);
+  if (line.size() < 2 * kStars.size() + 2 || !absl::StartsWith(line, kStars) ||
+      !absl::EndsWith(line, kStars)) {
+    return std::nullopt;
+  }
+  return Trimmed(line.substr(kStars.size(), line.size() - 2 * kStars.size()));
+}
+
+// What follows `Capture,N: ` in a line of the kernel log; the line itself elsewhere.
+absl::string_view Unlogged(absl::string_view line) {
+  const size_t at = line.substr(0, 256).find(kLogged);
+  if (at == absl::string_view::npos) return line;
+  absl::string_view rest = line.substr(at + kLogged.size());
+  if (!TakeNumber(rest, 10) || rest.empty() || rest[0] != ':') return line;
+  rest.remove_prefix(1);
+  if (!rest.empty() && rest[0] == ' ') rest.remove_prefix(1);
+  return rest;
+}
+
+// `[name].property: value`
+struct BlobLine {
+  absl::string_view name, property, value;
+};
+std::optional<BlobLine> BlobLineOf(absl::string_view line) {
+  if (line.empty() || line[0] != '[') return std::nullopt;
+  const size_t end = line.substr(0, 64).find("].");
+  if (end == absl::string_view::npos) return std::nullopt;
+  const absl::string_view rest = line.substr(end + 2);
+  const size_t colon = rest.substr(0, 64).find(':');
+  if (colon == absl::string_view::npos || colon == 0) return std::nullopt;
+  for (const char c : rest.substr(0, colon)) {
+    if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_')) return std::nullopt;
+  }
+  return BlobLine{line.substr(1, end - 1), rest.substr(0, colon), Trimmed(rest.substr(colon + 1))};
+}
+
+bool IsAllAscii85(absl::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), IsAscii85);
+}
+
+struct Blob {
+  uint64_t address = 0;
+  uint32_t space = kContextSpace;
+  std::string name;
+  uint64_t offset = 0;  // of its first line
+  std::optional<uint64_t> length;
+  std::vector<TextPiece> pieces;
+  bool failed = false;  // the kernel could not read it, and said so
+};
+
+// One `GuC ID: N`.
+struct Context {
+  std::string id;
+  std::string engine;
+  std::optional<uint64_t> descriptor;  // where its status page lies in the global space
+};
+
+class Reader {
+ public:
+  Reader(FileBytes file, const RawOptions& options)
+      : file_(std::move(file)),
+        options_(options),
+        lines_(absl::string_view(reinterpret_cast<const char*>(file_.bytes.data()),
+                                 file_.bytes.size())) {}
+
+  absl::StatusOr<Dump> Read() {
+    state_.kind = "xe devcoredump";
+    while (std::optional<TextLine> line = lines_.Next()) {
+      if (logged_ || !recognized_) {
+        const absl::string_view inner = Unlogged(line->text);
+        if (inner.size() != line->text.size()) {
+          logged_ = true;
+          line->offset += line->text.size() - inner.size();
+          line->text = inner;
+        }
+      }
+      ReadLine(*line);
+    }
+    if (!recognized_) {
+      return absl::InvalidArgumentError(
+          absl::StrFormat("%s: no section of an xe device core dump was found; read it from "
+                          "/sys/class/drm/card0/device/devcoredump/data",
+                          file_.name));
+    }
+    const std::optional<uint32_t> pci_id = dump_.device.pci_id;
+    if (!options_.generation.empty()) dump_.device = DeviceOfGeneration(options_.generation);
+    dump_.device.pci_id = pci_id;
+    dump_.device.family = "intel";
+    dump_.device.uapi = "xe";
+    state_.title = state_.FactOf("Reason");
+    Place();
+    dump_.error_state = std::make_shared<const ErrorState>(std::move(state_));
+    dump_.backing = std::move(file_.owner);
+    dump_.SortBuffers();
+    return std::move(dump_);
+  }
+
+ private:
+  void ReadLine(const TextLine& line) {
+    if (const std::optional<absl::string_view> title = TitleOf(line.text)) {
+      recognized_ = true;
+      section_ = ValidUtf8(title->substr(0, kLongestFact));
+      blob_ = nullptr;
+      in_data_ = false;
+      engine_ = -1;
+      return;
+    }
+    const absl::string_view text = Trimmed(line.text);
+    if (text.empty()) {
+      in_data_ = false;
+      return;
+    }
+    if (const std::optional<BlobLine> blob = BlobLineOf(text)) return ReadBlobLine(line, *blob);
+    // Some kernels break long lines, anywhere.
+    if (in_data_ && IsAllAscii85(text)) {
+      if (blob_ != nullptr) blob_->pieces.push_back({text, OffsetOf(line, text)});
+      return;
+    }
+    in_data_ = false;
+    ReadFact(line, text);
+  }
+
+  static uint64_t OffsetOf(const TextLine& line, absl::string_view part) {
+    return line.offset + static_cast<uint64_t>(part.data() - line.text.data());
+  }
+
+  void ReadBlobLine(const TextLine& line, const BlobLine& part) {
+    blob_ = BlobOf(line, part.name);
+    in_data_ = part.property == "data";
+    if (blob_ == nullptr) {
+      if (!in_data_) AddFact(line, absl::StrCat(part.name, ".", part.property), part.value);
+      return;
+    }
+    absl::string_view value = part.value;
+    if (part.property == "data") {
+      if (!blob_->pieces.empty()) {
+        dump_.AddProblem(line.offset, absl::StrCat("\"", blob_->name,
+                                                   "\" has data already; these "
+                                                   "were passed over"));
+        blob_ = nullptr;
+      } else if (!value.empty()) {
+        blob_->pieces.push_back({value, OffsetOf(line, value)});
+      }
+    } else if (part.property == "length") {
+      blob_->length = TakeNumber(value, 16);
+    } else if (part.property == "error") {
+      blob_->failed = true;
+      dump_.AddProblem(line.offset, absl::StrCat("the kernel could not read the memory at ",
+                                                 blob_->name, ": error ", ValidUtf8(value)));
+    } else {
+      AddFact(line, absl::StrCat(part.name, ".", part.property), part.value);
+    }
+  }
+
+  // The buffer that `[name]` means in this section, or null: what has no address is not memory.
+  Blob* BlobOf(const TextLine& line, absl::string_view name) {
+    const bool is_vm = absl::StartsWith(section_, "VM");
+    if (!is_vm && name != "HWSP" && name != "HWCTX") return nullptr;
+    Blob blob;
+    blob.offset = line.offset;
+    if (is_vm) {
+      absl::string_view digits = name;
+      const std::optional<uint64_t> address = TakeNumber(digits, 16);
+      if (!address || !digits.empty()) return nullptr;
+      blob.address = *address;
+      blob.name = absl::StrFormat("0x%x", *address);
+    } else {
+      if (contexts_.empty()) contexts_.emplace_back();
+      Context& context = contexts_.back();
+      if (!context.descriptor) return nullptr;
+      blob.space = kGlobalSpace;
+      blob.address = *context.descriptor + (name == "HWCTX" ? kStatusPage : 0);
+      blob.name = absl::StrCat(name == "HWCTX" ? "context image" : "status page", " of GuC ID ",
+                               context.id);
+    }
+    const auto key = std::make_pair(blob.space, blob.address);
+    const auto [found, is_new] = index_.emplace(key, blobs_.size());
+    if (is_new) blobs_.push_back(std::make_unique<Blob>(std::move(blob)));
+    return blobs_[found->second].get();
+  }
+
+  void ReadFact(const TextLine& line, absl::string_view text) {
+    const size_t colon = text.find(':');
+    // `rcs0 (physical), logical instance=0`
+    if (absl::StartsWith(section_, "HW Engines") && line.text[0] != '\t' && line.text[0] != ' ') {
+      if (state_.engines.size() == kMostEngines) return;
+      engine_ = static_cast<int>(state_.engines.size());
+      ErrorEngine engine;
+      engine.name = ValidUtf8(text.substr(0, std::min(text.find(' '), kLongestFact)));
+      state_.engines.push_back(std::move(engine));
+      AddFact(line, "", text);
+      return;
+    }
+    if (colon == absl::string_view::npos) return AddFact(line, "", text);
+    const absl::string_view key = Trimmed(text.substr(0, colon));
+    const absl::string_view value = Trimmed(text.substr(colon + 1));
+    if (engine_ >= 0 && ReadRegister(key, value)) return;
+    if (key == "PCI ID") {
+      absl::string_view number = value;
+      if (const std::optional<uint64_t> id = TakeNumber(number, 16)) {
+        dump_.device.pci_id = static_cast<uint32_t>(*id);
+      }
+    }
+    if (key == "GuC ID") {
+      contexts_.emplace_back().id = ValidUtf8(value.substr(0, kLongestFact));
+    } else if (!contexts_.empty() && key == "Name") {
+      contexts_.back().engine = ValidUtf8(value.substr(0, kLongestFact));
+    } else if (!contexts_.empty() && key == "Class" && contexts_.back().engine.empty()) {
+      absl::string_view number = value;
+      const std::optional<uint64_t> index = TakeNumber(number, 10);
+      if (index && *index < std::size(kClasses)) {
+        contexts_.back().engine = std::string(kClasses[*index]);
+      }
+    } else if (!contexts_.empty() && key == "HW Context Desc") {
+      absl::string_view number = value;
+      contexts_.back().descriptor = TakeNumber(number, 16);
+    } else if (absl::StartsWith(key, "batch_addr[")) {
+      absl::string_view number = value;
+      if (const std::optional<uint64_t> address = TakeNumber(number, 16)) {
+        if (*address != 0 && batches_.size() < kMostEngines) batches_.push_back(*address);
+      }
+    }
+    AddFact(line, key, value);
+  }
+
+  bool ReadRegister(absl::string_view key, absl::string_view value) {
+    if (!absl::StartsWith(value, "0x") || key.find(' ') != absl::string_view::npos) return false;
+    ErrorEngine& engine = state_.engines[static_cast<size_t>(engine_)];
+    ErrorRegister one;
+    one.name = ValidUtf8(key);
+    const size_t before = value.size();
+    const std::optional<uint64_t> number = TakeNumber(value, 16);
+    if (!number) return false;
+    one.value = *number;
+    one.is_64 = before - value.size() > 10;
+    if (engine.registers.size() < kMostRegisters) engine.registers.push_back(std::move(one));
+    return true;
+  }
+
+  void AddFact(const TextLine& line, absl::string_view key, absl::string_view value) {
+    if (state_.facts.size() >= ErrorState::kMaxFacts) return;
+    ErrorFact fact;
+    fact.section = section_ == "Xe Device Coredump" ? "" : section_;
+    fact.key = ValidUtf8(key.substr(0, kLongestFact));
+    fact.value = ValidUtf8(value.substr(0, kLongestFact));
+    if (value.size() > kLongestFact) {
+      absl::StrAppend(&fact.value, "... (", value.size(), " characters)");
+    }
+    fact.offset = line.offset;
+    state_.facts.push_back(std::move(fact));
+  }
+
+  // --- All lines are read ---
+
+  void Place() {
+    auto budget = std::make_shared<TextBudget>();
+    budget->bytes_left = options_.max_bytes;
+    dump_.late_problems = std::make_shared<LateProblems>();
+    // index_ has them in the order of space and address.
+    for (auto at = index_.begin(); at != index_.end(); ++at) {
+      const Blob& blob = *blobs_[at->second];
+      if (blob.pieces.empty()) {
+        if (!blob.failed) {
+          dump_.AddProblem(blob.offset, absl::StrCat("\"", blob.name, "\" has no data"));
+        }
+        continue;
+      }
+      uint64_t room = ~uint64_t{0} - blob.address;
+      const auto next = std::next(at);
+      if (next != index_.end() && next->first.first == blob.space) {
+        room = next->first.second - blob.address;
+      }
+      const uint64_t most = std::min(room, blob.length.value_or(room));
+      const absl::Status mapped = dump_.memory.MapDeferred(
+          blob.space, blob.address,
+          DeferText(TextEncoding::kAscii85, blob.pieces, budget, dump_.late_problems), most);
+      if (!mapped.ok()) dump_.AddProblem(blob.offset, std::string(mapped.message()));
+      Buffer buffer;
+      buffer.space = blob.space;
+      buffer.address = blob.address;
+      buffer.size = most;
+      buffer.size_is_memory = true;
+      buffer.name = blob.space == kGlobalSpace ? blob.name : "";
+      dump_.buffers.push_back(std::move(buffer));
+      if (blob.space == kGlobalSpace && absl::StartsWith(blob.name, "context image")) {
+        images_.push_back({blob.address, most});
+      }
+    }
+    const std::string engine = JobEngine();
+    for (const uint64_t batch : batches_) {
+      Submission submission;
+      submission.index = static_cast<uint32_t>(dump_.submissions.size());
+      submission.engine = engine;
+      submission.batch_address = batch;
+      submission.batch_length = ~uint64_t{0} - batch;
+      submission.kind = "batch";
+      submission.unless_reached = true;
+      dump_.submissions.push_back(std::move(submission));
+    }
+    for (const auto& [address, length] : images_) {
+      Submission submission;
+      submission.index = static_cast<uint32_t>(dump_.submissions.size());
+      submission.engine = engine;
+      submission.slot = 1 + submission.index;
+      submission.space = kGlobalSpace;
+      submission.own_space = kContextSpace;
+      submission.batch_address = address;
+      submission.batch_length = length;
+      submission.kind = "context image";
+      dump_.submissions.push_back(std::move(submission));
+    }
+  }
+
+  // Of the context that the job ran in: the only one, or the first.
+  std::string JobEngine() const {
+    for (const Context& context : contexts_) {
+      if (!context.engine.empty()) return context.engine;
+    }
+    return state_.engines.empty() ? "render" : state_.engines[0].name;
+  }
+
+  static constexpr size_t kMostEngines = 256;
+  static constexpr size_t kMostRegisters = 4096;
+
+  FileBytes file_;
+  const RawOptions& options_;
+  TextLines lines_;
+  Dump dump_;
+  ErrorState state_;
+  std::vector<std::unique_ptr<Blob>> blobs_;
+  std::map<std::pair<uint32_t, uint64_t>, size_t> index_;
+  std::vector<Context> contexts_;
+  std::vector<uint64_t> batches_;
+  std::vector<std::pair<uint64_t, uint64_t>> images_;
+  bool recognized_ = false;
+  bool logged_ = false;
+  // Where we are.
+  std::string section_;
+  Blob* blob_ = nullptr;
+  bool in_data_ = false;
+  int engine_ = -1;
+};
+
+}  // namespace
+
+bool LooksLikeXeDevcoredump(absl::string_view text) {
+  TextLines lines(text.substr(0, 1 << 16));
+  for (int i = 0; i < 100; ++i) {
+    const std::optional<TextLine> line = lines.Next();
+    if (!line) break;
+    if (TitleOf(Unlogged(line->text))) return true;
+  }
+  return false;
+}
+
+absl::StatusOr<Dump> ReadXeDevcoredump(FileBytes file, const RawOptions& options) {
+  return Reader(std::move(file), options).Read();
+}
+
+}  // namespace packsmith

@@ -1,0 +1,239 @@
+// xe device core dumps: one test for each form that a kernel has written, and for each way to be
+// broken.
+
+#include "runtime/dump/xe_devcoredump.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
+#include "runtime/dump/read.h"
+
+namespace packsmith {
+namespace {
+
+Dump Read(const std::string& text) {
+  absl::StatusOr<Dump> dump = ReadXeDevcoredump(BytesOf(text, "data"), {});
+  EXPECT_TRUE(dump.ok()) << dump.status();
+  return dump.ok() ? *std::move(dump) : Dump();
+}
+
+uint32_t WordAt(const Dump& dump, uint32_t space, uint64_t address) {
+  uint8_t bytes[4] = {};
+  EXPECT_EQ(dump.memory.Copy(space, address, absl::MakeSpan(bytes)), 4u) << std::hex << address;
+  return uint32_t{bytes[0]} | uint32_t{bytes[1]} << 8 | uint32_t{bytes[2]} << 16 |
+         uint32_t{bytes[3]} << 24;
+}
+
+constexpr char kNew[] =
+    "**** Xe Device Coredump ****\n"
+    "Reason: Timedout job - seqno=4294967170, lrc_seqno=4294967170, guc_id=2, flags=0x0\n"
+    "kernel: 6.13.0\n"
+    "module: xe\n"
+    "Snapshot time: 1732198400.000000000\n"
+    "Uptime: 123.4\n"
+    "Process: gl-basic [1234]\n"
+    "PCI ID: 0x64a0\n"
+    "PCI revision: 0x04\n"
+    "GT id: 0\n"
+    "\tType: main\n"
+    "\tIP ver: 20.4.4\n"
+    "\n"
+    "**** GT #0 ****\n"
+    "\tTile: 0\n"
+    "\n"
+    "**** GuC Log ****\n"
+    "[LOG].length: 0x8\n"
+    "[LOG].data: zz\n"
+    "\n"
+    "**** GuC CT ****\n"
+    "H2G CTB (all sizes in DW):\n"
+    "\tsize: 1024\n"
+    "\n"
+    "**** Contexts ****\n"
+    "GuC ID: 2\n"
+    "\tName: rcs0\n"
+    "\tClass: 0\n"
+    "\tHW Context Desc: 0x00200000\n"
+    "\tLRC Head: (memory) 184\n"
+    "\t[HWSP].length: 0x1000\n"
+    "\t[HWSP].data: !!!!\"zz\n"
+    "\t[HWCTX].length: 0xd000\n"
+    "\t[HWCTX].data: !!!!#z\n"
+    "\n"
+    "**** Job ****\n"
+    "batch_addr[0]: 0x0000fffeeffe0000\n"
+    "batch_addr[1]: 0x0000000000000000\n"
+    "\n"
+    "**** HW Engines ****\n"
+    "rcs0 (physical), logical instance=0\n"
+    "\tCapture_source: GuC\n"
+    "\tCoverage: full-capture\n"
+    "\tRING_HEAD: 0x000000b8\n"
+    "\tACTHD: 0x0000fffeeffe0010\n"
+    "\tROW_INSTDONE[0]: 0xffffffff\n"
+    "bcs0 (physical), logical instance=0\n"
+    "\tRING_HEAD: 0x00000000\n"
+    "\n"
+    "**** VM state ****\n"
+    "[fffeeffe0000].length: 0x10\n"
+    "[fffeeffe0000].properties: read_write|bo|mem_region=0x1\n"
+    "[fffeeffe0000].data: !!!!\"!!!!#zz\n"
+    "[fffeefff0000].length: 0x1000\n"
+    "[fffeefff0000].error: -14\n"
+    "[1000].length: 0x10\n"
+    "[1000].data: !!!!$zzz\n";
+
+// Linux 6.8 had three sections; the contexts were in one of them.
+constexpr char kOld[] =
+    "**** Xe Device Coredump ****\n"
+    "kernel: 6.8.0\n"
+    "Snapshot time: 1.000000000\n"
+    "Uptime: 1.2\n"
+    "PCI ID: 0x56a0\n"
+    "**** GuC CT ****\n"
+    "H2G CTB (all sizes in DW):\n"
+    "\tsize: 1024\n"
+    "GuC ID: 2\n"
+    "\tName: ccs0\n"
+    "\tHW Context Desc: 0x00200000\n"
+    "**** HW Engines ****\n"
+    "ccs0 (physical), logical instance=0\n"
+    "\tRING_HEAD: 0x000000b8\n";
+
+TEST(XeDevcoredump, YieldsTheContextsMemoryAndItsJob) {
+  const Dump dump = Read(kNew);
+  EXPECT_EQ(dump.device.pci_id, 0x64a0u);
+  EXPECT_EQ(dump.device.uapi, "xe");
+  EXPECT_EQ(WordAt(dump, 0, 0xfffeeffe0004), 2u);
+  EXPECT_EQ(WordAt(dump, 0, 0x1000), 3u);
+  ASSERT_EQ(dump.submissions.size(), 2u);
+  EXPECT_EQ(dump.submissions[0].engine, "rcs0");
+  EXPECT_EQ(dump.submissions[0].batch_address, 0xfffeeffe0000u);
+}
+
+TEST(XeDevcoredump, YieldsTheContextsImageBehindItsStatusPage) {
+  const Dump dump = Read(kNew);
+  EXPECT_EQ(WordAt(dump, 1, 0x200000), 1u);
+  EXPECT_EQ(WordAt(dump, 1, 0x201000), 2u);
+  EXPECT_EQ(dump.submissions[1].kind, "context image");
+  EXPECT_EQ(dump.submissions[1].batch_address, 0x201000u);
+  EXPECT_EQ(dump.submissions[1].space, 1u);
+  EXPECT_EQ(dump.submissions[1].own_space, 0u);
+}
+
+TEST(XeDevcoredump, SaysWhyAndWhoAndWhere) {
+  const Dump dump = Read(kNew);
+  const ErrorState& state = *dump.error_state;
+  EXPECT_EQ(state.title.substr(0, 12), "Timedout job");
+  EXPECT_EQ(state.FactOf("Process"), "gl-basic [1234]");
+  ASSERT_EQ(state.engines.size(), 2u);
+  EXPECT_EQ(state.engines[0].name, "rcs0");
+  EXPECT_EQ(state.engines[0].Find("ACTHD")->value, 0xfffeeffe0010u);
+  EXPECT_EQ(state.engines[0].Find("ROW_INSTDONE[0]")->value, 0xffffffffu);
+  EXPECT_EQ(state.engines[1].Find("RING_HEAD")->value, 0u);
+}
+
+TEST(XeDevcoredump, UnknownSectionsKeysAndPropertiesAreKept) {
+  const Dump dump = Read(absl::StrCat(kNew, "**** News ****\nNew key: 7\n"));
+  EXPECT_EQ(dump.error_state->FactOf("New key"), "7");
+  EXPECT_EQ(dump.error_state->FactOf("fffeeffe0000.properties"), "read_write|bo|mem_region=0x1");
+  EXPECT_EQ(dump.error_state->FactOf("Coverage"), "full-capture");
+}
+
+TEST(XeDevcoredump, MemoryThatTheKernelCouldNotReadIsAProblem) {
+  const Dump dump = Read(kNew);
+  ASSERT_EQ(dump.problems.size(), 1u);
+  EXPECT_NE(dump.problems[0].text.find("error -14"), std::string::npos);
+  EXPECT_EQ(dump.memory.Find(0, 0xfffeefff0000), nullptr);
+}
+
+TEST(XeDevcoredump, OfLinux68HasItsContextsElsewhere) {
+  const Dump dump = Read(kOld);
+  EXPECT_EQ(dump.error_state->engines.size(), 1u);
+  EXPECT_TRUE(dump.submissions.empty());
+  EXPECT_TRUE(dump.problems.empty());
+}
+
+TEST(XeDevcoredump, DataBrokenOverLinesAreOne) {
+  const std::string text = absl::StrReplaceAll(
+      kNew,
+      {{"[fffeeffe0000].data: !!!!\"!!!!#zz\n", "[fffeeffe0000].data:\n!!!!\"!!\n!!#z\nz\n"}});
+  const Dump dump = Read(text);
+  EXPECT_EQ(WordAt(dump, 0, 0xfffeeffe0000), 1u);
+  EXPECT_EQ(WordAt(dump, 0, 0xfffeeffe0004), 2u);
+  EXPECT_EQ(WordAt(dump, 0, 0xfffeeffe000c), 0u);
+  EXPECT_TRUE(dump.late_problems->Take().empty());
+}
+
+TEST(XeDevcoredump, DataWithoutALengthAreReadToTheirEnd) {
+  const Dump dump = Read(absl::StrReplaceAll(kNew, {{"[1000].length: 0x10\n", ""}}));
+  EXPECT_EQ(WordAt(dump, 0, 0x1000), 3u);
+}
+
+TEST(XeDevcoredump, OutOfTheKernelLogLosesItsPrefixes) {
+  std::string text;
+  int n = 0;
+  for (const absl::string_view line : absl::StrSplit(kNew, '\n')) {
+    absl::StrAppendFormat(&text, "[  123.456] xe 0000:00:02.0: [drm] Capture,%d: %s\n", ++n,
+                          std::string(line));
+  }
+  const Dump dump = Read(text);
+  EXPECT_EQ(dump.device.pci_id, 0x64a0u);
+  EXPECT_EQ(WordAt(dump, 0, 0xfffeeffe0004), 2u);
+}
+
+TEST(XeDevcoredump, LinesOfAnyLengthAreRead) {
+  const Dump dump = Read(
+      absl::StrCat(kNew, "[2000000].length: 0x400000\n[2000000].data: ", std::string(1 << 20, 'z'),
+                   "\n**** GuC Log ****\nLog data: ", std::string(1 << 20, 'z'), "\n"));
+  EXPECT_EQ(dump.memory.Find(0, 0x2000000)->memory_size, 4u << 20);
+  for (const ErrorFact& fact : dump.error_state->facts) EXPECT_LT(fact.value.size(), 1000u);
+}
+
+TEST(XeDevcoredump, IsFoundOutByWhatItIs) {
+  for (const char* text : {kOld, kNew}) {
+    EXPECT_TRUE(LooksLikeXeDevcoredump(text));
+    absl::StatusOr<Dump> dump = ReadDump(BytesOf(std::string(text)));
+    ASSERT_TRUE(dump.ok()) << dump.status();
+    EXPECT_EQ(dump->error_state->kind, "xe devcoredump");
+  }
+  EXPECT_FALSE(LooksLikeXeDevcoredump("GPU HANG: ecode 9\n"));
+  EXPECT_EQ(ReadXeDevcoredump(BytesOf("words\n"), {}).status().code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+void Touch(const Dump& dump) {
+  for (const Memory::Segment& segment : dump.memory.segments()) {
+    const Memory::Segment& real = dump.memory.Resolve(segment);
+    ASSERT_LE(real.memory_size, segment.memory_size);
+    dump.FindBuffer(segment.space, segment.address);
+  }
+}
+
+TEST(XeDevcoredump, CutOffAnywhereYieldsWhatCameBefore) {
+  const std::string text(kNew);
+  for (size_t length = 0; length < text.size(); ++length) {
+    const absl::StatusOr<Dump> dump = ReadXeDevcoredump(BytesOf(text.substr(0, length)), {});
+    if (dump.ok()) Touch(*dump);
+    EXPECT_EQ(dump.ok(), length >= 28) << length;
+  }
+}
+
+TEST(XeDevcoredump, WithAnyByteChangedDoesNoHarm) {
+  for (size_t at = 0; at < sizeof(kNew) - 1; ++at) {
+    for (const char c : {'\n', ':', ']', '\xff'}) {
+      std::string changed(kNew);
+      changed[at] = c;
+      const absl::StatusOr<Dump> dump = ReadXeDevcoredump(BytesOf(changed), {});
+      if (dump.ok()) Touch(*dump);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace packsmith
