@@ -146,9 +146,10 @@ void Decoder::Decode(const Dump& dump) {
   for (const packsmith::Problem& problem : dump.problems) {
     Problem(absl::StrCat("input, byte ", problem.offset, ": ", problem.text));
   }
-  sink_.OnDump(dump);
+  sink_.OnDump(&dump);
   for (const Submission& submission : dump.submissions) WalkSubmission(dump, submission);
   FlushBriefs();
+  sink_.OnDump(nullptr);
 }
 
 tables::PacketFinder& Decoder::Finder(uint32_t stream, uint64_t engines) const {

@@ -1,30 +1,45 @@
 #include "runtime/decode/jsonl_sink.h"
 
-#include <rapidjson/stringbuffer.h>
-#include <rapidjson/writer.h>
-
-#include <cinttypes>
 #include <cmath>
-#include <cstdio>
 #include <string>
 
 #include "absl/strings/escaping.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "runtime/decode/chunk_writer.h"
 #include "runtime/decode/fields.h"
+#include "runtime/decode/plan.h"
+#include "runtime/decode/undescribed.h"
 #include "runtime/decode/value.h"
 
 namespace packsmith::decode {
 namespace {
 
-using Writer = rapidjson::Writer<rapidjson::StringBuffer>;
+// A chunk writer that hands its text to a string, for pieces that are written once.
+class Escaped : public Output {
+ public:
+  explicit Escaped(std::string& to) : to_(to) {}
+  void Append(absl::string_view text) override { to_.append(text.data(), text.size()); }
+
+ private:
+  std::string& to_;
+};
 
 class JsonlSink : public Sink {
  public:
-  explicit JsonlSink(Output& output) : output_(output), json_(buffer_) {}
+  JsonlSink(Output& output, const JsonlOptions& options) : out_(output), options_(options) {}
 
   void OnSchema(const tables::Tables& tables) override {
     tables_ = &tables;
+    plans_ = std::make_unique<Plans>(
+        tables, [](const PlannedField& field, absl::string_view name, std::string& to) {
+          to = "{\"name\":";
+          {
+            Escaped escaped(to);
+            ChunkWriter(escaped).JsonString(name);
+          }
+          absl::StrAppend(&to, ",\"bits\":[", field.bit + field.width - 1, ",", field.bit,
+                          "],\"value\":");
+        });
     Begin("schema", 0);
     Member("version", uint64_t{1});
     Member("program", "packsmith");
@@ -84,28 +99,36 @@ class JsonlSink : public Sink {
     }
     Raw(record);
     if (record.container != nullptr) {
-      Key("fields");
-      json_.StartArray();
-      ForEachField(*tables_, *record.container, record.bytes,
-                   [&](const FieldAt& at) { Field(record, at); });
-      json_.EndArray();
+      out_.Put(",\"fields\":[");
+      bool first = true;
+      ForEachShown(*tables_, *plans_, *record.container, record.bytes,
+                   [&](const PlannedField& field, uint64_t bit, uint32_t width, uint64_t raw,
+                       int64_t index, const tables::Part* part, int64_t part_index) {
+                     if (!first) out_.Put(',');
+                     first = false;
+                     if (index < 0 && part == nullptr && width == field.width) {
+                       out_.Put(field.name);
+                     } else {
+                       Name(field, bit, width, index, part, part_index);
+                     }
+                     Value(field, width, raw);
+                     out_.Put('}');
+                   });
+      out_.Put(']');
     }
     if (!record.faults.empty()) Faults(record);
+    if (options_.undescribed && record.container != nullptr) AddUndescribed(record);
     End();
   }
 
   void OnRemark(absl::string_view text, bool is_problem) override {
-    json_.Reset(buffer_);
-    json_.StartObject();
-    Member("type", is_problem ? "problem" : "remark");
+    out_.Put(absl::string_view(is_problem ? "{\"type\":\"problem\"" : "{\"type\":\"remark\""));
     Member("text", text);
     End();
   }
 
   void OnSummary(const Summary& s) override {
-    json_.Reset(buffer_);
-    json_.StartObject();
-    Member("type", "summary");
+    out_.Put("{\"type\":\"summary\"");
     Member("submissions", s.submissions);
     Member("packets", s.packets);
     Member("structs", s.structs);
@@ -114,105 +137,145 @@ class JsonlSink : public Sink {
     Member("dispatches", s.dispatches);
     Member("unknown_dwords", s.unknown_dwords);
     Member("problems", s.problems);
-    Key("faults");
-    json_.StartObject();
+    out_.Put(",\"faults\":{");
+    bool first = true;
     for (size_t i = 0; i < kFaultKinds; ++i) {
-      if (s.faults[i] != 0) Member(FaultKindName(static_cast<FaultKind>(i)), s.faults[i]);
+      if (s.faults[i] == 0) continue;
+      if (!first) out_.Put(',');
+      first = false;
+      out_.JsonString(FaultKindName(static_cast<FaultKind>(i)));
+      out_.Put(':');
+      out_.Decimal(s.faults[i]);
     }
-    json_.EndObject();
+    out_.Put('}');
     End();
+    out_.Flush();
   }
 
  private:
-  void Key(absl::string_view key) {
-    json_.Key(key.data(), static_cast<rapidjson::SizeType>(key.size()));
+  // Keys are ours: no need to escape them.
+  template <size_t n>
+  void Key(const char (&key)[n]) {
+    out_.Put(",\"");
+    out_.Put(key);
+    out_.Put("\":");
   }
-  void Text(absl::string_view text) {
-    json_.String(text.data(), static_cast<rapidjson::SizeType>(text.size()));
-  }
-  void Member(absl::string_view key, absl::string_view value) {
+  template <size_t n>
+  void Member(const char (&key)[n], absl::string_view value) {
     Key(key);
-    Text(value);
+    out_.JsonString(value);
   }
-  void Member(absl::string_view key, uint64_t value) {
+  template <size_t n>
+  void Member(const char (&key)[n], uint64_t value) {
     Key(key);
-    json_.Uint64(value);
+    out_.Decimal(value);
   }
-  void Hex(uint64_t value) {
-    char text[20];
-    const int n = std::snprintf(text, sizeof(text), "0x%" PRIx64, value);
-    Text({text, static_cast<size_t>(n)});
-  }
-  void MemberHex(absl::string_view key, uint64_t value) {
+  template <size_t n>
+  void MemberHex(const char (&key)[n], uint64_t value) {
     Key(key);
     Hex(value);
   }
+  void Hex(uint64_t value) {
+    out_.Put('"');
+    out_.Hex(value);
+    out_.Put('"');
+  }
 
   void Begin(absl::string_view type, uint64_t id) {
-    json_.Reset(buffer_);
-    json_.StartObject();
-    Member("type", type);
-    Member("id", id);
+    out_.Put("{\"type\":\"");
+    out_.Put(type);
+    out_.Put("\",\"id\":");
+    out_.Decimal(id);
   }
-  void End() {
-    json_.EndObject();
-    buffer_.Put('\n');
-    output_.Append({buffer_.GetString(), buffer_.GetSize()});
-    buffer_.Clear();
-  }
+  void End() { out_.Put("}\n"); }
 
   void Raw(const Record& record) {
     if (record.bytes.size() % 4 != 0) {
-      Key("bytes");
-      Text(absl::BytesToHexString(absl::string_view(
-          reinterpret_cast<const char*>(record.bytes.data()), record.bytes.size())));
+      Member("bytes",
+             absl::BytesToHexString(absl::string_view(
+                 reinterpret_cast<const char*>(record.bytes.data()), record.bytes.size())));
       return;
     }
     Key("dwords");
-    json_.StartArray();
+    out_.Put('[');
     for (size_t i = 0; i < record.bytes.size(); i += 4) {
-      char text[9];
-      std::snprintf(text, sizeof(text), "%08x",
-                    static_cast<unsigned>(ReadBits(record.bytes, i * 8, 32)));
-      Text({text, 8});
+      if (i != 0) out_.Put(',');
+      out_.Put('"');
+      uint32_t dword = 0;
+      std::memcpy(&dword, record.bytes.data() + i, 4);
+      out_.Hex8(dword);
+      out_.Put('"');
     }
-    json_.EndArray();
+    out_.Put(']');
   }
 
   void Bits(uint64_t bit, uint64_t width) {
-    Key("bits");
-    json_.StartArray();
-    json_.Uint64(bit + width - 1);
-    json_.Uint64(bit);
-    json_.EndArray();
+    out_.Put("\"bits\":[");
+    out_.Decimal(bit + width - 1);
+    out_.Put(',');
+    out_.Decimal(bit);
+    out_.Put(']');
   }
 
-  void Field(const Record& record, const FieldAt& at) {
-    const tables::Leaf& leaf = *at.leaf;
-    constexpr uint16_t kNoField = tables::kForced | tables::kMustBeZero | tables::kMustBeOne;
-    if ((leaf.flags & kNoField) != 0) return;
-    // What the packet's length cuts off is a fault, not a value; a variant's short form is whole.
-    if (at.cut && record.container->variants.count == 0) return;
-    const uint64_t raw = ReadBits(record.bytes, at.bit, at.width);
-    const Value value = DecodeValue(*tables_, leaf, at.width, raw);
-    json_.StartObject();
+  void Name(const PlannedField& field, uint64_t bit, uint32_t width, int64_t index,
+            const tables::Part* part, int64_t part_index) {
+    FieldName name;
+    if (part != nullptr) {
+      name.part = tables_->string(part->name);
+      name.part_index = part_index;
+    }
+    name.head = tables_->string(field.leaf->name);
+    name.index = index;
+    name.tail = tables_->string(field.leaf->name_suffix);
     name_.clear();
-    AppendFieldName(at.name, name_);
-    Member("name", name_);
-    Bits(at.bit, at.width);
-    Key("value");
+    AppendFieldName(name, name_);
+    out_.Put("{\"name\":");
+    out_.JsonString(name_);
+    out_.Put(',');
+    Bits(bit, width);
+    out_.Put(",\"value\":");
+  }
+
+  void Value(const PlannedField& field, uint32_t width, uint64_t raw) {
+    uint64_t number = raw;
+    switch (field.form) {
+      case Form::kBool:
+        out_.Put(absl::string_view(raw != 0 ? "true" : "false"));
+        break;
+      case Form::kUnsigned:
+        number = raw << field.shift;
+        out_.Decimal(number);
+        break;
+      case Form::kAddress:
+        number = raw << field.shift;
+        Hex(number);
+        break;
+      case Form::kOther:
+        Other(field, width, raw);
+        return;
+    }
+    if (field.names != nullptr) Named(field, number);
+  }
+
+  void Named(const PlannedField& field, uint64_t number) {
+    const absl::string_view named = field.names->Find(number);
+    if (!named.empty()) Member("enum", named);
+  }
+
+  void Other(const PlannedField& field, uint32_t width, uint64_t raw) {
+    const decode::Value value = DecodeValue(*tables_, *field.leaf, width, raw);
     switch (value.kind) {
       case ValueKind::kBool:
-        json_.Bool(value.unsigned_value != 0);
+        out_.Put(absl::string_view(value.unsigned_value != 0 ? "true" : "false"));
         break;
       case ValueKind::kUnsigned:
-        json_.Uint64(value.unsigned_value);
+        out_.Decimal(value.unsigned_value);
         break;
       case ValueKind::kSigned:
-        if (at.width > 32) {
+        if (width > 32) {
           Hex(raw);
         } else {
-          json_.Int64(value.signed_value);
+          out_.SignedDecimal(value.signed_value);
         }
         break;
       case ValueKind::kWide:
@@ -221,41 +284,56 @@ class JsonlSink : public Sink {
         break;
       case ValueKind::kReal:
         if (std::isfinite(value.real)) {
-          json_.Double(value.real);
+          out_.JsonReal(value.real);
         } else {
-          json_.Null();
+          out_.Put("null");
         }
         break;
     }
-    const absl::string_view named = tables_->ValueName(leaf, NumberOf(value, raw));
-    if (!named.empty()) Member("enum", named);
+    if (field.names != nullptr) Named(field, NumberOf(value, raw));
     if (value.needs_raw) MemberHex("raw", raw);
-    json_.EndObject();
   }
 
   void Faults(const Record& record) {
-    Key("faults");
-    json_.StartArray();
+    out_.Put(",\"faults\":[");
+    bool first = true;
     for (const Fault& fault : record.faults) {
-      json_.StartObject();
-      Member("kind", FaultKindName(fault.kind));
+      if (!first) out_.Put(',');
+      first = false;
+      out_.Put("{\"kind\":");
+      out_.JsonString(FaultKindName(fault.kind));
+      out_.Put(',');
       Bits(fault.bit, fault.width);
       MemberHex("value", fault.value);
       Member("text", fault.text);
-      json_.EndObject();
+      out_.Put('}');
     }
-    json_.EndArray();
+    out_.Put(']');
   }
 
-  Output& output_;
-  rapidjson::StringBuffer buffer_;
-  Writer json_;
+  void AddUndescribed(const Record& record) {
+    bool first = true;
+    for (const BitRun& run : Undescribed(*tables_, *record.container, record.bytes)) {
+      out_.Put(absl::string_view(first ? ",\"undescribed\":[{" : ",{"));
+      first = false;
+      Bits(run.bit, run.width);
+      MemberHex("value", run.value);
+      out_.Put('}');
+    }
+    if (!first) out_.Put(']');
+  }
+
+  ChunkWriter out_;
+  JsonlOptions options_;
   const tables::Tables* tables_ = nullptr;
+  std::unique_ptr<Plans> plans_;
   std::string name_;
 };
 
 }  // namespace
 
-std::unique_ptr<Sink> MakeJsonlSink(Output& output) { return std::make_unique<JsonlSink>(output); }
+std::unique_ptr<Sink> MakeJsonlSink(Output& output, const JsonlOptions& options) {
+  return std::make_unique<JsonlSink>(output, options);
+}
 
 }  // namespace packsmith::decode

@@ -8,8 +8,14 @@
 
 namespace packsmith::decode {
 
-// `output` must outlive the sink. Lines are written whole.
-std::unique_ptr<Sink> MakeJsonlSink(Output& output);
+struct JsonlOptions {
+  // A member `undescribed` for bits that are set and that the XML does not describe.
+  bool undescribed = false;
+};
+
+// Hands text over in chunks of 64 KiB, the last one with the summary. `output` must outlive the
+// sink.
+std::unique_ptr<Sink> MakeJsonlSink(Output& output, const JsonlOptions& options = {});
 
 }  // namespace packsmith::decode
 

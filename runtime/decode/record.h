@@ -122,8 +122,9 @@ class Sink {
   virtual void OnDevice(const Device& device, uint64_t id) = 0;
   virtual void OnSubmission(const Submission& submission, uint64_t id) = 0;
   virtual void OnRecord(const Record& record) = 0;
-  // The dump that the next submissions belong to, for those who look at more than records.
-  virtual void OnDump(const Dump&) {}
+  // The dump that the next submissions belong to, for those who look at more than records. Null:
+  // that was its last record, and it may go.
+  virtual void OnDump(const Dump*) {}
   // Instead of OnRecord with Options::brief: many packets at a time.
   virtual void OnPackets(absl::Span<const Brief>) {}
   // Something to know that belongs to no record. A problem: the input, or a stream, could not be

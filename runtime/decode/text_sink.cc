@@ -8,16 +8,14 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "runtime/decode/chunk_writer.h"
 #include "runtime/decode/fields.h"
+#include "runtime/decode/plan.h"
+#include "runtime/decode/undescribed.h"
 #include "runtime/decode/value.h"
 
 namespace packsmith::decode {
-namespace {
 
-constexpr size_t kNameWidth = 46;
-
-// Strings of a dump may hold what a terminal takes for orders: control characters, those of UTF-8's
-// C1 block too.
 std::string Harmless(absl::string_view text) {
   std::string harmless;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -35,76 +33,88 @@ std::string Harmless(absl::string_view text) {
   return harmless;
 }
 
-// Each record is built in one string and handed over whole.
+namespace {
+
+constexpr size_t kFieldIndent = 4;
+constexpr size_t kNameWidth = 46;
+
 class TextSink : public Sink {
  public:
-  TextSink(Output& output, const TextOptions& options) : output_(output), options_(options) {}
+  TextSink(Output& output, const TextOptions& options) : out_(output), options_(options) {}
 
-  void OnSchema(const tables::Tables& tables) override { tables_ = &tables; }
+  void OnSchema(const tables::Tables& tables) override {
+    tables_ = &tables;
+    plans_ = std::make_unique<Plans>(
+        tables, [](const PlannedField&, absl::string_view name, std::string& to) {
+          to.assign(kFieldIndent, ' ');
+          absl::StrAppend(&to, name);
+          to.append(name.size() < kNameWidth ? kNameWidth - name.size() : 1, ' ');
+        });
+  }
 
   void OnDevice(const Device& device, uint64_t) override {
-    absl::StrAppend(&text_, Bold(), "device", Plain(), "  ", tables_->title());
-    if (!device.platform.empty()) absl::StrAppend(&text_, ", platform ", Harmless(device.platform));
-    if (device.pci_id) absl::StrAppendFormat(&text_, ", PCI id 0x%04x", *device.pci_id);
-    if (!device.driver.empty()) absl::StrAppend(&text_, ", driver ", Harmless(device.driver));
-    text_ += "\n";
-    Flush();
+    std::string text = absl::StrCat(Bold(), "device", Plain(), "  ", tables_->title());
+    if (!device.platform.empty()) absl::StrAppend(&text, ", platform ", Harmless(device.platform));
+    if (device.pci_id) absl::StrAppendFormat(&text, ", PCI id 0x%04x", *device.pci_id);
+    if (!device.driver.empty()) absl::StrAppend(&text, ", driver ", Harmless(device.driver));
+    text += "\n";
+    out_.Put(text);
+  }
+
+  void OnDump(const Dump* dump) override {
+    FinishRun();
+    dump_ = dump;
+    buffer_ = nullptr;
   }
 
   void OnSubmission(const Submission& s, uint64_t id) override {
+    FinishRun();
     path_.assign(1, {id, 0});
-    absl::StrAppend(&text_, "\n", Bold(), "submission ", s.index, Plain(), "  engine ",
-                    s.engine.empty() ? "not known" : Harmless(s.engine), ", context ", s.context,
-                    ", slot ", s.slot);
-    absl::StrAppendFormat(&text_, ", batch at 0x%x, %d bytes\n", s.batch_address, s.batch_length);
-    Flush();
+    own_space_ = s.space;
+    std::string text = absl::StrCat("\n", Bold(), "submission ", s.index, Plain(), "  engine ",
+                                    s.engine.empty() ? "not known" : Harmless(s.engine),
+                                    ", context ", s.context, ", slot ", s.slot);
+    if (options_.offsets) absl::StrAppendFormat(&text, ", batch at 0x%x", s.batch_address);
+    absl::StrAppend(&text, ", ", s.batch_length, " bytes");
+    out_.Put(text);
+    if (options_.offsets) InBuffer(s.space, s.batch_address);
+    out_.Put('\n');
   }
 
   void OnRecord(const Record& record) override {
-    const size_t depth = Depth(record);
-    const std::string indent(2 * depth, ' ');
-    absl::StrAppendFormat(&text_, "%s0x%012x  ", indent, record.address);
-    switch (record.type) {
-      case RecordType::kPacket:
-      case RecordType::kStruct:
-        Described(record, indent);
-        break;
-      case RecordType::kData:
-        absl::StrAppend(&text_, record.name, ", ", record.data_size, " bytes");
-        if (record.data_stride != 0) absl::StrAppend(&text_, ", stride ", record.data_stride);
-        text_ += "\n";
-        Dwords(record, indent);
-        break;
-      case RecordType::kUnknown:
-        absl::StrAppend(&text_, Red(), "unknown", Plain(), "  ", record.bytes.size() / 4,
-                        " dwords that no packet matches\n");
-        Dwords(record, indent);
-        break;
+    if (record.type == RecordType::kPacket && record.bytes.size() == 4 && record.faults.empty()) {
+      AddToRun(record);
+      return;
     }
-    Flush();
+    FinishRun();
+    Show(record, 1, 0);
   }
 
   void OnRemark(absl::string_view text, bool is_problem) override {
-    absl::StrAppend(&text_, is_problem ? Red() : "",
-                    is_problem ? "problem: " : "note: ", Harmless(text), is_problem ? Plain() : "",
-                    "\n");
-    Flush();
+    FinishRun();
+    out_.Put(is_problem ? Red() : "");
+    out_.Put(absl::string_view(is_problem ? "problem: " : "note: "));
+    out_.Put(Harmless(text));
+    out_.Put(is_problem ? Plain() : "");
+    out_.Put('\n');
   }
 
   void OnSummary(const Summary& s) override {
-    absl::StrAppend(&text_, "\n", Bold(), "summary", Plain(), "  ", s.submissions, " submissions, ",
-                    s.packets, " packets, ", s.structs, " structures, ", s.draws, " draws, ",
-                    s.dispatches, " dispatches; ", s.unknown_dwords, " unknown dwords, ",
-                    s.problems, " problems");
+    FinishRun();
+    std::string text = absl::StrCat(
+        "\n", Bold(), "summary", Plain(), "  ", s.submissions, " submissions, ", s.packets,
+        " packets, ", s.structs, " structures, ", s.draws, " draws, ", s.dispatches,
+        " dispatches; ", s.unknown_dwords, " unknown dwords, ", s.problems, " problems");
     bool any = false;
     for (size_t i = 0; i < kFaultKinds; ++i) {
       if (s.faults[i] == 0) continue;
-      absl::StrAppend(&text_, any ? ", " : "; faults: ", s.faults[i], " ",
+      absl::StrAppend(&text, any ? ", " : "; faults: ", s.faults[i], " ",
                       FaultKindName(static_cast<FaultKind>(i)));
       any = true;
     }
-    absl::StrAppend(&text_, any ? "\n" : ", no faults\n");
-    Flush();
+    absl::StrAppend(&text, any ? "\n" : ", no faults\n");
+    out_.Put(text);
+    out_.Flush();
   }
 
  private:
@@ -112,9 +122,71 @@ class TextSink : public Sink {
   absl::string_view Red() const { return options_.color ? "\x1b[31m" : ""; }
   absl::string_view Plain() const { return options_.color ? "\x1b[0m" : ""; }
 
-  void Flush() {
-    output_.Append(text_);
-    text_.clear();
+  // Equal packets of one dword wait here until something else comes.
+  void AddToRun(const Record& record) {
+    const auto dword = static_cast<uint32_t>(ReadBits(record.bytes, 0, 32));
+    if (run_count_ != 0 && run_.container == record.container && run_dword_ == dword &&
+        run_.depth == record.depth && run_.parent == record.parent && run_.space == record.space) {
+      ++run_count_;
+      run_.id = record.id;
+      run_last_ = record.address;
+      return;
+    }
+    FinishRun();
+    run_ = record;
+    run_.bytes = {};
+    run_.faults = {};
+    run_dword_ = dword;
+    run_count_ = 1;
+    run_last_ = record.address;
+  }
+
+  void FinishRun() {
+    if (run_count_ == 0) return;
+    uint8_t bytes[4];
+    std::memcpy(bytes, &run_dword_, 4);
+    run_.bytes = bytes;
+    const uint64_t count = run_count_;
+    run_count_ = 0;
+    Show(run_, count, run_last_);
+    run_.bytes = {};
+  }
+
+  void Show(const Record& record, uint64_t count, uint64_t last) {
+    const size_t indent = 2 * Depth(record);
+    out_.Fill(' ', indent);
+    if (options_.offsets) {
+      out_.Address(record.address);
+      out_.Put("  ");
+    }
+    switch (record.type) {
+      case RecordType::kPacket:
+      case RecordType::kStruct:
+        Described(record, indent, count, last);
+        break;
+      case RecordType::kData:
+        out_.Put(record.name);
+        out_.Put(", ");
+        out_.Decimal(record.data_size);
+        out_.Put(" bytes");
+        if (record.data_stride != 0) {
+          out_.Put(", stride ");
+          out_.Decimal(record.data_stride);
+        }
+        InBuffer(record.space, record.address);
+        out_.Put('\n');
+        Dwords(record, indent);
+        break;
+      case RecordType::kUnknown:
+        out_.Put(Red());
+        out_.Put("unknown");
+        out_.Put(Plain());
+        out_.Put("  ");
+        Size(record.bytes.size());
+        out_.Put(" that no packet matches\n");
+        Dwords(record, indent);
+        break;
+    }
   }
 
   // Packets indent by call, what they lead to stands below them.
@@ -127,99 +199,252 @@ class TextSink : public Sink {
     return depth;
   }
 
-  void Described(const Record& record, const std::string& indent) {
-    absl::StrAppend(&text_, Bold(), record.name, Plain());
-    if (record.index >= 0) absl::StrAppend(&text_, "[", record.index, "]");
-    if (record.register_offset >= 0) {
-      absl::StrAppendFormat(&text_, "  register 0x%x", record.register_offset);
+  void Size(size_t bytes) {
+    const bool dwords = bytes % 4 == 0;
+    const size_t count = dwords ? bytes / 4 : bytes;
+    out_.Decimal(count);
+    out_.Put(absl::string_view(dwords ? (count == 1 ? " dword" : " dwords")
+                                      : (count == 1 ? " byte" : " bytes")));
+  }
+
+  // The buffer that an address lies in, if the dump names one.
+  void InBuffer(uint32_t space, uint64_t address) {
+    if (dump_ == nullptr || dump_->buffers.empty()) return;
+    // The same address often comes again.
+    if (buffer_ == nullptr || address != buffer_address_ || space != buffer_space_) {
+      buffer_ = dump_->FindBuffer(space, address);
+      buffer_address_ = address;
+      buffer_space_ = space;
+      if (buffer_ != nullptr) buffer_name_ = Harmless(buffer_->name);
     }
-    absl::StrAppend(&text_, "  ",
-                    record.bytes.size() % 4 == 0 ? absl::StrCat(record.bytes.size() / 4, " dwords")
-                                                 : absl::StrCat(record.bytes.size(), " bytes"));
-    const size_t head = text_.size();
-    text_ += "\n";
-    size_t hidden = 0;
-    ForEachField(*tables_, *record.container, record.bytes, [&](const FieldAt& at) {
-      const tables::Leaf& leaf = *at.leaf;
-      constexpr uint16_t kNoField = tables::kForced | tables::kMustBeZero | tables::kMustBeOne;
-      if ((leaf.flags & kNoField) != 0) return;
-      if (at.cut && record.container->variants.count == 0) return;
-      const uint64_t raw = ReadBits(record.bytes, at.bit, at.width);
-      if (raw == 0 && options_.hide_zero_fields && (leaf.flags & tables::kLength) == 0) {
-        ++hidden;
-        return;
+    if (buffer_ == nullptr) return;
+    out_.Put("  in ");
+    out_.Put(buffer_name_.empty() ? absl::string_view("a buffer") : buffer_name_);
+    out_.Put('+');
+    out_.Hex(address - buffer_->address);
+  }
+
+  uint32_t SpaceOf(const Record& record, const PlannedField& field, uint64_t bit) const {
+    if (field.leaf->extra == tables::kNone) return own_space_;
+    const uint32_t index = tables_->extra(field.leaf->extra).pointer;
+    if (index == tables::kNone) return own_space_;
+    const tables::Pointer& pointer = tables_->pointer(index);
+    if (pointer.space_when == tables::kNone) return own_space_;
+    const Scope scope(*tables_, *record.container, record.bytes, bit - field.bit);
+    return scope.Holds(pointer.space_when) ? pointer.space : own_space_;
+  }
+
+  void Described(const Record& record, size_t indent, uint64_t count, uint64_t last) {
+    out_.Put(Bold());
+    out_.Put(record.name);
+    out_.Put(Plain());
+    if (record.index >= 0) {
+      out_.Put('[');
+      out_.Decimal(static_cast<uint64_t>(record.index));
+      out_.Put(']');
+    }
+    if (record.register_offset >= 0) {
+      out_.Put("  register ");
+      out_.Hex(static_cast<uint64_t>(record.register_offset));
+    }
+    out_.Put("  ");
+    Size(record.bytes.size());
+    if (count > 1) {
+      out_.Put(", ");
+      out_.Decimal(count);
+      out_.Put(" times");
+      if (options_.offsets) {
+        out_.Put(", the last at ");
+        out_.Hex(last);
       }
-      text_ += indent;
-      text_ += "    ";
-      const size_t start = text_.size();
-      AppendFieldName(at.name, text_);
-      const size_t length = text_.size() - start;
-      text_.append(length < kNameWidth ? kNameWidth - length : 1, ' ');
-      AppendValue(leaf, at.width, raw);
-      text_ += "\n";
-    });
-    if (hidden != 0) text_.insert(head, absl::StrCat(", ", hidden, " fields zero"));
+    }
+    if (options_.hide_zero_fields) CountHidden(record);
+    if (record.type == RecordType::kStruct && record.register_offset < 0) {
+      InBuffer(record.space, record.address);
+    }
+    out_.Put('\n');
+    ForEachShown(*tables_, *plans_, *record.container, record.bytes,
+                 [&](const PlannedField& field, uint64_t bit, uint32_t width, uint64_t raw,
+                     int64_t index, const tables::Part* part, int64_t part_index) {
+                   if (raw == 0 && Hidden(field)) return;
+                   out_.Fill(' ', indent);
+                   if (index < 0 && part == nullptr) {
+                     out_.PutPadded(field.name);
+                   } else {
+                     Name(field, index, part, part_index);
+                   }
+                   Value(record, field, bit, width, raw);
+                   out_.Put('\n');
+                 });
+    if (options_.undescribed) {
+      for (const BitRun& run : Undescribed(*tables_, *record.container, record.bytes)) {
+        out_.Fill(' ', indent + kFieldIndent);
+        out_.Put(absl::StrFormat("bits %d:%d are set, and not described: 0x%x\n",
+                                 run.bit + run.width - 1, run.bit, run.value));
+      }
+    }
     for (const Fault& fault : record.faults) {
-      absl::StrAppendFormat(&text_, "%s    %sfault: %s, bits %d:%d: %s%s\n", indent, Red(),
-                            FaultKindName(fault.kind), fault.bit + fault.width - 1, fault.bit,
-                            fault.text, Plain());
+      out_.Fill(' ', indent + kFieldIndent);
+      out_.Put(absl::StrFormat("%sfault: %s, bits %d:%d: %s%s\n", Red(), FaultKindName(fault.kind),
+                               fault.bit + fault.width - 1, fault.bit, fault.text, Plain()));
     }
   }
 
-  void AppendValue(const tables::Leaf& leaf, uint32_t width, uint64_t raw) {
-    const Value value = DecodeValue(*tables_, leaf, width, raw);
+  bool Hidden(const PlannedField& field) const {
+    return options_.hide_zero_fields && (field.leaf->flags & tables::kLength) == 0;
+  }
+
+  void CountHidden(const Record& record) {
+    uint64_t hidden = 0;
+    ForEachShown(*tables_, *plans_, *record.container, record.bytes,
+                 [&](const PlannedField& field, uint64_t, uint32_t, uint64_t raw, int64_t,
+                     const tables::Part*, int64_t) { hidden += raw == 0 && Hidden(field); });
+    if (hidden == 0) return;
+    out_.Put(", ");
+    out_.Decimal(hidden);
+    out_.Put(absl::string_view(hidden == 1 ? " field zero" : " fields zero"));
+  }
+
+  // Of a field in a tail or an optional part.
+  void Name(const PlannedField& field, int64_t index, const tables::Part* part,
+            int64_t part_index) {
+    out_.Fill(' ', kFieldIndent);
+    size_t length = 0;
+    const auto put = [&](absl::string_view text) {
+      out_.Put(text);
+      length += text.size();
+    };
+    char digits[24];
+    const auto put_index = [&](int64_t i) {
+      digits[0] = '[';
+      char* const end = std::to_chars(digits + 1, digits + 22, i).ptr;
+      *end = ']';
+      put({digits, static_cast<size_t>(end + 1 - digits)});
+    };
+    if (part != nullptr) {
+      put(tables_->string(part->name));
+      if (part_index >= 0) put_index(part_index);
+      put(".");
+      put(tables_->string(field.leaf->name));
+      put(tables_->string(field.leaf->name_suffix));
+    } else {
+      put(field.name);
+      put_index(index);
+      put(field.after_index);
+    }
+    out_.Fill(' ', length < kNameWidth ? kNameWidth - length : 1);
+  }
+
+  void Value(const Record& record, const PlannedField& field, uint64_t bit, uint32_t width,
+             uint64_t raw) {
+    uint64_t number = raw;
+    switch (field.form) {
+      case Form::kBool:
+        if (raw != 0) {
+          out_.Put("true");
+        } else {
+          out_.Put("false");
+        }
+        break;
+      case Form::kUnsigned:
+        number = raw << field.shift;
+        out_.Decimal(number);
+        break;
+      case Form::kAddress:
+        number = raw << field.shift;
+        out_.Hex(number);
+        break;
+      case Form::kOther:
+        number = Other(field, width, raw);
+        break;
+    }
+    if (field.names != nullptr) {
+      const absl::string_view named = field.names->Find(number);
+      if (!named.empty()) {
+        out_.Put(" (");
+        out_.Put(named);
+        out_.Put(')');
+      }
+    }
+    if (!field.unit.empty()) {
+      out_.Put("  [");
+      out_.Put(field.unit);
+      out_.Put(']');
+    }
+    if (field.leaf->type == tables::LeafType::kAddress && raw != 0 && dump_ != nullptr &&
+        !dump_->buffers.empty()) {
+      InBuffer(SpaceOf(record, field, bit), number);
+    }
+  }
+
+  uint64_t Other(const PlannedField& field, uint32_t width, uint64_t raw) {
+    const decode::Value value = DecodeValue(*tables_, *field.leaf, width, raw);
     switch (value.kind) {
       case ValueKind::kBool:
-        text_ += value.unsigned_value != 0 ? "true" : "false";
+        out_.Put(absl::string_view(value.unsigned_value != 0 ? "true" : "false"));
         break;
       case ValueKind::kUnsigned:
-        absl::StrAppend(&text_, value.unsigned_value);
+        out_.Decimal(value.unsigned_value);
         break;
       case ValueKind::kSigned:
-        absl::StrAppend(&text_, value.signed_value);
+        out_.SignedDecimal(value.signed_value);
         break;
       case ValueKind::kReal:
         if (std::isfinite(value.real)) {
-          absl::StrAppendFormat(&text_, "%.9g", value.real);
+          out_.Real(value.real);
         } else {
-          absl::StrAppendFormat(&text_, "%f (0x%x)", value.real, raw);
+          out_.Put(absl::StrFormat("%f (0x%x)", value.real, raw));
         }
         break;
       case ValueKind::kWide:
       case ValueKind::kAddress:
-        absl::StrAppendFormat(&text_, "0x%x", value.unsigned_value);
+        out_.Hex(value.unsigned_value);
         break;
     }
-    const absl::string_view named = tables_->ValueName(leaf, NumberOf(value, raw));
-    if (!named.empty()) absl::StrAppend(&text_, " (", named, ")");
-    if (leaf.extra != tables::kNone) {
-      const absl::string_view unit = tables_->string(tables_->extra(leaf.extra).unit);
-      if (!unit.empty()) absl::StrAppend(&text_, "  [", unit, "]");
-    }
+    return NumberOf(value, raw);
   }
 
-  void Dwords(const Record& record, const std::string& indent) {
+  void Dwords(const Record& record, size_t indent) {
     for (size_t i = 0; i < record.bytes.size(); i += 32) {
-      absl::StrAppend(&text_, indent, "   ");
+      out_.Fill(' ', indent + 3);
       for (size_t j = i; j < std::min(record.bytes.size(), i + 32); j += 4) {
         const size_t n = std::min<size_t>(4, record.bytes.size() - j);
-        absl::StrAppendFormat(&text_, " %0*x", static_cast<int>(2 * n),
-                              ReadBits(record.bytes, j * 8, static_cast<uint32_t>(8 * n)));
+        const auto dword =
+            static_cast<uint32_t>(ReadBits(record.bytes, j * 8, static_cast<uint32_t>(8 * n)));
+        out_.Put(' ');
+        if (n == 4) {
+          out_.Hex8(dword);
+        } else {
+          out_.Put(absl::StrFormat("%0*x", static_cast<int>(2 * n), dword));
+        }
       }
-      text_ += "\n";
+      out_.Put('\n');
     }
     if (record.type == RecordType::kData && record.bytes.size() < record.data_size) {
-      absl::StrAppend(&text_, indent, "    and ", record.data_size - record.bytes.size(),
-                      " bytes more\n");
+      out_.Fill(' ', indent + kFieldIndent);
+      out_.Put("and ");
+      out_.Decimal(record.data_size - record.bytes.size());
+      out_.Put(" bytes more\n");
     }
   }
 
-  Output& output_;
+  ChunkWriter out_;
   TextOptions options_;
   const tables::Tables* tables_ = nullptr;
+  std::unique_ptr<Plans> plans_;
+  const Dump* dump_ = nullptr;
+  uint32_t own_space_ = 0;
+  // The last buffer that was asked for.
+  const Buffer* buffer_ = nullptr;
+  uint64_t buffer_address_ = 0;
+  uint32_t buffer_space_ = 0;
+  std::string buffer_name_;
   // From the submission to the record at hand: id and depth of each.
   std::vector<std::pair<uint64_t, size_t>> path_;
-  std::string text_;
+  Record run_;
+  uint32_t run_dword_ = 0;
+  uint64_t run_count_ = 0;
+  uint64_t run_last_ = 0;
 };
 
 }  // namespace

@@ -3,7 +3,9 @@
 #define PACKSMITH_RUNTIME_DECODE_TEXT_SINK_H_
 
 #include <memory>
+#include <string>
 
+#include "absl/strings/string_view.h"
 #include "runtime/decode/record.h"
 
 namespace packsmith::decode {
@@ -12,10 +14,20 @@ struct TextOptions {
   bool color = false;
   // Fields that are zero (or false, or 0.0) are left out; their packet says how many.
   bool hide_zero_fields = false;
+  // Where records stand in memory. Without, the same work gives the same text wherever the driver
+  // has put it, but for the addresses that packets hold.
+  bool offsets = true;
+  // Bits that are set and that the XML does not describe are shown.
+  bool undescribed = false;
 };
 
-// `output` must outlive the sink.
+// Packets of one dword that come several times in a row are shown once. Hands text over in chunks
+// of 64 KiB, the last one with the summary. `output` must outlive the sink.
 std::unique_ptr<Sink> MakeTextSink(Output& output, const TextOptions& options = {});
+
+// What a terminal would take for orders (control characters, those of UTF-8's C1 block too), made
+// visible: strings of a dump may hold anything.
+std::string Harmless(absl::string_view text);
 
 }  // namespace packsmith::decode
 

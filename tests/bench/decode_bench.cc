@@ -15,6 +15,8 @@
 #include "packsmith/gfx9.h"
 #include "runtime/decode/decoder.h"
 #include "runtime/decode/jsonl_sink.h"
+#include "runtime/decode/names_sink.h"
+#include "runtime/decode/stats_sink.h"
 #include "runtime/decode/text_sink.h"
 #include "runtime/dump/dump.h"
 #include "runtime/generations/generations.h"
@@ -173,7 +175,8 @@ class Discard : public decode::Output {
 };
 
 template <class MakeSink>
-void Decode(benchmark::State& state, decode::Follow follow, const MakeSink& make_sink) {
+void Decode(benchmark::State& state, decode::Follow follow, const MakeSink& make_sink,
+            bool brief = false) {
   const Input& input = TheInput();
   const absl::StatusOr<tables::Tables> tables = FindGeneration("gfx9");
   uint64_t bytes = 0;
@@ -183,6 +186,7 @@ void Decode(benchmark::State& state, decode::Follow follow, const MakeSink& make
     const std::unique_ptr<decode::Sink> sink = make_sink(output);
     decode::Options options;
     options.follow = follow;
+    options.brief = brief;
     decode::Decoder decoder(*tables, *sink, options);
     decoder.Decode(input.dump);
     summary = decoder.Finish();
@@ -235,6 +239,20 @@ void JsonlWithState(benchmark::State& state) {
          [](decode::Output& output) { return decode::MakeJsonlSink(output); });
 }
 BENCHMARK(JsonlWithState);
+
+void Names(benchmark::State& state) {
+  Decode(
+      state, decode::Follow::kBatches,
+      [](decode::Output& output) { return decode::MakeNamesSink(output); }, true);
+}
+BENCHMARK(Names);
+
+void Stats(benchmark::State& state) {
+  Decode(
+      state, decode::Follow::kBatches,
+      [](decode::Output& output) { return decode::MakeStatsSink(output); }, true);
+}
+BENCHMARK(Stats);
 
 }  // namespace
 }  // namespace packsmith::bench

@@ -257,7 +257,7 @@ TEST(Text, OfASmallBatch) {
             R"(device  Intel Gfx9 (Skylake, Kaby Lake, Coffee Lake, Gemini Lake), platform skl
 
 submission 0  engine render, context 0, slot 0, batch at 0x1000, 28 bytes
-0x000000001000  unknown  1 dwords that no packet matches
+0x000000001000  unknown  1 dword that no packet matches
     e0000001
 0x000000001004  3DSTATE_PS_EXTRA  2 dwords, 13 fields zero
     DWord Length                                  0
@@ -268,8 +268,8 @@ submission 0  engine render, context 0, slot 0, batch at 0x1000, 28 bytes
     Address Space Indicator                       1 (PPGTT)
     Second Level Batch Buffer                     1 (Second level batch)
     Batch Buffer Start Address                    0x2000
-  0x000000002000  MI_BATCH_BUFFER_END  1 dwords
-0x000000001018  MI_BATCH_BUFFER_END  1 dwords
+  0x000000002000  MI_BATCH_BUFFER_END  1 dword
+0x000000001018  MI_BATCH_BUFFER_END  1 dword
 
 summary  1 submissions, 4 packets, 0 structures, 0 draws, 0 dispatches; 1 unknown dwords, 0 problems; faults: 1 reserved
 )");
@@ -292,7 +292,7 @@ TEST(Text, SaysTheSameRecordsAsJsonl) {
   World world;
   Small(world);
   const std::string text = Text(Gfx9(), {&world.dump()});
-  for (const char* said : {"unknown  1 dwords", "3DSTATE_VERTEX_BUFFERS", "vertex buffer, 16 bytes",
+  for (const char* said : {"unknown  1 dword ", "3DSTATE_VERTEX_BUFFERS", "vertex buffer, 16 bytes",
                            "fault: reserved, bits 62:62", "3DPRIMITIVE", "-11", "1 draws"}) {
     EXPECT_THAT(text, HasSubstr(said));
   }

@@ -1,0 +1,26 @@
+// Bits of a record that nobody describes, and that are set all the same.
+#ifndef PACKSMITH_RUNTIME_DECODE_UNDESCRIBED_H_
+#define PACKSMITH_RUNTIME_DECODE_UNDESCRIBED_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "runtime/tables/tables.h"
+
+namespace packsmith::decode {
+
+struct BitRun {
+  uint64_t bit;    // from the start of the record
+  uint32_t width;  // at most 32: runs end with their dword
+  uint32_t value;
+};
+
+// In bit order; each run goes from the lowest to the highest bit that is set among neighbouring
+// bits that are not described. Slow: for those who ask for it.
+std::vector<BitRun> Undescribed(const tables::Tables& tables, const tables::Container& container,
+                                absl::Span<const uint8_t> bytes);
+
+}  // namespace packsmith::decode
+
+#endif  // PACKSMITH_RUNTIME_DECODE_UNDESCRIBED_H_
