@@ -6,8 +6,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "gen/model/load.h"
 #include "gen/model/tables_writer.h"
+#include "runtime/decode/data.h"
 #include "runtime/decode/fields.h"
 #include "runtime/decode/jsonl_sink.h"
 #include "runtime/decode/text_sink.h"
@@ -98,6 +100,34 @@ void Story::OnRecord(const Record& record) {
             record.data_stride,
             {record.faults.begin(), record.faults.end()},
             {}};
+  ForEachElement(record,
+                 [&](uint64_t row, const DataElement& element, absl::Span<const uint8_t> bytes) {
+                   std::string line = absl::StrCat(row, ": ", element.number, " ", element.name);
+                   for (const tables::Component& c : tables_->components(*element.format)) {
+                     if (c.type == tables::ComponentType::kUnused) continue;
+                     const Value value = DecodeComponent(c, bytes);
+                     absl::StrAppend(&line, " ", tables_->string(c.name), "=");
+                     if (value.kind == ValueKind::kReal) {
+                       absl::StrAppendFormat(&line, "%g", value.real);
+                     } else if (value.kind == ValueKind::kSigned) {
+                       absl::StrAppend(&line, value.signed_value);
+                     } else {
+                       absl::StrAppend(&line, value.unsigned_value);
+                     }
+                   }
+                   seen.values.push_back(std::move(line));
+                 });
+  seen.data_first = record.data_first;
+  seen.data_rows = record.data_rows;
+  seen.slot = record.slot;
+  seen.per_instance = record.per_instance;
+  if (record.kernel != nullptr) {
+    seen.stage = std::string(record.kernel->stage);
+    seen.ends = std::string(record.kernel->ends);
+    seen.simd = record.kernel->simd;
+    seen.code.assign(record.kernel->code.begin(), record.kernel->code.end());
+  }
+  seen.stored.assign(record.stored.begin(), record.stored.end());
   if (record.container != nullptr) {
     ForEachField(*tables_, *record.container, record.bytes, [&](const FieldAt& at) {
       if (at.width > 64) return;

@@ -61,6 +61,16 @@ struct Seen {
   uint64_t data_size, data_stride;
   std::vector<Fault> faults;
   std::vector<SeenField> fields;
+  // Typed data: an element a line, "row: number format component=value…".
+  std::vector<std::string> values = {};
+  uint64_t data_first = 0, data_rows = 0;
+  int64_t slot = -1;
+  bool per_instance = false;
+  // Programs.
+  std::string stage = {}, ends = {};
+  uint32_t simd = 0;
+  std::vector<uint8_t> code = {};
+  std::vector<Stored> stored = {};
 
   // Value of a field as conditions use it; all ones where there is no such field.
   uint64_t Number(absl::string_view field) const;

@@ -1,0 +1,496 @@
+// Typed data: vertices at a draw, indices, constants; programs.
+
+#include "runtime/decode/data.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "gen/model/components.h"
+#include "tests/decode/world.h"
+
+namespace packsmith::decode {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+using Dwords = std::vector<uint32_t>;
+
+constexpr uint32_t kEnd = 0x05000000;
+// SURFACE_FORMAT.
+constexpr uint32_t kRgb32Float = 0x40, kRgba8Unorm = 0xc7, kRg32Float = 0x85;
+
+Dwords operator+(Dwords a, const Dwords& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+uint32_t Bits(float real) {
+  uint32_t bits = 0;
+  std::memcpy(&bits, &real, 4);
+  return bits;
+}
+
+Dwords VertexBuffer(uint32_t index, uint32_t address, uint32_t size, uint32_t pitch) {
+  return {0x78080003, index << 26 | 2 << 16 | 1 << 14 | pitch, address, 0, size};
+}
+Dwords Element(uint32_t buffer, uint32_t format, uint32_t offset, bool valid = true) {
+  return {buffer << 26 | static_cast<uint32_t>(valid) << 25 | format << 16 | offset, 0x11110000};
+}
+Dwords Elements(const Dwords& elements) {
+  return Dwords{0x78090000 | static_cast<uint32_t>(elements.size() - 1)} + elements;
+}
+Dwords Instancing(uint32_t element, bool enable, uint32_t rate) {
+  return {0x78490001, static_cast<uint32_t>(enable) << 8 | element, rate};
+}
+Dwords IndexBuffer(uint32_t address, uint32_t size, uint32_t format) {
+  return {0x780a0003, format << 8 | 2, address, 0, size};
+}
+struct DrawOf {
+  uint32_t count = 3, first = 0, instances = 1, first_instance = 0;
+  int32_t bias = 0;
+  bool indexed = false, indirect = false;
+};
+Dwords Draw(const DrawOf& d) {
+  return {0x7b000005u | (d.indirect ? 1u << 10 : 0u),
+          4u | (d.indexed ? 1u << 8 : 0u),
+          d.count,
+          d.first,
+          d.instances,
+          d.first_instance,
+          static_cast<uint32_t>(d.bias)};
+}
+
+// Twelve floats at 0x4000: 0 to 11.
+World& PutFloats(World& world) {
+  Dwords floats;
+  for (int i = 0; i < 12; ++i) floats.push_back(Bits(static_cast<float>(i)));
+  return world.Put(0x4000, floats);
+}
+
+// What draws say, not what the pointers' own packets say.
+std::vector<Seen> AtDraws(const Story& story) {
+  std::vector<Seen> found;
+  for (const Seen& seen : story.records) {
+    if (seen.type != RecordType::kData) continue;
+    for (const Seen& parent : story.records) {
+      if (parent.id == seen.parent && parent.name == "3DPRIMITIVE") found.push_back(seen);
+    }
+  }
+  return found;
+}
+
+std::vector<Seen> DrawnBy(const Dwords& batch, const Options& options = {}) {
+  World world;
+  PutFloats(world).Put(0x1000, batch + Dwords{kEnd}).Submit(0x1000);
+  return AtDraws(Tell(Gfx9(), world, options));
+}
+
+TEST(Vertices, AreShownAtTheDrawAsTheElementsSay) {
+  const std::vector<Seen> data =
+      DrawnBy(VertexBuffer(0, 0x4000, 48, 12) + Elements(Element(0, kRgb32Float, 0)) + Draw({}));
+  ASSERT_THAT(data, SizeIs(1));
+  EXPECT_EQ(data[0].name, "vertex buffer");
+  EXPECT_EQ(data[0].slot, 0);
+  EXPECT_EQ(data[0].data_rows, 3u);
+  EXPECT_FALSE(data[0].per_instance);
+  EXPECT_THAT(data[0].values,
+              ElementsAre("0: 0 R32G32B32_FLOAT R=0 G=1 B=2", "1: 0 R32G32B32_FLOAT R=3 G=4 B=5",
+                          "2: 0 R32G32B32_FLOAT R=6 G=7 B=8"));
+}
+
+TEST(Vertices, TheOrderOfThePacketsDoesNotMatter) {
+  const std::vector<Seen> data =
+      DrawnBy(Elements(Element(5, kRgb32Float, 0)) + VertexBuffer(5, 0x4000, 48, 12) + Draw({}));
+  ASSERT_THAT(data, SizeIs(1));
+  EXPECT_EQ(data[0].slot, 5);
+}
+
+TEST(Vertices, BeginWhereTheDrawSaysAndEndWithTheBuffer) {
+  const std::vector<Seen> data =
+      DrawnBy(VertexBuffer(0, 0x4000, 48, 12) + Elements(Element(0, kRgb32Float, 0)) +
+              Draw({.count = 100, .first = 2}));
+  ASSERT_THAT(data, SizeIs(1));
+  EXPECT_EQ(data[0].data_first, 2u);
+  EXPECT_EQ(data[0].data_rows, 2u);
+  EXPECT_THAT(data[0].values, ElementsAre("2: 0 R32G32B32_FLOAT R=6 G=7 B=8",
+                                          "3: 0 R32G32B32_FLOAT R=9 G=10 B=11"));
+}
+
+TEST(Vertices, OfSeveralElementsAndBuffers) {
+  const std::vector<Seen> data = DrawnBy(
+      VertexBuffer(0, 0x4000, 48, 16) + VertexBuffer(1, 0x4010, 32, 8) +
+      Elements(Element(0, kRg32Float, 0) + Element(1, kRg32Float, 0) + Element(0, kRg32Float, 8)) +
+      Draw({.count = 1}));
+  ASSERT_THAT(data, SizeIs(2));
+  EXPECT_THAT(data[0].values,
+              ElementsAre("0: 0 R32G32_FLOAT R=0 G=1", "0: 2 R32G32_FLOAT R=2 G=3"));
+  EXPECT_THAT(data[1].values, ElementsAre("0: 1 R32G32_FLOAT R=4 G=5"));
+}
+
+TEST(Vertices, AnElementThatIsNotValidIsNone) {
+  EXPECT_THAT(DrawnBy(VertexBuffer(0, 0x4000, 48, 16) + Elements(Element(0, kRg32Float, 0, false)) +
+                      Draw({})),
+              IsEmpty());
+}
+
+TEST(Vertices, TheElementsOfThePacketBeforeAreGone) {
+  const std::vector<Seen> data =
+      DrawnBy(VertexBuffer(0, 0x4000, 48, 16) +
+              Elements(Element(0, kRg32Float, 0) + Element(0, kRg32Float, 8)) +
+              Elements(Element(0, kRgb32Float, 0)) + Draw({.count = 1}));
+  ASSERT_THAT(data, SizeIs(1));
+  EXPECT_THAT(data[0].values, SizeIs(1));
+}
+
+TEST(Vertices, OfANullBufferAreNone) {
+  Dwords null = VertexBuffer(0, 0x4000, 48, 12);
+  null[1] |= 1 << 13;
+  EXPECT_THAT(DrawnBy(VertexBuffer(0, 0x4000, 48, 12) + null +
+                      Elements(Element(0, kRgb32Float, 0)) + Draw({})),
+              IsEmpty());
+}
+
+TEST(Vertices, WithoutPitchAreOneForAll) {
+  const std::vector<Seen> data =
+      DrawnBy(VertexBuffer(0, 0x4000, 48, 0) + Elements(Element(0, kRgb32Float, 12)) +
+              Draw({.count = 5, .first = 7}));
+  ASSERT_THAT(data, SizeIs(1));
+  EXPECT_EQ(data[0].data_rows, 1u);
+  EXPECT_THAT(data[0].values, ElementsAre("0: 0 R32G32B32_FLOAT R=3 G=4 B=5"));
+}
+
+TEST(Vertices, ThatDoNotFitTheBufferAreNone) {
+  EXPECT_THAT(
+      DrawnBy(VertexBuffer(0, 0x4000, 8, 12) + Elements(Element(0, kRgb32Float, 0)) + Draw({})),
+      IsEmpty());
+  EXPECT_THAT(DrawnBy(VertexBuffer(0, 0x4000, 48, 12) + Elements(Element(0, kRgb32Float, 0)) +
+                      Draw({.first = 4})),
+              IsEmpty());
+}
+
+TEST(Vertices, BeyondTheBoundAreCounted) {
+  Options options;
+  options.most_rows = 2;
+  const std::vector<Seen> data = DrawnBy(
+      VertexBuffer(0, 0x4000, 48, 12) + Elements(Element(0, kRgb32Float, 0)) + Draw({}), options);
+  ASSERT_THAT(data, SizeIs(1));
+  EXPECT_THAT(data[0].values, SizeIs(2));
+  EXPECT_EQ(data[0].data_rows, 3u);
+  options.most_rows = 100;
+  options.most_row_bytes = 13;
+  EXPECT_THAT(
+      DrawnBy(VertexBuffer(0, 0x4000, 48, 12) + Elements(Element(0, kRgb32Float, 0)) + Draw({}),
+              options)[0]
+          .values,
+      SizeIs(1));
+}
+
+TEST(Vertices, OfADrawThatReadsTheSameAreSaidOnce) {
+  const Dwords state = VertexBuffer(0, 0x4000, 48, 12) + Elements(Element(0, kRgb32Float, 0));
+  EXPECT_THAT(DrawnBy(state + Draw({}) + Draw({})), SizeIs(1));
+  EXPECT_THAT(DrawnBy(state + Draw({}) + Draw({.first = 1})), SizeIs(2));
+}
+
+TEST(Vertices, OfAnIndirectDrawAreShownFromTheFirstOn) {
+  const std::vector<Seen> data =
+      DrawnBy(VertexBuffer(0, 0x4000, 48, 12) + Elements(Element(0, kRgb32Float, 0)) +
+              Draw({.count = 1, .first = 3, .indirect = true}));
+  ASSERT_THAT(data, SizeIs(1));
+  EXPECT_EQ(data[0].data_first, 0u);
+  EXPECT_EQ(data[0].data_rows, 4u);
+}
+
+TEST(Vertices, OfADrawOfNothingAreNone) {
+  const Dwords state = VertexBuffer(0, 0x4000, 48, 12) + Elements(Element(0, kRgb32Float, 0));
+  EXPECT_THAT(DrawnBy(state + Draw({.count = 0})), IsEmpty());
+  EXPECT_THAT(DrawnBy(state + Draw({.instances = 0})), IsEmpty());
+}
+
+TEST(Vertices, ThatAdvanceByInstanceAreApart) {
+  const std::vector<Seen> data =
+      DrawnBy(VertexBuffer(0, 0x4000, 48, 8) + Instancing(1, true, 2) +
+              Elements(Element(0, kRg32Float, 0) + Element(0, kRg32Float, 0)) +
+              Draw({.count = 1, .instances = 3, .first_instance = 1}));
+  ASSERT_THAT(data, SizeIs(2));
+  EXPECT_THAT(data[0].values, ElementsAre("0: 0 R32G32_FLOAT R=0 G=1"));
+  EXPECT_TRUE(data[1].per_instance);
+  // Instances 0 and 1 share a row, 2 has another.
+  EXPECT_THAT(data[1].values,
+              ElementsAre("1: 1 R32G32_FLOAT R=2 G=3", "2: 1 R32G32_FLOAT R=4 G=5"));
+}
+
+TEST(Vertices, InstancingIsSwitchedOffAgain) {
+  const std::vector<Seen> data =
+      DrawnBy(VertexBuffer(0, 0x4000, 48, 8) + Instancing(0, true, 2) + Instancing(0, false, 0) +
+              Elements(Element(0, kRg32Float, 0)) + Draw({.count = 1}));
+  ASSERT_THAT(data, SizeIs(1));
+  EXPECT_FALSE(data[0].per_instance);
+}
+
+TEST(Vertices, OfAnUnknownFormatAreNone) {
+  EXPECT_THAT(DrawnBy(VertexBuffer(0, 0x4000, 48, 8) + Elements(Element(0, 0x1ee, 0)) + Draw({})),
+              IsEmpty());
+}
+
+TEST(Vertices, LiveOnFromDumpToDumpOfAContext) {
+  World first, second;
+  PutFloats(first)
+      .Put(0x1000,
+           VertexBuffer(0, 0x4000, 48, 12) + Elements(Element(0, kRgb32Float, 0)) + Dwords{kEnd})
+      .Submit(0x1000);
+  PutFloats(second).Put(0x1000, Draw({}) + Dwords{kEnd}).Submit(0x1000);
+  EXPECT_THAT(AtDraws(TellAll(Gfx9(), {&first.dump(), &second.dump()})), SizeIs(1));
+  second.last().context = 1;
+  EXPECT_THAT(AtDraws(TellAll(Gfx9(), {&first.dump(), &second.dump()})), IsEmpty());
+}
+
+TEST(Vertices, AreNotLookedForUnlessAllIsFollowed) {
+  Options options;
+  options.follow = Follow::kBatches;
+  EXPECT_THAT(
+      DrawnBy(VertexBuffer(0, 0x4000, 48, 12) + Elements(Element(0, kRgb32Float, 0)) + Draw({}),
+              options),
+      IsEmpty());
+}
+
+TEST(Indices, AreShownWithTheVerticesTheyName) {
+  World world;
+  PutFloats(world)
+      .Put(0x5000, {0x00030000, 0xffff0002, 0x00030002})
+      .Put(0x1000, VertexBuffer(0, 0x4000, 48, 12) + Elements(Element(0, kRgb32Float, 0)) +
+                       IndexBuffer(0x5000, 12, 1) +
+                       Draw({.count = 5, .first = 1, .bias = -1, .indexed = true}) + Dwords{kEnd})
+      .Submit(0x1000);
+  const std::vector<Seen> data = AtDraws(Tell(Gfx9(), world));
+  ASSERT_THAT(data, SizeIs(2));
+  EXPECT_THAT(data[0].values, ElementsAre("1: 0 WORD U=3", "2: 0 WORD U=2", "3: 0 WORD U=65535",
+                                          "4: 0 WORD U=2", "5: 0 WORD U=3"));
+  // The least of them is 2, less the bias.
+  EXPECT_EQ(data[1].data_first, 1u);
+}
+
+TEST(Indices, OfEachSize) {
+  for (const uint32_t format : {0u, 1u, 2u}) {
+    World world;
+    world.Put(0x5000, {0x04030201}).Put(0x1000, IndexBuffer(0x5000, 4, format) + Dwords{kEnd});
+    world.Submit(0x1000);
+    const Seen data = Tell(Gfx9(), world).Only("index buffer");
+    EXPECT_THAT(data.values, SizeIs(4u >> format));
+  }
+}
+
+TEST(Constants, AreFloats) {
+  World world;
+  // 3DSTATE_CONSTANT_VS, buffer 0 with 32 bytes.
+  world.Put(0x1000, {0x78150009, 1, 0, 0x4000, 0, 0, 0, 0, 0, 0, 0, kEnd}).Submit(0x1000);
+  PutFloats(world);
+  Options options;
+  options.most_rows = 3;
+  const Seen data = Tell(Gfx9(), world, options).Only("constants");
+  EXPECT_THAT(data.values, ElementsAre("0: 0  F=0", "1: 0  F=1", "2: 0  F=2"));
+  EXPECT_EQ(data.data_rows, 8u);
+}
+
+// ------------------------------------------------------------------------------------------------
+// Programs.
+
+constexpr uint32_t kSendEot = 0x31;
+Dwords Instruction(uint32_t first, bool last = false) {
+  return {first, 0, 0, last ? 0x80000000 : 0};
+}
+Dwords Compacted() { return {0x20000001, 0}; }
+
+Dwords InstructionBase(uint32_t address) {
+  Dwords sba(19, 0x21);
+  sba[0] = 0x61010011;
+  for (const int high : {2, 5, 7, 9, 11, 17}) sba[high] = 0;
+  sba[3] = 0x20000;
+  sba[10] |= address;
+  return sba;
+}
+Dwords VertexShader(uint32_t offset, bool enable = true) {
+  return {0x78100007, offset, 0, 0, 0, 0, 0, static_cast<uint32_t>(enable), 0};
+}
+Dwords PixelShader(uint32_t widths) {
+  return {0x7820000a, 0, 0, 0, 0, 0, widths, 0, 0x100, 0, 0x200, 0};
+}
+
+std::vector<Seen> Kernels(const Dwords& batch, const Dwords& code) {
+  World world;
+  world.Put(0x1000, InstructionBase(0x8000) + batch + Dwords{kEnd})
+      .Put(0x8000, code)
+      .Submit(0x1000);
+  return Tell(Gfx9(), world).Named("kernel");
+}
+
+TEST(Programs, EndWithTheInstructionThatEndsThem) {
+  const std::vector<Seen> kernels = Kernels(
+      VertexShader(0), Instruction(1) + Compacted() + Instruction(kSendEot, true) + Instruction(2));
+  ASSERT_THAT(kernels, SizeIs(1));
+  EXPECT_EQ(kernels[0].stage, "vertex");
+  EXPECT_EQ(kernels[0].simd, 8u);
+  EXPECT_EQ(kernels[0].ends, "end");
+  EXPECT_EQ(kernels[0].data_size, 40u);
+  EXPECT_THAT(kernels[0].code, SizeIs(40));
+}
+
+TEST(Programs, WithoutOneEndWithTheMemory) {
+  const std::vector<Seen> kernels =
+      Kernels(VertexShader(0), Instruction(1) + Instruction(kSendEot));
+  ASSERT_THAT(kernels, SizeIs(1));
+  EXPECT_EQ(kernels[0].ends, "memory");
+  EXPECT_EQ(kernels[0].data_size, 32u);
+}
+
+TEST(Programs, WithoutOneEndBeforeTheNext) {
+  const std::vector<Seen> kernels = Kernels(VertexShader(0x40) + VertexShader(0), Dwords(64, 1));
+  ASSERT_THAT(kernels, SizeIs(2));
+  EXPECT_EQ(kernels[1].ends, "next kernel");
+  EXPECT_EQ(kernels[1].data_size, 0x40u);
+}
+
+TEST(Programs, ThatAreNotEnabledAreNone) {
+  EXPECT_THAT(Kernels(VertexShader(0, false), Instruction(kSendEot, true)), IsEmpty());
+}
+
+TEST(Programs, WithoutMemoryAreAFault) {
+  World world;
+  world.Put(0x1000, InstructionBase(0x8000) + VertexShader(0) + Dwords{kEnd}).Submit(0x1000);
+  EXPECT_THAT(Tell(Gfx9(), world).Faults(), ElementsAre("unmapped 95:38"));
+}
+
+TEST(Programs, OfPixelsHaveTheWidthsThatAreEnabled) {
+  const auto widths = [](uint32_t enabled) {
+    std::vector<std::string> found;
+    for (const Seen& k : Kernels(PixelShader(enabled), Dwords(0x400, 1))) {
+      EXPECT_EQ(k.stage, "pixel");
+      found.push_back(std::to_string(k.address - 0x8000) + " simd" + std::to_string(k.simd));
+    }
+    return found;
+  };
+  EXPECT_THAT(widths(0), IsEmpty());
+  EXPECT_THAT(widths(1), ElementsAre("0 simd8"));
+  EXPECT_THAT(widths(2), ElementsAre("0 simd16"));
+  EXPECT_THAT(widths(4), ElementsAre("0 simd32"));
+  EXPECT_THAT(widths(1 | 2), ElementsAre("0 simd8", "512 simd16"));
+  EXPECT_THAT(widths(1 | 4), ElementsAre("0 simd8", "256 simd32"));
+  EXPECT_THAT(widths(2 | 4), ElementsAre("256 simd32", "512 simd16"));
+  EXPECT_THAT(widths(1 | 2 | 4), ElementsAre("0 simd8", "256 simd32", "512 simd16"));
+}
+
+TEST(Programs, OfComputeHaveTheWidthOfTheWalkerThatFollows) {
+  World world;
+  Dwords walker(15, 0);
+  walker[0] = 0x7105000d;
+  walker[4] = 1u << 30;  // SIMD16
+  world
+      .Put(0x1000,
+           InstructionBase(0x8000) + Dwords{0x70020002, 0, 32, 0x9000} + walker + Dwords{kEnd})
+      .Put(0x8000, Instruction(kSendEot, true))
+      .Put(0x9000, Dwords(8, 0))
+      .Submit(0x1000);
+  const Seen kernel = Tell(Gfx9(), world).Only("kernel");
+  EXPECT_EQ(kernel.stage, "compute");
+  EXPECT_EQ(kernel.simd, 16u);
+}
+
+TEST(Programs, LongerThanTheBoundAreCut) {
+  World world;
+  world.Put(0x1000, InstructionBase(0x8000) + VertexShader(0) + Dwords{kEnd})
+      .PutZeros(0x8000, 1 << 20)
+      .Submit(0x1000);
+  Options options;
+  options.most_code_bytes = 4096;
+  const Seen kernel = Tell(Gfx9(), world, options).Only("kernel");
+  EXPECT_EQ(kernel.ends, "limit");
+  EXPECT_EQ(kernel.code.size(), 4096u);
+}
+
+// ------------------------------------------------------------------------------------------------
+// Components.
+
+double Real(tables::ComponentType type, uint32_t width, uint64_t raw) {
+  const std::vector<uint8_t> bytes = {
+      static_cast<uint8_t>(raw),       static_cast<uint8_t>(raw >> 8),
+      static_cast<uint8_t>(raw >> 16), static_cast<uint8_t>(raw >> 24),
+      static_cast<uint8_t>(raw >> 32), static_cast<uint8_t>(raw >> 40),
+      static_cast<uint8_t>(raw >> 48), static_cast<uint8_t>(raw >> 56)};
+  return DecodeComponent({0, 0, static_cast<uint8_t>(width), type}, bytes).real;
+}
+
+TEST(Components, OfEachTypeAreWhatTheyMean) {
+  using T = tables::ComponentType;
+  EXPECT_EQ(Real(T::kUnorm, 8, 255), 1.0);
+  EXPECT_EQ(Real(T::kUnorm, 8, 51), 0.2);
+  EXPECT_EQ(Real(T::kUnorm, 2, 1), 1.0 / 3);
+  EXPECT_EQ(Real(T::kSnorm, 8, 0x81), -1.0);
+  EXPECT_EQ(Real(T::kSnorm, 8, 0x80), -1.0);
+  EXPECT_EQ(Real(T::kSnorm, 16, 0x7fff), 1.0);
+  EXPECT_EQ(Real(T::kUscaled, 16, 65535), 65535.0);
+  EXPECT_EQ(Real(T::kSscaled, 8, 0xff), -1.0);
+  EXPECT_EQ(Real(T::kFixed, 32, 0xffff8000), -0.5);
+  EXPECT_EQ(Real(T::kFloat, 64, 0xbff8000000000000), -1.5);
+  EXPECT_EQ(Real(T::kFloat, 32, Bits(0.25f)), 0.25);
+  EXPECT_EQ(Real(T::kFloat, 16, 0xc000), -2.0);
+  EXPECT_EQ(Real(T::kFloat, 16, 1), std::ldexp(1.0, -24));
+  EXPECT_EQ(Real(T::kFloat, 11, 15 << 6 | 32), 1.5);
+  EXPECT_EQ(Real(T::kFloat, 10, 16 << 5), 2.0);
+  EXPECT_EQ(Real(T::kFloat, 11, 31 << 6), std::numeric_limits<double>::infinity());
+  EXPECT_TRUE(std::isnan(Real(T::kFloat, 10, 31 << 5 | 1)));
+  EXPECT_EQ(DecodeComponent({0, 0, 8, T::kSint}, {{0xfe}}).signed_value, -2);
+}
+
+TEST(Components, AreFoundByTheLettersOfEachSurfaceFormat) {
+  // The name says it, too: letters and bits as in the components, for all formats that have some.
+  const tables::Leaf* format = nullptr;
+  const tables::Container& c = Gfx9().container(Gfx9().FindContainer("VERTEX_ELEMENT_STATE"));
+  for (const tables::Leaf& leaf : Gfx9().leaves(c.leaves)) {
+    if (Gfx9().string(leaf.name) == "Source Element Format") format = &leaf;
+  }
+  ASSERT_NE(format, nullptr);
+  int found = 0;
+  for (const tables::NamedValue& value : Gfx9().values(Gfx9().enumeration(format->named).values)) {
+    if (value.format == tables::kNone) continue;
+    std::string letters;
+    uint32_t bits = 0;
+    for (const tables::Component& one : Gfx9().components(Gfx9().format(value.format))) {
+      letters += std::string(Gfx9().string(one.name)) + std::to_string(one.width);
+      EXPECT_EQ(one.bit, bits) << Gfx9().string(value.name);
+      bits += one.width;
+    }
+    EXPECT_EQ(Gfx9().format(value.format).bits, bits);
+    std::string name;
+    for (size_t i = 0; i < Gfx9().string(value.name).size();) {
+      const absl::string_view rest = Gfx9().string(value.name).substr(i);
+      const absl::string_view word = rest.substr(0, rest.find('_'));
+      if (word.find_first_of("0123456789") != absl::string_view::npos) name += std::string(word);
+      i += word.size() + 1;
+    }
+    EXPECT_EQ(letters, name);
+    ++found;
+  }
+  EXPECT_GT(found, 150);
+}
+
+TEST(Components, UnknownBitsOfAColorAreSkipped) {
+  const std::vector<Seen> data =
+      DrawnBy(VertexBuffer(0, 0x4000, 48, 4) + Elements(Element(0, 0xeb, 0)) + Draw({.count = 1}));
+  ASSERT_THAT(data, SizeIs(1));
+  EXPECT_THAT(data[0].values, ElementsAre("0: 0 R8G8B8X8_UNORM R=0 G=0 B=0"));
+  EXPECT_THAT(DrawnBy(VertexBuffer(0, 0x4004, 44, 4) + Elements(Element(0, kRgba8Unorm, 0)) +
+                      Draw({.count = 1}))[0]
+                  .values,
+              ElementsAre(HasSubstr("A=0.247059")));
+}
+
+}  // namespace
+}  // namespace packsmith::decode
