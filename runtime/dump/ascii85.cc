@@ -48,7 +48,7 @@ size_t Ascii85Decoder::Decode(absl::string_view& text, absl::Span<uint8_t> out) 
       }
     }
     const uint32_t digit = Digit(*in);
-    if (*in == ' ' || (*in >= '\t' && *in <= '\r')) break;
+    if (IsAscii85Space(*in)) break;
     if (digit >= kBase || value_ * kBase + digit > kLargest) {
       failed_ = true;
       break;

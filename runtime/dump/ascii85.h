@@ -34,6 +34,9 @@ class Ascii85Decoder {
   bool failed_ = false;
 };
 
+// What may stand between the characters of such text.
+inline bool IsAscii85Space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+
 // Whether `c` can be part of such text.
 inline bool IsAscii85(char c) { return (c >= '!' && c <= 'u') || c == 'z'; }
 

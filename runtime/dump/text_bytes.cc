@@ -16,8 +16,6 @@
 namespace packsmith {
 namespace {
 
-bool IsSpace(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
-
 class TextBytes : public DeferredBytes {
  public:
   TextBytes(TextEncoding encoding, std::vector<TextPiece> pieces,
@@ -96,7 +94,7 @@ class TextBytes : public DeferredBytes {
     return digits != 0;
   }
   static void SkipSpace(absl::string_view& line) {
-    while (!line.empty() && IsSpace(line.front())) line.remove_prefix(1);
+    while (!line.empty() && IsAscii85Space(line.front())) line.remove_prefix(1);
   }
 
   void ReadHex() {
@@ -132,7 +130,7 @@ class TextBytes : public DeferredBytes {
       SkipSpace(line);
       if (line.empty()) return true;
       uint32_t word = 0;
-      if (!TakeHex(line, word) || (!line.empty() && !IsSpace(line.front()))) {
+      if (!TakeHex(line, word) || (!line.empty() && !IsAscii85Space(line.front()))) {
         Trouble(at, "this is no line of hex words");
         return false;
       }
@@ -155,7 +153,7 @@ class TextBytes : public DeferredBytes {
         text = pieces_[piece_].text;
         begun_ = true;
       }
-      while (!text.empty() && IsSpace(text.front())) text.remove_prefix(1);
+      while (!text.empty() && IsAscii85Space(text.front())) text.remove_prefix(1);
       if (text.empty()) {
         ++piece_;
         begun_ = false;

@@ -134,8 +134,9 @@ Bytes Deflated(const Bytes& bytes) {
 TEST(TextBytes, LinesAndBlanksBetweenCharactersArePassedOver) {
   const Bytes bytes = Noise(1000);
   const std::string text = Text(bytes);
-  const Made made = Make(TextEncoding::kAscii85,
-                         {text.substr(0, 3) + " \n\t" + text.substr(3, 6), "", text.substr(9)});
+  const Made made =
+      Make(TextEncoding::kAscii85,
+           {text.substr(0, 3) + " \n\t\v\f\r" + text.substr(3, 6), "", text.substr(9)});
   EXPECT_EQ(made.bytes, bytes);
   EXPECT_TRUE(made.problems.empty());
 }

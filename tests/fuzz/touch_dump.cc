@@ -25,7 +25,11 @@ bool IsValidUtf8(const std::string& text) { return ValidUtf8(text) == text; }
 void TouchDump(const Dump& dump) {
   uint64_t budget = 1 << 22;
   const Memory::Segment* previous = nullptr;
-  for (const Memory::Segment& segment : dump.memory.segments()) {
+  for (const Memory::Segment& mapped : dump.memory.segments()) {
+    const Memory::Segment& segment = dump.memory.Resolve(mapped);
+    Demand(segment.memory_size <= mapped.memory_size);
+    Demand(segment.space == mapped.space && segment.address == mapped.address);
+    if (mapped.deferred != nullptr && segment.memory_size == 0) continue;
     Demand(segment.memory_size >= 1 && segment.bytes.size() <= segment.memory_size);
     Demand(segment.last() >= segment.address);
     if (previous != nullptr && previous->space == segment.space) {
@@ -44,7 +48,7 @@ void TouchDump(const Dump& dump) {
   size_t checked = 0;
   for (const Buffer& buffer : dump.buffers) {
     Demand(IsValidUtf8(buffer.name));
-    if (buffer.size != 0) Demand(dump.FindBuffer(buffer.space, buffer.address) != nullptr);
+    if (buffer.size != 0 && !buffer.size_is_memory) Demand(dump.FindBuffer(buffer.space, buffer.address) != nullptr);
     static_cast<void>(dump.FindBuffer(buffer.space, buffer.address + buffer.size));
     if (++checked == 4096) break;
   }
@@ -56,6 +60,21 @@ void TouchDump(const Dump& dump) {
     }
   }
   Demand(IsValidUtf8(dump.device.platform) && IsValidUtf8(dump.device.driver));
+  if (dump.late_problems != nullptr) {
+    for (const Problem& problem : dump.late_problems->Take()) Demand(IsValidUtf8(problem.text));
+  }
+  if (dump.error_state != nullptr) {
+    Demand(IsValidUtf8(dump.error_state->title));
+    Demand(dump.error_state->facts.size() <= ErrorState::kMaxFacts);
+    for (const ErrorFact& fact : dump.error_state->facts) {
+      Demand(IsValidUtf8(fact.key) && IsValidUtf8(fact.value));
+    }
+    for (const ErrorEngine& engine : dump.error_state->engines) {
+      Demand(IsValidUtf8(engine.name) && IsValidUtf8(engine.process));
+      for (const ErrorRegister& one : engine.registers) Demand(IsValidUtf8(one.name));
+      for (const ErrorRequest& one : engine.requests) Demand(IsValidUtf8(one.text));
+    }
+  }
   Demand(dump.problems.size() <= Dump::kMaxProblems + 1);
 }
 
