@@ -143,14 +143,36 @@ def row(leaf: Ir, path: str, bit: str) -> list[tuple[str, list[str]]]:
     else:
         method = {"uint": "uint", "enum": "uint", "int": "sint", "bool": "flag", "float": "real",
                   "half": "half"}[kind]
+        if method == "uint":
+            limits = _limits(leaf)
+            if limits is not None:
+                return [("bounded", [*place, *limits]), *_multiple(leaf, member, name)]
+            if leaf["nonzero"] and leaf["width"] <= 32:
+                return [("positive", place), *_multiple(leaf, member, name)]
         calls = [(method, place)]
     if leaf["nonzero"]:
         calls.append(("nonzero", [member, name]))
     if leaf["min"] is not None or leaf["max"] is not None:
         calls.append(("range", [member, name, *_bounds(leaf)]))
-    if leaf["multiple"]:
-        calls.append(("multiple", [member, name, str(leaf["multiple"])]))
+    calls += _multiple(leaf, member, name)
     return calls
+
+
+def _multiple(leaf: Ir, member: str, name: str) -> list[tuple[str, list[str]]]:
+    return [("multiple", [member, name, str(leaf["multiple"])])] if leaf["multiple"] else []
+
+
+def _limits(leaf: Ir) -> list[str] | None:
+    """The bounds of an unsigned member, within what its field can hold."""
+    if (leaf["min"] is None and leaf["max"] is None) or leaf["nonzero"] or leaf["width"] > 32:
+        return None
+    low = 0 if leaf["min"] is None else int(leaf["min"])
+    high = (1 << leaf["width"]) - 1
+    if leaf["max"] is not None:
+        high = min(high, int(leaf["max"]))
+    if low < 0 or low > high:
+        return None
+    return [hexadecimal(low), hexadecimal(high)]
 
 
 def _bounds(leaf: Ir) -> list[str]:
@@ -213,6 +235,17 @@ class Packet:
                 raise Unsupported(f"{container['name']}: the tail does not follow in whole dwords")
             self.bytes = self.max_bytes = start
         self.fixed = not (container["variants"] or container["parts"] or tail)
+        # What bits::pack writes through ps_layout. The others get statements of their own.
+        self.plain = self.fixed and not self.byte_unit and not container["loops"] and (
+            container["length"] is None or container["length"]["bit"] < 32)
+
+    def first(self) -> str:
+        """What the length field adds to the first dword."""
+        length = self.container["length"]
+        if length is None:
+            return "0"
+        value = self.bytes // length["unit_bytes"] - length["bias"]
+        return hexadecimal(value << length["bit"])
 
     def pack(self, indent: int) -> str:
         """Statements that write the fixed part and what a variant adds."""

@@ -36,6 +36,14 @@
 #define PACKSMITH_RUNTIME_PACK_PACK_H_
 #include <cstdint>
 
+// Inlined where the compiler optimises, so that what is known while compiling costs nothing.
+// Elsewhere calls are quicker to compile.
+#ifdef __OPTIMIZE__
+#define PACKSMITH_INLINE [[gnu::always_inline]]
+#else
+#define PACKSMITH_INLINE
+#endif
+
 namespace packsmith {
 
 // Whether pack looks at the values. A template argument, so that files with different defaults can
@@ -288,22 +296,24 @@ constexpr access no_access = access::none, reads = access::read, writes = access
 
 struct visitor {
   // The index of what follows, in a loop.
-  [[gnu::always_inline]] constexpr void index(unsigned) {}
-  [[gnu::always_inline]] constexpr void flag(auto&&...) {}     // bool, one bit
-  [[gnu::always_inline]] constexpr void uint(auto&&...) {}     // unsigned integer or enumeration
-  [[gnu::always_inline]] constexpr void sint(auto&&...) {}     // two's complement
-  [[gnu::always_inline]] constexpr void real(auto&&...) {}     // float or double
-  [[gnu::always_inline]] constexpr void half(auto&&...) {}     // float stored in 16 bits
-  [[gnu::always_inline]] constexpr void ufixed(auto&&...) {}   // …, fraction bits
-  [[gnu::always_inline]] constexpr void sfixed(auto&&...) {}   // …, fraction bits
-  [[gnu::always_inline]] constexpr void address(auto&&...) {}  // …, implied low zero bits, access
-  [[gnu::always_inline]] constexpr void offset(auto&&...) {}   // …, implied low zero bits
-  [[gnu::always_inline]] constexpr void coded(auto&&...) {}    // …, how it is stored
-  [[gnu::always_inline]] constexpr void range(auto&&...) {}    // member, name, smallest, largest
-  [[gnu::always_inline]] constexpr void nonzero(auto&&...) {}  // member, name
-  [[gnu::always_inline]] constexpr void multiple(auto&&...) {}  // member, name, of what
-  [[gnu::always_inline]] constexpr void forced(auto&&...) {}    // bit, width, value, name
-  [[gnu::always_inline]] constexpr void reserved(auto&&...) {}  // bit, width, value, name
+  PACKSMITH_INLINE constexpr void index(unsigned) {}
+  PACKSMITH_INLINE constexpr void flag(auto&&...) {}      // bool, one bit
+  PACKSMITH_INLINE constexpr void uint(auto&&...) {}      // unsigned integer or enumeration
+  PACKSMITH_INLINE constexpr void positive(auto&&...) {}  // uint that must not be zero
+  PACKSMITH_INLINE constexpr void bounded(auto&&...) {}   // uint …, smallest, largest
+  PACKSMITH_INLINE constexpr void sint(auto&&...) {}      // two's complement
+  PACKSMITH_INLINE constexpr void real(auto&&...) {}      // float or double
+  PACKSMITH_INLINE constexpr void half(auto&&...) {}      // float stored in 16 bits
+  PACKSMITH_INLINE constexpr void ufixed(auto&&...) {}    // …, fraction bits
+  PACKSMITH_INLINE constexpr void sfixed(auto&&...) {}    // …, fraction bits
+  PACKSMITH_INLINE constexpr void address(auto&&...) {}   // …, implied low zero bits, access
+  PACKSMITH_INLINE constexpr void offset(auto&&...) {}    // …, implied low zero bits
+  PACKSMITH_INLINE constexpr void coded(auto&&...) {}     // …, how it is stored
+  PACKSMITH_INLINE constexpr void range(auto&&...) {}     // member, name, smallest, largest
+  PACKSMITH_INLINE constexpr void nonzero(auto&&...) {}   // member, name
+  PACKSMITH_INLINE constexpr void multiple(auto&&...) {}  // member, name, of what
+  PACKSMITH_INLINE constexpr void forced(auto&&...) {}    // bit, width, value, name
+  PACKSMITH_INLINE constexpr void reserved(auto&&...) {}  // bit, width, value, name
 };
 
 template <class A, class B>
@@ -316,107 +326,221 @@ constexpr bool below(const A& a, const B& b) {
     return a < b;
 }
 
+// The values from low to high that a member of 32 bits may hold, and how one sum finds the others:
+// ((v + sum) | v) >> bits is zero for these values alone.
+struct bounds {
+  uint64_t low, high;
+  unsigned width;
+
+  constexpr unsigned bits() const {
+    return high == 0 ? 0 : 64 - static_cast<unsigned>(__builtin_clzll(high));
+  }
+  constexpr bool one_sum() const {
+    return bits() < 32 && (low == 0 || (low == 1 && high == mask(bits())));
+  }
+  constexpr uint64_t sum() const { return low == 0 ? mask(bits()) - high : ~uint64_t{0}; }
+};
+
 // Is there anything that does not fit? Branch-free: what lies above each width is ORed together and
-// shifted out once. Limited: words from `words` on do not exist, and their bits must be zero.
-template <bool Limited>
+// shifted out once.
+//   every    tests all members
+//   limited  also: words that this form of the packet does not have must be zero
+//   rest     tests what `outside` leaves, and notes whether the compiler knows any of the values
+enum class scope { every, limited, rest };
+
+template <scope Scope>
 struct tester : visitor {
-  uint32_t narrow[32] = {};  // by width
+  static constexpr unsigned widths = Scope == scope::rest ? 1 : 33;
+  uint32_t narrow[widths] = {};  // by width
+  uint64_t wide[widths] = {};    // by width, from sums that may carry
   uint64_t bad = 0;
+  bool known = false;
   unsigned present = 0;  // bits
   unsigned always = 0;   // bits that every form of the packet has
 
-  [[gnu::always_inline]] constexpr void absent(uint64_t raw, unsigned bit, unsigned width) {
-    if constexpr (Limited) {
+  PACKSMITH_INLINE constexpr void absent(uint64_t raw, unsigned bit, unsigned width) {
+    if constexpr (Scope == scope::limited) {
       if (bit + width > always && bit + width > present) {
         bad |= bit >= present ? raw : raw >> (present - bit);
       }
     }
   }
-  [[gnu::always_inline]] constexpr void flag(bool v, unsigned bit, unsigned width, const char*) {
+  PACKSMITH_INLINE constexpr void flag(bool v, unsigned bit, unsigned width, const char*) {
+    if constexpr (Scope == scope::rest) known |= __builtin_constant_p(v);
     absent(v, bit, width);
   }
   template <class T>
-  [[gnu::always_inline]] constexpr void uint(const T& v, unsigned bit, unsigned width,
-                                             const char*) {
-    if constexpr (sizeof(T) == 8) {
+  PACKSMITH_INLINE constexpr void uint(const T& v, unsigned bit, unsigned width, const char*) {
+    if constexpr (Scope == scope::rest)
+      known |= __builtin_constant_p(v);
+    else if constexpr (sizeof(T) == 8)
       bad |= static_cast<uint64_t>(v) & ~mask(width);
-    } else if (width < 32) {
+    else if (width < 32)
       narrow[width] |= static_cast<uint32_t>(v);
+    absent(static_cast<uint64_t>(v), bit, width);
+  }
+  template <class T>
+  PACKSMITH_INLINE constexpr void bounded(const T& v, unsigned bit, unsigned width,
+                                          const char* name, uint64_t low, uint64_t high) {
+    const bounds b{low, high, width};
+    if constexpr (Scope == scope::rest) {
+      if (sizeof(T) == 4 && b.one_sum()) return uint(v, bit, width, name);
+    }
+    if constexpr (sizeof(T) == 8 || Scope == scope::rest) {
+      bad |= static_cast<uint64_t>(v) - low > high - low;
+    } else if (b.one_sum()) {
+      const uint64_t u = static_cast<uint64_t>(v);
+      if (b.sum() == 0)
+        narrow[b.bits()] |= static_cast<uint32_t>(v);
+      else if (low == 0)
+        wide[b.bits()] |= u + b.sum();
+      else
+        wide[b.bits()] |= (u - 1) | u;
+    } else {
+      bad |= static_cast<uint64_t>(v) - low > high - low;
     }
     absent(static_cast<uint64_t>(v), bit, width);
   }
-  [[gnu::always_inline]] constexpr void sint(int32_t v, unsigned bit, unsigned width, const char*) {
-    if (width < 32) narrow[width] |= static_cast<uint32_t>(v) + (uint32_t{1} << (width - 1));
+  template <class T>
+  PACKSMITH_INLINE constexpr void positive(const T& v, unsigned bit, unsigned width,
+                                           const char* name) {
+    bounded(v, bit, width, name, 1, mask(width));
+  }
+  PACKSMITH_INLINE constexpr void sint(int32_t v, unsigned bit, unsigned width, const char*) {
+    const uint32_t from_lowest = static_cast<uint32_t>(v) + (uint32_t{1} << (width - 1));
+    if constexpr (Scope == scope::rest)
+      bad |= from_lowest & ~static_cast<uint32_t>(mask(width));
+    else if (width < 32)
+      narrow[width] |= from_lowest;
     absent(twos(v, width), bit, width);
   }
-  [[gnu::always_inline]] constexpr void sint(int64_t v, unsigned bit, unsigned width, const char*) {
+  PACKSMITH_INLINE constexpr void sint(int64_t v, unsigned bit, unsigned width, const char*) {
     bad |= (static_cast<uint64_t>(v) + (uint64_t{1} << (width - 1))) & ~mask(width);
     absent(twos(v, width), bit, width);
   }
   template <class T>
-  [[gnu::always_inline]] constexpr void real(const T& v, unsigned bit, unsigned width,
-                                             const char*) {
+  PACKSMITH_INLINE constexpr void real(const T& v, unsigned bit, unsigned width, const char*) {
     absent(bits::real(v), bit, width);
   }
-  [[gnu::always_inline]] constexpr void half(float v, unsigned bit, unsigned width, const char*) {
+  PACKSMITH_INLINE constexpr void half(float v, unsigned bit, unsigned width, const char*) {
     bad |= wrong_half(v) != reason::none;
     absent(bits::half(v), bit, width);
   }
   template <class T>
-  [[gnu::always_inline]] constexpr void ufixed(const T& v, unsigned bit, unsigned width,
-                                               const char*, unsigned fraction) {
+  PACKSMITH_INLINE constexpr void ufixed(const T& v, unsigned bit, unsigned width, const char*,
+                                         unsigned fraction) {
     // The bounds are constants; the comparisons are false for NaN.
     const double unit = static_cast<double>(uint64_t{1} << fraction);
     bad |= !(v > -0.5 / unit && v < (highest(width) + 0.5) / unit);
-    if constexpr (Limited) absent(v > 0 ? bits::ufixed(v, fraction) : 0, bit, width);
+    if constexpr (Scope == scope::limited) {
+      absent(v > 0 ? bits::ufixed(v, fraction) : 0, bit, width);
+    }
   }
   template <class T>
-  [[gnu::always_inline]] constexpr void sfixed(const T& v, unsigned bit, unsigned width,
-                                               const char*, unsigned fraction) {
+  PACKSMITH_INLINE constexpr void sfixed(const T& v, unsigned bit, unsigned width, const char*,
+                                         unsigned fraction) {
     const double unit = static_cast<double>(uint64_t{1} << fraction);
     bad |= !(v > (lowest(width) - 0.5) / unit && v < (highest(width - 1) + 0.5) / unit);
-    if constexpr (Limited) absent(v != 0, bit, width);
+    if constexpr (Scope == scope::limited) absent(v != 0, bit, width);
   }
-  [[gnu::always_inline]] constexpr void address(const packsmith::address& v, unsigned bit,
-                                                unsigned width, const char*, unsigned shift,
-                                                packsmith::access) {
-    bad |= (v.gpu & mask(shift)) | address_too_wide(v.gpu, shift + width);
+  PACKSMITH_INLINE constexpr void address(const packsmith::address& v, unsigned bit, unsigned width,
+                                          const char*, unsigned shift, packsmith::access) {
+    if constexpr (Scope == scope::rest)
+      known |= __builtin_constant_p(v.gpu);
+    else
+      bad |= (v.gpu & mask(shift)) | address_too_wide(v.gpu, shift + width);
     absent(v.gpu >> shift, bit, width);
   }
   template <class T>
-  [[gnu::always_inline]] constexpr void offset(const T& v, unsigned bit, unsigned width,
-                                               const char*, unsigned shift) {
-    bad |= static_cast<uint64_t>(v) & ~(mask(width) << shift);
+  PACKSMITH_INLINE constexpr void offset(const T& v, unsigned bit, unsigned width, const char*,
+                                         unsigned shift) {
+    if constexpr (Scope == scope::rest)
+      known |= __builtin_constant_p(v);
+    else
+      bad |= static_cast<uint64_t>(v) & ~(mask(width) << shift);
     absent(static_cast<uint64_t>(v) >> shift, bit, width);
   }
   template <class T>
-  [[gnu::always_inline]] constexpr void coded(const T& v, unsigned bit, unsigned width, const char*,
-                                              const code& c) {
+  PACKSMITH_INLINE constexpr void coded(const T& v, unsigned bit, unsigned width, const char*,
+                                        const code& c) {
     bad |= wrong_code(static_cast<uint64_t>(v), width, c) != reason::none;
     absent(encode(static_cast<uint64_t>(v), width, c), bit, width);
   }
   template <class T, class L, class H>
-  [[gnu::always_inline]] constexpr void range(const T& v, const char*, L low, H high) {
+  PACKSMITH_INLINE constexpr void range(const T& v, const char*, L low, H high) {
     bad |= below(v, low) || below(high, v);
   }
   template <class T>
-  [[gnu::always_inline]] constexpr void nonzero(const T& v, const char*) {
+  PACKSMITH_INLINE constexpr void nonzero(const T& v, const char*) {
     bad |= plain(v) == 0;
   }
   template <class T>
-  [[gnu::always_inline]] constexpr void multiple(const T& v, const char*, uint64_t of) {
+  PACKSMITH_INLINE constexpr void multiple(const T& v, const char*, uint64_t of) {
     bad |= plain(v) % of != 0;
   }
 
-  [[gnu::always_inline]] constexpr bool anything() const {
-    const uint32_t* n = narrow;
-    return (bad | n[1] >> 1 | n[2] >> 2 | n[3] >> 3 | n[4] >> 4 | n[5] >> 5 | n[6] >> 6 |
-            n[7] >> 7 | n[8] >> 8 | n[9] >> 9 | n[10] >> 10 | n[11] >> 11 | n[12] >> 12 |
-            n[13] >> 13 | n[14] >> 14 | n[15] >> 15 | n[16] >> 16 | n[17] >> 17 | n[18] >> 18 |
-            n[19] >> 19 | n[20] >> 20 | n[21] >> 21 | n[22] >> 22 | n[23] >> 23 | n[24] >> 24 |
-            n[25] >> 25 | n[26] >> 26 | n[27] >> 27 | n[28] >> 28 | n[29] >> 29 | n[30] >> 30 |
-            n[31] >> 31) != 0;
+  PACKSMITH_INLINE constexpr bool anything() const {
+    uint64_t any = bad;
+#pragma GCC unroll 33
+    for (unsigned w = 0; w < widths; ++w) any |= (wide[w] | narrow[w]) >> w;
+    return any != 0;
   }
+};
+
+// What `outside` compares with: each member holds the bits that must be zero in it, or, to be
+// added first, what makes values beyond its bounds carry into such bits.
+template <bool Sum>
+struct imprint : visitor {
+  constexpr void flag(bool& v, auto&&...) { v = false; }
+  template <class T>
+  constexpr void uint(T& v, unsigned, unsigned width, const char*) {
+    v = static_cast<T>(Sum ? 0 : ~mask(width));
+  }
+  template <class T>
+  constexpr void bounded(T& v, unsigned, unsigned width, const char*, uint64_t low, uint64_t high) {
+    const bounds b{low, high, width};
+    if (sizeof(T) == 8 || !b.one_sum())
+      v = T{};
+    else if (low == 0 && (high & (high - 1)) == 0 && high != 0)
+      v = static_cast<T>(Sum ? 0 : ~(high - 1));  // calls `high` itself doubtful: no sum needed
+    else
+      v = static_cast<T>(Sum ? b.sum() : ~mask(b.bits()));
+  }
+  template <class T>
+  constexpr void positive(T& v, unsigned bit, unsigned width, const char* name) {
+    bounded(v, bit, width, name, 1, mask(width));
+  }
+  template <class T>
+  constexpr void none(T& v) {
+    v = T{};
+  }
+  constexpr void sint(auto& v, auto&&...) { none(v); }
+  constexpr void real(auto& v, auto&&...) { none(v); }
+  constexpr void half(auto& v, auto&&...) { none(v); }
+  constexpr void ufixed(auto& v, auto&&...) { none(v); }
+  constexpr void sfixed(auto& v, auto&&...) { none(v); }
+  constexpr void coded(auto& v, auto&&...) { none(v); }
+  constexpr void address(packsmith::address& v, unsigned, unsigned width, const char*,
+                         unsigned shift, packsmith::access) {
+    const unsigned top = shift + width < 48 ? shift + width : 48;
+    v = packsmith::address(Sum ? 0 : mask(shift) | ~mask(top));
+  }
+  template <class T>
+  constexpr void offset(T& v, unsigned, unsigned width, const char*, unsigned shift) {
+    v = static_cast<T>(Sum ? 0 : ~(mask(width) << shift));
+  }
+};
+template <class T, bool Sum>
+constexpr T imprinted() {
+  T v;
+  imprint<Sum> i;
+  T::ps_layout(v, i);
+  return v;
+}
+template <class T>
+struct imprints {
+  alignas(16) static constexpr T zeros = imprinted<T, false>();
+  alignas(16) static constexpr T sums = imprinted<T, true>();
 };
 
 // Which member is the first that does not fit? Only asked where there is one: small, not fast.
@@ -444,6 +568,17 @@ struct finder : visitor {
   constexpr void uint(const T& v, unsigned bit, unsigned width, const char* name) {
     const uint64_t u = static_cast<uint64_t>(v);
     put(wrong_uint(u, width), u, bit, width, name);
+  }
+  template <class T>
+  constexpr void bounded(const T& v, unsigned bit, unsigned width, const char* name, uint64_t low,
+                         uint64_t high) {
+    uint(v, bit, width, name);
+    range(plain(v), name, low, high);
+  }
+  template <class T>
+  constexpr void positive(const T& v, unsigned bit, unsigned width, const char* name) {
+    uint(v, bit, width, name);
+    nonzero(v, name);
   }
   constexpr void sint(int64_t v, unsigned bit, unsigned width, const char* name) {
     put(wrong_sint(v, width), twos(v, width), bit, width, name);
@@ -522,7 +657,7 @@ struct some_bytes {
 };
 
 template <class Source>
-[[gnu::always_inline]] constexpr uint64_t get(const Source& from, unsigned bit, unsigned width) {
+PACKSMITH_INLINE constexpr uint64_t get(const Source& from, unsigned bit, unsigned width) {
   const unsigned w = bit / 32, lsb = bit % 32;
   if (lsb + width <= 32) return (from.word(w) >> lsb) & mask(width);
   uint64_t v = (from.word(w) | static_cast<uint64_t>(from.word(w + 1)) << 32) >> lsb;
@@ -535,52 +670,61 @@ struct reader : visitor {
   Source from;
 
   template <class T>
-  [[gnu::always_inline]] constexpr void uint(T& v, unsigned bit, unsigned width, const char*) {
+  PACKSMITH_INLINE constexpr void uint(T& v, unsigned bit, unsigned width, const char*) {
     v = static_cast<T>(get(from, bit, width));
   }
-  [[gnu::always_inline]] constexpr void flag(bool& v, unsigned bit, unsigned width, const char*) {
+  template <class T>
+  PACKSMITH_INLINE constexpr void positive(T& v, unsigned bit, unsigned width, const char* name) {
+    uint(v, bit, width, name);
+  }
+  template <class T>
+  PACKSMITH_INLINE constexpr void bounded(T& v, unsigned bit, unsigned width, const char* name,
+                                          uint64_t, uint64_t) {
+    uint(v, bit, width, name);
+  }
+  PACKSMITH_INLINE constexpr void flag(bool& v, unsigned bit, unsigned width, const char*) {
     v = get(from, bit, width) != 0;
   }
-  [[gnu::always_inline]] constexpr int64_t extended(unsigned bit, unsigned width) const {
+  PACKSMITH_INLINE constexpr int64_t extended(unsigned bit, unsigned width) const {
     return static_cast<int64_t>(get(from, bit, width) << (64 - width)) >> (64 - width);
   }
   template <class T>
-  [[gnu::always_inline]] constexpr void sint(T& v, unsigned bit, unsigned width, const char*) {
+  PACKSMITH_INLINE constexpr void sint(T& v, unsigned bit, unsigned width, const char*) {
     v = static_cast<T>(extended(bit, width));
   }
-  [[gnu::always_inline]] constexpr void real(float& v, unsigned bit, unsigned width, const char*) {
+  PACKSMITH_INLINE constexpr void real(float& v, unsigned bit, unsigned width, const char*) {
     v = __builtin_bit_cast(float, static_cast<uint32_t>(get(from, bit, width)));
   }
-  [[gnu::always_inline]] constexpr void real(double& v, unsigned bit, unsigned width, const char*) {
+  PACKSMITH_INLINE constexpr void real(double& v, unsigned bit, unsigned width, const char*) {
     v = __builtin_bit_cast(double, get(from, bit, width));
   }
-  [[gnu::always_inline]] constexpr void half(float& v, unsigned bit, unsigned width, const char*) {
+  PACKSMITH_INLINE constexpr void half(float& v, unsigned bit, unsigned width, const char*) {
     v = half_value(static_cast<uint32_t>(get(from, bit, width)));
   }
   template <class T>
-  [[gnu::always_inline]] constexpr void ufixed(T& v, unsigned bit, unsigned width, const char*,
-                                               unsigned fraction) {
+  PACKSMITH_INLINE constexpr void ufixed(T& v, unsigned bit, unsigned width, const char*,
+                                         unsigned fraction) {
     v = static_cast<T>(static_cast<double>(get(from, bit, width)) /
                        static_cast<double>(uint64_t{1} << fraction));
   }
   template <class T>
-  [[gnu::always_inline]] constexpr void sfixed(T& v, unsigned bit, unsigned width, const char*,
-                                               unsigned fraction) {
+  PACKSMITH_INLINE constexpr void sfixed(T& v, unsigned bit, unsigned width, const char*,
+                                         unsigned fraction) {
     v = static_cast<T>(static_cast<double>(extended(bit, width)) /
                        static_cast<double>(uint64_t{1} << fraction));
   }
-  [[gnu::always_inline]] constexpr void address(packsmith::address& v, unsigned bit, unsigned width,
-                                                const char*, unsigned shift, packsmith::access) {
+  PACKSMITH_INLINE constexpr void address(packsmith::address& v, unsigned bit, unsigned width,
+                                          const char*, unsigned shift, packsmith::access) {
     v = packsmith::address((get(from, bit, width) << shift) & mask(48));
   }
   template <class T>
-  [[gnu::always_inline]] constexpr void offset(T& v, unsigned bit, unsigned width, const char*,
-                                               unsigned shift) {
+  PACKSMITH_INLINE constexpr void offset(T& v, unsigned bit, unsigned width, const char*,
+                                         unsigned shift) {
     v = static_cast<T>(get(from, bit, width) << shift);
   }
   template <class T>
-  [[gnu::always_inline]] constexpr void coded(T& v, unsigned bit, unsigned width, const char*,
-                                              const code& c) {
+  PACKSMITH_INLINE constexpr void coded(T& v, unsigned bit, unsigned width, const char*,
+                                        const code& c) {
     v = static_cast<T>(decode(get(from, bit, width), width, c));
   }
 };
@@ -591,13 +735,13 @@ struct verifier : visitor {
   error found;
   unsigned present = ~0u;  // bits
 
-  [[gnu::always_inline]] constexpr void forced(unsigned bit, unsigned width, uint64_t value,
-                                               const char* name) {
+  PACKSMITH_INLINE constexpr void forced(unsigned bit, unsigned width, uint64_t value,
+                                         const char* name) {
     if (!found && bit < present && get(from, bit, width) != value)
       found = error{name, reason::forced};
   }
-  [[gnu::always_inline]] constexpr void reserved(unsigned bit, unsigned width, uint64_t value,
-                                                 const char* name) {
+  PACKSMITH_INLINE constexpr void reserved(unsigned bit, unsigned width, uint64_t value,
+                                           const char* name) {
     if (!found && bit < present && get(from, bit, width) != value)
       found = error{name, reason::reserved};
   }
@@ -609,9 +753,8 @@ struct address_walker : visitor {
   unsigned dword = 0;      // where the packet or item starts
   unsigned present = ~0u;  // bits
 
-  [[gnu::always_inline]] constexpr void address(const packsmith::address& v, unsigned bit,
-                                                unsigned width, const char*, unsigned,
-                                                packsmith::access stated) {
+  PACKSMITH_INLINE constexpr void address(const packsmith::address& v, unsigned bit, unsigned width,
+                                          const char*, unsigned, packsmith::access stated) {
     if (bit < present) {
       f(v, dword + bit / 32, bit % 32, width, v.use == access::from_xml ? stated : v.use);
     }
@@ -642,8 +785,8 @@ template <class T>
 }
 
 template <class T>
-[[gnu::always_inline]] constexpr bool misfit(const T& p) {
-  tester<has_variants<T>> t;
+PACKSMITH_INLINE constexpr bool misfit(const T& p) {
+  tester<has_variants<T> ? scope::limited : scope::every> t;
   if constexpr (has_variants<T>) {
     t.present = words_of(p) * 32;
     if constexpr (byte_record<T>)
@@ -655,22 +798,30 @@ template <class T>
   return t.anything();
 }
 
+// The error of a packet that has one.
+template <class T>
+PACKSMITH_INLINE constexpr error failure(const T& p) {
+  error e = check(p);
+  if (!e) e.why = reason::out_of_range;  // never; tells the compiler so
+  return e;
+}
+
 // The first thing wrong with a packet before it is packed.
 template <checks Checks, class T>
-[[gnu::always_inline]] constexpr error test(const T& p) {
+PACKSMITH_INLINE constexpr error test(const T& p) {
   if constexpr (Checks == checks::on) {
     if (misfit(p)) [[unlikely]]
-      return check(p);
+      return failure(p);
   }
   return {};
 }
 // … and with the items that follow it.
 template <checks Checks, class T>
-[[gnu::always_inline]] constexpr error test(const span<const T>& items) {
+PACKSMITH_INLINE constexpr error test(const span<const T>& items) {
   if constexpr (Checks == checks::on) {
     for (unsigned i = 0; i < items.count; ++i) {
       if (misfit(items.ptr[i])) [[unlikely]] {
-        error e = check(items.ptr[i]);
+        error e = failure(items.ptr[i]);
         e.item = i;
         return e;
       }
@@ -679,15 +830,209 @@ template <checks Checks, class T>
   return {};
 }
 
+typedef uint32_t lane __attribute__((may_alias));
+typedef uint32_t quad __attribute__((vector_size(16), aligned(1), may_alias));
+typedef uint64_t pair __attribute__((aligned(4), may_alias));
+
+// Whether a packet in memory may hold members that do not fit, of those that imprints knows: 16
+// bytes at a time. False only if all fit; values at the edge of what fits may be called doubtful.
 template <class T>
-[[gnu::always_inline]] constexpr T unpack(const uint32_t* dw) {
+PACKSMITH_INLINE inline bool outside(const T& p) {
+  const auto at = [](const T& of, unsigned offset) {
+    return reinterpret_cast<const char*>(&of) + offset;
+  };
+  const auto doubt = [&](unsigned offset) {
+    const quad v = *reinterpret_cast<const quad*>(at(p, offset));
+    return ((v + *reinterpret_cast<const quad*>(at(imprints<T>::sums, offset))) | v) &
+           *reinterpret_cast<const quad*>(at(imprints<T>::zeros, offset));
+  };
+  // What is left behind whole chunks: a word, or a chunk that begins before its turn.
+  constexpr unsigned rest = sizeof(T) % 16;
+  quad found = rest > 4 ? doubt(sizeof(T) - 16) : quad{};
+#pragma GCC unroll 64
+  for (unsigned i = 0; i < sizeof(T) - rest; i += 16) found |= doubt(i);
+  if constexpr (rest == 4) {
+    const lane v = *reinterpret_cast<const lane*>(at(p, sizeof(T) - 4));
+    if (((v + *reinterpret_cast<const lane*>(at(imprints<T>::sums, sizeof(T) - 4))) | v) &
+        *reinterpret_cast<const lane*>(at(imprints<T>::zeros, sizeof(T) - 4))) {
+      return true;
+    }
+  }
+#ifdef __SSE2__
+  typedef char bytes __attribute__((vector_size(16)));
+  return __builtin_ia32_pmovmskb128(reinterpret_cast<bytes>(found == quad{})) != 0xffff;
+#else
+  typedef long long halves __attribute__((vector_size(16)));
+  const halves h = reinterpret_cast<halves>(found);
+  return (h[0] | h[1]) != 0;
+#endif
+}
+
+// The words of a packet without variants, parts and tail.
+template <unsigned N>
+struct packer : visitor {
+  uint32_t w[N] = {};
+  bool joined[N + 1] = {};  // the word belongs to a value of 64 bits that begins before it
+
+  PACKSMITH_INLINE constexpr void copy(uint32_t* to, unsigned i) const {
+    // A store of 64 bits keeps compilers from gathering the halves into vectors.
+    if (!__builtin_is_constant_evaluated() && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ &&
+        joined[i + 1]) {
+      *reinterpret_cast<pair*>(to + i) = w[i] | static_cast<uint64_t>(w[i + 1]) << 32;
+    } else if (!joined[i]) {
+      to[i] = w[i];
+    }
+  }
+  // raw is no wider than the field, or nobody looks.
+  PACKSMITH_INLINE constexpr void put(uint64_t raw, unsigned bit, unsigned width) {
+    const unsigned i = bit / 32, lsb = bit % 32;
+    w[i] |= static_cast<uint32_t>(raw << lsb);
+    if (lsb + width > 32) w[i + 1] |= static_cast<uint32_t>(raw >> (32 - lsb));
+    if (lsb + width > 64) w[i + 2] |= static_cast<uint32_t>(raw >> (64 - lsb));
+  }
+  // Low bits that are implied are zero, and so need not be shifted out and in again.
+  PACKSMITH_INLINE constexpr void put(uint64_t v, unsigned bit, unsigned width, unsigned shift) {
+    if (bit % 32 == shift) {
+      if (width + shift == 64 && !__builtin_is_constant_evaluated()) joined[bit / 32 + 1] = true;
+      put(v, bit - shift, width + shift);
+    } else
+      put(v >> shift, bit, width);
+  }
+  PACKSMITH_INLINE constexpr void flag(bool v, unsigned bit, unsigned width, const char*) {
+    put(v, bit, width);
+  }
+  template <class T>
+  PACKSMITH_INLINE constexpr void uint(const T& v, unsigned bit, unsigned width, const char*) {
+    put(static_cast<uint64_t>(v), bit, width);
+  }
+  template <class T>
+  PACKSMITH_INLINE constexpr void positive(const T& v, unsigned bit, unsigned width, const char*) {
+    put(static_cast<uint64_t>(v), bit, width);
+  }
+  template <class T>
+  PACKSMITH_INLINE constexpr void bounded(const T& v, unsigned bit, unsigned width, const char*,
+                                          uint64_t, uint64_t) {
+    put(static_cast<uint64_t>(v), bit, width);
+  }
+  template <class T>
+  PACKSMITH_INLINE constexpr void sint(const T& v, unsigned bit, unsigned width, const char*) {
+    put(twos(v, width), bit, width);
+  }
+  template <class T>
+  PACKSMITH_INLINE constexpr void real(const T& v, unsigned bit, unsigned width, const char*) {
+    put(bits::real(v), bit, width);
+  }
+  PACKSMITH_INLINE constexpr void half(float v, unsigned bit, unsigned width, const char*) {
+    put(bits::half(v), bit, width);
+  }
+  template <class T>
+  PACKSMITH_INLINE constexpr void ufixed(const T& v, unsigned bit, unsigned width, const char*,
+                                         unsigned fraction) {
+    put(bits::ufixed(v, fraction), bit, width);
+  }
+  template <class T>
+  PACKSMITH_INLINE constexpr void sfixed(const T& v, unsigned bit, unsigned width, const char*,
+                                         unsigned fraction) {
+    put(bits::sfixed(v, fraction, width), bit, width);
+  }
+  PACKSMITH_INLINE constexpr void address(const packsmith::address& v, unsigned bit, unsigned width,
+                                          const char*, unsigned shift, packsmith::access) {
+    // A canonical address has bits above the field.
+    put((bit + width) % 32 == 0 ? v.gpu : v.gpu & mask(shift + width), bit, width, shift);
+  }
+  template <class T>
+  PACKSMITH_INLINE constexpr void offset(const T& v, unsigned bit, unsigned width, const char*,
+                                         unsigned shift) {
+    put(static_cast<uint64_t>(v), bit, width, shift);
+  }
+  template <class T>
+  PACKSMITH_INLINE constexpr void coded(const T& v, unsigned bit, unsigned width, const char*,
+                                        const code& c) {
+    put(encode(static_cast<uint64_t>(v), width, c), bit, width);
+  }
+  PACKSMITH_INLINE constexpr void forced(unsigned bit, unsigned width, uint64_t value,
+                                         const char*) {
+    put(value, bit, width);
+  }
+  PACKSMITH_INLINE constexpr void reserved(unsigned bit, unsigned width, uint64_t value,
+                                           const char*) {
+    put(value, bit, width);
+  }
+};
+
+template <unsigned... I>
+struct indices {};
+#if defined(__clang__)
+template <class T, T... I>
+using as_indices = indices<I...>;
+template <unsigned N>
+using first_indices = __make_integer_seq<as_indices, unsigned, N>;
+#else
+template <unsigned N>
+using first_indices = indices<__integer_pack(N)...>;
+#endif
+
+// One statement a word: compilers join them where they cannot join a loop's.
+template <class Packer, unsigned... I>
+PACKSMITH_INLINE constexpr void copy(uint32_t* to, const Packer& from, indices<I...>) {
+  (from.copy(to, I), ...);
+}
+
+// first: bits of the first dword that are neither a member nor forced, the packet's length.
+template <class T>
+PACKSMITH_INLINE constexpr void write(const T& p, uint32_t* dw, uint32_t first) {
+  packer<T::length> k;
+  k.w[0] = first;
+  T::ps_layout(p, k);
+  copy(dw, k, first_indices<T::length>());
+}
+// For packets that `outside` has doubts about: small, not fast.
+template <class T>
+[[gnu::noinline, gnu::cold]] error pack_doubtful(const T& p, uint32_t* dw, uint32_t first) {
+  const error e = check(p);
+  if (!e) write(p, dw, first);
+  return e;
+}
+
+// pack, of a packet without variants, parts, tail and loops. Inlined, so that of values that are
+// known while compiling nothing is left but the words. If none is known, the packet probably lies
+// in memory, and is tested there.
+template <checks Checks, class T>
+PACKSMITH_INLINE constexpr error pack(const T& p, uint32_t* dw, uint32_t first) {
+  if constexpr (Checks == checks::on) {
+#ifdef __OPTIMIZE__
+    if constexpr (sizeof(T) >= 32) {
+      if (!__builtin_is_constant_evaluated()) {
+        tester<scope::rest> t;
+        T::ps_layout(p, t);
+        if (!t.known) {
+          // Keeps what was read for `known` from being held in registers until it is packed.
+          const T* q = &p;
+          asm("" : "+r"(q));
+          if (t.anything() || outside(*q)) [[unlikely]]
+            return pack_doubtful(*q, dw, first);
+          write(*q, dw, first);
+          return {};
+        }
+      }
+    }
+#endif
+    if (misfit(p)) [[unlikely]]
+      return failure(p);
+  }
+  write(p, dw, first);
+  return {};
+}
+
+template <class T>
+PACKSMITH_INLINE constexpr T unpack(const uint32_t* dw) {
   T v;
   reader<dwords> r{{}, {dw}};
   T::ps_layout(v, r);
   return v;
 }
 template <class T>
-[[gnu::always_inline]] constexpr T unpack(const uint8_t* from) {
+PACKSMITH_INLINE constexpr T unpack(const uint8_t* from) {
   T v;
   reader<some_bytes> r{{}, {from, T::size}};
   T::ps_layout(v, r);
@@ -746,7 +1091,7 @@ constexpr error verify(const uint8_t* from) {
 
 // dword: where p starts, counted from the start of what is packed.
 template <class T, class F>
-[[gnu::always_inline]] constexpr void addresses(const T& p, F& f, unsigned dword = 0) {
+PACKSMITH_INLINE constexpr void addresses(const T& p, F& f, unsigned dword = 0) {
   address_walker<F> w{{}, f, dword, ~0u};
   if constexpr (has_variants<T>) w.present = words_of(p) * 32;
   T::ps_layout(p, w);
@@ -762,7 +1107,7 @@ constexpr void put(uint32_t* words, unsigned bit, unsigned width, uint64_t raw) 
 }
 
 // Little-endian stores of the low 1 to 4 bytes of v.
-[[gnu::always_inline]] constexpr void store(uint8_t* to, uint32_t v, unsigned bytes = 4) {
+PACKSMITH_INLINE constexpr void store(uint8_t* to, uint32_t v, unsigned bytes = 4) {
   if (__builtin_is_constant_evaluated() || __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ || bytes == 3) {
     for (unsigned b = 0; b < bytes; ++b) to[b] = static_cast<uint8_t>(v >> (8 * b));
   } else {

@@ -62,14 +62,9 @@ struct VERTEX_BUFFER {
   bool null = false;
   packsmith::address starting_address = {};
 
-  template <packsmith::checks Checks = packsmith::default_checks, class T = VERTEX_BUFFER>
-  constexpr packsmith::error pack(uint32_t* ps_dw) const {
-    [[maybe_unused]] const T& ps_p = *this;
-    if (auto ps_e = bits::test<Checks>(ps_p)) return ps_e;
-    ps_dw[0] = ps_p.pitch | ps_p.null << 13;
-    ps_dw[1] = uint32_t(ps_p.starting_address.gpu);
-    ps_dw[2] = bits::cut(ps_p.starting_address, 32, 32);
-    return {};
+  template <packsmith::checks Checks = packsmith::default_checks>
+  PACKSMITH_INLINE constexpr packsmith::error pack(uint32_t* ps_dw) const {
+    return bits::pack<Checks>(*this, ps_dw, 0);
   }
   template <class T = VERTEX_BUFFER>
   constexpr packsmith::error check() const {
@@ -89,9 +84,8 @@ struct VERTEX_BUFFER {
   }
 
   template <class T, class V>
-  [[gnu::always_inline]] static constexpr void ps_layout(T& ps_p, V& ps_v) {
-    ps_v.uint(ps_p.pitch, 0, 12, "pitch");
-    ps_v.range(ps_p.pitch, "pitch", 0, 2048);
+  PACKSMITH_INLINE static constexpr void ps_layout(T& ps_p, V& ps_v) {
+    ps_v.bounded(ps_p.pitch, 0, 12, "pitch", 0, 0x800);
     ps_v.flag(ps_p.null, 13, 1, "null");
     ps_v.address(ps_p.starting_address, 32, 64, "starting_address", 0, bits::reads);
   }
@@ -132,7 +126,7 @@ struct Rectangle {
   }
 
   template <class T, class V>
-  [[gnu::always_inline]] static constexpr void ps_layout(T& ps_p, V& ps_v) {
+  PACKSMITH_INLINE static constexpr void ps_layout(T& ps_p, V& ps_v) {
     ps_v.uint(ps_p.left, 0, 12, "left");
     ps_v.uint(ps_p.top, 12, 12, "top");
     ps_v.coded(ps_p.right, 24, 12, "right", bits::code{.minus = 1});
@@ -171,7 +165,7 @@ struct Count {
   }
 
   template <class T, class V>
-  [[gnu::always_inline]] static constexpr void ps_layout(T& ps_p, V& ps_v) {
+  PACKSMITH_INLINE static constexpr void ps_layout(T& ps_p, V& ps_v) {
     ps_v.uint(ps_p.value, 0, 32, "value");
   }
 };
@@ -184,12 +178,9 @@ struct CACHE_MODE {
   bool depth_cache_disable = false;
   bool depth_cache_disable_mask = false;
 
-  template <packsmith::checks Checks = packsmith::default_checks, class T = CACHE_MODE>
-  constexpr packsmith::error pack(uint32_t* ps_dw) const {
-    [[maybe_unused]] const T& ps_p = *this;
-    if (auto ps_e = bits::test<Checks>(ps_p)) return ps_e;
-    ps_dw[0] = ps_p.depth_cache_disable << 3 | ps_p.depth_cache_disable_mask << 19;
-    return {};
+  template <packsmith::checks Checks = packsmith::default_checks>
+  PACKSMITH_INLINE constexpr packsmith::error pack(uint32_t* ps_dw) const {
+    return bits::pack<Checks>(*this, ps_dw, 0);
   }
   template <class T = CACHE_MODE>
   constexpr packsmith::error check() const {
@@ -209,7 +200,7 @@ struct CACHE_MODE {
   }
 
   template <class T, class V>
-  [[gnu::always_inline]] static constexpr void ps_layout(T& ps_p, V& ps_v) {
+  PACKSMITH_INLINE static constexpr void ps_layout(T& ps_p, V& ps_v) {
     ps_v.flag(ps_p.depth_cache_disable, 3, 1, "depth_cache_disable");
     ps_v.flag(ps_p.depth_cache_disable_mask, 19, 1, "depth_cache_disable_mask");
   }
@@ -232,14 +223,9 @@ struct _3DSTATE_DEPTH {
   uint32_t tile_mode = 2;
   int32_t layer = 0;
 
-  template <packsmith::checks Checks = packsmith::default_checks, class T = _3DSTATE_DEPTH>
-  constexpr packsmith::error pack(uint32_t* ps_dw) const {
-    [[maybe_unused]] const T& ps_p = *this;
-    if (auto ps_e = bits::test<Checks>(ps_p)) return ps_e;
-    ps_dw[0] = 0x79010001 | ps_p.depth_test_enable << 8 | uint32_t(ps_p.depth_test_function) << 9;
-    ps_dw[1] = bits::real(ps_p.bias_constant);
-    ps_dw[2] = 0x80000000 | ps_p.tile_mode | bits::twos(ps_p.layer, 11) << 4;
-    return {};
+  template <packsmith::checks Checks = packsmith::default_checks>
+  PACKSMITH_INLINE constexpr packsmith::error pack(uint32_t* ps_dw) const {
+    return bits::pack<Checks>(*this, ps_dw, 1);
   }
   template <class T = _3DSTATE_DEPTH>
   constexpr packsmith::error check() const {
@@ -263,7 +249,7 @@ struct _3DSTATE_DEPTH {
   }
 
   template <class T, class V>
-  [[gnu::always_inline]] static constexpr void ps_layout(T& ps_p, V& ps_v) {
+  PACKSMITH_INLINE static constexpr void ps_layout(T& ps_p, V& ps_v) {
     ps_v.flag(ps_p.depth_test_enable, 8, 1, "depth_test_enable");
     ps_v.uint(ps_p.depth_test_function, 9, 3, "depth_test_function");
     ps_v.forced(16, 16, 0x7901, "Opcode");
@@ -291,17 +277,9 @@ struct SURFACE {
   float lod_bias = 0.0f;
   uint32_t threads = 1;
 
-  template <packsmith::checks Checks = packsmith::default_checks, class T = SURFACE>
-  constexpr packsmith::error pack(uint32_t* ps_dw) const {
-    [[maybe_unused]] const T& ps_p = *this;
-    if (auto ps_e = bits::test<Checks>(ps_p)) return ps_e;
-    ps_dw[0] = 0x79020002;
-    ps_dw[1] = (ps_p.width - 1) | (ps_p.height - 1) << 16;
-    ps_dw[2] = (ps_p.row_pitch >> 4) | bits::log2(ps_p.samples) << 16 |
-               bits::groups(ps_p.registers, 8, 4) << 19;
-    ps_dw[3] = bits::ufixed(ps_p.min_lod, 8) | bits::sfixed(ps_p.lod_bias, 8, 13) << 12 |
-               ps_p.threads << 25;
-    return {};
+  template <packsmith::checks Checks = packsmith::default_checks>
+  PACKSMITH_INLINE constexpr packsmith::error pack(uint32_t* ps_dw) const {
+    return bits::pack<Checks>(*this, ps_dw, 2);
   }
   template <class T = SURFACE>
   constexpr packsmith::error check() const {
@@ -325,7 +303,7 @@ struct SURFACE {
   }
 
   template <class T, class V>
-  [[gnu::always_inline]] static constexpr void ps_layout(T& ps_p, V& ps_v) {
+  PACKSMITH_INLINE static constexpr void ps_layout(T& ps_p, V& ps_v) {
     ps_v.forced(16, 16, 0x7902, "Opcode");
     ps_v.coded(ps_p.width, 32, 14, "width", bits::code{.minus = 1});
     ps_v.coded(ps_p.height, 48, 14, "height", bits::code{.minus = 1});
@@ -335,9 +313,7 @@ struct SURFACE {
     ps_v.ufixed(ps_p.min_lod, 96, 12, "min_lod", 8);
     ps_v.range(ps_p.min_lod, "min_lod", -__builtin_huge_val(), 14.0);
     ps_v.sfixed(ps_p.lod_bias, 108, 13, "lod_bias", 8);
-    ps_v.uint(ps_p.threads, 121, 7, "threads");
-    ps_v.nonzero(ps_p.threads, "threads");
-    ps_v.range(ps_p.threads, "threads", 1, 64);
+    ps_v.positive(ps_p.threads, 121, 7, "threads");
   }
 };
 
@@ -351,17 +327,9 @@ struct SHADER {
   packsmith::address scratch = {};
   packsmith::address descriptors = {};
 
-  template <packsmith::checks Checks = packsmith::default_checks, class T = SHADER>
-  constexpr packsmith::error pack(uint32_t* ps_dw) const {
-    [[maybe_unused]] const T& ps_p = *this;
-    if (auto ps_e = bits::test<Checks>(ps_p)) return ps_e;
-    ps_dw[0] = 0x79030004;
-    ps_dw[1] = ps_p.kernel;
-    ps_dw[2] = ps_p.scratch_size | uint32_t(ps_p.scratch.gpu);
-    ps_dw[3] = bits::cut(ps_p.scratch, 32, 32);
-    ps_dw[4] = uint32_t(ps_p.descriptors.gpu);
-    ps_dw[5] = bits::cut(ps_p.descriptors, 32, 32);
-    return {};
+  template <packsmith::checks Checks = packsmith::default_checks>
+  PACKSMITH_INLINE constexpr packsmith::error pack(uint32_t* ps_dw) const {
+    return bits::pack<Checks>(*this, ps_dw, 4);
   }
   template <class T = SHADER>
   constexpr packsmith::error check() const {
@@ -385,7 +353,7 @@ struct SHADER {
   }
 
   template <class T, class V>
-  [[gnu::always_inline]] static constexpr void ps_layout(T& ps_p, V& ps_v) {
+  PACKSMITH_INLINE static constexpr void ps_layout(T& ps_p, V& ps_v) {
     ps_v.forced(16, 16, 0x7903, "Opcode");
     ps_v.offset(ps_p.kernel, 38, 26, "kernel", 6);
     ps_v.uint(ps_p.scratch_size, 64, 4, "scratch_size");
@@ -480,7 +448,7 @@ struct TABLES {
   }
 
   template <class T, class V>
-  [[gnu::always_inline]] static constexpr void ps_layout(T& ps_p, V& ps_v) {
+  PACKSMITH_INLINE static constexpr void ps_layout(T& ps_p, V& ps_v) {
     ps_v.forced(16, 16, 0x7904, "Opcode");
     ps_v.half(ps_p.half[0], 32, 16, "half[0]");
     ps_v.half(ps_p.half[1], 48, 16, "half[1]");
@@ -508,8 +476,7 @@ struct TABLES {
     ps_v.real(ps_p.target[0].color, 640, 32, "target[0].color");
     ps_v.uint(ps_p.target[1].write_mask, 672, 4, "target[1].write_mask");
     ps_v.real(ps_p.target[1].color, 704, 32, "target[1].color");
-    ps_v.uint(ps_p.vertices.pitch, 736, 12, "vertices.pitch");
-    ps_v.range(ps_p.vertices.pitch, "vertices.pitch", 0, 2048);
+    ps_v.bounded(ps_p.vertices.pitch, 736, 12, "vertices.pitch", 0, 0x800);
     ps_v.flag(ps_p.vertices.null, 749, 1, "vertices.null");
     ps_v.address(ps_p.vertices.starting_address, 768, 64, "vertices.starting_address", 0,
                  bits::reads);
@@ -580,7 +547,7 @@ struct STORE_DATA {
   }
 
   template <class T, class V>
-  [[gnu::always_inline]] static constexpr void ps_layout(T& ps_p, V& ps_v) {
+  PACKSMITH_INLINE static constexpr void ps_layout(T& ps_p, V& ps_v) {
     ps_v.flag(ps_p.store_qword, 8, 1, "store_qword");
     ps_v.forced(16, 16, 0x7905, "Opcode");
     ps_v.address(ps_p.address, 34, 46, "address", 2, bits::writes);
@@ -597,13 +564,9 @@ struct LOAD_REGISTERS {
     uint32_t register_ = 0;
     uint32_t data = 0;
 
-    template <packsmith::checks Checks = packsmith::default_checks, class T = item>
-    constexpr packsmith::error pack(uint32_t* ps_dw) const {
-      [[maybe_unused]] const T& ps_p = *this;
-      if (auto ps_e = bits::test<Checks>(ps_p)) return ps_e;
-      ps_dw[0] = ps_p.register_;
-      ps_dw[1] = ps_p.data;
-      return {};
+    template <packsmith::checks Checks = packsmith::default_checks>
+    PACKSMITH_INLINE constexpr packsmith::error pack(uint32_t* ps_dw) const {
+      return bits::pack<Checks>(*this, ps_dw, 0);
     }
     template <class T = item>
     constexpr packsmith::error check() const {
@@ -623,7 +586,7 @@ struct LOAD_REGISTERS {
     }
 
     template <class T, class V>
-    [[gnu::always_inline]] static constexpr void ps_layout(T& ps_p, V& ps_v) {
+    PACKSMITH_INLINE static constexpr void ps_layout(T& ps_p, V& ps_v) {
       ps_v.offset(ps_p.register_, 2, 21, "register_", 2);
       ps_v.uint(ps_p.data, 32, 32, "data");
     }
@@ -694,7 +657,7 @@ struct LOAD_REGISTERS {
   }
 
   template <class T, class V>
-  [[gnu::always_inline]] static constexpr void ps_layout(T& ps_p, V& ps_v) {
+  PACKSMITH_INLINE static constexpr void ps_layout(T& ps_p, V& ps_v) {
     ps_v.uint(ps_p.byte_write_disables, 8, 4, "byte_write_disables");
     ps_v.forced(16, 16, 0x7906, "Opcode");
   }
@@ -766,7 +729,7 @@ struct VERTEX_BUFFERS {
   }
 
   template <class T, class V>
-  [[gnu::always_inline]] static constexpr void ps_layout(T&, V& ps_v) {
+  PACKSMITH_INLINE static constexpr void ps_layout(T&, V& ps_v) {
     ps_v.forced(16, 16, 0x7907, "Opcode");
   }
 };
@@ -775,12 +738,9 @@ struct VERTEX_BUFFERS {
 struct END {
   static constexpr unsigned length = 1;
 
-  template <packsmith::checks Checks = packsmith::default_checks, class T = END>
-  constexpr packsmith::error pack(uint32_t* ps_dw) const {
-    [[maybe_unused]] const T& ps_p = *this;
-    if (auto ps_e = bits::test<Checks>(ps_p)) return ps_e;
-    ps_dw[0] = 0x79000000;
-    return {};
+  template <packsmith::checks Checks = packsmith::default_checks>
+  PACKSMITH_INLINE constexpr packsmith::error pack(uint32_t* ps_dw) const {
+    return bits::pack<Checks>(*this, ps_dw, 0);
   }
   template <class T = END>
   constexpr packsmith::error check() const {
@@ -804,7 +764,7 @@ struct END {
   }
 
   template <class T, class V>
-  [[gnu::always_inline]] static constexpr void ps_layout(T&, V& ps_v) {
+  PACKSMITH_INLINE static constexpr void ps_layout(T&, V& ps_v) {
     ps_v.forced(16, 16, 0x7900, "Opcode");
   }
 };
@@ -926,7 +886,7 @@ struct Draw {
   }
 
   template <class T, class V>
-  [[gnu::always_inline]] static constexpr void ps_layout(T& ps_p, V& ps_v) {
+  PACKSMITH_INLINE static constexpr void ps_layout(T& ps_p, V& ps_v) {
     ps_v.uint(ps_p.index_format, 0, 2, "index_format");
     ps_v.flag(ps_p.instances_present, 2, 1, "instances_present");
     ps_v.flag(ps_p.scissors_present, 3, 1, "scissors_present");
