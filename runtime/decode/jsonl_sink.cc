@@ -6,6 +6,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "runtime/decode/chunk_writer.h"
+#include "runtime/decode/data.h"
 #include "runtime/decode/fields.h"
 #include "runtime/decode/plan.h"
 #include "runtime/decode/undescribed.h"
@@ -95,7 +96,7 @@ class JsonlSink : public Sink {
     if (record.type == RecordType::kData) {
       Member("size", record.data_size);
       if (record.data_stride != 0) Member("stride", record.data_stride);
-      Member("format", "raw");
+      DataMembers(record);
     }
     Raw(record);
     if (record.container != nullptr) {
@@ -116,6 +117,7 @@ class JsonlSink : public Sink {
                    });
       out_.Put(']');
     }
+    if (!record.stored.empty()) StoredBits(record);
     if (!record.faults.empty()) Faults(record);
     if (options_.undescribed && record.container != nullptr) AddUndescribed(record);
     End();
@@ -292,6 +294,94 @@ class JsonlSink : public Sink {
     }
     if (field.names != nullptr) Named(field, NumberOf(value, raw));
     if (value.needs_raw) MemberHex("raw", raw);
+  }
+
+  // What a program is, or what each row of typed data has, and the values of the rows.
+  void DataMembers(const Record& record) {
+    if (record.kernel != nullptr) {
+      Member("format", "code");
+      if (!record.kernel->stage.empty()) Member("stage", record.kernel->stage);
+      if (record.kernel->simd != 0) Member("simd", uint64_t{record.kernel->simd});
+      Member("ends", record.kernel->ends);
+      return;
+    }
+    Member("format", record.elements.empty() ? "raw" : "typed");
+    if (record.elements.empty()) return;
+    if (record.slot >= 0) Member("slot", static_cast<uint64_t>(record.slot));
+    Member("rows", record.data_rows);
+    Member("first", record.data_first);
+    if (record.per_instance) Member("step", uint64_t{record.step});
+    out_.Put(",\"elements\":[");
+    for (const DataElement& element : record.elements) {
+      if (&element != record.elements.begin()) out_.Put(',');
+      out_.Put("{\"number\":");
+      out_.Decimal(element.number);
+      Member("offset", element.offset);
+      if (!element.name.empty()) Member("format", element.name);
+      out_.Put(",\"components\":[");
+      bool first = true;
+      for (const tables::Component& component : tables_->components(*element.format)) {
+        if (component.type == tables::ComponentType::kUnused) continue;
+        if (!first) out_.Put(',');
+        first = false;
+        out_.JsonString(tables_->string(component.name));
+      }
+      out_.Put("]}");
+    }
+    out_.Put("],\"values\":[");
+    bool first_row = true, first_element = true;
+    uint64_t at = 0;
+    ForEachElement(
+        record, [&](uint64_t row, const DataElement& element, absl::Span<const uint8_t> bytes) {
+          if (first_row || row != at) {
+            out_.Put(absl::string_view(first_row ? "[" : "],["));
+            first_element = true;
+          }
+          first_row = false;
+          at = row;
+          if (!first_element) out_.Put(',');
+          first_element = false;
+          out_.Put('[');
+          bool first = true;
+          for (const tables::Component& component : tables_->components(*element.format)) {
+            if (component.type == tables::ComponentType::kUnused) continue;
+            if (!first) out_.Put(',');
+            first = false;
+            const decode::Value value = DecodeComponent(component, bytes);
+            switch (value.kind) {
+              case ValueKind::kReal:
+                if (std::isfinite(value.real)) {
+                  out_.JsonReal(value.real);
+                } else {
+                  out_.Put("null");
+                }
+                break;
+              case ValueKind::kSigned:
+                out_.SignedDecimal(value.signed_value);
+                break;
+              case ValueKind::kWide:
+                Hex(value.unsigned_value);
+                break;
+              default:
+                out_.Decimal(value.unsigned_value);
+            }
+          }
+          out_.Put(']');
+        });
+    out_.Put(absl::string_view(first_row ? "]" : "]]"));
+  }
+
+  void StoredBits(const Record& record) {
+    out_.Put(",\"stored\":[");
+    for (const Stored& stored : record.stored) {
+      if (&stored != record.stored.begin()) out_.Put(',');
+      out_.Put('{');
+      Bits(stored.bit, stored.width);
+      MemberHex("value", stored.value);
+      Member("by", stored.by);
+      out_.Put('}');
+    }
+    out_.Put(']');
   }
 
   void Faults(const Record& record) {

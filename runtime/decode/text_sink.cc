@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "runtime/decode/chunk_writer.h"
+#include "runtime/decode/data.h"
 #include "runtime/decode/fields.h"
 #include "runtime/decode/plan.h"
 #include "runtime/decode/undescribed.h"
@@ -82,7 +83,8 @@ class TextSink : public Sink {
   }
 
   void OnRecord(const Record& record) override {
-    if (record.type == RecordType::kPacket && record.bytes.size() == 4 && record.faults.empty()) {
+    if (record.type == RecordType::kPacket && record.bytes.size() == 4 && record.faults.empty() &&
+        record.stored.empty()) {
       AddToRun(record);
       return;
     }
@@ -173,9 +175,14 @@ class TextSink : public Sink {
           out_.Put(", stride ");
           out_.Decimal(record.data_stride);
         }
+        About(record);
         InBuffer(record.space, record.address);
         out_.Put('\n');
-        Dwords(record, indent);
+        if (record.elements.empty()) {
+          Dwords(record, indent);
+        } else {
+          Rows(record, indent);
+        }
         break;
       case RecordType::kUnknown:
         out_.Put(Red());
@@ -282,6 +289,11 @@ class TextSink : public Sink {
         out_.Put(absl::StrFormat("bits %d:%d are set, and not described: 0x%x\n",
                                  run.bit + run.width - 1, run.bit, run.value));
       }
+    }
+    for (const Stored& stored : record.stored) {
+      out_.Fill(' ', indent + kFieldIndent);
+      out_.Put(absl::StrFormat("stored before by a packet: bits %d:%d are 0x%x\n",
+                               stored.bit + stored.width - 1, stored.bit, stored.value));
     }
     for (const Fault& fault : record.faults) {
       out_.Fill(' ', indent + kFieldIndent);
@@ -402,6 +414,85 @@ class TextSink : public Sink {
         break;
     }
     return NumberOf(value, raw);
+  }
+
+  // What is known of data but for its size.
+  void About(const Record& record) {
+    if (record.slot >= 0) {
+      out_.Put(", slot ");
+      out_.Decimal(static_cast<uint64_t>(record.slot));
+    }
+    if (record.per_instance && record.step == 0) {
+      out_.Put(", one row for all instances");
+    } else if (record.per_instance) {
+      out_.Put(", a row for every ");
+      out_.Decimal(record.step);
+      out_.Put(absl::string_view(record.step == 1 ? " instance" : " instances"));
+    }
+    if (record.kernel == nullptr) return;
+    if (!record.kernel->stage.empty()) {
+      out_.Put(", ");
+      out_.Put(record.kernel->stage);
+    }
+    if (record.kernel->simd != 0) {
+      out_.Put(", SIMD");
+      out_.Decimal(record.kernel->simd);
+    }
+    if (record.kernel->ends != "end") {
+      out_.Put(", end not found: up to the ");
+      out_.Put(record.kernel->ends);
+    }
+  }
+
+  // A line for each row of typed data: its number, then each element's components.
+  void Rows(const Record& record, size_t indent) {
+    constexpr uint64_t kMostUnnamed = 8;  // of rows with one unnamed component, in a line
+    const bool dense =
+        record.elements.size() == 1 && record.data_stride == record.elements[0].format->bits / 8;
+    uint64_t shown = 0, at = ~uint64_t{0};
+    ForEachElement(
+        record, [&](uint64_t row, const DataElement& element, absl::Span<const uint8_t> bytes) {
+          if (row != at) {
+            if (!dense || shown % kMostUnnamed == 0) {
+              if (shown != 0) out_.Put('\n');
+              out_.Fill(' ', indent + kFieldIndent);
+              out_.Put('[');
+              out_.Decimal(row);
+              out_.Put("]");
+            }
+            ++shown;
+            at = row;
+          } else {
+            out_.Put(',');
+          }
+          for (const tables::Component& component : tables_->components(*element.format)) {
+            if (component.type == tables::ComponentType::kUnused) continue;
+            const decode::Value value = DecodeComponent(component, bytes);
+            out_.Put(' ');
+            switch (value.kind) {
+              case ValueKind::kReal:
+                out_.Real(value.real);
+                break;
+              case ValueKind::kSigned:
+                out_.SignedDecimal(value.signed_value);
+                break;
+              default:
+                out_.Decimal(value.unsigned_value);
+            }
+          }
+          if (!dense && !element.name.empty()) {
+            out_.Put(" (");
+            out_.Put(element.name);
+            out_.Put(')');
+          }
+        });
+    if (shown != 0) out_.Put('\n');
+    if (shown < record.data_rows) {
+      out_.Fill(' ', indent + kFieldIndent);
+      out_.Put("and ");
+      out_.Decimal(record.data_rows - shown);
+      out_.Put(" rows more\n");
+    }
   }
 
   void Dwords(const Record& record, size_t indent) {
