@@ -1,0 +1,158 @@
+// pack tests packets in memory many bytes at a time, and only suspects at first. Here: that it
+// comes to the same verdict as check(), which looks at one member after the other, at and beside
+// the edge of what each member may hold. Built with optimisation: without it there is but one way.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+
+#include "packsmith/gfx9.h"
+
+namespace packsmith {
+namespace {
+
+// The values of a member that lie at edges of anything.
+template <class T>
+constexpr std::array<uint64_t, 29> Edges() {
+  std::array<uint64_t, 29> edges = {0, 1, ~uint64_t{0}, uint64_t{1} << 63, uint64_t{1} << 31};
+  unsigned n = 5;
+  for (const unsigned width : {1u, 3u, 6u, 7u, 11u, 12u, 47u, 48u}) {
+    edges[n++] = (uint64_t{1} << width) - 1;
+    edges[n++] = uint64_t{1} << width;
+    edges[n++] = ~uint64_t{0} << width;
+  }
+  return edges;
+}
+
+// noinline, and through a pointer that the compiler cannot follow: nothing is known of the values.
+template <class Packet>
+[[gnu::noinline]] error PackFromMemory(const Packet* packet, uint32_t* dw) {
+  return packet->pack(dw);
+}
+
+template <class Packet>
+void ExpectSameVerdict(const Packet& packet) {
+  uint32_t dw[Packet::length];
+  std::memset(dw, 0x5a, sizeof(dw));
+  const error one_by_one = packet.check();
+  const error packed_error = PackFromMemory(&packet, dw);
+  ASSERT_STREQ(packed_error.field, one_by_one.field);
+  ASSERT_EQ(packed_error.why, one_by_one.why);
+  for (const uint32_t word : dw) {
+    if (one_by_one) {
+      ASSERT_EQ(word, 0x5a5a5a5au) << "written in spite of an error";
+    }
+  }
+  if (!one_by_one) {
+    uint32_t unchecked[Packet::length];
+    ASSERT_FALSE(packet.template pack<checks::off>(unchecked));
+    ASSERT_EQ(std::memcmp(dw, unchecked, sizeof(dw)), 0);
+  }
+}
+
+// Sets each member in turn, through the visitor that unpacks.
+template <class Packet>
+struct EachMember : bits::visitor {
+  Packet& packet;
+  const Packet good;
+
+  explicit EachMember(Packet& p) : packet(p), good(p) {}
+  template <class T>
+  void Try(T& member) {
+    for (const uint64_t edge : Edges<T>()) {
+      member = static_cast<T>(edge);
+      ExpectSameVerdict(packet);
+    }
+    packet = good;
+  }
+  template <class T>
+  void uint(T& v, auto&&...) {
+    Try(v);
+  }
+  template <class T>
+  void positive(T& v, auto&&...) {
+    Try(v);
+  }
+  template <class T>
+  void bounded(T& v, auto&&...) {
+    Try(v);
+  }
+  template <class T>
+  void sint(T& v, auto&&...) {
+    Try(v);
+  }
+  template <class T>
+  void offset(T& v, auto&&...) {
+    Try(v);
+  }
+  template <class T>
+  void coded(T& v, auto&&...) {
+    Try(v);
+  }
+  void address(packsmith::address& v, auto&&...) { Try(v); }
+  template <class T>
+  void Real(T& v) {
+    for (const double edge : {0.0, -0.0, 0.5, -0.5, 0.001, -0.001, -0.0019, -0.00196, 1.0, 4095.0,
+                              15.99, 15.997, 15.999, 1e30, -1e30, -16.0, -16.01, 1.0 / 0.0}) {
+      v = static_cast<T>(edge);
+      ExpectSameVerdict(packet);
+    }
+    v = static_cast<T>(__builtin_nan(""));
+    ExpectSameVerdict(packet);
+    packet = good;
+  }
+  template <class T>
+  void ufixed(T& v, auto&&...) {
+    Real(v);
+  }
+  template <class T>
+  void sfixed(T& v, auto&&...) {
+    Real(v);
+  }
+};
+
+struct MakeGood : bits::visitor {
+  template <class T>
+  void positive(T& v, auto&&...) {
+    v = static_cast<T>(1);
+  }
+  template <class T>
+  void bounded(T& v, unsigned, unsigned, const char*, uint64_t low, uint64_t) {
+    v = static_cast<T>(low);
+  }
+};
+
+template <class Packet>
+class EdgesTest : public testing::Test {};
+
+using Packets =
+    testing::Types<gfx9::VERTEX_BUFFER_STATE, gfx9::VERTEX_ELEMENT_STATE, gfx9::SAMPLER_STATE,
+                   gfx9::RENDER_SURFACE_STATE, gfx9::_3DSTATE_VS, gfx9::_3DPRIMITIVE,
+                   gfx9::PIPE_CONTROL, gfx9::_3DSTATE_BINDING_TABLE_POINTERS_VS,
+                   gfx9::STATE_BASE_ADDRESS, gfx9::_3DSTATE_CLIP, gfx9::_3DSTATE_SF>;
+TYPED_TEST_SUITE(EdgesTest, Packets);
+
+TYPED_TEST(EdgesTest, PackAgreesWithCheckOnEachMembersEdges) {
+  // Values that pack, so that each fault is the only one.
+  TypeParam packet;
+  MakeGood make_good;
+  TypeParam::ps_layout(packet, make_good);
+  ASSERT_FALSE(packet.check());
+  ExpectSameVerdict(packet);
+  EachMember<TypeParam> each(packet);
+  TypeParam::ps_layout(packet, each);
+}
+
+TYPED_TEST(EdgesTest, EverythingThatUnpacksGetsTheSameVerdict) {
+  uint32_t random = 1;
+  for (int i = 0; i < 2000; ++i) {
+    uint32_t dw[TypeParam::length];
+    for (uint32_t& word : dw) word = random = random * 1664525 + 1013904223;
+    const TypeParam packet = TypeParam::unpack(dw);
+    ExpectSameVerdict(packet);
+  }
+}
+
+}  // namespace
+}  // namespace packsmith
