@@ -147,8 +147,22 @@ void Decoder::Decode(const Dump& dump) {
     Problem(absl::StrCat("input, byte ", problem.offset, ": ", problem.text));
   }
   sink_.OnDump(&dump);
-  for (const Submission& submission : dump.submissions) WalkSubmission(dump, submission);
+  reached_.clear();
+  note_reached_ =
+      std::any_of(dump.submissions.begin(), dump.submissions.end(),
+                  [](const Submission& submission) { return submission.unless_reached; });
+  for (const Submission& submission : dump.submissions) {
+    const std::pair<uint32_t, uint64_t> begin{submission.space, submission.batch_address};
+    if (submission.unless_reached && reached_.contains(begin)) continue;
+    if (note_reached_) reached_.insert(begin);
+    WalkSubmission(dump, submission);
+  }
   FlushBriefs();
+  if (dump.late_problems != nullptr) {
+    for (const packsmith::Problem& problem : dump.late_problems->Take()) {
+      Problem(absl::StrCat("input, byte ", problem.offset, ": ", problem.text));
+    }
+  }
   sink_.OnDump(nullptr);
 }
 
@@ -229,10 +243,14 @@ void Decoder::WalkSubmission(const Dump& dump, const Submission& submission) {
   state_->ahead_begin = 1;
   state_->ahead_end = 0;
   looked_ahead_ = false;
-  own_space_ = submission.space;
+  own_space_ = submission.own_space.value_or(submission.space);
   uint64_t fewest = kFewest;
   for (const Memory::Segment& segment : dump.memory.segments()) {
-    fewest += segment.bytes.size() / 4 * kRepeats;
+    // How much deferred memory there is, only looking at it would tell.
+    const uint64_t bytes = segment.deferred == nullptr
+                               ? segment.bytes.size()
+                               : std::min(segment.memory_size, kDeferredSize);
+    fewest += bytes / 4 * kRepeats;
   }
   most_packets_ = std::min(options_.most_packets, fewest);
   most_structs_ = std::min(options_.most_structs, fewest);
@@ -266,9 +284,17 @@ void Decoder::WalkSubmission(const Dump& dump, const Submission& submission) {
   const uint64_t end = submission.batch_length == 0
                            ? ~uint64_t{0}
                            : AddSaturated(submission.batch_address, submission.batch_length);
-  WalkStream(stream, engines_,
-             {submission.space, submission.batch_address, end, 0, submission.batch_address},
-             parent);
+  Frame frame{submission.space, submission.batch_address, end, 0, submission.batch_address};
+  if (submission.ring) {
+    frame.ring = true;
+    const uint64_t ring_end = AddSaturated(submission.ring->address, submission.ring->size);
+    if (end > ring_end) {
+      frame.end = ring_end;
+      frame.wrapped_begin = submission.ring->address;
+      frame.wrapped_end = std::min(submission.ring->address + (end - ring_end), ring_end);
+    }
+  }
+  WalkStream(stream, engines_, std::move(frame), parent);
 }
 
 void Decoder::WalkStream(uint32_t stream, uint64_t engines, Frame frame, uint64_t parent) {
@@ -287,6 +313,12 @@ void Decoder::WalkStream(uint32_t stream, uint64_t engines, Frame frame, uint64_
       return;
     }
     const uint64_t left = top.end > top.address ? top.end - top.address : 0;
+    if (left == 0 && top.ring) {
+      if (top.wrapped_end == 0) return;
+      top.address = top.wrapped_begin;
+      top.end = std::exchange(top.wrapped_end, 0);
+      continue;
+    }
     absl::Span<const uint8_t> window =
         Bytes(top.space, top.address, std::min(left, kWindow), scratch);
     if (window.empty()) {
@@ -352,7 +384,8 @@ bool Decoder::Flow(const tables::Container& container, absl::Span<const uint8_t>
       case tables::FlowKind::kCall:
         break;
     }
-    const bool call = flow.kind == tables::FlowKind::kCall;
+    // Whatever starts a batch from a ring comes back to it.
+    const bool call = flow.kind == tables::FlowKind::kCall || stack.back().ring;
     if (options_.follow == Follow::kNone) return call;
     const tables::Leaf& leaf = tables_.leaf(flow.target);
     FieldAt at{};
@@ -379,6 +412,7 @@ bool Decoder::Flow(const tables::Container& container, absl::Span<const uint8_t>
       if (!call) stack.pop_back();
       return true;
     }
+    if (note_reached_) reached_.insert({target.space, target.address});
     if (call) {
       if (stack.size() > options_.deepest_call) {
         Problem(absl::StrCat("the call at ", Bytes48(here), " is ", stack.size(),
@@ -398,6 +432,9 @@ bool Decoder::Flow(const tables::Container& container, absl::Span<const uint8_t>
                        ~uint64_t{0},
                        depth,
                        target.address,
+                       false,
+                       0,
+                       0,
                        {{target.space, target.address, overlay_.version()}}});
       return true;
     }
@@ -1126,8 +1163,15 @@ void Decoder::DrawData(const tables::Container& container, absl::Span<const uint
 void Decoder::FollowStructs(const tables::Pointer& pointer, const Scope& scope, uint32_t space,
                             uint64_t address, uint64_t parent, uint32_t depth) {
   const tables::Container& container = tables_.container(pointer.target);
-  const auto [count, count_known] = CountOf(pointer, scope);
-  const absl::optional<uint64_t> said = Evaluate(pointer.size, scope);
+  auto [count, count_known] = CountOf(pointer, scope);
+  absl::optional<uint64_t> said = Evaluate(pointer.size, scope);
+  bool is_table = pointer.count != tables::kNone;
+  if (said && !is_table && container.variable == 0 && container.bytes != 0) {
+    // The bytes of a table of structures that have a fixed size.
+    is_table = *said > container.bytes;
+    count = *said / container.bytes;
+    said.reset();
+  }
   std::vector<uint8_t> scratch;
   for (uint64_t i = 0; i < count; ++i) {
     if (!MayFollow(0)) return;
@@ -1154,7 +1198,7 @@ void Decoder::FollowStructs(const tables::Pointer& pointer, const Scope& scope, 
     record.container = &container;
     record.name = tables_.string(container.name);
     record.bytes = bytes;
-    record.index = pointer.count == tables::kNone ? -1 : static_cast<int64_t>(i);
+    record.index = is_table ? static_cast<int64_t>(i) : -1;
     record.faults = faults_;
     Emit(record);
     FollowPointers(container, bytes, record.id, depth + 1);

@@ -54,6 +54,8 @@ struct Options {
 // those for which its dump has memory: each dword once or twice.
 inline constexpr uint64_t kFewest = uint64_t{1} << 14;
 inline constexpr uint64_t kRepeats = 2;
+// What counts as the size of memory whose bytes are not made yet, at most.
+inline constexpr uint64_t kDeferredSize = uint64_t{1} << 24;
 
 // Decodes any number of dumps, in order; state bases live on from one to the next per (context,
 // slot). Not thread-safe.
@@ -74,6 +76,9 @@ class Decoder {
     uint64_t end;  // no packet begins at or after this
     uint32_t depth;
     uint64_t call = 0;  // where the frame began
+    bool ring = false;  // a piece of a ring: it ends without a packet that says so
+    // The part of a ring that wraps to its beginning.
+    uint64_t wrapped_begin = 0, wrapped_end = 0;
     // Where its jumps have led (space, address), with which stored memory (its version): a frame
     // that comes back to such a place repeats itself.
     absl::flat_hash_set<std::tuple<uint32_t, uint64_t, uint64_t>> seen = {};
@@ -253,6 +258,9 @@ class Decoder {
   uint64_t engines_ = ~uint64_t{0};
   uint32_t own_space_ = 0;
   uint64_t most_packets_ = 0;
+  // Where the dump's streams have gone, if it has submissions that count only if nothing led there.
+  absl::flat_hash_set<std::pair<uint32_t, uint64_t>> reached_;
+  bool note_reached_ = false;
   uint64_t most_structs_ = 0;
   uint64_t packets_ = 0;
   uint64_t structs_ = 0;

@@ -54,6 +54,14 @@ struct Submission {
   // The context's space, where the batch itself lies in another one: rings and context images lie
   // in the global space, and point to memory of their context's.
   std::optional<uint32_t> own_space = {};
+  // A ring buffer that the submission is part of, from `batch_address` on: a stream that comes to
+  // the ring's end goes on at its beginning. Batches that it starts come back to it.
+  struct Ring {
+    uint64_t address = 0;
+    uint64_t size = 0;
+    friend bool operator==(const Ring&, const Ring&) = default;
+  };
+  std::optional<Ring> ring = {};
   // A batch that another submission of the dump may lead to: it is not decoded twice.
   bool unless_reached = false;
 
