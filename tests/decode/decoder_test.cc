@@ -553,6 +553,19 @@ TEST(StateBases, PlusAnOffsetStayWithin48Bits) {
   EXPECT_EQ(Tell(Gfx9(), world).Only("BINDING_TABLE_STATE").address, 0x20u);
 }
 
+TEST(Descriptors, AsManyAsTheBytesOfTheTableHold) {
+  World world;
+  world.Put(0x1000, Bases(0x8000, 0xa000, 0) + Dwords{0x70020002, 0, 80, 0x40, kEnd})
+      .Put(0xa040, Dwords(24, 0))
+      .Submit(0x1000);
+  const std::vector<Seen> found = Tell(Gfx9(), world).Named("INTERFACE_DESCRIPTOR_DATA");
+  ASSERT_THAT(found, SizeIs(2));
+  EXPECT_EQ(found[0].index, 0);
+  EXPECT_EQ(found[1].index, 1);
+  EXPECT_EQ(found[1].address, 0xa060u);
+  EXPECT_EQ(found[1].bytes.size(), 32u);
+}
+
 // ------------------------------------------------------------------------------------------------
 // Data.
 
