@@ -46,15 +46,15 @@ tables::Tables Described(const char* path) {
 class LineOutput : public decode::Output {
  public:
   void Append(absl::string_view text) override {
-    // Whole lines, and nothing that a terminal obeys.
-    Demand(!text.empty() && text.back() == '\n');
+    // Nothing that a terminal obeys.
+    Demand(!text.empty());
     for (const char c : text) Demand(c == '\n' || static_cast<unsigned char>(c) >= 0x20);
-    size_ += text.size();
+    last_ = text.back();
   }
-  uint64_t size() const { return size_; }
+  char last() const { return last_; }
 
  private:
-  uint64_t size_ = 0;
+  char last_ = '\0';
 };
 
 decode::Summary Decode(const tables::Tables& tables, const Dump& dump,
@@ -66,7 +66,9 @@ decode::Summary Decode(const tables::Tables& tables, const Dump& dump,
   decoder.Decode(dump);
   // Again: state lives on.
   decoder.Decode(dump);
-  return decoder.Finish();
+  const decode::Summary summary = decoder.Finish();
+  Demand(output.last() == '\n');
+  return summary;
 }
 
 }  // namespace
