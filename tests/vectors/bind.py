@@ -1,7 +1,9 @@
 #!/usr/bin/python3
 """Writes the tables by which tests reach the members of generated types.
 
-    bind.py --cpp|--c DESCRIPTION.json… OUT
+    bind.py --cpp|--c DESCRIPTION.json… OUT…
+
+With several outputs the C++ types are shared out among them, for compilers that run side by side.
 """
 
 import json
@@ -48,8 +50,8 @@ def cpp_members(container: Ir, type_name: str, part: Ir | None = None) -> list[s
             for leaf in expand(container["leaves"], container["loops"])]
 
 
-def cpp(ir: Ir) -> str:
-    """The bindings of all types."""
+def cpp(ir: Ir, shard: int, shards: int) -> str:
+    """The bindings of every shards-th type."""
     space = f"packsmith::{ir['namespace']}"
     by_name = {c["cpp"]: c for c in ir["containers"]}
     out = ["// Made by bind.py.", f'#include "packsmith/{ir["generation"]}.h"',
@@ -58,6 +60,8 @@ def cpp(ir: Ir) -> str:
            "namespace {"]
     types: list[str] = []
     for number, container in enumerate(ir["containers"]):
+        if number % shards != shard:
+            continue
         this = f"T{number}"
         word = "uint8_t" if container["unit"] == "byte" else "uint32_t"
         out.append(f"using {this} = {space}::{container['cpp']};")
@@ -89,9 +93,16 @@ def cpp(ir: Ir) -> str:
         members = f"{{std::begin(members{number}), std::end(members{number})}}" if rows else "{}"
         types.append(f"TypeOf<{arguments}>({quote(container['name'])}, {members}, "
                      f"{{{', '.join(texts)}}}),")
-    return "\n".join([*out, "}  // namespace", "", "const std::vector<Type>& BoundTypes() {",
-                      "static const auto& types = *new std::vector<Type>{", *types, "};",
-                      "return types;", "}", "}  // namespace packsmith::vectors", ""])
+    out += ["}  // namespace", "", f"std::vector<Type> Shard{shard}() {{", "return {", *types, "};",
+            "}"]
+    if shard == 0:
+        out += [f"std::vector<Type> Shard{i}();" for i in range(1, shards)]
+        out += ["const std::vector<Type>& BoundTypes() {",
+                "static const auto& types = *[] {", "auto* all = new std::vector<Type>;"]
+        out += [f"for (const Type& type : Shard{i}()) all->push_back(type);"
+                for i in range(shards)]
+        out += ["return all;", "}();", "return types;", "}"]
+    return "\n".join([*out, "}  // namespace packsmith::vectors", ""])
 
 
 # -- C ---------------------------------------------------------------------------------------------
@@ -173,10 +184,13 @@ def c(ir: Ir) -> str:
 
 def main(arguments: list[str]) -> None:
     """See the top."""
-    language, *inputs, output = arguments
-    path = next(path for path in inputs if path.endswith(".json"))
-    ir = json.loads(Path(path).read_text(encoding="utf-8"))
-    Path(output).write_text({"--cpp": cpp, "--c": c}[language](ir), encoding="utf-8")
+    language, *paths = arguments
+    ir_path = next(path for path in paths if path.endswith(".json"))
+    outputs = [path for path in paths if path.endswith((".cc", ".c"))]
+    ir = json.loads(Path(ir_path).read_text(encoding="utf-8"))
+    for shard, output in enumerate(outputs):
+        text = cpp(ir, shard, len(outputs)) if language == "--cpp" else c(ir)
+        Path(output).write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":
