@@ -242,6 +242,7 @@ struct Container {
   std::string doc;
   std::string source;
   Location where;
+  bool broken = false;     // has errors, so that others may follow from those
   bool byte_unit = false;  // a record of bytes rather than of dwords
   bool variable = false;   // the XML gives no fixed size
   uint32_t bytes = 0;      // of the fixed part

@@ -79,6 +79,11 @@ std::string Directory(const std::string& path) {
   return slash == std::string::npos ? std::string() : path.substr(0, slash + 1);
 }
 
+// Paths are relative to the file that names them, unless they begin at the root.
+std::string Beside(const std::string& path, const std::string& named) {
+  return !named.empty() && named[0] == '/' ? named : Directory(path) + named;
+}
+
 class Parser {
  public:
   Parser(const ReadFile& read_file, Sources& sources, Diagnostics& diagnostics, Model& model)
@@ -303,7 +308,7 @@ class Parser {
           {"family", "generation", "title", "namespace", "prefix", "unit", "aliases", "extends"});
     const std::string extends = Text(root, "extends");
     if (!extends.empty()) {
-      File(Directory(sources_.file(file_).path()) + extends, At(root, "extends"));
+      File(Beside(sources_.file(file_).path(), extends), At(root, "extends"));
     }
     const bool heir = !extends.empty();
     Set(model_.family, heir ? Text(root, "family") : Required(root, "family"));
@@ -406,8 +411,7 @@ class Parser {
     } else if (name == "include") {
       Allow(node, {"file"});
       const std::string file = Required(node, "file");
-      if (!file.empty())
-        File(Directory(sources_.file(file_).path()) + file, At(node, "file"), true);
+      if (!file.empty()) File(Beside(sources_.file(file_).path(), file), At(node, "file"), true);
     } else if (name == "remove") {
       RemoveTopLevel(node);
     } else if (!Words(node, model_)) {
@@ -603,6 +607,7 @@ class Parser {
         Allow(node, {"name", "alias", "dwords", "bytes", "offset", "like", "amend"});
         break;
     }
+    const size_t errors = diagnostics_.errors();
     const std::string name = Required(node, "name");
     const bool amend = Flag(node, "amend");
     Container container;
@@ -698,6 +703,7 @@ class Parser {
       }
     }
     if (name.empty()) return;
+    container.broken = diagnostics_.errors() != errors;
     if (old != nullptr) {
       *old = std::move(container);
     } else {

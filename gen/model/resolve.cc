@@ -846,6 +846,7 @@ class Resolver {
   void CheckAmbiguity() {
     std::vector<const Container*> packets;
     for (const Container& c : model_.containers) {
+      if (c.broken) continue;  // its opcode may be another one
       if (c.kind == ContainerKind::kPacket && c.identify_mask != 0) packets.push_back(&c);
     }
     // Two packets match the same dword if their values agree in the bits that both masks have. Per

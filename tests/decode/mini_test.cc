@@ -185,6 +185,9 @@ TEST(Parts, ReadTheHeaderBeforeThemAndThePartsAfter) {
   EXPECT_EQ(indices[1].address, 0x200002000u);
   EXPECT_EQ(indices[1].data_size, 8u);
   EXPECT_THAT(story.Faults(), IsEmpty());
+  // Their size is in the header, too: a byte each, of which some are shown.
+  EXPECT_EQ(indices[0].data_rows, 12u);
+  EXPECT_THAT(indices[0].values, testing::Contains("4: 0 U8 I=2"));
 }
 
 // The parts follow the fixed part at once, whatever size the description gives that.

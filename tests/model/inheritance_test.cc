@@ -63,6 +63,22 @@ TEST(Inheritance, AnHeirHasEverything) {
   EXPECT_THAT(result.model.inputs, ElementsAre("main.xml", "old.xml"));
 }
 
+TEST(Inheritance, PathsMayBeginAtTheRoot) {
+  const LoadResult result =
+      LoadFiles({{"main.xml", "<packsmith generation=\"new\" extends=\"/there/old.xml\"/>"},
+                 {"/there/old.xml", kOld}});
+  EXPECT_THAT(Summary(result), IsEmpty());
+  EXPECT_THAT(result.model.inputs, ElementsAre("main.xml", "/there/old.xml"));
+}
+
+TEST(Inheritance, APacketWithErrorsIsNotCalledAmbiguous) {
+  // Its opcode cannot be read, so it may be another one.
+  const LoadResult result = Extended(
+      "<packet name=\"Q\" dwords=\"1\"><doc>.</doc><field name=\"Op\" dword=\"0\" bits=\"31-24\" "
+      "type=\"uint\" forced=\"1\"/></packet>");
+  EXPECT_EQ(result.diagnostics.errors(), 1u);
+}
+
 TEST(Inheritance, ReplacedContainersKeepNothing) {
   const LoadResult result = Extended(
       "<struct name=\"S\" dwords=\"1\"><field name=\"only\" dword=\"0\" bits=\"3:0\" "
