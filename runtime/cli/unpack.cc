@@ -1,23 +1,35 @@
 // unpack: decodes dumps of GPU command streams.
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
 #include "gen/model/load.h"
 #include "gen/model/tables_writer.h"
+#include "runtime/cli/kernels.h"
+#include "runtime/cli/output.h"
 #include "runtime/decode/decoder.h"
+#include "runtime/decode/filter_sink.h"
 #include "runtime/decode/jsonl_sink.h"
+#include "runtime/decode/names_sink.h"
+#include "runtime/decode/overview_sink.h"
+#include "runtime/decode/stats_sink.h"
 #include "runtime/decode/text_sink.h"
-#include "runtime/dump/file.h"
 #include "runtime/dump/read.h"
 #include "runtime/generations/generations.h"
 
@@ -28,48 +40,85 @@ constexpr int kGood = 0;
 constexpr int kNotDecoded = 1;  // the input could not be read or decoded whole
 constexpr int kWrongUsage = 2;
 
-constexpr const char* kFooter = R"(Examples:
-  unpack hang.core                          what the batches of a GPU core dump say
-  unpack 00.core 01.core 02.core            several dumps of one run, in order: state lives on
-  unpack --format=jsonl hang.core | jq .    one JSON record a line
-  unpack --gen=gfx9 --engine=render --address=0x1000 batch.bin
-  echo 0x7a000004 00100000 0 0 0 0 | unpack --gen=gfx9 -
-  unpack --xml=mygpu.xml hang.core          with a description of your own
+constexpr const char* kHelp =
+    R"(unpack shows what dumps of GPU command streams say: packets, and the state that they point to.
 
-Input: GPU core dumps (ELF), raw batches, hex text; plain, gzip or zstd. The format is found out.
-Exit code: 0 all was decoded, 1 the input could not be read or decoded whole, 2 wrong usage.)";
+Examples:
+  unpack hang.core                            all of it, with a pager on a terminal
+  unpack --hide-zero hang.core                without the fields that are zero
+  unpack --draw=3 hang.core                   the third draw: its packets, its state, its vertices
+  unpack --filter='3DSTATE_*S,3DPRIMITIVE' hang.core
+                                              some packets (or structures), and what they lead to
+  unpack --address=0x1000..0x2000 hang.core   what lies there
+  unpack --format=stats *.core                how often each packet comes
+  unpack --format=names --no-offsets a.core   one name a line, for diff
+  unpack --format=jsonl hang.core | jq .      one JSON record a line
+  unpack 00.core 01.core 02.core              several dumps of one run, in order: state lives on
+  unpack --gen=gfx9 --engine=render --address=0x1000 batch.bin
+                                              a bare batch, and where it lay in GPU memory
+  echo 7a000004 00100000 0 0 0 0 | unpack --gen=gfx9 -
+  unpack --xml=mygpu.xml hang.core            with a description of your own
+
+unpack [options] FILE...      FILE is a GPU core dump (ELF), a bare batch or words of hex text, plain
+                              or packed (gzip, zstd): that is found out. - is standard input.
+
+What is shown:
+  --format=FORMAT       text (default), jsonl, stats or names
+  --filter=NAME,...     packets and structures with such a name (* and ?, any case), and what they
+                        lead to
+  --address=A..B        what lies at or above A and below B, and what it leads to
+  --draw=N              the Nth draw: the packets since the one before it, and before those the last
+                        of each kind
+  --follow=WHICH        none: the submission's own batch; batches: jumps and calls too; all
+                        (default): every pointer
+  --hide-zero           text: no fields that are zero
+  --no-offsets          text, names: not where things lie, so that diff finds what differs
+  --strict              bits that are set though nobody describes them; and exit code 1 if there are
+                        any, or faults
+  --kernels=DIR         writes each shader program that is reached to a file in DIR
+  --disassembler=CMD    text: what CMD says about each of them; {} stands for a file with its code
+
+What is read:
+  --gen=NAME            generation (gfx9, skl), where the input does not say it, or to overrule it
+  --engine=NAME         engine of a bare batch (default: render)
+  --address=A           GPU address of a bare batch, in hexadecimal
+  --stream=NAME         which of the generation's streams a bare batch is
+  --input=FORMAT        what the input is, where that is found out wrongly: @INPUTS@
+  --xml=FILE            decode with this description instead of a built-in one
+
+Where it goes:
+  -o, --output=FILE     a file, which appears when it is complete
+  --color=WHEN          auto (default; not with NO_COLOR or TERM=dumb), always or never
+  --no-pager            not through $PAGER (default: less -R), which is asked on a terminal only
+  --fail-on=WHAT,...    exit code 1 for these too: fault (any), or reserved, forced, range,
+                        beyond-length, unmapped, truncated
+  -h, --help            this text
+
+Exit code: 0 all was decoded; 1 the input could not be read or decoded whole; 2 wrong usage.
+)";
 
 struct Arguments {
   std::vector<std::string> files;
   std::string generation, engine, address, stream, input_format, format = "text", follow = "all";
-  std::string xml, output, color = "auto";
-  bool hide_zero = false;
+  std::string xml, output, color = "auto", kernels, disassembler;
+  std::string filter, fail_on;  // lists
+  uint64_t draw = 0;
+  bool hide_zero = false, no_offsets = false, strict = false, no_pager = false;
 };
 
 void Complain(absl::string_view text) {
-  std::fprintf(stderr, "unpack: %s\n", std::string(text).c_str());
+  const std::string line = absl::StrCat("unpack: ", decode::Harmless(text), "\n");
+  std::fwrite(line.data(), 1, line.size(), stderr);
 }
 
-class StdoutOutput : public decode::Output {
- public:
-  void Append(absl::string_view text) override {
-    // A reader that has gone away (head, a pager that was left) is no error of the dump's.
-    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) std::_Exit(kGood);
-  }
-};
-
-class FileOutput : public decode::Output {
- public:
-  explicit FileOutput(FileWriter writer) : writer_(std::move(writer)) {}
-  void Append(absl::string_view text) override {
-    if (status_.ok()) status_ = writer_.Append(text);
-  }
-  absl::Status Commit() { return status_.ok() ? writer_.Commit() : status_; }
-
- private:
-  FileWriter writer_;
-  absl::Status status_;
-};
+// "A..B", either of them hexadecimal and possibly left out.
+bool ParseRange(absl::string_view text, decode::Filter& filter) {
+  const std::vector<absl::string_view> parts = absl::StrSplit(text, absl::MaxSplits("..", 1));
+  if (parts.size() != 2) return false;
+  if (!parts[0].empty() && !absl::SimpleHexAtoi(parts[0], &filter.first)) return false;
+  if (!parts[1].empty() && !absl::SimpleHexAtoi(parts[1], &filter.end)) return false;
+  return filter.first < filter.end;
+}
 
 // Tables, and what keeps them alive.
 struct Described {
@@ -102,115 +151,289 @@ Described Describe(const Arguments& arguments, const Dump& first) {
   return described;
 }
 
-bool UseColor(const Arguments& arguments) {
-  if (arguments.color != "auto") return arguments.color == "always";
-  const char* no_color = std::getenv("NO_COLOR");
-  const char* term = std::getenv("TERM");
-  return arguments.output.empty() && isatty(STDOUT_FILENO) != 0 &&
-         (no_color == nullptr || *no_color == '\0') && term != nullptr &&
-         std::string(term) != "dumb";
-}
+// The inputs, which may be gone through twice. Only one of several files is in memory at a time,
+// but for those that can be read only once.
+class Inputs {
+ public:
+  Inputs(const std::vector<std::string>& paths, RawOptions raw)
+      : raw_(std::move(raw)), inputs_(paths.size()) {
+    for (size_t i = 0; i < paths.size(); ++i) {
+      inputs_[i].path = paths[i];
+      struct stat about {};
+      inputs_[i].keep =
+          paths.size() == 1 || ::stat(paths[i].c_str(), &about) != 0 || !S_ISREG(about.st_mode);
+    }
+  }
+
+  bool failed() const { return failed_; }
+
+  // Calls visit(const Dump&) for each that can be read, until it returns false; complains about
+  // the others.
+  template <class Visit>
+  void ForEach(bool again_later, const Visit& visit) {
+    for (Input& input : inputs_) {
+      if (input.bad) continue;
+      if (input.dump == nullptr) {
+        absl::StatusOr<Dump> dump = ReadDump(input.path, raw_);
+        if (!dump.ok()) {
+          Complain(dump.status().message());
+          input.bad = failed_ = true;
+          continue;
+        }
+        input.dump = std::make_unique<Dump>(*std::move(dump));
+      }
+      const bool go_on = visit(std::as_const(*input.dump));
+      if (!again_later || !input.keep) input.dump = nullptr;
+      if (!go_on) return;
+    }
+  }
+
+ private:
+  struct Input {
+    std::string path;
+    bool keep = false, bad = false;
+    std::unique_ptr<Dump> dump;
+  };
+  RawOptions raw_;
+  std::vector<Input> inputs_;
+  bool failed_ = false;
+};
 
 int Run(const Arguments& arguments) {
+  const bool text = arguments.format == "text";
   RawOptions raw;
   raw.format = arguments.input_format;
   raw.generation = arguments.generation;
   raw.stream = arguments.stream;
   if (!arguments.engine.empty()) raw.engine = arguments.engine;
-  if (!arguments.address.empty() && !absl::SimpleHexAtoi(arguments.address, &raw.address)) {
+  decode::Filter filter;
+  filter.names = absl::StrSplit(arguments.filter, ',', absl::SkipWhitespace());
+  if (absl::StrContains(arguments.address, "..")) {
+    if (!ParseRange(arguments.address, filter)) {
+      Complain(absl::StrCat("--address=", arguments.address,
+                            " is no range; give two hexadecimal numbers, the first below the "
+                            "second: --address=0x1000..0x2000"));
+      return kWrongUsage;
+    }
+  } else if (!arguments.address.empty() && !absl::SimpleHexAtoi(arguments.address, &raw.address)) {
     Complain(absl::StrCat("--address=", arguments.address, " is no hexadecimal number"));
     return kWrongUsage;
-  }
-
-  std::unique_ptr<decode::Output> output;
-  FileOutput* file_output = nullptr;
-  if (arguments.output.empty()) {
-    output = std::make_unique<StdoutOutput>();
-  } else {
-    absl::StatusOr<FileWriter> writer = FileWriter::Create(arguments.output);
-    if (!writer.ok()) {
-      Complain(writer.status().message());
-      return kNotDecoded;
-    }
-    auto owned = std::make_unique<FileOutput>(*std::move(writer));
-    file_output = owned.get();
-    output = std::move(owned);
-  }
-  std::unique_ptr<decode::Sink> sink;
-  if (arguments.format == "jsonl") {
-    sink = decode::MakeJsonlSink(*output);
-  } else {
-    sink = decode::MakeTextSink(*output, {UseColor(arguments), arguments.hide_zero});
   }
 
   decode::Options options;
   options.follow = arguments.follow == "none"      ? decode::Follow::kNone
                    : arguments.follow == "batches" ? decode::Follow::kBatches
                                                    : decode::Follow::kAll;
-  int result = kGood;
-  Described described;
-  std::unique_ptr<decode::Decoder> decoder;
-  for (const std::string& path : arguments.files) {
-    absl::StatusOr<Dump> dump = ReadDump(path, raw);
-    if (!dump.ok()) {
-      Complain(dump.status().message());
-      result = kNotDecoded;
-      continue;
+  options.brief = arguments.format == "stats" || arguments.format == "names";
+  bool fail_on_kind[decode::kFaultKinds] = {};
+  for (const absl::string_view what :
+       absl::StrSplit(arguments.fail_on, ',', absl::SkipWhitespace())) {
+    bool known = what == "unknown" || what == "problem" || what == "fault";
+    for (size_t i = 0; i < decode::kFaultKinds; ++i) {
+      const bool is = what == decode::FaultKindName(static_cast<decode::FaultKind>(i));
+      fail_on_kind[i] |= is || what == "fault";
+      known |= is;
     }
-    if (decoder == nullptr) {
-      described = Describe(arguments, *dump);
-      if (!described.tables.ok()) {
-        Complain(described.tables.status().message());
-        return described.tables.status().code() == absl::StatusCode::kNotFound ? kWrongUsage
-                                                                               : kNotDecoded;
+    if (!known) {
+      Complain(absl::StrCat("--fail-on=", what,
+                            ": there are fault, reserved, forced, range, beyond-length, unmapped, "
+                            "truncated; unknown and problem always count"));
+      return kWrongUsage;
+    }
+    if (options.brief && what != "unknown" && what != "problem") {
+      Complain(absl::StrCat("--fail-on=", what, " and --format=", arguments.format,
+                            " do not go together: that looks at no fields"));
+      return kWrongUsage;
+    }
+  }
+  if (options.brief && (arguments.strict || !arguments.kernels.empty())) {
+    Complain(absl::StrCat(arguments.strict ? "--strict" : "--kernels", " and --format=",
+                          arguments.format, " do not go together: that looks at no fields"));
+    return kWrongUsage;
+  }
+  if (!text && !arguments.disassembler.empty()) {
+    Complain("--disassembler is for --format=text");
+    return kWrongUsage;
+  }
+  if (arguments.strict) std::fill(std::begin(fail_on_kind), std::end(fail_on_kind), true);
+
+  Inputs inputs(arguments.files, raw);
+  Described described;
+  const auto describe = [&](const Dump& dump) {
+    if (described.tables.ok()) return true;
+    described = Describe(arguments, dump);
+    if (described.tables.ok()) return true;
+    Complain(described.tables.status().message());
+    return false;
+  };
+  const auto not_described = [&] {
+    return described.tables.status().code() == absl::StatusCode::kNotFound ? kWrongUsage
+                                                                           : kNotDecoded;
+  };
+
+  // A first pass finds out what there is in all, and where the draws are.
+  bool good = true;
+  decode::TextOptions text_options;
+  if (text || arguments.draw != 0) {
+    decode::OverviewSink overview(arguments.draw);
+    decode::Options brief = options;
+    brief.brief = true;
+    std::unique_ptr<decode::Decoder> decoder;
+    inputs.ForEach(true, [&](const Dump& dump) {
+      good = describe(dump);
+      if (!good) return false;
+      if (decoder == nullptr) {
+        decoder = std::make_unique<decode::Decoder>(*described.tables, overview, brief);
       }
+      decoder->Decode(dump);
+      return true;
+    });
+    if (!good) return not_described();
+    if (decoder == nullptr) return kNotDecoded;
+    decoder->Finish();
+    text_options.overview = overview.Text(!arguments.no_offsets);
+    overview.Select(filter);
+    if (arguments.draw != 0 && !filter.draw) {
+      Complain(absl::StrCat("--draw=", arguments.draw, ": there are ", overview.draws(), " draws"));
+      return kWrongUsage;
+    }
+  }
+
+  absl::StatusOr<std::unique_ptr<cli::CliOutput>> output =
+      cli::OpenOutput({arguments.output, !arguments.no_pager && arguments.format != "jsonl",
+                       [] { std::_Exit(kGood); }});
+  if (!output.ok()) {
+    Complain(output.status().message());
+    return kNotDecoded;
+  }
+  uint64_t undescribed = 0;
+  cli::Disassembler disassembler(arguments.disassembler);
+  std::unique_ptr<decode::Sink> writer;
+  if (arguments.format == "jsonl") {
+    writer = decode::MakeJsonlSink(**output, {arguments.strict, &undescribed});
+  } else if (arguments.format == "stats") {
+    writer = decode::MakeStatsSink(**output);
+  } else if (arguments.format == "names") {
+    writer = decode::MakeNamesSink(**output, {!arguments.no_offsets});
+  } else {
+    text_options.color = cli::UseColor(arguments.color, arguments.output);
+    text_options.hide_zero_fields = arguments.hide_zero;
+    text_options.offsets = !arguments.no_offsets;
+    text_options.undescribed = arguments.strict;
+    text_options.undescribed_seen = &undescribed;
+    if (!arguments.disassembler.empty()) {
+      text_options.about_kernel = [&](const decode::Record& record) {
+        return disassembler.Text(record);
+      };
+    }
+    writer = decode::MakeTextSink(**output, text_options);
+  }
+  decode::Sink* sink = writer.get();
+  std::unique_ptr<cli::KernelSink> kernels;
+  if (!arguments.kernels.empty()) {
+    kernels = std::make_unique<cli::KernelSink>(*sink, arguments.kernels);
+    sink = kernels.get();
+  }
+  std::unique_ptr<decode::Sink> filtered;
+  if (!filter.all()) {
+    filtered = decode::MakeFilterSink(*sink, filter);
+    sink = filtered.get();
+  }
+
+  int result = kGood;
+  std::unique_ptr<decode::Decoder> decoder;
+  inputs.ForEach(false, [&](const Dump& dump) {
+    good = describe(dump);
+    if (!good) return false;
+    if (decoder == nullptr) {
       decoder = std::make_unique<decode::Decoder>(*described.tables, *sink, options);
     }
-    decoder->Decode(*dump);
-  }
+    decoder->Decode(dump);
+    return true;
+  });
+  if (!good) return not_described();
+  if (inputs.failed()) result = kNotDecoded;
   if (decoder != nullptr) {
     const decode::Summary summary = decoder->Finish();
     if (summary.problems != 0 || summary.unknown_dwords != 0) result = kNotDecoded;
-  }
-  if (file_output != nullptr) {
-    const absl::Status status = file_output->Commit();
-    if (!status.ok()) {
-      Complain(status.message());
-      result = kNotDecoded;
+    for (size_t i = 0; i < decode::kFaultKinds; ++i) {
+      if (fail_on_kind[i] && summary.faults[i] != 0) result = kNotDecoded;
     }
+    if (arguments.strict && undescribed != 0) result = kNotDecoded;
+  }
+  if (kernels != nullptr && !kernels->status().ok()) {
+    Complain(kernels->status().message());
+    result = kNotDecoded;
+  }
+  const absl::Status status = (*output)->Finish();
+  if (!status.ok()) {
+    Complain(status.message());
+    result = kNotDecoded;
   }
   return result;
 }
+
+int Unpack(int argc, char** argv) {
+  Arguments arguments;
+  CLI::App app("", "unpack");
+  app.set_help_flag();
+  bool help = false;
+  app.add_flag("-h,--help", help);
+  app.add_option("FILE", arguments.files);
+  app.add_option("--gen", arguments.generation);
+  app.add_option("--engine", arguments.engine);
+  app.add_option("--address", arguments.address);
+  app.add_option("--stream", arguments.stream);
+  std::vector<std::string> inputs;
+  for (const absl::string_view format : DumpFormats()) inputs.emplace_back(format);
+  app.add_option("--input", arguments.input_format)->check(CLI::IsMember(inputs));
+  app.add_option("--format", arguments.format)
+      ->check(CLI::IsMember({"text", "jsonl", "stats", "names"}));
+  app.add_option("--filter", arguments.filter);
+  app.add_option("--draw", arguments.draw)->check(CLI::PositiveNumber);
+  app.add_option("--follow", arguments.follow)->check(CLI::IsMember({"none", "batches", "all"}));
+  app.add_flag("--hide-zero", arguments.hide_zero);
+  app.add_flag("--no-offsets", arguments.no_offsets);
+  app.add_flag("--strict", arguments.strict);
+  app.add_option("--fail-on", arguments.fail_on);
+  app.add_option("--kernels", arguments.kernels);
+  app.add_option("--disassembler", arguments.disassembler);
+  app.add_option("--xml", arguments.xml);
+  app.add_option("-o,--output", arguments.output);
+  app.add_option("--color", arguments.color)->check(CLI::IsMember({"auto", "always", "never"}));
+  app.add_flag("--no-pager", arguments.no_pager);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    Complain(absl::StrCat(e.what(), "; unpack --help says what there is"));
+    return kWrongUsage;
+  }
+  if (help) {
+    const std::string text =
+        absl::StrReplaceAll(kHelp, {{"@INPUTS@", absl::StrJoin(inputs, ", ")}});
+    std::fputs(text.c_str(), stdout);
+    return kGood;
+  }
+  if (arguments.files.empty()) {
+    Complain("which file? unpack --help says more; - is standard input");
+    return kWrongUsage;
+  }
+  return Run(arguments);
+}
+
+// Programs within the program: `unpack NAME ...`. A file of such a name is ./NAME.
+struct Command {
+  absl::string_view name;
+  int (*run)(int argc, char** argv);
+};
+constexpr Command kCommands[] = {{"decode", Unpack}};
 
 }  // namespace
 }  // namespace packsmith
 
 int main(int argc, char** argv) {
-  packsmith::Arguments arguments;
-  CLI::App app("Decodes dumps of GPU command streams: packets, and the state they point to.",
-               "unpack");
-  app.footer(packsmith::kFooter);
-  app.add_option("FILE", arguments.files, "dumps, in order; - is standard input")->required();
-  app.add_option("--gen", arguments.generation,
-                 "generation, where the input does not say it, or to overrule it");
-  app.add_option("--engine", arguments.engine, "engine of a raw batch (default: render)");
-  app.add_option("--address", arguments.address, "GPU address of a raw batch, hexadecimal");
-  app.add_option("--stream", arguments.stream, "which of the generation's streams a raw batch is");
-  app.add_option("--input", arguments.input_format, "elf, hex or raw (default: found out)")
-      ->check(CLI::IsMember({"elf", "hex", "raw"}));
-  app.add_option("--format", arguments.format, "text or jsonl")
-      ->check(CLI::IsMember({"text", "jsonl"}));
-  app.add_option("--follow", arguments.follow, "none, batches or all: which pointers are followed")
-      ->check(CLI::IsMember({"none", "batches", "all"}));
-  app.add_flag("--hide-zero", arguments.hide_zero, "text: leave out fields that are zero");
-  app.add_option("--xml", arguments.xml, "decode with this description instead of a built-in one");
-  app.add_option("-o,--output", arguments.output, "write to a file, which appears when complete");
-  app.add_option("--color", arguments.color, "auto, always or never")
-      ->check(CLI::IsMember({"auto", "always", "never"}));
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& e) {
-    return app.exit(e) == 0 ? packsmith::kGood : packsmith::kWrongUsage;
+  for (const packsmith::Command& command : packsmith::kCommands) {
+    if (argc > 1 && command.name == argv[1]) return command.run(argc - 1, argv + 1);
   }
-  return packsmith::Run(arguments);
+  return packsmith::Unpack(argc, argv);
 }

@@ -406,6 +406,7 @@ class JsonlSink : public Sink {
     for (const BitRun& run : Undescribed(*tables_, *record.container, record.bytes)) {
       out_.Put(absl::string_view(first ? ",\"undescribed\":[{" : ",{"));
       first = false;
+      if (options_.undescribed_seen != nullptr) ++*options_.undescribed_seen;
       Bits(run.bit, run.width);
       MemberHex("value", run.value);
       out_.Put('}');

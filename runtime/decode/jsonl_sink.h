@@ -2,6 +2,7 @@
 #ifndef PACKSMITH_RUNTIME_DECODE_JSONL_SINK_H_
 #define PACKSMITH_RUNTIME_DECODE_JSONL_SINK_H_
 
+#include <cstdint>
 #include <memory>
 
 #include "runtime/decode/record.h"
@@ -11,6 +12,8 @@ namespace packsmith::decode {
 struct JsonlOptions {
   // A member `undescribed` for bits that are set and that the XML does not describe.
   bool undescribed = false;
+  // Counts them.
+  uint64_t* undescribed_seen = nullptr;
 };
 
 // Hands text over in chunks of 64 KiB, the last one with the summary. `output` must outlive the

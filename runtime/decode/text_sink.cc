@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_replace.h"
 #include "runtime/decode/chunk_writer.h"
 #include "runtime/decode/data.h"
 #include "runtime/decode/fields.h"
@@ -58,7 +59,7 @@ class TextSink : public Sink {
     if (!device.platform.empty()) absl::StrAppend(&text, ", platform ", Harmless(device.platform));
     if (device.pci_id) absl::StrAppendFormat(&text, ", PCI id 0x%04x", *device.pci_id);
     if (!device.driver.empty()) absl::StrAppend(&text, ", driver ", Harmless(device.driver));
-    text += "\n";
+    absl::StrAppend(&text, "\n", options_.overview);
     out_.Put(text);
   }
 
@@ -176,9 +177,11 @@ class TextSink : public Sink {
           out_.Decimal(record.data_stride);
         }
         About(record);
-        InBuffer(record.space, record.address);
+        if (options_.offsets) InBuffer(record.space, record.address);
         out_.Put('\n');
-        if (record.elements.empty()) {
+        if (record.kernel != nullptr && options_.about_kernel) {
+          Lines(options_.about_kernel(record), indent + kFieldIndent);
+        } else if (record.elements.empty()) {
           Dwords(record, indent);
         } else {
           Rows(record, indent);
@@ -266,7 +269,7 @@ class TextSink : public Sink {
       }
     }
     if (options_.hide_zero_fields) CountHidden(record);
-    if (record.type == RecordType::kStruct && record.register_offset < 0) {
+    if (record.type == RecordType::kStruct && record.register_offset < 0 && options_.offsets) {
       InBuffer(record.space, record.address);
     }
     out_.Put('\n');
@@ -285,6 +288,7 @@ class TextSink : public Sink {
                  });
     if (options_.undescribed) {
       for (const BitRun& run : Undescribed(*tables_, *record.container, record.bytes)) {
+        if (options_.undescribed_seen != nullptr) ++*options_.undescribed_seen;
         out_.Fill(' ', indent + kFieldIndent);
         out_.Put(absl::StrFormat("bits %d:%d are set, and not described: 0x%x\n",
                                  run.bit + run.width - 1, run.bit, run.value));
@@ -444,11 +448,24 @@ class TextSink : public Sink {
     }
   }
 
+  // Somebody else's text.
+  void Lines(absl::string_view text, size_t indent) {
+    while (!text.empty()) {
+      const size_t end = std::min(text.find('\n'), text.size());
+      out_.Fill(' ', indent);
+      // Tabs are no harm, and common here.
+      out_.Put(Harmless(absl::StrReplaceAll(text.substr(0, end), {{"\t", "    "}})));
+      out_.Put('\n');
+      text.remove_prefix(std::min(end + 1, text.size()));
+    }
+  }
+
   // A line for each row of typed data: its number, then each element's components.
   void Rows(const Record& record, size_t indent) {
     constexpr uint64_t kMostUnnamed = 8;  // of rows with one unnamed component, in a line
-    const bool dense =
-        record.elements.size() == 1 && record.data_stride == record.elements[0].format->bits / 8;
+    const bool dense = record.elements.size() == 1 &&
+                       record.data_stride == record.elements[0].format->bits / 8 &&
+                       tables_->components(*record.elements[0].format).size() == 1;
     uint64_t shown = 0, at = ~uint64_t{0};
     ForEachElement(
         record, [&](uint64_t row, const DataElement& element, absl::Span<const uint8_t> bytes) {

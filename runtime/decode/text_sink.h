@@ -2,6 +2,8 @@
 #ifndef PACKSMITH_RUNTIME_DECODE_TEXT_SINK_H_
 #define PACKSMITH_RUNTIME_DECODE_TEXT_SINK_H_
 
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -19,6 +21,12 @@ struct TextOptions {
   bool offsets = true;
   // Bits that are set and that the XML does not describe are shown.
   bool undescribed = false;
+  // Counts them.
+  uint64_t* undescribed_seen = nullptr;
+  // Said after the device: what the dump has in all.
+  std::string overview;
+  // Lines about a program, said below it: its disassembly.
+  std::function<std::string(const Record&)> about_kernel;
 };
 
 // Packets of one dword that come several times in a row are shown once. Hands text over in chunks

@@ -1,0 +1,59 @@
+// Programs that a dump's packets point to: into files, through a disassembler.
+#ifndef PACKSMITH_RUNTIME_CLI_KERNELS_H_
+#define PACKSMITH_RUNTIME_CLI_KERNELS_H_
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "absl/status/status.h"
+#include "runtime/decode/record.h"
+
+namespace packsmith::cli {
+
+// Passes all records on to `next` and writes each program to DIR/STAGE-ADDRESS-simdN.bin; another
+// program at the same place gets a number. `next` must outlive the sink.
+class KernelSink : public decode::Sink {
+ public:
+  // Makes the directory if there is none.
+  KernelSink(decode::Sink& next, std::string directory);
+
+  void OnSchema(const tables::Tables& tables) override { next_.OnSchema(tables); }
+  void OnDevice(const Device& device, uint64_t id) override { next_.OnDevice(device, id); }
+  void OnDump(const Dump* dump) override { next_.OnDump(dump); }
+  void OnSubmission(const Submission& s, uint64_t id) override { next_.OnSubmission(s, id); }
+  void OnRecord(const decode::Record& record) override;
+  void OnPackets(absl::Span<const decode::Brief> packets) override { next_.OnPackets(packets); }
+  void OnRemark(absl::string_view text, bool is_problem) override {
+    next_.OnRemark(text, is_problem);
+  }
+  void OnSummary(const decode::Summary& summary) override { next_.OnSummary(summary); }
+
+  // The first thing that went wrong.
+  const absl::Status& status() const { return status_; }
+
+ private:
+  decode::Sink& next_;
+  std::string directory_;
+  std::map<std::string, size_t> written_;  // hash of the code by name
+  absl::Status status_;
+};
+
+// Runs a command for each program, once for equal ones.
+class Disassembler {
+ public:
+  // `{}` in the command stands for the name of a file that has the program's code; without, the
+  // name is added at the end. The command is the user's own, and the shell runs it.
+  explicit Disassembler(std::string command) : command_(std::move(command)) {}
+  // What the command wrote (at most 1 MiB, for at most 10 seconds), or what went wrong.
+  std::string Text(const decode::Record& record);
+
+ private:
+  std::string command_;
+  std::set<size_t> seen_;  // hashes of code
+};
+
+}  // namespace packsmith::cli
+
+#endif  // PACKSMITH_RUNTIME_CLI_KERNELS_H_

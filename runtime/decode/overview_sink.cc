@@ -1,0 +1,150 @@
+#include "runtime/decode/overview_sink.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "runtime/decode/text_sink.h"
+
+namespace packsmith::decode {
+namespace {
+
+constexpr size_t kMostLines = 32;
+constexpr size_t kMostProblems = 8;
+constexpr size_t kMostKinds = 1 << 16;
+
+template <class Range, class Is>
+bool AnyOf(const Range& range, const Is& is) {
+  return std::any_of(range.begin(), range.end(), is);
+}
+
+}  // namespace
+
+void OverviewSink::OnSchema(const tables::Tables& tables) {
+  tables_ = &tables;
+  counts_.resize(tables.containers().size());
+  for (const tables::Container& container : tables.containers()) {
+    const auto writes = [&](tables::Range leaves) {
+      return AnyOf(tables.leaves(leaves), [&](const tables::Leaf& leaf) {
+        return leaf.extra != tables::kNone && tables.extra(leaf.extra).writes_leaf != tables::kNone;
+      });
+    };
+    by_register_.push_back(writes(container.leaves) || writes(container.tail_leaves));
+  }
+}
+
+void OverviewSink::OnSubmission(const Submission& s, uint64_t) {
+  here_ = &last_[{s.context, s.slot}];
+  after_last_draw_ = ordinal_;
+  if (lines_.size() >= kMostLines) {
+    ++rest_.index;
+    return;
+  }
+  Line line{s.index, s.engine, s.batch_address, s.batch_length, "", 0, 0, 0, 0, 0};
+  const Buffer* buffer = dump_ == nullptr ? nullptr : dump_->FindBuffer(s.space, s.batch_address);
+  if (buffer != nullptr) line.buffer = buffer->name;
+  lines_.push_back(std::move(line));
+}
+
+void OverviewSink::OnPackets(absl::Span<const Brief> packets) {
+  Line& line = rest_.index == 0 && !lines_.empty() ? lines_.back() : rest_;
+  for (const Brief& packet : packets) {
+    const uint64_t ordinal = ordinal_++;
+    if (packet.container == tables::kNone) {
+      if (!any_unknown_) first_unknown_ = packet.address;
+      any_unknown_ = true;
+      line.unknown_dwords += (packet.bytes + 3) / 4;
+      continue;
+    }
+    ++line.packets;
+    ++counts_[packet.container];
+    const tables::Role role = tables_->container(packet.container).role;
+    if (role == tables::Role::kDispatch) ++line.dispatches;
+    if (role == tables::Role::kDraw) {
+      ++line.draws;
+      if (++draws_seen_ == draw_) {
+        for (const auto& [kind, last] : *here_) {
+          if (last < after_last_draw_) packets_.push_back(last);
+        }
+        std::sort(packets_.begin(), packets_.end());
+        found_ = true;
+        first_packet_ = after_last_draw_;
+        last_packet_ = ordinal;
+      }
+      after_last_draw_ = ordinal + 1;
+    } else if (draws_seen_ < draw_ && role == tables::Role::kOther) {
+      Remember(packet, ordinal);
+    }
+  }
+}
+
+void OverviewSink::Remember(const Brief& packet, uint64_t ordinal) {
+  // Where the stream goes is no state.
+  if (tables_->container(packet.container).flows.count != 0 || packet.bytes <= 4) return;
+  uint32_t which = 0;
+  // Each register is state of its own; its offset comes first.
+  if (by_register_[packet.container] != 0 && packet.bytes >= 8 && here_->size() < kMostKinds) {
+    std::memcpy(&which, packet.data + 4, 4);
+  }
+  (*here_)[{packet.container, which}] = ordinal;
+}
+
+void OverviewSink::OnRemark(absl::string_view text, bool is_problem) {
+  if (!is_problem) return;
+  ++(rest_.index == 0 && !lines_.empty() ? lines_.back() : rest_).problems;
+  if (problems_.size() < kMostProblems) problems_.push_back(Harmless(text));
+}
+
+void OverviewSink::OnSummary(const Summary& summary) { summary_ = summary; }
+
+std::string OverviewSink::Text(bool offsets) const {
+  const auto plural = [](uint64_t n, absl::string_view what) {
+    return absl::StrCat(n, " ", what, n == 1 ? "" : "s");
+  };
+  const auto kinds = static_cast<uint64_t>(
+      std::count_if(counts_.begin(), counts_.end(), [](uint64_t n) { return n != 0; }));
+  std::string text = absl::StrCat("overview  ", plural(summary_.submissions, "submission"), ", ",
+                                  plural(summary_.packets, "packet"), " of ", plural(kinds, "kind"),
+                                  ", ", plural(summary_.draws, "draw"), ", ", summary_.dispatches,
+                                  summary_.dispatches == 1 ? " dispatch; " : " dispatches; ");
+  if (summary_.unknown_dwords == 0 && summary_.problems == 0) {
+    text += "all of it decoded\n";
+  } else {
+    absl::StrAppend(&text, "not decoded: ", plural(summary_.unknown_dwords, "dword"));
+    if (any_unknown_ && offsets) absl::StrAppendFormat(&text, ", first at 0x%x", first_unknown_);
+    absl::StrAppend(&text, "; ", plural(summary_.problems, "problem"), "\n");
+  }
+  for (const Line& line : lines_) {
+    absl::StrAppendFormat(&text, "    %d  %s", line.index,
+                          line.engine.empty() ? "engine not known" : Harmless(line.engine));
+    if (offsets) absl::StrAppendFormat(&text, ", batch at 0x%x", line.address);
+    if (offsets && !line.buffer.empty()) absl::StrAppend(&text, " in ", Harmless(line.buffer));
+    absl::StrAppend(&text, ", ", plural(line.length, "byte"), ": ", plural(line.packets, "packet"));
+    if (line.draws != 0) absl::StrAppend(&text, ", ", plural(line.draws, "draw"));
+    if (line.dispatches != 0) {
+      absl::StrAppend(&text, ", ", line.dispatches,
+                      line.dispatches == 1 ? " dispatch" : " dispatches");
+    }
+    if (line.unknown_dwords != 0) {
+      absl::StrAppend(&text, ", ", plural(line.unknown_dwords, "unknown dword"));
+    }
+    if (line.problems != 0) absl::StrAppend(&text, ", ", plural(line.problems, "problem"));
+    text += "\n";
+  }
+  if (rest_.index != 0) {
+    absl::StrAppend(&text, "    and ", plural(rest_.index, "submission"),
+                    " more: ", plural(rest_.packets, "packet"), ", ", plural(rest_.draws, "draw"),
+                    "\n");
+  }
+  for (const std::string& problem : problems_) {
+    absl::StrAppend(&text, "    problem: ", problem, "\n");
+  }
+  if (summary_.problems > problems_.size()) {
+    absl::StrAppend(&text, "    and ", plural(summary_.problems - problems_.size(), "problem"),
+                    " more\n");
+  }
+  return text;
+}
+
+}  // namespace packsmith::decode

@@ -1,0 +1,83 @@
+// What a dump has in all, and where its draws are: a first, brief pass, so that the text of the
+// second one can begin with a summary.
+#ifndef PACKSMITH_RUNTIME_DECODE_OVERVIEW_SINK_H_
+#define PACKSMITH_RUNTIME_DECODE_OVERVIEW_SINK_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/decode/filter_sink.h"
+#include "runtime/decode/record.h"
+
+namespace packsmith::decode {
+
+// For Options::brief. Memory is bounded by the number of packets that the tables describe and of
+// contexts, not by the dump.
+class OverviewSink : public Sink {
+ public:
+  // `draw`: which draw Select() is about, counted from 1; 0: none.
+  explicit OverviewSink(uint64_t draw = 0) : draw_(draw) {}
+
+  void OnSchema(const tables::Tables& tables) override;
+  void OnDevice(const Device&, uint64_t) override {}
+  void OnDump(const Dump* dump) override { dump_ = dump; }
+  void OnSubmission(const Submission& submission, uint64_t id) override;
+  void OnRecord(const Record&) override {}
+  void OnPackets(absl::Span<const Brief> packets) override;
+  void OnRemark(absl::string_view text, bool is_problem) override;
+  void OnSummary(const Summary& summary) override;
+
+  // All of these after the decoder has finished. Lines of text, the last one complete.
+  std::string Text(bool offsets) const;
+  uint64_t draws() const { return summary_.draws; }
+  // The packets that led to the draw: of those since the draw before it all, of those before that
+  // the last of each kind in the same context. As Filter has them; no `draw` if there are not so
+  // many.
+  void Select(Filter& filter) const {
+    filter.draw = found_;
+    filter.packets = packets_;
+    filter.first_packet = first_packet_;
+    filter.last_packet = last_packet_;
+  }
+
+ private:
+  struct Line {
+    uint32_t index;
+    std::string engine;
+    uint64_t address, length;
+    std::string buffer;
+    uint64_t packets = 0, draws = 0, dispatches = 0, unknown_dwords = 0, problems = 0;
+  };
+  // The last packet of each kind, by container and, for packets that load registers, register.
+  using LastOf = std::map<std::pair<uint32_t, uint32_t>, uint64_t>;
+
+  void Remember(const Brief& packet, uint64_t ordinal);
+
+  uint64_t draw_;
+  const tables::Tables* tables_ = nullptr;
+  const Dump* dump_ = nullptr;
+  std::vector<Line> lines_;           // of the first submissions
+  Line rest_{};                       // of the others
+  std::vector<uint64_t> counts_;      // by container
+  std::vector<uint8_t> by_register_;  // by container: loads registers
+  uint64_t first_unknown_ = 0;
+  bool any_unknown_ = false;
+  std::vector<std::string> problems_;
+  Summary summary_;
+
+  uint64_t ordinal_ = 0;
+  uint64_t draws_seen_ = 0;
+  uint64_t after_last_draw_ = 0;  // ordinal of the first packet behind the draw before
+  std::map<std::pair<uint32_t, uint32_t>, LastOf> last_;  // by context and slot
+  LastOf* here_ = nullptr;
+  bool found_ = false;
+  std::vector<uint64_t> packets_;
+  uint64_t first_packet_ = 1, last_packet_ = 0;
+};
+
+}  // namespace packsmith::decode
+
+#endif  // PACKSMITH_RUNTIME_DECODE_OVERVIEW_SINK_H_
