@@ -416,6 +416,58 @@ TEST(Programs, LongerThanTheBoundAreCut) {
 }
 
 // ------------------------------------------------------------------------------------------------
+// As sinks say it.
+
+TEST(Written, RowsElementsAndComponents) {
+  World world;
+  PutFloats(world)
+      .Put(0x1000, VertexBuffer(0, 0x4000, 48, 16) +
+                       Elements(Element(0, kRg32Float, 0) + Element(0, kRg32Float, 8)) +
+                       Draw({.count = 2}) + Dwords{kEnd})
+      .Submit(0x1000);
+  EXPECT_THAT(
+      Jsonl(Gfx9(), {&world.dump()}),
+      HasSubstr(R"("format":"typed","slot":0,"rows":2,"first":0,"elements":[)"
+                R"({"number":0,"offset":0,"format":"R32G32_FLOAT","components":["R","G"]},)"
+                R"({"number":1,"offset":8,"format":"R32G32_FLOAT","components":["R","G"]}],)"
+                R"("values":[[[0.0,1.0],[2.0,3.0]],[[4.0,5.0],[6.0,7.0]]])"));
+  EXPECT_THAT(Text(Gfx9(), {&world.dump()}),
+              HasSubstr("[1] 4 5 (R32G32_FLOAT), 6 7 (R32G32_FLOAT)\n"));
+}
+
+TEST(Written, IndicesInALine) {
+  World world;
+  world.Put(0x5000, {0x04030201, 0x08070605, 0x0c0b0a09})
+      .Put(0x1000, IndexBuffer(0x5000, 12, 0) + Dwords{kEnd})
+      .Submit(0x1000);
+  Options options;
+  options.most_rows = 10;
+  EXPECT_THAT(Text(Gfx9(), {&world.dump()}, options),
+              HasSubstr("[0] 1 2 3 4 5 6 7 8\n      [8] 9 10\n      and 2 rows more\n"));
+}
+
+TEST(Written, ProgramsWithStageAndWidth) {
+  World world;
+  world.Put(0x1000, InstructionBase(0x8000) + VertexShader(0) + Dwords{kEnd})
+      .Put(0x8000, Instruction(kSendEot, true))
+      .Submit(0x1000);
+  EXPECT_THAT(Jsonl(Gfx9(), {&world.dump()}),
+              HasSubstr(R"("format":"code","stage":"vertex","simd":8,"ends":"end")"));
+  EXPECT_THAT(Text(Gfx9(), {&world.dump()}), HasSubstr("kernel, 16 bytes, vertex, SIMD8\n"));
+}
+
+TEST(Written, StoredBits) {
+  World world;
+  world.Put(0x1000, Dwords{0x10000002, 0x2004, 0, 0x1010, 0x18800101, 0x2000, 0})
+      .Put(0x2000, {0x18800101, 0, 0})
+      .Submit(0x1000);
+  EXPECT_THAT(Jsonl(Gfx9(), {&world.dump()}),
+              HasSubstr(R"("stored":[{"bits":[63,32],"value":"0x1010","by":3}])"));
+  EXPECT_THAT(Text(Gfx9(), {&world.dump()}),
+              HasSubstr("stored before by a packet: bits 63:32 are 0x1010\n"));
+}
+
+// ------------------------------------------------------------------------------------------------
 // Components.
 
 double Real(tables::ComponentType type, uint32_t width, uint64_t raw) {

@@ -22,7 +22,8 @@ tables::Tables Described(const std::string& path) {
   const absl::Status status = model::ToStatus(loaded);
   if (!status.ok()) ADD_FAILURE() << status;
   // Tables are views; these live as long as the program.
-  const auto* block = new std::vector<uint64_t>(model::WriteTables(loaded.model));
+  static auto& blocks = *new std::deque<std::vector<uint64_t>>;
+  const std::vector<uint64_t>* block = &blocks.emplace_back(model::WriteTables(loaded.model));
   const absl::StatusOr<tables::Tables> tables = tables::Tables::Open(
       {reinterpret_cast<const uint8_t*>(block->data()), block->size() * sizeof(uint64_t)});
   if (!tables.ok()) ADD_FAILURE() << tables.status();
