@@ -17,6 +17,8 @@ class Term(str):
     the word's place and its other bits; the term itself names the result."""
 
     address: str | None = None
+    # A whole unsigned value: how it is written, its bit in the packet, its width.
+    plain: tuple[str, int, int] | None = None
 
 
 class Face(Protocol):
@@ -33,6 +35,9 @@ class Face(Protocol):
 
     def raw(self, leaf: Ir, path: str) -> str:
         """All bits of a leaf."""
+
+    def gather(self, terms: list[Term]) -> list[Term]:
+        """The terms of one word, some of them joined."""
 
     def combine(self, word: str, term: Term, others: str, indent: int) -> list[str]:
         """Declares what an address term names."""
@@ -158,6 +163,7 @@ class Body:
                size: int = 4) -> list[str]:
         """One word."""
         lines: list[str] = []
+        terms = self.face.gather(terms)
         texts: list[str] = [f"0x{constant:08x}"] if constant else []
         special = [term for term in terms if term.address is not None]
         if special:
@@ -249,7 +255,8 @@ class Body:
         pad = " " * inside
         lines = [" " * indent + "{", pad + f"uint32_t {array}[{count}] = {{0}};"]
         for word in range(first, last):
-            terms, constant = self.words.terms[word], self.words.constants[word]
+            terms = self.face.gather(self.words.terms[word])
+            constant = self.words.constants[word]
             if any(term.address is not None for term in terms):
                 raise Unsupported("an address in a dword that items share")
             if self.words.used(word):

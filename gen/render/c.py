@@ -2,7 +2,10 @@
 
 import text
 from body import Body, Ir, Term, Unsupported, exemplary, shifted
-from text import COLUMNS, bare
+from text import COLUMNS, quote, bare
+
+# Values that one call of pack.h's ps_1, ps_2 … packs.
+MOST = 6
 
 _CODE = ("minus", "shift", "log2", "groups", "align")
 
@@ -12,6 +15,27 @@ def _encoding(leaf: Ir) -> dict[str, int]:
     if leaf["type"] in ("address", "offset"):
         parts.pop("shift", None)
     return parts
+
+
+def _position(bit: int, width: int) -> str:
+    """A field's place as pack.h's functions take it: the last two digits are its width."""
+    return f"0x{bit << 8 | width:x}"
+
+
+def _at(leaf: Ir) -> str:
+    return _position(leaf["bit"], leaf["width"])
+
+
+def checks_itself(leaf: Ir, byte_unit: bool) -> bool:
+    """Whether the term that packs a leaf also asserts that its value fits."""
+    if byte_unit or _encoding(leaf) or len(leaf["places"]) != 1:
+        return False
+    if leaf["places"][0]["width"] != leaf["width"]:
+        return False
+    if leaf["type"] in ("ufixed", "sfixed"):
+        return leaf["width"] <= 32
+    return (leaf["type"] in ("uint", "enum", "int") and leaf["width"] < 32
+            and leaf["value_type"] not in ("uint64_t", "int64_t"))
 
 
 class _Face:
@@ -28,7 +52,7 @@ class _Face:
 
     def raw(self, leaf: Ir, path: str) -> str:
         """All bits of a leaf, as an unsigned expression."""
-        value = "values->" + path
+        value = "v->" + path
         kind, width = leaf["type"], leaf["width"]
         code = _encoding(leaf)
         if kind == "enum" or (code and kind == "bool"):
@@ -48,6 +72,8 @@ class _Face:
         if kind in ("uint", "bool", "enum"):
             return value
         if kind == "int":
+            if checks_itself(leaf, self.byte_unit):
+                return f"ps_sint(ps_line, {value}, {_at(leaf)})"
             wide = "_wide" if width > 32 else ""
             return f"ps_twos{wide}({value}, {width})"
         if kind == "float":
@@ -55,8 +81,12 @@ class _Face:
         if kind == "half":
             return f"ps_half({value})"
         if kind == "ufixed":
+            if checks_itself(leaf, self.byte_unit):
+                return f"ps_ufixed_in(ps_line, {value}, {_at(leaf)}, {leaf['frac']})"
             return f"ps_ufixed({value}, {leaf['frac']})"
         if kind == "sfixed":
+            if checks_itself(leaf, self.byte_unit):
+                return f"ps_sfixed_in(ps_line, {value}, {_at(leaf)}, {leaf['frac']})"
             return f"ps_sfixed({value}, {leaf['frac']}, {width})"
         if kind in ("offset", "address"):
             return f"({value} >> {leaf['shift']})" if leaf["shift"] else value
@@ -70,7 +100,7 @@ class _Face:
         if kind == "address" and not self.byte_unit and bit % 32 == shift:
             return self._address_term(path, place, bit)
         if kind == "offset" and not _encoding(leaf) and bit % 32 == shift:
-            value = "values->" + path
+            value = "v->" + path
             if low == 0:
                 return Term(f"(uint32_t){value}")
             return Term(f"(uint32_t)({value} >> {low + shift})")
@@ -78,15 +108,29 @@ class _Face:
         if low >= (64 if wide else 32):
             return None  # the member has no such bits
         if kind == "int" and fills and low == 0 and width == leaf["width"] and not wide:
-            return Term(shifted(f"(uint32_t)values->{path}", lsb))
+            return Term(shifted(f"(uint32_t)v->{path}", lsb))
         if kind == "bool" and lsb == 31:
-            return Term(f"(uint32_t)values->{path} << 31")
+            return Term(f"(uint32_t)v->{path} << 31")
         text = self.raw(leaf, path)
+        if kind in ("uint", "enum") and checks_itself(leaf, self.byte_unit):
+            term = Term(shifted(text, lsb))
+            term.plain = ("v->" + path, leaf["bit"], width)
+            return term
         if low:
             text = f"({text} >> {low})"
         if wide or "align" in _encoding(leaf):
             text = f"(uint32_t){text}"
         return Term(shifted(text, lsb))
+
+    def gather(self, terms: list[Term]) -> list[Term]:
+        """Unsigned values are packed and checked some at a time: less for the compiler to read."""
+        plain = [term.plain for term in terms if term.plain is not None]
+        out: list[Term] = []
+        for first in range(0, len(plain), MOST):
+            some = plain[first:first + MOST]
+            arguments = ", ".join(f"{value}, {_position(bit, width)}" for value, bit, width in some)
+            out.append(Term(f"ps_{len(some)}(ps_line, {arguments})"))
+        return out + [term for term in terms if term.plain is None]
 
     @staticmethod
     def _address_term(path: str, place: Ir, bit: int) -> Term:
@@ -106,7 +150,7 @@ class _Face:
         pad = " " * indent
         name = term.removeprefix("(uint32_t)")
         head = f"{pad}const uint64_t {name} ="
-        arguments = [f"&dw[{word}]", f"values->{term.address}"]
+        arguments = [f"&dw[{word}]", f"v->{term.address}"]
         line = f"{head} ps_combine({', '.join([*arguments, others])});"
         if len(line) <= COLUMNS:
             return [line]
@@ -123,41 +167,49 @@ class _Face:
 
 
 def _checks(leaf: Ir, path: str, byte_unit: bool) -> list[str]:
-    """What debug builds assert of a leaf."""
-    value = "values->" + path
+    """What debug builds assert of a leaf beyond what its term does."""
+    value, name = "v->" + path, quote(path)
     kind, width = leaf["type"], leaf["width"]
     code = _encoding(leaf)
     out: list[str] = []
+
+    def expect(condition: str) -> None:
+        text = condition.replace("v->", "")
+        out.append(f"ps_expect({condition}, {quote(text)})")
+
     if code:
         if code.get("minus"):
-            out.append(f"PS_ASSERT({value} >= {code['minus']})")
+            expect(f"{value} >= {code['minus']}")
         if code.get("shift"):
-            low = f"({value} - {code['minus']})" if code.get("minus") else value
-            out.append(f"PS_ASSERT(({low} & {(1 << code['shift']) - 1}) == 0)")
+            minus = f" - {code['minus']}" if code.get("minus") else ""
+            expect(f"(({value}{minus}) & {(1 << code['shift']) - 1}) == 0")
         if "log2" in code:
-            out.append(f"PS_ASSERT(ps_is_power_of_two({value}))")
+            expect(f"ps_is_power_of_two({value})")
         elif "groups" in code:
-            out.append(f"PS_ASSERT({value} <= {code['groups'] << width}u)")
+            expect(f"{value} <= {code['groups'] << width}u")
         elif width < 64:
-            out.append(f"PS_FITS({bare(_Face(byte_unit).raw(leaf, path))}, {width})")
+            out.append(f"ps_fits({_Face(byte_unit).raw(leaf, path)}, {width}, {name})")
+    elif checks_itself(leaf, byte_unit):
+        pass
     elif kind in ("uint", "enum"):
         # A 64-bit member with few bits: the rest of its field lies behind what pack writes.
         cut = kind == "uint" and leaf["value_type"] == "uint64_t" and width <= 33
         if width < (64 if leaf["value_type"] == "uint64_t" else 32) and not cut:
-            out.append(f"PS_FITS({value}, {width})")
+            out.append(f"ps_fits({value}, {width}, {name})")
     elif kind == "int":
         if width < (64 if leaf["value_type"] == "int64_t" else 32):
-            out.append(f"PS_FITS_SIGNED({value}, {width})")
+            out.append(f"ps_fits_signed({value}, {width}, {name})")
     elif kind == "ufixed":
-        out.append(f"PS_FITS_FIXED({value}, {leaf['frac']}, 0, {(1 << width) - 1}.0)")
+        out.append(f"ps_fits_fixed({value}, {leaf['frac']}, 0, {(1 << width) - 1}.0, {name})")
     elif kind == "sfixed":
         half = 1 << (width - 1)
-        out.append(f"PS_FITS_FIXED({value}, {leaf['frac']}, -{half}.0, {half - 1}.0)")
+        out.append(f"ps_fits_fixed({value}, {leaf['frac']}, -{half}.0, {half - 1}.0, {name})")
     elif kind == "offset" or (kind == "address" and byte_unit):
-        out.append(f"PS_FITS_OFFSET({value}, {leaf['shift']}, {width})")
+        out.append(f"ps_fits_offset({value}, {leaf['shift']}, {width}, {name})")
     if leaf["nonzero"] and kind != "address":
-        out.append(f"PS_ASSERT({value} != 0)")
-    out += [f"PS_ASSERT({value} != {avoided})" for avoided in leaf.get("avoid", ())]
+        expect(f"{value} != 0")
+    for avoided in leaf.get("avoid", ()):
+        expect(f"{value} != {avoided}")
     return out
 
 
@@ -181,7 +233,7 @@ def _unpack(leaves: list[Ir], loops: list[Ir], strides: list[tuple[str, int]], b
     for leaf in leaves:
         bit = " + ".join([str(base + leaf["bit"]), *(f"{s} * {i}" for i, s in strides)])
         got = f"ps_get(bytes, size, {bit}, {leaf['width']})"
-        lines.append(f"{pad}values->{leaf['path']} = {_decoded(leaf, got)};")
+        lines.append(f"{pad}v->{leaf['path']} = {_decoded(leaf, got)};")
     for loop in loops:
         index = loop["index"]
         lines.append(f"{pad}for (unsigned {index} = 0; {index} < {loop['count']}; ++{index}) {{")

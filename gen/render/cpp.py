@@ -214,6 +214,10 @@ class _Face:
         """All bits of a leaf."""
         return raw(leaf, path)[0]
 
+    def gather(self, terms: list[Term]) -> list[Term]:
+        """Each for itself."""
+        return terms
+
     def combine(self, word: str, special: Term, others: str, indent: int) -> list[str]:
         """Addresses are ordinary terms."""
         raise NotImplementedError

@@ -93,7 +93,7 @@ def render_c(env: jinja2.Environment, ir: cpp.Ir) -> str:
         return cast + member["default"]
 
     containers = [c.prepare(one) for one in ir["containers"]]
-    return text.fold(env.get_template("pack_c.h.jinja").render(
+    content = text.fold(env.get_template("pack_c.h.jinja").render(
         ir=ir, containers=containers, prefixed=prefixed, c_default=c_default,
         ones=lambda width: hex((1 << width) - 1), made=made(ir),
         example=None if ir["unit"] == "byte" else c.example(containers, block=False),
@@ -101,6 +101,9 @@ def render_c(env: jinja2.Environment, ir: cpp.Ir) -> str:
         dwords=not all(one["bytes_unit"] for one in containers),
         records=any(one["bytes_unit"] for one in containers),
         guard=guard(ir["generation"], "PACK_H")))
+    # Assertions say where the field's name stands.
+    return "\n".join(line.replace("(ps_line,", f"({number},")
+                     for number, line in enumerate(content.split("\n"), 1))
 
 
 def render_bits(env: jinja2.Environment, ir: cpp.Ir) -> str:

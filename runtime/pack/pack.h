@@ -1333,11 +1333,11 @@ typedef ulong uint64_t;
 #define PS_UNUSED __attribute__((unused))
 #define PS_INLINE static inline __attribute__((always_inline, unused))
 
-// The heads of the generated functions.
+// The heads of the generated functions. There, unused parameters are no warnings: an attribute each
+// would cost more to compile.
+#define PS_HEAD static inline __attribute__((always_inline))
 #ifdef PS_OPENCL
-#define PS_PACK(T)                                                \
-  PS_INLINE void T##_pack(PS_UNUSED PS_GLOBAL void* restrict dst, \
-                          PS_UNUSED const struct T* restrict values)
+#define PS_PACK(T) PS_HEAD void T##_pack(PS_GLOBAL void* restrict dst, const struct T* restrict v)
 #define PS_PACK_BYTES(T) PS_PACK(T)
 #define ps_combine(location, address, delta) ((uint64_t)(address) + (delta))
 #define PS_REPACK(T, length)                                                       \
@@ -1349,12 +1349,9 @@ typedef ulong uint64_t;
     }                                                                              \
   }
 #else
-#define PS_PACK(T)                                                                         \
-  PS_INLINE void T##_pack(PS_UNUSED __gen_user_data* data, PS_UNUSED void* __restrict dst, \
-                          PS_UNUSED const struct T* __restrict values)
-#define PS_PACK_BYTES(T)                                  \
-  PS_INLINE void T##_pack(PS_UNUSED void* __restrict dst, \
-                          PS_UNUSED const struct T* __restrict values)
+#define PS_PACK(T) \
+  PS_HEAD void T##_pack(__gen_user_data* data, void* __restrict dst, const struct T* __restrict v)
+#define PS_PACK_BYTES(T) PS_HEAD void T##_pack(void* __restrict dst, const struct T* __restrict v)
 #define ps_combine(location, address, delta) __gen_combine_address(data, location, address, delta)
 #define PS_REPACK(T, length)                                                                 \
   PS_INLINE void T##_repack(__gen_user_data* data, void* dst, const uint32_t* origin,        \
@@ -1367,7 +1364,7 @@ typedef ulong uint64_t;
 #define PS_UNPACK_BYTES(T)                                                       \
   PS_INLINE bool T##_unpack(PS_UNUSED PS_GLOBAL void* file,                      \
                             PS_UNUSED const PS_GLOBAL uint8_t* __restrict bytes, \
-                            PS_UNUSED struct T* __restrict values)
+                            PS_UNUSED struct T* __restrict v)
 
 PS_INLINE uint64_t ps_mask(unsigned width) {
   return width >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << width) - 1;
@@ -1382,17 +1379,13 @@ PS_INLINE uint64_t ps_twos_wide(int64_t v, unsigned width) { return (uint64_t)v 
 #define __gen_validate_value(x)
 #endif
 #ifdef NDEBUG
-#define PS_CHECK(v, check) __gen_validate_value(v)
-#define PS_ASSERT(condition) (void)0
+// Only the hook is called.
+static inline PS_UNUSED void ps_expect(PS_UNUSED int fits, PS_UNUSED const char* field) {}
+static inline PS_UNUSED void ps_misfit(PS_UNUSED unsigned line, PS_UNUSED uint32_t at,
+                                       PS_UNUSED double v) {}
 #else
 #include <stdio.h>
 #include <stdlib.h>
-#define PS_CHECK(v, check)   \
-  do {                       \
-    __gen_validate_value(v); \
-    check;                   \
-  } while (0)
-#define PS_ASSERT(condition) ps_expect(condition, #condition)
 
 // A value that does not fit ends the program, as an assertion does. `field` is the member as
 // written.
@@ -1402,27 +1395,76 @@ static inline PS_UNUSED void ps_expect(int fits, const char* field) {
     abort();
   }
 }
+// line: of the generated header, where the field's name stands. (Names as strings would double what
+// the header costs to compile.) at: as ps_1's.
+static PS_UNUSED __attribute__((noinline, cold)) void ps_misfit(unsigned line, uint32_t at,
+                                                                double v) {
+  fprintf(stderr,
+          "line %u of the packet header: value does not fit its field, bits %u to %u: %.17g\n",
+          line, at >> 8, (at >> 8) + (at & 255) - 1, v);
+  abort();
+}
+#endif
 static inline PS_UNUSED void ps_fits(uint64_t v, unsigned width, const char* field) {
+  __gen_validate_value(v);
   ps_expect((v & ~ps_mask(width)) == 0, field);
 }
 static inline PS_UNUSED void ps_fits_signed(int64_t v, unsigned width, const char* field) {
+  __gen_validate_value(v);
   ps_expect((((uint64_t)v + ((uint64_t)1 << (width - 1))) & ~ps_mask(width)) == 0, field);
+}
+static inline PS_UNUSED int ps_is_in(double v, unsigned fraction, double low, double high) {
+  const double scaled = v * (double)((uint64_t)1 << fraction);
+  return scaled > low - 0.5 && scaled < high + 0.5;
 }
 static inline PS_UNUSED void ps_fits_fixed(double v, unsigned fraction, double low, double high,
                                            const char* field) {
-  const double scaled = v * (double)((uint64_t)1 << fraction);
-  ps_expect(scaled > low - 0.5 && scaled < high + 0.5, field);
+  __gen_validate_value(v);
+  ps_expect(ps_is_in(v, fraction, low, high), field);
 }
 static inline PS_UNUSED void ps_fits_offset(uint64_t v, unsigned shift, unsigned width,
                                             const char* field) {
+  __gen_validate_value(v);
   ps_expect((v & ~(ps_mask(width) << shift)) == 0, field);
 }
+PS_INLINE void ps_look(unsigned line, uint32_t v, uint32_t at) {
+  __gen_validate_value(v);
+  if (v >> (at & 255)) ps_misfit(line, at, v);
+}
+#define PS_LOOK(v, at) ps_look(line, v, at)
+#else
+#define PS_LOOK(v, at) (void)line
 #endif
-#define PS_FITS(v, width) PS_CHECK(v, ps_fits(v, width, #v))
-#define PS_FITS_SIGNED(v, width) PS_CHECK(v, ps_fits_signed(v, width, #v))
-#define PS_FITS_FIXED(v, fraction, low, high) PS_CHECK(v, ps_fits_fixed(v, fraction, low, high, #v))
-#define PS_FITS_OFFSET(v, shift, width) PS_CHECK(v, ps_fits_offset(v, shift, width, #v))
-#endif
+
+// Whole unsigned values of one dword, each with its place: its first bit in the packet and, as the
+// last two hexadecimal digits, its width. line: for the message if a value does not fit.
+PS_INLINE uint32_t ps_1(unsigned line, uint32_t a, uint32_t a_at) {
+  PS_LOOK(a, a_at);
+  return a << (a_at >> 8 & 31);
+}
+PS_INLINE uint32_t ps_2(unsigned line, uint32_t a, uint32_t a_at, uint32_t b, uint32_t b_at) {
+  PS_LOOK(a, a_at);
+  PS_LOOK(b, b_at);
+  return a << (a_at >> 8 & 31) | b << (b_at >> 8 & 31);
+}
+PS_INLINE uint32_t ps_3(unsigned line, uint32_t a, uint32_t a_at, uint32_t b, uint32_t b_at,
+                        uint32_t c, uint32_t c_at) {
+  return ps_2(line, a, a_at, b, b_at) | ps_1(line, c, c_at);
+}
+PS_INLINE uint32_t ps_4(unsigned line, uint32_t a, uint32_t a_at, uint32_t b, uint32_t b_at,
+                        uint32_t c, uint32_t c_at, uint32_t d, uint32_t d_at) {
+  return ps_2(line, a, a_at, b, b_at) | ps_2(line, c, c_at, d, d_at);
+}
+PS_INLINE uint32_t ps_5(unsigned line, uint32_t a, uint32_t a_at, uint32_t b, uint32_t b_at,
+                        uint32_t c, uint32_t c_at, uint32_t d, uint32_t d_at, uint32_t e,
+                        uint32_t e_at) {
+  return ps_4(line, a, a_at, b, b_at, c, c_at, d, d_at) | ps_1(line, e, e_at);
+}
+PS_INLINE uint32_t ps_6(unsigned line, uint32_t a, uint32_t a_at, uint32_t b, uint32_t b_at,
+                        uint32_t c, uint32_t c_at, uint32_t d, uint32_t d_at, uint32_t e,
+                        uint32_t e_at, uint32_t f, uint32_t f_at) {
+  return ps_4(line, a, a_at, b, b_at, c, c_at, d, d_at) | ps_2(line, e, e_at, f, f_at);
+}
 
 #ifdef PS_OPENCL
 PS_INLINE uint32_t ps_float(float v) { return as_uint(v); }
@@ -1450,6 +1492,33 @@ PS_INLINE int64_t ps_fixed(double v, unsigned fraction) {
 PS_INLINE uint32_t ps_ufixed(float v, unsigned fraction) { return (uint32_t)ps_fixed(v, fraction); }
 PS_INLINE uint32_t ps_sfixed(float v, unsigned fraction, unsigned width) {
   return ps_twos(ps_fixed(v, fraction), width);
+}
+
+// The same, with the value's place and the line as ps_1 takes them. The bits are not yet shifted.
+PS_INLINE uint32_t ps_sint(PS_UNUSED unsigned line, int32_t v, uint32_t at) {
+#ifdef PS_CHECKS
+  __gen_validate_value(v);
+  if ((((uint64_t)(int64_t)v + ((uint64_t)1 << ((at & 255) - 1))) & ~ps_mask(at & 255)) != 0) {
+    ps_misfit(line, at, v);
+  }
+#endif
+  return ps_twos(v, at & 255);
+}
+PS_INLINE uint32_t ps_ufixed_in(PS_UNUSED unsigned line, float v, PS_UNUSED uint32_t at,
+                                unsigned fraction) {
+#ifdef PS_CHECKS
+  __gen_validate_value(v);
+  if (!ps_is_in(v, fraction, 0, (double)ps_mask(at & 255))) ps_misfit(line, at, v);
+#endif
+  return ps_ufixed(v, fraction);
+}
+PS_INLINE uint32_t ps_sfixed_in(PS_UNUSED unsigned line, float v, uint32_t at, unsigned fraction) {
+#ifdef PS_CHECKS
+  const double half = (double)((uint64_t)1 << ((at & 255) - 1));
+  __gen_validate_value(v);
+  if (!ps_is_in(v, fraction, -half, half - 1)) ps_misfit(line, at, v);
+#endif
+  return ps_sfixed(v, fraction, at & 255);
 }
 
 // IEEE half precision, rounded to nearest even.

@@ -196,7 +196,8 @@ TEST(CDeathTest, DebugBuildsNameTheValueThatDoesNotFit) {
   KINDS_INTEGERS c = {KINDS_INTEGERS_header};
   c.Small = 16;
   uint32_t dw[KINDS_INTEGERS_length];
-  EXPECT_DEATH(KINDS_INTEGERS_pack(nullptr, dw, &c), "Small: value does not fit its field");
+  EXPECT_DEATH(KINDS_INTEGERS_pack(nullptr, dw, &c),
+               "line [0-9]+ of the packet header: value does not fit its field, bits 8 to 11: 16");
   KINDS_POINTERS p = {KINDS_POINTERS_header};
   EXPECT_DEATH(KINDS_POINTERS_pack(nullptr, dw, &p), "Kernel != 0");
 }

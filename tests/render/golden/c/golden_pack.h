@@ -54,6 +54,11 @@
 #include "packsmith/pack.h"
 #endif
 
+#if defined(__GNUC__) || defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+#endif
+
 /* When a test passes. */
 enum GOLDEN_CompareFunction {
    GOLDEN_COMPARE_NEVER = 0,
@@ -89,11 +94,8 @@ struct GOLDEN_VERTEX_BUFFER {
 
 PS_PACK(GOLDEN_VERTEX_BUFFER) {
   PS_GLOBAL uint32_t *dw = (PS_GLOBAL uint32_t *)dst;
-#ifdef PS_CHECKS
-  PS_FITS(values->Pitch, 12);
-#endif
-  dw[0] = values->Pitch | values->Null << 13;
-  const uint64_t address1 = ps_combine(&dw[1], values->StartingAddress, 0);
+  dw[0] = ps_1(97, v->Pitch, 0xc) | v->Null << 13;
+  const uint64_t address1 = ps_combine(&dw[1], v->StartingAddress, 0);
   dw[1] = (uint32_t)address1;
   dw[2] = (uint32_t)(address1 >> 32);
 }
@@ -119,23 +121,23 @@ struct golden_rectangle_packed {
 PS_PACK_BYTES(GOLDEN_Rectangle) {
   PS_GLOBAL uint8_t *to = (PS_GLOBAL uint8_t *)dst;
 #ifdef PS_CHECKS
-  PS_FITS(values->Left, 12);
-  PS_FITS(values->Top, 12);
-  PS_ASSERT(values->Right >= 1);
-  PS_FITS(values->Right - 1, 12);
-  PS_ASSERT(values->Bottom >= 1);
-  PS_FITS(values->Bottom - 1, 12);
+  ps_fits(v->Left, 12, "Left");
+  ps_fits(v->Top, 12, "Top");
+  ps_expect(v->Right >= 1, "Right >= 1");
+  ps_fits((v->Right - 1), 12, "Right");
+  ps_expect(v->Bottom >= 1, "Bottom >= 1");
+  ps_fits((v->Bottom - 1), 12, "Bottom");
 #endif
-  ps_store(to, values->Left | values->Top << 12 | (values->Right - 1) << 24, 4);
-  ps_store(to + 4, ((values->Right - 1) >> 8) | (values->Bottom - 1) << 4, 2);
+  ps_store(to, v->Left | v->Top << 12 | (v->Right - 1) << 24, 4);
+  ps_store(to + 4, ((v->Right - 1) >> 8) | (v->Bottom - 1) << 4, 2);
 }
 PS_UNPACK_BYTES(GOLDEN_Rectangle) {
   const unsigned size = 6;
   bool described = true;
-  values->Left = (uint32_t)ps_get(bytes, size, 0, 12);
-  values->Top = (uint32_t)ps_get(bytes, size, 12, 12);
-  values->Right = (uint32_t)(ps_get(bytes, size, 24, 12) + 1);
-  values->Bottom = (uint32_t)(ps_get(bytes, size, 36, 12) + 1);
+  v->Left = (uint32_t)ps_get(bytes, size, 0, 12);
+  v->Top = (uint32_t)ps_get(bytes, size, 12, 12);
+  v->Right = (uint32_t)(ps_get(bytes, size, 24, 12) + 1);
+  v->Bottom = (uint32_t)(ps_get(bytes, size, 36, 12) + 1);
   return described;
 }
 
@@ -151,12 +153,12 @@ struct golden_count_packed {
 
 PS_PACK_BYTES(GOLDEN_Count) {
   PS_GLOBAL uint8_t *to = (PS_GLOBAL uint8_t *)dst;
-  ps_store(to, values->Value, 4);
+  ps_store(to, v->Value, 4);
 }
 PS_UNPACK_BYTES(GOLDEN_Count) {
   const unsigned size = 4;
   bool described = true;
-  values->Value = (uint32_t)ps_get(bytes, size, 0, 32);
+  v->Value = (uint32_t)ps_get(bytes, size, 0, 32);
   return described;
 }
 
@@ -170,7 +172,7 @@ struct GOLDEN_CACHE_MODE {
 
 PS_PACK(GOLDEN_CACHE_MODE) {
   PS_GLOBAL uint32_t *dw = (PS_GLOBAL uint32_t *)dst;
-  dw[0] = values->DepthCacheDisable << 3 | values->DepthCacheDisableMask << 19;
+  dw[0] = v->DepthCacheDisable << 3 | v->DepthCacheDisableMask << 19;
 }
 #ifdef PACKSMITH_REPACK
 PS_REPACK(GOLDEN_CACHE_MODE, 1)
@@ -208,17 +210,12 @@ struct GOLDEN_3DSTATE_DEPTH {
 PS_PACK(GOLDEN_3DSTATE_DEPTH) {
   PS_GLOBAL uint32_t *dw = (PS_GLOBAL uint32_t *)dst;
 #ifdef PS_CHECKS
-  PS_FITS(values->DWordLength, 8);
-  PS_FITS(values->DepthTestFunction, 3);
-  PS_FITS(values->Opcode, 16);
-  PS_FITS(values->TileMode, 2);
-  PS_ASSERT(values->TileMode != 3);
-  PS_FITS_SIGNED(values->Layer, 11);
+  ps_expect(v->TileMode != 3, "TileMode != 3");
 #endif
-  dw[0] = values->DWordLength | values->DepthTestEnable << 8 |
-          (uint32_t)values->DepthTestFunction << 9 | values->Opcode << 16;
-  dw[1] = ps_float(values->BiasConstant);
-  dw[2] = 0x80000000 | values->TileMode | ps_twos(values->Layer, 11) << 4;
+  dw[0] = ps_3(215, v->DWordLength, 0x8, v->DepthTestFunction, 0x903, v->Opcode, 0x1010) |
+          v->DepthTestEnable << 8;
+  dw[1] = ps_float(v->BiasConstant);
+  dw[2] = 0x80000000 | ps_1(218, v->TileMode, 0x4002) | ps_sint(218, v->Layer, 0x440b) << 4;
 }
 #ifdef PACKSMITH_REPACK
 PS_REPACK(GOLDEN_3DSTATE_DEPTH, 3)
@@ -254,27 +251,21 @@ struct GOLDEN_SURFACE {
 PS_PACK(GOLDEN_SURFACE) {
   PS_GLOBAL uint32_t *dw = (PS_GLOBAL uint32_t *)dst;
 #ifdef PS_CHECKS
-  PS_FITS(values->DWordLength, 8);
-  PS_FITS(values->Opcode, 16);
-  PS_ASSERT(values->Width >= 1);
-  PS_FITS(values->Width - 1, 14);
-  PS_ASSERT(values->Height >= 1);
-  PS_FITS(values->Height - 1, 14);
-  PS_ASSERT((values->RowPitch & 15) == 0);
-  PS_FITS(values->RowPitch >> 4, 16);
-  PS_ASSERT(ps_is_power_of_two(values->Samples));
-  PS_ASSERT(values->Registers <= 128u);
-  PS_FITS_FIXED(values->MinLOD, 8, 0, 4095.0);
-  PS_FITS_FIXED(values->LODBias, 8, -4096.0, 4095.0);
-  PS_FITS(values->Threads, 7);
-  PS_ASSERT(values->Threads != 0);
+  ps_expect(v->Width >= 1, "Width >= 1");
+  ps_fits((v->Width - 1), 14, "Width");
+  ps_expect(v->Height >= 1, "Height >= 1");
+  ps_fits((v->Height - 1), 14, "Height");
+  ps_expect(((v->RowPitch) & 15) == 0, "((RowPitch) & 15) == 0");
+  ps_fits((v->RowPitch >> 4), 16, "RowPitch");
+  ps_expect(ps_is_power_of_two(v->Samples), "ps_is_power_of_two(Samples)");
+  ps_expect(v->Registers <= 128u, "Registers <= 128u");
+  ps_expect(v->Threads != 0, "Threads != 0");
 #endif
-  dw[0] = values->DWordLength | values->Opcode << 16;
-  dw[1] = (values->Width - 1) | (values->Height - 1) << 16;
-  dw[2] = (values->RowPitch >> 4) | ps_log2(values->Samples) << 16 |
-          ps_groups(values->Registers, 8, 4) << 19;
-  dw[3] = ps_ufixed(values->MinLOD, 8) | ps_sfixed(values->LODBias, 8, 13) << 12 |
-          values->Threads << 25;
+  dw[0] = ps_2(264, v->DWordLength, 0x8, v->Opcode, 0x1010);
+  dw[1] = (v->Width - 1) | (v->Height - 1) << 16;
+  dw[2] = (v->RowPitch >> 4) | ps_log2(v->Samples) << 16 | ps_groups(v->Registers, 8, 4) << 19;
+  dw[3] = ps_1(267, v->Threads, 0x7907) | ps_ufixed_in(267, v->MinLOD, 0x600c, 8) |
+          ps_sfixed_in(268, v->LODBias, 0x6c0d, 8) << 12;
 }
 #ifdef PACKSMITH_REPACK
 PS_REPACK(GOLDEN_SURFACE, 4)
@@ -299,17 +290,14 @@ struct GOLDEN_SHADER {
 PS_PACK(GOLDEN_SHADER) {
   PS_GLOBAL uint32_t *dw = (PS_GLOBAL uint32_t *)dst;
 #ifdef PS_CHECKS
-  PS_FITS(values->DWordLength, 8);
-  PS_FITS(values->Opcode, 16);
-  PS_FITS_OFFSET(values->Kernel, 6, 26);
-  PS_FITS(values->ScratchSize, 4);
+  ps_fits_offset(v->Kernel, 6, 26, "Kernel");
 #endif
-  dw[0] = values->DWordLength | values->Opcode << 16;
-  dw[1] = (uint32_t)values->Kernel;
-  const uint64_t address2 = ps_combine(&dw[2], values->Scratch, values->ScratchSize);
+  dw[0] = ps_2(295, v->DWordLength, 0x8, v->Opcode, 0x1010);
+  dw[1] = (uint32_t)v->Kernel;
+  const uint64_t address2 = ps_combine(&dw[2], v->Scratch, ps_1(297, v->ScratchSize, 0x4004));
   dw[2] = (uint32_t)address2;
   dw[3] = (uint32_t)(address2 >> 32);
-  const uint64_t address4 = ps_combine(&dw[4], values->Descriptors, 0);
+  const uint64_t address4 = ps_combine(&dw[4], v->Descriptors, 0);
   dw[4] = (uint32_t)address4;
   dw[5] = (uint32_t)(address4 >> 32);
 }
@@ -340,51 +328,40 @@ struct GOLDEN_TABLES {
 
 PS_PACK(GOLDEN_TABLES) {
   PS_GLOBAL uint32_t *dw = (PS_GLOBAL uint32_t *)dst;
-#ifdef PS_CHECKS
-  PS_FITS(values->DWordLength, 8);
-  PS_FITS(values->Opcode, 16);
-  PS_FITS(values->WriteMask[0], 4);
-  PS_FITS(values->WriteMask[1], 4);
-  PS_FITS(values->Vertices.Pitch, 12);
-  PS_FITS_SIGNED(values->X[0], 16);
-  PS_FITS_SIGNED(values->Y[0], 16);
-  PS_FITS_SIGNED(values->X[1], 16);
-  PS_FITS_SIGNED(values->Y[1], 16);
-#endif
-  dw[0] = values->DWordLength | values->Opcode << 16;
-  dw[1] = ps_half(values->Half[0]) | ps_half(values->Half[1]) << 16;
-  dw[2] = values->Row[0];
-  dw[3] = values->Row[1];
-  dw[4] = values->Row[2];
-  dw[5] = values->Row[3];
-  dw[6] = values->Row[4];
-  dw[7] = values->Row[5];
-  dw[8] = values->Row[6];
-  dw[9] = values->Row[7];
-  dw[10] = values->Row[8];
-  dw[11] = values->Row[9];
-  dw[12] = values->Row[10];
-  dw[13] = values->Row[11];
-  dw[14] = values->Row[12];
-  dw[15] = values->Row[13];
-  dw[16] = values->Row[14];
-  dw[17] = values->Row[15];
-  dw[19] = values->WriteMask[0];
-  dw[20] = ps_float(values->Color[0]);
-  dw[21] = values->WriteMask[1];
-  dw[22] = ps_float(values->Color[1]);
-  dw[23] = values->Vertices.Pitch | values->Vertices.Null << 13;
-  const uint64_t address24 = ps_combine(&dw[24], values->Vertices.StartingAddress, 0);
+  dw[0] = ps_2(331, v->DWordLength, 0x8, v->Opcode, 0x1010);
+  dw[1] = ps_half(v->Half[0]) | ps_half(v->Half[1]) << 16;
+  dw[2] = v->Row[0];
+  dw[3] = v->Row[1];
+  dw[4] = v->Row[2];
+  dw[5] = v->Row[3];
+  dw[6] = v->Row[4];
+  dw[7] = v->Row[5];
+  dw[8] = v->Row[6];
+  dw[9] = v->Row[7];
+  dw[10] = v->Row[8];
+  dw[11] = v->Row[9];
+  dw[12] = v->Row[10];
+  dw[13] = v->Row[11];
+  dw[14] = v->Row[12];
+  dw[15] = v->Row[13];
+  dw[16] = v->Row[14];
+  dw[17] = v->Row[15];
+  dw[19] = ps_1(349, v->WriteMask[0], 0x26004);
+  dw[20] = ps_float(v->Color[0]);
+  dw[21] = ps_1(351, v->WriteMask[1], 0x2a004);
+  dw[22] = ps_float(v->Color[1]);
+  dw[23] = ps_1(353, v->Vertices.Pitch, 0x2e00c) | v->Vertices.Null << 13;
+  const uint64_t address24 = ps_combine(&dw[24], v->Vertices.StartingAddress, 0);
   dw[24] = (uint32_t)address24;
   dw[25] = (uint32_t)(address24 >> 32);
-  dw[26] = ps_twos(values->X[0], 16) | (uint32_t)values->Y[0] << 16;
-  dw[27] = ps_float(values->Depth[0]) | values->DepthBits[0];
-  dw[28] = ps_twos(values->X[1], 16) | (uint32_t)values->Y[1] << 16;
-  dw[29] = ps_float(values->Depth[1]) | values->DepthBits[1];
+  dw[26] = ps_sint(357, v->X[0], 0x34010) | (uint32_t)v->Y[0] << 16;
+  dw[27] = ps_float(v->Depth[0]) | v->DepthBits[0];
+  dw[28] = ps_sint(359, v->X[1], 0x38010) | (uint32_t)v->Y[1] << 16;
+  dw[29] = ps_float(v->Depth[1]) | v->DepthBits[1];
   {
     uint32_t ps_w[1] = {0};
     for (unsigned i0 = 0; i0 < 32; ++i0) {
-      ps_put(ps_w, i0, 1, values->Enable[i0]);
+      ps_put(ps_w, i0, 1, v->Enable[i0]);
     }
     dw[18] = ps_w[0];
   }
@@ -409,15 +386,11 @@ struct GOLDEN_STORE_DATA {
 
 PS_PACK(GOLDEN_STORE_DATA) {
   PS_GLOBAL uint32_t *dw = (PS_GLOBAL uint32_t *)dst;
-#ifdef PS_CHECKS
-  PS_FITS(values->DWordLength, 8);
-  PS_FITS(values->Opcode, 16);
-#endif
-  dw[0] = values->DWordLength | values->StoreQword << 8 | values->Opcode << 16;
-  const uint64_t address1 = ps_combine(&dw[1], values->Address, 0);
+  dw[0] = ps_2(389, v->DWordLength, 0x8, v->Opcode, 0x1010) | v->StoreQword << 8;
+  const uint64_t address1 = ps_combine(&dw[1], v->Address, 0);
   dw[1] = (uint32_t)address1;
   dw[2] = ((uint32_t)(address1 >> 32) & 0xffff);
-  dw[3] = (uint32_t)values->Data;
+  dw[3] = (uint32_t)v->Data;
 }
 #ifdef PACKSMITH_REPACK
 PS_REPACK(GOLDEN_STORE_DATA, 4)
@@ -435,12 +408,7 @@ struct GOLDEN_LOAD_REGISTERS {
 
 PS_PACK(GOLDEN_LOAD_REGISTERS) {
   PS_GLOBAL uint32_t *dw = (PS_GLOBAL uint32_t *)dst;
-#ifdef PS_CHECKS
-  PS_FITS(values->DWordLength, 8);
-  PS_FITS(values->ByteWriteDisables, 4);
-  PS_FITS(values->Opcode, 16);
-#endif
-  dw[0] = values->DWordLength | values->ByteWriteDisables << 8 | values->Opcode << 16;
+  dw[0] = ps_3(411, v->DWordLength, 0x8, v->ByteWriteDisables, 0x804, v->Opcode, 0x1010);
 }
 
 /* Binds vertex buffers. */
@@ -454,11 +422,7 @@ struct GOLDEN_VERTEX_BUFFERS {
 
 PS_PACK(GOLDEN_VERTEX_BUFFERS) {
   PS_GLOBAL uint32_t *dw = (PS_GLOBAL uint32_t *)dst;
-#ifdef PS_CHECKS
-  PS_FITS(values->DWordLength, 8);
-  PS_FITS(values->Opcode, 16);
-#endif
-  dw[0] = values->DWordLength | values->Opcode << 16;
+  dw[0] = ps_2(425, v->DWordLength, 0x8, v->Opcode, 0x1010);
 }
 
 /* Ends the batch. */
@@ -471,10 +435,7 @@ struct GOLDEN_END {
 
 PS_PACK(GOLDEN_END) {
   PS_GLOBAL uint32_t *dw = (PS_GLOBAL uint32_t *)dst;
-#ifdef PS_CHECKS
-  PS_FITS(values->Opcode, 16);
-#endif
-  dw[0] = values->Opcode << 16;
+  dw[0] = ps_1(438, v->Opcode, 0x1010);
 }
 #ifdef PACKSMITH_REPACK
 PS_REPACK(GOLDEN_END, 1)
@@ -498,23 +459,27 @@ struct golden_draw_packed {
 PS_PACK_BYTES(GOLDEN_Draw) {
   PS_GLOBAL uint8_t *to = (PS_GLOBAL uint8_t *)dst;
 #ifdef PS_CHECKS
-  PS_FITS(values->IndexFormat, 2);
-  PS_ASSERT(values->IndexFormat != 0);
-  PS_ASSERT(values->ScissorCount >= 1);
-  PS_FITS(values->ScissorCount - 1, 4);
+  ps_fits(v->IndexFormat, 2, "IndexFormat");
+  ps_expect(v->IndexFormat != 0, "IndexFormat != 0");
+  ps_expect(v->ScissorCount >= 1, "ScissorCount >= 1");
+  ps_fits((v->ScissorCount - 1), 4, "ScissorCount");
 #endif
-  ps_store(to, 0x79100000 | (uint32_t)values->IndexFormat | values->InstancesPresent << 2 |
-               values->ScissorsPresent << 3 | (values->ScissorCount - 1) << 4, 4);
+  ps_store(to, 0x79100000 | (uint32_t)v->IndexFormat | v->InstancesPresent << 2 |
+               v->ScissorsPresent << 3 | (v->ScissorCount - 1) << 4, 4);
 }
 PS_UNPACK_BYTES(GOLDEN_Draw) {
   const unsigned size = 4;
   bool described = true;
-  values->IndexFormat = (enum GOLDEN_IndexFormat)ps_get(bytes, size, 0, 2);
-  values->InstancesPresent = ps_get(bytes, size, 2, 1) != 0;
-  values->ScissorsPresent = ps_get(bytes, size, 3, 1) != 0;
-  values->ScissorCount = (uint32_t)(ps_get(bytes, size, 4, 4) + 1);
+  v->IndexFormat = (enum GOLDEN_IndexFormat)ps_get(bytes, size, 0, 2);
+  v->InstancesPresent = ps_get(bytes, size, 2, 1) != 0;
+  v->ScissorsPresent = ps_get(bytes, size, 3, 1) != 0;
+  v->ScissorCount = (uint32_t)(ps_get(bytes, size, 4, 4) + 1);
   described = described && ps_get(bytes, size, 16, 16) == 0x7910;
   return described;
 }
+
+#if defined(__GNUC__) || defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
 
 #endif /* PACKSMITH_GOLDEN_PACK_H_ */
