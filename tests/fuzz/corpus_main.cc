@@ -114,7 +114,10 @@ void Beginnings(const Bytes& bytes) {
 
 void Altered(const Bytes& bytes) {
   std::mt19937_64 random(20240229);
-  const size_t count = InputsFor(bytes);
+  const char* factor = std::getenv("FUZZ_FACTOR");
+  const size_t count =
+      InputsFor(bytes) *
+      std::max<size_t>(1, factor == nullptr ? 1 : std::strtoul(factor, nullptr, 10));
   for (size_t i = 0; i < count; ++i) {
     Bytes altered = bytes;
     for (uint64_t n = 1 + random() % 4; n > 0; --n) Alter(altered, random);

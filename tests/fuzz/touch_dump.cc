@@ -48,7 +48,8 @@ void TouchDump(const Dump& dump) {
   size_t checked = 0;
   for (const Buffer& buffer : dump.buffers) {
     Demand(IsValidUtf8(buffer.name));
-    if (buffer.size != 0 && !buffer.size_is_memory) Demand(dump.FindBuffer(buffer.space, buffer.address) != nullptr);
+    if (buffer.size != 0 && !buffer.size_is_memory)
+      Demand(dump.FindBuffer(buffer.space, buffer.address) != nullptr);
     static_cast<void>(dump.FindBuffer(buffer.space, buffer.address + buffer.size));
     if (++checked == 4096) break;
   }
