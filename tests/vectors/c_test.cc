@@ -293,6 +293,37 @@ TEST(CTypes, PackingTheVectorsValuesGivesTheirBytesUpToTheLength) {
   }
 }
 
+TEST(CTypes, RealNumbersAreRoundedToTheNearest) {
+  for (const ReadVector& vector : g_vectors) {
+    if (!absl::StartsWith(vector.what, "least")) continue;
+    const Type& type = *TypeOf(vector.container);
+    const Container& c = ContainerOf(type);
+    std::vector<char> object = StructOf(type, vector);
+    for (const Leaf& leaf : T().leaves(c.leaves)) {
+      const auto found = g_members.find({&type, g_description->IndexOf(leaf)});
+      if (!IsReal(leaf) || found == g_members.end() || leaf.bit + leaf.width > c.bytes * 8)
+        continue;
+      const std::vector<char> before = object;
+      for (const double v : {1 / 3.0, -1 / 3.0, 2 / 3.0, 0.1, 1.9, -1.9, 5.1, 1e-5}) {
+        const Value value =
+            g_description->ValueOf(leaf, 0, static_cast<double>(static_cast<float>(v)));
+        const absl::optional<uint64_t> raw = g_description->Encoded(leaf, value);
+        if (!raw) continue;  // out of range
+        Set(object.data(), *found->second, 0, v);
+        std::vector<uint8_t> packed(c.bytes);
+        type.pack(packed.data(), object.data());
+        ++g_figures["numbers rounded"];
+        const uint64_t got = decode::ReadBits(packed, leaf.bit, leaf.width);
+        if (got != *raw) {
+          Complain(absl::StrCat(type.name, ": ", found->second->path, " = ", v, " was packed as 0x",
+                                absl::Hex(got), ", not 0x", absl::Hex(*raw)));
+        }
+      }
+      object = before;
+    }
+  }
+}
+
 TEST(CTypes, UnpackingRecordsOfBytesGivesTheVectorsValues) {
   for (const ReadVector& vector : g_vectors) {
     const Type& type = *TypeOf(vector.container);

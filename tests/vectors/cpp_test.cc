@@ -660,6 +660,12 @@ std::vector<std::pair<uint64_t, double>> Edges(const Leaf& leaf, const Member& m
     } else if (leaf.type == tables::LeafType::kHalf) {
       edges = {{0, 65504}, {0, 65536}, {0, -65536}, {0, 1e10}};
     }
+    if (leaf.type != tables::LeafType::kFloat) {
+      // Between what the field can hold: rounded, and never from the very middle.
+      for (const double v : {1 / 3.0, -1 / 3.0, 2 / 3.0, 0.1, 1.9, -1.9, 5.1, 1e-5}) {
+        edges.push_back({0, v});
+      }
+    }
     for (const auto& limit : {item.min_real, item.max_real}) {
       if (!limit) continue;
       edges.push_back({0, *limit});
@@ -758,8 +764,9 @@ TEST(CppTypes, AValueThatDoesNotFitIsNamedAndNothingIsWritten) {
         std::string path = member->path;
         if (member->part[0] != 0) path = path.substr(path.find('.') + 1);
         const int list = packet->ListOf(at);
-        const bool named =
-            Names(e, path) || (list >= 0 && e.field == path && e.item == Packet::IndexIn(at));
+        // In an item, item is the item's index, unless the member is in a loop of its own.
+        const bool in_loop = e.field != nullptr && std::strstr(e.field, "[]") != nullptr;
+        const bool named = Names(e, path) && (list < 0 || in_loop || e.item == Packet::IndexIn(at));
         if (!e) {
           Complain(absl::StrCat(where, " does not fit, but was packed"));
         } else if (!named) {
