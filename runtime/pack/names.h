@@ -122,6 +122,14 @@ struct printer : visitor {
       number(static_cast<uint64_t>(v), member);
     }
   }
+  template <class V>
+  void positive(const V& v, unsigned bit, unsigned width, const char* member) {
+    uint(v, bit, width, member);
+  }
+  template <class V>
+  void bounded(const V& v, unsigned bit, unsigned width, const char* member, uint64_t, uint64_t) {
+    uint(v, bit, width, member);
+  }
   void sint(int64_t v, unsigned, unsigned, const char* member) {
     char digits[24];
     std::snprintf(digits, sizeof(digits), "%" PRId64, v);

@@ -1175,7 +1175,7 @@ constexpr unsigned total(const uint32_t* dw, unsigned count, unsigned bit, unsig
 constexpr unsigned total(const uint8_t* from, unsigned count, unsigned bit, unsigned width,
                          unsigned bias) {
   const uint32_t word = some_bytes{from, count}.word(bit / 32);
-  const uint64_t said = 4 * (uint64_t{cut(word, bit % 32, width)} + bias);
+  const uint64_t said = uint64_t{cut(word, bit % 32, width)} + bias;
   return said < count ? static_cast<unsigned>(said) : count;
 }
 
@@ -1381,8 +1381,7 @@ PS_INLINE uint64_t ps_twos_wide(int64_t v, unsigned width) { return (uint64_t)v 
 #ifdef NDEBUG
 // Only the hook is called.
 static inline PS_UNUSED void ps_expect(PS_UNUSED int fits, PS_UNUSED const char* field) {}
-static inline PS_UNUSED void ps_misfit(PS_UNUSED unsigned line, PS_UNUSED uint32_t at,
-                                       PS_UNUSED double v) {}
+static inline PS_UNUSED void ps_misfit(PS_UNUSED int line, PS_UNUSED int at, PS_UNUSED double v) {}
 #else
 #include <stdio.h>
 #include <stdlib.h>
@@ -1397,11 +1396,10 @@ static inline PS_UNUSED void ps_expect(int fits, const char* field) {
 }
 // line: of the generated header, where the field's name stands. (Names as strings would double what
 // the header costs to compile.) at: as ps_1's.
-static PS_UNUSED __attribute__((noinline, cold)) void ps_misfit(unsigned line, uint32_t at,
-                                                                double v) {
+static inline __attribute__((cold, unused)) void ps_misfit(int line, int at, double v) {
   fprintf(stderr,
-          "line %u of the packet header: value does not fit its field, bits %u to %u: %.17g\n",
-          line, at >> 8, (at >> 8) + (at & 255) - 1, v);
+          "line %d of the packet header: value does not fit its field, bits %d to %d: %.17g\n",
+          line, at >> 8, (at >> 8) + (at & 127) - 1, v);
   abort();
 }
 #endif
@@ -1427,9 +1425,9 @@ static inline PS_UNUSED void ps_fits_offset(uint64_t v, unsigned shift, unsigned
   __gen_validate_value(v);
   ps_expect((v & ~(ps_mask(width) << shift)) == 0, field);
 }
-PS_INLINE void ps_look(unsigned line, uint32_t v, uint32_t at) {
+PS_INLINE void ps_look(int line, uint32_t v, int at) {
   __gen_validate_value(v);
-  if (v >> (at & 255)) ps_misfit(line, at, v);
+  if (v >> (at & 127) || (v == 0 && at & 128)) ps_misfit(line, at, v);
 }
 #define PS_LOOK(v, at) ps_look(line, v, at)
 #else
@@ -1437,32 +1435,31 @@ PS_INLINE void ps_look(unsigned line, uint32_t v, uint32_t at) {
 #endif
 
 // Whole unsigned values of one dword, each with its place: its first bit in the packet and, as the
-// last two hexadecimal digits, its width. line: for the message if a value does not fit.
-PS_INLINE uint32_t ps_1(unsigned line, uint32_t a, uint32_t a_at) {
+// last two hexadecimal digits, its width, plus 0x80 if it must not be zero. line: for the message
+// if a value does not fit.
+PS_INLINE uint32_t ps_1(int line, uint32_t a, int a_at) {
   PS_LOOK(a, a_at);
   return a << (a_at >> 8 & 31);
 }
-PS_INLINE uint32_t ps_2(unsigned line, uint32_t a, uint32_t a_at, uint32_t b, uint32_t b_at) {
+PS_INLINE uint32_t ps_2(int line, uint32_t a, int a_at, uint32_t b, int b_at) {
   PS_LOOK(a, a_at);
   PS_LOOK(b, b_at);
   return a << (a_at >> 8 & 31) | b << (b_at >> 8 & 31);
 }
-PS_INLINE uint32_t ps_3(unsigned line, uint32_t a, uint32_t a_at, uint32_t b, uint32_t b_at,
-                        uint32_t c, uint32_t c_at) {
+PS_INLINE uint32_t ps_3(int line, uint32_t a, int a_at, uint32_t b, int b_at, uint32_t c,
+                        int c_at) {
   return ps_2(line, a, a_at, b, b_at) | ps_1(line, c, c_at);
 }
-PS_INLINE uint32_t ps_4(unsigned line, uint32_t a, uint32_t a_at, uint32_t b, uint32_t b_at,
-                        uint32_t c, uint32_t c_at, uint32_t d, uint32_t d_at) {
+PS_INLINE uint32_t ps_4(int line, uint32_t a, int a_at, uint32_t b, int b_at, uint32_t c, int c_at,
+                        uint32_t d, int d_at) {
   return ps_2(line, a, a_at, b, b_at) | ps_2(line, c, c_at, d, d_at);
 }
-PS_INLINE uint32_t ps_5(unsigned line, uint32_t a, uint32_t a_at, uint32_t b, uint32_t b_at,
-                        uint32_t c, uint32_t c_at, uint32_t d, uint32_t d_at, uint32_t e,
-                        uint32_t e_at) {
+PS_INLINE uint32_t ps_5(int line, uint32_t a, int a_at, uint32_t b, int b_at, uint32_t c, int c_at,
+                        uint32_t d, int d_at, uint32_t e, int e_at) {
   return ps_4(line, a, a_at, b, b_at, c, c_at, d, d_at) | ps_1(line, e, e_at);
 }
-PS_INLINE uint32_t ps_6(unsigned line, uint32_t a, uint32_t a_at, uint32_t b, uint32_t b_at,
-                        uint32_t c, uint32_t c_at, uint32_t d, uint32_t d_at, uint32_t e,
-                        uint32_t e_at, uint32_t f, uint32_t f_at) {
+PS_INLINE uint32_t ps_6(int line, uint32_t a, int a_at, uint32_t b, int b_at, uint32_t c, int c_at,
+                        uint32_t d, int d_at, uint32_t e, int e_at, uint32_t f, int f_at) {
   return ps_4(line, a, a_at, b, b_at, c, c_at, d, d_at) | ps_2(line, e, e_at, f, f_at);
 }
 
@@ -1495,7 +1492,7 @@ PS_INLINE uint32_t ps_sfixed(float v, unsigned fraction, unsigned width) {
 }
 
 // The same, with the value's place and the line as ps_1 takes them. The bits are not yet shifted.
-PS_INLINE uint32_t ps_sint(PS_UNUSED unsigned line, int32_t v, uint32_t at) {
+PS_INLINE uint32_t ps_sint(PS_UNUSED int line, int32_t v, int at) {
 #ifdef PS_CHECKS
   __gen_validate_value(v);
   if ((((uint64_t)(int64_t)v + ((uint64_t)1 << ((at & 255) - 1))) & ~ps_mask(at & 255)) != 0) {
@@ -1504,15 +1501,14 @@ PS_INLINE uint32_t ps_sint(PS_UNUSED unsigned line, int32_t v, uint32_t at) {
 #endif
   return ps_twos(v, at & 255);
 }
-PS_INLINE uint32_t ps_ufixed_in(PS_UNUSED unsigned line, float v, PS_UNUSED uint32_t at,
-                                unsigned fraction) {
+PS_INLINE uint32_t ps_ufixed_in(PS_UNUSED int line, float v, PS_UNUSED int at, unsigned fraction) {
 #ifdef PS_CHECKS
   __gen_validate_value(v);
   if (!ps_is_in(v, fraction, 0, (double)ps_mask(at & 255))) ps_misfit(line, at, v);
 #endif
   return ps_ufixed(v, fraction);
 }
-PS_INLINE uint32_t ps_sfixed_in(PS_UNUSED unsigned line, float v, uint32_t at, unsigned fraction) {
+PS_INLINE uint32_t ps_sfixed_in(PS_UNUSED int line, float v, int at, unsigned fraction) {
 #ifdef PS_CHECKS
   const double half = (double)((uint64_t)1 << ((at & 255) - 1));
   __gen_validate_value(v);

@@ -6,8 +6,10 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <string>
 
 #include "packsmith/gfx9.h"
+#include "packsmith/gfx9_names.h"
 
 namespace packsmith {
 namespace {
@@ -152,6 +154,13 @@ TYPED_TEST(EdgesTest, EverythingThatUnpacksGetsTheSameVerdict) {
     const TypeParam packet = TypeParam::unpack(dw);
     ExpectSameVerdict(packet);
   }
+}
+
+// Members with bounds have visitor methods of their own, which printing must not forget.
+TEST(Printing, ShowsMembersThatHaveBounds) {
+  const std::string text = to_text(gfx9::VERTEX_BUFFER_STATE{.buffer_pitch = 77, .mocs = 4});
+  EXPECT_NE(text.find(": 77"), std::string::npos) << text;
+  EXPECT_NE(text.find("MOCS: 4"), std::string::npos) << text;
 }
 
 }  // namespace
