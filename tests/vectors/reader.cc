@@ -2,6 +2,8 @@
 
 #include <rapidjson/document.h>
 
+#include <cstddef>
+
 #include "absl/status/status.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/numbers.h"
@@ -45,7 +47,10 @@ bool ParseLine(absl::string_view line, ReadVector& vector) {
   vector.what = json["case"].GetString();
   const std::string bytes = absl::HexStringToBytes(json["packed"].GetString());
   vector.packed.assign(bytes.begin(), bytes.end());
-  for (const auto& field : json["fields"].GetObject()) {
+  const rapidjson::Value& fields = json["fields"];
+  // By index: C++20's clang does not take these iterators' comparison.
+  for (rapidjson::SizeType i = 0; i < fields.MemberCount(); ++i) {
+    const auto& field = *(fields.MemberBegin() + static_cast<ptrdiff_t>(i));
     Number number;
     if (!ParseNumber(field.value, number)) return false;
     vector.fields.emplace_back(field.name.GetString(), number);
