@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
@@ -38,7 +39,9 @@ tables::Tables Described(const char* path) {
     std::fprintf(stderr, "run this from the workspace's root: %s\n", status.ToString().c_str());
     std::exit(1);
   }
-  const auto* block = new std::vector<uint64_t>(model::WriteTables(loaded.model));
+  // As long as the program lives, and where a leak checker finds it.
+  static auto& blocks = *new std::deque<std::vector<uint64_t>>;
+  const std::vector<uint64_t>* block = &blocks.emplace_back(model::WriteTables(loaded.model));
   return *tables::Tables::Open(
       {reinterpret_cast<const uint8_t*>(block->data()), block->size() * sizeof(uint64_t)});
 }
