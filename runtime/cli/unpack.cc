@@ -59,7 +59,7 @@ Examples:
   echo 7a000004 00100000 0 0 0 0 | unpack --gen=gfx9 -
   unpack --xml=mygpu.xml hang.core            with a description of your own
 
-unpack [options] FILE...      FILE is a GPU core dump (ELF), a bare batch or words of hex text, plain
+unpack [options] FILE...      FILE is a dump of GPU memory, a bare batch or words of hex text, plain
                               or packed (gzip, zstd): that is found out. - is standard input.
 
 What is shown:
@@ -83,7 +83,8 @@ What is read:
   --engine=NAME         engine of a bare batch (default: render)
   --address=A           GPU address of a bare batch, in hexadecimal
   --stream=NAME         which of the generation's streams a bare batch is
-  --input=FORMAT        what the input is, where that is found out wrongly: @INPUTS@
+  --input=FORMAT        what the input is, where that is found out wrongly:
+                        @INPUTS@
   --xml=FILE            decode with this description instead of a built-in one
 
 Where it goes:

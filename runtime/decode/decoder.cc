@@ -51,6 +51,7 @@ Decoder::Decoder(const tables::Tables& tables, Sink& sink, const Options& option
       sink_(sink),
       options_(options),
       actions_(tables.containers().size()),
+      checks_(tables),
       drawn_(tables.data_kinds().size()) {
   for (const tables::Draw& draw : tables.draws()) {
     drawn_[draw.data] = true;
@@ -107,7 +108,7 @@ Decoder::Decoder(const tables::Tables& tables, Sink& sink, const Options& option
   }
   // What a packet's structures ask for, the packet asks for. Deeper ones than the bound are not
   // read.
-  for (uint32_t depth = 0; depth < options_.deepest_pointer; ++depth) {
+  for (uint32_t depth = 0; depth < options_.deepest_pointer && !options_.brief; ++depth) {
     bool changed = false;
     for (size_t i = 0; i < actions_.size(); ++i) {
       if (actions_[i].asks_state) continue;
@@ -605,6 +606,7 @@ uint64_t Decoder::Unknown(uint32_t stream, uint64_t engines, const Frame& frame,
 
 void Decoder::CheckFields(const tables::Container& container, absl::Span<const uint8_t> bytes,
                           uint64_t length) {
+  if (bytes.size() == length && checks_.Passes(container, bytes)) return;
   if (bytes.size() < length) {
     AddFault(FaultKind::kTruncated, bytes.size() * 8, (length - bytes.size()) * 8, 0,
              absl::StrCat("the memory ends ", length - bytes.size(), " bytes too early"));

@@ -15,6 +15,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/types/optional.h"
+#include "runtime/decode/field_checks.h"
 #include "runtime/decode/fields.h"
 #include "runtime/decode/overlay.h"
 #include "runtime/decode/record.h"
@@ -242,6 +243,7 @@ class Decoder {
   Sink& sink_;
   Options options_;
   std::vector<Actions> actions_;
+  FieldChecks checks_;
   // By container: Mark.
   std::vector<uint8_t> marks_;
   // Few: one for each stream and engine that a dump uses. Remembering is no change that shows.

@@ -19,9 +19,10 @@ namespace packsmith::decode {
 struct FieldName {
   absl::string_view part;
   int64_t part_index = -1;
-  absl::string_view head;
+  // Their lengths are found out where they are written: most who visit fields want no names.
+  const char* head = "";
   int64_t index = -1;
-  absl::string_view tail;
+  const char* tail = "";
 };
 
 void AppendFieldName(const FieldName& name, std::string& to);
@@ -83,9 +84,9 @@ void VisitLeaves(absl::Span<const tables::Leaf> leaves, const tables::Tables& ta
     if (bit >= record_bits) continue;
     FieldAt at;
     at.name = prefix;
-    at.name.head = tables.string(leaf.name);
+    at.name.head = tables.string(leaf.name).data();
     at.name.index = index;
-    at.name.tail = tables.string(leaf.name_suffix);
+    at.name.tail = tables.string(leaf.name_suffix).data();
     at.leaf = &leaf;
     at.bit = bit;
     at.cut = bit + leaf.width > record_bits;

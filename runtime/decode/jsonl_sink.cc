@@ -226,9 +226,9 @@ class JsonlSink : public Sink {
       name.part = tables_->string(part->name);
       name.part_index = part_index;
     }
-    name.head = tables_->string(field.leaf->name);
+    name.head = tables_->string(field.leaf->name).data();
     name.index = index;
-    name.tail = tables_->string(field.leaf->name_suffix);
+    name.tail = tables_->string(field.leaf->name_suffix).data();
     name_.clear();
     AppendFieldName(name, name_);
     out_.Put("{\"name\":");

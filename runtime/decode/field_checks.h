@@ -1,0 +1,69 @@
+// Whether a record can have faults in its fields, found out a dword at a time.
+#ifndef PACKSMITH_RUNTIME_DECODE_FIELD_CHECKS_H_
+#define PACKSMITH_RUNTIME_DECODE_FIELD_CHECKS_H_
+
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "runtime/decode/value.h"
+#include "runtime/tables/tables.h"
+
+namespace packsmith::decode {
+
+// Nearly all records are without faults; those pass here, and the others are looked at field by
+// field. Made for each container when its first record comes.
+class FieldChecks {
+ public:
+  explicit FieldChecks(const tables::Tables& tables)
+      : tables_(tables), checks_(tables.containers().size()) {}
+
+  // True: no field of the record is wrong. False: one may be. `bytes` are all that the record has.
+  bool Passes(const tables::Container& container, absl::Span<const uint8_t> bytes) {
+    std::unique_ptr<Checks>& checks =
+        checks_[static_cast<size_t>(&container - tables_.containers().data())];
+    if (checks == nullptr) checks = Make(container);
+    if (!checks->usable || bytes.size() < checks->bytes) return false;
+    uint32_t wrong = 0;
+    for (const Word& word : checks->words) {
+      uint32_t bits = 0;
+      std::memcpy(&bits, bytes.data() + word.offset, 4);
+      wrong |= (bits ^ word.value) & word.mask;
+    }
+    if (wrong != 0) return false;
+    for (const Limit& limit : checks->limits) {
+      const uint64_t raw = ReadBits(bytes, limit.bit, limit.width);
+      if (raw < limit.least || raw > limit.most) return false;
+    }
+    return true;
+  }
+
+ private:
+  // What reserved and forced bits must be.
+  struct Word {
+    uint32_t offset;  // bytes
+    uint32_t mask;
+    uint32_t value;
+  };
+  struct Limit {
+    uint32_t bit, width;
+    uint64_t least, most;  // of the bits
+  };
+  struct Checks {
+    bool usable = false;
+    uint64_t bytes = 0;
+    std::vector<Word> words;
+    std::vector<Limit> limits;
+  };
+
+  std::unique_ptr<Checks> Make(const tables::Container& container) const;
+
+  const tables::Tables& tables_;
+  std::vector<std::unique_ptr<Checks>> checks_;
+};
+
+}  // namespace packsmith::decode
+
+#endif  // PACKSMITH_RUNTIME_DECODE_FIELD_CHECKS_H_

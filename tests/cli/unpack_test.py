@@ -1,0 +1,290 @@
+#!/usr/bin/python3
+"""unpack as a program."""
+
+import json
+import os
+import pathlib
+import pty
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+UNPACK = os.path.abspath(sys.argv.pop(1))
+CAPTURES = pathlib.Path("tests/data/captures/skl-gl-basic").absolute()
+CORES = sorted(str(p) for p in CAPTURES.glob("*.core.zst"))
+END = 0x05000000  # MI_BATCH_BUFFER_END
+UNKNOWN = 0xE0000001
+
+
+def run(*arguments, stdin=b"", env=None):
+    environment = {"PATH": os.environ.get("PATH", "/bin:/usr/bin"), **(env or {})}
+    return subprocess.run(
+        [UNPACK, *arguments], input=stdin, capture_output=True, env=environment, check=False
+    )
+
+
+def text(*arguments, **more):
+    return run(*arguments, **more).stdout.decode()
+
+
+def words(*values):
+    return struct.pack(f"<{len(values)}I", *values)
+
+
+class UnpackTest(unittest.TestCase):
+    def setUp(self):
+        self.directory = tempfile.TemporaryDirectory()
+        self.addCleanup(self.directory.cleanup)
+
+    def file(self, name, content=b""):
+        path = os.path.join(self.directory.name, name)
+        with open(path, "wb") as file:
+            file.write(content)
+        return path
+
+    def test_exit_code_is_0_where_all_is_decoded(self):
+        self.assertEqual(run(*CORES).returncode, 0)
+
+    def test_exit_code_is_1_where_dwords_are_unknown(self):
+        batch = self.file("b", words(UNKNOWN, END))
+        self.assertEqual(run("--gen=gfx9", batch).returncode, 1)
+        self.assertEqual(run("--gen=gfx9", "--format=stats", batch).returncode, 1)
+
+    def test_exit_code_is_1_where_a_file_is_missing_and_the_others_are_shown(self):
+        done = run("nothing.core", CORES[0])
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(b"nothing.core", done.stderr)
+        self.assertIn(b"3DPRIMITIVE", done.stdout)
+
+    def test_exit_code_is_2_for_wrong_usage_and_the_message_names_it(self):
+        for wrong in (["--frmat=text", CORES[0]], [], ["--format=xml", CORES[0]],
+                      ["--address=zz", CORES[0]], ["--address=5..2", CORES[0]],
+                      ["--draw=0", CORES[0]], ["--draw=1000", CORES[0]],
+                      ["--fail-on=weather", CORES[0]], ["--gen=gfx99", CORES[0]],
+                      ["--format=stats", "--fail-on=fault", CORES[0]]):
+            done = run(*wrong)
+            self.assertEqual(done.returncode, 2, wrong)
+            self.assertTrue(done.stderr.startswith(b"unpack: "), wrong)
+            self.assertEqual(done.stdout, b"", wrong)
+
+    def test_fail_on_makes_faults_count(self):
+        # Bit 62 of 3DSTATE_PS_EXTRA is reserved.
+        batch = self.file("b", words(0x784F0000, 0x40000000, END))
+        self.assertEqual(run("--gen=gfx9", batch).returncode, 0)
+        self.assertEqual(run("--gen=gfx9", "--fail-on=reserved", batch).returncode, 1)
+        self.assertEqual(run("--gen=gfx9", "--fail-on=range,fault", batch).returncode, 1)
+        self.assertEqual(run("--gen=gfx9", "--fail-on=range", batch).returncode, 0)
+        self.assertEqual(run("--gen=gfx9", "--strict", batch).returncode, 1)
+
+    def test_help_begins_with_examples_and_names_every_format_of_input(self):
+        done = run("--help")
+        self.assertEqual(done.returncode, 0)
+        help_text = done.stdout.decode()
+        self.assertLess(help_text.index("Examples:"), help_text.index("--format=FORMAT"))
+        self.assertIn("elf", help_text)
+        self.assertNotIn("@", help_text)
+        self.assertLessEqual(max(len(line) for line in help_text.splitlines()), 100)
+
+    def test_the_text_begins_with_what_the_dumps_have_in_all(self):
+        lines = text(*CORES).splitlines()
+        self.assertTrue(lines[0].startswith("device  Intel Gfx9"))
+        self.assertIn("5 submissions", lines[1])
+        self.assertIn("all of it decoded", lines[1])
+        summary = lines[-1]
+        for what in ("939 packets", "44 draws"):
+            self.assertIn(what, lines[1])
+            self.assertIn(what, summary)
+
+    def test_the_overview_says_what_is_not_decoded_and_where(self):
+        batch = self.file("b", words(END, END))
+        self.assertIn("all of it decoded", text("--gen=gfx9", batch))
+        batch = self.file("b", words(0, UNKNOWN, END))
+        line = text("--gen=gfx9", "--address=0x1000", batch).splitlines()[1]
+        self.assertIn("not decoded: 1 dword, first at 0x1004", line)
+
+    def test_filter_takes_globs_in_any_case_and_shows_what_they_lead_to(self):
+        shown = text("--filter=3dstate_blend_*pointers,nothing", CORES[0])
+        packets = [line for line in shown.splitlines() if line.startswith("0x")]
+        self.assertTrue(packets)
+        for line in packets:
+            self.assertIn("3DSTATE_BLEND_STATE_POINTERS", line)
+        self.assertIn("  BLEND_STATE  ", shown)
+
+    def test_filter_finds_structures_of_packets_that_are_not_shown(self):
+        shown = text("--filter=BLEND_STATE", CORES[0])
+        self.assertIn("  BLEND_STATE  ", shown)
+        self.assertNotIn("3DSTATE_BLEND_STATE_POINTERS", shown)
+
+    def test_filter_works_in_every_format(self):
+        names = text("--format=names", "--filter=3DPRIMITIVE", "--no-offsets", CORES[0])
+        self.assertEqual(names.count("3DPRIMITIVE\n"), 12)
+        self.assertEqual(len(names.splitlines()), 13)
+        stats = text("--format=stats", "--filter=3DPRIMITIVE", CORES[0])
+        self.assertEqual(stats.splitlines()[1].split()[0], "12")
+        records = [json.loads(line) for line in text(
+            "--format=jsonl", "--filter=3DPRIMITIVE", CORES[0]).splitlines()]
+        self.assertEqual(sum(r["type"] == "packet" for r in records), 12)
+
+    def test_address_range_shows_what_lies_there(self):
+        batch = self.file("b", words(0, 0, 0x7A000004, 0, 0, 0, 0, 0, END))
+        shown = text("--gen=gfx9", "--address=0x4..0xc", "--hide-zero", batch)
+        self.assertIn("0x000000000008  PIPE_CONTROL", shown)
+        self.assertIn("0x000000000004  MI_NOOP", shown)
+        self.assertNotIn("MI_BATCH_BUFFER_END", shown)
+
+    def test_a_single_address_is_where_a_bare_batch_lies(self):
+        batch = self.file("b", words(END))
+        self.assertIn("0x000000001000  MI_BATCH_BUFFER_END",
+                      text("--gen=gfx9", "--address=0x1000", batch))
+
+    def test_draw_shows_one_draw_and_the_last_of_each_state_before_it(self):
+        shown = text("--draw=2", *CORES).splitlines()
+        packets = [line.split()[1] for line in shown if line.startswith("0x")]
+        self.assertEqual(packets.count("3DPRIMITIVE"), 1)
+        self.assertEqual(packets[-1], "3DPRIMITIVE")
+        self.assertIn("STATE_BASE_ADDRESS", packets)
+        self.assertEqual(sum(line.startswith("submission ") for line in shown), 1)
+
+    def test_equal_packets_of_one_dword_are_shown_once(self):
+        batch = self.file("b", words(0, 0, 0, END))
+        shown = text("--gen=gfx9", batch)
+        self.assertIn("MI_NOOP  1 dword, 3 times, the last at 0x8", shown)
+        self.assertEqual(shown.count("MI_NOOP"), 1)
+
+    def test_no_offsets_gives_the_same_text_wherever_a_batch_lay(self):
+        batch = self.file("b", words(0, 0, 0x7A000004, 0, 0, 0, 0, 0, UNKNOWN, END))
+        for form in ("text", "names"):
+            one, other = (text("--gen=gfx9", "--no-offsets", f"--format={form}",
+                               f"--address={place}", batch) for place in ("0x1000", "0x22000"))
+            self.assertEqual(one, other)
+            self.assertIn("PIPE_CONTROL", one)
+
+    def test_addresses_name_the_buffer_that_holds_them(self):
+        self.assertRegex(text(CORES[0]), r"Address +0xfffefffff060  in bo3\+0x60\n")
+
+    def test_standard_input_is_read_as_any_file(self):
+        with open(CORES[0], "rb") as file:
+            content = file.read()
+        self.assertEqual(run("-", stdin=content).stdout, run(CORES[0]).stdout)
+
+    def test_a_pipe_among_several_inputs_is_read_once(self):
+        read, write = os.pipe()
+        with os.fdopen(write, "wb") as file:
+            file.write(words(END))
+        done = subprocess.run(
+            [UNPACK, "--gen=gfx9", f"/dev/fd/{read}", self.file("b", words(END))],
+            capture_output=True, pass_fds=[read], check=False)
+        os.close(read)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(b"2 packets", done.stdout)
+
+    def test_output_appears_whole_or_not_at_all(self):
+        place = os.path.join(self.directory.name, "out.txt")
+        self.assertEqual(run(f"--output={place}", CORES[0]).stdout, b"")
+        with open(place, "rb") as file:
+            self.assertEqual(file.read(), run(CORES[0]).stdout)
+        place = os.path.join(self.directory.name, "none.txt")
+        self.assertNotEqual(run("-o", place, "nothing.core").returncode, 0)
+        self.assertFalse(os.path.exists(place))
+
+    def test_a_reader_that_goes_away_is_no_error(self):
+        process = subprocess.Popen([UNPACK, *CORES], stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE)
+        process.stdout.read(10)
+        process.stdout.close()
+        self.assertEqual(process.stderr.read(), b"")
+        process.stderr.close()
+        self.assertEqual(process.wait(), 0)
+
+    def test_a_full_disk_is_an_error(self):
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run([UNPACK, CORES[0]], stdout=full, stderr=subprocess.PIPE,
+                                  check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(b"standard output", done.stderr)
+
+    def test_colours_come_on_a_terminal_unless_somebody_says_no(self):
+        def on_terminal(*arguments, **env):
+            parent, child = pty.openpty()
+            with subprocess.Popen([UNPACK, *arguments, self.file("b", words(END))], stdout=child,
+                                  env={"PATH": "/bin:/usr/bin", **env}) as process:
+                os.close(child)
+                shown = b""
+                while True:
+                    try:
+                        piece = os.read(parent, 65536)
+                    except OSError:
+                        break
+                    if not piece:
+                        break
+                    shown += piece
+                process.wait()
+            os.close(parent)
+            return shown
+
+        self.assertIn(b"\x1b[", on_terminal("--gen=gfx9", "--no-pager", TERM="xterm"))
+        self.assertNotIn(b"\x1b", on_terminal("--gen=gfx9", "--no-pager", TERM="dumb"))
+        self.assertNotIn(b"\x1b", on_terminal("--gen=gfx9", "--no-pager", TERM="xterm",
+                                              NO_COLOR="1"))
+        self.assertNotIn(b"\x1b", run("--gen=gfx9", self.file("b", words(END))).stdout)
+        self.assertIn(b"\x1b", run("--gen=gfx9", "--color=always",
+                                   self.file("b", words(END))).stdout)
+        self.assertIn(b"paged: device", on_terminal("--gen=gfx9", TERM="xterm",
+                                                    PAGER="sed 's/.*device/paged: device/'",
+                                                    NO_COLOR="1"))
+
+    def test_kernels_are_written_once_each(self):
+        place = os.path.join(self.directory.name, "kernels")
+        self.assertEqual(run(f"--kernels={place}", *CORES).returncode, 0)
+        names = sorted(os.listdir(place))
+        self.assertIn("pixel-0xffffb000-simd8.bin", names)
+        self.assertEqual(os.path.getsize(os.path.join(place, "pixel-0xffffb000-simd8.bin")), 152)
+
+    def test_a_disassemblers_words_stand_below_the_kernel(self):
+        shown = text("--disassembler=echo 'size:' $(wc -c < {}); false", CORES[0])
+        self.assertIn("      size: 152\n", shown)
+        self.assertIn("ended with exit code 1", shown)
+
+    def test_follow_says_which_pointers_are_followed(self):
+        everything, batches = text(CORES[0]), text("--follow=batches", CORES[0])
+        self.assertIn("BLEND_STATE  17", everything)
+        self.assertNotIn("BLEND_STATE  17", batches)
+        self.assertNotIn("BLEND_STATE  17", text("--follow=none", CORES[0]))
+
+    def test_a_core_of_two_gigabytes_needs_little_memory(self):
+        note = b"packsmith\0\0\0"
+        def entry(kind, value):
+            content = json.dumps(value).encode()
+            return (struct.pack("<3I", 10, len(content), kind) + note + content +
+                    b"\0" * (-len(content) % 4))
+        notes = (entry(0x50530001, {"family": "intel", "generation": "gfx9"}) +
+                 entry(0x50530002, {"index": 0, "engine": "render", "space": 0,
+                                    "batch_address": "0x1000", "batch_length": 64}))
+        size = 2 << 30
+        batch = words(*[0] * 15, END)
+        begin = 64 + 3 * 56
+        header = b"\x7fELF\2\1\1" + b"\0" * 9 + struct.pack(
+            "<HHIQQQIHHHHHH", 4, 205, 1, 0, 64, 0, 0, 64, 56, 3, 0, 0, 0)
+        page = 1 << 16
+        headers = struct.pack("<IIQQQQQQ", 4, 0, begin, 0, 0, len(notes), len(notes), 4)
+        headers += struct.pack("<IIQQQQQQ", 1, 6, begin + len(notes), 0x1000, 0, len(batch),
+                               len(batch), 4)
+        headers += struct.pack("<IIQQQQQQ", 1, 6, page, 0x100000000, 0, size, size, 4)
+        path = self.file("big.core", header + headers + notes + batch)
+        os.truncate(path, page + size)
+        for form in ("text", "stats", "jsonl"):
+            process = subprocess.Popen([UNPACK, f"--format={form}", path],
+                                       stdout=subprocess.PIPE)
+            shown = process.stdout.read()
+            process.stdout.close()
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = status
+            self.assertEqual(status, 0, shown)
+            self.assertIn(b"MI_BATCH_BUFFER_END", shown)
+            self.assertLess(usage.ru_maxrss, 100 * 1024)  # KiB
+
+
+if __name__ == "__main__":
+    unittest.main()
