@@ -34,6 +34,17 @@ enum class FieldType {
 // What a packet makes the hardware do, for those who count or look for draws.
 enum class Role { kOther, kDraw, kDispatch };
 
+// As in runtime/tables/tables.h.
+enum class Meaning : uint16_t {
+  kNone,
+  kRingHead,
+  kRingTail,
+  kActiveHead,
+  kBatchHead,
+  kHeader,
+  kFaultAddress,
+};
+
 // Text from an attribute that is understood only when the whole file is known.
 struct Deferred {
   std::string text;
@@ -188,6 +199,8 @@ struct Item {
   FieldRef writes_ref;
   Deferred writes_memory, writes_when;
   FieldRef stores_ref;
+  Meaning meaning = Meaning::kNone;  // of a register's field
+  uint32_t meaning_at = 0;           // the bit of the number that the value begins at
   Condition stores_condition;
 
   // Reserved.
@@ -255,6 +268,7 @@ struct Container {
   Deferred stream_name;
   int stream = -1;
   Role role = Role::kOther;
+  std::string dumped_as;  // names of a register in error states, separated by spaces
   Deferred like;
   uint32_t register_offset = 0;
   std::vector<Item> items;  // in XML order
@@ -276,6 +290,14 @@ struct Container {
 struct Engine {
   std::string name;
   std::string aliases;
+  std::string doc;
+  Location where;
+};
+
+struct Platform {
+  std::string name;
+  std::string title;
+  std::vector<uint32_t> pci_ids;
   std::string doc;
   Location where;
 };
@@ -343,6 +365,7 @@ struct Model {
   std::string digest;               // 16 hex digits over the text of all inputs
   std::vector<std::string> inputs;  // paths, the file itself first
   std::vector<Engine> engines;
+  std::vector<Platform> platforms;
   std::vector<Space> spaces;
   std::vector<Base> bases;
   std::vector<DataKind> data_kinds;

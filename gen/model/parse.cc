@@ -322,6 +322,12 @@ class Parser {
     if (model_.c_prefix.empty()) model_.c_prefix = absl::AsciiStrToUpper(default_namespace);
     CheckIdentifier(root, "namespace", model_.cpp_namespace);
     CheckIdentifier(root, "prefix", model_.c_prefix);
+    if (!IsCppNamespace(model_.cpp_namespace)) {
+      Problem(Code::kNameCollision,
+              At(root, root.attribute("namespace") ? "namespace" : "generation"),
+              absl::StrCat("packsmith::", model_.cpp_namespace,
+                           " cannot be a namespace: the name is taken; set namespace=\"…\""));
+    }
     if (root.attribute("unit") || !heir) {
       model_.byte_unit = Word(root, "unit", {"dword", "byte"}) == 1;
     }
@@ -359,6 +365,8 @@ class Parser {
       Engine engine{Required(node, "name"), Text(node, "aliases"), {}, At(node)};
       Children(node, engine);
       Declare(model_.engines, std::move(engine), "engine");
+    } else if (name == "platform") {
+      ParsePlatform(node);
     } else if (name == "space") {
       Allow(node, {"name", "number"});
       Required(node, "number");
@@ -417,6 +425,23 @@ class Parser {
     } else if (!Words(node, model_)) {
       Unknown(node, root);
     }
+  }
+
+  void ParsePlatform(pugi::xml_node node) {
+    Allow(node, {"name", "title", "pci"});
+    Platform platform{Required(node, "name"), Text(node, "title"), {}, {}, At(node)};
+    for (const absl::string_view id :
+         absl::StrSplit(Text(node, "pci"), absl::ByAnyChar(" \n\t"), absl::SkipEmpty())) {
+      uint32_t number = 0;
+      if (!absl::StartsWith(id, "0x") || !absl::SimpleHexAtoi(id, &number) || number > 0xffff) {
+        Problem(Code::kBadNumber, At(node, "pci"),
+                absl::StrCat("\"", id, "\" is no PCI device id: 0x and up to four hex digits"));
+        continue;
+      }
+      platform.pci_ids.push_back(number);
+    }
+    Children(node, platform);
+    Declare(model_.platforms, std::move(platform), "platform");
   }
 
   void ParseUnknown(pugi::xml_node node, Stream& stream) {
@@ -604,7 +629,7 @@ class Parser {
         Allow(node, {"name", "alias", "dwords", "bytes", "like", "amend"});
         break;
       case ContainerKind::kRegister:
-        Allow(node, {"name", "alias", "dwords", "bytes", "offset", "like", "amend"});
+        Allow(node, {"name", "alias", "dwords", "bytes", "offset", "dumped-as", "like", "amend"});
         break;
     }
     const size_t errors = diagnostics_.errors();
@@ -659,6 +684,7 @@ class Parser {
       Required(node, "offset");
       container.register_offset = Small(node, "offset", 0, 0x7fffffff);
     }
+    if (node.attribute("dumped-as")) container.dumped_as = Text(node, "dumped-as");
     bool variants_cleared = false, parts_cleared = false, flows_cleared = false;
     bool relations_cleared = false, draws_cleared = false;
     // What an heir says of variants, parts, flows or relations replaces all that it inherited of
@@ -924,9 +950,9 @@ class Parser {
   }
 
   void ParseField(pugi::xml_node node, Item& item) {
-    Allow(node, {"name",    "alias",    "dword", "bits",   "type",    "default", "forced",
-                 "minus",   "shift",    "log2",  "groups", "align",   "min",     "max",
-                 "nonzero", "multiple", "unit",  "prefix", "overlap", "high",    "names"});
+    Allow(node, {"name",  "alias",  "dword",   "bits",  "type",  "default", "forced",  "minus",
+                 "shift", "log2",   "groups",  "align", "min",   "max",     "nonzero", "multiple",
+                 "unit",  "prefix", "overlap", "high",  "names", "means",   "at"});
     item.name = Required(node, "name");
     item.alias = Identifier(node);
     ParseBits(node, item);
@@ -954,6 +980,12 @@ class Parser {
     item.default_text = Later(node, "default");
     item.high_text = Later(node, "high");
     item.names = Later(node, "names");
+    item.meaning_at = Small(node, "at", 0, 63);
+    if (node.attribute("means")) {
+      item.meaning = static_cast<Meaning>(1 + Word(node, "means",
+                                                   {"ring-head", "ring-tail", "active-head",
+                                                    "batch-head", "header", "fault-address"}));
+    }
     ParseRange(node, item);
     for (const pugi::xml_node child : node.children()) {
       const absl::string_view what = child.name();

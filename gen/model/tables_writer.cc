@@ -29,6 +29,13 @@ class Writer {
     for (const Container& c : model_.containers) Leaves(c);
     for (size_t i = 0; i < model_.containers.size(); ++i) Rest(i);
     Streams();
+    for (const Platform& p : model_.platforms) {
+      platforms_.push_back({String(p.name),
+                            String(p.title),
+                            {static_cast<uint32_t>(pci_ids_.size()),
+                             static_cast<uint32_t>(p.pci_ids.size())}});
+      pci_ids_.insert(pci_ids_.end(), p.pci_ids.begin(), p.pci_ids.end());
+    }
     for (const Engine& e : model_.engines) engines_.push_back({String(e.name), String(e.aliases)});
     for (const DataKind& kind : model_.data_kinds) {
       const auto first = static_cast<uint32_t>(instructions_.size());
@@ -302,7 +309,7 @@ class Writer {
     out.draw = c.draws.empty() ? t::kNone : AddDraw(c.draws[0], self);
     containers_.push_back(out);
     if (c.kind == ContainerKind::kRegister) {
-      registers_.push_back({c.register_offset, static_cast<uint32_t>(i)});
+      registers_.push_back({c.register_offset, static_cast<uint32_t>(i), String(c.dumped_as)});
     }
   }
 
@@ -314,7 +321,8 @@ class Writer {
                        item.forced || item.min || item.max || !item.points.empty() ||
                        !item.sets.empty() || item.writes_ref.field != nullptr ||
                        !item.unit.empty() || item.high.kind != Expression::Kind::kNone ||
-                       item.stores_ref.field != nullptr || !item.elements.empty();
+                       item.stores_ref.field != nullptr || !item.elements.empty() ||
+                       item.meaning != Meaning::kNone;
       if (!any) continue;
       const Asker asker{&f, flat[i].scope, flat[i].index};
       t::Extra extra{};
@@ -339,6 +347,8 @@ class Writer {
       extra.stores_leaf =
           item.stores_ref.field == nullptr ? t::kNone : Find(item.stores_ref, asker);
       extra.stores_when = AddCondition(item.stores_condition, asker);
+      extra.meaning = static_cast<t::Meaning>(item.meaning);
+      extra.meaning_at = static_cast<uint16_t>(item.meaning_at);
       extra.element = item.elements.empty() ? t::kNone : AddElement(item.elements[0], asker);
       leaves_[first + i].extra = static_cast<uint32_t>(extras_.size());
       extras_.push_back(extra);
@@ -502,6 +512,8 @@ class Writer {
     header.relations = Append(relations_);
     header.streams = Append(streams_);
     header.unknown = Append(unknown_);
+    header.platforms = Append(platforms_);
+    header.pci_ids = Append(pci_ids_);
     header.groups = Append(groups_);
     header.opcodes = Append(opcodes_);
     header.engines = Append(engines_);
@@ -550,6 +562,8 @@ class Writer {
   std::vector<t::OpcodeGroup> groups_;
   std::vector<t::Opcode> opcodes_;
   std::vector<t::Engine> engines_;
+  std::vector<t::Platform> platforms_;
+  std::vector<uint32_t> pci_ids_;
   std::vector<t::Base> bases_;
   std::vector<t::Space> spaces_;
   std::vector<t::RegisterEntry> registers_;

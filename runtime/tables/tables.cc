@@ -30,6 +30,8 @@ class Checker {
     Array<Relation>("relations", h_.relations);
     Array<Stream>("streams", h_.streams);
     Array<UnknownLength>("unknown lengths", h_.unknown);
+    Array<Platform>("platforms", h_.platforms);
+    Array<uint32_t>("PCI ids", h_.pci_ids);
     Array<OpcodeGroup>("opcode groups", h_.groups);
     Array<Opcode>("opcodes", h_.opcodes);
     Array<Engine>("engines", h_.engines);
@@ -109,6 +111,7 @@ class Checker {
       Index(extra.stores_leaf, h_.leaves, true);
       Index(extra.stores_when, h_.conditions, true);
       Index(extra.element, h_.elements, true);
+      if (static_cast<uint32_t>(extra.meaning) >= kMeanings || extra.meaning_at > 63) Fail("a meaning out of range", extra.unit);
       String(extra.unit);
     }
     for (const Enum& e : All<Enum>(h_.enums)) {
@@ -217,6 +220,12 @@ class Checker {
     for (const Space& s : All<Space>(h_.spaces)) String(s.name);
     for (const RegisterEntry& r : All<RegisterEntry>(h_.registers)) {
       Index(r.container, h_.containers, false);
+      String(r.dumped_as);
+    }
+    for (const Platform& p : All<Platform>(h_.platforms)) {
+      String(p.name);
+      String(p.title);
+      Run(p.pci_ids, h_.pci_ids);
     }
     for (const uint32_t i : All<uint32_t>(h_.by_name)) Index(i, h_.containers, false);
   }
@@ -337,6 +346,28 @@ uint32_t Tables::FindRegister(uint32_t offset) const {
   const auto it = std::lower_bound(registers.begin(), registers.end(), offset,
                                    [](const RegisterEntry& r, uint32_t o) { return r.offset < o; });
   return it != registers.end() && it->offset == offset ? it->container : kNone;
+}
+
+uint32_t Tables::FindDumped(absl::string_view name) const {
+  const absl::string_view forms[] = {name, name.substr(0, name.find('['))};
+  for (const absl::string_view form : forms) {
+    for (const RegisterEntry& entry : all<RegisterEntry>(header().registers)) {
+      for (const absl::string_view one :
+           absl::StrSplit(string(entry.dumped_as), ' ', absl::SkipEmpty())) {
+        if (one == form) return entry.container;
+      }
+    }
+  }
+  return kNone;
+}
+
+const Platform* Tables::FindPciId(uint32_t pci_id) const {
+  for (const Platform& platform : platforms()) {
+    for (const uint32_t one : pci_ids(platform.pci_ids)) {
+      if (one == pci_id) return &platform;
+    }
+  }
+  return nullptr;
 }
 
 uint32_t Tables::FindEngine(absl::string_view name) const {

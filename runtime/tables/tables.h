@@ -21,7 +21,7 @@
 namespace packsmith::tables {
 
 inline constexpr uint32_t kMagic = 0x544b4350;  // "PCKT"
-inline constexpr uint32_t kVersion = 4;
+inline constexpr uint32_t kVersion = 5;
 inline constexpr uint32_t kNone = 0xffffffffu;
 
 // A run of records of another array.
@@ -77,6 +77,19 @@ struct Leaf {
 };
 
 // What few leaves have.
+// What a register's field says of an engine, for whoever looks for where it stopped. Several fields
+// of one meaning are parts of one number.
+enum class Meaning : uint16_t {
+  kNone,
+  kRingHead,      // bytes from the ring's start to what is read next
+  kRingTail,      // the same, to where the ring's contents end
+  kActiveHead,    // address of the packet that is executed
+  kBatchHead,     // address in the batch
+  kHeader,        // the first dword of the packet that is executed
+  kFaultAddress,  // address of an access that failed
+};
+inline constexpr uint32_t kMeanings = 7;
+
 struct Extra {
   uint64_t minus;     // value = raw + minus
   uint64_t groups;    // value = raw * groups; raw 0 stands for all groups; 0 = no such encoding
@@ -94,7 +107,8 @@ struct Extra {
   uint32_t stores_leaf;  // Leaf that points to the memory this field's bits go to, or kNone
   uint32_t stores_when;  // Condition for that, or kNone
   uint32_t element;      // Element that the value describes, or kNone
-  uint32_t pad;
+  Meaning meaning;
+  uint16_t meaning_at;   // which bit of the number the value begins at
 };
 
 struct NamedValue {
@@ -331,6 +345,14 @@ struct Space {
 struct RegisterEntry {
   uint32_t offset;
   uint32_t container;
+  uint32_t dumped_as;  // string: its names in error states, separated by spaces
+};
+
+// A product of this generation.
+struct Platform {
+  uint32_t name;
+  uint32_t title;
+  Range pci_ids;  // uint32_t
 };
 
 // Where each array stands in the block.
@@ -370,6 +392,8 @@ struct Header {
   Section spaces;
   Section registers;  // ordered by offset
   Section unknown;
+  Section platforms;
+  Section pci_ids;
   Section components;
   Section formats;
   Section data;
@@ -433,6 +457,8 @@ class Tables {
   absl::Span<const Base> bases() const { return all<Base>(header().bases); }
   absl::Span<const Space> spaces() const { return all<Space>(header().spaces); }
   absl::Span<const DataKind> data_kinds() const { return all<DataKind>(header().data); }
+  absl::Span<const Platform> platforms() const { return all<Platform>(header().platforms); }
+  absl::Span<const uint32_t> pci_ids(Range r) const { return run<uint32_t>(header().pci_ids, r); }
   absl::Span<const Draw> draws() const { return all<Draw>(header().draws); }
   absl::Span<const Leaf> leaves(Range r) const { return run<Leaf>(header().leaves, r); }
   absl::Span<const Term> terms(Range r) const { return run<Term>(header().terms, r); }
@@ -462,6 +488,11 @@ class Tables {
   uint32_t FindContainer(absl::string_view name) const;
   // The register at a byte offset; kNone if there is none.
   uint32_t FindRegister(uint32_t offset) const;
+  // The register that error states call `name`, at first with what is in brackets ("INSTDONE[1]"),
+  // then without; kNone if there is none.
+  uint32_t FindDumped(absl::string_view name) const;
+  // The platform of a PCI device; null if it is of another generation.
+  const Platform* FindPciId(uint32_t pci_id) const;
   // Engine by name or alias; kNone if there is none.
   uint32_t FindEngine(absl::string_view name) const;
   uint32_t FindStream(absl::string_view name) const;
