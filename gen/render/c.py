@@ -18,7 +18,8 @@ def _encoding(leaf: Ir) -> dict[str, int]:
 
 
 def _position(bit: int, width: int) -> str:
-    """A field's place as pack.h's functions take it: the last two digits are its width."""
+    """A field's place as pack.h's functions take it: the last two digits are its width, plus 0x80
+    if it must not be zero."""
     return f"0x{bit << 8 | width:x}"
 
 
@@ -114,7 +115,7 @@ class _Face:
         text = self.raw(leaf, path)
         if kind in ("uint", "enum") and checks_itself(leaf, self.byte_unit):
             term = Term(shifted(text, lsb))
-            term.plain = ("v->" + path, leaf["bit"], width)
+            term.plain = ("v->" + path, leaf["bit"], width | (0x80 if leaf["nonzero"] else 0))
             return term
         if low:
             text = f"({text} >> {low})"
@@ -206,7 +207,8 @@ def _checks(leaf: Ir, path: str, byte_unit: bool) -> list[str]:
         out.append(f"ps_fits_fixed({value}, {leaf['frac']}, -{half}.0, {half - 1}.0, {name})")
     elif kind == "offset" or (kind == "address" and byte_unit):
         out.append(f"ps_fits_offset({value}, {leaf['shift']}, {width}, {name})")
-    if leaf["nonzero"] and kind != "address":
+    if leaf["nonzero"] and kind != "address" and not (
+            kind in ("uint", "enum") and checks_itself(leaf, byte_unit)):
         expect(f"{value} != 0")
     for avoided in leaf.get("avoid", ()):
         expect(f"{value} != {avoided}")
