@@ -38,9 +38,7 @@ class NamesSink : public Sink {
         out_.Put("  ");
       }
       if (packet.container == tables::kNone) {
-        out_.Put("unknown, ");
-        out_.Decimal((packet.bytes + 3) / 4);
-        out_.Put(" dwords\n");
+        Unknown(packet.bytes);
       } else {
         out_.PutPadded({lines_[packet.container].data(), sizes_[packet.container]});
       }
@@ -53,8 +51,12 @@ class NamesSink : public Sink {
       out_.Address(record.address);
       out_.Put("  ");
     }
-    out_.Put(record.type == RecordType::kPacket ? record.name : "unknown");
-    out_.Put('\n');
+    if (record.type == RecordType::kPacket) {
+      out_.Put(record.name);
+      out_.Put('\n');
+    } else {
+      Unknown(record.bytes.size());
+    }
   }
   void OnRemark(absl::string_view text, bool is_problem) override {
     out_.Put(absl::StrCat(is_problem ? "problem: " : "note: ", Harmless(text), "\n"));
@@ -62,6 +64,13 @@ class NamesSink : public Sink {
   void OnSummary(const Summary&) override { out_.Flush(); }
 
  private:
+  void Unknown(size_t bytes) {
+    const size_t dwords = (bytes + 3) / 4;
+    out_.Put("unknown, ");
+    out_.Decimal(dwords);
+    out_.Put(absl::string_view(dwords == 1 ? " dword\n" : " dwords\n"));
+  }
+
   ChunkWriter out_;
   NamesOptions options_;
   std::vector<std::string> lines_;

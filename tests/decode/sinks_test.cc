@@ -11,9 +11,14 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
+#include "runtime/decode/chunk_writer.h"
 #include "runtime/decode/decoder.h"
+#include "runtime/decode/filter_sink.h"
 #include "runtime/decode/jsonl_sink.h"
+#include "runtime/decode/names_sink.h"
+#include "runtime/decode/stats_sink.h"
 #include "runtime/decode/text_sink.h"
 #include "runtime/dump/read.h"
 #include "tests/decode/world.h"
@@ -296,6 +301,153 @@ TEST(Text, SaysTheSameRecordsAsJsonl) {
                            "fault: reserved, bits 62:62", "3DPRIMITIVE", "-11", "1 draws"}) {
     EXPECT_THAT(text, HasSubstr(said));
   }
+}
+
+// What the brief sinks say of a batch with a call in it.
+std::string Brief(const World& world, bool names, const Filter& filter = {}) {
+  StringOutput output;
+  const std::unique_ptr<Sink> sink = names ? MakeNamesSink(output) : MakeStatsSink(output);
+  const std::unique_ptr<Sink> filtered = MakeFilterSink(*sink, filter);
+  Options options;
+  options.brief = true;
+  Decoder decoder(Gfx9(), *filtered, options);
+  decoder.Decode(world.dump());
+  decoder.Finish();
+  return output.text();
+}
+
+void Calls(World& world) {
+  world.Put(0x1000, {0, 0xe0000001, 0, 0x18c00101, 0x2000, 0, 0x05000000})
+      .Put(0x2000, {0, 0, 0x05000000})
+      .Submit(0x1000, 28, "", "render");
+}
+
+TEST(Names, AreALineForEachPacketIndentedByCall) {
+  World world;
+  Calls(world);
+  EXPECT_EQ(Brief(world, true), R"(submission 0  engine render, context 0, slot 0
+0x000000001000  MI_NOOP
+0x000000001004  unknown, 1 dword
+0x000000001008  MI_NOOP
+0x00000000100c  MI_BATCH_BUFFER_START
+  0x000000002000  MI_NOOP
+  0x000000002004  MI_NOOP
+  0x000000002008  MI_BATCH_BUFFER_END
+0x000000001018  MI_BATCH_BUFFER_END
+)");
+}
+
+TEST(Stats, CountPacketsTheMostFrequentFirst) {
+  World world;
+  Calls(world);
+  const std::string text = Brief(world, false);
+  const std::vector<std::string> lines = absl::StrSplit(text, '\n');
+  ASSERT_GE(lines.size(), 6u);
+  EXPECT_THAT(lines[1], HasSubstr("         4           4   40.0%  MI_NOOP"));
+  EXPECT_THAT(lines[2], HasSubstr("MI_BATCH_BUFFER_END"));
+  EXPECT_THAT(text, HasSubstr("7 packets of 3 kinds"));
+  EXPECT_THAT(text, HasSubstr("1 unknown dwords"));
+}
+
+// Whether only packets are looked for or fields too, the same packets are found.
+TEST(BriefWalk, FindsWhatTheFullOneFinds) {
+  for (const char* file : {"skl-gl-basic/00", "skl-gl-basic/03", "skl-vulkaninfo/01"}) {
+    absl::StatusOr<Dump> dump = ReadDump(absl::StrCat("tests/data/captures/", file, ".core.zst"));
+    ASSERT_TRUE(dump.ok()) << dump.status();
+    std::string texts[2];
+    Summary summaries[2];
+    for (const bool brief : {false, true}) {
+      StringOutput output;
+      const std::unique_ptr<Sink> sink = MakeNamesSink(output);
+      Options options;
+      options.brief = brief;
+      options.follow = Follow::kBatches;
+      Decoder decoder(Gfx9(), *sink, options);
+      decoder.Decode(*dump);
+      summaries[brief] = decoder.Finish();
+      texts[brief] = output.text();
+    }
+    EXPECT_EQ(texts[0], texts[1]);
+    EXPECT_EQ(summaries[0].packets, summaries[1].packets);
+    EXPECT_EQ(summaries[0].draws, summaries[1].draws);
+    EXPECT_EQ(summaries[0].unknown_dwords, summaries[1].unknown_dwords);
+  }
+}
+
+TEST(Finder, FindsWhatTheTablesFind) {
+  const tables::Tables& tables = Gfx9();
+  const uint64_t render = uint64_t{1} << tables.FindEngine("render");
+  tables::PacketFinder finder(tables, 0, render);
+  uint64_t random = 1;
+  for (int i = 0; i < 200000; ++i) {
+    random = random * 6364136223846793005 + 1442695040888963407;
+    // Opcodes are in the high bits: half of the words have likely ones.
+    uint32_t word = static_cast<uint32_t>(random >> 32);
+    if (i % 2 == 0) word = (word & 0x00ffffff) | (i % 4 == 0 ? 0x78000000 : 0x11000000);
+    const uint32_t expected = tables.FindPacket(0, render, word, 4);
+    ASSERT_EQ(finder.Find(word, 4), expected) << word;
+    const tables::PacketFinder::Kind& kind = finder.Find(word);
+    if (!kind.plain) continue;
+    uint8_t bytes[4];
+    std::memcpy(bytes, &word, 4);
+    ASSERT_EQ(kind.Bytes(word), LengthOf(tables, tables.container(expected), bytes)) << word;
+  }
+}
+
+TEST(Filter, GlobsMatchInAnyCase) {
+  EXPECT_TRUE(MatchesGlob("3dstate_*", "3DSTATE_VS"));
+  EXPECT_TRUE(MatchesGlob("*", ""));
+  EXPECT_TRUE(MatchesGlob("*state*vs*", "3DSTATE_VS"));
+  EXPECT_TRUE(MatchesGlob("mi_no?p", "MI_NOOP"));
+  EXPECT_TRUE(MatchesGlob("*a*b", "ababab"));
+  EXPECT_FALSE(MatchesGlob("state", "3DSTATE_VS"));
+  EXPECT_FALSE(MatchesGlob("3DSTATE_V?", "3DSTATE_V"));
+  EXPECT_FALSE(MatchesGlob("", "x"));
+  // Hostile globs take no time.
+  EXPECT_FALSE(MatchesGlob("*a*a*a*a*a*a*a*a*a*a*b", std::string(5000, 'a')));
+}
+
+TEST(Filter, KeepsPacketsByNameAndAddress) {
+  World world;
+  Calls(world);
+  Filter filter;
+  filter.names = {"*noop"};
+  filter.first = 0x1008;
+  filter.end = 0x2004;
+  EXPECT_EQ(Brief(world, true, filter), R"(submission 0  engine render, context 0, slot 0
+0x000000001008  MI_NOOP
+  0x000000002000  MI_NOOP
+)");
+}
+
+TEST(Numbers, AreWrittenAsPrintfWritesThem) {
+  StringOutput output;
+  std::string expected;
+  {
+    ChunkWriter writer(output);
+    uint64_t value = 1;
+    for (int i = 0; i < 64; ++i, value = value * 2 + static_cast<uint64_t>(i % 3)) {
+      writer.Decimal(value);
+      writer.Put(' ');
+      writer.Hex(value);
+      writer.Put(' ');
+      writer.Address(value);
+      writer.Put(' ');
+      writer.Hex8(static_cast<uint32_t>(value));
+      writer.Put(' ');
+      writer.SignedDecimal(-static_cast<int64_t>(value / 2));
+      writer.Put(' ');
+      const double real = static_cast<double>(value) / 3 * (i % 2 == 0 ? 1e-7 : -1);
+      writer.Real(real);
+      writer.Put('\n');
+      expected +=
+          absl::StrFormat("%d 0x%x 0x%012x %08x %d %.9g\n", value, value, value,
+                          static_cast<uint32_t>(value), -static_cast<int64_t>(value / 2), real);
+    }
+    writer.Fill('x', 200000);
+    writer.JsonString("a\"b\\c\n\x7f");
+  }
+  EXPECT_EQ(output.text(), expected + std::string(200000, 'x') + "\"a\\\"b\\\\c\\u000a\x7f\"");
 }
 
 }  // namespace
