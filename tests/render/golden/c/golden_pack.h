@@ -259,13 +259,12 @@ PS_PACK(GOLDEN_SURFACE) {
   ps_fits((v->RowPitch >> 4), 16, "RowPitch");
   ps_expect(ps_is_power_of_two(v->Samples), "ps_is_power_of_two(Samples)");
   ps_expect(v->Registers <= 128u, "Registers <= 128u");
-  ps_expect(v->Threads != 0, "Threads != 0");
 #endif
-  dw[0] = ps_2(264, v->DWordLength, 0x8, v->Opcode, 0x1010);
+  dw[0] = ps_2(263, v->DWordLength, 0x8, v->Opcode, 0x1010);
   dw[1] = (v->Width - 1) | (v->Height - 1) << 16;
   dw[2] = (v->RowPitch >> 4) | ps_log2(v->Samples) << 16 | ps_groups(v->Registers, 8, 4) << 19;
-  dw[3] = ps_1(267, v->Threads, 0x7907) | ps_ufixed_in(267, v->MinLOD, 0x600c, 8) |
-          ps_sfixed_in(268, v->LODBias, 0x6c0d, 8) << 12;
+  dw[3] = ps_1(266, v->Threads, 0x7987) | ps_ufixed_in(266, v->MinLOD, 0x600c, 8) |
+          ps_sfixed_in(267, v->LODBias, 0x6c0d, 8) << 12;
 }
 #ifdef PACKSMITH_REPACK
 PS_REPACK(GOLDEN_SURFACE, 4)
@@ -292,9 +291,9 @@ PS_PACK(GOLDEN_SHADER) {
 #ifdef PS_CHECKS
   ps_fits_offset(v->Kernel, 6, 26, "Kernel");
 #endif
-  dw[0] = ps_2(295, v->DWordLength, 0x8, v->Opcode, 0x1010);
+  dw[0] = ps_2(294, v->DWordLength, 0x8, v->Opcode, 0x1010);
   dw[1] = (uint32_t)v->Kernel;
-  const uint64_t address2 = ps_combine(&dw[2], v->Scratch, ps_1(297, v->ScratchSize, 0x4004));
+  const uint64_t address2 = ps_combine(&dw[2], v->Scratch, ps_1(296, v->ScratchSize, 0x4004));
   dw[2] = (uint32_t)address2;
   dw[3] = (uint32_t)(address2 >> 32);
   const uint64_t address4 = ps_combine(&dw[4], v->Descriptors, 0);
@@ -328,7 +327,7 @@ struct GOLDEN_TABLES {
 
 PS_PACK(GOLDEN_TABLES) {
   PS_GLOBAL uint32_t *dw = (PS_GLOBAL uint32_t *)dst;
-  dw[0] = ps_2(331, v->DWordLength, 0x8, v->Opcode, 0x1010);
+  dw[0] = ps_2(330, v->DWordLength, 0x8, v->Opcode, 0x1010);
   dw[1] = ps_half(v->Half[0]) | ps_half(v->Half[1]) << 16;
   dw[2] = v->Row[0];
   dw[3] = v->Row[1];
@@ -346,17 +345,17 @@ PS_PACK(GOLDEN_TABLES) {
   dw[15] = v->Row[13];
   dw[16] = v->Row[14];
   dw[17] = v->Row[15];
-  dw[19] = ps_1(349, v->WriteMask[0], 0x26004);
+  dw[19] = ps_1(348, v->WriteMask[0], 0x26004);
   dw[20] = ps_float(v->Color[0]);
-  dw[21] = ps_1(351, v->WriteMask[1], 0x2a004);
+  dw[21] = ps_1(350, v->WriteMask[1], 0x2a004);
   dw[22] = ps_float(v->Color[1]);
-  dw[23] = ps_1(353, v->Vertices.Pitch, 0x2e00c) | v->Vertices.Null << 13;
+  dw[23] = ps_1(352, v->Vertices.Pitch, 0x2e00c) | v->Vertices.Null << 13;
   const uint64_t address24 = ps_combine(&dw[24], v->Vertices.StartingAddress, 0);
   dw[24] = (uint32_t)address24;
   dw[25] = (uint32_t)(address24 >> 32);
-  dw[26] = ps_sint(357, v->X[0], 0x34010) | (uint32_t)v->Y[0] << 16;
+  dw[26] = ps_sint(356, v->X[0], 0x34010) | (uint32_t)v->Y[0] << 16;
   dw[27] = ps_float(v->Depth[0]) | v->DepthBits[0];
-  dw[28] = ps_sint(359, v->X[1], 0x38010) | (uint32_t)v->Y[1] << 16;
+  dw[28] = ps_sint(358, v->X[1], 0x38010) | (uint32_t)v->Y[1] << 16;
   dw[29] = ps_float(v->Depth[1]) | v->DepthBits[1];
   {
     uint32_t ps_w[1] = {0};
@@ -386,7 +385,7 @@ struct GOLDEN_STORE_DATA {
 
 PS_PACK(GOLDEN_STORE_DATA) {
   PS_GLOBAL uint32_t *dw = (PS_GLOBAL uint32_t *)dst;
-  dw[0] = ps_2(389, v->DWordLength, 0x8, v->Opcode, 0x1010) | v->StoreQword << 8;
+  dw[0] = ps_2(388, v->DWordLength, 0x8, v->Opcode, 0x1010) | v->StoreQword << 8;
   const uint64_t address1 = ps_combine(&dw[1], v->Address, 0);
   dw[1] = (uint32_t)address1;
   dw[2] = ((uint32_t)(address1 >> 32) & 0xffff);
@@ -408,7 +407,7 @@ struct GOLDEN_LOAD_REGISTERS {
 
 PS_PACK(GOLDEN_LOAD_REGISTERS) {
   PS_GLOBAL uint32_t *dw = (PS_GLOBAL uint32_t *)dst;
-  dw[0] = ps_3(411, v->DWordLength, 0x8, v->ByteWriteDisables, 0x804, v->Opcode, 0x1010);
+  dw[0] = ps_3(410, v->DWordLength, 0x8, v->ByteWriteDisables, 0x804, v->Opcode, 0x1010);
 }
 
 /* Binds vertex buffers. */
@@ -422,7 +421,7 @@ struct GOLDEN_VERTEX_BUFFERS {
 
 PS_PACK(GOLDEN_VERTEX_BUFFERS) {
   PS_GLOBAL uint32_t *dw = (PS_GLOBAL uint32_t *)dst;
-  dw[0] = ps_2(425, v->DWordLength, 0x8, v->Opcode, 0x1010);
+  dw[0] = ps_2(424, v->DWordLength, 0x8, v->Opcode, 0x1010);
 }
 
 /* Ends the batch. */
@@ -435,7 +434,7 @@ struct GOLDEN_END {
 
 PS_PACK(GOLDEN_END) {
   PS_GLOBAL uint32_t *dw = (PS_GLOBAL uint32_t *)dst;
-  dw[0] = ps_1(438, v->Opcode, 0x1010);
+  dw[0] = ps_1(437, v->Opcode, 0x1010);
 }
 #ifdef PACKSMITH_REPACK
 PS_REPACK(GOLDEN_END, 1)
