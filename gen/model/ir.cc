@@ -856,6 +856,7 @@ class Writer {
       Key("repeat");
       json_.StartObject();
       MemberOrNull("path", repeat.kind == Expression::Kind::kField ? repeat.ref.field->cpp : "");
+      if (repeat.power) Member("power", true);
       Member("multiply", repeat.multiply);
       Member("add", repeat.add);
       json_.EndObject();

@@ -9,6 +9,23 @@
 namespace packsmith::model {
 namespace {
 
+// Keywords of C11 and what its standard headers define in lower case.
+constexpr absl::string_view kCKeywords[] = {
+    "auto",    "bool",  "break",    "case",   "char",     "complex", "const",    "continue",
+    "default", "do",    "double",   "else",   "enum",     "extern",  "false",    "float",
+    "for",     "goto",  "if",       "inline", "int",      "long",    "register", "restrict",
+    "return",  "short", "signed",   "sizeof", "static",   "struct",  "switch",   "true",
+    "typedef", "union", "unsigned", "void",   "volatile", "while"};
+
+bool IsCKeyword(absl::string_view name) {
+  return std::find(std::begin(kCKeywords), std::end(kCKeywords), name) != std::end(kCKeywords);
+}
+
+// Types and namespaces that generated C++ uses, and macros of standard headers.
+constexpr absl::string_view kTakenNames[] = {
+    "EOF",       "NULL",   "bits", "int16_t",  "int32_t",  "int64_t",  "int8_t", "packed",
+    "packsmith", "size_t", "std",  "uint16_t", "uint32_t", "uint64_t", "uint8_t"};
+
 bool IsAlnum(char c) { return absl::ascii_isalnum(static_cast<unsigned char>(c)); }
 bool IsAlpha(char c) { return absl::ascii_isalpha(static_cast<unsigned char>(c)); }
 
@@ -149,6 +166,28 @@ std::string CSafe(absl::string_view name) {
   return out;
 }
 
+std::string CMember(absl::string_view name) {
+  std::string out = CSafe(name);
+  if (IsCKeyword(out)) out.push_back('_');
+  return out;
+}
+
+bool IsCIdentifier(absl::string_view name) {
+  if (name.empty() || (!IsAlpha(name[0]) && name[0] != '_')) return false;
+  return std::all_of(name.begin(), name.end(), [](char c) { return IsAlnum(c) || c == '_'; }) &&
+         !IsCKeyword(name) && name != "NULL" && name != "EOF";
+}
+
+bool IsCppNamespace(absl::string_view name) {
+  // What runtime/pack declares beside the namespaces of generations.
+  constexpr absl::string_view kDeclared[] = {
+      "access",     "address", "bits",   "check",    "checks",    "default_checks", "error",
+      "field_name", "names",   "pack",   "packed",   "packsmith", "reason",         "span",
+      "std",        "to_text", "unpack", "unpacked", "view"};
+  return std::find(std::begin(kDeclared), std::end(kDeclared), name) == std::end(kDeclared) &&
+         !std::binary_search(std::begin(kReservedMembers), std::end(kReservedMembers), name);
+}
+
 std::string CType(absl::string_view prefix, absl::string_view name) {
   const std::string safe = CSafe(name);
   return absl::StrCat(prefix, safe[0] == '_' ? "" : "_", safe);
@@ -169,9 +208,10 @@ std::string CFieldValue(absl::string_view prefix, absl::string_view value) {
 std::string CppName(absl::string_view name) {
   std::string out = Underscored(name);
   if (out.empty() || !IsAlpha(out[0])) out.insert(out.begin(), '_');
-  // Type names and enumerators that are keywords ("default", "NULL" is a macro).
-  if (out == "NULL" || std::binary_search(std::begin(kReservedMembers), std::end(kReservedMembers),
-                                          absl::string_view(out))) {
+  // Type names and enumerators that are keywords ("default"), or taken.
+  if (std::find(std::begin(kTakenNames), std::end(kTakenNames), out) != std::end(kTakenNames) ||
+      std::binary_search(std::begin(kReservedMembers), std::end(kReservedMembers),
+                         absl::string_view(out))) {
     out.push_back('_');
   }
   return out;

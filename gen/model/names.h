@@ -11,6 +11,11 @@ namespace packsmith::model {
 // C, as users of genxml know it: characters that no identifier can have are dropped; a name that
 // then does not begin with a letter gets a leading underscore.
 std::string CSafe(absl::string_view name);
+// A field as a member in C: the same, with a trailing underscore where that is a keyword.
+std::string CMember(absl::string_view name);
+// Whether C (and C++ that includes it) takes `name` as a name: only letters, digits and
+// underscores, no keyword, no macro of a standard header.
+bool IsCIdentifier(absl::string_view name);
 // The type of a container or enumeration: GFX9_SAMPLER_STATE, GFX9_3DSTATE_VS.
 std::string CType(absl::string_view prefix, absl::string_view name);
 // An enumerator of a top-level enumeration.
@@ -26,6 +31,9 @@ std::string CppName(absl::string_view name);
 std::string CppMember(absl::string_view name);
 // A value of a field as a constant of its packet: VERTEX_ACCESS_TYPE_RANDOM.
 std::string CppConstant(absl::string_view field, absl::string_view value);
+// Whether a generation's namespace may be called `name`, which is an identifier: it is neither a
+// keyword nor what the support header declares.
+bool IsCppNamespace(absl::string_view name);
 
 }  // namespace packsmith::model
 

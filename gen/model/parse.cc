@@ -1050,10 +1050,6 @@ class Parser {
       item.type = text[0] == 'u' ? FieldType::kUfixed : FieldType::kSfixed;
       item.fraction_bits = std::min(fraction, 63u);
       const uint64_t bits = uint64_t{whole} + fraction + (text[0] == 's' ? 1 : 0);
-      if (fraction > 63) {
-        Problem(Code::kBadType, At(node, "type"),
-                absl::StrCat("type ", text, " has more than 63 bits of fraction"));
-      }
       if (bits != item.width) {
         Problem(Code::kBadWidth, At(node, "type"),
                 absl::StrCat("type ", text, " takes ", bits, " bits, the field has ", item.width));

@@ -344,6 +344,9 @@ class Resolver {
       if (variant.bytes <= c.bytes || variant.bytes % (c.byte_unit ? 2 : 4) != 0) {
         Problem(Code::kBadVariant, variant.where,
                 absl::StrCat("a variant is longer than the ", c.bytes, " bytes of its packet"));
+      } else if (c.bytes % 4 != 0 || variant.bytes % 4 != 0) {
+        Problem(Code::kBadVariant, variant.where,
+                "a packet that has variants, and each of them, is a whole number of dwords");
       }
       c.max_bytes = std::max(c.max_bytes, variant.bytes);
     }
@@ -563,6 +566,13 @@ class Resolver {
         }
         break;
       }
+      case FieldType::kUfixed:
+      case FieldType::kSfixed:
+        demand(item.width <= 32, "fixed point has at most 32 bits");
+        break;
+      case FieldType::kEnum:
+        demand(item.width <= 32, "a field with the values of an enumeration has at most 32 bits");
+        break;
       default:
         demand(item.width <= 64, "a field has at most 64 bits");
         break;
@@ -593,8 +603,8 @@ class Resolver {
     if (e.log2 && item.width > 6) {
       Problem(Code::kBadEncoding, item.where, "a logarithm has at most 6 bits");
     }
-    if (e.groups != 0 && item.width > 32) {
-      Problem(Code::kBadEncoding, item.where, "a count of groups has at most 32 bits");
+    if (e.groups != 0 && (item.width > 31 || (Ones(item.width) + 1) * e.groups > 0xffffffffu)) {
+      Problem(Code::kBadEncoding, item.where, "what groups count must fit 32 bits");
     }
     if (e.align != 0 && !IsPowerOfTwo(e.align)) {
       Problem(Code::kBadEncoding, At(item.where, "align"), "align must be a power of two");
@@ -1141,6 +1151,11 @@ class Resolver {
             nested.bytes % (c.byte_unit ? 2 : 4) != 0) {
           Problem(Code::kBadPart, part.struct_name.where,
                   absl::StrCat("\"", nested.name, "\" has no fixed size, so it cannot be a part"));
+        } else if (nested.byte_unit != c.byte_unit) {
+          Problem(Code::kBadPart, part.struct_name.where,
+                  absl::StrCat("the size of \"", nested.name, "\" is given in ",
+                               nested.byte_unit ? "bytes" : "dwords", ", that of \"", c.name,
+                               "\" is not; a part counts as what it is a part of"));
         }
       }
       part.condition = ParseCondition(part.when, top);
@@ -1383,8 +1398,14 @@ class Resolver {
                            language == "C" ? "another name" : "alias=\"…\" or another name"))
           .notes.push_back({old->second, "the other is here"});
     };
+    const auto spell = [&](const std::string& name, absl::string_view xml, Location where) {
+      if (IsCIdentifier(name)) return;
+      Problem(Code::kNameCollision, where,
+              absl::StrCat("\"", xml, "\" would be ", name, " in C, which cannot be a name there"));
+    };
     for (const Enum& e : model_.enums) {
       if (e.only_names) continue;  // generated code does not have it
+      spell(CType(model_.c_prefix, e.name), e.name, e.where);
       for (const Value& value : e.values) {
         if (value.value <= 0xffffffffu) continue;
         Problem(
@@ -1397,36 +1418,68 @@ class Resolver {
       std::map<std::string, Location> enumerators;
       for (const Value& value : e.values) {
         claim(enumerators, CppName(value.name), value.where, "C++");
+        spell(CEnumerator(e.prefix, value.name), value.name, value.where);
       }
     }
     for (Container& c : model_.containers) {
       c.cpp = CppName(c.name);
       c.c = CType(model_.c_prefix, c.name);
+      spell(c.c, c.name, c.where);
       if (seen.insert(c.name).second) {
         claim(types, c.cpp, c.where, "C++");
         claim(c_names, c.c, c.where, "C");
       }
       NameScope scope;
       constants_.clear();
-      NameItems(c, c.items, scope, claim);
+      types_.clear();
+      UseType(c.cpp, c.where);
+      TypesOf(c.items);
+      for (const Part& part : c.parts) {
+        if (part.struct_index < 0) continue;
+        UseType(CppName(model_.containers[static_cast<size_t>(part.struct_index)].name),
+                part.where);
+      }
+      NameItems(c, c.items, scope, claim, spell);
       std::map<std::string, Location>& members = scope.cpp;
       for (Part& part : c.parts) {
         part.cpp = part.alias.empty() ? CppMember(part.name) : part.alias;
         claim(members, part.cpp, part.where, "C++");
       }
+      for (const auto& [name, where] : members) NotAType(name, where);
     }
+  }
+
+  // The types that a container's members have, and its own, are no names of its members in C++.
+  void TypesOf(const std::vector<Item>& items) {
+    for (const Item& item : items) {
+      TypesOf(item.items);
+      if (item.kind != Item::Kind::kField || item.type_index < 0) continue;
+      const auto index = static_cast<size_t>(item.type_index);
+      UseType(CppName(item.type == FieldType::kStruct ? model_.containers[index].name
+                                                      : model_.enums[index].name),
+              item.where);
+    }
+  }
+  void UseType(std::string name, Location where) { types_.emplace(std::move(name), where); }
+  void NotAType(const std::string& member, Location where) {
+    const auto type = types_.find(member);
+    if (type == types_.end()) return;
+    Problem(
+        Code::kNameCollision, where,
+        absl::StrCat("\"", member, "\" is also a type here in C++; give the member alias=\"…\""))
+        .notes.push_back({type->second, "the type is used here"});
   }
 
   struct NameScope {
     std::map<std::string, Location> xml, cpp, c;
   };
 
-  template <class Claim>
-  void NameItems(const Container& c, std::vector<Item>& items, NameScope& scope,
-                 const Claim& claim) {
+  template <class Claim, class Spell>
+  void NameItems(const Container& c, std::vector<Item>& items, NameScope& scope, const Claim& claim,
+                 const Spell& spell) {
     for (Item& item : items) {
       if (item.kind == Item::Kind::kReserved) continue;
-      item.c = CSafe(item.name);
+      item.c = CMember(item.name);
       item.cpp = item.alias.empty() ? CppMember(item.name) : item.alias;
       const auto [old, fresh] = scope.xml.emplace(item.name, item.where);
       const bool twice = !fresh && !item.name.empty();
@@ -1439,6 +1492,10 @@ class Resolver {
         const bool in_cpp = !item.forced && &item != c.length_field;
         if (!twice && in_cpp) claim(scope.cpp, item.cpp, item.where, "C++");
         if (!twice) claim(scope.c, item.c, item.where, "C");
+        if (!twice) spell(item.c, item.name, item.where);
+        for (const Value& value : item.values) {
+          spell(CFieldValue(item.prefix, value.name), value.name, value.where);
+        }
         NameConstants(item);
         continue;
       }
@@ -1448,13 +1505,15 @@ class Resolver {
       }
       if (item.tail) {
         NameScope own;
-        NameItems(c, item.items, own, claim);
+        NameItems(c, item.items, own, claim, spell);
+        for (const auto& [name, where] : own.cpp) NotAType(name, where);
       } else if (item.name.empty()) {
-        NameItems(c, item.items, scope, claim);
+        NameItems(c, item.items, scope, claim, spell);
       } else {
         NameScope own;
         std::swap(own.c, scope.c);
-        NameItems(c, item.items, own, claim);
+        NameItems(c, item.items, own, claim, spell);
+        for (const auto& [name, where] : own.cpp) NotAType(name, where);
         std::swap(own.c, scope.c);
       }
     }
@@ -1497,6 +1556,7 @@ class Resolver {
   std::vector<bool> enum_used_, names_used_;
   std::vector<bool> is_part_;
   std::map<std::string, const Value*> constants_;  // of the container at hand
+  std::map<std::string, Location> types_;          // that it uses, as C++ names them
   std::set<std::pair<const Item*, const Item*>> overlaps_;
   size_t leaves_ = 0;
 };

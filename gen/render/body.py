@@ -65,6 +65,12 @@ def bit_text(bit: int, strides: list[tuple[str, int]]) -> str:
     return " + ".join(parts)
 
 
+def pieces(run: Ir) -> list[tuple[int, int]]:
+    """A run of bits, which may be long, as (bit, width) of at most 64 bits each."""
+    bit, end = run["bit"], run["bit"] + run["width"]
+    return [(at, min(64, end - at)) for at in range(bit, end, 64)]
+
+
 def exemplary(container: Ir, leaves: list[Ir]) -> set[str]:
     """Members of which a worked example can say `= 1`, and all else may stay as it is; by path."""
     if any(leaf["nonzero"] for leaf in container["leaves"]):

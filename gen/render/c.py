@@ -1,7 +1,7 @@
 """C expressions for what the IR says, in the interface that genxml's users know."""
 
 import text
-from body import Body, Ir, Term, Unsupported, exemplary, shifted
+from body import Body, Ir, Term, Unsupported, exemplary, pieces, shifted
 from text import COLUMNS, quote, bare
 
 # Values that one call of pack.h's ps_1, ps_2 … packs.
@@ -12,8 +12,8 @@ _CODE = ("minus", "shift", "log2", "groups", "align")
 
 def _encoding(leaf: Ir) -> dict[str, int]:
     parts = {key: int(leaf[key]) for key in _CODE if leaf.get(key)}
-    if leaf["type"] in ("address", "offset"):
-        parts.pop("shift", None)
+    if leaf["type"] in ("address", "offset") and parts.keys() <= {"shift"}:
+        return {}
     return parts
 
 
@@ -316,6 +316,8 @@ def prepare(container: Ir) -> Ir:
     )
     if byte_unit:
         made["unpack"] = _unpack(leaves, loops, [], 0, 2)
+        made["reserved"] = [dict(run, bit=bit, width=width) for run in container["reserved"]
+                            for bit, width in pieces(run)]
         made["packed_name"] = container["c"].lower() + "_packed"
     return made
 

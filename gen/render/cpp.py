@@ -2,7 +2,7 @@
 
 import re
 
-from body import Body, Ir, Term, Unsupported, bit_text, exemplary, shifted
+from body import Body, Ir, Term, Unsupported, bit_text, exemplary, pieces, shifted
 from text import call, hexadecimal, quote, summary
 
 # How ps_layout names the access that the description states.
@@ -264,9 +264,9 @@ class Packet:
             if self.fixed:
                 body.constant(word, (self.bytes // length["unit_bytes"] - length["bias"]) << lsb)
             else:
-                count = "ps_n / 4" if self.byte_unit else "ps_n"
-                value = f"({count} - {length['bias']})"
-                if self.bytes < 4 * length["bias"]:  # no items: an error, unless nobody looks
+                value = f"(ps_n - {length['bias']})"
+                if self.bytes < length["unit_bytes"] * length["bias"]:
+                    # No items: an error, unless nobody looks.
                     value = f"({value} & 0x{(1 << length['width']) - 1:x})"
                 body.words.add(word, Term(shifted(value, lsb)))
         try:
@@ -290,10 +290,11 @@ class Packet:
                          quote(forced["name"])]
             entries.append((forced["bit"], [call("ps_v.forced", arguments, ";", indent)]))
         for reserved in container["reserved"]:
-            value = (1 << reserved["width"]) - 1 if reserved["must"] else 0
-            arguments = [str(reserved["bit"]), str(reserved["width"]), hexadecimal(value),
-                         quote(reserved["name"] or "reserved")]
-            entries.append((reserved["bit"], [call("ps_v.reserved", arguments, ";", indent)]))
+            for bit, width in pieces(reserved):
+                value = (1 << width) - 1 if reserved["must"] else 0
+                arguments = [str(bit), str(width), hexadecimal(value),
+                             quote(reserved["name"] or "reserved")]
+                entries.append((bit, [call("ps_v.reserved", arguments, ";", indent)]))
         entries.sort(key=lambda entry: entry[0])
         return "\n".join(line for _, lines in entries for line in lines)
 
@@ -397,11 +398,11 @@ def prepare(container: Ir) -> Ir:
         length = container["length"]
         most = None
         if length is not None:
-            most = (((1 << length["width"]) - 1 + length["bias"]) * 4 - body.bytes) // (
+            most = (((1 << length["width"]) - 1 + length["bias"]) * unit - body.bytes) // (
                 tail["item_bytes"])
         least = 0
         if length is not None:
-            least = -(-max(0, length["bias"] * 4 - body.bytes) // tail["item_bytes"])
+            least = -(-max(0, length["bias"] * unit - body.bytes) // tail["item_bytes"])
         made["tail"] = dict(tail, size=size, max_items=most, min_items=least)
         if tail["struct"] is None:
             made["item"] = prepare(_ITEM | tail["item"])
@@ -419,8 +420,10 @@ def _part(part: Ir, index: int, unit: int) -> Ir:
     repeat = part["repeat"]
     count = name = None
     if isinstance(repeat, dict):
-        name = repeat["path"]
-        count = f"ps_p.{name}"
+        name = repeat["path"] or part["name"]
+        count = f"ps_p.{name}" if repeat["path"] else "0"
+        if repeat.get("power"):
+            count = f"(1u << ({count} & 31))"
         if repeat.get("multiply", 1) != 1:
             count = f"{count} * {repeat['multiply']}"
         if repeat.get("add", 0):

@@ -274,9 +274,6 @@ const std::vector<Case>& Cases() {
             "<field name=\"h\" dword=\"0\" bits=\"7:0\" type=\"uint\"/><field name=\"f\" "
             "dword=\"1\" bits=\"31:0\" type=\"uint\" §high=\"h\"/>",
             "only an address or offset continues in another field"),
-      Field("LongFraction", Code::kBadType,
-            "<field name=\"f\" dword=\"0\" bits=\"63:0\" §type=\"u0.64\"/>",
-            "type u0.64 has more than 63 bits of fraction"),
 
       // --- E008: types that nobody declared.
       Field("UnknownType", Code::kUnknownType,
@@ -410,7 +407,7 @@ const std::vector<Case>& Cases() {
          "\"f\" has 2 bits, value \"Y\" of \"E\" is 4", {"the value is here"}),
       In("EnumValueBeyond32Bits", Code::kValueTooWide,
          "<enum name=\"E\">§<value name=\"X\" value=\"0x100000000\"/></enum>\n"
-         "<struct name=\"A\" dwords=\"2\"><field name=\"f\" dword=\"0\" bits=\"63:0\" "
+         "<struct name=\"A\" dwords=\"2\"><field name=\"f\" dword=\"0\" §bits=\"63:0\" "
          "type=\"E\"/></struct>",
          "value \"X\" of \"E\" has more than 32 bits"),
 
@@ -427,6 +424,14 @@ const std::vector<Case>& Cases() {
       Field("LongUint", Code::kBadWidth,
             "<field name=\"f\" dword=\"0\" §bits=\"64:0\" type=\"uint\"/>",
             "a field has at most 64 bits, \"f\" has 65"),
+      Field("LongFixedPoint", Code::kBadWidth,
+            "<field name=\"f\" dword=\"0\" §bits=\"63:0\" type=\"u0.64\"/>",
+            "fixed point has at most 32 bits, \"f\" has 64"),
+      In("LongEnumeration", Code::kBadWidth,
+         "<enum name=\"E\"><value name=\"X\" value=\"1\"/></enum>\n"
+         "<struct name=\"A\" dwords=\"2\"><field name=\"f\" dword=\"0\" §bits=\"32:0\" "
+         "type=\"E\"/></struct>",
+         "a field with the values of an enumeration has at most 32 bits, \"f\" has 33"),
       Field("FixedPointSum", Code::kBadWidth,
             "<field name=\"f\" dword=\"0\" bits=\"7:0\" §type=\"s4.4\"/>",
             "type s4.4 takes 9 bits, the field has 8"),
@@ -687,7 +692,7 @@ const std::vector<Case>& Cases() {
             "a logarithm has at most 6 bits"),
       Field("LongGroups", Code::kBadEncoding,
             "§<field name=\"f\" dword=\"0\" bits=\"32:0\" type=\"uint\" groups=\"8\"/>",
-            "a count of groups has at most 32 bits"),
+            "what groups count must fit 32 bits"),
       Field("OddAlignment", Code::kBadEncoding,
             "<field name=\"f\" dword=\"0\" bits=\"7:0\" type=\"uint\" §align=\"24\"/>",
             "align must be a power of two"),
@@ -773,6 +778,38 @@ const std::vector<Case>& Cases() {
        {{"main.xml", "<packsmith family=\"f\" generation=\"9\" §namespace=\"9\" prefix=\"G\"/>"}},
        "\"9\" cannot be an identifier; set namespace=\"…\"",
        {}},
+      {"NamespaceIsAKeyword",
+       Code::kNameCollision,
+       {{"main.xml", "<packsmith family=\"f\" §generation=\"new\"/>"}},
+       "packsmith::new cannot be a namespace: the name is taken; set namespace=\"…\"",
+       {}},
+      {"NamespaceIsOfTheSupportHeader",
+       Code::kNameCollision,
+       {{"main.xml", "<packsmith family=\"f\" generation=\"g\" §namespace=\"address\"/>"}},
+       "packsmith::address cannot be a namespace: the name is taken; set namespace=\"…\"",
+       {}},
+      Field("NameIsNoIdentifier", Code::kNameCollision,
+            "§<field name=\"a|b\" dword=\"0\" bits=\"0\" type=\"bool\"/>",
+            "\"a|b\" would be a|b in C, which cannot be a name there"),
+      In("EnumeratorIsAMacro", Code::kNameCollision,
+         "<enum name=\"E\">§<value name=\"Null\" value=\"0\"/></enum><struct name=\"A\" "
+         "dwords=\"1\"><field name=\"f\" dword=\"0\" bits=\"7:0\" type=\"E\"/></struct>",
+         "\"Null\" would be NULL in C, which cannot be a name there"),
+      Field("ValueIsAKeyword", Code::kNameCollision,
+            "<field name=\"f\" dword=\"0\" bits=\"7:0\" type=\"uint\">§<value name=\"int\" "
+            "value=\"1\"/></field>",
+            "\"int\" would be int in C, which cannot be a name there"),
+      In("MemberIsItsType", Code::kNameCollision,
+         "<enum name=\"format\"><value name=\"X\" value=\"1\"/></enum>\n"
+         "<struct name=\"A\" dwords=\"1\">§¤<field name=\"Format\" dword=\"0\" bits=\"7:0\" "
+         "type=\"format\"/></struct>",
+         "\"format\" is also a type here in C++; give the member alias=\"…\"",
+         {"the type is used here"}),
+      In("MemberIsItsContainer", Code::kNameCollision,
+         "¤<struct name=\"a\" dwords=\"1\">§<field name=\"A\" dword=\"0\" bits=\"7:0\" "
+         "type=\"uint\"/></struct>",
+         "\"a\" is also a type here in C++; give the member alias=\"…\"",
+         {"the type is used here"}),
       In("TypesCollide", Code::kNameCollision,
          "¤<struct name=\"A B\" dwords=\"1\"/>\n§<struct name=\"A_B\" dwords=\"1\"/>",
          "two things become \"A_B\" in C++; give one of them alias=\"…\" or another name",
@@ -827,6 +864,10 @@ const std::vector<Case>& Cases() {
       // --- E031: variants.
       Packet("VariantNotLonger", Code::kBadVariant, "§<variant dwords=\"4\" when=\"Flag\"/>",
              "a variant is longer than the 16 bytes of its packet"),
+      In("VariantOfHalfADword", Code::kBadVariant,
+         "<struct name=\"A\" bytes=\"4\"><field name=\"f\" dword=\"0\" bits=\"0\" "
+         "type=\"bool\"/>§<variant bytes=\"6\" when=\"f\"/></struct>",
+         "a packet that has variants, and each of them, is a whole number of dwords"),
       Packet("VariantDecidesItself", Code::kBadVariant,
              "<field name=\"late\" dword=\"4\" bits=\"0\" type=\"bool\"/>§<variant dwords=\"5\" "
              "when=\"late\"/>",
@@ -845,6 +886,11 @@ const std::vector<Case>& Cases() {
              "there is no structure \"P\""),
       Packet("PartWithTail", Code::kBadPart, "<part name=\"x\" §struct=\"Open\"/>",
              "\"Open\" has no fixed size, so it cannot be a part"),
+      In("PartInOtherUnits", Code::kBadPart,
+         "<struct name=\"S\" bytes=\"4\"/><struct name=\"A\" dwords=\"1\"><part name=\"x\" "
+         "§struct=\"S\"/></struct>",
+         "the size of \"S\" is given in bytes, that of \"A\" is not; a part counts as what it is a "
+         "part of"),
       Packet("PartRepeatsElsewhere", Code::kBadPart,
              "<part name=\"x\" struct=\"S\" §repeat=\"P.Mode\"/>",
              "a part repeats as its own header says"),

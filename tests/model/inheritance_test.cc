@@ -39,7 +39,7 @@ constexpr char kOld[] =
 </packsmith>)";
 
 LoadResult Extended(const std::string& body, const std::string& attributes = "") {
-  return LoadFiles({{"main.xml", absl::StrCat("<packsmith generation=\"new\" extends=\"old.xml\" ",
+  return LoadFiles({{"main.xml", absl::StrCat("<packsmith generation=\"now\" extends=\"old.xml\" ",
                                               attributes, ">\n", body, "\n</packsmith>")},
                     {"old.xml", kOld}});
 }
@@ -54,7 +54,7 @@ TEST(Inheritance, AnHeirHasEverything) {
   const LoadResult result = Extended("");
   EXPECT_THAT(Summary(result), IsEmpty());
   EXPECT_EQ(result.model.family, "f");
-  EXPECT_EQ(result.model.generation, "new");
+  EXPECT_EQ(result.model.generation, "now");
   EXPECT_EQ(result.model.title, "");
   EXPECT_TRUE(result.model.byte_unit);
   EXPECT_EQ(result.model.containers.size(), 3u);
@@ -65,7 +65,7 @@ TEST(Inheritance, AnHeirHasEverything) {
 
 TEST(Inheritance, PathsMayBeginAtTheRoot) {
   const LoadResult result =
-      LoadFiles({{"main.xml", "<packsmith generation=\"new\" extends=\"/there/old.xml\"/>"},
+      LoadFiles({{"main.xml", "<packsmith generation=\"now\" extends=\"/there/old.xml\"/>"},
                  {"/there/old.xml", kOld}});
   EXPECT_THAT(Summary(result), IsEmpty());
   EXPECT_THAT(result.model.inputs, ElementsAre("main.xml", "/there/old.xml"));
@@ -147,7 +147,7 @@ TEST(Inheritance, AGroupWithoutNameIsReplacedByOneAtItsPlace) {
       {{"old.xml",
         R"(<packsmith family="f" generation="old"><struct name="S" dwords="2"><group count="2" dword="1" size="16"><field name="x" dword="0" bits="7:0" type="uint"/></group></struct></packsmith>)"},
        {"main.xml",
-        R"(<packsmith generation="new" extends="old.xml"><struct name="S" amend="true"><group count="4" dword="1" size="8"><field name="z" dword="0" bits="7:0" type="uint"/></group></struct></packsmith>)"}});
+        R"(<packsmith generation="now" extends="old.xml"><struct name="S" amend="true"><group count="4" dword="1" size="8"><field name="z" dword="0" bits="7:0" type="uint"/></group></struct></packsmith>)"}});
   EXPECT_THAT(Summary(result), IsEmpty());
   ASSERT_EQ(ContainerNamed(result, "S").items.size(), 1u);
   EXPECT_EQ(ContainerNamed(result, "S").items[0].count, 4u);
