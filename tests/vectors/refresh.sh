@@ -7,3 +7,5 @@ make=$(./bazelw info bazel-bin)/tests/vectors/make_vectors
 "$make" xml/intel/gfx9.xml tests/vectors/gfx9.jsonl.zst
 "$make" tests/mini/mini.xml tests/vectors/m1.jsonl.zst
 "$make" tests/pack/kinds.xml tests/vectors/kinds.jsonl.zst
+"$make" tests/pack/odd.xml tests/vectors/odd.jsonl.zst
+"$make" tests/pack/odd_bytes.xml tests/vectors/odd_bytes.jsonl.zst
