@@ -1333,11 +1333,15 @@ typedef ulong uint64_t;
 #define PS_UNUSED __attribute__((unused))
 #define PS_INLINE static inline __attribute__((always_inline, unused))
 
+// Where dwords are packed to.
+typedef PS_GLOBAL uint32_t* ps_dwords;
+
 // The heads of the generated functions. There, unused parameters are no warnings: an attribute each
-// would cost more to compile.
+// would cost more to compile, as would `restrict` on v, which changes nothing: nothing else is
+// written to.
 #define PS_HEAD static inline __attribute__((always_inline))
 #ifdef PS_OPENCL
-#define PS_PACK(T) PS_HEAD void T##_pack(PS_GLOBAL void* restrict dst, const struct T* restrict v)
+#define PS_PACK(T) PS_HEAD void T##_pack(PS_GLOBAL void* restrict dst, const struct T* v)
 #define PS_PACK_BYTES(T) PS_PACK(T)
 #define ps_combine(location, address, delta) ((uint64_t)(address) + (delta))
 #define PS_REPACK(T, length)                                                       \
@@ -1350,8 +1354,8 @@ typedef ulong uint64_t;
   }
 #else
 #define PS_PACK(T) \
-  PS_HEAD void T##_pack(__gen_user_data* data, void* __restrict dst, const struct T* __restrict v)
-#define PS_PACK_BYTES(T) PS_HEAD void T##_pack(void* __restrict dst, const struct T* __restrict v)
+  PS_HEAD void T##_pack(__gen_user_data* data, void* __restrict dst, const struct T* v)
+#define PS_PACK_BYTES(T) PS_HEAD void T##_pack(void* __restrict dst, const struct T* v)
 #define ps_combine(location, address, delta) __gen_combine_address(data, location, address, delta)
 #define PS_REPACK(T, length)                                                                 \
   PS_INLINE void T##_repack(__gen_user_data* data, void* dst, const uint32_t* origin,        \

@@ -93,15 +93,12 @@ struct GOLDEN_VERTEX_BUFFER {
 };
 
 PS_PACK(GOLDEN_VERTEX_BUFFER) {
-  PS_GLOBAL uint32_t *dw = (PS_GLOBAL uint32_t *)dst;
+  ps_dwords dw = (ps_dwords)dst;
   dw[0] = ps_1(97, v->Pitch, 0xc) | v->Null << 13;
   const uint64_t address1 = ps_combine(&dw[1], v->StartingAddress, 0);
   dw[1] = (uint32_t)address1;
   dw[2] = (uint32_t)(address1 >> 32);
 }
-#ifdef PACKSMITH_REPACK
-PS_REPACK(GOLDEN_VERTEX_BUFFER, 3)
-#endif
 
 /* A record of six bytes. */
 #define GOLDEN_Rectangle_LENGTH 6
@@ -171,12 +168,9 @@ struct GOLDEN_CACHE_MODE {
 };
 
 PS_PACK(GOLDEN_CACHE_MODE) {
-  PS_GLOBAL uint32_t *dw = (PS_GLOBAL uint32_t *)dst;
+  ps_dwords dw = (ps_dwords)dst;
   dw[0] = v->DepthCacheDisable << 3 | v->DepthCacheDisableMask << 19;
 }
-#ifdef PACKSMITH_REPACK
-PS_REPACK(GOLDEN_CACHE_MODE, 1)
-#endif
 
 /* The depth test, and where depth is. [Golden manual, 5.2] */
 #define GOLDEN_3DSTATE_DEPTH_length 3
@@ -190,11 +184,6 @@ PS_REPACK(GOLDEN_CACHE_MODE, 1)
 #define GOLDEN_TILE_MODE_Linear 0
 #define GOLDEN_TILE_MODE_XMajor 2
 #define GOLDEN_TILE_MODE_YMajor 3
-#ifndef PACKSMITH_PREFIXED_VALUES
-#define TILE_MODE_Linear 0
-#define TILE_MODE_XMajor 2
-#define TILE_MODE_YMajor 3
-#endif
 struct GOLDEN_3DSTATE_DEPTH {
    uint32_t                    DWordLength;
    bool                        DepthTestEnable;
@@ -208,18 +197,15 @@ struct GOLDEN_3DSTATE_DEPTH {
 };
 
 PS_PACK(GOLDEN_3DSTATE_DEPTH) {
-  PS_GLOBAL uint32_t *dw = (PS_GLOBAL uint32_t *)dst;
+  ps_dwords dw = (ps_dwords)dst;
 #ifdef PS_CHECKS
   ps_expect(v->TileMode != 3, "TileMode != 3");
 #endif
-  dw[0] = ps_3(215, v->DWordLength, 0x8, v->DepthTestFunction, 0x903, v->Opcode, 0x1010) |
+  dw[0] = ps_3(204, v->DWordLength, 0x8, v->DepthTestFunction, 0x903, v->Opcode, 0x1010) |
           v->DepthTestEnable << 8;
   dw[1] = ps_float(v->BiasConstant);
-  dw[2] = 0x80000000 | ps_1(218, v->TileMode, 0x4002) | ps_sint(218, v->Layer, 0x440b) << 4;
+  dw[2] = 0x80000000 | ps_1(207, v->TileMode, 0x4002) | ps_sint(207, v->Layer, 0x440b) << 4;
 }
-#ifdef PACKSMITH_REPACK
-PS_REPACK(GOLDEN_3DSTATE_DEPTH, 3)
-#endif
 
 /* Values that are stored as something else. */
 #define GOLDEN_SURFACE_length 4
@@ -249,7 +235,7 @@ struct GOLDEN_SURFACE {
 };
 
 PS_PACK(GOLDEN_SURFACE) {
-  PS_GLOBAL uint32_t *dw = (PS_GLOBAL uint32_t *)dst;
+  ps_dwords dw = (ps_dwords)dst;
 #ifdef PS_CHECKS
   ps_expect(v->Width >= 1, "Width >= 1");
   ps_fits((v->Width - 1), 14, "Width");
@@ -260,15 +246,12 @@ PS_PACK(GOLDEN_SURFACE) {
   ps_expect(ps_is_power_of_two(v->Samples), "ps_is_power_of_two(Samples)");
   ps_expect(v->Registers <= 128u, "Registers <= 128u");
 #endif
-  dw[0] = ps_2(263, v->DWordLength, 0x8, v->Opcode, 0x1010);
+  dw[0] = ps_2(249, v->DWordLength, 0x8, v->Opcode, 0x1010);
   dw[1] = (v->Width - 1) | (v->Height - 1) << 16;
   dw[2] = (v->RowPitch >> 4) | ps_log2(v->Samples) << 16 | ps_groups(v->Registers, 8, 4) << 19;
-  dw[3] = ps_1(266, v->Threads, 0x7987) | ps_ufixed_in(266, v->MinLOD, 0x600c, 8) |
-          ps_sfixed_in(267, v->LODBias, 0x6c0d, 8) << 12;
+  dw[3] = ps_1(252, v->Threads, 0x7987) | ps_ufixed_in(252, v->MinLOD, 0x600c, 8) |
+          ps_sfixed_in(253, v->LODBias, 0x6c0d, 8) << 12;
 }
-#ifdef PACKSMITH_REPACK
-PS_REPACK(GOLDEN_SURFACE, 4)
-#endif
 
 /* A program and the memory it uses. */
 #define GOLDEN_SHADER_length 6
@@ -287,22 +270,19 @@ struct GOLDEN_SHADER {
 };
 
 PS_PACK(GOLDEN_SHADER) {
-  PS_GLOBAL uint32_t *dw = (PS_GLOBAL uint32_t *)dst;
+  ps_dwords dw = (ps_dwords)dst;
 #ifdef PS_CHECKS
   ps_fits_offset(v->Kernel, 6, 26, "Kernel");
 #endif
-  dw[0] = ps_2(294, v->DWordLength, 0x8, v->Opcode, 0x1010);
+  dw[0] = ps_2(277, v->DWordLength, 0x8, v->Opcode, 0x1010);
   dw[1] = (uint32_t)v->Kernel;
-  const uint64_t address2 = ps_combine(&dw[2], v->Scratch, ps_1(296, v->ScratchSize, 0x4004));
+  const uint64_t address2 = ps_combine(&dw[2], v->Scratch, ps_1(279, v->ScratchSize, 0x4004));
   dw[2] = (uint32_t)address2;
   dw[3] = (uint32_t)(address2 >> 32);
   const uint64_t address4 = ps_combine(&dw[4], v->Descriptors, 0);
   dw[4] = (uint32_t)address4;
   dw[5] = (uint32_t)(address4 >> 32);
 }
-#ifdef PACKSMITH_REPACK
-PS_REPACK(GOLDEN_SHADER, 6)
-#endif
 
 /* What repeats. */
 #define GOLDEN_TABLES_length 30
@@ -326,8 +306,8 @@ struct GOLDEN_TABLES {
 };
 
 PS_PACK(GOLDEN_TABLES) {
-  PS_GLOBAL uint32_t *dw = (PS_GLOBAL uint32_t *)dst;
-  dw[0] = ps_2(330, v->DWordLength, 0x8, v->Opcode, 0x1010);
+  ps_dwords dw = (ps_dwords)dst;
+  dw[0] = ps_2(310, v->DWordLength, 0x8, v->Opcode, 0x1010);
   dw[1] = ps_half(v->Half[0]) | ps_half(v->Half[1]) << 16;
   dw[2] = v->Row[0];
   dw[3] = v->Row[1];
@@ -345,17 +325,17 @@ PS_PACK(GOLDEN_TABLES) {
   dw[15] = v->Row[13];
   dw[16] = v->Row[14];
   dw[17] = v->Row[15];
-  dw[19] = ps_1(348, v->WriteMask[0], 0x26004);
+  dw[19] = ps_1(328, v->WriteMask[0], 0x26004);
   dw[20] = ps_float(v->Color[0]);
-  dw[21] = ps_1(350, v->WriteMask[1], 0x2a004);
+  dw[21] = ps_1(330, v->WriteMask[1], 0x2a004);
   dw[22] = ps_float(v->Color[1]);
-  dw[23] = ps_1(352, v->Vertices.Pitch, 0x2e00c) | v->Vertices.Null << 13;
+  dw[23] = ps_1(332, v->Vertices.Pitch, 0x2e00c) | v->Vertices.Null << 13;
   const uint64_t address24 = ps_combine(&dw[24], v->Vertices.StartingAddress, 0);
   dw[24] = (uint32_t)address24;
   dw[25] = (uint32_t)(address24 >> 32);
-  dw[26] = ps_sint(356, v->X[0], 0x34010) | (uint32_t)v->Y[0] << 16;
+  dw[26] = ps_sint(336, v->X[0], 0x34010) | (uint32_t)v->Y[0] << 16;
   dw[27] = ps_float(v->Depth[0]) | v->DepthBits[0];
-  dw[28] = ps_sint(358, v->X[1], 0x38010) | (uint32_t)v->Y[1] << 16;
+  dw[28] = ps_sint(338, v->X[1], 0x38010) | (uint32_t)v->Y[1] << 16;
   dw[29] = ps_float(v->Depth[1]) | v->DepthBits[1];
   {
     uint32_t ps_w[1] = {0};
@@ -365,9 +345,6 @@ PS_PACK(GOLDEN_TABLES) {
     dw[18] = ps_w[0];
   }
 }
-#ifdef PACKSMITH_REPACK
-PS_REPACK(GOLDEN_TABLES, 30)
-#endif
 
 /* Writes one dword or two. */
 #define GOLDEN_STORE_DATA_length 4
@@ -384,16 +361,13 @@ struct GOLDEN_STORE_DATA {
 };
 
 PS_PACK(GOLDEN_STORE_DATA) {
-  PS_GLOBAL uint32_t *dw = (PS_GLOBAL uint32_t *)dst;
-  dw[0] = ps_2(388, v->DWordLength, 0x8, v->Opcode, 0x1010) | v->StoreQword << 8;
+  ps_dwords dw = (ps_dwords)dst;
+  dw[0] = ps_2(365, v->DWordLength, 0x8, v->Opcode, 0x1010) | v->StoreQword << 8;
   const uint64_t address1 = ps_combine(&dw[1], v->Address, 0);
   dw[1] = (uint32_t)address1;
   dw[2] = ((uint32_t)(address1 >> 32) & 0xffff);
   dw[3] = (uint32_t)v->Data;
 }
-#ifdef PACKSMITH_REPACK
-PS_REPACK(GOLDEN_STORE_DATA, 4)
-#endif
 
 /* Writes registers. */
 #define GOLDEN_LOAD_REGISTERS_length_bias 2
@@ -406,8 +380,8 @@ struct GOLDEN_LOAD_REGISTERS {
 };
 
 PS_PACK(GOLDEN_LOAD_REGISTERS) {
-  PS_GLOBAL uint32_t *dw = (PS_GLOBAL uint32_t *)dst;
-  dw[0] = ps_3(410, v->DWordLength, 0x8, v->ByteWriteDisables, 0x804, v->Opcode, 0x1010);
+  ps_dwords dw = (ps_dwords)dst;
+  dw[0] = ps_3(384, v->DWordLength, 0x8, v->ByteWriteDisables, 0x804, v->Opcode, 0x1010);
 }
 
 /* Binds vertex buffers. */
@@ -420,8 +394,8 @@ struct GOLDEN_VERTEX_BUFFERS {
 };
 
 PS_PACK(GOLDEN_VERTEX_BUFFERS) {
-  PS_GLOBAL uint32_t *dw = (PS_GLOBAL uint32_t *)dst;
-  dw[0] = ps_2(424, v->DWordLength, 0x8, v->Opcode, 0x1010);
+  ps_dwords dw = (ps_dwords)dst;
+  dw[0] = ps_2(398, v->DWordLength, 0x8, v->Opcode, 0x1010);
 }
 
 /* Ends the batch. */
@@ -433,12 +407,9 @@ struct GOLDEN_END {
 };
 
 PS_PACK(GOLDEN_END) {
-  PS_GLOBAL uint32_t *dw = (PS_GLOBAL uint32_t *)dst;
-  dw[0] = ps_1(437, v->Opcode, 0x1010);
+  ps_dwords dw = (ps_dwords)dst;
+  dw[0] = ps_1(411, v->Opcode, 0x1010);
 }
-#ifdef PACKSMITH_REPACK
-PS_REPACK(GOLDEN_END, 1)
-#endif
 
 /* Draws; whatever has its bit set follows. */
 #define GOLDEN_Draw_LENGTH 4
@@ -476,6 +447,23 @@ PS_UNPACK_BYTES(GOLDEN_Draw) {
   described = described && ps_get(bytes, size, 16, 16) == 0x7910;
   return described;
 }
+
+#ifndef PACKSMITH_PREFIXED_VALUES
+#define TILE_MODE_Linear 0
+#define TILE_MODE_XMajor 2
+#define TILE_MODE_YMajor 3
+#endif
+
+#ifdef PACKSMITH_REPACK
+PS_REPACK(GOLDEN_VERTEX_BUFFER, 3)
+PS_REPACK(GOLDEN_CACHE_MODE, 1)
+PS_REPACK(GOLDEN_3DSTATE_DEPTH, 3)
+PS_REPACK(GOLDEN_SURFACE, 4)
+PS_REPACK(GOLDEN_SHADER, 6)
+PS_REPACK(GOLDEN_TABLES, 30)
+PS_REPACK(GOLDEN_STORE_DATA, 4)
+PS_REPACK(GOLDEN_END, 1)
+#endif
 
 #if defined(__GNUC__) || defined(__clang__)
 #pragma GCC diagnostic pop
