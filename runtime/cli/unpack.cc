@@ -143,6 +143,10 @@ Described Describe(const Arguments& arguments, const Dump& first) {
   }
   const std::string& name =
       !arguments.generation.empty() ? arguments.generation : first.device.generation;
+  if (name.empty() && first.device.pci_id) {
+    described.tables = FindGenerationOfPciId(*first.device.pci_id);
+    return described;
+  }
   if (name.empty()) {
     described.tables = absl::InvalidArgumentError(
         "the input does not say which GPU it is from; name it with --gen=gfx9, say");
@@ -391,7 +395,10 @@ int Unpack(int argc, char** argv) {
   app.add_option("--format", arguments.format)
       ->check(CLI::IsMember({"text", "jsonl", "stats", "names"}));
   app.add_option("--filter", arguments.filter);
-  app.add_option("--draw", arguments.draw)->check(CLI::PositiveNumber);
+  app.add_option("--draw", arguments.draw)->check([](const std::string& text) {
+    uint64_t number = 0;
+    return absl::SimpleAtoi(text, &number) && number != 0 ? "" : text + ": draws count from 1";
+  });
   app.add_option("--follow", arguments.follow)->check(CLI::IsMember({"none", "batches", "all"}));
   app.add_flag("--hide-zero", arguments.hide_zero);
   app.add_flag("--no-offsets", arguments.no_offsets);

@@ -6,6 +6,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "runtime/tables/embedded.h"
 
@@ -44,6 +45,15 @@ absl::StatusOr<tables::Tables> FindGeneration(absl::string_view name) {
   }
   return absl::NotFoundError(
       absl::StrCat("no generation \"", name, "\" is built in; there is ", known));
+}
+
+absl::StatusOr<tables::Tables> FindGenerationOfPciId(uint32_t pci_id) {
+  for (const tables::Tables& tables : BuiltInGenerations()) {
+    if (tables.FindPciId(pci_id) != nullptr) return tables;
+  }
+  return absl::NotFoundError(absl::StrFormat(
+      "no generation that is built in has a device with the PCI id 0x%04x; name one with --gen",
+      pci_id));
 }
 
 }  // namespace packsmith

@@ -2,6 +2,8 @@
 #ifndef PACKSMITH_RUNTIME_GENERATIONS_GENERATIONS_H_
 #define PACKSMITH_RUNTIME_GENERATIONS_GENERATIONS_H_
 
+#include <cstdint>
+
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
@@ -14,6 +16,9 @@ absl::Span<const tables::Tables> BuiltInGenerations();
 
 // By name or alias ("gfx9", "9", "skl"), in either case. NotFound lists what there is.
 absl::StatusOr<tables::Tables> FindGeneration(absl::string_view name);
+
+// The generation of a PCI device. NotFound names the remedy.
+absl::StatusOr<tables::Tables> FindGenerationOfPciId(uint32_t pci_id);
 
 }  // namespace packsmith
 

@@ -1,0 +1,57 @@
+// A capture written as an error state of any era says what the capture says.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "runtime/dump/i915_error_writer.h"
+#include "runtime/dump/read.h"
+#include "runtime/generations/generations.h"
+#include "tests/decode/world.h"
+
+namespace packsmith::decode {
+namespace {
+
+class ErrorStates : public testing::TestWithParam<std::tuple<std::string, I915ErrorData, bool>> {};
+
+TEST_P(ErrorStates, DecodeToTheRecordsOfTheirCapture) {
+  const auto& [path, data, new_names] = GetParam();
+  absl::StatusOr<Dump> core = ReadDump("tests/data/captures/" + path);
+  ASSERT_TRUE(core.ok()) << core.status();
+  const absl::StatusOr<std::string> text =
+      WriteI915Error(*core, {.data = data, .two_words = true, .new_names = new_names});
+  ASSERT_TRUE(text.ok()) << text.status();
+  absl::StatusOr<Dump> error = ReadDump(BytesOf(*text));
+  ASSERT_TRUE(error.ok()) << error.status();
+  ASSERT_TRUE(error->device.pci_id.has_value());
+  const absl::StatusOr<tables::Tables> tables = FindGenerationOfPciId(*error->device.pci_id);
+  ASSERT_TRUE(tables.ok()) << tables.status();
+
+  const Story want = TellAll(*tables, {&*core});
+  const Story have = TellAll(*tables, {&*error});
+  EXPECT_EQ(have.problems, want.problems);
+  EXPECT_EQ(have.summary.unknown_dwords, 0u);
+  ASSERT_EQ(have.records.size(), want.records.size());
+  for (size_t i = 0; i < want.records.size(); ++i) {
+    const Seen& a = want.records[i];
+    const Seen& b = have.records[i];
+    EXPECT_EQ(std::tie(a.type, a.space, a.address, a.depth, a.name, a.bytes, a.index),
+              std::tie(b.type, b.space, b.address, b.depth, b.name, b.bytes, b.index))
+        << i;
+    EXPECT_EQ(a.faults.size(), b.faults.size());
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Captures, ErrorStates,
+    testing::Combine(testing::Values("skl-gl-basic/00.core.zst", "skl-gl-basic/03.core.zst",
+                                     "skl-vulkaninfo/01.core.zst"),
+                     testing::Values(I915ErrorData::kHexWords, I915ErrorData::kAscii85,
+                                     I915ErrorData::kAscii85Zlib),
+                     testing::Bool()));
+
+}  // namespace
+}  // namespace packsmith::decode
