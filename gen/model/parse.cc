@@ -287,13 +287,31 @@ class Parser {
     }
     pugi::xml_document document;
     const pugi::xml_parse_result parsed = document.load_buffer(
-        source.text().data(), source.text().size(), pugi::parse_default, pugi::encoding_utf8);
+        source.text().data(), source.text().size(),
+        pugi::parse_default | pugi::parse_fragment | pugi::parse_doctype, pugi::encoding_utf8);
     if (!parsed) {
       Problem(Code::kMalformedXml, {file_, static_cast<uint32_t>(parsed.offset)},
               absl::StrCat("this is no well-formed XML: ", parsed.description()));
       return;
     }
     const pugi::xml_node root = document.document_element();
+    if (!root) {
+      Problem(Code::kMalformedXml, {file_, 0},
+              "this is no well-formed XML: there is no element in it");
+      return;
+    }
+    for (const pugi::xml_node beside : document.children()) {
+      if (beside == root) continue;
+      if (beside.type() == pugi::node_doctype) {
+        Problem(Code::kMalformedXml, At(beside), "a description has no document type; drop it");
+      } else if (beside.type() == pugi::node_element) {
+        Problem(Code::kMalformedXml, At(beside),
+                "this is no well-formed XML: a file has one root element, here is another");
+      } else {
+        Problem(Code::kMalformedXml, At(root),
+                "this is no well-formed XML: there is text beside the root element");
+      }
+    }
     if (absl::string_view(root.name()) != "packsmith") {
       Problem(Code::kUnknownElement, root ? At(root) : Location{file_, 0},
               absl::StrCat("the root element must be <packsmith>, not <", root.name(), ">"));
@@ -1042,14 +1060,15 @@ class Parser {
       }
     }
     // uI.F and sI.F.
-    uint32_t whole = 0, fraction = 0;
+    uint64_t whole = 0, fraction = 0;
     const std::vector<absl::string_view> halves =
         absl::StrSplit(absl::string_view(text).substr(text.empty() ? 0 : 1), '.');
     if (!text.empty() && (text[0] == 'u' || text[0] == 's') && halves.size() == 2 &&
-        absl::SimpleAtoi(halves[0], &whole) && absl::SimpleAtoi(halves[1], &fraction)) {
+        ParseUnsigned(halves[0], whole) && ParseUnsigned(halves[1], fraction) && whole <= 64 &&
+        fraction <= 64) {
       item.type = text[0] == 'u' ? FieldType::kUfixed : FieldType::kSfixed;
-      item.fraction_bits = std::min(fraction, 63u);
-      const uint64_t bits = uint64_t{whole} + fraction + (text[0] == 's' ? 1 : 0);
+      item.fraction_bits = static_cast<uint32_t>(std::min<uint64_t>(fraction, 63));
+      const uint64_t bits = whole + fraction + (text[0] == 's' ? 1 : 0);
       if (bits != item.width) {
         Problem(Code::kBadWidth, At(node, "type"),
                 absl::StrCat("type ", text, " takes ", bits, " bits, the field has ", item.width));

@@ -4,6 +4,7 @@ import re
 
 from body import Body, Ir, Term, Unsupported, bit_text, exemplary, pieces, shifted
 from text import call, hexadecimal, quote, summary
+from text import literal as number
 
 # How ps_layout names the access that the description states.
 _ACCESS = {
@@ -27,6 +28,7 @@ def default(member: Ir) -> str:
     value = member["default"]
     if value is None or (member["type"] == "address" and value == "0"):
         value = "{}"
+    value = number(value)
     if not member["dims"] or value in ("{}", "0", "false", "0.0f", "0.0"):
         return "{}" if member["dims"] else value
     for dimension in reversed(member["dims"]):
@@ -187,8 +189,8 @@ def _bounds(leaf: Ir) -> list[str]:
         if text is None:
             return default
         text = str(text)
-        if kind in ("float", "double"):
-            return text
+        if kind in ("float", "double") or text == str(-(1 << 63)):
+            return number(text)
         return text + ("ll" if text.startswith("-") else "ull" if int(text) > 0x7fffffff else "")
 
     return [literal(leaf["min"], lowest), literal(leaf["max"], highest)]

@@ -90,7 +90,7 @@ def render_c(env: jinja2.Environment, ir: cpp.Ir) -> str:
     def c_default(member: cpp.Ir) -> str:
         # C++ takes no integer for an enumeration.
         cast = f"({member['type']})" if member["type"].startswith("enum ") else ""
-        return cast + member["default"]
+        return cast + text.literal(member["default"])
 
     containers = [c.prepare(one) for one in ir["containers"]]
     content = text.fold(env.get_template("pack_c.h.jinja").render(

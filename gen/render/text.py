@@ -11,6 +11,17 @@ def hexadecimal(value: int) -> str:
     return str(value) if 0 <= value < 10 else f"0x{value:x}"
 
 
+def literal(value: str) -> str:
+    """A default as C and C++ read it: the outermost integers need help, the rest is as it is."""
+    try:
+        number = int(value, 0)
+    except ValueError:
+        return value
+    if number >= 1 << 63:
+        return value + "u"
+    return "(-9223372036854775807 - 1)" if number == -(1 << 63) else value
+
+
 def join(head: str, terms: Sequence[str], separator: str, tail: str, indent: int) -> str:
     """head + terms + tail, broken after separators and aligned behind head.
 

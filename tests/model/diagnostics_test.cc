@@ -111,6 +111,18 @@ const std::vector<Case>& Cases() {
        {{"main.xml", "<packsmith family=\"f\" generation=\"g\">\n  <doc>\n</§packsmith>\n"}},
        "this is no well-formed XML: Start-end tags mismatch",
        {}},
+      {"TwoRoots",
+       Code::kMalformedXml,
+       {{"main.xml",
+         "<packsmith family=\"f\" generation=\"g\"/>\n§<packsmith family=\"f\" "
+         "generation=\"h\"/>\n"}},
+       "this is no well-formed XML: a file has one root element, here is another",
+       {}},
+      {"TextBehindTheRoot",
+       Code::kMalformedXml,
+       {{"main.xml", "§<packsmith family=\"f\" generation=\"g\"/>\njunk\n"}},
+       "this is no well-formed XML: there is text beside the root element",
+       {}},
       {"NotUtf8",
        Code::kMalformedXml,
        {{"main.xml", "<packsmith family=\"f\"\n  title=\"§\xff\" generation=\"g\"/>\n"}},
@@ -143,7 +155,7 @@ const std::vector<Case>& Cases() {
       {"Empty",
        Code::kMalformedXml,
        {{"main.xml", "§"}},
-       "this is no well-formed XML: No document element found",
+       "this is no well-formed XML: there is no element in it",
        {}},
 
       // --- E002: elements.
