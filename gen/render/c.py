@@ -29,7 +29,11 @@ def _at(leaf: Ir) -> str:
 
 def checks_itself(leaf: Ir, byte_unit: bool) -> bool:
     """Whether the term that packs a leaf also asserts that its value fits."""
-    if byte_unit or _encoding(leaf) or len(leaf["places"]) != 1:
+    if byte_unit or _encoding(leaf) or not leaf["places"]:
+        return False
+    if leaf["type"] == "offset":
+        return leaf["bit"] % 32 == leaf["shift"]
+    if len(leaf["places"]) != 1:
         return False
     if leaf["places"][0]["width"] != leaf["width"]:
         return False
@@ -102,6 +106,8 @@ class _Face:
             return self._address_term(path, place, bit)
         if kind == "offset" and not _encoding(leaf) and bit % 32 == shift:
             value = "v->" + path
+            if low == 0 and checks_itself(leaf, self.byte_unit):
+                return Term(f"ps_offset(ps_line, {value}, {_at(leaf)}, {shift})")
             if low == 0:
                 return Term(f"(uint32_t){value}")
             return Term(f"(uint32_t)({value} >> {low + shift})")

@@ -1467,6 +1467,16 @@ PS_INLINE uint32_t ps_6(int line, uint32_t a, int a_at, uint32_t b, int b_at, ui
   return ps_4(line, a, a_at, b, b_at, c, c_at, d, d_at) | ps_2(line, e, e_at, f, f_at);
 }
 
+// The low dword of an offset, with `shift` implied low bits.
+PS_INLINE uint32_t ps_offset(PS_UNUSED int line, uint64_t v, PS_UNUSED int at,
+                             PS_UNUSED unsigned shift) {
+#ifdef PS_CHECKS
+  __gen_validate_value(v);
+  if (v & ~(ps_mask(at & 127) << shift)) ps_misfit(line, at, (double)v);
+#endif
+  return (uint32_t)v;
+}
+
 #ifdef PS_OPENCL
 PS_INLINE uint32_t ps_float(float v) { return as_uint(v); }
 PS_INLINE float ps_to_float(uint32_t v) { return as_float(v); }

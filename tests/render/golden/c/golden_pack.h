@@ -271,12 +271,9 @@ struct GOLDEN_SHADER {
 
 PS_PACK(GOLDEN_SHADER) {
   ps_dwords dw = (ps_dwords)dst;
-#ifdef PS_CHECKS
-  ps_fits_offset(v->Kernel, 6, 26, "Kernel");
-#endif
-  dw[0] = ps_2(277, v->DWordLength, 0x8, v->Opcode, 0x1010);
-  dw[1] = (uint32_t)v->Kernel;
-  const uint64_t address2 = ps_combine(&dw[2], v->Scratch, ps_1(279, v->ScratchSize, 0x4004));
+  dw[0] = ps_2(274, v->DWordLength, 0x8, v->Opcode, 0x1010);
+  dw[1] = ps_offset(275, v->Kernel, 0x261a, 6);
+  const uint64_t address2 = ps_combine(&dw[2], v->Scratch, ps_1(276, v->ScratchSize, 0x4004));
   dw[2] = (uint32_t)address2;
   dw[3] = (uint32_t)(address2 >> 32);
   const uint64_t address4 = ps_combine(&dw[4], v->Descriptors, 0);
@@ -307,7 +304,7 @@ struct GOLDEN_TABLES {
 
 PS_PACK(GOLDEN_TABLES) {
   ps_dwords dw = (ps_dwords)dst;
-  dw[0] = ps_2(310, v->DWordLength, 0x8, v->Opcode, 0x1010);
+  dw[0] = ps_2(307, v->DWordLength, 0x8, v->Opcode, 0x1010);
   dw[1] = ps_half(v->Half[0]) | ps_half(v->Half[1]) << 16;
   dw[2] = v->Row[0];
   dw[3] = v->Row[1];
@@ -325,17 +322,17 @@ PS_PACK(GOLDEN_TABLES) {
   dw[15] = v->Row[13];
   dw[16] = v->Row[14];
   dw[17] = v->Row[15];
-  dw[19] = ps_1(328, v->WriteMask[0], 0x26004);
+  dw[19] = ps_1(325, v->WriteMask[0], 0x26004);
   dw[20] = ps_float(v->Color[0]);
-  dw[21] = ps_1(330, v->WriteMask[1], 0x2a004);
+  dw[21] = ps_1(327, v->WriteMask[1], 0x2a004);
   dw[22] = ps_float(v->Color[1]);
-  dw[23] = ps_1(332, v->Vertices.Pitch, 0x2e00c) | v->Vertices.Null << 13;
+  dw[23] = ps_1(329, v->Vertices.Pitch, 0x2e00c) | v->Vertices.Null << 13;
   const uint64_t address24 = ps_combine(&dw[24], v->Vertices.StartingAddress, 0);
   dw[24] = (uint32_t)address24;
   dw[25] = (uint32_t)(address24 >> 32);
-  dw[26] = ps_sint(336, v->X[0], 0x34010) | (uint32_t)v->Y[0] << 16;
+  dw[26] = ps_sint(333, v->X[0], 0x34010) | (uint32_t)v->Y[0] << 16;
   dw[27] = ps_float(v->Depth[0]) | v->DepthBits[0];
-  dw[28] = ps_sint(338, v->X[1], 0x38010) | (uint32_t)v->Y[1] << 16;
+  dw[28] = ps_sint(335, v->X[1], 0x38010) | (uint32_t)v->Y[1] << 16;
   dw[29] = ps_float(v->Depth[1]) | v->DepthBits[1];
   {
     uint32_t ps_w[1] = {0};
@@ -362,7 +359,7 @@ struct GOLDEN_STORE_DATA {
 
 PS_PACK(GOLDEN_STORE_DATA) {
   ps_dwords dw = (ps_dwords)dst;
-  dw[0] = ps_2(365, v->DWordLength, 0x8, v->Opcode, 0x1010) | v->StoreQword << 8;
+  dw[0] = ps_2(362, v->DWordLength, 0x8, v->Opcode, 0x1010) | v->StoreQword << 8;
   const uint64_t address1 = ps_combine(&dw[1], v->Address, 0);
   dw[1] = (uint32_t)address1;
   dw[2] = ((uint32_t)(address1 >> 32) & 0xffff);
@@ -381,7 +378,7 @@ struct GOLDEN_LOAD_REGISTERS {
 
 PS_PACK(GOLDEN_LOAD_REGISTERS) {
   ps_dwords dw = (ps_dwords)dst;
-  dw[0] = ps_3(384, v->DWordLength, 0x8, v->ByteWriteDisables, 0x804, v->Opcode, 0x1010);
+  dw[0] = ps_3(381, v->DWordLength, 0x8, v->ByteWriteDisables, 0x804, v->Opcode, 0x1010);
 }
 
 /* Binds vertex buffers. */
@@ -395,7 +392,7 @@ struct GOLDEN_VERTEX_BUFFERS {
 
 PS_PACK(GOLDEN_VERTEX_BUFFERS) {
   ps_dwords dw = (ps_dwords)dst;
-  dw[0] = ps_2(398, v->DWordLength, 0x8, v->Opcode, 0x1010);
+  dw[0] = ps_2(395, v->DWordLength, 0x8, v->Opcode, 0x1010);
 }
 
 /* Ends the batch. */
@@ -408,7 +405,7 @@ struct GOLDEN_END {
 
 PS_PACK(GOLDEN_END) {
   ps_dwords dw = (ps_dwords)dst;
-  dw[0] = ps_1(411, v->Opcode, 0x1010);
+  dw[0] = ps_1(408, v->Opcode, 0x1010);
 }
 
 /* Draws; whatever has its bit set follows. */
