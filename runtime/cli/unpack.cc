@@ -56,7 +56,7 @@ Examples:
   unpack 00.core 01.core 02.core              several dumps of one run, in order: state lives on
   unpack --gen=gfx9 --engine=render --address=0x1000 batch.bin
                                               a bare batch, and where it lay in GPU memory
-  echo 7a000004 00100000 0 0 0 0 | unpack --gen=gfx9 -
+  echo 69040300 05000000 | unpack --gen=gfx9 -
   unpack --xml=mygpu.xml hang.core            with a description of your own
 
 unpack [options] FILE...      FILE is a dump of GPU memory, a bare batch or words of hex text, plain

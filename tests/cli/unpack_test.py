@@ -78,6 +78,12 @@ class UnpackTest(unittest.TestCase):
         self.assertEqual(run("--gen=gfx9", "--fail-on=range", batch).returncode, 0)
         self.assertEqual(run("--gen=gfx9", "--strict", batch).returncode, 1)
 
+    def test_the_example_of_help_that_needs_no_file_works(self):
+        lines = text("--help").splitlines()
+        words_of, program = next(line for line in lines if line.startswith("  echo ")).split("|")
+        done = run(*program.split()[1:], stdin=words_of.split("echo", 1)[1].encode())
+        self.assertEqual(done.returncode, 0, done.stderr)
+
     def test_help_begins_with_examples_and_names_every_format_of_input(self):
         done = run("--help")
         self.assertEqual(done.returncode, 0)
