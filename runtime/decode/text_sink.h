@@ -24,9 +24,9 @@ struct TextOptions {
   // Counts them.
   uint64_t* undescribed_seen = nullptr;
   // Said after the device: what the dump has in all.
-  std::string overview;
+  std::string overview = {};
   // Lines about a program, said below it: its disassembly.
-  std::function<std::string(const Record&)> about_kernel;
+  std::function<std::string(const Record&)> about_kernel = {};
 };
 
 // Packets of one dword that come several times in a row are shown once. Hands text over in chunks
