@@ -576,6 +576,9 @@ class Parser {
     erase("struct", model_.containers, kind_is(ContainerKind::kStruct));
     erase("register", model_.containers, kind_is(ContainerKind::kRegister));
     erase("enum", model_.enums, [](const Enum&) { return true; });
+    if (std::distance(node.attributes().begin(), node.attributes().end()) > 1) {
+      Problem(Code::kContradiction, At(node), "<remove> takes out one thing");
+    }
     if (!removed) {
       Problem(Code::kNothingRemoved, At(node), "there is nothing of that name to remove");
     }
@@ -669,6 +672,13 @@ class Parser {
       if (old != nullptr) {
         container = *old;
         inherited = true;
+        if (old->kind != kind) {
+          Problem(
+              Code::kContradiction, At(node),
+              absl::StrCat("\"", name, "\" was no <", node.name(), ">, and amending keeps that"))
+              .notes.push_back({old->where, "what is amended is here"});
+          kind = old->kind;
+        }
       } else {
         Problem(Code::kNothingToInherit, At(node, "amend"),
                 absl::StrCat("there is no earlier \"", name, "\" to amend"));

@@ -15,6 +15,7 @@
 namespace packsmith::model {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
@@ -240,6 +241,16 @@ TEST(Inheritance, APacketMayBecomeAStruct) {
   const LoadResult result = Extended("<struct name=\"P\" dwords=\"1\"/>");
   EXPECT_THAT(Summary(result), IsEmpty());
   EXPECT_EQ(ContainerNamed(result, "P").kind, ContainerKind::kStruct);
+}
+
+TEST(Inheritance, AmendingKeepsWhatSomethingIs) {
+  EXPECT_THAT(Summary(Extended("<struct name=\"P\" amend=\"true\"/>")),
+              ElementsAre("E028 main.xml:2:1"));
+}
+
+TEST(Inheritance, ARemoveTakesOutOneThing) {
+  EXPECT_THAT(Summary(Extended("<remove packet=\"P\" struct=\"S\"/>")),
+              Contains("E028 main.xml:2:1"));
 }
 
 TEST(Include, AnIncludedFileIsPartOfTheOneThatIncludesIt) {
