@@ -1167,7 +1167,7 @@ void Decoder::FollowStructs(const tables::Pointer& pointer, const Scope& scope, 
   const tables::Container& container = tables_.container(pointer.target);
   auto [count, count_known] = CountOf(pointer, scope);
   absl::optional<uint64_t> said = Evaluate(pointer.size, scope);
-  bool is_table = pointer.count != tables::kNone;
+  bool is_table = pointer.count != tables::kNone || (pointer.until_zero != 0 && !said);
   if (said && !is_table && container.variable == 0 && container.bytes != 0) {
     // The bytes of a table of structures that have a fixed size.
     is_table = *said > container.bytes;
@@ -1210,7 +1210,9 @@ void Decoder::FollowStructs(const tables::Pointer& pointer, const Scope& scope, 
 }
 
 Decoder::Count Decoder::CountOf(const tables::Pointer& pointer, const Scope& scope) const {
-  if (pointer.count == tables::kNone) return {1, true};
+  if (pointer.count == tables::kNone) {
+    return pointer.until_zero != 0 ? Count{pointer.limit, false} : Count{1, true};
+  }
   const absl::optional<uint64_t> said = Evaluate(pointer.count, scope);
   // Drivers say that a table has no entries where they only mean that none should be prefetched; a
   // table of pointers ends with a zero, so that it can be looked at all the same.

@@ -78,6 +78,33 @@ class UnpackTest(unittest.TestCase):
         self.assertEqual(run("--gen=gfx9", "--fail-on=range", batch).returncode, 0)
         self.assertEqual(run("--gen=gfx9", "--strict", batch).returncode, 1)
 
+    def test_a_table_without_a_count_ends_at_an_entry_of_zeros(self):
+        gpu = self.file("gpu.xml", b"""<packsmith family="f" generation="g">
+          <stream name="s"/>
+          <struct name="Entry" dwords="1">
+            <field name="Value" dword="0" bits="31:0" type="uint"/>
+          </struct>
+          <packet name="TABLE" dwords="3">
+            <field name="Op" dword="0" bits="31:24" type="uint" forced="1"/>
+            <field name="At" dword="1" bits="47:2" type="address">
+              <points to="Entry" until="zero" limit="3" access="read"/>
+            </field>
+          </packet>
+          <packet name="END" dwords="1">
+            <field name="Op" dword="0" bits="31:24" type="uint" forced="2"/>
+            <flow kind="end"/>
+          </packet>
+        </packsmith>""")
+        for table, found in (([7, 8, 0, 9], 2), ([7, 8, 9, 10], 3), ([0, 7], 0)):
+            batch = ["1000:", *(f"{x:08x}" for x in (0x01000000, 0x2000, 0, 0x02000000)), "\n2000:",
+                     *(f"{x:08x}" for x in table)]
+            path = self.file("batch.hex", " ".join(batch).encode())
+            records = [json.loads(line) for line in text(f"--xml={gpu}", "--format=jsonl",
+                                                         path).splitlines()]
+            entries = [(r["index"], r["fields"][0]["value"]) for r in records
+                       if r["type"] == "struct"]
+            self.assertEqual(entries, list(enumerate(table))[:found])
+
     def test_the_example_of_help_that_needs_no_file_works(self):
         lines = text("--help").splitlines()
         words_of, program = next(line for line in lines if line.startswith("  echo ")).split("|")
