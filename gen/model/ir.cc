@@ -320,9 +320,11 @@ class Writer {
           WriteMember(c, item, dims, face);
           break;
         case Item::Kind::kGroup: {
-          if (item.tail) break;
+          if (item.tail && (face == Face::kCpp || item.c_count == 0)) break;
           std::vector<uint32_t> inner = dims;
-          inner.push_back(item.count);
+          // One item of a tail is no array.
+          if (!item.tail || item.c_count > 1)
+            inner.push_back(item.tail ? item.c_count : item.count);
           if (item.name.empty() || face == Face::kC) {
             Members(c, item.items, inner, face);
             break;

@@ -209,6 +209,7 @@ struct Item {
   // Group.
   bool tail = false;
   uint32_t count = 0;
+  uint32_t c_count = 0;  // how many items of a tail are members in C
   std::vector<Item> items;
 
   // Derived names.

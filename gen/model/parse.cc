@@ -945,7 +945,7 @@ class Parser {
   }
 
   void ParseGroup(pugi::xml_node node, Item& item, int depth) {
-    Allow(node, {"name", "alias", "count", "dword", "bit", "size", "overlap"});
+    Allow(node, {"name", "alias", "count", "c-count", "dword", "bit", "size", "overlap"});
     item.name = Text(node, "name");
     item.alias = Identifier(node);
     item.overlap = Flag(node, "overlap");
@@ -957,6 +957,11 @@ class Parser {
     const std::string count = Required(node, "count");
     item.tail = count == "tail";
     if (!item.tail && !count.empty()) item.count = Small(node, "count", 0, kMostRepeats);
+    item.c_count = Small(node, "c-count", 0, kMostRepeats);
+    if (item.c_count != 0 && !item.tail) {
+      Problem(Code::kContradiction, At(node, "c-count"),
+              "all items of a group that is no tail are members in C");
+    }
     if (item.width == 0 || (!item.tail && item.count == 0)) {
       Problem(Code::kBadGroup, item.where, "a group repeats at least once, and has items of bits");
       item.width = item.width == 0 ? 32 : item.width;

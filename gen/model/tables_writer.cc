@@ -30,10 +30,10 @@ class Writer {
     for (size_t i = 0; i < model_.containers.size(); ++i) Rest(i);
     Streams();
     for (const Platform& p : model_.platforms) {
-      platforms_.push_back({String(p.name),
-                            String(p.title),
-                            {static_cast<uint32_t>(pci_ids_.size()),
-                             static_cast<uint32_t>(p.pci_ids.size())}});
+      platforms_.push_back(
+          {String(p.name),
+           String(p.title),
+           {static_cast<uint32_t>(pci_ids_.size()), static_cast<uint32_t>(p.pci_ids.size())}});
       pci_ids_.insert(pci_ids_.end(), p.pci_ids.begin(), p.pci_ids.end());
     }
     for (const Engine& e : model_.engines) engines_.push_back({String(e.name), String(e.aliases)});

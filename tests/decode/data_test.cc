@@ -498,7 +498,7 @@ TEST(Components, OfEachTypeAreWhatTheyMean) {
   EXPECT_EQ(Real(T::kFloat, 10, 16 << 5), 2.0);
   EXPECT_EQ(Real(T::kFloat, 11, 31 << 6), std::numeric_limits<double>::infinity());
   EXPECT_TRUE(std::isnan(Real(T::kFloat, 10, 31 << 5 | 1)));
-  EXPECT_EQ(DecodeComponent({0, 0, 8, T::kSint}, {{0xfe}}).signed_value, -2);
+  EXPECT_EQ(DecodeComponent({0, 0, 8, T::kSint}, std::vector<uint8_t>{0xfe}).signed_value, -2);
 }
 
 TEST(Components, AreFoundByTheLettersOfEachSurfaceFormat) {

@@ -1015,6 +1015,10 @@ const std::vector<Case>& Cases() {
          "<struct name=\"A\" dwords=\"1\"><field name=\"f\" dword=\"0\" bits=\"7:0\" type=\"uint\" "
          "§names=\"E\"/></struct>",
          "there is no <enum name=\"E\">"),
+      In("CCountOfNoTail", Code::kContradiction,
+         "<struct name=\"A\" dwords=\"2\"><group count=\"2\" §c-count=\"1\" dword=\"0\" "
+         "size=\"32\"><field name=\"f\" dword=\"0\" bits=\"7:0\" type=\"uint\"/></group></struct>",
+         "all items of a group that is no tail are members in C"),
       In("NamesAndValues", Code::kContradiction,
          "<enum name=\"E\"><value name=\"a\" value=\"1\"/></enum><struct name=\"A\" "
          "dwords=\"1\"><field name=\"f\" dword=\"0\" bits=\"7:0\" type=\"uint\" "

@@ -104,6 +104,7 @@ bad_field 'bits="31:6" type="address"><points to="A" access="execute"/></field>'
 good '<struct name="A" dwords="1"><group count="tail" dword="1" size="32"><doc>x</doc><field name="f" dword="0" bits="0" type="bool"/></group></struct>'
 bad '<struct name="A" dwords="1"><group count="2" dword="0" size="16"/></struct>'
 bad '<struct name="A" dwords="1"><group count="many" dword="0" size="16"><field name="f" dword="0" bits="0" type="bool"/></group></struct>'
+good '<struct name="A" dwords="1"><group count="tail" c-count="1" dword="1" size="32"><field name="f" dword="0" bits="0" type="bool"/></group></struct>'
 good '<struct name="A" dwords="1"><reserved dword="0" bits="3:0" must="one"><doc>x</doc></reserved></struct>'
 bad '<struct name="A" dwords="1"><reserved dword="0" bits="3:0" must="two"/></struct>'
 

@@ -58,6 +58,18 @@ class Compile(unittest.TestCase):
                     self.expect_clean([compiler, "-std=c11", "-pedantic", *WARNINGS, *defines], "c.c",
                                       f'#include "packsmith/c/{generation}_pack.h"\n')
 
+    def test_c_has_the_members_that_users_of_genxml_set_though_they_lie_beyond_the_length(self) -> None:
+        self.expect_clean(
+            ["gcc", "-std=c11", *WARNINGS], "beyond.c",
+            '#include "packsmith/c/gfx9_pack.h"\n'
+            "void f(uint32_t *dw) {\n"
+            "  struct GFX9_MI_STORE_DATA_INDEX a = {GFX9_MI_STORE_DATA_INDEX_header, .DataDWord1 = 1};\n"
+            "  struct GFX9_MFC_AVC_PAK_OBJECT b = {.VDEncModeInlineData = {1, [11] = 2}};\n"
+            "  struct GFX9_MFX_PIPE_BUF_ADDR_STATE c = {.SliceSizeStreamOutDataDestinationAddress = 0};\n"
+            "  (void)b; (void)c;\n"
+            "  GFX9_MI_STORE_DATA_INDEX_pack(0, dw, &a);\n"
+            "}\n")
+
     def test_c_headers_compile_alone_as_cpp(self) -> None:
         for compiler in COMPILERS.values():
             for generation in GENERATIONS:
