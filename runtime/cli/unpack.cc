@@ -271,9 +271,11 @@ int Run(const Arguments& arguments) {
     Complain(described.tables.status().message());
     return false;
   };
+  // A name that is not there is wrong usage where the user gave it, not where the input has it.
   const auto not_described = [&] {
-    return described.tables.status().code() == absl::StatusCode::kNotFound ? kWrongUsage
-                                                                           : kNotDecoded;
+    const bool named = !arguments.generation.empty() || !arguments.xml.empty();
+    return named && described.tables.status().code() == absl::StatusCode::kNotFound ? kWrongUsage
+                                                                                    : kNotDecoded;
   };
 
   // A first pass finds out what there is in all, and where the draws are.

@@ -99,49 +99,48 @@ void OverviewSink::OnRemark(absl::string_view text, bool is_problem) {
 void OverviewSink::OnSummary(const Summary& summary) { summary_ = summary; }
 
 std::string OverviewSink::Text(bool offsets) const {
-  const auto plural = [](uint64_t n, absl::string_view what) {
-    return absl::StrCat(n, " ", what, n == 1 ? "" : "s");
-  };
   const auto kinds = static_cast<uint64_t>(
       std::count_if(counts_.begin(), counts_.end(), [](uint64_t n) { return n != 0; }));
-  std::string text = absl::StrCat("overview  ", plural(summary_.submissions, "submission"), ", ",
-                                  plural(summary_.packets, "packet"), " of ", plural(kinds, "kind"),
-                                  ", ", plural(summary_.draws, "draw"), ", ", summary_.dispatches,
-                                  summary_.dispatches == 1 ? " dispatch; " : " dispatches; ");
+  std::string text =
+      absl::StrCat("overview  ", Counted(summary_.submissions, "submission"), ", ",
+                   Counted(summary_.packets, "packet"), " of ", Counted(kinds, "kind"), ", ",
+                   Counted(summary_.draws, "draw"), ", ", summary_.dispatches,
+                   summary_.dispatches == 1 ? " dispatch; " : " dispatches; ");
   if (summary_.unknown_dwords == 0 && summary_.problems == 0) {
     text += "all of it decoded\n";
   } else {
-    absl::StrAppend(&text, "not decoded: ", plural(summary_.unknown_dwords, "dword"));
+    absl::StrAppend(&text, "not decoded: ", Counted(summary_.unknown_dwords, "dword"));
     if (any_unknown_ && offsets) absl::StrAppendFormat(&text, ", first at 0x%x", first_unknown_);
-    absl::StrAppend(&text, "; ", plural(summary_.problems, "problem"), "\n");
+    absl::StrAppend(&text, "; ", Counted(summary_.problems, "problem"), "\n");
   }
   for (const Line& line : lines_) {
     absl::StrAppendFormat(&text, "    %d  %s", line.index,
                           line.engine.empty() ? "engine not known" : Harmless(line.engine));
     if (offsets) absl::StrAppendFormat(&text, ", batch at 0x%x", line.address);
     if (offsets && !line.buffer.empty()) absl::StrAppend(&text, " in ", Harmless(line.buffer));
-    absl::StrAppend(&text, ", ", plural(line.length, "byte"), ": ", plural(line.packets, "packet"));
-    if (line.draws != 0) absl::StrAppend(&text, ", ", plural(line.draws, "draw"));
+    absl::StrAppend(&text, ", ", Counted(line.length, "byte"), ": ",
+                    Counted(line.packets, "packet"));
+    if (line.draws != 0) absl::StrAppend(&text, ", ", Counted(line.draws, "draw"));
     if (line.dispatches != 0) {
       absl::StrAppend(&text, ", ", line.dispatches,
                       line.dispatches == 1 ? " dispatch" : " dispatches");
     }
     if (line.unknown_dwords != 0) {
-      absl::StrAppend(&text, ", ", plural(line.unknown_dwords, "unknown dword"));
+      absl::StrAppend(&text, ", ", Counted(line.unknown_dwords, "unknown dword"));
     }
-    if (line.problems != 0) absl::StrAppend(&text, ", ", plural(line.problems, "problem"));
+    if (line.problems != 0) absl::StrAppend(&text, ", ", Counted(line.problems, "problem"));
     text += "\n";
   }
   if (rest_.index != 0) {
-    absl::StrAppend(&text, "    and ", plural(rest_.index, "submission"),
-                    " more: ", plural(rest_.packets, "packet"), ", ", plural(rest_.draws, "draw"),
+    absl::StrAppend(&text, "    and ", Counted(rest_.index, "submission"),
+                    " more: ", Counted(rest_.packets, "packet"), ", ", Counted(rest_.draws, "draw"),
                     "\n");
   }
   for (const std::string& problem : problems_) {
     absl::StrAppend(&text, "    problem: ", problem, "\n");
   }
   if (summary_.problems > problems_.size()) {
-    absl::StrAppend(&text, "    and ", plural(summary_.problems - problems_.size(), "problem"),
+    absl::StrAppend(&text, "    and ", Counted(summary_.problems - problems_.size(), "problem"),
                     " more\n");
   }
   return text;

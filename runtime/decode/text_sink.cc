@@ -18,6 +18,10 @@
 
 namespace packsmith::decode {
 
+std::string Counted(uint64_t count, absl::string_view what) {
+  return absl::StrCat(count, " ", what, count == 1 ? "" : "s");
+}
+
 std::string Harmless(absl::string_view text) {
   std::string harmless;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -105,9 +109,11 @@ class TextSink : public Sink {
   void OnSummary(const Summary& s) override {
     FinishRun();
     std::string text = absl::StrCat(
-        "\n", Bold(), "summary", Plain(), "  ", s.submissions, " submissions, ", s.packets,
-        " packets, ", s.structs, " structures, ", s.draws, " draws, ", s.dispatches,
-        " dispatches; ", s.unknown_dwords, " unknown dwords, ", s.problems, " problems");
+        "\n", Bold(), "summary", Plain(), "  ", Counted(s.submissions, "submission"), ", ",
+        Counted(s.packets, "packet"), ", ", Counted(s.structs, "structure"), ", ",
+        Counted(s.draws, "draw"), ", ", s.dispatches,
+        s.dispatches == 1 ? " dispatch; " : " dispatches; ",
+        Counted(s.unknown_dwords, "unknown dword"), ", ", Counted(s.problems, "problem"));
     bool any = false;
     for (size_t i = 0; i < kFaultKinds; ++i) {
       if (s.faults[i] == 0) continue;

@@ -33,6 +33,9 @@ struct TextOptions {
 // of 64 KiB, the last one with the summary. `output` must outlive the sink.
 std::unique_ptr<Sink> MakeTextSink(Output& output, const TextOptions& options = {});
 
+// "1 packet", "2 packets".
+std::string Counted(uint64_t count, absl::string_view what);
+
 // What a terminal would take for orders (control characters, those of UTF-8's C1 block too), made
 // visible: strings of a dump may hold anything.
 std::string Harmless(absl::string_view text);

@@ -1219,6 +1219,8 @@ struct packed_words {
   uint32_t dw[N] = {};
   unsigned length = 0;  // dwords that the packet takes, at most N
   error status;
+
+  constexpr uint32_t operator[](unsigned i) const { return dw[i]; }
 };
 template <unsigned N>
 struct packed_bytes {

@@ -58,6 +58,13 @@ class UnpackTest(unittest.TestCase):
         self.assertIn(b"nothing.core", done.stderr)
         self.assertIn(b"3DPRIMITIVE", done.stdout)
 
+    def test_exit_code_is_1_where_a_dump_is_of_a_generation_that_nobody_knows(self):
+        error = self.file("error", b"GPU HANG: ecode 99\nPCI ID: 0xffff\n")
+        done = run(error)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(b"0xffff", done.stderr)
+        self.assertEqual(run("--gen=gfx99", error).returncode, 2)
+
     def test_exit_code_is_2_for_wrong_usage_and_the_message_names_it(self):
         for wrong in (["--frmat=text", CORES[0]], [], ["--format=xml", CORES[0]],
                       ["--address=zz", CORES[0]], ["--address=5..2", CORES[0]],

@@ -276,7 +276,7 @@ submission 0  engine render, context 0, slot 0, batch at 0x1000, 28 bytes
   0x000000002000  MI_BATCH_BUFFER_END  1 dword
 0x000000001018  MI_BATCH_BUFFER_END  1 dword
 
-summary  1 submissions, 4 packets, 0 structures, 0 draws, 0 dispatches; 1 unknown dwords, 0 problems; faults: 1 reserved
+summary  1 submission, 4 packets, 0 structures, 0 draws, 0 dispatches; 1 unknown dword, 0 problems; faults: 1 reserved
 )");
 }
 
@@ -298,7 +298,7 @@ TEST(Text, SaysTheSameRecordsAsJsonl) {
   Small(world);
   const std::string text = Text(Gfx9(), {&world.dump()});
   for (const char* said : {"unknown  1 dword ", "3DSTATE_VERTEX_BUFFERS", "vertex buffer, 16 bytes",
-                           "fault: reserved, bits 62:62", "3DPRIMITIVE", "-11", "1 draws"}) {
+                           "fault: reserved, bits 62:62", "3DPRIMITIVE", "-11", "1 draw,"}) {
     EXPECT_THAT(text, HasSubstr(said));
   }
 }
@@ -346,7 +346,7 @@ TEST(Stats, CountPacketsTheMostFrequentFirst) {
   EXPECT_THAT(lines[1], HasSubstr("         4           4   40.0%  MI_NOOP"));
   EXPECT_THAT(lines[2], HasSubstr("MI_BATCH_BUFFER_END"));
   EXPECT_THAT(text, HasSubstr("7 packets of 3 kinds"));
-  EXPECT_THAT(text, HasSubstr("1 unknown dwords"));
+  EXPECT_THAT(text, HasSubstr("1 unknown dword,"));
 }
 
 // Whether only packets are looked for or fields too, the same packets are found.
