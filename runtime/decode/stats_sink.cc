@@ -53,10 +53,12 @@ class StatsSink : public Sink {
               static_cast<double>(std::max<uint64_t>(bytes, 1)),
           known ? tables_->string(tables_->container(static_cast<uint32_t>(i)).name) : "unknown");
     }
-    absl::StrAppend(&text, "\n", s.submissions, " submissions, ", s.packets, " packets of ",
-                    order.size() - (counts_.back().packets != 0), " kinds, ", s.draws, " draws, ",
-                    s.dispatches, " dispatches; ", s.unknown_dwords, " unknown dwords, ",
-                    s.problems, " problems\n");
+    absl::StrAppend(
+        &text, "\n", Counted(s.submissions, "submission"), ", ", Counted(s.packets, "packet"),
+        " of ", Counted(order.size() - (counts_.back().packets != 0), "kind"), ", ",
+        Counted(s.draws, "draw"), ", ", s.dispatches,
+        s.dispatches == 1 ? " dispatch; " : " dispatches; ",
+        Counted(s.unknown_dwords, "unknown dword"), ", ", Counted(s.problems, "problem"), "\n");
     output_.Append(text);
   }
 
