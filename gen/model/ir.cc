@@ -294,8 +294,10 @@ class Writer {
       return item.type == FieldType::kInt ? absl::StrCat(static_cast<int64_t>(*item.default_value))
                                           : absl::StrCat(*item.default_value);
     }
-    if (&item == c.length_field && !c.variable)
-      return absl::StrCat(c.bytes / (c.byte_unit ? 1 : 4) - c.length_bias);
+    if (&item == c.length_field && !c.variable) {
+      const uint32_t length = c.c_dwords.value_or(c.bytes / (c.byte_unit ? 1 : 4));
+      return absl::StrCat(length - c.length_bias);
+    }
     const Encoding& e = item.encoding;
     if (e.log2 || e.groups != 0 || e.minus != 0) return absl::StrCat(Default(item));
     return "";
@@ -781,7 +783,7 @@ class Writer {
     if (c.variable || c.byte_unit) {
       Null("c_length");
     } else {
-      Member("c_length", c.bytes / 4);
+      Member("c_length", c.c_dwords.value_or(c.bytes / 4));
     }
     if (c.length_field != nullptr) {
       Member("length_bias", c.length_bias);
@@ -810,8 +812,10 @@ class Writer {
     Member("role", kRoles[static_cast<int>(c.role)]);
     if (c.kind == ContainerKind::kRegister) {
       Member("register_offset", c.register_offset);
+      Member("c_offset", c.c_offset.value_or(c.register_offset));
     } else {
       Null("register_offset");
+      Null("c_offset");
     }
     Key("identify");
     if (c.identify_mask == 0) {

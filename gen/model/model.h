@@ -269,6 +269,8 @@ struct Container {
   Deferred stream_name;
   int stream = -1;
   Role role = Role::kOther;
+  // What C says where it is to equal a table that others have published, whatever is right.
+  std::optional<uint32_t> c_dwords, c_offset;
   std::string dumped_as;  // names of a register in error states, separated by spaces
   Deferred like;
   uint32_t register_offset = 0;

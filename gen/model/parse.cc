@@ -644,13 +644,14 @@ class Parser {
     switch (kind) {
       case ContainerKind::kPacket:
         Allow(node, {"name", "alias", "dwords", "bytes", "length", "bias", "engines", "stream",
-                     "role", "like", "amend"});
+                     "role", "c-dwords", "like", "amend"});
         break;
       case ContainerKind::kStruct:
         Allow(node, {"name", "alias", "dwords", "bytes", "like", "amend"});
         break;
       case ContainerKind::kRegister:
-        Allow(node, {"name", "alias", "dwords", "bytes", "offset", "dumped-as", "like", "amend"});
+        Allow(node, {"name", "alias", "dwords", "bytes", "offset", "c-offset", "dumped-as", "like",
+                     "amend"});
         break;
     }
     const size_t errors = diagnostics_.errors();
@@ -712,6 +713,10 @@ class Parser {
       Required(node, "offset");
       container.register_offset = Small(node, "offset", 0, 0x7fffffff);
     }
+    if (node.attribute("c-dwords")) {
+      container.c_dwords = Small(node, "c-dwords", 1, kLargestContainer / 4);
+    }
+    if (node.attribute("c-offset")) container.c_offset = Small(node, "c-offset", 0, 0x7fffffff);
     if (node.attribute("dumped-as")) container.dumped_as = Text(node, "dumped-as");
     bool variants_cleared = false, parts_cleared = false, flows_cleared = false;
     bool relations_cleared = false, draws_cleared = false;

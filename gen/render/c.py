@@ -288,11 +288,12 @@ def _c_type(leaf: Ir) -> str:
 def prepare(container: Ir) -> Ir:
     """What the template prints of a container."""
     byte_unit = container["unit"] == "byte"
-    size = container["bytes"]
+    size = container["bytes"] if container["c_length"] is None else container["c_length"] * 4
     leaves = [leaf for leaf in container["c_leaves"] if leaf["bit"] < size * 8]
     if byte_unit:
         leaves = [leaf for leaf in leaves if not _forced(leaf, container)]
-    loops = container["c_loops"]
+    loops = [dict(loop, count=min(loop["count"], -(-(size * 8 - loop["bit"]) // loop["stride"])))
+             for loop in container["c_loops"] if loop["bit"] < size * 8]
     body = Body(_Face(byte_unit), leaves, loops, [size], byte_unit)
     if byte_unit:
         # Opcodes are no members of these.
@@ -301,6 +302,8 @@ def prepare(container: Ir) -> Ir:
     else:
         for reserved in container["reserved"]:
             for place in reserved["places"] if reserved["must"] else ():
+                if place["word"] * 4 >= size:
+                    continue
                 body.constant(place["word"], ((1 << place["width"]) - 1) << place["lsb"])
     try:
         pack = body.statements(2)

@@ -877,7 +877,7 @@ struct packer : visitor {
   PACKSMITH_INLINE constexpr void copy(uint32_t* to, unsigned i) const {
     // A store of 64 bits keeps compilers from gathering the halves into vectors.
     if (!__builtin_is_constant_evaluated() && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ &&
-        joined[i + 1]) {
+        i + 1 < N && joined[i + 1]) {
       *reinterpret_cast<pair*>(to + i) = w[i] | static_cast<uint64_t>(w[i + 1]) << 32;
     } else if (!joined[i]) {
       to[i] = w[i];

@@ -67,6 +67,11 @@ const Type* TypeOf(const std::string& name) {
   const auto at = types.find(name);
   return at == types.end() ? nullptr : at->second;
 }
+// What _pack writes: _length dwords, whatever the packet has.
+size_t PackedBytes(const Type& type) {
+  const model::Container& c = ModelOf(type);
+  return c.c_dwords ? *c.c_dwords * size_t{4} : c.bytes;
+}
 bool IsBytes(const Type& type) { return ModelOf(type).byte_unit; }
 
 // Reserved bits are no members; in records of bytes opcodes are none either, by the interface that
@@ -214,14 +219,15 @@ TEST(CTypes, LengthsBiasesAndRegisterNumbersAreTheDescriptions) {
     const Type& type = bound_c.types[i];
     const model::Container& c = ModelOf(type);
     // Records of bytes have a size even where more follows; the others have no length then.
-    const long units = static_cast<long>(c.byte_unit ? c.bytes : c.bytes / 4);
+    const long units = static_cast<long>(c.byte_unit ? c.bytes : PackedBytes(type) / 4);
     const long length = c.variable && !c.byte_unit ? -1 : units;
     EXPECT_EQ(type.length, length) << type.name;
     if (c.byte_unit) continue;
     const bool biased = c.length_field != nullptr || c.length_bias != 0;
     EXPECT_EQ(type.length_bias, biased ? static_cast<long>(c.length_bias) : -1) << type.name;
-    EXPECT_EQ(type.num,
-              c.kind == model::ContainerKind::kRegister ? static_cast<long>(c.register_offset) : -1)
+    EXPECT_EQ(type.num, c.kind == model::ContainerKind::kRegister
+                            ? static_cast<long>(c.c_offset.value_or(c.register_offset))
+                            : -1)
         << type.name;
     g_figures["lengths, biases, numbers"] += 3;
   }
@@ -254,7 +260,7 @@ TEST(CTypes, HeadersHaveOpcodesLengthsAndDefaults) {
           integer = T().extra(leaf.extra).forced;
         } else if ((leaf.flags & tables::kLength) != 0) {
           const model::Item& item = g_description->item(leaf);
-          integer = !model.variable ? c.bytes / c.length_unit - c.length_bias
+          integer = !model.variable ? PackedBytes(type) / c.length_unit - c.length_bias
                                     : item.default_value.value_or(0);
         } else {
           const Value value = g_description->DefaultValue(leaf);
@@ -274,9 +280,8 @@ TEST(CTypes, PackingTheVectorsValuesGivesTheirBytesUpToTheLength) {
   for (const ReadVector& vector : g_vectors) {
     const Type* type = TypeOf(vector.container);
     ASSERT_NE(type, nullptr) << vector.container;
-    const Container& c = ContainerOf(*type);
     // A field that the length cuts off, as drivers know it.
-    const size_t bytes = c.bytes;
+    const size_t bytes = PackedBytes(*type);
     ASSERT_LE(bytes, vector.packed.size()) << vector.container;
     const std::vector<char> object = StructOf(*type, vector);
     std::vector<uint8_t> memory(bytes + 2 * kMargin, kCanary);
@@ -301,7 +306,8 @@ TEST(CTypes, RealNumbersAreRoundedToTheNearest) {
     std::vector<char> object = StructOf(type, vector);
     for (const Leaf& leaf : T().leaves(c.leaves)) {
       const auto found = g_members.find({&type, g_description->IndexOf(leaf)});
-      if (!IsReal(leaf) || found == g_members.end() || leaf.bit + leaf.width > c.bytes * 8)
+      if (!IsReal(leaf) || found == g_members.end() ||
+          leaf.bit + leaf.width > PackedBytes(type) * 8)
         continue;
       const std::vector<char> before = object;
       for (const double v : {1 / 3.0, -1 / 3.0, 2 / 3.0, 0.1, 1.9, -1.9, 5.1, 1e-5}) {
