@@ -111,7 +111,8 @@ class Checker {
       Index(extra.stores_leaf, h_.leaves, true);
       Index(extra.stores_when, h_.conditions, true);
       Index(extra.element, h_.elements, true);
-      if (static_cast<uint32_t>(extra.meaning) >= kMeanings || extra.meaning_at > 63) Fail("a meaning out of range", extra.unit);
+      if (static_cast<uint32_t>(extra.meaning) >= kMeanings || extra.meaning_at > 63)
+        Fail("a meaning out of range", extra.unit);
       String(extra.unit);
     }
     for (const Enum& e : All<Enum>(h_.enums)) {

@@ -108,7 +108,7 @@ struct Extra {
   uint32_t stores_when;  // Condition for that, or kNone
   uint32_t element;      // Element that the value describes, or kNone
   Meaning meaning;
-  uint16_t meaning_at;   // which bit of the number the value begins at
+  uint16_t meaning_at;  // which bit of the number the value begins at
 };
 
 struct NamedValue {

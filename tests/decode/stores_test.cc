@@ -17,7 +17,6 @@ using testing::SizeIs;
 
 using Dwords = std::vector<uint32_t>;
 
-constexpr uint32_t kNoop = 0;
 constexpr uint32_t kEnd = 0x05000000;
 
 Dwords operator+(Dwords a, const Dwords& b) {
