@@ -131,10 +131,9 @@ class Reader {
     if (!requests_of_.empty() && ReadRequest(line, requests_of_)) return;
     if (list_rows_ && ReadRow(line)) return;
     if (engine_ != nullptr) return ReadRegister(line, *engine_);
-    if (!seen_key_ && text.find(": ") != absl::string_view::npos &&
-        absl::StartsWith(text, "GPU HANG")) {
+    if (state_.title.empty() && absl::StartsWith(text, "GPU HANG")) {
       state_.title = ValidUtf8(text);
-      recognized_ = seen_key_ = true;
+      recognized_ = true;
       return;
     }
     Fact(line);
@@ -366,7 +365,6 @@ class Reader {
     } else {
       fact.key = ValidUtf8(text.substr(0, colon));
       fact.value = ValidUtf8(Trimmed(text.substr(colon + 1)));
-      seen_key_ = true;
     }
     if (fact.key == "PCI ID") {
       absl::string_view number = fact.value;
@@ -375,7 +373,8 @@ class Reader {
         recognized_ = true;
       }
     } else if (!fact.key.empty()) {
-      if (std::optional<ErrorRegister> one = RegisterOf(fact.key, fact.value)) {
+      std::optional<ErrorRegister> one = RegisterOf(fact.key, fact.value);
+      if (one && state_.registers.size() < kMostRegisters) {
         if (fact.key == "FAULT_TLB_DATA" && !one->is_64) {
           absl::string_view rest = absl::string_view(fact.value);
           TakeNumber(rest, 16);
@@ -384,13 +383,10 @@ class Reader {
             state_.registers.push_back({"FAULT_TLB_DATA1", one->value, false, {}});
             state_.registers.push_back({"FAULT_TLB_DATA0", *low, false, {}});
           }
-        } else if (state_.registers.size() < kMostRegisters) {
+        } else {
           state_.registers.push_back(*std::move(one));
         }
       }
-    } else if (state_.title.empty() && absl::StartsWith(text, "GPU HANG")) {
-      state_.title = ValidUtf8(text);
-      recognized_ = true;
     }
     AddFact(state_.facts, std::move(fact));
   }
@@ -535,7 +531,6 @@ class Reader {
   std::vector<Object> objects_;
   std::vector<Buffer> rows_;  // of the lists: extents without data
   bool recognized_ = false;
-  bool seen_key_ = false;
   bool wide_ = false;
   // Where we are.
   ErrorEngine* engine_ = nullptr;

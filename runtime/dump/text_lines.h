@@ -24,7 +24,6 @@ class TextLines {
   std::optional<TextLine> Next();
   // Next() hands out the line of the last call once more.
   void Back() { position_ = last_; }
-  uint64_t size() const { return text_.size(); }
 
  private:
   absl::string_view text_;

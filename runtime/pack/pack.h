@@ -496,12 +496,14 @@ struct imprint : visitor {
   constexpr void uint(T& v, unsigned, unsigned width, const char*) {
     v = static_cast<T>(Sum ? 0 : ~mask(width));
   }
+  // A largest value that is hardly ever used may be doubted; of few values it is one of many.
+  static constexpr uint64_t kRareEdge = 32;
   template <class T>
   constexpr void bounded(T& v, unsigned, unsigned width, const char*, uint64_t low, uint64_t high) {
     const bounds b{low, high, width};
     if (sizeof(T) == 8 || !b.one_sum())
       v = T{};
-    else if (low == 0 && (high & (high - 1)) == 0 && high != 0)
+    else if (low == 0 && (high & (high - 1)) == 0 && high >= kRareEdge)
       v = static_cast<T>(Sum ? 0 : ~(high - 1));  // calls `high` itself doubtful: no sum needed
     else
       v = static_cast<T>(Sum ? b.sum() : ~mask(b.bits()));
