@@ -5,8 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
-#include "runtime/decode/data.h"
+#include "runtime/decode/addresses.h"
 
 namespace packsmith::decode {
 namespace {
@@ -15,18 +14,11 @@ namespace {
 constexpr uint64_t kWindow = 256;
 // Largest piece of one `unknown` record.
 constexpr uint64_t kLongestUnknown = 4096;
-// Structures begin with what says how long they are.
-constexpr uint64_t kLeastRead = 4;
 constexpr size_t kMostFaults = 64;  // of one record
 constexpr int kFarthestLook = 256;  // packets
 constexpr size_t kMostSlots = 64;   // vertex buffers, vertex elements
 constexpr uint64_t kBriefWindow = 1 << 20;
 constexpr size_t kBriefs = 256;  // handed over at a time
-
-// Addresses count up to 2^64, where they do not begin again.
-uint64_t AddSaturated(uint64_t a, uint64_t b) {
-  return b > ~uint64_t{0} - a ? ~uint64_t{0} : a + b;
-}
 
 uint64_t AlignUp(uint64_t value, uint64_t to) { return (value + to - 1) / to * to; }
 
@@ -35,8 +27,6 @@ uint32_t FirstWord(absl::Span<const uint8_t> bytes) {
   std::memcpy(&word, bytes.data(), std::min<size_t>(bytes.size(), 4));
   return word;
 }
-
-std::string Bytes48(uint64_t address) { return absl::StrFormat("0x%x", address); }
 
 }  // namespace
 
@@ -308,7 +298,7 @@ void Decoder::WalkStream(uint32_t stream, uint64_t engines, Frame frame, uint64_
     Frame& top = stack.back();
     if (options_.brief) WalkBriefly(finder, top);
     if (packets_ >= most_packets_) {
-      ProblemOnce(said_packets_, absl::StrCat("stopped at ", Bytes48(top.address),
+      ProblemOnce(said_packets_, absl::StrCat("stopped at ", ShowAddress(top.address),
                                               ": the submission has more than ", most_packets_,
                                               " packets, more than a dump of this size should"));
       return;
@@ -323,7 +313,7 @@ void Decoder::WalkStream(uint32_t stream, uint64_t engines, Frame frame, uint64_
     absl::Span<const uint8_t> window =
         Bytes(top.space, top.address, std::min(left, kWindow), scratch);
     if (window.empty()) {
-      Problem(absl::StrCat("the stream goes on at ", Bytes48(top.address), ", where ",
+      Problem(absl::StrCat("the stream goes on at ", ShowAddress(top.address), ", where ",
                            left == 0 ? "the batch ends" : "the dump has no memory"));
       stack.pop_back();
       continue;
@@ -347,8 +337,8 @@ void Decoder::WalkStream(uint32_t stream, uint64_t engines, Frame frame, uint64_
     const absl::Span<const uint8_t> now = Patched(top.space, top.address, bytes, patched);
     Packet(container, top, bytes, now, length, parent);
     if (bytes.size() < length) {
-      Problem(absl::StrCat(tables_.string(c.name), " at ", Bytes48(top.address), " has ", length,
-                           " bytes, ", bytes.size(), " of them are there"));
+      Problem(absl::StrCat(tables_.string(c.name), " at ", ShowAddress(top.address), " has ",
+                           length, " bytes, ", bytes.size(), " of them are there"));
       stack.pop_back();
       continue;
     }
@@ -377,7 +367,7 @@ bool Decoder::Flow(const tables::Container& container, absl::Span<const uint8_t>
       case tables::FlowKind::kReturn:
         stack.pop_back();
         if (stack.empty()) {
-          Problem(absl::StrCat(tables_.string(container.name), " at ", Bytes48(here),
+          Problem(absl::StrCat(tables_.string(container.name), " at ", ShowAddress(here),
                                " returns, but nothing was called"));
         }
         return true;
@@ -404,8 +394,9 @@ bool Decoder::Flow(const tables::Container& container, absl::Span<const uint8_t>
       // Without a pointer nobody has looked at the target yet.
       target.address = scope.Number(flow.target).value_or(0);
       if (memory_->Find(target.space, target.address) == nullptr) {
-        Problem(absl::StrCat(tables_.string(container.name), " at ", Bytes48(here), " leads to ",
-                             Bytes48(target.address), ", where the dump has no memory"));
+        Problem(absl::StrCat(tables_.string(container.name), " at ", ShowAddress(here),
+                             " leads to ", ShowAddress(target.address),
+                             ", where the dump has no memory"));
       }
     }
     if (!target.base_known || memory_->Find(target.space, target.address) == nullptr) {
@@ -416,13 +407,14 @@ bool Decoder::Flow(const tables::Container& container, absl::Span<const uint8_t>
     if (note_reached_) reached_.insert({target.space, target.address});
     if (call) {
       if (stack.size() > options_.deepest_call) {
-        Problem(absl::StrCat("the call at ", Bytes48(here), " is ", stack.size(),
+        Problem(absl::StrCat("the call at ", ShowAddress(here), " is ", stack.size(),
                              " deep and not followed"));
         return true;
       }
       for (const Frame& frame : stack) {
         if (frame.space == target.space && frame.call == target.address) {
-          Problem(absl::StrCat("the call at ", Bytes48(here), " leads to ", Bytes48(target.address),
+          Problem(absl::StrCat("the call at ", ShowAddress(here), " leads to ",
+                               ShowAddress(target.address),
                                ", which is being decoded: the batch calls itself"));
           return true;
         }
@@ -441,8 +433,8 @@ bool Decoder::Flow(const tables::Container& container, absl::Span<const uint8_t>
     }
     if (!stack.back().seen.insert({target.space, target.address, overlay_.version()}).second) {
       FlushBriefs();
-      sink_.OnRemark(absl::StrCat("the jump at ", Bytes48(here), " leads back to ",
-                                  Bytes48(target.address), ", which is decoded already"),
+      sink_.OnRemark(absl::StrCat("the jump at ", ShowAddress(here), " leads back to ",
+                                  ShowAddress(target.address), ", which is decoded already"),
                      false);
       stack.pop_back();
       return true;
@@ -681,77 +673,6 @@ void Decoder::CheckFields(const tables::Container& container, absl::Span<const u
   });
 }
 
-Decoder::Target Decoder::TargetOf(const FieldAt& at, const tables::Pointer& pointer,
-                                  const Scope& scope, absl::Span<const uint8_t> bytes) const {
-  constexpr uint64_t kAddressMask = (uint64_t{1} << 48) - 1;
-  Target target{own_space_, 0, true};
-  if (pointer.space_when != tables::kNone && scope.Holds(pointer.space_when)) {
-    target.space = pointer.space;
-  }
-  const uint64_t raw = ReadBits(bytes, at.bit, at.width);
-  target.address = NumberOf(DecodeValue(tables_, *at.leaf, at.width, raw), raw);
-  // An address may be split over two fields.
-  target.address += Evaluate(tables_.extra(at.leaf->extra).high, scope).value_or(0);
-  if (pointer.base != tables::kNone) {
-    const absl::optional<uint64_t>& base = state_->bases[pointer.base];
-    target.base_known = base.has_value();
-    target.address += base.value_or(0);
-  }
-  target.address &= kAddressMask;
-  return target;
-}
-
-const tables::Pointer* Decoder::PointerOf(const tables::Extra& extra, const Scope& scope) const {
-  for (uint32_t i = extra.pointer; i != tables::kNone; i = tables_.pointer(i).next) {
-    if (scope.Holds(tables_.pointer(i).when)) return &tables_.pointer(i);
-  }
-  return nullptr;
-}
-
-// Calls visit(at, pointer, scope) for each field that points somewhere now.
-namespace {
-
-template <class Visit>
-void ForEachPointer(const tables::Tables& tables, const tables::Container& container,
-                    absl::Span<const uint8_t> bytes, const Visit& visit) {
-  ForEachField(tables, container, bytes, [&](const FieldAt& at) {
-    if (at.leaf->extra == tables::kNone || at.cut) return;
-    const tables::Extra& extra = tables.extra(at.leaf->extra);
-    if (extra.pointer == tables::kNone) return;
-    const Scope scope(tables, at, bytes);
-    for (uint32_t i = extra.pointer; i != tables::kNone; i = tables.pointer(i).next) {
-      const tables::Pointer& pointer = tables.pointer(i);
-      if (!scope.Holds(pointer.when)) continue;
-      visit(at, pointer, scope);
-      break;
-    }
-  });
-}
-
-}  // namespace
-
-void Decoder::CheckPointers(const tables::Container& container, absl::Span<const uint8_t> bytes) {
-  ForEachPointer(
-      tables_, container, bytes,
-      [&](const FieldAt& at, const tables::Pointer& pointer, const Scope& scope) {
-        if (options_.follow != Follow::kAll && pointer.target_kind != tables::TargetKind::kStream) {
-          return;
-        }
-        // Only what would be read can be missing: dumps rarely have textures and render
-        // targets.
-        const Target target = TargetOf(at, pointer, scope, bytes);
-        if (LeadsNowhere(pointer, scope, target)) return;
-        if (!target.base_known) {
-          AddFault(FaultKind::kUnmapped, at.bit, at.width, target.address,
-                   absl::StrCat("the ", tables_.string(tables_.bases()[pointer.base].name),
-                                " base is not known"));
-        } else if (memory_->Find(target.space, target.address) == nullptr) {
-          AddFault(FaultKind::kUnmapped, at.bit, at.width, target.address,
-                   absl::StrCat("the dump has no memory at ", Bytes48(target.address)));
-        }
-      });
-}
-
 void Decoder::SetsAndWrites(const tables::Container& container, absl::Span<const uint8_t> bytes,
                             uint32_t space, uint64_t address, uint64_t parent) {
   ForEachField(tables_, container, bytes, [&](const FieldAt& at) {
@@ -812,431 +733,6 @@ void Decoder::SetsAndWrites(const tables::Container& container, absl::Span<const
     record.faults = faults_;
     Emit(record);
   });
-}
-
-void Decoder::FollowPointers(const tables::Container& container, absl::Span<const uint8_t> bytes,
-                             uint64_t parent, uint32_t depth) {
-  ForEachPointer(
-      tables_, container, bytes,
-      [&](const FieldAt& at, const tables::Pointer& pointer, const Scope& scope) {
-        const Target target = TargetOf(at, pointer, scope, bytes);
-        if (!target.base_known || memory_->Find(target.space, target.address) == nullptr) return;
-        if (LeadsNowhere(pointer, scope, target)) return;
-        if (depth >= options_.deepest_pointer) {
-          ProblemOnce(
-              said_pointers_,
-              absl::StrCat("pointers of the packet at ", Bytes48(here_), " lead to more than ",
-                           depth, " structures, one to the next; not followed further"));
-          return;
-        }
-        switch (pointer.target_kind) {
-          case tables::TargetKind::kStruct:
-            FollowStructs(pointer, scope, target.space, target.address, parent, depth);
-            break;
-          case tables::TargetKind::kStream: {
-            // Where the packet's flow goes, the walk goes already.
-            for (const tables::Flow& flow : tables_.flows(container.flows)) {
-              if (flow.target != tables::kNone && &tables_.leaf(flow.target) == at.leaf) return;
-            }
-            if (nested_streams_ >= options_.deepest_call) {
-              ProblemOnce(said_streams_,
-                          absl::StrCat("the stream at ", Bytes48(target.address), " is ",
-                                       nested_streams_ + 1, " streams deep and not followed"));
-              return;
-            }
-            ++nested_streams_;
-            const uint64_t here = here_;
-            WalkStream(
-                pointer.target, engines_,
-                {target.space, target.address, ~uint64_t{0}, nested_streams_, target.address},
-                parent);
-            // What the inner stream has looked ahead to is not what this packet may
-            // ask for.
-            here_ = here;
-            looked_ahead_ = false;
-            --nested_streams_;
-            break;
-          }
-          case tables::TargetKind::kData:
-            if (tables_.data(pointer.target).is_code != 0) {
-              FollowCode(pointer, scope, target, parent);
-            } else {
-              FollowData(pointer, scope, target, parent);
-            }
-            break;
-        }
-      });
-}
-
-bool Decoder::MayFollow(uint64_t bytes) {
-  if (structs_ >= most_structs_) {
-    ProblemOnce(said_structs_,
-                absl::StrCat("stopped following pointers after ", most_structs_,
-                             " structures, more than a dump of this size should have"));
-    return false;
-  }
-  structs_ += 1 + bytes / 1024;
-  return true;
-}
-
-Decoder::Formatted Decoder::FormatOf(const tables::Pointer& pointer, const Scope& scope) const {
-  if (pointer.format == tables::kNone) {
-    const uint32_t format = tables_.data(pointer.target).format;
-    return format == tables::kNone ? Formatted{} : Formatted{&tables_.format(format), {}};
-  }
-  const tables::Expression& e = tables_.expression(pointer.format);
-  const absl::optional<uint64_t> value = Evaluate(pointer.format, scope);
-  if (!value || e.kind == tables::ExpressionKind::kConstant) return {};
-  const tables::NamedValue* named = tables_.FindValue(tables_.leaf(e.leaf), *value);
-  if (named == nullptr || named->format == tables::kNone) return {};
-  return {&tables_.format(named->format), tables_.string(named->name)};
-}
-
-void Decoder::FollowData(const tables::Pointer& pointer, const Scope& scope, const Target& target,
-                         uint64_t parent) {
-  const uint64_t size = SizeOf(pointer, scope, target);
-  const uint64_t stride = Evaluate(pointer.stride, scope).value_or(0);
-  const Formatted formatted = FormatOf(pointer, scope);
-  const absl::string_view name = tables_.string(tables_.data(pointer.target).name);
-  if (formatted.format != nullptr) {
-    Slot slot{true, target.space, target.address, size, stride, false, 1, formatted.format, {}};
-    if (slot.stride == 0) slot.stride = formatted.format->bits / 8;
-    elements_.assign(1, {formatted.format, formatted.name, 0, 0});
-    if (!ShowRows(name, slot, -1, 0, ~uint64_t{0}, parent).empty()) return;
-  }
-  if (!MayFollow(0)) return;
-  faults_.clear();
-  Record record;
-  record.type = RecordType::kData;
-  record.parent = parent;
-  record.space = target.space;
-  record.address = target.address;
-  record.name = name;
-  record.bytes =
-      Bytes(target.space, target.address, std::min(size, options_.most_data_bytes), row_bytes_);
-  record.data_size = size;
-  record.data_stride = stride;
-  Emit(record);
-}
-
-absl::Span<const uint8_t> Decoder::ShowRows(absl::string_view name, const Slot& slot,
-                                            int64_t number, uint64_t first, uint64_t most,
-                                            uint64_t parent) {
-  uint64_t extent = 0;
-  for (const DataElement& element : elements_) {
-    extent = std::max<uint64_t>(extent, element.offset + element.format->bits / 8);
-  }
-  if (extent == 0 || slot.size < extent) return {};
-  uint64_t rows = 1;
-  if (slot.stride != 0) {
-    const uint64_t have = (slot.size - extent) / slot.stride + 1;
-    if (first >= have) return {};
-    rows = std::min(most, have - first);
-  } else {
-    first = 0;
-  }
-  uint64_t shown = std::min(rows, std::max<uint64_t>(options_.most_rows, 1));
-  if (slot.stride != 0) {
-    const uint64_t fit =
-        options_.most_row_bytes > extent ? (options_.most_row_bytes - extent) / slot.stride + 1 : 1;
-    shown = std::min(shown, fit);
-  }
-  if (shown == 0 || !MayFollow(shown * slot.stride)) return {};
-  const uint64_t skip = first * slot.stride;  // less than the slot's size
-  faults_.clear();
-  Record record;
-  record.type = RecordType::kData;
-  record.parent = parent;
-  record.space = slot.space;
-  record.address = AddSaturated(slot.address, skip);
-  record.name = name;
-  record.bytes = Bytes(slot.space, record.address, (shown - 1) * slot.stride + extent, row_bytes_);
-  if (record.bytes.size() < extent) return {};
-  record.data_size = slot.size - skip;
-  record.data_stride = slot.stride;
-  record.elements = elements_;
-  record.data_first = first;
-  record.data_rows = rows;
-  record.slot = number;
-  record.per_instance = slot.per_instance;
-  record.step = slot.step;
-  Emit(record);
-  return record.bytes;
-}
-
-Decoder::Code Decoder::CodeOf(const tables::DataKind& kind, const tables::Pointer& pointer,
-                              const Scope& scope, const Target& target) {
-  const std::pair<uint32_t, uint64_t> key{target.space, target.address};
-  code_begins_.insert(key);
-  const auto known = code_.find(key);
-  if (known != code_.end()) return known->second;
-  Code code{options_.most_code_bytes, "limit"};
-  if (const uint64_t said = SizeOf(pointer, scope, target); said != 0) {
-    code = {std::min(said, code.size), "size"};
-  }
-  // The next program that is known, if it begins before this one ends.
-  const auto next = code_begins_.upper_bound(key);
-  if (next != code_begins_.end() && next->first == target.space &&
-      next->second - target.address < code.size) {
-    code = {next->second - target.address, "next kernel"};
-  }
-  const absl::Span<const uint8_t> bytes =
-      Bytes(target.space, target.address, code.size, row_bytes_);
-  if (bytes.size() < code.size) code = {bytes.size(), "memory"};
-  const CodeEnd end = FindCodeEnd(tables_, kind, bytes);
-  if (end.found) code = {end.bytes, "end"};
-  structs_ += bytes.size() / 1024;
-  code_.emplace(key, code);
-  return code;
-}
-
-void Decoder::FollowCode(const tables::Pointer& pointer, const Scope& scope, const Target& target,
-                         uint64_t parent) {
-  if (!MayFollow(0)) return;
-  const tables::DataKind& kind = tables_.data(pointer.target);
-  const Code code = CodeOf(kind, pointer, scope, target);
-  Kernel kernel;
-  kernel.stage = tables_.string(pointer.stage);
-  kernel.simd = static_cast<uint32_t>(
-      std::min<uint64_t>(Evaluate(pointer.simd, scope).value_or(0), 0xffffffffu));
-  kernel.ends = code.ends;
-  kernel.code = Bytes(target.space, target.address, code.size, row_bytes_);
-  faults_.clear();
-  Record record;
-  record.type = RecordType::kData;
-  record.parent = parent;
-  record.space = target.space;
-  record.address = target.address;
-  record.name = tables_.string(kind.name);
-  record.bytes = kernel.code.subspan(0, options_.most_data_bytes);
-  record.data_size = kernel.code.size();
-  record.kernel = &kernel;
-  Emit(record);
-}
-
-void Decoder::DescribeData(const tables::Container& container, absl::Span<const uint8_t> bytes) {
-  // The elements of a packet replace those of the last one, for each kind of data.
-  uint32_t described = tables::kNone;
-  uint64_t number = 0;
-  ForEachField(tables_, container, bytes, [&](const FieldAt& at) {
-    if (at.leaf->extra == tables::kNone || at.cut) return;
-    const tables::Extra& extra = tables_.extra(at.leaf->extra);
-    if (extra.pointer == tables::kNone && extra.element == tables::kNone) return;
-    const Scope scope(tables_, at, bytes);
-    if (extra.pointer != tables::kNone) {
-      const tables::Pointer* pointer = PointerOf(extra, scope);
-      const tables::Pointer& any = pointer != nullptr ? *pointer : tables_.pointer(extra.pointer);
-      if (any.target_kind == tables::TargetKind::kData && drawn_[any.target]) {
-        Rows& rows = state_->rows[any.target];
-        const uint64_t i = Evaluate(any.slot, scope).value_or(0);
-        if (i < rows.slots.size()) {
-          ++rows.version;
-          Slot& slot = rows.slots[i];
-          slot = {};
-          const Target target = TargetOf(at, any, scope, bytes);
-          if (pointer != nullptr && target.base_known) {
-            const Formatted formatted = FormatOf(any, scope);
-            slot.set = true;
-            slot.space = target.space;
-            slot.address = target.address;
-            slot.size = SizeOf(any, scope, target);
-            slot.stride = Evaluate(any.stride, scope).value_or(0);
-            slot.per_instance = any.step != tables::kNone;
-            slot.step = static_cast<uint32_t>(Evaluate(any.step, scope).value_or(1));
-            slot.format = formatted.format;
-            slot.name = formatted.name;
-          }
-        }
-      }
-    }
-    if (extra.element == tables::kNone) return;
-    const tables::Element& element = tables_.element(extra.element);
-    if (!drawn_[element.data]) return;
-    Rows& rows = state_->rows[element.data];
-    ++rows.version;
-    const uint64_t raw = ReadBits(bytes, at.bit, at.width);
-    const bool holds = scope.Holds(element.when);
-    uint64_t i = number;
-    if (element.kind == tables::ElementKind::kStep || element.number != tables::kNone) {
-      i = Evaluate(element.number, scope).value_or(~uint64_t{0});
-    } else {
-      if (described != element.data) {
-        described = element.data;
-        number = i = 0;
-        for (RowElement& old : rows.elements) old.set = false;
-      }
-      ++number;
-    }
-    if (i >= rows.elements.size()) return;
-    RowElement& row = rows.elements[i];
-    if (element.kind == tables::ElementKind::kStep) {
-      row.per_instance = holds;
-      row.step = static_cast<uint32_t>(raw);
-      return;
-    }
-    const tables::NamedValue* named = tables_.FindValue(*at.leaf, raw);
-    row.set = holds && named != nullptr && named->format != tables::kNone;
-    if (!row.set) return;
-    row.slot = Evaluate(element.slot, scope).value_or(0);
-    row.offset = std::min<uint64_t>(Evaluate(element.offset, scope).value_or(0), 1 << 20);
-    row.format = &tables_.format(named->format);
-    row.name = tables_.string(named->name);
-  });
-}
-
-void Decoder::DrawData(const tables::Container& container, absl::Span<const uint8_t> bytes,
-                       uint64_t parent) {
-  const tables::Draw& draw = tables_.draw(container.draw);
-  const Scope scope(tables_, container, bytes);
-  const bool known = scope.Holds(draw.when);
-  const auto number = [&](uint32_t expression, uint64_t otherwise) {
-    return known ? Evaluate(expression, scope).value_or(otherwise) : otherwise;
-  };
-  Read read{};
-  read.first = number(draw.first, 0);
-  read.count = number(draw.count, ~uint64_t{0});
-  read.first_instance = number(draw.first_instance, 0);
-  read.instances = number(draw.instances, ~uint64_t{0});
-  read.bias = number(draw.bias, 0);
-  read.indexed = draw.indices != tables::kNone && scope.Holds(draw.indexed);
-  const Rows& rows = state_->rows[draw.data];
-  read.rows_version = rows.version;
-  if (read.indexed) read.indices_version = state_->rows[draw.indices].version;
-  if (state_->last_read == read) return;
-  state_->last_read = read;
-  if (read.count == 0 || read.instances == 0) return;
-
-  uint64_t first = read.first;
-  uint64_t count = read.count;
-  if (read.indexed) {
-    Slot slot = state_->rows[draw.indices].slots[0];
-    if (!slot.set || slot.format == nullptr) return;
-    if (slot.stride == 0) slot.stride = slot.format->bits / 8;
-    elements_.assign(1, {slot.format, slot.name, 0, 0});
-    const absl::Span<const uint8_t> shown =
-        ShowRows(tables_.string(tables_.data(draw.indices).name), slot, -1, first, count, parent);
-    // Vertices are shown from the least of these indices on.
-    const uint32_t width = std::min<uint32_t>(slot.format->bits, 64);
-    const uint64_t restart = width == 64 ? ~uint64_t{0} : (uint64_t{1} << width) - 1;
-    uint64_t least = restart;
-    for (uint64_t at = 0; at + width / 8 <= shown.size(); at += slot.stride) {
-      least = std::min(least, ReadBits(shown, at * 8, width));
-    }
-    if (least == restart) return;
-    // A negative bias is added all the same: numbers wrap.
-    first = least + read.bias;
-    count = ~uint64_t{0};
-  }
-  const absl::string_view name = tables_.string(tables_.data(draw.data).name);
-  for (size_t i = 0; i < rows.slots.size(); ++i) {
-    if (!rows.slots[i].set) continue;
-    // Once for what advances by vertex, and once for each step by instance: elements of one
-    // buffer may differ in that.
-    for (size_t from = 0; from < rows.elements.size(); ++from) {
-      const RowElement& lead = rows.elements[from];
-      if (!lead.set || lead.slot != i) continue;
-      Slot slot = rows.slots[i];
-      const auto same = [&](const RowElement& other) {
-        return other.set && other.slot == i && other.per_instance == lead.per_instance &&
-               (!lead.per_instance || other.step == lead.step);
-      };
-      if (std::any_of(rows.elements.begin(), rows.elements.begin() + from, same)) continue;
-      elements_.clear();
-      for (size_t k = from; k < rows.elements.size(); ++k) {
-        const RowElement& other = rows.elements[k];
-        if (!same(other)) continue;
-        elements_.push_back({other.format, other.name, other.offset, static_cast<uint32_t>(k)});
-      }
-      if (lead.per_instance) {
-        slot.per_instance = true;
-        slot.step = lead.step;
-      }
-      uint64_t begin = first, most = count;
-      if (slot.per_instance) {
-        // Instance n has row first_instance + n / step.
-        begin = read.first_instance;
-        most = slot.step == 0 ? 1 : (read.instances - 1) / slot.step + 1;
-      }
-      ShowRows(name, slot, static_cast<int64_t>(i), begin, most, parent);
-    }
-  }
-}
-
-void Decoder::FollowStructs(const tables::Pointer& pointer, const Scope& scope, uint32_t space,
-                            uint64_t address, uint64_t parent, uint32_t depth) {
-  const tables::Container& container = tables_.container(pointer.target);
-  auto [count, count_known] = CountOf(pointer, scope);
-  absl::optional<uint64_t> said = Evaluate(pointer.size, scope);
-  bool is_table = pointer.count != tables::kNone || (pointer.until_zero != 0 && !said);
-  if (said && !is_table && container.variable == 0 && container.bytes != 0) {
-    // The bytes of a table of structures that have a fixed size.
-    is_table = *said > container.bytes;
-    count = *said / container.bytes;
-    said.reset();
-  }
-  std::vector<uint8_t> scratch;
-  for (uint64_t i = 0; i < count; ++i) {
-    if (!MayFollow(0)) return;
-    absl::Span<const uint8_t> bytes =
-        Bytes(space, address, std::max<uint64_t>(container.bytes, kLeastRead), scratch);
-    if (bytes.empty()) return;
-    const uint64_t length = said ? *said : LengthOf(tables_, container, bytes);
-    if (length == 0) return;
-    if (length > bytes.size()) bytes = Bytes(space, address, length, scratch);
-    bytes = bytes.subspan(0, length);
-    if (!count_known && pointer.until_zero != 0 &&
-        std::all_of(bytes.begin(), bytes.end(), [](uint8_t b) { return b == 0; })) {
-      return;
-    }
-    structs_ += bytes.size() / 1024;
-    faults_.clear();
-    CheckFields(container, bytes, length);
-    CheckPointers(container, bytes);
-    Record record;
-    record.type = RecordType::kStruct;
-    record.parent = parent;
-    record.space = space;
-    record.address = address;
-    record.container = &container;
-    record.name = tables_.string(container.name);
-    record.bytes = bytes;
-    record.index = is_table ? static_cast<int64_t>(i) : -1;
-    record.faults = faults_;
-    Emit(record);
-    FollowPointers(container, bytes, record.id, depth + 1);
-    if (bytes.size() < length) return;
-    address += length;
-  }
-}
-
-Decoder::Count Decoder::CountOf(const tables::Pointer& pointer, const Scope& scope) const {
-  if (pointer.count == tables::kNone) {
-    return pointer.until_zero != 0 ? Count{pointer.limit, false} : Count{1, true};
-  }
-  const absl::optional<uint64_t> said = Evaluate(pointer.count, scope);
-  // Drivers say that a table has no entries where they only mean that none should be prefetched; a
-  // table of pointers ends with a zero, so that it can be looked at all the same.
-  if (pointer.until_zero != 0 && said.value_or(0) == 0) return {pointer.limit, false};
-  return {said.value_or(1), said.has_value()};
-}
-
-bool Decoder::LeadsNowhere(const tables::Pointer& pointer, const Scope& scope,
-                           const Target& target) const {
-  if (pointer.target_kind == tables::TargetKind::kData) {
-    return tables_.data(pointer.target).is_code == 0 && SizeOf(pointer, scope, target) == 0;
-  }
-  return CountOf(pointer, scope).count == 0;
-}
-
-uint64_t Decoder::SizeOf(const tables::Pointer& pointer, const Scope& scope,
-                         const Target& target) const {
-  if (pointer.end == tables::kNone) return Evaluate(pointer.size, scope).value_or(0);
-  const absl::optional<uint64_t> end = Evaluate(pointer.end, scope);
-  if (!end) return 0;
-  uint64_t last = *end;
-  if (pointer.base != tables::kNone) last += state_->bases[pointer.base].value_or(0);
-  last &= (uint64_t{1} << 48) - 1;
-  return last < target.address ? 0 : last - target.address + 1;
 }
 
 absl::optional<Decoder::Asked> Decoder::Ask(const tables::Expression& e) const {

@@ -1,0 +1,21 @@
+// Arithmetic on GPU addresses that come from a dump, and how messages show them.
+#ifndef PACKSMITH_RUNTIME_DECODE_ADDRESSES_H_
+#define PACKSMITH_RUNTIME_DECODE_ADDRESSES_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/strings/str_format.h"
+
+namespace packsmith::decode {
+
+// Addresses count up to 2^64, where they do not begin again.
+inline uint64_t AddSaturated(uint64_t a, uint64_t b) {
+  return b > ~uint64_t{0} - a ? ~uint64_t{0} : a + b;
+}
+
+inline std::string ShowAddress(uint64_t address) { return absl::StrFormat("0x%x", address); }
+
+}  // namespace packsmith::decode
+
+#endif  // PACKSMITH_RUNTIME_DECODE_ADDRESSES_H_

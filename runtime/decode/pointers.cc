@@ -1,0 +1,318 @@
+// What pointers lead to: structures, streams, programs, data. Part of the Decoder.
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/decode/addresses.h"
+#include "runtime/decode/data.h"
+#include "runtime/decode/decoder.h"
+
+namespace packsmith::decode {
+namespace {
+
+// Structures begin with what says how long they are.
+constexpr uint64_t kLeastRead = 4;
+
+// Calls visit(at, pointer, scope) for each field that points somewhere now.
+template <class Visit>
+void ForEachPointer(const tables::Tables& tables, const tables::Container& container,
+                    absl::Span<const uint8_t> bytes, const Visit& visit) {
+  ForEachField(tables, container, bytes, [&](const FieldAt& at) {
+    if (at.leaf->extra == tables::kNone || at.cut) return;
+    const tables::Extra& extra = tables.extra(at.leaf->extra);
+    if (extra.pointer == tables::kNone) return;
+    const Scope scope(tables, at, bytes);
+    for (uint32_t i = extra.pointer; i != tables::kNone; i = tables.pointer(i).next) {
+      const tables::Pointer& pointer = tables.pointer(i);
+      if (!scope.Holds(pointer.when)) continue;
+      visit(at, pointer, scope);
+      break;
+    }
+  });
+}
+
+}  // namespace
+
+Decoder::Target Decoder::TargetOf(const FieldAt& at, const tables::Pointer& pointer,
+                                  const Scope& scope, absl::Span<const uint8_t> bytes) const {
+  constexpr uint64_t kAddressMask = (uint64_t{1} << 48) - 1;
+  Target target{own_space_, 0, true};
+  if (pointer.space_when != tables::kNone && scope.Holds(pointer.space_when)) {
+    target.space = pointer.space;
+  }
+  const uint64_t raw = ReadBits(bytes, at.bit, at.width);
+  target.address = NumberOf(DecodeValue(tables_, *at.leaf, at.width, raw), raw);
+  // An address may be split over two fields.
+  target.address += Evaluate(tables_.extra(at.leaf->extra).high, scope).value_or(0);
+  if (pointer.base != tables::kNone) {
+    const absl::optional<uint64_t>& base = state_->bases[pointer.base];
+    target.base_known = base.has_value();
+    target.address += base.value_or(0);
+  }
+  target.address &= kAddressMask;
+  return target;
+}
+
+const tables::Pointer* Decoder::PointerOf(const tables::Extra& extra, const Scope& scope) const {
+  for (uint32_t i = extra.pointer; i != tables::kNone; i = tables_.pointer(i).next) {
+    if (scope.Holds(tables_.pointer(i).when)) return &tables_.pointer(i);
+  }
+  return nullptr;
+}
+
+void Decoder::CheckPointers(const tables::Container& container, absl::Span<const uint8_t> bytes) {
+  ForEachPointer(
+      tables_, container, bytes,
+      [&](const FieldAt& at, const tables::Pointer& pointer, const Scope& scope) {
+        if (options_.follow != Follow::kAll && pointer.target_kind != tables::TargetKind::kStream) {
+          return;
+        }
+        // Only what would be read can be missing: dumps rarely have textures and render
+        // targets.
+        const Target target = TargetOf(at, pointer, scope, bytes);
+        if (LeadsNowhere(pointer, scope, target)) return;
+        if (!target.base_known) {
+          AddFault(FaultKind::kUnmapped, at.bit, at.width, target.address,
+                   absl::StrCat("the ", tables_.string(tables_.bases()[pointer.base].name),
+                                " base is not known"));
+        } else if (memory_->Find(target.space, target.address) == nullptr) {
+          AddFault(FaultKind::kUnmapped, at.bit, at.width, target.address,
+                   absl::StrCat("the dump has no memory at ", ShowAddress(target.address)));
+        }
+      });
+}
+
+void Decoder::FollowPointers(const tables::Container& container, absl::Span<const uint8_t> bytes,
+                             uint64_t parent, uint32_t depth) {
+  ForEachPointer(
+      tables_, container, bytes,
+      [&](const FieldAt& at, const tables::Pointer& pointer, const Scope& scope) {
+        const Target target = TargetOf(at, pointer, scope, bytes);
+        if (!target.base_known || memory_->Find(target.space, target.address) == nullptr) return;
+        if (LeadsNowhere(pointer, scope, target)) return;
+        if (depth >= options_.deepest_pointer) {
+          ProblemOnce(
+              said_pointers_,
+              absl::StrCat("pointers of the packet at ", ShowAddress(here_), " lead to more than ",
+                           depth, " structures, one to the next; not followed further"));
+          return;
+        }
+        switch (pointer.target_kind) {
+          case tables::TargetKind::kStruct:
+            FollowStructs(pointer, scope, target.space, target.address, parent, depth);
+            break;
+          case tables::TargetKind::kStream: {
+            // Where the packet's flow goes, the walk goes already.
+            for (const tables::Flow& flow : tables_.flows(container.flows)) {
+              if (flow.target != tables::kNone && &tables_.leaf(flow.target) == at.leaf) return;
+            }
+            if (nested_streams_ >= options_.deepest_call) {
+              ProblemOnce(said_streams_,
+                          absl::StrCat("the stream at ", ShowAddress(target.address), " is ",
+                                       nested_streams_ + 1, " streams deep and not followed"));
+              return;
+            }
+            ++nested_streams_;
+            const uint64_t here = here_;
+            WalkStream(
+                pointer.target, engines_,
+                {target.space, target.address, ~uint64_t{0}, nested_streams_, target.address},
+                parent);
+            // What the inner stream has looked ahead to is not what this packet may
+            // ask for.
+            here_ = here;
+            looked_ahead_ = false;
+            --nested_streams_;
+            break;
+          }
+          case tables::TargetKind::kData:
+            if (tables_.data(pointer.target).is_code != 0) {
+              FollowCode(pointer, scope, target, parent);
+            } else {
+              FollowData(pointer, scope, target, parent);
+            }
+            break;
+        }
+      });
+}
+
+bool Decoder::MayFollow(uint64_t bytes) {
+  if (structs_ >= most_structs_) {
+    ProblemOnce(said_structs_,
+                absl::StrCat("stopped following pointers after ", most_structs_,
+                             " structures, more than a dump of this size should have"));
+    return false;
+  }
+  structs_ += 1 + bytes / 1024;
+  return true;
+}
+
+Decoder::Formatted Decoder::FormatOf(const tables::Pointer& pointer, const Scope& scope) const {
+  if (pointer.format == tables::kNone) {
+    const uint32_t format = tables_.data(pointer.target).format;
+    return format == tables::kNone ? Formatted{} : Formatted{&tables_.format(format), {}};
+  }
+  const tables::Expression& e = tables_.expression(pointer.format);
+  const absl::optional<uint64_t> value = Evaluate(pointer.format, scope);
+  if (!value || e.kind == tables::ExpressionKind::kConstant) return {};
+  const tables::NamedValue* named = tables_.FindValue(tables_.leaf(e.leaf), *value);
+  if (named == nullptr || named->format == tables::kNone) return {};
+  return {&tables_.format(named->format), tables_.string(named->name)};
+}
+
+void Decoder::FollowData(const tables::Pointer& pointer, const Scope& scope, const Target& target,
+                         uint64_t parent) {
+  const uint64_t size = SizeOf(pointer, scope, target);
+  const uint64_t stride = Evaluate(pointer.stride, scope).value_or(0);
+  const Formatted formatted = FormatOf(pointer, scope);
+  const absl::string_view name = tables_.string(tables_.data(pointer.target).name);
+  if (formatted.format != nullptr) {
+    Slot slot{true, target.space, target.address, size, stride, false, 1, formatted.format, {}};
+    if (slot.stride == 0) slot.stride = formatted.format->bits / 8;
+    elements_.assign(1, {formatted.format, formatted.name, 0, 0});
+    if (!ShowRows(name, slot, -1, 0, ~uint64_t{0}, parent).empty()) return;
+  }
+  if (!MayFollow(0)) return;
+  faults_.clear();
+  Record record;
+  record.type = RecordType::kData;
+  record.parent = parent;
+  record.space = target.space;
+  record.address = target.address;
+  record.name = name;
+  record.bytes =
+      Bytes(target.space, target.address, std::min(size, options_.most_data_bytes), row_bytes_);
+  record.data_size = size;
+  record.data_stride = stride;
+  Emit(record);
+}
+
+Decoder::Code Decoder::CodeOf(const tables::DataKind& kind, const tables::Pointer& pointer,
+                              const Scope& scope, const Target& target) {
+  const std::pair<uint32_t, uint64_t> key{target.space, target.address};
+  code_begins_.insert(key);
+  const auto known = code_.find(key);
+  if (known != code_.end()) return known->second;
+  Code code{options_.most_code_bytes, "limit"};
+  if (const uint64_t said = SizeOf(pointer, scope, target); said != 0) {
+    code = {std::min(said, code.size), "size"};
+  }
+  // The next program that is known, if it begins before this one ends.
+  const auto next = code_begins_.upper_bound(key);
+  if (next != code_begins_.end() && next->first == target.space &&
+      next->second - target.address < code.size) {
+    code = {next->second - target.address, "next kernel"};
+  }
+  const absl::Span<const uint8_t> bytes =
+      Bytes(target.space, target.address, code.size, row_bytes_);
+  if (bytes.size() < code.size) code = {bytes.size(), "memory"};
+  const CodeEnd end = FindCodeEnd(tables_, kind, bytes);
+  if (end.found) code = {end.bytes, "end"};
+  structs_ += bytes.size() / 1024;
+  code_.emplace(key, code);
+  return code;
+}
+
+void Decoder::FollowCode(const tables::Pointer& pointer, const Scope& scope, const Target& target,
+                         uint64_t parent) {
+  if (!MayFollow(0)) return;
+  const tables::DataKind& kind = tables_.data(pointer.target);
+  const Code code = CodeOf(kind, pointer, scope, target);
+  Kernel kernel;
+  kernel.stage = tables_.string(pointer.stage);
+  kernel.simd = static_cast<uint32_t>(
+      std::min<uint64_t>(Evaluate(pointer.simd, scope).value_or(0), 0xffffffffu));
+  kernel.ends = code.ends;
+  kernel.code = Bytes(target.space, target.address, code.size, row_bytes_);
+  faults_.clear();
+  Record record;
+  record.type = RecordType::kData;
+  record.parent = parent;
+  record.space = target.space;
+  record.address = target.address;
+  record.name = tables_.string(kind.name);
+  record.bytes = kernel.code.subspan(0, options_.most_data_bytes);
+  record.data_size = kernel.code.size();
+  record.kernel = &kernel;
+  Emit(record);
+}
+
+void Decoder::FollowStructs(const tables::Pointer& pointer, const Scope& scope, uint32_t space,
+                            uint64_t address, uint64_t parent, uint32_t depth) {
+  const tables::Container& container = tables_.container(pointer.target);
+  auto [count, count_known] = CountOf(pointer, scope);
+  absl::optional<uint64_t> said = Evaluate(pointer.size, scope);
+  bool is_table = pointer.count != tables::kNone || (pointer.until_zero != 0 && !said);
+  if (said && !is_table && container.variable == 0 && container.bytes != 0) {
+    // The bytes of a table of structures that have a fixed size.
+    is_table = *said > container.bytes;
+    count = *said / container.bytes;
+    said.reset();
+  }
+  std::vector<uint8_t> scratch;
+  for (uint64_t i = 0; i < count; ++i) {
+    if (!MayFollow(0)) return;
+    absl::Span<const uint8_t> bytes =
+        Bytes(space, address, std::max<uint64_t>(container.bytes, kLeastRead), scratch);
+    if (bytes.empty()) return;
+    const uint64_t length = said ? *said : LengthOf(tables_, container, bytes);
+    if (length == 0) return;
+    if (length > bytes.size()) bytes = Bytes(space, address, length, scratch);
+    bytes = bytes.subspan(0, length);
+    if (!count_known && pointer.until_zero != 0 &&
+        std::all_of(bytes.begin(), bytes.end(), [](uint8_t b) { return b == 0; })) {
+      return;
+    }
+    structs_ += bytes.size() / 1024;
+    faults_.clear();
+    CheckFields(container, bytes, length);
+    CheckPointers(container, bytes);
+    Record record;
+    record.type = RecordType::kStruct;
+    record.parent = parent;
+    record.space = space;
+    record.address = address;
+    record.container = &container;
+    record.name = tables_.string(container.name);
+    record.bytes = bytes;
+    record.index = is_table ? static_cast<int64_t>(i) : -1;
+    record.faults = faults_;
+    Emit(record);
+    FollowPointers(container, bytes, record.id, depth + 1);
+    if (bytes.size() < length) return;
+    address += length;
+  }
+}
+
+Decoder::Count Decoder::CountOf(const tables::Pointer& pointer, const Scope& scope) const {
+  if (pointer.count == tables::kNone) {
+    return pointer.until_zero != 0 ? Count{pointer.limit, false} : Count{1, true};
+  }
+  const absl::optional<uint64_t> said = Evaluate(pointer.count, scope);
+  // Drivers say that a table has no entries where they only mean that none should be prefetched; a
+  // table of pointers ends with a zero, so that it can be looked at all the same.
+  if (pointer.until_zero != 0 && said.value_or(0) == 0) return {pointer.limit, false};
+  return {said.value_or(1), said.has_value()};
+}
+
+bool Decoder::LeadsNowhere(const tables::Pointer& pointer, const Scope& scope,
+                           const Target& target) const {
+  if (pointer.target_kind == tables::TargetKind::kData) {
+    return tables_.data(pointer.target).is_code == 0 && SizeOf(pointer, scope, target) == 0;
+  }
+  return CountOf(pointer, scope).count == 0;
+}
+
+uint64_t Decoder::SizeOf(const tables::Pointer& pointer, const Scope& scope,
+                         const Target& target) const {
+  if (pointer.end == tables::kNone) return Evaluate(pointer.size, scope).value_or(0);
+  const absl::optional<uint64_t> end = Evaluate(pointer.end, scope);
+  if (!end) return 0;
+  uint64_t last = *end;
+  if (pointer.base != tables::kNone) last += state_->bases[pointer.base].value_or(0);
+  last &= (uint64_t{1} << 48) - 1;
+  return last < target.address ? 0 : last - target.address + 1;
+}
+
+}  // namespace packsmith::decode
