@@ -1,5 +1,7 @@
 #include "gen/model/tables_writer.h"
 
+#include <zstd.h>
+
 #include <algorithm>
 #include <cstring>
 #include <map>
@@ -9,6 +11,7 @@
 #include <utility>
 
 #include "gen/model/flatten.h"
+#include "gen/model/reference.h"
 #include "runtime/tables/tables.h"
 
 namespace packsmith::model {
@@ -487,6 +490,16 @@ class Writer {
     return section;
   }
 
+  // Text that programs carry and hardly ever read. Empty where there is no memory to pack it.
+  static std::vector<uint8_t> Packed(const std::string& text) {
+    constexpr int kLevel = 9;  // the size of a higher one, a fraction of its time
+    std::vector<uint8_t> packed(ZSTD_compressBound(text.size()));
+    const size_t size =
+        ZSTD_compress(packed.data(), packed.size(), text.data(), text.size(), kLevel);
+    packed.resize(ZSTD_isError(size) ? 0 : size);
+    return packed;
+  }
+
   std::vector<uint64_t> Block() {
     t::Header header{};
     header.magic = t::kMagic;
@@ -527,6 +540,7 @@ class Writer {
     header.elements = Append(elements_);
     header.draws = Append(draws_);
     header.by_name = Append(by_name_);
+    header.reference = Append(Packed(WriteReference(model_)));
     header.strings = Append(strings_);
     header.bytes = static_cast<uint32_t>(block_.size() * 8);
     std::memcpy(block_.data(), &header, sizeof(header));

@@ -45,6 +45,7 @@ class Checker {
     Array<Element>("elements", h_.elements);
     Array<Draw>("draws", h_.draws);
     Array<uint32_t>("names", h_.by_name);
+    Array<uint8_t>("reference text", h_.reference);
     if (!status_.ok()) return status_;
     // Every string ends inside the pool if the pool ends with a zero.
     if (h_.strings.count == 0 || block_[h_.strings.offset + h_.strings.count - 1] != 0) {

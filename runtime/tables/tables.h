@@ -21,7 +21,7 @@
 namespace packsmith::tables {
 
 inline constexpr uint32_t kMagic = 0x544b4350;  // "PCKT"
-inline constexpr uint32_t kVersion = 5;
+inline constexpr uint32_t kVersion = 6;
 inline constexpr uint32_t kNone = 0xffffffffu;
 
 // A run of records of another array.
@@ -400,7 +400,8 @@ struct Header {
   Section instructions;
   Section elements;
   Section draws;
-  Section by_name;  // uint32_t container indices, ordered by name
+  Section by_name;    // uint32_t container indices, ordered by name
+  Section reference;  // bytes: see Tables::reference
 };
 
 // Blocks are compared byte by byte, so no record may have bytes that nobody sets.
@@ -449,6 +450,10 @@ class Tables {
   const Element& element(uint32_t i) const { return at<Element>(header().elements, i); }
   const Draw& draw(uint32_t i) const { return at<Draw>(header().draws, i); }
   const DataKind& data(uint32_t i) const { return at<DataKind>(header().data, i); }
+
+  // What people read and no decoder needs: a zstd frame with the lines that gen/model/reference.h
+  // writes. Not looked into when a block is opened.
+  absl::Span<const uint8_t> reference() const { return all<uint8_t>(header().reference); }
 
   absl::Span<const Expression> expressions() const { return all<Expression>(header().expressions); }
   absl::Span<const Container> containers() const { return all<Container>(header().containers); }
