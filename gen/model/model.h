@@ -43,6 +43,9 @@ enum class Meaning : uint16_t {
   kBatchHead,
   kHeader,
   kFaultAddress,
+  kFault,
+  kFaultGlobal,
+  kIdle,
 };
 
 // Text from an attribute that is understood only when the whole file is known.

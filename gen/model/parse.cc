@@ -650,8 +650,8 @@ class Parser {
         Allow(node, {"name", "alias", "dwords", "bytes", "like", "amend"});
         break;
       case ContainerKind::kRegister:
-        Allow(node, {"name", "alias", "dwords", "bytes", "offset", "c-offset", "dumped-as", "like",
-                     "amend"});
+        Allow(node, {"name", "alias", "dwords", "bytes", "offset", "c-offset", "dumped-as",
+                     "engines", "like", "amend"});
         break;
     }
     const size_t errors = diagnostics_.errors();
@@ -1020,9 +1020,10 @@ class Parser {
     item.names = Later(node, "names");
     item.meaning_at = Small(node, "at", 0, 63);
     if (node.attribute("means")) {
-      item.meaning = static_cast<Meaning>(1 + Word(node, "means",
-                                                   {"ring-head", "ring-tail", "active-head",
-                                                    "batch-head", "header", "fault-address"}));
+      item.meaning = static_cast<Meaning>(
+          1 + Word(node, "means",
+                   {"ring-head", "ring-tail", "active-head", "batch-head", "header",
+                    "fault-address", "fault", "fault-global", "idle"}));
     }
     ParseRange(node, item);
     for (const pugi::xml_node child : node.children()) {

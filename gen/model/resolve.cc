@@ -120,8 +120,8 @@ class Resolver {
     }
     for (Stream& stream : model_.streams) stream.engines = EngineMask(stream.engines_text);
     for (Container& c : model_.containers) {
-      if (c.kind != ContainerKind::kPacket) continue;
       c.engines = EngineMask(c.engines_text);
+      if (c.kind != ContainerKind::kPacket) continue;
       if (c.stream_name.empty()) {
         c.stream = model_.streams.empty() ? -1 : 0;
         if (c.stream < 0) {

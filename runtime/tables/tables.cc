@@ -350,15 +350,21 @@ uint32_t Tables::FindRegister(uint32_t offset) const {
   return it != registers.end() && it->offset == offset ? it->container : kNone;
 }
 
-uint32_t Tables::FindDumped(absl::string_view name) const {
+uint32_t Tables::FindDumped(absl::string_view name, uint64_t engines) const {
   const absl::string_view forms[] = {name, name.substr(0, name.find('['))};
   for (const absl::string_view form : forms) {
+    uint32_t general = kNone;
     for (const RegisterEntry& entry : all<RegisterEntry>(header().registers)) {
+      const uint64_t has = container(entry.container).engines;
+      if ((has & engines) == 0) continue;
       for (const absl::string_view one :
            absl::StrSplit(string(entry.dumped_as), ' ', absl::SkipEmpty())) {
-        if (one == form) return entry.container;
+        if (one != form) continue;
+        if (has != ~uint64_t{0}) return entry.container;
+        if (general == kNone) general = entry.container;
       }
     }
+    if (general != kNone) return general;
   }
   return kNone;
 }
@@ -381,7 +387,8 @@ uint32_t Tables::FindEngine(absl::string_view name) const {
       if (alias == name) return i;
     }
   }
-  return kNone;
+  const size_t number = name.find_last_not_of("0123456789") + 1;
+  return number == 0 || number == name.size() ? kNone : FindEngine(name.substr(0, number));
 }
 
 uint32_t Tables::FindStream(absl::string_view name) const {

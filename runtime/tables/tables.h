@@ -87,8 +87,11 @@ enum class Meaning : uint16_t {
   kBatchHead,     // address in the batch
   kHeader,        // the first dword of the packet that is executed
   kFaultAddress,  // address of an access that failed
+  kFault,         // there is such an access
+  kFaultGlobal,   // its address is one of the global space
+  kIdle,          // a unit of the GPU has nothing to do
 };
-inline constexpr uint32_t kMeanings = 7;
+inline constexpr uint32_t kMeanings = 10;
 
 struct Extra {
   uint64_t minus;     // value = raw + minus
@@ -493,12 +496,14 @@ class Tables {
   uint32_t FindContainer(absl::string_view name) const;
   // The register at a byte offset; kNone if there is none.
   uint32_t FindRegister(uint32_t offset) const;
-  // The register that error states call `name`, at first with what is in brackets ("INSTDONE[1]"),
-  // then without; kNone if there is none.
-  uint32_t FindDumped(absl::string_view name) const;
+  // The register that error states call `name` where they speak of one of `engines`, at first with
+  // what is in brackets ("INSTDONE[1]"), then without. One that only some engines have comes before
+  // one that all of them have. kNone if there is none.
+  uint32_t FindDumped(absl::string_view name, uint64_t engines = ~uint64_t{0}) const;
   // The platform of a PCI device; null if it is of another generation.
   const Platform* FindPciId(uint32_t pci_id) const;
-  // Engine by name or alias; kNone if there is none.
+  // Engine by name or alias, which an instance's number may follow ("vcs1"); kNone if there is
+  // none.
   uint32_t FindEngine(absl::string_view name) const;
   uint32_t FindStream(absl::string_view name) const;
   // The name of a raw value of a leaf, empty if it has none.
