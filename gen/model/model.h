@@ -5,6 +5,7 @@
 #define PACKSMITH_GEN_MODEL_MODEL_H_
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <vector>
@@ -47,6 +48,10 @@ enum class Meaning : uint16_t {
   kFaultGlobal,
   kIdle,
 };
+// What descriptions call them, from kRingHead on.
+inline constexpr std::initializer_list<absl::string_view> kMeaningNames = {
+    "ring-head",     "ring-tail", "active-head",  "batch-head", "header",
+    "fault-address", "fault",     "fault-global", "idle"};
 
 // Text from an attribute that is understood only when the whole file is known.
 struct Deferred {

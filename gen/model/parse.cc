@@ -1020,10 +1020,7 @@ class Parser {
     item.names = Later(node, "names");
     item.meaning_at = Small(node, "at", 0, 63);
     if (node.attribute("means")) {
-      item.meaning = static_cast<Meaning>(
-          1 + Word(node, "means",
-                   {"ring-head", "ring-tail", "active-head", "batch-head", "header",
-                    "fault-address", "fault", "fault-global", "idle"}));
+      item.meaning = static_cast<Meaning>(1 + Word(node, "means", kMeaningNames));
     }
     ParseRange(node, item);
     for (const pugi::xml_node child : node.children()) {

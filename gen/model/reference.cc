@@ -274,9 +274,7 @@ class Writer {
       Text("when", e.when.text);
     });
     if (item.meaning != Meaning::kNone) {
-      constexpr absl::string_view kMeanings[] = {
-          "", "ring-head", "ring-tail", "active-head", "batch-head", "header", "fault-address"};
-      Text("means", kMeanings[static_cast<size_t>(item.meaning)]);
+      Text("means", kMeaningNames.begin()[static_cast<size_t>(item.meaning) - 1]);
       Number("at", item.meaning_at);
     }
   }
