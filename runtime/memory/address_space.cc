@@ -1,0 +1,136 @@
+#include "runtime/memory/address_space.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+
+namespace packsmith::gpu {
+namespace {
+
+constexpr uint64_t kPage = 4096;
+
+absl::Status InZone(const Zone& zone, const absl::Status& status) {
+  return absl::Status(status.code(), absl::StrCat("zone \"", zone.name, "\": ", status.message()));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<AddressSpace>> AddressSpace::Create(std::vector<Zone> zones,
+                                                                   const Options& options) {
+  if (options.address_bits < 32 || options.address_bits > 63) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "addresses of %d bits; 48 and 57 are what GPUs have", options.address_bits));
+  }
+  if (zones.empty()) return absl::InvalidArgumentError("an address space without zones");
+  auto space =
+      std::unique_ptr<AddressSpace>(new AddressSpace(std::move(zones), options.address_bits));
+  const uint64_t middle = uint64_t{1} << (options.address_bits - 1);
+  for (const Zone& zone : space->zones_) {
+    if (zone.end > 2 * middle) {
+      return InZone(
+          zone, absl::InvalidArgumentError(absl::StrFormat(
+                    "ends at 0x%x, beyond addresses of %d bits", zone.end, options.address_bits)));
+    }
+    auto ranges = RangeAllocator::Create({zone.begin, zone.end, kPage});
+    if (!ranges.ok()) return InZone(zone, ranges.status());
+    if (zone.begin < middle && zone.end > middle) {
+      // Taken for good, and so no range can reach across.
+      const auto taken = (*ranges)->Allocate({.size = kPage, .address = middle - kPage});
+      if (!taken.ok()) return InZone(zone, taken.status());
+    }
+    space->books_.push_back(std::make_unique<Books>());
+    space->books_.back()->ranges = *std::move(ranges);
+  }
+  return space;
+}
+
+absl::StatusOr<ZoneId> AddressSpace::FindZone(absl::string_view name) const {
+  for (size_t i = 0; i < zones_.size(); ++i) {
+    if (zones_[i].name == name) return static_cast<ZoneId>(i);
+  }
+  return absl::NotFoundError(absl::StrFormat(
+      "no zone is called \"%s\"; there are: %s", name,
+      absl::StrJoin(zones_, ", ",
+                    [](std::string* out, const Zone& zone) { absl::StrAppend(out, zone.name); })));
+}
+
+absl::StatusOr<ZoneId> AddressSpace::ZoneOf(uint64_t address) const {
+  const uint64_t plain = Plain(address, bits_);
+  if (Canonical(plain, bits_) == address || plain == address) {
+    for (size_t i = 0; i < zones_.size(); ++i) {
+      if (plain >= zones_[i].begin && plain < zones_[i].end) return static_cast<ZoneId>(i);
+    }
+  }
+  return absl::NotFoundError(absl::StrFormat("no zone holds 0x%x", address));
+}
+
+absl::StatusOr<Range> AddressSpace::Allocate(ZoneId zone, RangeRequest request) {
+  if (request.address.has_value()) {
+    const uint64_t plain = Plain(*request.address, bits_);
+    if (Canonical(plain, bits_) != *request.address && plain != *request.address) {
+      return InZone(this->zone(zone),
+                    absl::InvalidArgumentError(
+                        absl::StrFormat("0x%x is no address of %d bits", *request.address, bits_)));
+    }
+    request.address = plain;
+  }
+  Books& books = *books_[static_cast<uint32_t>(zone)];
+  absl::StatusOr<Range> range;
+  {
+    absl::MutexLock lock(&books.mutex);
+    range = books.ranges->Allocate(request);
+  }
+  if (!range.ok()) return InZone(this->zone(zone), range.status());
+  range->address = Canonical(range->address, bits_);
+  return range;
+}
+
+absl::Status AddressSpace::Free(ZoneId zone, RangeHandle handle) {
+  Books& books = *books_[static_cast<uint32_t>(zone)];
+  absl::Status status;
+  {
+    absl::MutexLock lock(&books.mutex);
+    status = books.ranges->Free(handle);
+  }
+  return status.ok() ? status : InZone(this->zone(zone), status);
+}
+
+absl::StatusOr<Range> AddressSpace::Find(uint64_t address) const {
+  const absl::StatusOr<ZoneId> zone = ZoneOf(address);
+  if (!zone.ok()) return zone.status();
+  const Books& books = *books_[static_cast<uint32_t>(*zone)];
+  absl::StatusOr<Range> range;
+  {
+    absl::MutexLock lock(&books.mutex);
+    range = books.ranges->Find(Plain(address, bits_));
+  }
+  if (!range.ok()) return InZone(this->zone(*zone), range.status());
+  range->address = Canonical(range->address, bits_);
+  return range;
+}
+
+RangeStatistics AddressSpace::statistics(ZoneId zone) const {
+  const Books& books = *books_[static_cast<uint32_t>(zone)];
+  absl::MutexLock lock(&books.mutex);
+  return books.ranges->statistics();
+}
+
+void AddressSpace::Reserve(ZoneId zone, size_t live_ranges) {
+  Books& books = *books_[static_cast<uint32_t>(zone)];
+  absl::MutexLock lock(&books.mutex);
+  books.ranges->Reserve(live_ranges);
+}
+
+void AddressSpace::ForEach(ZoneId zone,
+                           absl::FunctionRef<void(const RangeAllocator::Stretch&)> visit) const {
+  const Books& books = *books_[static_cast<uint32_t>(zone)];
+  absl::MutexLock lock(&books.mutex);
+  books.ranges->ForEach([&](RangeAllocator::Stretch stretch) {
+    stretch.range.address = Canonical(stretch.range.address, bits_);
+    visit(stretch);
+  });
+}
+
+}  // namespace packsmith::gpu

@@ -1,0 +1,96 @@
+// The addresses of one GPU address space, handed out by zone.
+//
+//   auto space = AddressSpace::Create(*LayOutZones(IrisZones(), {.verx10 = 90}));
+//   const ZoneId dynamic = *(*space)->FindZone("dynamic");
+//   absl::StatusOr<Range> range = (*space)->Allocate(dynamic, {.size = 0x10000});
+//
+// Addresses are canonical: the topmost address bit is repeated up to bit 63, as kernels and the
+// hardware want it. Where addresses are taken, both forms are understood.
+//
+// Thread-safe; each zone has a lock of its own.
+
+#ifndef PACKSMITH_RUNTIME_MEMORY_ADDRESS_SPACE_H_
+#define PACKSMITH_RUNTIME_MEMORY_ADDRESS_SPACE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/types/span.h"
+#include "runtime/memory/range_allocator.h"
+#include "runtime/memory/zones.h"
+
+namespace packsmith::gpu {
+
+// `address` with bit `bits - 1` repeated above it.
+constexpr uint64_t Canonical(uint64_t address, unsigned bits) {
+  const unsigned above = 64 - bits;
+  return static_cast<uint64_t>(static_cast<int64_t>(address << above) >> above);
+}
+
+// `address` without what Canonical() adds.
+constexpr uint64_t Plain(uint64_t address, unsigned bits) {
+  return address & (~uint64_t{0} >> (64 - bits));
+}
+
+// An index into AddressSpace::zones().
+enum class ZoneId : uint32_t {};
+
+class AddressSpace {
+ public:
+  struct Options {
+    unsigned address_bits = 48;  // 57 where page tables have five levels
+  };
+
+  // InvalidArgument if the zones do not fit the options, or there are none.
+  static absl::StatusOr<std::unique_ptr<AddressSpace>> Create(std::vector<Zone> zones,
+                                                              const Options& options);
+  static absl::StatusOr<std::unique_ptr<AddressSpace>> Create(std::vector<Zone> zones) {
+    return Create(std::move(zones), Options());
+  }
+
+  absl::Span<const Zone> zones() const { return zones_; }
+  const Zone& zone(ZoneId id) const { return zones_[static_cast<uint32_t>(id)]; }
+  unsigned address_bits() const { return bits_; }
+  // NotFound, with the names that there are.
+  absl::StatusOr<ZoneId> FindZone(absl::string_view name) const;
+  // The zone that holds an address. NotFound if none does.
+  absl::StatusOr<ZoneId> ZoneOf(uint64_t address) const;
+
+  // As RangeAllocator's, in pages of 4 KiB; the zone's name is part of errors. No range has
+  // addresses both below and above the middle of the address space, which are far apart in
+  // canonical form.
+  absl::StatusOr<Range> Allocate(ZoneId zone, RangeRequest request);
+  absl::Status Free(ZoneId zone, RangeHandle handle);
+  // The live range that holds an address. NotFound if none does.
+  absl::StatusOr<Range> Find(uint64_t address) const;
+
+  RangeStatistics statistics(ZoneId zone) const;
+  // Makes room in a zone's books; see RangeAllocator::Reserve().
+  void Reserve(ZoneId zone, size_t live_ranges);
+  // What lies in a zone, in the order of addresses, while the zone is locked.
+  void ForEach(ZoneId zone, absl::FunctionRef<void(const RangeAllocator::Stretch&)> visit) const;
+
+ private:
+  struct Books {
+    mutable absl::Mutex mutex;
+    std::unique_ptr<RangeAllocator> ranges ABSL_PT_GUARDED_BY(mutex);
+  };
+
+  AddressSpace(std::vector<Zone> zones, unsigned bits) : zones_(std::move(zones)), bits_(bits) {}
+
+  const std::vector<Zone> zones_;
+  const unsigned bits_;
+  std::vector<std::unique_ptr<Books>> books_;  // one a zone
+};
+
+}  // namespace packsmith::gpu
+
+#endif  // PACKSMITH_RUNTIME_MEMORY_ADDRESS_SPACE_H_

@@ -1,0 +1,197 @@
+// Hands out ranges of a stretch of GPU addresses, at a cost that does not grow with their number.
+//
+//   auto allocator = RangeAllocator::Create({.begin = 0x1000, .end = 0x100000000});
+//   absl::StatusOr<Range> range = (*allocator)->Allocate({.size = 0x5000, .alignment = 0x10000});
+//   ...
+//   absl::Status status = (*allocator)->Free(range->handle);
+//
+// It keeps books only: no memory stands behind the addresses. Ranges that need nothing special come
+// from the smallest hole that holds them, which keeps large holes whole. Allocate, Free and Find do
+// not depend on the number of ranges, except for its logarithm in Find; those that ask for an
+// alignment or a boundary look at each hole before they fail, and only then.
+//
+// Not thread-safe.
+
+#ifndef PACKSMITH_RUNTIME_MEMORY_RANGE_ALLOCATOR_H_
+#define PACKSMITH_RUNTIME_MEMORY_RANGE_ALLOCATOR_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "runtime/memory/range_order.h"
+
+namespace packsmith::gpu {
+
+// Which of all possible places.
+enum class Placement : uint8_t {
+  kBest,     // the lower end of the smallest hole that holds it: keeps large holes whole
+  kLowest,   // the lowest address
+  kHighest,  // the highest address
+};
+
+// Sizes and addresses in bytes.
+struct RangeRequest {
+  uint64_t size = 0;       // rounded up to the granule
+  uint64_t alignment = 0;  // of the address: a power of two, or 0 for the granule's
+  // A power of two that no range may cross a multiple of, or 0. What is addressed as base plus 32
+  // bits must not cross 4 GiB, say.
+  uint64_t boundary = 0;
+  // On either side so much stays unused, so that what runs over an end meets no neighbour. Rounded
+  // up to the granule, of which it may be at most 255.
+  uint64_t guard = 0;
+  Placement placement = Placement::kBest;
+  std::optional<uint64_t> address = {};  // exactly there, or not at all
+};
+
+// What Free() and Lookup() want. No two allocations of the process have the same one.
+struct RangeHandle {
+  uint64_t serial = 0;  // 0: no range
+  uint32_t index = 0;
+
+  friend bool operator==(const RangeHandle&, const RangeHandle&) = default;
+};
+
+struct Range {
+  uint64_t address = 0;
+  uint64_t size = 0;  // bytes, without guards
+  RangeHandle handle = {};
+
+  friend bool operator==(const Range&, const Range&) = default;
+};
+
+// Sizes in bytes.
+struct RangeStatistics {
+  uint64_t capacity = 0;     // all of the stretch
+  uint64_t live_bytes = 0;   // of ranges, with their guards
+  uint64_t guard_bytes = 0;  // of these, guards
+  uint64_t peak_bytes = 0;   // the most that live_bytes has been
+  uint64_t largest_hole = 0;
+  uint64_t live_ranges = 0;
+  uint64_t holes = 0;
+  uint64_t allocations = 0;  // all there have been
+  uint64_t failures = 0;     // that found no room
+
+  uint64_t free_bytes() const { return capacity - live_bytes; }
+  // 0: all that is free is one hole; towards 1: none of the holes is worth much.
+  double fragmentation() const {
+    return free_bytes() == 0 ? 0 : 1 - static_cast<double>(largest_hole) / free_bytes();
+  }
+};
+
+class RangeAllocator {
+ public:
+  struct Options {
+    uint64_t begin = 0;       // multiples of the granule
+    uint64_t end = 0;         // the byte after the last one
+    uint64_t granule = 4096;  // a power of two; sizes and addresses are multiples of it
+  };
+
+  // InvalidArgument if the options are not as described, or the stretch is empty or has 2^54
+  // granules or more.
+  static absl::StatusOr<std::unique_ptr<RangeAllocator>> Create(const Options& options);
+
+  RangeAllocator(const RangeAllocator&) = delete;
+  RangeAllocator& operator=(const RangeAllocator&) = delete;
+
+  // InvalidArgument if the request makes no sense; ResourceExhausted if no hole can hold it (each
+  // was considered); AlreadyExists if it asks for an address that is taken. Nothing has changed
+  // then.
+  absl::StatusOr<Range> Allocate(const RangeRequest& request);
+
+  // NotFound if the handle is not that of a live range of this allocator: freed before, or another
+  // one's. Nothing has changed then.
+  absl::Status Free(RangeHandle handle);
+
+  // The range of a handle. NotFound as Free().
+  absl::StatusOr<Range> Lookup(RangeHandle handle) const;
+  // The live range that holds the byte at `address`, guards excluded. NotFound if none does.
+  absl::StatusOr<Range> Find(uint64_t address) const;
+
+  // Everything in the order of addresses. A hole has no handle; `used` tells a live range's guards,
+  // which are reported as stretches of their own, from holes.
+  struct Stretch {
+    Range range;
+    bool used = false;
+  };
+  void ForEach(absl::FunctionRef<void(const Stretch&)> visit) const;
+
+  RangeStatistics statistics() const;
+  const Options& options() const { return options_; }
+  // Makes room in the books, so that no allocation comes upon a table that has to grow until there
+  // have been so many live ranges at once.
+  void Reserve(size_t live_ranges);
+  // What the books take.
+  size_t bookkeeping_bytes() const;
+  // Internal error if the books contradict each other. O(n); for tests.
+  absl::Status Verify() const;
+
+ private:
+  // Holes by size: one class for each size below kExact units, from there 16 to the octave.
+  static constexpr unsigned kExactBits = 10, kPerOctaveBits = 4;
+  static constexpr uint64_t kExact = uint64_t{1} << kExactBits;
+  static constexpr unsigned kBins =
+      kExact + ((RangeNode::kSizeBits - kExactBits) << kPerOctaveBits);
+  static constexpr unsigned kWords = (kBins + 63) / 64;
+  static_assert(kWords <= 64);
+
+  // A request in units.
+  struct Need {
+    uint64_t size;   // with guards
+    uint64_t guard;  // on either side
+    uint64_t alignment, boundary;
+    Placement placement;
+    bool plain() const { return alignment <= 1 && boundary == 0; }
+  };
+
+  explicit RangeAllocator(const Options& options);
+
+  uint64_t InUnits(uint64_t bytes) const {
+    return (bytes >> shift_) + ((bytes & (options_.granule - 1)) != 0);
+  }
+  static unsigned BinOf(uint64_t size);
+  unsigned FirstBinFrom(unsigned bin) const;
+  void AddToBin(uint32_t hole);
+  void RemoveFromBin(uint32_t hole);
+
+  absl::StatusOr<Need> Understand(const RangeRequest& request) const;
+  // Where the need would begin in a hole, with its guard, if the hole can hold it.
+  std::optional<uint64_t> PlaceIn(const RangeNode& hole, const Need& need) const;
+  // The smaller one that holds the need; `best` may be kNoRange.
+  uint32_t Better(uint32_t best, uint32_t candidate, const Need& need) const;
+  uint32_t BestInBin(unsigned bin, const Need& need, unsigned at_most) const;
+  uint32_t BestPlain(const Need& need) const;
+  uint32_t BestConstrained(const Need& need) const;
+  uint32_t ChooseHole(const Need& need);
+  Range Take(uint32_t hole, uint64_t at, const Need& need);
+
+  uint32_t NewNode();
+  void LinkAfter(uint32_t node, uint32_t after);
+  void Unlink(uint32_t node);
+  const RangeNode* LiveNode(RangeHandle handle) const;
+  Range RangeOf(uint32_t node) const;
+  absl::Status NotLive(RangeHandle handle) const;
+  absl::Status NoRoom(const RangeRequest& request) const;
+
+  const Options options_;
+  const unsigned shift_;  // log2 of the granule
+  std::vector<RangeNode> nodes_;
+  RangeOrder order_;
+  uint32_t first_ = kNoRange;   // lowest addresses
+  uint32_t unused_ = kNoRange;  // nodes, linked by `next`
+  uint64_t next_serial_;
+  uint64_t live_units_ = 0, guard_units_ = 0, peak_units_ = 0;
+  uint64_t live_ranges_ = 0, holes_ = 0, allocations_ = 0, failures_ = 0;
+  uint64_t filled_words_ = 0;
+  uint64_t filled_[kWords] = {};
+  uint32_t bins_[kBins];
+};
+
+}  // namespace packsmith::gpu
+
+#endif  // PACKSMITH_RUNTIME_MEMORY_RANGE_ALLOCATOR_H_

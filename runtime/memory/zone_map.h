@@ -1,0 +1,28 @@
+// What lies where in an address space, to look at: as JSON and as a picture.
+
+#ifndef PACKSMITH_RUNTIME_MEMORY_ZONE_MAP_H_
+#define PACKSMITH_RUNTIME_MEMORY_ZONE_MAP_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/functional/function_ref.h"
+#include "runtime/memory/address_space.h"
+
+namespace packsmith::gpu {
+
+// The name of the live range at an address; empty if it has none. Must not call the space.
+using RangeNames = absl::FunctionRef<std::string(const Range&)>;
+
+// {"address_bits": …, "zones": [{"name", "begin", "end", "statistics": {…},
+//   "ranges": [{"address", "size", "name"}]}]}. Addresses as "0x…" strings, sizes as numbers of
+// bytes; `end` is the byte after the last one. Guards are ranges without a name.
+std::string ZoneMapJson(const AddressSpace& space, RangeNames names);
+
+// An SVG document: a band for each zone, from its first live range to its last one, in cells that
+// are the darker the more of them is in use. The size does not depend on how many ranges there are.
+std::string ZoneMapSvg(const AddressSpace& space);
+
+}  // namespace packsmith::gpu
+
+#endif  // PACKSMITH_RUNTIME_MEMORY_ZONE_MAP_H_

@@ -1,0 +1,82 @@
+// How a GPU's address space is divided, as tables.
+//
+// Pointers in packets are narrower than addresses: offsets of 32 bits from a base, of 24 bits from
+// another, and so on. So what they point to has to lie in certain places, and a driver divides the
+// address space into zones. A division is a table of ZoneRow; two that drivers use are here, and a
+// program can write its own:
+//
+//   constexpr ZoneRow kMine[] = {
+//       {.name = "code", .begin = 0x1000, .size = kGiB - 0x1000},
+//       {.name = "state", .alignment = 4 * kGiB, .size = 4 * kGiB},
+//       {.name = "data", .below_top = 4 * kGiB},
+//   };
+//   absl::StatusOr<std::vector<Zone>> zones = LayOutZones(kMine, {.verx10 = 90});
+
+#ifndef PACKSMITH_RUNTIME_MEMORY_ZONES_H_
+#define PACKSMITH_RUNTIME_MEMORY_ZONES_H_
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+
+namespace packsmith::gpu {
+
+inline constexpr uint64_t kKiB = 1024, kMiB = 1024 * kKiB, kGiB = 1024 * kMiB;
+
+// For ZoneRow::begin: where the row before ends, rounded up to `alignment`.
+inline constexpr uint64_t kAfterPrevious = std::numeric_limits<uint64_t>::max();
+// For ZoneRow::size: up to the top of the address space, less `below_top`.
+inline constexpr uint64_t kRest = 0;
+
+// One line of a table. Sizes and addresses in bytes; addresses are not sign-extended.
+struct ZoneRow {
+  const char* name = "";
+  uint64_t begin = kAfterPrevious;
+  uint64_t alignment = 4096;  // of the zone's first address: a power of two
+  uint64_t size = kRest;
+  uint64_t below_top = 0;
+  // For kRest: the zone ends here at the latest, less `below_top`.
+  uint64_t limit = std::numeric_limits<uint64_t>::max();
+  // The hardware that the row is for: generation times ten, both included. Rows for other hardware
+  // take no room.
+  int from_verx10 = 0, to_verx10 = std::numeric_limits<int>::max();
+  // Left out where the address space is too small for it, instead of being an error.
+  bool optional = false;
+};
+
+struct Zone {
+  std::string name;
+  uint64_t begin = 0;
+  uint64_t end = 0;  // the byte after the last one
+
+  uint64_t size() const { return end - begin; }
+  friend bool operator==(const Zone&, const Zone&) = default;
+};
+
+struct ZoneOptions {
+  int verx10 = 0;                    // which rows apply
+  uint64_t top = uint64_t{1} << 48;  // size of the address space in bytes, as the kernel tells it
+};
+
+// InvalidArgument, naming the row, for zones that overlap, go past the top, are empty, have the
+// same name as another one, or do not consist of whole pages of 4 KiB.
+absl::StatusOr<std::vector<Zone>> LayOutZones(absl::Span<const ZoneRow> rows,
+                                              const ZoneOptions& options);
+
+// As Mesa's iris divides it, for Gfx8 and up: one zone for each base address of
+// STATE_BASE_ADDRESS. "border colors" is for one buffer that fills it: pointers to border colors
+// have 24 bits.
+absl::Span<const ZoneRow> IrisZones();
+
+// As Mesa's anv divides it, for Gfx9 and up: a zone for each state pool. Binding tables lie within
+// the gigabyte before a 4 GiB line, and all surface states within the three behind it, so that
+// both are in reach from any base within the first gigabyte.
+absl::Span<const ZoneRow> AnvZones();
+
+}  // namespace packsmith::gpu
+
+#endif  // PACKSMITH_RUNTIME_MEMORY_ZONES_H_
