@@ -4,5 +4,6 @@ What is made for all generations (what is installed, say) loads this list.
 """
 
 GENERATIONS = {
+    "agx_g13": "//xml/agx",
     "gfx9": "//xml/intel",
 }

@@ -162,12 +162,12 @@ class Writer {
     Member("doc", e.doc);
     Member("source", e.source);
     Member("cpp", CppName(e.name));
-    Member("c", CType(model_.c_prefix, e.name));
+    Member("c", c_names_.EnumType(e.name));
     Array("values", e.values, [&](const Value& v) {
       Member("name", v.name);
       Member("value", v.value);
       Member("cpp", CppName(v.name));
-      Member("c", CEnumerator(e.prefix, v.name));
+      Member("c", c_names_.Enumerator(e.name, e.prefix, v.name));
       Member("doc", v.doc);
       Member("avoid", v.avoid);
     });
@@ -225,8 +225,7 @@ class Writer {
         return "uint64_t";
       case FieldType::kEnum:
         return absl::StrCat(
-            "enum ",
-            CType(model_.c_prefix, model_.enums[static_cast<size_t>(item.type_index)].name));
+            "enum ", c_names_.EnumType(model_.enums[static_cast<size_t>(item.type_index)].name));
       case FieldType::kStruct:
         return absl::StrCat("struct ", model_.containers[static_cast<size_t>(item.type_index)].c);
       case FieldType::kUint:
@@ -754,7 +753,7 @@ class Writer {
     for (const Item& item : items) {
       if (item.kind == Item::Kind::kGroup) CValues(item.items);
       for (const Value& v : item.values) {
-        const std::string name = CFieldValue(item.prefix, v.name);
+        const std::string name = c_names_.FieldValue(item.prefix, v.name);
         if (!c_values_.insert(name).second) continue;
         json_.StartObject();
         Member("c", name);
@@ -932,6 +931,7 @@ class Writer {
   }
 
   const Model& model_;
+  const CNames c_names_{model_.c_prefix, model_.byte_unit};
   const Sources& sources_;
   rapidjson::StringBuffer buffer_;
   Json json_;

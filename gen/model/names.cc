@@ -154,6 +154,20 @@ std::string Underscored(absl::string_view name) {
   return out;
 }
 
+// Blanks, slashes and hyphens become underscores, what else no identifier can have is dropped.
+std::string CWords(absl::string_view name) {
+  std::string out;
+  for (const char c : name) {
+    if (IsAlnum(c) || c == '_') {
+      out.push_back(c);
+    } else if (c == ' ' || c == '/' || c == '-') {
+      out.push_back('_');
+    }
+  }
+  if (out.empty() || !IsAlpha(out[0])) out.insert(out.begin(), '_');
+  return out;
+}
+
 }  // namespace
 
 std::string CSafe(absl::string_view name) {
@@ -203,6 +217,33 @@ std::string CFieldValue(absl::string_view prefix, absl::string_view value) {
   if (prefix.empty()) return safe;
   if (safe[0] == '_') safe.erase(safe.begin());
   return absl::StrCat(prefix, "_", safe);
+}
+
+std::string CNames::Type(absl::string_view name) const {
+  return words_ ? absl::StrCat(prefix_, "_", absl::AsciiStrToUpper(CWords(name)))
+                : CType(prefix_, name);
+}
+
+std::string CNames::EnumType(absl::string_view name) const {
+  return words_ ? absl::AsciiStrToLower(Type(name)) : CType(prefix_, name);
+}
+
+std::string CNames::Member(absl::string_view name) const {
+  if (!words_) return CMember(name);
+  std::string out = absl::AsciiStrToLower(CWords(name));
+  if (IsCKeyword(out)) out.push_back('_');
+  return out;
+}
+
+std::string CNames::Enumerator(absl::string_view enumeration, absl::string_view prefix,
+                               absl::string_view value) const {
+  if (!words_) return CEnumerator(prefix, value);
+  return Type(absl::StrCat(prefix.empty() ? enumeration : prefix, "_", value));
+}
+
+std::string CNames::FieldValue(absl::string_view prefix, absl::string_view value) const {
+  if (!words_) return CFieldValue(prefix, value);
+  return Type(prefix.empty() ? std::string(value) : absl::StrCat(prefix, "_", value));
 }
 
 std::string CppName(absl::string_view name) {

@@ -23,6 +23,25 @@ std::string CEnumerator(absl::string_view prefix, absl::string_view value);
 // A value listed inside a field.
 std::string CFieldValue(absl::string_view prefix, absl::string_view value);
 
+// The C names of one generation. Where it counts dwords they are those above; where it counts
+// bytes, those that users of such descriptions know, in words: struct AGX_VDM_STATE, enum
+// agx_index_size, AGX_INDEX_SIZE_U16, member restart_enable.
+class CNames {
+ public:
+  CNames(absl::string_view prefix, bool words) : prefix_(prefix), words_(words) {}
+  std::string Type(absl::string_view name) const;
+  std::string EnumType(absl::string_view name) const;
+  std::string Member(absl::string_view name) const;
+  // `prefix` is what the XML says of the enumeration, which may be nothing.
+  std::string Enumerator(absl::string_view enumeration, absl::string_view prefix,
+                         absl::string_view value) const;
+  std::string FieldValue(absl::string_view prefix, absl::string_view value) const;
+
+ private:
+  absl::string_view prefix_;
+  bool words_;
+};
+
 // C++ type names and enumerators keep their case, other characters become underscores:
 // _3DSTATE_VS, Shader_Channel_Select.
 std::string CppName(absl::string_view name);

@@ -1389,6 +1389,7 @@ class Resolver {
   void Names() {
     std::map<std::string, Location> types, c_names;
     std::set<std::string> seen;  // two of one name were reported already
+    const CNames in_c(model_.c_prefix, model_.byte_unit);
     const auto claim = [&](std::map<std::string, Location>& names, const std::string& name,
                            Location where, absl::string_view language) {
       const auto [old, fresh] = names.emplace(name, where);
@@ -1405,7 +1406,7 @@ class Resolver {
     };
     for (const Enum& e : model_.enums) {
       if (e.only_names) continue;  // generated code does not have it
-      spell(CType(model_.c_prefix, e.name), e.name, e.where);
+      spell(in_c.EnumType(e.name), e.name, e.where);
       for (const Value& value : e.values) {
         if (value.value <= 0xffffffffu) continue;
         Problem(
@@ -1414,16 +1415,16 @@ class Resolver {
       }
       seen.insert(e.name);
       claim(types, CppName(e.name), e.where, "C++");
-      claim(c_names, CType(model_.c_prefix, e.name), e.where, "C");
+      claim(c_names, in_c.EnumType(e.name), e.where, "C");
       std::map<std::string, Location> enumerators;
       for (const Value& value : e.values) {
         claim(enumerators, CppName(value.name), value.where, "C++");
-        spell(CEnumerator(e.prefix, value.name), value.name, value.where);
+        spell(in_c.Enumerator(e.name, e.prefix, value.name), value.name, value.where);
       }
     }
     for (Container& c : model_.containers) {
       c.cpp = CppName(c.name);
-      c.c = CType(model_.c_prefix, c.name);
+      c.c = in_c.Type(c.name);
       spell(c.c, c.name, c.where);
       if (seen.insert(c.name).second) {
         claim(types, c.cpp, c.where, "C++");
@@ -1477,9 +1478,10 @@ class Resolver {
   template <class Claim, class Spell>
   void NameItems(const Container& c, std::vector<Item>& items, NameScope& scope, const Claim& claim,
                  const Spell& spell) {
+    const CNames in_c(model_.c_prefix, model_.byte_unit);
     for (Item& item : items) {
       if (item.kind == Item::Kind::kReserved) continue;
-      item.c = CMember(item.name);
+      item.c = in_c.Member(item.name);
       item.cpp = item.alias.empty() ? CppMember(item.name) : item.alias;
       const auto [old, fresh] = scope.xml.emplace(item.name, item.where);
       const bool twice = !fresh && !item.name.empty();
@@ -1494,7 +1496,7 @@ class Resolver {
         if (!twice) claim(scope.c, item.c, item.where, "C");
         if (!twice) spell(item.c, item.name, item.where);
         for (const Value& value : item.values) {
-          spell(CFieldValue(item.prefix, value.name), value.name, value.where);
+          spell(in_c.FieldValue(item.prefix, value.name), value.name, value.where);
         }
         NameConstants(item);
         continue;

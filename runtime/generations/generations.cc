@@ -13,6 +13,7 @@
 namespace packsmith {
 namespace tables {
 // Made from xml/ by the build.
+extern const EmbeddedBlock agx_g13_tables;
 extern const EmbeddedBlock gfx9_tables;
 }  // namespace tables
 
@@ -20,7 +21,7 @@ namespace {
 
 std::vector<tables::Tables> OpenAll() {
   std::vector<tables::Tables> all;
-  for (const tables::EmbeddedBlock* block : {&tables::gfx9_tables}) {
+  for (const tables::EmbeddedBlock* block : {&tables::gfx9_tables, &tables::agx_g13_tables}) {
     all.push_back(tables::Tables::OpenBuiltIn(block->words));
   }
   return all;

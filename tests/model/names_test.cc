@@ -32,6 +32,27 @@ TEST(CNames, ListedValuesKeepTheirCaseBehindThePrefix) {
   EXPECT_EQ(CFieldValue("", "8 patch"), "_8patch");
 }
 
+TEST(CNames, OfDescriptionsOfBytesAreMadeOfWords) {
+  const CNames names("AGX", true);
+  EXPECT_EQ(names.Type("Depth bias/Scissor"), "AGX_DEPTH_BIAS_SCISSOR");
+  EXPECT_EQ(names.Type("Index List: Buffer lo"), "AGX_INDEX_LIST_BUFFER_LO");
+  EXPECT_EQ(names.EnumType("Object Type"), "agx_object_type");
+  EXPECT_EQ(names.Member("Early-z testing"), "early_z_testing");
+  EXPECT_EQ(names.Member("Start (halfs)"), "start_halfs");
+  EXPECT_EQ(names.Member("Register"), "register_");
+  EXPECT_EQ(names.Enumerator("Object Type", "", "Point sprite UV=01"),
+            "AGX_OBJECT_TYPE_POINT_SPRITE_UV01");
+  EXPECT_EQ(names.Enumerator("Primitive", "PRIM", "Line strip"), "AGX_PRIM_LINE_STRIP");
+  EXPECT_EQ(names.FieldValue("FILL", "Solid"), "AGX_FILL_SOLID");
+}
+TEST(CNames, OfDescriptionsOfDwordsAreThoseOfGenxml) {
+  const CNames names("GFX9", false);
+  EXPECT_EQ(names.Type("Texture Mode"), "GFX9_TextureMode");
+  EXPECT_EQ(names.EnumType("Texture Mode"), "GFX9_TextureMode");
+  EXPECT_EQ(names.Member("Texture Mode"), "TextureMode");
+  EXPECT_EQ(names.Enumerator("Texture Mode", "TM", "Wrap"), "TM_WRAP");
+}
+
 TEST(CppNames, TypesKeepTheirCase) {
   EXPECT_EQ(CppName("SAMPLER_STATE"), "SAMPLER_STATE");
   EXPECT_EQ(CppName("3DSTATE_VS"), "_3DSTATE_VS");

@@ -135,7 +135,8 @@ def c(ir: Ir) -> str:
 
     def value(plain: str, number: int, is_macro: bool) -> None:
         prefixed = ir["c_prefix"] + ("" if plain.startswith("_") else "_") + plain
-        for name in (plain, prefixed):
+        # Names of descriptions that count bytes have the prefix already.
+        for name in (plain,) if ir["unit"] == "byte" else (plain, prefixed):
             row = f"  {{{quote(name)}, {name}, {number}}},"
             values.extend([f"#ifdef {name}", row, "#endif"] if is_macro and name == plain
                           else [row])
