@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <map>
 #include <set>
 
 #include "absl/strings/ascii.h"
@@ -287,6 +288,7 @@ class Writer {
 
   // Text of the initialiser in <T>_header, empty if the field has no default.
   std::string CDefault(const Container& c, const Item& item) const {
+    if (item.c_no_default) return "";
     if (item.forced) return absl::StrCat(*item.forced);
     if (item.default_real) return Real(*item.default_real);
     if (item.default_value) {
@@ -302,6 +304,26 @@ class Writer {
     return "";
   }
 
+  // --- What C knows as something else ---
+
+  // An item as C has it. Valid as long as the writer.
+  const Item& Seen(const Item& item, Face face) {
+    if (face == Face::kCpp || !(item.c_whole || item.c_uint)) return item;
+    const auto [it, is_new] = as_c_.try_emplace(&item);
+    Item& seen = it->second;
+    if (!is_new) return seen;
+    if (item.c_whole) {
+      seen = item.items[0];
+      seen.bit = item.bit;
+      seen.width = item.width * item.count;
+    } else {
+      seen = item;
+      seen.type = FieldType::kUint;
+      seen.encoding.shift = 0;
+    }
+    return seen;
+  }
+
   // --- Members ---
 
   void Dims(const std::vector<uint32_t>& dims) {
@@ -313,7 +335,8 @@ class Writer {
 
   void Members(const Container& c, const std::vector<Item>& items, std::vector<uint32_t> dims,
                Face face) {
-    for (const Item& item : items) {
+    for (const Item& described : items) {
+      const Item& item = Seen(described, face);
       switch (item.kind) {
         case Item::Kind::kReserved:
           break;
@@ -399,8 +422,9 @@ class Writer {
   // and small groups written out.
   template <class OnLeaf, class OnLoop>
   void Walk(const std::vector<Item>& items, const Frame& frame, Face face, const OnLeaf& on_leaf,
-            const OnLoop& on_loop) const {
-    for (const Item& item : items) {
+            const OnLoop& on_loop) {
+    for (const Item& described : items) {
+      const Item& item = Seen(described, face);
       switch (item.kind) {
         case Item::Kind::kReserved:
           break;
@@ -708,7 +732,8 @@ class Writer {
 
   void Positions(const Container& c, const std::vector<Item>& items, uint32_t base,
                  std::set<std::string>& seen) {
-    for (const Item& item : items) {
+    for (const Item& described : items) {
+      const Item& item = Seen(described, Face::kC);
       if (item.kind == Item::Kind::kGroup) {
         Positions(c, item.items, base + item.bit, seen);
       } else if (item.kind == Item::Kind::kField) {
@@ -718,7 +743,7 @@ class Writer {
         Member("name", item.name);
         Member("c", name);
         Member("start", base + item.bit);
-        Member("bits", item.width);
+        Member("bits", item.c_bits == 0 ? item.width : item.c_bits);
         json_.EndObject();
       }
     }
@@ -936,6 +961,7 @@ class Writer {
   rapidjson::StringBuffer buffer_;
   Json json_;
   std::set<std::string> c_values_;
+  std::map<const Item*, Item> as_c_;
 };
 
 }  // namespace

@@ -211,6 +211,11 @@ struct Item {
   uint32_t meaning_at = 0;           // the bit of the number that the value begins at
   Condition stores_condition;
 
+  // What C says of a field where it is to equal a table that others have published.
+  bool c_uint = false;        // a plain integer, whose low bits are not implied
+  bool c_no_default = false;  // <T>_header leaves it out
+  uint32_t c_bits = 0;        // as <T>_<field>_bits; 0: its width
+
   // Reserved.
   bool must_be_one = false;
 
@@ -218,6 +223,7 @@ struct Item {
   bool tail = false;
   uint32_t count = 0;
   uint32_t c_count = 0;  // how many items of a tail are members in C
+  bool c_whole = false;  // in C all items are one field
   std::vector<Item> items;
 
   // Derived names.

@@ -950,7 +950,8 @@ class Parser {
   }
 
   void ParseGroup(pugi::xml_node node, Item& item, int depth) {
-    Allow(node, {"name", "alias", "count", "c-count", "dword", "bit", "size", "overlap"});
+    Allow(node,
+          {"name", "alias", "count", "c-count", "c-whole", "dword", "bit", "size", "overlap"});
     item.name = Text(node, "name");
     item.alias = Identifier(node);
     item.overlap = Flag(node, "overlap");
@@ -985,12 +986,39 @@ class Parser {
     if (item.items.empty()) {
       Problem(Code::kBadGroup, item.where, "a group holds at least one field");
     }
+    item.c_whole = Flag(node, "c-whole");
+    if (item.c_whole && (item.tail || item.items.size() != 1 || !IsFilledBy(item, item.items[0]))) {
+      Problem(Code::kContradiction, At(node, "c-whole"),
+              "only items of one uint field that fills them are one field in C");
+    }
+  }
+
+  static bool IsFilledBy(const Item& group, const Item& item) {
+    return item.kind == Item::Kind::kField && item.type == FieldType::kUint && item.bit == 0 &&
+           item.width == group.width;
+  }
+
+  // What C says of a field in place of what is right.
+  void ParsePublished(pugi::xml_node node, Item& item) {
+    item.c_bits = Small(node, "c-bits", 0, kLargestContainer * 8);
+    if (node.attribute("c-default")) {
+      Word(node, "c-default", {"none"});
+      item.c_no_default = true;
+    }
+    if (node.attribute("c-type")) {
+      Word(node, "c-type", {"uint"});
+      item.c_uint = true;
+      if (item.type != FieldType::kOffset) {
+        Problem(Code::kContradiction, At(node, "c-type"), "only an offset has another type in C");
+      }
+    }
   }
 
   void ParseField(pugi::xml_node node, Item& item) {
-    Allow(node, {"name",  "alias",  "dword",   "bits",  "type",  "default", "forced",  "minus",
-                 "shift", "log2",   "groups",  "align", "min",   "max",     "nonzero", "multiple",
-                 "unit",  "prefix", "overlap", "high",  "names", "means",   "at"});
+    Allow(node, {"name",    "alias",    "dword",  "bits",   "type",     "default", "forced",
+                 "minus",   "shift",    "log2",   "groups", "align",    "min",     "max",
+                 "nonzero", "multiple", "unit",   "prefix", "overlap",  "high",    "names",
+                 "means",   "at",       "c-type", "c-bits", "c-default"});
     item.name = Required(node, "name");
     item.alias = Identifier(node);
     ParseBits(node, item);
@@ -1017,6 +1045,7 @@ class Parser {
     item.forced = Number(node, "forced");
     item.default_text = Later(node, "default");
     item.high_text = Later(node, "high");
+    ParsePublished(node, item);
     item.names = Later(node, "names");
     item.meaning_at = Small(node, "at", 0, 63);
     if (node.attribute("means")) {

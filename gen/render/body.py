@@ -7,6 +7,9 @@ from text import call, join
 
 Ir = dict[str, Any]
 
+# Words of zeros from which on a loop is less to read than a statement each.
+ZEROS = 8
+
 
 class Unsupported(Exception):
     """The IR asks for something that this back end cannot express."""
@@ -191,6 +194,12 @@ class Body:
                           f", {size});", indent))
         return lines
 
+    def _end_of_zeros(self, word: int, last: int, elsewhere: set[int]) -> int:
+        """Where the words end that begin with this one and in which nothing is."""
+        while word < last and word not in elsewhere and not self.words.used(word):
+            word += 1
+        return word
+
     def _lines(self, indent: int) -> list[str]:
         shared = self._shared()
         gathered = [loop for _, loops in shared for loop in loops]
@@ -210,10 +219,18 @@ class Body:
                 lines.append(" " * indent
                              + f"if (ps_n > {start if self.byte_unit else start // 4}) {{")
                 inside += 2
-            for word in range((start + 3) // 4, (end + 3) // 4):
-                if word not in elsewhere:
-                    lines += self._store(str(word), self.words.constants[word],
-                                         self.words.terms[word], inside, min(4, end - 4 * word))
+            first, last = (start + 3) // 4, (end + 3) // 4
+            for word in range(first, last):
+                if word in elsewhere or word < first:
+                    continue
+                first = self._end_of_zeros(word, last, elsewhere)
+                if first - word >= ZEROS and not self.byte_unit:
+                    lines.append(" " * inside + f"for (unsigned ps_i = {word}; ps_i < {first}; "
+                                 f"++ps_i) {self.face.destination}[ps_i] = 0;")
+                    continue
+                first = word
+                lines += self._store(str(word), self.words.constants[word],
+                                     self.words.terms[word], inside, min(4, end - 4 * word))
             for loop in self.loops:
                 if loop not in gathered and start <= loop["bit"] // 8 < end:
                     lines += self._loop(loop, [], 0, inside)

@@ -341,8 +341,9 @@ struct bounds {
   constexpr uint64_t sum() const { return low == 0 ? mask(bits()) - high : ~uint64_t{0}; }
 };
 
-// Is there anything that does not fit? Branch-free: what lies above each width is ORed together and
-// shifted out once.
+// Is there anything that does not fit? Values of fields that are equally wide are ORed together and
+// compared once, which is less to execute than a comparison each. What has bounds of its own is
+// compared by itself: a branch that is never taken is cheaper than arithmetic in its place.
 //   every    tests all members
 //   limited  also: words that this form of the packet does not have must be zero
 //   rest     tests what `outside` leaves, and notes whether the compiler knows any of the values
@@ -352,8 +353,8 @@ template <scope Scope>
 struct tester : visitor {
   static constexpr unsigned widths = Scope == scope::rest ? 1 : 33;
   uint32_t narrow[widths] = {};  // by width
-  uint64_t wide[widths] = {};    // by width, from sums that may carry
   uint64_t bad = 0;
+  bool beyond = false;
   bool known = false;
   unsigned present = 0;  // bits
   unsigned always = 0;   // bits that every form of the packet has
@@ -388,16 +389,10 @@ struct tester : visitor {
     }
     if constexpr (sizeof(T) == 8 || Scope == scope::rest) {
       bad |= static_cast<uint64_t>(v) - low > high - low;
-    } else if (b.one_sum()) {
-      const uint64_t u = static_cast<uint64_t>(v);
-      if (b.sum() == 0)
-        narrow[b.bits()] |= static_cast<uint32_t>(v);
-      else if (low == 0)
-        wide[b.bits()] |= u + b.sum();
-      else
-        wide[b.bits()] |= (u - 1) | u;
-    } else {
-      bad |= static_cast<uint64_t>(v) - low > high - low;
+    } else if (low == 0 && high == mask(b.bits())) {
+      narrow[b.bits()] |= static_cast<uint32_t>(v);
+    } else if (static_cast<uint32_t>(v) - static_cast<uint32_t>(low) > high - low) [[unlikely]] {
+      beyond = true;
     }
     absent(static_cast<uint64_t>(v), bit, width);
   }
@@ -480,10 +475,14 @@ struct tester : visitor {
   }
 
   PACKSMITH_INLINE constexpr bool anything() const {
-    uint64_t any = bad;
+    if (bad != 0 || beyond) [[unlikely]]
+      return true;
 #pragma GCC unroll 33
-    for (unsigned w = 0; w < widths; ++w) any |= (wide[w] | narrow[w]) >> w;
-    return any != 0;
+    for (unsigned w = 0; w < widths; ++w) {
+      if ((narrow[w] & ~mask(w)) != 0) [[unlikely]]
+        return true;
+    }
+    return false;
   }
 };
 
@@ -861,8 +860,11 @@ PACKSMITH_INLINE inline bool outside(const T& p) {
     }
   }
 #ifdef __SSE2__
-  typedef char bytes __attribute__((vector_size(16)));
-  return __builtin_ia32_pmovmskb128(reinterpret_cast<bytes>(found == quad{})) != 0xffff;
+  // Saturated to 16 bits each, what is not zero stays so, and a register holds all of it.
+  typedef int words __attribute__((vector_size(16)));
+  typedef long long halves __attribute__((vector_size(16)));
+  const words w = reinterpret_cast<words>(found);
+  return reinterpret_cast<halves>(__builtin_ia32_packssdw128(w, w))[0] != 0;
 #else
   typedef long long halves __attribute__((vector_size(16)));
   const halves h = reinterpret_cast<halves>(found);
@@ -1003,7 +1005,7 @@ template <checks Checks, class T>
 PACKSMITH_INLINE constexpr error pack(const T& p, uint32_t* dw, uint32_t first) {
   if constexpr (Checks == checks::on) {
 #ifdef __OPTIMIZE__
-    if constexpr (sizeof(T) >= 32) {
+    if constexpr (sizeof(T) >= 40) {  // what has fewer members is quicker tested one by one
       if (!__builtin_is_constant_evaluated()) {
         tester<scope::rest> t;
         T::ps_layout(p, t);

@@ -1019,6 +1019,14 @@ const std::vector<Case>& Cases() {
          "<struct name=\"A\" dwords=\"2\"><group count=\"2\" §c-count=\"1\" dword=\"0\" "
          "size=\"32\"><field name=\"f\" dword=\"0\" bits=\"7:0\" type=\"uint\"/></group></struct>",
          "all items of a group that is no tail are members in C"),
+      In("CWholeOfParts", Code::kContradiction,
+         "<struct name=\"A\" dwords=\"2\"><group count=\"2\" §c-whole=\"true\" dword=\"0\" "
+         "size=\"32\"><field name=\"f\" dword=\"0\" bits=\"7:0\" type=\"uint\"/></group></struct>",
+         "only items of one uint field that fills them are one field in C"),
+      In("CTypeOfAnInteger", Code::kContradiction,
+         "<struct name=\"A\" dwords=\"1\"><field name=\"f\" dword=\"0\" bits=\"7:0\" type=\"uint\" "
+         "§c-type=\"uint\"/></struct>",
+         "only an offset has another type in C"),
       In("NamesAndValues", Code::kContradiction,
          "<enum name=\"E\"><value name=\"a\" value=\"1\"/></enum><struct name=\"A\" "
          "dwords=\"1\"><field name=\"f\" dword=\"0\" bits=\"7:0\" type=\"uint\" "

@@ -105,6 +105,11 @@ good '<struct name="A" dwords="1"><group count="tail" dword="1" size="32"><doc>x
 bad '<struct name="A" dwords="1"><group count="2" dword="0" size="16"/></struct>'
 bad '<struct name="A" dwords="1"><group count="many" dword="0" size="16"><field name="f" dword="0" bits="0" type="bool"/></group></struct>'
 good '<struct name="A" dwords="1"><group count="tail" c-count="1" dword="1" size="32"><field name="f" dword="0" bits="0" type="bool"/></group></struct>'
+good '<struct name="A" dwords="4"><group count="4" c-whole="true" dword="0" size="32"><field name="f" dword="0" bits="31:0" type="uint"/></group></struct>'
+good_field 'bits="7:0" type="uint" c-bits="16" c-default="none"/>'
+good_field 'bits="31:6" type="offset" c-type="uint"/>'
+bad_field 'bits="31:6" type="offset" c-type="float"/>'
+bad_field 'bits="7:0" type="uint" c-default="5"/>'
 good '<struct name="A" dwords="1"><reserved dword="0" bits="3:0" must="one"><doc>x</doc></reserved></struct>'
 bad '<struct name="A" dwords="1"><reserved dword="0" bits="3:0" must="two"/></struct>'
 

@@ -81,6 +81,9 @@ bool IsMember(const Type& type, const Leaf& leaf) {
   return (leaf.flags & tables::kForced) == 0 || !IsBytes(type);
 }
 
+// All items of a group as one field, of which the member has the low 64 bits.
+bool IsWhole(const Member& member) { return member.width > 64; }
+
 void Bind() {
   for (unsigned t = 0; t < bound_c.type_count; ++t) {
     const Type& type = bound_c.types[t];
@@ -104,6 +107,14 @@ void Bind() {
             std::remove_if(found.begin(), found.end(),
                            [&](const Leaf* leaf) { return T().string(leaf->name) != member.name; }),
             found.end());
+      }
+      if (IsWhole(member)) {
+        for (const Leaf& leaf : T().leaves(c.leaves)) {
+          if (leaf.bit < member.bit || leaf.bit + leaf.width > member.bit + member.width) continue;
+          g_members[{&type, g_description->IndexOf(leaf)}] = &member;
+          found.push_back(&leaf);
+        }
+        if (!found.empty()) continue;
       }
       if (found.size() != 1) {
         g_unbound.push_back(absl::StrCat(type.name, ": there is no field ", member.path));
@@ -143,6 +154,11 @@ void Set(char* object, const Member& member, uint64_t integer, double real) {
       return Store(object, member, integer);
   }
 }
+// Of a whole group one item, at a bit of the container.
+void SetItem(char* object, const Member& member, uint32_t bit, uint64_t integer) {
+  if (bit - member.bit >= 64) return;
+  Store(object, member, Load<uint64_t>(object, member) | integer << (bit - member.bit));
+}
 uint64_t IntegerOf(const Value& value) {
   return value.kind == decode::ValueKind::kSigned ? static_cast<uint64_t>(value.signed_value)
                                                   : value.unsigned_value;
@@ -178,7 +194,11 @@ std::vector<char> StructOf(const Type& type, const ReadVector& vector) {
     const auto found = g_members.find({&type, g_description->IndexOf(*at.leaf)});
     if (at.in_tail || !at.name.part.empty() || found == g_members.end()) continue;
     const auto field = given.find(NameOf(at));
-    if (field != given.end()) {
+    if (IsWhole(*found->second)) {
+      if (field != given.end()) {
+        SetItem(object.data(), *found->second, at.bit, field->second.integer);
+      }
+    } else if (field != given.end()) {
       Set(object.data(), *found->second, field->second.integer, field->second.real);
     } else {
       // Opcodes and the length as they are; everything else that is not mentioned is zero.
@@ -260,8 +280,9 @@ TEST(CTypes, HeadersHaveOpcodesLengthsAndDefaults) {
           integer = T().extra(leaf.extra).forced;
         } else if ((leaf.flags & tables::kLength) != 0) {
           const model::Item& item = g_description->item(leaf);
-          integer = !model.variable ? PackedBytes(type) / c.length_unit - c.length_bias
-                                    : item.default_value.value_or(0);
+          integer = item.c_no_default ? 0
+                    : !model.variable ? PackedBytes(type) / c.length_unit - c.length_bias
+                                      : item.default_value.value_or(0);
         } else {
           const Value value = g_description->DefaultValue(leaf);
           integer = IntegerOf(value);
@@ -282,13 +303,20 @@ TEST(CTypes, PackingTheVectorsValuesGivesTheirBytesUpToTheLength) {
     ASSERT_NE(type, nullptr) << vector.container;
     // A field that the length cuts off, as drivers know it.
     const size_t bytes = PackedBytes(*type);
-    ASSERT_LE(bytes, vector.packed.size()) << vector.container;
     const std::vector<char> object = StructOf(*type, vector);
     std::vector<uint8_t> memory(bytes + 2 * kMargin, kCanary);
     std::fill(memory.begin() + kMargin, memory.end() - kMargin, 0xff);
     std::vector<uint8_t> want(bytes + 2 * kMargin, kCanary);
-    std::copy(vector.packed.begin(), vector.packed.begin() + static_cast<ptrdiff_t>(bytes),
-              want.begin() + kMargin);
+    std::fill(want.begin() + kMargin, want.end() - kMargin, 0);  // a length beyond the packet's own
+    std::copy_n(vector.packed.begin(), std::min(bytes, vector.packed.size()),
+                want.begin() + kMargin);
+    for (unsigned i = 0; i < type->member_count; ++i) {
+      const Member& member = type->members[i];
+      if (!IsWhole(member)) continue;
+      const size_t first = std::min<size_t>(bytes, member.bit / 8 + 8);
+      const size_t last = std::min<size_t>(bytes, (member.bit + member.width) / 8);
+      std::fill(want.begin() + kMargin + first, want.begin() + kMargin + last, 0);
+    }
     type->pack(memory.data() + kMargin, object.data());
     ++g_figures["vectors"];
     if (memory != want) {
@@ -382,6 +410,17 @@ Match MatchOf(absl::string_view name, absl::string_view field) {
   return Match::kNo;
 }
 
+// What _bits says: the field's width, what the XML says instead, or that of a whole group.
+bool HasWidth(const binding_c_position& p, const Leaf& leaf) {
+  const uint32_t published = g_description->item(leaf).c_bits;
+  if (p.bits == (published == 0 ? leaf.width : published)) return true;
+  const Type* type = TypeOf(p.container);
+  return type != nullptr &&
+         std::any_of(type->members, type->members + type->member_count, [&](const Member& member) {
+           return IsWhole(member) && member.bit == p.start && member.width == p.bits;
+         });
+}
+
 TEST(CTypes, PositionsAreTheTables) {
   for (unsigned i = 0; i < bound_c.position_count; ++i) {
     const binding_c_position& p = bound_c.positions[i];
@@ -415,7 +454,7 @@ TEST(CTypes, PositionsAreTheTables) {
       }
     } else if (same == nullptr) {
       Complain(absl::StrCat(p.container, "_", field, ": no such field"));
-    } else if (base + same->bit != p.start || same->width != p.bits) {
+    } else if (base + same->bit != p.start || !HasWidth(p, *same)) {
       Complain(absl::StrCat(p.container, "_", field, " is at ", base + same->bit, ", ", same->width,
                             " bits, not ", p.start, ", ", p.bits));
     }
