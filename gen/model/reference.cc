@@ -167,9 +167,9 @@ class Writer {
 
   void Generation() {
     Begin(model_.generation, "generation");
+    Words("aliases", model_.aliases);
     Text("title", model_.title);
     Text("family", model_.family);
-    Words("aliases", model_.aliases);
     Documented(model_);
     Array("platforms", model_.platforms, [this](const Platform& p) {
       Text("name", p.name);

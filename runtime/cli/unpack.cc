@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,8 +20,10 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "absl/types/span.h"
 #include "gen/model/load.h"
 #include "gen/model/tables_writer.h"
+#include "runtime/cli/describe.h"
 #include "runtime/cli/kernels.h"
 #include "runtime/cli/output.h"
 #include "runtime/decode/decoder.h"
@@ -58,6 +61,7 @@ Examples:
                                               a bare batch, and where it lay in GPU memory
   echo 69040300 05000000 | unpack --gen=gfx9 -
   unpack --xml=mygpu.xml hang.core            with a description of your own
+  unpack --describe=3DSTATE_VS --gen=gfx9     what a packet looks like
 
 unpack [options] FILE...      FILE is a dump of GPU memory, a bare batch or words of hex text, plain
                               or packed (gzip, zstd): that is found out. - is standard input.
@@ -87,6 +91,12 @@ What is read:
                         @INPUTS@
   --xml=FILE            decode with this description instead of a built-in one
 
+What there is to decode:
+  --describe=NAME       a packet, structure, register or enumeration, bit by bit, and what changed
+                        from generation to generation; NAME may be NAME.FIELD, a glob, the offset of
+                        a register (0x2358) or the first dword of a packet (0x78100000)
+  --list                the generations; with --gen, all names of one
+
 Where it goes:
   -o, --output=FILE     a file, which appears when it is complete
   --color=WHEN          auto (default; not with NO_COLOR or TERM=dumb), always or never
@@ -104,6 +114,8 @@ struct Arguments {
   std::string xml, output, color = "auto", kernels, disassembler;
   std::string filter, fail_on;  // lists
   uint64_t draw = 0;
+  std::optional<std::string> describe;
+  bool list = false;
   bool hide_zero = false, no_offsets = false, strict = false, no_pager = false;
 };
 
@@ -127,20 +139,23 @@ struct Described {
   std::vector<uint64_t> block;
 };
 
-Described Describe(const Arguments& arguments, const Dump& first) {
+Described ReadXml(const std::string& path) {
   Described described;
-  if (!arguments.xml.empty()) {
-    const model::LoadResult loaded = model::Load(arguments.xml, model::ReadFileFromDisk);
-    const absl::Status status = model::ToStatus(loaded);
-    if (!status.ok()) {
-      described.tables = status;
-      return described;
-    }
-    described.block = model::WriteTables(loaded.model);
-    described.tables = tables::Tables::Open(
-        {reinterpret_cast<const uint8_t*>(described.block.data()), described.block.size() * 8});
+  const model::LoadResult loaded = model::Load(path, model::ReadFileFromDisk);
+  const absl::Status status = model::ToStatus(loaded);
+  if (!status.ok()) {
+    described.tables = status;
     return described;
   }
+  described.block = model::WriteTables(loaded.model);
+  described.tables = tables::Tables::Open(
+      {reinterpret_cast<const uint8_t*>(described.block.data()), described.block.size() * 8});
+  return described;
+}
+
+Described Describe(const Arguments& arguments, const Dump& first) {
+  if (!arguments.xml.empty()) return ReadXml(arguments.xml);
+  Described described;
   const std::string& name =
       !arguments.generation.empty() ? arguments.generation : first.device.generation;
   if (name.empty() && first.device.pci_id) {
@@ -380,6 +395,53 @@ int Run(const Arguments& arguments) {
   return result;
 }
 
+// --describe and --list.
+int RunDescribe(const Arguments& arguments) {
+  if (!arguments.files.empty() || (arguments.list && arguments.describe)) {
+    Complain("--describe and --list go alone: they are about no dump");
+    return kWrongUsage;
+  }
+  if (arguments.format != "text" && arguments.format != "jsonl") {
+    Complain(absl::StrCat("--format=", arguments.format, ": descriptions are text or jsonl"));
+    return kWrongUsage;
+  }
+  if (arguments.describe && arguments.describe->empty()) {
+    Complain("--describe of what? --list --gen=gfx9, say, shows all names");
+    return kWrongUsage;
+  }
+  Described described;
+  absl::Span<const tables::Tables> generations = BuiltInGenerations();
+  if (!arguments.xml.empty()) {
+    described = ReadXml(arguments.xml);
+    if (!described.tables.ok()) {
+      Complain(described.tables.status().message());
+      return kNotDecoded;
+    }
+    generations = absl::MakeConstSpan(&*described.tables, 1);
+  }
+  cli::DescribeOptions options;
+  options.name = arguments.describe.value_or("");
+  options.jsonl = arguments.format == "jsonl";
+  options.color = cli::UseColor(arguments.color, arguments.output);
+  if (arguments.xml.empty()) options.generation = arguments.generation;
+  decode::StringOutput text;
+  absl::Status status = cli::Describe(generations, options, text);
+  if (!status.ok()) {
+    Complain(status.message());
+    return absl::IsNotFound(status) ? kWrongUsage : kNotDecoded;
+  }
+  absl::StatusOr<std::unique_ptr<cli::CliOutput>> output = cli::OpenOutput(
+      {arguments.output, !arguments.no_pager && !options.jsonl, [] { std::_Exit(kGood); }});
+  status = output.status();
+  if (status.ok()) {
+    (*output)->Append(text.text());
+    status = (*output)->Finish();
+  }
+  if (status.ok()) return kGood;
+  Complain(status.message());
+  return kNotDecoded;
+}
+
 int Unpack(int argc, char** argv) {
   Arguments arguments;
   CLI::App app("", "unpack");
@@ -409,6 +471,8 @@ int Unpack(int argc, char** argv) {
   app.add_option("--kernels", arguments.kernels);
   app.add_option("--disassembler", arguments.disassembler);
   app.add_option("--xml", arguments.xml);
+  app.add_option("--describe", arguments.describe);
+  app.add_flag("--list", arguments.list);
   app.add_option("-o,--output", arguments.output);
   app.add_option("--color", arguments.color)->check(CLI::IsMember({"auto", "always", "never"}));
   app.add_flag("--no-pager", arguments.no_pager);
@@ -424,6 +488,7 @@ int Unpack(int argc, char** argv) {
     std::fputs(text.c_str(), stdout);
     return kGood;
   }
+  if (arguments.list || arguments.describe) return RunDescribe(arguments);
   if (arguments.files.empty()) {
     Complain("which file? unpack --help says more; - is standard input");
     return kWrongUsage;

@@ -1,0 +1,275 @@
+#include "runtime/describe/find.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "runtime/decode/filter_sink.h"
+#include "runtime/describe/history.h"
+
+namespace packsmith::describe {
+namespace {
+
+constexpr size_t kMostSuggestions = 8;
+// Longer ones are nobody's typing error.
+constexpr size_t kLongestName = 128;
+// What stands in front of a field's dot; no description comes near it.
+constexpr size_t kLongestOwner = 512;
+
+// Names and kinds without doubles, in the order of finding.
+class Collected {
+ public:
+  void Add(const Entry& entry, const std::string& field = "") {
+    if (seen_.emplace(entry.name, entry.kind).second) {
+      found_.push_back({entry.name, entry.kind, field});
+    }
+  }
+  bool empty() const { return found_.empty(); }
+  std::vector<Found> Take() { return std::move(found_); }
+
+ private:
+  std::set<std::pair<std::string, absl::string_view>> seen_;
+  std::vector<Found> found_;
+};
+
+// Calls use(entry, reference) for all, the newest generation first.
+template <class Use>
+void ForEach(absl::Span<const Reference> references, const Use& use) {
+  for (auto it = references.rbegin(); it != references.rend(); ++it) {
+    for (const Entry& entry : it->entries()) use(entry, *it);
+  }
+}
+
+bool IsCalled(const Entry& entry, absl::string_view name) {
+  if (absl::EqualsIgnoreCase(entry.name, name)) return true;
+  return std::any_of(entry.aliases.begin(), entry.aliases.end(),
+                     [&](const std::string& alias) { return absl::EqualsIgnoreCase(alias, name); });
+}
+
+// Names to the letter win over others that differ in case only.
+Collected Named(absl::Span<const Reference> references, absl::string_view name) {
+  Collected exact, any;
+  ForEach(references, [&](const Entry& entry, const Reference&) {
+    if (entry.name == name) exact.Add(entry);
+    if (IsCalled(entry, name)) any.Add(entry);
+  });
+  return exact.empty() ? any : exact;
+}
+
+// How many letters must be put in, taken out or replaced to get from one to the other.
+size_t Distance(absl::string_view a, absl::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  for (size_t j = 0; j < row.size(); ++j) row[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t above = row[j];
+      row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      diagonal = above;
+    }
+  }
+  return row[b.size()];
+}
+
+// Collects what is close to a name, the closest first.
+class Closest {
+ public:
+  explicit Closest(absl::string_view wanted)
+      : wanted_(absl::AsciiStrToLower(wanted.substr(0, kLongestName))) {}
+
+  void Offer(absl::string_view name) {
+    if (name.size() > kLongestName || !seen_.insert(std::string(name)).second) return;
+    const std::string lower = absl::AsciiStrToLower(name);
+    const bool part = wanted_.size() >= 3 && absl::StrContains(lower, wanted_);
+    const size_t distance = Distance(wanted_, lower);
+    // A name of which the wanted one is a part is close, however long the rest is.
+    if (!part && distance > std::max<size_t>(2, wanted_.size() / 4)) return;
+    close_.emplace(part ? std::min<size_t>(distance, 2) : distance, name);
+  }
+
+  std::vector<std::string> Names() const {
+    std::vector<std::string> names;
+    for (const auto& [distance, name] : close_) {
+      if (names.size() == kMostSuggestions) break;
+      names.push_back(name);
+    }
+    return names;
+  }
+
+ private:
+  std::string wanted_;
+  std::set<std::string> seen_;
+  std::set<std::pair<size_t, std::string>> close_;
+};
+
+absl::Status NotFound(absl::string_view what, const std::vector<std::string>& close) {
+  return absl::NotFoundError(
+      close.empty() ? absl::StrCat(what, "; --list with --gen shows all names")
+                    : absl::StrCat(what, "; did you mean ", absl::StrJoin(close, ", "), "?"));
+}
+
+// --- Numbers ---
+
+const Entry* EntryOf(const Reference& reference, uint32_t container) {
+  constexpr absl::string_view kKinds[] = {"packet", "struct", "register"};
+  const tables::Container& c = reference.tables().container(container);
+  return reference.Find(kKinds[static_cast<size_t>(c.kind)], reference.tables().string(c.name));
+}
+
+absl::StatusOr<std::vector<Found>> FindRegister(absl::Span<const Reference> references,
+                                                uint32_t offset) {
+  Collected found;
+  // The nearest on both sides.
+  std::map<uint32_t, std::string> near;
+  ForEach(references, [&](const Entry& entry, const Reference& reference) {
+    if (entry.kind != "register") return;
+    const uint32_t i = reference.tables().FindContainer(entry.name);
+    if (i == tables::kNone) return;
+    const uint32_t at = reference.tables().container(i).register_offset;
+    if (at == offset) found.Add(entry);
+    near.emplace(at, entry.name);
+  });
+  if (!found.empty()) return found.Take();
+  std::vector<std::string> close;
+  const auto above = near.upper_bound(offset);
+  for (auto it = above == near.begin() ? above : std::prev(above); it != near.end(); ++it) {
+    close.push_back(absl::StrFormat("%s (0x%x)", it->second, it->first));
+    if (it == above) break;
+  }
+  return NotFound(absl::StrFormat("no register at 0x%x is described (the first dword of a packet "
+                                  "would have eight digits: 0x%08x)",
+                                  offset, offset),
+                  close);
+}
+
+absl::StatusOr<std::vector<Found>> FindPacket(absl::Span<const Reference> references,
+                                              uint32_t word) {
+  Collected found;
+  for (auto it = references.rbegin(); it != references.rend(); ++it) {
+    const tables::Tables& tables = it->tables();
+    for (uint32_t stream = 0; stream < tables.streams().size(); ++stream) {
+      for (uint32_t engine = 0; engine < 64; ++engine) {
+        if (engine != 0 && engine >= tables.engines().size()) break;
+        const uint32_t i = tables.FindPacket(stream, uint64_t{1} << engine, word, 4);
+        const Entry* entry = i == tables::kNone ? nullptr : EntryOf(*it, i);
+        if (entry != nullptr) found.Add(*entry);
+      }
+    }
+  }
+  if (!found.empty()) return found.Take();
+  return NotFound(absl::StrFormat("no packet begins with 0x%08x", word), {});
+}
+
+// --- Fields ---
+
+// The path of the field as it is written, if the record has it. "Edge.Width" is as good as
+// "Edge[].Width", and so is "Edge[1].Width".
+std::optional<std::string> FieldNamed(const Json& record, absl::string_view field) {
+  const auto bare = [](absl::string_view path) {
+    std::string text;
+    bool inside = false;
+    for (const char c : path) {
+      inside = c == '[' || (inside && c != ']');
+      if (!inside && c != ']') text += absl::ascii_tolower(static_cast<unsigned char>(c));
+    }
+    return text;
+  };
+  std::optional<std::string> close;
+  for (const Member& member : MembersOf(record)) {
+    if (absl::EqualsIgnoreCase(member.path, field)) return member.path;
+    if (!member.path.empty() && bare(member.path) == bare(field) && !close) close = member.path;
+  }
+  return close;
+}
+
+// NAME.FIELD. Names may have dots, too.
+absl::StatusOr<std::vector<Found>> FindField(absl::Span<const Reference> references,
+                                             absl::string_view query) {
+  for (size_t dot = query.find('.'); dot <= kLongestOwner; dot = query.find('.', dot + 1)) {
+    const absl::string_view name = query.substr(0, dot), field = query.substr(dot + 1);
+    std::vector<Found> owners = Named(references, name).Take();
+    if (owners.empty()) continue;
+    Closest closest(field);
+    std::vector<Found> found;
+    for (Found& owner : owners) {
+      for (auto it = references.rbegin(); it != references.rend() && owner.field.empty(); ++it) {
+        const Entry* entry = it->Find(owner.kind, owner.name);
+        if (entry == nullptr) continue;
+        const rapidjson::Document record = Parse(entry->line);
+        owner.field = FieldNamed(record, field).value_or("");
+        for (const Member& member : MembersOf(record)) closest.Offer(member.path);
+      }
+      if (!owner.field.empty()) found.push_back(std::move(owner));
+    }
+    if (!found.empty()) return found;
+    return NotFound(absl::StrCat(owners[0].name, " has no field \"", field, "\""), closest.Names());
+  }
+  return absl::NotFoundError("");
+}
+
+// What has a field or value of that name, for those who ask for it alone.
+std::vector<std::string> OwnersOf(absl::Span<const Reference> references, absl::string_view name) {
+  const std::string quoted = absl::StrCat("{\"name\":\"", name, "\",");
+  std::set<std::string> seen;
+  std::vector<std::string> owners;
+  ForEach(references, [&](const Entry& entry, const Reference&) {
+    if (owners.size() == kMostSuggestions || !absl::StrContains(entry.line.substr(1), quoted) ||
+        !seen.insert(entry.name).second) {
+      return;
+    }
+    const rapidjson::Document record = Parse(entry.line);
+    const std::optional<std::string> field = FieldNamed(record, name);
+    owners.push_back(field ? absl::StrCat(entry.name, ".", *field) : entry.name);
+  });
+  return owners;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<Found>> Find(absl::Span<const Reference> references,
+                                        absl::string_view query) {
+  query = absl::StripAsciiWhitespace(query);
+  if (Collected named = Named(references, query); !named.empty()) return named.Take();
+  if (absl::StartsWithIgnoreCase(query, "0x")) {
+    uint32_t number = 0;
+    if (!absl::SimpleHexAtoi(query, &number)) {
+      return absl::NotFoundError(absl::StrCat(query, " is no hexadecimal number of 32 bits"));
+    }
+    return query.size() == 10 ? FindPacket(references, number) : FindRegister(references, number);
+  }
+  if (absl::StrContains(query, '*') || absl::StrContains(query, '?')) {
+    Collected matching;
+    ForEach(references, [&](const Entry& entry, const Reference&) {
+      if (decode::MatchesGlob(query, entry.name)) matching.Add(entry);
+    });
+    if (!matching.empty()) return matching.Take();
+    return NotFound(absl::StrCat("no name matches \"", query, "\""), {});
+  }
+  absl::StatusOr<std::vector<Found>> field = FindField(references, query);
+  if (field.ok() || !field.status().message().empty()) return field;
+  const std::vector<std::string> owners = OwnersOf(references, query);
+  if (!owners.empty()) {
+    return absl::NotFoundError(
+        absl::StrCat("\"", query, "\" is a part of ", absl::StrJoin(owners, ", "),
+                     owners.size() == kMostSuggestions ? ", …" : "", "; ask for one of these"));
+  }
+  Closest closest(query);
+  ForEach(references, [&](const Entry& entry, const Reference&) {
+    closest.Offer(entry.name);
+    for (const std::string& alias : entry.aliases) closest.Offer(alias);
+  });
+  return NotFound(absl::StrCat("nothing is called \"", query, "\""), closest.Names());
+}
+
+}  // namespace packsmith::describe

@@ -1,0 +1,254 @@
+#include "runtime/describe/history.h"
+
+#include <rapidjson/stringbuffer.h>
+#include <rapidjson/writer.h>
+
+#include <map>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace packsmith::describe {
+namespace {
+
+// What is no fact about the hardware, and what is compared in ways of its own.
+bool Ignored(absl::string_view key) {
+  for (const absl::string_view one : {"name", "kind", "doc", "source", "aliases"}) {
+    if (key == one) return true;
+  }
+  return false;
+}
+
+std::string JsonText(const Json& value) {
+  if (value.IsString()) return {value.GetString(), value.GetStringLength()};
+  rapidjson::StringBuffer buffer;
+  rapidjson::Writer<rapidjson::StringBuffer> writer(buffer);
+  value.Accept(writer);
+  return {buffer.GetString(), buffer.GetSize()};
+}
+
+void AddMembers(const Json& owner, const char* key, const std::string& prefix,
+                const std::string& index, std::vector<Member>& into) {
+  for (const Json& item : Array(owner, key)) {
+    const absl::string_view name = Text(item, "name");
+    if (!item.HasMember("count")) {
+      into.push_back({name.empty() ? "" : absl::StrCat(prefix, name, index), &item});
+      continue;
+    }
+    // Without a name of its own a group's index belongs to each of its fields.
+    if (name.empty()) {
+      into.push_back({"", &item});
+      AddMembers(item, "items", prefix, index + "[]", into);
+    } else {
+      const std::string path = absl::StrCat(prefix, name, index, "[]");
+      into.push_back({path, &item});
+      AddMembers(item, "items", path + ".", "", into);
+    }
+  }
+}
+
+// Members by what makes them the same thing in two generations: their path, or where there is none
+// the place.
+using Keyed = std::map<std::string, const Member*>;
+
+Keyed ByKey(const std::vector<Member>& members) {
+  Keyed keyed;
+  for (const Member& member : members) {
+    std::string key = member.path;
+    if (key.empty()) {
+      const Place place = PlaceOf(*member.item);
+      key = absl::StrCat("\n", place.bit, " ", place.width);
+    }
+    while (!keyed.emplace(key, &member).second) key += "'";
+  }
+  return keyed;
+}
+
+std::string ItemText(const Json& item) {
+  std::string text = PlaceText(PlaceOf(item));
+  const absl::string_view type = Text(item, "type");
+  if (!type.empty()) absl::StrAppend(&text, ", ", type);
+  return text;
+}
+
+std::string NameOf(const Member& member) {
+  if (!member.path.empty()) return member.path;
+  return member.item->HasMember("count") ? "(group)" : "(reserved)";
+}
+
+class Differ {
+ public:
+  std::vector<Change> Run(const Json& from, const Json& to) {
+    Scalars(from, to, "");
+    Values(from, to, "");
+    Fields(from, to);
+    return std::move(changes_);
+  }
+
+ private:
+  void Add(absl::string_view what, absl::string_view field, std::string from, std::string to) {
+    changes_.push_back({std::string(what), std::string(field), std::move(from), std::move(to)});
+  }
+
+  static bool Compared(absl::string_view key) {
+    return !Ignored(key) && key != "fields" && key != "items" && key != "values" && key != "bits";
+  }
+
+  // Members that both objects, or only one of them, have.
+  void Scalars(const Json& from, const Json& to, absl::string_view field) {
+    for (const auto& [key, value] : from.GetObject()) {
+      const absl::string_view name(key.GetString(), key.GetStringLength());
+      if (!Compared(name)) continue;
+      const auto other = to.FindMember(key);
+      if (other == to.MemberEnd()) {
+        Add(name, field, JsonText(value), "");
+      } else if (other->value != value) {
+        Add(name, field, JsonText(value), JsonText(other->value));
+      }
+    }
+    for (const auto& [key, value] : to.GetObject()) {
+      const absl::string_view name(key.GetString(), key.GetStringLength());
+      if (Compared(name) && !from.HasMember(key)) Add(name, field, "", JsonText(value));
+    }
+  }
+
+  void Values(const Json& from, const Json& to, absl::string_view field) {
+    // By name first; a new name for a number whose old one is gone is another name for it.
+    std::map<absl::string_view, const Json*> before, after;
+    for (const Json& value : Array(from, "values")) before.emplace(Text(value, "name"), &value);
+    for (const Json& value : Array(to, "values")) after.emplace(Text(value, "name"), &value);
+    std::map<std::string, const Json*> gone;
+    for (const auto& [name, value] : before) {
+      if (after.count(name) == 0) gone.emplace(JsonText((*value)["value"]), value);
+    }
+    for (const Json& value : Array(to, "values")) {
+      const auto it = before.find(Text(value, "name"));
+      if (it != before.end()) {
+        if ((*it->second)["value"] != value["value"]) {
+          Add("value changed", field, ValueText(*it->second), ValueText(value));
+        }
+        continue;
+      }
+      const auto other = gone.find(JsonText(value["value"]));
+      if (other == gone.end()) {
+        Add("value added", field, "", ValueText(value));
+      } else {
+        Add("value renamed", field, ValueText(*other->second), ValueText(value));
+        gone.erase(other);
+      }
+    }
+    for (const Json& value : Array(from, "values")) {
+      const auto it = gone.find(JsonText(value["value"]));
+      if (it != gone.end() && it->second == &value) {
+        Add("value removed", field, ValueText(value), "");
+      }
+    }
+  }
+
+  static std::string ValueText(const Json& value) {
+    return absl::StrCat(JsonText(value["value"]), " ", Text(value, "name"));
+  }
+
+  void Both(const Member& from, const Member& to, absl::string_view name) {
+    const Place was = PlaceOf(*from.item), is = PlaceOf(*to.item);
+    if (was.bit != is.bit || was.width != is.width) {
+      Add("moved", name, PlaceText(was), PlaceText(is));
+    }
+    Scalars(*from.item, *to.item, name);
+    Values(*from.item, *to.item, name);
+  }
+
+  void Fields(const Json& from, const Json& to) {
+    const std::vector<Member> was = MembersOf(from), is = MembersOf(to);
+    const Keyed before = ByKey(was), after = ByKey(is);
+    std::set<const Member*> gone;
+    for (const auto& [key, member] : before) {
+      if (after.count(key) == 0) gone.insert(member);
+    }
+    std::map<const Member*, const Member*> partner;
+    for (const auto& [key, member] : after) {
+      const auto it = before.find(key);
+      if (it != before.end()) partner[member] = it->second;
+    }
+    // What is new where something of the same kind is gone has got another name.
+    for (const Member& member : is) {
+      if (partner.count(&member) != 0 || member.path.empty()) continue;
+      for (const Member* old : gone) {
+        if (old->path.empty() || ItemText(*old->item) != ItemText(*member.item) ||
+            Prefix(old->path) != Prefix(member.path) ||
+            old->item->HasMember("must") != member.item->HasMember("must") ||
+            old->item->HasMember("count") != member.item->HasMember("count")) {
+          continue;
+        }
+        partner[&member] = old;
+        gone.erase(old);
+        break;
+      }
+    }
+    for (const Member& member : was) {
+      if (gone.count(&member) != 0) Add("removed", NameOf(member), ItemText(*member.item), "");
+    }
+    for (const Member& member : is) {
+      const auto it = partner.find(&member);
+      if (it == partner.end()) {
+        Add("added", NameOf(member), "", ItemText(*member.item));
+        continue;
+      }
+      if (it->second->path != member.path) {
+        Add("renamed", NameOf(member), NameOf(*it->second), NameOf(member));
+      }
+      Both(*it->second, member, NameOf(member));
+    }
+  }
+
+  static absl::string_view Prefix(absl::string_view path) {
+    const size_t dot = path.rfind("].");
+    return dot == absl::string_view::npos ? absl::string_view() : path.substr(0, dot);
+  }
+
+  std::vector<Change> changes_;
+};
+
+}  // namespace
+
+std::vector<Member> MembersOf(const Json& record) {
+  std::vector<Member> members;
+  AddMembers(record, "fields", "", "", members);
+  return members;
+}
+
+std::string PlaceText(Place place) {
+  const uint32_t low = place.bit % 32, high = low + place.width - 1;
+  return place.width == 1 ? absl::StrCat("dword ", place.bit / 32, ", bit ", low)
+                          : absl::StrCat("dword ", place.bit / 32, ", bits ", high, ":", low);
+}
+
+std::vector<Change> Changes(const Json& from, const Json& to) { return Differ().Run(from, to); }
+
+History HistoryOf(absl::Span<const Reference> references, absl::string_view kind,
+                  absl::string_view name) {
+  History history{std::string(name), kind, {}};
+  for (const Reference& reference : references) {
+    const Entry* entry = reference.Find(kind, name);
+    if (entry == nullptr) continue;
+    rapidjson::Document record = Parse(entry->line);
+    std::vector<Change> changes;
+    if (!history.versions.empty()) {
+      changes = Changes(history.versions.back().record, record);
+      if (changes.empty()) {
+        history.versions.back().generations.push_back(reference.generation());
+        history.versions.back().record = std::move(record);
+        continue;
+      }
+    }
+    Version version;
+    version.generations.push_back(reference.generation());
+    version.record = std::move(record);
+    version.changes = std::move(changes);
+    history.versions.push_back(std::move(version));
+  }
+  return history;
+}
+
+}  // namespace packsmith::describe

@@ -1,0 +1,58 @@
+// One name in all generations: its versions, and what changed from each to the next.
+#ifndef PACKSMITH_RUNTIME_DESCRIBE_HISTORY_H_
+#define PACKSMITH_RUNTIME_DESCRIBE_HISTORY_H_
+
+#include <rapidjson/document.h>
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "runtime/describe/reference.h"
+
+namespace packsmith::describe {
+
+struct Change {
+  // "added", "removed", "renamed", "moved", or the member that is another now ("type", "default",
+  // "bytes", "opcode", …). "value added", "value removed", "value renamed" and "value changed" (to
+  // another number) are about named values.
+  std::string what;
+  std::string field;  // path as records write it, with [] for an index; empty: the whole
+  std::string from, to;
+};
+
+// What some generations have in common. Sentences may differ: those of the newest count.
+struct Version {
+  std::vector<absl::string_view> generations;  // the oldest first
+  rapidjson::Document record;
+  std::vector<Change> changes;  // from the version before
+};
+
+struct History {
+  std::string name;
+  absl::string_view kind;
+  std::vector<Version> versions;  // the oldest first; at least one
+};
+
+// `references` are the generations, the oldest first; at least one of them has the name.
+History HistoryOf(absl::Span<const Reference> references, absl::string_view kind,
+                  absl::string_view name);
+
+// What is another in `to` than in `from`, both records of one kind.
+std::vector<Change> Changes(const Json& from, const Json& to);
+
+// A field, reserved run or group, and where it stands.
+struct Member {
+  std::string path;  // "Edge[].Width"
+  const Json* item;
+};
+// All of a record, those of groups behind the group. Reserved runs without a name have none.
+std::vector<Member> MembersOf(const Json& record);
+
+// "dword 3, bits 7:0": the bits count from the start of the dword.
+std::string PlaceText(Place place);
+
+}  // namespace packsmith::describe
+
+#endif  // PACKSMITH_RUNTIME_DESCRIBE_HISTORY_H_

@@ -1,0 +1,740 @@
+#include "runtime/describe/text.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "runtime/decode/text_sink.h"
+
+namespace packsmith::describe {
+namespace {
+
+constexpr size_t kColumns = 100;
+// Enumerations of more values are named at a field, not listed.
+constexpr size_t kMostValues = 16;
+constexpr size_t kWidestName = 44;
+
+std::string Number(const Json& value) {
+  if (value.IsUint64()) return absl::StrCat(value.GetUint64());
+  if (value.IsInt64()) return absl::StrCat(value.GetInt64());
+  if (value.IsDouble()) return absl::StrCat(value.GetDouble());
+  return "";
+}
+
+std::string Size(uint64_t bytes, bool byte_unit) {
+  if (byte_unit || bytes % 4 != 0) return absl::StrCat(bytes, bytes == 1 ? " byte" : " bytes");
+  return absl::StrCat(bytes / 4, bytes == 4 ? " dword" : " dwords");
+}
+
+// The size of a whole container: "9 dwords", "4 or 5 dwords", "3 dwords and more".
+std::string SizeText(const Json& record) {
+  const bool byte_unit = Text(record, "unit") == "byte";
+  const uint64_t bytes = describe::Number(record, "bytes");
+  std::string text = Size(bytes, byte_unit);
+  const absl::Span<const Json> variants = Array(record, "variants");
+  if (!variants.empty()) {
+    text = byte_unit ? absl::StrCat(bytes) : absl::StrCat(bytes / 4);
+    for (const Json& variant : variants) {
+      absl::StrAppend(&text, " or ",
+                      &variant == &variants.back()
+                          ? Size(describe::Number(variant, "bytes"), byte_unit)
+                          : absl::StrCat(describe::Number(variant, "bytes") / (byte_unit ? 1 : 4)));
+    }
+  } else if (Flag(record, "variable")) {
+    text += " and more";
+  }
+  return text;
+}
+
+std::string FirstSentence(absl::string_view doc) {
+  const size_t end = doc.find(". ");
+  return std::string(end == absl::string_view::npos ? doc : doc.substr(0, end + 1));
+}
+
+// Characters, not bytes, of UTF-8 text.
+size_t Columns(absl::string_view text) {
+  return static_cast<size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
+}
+
+class Printer {
+ public:
+  explicit Printer(bool color) : color_(color) {}
+
+  std::string Take() { return std::move(text_); }
+
+  // What comes from a description may hold anything.
+  static std::string Clean(absl::string_view text) { return decode::Harmless(text); }
+  std::string Bold(absl::string_view text) const { return Styled("\x1b[1m", text); }
+  std::string Dim(absl::string_view text) const { return Styled("\x1b[2m", text); }
+
+  void Line(absl::string_view text) {
+    absl::StrAppend(&text_, absl::StripTrailingAsciiWhitespace(text), "\n");
+  }
+
+  // Words in lines that a terminal holds. All begin at `indent`, but the first behind `first`, if
+  // there is one.
+  void Wrapped(size_t indent, absl::string_view text, const std::string& first = "") {
+    std::string line = first.empty() ? std::string(indent, ' ') : first;
+    size_t column = Columns(line);
+    bool begun = false;
+    for (const absl::string_view word : absl::StrSplit(text, ' ', absl::SkipEmpty())) {
+      const std::string clean = Clean(word);
+      const size_t width = Columns(clean);
+      if (begun && column + 1 + width > kColumns) {
+        Line(line);
+        line.assign(indent, ' ');
+        column = indent;
+        begun = false;
+      }
+      if (begun) {
+        line += ' ';
+        ++column;
+      }
+      line += clean;
+      column += width;
+      begun = true;
+    }
+    Line(line);
+  }
+
+ private:
+  std::string Styled(absl::string_view style, absl::string_view text) const {
+    return color_ ? absl::StrCat(style, text, "\x1b[0m") : std::string(text);
+  }
+
+  bool color_;
+  std::string text_;
+};
+
+std::string Padded(std::string text, size_t width) {
+  const size_t columns = Columns(text);
+  if (columns < width) text.append(width - columns, ' ');
+  return text;
+}
+
+// --- What is unusual about a field, in words ---
+
+std::string If(const Json& object, const char* key = "when") {
+  const absl::string_view condition = Text(object, key);
+  return condition.empty() ? "" : absl::StrCat(", if ", condition);
+}
+
+std::string PointerSentence(const Json& pointer) {
+  std::string text = absl::StrCat("leads to ", Text(pointer, "to"));
+  const auto add = [&](const char* key, absl::string_view before, absl::string_view after = "") {
+    const absl::string_view value = Text(pointer, key);
+    if (!value.empty()) absl::StrAppend(&text, ", ", before, value, after);
+  };
+  add("count", "", " of them");
+  if (Flag(pointer, "until_zero")) text += ", up to an entry of zeros";
+  add("size", "", " bytes");
+  add("end", "up to the byte at ");
+  add("stride", "", " bytes apart");
+  add("format", "of the format ");
+  add("slot", "slot ");
+  add("step", "a row for ", " instances");
+  add("stage", "", " stage");
+  add("simd", "SIMD ");
+  add("base", "counted from the base ");
+  add("space", "in the space ");
+  if (const absl::string_view when = Text(pointer, "space_when"); !when.empty()) {
+    absl::StrAppend(&text, " if ", when);
+  }
+  const absl::string_view access = Text(pointer, "access");
+  if (!access.empty()) {
+    absl::StrAppend(&text, ", ",
+                    access == "readwrite" ? "read and written"
+                    : access == "write"   ? "written"
+                                          : "read");
+  }
+  const absl::string_view when = Text(pointer, "when");
+  return when.empty() ? text : absl::StrCat("if ", when, ": ", text);
+}
+
+// Sentences that stand below a field.
+std::vector<std::string> Sentences(const Json& item) {
+  std::vector<std::string> all;
+  for (const Json& pointer : Array(item, "points")) all.push_back(PointerSentence(pointer));
+  for (const Json& sets : Array(item, "sets")) {
+    all.push_back(absl::StrCat("sets the base ", Text(sets, "base"), If(sets)));
+  }
+  if (const absl::string_view to = Text(item, "writes_register"); !to.empty()) {
+    all.push_back(absl::StrCat("is written to the register at ", to));
+  }
+  if (const absl::string_view to = Text(item, "writes_memory"); !to.empty()) {
+    all.push_back(absl::StrCat("is written to memory at ", to, If(item, "writes_when")));
+  }
+  if (const absl::string_view high = Text(item, "high"); !high.empty()) {
+    all.push_back(absl::StrCat("the bits above stand in ", high));
+  }
+  for (const Json& element : Array(item, "elements")) {
+    std::string text = absl::StrCat(
+        Flag(element, "step") ? "instances that share a row of " : "format of an element of ",
+        Text(element, "of"));
+    for (const char* key : {"element", "slot", "offset"}) {
+      const absl::string_view value = Text(element, key);
+      if (!value.empty()) absl::StrAppend(&text, ", ", key, " ", value);
+    }
+    all.push_back(text + If(element));
+  }
+  if (const absl::string_view means = Text(item, "means"); !means.empty()) {
+    const uint64_t at = describe::Number(item, "at");
+    all.push_back(absl::StrCat("says the ", absl::StrJoin(absl::StrSplit(means, '-'), " "),
+                               " of an engine", at == 0 ? "" : absl::StrCat(", from bit ", at)));
+  }
+  return all;
+}
+
+// Short facts that stand behind the type.
+std::string Facts(const Json& item) {
+  std::vector<std::string> facts;
+  const auto add = [&](absl::string_view before, absl::string_view value) {
+    if (!value.empty()) facts.push_back(absl::StrCat(before, value));
+  };
+  const auto number = [&](absl::string_view before, const char* key) {
+    if (item.HasMember(key)) facts.push_back(absl::StrCat(before, Number(item[key])));
+  };
+  add("", Text(item, "unit").empty() ? "" : absl::StrCat("[", Text(item, "unit"), "]"));
+  if (const absl::string_view forced = Text(item, "forced"); !forced.empty()) {
+    uint64_t value = 0;
+    facts.push_back(absl::SimpleHexAtoi(forced, &value) && value < 10
+                        ? absl::StrCat("always ", value)
+                        : absl::StrCat("always ", forced));
+  }
+  if (Flag(item, "length")) facts.emplace_back("the packet's length");
+  add("default ", Text(item, "default"));
+  if (item.HasMember("min") && item.HasMember("max")) {
+    facts.push_back(absl::StrCat(Number(item["min"]), " to ", Number(item["max"])));
+  } else {
+    number("at least ", "min");
+    number("at most ", "max");
+  }
+  if (Flag(item, "nonzero")) facts.emplace_back("not zero");
+  number("a multiple of ", "multiple");
+  std::string stored;
+  if (item.HasMember("minus")) absl::StrAppend(&stored, " minus ", Number(item["minus"]));
+  if (const uint64_t shift = describe::Number(item, "shift"); shift != 0 && shift < 64) {
+    absl::StrAppend(&stored, stored.empty() ? "" : ",", " divided by ", uint64_t{1} << shift);
+  } else if (item.HasMember("shift")) {
+    stored += " whole";
+  }
+  if (Flag(item, "log2")) stored += " as log2";
+  if (item.HasMember("groups")) absl::StrAppend(&stored, " in groups of ", Number(item["groups"]));
+  if (!stored.empty()) facts.push_back(absl::StrCat("stored", stored));
+  number("rounded up to ", "align");
+  if (Flag(item, "overlap")) facts.emplace_back("shares its bits");
+  return absl::StrJoin(facts, ", ");
+}
+
+// --- Dword by dword ---
+
+// A line of a layout: a field, reserved run, group, or (no item) bits that nobody describes.
+struct Row {
+  uint32_t bit;
+  uint32_t width;
+  const Json* item;
+};
+
+// By dword, in it from the highest bit down, as manuals have it.
+std::vector<Row> RowsOf(absl::Span<const Json> items, uint32_t bits) {
+  std::vector<Row> rows;
+  std::vector<bool> described(bits);
+  for (const Json& item : items) {
+    const Place place = PlaceOf(item);
+    rows.push_back({place.bit, place.width, &item});
+    uint64_t end = uint64_t{place.bit} + place.width;
+    const auto count = item.FindMember("count");
+    if (count != item.MemberEnd()) {
+      end = count->value.IsUint() ? place.bit + uint64_t{place.width} * count->value.GetUint()
+                                  : uint64_t{bits};
+    }
+    for (uint64_t bit = place.bit; bit < std::min<uint64_t>(end, bits); ++bit) {
+      described[bit] = true;
+    }
+  }
+  for (uint32_t bit = 0; bit < bits;) {
+    if (described[bit]) {
+      ++bit;
+      continue;
+    }
+    uint32_t end = bit;
+    while (end < bits && !described[end]) ++end;
+    // Whole dwords at once, what is left of one by itself.
+    const uint32_t rest = 32 - bit % 32;
+    const uint32_t width =
+        rest == 32 && end - bit >= 32 ? (end - bit) / 32 * 32 : std::min(rest, end - bit);
+    rows.push_back({bit, width, nullptr});
+    bit += width;
+  }
+  std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
+    return a.bit / 32 != b.bit / 32 ? a.bit / 32 < b.bit / 32 : a.bit > b.bit;
+  });
+  return rows;
+}
+
+class Describer {
+ public:
+  Describer(absl::Span<const Reference> references, size_t generation, const History& history,
+            const TextOptions& options)
+      : references_(references),
+        reference_(references[generation]),
+        history_(history),
+        field_(options.field),
+        out_(options.color) {
+    for (const Version& version : history.versions) {
+      const auto& names = version.generations;
+      if (std::find(names.begin(), names.end(), reference_.generation()) != names.end()) {
+        version_ = &version;
+      }
+    }
+    if (version_ == nullptr) version_ = &history.versions.back();
+  }
+
+  std::string Run() {
+    const Json& record = version_->record;
+    Head(record);
+    if (field_.empty()) {
+      Facts(record);
+      Body(record);
+    } else {
+      OneField(record);
+    }
+    Changes();
+    return out_.Take();
+  }
+
+ private:
+  // --- The head ---
+
+  void Head(const Json& record) {
+    std::string line = out_.Bold(out_.Clean(history_.name));
+    if (!field_.empty()) absl::StrAppend(&line, ".", out_.Bold(out_.Clean(field_)));
+    absl::StrAppend(&line, "  ", history_.kind);
+    if (history_.kind != "generation") {
+      absl::StrAppend(&line, " of ", out_.Clean(reference_.generation()));
+    }
+    if (record.HasMember("bytes")) absl::StrAppend(&line, ", ", SizeText(record));
+    if (history_.kind == "register") absl::StrAppend(&line, ", at ", Text(record, "offset"));
+    out_.Line(line);
+    if (field_.empty()) Documentation(record, 2);
+  }
+
+  void Documentation(const Json& object, size_t indent) {
+    if (const absl::string_view doc = Text(object, "doc"); !doc.empty()) out_.Wrapped(indent, doc);
+    if (const absl::string_view source = Text(object, "source"); !source.empty()) {
+      out_.Wrapped(indent, absl::StrCat("(", source, ")"));
+    }
+  }
+
+  void Fact(absl::string_view what, absl::string_view text) {
+    if (!text.empty()) out_.Wrapped(16, text, Padded(absl::StrCat("  ", what), 16));
+  }
+
+  // Those that have what is described: the whole, or the one field.
+  void Generations() {
+    std::vector<absl::string_view> have;
+    for (const Version& version : history_.versions) {
+      const std::vector<Member> members = MembersOf(version.record);
+      const auto is_asked_for = [this](const Member& member) { return member.path == field_; };
+      if (field_.empty() || std::any_of(members.begin(), members.end(), is_asked_for)) {
+        have.insert(have.end(), version.generations.begin(), version.generations.end());
+      }
+    }
+    Fact("generations", GenerationsText(references_, have));
+  }
+
+  static std::string Joined(absl::Span<const Json> texts) {
+    std::vector<absl::string_view> all;
+    for (const Json& text : texts) {
+      if (text.IsString()) all.emplace_back(text.GetString(), text.GetStringLength());
+    }
+    return absl::StrJoin(all, ", ");
+  }
+
+  void Facts(const Json& record) {
+    Generations();
+    Fact("aliases", Joined(Array(record, "aliases")));
+    if (const absl::string_view opcode = Text(record, "opcode"); !opcode.empty()) {
+      Fact("opcode", absl::StrCat(opcode, " in the bits ", Text(record, "opcode_mask")));
+    }
+    if (const absl::string_view length = Text(record, "length"); !length.empty()) {
+      const bool byte_unit = Text(record, "unit") == "byte";
+      const uint64_t bias = describe::Number(record, "bias");
+      Fact("length", absl::StrCat(length, ", counted in ", byte_unit ? "bytes" : "dwords",
+                                  bias == 0 ? "" : absl::StrCat(" minus ", bias)));
+    }
+    if (const absl::string_view stream = Text(record, "stream"); !stream.empty()) {
+      const std::string engines = Joined(Array(record, "engines"));
+      Fact("stream", absl::StrCat(stream, engines.empty() ? "" : ", for ", engines));
+    } else {
+      Fact("engines", Joined(Array(record, "engines")));
+    }
+    Fact("role", Text(record, "role"));
+    Fact("in dumps", Joined(Array(record, "dumped_as")));
+    if (record.HasMember("align")) {
+      Fact("align", absl::StrCat(Number(record["align"]), " bytes"));
+    }
+    if (record.HasMember("number")) Fact("number", Number(record["number"]));
+    Fact("components", Text(record, "components"));
+    if (Flag(record, "code")) Fact("is", "a program");
+    for (const Json& platform : Array(record, "platforms")) {
+      const size_t ids = Array(platform, "pci_ids").size();
+      Fact("platform", absl::StrCat(Text(platform, "name"), ", ", Text(platform, "title"), ", ",
+                                    ids, ids == 1 ? " PCI id" : " PCI ids"));
+    }
+  }
+
+  // --- The body ---
+
+  void Body(const Json& record) {
+    out_.Line("");
+    const absl::Span<const Json> fields = Array(record, "fields");
+    if (record.HasMember("bytes")) {
+      uint64_t bits = describe::Number(record, "bytes") * 8;
+      bits = std::max(bits, describe::Number(record, "max_bytes") * 8);
+      Layout(fields, static_cast<uint32_t>(std::min<uint64_t>(bits, 1u << 22)), 0);
+    }
+    Values(Array(record, "values"), 2, SIZE_MAX);
+    for (const Json& part : Array(record, "parts")) {
+      std::string text = absl::StrCat("then ", Text(part, "name"));
+      if (Text(part, "struct") != Text(part, "name")) {
+        absl::StrAppend(&text, " (", Text(part, "struct"), ")");
+      }
+      if (const absl::string_view repeat = Text(part, "repeat"); !repeat.empty()) {
+        absl::StrAppend(&text, ", ", repeat, " times");
+      }
+      out_.Wrapped(4, text + If(part), "  ");
+    }
+    for (const Json& variant : Array(record, "variants")) {
+      out_.Wrapped(
+          4,
+          absl::StrCat(Size(describe::Number(variant, "bytes"), Text(record, "unit") == "byte"),
+                       If(variant)),
+          "  ");
+    }
+    for (const Json& flow : Array(record, "flows")) {
+      const absl::string_view kind = Text(flow, "kind"), to = Text(flow, "to");
+      std::string text = kind == "jump"     ? absl::StrCat("jumps to ", to)
+                         : kind == "call"   ? absl::StrCat("calls ", to)
+                         : kind == "return" ? "returns to behind the last call"
+                         : kind == "end"    ? "ends the batch"
+                                            : "ends everything";
+      out_.Wrapped(4, text + If(flow), "  ");
+    }
+    for (const Json& relation : Array(record, "relations")) {
+      out_.Wrapped(4, absl::StrCat(Text(relation, "kind"), " ", Text(relation, "packet")), "  ");
+    }
+    for (const Json& draws : Array(record, "draws")) {
+      std::string text = absl::StrCat("draws ", Text(draws, "data"));
+      for (const char* key : {"indices", "first", "count", "first_instance", "instances", "bias"}) {
+        const absl::string_view value = Text(draws, key);
+        if (value.empty()) continue;
+        absl::StrAppend(&text, ", ", absl::StrJoin(absl::StrSplit(key, '_'), " "), " ", value);
+        if (absl::string_view(key) == "indices" && !Text(draws, "indexed").empty()) {
+          absl::StrAppend(&text, " (if ", Text(draws, "indexed"), ")");
+        }
+      }
+      out_.Wrapped(4, text + If(draws), "  ");
+    }
+  }
+
+  // Width of the column of names.
+  static size_t NameColumn(const std::vector<Row>& rows) {
+    size_t width = 0;
+    for (const Row& row : rows) {
+      if (row.item != nullptr) width = std::max(width, Columns(Text(*row.item, "name")));
+    }
+    return std::min(width, kWidestName);
+  }
+
+  void Layout(absl::Span<const Json> items, uint32_t bits, size_t indent) {
+    const std::vector<Row> rows = RowsOf(items, bits);
+    const size_t names = NameColumn(rows);
+    uint32_t dword = ~0u;
+    for (size_t i = 0; i < rows.size(); ++i) {
+      const Row& row = rows[i];
+      if (row.item != nullptr && row.item->HasMember("count")) {
+        Group(*row.item, indent);
+        dword = ~0u;
+        continue;
+      }
+      // An item of less than a dword needs no heading.
+      if (row.bit / 32 != dword && (indent == 0 || bits > 32)) {
+        dword = row.bit / 32;
+        uint32_t last = dword;
+        for (size_t j = i; j < rows.size() && rows[j].bit / 32 == dword; ++j) {
+          const bool group = rows[j].item != nullptr && rows[j].item->HasMember("count");
+          if (!group) last = std::max(last, (rows[j].bit + rows[j].width - 1) / 32);
+        }
+        out_.Line(absl::StrCat(std::string(indent, ' '),
+                               last == dword ? absl::StrCat("dword ", dword)
+                                             : absl::StrCat("dwords ", dword, " to ", last)));
+      }
+      OneRow(row, names, indent);
+    }
+  }
+
+  void OneRow(const Row& row, size_t names, size_t indent) {
+    const uint32_t low = row.bit % 32, high = low + row.width - 1;
+    const std::string bits = row.width == 1 ? absl::StrCat(low) : absl::StrCat(high, ":", low);
+    std::string line = absl::StrCat(std::string(indent, ' '), absl::StrFormat("%8s  ", bits));
+    const size_t below = indent + 14;
+    if (row.item == nullptr) {
+      out_.Line(line + out_.Dim("(not described)"));
+      return;
+    }
+    const Json& item = *row.item;
+    if (item.HasMember("must")) {
+      const absl::string_view name = Text(item, "name");
+      out_.Line(line + out_.Dim(absl::StrCat(
+                           "reserved, must be ", Text(item, "must"),
+                           name.empty() ? "" : absl::StrCat(" (", out_.Clean(name), ")"))));
+      Documentation(item, below);
+      return;
+    }
+    const std::string name = out_.Clean(Text(item, "name"));
+    absl::StrAppend(&line, out_.Bold(name),
+                    std::string(names - std::min(names, Columns(name)), ' '), "  ",
+                    Padded(out_.Clean(Text(item, "type")), 7));
+    const std::string facts = describe::Facts(item);
+    if (!facts.empty()) absl::StrAppend(&line, "  ", out_.Clean(facts));
+    out_.Line(line);
+    Documentation(item, below);
+    for (const std::string& sentence : Sentences(item)) out_.Wrapped(below, sentence);
+    Values(Array(item, "values"), below, SIZE_MAX);
+    ValuesOfType(item, below, kMostValues);
+  }
+
+  void Group(const Json& item, size_t indent) {
+    const Place place = PlaceOf(item);
+    const Json& count = item["count"];
+    const absl::string_view name = Text(item, "name");
+    std::string text = absl::StrCat("dword ", place.bit / 32);
+    if (place.bit % 32 != 0) absl::StrAppend(&text, ", bit ", place.bit % 32);
+    absl::StrAppend(&text, " on: ");
+    if (!name.empty()) absl::StrAppend(&text, name, ", ");
+    absl::StrAppend(
+        &text,
+        place.width % 32 == 0 ? Size(place.width / 8, false) : absl::StrCat(place.width, " bits"),
+        ", ",
+        count.IsUint() ? absl::StrCat(count.GetUint(), " times") : "as often as the length says");
+    out_.Wrapped(indent, text);
+    Documentation(item, indent + 4);
+    Layout(Array(item, "items"), place.width, indent + 4);
+  }
+
+  void Values(absl::Span<const Json> values, size_t indent, size_t most) {
+    size_t width = 0;
+    for (const Json& value : values) width = std::max(width, Number(value["value"]).size());
+    size_t shown = 0;
+    for (const Json& value : values) {
+      if (shown++ == most) break;
+      std::string line = absl::StrCat(std::string(indent, ' '),
+                                      absl::StrFormat("%*s  ", width, Number(value["value"])),
+                                      out_.Clean(Text(value, "name")));
+      if (Flag(value, "avoid")) line += "  (avoid)";
+      if (const absl::string_view c = Text(value, "components"); !c.empty()) {
+        absl::StrAppend(&line, "  (", out_.Clean(c), ")");
+      }
+      out_.Line(line);
+      Documentation(value, indent + width + 4);
+    }
+  }
+
+  // The values of the enumeration that the field's type is, or takes names from.
+  void ValuesOfType(const Json& item, size_t indent, size_t most) {
+    const absl::string_view name =
+        Text(item, "of") == "enum" ? Text(item, "type") : Text(item, "names");
+    const Entry* entry = name.empty() ? nullptr : reference_.Find("enum", name);
+    if (entry == nullptr) return;
+    const rapidjson::Document record = Parse(entry->line);
+    const absl::Span<const Json> values = Array(record, "values");
+    if (values.size() > most) {
+      out_.Wrapped(
+          indent, absl::StrCat(values.size(), " values: --describe=",
+                               absl::StrContains(name, ' ') ? absl::StrCat("'", name, "'") : name));
+      return;
+    }
+    Values(values, indent, most);
+  }
+
+  void OneField(const Json& record) {
+    Generations();
+    for (const Member& member : MembersOf(record)) {
+      if (member.path != field_) continue;
+      const Place place = PlaceOf(*member.item);
+      const bool inside = absl::StrContains(member.path, "[]");
+      out_.Line(absl::StrCat("  ", inside ? "in each item " : "", PlaceText(place)));
+      if (member.item->HasMember("count")) {
+        Group(*member.item, 2);
+        continue;
+      }
+      const std::string facts = describe::Facts(*member.item);
+      out_.Wrapped(2, absl::StrCat(Text(*member.item, "type"), facts.empty() ? "" : ", ", facts));
+      Documentation(*member.item, 2);
+      for (const std::string& sentence : Sentences(*member.item)) out_.Wrapped(2, sentence);
+      Values(Array(*member.item, "values"), 4, SIZE_MAX);
+      ValuesOfType(*member.item, 4, SIZE_MAX);
+    }
+  }
+
+  // --- What changed ---
+
+  bool Concerns(const Change& change) const {
+    if (field_.empty()) return true;
+    return change.field == field_ ||
+           (change.what == "renamed" && (change.from == field_ || change.to == field_));
+  }
+
+  void Changes() {
+    bool any = false;
+    for (const Version& version : history_.versions) {
+      if (&version == &history_.versions.front()) continue;
+      std::vector<std::string> lines;
+      for (const Change& change : version.changes) {
+        if (Concerns(change)) lines.push_back(ChangeText(change));
+      }
+      if (lines.empty()) continue;
+      if (!any) out_.Line("\nchanges");
+      any = true;
+      out_.Line(absl::StrCat("  ", GenerationsText(references_, version.generations)));
+      for (const std::string& line : lines) out_.Wrapped(6, line, "    ");
+    }
+  }
+
+  static std::string ChangeText(const Change& change) {
+    const absl::string_view what = change.what;
+    const std::string& name = change.field;
+    const std::string owner = name.empty() ? "" : name + ": ";
+    if (what == "added") return absl::StrCat("+ ", name, ": ", change.to);
+    if (what == "removed") return absl::StrCat("- ", name, ": ", change.from);
+    if (what == "renamed") return absl::StrCat("~ ", name, ": was called ", change.from);
+    if (what == "moved") return absl::StrCat("~ ", name, ": from ", change.from, " to ", change.to);
+    if (what == "value added") return absl::StrCat("+ ", owner, "value ", change.to);
+    if (what == "value removed") return absl::StrCat("- ", owner, "value ", change.from);
+    const std::string from = change.from.empty() ? "none" : change.from;
+    const std::string to = change.to.empty() ? "none" : change.to;
+    return absl::StrCat("~ ", owner, what, " from ", from, " to ", to);
+  }
+
+  absl::Span<const Reference> references_;
+  const Reference& reference_;
+  const History& history_;
+  const std::string& field_;
+  const Version* version_ = nullptr;
+  Printer out_;
+};
+
+}  // namespace
+
+std::string DescriptionText(absl::Span<const Reference> references, size_t generation,
+                            const History& history, const TextOptions& options) {
+  return Describer(references, generation, history, options).Run();
+}
+
+std::string GenerationsText(absl::Span<const Reference> references,
+                            absl::Span<const absl::string_view> names) {
+  std::vector<size_t> have;
+  for (size_t i = 0; i < references.size(); ++i) {
+    if (std::find(names.begin(), names.end(), references[i].generation()) != names.end()) {
+      have.push_back(i);
+    }
+  }
+  std::vector<std::string> parts;
+  for (size_t i = 0; i < have.size();) {
+    size_t last = i;
+    while (last + 1 < have.size() && have[last + 1] == have[last] + 1) ++last;
+    if (last - i >= 2) {
+      parts.push_back(absl::StrCat(references[have[i]].generation(), " to ",
+                                   references[have[last]].generation()));
+      i = last + 1;
+    } else {
+      parts.push_back(std::string(references[have[i++]].generation()));
+    }
+  }
+  return absl::StrJoin(parts, ", ");
+}
+
+std::string ListText(absl::Span<const Reference> references, bool color) {
+  Printer out(color);
+  const auto line = [&](absl::string_view what, absl::string_view text) {
+    if (!text.empty()) out.Wrapped(14, text, Padded(absl::StrCat("  ", what), 14));
+  };
+  for (const Reference& reference : references) {
+    const tables::Tables& tables = reference.tables();
+    out.Line(
+        absl::StrCat(out.Bold(out.Clean(tables.generation())), "  ", out.Clean(tables.title())));
+    line("also called",
+         absl::StrJoin(absl::StrSplit(tables.aliases(), ' ', absl::SkipEmpty()), ", "));
+    std::vector<std::string> engines, platforms;
+    for (const tables::Engine& engine : tables.engines()) {
+      const absl::string_view aliases = tables.string(engine.aliases);
+      engines.push_back(
+          absl::StrCat(tables.string(engine.name), aliases.empty() ? "" : " (",
+                       absl::StrJoin(absl::StrSplit(aliases, ' ', absl::SkipEmpty()), ", "),
+                       aliases.empty() ? "" : ")"));
+    }
+    for (const tables::Platform& platform : tables.platforms()) {
+      platforms.push_back(absl::StrCat(tables.string(platform.name), " (",
+                                       tables.string(platform.title), ", ", platform.pci_ids.count,
+                                       " PCI ids)"));
+    }
+    line("engines", absl::StrJoin(engines, ", "));
+    line("platforms", absl::StrJoin(platforms, ", "));
+    std::map<absl::string_view, size_t> counts;
+    for (const Entry& entry : reference.entries()) ++counts[entry.kind];
+    line("described",
+         absl::StrCat(counts["packet"], " packets, ", counts["struct"], " structures, ",
+                      counts["register"], " registers, ", counts["enum"], " enumerations"));
+  }
+  return out.Take();
+}
+
+std::string NamesText(const Reference& reference, bool color) {
+  constexpr struct {
+    absl::string_view kind, title;
+  } kKinds[] = {{"packet", "Packets"},    {"struct", "Structures"},   {"register", "Registers"},
+                {"enum", "Enumerations"}, {"stream", "Streams"},      {"engine", "Engines"},
+                {"data", "Data"},         {"base", "Base addresses"}, {"space", "Address spaces"}};
+  Printer out(color);
+  for (const auto& [kind, title] : kKinds) {
+    std::vector<const Entry*> entries;
+    size_t width = 0;
+    for (const Entry& entry : reference.entries()) {
+      if (entry.kind != kind) continue;
+      entries.push_back(&entry);
+      width = std::max(width, Columns(entry.name));
+    }
+    if (entries.empty()) continue;
+    std::sort(entries.begin(), entries.end(),
+              [](const Entry* a, const Entry* b) { return a->name < b->name; });
+    out.Line(out.Bold(title));
+    for (const Entry* entry : entries) {
+      const rapidjson::Document record = Parse(entry->line);
+      std::string size;
+      if (kind == "register") {
+        size = std::string(Text(record, "offset"));
+      } else if (record.HasMember("bytes")) {
+        size = SizeText(record);
+      } else if (kind == "enum") {
+        size = absl::StrCat(Array(record, "values").size(), " values");
+      }
+      out.Line(absl::StrCat("  ", Padded(out.Clean(entry->name), std::min(width, kWidestName)),
+                            "  ", size.empty() ? "" : Padded(size, 19),
+                            out.Clean(FirstSentence(Text(record, "doc")))));
+    }
+  }
+  return out.Take();
+}
+
+}  // namespace packsmith::describe

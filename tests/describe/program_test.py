@@ -1,0 +1,75 @@
+#!/usr/bin/python3
+"""unpack --describe and --list as a program."""
+
+import json
+import os
+import subprocess
+import sys
+import unittest
+
+UNPACK = os.path.abspath(sys.argv.pop(1))
+MINI = "--xml=tests/mini/mini.xml"
+
+
+def run(*arguments):
+    environment = {"PATH": os.environ.get("PATH", "/bin:/usr/bin")}
+    return subprocess.run([UNPACK, *arguments], stdin=subprocess.DEVNULL, capture_output=True,
+                          env=environment, check=False)
+
+
+class DescribeTest(unittest.TestCase):
+    def test_the_generation_is_found_by_any_of_its_names(self):
+        texts = {run("--describe=3DSTATE_VS", f"--gen={name}").stdout for name in
+                 ("gfx9", "9", "SKL")}
+        self.assertEqual(len(texts), 1)
+        self.assertIn(b"Kernel Start Pointer", texts.pop())
+
+    def test_a_wrong_name_is_wrong_usage_and_close_ones_are_named(self):
+        done = run("--describe=3DSTATE_VZ")
+        self.assertEqual((done.returncode, done.stdout), (2, b""))
+        self.assertIn(b"3DSTATE_VS", done.stderr)
+
+    def test_wrong_usage_is_exit_code_2(self):
+        for wrong in (["--describe="], ["--describe=MI_NOOP", "--list"], ["--list", "a.core"],
+                      ["--describe=MI_NOOP", "a.core"], ["--describe=MI_NOOP", "--format=stats"],
+                      ["--describe=MI_NOOP", "--gen=gfx99"], ["--list", "--gen=gfx99"]):
+            done = run(*wrong)
+            self.assertEqual((done.returncode, done.stdout), (2, b""), wrong)
+            self.assertTrue(done.stderr.startswith(b"unpack: "), wrong)
+
+    def test_a_description_of_ones_own(self):
+        done = run("--describe=Draw", MINI)
+        self.assertEqual(done.returncode, 0)
+        self.assertIn(b"Index buffer present", done.stdout)
+        self.assertEqual(run("--describe=3DSTATE_VS", MINI).returncode, 2)
+        self.assertEqual(run("--describe=Draw", "--xml=nothing.xml").returncode, 1)
+
+    def test_json_lines_say_what_the_text_says(self):
+        done = run("--describe=3DSTATE_VS", "--gen=gfx9", "--format=jsonl")
+        record, = map(json.loads, done.stdout.splitlines())
+        self.assertEqual(record["type"], "description")
+        self.assertIn("gfx9", record["generations"])
+        fields = {field["name"]: field for field in record["fields"] if "name" in field}
+        self.assertEqual(fields["Kernel Start Pointer"]["bits"], [95, 38])
+
+    def test_everything_at_once_is_good_json_lines(self):
+        done = run("--describe=*", "--format=jsonl", MINI)
+        names = [json.loads(line)["name"] for line in done.stdout.splitlines()]
+        self.assertIn("Draw", names)
+        self.assertIn("Compare", names)
+
+    def test_lists(self):
+        generations = run("--list").stdout.decode()
+        self.assertIn("gfx9  Intel Gfx9", generations)
+        self.assertIn("render (rcs", generations)
+        self.assertNotIn("3DSTATE_VS", generations)
+        names = run("--list", "--gen=gfx9").stdout.decode()
+        for name in ("3DSTATE_VS", "SAMPLER_STATE", "L3CNTLREG", "SURFACE_FORMAT"):
+            self.assertIn(f"\n  {name} ", names)
+        records = [json.loads(line) for line in run("--list", "--format=jsonl").stdout.splitlines()]
+        self.assertIn("gfx9", [record["name"] for record in records])
+        self.assertGreater(records[0]["counts"]["packet"], 50)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,169 @@
+// Descriptions as text: what is in the description is on the screen.
+#include "runtime/describe/text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "runtime/generations/generations.h"
+#include "tests/describe/rockets.h"
+
+namespace packsmith::describe {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::string TextOf(absl::Span<const Reference> references, size_t generation,
+                   absl::string_view kind, absl::string_view name, const std::string& field = "") {
+  return DescriptionText(references, generation, HistoryOf(references, kind, name), {false, field});
+}
+
+TEST(Text, APacketDwordByDwordWithItsHistory) {
+  EXPECT_EQ(TextOf(References({kRocket1, kRocket2}), 0, "packet", "CLEAR"),
+            R"(CLEAR  packet of rocket1, 3 dwords
+  Fills the render target.
+  (The manual, page 7.)
+  generations   rocket1, rocket2
+  aliases       WIPE, ERASE
+  opcode        0x10000000 in the bits 0xff000000
+  length        Length, counted in dwords minus 2
+  stream        commands, for render
+
+dword 0
+   31:24  Opcode  uint     always 0x10
+    23:8  (not described)
+     7:0  Length  uint     the packet's length
+dword 1
+      31  reserved, must be one
+   30:28  (not described)
+   27:20  Limit   uint     at most 9
+   19:18  (not described)
+   17:16  Mode    uint
+              0  Fast
+              1  Slow
+    15:8  Green   uint
+     7:0  Red     uint
+dword 2
+    31:6  Colors  offset
+              Where the colors stand.
+              leads to bytes, Limit*4 bytes, counted from the base heap, read
+     5:0  (not described)
+
+changes
+  rocket2
+    ~ bytes from 12 to 16
+    ~ opcode from 0x10000000 to 0x11000000
+    - (reserved): dword 1, bit 31
+    - Colors: dword 2, bits 31:6, offset
+    ~ Opcode: forced from 0x10 to 0x11
+    ~ Rouge: was called Red
+    ~ Green: from dword 1, bits 15:8 to dword 2, bits 15:8
+    + Mode: value 2 Faster
+    - Mode: value 1 Slow
+    ~ Limit: max from 9 to 10
+    ~ Limit: default from none to 3
+    + Depth: dword 3, bits 31:0, float
+)");
+}
+
+TEST(Text, GroupsCountFromTheirItems) {
+  EXPECT_EQ(TextOf(References({kRocket1}), 0, "struct", "Border"),
+            R"(Border  struct of rocket1, 5 dwords
+  What lies beyond.
+  generations   rocket1
+
+dword 0
+    31:3  (not described)
+     2:0  Compare  Compare
+              0  Never
+              1  Less
+              7  Always
+dword 1 on: Edge, 1 dword, 2 times
+        31:8  (not described)
+         7:0  Width  uint     stored minus 1
+dword 3 on: 1 dword, 2 times
+        31:0  Channel  float
+)");
+}
+
+TEST(Text, OneFieldWithItsValuesAndItsHistory) {
+  EXPECT_EQ(TextOf(References({kRocket1, kRocket2}), 1, "packet", "CLEAR", "Mode"),
+            R"(CLEAR.Mode  packet of rocket2, 4 dwords
+  generations   rocket1, rocket2
+  dword 1, bits 17:16
+  uint
+    0  Fast
+    2  Faster
+
+changes
+  rocket2
+    + Mode: value 2 Faster
+    - Mode: value 1 Slow
+)");
+}
+
+TEST(Text, ControlCharactersOfADescriptionDoNotReachTheTerminal) {
+  const References references(
+      {"<packsmith family=\"f\" generation=\"g\"><stream name=\"s\"/>"
+       "<struct name=\"A\" dwords=\"1\"><doc>x\xc2\x9b"
+       "31mred</doc></struct></packsmith>"});
+  EXPECT_THAT(TextOf(references, 0, "struct", "A"), Not(HasSubstr("\xc2\x9b")));
+}
+
+TEST(Text, ThreeNeighboursAreARange) {
+  std::vector<std::string> texts;
+  for (const char* name : {"a", "b", "c", "d", "e"}) {
+    texts.push_back(absl::StrCat("<packsmith family=\"f\" generation=\"", name,
+                                 "\"><stream name=\"s\"/></packsmith>"));
+  }
+  const References references(texts);
+  EXPECT_EQ(GenerationsText(references, {"a", "b", "c"}), "a to c");
+  EXPECT_EQ(GenerationsText(references, {"a", "b", "d"}), "a, b, d");
+  EXPECT_EQ(GenerationsText(references, {"b", "c", "d", "e"}), "b to e");
+  EXPECT_EQ(GenerationsText(references, {"e"}), "e");
+}
+
+TEST(Text, TheListNamesGenerationsWithAliasesAndEngines) {
+  const std::string list = ListText(References({kRocket1, kRocket2}), false);
+  EXPECT_THAT(list, HasSubstr("rocket1  Acme Rocket 1\n  also called 1, one\n"));
+  EXPECT_THAT(list, HasSubstr("render (rcs, 0), copy (bcs, 1)"));
+  EXPECT_THAT(list, HasSubstr("2 packets, 1 structures, 2 registers, 1 enumerations"));
+}
+
+// Everything that is built in, not samples: a field that the text leaves out is a field that
+// nobody finds.
+TEST(Text, EveryDescriptionOfEveryGenerationMentionsAllItsFieldsAndValues) {
+  std::vector<Reference> references;
+  for (const tables::Tables& tables : BuiltInGenerations()) {
+    absl::StatusOr<Reference> reference = Reference::Open(tables);
+    ASSERT_TRUE(reference.ok()) << reference.status();
+    references.push_back(*std::move(reference));
+  }
+  for (size_t i = 0; i < references.size(); ++i) {
+    size_t containers = 0;
+    for (const Entry& entry : references[i].entries()) {
+      const std::string text = TextOf(references, i, entry.kind, entry.name);
+      const rapidjson::Document record = Parse(entry.line);
+      for (const Member& member : MembersOf(record)) {
+        EXPECT_THAT(text, HasSubstr(std::string(Text(*member.item, "name"))))
+            << references[i].generation() << " " << entry.name;
+        for (const Json& value : Array(*member.item, "values")) {
+          EXPECT_THAT(text, HasSubstr(std::string(Text(value, "name")))) << entry.name;
+        }
+      }
+      for (const Json& value : Array(record, "values")) {
+        EXPECT_THAT(text, HasSubstr(std::string(Text(value, "name")))) << entry.name;
+      }
+      containers += record.HasMember("bytes");
+    }
+    EXPECT_EQ(containers, references[i].tables().containers().size());
+  }
+}
+
+}  // namespace
+}  // namespace packsmith::describe
