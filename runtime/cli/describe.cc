@@ -69,7 +69,7 @@ absl::Status Describe(absl::Span<const tables::Tables> generations, const Descri
         only < all.size() ? describe::Find(all, options.name) : found;
     if (!elsewhere.ok()) return found.status();
     const describe::Found& one = elsewhere->front();
-    const describe::History history = describe::HistoryOf(all, one.kind, one.name);
+    const describe::History history = describe::HistoryOf(all, one.family, one.kind, one.name);
     std::vector<absl::string_view> have;
     for (const describe::Version& version : history.versions) {
       have.insert(have.end(), version.generations.begin(), version.generations.end());
@@ -81,7 +81,7 @@ absl::Status Describe(absl::Span<const tables::Tables> generations, const Descri
   }
   bool first = true;
   for (const describe::Found& one : *found) {
-    const describe::History history = describe::HistoryOf(all, one.kind, one.name);
+    const describe::History history = describe::HistoryOf(all, one.family, one.kind, one.name);
     if (options.jsonl) {
       output.Append(describe::DescriptionJsonl(
           history, only < all.size() ? all[only].generation() : absl::string_view()));

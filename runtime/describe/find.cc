@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -26,19 +27,19 @@ constexpr size_t kLongestName = 128;
 // What stands in front of a field's dot; no description comes near it.
 constexpr size_t kLongestOwner = 512;
 
-// Names and kinds without doubles, in the order of finding.
+// What has one name in several generations, once, in the order of finding.
 class Collected {
  public:
-  void Add(const Entry& entry, const std::string& field = "") {
-    if (seen_.emplace(entry.name, entry.kind).second) {
-      found_.push_back({entry.name, entry.kind, field});
+  void Add(const Reference& reference, const Entry& entry) {
+    if (seen_.emplace(reference.family(), entry.kind, entry.name).second) {
+      found_.push_back({reference.family(), entry.kind, entry.name, ""});
     }
   }
   bool empty() const { return found_.empty(); }
   std::vector<Found> Take() { return std::move(found_); }
 
  private:
-  std::set<std::pair<std::string, absl::string_view>> seen_;
+  std::set<std::tuple<absl::string_view, absl::string_view, std::string>> seen_;
   std::vector<Found> found_;
 };
 
@@ -59,9 +60,9 @@ bool IsCalled(const Entry& entry, absl::string_view name) {
 // Names to the letter win over others that differ in case only.
 Collected Named(absl::Span<const Reference> references, absl::string_view name) {
   Collected exact, any;
-  ForEach(references, [&](const Entry& entry, const Reference&) {
-    if (entry.name == name) exact.Add(entry);
-    if (IsCalled(entry, name)) any.Add(entry);
+  ForEach(references, [&](const Entry& entry, const Reference& reference) {
+    if (entry.name == name) exact.Add(reference, entry);
+    if (IsCalled(entry, name)) any.Add(reference, entry);
   });
   return exact.empty() ? any : exact;
 }
@@ -137,7 +138,7 @@ absl::StatusOr<std::vector<Found>> FindRegister(absl::Span<const Reference> refe
     const uint32_t i = reference.tables().FindContainer(entry.name);
     if (i == tables::kNone) return;
     const uint32_t at = reference.tables().container(i).register_offset;
-    if (at == offset) found.Add(entry);
+    if (at == offset) found.Add(reference, entry);
     near.emplace(at, entry.name);
   });
   if (!found.empty()) return found.Take();
@@ -163,7 +164,7 @@ absl::StatusOr<std::vector<Found>> FindPacket(absl::Span<const Reference> refere
         if (engine != 0 && engine >= tables.engines().size()) break;
         const uint32_t i = tables.FindPacket(stream, uint64_t{1} << engine, word, 4);
         const Entry* entry = i == tables::kNone ? nullptr : EntryOf(*it, i);
-        if (entry != nullptr) found.Add(*entry);
+        if (entry != nullptr) found.Add(*it, *entry);
       }
     }
   }
@@ -205,7 +206,7 @@ absl::StatusOr<std::vector<Found>> FindField(absl::Span<const Reference> referen
     for (Found& owner : owners) {
       for (auto it = references.rbegin(); it != references.rend() && owner.field.empty(); ++it) {
         const Entry* entry = it->Find(owner.kind, owner.name);
-        if (entry == nullptr) continue;
+        if (entry == nullptr || it->family() != owner.family) continue;
         const rapidjson::Document record = Parse(entry->line);
         owner.field = FieldNamed(record, field).value_or("");
         for (const Member& member : MembersOf(record)) closest.Offer(member.path);
@@ -250,8 +251,8 @@ absl::StatusOr<std::vector<Found>> Find(absl::Span<const Reference> references,
   }
   if (absl::StrContains(query, '*') || absl::StrContains(query, '?')) {
     Collected matching;
-    ForEach(references, [&](const Entry& entry, const Reference&) {
-      if (decode::MatchesGlob(query, entry.name)) matching.Add(entry);
+    ForEach(references, [&](const Entry& entry, const Reference& reference) {
+      if (decode::MatchesGlob(query, entry.name)) matching.Add(reference, entry);
     });
     if (!matching.empty()) return matching.Take();
     return NotFound(absl::StrCat("no name matches \"", query, "\""), {});

@@ -13,15 +13,16 @@
 namespace packsmith::describe {
 
 struct Found {
-  std::string name;
+  absl::string_view family;
   absl::string_view kind;
+  std::string name;
   std::string field;  // path of the field that was asked for; empty: all of it
 };
 
 // `query` is a name or an alias in either case, a glob, NAME.FIELD, the offset of a register
 // ("0x2358"), or the first dword of a packet (eight hexadecimal digits behind 0x). `references`
-// are the generations to look in, the oldest first. Of each name and kind one is returned, ordered
-// as in the newest generation that has it. Errors: NotFound, with names that are close.
+// are the generations to look in, the oldest first. Of each family, kind and name one is returned,
+// ordered as in the newest generation that has it. Errors: NotFound, with names that are close.
 absl::StatusOr<std::vector<Found>> Find(absl::Span<const Reference> references,
                                         absl::string_view query);
 

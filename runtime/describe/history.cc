@@ -226,12 +226,12 @@ std::string PlaceText(Place place) {
 
 std::vector<Change> Changes(const Json& from, const Json& to) { return Differ().Run(from, to); }
 
-History HistoryOf(absl::Span<const Reference> references, absl::string_view kind,
-                  absl::string_view name) {
-  History history{std::string(name), kind, {}};
+History HistoryOf(absl::Span<const Reference> references, absl::string_view family,
+                  absl::string_view kind, absl::string_view name) {
+  History history{family, kind, std::string(name), {}};
   for (const Reference& reference : references) {
     const Entry* entry = reference.Find(kind, name);
-    if (entry == nullptr) continue;
+    if (entry == nullptr || reference.family() != family) continue;
     rapidjson::Document record = Parse(entry->line);
     std::vector<Change> changes;
     if (!history.versions.empty()) {

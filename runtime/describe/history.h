@@ -1,4 +1,4 @@
-// One name in all generations: its versions, and what changed from each to the next.
+// One name in all generations of a family: its versions, and what changed from each to the next.
 #ifndef PACKSMITH_RUNTIME_DESCRIBE_HISTORY_H_
 #define PACKSMITH_RUNTIME_DESCRIBE_HISTORY_H_
 
@@ -30,14 +30,16 @@ struct Version {
 };
 
 struct History {
-  std::string name;
+  absl::string_view family;
   absl::string_view kind;
+  std::string name;
   std::vector<Version> versions;  // the oldest first; at least one
 };
 
-// `references` are the generations, the oldest first; at least one of them has the name.
-History HistoryOf(absl::Span<const Reference> references, absl::string_view kind,
-                  absl::string_view name);
+// `references` are the generations, the oldest of each family first; at least one of `family` has
+// the name.
+History HistoryOf(absl::Span<const Reference> references, absl::string_view family,
+                  absl::string_view kind, absl::string_view name);
 
 // What is another in `to` than in `from`, both records of one kind.
 std::vector<Change> Changes(const Json& from, const Json& to);

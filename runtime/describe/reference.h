@@ -31,6 +31,7 @@ class Reference {
 
   const tables::Tables& tables() const { return tables_; }
   absl::string_view generation() const { return tables_.generation(); }
+  absl::string_view family() const { return tables_.family(); }
   // In the order of the description; the first is the generation.
   absl::Span<const Entry> entries() const { return entries_; }
   // By exact name; null if there is none.

@@ -18,7 +18,7 @@ SAMPLES = ("Draw", "State Header", "Viewport", "Link", "Input Table", "Primitive
 def main() -> int:
     different = False
     for name in SAMPLES:
-        file = name + ".txt"
+        file = name.replace(" ", "_") + ".txt"
         text = subprocess.run(
             [sys.argv[1], MINI, f"--describe={name}"],
             stdout=subprocess.PIPE, check=True, text=True,

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/describe/find.h"
 #include "runtime/describe/jsonl.h"
 #include "tests/describe/rockets.h"
 
@@ -23,7 +24,7 @@ using ::testing::UnorderedElementsAre;
 // "what|field|from|to" of the step to the second version.
 std::vector<std::string> Steps(const References& references, absl::string_view kind,
                                absl::string_view name) {
-  const History history = HistoryOf(references, kind, name);
+  const History history = HistoryOf(references, "acme", kind, name);
   EXPECT_EQ(history.versions.size(), 2u);
   std::vector<std::string> steps;
   for (const Change& c : history.versions.back().changes) {
@@ -51,7 +52,7 @@ TEST(History, ValuesThatAreAddedRenamedOrRenumbered) {
 
 TEST(History, WhatIsInheritedUnchangedIsOneVersion) {
   const References references({kRocket1, kRocket2});
-  const History history = HistoryOf(references, "struct", "Border");
+  const History history = HistoryOf(references, "acme", "struct", "Border");
   ASSERT_EQ(history.versions.size(), 1u);
   EXPECT_THAT(history.versions[0].generations, ElementsAre("rocket1", "rocket2"));
   EXPECT_THAT(history.versions[0].changes, IsEmpty());
@@ -67,17 +68,30 @@ TEST(History, OtherSentencesAreNoChangeAndTheNewestCount) {
   };
   const References references({with(R"(<packsmith family="f" generation="a">)", "Old."),
                                with(R"(<packsmith family="f" generation="b">)", "New.")});
-  const History history = HistoryOf(references, "struct", "A");
+  const History history = HistoryOf(references, "f", "struct", "A");
   ASSERT_EQ(history.versions.size(), 1u);
   EXPECT_EQ(Text(history.versions[0].record, "doc"), "New.");
 }
 
 TEST(History, WhatOnlyOneGenerationHas) {
   const References references({kRocket1, kRocket2});
-  EXPECT_THAT(HistoryOf(references, "packet", "COPY").versions[0].generations,
+  EXPECT_THAT(HistoryOf(references, "acme", "packet", "COPY").versions[0].generations,
               ElementsAre("rocket1"));
-  EXPECT_THAT(HistoryOf(references, "struct", "Only Here").versions[0].generations,
+  EXPECT_THAT(HistoryOf(references, "acme", "struct", "Only Here").versions[0].generations,
               ElementsAre("rocket2"));
+}
+
+TEST(History, FamiliesHaveHistoriesOfTheirOwn) {
+  const std::string body = R"(<stream name="s"/><struct name="Border" dwords="1">
+      <field name="F" dword="0" bits="3:0" type="uint"/></struct></packsmith>)";
+  const References references({kRocket1, R"(<packsmith family="f" generation="other">)" + body});
+  EXPECT_THAT(HistoryOf(references, "acme", "struct", "Border").versions[0].generations,
+              ElementsAre("rocket1"));
+  EXPECT_THAT(HistoryOf(references, "f", "struct", "Border").versions[0].generations,
+              ElementsAre("other"));
+  const auto found = Find(references, "border");
+  ASSERT_TRUE(found.ok());
+  EXPECT_EQ(found->size(), 2u);
 }
 
 TEST(History, MembersOfGroupsArePathsWithBrackets) {
@@ -90,7 +104,7 @@ TEST(History, MembersOfGroupsArePathsWithBrackets) {
 
 TEST(History, JsonLinesHaveOneLineForEachVersionOldestFirst) {
   const References references({kRocket1, kRocket2});
-  const History history = HistoryOf(references, "enum", "Compare");
+  const History history = HistoryOf(references, "acme", "enum", "Compare");
   const std::string lines = DescriptionJsonl(history);
   const size_t end = lines.find('\n');
   EXPECT_THAT(lines.substr(0, end),

@@ -20,7 +20,9 @@ using ::testing::Not;
 
 std::string TextOf(absl::Span<const Reference> references, size_t generation,
                    absl::string_view kind, absl::string_view name, const std::string& field = "") {
-  return DescriptionText(references, generation, HistoryOf(references, kind, name), {false, field});
+  return DescriptionText(references, generation,
+                         HistoryOf(references, references[generation].family(), kind, name),
+                         {false, field});
 }
 
 TEST(Text, APacketDwordByDwordWithItsHistory) {
