@@ -1,0 +1,41 @@
+// Shows one version of a page at a time: the one that the address names, else that of the
+// generation which the reader looked at last, else the newest.
+(() => {
+  "use strict";
+  const sections = [...document.querySelectorAll("section.version")];
+  const tabs = [...document.querySelectorAll(".versions a")];
+  const key = "packsmith-generation";
+
+  const sectionOf = (id) => {
+    const place = id && document.getElementById(id);
+    return place ? place.closest("section.version") : null;
+  };
+  const remembered = () => {
+    try {
+      return localStorage.getItem(key);
+    } catch {
+      return null;  // pages from disk may have no memory
+    }
+  };
+  const show = (section) => {
+    sections.forEach((one, number) => {
+      one.hidden = one !== section;
+      tabs[number].setAttribute("aria-current", String(one === section));
+    });
+  };
+  const follow = () => {
+    const id = decodeURIComponent(location.hash.slice(1));
+    const section = sectionOf(id);
+    show(section || sectionOf(remembered()) || sections[0]);
+    if (!section) return;
+    document.getElementById(id).scrollIntoView();
+    const generation = id.includes("-") ? section.id : id;
+    try {
+      localStorage.setItem(key, generation);
+    } catch {
+      // As above.
+    }
+  };
+  window.addEventListener("hashchange", follow);
+  follow();
+})();
