@@ -22,6 +22,7 @@ class KernelSink : public decode::Sink {
   void OnSchema(const tables::Tables& tables) override { next_.OnSchema(tables); }
   void OnDevice(const Device& device, uint64_t id) override { next_.OnDevice(device, id); }
   void OnDump(const Dump* dump) override { next_.OnDump(dump); }
+  void OnInsert(absl::string_view text) override { next_.OnInsert(text); }
   void OnSubmission(const Submission& s, uint64_t id) override { next_.OnSubmission(s, id); }
   void OnRecord(const decode::Record& record) override;
   void OnPackets(absl::Span<const decode::Brief> packets) override { next_.OnPackets(packets); }

@@ -35,6 +35,11 @@
 #include "runtime/decode/text_sink.h"
 #include "runtime/dump/read.h"
 #include "runtime/generations/generations.h"
+#include "runtime/hang/json.h"
+#include "runtime/hang/report.h"
+#include "runtime/hang/rings.h"
+#include "runtime/hang/sink.h"
+#include "runtime/hang/text.h"
 
 namespace packsmith {
 namespace {
@@ -57,14 +62,18 @@ Examples:
   unpack --format=names --no-offsets a.core   one name a line, for diff
   unpack --format=jsonl hang.core | jq .      one JSON record a line
   unpack 00.core 01.core 02.core              several dumps of one run, in order: state lives on
+  unpack error                                an error state of a hung GPU: what happened, and all
+                                              that the kernel saved
+  unpack --hang error                         only what happened
   unpack --gen=gfx9 --engine=render --address=0x1000 batch.bin
                                               a bare batch, and where it lay in GPU memory
   echo 69040300 05000000 | unpack --gen=gfx9 -
   unpack --xml=mygpu.xml hang.core            with a description of your own
   unpack --describe=3DSTATE_VS --gen=gfx9     what a packet looks like
 
-unpack [options] FILE...      FILE is a dump of GPU memory, a bare batch or words of hex text, plain
-                              or packed (gzip, zstd): that is found out. - is standard input.
+unpack [options] FILE...      FILE is a dump of GPU memory, an error state, a bare batch or words of
+                              hex text, plain or packed (gzip, zstd), or a directory with dumps:
+                              that is found out. - is standard input.
 
 What is shown:
   --format=FORMAT       text (default), jsonl, stats or names
@@ -73,6 +82,8 @@ What is shown:
   --address=A..B        what lies at or above A and below B, and what it leads to
   --draw=N              the Nth draw: the packets since the one before it, and before those the last
                         of each kind
+  --hang                only the report about the hang, of dumps that the kernel made of one
+  --continue-past-end   batches go on behind the packet that ends them, as far as there is memory
   --follow=WHICH        none: the submission's own batch; batches: jumps and calls too; all
                         (default): every pointer
   --hide-zero           text: no fields that are zero
@@ -117,6 +128,7 @@ struct Arguments {
   std::optional<std::string> describe;
   bool list = false;
   bool hide_zero = false, no_offsets = false, strict = false, no_pager = false;
+  bool hang = false, continue_past_end = false;
 };
 
 void Complain(absl::string_view text) {
@@ -187,8 +199,8 @@ class Inputs {
 
   bool failed() const { return failed_; }
 
-  // Calls visit(const Dump&) for each that can be read, until it returns false; complains about
-  // the others.
+  // Calls visit(Dump&) for each that can be read, until it returns false; complains about the
+  // others.
   template <class Visit>
   void ForEach(bool again_later, const Visit& visit) {
     for (Input& input : inputs_) {
@@ -202,7 +214,7 @@ class Inputs {
         }
         input.dump = std::make_unique<Dump>(*std::move(dump));
       }
-      const bool go_on = visit(std::as_const(*input.dump));
+      const bool go_on = visit(*input.dump);
       if (!again_later || !input.keep) input.dump = nullptr;
       if (!go_on) return;
     }
@@ -218,6 +230,23 @@ class Inputs {
   std::vector<Input> inputs_;
   bool failed_ = false;
 };
+
+// To where the arguments say.
+absl::StatusOr<std::unique_ptr<cli::CliOutput>> Open(const Arguments& arguments) {
+  return cli::OpenOutput({arguments.output, !arguments.no_pager && arguments.format != "jsonl",
+                          [] { std::_Exit(kGood); }});
+}
+
+bool Write(const Arguments& arguments, absl::string_view text) {
+  absl::StatusOr<std::unique_ptr<cli::CliOutput>> output = Open(arguments);
+  absl::Status status = output.status();
+  if (status.ok()) {
+    (*output)->Append(text);
+    status = (*output)->Finish();
+  }
+  if (!status.ok()) Complain(status.message());
+  return status.ok();
+}
 
 int Run(const Arguments& arguments) {
   const bool text = arguments.format == "text";
@@ -245,6 +274,7 @@ int Run(const Arguments& arguments) {
                    : arguments.follow == "batches" ? decode::Follow::kBatches
                                                    : decode::Follow::kAll;
   options.brief = arguments.format == "stats" || arguments.format == "names";
+  options.continue_past_end = arguments.continue_past_end;
   bool fail_on_kind[decode::kFaultKinds] = {};
   for (const absl::string_view what :
        absl::StrSplit(arguments.fail_on, ',', absl::SkipWhitespace())) {
@@ -275,16 +305,23 @@ int Run(const Arguments& arguments) {
     Complain("--disassembler is for --format=text");
     return kWrongUsage;
   }
+  if (options.brief && arguments.hang) {
+    Complain(absl::StrCat("--hang and --format=", arguments.format,
+                          " do not go together; give text or jsonl"));
+    return kWrongUsage;
+  }
   if (arguments.strict) std::fill(std::begin(fail_on_kind), std::end(fail_on_kind), true);
 
   Inputs inputs(arguments.files, raw);
   Described described;
-  const auto describe = [&](const Dump& dump) {
-    if (described.tables.ok()) return true;
-    described = Describe(arguments, dump);
-    if (described.tables.ok()) return true;
-    Complain(described.tables.status().message());
-    return false;
+  const auto describe = [&](Dump& dump) {
+    if (!described.tables.ok()) described = Describe(arguments, dump);
+    if (!described.tables.ok()) {
+      Complain(described.tables.status().message());
+      return false;
+    }
+    hang::AddRings(*described.tables, dump);
+    return true;
   };
   // A name that is not there is wrong usage where the user gave it, not where the input has it.
   const auto not_described = [&] {
@@ -293,27 +330,52 @@ int Run(const Arguments& arguments) {
                                                                                     : kNotDecoded;
   };
 
-  // A first pass finds out what there is in all, and where the draws are.
   bool good = true;
+  const bool color = text && cli::UseColor(arguments.color, arguments.output);
+  if (arguments.hang) {
+    int result = kGood;
+    std::string reports;
+    inputs.ForEach(false, [&](Dump& dump) {
+      good = describe(dump);
+      if (!good) return false;
+      if (dump.error_state == nullptr) {
+        Complain("the input says nothing of a hang: --hang takes what the kernel saved of one");
+        result = kNotDecoded;
+        return true;
+      }
+      const hang::HangReport report = hang::MakeHangReport(*described.tables, dump);
+      reports += text ? hang::ToText(*described.tables, report, color)
+                      : hang::ToJson(*described.tables, report);
+      return true;
+    });
+    if (!good) return not_described();
+    if (inputs.failed()) result = kNotDecoded;
+    return Write(arguments, reports) ? result : kNotDecoded;
+  }
+
+  // A first pass finds out what there is in all, and where the draws are.
   decode::TextOptions text_options;
+  std::string overview_text;
+  bool any_hang = false;
   if (text || arguments.draw != 0) {
     decode::OverviewSink overview(arguments.draw);
     decode::Options brief = options;
     brief.brief = true;
     std::unique_ptr<decode::Decoder> decoder;
-    inputs.ForEach(true, [&](const Dump& dump) {
+    inputs.ForEach(true, [&](Dump& dump) {
       good = describe(dump);
       if (!good) return false;
       if (decoder == nullptr) {
         decoder = std::make_unique<decode::Decoder>(*described.tables, overview, brief);
       }
       decoder->Decode(dump);
+      any_hang |= dump.error_state != nullptr;
       return true;
     });
     if (!good) return not_described();
     if (decoder == nullptr) return kNotDecoded;
     decoder->Finish();
-    text_options.overview = overview.Text(!arguments.no_offsets);
+    overview_text = overview.Text(!arguments.no_offsets);
     overview.Select(filter);
     if (arguments.draw != 0 && !filter.draw) {
       Complain(absl::StrCat("--draw=", arguments.draw, ": there are ", overview.draws(), " draws"));
@@ -321,9 +383,7 @@ int Run(const Arguments& arguments) {
     }
   }
 
-  absl::StatusOr<std::unique_ptr<cli::CliOutput>> output =
-      cli::OpenOutput({arguments.output, !arguments.no_pager && arguments.format != "jsonl",
-                       [] { std::_Exit(kGood); }});
+  absl::StatusOr<std::unique_ptr<cli::CliOutput>> output = Open(arguments);
   if (!output.ok()) {
     Complain(output.status().message());
     return kNotDecoded;
@@ -338,7 +398,9 @@ int Run(const Arguments& arguments) {
   } else if (arguments.format == "names") {
     writer = decode::MakeNamesSink(**output, {!arguments.no_offsets});
   } else {
-    text_options.color = cli::UseColor(arguments.color, arguments.output);
+    // Of a hang, what happened comes first, then what there is.
+    if (!any_hang) text_options.overview = std::exchange(overview_text, "");
+    text_options.color = color;
     text_options.hide_zero_fields = arguments.hide_zero;
     text_options.offsets = !arguments.no_offsets;
     text_options.undescribed = arguments.strict;
@@ -361,10 +423,19 @@ int Run(const Arguments& arguments) {
     filtered = decode::MakeFilterSink(*sink, filter);
     sink = filtered.get();
   }
+  std::unique_ptr<decode::Sink> reporting;
+  if (!options.brief) {
+    reporting = hang::MakeHangSink(
+        *sink, [&](const tables::Tables& tables, const hang::HangReport& report) {
+          if (!text) return hang::ToJson(tables, report);
+          return hang::ToText(tables, report, color) + std::exchange(overview_text, "");
+        });
+    sink = reporting.get();
+  }
 
   int result = kGood;
   std::unique_ptr<decode::Decoder> decoder;
-  inputs.ForEach(false, [&](const Dump& dump) {
+  inputs.ForEach(false, [&](Dump& dump) {
     good = describe(dump);
     if (!good) return false;
     if (decoder == nullptr) {
@@ -463,6 +534,8 @@ int Unpack(int argc, char** argv) {
     uint64_t number = 0;
     return absl::SimpleAtoi(text, &number) && number != 0 ? "" : text + ": draws count from 1";
   });
+  app.add_flag("--hang", arguments.hang);
+  app.add_flag("--continue-past-end", arguments.continue_past_end);
   app.add_option("--follow", arguments.follow)->check(CLI::IsMember({"none", "batches", "all"}));
   app.add_flag("--hide-zero", arguments.hide_zero);
   app.add_flag("--no-offsets", arguments.no_offsets);

@@ -129,7 +129,9 @@ Decoder::Decoder(const tables::Tables& tables, Sink& sink, const Options& option
   ++next_id_;
 }
 
-void Decoder::Decode(const Dump& dump) {
+void Decoder::Decode(const Dump& dump) { Decode(dump, dump.submissions); }
+
+void Decoder::Decode(const Dump& dump, absl::Span<const Submission> submissions) {
   if (!device_shown_) {
     sink_.OnDevice(dump.device, next_id_++);
     device_shown_ = true;
@@ -138,11 +140,17 @@ void Decoder::Decode(const Dump& dump) {
     Problem(absl::StrCat("input, byte ", problem.offset, ": ", problem.text));
   }
   sink_.OnDump(&dump);
+  if (dump.error_state != nullptr && !options_.brief) {
+    ShowRegisters("", dump.error_state->registers);
+    for (const ErrorEngine& engine : dump.error_state->engines) {
+      ShowRegisters(engine.name, engine.registers);
+    }
+  }
   reached_.clear();
   note_reached_ =
-      std::any_of(dump.submissions.begin(), dump.submissions.end(),
+      std::any_of(submissions.begin(), submissions.end(),
                   [](const Submission& submission) { return submission.unless_reached; });
-  for (const Submission& submission : dump.submissions) {
+  for (const Submission& submission : submissions) {
     const std::pair<uint32_t, uint64_t> begin{submission.space, submission.batch_address};
     if (submission.unless_reached && reached_.contains(begin)) continue;
     if (note_reached_) reached_.insert(begin);
@@ -150,11 +158,43 @@ void Decoder::Decode(const Dump& dump) {
   }
   FlushBriefs();
   if (dump.late_problems != nullptr) {
-    for (const packsmith::Problem& problem : dump.late_problems->Take()) {
+    for (const packsmith::Problem& problem : dump.late_problems->All()) {
       Problem(absl::StrCat("input, byte ", problem.offset, ": ", problem.text));
     }
   }
   sink_.OnDump(nullptr);
+}
+
+void Decoder::ShowRegisters(absl::string_view engine, absl::Span<const ErrorRegister> registers) {
+  const uint32_t number = tables_.FindEngine(engine);
+  const uint64_t engines = number == tables::kNone ? ~uint64_t{0} : uint64_t{1} << number;
+  for (const ErrorRegister& one : registers) {
+    uint8_t bytes[8];
+    for (size_t i = 0; i < sizeof(bytes); ++i) bytes[i] = static_cast<uint8_t>(one.value >> 8 * i);
+    const auto show = [&](uint32_t index, absl::Span<const uint8_t> part) {
+      Record record;
+      record.type = RecordType::kRegister;
+      record.engine = engine;
+      record.dumped = &one;
+      record.name = one.name;
+      if (index != tables::kNone) {
+        record.container = &tables_.container(index);
+        record.name = tables_.string(record.container->name);
+        record.register_offset = record.container->register_offset;
+        part = part.subspan(0, record.container->bytes);
+        faults_.clear();
+        CheckFields(*record.container, part, part.size());
+        record.faults = faults_;
+      }
+      record.bytes = part;
+      Emit(record);
+    };
+    const absl::Span<const uint8_t> all(bytes, one.is_64 ? 8 : 4);
+    show(tables_.FindDumped(one.name, engines), all);
+    if (!one.is_64) continue;
+    const uint32_t high = tables_.FindDumped(absl::StrCat(one.name, ":high"), engines);
+    if (high != tables::kNone) show(high, all.subspan(4));
+  }
 }
 
 tables::PacketFinder& Decoder::Finder(uint32_t stream, uint64_t engines) const {
@@ -313,8 +353,10 @@ void Decoder::WalkStream(uint32_t stream, uint64_t engines, Frame frame, uint64_
     absl::Span<const uint8_t> window =
         Bytes(top.space, top.address, std::min(left, kWindow), scratch);
     if (window.empty()) {
-      Problem(absl::StrCat("the stream goes on at ", ShowAddress(top.address), ", where ",
-                           left == 0 ? "the batch ends" : "the dump has no memory"));
+      if (!top.past_end) {
+        Problem(absl::StrCat("the stream goes on at ", ShowAddress(top.address), ", where ",
+                             left == 0 ? "the batch ends" : "the dump has no memory"));
+      }
       stack.pop_back();
       continue;
     }
@@ -362,6 +404,11 @@ bool Decoder::Flow(const tables::Container& container, absl::Span<const uint8_t>
       case tables::FlowKind::kTerminate:
         return false;
       case tables::FlowKind::kEnd:
+        if (options_.continue_past_end &&
+            (stack.size() == 1 || (stack.size() == 2 && stack.front().ring))) {
+          stack.back().past_end = true;
+          return true;
+        }
         stack.pop_back();
         return true;
       case tables::FlowKind::kReturn:
@@ -377,7 +424,7 @@ bool Decoder::Flow(const tables::Container& container, absl::Span<const uint8_t>
     }
     // Whatever starts a batch from a ring comes back to it.
     const bool call = flow.kind == tables::FlowKind::kCall || stack.back().ring;
-    if (options_.follow == Follow::kNone) return call;
+    if (options_.follow == Follow::kNone) return call || options_.continue_past_end;
     const tables::Leaf& leaf = tables_.leaf(flow.target);
     FieldAt at{};
     at.leaf = &leaf;
@@ -425,6 +472,7 @@ bool Decoder::Flow(const tables::Container& container, absl::Span<const uint8_t>
                        ~uint64_t{0},
                        depth,
                        target.address,
+                       false,
                        false,
                        0,
                        0,
@@ -807,6 +855,8 @@ void Decoder::Emit(Record& record) {
       break;
     case RecordType::kUnknown:
       summary_.unknown_dwords += (record.bytes.size() + 3) / 4;
+      break;
+    case RecordType::kRegister:
       break;
   }
   for (const Fault& fault : record.faults) ++summary_.faults[static_cast<size_t>(fault.kind)];

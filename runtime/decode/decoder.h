@@ -48,6 +48,10 @@ struct Options {
   // Fields are not looked at (so that there are no faults), and of the pointers only jumps and
   // calls are followed. Ten times as fast.
   bool brief = false;
+  // A batch goes on behind the packet that ends it, as far as there is memory: drivers put several
+  // batches into one buffer, and a GPU that has lost its way may run into the next.
+  // Without following anything it goes on behind jumps, too.
+  bool continue_past_end = false;
 };
 
 // Batches may call others many times, and tables may refer to each other, so that a few bytes could
@@ -67,6 +71,8 @@ class Decoder {
 
   // Writes a dump's records. Never fails as a whole: what cannot be decoded is shown as such.
   void Decode(const Dump& dump);
+  // The same of these submissions only, which need not be the dump's own.
+  void Decode(const Dump& dump, absl::Span<const Submission> submissions);
   // Writes the summary and returns it. The last call.
   Summary Finish();
 
@@ -76,8 +82,9 @@ class Decoder {
     uint64_t address;
     uint64_t end;  // no packet begins at or after this
     uint32_t depth;
-    uint64_t call = 0;  // where the frame began
-    bool ring = false;  // a piece of a ring: it ends without a packet that says so
+    uint64_t call = 0;      // where the frame began
+    bool ring = false;      // a piece of a ring: it ends without a packet that says so
+    bool past_end = false;  // behind its end: it stops where the memory does
     // The part of a ring that wraps to its beginning.
     uint64_t wrapped_begin = 0, wrapped_end = 0;
     // Where its jumps have led (space, address), with which stored memory (its version): a frame
@@ -148,6 +155,7 @@ class Decoder {
   void WalkBriefly(tables::PacketFinder& finder, Frame& frame);
   void AddBrief(const Brief& brief);
   void FlushBriefs();
+  void ShowRegisters(absl::string_view engine, absl::Span<const ErrorRegister> registers);
   void WalkSubmission(const Dump& dump, const Submission& submission);
   void WalkStream(uint32_t stream, uint64_t engines, Frame frame, uint64_t parent);
   // Shows the packet in `bytes` and all that it leads to. `now` are the bytes as packets before it

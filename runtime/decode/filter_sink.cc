@@ -54,7 +54,16 @@ class FilterSink : public Sink {
     path_.clear();
   }
 
+  void OnInsert(absl::string_view text) override { next_.OnInsert(text); }
+
   void OnRecord(const Record& record) override {
+    if (record.type == RecordType::kRegister) {
+      const bool named = filter_.names.empty() || Matches(record.name);
+      if (named && !filter_.draw && filter_.first == 0 && filter_.end == ~uint64_t{0}) {
+        next_.OnRecord(record);
+      }
+      return;
+    }
     const bool own = record.parent == submission_id_ &&
                      (record.type == RecordType::kPacket || record.type == RecordType::kUnknown);
     if (own) {

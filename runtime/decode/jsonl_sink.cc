@@ -69,23 +69,35 @@ class JsonlSink : public Sink {
     if (!s.stream.empty()) Member("stream", s.stream);
     Member("context", uint64_t{s.context});
     Member("slot", uint64_t{s.slot});
+    if (!s.kind.empty()) Member("kind", s.kind);
     Member("space", uint64_t{s.space});
+    if (s.own_space) Member("own_space", uint64_t{*s.own_space});
     MemberHex("batch_address", s.batch_address);
     Member("batch_length", s.batch_length);
     if (s.head) MemberHex("head", *s.head);
     if (s.tail) MemberHex("tail", *s.tail);
     if (s.acthd) MemberHex("acthd", *s.acthd);
     if (s.ipehr) MemberHex("ipehr", *s.ipehr);
+    if (s.ring) {
+      out_.Put(",\"ring\":{\"address\":");
+      Hex(s.ring->address);
+      Member("size", s.ring->size);
+      out_.Put('}');
+    }
     End();
   }
 
   void OnRecord(const Record& record) override {
-    constexpr const char* kTypes[] = {"packet", "struct", "data", "unknown"};
+    constexpr const char* kTypes[] = {"packet", "struct", "data", "unknown", "register"};
     Begin(kTypes[static_cast<int>(record.type)], record.id);
     if (record.parent != kNoParent) Member("parent", record.parent);
     if (record.type != RecordType::kUnknown) Member("name", record.name);
-    Member("space", uint64_t{record.space});
-    MemberHex("address", record.address);
+    if (record.type == RecordType::kRegister) {
+      Dumped(record);
+    } else {
+      Member("space", uint64_t{record.space});
+      MemberHex("address", record.address);
+    }
     if (record.type == RecordType::kPacket || record.type == RecordType::kUnknown) {
       Member("depth", uint64_t{record.depth});
     }
@@ -122,6 +134,8 @@ class JsonlSink : public Sink {
     if (options_.undescribed && record.container != nullptr) AddUndescribed(record);
     End();
   }
+
+  void OnInsert(absl::string_view text) override { out_.Put(text); }
 
   void OnRemark(absl::string_view text, bool is_problem) override {
     out_.Put(absl::string_view(is_problem ? "{\"type\":\"problem\"" : "{\"type\":\"remark\""));
@@ -190,6 +204,20 @@ class JsonlSink : public Sink {
     out_.Decimal(id);
   }
   void End() { out_.Put("}\n"); }
+
+  // A register as the dump has it.
+  void Dumped(const Record& record) {
+    if (!record.engine.empty()) Member("engine", record.engine);
+    Member("dumped_as", record.dumped->name);
+    MemberHex("dumped", record.dumped->value);
+    if (record.dumped->extra.empty()) return;
+    out_.Put(",\"brackets\":[");
+    for (const uint64_t& extra : record.dumped->extra) {
+      if (&extra != record.dumped->extra.data()) out_.Put(',');
+      Hex(extra);
+    }
+    out_.Put(']');
+  }
 
   void Raw(const Record& record) {
     if (record.bytes.size() % 4 != 0) {

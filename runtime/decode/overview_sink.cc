@@ -41,7 +41,17 @@ void OverviewSink::OnSubmission(const Submission& s, uint64_t) {
     ++rest_.index;
     return;
   }
-  Line line{s.index, s.engine, s.batch_address, s.batch_length, "", 0, 0, 0, 0, 0};
+  Line line{s.index,
+            s.engine,
+            s.kind.empty() ? "batch" : s.kind,
+            s.batch_address,
+            s.batch_length,
+            "",
+            0,
+            0,
+            0,
+            0,
+            0};
   const Buffer* buffer = dump_ == nullptr ? nullptr : dump_->FindBuffer(s.space, s.batch_address);
   if (buffer != nullptr) line.buffer = buffer->name;
   lines_.push_back(std::move(line));
@@ -63,7 +73,13 @@ void OverviewSink::OnPackets(absl::Span<const Brief> packets) {
     if (role == tables::Role::kDispatch) ++line.dispatches;
     if (role == tables::Role::kDraw) {
       ++line.draws;
-      if (++draws_seen_ == draw_) {
+      ++draws_seen_;
+    }
+    // Dispatches belong to no draw; where one of them is looked for, they count as draws do.
+    const bool is_work =
+        role == tables::Role::kDraw || (role == tables::Role::kDispatch && packet_ != ~uint64_t{0});
+    if (is_work) {
+      if ((role == tables::Role::kDraw && draws_seen_ == draw_) || ordinal == packet_) {
         for (const auto& [kind, last] : *here_) {
           if (last < after_last_draw_) packets_.push_back(last);
         }
@@ -73,7 +89,7 @@ void OverviewSink::OnPackets(absl::Span<const Brief> packets) {
         last_packet_ = ordinal;
       }
       after_last_draw_ = ordinal + 1;
-    } else if (draws_seen_ < draw_ && role == tables::Role::kOther) {
+    } else if (Looks() && role == tables::Role::kOther) {
       Remember(packet, ordinal);
     }
   }
@@ -116,7 +132,8 @@ std::string OverviewSink::Text(bool offsets) const {
   for (const Line& line : lines_) {
     absl::StrAppendFormat(&text, "    %d  %s", line.index,
                           line.engine.empty() ? "engine not known" : Harmless(line.engine));
-    if (offsets) absl::StrAppendFormat(&text, ", batch at 0x%x", line.address);
+    absl::StrAppend(&text, ", ", Harmless(line.kind));
+    if (offsets) absl::StrAppendFormat(&text, " at 0x%x", line.address);
     if (offsets && !line.buffer.empty()) absl::StrAppend(&text, " in ", Harmless(line.buffer));
     absl::StrAppend(&text, ", ", Counted(line.length, "byte"), ": ",
                     Counted(line.packets, "packet"));

@@ -20,6 +20,8 @@ class OverviewSink : public Sink {
  public:
   // `draw`: which draw Select() is about, counted from 1; 0: none.
   explicit OverviewSink(uint64_t draw = 0) : draw_(draw) {}
+  // Select() is about the packet of this ordinal, as Filter counts them: a draw or a dispatch.
+  void WantPacket(uint64_t ordinal) { packet_ = ordinal; }
 
   void OnSchema(const tables::Tables& tables) override;
   void OnDevice(const Device&, uint64_t) override {}
@@ -46,7 +48,7 @@ class OverviewSink : public Sink {
  private:
   struct Line {
     uint32_t index;
-    std::string engine;
+    std::string engine, kind;
     uint64_t address, length;
     std::string buffer;
     uint64_t packets = 0, draws = 0, dispatches = 0, unknown_dwords = 0, problems = 0;
@@ -54,9 +56,12 @@ class OverviewSink : public Sink {
   // The last packet of each kind, by container and, for packets that load registers, register.
   using LastOf = std::map<std::pair<uint32_t, uint32_t>, uint64_t>;
 
+  // For a packet that has not come yet.
+  bool Looks() const { return !found_ && (draws_seen_ < draw_ || packet_ != ~uint64_t{0}); }
   void Remember(const Brief& packet, uint64_t ordinal);
 
   uint64_t draw_;
+  uint64_t packet_ = ~uint64_t{0};
   const tables::Tables* tables_ = nullptr;
   const Dump* dump_ = nullptr;
   std::vector<Line> lines_;           // of the first submissions

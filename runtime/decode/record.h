@@ -33,7 +33,7 @@ struct Fault {
   std::string text;
 };
 
-enum class RecordType : uint8_t { kPacket, kStruct, kData, kUnknown };
+enum class RecordType : uint8_t { kPacket, kStruct, kData, kUnknown, kRegister };
 inline constexpr uint64_t kNoParent = ~uint64_t{0};
 
 // Bits that an earlier packet of the submission has overwritten by the time this one is read. The
@@ -87,6 +87,11 @@ struct Record {
   bool per_instance = false;       // rows count instances, not vertices
   uint32_t step = 1;               // instances that share a row; 0: all do
   const Kernel* kernel = nullptr;  // kData that is a program
+  // kRegister: what a register of an engine (empty: of the whole device) held, and the dump's own
+  // name for it. One of 64 bits may be described as two, and comes twice then. `container` is null
+  // where nobody describes it.
+  absl::string_view engine;
+  const ErrorRegister* dumped = nullptr;
   // kPacket.
   absl::Span<const Stored> stored;
   absl::Span<const Fault> faults;
@@ -125,6 +130,8 @@ class Sink {
   // The dump that the next submissions belong to, for those who look at more than records. Null:
   // that was its last record, and it may go.
   virtual void OnDump(const Dump*) {}
+  // Text from elsewhere, whole lines in the sink's own form: the report about a hang.
+  virtual void OnInsert(absl::string_view) {}
   // Instead of OnRecord with Options::brief: many packets at a time.
   virtual void OnPackets(absl::Span<const Brief>) {}
   // Something to know that belongs to no record. A problem: the input, or a stream, could not be

@@ -71,6 +71,12 @@ class TextSink : public Sink {
     FinishRun();
     dump_ = dump;
     buffer_ = nullptr;
+    registers_begun_ = false;
+  }
+
+  void OnInsert(absl::string_view text) override {
+    FinishRun();
+    out_.Put(text);
   }
 
   void OnSubmission(const Submission& s, uint64_t id) override {
@@ -80,7 +86,10 @@ class TextSink : public Sink {
     std::string text = absl::StrCat("\n", Bold(), "submission ", s.index, Plain(), "  engine ",
                                     s.engine.empty() ? "not known" : Harmless(s.engine),
                                     ", context ", s.context, ", slot ", s.slot);
-    if (options_.offsets) absl::StrAppendFormat(&text, ", batch at 0x%x", s.batch_address);
+    if (options_.offsets) {
+      absl::StrAppendFormat(&text, ", %s at 0x%x", s.kind.empty() ? "batch" : Harmless(s.kind),
+                            s.batch_address);
+    }
     absl::StrAppend(&text, ", ", s.batch_length, " bytes");
     out_.Put(text);
     if (options_.offsets) InBuffer(s.space, s.batch_address);
@@ -94,6 +103,7 @@ class TextSink : public Sink {
       return;
     }
     FinishRun();
+    if (record.type == RecordType::kRegister) return Register(record);
     Show(record, 1, 0);
   }
 
@@ -202,7 +212,32 @@ class TextSink : public Sink {
         out_.Put(" that no packet matches\n");
         Dwords(record, indent);
         break;
+      case RecordType::kRegister:
+        break;
     }
+  }
+
+  // As the dump says it, then by its description.
+  void Register(const Record& record) {
+    if (!registers_begun_ || record.engine != registers_of_) {
+      registers_begun_ = true;
+      registers_of_ = std::string(record.engine);
+      out_.Put(absl::StrCat("\n", Bold(), "registers of ",
+                            registers_of_.empty() ? "the device" : Harmless(registers_of_), Plain(),
+                            "\n"));
+    }
+    const ErrorRegister& one = *record.dumped;
+    out_.Put(absl::StrFormat("  %s 0x%0*x", Harmless(one.name), one.is_64 ? 16 : 8, one.value));
+    for (size_t i = 0; i < one.extra.size(); ++i) {
+      out_.Put(absl::StrFormat("%s0x%x", i == 0 ? " [" : ", ", one.extra[i]));
+    }
+    if (!one.extra.empty()) out_.Put(']');
+    if (record.container == nullptr) {
+      out_.Put(", which is not described\n");
+      return;
+    }
+    out_.Put("  ");
+    Described(record, 2, 1, 0);
   }
 
   // Packets indent by call, what they lead to stands below them.
@@ -548,6 +583,8 @@ class TextSink : public Sink {
   std::unique_ptr<Plans> plans_;
   const Dump* dump_ = nullptr;
   uint32_t own_space_ = 0;
+  bool registers_begun_ = false;
+  std::string registers_of_;
   // The last buffer that was asked for.
   const Buffer* buffer_ = nullptr;
   uint64_t buffer_address_ = 0;

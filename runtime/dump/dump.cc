@@ -99,9 +99,9 @@ void LateProblems::Add(uint64_t offset, std::string text) {
   if (problems_.size() < Dump::kMaxProblems) problems_.push_back({offset, std::move(text)});
 }
 
-std::vector<Problem> LateProblems::Take() {
+std::vector<Problem> LateProblems::All() const {
   absl::MutexLock lock(&mutex_);
-  return std::exchange(problems_, {});
+  return problems_;
 }
 
 void Dump::AddProblem(uint64_t offset, std::string text) {

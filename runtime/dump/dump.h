@@ -92,11 +92,11 @@ struct Problem {
 class LateProblems {
  public:
   void Add(uint64_t offset, std::string text);
-  // Those that came up since the last call.
-  std::vector<Problem> Take();
+  // Those that have come up so far.
+  std::vector<Problem> All() const;
 
  private:
-  absl::Mutex mutex_;
+  mutable absl::Mutex mutex_;
   std::vector<Problem> problems_ ABSL_GUARDED_BY(mutex_);
 };
 

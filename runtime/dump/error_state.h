@@ -29,6 +29,7 @@ struct ErrorRegister {
 
 struct ErrorRequest {
   std::string text;  // the whole line
+  // `head` and `tail` are bytes from the start of the ring.
   std::optional<uint64_t> seqno, head, tail;
   int64_t pid = -1;
 };

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "runtime/dump/ascii85.h"
@@ -37,6 +38,8 @@ class Writer {
     // The engines, in the order of their first submission.
     std::vector<std::pair<std::string, const Submission*>> engines;
     for (const Submission& submission : dump_.submissions) {
+      // The memory of rings and images is there anyway.
+      if (submission.kind == "ring" || submission.kind == "context image") continue;
       const std::string name = EngineName(submission.engine);
       for (const auto& [other, unused] : engines) {
         if (other == name) {
@@ -60,10 +63,10 @@ class Writer {
     if (!engines.empty()) {
       for (const Memory::Segment& mapped : dump_.memory.segments()) {
         const Memory::Segment& segment = dump_.memory.Resolve(mapped);
-        if (segment.space != kGlobalSpace) continue;
-        Object("global", "semaphores", kGlobalSpace, segment.address, segment.memory_size);
+        if (segment.space == kGlobalSpace) Global(segment);
       }
     }
+    for (const auto& [name, submission] : engines) Requests(name);
     if (!status_.ok()) return status_;
     return std::move(text_);
   }
@@ -89,11 +92,17 @@ class Writer {
   }
 
   void Head() {
-    absl::StrAppend(&text_, "GPU HANG: ecode 0:0:0x00000000\n", "Kernel: none\n");
-    if (dump_.error_state != nullptr) {
-      for (const ErrorFact& fact : dump_.error_state->facts) {
-        if (fact.key == "Kernel" || fact.key == "PCI ID" || fact.key.empty()) continue;
+    if (dump_.error_state == nullptr) {
+      text_ = "GPU HANG: ecode 0:0:0x00000000\nKernel: none\n";
+    } else {
+      const ErrorState& state = *dump_.error_state;
+      absl::StrAppend(&text_, state.title.empty() ? "GPU HANG" : state.title, "\n");
+      for (const ErrorFact& fact : state.facts) {
+        if (fact.key == "Platform" || fact.key == "PCI ID" || fact.key.empty()) continue;
         absl::StrAppend(&text_, fact.key, ": ", fact.value, "\n");
+      }
+      for (const ErrorRegister& one : state.registers) {
+        absl::StrAppend(&text_, one.name, ": ", ValueOf(one), "\n");
       }
     }
     if (!dump_.device.platform.empty()) {
@@ -114,9 +123,11 @@ class Writer {
         if (EngineName(engine.name) != name) continue;
         written = true;
         for (const ErrorRegister& one : engine.registers) line(one.name, ValueOf(one));
+        if (engine.hung) line("hung", "yes");
         for (const ErrorRequest& request : engine.requests) {
-          absl::StrAppend(&text_, "  ", request.text, "\n");
+          if (IsInPort(request)) absl::StrAppend(&text_, "  ", request.text, "\n");
         }
+        if (!engine.process.empty()) line("Active context", engine.process);
       }
     }
     if (written) return;
@@ -124,6 +135,45 @@ class Writer {
     if (submission.tail) line("TAIL", absl::StrFormat("0x%08x", *submission.tail));
     if (submission.acthd) line("ACTHD", Address(*submission.acthd, ' '));
     if (submission.ipehr) line("IPEHR", absl::StrFormat("0x%08x", *submission.ipehr));
+  }
+
+  // Those that the engine has been given stand in its block, the others in a list.
+  static bool IsInPort(const ErrorRequest& request) {
+    return absl::StartsWith(request.text, "ELSP[");
+  }
+
+  void Requests(const std::string& name) {
+    if (dump_.error_state == nullptr) return;
+    for (const ErrorEngine& engine : dump_.error_state->engines) {
+      if (EngineName(engine.name) != name) continue;
+      const auto waiting = std::count_if(engine.requests.begin(), engine.requests.end(),
+                                         [](const ErrorRequest& one) { return !IsInPort(one); });
+      if (waiting == 0) continue;
+      absl::StrAppend(&text_, Owner(name), " --- ", waiting, " requests\n");
+      for (const ErrorRequest& request : engine.requests) {
+        if (!IsInPort(request)) absl::StrAppend(&text_, "  ", request.text, "\n");
+      }
+    }
+  }
+
+  // What the driver has for itself, named as kernels do.
+  void Global(const Memory::Segment& segment) {
+    const auto object = [&](absl::string_view owner, absl::string_view name) {
+      Object(owner, name, kGlobalSpace, segment.address, segment.memory_size);
+    };
+    if (dump_.error_state != nullptr) {
+      for (const ErrorEngine& engine : dump_.error_state->engines) {
+        if (engine.ring_address != segment.address) continue;
+        return object(Owner(EngineName(engine.name)), options_.new_names ? "ring" : "ringbuffer");
+      }
+    }
+    for (const Submission& submission : dump_.submissions) {
+      if (submission.kind != "context image" || submission.space != kGlobalSpace) continue;
+      if (segment.Contains(kGlobalSpace, submission.batch_address)) {
+        return object(Owner(EngineName(submission.engine)), "HW context");
+      }
+    }
+    object("global", "semaphores");
   }
 
   static std::string ValueOf(const ErrorRegister& one) {

@@ -120,7 +120,7 @@ Made Make(TextEncoding encoding, const std::vector<std::string>& pieces, uint64_
   const std::shared_ptr<DeferredBytes> deferred = DeferText(encoding, views, budget, problems);
   const absl::Span<const uint8_t> bytes = deferred->Get();
   EXPECT_EQ(deferred->Get().data(), bytes.data());
-  return {Bytes(bytes.begin(), bytes.end()), problems->Take()};
+  return {Bytes(bytes.begin(), bytes.end()), problems->All()};
 }
 
 Bytes Deflated(const Bytes& bytes) {

@@ -243,9 +243,9 @@ TEST(I915Error, DataOfUuidRecordsAreNotTheBuffersBefore) {
 
 TEST(I915Error, ABadGroupIsAProblemWhenItIsLookedAt) {
   const Dump dump = Read("rcs0 --- user = 0x00000000 00001000\n~!!!!\"|!!!!\n");
-  EXPECT_TRUE(dump.late_problems->Take().empty());
+  EXPECT_TRUE(dump.late_problems->All().empty());
   EXPECT_EQ(dump.memory.Read(0, 0x1000, 100).size(), 4u);
-  EXPECT_EQ(dump.late_problems->Take().size(), 1u);
+  EXPECT_EQ(dump.late_problems->All().size(), 1u);
 }
 
 TEST(I915Error, IsFoundOutByWhatItIs) {
@@ -324,7 +324,7 @@ TEST(I915ErrorWriter, WhatItWritesIsReadAgainInAllForms) {
         ASSERT_EQ(dump.memory.Copy(0, segment.address, absl::MakeSpan(have)), have.size());
         EXPECT_EQ(want, have) << std::hex << segment.address;
       }
-      EXPECT_TRUE(dump.late_problems->Take().empty());
+      EXPECT_TRUE(dump.late_problems->All().empty());
     }
   }
 }

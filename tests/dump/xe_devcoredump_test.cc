@@ -167,7 +167,7 @@ TEST(XeDevcoredump, DataBrokenOverLinesAreOne) {
   EXPECT_EQ(WordAt(dump, 0, 0xfffeeffe0000), 1u);
   EXPECT_EQ(WordAt(dump, 0, 0xfffeeffe0004), 2u);
   EXPECT_EQ(WordAt(dump, 0, 0xfffeeffe000c), 0u);
-  EXPECT_TRUE(dump.late_problems->Take().empty());
+  EXPECT_TRUE(dump.late_problems->All().empty());
 }
 
 TEST(XeDevcoredump, DataWithoutALengthAreReadToTheirEnd) {

@@ -62,7 +62,7 @@ void TouchDump(const Dump& dump) {
   }
   Demand(IsValidUtf8(dump.device.platform) && IsValidUtf8(dump.device.driver));
   if (dump.late_problems != nullptr) {
-    for (const Problem& problem : dump.late_problems->Take()) Demand(IsValidUtf8(problem.text));
+    for (const Problem& problem : dump.late_problems->All()) Demand(IsValidUtf8(problem.text));
   }
   if (dump.error_state != nullptr) {
     Demand(IsValidUtf8(dump.error_state->title));

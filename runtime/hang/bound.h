@@ -1,0 +1,22 @@
+// What a draw or dispatch found set.
+#ifndef PACKSMITH_RUNTIME_HANG_BOUND_H_
+#define PACKSMITH_RUNTIME_HANG_BOUND_H_
+
+#include <cstdint>
+
+#include "runtime/dump/dump.h"
+#include "runtime/hang/passage.h"
+#include "runtime/hang/report.h"
+#include "runtime/tables/tables.h"
+
+namespace packsmith::hang {
+
+// Fills `work`, `bound` and `bound_left_out` for the packet of that ordinal in `walk`: of the
+// packets before it the last of each kind, and what they lead to. Only such as have addresses or
+// lead somewhere are listed.
+void FindBound(const tables::Tables& tables, const Dump& dump, const Walk& walk, uint64_t ordinal,
+               EngineReport& engine);
+
+}  // namespace packsmith::hang
+
+#endif  // PACKSMITH_RUNTIME_HANG_BOUND_H_

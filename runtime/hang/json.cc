@@ -1,0 +1,207 @@
+#include "runtime/hang/json.h"
+
+#include <rapidjson/stringbuffer.h>
+#include <rapidjson/writer.h>
+
+#include <vector>
+
+#include "absl/strings/str_format.h"
+#include "absl/strings/string_view.h"
+
+namespace packsmith::hang {
+namespace {
+
+class Writer {
+ public:
+  explicit Writer(const tables::Tables& tables) : tables_(tables), json_(out_) {}
+
+  std::string Write(const HangReport& report) {
+    json_.StartObject();
+    Text("type", "hang");
+    Text("kind", report.kind);
+    Text("reason", report.reason);
+    Text("kernel", report.kernel);
+    Text("time", report.time);
+    Text("process", report.process);
+    Text("device", report.device);
+    if (report.pci_id) Hex("pci_id", *report.pci_id);
+    List("engines", report.engines, [this](const EngineReport& engine) { Engine(engine); });
+    List("other_engines", report.others, [this](const std::string& name) { String(name); });
+    json_.EndObject();
+    return std::string(out_.GetString(), out_.GetSize()) + "\n";
+  }
+
+ private:
+  void String(absl::string_view text) {
+    json_.String(text.data(), static_cast<rapidjson::SizeType>(text.size()));
+  }
+  // Nothing is said of what is empty.
+  void Text(const char* key, absl::string_view text) {
+    if (text.empty()) return;
+    json_.Key(key);
+    String(text);
+  }
+  void Hex(const char* key, uint64_t value) {
+    json_.Key(key);
+    String(absl::StrFormat("0x%x", value));
+  }
+  void Number(const char* key, uint64_t value) {
+    json_.Key(key);
+    json_.Uint64(value);
+  }
+  void Flag(const char* key, bool value) {
+    json_.Key(key);
+    json_.Bool(value);
+  }
+  template <class T, class Visit>
+  void List(const char* key, const std::vector<T>& all, const Visit& visit) {
+    json_.Key(key);
+    json_.StartArray();
+    for (const T& one : all) visit(one);
+    json_.EndArray();
+  }
+
+  void Members(const Neighbor& neighbor) {
+    json_.StartObject();
+    Text("name", neighbor.name);
+    Hex("address", neighbor.address);
+    Number("size", neighbor.size);
+    Number("distance", neighbor.distance);
+    json_.EndObject();
+  }
+  // Into the object at hand.
+  void Members(const Place& place) {
+    Number("space", place.space);
+    Hex("address", place.address);
+    Flag("mapped", place.mapped);
+    const auto neighbor = [this](const char* key, const std::optional<Neighbor>& one) {
+      if (!one) return;
+      json_.Key(key);
+      Members(*one);
+    };
+    neighbor("buffer", place.holder);
+    neighbor("below", place.below);
+    neighbor("above", place.above);
+  }
+  void Object(const char* key, const Place& place) {
+    json_.Key(key);
+    json_.StartObject();
+    Members(place);
+    json_.EndObject();
+  }
+
+  void Members(const Command& command) {
+    json_.StartObject();
+    if (command.container != nullptr) Text("name", tables_.string(command.container->name));
+    Number("space", command.space);
+    Hex("address", command.address);
+    Number("size", command.size);
+    Number("depth", command.depth);
+    json_.Key("dwords");
+    json_.StartArray();
+    for (size_t at = 0; at + 4 <= command.bytes.size(); at += 4) {
+      const uint32_t word = uint32_t{command.bytes[at]} | uint32_t{command.bytes[at + 1]} << 8 |
+                            uint32_t{command.bytes[at + 2]} << 16 |
+                            uint32_t{command.bytes[at + 3]} << 24;
+      String(absl::StrFormat("%08x", word));
+    }
+    json_.EndArray();
+    json_.EndObject();
+  }
+
+  void Engine(const EngineReport& engine) {
+    json_.StartObject();
+    Text("name", engine.name);
+    Flag("hung", engine.hung);
+    Text("process", engine.process);
+    const Stop& stop = engine.stop;
+    const auto said = [this](const char* key, const std::optional<Said>& one) {
+      if (one) Hex(key, one->value);
+    };
+    said("acthd", stop.active_head);
+    said("ipehr", stop.header);
+    said("batch_head", stop.batch_head);
+    said("head", stop.ring_head);
+    said("tail", stop.ring_tail);
+    if (stop.request_head) Hex("request_head", *stop.request_head);
+    if (engine.where) {
+      Object("where", *engine.where);
+      Flag("in_ring", engine.in_ring);
+      Flag("reached", engine.reached);
+    }
+    Text("ipehr_name", engine.header_name);
+    List("commands", engine.commands, [this](const Command& command) { Members(command); });
+    if (engine.active) Number("active", *engine.active);
+    if (engine.header) Number("header", *engine.header);
+    List("findings", engine.findings, [this](const std::string& finding) { String(finding); });
+    List("busy", stop.busy, [this](const Busy& busy) {
+      json_.StartObject();
+      Text("register", busy.by);
+      List("units", busy.units, [this](const std::string& unit) { String(unit); });
+      json_.EndObject();
+    });
+    if (engine.ring) {
+      json_.Key("ring");
+      json_.StartObject();
+      Hex("address", engine.ring->address);
+      Number("size", engine.ring->size);
+      json_.EndObject();
+    }
+    List("requests", engine.requests, [this](const Request& request) {
+      constexpr const char* kProgress[] = {"unknown", "done", "runs", "waits"};
+      json_.StartObject();
+      Text("progress", kProgress[static_cast<int>(request.progress)]);
+      if (request.said.seqno) Hex("seqno", *request.said.seqno);
+      if (request.said.head) Hex("head", *request.said.head);
+      if (request.said.tail) Hex("tail", *request.said.tail);
+      if (request.said.pid >= 0) Number("pid", static_cast<uint64_t>(request.said.pid));
+      Text("text", request.said.text);
+      json_.EndObject();
+    });
+    if (engine.fault) Object("fault", *engine.fault);
+    if (engine.work) {
+      json_.Key("work");
+      Members(*engine.work);
+      List("bound", engine.bound, [this](const Bound& bound) { Members(bound); });
+    }
+    json_.EndObject();
+  }
+
+  void Addresses(const std::vector<Address>& addresses) {
+    List("addresses", addresses, [this](const Address& address) {
+      json_.StartObject();
+      Text("field", address.field);
+      Members(address.place);
+      json_.EndObject();
+    });
+  }
+  void Members(const Bound& bound) {
+    json_.StartObject();
+    Text("packet", bound.packet);
+    Hex("address", bound.address);
+    Addresses(bound.addresses);
+    List("reached", bound.reached, [this](const Reached& reached) {
+      json_.StartObject();
+      Text("name", reached.name);
+      if (reached.index >= 0) Number("index", static_cast<uint64_t>(reached.index));
+      Text("about", reached.about);
+      Number("size", reached.size);
+      Members(reached.place);
+      Addresses(reached.addresses);
+      json_.EndObject();
+    });
+    json_.EndObject();
+  }
+
+  const tables::Tables& tables_;
+  rapidjson::StringBuffer out_;
+  rapidjson::Writer<rapidjson::StringBuffer> json_;
+};
+
+}  // namespace
+
+std::string ToJson(const tables::Tables& tables, const HangReport& report) {
+  return Writer(tables).Write(report);
+}
+
+}  // namespace packsmith::hang

@@ -1,0 +1,17 @@
+// The hang report for programs: docs/records.md.
+#ifndef PACKSMITH_RUNTIME_HANG_JSON_H_
+#define PACKSMITH_RUNTIME_HANG_JSON_H_
+
+#include <string>
+
+#include "runtime/hang/report.h"
+#include "runtime/tables/tables.h"
+
+namespace packsmith::hang {
+
+// One record of type "hang": a line.
+std::string ToJson(const tables::Tables& tables, const HangReport& report);
+
+}  // namespace packsmith::hang
+
+#endif  // PACKSMITH_RUNTIME_HANG_JSON_H_

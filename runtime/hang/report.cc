@@ -1,0 +1,493 @@
+#include "runtime/hang/report.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "runtime/decode/fields.h"
+#include "runtime/decode/value.h"
+#include "runtime/hang/bound.h"
+#include "runtime/hang/place.h"
+
+namespace packsmith::hang {
+namespace {
+
+constexpr uint32_t kGlobalSpace = 1;
+constexpr size_t kShownBefore = 5;
+constexpr size_t kShownAfter = 4;
+// A command streamer reads this far ahead of what it executes, at most: eight cache lines.
+constexpr uint64_t kFarthestFetch = 512;
+
+std::string Hex(uint64_t value) { return absl::StrFormat("0x%x", value); }
+
+std::string Dwords(uint64_t bytes) {
+  return absl::StrCat(bytes / 4, bytes / 4 == 1 ? " dword" : " dwords");
+}
+
+std::string FirstFact(const ErrorState& state, std::initializer_list<const char*> keys) {
+  for (const char* key : keys) {
+    if (std::string value = state.FactOf(key); !value.empty()) return value;
+  }
+  return "";
+}
+
+std::string FieldText(const tables::Tables& tables, const tables::Leaf& leaf, uint32_t width,
+                      uint64_t raw) {
+  const decode::Value value = decode::DecodeValue(tables, leaf, width, raw);
+  std::string text;
+  switch (value.kind) {
+    case decode::ValueKind::kBool:
+      text = value.unsigned_value != 0 ? "true" : "false";
+      break;
+    case decode::ValueKind::kUnsigned:
+      text = absl::StrCat(value.unsigned_value);
+      break;
+    case decode::ValueKind::kSigned:
+      text = absl::StrCat(value.signed_value);
+      break;
+    case decode::ValueKind::kReal:
+      text = absl::StrFormat("%.9g", value.real);
+      break;
+    case decode::ValueKind::kWide:
+    case decode::ValueKind::kAddress:
+      text = Hex(value.unsigned_value);
+      break;
+  }
+  const absl::string_view name = tables.ValueName(leaf, decode::NumberOf(value, raw));
+  if (!name.empty()) absl::StrAppend(&text, " (", name, ")");
+  return text;
+}
+
+// The fields of a command that are not zero, without opcodes and its length.
+std::vector<Field> FieldsOf(const tables::Tables& tables, const Command& command) {
+  std::vector<Field> fields;
+  if (command.container == nullptr) return fields;
+  constexpr size_t kMost = 64;
+  constexpr uint16_t kNotShown =
+      tables::kForced | tables::kLength | tables::kMustBeZero | tables::kMustBeOne;
+  decode::ForEachField(tables, *command.container, command.bytes, [&](const decode::FieldAt& at) {
+    if (at.cut || (at.leaf->flags & kNotShown) != 0 || fields.size() == kMost) return;
+    const uint64_t raw = decode::ReadBits(command.bytes, at.bit, at.width);
+    if (raw == 0) return;
+    Field field;
+    decode::AppendFieldName(at.name, field.name);
+    field.value = FieldText(tables, *at.leaf, at.width, raw);
+    fields.push_back(std::move(field));
+  });
+  return fields;
+}
+
+// Of one engine.
+class Investigation {
+ public:
+  Investigation(const tables::Tables& tables, const Dump& dump, const ErrorEngine& engine)
+      : tables_(tables), dump_(dump), engine_(engine) {
+    report_.name = engine.name;
+    report_.hung = engine.hung;
+    report_.process = engine.process;
+    report_.stop = StopOf(tables, *dump.error_state, engine);
+    if (engine.ring_address) {
+      if (const Memory::Segment* ring = dump.memory.Find(kGlobalSpace, *engine.ring_address)) {
+        const uint64_t size = dump.memory.Resolve(*ring).memory_size;
+        if (size != 0) report_.ring = Ring{*engine.ring_address, size};
+      }
+    }
+  }
+
+  EngineReport Run() {
+    Requests();
+    Fault();
+    FindStop();
+    Explain();
+    if (passage_.at) {
+      const Command& stopped = Stopped();
+      report_.fields = FieldsOf(tables_, stopped);
+      if (stopped.last_work) FindBound(tables_, dump_, walk_, *stopped.last_work, report_);
+      Show();
+    }
+    return std::move(report_);
+  }
+
+ private:
+  // --- Where the active head is ---
+
+  void FindStop() {
+    const Stop& stop = report_.stop;
+    if (!stop.active_head) return;
+    uint64_t address = stop.active_head->value;
+    uint32_t space = engine_.space;
+    if (const std::optional<uint64_t> offset = OffsetInRing(address)) {
+      report_.in_ring = true;
+      space = kGlobalSpace;
+      address = report_.ring->address + *offset;
+    }
+    report_.where = PlaceOf(dump_, space, address);
+    if (!report_.where->mapped) return;
+    for (const Submission& submission : dump_.submissions) {
+      if (submission.engine != engine_.name || submission.kind == "context image") continue;
+      if (report_.in_ring && !submission.ring) continue;
+      walk_.submissions.push_back(submission);
+    }
+    passage_ = FindPassage(tables_, dump_, walk_, space, address);
+    report_.reached = passage_.at.has_value();
+    if (report_.reached) return;
+    // From the beginning of the memory that holds it: what is not dumped in one piece cannot be
+    // read in one piece.
+    const Memory::Segment* segment = dump_.memory.Find(space, address);
+    if (segment == nullptr) return;
+    walk_ = Sweep(engine_.name, space, segment->address);
+    walk_.submissions[0].own_space = engine_.space;
+    passage_ = FindPassage(tables_, dump_, walk_, space, address);
+  }
+
+  // Where in the ring the active head is, if it is there.
+  std::optional<uint64_t> OffsetInRing(uint64_t address) const {
+    const Stop& stop = report_.stop;
+    if (!report_.ring) return std::nullopt;
+    const Ring& ring = *report_.ring;
+    if (stop.active_is_ring_head && stop.ring_head->value < ring.size) {
+      return stop.ring_head->value;
+    }
+    const bool in_range = address >= ring.address && address - ring.address < ring.size;
+    const Memory::Segment* own = dump_.memory.Find(engine_.space, address);
+    // Where all share one space, the ring lies in it, too.
+    if (own != nullptr && !(in_range && own->address == ring.address)) return std::nullopt;
+    if (in_range) return address - ring.address;
+    if (own == nullptr && stop.active_ring_head && stop.ring_head &&
+        *stop.active_ring_head == stop.ring_head->value && *stop.active_ring_head < ring.size &&
+        address <= 0xffffffff) {
+      return *stop.active_ring_head;
+    }
+    return std::nullopt;
+  }
+
+  // --- Which of the commands ---
+
+  // Of the commands up to the active head the last one that begins with the header, as an index to
+  // passage_.before; its size stands for the command at the active head.
+  std::optional<size_t> HeaderAt() const {
+    if (!report_.stop.header || !passage_.at) return std::nullopt;
+    const auto is = [&](const Command& command) {
+      return command.FirstDword() == report_.stop.header->value;
+    };
+    if (is(*passage_.at)) return passage_.before.size();
+    for (size_t i = passage_.before.size(); i-- > 0;) {
+      if (is(passage_.before[i])) return i;
+    }
+    return std::nullopt;
+  }
+
+  // Where the engine stopped, most likely.
+  const Command& Stopped() const {
+    const std::optional<size_t> header = HeaderAt();
+    return header && *header < passage_.before.size() ? passage_.before[*header] : *passage_.at;
+  }
+
+  void Show() {
+    const std::optional<size_t> header = HeaderAt();
+    const size_t all_before = passage_.before.size();
+    size_t first = all_before - std::min(all_before, kShownBefore);
+    if (header) first = std::min(first, *header - std::min<size_t>(*header, 1));
+    for (size_t i = first; i < all_before; ++i) {
+      if (header == i) report_.header = report_.commands.size();
+      report_.commands.push_back(std::move(passage_.before[i]));
+    }
+    report_.active = report_.commands.size();
+    if (header == all_before) report_.header = report_.active;
+    report_.commands.push_back(std::move(*passage_.at));
+    for (size_t i = 0; i < std::min(passage_.after.size(), kShownAfter); ++i) {
+      report_.commands.push_back(std::move(passage_.after[i]));
+    }
+  }
+
+  // --- What agrees ---
+
+  void Say(std::string sentence) { report_.findings.push_back(std::move(sentence)); }
+
+  static std::string NameOf(const tables::Tables& tables, const Command& command) {
+    return command.container == nullptr ? "what no packet matches"
+                                        : std::string(tables.string(command.container->name));
+  }
+
+  void Explain() {
+    const Stop& stop = report_.stop;
+    if (stop.header) {
+      const uint32_t packet = tables_.FindPacket(0, EngineMask(tables_, engine_.name),
+                                                 static_cast<uint32_t>(stop.header->value), 4);
+      if (packet != tables::kNone) {
+        report_.header_name = std::string(tables_.string(tables_.container(packet).name));
+      }
+    }
+    if (!stop.active_head) {
+      if (!engine_.registers.empty()) {
+        Say("None of the registers in the dump is described as the one that says where the engine "
+            "is.");
+      }
+      return;
+    }
+    ExplainActive();
+    if (passage_.at) ExplainHeader();
+    ExplainBatchHead();
+    ExplainRing();
+  }
+
+  void ExplainActive() {
+    const std::string& name = report_.stop.active_head->by;
+    if (!report_.where->mapped) {
+      Say(absl::StrCat(
+          name, " is in memory that the dump does not have",
+          report_.where->holder ? absl::StrCat(", of \"", report_.where->holder->name, "\"") : "",
+          ": what the engine read there is not known."));
+      return;
+    }
+    if (!passage_.at) {
+      Say(absl::StrCat("No commands could be read at ", name, "."));
+      return;
+    }
+    if (!report_.reached) {
+      Say(absl::StrCat("Decoding what was submitted does not come to ", name,
+                       ". The commands around it were read from the start of their memory on, and "
+                       "may be none: the engine has lost its way, or the memory has changed since "
+                       "it was read."));
+    }
+    const Command& at = *passage_.at;
+    if (at.container == nullptr) {
+      Say(absl::StrCat("What stands at ", name,
+                       " is no command that this generation knows for the engine."));
+    }
+  }
+
+  void ExplainHeader() {
+    const Stop& stop = report_.stop;
+    if (!stop.header) return;
+    const std::string& header = stop.header->by;
+    const std::string& active = stop.active_head->by;
+    const std::optional<size_t> index = HeaderAt();
+    const uint64_t address = report_.where->address;
+    if (!index) {
+      Say(absl::StrFormat(
+          "%s is 0x%08x%s, which begins none of the %d commands up to %s: it was left by another "
+          "batch or by the ring, or the memory has changed since it was read.",
+          header, stop.header->value,
+          report_.header_name.empty() ? "" : absl::StrCat(" (", report_.header_name, ")"),
+          passage_.before.size() + 1, active));
+      return;
+    }
+    ExplainMatch(*index, address);
+    size_t alike = 0;
+    while (alike < *index &&
+           passage_.before[*index - 1 - alike].FirstDword() == stop.header->value) {
+      ++alike;
+    }
+    if (alike != 0) {
+      Say(alike == 1 ? "The command before it begins alike: the engine may have been in that one."
+                     : absl::StrCat("The ", alike,
+                                    " commands before it begin alike: the engine may "
+                                    "have been in one of them."));
+    }
+  }
+
+  // The header is that of the command with this index, as HeaderAt() has it.
+  void ExplainMatch(size_t index, uint64_t address) {
+    const std::string& header = report_.stop.header->by;
+    const std::string& active = report_.stop.active_head->by;
+    const Command& stopped = Stopped();
+    const std::string name = NameOf(tables_, stopped);
+    if (index == passage_.before.size()) {
+      if (address == stopped.address) {
+        Say(
+            absl::StrFormat("%s is the header of the %s at %s: the engine has begun it and has not "
+                            "come to its end.",
+                            header, name, active));
+      } else {
+        Say(absl::StrFormat(
+            "%s is the header of the %s that holds %s: the engine executes it, and "
+            "has read %d of its %s.",
+            header, name, active, (address - stopped.address) / 4, Dwords(stopped.size)));
+      }
+      return;
+    }
+    const uint64_t end = stopped.address + stopped.size;
+    if (stopped.space == passage_.at->space && stopped.address < address && end <= address &&
+        address - end <= kFarthestFetch) {
+      Say(absl::StrFormat(
+          "%s is the header of the %s at 0x%x: the engine executes that one, and %s is %s.", header,
+          name, stopped.address, active,
+          end == address ? "just behind it"
+                         : absl::StrCat(Dwords(address - end),
+                                        " behind it, as far as the engine has read ahead")));
+      return;
+    }
+    Say(
+        absl::StrFormat("%s is the header of the %s at 0x%x, the last such command before %s, but "
+                        "not next to it.",
+                        header, name, stopped.address, active));
+  }
+
+  void ExplainBatchHead() {
+    const Stop& stop = report_.stop;
+    if (!stop.batch_head || report_.in_ring || stop.batch_head->value == 0) return;
+    const uint64_t batch = stop.batch_head->value;
+    const uint64_t active = stop.active_head->value;
+    const uint64_t apart = batch > active ? batch - active : active - batch;
+    if (apart == 0) {
+      Say(absl::StrCat(stop.batch_head->by, " agrees with ", stop.active_head->by, "."));
+    } else if (apart <= kFarthestFetch) {
+      Say(absl::StrCat(stop.batch_head->by, " is ", Dwords(apart),
+                       batch > active ? " behind " : " before ", stop.active_head->by,
+                       ": the same place, but for what is read ahead."));
+    } else {
+      Say(absl::StrCat(stop.batch_head->by, " is ", Hex(batch), ", far from ", stop.active_head->by,
+                       ": one of them was read when the engine had gone on."));
+    }
+  }
+
+  void ExplainRing() {
+    const Stop& stop = report_.stop;
+    if (!stop.ring_head) return;
+    const std::string& head = stop.ring_head->by;
+    const std::string& active = stop.active_head->by;
+    if (report_.in_ring) {
+      if (report_.where->address - report_.ring->address == stop.ring_head->value) {
+        Say(absl::StrCat(head, " agrees with ", active,
+                         ": the engine executes its ring, not a batch."));
+      } else {
+        Say(absl::StrCat(active, " is in the ring, but ", head, " is at ring offset ",
+                         Hex(stop.ring_head->value), "."));
+      }
+    } else if (report_.ring && passage_.outer && passage_.outer->space == kGlobalSpace &&
+               passage_.outer->address >= report_.ring->address &&
+               passage_.outer->address - report_.ring->address < report_.ring->size) {
+      const Command& start = *passage_.outer;
+      const uint64_t from = start.address - report_.ring->address;
+      // A ring's last packet may end where its first one begins.
+      const uint64_t to = (from + start.size) % report_.ring->size;
+      const std::string name = NameOf(tables_, start);
+      if (stop.ring_head->value == to) {
+        Say(
+            absl::StrFormat("%s is just behind the %s at ring offset 0x%x that started this batch: "
+                            "it agrees with %s.",
+                            head, name, from, active));
+      } else if (stop.ring_head->value >= from && stop.ring_head->value - from < start.size) {
+        Say(
+            absl::StrFormat("%s is at the %s at ring offset 0x%x that started this batch: it "
+                            "agrees with %s.",
+                            head, name, from, active));
+      } else {
+        Say(
+            absl::StrFormat("%s is at ring offset 0x%x, but this batch was started by the %s at "
+                            "0x%x: they do not agree.",
+                            head, stop.ring_head->value, name, from));
+      }
+    } else if (!report_.ring) {
+      Say(absl::StrCat("The dump does not have the ring's memory: ", head, " is at offset ",
+                       Hex(stop.ring_head->value), " of it."));
+    } else if (passage_.at) {
+      Say(absl::StrCat("No command between ", head, " and the ring's tail leads to ", active,
+                       ": the batch was started before."));
+    }
+    if (stop.ring_tail && stop.ring_tail->value == stop.ring_head->value) {
+      Say(absl::StrCat(head, " equals ", stop.ring_tail->by,
+                       ": nothing waits in the ring behind what the engine executes."));
+    }
+  }
+
+  // --- Requests, faults ---
+
+  void Requests() {
+    const Stop& stop = report_.stop;
+    bool running = false;
+    for (const ErrorRequest& said : engine_.requests) {
+      Request request{said, Progress::kUnknown};
+      if (report_.ring && stop.ring_head && stop.ring_tail && said.tail &&
+          stop.ring_head->value < report_.ring->size) {
+        const uint64_t size = report_.ring->size;
+        const uint64_t head = stop.ring_head->value;
+        const auto ahead = [&](uint64_t at) { return (at % size + size - head) % size; };
+        if (ahead(*said.tail) == 0 || ahead(*said.tail) > ahead(stop.ring_tail->value)) {
+          request.progress = Progress::kDone;
+        } else if (said.head ? ahead(*said.head) > ahead(*said.tail) || *said.head == head
+                             : !running) {
+          request.progress = Progress::kRuns;
+          running = true;
+        } else {
+          request.progress = Progress::kWaits;
+        }
+      }
+      report_.requests.push_back(std::move(request));
+    }
+  }
+
+  void Fault() {
+    const Stop& stop = report_.stop;
+    if (!stop.fault_address || (stop.fault && stop.fault->value == 0)) return;
+    if (!stop.fault && stop.fault_address->value == 0) return;
+    report_.fault = PlaceOf(dump_, stop.fault_is_global ? kGlobalSpace : engine_.space,
+                            stop.fault_address->value);
+  }
+
+  const tables::Tables& tables_;
+  const Dump& dump_;
+  const ErrorEngine& engine_;
+  EngineReport report_;
+  Walk walk_;
+  Passage passage_;
+};
+
+// Whether an engine had something to do.
+bool IsBusy(const Stop& stop) {
+  return stop.ring_head && stop.ring_tail && stop.ring_head->value != stop.ring_tail->value;
+}
+
+}  // namespace
+
+HangReport MakeHangReport(const tables::Tables& tables, const Dump& dump) {
+  HangReport report;
+  if (dump.error_state == nullptr) return report;
+  const ErrorState& state = *dump.error_state;
+  report.kind = state.kind;
+  report.reason = state.title;
+  report.kernel = FirstFact(state, {"Kernel", "kernel"});
+  report.time = FirstFact(state, {"Time", "Snapshot time"});
+  report.process = FirstFact(state, {"Process"});
+  report.device = std::string(tables.title());
+  if (!dump.device.platform.empty()) absl::StrAppend(&report.device, ", ", dump.device.platform);
+  report.pci_id = dump.device.pci_id;
+  for (const ErrorFact& fact : state.facts) {
+    if (report.process.empty() && absl::StartsWith(fact.key, "Active process")) {
+      report.process = fact.value;
+    }
+  }
+  // Whom the kernel blames; else whom it may have meant.
+  const auto each = [&](const auto& is) {
+    std::vector<const ErrorEngine*> found;
+    for (const ErrorEngine& engine : state.engines) {
+      if (is(engine)) found.push_back(&engine);
+    }
+    return found;
+  };
+  std::vector<const ErrorEngine*> blamed = each([](const ErrorEngine& e) { return e.hung; });
+  if (blamed.empty()) {
+    blamed = each([&](const ErrorEngine& e) {
+      return absl::StrContains(state.title, absl::StrCat("on ", e.name));
+    });
+  }
+  if (blamed.empty()) blamed = each([](const ErrorEngine& e) { return !e.process.empty(); });
+  if (blamed.empty()) {
+    blamed = each([&](const ErrorEngine& e) { return IsBusy(StopOf(tables, state, e)); });
+  }
+  if (blamed.empty()) blamed = each([](const ErrorEngine& e) { return !e.registers.empty(); });
+  for (const ErrorEngine& engine : state.engines) {
+    if (std::find(blamed.begin(), blamed.end(), &engine) == blamed.end()) {
+      report.others.push_back(engine.name);
+    } else {
+      report.engines.push_back(Investigation(tables, dump, engine).Run());
+    }
+  }
+  report.problems = dump.problems.size();
+  return report;
+}
+
+}  // namespace packsmith::hang

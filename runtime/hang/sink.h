@@ -1,0 +1,21 @@
+// The hang report in its place among the records of a dump.
+#ifndef PACKSMITH_RUNTIME_HANG_SINK_H_
+#define PACKSMITH_RUNTIME_HANG_SINK_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "runtime/decode/record.h"
+#include "runtime/hang/report.h"
+
+namespace packsmith::hang {
+
+// Passes everything on to `next`, and before the records of each dump with an error state what
+// `write` makes of its report. Both must outlive the sink.
+std::unique_ptr<decode::Sink> MakeHangSink(
+    decode::Sink& next, std::function<std::string(const tables::Tables&, const HangReport&)> write);
+
+}  // namespace packsmith::hang
+
+#endif  // PACKSMITH_RUNTIME_HANG_SINK_H_

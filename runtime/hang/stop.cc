@@ -1,0 +1,131 @@
+#include "runtime/hang/stop.h"
+
+#include <array>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
+#include "runtime/decode/value.h"
+
+namespace packsmith::hang {
+namespace {
+
+using tables::Meaning;
+
+std::array<uint8_t, 8> BytesOf(uint64_t value) {
+  std::array<uint8_t, 8> bytes;
+  for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<uint8_t>(value >> 8 * i);
+  return bytes;
+}
+
+// What some registers say, by meaning.
+class Meanings {
+ public:
+  Meanings(const tables::Tables& tables, uint64_t engines) : tables_(tables), engines_(engines) {}
+
+  void Add(absl::Span<const ErrorRegister> registers) {
+    for (const ErrorRegister& one : registers) {
+      Add(one, tables_.FindDumped(one.name, engines_), one.value);
+      if (!one.is_64) continue;
+      Add(one, tables_.FindDumped(absl::StrCat(one.name, ":high"), engines_), one.value >> 32);
+    }
+  }
+
+  std::optional<Said> Get(Meaning meaning) const { return said_[static_cast<size_t>(meaning)]; }
+  const ErrorRegister* From(Meaning meaning) const { return from_[static_cast<size_t>(meaning)]; }
+  std::vector<Busy> TakeBusy() { return std::move(busy_); }
+
+  // Only the parts of `value` that one register's fields of that meaning have.
+  uint64_t Part(Meaning meaning, const std::string& name, uint64_t value) const {
+    uint64_t part = 0;
+    ForEachMeaning(tables_.FindDumped(name, engines_), value,
+                   [&](const tables::Leaf&, const tables::Extra& extra, uint64_t number) {
+                     if (extra.meaning == meaning) part |= number << extra.meaning_at;
+                   });
+    return part;
+  }
+
+ private:
+  template <class Visit>
+  void ForEachMeaning(uint32_t index, uint64_t value, const Visit& visit) const {
+    if (index == tables::kNone) return;
+    const tables::Container& container = tables_.container(index);
+    const std::array<uint8_t, 8> bytes = BytesOf(value);
+    for (const tables::Leaf& leaf : tables_.leaves(container.leaves)) {
+      if (leaf.extra == tables::kNone || leaf.bit + leaf.width > 64) continue;
+      const tables::Extra& extra = tables_.extra(leaf.extra);
+      if (extra.meaning == Meaning::kNone) continue;
+      const uint64_t raw = decode::ReadBits(bytes, leaf.bit, leaf.width);
+      const decode::Value decoded = decode::DecodeValue(tables_, leaf, leaf.width, raw);
+      visit(leaf, extra, decode::NumberOf(decoded, raw));
+    }
+  }
+
+  void Add(const ErrorRegister& one, uint32_t index, uint64_t value) {
+    ForEachMeaning(index, value,
+                   [&](const tables::Leaf& leaf, const tables::Extra& extra, uint64_t number) {
+                     if (extra.meaning == Meaning::kIdle) {
+                       if (number != 0) return;
+                       if (busy_.empty() || busy_.back().by != one.name)
+                         busy_.push_back({one.name, {}});
+                       busy_.back().units.emplace_back(tables_.string(leaf.name));
+                       return;
+                     }
+                     // Of several registers that say the same the first counts.
+                     if (!seen_.insert({extra.meaning, extra.meaning_at}).second) return;
+                     const auto i = static_cast<size_t>(extra.meaning);
+                     if (!said_[i]) {
+                       said_[i] = Said{one.name, 0};
+                       from_[i] = &one;
+                     }
+                     said_[i]->value |= number << extra.meaning_at;
+                   });
+  }
+
+  const tables::Tables& tables_;
+  const uint64_t engines_;
+  std::array<std::optional<Said>, tables::kMeanings> said_;
+  std::array<const ErrorRegister*, tables::kMeanings> from_{};
+  std::set<std::pair<Meaning, uint16_t>> seen_;
+  std::vector<Busy> busy_;
+};
+
+}  // namespace
+
+uint64_t EngineMask(const tables::Tables& tables, const std::string& engine) {
+  const uint32_t number = tables.FindEngine(engine);
+  return number == tables::kNone ? ~uint64_t{0} : uint64_t{1} << number;
+}
+
+Stop StopOf(const tables::Tables& tables, const ErrorState& state, const ErrorEngine& engine) {
+  Meanings meanings(tables, EngineMask(tables, engine.name));
+  meanings.Add(engine.registers);
+  // Faults are the device's on some generations, units of the shaders are always the engine's.
+  Stop stop;
+  stop.busy = meanings.TakeBusy();
+  meanings.Add(state.registers);
+  stop.ring_head = meanings.Get(Meaning::kRingHead);
+  stop.ring_tail = meanings.Get(Meaning::kRingTail);
+  stop.active_head = meanings.Get(Meaning::kActiveHead);
+  stop.batch_head = meanings.Get(Meaning::kBatchHead);
+  stop.header = meanings.Get(Meaning::kHeader);
+  stop.fault = meanings.Get(Meaning::kFault);
+  stop.fault_address = meanings.Get(Meaning::kFaultAddress);
+  const std::optional<Said> global = meanings.Get(Meaning::kFaultGlobal);
+  stop.fault_is_global = global && global->value != 0;
+  if (stop.ring_head) {
+    const ErrorRegister& head = *meanings.From(Meaning::kRingHead);
+    if (!head.extra.empty()) {
+      stop.request_head = meanings.Part(Meaning::kRingHead, head.name, head.extra[0]);
+    }
+    if (stop.active_head) {
+      const ErrorRegister& active = *meanings.From(Meaning::kActiveHead);
+      stop.active_ring_head = meanings.Part(Meaning::kRingHead, head.name, active.value);
+      stop.active_is_ring_head = active.value == head.value;
+    }
+  }
+  return stop;
+}
+
+}  // namespace packsmith::hang

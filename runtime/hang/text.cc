@@ -1,0 +1,243 @@
+#include "runtime/hang/text.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "runtime/decode/text_sink.h"
+
+namespace packsmith::hang {
+namespace {
+
+using decode::Harmless;
+
+constexpr size_t kWidth = 100;
+constexpr size_t kMostWords = 6;  // of a command's dwords
+
+class Writer {
+ public:
+  Writer(const tables::Tables& tables, const HangReport& report, bool color)
+      : tables_(tables), report_(report), color_(color) {}
+
+  std::string Write() {
+    Line(absl::StrCat(Bold("hang"), "  ",
+                      report_.reason.empty() ? report_.kind : Harmless(report_.reason)));
+    Fact("kernel", report_.kernel);
+    Fact("time", report_.time);
+    Fact("process", report_.process);
+    std::string device = report_.device;
+    if (report_.pci_id) absl::StrAppendFormat(&device, ", PCI id 0x%04x", *report_.pci_id);
+    Fact("device", device);
+    for (const EngineReport& engine : report_.engines) Engine(engine);
+    if (report_.engines.empty()) Line("No engine's registers are in the dump.");
+    if (!report_.others.empty()) {
+      Line("");
+      Wrapped("other engines in the dump: ", Harmless(absl::StrJoin(report_.others, ", ")), 2);
+    }
+    Line("");
+    return std::move(text_);
+  }
+
+ private:
+  std::string Bold(absl::string_view text) const {
+    return color_ ? absl::StrCat("\x1b[1m", text, "\x1b[0m") : std::string(text);
+  }
+  std::string Red(absl::string_view text) const {
+    return color_ ? absl::StrCat("\x1b[31m", text, "\x1b[0m") : std::string(text);
+  }
+  void Line(absl::string_view text) { absl::StrAppend(&text_, text, "\n"); }
+  void Fact(absl::string_view name, const std::string& value) {
+    if (value.empty()) return;
+    Line(absl::StrFormat("  %-9s %s", name, Harmless(value)));
+  }
+
+  // `start`, and words, as many as fit a line.
+  void Wrapped(std::string start, absl::string_view text, size_t hanging) {
+    std::string line = std::move(start);
+    bool empty = true;
+    for (const absl::string_view word : absl::StrSplit(text, ' ', absl::SkipEmpty())) {
+      if (!empty && line.size() + 1 + word.size() > kWidth) {
+        Line(line);
+        line.assign(hanging, ' ');
+        empty = true;
+      }
+      absl::StrAppend(&line, empty ? "" : " ", word);
+      empty = false;
+    }
+    Line(line);
+  }
+
+  static std::string Named(const Neighbor& neighbor) {
+    return neighbor.name.empty() ? "a buffer" : Harmless(neighbor.name);
+  }
+
+  // `near`: with the nearest buffers, where none holds the address.
+  static std::string Where(const Place& place, bool near) {
+    if (place.holder) {
+      return absl::StrFormat("in %s+0x%x%s", Named(*place.holder), place.holder->distance,
+                             place.mapped ? "" : ", which is not in the dump");
+    }
+    std::string text = place.mapped ? "in memory without a name" : "in no buffer of the dump";
+    if (!near) return text;
+    if (place.below) {
+      absl::StrAppendFormat(&text, "; 0x%x behind %s (0x%x, %d bytes)", place.below->distance,
+                            Named(*place.below), place.below->address, place.below->size);
+    }
+    if (place.above) {
+      absl::StrAppendFormat(&text, "; 0x%x before %s (0x%x)", place.above->distance,
+                            Named(*place.above), place.above->address);
+    }
+    return text;
+  }
+
+  void Engine(const EngineReport& engine) {
+    Line("");
+    std::string title =
+        absl::StrCat(Bold("engine " + Harmless(engine.name)), engine.hung ? ", which hangs" : "");
+    if (!engine.process.empty()) absl::StrAppend(&title, ", ", Harmless(engine.process));
+    Line(title);
+    Registers(engine.stop);
+    if (engine.where) {
+      Line(absl::StrFormat("  stopped   %s0x%x, %s", engine.in_ring ? "in its ring, at " : "at ",
+                           engine.where->address, Where(*engine.where, true)));
+    }
+    Commands(engine);
+    for (const std::string& finding : engine.findings) Wrapped("  - ", Harmless(finding), 4);
+    if (!engine.stop.busy.empty()) {
+      std::vector<std::string> registers;
+      for (const Busy& busy : engine.stop.busy) {
+        registers.push_back(
+            absl::StrCat(Harmless(busy.by), " (", absl::StrJoin(busy.units, ", "), ")"));
+      }
+      Wrapped("  not idle  ", absl::StrJoin(registers, ", "), 12);
+    }
+    RingOf(engine);
+    if (engine.fault) {
+      Line(absl::StrFormat("  %s     0x%x, %s", Red("fault"), engine.fault->address,
+                           Where(*engine.fault, true)));
+    }
+    Work(engine);
+  }
+
+  void Registers(const Stop& stop) {
+    std::vector<std::string> parts;
+    const auto add = [&](const std::optional<Said>& said, const char* form) {
+      if (said) parts.push_back(absl::StrCat(Harmless(said->by), form, absl::Hex(said->value)));
+    };
+    add(stop.active_head, " 0x");
+    if (stop.header) {
+      parts.push_back(absl::StrFormat("%s 0x%08x", Harmless(stop.header->by), stop.header->value));
+    }
+    add(stop.batch_head, " 0x");
+    add(stop.ring_head, " at ring offset 0x");
+    add(stop.ring_tail, " at ring offset 0x");
+    if (!parts.empty()) Wrapped("  registers ", absl::StrJoin(parts, ", "), 12);
+  }
+
+  std::string NameOf(const Command& command) const {
+    return command.container == nullptr ? "unknown"
+                                        : std::string(tables_.string(command.container->name));
+  }
+
+  void Commands(const EngineReport& engine) {
+    size_t widest = 0;
+    for (const Command& command : engine.commands) {
+      widest = std::max(widest, NameOf(command).size());
+    }
+    for (size_t i = 0; i < engine.commands.size(); ++i) {
+      const Command& command = engine.commands[i];
+      std::vector<std::string> marks;
+      if (engine.active == i) {
+        const uint64_t into = engine.where->address - command.address;
+        marks.push_back(into == 0 ? engine.stop.active_head->by
+                                  : absl::StrFormat("%s+0x%x", engine.stop.active_head->by, into));
+      }
+      if (engine.header == i) marks.push_back(engine.stop.header->by);
+      std::string words;
+      for (size_t at = 0; at + 4 <= command.bytes.size() && at / 4 < kMostWords; at += 4) {
+        const uint32_t word = uint32_t{command.bytes[at]} | uint32_t{command.bytes[at + 1]} << 8 |
+                              uint32_t{command.bytes[at + 2]} << 16 |
+                              uint32_t{command.bytes[at + 3]} << 24;
+        absl::StrAppendFormat(&words, " %08x", word);
+      }
+      if (command.size > kMostWords * 4) absl::StrAppend(&words, " ...");
+      std::string line =
+          absl::StrFormat("    %s 0x%012x  %-*s %s", marks.empty() ? " " : ">", command.address,
+                          static_cast<int>(widest), NameOf(command), words);
+      if (!marks.empty()) absl::StrAppend(&line, "  <- ", Harmless(absl::StrJoin(marks, ", ")));
+      Line(marks.empty() ? line : Bold(line));
+      // The fields of the one that the engine stopped in.
+      if (i != engine.header.value_or(engine.active.value_or(i + 1))) continue;
+      for (const Field& field : engine.fields) {
+        Line(absl::StrFormat("          %-44s %s", field.name, field.value));
+      }
+    }
+  }
+
+  void RingOf(const EngineReport& engine) {
+    const Stop& stop = engine.stop;
+    if (engine.ring && stop.ring_head && stop.ring_tail) {
+      Line(absl::StrFormat("  ring      0x%x, %d bytes, from 0x%x to 0x%x%s", engine.ring->address,
+                           engine.ring->size, stop.ring_head->value, stop.ring_tail->value,
+                           stop.ring_tail->value < stop.ring_head->value    ? " (over its end)"
+                           : stop.ring_tail->value == stop.ring_head->value ? " (empty)"
+                                                                            : ""));
+    }
+    constexpr const char* kProgress[] = {"request", "done", "runs", "waits"};
+    for (const Request& request : engine.requests) {
+      std::string place;
+      if (request.said.head && request.said.tail) {
+        place = absl::StrFormat("0x%x..0x%x", *request.said.head, *request.said.tail);
+      } else if (request.said.tail) {
+        place = absl::StrFormat("to 0x%x", *request.said.tail);
+      }
+      Line(absl::StrFormat("    %-7s  %-16s %s", kProgress[static_cast<int>(request.progress)],
+                           place, Harmless(request.said.text)));
+    }
+  }
+
+  void Work(const EngineReport& engine) {
+    if (!engine.work) return;
+    const bool is_draw = engine.work->container->role == tables::Role::kDraw;
+    Line(absl::StrFormat("  last %s %s at 0x%x; it found set:", is_draw ? "draw " : "dispatch ",
+                         NameOf(*engine.work), engine.work->address));
+    for (const Bound& bound : engine.bound) {
+      Line(absl::StrFormat("    %s at 0x%x", Harmless(bound.packet), bound.address));
+      Addresses(bound.addresses, 6);
+      for (const Reached& reached : bound.reached) {
+        std::string name = Harmless(reached.name);
+        if (reached.index >= 0) absl::StrAppend(&name, "[", reached.index, "]");
+        if (!reached.about.empty()) absl::StrAppend(&name, ", ", Harmless(reached.about));
+        Line(absl::StrFormat("      %-44s 0x%x, %d bytes, %s", name, reached.place.address,
+                             reached.size, Where(reached.place, false)));
+        Addresses(reached.addresses, 8);
+      }
+    }
+    if (engine.bound_left_out != 0) Line(absl::StrCat("    and ", engine.bound_left_out, " more"));
+  }
+
+  void Addresses(const std::vector<Address>& addresses, size_t indent) {
+    for (const Address& address : addresses) {
+      Line(absl::StrFormat("%s%-*s 0x%x, %s", std::string(indent, ' '),
+                           static_cast<int>(50 - indent), address.field, address.place.address,
+                           Where(address.place, false)));
+    }
+  }
+
+  const tables::Tables& tables_;
+  const HangReport& report_;
+  const bool color_;
+  std::string text_;
+};
+
+}  // namespace
+
+std::string ToText(const tables::Tables& tables, const HangReport& report, bool color) {
+  return Writer(tables, report, color).Write();
+}
+
+}  // namespace packsmith::hang

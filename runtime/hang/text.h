@@ -1,0 +1,17 @@
+// The hang report for people.
+#ifndef PACKSMITH_RUNTIME_HANG_TEXT_H_
+#define PACKSMITH_RUNTIME_HANG_TEXT_H_
+
+#include <string>
+
+#include "runtime/hang/report.h"
+#include "runtime/tables/tables.h"
+
+namespace packsmith::hang {
+
+// Whole lines. `color` marks what counts.
+std::string ToText(const tables::Tables& tables, const HangReport& report, bool color = false);
+
+}  // namespace packsmith::hang
+
+#endif  // PACKSMITH_RUNTIME_HANG_TEXT_H_
