@@ -24,6 +24,19 @@ makes
     :gfx9_tables   #include "packsmith/gfx9_tables.h"  the decode tables, embedded
     :gfx9_headers                                      all of these headers as files
     :gfx9_description                                  the IR and the tables as files
+
+What C drivers that are compiled for several generations include is made of all of them:
+
+    packsmith_family(
+        name = "intel",
+        generations = ["gfx8", "gfx9"],
+    )
+
+makes
+
+    :intel_c       #include "packsmith/c/intel_pack.h"  the packets of GFX_VERx10
+                   #include "packsmith/c/intel_bits.h"  positions of fields, by device
+    :intel_headers                                      both as files
 """
 
 load("@rules_cc//cc:defs.bzl", "cc_library")
@@ -103,6 +116,7 @@ _OUTPUTS = {
     "names": "--names",
     "c": "--c",
     "c_bits": "--c-bits",
+    "positions": "--positions",
     "embed": "--embed",
     "embed_header": "--embed-header",
 }
@@ -133,7 +147,10 @@ def _render_impl(ctx):
         mnemonic = "PacksmithRender",
         progress_message = "Generating from %s" % ctx.attr.description.label,
     )
-    return [DefaultInfo(files = depset(outputs), runfiles = ctx.runfiles(files = outputs))]
+
+    # What other rules ask for by its name is no file for people.
+    files = [file for file in outputs if file != ctx.outputs.positions]
+    return [DefaultInfo(files = depset(files), runfiles = ctx.runfiles(files = files))]
 
 packsmith_render = rule(
     implementation = _render_impl,
@@ -185,6 +202,7 @@ def packsmith_library(name, src, deps = [], generation = None, visibility = None
         names = names,
         c = c,
         c_bits = bits,
+        positions = name + "_positions.json",
         visibility = visibility,
         **kwargs
     )
@@ -230,5 +248,66 @@ def packsmith_library(name, src, deps = [], generation = None, visibility = None
         strip_include_prefix = name + "_embedded",
         visibility = visibility,
         deps = [Label("//runtime/tables")],
+        **kwargs
+    )
+
+def _family_impl(ctx):
+    arguments = ctx.actions.args()
+    arguments.add(ctx.file._main)
+    arguments.add("--bits", ctx.outputs.bits)
+    arguments.add("--pack", ctx.outputs.pack)
+    arguments.add_all(ctx.files.positions)
+    outputs = [ctx.outputs.bits, ctx.outputs.pack]
+    ctx.actions.run(
+        executable = "/usr/bin/python3",
+        arguments = [arguments],
+        inputs = ctx.files.positions + ctx.files._render,
+        outputs = outputs,
+        mnemonic = "PacksmithFamily",
+        progress_message = "Generating what %s has in common" % ctx.label,
+    )
+    return [DefaultInfo(files = depset(outputs), runfiles = ctx.runfiles(files = outputs))]
+
+_family = rule(
+    implementation = _family_impl,
+    attrs = {
+        "bits": attr.output(mandatory = True),
+        "pack": attr.output(mandatory = True),
+        "positions": attr.label_list(allow_files = [".json"], mandatory = True),
+        "_render": attr.label(default = Label("//gen:render")),
+        "_main": attr.label(
+            default = Label("//gen:render/family.py"),
+            allow_single_file = True,
+        ),
+    },
+)
+
+def packsmith_family(name, generations, visibility = None, **kwargs):
+    """C headers for several generations at once.
+
+    Args:
+      name: of the family, as the XML says. It names the headers.
+      generations: names of packsmith_library targets, of this package or others ("//xml/intel:gfx9").
+        Their descriptions say their version.
+      visibility: of all targets.
+      **kwargs: for all targets: tags, testonly.
+    """
+    bits = name + "_family/packsmith/c/%s_bits.h" % name
+    pack = name + "_family/packsmith/c/%s_pack.h" % name
+    labels = [one if ":" in one else ":" + one for one in generations]
+    _family(
+        name = name + "_headers",
+        bits = bits,
+        pack = pack,
+        positions = [label + "_positions.json" for label in labels],
+        visibility = visibility,
+        **kwargs
+    )
+    cc_library(
+        name = name + "_c",
+        hdrs = [bits, pack],
+        strip_include_prefix = name + "_family",
+        visibility = visibility,
+        deps = [label + "_c" for label in labels],
         **kwargs
     )

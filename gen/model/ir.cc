@@ -38,6 +38,7 @@ class Writer {
     Member("ir", 1);
     Member("family", model_.family);
     Member("generation", model_.generation);
+    Member("version_x10", model_.version_x10);
     Member("title", model_.title);
     Member("namespace", model_.cpp_namespace);
     Member("c_prefix", model_.c_prefix);
@@ -605,8 +606,9 @@ class Writer {
       inner.bit = 0;
       json_.StartObject();
       Member("index", index);
-      Member("count",
-             std::min(group->count, (bits_that_exist - start + group->width - 1) / group->width));
+      // Of the last item a part may exist.
+      const uint64_t left = uint64_t{bits_that_exist} - start + group->width - 1;
+      Member("count", static_cast<uint32_t>(std::min<uint64_t>(group->count, left / group->width)));
       Member("bit", start);
       Member("stride", group->width);
       LeavesAndLoops(c, group->items, inner, face, ~0u, depth + 1, "leaves", "loops");

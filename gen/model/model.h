@@ -374,6 +374,7 @@ struct Model {
   std::string generation;
   std::string title;
   std::string aliases;
+  uint32_t version_x10 = 0;  // ten times the version that devices report; 0: they report none
   std::string cpp_namespace;
   std::string c_prefix;
   std::string doc;

@@ -23,8 +23,9 @@ bool IsCKeyword(absl::string_view name) {
 
 // Types and namespaces that generated C++ uses, and macros of standard headers.
 constexpr absl::string_view kTakenNames[] = {
-    "EOF",       "NULL",   "bits", "int16_t",  "int32_t",  "int64_t",  "int8_t", "packed",
-    "packsmith", "size_t", "std",  "uint16_t", "uint32_t", "uint64_t", "uint8_t"};
+    "EOF",     "NULL",     "bits",     "generation", "int16_t",   "int32_t",
+    "int64_t", "int8_t",   "name",     "packed",     "packsmith", "size_t",
+    "std",     "uint16_t", "uint32_t", "uint64_t",   "uint8_t",   "version_x10"};
 
 bool IsAlnum(char c) { return absl::ascii_isalnum(static_cast<unsigned char>(c)); }
 bool IsAlpha(char c) { return absl::ascii_isalpha(static_cast<unsigned char>(c)); }

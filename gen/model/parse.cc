@@ -322,8 +322,8 @@ class Parser {
       for (const pugi::xml_node child : root.children()) TopLevel(child, root);
       return;
     }
-    Allow(root,
-          {"family", "generation", "title", "namespace", "prefix", "unit", "aliases", "extends"});
+    Allow(root, {"family", "generation", "version", "title", "namespace", "prefix", "unit",
+                 "aliases", "extends"});
     const std::string extends = Text(root, "extends");
     if (!extends.empty()) {
       File(Beside(sources_.file(file_).path(), extends), At(root, "extends"));
@@ -332,6 +332,7 @@ class Parser {
     Set(model_.family, heir ? Text(root, "family") : Required(root, "family"));
     Set(model_.generation, Required(root, "generation"));
     model_.title = Text(root, "title");
+    model_.version_x10 = Version(root);
     model_.aliases = Text(root, "aliases");
     const std::string default_namespace = Text(root, "generation");
     model_.cpp_namespace = Text(root, "namespace");
@@ -350,6 +351,22 @@ class Parser {
       model_.byte_unit = Word(root, "unit", {"dword", "byte"}) == 1;
     }
     for (const pugi::xml_node child : root.children()) TopLevel(child, root);
+  }
+
+  // Ten times version="12.5". Each generation has its own.
+  uint32_t Version(pugi::xml_node root) {
+    const std::string text = Text(root, "version");
+    const std::vector<absl::string_view> parts = absl::StrSplit(text, '.');
+    uint64_t whole = 0, tenths = 0;
+    if (text.empty()) return 0;
+    if (parts.size() > 2 || !ParseUnsigned(parts[0], whole) || whole < 1 || whole > 1000 ||
+        (parts.size() == 2 && (parts[1].size() != 1 || !ParseUnsigned(parts[1], tenths)))) {
+      Problem(Code::kBadNumber, At(root, "version"),
+              absl::StrCat("version=\"", text, "\" is no number from 1 to 1000 with at most one ",
+                           "digit behind the point"));
+      return 0;
+    }
+    return static_cast<uint32_t>(whole * 10 + tenths);
   }
 
   static void Set(std::string& into, std::string value) {

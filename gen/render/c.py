@@ -54,6 +54,7 @@ class _Face:
 
     def __init__(self, byte_unit: bool) -> None:
         self.byte_unit = byte_unit
+        self.addresses: dict[int, list[str]] = {}  # members that begin in a word
 
     def raw(self, leaf: Ir, path: str) -> str:
         """All bits of a leaf, as an unsigned expression."""
@@ -139,9 +140,11 @@ class _Face:
             out.append(Term(f"ps_{len(some)}(ps_line, {arguments})"))
         return out + [term for term in terms if term.plain is None]
 
-    @staticmethod
-    def _address_term(path: str, place: Ir, bit: int) -> Term:
-        name = f"address{bit // 32}"
+    def _address_term(self, path: str, place: Ir, bit: int) -> Term:
+        views = self.addresses.setdefault(bit // 32, [])
+        if path not in views:
+            views.append(path)
+        name = f"address{bit // 32}" + "_view" * views.index(path)
         if place["from"] == 0:
             term = Term(f"(uint32_t){name}")
             term.address = path
@@ -343,6 +346,25 @@ def _is_member(member: Ir, container: Ir) -> bool:
 def positions(containers: list[Ir]) -> list[Ir]:
     """Containers with the macros of their fields' places."""
     return [c for c in containers if c["positions"] or c["c_length"] is not None]
+
+
+def outline(ir: Ir) -> Ir:
+    """A generation's lengths and positions, by names that other generations have, too."""
+    prefix = ir["c_prefix"]
+
+    def common(name: str) -> str:
+        name = name.removeprefix(prefix)
+        return name[1:] if name[1:2].isalpha() else name
+
+    values: dict[str, int] = {}
+    for container in positions(ir["containers"]):
+        if container["c_length"] is not None:
+            values[common(container["c"]) + "_length"] = container["c_length"]
+        for place in container["positions"]:
+            values[common(place["c"]) + "_start"] = place["start"]
+            values[common(place["c"]) + "_bits"] = place["bits"]
+    return {"family": ir["family"], "generation": ir["generation"],
+            "version_x10": ir["version_x10"], "c_prefix": prefix, "values": values}
 
 
 def example(containers: list[Ir], block: bool) -> Ir | None:

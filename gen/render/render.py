@@ -2,7 +2,7 @@
 """Prints the IR of one generation as C++, C, names and embedded tables.
 
     render.py --ir gfx9.json --cpp gfx9.h --c gfx9_pack.h --c-bits gfx9_bits.h
-              --names gfx9_names.h
+              --names gfx9_names.h --positions gfx9_positions.json
               --tables gfx9.tables --symbol gfx9_tables
               --embed gfx9_tables.cc --embed-header gfx9_tables.h
 
@@ -87,6 +87,12 @@ def render_c(env: jinja2.Environment, ir: cpp.Ir) -> str:
         return name if name.startswith(prefix + "_") else prefix + ("" if name.startswith("_")
                                                                     else "_") + name
 
+    types = {one["c"] for one in (*ir["enums"], *ir["containers"])}
+
+    def prefixed_value(name: str) -> str:
+        name = prefixed(name)
+        return name + "_value" if name in types else name
+
     def c_default(member: cpp.Ir) -> str:
         # C++ takes no integer for an enumeration.
         cast = f"({member['type']})" if member["type"].startswith("enum ") else ""
@@ -94,7 +100,8 @@ def render_c(env: jinja2.Environment, ir: cpp.Ir) -> str:
 
     containers = [c.prepare(one) for one in ir["containers"]]
     content = text.fold(env.get_template("pack_c.h.jinja").render(
-        ir=ir, containers=containers, prefixed=prefixed, c_default=c_default,
+        ir=ir, containers=containers, prefixed=prefixed,
+        prefixed_value=prefixed_value, c_default=c_default,
         ones=lambda width: hex((1 << width) - 1), made=made(ir),
         example=None if ir["unit"] == "byte" else c.example(containers, block=False),
         block_example=c.example(containers, block=True) if ir["unit"] == "byte" else None,
@@ -121,6 +128,11 @@ def render_names(env: jinja2.Environment, ir: cpp.Ir) -> str:
     return text.fold(env.get_template("names.h.jinja").render(
         ir=ir, containers=[cpp.names(one) for one in ir["containers"]], distinct=distinct,
         made=made(ir), guard=guard(ir["generation"], "NAMES_H")))
+
+
+def render_positions(_: jinja2.Environment, ir: cpp.Ir) -> str:
+    """What family.py wants to know of a generation."""
+    return json.dumps(c.outline(ir), separators=(",", ":")) + "\n"
 
 
 def render_embedded(env: jinja2.Environment, ir: cpp.Ir, symbol: str, tables: bytes) -> str:
@@ -212,6 +224,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--c", type=Path, help="C header to write")
     parser.add_argument("--c-bits", type=Path, help="C header with the positions of fields to write")
     parser.add_argument("--names", type=Path, help="C++ header with names to write")
+    parser.add_argument("--positions", type=Path, help="positions to write, for family.py")
     parser.add_argument("--tables", type=Path, help="decode tables to embed")
     parser.add_argument("--embed", type=Path, help="C++ source that holds the tables, to write")
     parser.add_argument("--embed-header", type=Path, help="header that declares them, to write")
@@ -228,6 +241,7 @@ def main(arguments: list[str]) -> int:
         (options.c, render_c),
         (options.c_bits, render_bits),
         (options.names, render_names),
+        (options.positions, render_positions),
         (options.embed, lambda env, ir: render_embedded(env, ir, options.symbol,
                                                         options.tables.read_bytes())),
         (options.embed_header, lambda env, ir: render_embedded_header(env, ir, options.symbol)),

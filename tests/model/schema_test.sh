@@ -122,6 +122,11 @@ bad '<packet name="P" dwords="2"><relation kind="likes" packet="Q"/></packet>'
 good '<enum name="E" prefix="E"><doc>x</doc><value name="a" value="1"><doc>y</doc></value></enum>'
 bad '<enum name="E"/>'
 bad '<enum name="E"><value name="a"/></enum>'
+versioned() { printf '<packsmith family="f" generation="g" version="%s"/>\n' "$1" >"$work/case.xml"; }
+versioned 12.5
+validates "$work/case.xml" || { fail "refused: version 12.5"; cat "$work/log"; }
+versioned 12.55
+if validates "$work/case.xml"; then fail "taken: version 12.55"; fi
 good '<register name="R" dwords="1" offset="0x10"/>'
 bad '<register name="R" dwords="1" offset="ten"/>'
 bad '<space name="x"/>'

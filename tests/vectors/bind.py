@@ -133,8 +133,12 @@ def c(ir: Ir) -> str:
     positions: list[str] = []
     values: list[str] = []
 
+    types_of_c = {one["c"] for one in (*ir["enums"], *ir["containers"])}
+
     def value(plain: str, number: int, is_macro: bool) -> None:
         prefixed = ir["c_prefix"] + ("" if plain.startswith("_") else "_") + plain
+        if prefixed in types_of_c:
+            prefixed += "_value"
         # Names of descriptions that count bytes have the prefix already.
         for name in (plain,) if ir["unit"] == "byte" else (plain, prefixed):
             row = f"  {{{quote(name)}, {name}, {number}}},"

@@ -35,7 +35,7 @@ namespace packsmith::golden {
 using packsmith::packed;
 
 // The description that this was made from.
-inline constexpr char description_digest[] = "acf673d5209bb699";
+inline constexpr char description_digest[] = "fa745158f54e5cde";
 
 /// When a test passes.
 enum class Compare_Function : uint32_t {
@@ -893,6 +893,28 @@ struct Draw {
     ps_v.coded(ps_p.scissor_count, 4, 4, "scissor_count", bits::code{.minus = 1});
     ps_v.forced(16, 16, 0x7910, "Opcode");
   }
+};
+
+// All of it under one name, for code that is written once for several generations.
+struct generation {
+  static constexpr char name[] = "golden";
+  static constexpr unsigned version_x10 = 15;
+
+  using Compare_Function = golden::Compare_Function;
+  using Index_Format = golden::Index_Format;
+  using VERTEX_BUFFER = golden::VERTEX_BUFFER;
+  using Rectangle = golden::Rectangle;
+  using Count = golden::Count;
+  using CACHE_MODE = golden::CACHE_MODE;
+  using _3DSTATE_DEPTH = golden::_3DSTATE_DEPTH;
+  using SURFACE = golden::SURFACE;
+  using SHADER = golden::SHADER;
+  using TABLES = golden::TABLES;
+  using STORE_DATA = golden::STORE_DATA;
+  using LOAD_REGISTERS = golden::LOAD_REGISTERS;
+  using VERTEX_BUFFERS = golden::VERTEX_BUFFERS;
+  using END = golden::END;
+  using Draw = golden::Draw;
 };
 
 }  // namespace packsmith::golden
