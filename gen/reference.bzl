@@ -3,14 +3,14 @@
     load("@packsmith//gen:reference.bzl", "packsmith_reference")
 
     packsmith_reference(name = "reference")                        # what is built in
-    packsmith_reference(name = "mine", xml = "mine.xml", deps = […])  # a description of one's own
+    packsmith_reference(name = "mine", xml = ["old.xml", "new.xml"])  # descriptions of one's own
 
 makes a folder of the target's name; index.html is where to start. Pages need no server.
 """
 
 def _reference_impl(ctx):
     root = ctx.actions.declare_directory(ctx.label.name)
-    description = ["--xml=" + ctx.file.xml.path] if ctx.file.xml else []
+    description = ["--xml=" + file.path for file in ctx.files.xml]
     lines = {}
     for name, option in {"descriptions": "--describe=*", "generations": "--list"}.items():
         lines[name] = ctx.actions.declare_file("%s_%s.jsonl" % (ctx.label.name, name))
@@ -41,9 +41,9 @@ def _reference_impl(ctx):
 packsmith_reference = rule(
     implementation = _reference_impl,
     attrs = {
-        "xml": attr.label(
-            allow_single_file = [".xml"],
-            doc = "A description instead of those that are built in.",
+        "xml": attr.label_list(
+            allow_files = [".xml"],
+            doc = "Descriptions instead of those that are built in, the oldest generation first.",
         ),
         "deps": attr.label_list(
             allow_files = [".xml"],

@@ -142,7 +142,8 @@ def title_of(item: Json | None) -> str:
     return f"{name}: {item['type']}, {place}"
 
 
-def draw(items: Sequence[Json], bits: int, title: str, link: Callable[[Json], str]) -> str:
+def draw(items: Sequence[Json], bits: int, title: str, link: Callable[[Json], str],
+         changed: Callable[[Json], bool]) -> str:
     """The drawing as SVG. `link` gives the id of the place that explains an item."""
     rows = rows_of(items, bits)
     columns = 32 if len(rows) > 1 or not rows else rows[0].pieces[-1].high + 1
@@ -159,7 +160,8 @@ def draw(items: Sequence[Json], bits: int, title: str, link: Callable[[Json], st
         for piece in reversed(row.pieces):
             x = LABEL + (columns - 1 - piece.high) * COLUMN
             size = piece.high - piece.low + 1
-            box = f'<rect class="k-{kind_of(piece.item)}" x="{x}" y="{y}" ' \
+            mark = " changed" if piece.item is not None and changed(piece.item) else ""
+            box = f'<rect class="k-{kind_of(piece.item)}{mark}" x="{x}" y="{y}" ' \
                   f'width="{size * COLUMN}" height="{ROW}"/>'
             hint = f"<title>{escape(title_of(piece.item), quote=False)}</title>"
             if piece.item is None:

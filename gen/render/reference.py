@@ -158,6 +158,19 @@ def all_items(items: Sequence[Json]) -> Iterator[Json]:
         yield from all_items(item.get("items", []))
 
 
+def paths(items: Sequence[Json], prefix: str = "", index: str = "") -> Iterator[tuple[str, Json]]:
+    """Fields and groups, with the paths by which changes name them."""
+    for item in items:
+        name = item.get("name", "")
+        if "count" not in item:
+            yield f"{prefix}{name}{index}", item
+        elif name:
+            yield f"{prefix}{name}{index}[]", item
+            yield from paths(item["items"], f"{prefix}{name}{index}[].")
+        else:
+            yield from paths(item["items"], prefix, index + "[]")
+
+
 class Writer:
     """The words and rows of one version of a page."""
 
@@ -168,10 +181,12 @@ class Writer:
         self.key = slug(version["generations"][-1])
         self.ids: dict[int, str] = {}  # of items, by identity
         self.taken: set[str] = set()
-        self.changed: dict[str, list[str]] = defaultdict(list)
+        by_path: dict[str, list[str]] = defaultdict(list)
         for change in version.get("changes", []):
             if "field" in change and change["what"] not in ("removed", "value removed"):
-                self.changed[change["field"]].append(self.change_text(change))
+                by_path[change["field"]].append(self.change_text(change))
+        self.changed = {id(item): by_path[path]  # again by identity
+                        for path, item in paths(version.get("fields", [])) if path in by_path}
 
     # --- Links ---
 
@@ -267,8 +282,7 @@ class Writer:
 
     # --- Rows of the table ---
 
-    def rows(self, items: Sequence[Json], bits: int, depth: int = 0,
-             prefix: str = "", index: str = "") -> Iterator[Json]:
+    def rows(self, items: Sequence[Json], bits: int, depth: int = 0) -> Iterator[Json]:
         """By dword, in it from the highest bit down. Groups open and close around theirs."""
         dword = None
         places = [(item["bits"][1], item["bits"][0], item) for item in items]
@@ -276,17 +290,15 @@ class Writer:
         for number, (low, high, item) in enumerate(places):
             if "count" in item:
                 name = item.get("name", "")
-                path = f"{prefix}{name}{index}[]" if name else ""
                 # One thing that is all of the item needs no drawing.
                 whole = len(item["items"]) == 1 and \
                     item["items"][0]["bits"] == [high - low, 0]
                 yield {"row": "group", "depth": depth, "id": self.identifier(item), "name": name,
                        "text": group_text(item), "doc": item.get("doc", ""),
-                       "changes": self.changed.get(path, []),
+                       "changes": self.changed.get(id(item), []),
                        "svg": "" if whole else self.drawing(
                            item["items"], high - low + 1, f"An item of {name or 'the group'}")}
-                inner = (f"{path}.", "") if name else (prefix, index + "[]")
-                yield from self.rows(item["items"], high - low + 1, depth + 1, *inner)
+                yield from self.rows(item["items"], high - low + 1, depth + 1)
                 yield {"row": "end", "depth": depth}
                 dword = None
                 continue
@@ -306,7 +318,7 @@ class Writer:
                    "name": item["name"], "color": kind_of(item), "type": self.type_of(item),
                    "facts": facts(item), "doc": item.get("doc", ""),
                    "sentences": self.sentences(item), "values": item.get("values", []),
-                   "changes": self.changed.get(f"{prefix}{item['name']}{index}", [])}
+                   "changes": self.changed.get(id(item), [])}
 
     def type_of(self, item: Json) -> Markup:
         if "of" in item:
@@ -316,7 +328,8 @@ class Writer:
         return escape(item["type"])
 
     def drawing(self, items: Sequence[Json], bits: int, title: str) -> Markup:
-        return Markup(draw(items, bits, title, self.identifier))
+        return Markup(draw(items, bits, title, self.identifier,
+                           lambda item: id(item) in self.changed))
 
     # --- All of it ---
 
@@ -468,8 +481,9 @@ def search_index(site: Site) -> str:
             others.append(newest["offset"])
         entry: list[Any] = [page.name, page.kind, page.path,
                             ranges(page.generations, site.order), others]
-        if "opcode" in newest:
-            entry.append([int(newest["opcode"], 16), int(newest["opcode_mask"], 16)])
+        entry.append([int(newest["opcode"], 16), int(newest["opcode_mask"], 16)]
+                     if "opcode" in newest else [])
+        entry.append(slug(newest["generations"][-1]))
         pages.append(entry)
         names: dict[str, None] = {}
         for version in page.versions:

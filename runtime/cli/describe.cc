@@ -6,6 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "runtime/describe/find.h"
 #include "runtime/describe/history.h"
 #include "runtime/describe/jsonl.h"
@@ -20,12 +21,13 @@ using describe::Reference;
 
 // Where the generation of that name stands in `references`.
 absl::StatusOr<size_t> IndexOf(absl::Span<const Reference> references, const std::string& name) {
-  const absl::StatusOr<tables::Tables> tables = FindGeneration(name);
-  if (!tables.ok()) return tables.status();
+  std::vector<absl::string_view> known;
   for (size_t i = 0; i < references.size(); ++i) {
-    if (references[i].generation() == tables->generation()) return i;
+    if (IsCalled(references[i].tables(), name)) return i;
+    known.push_back(references[i].generation());
   }
-  return absl::NotFoundError(absl::StrCat("there is no ", name, " here"));
+  return absl::NotFoundError(absl::StrCat("no generation is called \"", name, "\"; there is ",
+                                          absl::StrJoin(known, ", ")));
 }
 
 bool Has(const describe::History& history, absl::string_view generation) {

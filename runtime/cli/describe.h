@@ -13,7 +13,7 @@ namespace packsmith::cli {
 
 struct DescribeOptions {
   std::string name;        // as describe::Find takes it; empty: list what there is
-  std::string generation;  // a built-in one, by name or alias; empty: the newest that has it
+  std::string generation;  // by name or alias; empty: the newest that has it
   bool jsonl = false;
   bool color = false;
 };

@@ -100,7 +100,8 @@ What is read:
   --stream=NAME         which of the generation's streams a bare batch is
   --input=FORMAT        what the input is, where that is found out wrongly:
                         @INPUTS@
-  --xml=FILE            decode with this description instead of a built-in one
+  --xml=FILE            decode with this description instead of a built-in one; for --describe and
+                        --list it may be given several times, the oldest generation first
 
 What there is to decode:
   --describe=NAME       a packet, structure, register or enumeration, bit by bit, and what changed
@@ -122,7 +123,8 @@ Exit code: 0 all was decoded; 1 the input could not be read or decoded whole; 2 
 struct Arguments {
   std::vector<std::string> files;
   std::string generation, engine, address, stream, input_format, format = "text", follow = "all";
-  std::string xml, output, color = "auto", kernels, disassembler;
+  std::vector<std::string> xml;
+  std::string output, color = "auto", kernels, disassembler;
   std::string filter, fail_on;  // lists
   uint64_t draw = 0;
   std::optional<std::string> describe;
@@ -166,7 +168,7 @@ Described ReadXml(const std::string& path) {
 }
 
 Described Describe(const Arguments& arguments, const Dump& first) {
-  if (!arguments.xml.empty()) return ReadXml(arguments.xml);
+  if (!arguments.xml.empty()) return ReadXml(arguments.xml[0]);
   Described described;
   const std::string& name =
       !arguments.generation.empty() ? arguments.generation : first.device.generation;
@@ -480,21 +482,23 @@ int RunDescribe(const Arguments& arguments) {
     Complain("--describe of what? --list --gen=gfx9, say, shows all names");
     return kWrongUsage;
   }
-  Described described;
   absl::Span<const tables::Tables> generations = BuiltInGenerations();
-  if (!arguments.xml.empty()) {
-    described = ReadXml(arguments.xml);
-    if (!described.tables.ok()) {
-      Complain(described.tables.status().message());
+  std::vector<Described> described;
+  std::vector<tables::Tables> own;
+  for (const std::string& path : arguments.xml) {
+    described.push_back(ReadXml(path));
+    if (!described.back().tables.ok()) {
+      Complain(described.back().tables.status().message());
       return kNotDecoded;
     }
-    generations = absl::MakeConstSpan(&*described.tables, 1);
+    own.push_back(*described.back().tables);
+    generations = own;
   }
   cli::DescribeOptions options;
   options.name = arguments.describe.value_or("");
   options.jsonl = arguments.format == "jsonl";
   options.color = cli::UseColor(arguments.color, arguments.output);
-  if (arguments.xml.empty()) options.generation = arguments.generation;
+  options.generation = arguments.generation;
   decode::StringOutput text;
   absl::Status status = cli::Describe(generations, options, text);
   if (!status.ok()) {
@@ -543,7 +547,7 @@ int Unpack(int argc, char** argv) {
   app.add_option("--fail-on", arguments.fail_on);
   app.add_option("--kernels", arguments.kernels);
   app.add_option("--disassembler", arguments.disassembler);
-  app.add_option("--xml", arguments.xml);
+  app.add_option("--xml", arguments.xml)->allow_extra_args(false);
   app.add_option("--describe", arguments.describe);
   app.add_flag("--list", arguments.list);
   app.add_option("-o,--output", arguments.output);
@@ -562,6 +566,10 @@ int Unpack(int argc, char** argv) {
     return kGood;
   }
   if (arguments.list || arguments.describe) return RunDescribe(arguments);
+  if (arguments.xml.size() > 1) {
+    Complain("one --xml is enough to decode with");
+    return kWrongUsage;
+  }
   if (arguments.files.empty()) {
     Complain("which file? unpack --help says more; - is standard input");
     return kWrongUsage;

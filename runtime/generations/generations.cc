@@ -34,13 +34,18 @@ absl::Span<const tables::Tables> BuiltInGenerations() {
   return *kAll;
 }
 
+bool IsCalled(const tables::Tables& tables, absl::string_view name) {
+  if (absl::EqualsIgnoreCase(tables.generation(), name)) return true;
+  for (const absl::string_view alias : absl::StrSplit(tables.aliases(), ' ', absl::SkipEmpty())) {
+    if (absl::EqualsIgnoreCase(alias, name)) return true;
+  }
+  return false;
+}
+
 absl::StatusOr<tables::Tables> FindGeneration(absl::string_view name) {
   std::string known;
   for (const tables::Tables& tables : BuiltInGenerations()) {
-    if (absl::EqualsIgnoreCase(tables.generation(), name)) return tables;
-    for (const absl::string_view alias : absl::StrSplit(tables.aliases(), ' ', absl::SkipEmpty())) {
-      if (absl::EqualsIgnoreCase(alias, name)) return tables;
-    }
+    if (IsCalled(tables, name)) return tables;
     absl::StrAppend(&known, known.empty() ? "" : ", ", tables.generation(), " (also ",
                     tables.aliases(), ")");
   }

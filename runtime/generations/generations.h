@@ -14,6 +14,9 @@ namespace packsmith {
 // All of them, the oldest first.
 absl::Span<const tables::Tables> BuiltInGenerations();
 
+// Whether `name` is its name or one of its aliases, in either case.
+bool IsCalled(const tables::Tables& tables, absl::string_view name);
+
 // By name or alias ("gfx9", "9", "skl"), in either case. NotFound lists what there is.
 absl::StatusOr<tables::Tables> FindGeneration(absl::string_view name);
 

@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import unittest
 
 UNPACK = os.path.abspath(sys.argv.pop(1))
@@ -43,6 +44,24 @@ class DescribeTest(unittest.TestCase):
         self.assertIn(b"Index buffer present", done.stdout)
         self.assertEqual(run("--describe=3DSTATE_VS", MINI).returncode, 2)
         self.assertEqual(run("--describe=Draw", "--xml=nothing.xml").returncode, 1)
+
+    def test_several_descriptions_of_ones_own_have_a_history(self):
+        with tempfile.TemporaryDirectory() as folder:
+            files = [os.path.join(folder, name) for name in ("one.xml", "two.xml")]
+            for file, text in zip(files, (
+                    '<packsmith family="f" generation="one"><stream name="s"/><struct name="A" '
+                    'dwords="1"><field name="X" dword="0" bits="3:0" type="uint"/></struct>'
+                    '</packsmith>',
+                    '<packsmith generation="two" extends="one.xml"><struct name="A" dwords="1">'
+                    '<field name="X" dword="0" bits="4:1" type="uint"/></struct></packsmith>')):
+                with open(file, "w", encoding="utf-8") as out:
+                    out.write(text)
+            own = [f"--xml={file}" for file in files]
+            self.assertIn(b"~ X: from dword 0, bits 3:0 to dword 0, bits 4:1",
+                          run("--describe=A", *own).stdout)
+            self.assertIn(b"3:0", run("--describe=A", "--gen=one", *own).stdout)
+            self.assertEqual(run("--describe=A", "--gen=gfx9", *own).returncode, 2)
+            self.assertEqual(run(*own, "dump").returncode, 2)
 
     def test_json_lines_say_what_the_text_says(self):
         done = run("--describe=3DSTATE_VS", "--gen=gfx9", "--format=jsonl")

@@ -28,8 +28,11 @@
     const section = sectionOf(id);
     show(section || sectionOf(remembered()) || sections[0]);
     if (!section) return;
-    document.getElementById(id).scrollIntoView();
+    // The id of a field begins with that of its section and "-"; a generation's page begins at its
+    // top, with the name of what it is about.
     const generation = id.includes("-") ? section.id : id;
+    if (generation === id) window.scrollTo(0, 0);
+    else document.getElementById(id).scrollIntoView();
     try {
       localStorage.setItem(key, generation);
     } catch {

@@ -28,7 +28,10 @@
     const words = query.split(" ");
     const found = [];
     const add = (score, page, note) => {
-      found.push({score, page, note, name: page[0]});
+      // A field's row has such an id, made by reference.py. A page that lacks it shows itself.
+      const place = note && "#" + page[6] + "-" +
+          (note.replace(/[^A-Za-z0-9]+/g, "_").replace(/^_+|_+$/g, "") || "_");
+      found.push({score, page, note, name: page[0], href: root + page[2] + place});
     };
     const dword = /^0x[0-9a-f]{8}$/.test(query) ? parseInt(query, 16) : null;
     for (const page of index.pages) {
@@ -37,7 +40,7 @@
         const also = rank(other, query, words);
         if (also >= 0 && (score < 0 || also < score)) score = also;
       }
-      if (dword !== null && page[5] && (dword & page[5][1]) >>> 0 === page[5][0]) score = 0;
+      if (dword !== null && page[5].length && (dword & page[5][1]) >>> 0 === page[5][0]) score = 0;
       if (score >= 0) add(score, page, "");
     }
     const shown = new Set(found.map((one) => one.page));
@@ -81,7 +84,7 @@
       item.id = "result-" + number;
       item.setAttribute("role", "option");
       item.setAttribute("aria-selected", "false");
-      item.dataset.href = root + one.page[2];
+      item.dataset.href = one.href;
       item.append(one.page[0]);
       const note = document.createElement("small");
       note.textContent = (one.note ? "has " + one.note + " · " : "") + one.page[1] + " · " +
