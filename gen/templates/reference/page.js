@@ -40,5 +40,7 @@
     }
   };
   window.addEventListener("hashchange", follow);
+  // Once now, before anything is painted, and once after the browser has scrolled by itself.
+  window.addEventListener("load", () => setTimeout(follow));
   follow();
 })();
