@@ -140,25 +140,25 @@ concept has_variants = requires {
 
 // -- Values to raw bits --------------------------------------------------------------------------
 
-constexpr uint64_t mask(unsigned width) {
+PACKSMITH_INLINE constexpr uint64_t mask(unsigned width) {
   return width >= 64 ? ~uint64_t{0} : (uint64_t{1} << width) - 1;
 }
 // Bits [from, from + width) of v; width at most 32.
-constexpr uint32_t cut(uint64_t v, unsigned from, unsigned width) {
+PACKSMITH_INLINE constexpr uint32_t cut(uint64_t v, unsigned from, unsigned width) {
   return static_cast<uint32_t>(v >> from) & static_cast<uint32_t>(mask(width));
 }
-constexpr uint32_t cut(const address& v, unsigned from, unsigned width) {
+PACKSMITH_INLINE constexpr uint32_t cut(const address& v, unsigned from, unsigned width) {
   return cut(v.gpu, from, width);
 }
 // Two's complement in `width` bits.
-constexpr uint32_t twos(int32_t v, unsigned width) {
+PACKSMITH_INLINE constexpr uint32_t twos(int32_t v, unsigned width) {
   return static_cast<uint32_t>(v) & static_cast<uint32_t>(mask(width));
 }
-constexpr uint64_t twos(int64_t v, unsigned width) {
+PACKSMITH_INLINE constexpr uint64_t twos(int64_t v, unsigned width) {
   return static_cast<uint64_t>(v) & mask(width);
 }
-constexpr uint32_t real(float v) { return __builtin_bit_cast(uint32_t, v); }
-constexpr uint64_t real(double v) { return __builtin_bit_cast(uint64_t, v); }
+PACKSMITH_INLINE constexpr uint32_t real(float v) { return __builtin_bit_cast(uint32_t, v); }
+PACKSMITH_INLINE constexpr uint64_t real(double v) { return __builtin_bit_cast(uint64_t, v); }
 
 // v in units of 2^-fraction, rounded to nearest, halves away from zero. v must be in the field's
 // range.
@@ -255,7 +255,7 @@ constexpr reason wrong_half(float v) {
   return magnitude < 0x7f800000 && magnitude >= 0x477ff000 ? reason::out_of_range : reason::none;
 }
 // top: the first address bit that the field does not hold.
-constexpr bool address_too_wide(uint64_t v, unsigned top) {
+PACKSMITH_INLINE constexpr bool address_too_wide(uint64_t v, unsigned top) {
   if (top < 48) return v >> top != 0;
   return static_cast<uint64_t>(static_cast<int64_t>(v) >> 47) + 1 > 2;
 }
@@ -281,10 +281,10 @@ constexpr reason wrong_code(uint64_t v, unsigned width, const code& c) {
 }
 
 template <class T>
-constexpr uint64_t plain(const T& v) {
+PACKSMITH_INLINE constexpr uint64_t plain(const T& v) {
   return static_cast<uint64_t>(v);
 }
-constexpr uint64_t plain(const address& v) { return v.gpu; }
+PACKSMITH_INLINE constexpr uint64_t plain(const address& v) { return v.gpu; }
 
 // What the description says is done with memory that an address leads to.
 constexpr access no_access = access::none, reads = access::read, writes = access::write,
@@ -317,7 +317,7 @@ struct visitor {
 };
 
 template <class A, class B>
-constexpr bool below(const A& a, const B& b) {
+PACKSMITH_INLINE constexpr bool below(const A& a, const B& b) {
   if constexpr (static_cast<A>(-1) < A{} && !(static_cast<B>(-1) < B{}))
     return a < 0 || static_cast<B>(a) < b;
   else if constexpr (!(static_cast<A>(-1) < A{}) && static_cast<B>(-1) < B{})
@@ -332,13 +332,15 @@ struct bounds {
   uint64_t low, high;
   unsigned width;
 
-  constexpr unsigned bits() const {
+  PACKSMITH_INLINE constexpr unsigned bits() const {
     return high == 0 ? 0 : 64 - static_cast<unsigned>(__builtin_clzll(high));
   }
-  constexpr bool one_sum() const {
+  PACKSMITH_INLINE constexpr bool one_sum() const {
     return bits() < 32 && (low == 0 || (low == 1 && high == mask(bits())));
   }
-  constexpr uint64_t sum() const { return low == 0 ? mask(bits()) - high : ~uint64_t{0}; }
+  PACKSMITH_INLINE constexpr uint64_t sum() const {
+    return low == 0 ? mask(bits()) - high : ~uint64_t{0};
+  }
 };
 
 // Is there anything that does not fit? Values of fields that are equally wide are ORed together and
@@ -766,7 +768,7 @@ struct address_walker : visitor {
 
 // Dwords that this packet takes without its tail.
 template <class T>
-constexpr unsigned words_of(const T& p) {
+PACKSMITH_INLINE constexpr unsigned words_of(const T& p) {
   if constexpr (has_variants<T> && !byte_record<T>)
     return p.dwords_needed();
   else if constexpr (has_variants<T>)
@@ -785,6 +787,12 @@ template <class T>
   return f.found;
 }
 
+// A condition that seldom holds. (gcc 12 takes [[unlikely]] in a long run of inlined code for a
+// remark on what comes after it, too, and moves that out of the way.)
+PACKSMITH_INLINE constexpr bool rarely(bool condition) {
+  return __builtin_expect_with_probability(static_cast<long>(condition), 0, 1.0) != 0;
+}
+
 template <class T>
 PACKSMITH_INLINE constexpr bool misfit(const T& p) {
   tester<has_variants<T> ? scope::limited : scope::every> t;
@@ -799,10 +807,11 @@ PACKSMITH_INLINE constexpr bool misfit(const T& p) {
   return t.anything();
 }
 
-// The error of a packet that has one.
+// The error of a packet that has one. Of a copy, so that the packet itself need not be in memory.
 template <class T>
 PACKSMITH_INLINE constexpr error failure(const T& p) {
-  error e = check(p);
+  const T copy = p;
+  error e = check(copy);
   if (!e) e.why = reason::out_of_range;  // never; tells the compiler so
   return e;
 }
@@ -811,8 +820,7 @@ PACKSMITH_INLINE constexpr error failure(const T& p) {
 template <checks Checks, class T>
 PACKSMITH_INLINE constexpr error test(const T& p) {
   if constexpr (Checks == checks::on) {
-    if (misfit(p)) [[unlikely]]
-      return failure(p);
+    if (rarely(misfit(p))) return failure(p);
   }
   return {};
 }
@@ -821,7 +829,7 @@ template <checks Checks, class T>
 PACKSMITH_INLINE constexpr error test(const span<const T>& items) {
   if constexpr (Checks == checks::on) {
     for (unsigned i = 0; i < items.count; ++i) {
-      if (misfit(items.ptr[i])) [[unlikely]] {
+      if (rarely(misfit(items.ptr[i]))) {
         error e = failure(items.ptr[i]);
         e.item = i;
         return e;
@@ -1013,16 +1021,14 @@ PACKSMITH_INLINE constexpr error pack(const T& p, uint32_t* dw, uint32_t first) 
           // Keeps what was read for `known` from being held in registers until it is packed.
           const T* q = &p;
           asm("" : "+r"(q));
-          if (t.anything() || outside(*q)) [[unlikely]]
-            return pack_doubtful(*q, dw, first);
+          if (rarely(t.anything() || outside(*q))) return pack_doubtful(*q, dw, first);
           write(*q, dw, first);
           return {};
         }
       }
     }
 #endif
-    if (misfit(p)) [[unlikely]]
-      return failure(p);
+    if (rarely(misfit(p))) return failure(p);
   }
   write(p, dw, first);
   return {};

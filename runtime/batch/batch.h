@@ -1,0 +1,488 @@
+// Builds what a command streamer reads: packets in chunks of memory, with every address noted.
+//
+//   #include "runtime/batch/batch.h"
+//   #include "runtime/batch/gfx9.h"
+//
+//   Batch<Gfx9> batch(chunks);  // chunks: where memory comes from, see chunks.h
+//   batch.Emit(gfx9::PIPE_CONTROL{.command_streamer_stall_enable = true},
+//              gfx9::MI_STORE_DATA_IMM{.address = {0x10000, handle}, .immediate_data = 42});
+//   absl::Status status = batch.End();
+//   for (const BufferUse& use : batch.uses().all()) { … }   // what the kernel has to make resident
+//
+// A call that does not do what it was asked to returns false (or null), and leaves the batch as it
+// was: nothing of several packets is there if one of them does not fit. What was wrong first is
+// kept as status(), so that a driver may look at it once, and End() refuses while there is an
+// error.
+//
+// A full chunk is continued in another one by a jump; room for the jump or the end is always kept.
+// Emitting allocates nothing but chunks, apart from the lists' occasional growth.
+//
+// Not thread-safe. The source has to outlive the batch.
+
+#ifndef PACKSMITH_RUNTIME_BATCH_BATCH_H_
+#define PACKSMITH_RUNTIME_BATCH_BATCH_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_format.h"
+#include "absl/types/span.h"
+#include "packsmith/pack.h"
+#include "runtime/batch/batch_core.h"
+#include "runtime/batch/buffer_uses.h"
+#include "runtime/batch/chunks.h"
+
+namespace packsmith::gpu {
+
+// Where a packet's only address stands.
+struct AddressPlace {
+  unsigned dword = 0, bit = 0, width = 0;
+};
+template <class P>
+constexpr AddressPlace AddressPlaceIn() {
+  AddressPlace place;
+  const auto note = [&](const address&, unsigned dword, unsigned bit, unsigned width, access) {
+    place = {dword, bit, width};
+  };
+  bits::addresses(P{}, note);
+  return place;
+}
+
+// The first bit, from the packet's start, of its unsigned member of this name.
+struct MemberFinder : bits::visitor {
+  const char* member;
+  unsigned place = ~0u;
+
+  template <class T>
+  constexpr void uint(const T&, unsigned bit, unsigned, const char* name) {
+    const char* wanted = member;
+    while (*wanted != 0 && *wanted == *name) ++wanted, ++name;
+    if (*wanted == *name) place = bit;
+  }
+};
+template <class P>
+constexpr unsigned MemberPlace(const char* member) {
+  MemberFinder finder{{}, member};
+  P packet;
+  P::ps_layout(packet, finder);
+  return finder.place;
+}
+
+template <class Gen>
+struct BatchCommandsOf {
+  using Start = typename Gen::BatchStart;
+
+  static error PackStart(uint32_t* to, const address& target, bool second_level, bool global) {
+    return Start{
+        .address_space_indicator =
+            global ? Start::ADDRESS_SPACE_INDICATOR_GGTT : Start::ADDRESS_SPACE_INDICATOR_PPGTT,
+        .second_level_batch_buffer = second_level
+                                         ? Start::SECOND_LEVEL_BATCH_BUFFER_SECOND_LEVEL_BATCH
+                                         : Start::SECOND_LEVEL_BATCH_BUFFER_FIRST_LEVEL_BATCH,
+        .batch_buffer_start_address = target,
+    }
+        .template pack<checks::on>(to);
+  }
+  static constexpr auto kEnd = packed(typename Gen::BatchEnd{});
+  static constexpr auto kNoop = packed(typename Gen::Noop{});
+  static_assert(kNoop.length == 1, "padding is done dword by dword");
+  static constexpr AddressPlace kTarget = AddressPlaceIn<Start>();
+  static constexpr BatchCommands kCommands = {
+      .start_dwords = Start::length,
+      .start_address_dword = kTarget.dword,
+      .start_address_bit = kTarget.bit,
+      .start_address_width = kTarget.width,
+      .start = PackStart,
+      .end_dwords = kEnd.length,
+      .end = kEnd.dw,
+      .noop = kNoop.dw[0],
+  };
+};
+
+// How many dwords these packets will take, for those who want to know before.
+template <class... P>
+PACKSMITH_INLINE constexpr size_t DwordsOf(const P&... packets) {
+  return (size_t{0} + ... + bits::words_of(packets));
+}
+
+template <class Gen>
+class Batch : public BatchCore {
+ public:
+  explicit Batch(ChunkSource& source, const BatchOptions& options = {})
+      : BatchCore(source, options, BatchCommandsOf<Gen>::kCommands) {}
+
+  // -- Packets
+  // -------------------------------------------------------------------------------------
+
+  // All of these packets, one behind the other in one chunk, or none.
+  template <checks Checks = default_checks, class... P>
+  PACKSMITH_INLINE bool Emit(const P&... packets) {
+    const size_t dwords = DwordsOf(packets...);
+    uint32_t* const to = cursor_;
+    if (bits::rarely(room() < dwords || !(AllKnown(packets) && ...))) {
+      return EmitNew<Checks>(P(packets)...);
+    }
+    uint32_t* at = to;
+    if (bits::rarely(!(PackAt<Checks>(at, packets) && ...))) return false;
+    cursor_ = to + dwords;
+    return true;
+  }
+
+  // A packet and the items that follow it.
+  template <checks Checks = default_checks, class P>
+  PACKSMITH_INLINE bool EmitItems(const P& packet, span<const typename P::ps_item> items) {
+    const size_t dwords = P::dwords_needed(items.size());
+    uint32_t* const to = Room(dwords);
+    if (bits::rarely(to == nullptr)) return false;
+    if (bits::rarely(!WriteItems<Checks>(to, packet, items))) return false;
+    cursor_ = to + dwords;
+    return true;
+  }
+  template <checks Checks = default_checks, class P, unsigned N>
+  PACKSMITH_INLINE bool EmitItems(const P& packet, const typename P::ps_item (&items)[N]) {
+    return EmitItems<Checks>(packet, span<const typename P::ps_item>(items));
+  }
+
+  // Packets that were packed before: constants, or state that changes seldom. Buffers whose
+  // addresses they hold are for Use().
+  template <unsigned N>
+  PACKSMITH_INLINE bool EmitDwords(const uint32_t (&dwords)[N]) {
+    uint32_t* const to = Room(N);
+    if (bits::rarely(to == nullptr)) return false;
+    std::memcpy(to, dwords, sizeof(dwords));
+    cursor_ = to + N;
+    return true;
+  }
+  bool EmitDwords(absl::Span<const uint32_t> dwords) {
+    if (dwords.empty()) return true;
+    uint32_t* const to = Reserve(dwords.size());
+    if (to != nullptr) std::memcpy(to, dwords.data(), dwords.size() * 4);
+    return to != nullptr;
+  }
+  // Of packed(…). Refuses those whose values did not fit.
+  template <unsigned N>
+  bool EmitDwords(const packed_words<N>& packet) {
+    if (packet.status) return RefuseAs<packed_words<N>>(packet.status);
+    return EmitDwords(absl::MakeConstSpan(packet.dw, packet.length));
+  }
+
+  // Room for so many dwords, at least 1, in one piece. They are part of the batch from now on, and
+  // for the caller to fill. Or null.
+  uint32_t* Reserve(size_t dwords) {
+    uint32_t* const to = Room(dwords);
+    if (to != nullptr) cursor_ = to + dwords;
+    return to;
+  }
+
+  // Packets that must be in one chunk. The group's cursor is the compiler's to keep in a register,
+  // and what it knows to fit is not asked again: the fastest way to emit many packets.
+  //
+  //   {
+  //     Batch<Gfx9>::Group group(batch, 40);
+  //     group.Emit(…);
+  //     group.Emit(…);
+  //   }  // part of the batch from here on
+  //
+  // At most the dwords that it was opened for: it refuses more. While it is open, the batch itself
+  // takes no packets.
+  class Group;
+
+  // -- Other batches
+  // -------------------------------------------------------------------------------
+
+  // A copy of all of `other`'s packets, with the uses of buffers, relocations and labels. Other
+  // chunks, other addresses: the copy's labels are its own. `other` may have ended or not.
+  bool Append(const Batch& other) { return AppendCore(other); }
+
+  // Goes on elsewhere, and does not come back.
+  bool Jump(const address& target) { return EmitStart(target, false); }
+
+  // A second-level batch, whose end comes back here. Hardware has one such level: not from a batch
+  // that is second-level itself.
+  bool Call(const address& target) {
+    if (options().second_level) {
+      return Refuse(absl::FailedPreconditionError(
+          "a second-level batch cannot call another one: the hardware knows one way back"));
+    }
+    return EmitStart(target, true);
+  }
+
+  // Ends the batch with a jump whose target its caller fills in; returns where that stands, for
+  // CallReturning(). So batches can be called that call second-level ones. One caller at a time:
+  // the next one overwrites where it goes.
+  absl::StatusOr<address> EndReturning();
+  // Calls a batch that ended with EndReturning(): stores where to go on, and jumps. The streamer
+  // may have fetched ahead: whoever calls a batch that lies less than the prefetch behind this
+  // place pads or disables that.
+  bool CallReturning(const address& target, const address& return_slot);
+
+  // Stores a label's address, 8 bytes, to memory when the GPU comes here.
+  bool StoreLabel(const address& where, Label label);
+
+ private:
+  template <class G>
+  friend class Arithmetic;
+
+  template <class P>
+  [[gnu::cold, gnu::noinline]] bool RefuseAs(const error& e) {
+    return RefusePacket(e, __PRETTY_FUNCTION__);
+  }
+
+  bool EmitStart(const address& target, bool second_level) {
+    using Commands = BatchCommandsOf<Gen>;
+    uint32_t* const to = Room(Commands::Start::length);
+    if (to == nullptr) return false;
+    const error e = Commands::PackStart(to, target, second_level, options().global);
+    if (e) return RefuseAs<typename Commands::Start>(e);
+    constexpr AddressPlace kTarget = Commands::kTarget;
+    if (target.buffer != 0 && !Record(to + kTarget.dword, kTarget.bit, kTarget.width, target.gpu,
+                                      target.buffer, kReads)) {
+      DropFrom(to);
+      return false;
+    }
+    cursor_ = to + Commands::Start::length;
+    return true;
+  }
+
+  // Whether all buffers of a packet's addresses are known. Asked before the packet is packed: what
+  // is written to memory might be the packet, for all that the compiler knows.
+  struct Knower {
+    const BufferUses& uses;
+    bool all = true;
+
+    PACKSMITH_INLINE void operator()(const address& a, unsigned, unsigned, unsigned, access how) {
+      all &= a.buffer == 0 || uses.Known(a.buffer, UseOf(how));
+    }
+  };
+  template <class P>
+  PACKSMITH_INLINE bool AllKnown(const P& packet) const {
+    Knower knower{uses()};
+    bits::addresses(packet, knower);
+    return knower.all;
+  }
+  // Notes those that are not.
+  template <class P>
+  bool Note(const uint32_t* to, const P& packet) {
+    bool good = true;
+    const auto note = [&](const address& a, unsigned dword, unsigned bit, unsigned width,
+                          access how) {
+      const UseFlags flags = UseOf(how);
+      if (a.buffer != 0 && !uses().Known(a.buffer, flags)) {
+        good &= Record(to + dword, bit, width, a.gpu, a.buffer, flags);
+      }
+    };
+    bits::addresses(packet, note);
+    return good;
+  }
+
+  // All that Emit() may have to do. It is given copies: were the packets themselves handed to a
+  // function, the compiler would have to keep them in memory, and would not know their values.
+  template <checks Checks, class... P>
+  [[gnu::cold, gnu::noinline]] bool EmitNew(const P&... packets) {
+    const size_t dwords = DwordsOf(packets...);
+    uint32_t* const to = Room(dwords);
+    if (to == nullptr || !WriteNew<Checks>(to, packets...)) return false;
+    cursor_ = to + dwords;
+    return true;
+  }
+  // Packs and notes addresses; the batch ends where it did.
+  template <checks Checks, class... P>
+  bool WriteNew(uint32_t* to, const P&... packets) {
+    uint32_t* at = to;
+    if (!(PackAt<Checks>(at, packets) && ...)) return false;
+    at = to;
+    bool good = true;
+    ((good &= Note(at, packets), at += bits::words_of(packets)), ...);
+    if (!good) DropFrom(to);
+    return good;
+  }
+  template <checks Checks, class P>
+  PACKSMITH_INLINE bool PackAt(uint32_t*& at, const P& packet) {
+    if (const error e = packet.template pack<Checks>(at); bits::rarely(static_cast<bool>(e)))
+      return RefuseAs<P>(e);
+    at += bits::words_of(packet);
+    return true;
+  }
+  template <checks Checks, class P>
+  PACKSMITH_INLINE bool WriteItems(uint32_t* to, const P& packet,
+                                   span<const typename P::ps_item> items) {
+    if (const error e = packet.template pack<Checks>(to, items); bits::rarely(static_cast<bool>(e)))
+      return RefuseAs<P>(e);
+    bool known = AllKnown(packet);
+    for (unsigned i = 0; i < items.size(); ++i) known &= AllKnown(items[i]);
+    return bits::rarely(!known) ? NoteItems(to, packet, items) : true;
+  }
+  template <class P>
+  [[gnu::cold, gnu::noinline]] bool NoteItems(uint32_t* to, const P& packet,
+                                              span<const typename P::ps_item> items) {
+    bool good = Note(to, packet);
+    for (unsigned i = 0; i < items.size(); ++i) good &= Note(to + P::dwords_needed(i), items[i]);
+    if (!good) DropFrom(to);
+    return good;
+  }
+};
+
+template <class Gen>
+class Batch<Gen>::Group {
+ public:
+  // ok() is false if there is no room; nothing can be emitted then.
+  Group(Batch& batch, size_t dwords) : batch_(batch), cursor_(batch.OpenGroup(dwords)) {
+    opened_ = cursor_ != nullptr;
+    limit_ = opened_ ? cursor_ + dwords : nullptr;
+  }
+  PACKSMITH_INLINE ~Group() { Close(); }
+  Group(const Group&) = delete;
+  Group& operator=(const Group&) = delete;
+
+  bool ok() const { return opened_; }
+  size_t room() const { return static_cast<size_t>(limit_ - cursor_); }
+
+  // As the batch's.
+  template <checks Checks = default_checks, class... P>
+  PACKSMITH_INLINE bool Emit(const P&... packets) {
+    const size_t dwords = DwordsOf(packets...);
+    uint32_t* const to = cursor_;
+    if (bits::rarely(room() < dwords)) {
+      cursor_ = Full(batch_, to, limit_, dwords);
+      return false;
+    }
+    if (bits::rarely(!(batch_.AllKnown(packets) && ...))) {
+      cursor_ = EmitNew<Checks>(batch_, to, P(packets)...);
+      return cursor_ != to;
+    }
+    uint32_t* at = to;
+    if (bits::rarely(!(batch_.template PackAt<Checks>(at, packets) && ...))) {
+      cursor_ = Stay(to);
+      return false;
+    }
+    cursor_ = to + dwords;
+    return true;
+  }
+  template <checks Checks = default_checks, class P>
+  PACKSMITH_INLINE bool EmitItems(const P& packet, span<const typename P::ps_item> items) {
+    const size_t dwords = P::dwords_needed(items.size());
+    uint32_t* const to = cursor_;
+    if (bits::rarely(room() < dwords)) {
+      cursor_ = Full(batch_, to, limit_, dwords);
+      return false;
+    }
+    if (bits::rarely(!batch_.template WriteItems<Checks>(to, packet, items))) {
+      cursor_ = Stay(to);
+      return false;
+    }
+    cursor_ = to + dwords;
+    return true;
+  }
+  template <checks Checks = default_checks, class P, unsigned N>
+  PACKSMITH_INLINE bool EmitItems(const P& packet, const typename P::ps_item (&items)[N]) {
+    return EmitItems<Checks>(packet, span<const typename P::ps_item>(items));
+  }
+  template <unsigned N>
+  PACKSMITH_INLINE bool EmitDwords(const uint32_t (&dwords)[N]) {
+    if (bits::rarely(room() < N)) {
+      cursor_ = Full(batch_, cursor_, limit_, N);
+      return false;
+    }
+    std::memcpy(cursor_, dwords, sizeof(dwords));
+    cursor_ += N;
+    return true;
+  }
+  bool EmitDwords(absl::Span<const uint32_t> dwords) {
+    if (room() < dwords.size()) {
+      Full(batch_, cursor_, limit_, dwords.size());
+      return false;
+    }
+    if (!dwords.empty()) std::memcpy(cursor_, dwords.data(), dwords.size() * 4);
+    cursor_ += dwords.size();
+    return true;
+  }
+  // The label's place is the next packet's, for sure.
+  bool Bind(Label label) { return opened_ && batch_.BindAt(label, cursor_); }
+
+  // The packets become part of the batch. Called by the destructor.
+  PACKSMITH_INLINE void Close() {
+    if (opened_) batch_.CloseGroup(cursor_);
+    opened_ = false;
+    cursor_ = limit_ = nullptr;
+  }
+
+ private:
+  // Not members: the compiler would have to keep the group in memory. All of them return the new
+  // cursor, even where it has not moved: were it known what is the matter behind a failure, gcc
+  // would make a second copy of all that follows for that case, and use it for the good case, too.
+  template <checks Checks, class... P>
+  [[gnu::cold, gnu::noinline]] static uint32_t* EmitNew(Batch& batch, uint32_t* to,
+                                                        const P&... packets) {
+    return batch.template WriteNew<Checks>(to, packets...) ? to + DwordsOf(packets...) : to;
+  }
+  [[gnu::cold, gnu::noinline]] static uint32_t* Full(Batch& batch, uint32_t* to,
+                                                     const uint32_t* limit, size_t dwords) {
+    batch.Refuse(absl::ResourceExhaustedError(
+        absl::StrFormat("a group has room for %d dwords more, but %d are needed: open it for more",
+                        limit - to, dwords)));
+    return to;
+  }
+  PACKSMITH_INLINE static uint32_t* Stay(uint32_t* to) {
+    asm("" : "+r"(to));
+    return to;
+  }
+
+  Batch& batch_;
+  uint32_t* cursor_;
+  uint32_t* limit_;
+  bool opened_;
+};
+
+template <class Gen>
+bool Batch<Gen>::StoreLabel(const address& where, Label label) {
+  using Store = typename Gen::StoreData;
+  if (options().relocations) {
+    return Refuse(absl::FailedPreconditionError(
+        "a label's address cannot be stored where the kernel moves buffers: it would not know"));
+  }
+  const address upper(where.gpu + 4, where.buffer, where.use);
+  uint32_t* const to = Room(2 * Store::length);
+  if (to == nullptr ||
+      !WriteNew<checks::on>(to, Store{.address = where}, Store{.address = upper})) {
+    return false;
+  }
+  constexpr unsigned kData = MemberPlace<Store>("immediate_data");
+  Patch(to + kData / 32, kData % 32, 32, 0, label);
+  Patch(to + Store::length + kData / 32, kData % 32, 32, 32, label);
+  cursor_ = to + 2 * Store::length;
+  return true;
+}
+
+template <class Gen>
+absl::StatusOr<address> Batch<Gen>::EndReturning() {
+  using Commands = BatchCommandsOf<Gen>;
+  constexpr AddressPlace kTarget = Commands::kTarget;
+  static_assert(kTarget.dword + 2 <= Commands::Start::length, "the slot takes 8 bytes");
+  if (!EmitStart(address(), false)) return status();
+  const address slot = PlaceOf(cursor_ - Commands::Start::length + kTarget.dword, access::write);
+  if (absl::Status ended = End(); !ended.ok()) {
+    Retract(Commands::Start::length);
+    return ended;
+  }
+  return slot;
+}
+
+template <class Gen>
+bool Batch<Gen>::CallReturning(const address& target, const address& return_slot) {
+  using Commands = BatchCommandsOf<Gen>;
+  // The target is looked at first, and the room taken at once, so that nothing fails half-way.
+  uint32_t jump[Commands::Start::length];
+  if (const error e = Commands::PackStart(jump, target, false, options().global)) {
+    return RefuseAs<typename Commands::Start>(e);
+  }
+  if (Room(2 * Gen::StoreData::length + Commands::Start::length) == nullptr) return false;
+  const Label back = NewLabel();
+  return StoreLabel(return_slot, back) && Jump(target) && Bind(back);
+}
+
+}  // namespace packsmith::gpu
+
+#endif  // PACKSMITH_RUNTIME_BATCH_BATCH_H_

@@ -1,0 +1,445 @@
+#include "runtime/batch/batch_core.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/string_view.h"
+#include "packsmith/names.h"
+
+namespace packsmith::gpu {
+namespace {
+
+uint64_t MaskOf(unsigned width) { return width >= 64 ? ~uint64_t{0} : (uint64_t{1} << width) - 1; }
+
+bool IsPowerOfTwo(uint64_t v) { return v != 0 && (v & (v - 1)) == 0; }
+
+// "packsmith::gfx9::PIPE_CONTROL" of "bool … [with P = packsmith::gfx9::PIPE_CONTROL]".
+absl::string_view TypeNameIn(absl::string_view function) {
+  const size_t at = function.rfind("P = ");
+  if (at == absl::string_view::npos) return function;
+  const absl::string_view rest = function.substr(at + 4);
+  return rest.substr(0, rest.find_first_of(";]"));
+}
+
+}  // namespace
+
+BatchCore::BatchCore(ChunkSource& source, const BatchOptions& options,
+                     const BatchCommands& commands)
+    : source_(source), options_(options), commands_(commands) {
+  if (!IsPowerOfTwo(options.end_alignment) || options.end_alignment < 8 ||
+      options.end_alignment > 4096) {
+    Refuse(absl::InvalidArgumentError(absl::StrFormat(
+        "end_alignment is %d; it has to be a power of two from 8 to 4096", options.end_alignment)));
+  }
+}
+
+absl::Status BatchCore::TakeStatus() { return std::exchange(status_, absl::OkStatus()); }
+
+bool BatchCore::Refuse(absl::Status status) {
+  if (status_.ok()) status_ = std::move(status);
+  return false;
+}
+
+bool BatchCore::RefusePacket(const error& e, const char* function) {
+  return Refuse(absl::InvalidArgumentError(absl::StrFormat(
+      "%s behind %d dwords of the batch: %s (item %d): %s", TypeNameIn(function), dwords(),
+      e.field == nullptr ? "a value" : e.field, e.item, packsmith::text(e.why))));
+}
+
+size_t BatchCore::dwords() const {
+  size_t sum = 0;
+  for (const BatchPart& part : parts_) sum += part.dwords;
+  if (state_ != State::kEnded && !parts_.empty()) {
+    sum += static_cast<size_t>(cursor_ - begin()) - parts_.back().dwords;
+  }
+  return sum;
+}
+
+// -- Chunks
+// ----------------------------------------------------------------------------------------
+
+size_t BatchCore::Reserve() const {
+  // A jump out of a second-level batch has an end behind it, see MakeRoom().
+  const size_t jump = commands_.start_dwords + (options_.second_level ? commands_.end_dwords : 0);
+  const size_t end = commands_.end_dwords + options_.end_alignment / 4 - 1;
+  return std::max(jump, end) + (kept_open_ ? 0 : options_.kept_dwords);
+}
+
+bool BatchCore::MakeRoom(size_t dwords) {
+  if (state_ == State::kEnded) {
+    return Refuse(absl::FailedPreconditionError("the batch has ended; Reset() begins another one"));
+  }
+  if (state_ == State::kGroup) {
+    return Refuse(
+        absl::FailedPreconditionError("a group is open: packets go to it until it is closed"));
+  }
+  const size_t needed = dwords + Reserve();
+  absl::StatusOr<Chunk> chunk = source_.NewChunk(needed);
+  if (!chunk.ok()) {
+    return Refuse(absl::Status(
+        chunk.status().code(),
+        absl::StrFormat("no chunk for %d dwords more, behind %d dwords of the batch: %s", dwords,
+                        this->dwords(), chunk.status().message())));
+  }
+  if (chunk->words.size() < needed || chunk->words.size() > kUnbound || chunk->gpu % 8 != 0 ||
+      chunk->buffer == 0 || chunk->buffer >= kFirstLabel) {
+    return Refuse(absl::InternalError(absl::StrFormat(
+        "the source gave a chunk of %d dwords at %#x with handle %d, but %d dwords were asked for, "
+        "at a multiple of 8, with a handle from 1 to %d",
+        chunk->words.size(), chunk->gpu, chunk->buffer, needed, kFirstLabel - 1)));
+  }
+  if (!parts_.empty()) {
+    uint32_t jump[8];
+    const error e = commands_.start(jump, address(chunk->gpu, chunk->buffer), options_.second_level,
+                                    options_.global);
+    if (e) return RefusePacket(e, "P = the jump to the next chunk]");
+    BatchPart& last = parts_.back();
+    std::memcpy(cursor_, jump, commands_.start_dwords * 4);
+    last.dwords = static_cast<uint32_t>(cursor_ - begin());
+    last.total = last.dwords + commands_.start_dwords;
+    if (options_.second_level) {
+      // A start with the second-level bit replaces the second-level address, and nobody comes back
+      // here. Whoever takes it for a call comes back to an end, and so returns to the caller, too.
+      std::memcpy(cursor_ + commands_.start_dwords, commands_.end, commands_.end_dwords * 4);
+      last.total += commands_.end_dwords;
+    }
+  }
+  parts_.push_back({*chunk, 0, 0});
+  cursor_ = chunk->words.data();
+  limit_ = cursor_ + (chunk->words.size() - Reserve());
+  fence_ = cursor_;
+  return true;
+}
+
+void BatchCore::OpenKept() {
+  if (kept_open_) return;
+  kept_open_ = true;
+  if (state_ == State::kOpen && !parts_.empty()) limit_ += options_.kept_dwords;
+}
+
+bool BatchCore::AlignTo(uint32_t bytes) {
+  if (!IsPowerOfTwo(bytes) || bytes < 4 || bytes > 4096) {
+    return Refuse(absl::InvalidArgumentError(absl::StrFormat(
+        "a packet cannot be aligned to %d bytes, only to powers of two from 4 to 4096", bytes)));
+  }
+  const auto missing = [&] {
+    const uint64_t gpu = PlaceOf(cursor_, access::none).gpu;
+    return static_cast<size_t>((bytes - gpu % bytes) % bytes / 4);
+  };
+  if (parts_.empty() && !MakeRoom(0)) return false;
+  if (missing() > room() && !MakeRoom(bytes / 4)) return false;
+  const size_t count = missing();
+  std::fill_n(cursor_, count, commands_.noop);
+  cursor_ += count;
+  return true;
+}
+
+void BatchCore::RefuseGroup() {
+  // Unless there was no room, which has been said.
+  Refuse(absl::FailedPreconditionError("a group has dwords, and does not open within another one"));
+}
+
+bool BatchCore::Retract(size_t dwords) {
+  if (state_ != State::kOpen || fence_ == nullptr ||
+      static_cast<size_t>(cursor_ - fence_) < dwords) {
+    return false;
+  }
+  cursor_ -= dwords;
+  return true;
+}
+
+void BatchCore::Reset() {
+  status_ = absl::OkStatus();
+  state_ = State::kOpen;
+  kept_open_ = false;
+  cursor_ = limit_ = group_limit_ = nullptr;
+  fence_ = nullptr;
+  parts_.clear();
+  uses_.Clear();
+  packet_uses_ = 0;
+  labels_.clear();
+  label_uses_.clear();
+  relocations_.clear();
+  packet_relocations_ = 0;
+}
+
+// -- Addresses
+// -------------------------------------------------------------------------------------
+
+BatchCore::Place BatchCore::PlaceAt(const uint32_t* dword) const {
+  return {static_cast<uint32_t>(parts_.size() - 1), static_cast<uint32_t>(dword - begin())};
+}
+
+address BatchCore::PlaceOf(const uint32_t* dword, access use) const {
+  const Chunk& chunk = parts_.back().chunk;
+  return address(chunk.gpu + static_cast<uint64_t>(dword - begin()) * 4, chunk.buffer, use);
+}
+
+void BatchCore::AddRelocation(const Place& place, unsigned bit, unsigned width, UseFlags flags,
+                              uint32_t buffer, uint64_t gpu) {
+  relocations_.push_back({place.part, place.dword, static_cast<uint8_t>(bit),
+                          static_cast<uint8_t>(width), flags, buffer, gpu});
+}
+
+bool BatchCore::Record(const uint32_t* dword, unsigned bit, unsigned width, uint64_t gpu,
+                       uint32_t buffer, UseFlags flags) {
+  if (buffer >= kFirstLabel) {
+    const uint32_t label = buffer - kFirstLabel;
+    if (label >= labels_.size()) {
+      return Refuse(absl::InvalidArgumentError("a packet refers to a label of another batch"));
+    }
+    label_uses_.push_back({PlaceAt(dword), static_cast<uint8_t>(bit), static_cast<uint8_t>(width),
+                           static_cast<uint8_t>(bit), true, flags, label, gpu});
+    return true;
+  }
+  if (options_.relocations) {
+    AddRelocation(PlaceAt(dword), bit, width, flags, buffer, gpu);
+  }
+  AddUse(buffer, flags);
+  return true;
+}
+
+void BatchCore::DropFrom(const uint32_t* end) {
+  const Place from = PlaceAt(end);
+  const auto beyond = [&](const Place& place) {
+    return place.part == from.part && place.dword >= from.dword;
+  };
+  while (!label_uses_.empty() && beyond(label_uses_.back().place)) label_uses_.pop_back();
+  while (!relocations_.empty() && beyond({relocations_.back().part, relocations_.back().dword})) {
+    relocations_.pop_back();
+  }
+}
+
+void BatchCore::Patch(const uint32_t* dword, unsigned bit, unsigned width, unsigned from,
+                      Label label) {
+  label_uses_.push_back({PlaceAt(dword), static_cast<uint8_t>(bit), static_cast<uint8_t>(width),
+                         static_cast<uint8_t>(from), false, kReads, label.index_, 0});
+}
+
+uint32_t BatchCore::Delta(const Relocation& relocation, uint64_t base) const {
+  return parts_[relocation.part].chunk.words[relocation.dword] - static_cast<uint32_t>(base);
+}
+
+// -- Labels
+// ----------------------------------------------------------------------------------------
+
+Label BatchCore::NewLabel() {
+  if (labels_.size() >= kUnbound - kFirstLabel) {
+    Refuse(absl::ResourceExhaustedError(
+        absl::StrFormat("a batch has at most %d labels", kUnbound - kFirstLabel)));
+    return Label();
+  }
+  labels_.push_back({});
+  return Label(static_cast<uint32_t>(labels_.size() - 1));
+}
+
+bool BatchCore::Bind(Label label) {
+  if (state_ != State::kOpen || parts_.empty()) {
+    if (!MakeRoom(0)) return false;
+  }
+  return BindAt(label, cursor_);
+}
+
+bool BatchCore::BindAt(Label label, const uint32_t* dword) {
+  if (label.index_ >= labels_.size()) {
+    return Refuse(absl::InvalidArgumentError("the label to be bound is none of this batch"));
+  }
+  if (labels_[label.index_].part != kUnbound) {
+    return Refuse(absl::FailedPreconditionError(absl::StrFormat(
+        "label %d is bound already; a place has a label of its own", label.index_)));
+  }
+  labels_[label.index_] = PlaceAt(dword);
+  fence_ = dword;
+  return true;
+}
+
+Label BatchCore::Here() {
+  const Label label = NewLabel();
+  Bind(label);
+  return label;
+}
+
+address BatchCore::At(Label label, uint64_t bytes) const {
+  // The handle of no label at all is refused when a packet comes with it.
+  const uint32_t index = std::min(label.index_, kUnbound - kFirstLabel);
+  return address(bytes, kFirstLabel + index);
+}
+
+absl::StatusOr<uint64_t> BatchCore::Resolve(const LabelUse& use) const {
+  const Place& place = labels_[use.label];
+  const uint64_t user =
+      parts_[use.place.part].chunk.gpu + static_cast<uint64_t>(use.place.dword) * 4;
+  if (place.part == kUnbound) {
+    return absl::FailedPreconditionError(absl::StrFormat(
+        "the packet at %#x refers to label %d, which was never bound", user, use.label));
+  }
+  const uint64_t gpu =
+      parts_[place.part].chunk.gpu + static_cast<uint64_t>(place.dword) * 4 + use.bytes;
+  if (use.is_address && (gpu & MaskOf(use.bit)) != 0) {
+    return absl::FailedPreconditionError(absl::StrFormat(
+        "the packet at %#x refers to label %d at %#x, but holds multiples of %d only: align the "
+        "label's place",
+        user, use.label, gpu, uint64_t{1} << use.bit));
+  }
+  return gpu;
+}
+
+void BatchCore::Fill(const LabelUse& use, uint64_t gpu) {
+  uint32_t* dword = parts_[use.place.part].chunk.words.data() + use.place.dword;
+  uint64_t value = gpu >> use.from & MaskOf(use.width);
+  unsigned bit = use.bit;
+  for (unsigned left = use.width; left != 0; ++dword) {
+    const unsigned width = std::min(left, 32 - bit);
+    const uint32_t mask = static_cast<uint32_t>(MaskOf(width) << bit);
+    *dword = (*dword & ~mask) | static_cast<uint32_t>(value << bit & mask);
+    value >>= width;
+    left -= width;
+    bit = 0;
+  }
+}
+
+// -- Ending
+// ----------------------------------------------------------------------------------------
+
+absl::Status BatchCore::End() {
+  if (state_ == State::kEnded) {
+    return absl::FailedPreconditionError("the batch has ended already");
+  }
+  if (!status_.ok()) return status_;
+  if ((state_ == State::kGroup || parts_.empty()) && !MakeRoom(0)) return status_;
+
+  std::vector<uint64_t> values;
+  values.reserve(label_uses_.size());
+  for (const LabelUse& use : label_uses_) {
+    const absl::StatusOr<uint64_t> gpu = Resolve(use);
+    if (!gpu.ok()) {
+      Refuse(gpu.status());
+      return status_;
+    }
+    values.push_back(*gpu);
+  }
+
+  // From here on nothing fails.
+  packet_uses_ = uses_.size();
+  packet_relocations_ = relocations_.size();
+  for (const BatchPart& part : parts_) uses_.Add(part.chunk.buffer, kReads);
+  for (size_t i = 0; i < label_uses_.size(); ++i) {
+    const LabelUse& use = label_uses_[i];
+    Fill(use, values[i]);
+    const uint32_t buffer = parts_[labels_[use.label].part].chunk.buffer;
+    uses_.Add(buffer, use.flags);
+    if (options_.relocations && use.is_address) {
+      AddRelocation(use.place, use.bit, use.width, use.flags, buffer, values[i]);
+    }
+  }
+  BatchPart& last = parts_.back();
+  last.dwords = static_cast<uint32_t>(cursor_ - begin());
+  if (options_.relocations) {
+    for (uint32_t i = 0; i + 1 < parts_.size(); ++i) {
+      AddRelocation({i, parts_[i].dwords + commands_.start_address_dword},
+                    commands_.start_address_bit, commands_.start_address_width, kReads,
+                    parts_[i + 1].chunk.buffer, parts_[i + 1].chunk.gpu);
+    }
+  }
+  std::memcpy(cursor_, commands_.end, commands_.end_dwords * 4);
+  uint32_t* at = cursor_ + commands_.end_dwords;
+  while ((last.chunk.gpu + static_cast<uint64_t>(at - begin()) * 4) % options_.end_alignment != 0) {
+    *at++ = commands_.noop;
+  }
+  last.total = static_cast<uint32_t>(at - begin());
+  if (options_.noop) {
+    std::memcpy(parts_.front().chunk.words.data(), commands_.end, commands_.end_dwords * 4);
+  }
+  state_ = State::kEnded;
+  limit_ = cursor_;
+  return absl::OkStatus();
+}
+
+// -- Copies
+// ----------------------------------------------------------------------------------------
+
+bool BatchCore::AppendCore(const BatchCore& other) {
+  if (&other == this) {
+    return Refuse(absl::InvalidArgumentError("a batch cannot be appended to itself"));
+  }
+  if (!other.status_.ok()) {
+    return Refuse(absl::FailedPreconditionError(
+        absl::StrCat("the batch to be appended has an error: ", other.status_.message())));
+  }
+  if (options_.relocations && !other.options_.relocations) {
+    return Refuse(absl::FailedPreconditionError(
+        "the batch to be appended has not noted where its addresses stand: give it "
+        "BatchOptions::relocations, too"));
+  }
+  if (other.options_.noop && other.state_ == State::kEnded) {
+    return Refuse(absl::FailedPreconditionError(
+        "the batch to be appended begins with an end, since it is to do nothing"));
+  }
+  if (other.state_ == State::kGroup) {
+    return Refuse(
+        absl::FailedPreconditionError("the batch to be appended has an open group: close it"));
+  }
+  for (const LabelUse& use : other.label_uses_) {
+    if (other.labels_[use.label].part == kUnbound) {
+      return Refuse(absl::FailedPreconditionError(absl::StrFormat(
+          "the batch to be appended refers to its label %d, which was never bound", use.label)));
+    }
+  }
+  if (labels_.size() + other.labels_.size() > kUnbound - kFirstLabel) {
+    return Refuse(absl::ResourceExhaustedError("the two batches have too many labels"));
+  }
+  if (state_ != State::kOpen) return MakeRoom(0);  // says why not
+
+  uint32_t* const cursor = cursor_;
+  uint32_t* const limit = limit_;
+  const uint32_t* const fence = fence_;
+  const size_t parts = parts_.size();
+
+  // Where each of the other's parts begins here.
+  std::vector<Place> starts;
+  for (size_t i = 0; i < other.parts_.size(); ++i) {
+    const BatchPart& part = other.parts_[i];
+    const bool open = i + 1 == other.parts_.size() && other.state_ != State::kEnded;
+    const size_t count =
+        open ? static_cast<size_t>(other.cursor_ - other.begin()) : size_t{part.dwords};
+    // Even an empty run has a place, since a label may be there.
+    if (Room(count) == nullptr || (parts_.empty() && !MakeRoom(count))) {
+      parts_.resize(parts);
+      cursor_ = cursor;
+      limit_ = limit;
+      fence_ = fence;
+      return false;
+    }
+    starts.push_back(PlaceAt(cursor_));
+    if (count != 0) std::memcpy(cursor_, part.chunk.words.data(), count * 4);
+    cursor_ += count;
+    fence_ = cursor_;
+  }
+  const auto moved = [&](const Place& place) {
+    if (place.part == kUnbound) return place;
+    const Place& start = starts[place.part];
+    return Place{start.part, start.dword + place.dword};
+  };
+  const uint32_t first_label = static_cast<uint32_t>(labels_.size());
+  for (const Place& label : other.labels_) labels_.push_back(moved(label));
+  for (const LabelUse& use : other.label_uses_) {
+    label_uses_.push_back(use);
+    label_uses_.back().place = moved(use.place);
+    label_uses_.back().label += first_label;
+  }
+  // What End() added is about the other's own chunks.
+  const bool ended = other.state_ == State::kEnded;
+  const size_t relocations = ended ? other.packet_relocations_ : other.relocations_.size();
+  for (const Relocation& one : other.relocations().subspan(0, relocations)) {
+    const Place place = moved({one.part, one.dword});
+    AddRelocation(place, one.bit, one.width, one.flags, one.buffer, one.gpu);
+  }
+  const size_t uses = ended ? other.packet_uses_ : other.uses_.size();
+  for (const BufferUse& use : other.uses_.all().subspan(0, uses)) AddUse(use.buffer, use.flags);
+  return true;
+}
+
+}  // namespace packsmith::gpu

@@ -1,0 +1,254 @@
+// What batches of all generations have in common: chunks, labels, and which addresses packets hold.
+// batch.h is what to use.
+
+#ifndef PACKSMITH_RUNTIME_BATCH_BATCH_CORE_H_
+#define PACKSMITH_RUNTIME_BATCH_BATCH_CORE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "packsmith/pack.h"
+#include "runtime/batch/buffer_uses.h"
+#include "runtime/batch/chunks.h"
+
+namespace packsmith::gpu {
+
+struct BatchOptions {
+  // The batch is called by others: its end returns to the caller, and it cannot call in turn.
+  bool second_level = false;
+  // Note where addresses stand, for kernels that move buffers.
+  bool relocations = false;
+  // Addresses of chunks are in the global address space, not in the context's own.
+  bool global = false;
+  // The first packet is an end, so that the GPU does nothing; everything else is as ever.
+  bool noop = false;
+  // The address behind the end is a multiple of this many bytes: a power of two, at least 8 (which
+  // kernels demand of a batch's length), 64 for a whole cache line.
+  uint32_t end_alignment = 8;
+  // Room that is kept until OpenKept(): for what every batch closes with, though memory has run
+  // out.
+  uint32_t kept_dwords = 0;
+};
+
+// A place in a batch, known by now or later. Of one batch only.
+class Label {
+ public:
+  Label() = default;
+
+ private:
+  friend class BatchCore;
+  explicit Label(uint32_t index) : index_(index) {}
+  uint32_t index_ = ~uint32_t{0};
+};
+
+// One chunk of a batch.
+struct BatchPart {
+  Chunk chunk;
+  uint32_t dwords = 0;  // packets
+  uint32_t total = 0;   // with the jump to the next part, or the end
+};
+
+// An address in a batch, of a buffer that the kernel may move.
+struct Relocation {
+  uint32_t part = 0;
+  uint32_t dword = 0;  // in the part; the address begins there
+  uint8_t bit = 0;     // its lowest bit
+  uint8_t width = 0;
+  UseFlags flags = 0;
+  uint32_t buffer = 0;
+  uint64_t gpu = 0;  // as packed
+};
+
+// What the core has to know of a generation's packets.
+struct BatchCommands {
+  unsigned start_dwords;
+  unsigned start_address_dword, start_address_bit, start_address_width;
+  // Packs the jump, or the call, to a batch.
+  error (*start)(uint32_t* to, const address& target, bool second_level, bool global);
+  unsigned end_dwords;
+  const uint32_t* end;
+  uint32_t noop;
+};
+
+class BatchCore {
+ public:
+  BatchCore(const BatchCore&) = delete;
+  BatchCore& operator=(const BatchCore&) = delete;
+
+  // The first thing that went wrong since the beginning, or since TakeStatus().
+  const absl::Status& status() const { return status_; }
+  // For those who have put right what was wrong: forgets it.
+  absl::Status TakeStatus();
+
+  // -- Labels
+  // --------------------------------------------------------------------------------------
+
+  Label NewLabel();
+  // The label's place is where the next packet goes; should a jump to another chunk come first,
+  // that. False if the label is bound already, or another batch's.
+  bool Bind(Label label);
+  Label Here();
+  // `bytes` behind the label, for any address member of this batch's packets. The bits are filled
+  // in when the batch ends.
+  address At(Label label, uint64_t bytes = 0) const;
+
+  // Nothing, until the next packet's address is a multiple of `bytes`: a power of two from 4 to
+  // 4096.
+  bool AlignTo(uint32_t bytes);
+
+  // -- Sizes, all in dwords
+  // ------------------------------------------------------------------------
+
+  // Packets so far.
+  size_t dwords() const;
+  // What fits without a new chunk.
+  size_t room() const { return static_cast<size_t>(limit_ - cursor_); }
+
+  // -- What the batch uses
+  // -------------------------------------------------------------------------
+
+  // A buffer that no packet's address names: one that is reached by an offset from a base, say.
+  void Use(uint32_t buffer, UseFlags flags) {
+    if (buffer != 0 && !uses_.Known(buffer, flags)) AddUse(buffer, flags);
+  }
+  // All buffers whose addresses packets hold, each once; after End() the batch's own, too.
+  const BufferUses& uses() const { return uses_; }
+  // With BatchOptions::relocations. Those of labels and of jumps between chunks come with End().
+  absl::Span<const Relocation> relocations() const { return relocations_; }
+  // What a kernel adds to the buffer's address, and writes from the relocation's dword on: the
+  // distance from `base`, the address that the buffer was thought to have, together with the other
+  // bits of that dword.
+  uint32_t Delta(const Relocation& relocation, uint64_t base) const;
+
+  // -- Ending
+  // --------------------------------------------------------------------------------------
+
+  // No packet after this. Fills in labels, and adds the end. An error if anything was wrong, or a
+  // label that packets refer to was never bound; the batch is then as it was.
+  absl::Status End();
+  bool ended() const { return state_ == State::kEnded; }
+  absl::Span<const BatchPart> parts() const { return parts_; }
+  // Makes the limit that BatchOptions::kept_dwords has kept back usable.
+  void OpenKept();
+  // Forgets everything. The chunks are the source's again.
+  void Reset();
+
+ protected:
+  BatchCore(ChunkSource& source, const BatchOptions& options, const BatchCommands& commands);
+  ~BatchCore() = default;
+
+  // Where `dwords` may be written, or null. Writing is not enough: cursor_ has to follow.
+  PACKSMITH_INLINE uint32_t* Room(size_t dwords) {
+    if (bits::rarely(static_cast<size_t>(limit_ - cursor_) < dwords)) {
+      if (!MakeRoom(dwords)) return nullptr;
+    }
+    return cursor_;
+  }
+  // Goes on in a new chunk, in which `dwords` fit.
+  bool MakeRoom(size_t dwords);
+
+  // Notes an address that was packed, `bit` of *dword on. False if its label is unknown: the packet
+  // must not become part of the batch then.
+  bool Record(const uint32_t* dword, unsigned bit, unsigned width, uint64_t gpu, uint32_t buffer,
+              UseFlags flags);
+  // Forgets what was noted of dwords from `end` on.
+  void DropFrom(const uint32_t* end);
+  // When the batch ends, `width` bits of the label's address go to `bit` of *dword: its bits from
+  // `from` on.
+  void Patch(const uint32_t* dword, unsigned bit, unsigned width, unsigned from, Label label);
+
+  // Keeps the first error. Returns false, for callers to pass on.
+  bool Refuse(absl::Status status);
+  // function: __PRETTY_FUNCTION__ of a template whose P is the packet.
+  bool RefusePacket(const error& e, const char* function);
+
+  // Takes back the last `dwords`, unless a label stands behind their start.
+  bool Retract(size_t dwords);
+
+  // From here on until CloseGroup() no packet but the group's.
+  PACKSMITH_INLINE uint32_t* OpenGroup(size_t dwords) {
+    if (bits::rarely(Room(dwords) == nullptr || state_ != State::kOpen)) {
+      RefuseGroup();
+      return nullptr;
+    }
+    state_ = State::kGroup;
+    group_limit_ = limit_;
+    limit_ = cursor_;
+    return cursor_;
+  }
+  PACKSMITH_INLINE void CloseGroup(uint32_t* end) {
+    state_ = State::kOpen;
+    cursor_ = end;
+    limit_ = group_limit_;
+  }
+
+  // Bind(), at a place in the chunk at hand.
+  bool BindAt(Label label, const uint32_t* dword);
+
+  bool AppendCore(const BatchCore& other);
+
+  const BatchOptions& options() const { return options_; }
+  // GPU address and handle of a place in the chunk at hand.
+  address PlaceOf(const uint32_t* dword, access use) const;
+
+  uint32_t* cursor_ = nullptr;  // the next packet
+  uint32_t* limit_ = nullptr;   // no packet goes beyond
+
+ private:
+  enum class State : uint8_t { kOpen, kGroup, kEnded };
+  static constexpr uint32_t kUnbound = ~uint32_t{0};
+  // Handles from here on stand for labels.
+  static constexpr uint32_t kFirstLabel = 0xfff00000;
+
+  struct Place {
+    uint32_t part = kUnbound;
+    uint32_t dword = 0;
+  };
+  // Bits that are the address of a label.
+  struct LabelUse {
+    Place place;
+    uint8_t bit, width, from;
+    bool is_address;  // not data
+    UseFlags flags;
+    uint32_t label;
+    uint64_t bytes;  // behind the label
+  };
+
+  void RefuseGroup();
+  // What is kept for the jump or the end.
+  size_t Reserve() const;
+  uint32_t* begin() const { return parts_.back().chunk.words.data(); }
+  Place PlaceAt(const uint32_t* dword) const;
+  void AddUse(uint32_t buffer, UseFlags flags) {
+    // Relocations are wanted of all addresses, so that none may be passed over as known.
+    uses_.Add(buffer, flags, /*remember=*/!options_.relocations);
+  }
+  absl::StatusOr<uint64_t> Resolve(const LabelUse& use) const;
+  void Fill(const LabelUse& use, uint64_t gpu);
+  void AddRelocation(const Place& place, unsigned bit, unsigned width, UseFlags flags,
+                     uint32_t buffer, uint64_t gpu);
+
+  ChunkSource& source_;
+  const BatchOptions options_;
+  const BatchCommands& commands_;
+  absl::Status status_;
+  State state_ = State::kOpen;
+  bool kept_open_ = false;
+  uint32_t* group_limit_ = nullptr;  // limit_, while a group is open
+  const uint32_t* fence_ = nullptr;  // nothing before this is retracted
+  std::vector<BatchPart> parts_;
+  BufferUses uses_;
+  // Of uses_ and relocations_, after End(): how many are of packets, not of the batch itself.
+  size_t packet_uses_ = 0, packet_relocations_ = 0;
+  std::vector<Place> labels_;
+  std::vector<LabelUse> label_uses_;
+  std::vector<Relocation> relocations_;
+};
+
+}  // namespace packsmith::gpu
+
+#endif  // PACKSMITH_RUNTIME_BATCH_BATCH_CORE_H_

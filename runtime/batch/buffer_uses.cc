@@ -1,0 +1,58 @@
+#include "runtime/batch/buffer_uses.h"
+
+#include <algorithm>
+
+namespace packsmith::gpu {
+
+size_t BufferUses::SlotOf(uint32_t buffer) const {
+  // Fibonacci hashing: neighbouring handles land far from each other.
+  const size_t mask = slots_.size() - 1;
+  size_t slot = (uint64_t{buffer} * 0x9e3779b97f4a7c15u >> 32) & mask;
+  while (slots_[slot] != 0 && all_[slots_[slot] - 1].buffer != buffer) slot = (slot + 1) & mask;
+  return slot;
+}
+
+void BufferUses::Grow() {
+  slots_.assign(std::max<size_t>(64, slots_.size() * 2), 0);
+  for (size_t i = 0; i < all_.size(); ++i) {
+    slots_[SlotOf(all_[i].buffer)] = static_cast<uint32_t>(i + 1);
+  }
+}
+
+void BufferUses::Add(uint32_t buffer, UseFlags flags, bool remember) {
+  if (all_.size() * 2 >= slots_.size()) Grow();
+  const size_t slot = SlotOf(buffer);
+  if (slots_[slot] == 0) {
+    all_.push_back({buffer, 0});
+    slots_[slot] = static_cast<uint32_t>(all_.size());
+  }
+  BufferUse& use = all_[slots_[slot] - 1];
+  use.flags |= flags;
+  if (remember) recent_[buffer % kRecent] = Entry(buffer, use.flags);
+}
+
+absl::optional<BufferUse> BufferUses::Find(uint32_t buffer) const {
+  if (slots_.empty()) return absl::nullopt;
+  const uint32_t found = slots_[SlotOf(buffer)];
+  if (found == 0) return absl::nullopt;
+  return all_[found - 1];
+}
+
+void BufferUses::Clear() {
+  all_.clear();
+  std::fill(slots_.begin(), slots_.end(), 0);
+  std::fill(std::begin(recent_), std::end(recent_), 0);
+}
+
+std::vector<uint32_t> Conflicts(const BufferUses& a, const BufferUses& b) {
+  const BufferUses& shorter = a.size() <= b.size() ? a : b;
+  const BufferUses& longer = a.size() <= b.size() ? b : a;
+  std::vector<uint32_t> found;
+  for (const BufferUse& use : shorter.all()) {
+    const absl::optional<BufferUse> other = longer.Find(use.buffer);
+    if (other && (use.writes() || other->writes())) found.push_back(use.buffer);
+  }
+  return found;
+}
+
+}  // namespace packsmith::gpu

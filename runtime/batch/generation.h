@@ -1,0 +1,31 @@
+// The commands that a batch writes by itself, one generation's: a namespace cannot be a template
+// argument, so a type stands for it.
+//
+//   namespace packsmith::gpu {
+//   PACKSMITH_GENERATION(Gfx9, gfx9);
+//   }
+//
+// gfx9.h and its neighbours do so for each generation.
+
+#ifndef PACKSMITH_RUNTIME_BATCH_GENERATION_H_
+#define PACKSMITH_RUNTIME_BATCH_GENERATION_H_
+
+#define PACKSMITH_GENERATION(Name, names)                                     \
+  struct Name {                                                               \
+    static constexpr char kName[] = #names; /* as dumps and tables have it */ \
+    using BatchStart = names::MI_BATCH_BUFFER_START;                          \
+    using BatchEnd = names::MI_BATCH_BUFFER_END;                              \
+    using Noop = names::MI_NOOP;                                              \
+    using StoreData = names::MI_STORE_DATA_IMM;                               \
+    using StoreRegister = names::MI_STORE_REGISTER_MEM;                       \
+    using LoadRegister = names::MI_LOAD_REGISTER_MEM;                         \
+    using LoadRegisterConstant = names::MI_LOAD_REGISTER_IMM;                 \
+    using CopyRegister = names::MI_LOAD_REGISTER_REG;                         \
+    using CopyMemory = names::MI_COPY_MEM_MEM;                                \
+    using Math = names::MI_MATH;                                              \
+    using MathInstruction = names::MI_MATH_ALU_INSTRUCTION;                   \
+    using Predicate = names::MI_PREDICATE;                                    \
+    using SetPredicate = names::MI_SET_PREDICATE;                             \
+  }
+
+#endif  // PACKSMITH_RUNTIME_BATCH_GENERATION_H_

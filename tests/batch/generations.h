@@ -1,0 +1,27 @@
+// The generations that tests of batches are run for.
+#ifndef PACKSMITH_TESTS_BATCH_GENERATIONS_H_
+#define PACKSMITH_TESTS_BATCH_GENERATIONS_H_
+
+#include "gtest/gtest.h"
+#include "packsmith/gfx9.h"
+#include "runtime/batch/gfx9.h"
+
+namespace packsmith::gpu {
+
+// A generation with some more of its packets than a batch needs.
+#define PACKSMITH_TESTED(Name, names)                              \
+  struct Tested##Name : Name {                                     \
+    using PipeControl = names::PIPE_CONTROL;                       \
+    using VertexBuffers = names::_3DSTATE_VERTEX_BUFFERS;          \
+    using VertexBuffer = names::VERTEX_BUFFER_STATE;               \
+    using Topology = names::_3DSTATE_VF_TOPOLOGY;                  \
+    using ConditionalEnd = names::MI_CONDITIONAL_BATCH_BUFFER_END; \
+  }
+
+PACKSMITH_TESTED(Gfx9, gfx9);
+
+using Generations = testing::Types<TestedGfx9>;
+
+}  // namespace packsmith::gpu
+
+#endif  // PACKSMITH_TESTS_BATCH_GENERATIONS_H_
