@@ -4,6 +4,7 @@
 #include <cmath>
 #include <initializer_list>
 #include <pugixml.hpp>
+#include <tuple>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -329,6 +330,10 @@ class Parser {
       File(Beside(sources_.file(file_).path(), extends), At(root, "extends"));
     }
     const bool heir = !extends.empty();
+    // What names a generation and its products is its own: nobody inherits it.
+    model_.platforms.clear();
+    model_.doc.clear();
+    model_.source.clear();
     Set(model_.family, heir ? Text(root, "family") : Required(root, "family"));
     Set(model_.generation, Required(root, "generation"));
     model_.title = Text(root, "title");
@@ -351,6 +356,22 @@ class Parser {
       model_.byte_unit = Word(root, "unit", {"dword", "byte"}) == 1;
     }
     for (const pugi::xml_node child : root.children()) TopLevel(child, root);
+    if (heir) SortByName();
+  }
+
+  // What an heir adds has no natural place between what it inherited: the order of a generation
+  // must not tell its history.
+  void SortByName() {
+    std::stable_sort(model_.enums.begin(), model_.enums.end(),
+                     [](const Enum& a, const Enum& b) { return a.name < b.name; });
+    const auto key = [](const Container& c) {
+      const int rank = c.kind == ContainerKind::kStruct   ? 0
+                       : c.kind == ContainerKind::kPacket ? 1
+                                                          : 2;
+      return std::make_tuple(rank, c.register_offset, absl::string_view(c.name));
+    };
+    std::stable_sort(model_.containers.begin(), model_.containers.end(),
+                     [&](const Container& a, const Container& b) { return key(a) < key(b); });
   }
 
   // Ten times version="12.5". Each generation has its own.
@@ -604,14 +625,26 @@ class Parser {
   // --- Enumerations ------------------------------------------------------------------------------
 
   void ParseEnum(pugi::xml_node node) {
-    Allow(node, {"name", "prefix"});
+    Allow(node, {"name", "prefix", "amend"});
     Enum e;
-    e.name = Required(node, "name");
-    e.prefix = Text(node, "prefix");
+    const std::string name = Required(node, "name");
+    const bool amend = Flag(node, "amend");
+    if (amend) {
+      const auto old = std::find_if(model_.enums.begin(), model_.enums.end(),
+                                    [&](const Enum& other) { return other.name == name; });
+      if (old != model_.enums.end()) {
+        e = *old;
+      } else {
+        Problem(Code::kNothingToInherit, At(node, "amend"),
+                absl::StrCat("there is no earlier \"", name, "\" to amend"));
+      }
+    }
+    e.name = name;
+    if (node.attribute("prefix")) e.prefix = Text(node, "prefix");
     e.where = At(node);
     for (const pugi::xml_node child : node.children()) {
-      if (absl::string_view(child.name()) == "value") {
-        ParseValue(child, e.values);
+      if (ParseValueOrRemove(child, e.values, amend)) {
+        // Done.
       } else if (!Words(child, e)) {
         Unknown(child, node);
       }
@@ -622,7 +655,28 @@ class Parser {
     Declare(model_.enums, std::move(e), "enumeration");
   }
 
-  void ParseValue(pugi::xml_node node, std::vector<Value>& into) {
+  // <value>, or where values are amended <remove value="…"/>.
+  bool ParseValueOrRemove(pugi::xml_node node, std::vector<Value>& into, bool amend) {
+    const absl::string_view what = node.name();
+    if (what == "value") {
+      ParseValue(node, into, amend);
+      return true;
+    }
+    if (what != "remove" || !amend) return false;
+    Allow(node, {"value"});
+    Empty(node);
+    const std::string name = Required(node, "value");
+    const auto it = std::find_if(into.begin(), into.end(),
+                                 [&](const Value& value) { return value.name == name; });
+    if (it != into.end()) {
+      into.erase(it);
+    } else if (!name.empty()) {
+      Problem(Code::kNothingRemoved, At(node), "there is nothing of that name to remove");
+    }
+    return true;
+  }
+
+  void ParseValue(pugi::xml_node node, std::vector<Value>& into, bool amend) {
     Allow(node, {"name", "value", "avoid", "components"});
     Value value;
     value.format = Components(node);
@@ -637,15 +691,26 @@ class Parser {
       value.value = Number(node, "value").value_or(0);
     }
     Children(node, value);
-    for (const Value& old : into) {
+    for (Value& old : into) {
       if (old.name == value.name && !value.name.empty()) {
+        if (amend && !InThisLayer(old.where)) {
+          old = std::move(value);
+          return;
+        }
         Problem(Code::kDuplicateName, value.where,
                 absl::StrCat("there are two values with the name \"", value.name, "\""))
             .notes.push_back({old.where, "the first is here"});
         return;
       }
     }
-    into.push_back(std::move(value));
+    // What is added to inherited values goes where its number belongs.
+    const auto after = amend ? std::find_if(into.begin(), into.end(),
+                                            [&](const Value& old) {
+                                              return static_cast<int64_t>(old.value) >
+                                                     static_cast<int64_t>(value.value);
+                                            })
+                             : into.end();
+    into.insert(after, std::move(value));
   }
 
   // --- Containers --------------------------------------------------------------------------------
@@ -887,7 +952,10 @@ class Parser {
         items.erase(it);
         return true;
       }
-      if (it->kind == Item::Kind::kGroup && RemoveItem(it->items, name)) return true;
+      if (it->kind == Item::Kind::kGroup && RemoveItem(it->items, name)) {
+        if (it->items.empty()) items.erase(it);
+        return true;
+      }
     }
     return false;
   }
@@ -897,11 +965,14 @@ class Parser {
   bool ParseItem(pugi::xml_node node, std::vector<Item>& into, int depth, bool inherited) {
     const absl::string_view what = node.name();
     Item item;
-    item.where = At(node);
     if (what == "field") {
-      ParseField(node, item);
+      const Item* old = Amended(node, into, inherited);
+      if (old != nullptr) item = *old;
+      item.where = At(node);
+      ParseField(node, item, old != nullptr);
     } else if (what == "reserved") {
       item.kind = Item::Kind::kReserved;
+      item.where = At(node);
       Allow(node, {"name", "dword", "bits", "must"});
       item.name = Text(node, "name");
       ParseBits(node, item);
@@ -909,6 +980,7 @@ class Parser {
       Children(node, item);
     } else if (what == "group") {
       item.kind = Item::Kind::kGroup;
+      item.where = At(node);
       ParseGroup(node, item, depth);
     } else {
       return false;
@@ -917,19 +989,36 @@ class Parser {
     return true;
   }
 
-  // In an heir an item of the same name (a group without one: at the same place) takes the old
-  // one's place; a new one goes where its bits belong.
-  void Insert(Item&& item, std::vector<Item>& into, bool inherited) {
+  // The field that amend="true" starts from, nullptr where there is none.
+  const Item* Amended(pugi::xml_node node, const std::vector<Item>& items, bool inherited) {
+    if (!Flag(node, "amend")) return nullptr;
+    const std::string name = Text(node, "name");
+    for (const Item& item : items) {
+      if (inherited && item.kind == Item::Kind::kField && item.name == name) return &item;
+    }
+    Problem(Code::kNothingToInherit, At(node, "amend"),
+            absl::StrCat("there is no inherited field \"", name, "\" to amend"));
+    return nullptr;
+  }
+
+  // In an heir an item of the same name (a group without one: at the same place) replaces the old
+  // one. Items are in the order of their bits; what stays at its bit stays in its place.
+  static void Insert(Item&& item, std::vector<Item>& into, bool inherited) {
     if (!inherited) {
       into.push_back(std::move(item));
       return;
     }
-    for (Item& old : into) {
-      if (old.kind != item.kind) continue;
-      if (item.name.empty() ? old.name.empty() && old.bit == item.bit : old.name == item.name) {
-        old = std::move(item);
+    for (auto old = into.begin(); old != into.end(); ++old) {
+      if (old->kind != item.kind) continue;
+      if (item.name.empty() ? !old->name.empty() || old->bit != item.bit : old->name != item.name) {
+        continue;
+      }
+      if (old->bit == item.bit) {
+        *old = std::move(item);
         return;
       }
+      into.erase(old);
+      break;
     }
     const auto after =
         std::find_if(into.begin(), into.end(), [&](const Item& old) { return old.bit > item.bit; });
@@ -1016,8 +1105,10 @@ class Parser {
   }
 
   // What C says of a field in place of what is right.
-  void ParsePublished(pugi::xml_node node, Item& item) {
-    item.c_bits = Small(node, "c-bits", 0, kLargestContainer * 8);
+  void ParsePublished(pugi::xml_node node, Item& item, bool amend) {
+    if (!amend || node.attribute("c-bits")) {
+      item.c_bits = Small(node, "c-bits", 0, kLargestContainer * 8);
+    }
     if (node.attribute("c-default")) {
       Word(node, "c-default", {"none"});
       item.c_no_default = true;
@@ -1031,51 +1122,65 @@ class Parser {
     }
   }
 
-  void ParseField(pugi::xml_node node, Item& item) {
-    Allow(node, {"name",    "alias",    "dword",  "bits",   "type",     "default", "forced",
-                 "minus",   "shift",    "log2",   "groups", "align",    "min",     "max",
-                 "nonzero", "multiple", "unit",   "prefix", "overlap",  "high",    "names",
-                 "means",   "at",       "c-type", "c-bits", "c-default"});
+  // With `amend` the item is the inherited one, and what the element does not mention stays.
+  void ParseField(pugi::xml_node node, Item& item, bool amend) {
+    Allow(node, {"name",    "alias",    "dword", "bits",   "type",    "default",  "forced",
+                 "minus",   "shift",    "log2",  "groups", "align",   "min",      "max",
+                 "nonzero", "multiple", "unit",  "prefix", "overlap", "high",     "names",
+                 "means",   "at",       "amend", "c-type", "c-bits",  "c-default"});
+    const auto says = [&](const char* attribute) { return !amend || node.attribute(attribute); };
     item.name = Required(node, "name");
-    item.alias = Identifier(node);
-    ParseBits(node, item);
-    Required(node, "type");
-    item.type_name = Later(node, "type");
-    ParseType(node, item);
-    const Code wide = Code::kBadEncoding;
-    item.encoding.minus = Number(node, "minus", 1u << 31).value_or(0);
-    item.shift_given = node.attribute("shift");
-    item.encoding.shift = Small(node, "shift", 0, 63);
-    item.encoding.log2 = Flag(node, "log2");
-    item.encoding.groups = Number(node, "groups", 1u << 31).value_or(0);
-    item.encoding.align = Number(node, "align", 1u << 31).value_or(0);
+    if (says("alias")) item.alias = Identifier(node);
+    const bool moves = says("dword") || says("bits");
+    if (moves) ParseBits(node, item);
+    if (says("type")) {
+      Required(node, "type");
+      item.type_name = Later(node, "type");
+    }
+    if (moves || says("type")) ParseType(node, item);
+    if (says("minus")) item.encoding.minus = Number(node, "minus", 1u << 31).value_or(0);
+    if (says("shift")) {
+      item.shift_given = node.attribute("shift");
+      item.encoding.shift = Small(node, "shift", 0, 63);
+    }
+    if (says("log2")) item.encoding.log2 = Flag(node, "log2");
+    if (says("groups")) item.encoding.groups = Number(node, "groups", 1u << 31).value_or(0);
+    if (says("align")) item.encoding.align = Number(node, "align", 1u << 31).value_or(0);
     for (const char* power : {"align", "groups"}) {
       if (node.attribute(power) && Number(node, power) == uint64_t{0}) {
-        Problem(wide, At(node, power), absl::StrCat(power, " cannot be 0"));
+        Problem(Code::kBadEncoding, At(node, power), absl::StrCat(power, " cannot be 0"));
       }
     }
-    item.nonzero = Flag(node, "nonzero");
-    item.overlap = Flag(node, "overlap");
-    item.multiple = Number(node, "multiple", 1u << 31).value_or(0);
-    item.prefix = Text(node, "prefix");
-    item.unit = Text(node, "unit");
-    item.forced = Number(node, "forced");
-    item.default_text = Later(node, "default");
-    item.high_text = Later(node, "high");
-    ParsePublished(node, item);
-    item.names = Later(node, "names");
-    item.meaning_at = Small(node, "at", 0, 63);
+    if (says("nonzero")) item.nonzero = Flag(node, "nonzero");
+    if (says("overlap")) item.overlap = Flag(node, "overlap");
+    if (says("multiple")) item.multiple = Number(node, "multiple", 1u << 31).value_or(0);
+    if (says("prefix")) item.prefix = Text(node, "prefix");
+    if (says("unit")) item.unit = Text(node, "unit");
+    if (says("forced")) item.forced = Number(node, "forced");
+    if (says("default")) item.default_text = Later(node, "default");
+    if (says("high")) item.high_text = Later(node, "high");
+    ParsePublished(node, item, amend);
+    if (says("names")) item.names = Later(node, "names");
+    if (says("at")) item.meaning_at = Small(node, "at", 0, 63);
     if (node.attribute("means")) {
       item.meaning = static_cast<Meaning>(1 + Word(node, "means", kMeaningNames));
     }
     ParseRange(node, item);
+    // What a field points to, sets and writes is said anew, or stays as a whole.
+    bool points_said = !amend, sets_said = !amend, writes_said = !amend, elements_said = !amend;
+    const auto fresh = [](bool& said, auto&&... all) {
+      if (!said) ((all = {}), ...);
+      said = true;
+    };
     for (const pugi::xml_node child : node.children()) {
       const absl::string_view what = child.name();
-      if (what == "value") {
-        ParseValue(child, item.values);
+      if (ParseValueOrRemove(child, item.values, amend)) {
+        // Done.
       } else if (what == "points") {
+        fresh(points_said, item.points);
         ParsePoints(child, item);
       } else if (what == "sets") {
+        fresh(sets_said, item.sets);
         Allow(child, {"base", "when"});
         Empty(child);
         Required(child, "base");
@@ -1084,6 +1189,7 @@ class Parser {
         }
         item.sets.assign(1, SetsBase{Later(child, "base"), Later(child, "when"), -1, {}});
       } else if (what == "writes") {
+        fresh(writes_said, item.writes_register, item.writes_memory);
         Allow(child, {"register", "memory", "when"});
         Empty(child);
         if (!item.writes_register.empty() || !item.writes_memory.empty()) {
@@ -1102,6 +1208,7 @@ class Parser {
         }
         item.writes_register = Later(child, "register");
       } else if (what == "element" || what == "step") {
+        fresh(elements_said, item.elements);
         ParseElement(child, item);
       } else if (!Words(child, item)) {
         Unknown(child, node);
