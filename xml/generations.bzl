@@ -1,9 +1,29 @@
 """Every generation that this repository describes: the name of its packsmith_library, and where.
 
-What is made for all generations (what is installed, say) loads this list.
+This is the only list. What is made for all generations (libraries, what is built into programs,
+what is installed) loads it.
 """
 
-GENERATIONS = {
-    "agx_g13": "//xml/agx",
-    "gfx9": "//xml/intel",
-}
+# The oldest first: each extends the one before it.
+INTEL = [
+    "gfx4",
+    "gfx45",
+    "gfx5",
+    "gfx6",
+    "gfx7",
+    "gfx75",
+    "gfx8",
+    "gfx9",
+    "gfx11",
+    "gfx12",
+    "gfx125",
+    "xe2",
+    "xe3",
+]
+
+AGX = ["agx_g13"]
+
+GENERATIONS = dict(
+    [(name, "//xml/intel") for name in INTEL] +
+    [(name, "//xml/agx") for name in AGX],
+)

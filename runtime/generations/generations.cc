@@ -8,20 +8,15 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
+#include "runtime/generations/built_in.h"
 #include "runtime/tables/embedded.h"
 
 namespace packsmith {
-namespace tables {
-// Made from xml/ by the build.
-extern const EmbeddedBlock agx_g13_tables;
-extern const EmbeddedBlock gfx9_tables;
-}  // namespace tables
-
 namespace {
 
 std::vector<tables::Tables> OpenAll() {
   std::vector<tables::Tables> all;
-  for (const tables::EmbeddedBlock* block : {&tables::gfx9_tables, &tables::agx_g13_tables}) {
+  for (const tables::EmbeddedBlock* block : tables::kBuiltIn) {
     all.push_back(tables::Tables::OpenBuiltIn(block->words));
   }
   return all;

@@ -131,6 +131,123 @@ TEST(Inheritance, AmendMayChangeSizeAndRemoveFields) {
   EXPECT_EQ(s.bytes, 12u);
 }
 
+TEST(Inheritance, AnAmendedFieldKeepsWhatItDoesNotMention) {
+  const LoadResult result = LoadFiles(
+      {{"old.xml",
+        R"(<packsmith family="f" generation="old"><data name="d"/><data name="e"/><struct name="S" dwords="2">
+        <field name="a" dword="0" bits="7:0" type="uint" max="9" unit="px"><doc>A.</doc>
+        <value name="X" value="1"/><value name="Y" value="2"/><value name="Z" value="4"/></field>
+        <field name="p" dword="1" bits="31:4" type="address"><points to="d" access="read"/></field>
+        </struct></packsmith>)"},
+       {"main.xml",
+        R"(<packsmith generation="now" extends="old.xml"><struct name="S" amend="true">
+        <field name="a" amend="true" dword="0" bits="8:1"><value name="Y" value="2" avoid="true"/>
+        <value name="W" value="3"/><remove value="X"/></field>
+        <field name="p" amend="true"><points to="e"/></field></struct></packsmith>)"}});
+  EXPECT_THAT(Summary(result), IsEmpty());
+  const Container& s = ContainerNamed(result, "S");
+  const Item& a = ItemNamed(s.items, "a");
+  EXPECT_EQ(a.bit, 1u);
+  EXPECT_EQ(a.width, 8u);
+  EXPECT_EQ(a.type, FieldType::kUint);
+  EXPECT_EQ(a.max, 9);
+  EXPECT_EQ(a.unit, "px");
+  EXPECT_EQ(a.doc, "A.");
+  ASSERT_EQ(a.values.size(), 3u);
+  EXPECT_EQ(a.values[0].name, "Y");
+  EXPECT_TRUE(a.values[0].avoid);
+  EXPECT_EQ(a.values[1].name, "W");
+  EXPECT_EQ(a.values[2].name, "Z");
+  const Item& p = ItemNamed(s.items, "p");
+  ASSERT_EQ(p.points.size(), 1u);
+  EXPECT_EQ(p.points[0].to.text, "e");
+  EXPECT_EQ(p.points[0].access, Access::kNone);
+}
+
+TEST(Inheritance, FieldsThatMoveGoWhereTheirBitsBelong) {
+  const LoadResult moved = Extended(
+      R"(<struct name="S" amend="true"><field name="first" amend="true" dword="0" bits="19:16"/></struct>)");
+  EXPECT_THAT(Summary(moved), IsEmpty());
+  EXPECT_THAT(NamesOf(ContainerNamed(moved, "S").items), ElementsAre("second", "first", "g"));
+  // Behind what begins at the same bit, whether it moves there or is new.
+  const LoadResult same = Extended(
+      R"(<struct name="S" amend="true"><field name="other" dword="0" bits="1:0" type="uint" overlap="true"/></struct>)");
+  EXPECT_THAT(Summary(same), IsEmpty());
+  EXPECT_THAT(NamesOf(ContainerNamed(same, "S").items),
+              ElementsAre("first", "other", "second", "g"));
+}
+
+TEST(Inheritance, AnAmendedFieldMustHaveBeenThere) {
+  EXPECT_THAT(
+      Summary(Extended("<struct name=\"S\" amend=\"true\">\n<field name=\"new\" amend=\"true\" "
+                       "dword=\"0\" bits=\"31\" type=\"bool\"/></struct>")),
+      ElementsAre("E024 main.xml:3:19"));
+  EXPECT_THAT(Summary(LoadBody("<struct name=\"A\" dwords=\"1\">\n<field name=\"f\" amend=\"true\" "
+                               "dword=\"0\" bits=\"0\" type=\"bool\"/></struct>")),
+              ElementsAre("E024 main.xml:4:17"));
+}
+
+TEST(Inheritance, AnAmendedEnumerationKeepsItsOtherValues) {
+  const LoadResult result = LoadFiles(
+      {{"old.xml",
+        R"(<packsmith family="f" generation="old"><enum name="E" prefix="P"><doc>Old.</doc>
+        <value name="A" value="0"/><value name="C" value="2"/><value name="D" value="9"/></enum></packsmith>)"},
+       {"main.xml",
+        R"(<packsmith generation="now" extends="old.xml"><enum name="E" amend="true">
+        <remove value="D"/><value name="B" value="1"/><value name="C" value="3"/></enum></packsmith>)"}});
+  EXPECT_FALSE(result.diagnostics.has_errors());
+  ASSERT_EQ(result.model.enums.size(), 1u);
+  const Enum& e = result.model.enums[0];
+  EXPECT_EQ(e.prefix, "P");
+  EXPECT_EQ(e.doc, "Old.");
+  ASSERT_EQ(e.values.size(), 3u);
+  EXPECT_EQ(e.values[1].name, "B");
+  EXPECT_EQ(e.values[2].name, "C");
+  EXPECT_EQ(e.values[2].value, 3u);
+}
+
+TEST(Inheritance, AnAmendedEnumerationMustHaveBeenThereAndSoMustItsValues) {
+  EXPECT_THAT(
+      Summary(Extended("<enum name=\"N\" amend=\"true\"><value name=\"A\" value=\"1\"/></enum>")),
+      Contains("E024 main.xml:2:16"));
+  EXPECT_THAT(Summary(Extended("<enum name=\"E\" amend=\"true\"><remove value=\"no\"/></enum>")),
+              ElementsAre("W104 main.xml:2:29"));
+}
+
+TEST(Inheritance, AGroupWithoutFieldsIsGone) {
+  const LoadResult result =
+      Extended(R"(<struct name="S" amend="true"><remove field="x"/><remove field="y"/></struct>)");
+  EXPECT_THAT(Summary(result), IsEmpty());
+  EXPECT_THAT(NamesOf(ContainerNamed(result, "S").items), ElementsAre("first", "second"));
+}
+
+TEST(Inheritance, AnHeirsOrderIsThatOfNamesAndOffsets) {
+  const LoadResult result = LoadFiles(
+      {{"old.xml",
+        R"(<packsmith family="f" generation="old"><enum name="Z"><value name="A" value="0"/></enum>
+        <register name="R" offset="0x20" dwords="1"/><struct name="S" dwords="1"/></packsmith>)"},
+       {"main.xml",
+        R"(<packsmith generation="now" extends="old.xml"><enum name="Y"><value name="A" value="0"/></enum>
+        <register name="T" offset="0x10" dwords="1"/><struct name="Q" dwords="1"/></packsmith>)"}});
+  std::vector<std::string> names;
+  for (const Container& c : result.model.containers) names.push_back(c.name);
+  EXPECT_THAT(names, ElementsAre("Q", "S", "T", "R"));
+  EXPECT_EQ(result.model.enums[0].name, "Y");
+}
+
+TEST(Inheritance, PlatformsAreEachGenerationsOwn) {
+  const LoadResult result = LoadFiles(
+      {{"old.xml",
+        R"(<packsmith family="f" generation="old" aliases="o"><source>Old manual.</source><platform name="p" pci="0x1"/></packsmith>)"},
+       {"main.xml",
+        R"(<packsmith generation="now" extends="old.xml"><platform name="q" pci="0x2"/></packsmith>)"}});
+  EXPECT_THAT(Summary(result), IsEmpty());
+  ASSERT_EQ(result.model.platforms.size(), 1u);
+  EXPECT_EQ(result.model.platforms[0].name, "q");
+  EXPECT_EQ(result.model.aliases, "");
+  EXPECT_EQ(result.model.source, "");
+}
+
 TEST(Inheritance, AmendReplacesAllFlowsIfItNamesOne) {
   const LoadResult kept = Extended(R"(<packet name="P" amend="true"><doc>Changed.</doc></packet>)");
   EXPECT_EQ(ContainerNamed(kept, "P").flows.size(), 2u);
