@@ -1,5 +1,6 @@
 #include "runtime/memory/address_space.h"
 
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -57,19 +58,17 @@ absl::StatusOr<ZoneId> AddressSpace::FindZone(absl::string_view name) const {
 }
 
 absl::StatusOr<ZoneId> AddressSpace::ZoneOf(uint64_t address) const {
-  const uint64_t plain = Plain(address, bits_);
-  if (Canonical(plain, bits_) == address || plain == address) {
-    for (size_t i = 0; i < zones_.size(); ++i) {
-      if (plain >= zones_[i].begin && plain < zones_[i].end) return static_cast<ZoneId>(i);
-    }
+  const std::optional<uint64_t> plain = PlainIfAddress(address, bits_);
+  for (size_t i = 0; i < zones_.size() && plain.has_value(); ++i) {
+    if (*plain >= zones_[i].begin && *plain < zones_[i].end) return static_cast<ZoneId>(i);
   }
   return absl::NotFoundError(absl::StrFormat("no zone holds 0x%x", address));
 }
 
 absl::StatusOr<Range> AddressSpace::Allocate(ZoneId zone, RangeRequest request) {
   if (request.address.has_value()) {
-    const uint64_t plain = Plain(*request.address, bits_);
-    if (Canonical(plain, bits_) != *request.address && plain != *request.address) {
+    const std::optional<uint64_t> plain = PlainIfAddress(*request.address, bits_);
+    if (!plain.has_value()) {
       return InZone(this->zone(zone),
                     absl::InvalidArgumentError(
                         absl::StrFormat("0x%x is no address of %d bits", *request.address, bits_)));
@@ -79,7 +78,7 @@ absl::StatusOr<Range> AddressSpace::Allocate(ZoneId zone, RangeRequest request) 
   Books& books = *books_[static_cast<uint32_t>(zone)];
   absl::StatusOr<Range> range;
   {
-    absl::MutexLock lock(&books.mutex);
+    MutexLock lock(books.mutex);
     range = books.ranges->Allocate(request);
   }
   if (!range.ok()) return InZone(this->zone(zone), range.status());
@@ -91,7 +90,7 @@ absl::Status AddressSpace::Free(ZoneId zone, RangeHandle handle) {
   Books& books = *books_[static_cast<uint32_t>(zone)];
   absl::Status status;
   {
-    absl::MutexLock lock(&books.mutex);
+    MutexLock lock(books.mutex);
     status = books.ranges->Free(handle);
   }
   return status.ok() ? status : InZone(this->zone(zone), status);
@@ -103,7 +102,7 @@ absl::StatusOr<Range> AddressSpace::Find(uint64_t address) const {
   const Books& books = *books_[static_cast<uint32_t>(*zone)];
   absl::StatusOr<Range> range;
   {
-    absl::MutexLock lock(&books.mutex);
+    MutexLock lock(books.mutex);
     range = books.ranges->Find(Plain(address, bits_));
   }
   if (!range.ok()) return InZone(this->zone(*zone), range.status());
@@ -113,20 +112,20 @@ absl::StatusOr<Range> AddressSpace::Find(uint64_t address) const {
 
 RangeStatistics AddressSpace::statistics(ZoneId zone) const {
   const Books& books = *books_[static_cast<uint32_t>(zone)];
-  absl::MutexLock lock(&books.mutex);
+  MutexLock lock(books.mutex);
   return books.ranges->statistics();
 }
 
 void AddressSpace::Reserve(ZoneId zone, size_t live_ranges) {
   Books& books = *books_[static_cast<uint32_t>(zone)];
-  absl::MutexLock lock(&books.mutex);
+  MutexLock lock(books.mutex);
   books.ranges->Reserve(live_ranges);
 }
 
 void AddressSpace::ForEach(ZoneId zone,
                            absl::FunctionRef<void(const RangeAllocator::Stretch&)> visit) const {
   const Books& books = *books_[static_cast<uint32_t>(zone)];
-  absl::MutexLock lock(&books.mutex);
+  MutexLock lock(books.mutex);
   books.ranges->ForEach([&](RangeAllocator::Stretch stretch) {
     stretch.range.address = Canonical(stretch.range.address, bits_);
     visit(stretch);

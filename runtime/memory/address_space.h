@@ -22,23 +22,13 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "absl/synchronization/mutex.h"
 #include "absl/types/span.h"
+#include "runtime/memory/canonical.h"
+#include "runtime/memory/mutex.h"
 #include "runtime/memory/range_allocator.h"
 #include "runtime/memory/zones.h"
 
 namespace packsmith::gpu {
-
-// `address` with bit `bits - 1` repeated above it.
-constexpr uint64_t Canonical(uint64_t address, unsigned bits) {
-  const unsigned above = 64 - bits;
-  return static_cast<uint64_t>(static_cast<int64_t>(address << above) >> above);
-}
-
-// `address` without what Canonical() adds.
-constexpr uint64_t Plain(uint64_t address, unsigned bits) {
-  return address & (~uint64_t{0} >> (64 - bits));
-}
 
 // An index into AddressSpace::zones().
 enum class ZoneId : uint32_t {};
@@ -80,7 +70,7 @@ class AddressSpace {
 
  private:
   struct Books {
-    mutable absl::Mutex mutex;
+    mutable Mutex mutex;
     std::unique_ptr<RangeAllocator> ranges ABSL_PT_GUARDED_BY(mutex);
   };
 

@@ -1,0 +1,488 @@
+#include "runtime/memory/buffers.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "absl/strings/str_format.h"
+
+namespace packsmith::gpu {
+namespace {
+
+constexpr uint64_t kPage = 4096, kLargePage = 2 * kMiB;
+constexpr uint64_t kSmallestEntry = 256, kLargestEntry = kMiB, kSmallestSlab = 64 * kKiB;
+constexpr uint64_t kLargestClass = 64 * kMiB;
+// How many cached blocks are looked at for one that is aligned well enough.
+constexpr int kProbes = 8;
+// From so many jobs on that use a buffer, it is asked which of them are done.
+constexpr size_t kFences = 4;
+
+constexpr uint64_t RoundUp(uint64_t value, uint64_t power_of_two) {
+  return (value + power_of_two - 1) & ~(power_of_two - 1);
+}
+
+// A power of two, so that what lies in an aligned slab crosses no line of that size. Of entries of
+// three quarters of a power of two, five fit well.
+uint64_t SlabSize(uint64_t entry_size) {
+  const uint64_t power = std::bit_ceil(entry_size);
+  return std::max(kSmallestSlab, power == entry_size ? 2 * power : 4 * power);
+}
+
+absl::Status NoSuchBuffer(BufferHandle handle) {
+  return absl::NotFoundError(
+      handle == 0 ? std::string("handle 0 is no buffer")
+                  : absl::StrFormat("0x%x is the handle of no buffer: it was released before, or "
+                                    "the handle is made up",
+                                    handle));
+}
+
+}  // namespace
+
+std::unique_ptr<Buffers> Buffers::Create(Device& device, AddressSpace& addresses,
+                                         const Options& options) {
+  return std::unique_ptr<Buffers>(new Buffers(device, addresses, options));
+}
+
+Buffers::~Buffers() {
+  MutexLock lock(mutex_);
+  for (uint32_t block = 0; block < blocks_.size(); ++block) {
+    if (blocks_[block].memory != MemoryId{}) (void)DestroyBlock(block);
+  }
+}
+
+uint64_t Buffers::ClassSize(uint64_t size) {
+  if (size <= 4 * kPage || size > kLargestClass) return RoundUp(size, kPage);
+  return RoundUp(size, std::bit_floor(size - 1) / 4);
+}
+
+Buffers::Kind Buffers::KindOf(const BufferOptions& options, uint64_t size) {
+  return {options.zone, options.heap, options.use, options.writable, size};
+}
+
+uint64_t Buffers::EntrySize(const BufferOptions& options) const {
+  const uint64_t most = std::min(options_.largest_shared, kLargestEntry);
+  if (options.dedicated || options.size > most || options.alignment > most || options.guard != 0 ||
+      options.address.has_value() || options.placement != Placement::kBest ||
+      (options.use & ~kCaptured) != 0 || (options.zeroed && !CpuCanSee(options.heap))) {
+    return 0;
+  }
+  const uint64_t power = std::bit_ceil(std::max(options.size, kSmallestEntry));
+  // Of a slab of such entries each is aligned to a quarter of the next power of two.
+  const uint64_t less = power / 4 * 3;
+  uint64_t entry = less >= kSmallestEntry && options.size <= less && options.alignment <= power / 4
+                       ? less
+                       : std::max(power, options.alignment);
+  if (entry > most) return 0;
+  return options.boundary != 0 && options.boundary < SlabSize(entry) ? 0 : entry;
+}
+
+void Buffers::Link(Lists& lists, const Kind& kind, uint32_t block) {
+  uint32_t& first = lists.try_emplace(kind, kNone).first->second;
+  blocks_[block].prev = kNone;
+  blocks_[block].next = first;
+  if (first != kNone) blocks_[first].prev = block;
+  first = block;
+}
+
+// The list stays where it is when it becomes empty: there will be such blocks again.
+void Buffers::Unlink(Lists& lists, const Kind& kind, uint32_t block) {
+  const Block& gone = blocks_[block];
+  if (gone.next != kNone) blocks_[gone.next].prev = gone.prev;
+  if (gone.prev != kNone) {
+    blocks_[gone.prev].next = gone.next;
+  } else {
+    lists[kind] = gone.next;
+  }
+}
+
+void Buffers::Cache(uint32_t block) {
+  Block& added = blocks_[block];
+  Link(cached_, added.kind, block);
+  added.older = newest_;
+  added.newer = kNone;
+  (newest_ != kNone ? blocks_[newest_].newer : oldest_) = block;
+  newest_ = block;
+  statistics_.cached_bytes += added.kind.size;
+}
+
+void Buffers::Uncache(uint32_t block) {
+  Unlink(cached_, blocks_[block].kind, block);
+  const Block& gone = blocks_[block];
+  (gone.newer != kNone ? blocks_[gone.newer].older : newest_) = gone.older;
+  (gone.older != kNone ? blocks_[gone.older].newer : oldest_) = gone.newer;
+  statistics_.cached_bytes -= gone.kind.size;
+}
+
+absl::StatusOr<uint32_t> Buffers::TakeBlock(const RangeRequest& request, const Kind& kind,
+                                            bool reusable, bool zeroed) {
+  if (reusable && (!zeroed || CpuCanSee(kind.heap))) {
+    const auto list = cached_.find(kind);
+    uint32_t block = list == cached_.end() ? kNone : list->second;
+    for (int i = 0; i < kProbes && block != kNone; ++i, block = blocks_[block].next) {
+      if (request.alignment != 0 && blocks_[block].range.address % request.alignment != 0) continue;
+      Uncache(block);
+      if (zeroed) std::memset(blocks_[block].cpu, 0, kind.size);
+      ++statistics_.reused;
+      return block;
+    }
+  }
+  absl::StatusOr<uint32_t> block = NewBlock(request, kind);
+  if (block.status().code() == absl::StatusCode::kResourceExhausted) {
+    absl::Status status = Collect();
+    if (status.ok()) status = TrimLocked(0);
+    if (!status.ok()) return status;
+    block = NewBlock(request, kind);
+  }
+  if (block.ok()) {
+    blocks_[*block].reusable = reusable;
+    ++statistics_.created;
+  }
+  return block;
+}
+
+absl::StatusOr<uint32_t> Buffers::NewBlock(const RangeRequest& request, const Kind& kind) {
+  // Large pages where they can be had.
+  RangeRequest large = request;
+  if (kind.size % kLargePage == 0) large.alignment = std::max(large.alignment, kLargePage);
+  absl::StatusOr<Range> range = addresses_.Allocate(kind.zone, large);
+  if (!range.ok() && large.alignment != request.alignment) {
+    range = addresses_.Allocate(kind.zone, request);
+  }
+  if (!range.ok()) return range.status();
+  // From here on, what has been done is undone when the next step fails.
+  const absl::StatusOr<MemoryId> memory =
+      device_.Create({.size = range->size, .heap = kind.heap, .use = kind.use});
+  absl::Status status = memory.status();
+  uint8_t* cpu = nullptr;
+  if (status.ok()) {
+    if (CpuCanSee(kind.heap)) {
+      const auto mapped = device_.Map(*memory);
+      status = mapped.status();
+      if (status.ok()) cpu = mapped->data();
+    }
+    if (status.ok()) {
+      status = device_.Bind({.space = options_.space,
+                             .address = range->address,
+                             .size = range->size,
+                             .memory = *memory,
+                             .offset = 0,
+                             .writable = kind.writable});
+    }
+    if (!status.ok()) (void)device_.Destroy(*memory);
+  }
+  if (!status.ok()) {
+    (void)addresses_.Free(kind.zone, range->handle);
+    return status;
+  }
+  uint32_t block = unused_blocks_;
+  if (block != kNone) {
+    unused_blocks_ = blocks_[block].next;
+  } else {
+    block = blocks_.size();
+    blocks_.emplace_back();
+  }
+  Block& made = blocks_[block];
+  made.kind = kind;
+  made.memory = *memory;
+  made.range = *range;
+  made.cpu = cpu;
+  std::vector<uint32_t>& block_of = block_of_range_[static_cast<uint32_t>(kind.zone)];
+  if (block_of.size() <= range->handle.index) block_of.resize(range->handle.index + 1, kNone);
+  block_of[range->handle.index] = block;
+  statistics_.memory_bytes += kind.size;
+  return block;
+}
+
+absl::Status Buffers::DestroyBlock(uint32_t block) {
+  Block& gone = blocks_[block];
+  // Each is tried, whatever becomes of the one before.
+  absl::Status status = device_.Unbind(options_.space, gone.range.address, gone.range.size);
+  status.Update(device_.Destroy(gone.memory));
+  status.Update(addresses_.Free(gone.kind.zone, gone.range.handle));
+  statistics_.memory_bytes -= gone.kind.size;
+  block_of_range_[static_cast<uint32_t>(gone.kind.zone)][gone.range.handle.index] = kNone;
+  gone.memory = MemoryId{};
+  gone.slots.clear();
+  gone.next = unused_blocks_;
+  unused_blocks_ = block;
+  return status;
+}
+
+void Buffers::MakeEntries(uint32_t block, uint64_t entry_size, uint32_t entries) {
+  Block& b = blocks_[block];
+  b.entry_size = entry_size;
+  b.entries = entries;
+  b.live_entries = 0;
+  b.slots.assign(entries, kNone);
+  for (uint32_t word = 0; word < b.free.size(); ++word) {
+    const uint32_t bits = std::clamp<int64_t>(int64_t{entries} - word * 64, 0, 64);
+    b.free[word] = bits == 0 ? 0 : ~uint64_t{0} >> (64 - bits);
+  }
+}
+
+// A slab that has a free entry.
+absl::StatusOr<uint32_t> Buffers::TakeSlab(const BufferOptions& options, uint64_t entry_size) {
+  const Kind entries = KindOf(options, entry_size);
+  const auto list = slabs_.find(entries);
+  if (list != slabs_.end() && list->second != kNone) return list->second;
+  const uint64_t size = std::max(SlabSize(entry_size), options_.page);
+  const absl::StatusOr<uint32_t> block =
+      TakeBlock({.size = size, .alignment = size}, KindOf(options, size), /*reusable=*/true,
+                /*zeroed=*/false);
+  if (!block.ok()) return block;
+  MakeEntries(*block, entry_size, std::min<uint64_t>(SlabSize(entry_size) / entry_size, 256));
+  Link(slabs_, entries, *block);
+  ++statistics_.slabs;
+  return block;
+}
+
+absl::StatusOr<Buffer> Buffers::Create(const BufferOptions& options) {
+  if (options.size == 0) return absl::InvalidArgumentError("a buffer of 0 bytes was asked for");
+  if (static_cast<uint32_t>(options.zone) >= addresses_.zones().size()) {
+    return absl::InvalidArgumentError(absl::StrFormat("there is no zone %d", options.zone));
+  }
+  if (options.alignment != 0 && !std::has_single_bit(options.alignment)) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("an alignment of 0x%x is no power of two", options.alignment));
+  }
+  // More than any zone has: so that rounding up does not overflow.
+  if (options.size >> 60 != 0) {
+    return absl::ResourceExhaustedError(
+        absl::StrFormat("no zone has room for 0x%x bytes", options.size));
+  }
+  MutexLock lock(mutex_);
+  absl::Status status = Collect();
+  if (!status.ok()) return status;
+  // A place in the table comes first: it is what need not be given back.
+  if (unused_slots_.empty()) {
+    if (slots_.size() >> kSlotBits != 0) {
+      return absl::ResourceExhaustedError(
+          absl::StrFormat("there are %d buffers, which is the most", slots_.size()));
+    }
+    unused_slots_.push_back(slots_.size());
+    slots_.emplace_back();
+  }
+  uint32_t block, entry = 0;
+  if (const uint64_t entry_size = EntrySize(options); entry_size != 0) {
+    const absl::StatusOr<uint32_t> slab = TakeSlab(options, entry_size);
+    if (!slab.ok()) return slab.status();
+    block = *slab;
+    Block& b = blocks_[block];
+    while (b.free[entry / 64] == 0) entry += 64;
+    entry += std::countr_zero(b.free[entry / 64]);
+    b.free[entry / 64] &= b.free[entry / 64] - 1;
+    if (++b.live_entries == b.entries) Unlink(slabs_, KindOf(options, entry_size), block);
+    if (options.zeroed) std::memset(b.cpu + entry * entry_size, 0, entry_size);
+    ++statistics_.suballocated;
+  } else {
+    const bool reusable = options.guard == 0 && options.boundary == 0 &&
+                          !options.address.has_value() && options.placement == Placement::kBest &&
+                          (options.use & (kShared | kScanout)) == 0 &&
+                          options.size <= kLargestClass;
+    const uint64_t size = RoundUp(reusable ? ClassSize(options.size) : options.size, options_.page);
+    const absl::StatusOr<uint32_t> taken =
+        TakeBlock({.size = size,
+                   .alignment = std::max(options.alignment, options_.page),
+                   .boundary = options.boundary,
+                   .guard = options.guard,
+                   .placement = options.placement,
+                   .address = options.address},
+                  KindOf(options, size), reusable, options.zeroed);
+    if (!taken.ok()) return taken.status();
+    block = *taken;
+    MakeEntries(block, size, 1);
+    blocks_[block].live_entries = 1;
+  }
+  const uint32_t slot = unused_slots_.front();
+  unused_slots_.pop_front();
+  blocks_[block].slots[entry] = slot;
+  Slot& made = slots_[slot];
+  made.live = true;
+  made.block = block;
+  made.entry = entry;
+  made.fences.clear();
+  made.name.assign(options.name.data(), options.name.size());
+  const Block& b = blocks_[block];
+  if (!options.name.empty()) {
+    device_.SetName(b.memory, entry * b.entry_size, b.entry_size, options.name);
+  }
+  ++statistics_.live;
+  statistics_.live_bytes += b.entry_size;
+  return BufferOf(slot);
+}
+
+absl::Status Buffers::Release(BufferHandle handle) {
+  MutexLock lock(mutex_);
+  const uint32_t slot = SlotOf(handle);
+  if (slot == kNone) return NoSuchBuffer(handle);
+  Slot& gone = slots_[slot];
+  Block& block = blocks_[gone.block];
+  gone.live = false;
+  // 0 is left out, so that no handle is 0.
+  gone.generation = gone.generation + 1 == 1u << kGenerationBits ? 1 : gone.generation + 1;
+  unused_slots_.push_back(slot);
+  block.slots[gone.entry] = kNone;
+  if (!gone.name.empty()) {
+    device_.SetName(block.memory, gone.entry * block.entry_size, block.entry_size, "");
+  }
+  --statistics_.live;
+  statistics_.live_bytes -= block.entry_size;
+  if (gone.fences.empty()) return ReturnEntry(gone.block, gone.entry);
+  for (const Fence& fence : gone.fences) {
+    waiting_.push_back({fence, gone.block, gone.entry, &fence == &gone.fences.back()});
+  }
+  statistics_.waiting_bytes += block.entry_size;
+  return Collect();
+}
+
+absl::Status Buffers::ReturnEntry(uint32_t block, uint32_t entry) {
+  Block& b = blocks_[block];
+  if (b.entries > 1) {
+    Kind entries = b.kind;
+    entries.size = b.entry_size;
+    if (b.live_entries == b.entries) Link(slabs_, entries, block);
+    b.free[entry / 64] |= uint64_t{1} << (entry % 64);
+    if (--b.live_entries != 0) return absl::OkStatus();
+    Unlink(slabs_, entries, block);
+    --statistics_.slabs;
+  }
+  if (!b.reusable || b.kind.size > options_.cache_bytes) return DestroyBlock(block);
+  Cache(block);
+  return statistics_.cached_bytes > options_.cache_bytes ? TrimLocked(options_.cache_bytes)
+                                                         : absl::OkStatus();
+}
+
+// Returns what the GPU has become done with. In the order of release: what was released later waits
+// until what was released before is done, which spares asking for each.
+absl::Status Buffers::Collect() {
+  Fence done = 0;
+  while (!waiting_.empty()) {
+    const Waiting first = waiting_.front();
+    if (first.fence != done && !IsDone(first.fence)) break;
+    done = first.fence;
+    waiting_.pop_front();
+    if (!first.last) continue;
+    statistics_.waiting_bytes -= blocks_[first.block].entry_size;
+    const absl::Status status = ReturnEntry(first.block, first.entry);
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+// A job that failed, or that the device knows nothing of, uses nothing any more.
+bool Buffers::IsDone(Fence fence) {
+  const absl::StatusOr<bool> done = device_.Wait(fence, absl::ZeroDuration());
+  return !done.ok() || *done;
+}
+
+absl::Status Buffers::TrimLocked(uint64_t keep) {
+  absl::Status status;
+  while (statistics_.cached_bytes > keep) {
+    const uint32_t block = oldest_;
+    Uncache(block);
+    status.Update(DestroyBlock(block));
+  }
+  return status;
+}
+
+absl::Status Buffers::Trim(uint64_t keep) {
+  MutexLock lock(mutex_);
+  const absl::Status status = Collect();
+  return status.ok() ? TrimLocked(keep) : status;
+}
+
+uint32_t Buffers::SlotOf(BufferHandle handle) const {
+  const uint32_t slot = handle & ((1u << kSlotBits) - 1);
+  return slot < slots_.size() && slots_[slot].live && slots_[slot].generation == handle >> kSlotBits
+             ? slot
+             : kNone;
+}
+
+Buffer Buffers::BufferOf(uint32_t slot) const {
+  const Slot& s = slots_[slot];
+  const Block& block = blocks_[s.block];
+  const uint64_t offset = s.entry * block.entry_size;
+  return {s.generation << kSlotBits | slot, block.range.address + offset, block.entry_size,
+          block.cpu == nullptr ? nullptr : block.cpu + offset};
+}
+
+absl::StatusOr<Buffer> Buffers::Get(BufferHandle handle) const {
+  MutexLock lock(mutex_);
+  const uint32_t slot = SlotOf(handle);
+  if (slot == kNone) return NoSuchBuffer(handle);
+  return BufferOf(slot);
+}
+
+absl::StatusOr<std::string> Buffers::Name(BufferHandle handle) const {
+  MutexLock lock(mutex_);
+  const uint32_t slot = SlotOf(handle);
+  if (slot == kNone) return NoSuchBuffer(handle);
+  return slots_[slot].name;
+}
+
+absl::Status Buffers::SetName(BufferHandle handle, absl::string_view name) {
+  MutexLock lock(mutex_);
+  const uint32_t slot = SlotOf(handle);
+  if (slot == kNone) return NoSuchBuffer(handle);
+  Slot& s = slots_[slot];
+  s.name.assign(name.data(), name.size());
+  const Block& block = blocks_[s.block];
+  device_.SetName(block.memory, s.entry * block.entry_size, block.entry_size, name);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Buffer> Buffers::Find(uint64_t address) const {
+  const absl::StatusOr<ZoneId> zone = addresses_.ZoneOf(address);
+  if (!zone.ok()) return zone.status();
+  MutexLock lock(mutex_);
+  const absl::StatusOr<Range> range = addresses_.Find(address);
+  if (!range.ok()) return range.status();
+  const std::vector<uint32_t>& block_of = block_of_range_[static_cast<uint32_t>(*zone)];
+  const uint32_t index = range->handle.index;
+  if (index < block_of.size() && block_of[index] != kNone) {
+    const Block& block = blocks_[block_of[index]];
+    const unsigned bits = addresses_.address_bits();
+    const uint64_t entry = (Plain(address, bits) - Plain(range->address, bits)) /
+                           std::max<uint64_t>(block.entry_size, 1);
+    // A slab may have a rest that is too small for an entry.
+    if (block.range == *range && entry < block.slots.size() && block.slots[entry] != kNone) {
+      return BufferOf(block.slots[entry]);
+    }
+  }
+  return absl::NotFoundError(absl::StrFormat("no buffer is at 0x%x", address));
+}
+
+absl::StatusOr<Resident> Buffers::ResidentOf(BufferHandle handle) const {
+  MutexLock lock(mutex_);
+  const uint32_t slot = SlotOf(handle);
+  if (slot == kNone) return NoSuchBuffer(handle);
+  const Block& block = blocks_[slots_[slot].block];
+  return Resident{block.memory, block.range.address, false};
+}
+
+absl::Status Buffers::Use(absl::Span<const BufferHandle> handles, Fence fence) {
+  MutexLock lock(mutex_);
+  for (const BufferHandle handle : handles) {
+    if (SlotOf(handle) == kNone) return NoSuchBuffer(handle);
+  }
+  for (const BufferHandle handle : handles) {
+    std::vector<Fence>& fences = slots_[SlotOf(handle)].fences;
+    if (!fences.empty() && fences.back() == fence) continue;
+    // Few are ever running at once; those of buffers that live long must not add up.
+    if (fences.size() >= kFences) {
+      fences.erase(
+          std::remove_if(fences.begin(), fences.end(),
+                         [this](Fence old) ABSL_NO_THREAD_SAFETY_ANALYSIS { return IsDone(old); }),
+          fences.end());
+    }
+    fences.push_back(fence);
+  }
+  return absl::OkStatus();
+}
+
+BufferStatistics Buffers::statistics() const {
+  MutexLock lock(mutex_);
+  return statistics_;
+}
+
+}  // namespace packsmith::gpu

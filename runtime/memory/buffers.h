@@ -1,0 +1,233 @@
+// Buffers: memory, GPU addresses and a name, together.
+//
+//   auto buffers = Buffers::Create(device, space, {});
+//   absl::StatusOr<Buffer> vertices =
+//       (*buffers)->Create({.size = 5000, .zone = other, .name = "vertices"});
+//   std::memcpy(vertices->cpu, data, 5000);
+//   packet.address = {vertices->address, vertices->handle};   // a packsmith::address
+//   ...
+//   absl::Status status = (*buffers)->Release(vertices->handle);
+//
+// What is released is kept for the next buffer of its kind, up to a bound, and is not given out
+// before the GPU is done with it. Small buffers share memory.
+//
+// Thread-safe.
+
+#ifndef PACKSMITH_RUNTIME_MEMORY_BUFFERS_H_
+#define PACKSMITH_RUNTIME_MEMORY_BUFFERS_H_
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "runtime/memory/address_space.h"
+#include "runtime/memory/device.h"
+#include "runtime/memory/mutex.h"
+
+namespace packsmith::gpu {
+
+// Fits packsmith::address::buffer. 0: no buffer.
+using BufferHandle = uint32_t;
+
+struct BufferOptions {
+  uint64_t size = 0;  // bytes
+  ZoneId zone = {};
+  absl::string_view name = {};
+  Heap heap = Heap::kSystem;
+  uint8_t use = kOrdinary;  // MemoryUse, ORed
+  uint64_t alignment = 0;   // of the GPU address: a power of two, or 0
+  uint64_t boundary = 0;    // as RangeRequest's
+  uint64_t guard = 0;
+  Placement placement = Placement::kBest;
+  std::optional<uint64_t> address = {};
+  bool writable = true;  // by the GPU
+  bool zeroed = false;   // the memory is zero, not what its last user left
+  // Memory of its own, which no other buffer has a part of.
+  bool dedicated = false;
+};
+
+struct Buffer {
+  BufferHandle handle = 0;
+  uint64_t address = 0;    // GPU address, canonical
+  uint64_t size = 0;       // bytes that may be used: at least what was asked for
+  uint8_t* cpu = nullptr;  // null if the CPU cannot see it
+};
+
+struct BufferStatistics {
+  uint64_t live = 0;           // buffers
+  uint64_t live_bytes = 0;     // their sizes
+  uint64_t memory_bytes = 0;   // of the device, for all purposes
+  uint64_t cached_bytes = 0;   // of these: released, to be used again
+  uint64_t waiting_bytes = 0;  // of released buffers that the GPU may still use
+  uint64_t slabs = 0;          // memory that small buffers share
+  uint64_t created = 0, reused = 0, suballocated = 0;  // how buffers came to be, so far
+};
+
+class Buffers {
+ public:
+  struct Options {
+    uint32_t space = 0;                          // the device's number for the page tables
+    uint64_t cache_bytes = uint64_t{256} << 20;  // the most that is kept for reuse
+    // Buffers up to this size share memory: at most 1 MiB. 0: none do.
+    uint64_t largest_shared = uint64_t{1} << 20;
+    // What all memory is aligned to, and its size a multiple of: 4 KiB, or 64 KiB for GPUs whose
+    // own memory has such pages. A power of two.
+    uint64_t page = 4096;
+  };
+
+  // `device` and `addresses` outlive the result.
+  static std::unique_ptr<Buffers> Create(Device& device, AddressSpace& addresses,
+                                         const Options& options);
+  // Returns all memory to the device. The GPU must be done with it.
+  ~Buffers();
+
+  Buffers(const Buffers&) = delete;
+  Buffers& operator=(const Buffers&) = delete;
+
+  // Errors of AddressSpace::Allocate() and of the device. When either has no room, what is kept for
+  // reuse is given up first.
+  absl::StatusOr<Buffer> Create(const BufferOptions& options);
+  // NotFound for handles of no buffer: released, or made up. (A handle that has been released is
+  // told from a new one until its place has been used 1023 times.)
+  absl::Status Release(BufferHandle handle);
+  absl::StatusOr<Buffer> Get(BufferHandle handle) const;
+  absl::StatusOr<std::string> Name(BufferHandle handle) const;
+  absl::Status SetName(BufferHandle handle, absl::string_view name);
+  // The buffer that has a byte at a GPU address. NotFound if none has.
+  absl::StatusOr<Buffer> Find(uint64_t address) const;
+
+  // What a job has to name for a buffer. Buffers that share memory have the same `memory`.
+  absl::StatusOr<Resident> ResidentOf(BufferHandle handle) const;
+  // A job uses these buffers: what is released of them waits for its fence. NotFound if one of the
+  // handles is that of no buffer; then none of them is marked.
+  absl::Status Use(absl::Span<const BufferHandle> handles, Fence fence);
+
+  // Gives back what is kept for reuse, as far as the GPU is done with it, down to `keep` bytes.
+  absl::Status Trim(uint64_t keep = 0);
+  BufferStatistics statistics() const;
+
+  // The size that memory of `size` bytes gets, so that it can be used again for others of about
+  // that size: 4, 8, 12 KiB, then four sizes to the octave. Sizes above 64 MiB are only rounded up
+  // to pages.
+  static uint64_t ClassSize(uint64_t size);
+
+ private:
+  static constexpr unsigned kSlotBits = 22, kGenerationBits = 32 - kSlotBits;
+  static constexpr uint32_t kNone = ~uint32_t{0};
+
+  // Which memory may stand in for which.
+  struct Kind {
+    ZoneId zone = {};
+    Heap heap = Heap::kSystem;
+    uint8_t use = kOrdinary;
+    bool writable = true;
+    // Of the block, or of a slab's entries.
+    uint64_t size = 0;
+
+    friend bool operator==(const Kind&, const Kind&) = default;
+    template <typename H>
+    friend H AbslHashValue(H h, const Kind& k) {
+      return H::combine(std::move(h), k.zone, k.heap, k.use, k.writable, k.size);
+    }
+  };
+  // Blocks of one kind, the first one that is in the list.
+  using Lists = absl::flat_hash_map<Kind, uint32_t>;
+
+  // Memory that is bound: a dedicated buffer's, or a slab's that buffers share.
+  struct Block {
+    Kind kind;  // with the block's own size
+    MemoryId memory = {};
+    Range range;
+    uint8_t* cpu = nullptr;
+    bool reusable = false;
+    // A slab: `entries` of `entry_size` bytes, those free in `free`. Else one entry, the block.
+    uint64_t entry_size = 0;
+    uint32_t entries = 0, live_entries = 0;
+    std::array<uint64_t, 4> free = {};
+    std::vector<uint32_t> slots;  // of each entry: its buffer
+    // Neighbours in a list of Lists, and among all that is cached, by age. `next` of unused places
+    // of the table is the next unused one.
+    uint32_t prev = kNone, next = kNone, older = kNone, newer = kNone;
+  };
+
+  struct Slot {
+    uint32_t generation = 1;
+    bool live = false;
+    uint32_t block = kNone, entry = 0;
+    std::vector<Fence> fences;  // of jobs that use it, as far as they may still run
+    std::string name;
+  };
+
+  // A buffer that several jobs use waits once for each. After the last one its entry is returned.
+  struct Waiting {
+    Fence fence = 0;
+    uint32_t block = kNone, entry = 0;
+    bool last = false;
+  };
+
+  Buffers(Device& device, AddressSpace& addresses, const Options& options)
+      : device_(device),
+        addresses_(addresses),
+        options_(options),
+        block_of_range_(addresses.zones().size()) {}
+
+  static Kind KindOf(const BufferOptions& options, uint64_t size);
+  // The size of a slab's entry for such a buffer; 0: it must have a block of its own.
+  uint64_t EntrySize(const BufferOptions& options) const;
+
+  void Link(Lists& lists, const Kind& kind, uint32_t block) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Unlink(Lists& lists, const Kind& kind, uint32_t block) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Cache(uint32_t block) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Uncache(uint32_t block) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  // A block for a request: a cached one, or a new one.
+  absl::StatusOr<uint32_t> TakeBlock(const RangeRequest& request, const Kind& kind, bool reusable,
+                                     bool zeroed) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::StatusOr<uint32_t> NewBlock(const RangeRequest& request, const Kind& kind)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status DestroyBlock(uint32_t block) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::StatusOr<uint32_t> TakeSlab(const BufferOptions& options, uint64_t entry_size)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void MakeEntries(uint32_t block, uint64_t entry_size, uint32_t entries)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // The GPU is done with it.
+  absl::Status ReturnEntry(uint32_t block, uint32_t entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool IsDone(Fence fence) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status Collect() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status TrimLocked(uint64_t keep) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  uint32_t SlotOf(BufferHandle handle) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  Buffer BufferOf(uint32_t slot) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  Device& device_;
+  AddressSpace& addresses_;
+  const Options options_;
+
+  mutable Mutex mutex_;
+  std::vector<Block> blocks_ ABSL_GUARDED_BY(mutex_);
+  uint32_t unused_blocks_ ABSL_GUARDED_BY(mutex_) = kNone;
+  std::deque<Slot> slots_ ABSL_GUARDED_BY(mutex_);
+  std::deque<uint32_t> unused_slots_ ABSL_GUARDED_BY(mutex_);  // the longest unused one first
+  Lists cached_ ABSL_GUARDED_BY(mutex_);
+  Lists slabs_ ABSL_GUARDED_BY(mutex_);  // those with free entries, by the entries' size
+  // Of each zone, by the index of a range's handle.
+  std::vector<std::vector<uint32_t>> block_of_range_ ABSL_GUARDED_BY(mutex_);
+  uint32_t oldest_ ABSL_GUARDED_BY(mutex_) = kNone, newest_ ABSL_GUARDED_BY(mutex_) = kNone;
+  std::deque<Waiting> waiting_ ABSL_GUARDED_BY(mutex_);
+  BufferStatistics statistics_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace packsmith::gpu
+
+#endif  // PACKSMITH_RUNTIME_MEMORY_BUFFERS_H_

@@ -1,0 +1,386 @@
+#include "runtime/memory/host_device.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <iterator>
+#include <optional>
+#include <utility>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "runtime/dump/elf_core.h"
+#include "runtime/memory/canonical.h"
+
+namespace packsmith::gpu {
+namespace {
+
+constexpr uint64_t kPage = 4096;
+
+absl::Status NoSuchMemory(MemoryId memory) {
+  return absl::NotFoundError(
+      absl::StrFormat("memory %d does not exist, or does not exist any more", memory));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<HostDevice>> HostDevice::Create(Options options) {
+  if (options.address_bits < 32 || options.address_bits > 63) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "addresses of %d bits; 48 and 57 are what GPUs have", options.address_bits));
+  }
+  return std::unique_ptr<HostDevice>(new HostDevice(std::move(options)));
+}
+
+HostDevice::~HostDevice() {
+  MutexLock lock(mutex_);
+  for (const auto& [id, piece] : pieces_) munmap(piece.bytes, piece.size);
+}
+
+absl::StatusOr<MemoryId> HostDevice::Create(const MemoryOptions& options) {
+  if (options.size == 0 || options.size % kPage != 0) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("memory of 0x%x bytes; whole pages of 4 KiB are needed", options.size));
+  }
+  MutexLock lock(mutex_);
+  if (options.size > options_.memory_bytes - in_use_) {
+    return absl::ResourceExhaustedError(
+        absl::StrFormat("0x%x bytes of memory asked for; of 0x%x, 0x%x are in use", options.size,
+                        options_.memory_bytes, in_use_));
+  }
+  // Mapped, not allocated: a page costs nothing until it is touched, and is zero.
+  void* const bytes = mmap(nullptr, options.size, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (bytes == MAP_FAILED) {
+    return absl::ResourceExhaustedError(
+        absl::StrFormat("the system has no room for 0x%x bytes", options.size));
+  }
+  const uint32_t id = next_memory_++;
+  pieces_[id] = {static_cast<uint8_t*>(bytes), options.size, options.heap, 0, {}};
+  in_use_ += options.size;
+  return static_cast<MemoryId>(id);
+}
+
+const HostDevice::Piece* HostDevice::Find(MemoryId memory) const {
+  const auto found = pieces_.find(static_cast<uint32_t>(memory));
+  return found == pieces_.end() ? nullptr : &found->second;
+}
+
+absl::Status HostDevice::Destroy(MemoryId memory) {
+  MutexLock lock(mutex_);
+  const auto found = pieces_.find(static_cast<uint32_t>(memory));
+  if (found == pieces_.end()) return NoSuchMemory(memory);
+  const Piece& piece = found->second;
+  if (piece.bindings != 0) {
+    return absl::FailedPreconditionError(absl::StrFormat(
+        "%s is still bound at %d places; unbind it first", Called(memory, 0), piece.bindings));
+  }
+  munmap(piece.bytes, piece.size);
+  in_use_ -= piece.size;
+  pieces_.erase(found);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<absl::Span<uint8_t>> HostDevice::Map(MemoryId memory) {
+  MutexLock lock(mutex_);
+  const Piece* const piece = Find(memory);
+  if (piece == nullptr) return NoSuchMemory(memory);
+  if (!CpuCanSee(piece->heap)) {
+    return absl::FailedPreconditionError(absl::StrFormat(
+        "%s is of a heap that the CPU cannot see; copy to it by a job, or take another heap",
+        Called(memory, 0)));
+  }
+  return absl::MakeSpan(piece->bytes, piece->size);
+}
+
+absl::StatusOr<uint64_t> HostDevice::PlainAddress(uint64_t address) const {
+  const std::optional<uint64_t> plain = PlainIfAddress(address, options_.address_bits);
+  if (plain.has_value()) return *plain;
+  return absl::InvalidArgumentError(
+      absl::StrFormat("0x%x is no address of %d bits", address, options_.address_bits));
+}
+
+absl::Status HostDevice::Bind(const PageBinding& binding) {
+  const absl::StatusOr<uint64_t> address = PlainAddress(binding.address);
+  if (!address.ok()) return address.status();
+  if (binding.size == 0 || ((*address | binding.size | binding.offset) & (kPage - 1)) != 0) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("0x%x bytes from offset 0x%x at 0x%x are not whole pages", binding.size,
+                        binding.offset, *address));
+  }
+  if (binding.size > (uint64_t{1} << options_.address_bits) - *address) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "0x%x bytes at 0x%x go past the top of the address space", binding.size, *address));
+  }
+  MutexLock lock(mutex_);
+  const auto piece = pieces_.find(static_cast<uint32_t>(binding.memory));
+  if (piece == pieces_.end()) return NoSuchMemory(binding.memory);
+  if (binding.offset > piece->second.size || binding.size > piece->second.size - binding.offset) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("memory %d has 0x%x bytes, not 0x%x from offset 0x%x", binding.memory,
+                        piece->second.size, binding.size, binding.offset));
+  }
+  Space& space = spaces_[binding.space];
+  const auto next = space.lower_bound(*address);
+  auto there = space.end();
+  if (next != space.end() && next->first - *address < binding.size) {
+    there = next;
+  } else if (next != space.begin()) {
+    const auto previous = std::prev(next);
+    if (*address - previous->first < previous->second.size) there = previous;
+  }
+  if (there != space.end()) {
+    return absl::AlreadyExistsError(absl::StrFormat(
+        "space %d: 0x%x..0x%x is not free: %s is bound at 0x%x..0x%x", binding.space, *address,
+        *address + binding.size - 1, Called(there->second.memory, there->second.offset),
+        there->first, there->first + there->second.size - 1));
+  }
+  space.emplace_hint(next, *address,
+                     Pages{binding.size, binding.memory, binding.offset, binding.writable});
+  ++piece->second.bindings;
+  return absl::OkStatus();
+}
+
+absl::Status HostDevice::Unbind(uint32_t space, uint64_t address, uint64_t size) {
+  const absl::StatusOr<uint64_t> plain = PlainAddress(address);
+  if (!plain.ok()) return plain.status();
+  MutexLock lock(mutex_);
+  Space& pages = spaces_[space];
+  const auto found = pages.find(*plain);
+  if (found == pages.end() || found->second.size != size) {
+    return absl::NotFoundError(absl::StrFormat(
+        "space %d: 0x%x bytes at 0x%x are not what was bound", space, size, *plain));
+  }
+  --pieces_[static_cast<uint32_t>(found->second.memory)].bindings;
+  pages.erase(found);
+  return absl::OkStatus();
+}
+
+absl::Status HostDevice::Walk(uint32_t space, uint64_t address, uint64_t size, bool write,
+                              absl::FunctionRef<void(uint8_t*, uint64_t, uint64_t)> visit) const {
+  const absl::StatusOr<uint64_t> plain = PlainAddress(address);
+  if (!plain.ok()) return plain.status();
+  const auto found = spaces_.find(space);
+  static const Space kNothing;
+  const Space& pages = found == spaces_.end() ? kNothing : found->second;
+  // Once to check, once to do it: a range that is not all there is not touched.
+  for (const bool check : {true, false}) {
+    uint64_t done = 0;
+    auto at = pages.upper_bound(*plain);
+    if (at != pages.begin()) --at;
+    for (; done < size; ++at) {
+      const uint64_t now = *plain + done;
+      if (at == pages.end() || now < at->first || now - at->first >= at->second.size) {
+        // The nearest below and above help to find a pointer that is a little off.
+        const auto above = pages.upper_bound(now);
+        std::string nearest;
+        if (above != pages.begin()) {
+          const auto below = std::prev(above);
+          const Pages& pages_below = below->second;
+          absl::StrAppendFormat(
+              &nearest, "; %s ends at 0x%x",
+              Called(pages_below.memory, pages_below.offset + pages_below.size - 1),
+              below->first + pages_below.size - 1);
+        }
+        if (above != pages.end()) {
+          absl::StrAppendFormat(&nearest, "; %s begins at 0x%x",
+                                Called(above->second.memory, above->second.offset), above->first);
+        }
+        return absl::OutOfRangeError(
+            absl::StrFormat("space %d: nothing is bound at 0x%x (%s of 0x%x bytes at 0x%x)%s",
+                            space, now, write ? "write" : "read", size, *plain, nearest));
+      }
+      const Pages& here = at->second;
+      if (write && !here.writable) {
+        return absl::PermissionDeniedError(
+            absl::StrFormat("space %d: 0x%x, in %s, is not writable for the GPU", space, now,
+                            Called(here.memory, here.offset + (now - at->first))));
+      }
+      const uint64_t skip = now - at->first;
+      const uint64_t part = std::min(size - done, here.size - skip);
+      if (!check) visit(Find(here.memory)->bytes + here.offset + skip, done, part);
+      done += part;
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status HostDevice::Read(uint32_t space, uint64_t address, absl::Span<uint8_t> out) const {
+  MutexLock lock(mutex_);
+  return Walk(space, address, out.size(), /*write=*/false,
+              [&](const uint8_t* bytes, uint64_t offset, uint64_t size) {
+                std::memcpy(out.data() + offset, bytes, size);
+              });
+}
+
+absl::Status HostDevice::Write(uint32_t space, uint64_t address, absl::Span<const uint8_t> bytes) {
+  MutexLock lock(mutex_);
+  return Walk(space, address, bytes.size(), /*write=*/true,
+              [&](uint8_t* to, uint64_t offset, uint64_t size) {
+                std::memcpy(to, bytes.data() + offset, size);
+              });
+}
+
+absl::Status HostDevice::Check(const Job& job) const {
+  const absl::StatusOr<uint64_t> batch = PlainAddress(job.batch_address);
+  if (!batch.ok()) return batch.status();
+  for (const Fence fence : job.after) {
+    if (fence > last_) {
+      return absl::InvalidArgumentError(
+          absl::StrFormat("the job is to wait for fence %d, and the last one is %d", fence, last_));
+    }
+  }
+  const auto found = spaces_.find(job.space);
+  absl::flat_hash_set<MemoryId> seen;
+  bool batch_resident = false;
+  for (const Resident& resident : job.residents) {
+    const absl::StatusOr<uint64_t> address = PlainAddress(resident.address);
+    if (!address.ok()) return address.status();
+    if (Find(resident.memory) == nullptr) return NoSuchMemory(resident.memory);
+    if (!seen.insert(resident.memory).second) {
+      return absl::InvalidArgumentError(
+          absl::StrFormat("%s is named twice as resident", Called(resident.memory, 0)));
+    }
+    const Pages* pages = nullptr;
+    if (found != spaces_.end()) {
+      const auto there = found->second.find(*address);
+      if (there != found->second.end() && there->second.memory == resident.memory) {
+        pages = &there->second;
+      }
+    }
+    if (pages == nullptr) {
+      return absl::InvalidArgumentError(absl::StrFormat(
+          "%s is not bound at 0x%x in space %d", Called(resident.memory, 0), *address, job.space));
+    }
+    if (resident.written && !pages->writable) {
+      return absl::InvalidArgumentError(absl::StrFormat(
+          "%s is written by the job and bound read-only", Called(resident.memory, 0)));
+    }
+    batch_resident |= *batch >= *address && *batch - *address < pages->size &&
+                      job.batch_length <= pages->size - (*batch - *address);
+  }
+  if (!batch_resident) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("the batch, 0x%x bytes at 0x%x, does not lie in one of the %d residents",
+                        job.batch_length, *batch, job.residents.size()));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Fence> HostDevice::Submit(const Job& job) {
+  Fence fence;
+  {
+    MutexLock lock(mutex_);
+    absl::Status status = Check(job);
+    if (!status.ok()) return status;
+    fence = last_ + 1;
+    if (!options_.core_prefix.empty()) {
+      status = WriteCoreLocked(job, absl::StrCat(options_.core_prefix, fence, ".core"));
+      if (!status.ok()) return status;
+    }
+    last_ = fence;
+  }
+  absl::Status ran = options_.run ? options_.run(*this, job) : absl::OkStatus();
+  MutexLock lock(mutex_);
+  if (!ran.ok()) failed_[fence] = std::move(ran);
+  if (!options_.complete_by_hand) {
+    done_ = std::max(done_, fence);
+    progress_.notify_all();
+  }
+  return fence;
+}
+
+absl::StatusOr<bool> HostDevice::Wait(Fence fence, absl::Duration timeout) {
+  // Nobody's clock can be asked to wait for ever.
+  const auto until = std::chrono::steady_clock::now() +
+                     absl::ToChronoNanoseconds(std::min(timeout, absl::Hours(24 * 365)));
+  MutexLock lock(mutex_);
+  if (fence > last_) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("fence %d is waited for, and the last one is %d", fence, last_));
+  }
+  while (fence > done_) {
+    if (timeout <= absl::ZeroDuration() ||
+        progress_.wait_until(mutex_, until) == std::cv_status::timeout) {
+      if (fence > done_) return false;
+    }
+  }
+  const auto failed = failed_.find(fence);
+  if (failed == failed_.end()) return true;
+  return absl::AbortedError(absl::StrFormat("job %d failed: %s", fence, failed->second.message()));
+}
+
+void HostDevice::Complete(Fence fence) {
+  MutexLock lock(mutex_);
+  done_ = std::max(done_, std::min(fence, last_));
+  progress_.notify_all();
+}
+
+void HostDevice::SetName(MemoryId memory, uint64_t offset, uint64_t size, absl::string_view name) {
+  MutexLock lock(mutex_);
+  const auto found = pieces_.find(static_cast<uint32_t>(memory));
+  if (found == pieces_.end()) return;
+  if (name.empty()) {
+    found->second.names.erase(offset);
+  } else {
+    found->second.names[offset] = {size, std::string(name)};
+  }
+}
+
+std::string HostDevice::Called(MemoryId memory, uint64_t offset) const {
+  std::string text = absl::StrFormat("memory %d", memory);
+  const Piece* const piece = Find(memory);
+  if (piece != nullptr) {
+    const auto after = piece->names.upper_bound(offset);
+    if (after != piece->names.begin()) {
+      const auto& [begin, name] = *std::prev(after);
+      if (offset - begin < name.size) absl::StrAppendFormat(&text, " (\"%s\")", name.text);
+    }
+  }
+  return text;
+}
+
+absl::Status HostDevice::WriteCore(const Job& job, const std::string& path) const {
+  MutexLock lock(mutex_);
+  return WriteCoreLocked(job, path);
+}
+
+absl::Status HostDevice::WriteCoreLocked(const Job& job, const std::string& path) const {
+  const absl::StatusOr<uint64_t> batch = PlainAddress(job.batch_address);
+  if (!batch.ok()) return batch.status();
+  Dump dump;
+  dump.device = options_.device;
+  dump.submissions.push_back({.engine = job.engine,
+                              .context = job.context,
+                              .batch_address = *batch,
+                              .batch_length = job.batch_length});
+  const auto space = spaces_.find(job.space);
+  if (space != spaces_.end()) {
+    for (const auto& [address, pages] : space->second) {
+      const Piece& piece = *Find(pages.memory);
+      const absl::Status status = dump.memory.Map(
+          0, address, absl::MakeConstSpan(piece.bytes + pages.offset, pages.size), pages.size);
+      if (!status.ok()) return status;
+      for (const auto& [offset, name] : piece.names) {
+        // The part of it that is bound here.
+        const uint64_t begin = std::max(offset, pages.offset);
+        const uint64_t end = std::min(offset + name.size, pages.offset + pages.size);
+        if (begin < end) {
+          dump.buffers.push_back({0, address + (begin - pages.offset), end - begin, name.text});
+        }
+      }
+    }
+  }
+  dump.SortBuffers();
+  return WriteElfCore(dump, path);
+}
+
+uint64_t HostDevice::memory_in_use() const {
+  MutexLock lock(mutex_);
+  return in_use_;
+}
+
+}  // namespace packsmith::gpu

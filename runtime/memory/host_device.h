@@ -1,0 +1,131 @@
+// A device that is nothing but memory: page tables, checks, and dumps of what was submitted.
+//
+//   auto device = HostDevice::Create({.device = {.generation = "gfx9"},
+//                                     .core_prefix = "/tmp/job-"});
+//   ...
+//   absl::StatusOr<Fence> fence = (*device)->Submit(job);   // writes /tmp/job-1.core
+//
+// `unpack /tmp/job-1.core` shows the job. No GPU is simulated; whoever has something that runs
+// batches gives it as Options::run, and it reads and writes memory by Read() and Write(), which
+// allow what the page tables allow.
+
+#ifndef PACKSMITH_RUNTIME_MEMORY_HOST_DEVICE_H_
+#define PACKSMITH_RUNTIME_MEMORY_HOST_DEVICE_H_
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "runtime/dump/dump.h"
+#include "runtime/memory/device.h"
+#include "runtime/memory/mutex.h"
+
+namespace packsmith::gpu {
+
+class HostDevice : public Device {
+ public:
+  struct Options {
+    packsmith::Device device = {};  // what dumps say about the hardware
+    uint64_t memory_bytes = std::numeric_limits<uint64_t>::max();  // more is ResourceExhausted
+    unsigned address_bits = 48;
+    // Each job is written to core_prefix + fence + ".core" when it is submitted. Empty: none is.
+    std::string core_prefix = {};
+    // Runs a job when it is submitted. What it returns is what waiting for the job returns. It may
+    // call Read() and Write(), and no other method.
+    std::function<absl::Status(HostDevice&, const Job&)> run = {};
+    // Jobs are done when Complete() says so, and not at once.
+    bool complete_by_hand = false;
+  };
+
+  // InvalidArgument for address_bits that no GPU has.
+  static absl::StatusOr<std::unique_ptr<HostDevice>> Create(Options options);
+  static absl::StatusOr<std::unique_ptr<HostDevice>> Create() { return Create(Options()); }
+  ~HostDevice() override;
+
+  absl::StatusOr<MemoryId> Create(const MemoryOptions& options) override;
+  absl::Status Destroy(MemoryId memory) override;
+  absl::StatusOr<absl::Span<uint8_t>> Map(MemoryId memory) override;
+  absl::Status Bind(const PageBinding& binding) override;
+  absl::Status Unbind(uint32_t space, uint64_t address, uint64_t size) override;
+  // Besides what Device promises: InvalidArgument if the batch does not lie in a resident, if a
+  // memory is named twice, or a fence to wait for has not been given out. An error if a core was to
+  // be written and could not be.
+  absl::StatusOr<Fence> Submit(const Job& job) override;
+  absl::StatusOr<bool> Wait(Fence fence, absl::Duration timeout) override;
+  // The names are those of buffers in cores.
+  void SetName(MemoryId memory, uint64_t offset, uint64_t size, absl::string_view name) override;
+
+  // As the GPU sees memory. OutOfRange, with the nearest that is bound, for addresses that are not;
+  // PermissionDenied for writes to pages that are not writable. Then nothing was copied.
+  absl::Status Read(uint32_t space, uint64_t address, absl::Span<uint8_t> out) const;
+  absl::Status Write(uint32_t space, uint64_t address, absl::Span<const uint8_t> bytes);
+
+  // A core of a job as memory is now: everything that is bound in its space, which the core calls
+  // space 0, and the job as its only submission. The CPU must not write meanwhile.
+  absl::Status WriteCore(const Job& job, const std::string& path) const;
+
+  // With complete_by_hand: this job and all before it are done.
+  void Complete(Fence fence);
+
+  uint64_t memory_in_use() const;  // bytes
+
+ private:
+  struct Piece {
+    uint8_t* bytes = nullptr;
+    uint64_t size = 0;
+    Heap heap = Heap::kSystem;
+    uint32_t bindings = 0;
+    struct Name {
+      uint64_t size = 0;
+      std::string text;
+    };
+    std::map<uint64_t, Name> names;  // by offset
+  };
+  struct Pages {
+    uint64_t size = 0;
+    MemoryId memory = {};
+    uint64_t offset = 0;
+    bool writable = false;
+  };
+  using Space = std::map<uint64_t, Pages>;  // by address without sign extension
+
+  explicit HostDevice(Options options) : options_(std::move(options)) {}
+
+  absl::StatusOr<uint64_t> PlainAddress(uint64_t address) const;
+  // For messages: `memory 5 ("vertices")`, by what lies at `offset`.
+  std::string Called(MemoryId memory, uint64_t offset) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  const Piece* Find(MemoryId memory) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Calls visit(host bytes, offset, size) for each part of a range, after it has been checked.
+  absl::Status Walk(uint32_t space, uint64_t address, uint64_t size, bool write,
+                    absl::FunctionRef<void(uint8_t*, uint64_t, uint64_t)> visit) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status Check(const Job& job) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status WriteCoreLocked(const Job& job, const std::string& path) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  const Options options_;
+  mutable Mutex mutex_;
+  std::condition_variable_any progress_;  // done_ has changed
+  absl::flat_hash_map<uint32_t, Piece> pieces_ ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_map<uint32_t, Space> spaces_ ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_map<Fence, absl::Status> failed_ ABSL_GUARDED_BY(mutex_);
+  uint32_t next_memory_ ABSL_GUARDED_BY(mutex_) = 1;
+  uint64_t in_use_ ABSL_GUARDED_BY(mutex_) = 0;
+  Fence last_ ABSL_GUARDED_BY(mutex_) = 0, done_ ABSL_GUARDED_BY(mutex_) = 0;
+};
+
+}  // namespace packsmith::gpu
+
+#endif  // PACKSMITH_RUNTIME_MEMORY_HOST_DEVICE_H_

@@ -1,0 +1,238 @@
+#include "runtime/memory/state_pool.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+
+namespace packsmith::gpu {
+namespace {
+
+constexpr uint64_t kPage = 4096;
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<StatePool>> StatePool::Create(Buffers& buffers,
+                                                             const AddressSpace& addresses,
+                                                             const Options& options) {
+  if (!std::has_single_bit(options.smallest) || !std::has_single_bit(options.first_block) ||
+      !std::has_single_bit(options.largest_block) || options.smallest > options.first_block ||
+      options.first_block > options.largest_block || options.first_block < kPage) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "pool \"%s\": states from 0x%x bytes, blocks from 0x%x to 0x%x; these are to be powers of "
+        "two, in this order, and blocks whole pages",
+        options.name, options.smallest, options.first_block, options.largest_block));
+  }
+  if (!CpuCanSee(options.heap)) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("pool \"%s\": the CPU cannot see its heap", options.name));
+  }
+  if (static_cast<uint32_t>(options.zone) >= addresses.zones().size()) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("pool \"%s\": there is no zone %d", options.name, options.zone));
+  }
+  const Zone& zone = addresses.zone(options.zone);
+  const uint64_t end = options.end == 0 ? zone.size() : options.end;
+  // Rounded so that addresses are as aligned as offsets from the first state.
+  const uint64_t mask = options.largest_block - 1;
+  const uint64_t first = (((zone.begin + options.begin + mask) & ~mask)) - zone.begin;
+  const uint64_t last = end & ~(options.first_block - 1);
+  if (options.begin > zone.size() || end > zone.size() || first >= last ||
+      last - first < options.first_block) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "pool \"%s\": 0x%x..0x%x of zone \"%s\" has no block of 0x%x bytes, aligned to 0x%x",
+        options.name, options.begin, end, zone.name, options.first_block, options.largest_block));
+  }
+  return std::unique_ptr<StatePool>(
+      new StatePool(buffers, options, zone.begin, first, last, addresses.address_bits()));
+}
+
+StatePool::StatePool(Buffers& buffers, const Options& options, uint64_t base, uint64_t first,
+                     uint64_t end, unsigned address_bits)
+    : buffers_(buffers),
+      options_(options),
+      base_(Canonical(base, address_bits)),
+      first_(first),
+      room_(end - first),
+      address_bits_(address_bits),
+      smallest_shift_(std::countr_zero(options.smallest)),
+      orders_(std::countr_zero(options.largest_block) - smallest_shift_ + 1),
+      free_(orders_) {}
+
+StatePool::~StatePool() {
+  MutexLock lock(mutex_);
+  for (const Block& block : blocks_) (void)buffers_.Release(block.buffer.handle);
+}
+
+unsigned StatePool::OrderOf(uint64_t size) const {
+  return std::bit_width((std::max(size, options_.smallest) - 1) >> smallest_shift_);
+}
+
+const StatePool::Block& StatePool::BlockOf(uint64_t position) const {
+  return *std::prev(
+      std::upper_bound(blocks_.begin(), blocks_.end(), position,
+                       [](uint64_t at, const Block& block) { return at < block.begin; }));
+}
+
+// The next block is as large as all before it together, up to the largest and to what there is room
+// for, so it begins at a multiple of its size. Before a state that needs more than that there are
+// several, and it lies in the last one.
+absl::Status StatePool::Grow(uint64_t at_least) {
+  uint64_t size;
+  do {
+    size = end_ == 0 ? options_.first_block : std::min(end_ & (~end_ + 1), options_.largest_block);
+    const uint64_t wanted = size;
+    while (size > room_ - end_ && size >= options_.first_block) size /= 2;
+    if (size < options_.first_block || (size < wanted && size < at_least)) {
+      return absl::ResourceExhaustedError(absl::StrFormat(
+          "pool \"%s\" has no room for a block with 0x%x bytes: 0x%x of 0x%x bytes are taken, 0x%x "
+          "by live states; free states, or take a larger zone",
+          options_.name, at_least, end_, room_, statistics_.live_bytes));
+    }
+    const absl::StatusOr<Buffer> buffer = buffers_.Create(
+        {.size = size,
+         .zone = options_.zone,
+         .name = options_.name,
+         .heap = options_.heap,
+         .address = Canonical(Plain(base_, address_bits_) + first_ + end_, address_bits_),
+         .dedicated = true});
+    if (!buffer.ok()) return buffer.status();
+    blocks_.push_back({end_, size, *buffer});
+    end_ += size;
+    for (unsigned order = 0; order < orders_; ++order) {
+      free_[order].Grow(end_ >> (smallest_shift_ + order));
+    }
+    order_.resize(end_ >> smallest_shift_);
+    const unsigned order = OrderOf(size);
+    free_[order].Insert((end_ - size) >> (smallest_shift_ + order));
+    statistics_.memory_bytes += size;
+    ++statistics_.blocks;
+  } while (size < at_least);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<State> StatePool::Allocate(uint64_t size, uint64_t alignment) {
+  if (size == 0 || !std::has_single_bit(alignment) ||
+      std::max(size, alignment) > options_.largest_block) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "pool \"%s\": a state of 0x%x bytes, aligned to 0x%x; states have 1 to 0x%x bytes, "
+        "alignments are powers of two",
+        options_.name, size, alignment, options_.largest_block));
+  }
+  const unsigned order = OrderOf(std::max(size, alignment));
+  MutexLock lock(mutex_);
+  unsigned from = order;
+  std::optional<size_t> found;
+  // At most twice: after growing there is one.
+  while (true) {
+    for (from = order; from < orders_ && !(found = free_[from].Least()).has_value();) ++from;
+    if (found.has_value()) break;
+    const absl::Status status = Grow(uint64_t{1} << (smallest_shift_ + order));
+    if (!status.ok()) return status;
+  }
+  free_[from].Erase(*found);
+  // The lower half is used, the upper one becomes free, down to the size that is needed.
+  size_t number = *found;
+  while (from > order) {
+    --from;
+    number *= 2;
+    free_[from].Insert(number + 1);
+  }
+  const uint64_t position = uint64_t{number} << (smallest_shift_ + order);
+  const uint64_t bytes = uint64_t{1} << (smallest_shift_ + order);
+  order_[position >> smallest_shift_] = order + 1;
+  ++statistics_.live_states;
+  statistics_.live_bytes += bytes;
+  const Block& block = BlockOf(position);
+  const uint64_t within = position - block.begin;
+  return State{first_ + position, block.buffer.address + within, bytes, block.buffer.cpu + within,
+               block.buffer.handle};
+}
+
+absl::Status StatePool::Free(uint64_t offset) {
+  MutexLock lock(mutex_);
+  uint64_t position = offset - first_;
+  if (offset < first_ || position >= end_ || position % options_.smallest != 0 ||
+      order_[position >> smallest_shift_] == 0) {
+    return absl::NotFoundError(absl::StrFormat(
+        "pool \"%s\": no state begins at offset 0x%x; it was freed before, or never was",
+        options_.name, offset));
+  }
+  unsigned order = order_[position >> smallest_shift_] - 1;
+  order_[position >> smallest_shift_] = 0;
+  --statistics_.live_states;
+  statistics_.live_bytes -= uint64_t{1} << (smallest_shift_ + order);
+  // Up to the whole block: blocks next to each other are memory of its own each.
+  const unsigned whole = OrderOf(BlockOf(position).size);
+  size_t number = position >> (smallest_shift_ + order);
+  while (order < whole && free_[order].Contains(number ^ 1)) {
+    free_[order].Erase(number ^ 1);
+    number /= 2;
+    ++order;
+  }
+  free_[order].Insert(number);
+  return absl::OkStatus();
+}
+
+absl::Status StatePool::Trim() {
+  MutexLock lock(mutex_);
+  while (!blocks_.empty()) {
+    const Block& last = blocks_.back();
+    const unsigned order = OrderOf(last.size);
+    const size_t number = last.begin >> (smallest_shift_ + order);
+    if (!free_[order].Contains(number)) break;
+    const absl::Status status = buffers_.Release(last.buffer.handle);
+    if (!status.ok()) return status;
+    free_[order].Erase(number);
+    end_ = last.begin;
+    statistics_.memory_bytes -= last.size;
+    --statistics_.blocks;
+    blocks_.pop_back();
+  }
+  return absl::OkStatus();
+}
+
+StatePoolStatistics StatePool::statistics() const {
+  MutexLock lock(mutex_);
+  return statistics_;
+}
+
+absl::Status StatePool::Verify() const {
+  MutexLock lock(mutex_);
+  // What is free and what is live, one after the other, is each block.
+  uint64_t position = 0, live = 0;
+  for (const Block& block : blocks_) {
+    if (block.begin != position) return absl::InternalError("blocks do not follow each other");
+    while (position < block.begin + block.size) {
+      if (const uint8_t state = order_[position >> smallest_shift_]; state != 0) {
+        position += uint64_t{1} << (smallest_shift_ + state - 1);
+        ++live;
+        continue;
+      }
+      unsigned order = 0;
+      while (order < orders_ && (position % (uint64_t{1} << (smallest_shift_ + order)) != 0 ||
+                                 !free_[order].Contains(position >> (smallest_shift_ + order)))) {
+        ++order;
+      }
+      if (order == orders_) {
+        return absl::InternalError(
+            absl::StrFormat("what begins at 0x%x is neither free nor live", position));
+      }
+      const size_t number = position >> (smallest_shift_ + order);
+      if (order < OrderOf(block.size) && free_[order].Contains(number ^ 1)) {
+        return absl::InternalError(absl::StrFormat("free halves at 0x%x are not merged", position));
+      }
+      position += uint64_t{1} << (smallest_shift_ + order);
+    }
+    if (position != block.begin + block.size) {
+      return absl::InternalError(
+          absl::StrFormat("a state crosses the end of the block at 0x%x", block.begin));
+    }
+  }
+  return position == end_ && live == statistics_.live_states
+             ? absl::OkStatus()
+             : absl::InternalError("the counts are wrong");
+}
+
+}  // namespace packsmith::gpu

@@ -1,0 +1,55 @@
+#include "runtime/memory/state_stream.h"
+
+#include <bit>
+
+#include "absl/strings/str_format.h"
+
+namespace packsmith::gpu {
+
+StateStream::~StateStream() {
+  for (const State& block : blocks_) (void)pool_.Free(block.offset);
+  for (const State& block : large_) (void)pool_.Free(block.offset);
+}
+
+absl::StatusOr<State> StateStream::Allocate(uint64_t size, uint64_t alignment) {
+  if (size == 0 || !std::has_single_bit(alignment)) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "0x%x bytes of state, aligned to 0x%x, which is to be a power of two", size, alignment));
+  }
+  if (size > block_size_ || alignment > block_size_) {
+    absl::StatusOr<State> state = pool_.Allocate(size, alignment);
+    if (state.ok()) {
+      large_.push_back(*state);
+      used_ += state->size;
+    }
+    return state;
+  }
+  uint64_t at = (next_ + alignment - 1) & ~(alignment - 1);
+  // Blocks are aligned to their size, so alignment within one is alignment.
+  if (current_ == blocks_.size() || at > block_size_ - size) {
+    const size_t next = current_ == blocks_.size() ? current_ : current_ + 1;
+    if (next == blocks_.size()) {
+      const absl::StatusOr<State> block = pool_.Allocate(block_size_);
+      if (!block.ok()) return block;
+      blocks_.push_back(*block);
+    }
+    if (next != current_) used_ += block_size_ - next_;
+    current_ = next;
+    next_ = at = 0;
+  }
+  used_ += at + size - next_;
+  next_ = at + size;
+  const State& block = blocks_[current_];
+  return State{block.offset + at, block.address + at, size, block.cpu + at, block.buffer};
+}
+
+absl::Status StateStream::Rewind() {
+  absl::Status status;
+  for (const State& block : large_) status.Update(pool_.Free(block.offset));
+  large_.clear();
+  current_ = 0;
+  next_ = used_ = 0;
+  return status;
+}
+
+}  // namespace packsmith::gpu

@@ -1,0 +1,52 @@
+// State that is written once and forgotten together: a frame's, a command buffer's.
+//
+//   StateStream stream(pool, 16384);
+//   absl::StatusOr<State> viewport = stream.Allocate(64, 64);
+//   ...
+//   stream.Rewind();   // all at once, when the GPU is done with it
+
+#ifndef PACKSMITH_RUNTIME_MEMORY_STATE_STREAM_H_
+#define PACKSMITH_RUNTIME_MEMORY_STATE_STREAM_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "runtime/memory/state_pool.h"
+
+namespace packsmith::gpu {
+
+// Not thread-safe; several streams may share a pool.
+class StateStream {
+ public:
+  // Takes blocks of so many bytes from the pool, which outlives this.
+  StateStream(StatePool& pool, uint64_t block_size) : pool_(pool), block_size_(block_size) {}
+  // Gives the blocks back; the GPU must be done with them.
+  ~StateStream();
+
+  StateStream(const StateStream&) = delete;
+  StateStream& operator=(const StateStream&) = delete;
+
+  // The next `size` bytes, aligned as said (a power of two). What does not fit a block gets one of
+  // its own. Errors as StatePool::Allocate()'s; the stream is then as it was.
+  absl::StatusOr<State> Allocate(uint64_t size, uint64_t alignment);
+
+  // Begins anew. Blocks are kept for that, those of odd sizes are given back.
+  absl::Status Rewind();
+
+  uint64_t used() const { return used_; }  // bytes since the beginning, with what was skipped
+
+ private:
+  StatePool& pool_;
+  const uint64_t block_size_;
+  std::vector<State> blocks_;  // of block_size_; those before current_ are full
+  std::vector<State> large_;   // that were asked for
+  size_t current_ = 0;
+  uint64_t next_ = 0;  // in the current block
+  uint64_t used_ = 0;
+};
+
+}  // namespace packsmith::gpu
+
+#endif  // PACKSMITH_RUNTIME_MEMORY_STATE_STREAM_H_

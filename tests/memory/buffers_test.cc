@@ -1,0 +1,457 @@
+#include "runtime/memory/buffers.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <random>
+#include <set>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "runtime/memory/host_device.h"
+#include "runtime/memory/residency.h"
+#include "tests/memory/failing_device.h"
+
+namespace packsmith::gpu {
+namespace {
+
+constexpr uint64_t kPage = 4096;
+constexpr ZoneId kLow{0}, kHigh{1}, kTiny{2};
+
+class BuffersTest : public testing::Test {
+ protected:
+  explicit BuffersTest(HostDevice::Options options = {.complete_by_hand = true})
+      : device_(*HostDevice::Create(std::move(options))),
+        failing_(*device_),
+        addresses_(*AddressSpace::Create({{"low", kMiB, kGiB},
+                                          {"high", uint64_t{1} << 47, (uint64_t{1} << 47) + kGiB},
+                                          {"tiny", 2 * kGiB, 2 * kGiB + 8 * kPage}})) {
+    Start({});
+  }
+  void Start(const Buffers::Options& options) {
+    buffers_ = nullptr;
+    buffers_ = Buffers::Create(failing_, *addresses_, options);
+  }
+  Buffer Must(const BufferOptions& options) {
+    const auto buffer = buffers_->Create(options);
+    EXPECT_TRUE(buffer.ok()) << buffer.status();
+    return buffer.ok() ? *buffer : Buffer{};
+  }
+  void Release(const Buffer& buffer) {
+    const absl::Status status = buffers_->Release(buffer.handle);
+    EXPECT_TRUE(status.ok()) << status;
+  }
+  // A job that uses the buffer; it runs until device_->Complete().
+  Fence Submit(const Buffer& buffer) {
+    const Resident resident = *buffers_->ResidentOf(buffer.handle);
+    const Fence fence =
+        *device_->Submit({.batch_address = buffer.address, .residents = {&resident, 1}});
+    EXPECT_TRUE(buffers_->Use({&buffer.handle, 1}, fence).ok());
+    return fence;
+  }
+
+  std::unique_ptr<HostDevice> device_;
+  FailingDevice failing_;
+  std::unique_ptr<AddressSpace> addresses_;
+  std::unique_ptr<Buffers> buffers_;
+};
+
+TEST_F(BuffersTest, TheGpuSeesWhatTheCpuWrites) {
+  for (const uint64_t size : {uint64_t{100}, uint64_t{5000}, 3 * kMiB}) {
+    const Buffer buffer = Must({.size = size, .zone = kHigh, .name = "a"});
+    EXPECT_GE(buffer.size, size);
+    EXPECT_EQ(buffer.address >> 47, 0x1ffffu) << "canonical";
+    std::memset(buffer.cpu, 0x5a, size);
+    std::vector<uint8_t> read(size);
+    ASSERT_TRUE(device_->Read(0, buffer.address, absl::MakeSpan(read)).ok());
+    EXPECT_EQ(read, std::vector<uint8_t>(size, 0x5a));
+    Release(buffer);
+  }
+}
+
+TEST_F(BuffersTest, HandlesAreChecked) {
+  const Buffer first = Must({.size = 64, .zone = kLow, .name = "first"});
+  EXPECT_NE(first.handle, 0u);
+  EXPECT_EQ(*buffers_->Name(first.handle), "first");
+  ASSERT_TRUE(buffers_->SetName(first.handle, "renamed").ok());
+  EXPECT_EQ(*buffers_->Name(first.handle), "renamed");
+  Release(first);
+  const Buffer second = Must({.size = 64, .zone = kLow});
+  EXPECT_NE(second.handle, first.handle);
+  EXPECT_EQ(second.address, first.address);
+  for (const BufferHandle bad : {first.handle, BufferHandle{0}, second.handle + 1, ~0u}) {
+    const auto code = absl::StatusCode::kNotFound;
+    EXPECT_EQ(buffers_->Release(bad).code(), code);
+    EXPECT_EQ(buffers_->Get(bad).status().code(), code);
+    EXPECT_EQ(buffers_->Name(bad).status().code(), code);
+    EXPECT_EQ(buffers_->SetName(bad, "x").code(), code);
+    EXPECT_EQ(buffers_->ResidentOf(bad).status().code(), code);
+    EXPECT_EQ(buffers_->Use({&bad, 1}, 1).code(), code);
+  }
+  EXPECT_EQ(buffers_->Get(second.handle)->address, second.address);
+}
+
+TEST_F(BuffersTest, AReleasedHandleIsKnownForAThousandLives) {
+  Start({.largest_shared = 0});
+  const Buffer first = Must({.size = kPage, .zone = kLow});
+  Release(first);
+  for (int life = 0; life < 1022; ++life) {
+    const Buffer buffer = Must({.size = kPage, .zone = kLow});
+    ASSERT_NE(buffer.handle, first.handle) << life;
+    ASSERT_NE(buffer.handle, 0u);
+    Release(buffer);
+    ASSERT_FALSE(buffers_->Get(first.handle).ok());
+  }
+}
+
+TEST_F(BuffersTest, RefusesRequestsThatMakeNoSense) {
+  EXPECT_FALSE(buffers_->Create({.size = 0, .zone = kLow}).ok());
+  EXPECT_FALSE(buffers_->Create({.size = 64, .zone = ZoneId{9}}).ok());
+  EXPECT_FALSE(buffers_->Create({.size = 64, .zone = kLow, .alignment = 96}).ok());
+  EXPECT_FALSE(buffers_->Create({.size = ~uint64_t{0}, .zone = kLow}).ok());
+  EXPECT_FALSE(buffers_->Create({.size = uint64_t{1} << 59, .zone = kLow}).ok());
+  EXPECT_FALSE(buffers_->Create({.size = 64, .zone = kLow, .boundary = 32}).ok());
+  EXPECT_EQ(buffers_->statistics().live, 0u);
+  EXPECT_EQ(buffers_->statistics().memory_bytes, device_->memory_in_use());
+}
+
+TEST(BufferClasses, AreFourToTheOctave) {
+  EXPECT_EQ(Buffers::ClassSize(1), 4 * kKiB);
+  EXPECT_EQ(Buffers::ClassSize(4 * kKiB + 1), 8 * kKiB);
+  EXPECT_EQ(Buffers::ClassSize(12 * kKiB), 12 * kKiB);
+  EXPECT_EQ(Buffers::ClassSize(16 * kKiB), 16 * kKiB);
+  EXPECT_EQ(Buffers::ClassSize(16 * kKiB + 1), 20 * kKiB);
+  EXPECT_EQ(Buffers::ClassSize(32 * kKiB), 32 * kKiB);
+  EXPECT_EQ(Buffers::ClassSize(32 * kKiB + 1), 40 * kKiB);
+  EXPECT_EQ(Buffers::ClassSize(33 * kMiB), 40 * kMiB);
+  EXPECT_EQ(Buffers::ClassSize(64 * kMiB), 64 * kMiB);
+  EXPECT_EQ(Buffers::ClassSize(64 * kMiB + 1), 64 * kMiB + 4 * kKiB);
+  std::set<uint64_t> classes;
+  for (uint64_t size = kPage; size <= 64 * kMiB; size += kPage) {
+    const uint64_t of = Buffers::ClassSize(size);
+    ASSERT_GE(of, size);
+    ASSERT_EQ(Buffers::ClassSize(of), of);
+    if (size > 16 * kKiB) {
+      ASSERT_LE(of - size, size / 4);
+    }
+    classes.insert(of);
+  }
+  EXPECT_EQ(classes.size(), 4u + 4 * 12);
+}
+
+TEST_F(BuffersTest, ReleasedMemoryIsUsedAgainForItsKindOnly) {
+  const Buffer a = Must({.size = 70 * kKiB, .zone = kLow, .dedicated = true});
+  Release(a);
+  EXPECT_EQ(buffers_->statistics().cached_bytes, 80 * kKiB);
+  const BufferOptions kOthers[] = {
+      {.size = 70 * kKiB, .zone = kHigh, .dedicated = true},
+      {.size = 70 * kKiB, .zone = kLow, .heap = Heap::kSystemUncached, .dedicated = true},
+      {.size = 70 * kKiB, .zone = kLow, .use = kProtected, .dedicated = true},
+      {.size = 70 * kKiB, .zone = kLow, .writable = false, .dedicated = true},
+      {.size = 60 * kKiB, .zone = kLow, .dedicated = true},
+      {.size = 70 * kKiB, .zone = kLow, .alignment = 256 * kMiB, .dedicated = true},
+  };
+  for (const BufferOptions& other : kOthers) {
+    EXPECT_NE(Must(other).address, a.address);
+  }
+  EXPECT_EQ(buffers_->statistics().reused, 0u);
+  EXPECT_EQ(Must({.size = 80 * kKiB, .zone = kLow, .dedicated = true}).address, a.address);
+  EXPECT_EQ(buffers_->statistics().reused, 1u);
+  EXPECT_EQ(buffers_->statistics().cached_bytes, 0u);
+}
+
+TEST_F(BuffersTest, ZeroedMeansZeroEvenWhenUsedAgain) {
+  for (const uint64_t size : {uint64_t{300}, 100 * kKiB, 2 * kMiB}) {
+    const Buffer a = Must({.size = size, .zone = kLow});
+    std::memset(a.cpu, 0xff, a.size);
+    Release(a);
+    const Buffer b = Must({.size = size, .zone = kLow, .zeroed = true});
+    EXPECT_EQ(b.address, a.address) << size;
+    EXPECT_EQ(std::count(b.cpu, b.cpu + b.size, 0), static_cast<long>(b.size));
+  }
+  // What the CPU cannot clear is new.
+  const Buffer c = Must({.size = kMiB, .zone = kLow, .heap = Heap::kLocal, .dedicated = true});
+  EXPECT_EQ(c.cpu, nullptr);
+  Release(c);
+  const uint64_t reused = buffers_->statistics().reused;
+  Must({.size = kMiB, .zone = kLow, .heap = Heap::kLocal, .zeroed = true});
+  EXPECT_EQ(buffers_->statistics().reused, reused);
+}
+
+TEST_F(BuffersTest, TheCacheHasABoundAndLosesTheOldestFirst) {
+  Start({.cache_bytes = 4 * kMiB, .largest_shared = 0});
+  std::vector<Buffer> live;
+  for (int i = 0; i < 8; ++i) live.push_back(Must({.size = kMiB, .zone = kLow}));
+  for (const Buffer& buffer : live) Release(buffer);
+  EXPECT_EQ(buffers_->statistics().cached_bytes, 4 * kMiB);
+  EXPECT_EQ(device_->memory_in_use(), 4 * kMiB);
+  std::set<uint64_t> again;
+  for (int i = 0; i < 4; ++i) again.insert(Must({.size = kMiB, .zone = kLow}).address);
+  for (int i = 4; i < 8; ++i) EXPECT_TRUE(again.count(live[i].address)) << i;
+  // Larger than the bound: not kept at all.
+  Release(Must({.size = 5 * kMiB, .zone = kLow}));
+  EXPECT_EQ(buffers_->statistics().cached_bytes, 0u);
+  EXPECT_TRUE(buffers_->Trim().ok());
+  EXPECT_EQ(device_->memory_in_use(), 4 * kMiB);
+}
+
+TEST_F(BuffersTest, SmallBuffersShareMemory) {
+  std::vector<Buffer> small;
+  for (int i = 0; i < 256; ++i) small.push_back(Must({.size = 200, .zone = kLow}));
+  EXPECT_EQ(device_->memory_in_use(), 64 * kKiB);
+  EXPECT_EQ(buffers_->statistics().slabs, 1u);
+  std::set<uint64_t> addresses;
+  for (const Buffer& buffer : small) {
+    EXPECT_EQ(buffer.size, 256u);
+    EXPECT_EQ(buffer.address % 256, 0u);
+    EXPECT_TRUE(addresses.insert(buffer.address).second);
+    EXPECT_EQ(buffers_->ResidentOf(buffer.handle)->memory,
+              buffers_->ResidentOf(small[0].handle)->memory);
+    EXPECT_EQ(buffers_->Find(buffer.address + 255)->handle, buffer.handle);
+  }
+  Release(small[7]);
+  EXPECT_FALSE(buffers_->Find(small[7].address).ok());
+  EXPECT_EQ(Must({.size = 256, .zone = kLow}).address, small[7].address);
+  Must({.size = 256, .zone = kLow});
+  EXPECT_EQ(buffers_->statistics().slabs, 2u);
+}
+
+TEST_F(BuffersTest, EntriesArePowersOfTwoAndThreeQuartersOfThem) {
+  const struct {
+    uint64_t size, alignment, entry;
+  } kCases[] = {{1, 0, 256},           {257, 0, 384},
+                {384, 0, 384},         {385, 0, 512},
+                {600, 0, 768},         {769, 0, 1024},
+                {300, 128, 384},       {300, 256, 512},
+                {1, 4096, 4096},       {700 * kKiB, 0, 768 * kKiB},
+                {800 * kKiB, 0, kMiB}, {48 * kKiB, 0, 48 * kKiB}};
+  for (const auto& c : kCases) {
+    const Buffer buffer = Must({.size = c.size, .zone = kLow, .alignment = c.alignment});
+    EXPECT_EQ(buffer.size, c.entry) << c.size;
+    if (c.alignment != 0) {
+      EXPECT_EQ(buffer.address % c.alignment, 0u);
+    }
+  }
+  EXPECT_EQ(buffers_->statistics().suballocated, std::size(kCases));
+  // Five of three quarters fit into memory for four.
+  std::set<MemoryId> memories;
+  for (int i = 0; i < 5; ++i) {
+    memories.insert(buffers_->ResidentOf(Must({.size = 300 * kKiB, .zone = kHigh}).handle)->memory);
+  }
+  EXPECT_EQ(memories.size(), 1u);
+}
+
+TEST_F(BuffersTest, SomeBuffersDoNotShare) {
+  const BufferOptions kAlone[] = {
+      {.size = 64, .zone = kLow, .dedicated = true},
+      {.size = 64, .zone = kLow, .use = kScanout},
+      {.size = 64, .zone = kLow, .guard = 1},
+      {.size = 64, .zone = kLow, .boundary = kPage},
+      {.size = 64, .zone = kLow, .placement = Placement::kHighest},
+      {.size = 64, .zone = kLow, .address = 512 * kMiB},
+      {.size = kMiB + 1, .zone = kLow},
+  };
+  for (const BufferOptions& options : kAlone) EXPECT_EQ(Must(options).address % kPage, 0u);
+  EXPECT_EQ(buffers_->statistics().suballocated, 0u);
+  EXPECT_EQ(buffers_->Find(512 * kMiB)->address, 512 * kMiB);
+}
+
+TEST_F(BuffersTest, SharedMemoryIsReturnedWhenNobodyUsesIt) {
+  std::vector<Buffer> buffers;
+  std::mt19937 random(1);
+  for (int i = 0; i < 3000; ++i) {
+    buffers.push_back(Must({.size = 1 + random() % 3000, .zone = kLow}));
+  }
+  std::shuffle(buffers.begin(), buffers.end(), random);
+  for (const Buffer& buffer : buffers) Release(buffer);
+  EXPECT_EQ(buffers_->statistics().slabs, 0u);
+  EXPECT_EQ(buffers_->statistics().cached_bytes, device_->memory_in_use());
+  ASSERT_TRUE(buffers_->Trim().ok());
+  EXPECT_EQ(device_->memory_in_use(), 0u);
+  EXPECT_EQ(addresses_->statistics(kLow).live_ranges, 0u);
+}
+
+TEST_F(BuffersTest, WhatTheGpuUsesIsNotGivenToOthers) {
+  for (const uint64_t size : {uint64_t{64}, 8 * kMiB}) {
+    const Buffer a = Must({.size = size, .zone = kLow});
+    const Fence first = Submit(a), second = Submit(a);
+    Release(a);
+    EXPECT_EQ(buffers_->statistics().waiting_bytes, a.size);
+    EXPECT_NE(Must({.size = size, .zone = kLow}).address, a.address);
+    device_->Complete(first);
+    EXPECT_NE(Must({.size = size, .zone = kLow}).address, a.address) << "the second job runs";
+    device_->Complete(second);
+    EXPECT_EQ(Must({.size = size, .zone = kLow}).address, a.address);
+    EXPECT_EQ(buffers_->statistics().waiting_bytes, 0u);
+  }
+}
+
+TEST_F(BuffersTest, ABufferOfManyJobsRemembersThoseThatRun) {
+  const Buffer a = Must({.size = 64, .zone = kLow});
+  std::vector<Fence> fences;
+  for (int i = 0; i < 100; ++i) {
+    fences.push_back(Submit(a));
+    if (i < 90) device_->Complete(fences.back());
+  }
+  Release(a);
+  device_->Complete(fences[98]);
+  EXPECT_NE(Must({.size = 64, .zone = kLow}).address, a.address);
+  device_->Complete(fences[99]);
+  EXPECT_EQ(Must({.size = 64, .zone = kLow}).address, a.address);
+}
+
+TEST_F(BuffersTest, WhenThereIsNoRoomTheCacheIsGivenUp) {
+  Release(Must({.size = 6 * kPage, .zone = kTiny, .dedicated = true}));
+  EXPECT_EQ(buffers_->statistics().cached_bytes, 6 * kPage);
+  // Neither is there such a one in the cache, nor three free pages beside it.
+  const Buffer buffer = Must({.size = 3 * kPage, .zone = kTiny, .dedicated = true});
+  EXPECT_EQ(buffers_->statistics().cached_bytes, 0u);
+  const auto full = buffers_->Create({.size = 6 * kPage, .zone = kTiny, .dedicated = true});
+  EXPECT_EQ(full.status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(buffers_->Get(buffer.handle)->address, buffer.address);
+}
+
+TEST_F(BuffersTest, EachStepOfCreationCanFailWithoutATrace) {
+  for (const bool dedicated : {false, true}) {
+    for (int step = 0; step < 4; ++step) {
+      const BufferStatistics before = buffers_->statistics();
+      const uint64_t ranges = addresses_->statistics(kLow).live_ranges;
+      const uint64_t memory = device_->memory_in_use();
+      failing_.FailAfter(step);
+      const auto buffer =
+          buffers_->Create({.size = 9000, .zone = kLow, .name = "x", .dedicated = dedicated});
+      EXPECT_EQ(buffer.ok(), step == 3) << "create, map and bind, and there it is";
+      failing_.FailAfter(-1);
+      if (buffer.ok()) {
+        Release(*buffer);
+        ASSERT_TRUE(buffers_->Trim().ok());
+      }
+      EXPECT_EQ(buffers_->statistics().memory_bytes, before.memory_bytes);
+      EXPECT_EQ(buffers_->statistics().live, before.live);
+      EXPECT_EQ(buffers_->statistics().slabs, before.slabs);
+      EXPECT_EQ(addresses_->statistics(kLow).live_ranges, ranges);
+      EXPECT_EQ(device_->memory_in_use(), memory);
+    }
+  }
+}
+
+TEST_F(BuffersTest, EverythingGoesBackWhenItEnds) {
+  for (int i = 0; i < 50; ++i) {
+    const Buffer buffer = Must({.size = 1000u * (i + 1), .zone = kLow});
+    if (i % 3 == 0) Release(buffer);
+    if (i % 7 == 0 && i % 3 != 0) Submit(buffer);
+  }
+  buffers_ = nullptr;
+  EXPECT_EQ(device_->memory_in_use(), 0u);
+  EXPECT_EQ(addresses_->statistics(kLow).live_ranges, 0u);
+}
+
+TEST_F(BuffersTest, RandomBuffersDoNotOverlapAndKeepTheirContent) {
+  Start({.cache_bytes = 8 * kMiB});
+  std::mt19937 random(1);
+  struct Mine {
+    Buffer buffer;
+    uint8_t byte;
+  };
+  std::vector<Mine> live;
+  std::map<uint64_t, uint64_t> extents;
+  Fence last = 0;
+  for (int step = 0; step < 6000; ++step) {
+    if (!live.empty() && random() % 2 == 0) {
+      std::swap(live[random() % live.size()], live.back());
+      const Mine& gone = live.back();
+      const auto same = [&](uint8_t byte) { return byte == gone.byte; };
+      ASSERT_TRUE(std::all_of(gone.buffer.cpu, gone.buffer.cpu + gone.buffer.size, same));
+      if (random() % 3 == 0) last = Submit(gone.buffer);
+      Release(gone.buffer);
+      extents.erase(gone.buffer.address);
+      live.pop_back();
+    } else {
+      BufferOptions options{.size = 1 + random() % (64u << (random() % 12)),
+                            .zone = random() % 2 == 0 ? kLow : kHigh};
+      if (random() % 3 == 0) options.alignment = 1u << (random() % 17);
+      if (random() % 5 == 0) options.boundary = 1u << 20;
+      if (random() % 9 == 0) options.guard = kPage;
+      options.dedicated = random() % 8 == 0;
+      const Buffer buffer = Must(options);
+      ASSERT_GE(buffer.size, options.size);
+      if (options.alignment != 0) {
+        ASSERT_EQ(buffer.address % options.alignment, 0u);
+      }
+      if (options.boundary != 0) {
+        ASSERT_EQ(buffer.address / options.boundary,
+                  (buffer.address + options.size - 1) / options.boundary);
+      }
+      const auto next = extents.lower_bound(buffer.address);
+      ASSERT_TRUE(next == extents.end() || next->first >= buffer.address + buffer.size);
+      ASSERT_TRUE(next == extents.begin() ||
+                  std::prev(next)->first + std::prev(next)->second <= buffer.address);
+      extents[buffer.address] = buffer.size;
+      ASSERT_EQ(buffers_->Find(buffer.address + random() % buffer.size)->handle, buffer.handle);
+      live.push_back({buffer, static_cast<uint8_t>(step)});
+      std::memset(buffer.cpu, live.back().byte, buffer.size);
+    }
+    if (random() % 50 == 0) device_->Complete(last);
+    ASSERT_EQ(buffers_->statistics().memory_bytes, device_->memory_in_use());
+    ASSERT_EQ(buffers_->statistics().live, live.size());
+    ASSERT_LE(buffers_->statistics().cached_bytes, 8 * kMiB);
+  }
+}
+
+TEST_F(BuffersTest, ThreadsMayCreateAndReleaseAtOnce) {
+  std::vector<std::thread> threads;
+  for (unsigned t = 0; t < 3; ++t) {
+    threads.emplace_back([this, t] {
+      std::mt19937 random(t);
+      std::vector<Buffer> live;
+      for (int i = 0; i < 1000; ++i) {
+        if (!live.empty() && random() % 2 == 0) {
+          EXPECT_EQ(live.back().cpu[0], t);
+          EXPECT_TRUE(buffers_->Release(live.back().handle).ok());
+          live.pop_back();
+          continue;
+        }
+        const auto buffer = buffers_->Create({.size = 1 + random() % 9000, .zone = kLow});
+        EXPECT_TRUE(buffer.ok());
+        buffer->cpu[0] = t;
+        live.push_back(*buffer);
+      }
+      for (const Buffer& buffer : live) EXPECT_TRUE(buffers_->Release(buffer.handle).ok());
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(buffers_->statistics().live, 0u);
+}
+
+TEST_F(BuffersTest, AResidencyListNamesEachMemoryOnce) {
+  const Buffer a = Must({.size = 64, .zone = kLow}), b = Must({.size = 64, .zone = kLow});
+  const Buffer c = Must({.size = kMiB, .zone = kLow, .dedicated = true});
+  Residency residency(*buffers_);
+  for (int i = 0; i < 3; ++i) {
+    for (const Buffer& buffer : {a, b, c}) {
+      ASSERT_TRUE(residency.Add(buffer.handle, buffer.handle == b.handle && i == 1).ok());
+    }
+  }
+  ASSERT_EQ(residency.residents().size(), 2u) << "a and b share memory";
+  EXPECT_TRUE(residency.residents()[0].written);
+  EXPECT_FALSE(residency.residents()[1].written);
+  EXPECT_EQ(residency.residents()[1].address, c.address);
+  EXPECT_EQ(residency.handles().size(), 3u);
+  EXPECT_TRUE(residency.Writes(b.handle));
+  EXPECT_FALSE(residency.Writes(a.handle));
+  EXPECT_TRUE(residency.Contains(a.handle));
+  EXPECT_EQ(residency.Add(0, false).code(), absl::StatusCode::kNotFound);
+  const auto fence =
+      device_->Submit({.batch_address = c.address, .residents = residency.residents()});
+  ASSERT_TRUE(fence.ok()) << fence.status();
+  EXPECT_TRUE(buffers_->Use(residency.handles(), *fence).ok());
+  residency.Clear();
+  EXPECT_TRUE(residency.residents().empty());
+  EXPECT_FALSE(residency.Contains(a.handle));
+}
+
+}  // namespace
+}  // namespace packsmith::gpu
