@@ -250,6 +250,22 @@ bool Write(const Arguments& arguments, absl::string_view text) {
   return status.ok();
 }
 
+// Directories stand for the dumps in them.
+absl::StatusOr<std::vector<std::string>> Files(const std::vector<std::string>& given) {
+  std::vector<std::string> files;
+  for (const std::string& path : given) {
+    struct stat about {};
+    if (::stat(path.c_str(), &about) != 0 || !S_ISDIR(about.st_mode)) {
+      files.push_back(path);
+      continue;
+    }
+    absl::StatusOr<std::vector<std::string>> found = DumpsIn(path);
+    if (!found.ok()) return found.status();
+    files.insert(files.end(), found->begin(), found->end());
+  }
+  return files;
+}
+
 int Run(const Arguments& arguments) {
   const bool text = arguments.format == "text";
   RawOptions raw;
@@ -314,7 +330,12 @@ int Run(const Arguments& arguments) {
   }
   if (arguments.strict) std::fill(std::begin(fail_on_kind), std::end(fail_on_kind), true);
 
-  Inputs inputs(arguments.files, raw);
+  const absl::StatusOr<std::vector<std::string>> files = Files(arguments.files);
+  if (!files.ok()) {
+    Complain(files.status().message());
+    return kNotDecoded;
+  }
+  Inputs inputs(*files, raw);
   Described described;
   const auto describe = [&](Dump& dump) {
     if (!described.tables.ok()) described = Describe(arguments, dump);

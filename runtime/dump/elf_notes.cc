@@ -113,6 +113,8 @@ class SubmissionRecord : public Record {
   void Begin() override {
     submission_ = Submission();
     has_batch_ = false;
+    ring_address_.reset();
+    ring_size_.reset();
   }
   bool Member(absl::string_view name, const Value& value) override {
     if (name == "index") return Set(value, submission_.index);
@@ -127,9 +129,21 @@ class SubmissionRecord : public Record {
     if (name == "acthd") return Set(value, submission_.acthd);
     if (name == "ipehr") return Set(value, submission_.ipehr);
     if (name == "stream") return Set(value, submission_.stream);
+    if (name == "kind") return Set(value, submission_.kind);
+    if (name == "own_space") return Set(value, submission_.own_space);
+    if (name == "ring_address") return Set(value, ring_address_);
+    if (name == "ring_size") return Set(value, ring_size_);
+    if (name == "unless_reached") {
+      uint32_t flag = 0;
+      const bool good = Set(value, flag);
+      submission_.unless_reached = flag != 0;
+      return good;
+    }
     return true;
   }
   std::string End() override {
+    if (ring_address_ && ring_size_)
+      submission_.ring = Submission::Ring{*ring_address_, *ring_size_};
     dump_.submissions.push_back(std::move(submission_));
     return has_batch_ ? "" : "a submission without batch_address; taken as 0";
   }
@@ -138,6 +152,7 @@ class SubmissionRecord : public Record {
   Dump& dump_;
   Submission submission_;
   bool has_batch_ = false;
+  std::optional<uint64_t> ring_address_, ring_size_;
 };
 
 class BufferRecord : public Record {
@@ -350,6 +365,13 @@ std::string SubmissionToJson(const Submission& submission) {
   if (submission.acthd) PutHex(writer, "acthd", *submission.acthd);
   if (submission.ipehr) PutHex(writer, "ipehr", *submission.ipehr);
   Put(writer, "stream", submission.stream);
+  Put(writer, "kind", submission.kind);
+  if (submission.own_space) PutUint(writer, "own_space", *submission.own_space);
+  if (submission.ring) {
+    PutHex(writer, "ring_address", submission.ring->address);
+    PutUint(writer, "ring_size", submission.ring->size);
+  }
+  if (submission.unless_reached) PutUint(writer, "unless_reached", 1);
   writer.EndObject();
   return TextOf(out);
 }

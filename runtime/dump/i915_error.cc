@@ -141,6 +141,9 @@ class Reader {
 
   ErrorEngine& EngineOf(absl::string_view name) {
     if (absl::EndsWith(name, " ring")) name.remove_suffix(5);
+    // Up to Linux 4.16 rings had other names than their registers' sections.
+    if (name == "blitter") name = "blt";
+    if (name == "video enhancement") name = "vebox";
     const std::string clean = ValidUtf8(name);
     for (ErrorEngine& engine : state_.engines) {
       if (engine.name == clean) return engine;

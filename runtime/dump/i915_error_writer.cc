@@ -12,22 +12,13 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "runtime/dump/ascii85.h"
+#include "runtime/dump/engine_names.h"
 
 namespace packsmith {
 namespace {
 
 constexpr uint32_t kGlobalSpace = 1;
 constexpr uint64_t kPage = 4096;
-
-// Engines as kernels called them, before and since 4.17.
-struct EngineNames {
-  absl::string_view ours, before, since;
-};
-constexpr EngineNames kEngines[] = {
-    {"render", "render", "rcs0"},   {"blitter", "blitter", "bcs0"},
-    {"copy", "blitter", "bcs0"},    {"video", "bsd", "vcs0"},
-    {"compute", "compute", "ccs0"}, {"video-enhance", "video enhancement", "vecs0"},
-};
 
 class Writer {
  public:
@@ -73,10 +64,7 @@ class Writer {
 
  private:
   std::string EngineName(absl::string_view ours) const {
-    for (const EngineNames& names : kEngines) {
-      if (names.ours == ours) return std::string(options_.new_names ? names.since : names.before);
-    }
-    return std::string(ours);
+    return std::string(KernelEngineName(ours, options_.new_names));
   }
 
   std::string Address(uint64_t address, char between) {

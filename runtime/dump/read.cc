@@ -1,15 +1,20 @@
 #include "runtime/dump/read.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <iterator>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 #include "runtime/dump/compressed.h"
 #include "runtime/dump/elf_core.h"
 #include "runtime/dump/hex_text.h"
@@ -83,6 +88,47 @@ std::vector<absl::string_view> DumpFormats() {
   std::vector<absl::string_view> names;
   for (const Format& format : kFormats) names.push_back(format.name);
   return names;
+}
+
+absl::StatusOr<std::vector<std::string>> DumpsIn(const std::string& directory) {
+  namespace fs = std::filesystem;
+  // Names without .gz and .zst, in the order in which they are wanted: a device core dump is gone
+  // soon, an error state stays, and every card of the i915 driver has a file for it.
+  constexpr absl::string_view kKernels[] = {"data", "error", "i915_error_state"};
+  std::error_code error;
+  const fs::path inner = fs::path(directory) / "device" / "devcoredump";
+  if (fs::is_directory(inner, error)) return DumpsIn(inner.string());
+  std::vector<std::string> kernels[std::size(kKernels)], cores, others;
+  for (fs::directory_iterator at(directory, error), end; !error && at != end; at.increment(error)) {
+    std::error_code unreadable;
+    if (!at->is_regular_file(unreadable)) continue;
+    const std::string path = at->path().string();
+    const std::string name = at->path().filename().string();
+    absl::string_view plain = name;
+    if (!absl::ConsumeSuffix(&plain, ".gz")) absl::ConsumeSuffix(&plain, ".zst");
+    const auto* const kernel = std::find(std::begin(kKernels), std::end(kKernels), plain);
+    if (kernel != std::end(kKernels)) {
+      kernels[kernel - std::begin(kKernels)].push_back(path);
+    } else if (absl::EndsWith(plain, ".core")) {
+      cores.push_back(path);
+    } else {
+      others.push_back(path);
+    }
+  }
+  if (error) {
+    return absl::NotFoundError(absl::StrCat(directory, ": ", error.message()));
+  }
+  for (std::vector<std::string>& found : kernels) {
+    // The same one plain and packed, perhaps.
+    if (!found.empty())
+      return std::vector<std::string>{*std::min_element(found.begin(), found.end())};
+  }
+  std::sort(cores.begin(), cores.end());
+  if (!cores.empty()) return cores;
+  if (others.size() == 1) return others;
+  return absl::NotFoundError(absl::StrCat(directory, " has no dump: none of ",
+                                          absl::StrJoin(kKernels, ", "),
+                                          ", no *.core, and not one file only; name the file"));
 }
 
 absl::StatusOr<Dump> ReadDump(FileBytes file, const RawOptions& options) {

@@ -27,6 +27,15 @@ std::vector<absl::string_view> DumpFormats();
 // options.max_bytes.
 absl::StatusOr<Dump> ReadDump(const std::string& path, const RawOptions& options = {});
 
+// The files that ReadDump() is to read of `directory`, in order: what a kernel shows there (a
+// card's or a device core dump's directory in /sys, or a copy: `error`, `i915_error_state`,
+// `data`), else all GPU core dumps (`*.core`), else its only file. Each of them may be packed, with
+// .gz or .zst behind its name. Directories are not looked into further, but for
+// `device/devcoredump`.
+//
+// NotFound if there is nothing of the sort, with what was looked for.
+absl::StatusOr<std::vector<std::string>> DumpsIn(const std::string& directory);
+
 // The same for bytes at hand.
 absl::StatusOr<Dump> ReadDump(FileBytes file, const RawOptions& options = {});
 

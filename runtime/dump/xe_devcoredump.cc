@@ -89,6 +89,7 @@ struct Context {
   std::string id;
   std::string engine;
   std::optional<uint64_t> descriptor;  // where its status page lies in the global space
+  std::optional<uint64_t> head, tail, seqno;
 };
 
 class Reader {
@@ -250,6 +251,12 @@ class Reader {
     } else if (!contexts_.empty() && key == "HW Context Desc") {
       absl::string_view number = value;
       contexts_.back().descriptor = TakeNumber(number, 16);
+    } else if (!contexts_.empty() && key == "LRC Head") {
+      contexts_.back().head = InMemory(value);
+    } else if (!contexts_.empty() && key == "LRC Tail") {
+      contexts_.back().tail = InMemory(value);
+    } else if (!contexts_.empty() && key == "Start seqno") {
+      contexts_.back().seqno = InMemory(value);
     } else if (absl::StartsWith(key, "batch_addr[")) {
       absl::string_view number = value;
       if (const std::optional<uint64_t> address = TakeNumber(number, 16)) {
@@ -257,6 +264,15 @@ class Reader {
       }
     }
     AddFact(line, key, value);
+  }
+
+  // `(memory) N`, which may stand behind what the driver thinks itself.
+  static std::optional<uint64_t> InMemory(absl::string_view value) {
+    constexpr absl::string_view kWhere = "(memory)";
+    const size_t at = value.find(kWhere);
+    if (at == absl::string_view::npos) return std::nullopt;
+    value = Trimmed(value.substr(at + kWhere.size()));
+    return TakeNumber(value, 10);
   }
 
   bool ReadRegister(absl::string_view key, absl::string_view value) {
@@ -323,6 +339,7 @@ class Reader {
       }
     }
     const std::string engine = JobEngine();
+    Blame(engine);
     for (const uint64_t batch : batches_) {
       Submission submission;
       submission.index = static_cast<uint32_t>(dump_.submissions.size());
@@ -344,6 +361,30 @@ class Reader {
       submission.batch_length = length;
       submission.kind = "context image";
       dump_.submissions.push_back(std::move(submission));
+    }
+  }
+
+  // The job's engines hang. A context's name counts contexts, not engines, so that all engines of
+  // its class are meant.
+  void Blame(absl::string_view job) {
+    if (contexts_.empty() && batches_.empty()) return;
+    const auto class_of = [](absl::string_view name) {
+      return name.substr(0, name.find_last_not_of("0123456789") + 1);
+    };
+    for (ErrorEngine& engine : state_.engines) {
+      if (class_of(engine.name) != class_of(job)) continue;
+      engine.hung = true;
+      engine.process = state_.FactOf("Process");
+      for (const Context& context : contexts_) {
+        if (!context.head || !context.tail) continue;
+        ErrorRequest request;
+        request.text = absl::StrCat("GuC ID ", context.id, ", ring from ", *context.head, " to ",
+                                    *context.tail);
+        request.head = context.head;
+        request.tail = context.tail;
+        request.seqno = context.seqno;
+        if (engine.requests.size() < kMostEngines) engine.requests.push_back(std::move(request));
+      }
     }
   }
 

@@ -9,11 +9,27 @@
 
 #include "runtime/dump/i915_error_writer.h"
 #include "runtime/dump/read.h"
+#include "runtime/dump/xe_devcoredump_writer.h"
 #include "runtime/generations/generations.h"
 #include "tests/decode/world.h"
 
 namespace packsmith::decode {
 namespace {
+
+// Records but for their ids, and where an engine's name is of no matter.
+void ExpectSameRecords(const Story& have, const Story& want) {
+  EXPECT_EQ(have.problems, want.problems);
+  EXPECT_EQ(have.summary.unknown_dwords, 0u);
+  ASSERT_EQ(have.records.size(), want.records.size());
+  for (size_t i = 0; i < want.records.size(); ++i) {
+    const Seen& a = want.records[i];
+    const Seen& b = have.records[i];
+    EXPECT_EQ(std::tie(a.type, a.space, a.address, a.depth, a.name, a.bytes, a.index),
+              std::tie(b.type, b.space, b.address, b.depth, b.name, b.bytes, b.index))
+        << i;
+    EXPECT_EQ(a.faults.size(), b.faults.size());
+  }
+}
 
 class ErrorStates : public testing::TestWithParam<std::tuple<std::string, I915ErrorData, bool>> {};
 
@@ -32,17 +48,7 @@ TEST_P(ErrorStates, DecodeToTheRecordsOfTheirCapture) {
 
   const Story want = TellAll(*tables, {&*core});
   const Story have = TellAll(*tables, {&*error});
-  EXPECT_EQ(have.problems, want.problems);
-  EXPECT_EQ(have.summary.unknown_dwords, 0u);
-  ASSERT_EQ(have.records.size(), want.records.size());
-  for (size_t i = 0; i < want.records.size(); ++i) {
-    const Seen& a = want.records[i];
-    const Seen& b = have.records[i];
-    EXPECT_EQ(std::tie(a.type, a.space, a.address, a.depth, a.name, a.bytes, a.index),
-              std::tie(b.type, b.space, b.address, b.depth, b.name, b.bytes, b.index))
-        << i;
-    EXPECT_EQ(a.faults.size(), b.faults.size());
-  }
+  ExpectSameRecords(have, want);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -52,6 +58,27 @@ INSTANTIATE_TEST_SUITE_P(
                      testing::Values(I915ErrorData::kHexWords, I915ErrorData::kAscii85,
                                      I915ErrorData::kAscii85Zlib),
                      testing::Bool()));
+
+class DeviceCoreDumps : public testing::TestWithParam<std::tuple<std::string, size_t>> {};
+
+TEST_P(DeviceCoreDumps, DecodeToTheRecordsOfTheirCapture) {
+  const auto& [path, line_length] = GetParam();
+  absl::StatusOr<Dump> core = ReadDump("tests/data/captures/" + path);
+  ASSERT_TRUE(core.ok()) << core.status();
+  const absl::StatusOr<std::string> text =
+      WriteXeDevcoredump(*core, {.contexts_apart = true, .line_length = line_length});
+  ASSERT_TRUE(text.ok()) << text.status();
+  absl::StatusOr<Dump> dump = ReadDump(BytesOf(*text));
+  ASSERT_TRUE(dump.ok()) << dump.status();
+  const absl::StatusOr<tables::Tables> tables = FindGenerationOfPciId(*dump->device.pci_id);
+  ASSERT_TRUE(tables.ok()) << tables.status();
+  ExpectSameRecords(TellAll(*tables, {&*dump}), TellAll(*tables, {&*core}));
+}
+
+INSTANTIATE_TEST_SUITE_P(Captures, DeviceCoreDumps,
+                         testing::Combine(testing::Values("skl-gl-basic/00.core.zst",
+                                                          "skl-vulkaninfo/01.core.zst"),
+                                          testing::Values(0, 800)));
 
 }  // namespace
 }  // namespace packsmith::decode

@@ -208,7 +208,16 @@ Dump Sample(std::vector<uint8_t>& bytes) {
                        .tail = 2,
                        .acthd = 0xffff'ffff'ffff,
                        .ipehr = 0xdeadbeef,
-                       .stream = "cdm"}};
+                       .stream = "cdm"},
+                      {.index = 2,
+                       .engine = "render",
+                       .space = 1,
+                       .batch_address = 0x10ff0,
+                       .batch_length = 32,
+                       .kind = "ring",
+                       .own_space = 3,
+                       .ring = Submission::Ring{0x10000, 0x1000},
+                       .unless_reached = true}};
   dump.buffers = {{0, 0x2000, 0x1000, "b"}, {2, 0xffff'0000'1000, 0x10000, "\xc3\xa9 a"}};
   const absl::Span<const uint8_t> all = bytes;
   EXPECT_TRUE(dump.memory.Map(0, 0x2000, all.subspan(0, 5000), 0x2000).ok());

@@ -266,6 +266,85 @@ TEST(I915Error, OfNothingIsAnErrorThatSaysWhereToFindOne) {
   EXPECT_NE(status.message().find("/sys/class/drm"), absl::string_view::npos);
 }
 
+TEST(I915Error, RingsAndRegistersOfOneEngineBelongTogetherWhateverTheirNames) {
+  const Dump dump = Read(
+      "blt command stream:\n  HEAD: 0x00000010\n"
+      "vebox command stream:\n  HEAD: 0x00000020\n"
+      "blitter ring --- ringbuffer = 0x00100000\n00000000 :  00000001\n"
+      "video enhancement ring --- ringbuffer = 0x00200000\n00000000 :  00000001\n"
+      "bsd2 ring --- gtt_offset = 0x00300000\n00000000 :  05000000\n");
+  ASSERT_EQ(dump.error_state->engines.size(), 3u);
+  EXPECT_EQ(dump.error_state->engines[0].ring_address, 0x100000u);
+  EXPECT_EQ(dump.error_state->engines[1].ring_address, 0x200000u);
+  EXPECT_EQ(dump.error_state->engines[2].name, "bsd2");
+}
+
+TEST(I915Error, BufferListsOfAllFormsAreExtents) {
+  const Dump dump = Read(
+      "PCI ID: 0x1912\n"
+      "Active [1]:\n  00402000    16384 02 00 0000 0000 dirty LLC\n"
+      "Active (rcs0) [2]:\n"
+      "    00000000_00404000     4096 02 00 [ 0 0 ] 0 snooped\n"
+      "    00000001_00000000     8192 02 00 LLC (name: 7)\n"
+      "Pinned (global) [1]:\n  00000000_00500000    65536 40 40 P\n"
+      "Pinned [1]:\n  00600000     4096 40 40 P\n");
+  ASSERT_EQ(dump.buffers.size(), 5u);
+  EXPECT_EQ(dump.FindBuffer(0, 0x405fff - 0x1000)->address, 0x404000u);
+  EXPECT_EQ(dump.FindBuffer(0, 0x100001fff)->size, 8192u);
+  EXPECT_EQ(dump.FindBuffer(1, 0x500000)->name, "Pinned (global) [1]");
+  EXPECT_EQ(dump.FindBuffer(0, 0x600000)->name, "Pinned [1]");
+}
+
+TEST(I915Error, EveryNameOfABufferSaysWhichSpaceItLiesIn) {
+  const struct {
+    const char* name;
+    uint32_t space;
+  } kNames[] = {{"batch", 0},      {"user", 0},           {"gtt_offset", 0},
+                {"ring", 1},       {"ringbuffer", 1},     {"HW Status", 1},
+                {"HW status", 1},  {"HW context", 1},     {"WA context", 1},
+                {"WA batch", 1},   {"wa batchbuffer", 1}, {"NULL context", 1},
+                {"semaphores", 1}, {"GuC log buffer", 1}, {"GuC CTB", 1}};
+  for (const auto& [name, space] : kNames) {
+    const Dump dump = Read(absl::StrCat("rcs0 --- ", name, " = 0x00000000 00100000\n~!!!!\"\n"));
+    EXPECT_EQ(WordAt(dump, space, 0x100000), 1u) << name;
+    EXPECT_EQ(dump.memory.segments().size(), 1u) << name;
+  }
+  const Dump dump = Read("global --- anything = 0x00000000 00100000\n~!!!!\"\n");
+  EXPECT_EQ(WordAt(dump, 1, 0x100000), 1u);
+}
+
+TEST(I915Error, WaitersAreKeptAndNoBuffers) {
+  const Dump dump = Read(
+      "render ring --- 1 waiters\n seqno 0x00000005 for gl-basic [1234]\n"
+      "render ring --- gtt_offset = 0x00402000\n00000000 :  05000000\n");
+  EXPECT_EQ(dump.error_state->engines[0].requests.size(), 1u);
+  EXPECT_EQ(dump.submissions.size(), 1u);
+  EXPECT_TRUE(dump.problems.empty());
+}
+
+TEST(I915Error, ABufferWithoutDataIsAProblemOfItsOwn) {
+  const Dump dump =
+      Read("rcs0 --- user = 0x00000000 00001000\nrcs0 --- user = 0x00000000 00002000\n~!!!!\"");
+  ASSERT_EQ(dump.problems.size(), 1u);
+  EXPECT_EQ(WordAt(dump, 0, 0x2000), 1u);
+}
+
+TEST(I915Error, LinesThatEndAsOtherSystemsEndThemAreRead) {
+  const Dump dump = Read(absl::StrReplaceAll(kNew, {{"\n", "\r\n"}}));
+  EXPECT_EQ(dump.device.pci_id, 0x1912u);
+  EXPECT_EQ(dump.submissions.size(), 3u);
+  EXPECT_TRUE(dump.problems.empty());
+}
+
+TEST(I915Error, ABatchOfBracketsIsNoRegister) {
+  const Dump dump = Read(
+      "rcs0 command stream:\n  batch: [0x00000000_00001000, 0x00000000_00002000]\n"
+      "  hung: no\n  engine reset count: 0\n");
+  EXPECT_TRUE(dump.error_state->engines[0].registers.empty());
+  ASSERT_EQ(dump.error_state->engines[0].facts.size(), 3u);
+  EXPECT_EQ(dump.error_state->engines[0].facts[0].key, "batch");
+}
+
 // All of a dump that a reader could trip over.
 void Touch(const Dump& dump) {
   for (const Memory::Segment& segment : dump.memory.segments()) {

@@ -5,6 +5,8 @@
 #include <zstd.h>
 
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <random>
 #include <string>
 #include <vector>
@@ -287,6 +289,71 @@ TEST(CapturesTest, RealCoresReadWithoutProblems) {
         << name;
     EXPECT_NE(dump->FindBuffer(submission.space, submission.batch_address), nullptr);
   }
+}
+
+// ---- directories ----
+
+class DumpsInTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    const testing::TestInfo& test = *testing::UnitTest::GetInstance()->current_test_info();
+    directory_ = std::filesystem::path(testing::TempDir()) / test.name();
+    std::filesystem::remove_all(directory_);
+    std::filesystem::create_directories(directory_);
+  }
+  void Put(const std::string& name) {
+    const std::filesystem::path path = directory_ / name;
+    std::filesystem::create_directories(path.parent_path());
+    std::ofstream(path) << "x";
+  }
+  // Their names, behind the directory's.
+  std::vector<std::string> Found() {
+    absl::StatusOr<std::vector<std::string>> found = DumpsIn(directory_.string());
+    if (!found.ok()) return {std::string(found.status().message())};
+    for (std::string& path : *found) path = path.substr(directory_.string().size() + 1);
+    return *found;
+  }
+
+  std::filesystem::path directory_;
+};
+
+TEST_F(DumpsInTest, AnErrorStateIsTheOneFileThatCounts) {
+  Put("error");
+  Put("uevent");
+  Put("00.core");
+  EXPECT_EQ(Found(), std::vector<std::string>{"error"});
+}
+
+TEST_F(DumpsInTest, ADeviceCoreDumpComesBeforeTheErrorState) {
+  Put("error");
+  Put("device/devcoredump/data");
+  EXPECT_EQ(Found(), std::vector<std::string>{"device/devcoredump/data"});
+}
+
+TEST_F(DumpsInTest, FilesMayBePacked) {
+  Put("data.zst");
+  Put("readme");
+  EXPECT_EQ(Found(), std::vector<std::string>{"data.zst"});
+}
+
+TEST_F(DumpsInTest, CoreDumpsComeInOrder) {
+  Put("01.core.gz");
+  Put("00.core");
+  Put("10.core.zst");
+  Put("oracle.txt");
+  EXPECT_EQ(Found(), (std::vector<std::string>{"00.core", "01.core.gz", "10.core.zst"}));
+}
+
+TEST_F(DumpsInTest, AnOnlyFileIsMeant) {
+  Put("hang.txt");
+  EXPECT_EQ(Found(), std::vector<std::string>{"hang.txt"});
+}
+
+TEST_F(DumpsInTest, WhereNothingIsMeantThatIsSaid) {
+  Put("a.txt");
+  Put("b.txt");
+  EXPECT_NE(Found()[0].find("has no dump"), std::string::npos);
+  EXPECT_EQ(DumpsIn("/nonexistent").status().code(), absl::StatusCode::kNotFound);
 }
 
 }  // namespace

@@ -6,12 +6,14 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "runtime/dump/read.h"
+#include "runtime/dump/xe_devcoredump_writer.h"
 
 namespace packsmith {
 namespace {
@@ -205,6 +207,102 @@ TEST(XeDevcoredump, IsFoundOutByWhatItIs) {
   EXPECT_FALSE(LooksLikeXeDevcoredump("GPU HANG: ecode 9\n"));
   EXPECT_EQ(ReadXeDevcoredump(BytesOf("words\n"), {}).status().code(),
             absl::StatusCode::kInvalidArgument);
+}
+
+TEST(XeDevcoredump, BlamesTheJobsEngineAndShowsHowFarItsRingIs) {
+  const Dump dump = Read(absl::StrReplaceAll(
+      kNew, {{"\tLRC Head: (memory) 184\n",
+              "\tLRC Head: (memory) 184\n\tLRC Tail: (internal) 240, (memory) 232\n"
+              "\tStart seqno: (memory) 7\n"}}));
+  const ErrorState& state = *dump.error_state;
+  EXPECT_TRUE(state.engines[0].hung);
+  EXPECT_EQ(state.engines[0].process, "gl-basic [1234]");
+  EXPECT_FALSE(state.engines[1].hung);
+  ASSERT_EQ(state.engines[0].requests.size(), 1u);
+  EXPECT_EQ(state.engines[0].requests[0].head, 184u);
+  EXPECT_EQ(state.engines[0].requests[0].tail, 232u);
+  EXPECT_EQ(state.engines[0].requests[0].seqno, 7u);
+}
+
+// A context's name ends with its own number, not with that of an engine.
+TEST(XeDevcoredump, BlamesTheEnginesOfTheContextsClass) {
+  const Dump dump = Read(absl::StrReplaceAll(kNew, {{"\tName: rcs0\n", "\tName: rcs17\n"}}));
+  EXPECT_TRUE(dump.error_state->engines[0].hung);
+  EXPECT_FALSE(dump.error_state->engines[1].hung);
+}
+
+TEST(XeDevcoredump, HasAnImageForEachContext) {
+  const Dump dump = Read(absl::StrReplaceAll(
+      kNew, {{"**** Job ****",
+              "GuC ID: 3\n\tName: rcs3\n\tHW Context Desc: 0x00400000\n"
+              "\t[HWSP].length: 0x1000\n\t[HWSP].data: !!!!$\n"
+              "\t[HWCTX].length: 0xd000\n\t[HWCTX].data: !!!!%z\n\n**** Job ****"}}));
+  EXPECT_EQ(WordAt(dump, 1, 0x201000), 2u);
+  EXPECT_EQ(WordAt(dump, 1, 0x401000), 4u);
+  EXPECT_EQ(dump.submissions.size(), 3u);
+}
+
+TEST(XeDevcoredump, WhoseMemoryCouldNotBeReadAtAllSaysSo) {
+  const Dump dump =
+      Read("**** Xe Device Coredump ****\nPCI ID: 0x64a0\n**** VM state ****\n[0].error: -12\n");
+  ASSERT_EQ(dump.problems.size(), 1u);
+  EXPECT_NE(dump.problems[0].text.find("error -12"), std::string::npos);
+  EXPECT_TRUE(dump.memory.segments().empty());
+}
+
+TEST(XeDevcoredump, LogsAreNoMemoryHoweverTheirLinesAreBroken) {
+  const Dump dump = Read(absl::StrReplaceAll(
+      kNew, {{"[LOG].length: 0x8\n[LOG].data: zz\n", "Log data: zzzzz!!!!\"\n!!!!#!!!!$\nzzzz\n"},
+             {"\tsize: 1024\n", "\tsize: 1024\n\tCTB data: zzz!!!!\"\n"}}));
+  EXPECT_EQ(dump.memory.segments().size(), 4u);
+  EXPECT_EQ(dump.problems.size(), 1u);
+  EXPECT_EQ(dump.submissions.size(), 2u);
+}
+
+TEST(XeDevcoredumpWriter, WhatItWritesIsReadAgainInAllForms) {
+  absl::StatusOr<Dump> core = ReadDump("tests/data/captures/skl-gl-basic/00.core.zst");
+  ASSERT_TRUE(core.ok()) << core.status();
+  for (const bool contexts_apart : {false, true}) {
+    for (const size_t line_length : {0, 800, 7}) {
+      const absl::StatusOr<std::string> text =
+          WriteXeDevcoredump(*core, {.contexts_apart = contexts_apart, .line_length = line_length});
+      ASSERT_TRUE(text.ok()) << text.status();
+      const Dump dump = Read(*text);
+      ASSERT_EQ(dump.submissions.size(), 1u);
+      EXPECT_EQ(dump.submissions[0].batch_address, core->submissions[0].batch_address);
+      EXPECT_EQ(dump.submissions[0].engine, "rcs0");
+      EXPECT_EQ(dump.device.pci_id, core->device.pci_id);
+      for (const Memory::Segment& segment : core->memory.segments()) {
+        std::vector<uint8_t> want(segment.memory_size);
+        std::vector<uint8_t> have(segment.memory_size);
+        core->memory.Copy(0, segment.address, absl::MakeSpan(want));
+        ASSERT_EQ(dump.memory.Copy(0, segment.address, absl::MakeSpan(have)), have.size());
+        EXPECT_TRUE(want == have) << std::hex << segment.address;
+      }
+      EXPECT_TRUE(dump.late_problems->All().empty());
+    }
+  }
+}
+
+TEST(XeDevcoredumpWriter, WritesContextsAndRegisters) {
+  const Dump first = Read(kNew);
+  absl::StatusOr<std::string> text = WriteXeDevcoredump(first, {});
+  ASSERT_TRUE(text.ok()) << text.status();
+  const Dump dump = Read(*text);
+  EXPECT_EQ(WordAt(dump, 1, 0x200000), 1u);
+  EXPECT_EQ(WordAt(dump, 1, 0x201000), 2u);
+  EXPECT_EQ(dump.error_state->title, first.error_state->title);
+  ASSERT_EQ(dump.error_state->engines.size(), 2u);
+  EXPECT_EQ(dump.error_state->engines[0].Find("ACTHD")->value, 0xfffeeffe0010u);
+  EXPECT_EQ(dump.submissions.size(), 2u);
+}
+
+TEST(XeDevcoredumpWriter, RefusesSeveralEngines) {
+  Dump dump;
+  dump.submissions.resize(2);
+  dump.submissions[0].engine = "render";
+  dump.submissions[1].engine = "compute";
+  EXPECT_EQ(WriteXeDevcoredump(dump, {}).status().code(), absl::StatusCode::kFailedPrecondition);
 }
 
 void Touch(const Dump& dump) {
