@@ -121,6 +121,13 @@ class TextBytes : public DeferredBytes {
       return false;
     }
     line.remove_prefix(1);
+    // Kernels leave nothing out: a large gap is a damaged offset.
+    const uint64_t gap = offset - bytes_.size();
+    if (gap > kMostGaps - gaps_) {
+      Trouble(at, "a line leaps far ahead in its buffer");
+      return false;
+    }
+    gaps_ += gap;
     static constexpr uint8_t kZeros[4096] = {};
     while (bytes_.size() < offset) {
       const size_t count = std::min<uint64_t>(offset - bytes_.size(), sizeof(kZeros));
@@ -140,6 +147,10 @@ class TextBytes : public DeferredBytes {
       if (!Append(at, little)) return false;
     }
   }
+
+  // What lines of hex words leave out, in all.
+  static constexpr uint64_t kMostGaps = 1 << 20;
+  uint64_t gaps_ = 0;
 
   // --- ASCII85 ---
 

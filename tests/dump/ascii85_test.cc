@@ -209,9 +209,12 @@ TEST(TextBytes, HexLinesHaveOneWordOrFour) {
 TEST(TextBytes, HexLinesThatGoBackOrAreNoneEndTheirBuffer) {
   EXPECT_EQ(Make(TextEncoding::kHexWords, {"00000000 :  1 2\n00000004 :  3"}).bytes, Words({1, 2}));
   EXPECT_EQ(Make(TextEncoding::kHexWords, {"00000000 :  1 2g"}).problems.size(), 1u);
-  // An offset far away is bounded by the limit.
-  EXPECT_EQ(Make(TextEncoding::kHexWords, {"00000000 :  1\nfffffff0 :  3"}, 100).bytes.size(),
+  // What is left out is bounded by the limit, and an offset far away is none.
+  EXPECT_EQ(Make(TextEncoding::kHexWords, {"00000000 :  1\n00000ff0 :  3"}, 100).bytes.size(),
             100u);
+  const auto far = Make(TextEncoding::kHexWords, {"00000000 :  1\nfffffff0 :  3"});
+  EXPECT_EQ(far.bytes, Words({1}));
+  EXPECT_EQ(far.problems.size(), 1u);
 }
 
 }  // namespace
