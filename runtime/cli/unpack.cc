@@ -14,6 +14,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -134,8 +135,13 @@ struct Arguments {
 };
 
 void Complain(absl::string_view text) {
-  const std::string line = absl::StrCat("unpack: ", decode::Harmless(text), "\n");
-  std::fwrite(line.data(), 1, line.size(), stderr);
+  // What is wrong with a description is told in several lines.
+  std::string lines = "unpack: ";
+  for (const absl::string_view line :
+       absl::StrSplit(absl::StripTrailingAsciiWhitespace(text), '\n')) {
+    absl::StrAppend(&lines, decode::Harmless(line), "\n");
+  }
+  std::fwrite(lines.data(), 1, lines.size(), stderr);
 }
 
 // "A..B", either of them hexadecimal and possibly left out.
