@@ -27,10 +27,11 @@ class Page(html.parser.HTMLParser):
         self.open = []
         self.ids = []
         self.links = []
-        self.text = []
+        self.texts = []
         self.problems = []
         self.feed(path.read_text(encoding="utf-8"))
         self.close()
+        self.text = "".join(self.texts)
         if self.open:
             self.problems.append(f"{self.open} never closed")
 
@@ -54,7 +55,7 @@ class Page(html.parser.HTMLParser):
             self.problems.append(f"</{tag}> where another element is open, {self.getpos()}")
 
     def handle_data(self, data):
-        self.text.append(data)
+        self.texts.append(data)
 
 
 def lines(*options):
@@ -132,7 +133,7 @@ class SiteTest(unittest.TestCase):
         for record in self.records:
             pages = self.page_of.get((record["kind"], record["name"]), [])
             self.assertNotEqual(pages, [], record["name"])
-            text = "".join(data for page in pages for data in page.text)
+            text = pages[0].text if len(pages) == 1 else "".join(page.text for page in pages)
             self.assertIn(record.get("doc", ""), text)
             check(record.get("fields", []), text, record["name"])
             check(record.get("values", []), text, record["name"])
