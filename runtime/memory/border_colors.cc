@@ -8,9 +8,11 @@ namespace packsmith::gpu {
 
 absl::StatusOr<std::unique_ptr<BorderColors>> BorderColors::Create(Buffers& buffers,
                                                                    const Options& options) {
-  if (options.entries < 2) {
-    return absl::InvalidArgumentError(
-        "border colors need two entries at least: the first one is never given out");
+  if (options.entries < 2 || options.entries > (1u << 26)) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "%d border colors: there are to be two at least, the first one is never given out, and "
+        "offsets have 32 bits",
+        options.entries));
   }
   const absl::StatusOr<Buffer> buffer = buffers.Create({.size = options.entries * kEntrySize,
                                                         .zone = options.zone,
@@ -46,12 +48,12 @@ absl::StatusOr<BorderColor> BorderColors::Acquire(const Entry& color) {
     std::memcpy(buffer_.cpu + place->second * kEntrySize, color.data(), kEntrySize);
   }
   ++users_[place->second];
-  return BorderColor{place->second * kEntrySize, buffer_.handle};
+  return BorderColor{place->second * static_cast<uint32_t>(kEntrySize), buffer_.handle};
 }
 
-absl::Status BorderColors::Release(uint64_t offset) {
+absl::Status BorderColors::Release(uint32_t offset) {
   MutexLock lock(mutex_);
-  const uint64_t entry = offset / kEntrySize;
+  const uint32_t entry = offset / kEntrySize;
   if (offset % kEntrySize != 0 || entry >= users_.size() || users_[entry] == 0) {
     return absl::NotFoundError(absl::StrFormat("nobody uses a border color at 0x%x", offset));
   }

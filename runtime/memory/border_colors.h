@@ -27,7 +27,7 @@
 namespace packsmith::gpu {
 
 struct BorderColor {
-  uint64_t offset = 0;      // from the start of the buffer
+  uint32_t offset = 0;      // from the start of the buffer
   BufferHandle buffer = 0;  // that it lies in
 };
 
@@ -43,8 +43,8 @@ class BorderColors {
     uint32_t entries = 4096;               // the first is never given out, so that no offset is 0
   };
 
-  // Errors of Buffers::Create(); InvalidArgument for fewer than two entries. `buffers` outlives the
-  // result.
+  // Errors of Buffers::Create(); InvalidArgument for fewer than two entries, or more than 2^26.
+  // `buffers` outlives the result.
   static absl::StatusOr<std::unique_ptr<BorderColors>> Create(Buffers& buffers,
                                                               const Options& options);
   ~BorderColors();
@@ -53,7 +53,7 @@ class BorderColors {
   // all places hold colors that somebody uses: it is for the caller to say what to show instead.
   absl::StatusOr<BorderColor> Acquire(const Entry& color);
   // The GPU must be done with it. NotFound if nobody has that color.
-  absl::Status Release(uint64_t offset);
+  absl::Status Release(uint32_t offset);
 
   const Buffer& buffer() const { return buffer_; }
   uint32_t in_use() const;  // entries

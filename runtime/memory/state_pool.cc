@@ -33,28 +33,37 @@ absl::StatusOr<std::unique_ptr<StatePool>> StatePool::Create(Buffers& buffers,
         absl::StrFormat("pool \"%s\": there is no zone %d", options.name, options.zone));
   }
   const Zone& zone = addresses.zone(options.zone);
-  const uint64_t end = options.end == 0 ? zone.size() : options.end;
-  // Rounded so that addresses are as aligned as offsets from the first state.
-  const uint64_t mask = options.largest_block - 1;
-  const uint64_t first = (((zone.begin + options.begin + mask) & ~mask)) - zone.begin;
-  const uint64_t last = end & ~(options.first_block - 1);
-  if (options.begin > zone.size() || end > zone.size() || first >= last ||
-      last - first < options.first_block) {
+  const unsigned bits = addresses.address_bits();
+  const std::optional<uint64_t> base =
+      options.base.has_value() ? PlainIfAddress(*options.base, bits) : zone.begin;
+  if (!base.has_value() || *base > zone.begin) {
     return absl::InvalidArgumentError(absl::StrFormat(
-        "pool \"%s\": 0x%x..0x%x of zone \"%s\" has no block of 0x%x bytes, aligned to 0x%x",
-        options.name, options.begin, end, zone.name, options.first_block, options.largest_block));
+        "pool \"%s\": its base, 0x%x, is no address at or before the zone's first, 0x%x",
+        options.name, *options.base, zone.begin));
   }
-  return std::unique_ptr<StatePool>(
-      new StatePool(buffers, options, zone.begin, first, last, addresses.address_bits()));
+  const uint64_t end = std::min(zone.end - *base, options.end == 0 ? 4 * kGiB : options.end);
+  const uint64_t begin = std::max(zone.begin - *base, options.begin);
+  // Where each block's size is an alignment that its address has.
+  const uint64_t mask = options.largest_block - 1;
+  const uint64_t first = begin < end ? ((*base + begin + mask) & ~mask) - *base : end;
+  if (options.end > 4 * kGiB || first >= end || end - first < options.first_block) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "pool \"%s\": between the offsets 0x%x and 0x%x from 0x%x, zone \"%s\" has no block of "
+        "0x%x "
+        "bytes that begins at a multiple of 0x%x; offsets are less than 4 GiB",
+        options.name, begin, end, *base, zone.name, options.first_block, options.largest_block));
+  }
+  return std::unique_ptr<StatePool>(new StatePool(
+      buffers, options, *base, first, (end - first) & ~(options.first_block - 1), bits));
 }
 
 StatePool::StatePool(Buffers& buffers, const Options& options, uint64_t base, uint64_t first,
-                     uint64_t end, unsigned address_bits)
+                     uint64_t room, unsigned address_bits)
     : buffers_(buffers),
       options_(options),
       base_(Canonical(base, address_bits)),
       first_(first),
-      room_(end - first),
+      room_(room),
       address_bits_(address_bits),
       smallest_shift_(std::countr_zero(options.smallest)),
       orders_(std::countr_zero(options.largest_block) - smallest_shift_ + 1),
@@ -146,11 +155,11 @@ absl::StatusOr<State> StatePool::Allocate(uint64_t size, uint64_t alignment) {
   statistics_.live_bytes += bytes;
   const Block& block = BlockOf(position);
   const uint64_t within = position - block.begin;
-  return State{first_ + position, block.buffer.address + within, bytes, block.buffer.cpu + within,
-               block.buffer.handle};
+  return State{static_cast<uint32_t>(first_ + position), block.buffer.address + within, bytes,
+               block.buffer.cpu + within, block.buffer.handle};
 }
 
-absl::Status StatePool::Free(uint64_t offset) {
+absl::Status StatePool::Free(uint32_t offset) {
   MutexLock lock(mutex_);
   uint64_t position = offset - first_;
   if (offset < first_ || position >= end_ || position % options_.smallest != 0 ||

@@ -1,7 +1,7 @@
 // Small pieces of state, addressed as offsets from a base: samplers, viewports, surface states,
 // kernels.
 //
-//   auto pool = StatePool::Create(buffers, {.zone = dynamic, .base = zone.begin});
+//   auto pool = StatePool::Create(buffers, space, {.zone = dynamic, .base = 8 * kGiB});
 //   absl::StatusOr<State> sampler = (*pool)->Allocate(16, 32);
 //   packet.offset_to_samplers = sampler->offset;
 //
@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,7 +29,7 @@
 namespace packsmith::gpu {
 
 struct State {
-  uint64_t offset = 0;   // from the pool's base
+  uint32_t offset = 0;   // from the pool's base
   uint64_t address = 0;  // GPU address, canonical
   uint64_t size = 0;     // bytes that may be used
   uint8_t* cpu = nullptr;
@@ -48,8 +49,12 @@ class StatePool {
   struct Options {
     ZoneId zone = {};
     std::string name = "states";
-    // Offsets are counted from the zone's first address. States lie from `begin` on, below `end`;
-    // an end of 0 is the zone's. Both are rounded inwards to first_block.
+    // GPU address that offsets are counted from: what a driver programs as base address. None: the
+    // zone's first.
+    std::optional<uint64_t> base = {};
+    // States lie within the zone from offset `begin` on, and below offset `end`, which is at most
+    // 4 GiB. 0: as far as the zone goes. The first address is rounded up to a multiple of
+    // largest_block.
     uint64_t begin = 0, end = 0;
     Heap heap = Heap::kSystem;  // one that the CPU sees
     uint64_t smallest = 64;     // bytes: a power of two
@@ -66,13 +71,13 @@ class StatePool {
   // All states must have been given up.
   ~StatePool();
 
-  // A state of at least `size` bytes, aligned to its own size, which is the least power of two that
-  // is not less than either. InvalidArgument if that is larger than the largest block;
-  // ResourceExhausted if there is no room; other errors of Buffers::Create().
+  // A state of at least `size` bytes, its address a multiple of its own size, which is the least
+  // power of two that is not less than either. InvalidArgument if that is larger than the largest
+  // block; ResourceExhausted if there is no room; other errors of Buffers::Create().
   absl::StatusOr<State> Allocate(uint64_t size, uint64_t alignment = 1);
   // NotFound if no state begins there: it was freed before, or never was. The GPU must be done with
   // it.
-  absl::Status Free(uint64_t offset);
+  absl::Status Free(uint32_t offset);
   // Returns memory at the end in which no state is left.
   absl::Status Trim();
 
@@ -87,7 +92,7 @@ class StatePool {
     Buffer buffer;
   };
 
-  StatePool(Buffers& buffers, const Options& options, uint64_t base, uint64_t first, uint64_t end,
+  StatePool(Buffers& buffers, const Options& options, uint64_t base, uint64_t first, uint64_t room,
             unsigned address_bits);
 
   unsigned OrderOf(uint64_t size) const;
@@ -96,7 +101,7 @@ class StatePool {
 
   Buffers& buffers_;
   const Options options_;
-  const uint64_t base_;          // address of offset 0
+  const uint64_t base_;          // address of offset 0, canonical
   const uint64_t first_, room_;  // offset of the first state, and how many bytes there are at most
   const unsigned address_bits_;
   const unsigned smallest_shift_, orders_;

@@ -40,7 +40,8 @@ absl::StatusOr<State> StateStream::Allocate(uint64_t size, uint64_t alignment) {
   used_ += at + size - next_;
   next_ = at + size;
   const State& block = blocks_[current_];
-  return State{block.offset + at, block.address + at, size, block.cpu + at, block.buffer};
+  return State{block.offset + static_cast<uint32_t>(at), block.address + at, size, block.cpu + at,
+               block.buffer};
 }
 
 absl::Status StateStream::Rewind() {

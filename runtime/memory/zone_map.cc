@@ -115,20 +115,24 @@ std::string ZoneMapJson(const AddressSpace& space, RangeNames names) {
     json.EndObject();
     json.Key("ranges");
     json.StartArray();
+    // Names are asked for when the zone is no longer locked: who knows them asks the space.
+    std::vector<Range> ranges;
     space.ForEach(id, [&](const RangeAllocator::Stretch& stretch) {
-      if (!stretch.used) return;
+      if (stretch.used) ranges.push_back(stretch.range);
+    });
+    for (const Range& range : ranges) {
       json.StartObject();
       json.Key("address");
-      json.Hex(stretch.range.address);
-      json.Number("size", stretch.range.size);
+      json.Hex(range.address);
+      json.Number("size", range.size);
       // A guard has no handle.
-      const std::string name = stretch.range.handle == RangeHandle{} ? "" : names(stretch.range);
+      const std::string name = range.handle == RangeHandle{} ? "" : names(range);
       if (!name.empty()) {
         json.Key("name");
         json.Text(name);
       }
       json.EndObject();
-    });
+    }
     json.EndArray();
     json.EndObject();
   }

@@ -11,7 +11,7 @@
 
 namespace packsmith::gpu {
 
-// The name of the live range at an address; empty if it has none. Must not call the space.
+// The name of a live range; empty if it has none.
 using RangeNames = absl::FunctionRef<std::string(const Range&)>;
 
 // {"address_bits": …, "zones": [{"name", "begin", "end", "statistics": {…},

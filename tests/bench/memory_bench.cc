@@ -20,7 +20,12 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/memory/address_space.h"
+#include "runtime/memory/buffers.h"
+#include "runtime/memory/host_device.h"
 #include "runtime/memory/range_allocator.h"
+#include "runtime/memory/state_pool.h"
+#include "runtime/memory/state_stream.h"
 #include "tests/memory/first_fit.h"
 
 namespace packsmith::gpu {
@@ -163,6 +168,95 @@ void Find(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations());
 }
 BENCHMARK(Find)->Arg(1000)->Arg(100000)->Arg(1000000);
+
+// What lies on top: with locks, memory, page tables (HostDevice's, which costs a kernel nothing
+// like what it would cost), names. Malloc does the same with malloc() and free(), for comparison.
+struct World {
+  World()
+      : device(*HostDevice::Create()),
+        space(*AddressSpace::Create({{"all", kGiB, 64 * kGiB}})),
+        buffers(Buffers::Create(*device, *space, {})) {}
+
+  std::unique_ptr<HostDevice> device;
+  std::unique_ptr<AddressSpace> space;
+  std::unique_ptr<Buffers> buffers;
+};
+
+constexpr size_t kLiveThings = 10000;
+
+// Frees one thing of many and makes another, of up to `most` bytes.
+template <class Thing, class Make, class Free>
+void ChurnThings(benchmark::State& state, uint64_t most, Make make, Free free) {
+  std::mt19937 random(1);
+  std::vector<Thing> live(kLiveThings);
+  for (Thing& thing : live) thing = make(1 + random() % most);
+  std::vector<std::pair<uint32_t, uint32_t>> choices(1 << 16);
+  for (auto& [which, size] : choices) {
+    which = random() % kLiveThings;
+    size = 1 + random() % most;
+  }
+  size_t i = 0;
+  for (auto _ : state) {
+    const auto& [which, size] = choices[i++ % choices.size()];
+    free(live[which]);
+    live[which] = make(size);
+  }
+  state.SetItemsProcessed(2 * state.iterations());
+  for (const Thing& thing : live) free(thing);
+}
+
+void AddressSpaces(benchmark::State& state) {
+  World world;
+  ChurnThings<Range>(
+      state, 64 * kKiB, [&](uint64_t size) { return *world.space->Allocate({}, {.size = size}); },
+      [&](const Range& range) { (void)world.space->Free({}, range.handle); });
+}
+BENCHMARK(AddressSpaces);
+
+void SmallBuffers(benchmark::State& state) {
+  World world;
+  ChurnThings<Buffer>(
+      state, 4096, [&](uint64_t size) { return *world.buffers->Create({.size = size}); },
+      [&](const Buffer& buffer) { (void)world.buffers->Release(buffer.handle); });
+}
+BENCHMARK(SmallBuffers);
+
+void ReusedBuffers(benchmark::State& state) {
+  World world;
+  ChurnThings<Buffer>(
+      state, 64 * kKiB,
+      [&](uint64_t size) { return *world.buffers->Create({.size = size, .dedicated = true}); },
+      [&](const Buffer& buffer) { (void)world.buffers->Release(buffer.handle); });
+}
+BENCHMARK(ReusedBuffers);
+
+void States(benchmark::State& state) {
+  World world;
+  auto pool = *StatePool::Create(*world.buffers, *world.space, {.name = "states"});
+  ChurnThings<State>(
+      state, 4096, [&](uint64_t size) { return *pool->Allocate(size); },
+      [&](const State& freed) { (void)pool->Free(freed.offset); });
+}
+BENCHMARK(States);
+
+void Stream(benchmark::State& state) {
+  World world;
+  auto pool = *StatePool::Create(*world.buffers, *world.space, {.name = "states"});
+  StateStream stream(*pool, 64 * kKiB);
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(stream.Allocate(96, 64));
+    if (stream.used() >= kMiB) (void)stream.Rewind();
+  }
+  state.SetItemsProcessed(state.iterations());
+}
+BENCHMARK(Stream);
+
+void Malloc(benchmark::State& state) {
+  ChurnThings<void*>(
+      state, state.range(0), [](uint64_t size) { return std::malloc(size); },
+      [](void* freed) { std::free(freed); });
+}
+BENCHMARK(Malloc)->Arg(4096)->Arg(64 * kKiB);
 
 // The argument: seed, space in percent of what is live.
 void Failures(benchmark::State& state) {

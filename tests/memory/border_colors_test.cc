@@ -59,7 +59,7 @@ TEST_F(BorderColorsTest, LieAtTheAddressThatWasAskedFor) {
 
 TEST_F(BorderColorsTest, EqualColorsShareAPlace) {
   auto colors = Make();
-  const uint64_t a = colors->Acquire(Color(1))->offset;
+  const uint32_t a = colors->Acquire(Color(1))->offset;
   EXPECT_EQ(colors->Acquire(Color(1))->offset, a);
   EXPECT_NE(colors->Acquire(Color(2))->offset, a);
   EXPECT_EQ(colors->in_use(), 2u);
@@ -76,7 +76,7 @@ TEST_F(BorderColorsTest, WhenAllAreInUseItIsAnErrorUntilOneIsReleased) {
   const auto full = colors->Acquire(Color(9999));
   EXPECT_EQ(full.status().code(), absl::StatusCode::kResourceExhausted);
   EXPECT_TRUE(colors->Acquire(Color(7)).ok()) << "one that is there can still be had";
-  const uint64_t gone = colors->Acquire(Color(3))->offset;
+  const uint32_t gone = colors->Acquire(Color(3))->offset;
   ASSERT_TRUE(colors->Release(gone).ok());
   ASSERT_TRUE(colors->Release(gone).ok());
   EXPECT_EQ(colors->Acquire(Color(9999))->offset, gone);
@@ -85,8 +85,8 @@ TEST_F(BorderColorsTest, WhenAllAreInUseItIsAnErrorUntilOneIsReleased) {
 
 TEST_F(BorderColorsTest, ReleasesOfWhatNobodyHasAreErrors) {
   auto colors = Make(16);
-  const uint64_t a = colors->Acquire(Color(1))->offset;
-  for (const uint64_t offset : {uint64_t{0}, a + 1, a + 64, uint64_t{16 * 64}, ~uint64_t{63}}) {
+  const uint32_t a = colors->Acquire(Color(1))->offset;
+  for (const uint32_t offset : {0u, a + 1, a + 64, 16u * 64, ~63u}) {
     EXPECT_EQ(colors->Release(offset).code(), absl::StatusCode::kNotFound) << offset;
   }
   ASSERT_TRUE(colors->Release(a).ok());
@@ -110,7 +110,7 @@ TEST_F(BorderColorsTest, NeedRoom) {
 TEST_F(BorderColorsTest, RandomUsersFindTheirColors) {
   auto colors = Make(32);
   std::mt19937 random(1);
-  std::multimap<uint64_t, uint32_t> held;
+  std::multimap<uint32_t, uint32_t> held;
   for (int step = 0; step < 20000; ++step) {
     if (!held.empty() && random() % 2 == 0) {
       auto it = held.begin();

@@ -90,6 +90,15 @@ TEST_F(StatesTest, OffsetsCountFromTheZone) {
   EXPECT_LE(buffers_->Get(state.buffer)->address, state.address);
 }
 
+TEST_F(StatesTest, OffsetsMayCountFromElsewhere) {
+  auto pool = Make({.base = 4 * kGiB});
+  EXPECT_EQ(pool->base(), 4 * kGiB);
+  const State state = Must(pool->Allocate(64));
+  EXPECT_EQ(state.offset, 16 * kMiB);
+  EXPECT_EQ(state.address, 4 * kGiB + 16 * kMiB);
+  EXPECT_TRUE(pool->Free(state.offset).ok());
+}
+
 TEST_F(StatesTest, StatesArePowersOfTwoAndAligned) {
   auto pool = Make({.smallest = 32});
   EXPECT_EQ(Must(pool->Allocate(1)).size, 32u);
@@ -116,7 +125,10 @@ TEST_F(StatesTest, RefusesWhatMakesNoSense) {
       {.first_block = 1 << 20, .largest_block = 1 << 19},
       {.largest_block = uint64_t{3} << 20},
       {.zone = ZoneId{3}},
-      {.end = 2 * kGiB},
+      {.end = 5 * kGiB},
+      {.base = 4 * kGiB + 260 * kKiB},
+      {.base = uint64_t{1} << 50},
+      {.base = 0},
       {.begin = kGiB},
       {.begin = 700 * kMiB, .end = 600 * kMiB},
       {.heap = Heap::kLocal},
@@ -143,8 +155,8 @@ TEST_F(StatesTest, DoubleAndForeignFreesAreErrors) {
   auto pool = Make();
   const State a = Must(pool->Allocate(256)), b = Must(pool->Allocate(256));
   ASSERT_TRUE(pool->Free(a.offset).ok());
-  for (const uint64_t offset :
-       {a.offset, b.offset + 64, b.offset + 1, uint64_t{0}, b.offset + kGiB, ~uint64_t{0}}) {
+  for (const uint32_t offset :
+       {a.offset, b.offset + 64, b.offset + 1, 0u, b.offset + (1u << 30), ~0u}) {
     EXPECT_EQ(pool->Free(offset).code(), absl::StatusCode::kNotFound) << offset;
   }
   EXPECT_TRUE(pool->Verify().ok());
@@ -226,7 +238,7 @@ TEST_F(StatesTest, RandomStatesDoNotOverlap) {
   auto pool = Make({.first_block = 64 * kKiB, .largest_block = kMiB});
   std::mt19937 random(1);
   std::vector<State> live;
-  std::map<uint64_t, uint64_t> extents;
+  std::map<uint32_t, uint64_t> extents;
   for (int step = 0; step < 20000; ++step) {
     if (!live.empty() && random() % 100 < (step < 15000 ? 48u : 55u)) {
       std::swap(live[random() % live.size()], live.back());
