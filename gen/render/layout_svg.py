@@ -20,6 +20,7 @@ class Piece(NamedTuple):
     low: int
     high: int
     item: Json | None
+    others: tuple[Json, ...] = ()  # views of the same bits, which are not drawn
 
 
 class Row(NamedTuple):
@@ -41,22 +42,28 @@ def span(item: Json, bits: int) -> tuple[int, int]:
 
 
 def rows_of(items: Sequence[Json], bits: int) -> list[Row]:
-    """Everything that stands in `bits` bits; other views of the same bits are left out."""
+    """Everything that stands in `bits` bits; of several views of the same bits the first."""
     ends = [span(item, bits) for item in items]
     bits = max([bits, *(end for _, end in ends)])
     dwords: list[list[Piece]] = [[] for _ in range((bits + 31) // 32)]
     for item, (low, end) in zip(items, ends):
-        for dword in range(low // 32, (end + 31) // 32):
-            first = max(low, dword * 32) % 32
-            last = (min(end, dword * 32 + 32) - 1) % 32
-            if all(p.high < first or p.low > last for p in dwords[dword]):
-                dwords[dword].append(Piece(first, last, item))
+        wanted = [(dword, Piece(max(low, dword * 32) % 32, (min(end, dword * 32 + 32) - 1) % 32,
+                                item)) for dword in range(low // 32, (end + 31) // 32)]
+        hidden = False
+        for dword, piece in wanted:
+            for number, there in enumerate(dwords[dword]):
+                if there.high >= piece.low and there.low <= piece.high:
+                    dwords[dword][number] = there._replace(others=(*there.others, item))
+                    hidden = True
+        if not hidden:
+            for dword, piece in wanted:
+                dwords[dword].append(piece)
     rows: list[Row] = []
     for dword, pieces in enumerate(dwords):
         width = min(32, bits - dword * 32)
         filled: list[Piece] = []
         at = 0
-        for piece in sorted(pieces):
+        for piece in sorted(pieces, key=lambda one: one.low):
             if piece.low > at:
                 filled.append(Piece(at, piece.low - 1, None))
             filled.append(piece)
@@ -66,7 +73,7 @@ def rows_of(items: Sequence[Json], bits: int) -> list[Row]:
         # Many dwords of one thing are one row.
         if rows and len(filled) == 1 and filled[0].high == 31 and \
                 len(rows[-1].pieces) == 1 and rows[-1].pieces[0].item is filled[0].item and \
-                rows[-1].pieces[0].low == 0:
+                rows[-1].pieces[0].low == 0 and rows[-1].pieces[0].others == filled[0].others:
             rows[-1] = rows[-1]._replace(last=dword)
         else:
             rows.append(Row(dword, dword, filled))
@@ -163,13 +170,16 @@ def draw(items: Sequence[Json], bits: int, title: str, link: Callable[[Json], st
             mark = " changed" if piece.item is not None and changed(piece.item) else ""
             box = f'<rect class="k-{kind_of(piece.item)}{mark}" x="{x}" y="{y}" ' \
                   f'width="{size * COLUMN}" height="{ROW}"/>'
-            hint = f"<title>{escape(title_of(piece.item), quote=False)}</title>"
+            hints = [title_of(one) for one in (piece.item, *piece.others)]
+            hint = f"<title>{escape(' | '.join(hints), quote=False)}</title>"
             if piece.item is None:
                 parts.append(f"<g>{hint}{box}</g>")
                 continue
             name = name_of(piece.item)
             if piece.item.get("must") is not None and not name:
                 name = "MBZ" if piece.item["must"] == "zero" else "MBO"
+            for other in piece.others:
+                name += " / " + name_of(other)
             if "count" in piece.item:
                 name += " × n" if piece.item["count"] == "tail" else f" × {piece.item['count']}"
             text = f'<text x="{x + size * COLUMN / 2:g}" y="{y + 19}">' \

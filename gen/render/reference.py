@@ -174,8 +174,9 @@ def paths(items: Sequence[Json], prefix: str = "", index: str = "") -> Iterator[
 class Writer:
     """The words and rows of one version of a page."""
 
-    def __init__(self, site: Site, page: Page, version: Json):
+    def __init__(self, site: Site, page: Page, version: Json, before: Json | None):
         self.site = site
+        self.before = before  # the version that this one has changed from
         self.page = page
         self.version = version
         self.key = slug(version["generations"][-1])
@@ -273,12 +274,13 @@ class Writer:
     def change_text(change: Json) -> str:
         """A change in words, without the field's name."""
         what, was, new = change["what"], change.get("from", "none"), change.get("to", "none")
+        label = what.replace("_", " ")
         return {
             "added": f"new: {new}", "removed": f"gone: {was}", "renamed": f"was called {was}",
             "moved": f"moved from {was} to {new}", "value added": f"new value {new}",
             "value removed": f"value {was} is gone", "value renamed": f"value {was} is now {new}",
             "value changed": f"value {was} is now {new}",
-        }.get(what, f"{what} from {was} to {new}")
+        }.get(what, f"{label} from {was} to {new}")
 
     # --- Rows of the table ---
 
@@ -402,7 +404,8 @@ class Writer:
             else Markup("")
         return {
             "key": self.key, "ids": [slug(name) for name in names if slug(name) != self.key],
-            "title": ranges(names, self.site.order), "doc": v.get("doc", ""),
+            "title": ranges(names, self.site.order),
+            "before": self.before["generations"][-1] if self.before else "", "doc": v.get("doc", ""),
             "facts": self.facts_of(), "svg": svg,
             "rows": list(self.rows(v.get("fields", []), bits)), "notes": self.notes(),
             "values": [dict(value, hex=f"{value['value']:#x}") for value in v.get("values", [])]
@@ -523,7 +526,8 @@ def files(site: Site) -> Iterator[tuple[str, str]]:
         yield site.index_path(generation["name"]), generation_page(env, site, generation)
     template = env.get_template("page.html.jinja")
     for page in site.pages.values():
-        versions = [Writer(site, page, version).context() for version in reversed(page.versions)]
+        versions = [Writer(site, page, version, before).context() for version, before in
+                    zip(reversed(page.versions), [*reversed(page.versions[:-1]), None])]
         used = [(site.pages[page.family, kind, name], kind)
                 for kind, name in sorted(page.used_by)]
         yield page.path, template.render(

@@ -1,13 +1,15 @@
 #include "runtime/describe/history.h"
 
-#include <rapidjson/stringbuffer.h>
-#include <rapidjson/writer.h>
-
+#include <algorithm>
 #include <map>
 #include <set>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
 
 namespace packsmith::describe {
 namespace {
@@ -20,12 +22,47 @@ bool Ignored(absl::string_view key) {
   return false;
 }
 
-std::string JsonText(const Json& value) {
+// A member in words: "render, copy"; "kind jump, to Target; kind end".
+std::string PlainText(const Json& value) {
   if (value.IsString()) return {value.GetString(), value.GetStringLength()};
-  rapidjson::StringBuffer buffer;
-  rapidjson::Writer<rapidjson::StringBuffer> writer(buffer);
-  value.Accept(writer);
-  return {buffer.GetString(), buffer.GetSize()};
+  if (value.IsBool()) return value.GetBool() ? "yes" : "no";
+  if (value.IsUint64()) return absl::StrCat(value.GetUint64());
+  if (value.IsInt64()) return absl::StrCat(value.GetInt64());
+  if (value.IsDouble()) return absl::StrCat(value.GetDouble());
+  std::vector<std::string> parts;
+  if (value.IsArray()) {
+    bool objects = false;
+    for (const Json& one : value.GetArray()) {
+      parts.push_back(PlainText(one));
+      objects |= one.IsObject();
+    }
+    return absl::StrJoin(parts, objects ? "; " : ", ");
+  }
+  if (value.IsObject()) {
+    for (const auto& [key, member] : value.GetObject()) {
+      const std::string name = absl::StrReplaceAll(key.GetString(), {{"_", " "}});
+      parts.push_back(member.IsTrue() ? name : absl::StrCat(name, " ", PlainText(member)));
+    }
+  }
+  return absl::StrJoin(parts, ", ");
+}
+
+// What an absent member means.
+std::string Absent(const Json& other) { return other.IsBool() ? "no" : ""; }
+
+// Whether two names have a word in common: that of one place and type is the other's new name.
+bool ShareAWord(absl::string_view a, absl::string_view b) {
+  const auto words = [](absl::string_view name) {
+    std::set<std::string> all;
+    for (const absl::string_view word :
+         absl::StrSplit(name, absl::ByAnyChar(" _-.[]/"), absl::SkipEmpty())) {
+      if (word.size() >= 3) all.insert(absl::AsciiStrToLower(word));
+    }
+    return all;
+  };
+  const std::set<std::string> of_a = words(a), of_b = words(b);
+  return std::any_of(of_a.begin(), of_a.end(),
+                     [&](const std::string& word) { return of_b.count(word) != 0; });
 }
 
 void AddMembers(const Json& owner, const char* key, const std::string& prefix,
@@ -69,12 +106,13 @@ std::string ItemText(const Json& item) {
   std::string text = PlaceText(PlaceOf(item));
   const absl::string_view type = Text(item, "type");
   if (!type.empty()) absl::StrAppend(&text, ", ", type);
+  if (item.HasMember("must")) text += ", reserved";
   return text;
 }
 
 std::string NameOf(const Member& member) {
   if (!member.path.empty()) return member.path;
-  return member.item->HasMember("count") ? "(group)" : "(reserved)";
+  return member.item->HasMember("count") ? "(group)" : "(no name)";
 }
 
 class Differ {
@@ -92,24 +130,28 @@ class Differ {
   }
 
   static bool Compared(absl::string_view key) {
-    return !Ignored(key) && key != "fields" && key != "items" && key != "values" && key != "bits";
+    return !Ignored(key) && key != "fields" && key != "items" && key != "values" && key != "bits" &&
+           key != "of" && key != "must";
   }
 
-  // Members that both objects, or only one of them, have.
+  // Members that both objects, or only one of them, have. `of` follows from the type, and reserved
+  // bits are a type to those who read.
   void Scalars(const Json& from, const Json& to, absl::string_view field) {
     for (const auto& [key, value] : from.GetObject()) {
       const absl::string_view name(key.GetString(), key.GetStringLength());
       if (!Compared(name)) continue;
       const auto other = to.FindMember(key);
       if (other == to.MemberEnd()) {
-        Add(name, field, JsonText(value), "");
+        Add(name, field, PlainText(value), Absent(value));
       } else if (other->value != value) {
-        Add(name, field, JsonText(value), JsonText(other->value));
+        Add(name, field, PlainText(value), PlainText(other->value));
       }
     }
     for (const auto& [key, value] : to.GetObject()) {
       const absl::string_view name(key.GetString(), key.GetStringLength());
-      if (Compared(name) && !from.HasMember(key)) Add(name, field, "", JsonText(value));
+      if (Compared(name) && !from.HasMember(key)) {
+        Add(name, field, Absent(value), PlainText(value));
+      }
     }
   }
 
@@ -120,7 +162,7 @@ class Differ {
     for (const Json& value : Array(to, "values")) after.emplace(Text(value, "name"), &value);
     std::map<std::string, const Json*> gone;
     for (const auto& [name, value] : before) {
-      if (after.count(name) == 0) gone.emplace(JsonText((*value)["value"]), value);
+      if (after.count(name) == 0) gone.emplace(PlainText((*value)["value"]), value);
     }
     for (const Json& value : Array(to, "values")) {
       const auto it = before.find(Text(value, "name"));
@@ -130,7 +172,7 @@ class Differ {
         }
         continue;
       }
-      const auto other = gone.find(JsonText(value["value"]));
+      const auto other = gone.find(PlainText(value["value"]));
       if (other == gone.end()) {
         Add("value added", field, "", ValueText(value));
       } else {
@@ -139,7 +181,7 @@ class Differ {
       }
     }
     for (const Json& value : Array(from, "values")) {
-      const auto it = gone.find(JsonText(value["value"]));
+      const auto it = gone.find(PlainText(value["value"]));
       if (it != gone.end() && it->second == &value) {
         Add("value removed", field, ValueText(value), "");
       }
@@ -147,7 +189,11 @@ class Differ {
   }
 
   static std::string ValueText(const Json& value) {
-    return absl::StrCat(JsonText(value["value"]), " ", Text(value, "name"));
+    return absl::StrCat(PlainText(value["value"]), " ", Text(value, "name"));
+  }
+
+  static std::string Reserved(const Json& item) {
+    return item.HasMember("must") ? absl::StrCat("reserved, must be ", Text(item, "must")) : "";
   }
 
   void Both(const Member& from, const Member& to, absl::string_view name) {
@@ -155,7 +201,13 @@ class Differ {
     if (was.bit != is.bit || was.width != is.width) {
       Add("moved", name, PlaceText(was), PlaceText(is));
     }
-    Scalars(*from.item, *to.item, name);
+    const std::string must = Reserved(*from.item), must_be = Reserved(*to.item);
+    if (must != must_be) {
+      Add("type", name, must.empty() ? std::string(Text(*from.item, "type")) : must,
+          must_be.empty() ? std::string(Text(*to.item, "type")) : must_be);
+    } else {
+      Scalars(*from.item, *to.item, name);
+    }
     Values(*from.item, *to.item, name);
   }
 
@@ -171,12 +223,12 @@ class Differ {
       const auto it = before.find(key);
       if (it != before.end()) partner[member] = it->second;
     }
-    // What is new where something of the same kind is gone has got another name.
+    // What is new where something alike is gone has got another name.
     for (const Member& member : is) {
       if (partner.count(&member) != 0 || member.path.empty()) continue;
       for (const Member* old : gone) {
         if (old->path.empty() || ItemText(*old->item) != ItemText(*member.item) ||
-            Prefix(old->path) != Prefix(member.path) ||
+            Prefix(old->path) != Prefix(member.path) || !ShareAWord(old->path, member.path) ||
             old->item->HasMember("must") != member.item->HasMember("must") ||
             old->item->HasMember("count") != member.item->HasMember("count")) {
           continue;

@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "runtime/decode/text_sink.h"
 
@@ -624,7 +625,8 @@ class Describer {
     if (what == "value removed") return absl::StrCat("- ", owner, "value ", change.from);
     const std::string from = change.from.empty() ? "none" : change.from;
     const std::string to = change.to.empty() ? "none" : change.to;
-    return absl::StrCat("~ ", owner, what, " from ", from, " to ", to);
+    return absl::StrCat("~ ", owner, absl::StrReplaceAll(what, {{"_", " "}}), " from ", from, " to ",
+                        to);
   }
 
   absl::Span<const Reference> references_;

@@ -38,9 +38,9 @@ TEST(History, EachChangeIsSaidOnceWithWhatWasAndWhatIs) {
       Steps(References({kRocket1, kRocket2}), "packet", "CLEAR"),
       UnorderedElementsAre(
           "bytes||12|16", "opcode||0x10000000|0x11000000", "forced|Opcode|0x10|0x11",
-          "renamed|Rouge|Red|Rouge", "moved|Green|dword 1, bits 15:8|dword 2, bits 15:8",
+          "renamed|Level|Red Level|Level", "moved|Green|dword 1, bits 15:8|dword 2, bits 15:8",
           "value removed|Mode|1 Slow|", "value added|Mode||2 Faster", "default|Limit||3",
-          "max|Limit|9|10", "removed|(reserved)|dword 1, bit 31|",
+          "max|Limit|9|10", "removed|(no name)|dword 1, bit 31, reserved|",
           "removed|Colors|dword 2, bits 31:6, offset|", "added|Depth||dword 3, bits 31:0, float"));
 }
 
@@ -48,6 +48,43 @@ TEST(History, ValuesThatAreAddedRenamedOrRenumbered) {
   EXPECT_THAT(Steps(References({kRocket1, kRocket2}), "enum", "Compare"),
               UnorderedElementsAre("value renamed||1 Less|1 Smaller", "value added|||2 Equal",
                                    "value changed||7 Always|3 Always"));
+}
+
+// `from` and `to` in a structure of two dwords, as Steps() has them.
+std::vector<std::string> Between(const std::string& from, const std::string& to) {
+  const auto with = [](const char* generation, const std::string& body) {
+    return absl::StrCat("<packsmith family=\"acme\" generation=\"", generation,
+                        "\"><stream name=\"s\"/><data name=\"bytes\"/><data name=\"words\"/>"
+                        "<struct name=\"A\" dwords=\"2\">",
+                        body, "</struct></packsmith>");
+  };
+  return Steps(References({with("one", from), with("two", to)}), "struct", "A");
+}
+
+TEST(History, AnotherNameInTheSamePlaceIsTheSameThingOnlyIfTheNamesAreAlike) {
+  EXPECT_THAT(Between(R"(<field name="Cache Enable" dword="0" bits="3:0" type="uint"/>)",
+                      R"(<field name="L3 Cache" dword="0" bits="3:0" type="uint"/>)"),
+              ElementsAre("renamed|L3 Cache|Cache Enable|L3 Cache"));
+  EXPECT_THAT(Between(R"(<field name="Cache" dword="0" bits="3:0" type="uint"/>)",
+                      R"(<field name="Tiling" dword="0" bits="3:0" type="uint"/>)"),
+              ElementsAre("removed|Cache|dword 0, bits 3:0, uint|",
+                          "added|Tiling||dword 0, bits 3:0, uint"));
+}
+
+TEST(History, ReservedBitsThatGetAMeaningAreOneChange) {
+  EXPECT_THAT(Between(R"(<reserved name="MOCS" dword="0" bits="3:0"/>)",
+                      R"(<field name="MOCS" dword="0" bits="3:0" type="uint" nonzero="true"/>)"),
+              ElementsAre("type|MOCS|reserved, must be zero|uint"));
+}
+
+TEST(History, PointersAndFlagsAreToldInWords) {
+  EXPECT_THAT(Between(R"(<field name="P" dword="0" bits="63:6" type="address">
+                   <points to="bytes" access="read"/></field>)",
+                      R"(<field name="P" dword="0" bits="63:6" type="address" nonzero="true">
+                   <points to="words" access="read"/></field>)"),
+              UnorderedElementsAre(
+                  "points|P|to bytes, kind data, access read|to words, kind data, access read",
+                  "nonzero|P|no|yes"));
 }
 
 TEST(History, WhatIsInheritedUnchangedIsOneVersion) {

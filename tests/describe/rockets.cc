@@ -48,7 +48,7 @@ const char kRocket1[] = R"(
     <source>The manual, page 7.</source>
     <field name="Opcode" dword="0" bits="31:24" type="uint" forced="0x10"/>
     <field name="Length" dword="0" bits="7:0" type="uint"/>
-    <field name="Red" dword="1" bits="7:0" type="uint"/>
+    <field name="Red Level" dword="1" bits="7:0" type="uint"/>
     <field name="Green" dword="1" bits="15:8" type="uint"/>
     <field name="Mode" dword="1" bits="17:16" type="uint">
       <value name="Fast" value="0"/>
@@ -98,7 +98,7 @@ const char kRocket2[] = R"(
     <doc>Fills the render target, faster.</doc>
     <field name="Opcode" dword="0" bits="31:24" type="uint" forced="0x11"/>
     <field name="Length" dword="0" bits="7:0" type="uint"/>
-    <field name="Rouge" dword="1" bits="7:0" type="uint"/>
+    <field name="Level" dword="1" bits="7:0" type="uint"/>
     <field name="Green" dword="2" bits="15:8" type="uint"/>
     <field name="Mode" dword="1" bits="17:16" type="uint">
       <value name="Fast" value="0"/>

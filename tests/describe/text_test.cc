@@ -40,21 +40,21 @@ TEST(Text, APacketDwordByDwordWithItsHistory) {
   stream        commands, for render
 
 dword 0
-   31:24  Opcode  uint     always 0x10
+   31:24  Opcode     uint     always 0x10
     23:8  (not described)
-     7:0  Length  uint     the packet's length
+     7:0  Length     uint     the packet's length
 dword 1
       31  reserved, must be one
    30:28  (not described)
-   27:20  Limit   uint     at most 9
+   27:20  Limit      uint     at most 9
    19:18  (not described)
-   17:16  Mode    uint
+   17:16  Mode       uint
               0  Fast
               1  Slow
-    15:8  Green   uint
-     7:0  Red     uint
+    15:8  Green      uint
+     7:0  Red Level  uint
 dword 2
-    31:6  Colors  offset
+    31:6  Colors     offset
               Where the colors stand.
               leads to bytes, Limit*4 bytes, counted from the base heap, read
      5:0  (not described)
@@ -63,10 +63,10 @@ changes
   rocket2
     ~ bytes from 12 to 16
     ~ opcode from 0x10000000 to 0x11000000
-    - (reserved): dword 1, bit 31
+    - (no name): dword 1, bit 31, reserved
     - Colors: dword 2, bits 31:6, offset
     ~ Opcode: forced from 0x10 to 0x11
-    ~ Rouge: was called Red
+    ~ Level: was called Red Level
     ~ Green: from dword 1, bits 15:8 to dword 2, bits 15:8
     + Mode: value 2 Faster
     - Mode: value 1 Slow
