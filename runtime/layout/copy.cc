@@ -1,0 +1,334 @@
+#include "runtime/layout/copy.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+
+namespace packsmith::layout {
+namespace {
+
+// Copies of that many bytes would push everything else out of the cache, and writing past it saves
+// reading what is about to be overwritten.
+constexpr uint64_t kStreamFrom_B = uint64_t{8} << 20;
+
+// What an executor's task is worth.
+constexpr uint64_t kTask_B = 64 * 1024;
+
+absl::Status CheckRegion(const Layout& layout, const Region& region) {
+  if (region.level >= layout.levels().size()) {
+    return absl::OutOfRangeError(absl::StrCat("level ", region.level, ": the image has ",
+                                              layout.levels().size(), ", counted from 0"));
+  }
+  if (region.layer >= layout.layers()) {
+    return absl::OutOfRangeError(absl::StrCat("layer ", region.layer, ": the image has ",
+                                              layout.layers(), ", counted from 0"));
+  }
+  const uint32_t samples = layout.description().samples;
+  if (region.sample.has_value() && *region.sample >= samples) {
+    return absl::OutOfRangeError(
+        absl::StrCat("sample ", *region.sample, ": the image has ", samples, ", counted from 0"));
+  }
+  const Level& level = layout.levels()[region.level];
+  if (uint64_t{region.x_el} + region.w_el > level.width_el ||
+      uint64_t{region.y_el} + region.h_el > level.height_el) {
+    return absl::OutOfRangeError(absl::StrCat(
+        "the region's corners are (", region.x_el, ", ", region.y_el, ") and (",
+        uint64_t{region.x_el} + region.w_el, ", ", uint64_t{region.y_el} + region.h_el,
+        "), and level ", region.level, " has ", level.width_el, "x", level.height_el, " elements"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckMemory(uint64_t image_needs_B, uint64_t image_B, uint64_t row_B, uint32_t rows,
+                         uint64_t stride_B, uint64_t linear_B) {
+  if (image_B < image_needs_B) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the image has ", image_needs_B, " B, its memory only ", image_B));
+  }
+  if (rows == 0 || row_B == 0) return absl::OkStatus();
+  if (rows > 1 && stride_B < row_B) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("rows of ", row_B, " B overlap if they are only ", stride_B, " B apart"));
+  }
+  // All rows but the last one are followed by the next; put so that nothing overflows.
+  if (linear_B < row_B || (rows > 1 && (linear_B - row_B) / (rows - 1) < stride_B)) {
+    return absl::InvalidArgumentError(absl::StrCat(rows, " rows of ", row_B, " B, ", stride_B,
+                                                   " B apart, do not fit into ", linear_B, " B"));
+  }
+  return absl::OkStatus();
+}
+
+template <bool kIn, size_t kElement_B>
+void CopyElements(const CellCopy& copy) {
+  const Placement& placement = copy.placement;
+  for (uint32_t y = copy.y_begin_el; y < copy.y_end_el; ++y) {
+    uint8_t* linear = copy.linear + (y - copy.y_begin_el) * copy.linear_stride_B;
+    for (uint32_t x = copy.x_begin_el; x < copy.x_end_el; ++x) {
+      uint8_t* const tiled = copy.image + placement.OffsetOf(copy.x_index, copy.y_index, x, y);
+      std::memcpy(kIn ? tiled : linear, kIn ? linear : tiled, kElement_B);
+      linear += kElement_B;
+    }
+  }
+}
+
+// Element by element: what is left at the edges, and tiles that have no cells.
+template <bool kIn>
+void CopyElements(const CellCopy& copy, uint32_t element_B) {
+  switch (element_B) {
+    case 1:
+      return CopyElements<kIn, 1>(copy);
+    case 2:
+      return CopyElements<kIn, 2>(copy);
+    case 3:
+      return CopyElements<kIn, 3>(copy);
+    case 4:
+      return CopyElements<kIn, 4>(copy);
+    case 6:
+      return CopyElements<kIn, 6>(copy);
+    case 8:
+      return CopyElements<kIn, 8>(copy);
+    case 12:
+      return CopyElements<kIn, 12>(copy);
+    case 16:
+      return CopyElements<kIn, 16>(copy);
+    case 32:
+      return CopyElements<kIn, 32>(copy);
+    case 64:
+      return CopyElements<kIn, 64>(copy);
+  }
+}
+
+template <bool kIn>
+absl::Status CopyByElement(const Layout& layout, const Region& region, uint8_t* image,
+                           uint64_t image_B, uint8_t* linear, uint64_t linear_B,
+                           uint64_t stride_B) {
+  absl::Status status = CheckRegion(layout, region);
+  if (!status.ok()) return status;
+  const uint32_t sample_B = layout.description().format->block_B;
+  const uint32_t element_B = region.sample.has_value() ? sample_B : layout.element_B();
+  status = CheckMemory(layout.size_B(), image_B, uint64_t{region.w_el} * element_B, region.h_el,
+                       stride_B, linear_B);
+  if (!status.ok()) return status;
+  for (uint32_t y = 0; y < region.h_el; ++y) {
+    for (uint32_t x = 0; x < region.w_el; ++x) {
+      for (uint32_t i = 0; i < element_B / sample_B; ++i) {
+        const uint64_t address_B = layout
+                                       .AddressOf({region.level, region.layer, region.x_el + x,
+                                                   region.y_el + y, region.sample.value_or(i)})
+                                       .value();
+        uint8_t* const tiled = image + address_B;
+        uint8_t* const row = linear + y * stride_B + uint64_t{x} * element_B + i * sample_B;
+        std::memcpy(kIn ? tiled : row, kIn ? row : tiled, sample_B);
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+// The one of the two memories that is only read is const for callers; inside, the direction says
+// which one that is.
+uint8_t* Source(absl::Span<const uint8_t> bytes) { return const_cast<uint8_t*>(bytes.data()); }
+
+}  // namespace
+
+Region WholeLevel(const Layout& layout, uint32_t level, uint32_t layer) {
+  Region region;
+  region.level = level;
+  region.layer = layer;
+  if (level < layout.levels().size()) {
+    region.w_el = layout.levels()[level].width_el;
+    region.h_el = layout.levels()[level].height_el;
+  }
+  return region;
+}
+
+absl::StatusOr<Region> RegionOfPixels(const Layout& layout, uint32_t level, uint32_t layer,
+                                      uint32_t x_px, uint32_t y_px, uint32_t w_px, uint32_t h_px) {
+  const Format& format = *layout.description().format;
+  if (x_px % format.block_w_px != 0 || y_px % format.block_h_px != 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("(", x_px, ", ", y_px, ") is not the corner of a block: those of ",
+                     format.name, " have ", format.block_w_px, "x", format.block_h_px, " px"));
+  }
+  Region region;
+  region.level = level;
+  region.layer = layer;
+  region.x_el = x_px / format.block_w_px;
+  region.y_el = y_px / format.block_h_px;
+  region.w_el = w_px / format.block_w_px + (w_px % format.block_w_px != 0);
+  region.h_el = h_px / format.block_h_px + (h_px % format.block_h_px != 0);
+  return region;
+}
+
+absl::StatusOr<CopyPlan> CopyPlan::Make(const Layout& layout, const Region& region) {
+  const absl::Status status = CheckRegion(layout, region);
+  if (!status.ok()) return status;
+  const Level& level = layout.levels()[region.level];
+  const uint32_t sample_B = layout.description().format->block_B;
+  CopyPlan plan;
+  plan.region_ = region;
+  plan.image_size_B_ = layout.size_B();
+  plan.element_B_ = region.sample.has_value() ? sample_B : layout.element_B();
+
+  Tiling tiling = layout.TilingOf(region.level);
+  Placement& placement = plan.placement_;
+  placement.offset_B = region.layer * layout.layer_stride_B() + level.offset_B;
+  placement.tile_row_stride_B = level.tile_row_stride_B;
+  placement.tile_w_log2 = level.tile_w_log2;
+  placement.tile_h_log2 = level.tile_h_log2;
+  placement.tile_B = uint64_t{layout.element_B()} << (level.tile_w_log2 + level.tile_h_log2);
+  placement.unit_B = sample_B;
+  if (region.sample.has_value()) {
+    placement.sample_index = tiling.IndexOf({0, 0, *region.sample});
+  } else {
+    // All samples of a pixel together are one large element.
+    const absl::optional<Tiling> pixels = tiling.WithoutSamples();
+    if (!pixels.has_value()) return absl::InternalError("samples of a pixel do not lie together");
+    tiling = *pixels;
+    placement.unit_B = plan.element_B_;
+  }
+  if (tiling.width_el() > kMaxTileSide_el || tiling.height_el() > kMaxTileSide_el) {
+    return absl::InternalError("a tile is larger than any that is known");
+  }
+  for (uint32_t x = 0; x < tiling.width_el(); ++x) {
+    plan.x_index_[x] = static_cast<uint16_t>(tiling.IndexOf({x, 0, 0}));
+  }
+  for (uint32_t y = 0; y < tiling.height_el(); ++y) {
+    plan.y_index_[y] = static_cast<uint16_t>(tiling.IndexOf({0, y, 0}));
+  }
+  plan.rows_are_linear_ = tiling.index_bits() == 0 && placement.tile_B == plan.element_B_;
+  if (tiling.samples_log2() == 0) plan.program_ = MakeCopyProgram(tiling, plan.element_B_);
+  return plan;
+}
+
+template <bool kIn>
+void CopyPlan::CopyRows(uint32_t y_begin, uint32_t y_end, uint8_t* image, uint8_t* linear,
+                        uint64_t stride_B) const {
+  const uint32_t x_begin_el = region_.x_el, x_end_el = region_.x_el + region_.w_el;
+  const uint32_t y_begin_el = region_.y_el + y_begin, y_end_el = region_.y_el + y_end;
+  linear += y_begin * stride_B;
+  const auto address = [&](uint32_t x, uint32_t y) {
+    return image + placement_.OffsetOf(x_index_.data(), y_index_.data(), x, y);
+  };
+  if (rows_are_linear_) {
+    const uint64_t row_B = linear_row_B();
+    const bool in_one = stride_B == row_B && placement_.tile_row_stride_B == row_B;
+    const uint64_t rows = in_one ? 1 : y_end - y_begin;
+    const uint64_t size_B = in_one ? row_B * (y_end - y_begin) : row_B;
+    for (uint32_t y = 0; y < rows; ++y) {
+      uint8_t* const there = address(x_begin_el, y_begin_el + y);
+      uint8_t* const here = linear + y * stride_B;
+      std::memcpy(kIn ? there : here, kIn ? here : there, size_B);
+    }
+    return;
+  }
+
+  const auto part = [&](uint32_t x0, uint32_t x1, uint32_t y0, uint32_t y1, bool stream) {
+    return CellCopy{program_,
+                    placement_,
+                    x_index_.data(),
+                    y_index_.data(),
+                    x0,
+                    x1,
+                    y0,
+                    y1,
+                    image,
+                    linear + (y0 - y_begin_el) * stride_B + uint64_t{x0 - x_begin_el} * element_B_,
+                    stride_B,
+                    stream};
+  };
+  const auto elements = [&](uint32_t x0, uint32_t x1, uint32_t y0, uint32_t y1) {
+    if (x0 < x1 && y0 < y1) CopyElements<kIn>(part(x0, x1, y0, y1, false), element_B_);
+  };
+  const uint32_t cell_w = program_.cell_w_el, cell_h = program_.cell_h_el;
+  if (cell_w == 0) return elements(x_begin_el, x_end_el, y_begin_el, y_end_el);
+  const uint32_t x0 = (x_begin_el + cell_w - 1) / cell_w * cell_w, x1 = x_end_el / cell_w * cell_w;
+  const uint32_t y0 = (y_begin_el + cell_h - 1) / cell_h * cell_h, y1 = y_end_el / cell_h * cell_h;
+  if (x0 >= x1 || y0 >= y1) return elements(x_begin_el, x_end_el, y_begin_el, y_end_el);
+  elements(x_begin_el, x_end_el, y_begin_el, y0);
+  elements(x_begin_el, x0, y0, y1);
+  CellCopy cells = part(x0, x1, y0, y1, false);
+  const uint64_t alignment = kIn ? reinterpret_cast<uintptr_t>(image)
+                                 : (reinterpret_cast<uintptr_t>(cells.linear) | stride_B);
+  cells.stream = linear_row_B() * region_.h_el >= kStreamFrom_B && alignment % kVector_B == 0;
+  if (!(kIn ? CopyCellsIn(cells) : CopyCellsOut(cells))) elements(x0, x1, y0, y1);
+  elements(x1, x_end_el, y0, y1);
+  elements(x_begin_el, x_end_el, y1, y_end_el);
+}
+
+template <bool kIn>
+void CopyPlan::CopyInBands(uint8_t* image, uint8_t* linear, uint64_t stride_B,
+                           Executor executor) const {
+  if (region_.w_el == 0 || region_.h_el == 0) return;
+  // Bands of whole rows of tiles.
+  const uint64_t tile_h_el = uint64_t{1} << placement_.tile_h_log2;
+  const uint64_t rows_of_task = (kTask_B + linear_row_B() - 1) / linear_row_B();
+  const uint64_t band_el = (rows_of_task + tile_h_el - 1) / tile_h_el * tile_h_el;
+  const uint64_t first = region_.y_el / band_el;
+  const uint64_t end_el = uint64_t{region_.y_el} + region_.h_el;
+  const size_t tasks = static_cast<size_t>((end_el + band_el - 1) / band_el - first);
+  executor(tasks, [&](size_t task) {
+    const uint64_t begin = std::max<uint64_t>((first + task) * band_el, region_.y_el);
+    const uint64_t end = std::min((first + task + 1) * band_el, end_el);
+    CopyRows<kIn>(static_cast<uint32_t>(begin - region_.y_el),
+                  static_cast<uint32_t>(end - region_.y_el), image, linear, stride_B);
+  });
+}
+
+template <bool kIn>
+absl::Status CopyPlan::Check(uint64_t image_B, uint64_t linear_B, uint64_t stride_B) const {
+  return CheckMemory(image_size_B_, image_B, linear_row_B(), region_.h_el, stride_B, linear_B);
+}
+
+absl::Status CopyPlan::CopyIn(absl::Span<const uint8_t> linear, uint64_t linear_stride_B,
+                              absl::Span<uint8_t> image) const {
+  const absl::Status status = Check<true>(image.size(), linear.size(), linear_stride_B);
+  if (!status.ok()) return status;
+  if (region_.w_el != 0 && region_.h_el != 0) {
+    CopyRows<true>(0, region_.h_el, image.data(), Source(linear), linear_stride_B);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CopyPlan::CopyIn(absl::Span<const uint8_t> linear, uint64_t linear_stride_B,
+                              absl::Span<uint8_t> image, Executor executor) const {
+  const absl::Status status = Check<true>(image.size(), linear.size(), linear_stride_B);
+  if (!status.ok()) return status;
+  CopyInBands<true>(image.data(), Source(linear), linear_stride_B, executor);
+  return absl::OkStatus();
+}
+
+absl::Status CopyPlan::CopyOut(absl::Span<const uint8_t> image, absl::Span<uint8_t> linear,
+                               uint64_t linear_stride_B) const {
+  const absl::Status status = Check<false>(image.size(), linear.size(), linear_stride_B);
+  if (!status.ok()) return status;
+  if (region_.w_el != 0 && region_.h_el != 0) {
+    CopyRows<false>(0, region_.h_el, Source(image), linear.data(), linear_stride_B);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CopyPlan::CopyOut(absl::Span<const uint8_t> image, absl::Span<uint8_t> linear,
+                               uint64_t linear_stride_B, Executor executor) const {
+  const absl::Status status = Check<false>(image.size(), linear.size(), linear_stride_B);
+  if (!status.ok()) return status;
+  CopyInBands<false>(Source(image), linear.data(), linear_stride_B, executor);
+  return absl::OkStatus();
+}
+
+absl::Status CopyInByElement(const Layout& layout, const Region& region,
+                             absl::Span<const uint8_t> linear, uint64_t linear_stride_B,
+                             absl::Span<uint8_t> image) {
+  return CopyByElement<true>(layout, region, image.data(), image.size(), Source(linear),
+                             linear.size(), linear_stride_B);
+}
+
+absl::Status CopyOutByElement(const Layout& layout, const Region& region,
+                              absl::Span<const uint8_t> image, absl::Span<uint8_t> linear,
+                              uint64_t linear_stride_B) {
+  return CopyByElement<false>(layout, region, Source(image), image.size(), linear.data(),
+                              linear.size(), linear_stride_B);
+}
+
+}  // namespace packsmith::layout

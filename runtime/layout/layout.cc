@@ -1,0 +1,179 @@
+#include "runtime/layout/layout.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/layout/schemes.h"
+
+namespace packsmith::layout {
+namespace {
+
+constexpr absl::string_view kSchemeNames[kSchemes] = {
+    "agx-linear", "agx-twiddled", "agx-compressed", "u-interleaved", "intel-linear",
+    "intel-x",    "intel-y",      "intel-w",        "intel-tile4",
+};
+
+// What no image can be, whoever lays it out.
+absl::Status CheckAny(const ImageDescription& image) {
+  if (image.format == nullptr) return BrokenRule("an image has a format");
+  if (image.width_px == 0 || image.height_px == 0) {
+    return BrokenRule("width and height are at least 1 px");
+  }
+  if (image.layers == 0) return BrokenRule("there is at least one layer");
+  if (image.levels == 0) return BrokenRule("there is at least one level");
+  if (image.samples == 0) return BrokenRule("there is at least one sample");
+  const uint32_t full = FullChain(image);
+  if (image.levels > full) {
+    return BrokenRule(absl::StrCat("levels end at a single pixel: there are ", full,
+                                   " of them, not ", image.levels));
+  }
+  if (image.dim == Dim::kCube) {
+    if (image.layers % 6 != 0) {
+      return BrokenRule(absl::StrCat("a cube has 6 faces: ", image.layers,
+                                     " layers are no whole number of cubes"));
+    }
+    if (image.width_px != image.height_px) return BrokenRule("the faces of a cube are square");
+  }
+  if (image.dim != Dim::k2d && image.samples != 1) {
+    return BrokenRule("only 2D images have more than one sample");
+  }
+  const bool has_stride =
+      image.scheme != Scheme::kAgxTwiddled && image.scheme != Scheme::kAgxCompressed;
+  if (!has_stride && image.stride_B != 0) {
+    return BrokenRule("the stride of a twiddled image follows from its size and cannot be chosen");
+  }
+  if (image.bit6_swizzle && image.scheme != Scheme::kIntelX && image.scheme != Scheme::kIntelY) {
+    return BrokenRule("only Intel's X and Y tiles are swizzled");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::string_view SchemeName(Scheme scheme) { return kSchemeNames[static_cast<int>(scheme)]; }
+
+absl::optional<Scheme> FindScheme(absl::string_view name) {
+  for (int i = 0; i < kSchemes; ++i) {
+    if (kSchemeNames[i] == name) return static_cast<Scheme>(i);
+  }
+  return absl::nullopt;
+}
+
+absl::Status BrokenRule(absl::string_view rule) { return absl::InvalidArgumentError(rule); }
+
+uint32_t FullChain(const ImageDescription& image) {
+  const uint32_t depth = image.dim == Dim::k3d ? image.layers : 1;
+  const uint32_t largest = std::max({image.width_px, image.height_px, depth});
+  return 32 - static_cast<uint32_t>(__builtin_clz(largest));
+}
+
+absl::StatusOr<Layout> Layout::Of(const ImageDescription& description) {
+  Layout layout;
+  layout.description_ = description;
+  absl::Status status = CheckAny(description);
+  if (!status.ok()) return status;
+  switch (description.scheme) {
+    case Scheme::kAgxLinear:
+      status = LayOutAgxLinear(description, layout.geometry_);
+      break;
+    case Scheme::kAgxTwiddled:
+      status = LayOutAgxTwiddled(description, layout.geometry_);
+      break;
+    case Scheme::kAgxCompressed:
+      status = LayOutAgxCompressed(description, layout.geometry_);
+      break;
+    case Scheme::kUInterleaved:
+      status = LayOutUInterleaved(description, layout.geometry_);
+      break;
+    case Scheme::kIntelLinear:
+    case Scheme::kIntelX:
+    case Scheme::kIntelY:
+    case Scheme::kIntelW:
+    case Scheme::kIntelTile4:
+      status = LayOutIntel(description, layout.geometry_);
+      break;
+  }
+  if (!status.ok()) return status;
+  return layout;
+}
+
+Tiling Layout::TilingOf(uint32_t level) const {
+  const Level& about = geometry_.levels[level];
+  switch (description_.scheme) {
+    case Scheme::kAgxTwiddled:
+    case Scheme::kAgxCompressed:
+      return Tiling::Morton(about.tile_w_log2, about.tile_h_log2, CeilLog2(description_.samples));
+    case Scheme::kUInterleaved:
+      return Tiling::UInterleaved(about.tile_w_log2);
+    case Scheme::kIntelX:
+    case Scheme::kIntelY:
+    case Scheme::kIntelW:
+    case Scheme::kIntelTile4:
+      return IntelTiling(description_.scheme, description_.bit6_swizzle, element_B());
+    case Scheme::kAgxLinear:
+    case Scheme::kIntelLinear:
+      break;
+  }
+  return Tiling();
+}
+
+absl::optional<uint64_t> Layout::AddressOf(const Element& element) const {
+  if (element.level >= geometry_.level_count || element.layer >= description_.layers ||
+      element.sample >= description_.samples) {
+    return absl::nullopt;
+  }
+  const Level& level = geometry_.levels[element.level];
+  if (element.x_el >= level.width_el || element.y_el >= level.height_el) return absl::nullopt;
+  const uint64_t tile_B = uint64_t{element_B()} << (level.tile_w_log2 + level.tile_h_log2);
+  const uint64_t index =
+      TilingOf(element.level).IndexOf({element.x_el, element.y_el, element.sample});
+  return element.layer * geometry_.layer_stride_B + level.offset_B +
+         (element.y_el >> level.tile_h_log2) * level.tile_row_stride_B +
+         (element.x_el >> level.tile_w_log2) * tile_B + index * description_.format->block_B;
+}
+
+absl::optional<Element> Layout::ElementAt(uint64_t address_B) const {
+  Element element;
+  uint64_t rest = address_B % geometry_.layer_stride_B;
+  const uint64_t layer = address_B / geometry_.layer_stride_B;
+  if (layer >= description_.layers) return absl::nullopt;
+  element.layer = static_cast<uint32_t>(layer);
+  while (element.level + 1 < geometry_.level_count &&
+         geometry_.levels[element.level + 1].offset_B <= rest) {
+    ++element.level;
+  }
+  const Level& level = geometry_.levels[element.level];
+  rest -= level.offset_B;
+  const uint64_t tile_B = uint64_t{element_B()} << (level.tile_w_log2 + level.tile_h_log2);
+  const uint64_t y_tl = rest / level.tile_row_stride_B;
+  rest %= level.tile_row_stride_B;
+  const uint64_t x_tl = rest / tile_B;
+  rest %= tile_B;
+  const absl::optional<Tiling::Inverse> inverse = TilingOf(element.level).Invert();
+  if (!inverse.has_value()) return absl::nullopt;
+  const TilePosition place =
+      inverse->PositionOf(static_cast<uint32_t>(rest / description_.format->block_B));
+  const uint64_t x_el = (x_tl << level.tile_w_log2) + place.x;
+  const uint64_t y_el = (y_tl << level.tile_h_log2) + place.y;
+  if (x_el >= level.width_el || y_el >= level.height_el) return absl::nullopt;
+  element.x_el = static_cast<uint32_t>(x_el);
+  element.y_el = static_cast<uint32_t>(y_el);
+  element.sample = place.sample;
+  return element;
+}
+
+absl::optional<uint64_t> Layout::MetadataAddressOf(uint32_t level, uint32_t layer, uint32_t x_tl,
+                                                   uint32_t y_tl) const {
+  const Metadata& metadata = geometry_.metadata;
+  if (level >= static_cast<uint32_t>(metadata.levels) || layer >= description_.layers) {
+    return absl::nullopt;
+  }
+  const SampleGrid grid = AgxSampleGrid(description_.samples);
+  const uint32_t width_tl = DivideUp(Minify(description_.width_px, level) * grid.x, 16);
+  const uint32_t height_tl = DivideUp(Minify(description_.height_px, level) * grid.y, 16);
+  if (x_tl >= width_tl || y_tl >= height_tl) return absl::nullopt;
+  return metadata.offset_B + layer * metadata.layer_stride_B + metadata.level_offset_B[level] +
+         8 * AgxMetadataIndex(width_tl, height_tl, x_tl, y_tl);
+}
+
+}  // namespace packsmith::layout

@@ -1,0 +1,152 @@
+// Where every pixel of an image lies: sizes, levels, layers, and addresses both ways.
+//
+// Units are part of names: px pixels, el elements (a pixel, or a block of a block-compressed
+// format), sa samples, tl tiles, B bytes.
+#ifndef PACKSMITH_RUNTIME_LAYOUT_LAYOUT_H_
+#define PACKSMITH_RUNTIME_LAYOUT_LAYOUT_H_
+
+#include <array>
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/optional.h"
+#include "absl/types/span.h"
+#include "runtime/layout/format.h"
+#include "runtime/layout/tiling.h"
+
+namespace packsmith::layout {
+
+enum class Scheme : uint8_t {
+  kAgxLinear,
+  kAgxTwiddled,
+  kAgxCompressed,  // twiddled, and metadata for lossless compression behind
+  kUInterleaved,   // Arm's Mali
+  kIntelLinear,
+  kIntelX,
+  kIntelY,
+  kIntelW,
+  kIntelTile4,
+};
+inline constexpr int kSchemes = 9;
+
+// "agx-twiddled", "u-interleaved", "intel-tile4" and so on.
+absl::string_view SchemeName(Scheme scheme);
+absl::optional<Scheme> FindScheme(absl::string_view name);
+
+enum class Dim : uint8_t { k2d, k3d, kCube };
+
+// What somebody wants an image to be.
+struct ImageDescription {
+  Scheme scheme = Scheme::kAgxTwiddled;
+  const Format* format = nullptr;  // of FindFormat(), not null
+  uint32_t width_px = 1, height_px = 1;
+  uint32_t layers = 1;  // of an array; depth of a 3D image; six for each cube
+  uint32_t levels = 1;
+  uint32_t samples = 1;
+  Dim dim = Dim::k2d;
+  // AGX: what the image will be used for; these make layers begin at pages. "Writeable" is an image
+  // that shaders write to.
+  bool renderable = false, writeable = false;
+  // Where the layout leaves it to its user: bytes from one row to the next, 0 for the least.
+  // Linear: rows of elements. u-interleaved: rows of tiles. Intel: the pitch as it is programmed,
+  // which for W is twice the distance of one row of elements from the next.
+  uint64_t stride_B = 0;
+  // Intel before Gfx8, where the memory is so configured: bit 6 of an address is XORed with bit 9
+  // (Y), or with 9 and 10 (X), to spread accesses over two channels.
+  bool bit6_swizzle = false;
+};
+
+inline constexpr int kMaxLevels = 16;
+
+// A level of detail of one layer.
+struct Level {
+  uint64_t offset_B = 0;           // from the start of its layer
+  uint64_t size_B = 0;             // with padding
+  uint64_t tile_row_stride_B = 0;  // from one row of tiles to the next
+  uint32_t width_el = 0, height_el = 0;
+  uint32_t pitch_el = 0;  // elements from the start of a row to that of the next one
+  uint8_t tile_w_log2 = 0, tile_h_log2 = 0;
+
+  uint32_t tile_w_el() const { return uint32_t{1} << tile_w_log2; }
+  uint32_t tile_h_el() const { return uint32_t{1} << tile_h_log2; }
+};
+
+// What AGX knows of the compression of an image: a 64-bit word for each 16x16 samples of each level
+// that is large enough to be compressed.
+struct Metadata {
+  uint64_t offset_B = 0;  // from the start of the image
+  uint64_t layer_stride_B = 0;
+  int levels = 0;
+  std::array<uint64_t, kMaxLevels> level_offset_B = {};  // from the start of the layer's metadata
+};
+
+// An element, and its place.
+struct Element {
+  uint32_t level = 0, layer = 0;
+  uint32_t x_el = 0, y_el = 0;
+  uint32_t sample = 0;
+
+  friend bool operator==(const Element& a, const Element& b) {
+    return a.level == b.level && a.layer == b.layer && a.x_el == b.x_el && a.y_el == b.y_el &&
+           a.sample == b.sample;
+  }
+};
+
+class Layout {
+ public:
+  // InvalidArgument: the description breaks a rule, and the message says which one. Does not
+  // allocate unless there is an error.
+  static absl::StatusOr<Layout> Of(const ImageDescription& description);
+
+  const ImageDescription& description() const { return description_; }
+  // Everything, with the metadata. All offsets and sizes are 64 bits wide: legal images have more
+  // than 4 GiB.
+  uint64_t size_B() const { return geometry_.size_B; }
+  uint64_t layer_stride_B() const { return geometry_.layer_stride_B; }
+  uint32_t layers() const { return description_.layers; }
+  // Those that have memory, which may be more than were asked for.
+  absl::Span<const Level> levels() const {
+    return {geometry_.levels.data(), geometry_.level_count};
+  }
+  // Null unless the scheme is kAgxCompressed.
+  const Metadata* metadata() const {
+    return geometry_.metadata.levels != 0 ? &geometry_.metadata : nullptr;
+  }
+
+  // Bytes of an element with all of its samples, which lie together.
+  uint32_t element_B() const { return description_.format->block_B * description_.samples; }
+  // How elements (and samples) lie in a tile. Its index counts single samples, of block_B bytes.
+  // `level` is below levels().size().
+  Tiling TilingOf(uint32_t level) const;
+
+  // Bytes from the start of the image, or nothing if the image has no such element.
+  absl::optional<uint64_t> AddressOf(const Element& element) const;
+  // The element that the byte at an address belongs to, or nothing where there is padding or
+  // metadata.
+  absl::optional<Element> ElementAt(uint64_t address_B) const;
+
+  // AGX, compressed: the address of the metadata's word for the 16x16 samples at (x_tl, y_tl).
+  // Nothing if the image has no such word.
+  absl::optional<uint64_t> MetadataAddressOf(uint32_t level, uint32_t layer, uint32_t x_tl,
+                                             uint32_t y_tl) const;
+
+  // What the rules of a scheme say; filled in by them.
+  struct Geometry {
+    uint64_t size_B = 0, layer_stride_B = 0;
+    size_t level_count = 0;
+    std::array<Level, kMaxLevels> levels;
+    Metadata metadata;
+  };
+
+ private:
+  Layout() = default;
+
+  ImageDescription description_;
+  Geometry geometry_;
+};
+
+}  // namespace packsmith::layout
+
+#endif  // PACKSMITH_RUNTIME_LAYOUT_LAYOUT_H_

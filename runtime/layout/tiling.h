@@ -1,0 +1,116 @@
+// A tiling as data: which bits of x, y and sample make up each bit of an element's index in its
+// tile.
+#ifndef PACKSMITH_RUNTIME_LAYOUT_TILING_H_
+#define PACKSMITH_RUNTIME_LAYOUT_TILING_H_
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/optional.h"
+
+namespace packsmith::layout {
+
+// A place in a tile, or a set of bits of such a place.
+struct TilePosition {
+  uint32_t x = 0, y = 0, sample = 0;
+
+  friend bool operator==(const TilePosition& a, const TilePosition& b) {
+    return a.x == b.x && a.y == b.y && a.sample == b.sample;
+  }
+};
+
+// A matrix of bits: a place in a tile of 2^a by 2^b elements (of 2^c samples) goes in, its index
+// comes out, and each bit of the index is the XOR of some bits of x, y and sample. Everything
+// that is to be known about a tiling follows from the matrix: addresses, the way back, whether two
+// elements could fall on the same place, how to copy many elements at once, and the drawing.
+//
+// In text the bits of the index stand from the highest to the lowest, each as the bits whose XOR it
+// is: "y1 x1 y0 x0" is Morton order in tiles of 4 by 4, "y0 x0^y0" goes round a tile of 2 by 2 in
+// the shape of a U.
+class Tiling {
+ public:
+  static constexpr int kMaxBits = 16;
+
+  // A tile of one element.
+  Tiling() = default;
+
+  // A tiling from its text. Errors: a word that is no bit; bits that are left out, which would make
+  // the tile's size unclear; more than kMaxBits. The result may be one that is not bijective.
+  static absl::StatusOr<Tiling> Parse(absl::string_view text);
+
+  // Z order: sample bits lowest, then bits of x and y in turn, x first; what one of the two has
+  // more comes last.
+  static Tiling Morton(int width_log2, int height_log2, int samples_log2 = 0);
+  // Mali's order in a tile of 2^n by 2^n: bit 2i is x_i^y_i and bit 2i+1 is y_i.
+  static Tiling UInterleaved(int size_log2);
+  // Bits of the index that each bit of x, y and sample toggles, lowest bit first, e.g. {1, 4}, {2,
+  // 8}. Entries beyond the sizes (as logarithms) are of no interest. The sizes add up to at most
+  // kMaxBits.
+  using Columns = std::array<uint16_t, kMaxBits>;
+  static Tiling FromColumns(int width_log2, int height_log2, int samples_log2, const Columns& x,
+                            const Columns& y, const Columns& sample);
+
+  int width_log2() const { return bits_[kX]; }
+  int height_log2() const { return bits_[kY]; }
+  int samples_log2() const { return bits_[kSample]; }
+  uint32_t width_el() const { return uint32_t{1} << bits_[kX]; }
+  uint32_t height_el() const { return uint32_t{1} << bits_[kY]; }
+  uint32_t samples() const { return uint32_t{1} << bits_[kSample]; }
+  // Bits of an index.
+  int index_bits() const { return bits_[kX] + bits_[kY] + bits_[kSample]; }
+
+  // What bit `bit` of x (y, sample) toggles.
+  uint32_t x_column(int bit) const { return columns_[kX][bit]; }
+  uint32_t y_column(int bit) const { return columns_[kY][bit]; }
+  uint32_t sample_column(int bit) const { return columns_[kSample][bit]; }
+
+  // Only the bits of a place that lie within the tile count, so that the place in the image may be
+  // given.
+  uint32_t IndexOf(TilePosition place) const;
+  // The bits whose XOR is bit `bit` of the index.
+  TilePosition Row(int bit) const;
+
+  // The way back. Nothing if two places have the same index.
+  class Inverse;
+  absl::optional<Inverse> Invert() const;
+  // No two places share an index.
+  bool IsBijective() const;
+
+  // The tiling of groups of 2^n neighbours that are one element now, such as the four bytes of a
+  // pixel or the samples that lie together. Nothing where the lowest n bits of the index are not,
+  // in order, the lowest bits of x, or of the sample, or where these bits have a say elsewhere too.
+  absl::optional<Tiling> WithoutLowBitsOfX(int n) const;
+  absl::optional<Tiling> WithoutSamples() const;
+
+  std::string Text() const;
+
+  friend bool operator==(const Tiling& a, const Tiling& b) {
+    return a.bits_ == b.bits_ && a.columns_ == b.columns_;
+  }
+
+ private:
+  enum Axis { kX, kY, kSample };
+  static constexpr char kAxisNames[] = "xys";
+
+  absl::optional<Tiling> WithoutLowBits(Axis axis, int n) const;
+
+  std::array<uint8_t, 3> bits_ = {};
+  std::array<Columns, 3> columns_ = {};
+};
+
+class Tiling::Inverse {
+ public:
+  // Of an index below 2^index_bits().
+  TilePosition PositionOf(uint32_t index) const;
+
+ private:
+  friend class Tiling;
+  std::array<TilePosition, kMaxBits> columns_;
+};
+
+}  // namespace packsmith::layout
+
+#endif  // PACKSMITH_RUNTIME_LAYOUT_TILING_H_

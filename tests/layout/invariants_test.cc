@@ -1,0 +1,133 @@
+// What holds for every image, tried on random ones.
+#include <gtest/gtest.h>
+
+#include <random>
+#include <vector>
+
+#include "runtime/layout/layout.h"
+#include "tests/layout/images.h"
+
+namespace packsmith::layout {
+namespace {
+
+TEST(Invariants, NoTwoElementsShareAByteAndAllLieInTheirLevel) {
+  std::mt19937 random(2);
+  for (int round = 0; round < 100; ++round) {
+    const ImageDescription image = RandomImage(random, 200);
+    const Layout layout = LayOut(image);
+    const uint32_t sample_B = image.format->block_B;
+    std::vector<bool> taken(layout.size_B());
+    for (uint32_t l = 0; l < layout.levels().size(); ++l) {
+      const Level& level = layout.levels()[l];
+      for (uint32_t layer = 0; layer < image.layers; ++layer) {
+        const uint64_t begin = layer * layout.layer_stride_B() + level.offset_B;
+        for (uint32_t y = 0; y < level.height_el; ++y) {
+          for (uint32_t x = 0; x < level.width_el; ++x) {
+            for (uint32_t s = 0; s < image.samples; ++s) {
+              const uint64_t address = layout.AddressOf({l, layer, x, y, s}).value();
+              ASSERT_GE(address, begin) << Text(image);
+              ASSERT_LE(address + sample_B, begin + level.size_B)
+                  << Text(image) << ", level " << l << " (" << x << ", " << y << ")";
+              ASSERT_FALSE(taken[address]) << Text(image);
+              // Elements are aligned to their size, so the first byte stands for all.
+              taken[address] = true;
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Invariants, AddressesLeadBackToTheirElements) {
+  std::mt19937 random(3);
+  for (int round = 0; round < 400; ++round) {
+    const ImageDescription image = RandomImage(random, 2000);
+    const Layout layout = LayOut(image);
+    for (int i = 0; i < 20; ++i) {
+      Element element;
+      element.level = static_cast<uint32_t>(random() % layout.levels().size());
+      element.layer = static_cast<uint32_t>(random() % image.layers);
+      element.x_el = static_cast<uint32_t>(random() % layout.levels()[element.level].width_el);
+      element.y_el = static_cast<uint32_t>(random() % layout.levels()[element.level].height_el);
+      element.sample = static_cast<uint32_t>(random() % image.samples);
+      const uint64_t address = layout.AddressOf(element).value();
+      ASSERT_EQ(layout.ElementAt(address + random() % image.format->block_B), element)
+          << Text(image);
+    }
+    // The other way round: whatever lies somewhere has its address there.
+    for (int i = 0; i < 20; ++i) {
+      const uint64_t address = random() % layout.size_B();
+      const absl::optional<Element> element = layout.ElementAt(address);
+      if (!element.has_value()) continue;
+      const absl::optional<uint64_t> begin = layout.AddressOf(*element);
+      ASSERT_TRUE(begin.has_value()) << Text(image);
+      ASSERT_LE(*begin, address) << Text(image);
+      ASSERT_LT(address, *begin + image.format->block_B) << Text(image);
+    }
+  }
+}
+
+TEST(Invariants, LevelsAndLayersDoNotOverlap) {
+  std::mt19937 random(4);
+  for (int round = 0; round < 3000; ++round) {
+    const ImageDescription image = RandomImage(random, 16384);
+    const Layout layout = LayOut(image);
+    uint64_t end = 0;
+    for (const Level& level : layout.levels()) {
+      ASSERT_GE(level.offset_B, end) << Text(image);
+      ASSERT_GT(level.size_B, 0u) << Text(image);
+      end = level.offset_B + level.size_B;
+    }
+    ASSERT_GE(layout.layer_stride_B(), end) << Text(image);
+    ASSERT_GE(layout.size_B(), layout.layer_stride_B() * image.layers) << Text(image);
+    ASSERT_GE(layout.levels().size(), image.levels) << Text(image);
+    const Metadata* const metadata = layout.metadata();
+    ASSERT_EQ(metadata != nullptr, image.scheme == Scheme::kAgxCompressed);
+    if (metadata == nullptr) continue;
+    ASSERT_EQ(metadata->offset_B, layout.layer_stride_B() * image.layers);
+    ASSERT_EQ(layout.size_B(), metadata->offset_B + metadata->layer_stride_B * image.layers);
+  }
+}
+
+TEST(Invariants, WordsOfMetadataDoNotOverlap) {
+  std::mt19937 random(5);
+  int seen = 0;
+  while (seen < 40) {
+    const ImageDescription image = RandomImage(random, 1500);
+    if (image.scheme != Scheme::kAgxCompressed) continue;
+    ++seen;
+    const Layout layout = LayOut(image);
+    std::vector<bool> taken((layout.size_B() - layout.metadata()->offset_B) / 8);
+    for (uint32_t layer = 0; layer < image.layers; ++layer) {
+      for (uint32_t l = 0; l < layout.levels().size(); ++l) {
+        for (uint32_t y = 0; layout.MetadataAddressOf(l, layer, 0, y).has_value(); ++y) {
+          for (uint32_t x = 0; layout.MetadataAddressOf(l, layer, x, y).has_value(); ++x) {
+            const uint64_t word =
+                (*layout.MetadataAddressOf(l, layer, x, y) - layout.metadata()->offset_B) / 8;
+            ASSERT_LT(word, taken.size()) << Text(image);
+            ASSERT_FALSE(taken[word]) << Text(image);
+            taken[word] = true;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Invariants, TilingsOfAllImagesAreBijective) {
+  std::mt19937 random(6);
+  for (int round = 0; round < 1000; ++round) {
+    const ImageDescription image = RandomImage(random, 16384);
+    const Layout layout = LayOut(image);
+    for (uint32_t l = 0; l < layout.levels().size(); ++l) {
+      const Tiling tiling = layout.TilingOf(l);
+      ASSERT_TRUE(tiling.IsBijective()) << Text(image) << ": " << tiling.Text();
+      ASSERT_EQ(tiling.width_log2(), layout.levels()[l].tile_w_log2) << Text(image);
+      ASSERT_EQ(tiling.height_log2(), layout.levels()[l].tile_h_log2) << Text(image);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace packsmith::layout

@@ -1,0 +1,184 @@
+// u-interleaved and Intel: a test for each rule, and for each way to break one.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "runtime/layout/layout.h"
+#include "tests/layout/images.h"
+
+namespace packsmith::layout {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr Scheme kU = Scheme::kUInterleaved;
+
+TEST(UInterleaved, TilesAre16x16PixelsOr4x4Blocks) {
+  EXPECT_EQ(LayOut(Image(kU, "R8_UNORM", 20, 20)).levels()[0].tile_w_el(), 16u);
+  EXPECT_EQ(LayOut(Image(kU, "ETC2_RGB8", 20, 20)).levels()[0].tile_h_el(), 4u);
+}
+
+TEST(UInterleaved, ARowOfTilesHasWholeTiles) {
+  EXPECT_EQ(LayOut(Image(kU, "R8_UNORM", 17, 17)).size_B(), 4u * 256);
+  EXPECT_EQ(LayOut(Image(kU, "R16G16B16_UNORM", 17, 1)).size_B(), 2u * 256 * 6);
+  // 20x20 px are 5x5 blocks, in 2x2 tiles.
+  EXPECT_EQ(LayOut(Image(kU, "ETC2_RGB8", 20, 20)).size_B(), 4u * 16 * 8);
+}
+
+TEST(UInterleaved, ElementsNeedNotBePowersOfTwo) {
+  for (const char* format :
+       {"R8_UNORM", "R16_UNORM", "R8G8B8_UNORM", "R32_FLOAT", "R16G16B16_FLOAT", "R32G32_FLOAT",
+        "R32G32B32_FLOAT", "R32G32B32A32_FLOAT"}) {
+    const uint32_t el_B = FindFormat(format)->block_B;
+    const Layout layout = LayOut(Image(kU, format, 32, 32));
+    // (5, 3) is bits 0011 and 0101, XOR 0110: 00 01 11 10.
+    EXPECT_EQ(layout.AddressOf({0, 0, 5, 3, 0}), 0b011110u * el_B);
+    EXPECT_EQ(layout.AddressOf({0, 0, 16 + 5, 16 + 3, 0}), (3 * 256 + 0b011110u) * el_B);
+  }
+}
+
+TEST(UInterleaved, TheStrideIsFromOneRowOfTilesToTheNext) {
+  ImageDescription image = Image(kU, "R32_FLOAT", 16, 32);
+  image.stride_B = 3 * 1024;
+  const Layout layout = LayOut(image);
+  EXPECT_EQ(layout.AddressOf({0, 0, 0, 16, 0}), 3u * 1024);
+  EXPECT_EQ(layout.levels()[0].pitch_el, 48u);
+  EXPECT_EQ(layout.size_B(), 6u * 1024);
+}
+
+TEST(UInterleaved, LevelsFollowEachOther) {
+  const Layout layout = LayOut(Image(kU, "R8_UNORM", 64, 64, 3, 2));
+  EXPECT_EQ(layout.levels()[1].offset_B, 16u * 256);
+  EXPECT_EQ(layout.levels()[2].offset_B, 20u * 256);
+  EXPECT_EQ(layout.layer_stride_B(), 21u * 256);
+  EXPECT_EQ(layout.levels().size(), 3u);
+}
+
+TEST(UInterleaved, ImpossibleImagesAreToldWhy) {
+  const auto broken = [](auto change) {
+    ImageDescription image = Image(kU, "R32_FLOAT", 64, 64);
+    change(image);
+    return BrokenRuleOf(image);
+  };
+  EXPECT_THAT(broken([](auto& i) { i.width_px = 65537; }), HasSubstr("at most 65536"));
+  EXPECT_THAT(broken([](auto& i) { i.samples = 4; }), HasSubstr("one sample"));
+  EXPECT_THAT(broken([](auto& i) { i.stride_B = 1000; }), HasSubstr("a stride of 1000 B has not"));
+  EXPECT_THAT(broken([](auto& i) { i.stride_B = 1024; }), HasSubstr("less than a row of tiles"));
+  EXPECT_THAT(broken([](auto& i) { i.stride_B = uint64_t{1} << 31; }),
+              HasSubstr("at most 2147483647"));
+  EXPECT_THAT(broken([](auto& i) {
+                i.stride_B = 4096;
+                i.levels = 2;
+              }),
+              HasSubstr("one level only"));
+  EXPECT_THAT(broken([](auto& i) {
+                i.dim = Dim::k3d;
+                i.levels = 2;
+              }),
+              HasSubstr("3D images have one level"));
+}
+
+// The bits of Intel's tiles, at places where one bit of x or y is set.
+struct IntelCase {
+  Scheme scheme;
+  bool swizzle;
+  uint32_t x_B, y;
+  uint64_t address_B;
+};
+
+TEST(Intel, BitsOfXAndYAreWhereTheManualHasThem) {
+  const IntelCase cases[] = {
+      {Scheme::kIntelX, false, 1, 0, 1},        {Scheme::kIntelX, false, 256, 0, 256},
+      {Scheme::kIntelX, false, 0, 1, 512},      {Scheme::kIntelX, false, 0, 4, 2048},
+      {Scheme::kIntelX, false, 512, 0, 4096},   {Scheme::kIntelX, true, 0, 1, 512 + 64},
+      {Scheme::kIntelX, true, 0, 2, 1024 + 64}, {Scheme::kIntelX, true, 0, 3, 1536},
+      {Scheme::kIntelX, true, 64, 1, 512},      {Scheme::kIntelY, false, 8, 0, 8},
+      {Scheme::kIntelY, false, 16, 0, 512},     {Scheme::kIntelY, false, 64, 0, 2048},
+      {Scheme::kIntelY, false, 0, 1, 16},       {Scheme::kIntelY, false, 0, 16, 256},
+      {Scheme::kIntelY, true, 16, 0, 512 + 64}, {Scheme::kIntelY, true, 16, 4, 512},
+      {Scheme::kIntelY, true, 32, 0, 1024},     {Scheme::kIntelW, false, 1, 0, 1},
+      {Scheme::kIntelW, false, 0, 1, 2},        {Scheme::kIntelW, false, 2, 0, 4},
+      {Scheme::kIntelW, false, 4, 0, 16},       {Scheme::kIntelW, false, 8, 0, 512},
+      {Scheme::kIntelW, false, 0, 8, 64},       {Scheme::kIntelW, false, 0, 32, 256},
+      {Scheme::kIntelW, false, 32, 0, 2048},    {Scheme::kIntelTile4, false, 16, 0, 64},
+      {Scheme::kIntelTile4, false, 32, 0, 128}, {Scheme::kIntelTile4, false, 64, 0, 512},
+      {Scheme::kIntelTile4, false, 0, 1, 16},   {Scheme::kIntelTile4, false, 0, 4, 256},
+      {Scheme::kIntelTile4, false, 0, 8, 1024}, {Scheme::kIntelTile4, false, 0, 16, 2048},
+  };
+  for (const IntelCase& c : cases) {
+    ImageDescription image = Image(c.scheme, "S8_UINT", 1024, 128);
+    image.bit6_swizzle = c.swizzle;
+    EXPECT_EQ(LayOut(image).AddressOf({0, 0, c.x_B, c.y, 0}), c.address_B)
+        << SchemeName(c.scheme) << " " << c.swizzle << " " << c.x_B << " " << c.y;
+  }
+}
+
+TEST(Intel, ElementsAreWholeInATile) {
+  const Layout layout = LayOut(Image(Scheme::kIntelY, "R8G8B8A8_UNORM", 100, 100));
+  EXPECT_EQ(layout.levels()[0].tile_w_el(), 32u);
+  EXPECT_EQ(layout.AddressOf({0, 0, 3, 0, 0}), 12u);
+  EXPECT_EQ(layout.AddressOf({0, 0, 4, 0, 0}), 512u);
+  EXPECT_EQ(layout.AddressOf({0, 0, 32, 0, 0}), 4096u);
+  EXPECT_EQ(layout.AddressOf({0, 0, 0, 32, 0}), 4u * 4096);
+}
+
+TEST(Intel, ThePitchIsAMultipleOfTheTilesWidth) {
+  EXPECT_EQ(LayOut(Image(Scheme::kIntelX, "R8G8B8A8_UNORM", 129, 9)).size_B(), 2u * 2 * 4096);
+  EXPECT_EQ(LayOut(Image(Scheme::kIntelY, "R8_UNORM", 129, 33)).size_B(), 2u * 2 * 4096);
+  ImageDescription image = Image(Scheme::kIntelY, "R8_UNORM", 129, 33);
+  image.stride_B = 384;
+  EXPECT_EQ(LayOut(image).size_B(), 3u * 2 * 4096);
+  EXPECT_EQ(LayOut(image).levels()[0].pitch_el, 384u);
+}
+
+TEST(Intel, ThePitchOfWIsTwiceTheWidth) {
+  ImageDescription image = Image(Scheme::kIntelW, "S8_UINT", 65, 65);
+  EXPECT_EQ(LayOut(image).size_B(), 4u * 4096);
+  image.stride_B = 2 * 192;
+  EXPECT_EQ(LayOut(image).size_B(), 6u * 4096);
+  EXPECT_EQ(LayOut(image).AddressOf({0, 0, 0, 64, 0}), 3u * 4096);
+}
+
+TEST(Intel, LinearRowsMayBeAnyDistanceApart) {
+  ImageDescription image = Image(Scheme::kIntelLinear, "R8G8B8_UNORM", 5, 2, 1, 2);
+  EXPECT_EQ(LayOut(image).levels()[0].tile_row_stride_B, 64u);
+  image.stride_B = 15;
+  EXPECT_EQ(LayOut(image).AddressOf({0, 1, 2, 1, 0}), 30u + 15 + 6);
+}
+
+TEST(Intel, ImpossibleImagesAreToldWhy) {
+  const auto broken = [](Scheme scheme, auto change) {
+    ImageDescription image = Image(scheme, "S8_UINT", 64, 64);
+    change(image);
+    return BrokenRuleOf(image);
+  };
+  EXPECT_THAT(broken(Scheme::kIntelX, [](auto& i) { i.width_px = 16385; }),
+              HasSubstr("at most 16384"));
+  EXPECT_THAT(broken(Scheme::kIntelX, [](auto& i) { i.layers = 2049; }), HasSubstr("at most 2048"));
+  EXPECT_THAT(broken(Scheme::kIntelX, [](auto& i) { i.levels = 2; }), HasSubstr("one level"));
+  EXPECT_THAT(broken(Scheme::kIntelX, [](auto& i) { i.samples = 2; }), HasSubstr("one sample"));
+  EXPECT_THAT(broken(Scheme::kIntelY, [](auto& i) { i.format = FindFormat("R8G8B8_UNORM"); }),
+              HasSubstr("R8G8B8_UNORM has 3"));
+  EXPECT_THAT(broken(Scheme::kIntelW, [](auto& i) { i.format = FindFormat("R16_UNORM"); }),
+              HasSubstr("W tiles are for stencil"));
+  EXPECT_THAT(broken(Scheme::kIntelY, [](auto& i) { i.stride_B = 130; }), HasSubstr("130 is not"));
+  EXPECT_THAT(broken(Scheme::kIntelW, [](auto& i) { i.stride_B = 64; }), HasSubstr("64 is not"));
+  EXPECT_THAT(broken(Scheme::kIntelLinear, [](auto& i) { i.stride_B = 63; }),
+              HasSubstr("63 B is less than a row"));
+  EXPECT_THAT(broken(Scheme::kIntelX, [](auto& i) { i.stride_B = 262144 + 512; }),
+              HasSubstr("at most 262144 B"));
+  EXPECT_THAT(broken(Scheme::kIntelTile4, [](auto& i) { i.bit6_swizzle = true; }),
+              HasSubstr("only Intel's X and Y"));
+}
+
+TEST(Scheme, IsFoundByItsName) {
+  for (int i = 0; i < kSchemes; ++i) {
+    const Scheme scheme = static_cast<Scheme>(i);
+    EXPECT_EQ(FindScheme(SchemeName(scheme)), scheme);
+  }
+  EXPECT_EQ(FindScheme("intel-z"), absl::nullopt);
+}
+
+}  // namespace
+}  // namespace packsmith::layout
