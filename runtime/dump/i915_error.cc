@@ -12,6 +12,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/strip.h"
 #include "runtime/dump/text_bytes.h"
 #include "runtime/dump/text_lines.h"
 
@@ -57,8 +58,18 @@ bool IsGlobal(absl::string_view owner, absl::string_view name, Kind kind) {
          name == "null context";
 }
 
+// `00000010 :  01234567`, or `[0010] 01234567 01234567 01234567 01234567`, as status pages were
+// written up to Linux 4.9.
 bool IsHexWordsLine(absl::string_view line) {
   absl::string_view rest = line;
+  if (absl::StartsWith(rest, "[")) {
+    rest.remove_prefix(1);
+    const bool offset = !absl::StartsWith(rest, "0x") && TakeNumber(rest, 16);
+    if (!offset || !absl::StartsWith(rest, "] ")) return false;
+    rest.remove_prefix(2);
+    const size_t before = rest.size();
+    return TakeNumber(rest, 16) && before - rest.size() == 8;
+  }
   if (rest.size() < 10 || !absl::ascii_isxdigit(static_cast<unsigned char>(rest[0]))) return false;
   if (absl::StartsWith(rest, "0x")) return false;
   if (!TakeNumber(rest, 16)) return false;
@@ -113,6 +124,11 @@ class Reader {
         return ReadHeader(line, text.substr(0, owner_end),
                           text.substr(owner_end + kOwnerEnd.size()));
       }
+      // Of kernels that knew one ring only; and one that stands apart.
+      if (absl::StartsWith(text, kOwnerEnd.substr(1))) {
+        return ReadHeader(line, "render", text.substr(kOwnerEnd.size() - 1));
+      }
+      if (absl::StartsWith(text, "Semaphore page = ")) return ReadHeader(line, "global", text);
       // The word before the data, of some kernels.
       if (absl::StartsWith(text, "gtt_page_sizes") || absl::StartsWith(text, "metadata UUIDs")) {
         return;
@@ -121,6 +137,8 @@ class Reader {
       engine_ = nullptr;
       requests_of_.clear();
       section_.clear();
+    } else if (ReadList(line)) {
+      return;
     }
     if (absl::StrContains(text, "UUID: ")) {
       // Data that follow belong to this record, and are no GPU memory.
@@ -171,6 +189,7 @@ class Reader {
       owner = owner.substr(0, submitted);
       if (absl::EndsWith(submitter, ")")) submitter.remove_suffix(1);
     }
+    const bool is_workaround = absl::ConsumeSuffix(&owner, " (w/a)");
     if (absl::EndsWith(owner, " ring")) owner.remove_suffix(5);
     const size_t equals = rest.find(" = ");
     if (equals == absl::string_view::npos) {
@@ -195,7 +214,7 @@ class Reader {
     object.name = ValidUtf8(name);
     object.offset = line.offset;
     const std::string lower = absl::AsciiStrToLower(object.name);
-    object.kind = KindOf(lower);
+    object.kind = is_workaround ? Kind::kWorkaroundBatch : KindOf(lower);
     object.global = IsGlobal(owner, lower, object.kind);
     if (owner != "global") {
       ErrorEngine& engine = EngineOf(owner);
@@ -253,16 +272,16 @@ class Reader {
   // --- Lists of buffers and of requests ---
 
   bool ReadList(const TextLine& line) {
-    if (!absl::StartsWith(line.text, "Active") && !absl::StartsWith(line.text, "Pinned")) {
-      return false;
-    }
-    if (!absl::EndsWith(line.text, "]:")) return false;
+    // Indented where each address space has its own.
+    const absl::string_view text = Trimmed(line.text);
+    if (!absl::StartsWith(text, "Active") && !absl::StartsWith(text, "Pinned")) return false;
+    if (!absl::EndsWith(text, "]:")) return false;
     engine_ = nullptr;
     requests_of_.clear();
     has_object_ = false;
     list_rows_ = true;
-    list_global_ = absl::StrContains(line.text, "(global)");
-    section_ = ValidUtf8(line.text.substr(0, line.text.size() - 1));
+    list_global_ = absl::StrContains(text, "(global)");
+    section_ = ValidUtf8(text.substr(0, text.size() - 1));
     return true;
   }
 
@@ -322,7 +341,8 @@ class Reader {
       engine.requests.push_back(RequestOf(text));
       return;
     }
-    if (key == "hung") engine.hung = value == "yes";
+    if (key == "hung" || key == "hangcheck stall") engine.hung = value == "yes";
+    if (key == "hangcheck") engine.hung = absl::StartsWith(value, "hung");
     if (key == "Active context") engine.process = ValidUtf8(value);
     std::optional<ErrorRegister> one = RegisterOf(key, value);
     if (one) {
@@ -363,7 +383,8 @@ class Reader {
     size_t colon = text.find(": ");
     if (colon == absl::string_view::npos && absl::EndsWith(text, ":")) colon = text.size() - 1;
     ErrorFact fact{section_, "", "", line.offset};
-    if (colon == absl::string_view::npos || line.text[0] == ' ') {
+    // What is indented belongs to something else, but for a few registers of the device.
+    if (colon == absl::string_view::npos || (line.text[0] == ' ' && !section_.empty())) {
       fact.value = ValidUtf8(text);
     } else {
       fact.key = ValidUtf8(text.substr(0, colon));

@@ -113,9 +113,11 @@ class TextBytes : public DeferredBytes {
     uint32_t offset = 0;
     SkipSpace(line);
     if (line.empty()) return true;
+    const bool brackets = line.front() == '[';
+    if (brackets) line.remove_prefix(1);
     bool good = TakeHex(line, offset);
     SkipSpace(line);
-    good = good && !line.empty() && line.front() == ':';
+    good = good && !line.empty() && line.front() == (brackets ? ']' : ':');
     if (!good || offset < bytes_.size()) {
       Trouble(at, good ? "a line goes back in its buffer" : "this is no line of hex words");
       return false;

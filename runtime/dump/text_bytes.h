@@ -16,7 +16,7 @@
 namespace packsmith {
 
 enum class TextEncoding {
-  kHexWords,     // lines `offset : word...`; what they leave out (1 MiB at most) is zero
+  kHexWords,     // lines `offset : word...` or `[offset] word...`; what they leave out (1 MiB at most) is zero
   kAscii85,      // see ascii85.h; line ends, blanks and tabs between characters are passed over
   kAscii85Zlib,  // the same, of a zlib stream, which up to three bytes of padding may follow
 };

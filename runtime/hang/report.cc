@@ -436,6 +436,22 @@ class Investigation {
   Passage passage_;
 };
 
+// Whether the word behind `before` in `text` is the engine, by whatever name.
+bool IsNamed(const tables::Tables& tables, absl::string_view text, absl::string_view before,
+             const ErrorEngine& engine) {
+  const size_t at = text.find(before);
+  if (at == absl::string_view::npos) return false;
+  absl::string_view word = text.substr(at + before.size());
+  word = word.substr(0, word.find_first_of(" ,)"));
+  if (word == engine.name) return true;
+  const uint32_t meant = tables.FindEngine(word);
+  // Of several of a kind only the name tells.
+  const bool plain =
+      absl::string_view(engine.name).find_first_of("0123456789") == absl::string_view::npos ||
+      word.find_first_of("0123456789") == absl::string_view::npos;
+  return plain && meant != tables::kNone && meant == tables.FindEngine(engine.name);
+}
+
 // Whether an engine had something to do.
 bool IsBusy(const Stop& stop) {
   return stop.ring_head && stop.ring_tail && stop.ring_head->value != stop.ring_tail->value;
@@ -469,9 +485,16 @@ HangReport MakeHangReport(const tables::Tables& tables, const Dump& dump) {
     return found;
   };
   std::vector<const ErrorEngine*> blamed = each([](const ErrorEngine& e) { return e.hung; });
+  // "..., reason: Hang on rcs0, action: reset"; the engine's section may be called "render".
+  if (blamed.empty()) {
+    blamed = each([&](const ErrorEngine& e) { return IsNamed(tables, state.title, "ang on ", e); });
+  }
   if (blamed.empty()) {
     blamed = each([&](const ErrorEngine& e) {
-      return absl::StrContains(state.title, absl::StrCat("on ", e.name));
+      return std::any_of(state.facts.begin(), state.facts.end(), [&](const ErrorFact& fact) {
+        return absl::StartsWith(fact.key, "Active process") &&
+               IsNamed(tables, fact.key, "(on ring ", e);
+      });
     });
   }
   if (blamed.empty()) blamed = each([](const ErrorEngine& e) { return !e.process.empty(); });

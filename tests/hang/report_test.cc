@@ -371,6 +371,25 @@ TEST(HangReport, WhereTheKernelBlamesNobodyItsReasonMay) {
   EXPECT_EQ(report.engines[0].name, "vcs0");
 }
 
+TEST(HangReport, KnowsTheEngineThatTheReasonMeansByAnotherName) {
+  for (const char* title : {"GPU HANG: ecode 9:0:0x85ddfffb, reason: Hang on rcs0, action: reset",
+                            "GPU HANG: ecode 9:0:0x85ddfffb, reason: Ring hung, action: reset"}) {
+    Dump dump = Hung({.acthd = kDraw});
+    Change(dump, [&](ErrorState& state) {
+      state.title = title;
+      state.facts.push_back({"", "Active process (on ring rcs0)", "x [1]", 0});
+      state.engines.push_back(state.engines[0]);
+      state.engines[0].name = "blt";
+      state.engines[1].name = "render";
+      for (ErrorEngine& engine : state.engines) engine.hung = false;
+    });
+    HangReport report = ReportOf(std::move(dump));
+    ASSERT_THAT(report.engines, SizeIs(1)) << title;
+    EXPECT_EQ(report.engines[0].name, "render");
+    EXPECT_EQ(report.process, "x [1]");
+  }
+}
+
 // --- Rings as submissions ---
 
 TEST(Rings, BecomeSubmissionsBeforeTheBatches) {
