@@ -316,7 +316,7 @@ class Writer {
     if (item.c_whole) {
       seen = item.items[0];
       seen.bit = item.bit;
-      seen.width = item.width * item.count;
+      seen.width = item.width * (item.tail ? item.c_count : item.count);
     } else {
       seen = item;
       seen.type = FieldType::kUint;

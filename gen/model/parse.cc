@@ -1093,7 +1093,8 @@ class Parser {
       Problem(Code::kBadGroup, item.where, "a group holds at least one field");
     }
     item.c_whole = Flag(node, "c-whole");
-    if (item.c_whole && (item.tail || item.items.size() != 1 || !IsFilledBy(item, item.items[0]))) {
+    if (item.c_whole && ((item.tail && item.c_count == 0) || item.items.size() != 1 ||
+                         !IsFilledBy(item, item.items[0]))) {
       Problem(Code::kContradiction, At(node, "c-whole"),
               "only items of one uint field that fills them are one field in C");
     }

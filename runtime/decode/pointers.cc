@@ -13,6 +13,7 @@ namespace {
 
 // Structures begin with what says how long they are.
 constexpr uint64_t kLeastRead = 4;
+constexpr uint64_t kLargest = uint64_t{1} << 48;  // bytes
 
 // Calls visit(at, pointer, scope) for each field that points somewhere now.
 template <class Visit>
@@ -306,7 +307,15 @@ bool Decoder::LeadsNowhere(const tables::Pointer& pointer, const Scope& scope,
 
 uint64_t Decoder::SizeOf(const tables::Pointer& pointer, const Scope& scope,
                          const Target& target) const {
-  if (pointer.end == tables::kNone) return Evaluate(pointer.size, scope).value_or(0);
+  if (pointer.end == tables::kNone) {
+    if (pointer.size != tables::kNone || pointer.count == tables::kNone) {
+      return Evaluate(pointer.size, scope).value_or(0);
+    }
+    // So many elements of a stride. What no address space holds is cut.
+    const uint64_t count = Evaluate(pointer.count, scope).value_or(0);
+    const uint64_t stride = Evaluate(pointer.stride, scope).value_or(0);
+    return stride != 0 && count > kLargest / stride ? kLargest : count * stride;
+  }
   const absl::optional<uint64_t> end = Evaluate(pointer.end, scope);
   if (!end) return 0;
   uint64_t last = *end;

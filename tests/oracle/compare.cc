@@ -434,9 +434,21 @@ class Comparison {
     return it == children_.end() ? *kNone : it->second;
   }
 
+  // What a field of a record is, as a number.
+  static absl::optional<uint64_t> ValueOf(const Record& record, absl::string_view name) {
+    for (const RecordField& field : record.fields) {
+      if (field.name == name) return field.value.bits;
+    }
+    return absl::nullopt;
+  }
+
   static bool SameStruct(const OracleItem& item, const Record& record) {
-    return record.type == "struct" && record.has_address && record.address == item.address &&
-           (item.name.empty() || item.name == record.name);
+    if (record.type != "struct" || !record.has_address || record.address != item.address) {
+      return false;
+    }
+    if (!item.name.empty()) return item.name == record.name;
+    // Without a heading, its fields say what it is.
+    return item.fields.empty() || ValueOf(record, item.fields[0].name).has_value();
   }
 
   // A structure inside a larger one: the name of the repetition's item, "Entry[3].", that lies at
@@ -528,6 +540,22 @@ class Comparison {
     return absl::nullopt;
   }
 
+  // What the next packet of a name gives as a field, before something is drawn.
+  absl::optional<uint64_t> NextValue(int after, absl::string_view packet,
+                                     absl::string_view name) const {
+    for (size_t i = static_cast<size_t>(after) + 1; i < batch_->items.size(); ++i) {
+      const OracleItem& item = batch_->items[i];
+      if (item.kind != OracleKind::kPacket) continue;
+      if (absl::StartsWith(item.name, "3DPRIMITIVE")) return absl::nullopt;
+      if (item.name != packet) continue;
+      for (const OracleField& field : item.fields) {
+        uint64_t value = 0;
+        if (field.name == name && OracleInteger(field.value, &value)) return value;
+      }
+    }
+    return absl::nullopt;
+  }
+
   // All of an item's fields, because the item as a whole is excused.
   void Excuse(const OracleItem& item) {
     for (const OracleField& field : item.fields) {
@@ -562,24 +590,57 @@ class Comparison {
     Mismatch(&item, nullptr, "", absl::StrCat("register ", item.name), kNothing);
   }
 
+  // Whether a packet that has a table for each stage means the one of `stage`. Gfx6 says so, before
+  // that there is none where the pointer is zero.
+  static bool HasTable(const Record& packet, absl::string_view stage) {
+    const absl::optional<uint64_t> change =
+        ValueOf(packet, absl::StrCat(stage, " Binding Table Change"));
+    if (change) return *change != 0;
+    return ValueOf(packet, absl::StrCat("Pointer to ", stage, " Binding Table")).value_or(0) != 0;
+  }
+
   void PointerTable(const OracleItem& item, int packet) {
+    // Before Gfx7 one packet leads to the tables of all stages, which the oracle shows in their
+    // order.
+    const absl::string_view stage = item.name;
+    const bool many =
+        stage == "VS" || stage == "GS" || stage == "CLIP" || stage == "SF" || stage == "PS";
+    int wanted = 0;
+    if (many) {
+      if (!HasTable(records_[packet], stage)) {
+        Use(kInvalidPointer);
+        Excuse(item);
+        return;
+      }
+      for (const absl::string_view before : {"VS", "GS", "CLIP", "SF", "PS"}) {
+        if (before == stage) break;
+        wanted += HasTable(records_[packet], before) ? 1 : 0;
+      }
+    }
     std::vector<const Record*> entries;
+    int table = -1;
     for (int r : ChildrenOf(packet)) {
       const Record& record = records_[r];
       if (record.type != "struct" || record.name != "BINDING_TABLE_STATE") continue;
+      if (record.index == 0) ++table;
+      if (many && table != wanted) continue;
       matched_[r] = kReported;
       entries.push_back(&record);
     }
     // Where the oracle shows more entries than there are records, the table must end there: by its
     // count, or by an entry that is zero.
     if (entries.size() < item.fields.size()) {
-      absl::string_view stage =
-          item.packet >= 0 ? batch_->items[item.packet].name : absl::string_view();
+      absl::string_view unit = stage == "PS" ? "WM" : stage;
+      if (!many) {
+        unit = item.packet >= 0 ? batch_->items[item.packet].name : absl::string_view();
+        absl::ConsumePrefix(&unit, "3DSTATE_BINDING_TABLE_POINTERS_");
+      }
       uint64_t next = 0;
       const bool zero = OracleInteger(item.fields[entries.size()].value, &next) && next == 0;
-      const bool counted =
-          absl::ConsumePrefix(&stage, "3DSTATE_BINDING_TABLE_POINTERS_") &&
-          LastValue(absl::StrCat("3DSTATE_", stage), "Binding Table Entry Count") == entries.size();
+      const std::string owner = absl::StrCat("3DSTATE_", unit);
+      constexpr absl::string_view kCount = "Binding Table Entry Count";
+      const bool counted = LastValue(owner, kCount) == entries.size() ||
+                           NextValue(item.packet, owner, kCount) == entries.size();
       if (!zero && !counted) {
         Mismatch(&item, nullptr, absl::StrCat("pointer ", entries.size()),
                  std::string(item.fields[entries.size()].value), kNothing);
@@ -728,7 +789,9 @@ class Comparison {
       }
       const std::string path = prefix + OracleFieldPath(item, field.name, field.parent);
       if (found < 0) {
-        if (OnlyInOracle(item, record, field)) {
+        if (InItems(field, record_number, path)) {
+          ++result_.fields_compared;
+        } else if (OnlyInOracle(item, record, field)) {
           ++result_.fields_excused;
         } else {
           Mismatch(&item, &record, path, Show(field.value, field.enum_name), kNothing);
@@ -751,6 +814,25 @@ class Comparison {
         Use(rule);
       }
     }
+  }
+
+  // A field that is wider than 32 bits to the oracle, which prints the low ones, and that is a
+  // repetition of dwords in the record.
+  bool InItems(const OracleField& field, int record_number, const std::string& path) {
+    const Record& record = records_[record_number];
+    bool same = false;
+    for (size_t f = 0; f < record.fields.size(); ++f) {
+      absl::string_view rest = record.fields[f].name;
+      int index = 0;
+      if (!absl::ConsumePrefix(&rest, path) || !absl::ConsumePrefix(&rest, "[") ||
+          !absl::ConsumeSuffix(&rest, "]") || !absl::SimpleAtoi(rest, &index)) {
+        continue;
+      }
+      if (index == 0) same = CompareValues(field, record.fields[f]) != nullptr;
+      if (same) seen_[record_number][f] = true;
+    }
+    if (same) Use(kLowDwordOnly);
+    return same;
   }
 
   bool OnlyInOracle(const OracleItem& item, const Record& record, const OracleField& field) {
