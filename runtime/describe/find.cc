@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -35,6 +36,11 @@ class Collected {
       found_.push_back({reference.family(), entry.kind, entry.name, ""});
     }
   }
+  void Add(const Collected& others) {
+    for (const Found& one : others.found_) {
+      if (seen_.emplace(one.family, one.kind, one.name).second) found_.push_back(one);
+    }
+  }
   bool empty() const { return found_.empty(); }
   std::vector<Found> Take() { return std::move(found_); }
 
@@ -43,11 +49,23 @@ class Collected {
   std::vector<Found> found_;
 };
 
-// Calls use(entry, reference) for all, the newest generation first.
+// Family by family, of each the newest generation first.
+std::vector<const Reference*> NewestFirst(absl::Span<const Reference> references) {
+  std::vector<const Reference*> order;
+  for (const Reference& reference : references) {
+    const auto same = std::find_if(order.begin(), order.end(), [&](const Reference* other) {
+      return other->family() == reference.family();
+    });
+    order.insert(same, &reference);
+  }
+  return order;
+}
+
+// Calls use(entry, reference) for all.
 template <class Use>
 void ForEach(absl::Span<const Reference> references, const Use& use) {
-  for (auto it = references.rbegin(); it != references.rend(); ++it) {
-    for (const Entry& entry : it->entries()) use(entry, *it);
+  for (const Reference* reference : NewestFirst(references)) {
+    for (const Entry& entry : reference->entries()) use(entry, *reference);
   }
 }
 
@@ -156,18 +174,22 @@ absl::StatusOr<std::vector<Found>> FindRegister(absl::Span<const Reference> refe
 
 absl::StatusOr<std::vector<Found>> FindPacket(absl::Span<const Reference> references,
                                               uint32_t word) {
-  Collected found;
-  for (auto it = references.rbegin(); it != references.rend(); ++it) {
-    const tables::Tables& tables = it->tables();
+  // Those that look at the most bits first: they are the least likely to match by chance.
+  std::map<int, Collected, std::greater<>> by_bits;
+  for (const Reference* reference : NewestFirst(references)) {
+    const tables::Tables& tables = reference->tables();
     for (uint32_t stream = 0; stream < tables.streams().size(); ++stream) {
       for (uint32_t engine = 0; engine < 64; ++engine) {
         if (engine != 0 && engine >= tables.engines().size()) break;
         const uint32_t i = tables.FindPacket(stream, uint64_t{1} << engine, word, 4);
-        const Entry* entry = i == tables::kNone ? nullptr : EntryOf(*it, i);
-        if (entry != nullptr) found.Add(*it, *entry);
+        const Entry* entry = i == tables::kNone ? nullptr : EntryOf(*reference, i);
+        if (entry == nullptr) continue;
+        by_bits[__builtin_popcount(tables.container(i).identify_mask)].Add(*reference, *entry);
       }
     }
   }
+  Collected found;
+  for (auto& [bits, some] : by_bits) found.Add(some);
   if (!found.empty()) return found.Take();
   return NotFound(absl::StrFormat("no packet begins with 0x%08x", word), {});
 }
@@ -204,11 +226,12 @@ absl::StatusOr<std::vector<Found>> FindField(absl::Span<const Reference> referen
     Closest closest(field);
     std::vector<Found> found;
     for (Found& owner : owners) {
-      for (auto it = references.rbegin(); it != references.rend() && owner.field.empty(); ++it) {
-        const Entry* entry = it->Find(owner.kind, owner.name);
-        if (entry == nullptr || it->family() != owner.family) continue;
+      for (const Reference* reference : NewestFirst(references)) {
+        const Entry* entry = reference->Find(owner.kind, owner.name);
+        if (entry == nullptr || reference->family() != owner.family) continue;
         const rapidjson::Document record = Parse(entry->line);
         owner.field = FieldNamed(record, field).value_or("");
+        if (!owner.field.empty()) break;
         for (const Member& member : MembersOf(record)) closest.Offer(member.path);
       }
       if (!owner.field.empty()) found.push_back(std::move(owner));

@@ -608,7 +608,10 @@ class Describer {
       if (lines.empty()) continue;
       if (!any) out_.Line("\nchanges");
       any = true;
-      out_.Line(absl::StrCat("  ", GenerationsText(references_, version.generations)));
+      // Of one field, other things may have changed next.
+      out_.Line(absl::StrCat("  ", field_.empty()
+                                       ? GenerationsText(references_, version.generations)
+                                       : std::string(version.generations[0])));
       for (const std::string& line : lines) out_.Wrapped(6, line, "    ");
     }
   }
@@ -625,8 +628,8 @@ class Describer {
     if (what == "value removed") return absl::StrCat("- ", owner, "value ", change.from);
     const std::string from = change.from.empty() ? "none" : change.from;
     const std::string to = change.to.empty() ? "none" : change.to;
-    return absl::StrCat("~ ", owner, absl::StrReplaceAll(what, {{"_", " "}}), " from ", from, " to ",
-                        to);
+    return absl::StrCat("~ ", owner, absl::StrReplaceAll(what, {{"_", " "}}), " from ", from,
+                        " to ", to);
   }
 
   absl::Span<const Reference> references_;
@@ -689,7 +692,7 @@ std::string ListText(absl::Span<const Reference> references, bool color) {
     for (const tables::Platform& platform : tables.platforms()) {
       platforms.push_back(absl::StrCat(tables.string(platform.name), " (",
                                        tables.string(platform.title), ", ", platform.pci_ids.count,
-                                       " PCI ids)"));
+                                       platform.pci_ids.count == 1 ? " PCI id)" : " PCI ids)"));
     }
     line("engines", absl::StrJoin(engines, ", "));
     line("platforms", absl::StrJoin(platforms, ", "));

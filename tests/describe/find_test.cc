@@ -87,6 +87,21 @@ TEST_F(FindTest, PacketsByTheirFirstDwordWhicheverEngineReadsIt) {
   EXPECT_THAT(Found("0x99000000"), ElementsAre(HasSubstr("no packet begins with 0x99000000")));
 }
 
+TEST_F(FindTest, PacketsThatLookAtMoreBitsComeFirst) {
+  const References references(
+      {kRocket1, R"(<packsmith family="other" generation="o"><stream name="s"/>
+                      <packet name="A" dwords="1"><doc>A.</doc>
+                        <field name="K" dword="0" bits="31:28" type="uint" forced="2"/></packet>
+                      <packet name="B" dwords="1"><doc>B.</doc>
+                        <field name="K" dword="0" bits="31:20" type="uint" forced="0x100"/></packet>
+                    </packsmith>)"});
+  const auto found = Find(references, "0x10000042");
+  ASSERT_TRUE(found.ok());
+  std::vector<std::string> names;
+  for (const describe::Found& one : *found) names.push_back(one.name);
+  EXPECT_THAT(names, ElementsAre("B", "CLEAR", "COPY"));
+}
+
 TEST_F(FindTest, NamesThatAreCloseAreSuggested) {
   EXPECT_THAT(Found("CLEARR"), ElementsAre("! nothing is called \"CLEARR\"; did you mean CLEAR?"));
   EXPECT_THAT(Found("mode"), ElementsAre(HasSubstr("did you mean CACHE_MODE")));
