@@ -125,8 +125,7 @@ def _render_impl(ctx):
     info = ctx.attr.description[PacksmithInfo]
     arguments = ctx.actions.args()
     arguments.add(ctx.file._main)
-    arguments.add("--ir", info.ir)
-    inputs = [info.ir] + ctx.files._render
+    inputs = ctx.files._render
     outputs = []
     for attribute, option in _OUTPUTS.items():
         output = getattr(ctx.outputs, attribute)
@@ -136,7 +135,10 @@ def _render_impl(ctx):
     if ctx.outputs.embed:
         arguments.add("--tables", info.tables)
         arguments.add("--symbol", ctx.attr.symbol)
-        inputs.append(info.tables)
+        inputs = inputs + [info.tables]
+    else:
+        arguments.add("--ir", info.ir)
+        inputs = inputs + [info.ir]
 
     # By name: python3-jinja2 belongs to the system's interpreter.
     ctx.actions.run(

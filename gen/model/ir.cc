@@ -806,10 +806,12 @@ class Writer {
     Member("bytes", c.bytes);
     Member("max_bytes", c.max_bytes);
     Member("words", (c.max_bytes + 3) / 4);
-    if (c.variable || c.byte_unit) {
+    if (c.c_dwords) {
+      Member("c_length", *c.c_dwords);
+    } else if (c.variable || c.byte_unit) {
       Null("c_length");
     } else {
-      Member("c_length", c.c_dwords.value_or(c.bytes / 4));
+      Member("c_length", c.bytes / 4);
     }
     if (c.length_field != nullptr) {
       Member("length_bias", c.length_bias);

@@ -729,7 +729,7 @@ class Parser {
                      "role", "c-dwords", "like", "amend"});
         break;
       case ContainerKind::kStruct:
-        Allow(node, {"name", "alias", "dwords", "bytes", "like", "amend"});
+        Allow(node, {"name", "alias", "dwords", "bytes", "c-dwords", "like", "amend"});
         break;
       case ContainerKind::kRegister:
         Allow(node, {"name", "alias", "dwords", "bytes", "offset", "c-offset", "dumped-as",
@@ -796,7 +796,7 @@ class Parser {
       container.register_offset = Small(node, "offset", 0, 0x7fffffff);
     }
     if (node.attribute("c-dwords")) {
-      container.c_dwords = Small(node, "c-dwords", 1, kLargestContainer / 4);
+      container.c_dwords = Small(node, "c-dwords", 0, kLargestContainer / 4);
     }
     if (node.attribute("c-offset")) container.c_offset = Small(node, "c-offset", 0, 0x7fffffff);
     if (node.attribute("dumped-as")) container.dumped_as = Text(node, "dumped-as");

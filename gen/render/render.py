@@ -12,6 +12,7 @@ Exit codes: 0 good, 1 an input is bad or an output cannot be written, 2 wrong us
 """
 
 import argparse
+import array
 import errno
 import json
 import os
@@ -135,20 +136,16 @@ def render_positions(_: jinja2.Environment, ir: cpp.Ir) -> str:
     return json.dumps(c.outline(ir), separators=(",", ":")) + "\n"
 
 
-def render_embedded(env: jinja2.Environment, ir: cpp.Ir, symbol: str, tables: bytes) -> str:
+def render_embedded(env: jinja2.Environment, symbol: str, tables: bytes) -> str:
     """The tables as a C++ source file."""
-    padded = tables + bytes(-len(tables) % 8)
-    words = [f"0x{int.from_bytes(padded[at:at + 8], sys.byteorder):x}," for at in
-             range(0, len(padded), 8)]
+    words = [f"0x{word:x}," for word in array.array("Q", tables + bytes(-len(tables) % 8))]
     lines = [" ".join(words[at:at + 5]) for at in range(0, len(words), 5)]
-    return env.get_template("embed.cc.jinja").render(
-        ir=ir, symbol=symbol, lines=lines, size=len(tables))
+    return env.get_template("embed.cc.jinja").render(symbol=symbol, lines=lines, size=len(tables))
 
 
-def render_embedded_header(env: jinja2.Environment, ir: cpp.Ir, symbol: str) -> str:
+def render_embedded_header(env: jinja2.Environment, symbol: str) -> str:
     """Declares what render_embedded defines."""
-    return env.get_template("embed.h.jinja").render(
-        ir=ir, symbol=symbol, guard=guard(symbol, "H"))
+    return env.get_template("embed.h.jinja").render(symbol=symbol, guard=guard(symbol, "H"))
 
 
 def escaped(path: Path) -> str:
@@ -219,7 +216,7 @@ def failed(message: str) -> int:
 
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--ir", type=Path, required=True)
+    parser.add_argument("--ir", type=Path, help="what packgen wrote; embedding tables needs none")
     parser.add_argument("--cpp", type=Path, help="C++ header to write")
     parser.add_argument("--c", type=Path, help="C header to write")
     parser.add_argument("--c-bits", type=Path, help="C header with the positions of fields to write")
@@ -242,21 +239,24 @@ def main(arguments: list[str]) -> int:
         (options.c_bits, render_bits),
         (options.names, render_names),
         (options.positions, render_positions),
-        (options.embed, lambda env, ir: render_embedded(env, ir, options.symbol,
-                                                        options.tables.read_bytes())),
-        (options.embed_header, lambda env, ir: render_embedded_header(env, ir, options.symbol)),
+        (options.embed, lambda env, _: render_embedded(env, options.symbol,
+                                                       options.tables.read_bytes())),
+        (options.embed_header, lambda env, _: render_embedded_header(env, options.symbol)),
     ]
     outputs = [path for path, _ in printers if path]
+    embeds_only = outputs and all(path in (options.embed, options.embed_header) for path in outputs)
+    if not options.ir and not embeds_only:
+        parser.error("--ir is missing")
     if options.list_outputs:
         for path in [*outputs, *filter(None, [options.depfile])]:
             print(path)
         return 0
     try:
-        ir = read_ir(options.ir)
+        ir = read_ir(options.ir) if options.ir else {}
         env = environment()
         contents = [(path, render(env, ir)) for path, render in printers if path]
         if options.depfile:
-            read = [options.ir, *filter(None, [options.tables]), *sorted(TEMPLATES.glob("*.jinja")),
+            read = [*filter(None, [options.ir, options.tables]), *sorted(TEMPLATES.glob("*.jinja")),
                     *sorted(Path(__file__).resolve().parent.glob("*.py"))]
             rule = f"{' '.join(map(escaped, outputs))}: {' '.join(map(escaped, read))}\n"
             contents.append((options.depfile, rule))

@@ -1,5 +1,6 @@
 """Laying out generated text: lines of at most 100 columns."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -86,8 +87,13 @@ def bare(expression: str) -> str:
     return expression
 
 
+_MARKED = re.compile(r'["\\]|\?\?')
+
+
 def quote(text: str) -> str:
     """A string literal for C and C++."""
+    if text.isascii() and text.isprintable() and not _MARKED.search(text):
+        return f'"{text}"'
     out = ['"']
     for byte in text.encode("utf-8"):
         character = chr(byte)
@@ -181,6 +187,8 @@ def fold(content: str) -> str:
     """Breaks lines of code that came out too long, and leaves one empty line where there are many."""
     lines: list[str] = []
     for line in content.split("\n"):
-        if line or not lines or lines[-1]:
+        if len(line) > COLUMNS:
             lines += _fold_line(line)
+        elif line or not lines or lines[-1]:
+            lines.append(line)
     return "\n".join(lines)

@@ -82,6 +82,24 @@ class Embedding(installed.TestCase):
             self.good(run([*compiler, *WARNINGS, source, "-o", "driver"], cwd=place))
             self.assertEqual(self.good(run([place / "driver"])), COMMANDS)
 
+    def test_one_source_for_several_generations(self) -> None:
+        copied = self.copy_headers(*(f"packsmith/{name}" for name in (
+            "pack.h", "c/intel_pack.h", "c/gfx45_pack.h", "c/gfx9_pack.h", "c/xe2_pack.h")))
+        source = self.project / "source.c"
+        source.write_text('#include "packsmith/c/intel_pack.h"\n'
+                          "unsigned genX(dwords)(void) { return GENX(3DPRIMITIVE_length); }\n")
+        for version in (45, 90, 200):
+            for include in (self.prefix / "include", copied):
+                self.good(run(["gcc", "-std=c11", *WARNINGS, f"-DGFX_VERx10={version}",
+                               f"-I{include}", "-c", source, "-o", os.devnull]))
+        beside = folder()
+        for header in (copied / "packsmith/c").iterdir():
+            shutil.copy(header, beside)
+        shutil.copy(copied / "packsmith/pack.h", beside)
+        (beside / "source.c").write_text(source.read_text().replace("packsmith/c/", ""))
+        self.good(run(["gcc", "-std=c11", *WARNINGS, "-DGFX_VERx10=90", "-c", "source.c", "-o",
+                       os.devnull], cwd=beside))
+
     def test_make_with_pkg_config(self) -> None:
         self.good(run(["make", f"-j{os.cpu_count()}"], cwd=self.project, **self.flags,
                       PKG_CONFIG_PATH=f"{self.prefix}/lib/pkgconfig"))

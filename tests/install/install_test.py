@@ -28,6 +28,8 @@ class Installer(installed.TestCase):
             for header in (f"{name}.h", f"{name}_names.h", f"{name}_tables.h",
                            f"c/{name}_pack.h", f"c/{name}_bits.h"):
                 self.assertIn(header, have)
+        for header in ("c/intel_pack.h", "c/intel_bits.h"):
+            self.assertIn(header, have)
         # What unpack has built in, and nothing else.
         message = run([prefix / "bin/unpack", "--gen=?", os.devnull]).stderr
         self.assertEqual(set(re.findall(r"(\w+) \(also ", message)), set(generations), message)
@@ -62,7 +64,8 @@ class Installer(installed.TestCase):
         for name, content in have.items():
             for included in re.findall(rb'^\s*#\s*include\s+"(.*)"', content, re.MULTILINE):
                 path = included.decode()
-                if not path.startswith(("absl/", "pack.h", "../")):
+                beside = os.path.normpath(os.path.join(os.path.dirname(name), path))
+                if not path.startswith(("absl/", "pack.h", "../")) and beside not in have:
                     self.assertIn(path, have, name)
 
     def test_a_relative_prefix_is_relative_to_the_caller(self) -> None:

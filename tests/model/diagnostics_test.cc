@@ -193,8 +193,8 @@ const std::vector<Case>& Cases() {
          "<data> has no attribute \"colour\"; it may have name, components, code"),
       In("StructWithLength", Code::kUnknownAttribute,
          "<struct name=\"A\" dwords=\"1\"\n   §length=\"L\"/>",
-         "<struct> has no attribute \"length\"; it may have name, alias, dwords, bytes, like, "
-         "amend"),
+         "<struct> has no attribute \"length\"; it may have name, alias, dwords, bytes, "
+         "c-dwords, like, amend"),
       In("DocWithAttribute", Code::kUnknownAttribute, "<doc §lang=\"en\">x</doc>",
          "<doc> has no attribute \"lang\"; it may have none"),
 

@@ -11,11 +11,10 @@ from pathlib import Path
 ROOT = Path(os.environ["TEST_SRCDIR"]) / os.environ["TEST_WORKSPACE"]
 WARNINGS = ["-Wall", "-Wextra", "-Werror"]
 # Where the headers of each generation lie.
-GENERATIONS = {
-    "kinds": ROOT / "tests/pack",
-    "m1": ROOT / "tests/pack",
-    "gfx9": ROOT / "xml/intel",
-}
+INTEL = {path.name.removesuffix("_cpp"): path.parent for path in ROOT.glob("xml/intel/*_cpp")}
+ALL = {"kinds": ROOT / "tests/pack", "m1": ROOT / "tests/pack", **INTEL}
+# Those with which everything is tried.
+GENERATIONS = {name: ALL[name] for name in ("kinds", "m1", "gfx9")}
 COMPILERS = {"gcc": "g++", "clang-14": "clang++-14"}
 C_DEFINES = ([], ["-DNDEBUG"], ["-DPACKSMITH_REPACK", "-DPACKSMITH_PREFIXED_VALUES"])
 
@@ -31,7 +30,7 @@ class Compile(unittest.TestCase):
         include.mkdir(parents=True)
         for name in ("pack.h", "names.h"):
             shutil.copy(ROOT / "runtime/pack" / name, include.parent)
-        for generation, place in GENERATIONS.items():
+        for generation, place in ALL.items():
             for name in (f"{generation}.h", f"{generation}_names.h"):
                 shutil.copy(place / f"{generation}_cpp/packsmith" / name, include.parent)
             for name in (f"{generation}_pack.h", f"{generation}_bits.h"):
@@ -57,6 +56,18 @@ class Compile(unittest.TestCase):
                 for defines in C_DEFINES:
                     self.expect_clean([compiler, "-std=c11", "-pedantic", *WARNINGS, *defines], "c.c",
                                       f'#include "packsmith/c/{generation}_pack.h"\n')
+
+    def test_headers_of_every_generation_compile_alone_and_together(self) -> None:
+        self.assertGreater(len(INTEL), 12)
+        for generation in INTEL:
+            self.expect_clean(["gcc", "-std=c11", "-pedantic", *WARNINGS], "c.c",
+                              f'#include "packsmith/c/{generation}_pack.h"\n')
+        every = "".join(f'#include "packsmith/c/{generation}_pack.h"\n' for generation in INTEL)
+        self.expect_clean(["clang-14", "-std=c11", *WARNINGS, "-DPACKSMITH_PREFIXED_VALUES"], "c.c",
+                          every)
+        names = "".join(f'#include "packsmith/{generation}_names.h"\n' for generation in INTEL)
+        for compiler in COMPILERS.values():
+            self.expect_clean([compiler, "-std=c++20", *WARNINGS], "cpp.cc", names)
 
     def test_c_has_the_members_that_users_of_genxml_set_though_they_lie_beyond_the_length(self) -> None:
         self.expect_clean(

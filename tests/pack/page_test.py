@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """The code on a page of docs/ is that of the programs that tests build and run.
 
-Arguments: the page, and for each language of its blocks `language=program`.
+Arguments: the page, and `language=program` for each program that its blocks are of.
 """
 
 import os
@@ -13,7 +13,9 @@ from pathlib import Path
 
 ROOT = Path(os.environ["TEST_SRCDIR"]) / os.environ["TEST_WORKSPACE"]
 PAGE = sys.argv[1]
-PROGRAMS = dict(argument.split("=", 1) for argument in sys.argv[2:])
+# Language and program.
+PROGRAMS = [argument.split("=", 1) for argument in sys.argv[2:]]
+LANGUAGES = {language for language, _ in PROGRAMS}
 
 
 def read(path: str) -> str:
@@ -28,7 +30,7 @@ class Page(unittest.TestCase):
         shown = {(language, name): text for language, name, text in blocks}
         self.assertEqual(len(shown), len(blocks), "two blocks have one name")
         parts = {}
-        for language, path in PROGRAMS.items():
+        for language, path in PROGRAMS:
             for name, text in re.findall(r"^ *// Page: ([\w-]+)\n(.*?)^ *// End$", read(path),
                                          re.MULTILINE | re.DOTALL):
                 parts[language, name] = textwrap.dedent(text)
@@ -41,7 +43,7 @@ class Page(unittest.TestCase):
         fences = re.findall(r"^```(.*)$", read(PAGE), re.MULTILINE)
         for opening in fences[::2]:
             if not opening.startswith("sh"):  # those run
-                self.assertRegex(opening, rf"^({'|'.join(PROGRAMS)}) [\w-]+$")
+                self.assertRegex(opening, rf"^({'|'.join(sorted(LANGUAGES))}) [\w-]+$")
 
 
 if __name__ == "__main__":

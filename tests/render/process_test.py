@@ -306,6 +306,7 @@ class Render(InFolder):
 
     def test_wrong_usage_is_exit_code_2(self) -> None:
         self.assert_exit(self.render(), 2)
+        self.assert_exit(self.render("--cpp", "a.h"), 2)
         self.assert_exit(self.render("--ir", "x.json", "--no-such-option"), 2)
         self.assert_exit(self.render("--ir", "x.json", "--embed", "a.cc"), 2)
         self.assert_exit(self.render("--ir", "x.json", "--embed-header", "a.h"), 2)

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "packsmith/gfx125.h"
 #include "packsmith/gfx9.h"
 #include "packsmith/gfx9_names.h"
-#include "runtime/generations/generations.h"
-#include "runtime/tables/tables.h"
+#include "runtime/generations/field_position.h"
 
 namespace {
 
@@ -160,16 +160,32 @@ void PrintNames() {
 
 void Tables() {
   // Page: tables
-  const auto tables = packsmith::FindGeneration("gfx9");
-  if (!tables.ok()) return;
-  const packsmith::tables::Container& vs = tables->container(tables->FindContainer("3DSTATE_VS"));
-  for (const packsmith::tables::Leaf& leaf : tables->leaves(vs.leaves)) {
-    if (tables->string(leaf.name) == "Sampler Count") {
-      std::printf("bit %u, %u bits\n", static_cast<unsigned>(leaf.bit),
-                  static_cast<unsigned>(leaf.width));  // bit 123, 3 bits
-    }
-  }
+  const auto place = packsmith::FindFieldPosition("gfx9", "3DSTATE_VS", "Sampler Count");
+  if (!place.ok()) return;  // place.status() says which name is not known
+  std::printf("bit %u, %u bits\n", place->bit, place->width);  // bit 123, 3 bits
   // End
+  Expect(place->bit == 123 && place->width == 3, "positions by name");
+}
+
+// Page: generations
+template <class Generation>
+packsmith::error Draw(uint32_t* dw, unsigned vertices) {
+  typename Generation::_3DPRIMITIVE draw;
+  draw.primitive_topology_type = Generation::_3D_Prim_Topo_Type::TRILIST;
+  draw.vertex_count_per_instance = vertices;
+  draw.instance_count = 1;
+  if constexpr (Generation::version_x10 >= 125) draw.tbimr_enable = true;  // the others lack it
+  return draw.pack(dw);
+}
+// End
+
+void Generations() {
+  uint32_t dw[8] = {};
+  // Page: dispatch
+  packsmith::error e = Draw<packsmith::gfx9::generation>(dw, 3);
+  if (!e) e = Draw<packsmith::gfx125::generation>(dw, 3);
+  // End
+  Expect(!e && (dw[0] & 1u << 13) != 0, "one template, two generations");
 }
 
 }  // namespace
@@ -184,5 +200,6 @@ int main() {
   Unpack();
   PrintNames();
   Tables();
+  Generations();
   return failures == 0 ? 0 : 1;
 }
