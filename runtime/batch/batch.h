@@ -75,16 +75,18 @@ template <class Gen>
 struct BatchCommandsOf {
   using Start = typename Gen::BatchStart;
 
-  static error PackStart(uint32_t* to, const address& target, bool second_level, bool global) {
-    return Start{
+  static Start StartTo(const address& target, bool second_level, bool global) {
+    return {
         .address_space_indicator =
             global ? Start::ADDRESS_SPACE_INDICATOR_GGTT : Start::ADDRESS_SPACE_INDICATOR_PPGTT,
         .second_level_batch_buffer = second_level
                                          ? Start::SECOND_LEVEL_BATCH_BUFFER_SECOND_LEVEL_BATCH
                                          : Start::SECOND_LEVEL_BATCH_BUFFER_FIRST_LEVEL_BATCH,
         .batch_buffer_start_address = target,
-    }
-        .template pack<checks::on>(to);
+    };
+  }
+  static error PackStart(uint32_t* to, const address& target, bool second_level, bool global) {
+    return StartTo(target, second_level, global).template pack<checks::on>(to);
   }
   static constexpr auto kEnd = packed(typename Gen::BatchEnd{});
   static constexpr auto kNoop = packed(typename Gen::Noop{});
@@ -114,8 +116,7 @@ class Batch : public BatchCore {
   explicit Batch(ChunkSource& source, const BatchOptions& options = {})
       : BatchCore(source, options, BatchCommandsOf<Gen>::kCommands) {}
 
-  // -- Packets
-  // -------------------------------------------------------------------------------------
+  // -- Packets ----------------------------------------------------------------------------------
 
   // All of these packets, one behind the other in one chunk, or none.
   template <checks Checks = default_checks, class... P>
@@ -190,15 +191,14 @@ class Batch : public BatchCore {
   // takes no packets.
   class Group;
 
-  // -- Other batches
-  // -------------------------------------------------------------------------------
+  // -- Other batches ----------------------------------------------------------------------------
 
   // A copy of all of `other`'s packets, with the uses of buffers, relocations and labels. Other
   // chunks, other addresses: the copy's labels are its own. `other` may have ended or not.
   bool Append(const Batch& other) { return AppendCore(other); }
 
   // Goes on elsewhere, and does not come back.
-  bool Jump(const address& target) { return EmitStart(target, false); }
+  bool Jump(const address& target) { return EmitStart(target, options().second_level); }
 
   // A second-level batch, whose end comes back here. Hardware has one such level: not from a batch
   // that is second-level itself.
@@ -461,6 +461,10 @@ absl::StatusOr<address> Batch<Gen>::EndReturning() {
   using Commands = BatchCommandsOf<Gen>;
   constexpr AddressPlace kTarget = Commands::kTarget;
   static_assert(kTarget.dword + 2 <= Commands::Start::length, "the slot takes 8 bytes");
+  if (options().second_level) {
+    Refuse(absl::FailedPreconditionError("a second-level batch returns by its end: End()"));
+    return status();
+  }
   if (!EmitStart(address(), false)) return status();
   const address slot = PlaceOf(cursor_ - Commands::Start::length + kTarget.dword, access::write);
   if (absl::Status ended = End(); !ended.ok()) {

@@ -58,8 +58,7 @@ size_t BatchCore::dwords() const {
   return sum;
 }
 
-// -- Chunks
-// ----------------------------------------------------------------------------------------
+// -- Chunks -------------------------------------------------------------------------------------
 
 size_t BatchCore::Reserve() const {
   // A jump out of a second-level batch has an end behind it, see MakeRoom().
@@ -155,6 +154,7 @@ void BatchCore::Reset() {
   status_ = absl::OkStatus();
   state_ = State::kOpen;
   kept_open_ = false;
+  ++resets_;
   cursor_ = limit_ = group_limit_ = nullptr;
   fence_ = nullptr;
   parts_.clear();
@@ -166,8 +166,7 @@ void BatchCore::Reset() {
   packet_relocations_ = 0;
 }
 
-// -- Addresses
-// -------------------------------------------------------------------------------------
+// -- Addresses ----------------------------------------------------------------------------------
 
 BatchCore::Place BatchCore::PlaceAt(const uint32_t* dword) const {
   return {static_cast<uint32_t>(parts_.size() - 1), static_cast<uint32_t>(dword - begin())};
@@ -223,8 +222,7 @@ uint32_t BatchCore::Delta(const Relocation& relocation, uint64_t base) const {
   return parts_[relocation.part].chunk.words[relocation.dword] - static_cast<uint32_t>(base);
 }
 
-// -- Labels
-// ----------------------------------------------------------------------------------------
+// -- Labels -------------------------------------------------------------------------------------
 
 Label BatchCore::NewLabel() {
   if (labels_.size() >= kUnbound - kFirstLabel) {
@@ -301,8 +299,7 @@ void BatchCore::Fill(const LabelUse& use, uint64_t gpu) {
   }
 }
 
-// -- Ending
-// ----------------------------------------------------------------------------------------
+// -- Ending -------------------------------------------------------------------------------------
 
 absl::Status BatchCore::End() {
   if (state_ == State::kEnded) {
@@ -358,8 +355,7 @@ absl::Status BatchCore::End() {
   return absl::OkStatus();
 }
 
-// -- Copies
-// ----------------------------------------------------------------------------------------
+// -- Copies -------------------------------------------------------------------------------------
 
 bool BatchCore::AppendCore(const BatchCore& other) {
   if (&other == this) {

@@ -84,8 +84,7 @@ class BatchCore {
   // For those who have put right what was wrong: forgets it.
   absl::Status TakeStatus();
 
-  // -- Labels
-  // --------------------------------------------------------------------------------------
+  // -- Labels -----------------------------------------------------------------------------------
 
   Label NewLabel();
   // The label's place is where the next packet goes; should a jump to another chunk come first,
@@ -100,16 +99,14 @@ class BatchCore {
   // 4096.
   bool AlignTo(uint32_t bytes);
 
-  // -- Sizes, all in dwords
-  // ------------------------------------------------------------------------
+  // -- Sizes, all in dwords ---------------------------------------------------------------------
 
   // Packets so far.
   size_t dwords() const;
   // What fits without a new chunk.
   size_t room() const { return static_cast<size_t>(limit_ - cursor_); }
 
-  // -- What the batch uses
-  // -------------------------------------------------------------------------
+  // -- What the batch uses ----------------------------------------------------------------------
 
   // A buffer that no packet's address names: one that is reached by an offset from a base, say.
   void Use(uint32_t buffer, UseFlags flags) {
@@ -124,8 +121,7 @@ class BatchCore {
   // bits of that dword.
   uint32_t Delta(const Relocation& relocation, uint64_t base) const;
 
-  // -- Ending
-  // --------------------------------------------------------------------------------------
+  // -- Ending -----------------------------------------------------------------------------------
 
   // No packet after this. Fills in labels, and adds the end. An error if anything was wrong, or a
   // label that packets refer to was never bound; the batch is then as it was.
@@ -166,6 +162,8 @@ class BatchCore {
   // function: __PRETTY_FUNCTION__ of a template whose P is the packet.
   bool RefusePacket(const error& e, const char* function);
 
+  // How often Reset() was called: places of earlier times mean nothing any more.
+  uint32_t resets() const { return resets_; }
   // Takes back the last `dwords`, unless a label stands behind their start.
   bool Retract(size_t dwords);
 
@@ -238,6 +236,7 @@ class BatchCore {
   absl::Status status_;
   State state_ = State::kOpen;
   bool kept_open_ = false;
+  uint32_t resets_ = 0;
   uint32_t* group_limit_ = nullptr;  // limit_, while a group is open
   const uint32_t* fence_ = nullptr;  // nothing before this is retracted
   std::vector<BatchPart> parts_;

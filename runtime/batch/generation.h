@@ -26,6 +26,9 @@
     using MathInstruction = names::MI_MATH_ALU_INSTRUCTION;                   \
     using Predicate = names::MI_PREDICATE;                                    \
     using SetPredicate = names::MI_SET_PREDICATE;                             \
+    using GeneralRegister = names::CS_GPR0;                                   \
+    using PredicateSource0 = names::MI_PREDICATE_SRC0;                        \
+    using PredicateSource1 = names::MI_PREDICATE_SRC1;                        \
   }
 
 #endif  // PACKSMITH_RUNTIME_BATCH_GENERATION_H_

@@ -3,8 +3,12 @@
 #define PACKSMITH_TESTS_BATCH_GENERATIONS_H_
 
 #include "gtest/gtest.h"
-#include "packsmith/gfx9.h"
+#include "runtime/batch/gfx11.h"
+#include "runtime/batch/gfx12.h"
+#include "runtime/batch/gfx125.h"
+#include "runtime/batch/gfx8.h"
 #include "runtime/batch/gfx9.h"
+#include "runtime/batch/xe2.h"
 
 namespace packsmith::gpu {
 
@@ -18,9 +22,15 @@ namespace packsmith::gpu {
     using ConditionalEnd = names::MI_CONDITIONAL_BATCH_BUFFER_END; \
   }
 
+PACKSMITH_TESTED(Gfx8, gfx8);
 PACKSMITH_TESTED(Gfx9, gfx9);
+PACKSMITH_TESTED(Gfx11, gfx11);
+PACKSMITH_TESTED(Gfx12, gfx12);
+PACKSMITH_TESTED(Gfx125, gfx125);
+PACKSMITH_TESTED(Xe2, xe2);
 
-using Generations = testing::Types<TestedGfx9>;
+using Generations =
+    testing::Types<TestedGfx8, TestedGfx9, TestedGfx11, TestedGfx12, TestedGfx125, TestedXe2>;
 
 }  // namespace packsmith::gpu
 

@@ -141,8 +141,7 @@ Scene MakeScene() {
   return scene;
 }
 
-// -- The stream, for whatever takes packets
-// --------------------------------------------------------
+// -- The stream, for whatever takes packets -----------------------------------------------------
 
 constexpr size_t kDrawDwords = 80, kStateDwords = 400;
 
@@ -242,8 +241,7 @@ PACKSMITH_INLINE inline void EmitState(To& to, const State& s) {
   to.Emit(_3DSTATE_CLEAR_PARAMS{.depth_clear_value = 1.0f, .depth_clear_value_valid = true});
 }
 
-// -- Where it goes
-// ---------------------------------------------------------------------------------
+// -- Where it goes ------------------------------------------------------------------------------
 
 // Two chunks, time and again.
 class SameChunks : public gpu::ChunkSource {
