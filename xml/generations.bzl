@@ -21,7 +21,11 @@ INTEL = [
     "xe3",
 ]
 
-AGX = ["agx_g13"]
+AGX = [
+    "agx_g13",
+    "agx_g14",
+    "agx_g14x",
+]
 
 GENERATIONS = dict(
     [(name, "//xml/intel") for name in INTEL] +

@@ -545,6 +545,7 @@ class Writer {
     Range("max", item.max, item.max_real);
     Member("nonzero", item.nonzero);
     Member("multiple", item.multiple);
+    Member("clamp", item.clamp);
     Member("access", AccessName(item));
     Member("overlap", item.overlap);
     Key("avoid");
@@ -895,6 +896,15 @@ class Writer {
       Member("add", repeat.add);
       json_.EndObject();
     });
+    Key("pad");
+    if (c.pad.to == 0) {
+      json_.Null();
+    } else {
+      json_.StartObject();
+      Member("to", c.pad.to);
+      WriteCondition("when", c.pad.condition, Face::kCpp);
+      json_.EndObject();
+    }
     Array("relations", c.relations, [this](const Relation& r) {
       constexpr const char* kRelations[] = {"commits", "requires", "invalidates"};
       Member("kind", kRelations[static_cast<int>(r.kind)]);

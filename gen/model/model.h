@@ -101,6 +101,7 @@ struct FieldRef {
 
 struct Term {
   FieldRef ref;
+  int state = -1;  // a <state> is asked; `ref` is then what it looks like as a field
   bool negated = false;
   uint64_t value = 0;
 };
@@ -123,14 +124,16 @@ enum class Access { kNone, kRead, kWrite, kReadWrite };
 struct Points {
   enum class Target { kStruct, kData, kStream } target = Target::kData;
   Deferred to, base, count, size, stride, end, space, space_when, when;
-  Deferred slot, format, step, simd;
+  Deferred slot, format, step, simd, other;
   std::string stage;
+  bool relative = false;  // counts from the start of the record that has the field
   Access access = Access::kNone;
   bool until_zero = false;
   uint32_t limit = 0;
   Location where;
   // Resolved.
   int target_index = -1;  // container, data kind, or stream
+  int other_index = -1;   // container that an element may be instead
   int base_index = -1;
   uint32_t space_number = 0;
   Expression count_expression, size_expression, stride_expression, end_expression;
@@ -140,7 +143,8 @@ struct Points {
 
 struct SetsBase {
   Deferred base, when;
-  int base_index = -1;
+  bool is_state = false;  // a <state> rather than a <base>
+  int base_index = -1;    // or that of the state
   Condition condition;
 };
 
@@ -190,6 +194,7 @@ struct Item {
   std::optional<int64_t> min, max;
   std::optional<double> min_real, max_real;
   uint64_t multiple = 0;
+  bool clamp = false;  // packing takes what is above max, or below 0, for that
   bool nonzero = false;
   bool overlap = false;
   std::string prefix;
@@ -249,6 +254,14 @@ struct Part {
   std::string cpp;
 };
 
+// What follows the parts, so that all is a multiple of `to` bytes.
+struct Pad {
+  uint32_t to = 0;  // 0: nothing
+  Deferred when;
+  Location where;
+  Condition condition;
+};
+
 struct Flow {
   enum class Kind { kJump, kCall, kReturn, kEnd, kTerminate } kind = Kind::kEnd;
   Deferred when, to;
@@ -291,6 +304,7 @@ struct Container {
   std::vector<Item> items;  // in XML order
   std::vector<Variant> variants;
   std::vector<Part> parts;
+  Pad pad;
   std::vector<Flow> flows;
   std::vector<Relation> relations;
   std::vector<Draws> draws;  // none or one
@@ -315,6 +329,7 @@ struct Platform {
   std::string name;
   std::string title;
   std::vector<uint32_t> pci_ids;
+  std::vector<uint32_t> chip_ids;
   std::string doc;
   Location where;
 };
@@ -330,6 +345,15 @@ struct Base {
   std::string name;
   std::string doc;
   Location where;
+};
+
+// What later pointers ask: the value that a field had last.
+struct State {
+  std::string name;
+  std::string doc;
+  Location where;
+  Deferred of;  // the enumeration that its values are of, or none
+  Item field;   // itself, as conditions see it
 };
 
 // How long an instruction of a program is, as far as its first dword tells.
@@ -386,6 +410,7 @@ struct Model {
   std::vector<Platform> platforms;
   std::vector<Space> spaces;
   std::vector<Base> bases;
+  std::vector<State> states;
   std::vector<DataKind> data_kinds;
   std::vector<Stream> streams;
   std::vector<Enum> enums;

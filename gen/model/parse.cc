@@ -434,6 +434,14 @@ class Parser {
       Base base{Required(node, "name"), {}, At(node)};
       Children(node, base);
       Declare(model_.bases, std::move(base), "base");
+    } else if (name == "state") {
+      Allow(node, {"name", "of"});
+      State state{Required(node, "name"), {}, At(node), Later(node, "of"), {}};
+      Children(node, state);
+      state.field.name = state.name;
+      state.field.where = state.where;
+      state.field.width = 32;
+      Declare(model_.states, std::move(state), "state");
     } else if (name == "data") {
       Allow(node, {"name", "components", "code"});
       DataKind kind;
@@ -484,17 +492,21 @@ class Parser {
   }
 
   void ParsePlatform(pugi::xml_node node) {
-    Allow(node, {"name", "title", "pci"});
-    Platform platform{Required(node, "name"), Text(node, "title"), {}, {}, At(node)};
-    for (const absl::string_view id :
-         absl::StrSplit(Text(node, "pci"), absl::ByAnyChar(" \n\t"), absl::SkipEmpty())) {
-      uint32_t number = 0;
-      if (!absl::StartsWith(id, "0x") || !absl::SimpleHexAtoi(id, &number) || number > 0xffff) {
-        Problem(Code::kBadNumber, At(node, "pci"),
-                absl::StrCat("\"", id, "\" is no PCI device id: 0x and up to four hex digits"));
-        continue;
+    Allow(node, {"name", "title", "pci", "chip"});
+    Platform platform{Required(node, "name"), Text(node, "title"), {}, {}, {}, At(node)};
+    for (const auto& [attribute, what, ids] :
+         {std::make_tuple("pci", "PCI device id", &platform.pci_ids),
+          std::make_tuple("chip", "chip id", &platform.chip_ids)}) {
+      for (const absl::string_view id :
+           absl::StrSplit(Text(node, attribute), absl::ByAnyChar(" \n\t"), absl::SkipEmpty())) {
+        uint32_t number = 0;
+        if (!absl::StartsWith(id, "0x") || !absl::SimpleHexAtoi(id, &number) || number > 0xffff) {
+          Problem(Code::kBadNumber, At(node, attribute),
+                  absl::StrCat("\"", id, "\" is no ", what, ": 0x and up to four hex digits"));
+          continue;
+        }
+        ids->push_back(number);
       }
-      platform.pci_ids.push_back(number);
     }
     Children(node, platform);
     Declare(model_.platforms, std::move(platform), "platform");
@@ -814,8 +826,14 @@ class Parser {
         fresh(variants_cleared, container.variants);
         ParseVariant(child, container);
       } else if (what == "part") {
+        if (!parts_cleared && inherited) container.pad = {};
         fresh(parts_cleared, container.parts);
         ParsePart(child, container);
+      } else if (what == "pad") {
+        Allow(child, {"to", "when"});
+        Empty(child);
+        Required(child, "to");
+        container.pad = {Small(child, "to", 0, 64), Later(child, "when"), At(child), {}};
       } else if (what == "flow") {
         fresh(flows_cleared, container.flows);
         ParseFlow(child, container);
@@ -1125,10 +1143,10 @@ class Parser {
 
   // With `amend` the item is the inherited one, and what the element does not mention stays.
   void ParseField(pugi::xml_node node, Item& item, bool amend) {
-    Allow(node, {"name",    "alias",    "dword", "bits",   "type",    "default",  "forced",
-                 "minus",   "shift",    "log2",  "groups", "align",   "min",      "max",
-                 "nonzero", "multiple", "unit",  "prefix", "overlap", "high",     "names",
-                 "means",   "at",       "amend", "c-type", "c-bits",  "c-default"});
+    Allow(node, {"name",    "alias",    "dword", "bits",   "type",    "default",   "forced",
+                 "minus",   "shift",    "log2",  "groups", "align",   "min",       "max",
+                 "nonzero", "multiple", "unit",  "prefix", "overlap", "high",      "names",
+                 "means",   "at",       "amend", "c-type", "c-bits",  "c-default", "clamp"});
     const auto says = [&](const char* attribute) { return !amend || node.attribute(attribute); };
     item.name = Required(node, "name");
     if (says("alias")) item.alias = Identifier(node);
@@ -1152,6 +1170,7 @@ class Parser {
         Problem(Code::kBadEncoding, At(node, power), absl::StrCat(power, " cannot be 0"));
       }
     }
+    if (says("clamp")) item.clamp = Flag(node, "clamp");
     if (says("nonzero")) item.nonzero = Flag(node, "nonzero");
     if (says("overlap")) item.overlap = Flag(node, "overlap");
     if (says("multiple")) item.multiple = Number(node, "multiple", 1u << 31).value_or(0);
@@ -1182,13 +1201,17 @@ class Parser {
         ParsePoints(child, item);
       } else if (what == "sets") {
         fresh(sets_said, item.sets);
-        Allow(child, {"base", "when"});
+        Allow(child, {"base", "state", "when"});
         Empty(child);
-        Required(child, "base");
-        if (!item.sets.empty()) {
-          Problem(Code::kContradiction, At(child), "a field sets one base");
+        const bool is_state = child.attribute("state");
+        if (!is_state) Required(child, "base");
+        if (!item.sets.empty() || (is_state && child.attribute("base"))) {
+          Problem(Code::kContradiction, At(child), "a field sets one base or one state");
         }
-        item.sets.assign(1, SetsBase{Later(child, "base"), Later(child, "when"), -1, {}});
+        item.sets.assign(
+            1,
+            SetsBase{
+                Later(child, is_state ? "state" : "base"), Later(child, "when"), is_state, -1, {}});
       } else if (what == "writes") {
         fresh(writes_said, item.writes_register, item.writes_memory);
         Allow(child, {"register", "memory", "when"});
@@ -1296,8 +1319,9 @@ class Parser {
   }
 
   void ParsePoints(pugi::xml_node node, Item& item) {
-    Allow(node, {"to", "base", "count", "size", "end", "stride", "space", "space-when", "access",
-                 "when", "until", "limit", "slot", "format", "step", "stage", "simd"});
+    Allow(node,
+          {"to", "base", "count", "size", "end", "stride", "space", "space-when", "access", "when",
+           "until", "limit", "slot", "format", "step", "stage", "simd", "or", "relative"});
     Empty(node);
     if (!item.points.empty() && item.points.back().when.empty()) {
       Problem(Code::kContradiction, At(node),
@@ -1308,6 +1332,12 @@ class Parser {
     Required(node, "to");
     points.to = Later(node, "to");
     points.base = Later(node, "base");
+    points.other = Later(node, "or");
+    points.relative = Flag(node, "relative");
+    if (points.relative && !points.base.empty()) {
+      Problem(Code::kContradiction, At(node, "relative"),
+              "an offset counts from a base or from its own record");
+    }
     points.count = Later(node, "count");
     points.size = Later(node, "size");
     points.end = Later(node, "end");

@@ -242,6 +242,7 @@ class Writer {
     Range("max", item.max, item.max_real);
     Flag("nonzero", item.nonzero);
     Number("multiple", item.multiple);
+    Flag("clamp", item.clamp);
     Text("unit", item.unit);
     const Encoding& e = item.encoding;
     Number("minus", e.minus);
@@ -259,7 +260,7 @@ class Writer {
     Text("high", item.high_text.text);
     Array("points", item.points, [this](const Points& p) { Pointer(p); });
     Array("sets", item.sets, [this](const SetsBase& s) {
-      Text("base", s.base.text);
+      Text(s.is_state ? "state" : "base", s.base.text);
       Text("when", s.when.text);
     });
     Text("writes_register", item.writes_register.text);
@@ -350,6 +351,8 @@ class Writer {
       Text("when", p.when.text);
       Text("repeat", p.repeat.text);
     });
+    Number("pad", c.pad.to);
+    Text("pad_when", c.pad.when.text);
     Array("flows", c.flows, [this](const Flow& f) {
       constexpr const char* kFlows[] = {"jump", "call", "return", "end", "terminate"};
       Text("kind", kFlows[static_cast<size_t>(f.kind)]);

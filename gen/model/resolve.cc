@@ -60,6 +60,7 @@ class Resolver {
     Streams();
     IndexNames();
     for (Enum& e : model_.enums) CheckValues(e.values);
+    States();
     for (Container& c : model_.containers) ResolveTypes(c.items);
     for (size_t i = 0; i < model_.enums.size(); ++i) {
       model_.enums[i].only_names = names_used_[i] && !enum_used_[i];
@@ -153,6 +154,23 @@ class Resolver {
       if (all[i].name == name) return static_cast<int>(i);
     }
     return -1;
+  }
+
+  // What a state looks like as a field.
+  void States() {
+    for (State& state : model_.states) {
+      state.field.type = FieldType::kUint;
+      if (state.of.empty()) continue;
+      const auto e = enums_.find(state.of.text);
+      if (e == enums_.end()) {
+        Problem(Code::kUnknownType, state.of.where,
+                absl::StrCat("there is no <enum name=\"", state.of.text, "\">"));
+        continue;
+      }
+      state.field.type = FieldType::kEnum;
+      state.field.type_index = e->second;
+      names_used_[static_cast<size_t>(e->second)] = true;
+    }
   }
 
   // --- Types ---
@@ -594,6 +612,10 @@ class Resolver {
       Problem(Code::kBadEncoding, item.where,
               "shift and multiple are for uint, address and offset");
     }
+    if (item.clamp && (item.type != FieldType::kUfixed || !item.max_real || item.min_real)) {
+      Problem(Code::kBadEncoding, item.where,
+              "clamp is for unsigned fixed point with max and without min");
+    }
     if ((e.minus != 0) + e.log2 + (e.groups != 0) > 1) {
       Problem(Code::kBadEncoding, item.where, "minus, log2 and groups exclude each other");
     }
@@ -964,7 +986,24 @@ class Resolver {
     }
   }
 
-  Condition ParseCondition(const Deferred& text, const Scope& scope) {
+  // The state whose name `cursor` begins with.
+  int TakeState(Cursor& cursor) const {
+    int best = -1;
+    size_t length = 0;
+    for (size_t i = 0; i < model_.states.size(); ++i) {
+      const std::string& name = model_.states[i].name;
+      if (name.size() > length && cursor.rest().substr(0, name.size()) == name &&
+          cursor.EndsAfter(name.size(), {"=", "!=", " and ", " or "})) {
+        best = static_cast<int>(i);
+        length = name.size();
+      }
+    }
+    cursor.Skip(length);
+    return best;
+  }
+
+  // `asks_states`: whoever decides knows what packets before this one have said.
+  Condition ParseCondition(const Deferred& text, const Scope& scope, bool asks_states = false) {
     Condition condition;
     if (text.empty()) return condition;
     Cursor cursor(text.text);
@@ -973,6 +1012,10 @@ class Resolver {
       Term term;
       const bool negated = cursor.Take("!");
       term.ref = TakeField(cursor, scope, {"=", "!=", " and ", " or "});
+      if (term.ref.field == nullptr && asks_states) {
+        term.state = TakeState(cursor);
+        if (term.state >= 0) term.ref = {&model_.states[static_cast<size_t>(term.state)].field};
+      }
       if (term.ref.field == nullptr) {
         Problem(Code::kUnknownField, text.where,
                 absl::StrCat("\"", cursor.rest(), "\" begins with no field of \"",
@@ -1164,6 +1207,17 @@ class Resolver {
         Problem(Code::kBadPart, part.repeat.where, "a part repeats as its own header says");
       }
     }
+    if (c.pad.to != 0) {
+      const uint32_t unit = c.byte_unit ? 2 : 4;
+      if (c.parts.empty() || c.length_field != nullptr || c.pad.to % unit != 0 ||
+          !IsPowerOfTwo(c.pad.to)) {
+        Problem(Code::kBadPart, c.pad.where,
+                absl::StrCat("padding stands behind parts of a packet without a length, up to a "
+                             "power of two of at least ",
+                             unit, " bytes"));
+      }
+      c.pad.condition = ParseCondition(c.pad.when, top);
+    }
     for (Draws& draws : c.draws) ResolveDraws(draws, top);
     for (Flow& flow : c.flows) {
       flow.condition = ParseCondition(flow.when, top);
@@ -1211,12 +1265,22 @@ class Resolver {
     if (!item.writes_memory.empty()) WritesMemory(item, scope);
     if (!item.high_text.empty()) HighBits(item, scope);
     for (SetsBase& sets : item.sets) {
+      sets.condition = ParseCondition(sets.when, scope);
+      if (sets.is_state) {
+        sets.base_index = FindByName(model_.states, sets.base.text);
+        if (sets.base_index < 0) {
+          Problem(Code::kUnknownReference, sets.base.where,
+                  absl::StrCat("there is no <state name=\"", sets.base.text, "\">"));
+        } else if (!IsWhole(item) || HasEncoding(item)) {
+          Problem(Code::kBadType, item.where, "a state is an integer without an encoding");
+        }
+        continue;
+      }
       sets.base_index = FindByName(model_.bases, sets.base.text);
       if (sets.base_index < 0) {
         Problem(Code::kUnknownReference, sets.base.where,
                 absl::StrCat("there is no <base name=\"", sets.base.text, "\">"));
       }
-      sets.condition = ParseCondition(sets.when, scope);
       if (item.type != FieldType::kAddress && item.type != FieldType::kOffset) {
         Problem(Code::kBadType, item.where, "only an address or offset can be a base");
       }
@@ -1317,6 +1381,28 @@ class Resolver {
     item.high = {};
   }
 
+  // or="STRUCT": an element of the table may be that instead.
+  void OtherTarget(Points& points) {
+    if (points.other.empty()) return;
+    points.other_index = FindContainer(points.other.text);
+    const auto fixed = [&](int i) {
+      if (i < 0) return uint32_t{0};
+      const Container& c = model_.containers[static_cast<size_t>(i)];
+      const bool good = c.kind == ContainerKind::kStruct && c.tail == nullptr && c.parts.empty() &&
+                        c.variants.empty();
+      return good ? c.bytes : 0;
+    };
+    const uint32_t bytes = fixed(points.other_index);
+    if (points.target == Points::Target::kStruct && bytes != 0 &&
+        bytes == fixed(points.target_index)) {
+      return;
+    }
+    points.other_index = -1;
+    Problem(Code::kUnknownReference, points.other.where,
+            absl::StrCat("\"", points.other.text,
+                         "\" is no structure of the same, fixed size as to=\"…\""));
+  }
+
   void ResolvePoints(const Item& item, Points& points, const Scope& scope) {
     if (item.type != FieldType::kAddress && item.type != FieldType::kOffset) {
       Problem(Code::kBadType, points.where, "only an address or offset points to something");
@@ -1356,7 +1442,8 @@ class Resolver {
       Problem(Code::kMissingAttribute, points.where, "space-when=\"…\" needs space=\"…\"");
     }
     points.space_condition = ParseCondition(points.space_when, scope);
-    points.condition = ParseCondition(points.when, scope);
+    points.condition = ParseCondition(points.when, scope, true);
+    OtherTarget(points);
     points.count_expression = ParseExpression(points.count, scope);
     points.size_expression = ParseExpression(points.size, scope);
     points.stride_expression = ParseExpression(points.stride, scope);

@@ -36,8 +36,11 @@ class Writer {
       platforms_.push_back(
           {String(p.name),
            String(p.title),
-           {static_cast<uint32_t>(pci_ids_.size()), static_cast<uint32_t>(p.pci_ids.size())}});
-      pci_ids_.insert(pci_ids_.end(), p.pci_ids.begin(), p.pci_ids.end());
+           {static_cast<uint32_t>(ids_.size()), static_cast<uint32_t>(p.pci_ids.size())},
+           {static_cast<uint32_t>(ids_.size() + p.pci_ids.size()),
+            static_cast<uint32_t>(p.chip_ids.size())}});
+      ids_.insert(ids_.end(), p.pci_ids.begin(), p.pci_ids.end());
+      ids_.insert(ids_.end(), p.chip_ids.begin(), p.chip_ids.end());
     }
     for (const Engine& e : model_.engines) engines_.push_back({String(e.name), String(e.aliases)});
     for (const DataKind& kind : model_.data_kinds) {
@@ -51,6 +54,7 @@ class Writer {
                        {first, static_cast<uint32_t>(kind.instructions.size())}});
     }
     for (const Base& b : model_.bases) bases_.push_back({String(b.name)});
+    for (const State& s : model_.states) bases_.push_back({String(s.name)});
     for (const Space& s : model_.spaces) spaces_.push_back({String(s.name), s.number});
     std::stable_sort(
         registers_.begin(), registers_.end(),
@@ -215,7 +219,10 @@ class Writer {
     for (const std::vector<Term>& clause : condition) {
       for (const Term& term : clause) {
         t::Term out{};
-        out.leaf = Find(term.ref, asker);
+        out.of_state = term.state >= 0;
+        out.leaf = out.of_state != 0 ? static_cast<uint32_t>(model_.bases.size()) +
+                                           static_cast<uint32_t>(term.state)
+                                     : Find(term.ref, asker);
         out.negated = term.negated;
         out.ends_clause = &term == &clause.back();
         out.value = term.value;
@@ -297,6 +304,8 @@ class Writer {
       parts_.push_back({String(p.name), static_cast<uint32_t>(p.struct_index),
                         AddCondition(p.condition, self), AddExpression(p.repeat_expression, self)});
     }
+    out.pad_to = c.pad.to;
+    out.pad_when = AddCondition(c.pad.condition, self);
     out.flows.first = static_cast<uint32_t>(flows_.size());
     out.flows.count = static_cast<uint32_t>(c.flows.size());
     for (const Flow& flow : c.flows) {
@@ -340,7 +349,8 @@ class Writer {
       extra.sets_base = t::kNone;
       extra.sets_when = t::kNone;
       if (!item.sets.empty()) {
-        extra.sets_base = static_cast<uint32_t>(item.sets[0].base_index);
+        const auto states = static_cast<uint32_t>(item.sets[0].is_state ? model_.bases.size() : 0);
+        extra.sets_base = states + static_cast<uint32_t>(item.sets[0].base_index);
         extra.sets_when = AddCondition(item.sets[0].condition, asker);
       }
       extra.writes_leaf =
@@ -414,6 +424,8 @@ class Writer {
         out.target = static_cast<uint32_t>(points.target_index);
         break;
     }
+    out.other = points.other_index < 0 ? t::kNone : static_cast<uint32_t>(points.other_index);
+    out.relative = points.relative;
     out.base = points.base_index < 0 ? t::kNone : static_cast<uint32_t>(points.base_index);
     out.space = points.space_number;
     out.space_when = AddCondition(points.space_condition, asker);
@@ -526,7 +538,7 @@ class Writer {
     header.streams = Append(streams_);
     header.unknown = Append(unknown_);
     header.platforms = Append(platforms_);
-    header.pci_ids = Append(pci_ids_);
+    header.ids = Append(ids_);
     header.groups = Append(groups_);
     header.opcodes = Append(opcodes_);
     header.engines = Append(engines_);
@@ -577,7 +589,7 @@ class Writer {
   std::vector<t::Opcode> opcodes_;
   std::vector<t::Engine> engines_;
   std::vector<t::Platform> platforms_;
-  std::vector<uint32_t> pci_ids_;
+  std::vector<uint32_t> ids_;
   std::vector<t::Base> bases_;
   std::vector<t::Space> spaces_;
   std::vector<t::RegisterEntry> registers_;

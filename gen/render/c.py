@@ -38,7 +38,7 @@ def checks_itself(leaf: Ir, byte_unit: bool) -> bool:
     if leaf["places"][0]["width"] != leaf["width"]:
         return False
     if leaf["type"] in ("ufixed", "sfixed"):
-        return leaf["width"] <= 32
+        return leaf["width"] <= 32 and not leaf["clamp"]
     return (leaf["type"] in ("uint", "enum", "int") and leaf["width"] < 32
             and leaf["value_type"] not in ("uint64_t", "int64_t"))
 
@@ -89,6 +89,8 @@ class _Face:
         if kind == "ufixed":
             if checks_itself(leaf, self.byte_unit):
                 return f"ps_ufixed_in(ps_line, {value}, {_at(leaf)}, {leaf['frac']})"
+            if leaf["clamp"]:
+                value = f"ps_clamp({value}, {text.literal(leaf['max'])}f)"
             return f"ps_ufixed({value}, {leaf['frac']})"
         if kind == "sfixed":
             if checks_itself(leaf, self.byte_unit):
@@ -209,7 +211,7 @@ def _checks(leaf: Ir, path: str, byte_unit: bool) -> list[str]:
     elif kind == "int":
         if width < (64 if leaf["value_type"] == "int64_t" else 32):
             out.append(f"ps_fits_signed({value}, {width}, {name})")
-    elif kind == "ufixed":
+    elif kind == "ufixed" and not leaf["clamp"]:
         out.append(f"ps_fits_fixed({value}, {leaf['frac']}, 0, {(1 << width) - 1}.0, {name})")
     elif kind == "sfixed":
         half = 1 << (width - 1)

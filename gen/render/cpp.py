@@ -85,6 +85,8 @@ def raw(leaf: Ir, path: str) -> tuple[str, bool]:
     if kind == "half":
         return f"bits::half({member})", False
     if kind == "ufixed":
+        if leaf["clamp"]:
+            member = f"bits::clamped({member}, {number(leaf['max'])})"
         return f"bits::ufixed({member}, {leaf['frac']})", False
     if kind == "sfixed":
         return f"bits::sfixed({member}, {leaf['frac']}, {width})", False
@@ -136,6 +138,8 @@ def row(leaf: Ir, path: str, bit: str) -> list[tuple[str, list[str]]]:
         parts = [f".{key} = {'true' if key == 'log2' else code[key]}" for key in _CODE
                  if key in code]
         calls = [("coded", place + [f"bits::code{{{', '.join(parts)}}}"])]
+    elif leaf["clamp"]:
+        return [("clamped", place + [str(leaf["frac"]), number(leaf["max"])])]
     elif kind in ("ufixed", "sfixed"):
         calls = [(kind, place + [str(leaf["frac"])])]
     elif kind == "address":
@@ -354,6 +358,7 @@ _ITEM: Ir = {
     "identify": None,
     "variants": [],
     "parts": [],
+    "pad": None,
     "tail": None,
 }
 
@@ -389,6 +394,7 @@ def prepare(container: Ir) -> Ir:
         variants=[dict(v, size=v["bytes"] // unit) for v in sorted(
             container["variants"], key=lambda v: -v["bytes"])],
         parts=[_part(p, i, unit) for i, p in enumerate(container["parts"])],
+        pad=container["pad"] and dict(container["pad"], size=container["pad"]["to"] // unit),
     )
     made["once"] = [p for p in made["parts"] if not p["count"]]
     made["repeated"] = [p for p in made["parts"] if p["count"]]

@@ -176,10 +176,18 @@ Described ReadXml(const std::string& path) {
 Described Describe(const Arguments& arguments, const Dump& first) {
   if (!arguments.xml.empty()) return ReadXml(arguments.xml[0]);
   Described described;
-  const std::string& name =
-      !arguments.generation.empty() ? arguments.generation : first.device.generation;
-  if (name.empty() && first.device.pci_id) {
-    described.tables = FindGenerationOfPciId(*first.device.pci_id);
+  const Device& device = first.device;
+  // A chip's id says more than the name of its generation, and may be newer than the descriptions.
+  if (arguments.generation.empty() && device.chip_id) {
+    described.tables = FindGenerationOfChipId(*device.chip_id);
+    if (described.tables.ok() || device.generation.empty()) return described;
+  }
+  const std::string& name = !arguments.generation.empty() ? arguments.generation
+                            : !device.generation.empty()  ? device.generation
+                            : !device.pci_id              ? device.family
+                                                          : device.generation;
+  if (name.empty() && device.pci_id) {
+    described.tables = FindGenerationOfPciId(*device.pci_id);
     return described;
   }
   if (name.empty()) {

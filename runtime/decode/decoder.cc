@@ -305,10 +305,28 @@ void Decoder::WalkSubmission(const Dump& dump, const Submission& submission) {
                      false);
     }
   }
-  const uint32_t stream = submission.stream.empty() ? 0 : tables_.FindStream(submission.stream);
+  uint32_t stream = 0;
+  if (submission.stream.empty()) {
+    // The first that the engine reads.
+    while (stream + 1 < tables_.streams().size() &&
+           (tables_.stream(stream).engines & engines_) == 0) {
+      ++stream;
+    }
+  } else {
+    stream = tables_.FindStream(submission.stream);
+  }
   if (stream >= tables_.streams().size()) {
-    Problem(
-        absl::StrCat("there is no stream \"", submission.stream, "\" in ", tables_.generation()));
+    const uint32_t index = tables_.FindContainer(submission.stream);
+    if (index == tables::kNone || tables_.container(index).kind != tables::ContainerKind::kStruct) {
+      Problem(absl::StrCat("there is no stream and no structure \"", submission.stream, "\" in ",
+                           tables_.generation()));
+      return;
+    }
+    const tables::Container& container = tables_.container(index);
+    const uint64_t fit = container.variable == 0 ? submission.batch_length / container.bytes : 1;
+    here_ = submission.batch_address;
+    ShowTable({index, tables::kNone, std::max<uint64_t>(fit, 1), absl::nullopt, fit > 1, false},
+              submission.space, submission.batch_address, parent, 0);
     return;
   }
   // A length of zero says nothing about the batch.
@@ -503,6 +521,7 @@ void Decoder::Packet(uint32_t index, const Frame& frame, absl::Span<const uint8_
   // Before its pointers are looked at: parts ask for fields of the header that they follow.
   Remember(index, now);
   faults_.clear();
+  record_ = frame.address;
   if (!options_.brief) {
     CheckFields(container, bytes, length);
     if (actions.pointers && options_.follow != Follow::kNone) CheckPointers(container, now);
@@ -653,7 +672,11 @@ void Decoder::CheckFields(const tables::Container& container, absl::Span<const u
   } else {
     uint64_t needed = container.bytes;
     if (container.parts.count != 0) needed = LengthOf(tables_, container, bytes);
-    if (length < needed) {
+    // Sizes count words: less than one of slack says nothing.
+    if (length >= needed + 4 && container.parts.count != 0) {
+      AddFault(FaultKind::kBeyondLength, needed * 8, (length - needed) * 8, 0,
+               absl::StrCat(length, " bytes are said to be there, its parts end after ", needed));
+    } else if (length < needed) {
       AddFault(FaultKind::kBeyondLength, length * 8, (needed - length) * 8, 0,
                absl::StrCat(length, " bytes are said to be there, the fields need ", needed));
     }

@@ -189,6 +189,20 @@ class Decoder {
   void FollowStructs(const tables::Pointer& pointer, const Scope& scope, uint32_t space,
                      uint64_t address, uint64_t parent, uint32_t depth);
 
+  // Structures one behind the other.
+  struct Table {
+    uint32_t target;
+    uint32_t other;  // what each may be instead, or kNone
+    uint64_t count;
+    absl::optional<uint64_t> size;  // of each, where somebody else knows it
+    bool is_table;                  // even if it has one element only
+    bool until_zero;
+  };
+  void ShowTable(const Table& table, uint32_t space, uint64_t address, uint64_t parent,
+                 uint32_t depth);
+  // How much speaks against a structure being in `bytes`: bits that nobody describes, values
+  // without a name, pointers to where nothing is, faults.
+  int Misfits(const tables::Container& container, absl::Span<const uint8_t> bytes);
   struct Target {
     uint32_t space;
     uint64_t address;
@@ -278,6 +292,7 @@ class Decoder {
   bool said_packets_ = false, said_structs_ = false, said_pointers_ = false, said_streams_ = false;
   bool looked_ahead_ = false;  // `ahead` is that of the packet at hand
   uint64_t here_ = 0;          // address of the packet at hand
+  uint64_t record_ = 0;        // address of the packet or structure whose pointers are looked at
   bool said_stores_ = false;
   std::vector<Fault> faults_;
   Overlay overlay_;

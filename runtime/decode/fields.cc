@@ -40,12 +40,16 @@ absl::optional<uint64_t> Scope::Number(uint32_t leaf_index) const {
   return NumberOf(DecodeValue(tables_, leaf, leaf.width, *raw), *raw);
 }
 
+absl::optional<uint64_t> Scope::StateOf(uint32_t state) const {
+  return state < states_.size() ? states_[state] : absl::nullopt;
+}
+
 bool Scope::Holds(uint32_t condition) const {
   if (condition == tables::kNone) return true;
   bool clause = true;
   for (const tables::Term& term : tables_.terms(tables_.condition(condition).terms)) {
     if (clause) {
-      const absl::optional<uint64_t> raw = Raw(term.leaf);
+      const absl::optional<uint64_t> raw = term.of_state != 0 ? StateOf(term.leaf) : Raw(term.leaf);
       clause = raw && (*raw == term.value) != (term.negated != 0);
     }
     if (term.ends_clause != 0) {
@@ -86,6 +90,9 @@ uint64_t LengthOf(const tables::Tables& tables, const tables::Container& contain
     for (const tables::Part& part : tables.parts(container.parts)) {
       if (!scope.Holds(part.when)) continue;
       length += RepeatOf(tables, part, scope) * tables.container(part.container).bytes;
+    }
+    if (container.pad_to != 0 && scope.Holds(container.pad_when)) {
+      length = (length + container.pad_to - 1) / container.pad_to * container.pad_to;
     }
     return std::min(length, kLongestRecord);
   }

@@ -48,24 +48,31 @@ class Scope {
         absl::Span<const uint8_t> bytes, uint64_t base = 0, uint64_t tail_base = 0)
       : tables_(tables), container_(container), bytes_(bytes), base_(base), tail_base_(tail_base) {}
 
-  // Of the field at hand.
-  Scope(const tables::Tables& tables, const FieldAt& at, absl::Span<const uint8_t> bytes)
-      : Scope(tables, *at.owner, bytes, at.in_tail ? 0 : at.base, at.in_tail ? at.base : 0) {}
+  // Of the field at hand. `states` are the values of the tables' bases, for conditions that ask
+  // one.
+  Scope(const tables::Tables& tables, const FieldAt& at, absl::Span<const uint8_t> bytes,
+        absl::Span<const absl::optional<uint64_t>> states = {})
+      : Scope(tables, *at.owner, bytes, at.in_tail ? 0 : at.base, at.in_tail ? at.base : 0) {
+    states_ = states;
+  }
 
   // Empty where the record is too short to have the leaf.
   absl::optional<uint64_t> Raw(uint32_t leaf_index) const;
   absl::optional<uint64_t> Number(uint32_t leaf_index) const;
   // Where the leaf stands in the record; it may stand behind its end.
   uint64_t BitOf(uint32_t leaf_index) const;
-  // Terms whose leaf does not exist are false. kNone: true.
+  // Terms whose leaf does not exist, or whose state is not known, are false. kNone: true.
   bool Holds(uint32_t condition) const;
 
  private:
+  absl::optional<uint64_t> StateOf(uint32_t state) const;
+
   const tables::Tables& tables_;
   const tables::Container& container_;
   absl::Span<const uint8_t> bytes_;
   uint64_t base_;
   uint64_t tail_base_;
+  absl::Span<const absl::optional<uint64_t>> states_;
 };
 
 // How many bytes a packet or structure takes, as it says itself. `bytes` is what there is; the

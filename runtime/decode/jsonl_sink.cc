@@ -56,6 +56,7 @@ class JsonlSink : public Sink {
     Member("generation", tables_->generation());
     if (!device.platform.empty()) Member("platform", device.platform);
     if (device.pci_id) Member("pci_id", absl::StrCat("0x", absl::Hex(*device.pci_id)));
+    if (device.chip_id) Member("chip_id", absl::StrCat("0x", absl::Hex(*device.chip_id)));
     if (device.verx10 != 0) Member("verx10", static_cast<uint64_t>(device.verx10));
     if (!device.driver.empty()) Member("driver", device.driver);
     if (!device.uapi.empty()) Member("uapi", device.uapi);

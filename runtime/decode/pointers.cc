@@ -7,6 +7,7 @@
 #include "runtime/decode/addresses.h"
 #include "runtime/decode/data.h"
 #include "runtime/decode/decoder.h"
+#include "runtime/decode/undescribed.h"
 
 namespace packsmith::decode {
 namespace {
@@ -18,12 +19,13 @@ constexpr uint64_t kLargest = uint64_t{1} << 48;  // bytes
 // Calls visit(at, pointer, scope) for each field that points somewhere now.
 template <class Visit>
 void ForEachPointer(const tables::Tables& tables, const tables::Container& container,
-                    absl::Span<const uint8_t> bytes, const Visit& visit) {
+                    absl::Span<const uint8_t> bytes,
+                    absl::Span<const absl::optional<uint64_t>> states, const Visit& visit) {
   ForEachField(tables, container, bytes, [&](const FieldAt& at) {
     if (at.leaf->extra == tables::kNone || at.cut) return;
     const tables::Extra& extra = tables.extra(at.leaf->extra);
     if (extra.pointer == tables::kNone) return;
-    const Scope scope(tables, at, bytes);
+    const Scope scope(tables, at, bytes, states);
     for (uint32_t i = extra.pointer; i != tables::kNone; i = tables.pointer(i).next) {
       const tables::Pointer& pointer = tables.pointer(i);
       if (!scope.Holds(pointer.when)) continue;
@@ -46,6 +48,7 @@ Decoder::Target Decoder::TargetOf(const FieldAt& at, const tables::Pointer& poin
   target.address = NumberOf(DecodeValue(tables_, *at.leaf, at.width, raw), raw);
   // An address may be split over two fields.
   target.address += Evaluate(tables_.extra(at.leaf->extra).high, scope).value_or(0);
+  if (pointer.relative != 0) target.address += record_;
   if (pointer.base != tables::kNone) {
     const absl::optional<uint64_t>& base = state_->bases[pointer.base];
     target.base_known = base.has_value();
@@ -64,7 +67,7 @@ const tables::Pointer* Decoder::PointerOf(const tables::Extra& extra, const Scop
 
 void Decoder::CheckPointers(const tables::Container& container, absl::Span<const uint8_t> bytes) {
   ForEachPointer(
-      tables_, container, bytes,
+      tables_, container, bytes, state_->bases,
       [&](const FieldAt& at, const tables::Pointer& pointer, const Scope& scope) {
         if (options_.follow != Follow::kAll && pointer.target_kind != tables::TargetKind::kStream) {
           return;
@@ -86,9 +89,12 @@ void Decoder::CheckPointers(const tables::Container& container, absl::Span<const
 
 void Decoder::FollowPointers(const tables::Container& container, absl::Span<const uint8_t> bytes,
                              uint64_t parent, uint32_t depth) {
+  const uint64_t record = record_;
   ForEachPointer(
-      tables_, container, bytes,
+      tables_, container, bytes, state_->bases,
       [&](const FieldAt& at, const tables::Pointer& pointer, const Scope& scope) {
+        // What the pointers before this one led to are other records.
+        record_ = record;
         const Target target = TargetOf(at, pointer, scope, bytes);
         if (!target.base_known || memory_->Find(target.space, target.address) == nullptr) return;
         if (LeadsNowhere(pointer, scope, target)) return;
@@ -242,30 +248,65 @@ void Decoder::FollowCode(const tables::Pointer& pointer, const Scope& scope, con
 void Decoder::FollowStructs(const tables::Pointer& pointer, const Scope& scope, uint32_t space,
                             uint64_t address, uint64_t parent, uint32_t depth) {
   const tables::Container& container = tables_.container(pointer.target);
-  auto [count, count_known] = CountOf(pointer, scope);
-  absl::optional<uint64_t> said = Evaluate(pointer.size, scope);
-  bool is_table = pointer.count != tables::kNone || (pointer.until_zero != 0 && !said);
-  if (said && !is_table && container.variable == 0 && container.bytes != 0) {
+  const auto [count, count_known] = CountOf(pointer, scope);
+  Table table{pointer.target,
+              pointer.other,
+              count,
+              Evaluate(pointer.size, scope),
+              pointer.count != tables::kNone,
+              !count_known && pointer.until_zero != 0};
+  table.is_table = table.is_table || (pointer.until_zero != 0 && !table.size);
+  if (table.size && !table.is_table && container.variable == 0 && container.bytes != 0) {
     // The bytes of a table of structures that have a fixed size.
-    is_table = *said > container.bytes;
-    count = *said / container.bytes;
-    said.reset();
+    table.is_table = *table.size > container.bytes;
+    table.count = *table.size / container.bytes;
+    table.size.reset();
   }
+  ShowTable(table, space, address, parent, depth);
+}
+
+int Decoder::Misfits(const tables::Container& container, absl::Span<const uint8_t> bytes) {
+  int misfits = static_cast<int>(Undescribed(tables_, container, bytes).size());
+  ForEachField(tables_, container, bytes, [&](const FieldAt& at) {
+    if (at.cut || at.leaf->named == tables::kNone) return;
+    misfits += tables_.FindValue(*at.leaf, ReadBits(bytes, at.bit, at.width)) == nullptr;
+  });
+  ForEachPointer(tables_, container, bytes, state_->bases,
+                 [&](const FieldAt& at, const tables::Pointer& pointer, const Scope& scope) {
+                   const Target target = TargetOf(at, pointer, scope, bytes);
+                   misfits += memory_->Find(target.space, target.address) == nullptr;
+                 });
+  faults_.clear();
+  CheckFields(container, bytes, bytes.size());
+  return misfits + static_cast<int>(faults_.size());
+}
+
+void Decoder::ShowTable(const Table& table, uint32_t space, uint64_t address, uint64_t parent,
+                        uint32_t depth) {
   std::vector<uint8_t> scratch;
-  for (uint64_t i = 0; i < count; ++i) {
+  for (uint64_t i = 0; i < table.count; ++i) {
     if (!MayFollow(0)) return;
-    absl::Span<const uint8_t> bytes =
-        Bytes(space, address, std::max<uint64_t>(container.bytes, kLeastRead), scratch);
+    uint32_t index = table.target;
+    absl::Span<const uint8_t> bytes = Bytes(
+        space, address, std::max<uint64_t>(tables_.container(index).bytes, kLeastRead), scratch);
     if (bytes.empty()) return;
-    const uint64_t length = said ? *said : LengthOf(tables_, container, bytes);
+    const uint64_t length =
+        table.size ? *table.size : LengthOf(tables_, tables_.container(index), bytes);
     if (length == 0) return;
     if (length > bytes.size()) bytes = Bytes(space, address, length, scratch);
     bytes = bytes.subspan(0, length);
-    if (!count_known && pointer.until_zero != 0 &&
+    if (table.until_zero &&
         std::all_of(bytes.begin(), bytes.end(), [](uint8_t b) { return b == 0; })) {
       return;
     }
+    record_ = address;
+    if (table.other != tables::kNone &&
+        Misfits(tables_.container(table.other), bytes) < Misfits(tables_.container(index), bytes)) {
+      index = table.other;
+    }
+    const tables::Container& container = tables_.container(index);
     structs_ += bytes.size() / 1024;
+    Remember(index, bytes);
     faults_.clear();
     CheckFields(container, bytes, length);
     CheckPointers(container, bytes);
@@ -277,10 +318,13 @@ void Decoder::FollowStructs(const tables::Pointer& pointer, const Scope& scope, 
     record.container = &container;
     record.name = tables_.string(container.name);
     record.bytes = bytes;
-    record.index = is_table ? static_cast<int64_t>(i) : -1;
+    record.index = table.is_table ? static_cast<int64_t>(i) : -1;
     record.faults = faults_;
     Emit(record);
-    FollowPointers(container, bytes, record.id, depth + 1);
+    if (actions_[index].sets_or_writes) SetsAndWrites(container, bytes, space, address, record.id);
+    if (options_.follow == Follow::kAll && !options_.brief) {
+      FollowPointers(container, bytes, record.id, depth + 1);
+    }
     if (bytes.size() < length) return;
     address += length;
   }

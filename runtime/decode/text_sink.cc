@@ -62,6 +62,7 @@ class TextSink : public Sink {
     std::string text = absl::StrCat(Bold(), "device", Plain(), "  ", tables_->title());
     if (!device.platform.empty()) absl::StrAppend(&text, ", platform ", Harmless(device.platform));
     if (device.pci_id) absl::StrAppendFormat(&text, ", PCI id 0x%04x", *device.pci_id);
+    if (device.chip_id) absl::StrAppendFormat(&text, ", chip id 0x%04x", *device.chip_id);
     if (!device.driver.empty()) absl::StrAppend(&text, ", driver ", Harmless(device.driver));
     absl::StrAppend(&text, "\n", options_.overview);
     out_.Put(text);

@@ -31,7 +31,8 @@ struct Device {
   std::string driver = {};      // "iris"
   std::string uapi = {};        // "i915", "xe"
   std::optional<uint32_t> pci_id = {};
-  int verx10 = 0;  // Intel: generation times ten
+  std::optional<uint32_t> chip_id = {};  // of a GPU that is no PCI device: 0x8103
+  int verx10 = 0;                        // Intel: generation times ten
 
   friend bool operator==(const Device&, const Device&) = default;
 };
@@ -48,7 +49,9 @@ struct Submission {
   uint64_t batch_length = 0;  // bytes, an upper bound: a stream ends where it says so
   std::optional<uint64_t> head = {}, tail = {}, acthd = {};
   std::optional<uint32_t> ipehr = {};
-  std::string stream = {};  // name of the XML stream to walk; empty: the generation's first
+  // Name of the XML stream to walk, or of the structure that lies there; empty: the generation's
+  // first stream that the engine reads.
+  std::string stream = {};
   // What it is, where the dump has several kinds: "batch", "ring", "context image".
   std::string kind = {};
   // The context's space, where the batch itself lies in another one: rings and context images lie

@@ -93,6 +93,7 @@ class DeviceRecord : public Record {
     if (name == "driver") return Set(value, device_.driver);
     if (name == "uapi") return Set(value, device_.uapi);
     if (name == "pci_id") return Set(value, device_.pci_id);
+    if (name == "chip_id") return Set(value, device_.chip_id);
     if (name == "verx10") return Set(value, device_.verx10);
     return true;
   }
@@ -344,6 +345,7 @@ std::string DeviceToJson(const Device& device) {
   Put(writer, "driver", device.driver);
   Put(writer, "uapi", device.uapi);
   if (device.pci_id) PutHex(writer, "pci_id", *device.pci_id);
+  if (device.chip_id) PutHex(writer, "chip_id", *device.chip_id);
   if (device.verx10 > 0) PutUint(writer, "verx10", static_cast<uint64_t>(device.verx10));
   writer.EndObject();
   return TextOf(out);

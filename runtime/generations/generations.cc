@@ -57,4 +57,13 @@ absl::StatusOr<tables::Tables> FindGenerationOfPciId(uint32_t pci_id) {
       pci_id));
 }
 
+absl::StatusOr<tables::Tables> FindGenerationOfChipId(uint32_t chip_id) {
+  for (const tables::Tables& tables : BuiltInGenerations()) {
+    if (tables.FindChipId(chip_id) != nullptr) return tables;
+  }
+  return absl::NotFoundError(absl::StrFormat(
+      "no generation that is built in has a chip with the id 0x%04x; name one with --gen",
+      chip_id));
+}
+
 }  // namespace packsmith

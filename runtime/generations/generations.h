@@ -23,6 +23,9 @@ absl::StatusOr<tables::Tables> FindGeneration(absl::string_view name);
 // The generation of a PCI device. NotFound names the remedy.
 absl::StatusOr<tables::Tables> FindGenerationOfPciId(uint32_t pci_id);
 
+// The same of a chip that is no PCI device.
+absl::StatusOr<tables::Tables> FindGenerationOfChipId(uint32_t chip_id);
+
 }  // namespace packsmith
 
 #endif  // PACKSMITH_RUNTIME_GENERATIONS_GENERATIONS_H_

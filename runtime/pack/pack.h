@@ -166,6 +166,10 @@ constexpr uint32_t ufixed(double v, unsigned fraction) {
   return static_cast<uint32_t>(
       static_cast<int64_t>(v * static_cast<double>(uint64_t{1} << fraction) + 0.5));
 }
+// What is above `most` is that, what is below zero (or no number) is zero.
+constexpr double clamped(double v, double most) {
+  return v < most ? (v > 0 ? v : 0) : v > 0 ? most : 0;
+}
 constexpr int64_t fixed(double v, unsigned fraction) {
   const double scaled = v * static_cast<double>(uint64_t{1} << fraction);
   return static_cast<int64_t>(scaled < 0 ? scaled - 0.5 : scaled + 0.5);
@@ -306,6 +310,8 @@ struct visitor {
   PACKSMITH_INLINE constexpr void half(auto&&...) {}      // float stored in 16 bits
   PACKSMITH_INLINE constexpr void ufixed(auto&&...) {}    // …, fraction bits
   PACKSMITH_INLINE constexpr void sfixed(auto&&...) {}    // …, fraction bits
+  PACKSMITH_INLINE constexpr void clamped(auto&&...) {
+  }  // ufixed …, largest: more is taken for that
   PACKSMITH_INLINE constexpr void address(auto&&...) {}   // …, implied low zero bits, access
   PACKSMITH_INLINE constexpr void offset(auto&&...) {}    // …, implied low zero bits
   PACKSMITH_INLINE constexpr void coded(auto&&...) {}     // …, how it is stored
@@ -434,6 +440,13 @@ struct tester : visitor {
     }
   }
   template <class T>
+  PACKSMITH_INLINE constexpr void clamped(const T& v, unsigned bit, unsigned width, const char*,
+                                          unsigned fraction, double most) {
+    if constexpr (Scope == scope::limited) {
+      absent(bits::ufixed(bits::clamped(v, most), fraction), bit, width);
+    }
+  }
+  template <class T>
   PACKSMITH_INLINE constexpr void sfixed(const T& v, unsigned bit, unsigned width, const char*,
                                          unsigned fraction) {
     const double unit = static_cast<double>(uint64_t{1} << fraction);
@@ -522,6 +535,7 @@ struct imprint : visitor {
   constexpr void half(auto& v, auto&&...) { none(v); }
   constexpr void ufixed(auto& v, auto&&...) { none(v); }
   constexpr void sfixed(auto& v, auto&&...) { none(v); }
+  constexpr void clamped(auto& v, auto&&...) { none(v); }
   constexpr void coded(auto& v, auto&&...) { none(v); }
   constexpr void address(packsmith::address& v, unsigned, unsigned width, const char*,
                          unsigned shift, packsmith::access) {
@@ -597,6 +611,10 @@ struct finder : visitor {
                         unsigned fraction) {
     const reason why = wrong_fixed(v, fraction, 0, highest(width));
     put(why, why == reason::none ? bits::ufixed(v, fraction) : 0, bit, width, name);
+  }
+  constexpr void clamped(double v, unsigned bit, unsigned width, const char* name,
+                         unsigned fraction, double most) {
+    put(reason::none, bits::ufixed(bits::clamped(v, most), fraction), bit, width, name);
   }
   constexpr void sfixed(double v, unsigned bit, unsigned width, const char* name,
                         unsigned fraction) {
@@ -709,6 +727,11 @@ struct reader : visitor {
                                          unsigned fraction) {
     v = static_cast<T>(static_cast<double>(get(from, bit, width)) /
                        static_cast<double>(uint64_t{1} << fraction));
+  }
+  template <class T>
+  PACKSMITH_INLINE constexpr void clamped(T& v, unsigned bit, unsigned width, const char* name,
+                                          unsigned fraction, double) {
+    ufixed(v, bit, width, name, fraction);
   }
   template <class T>
   PACKSMITH_INLINE constexpr void sfixed(T& v, unsigned bit, unsigned width, const char*,
@@ -941,6 +964,11 @@ struct packer : visitor {
   PACKSMITH_INLINE constexpr void ufixed(const T& v, unsigned bit, unsigned width, const char*,
                                          unsigned fraction) {
     put(bits::ufixed(v, fraction), bit, width);
+  }
+  template <class T>
+  PACKSMITH_INLINE constexpr void clamped(const T& v, unsigned bit, unsigned width, const char*,
+                                          unsigned fraction, double most) {
+    put(bits::ufixed(bits::clamped(v, most), fraction), bit, width);
   }
   template <class T>
   PACKSMITH_INLINE constexpr void sfixed(const T& v, unsigned bit, unsigned width, const char*,
@@ -1513,6 +1541,9 @@ PS_INLINE int64_t ps_fixed(double v, unsigned fraction) {
 }
 #endif
 PS_INLINE uint32_t ps_ufixed(float v, unsigned fraction) { return (uint32_t)ps_fixed(v, fraction); }
+PS_INLINE float ps_clamp(float v, float most) {
+  return v < most ? (v > 0 ? v : 0) : v > 0 ? most : 0;
+}
 PS_INLINE uint32_t ps_sfixed(float v, unsigned fraction, unsigned width) {
   return ps_twos(ps_fixed(v, fraction), width);
 }

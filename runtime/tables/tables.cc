@@ -31,7 +31,7 @@ class Checker {
     Array<Stream>("streams", h_.streams);
     Array<UnknownLength>("unknown lengths", h_.unknown);
     Array<Platform>("platforms", h_.platforms);
-    Array<uint32_t>("PCI ids", h_.pci_ids);
+    Array<uint32_t>("ids of platforms", h_.ids);
     Array<OpcodeGroup>("opcode groups", h_.groups);
     Array<Opcode>("opcodes", h_.opcodes);
     Array<Engine>("engines", h_.engines);
@@ -126,7 +126,9 @@ class Checker {
     }
     Data();
     for (const Condition& c : All<Condition>(h_.conditions)) Run(c.terms, h_.terms);
-    for (const Term& t : All<Term>(h_.terms)) Index(t.leaf, h_.leaves, false);
+    for (const Term& t : All<Term>(h_.terms)) {
+      Index(t.leaf, t.of_state != 0 ? h_.bases : h_.leaves, false);
+    }
     for (const Expression& e : All<Expression>(h_.expressions)) {
       if (e.kind > ExpressionKind::kState) Fail("an expression of no known kind", 0);
       if (e.kind != ExpressionKind::kConstant) Index(e.leaf, h_.leaves, false);
@@ -157,6 +159,7 @@ class Checker {
         Index(e, h_.expressions, true);
       }
       String(p.stage);
+      Index(p.other, h_.containers, true);
       Index(p.next, h_.pointers, true);
       // So that a chain ends.
       if (p.next <= i) Fail("a pointer is followed by an earlier one", i);
@@ -190,6 +193,8 @@ class Checker {
       Run(c.relations, h_.relations);
       Index(c.length_leaf, h_.leaves, true);
       Index(c.draw, h_.draws, true);
+      Index(c.pad_when, h_.conditions, true);
+      if (c.pad_to > 64) Fail("padding to an impossible size", c.pad_to);
       if (c.bytes > (1u << 24) || c.max_bytes > (1u << 24) || c.max_bytes < c.bytes ||
           c.tail_size % 8 != 0 || c.tail_bit % 8 != 0 || c.kind > ContainerKind::kRegister ||
           c.role > Role::kDispatch) {
@@ -227,7 +232,8 @@ class Checker {
     for (const Platform& p : All<Platform>(h_.platforms)) {
       String(p.name);
       String(p.title);
-      Run(p.pci_ids, h_.pci_ids);
+      Run(p.pci_ids, h_.ids);
+      Run(p.chip_ids, h_.ids);
     }
     for (const uint32_t i : All<uint32_t>(h_.by_name)) Index(i, h_.containers, false);
   }
@@ -371,8 +377,17 @@ uint32_t Tables::FindDumped(absl::string_view name, uint64_t engines) const {
 
 const Platform* Tables::FindPciId(uint32_t pci_id) const {
   for (const Platform& platform : platforms()) {
-    for (const uint32_t one : pci_ids(platform.pci_ids)) {
+    for (const uint32_t one : ids(platform.pci_ids)) {
       if (one == pci_id) return &platform;
+    }
+  }
+  return nullptr;
+}
+
+const Platform* Tables::FindChipId(uint32_t chip_id) const {
+  for (const Platform& platform : platforms()) {
+    for (const uint32_t one : ids(platform.chip_ids)) {
+      if (one == chip_id) return &platform;
     }
   }
   return nullptr;

@@ -21,7 +21,7 @@
 namespace packsmith::tables {
 
 inline constexpr uint32_t kMagic = 0x544b4350;  // "PCKT"
-inline constexpr uint32_t kVersion = 6;
+inline constexpr uint32_t kVersion = 7;
 inline constexpr uint32_t kNone = 0xffffffffu;
 
 // A run of records of another array.
@@ -153,11 +153,11 @@ struct Enum {
 
 // Terms are joined by "and" until one has ends_clause; clauses are joined by "or".
 struct Term {
-  uint32_t leaf;
+  uint32_t leaf;  // or Base, whose value is asked
   uint8_t negated;
   uint8_t ends_clause;
-  uint16_t pad;
-  uint64_t value;  // raw bits
+  uint16_t of_state;  // 1: a Base; only in the `when` of a Pointer
+  uint64_t value;     // raw bits
 };
 
 struct Condition {
@@ -199,9 +199,10 @@ struct Pointer {
   uint32_t stage;   // string: of a program
   uint32_t next;    // Pointer that counts where `when` does not hold, always a later one; or kNone
   uint32_t limit;   // most elements that are read where the count is not known
+  uint32_t other;   // Container that an element may be instead, of the same size; or kNone
   Access access;
   uint8_t until_zero;  // where the count is not known, a zero element ends the table
-  uint16_t pad;
+  uint16_t relative;   // 1: counts from the start of the record that has the leaf
 };
 
 // Length of an instruction, where (first dword & mask) == value.
@@ -300,7 +301,9 @@ struct Container {
   Range parts;
   Range flows;
   Range relations;
-  uint32_t draw;  // Draw, or kNone
+  uint32_t draw;      // Draw, or kNone
+  uint32_t pad_to;    // bytes that all of it, parts included, is a multiple of; 0: of nothing
+  uint32_t pad_when;  // Condition for that, or kNone
 };
 
 // All packets of a stream whose opcodes are read through the same mask.
@@ -336,6 +339,7 @@ struct Engine {
   uint32_t aliases;  // string: separated by spaces
 };
 
+// What fields set and pointers ask: an address that offsets count from, or a state.
 struct Base {
   uint32_t name;
 };
@@ -356,6 +360,7 @@ struct Platform {
   uint32_t name;
   uint32_t title;
   Range pci_ids;  // uint32_t
+  Range chip_ids;
 };
 
 // Where each array stands in the block.
@@ -396,7 +401,7 @@ struct Header {
   Section registers;  // ordered by offset
   Section unknown;
   Section platforms;
-  Section pci_ids;
+  Section ids;  // of platforms
   Section components;
   Section formats;
   Section data;
@@ -466,7 +471,7 @@ class Tables {
   absl::Span<const Space> spaces() const { return all<Space>(header().spaces); }
   absl::Span<const DataKind> data_kinds() const { return all<DataKind>(header().data); }
   absl::Span<const Platform> platforms() const { return all<Platform>(header().platforms); }
-  absl::Span<const uint32_t> pci_ids(Range r) const { return run<uint32_t>(header().pci_ids, r); }
+  absl::Span<const uint32_t> ids(Range r) const { return run<uint32_t>(header().ids, r); }
   absl::Span<const Draw> draws() const { return all<Draw>(header().draws); }
   absl::Span<const Leaf> leaves(Range r) const { return run<Leaf>(header().leaves, r); }
   absl::Span<const Term> terms(Range r) const { return run<Term>(header().terms, r); }
@@ -502,6 +507,8 @@ class Tables {
   uint32_t FindDumped(absl::string_view name, uint64_t engines = ~uint64_t{0}) const;
   // The platform of a PCI device; null if it is of another generation.
   const Platform* FindPciId(uint32_t pci_id) const;
+  // The platform of a chip that is no PCI device; null if it is of another generation.
+  const Platform* FindChipId(uint32_t chip_id) const;
   // Engine by name or alias, which an instance's number may follow ("vcs1"); kNone if there is
   // none.
   uint32_t FindEngine(absl::string_view name) const;

@@ -772,7 +772,7 @@ const std::vector<Case>& Cases() {
       In("TwoBases", Code::kContradiction,
          "<base name=\"b\"/><struct name=\"A\" dwords=\"1\"><field name=\"f\" dword=\"0\" "
          "bits=\"31:0\" type=\"address\"><sets base=\"b\"/>§<sets base=\"b\"/></field></struct>",
-         "a field sets one base"),
+         "a field sets one base or one state"),
       Field("TwoRegisters", Code::kContradiction,
             "<field name=\"o\" dword=\"0\" bits=\"31:0\" type=\"offset\"/><field name=\"f\" "
             "dword=\"1\" bits=\"31:0\" type=\"uint\"><writes register=\"o\"/>§<writes "

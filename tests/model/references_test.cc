@@ -17,6 +17,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 constexpr char kFields[] = R"x(
   <field name="Op" dword="0" bits="31:24" type="uint" forced="1"/>
@@ -139,6 +140,84 @@ std::string ExpressionOf(const std::string& text) {
                           "}.{", e.ref.field->name, "}*", e.multiply, "+", e.add);
   }
   return "";
+}
+
+// A packet that points to a table, in whatever way `attributes` say.
+LoadResult PointsWith(const std::string& attributes, const std::string& more = "") {
+  return LoadBody(absl::StrCat(
+      "<enum name=\"E\"><value name=\"On\" value=\"1\"/></enum>",
+      "<state name=\"the mode\" of=\"E\"/><state name=\"number\"/>",
+      "<struct name=\"A\" dwords=\"2\"/><struct name=\"B\" dwords=\"2\"/>",
+      "<struct name=\"C\" dwords=\"3\"/>", "<packet name=\"P\" dwords=\"2\"><doc>.</doc>",
+      "<field name=\"Op\" dword=\"0\" bits=\"31:24\" type=\"uint\" forced=\"1\"/>",
+      "<field name=\"Mode\" dword=\"0\" bits=\"0\" type=\"E\">",
+      "<sets state=\"the mode\"/></field>", more,
+      "<field name=\"To\" dword=\"1\" bits=\"31:2\" type=\"address\"><points to=\"A\" ", attributes,
+      "/></field></packet>"));
+}
+
+TEST(States, AreAskedByPointersByNameAndValue) {
+  const LoadResult result = PointsWith("when=\"the mode=On or number!=3\"");
+  EXPECT_THAT(Summary(result), IsEmpty());
+  const Item& to = ItemNamed(ContainerNamed(result, "P").items, "To");
+  EXPECT_EQ(Understood(to.points[0].condition), "{the mode}=1 or {number}!=3");
+  EXPECT_EQ(to.points[0].condition[0][0].state, 0);
+}
+TEST(States, OfAFieldOfTheSameNameGiveWayToIt) {
+  const LoadResult result = PointsWith(
+      "when=\"number\"", "<field name=\"number\" dword=\"0\" bits=\"1\" type=\"bool\"/>");
+  EXPECT_THAT(Summary(result), IsEmpty());
+  const Item& to = ItemNamed(ContainerNamed(result, "P").items, "To");
+  EXPECT_EQ(to.points[0].condition[0][0].state, -1);
+}
+TEST(States, ThatNobodyDeclaresAreErrors) {
+  EXPECT_THAT(Summary(PointsWith("when=\"mode=On\"")), SizeIs(1));
+  EXPECT_THAT(Summary(PointsWith("when=\"the mode=Off\"")), SizeIs(1));
+  EXPECT_THAT(Summary(PointsWith("",
+                                 "<field name=\"x\" dword=\"0\" bits=\"1\" type=\"bool\">"
+                                 "<sets state=\"no such\"/></field>")),
+              SizeIs(1));
+  EXPECT_THAT(Summary(PointsWith("",
+                                 "<field name=\"x\" dword=\"0\" bits=\"2:1\" type=\"uint\" "
+                                 "minus=\"1\"><sets state=\"number\"/></field>")),
+              SizeIs(1));
+}
+TEST(Pointers, MayLeadToOneOfTwoStructuresOfTheSameSize) {
+  const LoadResult result = PointsWith("or=\"B\"");
+  EXPECT_THAT(Summary(result), IsEmpty());
+  const Item& to = ItemNamed(ContainerNamed(result, "P").items, "To");
+  EXPECT_EQ(to.points[0].other_index, result.model.FindContainer("B"));
+  EXPECT_THAT(Summary(PointsWith("or=\"C\"")), SizeIs(1));
+  EXPECT_THAT(Summary(PointsWith("or=\"D\"")), SizeIs(1));
+}
+TEST(Pointers, CountFromABaseOrFromTheirOwnRecord) {
+  EXPECT_THAT(Summary(PointsWith("relative=\"true\"")), IsEmpty());
+  EXPECT_THAT(Summary(PointsWith("relative=\"true\" base=\"b\"")), SizeIs(2));
+}
+TEST(Pads, StandBehindPartsUpToAPowerOfTwo) {
+  const auto with = [](const std::string& content) {
+    return Summary(LoadBody(absl::StrCat(
+        "<struct name=\"A\" dwords=\"1\"/><packet name=\"P\" dwords=\"1\"><doc>.</doc>",
+        "<field name=\"Op\" dword=\"0\" bits=\"31:24\" type=\"uint\" forced=\"1\"/>",
+        "<field name=\"F\" dword=\"0\" bits=\"0\" type=\"bool\"/>", content, "</packet>")));
+  };
+  EXPECT_THAT(with("<part name=\"A\" when=\"F\"/><pad to=\"8\" when=\"!F\"/>"), IsEmpty());
+  EXPECT_THAT(with("<part name=\"A\" when=\"F\"/><pad to=\"12\"/>"), SizeIs(1));
+  EXPECT_THAT(with("<part name=\"A\" when=\"F\"/><pad to=\"2\"/>"), SizeIs(1));
+  EXPECT_THAT(with("<pad to=\"8\"/>"), SizeIs(1));
+  EXPECT_THAT(with("<part name=\"A\" when=\"F\"/><pad to=\"8\" when=\"G\"/>"), SizeIs(1));
+}
+TEST(Clamps, AreForUnsignedFixedPointWithALimit) {
+  const auto with = [](const std::string& attributes) {
+    return Summary(LoadBody(absl::StrCat("<struct name=\"A\" dwords=\"1\"><field name=\"F\" ",
+                                         "dword=\"0\" bits=\"7:0\" clamp=\"true\" ", attributes,
+                                         "/></struct>")));
+  };
+  EXPECT_THAT(with("type=\"u4.4\" max=\"14.0\""), IsEmpty());
+  EXPECT_THAT(with("type=\"u4.4\""), SizeIs(1));
+  EXPECT_THAT(with("type=\"u4.4\" min=\"1.0\" max=\"14.0\""), SizeIs(1));
+  EXPECT_THAT(with("type=\"s3.4\" max=\"3.0\""), SizeIs(1));
+  EXPECT_THAT(with("type=\"uint\" max=\"14\""), SizeIs(1));
 }
 
 TEST(Expressions, MayBeNumbers) {

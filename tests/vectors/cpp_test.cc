@@ -649,6 +649,7 @@ std::vector<std::pair<uint64_t, double>> Edges(const Leaf& leaf, const Member& m
   const Description& d = *World::Get().description;
   const model::Item& item = d.item(leaf);
   std::vector<std::pair<uint64_t, double>> edges;
+  if (item.clamp) return edges;  // anything fits
   if (IsRealMember(member)) {
     const double infinity = std::numeric_limits<double>::infinity();
     if (leaf.type == tables::LeafType::kUfixed || leaf.type == tables::LeafType::kSfixed) {

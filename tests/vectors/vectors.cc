@@ -88,6 +88,7 @@ void Maker::FindControls() {
     }
   };
   for (const tables::Variant& variant : t_.variants(container_.variants)) condition(variant.when);
+  condition(container_.pad_when);
   for (const tables::Part& part : t_.parts(container_.parts)) {
     condition(part.when);
     if (part.repeat == kNone) continue;
@@ -169,6 +170,9 @@ absl::optional<std::vector<uint8_t>> Maker::Empty(const Form& form) const {
   for (const tables::Part& part : t_.parts(container_.parts)) {
     if (!scope.Holds(part.when)) continue;
     size += RepeatOf(t_, part, scope) * t_.container(part.container).bytes;
+  }
+  if (container_.pad_to != 0 && scope.Holds(container_.pad_when)) {
+    size = (size + container_.pad_to - 1) / container_.pad_to * container_.pad_to;
   }
   bytes.resize(size);
   if (container_.length_leaf != kNone) {
