@@ -1,5 +1,7 @@
 """C expressions for what the IR says, in the interface that genxml's users know."""
 
+import re
+
 import text
 from body import Body, Ir, Term, Unsupported, exemplary, pieces, shifted
 from text import COLUMNS, quote, bare
@@ -290,6 +292,64 @@ def _c_type(leaf: Ir) -> str:
     return "uint64_t" if leaf["value_type"] == "__gen_address_type" else leaf["value_type"]
 
 
+def _undescribed(leaves: list[Ir], loops: list[Ir], container: Ir, size: int) -> list[Ir]:
+    """Runs of bits that nothing describes, as places."""
+    free = bytearray(b"\x01" * (size * 8))
+
+    def take(some: list[Ir], nested: list[Ir], base: int) -> None:
+        for leaf in some:
+            at = base + leaf["bit"]
+            free[at:at + leaf["width"]] = bytes(len(free[at:at + leaf["width"]]))
+        for loop in nested:
+            for i in range(loop["count"]):
+                take(loop["leaves"], loop["loops"], base + loop["bit"] + i * loop["stride"])
+
+    take(leaves, loops, 0)
+    take([*container["forced"], *container["reserved"]], [], 0)
+    return [{"bit": run.start(), "width": run.end() - run.start()}
+            for run in re.finditer(rb"\x01+", free)]
+
+
+_PRINTED = {"uint32_t": ("%u", "(unsigned)"), "int32_t": ("%d", "(int)"),
+            "uint64_t": ("0x%llx", "(unsigned long long)"), "int64_t": ("%lld", "(long long)"),
+            "float": ("%g", "(double)"), "double": ("%g", "")}
+
+
+def _printing(members: list[Ir]) -> list[str]:
+    """Statements that print members, one a line."""
+    lines: list[str] = []
+    for member in members:
+        indices = [f"ps_i{i}" for i in range(len(member["dims"]))]
+        pad = "  "
+        for index, count in zip(indices, member["dims"]):
+            lines.append(f"{pad}for (unsigned {index} = 0; {index} < {count}; ++{index}) {{")
+            pad += "  "
+        value = "v->" + member["id"] + "".join(f"[{index}]" for index in indices)
+        label = quote(member["name"]).strip('"').replace("%", "%%") + "[%u]" * len(indices)
+        where = "".join(f", {index}" for index in indices)
+        kind = member["type"]
+        if kind.startswith("struct "):
+            lines += [f'{pad}fprintf(file, "%*s{label}:\\n", (int)indent, ""{where});',
+                      f"{pad}{kind.removeprefix('struct ')}_print(file, &{value}, indent + 2);"]
+        elif kind.startswith("enum "):
+            lines += [f"{pad}ps_name = {kind.removeprefix('enum ')}_as_str({value});",
+                      f'{pad}fprintf(file, "%*s{label}: %s (%u)\\n", (int)indent, ""{where}, '
+                      f'ps_name != 0 ? ps_name : "unknown", (unsigned){value});']
+        elif kind == "bool":
+            lines.append(f'{pad}fprintf(file, "%*s{label}: %s\\n", (int)indent, ""{where}, '
+                         f'{value} ? "true" : "false");')
+        else:
+            form, cast = _PRINTED[kind]
+            lines.append(f'{pad}fprintf(file, "%*s{label}: {form}\\n", (int)indent, ""{where}, '
+                         f"{cast}{value});")
+        for _ in indices:
+            pad = pad[2:]
+            lines.append(pad + "}")
+    if any(member["type"].startswith("enum ") for member in members):
+        lines.insert(0, "  const char *ps_name;")
+    return lines
+
+
 def prepare(container: Ir) -> Ir:
     """What the template prints of a container."""
     byte_unit = container["unit"] == "byte"
@@ -332,6 +392,8 @@ def prepare(container: Ir) -> Ir:
         made["unpack"] = _unpack(leaves, loops, [], 0, 2)
         made["reserved"] = [dict(run, bit=bit, width=width) for run in container["reserved"]
                             for bit, width in pieces(run)]
+        made["undescribed"] = _undescribed(leaves, loops, container, size)
+        made["printing"] = _printing(members)
         made["packed_name"] = container["c"].lower() + "_packed"
     return made
 

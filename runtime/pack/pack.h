@@ -1631,6 +1631,13 @@ PS_INLINE uint64_t ps_get(const PS_GLOBAL uint8_t* bytes, unsigned size, unsigne
   if (lsb + width > 64 && first + 8 < size) v |= (uint64_t)bytes[first + 8] << (64 - lsb);
   return v & ps_mask(width);
 }
+PS_INLINE bool ps_zero(const PS_GLOBAL uint8_t* bytes, unsigned size, unsigned bit,
+                       unsigned width) {
+  for (; width > 32; bit += 32, width -= 32) {
+    if (ps_get(bytes, size, bit, 32) != 0) return false;
+  }
+  return ps_get(bytes, size, bit, width) == 0;
+}
 PS_INLINE int64_t ps_signed(uint64_t raw, unsigned width) {
   return (int64_t)(raw << (64 - width)) >> (64 - width);
 }
