@@ -156,7 +156,8 @@ TEST(Usc, ProgramsAreFollowedFromWhereverTheyAreBound) {
   EXPECT_EQ(story.Named("USC Shader")[0].bytes.size(), 6u);
   std::vector<std::string> stages;
   for (const Seen& shader : story.Named("shader")) stages.push_back(shader.stage);
-  EXPECT_THAT(stages, ElementsAre("", "", "preshader"));
+  // The fragment shader's program is reached first, by way of the PPP record.
+  EXPECT_THAT(stages, ElementsAre("", "preshader", ""));
 }
 
 TEST(Usc, UniformsAreShownInBothHalvesOfTheirRegisters) {
@@ -164,15 +165,14 @@ TEST(Usc, UniformsAreShownInBothHalvesOfTheirRegisters) {
   PutFrame(world);
   const std::vector<Seen> uniforms = Tell(G13(), world).Named("uniforms");
   ASSERT_THAT(uniforms, SizeIs(2));
-  EXPECT_EQ(uniforms[0].data_size, 16u);
-  EXPECT_EQ(uniforms[1].data_size, 128u);  // 64 halves are stored as none
+  EXPECT_EQ(uniforms[0].data_size, 128u);  // 64 halves are stored as none
+  EXPECT_EQ(uniforms[1].data_size, 16u);
 }
 
 TEST(Usc, SamplersHaveBordersWhereTheProgramSaysSo) {
   World world;
   PutFrame(world);
   const Story story = Tell(G13(), world);
-  // The fragment shader's program is reached first, by way of the PPP record.
   const std::vector<Seen> extended = story.Named("Extended sampler");
   EXPECT_THAT(Addresses(extended), ElementsAre(kSamplers, kSamplers + 24));
   EXPECT_EQ(extended.at(1).Number("Border.Channel 0"), 0x3f800001u);

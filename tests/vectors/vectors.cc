@@ -68,8 +68,10 @@ class Maker {
 
 void Maker::AddControl(uint32_t leaf_index, const std::vector<uint64_t>& choices) {
   const Leaf& leaf = t_.leaf(leaf_index);
-  auto at = std::find_if(controls_.begin(), controls_.end(),
-                         [&](const Control& c) { return c.leaf == &leaf; });
+  // Of several views of the same bits, one says it all.
+  auto at = std::find_if(controls_.begin(), controls_.end(), [&](const Control& c) {
+    return c.leaf->bit == leaf.bit && c.leaf->width == leaf.width;
+  });
   if (at == controls_.end()) at = controls_.insert(at, {&leaf, {}});
   for (const uint64_t raw : choices) {
     if (d_.IsGood(leaf, raw) &&
