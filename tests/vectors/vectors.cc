@@ -250,7 +250,8 @@ absl::optional<Vector> Maker::Make(const Form& form, const std::string& what, co
     const decode::Value value = d_.Decoded(leaf, raw);
     mentioned[i] = Description::IsValue(leaf) &&
                    (raw != 0 || (!IsReal(leaf) && decode::NumberOf(value, raw) != 0));
-    if (raw == 0) continue;
+    // A control's zero is a choice as well: another view of its bits would be another form.
+    if (raw == 0 && !is_control(at)) continue;
     owner[i] = true;
     for (uint64_t b = at.bit; b < at.bit + at.width; ++b) taken[b] = true;
     decode::WriteBits(absl::MakeSpan(*bytes), at.bit, at.width, raw);
