@@ -102,8 +102,10 @@ class Writer {
     Line(title);
     Registers(engine.stop);
     if (engine.where) {
-      Line(absl::StrFormat("  stopped   %s0x%x, %s", engine.in_ring ? "in its ring, at " : "at ",
-                           engine.where->address, Where(*engine.where, true)));
+      Wrapped("  stopped   ",
+              absl::StrFormat("%s0x%x, %s", engine.in_ring ? "in its ring, at " : "at ",
+                              engine.where->address, Where(*engine.where, true)),
+              12);
     }
     Commands(engine);
     for (const std::string& finding : engine.findings) Wrapped("  - ", Harmless(finding), 4);
@@ -117,8 +119,10 @@ class Writer {
     }
     RingOf(engine);
     if (engine.fault) {
-      Line(absl::StrFormat("  %s     0x%x, %s", Red("fault"), engine.fault->address,
-                           Where(*engine.fault, true)));
+      Wrapped("  fault     ",
+              absl::StrFormat("%s, %s", Red(absl::StrFormat("0x%x", engine.fault->address)),
+                              Where(*engine.fault, true)),
+              12);
     }
     Work(engine);
   }

@@ -14,6 +14,7 @@ import unittest
 UNPACK = os.path.abspath(sys.argv.pop(1))
 CAPTURES = pathlib.Path("tests/data/captures/skl-gl-basic").absolute()
 CORES = sorted(str(p) for p in CAPTURES.glob("*.core.zst"))
+HANG = str(pathlib.Path("tests/data/hang/skl-gl-basic.error").absolute())
 END = 0x05000000  # MI_BATCH_BUFFER_END
 UNKNOWN = 0xE0000001
 
@@ -84,6 +85,73 @@ class UnpackTest(unittest.TestCase):
         self.assertEqual(run("--gen=gfx9", "--fail-on=range,fault", batch).returncode, 1)
         self.assertEqual(run("--gen=gfx9", "--fail-on=range", batch).returncode, 0)
         self.assertEqual(run("--gen=gfx9", "--strict", batch).returncode, 1)
+
+    def test_a_hang_is_told_first_then_what_there_is(self):
+        lines = text(HANG).splitlines()
+        starts = [next(i for i, line in enumerate(lines) if line.startswith(start))
+                  for start in ("device", "hang", "engine rcs0", "overview", "registers of",
+                                "submission 0", "summary")]
+        self.assertEqual(starts, sorted(starts))
+
+    def test_hang_shows_only_the_report(self):
+        done = run("--hang", HANG)
+        self.assertEqual(done.returncode, 0)
+        self.assertIn(b"<- ACTHD+0x14, IPEHR", done.stdout)
+        self.assertNotIn(b"summary", done.stdout)
+        records = [json.loads(line)
+                   for line in text("--hang", "--format=jsonl", HANG).splitlines()]
+        self.assertEqual([record["type"] for record in records], ["hang"])
+
+    def test_hang_of_an_input_that_knows_of_none_is_exit_code_1(self):
+        done = run("--hang", CORES[0])
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.stdout, b"")
+        self.assertEqual(run("--hang", "--format=stats", HANG).returncode, 2)
+
+    def test_the_page_about_hangs_shows_what_the_program_says(self):
+        with open("docs/hang.md", encoding="utf-8") as page:
+            shown = page.read().split("```\n\n```\n", 1)[1].split("```", 1)[0]
+        self.assertTrue(text("--hang", HANG).startswith(shown), shown)
+
+    def test_the_hang_is_a_record_before_registers_and_submissions(self):
+        types = [json.loads(line)["type"] for line in text("--format=jsonl", HANG).splitlines()]
+        self.assertEqual(types[:3], ["schema", "device", "hang"])
+        self.assertLess(types.index("register"), types.index("submission"))
+        self.assertEqual(types.count("hang"), 1)
+
+    def test_ids_count_what_is_written(self):
+        ids = [record["id"] for record in map(json.loads, text("--format=jsonl", HANG).splitlines())
+               if "id" in record]
+        self.assertEqual(ids, list(range(len(ids))))
+
+    def test_what_turns_out_damaged_is_a_problem_and_exit_code_1(self):
+        with open(HANG, "rb") as file:
+            content = file.read()
+        at = content.index(b"--- batch = ")
+        at = content.index(b":", at) + 20
+        damaged = self.file("error", content[:at] + b"|" + content[at:])
+        for arguments in ([], ["--format=jsonl"], ["--format=stats"]):
+            done = run(*arguments, damaged)
+            self.assertEqual(done.returncode, 1, arguments)
+        self.assertIn("problem: input, byte", text(damaged))
+
+    def test_a_directory_stands_for_the_dump_in_it(self):
+        with open(HANG, "rb") as file:
+            self.file("error", file.read())
+        self.file("uevent", b"MAJOR=226\n")
+        self.assertEqual(text(self.directory.name), text(HANG))
+        with tempfile.TemporaryDirectory() as empty:
+            done = run(empty)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(b"has no dump", done.stderr)
+        self.assertEqual(text("--format=stats", str(CAPTURES)), text("--format=stats", *CORES))
+
+    def test_continue_past_end_shows_what_lies_behind_a_batch(self):
+        batch = self.file("b", words(END, 0x01000000))
+        self.assertNotIn("MI_USER_INTERRUPT", text("--gen=gfx9", batch))
+        done = run("--gen=gfx9", "--continue-past-end", batch)
+        self.assertIn(b"MI_USER_INTERRUPT", done.stdout)
+        self.assertEqual(done.returncode, 0)
 
     def test_a_table_without_a_count_ends_at_an_entry_of_zeros(self):
         gpu = self.file("gpu.xml", b"""<packsmith family="f" generation="g">

@@ -482,6 +482,38 @@ TEST(HangJson, IsOneLineThatSaysTheSame) {
   EXPECT_GT(engine["bound"].Size(), 5u);
 }
 
+// --- Memory ---
+
+class Counted : public DeferredBytes {
+ public:
+  explicit Counted(int& made) : made_(made) {}
+
+ private:
+  absl::Span<const uint8_t> Make() override {
+    ++made_;
+    return bytes_;
+  }
+  int& made_;
+  const std::vector<uint8_t> bytes_ = std::vector<uint8_t>(4096);
+};
+
+TEST(HangReport, MakesOnlyTheBuffersThatItLooksAt) {
+  Dump dump = Hung({.acthd = kDraw, .ipehr = kDrawHeader, .fault = 0x8000180000});
+  int made = 0;
+  for (uint64_t i = 0; i < 100; ++i) {
+    const uint64_t address = 0x8000000000 + (i << 20);
+    ASSERT_TRUE(dump.memory.MapDeferred(0, address, std::make_shared<Counted>(made), 1 << 20).ok());
+    dump.buffers.push_back({0, address, 1 << 20, "user", true});
+  }
+  dump.SortBuffers();
+  AddRings(Gfx9(), dump);
+  const HangReport report = MakeHangReport(Gfx9(), dump);
+  ASSERT_THAT(report.engines, SizeIs(1));
+  ASSERT_TRUE(report.engines[0].fault && report.engines[0].fault->below);
+  EXPECT_EQ(report.engines[0].fault->below->size, 4096u);
+  EXPECT_LE(made, 2) << "those next to the fault";
+}
+
 // --- Hostile ---
 
 TEST(HangReport, OfAnyRegistersDoesNoHarm) {
