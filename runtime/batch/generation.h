@@ -2,7 +2,7 @@
 // argument, so a type stands for it.
 //
 //   namespace packsmith::gpu {
-//   PACKSMITH_GENERATION(Gfx9, gfx9);
+//   PACKSMITH_GENERATION(Gfx9, gfx9, 90);  // the version times ten
 //   }
 //
 // gfx9.h and its neighbours do so for each generation.
@@ -10,9 +10,10 @@
 #ifndef PACKSMITH_RUNTIME_BATCH_GENERATION_H_
 #define PACKSMITH_RUNTIME_BATCH_GENERATION_H_
 
-#define PACKSMITH_GENERATION(Name, names)                                     \
+#define PACKSMITH_GENERATION(Name, names, version)                            \
   struct Name {                                                               \
     static constexpr char kName[] = #names; /* as dumps and tables have it */ \
+    static constexpr unsigned kVersion = version;                             \
     using BatchStart = names::MI_BATCH_BUFFER_START;                          \
     using BatchEnd = names::MI_BATCH_BUFFER_END;                              \
     using Noop = names::MI_NOOP;                                              \
@@ -26,6 +27,7 @@
     using MathInstruction = names::MI_MATH_ALU_INSTRUCTION;                   \
     using Predicate = names::MI_PREDICATE;                                    \
     using SetPredicate = names::MI_SET_PREDICATE;                             \
+    using PipeControl = names::PIPE_CONTROL;                                  \
     using GeneralRegister = names::CS_GPR0;                                   \
     using PredicateSource0 = names::MI_PREDICATE_SRC0;                        \
     using PredicateSource1 = names::MI_PREDICATE_SRC1;                        \

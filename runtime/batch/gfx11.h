@@ -8,7 +8,7 @@
 
 namespace packsmith::gpu {
 
-PACKSMITH_GENERATION(Gfx11, gfx11);
+PACKSMITH_GENERATION(Gfx11, gfx11, 110);
 
 }  // namespace packsmith::gpu
 

@@ -8,7 +8,7 @@
 
 namespace packsmith::gpu {
 
-PACKSMITH_GENERATION(Gfx12, gfx12);
+PACKSMITH_GENERATION(Gfx12, gfx12, 120);
 
 }  // namespace packsmith::gpu
 

@@ -8,7 +8,7 @@
 
 namespace packsmith::gpu {
 
-PACKSMITH_GENERATION(Gfx125, gfx125);
+PACKSMITH_GENERATION(Gfx125, gfx125, 125);
 
 }  // namespace packsmith::gpu
 

@@ -8,7 +8,7 @@
 
 namespace packsmith::gpu {
 
-PACKSMITH_GENERATION(Gfx8, gfx8);
+PACKSMITH_GENERATION(Gfx8, gfx8, 80);
 
 }  // namespace packsmith::gpu
 

@@ -8,7 +8,7 @@
 
 namespace packsmith::gpu {
 
-PACKSMITH_GENERATION(Gfx9, gfx9);
+PACKSMITH_GENERATION(Gfx9, gfx9, 90);
 
 }  // namespace packsmith::gpu
 

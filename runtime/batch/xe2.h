@@ -8,7 +8,7 @@
 
 namespace packsmith::gpu {
 
-PACKSMITH_GENERATION(Xe2, xe2);
+PACKSMITH_GENERATION(Xe2, xe2, 200);
 
 }  // namespace packsmith::gpu
 

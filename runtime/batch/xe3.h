@@ -8,7 +8,7 @@
 
 namespace packsmith::gpu {
 
-PACKSMITH_GENERATION(Xe3, xe3);
+PACKSMITH_GENERATION(Xe3, xe3, 300);
 
 }  // namespace packsmith::gpu
 

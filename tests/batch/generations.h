@@ -15,7 +15,6 @@ namespace packsmith::gpu {
 // A generation with some more of its packets than a batch needs.
 #define PACKSMITH_TESTED(Name, names)                              \
   struct Tested##Name : Name {                                     \
-    using PipeControl = names::PIPE_CONTROL;                       \
     using VertexBuffers = names::_3DSTATE_VERTEX_BUFFERS;          \
     using VertexBuffer = names::VERTEX_BUFFER_STATE;               \
     using Topology = names::_3DSTATE_VF_TOPOLOGY;                  \
