@@ -73,7 +73,7 @@ class Lister {
       } else if (item.kind == Item::Kind::kGroup && item.c_whole) {
         Item whole = item.items[0];
         whole.bit = item.bit;
-        whole.width = item.width * item.count;
+        whole.width = item.width * (item.tail ? item.c_count : item.count);
         Field(c, whole, groups, base);
       } else if (item.kind == Item::Kind::kGroup && item.c_count == 1) {
         Items(c, item.items, groups, base + item.bit);
