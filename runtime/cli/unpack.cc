@@ -436,7 +436,7 @@ int Run(const Arguments& arguments) {
     writer = decode::MakeNamesSink(**output, {!arguments.no_offsets});
   } else {
     // Of a hang, what happened comes first, then what there is.
-    if (!any_hang) text_options.overview = std::exchange(overview_text, "");
+    if (!any_hang || !filter.all()) text_options.overview = std::exchange(overview_text, "");
     text_options.color = color;
     text_options.hide_zero_fields = arguments.hide_zero;
     text_options.offsets = !arguments.no_offsets;
@@ -460,8 +460,10 @@ int Run(const Arguments& arguments) {
     filtered = decode::MakeFilterSink(*sink, filter);
     sink = filtered.get();
   }
+  // The report comes before everything else that is said of a dump, but who asks for a part of one
+  // wants that part.
   std::unique_ptr<decode::Sink> reporting;
-  if (!options.brief) {
+  if (!options.brief && filter.all()) {
     reporting = hang::MakeHangSink(
         *sink, [&](const tables::Tables& tables, const hang::HangReport& report) {
           if (!text) return hang::ToJson(tables, report);

@@ -93,6 +93,12 @@ class UnpackTest(unittest.TestCase):
                                 "submission 0", "summary")]
         self.assertEqual(starts, sorted(starts))
 
+    def test_who_asks_for_a_part_of_a_dump_gets_no_report(self):
+        for part in ("--draw=3", "--filter=3DPRIMITIVE", "--address=0xfffefffeee00..0xfffefffeef00"):
+            self.assertNotIn("\nhang  ", text(part, HANG))
+            self.assertNotIn('"hang"', text(part, "--format=jsonl", HANG))
+            self.assertIn("\noverview  ", text(part, HANG))
+
     def test_hang_shows_only_the_report(self):
         done = run("--hang", HANG)
         self.assertEqual(done.returncode, 0)
