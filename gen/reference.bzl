@@ -2,22 +2,28 @@
 
     load("@packsmith//gen:reference.bzl", "packsmith_reference")
 
-    packsmith_reference(name = "reference")                        # what is built in
-    packsmith_reference(name = "mine", xml = ["old.xml", "new.xml"])  # descriptions of one's own
+    packsmith_reference(name = "reference")  # what is built in
+    packsmith_reference(
+        name = "mine",
+        descriptions = [":old_description", ":new_description"],  # of packsmith_library
+    )
 
 makes a folder of the target's name; index.html is where to start. Pages need no server.
 """
 
+load(":packsmith.bzl", "PacksmithInfo")
+
 def _reference_impl(ctx):
     root = ctx.actions.declare_directory(ctx.label.name)
-    description = ["--xml=" + file.path for file in ctx.files.xml]
+    tables = [description[PacksmithInfo].tables for description in ctx.attr.descriptions]
     lines = {}
     for name, option in {"descriptions": "--describe=*", "generations": "--list"}.items():
         lines[name] = ctx.actions.declare_file("%s_%s.jsonl" % (ctx.label.name, name))
         ctx.actions.run(
             executable = ctx.executable._unpack,
-            arguments = [option, "--format=jsonl", "--output=" + lines[name].path] + description,
-            inputs = ctx.files.xml + ctx.files.deps,
+            arguments = [option, "--format=jsonl", "--output=" + lines[name].path] +
+                        ["--tables=" + file.path for file in tables],
+            inputs = tables,
             outputs = [lines[name]],
             mnemonic = "PacksmithDescribe",
         )
@@ -41,13 +47,9 @@ def _reference_impl(ctx):
 packsmith_reference = rule(
     implementation = _reference_impl,
     attrs = {
-        "xml": attr.label_list(
-            allow_files = [".xml"],
-            doc = "Descriptions instead of those that are built in, the oldest generation first.",
-        ),
-        "deps": attr.label_list(
-            allow_files = [".xml"],
-            doc = "What it extends or includes.",
+        "descriptions": attr.label_list(
+            providers = [PacksmithInfo],
+            doc = "Instead of those that are built in, the oldest generation first.",
         ),
         # Of the target configuration: it is built for the user anyway, and need not be built twice.
         "_unpack": attr.label(

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <iterator>
 #include <memory>
 #include <optional>
@@ -103,6 +104,7 @@ What is read:
                         @INPUTS@
   --xml=FILE            decode with this description instead of a built-in one; for --describe and
                         --list it may be given several times, the oldest generation first
+  --tables=FILE         the same with the decode tables that packgen has made of a description
 
 What there is to decode:
   --describe=NAME       a packet, structure, register or enumeration, bit by bit, and what changed
@@ -124,7 +126,7 @@ Exit code: 0 all was decoded; 1 the input could not be read or decoded whole; 2 
 struct Arguments {
   std::vector<std::string> files;
   std::string generation, engine, address, stream, input_format, format = "text", follow = "all";
-  std::vector<std::string> xml;
+  std::vector<std::string> xml, tables;
   std::string output, color = "auto", kernels, disassembler;
   std::string filter, fail_on;  // lists
   uint64_t draw = 0;
@@ -132,6 +134,9 @@ struct Arguments {
   bool list = false;
   bool hide_zero = false, no_offsets = false, strict = false, no_pager = false;
   bool hang = false, continue_past_end = false;
+
+  // How many descriptions of the user's own there are.
+  size_t own() const { return xml.size() + tables.size(); }
 };
 
 void Complain(absl::string_view text) {
@@ -173,8 +178,29 @@ Described ReadXml(const std::string& path) {
   return described;
 }
 
+// What packgen --tables has written.
+Described ReadTables(const std::string& path) {
+  Described described;
+  const absl::StatusOr<std::string> bytes = model::ReadFileFromDisk(path);
+  if (!bytes.ok()) {
+    described.tables = absl::InvalidArgumentError(
+        absl::StrCat("cannot read \"", path, "\": ", bytes.status().message()));
+    return described;
+  }
+  described.block.resize((bytes->size() + 7) / 8);
+  std::memcpy(described.block.data(), bytes->data(), bytes->size());
+  described.tables = tables::Tables::Open(
+      {reinterpret_cast<const uint8_t*>(described.block.data()), bytes->size()});
+  return described;
+}
+
+// The first description of the user's own.
+Described ReadOwn(const Arguments& arguments) {
+  return arguments.xml.empty() ? ReadTables(arguments.tables[0]) : ReadXml(arguments.xml[0]);
+}
+
 Described Describe(const Arguments& arguments, const Dump& first) {
-  if (!arguments.xml.empty()) return ReadXml(arguments.xml[0]);
+  if (arguments.own() != 0) return ReadOwn(arguments);
   Described described;
   const Device& device = first.device;
   // A chip's id says more than the name of its generation, and may be newer than the descriptions.
@@ -362,7 +388,7 @@ int Run(const Arguments& arguments) {
   };
   // A name that is not there is wrong usage where the user gave it, not where the input has it.
   const auto not_described = [&] {
-    const bool named = !arguments.generation.empty() || !arguments.xml.empty();
+    const bool named = !arguments.generation.empty() || arguments.own() != 0;
     return named && described.tables.status().code() == absl::StatusCode::kNotFound ? kWrongUsage
                                                                                     : kNotDecoded;
   };
@@ -522,13 +548,14 @@ int RunDescribe(const Arguments& arguments) {
   absl::Span<const tables::Tables> generations = BuiltInGenerations();
   std::vector<Described> described;
   std::vector<tables::Tables> own;
-  for (const std::string& path : arguments.xml) {
-    described.push_back(ReadXml(path));
-    if (!described.back().tables.ok()) {
-      Complain(described.back().tables.status().message());
+  for (const std::string& path : arguments.xml) described.push_back(ReadXml(path));
+  for (const std::string& path : arguments.tables) described.push_back(ReadTables(path));
+  for (const Described& one : described) {
+    if (!one.tables.ok()) {
+      Complain(one.tables.status().message());
       return kNotDecoded;
     }
-    own.push_back(*described.back().tables);
+    own.push_back(*one.tables);
     generations = own;
   }
   cli::DescribeOptions options;
@@ -585,6 +612,7 @@ int Unpack(int argc, char** argv) {
   app.add_option("--kernels", arguments.kernels);
   app.add_option("--disassembler", arguments.disassembler);
   app.add_option("--xml", arguments.xml)->allow_extra_args(false);
+  app.add_option("--tables", arguments.tables)->allow_extra_args(false);
   app.add_option("--describe", arguments.describe);
   app.add_flag("--list", arguments.list);
   app.add_option("-o,--output", arguments.output);
@@ -603,8 +631,8 @@ int Unpack(int argc, char** argv) {
     return kGood;
   }
   if (arguments.list || arguments.describe) return RunDescribe(arguments);
-  if (arguments.xml.size() > 1) {
-    Complain("one --xml is enough to decode with");
+  if (arguments.own() > 1) {
+    Complain("one --xml or --tables is enough to decode with");
     return kWrongUsage;
   }
   if (arguments.files.empty()) {

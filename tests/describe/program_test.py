@@ -45,6 +45,19 @@ class DescribeTest(unittest.TestCase):
         self.assertEqual(run("--describe=3DSTATE_VS", MINI).returncode, 2)
         self.assertEqual(run("--describe=Draw", "--xml=nothing.xml").returncode, 1)
 
+    def test_tables_that_are_none_are_an_error(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "t.tables")
+            for content in (b"", b"PCKT", b"\0" * 4096):
+                with open(file, "wb") as out:
+                    out.write(content)
+                done = run("--list", f"--tables={file}")
+                self.assertEqual((done.returncode, done.stdout), (1, b""))
+                self.assertIn(b"decode tables", done.stderr)
+            done = run("--list", f"--tables={folder}/none")
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(b"none", done.stderr)
+
     def test_several_descriptions_of_ones_own_have_a_history(self):
         with tempfile.TemporaryDirectory() as folder:
             files = [os.path.join(folder, name) for name in ("one.xml", "two.xml")]
