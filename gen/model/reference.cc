@@ -61,6 +61,12 @@ class Writer {
       Text("doc", b.doc);
       End();
     }
+    for (const State& s : model_.states) {
+      Begin(s.name, "state");
+      Text("doc", s.doc);
+      Text("of", s.of.text);
+      End();
+    }
     for (const Space& s : model_.spaces) {
       Begin(s.name, "space");
       Text("doc", s.doc);
@@ -175,9 +181,13 @@ class Writer {
       Text("name", p.name);
       Text("title", p.title);
       Text("doc", p.doc);
-      std::vector<std::string> ids;
-      for (const uint32_t id : p.pci_ids) ids.push_back(absl::StrFormat("0x%04x", id));
-      Strings("pci_ids", ids);
+      const auto ids = [this](const char* key, const std::vector<uint32_t>& numbers) {
+        std::vector<std::string> all;
+        for (const uint32_t id : numbers) all.push_back(absl::StrFormat("0x%04x", id));
+        Strings(key, all);
+      };
+      ids("pci_ids", p.pci_ids);
+      ids("chip_ids", p.chip_ids);
     });
     End();
   }
@@ -297,7 +307,9 @@ class Writer {
     Text("to", p.to.text);
     Text("kind", kKinds[static_cast<size_t>(p.target)]);
     Text("when", p.when.text);
+    Text("or", p.other.text);
     Text("base", p.base.text);
+    Flag("relative", p.relative);
     Text("space", p.space.text);
     Text("space_when", p.space_when.text);
     Text("access", kAccess[static_cast<size_t>(p.access)]);

@@ -32,7 +32,7 @@ TEMPLATES = Path(__file__).resolve().parent.parent / "templates" / "reference"
 KINDS = {
     "packet": "Packets", "struct": "Structures", "register": "Registers", "enum": "Enumerations",
     "stream": "Streams", "engine": "Engines", "data": "Data", "base": "Base addresses",
-    "space": "Address spaces",
+    "state": "States", "space": "Address spaces",
 }
 CONTAINERS = ("packet", "struct", "register")
 
@@ -135,10 +135,12 @@ def references(record: Json) -> Iterator[tuple[str, str]]:
             yield "enum", item["names"]
         for pointer in item.get("points", []):
             yield pointer["kind"], pointer["to"]
+            if "or" in pointer:
+                yield "struct", pointer["or"]
             if "base" in pointer:
                 yield "base", pointer["base"]
         for sets in item.get("sets", []):
-            yield "base", sets["base"]
+            yield what_is_set(sets)
         for element in item.get("elements", []):
             yield "data", element["of"]
     for part in record.get("parts", []):
@@ -224,6 +226,8 @@ class Writer:
     def pointer(self, pointer: Json) -> Markup:
         """What an address or offset leads to."""
         parts = [Markup("leads to ") + self.link(pointer["kind"], pointer["to"])]
+        if "or" in pointer:
+            parts[0] += Markup(" or ") + self.link("struct", pointer["or"])
         for key, before, after in (
                 ("count", "", " of them"), ("until_zero", "up to an entry of zeros", ""),
                 ("size", "", " bytes"), ("end", "up to the byte at ", ""),
@@ -235,6 +239,8 @@ class Writer:
                 parts.append(escape(f"{before}{value}{after}"))
         if "base" in pointer:
             parts.append(Markup("counted from the base ") + self.link("base", pointer["base"]))
+        if pointer.get("relative"):
+            parts.append(Markup("counted from the start of the structure"))
         if "space" in pointer:
             when = f" if {pointer['space_when']}" if "space_when" in pointer else ""
             parts.append(Markup("in the space ") + self.link("space", pointer["space"])
@@ -249,7 +255,8 @@ class Writer:
         """What a field does, besides having a value."""
         found = [self.pointer(pointer) for pointer in item.get("points", [])]
         for sets in item.get("sets", []):
-            found.append(Markup("sets the base ") + self.link("base", sets["base"])
+            kind, name = what_is_set(sets)
+            found.append(escape(f"sets the {kind} ") + self.link(kind, name)
                          + escape(condition(sets)))
         if "writes_register" in item:
             found.append(escape(f"is written to the register at {item['writes_register']}"))
@@ -360,6 +367,7 @@ class Writer:
         add("Role", v.get("role", ""))
         add("Aligned to", f"{v['align']} bytes" if "align" in v else "")
         add("Number", str(v["number"]) if "number" in v else "")
+        add("Values", self.link("enum", v["of"]) if "of" in v else "")
         add("Components", v.get("components", ""))
         add("Is", "a program" if v.get("code") else "")
         add("Source", v.get("source", ""))
@@ -375,6 +383,9 @@ class Writer:
             name = self.link("struct", part["name"]) if not struct else escape(part["name"])
             times = f", {part['repeat']} times" if "repeat" in part else ""
             found.append(Markup("then ") + name + struct + escape(times + condition(part)))
+        if "pad" in v:
+            found.append(escape(f"then zeros up to a multiple of {v['pad']} bytes"
+                                + condition(v, "pad_when")))
         for variant in v.get("variants", []):
             unit = 1 if v["unit"] == "byte" else 4
             found.append(escape(f"{variant['bytes'] // unit} {v['unit']}s" + condition(variant)))
@@ -415,6 +426,11 @@ class Writer:
         }
 
 
+def what_is_set(sets: Json) -> tuple[str, str]:
+    """Kind and name of what a field's value is kept as."""
+    return ("state", sets["state"]) if "state" in sets else ("base", sets["base"])
+
+
 def condition(owner: Json, key: str = "when") -> str:
     return f", if {owner[key]}" if key in owner else ""
 
@@ -447,6 +463,8 @@ def facts(item: Json) -> str:
         found.append(f"at least {item['min']}")
     elif "max" in item:
         found.append(f"at most {item['max']}")
+    if item.get("clamp"):
+        found.append("others are brought into the range")
     if item.get("nonzero"):
         found.append("not zero")
     if "multiple" in item:

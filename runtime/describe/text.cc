@@ -132,6 +132,9 @@ std::string If(const Json& object, const char* key = "when") {
 
 std::string PointerSentence(const Json& pointer) {
   std::string text = absl::StrCat("leads to ", Text(pointer, "to"));
+  if (const absl::string_view other = Text(pointer, "or"); !other.empty()) {
+    absl::StrAppend(&text, " or ", other);
+  }
   const auto add = [&](const char* key, absl::string_view before, absl::string_view after = "") {
     const absl::string_view value = Text(pointer, key);
     if (!value.empty()) absl::StrAppend(&text, ", ", before, value, after);
@@ -147,6 +150,7 @@ std::string PointerSentence(const Json& pointer) {
   add("stage", "", " stage");
   add("simd", "SIMD ");
   add("base", "counted from the base ");
+  if (Flag(pointer, "relative")) text += ", counted from the start of the structure";
   add("space", "in the space ");
   if (const absl::string_view when = Text(pointer, "space_when"); !when.empty()) {
     absl::StrAppend(&text, " if ", when);
@@ -167,7 +171,8 @@ std::vector<std::string> Sentences(const Json& item) {
   std::vector<std::string> all;
   for (const Json& pointer : Array(item, "points")) all.push_back(PointerSentence(pointer));
   for (const Json& sets : Array(item, "sets")) {
-    all.push_back(absl::StrCat("sets the base ", Text(sets, "base"), If(sets)));
+    const char* what = sets.HasMember("state") ? "state" : "base";
+    all.push_back(absl::StrCat("sets the ", what, " ", Text(sets, what), If(sets)));
   }
   if (const absl::string_view to = Text(item, "writes_register"); !to.empty()) {
     all.push_back(absl::StrCat("is written to the register at ", to));
@@ -220,6 +225,7 @@ std::string Facts(const Json& item) {
     number("at least ", "min");
     number("at most ", "max");
   }
+  if (Flag(item, "clamp")) facts.emplace_back("others are brought into the range");
   if (Flag(item, "nonzero")) facts.emplace_back("not zero");
   number("a multiple of ", "multiple");
   std::string stored;
@@ -386,6 +392,7 @@ class Describer {
       Fact("align", absl::StrCat(Number(record["align"]), " bytes"));
     }
     if (record.HasMember("number")) Fact("number", Number(record["number"]));
+    Fact("values", Text(record, "of"));
     Fact("components", Text(record, "components"));
     if (Flag(record, "code")) Fact("is", "a program");
     for (const Json& platform : Array(record, "platforms")) {
@@ -415,6 +422,12 @@ class Describer {
         absl::StrAppend(&text, ", ", repeat, " times");
       }
       out_.Wrapped(4, text + If(part), "  ");
+    }
+    if (record.HasMember("pad")) {
+      out_.Wrapped(4,
+                   absl::StrCat("then zeros up to a multiple of ", Number(record["pad"]), " bytes",
+                                If(record, "pad_when")),
+                   "  ");
     }
     for (const Json& variant : Array(record, "variants")) {
       out_.Wrapped(
@@ -708,9 +721,10 @@ std::string ListText(absl::Span<const Reference> references, bool color) {
 std::string NamesText(const Reference& reference, bool color) {
   constexpr struct {
     absl::string_view kind, title;
-  } kKinds[] = {{"packet", "Packets"},    {"struct", "Structures"},   {"register", "Registers"},
-                {"enum", "Enumerations"}, {"stream", "Streams"},      {"engine", "Engines"},
-                {"data", "Data"},         {"base", "Base addresses"}, {"space", "Address spaces"}};
+  } kKinds[] = {{"packet", "Packets"},      {"struct", "Structures"},   {"register", "Registers"},
+                {"enum", "Enumerations"},   {"stream", "Streams"},      {"engine", "Engines"},
+                {"data", "Data"},           {"base", "Base addresses"}, {"state", "States"},
+                {"space", "Address spaces"}};
   Printer out(color);
   for (const auto& [kind, title] : kKinds) {
     std::vector<const Entry*> entries;
