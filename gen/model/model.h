@@ -124,7 +124,7 @@ enum class Access { kNone, kRead, kWrite, kReadWrite };
 struct Points {
   enum class Target { kStruct, kData, kStream } target = Target::kData;
   Deferred to, base, count, size, stride, end, space, space_when, when;
-  Deferred slot, format, step, simd, other;
+  Deferred scale, slot, format, step, simd, other;
   std::string stage;
   bool relative = false;  // counts from the start of the record that has the field
   Access access = Access::kNone;
@@ -137,7 +137,8 @@ struct Points {
   int base_index = -1;
   uint32_t space_number = 0;
   Expression count_expression, size_expression, stride_expression, end_expression;
-  Expression slot_expression, format_expression, step_expression, simd_expression;
+  Expression scale_expression, slot_expression, format_expression, step_expression;
+  Expression simd_expression;
   Condition space_condition, condition;
 };
 
@@ -298,6 +299,7 @@ struct Container {
   Role role = Role::kOther;
   // What C says where it is to equal a table that others have published, whatever is right.
   std::optional<uint32_t> c_dwords, c_offset;
+  bool masked = false;    // a register whose upper 16 bits say which of the lower ones are written
   std::string dumped_as;  // names of a register in error states, separated by spaces
   Deferred like;
   uint32_t register_offset = 0;
@@ -345,6 +347,9 @@ struct Base {
   std::string name;
   std::string doc;
   Location where;
+  Deferred otherwise;  // the base that counts while this one is not set
+  // Resolved.
+  int otherwise_index = -1;
 };
 
 // What later pointers ask: the value that a field had last.

@@ -430,8 +430,8 @@ class Parser {
       Children(node, space);
       Declare(model_.spaces, std::move(space), "space");
     } else if (name == "base") {
-      Allow(node, {"name"});
-      Base base{Required(node, "name"), {}, At(node)};
+      Allow(node, {"name", "else"});
+      Base base{Required(node, "name"), {}, At(node), Later(node, "else")};
       Children(node, base);
       Declare(model_.bases, std::move(base), "base");
     } else if (name == "state") {
@@ -745,7 +745,7 @@ class Parser {
         break;
       case ContainerKind::kRegister:
         Allow(node, {"name", "alias", "dwords", "bytes", "offset", "c-offset", "dumped-as",
-                     "engines", "like", "amend"});
+                     "masked", "engines", "like", "amend"});
         break;
     }
     const size_t errors = diagnostics_.errors();
@@ -811,6 +811,7 @@ class Parser {
       container.c_dwords = Small(node, "c-dwords", 0, kLargestContainer / 4);
     }
     if (node.attribute("c-offset")) container.c_offset = Small(node, "c-offset", 0, 0x7fffffff);
+    if (node.attribute("masked")) container.masked = Flag(node, "masked");
     if (node.attribute("dumped-as")) container.dumped_as = Text(node, "dumped-as");
     bool variants_cleared = false, parts_cleared = false, flows_cleared = false;
     bool relations_cleared = false, draws_cleared = false;
@@ -1319,9 +1320,9 @@ class Parser {
   }
 
   void ParsePoints(pugi::xml_node node, Item& item) {
-    Allow(node,
-          {"to", "base", "count", "size", "end", "stride", "space", "space-when", "access", "when",
-           "until", "limit", "slot", "format", "step", "stage", "simd", "or", "relative"});
+    Allow(node, {"to", "base", "count", "size", "end", "stride", "space", "space-when", "access",
+                 "when", "until", "limit", "scale", "slot", "format", "step", "stage", "simd", "or",
+                 "relative"});
     Empty(node);
     if (!item.points.empty() && item.points.back().when.empty()) {
       Problem(Code::kContradiction, At(node),
@@ -1349,6 +1350,7 @@ class Parser {
     points.format = Later(node, "format");
     points.step = Later(node, "step");
     points.simd = Later(node, "simd");
+    points.scale = Later(node, "scale");
     points.stage = Text(node, "stage");
     points.space = Later(node, "space");
     points.space_when = Later(node, "space-when");

@@ -59,6 +59,7 @@ class Writer {
     for (const Base& b : model_.bases) {
       Begin(b.name, "base");
       Text("doc", b.doc);
+      Text("else", b.otherwise.text);
       End();
     }
     for (const State& s : model_.states) {
@@ -323,6 +324,7 @@ class Writer {
     Text("step", p.step.text);
     Text("stage", p.stage);
     Text("simd", p.simd.text);
+    Text("scale", p.scale.text);
   }
 
   void Line(const Container& c) {
@@ -333,6 +335,7 @@ class Writer {
     Documented(c);
     if (c.kind == ContainerKind::kRegister) {
       Hex("offset", c.register_offset);
+      if (c.masked) Text("masked", "true");
       Words("dumped_as", c.dumped_as);
     }
     // The fixed part, and the longest form where there are several.

@@ -82,6 +82,7 @@ class Resolver {
     }
     CheckAmbiguity();
     CheckRegisters();
+    Bases();
     Names();
     Warn();
   }
@@ -1128,8 +1129,9 @@ class Resolver {
     const Container* state = nullptr;
     for (size_t i = 0; i < model_.containers.size(); ++i) {
       const Container& c = model_.containers[i];
-      // Parts are words of a stream too, so they leave state behind as packets do.
-      if ((c.kind == ContainerKind::kPacket || is_part_[i]) &&
+      // Parts are words of a stream too, so they leave state behind as packets do. So do registers
+      // that packets write.
+      if ((c.kind != ContainerKind::kStruct || is_part_[i]) &&
           cursor.rest().size() > c.name.size() &&
           cursor.rest().substr(0, c.name.size()) == c.name && cursor.rest()[c.name.size()] == '.' &&
           (state == nullptr || c.name.size() > state->name.size())) {
@@ -1165,6 +1167,16 @@ class Resolver {
     expression.multiply = *factor;
     expression.add = *addend;
     return expression;
+  }
+
+  void Bases() {
+    for (Base& base : model_.bases) {
+      if (base.otherwise.empty()) continue;
+      base.otherwise_index = FindByName(model_.bases, base.otherwise.text);
+      if (base.otherwise_index >= 0) continue;
+      Problem(Code::kUnknownReference, base.otherwise.where,
+              absl::StrCat("there is no <base name=\"", base.otherwise.text, "\">"));
+    }
   }
 
   void References(Container& c) {
@@ -1452,6 +1464,7 @@ class Resolver {
     points.format_expression = ParseExpression(points.format, scope);
     points.step_expression = ParseExpression(points.step, scope);
     points.simd_expression = ParseExpression(points.simd, scope);
+    points.scale_expression = ParseExpression(points.scale, scope);
     const Expression& format = points.format_expression;
     if (format.kind != Expression::Kind::kNone &&
         (format.kind == Expression::Kind::kConstant || format.power || format.multiply != 1 ||

@@ -53,8 +53,10 @@ class Writer {
                        kind.is_code,
                        {first, static_cast<uint32_t>(kind.instructions.size())}});
     }
-    for (const Base& b : model_.bases) bases_.push_back({String(b.name)});
-    for (const State& s : model_.states) bases_.push_back({String(s.name)});
+    for (const Base& b : model_.bases) {
+      bases_.push_back({String(b.name), static_cast<uint32_t>(b.otherwise_index)});
+    }
+    for (const State& s : model_.states) bases_.push_back({String(s.name), t::kNone});
     for (const Space& s : model_.spaces) spaces_.push_back({String(s.name), s.number});
     std::stable_sort(
         registers_.begin(), registers_.end(),
@@ -285,6 +287,7 @@ class Writer {
     out.length_leaf = c.length_field == nullptr ? t::kNone : Find({c.length_field, nullptr}, self);
     out.length_bias = c.length_bias;
     out.role = static_cast<t::Role>(c.role);
+    out.masked = c.masked ? 1 : 0;
     out.engines = c.engines;
     out.register_offset = c.register_offset;
     out.leaves = f.leaves;
@@ -438,6 +441,7 @@ class Writer {
     out.format = AddExpression(points.format_expression, asker);
     out.step = AddExpression(points.step_expression, asker);
     out.simd = AddExpression(points.simd_expression, asker);
+    out.scale = AddExpression(points.scale_expression, asker);
     out.stage = String(points.stage);
     out.limit = points.limit;
     out.access = static_cast<t::Access>(points.access);

@@ -776,9 +776,14 @@ void Decoder::SetsAndWrites(const tables::Container& container, absl::Span<const
     if (at.cut) return;
     if (extra.sets_base == tables::kNone && extra.writes_leaf == tables::kNone) return;
     const Scope scope(tables_, at, bytes);
-    if (extra.sets_base != tables::kNone && scope.Holds(extra.sets_when)) {
-      const uint64_t raw = ReadBits(bytes, at.bit, at.width);
-      state_->bases[extra.sets_base] = NumberOf(DecodeValue(tables_, *at.leaf, at.width, raw), raw);
+    if (extra.sets_base != tables::kNone) {
+      absl::optional<uint64_t>& base = state_->bases[extra.sets_base];
+      if (scope.Holds(extra.sets_when)) {
+        const uint64_t raw = ReadBits(bytes, at.bit, at.width);
+        base = NumberOf(DecodeValue(tables_, *at.leaf, at.width, raw), raw);
+      } else if (tables_.bases()[extra.sets_base].otherwise != tables::kNone) {
+        base.reset();  // switched off: the other one counts again
+      }
     }
     if (extra.writes_leaf == tables::kNone || at.bit % 8 != 0 || options_.brief) return;
     const absl::optional<uint64_t> offset = scope.Number(extra.writes_leaf);
@@ -803,7 +808,21 @@ void Decoder::SetsAndWrites(const tables::Container& container, absl::Span<const
                   faults_.end());
     record.faults = faults_;
     Emit(record);
+    RememberRegister(index, record.bytes);
   });
+}
+
+void Decoder::RememberRegister(uint32_t index, absl::Span<const uint8_t> written) {
+  if (!actions_[index].remembered) return;
+  std::vector<uint8_t>& now = state_->last[index];
+  if (tables_.container(index).masked == 0 || written.size() != 4) {
+    now.assign(written.begin(), written.end());
+    return;
+  }
+  now.resize(4);
+  for (size_t i = 0; i < 2; ++i) {
+    now[i] = static_cast<uint8_t>((now[i] & ~written[i + 2]) | (written[i] & written[i + 2]));
+  }
 }
 
 absl::optional<Decoder::Asked> Decoder::Ask(const tables::Expression& e) const {

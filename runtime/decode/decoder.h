@@ -170,6 +170,7 @@ class Decoder {
   // Shows what no packet matches, up to the next plausible packet. Returns how many bytes.
   uint64_t Unknown(uint32_t stream, uint64_t engines, const Frame& frame, uint64_t parent);
   void Remember(uint32_t container, absl::Span<const uint8_t> bytes);
+  void RememberRegister(uint32_t index, absl::Span<const uint8_t> written);
   // A packet that is known, and after it another one or the end.
   bool Plausible(uint32_t stream, uint64_t engines, absl::Span<const uint8_t> bytes) const;
   // Passing over unknown packets by the lengths that the stream declares for them comes to a known
@@ -203,6 +204,8 @@ class Decoder {
   // How much speaks against a structure being in `bytes`: bits that nobody describes, values
   // without a name, pointers to where nothing is, faults.
   int Misfits(const tables::Container& container, absl::Span<const uint8_t> bytes);
+  // Where offsets from a base count from now.
+  absl::optional<uint64_t> BaseNow(uint32_t base) const;
   struct Target {
     uint32_t space;
     uint64_t address;

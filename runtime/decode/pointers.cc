@@ -37,6 +37,15 @@ void ForEachPointer(const tables::Tables& tables, const tables::Container& conta
 
 }  // namespace
 
+absl::optional<uint64_t> Decoder::BaseNow(uint32_t base) const {
+  // Each base is asked once: descriptions may lead in a circle.
+  for (size_t i = 0; i < state_->bases.size() && base != tables::kNone; ++i) {
+    if (state_->bases[base].has_value()) return state_->bases[base];
+    base = tables_.bases()[base].otherwise;
+  }
+  return absl::nullopt;
+}
+
 Decoder::Target Decoder::TargetOf(const FieldAt& at, const tables::Pointer& pointer,
                                   const Scope& scope, absl::Span<const uint8_t> bytes) const {
   constexpr uint64_t kAddressMask = (uint64_t{1} << 48) - 1;
@@ -46,11 +55,12 @@ Decoder::Target Decoder::TargetOf(const FieldAt& at, const tables::Pointer& poin
   }
   const uint64_t raw = ReadBits(bytes, at.bit, at.width);
   target.address = NumberOf(DecodeValue(tables_, *at.leaf, at.width, raw), raw);
+  target.address *= Evaluate(pointer.scale, scope).value_or(1);
   // An address may be split over two fields.
   target.address += Evaluate(tables_.extra(at.leaf->extra).high, scope).value_or(0);
   if (pointer.relative != 0) target.address += record_;
   if (pointer.base != tables::kNone) {
-    const absl::optional<uint64_t>& base = state_->bases[pointer.base];
+    const absl::optional<uint64_t> base = BaseNow(pointer.base);
     target.base_known = base.has_value();
     target.address += base.value_or(0);
   }
@@ -363,7 +373,7 @@ uint64_t Decoder::SizeOf(const tables::Pointer& pointer, const Scope& scope,
   const absl::optional<uint64_t> end = Evaluate(pointer.end, scope);
   if (!end) return 0;
   uint64_t last = *end;
-  if (pointer.base != tables::kNone) last += state_->bases[pointer.base].value_or(0);
+  if (pointer.base != tables::kNone) last += BaseNow(pointer.base).value_or(0);
   last &= (uint64_t{1} << 48) - 1;
   return last < target.address ? 0 : last - target.address + 1;
 }

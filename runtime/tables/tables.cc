@@ -155,7 +155,7 @@ class Checker {
       Index(p.count, h_.expressions, true);
       Index(p.size, h_.expressions, true);
       Index(p.stride, h_.expressions, true);
-      for (const uint32_t e : {p.end, p.slot, p.format, p.step, p.simd}) {
+      for (const uint32_t e : {p.end, p.slot, p.format, p.step, p.simd, p.scale}) {
         Index(e, h_.expressions, true);
       }
       String(p.stage);
@@ -223,7 +223,10 @@ class Checker {
       String(e.name);
       String(e.aliases);
     }
-    for (const Base& b : All<Base>(h_.bases)) String(b.name);
+    for (const Base& b : All<Base>(h_.bases)) {
+      String(b.name);
+      Index(b.otherwise, h_.bases, true);
+    }
     for (const Space& s : All<Space>(h_.spaces)) String(s.name);
     for (const RegisterEntry& r : All<RegisterEntry>(h_.registers)) {
       Index(r.container, h_.containers, false);

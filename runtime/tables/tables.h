@@ -21,7 +21,7 @@
 namespace packsmith::tables {
 
 inline constexpr uint32_t kMagic = 0x544b4350;  // "PCKT"
-inline constexpr uint32_t kVersion = 7;
+inline constexpr uint32_t kVersion = 8;
 inline constexpr uint32_t kNone = 0xffffffffu;
 
 // A run of records of another array.
@@ -33,7 +33,7 @@ struct Range {
 enum class ContainerKind : uint8_t { kPacket, kStruct, kRegister };
 
 // What a packet makes the hardware do, for counting and finding.
-enum class Role : uint32_t { kOther, kDraw, kDispatch };
+enum class Role : uint16_t { kOther, kDraw, kDispatch };
 
 // How the bits of a leaf become a value. Encodings (shift, minus, …) apply to the integer kinds.
 enum class LeafType : uint8_t {
@@ -196,6 +196,7 @@ struct Pointer {
   uint32_t format;  // Expression without arithmetic: its leaf's named values have formats; or kNone
   uint32_t step;    // Expression: a row holds for so many instances; kNone: a row for each vertex
   uint32_t simd;    // Expression: channels of a program, or kNone
+  uint32_t scale;   // Expression: what the value is multiplied by if that is known, or kNone
   uint32_t stage;   // string: of a program
   uint32_t next;    // Pointer that counts where `when` does not hold, always a later one; or kNone
   uint32_t limit;   // most elements that are read where the count is not known
@@ -291,6 +292,7 @@ struct Container {
   uint32_t length_leaf;  // or kNone
   uint32_t length_bias;
   Role role;
+  uint16_t masked;  // a register whose upper 16 bits say which of the lower ones are written
   uint64_t engines;  // bit i: engine i; all bits where no engine is named
   uint32_t register_offset;
   Range leaves;        // fixed part and variants, in bit order
@@ -342,6 +344,7 @@ struct Engine {
 // What fields set and pointers ask: an address that offsets count from, or a state.
 struct Base {
   uint32_t name;
+  uint32_t otherwise;  // Base that counts while nothing has set this one, or kNone
 };
 
 struct Space {
