@@ -17,8 +17,9 @@
 namespace packsmith::decode {
 namespace {
 
-tables::Tables Described(const std::string& path) {
-  const model::LoadResult loaded = model::Load(path, model::ReadFileFromDisk);
+tables::Tables Described(const std::string& path,
+                         const model::ReadFile& read = model::ReadFileFromDisk) {
+  const model::LoadResult loaded = model::Load(path, read);
   const absl::Status status = model::ToStatus(loaded);
   if (!status.ok()) ADD_FAILURE() << status;
   // Tables are views; these live as long as the program.
@@ -40,6 +41,10 @@ const tables::Tables& Gfx9() {
 const tables::Tables& Mini() {
   static const tables::Tables kTables = Described("tests/mini/mini.xml");
   return kTables;
+}
+
+tables::Tables TablesOf(absl::string_view xml) {
+  return Described("test.xml", [&](const std::string&) { return std::string(xml); });
 }
 
 World& World::Put(uint64_t address, const std::vector<uint32_t>& dwords, uint32_t space) {

@@ -18,6 +18,8 @@ namespace packsmith::decode {
 // The descriptions that the tests use, made from their XML once.
 const tables::Tables& Gfx9();
 const tables::Tables& Mini();
+// Of a description that a test brings along. Lives as long as the program.
+tables::Tables TablesOf(absl::string_view xml);
 
 // A dump that grows.
 class World {
