@@ -492,7 +492,8 @@ def first_sentence(doc: str) -> str:
 
 
 def search_index(site: Site) -> str:
-    """What the search box knows: pages, and the names of fields and values on them."""
+    """What the search box knows: pages, the names of fields and values on them, and generations
+    by the names and numbers of their products."""
     pages = []
     parts: dict[str, list[int]] = defaultdict(list)
     for number, page in enumerate(site.pages.values()):
@@ -519,6 +520,13 @@ def search_index(site: Site) -> str:
                     names[value["name"]] = None
         for name in names:
             parts[name].append(number)
+    for generation in site.generations:
+        others = [generation["name"], *generation.get("aliases", [])]
+        for platform in generation.get("platforms", []):
+            others += [platform["name"], platform.get("title", ""),
+                       *platform.get("pci_ids", []), *platform.get("chip_ids", [])]
+        pages.append([generation["title"], "generation", site.index_path(generation["name"]),
+                      generation["family"], others, [], ""])
     index = {"pages": pages, "parts": sorted(parts.items())}
     return f"packsmithIndex({json.dumps(index, ensure_ascii=False, separators=(',', ':'))});\n"
 

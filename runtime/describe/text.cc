@@ -56,6 +56,12 @@ std::string SizeText(const Json& record) {
   return text;
 }
 
+// How many devices a platform has.
+std::string IdsText(size_t pci, size_t chip) {
+  const size_t count = pci + chip;
+  return absl::StrCat(count, pci != 0 || chip == 0 ? " PCI id" : " chip id", count == 1 ? "" : "s");
+}
+
 std::string FirstSentence(absl::string_view doc) {
   const size_t end = doc.find(". ");
   return std::string(end == absl::string_view::npos ? doc : doc.substr(0, end + 1));
@@ -396,9 +402,9 @@ class Describer {
     Fact("components", Text(record, "components"));
     if (Flag(record, "code")) Fact("is", "a program");
     for (const Json& platform : Array(record, "platforms")) {
-      const size_t ids = Array(platform, "pci_ids").size();
       Fact("platform", absl::StrCat(Text(platform, "name"), ", ", Text(platform, "title"), ", ",
-                                    ids, ids == 1 ? " PCI id" : " PCI ids"));
+                                    IdsText(Array(platform, "pci_ids").size(),
+                                            Array(platform, "chip_ids").size())));
     }
   }
 
@@ -703,9 +709,9 @@ std::string ListText(absl::Span<const Reference> references, bool color) {
                        aliases.empty() ? "" : ")"));
     }
     for (const tables::Platform& platform : tables.platforms()) {
-      platforms.push_back(absl::StrCat(tables.string(platform.name), " (",
-                                       tables.string(platform.title), ", ", platform.pci_ids.count,
-                                       platform.pci_ids.count == 1 ? " PCI id)" : " PCI ids)"));
+      platforms.push_back(
+          absl::StrCat(tables.string(platform.name), " (", tables.string(platform.title), ", ",
+                       IdsText(platform.pci_ids.count, platform.chip_ids.count), ")"));
     }
     line("engines", absl::StrJoin(engines, ", "));
     line("platforms", absl::StrJoin(platforms, ", "));

@@ -158,6 +158,15 @@ class SiteTest(unittest.TestCase):
                     where = [self.index["pages"][number][0] for number in parts[field["name"]]]
                     self.assertIn(record["name"], where)
 
+    def test_generations_are_found_by_the_names_and_ids_of_their_products(self):
+        for record in map(json.loads, lines("--list").splitlines()):
+            entry = next(entry for entry in self.index["pages"]
+                         if entry[1] == "generation" and entry[0] == record["title"])
+            self.assertTrue((SITE / entry[2]).is_file())
+            for platform in record.get("platforms", []):
+                for name in (platform["name"], *platform.get("pci_ids", [])):
+                    self.assertIn(name, entry[4])
+
     def test_every_drawing_shows_every_bit_at_most_once(self):
         for page in self.pages.values():
             content = page.path.read_text(encoding="utf-8")
