@@ -200,7 +200,7 @@ class BatchCore {
   enum class State : uint8_t { kOpen, kGroup, kEnded };
   static constexpr uint32_t kUnbound = ~uint32_t{0};
   // Handles from here on stand for labels.
-  static constexpr uint32_t kFirstLabel = 0xfff00000;
+  static constexpr uint32_t kFirstLabel = 0xffff0000;
 
   struct Place {
     uint32_t part = kUnbound;

@@ -255,7 +255,7 @@ absl::StatusOr<Buffer> Buffers::Create(const BufferOptions& options) {
   if (!status.ok()) return status;
   // A place in the table comes first: it is what need not be given back.
   if (unused_slots_.empty()) {
-    if (slots_.size() >> kSlotBits != 0) {
+    if (slots_.size() >= kMostSlots) {
       return absl::ResourceExhaustedError(
           absl::StrFormat("there are %d buffers, which is the most", slots_.size()));
     }

@@ -124,6 +124,8 @@ class Buffers {
 
  private:
   static constexpr unsigned kSlotBits = 22, kGenerationBits = 32 - kSlotBits;
+  // The highest handles are not given out: in batches they stand for labels.
+  static constexpr uint32_t kMostSlots = (1u << kSlotBits) - (1u << 16);
   static constexpr uint32_t kNone = ~uint32_t{0};
 
   // Which memory may stand in for which.

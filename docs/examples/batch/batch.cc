@@ -1,0 +1,173 @@
+// What docs/batch.md shows, built and run. Each block of the page stands here between
+// "// Page: <name>" and "// End", and a test compares the two. The argument is where the core of
+// its job goes.
+#include "runtime/batch/batch.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "runtime/batch/arithmetic.h"
+#include "runtime/batch/buffer_chunks.h"
+#include "runtime/batch/cache_rules.h"
+#include "runtime/batch/cache_tracker.h"
+#include "runtime/batch/gfx9.h"
+#include "runtime/memory/address_space.h"
+#include "runtime/memory/buffers.h"
+#include "runtime/memory/host_device.h"
+#include "runtime/memory/residency.h"
+
+namespace {
+
+using namespace packsmith::gpu;  // NOLINT: an example
+namespace gfx9 = packsmith::gfx9;
+
+// Ends the program where a driver would return the error.
+template <class T>
+T Must(absl::StatusOr<T> result) {
+  if (result.ok()) return *std::move(result);
+  std::fprintf(stderr, "%s\n", result.status().ToString().c_str());
+  std::exit(1);
+}
+void Must(const absl::Status& status) { Must(status.ok() ? absl::StatusOr<int>(0) : status); }
+
+void Expect(bool holds, const char* what) {
+  if (holds) return;
+  std::fprintf(stderr, "not so: %s\n", what);
+  std::exit(1);
+}
+
+void All(const std::string& core) {
+  const std::string prefix = core + "-";
+  auto device = Must(HostDevice::Create({
+      .device = {.family = "intel", .generation = "gfx9", .verx10 = 90},
+      .core_prefix = prefix,
+  }));
+  auto space = Must(AddressSpace::Create(Must(LayOutZones(IrisZones(), {.verx10 = 90}))));
+  auto buffers = Buffers::Create(*device, *space, {});
+  const ZoneId other = Must(space->FindZone("other"));
+  const Buffer vertices = Must(buffers->Create({.size = 4096, .zone = other, .name = "vertices"}));
+  const Buffer results = Must(buffers->Create({.size = 4096, .zone = other, .name = "results"}));
+
+  // Page: emit
+  BufferChunks chunks(*buffers, {.zone = other});
+  Batch<Gfx9> batch(chunks);
+
+  batch.Emit(
+      gfx9::PIPE_CONTROL{.stall_at_pixel_scoreboard = true, .command_streamer_stall_enable = true});
+  const gfx9::VERTEX_BUFFER_STATE streams[] = {
+      {.buffer_pitch = 12,
+       .address_modify_enable = true,
+       .mocs = 4,
+       .buffer_starting_address = {vertices.address, vertices.handle},
+       .buffer_size = 36},
+  };
+  batch.EmitItems(gfx9::_3DSTATE_VERTEX_BUFFERS{}, streams);
+  // End
+
+  // Page: packed
+  static constexpr auto kTopology = packed(gfx9::_3DSTATE_VF_TOPOLOGY{
+      .primitive_topology_type = gfx9::_3D_Prim_Topo_Type::TRILIST,
+  });
+  batch.EmitDwords(kTopology);
+  // End
+
+  // Page: group
+  {
+    Batch<Gfx9>::Group draw(batch, 40);
+    draw.Emit(gfx9::_3DSTATE_VF_STATISTICS{.statistics_enable = true});
+    draw.Emit(gfx9::_3DPRIMITIVE{.vertex_count_per_instance = 3, .instance_count = 1});
+  }
+  // End
+
+  // Page: error
+  const bool good = batch.Emit(gfx9::_3DSTATE_VF_TOPOLOGY{},
+                               gfx9::MI_STORE_DATA_IMM{.address = {0x1001, results.handle}});
+  // good is false, neither packet is there, and batch.status() names MI_STORE_DATA_IMM's address.
+  const absl::Status what = batch.TakeStatus();
+  // End
+  Expect(!good && !what.ok(), "an address that is not aligned is refused");
+
+  // Page: label
+  const Label behind = batch.NewLabel();
+  batch.Jump(batch.At(behind));
+  batch.Emit(gfx9::MI_NOOP{});  // never reached
+  batch.Bind(behind);
+  // End
+
+  // Page: call
+  BufferChunks callee_chunks(*buffers, {.zone = other, .name = "callee"});
+  Batch<Gfx9> callee(callee_chunks, {.second_level = true});
+  callee.Emit(gfx9::MI_STORE_DATA_IMM{.address = {results.address + 8, results.handle},
+                                      .immediate_data = 7});
+  Must(callee.End());
+  const Chunk& first = callee.parts()[0].chunk;
+  batch.Call({first.gpu, first.buffer});
+  // End
+
+  // Page: append
+  BufferChunks prepared_chunks(*buffers, {.zone = other, .name = "prepared"});
+  Batch<Gfx9> prepared(prepared_chunks);
+  prepared.EmitItems(gfx9::_3DSTATE_VERTEX_BUFFERS{}, streams);
+  batch.Append(prepared);
+  // End
+
+  // Page: caches
+  CacheTracker tracker(L3DomainsOf<Gfx9>());
+  const packsmith::address scratch(results.address + 64, results.handle, packsmith::access::write);
+  tracker.Use(results.handle, CacheDomain::kRender);  // a draw renders to it …
+  const CacheBarrier barrier = tracker.Use(results.handle, CacheDomain::kSampler);
+  if (!barrier.empty()) EmitBarrier(batch, barrier, scratch);
+  // … and now it may be a texture.
+  // End
+
+  // Page: arithmetic
+  Arithmetic<Gfx9> math(batch);
+  {
+    const auto count = math.Load32({vertices.address, vertices.handle});
+    math.Store64({results.address, results.handle}, count * math.Constant(48) + math.Constant(16));
+    math.StoreIf32(math.Greater(count, math.Constant(8)), {results.address + 16, results.handle},
+                   math.Constant(1));
+  }
+  auto turns = math.NewVariable(math.Constant(3));
+  math.Repeat([&] {
+    batch.Emit(gfx9::_3DPRIMITIVE{.vertex_count_per_instance = 3, .instance_count = 1});
+    turns.Set(turns - math.Constant(1));
+    return math.NonZero(turns);
+  });
+  // End
+
+  // Page: submit
+  Must(batch.End());
+  BufferUses uses = callee.uses();  // what is called comes with all that it uses
+  for (const BufferUse& use : batch.uses().all()) uses.Add(use.buffer, use.flags);
+  Residency residency(*buffers);
+  for (const BufferUse& use : uses.all()) Must(residency.Add(use.buffer, use.writes()));
+  const BatchPart& begin = batch.parts()[0];
+  const Fence fence = Must(device->Submit({.engine = "render",
+                                           .batch_address = begin.chunk.gpu,
+                                           .batch_length = begin.total * uint64_t{4},
+                                           .residents = residency.residents()}));
+  Must(buffers->Use(residency.handles(), fence));
+  // End
+
+  // Page: reuse
+  batch.Reset();
+  Must(chunks.Release());  // used again when the job is done
+  // End
+  Expect(Must(device->Wait(fence, absl::Seconds(1))), "the job is done");
+  if (std::rename((prefix + "1.core").c_str(), core.c_str()) != 0) std::exit(1);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::fputs("usage: batch CORE\n", stderr);
+    return 2;
+  }
+  All(argv[1]);
+  return 0;
+}

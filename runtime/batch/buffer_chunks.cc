@@ -1,0 +1,41 @@
+#include "runtime/batch/buffer_chunks.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_format.h"
+
+namespace packsmith::gpu {
+
+BufferChunks::~BufferChunks() { (void)Release(); }
+
+absl::StatusOr<Chunk> BufferChunks::NewChunk(size_t dwords) {
+  if (handles_.size() >= options_.most_chunks) {
+    return absl::ResourceExhaustedError(absl::StrFormat(
+        "all %d chunks are in use: submit what there is, or allow more", options_.most_chunks));
+  }
+  const uint64_t bytes = std::max<uint64_t>(options_.chunk_bytes, uint64_t{dwords} * 4);
+  absl::StatusOr<Buffer> buffer = buffers_.Create({.size = bytes,
+                                                   .zone = options_.zone,
+                                                   .name = options_.name,
+                                                   .heap = options_.heap,
+                                                   .alignment = 64});
+  if (!buffer.ok()) return buffer.status();
+  if (buffer->cpu == nullptr) {
+    absl::Status status = buffers_.Release(buffer->handle);
+    if (!status.ok()) return status;
+    return absl::FailedPreconditionError("the heap of a batch must be one that the CPU can see");
+  }
+  handles_.push_back(buffer->handle);
+  return Chunk{buffer->address,
+               absl::MakeSpan(reinterpret_cast<uint32_t*>(buffer->cpu), buffer->size / 4),
+               buffer->handle};
+}
+
+absl::Status BufferChunks::Release() {
+  absl::Status status;
+  for (const BufferHandle handle : handles_) status.Update(buffers_.Release(handle));
+  handles_.clear();
+  return status;
+}
+
+}  // namespace packsmith::gpu
