@@ -155,7 +155,7 @@ def draw(items: Sequence[Json], bits: int, title: str, link: Callable[[Json], st
     rows = rows_of(items, bits)
     columns = 32 if len(rows) > 1 or not rows else rows[0].pieces[-1].high + 1
     width, height = LABEL + columns * COLUMN + 2, RULER + len(rows) * ROW + 2
-    parts = [f'<svg class="layout" viewBox="0 0 {width} {height}" style="min-width:{width * 0.8:.0f}px;'
+    parts = [f'<svg class="layout" viewBox="0 0 {width} {height}" style="min-width:{width * 0.95:.0f}px;'
              f'max-width:{width}px" role="img" aria-label="{escape(title)}">']
     for bit in range(columns):
         x = LABEL + (columns - 1 - bit) * COLUMN + COLUMN // 2

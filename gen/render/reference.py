@@ -370,7 +370,6 @@ class Writer:
         add("Values", self.link("enum", v["of"]) if "of" in v else "")
         add("Components", v.get("components", ""))
         add("Is", "a program" if v.get("code") else "")
-        add("Source", v.get("source", ""))
         return found
 
     def notes(self) -> list[Markup]:
@@ -417,7 +416,7 @@ class Writer:
             "key": self.key, "ids": [slug(name) for name in names if slug(name) != self.key],
             "title": ranges(names, self.site.order),
             "before": self.before["generations"][-1] if self.before else "", "doc": v.get("doc", ""),
-            "facts": self.facts_of(), "svg": svg,
+            "source": v.get("source", ""), "facts": self.facts_of(), "svg": svg,
             "rows": list(self.rows(v.get("fields", []), bits)), "notes": self.notes(),
             "values": [dict(value, hex=f"{value['value']:#x}") for value in v.get("values", [])]
             if self.page.kind == "enum" else [],
