@@ -96,10 +96,10 @@ What is shown:
   --disassembler=CMD    text: what CMD says about each of them; {} stands for a file with its code
 
 What is read:
-  --gen=NAME            generation (gfx9, skl), where the input does not say it, or to overrule it
+  --gen=NAME            generation (gfx9, skl, g13), where the input does not say it, or to overrule it
   --engine=NAME         engine of a bare batch (default: render)
   --address=A           GPU address of a bare batch, in hexadecimal
-  --stream=NAME         which of the generation's streams a bare batch is
+  --stream=NAME         which of the generation's streams a bare batch is, or which structure
   --input=FORMAT        what the input is, where that is found out wrongly:
                         @INPUTS@
   --xml=FILE            decode with this description instead of a built-in one; for --describe and

@@ -1,6 +1,6 @@
-// Any bytes as a batch: of Gfx9 where the first byte is even, of the invented GPU of tests/mini
-// where it is odd. The second byte chooses what is followed and which stream it is. The rest is
-// memory from address 0 on, so that small numbers are pointers into it.
+// Any bytes as a batch: the first byte says of which GPU (Gfx9, the invented one of tests/mini,
+// AGX). The second byte chooses what is followed and which stream it is. The rest is memory from
+// address 0 on, so that small numbers are pointers into it.
 
 #include <algorithm>
 #include <cstddef>
@@ -80,9 +80,10 @@ decode::Summary Decode(const tables::Tables& tables, const Dump& dump,
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace packsmith;
   static const tables::Tables kGfx9 = Described("xml/intel/gfx9.xml");
+  static const tables::Tables kAgx = Described("xml/agx/g13.xml");
   static const tables::Tables kMini = Described("tests/mini/mini.xml");
   if (size < 3) return 0;
-  const tables::Tables& tables = (data[0] & 1) == 0 ? kGfx9 : kMini;
+  const tables::Tables& tables = data[0] % 3 == 0 ? kGfx9 : data[0] % 3 == 1 ? kMini : kAgx;
   const uint8_t how = data[1];
   // A block of its own, so that a sanitizer sees reads beyond it.
   const std::vector<uint8_t> memory(data + 2, data + size);
