@@ -124,7 +124,11 @@ class Investigation {
       address = report_.ring->address + *offset;
     }
     report_.where = PlaceOf(dump_, space, address);
-    if (!report_.where->mapped) return;
+    if (!report_.where->mapped) {
+      // An engine that has read all of a batch is just behind it, where the memory may end.
+      if (address == 0 || dump_.memory.Read(space, address - 1, 1).empty()) return;
+      --address;
+    }
     for (const Submission& submission : dump_.submissions) {
       if (submission.engine != engine_.name || submission.kind == "context image") continue;
       if (report_.in_ring && !submission.ring) continue;
@@ -235,6 +239,10 @@ class Investigation {
 
   void ExplainActive() {
     const std::string& name = report_.stop.active_head->by;
+    if (!report_.where->mapped && passage_.at) {
+      Say(absl::StrCat(name, " is just behind the memory that the dump has of the batch."));
+      return;
+    }
     if (!report_.where->mapped) {
       Say(absl::StrCat(
           name, " is in memory that the dump does not have",

@@ -213,6 +213,22 @@ TEST(KnownFailures, ABatchThatCallsItselfTwiceEnds) {
   EXPECT_EQ(report.engines[0].header, report.engines[0].active);
 }
 
+TEST(ByHand, AnEngineMayBeJustBehindItsBatch) {
+  const std::string text =
+      "PCI ID: 0x1912\nrcs0 command stream:\n  ACTHD: 0x00000000 00001008\n"
+      "  IPEHR: 0x05000000\n  hung: yes\n"
+      "rcs0 --- batch = 0x00000000 00001000\n"
+      "00000000 :  00000000\n00000004 :  05000000\n";
+  absl::StatusOr<Dump> dump = ReadDump(BytesOf(text));
+  ASSERT_TRUE(dump.ok()) << dump.status();
+  const HangReport report = MakeHangReport(Gfx9(), *dump);
+  ASSERT_THAT(report.engines, SizeIs(1));
+  const EngineReport& engine = report.engines[0];
+  ASSERT_TRUE(engine.active && engine.header);
+  EXPECT_EQ(engine.commands[*engine.header].address, 0x1004u);
+  EXPECT_THAT(engine.findings, testing::Contains(HasSubstr("just behind the memory")));
+}
+
 // --- Batches past their end ---
 
 TEST(PastTheEnd, ABatchGoesOnAsFarAsThereIsMemory) {
