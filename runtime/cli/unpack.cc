@@ -490,11 +490,12 @@ int Run(const Arguments& arguments) {
   // wants that part.
   std::unique_ptr<decode::Sink> reporting;
   if (!options.brief && filter.all()) {
-    reporting = hang::MakeHangSink(
-        *sink, [&](const tables::Tables& tables, const hang::HangReport& report) {
-          if (!text) return hang::ToJson(tables, report);
-          return hang::ToText(tables, report, color) + std::exchange(overview_text, "");
-        });
+    reporting = hang::MakeHangSink(*sink, [&](const tables::Tables& tables, const Dump& dump) {
+      const hang::HangReport report = hang::MakeHangReport(tables, dump);
+      if (!text) return hang::ToJson(tables, report) + hang::FactsToJson(*dump.error_state);
+      return hang::ToText(tables, report, color) + std::exchange(overview_text, "") +
+             hang::FactsToText(*dump.error_state);
+    });
     sink = reporting.get();
   }
 

@@ -198,7 +198,34 @@ class Writer {
   rapidjson::Writer<rapidjson::StringBuffer> json_;
 };
 
+void AppendFacts(const std::vector<ErrorFact>& facts, std::string& lines) {
+  for (const ErrorFact& fact : facts) {
+    rapidjson::StringBuffer out;
+    rapidjson::Writer<rapidjson::StringBuffer> json(out);
+    const auto member = [&](const char* key, const std::string& value) {
+      if (value.empty()) return;
+      json.Key(key);
+      json.String(value.data(), static_cast<rapidjson::SizeType>(value.size()));
+    };
+    json.StartObject();
+    member("type", "fact");
+    member("section", fact.section);
+    member("key", fact.key);
+    member("value", fact.value);
+    json.EndObject();
+    lines.append(out.GetString(), out.GetSize());
+    lines.push_back('\n');
+  }
+}
+
 }  // namespace
+
+std::string FactsToJson(const ErrorState& state) {
+  std::string lines;
+  AppendFacts(state.facts, lines);
+  for (const ErrorEngine& engine : state.engines) AppendFacts(engine.facts, lines);
+  return lines;
+}
 
 std::string ToJson(const tables::Tables& tables, const HangReport& report) {
   return Writer(tables).Write(report);

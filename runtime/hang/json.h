@@ -12,6 +12,9 @@ namespace packsmith::hang {
 // One record of type "hang": a line.
 std::string ToJson(const tables::Tables& tables, const HangReport& report);
 
+// A record of type "fact" for everything else that the kernel wrote.
+std::string FactsToJson(const ErrorState& state);
+
 }  // namespace packsmith::hang
 
 #endif  // PACKSMITH_RUNTIME_HANG_JSON_H_

@@ -7,8 +7,7 @@ namespace {
 
 class HangSink : public decode::Sink {
  public:
-  HangSink(decode::Sink& next,
-           std::function<std::string(const tables::Tables&, const HangReport&)> write)
+  HangSink(decode::Sink& next, std::function<std::string(const tables::Tables&, const Dump&)> write)
       : next_(next), write_(std::move(write)) {}
 
   void OnSchema(const tables::Tables& tables) override {
@@ -23,7 +22,7 @@ class HangSink : public decode::Sink {
   void OnDump(const Dump* dump) override {
     next_.OnDump(dump);
     if (dump == nullptr || dump->error_state == nullptr) return;
-    next_.OnInsert(write_(*tables_, MakeHangReport(*tables_, *dump)));
+    next_.OnInsert(write_(*tables_, *dump));
   }
   void OnInsert(absl::string_view text) override { next_.OnInsert(text); }
   void OnPackets(absl::Span<const decode::Brief> packets) override { next_.OnPackets(packets); }
@@ -34,15 +33,14 @@ class HangSink : public decode::Sink {
 
  private:
   decode::Sink& next_;
-  const std::function<std::string(const tables::Tables&, const HangReport&)> write_;
+  const std::function<std::string(const tables::Tables&, const Dump&)> write_;
   const tables::Tables* tables_ = nullptr;
 };
 
 }  // namespace
 
 std::unique_ptr<decode::Sink> MakeHangSink(
-    decode::Sink& next,
-    std::function<std::string(const tables::Tables&, const HangReport&)> write) {
+    decode::Sink& next, std::function<std::string(const tables::Tables&, const Dump&)> write) {
   return std::make_unique<HangSink>(next, std::move(write));
 }
 

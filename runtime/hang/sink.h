@@ -7,14 +7,15 @@
 #include <string>
 
 #include "runtime/decode/record.h"
-#include "runtime/hang/report.h"
+#include "runtime/dump/dump.h"
+#include "runtime/tables/tables.h"
 
 namespace packsmith::hang {
 
 // Passes everything on to `next`, and before the records of each dump with an error state what
-// `write` makes of its report. Both must outlive the sink.
+// `write` says of it. Both must outlive the sink.
 std::unique_ptr<decode::Sink> MakeHangSink(
-    decode::Sink& next, std::function<std::string(const tables::Tables&, const HangReport&)> write);
+    decode::Sink& next, std::function<std::string(const tables::Tables&, const Dump&)> write);
 
 }  // namespace packsmith::hang
 

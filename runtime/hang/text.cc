@@ -238,7 +238,26 @@ class Writer {
   std::string text_;
 };
 
+void AppendFacts(const std::vector<ErrorFact>& facts, std::string& text) {
+  std::string section;
+  for (const ErrorFact& fact : facts) {
+    if (fact.section != section) {
+      section = fact.section;
+      absl::StrAppend(&text, "  ", Harmless(section), "\n");
+    }
+    absl::StrAppend(&text, section.empty() ? "  " : "    ", Harmless(fact.key),
+                    fact.key.empty() ? "" : ": ", Harmless(fact.value), "\n");
+  }
+}
+
 }  // namespace
+
+std::string FactsToText(const ErrorState& state) {
+  std::string facts;
+  AppendFacts(state.facts, facts);
+  for (const ErrorEngine& engine : state.engines) AppendFacts(engine.facts, facts);
+  return facts.empty() ? "" : absl::StrCat("\nthe dump also says\n", facts);
+}
 
 std::string ToText(const tables::Tables& tables, const HangReport& report, bool color) {
   return Writer(tables, report, color).Write();

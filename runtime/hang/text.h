@@ -12,6 +12,10 @@ namespace packsmith::hang {
 // Whole lines. `color` marks what counts.
 std::string ToText(const tables::Tables& tables, const HangReport& report, bool color = false);
 
+// Everything else that the kernel wrote, section by section, in its order: no kernel's keys are all
+// known, and none is lost.
+std::string FactsToText(const ErrorState& state);
+
 }  // namespace packsmith::hang
 
 #endif  // PACKSMITH_RUNTIME_HANG_TEXT_H_

@@ -89,9 +89,25 @@ class UnpackTest(unittest.TestCase):
     def test_a_hang_is_told_first_then_what_there_is(self):
         lines = text(HANG).splitlines()
         starts = [next(i for i, line in enumerate(lines) if line.startswith(start))
-                  for start in ("device", "hang", "engine rcs0", "overview", "registers of",
+                  for start in ("device", "hang", "engine rcs0", "overview",
+                                "the dump also says", "registers of",
                                 "submission 0", "summary")]
         self.assertEqual(starts, sorted(starts))
+
+    def test_lines_that_nobody_knows_are_shown(self):
+        with open(HANG, "rb") as file:
+            content = file.read()
+        news = self.file("error", content.replace(
+            b"rcs0 command stream:\n", b"News: 7\nrcs0 command stream:\n  gossip: some words\n", 1))
+        lines = text(news).splitlines()
+        self.assertIn("the dump also says", lines)
+        self.assertIn("  News: 7", lines)
+        self.assertIn("    gossip: some words", lines)
+        facts = [json.loads(line) for line in text("--format=jsonl", news).splitlines()
+                 if '"fact"' in line]
+        self.assertIn({"type": "fact", "key": "News", "value": "7"}, facts)
+        self.assertIn({"type": "fact", "section": "rcs0 command stream", "key": "gossip",
+                       "value": "some words"}, facts)
 
     def test_who_asks_for_a_part_of_a_dump_gets_no_report(self):
         for part in ("--draw=3", "--filter=3DPRIMITIVE", "--address=0xfffefffeee00..0xfffefffeef00"):
