@@ -7,6 +7,8 @@
 #include <rapidjson/document.h>
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <random>
 #include <string>
 #include <utility>
@@ -17,6 +19,7 @@
 #include "absl/strings/str_split.h"
 #include "runtime/dump/i915_error_writer.h"
 #include "runtime/dump/read.h"
+#include "runtime/dump/xe_devcoredump_writer.h"
 #include "runtime/hang/json.h"
 #include "runtime/hang/rings.h"
 #include "runtime/hang/text.h"
@@ -344,6 +347,37 @@ TEST(HangReport, OfAddressesOfOneWordFindsBatchAndRingInTheSameSpace) {
   EXPECT_EQ(report.header, report.active);
   EXPECT_EQ(report.commands[*report.active].address, 0x402004u);
   EXPECT_FALSE(report.in_ring);
+}
+
+TEST(HangReport, OfAnXeDumpFindsTheCommandToo) {
+  Dump hung = Hung({.acthd = kVertexBuffers + 4, .ipehr = kDrawHeader});
+  Change(hung, [](ErrorState& state) {
+    for (ErrorRegister& one : state.engines[0].registers) {
+      if (one.name == "HEAD" || one.name == "TAIL") one.name = "RING_" + one.name;
+      one.extra.clear();
+    }
+    state.facts = {{"", "Reason", "Timedout job - seqno=7, guc_id=2, flags=0x0", 0},
+                   {"", "kernel", "6.13.0", 0},
+                   {"", "Process", "gl-basic [1234]", 0}};
+  });
+  const absl::StatusOr<std::string> text = WriteXeDevcoredump(hung, {.line_length = 800});
+  ASSERT_TRUE(text.ok()) << text.status();
+  absl::StatusOr<Dump> dump = ReadDump(BytesOf(*text));
+  ASSERT_TRUE(dump.ok()) << dump.status();
+  const HangReport report = ReportOf(*std::move(dump));
+  EXPECT_EQ(report.kind, "xe devcoredump");
+  EXPECT_EQ(report.kernel, "6.13.0");
+  EXPECT_THAT(report.reason, HasSubstr("guc_id=2"));
+  ASSERT_THAT(report.engines, SizeIs(1));
+  const EngineReport& engine = report.engines[0];
+  EXPECT_TRUE(engine.hung);
+  EXPECT_EQ(engine.process, "gl-basic [1234]");
+  EXPECT_TRUE(engine.reached);
+  ASSERT_TRUE(engine.header && engine.active && engine.work);
+  EXPECT_EQ(engine.commands[*engine.header].address, kDraw);
+  EXPECT_EQ(engine.work->address, kDraw);
+  EXPECT_FALSE(engine.bound.empty());
+  EXPECT_THAT(engine.findings, Contains(HasSubstr("does not have the ring's memory")));
 }
 
 TEST(HangReport, OfSeveralEnginesIsAboutThoseThatTheKernelBlames) {
