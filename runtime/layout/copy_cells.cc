@@ -107,58 +107,64 @@ HWY_INLINE void Exchange(Vector* v) {
 // runs in one chunk. What bytes are written to could be anything, as far as the compiler knows:
 // what stays the same from cell to cell is in variables of its own, so that it can stay in
 // registers.
-template <bool kIn, size_t kSteps, size_t kGroup, bool kSorts, size_t kRun_B>
+template <bool kIn, size_t kChunks, size_t kSteps, size_t kGroup, bool kSorts, size_t kRun_B>
 void CopyGroups(const CopyProgram& program, uint8_t* const* chunks, uint8_t* linear,
                 size_t stride_B, size_t cells) {
   const Tag d;
   using Steps = std::make_index_sequence<kSteps>;
   const Shuffle& shuffle = kIn ? program.in : program.out;
   const size_t cell_row_B = program.cell_row_B;
-  size_t to_B[kSteps], from_B[kSteps];
+  size_t linear_B[kSteps], tiled_B[kSteps], chunk[kSteps];
   Vector before[kSteps], after[kSteps];
   Unroll(Steps(), [&](auto i) HWY_ATTR {
-    const VectorPlace to = shuffle.to[i], from = shuffle.from[i];
-    to_B[i] = to.offset_B + (kIn ? 0 : to.line * stride_B);
-    from_B[i] = from.offset_B + (kIn ? from.line * stride_B : 0);
-    if constexpr (kSorts) before[i] = hn::LoadU(d, shuffle.before[i].data());
-    if constexpr (kSorts) after[i] = hn::LoadU(d, shuffle.after[i].data());
+    const VectorPlace in_linear = kIn ? shuffle.from[i] : shuffle.to[i];
+    const VectorPlace in_tiled = kIn ? shuffle.to[i] : shuffle.from[i];
+    linear_B[i] = in_linear.line * stride_B + in_linear.offset_B;
+    // Runs are in the order of the tiled memory, where one follows the other.
+    tiled_B[i] = kRun_B != 0 ? i * kRun_B : in_tiled.offset_B;
+    chunk[i] = kChunks == 1 ? 0 : in_tiled.line;
+    if constexpr (kSorts) {
+      before[i] = hn::LoadU(d, shuffle.before[i].data());
+      after[i] = hn::LoadU(d, shuffle.after[i].data());
+    }
   });
   for (size_t cell = 0; cell < cells; ++cell) {
-    const uint8_t* const source = kIn ? linear : chunks[cell];
-    uint8_t* const target = kIn ? chunks[cell] : linear;
+    const auto tiled = [&](size_t i) HWY_ATTR { return chunks[chunk[i]] + tiled_B[i]; };
+    const auto source = [&](size_t i) HWY_ATTR { return kIn ? linear + linear_B[i] : tiled(i); };
+    const auto target = [&](size_t i) HWY_ATTR { return kIn ? tiled(i) : linear + linear_B[i]; };
     if constexpr (kRun_B != 0) {
-      // Runs are in the order of the tiled memory, where one follows the other.
-      Unroll(Steps(), [&](auto i) HWY_ATTR {
-        std::memcpy(target + (kIn ? i * kRun_B : to_B[i]), source + (kIn ? from_B[i] : i * kRun_B),
-                    kRun_B);
-      });
+      Unroll(Steps(), [&](auto i) HWY_ATTR { std::memcpy(target(i), source(i), kRun_B); });
     } else {
       Unroll(std::make_index_sequence<kSteps / kGroup>(), [&](auto group) HWY_ATTR {
         constexpr size_t kFirst = group * kGroup;
         Vector v[kGroup];
         Unroll(std::make_index_sequence<kGroup>(), [&](auto i) HWY_ATTR {
-          v[i] = hn::LoadU(d, source + from_B[kFirst + i]);
+          v[i] = hn::LoadU(d, source(kFirst + i));
           if constexpr (kSorts) v[i] = hn::TableLookupBytes(v[i], before[kFirst + i]);
         });
         Exchange<kGroup>(v);
         Unroll(std::make_index_sequence<kGroup>(), [&](auto i) HWY_ATTR {
           if constexpr (kSorts) v[i] = hn::TableLookupBytes(v[i], after[kFirst + i]);
-          hn::StoreU(v[i], d, target + to_B[kFirst + i]);
+          hn::StoreU(v[i], d, target(kFirst + i));
         });
       });
     }
     linear += cell_row_B;
+    chunks += kChunks;
   }
 }
 
+template <bool kIn, size_t kChunks, size_t kSteps, size_t kGroup>
+CopyRow ChooseSorts(bool sorts) {
+  return sorts ? CopyGroups<kIn, kChunks, kSteps, kGroup, true, 0>
+               : CopyGroups<kIn, kChunks, kSteps, kGroup, false, 0>;
+}
+
 template <bool kIn, size_t kGroup>
-CopyRow ChooseSteps(size_t steps, bool sorts) {
-  switch (steps) {
-    case 8:
-      return sorts ? CopyGroups<kIn, 8, kGroup, true, 0> : CopyGroups<kIn, 8, kGroup, false, 0>;
-    case 16:
-      return sorts ? CopyGroups<kIn, 16, kGroup, true, 0> : CopyGroups<kIn, 16, kGroup, false, 0>;
-  }
+CopyRow ChooseSteps(size_t chunks, size_t steps, bool sorts) {
+  if (chunks == 1 && steps == 8) return ChooseSorts<kIn, 1, 8, kGroup>(sorts);
+  if (chunks == 1 && steps == 16) return ChooseSorts<kIn, 1, 16, kGroup>(sorts);
+  if (chunks == 2 && steps == 16) return ChooseSorts<kIn, 2, 16, kGroup>(sorts);
   return nullptr;
 }
 
@@ -166,11 +172,11 @@ template <bool kIn, size_t kRun_B>
 CopyRow ChooseRuns(size_t steps) {
   switch (steps * kRun_B) {
     case 64:
-      return CopyGroups<kIn, 64 / kRun_B, 1, false, kRun_B>;
+      return CopyGroups<kIn, 1, 64 / kRun_B, 1, false, kRun_B>;
     case 128:
-      return CopyGroups<kIn, 128 / kRun_B, 1, false, kRun_B>;
+      return CopyGroups<kIn, 1, 128 / kRun_B, 1, false, kRun_B>;
     case 256:
-      return CopyGroups<kIn, 256 / kRun_B, 1, false, kRun_B>;
+      return CopyGroups<kIn, 1, 256 / kRun_B, 1, false, kRun_B>;
   }
   return nullptr;
 }
@@ -179,10 +185,9 @@ CopyRow ChooseRuns(size_t steps) {
 template <bool kIn>
 CopyRow Choose(const CopyProgram& program) {
   const Shuffle& shuffle = kIn ? program.in : program.out;
+  const size_t chunks = program.chunks, steps = shuffle.to.size();
   if (shuffle.pieces != 0) return CopyPieces<kIn>;
-  if (program.chunks != 1) return nullptr;
-  const size_t steps = shuffle.to.size();
-  switch (shuffle.run_B) {
+  switch (chunks == 1 ? shuffle.run_B : 0) {
     case 16:
       return ChooseRuns<kIn, 16>(steps);
     case 32:
@@ -192,11 +197,11 @@ CopyRow Choose(const CopyProgram& program) {
   }
   switch (shuffle.group) {
     case 1:
-      return ChooseSteps<kIn, 1>(steps, true);
+      return ChooseSteps<kIn, 1>(chunks, steps, true);
     case 2:
-      return ChooseSteps<kIn, 2>(steps, shuffle.sorts);
+      return ChooseSteps<kIn, 2>(chunks, steps, shuffle.sorts);
     case 4:
-      return ChooseSteps<kIn, 4>(steps, shuffle.sorts);
+      return ChooseSteps<kIn, 4>(chunks, steps, shuffle.sorts);
   }
   return nullptr;
 }
@@ -205,6 +210,12 @@ CopyRow Choose(const CopyProgram& program) {
 void Stream(const uint8_t* from, uint8_t* to, size_t size_B) {
   const Tag d;
   for (size_t i = 0; i < size_B; i += kVector_B) hn::Stream(hn::LoadU(d, from + i), d, to + i);
+}
+
+// Asks for what lies behind `from`, which may be beyond the image: nothing comes of that.
+void Prefetch(const uint8_t* from, uint64_t ahead_B, size_t size_B) {
+  const uintptr_t first = reinterpret_cast<uintptr_t>(from) + ahead_B;
+  for (size_t i = 0; i < size_B; i += 64) hwy::Prefetch(reinterpret_cast<void*>(first + i));
 }
 
 // Where the chunks of a row of cells begin. Returns how many there are.
@@ -226,57 +237,79 @@ HWY_NOINLINE size_t FindChunks(const Placement& placement, const uint16_t* x_ind
   return next - chunks;
 }
 
+// A row of cells that goes through a program at once, and how the next one is found: down the
+// tiles, then on to those beside them, then to the next row of tiles.
+struct Span {
+  uint32_t x_begin_el, x_end_el, y_el;
+};
+
 template <bool kIn>
 bool CopyCells(const CellCopy& copy) {
+  const CopyRow copy_row = Choose<kIn>(copy.program);
+  if (copy_row == nullptr) return false;
   const CopyProgram& program = copy.program;
   const Placement& placement = copy.placement;
-  const CopyRow copy_row = Choose<kIn>(program);
-  if (copy_row == nullptr) return false;
   const uint32_t y_mask = (1u << placement.tile_h_log2) - 1;
   const uint32_t chunk_B = program.cell_row_B / program.chunks * program.cell_h_el;
   const uint32_t batch_el = kBatch * program.chunk_w_el;
+  // Out of the cache's reach, images are read one tile after the other, since a tile's memory is in
+  // one piece, and linear memory is read in whole rows. Otherwise both are well with a few cells at
+  // a time.
+  const uint32_t tile_w_el = 1u << placement.tile_w_log2;
+  const uint32_t few_el = program.cell_w_el * (copy.stream ? 4 : 16);
+  const uint32_t span_el = kIn && copy.stream ? uint32_t{1} << 31 : std::max(tile_w_el, few_el);
+  const uint32_t band_el = std::max(1u << placement.tile_h_log2, program.cell_h_el);
+  // From a chunk to the one at the same place of the next span's tile.
+  const uint64_t ahead_B = uint64_t{span_el >> placement.tile_w_log2} * placement.tile_B;
+  const auto make_span = [&](uint32_t x_el, uint32_t y_el) {
+    return Span{x_el, std::min({copy.x_end_el, (x_el & ~(span_el - 1)) + span_el, x_el + batch_el}),
+                y_el};
+  };
+  const auto next_of = [&](const Span& span) {
+    const uint32_t below = span.y_el + program.cell_h_el;
+    if (below < copy.y_end_el && below % band_el != 0) {
+      return Span{span.x_begin_el, span.x_end_el, below};
+    }
+    if (span.x_end_el == copy.x_end_el) return make_span(copy.x_begin_el, below);
+    return make_span(span.x_end_el,
+                     std::max(copy.y_begin_el, (below - program.cell_h_el) & ~(band_el - 1)));
+  };
+  const auto find_chunks = [&](const Span& span, uint8_t** chunks) {
+    uint8_t* const tiles = copy.image + placement.offset_B +
+                           (span.y_el >> placement.tile_h_log2) * placement.tile_row_stride_B;
+    return FindChunks(placement, copy.x_index,
+                      placement.sample_index ^ copy.y_index[span.y_el & y_mask], tiles,
+                      span.x_begin_el, span.x_end_el, program.chunk_w_el, chunks);
+  };
 
   // Lines that bypass the cache must be written whole, one after the other, and programs do not do
   // that: what they make goes through a buffer, which the cache holds.
-  uint8_t* chunks[kBatch];
-  uint8_t* staged_chunks[kBatch];
   HWY_ALIGN uint8_t staging[kBatch * CopyProgram::kMaxChunk_B];
+  uint8_t* staged_chunks[kBatch];
   const uint64_t staged_stride_B = kBatch / program.chunks * program.cell_row_B;
   for (uint32_t i = 0; i < kBatch; ++i) staged_chunks[i] = staging + i * chunk_B;
 
-  // One tile after the other: fewer pages are in use at a time than with whole rows.
-  const uint32_t span_el = std::max(1u << placement.tile_w_log2, program.cell_w_el);
-  const uint32_t band_el = std::max(1u << placement.tile_h_log2, program.cell_h_el);
-  for (uint32_t band = copy.y_begin_el; band < copy.y_end_el;) {
-    const uint32_t band_end = std::min(copy.y_end_el, (band & ~(band_el - 1)) + band_el);
-    for (uint32_t span = copy.x_begin_el; span < copy.x_end_el;) {
-      const uint32_t span_end =
-          std::min({copy.x_end_el, (span & ~(span_el - 1)) + span_el, span + batch_el});
-      for (uint32_t y = band; y < band_end; y += program.cell_h_el) {
-        uint8_t* const tiles = copy.image + placement.offset_B +
-                               (y >> placement.tile_h_log2) * placement.tile_row_stride_B;
-        const uint32_t y_index = placement.sample_index ^ copy.y_index[y & y_mask];
-        uint8_t* const linear = copy.linear + (y - copy.y_begin_el) * copy.linear_stride_B +
-                                uint64_t{span - copy.x_begin_el} * placement.unit_B;
-        const size_t count = FindChunks(placement, copy.x_index, y_index, tiles, span, span_end,
-                                        program.chunk_w_el, chunks);
-        const size_t cells = count / program.chunks;
-        if (!copy.stream) {
-          copy_row(program, chunks, linear, copy.linear_stride_B, cells);
-        } else if (kIn) {
-          copy_row(program, staged_chunks, linear, copy.linear_stride_B, cells);
-          for (size_t i = 0; i < count; ++i) Stream(staged_chunks[i], chunks[i], chunk_B);
-        } else {
-          copy_row(program, chunks, staging, staged_stride_B, cells);
-          for (uint32_t row = 0; row < program.cell_h_el; ++row) {
-            Stream(staging + row * staged_stride_B, linear + row * copy.linear_stride_B,
-                   cells * program.cell_row_B);
-          }
-        }
+  uint8_t* chunks[kBatch];
+  for (Span span = make_span(copy.x_begin_el, copy.y_begin_el); span.y_el < copy.y_end_el;
+       span = next_of(span)) {
+    const size_t count = find_chunks(span, chunks);
+    const size_t cells = count / program.chunks;
+    uint8_t* const linear = copy.linear + (span.y_el - copy.y_begin_el) * copy.linear_stride_B +
+                            uint64_t{span.x_begin_el - copy.x_begin_el} * placement.unit_B;
+    if (!copy.stream) {
+      copy_row(program, chunks, linear, copy.linear_stride_B, cells);
+    } else if (kIn) {
+      copy_row(program, staged_chunks, linear, copy.linear_stride_B, cells);
+      for (size_t i = 0; i < count; ++i) Stream(staged_chunks[i], chunks[i], chunk_B);
+    } else {
+      // Chunks come in an order that no hardware foresees.
+      for (size_t i = 0; i < count; ++i) Prefetch(chunks[i], ahead_B, chunk_B);
+      copy_row(program, chunks, staging, staged_stride_B, cells);
+      for (uint32_t row = 0; row < program.cell_h_el; ++row) {
+        Stream(staging + row * staged_stride_B, linear + row * copy.linear_stride_B,
+               cells * program.cell_row_B);
       }
-      span = span_end;
     }
-    band = band_end;
   }
   if (copy.stream) hwy::FlushStream();
   return true;

@@ -7,9 +7,9 @@ namespace packsmith::layout {
 namespace {
 
 constexpr uint32_t kCacheLine_B = 64;
-// To look up where a chunk lies takes as long as to copy a line of it, so it should have several;
+// To look up where a cell lies takes as long as to copy a line of it, so it should have several;
 // but the larger it is, the more remains for the edges.
-constexpr uint32_t kGoodChunk_B = 256;
+constexpr uint32_t kGoodCell_B = 256;
 
 struct Chunk {
   int width_log2 = 0, height_log2 = 0;
@@ -192,23 +192,25 @@ Shuffle MakeShuffle(const std::vector<VectorPlace>& origins, uint32_t line_B) {
 
 CopyProgram MakeCopyProgram(const Tiling& tiling, uint32_t element_B) {
   CopyProgram program;
-  // The largest chunk of at most kGoodChunk_B, or else the smallest one above.
+  // The largest cell of at most kGoodCell_B, or else the smallest one above.
   Chunk chunk;
-  uint32_t chunk_B = 0;
+  uint32_t chunk_B = 0, chunks = 0;
   for (int bits = 0; bits <= tiling.index_bits(); ++bits) {
     const uint32_t size_B = element_B << bits;
-    if (chunk_B != 0 && size_B > kGoodChunk_B) break;
     Chunk candidate;
     if (size_B % kCacheLine_B != 0 || !IsChunk(tiling, bits, candidate)) continue;
+    uint32_t needed = 1;
+    while ((element_B << candidate.width_log2) * needed % kVector_B != 0) needed *= 2;
+    if (chunk_B != 0 && size_B * needed > kGoodCell_B) break;
     chunk = candidate;
     chunk_B = size_B;
+    chunks = needed;
   }
-  if (chunk_B == 0) return program;
+  if (chunk_B == 0 || chunk_B > CopyProgram::kMaxChunk_B || chunks > CopyProgram::kMaxChunks) {
+    return program;
+  }
   const uint32_t chunk_w_el = 1u << chunk.width_log2, chunk_h_el = 1u << chunk.height_log2;
   const uint32_t chunk_row_B = element_B * chunk_w_el;
-  uint32_t chunks = 1;
-  while (chunk_row_B * chunks % kVector_B != 0) chunks *= 2;
-  if (chunks > CopyProgram::kMaxChunks || chunk_B > CopyProgram::kMaxChunk_B) return program;
   const uint32_t cell_B = chunk_B * chunks;
   program.chunk_w_el = chunk_w_el;
   program.chunks = chunks;

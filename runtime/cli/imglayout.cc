@@ -1,0 +1,438 @@
+// imglayout: where the pixels of an image lie.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <cstring>
+#include <iostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "rapidjson/document.h"
+#include "rapidjson/error/en.h"
+#include "rapidjson/stringbuffer.h"
+#include "rapidjson/writer.h"
+#include "runtime/dump/file.h"
+#include "runtime/layout/copy.h"
+#include "runtime/layout/draw.h"
+#include "runtime/layout/layout.h"
+
+namespace packsmith::layout {
+namespace {
+
+constexpr int kGood = 0;
+constexpr int kNotRead = 1;  // a file could not be read or written
+constexpr int kWrongUsage = 2;
+
+constexpr const char* kHelp = R"(imglayout says where the pixels of an image lie in memory.
+
+Examples:
+  imglayout agx --pixel-format=R8G8B8A8_UNORM --size=1032x2749 --levels=full
+  imglayout agx --compressed --pixel-format=R8G8B8A8_UNORM --size=512x512 --format=json
+  imglayout u-interleaved --pixel-format=R8_UNORM --size=16x16 --svg=curve.svg --png=curve.png
+  imglayout tile agx --pixel-format=R8G8B8A8_UNORM --size=640x480 rows.raw image.raw
+  imglayout untile agx --pixel-format=R8G8B8A8_UNORM --size=640x480 image.raw rows.raw
+  imglayout --batch < descriptions.jsonl
+
+imglayout LAYOUT [options]              sizes, levels, tiles
+imglayout tile LAYOUT [options] IN OUT  puts the rows of a raw file into an image
+imglayout untile LAYOUT [options] IN OUT
+                                        takes them out of one; - is standard input or output
+imglayout --batch                       reads a description (JSON) a line, writes an answer a line
+
+LAYOUT is agx-linear, agx-twiddled (or just agx), agx-compressed, u-interleaved, intel-linear, intel-x,
+intel-y, intel-w or intel-tile4.
+
+The image:
+  --pixel-format=NAME   as in Gallium or Vulkan: R8G8B8A8_UNORM, ETC2_RGB8, BC1_RGBA_UNORM
+  --size=WxH            in pixels
+  --levels=N            levels of detail, or full (default: 1)
+  --layers=N            of an array; the depth of a 3d image; 6 for each cube (default: 1)
+  --samples=N           of each pixel (default: 1)
+  --dim=DIM             2d (default), 3d or cube
+  --usage=USE,...       agx: renderable, writeable
+  --compressed          agx: with metadata for lossless compression
+  --stride=BYTES        from a row to the next (u-interleaved: a row of tiles)
+  --bit6-swizzle        intel-x, intel-y
+
+What is shown:
+  --format=FORMAT       text (default) or json
+  --svg=FILE, --png=FILE
+                        draws the way through a tile, and where levels lie
+  --level=N             draws a tile of this level; tile, untile: this level (default: 0)
+  --layer=N             tile, untile: this layer (default: 0)
+  -h, --help            this text
+
+Exit code: 0 good; 1 a file could not be read or written; 2 wrong usage, or an impossible image.
+)";
+
+void Complain(absl::string_view text) {
+  const std::string line = absl::StrCat("imglayout: ", text, "\n");
+  std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
+absl::Status Wrong(absl::string_view text) { return absl::InvalidArgumentError(text); }
+
+absl::StatusOr<Scheme> SchemeOf(absl::string_view name) {
+  const absl::optional<Scheme> scheme = FindScheme(name == "agx" ? "agx-twiddled" : name);
+  if (scheme.has_value()) return *scheme;
+  return Wrong(absl::StrCat("there is no layout '", name,
+                            "'; there are agx-linear, agx-twiddled, agx-compressed, u-interleaved, "
+                            "intel-linear, intel-x, intel-y, intel-w, intel-tile4"));
+}
+
+absl::StatusOr<const Format*> FormatOf(absl::string_view name) {
+  const Format* const format = FindFormat(name);
+  if (format != nullptr) return format;
+  return Wrong(absl::StrCat("there is no format '", name, "'; names are like R8G8B8A8_UNORM"));
+}
+
+absl::StatusOr<Dim> DimOf(absl::string_view name) {
+  if (name == "2d") return Dim::k2d;
+  if (name == "3d") return Dim::k3d;
+  if (name == "cube") return Dim::kCube;
+  return Wrong(absl::StrCat("there is no dim '", name, "'; there are 2d, 3d and cube"));
+}
+
+absl::Status SetUse(absl::string_view name, ImageDescription& image) {
+  if (name == "renderable") {
+    image.renderable = true;
+  } else if (name == "writeable") {
+    image.writeable = true;
+  } else {
+    return Wrong(
+        absl::StrCat("there is no usage '", name, "'; there are renderable and writeable"));
+  }
+  return absl::OkStatus();
+}
+
+using Writer = rapidjson::Writer<rapidjson::StringBuffer>;
+
+std::string Json(const Layout& layout) {
+  rapidjson::StringBuffer buffer;
+  Writer json(buffer);
+  const auto number = [&](const char* name, uint64_t value) {
+    json.Key(name);
+    json.Uint64(value);
+  };
+  json.StartObject();
+  number("size_B", layout.size_B());
+  number("layer_stride_B", layout.layer_stride_B());
+  json.Key("levels");
+  json.StartArray();
+  for (size_t l = 0; l < layout.levels().size(); ++l) {
+    const Level& level = layout.levels()[l];
+    json.StartObject();
+    number("level", l);
+    number("offset_B", level.offset_B);
+    number("size_B", level.size_B);
+    number("tile_w_el", level.tile_w_el());
+    number("tile_h_el", level.tile_h_el());
+    number("pitch_el", level.pitch_el);
+    number("tile_row_stride_B", level.tile_row_stride_B);
+    json.EndObject();
+  }
+  json.EndArray();
+  if (const Metadata* const metadata = layout.metadata()) {
+    json.Key("metadata");
+    json.StartObject();
+    number("offset_B", metadata->offset_B);
+    number("layer_stride_B", metadata->layer_stride_B);
+    json.Key("level_offsets_B");
+    json.StartArray();
+    for (int l = 0; l < metadata->levels; ++l) json.Uint64(metadata->level_offset_B[l]);
+    json.EndArray();
+    json.EndObject();
+  }
+  json.EndObject();
+  return buffer.GetString();
+}
+
+std::string ErrorJson(const absl::Status& status) {
+  rapidjson::StringBuffer buffer;
+  Writer json(buffer);
+  json.StartObject();
+  json.Key("error");
+  json.String(status.message().data(), static_cast<rapidjson::SizeType>(status.message().size()));
+  json.EndObject();
+  return buffer.GetString();
+}
+
+std::string Text(const Layout& layout) {
+  const ImageDescription& image = layout.description();
+  std::string text = absl::StrFormat(
+      "%s %s %dx%d px: %d B, %d layer%s of %d B, %d B an element\n", SchemeName(image.scheme),
+      image.format->name, image.width_px, image.height_px, layout.size_B(), layout.layers(),
+      layout.layers() == 1 ? "" : "s", layout.layer_stride_B(), layout.element_B());
+  absl::StrAppend(&text, "level    offset B      size B     elements         tile   pitch el\n");
+  for (size_t l = 0; l < layout.levels().size(); ++l) {
+    const Level& level = layout.levels()[l];
+    absl::StrAppendFormat(&text, "%5d %11d %11d %12s %12s %10d\n", l, level.offset_B, level.size_B,
+                          absl::StrCat(level.width_el, "x", level.height_el),
+                          absl::StrCat(level.tile_w_el(), "x", level.tile_h_el()), level.pitch_el);
+  }
+  if (const Metadata* const metadata = layout.metadata()) {
+    absl::StrAppendFormat(&text, "metadata at %d, %d B a layer; levels at", metadata->offset_B,
+                          metadata->layer_stride_B);
+    for (int l = 0; l < metadata->levels; ++l) {
+      absl::StrAppend(&text, " ", metadata->level_offset_B[l]);
+    }
+    absl::StrAppend(&text, "\n");
+  }
+  absl::StrAppend(&text, "index in a tile of level 0: ", layout.TilingOf(0).Text(), "\n");
+  return text;
+}
+
+// One line of a batch.
+absl::StatusOr<Layout> LayoutOf(const std::string& line) {
+  rapidjson::Document document;
+  document.Parse<rapidjson::kParseIterativeFlag>(line.data(), line.size());
+  if (document.HasParseError()) {
+    return Wrong(absl::StrCat("column ", document.GetErrorOffset() + 1, ": ",
+                              rapidjson::GetParseError_En(document.GetParseError())));
+  }
+  if (!document.IsObject()) return Wrong("a description is a JSON object");
+  ImageDescription image;
+  bool has_layout = false, has_width = false, has_height = false;
+  for (const auto& member : document.GetObject()) {
+    const absl::string_view key(member.name.GetString(), member.name.GetStringLength());
+    const rapidjson::Value& value = member.value;
+    const absl::string_view text =
+        value.IsString() ? absl::string_view(value.GetString(), value.GetStringLength()) : "";
+    uint32_t* number = nullptr;
+    if (key == "width_px") number = &image.width_px, has_width = true;
+    if (key == "height_px") number = &image.height_px, has_height = true;
+    if (key == "layers") number = &image.layers;
+    if (key == "levels") number = &image.levels;
+    if (key == "samples") number = &image.samples;
+    if (number != nullptr) {
+      if (!value.IsUint()) return Wrong(absl::StrCat(key, " is a whole number below 2^32"));
+      *number = value.GetUint();
+    } else if (key == "stride_B") {
+      if (!value.IsUint64()) return Wrong("stride_B is a whole number below 2^64");
+      image.stride_B = value.GetUint64();
+    } else if (key == "bit6_swizzle") {
+      if (!value.IsBool()) return Wrong("bit6_swizzle is true or false");
+      image.bit6_swizzle = value.GetBool();
+    } else if (key == "usage") {
+      if (!value.IsArray()) return Wrong("usage is an array of strings");
+      for (const rapidjson::Value& use : value.GetArray()) {
+        if (!use.IsString()) return Wrong("usage is an array of strings");
+        const absl::Status status = SetUse(use.GetString(), image);
+        if (!status.ok()) return status;
+      }
+    } else if (key == "layout") {
+      const absl::StatusOr<Scheme> scheme = SchemeOf(text);
+      if (!scheme.ok()) return scheme.status();
+      image.scheme = *scheme;
+      has_layout = true;
+    } else if (key == "format") {
+      const absl::StatusOr<const Format*> format = FormatOf(text);
+      if (!format.ok()) return format.status();
+      image.format = *format;
+    } else if (key == "dim") {
+      const absl::StatusOr<Dim> dim = DimOf(text);
+      if (!dim.ok()) return dim.status();
+      image.dim = *dim;
+    } else {
+      return Wrong(absl::StrCat("there is no '", key, "' in a description"));
+    }
+  }
+  if (!has_layout || image.format == nullptr || !has_width || !has_height) {
+    return Wrong("a description has layout, format, width_px and height_px");
+  }
+  return Layout::Of(image);
+}
+
+int Batch() {
+  std::string line;
+  while (std::getline(std::cin, line)) {
+    const absl::StatusOr<Layout> layout = LayoutOf(line);
+    const std::string answer =
+        absl::StrCat(layout.ok() ? Json(*layout) : ErrorJson(layout.status()), "\n");
+    // At once: whoever asks may wait for the answer before asking for more.
+    if (std::fwrite(answer.data(), 1, answer.size(), stdout) != answer.size() ||
+        std::fflush(stdout) != 0) {
+      Complain("standard output cannot be written");
+      return kNotRead;
+    }
+  }
+  if (std::cin.bad()) {
+    Complain("standard input cannot be read");
+    return kNotRead;
+  }
+  return kGood;
+}
+
+struct Arguments {
+  std::vector<std::string> words;
+  std::string pixel_format, size, levels = "1", dim = "2d", usage, format = "text", svg, png;
+  uint32_t layers = 1, samples = 1, level = 0, layer = 0;
+  uint64_t stride_B = 0;
+  bool compressed = false, bit6_swizzle = false, batch = false;
+};
+
+absl::StatusOr<Layout> LayoutOf(const std::string& name, const Arguments& arguments) {
+  ImageDescription image;
+  const absl::StatusOr<Scheme> scheme = SchemeOf(name);
+  if (!scheme.ok()) return scheme.status();
+  image.scheme = *scheme;
+  if (arguments.compressed) {
+    if (image.scheme != Scheme::kAgxTwiddled && image.scheme != Scheme::kAgxCompressed) {
+      return Wrong("--compressed is for agx");
+    }
+    image.scheme = Scheme::kAgxCompressed;
+  }
+  if (arguments.pixel_format.empty())
+    return Wrong("which format? --pixel-format=R8G8B8A8_UNORM, say");
+  const absl::StatusOr<const Format*> format = FormatOf(arguments.pixel_format);
+  if (!format.ok()) return format.status();
+  image.format = *format;
+  const std::vector<absl::string_view> sides = absl::StrSplit(arguments.size, 'x');
+  if (sides.size() != 2 || !absl::SimpleAtoi(sides[0], &image.width_px) ||
+      !absl::SimpleAtoi(sides[1], &image.height_px)) {
+    return Wrong(absl::StrCat("--size=", arguments.size, " is no size; one is --size=640x480"));
+  }
+  image.layers = arguments.layers;
+  image.samples = arguments.samples;
+  const absl::StatusOr<Dim> dim = DimOf(arguments.dim);
+  if (!dim.ok()) return dim.status();
+  image.dim = *dim;
+  if (arguments.levels == "full") {
+    uint32_t side = std::max(image.width_px, image.height_px);
+    if (image.dim == Dim::k3d) side = std::max(side, image.layers);
+    for (image.levels = 1; side > 1; side /= 2) ++image.levels;
+  } else if (!absl::SimpleAtoi(arguments.levels, &image.levels)) {
+    return Wrong(absl::StrCat("--levels=", arguments.levels, " is neither a number nor full"));
+  }
+  for (const absl::string_view use : absl::StrSplit(arguments.usage, ',', absl::SkipWhitespace())) {
+    const absl::Status status = SetUse(use, image);
+    if (!status.ok()) return status;
+  }
+  image.stride_B = arguments.stride_B;
+  image.bit6_swizzle = arguments.bit6_swizzle;
+  return Layout::Of(image);
+}
+
+// Copies between two files.
+int Copy(const Layout& layout, const Arguments& arguments, bool in) {
+  const absl::StatusOr<CopyPlan> plan =
+      CopyPlan::Make(layout, WholeLevel(layout, arguments.level, arguments.layer));
+  if (!plan.ok()) {
+    Complain(plan.status().message());
+    return kWrongUsage;
+  }
+  const std::string& from = arguments.words[2];
+  const std::string& to = arguments.words[3];
+  const absl::StatusOr<FileBytes> input = OpenFile(from);
+  if (!input.ok()) {
+    Complain(input.status().message());
+    return kNotRead;
+  }
+  const uint64_t stride_B = plan->linear_row_B();
+  const uint64_t needed_B = in ? plan->linear_size_B(stride_B) : layout.size_B();
+  if (input->bytes.size() != needed_B) {
+    Complain(absl::StrCat(from, " has ", input->bytes.size(), " B; ",
+                          in ? "the rows of the level have " : "the image has ", needed_B));
+    return kNotRead;
+  }
+  std::vector<uint8_t> output(in ? layout.size_B() : plan->linear_size_B(stride_B));
+  absl::Status status = in ? plan->CopyIn(input->bytes, stride_B, absl::MakeSpan(output))
+                           : plan->CopyOut(input->bytes, absl::MakeSpan(output), stride_B);
+  if (status.ok()) status = WriteFileWhole(to, absl::MakeConstSpan(output));
+  if (!status.ok()) {
+    Complain(status.message());
+    return kNotRead;
+  }
+  return kGood;
+}
+
+int Show(const Layout& layout, const Arguments& arguments) {
+  if (arguments.level >= layout.levels().size()) {
+    Complain(absl::StrCat("--level=", arguments.level, ": the image has ", layout.levels().size(),
+                          ", counted from 0"));
+    return kWrongUsage;
+  }
+  using Draw = std::string (*)(const Layout&, uint32_t);
+  const std::pair<const std::string&, Draw> drawings[] = {{arguments.svg, DrawSvg},
+                                                          {arguments.png, DrawPng}};
+  for (const auto& [file, draw] : drawings) {
+    if (file.empty()) continue;
+    const absl::Status status =
+        WriteFileWhole(file, absl::string_view(draw(layout, arguments.level)));
+    if (!status.ok()) {
+      Complain(status.message());
+      return kNotRead;
+    }
+  }
+  const std::string text = arguments.format == "json" ? Json(layout) + "\n" : Text(layout);
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
+    Complain("standard output cannot be written");
+    return kNotRead;
+  }
+  return kGood;
+}
+
+int Main(int argc, char** argv) {
+  Arguments arguments;
+  CLI::App app("", "imglayout");
+  app.set_help_flag();
+  bool help = false;
+  app.add_flag("-h,--help", help);
+  app.add_option("WORDS", arguments.words);
+  app.add_option("--pixel-format", arguments.pixel_format);
+  app.add_option("--size", arguments.size);
+  app.add_option("--levels", arguments.levels);
+  app.add_option("--layers", arguments.layers);
+  app.add_option("--samples", arguments.samples);
+  app.add_option("--dim", arguments.dim);
+  app.add_option("--usage", arguments.usage);
+  app.add_flag("--compressed", arguments.compressed);
+  app.add_option("--stride", arguments.stride_B);
+  app.add_flag("--bit6-swizzle", arguments.bit6_swizzle);
+  app.add_option("--format", arguments.format)->check(CLI::IsMember({"text", "json"}));
+  app.add_option("--svg", arguments.svg);
+  app.add_option("--png", arguments.png);
+  app.add_option("--level", arguments.level);
+  app.add_option("--layer", arguments.layer);
+  app.add_flag("--batch", arguments.batch);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    Complain(absl::StrCat(e.what(), "; imglayout --help says what there is"));
+    return kWrongUsage;
+  }
+  if (help) {
+    std::fputs(kHelp, stdout);
+    return kGood;
+  }
+  if (arguments.batch) {
+    if (argc == 2) return Batch();
+    Complain("--batch stands alone: the descriptions come from standard input");
+    return kWrongUsage;
+  }
+  const std::vector<std::string>& words = arguments.words;
+  const bool copies = !words.empty() && (words[0] == "tile" || words[0] == "untile");
+  if (words.size() != (copies ? 4 : 1)) {
+    Complain(copies ? absl::StrCat(words[0], " takes a layout and two files")
+                    : "which layout? imglayout --help says more");
+    return kWrongUsage;
+  }
+  const absl::StatusOr<Layout> layout = LayoutOf(words[copies ? 1 : 0], arguments);
+  if (!layout.ok()) {
+    Complain(layout.status().message());
+    return kWrongUsage;
+  }
+  return copies ? Copy(*layout, arguments, words[0] == "tile") : Show(*layout, arguments);
+}
+
+}  // namespace
+}  // namespace packsmith::layout
+
+int main(int argc, char** argv) { return packsmith::layout::Main(argc, argv); }
