@@ -103,7 +103,9 @@ def fitted(name: str, bits: int) -> str:
         return start + "…"
     words = name.replace("_", " ").replace("-", " ").split()
     initials = beginning("".join(word[0] for word in words), room)
-    return initials if len(words) > 1 else start + "…" if len(start) > 1 else beginning(name, room)
+    if len(words) > 1:
+        return initials
+    return start + "…" if len(start) > 1 else beginning(name, room)
 
 
 def name_of(item: Json) -> str:
@@ -155,8 +157,8 @@ def draw(items: Sequence[Json], bits: int, title: str, link: Callable[[Json], st
     rows = rows_of(items, bits)
     columns = 32 if len(rows) > 1 or not rows else rows[0].pieces[-1].high + 1
     width, height = LABEL + columns * COLUMN + 2, RULER + len(rows) * ROW + 2
-    parts = [f'<svg class="layout" viewBox="0 0 {width} {height}" style="min-width:{width * 0.95:.0f}px;'
-             f'max-width:{width}px" role="img" aria-label="{escape(title)}">']
+    parts = [f'<svg class="layout" viewBox="0 0 {width} {height}" '
+             f'style="min-width:{width * 0.95:.0f}px;max-width:{width}px" role="img" aria-label="{escape(title)}">']
     for bit in range(columns):
         x = LABEL + (columns - 1 - bit) * COLUMN + COLUMN // 2
         parts.append(f'<text class="r" x="{x}" y="12">{bit}</text>')

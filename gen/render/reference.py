@@ -415,8 +415,9 @@ class Writer:
         return {
             "key": self.key, "ids": [slug(name) for name in names if slug(name) != self.key],
             "title": ranges(names, self.site.order),
-            "before": self.before["generations"][-1] if self.before else "", "doc": v.get("doc", ""),
-            "source": v.get("source", ""), "facts": self.facts_of(), "svg": svg,
+            "before": self.before["generations"][-1] if self.before else "",
+            "doc": v.get("doc", ""), "source": v.get("source", ""),
+            "facts": self.facts_of(), "svg": svg,
             "rows": list(self.rows(v.get("fields", []), bits)), "notes": self.notes(),
             "values": [dict(value, hex=f"{value['value']:#x}") for value in v.get("values", [])]
             if self.page.kind == "enum" else [],
