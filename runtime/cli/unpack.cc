@@ -409,6 +409,15 @@ int Run(const Arguments& arguments) {
       const hang::HangReport report = hang::MakeHangReport(*described.tables, dump);
       reports += text ? hang::ToText(*described.tables, report, color)
                       : hang::ToJson(*described.tables, report);
+      std::vector<Problem> problems = dump.problems;
+      if (dump.late_problems != nullptr) {
+        const std::vector<Problem> late = dump.late_problems->All();
+        problems.insert(problems.end(), late.begin(), late.end());
+      }
+      for (const Problem& problem : problems) {
+        Complain(absl::StrCat("input, byte ", problem.offset, ": ", problem.text));
+        result = kNotDecoded;
+      }
       return true;
     });
     if (!good) return not_described();

@@ -517,7 +517,6 @@ HangReport MakeHangReport(const tables::Tables& tables, const Dump& dump) {
       report.engines.push_back(Investigation(tables, dump, engine).Run());
     }
   }
-  report.problems = dump.problems.size();
   return report;
 }
 

@@ -111,7 +111,6 @@ struct HangReport {
   std::optional<uint32_t> pci_id;
   std::vector<EngineReport> engines;  // that hang, or whose work did not end
   std::vector<std::string> others;    // names of the rest
-  uint64_t problems = 0;              // of the dump, so far
 };
 
 // Of a dump with an error state; AddRings() has seen it. Never fails: what the dump does not say is

@@ -156,6 +156,10 @@ class UnpackTest(unittest.TestCase):
             done = run(*arguments, damaged)
             self.assertEqual(done.returncode, 1, arguments)
         self.assertIn("problem: input, byte", text(damaged))
+        done = run("--hang", damaged)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(b"input, byte", done.stderr)
+        self.assertIn(b"engine rcs0", done.stdout)
 
     def test_a_directory_stands_for_the_dump_in_it(self):
         with open(HANG, "rb") as file:
