@@ -96,7 +96,7 @@ What is shown:
   --disassembler=CMD    text: what CMD says about each of them; {} stands for a file with its code
 
 What is read:
-  --gen=NAME            generation (gfx9, skl, g13), if the input does not say it; overrules the input
+  --gen=NAME            generation (gfx9, skl, g13), where the input does not say it, or is wrong
   --engine=NAME         engine of a bare batch (default: render)
   --address=A           GPU address of a bare batch, in hexadecimal
   --stream=NAME         which of the generation's streams a bare batch is, or which structure
