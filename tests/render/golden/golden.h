@@ -101,7 +101,7 @@ struct Rectangle {
   uint32_t bottom = 1;
 
   template <packsmith::checks Checks = packsmith::default_checks, class T = Rectangle>
-  constexpr packsmith::error pack(uint8_t* ps_to) const {
+  PACKSMITH_INLINE constexpr packsmith::error pack(uint8_t* ps_to) const {
     [[maybe_unused]] const T& ps_p = *this;
     if (auto ps_e = bits::test<Checks>(ps_p)) return ps_e;
     bits::store(ps_to, ps_p.left | ps_p.top << 12 | (ps_p.right - 1) << 24, 4);
@@ -141,7 +141,7 @@ struct Count {
   uint32_t value = 0;
 
   template <packsmith::checks Checks = packsmith::default_checks, class T = Count>
-  constexpr packsmith::error pack(uint8_t* ps_to) const {
+  PACKSMITH_INLINE constexpr packsmith::error pack(uint8_t* ps_to) const {
     [[maybe_unused]] const T& ps_p = *this;
     if (auto ps_e = bits::test<Checks>(ps_p)) return ps_e;
     bits::store(ps_to, ps_p.value, 4);
