@@ -31,7 +31,7 @@ TEST(Golden, TheFileIsWhatTheXmlComesTo) {
   };
   ADD_FAILURE() << g_file << " is not up to date from line " << at + 1 << " on:\n  " << line(have)
                 << "\nbut the XML says\n  " << line(want)
-                << "\nIf that is meant: tests/vectors/refresh.sh";
+                << "\nIf that is meant: ./bazelw run //tests/vectors:refresh";
 }
 
 }  // namespace
