@@ -125,7 +125,8 @@ def _render_impl(ctx):
     info = ctx.attr.description[PacksmithInfo]
     arguments = ctx.actions.args()
     arguments.add(ctx.file._main)
-    inputs = ctx.files._render
+    arguments.add("--ir", info.ir)
+    inputs = [info.ir] + ctx.files._render
     outputs = []
     for attribute, option in _OUTPUTS.items():
         output = getattr(ctx.outputs, attribute)
@@ -135,10 +136,7 @@ def _render_impl(ctx):
     if ctx.outputs.embed:
         arguments.add("--tables", info.tables)
         arguments.add("--symbol", ctx.attr.symbol)
-        inputs = inputs + [info.tables]
-    else:
-        arguments.add("--ir", info.ir)
-        inputs = inputs + [info.ir]
+        inputs.append(info.tables)
 
     # By name: python3-jinja2 belongs to the system's interpreter.
     ctx.actions.run(
@@ -150,8 +148,9 @@ def _render_impl(ctx):
         progress_message = "Generating from %s" % ctx.attr.description.label,
     )
 
-    # What other rules ask for by its name is no file for people.
-    files = [file for file in outputs if file != ctx.outputs.positions]
+    # The headers. The others have names by which rules ask for them.
+    others = [ctx.outputs.positions, ctx.outputs.embed, ctx.outputs.embed_header]
+    files = [file for file in outputs if file not in others]
     return [DefaultInfo(files = depset(files), runfiles = ctx.runfiles(files = files))]
 
 packsmith_render = rule(
@@ -197,6 +196,9 @@ def packsmith_library(name, src, deps = [], generation = None, visibility = None
     names = name + "_cpp/packsmith/%s_names.h" % generation
     c = name + "_c/packsmith/c/%s_pack.h" % generation
     bits = name + "_c/packsmith/c/%s_bits.h" % generation
+    embedded = name + "_embedded/packsmith/%s_tables" % generation
+
+    # All in one: reading the IR is a good part of it.
     packsmith_render(
         name = name + "_headers",
         description = description,
@@ -204,7 +206,10 @@ def packsmith_library(name, src, deps = [], generation = None, visibility = None
         names = names,
         c = c,
         c_bits = bits,
+        embed = embedded + ".cc",
+        embed_header = embedded + ".h",
         positions = name + "_positions.json",
+        symbol = generation + "_tables",
         visibility = visibility,
         **kwargs
     )
@@ -233,16 +238,6 @@ def packsmith_library(name, src, deps = [], generation = None, visibility = None
         **kwargs
     )
 
-    embedded = name + "_embedded/packsmith/%s_tables" % generation
-    packsmith_render(
-        name = name + "_embed",
-        description = description,
-        embed = embedded + ".cc",
-        embed_header = embedded + ".h",
-        symbol = generation + "_tables",
-        visibility = ["//visibility:private"],
-        **kwargs
-    )
     cc_library(
         name = name + "_tables",
         srcs = [embedded + ".cc"],

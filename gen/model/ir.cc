@@ -865,7 +865,10 @@ class Writer {
     json_.StartArray();
     Members(c, c.items, {}, Face::kC);
     json_.EndArray();
-    const uint32_t c_bits = c.byte_unit || c.variable ? c.max_bytes * 8 : c.bytes * 8;
+    // Of a tail that users of genxml know as members, what lies within the length they know is
+    // packed.
+    const uint32_t c_bits = std::max(c.byte_unit || c.variable ? c.max_bytes * 8 : c.bytes * 8,
+                                     c.c_dwords.value_or(0) * 32);
     LeavesAndLoops(c, c.items, {}, Face::kC, c_bits, 0, "c_leaves", "c_loops");
     std::set<std::string> seen;
     Key("positions");

@@ -13,7 +13,9 @@ _CODE = ("minus", "shift", "log2", "groups", "align")
 
 
 def _encoding(leaf: Ir) -> dict[str, int]:
-    parts = {key: int(leaf[key]) for key in _CODE if leaf.get(key)}
+    if not (leaf["minus"] or leaf["shift"] or leaf["log2"] or leaf["groups"] or leaf["align"]):
+        return {}
+    parts = {key: int(leaf[key]) for key in _CODE if leaf[key]}
     if leaf["type"] in ("address", "offset") and parts.keys() <= {"shift"}:
         return {}
     return parts

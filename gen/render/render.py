@@ -37,9 +37,18 @@ from body import Unsupported  # noqa: E402
 TEMPLATES = Path(__file__).resolve().parent.parent / "templates"
 
 
+class Environment(jinja2.Environment):
+    """Looks for what follows a point in a dictionary first: nearly all is in one."""
+
+    def getattr(self, obj: Any, attribute: str) -> Any:
+        if isinstance(obj, dict) and attribute in obj:
+            return obj[attribute]
+        return super().getattr(obj, attribute)
+
+
 def environment() -> jinja2.Environment:
     """Jinja2 with the filters that the templates use."""
-    env = jinja2.Environment(
+    env = Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,

@@ -151,8 +151,9 @@ def c(ir: Ir) -> str:
     for number, container in enumerate(ir["containers"]):
         name, is_bytes = container["c"], container["unit"] == "byte"
         opcodes = {(f["bit"], f["width"]) for f in container["forced"]}
+        bits = 8 * max(container["bytes"], 4 * (container["c_length"] or 0))
         rows = [leaf for leaf in expand(container["c_leaves"], container["c_loops"])
-                if leaf["bit"] < container["bytes"] * 8
+                if leaf["bit"] < bits
                 and not (is_bytes and (leaf["bit"], leaf["width"]) in opcodes)]
         if rows:
             out.append(f"static const struct binding_member members{number}[] = {{")

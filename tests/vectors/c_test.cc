@@ -84,6 +84,15 @@ bool IsMember(const Type& type, const Leaf& leaf) {
 // All items of a group as one field, of which the member has the low 64 bits.
 bool IsWhole(const Member& member) { return member.width > 64; }
 
+// The member that has items of the packet's tail, or null.
+const Member* MemberOfTail(const Type& type) {
+  const Container& c = ContainerOf(type);
+  for (unsigned i = 0; c.tail_size != 0 && i < type.member_count; ++i) {
+    if (type.members[i].bit == c.tail_bit) return &type.members[i];
+  }
+  return nullptr;
+}
+
 void Bind() {
   for (unsigned t = 0; t < bound_c.type_count; ++t) {
     const Type& type = bound_c.types[t];
@@ -94,6 +103,7 @@ void Bind() {
     const Container& c = ContainerOf(type);
     for (unsigned i = 0; i < type.member_count; ++i) {
       const Member& member = type.members[i];
+      if (&member == MemberOfTail(type)) continue;
       std::vector<const Leaf*> found;
       for (const Leaf& leaf : T().leaves(c.leaves)) {
         // What runs past the end of what pack writes is cut off there.
@@ -192,8 +202,12 @@ std::vector<char> StructOf(const Type& type, const ReadVector& vector) {
   std::map<std::string, Number> given(vector.fields.begin(), vector.fields.end());
   for (const FieldAt& at : FieldsOf(T(), c, vector.packed)) {
     const auto found = g_members.find({&type, g_description->IndexOf(*at.leaf)});
-    if (at.in_tail || !at.name.part.empty() || found == g_members.end()) continue;
     const auto field = given.find(NameOf(at));
+    const Member* const of_tail = MemberOfTail(type);
+    if (at.in_tail && of_tail != nullptr && field != given.end()) {
+      SetItem(object.data(), *of_tail, at.bit, field->second.integer);
+    }
+    if (at.in_tail || !at.name.part.empty() || found == g_members.end()) continue;
     if (IsWhole(*found->second)) {
       if (field != given.end()) {
         SetItem(object.data(), *found->second, at.bit, field->second.integer);
@@ -280,9 +294,10 @@ TEST(CTypes, HeadersHaveOpcodesLengthsAndDefaults) {
           integer = T().extra(leaf.extra).forced;
         } else if ((leaf.flags & tables::kLength) != 0) {
           const model::Item& item = g_description->item(leaf);
-          integer = item.c_no_default ? 0
-                    : !model.variable ? PackedBytes(type) / c.length_unit - c.length_bias
-                                      : item.default_value.value_or(0);
+          integer = item.c_no_default    ? 0
+                    : item.default_value ? *item.default_value
+                    : !model.variable    ? PackedBytes(type) / c.length_unit - c.length_bias
+                                         : item.default_value.value_or(0);
         } else {
           const Value value = g_description->DefaultValue(leaf);
           integer = IntegerOf(value);
@@ -344,7 +359,7 @@ TEST(CTypes, RealNumbersAreRoundedToTheNearest) {
         const absl::optional<uint64_t> raw = g_description->Encoded(leaf, value);
         if (!raw) continue;  // out of range
         Set(object.data(), *found->second, 0, v);
-        std::vector<uint8_t> packed(c.bytes);
+        std::vector<uint8_t> packed(std::max<size_t>(c.bytes, PackedBytes(type)));
         type.pack(packed.data(), object.data());
         ++g_figures["numbers rounded"];
         const uint64_t got = decode::ReadBits(packed, leaf.bit, leaf.width);
@@ -410,15 +425,27 @@ Match MatchOf(absl::string_view name, absl::string_view field) {
   return Match::kNo;
 }
 
-// What _bits says: the field's width, what the XML says instead, or that of a whole group.
-bool HasWidth(const binding_c_position& p, const Leaf& leaf) {
+// The width of a group that is one field in C, by that field's name; 0: there is none.
+uint32_t WidthOfWhole(const std::vector<model::Item>& items, const std::string& name) {
+  for (const model::Item& item : items) {
+    if (item.kind != model::Item::Kind::kGroup) continue;
+    if (item.c_whole && item.items[0].name == name) {
+      return item.width * (item.tail ? item.c_count : item.count);
+    }
+    const uint32_t width = WidthOfWhole(item.items, name);
+    if (width != 0) return width;
+  }
+  return 0;
+}
+
+// What _bits says: what the XML says for C, that of a whole group, or the field's width.
+uint32_t PublishedWidth(const binding_c_position& p, const Leaf& leaf) {
   const uint32_t published = g_description->item(leaf).c_bits;
-  if (p.bits == (published == 0 ? leaf.width : published)) return true;
-  const Type* type = TypeOf(p.container);
-  return type != nullptr &&
-         std::any_of(type->members, type->members + type->member_count, [&](const Member& member) {
-           return IsWhole(member) && member.bit == p.start && member.width == p.bits;
-         });
+  if (published != 0) return published;
+  const model::Model& model = g_description->model();
+  const uint32_t whole =
+      WidthOfWhole(model.containers[model.FindContainer(p.container)].items, p.field);
+  return whole != 0 ? whole : leaf.width;
 }
 
 TEST(CTypes, PositionsAreTheTables) {
@@ -454,7 +481,7 @@ TEST(CTypes, PositionsAreTheTables) {
       }
     } else if (same == nullptr) {
       Complain(absl::StrCat(p.container, "_", field, ": no such field"));
-    } else if (base + same->bit != p.start || !HasWidth(p, *same)) {
+    } else if (base + same->bit != p.start || PublishedWidth(p, *same) != p.bits) {
       Complain(absl::StrCat(p.container, "_", field, " is at ", base + same->bit, ", ", same->width,
                             " bits, not ", p.start, ", ", p.bits));
     }
