@@ -807,6 +807,8 @@ class Parser {
       Required(node, "offset");
       container.register_offset = Small(node, "offset", 0, 0x7fffffff);
     }
+    // What C says in place of one size it does not say in place of another.
+    if (node.attribute("dwords")) container.c_dwords.reset();
     if (node.attribute("c-dwords")) {
       container.c_dwords = Small(node, "c-dwords", 0, kLargestContainer / 4);
     }

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -129,6 +130,25 @@ TEST(Inheritance, AmendMayChangeSizeAndRemoveFields) {
   EXPECT_THAT(NamesOf(s.items), ElementsAre("first", "g", "last"));
   EXPECT_THAT(NamesOf(ItemNamed(s.items, "g").items), ElementsAre("x"));
   EXPECT_EQ(s.bytes, 12u);
+}
+
+TEST(Inheritance, AnotherSizeIsAnotherSizeInC) {
+  const auto size_in_c = [](const std::string& attributes) {
+    const LoadResult result = LoadFiles(
+        {{"main.xml",
+          absl::StrCat("<packsmith generation=\"now\" extends=\"old.xml\"><struct name=\"S\" "
+                       "amend=\"true\" ",
+                       attributes, "/></packsmith>")},
+         {"old.xml",
+          "<packsmith family=\"f\" generation=\"old\"><struct name=\"S\" dwords=\"2\" "
+          "c-dwords=\"1\"><doc>S</doc><field name=\"f\" dword=\"0\" bits=\"7:0\" "
+          "type=\"uint\"/></struct></packsmith>"}});
+    EXPECT_THAT(Summary(result), IsEmpty());
+    return result.model.containers[result.model.FindContainer("S")].c_dwords;
+  };
+  EXPECT_EQ(size_in_c(""), 1u);
+  EXPECT_EQ(size_in_c("dwords=\"3\""), std::nullopt);
+  EXPECT_EQ(size_in_c("dwords=\"3\" c-dwords=\"0\""), 0u);
 }
 
 TEST(Inheritance, AnAmendedFieldKeepsWhatItDoesNotMention) {
