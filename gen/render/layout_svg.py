@@ -158,7 +158,8 @@ def draw(items: Sequence[Json], bits: int, title: str, link: Callable[[Json], st
     columns = 32 if len(rows) > 1 or not rows else rows[0].pieces[-1].high + 1
     width, height = LABEL + columns * COLUMN + 2, RULER + len(rows) * ROW + 2
     parts = [f'<svg class="layout" viewBox="0 0 {width} {height}" '
-             f'style="min-width:{width * 0.95:.0f}px;max-width:{width}px" role="img" aria-label="{escape(title)}">']
+             f'style="min-width:{width * 0.95:.0f}px;max-width:{width}px" '
+             f'role="img" aria-label="{escape(title)}">']
     for bit in range(columns):
         x = LABEL + (columns - 1 - bit) * COLUMN + COLUMN // 2
         parts.append(f'<text class="r" x="{x}" y="12">{bit}</text>')
