@@ -40,10 +40,15 @@ class Extent {
   uint64_t end_ = 0;
 };
 
-// Of a tail, whose items are named "head[number]suffix", the item that `field` speaks of.
+// Of a tail, whose items are named "head[number]suffix", the item that `field` speaks of. Without a
+// number it is the first: how many there are the description does not know.
 void AddOfTail(const Tables& tables, const Container& c, const Leaf& leaf, absl::string_view field,
                Extent& extent) {
   const absl::string_view head = tables.string(leaf.name);
+  if (IsPartOf(absl::StrCat(head, tables.string(leaf.name_suffix)), field)) {
+    extent.Add(c.tail_bit + leaf.bit, leaf.width);
+    return;
+  }
   if (!absl::ConsumePrefix(&field, head) || !absl::ConsumePrefix(&field, "[")) return;
   const size_t close = field.find(']');
   uint32_t item = 0;

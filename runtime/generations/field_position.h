@@ -18,8 +18,9 @@ struct FieldPosition {
 
 // Names are the manual's, as decoded records have them: "Surface Format", "Constant
 // Body.Buffer[1]", "Vertex Buffer State[2].Buffer Pitch". The name of a structure, or of a
-// repetition without an index, stands for everything in it, from its first field to its last.
-// `container` may be an alias. NotFound says which of the names is not known.
+// repetition without an index, stands for everything in it, from its first field to its last; of
+// what repeats as often as the packet's length says, for the first item. `container` may be an
+// alias. NotFound says which of the names is not known.
 absl::StatusOr<FieldPosition> FindFieldPosition(const tables::Tables& tables,
                                                 absl::string_view container,
                                                 absl::string_view field);

@@ -22,7 +22,7 @@ unsigned positions_of(int verx10, const struct answer** answers) {
             "Shader Channel Select Red"),
       FIELD(_3DPRIMITIVE, InstanceCount, "3DPRIMITIVE", "Instance Count"),
       FIELD(PIPE_CONTROL, ImmediateData, "PIPE_CONTROL", "Immediate Data"),
-      FIELD(MI_STORE_DATA_IMM, ImmediateData, "MI_STORE_DATA_IMM", "Immediate Data"),
+      FIELD(MI_STORE_DATA_IMM, Address, "MI_STORE_DATA_IMM", "Address"),
       FIELD(COMPUTE_WALKER, PredicateEnable, "COMPUTE_WALKER", "Predicate Enable"),
       FIELD(GPGPU_WALKER, SIMDSize, "GPGPU_WALKER", "SIMD Size"),
       LENGTH(RENDER_SURFACE_STATE, "RENDER_SURFACE_STATE"),
