@@ -87,8 +87,14 @@ void Decoder::CheckPointers(const tables::Container& container, absl::Span<const
         const Target target = TargetOf(at, pointer, scope, bytes);
         if (LeadsNowhere(pointer, scope, target)) return;
         if (!target.base_known) {
+          // Of several that could count, the one that always can.
+          uint32_t base = pointer.base;
+          for (size_t i = 0; i < tables_.bases().size(); ++i) {
+            if (tables_.bases()[base].otherwise == tables::kNone) break;
+            base = tables_.bases()[base].otherwise;
+          }
           AddFault(FaultKind::kUnmapped, at.bit, at.width, target.address,
-                   absl::StrCat("the ", tables_.string(tables_.bases()[pointer.base].name),
+                   absl::StrCat("the ", tables_.string(tables_.bases()[base].name),
                                 " base is not known"));
         } else if (memory_->Find(target.space, target.address) == nullptr) {
           AddFault(FaultKind::kUnmapped, at.bit, at.width, target.address,
