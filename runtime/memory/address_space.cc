@@ -36,13 +36,15 @@ absl::StatusOr<std::unique_ptr<AddressSpace>> AddressSpace::Create(std::vector<Z
     }
     auto ranges = RangeAllocator::Create({zone.begin, zone.end, kPage});
     if (!ranges.ok()) return InZone(zone, ranges.status());
+    auto books = std::make_unique<Books>();
     if (zone.begin < middle && zone.end > middle) {
       // Taken for good, and so no range can reach across.
       const auto taken = (*ranges)->Allocate({.size = kPage, .address = middle - kPage});
       if (!taken.ok()) return InZone(zone, taken.status());
+      books->middle = taken->handle;
     }
-    space->books_.push_back(std::make_unique<Books>());
-    space->books_.back()->ranges = *std::move(ranges);
+    books->ranges = *std::move(ranges);
+    space->books_.push_back(std::move(books));
   }
   return space;
 }
@@ -113,7 +115,13 @@ absl::StatusOr<Range> AddressSpace::Find(uint64_t address) const {
 RangeStatistics AddressSpace::statistics(ZoneId zone) const {
   const Books& books = *books_[static_cast<uint32_t>(zone)];
   MutexLock lock(books.mutex);
-  return books.ranges->statistics();
+  RangeStatistics statistics = books.ranges->statistics();
+  if (books.middle != RangeHandle{}) {
+    --statistics.live_ranges;
+    --statistics.allocations;
+    statistics.guard_bytes += kPage;
+  }
+  return statistics;
 }
 
 void AddressSpace::Reserve(ZoneId zone, size_t live_ranges) {
@@ -128,6 +136,7 @@ void AddressSpace::ForEach(ZoneId zone,
   MutexLock lock(books.mutex);
   books.ranges->ForEach([&](RangeAllocator::Stretch stretch) {
     stretch.range.address = Canonical(stretch.range.address, bits_);
+    if (stretch.used && stretch.range.handle == books.middle) stretch.range.handle = {};
     visit(stretch);
   });
 }

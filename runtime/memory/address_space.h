@@ -72,6 +72,7 @@ class AddressSpace {
   struct Books {
     mutable Mutex mutex;
     std::unique_ptr<RangeAllocator> ranges ABSL_PT_GUARDED_BY(mutex);
+    RangeHandle middle;  // of the page that keeps the halves apart; shown as a guard
   };
 
   AddressSpace(std::vector<Zone> zones, unsigned bits) : zones_(std::move(zones)), bits_(bits) {}

@@ -56,7 +56,8 @@ Band BandOf(const AddressSpace& space, ZoneId id) {
   Band band;
   // Two walks, between which the zone may change: what then lies outside is not drawn.
   space.ForEach(id, [&](const RangeAllocator::Stretch& stretch) {
-    if (!stretch.used) return;
+    // Guards may be far away from all that somebody uses.
+    if (stretch.range.handle == RangeHandle{}) return;
     const uint64_t at = Plain(stretch.range.address, bits);
     first = std::min(first, at);
     end = std::max(end, at + stretch.range.size);

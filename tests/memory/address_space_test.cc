@@ -86,10 +86,13 @@ TEST(AddressSpace, NoRangeReachesAcrossTheMiddle) {
     const uint64_t middle = uint64_t{1} << (bits - 1);
     auto space = Make({{"all", middle - 8 * kPage, middle + 8 * kPage}}, bits);
     const ZoneId all = *space->FindZone("all");
+    EXPECT_EQ(space->statistics(all).live_ranges, 0u);
     EXPECT_FALSE(space->Allocate(all, {.size = 9 * kPage}).ok());
     EXPECT_FALSE(space->Allocate(all, {.size = 2 * kPage, .address = middle - kPage}).ok());
     EXPECT_TRUE(space->Allocate(all, {.size = 8 * kPage}).ok());
     EXPECT_TRUE(space->Allocate(all, {.size = 7 * kPage}).ok());
+    EXPECT_EQ(space->statistics(all).live_ranges, 2u);
+    EXPECT_EQ(space->statistics(all).guard_bytes, kPage);
   }
 }
 
