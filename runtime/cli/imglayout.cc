@@ -200,7 +200,8 @@ absl::StatusOr<Layout> LayoutOf(const std::string& line) {
   if (!document.IsObject()) return Wrong("a description is a JSON object");
   ImageDescription image;
   bool has_layout = false, has_width = false, has_height = false;
-  for (const auto& member : document.GetObject()) {
+  for (rapidjson::SizeType i = 0; i < document.MemberCount(); ++i) {
+    const auto& member = *(document.MemberBegin() + i);
     const absl::string_view key(member.name.GetString(), member.name.GetStringLength());
     const rapidjson::Value& value = member.value;
     const absl::string_view text =
