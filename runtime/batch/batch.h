@@ -187,8 +187,9 @@ class Batch : public BatchCore {
   //     group.Emit(…);
   //   }  // part of the batch from here on
   //
-  // At most the dwords that it was opened for: it refuses more. While it is open, the batch itself
-  // takes no packets.
+  // At most the dwords that it was opened for: it refuses more. All of a group becomes part of the
+  // batch, or nothing does if there was no room for it or a packet was refused. (Buffers that it
+  // named stay listed.) While it is open, the batch itself takes no packets.
   class Group;
 
   // -- Other batches ----------------------------------------------------------------------------
@@ -254,7 +255,8 @@ class Batch : public BatchCore {
     bool all = true;
 
     PACKSMITH_INLINE void operator()(const address& a, unsigned, unsigned, unsigned, access how) {
-      all &= a.buffer == 0 || uses.Known(a.buffer, UseOf(how));
+      // Where the caller says how, that is looked at elsewhere.
+      all &= a.use == access::from_xml && (a.buffer == 0 || uses.Known(a.buffer, UseOf(how)));
     }
   };
   template <class P>
@@ -328,53 +330,34 @@ class Batch : public BatchCore {
 template <class Gen>
 class Batch<Gen>::Group {
  public:
-  // ok() is false if there is no room; nothing can be emitted then.
-  Group(Batch& batch, size_t dwords) : batch_(batch), cursor_(batch.OpenGroup(dwords)) {
-    opened_ = cursor_ != nullptr;
-    limit_ = opened_ ? cursor_ + dwords : nullptr;
-  }
+  // ok() is false if there is no room.
+  PACKSMITH_INLINE Group(Batch& batch, size_t dwords)
+      : batch_(batch), size_(dwords), begin_(batch.OpenGroup(dwords)) {}
   PACKSMITH_INLINE ~Group() { Close(); }
   Group(const Group&) = delete;
   Group& operator=(const Group&) = delete;
 
-  bool ok() const { return opened_; }
-  size_t room() const { return static_cast<size_t>(limit_ - cursor_); }
+  // Whether all went well so far.
+  bool ok() const { return open_ && !batch_.group_failed(); }
+  size_t room() const { return size_ - used_; }
 
   // As the batch's.
   template <checks Checks = default_checks, class... P>
   PACKSMITH_INLINE bool Emit(const P&... packets) {
     const size_t dwords = DwordsOf(packets...);
-    uint32_t* const to = cursor_;
-    if (bits::rarely(room() < dwords)) {
-      cursor_ = Full(batch_, to, limit_, dwords);
-      return false;
-    }
+    if (bits::rarely(room() < dwords)) return batch_.RefuseInGroup(dwords, room());
+    uint32_t* const to = Take(dwords);
     if (bits::rarely(!(batch_.AllKnown(packets) && ...))) {
-      cursor_ = EmitNew<Checks>(batch_, to, P(packets)...);
-      return cursor_ != to;
+      return EmitNew<Checks>(batch_, to, P(packets)...);
     }
     uint32_t* at = to;
-    if (bits::rarely(!(batch_.template PackAt<Checks>(at, packets) && ...))) {
-      cursor_ = Stay(to);
-      return false;
-    }
-    cursor_ = to + dwords;
-    return true;
+    return (batch_.template PackAt<Checks>(at, packets) && ...);
   }
   template <checks Checks = default_checks, class P>
   PACKSMITH_INLINE bool EmitItems(const P& packet, span<const typename P::ps_item> items) {
     const size_t dwords = P::dwords_needed(items.size());
-    uint32_t* const to = cursor_;
-    if (bits::rarely(room() < dwords)) {
-      cursor_ = Full(batch_, to, limit_, dwords);
-      return false;
-    }
-    if (bits::rarely(!batch_.template WriteItems<Checks>(to, packet, items))) {
-      cursor_ = Stay(to);
-      return false;
-    }
-    cursor_ = to + dwords;
-    return true;
+    if (bits::rarely(room() < dwords)) return batch_.RefuseInGroup(dwords, room());
+    return batch_.template WriteItems<Checks>(Take(dwords), packet, items);
   }
   template <checks Checks = default_checks, class P, unsigned N>
   PACKSMITH_INLINE bool EmitItems(const P& packet, const typename P::ps_item (&items)[N]) {
@@ -382,58 +365,45 @@ class Batch<Gen>::Group {
   }
   template <unsigned N>
   PACKSMITH_INLINE bool EmitDwords(const uint32_t (&dwords)[N]) {
-    if (bits::rarely(room() < N)) {
-      cursor_ = Full(batch_, cursor_, limit_, N);
-      return false;
-    }
-    std::memcpy(cursor_, dwords, sizeof(dwords));
-    cursor_ += N;
+    if (bits::rarely(room() < N)) return batch_.RefuseInGroup(N, room());
+    std::memcpy(Take(N), dwords, sizeof(dwords));
     return true;
   }
   bool EmitDwords(absl::Span<const uint32_t> dwords) {
-    if (room() < dwords.size()) {
-      Full(batch_, cursor_, limit_, dwords.size());
-      return false;
-    }
-    if (!dwords.empty()) std::memcpy(cursor_, dwords.data(), dwords.size() * 4);
-    cursor_ += dwords.size();
+    if (room() < dwords.size()) return batch_.RefuseInGroup(dwords.size(), room());
+    if (!dwords.empty()) std::memcpy(Take(dwords.size()), dwords.data(), dwords.size() * 4);
     return true;
   }
   // The label's place is the next packet's, for sure.
-  bool Bind(Label label) { return opened_ && batch_.BindAt(label, cursor_); }
+  bool Bind(Label label) { return ok() && batch_.BindAt(label, begin_ + used_); }
 
-  // The packets become part of the batch. Called by the destructor.
+  // The packets become part of the batch, if none was refused. Called by the destructor.
   PACKSMITH_INLINE void Close() {
-    if (opened_) batch_.CloseGroup(cursor_);
-    opened_ = false;
-    cursor_ = limit_ = nullptr;
+    if (open_) batch_.CloseGroup(begin_ + used_);
+    open_ = false;
+    used_ = size_;
   }
 
  private:
-  // Not members: the compiler would have to keep the group in memory. All of them return the new
-  // cursor, even where it has not moved: were it known what is the matter behind a failure, gcc
-  // would make a second copy of all that follows for that case, and use it for the good case, too.
+  // Where a packet goes that fits. It takes its room even if it is refused: so the compiler knows
+  // the places of the next ones, and of all questions for room that it can answer nothing is left.
+  // The group is lost then anyway.
+  PACKSMITH_INLINE uint32_t* Take(size_t dwords) {
+    uint32_t* const to = begin_ + used_;
+    used_ += dwords;
+    return to;
+  }
+  // Not a member: the compiler would have to keep the group in memory.
   template <checks Checks, class... P>
-  [[gnu::cold, gnu::noinline]] static uint32_t* EmitNew(Batch& batch, uint32_t* to,
-                                                        const P&... packets) {
-    return batch.template WriteNew<Checks>(to, packets...) ? to + DwordsOf(packets...) : to;
-  }
-  [[gnu::cold, gnu::noinline]] static uint32_t* Full(Batch& batch, uint32_t* to,
-                                                     const uint32_t* limit, size_t dwords) {
-    batch.Refuse(absl::ResourceExhaustedError(
-        absl::StrFormat("a group has room for %d dwords more, but %d are needed: open it for more",
-                        limit - to, dwords)));
-    return to;
-  }
-  PACKSMITH_INLINE static uint32_t* Stay(uint32_t* to) {
-    asm("" : "+r"(to));
-    return to;
+  [[gnu::cold, gnu::noinline]] static bool EmitNew(Batch& batch, uint32_t* to,
+                                                   const P&... packets) {
+    return batch.template WriteNew<Checks>(to, packets...);
   }
 
   Batch& batch_;
-  uint32_t* cursor_;
-  uint32_t* limit_;
-  bool opened_;
+  size_t size_, used_ = 0;
+  uint32_t* const begin_;
+  bool open_ = true;
 };
 
 template <class Gen>

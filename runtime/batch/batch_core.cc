@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -40,6 +41,7 @@ absl::Status BatchCore::TakeStatus() { return std::exchange(status_, absl::OkSta
 
 bool BatchCore::Refuse(absl::Status status) {
   if (status_.ok()) status_ = std::move(status);
+  if (state_ == State::kGroup) group_failed_ = true;
   return false;
 }
 
@@ -53,7 +55,7 @@ size_t BatchCore::dwords() const {
   size_t sum = 0;
   for (const BatchPart& part : parts_) sum += part.dwords;
   if (state_ != State::kEnded && !parts_.empty()) {
-    sum += static_cast<size_t>(cursor_ - begin()) - parts_.back().dwords;
+    sum += static_cast<size_t>(end() - begin()) - parts_.back().dwords;
   }
   return sum;
 }
@@ -128,7 +130,7 @@ bool BatchCore::AlignTo(uint32_t bytes) {
     const uint64_t gpu = PlaceOf(cursor_, access::none).gpu;
     return static_cast<size_t>((bytes - gpu % bytes) % bytes / 4);
   };
-  if (parts_.empty() && !MakeRoom(0)) return false;
+  if ((state_ != State::kOpen || parts_.empty()) && !MakeRoom(0)) return false;
   if (missing() > room() && !MakeRoom(bytes / 4)) return false;
   const size_t count = missing();
   std::fill_n(cursor_, count, commands_.noop);
@@ -136,9 +138,44 @@ bool BatchCore::AlignTo(uint32_t bytes) {
   return true;
 }
 
-void BatchCore::RefuseGroup() {
-  // Unless there was no room, which has been said.
-  Refuse(absl::FailedPreconditionError("a group has dwords, and does not open within another one"));
+uint32_t* BatchCore::OpenSlowly(size_t dwords) {
+  // Says what is wrong, if something is. (A group of nothing gets a place, too.)
+  dwords = std::max<size_t>(dwords, 1);
+  if ((state_ == State::kOpen && room() >= dwords) || MakeRoom(dwords)) return OpenGroup(dwords);
+  if (state_ == State::kGroup) {
+    ++groups_within_;
+  } else {
+    state_before_group_ = state_;
+    state_ = State::kGroup;
+    group_begin_ = cursor_;
+    cursor_ = limit_;
+  }
+  group_failed_ = true;
+  nowhere_.push_back(std::make_unique<uint32_t[]>(dwords));
+  return nowhere_.back().get();
+}
+
+void BatchCore::DropGroup() {
+  if (groups_within_ != 0) {
+    --groups_within_;
+    return;
+  }
+  state_ = state_before_group_;
+  state_before_group_ = State::kOpen;
+  cursor_ = group_begin_;
+  group_failed_ = false;
+  nowhere_.clear();
+  if (parts_.empty()) return;
+  DropFrom(cursor_);
+  const Place from = PlaceAt(cursor_);
+  for (Place& label : labels_) {
+    if (label.part == from.part && label.dword > from.dword) label = {};
+  }
+}
+
+bool BatchCore::RefuseInGroup(size_t dwords, size_t room) {
+  return Refuse(absl::ResourceExhaustedError(absl::StrFormat(
+      "a group has room for %d dwords more, but %d are needed: open it for more", room, dwords)));
 }
 
 bool BatchCore::Retract(size_t dwords) {
@@ -155,7 +192,11 @@ void BatchCore::Reset() {
   state_ = State::kOpen;
   kept_open_ = false;
   ++resets_;
-  cursor_ = limit_ = group_limit_ = nullptr;
+  cursor_ = limit_ = group_begin_ = nullptr;
+  group_failed_ = false;
+  groups_within_ = 0;
+  state_before_group_ = State::kOpen;
+  nowhere_.clear();
   fence_ = nullptr;
   parts_.clear();
   uses_.Clear();
@@ -185,6 +226,7 @@ void BatchCore::AddRelocation(const Place& place, unsigned bit, unsigned width, 
 
 bool BatchCore::Record(const uint32_t* dword, unsigned bit, unsigned width, uint64_t gpu,
                        uint32_t buffer, UseFlags flags) {
+  if (group_failed_) return true;  // nothing of it will stay
   if (buffer >= kFirstLabel) {
     const uint32_t label = buffer - kFirstLabel;
     if (label >= labels_.size()) {
@@ -202,6 +244,7 @@ bool BatchCore::Record(const uint32_t* dword, unsigned bit, unsigned width, uint
 }
 
 void BatchCore::DropFrom(const uint32_t* end) {
+  if (group_failed_) return;  // DropGroup() will
   const Place from = PlaceAt(end);
   const auto beyond = [&](const Place& place) {
     return place.part == from.part && place.dword >= from.dword;

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -168,21 +169,22 @@ class BatchCore {
   bool Retract(size_t dwords);
 
   // From here on until CloseGroup() no packet but the group's.
+  // Never null: where there is no room, or a group is open already, what is written goes nowhere.
   PACKSMITH_INLINE uint32_t* OpenGroup(size_t dwords) {
-    if (bits::rarely(Room(dwords) == nullptr || state_ != State::kOpen)) {
-      RefuseGroup();
-      return nullptr;
-    }
+    // Where the batch cannot be written to there is no room either.
+    if (bits::rarely(dwords == 0 || room() < dwords)) return OpenSlowly(dwords);
     state_ = State::kGroup;
-    group_limit_ = limit_;
-    limit_ = cursor_;
-    return cursor_;
+    group_begin_ = cursor_;
+    cursor_ = limit_;  // the batch itself has no room now
+    return group_begin_;
   }
   PACKSMITH_INLINE void CloseGroup(uint32_t* end) {
+    if (bits::rarely(group_failed_)) return DropGroup();
     state_ = State::kOpen;
     cursor_ = end;
-    limit_ = group_limit_;
   }
+  bool group_failed() const { return group_failed_; }
+  [[gnu::cold, gnu::noinline]] bool RefuseInGroup(size_t dwords, size_t room);
 
   // Bind(), at a place in the chunk at hand.
   bool BindAt(Label label, const uint32_t* dword);
@@ -216,10 +218,13 @@ class BatchCore {
     uint64_t bytes;  // behind the label
   };
 
-  void RefuseGroup();
+  [[gnu::cold, gnu::noinline]] uint32_t* OpenSlowly(size_t dwords);
+  [[gnu::cold, gnu::noinline]] void DropGroup();
   // What is kept for the jump or the end.
   size_t Reserve() const;
   uint32_t* begin() const { return parts_.back().chunk.words.data(); }
+  // Where the batch's packets end.
+  uint32_t* end() const { return state_ == State::kGroup ? group_begin_ : cursor_; }
   Place PlaceAt(const uint32_t* dword) const;
   void AddUse(uint32_t buffer, UseFlags flags) {
     // Relocations are wanted of all addresses, so that none may be passed over as known.
@@ -237,7 +242,12 @@ class BatchCore {
   State state_ = State::kOpen;
   bool kept_open_ = false;
   uint32_t resets_ = 0;
-  uint32_t* group_limit_ = nullptr;  // limit_, while a group is open
+  uint32_t* group_begin_ = nullptr;  // cursor_, while a group is open
+  bool group_failed_ = false;
+  // Groups that were opened though they could not be: within another one, and what they write to.
+  State state_before_group_ = State::kOpen;
+  unsigned groups_within_ = 0;
+  std::vector<std::unique_ptr<uint32_t[]>> nowhere_;
   const uint32_t* fence_ = nullptr;  // nothing before this is retracted
   std::vector<BatchPart> parts_;
   BufferUses uses_;

@@ -150,7 +150,9 @@ bool EmitNumbered(Batch<Gen>& batch, std::mt19937& random, uint32_t number,
   } else if (choice == 4) {
     expected = Joined({DwordsIn(one), DwordsIn(one), DwordsIn(pipe)});
     typename Batch<Gen>::Group group(batch, expected.size());
-    emitted = group.ok() && group.Emit(one) && group.Emit(one, pipe);
+    group.Emit(one);
+    group.Emit(one, pipe);
+    emitted = group.ok();
   } else {
     expected = DwordsIn(pipe);
     uint32_t* const to = batch.Reserve(expected.size());
@@ -269,13 +271,8 @@ TYPED_TEST(BatchTest, AGroupIsNotSplit) {
     typename Batch<Gen>::Group group(batch, 5 * Pipe::length);
     ASSERT_TRUE(group.ok());
     for (unsigned i = 0; i < 5; ++i) EXPECT_TRUE(group.Emit(Pipe{}));
-    EXPECT_FALSE(group.Emit(Pipe{}));
-    EXPECT_THAT(std::string(batch.TakeStatus().message()), HasSubstr("open it for more"));
-    // The batch takes nothing meanwhile.
-    EXPECT_FALSE(batch.Emit(Pipe{}));
-    EXPECT_EQ(batch.TakeStatus().code(), absl::StatusCode::kFailedPrecondition);
-    EXPECT_FALSE(batch.End().ok());
-    (void)batch.TakeStatus();
+    EXPECT_EQ(group.room(), 0u);
+    EXPECT_TRUE(group.ok());
   }
   ASSERT_TRUE(batch.End().ok());
   ASSERT_EQ(batch.parts().size(), 2u);
@@ -283,17 +280,73 @@ TYPED_TEST(BatchTest, AGroupIsNotSplit) {
   EXPECT_EQ(batch.parts()[1].dwords, 5 * Pipe::length);
 }
 
+TYPED_TEST(BatchTest, OfAGroupAllOrNothing) {
+  using Gen = TypeParam;
+  using Store = typename Gen::StoreData;
+  HostChunks chunks;
+  Batch<Gen> batch(chunks, {.relocations = true});
+  ASSERT_TRUE(batch.Emit(Store{}));
+  const size_t before = batch.dwords();
+  const Label label = batch.NewLabel();
+  for (unsigned wrong = 0; wrong < 4; ++wrong) {
+    {
+      typename Batch<Gen>::Group group(batch, 3 * Store::length);
+      EXPECT_TRUE(group.Emit(Store{.address = {0x1000, 5}}));
+      EXPECT_TRUE(group.Bind(label));
+      EXPECT_TRUE(group.Emit(Store{.address = batch.At(label)}));
+      if (wrong == 0) {
+        EXPECT_FALSE(group.Emit(Store{.address = 0x1001}));
+        EXPECT_THAT(std::string(batch.status().message()), HasSubstr("address"));
+      } else if (wrong == 1) {
+        EXPECT_FALSE(group.Emit(Store{}, Store{}));
+        EXPECT_THAT(std::string(batch.status().message()), HasSubstr("open it for more"));
+      } else if (wrong == 2) {
+        EXPECT_FALSE(batch.Emit(Store{}));
+        EXPECT_THAT(std::string(batch.status().message()), HasSubstr("a group is open"));
+      } else {
+        typename Batch<Gen>::Group inner(batch, 3);
+        EXPECT_FALSE(inner.ok());
+        inner.EmitDwords({1, 2, 3});
+      }
+      EXPECT_FALSE(group.ok());
+      EXPECT_FALSE(batch.End().ok());
+    }
+    EXPECT_EQ(batch.dwords(), before);
+    EXPECT_EQ(batch.relocations().size(), 0u);
+    EXPECT_FALSE(batch.TakeStatus().ok());
+  }
+  {
+    typename Batch<Gen>::Group group(batch, 2 * Store::length);
+    EXPECT_TRUE(group.Bind(label));
+    EXPECT_TRUE(group.Emit(Store{.address = batch.At(label)}));
+    EXPECT_TRUE(group.ok());
+  }
+  EXPECT_EQ(batch.dwords(), before + Store::length);
+  ASSERT_TRUE(batch.End().ok());
+  EXPECT_THAT(this->Decode(batch, chunks).problems, IsEmpty());
+}
+
 TYPED_TEST(BatchTest, AGroupThatFindsNoRoomTakesNothing) {
   using Gen = TypeParam;
   Rationed chunks(32);
   Batch<Gen> batch(chunks);
-  typename Batch<Gen>::Group group(batch, 8);
-  EXPECT_FALSE(group.ok());
-  EXPECT_FALSE(group.Emit(typename Gen::StoreData{}));
-  EXPECT_FALSE(group.EmitDwords({1, 2, 3}));
-  EXPECT_EQ(batch.status().code(), absl::StatusCode::kResourceExhausted);
-  group.Close();
+  {
+    typename Batch<Gen>::Group group(batch, 8);
+    EXPECT_FALSE(group.ok());
+    group.Emit(typename Gen::StoreData{.address = {0x1000, 5}});
+    group.EmitDwords({1, 2, 3});
+    EXPECT_FALSE(group.ok());
+  }
   EXPECT_EQ(batch.dwords(), 0u);
+  EXPECT_EQ(batch.uses().size(), 0u);
+  EXPECT_EQ(batch.TakeStatus().code(), absl::StatusCode::kResourceExhausted);
+  chunks.left = 1;
+  EXPECT_TRUE(batch.Emit(typename Gen::StoreData{}));
+  ASSERT_TRUE(batch.End().ok());
+  typename Batch<Gen>::Group late(batch, 8);
+  EXPECT_FALSE(late.ok());
+  late.Close();
+  EXPECT_TRUE(batch.ended());
 }
 
 TYPED_TEST(BatchTest, LabelsAheadAndBehind) {

@@ -172,7 +172,10 @@ PACKSMITH_INLINE inline void EmitState(To& to, const State& s) {
   to.EmitDwords(s.elements);
   to.Emit(_3DSTATE_VF_STATISTICS{.statistics_enable = true});
   to.EmitDwords(s.sgvs.dw);
-  for (const auto& one : s.instancing) to.EmitDwords(one.dw);
+  to.EmitDwords(s.instancing[0].dw);
+  to.EmitDwords(s.instancing[1].dw);
+  to.EmitDwords(s.instancing[2].dw);
+  to.EmitDwords(s.instancing[3].dw);
   to.Emit(_3DSTATE_VF_TOPOLOGY{.primitive_topology_type = s.topology});
   to.Emit(_3DSTATE_URB_VS{.vs_number_of_urb_entries = s.urb_entries[0],
                           .vs_urb_entry_allocation_size = 1,
