@@ -1056,6 +1056,15 @@ PACKSMITH_INLINE constexpr error pack(const T& p, uint32_t* dw, uint32_t first) 
       }
     }
 #endif
+    if constexpr (sizeof(T) >= 32) {
+      // Each of misfit's comparisons leaves by itself. As one truth to be expected they would be
+      // joined, which is more to execute where they are many, and less where they are few.
+      if (!misfit(p)) [[likely]] {
+        write(p, dw, first);
+        return {};
+      }
+      return failure(p);
+    }
     if (rarely(misfit(p))) return failure(p);
   }
   write(p, dw, first);
