@@ -61,7 +61,7 @@ class Arithmetic {
   // -- Where values come from, and where they go ------------------------------------------------
   // Addresses are multiples of 4. Registers are MMIO offsets.
 
-  Value Constant(uint64_t value) { return Value(this, value); }
+  Value Constant(uint64_t value);
   Value Load32(const address& from);
   Value Load64(const address& from);
   Value LoadRegister32(uint32_t offset);
@@ -94,19 +94,15 @@ class Arithmetic {
   // 64 and takes a few hundred dwords; a product of two Values takes 17 for each bit of the
   // narrower one, which has 32 bits if it was loaded as such, or 64.
 
-  Condition Equal(Value a, Value b) { return Compare(std::move(a), std::move(b), kZero, false); }
-  Condition NotEqual(Value a, Value b) { return Compare(std::move(a), std::move(b), kZero, true); }
-  Condition Less(Value a, Value b) { return Compare(std::move(a), std::move(b), kCarry, false); }
-  Condition GreaterEqual(Value a, Value b) {
-    return Compare(std::move(a), std::move(b), kCarry, true);
-  }
-  Condition Greater(Value a, Value b) { return Less(std::move(b), std::move(a)); }
-  Condition LessEqual(Value a, Value b) { return GreaterEqual(std::move(b), std::move(a)); }
-  // In two's complement: the order is that of unsigned numbers once the signs are turned over.
-  Condition LessSigned(Value a, Value b) {
-    return Less(std::move(a) ^ Constant(kSign), std::move(b) ^ Constant(kSign));
-  }
-  Condition NonZero(Value a) { return NotEqual(std::move(a), Constant(0)); }
+  Condition Equal(Value a, Value b);
+  Condition NotEqual(Value a, Value b);
+  Condition Less(Value a, Value b);
+  Condition GreaterEqual(Value a, Value b);
+  Condition Greater(Value a, Value b);
+  Condition LessEqual(Value a, Value b);
+  // In two's complement.
+  Condition LessSigned(Value a, Value b);
+  Condition NonZero(Value a);
   // One of two values, without a jump.
   Value Select(const Condition& condition, Value yes, Value no);
   // In two's complement.
@@ -159,12 +155,7 @@ class Arithmetic {
 
   static Instruction Load(uint32_t source, const Value& value);
   static Instruction Do(uint32_t opcode) { return {.alu_opcode = opcode}; }
-  static Instruction Put(const Value& to, uint32_t what, bool inverted = false) {
-    return {
-        .operand_2 = what,
-        .operand_1 = Instruction::OPERAND_1_REG0 + to.gpr_,
-        .alu_opcode = inverted ? Instruction::ALU_OPCODE_STOREINV : Instruction::ALU_OPCODE_STORE};
-  }
+  static Instruction Put(const Value& to, uint32_t what, bool inverted = false);
   static Instruction LoadA(const Value& v) { return Load(Instruction::OPERAND_1_SRCA, v); }
   static Instruction LoadB(const Value& v) { return Load(Instruction::OPERAND_1_SRCB, v); }
 
@@ -424,6 +415,54 @@ typename Arithmetic<Gen>::Value Arithmetic<Gen>::OwnRegister(Value value) {
   return result;
 }
 
+// -- Comparisons --------------------------------------------------------------------------------
+
+template <class Gen>
+typename Arithmetic<Gen>::Value Arithmetic<Gen>::Constant(uint64_t value) {
+  return Value(this, value);
+}
+
+template <class Gen>
+typename Arithmetic<Gen>::Condition Arithmetic<Gen>::Equal(Value a, Value b) {
+  return Compare(std::move(a), std::move(b), kZero, false);
+}
+
+template <class Gen>
+typename Arithmetic<Gen>::Condition Arithmetic<Gen>::NotEqual(Value a, Value b) {
+  return Compare(std::move(a), std::move(b), kZero, true);
+}
+
+template <class Gen>
+typename Arithmetic<Gen>::Condition Arithmetic<Gen>::Less(Value a, Value b) {
+  return Compare(std::move(a), std::move(b), kCarry, false);
+}
+
+template <class Gen>
+typename Arithmetic<Gen>::Condition Arithmetic<Gen>::GreaterEqual(Value a, Value b) {
+  return Compare(std::move(a), std::move(b), kCarry, true);
+}
+
+template <class Gen>
+typename Arithmetic<Gen>::Condition Arithmetic<Gen>::Greater(Value a, Value b) {
+  return Less(std::move(b), std::move(a));
+}
+
+template <class Gen>
+typename Arithmetic<Gen>::Condition Arithmetic<Gen>::LessEqual(Value a, Value b) {
+  return GreaterEqual(std::move(b), std::move(a));
+}
+
+template <class Gen>
+typename Arithmetic<Gen>::Condition Arithmetic<Gen>::LessSigned(Value a, Value b) {
+  // The order is that of unsigned numbers once the signs are turned over.
+  return Less(std::move(a) ^ Constant(kSign), std::move(b) ^ Constant(kSign));
+}
+
+template <class Gen>
+typename Arithmetic<Gen>::Condition Arithmetic<Gen>::NonZero(Value a) {
+  return NotEqual(std::move(a), Constant(0));
+}
+
 // -- Programs -----------------------------------------------------------------------------------
 
 template <class Gen>
@@ -437,6 +476,15 @@ typename Arithmetic<Gen>::Instruction Arithmetic<Gen>::Load(uint32_t source, con
   return {.operand_2 = Instruction::OPERAND_2_REG0 + value.gpr_,
           .operand_1 = source,
           .alu_opcode = Instruction::ALU_OPCODE_LOAD};
+}
+
+template <class Gen>
+typename Arithmetic<Gen>::Instruction Arithmetic<Gen>::Put(const Value& to, uint32_t what,
+                                                           bool inverted) {
+  return {
+      .operand_2 = what,
+      .operand_1 = Instruction::OPERAND_1_REG0 + to.gpr_,
+      .alu_opcode = inverted ? Instruction::ALU_OPCODE_STOREINV : Instruction::ALU_OPCODE_STORE};
 }
 
 template <class Gen>
