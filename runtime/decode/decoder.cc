@@ -809,6 +809,9 @@ void Decoder::SetsAndWrites(const tables::Container& container, absl::Span<const
     record.faults = faults_;
     Emit(record);
     RememberRegister(index, record.bytes);
+    if (actions_[index].sets_or_writes) {
+      SetsAndWrites(described, record.bytes, space, record.address, record.id);
+    }
   });
 }
 
