@@ -28,8 +28,10 @@ struct Capture {
 void PrintTo(const Capture& capture, std::ostream* os) { *os << capture.folder; }
 
 constexpr Capture kCaptures[] = {
-    {"skl-gl-basic", 5, 939, 10},
-    {"skl-vulkaninfo", 2, 22, 4},
+    {"i965-gl-basic", 3, 284, 0}, {"ilk-gl-basic", 3, 295, 0},    {"snb-gl-basic", 3, 620, 0},
+    {"ivb-gl-basic", 4, 775, 7},  {"hsw-vk-compute", 8, 503, 50}, {"bdw-vk-compute", 5, 237, 6},
+    {"skl-gl-basic", 5, 939, 10}, {"skl-vulkaninfo", 2, 22, 4},   {"icl-gl-basic", 5, 869, 10},
+    {"tgl-gl-basic", 5, 864, 10}, {"dg2-gl-basic", 5, 861, 3},
 };
 
 std::string Folder(const Capture& capture) {
@@ -96,11 +98,16 @@ TEST_P(Captures, ExcusesOnlyWhatIsKnownToNeedIt) {
 }
 
 TEST_P(Captures, NothingElseIsLeftOut) {
-  // The oracle names the shaders, which the records have as kernel pointers of the packets, and
-  // says "sampler state 0" without showing one.
+  // The oracle names the shaders, which the records have as kernel pointers of the packets; it
+  // heads structures that it does not show; and on Gfx4 and 5 it misses memory that nothing uses:
+  // the state of a clipper that is off, viewports without the transform.
   for (const auto& [what, count] : result_.not_compared) {
     EXPECT_TRUE(what.rfind("shader reference: ", 0) == 0 ||
-                what == "heading without contents: SAMPLER_STATE")
+                what == "heading without contents: SAMPLER_STATE" ||
+                what == "heading without contents: BLEND_STATE" ||
+                what == "heading without contents: CLIP_STATE" ||
+                what == "unavailable memory, no fault in the record: clip state unavailable" ||
+                what == "unavailable memory, no fault in the record: sf vp state unavailable")
         << what << ": " << count;
   }
 }
