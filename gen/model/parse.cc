@@ -1322,9 +1322,9 @@ class Parser {
   }
 
   void ParsePoints(pugi::xml_node node, Item& item) {
-    Allow(node, {"to", "base", "count", "size", "end", "stride", "space", "space-when", "access",
-                 "when", "until", "limit", "scale", "slot", "format", "step", "stage", "simd", "or",
-                 "relative"});
+    Allow(node, {"to",         "base",   "count", "size",  "end",   "stride",  "space",
+                 "space-when", "access", "when",  "until", "limit", "scale",   "slot",
+                 "format",     "step",   "stage", "simd",  "or",    "relative"});
     Empty(node);
     if (!item.points.empty() && item.points.back().when.empty()) {
       Problem(Code::kContradiction, At(node),

@@ -15,7 +15,7 @@ inline absl::string_view KernelEngineName(absl::string_view name, bool since_4_1
   };
   constexpr Names kNames[] = {
       {"render", "render", "rcs0"},   {"blitter", "blt", "bcs0"},
-      {"copy", "blt", "bcs0"},    {"video", "bsd", "vcs0"},
+      {"copy", "blt", "bcs0"},        {"video", "bsd", "vcs0"},
       {"compute", "compute", "ccs0"}, {"video-enhance", "vebox", "vecs0"},
   };
   for (const Names& names : kNames) {

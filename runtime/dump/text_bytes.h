@@ -16,8 +16,9 @@
 namespace packsmith {
 
 enum class TextEncoding {
-  kHexWords,     // lines `offset : word...` or `[offset] word...`; what they leave out (1 MiB at most) is zero
-  kAscii85,      // see ascii85.h; line ends, blanks and tabs between characters are passed over
+  kHexWords,  // lines `offset : word...` or `[offset] word...`; what they leave out (1 MiB at most)
+              // is zero
+  kAscii85,   // see ascii85.h; line ends, blanks and tabs between characters are passed over
   kAscii85Zlib,  // the same, of a zlib stream, which up to three bytes of padding may follow
 };
 

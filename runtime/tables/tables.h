@@ -292,7 +292,7 @@ struct Container {
   uint32_t length_leaf;  // or kNone
   uint32_t length_bias;
   Role role;
-  uint16_t masked;  // a register whose upper 16 bits say which of the lower ones are written
+  uint16_t masked;   // a register whose upper 16 bits say which of the lower ones are written
   uint64_t engines;  // bit i: engine i; all bits where no engine is named
   uint32_t register_offset;
   Range leaves;        // fixed part and variants, in bit order
