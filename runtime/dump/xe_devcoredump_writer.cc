@@ -101,8 +101,7 @@ class Writer {
       absl::StrAppend(&text_, KernelEngineName(engine.name, true),
                       " (physical), logical instance=0\n");
       for (const ErrorRegister& one : engine.registers) {
-        absl::StrAppendFormat(&text_, one.is_64 ? "\t%s: 0x%016x\n" : "\t%s: 0x%08x\n", one.name,
-                              one.value);
+        absl::StrAppendFormat(&text_, "\t%s: 0x%0*x\n", one.name, one.is_64 ? 16 : 8, one.value);
       }
     }
   }
