@@ -233,7 +233,8 @@ class Writer:
                 ("size", "", " bytes"), ("end", "up to the byte at ", ""),
                 ("stride", "", " bytes apart"), ("format", "of the format ", ""),
                 ("slot", "slot ", ""), ("step", "a row for ", " instances"),
-                ("stage", "", " stage"), ("simd", "SIMD ", "")):
+                ("stage", "", " stage"), ("simd", "SIMD ", ""),
+                ("scale", "multiplied by ", "")):
             if key in pointer:
                 value = "" if pointer[key] is True else pointer[key]
                 parts.append(escape(f"{before}{value}{after}"))

@@ -155,6 +155,7 @@ std::string PointerSentence(const Json& pointer) {
   add("step", "a row for ", " instances");
   add("stage", "", " stage");
   add("simd", "SIMD ");
+  add("scale", "multiplied by ");
   add("base", "counted from the base ");
   if (Flag(pointer, "relative")) text += ", counted from the start of the structure";
   add("space", "in the space ");
