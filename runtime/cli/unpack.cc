@@ -5,7 +5,6 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <iterator>
 #include <memory>
 #include <optional>
@@ -188,7 +187,7 @@ Described ReadTables(const std::string& path) {
     return described;
   }
   described.block.resize((bytes->size() + 7) / 8);
-  std::memcpy(described.block.data(), bytes->data(), bytes->size());
+  bytes->copy(reinterpret_cast<char*>(described.block.data()), bytes->size());
   described.tables = tables::Tables::Open(
       {reinterpret_cast<const uint8_t*>(described.block.data()), bytes->size()});
   return described;
