@@ -14,6 +14,7 @@
   struct Name {                                                               \
     static constexpr char kName[] = #names; /* as dumps and tables have it */ \
     static constexpr unsigned kVersion = version;                             \
+    using Packets = names::generation; /* all there are, by their names */    \
     using BatchStart = names::MI_BATCH_BUFFER_START;                          \
     using BatchEnd = names::MI_BATCH_BUFFER_END;                              \
     using Noop = names::MI_NOOP;                                              \
