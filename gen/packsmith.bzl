@@ -21,6 +21,7 @@ makes
     :gfx9          #include "packsmith/gfx9.h"         C++20
     :gfx9_c        #include "packsmith/c/gfx9_pack.h"  C11 and OpenCL C; packsmith/c/gfx9_bits.h
     :gfx9_names    #include "packsmith/gfx9_names.h"   names and printing, for C++
+    :gfx9_relations #include "packsmith/gfx9_relations.h"  which packets depend on which, for C++
     :gfx9_tables   #include "packsmith/gfx9_tables.h"  the decode tables, embedded
     :gfx9_headers                                      all of these headers as files
     :gfx9_description                                  the IR and the tables as files
@@ -114,6 +115,7 @@ packsmith_description = rule(
 _OUTPUTS = {
     "cpp": "--cpp",
     "names": "--names",
+    "relations": "--relations",
     "c": "--c",
     "c_bits": "--c-bits",
     "positions": "--positions",
@@ -194,6 +196,7 @@ def packsmith_library(name, src, deps = [], generation = None, visibility = None
 
     cpp = name + "_cpp/packsmith/%s.h" % generation
     names = name + "_cpp/packsmith/%s_names.h" % generation
+    relations = name + "_cpp/packsmith/%s_relations.h" % generation
     c = name + "_c/packsmith/c/%s_pack.h" % generation
     bits = name + "_c/packsmith/c/%s_bits.h" % generation
     embedded = name + "_embedded/packsmith/%s_tables" % generation
@@ -204,6 +207,7 @@ def packsmith_library(name, src, deps = [], generation = None, visibility = None
         description = description,
         cpp = cpp,
         names = names,
+        relations = relations,
         c = c,
         c_bits = bits,
         embed = embedded + ".cc",
@@ -227,6 +231,14 @@ def packsmith_library(name, src, deps = [], generation = None, visibility = None
         strip_include_prefix = name + "_cpp",
         visibility = visibility,
         deps = [":" + name, Label("//runtime/pack:names")],
+        **kwargs
+    )
+    cc_library(
+        name = name + "_relations",
+        hdrs = [relations],
+        strip_include_prefix = name + "_cpp",
+        visibility = visibility,
+        deps = [":" + name, Label("//runtime/pack:relations")],
         **kwargs
     )
     cc_library(

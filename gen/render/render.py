@@ -2,7 +2,7 @@
 """Prints the IR of one generation as C++, C, names and embedded tables.
 
     render.py --ir gfx9.json --cpp gfx9.h --c gfx9_pack.h --c-bits gfx9_bits.h
-              --names gfx9_names.h --positions gfx9_positions.json
+              --names gfx9_names.h --relations gfx9_relations.h --positions gfx9_positions.json
               --tables gfx9.tables --symbol gfx9_tables
               --embed gfx9_tables.cc --embed-header gfx9_tables.h
 
@@ -140,6 +140,17 @@ def render_names(env: jinja2.Environment, ir: cpp.Ir) -> str:
         made=made(ir), guard=guard(ir["generation"], "NAMES_H")))
 
 
+def render_relations(env: jinja2.Environment, ir: cpp.Ir) -> str:
+    """What packets do to each other, for C++."""
+    types = {one["name"]: one["cpp"] for one in ir["containers"] if one["kind"] == "packet"}
+    containers = [
+        dict(one, **{kind: [types[r["packet"]] for r in one["relations"] if r["kind"] == kind]
+                     for kind in ("commits", "requires", "invalidates")})
+        for one in ir["containers"] if one.get("relations")]
+    return text.fold(env.get_template("relations.h.jinja").render(
+        ir=ir, containers=containers, made=made(ir), guard=guard(ir["generation"], "RELATIONS_H")))
+
+
 def render_positions(_: jinja2.Environment, ir: cpp.Ir) -> str:
     """What family.py wants to know of a generation."""
     return json.dumps(c.outline(ir), separators=(",", ":")) + "\n"
@@ -230,6 +241,8 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--c", type=Path, help="C header to write")
     parser.add_argument("--c-bits", type=Path, help="C header with the positions of fields to write")
     parser.add_argument("--names", type=Path, help="C++ header with names to write")
+    parser.add_argument("--relations", type=Path,
+                        help="C++ header with the relations of packets to write")
     parser.add_argument("--positions", type=Path, help="positions to write, for family.py")
     parser.add_argument("--tables", type=Path, help="decode tables to embed")
     parser.add_argument("--embed", type=Path, help="C++ source that holds the tables, to write")
@@ -247,6 +260,7 @@ def main(arguments: list[str]) -> int:
         (options.c, render_c),
         (options.c_bits, render_bits),
         (options.names, render_names),
+        (options.relations, render_relations),
         (options.positions, render_positions),
         (options.embed, lambda env, _: render_embedded(env, options.symbol,
                                                        options.tables.read_bytes())),

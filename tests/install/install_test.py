@@ -25,8 +25,8 @@ class Installer(installed.TestCase):
         generations = json.loads((ROOT / "install/manifest.json").read_text())["generations"]
         self.assertIn("gfx9", generations)
         for name in generations:
-            for header in (f"{name}.h", f"{name}_names.h", f"{name}_tables.h",
-                           f"c/{name}_pack.h", f"c/{name}_bits.h"):
+            for header in (f"{name}.h", f"{name}_names.h", f"{name}_relations.h",
+                           f"{name}_tables.h", f"c/{name}_pack.h", f"c/{name}_bits.h"):
                 self.assertIn(header, have)
         for header in ("c/intel_pack.h", "c/intel_bits.h"):
             self.assertIn(header, have)
@@ -148,8 +148,10 @@ class Installer(installed.TestCase):
             self.good(run([moved / "bin/packgen", "--no-warnings", xml, f"--ir={out}/ir.json"]))
             self.good(run([moved / "bin/packrender", "--ir", out / "ir.json",
                            "--cpp", out / "cpp.h", "--names", out / "names.h",
+                           "--relations", out / "relations.h",
                            "--c", out / "c.h", "--c-bits", out / "bits.h"]))
             for made, path in (("cpp.h", f"{name}.h"), ("names.h", f"{name}_names.h"),
+                               ("relations.h", f"{name}_relations.h"),
                                ("c.h", f"c/{name}_pack.h"), ("bits.h", f"c/{name}_bits.h")):
                 self.assertEqual((out / made).read_bytes(), (include / path).read_bytes(), path)
 

@@ -28,10 +28,10 @@ class Compile(unittest.TestCase):
         self.folder = Path(tempfile.mkdtemp(dir=os.environ.get("TEST_TMPDIR")))
         include = self.folder / "include/packsmith/c"
         include.mkdir(parents=True)
-        for name in ("pack.h", "names.h"):
+        for name in ("pack.h", "names.h", "relations.h"):
             shutil.copy(ROOT / "runtime/pack" / name, include.parent)
         for generation, place in ALL.items():
-            for name in (f"{generation}.h", f"{generation}_names.h"):
+            for name in (f"{generation}.h", f"{generation}_names.h", f"{generation}_relations.h"):
                 shutil.copy(place / f"{generation}_cpp/packsmith" / name, include.parent)
             for name in (f"{generation}_pack.h", f"{generation}_bits.h"):
                 shutil.copy(place / f"{generation}_c/packsmith/c" / name, include)
@@ -146,6 +146,8 @@ class Compile(unittest.TestCase):
                                   "h.cc", f'#include "packsmith/{generation}.h"\n')
                 self.expect_clean([compiler, "-std=c++20", *WARNINGS], "n.cc",
                                   f'#include "packsmith/{generation}_names.h"\n')
+                self.expect_clean([compiler, "-std=c++20", *WARNINGS], "r.cc",
+                                  f'#include "packsmith/{generation}_relations.h"\n')
 
     def test_headers_find_pack_h_beside_them(self) -> None:
         flat = self.folder / "flat"

@@ -18,7 +18,7 @@ DESCRIPTIONS = {
     "m1": ROOT / "tests/mini/mini.xml",
     "gfx9": ROOT / "xml/intel/gfx9.xml",
 }
-PRINTED = ("--cpp", "--names", "--c", "--c-bits", "--embed", "--embed-header")
+PRINTED = ("--cpp", "--names", "--relations", "--c", "--c-bits", "--embed", "--embed-header")
 
 # A description in three files, two of which have names that make's syntax must mark.
 BASE = """\
