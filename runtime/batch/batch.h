@@ -374,6 +374,23 @@ class Batch<Gen>::Group {
     if (!dwords.empty()) std::memcpy(Take(dwords.size()), dwords.data(), dwords.size() * 4);
     return true;
   }
+  // Room for so many dwords, for the caller to fill; of the group from now on. Never null: where
+  // there is no room, the group is lost, and what is written goes nowhere.
+  PACKSMITH_INLINE uint32_t* Reserve(size_t dwords) {
+    if (bits::rarely(room() < dwords)) {
+      batch_.RefuseInGroup(dwords, room());
+      return batch_.Nowhere(dwords);
+    }
+    return Take(dwords);
+  }
+  // The caller filled in an address, `width` bits of it from `bit` of *dword on, which Reserve()
+  // gave: what Emit() notes of a packet's. False if it is that of a label which the batch does not
+  // have; the group is lost then.
+  PACKSMITH_INLINE bool Note(const uint32_t* dword, unsigned bit, unsigned width, const address& a,
+                             UseFlags flags) {
+    if (a.buffer == 0 || batch_.uses().Known(a.buffer, flags)) return true;
+    return batch_.Record(dword, bit, width, a.gpu, a.buffer, flags);
+  }
   // The label's place is the next packet's, for sure.
   bool Bind(Label label) { return ok() && batch_.BindAt(label, begin_ + used_); }
 

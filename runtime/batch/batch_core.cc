@@ -151,6 +151,10 @@ uint32_t* BatchCore::OpenSlowly(size_t dwords) {
     cursor_ = limit_;
   }
   group_failed_ = true;
+  return Nowhere(dwords);
+}
+
+uint32_t* BatchCore::Nowhere(size_t dwords) {
   nowhere_.push_back(std::make_unique<uint32_t[]>(dwords));
   return nowhere_.back().get();
 }

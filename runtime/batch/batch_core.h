@@ -184,6 +184,8 @@ class BatchCore {
     cursor_ = end;
   }
   bool group_failed() const { return group_failed_; }
+  // Where a group writes that is lost already.
+  [[gnu::cold, gnu::noinline]] uint32_t* Nowhere(size_t dwords);
   [[gnu::cold, gnu::noinline]] bool RefuseInGroup(size_t dwords, size_t room);
 
   // Bind(), at a place in the chunk at hand.

@@ -326,6 +326,39 @@ TYPED_TEST(BatchTest, OfAGroupAllOrNothing) {
   EXPECT_THAT(this->Decode(batch, chunks).problems, IsEmpty());
 }
 
+TYPED_TEST(BatchTest, AGroupGivesRoomToFillAndNotesWhatItIsTold) {
+  using Gen = TypeParam;
+  using Store = typename Gen::StoreData;
+  HostChunks chunks;
+  Batch<Gen> batch(chunks, {.relocations = true});
+  Store store;
+  store.address = address(0x2000, 7);
+  constexpr AddressPlace kPlace = AddressPlaceIn<Store>();
+  {
+    typename Batch<Gen>::Group group(batch, 2 * Store::length);
+    uint32_t* const to = group.Reserve(Store::length);
+    ASSERT_FALSE(store.pack(to));
+    EXPECT_TRUE(group.Note(to + kPlace.dword, kPlace.bit, kPlace.width, store.address, kWrites));
+    EXPECT_TRUE(group.Emit(store));
+  }
+  EXPECT_EQ(batch.dwords(), 2 * Store::length);
+  EXPECT_EQ(batch.uses().Find(7), (BufferUse{7, kWrites}));
+  ASSERT_EQ(batch.relocations().size(), 2u);
+  EXPECT_EQ(batch.relocations()[0].dword + Store::length, batch.relocations()[1].dword);
+  {
+    // One dword too many: nothing of the group stays, and what is filled in harms nobody.
+    typename Batch<Gen>::Group group(batch, Store::length);
+    group.Emit(store);
+    uint32_t* const to = group.Reserve(Store::length);
+    ASSERT_FALSE(store.pack(to));
+    group.Note(to + kPlace.dword, kPlace.bit, kPlace.width, address(0x3000, 8), kReads);
+    EXPECT_FALSE(group.ok());
+  }
+  EXPECT_EQ(batch.dwords(), 2 * Store::length);
+  EXPECT_EQ(batch.relocations().size(), 2u);
+  EXPECT_FALSE(batch.TakeStatus().ok());
+}
+
 TYPED_TEST(BatchTest, AGroupThatFindsNoRoomTakesNothing) {
   using Gen = TypeParam;
   Rationed chunks(32);
