@@ -1,7 +1,7 @@
 #include "gen/model/ir.h"
 
-#include <rapidjson/prettywriter.h>
 #include <rapidjson/stringbuffer.h>
+#include <rapidjson/writer.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -17,7 +17,8 @@
 namespace packsmith::model {
 namespace {
 
-using Json = rapidjson::PrettyWriter<rapidjson::StringBuffer>;
+// Without blanks: they would be a third of the ten megabytes of a large generation.
+using Json = rapidjson::Writer<rapidjson::StringBuffer>;
 
 // Groups of more leaves than this are loops in generated code; smaller ones are written out.
 constexpr size_t kMostUnrolled = 16;
@@ -29,13 +30,11 @@ enum class Face { kCpp, kC };
 class Writer {
  public:
   Writer(const Model& model, const Sources& sources)
-      : model_(model), sources_(sources), json_(buffer_) {
-    json_.SetIndent(' ', 1);
-  }
+      : model_(model), sources_(sources), json_(buffer_) {}
 
   std::string Run() {
     json_.StartObject();
-    Member("ir", 1);
+    Member("ir", 2);
     Member("family", model_.family);
     Member("generation", model_.generation);
     Member("version_x10", model_.version_x10);
@@ -66,6 +65,10 @@ class Writer {
       Member("align", s.align);
       Member("doc", s.doc);
     });
+    Key("usual_leaf");
+    usual_ = true;
+    WriteLeaf({}, {}, {}, Face::kCpp, 1, true);
+    usual_ = false;
     Key("enums");
     json_.StartArray();
     for (const Enum& e : model_.enums) {
@@ -85,7 +88,8 @@ class Writer {
     }
     json_.EndArray();
     json_.EndObject();
-    return std::string(buffer_.GetString(), buffer_.GetSize()) + "\n";
+    buffer_.Put('\n');
+    return std::string(buffer_.GetString(), buffer_.GetSize());
   }
 
  private:
@@ -116,6 +120,11 @@ class Writer {
     } else {
       json_.Uint64(value);
     }
+  }
+  // A member of a leaf that most leaves have alike: left out where it is what "usual_leaf" says.
+  template <class T>
+  void Unusual(absl::string_view key, T value) {
+    if (usual_ || value != T{}) Member(key, value);
   }
   void Null(absl::string_view key) {
     Key(key);
@@ -522,6 +531,18 @@ class Writer {
     return item.points.empty() ? kNames[0] : kNames[static_cast<int>(item.points[0].access)];
   }
 
+  void WriteAvoided(const Item& item) {
+    std::vector<uint64_t> avoided;
+    for (const Value& v : NamedValues(item)) {
+      if (v.avoid) avoided.push_back(v.value);
+    }
+    if (avoided.empty() && !usual_) return;
+    Key("avoid");
+    json_.StartArray();
+    for (const uint64_t value : avoided) json_.Uint64(value);
+    json_.EndArray();
+  }
+
   void WriteLeaf(const Container& c, const Item& item, const Frame& at, Face face,
                  uint32_t bits_that_exist, bool in_loop) {
     if (face == Face::kCpp && (item.forced || &item == c.length_field)) return;
@@ -535,27 +556,22 @@ class Writer {
     Member("width", width);
     Member("type", TypeName(item));
     Member("value_type", face == Face::kCpp ? CppType(item) : CTypeOf(item));
-    Member("frac", item.fraction_bits);
-    Member("shift", e.shift);
-    Member("minus", e.minus);
-    Member("log2", e.log2);
-    Member("groups", e.groups);
-    Member("align", e.align);
+    Unusual("frac", item.fraction_bits);
+    Unusual("shift", e.shift);
+    Unusual("minus", e.minus);
+    Unusual("log2", e.log2);
+    Unusual("groups", e.groups);
+    Unusual("align", e.align);
     Range("min", item.min, item.min_real);
     Range("max", item.max, item.max_real);
-    Member("nonzero", item.nonzero);
-    Member("multiple", item.multiple);
-    Member("clamp", item.clamp);
-    Member("access", AccessName(item));
-    Member("overlap", item.overlap);
-    Key("avoid");
-    json_.StartArray();
-    for (const Value& v : NamedValues(item)) {
-      if (v.avoid) json_.Uint64(v.value);
-    }
-    json_.EndArray();
+    Unusual("nonzero", item.nonzero);
+    Unusual("multiple", item.multiple);
+    Unusual("clamp", item.clamp);
+    if (usual_ || !item.points.empty()) Member("access", AccessName(item));
+    Unusual("overlap", item.overlap);
+    WriteAvoided(item);
     const bool beyond = !in_loop && at.bit + item.width > c.bytes * 8;
-    Member("present_bytes", beyond ? (at.bit + item.width + 31) / 32 * 4 : 0);
+    Unusual("present_bytes", beyond ? (at.bit + item.width + 31) / 32 * 4 : 0);
     if (in_loop) {
       Places(0, 0);
     } else {
@@ -576,7 +592,7 @@ class Writer {
       Member(key, absl::StrCat(*integer));
     } else if (real) {
       Member(key, Real(*real));
-    } else {
+    } else if (usual_) {
       Null(key);
     }
   }
@@ -977,6 +993,7 @@ class Writer {
   const Sources& sources_;
   rapidjson::StringBuffer buffer_;
   Json json_;
+  bool usual_ = false;  // the leaf that is written is the usual one
   std::set<std::string> c_values_;
   std::map<const Item*, Item> as_c_;
 };

@@ -9,6 +9,9 @@
 
 namespace packsmith::model {
 
+// In a line, for programs; python3 -m json.tool makes it legible. Of a leaf, a field at its place,
+// it says what it has other than "usual_leaf".
+//
 // The model must be free of errors. docs/architecture.md names the members. The same model gives
 // the same text.
 std::string WriteIr(const Model& model, const Sources& sources);

@@ -137,11 +137,27 @@ class Parser {
     return diagnostics_.Add(code, where, std::move(text));
   }
 
+  // What pugi's own look-up gives. An element is asked for thirty attributes, of which it has five:
+  // those are gathered once.
+  pugi::xml_attribute Attribute(pugi::xml_node node, absl::string_view name) const {
+    if (node != attributes_of_) {
+      attributes_of_ = node;
+      attributes_.clear();
+      for (const pugi::xml_attribute one : node.attributes()) {
+        attributes_.emplace_back(one.name(), one);
+      }
+    }
+    for (const auto& [present, attribute] : attributes_) {
+      if (present == name) return attribute;
+    }
+    return {};
+  }
+
   // Names every attribute that the element may not have, and those that no well-formed XML has.
   void Allow(pugi::xml_node node, std::initializer_list<absl::string_view> allowed) {
     for (const pugi::xml_attribute attribute : node.attributes()) {
       const absl::string_view name = attribute.name();
-      if (node.attribute(attribute.name()) != attribute) {
+      if (Attribute(node, attribute.name()) != attribute) {
         Problem(Code::kMalformedXml, At(node, attribute.name()),
                 absl::StrCat("<", node.name(), "> has the attribute \"", name, "\" twice"));
       }
@@ -168,7 +184,7 @@ class Parser {
   }
 
   std::string Text(pugi::xml_node node, const char* name) const {
-    return node.attribute(name).value();
+    return Attribute(node, name).value();
   }
 
   std::string Required(pugi::xml_node node, const char* name) {
@@ -181,12 +197,14 @@ class Parser {
   }
 
   Deferred Later(pugi::xml_node node, const char* name) const {
-    return {Text(node, name), At(node, name)};
+    const pugi::xml_attribute attribute = Attribute(node, name);
+    if (!attribute) return {{}, At(node)};
+    return {attribute.value(), At(node, name)};
   }
 
   std::optional<uint64_t> Number(pugi::xml_node node, const char* name,
                                  uint64_t most = ~uint64_t{0}) {
-    const pugi::xml_attribute attribute = node.attribute(name);
+    const pugi::xml_attribute attribute = Attribute(node, name);
     if (!attribute) return std::nullopt;
     uint64_t value = 0;
     if (!ParseUnsigned(attribute.value(), value)) {
@@ -280,6 +298,7 @@ class Parser {
   // --- The file ----------------------------------------------------------------------------------
 
   void Document(bool included) {
+    attributes_of_ = {};  // may have been of a document that is gone
     const SourceFile& source = sources_.file(file_);
     if (const size_t bad = FirstBadByte(source.text()); bad != source.text().size()) {
       Problem(Code::kMalformedXml, {file_, static_cast<uint32_t>(bad)},
@@ -348,11 +367,11 @@ class Parser {
     CheckIdentifier(root, "prefix", model_.c_prefix);
     if (!IsCppNamespace(model_.cpp_namespace)) {
       Problem(Code::kNameCollision,
-              At(root, root.attribute("namespace") ? "namespace" : "generation"),
+              At(root, Attribute(root, "namespace") ? "namespace" : "generation"),
               absl::StrCat("packsmith::", model_.cpp_namespace,
                            " cannot be a namespace: the name is taken; set namespace=\"…\""));
     }
-    if (root.attribute("unit") || !heir) {
+    if (Attribute(root, "unit") || !heir) {
       model_.byte_unit = Word(root, "unit", {"dword", "byte"}) == 1;
     }
     for (const pugi::xml_node child : root.children()) TopLevel(child, root);
@@ -526,7 +545,7 @@ class Parser {
               "a packet has one dword at least, and a value only where its mask has ones");
       return;
     }
-    if (node.attribute("length")) {
+    if (Attribute(node, "length")) {
       uint64_t high = 0, low = 0;
       if (!ParseHighLow(Text(node, "length"), high, low) || high > 31 || high - low > 15) {
         Problem(Code::kBadBits, At(node, "length"),
@@ -549,7 +568,7 @@ class Parser {
     instruction.mask = Small(node, "mask", 0, 0xffffffffu);
     instruction.value = Small(node, "value", 0, 0xffffffffu);
     instruction.bytes = Small(node, "bytes", 0, 256);
-    if (node.attribute("end")) {
+    if (Attribute(node, "end")) {
       instruction.end_bit = Small(node, "end", 0, 2047);
       if (*instruction.end_bit >= instruction.bytes * 8) {
         Problem(Code::kBadData, At(node, "end"), "the bit that ends a program is one of its own");
@@ -566,7 +585,7 @@ class Parser {
 
   // components="…", or none.
   DataFormat Components(pugi::xml_node node) {
-    if (!node.attribute("components")) return {};
+    if (!Attribute(node, "components")) return {};
     absl::StatusOr<DataFormat> format = ParseComponents(Text(node, "components"));
     if (format.ok()) return *std::move(format);
     Problem(Code::kBadData, At(node, "components"),
@@ -652,7 +671,7 @@ class Parser {
       }
     }
     e.name = name;
-    if (node.attribute("prefix")) e.prefix = Text(node, "prefix");
+    if (Attribute(node, "prefix")) e.prefix = Text(node, "prefix");
     e.where = At(node);
     for (const pugi::xml_node child : node.children()) {
       if (ParseValueOrRemove(child, e.values, amend)) {
@@ -795,26 +814,26 @@ class Parser {
       container.aliases = absl::StrSplit(alias, ',', absl::SkipEmpty());
     }
     ParseSize(node, inherited, container);
-    if (kind == ContainerKind::kPacket && node.attribute("length"))
+    if (kind == ContainerKind::kPacket && Attribute(node, "length"))
       container.length_name = Later(node, "length");
-    if (node.attribute("bias")) container.length_bias = Small(node, "bias", 0, 255);
-    if (node.attribute("engines")) container.engines_text = Later(node, "engines");
-    if (node.attribute("stream")) container.stream_name = Later(node, "stream");
-    if (node.attribute("role")) {
+    if (Attribute(node, "bias")) container.length_bias = Small(node, "bias", 0, 255);
+    if (Attribute(node, "engines")) container.engines_text = Later(node, "engines");
+    if (Attribute(node, "stream")) container.stream_name = Later(node, "stream");
+    if (Attribute(node, "role")) {
       container.role = static_cast<Role>(Word(node, "role", {"other", "draw", "dispatch"}));
     }
-    if (kind == ContainerKind::kRegister && (node.attribute("offset") || !inherited)) {
+    if (kind == ContainerKind::kRegister && (Attribute(node, "offset") || !inherited)) {
       Required(node, "offset");
       container.register_offset = Small(node, "offset", 0, 0x7fffffff);
     }
     // What C says in place of one size it does not say in place of another.
-    if (node.attribute("dwords")) container.c_dwords.reset();
-    if (node.attribute("c-dwords")) {
+    if (Attribute(node, "dwords")) container.c_dwords.reset();
+    if (Attribute(node, "c-dwords")) {
       container.c_dwords = Small(node, "c-dwords", 0, kLargestContainer / 4);
     }
-    if (node.attribute("c-offset")) container.c_offset = Small(node, "c-offset", 0, 0x7fffffff);
-    if (node.attribute("masked")) container.masked = Flag(node, "masked");
-    if (node.attribute("dumped-as")) container.dumped_as = Text(node, "dumped-as");
+    if (Attribute(node, "c-offset")) container.c_offset = Small(node, "c-offset", 0, 0x7fffffff);
+    if (Attribute(node, "masked")) container.masked = Flag(node, "masked");
+    if (Attribute(node, "dumped-as")) container.dumped_as = Text(node, "dumped-as");
     bool variants_cleared = false, parts_cleared = false, flows_cleared = false;
     bool relations_cleared = false, draws_cleared = false;
     // What an heir says of variants, parts, flows or relations replaces all that it inherited of
@@ -874,7 +893,7 @@ class Parser {
   }
 
   void ParseSize(pugi::xml_node node, bool inherited, Container& container) {
-    const bool has_dwords = node.attribute("dwords"), has_bytes = node.attribute("bytes");
+    const bool has_dwords = Attribute(node, "dwords"), has_bytes = Attribute(node, "bytes");
     if (has_dwords && has_bytes) {
       Problem(Code::kContradiction, At(node, "bytes"), "dwords and bytes exclude each other");
     }
@@ -908,7 +927,7 @@ class Parser {
     variant.where = At(node);
     Required(node, "when");
     variant.when = Later(node, "when");
-    const uint32_t unit = node.attribute("bytes") ? 1 : 4;
+    const uint32_t unit = Attribute(node, "bytes") ? 1 : 4;
     const char* attribute = unit == 1 ? "bytes" : "dwords";
     Required(node, attribute);
     variant.bytes = Small(node, attribute, 0, kLargestContainer / unit) * unit;
@@ -1128,14 +1147,14 @@ class Parser {
 
   // What C says of a field in place of what is right.
   void ParsePublished(pugi::xml_node node, Item& item, bool amend) {
-    if (!amend || node.attribute("c-bits")) {
+    if (!amend || Attribute(node, "c-bits")) {
       item.c_bits = Small(node, "c-bits", 0, kLargestContainer * 8);
     }
-    if (node.attribute("c-default")) {
+    if (Attribute(node, "c-default")) {
       Word(node, "c-default", {"none"});
       item.c_no_default = true;
     }
-    if (node.attribute("c-type")) {
+    if (Attribute(node, "c-type")) {
       Word(node, "c-type", {"uint"});
       item.c_uint = true;
       if (item.type != FieldType::kOffset) {
@@ -1150,7 +1169,7 @@ class Parser {
                  "minus",   "shift",    "log2",  "groups", "align",   "min",       "max",
                  "nonzero", "multiple", "unit",  "prefix", "overlap", "high",      "names",
                  "means",   "at",       "amend", "c-type", "c-bits",  "c-default", "clamp"});
-    const auto says = [&](const char* attribute) { return !amend || node.attribute(attribute); };
+    const auto says = [&](const char* attribute) { return !amend || Attribute(node, attribute); };
     item.name = Required(node, "name");
     if (says("alias")) item.alias = Identifier(node);
     const bool moves = says("dword") || says("bits");
@@ -1162,14 +1181,14 @@ class Parser {
     if (moves || says("type")) ParseType(node, item);
     if (says("minus")) item.encoding.minus = Number(node, "minus", 1u << 31).value_or(0);
     if (says("shift")) {
-      item.shift_given = node.attribute("shift");
+      item.shift_given = Attribute(node, "shift");
       item.encoding.shift = Small(node, "shift", 0, 63);
     }
     if (says("log2")) item.encoding.log2 = Flag(node, "log2");
     if (says("groups")) item.encoding.groups = Number(node, "groups", 1u << 31).value_or(0);
     if (says("align")) item.encoding.align = Number(node, "align", 1u << 31).value_or(0);
     for (const char* power : {"align", "groups"}) {
-      if (node.attribute(power) && Number(node, power) == uint64_t{0}) {
+      if (Attribute(node, power) && Number(node, power) == uint64_t{0}) {
         Problem(Code::kBadEncoding, At(node, power), absl::StrCat(power, " cannot be 0"));
       }
     }
@@ -1185,7 +1204,7 @@ class Parser {
     ParsePublished(node, item, amend);
     if (says("names")) item.names = Later(node, "names");
     if (says("at")) item.meaning_at = Small(node, "at", 0, 63);
-    if (node.attribute("means")) {
+    if (Attribute(node, "means")) {
       item.meaning = static_cast<Meaning>(1 + Word(node, "means", kMeaningNames));
     }
     ParseRange(node, item);
@@ -1206,9 +1225,9 @@ class Parser {
         fresh(sets_said, item.sets);
         Allow(child, {"base", "state", "when"});
         Empty(child);
-        const bool is_state = child.attribute("state");
+        const bool is_state = Attribute(child, "state");
         if (!is_state) Required(child, "base");
-        if (!item.sets.empty() || (is_state && child.attribute("base"))) {
+        if (!item.sets.empty() || (is_state && Attribute(child, "base"))) {
           Problem(Code::kContradiction, At(child), "a field sets one base or one state");
         }
         item.sets.assign(
@@ -1226,7 +1245,7 @@ class Parser {
         item.writes_when = Later(child, "when");
         if (item.writes_memory.empty()) {
           Required(child, "register");
-        } else if (child.attribute("register")) {
+        } else if (Attribute(child, "register")) {
           Problem(Code::kContradiction, At(child, "memory"),
                   "register and memory exclude each other");
         }
@@ -1280,7 +1299,7 @@ class Parser {
     const bool real = item.type == FieldType::kFloat || item.type == FieldType::kHalf ||
                       item.type == FieldType::kUfixed || item.type == FieldType::kSfixed;
     for (const char* name : {"min", "max"}) {
-      if (!node.attribute(name)) continue;
+      if (!Attribute(node, name)) continue;
       const std::string text = Text(node, name);
       const bool is_min = name[1] == 'i';
       int64_t integer = 0;
@@ -1370,6 +1389,8 @@ class Parser {
   Model& model_;
   std::vector<std::string> lineage_;
   int32_t file_ = -1;
+  mutable pugi::xml_node attributes_of_;
+  mutable std::vector<std::pair<absl::string_view, pugi::xml_attribute>> attributes_;
   std::vector<int32_t> layers_;  // by file: the first file of the layer it belongs to
 };
 

@@ -508,7 +508,8 @@ class Writer {
 
   // Text that programs carry and hardly ever read. Empty where there is no memory to pack it.
   static std::vector<uint8_t> Packed(const std::string& text) {
-    constexpr int kLevel = 9;  // the size of a higher one, a fraction of its time
+    constexpr int kLevel =
+        3;  // a higher one takes a percent off the tables, and three times as long
     std::vector<uint8_t> packed(ZSTD_compressBound(text.size()));
     const size_t size =
         ZSTD_compress(packed.data(), packed.size(), text.data(), text.size(), kLevel);

@@ -1,6 +1,7 @@
 // packgen: XML in, IR and decode tables out.
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -59,112 +60,207 @@ class SearchPath {
   std::vector<std::pair<std::string, std::string>> found_;
 };
 
-struct Output {
-  std::string path;
-  std::string bytes;
+// What one call is asked for.
+struct Arguments {
+  std::vector<std::string> inputs, folders;
+  std::string ir, tables, depfile;  // empty: not wanted
+  bool list_outputs = false, list_inputs = false, quiet = false;
 };
 
-// All files or, unless the last step of one of them fails, none.
-absl::Status Write(const std::vector<Output>& outputs) {
-  std::vector<packsmith::FileWriter> writers;
-  for (const Output& output : outputs) {
-    absl::StatusOr<packsmith::FileWriter> writer = packsmith::FileWriter::Create(output.path);
-    if (!writer.ok()) return writer.status();
-    const absl::Status status = writer->Append(output.bytes);
-    if (!status.ok()) return status;
-    writers.push_back(*std::move(writer));
-  }
-  for (packsmith::FileWriter& writer : writers) {
-    const absl::Status status = writer.Commit();
-    if (!status.ok()) return status;
-  }
-  return absl::OkStatus();
+bool IsFolder(const std::string& output) { return !output.empty() && output.back() == '/'; }
+
+// A file in the folder `output` is named after the description that it comes from.
+std::string OutputName(const std::string& output, const std::string& input,
+                       absl::string_view ending) {
+  if (!IsFolder(output)) return output;
+  const size_t begin = input.rfind('/') + 1;  // 0 if there is none
+  const size_t dot = input.rfind('.');
+  const size_t end = dot == std::string::npos || dot <= begin ? input.size() : dot;
+  return absl::StrCat(output, input.substr(begin, end - begin), ending);
 }
+
+// The outputs of one description; those that nobody wants are empty.
+struct Outputs {
+  Outputs(const Arguments& arguments, const std::string& input)
+      : ir(OutputName(arguments.ir, input, ".json")),
+        tables(OutputName(arguments.tables, input, ".tables")),
+        depfile(OutputName(arguments.depfile, input, ".d")) {}
+
+  std::string ir, tables, depfile;
+};
+
+// What is wrong with the options, or nothing.
+std::string Misuse(const Arguments& arguments) {
+  if (!arguments.depfile.empty() && arguments.ir.empty() && arguments.tables.empty()) {
+    return "--depfile is about other outputs; give --ir or --tables too";
+  }
+  if (arguments.inputs.size() > 1) {
+    for (const std::string& output : {arguments.ir, arguments.tables, arguments.depfile}) {
+      if (!output.empty() && !IsFolder(output)) {
+        return absl::StrCat("several descriptions cannot all become \"", output,
+                            "\"; name a folder, with a / at its end");
+      }
+    }
+  }
+  std::set<std::string> names;
+  for (const std::string& input : arguments.inputs) {
+    const Outputs outputs(arguments, input);
+    for (const std::string& output : {outputs.ir, outputs.tables, outputs.depfile}) {
+      if (!output.empty() && !names.insert(output).second) {
+        return absl::StrCat("\"", output, "\" would be written twice");
+      }
+    }
+  }
+  return "";
+}
+
+// Files that appear together, or, unless the last step of one of them fails, not at all.
+class Files {
+ public:
+  absl::Status Add(const std::string& path, absl::string_view bytes) {
+    absl::StatusOr<packsmith::FileWriter> writer = packsmith::FileWriter::Create(path);
+    if (!writer.ok()) return writer.status();
+    const absl::Status status = writer->Append(bytes);
+    if (status.ok()) writers_.push_back(*std::move(writer));
+    return status;
+  }
+
+  absl::Status Commit() {
+    for (packsmith::FileWriter& writer : writers_) {
+      const absl::Status status = writer.Commit();
+      if (!status.ok()) return status;
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  std::vector<packsmith::FileWriter> writers_;
+};
+
+// `outputs` as a rule of make.
+std::string Rule(const Outputs& outputs, const std::vector<std::string>& inputs) {
+  std::string rule;
+  for (const std::string& output : {outputs.ir, outputs.tables}) {
+    if (!output.empty()) absl::StrAppend(&rule, rule.empty() ? "" : " ", MakeEscaped(output));
+  }
+  absl::StrAppend(&rule, ":");
+  for (const std::string& path : inputs) absl::StrAppend(&rule, " ", MakeEscaped(path));
+  absl::StrAppend(&rule, "\n");
+  return rule;
+}
+
+class Generator {
+ public:
+  explicit Generator(const Arguments& arguments)
+      : arguments_(arguments), search_(arguments.folders) {}
+
+  // The exit code.
+  int Run() {
+    absl::Status status;
+    for (const std::string& input : arguments_.inputs) {
+      LoadResult result = packsmith::model::Load(
+          input, [this](const std::string& path) { return search_.Read(path); });
+      Report(input, result);
+      // With errors nothing is written, but the other descriptions may have some, too.
+      if (bad_ == 0 && status.ok()) status = Add(Outputs(arguments_, input), result);
+    }
+    if (bad_ != 0) return kBadInput;
+    if (status.ok()) status = files_.Commit();
+    if (!status.ok()) {
+      std::fprintf(stderr, "packgen: %s\n", std::string(status.message()).c_str());
+      return kBadInput;
+    }
+    return 0;
+  }
+
+ private:
+  void Report(const std::string& input, LoadResult& result) {
+    for (const packsmith::model::Diagnostic& d : result.diagnostics.all()) {
+      if (arguments_.quiet && !packsmith::model::IsError(d.code)) continue;
+      const std::string text = search_.Named(packsmith::model::Format(d, result.sources));
+      // What is wrong with a file is wrong for all that extend it.
+      if (reported_.insert(text).second) std::fputs(text.c_str(), stderr);
+    }
+    if (result.diagnostics.not_stored() != 0) {
+      std::fprintf(stderr, "packgen: and %zu more problems\n", result.diagnostics.not_stored());
+    }
+    for (std::string& path : result.model.inputs) {
+      path = search_.Named(path);
+      if (arguments_.list_inputs && listed_.insert(path).second) {
+        std::printf("%s\n", path.c_str());
+      }
+    }
+    if (result.diagnostics.has_errors()) {
+      ++bad_;
+      std::fprintf(stderr, "packgen: %zu error%s in %s, nothing was written\n",
+                   result.diagnostics.errors(), result.diagnostics.errors() == 1 ? "" : "s",
+                   input.c_str());
+    }
+  }
+
+  absl::Status Add(const Outputs& outputs, const LoadResult& result) {
+    absl::Status status;
+    if (!outputs.ir.empty()) {
+      status = files_.Add(outputs.ir, packsmith::model::WriteIr(result.model, result.sources));
+    }
+    if (status.ok() && !outputs.tables.empty()) {
+      const std::vector<uint64_t> block = packsmith::model::WriteTables(result.model);
+      status = files_.Add(outputs.tables, {reinterpret_cast<const char*>(block.data()),
+                                           block.size() * sizeof(block[0])});
+    }
+    if (status.ok() && !outputs.depfile.empty()) {
+      status = files_.Add(outputs.depfile, Rule(outputs, result.model.inputs));
+    }
+    return status;
+  }
+
+  const Arguments& arguments_;
+  SearchPath search_;
+  Files files_;
+  std::set<std::string> reported_, listed_;
+  int bad_ = 0;
+};
 
 }  // namespace
 
 int main(int argc, char** argv) {
   CLI::App app(
-      "Reads an XML description of packets, checks it, and writes what code generators and "
+      "Reads XML descriptions of packets, checks them, and writes what code generators and "
       "decoders need. Without output options it only checks.",
       "packgen");
-  std::string input, ir, tables, depfile;
-  std::vector<std::string> folders;
-  bool list_outputs = false, list_inputs = false, quiet = false;
-  app.add_option("FILE", input, "the description, XML")->required();
-  app.add_option("--path", folders,
+  Arguments arguments;
+  app.add_option("FILE", arguments.inputs, "the description, XML; several need folders to write to")
+      ->required();
+  app.add_option("--path", arguments.folders,
                  "a folder to look in for files that others extend or include; may be repeated")
       ->allow_extra_args(false);
-  app.add_option("--ir", ir, "write the resolved description as JSON, for gen/render");
-  app.add_option("--tables", tables, "write the decode tables, for runtime/decode");
-  app.add_option("--depfile", depfile, "write the inputs as a make rule");
-  app.add_flag("--list-outputs", list_outputs,
+  app.add_option("--ir", arguments.ir,
+                 "write the resolved description as JSON, for gen/render; into a folder if the "
+                 "name ends in /, as all outputs");
+  app.add_option("--tables", arguments.tables, "write the decode tables, for runtime/decode");
+  app.add_option("--depfile", arguments.depfile, "write the inputs as a make rule");
+  app.add_flag("--list-outputs", arguments.list_outputs,
                "print the files that this call would write, and stop");
-  app.add_flag("--list-inputs", list_inputs, "print the files that were read");
-  app.add_flag("--no-warnings", quiet, "show errors only");
+  app.add_flag("--list-inputs", arguments.list_inputs, "print the files that were read");
+  app.add_flag("--no-warnings", arguments.quiet, "show errors only");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
     return app.exit(e) == 0 ? 0 : kWrongUsage;
   }
-
-  if (!depfile.empty() && ir.empty() && tables.empty()) {
-    std::fputs("packgen: --depfile is about other outputs; give --ir or --tables too\n", stderr);
+  const std::string misuse = Misuse(arguments);
+  if (!misuse.empty()) {
+    std::fprintf(stderr, "packgen: %s\n", misuse.c_str());
     return kWrongUsage;
   }
-  if (list_outputs) {
-    for (const std::string& output : {ir, tables, depfile}) {
-      if (!output.empty()) std::printf("%s\n", output.c_str());
+  if (arguments.list_outputs) {
+    for (const std::string& input : arguments.inputs) {
+      const Outputs outputs(arguments, input);
+      for (const std::string& output : {outputs.ir, outputs.tables, outputs.depfile}) {
+        if (!output.empty()) std::printf("%s\n", output.c_str());
+      }
     }
     return 0;
   }
-
-  SearchPath search(folders);
-  LoadResult result = packsmith::model::Load(
-      input, [&search](const std::string& path) { return search.Read(path); });
-  for (const packsmith::model::Diagnostic& d : result.diagnostics.all()) {
-    if (quiet && !packsmith::model::IsError(d.code)) continue;
-    std::fputs(search.Named(packsmith::model::Format(d, result.sources)).c_str(), stderr);
-  }
-  if (result.diagnostics.not_stored() != 0) {
-    std::fprintf(stderr, "packgen: and %zu more problems\n", result.diagnostics.not_stored());
-  }
-  for (std::string& path : result.model.inputs) path = search.Named(path);
-  if (list_inputs) {
-    for (const std::string& path : result.model.inputs) std::printf("%s\n", path.c_str());
-  }
-  if (result.diagnostics.has_errors()) {
-    std::fprintf(stderr, "packgen: %zu error%s in %s, nothing was written\n",
-                 result.diagnostics.errors(), result.diagnostics.errors() == 1 ? "" : "s",
-                 input.c_str());
-    return kBadInput;
-  }
-
-  std::vector<Output> outputs;
-  if (!ir.empty()) {
-    outputs.push_back({ir, packsmith::model::WriteIr(result.model, result.sources)});
-  }
-  if (!tables.empty()) {
-    const std::vector<uint64_t> block = packsmith::model::WriteTables(result.model);
-    outputs.push_back({tables, std::string(reinterpret_cast<const char*>(block.data()),
-                                           block.size() * sizeof(block[0]))});
-  }
-  if (!depfile.empty()) {
-    std::string rule;
-    for (const std::string& output : {ir, tables}) {
-      if (!output.empty()) absl::StrAppend(&rule, rule.empty() ? "" : " ", MakeEscaped(output));
-    }
-    absl::StrAppend(&rule, ":");
-    for (const std::string& path : result.model.inputs) {
-      absl::StrAppend(&rule, " ", MakeEscaped(path));
-    }
-    absl::StrAppend(&rule, "\n");
-    outputs.push_back({depfile, std::move(rule)});
-  }
-  const absl::Status status = Write(outputs);
-  if (!status.ok()) {
-    std::fprintf(stderr, "packgen: %s\n", std::string(status.message()).c_str());
-    return kBadInput;
-  }
-  return 0;
+  return Generator(arguments).Run();
 }

@@ -1,18 +1,13 @@
 """Statements that write a container word by word; what C++ and C have in common."""
 
 from collections.abc import Iterator
-from typing import Any, Protocol
+from typing import Protocol
 
+from ir import Ir
 from text import call, join
-
-Ir = dict[str, Any]
 
 # Words of zeros from which on a loop is less to read than a statement each.
 ZEROS = 8
-
-
-class Unsupported(Exception):
-    """The IR asks for something that this back end cannot express."""
 
 
 class Term(str):

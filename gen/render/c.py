@@ -3,7 +3,8 @@
 import re
 
 import text
-from body import Body, Ir, Term, Unsupported, exemplary, pieces, shifted
+from body import Body, Term, exemplary, pieces, shifted
+from ir import Ir, Unsupported
 from text import COLUMNS, quote, bare
 
 # Values that one call of pack.h's ps_1, ps_2 … packs.

@@ -2,7 +2,8 @@
 
 import re
 
-from body import Body, Ir, Term, Unsupported, bit_text, exemplary, pieces, shifted
+from body import Body, Term, bit_text, exemplary, pieces, shifted
+from ir import Ir, Unsupported
 from text import call, hexadecimal, quote, summary
 from text import literal as number
 

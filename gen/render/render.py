@@ -32,7 +32,7 @@ import jinja2  # noqa: E402
 import c  # noqa: E402
 import cpp  # noqa: E402
 import text  # noqa: E402
-from body import Unsupported  # noqa: E402
+from ir import Unsupported, read  # noqa: E402
 
 TEMPLATES = Path(__file__).resolve().parent.parent / "templates"
 
@@ -208,17 +208,6 @@ def write(contents: list[tuple[Path, str]]) -> None:
             os.unlink(name)
 
 
-def read_ir(path: Path) -> dict[str, Any]:
-    """What packgen wrote."""
-    try:
-        ir = json.loads(path.read_bytes())
-    except ValueError as error:
-        raise Unsupported(f"not an IR: {error}") from error
-    if not isinstance(ir, dict) or ir.get("ir") != 1:
-        raise Unsupported("not an IR of version 1; was it made by another packgen?")
-    return ir
-
-
 def place(error: BaseException) -> str:
     """The innermost line of a template that an error comes from."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__)
@@ -275,13 +264,13 @@ def main(arguments: list[str]) -> int:
             print(path)
         return 0
     try:
-        ir = read_ir(options.ir) if options.ir else {}
+        ir = read(options.ir) if options.ir else {}
         env = environment()
         contents = [(path, render(env, ir)) for path, render in printers if path]
         if options.depfile:
-            read = [*filter(None, [options.ir, options.tables]), *sorted(TEMPLATES.glob("*.jinja")),
+            inputs = [*filter(None, [options.ir, options.tables]), *sorted(TEMPLATES.glob("*.jinja")),
                     *sorted(Path(__file__).resolve().parent.glob("*.py"))]
-            rule = f"{' '.join(map(escaped, outputs))}: {' '.join(map(escaped, read))}\n"
+            rule = f"{' '.join(map(escaped, outputs))}: {' '.join(map(escaped, inputs))}\n"
             contents.append((options.depfile, rule))
         write(contents)
     except OSError as error:

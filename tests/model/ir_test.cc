@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <rapidjson/document.h>
 
+#include <algorithm>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -24,6 +25,19 @@ class IrTest : public testing::Test {
     ASSERT_FALSE(result.diagnostics.has_errors()) << FormatAll(result.diagnostics, result.sources);
     document_.Parse(WriteIr(result.model, result.sources).c_str());
     ASSERT_FALSE(document_.HasParseError());
+    shortest_ = ~size_t{0};
+    for (Json& c : document_["containers"].GetArray()) {
+      for (Json& leaf : c["leaves"].GetArray()) Complete(leaf);
+    }
+  }
+  // Adds what the leaf leaves out because most have it so.
+  void Complete(Json& leaf) {
+    shortest_ = std::min<size_t>(shortest_, leaf.MemberCount());
+    for (const auto& [key, value] : document_["usual_leaf"].GetObject()) {
+      if (leaf.HasMember(key)) continue;
+      leaf.AddMember(Json(key, document_.GetAllocator()), Json(value, document_.GetAllocator()),
+                     document_.GetAllocator());
+    }
   }
   void MakeStruct(const std::string& inside, const std::string& before = "") {
     Make(LoadBody(absl::StrCat(before, "<struct name=\"A\" dwords=\"4\">", inside, "</struct>")));
@@ -52,6 +66,7 @@ class IrTest : public testing::Test {
   std::string Type(const std::string& name) const { return Member(name)["type"].GetString(); }
 
   rapidjson::Document document_;
+  size_t shortest_ = 0;  // members of the leaf that says least
 };
 
 TEST_F(IrTest, IsTheSameTextEachTime) {
@@ -75,6 +90,19 @@ TEST_F(IrTest, SaysWhatItDescribes) {
   EXPECT_STREQ(document_["unit"].GetString(), "byte");
   EXPECT_STREQ(ContainerNamed("Draw")["role"].GetString(), "draw");
   EXPECT_STREQ(ContainerNamed("Draw")["stream"].GetString(), "draw control");
+}
+
+TEST_F(IrTest, LeavesSayOnlyWhatIsNotAsUsual) {
+  MakeStruct(R"(<field name="plain" dword="0" bits="3:0" type="uint"/>
+    <field name="shift" dword="1" bits="3:0" type="uint" shift="2" max="7" nonzero="true"/>)");
+  EXPECT_EQ(shortest_, 7u);  // name, path, bit, width, type, value_type, places
+  EXPECT_EQ(Leaf("plain")["shift"].GetUint(), 0u);
+  EXPECT_TRUE(Leaf("plain")["max"].IsNull());
+  EXPECT_FALSE(Leaf("plain")["nonzero"].GetBool());
+  EXPECT_STREQ(Leaf("plain")["access"].GetString(), "none");
+  EXPECT_EQ(Leaf("shift")["shift"].GetUint(), 2u);
+  EXPECT_STREQ(Leaf("shift")["max"].GetString(), "7");
+  EXPECT_TRUE(Leaf("shift")["nonzero"].GetBool());
 }
 
 TEST_F(IrTest, PlacesAreWordsAndBits) {

@@ -210,6 +210,38 @@ class Packgen(InFolder):
             self.assertEqual((self.folder / "a.json").read_text(), "old")
             self.assertEqual(self.files(), {"next.xml", "old $5", "a.json"})
 
+    def test_several_descriptions_become_what_each_becomes_alone(self) -> None:
+        self.rockets()
+        self.write("other.one.xml", NEXT)
+        self.write("no ending", NEXT)
+        inputs = ("next.xml", "other.one.xml", "no ending")
+        (self.folder / "all").mkdir()
+        outputs = [f"--{kind}=all/" for kind in ("ir", "tables", "depfile")]
+        self.assert_exit(self.packgen(*inputs, *outputs), 0)
+        listed = self.packgen(*inputs, *outputs, "--list-outputs").stdout.splitlines()
+        self.assertEqual(listed, [f"all/{name}.{ending}"
+                                  for name in ("next", "other.one", "no ending")
+                                  for ending in ("json", "tables", "d")])
+        for name, file in zip(inputs, listed[::3]):
+            self.assert_exit(self.packgen(name, "--ir=alone"), 0)
+            self.assertEqual((self.folder / file).read_text(),
+                             (self.folder / "alone").read_text())
+        self.assertEqual({str(path.relative_to(self.folder))
+                          for path in (self.folder / "all").iterdir()}, set(listed))
+        self.assertEqual(self.packgen(*inputs, "--list-inputs").stdout.splitlines(),
+                         [*INPUTS, "other.one.xml", "no ending"])
+
+    def test_of_several_descriptions_with_errors_all_are_shown_and_nothing_is_written(self) -> None:
+        self.rockets()
+        self.write("bad.xml", BASE)
+        self.write("heir.xml", '<packsmith generation="heir" extends="bad.xml"/>')
+        done = self.packgen("next.xml", "bad.xml", "heir.xml", "missing.xml", "--ir=./")
+        self.assert_exit(done, 1)
+        self.assertEqual(done.stderr.count("bad.xml:"), 1)  # once, though two have it
+        for name in ("bad.xml", "heir.xml", "missing.xml"):
+            self.assertIn(f"error in {name}, nothing was written", done.stderr)
+        self.assertEqual(self.files(), {"next.xml", "old $5", "bad.xml", "heir.xml"})
+
     def test_a_missing_description_is_exit_code_1(self) -> None:
         done = self.packgen("missing.xml", "--ir=a.json")
         self.assert_exit(done, 1)
@@ -219,7 +251,8 @@ class Packgen(InFolder):
     def test_wrong_usage_is_exit_code_2(self) -> None:
         self.assert_exit(self.packgen(), 2)
         self.assert_exit(self.packgen("a.xml", "--no-such-option"), 2)
-        self.assert_exit(self.packgen("a.xml", "b.xml"), 2)
+        self.assert_exit(self.packgen("a.xml", "b.xml", "--ir=a.json"), 2)
+        self.assert_exit(self.packgen("a.xml", "b/a.xml", "--ir=./"), 2)
         self.assert_exit(self.packgen("a.xml", "--depfile=a.d"), 2)
 
     def test_help_is_exit_code_0(self) -> None:
@@ -265,7 +298,7 @@ class Render(InFolder):
 
     def test_a_bad_ir_is_exit_code_1_and_leaves_old_outputs(self) -> None:
         self.write("a.h", "old")
-        for name, text in (("cut.json", '{"ir": 1,'), ("old.json", '{"ir": 0}'), ("list.json", "[]")):
+        for name, text in (("cut.json", '{"ir": 2,'), ("old.json", '{"ir": 1}'), ("list.json", "[]")):
             self.write(name, text)
             done = self.render("--ir", name, "--cpp", "a.h")
             self.assert_exit(done, 1)

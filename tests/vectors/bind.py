@@ -6,14 +6,14 @@
 With several outputs the C++ types are shared out among them, for compilers that run side by side.
 """
 
-import json
 import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-Ir = dict[str, Any]
+sys.path.insert(0, "gen/render")
+
+from ir import Ir, read  # noqa: E402
 
 
 def quote(text: str) -> str:
@@ -193,7 +193,7 @@ def main(arguments: list[str]) -> None:
     language, *paths = arguments
     ir_path = next(path for path in paths if path.endswith(".json"))
     outputs = [path for path in paths if path.endswith((".cc", ".c"))]
-    ir = json.loads(Path(ir_path).read_text(encoding="utf-8"))
+    ir = read(Path(ir_path))
     for shard, output in enumerate(outputs):
         text = cpp(ir, shard, len(outputs)) if language == "--cpp" else c(ir)
         Path(output).write_text(text, encoding="utf-8")
