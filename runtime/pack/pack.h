@@ -133,6 +133,10 @@ concept byte_record = requires {
   T::size;
 };
 template <class T>
+concept has_parts = requires(const T& p) {
+  p.for_each_part([](const auto&, const char*, unsigned) {});
+};
+template <class T>
 concept has_variants = requires {
   T::max_length;
 }
@@ -1299,6 +1303,7 @@ constexpr Out must_fit(const Out& out) {
 
 template <class T>
 constexpr auto packed(const T& p) {
+  static_assert(!bits::has_parts<T>, "how long its parts are is not known: use pack()");
   if constexpr (bits::byte_record<T>) {
     packed_bytes<bits::most_of<T>()> out;
     if constexpr (requires { p.bytes_needed(); })

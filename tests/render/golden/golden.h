@@ -850,6 +850,14 @@ struct Draw {
     if (!(ps_p.scissors_present)) return {};
     return ps_at.template rest<Rectangle>(ps_p.scissor_count, 6);
   }
+  // Shows the parts in the order in which they follow: ps_f(an empty one, its name, the bytes that
+  // it takes here, with all of its repetitions; 0 if it is absent).
+  template <class F>
+  constexpr void for_each_part(F&& ps_f) const {
+    [[maybe_unused]] const Draw& ps_p = *this;
+    ps_f(Count{}, "instances", (ps_p.instances_present) ? 4 : 0);
+    ps_f(Rectangle{}, "scissors", (ps_p.scissors_present) ? ps_p.scissor_count * 6 : 0);
+  }
   template <class T = Draw>
   constexpr packsmith::error check() const {
     return bits::check<T>(*this);

@@ -1,0 +1,100 @@
+// Memory that builders write to, and the addresses that records hold.
+
+#ifndef PACKSMITH_RUNTIME_AGX_GPU_MEMORY_H_
+#define PACKSMITH_RUNTIME_AGX_GPU_MEMORY_H_
+
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_format.h"
+#include "absl/types/span.h"
+#include "packsmith/names.h"
+#include "packsmith/pack.h"
+#include "runtime/batch/buffer_uses.h"
+
+namespace packsmith::agx {
+
+// A stretch of one buffer: what the CPU writes to `bytes` the GPU reads at `gpu`.
+struct GpuMemory {
+  address gpu;
+  absl::Span<uint8_t> bytes;
+
+  // The rest of it, from `offset` on, which is at most its size.
+  GpuMemory From(size_t offset) const {
+    return {{gpu.gpu + offset, gpu.buffer, gpu.use}, bytes.subspan(offset)};
+  }
+};
+
+// Of what has the members of a gpu::State or a gpu::Buffer.
+template <class State>
+GpuMemory MemoryOf(const State& state) {
+  uint32_t handle;
+  if constexpr (requires { state.buffer; }) {
+    handle = state.buffer;
+  } else {
+    handle = state.handle;
+  }
+  return {{state.address, handle}, {state.cpu, static_cast<size_t>(state.size)}};
+}
+
+// Records of control streams hold an address in two fields, of which one is called "hi". Low()
+// keeps the buffer, so that uses are noted once; an address that is too wide for the two is refused
+// when the record is packed, by the name of its upper field.
+constexpr uint32_t High(const address& a) {
+  const uint64_t high = a.gpu >> 32;
+  return high > ~uint32_t{0} ? ~uint32_t{0} : static_cast<uint32_t>(high);
+}
+constexpr address Low(const address& a) { return {a.gpu & 0xffffffff, a.buffer, a.use}; }
+
+// Programs, their code and coefficient bindings are called by 32 bits, which count from an address
+// that the kernel driver is told for each job. Zero, if it is told nothing.
+class ProgramBase {
+ public:
+  ProgramBase() = default;
+  explicit ProgramBase(uint64_t gpu) : gpu_(gpu) {}
+
+  uint64_t gpu() const { return gpu_; }
+  // What a record holds to lead to `a`. OutOfRange unless `a` lies within 4 GiB from the base on.
+  absl::StatusOr<address> Offset(const address& a) const {
+    if (a.gpu < gpu_ || a.gpu - gpu_ > 0xffffffff) {
+      return absl::OutOfRangeError(absl::StrFormat(
+          "%#x is called by 32 bits, but does not lie within 4 GiB from the base %#x on: allocate "
+          "programs, code and coefficient bindings there",
+          a.gpu, gpu_));
+    }
+    return address(a.gpu - gpu_, a.buffer, a.use);
+  }
+
+ private:
+  uint64_t gpu_ = 0;
+};
+
+// Notes the buffers that a record's addresses lead to.
+template <class Record>
+void NoteUses(gpu::BufferUses& uses, const Record& record) {
+  record.for_each_address([&](const address& a, unsigned, unsigned, unsigned, access how) {
+    const gpu::UseFlags flags = gpu::UseOf(how);
+    if (a.buffer != 0 && !uses.Known(a.buffer, flags)) uses.Add(a.buffer, flags);
+  });
+}
+
+// Bytes that a record takes, with the parts that it announces.
+template <class Record>
+constexpr uint32_t SizeOf(const Record& record) {
+  if constexpr (requires { record.bytes_needed(); }) {
+    return record.bytes_needed();
+  } else {
+    return Record::size;
+  }
+}
+
+// For what pack() refused.
+inline absl::Status PackStatus(const error& e, absl::string_view what) {
+  if (!e) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrFormat("%s: %s", what, to_text(e)));
+}
+
+}  // namespace packsmith::agx
+
+#endif  // PACKSMITH_RUNTIME_AGX_GPU_MEMORY_H_
