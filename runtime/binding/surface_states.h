@@ -71,7 +71,8 @@ absl::Status WriteSurface(const Surface& surface, uint32_t* dwords, StateUses* u
   if (uses != nullptr) uses->Clear();
   if (absl::Status status = DescribeSurface<Gen>(surface, state); ABSL_PREDICT_FALSE(!status.ok()))
     return status;
-  if (const error e = state.template pack<checks::on>(dwords); ABSL_PREDICT_FALSE(static_cast<bool>(e)))
+  if (const error e = state.template pack<checks::on>(dwords);
+      ABSL_PREDICT_FALSE(static_cast<bool>(e)))
     return PackStatus("RENDER_SURFACE_STATE", e);
   if (uses != nullptr) uses->SetFrom(state);
   return absl::OkStatus();
