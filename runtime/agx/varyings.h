@@ -1,0 +1,288 @@
+// Where a varying is on its way from the vertex to the fragment shader.
+//
+//   vertex shader ──► word of the vertex outputs ──► slot ──► coefficient register ──► fragment
+//   shader
+//                     (OutputShape, OutputLayout)            (CoefficientLayout, Binding)
+//
+// The hardware wants vertex outputs in a certain order (OutputShape has it), so that where a
+// varying goes depends on how the fragment shader wants it interpolated. The fragment shader,
+// however, only knows coefficient registers, which bindings load from slots. So both shaders can be
+// compiled apart: the fragment shader with a CoefficientLayout of its own inputs, the vertex shader
+// with the words of its outputs looked up in OutputLayout::WordTable() when it runs. Link() makes
+// the bindings. Where both are known, OutputLayout::Of() says the words before the vertex shader is
+// compiled.
+//
+// Nothing here depends on a generation; varying_records.h makes records of it, and reads them.
+
+#ifndef PACKSMITH_RUNTIME_AGX_VARYINGS_H_
+#define PACKSMITH_RUNTIME_AGX_VARYINGS_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/optional.h"
+#include "absl/types/span.h"
+
+namespace packsmith::agx {
+
+enum class Interpolation : uint8_t { kSmooth, kFlat, kLinear };
+inline constexpr int kInterpolations = 3;
+
+// Varyings of 16 bits travel in pairs, two components to the word.
+enum class Precision : uint8_t { k32, k16 };
+
+// By which a varying is called in both shaders: 0 to 63.
+inline constexpr unsigned kLocations = 64;
+inline constexpr unsigned kMostClipDistances = 16;
+inline constexpr unsigned kPositionWords = 4;
+
+// -- Vertex outputs, as numbers ------------------------------------------------------------------
+
+// What a word of the vertex outputs is.
+struct OutputWord {
+  enum class Kind : uint8_t { kPosition, kVarying, kPointSize, kLayerViewport, kClipDistance };
+
+  Kind kind = Kind::kPosition;
+  Precision precision = Precision::k32;  // of varyings, as is the next
+  Interpolation interpolation = Interpolation::kSmooth;
+  unsigned index = 0;  // within its group: component of the position, number of a clip distance, …
+
+  friend bool operator==(const OutputWord&, const OutputWord&) = default;
+};
+
+// How many words of each kind a vertex shader writes. They stand in this order: position, varyings
+// of 32 bits, varyings of 16 bits (both: smooth, flat, linear), point size, layer and viewport in
+// one word, clip distances.
+struct OutputShape {
+  std::array<uint8_t, kInterpolations> words32 = {}, words16 = {};  // by Interpolation
+  bool point_size = false;
+  bool layer_viewport = false;
+  uint8_t clip_distances = 0;
+  // Whether slot 1 is Z: the fragment shader reads it. The vertex shader does not care.
+  bool z = false;
+
+  unsigned varying_words(Precision precision) const;
+  unsigned varying_words() const {
+    return varying_words(Precision::k32) + varying_words(Precision::k16);
+  }
+  unsigned words() const;
+
+  absl::optional<OutputWord> At(unsigned word) const;
+  absl::optional<unsigned> WordOf(const OutputWord& what) const;
+
+  // Slots are what is interpolated: W, Z if it is read, and all varyings.
+  unsigned slots() const { return slots32() + varying_words(Precision::k16); }
+  // Those of 32 bits, which come first.
+  unsigned slots32() const { return 1u + z + varying_words(Precision::k32); }
+  // Nothing, for words that are no varying and so are not interpolated.
+  absl::optional<unsigned> SlotOf(unsigned word) const;
+  // Nothing, for W, Z and slots that there are not.
+  absl::optional<unsigned> WordInSlot(unsigned slot) const;
+
+  friend bool operator==(const OutputShape&, const OutputShape&) = default;
+};
+
+// -- Vertex outputs, by location -----------------------------------------------------------------
+
+struct Output {
+  uint8_t location = 0;
+  uint8_t components = 4;  // one more than the highest that is written: 1 to 4
+  Precision precision = Precision::k32;
+  absl::string_view name = {};  // for messages
+};
+
+struct VertexOutputs {
+  absl::Span<const Output> varyings = {};  // in any order
+  bool point_size = false;
+  bool layer_viewport = false;
+  unsigned clip_distances = 0;  // the fragment shader reads copies, if any, that are varyings
+};
+
+// Where the value of an input comes from. Primitive ID and barycentric coordinates are the
+// hardware's, without a vertex shader.
+enum class Source : uint8_t { kVarying, kFragmentZ, kPointCoord, kPrimitiveId, kBarycentric };
+
+struct Input {
+  uint8_t location = 0;
+  uint8_t first = 0;       // component
+  uint8_t components = 4;  // from there on that are read, with those between that are not
+  Interpolation interpolation = Interpolation::kSmooth;
+  Precision precision = Precision::k32;
+  Source source = Source::kVarying;  // not kFragmentZ: see FragmentInputs
+  absl::string_view name = {};       // for messages
+};
+
+struct FragmentInputs {
+  absl::Span<const Input> inputs = {};  // in any order, each location once
+  bool reads_z = false;
+};
+
+// A component of a varying, or two of them.
+struct OutputPlace {
+  uint8_t word = 0;
+  Precision precision = Precision::k32;
+  uint8_t half = 0;  // of the word, for 16 bits: 0 is the lower one
+
+  friend bool operator==(const OutputPlace&, const OutputPlace&) = default;
+};
+struct OutputComponent {
+  uint8_t location = 0;
+  uint8_t component = 0;  // the first of two in a pair
+
+  friend bool operator==(const OutputComponent&, const OutputComponent&) = default;
+};
+
+class OutputLayout {
+ public:
+  // Outputs that no input reads count as smooth; with `drop_unread` they have no word at all, which
+  // a vertex shader can be compiled for that has not been yet.
+  // InvalidArgument, with the name of the varying, for locations that are listed twice or do not
+  // exist, for outputs and inputs of one location that differ in precision, and for more than the
+  // hardware counts.
+  static absl::StatusOr<OutputLayout> Of(const VertexOutputs& vertex,
+                                         const FragmentInputs& fragment, bool drop_unread = false);
+
+  const OutputShape& shape() const { return shape_; }
+  // Nothing if it is not written.
+  absl::optional<OutputPlace> Find(unsigned location, unsigned component) const;
+  absl::optional<OutputComponent> At(unsigned word) const;
+  // How many components of a location are written.
+  unsigned ComponentsOf(unsigned location) const {
+    return location < kLocations ? places_[location].components : 0;
+  }
+
+  // For each location the word of its first component, or kNotWritten: what a vertex shader that
+  // was compiled apart looks up.
+  static constexpr uint16_t kNotWritten = 0xffff;
+  std::array<uint16_t, kLocations> WordTable() const;
+
+ private:
+  struct Place {
+    uint8_t word = 0;
+    uint8_t components = 0;
+    Precision precision = Precision::k32;
+  };
+
+  OutputShape shape_;
+  std::array<Place, kLocations> places_ = {};
+};
+
+// -- Coefficient registers -----------------------------------------------------------------------
+
+// What a coefficient register holds.
+struct RegisterUse {
+  Source source = Source::kVarying;
+  bool w = false;         // the W coordinate; then the rest does not matter
+  uint8_t location = 0;   // of inputs
+  uint8_t component = 0;  // the first of two in a pair
+
+  friend bool operator==(const RegisterUse&, const RegisterUse&) = default;
+};
+
+// Where the fragment shader finds its inputs: W first, Z if it is read, then the inputs by
+// location. One register holds a component, or a pair of them. This is the fragment shader's own;
+// no vertex shader is asked.
+class CoefficientLayout {
+ public:
+  static constexpr unsigned kW = 0;  // the register of W
+
+  // InvalidArgument, with the name of the varying.
+  static absl::StatusOr<CoefficientLayout> Of(const FragmentInputs& fragment);
+
+  unsigned registers() const { return registers_; }
+  bool reads_z() const { return reads_z_; }
+  absl::optional<unsigned> z() const;
+  absl::optional<unsigned> Find(unsigned location, unsigned component) const;
+  absl::optional<RegisterUse> At(unsigned reg) const;
+
+ private:
+  friend absl::StatusOr<class Linkage> Link(const OutputLayout&, const FragmentInputs&,
+                                            const CoefficientLayout&, const struct LinkOptions&);
+  struct Place {
+    uint8_t base = 0;        // register
+    uint8_t first = 0;       // component
+    uint8_t components = 0;  // 0: not read
+    Precision precision = Precision::k32;
+    Source source = Source::kVarying;
+  };
+  static unsigned RegistersOf(const Place& place);
+
+  unsigned registers_ = 1;
+  bool reads_z_ = false;
+  std::array<Place, kLocations> places_ = {};
+};
+
+// -- Bindings ------------------------------------------------------------------------------------
+
+enum class Shade : uint8_t { kFlatVertex0, kFlatVertex1, kFlatVertex2, kLinear, kPerspective };
+
+// Loads coefficient registers from slots, both in sequence.
+struct Binding {
+  Source source = Source::kVarying;
+  Shade shade = Shade::kPerspective;
+  uint8_t components = 1;  // 1 to 4: slots and registers
+  uint8_t base_slot = 0;
+  uint8_t base_register = 0;
+
+  friend bool operator==(const Binding&, const Binding&) = default;
+};
+
+// The most bindings that a fragment shader can have.
+inline constexpr unsigned kMostBindings = 127;
+
+struct LinkOptions {
+  uint8_t provoking_vertex = 0;  // whose value flat inputs have: 0, 1 or 2
+  // Inputs that no vertex shader writes read W, which is to say anything. Otherwise they are an
+  // error.
+  bool allow_unwritten = false;
+};
+
+// How two shaders that were compiled apart come together.
+class Linkage {
+ public:
+  // With Z, if the fragment shader reads it.
+  const OutputShape& shape() const { return shape_; }
+  unsigned registers() const { return registers_; }
+  absl::Span<const Binding> bindings() const { return {bindings_.data(), count_}; }
+  // What the hardware has to provide.
+  bool primitive_id() const { return primitive_id_; }
+  bool barycentrics() const { return barycentrics_; }
+
+ private:
+  friend absl::StatusOr<Linkage> Link(const OutputLayout&, const FragmentInputs&,
+                                      const CoefficientLayout&, const LinkOptions&);
+  bool Bind(const Binding& binding);
+
+  OutputShape shape_;
+  unsigned registers_ = 0;
+  unsigned count_ = 0;
+  bool primitive_id_ = false, barycentrics_ = false;
+  std::array<Binding, kMostBindings> bindings_;
+};
+
+// `coefficients` are those of `fragment`. InvalidArgument, with the name of the varying, for inputs
+// that are not written or have another precision, and for more bindings or slots than there are.
+absl::StatusOr<Linkage> Link(const OutputLayout& outputs, const FragmentInputs& fragment,
+                             const CoefficientLayout& coefficients,
+                             const LinkOptions& options = {});
+// Of shaders that are known together.
+absl::StatusOr<Linkage> Link(const VertexOutputs& vertex, const FragmentInputs& fragment,
+                             const LinkOptions& options = {});
+
+// Which binding loads a register, and from which slot.
+struct BoundRegister {
+  Binding binding;
+  unsigned component = 0;
+  unsigned slot = 0;
+};
+absl::optional<BoundRegister> FindRegister(absl::Span<const Binding> bindings, unsigned reg);
+// The first register that is loaded from a slot.
+absl::optional<unsigned> FindSlot(absl::Span<const Binding> bindings, unsigned slot);
+
+}  // namespace packsmith::agx
+
+#endif  // PACKSMITH_RUNTIME_AGX_VARYINGS_H_
