@@ -36,7 +36,7 @@ struct BindingMemory {
         device(*host),
         space(Value(
             AddressSpace::Create(Value(LayOutZones(zones, {.verx10 = static_cast<int>(verx10)}))))),
-        buffers(Buffers::Create(device, *space, {.cache_bytes = 0})) {}
+        buffers(Buffers::Create(device, *space, {.cache_bytes = 0, .largest_shared = 0})) {}
 
   ZoneId Zone(absl::string_view name) const { return Value(space->FindZone(name)); }
   uint64_t Begin(absl::string_view name) const { return space->zone(Zone(name)).begin; }

@@ -1,0 +1,144 @@
+// What goes around a packet that moves a base: waits, what is written back before, what is
+// forgotten after. Which field of PIPE_CONTROL it takes is the data of this file.
+//
+// Sources: PRMs, STATE_BASE_ADDRESS, 3DSTATE_BINDING_TABLE_POOL_ALLOC and PIPE_CONTROL, and what
+// Mesa's drivers found out; workarounds by their numbers. That state caches forget surface states
+// and binding tables only together with the texture cache is such a finding.
+
+#ifndef PACKSMITH_RUNTIME_BINDING_BASE_MOVES_H_
+#define PACKSMITH_RUNTIME_BINDING_BASE_MOVES_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "packsmith/pack.h"
+#include "runtime/batch/batch.h"
+
+namespace packsmith::gpu {
+
+// Which of its pipelines the render engine runs; compute engines run the second.
+enum class Pipeline : uint8_t { k3D, kGpgpu };
+
+enum class BaseKind : uint8_t {
+  kSurfaceState,      // STATE_BASE_ADDRESS
+  kBindingTablePool,  // 3DSTATE_BINDING_TABLE_POOL_ALLOC
+};
+
+template <class Pipe>
+struct BaseMoveRules {
+  struct Steps {
+    std::array<Pipe, 2> pipes = {};
+    size_t count = 0;
+
+    constexpr void Add(const Pipe& pipe) { pipes[count++] = pipe; }
+  };
+
+  Steps before, after;
+  // The move has no effect in this pipeline, so that it happens in the other one: Wa_1607854226.
+  bool through_3d = false;
+  Pipe leave = {}, come_back = {};  // before either selection
+};
+
+template <class Gen>
+constexpr BaseMoveRules<typename Gen::PipeControl> BaseMoveRulesOf(BaseKind kind,
+                                                                   Pipeline pipeline) {
+  using Pipe = typename Gen::PipeControl;
+  constexpr unsigned v = Gen::kVersion;
+  const bool gpgpu = pipeline == Pipeline::kGpgpu;
+  constexpr Pipe kStall{.command_streamer_stall_enable = true};
+  // When the write is done, so is all that was flushed.
+  constexpr Pipe kEnd{.post_sync_operation = Pipe::POST_SYNC_OPERATION_WRITE_IMMEDIATE_DATA,
+                      .command_streamer_stall_enable = true};
+  BaseMoveRules<Pipe> rules;
+  rules.through_3d = v == 120 && gpgpu;
+  const auto flush_targets = [](Pipe& pipe) {
+    pipe.render_target_cache_flush_enable = pipe.depth_cache_flush_enable = true;
+    pipe.depth_stall_enable = v == 120;  // Wa_1409600907
+  };
+
+  // Tables that move do not care for what has been drawn, surfaces do.
+  Pipe before = kStall;
+  if (kind == BaseKind::kSurfaceState) {
+    before = kEnd;
+    before.dc_flush_enable = true;
+    if constexpr (v >= 120) before.hdc_pipeline_flush_enable = true;
+    if constexpr (v >= 125) before.untyped_data_port_cache_flush_enable = true;
+    // Later compute pipelines must not name the targets' caches.
+    if (!gpgpu || v <= 120) flush_targets(before);
+  }
+  Pipe after = kEnd;
+  after.texture_cache_invalidation_enable = after.state_cache_invalidation_enable = true;
+  if constexpr (v == 120) {
+    after.hdc_pipeline_flush_enable = true;  // constants are there: Wa_14010840176
+  } else {
+    after.constant_cache_invalidation_enable = true;
+  }
+  after.instruction_cache_invalidate_enable = v == 125;  // Wa_16013000631
+
+  // A write must not be the first thing that waits.
+  const bool wait_first = v == 90 && gpgpu;
+  if (wait_first && before.post_sync_operation != 0) rules.before.Add(kStall);
+  rules.before.Add(before);
+  if (wait_first) rules.after.Add(kStall);
+  rules.after.Add(after);
+  if constexpr (v == 120) {
+    rules.leave = rules.come_back = kStall;
+    rules.leave.hdc_pipeline_flush_enable = rules.come_back.hdc_pipeline_flush_enable = true;
+    flush_targets(rules.come_back);
+  }
+  return rules;
+}
+
+// The most dwords that EmitBaseMove() takes beside the packet itself.
+template <class Gen>
+constexpr size_t BaseMoveDwords() {
+  return 6 * Gen::PipeControl::length + 2 * Gen::Packets::PIPELINE_SELECT::length;
+}
+
+// Emits a packet that moves a base, and what has to be around it. scratch: 8 bytes that are written
+// to and mean nothing. False if the group has been refused.
+template <class Gen, class Packet>
+bool EmitBaseMove(typename Batch<Gen>::Group& group, const Packet& packet, BaseKind kind,
+                  Pipeline pipeline, const address& scratch) {
+  using Pipe = typename Gen::PipeControl;
+  static constexpr auto kRules = [] {
+    std::array<std::array<BaseMoveRules<Pipe>, 2>, 2> all;
+    for (unsigned k = 0; k < 2; ++k) {
+      for (unsigned p = 0; p < 2; ++p) {
+        all[k][p] = BaseMoveRulesOf<Gen>(static_cast<BaseKind>(k), static_cast<Pipeline>(p));
+      }
+    }
+    return all;
+  }();
+  const BaseMoveRules<Pipe>& rules =
+      kRules[static_cast<unsigned>(kind)][static_cast<unsigned>(pipeline)];
+  const auto emit = [&](const typename BaseMoveRules<Pipe>::Steps& steps) {
+    for (size_t i = 0; i < steps.count; ++i) {
+      Pipe pipe = steps.pipes[i];
+      if (pipe.post_sync_operation != 0) {
+        pipe.address = scratch;
+        if (scratch.use == access::from_xml) pipe.address.use = access::write;
+      }
+      group.Emit(pipe);
+    }
+  };
+  const auto select = [&](const Pipe& first, Pipeline which) {
+    using Select = typename Gen::Packets::PIPELINE_SELECT;
+    Select packet{.pipeline_selection = which == Pipeline::k3D ? Select::PIPELINE_SELECTION_3D
+                                                               : Select::PIPELINE_SELECTION_GPGPU};
+    if constexpr (requires { packet.mask_bits; }) packet.mask_bits = 3;
+    group.Emit(first);
+    group.Emit(packet);
+  };
+  if (rules.through_3d) select(rules.leave, Pipeline::k3D);
+  emit(rules.before);
+  group.Emit(packet);
+  emit(rules.after);
+  if (rules.through_3d) select(rules.come_back, Pipeline::kGpgpu);
+  return group.ok();
+}
+
+}  // namespace packsmith::gpu
+
+#endif  // PACKSMITH_RUNTIME_BINDING_BASE_MOVES_H_

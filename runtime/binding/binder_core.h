@@ -1,0 +1,176 @@
+// What binders of all generations have in common: blocks of memory, and which tables are in them.
+// binder.h is what to use.
+
+#ifndef PACKSMITH_RUNTIME_BINDING_BINDER_CORE_H_
+#define PACKSMITH_RUNTIME_BINDING_BINDER_CORE_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/optional.h"
+#include "absl/types/span.h"
+#include "packsmith/pack.h"
+#include "runtime/binding/base_moves.h"
+#include "runtime/binding/binding_rules.h"
+#include "runtime/memory/address_space.h"
+#include "runtime/memory/buffers.h"
+
+namespace packsmith::gpu {
+
+enum class BindingStage : uint8_t { kVertex, kHull, kDomain, kGeometry, kPixel, kCompute };
+inline constexpr unsigned kBindingStages = 6;
+
+// What has to be emitted because of what a binder did: a set, for whoever emits state.
+using BindingEvents = uint32_t;
+// The pointer to this stage's binding table.
+constexpr BindingEvents PointerOf(BindingStage stage) {
+  return BindingEvents{1} << static_cast<unsigned>(stage);
+}
+inline constexpr BindingEvents kAllPointers = (1u << kBindingStages) - 1;
+// STATE_BASE_ADDRESS was emitted: what it invalidates is to be emitted again.
+inline constexpr BindingEvents kSurfaceBaseMoved = 1u << 8;
+// The same of 3DSTATE_BINDING_TABLE_POOL_ALLOC.
+inline constexpr BindingEvents kTablePoolMoved = 1u << 9;
+// The GPGPU pipeline was left, and selected again: so is MEDIA_INTERFACE_DESCRIPTOR_LOAD.
+inline constexpr BindingEvents kPipelineReselected = 1u << 10;
+
+struct BinderStatistics {
+  uint64_t written = 0;    // tables
+  uint64_t shared = 0;     // that were there already
+  uint64_t unchanged = 0;  // that their stage had already
+  uint64_t moves = 0;      // of the base, because a block was full
+};
+
+class BinderCore {
+ public:
+  BinderCore(const BinderCore&) = delete;
+  BinderCore& operator=(const BinderCore&) = delete;
+
+  // For 3DSTATE_BINDING_TABLE_POINTERS_… and interface descriptors; 0 for a stage without a table.
+  uint32_t pointer(BindingStage stage) const {
+    return bound_[static_cast<unsigned>(stage)].offset >> rules_.pointer_shift;
+  }
+  // How many surfaces the stage's table has.
+  uint32_t count(BindingStage stage) const { return bound_[static_cast<unsigned>(stage)].count; }
+
+  // What has happened since the last call.
+  BindingEvents TakeEvents() {
+    const BindingEvents events = events_;
+    events_ = 0;
+    return events;
+  }
+
+  // From now on, the batch is in this pipeline.
+  void SetPipeline(Pipeline pipeline) { pipeline_ = pipeline; }
+
+  // Blocks that are full, and no batch uses any more. A job that does has been told by
+  // Buffers::Use(): the memory is used again when it is done.
+  absl::Status ReleaseOld();
+
+  const BindingRules& rules() const { return rules_; }
+  const Buffer& block() const { return block_; }  // where new tables go
+  size_t old_blocks() const { return old_.size(); }
+  uint32_t room() const { return rules_.block - next_; }  // bytes
+  const BinderStatistics& statistics() const { return statistics_; }
+
+ protected:
+  struct Options {
+    ZoneId zone = {};
+    std::string name;
+    Heap heap = Heap::kSystem;
+    uint64_t surface_base = 0, surface_bytes = 0;
+  };
+  // A table of a stage: none if the count is 0.
+  struct Table {
+    uint32_t offset = 0;  // bytes from the base
+    uint32_t count = 0;
+  };
+
+  BinderCore(Buffers& buffers, const BindingRules& rules, const Options& options);
+  ~BinderCore();
+
+  // A new block. Errors of Buffers::Create(); FailedPrecondition if the zone does not suit.
+  absl::StatusOr<Buffer> NewBlock() const;
+  // All tables are to go there from now on. There are none yet.
+  void UseBlock(const Buffer& block);
+
+  // What an entry is more than the surface's offset.
+  uint64_t Delta(const Buffer& block) const {
+    return rules_.own_base ? 0 : options_.surface_base - block.address;
+  }
+
+  static uint64_t HashOf(absl::Span<const uint32_t> surfaces);
+  // Where a table with these surfaces stands.
+  PACKSMITH_INLINE absl::optional<uint32_t> Find(uint64_t hash,
+                                                 absl::Span<const uint32_t> surfaces) const {
+    for (size_t slot = hash & mask_;; slot = (slot + 1) & mask_) {
+      const Slot& s = slots_[slot];
+      if (s.count == 0) return absl::nullopt;
+      if (s.hash == static_cast<uint32_t>(hash >> 32) && s.count == surfaces.size() &&
+          Holds(s.offset, surfaces)) {
+        return s.offset;
+      }
+    }
+  }
+  PACKSMITH_INLINE bool Holds(uint32_t offset, absl::Span<const uint32_t> surfaces) const {
+    return std::memcmp(&surfaces_[offset / 4], surfaces.data(), surfaces.size() * 4) == 0;
+  }
+  uint32_t BytesFor(size_t count) const {
+    return (static_cast<uint32_t>(count) * 4 + rules_.alignment - 1) & ~(rules_.alignment - 1);
+  }
+  // A place for a table, which fits and is not there yet.
+  PACKSMITH_INLINE uint32_t Place(uint64_t hash, absl::Span<const uint32_t> surfaces) {
+    const uint32_t offset = next_;
+    next_ += BytesFor(surfaces.size());
+    std::memcpy(&surfaces_[offset / 4], surfaces.data(), surfaces.size() * 4);
+    size_t slot = hash & mask_;
+    while (slots_[slot].count != 0) slot = (slot + 1) & mask_;
+    slots_[slot] = {static_cast<uint32_t>(hash >> 32), static_cast<uint32_t>(surfaces.size()),
+                    offset};
+    ++statistics_.written;
+    return offset;
+  }
+  absl::Span<const uint32_t> SurfacesAt(const Table& table) const {
+    return absl::MakeConstSpan(&surfaces_[table.offset / 4], table.count);
+  }
+  uint32_t* EntriesAt(uint32_t offset) const {
+    return reinterpret_cast<uint32_t*>(block_.cpu + offset);
+  }
+
+  [[gnu::cold, gnu::noinline]] absl::Status TooMany(size_t count) const;
+  [[gnu::cold, gnu::noinline]] absl::Status BadSurface(absl::Span<const uint32_t> surfaces) const;
+  [[gnu::cold, gnu::noinline]] absl::Status NotBegun() const;
+
+  Buffers& buffers_;
+  const BindingRules rules_;
+  const Options options_;
+  Pipeline pipeline_ = Pipeline::k3D;
+  BindingEvents events_ = 0;
+  std::array<Table, kBindingStages> bound_ = {};
+  BinderStatistics statistics_;
+  std::vector<Buffer> old_;
+
+ private:
+  // Of a hash table: where a table of the block is. count 0: nothing.
+  struct Slot {
+    uint32_t hash = 0, count = 0, offset = 0;
+  };
+
+  Buffer block_;
+  uint32_t next_ = 0;  // offset of the next table
+  // What is in the block, as the callers gave it: the block itself is not read, since it may be
+  // memory for which that is slow.
+  std::vector<uint32_t> surfaces_;
+  std::vector<Slot> slots_;
+  size_t mask_ = 0;
+};
+
+}  // namespace packsmith::gpu
+
+#endif  // PACKSMITH_RUNTIME_BINDING_BINDER_CORE_H_
