@@ -1,0 +1,69 @@
+#include "runtime/binding/descriptor_setup.h"
+
+#include "absl/strings/str_format.h"
+
+namespace packsmith::gpu {
+namespace {
+
+constexpr uint32_t kFormatR32G32B32A32Float = 0;  // SURFACE_FORMAT, in all generations
+constexpr uint64_t kTexel = 16, kDword = 4;
+
+constexpr uint64_t AlignUp(uint64_t value, uint64_t power_of_two) {
+  return (value + power_of_two - 1) & ~(power_of_two - 1);
+}
+
+}  // namespace
+
+absl::Status DescriptorSetup::WriteBuffer(DescriptorType type, const address& memory, uint64_t size,
+                                          SurfaceDwords& to) const {
+  const bool texels = hardware.uniforms_are_texels && !IsWritable(type);
+  // Shaders read whole texels or dwords: the last one counts, though part of it is not there.
+  return hardware.write_buffer({.memory = memory,
+                                .writable = IsWritable(type),
+                                .size = AlignUp(size, texels ? kTexel : kDword),
+                                .stride = texels ? uint32_t{kTexel} : 1,
+                                .format = texels ? kFormatR32G32B32A32Float : kFormatRaw,
+                                .mocs = mocs},
+                               to);
+}
+
+absl::StatusOr<uint32_t> DescriptorSetup::SurfaceHandle(uint64_t offset) const {
+  if (HasHandle(offset)) return HandleAt(offset);
+  return absl::InvalidArgumentError(absl::StrFormat(
+      "a surface state at 0x%x: handles count units of %d bytes from 0x%x, and say 0x%x at most",
+      surface_base + offset, kSurfaceStateBytes, bindless_base,
+      (uint64_t{1} << hardware.surface_index_bits) - 1));
+}
+
+absl::StatusOr<DescriptorSetup> MakeDescriptorSetup(const DescriptorHardware& hardware,
+                                                    const DescriptorSetupOptions& options) {
+  if (static_cast<unsigned>(options.model) >= kDescriptorModels) {
+    return absl::InvalidArgumentError("no such model of descriptors");
+  }
+  if (options.surface_base % kSurfaceStateBytes != 0 ||
+      options.null_surface % kSurfaceStateBytes != 0 ||
+      options.sampler_base % kSamplerStride != 0) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "surfaces from 0x%x on, a null surface at offset 0x%x, samplers from 0x%x on: they are to "
+        "be multiples of %d, %d and %d",
+        options.surface_base, options.null_surface, options.sampler_base, kSurfaceStateBytes,
+        kSurfaceStateBytes, kSamplerStride));
+  }
+  DescriptorSetup setup{.model = options.model,
+                        .hardware = hardware,
+                        .surface_base = options.surface_base,
+                        .bindless_base = options.bindless_base.value_or(options.surface_base),
+                        .sampler_base = options.sampler_base,
+                        .mocs = options.mocs,
+                        .null_surface = options.null_surface};
+  if (absl::Status status = hardware.write_null({.mocs = options.mocs}, setup.null_state);
+      !status.ok()) {
+    return status;
+  }
+  if (options.model != DescriptorModel::kBindingTable && !setup.HasHandle(options.null_surface)) {
+    return setup.SurfaceHandle(options.null_surface).status();
+  }
+  return setup;
+}
+
+}  // namespace packsmith::gpu
