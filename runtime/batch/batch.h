@@ -248,20 +248,24 @@ class Batch : public BatchCore {
     return true;
   }
 
-  // Whether all buffers of a packet's addresses are known. Asked before the packet is packed: what
-  // is written to memory might be the packet, for all that the compiler knows.
+  // Whether all buffers of a packet's addresses are known, or have become so. Asked before the
+  // packet is packed: what is written to memory might be the packet, for all that the compiler
+  // knows.
   struct Knower {
-    const BufferUses& uses;
+    Batch& batch;
     bool all = true;
 
     PACKSMITH_INLINE void operator()(const address& a, unsigned, unsigned, unsigned, access how) {
       // Where the caller says how, that is looked at elsewhere.
-      all &= a.use == access::from_xml && (a.buffer == 0 || uses.Known(a.buffer, UseOf(how)));
+      all &= a.use == access::from_xml;
+      if (a.buffer != 0 && bits::rarely(!batch.uses().Known(a.buffer, UseOf(how)))) {
+        all = all && batch.NoteUse(a.buffer, UseOf(how));
+      }
     }
   };
   template <class P>
-  PACKSMITH_INLINE bool AllKnown(const P& packet) const {
-    Knower knower{uses()};
+  PACKSMITH_INLINE bool AllKnown(const P& packet) {
+    Knower knower{*this};
     bits::addresses(packet, knower);
     return knower.all;
   }

@@ -29,7 +29,10 @@ absl::string_view TypeNameIn(absl::string_view function) {
 
 BatchCore::BatchCore(ChunkSource& source, const BatchOptions& options,
                      const BatchCommands& commands)
-    : source_(source), options_(options), commands_(commands) {
+    : source_(source),
+      options_(options),
+      commands_(commands),
+      first_special_(options.relocations ? 0 : kFirstLabel) {
   if (!IsPowerOfTwo(options.end_alignment) || options.end_alignment < 8 ||
       options.end_alignment > 4096) {
     Refuse(absl::InvalidArgumentError(absl::StrFormat(
@@ -41,7 +44,12 @@ absl::Status BatchCore::TakeStatus() { return std::exchange(status_, absl::OkSta
 
 bool BatchCore::Refuse(absl::Status status) {
   if (status_.ok()) status_ = std::move(status);
-  if (state_ == State::kGroup) group_failed_ = true;
+  if (state_ == State::kGroup) {
+    group_failed_ = true;
+  } else if (noted_at_ != nullptr && noted_at_ == cursor_) {
+    uses_.DropLater(noted_from_);
+  }
+  noted_at_ = nullptr;
   return false;
 }
 
@@ -188,6 +196,7 @@ bool BatchCore::Retract(size_t dwords) {
     return false;
   }
   cursor_ -= dwords;
+  noted_at_ = nullptr;
   return true;
 }
 
@@ -204,6 +213,7 @@ void BatchCore::Reset() {
   fence_ = nullptr;
   parts_.clear();
   uses_.Clear();
+  noted_at_ = nullptr;
   packet_uses_ = 0;
   labels_.clear();
   label_uses_.clear();

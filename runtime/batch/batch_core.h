@@ -152,6 +152,17 @@ class BatchCore {
   // must not become part of the batch then.
   bool Record(const uint32_t* dword, unsigned bit, unsigned width, uint64_t gpu, uint32_t buffer,
               UseFlags flags);
+  // Lists a buffer of a packet that is about to be emitted; should that be refused, it is taken
+  // back. False, and nothing happens, if more has to be noted than that the buffer is used.
+  PACKSMITH_INLINE bool NoteUse(uint32_t buffer, UseFlags flags) {
+    if (buffer >= first_special_ || group_failed_) return false;
+    // A group's buffers stay listed, even if it is lost.
+    if (state_ == State::kOpen && noted_at_ != cursor_) {
+      noted_at_ = cursor_;
+      noted_from_ = uses_.later();
+    }
+    return uses_.AddLater(buffer, flags);
+  }
   // Forgets what was noted of dwords from `end` on.
   void DropFrom(const uint32_t* end);
   // When the batch ends, `width` bits of the label's address go to `bit` of *dword: its bits from
@@ -253,6 +264,12 @@ class BatchCore {
   const uint32_t* fence_ = nullptr;  // nothing before this is retracted
   std::vector<BatchPart> parts_;
   BufferUses uses_;
+  // Where the packet was to go for which NoteUse() was called last, and how much it had put off
+  // before.
+  const uint32_t* noted_at_ = nullptr;
+  size_t noted_from_ = 0;
+  // Handles that stand for labels begin here. All do, where each address is noted.
+  const uint32_t first_special_;
   // Of uses_ and relocations_, after End(): how many are of packets, not of the batch itself.
   size_t packet_uses_ = 0, packet_relocations_ = 0;
   std::vector<Place> labels_;

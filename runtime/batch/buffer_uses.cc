@@ -19,7 +19,7 @@ void BufferUses::Grow() {
   }
 }
 
-void BufferUses::Add(uint32_t buffer, UseFlags flags, bool remember) {
+BufferUse& BufferUses::Use(uint32_t buffer, UseFlags flags) {
   if (all_.size() * 2 >= slots_.size()) Grow();
   const size_t slot = SlotOf(buffer);
   if (slots_[slot] == 0) {
@@ -28,10 +28,32 @@ void BufferUses::Add(uint32_t buffer, UseFlags flags, bool remember) {
   }
   BufferUse& use = all_[slots_[slot] - 1];
   use.flags |= flags;
-  if (remember) recent_[buffer % kRecent] = Entry(buffer, use.flags);
+  return use;
+}
+
+void BufferUses::Add(uint32_t buffer, UseFlags flags, bool remember) {
+  Settle();
+  const BufferUse& use = Use(buffer, flags);
+  if (remember) recent_[buffer % kRecent] = static_cast<Entry>(Bits(buffer, use.flags));
+}
+
+void BufferUses::AddAllLater() {
+  for (size_t i = 0; i < later_count_; ++i) {
+    const uint64_t bits = static_cast<uint64_t>(later_[i]);
+    Use(static_cast<uint32_t>(bits >> 2), static_cast<UseFlags>(bits & kBoth));
+  }
+  later_count_ = 0;
+}
+
+void BufferUses::DropLater(size_t count) {
+  if (later_count_ <= count) return;
+  later_count_ = count;
+  // Which of these were known before is not kept.
+  std::fill(std::begin(recent_), std::end(recent_), Entry{});
 }
 
 absl::optional<BufferUse> BufferUses::Find(uint32_t buffer) const {
+  Settle();
   if (slots_.empty()) return absl::nullopt;
   const uint32_t found = slots_[SlotOf(buffer)];
   if (found == 0) return absl::nullopt;
@@ -41,7 +63,8 @@ absl::optional<BufferUse> BufferUses::Find(uint32_t buffer) const {
 void BufferUses::Clear() {
   all_.clear();
   std::fill(slots_.begin(), slots_.end(), 0);
-  std::fill(std::begin(recent_), std::end(recent_), 0);
+  std::fill(std::begin(recent_), std::end(recent_), Entry{});
+  later_count_ = 0;
 }
 
 std::vector<uint32_t> Conflicts(const BufferUses& a, const BufferUses& b) {

@@ -6,7 +6,7 @@
 //   for (const BufferUse& use : uses.all()) { … }
 //
 // Each buffer is listed once, in the order of first use. Adding one that was added lately costs a
-// load and a comparison, others a hash table's look-up.
+// load and a comparison, others a hash table's look-up, which can be put off.
 
 #ifndef PACKSMITH_RUNTIME_BATCH_BUFFER_USES_H_
 #define PACKSMITH_RUNTIME_BATCH_BUFFER_USES_H_
@@ -51,34 +51,64 @@ class BufferUses {
   // Whether Add() would change nothing. May say no where it is so after all.
   PACKSMITH_INLINE bool Known(uint32_t buffer, UseFlags flags) const {
     // What differs between the entry and what is asked for, leaving out what was not asked for.
-    return ((recent_[buffer % kRecent] ^ Entry(buffer, flags)) & ~uint64_t{flags ^ kBoth}) == 0;
+    const uint64_t recent = static_cast<uint64_t>(recent_[buffer % kRecent]);
+    return ((recent ^ Bits(buffer, flags)) & ~uint64_t{flags ^ kBoth}) == 0;
   }
 
   // buffer is not 0. Not remembered: Known() says no the next time, too.
   void Add(uint32_t buffer, UseFlags flags, bool remember = true);
 
+  // Adds it when somebody asks for the list. A few stores, and none that might be to a packet, for
+  // all that the compiler knows. False if too many are put off already: for Add() then.
+  PACKSMITH_INLINE bool AddLater(uint32_t buffer, UseFlags flags) {
+    if (later_count_ == kLater) return false;
+    Entry& recent = recent_[buffer % kRecent];
+    const uint64_t before = static_cast<uint64_t>(recent), now = Bits(buffer, flags);
+    later_[later_count_++] = static_cast<Entry>(now);
+    recent = static_cast<Entry>((before ^ now) <= kBoth ? before | now : now);
+    return true;
+  }
+  // How many are put off.
+  size_t later() const { return later_count_; }
+  // Forgets those that were put off after the first `count`.
+  void DropLater(size_t count);
+
   // The use of one buffer; empty if there is none.
   absl::optional<BufferUse> Find(uint32_t buffer) const;
 
-  absl::Span<const BufferUse> all() const { return all_; }
-  size_t size() const { return all_.size(); }
+  absl::Span<const BufferUse> all() const {
+    Settle();
+    return all_;
+  }
+  size_t size() const { return all().size(); }
 
   // Forgets all. Memory is kept for what comes.
   void Clear();
 
  private:
   static constexpr UseFlags kBoth = kReads | kWrites;
-  static constexpr size_t kRecent = 64;
+  static constexpr size_t kRecent = 64, kLater = 64;
 
-  PACKSMITH_INLINE static constexpr uint64_t Entry(uint32_t buffer, UseFlags flags) {
+  // Handle and flags. A type of its own: what is stored as it is no member of a packet.
+  enum class Entry : uint64_t {};
+  PACKSMITH_INLINE static constexpr uint64_t Bits(uint32_t buffer, UseFlags flags) {
     return uint64_t{buffer} << 2 | flags;
   }
+  // What was put off.
+  void Settle() const {
+    if (later_count_ != 0) const_cast<BufferUses*>(this)->AddAllLater();
+  }
+  void AddAllLater();
+  // The entry of the list.
+  BufferUse& Use(uint32_t buffer, UseFlags flags);
   // The slot of `slots_` with the buffer, or the empty one where it would be.
   size_t SlotOf(uint32_t buffer) const;
   void Grow();
 
   // By the handle's low bits, which count buffers in most drivers. 0: nothing.
-  uint64_t recent_[kRecent] = {};
+  Entry recent_[kRecent] = {};
+  Entry later_[kLater];
+  size_t later_count_ = 0;
   std::vector<BufferUse> all_;
   std::vector<uint32_t> slots_;  // hash table: index into all_ plus one, or 0
 };

@@ -684,6 +684,14 @@ TYPED_TEST(BatchTest, BuffersAreListedOnceWithAllTheirUses) {
   for (unsigned i = 0; i < 20000; ++i) {
     const uint32_t buffer = 1 + random() % 2999;
     const bool write = random() % 3 == 0;
+    if (i % 7 == 0) {  // refused for its second packet: the first one's buffer is not listed
+      EXPECT_FALSE(batch.Emit(typename Gen::StoreData{.address = {0x1000, 5000 + i}},
+                              typename Gen::StoreData{.address = 0x1001}));
+      EXPECT_FALSE(batch.TakeStatus().ok());
+    }
+    if (i % 1000 == 0) {
+      EXPECT_FALSE(batch.uses().Find(5000 + i).has_value());
+    }
     if (write) {
       ASSERT_TRUE(batch.Emit(typename Gen::StoreData{.address = {0x1000, buffer}}));
     } else {
