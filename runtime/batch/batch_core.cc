@@ -9,6 +9,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/string_view.h"
 #include "packsmith/names.h"
+#include "runtime/batch/type_name.h"
 
 namespace packsmith::gpu {
 namespace {
@@ -16,14 +17,6 @@ namespace {
 uint64_t MaskOf(unsigned width) { return width >= 64 ? ~uint64_t{0} : (uint64_t{1} << width) - 1; }
 
 bool IsPowerOfTwo(uint64_t v) { return v != 0 && (v & (v - 1)) == 0; }
-
-// "packsmith::gfx9::PIPE_CONTROL" of "bool … [with P = packsmith::gfx9::PIPE_CONTROL]".
-absl::string_view TypeNameIn(absl::string_view function) {
-  const size_t at = function.rfind("P = ");
-  if (at == absl::string_view::npos) return function;
-  const absl::string_view rest = function.substr(at + 4);
-  return rest.substr(0, rest.find_first_of(";]"));
-}
 
 }  // namespace
 

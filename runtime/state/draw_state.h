@@ -1,0 +1,252 @@
+// The 3D pipeline's state between draws: knows what the GPU has, and emits what has changed.
+//
+//   #include "runtime/state/draw_state.h"
+//   #include "runtime/state/gfx9.h"
+//
+//   DrawState<Gfx9> state;
+//   state.Bind(pipeline);
+//   state.Set(gfx9::_3DSTATE_VF_TOPOLOGY{.primitive_topology_type = …});
+//   state.SetItems(gfx9::_3DSTATE_VERTEX_BUFFERS{}, buffers);
+//   if (!state.Flush(batch)) return state.status().ok() ? batch.status() : state.status();
+//   batch.Emit(gfx9::_3DPRIMITIVE{…});
+//
+// A group of packets is dirty if it is wanted in another way than the GPU has it. To set what is
+// set already changes nothing, and to set something back makes the group clean again. What the XML
+// says of packets that commit, need or invalidate others is done by itself; so is what has to
+// follow them (groups.h).
+//
+// A packet that is set whole is the caller's until a pipeline that has one is bound.
+//
+// Not thread-safe. Nothing allocates but the constructor.
+
+#ifndef PACKSMITH_RUNTIME_STATE_DRAW_STATE_H_
+#define PACKSMITH_RUNTIME_STATE_DRAW_STATE_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "packsmith/pack.h"
+#include "packsmith/relations.h"
+#include "runtime/batch/batch.h"
+#include "runtime/state/fields.h"
+#include "runtime/state/pipeline_state.h"
+#include "runtime/state/state_core.h"
+#include "runtime/state/state_layout.h"
+
+namespace packsmith::gpu {
+
+template <class Gen>
+class DrawState : public StateCore {
+  using Layout = StateLayoutOf<Gen>;
+
+  template <class P>
+  static constexpr unsigned Index() {
+    constexpr unsigned kIndex = Layout::template IndexOf<P>();
+    static_assert(kIndex != kNoPacket, "no packet of the draw state: see groups.h");
+    return kIndex;
+  }
+
+ public:
+  // scratch: 8 bytes that are written to and mean nothing. Gfx11 to Gfx12.5 want it.
+  explicit DrawState(const address& scratch = {});
+
+  // The group of a packet.
+  template <class P>
+  static constexpr StateGroups kGroup = StateGroup(Layout::kMade.packets[Index<P>()].group);
+
+  // All values of a packet. False if one does not fit its field: what was set before stays then.
+  template <checks Checks = default_checks, class P>
+  PACKSMITH_INLINE bool Set(const P& packet) {
+    constexpr StatePacket kPlace = PlaceOf<P>();
+    static_assert((Layout::kMade.fixed & StateGroup(kPlace.group)) != 0,
+                  "packets with items: SetItems(); of which there are several: SetEach()");
+    const error e = packet.template pack<Checks>(wanted(Index<P>()));
+    if (bits::rarely(static_cast<bool>(e))) return RefusePacket(e, Index<P>());
+    TakeFromPipeline(Index<P>());
+    MarkSet(Index<P>());
+    if constexpr ((Layout::kMade.places[kPlace.group + 1].address ==
+                   Layout::kMade.places[kPlace.group].address)) {
+      CompareFixed<Layout::kMade.places[kPlace.group + 1].dword -
+                   Layout::kMade.places[kPlace.group].dword>(kPlace.group);
+    } else {
+      NoteFixed(packet);
+      Compare(kPlace.group);
+    }
+    return true;
+  }
+
+  // A packet and the items that follow it.
+  template <checks Checks = default_checks, class P>
+  bool SetItems(const P& packet, span<const typename P::ps_item> items) {
+    constexpr StatePacket kPlace = PlaceOf<P>();
+    const size_t dwords = P::dwords_needed(items.size());
+    if (dwords > kPlace.dwords) return RefuseSize(Index<P>(), dwords);
+    uint32_t* const to = wanted(Index<P>());
+    if (const error e = packet.template pack<Checks>(to, items)) {
+      return RefusePacket(e, Index<P>());
+    }
+    Layout::template WriteBehind<P>(to + dwords);
+    StateAddress* next = wanted_addresses_.data() + kPlace.address;
+    auto note = NoteAt(next);
+    bits::addresses(packet, note);
+    for (unsigned i = 0; i < items.size(); ++i) {
+      bits::addresses(items[i], note, P::dwords_needed(i));
+    }
+    return Resized(Index<P>(), dwords + Layout::kMade.places[kPlace.group].behind, next);
+  }
+  template <checks Checks = default_checks, class P, unsigned N>
+  bool SetItems(const P& packet, const typename P::ps_item (&items)[N]) {
+    return SetItems<Checks>(packet, span<const typename P::ps_item>(items));
+  }
+
+  // All packets of a kind of which there may be several.
+  template <checks Checks = default_checks, class P>
+  bool SetEach(span<const P> packets) {
+    constexpr StatePacket kPlace = PlaceOf<P>();
+    static_assert((Layout::kMade.fixed & StateGroup(kPlace.group)) == 0, "there is one: Set()");
+    const size_t dwords = packets.size() * size_t{P::length};
+    if (dwords > kPlace.dwords) return RefuseSize(Index<P>(), dwords);
+    if (const error e = bits::test<Checks>(packets)) return RefusePacket(e, Index<P>());
+    StateAddress* next = wanted_addresses_.data() + kPlace.address;
+    auto note = NoteAt(next);
+    for (unsigned i = 0; i < packets.size(); ++i) {
+      (void)packets[i].template pack<checks::off>(wanted(Index<P>()) + i * size_t{P::length});
+      bits::addresses(packets[i], note, i * P::length);
+    }
+    return Resized(Index<P>(), dwords, next);
+  }
+  template <checks Checks = default_checks, class P, unsigned N>
+  bool SetEach(const P (&packets)[N]) {
+    return SetEach<Checks>(span<const P>(packets));
+  }
+
+  // Values of dynamic fields, of one packet: what counts where a pipeline leaves them open. Zero
+  // until they are set.
+  template <auto... Members>
+  PACKSMITH_INLINE bool SetFields(const ValueOf<Members>&... values) {
+    using Fields = FieldBits<Members...>;
+    using P = typename Fields::Packet;
+    constexpr StatePacket kPlace = PlaceOf<P>();
+    static_assert((Layout::kMade.fixed & StateGroup(kPlace.group)) != 0);
+    P packet;
+    ((packet.*Members = values), ...);
+    uint32_t packed[P::length];
+    const error e = Fields::Pack(packet, packed);
+    if (bits::rarely(static_cast<bool>(e))) return RefusePacket(e, Index<P>());
+    for (const MaskedDword& bits : Fields::kMask) {
+      uint32_t& word = values_[kPlace.dword + bits.dword];
+      word = (word & ~bits.mask) | packed[bits.dword];
+    }
+    if (!dynamic_[Index<P>()].empty()) {
+      Merge(Index<P>());
+      Compare(kPlace.group);
+    }
+    return true;
+  }
+
+  // All packets of a pipeline. It has no error, and outlives what is done with this state.
+  void Bind(const PipelineState<Gen>& pipeline) { BindCore(pipeline.core_); }
+
+  // Emits what is dirty and what is to come with it, in the hardware's order: one group of the
+  // batch, or nothing. False if there is no room, or if something is missing: a packet that nobody
+  // has set, but that a draw needs, or one that is to be emitted. All is as it was then.
+  PACKSMITH_INLINE bool Flush(Batch<Gen>& batch) {
+    if ((dirty_ | (layout_.draw_needs & ~set_)) == 0) [[likely]]
+      return true;
+    return FlushDirty(batch);
+  }
+
+  // A packet was emitted that is not part of this state: what it invalidates is dirty.
+  template <class P>
+  void Emitted() {
+    static_assert(Layout::template IndexOf<P>() == kNoPacket, "this state emits it by itself");
+    Lose(Layout::template kLostWith<P>);
+  }
+  // The context goes on in another batch, whose kernel has to know the buffers that the GPU still
+  // refers to. What the end of a batch invalidates is dirty.
+  void Resume(Batch<Gen>& batch) {
+    Lose(Layout::template kLostWith<typename Gen::BatchEnd>);
+    EachEmittedAddress([&](const StateAddress& a) { batch.Use(a.buffer, a.flags); });
+  }
+
+ private:
+  template <class P>
+  static constexpr StatePacket PlaceOf() {
+    return Layout::kMade.packets[Index<P>()];
+  }
+
+  static auto NoteAt(StateAddress*& next, uint32_t begin = 0) {
+    return
+        [&next, begin](const address& a, unsigned dword, unsigned bit, unsigned width, access how) {
+          *next++ = {a.gpu,
+                     a.buffer,
+                     UseOf(how),
+                     begin + dword,
+                     static_cast<uint16_t>(bit),
+                     static_cast<uint16_t>(width)};
+        };
+  }
+  template <class P>
+  PACKSMITH_INLINE void NoteFixed(const P& packet) {
+    constexpr StatePacket kPlace = PlaceOf<P>();
+    constexpr StateGroupPlace kGroupPlace = Layout::kMade.places[kPlace.group];
+    StateAddress* next = wanted_addresses_.data() + kPlace.address;
+    auto note = NoteAt(next, kPlace.dword - kGroupPlace.dword);
+    bits::addresses(packet, note);
+    wanted_counts_[kPlace.group] =
+        static_cast<uint16_t>(Layout::kMade.places[kPlace.group + 1].address - kGroupPlace.address);
+  }
+  bool Resized(unsigned packet, size_t dwords, const StateAddress* end) {
+    const StatePacket& place = layout_.packets[packet];
+    wanted_sizes_[place.group] = static_cast<uint16_t>(dwords);
+    wanted_counts_[place.group] =
+        static_cast<uint16_t>(end - wanted_addresses_.data() - place.address);
+    TakeFromPipeline(packet);
+    MarkSet(packet);
+    Compare(place.group);
+    return true;
+  }
+
+  [[gnu::noinline]] bool FlushDirty(Batch<Gen>& batch) {
+    const StateGroups groups = ToEmit();
+    if (((groups | layout_.draw_needs) & ~set_) != 0) return RefuseIncomplete();
+    const size_t dwords = DwordsOf(groups);
+    {
+      typename Batch<Gen>::Group group(batch, dwords);
+      uint32_t* const to = group.Reserve(dwords);
+      CopyTo(to, groups);
+      EachAddress(groups, [&](size_t at, const StateAddress& a) {
+        group.Note(to + at + a.dword, a.bit, a.width, address(a.gpu, a.buffer), a.flags);
+      });
+      if (!group.ok()) return false;
+    }
+    SetEmitted(groups);
+    return true;
+  }
+};
+
+template <class Gen>
+DrawState<Gen>::DrawState(const address& scratch) : StateCore(Layout::kLayout) {
+  if (Layout::kMade.needs_scratch && scratch == address()) {
+    Refuse(absl::InvalidArgumentError(
+        absl::StrCat("the draw state of ", Gen::kName,
+                     " needs 8 bytes of scratch: some of its packets are "
+                     "followed by a write")));
+  }
+  Layout::EachFollower([&]<class Follower>(const Follower*, unsigned index) {
+    const StatePacket& place = layout_.packets[index];
+    const auto packet = Follower::Make(scratch);
+    if (const error e = packet.pack(wanted(index))) RefusePacket(e, index);
+    if constexpr (Follower::kNeedsScratch) {
+      StateAddress* next = wanted_addresses_.data() + place.address;
+      auto note = NoteAt(next, place.dword - layout_.places[place.group].dword);
+      bits::addresses(packet, note);
+    }
+  });
+}
+
+}  // namespace packsmith::gpu
+
+#endif  // PACKSMITH_RUNTIME_STATE_DRAW_STATE_H_

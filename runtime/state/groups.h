@@ -1,0 +1,174 @@
+// What a draw's state consists of: groups of packets, in the order that they are emitted in.
+//
+// A group is emitted as a whole, or not at all; it is what the dirty set has a bit for. Which group
+// brings which other one with it is not said here: the XML states relations between packets, and
+// state_layout.h makes sets of groups of them. It also makes sure that this order is one that the
+// XML allows.
+//
+// Not here are packets that act instead of setting something (3DSTATE_SO_BUFFER may set how much
+// was written, 3DSTATE_WM_HZ_OP clears), those that are sent once when a context begins, and the
+// pipeline of meshes.
+
+#ifndef PACKSMITH_RUNTIME_STATE_GROUPS_H_
+#define PACKSMITH_RUNTIME_STATE_GROUPS_H_
+
+#include <cstdint>
+
+#include "packsmith/pack.h"
+
+namespace packsmith::gpu {
+
+// Packets that go together. Most are alone.
+template <class... P>
+struct Group {};
+// One packet with up to Most items, and what is to follow it.
+template <class P, unsigned Most, class... Behind>
+struct Tail {};
+// Up to Most packets of one kind.
+template <class P, unsigned Most>
+struct Several {};
+
+template <class... G>
+struct GroupList {};
+template <class... A, class... B>
+constexpr GroupList<A..., B...> operator+(GroupList<A...>, GroupList<B...>) {
+  return {};
+}
+// Each packet a group of its own.
+template <class... P>
+using Singles = GroupList<Group<P>...>;
+
+// -- Packets that follow others, always the same -------------------------------------------------
+
+// Waits until everything before is done.
+template <class Gen>
+struct StallAfter {
+  using Packet = typename Gen::PipeControl;
+  static constexpr bool kNeedsScratch = false;
+  static constexpr Packet Make(const address&) { return {.command_streamer_stall_enable = true}; }
+};
+// Writes something somewhere, which orders it behind what came before.
+template <class Gen>
+struct WriteAfter {
+  using Packet = typename Gen::PipeControl;
+  static constexpr bool kNeedsScratch = true;
+  static constexpr Packet Make(const address& scratch) {
+    return {.post_sync_operation = Packet::POST_SYNC_OPERATION_WRITE_IMMEDIATE_DATA,
+            .address = {scratch.gpu, scratch.buffer, access::write}};
+  }
+};
+
+// -- The groups ----------------------------------------------------------------------------------
+
+// Elements: 34, of which the last may be the edge flag. Buffers: 33.
+inline constexpr unsigned kMostVertexBuffers = 33, kMostVertexElements = 34;
+// 128 declarations for each of four streams, side by side.
+inline constexpr unsigned kMostStreamOutDeclarations = 128;
+
+template <class Gen>
+constexpr auto DrawGroups() {
+  using G = typename Gen::Packets;
+  constexpr unsigned kVersion = Gen::kVersion;
+  constexpr auto kPointers =
+      Singles<typename G::_3DSTATE_VIEWPORT_STATE_POINTERS_CC,
+              typename G::_3DSTATE_VIEWPORT_STATE_POINTERS_SF_CLIP>{} +
+      // All four, whether they have entries or not.
+      GroupList<Group<typename G::_3DSTATE_URB_VS, typename G::_3DSTATE_URB_HS,
+                      typename G::_3DSTATE_URB_DS, typename G::_3DSTATE_URB_GS>>{} +
+      Singles<typename G::_3DSTATE_BLEND_STATE_POINTERS, typename G::_3DSTATE_CC_STATE_POINTERS>{} +
+      // Five parts of one space.
+      GroupList<Group<
+          typename G::_3DSTATE_PUSH_CONSTANT_ALLOC_VS, typename G::_3DSTATE_PUSH_CONSTANT_ALLOC_HS,
+          typename G::_3DSTATE_PUSH_CONSTANT_ALLOC_DS, typename G::_3DSTATE_PUSH_CONSTANT_ALLOC_GS,
+          typename G::_3DSTATE_PUSH_CONSTANT_ALLOC_PS>>{} +
+      Singles<typename G::_3DSTATE_CONSTANT_VS, typename G::_3DSTATE_CONSTANT_HS,
+              typename G::_3DSTATE_CONSTANT_DS, typename G::_3DSTATE_CONSTANT_GS,
+              typename G::_3DSTATE_CONSTANT_PS, typename G::_3DSTATE_BINDING_TABLE_POINTERS_VS,
+              typename G::_3DSTATE_BINDING_TABLE_POINTERS_HS,
+              typename G::_3DSTATE_BINDING_TABLE_POINTERS_DS,
+              typename G::_3DSTATE_BINDING_TABLE_POINTERS_GS,
+              typename G::_3DSTATE_BINDING_TABLE_POINTERS_PS,
+              typename G::_3DSTATE_SAMPLER_STATE_POINTERS_VS,
+              typename G::_3DSTATE_SAMPLER_STATE_POINTERS_HS,
+              typename G::_3DSTATE_SAMPLER_STATE_POINTERS_DS,
+              typename G::_3DSTATE_SAMPLER_STATE_POINTERS_GS,
+              typename G::_3DSTATE_SAMPLER_STATE_POINTERS_PS>{};
+  constexpr auto kStages =
+      Singles<typename G::_3DSTATE_MULTISAMPLE, typename G::_3DSTATE_SAMPLE_MASK,
+              typename G::_3DSTATE_VS, typename G::_3DSTATE_HS, typename G::_3DSTATE_TE,
+              typename G::_3DSTATE_DS, typename G::_3DSTATE_GS>{};
+  constexpr auto kStreamOut = [] {
+    using List = typename G::_3DSTATE_SO_DECL_LIST;
+    if constexpr (kVersion >= 110) {  // Wa_1509820217
+      return GroupList<Tail<List, kMostStreamOutDeclarations, StallAfter<Gen>>>{};
+    } else {
+      return GroupList<Tail<List, kMostStreamOutDeclarations>>{};
+    }
+  }();
+  constexpr auto kPixels =
+      Singles<typename G::_3DSTATE_STREAMOUT, typename G::_3DSTATE_CLIP,
+              typename G::_3DSTATE_RASTER, typename G::_3DSTATE_SF, typename G::_3DSTATE_WM,
+              typename G::_3DSTATE_SBE, typename G::_3DSTATE_SBE_SWIZ, typename G::_3DSTATE_PS,
+              typename G::_3DSTATE_PS_EXTRA, typename G::_3DSTATE_PS_BLEND,
+              typename G::_3DSTATE_WM_DEPTH_STENCIL, typename G::_3DSTATE_SCISSOR_STATE_POINTERS>{};
+  constexpr auto kDepthBounds = [] {
+    if constexpr (requires { typename G::_3DSTATE_DEPTH_BOUNDS; }) {
+      return Singles<typename G::_3DSTATE_DEPTH_BOUNDS>{};
+    } else {
+      return GroupList<>{};
+    }
+  }();
+  // All of them, whether there are such targets or not.
+  constexpr auto kDepth = [] {
+    using Depth = typename G::_3DSTATE_DEPTH_BUFFER;
+    using Stencil = typename G::_3DSTATE_STENCIL_BUFFER;
+    using Hierarchical = typename G::_3DSTATE_HIER_DEPTH_BUFFER;
+    if constexpr (kVersion >= 200) {
+      return GroupList<Group<Depth, Stencil, Hierarchical>>{};
+    } else if constexpr (kVersion >= 110) {
+      // Wa_14014097488 (Gfx11 to DG2), Wa_1408224581 (Gfx12), Wa_14016712196 (Gfx12.5).
+      return GroupList<Group<Depth, Stencil, Hierarchical, typename G::_3DSTATE_CLEAR_PARAMS,
+                             WriteAfter<Gen>>>{};
+    } else {
+      return GroupList<Group<Depth, Stencil, Hierarchical, typename G::_3DSTATE_CLEAR_PARAMS>>{};
+    }
+  }();
+  constexpr auto kStipple = [] {
+    if constexpr (kVersion >= 110) {
+      return GroupList<Group<typename G::_3DSTATE_POLY_STIPPLE_PATTERN>,
+                       Group<typename G::_3DSTATE_LINE_STIPPLE, StallAfter<Gen>>>{};
+    } else {
+      return Singles<typename G::_3DSTATE_POLY_STIPPLE_PATTERN,
+                     typename G::_3DSTATE_LINE_STIPPLE>{};
+    }
+  }();
+  constexpr auto kVertices =
+      Singles<typename G::_3DSTATE_VF_TOPOLOGY>{} +
+      GroupList<Tail<typename G::_3DSTATE_VERTEX_BUFFERS, kMostVertexBuffers>,
+                Tail<typename G::_3DSTATE_VERTEX_ELEMENTS, kMostVertexElements>,
+                Several<typename G::_3DSTATE_VF_INSTANCING, kMostVertexElements>>{} +
+      Singles<typename G::_3DSTATE_VF_SGVS>{};
+  constexpr auto kMoreVertices = [] {
+    if constexpr (kVersion >= 110) {
+      return Singles<typename G::_3DSTATE_VF_SGVS_2, typename G::_3DSTATE_VF_COMPONENT_PACKING>{};
+    } else if constexpr (requires { typename G::_3DSTATE_VF_COMPONENT_PACKING; }) {
+      return Singles<typename G::_3DSTATE_VF_COMPONENT_PACKING>{};
+    } else {
+      return GroupList<>{};
+    }
+  }();
+  constexpr auto kFetch = [] {
+    using Fetch = Singles<typename G::_3DSTATE_VF_STATISTICS, typename G::_3DSTATE_VF>;
+    if constexpr (requires { typename G::_3DSTATE_VFG; }) {
+      return Fetch{} + Singles<typename G::_3DSTATE_VFG>{};
+    } else {
+      return Fetch{};
+    }
+  }();
+  return kPointers + kStages + kStreamOut + kPixels + kDepthBounds + kDepth + kStipple + kVertices +
+         kMoreVertices + kFetch + Singles<typename G::_3DSTATE_INDEX_BUFFER>{};
+}
+
+}  // namespace packsmith::gpu
+
+#endif  // PACKSMITH_RUNTIME_STATE_GROUPS_H_

@@ -1,0 +1,201 @@
+#include "runtime/state/state_core.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "packsmith/names.h"
+#include "runtime/batch/type_name.h"
+
+namespace packsmith::gpu {
+namespace {
+
+// Most are a few dwords, for which calling memcpy costs more than it does.
+PACKSMITH_INLINE void CopyDwords(uint32_t* to, const uint32_t* from, size_t dwords) {
+  if (dwords > 32) {
+    std::memcpy(to, from, dwords * 4);
+    return;
+  }
+  size_t i = 0;
+  for (; i + 4 <= dwords; i += 4) std::memcpy(to + i, from + i, 16);
+  for (; i < dwords; ++i) to[i] = from[i];
+}
+
+}  // namespace
+
+uint64_t PipelineCore::NewNumber() {
+  static std::atomic<uint64_t> last{0};
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+StateCore::StateCore(const StateLayout& layout) : layout_(layout) {
+  const StateGroupPlace& end = layout.places[layout.groups];
+  wanted_.resize(end.dword);
+  emitted_.resize(end.dword);
+  values_.resize(end.dword);
+  wanted_addresses_.resize(end.address);
+  emitted_addresses_.resize(end.address);
+  dynamic_.resize(layout.packet_count);
+  for (unsigned g = 0; g < layout.groups; ++g) {
+    unset_[g] = layout.places[g].parts;
+    if (layout.places[g].address != layout.places[g + 1].address) addressed_ |= StateGroup(g);
+    if ((layout.fixed & StateGroup(g)) != 0) {
+      wanted_sizes_[g] = emitted_sizes_[g] =
+          static_cast<uint16_t>(layout.places[g + 1].dword - layout.places[g].dword);
+    }
+  }
+}
+
+absl::Status StateCore::TakeStatus() { return std::exchange(status_, absl::OkStatus()); }
+
+bool StateCore::Refuse(absl::Status status) {
+  if (status_.ok()) status_ = std::move(status);
+  return false;
+}
+
+bool StateCore::RefusePacket(const error& e, unsigned packet) {
+  return Refuse(absl::InvalidArgumentError(
+      absl::StrFormat("%s: %s (item %d): %s", TypeNameIn(layout_.packets[packet].function),
+                      e.field == nullptr ? "a value" : e.field, e.item, packsmith::text(e.why))));
+}
+
+bool StateCore::RefuseSize(unsigned packet, size_t dwords) {
+  const StatePacket& place = layout_.packets[packet];
+  return Refuse(absl::OutOfRangeError(absl::StrFormat(
+      "%s of %d dwords: there is room for %d", TypeNameIn(place.function), dwords, place.dwords)));
+}
+
+bool StateCore::RefuseIncomplete() {
+  const StateGroups needed = ToEmit() | layout_.draw_needs;
+  std::vector<std::string> missing;
+  for (unsigned p = 0; p < layout_.packet_count; ++p) {
+    const StatePacket& packet = layout_.packets[p];
+    if ((needed & StateGroup(packet.group)) != 0 && (unset_[packet.group] & packet.part) != 0) {
+      missing.emplace_back(TypeNameIn(packet.function));
+    }
+  }
+  return Refuse(absl::FailedPreconditionError(
+      absl::StrCat("a draw, or what is to be emitted, needs packets that nobody has set: ",
+                   absl::StrJoin(missing, ", "))));
+}
+
+StateGroups StateCore::ToEmit() const {
+  StateGroups all = 0;
+  for (StateGroups left = dirty_; left != 0; left &= left - 1) {
+    all |= layout_.with[__builtin_ctzll(left)];
+  }
+  return all;
+}
+
+template <class F>
+void StateCore::EachRun(StateGroups groups, F f) const {
+  while (groups != 0) {
+    const unsigned first = static_cast<unsigned>(__builtin_ctzll(groups));
+    const uint32_t dword = layout_.places[first].dword;
+    const StateGroups fixed = (groups & layout_.fixed) >> first;
+    if ((fixed & 1) == 0) {
+      f(dword, wanted_sizes_[first]);
+      groups &= groups - 1;
+      continue;
+    }
+    // There are fewer than 64 groups, so that some bit is zero.
+    const unsigned count = static_cast<unsigned>(__builtin_ctzll(~fixed));
+    f(dword, layout_.places[first + count].dword - dword);
+    groups &= ~((StateGroup(count) - 1) << first);
+  }
+}
+
+size_t StateCore::DwordsOf(StateGroups groups) const {
+  size_t sum = 0;
+  EachRun(groups, [&](uint32_t, size_t dwords) { sum += dwords; });
+  return sum;
+}
+
+void StateCore::CopyTo(uint32_t* to, StateGroups groups) const {
+  EachRun(groups, [&](uint32_t dword, size_t dwords) {
+    CopyDwords(to, wanted_.data() + dword, dwords);
+    to += dwords;
+  });
+}
+
+void StateCore::SetEmitted(StateGroups groups) {
+  EachRun(groups, [&](uint32_t dword, size_t dwords) {
+    CopyDwords(emitted_.data() + dword, wanted_.data() + dword, dwords);
+  });
+  for (StateGroups left = groups & ~layout_.fixed; left != 0; left &= left - 1) {
+    const int group = __builtin_ctzll(left);
+    emitted_sizes_[group] = wanted_sizes_[group];
+  }
+  for (StateGroups left = groups & addressed_; left != 0; left &= left - 1) {
+    const int group = __builtin_ctzll(left);
+    const unsigned first = layout_.places[group].address;
+    emitted_counts_[group] = wanted_counts_[group];
+    std::copy_n(wanted_addresses_.begin() + first, wanted_counts_[group],
+                emitted_addresses_.begin() + first);
+  }
+  known_ |= groups;
+  dirty_ &= ~groups;
+}
+
+void StateCore::Compare(unsigned group) {
+  const StateGroupPlace& place = layout_.places[group];
+  bool differs = wanted_sizes_[group] != emitted_sizes_[group] ||
+                 std::memcmp(wanted_.data() + place.dword, emitted_.data() + place.dword,
+                             size_t{wanted_sizes_[group]} * 4) != 0;
+  if (!differs && (addressed_ & StateGroup(group)) != 0) {
+    differs = wanted_counts_[group] != emitted_counts_[group] ||
+              !std::equal(wanted_addresses_.begin() + place.address,
+                          wanted_addresses_.begin() + place.address + wanted_counts_[group],
+                          emitted_addresses_.begin() + place.address);
+  }
+  MarkDirty(group, differs);
+}
+
+void StateCore::Merge(unsigned packet) {
+  const unsigned first = layout_.packets[packet].dword;
+  for (const MaskedDword& bits : dynamic_[packet]) {
+    uint32_t& word = wanted_[first + bits.dword];
+    word = (word & ~bits.mask) | (values_[first + bits.dword] & bits.mask);
+  }
+}
+
+void StateCore::BindCore(const PipelineCore& pipeline) {
+  if (pipeline.number == bound_) return;
+  StateGroups touched = 0;
+  for (const PipelinePacket& from : pipeline.packets) {
+    const StatePacket& to = layout_.packets[from.packet];
+    const unsigned group = to.group;
+    CopyDwords(wanted_.data() + to.dword, pipeline.dwords.data() + from.dword, from.dwords);
+    if ((layout_.fixed & StateGroup(group)) == 0) {
+      wanted_sizes_[group] = static_cast<uint16_t>(from.dwords);
+    }
+    dynamic_[from.packet] = from.dynamic;
+    if (!from.dynamic.empty()) Merge(from.packet);
+    if (to.addresses != 0) {
+      const uint32_t begin = to.dword - layout_.places[group].dword;
+      for (uint32_t i = 0; i < from.addresses; ++i) {
+        StateAddress& address = wanted_addresses_[to.address + i];
+        address = pipeline.addresses[from.address + i];
+        address.dword += begin;
+      }
+      wanted_counts_[group] = static_cast<uint16_t>((layout_.fixed & StateGroup(group)) != 0
+                                                        ? layout_.places[group + 1].address -
+                                                              layout_.places[group].address
+                                                        : from.addresses);
+    }
+    MarkSet(from.packet);
+    touched |= StateGroup(group);
+  }
+  for (StateGroups left = touched; left != 0; left &= left - 1) {
+    Compare(static_cast<unsigned>(__builtin_ctzll(left)));
+  }
+  bound_ = pipeline.number;
+  bound_groups_ = touched;
+}
+
+}  // namespace packsmith::gpu

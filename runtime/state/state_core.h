@@ -1,0 +1,187 @@
+// What draw states of all generations have in common: a store of packed packets as they are wanted,
+// another one as the GPU has them, and the set of groups in which the two differ. draw_state.h is
+// what to use.
+
+#ifndef PACKSMITH_RUNTIME_STATE_STATE_CORE_H_
+#define PACKSMITH_RUNTIME_STATE_STATE_CORE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "packsmith/pack.h"
+#include "runtime/batch/buffer_uses.h"
+#include "runtime/state/fields.h"
+#include "runtime/state/state_layout.h"
+
+namespace packsmith::gpu {
+
+// An address in packed packets, of a buffer.
+struct StateAddress {
+  uint64_t gpu = 0;
+  uint32_t buffer = 0;  // 0: none
+  UseFlags flags = 0;
+  uint32_t dword = 0;  // where it begins, from the group's start (in a pipeline: the packet's)
+  uint16_t bit = 0;
+  uint16_t width = 0;
+
+  friend bool operator==(const StateAddress&, const StateAddress&) = default;
+};
+
+// A packet of a pipeline.
+struct PipelinePacket {
+  uint32_t packet = 0;        // index in the layout
+  uint32_t dword = 0;         // in PipelineCore::dwords
+  uint32_t dwords = 0;        // with what follows it
+  uint32_t address = 0;       // in PipelineCore::addresses
+  uint32_t addresses = 0;     // of it
+  MaskedDwords dynamic = {};  // bits that are not the pipeline's to say; zero in its dwords
+};
+
+// Packets that were packed before, once.
+struct PipelineCore {
+  uint64_t number = 0;  // of all pipelines of the program, from 1
+  std::vector<PipelinePacket> packets;
+  std::vector<uint32_t> dwords;
+  std::vector<StateAddress> addresses;
+
+  // A number that no other has.
+  static uint64_t NewNumber();
+};
+
+class StateCore {
+ public:
+  StateCore(const StateCore&) = delete;
+  StateCore& operator=(const StateCore&) = delete;
+
+  // The first thing that went wrong since the beginning, or since TakeStatus(). (What was wrong
+  // with the batch is the batch's to say.)
+  const absl::Status& status() const { return status_; }
+  absl::Status TakeStatus();
+
+  // Groups that are wanted in another way than the GPU has them, or of which it is not known how it
+  // has them. Groups of which nothing was ever set are not wanted.
+  StateGroups dirty() const { return dirty_; }
+  // Groups of which all packets have been set.
+  StateGroups set() const { return set_; }
+  // What the next flush emits: dirty groups, and what the XML says is to come with them.
+  StateGroups ToEmit() const;
+  // How many dwords that takes.
+  size_t DwordsToEmit() const { return DwordsOf(ToEmit()); }
+
+  // Nothing is known of what the GPU has: it is another context, or somebody else wrote to it.
+  // Everything that was set is emitted again.
+  void Forget() { Lose(~StateGroups{0}); }
+
+ protected:
+  explicit StateCore(const StateLayout& layout);
+  ~StateCore() = default;
+
+  // The GPU has lost these groups.
+  void Lose(StateGroups groups) {
+    known_ &= ~groups;
+    dirty_ |= groups & set_;
+  }
+  void BindCore(const PipelineCore& pipeline);
+
+  // Keeps the first error. Returns false, for callers to pass on.
+  bool Refuse(absl::Status status);
+  bool RefusePacket(const error& e, unsigned packet);
+  bool RefuseSize(unsigned packet, size_t dwords);
+  // A group that is to be emitted, or that a draw needs, has packets that nobody has set.
+  bool RefuseIncomplete();
+
+  PACKSMITH_INLINE uint32_t* wanted(unsigned packet) {
+    return wanted_.data() + layout_.packets[packet].dword;
+  }
+  // All of a packet's values are the caller's, from here on.
+  PACKSMITH_INLINE void TakeFromPipeline(unsigned packet) {
+    dynamic_[packet] = {};
+    if ((bound_groups_ & StateGroup(layout_.packets[packet].group)) != 0) bound_ = 0;
+  }
+  PACKSMITH_INLINE void MarkSet(unsigned packet) {
+    const StatePacket& place = layout_.packets[packet];
+    unset_[place.group] &= static_cast<uint8_t>(~place.part);
+    if (unset_[place.group] == 0) set_ |= StateGroup(place.group);
+  }
+  PACKSMITH_INLINE void MarkDirty(unsigned group, bool differs) {
+    const StateGroups one = StateGroup(group);
+    const bool dirty = differs || (known_ & one) == 0;
+    dirty_ = (dirty_ & ~StateGroup(group)) | (dirty ? one : 0);
+  }
+  // Compares a group with what the GPU has.
+  void Compare(unsigned group);
+  // The same of a group without addresses, whose size is known to the compiler.
+  template <unsigned Dwords>
+  PACKSMITH_INLINE void CompareFixed(unsigned group) {
+    const uint32_t* const a = wanted_.data() + layout_.places[group].dword;
+    const uint32_t* const b = emitted_.data() + layout_.places[group].dword;
+    uint32_t differences = 0;
+    for (unsigned i = 0; i < Dwords; ++i) differences |= a[i] ^ b[i];
+    MarkDirty(group, differences != 0);
+  }
+  // Puts the dynamic fields' values over what a pipeline says.
+  void Merge(unsigned packet);
+
+  size_t DwordsOf(StateGroups groups) const;
+  // Copies the groups, in their order. At `to` is room for DwordsOf(groups).
+  void CopyTo(uint32_t* to, StateGroups groups) const;
+  // Calls f(place, address) for each address of these groups as they are wanted: where the group
+  // begins behind the first one.
+  template <class F>
+  void EachAddress(StateGroups groups, F f) const {
+    size_t at = 0;
+    StateGroups left = groups;
+    // Without addresses a group is only counted.
+    for (StateGroups with = groups & addressed_; with != 0; with &= with - 1) {
+      const unsigned group = static_cast<unsigned>(__builtin_ctzll(with));
+      const StateGroups before = left & (StateGroup(group) - 1);
+      at += DwordsOf(before);
+      left &= ~before;
+      const StateAddress* const first = wanted_addresses_.data() + layout_.places[group].address;
+      for (unsigned i = 0; i < wanted_counts_[group]; ++i) f(at, first[i]);
+    }
+  }
+  // The same of what the GPU has.
+  template <class F>
+  void EachEmittedAddress(F f) const {
+    for (StateGroups with = known_ & addressed_; with != 0; with &= with - 1) {
+      const unsigned group = static_cast<unsigned>(__builtin_ctzll(with));
+      const StateAddress* const first = emitted_addresses_.data() + layout_.places[group].address;
+      for (unsigned i = 0; i < emitted_counts_[group]; ++i) f(first[i]);
+    }
+  }
+  // The groups have become part of a batch.
+  void SetEmitted(StateGroups groups);
+
+  const StateLayout& layout_;
+  StateGroups dirty_ = 0;
+  StateGroups set_ = 0;
+  StateGroups known_ = 0;      // what the GPU has is in emitted_
+  StateGroups addressed_ = 0;  // may have addresses
+  uint64_t bound_ = 0;         // the pipeline's number, if nothing of it was set otherwise since
+  StateGroups bound_groups_ = 0;
+
+  // As wanted, and as the GPU has it. Groups lie in their order, packets in their group.
+  std::vector<uint32_t> wanted_, emitted_;
+  uint16_t wanted_sizes_[64] = {}, emitted_sizes_[64] = {};  // dwords of each group
+  std::vector<StateAddress> wanted_addresses_, emitted_addresses_;
+  uint16_t wanted_counts_[64] = {}, emitted_counts_[64] = {};
+  uint8_t unset_[64] = {};  // parts of each group that nobody has set
+
+  std::vector<uint32_t> values_;       // of dynamic fields, where their packets have them
+  std::vector<MaskedDwords> dynamic_;  // of each packet: which bits of values_ count
+
+ private:
+  // Runs of groups that lie behind each other: f(dword in the store, dwords).
+  template <class F>
+  void EachRun(StateGroups groups, F f) const;
+
+  absl::Status status_;
+};
+
+}  // namespace packsmith::gpu
+
+#endif  // PACKSMITH_RUNTIME_STATE_STATE_CORE_H_

@@ -1,0 +1,352 @@
+// From a list of groups to tables: where in a store each packet lies, and which groups are emitted
+// together. All of it is computed while the program is compiled.
+
+#ifndef PACKSMITH_RUNTIME_STATE_STATE_LAYOUT_H_
+#define PACKSMITH_RUNTIME_STATE_STATE_LAYOUT_H_
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include "packsmith/pack.h"
+#include "packsmith/relations.h"
+#include "runtime/state/groups.h"
+
+namespace packsmith::gpu {
+
+// A set of groups: bit i is the group that is emitted as the i-th.
+using StateGroups = uint64_t;
+inline constexpr StateGroups StateGroup(unsigned index) { return StateGroups{1} << index; }
+
+// One kind of packet.
+struct StatePacket {
+  uint16_t dword = 0;    // in the store
+  uint16_t dwords = 0;   // of room, without what follows it
+  uint16_t address = 0;  // in the list of addresses
+  uint16_t addresses = 0;
+  uint8_t group = 0;
+  // As one of the group's that somebody has to set before it can be emitted: a bit. 0: what
+  // follows others.
+  uint8_t part = 0;
+  const char* function = nullptr;  // for TypeNameIn()
+};
+
+struct StateGroupPlace {
+  uint16_t dword = 0;  // where it begins in the store
+  uint16_t address = 0;
+  uint16_t behind = 0;  // dwords that follow, whatever its size is
+  uint8_t parts = 0;    // all that have to be set
+};
+
+// What StateCore has to know of a generation.
+struct StateLayout {
+  unsigned groups = 0;
+  const StateGroupPlace* places = nullptr;  // groups, and one behind the last
+  const StatePacket* packets = nullptr;
+  unsigned packet_count = 0;
+  StateGroups fixed = 0;              // groups whose size never changes
+  const StateGroups* with = nullptr;  // of each group: what is emitted if it is
+  StateGroups draw_needs = 0;         // what has to be set before a draw
+};
+
+// Packets by their types. Not found: kNoPacket.
+inline constexpr unsigned kNoPacket = ~0u;
+template <unsigned Index, class P>
+struct IndexedPacket {};
+template <class P, unsigned Index>
+constexpr unsigned IndexOfPacket(const IndexedPacket<Index, P>*) {
+  return Index;
+}
+template <class P>
+constexpr unsigned IndexOfPacket(const void*) {
+  return kNoPacket;
+}
+
+template <class P>
+constexpr const char* FunctionNaming() {
+  return __PRETTY_FUNCTION__;
+}
+
+struct AddressCounter : bits::visitor {
+  unsigned count = 0;
+  constexpr void address(auto&&...) { ++count; }
+};
+template <class P>
+constexpr unsigned AddressesIn() {
+  AddressCounter counter;
+  P packet;
+  P::ps_layout(packet, counter);
+  return counter.count;
+}
+
+// What is emitted of a type in a Group: itself, or the packet that follows others.
+template <class P>
+struct InGroup {
+  using Packet = P;
+  static constexpr bool kFollows = false;
+  static constexpr unsigned kAddresses = AddressesIn<P>();
+};
+template <class Gen>
+struct InGroup<StallAfter<Gen>> {
+  using Packet = typename StallAfter<Gen>::Packet;
+  static constexpr bool kFollows = true;
+  static constexpr unsigned kAddresses = 0;
+};
+template <class Gen>
+struct InGroup<WriteAfter<Gen>> {
+  using Packet = typename WriteAfter<Gen>::Packet;
+  static constexpr bool kFollows = true;
+  static constexpr unsigned kAddresses = 1;
+};
+
+template <class... Lists>
+struct Concatenated;
+template <>
+struct Concatenated<> {
+  using Types = types<>;
+};
+template <class... P>
+struct Concatenated<types<P...>> {
+  using Types = types<P...>;
+};
+template <class... A, class... B, class... Rest>
+struct Concatenated<types<A...>, types<B...>, Rest...> {
+  using Types = typename Concatenated<types<A..., B...>, Rest...>::Types;
+};
+
+template <class G>
+struct GroupTraits;
+template <class... P>
+struct GroupTraits<Group<P...>> {
+  using Packets = types<P...>;
+  static constexpr bool kFixed = true;
+  static constexpr unsigned kBehind = 0;
+
+  template <class T>
+  static constexpr unsigned Dwords() {
+    return InGroup<T>::Packet::length;
+  }
+  template <class T>
+  static constexpr unsigned Addresses() {
+    return InGroup<T>::kAddresses;
+  }
+};
+template <class P, unsigned Most, class... Behind>
+struct GroupTraits<Tail<P, Most, Behind...>> {
+  using Packets = types<P, Behind...>;
+  static constexpr bool kFixed = false;
+  static constexpr unsigned kBehind = (0u + ... + InGroup<Behind>::Packet::length);
+  static_assert((!Behind::kNeedsScratch && ...), "addresses are the packet's own here");
+
+  template <class T>
+  static constexpr unsigned Dwords() {
+    if constexpr (InGroup<T>::kFollows)
+      return InGroup<T>::Packet::length;
+    else
+      return P::dwords_needed(Most);
+  }
+  template <class T>
+  static constexpr unsigned Addresses() {
+    if constexpr (InGroup<T>::kFollows)
+      return 0;
+    else
+      return AddressesIn<P>() + Most * AddressesIn<typename P::ps_item>();
+  }
+};
+template <class P, unsigned Most>
+struct GroupTraits<Several<P, Most>> {
+  using Packets = types<P>;
+  static constexpr bool kFixed = false;
+  static constexpr unsigned kBehind = 0;
+
+  template <class T>
+  static constexpr unsigned Dwords() {
+    return Most * P::length;
+  }
+  template <class T>
+  static constexpr unsigned Addresses() {
+    return Most * AddressesIn<P>();
+  }
+};
+
+template <class Gen, class List>
+struct StateLayoutFor;
+
+template <class Gen, class... Groups>
+struct StateLayoutFor<Gen, GroupList<Groups...>> {
+  static constexpr unsigned kGroups = sizeof...(Groups);
+  static_assert(kGroups < 64, "a set of groups is a number of 64 bits");
+
+  template <class Types>
+  struct Flat;
+  template <class... P>
+  struct Flat<types<P...>> {
+    static constexpr unsigned kCount = sizeof...(P);
+    template <unsigned... I>
+    struct Map : IndexedPacket<I, P>... {};
+    template <unsigned... I>
+    static constexpr Map<I...> MapOf(bits::indices<I...>);
+    using Index = decltype(MapOf(bits::first_indices<kCount>()));
+
+    // Packets that follow others appear more than once, and are not asked for.
+    template <class F>
+    static constexpr void Each(F f) {
+      unsigned index = 0;
+      (f(static_cast<P*>(nullptr), index++), ...);
+    }
+  };
+  using Packets = typename Concatenated<typename GroupTraits<Groups>::Packets...>::Types;
+  static constexpr unsigned kPackets = Flat<Packets>::kCount;
+
+  struct Made {
+    std::array<StatePacket, kPackets> packets;
+    std::array<StateGroupPlace, kGroups + 1> places;
+    std::array<StateGroups, kGroups> with = {};
+    StateGroups fixed = 0;
+    bool needs_scratch = false;
+  };
+
+  template <class P>
+  static constexpr unsigned IndexOf();
+  // The groups that have one of these packets.
+  template <class... P>
+  static constexpr StateGroups GroupsOf(const Made& made, types<P...>) {
+    return (StateGroups{0} | ... | GroupOf<P>(made));
+  }
+  template <class P>
+  static constexpr StateGroups GroupOf(const Made& made) {
+    constexpr unsigned kIndex = IndexOf<P>();
+    if constexpr (kIndex == kNoPacket)
+      return 0;
+    else
+      return StateGroup(made.packets[kIndex].group);
+  }
+
+  template <class Traits, class... P>
+  static constexpr void Place(Made& made, StateGroupPlace& at, unsigned& packet, unsigned group,
+                              types<P...>) {
+    made.places[group] = {at.dword, at.address, Traits::kBehind, 0};
+    if (Traits::kFixed) made.fixed |= StateGroup(group);
+    const auto one = [&]<class T>(T*) {
+      StatePacket& to = made.packets[packet++];
+      to.dword = at.dword;
+      to.dwords = Traits::template Dwords<T>();
+      to.address = at.address;
+      to.addresses = Traits::template Addresses<T>();
+      to.group = static_cast<uint8_t>(group);
+      to.function = FunctionNaming<typename InGroup<T>::Packet>();
+      if constexpr (InGroup<T>::kFollows) {
+        made.needs_scratch |= T::kNeedsScratch;
+      } else {
+        to.part = static_cast<uint8_t>(made.places[group].parts + 1);
+        made.places[group].parts = static_cast<uint8_t>(made.places[group].parts << 1 | 1);
+      }
+      at.dword = static_cast<uint16_t>(at.dword + to.dwords);
+      at.address = static_cast<uint16_t>(at.address + to.addresses);
+    };
+    (one(static_cast<P*>(nullptr)), ...);
+  }
+
+  static constexpr Made Make() {
+    Made made = {};
+    StateGroupPlace at;
+    unsigned packet = 0, group = 0;
+    (Place<GroupTraits<Groups>>(made, at, packet, group++, typename GroupTraits<Groups>::Packets()),
+     ...);
+    made.places[kGroups] = at;
+    // What the XML says directly …
+    for (unsigned g = 0; g < kGroups; ++g) made.with[g] = StateGroup(g);
+    Flat<Packets>::Each([&]<class P>(P*, unsigned index) {
+      const unsigned g = made.packets[index].group;
+      made.with[g] |= GroupsOf(made, typename relations<P>::needs());
+      made.with[g] |= GroupsOf(made, typename relations<P>::invalidates());
+      const StateGroups committed = GroupsOf(made, typename relations<P>::commits());
+      for (unsigned c = 0; c < kGroups; ++c) {
+        if ((committed & StateGroup(c)) != 0) made.with[c] |= StateGroup(g);
+      }
+    });
+    // … and what follows of that.
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (StateGroups& with : made.with) {
+        StateGroups all = with;
+        for (unsigned g = 0; g < kGroups; ++g) {
+          if ((with & StateGroup(g)) != 0) all |= made.with[g];
+        }
+        changed |= all != with;
+        with = all;
+      }
+    }
+    return made;
+  }
+  static constexpr Made kMade = Make();
+
+  // Writes what follows P, if that is a packet with items: the same whatever they are.
+  template <class P>
+  static void WriteBehind(uint32_t* to) {
+    (WriteBehindIn<P>(static_cast<const Groups*>(nullptr), to), ...);
+  }
+  template <class P, class G>
+  static void WriteBehindIn(const G*, uint32_t*) {}
+  template <class P, unsigned Most, class... Behind>
+  static void WriteBehindIn(const Tail<P, Most, Behind...>*, [[maybe_unused]] uint32_t* to) {
+    ((std::copy_n(kFollowing<Behind>.dw, kFollowing<Behind>.length, to),
+      to += kFollowing<Behind>.length),
+     ...);
+  }
+  template <class Behind>
+  static constexpr auto kFollowing = packed(Behind::Make({}));
+
+  // Calls f(Follower*, index) for each packet that follows others.
+  template <class F>
+  static void EachFollower(F f) {
+    Flat<Packets>::Each([&]<class T>(const T* type, unsigned index) {
+      if constexpr (InGroup<T>::kFollows) f(type, index);
+    });
+  }
+
+  // Whether what is committed comes first, and what is invalidated comes later.
+  static constexpr bool InOrder() {
+    bool good = true;
+    Flat<Packets>::Each([&]<class P>(P*, unsigned index) {
+      const StateGroups own = StateGroup(kMade.packets[index].group);
+      good &= GroupsOf(kMade, typename relations<P>::commits()) < own;
+      const StateGroups lost = GroupsOf(kMade, typename relations<P>::invalidates());
+      good &= (lost & (own | (own - 1))) == 0;
+    });
+    return good;
+  }
+  static_assert(InOrder(), "the groups' order is not one that the XML's relations allow");
+
+  using Draw = typename Gen::Packets::_3DPRIMITIVE;
+  static constexpr StateGroups kDrawNeeds = GroupsOf(kMade, typename relations<Draw>::needs());
+  static_assert(kDrawNeeds != 0, "include runtime/state/<generation>.h, which has the relations");
+
+  // The groups that are lost when P is emitted.
+  template <class P>
+  static constexpr StateGroups kLostWith = GroupsOf(kMade, typename relations<P>::invalidates());
+
+  static constexpr StateLayout kLayout = {
+      .groups = kGroups,
+      .places = kMade.places.data(),
+      .packets = kMade.packets.data(),
+      .packet_count = kPackets,
+      .fixed = kMade.fixed,
+      .with = kMade.with.data(),
+      .draw_needs = kDrawNeeds,
+  };
+};
+
+template <class Gen, class... Groups>
+template <class P>
+constexpr unsigned StateLayoutFor<Gen, GroupList<Groups...>>::IndexOf() {
+  using Index = typename Flat<Packets>::Index;
+  return IndexOfPacket<P>(static_cast<const Index*>(nullptr));
+}
+
+template <class Gen>
+using StateLayoutOf = StateLayoutFor<Gen, decltype(DrawGroups<Gen>())>;
+
+}  // namespace packsmith::gpu
+
+#endif  // PACKSMITH_RUNTIME_STATE_STATE_LAYOUT_H_

@@ -1,0 +1,54 @@
+#include "tests/state/hardware.h"
+
+#include <string>
+
+namespace packsmith::gpu {
+namespace {
+
+// Commands and draws set nothing that counts at a draw.
+bool SetsState(const std::string& name) { return name.rfind("3DSTATE_", 0) == 0; }
+
+}  // namespace
+
+Hardware::Hardware(const tables::Tables& tables) {
+  for (const tables::Container& container : tables.containers()) {
+    for (const tables::Relation& relation : tables.relations(container.relations)) {
+      const std::string name(tables.string(container.name));
+      const std::string other(tables.string(tables.container(relation.container).name));
+      if (relation.kind == tables::RelationKind::kCommits) {
+        relations_[name].commits.push_back(other);
+        committed_by_others_.insert(other);
+      } else if (relation.kind == tables::RelationKind::kInvalidates) {
+        relations_[name].invalidates.push_back(other);
+      }
+    }
+  }
+}
+
+void Hardware::Run(const std::vector<Met>& packets) {
+  for (const Met& packet : packets) {
+    if (packet.name == "3DPRIMITIVE") draws_.push_back(now_);
+    if (SetsState(packet.name)) {
+      std::string key = packet.name;
+      if (key == "3DSTATE_VF_INSTANCING") key += " " + std::to_string(packet.dwords[1]);
+      (committed_by_others_.count(key) != 0 ? waiting_ : now_)[key] = packet.dwords;
+    }
+    const auto found = relations_.find(packet.name);
+    if (found == relations_.end()) continue;
+    for (const std::string& other : found->second.commits) {
+      const auto waiting = waiting_.find(other);
+      if (waiting != waiting_.end()) now_[other] = waiting->second;
+    }
+    for (const std::string& other : found->second.invalidates) {
+      now_.erase(other);
+      waiting_.erase(other);
+    }
+  }
+}
+
+void Hardware::Lose() {
+  now_.clear();
+  waiting_.clear();
+}
+
+}  // namespace packsmith::gpu
