@@ -62,12 +62,21 @@ absl::Status CheckMemory(uint64_t image_needs_B, uint64_t image_B, uint64_t row_
 template <bool kIn, size_t kElement_B>
 void CopyElements(const CellCopy& copy) {
   const Placement& placement = copy.placement;
+  const uint32_t tile_w_el = 1u << placement.tile_w_log2;
+  const uint32_t y_mask = (1u << placement.tile_h_log2) - 1;
   for (uint32_t y = copy.y_begin_el; y < copy.y_end_el; ++y) {
     uint8_t* linear = copy.linear + (y - copy.y_begin_el) * copy.linear_stride_B;
-    for (uint32_t x = copy.x_begin_el; x < copy.x_end_el; ++x) {
-      uint8_t* const tiled = copy.image + placement.OffsetOf(copy.x_index, copy.y_index, x, y);
-      std::memcpy(kIn ? tiled : linear, kIn ? linear : tiled, kElement_B);
-      linear += kElement_B;
+    const uint32_t y_index = placement.sample_index ^ copy.y_index[y & y_mask];
+    for (uint32_t x = copy.x_begin_el; x < copy.x_end_el;) {
+      uint8_t* const tile = copy.TileAt(x, y);
+      const uint32_t begin = x & (tile_w_el - 1);
+      const uint32_t end = std::min(tile_w_el, begin + copy.x_end_el - x);
+      for (uint32_t i = begin; i < end; ++i) {
+        uint8_t* const tiled = tile + (y_index ^ copy.x_index[i]) * placement.unit_B;
+        std::memcpy(kIn ? tiled : linear, kIn ? linear : tiled, kElement_B);
+        linear += kElement_B;
+      }
+      x += end - begin;
     }
   }
 }
@@ -251,7 +260,7 @@ void CopyPlan::CopyRows(uint32_t y_begin, uint32_t y_end, uint8_t* image, uint8_
   CellCopy cells = part(x0, x1, y0, y1, false);
   const uint64_t alignment = kIn ? reinterpret_cast<uintptr_t>(image)
                                  : (reinterpret_cast<uintptr_t>(cells.linear) | stride_B);
-  cells.stream = linear_row_B() * region_.h_el >= kStreamFrom_B && alignment % kVector_B == 0;
+  cells.stream = linear_row_B() * region_.h_el >= kStreamFrom_B && alignment % kHalf_B == 0;
   if (!(kIn ? CopyCellsIn(cells) : CopyCellsOut(cells))) elements(x0, x1, y0, y1);
   elements(x1, x_end_el, y0, y1);
   elements(x_begin_el, x_end_el, y1, y_end_el);

@@ -34,42 +34,27 @@ bool Out(const CellCopy&) { return false; }
 
 namespace hn = hwy::HWY_NAMESPACE;
 
+#if HWY_CAP_GE256
+using Tag = hn::Full256<uint8_t>;
+#else
 using Tag = hn::Full128<uint8_t>;
+#endif
 using Vector = hn::Vec<Tag>;
+using Half = hn::Full128<uint8_t>;
 
-// Chunks that are copied before the next ones are looked up.
-constexpr uint32_t kBatch = 64;
-static_assert(kBatch % CopyProgram::kMaxChunks == 0);
+// A result is one vector of the machine, or two if they are of one half only.
+constexpr size_t kParts = kVector_B / hn::MaxLanes(Tag());
 
-// Runs a program for cells that lie side by side. `chunks` is where their chunks begin, `linear`
-// where the first cell's rows do; these are `stride_B` apart.
-using CopyRow = void (*)(const CopyProgram& program, uint8_t* const* chunks, uint8_t* linear,
-                         size_t stride_B, size_t cells);
-
-// For programs that put vectors together from pieces.
-template <bool kIn>
-void CopyPieces(const CopyProgram& program, uint8_t* const* chunks, uint8_t* linear,
-                size_t stride_B, size_t cells) {
-  const Tag d;
-  const Shuffle& shuffle = kIn ? program.in : program.out;
-  const auto address = [&](const VectorPlace& place, bool in_linear) HWY_ATTR {
-    return (in_linear ? linear + place.line * stride_B : chunks[place.line]) + place.offset_B;
-  };
-  for (size_t cell = 0; cell < cells; ++cell) {
-    const VectorPlace* from = shuffle.from.data();
-    const ByteVector* pick = shuffle.picks.data();
-    for (const VectorPlace& to : shuffle.to) {
-      Vector vector = hn::Zero(d);
-      for (int piece = 0; piece < shuffle.pieces; ++piece, ++from, ++pick) {
-        const Vector bytes = hn::LoadU(d, address(*from, kIn));
-        vector = hn::Or(vector, hn::TableLookupBytesOr0(bytes, hn::LoadU(d, pick->data())));
-      }
-      hn::StoreU(vector, d, address(to, !kIn));
-    }
-    linear += program.cell_row_B;
-    chunks += program.chunks;
-  }
-}
+// Cells go through a program in batches. The larger a batch, the less is to be done beside the
+// copy; but what is staged should be in the first cache together with what it is made of.
+constexpr uint32_t kBatch_B = 4 * kStagedBatch_B;
+constexpr uint32_t kMaxChunks = kBatch_B / kCacheLine_B;
+struct Batch {
+  uint8_t* chunks[kMaxChunks];  // of the first cell, then of the second, and so on
+  uint8_t* linear[kMaxChunks];  // where each cell's rows begin
+  size_t linear_stride_B;       // from a row to the next
+  size_t cells;
+};
 
 // f(0), f(1) and so on, with numbers that are constants.
 template <class F, size_t... kIndices>
@@ -77,246 +62,318 @@ HWY_INLINE void Unroll(std::index_sequence<kIndices...>, const F& f) {
   (f(std::integral_constant<size_t, kIndices>()), ...);
 }
 
-// Replaces the vectors by those that have the first parts of all, the second parts of all, and so
-// on.
-template <size_t kGroup>
-HWY_INLINE void Exchange(Vector* v) {
+// One part of a result, of which `from` says where each half comes from.
+template <Result::Kind kKind>
+HWY_INLINE Vector LoadPart(uint8_t* const from[2], size_t part) {
   const Tag d;
-  if constexpr (kGroup == 2) {
-    const hn::Repartition<uint64_t, Tag> d64;
-    const auto a = hn::BitCast(d64, v[0]), b = hn::BitCast(d64, v[1]);
-    v[0] = hn::BitCast(d, hn::InterleaveLower(d64, a, b));
-    v[1] = hn::BitCast(d, hn::InterleaveUpper(d64, a, b));
-  } else if constexpr (kGroup == 4) {
+#if HWY_CAP_GE256
+  if constexpr (kKind == Result::Kind::kRun) return hn::LoadU(d, from[0]);
+  if constexpr (kKind == Result::Kind::kShared) return hn::LoadDup128(d, from[0]);
+  const Half half;
+  return hn::Combine(d, hn::LoadU(half, from[1]), hn::LoadU(half, from[0]));
+#else
+  return hn::LoadU(d, from[part]);
+#endif
+}
+
+// Replaces vectors by those that have the first parts of all, the second parts of all, and so on,
+// half by half.
+template <size_t kResults>
+HWY_INLINE void Exchange(Vector (&v)[kResults][kParts], size_t part) {
+  const Tag d;
+  const hn::Repartition<uint64_t, Tag> d64;
+  if constexpr (kResults == 2) {
+    const auto a = hn::BitCast(d64, v[0][part]), b = hn::BitCast(d64, v[1][part]);
+    v[0][part] = hn::BitCast(d, hn::InterleaveLower(d64, a, b));
+    v[1][part] = hn::BitCast(d, hn::InterleaveUpper(d64, a, b));
+  } else {
     const hn::Repartition<uint32_t, Tag> d32;
-    const hn::Repartition<uint64_t, Tag> d64;
-    const auto a = hn::BitCast(d32, v[0]), b = hn::BitCast(d32, v[1]);
-    const auto c = hn::BitCast(d32, v[2]), e = hn::BitCast(d32, v[3]);
+    const auto a = hn::BitCast(d32, v[0][part]), b = hn::BitCast(d32, v[1][part]);
+    const auto c = hn::BitCast(d32, v[2][part]), e = hn::BitCast(d32, v[3][part]);
     const auto ab = hn::BitCast(d64, hn::InterleaveLower(d32, a, b));
     const auto ab2 = hn::BitCast(d64, hn::InterleaveUpper(d32, a, b));
     const auto ce = hn::BitCast(d64, hn::InterleaveLower(d32, c, e));
     const auto ce2 = hn::BitCast(d64, hn::InterleaveUpper(d32, c, e));
-    v[0] = hn::BitCast(d, hn::InterleaveLower(d64, ab, ce));
-    v[1] = hn::BitCast(d, hn::InterleaveUpper(d64, ab, ce));
-    v[2] = hn::BitCast(d, hn::InterleaveLower(d64, ab2, ce2));
-    v[3] = hn::BitCast(d, hn::InterleaveUpper(d64, ab2, ce2));
+    v[0][part] = hn::BitCast(d, hn::InterleaveLower(d64, ab, ce));
+    v[1][part] = hn::BitCast(d, hn::InterleaveUpper(d64, ab, ce));
+    v[2][part] = hn::BitCast(d, hn::InterleaveLower(d64, ab2, ce2));
+    v[3][part] = hn::BitCast(d, hn::InterleaveUpper(d64, ab2, ce2));
   }
 }
 
-// For programs whose vectors exchange parts, and for those that copy runs, of `kSteps` vectors or
-// runs in one chunk. What bytes are written to could be anything, as far as the compiler knows:
-// what stays the same from cell to cell is in variables of its own, so that it can stay in
-// registers.
-template <bool kIn, size_t kChunks, size_t kSteps, size_t kGroup, bool kSorts, size_t kRun_B>
-void CopyGroups(const CopyProgram& program, uint8_t* const* chunks, uint8_t* linear,
-                size_t stride_B, size_t cells) {
+// Makes kResults results of each cell, all in the same way. They are made for all cells before the
+// next ones are, so that what the program says of them can stay in registers.
+template <bool kIn, bool kOneChunk, Result::Kind kKind, size_t kPieces, size_t kResults>
+void MakeResults(const CopyProgram& program, const Result* results, const Piece* pieces,
+                 const Batch& batch) {
   const Tag d;
-  using Steps = std::make_index_sequence<kSteps>;
-  const Shuffle& shuffle = kIn ? program.in : program.out;
-  const size_t cell_row_B = program.cell_row_B;
-  size_t linear_B[kSteps], tiled_B[kSteps], chunk[kSteps];
-  Vector before[kSteps], after[kSteps];
-  Unroll(Steps(), [&](auto i) HWY_ATTR {
-    const VectorPlace in_linear = kIn ? shuffle.from[i] : shuffle.to[i];
-    const VectorPlace in_tiled = kIn ? shuffle.to[i] : shuffle.from[i];
-    linear_B[i] = in_linear.line * stride_B + in_linear.offset_B;
-    // Runs are in the order of the tiled memory, where one follows the other.
-    tiled_B[i] = kRun_B != 0 ? i * kRun_B : in_tiled.offset_B;
-    chunk[i] = kChunks == 1 ? 0 : in_tiled.line;
-    if constexpr (kSorts) {
-      before[i] = hn::LoadU(d, shuffle.before[i].data());
-      after[i] = hn::LoadU(d, shuffle.after[i].data());
-    }
-  });
-  for (size_t cell = 0; cell < cells; ++cell) {
-    const auto tiled = [&](size_t i) HWY_ATTR { return chunks[chunk[i]] + tiled_B[i]; };
-    const auto source = [&](size_t i) HWY_ATTR { return kIn ? linear + linear_B[i] : tiled(i); };
-    const auto target = [&](size_t i) HWY_ATTR { return kIn ? tiled(i) : linear + linear_B[i]; };
-    if constexpr (kRun_B != 0) {
-      Unroll(Steps(), [&](auto i) HWY_ATTR { std::memcpy(target(i), source(i), kRun_B); });
-    } else {
-      Unroll(std::make_index_sequence<kSteps / kGroup>(), [&](auto group) HWY_ATTR {
-        constexpr size_t kFirst = group * kGroup;
-        Vector v[kGroup];
-        Unroll(std::make_index_sequence<kGroup>(), [&](auto i) HWY_ATTR {
-          v[i] = hn::LoadU(d, source(kFirst + i));
-          if constexpr (kSorts) v[i] = hn::TableLookupBytes(v[i], before[kFirst + i]);
-        });
-        Exchange<kGroup>(v);
-        Unroll(std::make_index_sequence<kGroup>(), [&](auto i) HWY_ATTR {
-          if constexpr (kSorts) v[i] = hn::TableLookupBytes(v[i], after[kFirst + i]);
-          hn::StoreU(v[i], d, target(kFirst + i));
-        });
+  constexpr bool kExchanges =
+      kKind == Result::Kind::kExchange2 || kKind == Result::Kind::kExchange4;
+  constexpr bool kPicks =
+      kKind == Result::Kind::kShared || kKind == Result::Kind::kApart || kExchanges;
+  using Results = std::make_index_sequence<kResults>;
+  using Pieces = std::make_index_sequence<kPieces>;
+  using Parts = std::make_index_sequence<kParts>;
+  const size_t stride_B = batch.linear_stride_B, cell_chunks = kOneChunk ? 1 : program.chunks;
+  struct Place {
+    size_t chunk, offset_B;
+  };
+  const auto place = [&](const CellPlace& in_cell, bool in_linear) HWY_ATTR {
+    return in_linear ? Place{0, in_cell.line * stride_B + in_cell.offset_B}
+                     : Place{in_cell.line, in_cell.offset_B};
+  };
+  Place target[kResults], source[kResults * kPieces][2];
+  Vector pick[kResults * kPieces][kParts], sort[kResults][kParts];
+  Unroll(Results(), [&](auto r) HWY_ATTR { target[r] = place(results[r].to, !kIn); });
+  Unroll(std::make_index_sequence<kResults * kPieces>(), [&](auto i) HWY_ATTR {
+    source[i][0] = place(pieces[i].from[0], kIn);
+    source[i][1] = place(pieces[i].from[1], kIn);
+    if constexpr (kPicks) {
+      Unroll(Parts(), [&](auto part) HWY_ATTR {
+        pick[i][part] = hn::LoadU(d, pieces[i].pick.data() + part * kHalf_B);
       });
     }
-    linear += cell_row_B;
-    chunks += kChunks;
+  });
+  uint8_t* const* chunks = batch.chunks;
+  if constexpr (kExchanges) {
+    Unroll(Results(), [&](auto r) HWY_ATTR {
+      Unroll(Parts(), [&](auto part) HWY_ATTR {
+        sort[r][part] = hn::LoadU(d, pieces[r].sort.data() + part * kHalf_B);
+      });
+    });
+  }
+  for (size_t cell = 0; cell < batch.cells; ++cell) {
+    uint8_t* const linear = batch.linear[cell];
+    const auto address = [&](const Place& in_cell, bool in_linear) HWY_ATTR {
+      return (in_linear ? linear : chunks[kOneChunk ? 0 : in_cell.chunk]) + in_cell.offset_B;
+    };
+    Vector made[kResults][kParts];
+    const auto store = [&](auto r) HWY_ATTR {
+      uint8_t* const to = address(target[r], !kIn);
+      Unroll(Parts(), [&](auto part) HWY_ATTR {
+        Vector bytes = made[r][part];
+        if constexpr (kExchanges) bytes = hn::TableLookupBytes(bytes, sort[r][part]);
+        hn::StoreU(bytes, d, to + part * kHalf_B);
+      });
+    };
+    Unroll(Results(), [&](auto r) HWY_ATTR {
+      Unroll(Pieces(), [&](auto piece) HWY_ATTR {
+        constexpr size_t kI = r * kPieces + piece;
+        uint8_t* const from[2] = {address(source[kI][0], kIn), address(source[kI][1], kIn)};
+        Unroll(Parts(), [&](auto part) HWY_ATTR {
+          Vector bytes = LoadPart<kKind>(from, part);
+          if constexpr (kPicks) bytes = hn::TableLookupBytesOr0(bytes, pick[kI][part]);
+          made[r][part] = piece == 0 ? bytes : hn::Or(made[r][part], bytes);
+        });
+      });
+      if constexpr (!kExchanges) store(r);
+    });
+    if constexpr (kExchanges) {
+      Unroll(Parts(), [&](auto part) HWY_ATTR { Exchange(made, part); });
+      Unroll(Results(), store);
+    }
+    chunks += cell_chunks;
   }
 }
 
-template <bool kIn, size_t kChunks, size_t kSteps, size_t kGroup>
-CopyRow ChooseSorts(bool sorts) {
-  return sorts ? CopyGroups<kIn, kChunks, kSteps, kGroup, true, 0>
-               : CopyGroups<kIn, kChunks, kSteps, kGroup, false, 0>;
+using Make = void (*)(const CopyProgram& program, const Result* results, const Piece* pieces,
+                      const Batch& batch);
+
+// How results of one kind are made, and how many at once: as many as there are registers for.
+struct Way {
+  size_t together;
+  Make several, one;
+};
+
+template <bool kIn, bool kOneChunk, Result::Kind kKind, size_t kPieces, size_t kTogether>
+constexpr Way MakeWay() {
+  return {kTogether, MakeResults<kIn, kOneChunk, kKind, kPieces, kTogether>,
+          MakeResults<kIn, kOneChunk, kKind, kPieces, 1>};
 }
 
-template <bool kIn, size_t kGroup>
-CopyRow ChooseSteps(size_t chunks, size_t steps, bool sorts) {
-  if (chunks == 1 && steps == 8) return ChooseSorts<kIn, 1, 8, kGroup>(sorts);
-  if (chunks == 1 && steps == 16) return ChooseSorts<kIn, 1, 16, kGroup>(sorts);
-  if (chunks == 2 && steps == 16) return ChooseSorts<kIn, 2, 16, kGroup>(sorts);
-  return nullptr;
-}
-
-template <bool kIn, size_t kRun_B>
-CopyRow ChooseRuns(size_t steps) {
-  switch (steps * kRun_B) {
-    case 64:
-      return CopyGroups<kIn, 1, 64 / kRun_B, 1, false, kRun_B>;
-    case 128:
-      return CopyGroups<kIn, 1, 128 / kRun_B, 1, false, kRun_B>;
-    case 256:
-      return CopyGroups<kIn, 1, 256 / kRun_B, 1, false, kRun_B>;
+template <bool kIn, bool kOneChunk>
+Way WayOf(const Result& result) {
+  using Kind = Result::Kind;
+  static constexpr Way kShared[CopyProgram::kMaxPieces] = {
+      MakeWay<kIn, kOneChunk, Kind::kShared, 1, 4>(),
+      MakeWay<kIn, kOneChunk, Kind::kShared, 2, 4>(),
+      MakeWay<kIn, kOneChunk, Kind::kShared, 3, 4>(),
+      MakeWay<kIn, kOneChunk, Kind::kShared, 4, 2>(),
+  };
+  static constexpr Way kApart[CopyProgram::kMaxPieces] = {
+      MakeWay<kIn, kOneChunk, Kind::kApart, 1, 4>(),
+      MakeWay<kIn, kOneChunk, Kind::kApart, 2, 4>(),
+      MakeWay<kIn, kOneChunk, Kind::kApart, 3, 2>(),
+      MakeWay<kIn, kOneChunk, Kind::kApart, 4, 2>(),
+  };
+  switch (result.kind) {
+    case Kind::kRun:
+      return MakeWay<kIn, kOneChunk, Kind::kRun, 1, 8>();
+    case Kind::kHalves:
+      return MakeWay<kIn, kOneChunk, Kind::kHalves, 1, 8>();
+    case Kind::kShared:
+      return kShared[result.pieces - 1];
+    case Kind::kApart:
+      break;
+    case Kind::kExchange2:
+      return {2, MakeResults<kIn, kOneChunk, Kind::kExchange2, 1, 2>, nullptr};
+    case Kind::kExchange4:
+      return {4, MakeResults<kIn, kOneChunk, Kind::kExchange4, 1, 4>, nullptr};
   }
-  return nullptr;
+  return kApart[result.pieces - 1];
 }
 
-// Null if no function was made for such a program. Those of all powers of two have one.
-template <bool kIn>
-CopyRow Choose(const CopyProgram& program) {
+template <bool kIn, bool kOneChunk>
+void CopyBatch(const CopyProgram& program, const Batch& batch) {
   const Shuffle& shuffle = kIn ? program.in : program.out;
-  const size_t chunks = program.chunks, steps = shuffle.to.size();
-  if (shuffle.pieces != 0) return CopyPieces<kIn>;
-  switch (chunks == 1 ? shuffle.run_B : 0) {
-    case 16:
-      return ChooseRuns<kIn, 16>(steps);
-    case 32:
-      return ChooseRuns<kIn, 32>(steps);
-    case 64:
-      return ChooseRuns<kIn, 64>(steps);
+  const Result* result = shuffle.results.data();
+  const Result* const end = result + shuffle.results.size();
+  const Piece* pieces = shuffle.pieces.data();
+  while (result != end) {
+    const Way way = WayOf<kIn, kOneChunk>(*result);
+    const bool several = static_cast<size_t>(end - result) >= way.together &&
+                         SameWay(*result, result[way.together - 1]);
+    (several ? way.several : way.one)(program, result, pieces, batch);
+    const size_t made = several ? way.together : 1;
+    pieces += made * result->pieces;
+    result += made;
   }
-  switch (shuffle.group) {
-    case 1:
-      return ChooseSteps<kIn, 1>(chunks, steps, true);
-    case 2:
-      return ChooseSteps<kIn, 2>(chunks, steps, shuffle.sorts);
-    case 4:
-      return ChooseSteps<kIn, 4>(chunks, steps, shuffle.sorts);
-  }
-  return nullptr;
 }
 
-// Copies past the cache. `to` is aligned to a vector.
+// Copies past the cache. `to` is aligned to a half.
 void Stream(const uint8_t* from, uint8_t* to, size_t size_B) {
-  const Tag d;
-  for (size_t i = 0; i < size_B; i += kVector_B) hn::Stream(hn::LoadU(d, from + i), d, to + i);
+  const Half d;
+  for (size_t i = 0; i < size_B; i += kHalf_B) hn::Stream(hn::LoadU(d, from + i), d, to + i);
 }
 
-// Asks for what lies behind `from`, which may be beyond the image: nothing comes of that.
-void Prefetch(const uint8_t* from, uint64_t ahead_B, size_t size_B) {
-  const uintptr_t first = reinterpret_cast<uintptr_t>(from) + ahead_B;
-  for (size_t i = 0; i < size_B; i += 64) hwy::Prefetch(reinterpret_cast<void*>(first + i));
+void Prefetch(const uint8_t* from, size_t size_B) {
+  const uintptr_t first = reinterpret_cast<uintptr_t>(from);
+  for (size_t i = 0; i < size_B; i += kCacheLine_B) {
+    hwy::Prefetch(reinterpret_cast<void*>(first + i));
+  }
 }
 
-// Where the chunks of a row of cells begin. Returns how many there are.
-HWY_NOINLINE size_t FindChunks(const Placement& placement, const uint16_t* x_index,
-                               uint32_t y_index, uint8_t* tiles, uint32_t x_begin, uint32_t x_end,
-                               uint32_t chunk_w_el, uint8_t** chunks) {
+// Adds a row of cells to a batch. `linear` is where the first one's rows begin.
+HWY_NOINLINE void AddCells(const CellCopy& copy, uint32_t x_begin, uint32_t x_end, uint32_t y,
+                           uint8_t* linear, Batch& batch) {
+  const Placement& placement = copy.placement;
   const uint32_t tile_w_el = 1u << placement.tile_w_log2;
-  const uint32_t unit_B = placement.unit_B;
-  uint8_t** next = chunks;
+  const uint32_t y_index =
+      placement.sample_index ^ copy.y_index[y & ((1u << placement.tile_h_log2) - 1)];
+  const uint32_t unit_B = placement.unit_B, chunk_w_el = copy.program.chunk_w_el;
+  const uint32_t cells = (x_end - x_begin) / copy.program.cell_w_el;
+  uint8_t** next = batch.chunks + batch.cells * copy.program.chunks;
   for (uint32_t x = x_begin; x < x_end;) {
-    uint8_t* const tile = tiles + (x >> placement.tile_w_log2) * placement.tile_B;
+    uint8_t* const tile = copy.TileAt(x, y);
     const uint32_t first = x & (tile_w_el - 1);
     const uint32_t end = std::min(tile_w_el, first + x_end - x);
     for (uint32_t i = first; i < end; i += chunk_w_el) {
-      *next++ = tile + (y_index ^ x_index[i]) * unit_B;
+      *next++ = tile + (y_index ^ copy.x_index[i]) * unit_B;
     }
     x += end - first;
   }
-  return next - chunks;
+  for (uint32_t i = 0; i < cells; ++i) {
+    batch.linear[batch.cells++] = linear + i * copy.program.cell_row_B;
+  }
 }
 
-// A row of cells that goes through a program at once, and how the next one is found: down the
-// tiles, then on to those beside them, then to the next row of tiles.
-struct Span {
-  uint32_t x_begin_el, x_end_el, y_el;
+// The cells of a batch.
+struct Rectangle {
+  uint32_t x_begin, x_end, y_begin, y_end;
+};
+
+// Batches of a copy, in order.
+class Batches {
+ public:
+  // If `by_tiles`, a batch is a block, and one tile comes after the other: so images are read in
+  // the order of their memory. Otherwise a batch is part of a row of cells.
+  Batches(const CellCopy& copy, bool by_tiles) : copy_(copy) {
+    const CopyProgram& program = copy.program;
+    w_el_ = by_tiles ? program.block_w_el : program.cell_w_el;
+    h_el_ = by_tiles ? program.block_h_el : program.cell_h_el;
+    const uint64_t most_B = copy.stream ? kStagedBatch_B : kBatch_B;
+    while (uint64_t{2} * w_el_ * h_el_ * copy.placement.unit_B <= most_B) w_el_ *= 2;
+    band_el_ = std::max(h_el_, by_tiles ? 1u << copy.placement.tile_h_log2 : 0);
+  }
+
+  uint32_t width_el() const { return w_el_; }
+  Rectangle First() const { return At(copy_.x_begin_el, copy_.y_begin_el); }
+  // Down the tile, then on to those beside it, then to the next row of tiles. Begins at
+  // copy.y_end_el if there is none.
+  Rectangle After(const Rectangle& batch) const {
+    if (batch.y_end % band_el_ != 0 && batch.y_end < copy_.y_end_el) {
+      return At(batch.x_begin, batch.y_end);
+    }
+    if (batch.x_end == copy_.x_end_el) return At(copy_.x_begin_el, batch.y_end);
+    return At(batch.x_end, std::max(copy_.y_begin_el, (batch.y_end - 1) & ~(band_el_ - 1)));
+  }
+
+ private:
+  Rectangle At(uint32_t x, uint32_t y) const {
+    return {x, std::min(copy_.x_end_el, (x & ~(w_el_ - 1)) + w_el_), y,
+            std::min(copy_.y_end_el, (y & ~(h_el_ - 1)) + h_el_)};
+  }
+
+  const CellCopy& copy_;
+  uint32_t w_el_, h_el_, band_el_;
 };
 
 template <bool kIn>
-bool CopyCells(const CellCopy& copy) {
-  const CopyRow copy_row = Choose<kIn>(copy.program);
-  if (copy_row == nullptr) return false;
+void CopyCells(const CellCopy& copy) {
   const CopyProgram& program = copy.program;
+  const auto copy_batch = program.chunks == 1 ? CopyBatch<kIn, true> : CopyBatch<kIn, false>;
   const Placement& placement = copy.placement;
-  const uint32_t y_mask = (1u << placement.tile_h_log2) - 1;
-  const uint32_t chunk_B = program.cell_row_B / program.chunks * program.cell_h_el;
-  const uint32_t batch_el = kBatch * program.chunk_w_el;
-  // Out of the cache's reach, images are read one tile after the other, since a tile's memory is in
-  // one piece, and linear memory is read in whole rows. Otherwise both are well with a few cells at
-  // a time.
-  const uint32_t tile_w_el = 1u << placement.tile_w_log2;
-  const uint32_t few_el = program.cell_w_el * (copy.stream ? 4 : 16);
-  const uint32_t span_el = kIn && copy.stream ? uint32_t{1} << 31 : std::max(tile_w_el, few_el);
-  const uint32_t band_el = std::max(1u << placement.tile_h_log2, program.cell_h_el);
-  // From a chunk to the one at the same place of the next span's tile.
-  const uint64_t ahead_B = uint64_t{span_el >> placement.tile_w_log2} * placement.tile_B;
-  const auto make_span = [&](uint32_t x_el, uint32_t y_el) {
-    return Span{x_el, std::min({copy.x_end_el, (x_el & ~(span_el - 1)) + span_el, x_el + batch_el}),
-                y_el};
-  };
-  const auto next_of = [&](const Span& span) {
-    const uint32_t below = span.y_el + program.cell_h_el;
-    if (below < copy.y_end_el && below % band_el != 0) {
-      return Span{span.x_begin_el, span.x_end_el, below};
-    }
-    if (span.x_end_el == copy.x_end_el) return make_span(copy.x_begin_el, below);
-    return make_span(span.x_end_el,
-                     std::max(copy.y_begin_el, (below - program.cell_h_el) & ~(band_el - 1)));
-  };
-  const auto find_chunks = [&](const Span& span, uint8_t** chunks) {
-    uint8_t* const tiles = copy.image + placement.offset_B +
-                           (span.y_el >> placement.tile_h_log2) * placement.tile_row_stride_B;
-    return FindChunks(placement, copy.x_index,
-                      placement.sample_index ^ copy.y_index[span.y_el & y_mask], tiles,
-                      span.x_begin_el, span.x_end_el, program.chunk_w_el, chunks);
-  };
-
+  const size_t chunk_B = program.cell_row_B / program.chunks * program.cell_h_el;
   // Lines that bypass the cache must be written whole, one after the other, and programs do not do
   // that: what they make goes through a buffer, which the cache holds.
-  HWY_ALIGN uint8_t staging[kBatch * CopyProgram::kMaxChunk_B];
-  uint8_t* staged_chunks[kBatch];
-  const uint64_t staged_stride_B = kBatch / program.chunks * program.cell_row_B;
-  for (uint32_t i = 0; i < kBatch; ++i) staged_chunks[i] = staging + i * chunk_B;
+  HWY_ALIGN uint8_t staging[kStagedBatch_B];
+  const bool stages_rows = !kIn && copy.stream, stages_chunks = kIn && copy.stream;
+  uint8_t* staged_for[kMaxChunks];
 
-  uint8_t* chunks[kBatch];
-  for (Span span = make_span(copy.x_begin_el, copy.y_begin_el); span.y_el < copy.y_end_el;
-       span = next_of(span)) {
-    const size_t count = find_chunks(span, chunks);
-    const size_t cells = count / program.chunks;
-    uint8_t* const linear = copy.linear + (span.y_el - copy.y_begin_el) * copy.linear_stride_B +
-                            uint64_t{span.x_begin_el - copy.x_begin_el} * placement.unit_B;
-    if (!copy.stream) {
-      copy_row(program, chunks, linear, copy.linear_stride_B, cells);
-    } else if (kIn) {
-      copy_row(program, staged_chunks, linear, copy.linear_stride_B, cells);
-      for (size_t i = 0; i < count; ++i) Stream(staged_chunks[i], chunks[i], chunk_B);
-    } else {
-      // Chunks come in an order that no hardware foresees.
-      for (size_t i = 0; i < count; ++i) Prefetch(chunks[i], ahead_B, chunk_B);
-      copy_row(program, chunks, staging, staged_stride_B, cells);
-      for (uint32_t row = 0; row < program.cell_h_el; ++row) {
-        Stream(staging + row * staged_stride_B, linear + row * copy.linear_stride_B,
-               cells * program.cell_row_B);
+  const Batches batches(copy, stages_rows);
+  Batch batch;
+  batch.linear_stride_B =
+      stages_rows ? uint64_t{batches.width_el()} * placement.unit_B : copy.linear_stride_B;
+  for (Rectangle cells = batches.First(), next; cells.y_begin < copy.y_end_el; cells = next) {
+    next = batches.After(cells);
+    uint8_t* const linear = copy.linear + (cells.y_begin - copy.y_begin_el) * copy.linear_stride_B +
+                            uint64_t{cells.x_begin - copy.x_begin_el} * placement.unit_B;
+    uint8_t* const rows = stages_rows ? staging : linear;
+    batch.cells = 0;
+    for (uint32_t y = cells.y_begin; y < cells.y_end; y += program.cell_h_el) {
+      AddCells(copy, cells.x_begin, cells.x_end, y,
+               rows + (y - cells.y_begin) * batch.linear_stride_B, batch);
+    }
+    const size_t chunks = batch.cells * program.chunks;
+    for (size_t i = 0; stages_chunks && i < chunks; ++i) {
+      staged_for[i] = std::exchange(batch.chunks[i], staging + i * chunk_B);
+    }
+    copy_batch(program, batch);
+    for (size_t i = 0; stages_chunks && i < chunks; ++i) {
+      Stream(staging + i * chunk_B, staged_for[i], chunk_B);
+    }
+    if (stages_rows) {
+      // Meanwhile the next block is asked for, as far as the image has it.
+      const uint8_t* ahead =
+          copy.image + placement.OffsetOf(copy.x_index, copy.y_index, next.x_begin, next.y_begin);
+      const size_t row_B = uint64_t{cells.x_end - cells.x_begin} * placement.unit_B;
+      for (uint32_t row = 0; row < cells.y_end - cells.y_begin; ++row) {
+        Stream(rows + row * batch.linear_stride_B, linear + row * copy.linear_stride_B, row_B);
+        Prefetch(ahead + row * row_B, row_B);
       }
     }
   }
   if (copy.stream) hwy::FlushStream();
-  return true;
 }
 
-bool In(const CellCopy& copy) { return CopyCells<true>(copy); }
-bool Out(const CellCopy& copy) { return CopyCells<false>(copy); }
+bool In(const CellCopy& copy) {
+  CopyCells<true>(copy);
+  return true;
+}
+bool Out(const CellCopy& copy) {
+  CopyCells<false>(copy);
+  return true;
+}
 
 #endif  // HWY_TARGET
 

@@ -3,13 +3,15 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/types/span.h"
+
 namespace packsmith::layout {
 namespace {
 
-constexpr uint32_t kCacheLine_B = 64;
-// To look up where a cell lies takes as long as to copy a line of it, so it should have several;
-// but the larger it is, the more remains for the edges.
-constexpr uint32_t kGoodCell_B = 256;
+// To look up where a chunk lies takes as long as to copy a line or two of it, so it should have
+// several. But the more elements a cell has, the more of an image remains for the edges, which are
+// copied one by one.
+constexpr uint32_t kGoodChunk_B = 256, kGoodCell_el = 128, kMaxCell_B = 1024;
 
 struct Chunk {
   int width_log2 = 0, height_log2 = 0;
@@ -40,150 +42,166 @@ bool IsChunk(const Tiling& tiling, int bits, Chunk& chunk) {
   return chunk.width_log2 + chunk.height_log2 == bits;
 }
 
-// Makes one of two neighbours if all are neighbours both here and there.
-bool MergeRuns(Shuffle& shuffle) {
-  const auto merge = [&](const std::vector<VectorPlace>& places) {
-    std::vector<VectorPlace> merged;
-    for (size_t i = 0; i < places.size(); i += 2) {
-      const VectorPlace next = {places[i].line, places[i].offset_B + shuffle.run_B};
-      if (i + 1 == places.size() || !(places[i + 1] == next)) return std::vector<VectorPlace>();
-      merged.push_back(places[i]);
+constexpr uint8_t kNothing = 0x80;  // picks no byte
+
+// The starts of the fewest windows of 16 bytes that have all of some bytes, which are in lines of
+// `line_B` bytes. If it can be, they begin at multiples of 16.
+std::vector<CellPlace> CoverWithWindows(absl::Span<const CellPlace> bytes, uint32_t line_B) {
+  std::vector<CellPlace> sorted(bytes.begin(), bytes.end());
+  std::sort(sorted.begin(), sorted.end(), [](const CellPlace& a, const CellPlace& b) {
+    return std::pair(a.line, a.offset_B) < std::pair(b.line, b.offset_B);
+  });
+  // Each window begins at the first byte that no other one has, or as close as it can to the end of
+  // the line.
+  const auto cover = [&](uint32_t multiple_of_B) {
+    std::vector<CellPlace> windows;
+    for (const CellPlace& byte : sorted) {
+      if (!windows.empty() && byte.line == windows.back().line &&
+          byte.offset_B < windows.back().offset_B + kHalf_B) {
+        continue;
+      }
+      windows.push_back(
+          {byte.line, std::min(byte.offset_B / multiple_of_B * multiple_of_B, line_B - kHalf_B)});
     }
-    return merged;
+    return windows;
   };
-  std::vector<VectorPlace> to = merge(shuffle.to), from = merge(shuffle.from);
-  if (to.empty() || from.empty()) return false;
-  shuffle.to = std::move(to);
-  shuffle.from = std::move(from);
-  shuffle.run_B *= 2;
+  const std::vector<CellPlace> aligned = cover(kHalf_B), anywhere = cover(1);
+  return aligned.size() <= anywhere.size() ? aligned : anywhere;
+}
+
+// The place of a byte in a window, or kNothing.
+uint8_t PlaceIn(const CellPlace& window, const CellPlace& byte) {
+  const uint32_t place = byte.offset_B - window.offset_B;
+  return byte.line == window.line && place < kHalf_B ? static_cast<uint8_t>(place) : kNothing;
+}
+
+// Makes the vector at `to` of the bytes at `origins`, which are in lines of `line_B` bytes.
+void MakeResult(absl::Span<const CellPlace> origins, uint32_t line_B, const CellPlace& to,
+                Result& result, std::vector<Piece>& pieces) {
+  const std::vector<CellPlace> shared = CoverWithWindows(origins, line_B);
+  std::array<std::vector<CellPlace>, 2> apart;
+  for (size_t half = 0; half < 2; ++half) {
+    apart[half] = CoverWithWindows(origins.subspan(half * kHalf_B, kHalf_B), line_B);
+  }
+  size_t count = std::max(apart[0].size(), apart[1].size());
+  result = {to, 0, Result::Kind::kApart};
+  // To load a window once and not for each half is worth one window more, except beside vectors
+  // that need no shuffling at all.
+  if (shared.size() <= (count > 1 ? count + 1 : count)) {
+    apart = {shared, shared};
+    count = shared.size();
+    result.kind = Result::Kind::kShared;
+  }
+  result.pieces = static_cast<uint8_t>(count);
+  std::array<bool, kVector_B> done = {};
+  bool in_order = true;
+  for (size_t i = 0; i < count; ++i) {
+    Piece& piece = pieces.emplace_back(Piece());
+    for (size_t half = 0; half < 2; ++half) {
+      // A half that needs fewer pieces picks nothing from the others.
+      piece.from[half] = apart[half][std::min(i, apart[half].size() - 1)];
+      for (size_t byte = half * kHalf_B; byte < (half + 1) * kHalf_B; ++byte) {
+        const uint8_t place = done[byte] ? kNothing : PlaceIn(piece.from[half], origins[byte]);
+        piece.pick[byte] = place;
+        done[byte] |= place != kNothing;
+        in_order &= place == byte % kHalf_B;
+      }
+    }
+  }
+  if (count == 1 && in_order) {
+    const std::array<CellPlace, 2>& from = pieces.back().from;
+    const bool together =
+        from[0].line == from[1].line && from[0].offset_B + kHalf_B == from[1].offset_B;
+    result.kind = together ? Result::Kind::kRun : Result::Kind::kHalves;
+  }
+}
+
+struct Made {
+  Result result;
+  std::vector<Piece> pieces;
+};
+
+// Whether a result has an equal part of each of its windows in each half.
+bool HasEqualParts(const Made& made) {
+  for (const Piece& piece : made.pieces) {
+    for (size_t half = 0; half < 2; ++half) {
+      const auto* const picks = piece.pick.begin() + half * kHalf_B;
+      if (made.pieces.size() * (kHalf_B - std::count(picks, picks + kHalf_B, kNothing)) !=
+          kHalf_B) {
+        return false;
+      }
+    }
+  }
   return true;
 }
 
-// A byte of a vector.
-struct Source {
-  size_t vector;
-  uint8_t byte;
-};
-using Sources = std::array<Source, kVector_B>;
-
-constexpr ByteVector kInOrder = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-constexpr uint8_t kNothing = 0x80;  // picks no byte
-
-// Finds groups of `size` vectors that exchange parts. `needs[i]` is what result i is made of, and
-// the vectors are numbered.
-bool MakeGroups(const std::vector<Sources>& needs, size_t size, std::vector<size_t>& results,
-                std::vector<size_t>& vectors, Shuffle& shuffle) {
-  const size_t part_B = kVector_B / size;
-  std::vector<bool> done(needs.size());
-  for (size_t first = 0; first < needs.size(); ++first) {
-    if (done[first]) continue;
-    // The vectors in the order in which the first result has them, and the results in the order in
-    // which the first vector has parts for them: then as little as may be is left to sort.
-    std::vector<size_t> group;
-    for (const Source& source : needs[first]) {
-      if (std::find(group.begin(), group.end(), source.vector) == group.end()) {
-        group.push_back(source.vector);
-      }
-    }
-    if (group.size() != size) return false;
-    std::vector<std::pair<uint8_t, size_t>> made;  // first byte of the first vector, result
-    for (size_t i = first; i < needs.size(); ++i) {
-      std::vector<size_t> bytes(size);
-      uint8_t lowest = kVector_B;
-      for (const Source& source : needs[i]) {
-        const size_t k = std::find(group.begin(), group.end(), source.vector) - group.begin();
-        if (k == size) continue;
-        ++bytes[k];
-        if (k == 0) lowest = std::min(lowest, source.byte);
-      }
-      if (std::all_of(bytes.begin(), bytes.end(), [&](size_t n) { return n == part_B; })) {
-        made.push_back({lowest, i});
-        done[i] = true;
-      }
-    }
-    if (made.size() != size) return false;
-    std::sort(made.begin(), made.end());
-    std::vector<ByteVector> before(size), after(size);
-    for (size_t k = 0; k < size; ++k) {
-      const Sources& need = needs[made[k].second];
-      for (size_t v = 0; v < size; ++v) {
-        // The part of vector v for result k: its bytes as they are in the vector, one after the
-        // other.
-        size_t at = k * part_B;
-        for (uint8_t byte = 0; byte < kVector_B; ++byte) {
-          for (size_t i = 0; i < kVector_B; ++i) {
-            if (need[i].vector != group[v] || need[i].byte != byte) continue;
-            after[k][i] = static_cast<uint8_t>(v * part_B + at % part_B);
-            before[v][at++] = byte;
-          }
+// Turns results that are made of the same windows, as many as there are windows, into an exchange.
+void MakeExchange(absl::Span<Made* const> group) {
+  const size_t size = group.size(), part_B = kHalf_B / size;
+  std::vector<Piece> pieces = group[0]->pieces;
+  for (size_t r = 0; r < size; ++r) {
+    for (size_t p = 0; p < size; ++p) {
+      const std::array<uint8_t, kVector_B>& pick = group[r]->pieces[p].pick;
+      for (size_t half = 0; half < 2; ++half) {
+        size_t at = 0;  // in the part of piece p for result r, and of result r from piece p
+        for (size_t byte = half * kHalf_B; byte < (half + 1) * kHalf_B; ++byte) {
+          if (pick[byte] == kNothing) continue;
+          pieces[p].pick[half * kHalf_B + r * part_B + at] = pick[byte];
+          pieces[r].sort[byte] = static_cast<uint8_t>(p * part_B + at);
+          ++at;
         }
       }
     }
-    for (size_t k = 0; k < size; ++k) {
-      results.push_back(made[k].second);
-      vectors.push_back(group[k]);
-      shuffle.before.push_back(before[k]);
-      shuffle.after.push_back(after[k]);
-      shuffle.sorts |= before[k] != kInOrder || after[k] != kInOrder;
-    }
   }
-  shuffle.group = static_cast<int>(size);
-  return true;
+  for (size_t r = 0; r < size; ++r) {
+    group[r]->result.kind = size == 2 ? Result::Kind::kExchange2 : Result::Kind::kExchange4;
+    group[r]->result.pieces = 1;
+    group[r]->pieces = {pieces[r]};
+  }
 }
 
-// `origins[i]` is where byte i of the destination comes from; the destination's lines have `line_B`
-// bytes.
-Shuffle MakeShuffle(const std::vector<VectorPlace>& origins, uint32_t line_B) {
-  Shuffle shuffle;
-  const size_t count = origins.size() / kVector_B;
-  std::vector<VectorPlace> vectors;  // of the source, numbered
-  std::vector<Sources> needs(count);
-  for (size_t i = 0; i < origins.size(); ++i) {
-    const VectorPlace vector = {origins[i].line, origins[i].offset_B / kVector_B * kVector_B};
-    const size_t number = std::find(vectors.begin(), vectors.end(), vector) - vectors.begin();
-    if (number == vectors.size()) vectors.push_back(vector);
-    needs[i / kVector_B][i % kVector_B] = {number,
-                                           static_cast<uint8_t>(origins[i].offset_B % kVector_B)};
-  }
-  const auto place = [&](size_t result) {
-    const uint32_t at_B = static_cast<uint32_t>(result) * kVector_B;
-    return VectorPlace{at_B / line_B, at_B % line_B};
+// Finds all exchanges, and puts the results of each one after the other.
+void FindExchanges(std::vector<Made>& made) {
+  const auto same_windows = [](const Made& a, const Made& b) {
+    return std::equal(a.pieces.begin(), a.pieces.end(), b.pieces.begin(), b.pieces.end(),
+                      [](const Piece& p, const Piece& q) { return p.from == q.from; });
   };
-
-  for (const size_t size : {1, 2, 4}) {
-    Shuffle grouped;
-    std::vector<size_t> results, from;
-    if (!MakeGroups(needs, size, results, from, grouped)) continue;
-    for (const size_t result : results) grouped.to.push_back(place(result));
-    for (const size_t vector : from) grouped.from.push_back(vectors[vector]);
-    if (size == 1 && !grouped.sorts) {
-      grouped.run_B = kVector_B;
-      while (grouped.run_B < kCacheLine_B && MergeRuns(grouped)) {
-      }
+  const auto may_exchange = [](const Made& m) {
+    return m.result.kind == Result::Kind::kApart &&
+           (m.pieces.size() == 2 || m.pieces.size() == 4) && HasEqualParts(m);
+  };
+  for (size_t first = 0; first < made.size(); ++first) {
+    if (!may_exchange(made[first])) continue;
+    size_t end = first + 1;
+    for (size_t i = end; i < made.size() && end - first < made[first].pieces.size(); ++i) {
+      if (!may_exchange(made[i]) || !same_windows(made[first], made[i])) continue;
+      std::rotate(made.begin() + end, made.begin() + i, made.begin() + i + 1);
+      ++end;
     }
-    return grouped;
+    if (end - first != made[first].pieces.size()) continue;
+    std::vector<Made*> group;
+    for (size_t i = first; i < end; ++i) group.push_back(&made[i]);
+    MakeExchange(group);
   }
+}
 
-  // All results get as many pieces; those that need fewer pick nothing from the others.
-  std::vector<std::vector<size_t>> pieces(count);
-  for (size_t i = 0; i < count; ++i) {
-    for (const Source& source : needs[i]) {
-      if (std::find(pieces[i].begin(), pieces[i].end(), source.vector) == pieces[i].end()) {
-        pieces[i].push_back(source.vector);
-      }
-    }
-    shuffle.pieces = std::max(shuffle.pieces, static_cast<int>(pieces[i].size()));
+// `origins[i]` is where byte i of the destination comes from, in lines of `from_line_B`; the
+// destination's lines have `line_B` bytes.
+Shuffle MakeShuffle(const std::vector<CellPlace>& origins, uint32_t from_line_B, uint32_t line_B) {
+  Shuffle shuffle;
+  std::vector<Made> made(origins.size() / kVector_B);
+  for (uint32_t i = 0; i < made.size(); ++i) {
+    const uint32_t at_B = i * kVector_B;
+    MakeResult(absl::MakeConstSpan(origins).subspan(at_B, kVector_B), from_line_B,
+               {at_B / line_B, at_B % line_B}, made[i].result, made[i].pieces);
   }
-  for (size_t i = 0; i < count; ++i) {
-    shuffle.to.push_back(place(i));
-    pieces[i].resize(shuffle.pieces, vectors.size());
-    for (const size_t vector : pieces[i]) {
-      shuffle.from.push_back(vectors[vector == vectors.size() ? pieces[i].front() : vector]);
-      ByteVector& pick = shuffle.picks.emplace_back();
-      for (size_t byte = 0; byte < kVector_B; ++byte) {
-        pick[byte] = needs[i][byte].vector == vector ? needs[i][byte].byte : kNothing;
-      }
-    }
+  FindExchanges(made);
+  std::stable_sort(made.begin(), made.end(), [](const Made& a, const Made& b) {
+    return std::pair(a.result.kind, a.result.pieces) < std::pair(b.result.kind, b.result.pieces);
+  });
+  for (const Made& m : made) {
+    shuffle.results.push_back(m.result);
+    shuffle.pieces.insert(shuffle.pieces.end(), m.pieces.begin(), m.pieces.end());
   }
   return shuffle;
 }
@@ -192,7 +210,6 @@ Shuffle MakeShuffle(const std::vector<VectorPlace>& origins, uint32_t line_B) {
 
 CopyProgram MakeCopyProgram(const Tiling& tiling, uint32_t element_B) {
   CopyProgram program;
-  // The largest cell of at most kGoodCell_B, or else the smallest one above.
   Chunk chunk;
   uint32_t chunk_B = 0, chunks = 0;
   for (int bits = 0; bits <= tiling.index_bits(); ++bits) {
@@ -201,14 +218,13 @@ CopyProgram MakeCopyProgram(const Tiling& tiling, uint32_t element_B) {
     if (size_B % kCacheLine_B != 0 || !IsChunk(tiling, bits, candidate)) continue;
     uint32_t needed = 1;
     while ((element_B << candidate.width_log2) * needed % kVector_B != 0) needed *= 2;
-    if (chunk_B != 0 && size_B * needed > kGoodCell_B) break;
+    if (needed > CopyProgram::kMaxChunks || size_B * needed > kMaxCell_B) continue;
+    if (chunk_B >= kGoodChunk_B && needed << bits > kGoodCell_el) break;
     chunk = candidate;
     chunk_B = size_B;
     chunks = needed;
   }
-  if (chunk_B == 0 || chunk_B > CopyProgram::kMaxChunk_B || chunks > CopyProgram::kMaxChunks) {
-    return program;
-  }
+  if (chunk_B == 0) return program;
   const uint32_t chunk_w_el = 1u << chunk.width_log2, chunk_h_el = 1u << chunk.height_log2;
   const uint32_t chunk_row_B = element_B * chunk_w_el;
   const uint32_t cell_B = chunk_B * chunks;
@@ -218,25 +234,36 @@ CopyProgram MakeCopyProgram(const Tiling& tiling, uint32_t element_B) {
   program.cell_h_el = chunk_h_el;
   program.cell_row_B = chunk_row_B * chunks;
 
-  std::vector<VectorPlace> linear_of_tiled(cell_B), tiled_of_linear(cell_B);
+  program.block_w_el = program.cell_w_el;
+  program.block_h_el = program.cell_h_el;
+  for (int bits = 0; bits <= tiling.index_bits() && element_B << bits <= kStagedBatch_B; ++bits) {
+    Chunk block;
+    if (!IsChunk(tiling, bits, block)) continue;
+    program.block_w_el = std::max(program.cell_w_el, 1u << block.width_log2);
+    program.block_h_el = std::max(program.cell_h_el, 1u << block.height_log2);
+  }
+  while (program.block_w_el * program.block_h_el * element_B > kStagedBatch_B) {
+    program.block_h_el /= 2;
+  }
+
+  std::vector<CellPlace> linear_of_tiled(cell_B), tiled_of_linear(cell_B);
   for (uint32_t y = 0; y < program.cell_h_el; ++y) {
     for (uint32_t x = 0; x < program.cell_w_el; ++x) {
+      const uint32_t index = tiling.IndexOf({x % chunk_w_el, y, 0});
       for (uint32_t byte = 0; byte < element_B; ++byte) {
-        const VectorPlace linear = {y, x * element_B + byte};
-        const VectorPlace tiled = {x / chunk_w_el,
-                                   tiling.IndexOf({x % chunk_w_el, y, 0}) * element_B + byte};
+        const CellPlace linear = {y, x * element_B + byte};
+        const CellPlace tiled = {x / chunk_w_el, index * element_B + byte};
         linear_of_tiled[tiled.line * chunk_B + tiled.offset_B] = linear;
         tiled_of_linear[linear.line * program.cell_row_B + linear.offset_B] = tiled;
       }
     }
   }
-  program.in = MakeShuffle(linear_of_tiled, chunk_B);
-  if (program.in.run_B != 0) {
-    // The same runs the other way round, still in the order of the tiled memory.
-    program.out = program.in;
-    std::swap(program.out.to, program.out.from);
-  } else {
-    program.out = MakeShuffle(tiled_of_linear, program.cell_row_B);
+  program.in = MakeShuffle(linear_of_tiled, program.cell_row_B, chunk_B);
+  program.out = MakeShuffle(tiled_of_linear, chunk_B, program.cell_row_B);
+  for (const Shuffle* shuffle : {&program.in, &program.out}) {
+    for (const Result& result : shuffle->results) {
+      if (result.pieces > CopyProgram::kMaxPieces) return CopyProgram();
+    }
   }
   return program;
 }

@@ -1,4 +1,4 @@
-// How to copy many elements at once: what follows from a tiling's matrix for vectors of 16 bytes.
+// How to copy many elements at once: what follows from a tiling's matrix for vectors of 32 bytes.
 #ifndef PACKSMITH_RUNTIME_LAYOUT_COPY_PROGRAM_H_
 #define PACKSMITH_RUNTIME_LAYOUT_COPY_PROGRAM_H_
 
@@ -11,37 +11,57 @@
 
 namespace packsmith::layout {
 
-inline constexpr uint32_t kVector_B = 16;
-using ByteVector = std::array<uint8_t, kVector_B>;
+// Results are made in vectors of two halves: what machines shuffle are halves.
+inline constexpr uint32_t kHalf_B = 16;
+inline constexpr uint32_t kVector_B = 2 * kHalf_B;
+inline constexpr uint32_t kCacheLine_B = 64;
+// What is copied past the cache goes through a buffer of that size.
+inline constexpr uint32_t kStagedBatch_B = 8192;
 
-// A vector's place in a cell: in linear memory the line is a row, in tiled memory a chunk.
-struct VectorPlace {
+// A place in a cell: in linear memory the line is a row, in tiled memory a chunk.
+struct CellPlace {
   uint32_t line, offset_B;
 
-  friend bool operator==(const VectorPlace& a, const VectorPlace& b) {
+  friend bool operator==(const CellPlace& a, const CellPlace& b) {
     return a.line == b.line && a.offset_B == b.offset_B;
   }
 };
 
-// Makes vectors of vectors, in one of three ways.
+// Where a piece of a vector comes from: for each half a window of 16 bytes, aligned to nothing, and
+// for each byte its place in the window, or 0x80 if another piece has the byte.
+struct Piece {
+  std::array<CellPlace, 2> from;
+  std::array<uint8_t, kVector_B> pick;
+  // Of exchanges: how the bytes of the result with the number of this piece are sorted in the end.
+  std::array<uint8_t, kVector_B> sort;
+};
+
+// A vector, which is put together from pieces.
+struct Result {
+  CellPlace to;
+  uint8_t pieces;
+  // What is simpler than the general case.
+  enum class Kind : uint8_t {
+    kRun,     // 32 bytes that stay as they are
+    kHalves,  // two times 16 bytes that stay as they are
+    kShared,  // both halves pick from the same windows
+    kApart,   // each half has windows of its own
+    // Two or four results that follow each other are made of as many pieces, which exchange parts,
+    // half by half: of each piece (whose `pick` leaves no byte out) the first part goes to the
+    // first result, and so on. `pieces` is 1.
+    kExchange2,
+    kExchange4,
+  } kind;
+
+  friend bool SameWay(const Result& a, const Result& b) {
+    return a.pieces == b.pieces && a.kind == b.kind;
+  }
+};
+
+// Makes all bytes of one side of a cell of those of the other side.
 struct Shuffle {
-  // Runs of 16, 32 or 64 bytes stay as they are: the run at from[i] goes to to[i]. 0: they do not.
-  uint32_t run_B = 0;
-
-  // Groups of 1, 2 or 4 vectors exchange parts: of each group's vectors (`from`, after the bytes of
-  // each were sorted by `before`) the first parts make the first result, the second ones the
-  // second, and so on, the bytes of which `after` sorts before they are written (`to`). 0: they do
-  // not.
-  int group = 0;
-  bool sorts = false;  // or else `before` and `after` leave all as it is
-  std::vector<ByteVector> before, after;
-
-  // Otherwise each result is put together from `pieces` vectors, `from` having as many for each of
-  // `to`; `picks` says which bytes, 0x80 where another piece has the byte.
-  int pieces = 0;
-  std::vector<ByteVector> picks;
-
-  std::vector<VectorPlace> to, from;
+  std::vector<Result> results;  // those that are made in the same way follow each other
+  std::vector<Piece> pieces;    // of the first result, then of the second, and so on
 };
 
 // A chunk is a rectangle of elements that is a run of whole cache lines (of 64 bytes) in the tiled
@@ -53,11 +73,13 @@ struct CopyProgram {
   uint32_t chunk_w_el = 0;
   uint32_t chunks = 0;  // of a cell
   uint32_t cell_row_B = 0;
+  // The largest rectangle of cells of up to kStagedBatch_B that is one piece of the tiled memory
+  // (or a single cell, if that is none).
+  uint32_t block_w_el = 0, block_h_el = 0;
   Shuffle in, out;  // to the tiled memory, and from it
 
   // Limits of what there is a program for.
-  static constexpr uint32_t kMaxChunks = 4, kMaxChunk_B = 512;
-  static constexpr uint32_t kMaxSteps = kMaxChunks * kMaxChunk_B / kVector_B;
+  static constexpr uint32_t kMaxChunks = 4, kMaxPieces = 4;
 };
 
 // `tiling` has no samples.
@@ -89,8 +111,14 @@ struct CellCopy {
   uint8_t* image;
   uint8_t* linear;  // of the element at (x_begin_el, y_begin_el)
   uint64_t linear_stride_B;
-  // Past the cache, where the destination is aligned to 16 bytes.
+  // Past the cache, where the destination is aligned to kHalf_B.
   bool stream;
+
+  uint8_t* TileAt(uint32_t x_el, uint32_t y_el) const {
+    return image + placement.offset_B +
+           (y_el >> placement.tile_h_log2) * placement.tile_row_stride_B +
+           (x_el >> placement.tile_w_log2) * placement.tile_B;
+  }
 };
 
 // With the best instructions that the machine has. Only the destination is written. False, and

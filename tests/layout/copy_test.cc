@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "hwy/targets.h"
 #include "tests/layout/images.h"
 
 namespace packsmith::layout {
@@ -142,6 +143,25 @@ TEST(Copy, EveryTilingAndElementSize) {
       }
     }
   }
+}
+
+// Everything again for each set of instructions that this machine has and copies were made for.
+TEST(Copy, EverySetOfVectorInstructions) {
+  for (const int64_t target : hwy::SupportedAndGeneratedTargets()) {
+    SCOPED_TRACE(hwy::TargetName(target));
+    hwy::GetChosenTarget().Update(target);
+    std::mt19937 random(11);
+    for (const char* format : {"S8_UINT", "R16_UINT", "R8G8B8_UINT", "R32_FLOAT", "R16G16B16_UINT",
+                               "R32G32_UINT", "R32G32B32_UINT", "R32G32B32A32_UINT"}) {
+      for (const Scheme scheme : {Scheme::kAgxTwiddled, Scheme::kUInterleaved, Scheme::kIntelY}) {
+        const ImageDescription image = Image(scheme, format, 147, 83);
+        if (!Layout::Of(image).ok()) continue;
+        const Layout layout = LayOut(image);
+        TryRegion(random, layout, WholeLevel(layout, 0, 0));
+      }
+    }
+  }
+  hwy::GetChosenTarget().DeInit();
 }
 
 // Large enough to bypass the cache, with linear memory that allows that and that does not; beside
