@@ -22,6 +22,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <string>
 
@@ -62,7 +63,8 @@ class Binder : public BinderCore {
   };
 
   // Errors of Buffers::Create(); FailedPrecondition if surface states cannot be reached from where
-  // the zone is. `buffers` outlives the result.
+  // the zone is, InvalidArgument if they are none, or more than 4 GiB. `buffers` outlives the
+  // result.
   static absl::StatusOr<std::unique_ptr<Binder>> Create(Buffers& buffers, const Options& options);
 
   // Once in a context's life: says in which units pointers count, where there is a choice.
@@ -113,9 +115,18 @@ class Binder : public BinderCore {
   // What emitting a base has brought about.
   BindingEvents EventsOf(bool all_bases) const;
 
-  absl::Status Check(absl::Span<const uint32_t> surfaces) const;
-  // The table's place, written if it is not there; there is room for it.
-  Table FindOrWrite(uint64_t hash, absl::Span<const uint32_t> surfaces);
+  // The bits that no offset of a surface state has.
+  static constexpr uint32_t kUnaligned = [] {
+    uint32_t unaligned = 0;
+    for (uint32_t bit = 1; bit != 0; bit <<= 1) {
+      if (Entry{.surface_state_pointer = bit}.check()) unaligned |= bit;
+    }
+    return unaligned;
+  }();
+
+  // Writes a table that is not there, and for which there is room. False if a surface is not good:
+  // then it is not there, whatever has been written.
+  bool Write(uint64_t hash, absl::Span<const uint32_t> surfaces);
   [[gnu::cold, gnu::noinline]] absl::Status Move(Batch<Gen>& batch, BindingStage stage,
                                                  absl::Span<const uint32_t> surfaces);
 
@@ -194,36 +205,22 @@ absl::Status Binder<Gen>::Begin(Batch<Gen>& batch) {
 }
 
 template <class Gen>
-absl::Status Binder<Gen>::Check(absl::Span<const uint32_t> surfaces) const {
-  if (ABSL_PREDICT_FALSE(surfaces.size() > kMostSurfaces)) return TooMany(surfaces.size());
-  uint32_t bits = 0, most = 0;
+bool Binder<Gen>::Write(uint64_t hash, absl::Span<const uint32_t> surfaces) {
+  const auto delta = static_cast<uint32_t>(Delta(block()));
+  uint32_t* to = EntriesAt(next());
+  std::memcpy(CopyAt(next()), surfaces.data(), surfaces.size() * 4);
+  // More than 2^32 is what lies behind the last surface.
+  const uint64_t behind = kSurfaceReach - gen_options_.surface_bytes;
+  uint32_t bits = 0;
+  uint64_t carries = 0;
   for (const uint32_t surface : surfaces) {
     bits |= surface;
-    most = std::max(most, surface);
-  }
-  // A low bit that any of them has is one of all of them together.
-  if (ABSL_PREDICT_FALSE(Entry{.surface_state_pointer = bits}.check() ||
-                         most >= gen_options_.surface_bytes)) {
-    return BadSurface(surfaces);
-  }
-  return absl::OkStatus();
-}
-
-template <class Gen>
-typename Binder<Gen>::Table Binder<Gen>::FindOrWrite(uint64_t hash,
-                                                     absl::Span<const uint32_t> surfaces) {
-  const auto count = static_cast<uint32_t>(surfaces.size());
-  if (const auto found = Find(hash, surfaces)) {
-    ++statistics_.shared;
-    return {*found, count};
-  }
-  const uint32_t offset = Place(hash, surfaces);
-  const auto delta = static_cast<uint32_t>(Delta(block()));
-  uint32_t* to = EntriesAt(offset);
-  for (const uint32_t surface : surfaces) {
+    carries |= surface + behind;
     (void)Entry{.surface_state_pointer = surface + delta}.template pack<checks::off>(to++);
   }
-  return {offset, count};
+  if (ABSL_PREDICT_FALSE((bits & kUnaligned) != 0 || carries >= kSurfaceReach)) return false;
+  Keep(hash, surfaces.size());
+  return true;
 }
 
 template <class Gen>
@@ -240,21 +237,26 @@ absl::Status Binder<Gen>::Bind(Batch<Gen>& batch, BindingStage stage,
     events_ |= PointerOf(stage);
     return absl::OkStatus();
   }
-  absl::Status status = Check(surfaces);
-  if (ABSL_PREDICT_FALSE(!status.ok())) return status;
+  if (ABSL_PREDICT_FALSE(surfaces.size() > kMostSurfaces)) return TooMany(surfaces.size());
   const uint64_t hash = HashOf(surfaces);
-  if (ABSL_PREDICT_FALSE(room() < BytesFor(surfaces.size())) && !Find(hash, surfaces)) {
+  uint32_t offset = next();
+  if (const auto found = Find(hash, surfaces)) {
+    ++statistics_.shared;
+    offset = *found;
+  } else if (ABSL_PREDICT_FALSE(room() < BytesFor(surfaces.size()))) {
     return Move(batch, stage, surfaces);
+  } else if (ABSL_PREDICT_FALSE(!Write(hash, surfaces))) {
+    return CheckSurfaces(surfaces, kUnaligned);
   }
-  const Table table = FindOrWrite(hash, surfaces);
-  if (table.offset != bound.offset || bound.count == 0) events_ |= PointerOf(stage);
-  bound = table;
+  if (offset != bound.offset || bound.count == 0) events_ |= PointerOf(stage);
+  bound = {offset, static_cast<uint32_t>(surfaces.size())};
   return absl::OkStatus();
 }
 
 template <class Gen>
 absl::Status Binder<Gen>::Move(Batch<Gen>& batch, BindingStage stage,
                                absl::Span<const uint32_t> surfaces) {
+  if (absl::Status status = CheckSurfaces(surfaces, kUnaligned); !status.ok()) return status;
   const absl::StatusOr<Buffer> block = NewBlock();
   if (!block.ok()) return block.status();
   if (absl::Status status = EmitBase(batch, *block, false); !status.ok()) {
@@ -275,7 +277,12 @@ absl::Status Binder<Gen>::Move(Batch<Gen>& batch, BindingStage stage,
   ++statistics_.moves;
   for (unsigned i = 0; i < kBindingStages; ++i) {
     const auto table = absl::MakeConstSpan(copies.data() + i * kMostSurfaces, counts[i]);
-    bound_[i] = table.empty() ? Table() : FindOrWrite(HashOf(table), table);
+    bound_[i] = Table();
+    if (table.empty()) continue;
+    const uint64_t hash = HashOf(table);
+    const auto found = Find(hash, table);
+    bound_[i] = {found ? *found : next(), counts[i]};
+    if (!found) (void)Write(hash, table);  // all have been looked at
   }
   events_ |= EventsOf(false);
   return absl::OkStatus();

@@ -95,7 +95,8 @@ class BinderCore {
   BinderCore(Buffers& buffers, const BindingRules& rules, const Options& options);
   ~BinderCore();
 
-  // A new block. Errors of Buffers::Create(); FailedPrecondition if the zone does not suit.
+  // A new block. Errors of Buffers::Create(); FailedPrecondition if the zone or heap does not suit,
+  // InvalidArgument if the options never will.
   absl::StatusOr<Buffer> NewBlock() const;
   // All tables are to go there from now on. There are none yet.
   void UseBlock(const Buffer& block);
@@ -105,7 +106,29 @@ class BinderCore {
     return rules_.own_base ? 0 : options_.surface_base - block.address;
   }
 
-  static uint64_t HashOf(absl::Span<const uint32_t> surfaces);
+  PACKSMITH_INLINE static uint64_t HashOf(absl::Span<const uint32_t> surfaces) {
+    const uint32_t* at = surfaces.data();
+    size_t left = surfaces.size();
+    uint64_t hash = left * kMixA;
+    // Two at a time, so that neither waits for the other.
+    for (uint64_t other = kMixB; left >= 8; at += 8, left -= 8) {
+      hash = Mix(Load64(at) ^ hash, Load64(at + 2) ^ kMixB);
+      other = Mix(Load64(at + 4) ^ other, Load64(at + 6) ^ kMixA);
+      if (left < 16) hash ^= other;
+    }
+    if (left >= 4) {
+      hash = Mix(Load64(at) ^ hash, Load64(at + 2) ^ kMixB);
+      at += 4;
+      left -= 4;
+    }
+    if (left >= 2) {
+      hash = Mix(Load64(at) ^ hash, kMixA);
+      at += 2;
+      left -= 2;
+    }
+    if (left != 0) hash = Mix(*at ^ hash, kMixB);
+    return Mix(hash, kMixA);
+  }
   // Where a table with these surfaces stands.
   PACKSMITH_INLINE absl::optional<uint32_t> Find(uint64_t hash,
                                                  absl::Span<const uint32_t> surfaces) const {
@@ -118,23 +141,24 @@ class BinderCore {
       }
     }
   }
+  // Not of none.
   PACKSMITH_INLINE bool Holds(uint32_t offset, absl::Span<const uint32_t> surfaces) const {
-    return std::memcmp(&surfaces_[offset / 4], surfaces.data(), surfaces.size() * 4) == 0;
+    const uint32_t* const there = &surfaces_[offset / 4];
+    return *there == surfaces[0] && std::memcmp(there, surfaces.data(), surfaces.size() * 4) == 0;
   }
   uint32_t BytesFor(size_t count) const {
     return (static_cast<uint32_t>(count) * 4 + rules_.alignment - 1) & ~(rules_.alignment - 1);
   }
-  // A place for a table, which fits and is not there yet.
-  PACKSMITH_INLINE uint32_t Place(uint64_t hash, absl::Span<const uint32_t> surfaces) {
-    const uint32_t offset = next_;
-    next_ += BytesFor(surfaces.size());
-    std::memcpy(&surfaces_[offset / 4], surfaces.data(), surfaces.size() * 4);
+  // The next table's place, before it is known to be good: the block, and the copy of it.
+  uint32_t next() const { return next_; }
+  uint32_t* CopyAt(uint32_t offset) { return &surfaces_[offset / 4]; }
+  // It is good: from now on it can be found.
+  PACKSMITH_INLINE void Keep(uint64_t hash, size_t count) {
     size_t slot = hash & mask_;
     while (slots_[slot].count != 0) slot = (slot + 1) & mask_;
-    slots_[slot] = {static_cast<uint32_t>(hash >> 32), static_cast<uint32_t>(surfaces.size()),
-                    offset};
+    slots_[slot] = {static_cast<uint32_t>(hash >> 32), static_cast<uint32_t>(count), next_};
+    next_ += BytesFor(count);
     ++statistics_.written;
-    return offset;
   }
   absl::Span<const uint32_t> SurfacesAt(const Table& table) const {
     return absl::MakeConstSpan(&surfaces_[table.offset / 4], table.count);
@@ -144,7 +168,9 @@ class BinderCore {
   }
 
   [[gnu::cold, gnu::noinline]] absl::Status TooMany(size_t count) const;
-  [[gnu::cold, gnu::noinline]] absl::Status BadSurface(absl::Span<const uint32_t> surfaces) const;
+  // Which surface is none of those that there are, if one is. unaligned: the bits that none has.
+  [[gnu::cold, gnu::noinline]] absl::Status CheckSurfaces(absl::Span<const uint32_t> surfaces,
+                                                          uint32_t unaligned) const;
   [[gnu::cold, gnu::noinline]] absl::Status NotBegun() const;
 
   Buffers& buffers_;
@@ -157,6 +183,19 @@ class BinderCore {
   std::vector<Buffer> old_;
 
  private:
+  // Odd numbers without a pattern, to mix bits by multiplication.
+  static constexpr uint64_t kMixA = 0x9e3779b97f4a7c15, kMixB = 0xc2b2ae3d27d4eb4f;
+
+  PACKSMITH_INLINE static uint64_t Mix(uint64_t a, uint64_t b) {
+    const auto product = static_cast<unsigned __int128>(a) * b;
+    return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
+  }
+  PACKSMITH_INLINE static uint64_t Load64(const uint32_t* from) {
+    uint64_t value;
+    std::memcpy(&value, from, sizeof(value));
+    return value;
+  }
+
   // Of a hash table: where a table of the block is. count 0: nothing.
   struct Slot {
     uint32_t hash = 0, count = 0, offset = 0;

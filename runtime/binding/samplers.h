@@ -73,7 +73,8 @@ struct Sampler {
 template <class Gen>
 using SamplerState = typename Gen::Packets::SAMPLER_STATE;
 
-// The values of a state, for those who set what Sampler does not know before they pack it.
+// Sets the values of a state that has its defaults, for those who set what Sampler does not know
+// before they pack it.
 // border_color: where the color is, from the dynamic state base address; 0 if there is none.
 // InvalidArgument that says what is wrong.
 template <class Gen>
@@ -122,7 +123,6 @@ absl::Status DescribeSampler(const Sampler& sampler, uint32_t border_color,
   const float lods = sampler.lod_bias + sampler.min_lod + sampler.max_lod;
   if (lods != lods) return sampler_errors::NotANumber();
 
-  state = S();
   const bool anisotropic = sampler.anisotropy >= 2;
   const bool linear_min = sampler.min_filter == Filter::kLinear;
   const bool linear_mag = sampler.mag_filter == Filter::kLinear;

@@ -54,12 +54,14 @@ inline constexpr uint32_t kMostLayers = 2048;
 template <class Gen>
 using SurfaceState = typename Gen::Packets::RENDER_SURFACE_STATE;
 
-// The values of a state, for those who set what surface.h does not know before they pack it.
-// InvalidArgument that says what is wrong with the surface; `state` means nothing then.
+// Sets the values of a state that has its defaults, for those who set what surface.h does not know
+// before they pack it. InvalidArgument that says what is wrong with the surface; `state` means
+// nothing then.
 template <class Gen>
 absl::Status DescribeSurface(const NullSurface& surface, SurfaceState<Gen>& state);
 template <class Gen>
-absl::Status DescribeSurface(const BufferSurface& surface, SurfaceState<Gen>& state);
+PACKSMITH_INLINE inline absl::Status DescribeSurface(const BufferSurface& surface,
+                                                     SurfaceState<Gen>& state);
 template <class Gen>
 absl::Status DescribeSurface(const ImageSurface& surface, SurfaceState<Gen>& state);
 
@@ -116,7 +118,7 @@ struct SurfaceTypes<P> {
 };
 
 template <class Gen>
-void SetSwizzle(const Swizzle& swizzle, SurfaceState<Gen>& state) {
+PACKSMITH_INLINE inline void SetSwizzle(const Swizzle& swizzle, SurfaceState<Gen>& state) {
   using Select = typename Gen::Packets::Shader_Channel_Select;
   static constexpr Select kSelects[] = {Select::ZERO,  Select::ONE,  Select::RED,
                                         Select::GREEN, Select::BLUE, Select::ALPHA};
@@ -129,7 +131,8 @@ void SetSwizzle(const Swizzle& swizzle, SurfaceState<Gen>& state) {
 
 // What all but null surfaces have.
 template <class Gen>
-void SetMemory(const address& memory, access how, SurfaceState<Gen>& state) {
+PACKSMITH_INLINE inline void SetMemory(const address& memory, access how,
+                                       SurfaceState<Gen>& state) {
   state.surface_base_address = memory;
   if (memory.use == access::from_xml) state.surface_base_address.use = how;
   if constexpr (requires { state.l1_cache_control; }) {
@@ -185,7 +188,8 @@ bool SetTiling(SurfaceTiling tiling, SurfaceState<Gen>& state) {
 }
 
 template <class Gen>
-bool SetAlignment(uint32_t horizontal, uint32_t vertical, SurfaceState<Gen>& state) {
+PACKSMITH_INLINE inline bool SetAlignment(uint32_t horizontal, uint32_t vertical,
+                                          SurfaceState<Gen>& state) {
   using S = SurfaceState<Gen>;
   switch (vertical) {
     case 4:
@@ -333,7 +337,6 @@ absl::Status DescribeSurface(const NullSurface& surface, SurfaceState<Gen>& stat
   if (surface.height == 0) return surface_errors::Zero("height");
   if (surface.layers == 0) return surface_errors::Zero("layers");
   using S = SurfaceState<Gen>;
-  state = S();
   state.surface_type = SurfaceTypes<typename Gen::Packets>::kNull;
   state.surface_format = kFormatR32Uint;
   state.surface_array = surface.layers > 1;
@@ -351,13 +354,13 @@ absl::Status DescribeSurface(const NullSurface& surface, SurfaceState<Gen>& stat
 }
 
 template <class Gen>
-absl::Status DescribeSurface(const BufferSurface& surface, SurfaceState<Gen>& state) {
+PACKSMITH_INLINE inline absl::Status DescribeSurface(const BufferSurface& surface,
+                                                     SurfaceState<Gen>& state) {
   static constexpr SurfaceRules kRules = SurfaceRulesOf(Gen::kVersion);
   if (surface.stride == 0) return surface_errors::Zero("stride");
   const uint64_t entries = surface.stride == 1 ? surface.size : surface.size / surface.stride;
   const uint64_t most = surface.stride == 1 ? kRules.most_bytes : kRules.most_entries;
   if (entries == 0 || entries > most) return surface_errors::BufferSize(surface, most);
-  state = SurfaceState<Gen>();
   state.surface_type = SurfaceTypes<typename Gen::Packets>::kBuffer;
   state.surface_format = surface.format;
   state.mocs = surface.mocs;
@@ -409,7 +412,6 @@ absl::Status DescribeSurface(const ImageSurface& surface, SurfaceState<Gen>& sta
     if (value % 4 != 0) return surface_errors::NotMultipleOf4(what, value);
   }
 
-  state = S();
   state.surface_type = is_3d                                ? Types::k3D
                        : is_cube                            ? Types::kCube
                        : surface.shape == SurfaceShape::k1D ? Types::k1D
