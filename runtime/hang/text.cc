@@ -100,7 +100,7 @@ class Writer {
         absl::StrCat(Bold("engine " + Harmless(engine.name)), engine.hung ? ", which hangs" : "");
     if (!engine.process.empty()) absl::StrAppend(&title, ", ", Harmless(engine.process));
     Line(title);
-    Registers(engine.stop);
+    Registers(engine);
     if (engine.where) {
       Wrapped("  stopped   ",
               absl::StrFormat("%s0x%x, %s", engine.in_ring ? "in its ring, at " : "at ",
@@ -127,14 +127,17 @@ class Writer {
     Work(engine);
   }
 
-  void Registers(const Stop& stop) {
+  void Registers(const EngineReport& engine) {
+    const Stop& stop = engine.stop;
     std::vector<std::string> parts;
     const auto add = [&](const std::optional<Said>& said, const char* form) {
       if (said) parts.push_back(absl::StrCat(Harmless(said->by), form, absl::Hex(said->value)));
     };
     add(stop.active_head, " 0x");
     if (stop.header) {
-      parts.push_back(absl::StrFormat("%s 0x%08x", Harmless(stop.header->by), stop.header->value));
+      parts.push_back(absl::StrFormat(
+          "%s 0x%08x%s", Harmless(stop.header->by), stop.header->value,
+          engine.header_name.empty() ? "" : absl::StrCat(" (", engine.header_name, ")")));
     }
     add(stop.batch_head, " 0x");
     add(stop.ring_head, " at ring offset 0x");
