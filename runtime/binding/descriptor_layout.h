@@ -120,6 +120,9 @@ class DescriptorSetLayout {
   bool has_variable_count() const {
     return !bindings_.empty() && (bindings_.back().flags & kVariableCount) != 0;
   }
+  // Of the last binding, as the layout has it: what SizesOf() wants for a set that leaves nothing
+  // open.
+  uint32_t last_count() const { return bindings_.empty() ? 0 : bindings_.back().count; }
   // Whether the set's memory is data for shaders: then its surface state is the first of its own.
   bool has_set_surface() const { return set_surface_; }
 

@@ -136,6 +136,7 @@ absl::Status DescriptorPool::Open(Region& region, uint64_t bytes, uint64_t granu
                                                          .name = what,
                                                          .heap = heap,
                                                          .alignment = kSetAlignment,
+                                                         .placement = Placement::kHighest,
                                                          .writable = false});
   if (!buffer.ok()) return buffer.status();
   region.buffer = *buffer;
@@ -193,7 +194,7 @@ absl::StatusOr<DescriptorSet> DescriptorPool::Allocate(DescriptorSetLayoutPtr la
         "a %slayout of the %s model for a pool of the %s model", layout->push() ? "push " : "",
         NameOf(layout->model()), NameOf(setup_.model)));
   }
-  uint32_t count = layout->bindings().empty() ? 0 : layout->bindings().back().count;
+  uint32_t count = layout->last_count();
   if (variable_count.has_value()) {
     if (!layout->has_variable_count() || *variable_count > count) {
       return absl::InvalidArgumentError(

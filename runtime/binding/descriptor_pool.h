@@ -44,7 +44,8 @@ struct DescriptorPoolOptions {
   uint32_t inline_blocks = 0;  // bindings that the bytes of inline uniform blocks are for
   // Zones for the sets' records, their samplers and their own surface states; those that the model
   // needs. They have to be in reach of the setup's bases: within 4 GiB, and for surface states
-  // that shaders name by handles, as far as these go.
+  // that shaders name by handles, as far as these go. Memory is taken from a zone's upper end: a
+  // StatePool in the same zone grows from the lower one.
   ZoneId records = {}, samplers = {}, surfaces = {};
   Heap heap = Heap::kSystem;  // one that the CPU sees
 };

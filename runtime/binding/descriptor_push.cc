@@ -55,7 +55,7 @@ absl::StatusOr<std::unique_ptr<PushDescriptors>> PushDescriptors::Create(
   const DescriptorSetMemory shadow{.records = push->records_.data(),
                                    .samplers = push->samplers_.data(),
                                    .surfaces = push->surfaces_.data()};
-  const absl::Status status = push->storage_.Begin(setup, std::move(layout), 0, shadow, 0);
+  const absl::Status status = push->storage_.Begin(setup, layout, layout->last_count(), shadow, 0);
   if (!status.ok()) return status;
   return push;
 }

@@ -110,6 +110,20 @@ void PutRecord(RecordForm form, const DescriptorSetup& setup, const DescriptorIm
   }
 }
 
+// The surface state of a set's own memory. A set whose count of elements is 0 has none.
+absl::Status PutSetSurface(const DescriptorSetup& setup, const DescriptorSetMemory& memory,
+                           uint64_t bytes, uint8_t* to) {
+  SurfaceDwords state = setup.null_state;
+  if (bytes != 0) {
+    const absl::Status status = setup.WriteBuffer(
+        DescriptorType::kUniformBuffer,
+        address(memory.records_address, memory.records_buffer, access::read), bytes, state);
+    if (!status.ok()) return status;
+  }
+  Put(state, to);
+  return absl::OkStatus();
+}
+
 bool HoldsSurface(RecordForm form) {
   return form == RecordForm::kSurface || form == RecordForm::kSurfaceAndSampler;
 }
@@ -123,13 +137,8 @@ absl::Status DescriptorSetStorage::Begin(const DescriptorSetup& setup,
                                          const DescriptorSetMemory& memory, uint64_t serial) {
   const DescriptorSetSizes sizes = layout->SizesOf(variable_count);
   if (layout->has_set_surface()) {
-    SurfaceDwords state;
-    const absl::Status status =
-        setup.WriteBuffer(DescriptorType::kUniformBuffer,
-                          address(memory.records_address, memory.records_buffer, access::read),
-                          sizes.record_bytes, state);
+    const absl::Status status = PutSetSurface(setup, memory, sizes.record_bytes, memory.surfaces);
     if (!status.ok()) return status;
-    Put(state, memory.surfaces);
   }
   setup_ = &setup;
   layout_ = std::move(layout);
@@ -172,13 +181,8 @@ void DescriptorSetStorage::WriteImmutable(const Binding& to) {
 absl::Status DescriptorSetStorage::CopyTo(const DescriptorSetMemory& place, uint64_t serial) {
   const DescriptorSetSizes& sizes = layout_->sizes();
   if (layout_->has_set_surface()) {
-    SurfaceDwords state;
-    const absl::Status status =
-        setup_->WriteBuffer(DescriptorType::kUniformBuffer,
-                            address(place.records_address, place.records_buffer, access::read),
-                            sizes.record_bytes, state);
+    const absl::Status status = PutSetSurface(*setup_, place, sizes.record_bytes, memory_.surfaces);
     if (!status.ok()) return status;
-    Put(state, memory_.surfaces);
   }
   const DescriptorSetMemory here = memory_;
   memory_ = place;
