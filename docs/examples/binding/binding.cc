@@ -1,0 +1,200 @@
+// What docs/binding.md shows, built and run. Each block of the page stands here between
+// "// Page: <name>" and "// End", and a test compares the two. The argument is where the core of
+// its job goes.
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "runtime/batch/batch.h"
+#include "runtime/batch/buffer_chunks.h"
+#include "runtime/batch/gfx9.h"
+#include "runtime/binding/binder.h"
+#include "runtime/binding/sampler_tables.h"
+#include "runtime/binding/surface_states.h"
+#include "runtime/memory/address_space.h"
+#include "runtime/memory/border_colors.h"
+#include "runtime/memory/buffers.h"
+#include "runtime/memory/host_device.h"
+#include "runtime/memory/residency.h"
+#include "runtime/memory/state_pool.h"
+
+namespace {
+
+using namespace packsmith::gpu;  // NOLINT: an example
+namespace gfx9 = packsmith::gfx9;
+
+// Ends the program where a driver would return the error.
+template <class T>
+T Must(absl::StatusOr<T> result) {
+  if (result.ok()) return *std::move(result);
+  std::fprintf(stderr, "%s\n", result.status().ToString().c_str());
+  std::exit(1);
+}
+void Must(const absl::Status& status) { Must(status.ok() ? absl::StatusOr<int>(0) : status); }
+
+void Expect(bool holds, const char* what) {
+  if (holds) return;
+  std::fprintf(stderr, "not so: %s\n", what);
+  std::exit(1);
+}
+
+void All(const std::string& core) {
+  const std::string prefix = core + "-";
+  auto device = Must(HostDevice::Create({
+      .device = {.family = "intel", .generation = "gfx9", .verx10 = 90},
+      .core_prefix = prefix,
+  }));
+  auto space = Must(AddressSpace::Create(Must(LayOutZones(IrisZones(), {.verx10 = 90}))));
+  auto buffers = Buffers::Create(*device, *space, {});
+  const ZoneId other = Must(space->FindZone("other"));
+  const Buffer texture =
+      Must(buffers->Create({.size = 256 * 1024, .zone = other, .name = "texture"}));
+  const Buffer target =
+      Must(buffers->Create({.size = 256 * 1024, .zone = other, .name = "target"}));
+  const Buffer constants =
+      Must(buffers->Create({.size = 4096, .zone = other, .name = "constants"}));
+  const Buffer scratch = Must(buffers->Create({.size = 64, .zone = other, .name = "scratch"}));
+  BufferChunks chunks(*buffers, {.zone = other});
+  Batch<Gfx9> batch(chunks);
+
+  // Page: surfaces
+  const Zone& surface_zone = space->zone(Must(space->FindZone("surface")));
+  auto pool = Must(StatePool::Create(*buffers, *space,
+                                     {.zone = Must(space->FindZone("surface")), .begin = 4096}));
+  const auto surface = [&](const auto& what, StateUses* uses) {
+    const State state = Must(pool->Allocate(SurfaceState<Gfx9>::length * 4));
+    Must(WriteSurface<Gfx9>(what, reinterpret_cast<uint32_t*>(state.cpu), uses));
+    return state;
+  };
+  StateUses texture_uses, target_uses, constants_uses;
+  ImageSurface image;
+  image.memory = {texture.address, texture.handle};
+  image.format = 0x0c7;  // SURFACE_FORMAT R8G8B8A8_UNORM
+  image.mocs = 4;
+  image.width = image.height = 256;
+  image.tiling = SurfaceTiling::kY;
+  image.pitch = 1024;
+  const State read = surface(image, &texture_uses);
+  image.purpose = SurfacePurpose::kRenderTarget;
+  image.memory = {target.address, target.handle};
+  const State drawn = surface(image, &target_uses);
+  const State uniforms = surface(BufferSurface{.memory = {constants.address, constants.handle},
+                                               .size = constants.size,
+                                               .stride = 16,
+                                               .format = 0,  // R32G32B32A32_FLOAT
+                                               .mocs = 4},
+                                 &constants_uses);
+  const State nothing = surface(NullSurface{.mocs = 4}, nullptr);
+  // End
+
+  // Page: wrong
+  StateUses no_uses;
+  uint32_t dwords[SurfaceState<Gfx9>::length];
+  image.tiling = SurfaceTiling::k4;
+  const absl::Status wrong = WriteSurface<Gfx9>(image, dwords, &no_uses);
+  // wrong says: gfx9 has no surfaces of tiling 4. Nothing was written.
+  // End
+  Expect(!wrong.ok() && no_uses.all().empty(), "a tiling of later hardware is refused");
+
+  // Page: samplers
+  auto dynamic = Must(StatePool::Create(
+      *buffers, *space, {.zone = Must(space->FindZone("dynamic")), .base = 8 * kGiB}));
+  auto colors = Must(BorderColors::Create(
+      *buffers, {.zone = Must(space->FindZone("border colors")), .address = 8 * kGiB}));
+  SamplerTables<Gfx9> samplers(*dynamic, *colors, /*colors_offset=*/0);
+
+  Sampler clamped{.min_filter = Filter::kLinear, .mag_filter = Filter::kLinear};
+  clamped.wrap = {Wrap::kClampToBorder, Wrap::kClampToBorder, Wrap::kRepeat};
+  clamped.border_color = {0x3f800000, 0, 0, 0x3f800000};  // red
+  const PackedSampler linear = Must(samplers.Pack(clamped));
+  const PackedSampler nearest = Must(samplers.Pack({}));
+  const PackedSampler* const both[] = {&linear, &nearest};
+  const State table = Must(samplers.Acquire(both));
+  // End
+
+  // Page: binder
+  Binder<Gfx9>::Options options;
+  options.model = BindingModel::kBinder;
+  options.zone = Must(space->FindZone("binder"));
+  options.surface_base = surface_zone.begin;  // what the pool's offsets count from
+  options.surface_bytes = surface_zone.size();
+  options.bases = {
+      .general_state_mocs = 4,
+      .stateless_data_port_access_mocs = 4,
+      .surface_state_mocs = 4,
+      .dynamic_state_base_address_modify_enable = true,
+      .dynamic_state_mocs = 4,
+      .dynamic_state_base_address = dynamic->base(),
+      .indirect_object_mocs = 4,
+      .instruction_mocs = 4,
+      .dynamic_state_buffer_size_modify_enable = true,
+      .dynamic_state_buffer_size = 0xfffff,
+      .bindless_surface_state_mocs = 4,
+  };
+  options.mocs = 4;
+  options.scratch = {scratch.address, scratch.handle};
+  auto binder = Must(Binder<Gfx9>::Create(*buffers, options));
+
+  Must(binder->EmitSetup(batch));  // once for each context
+  Must(binder->Begin(batch));      // once for each batch
+  // End
+
+  // Page: draw
+  const uint32_t pixel[] = {drawn.offset, read.offset, uniforms.offset, nothing.offset};
+  Must(binder->Bind(batch, BindingStage::kPixel, pixel));
+  const BindingEvents events = binder->TakeEvents();
+  batch.Emit(gfx9::_3DSTATE_PS{.binding_table_entry_count = 4,
+                               .sampler_count = gfx9::_3DSTATE_PS::SAMPLER_COUNT_1_4_SAMPLERS});
+  binder->EmitPointers(batch, events);
+  batch.Emit(gfx9::_3DSTATE_SAMPLER_STATE_POINTERS_PS{.pointer_to_ps_sampler_state = table.offset},
+             gfx9::_3DPRIMITIVE{.vertex_count_per_instance = 3, .instance_count = 1});
+  // End
+
+  // Page: uses
+  for (const StateUses* uses : {&texture_uses, &target_uses, &constants_uses}) {
+    for (const BufferUse& use : uses->all()) batch.Use(use.buffer, use.flags);
+  }
+  for (const State& state : {read, drawn, uniforms, nothing, table}) {
+    batch.Use(state.buffer, kReads);
+  }
+  batch.Use(linear.border_buffer, kReads);
+  // End
+
+  // Page: events
+  const BindingEvents lost = binder->TakeEvents();
+  if ((lost & kSurfaceBaseMoved) != 0) {
+    // What STATE_BASE_ADDRESS invalidates has to be emitted again.
+  }
+  // End
+  Expect(lost == 0 && (events & kSurfaceBaseMoved) != 0, "events are taken once");
+
+  Must(batch.End());
+  Residency residency(*buffers);
+  for (const BufferUse& use : batch.uses().all()) Must(residency.Add(use.buffer, use.writes()));
+  const BatchPart& begin = batch.parts()[0];
+  const Fence fence = Must(device->Submit({.engine = "render",
+                                           .batch_address = begin.chunk.gpu,
+                                           .batch_length = begin.total * uint64_t{4},
+                                           .residents = residency.residents()}));
+  // Page: done
+  Must(buffers->Use(residency.handles(), fence));
+  Must(binder->ReleaseOld());  // blocks that are full: used again when the job is done
+  // End
+  Must(samplers.Release(table.offset));
+  Must(samplers.Drop(linear));
+  if (std::rename((prefix + "1.core").c_str(), core.c_str()) != 0) std::exit(1);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::fputs("usage: binding CORE\n", stderr);
+    return 2;
+  }
+  All(argv[1]);
+  return 0;
+}
