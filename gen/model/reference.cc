@@ -335,7 +335,7 @@ class Writer {
     Documented(c);
     if (c.kind == ContainerKind::kRegister) {
       Hex("offset", c.register_offset);
-      if (c.masked) Text("masked", "true");
+      Flag("masked", c.masked);
       Words("dumped_as", c.dumped_as);
     }
     // The fixed part, and the longest form where there are several.

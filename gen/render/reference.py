@@ -288,7 +288,8 @@ class Writer:
             "moved": f"moved from {was} to {new}", "value added": f"new value {new}",
             "value removed": f"value {was} is gone", "value renamed": f"value {was} is now {new}",
             "value changed": f"value {was} is now {new}",
-        }.get(what, f"{label} from {was} to {new}")
+        }.get(what, f"{label}: {new}; before: {was}" if ", " in f"{was}{new}"
+              else f"{label} from {was} to {new}")
 
     # --- Rows of the table ---
 
@@ -356,6 +357,10 @@ class Writer:
         add("Offset", v.get("offset", ""))
         add("Also called", ", ".join(v.get("aliases", [])))
         add("In error states", ", ".join(v.get("dumped_as", [])))
+        add("Writes", "change those of bits 15:0 whose partner in bits 31:16 is 1"
+            if v.get("masked") else "")
+        if "else" in v:
+            add("Until set", self.link("base", v["else"]) + " counts")
         if "opcode" in v:
             add("Opcode", f"{int(v['opcode'], 16):#010x} in the bits "
                           f"{int(v['opcode_mask'], 16):#010x}")

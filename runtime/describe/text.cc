@@ -395,6 +395,12 @@ class Describer {
     }
     Fact("role", Text(record, "role"));
     Fact("in dumps", Joined(Array(record, "dumped_as")));
+    if (Flag(record, "masked")) {
+      Fact("writes", "change those of bits 15:0 whose partner in bits 31:16 is 1");
+    }
+    if (const absl::string_view other = Text(record, "else"); !other.empty()) {
+      Fact("until set", absl::StrCat("the base ", other, " counts"));
+    }
     if (record.HasMember("align")) {
       Fact("align", absl::StrCat(Number(record["align"]), " bytes"));
     }
@@ -648,8 +654,11 @@ class Describer {
     if (what == "value removed") return absl::StrCat("- ", owner, "value ", change.from);
     const std::string from = change.from.empty() ? "none" : change.from;
     const std::string to = change.to.empty() ? "none" : change.to;
-    return absl::StrCat("~ ", owner, absl::StrReplaceAll(what, {{"_", " "}}), " from ", from,
-                        " to ", to);
+    const std::string words = absl::StrReplaceAll(what, {{"_", " "}});
+    // What has commas is long, and may have a "to" of its own.
+    const bool lists = absl::StrContains(from, ", ") || absl::StrContains(to, ", ");
+    return lists ? absl::StrCat("~ ", owner, words, ": ", to, "; before: ", from)
+                 : absl::StrCat("~ ", owner, words, " from ", from, " to ", to);
   }
 
   absl::Span<const Reference> references_;

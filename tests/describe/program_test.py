@@ -25,6 +25,11 @@ class DescribeTest(unittest.TestCase):
         self.assertEqual(len(texts), 1)
         self.assertIn(b"Kernel Start Pointer", texts.pop())
 
+    def test_masked_registers_and_bases_that_stand_for_others_say_so(self):
+        self.assertIn(b"partner in bits 31:16 is 1", run("--describe=GT_MODE", "--gen=gfx9").stdout)
+        self.assertIn(b"until set     the base surface state counts",
+                      run("--describe=binding table pool", "--gen=gfx9").stdout)
+
     def test_a_wrong_name_is_wrong_usage_and_close_ones_are_named(self):
         done = run("--describe=3DSTATE_VZ")
         self.assertEqual((done.returncode, done.stdout), (2, b""))
