@@ -102,9 +102,15 @@ absl::Status LayOutAgxTwiddled(const ImageDescription& image, Layout::Geometry& 
   const int tile_h_log2 = tile_log2 / 2;
   const uint32_t tile_w_el = 1u << tile_w_log2;
   const uint32_t tile_h_el = 1u << tile_h_log2;
-  const uint32_t width_el = DivideUp(image.width_px, format.block_w_px);
-  const uint32_t height_el = DivideUp(image.height_px, format.block_h_px);
   const bool blocks = format.is_block_compressed();
+  // Plain formats, the most, are spared the divisions.
+  const auto columns_of = [&](uint32_t w_px) {
+    return blocks ? DivideUp(w_px, format.block_w_px) : w_px;
+  };
+  const auto rows_of = [&](uint32_t h_px) {
+    return blocks ? DivideUp(h_px, format.block_h_px) : h_px;
+  };
+  const uint32_t width_el = columns_of(image.width_px), height_el = rows_of(image.height_px);
 
   // With mip levels there is memory for all of them, whatever was asked for.
   const uint32_t levels = image.levels > 1 ? FullChain(image) : 1;
@@ -113,9 +119,7 @@ absl::Status LayOutAgxTwiddled(const ImageDescription& image, Layout::Geometry& 
   // The first level that is smaller than a tile in either direction.
   uint32_t first_small = 0;
   for (uint32_t w_px = width_el * format.block_w_px, h_px = height_el * format.block_h_px;
-       DivideUp(w_px, format.block_w_px) >= tile_w_el &&
-       DivideUp(h_px, format.block_h_px) >= tile_h_el;
-       ++first_small) {
+       columns_of(w_px) >= tile_w_el && rows_of(h_px) >= tile_h_el; ++first_small) {
     w_px = Minify(w_px, 1);
     h_px = Minify(h_px, 1);
   }
@@ -130,14 +134,14 @@ absl::Status LayOutAgxTwiddled(const ImageDescription& image, Layout::Geometry& 
     small_h_el = NextPowerOfTwo(Minify(height_el, first_small));
   }
 
-  const uint64_t columns_tl = DivideUp(width_el, tile_w_el);
-  const uint64_t rows_tl = DivideUp(height_el, tile_h_el);
+  const uint64_t columns_tl = ShiftUp(width_el, tile_w_log2);
+  const uint64_t rows_tl = ShiftUp(height_el, tile_h_log2);
   uint64_t offset_B = 0;
   for (uint32_t l = 0; l < levels; ++l) {
     Level& level = geometry.levels[l];
     level.offset_B = offset_B;
-    level.width_el = DivideUp(Minify(image.width_px, l), format.block_w_px);
-    level.height_el = DivideUp(Minify(image.height_px, l), format.block_h_px);
+    level.width_el = columns_of(Minify(image.width_px, l));
+    level.height_el = rows_of(Minify(image.height_px, l));
     level.pitch_el = level.width_el;
     if (l < first_small) {
       // The tiles are those of level 0 divided by 4 for each level, which is too few where columns
@@ -163,7 +167,7 @@ absl::Status LayOutAgxTwiddled(const ImageDescription& image, Layout::Geometry& 
       small_h_el = Minify(small_h_el, 1);
     }
     const uint64_t tile_B = uint64_t{element_B} << (level.tile_w_log2 + level.tile_h_log2);
-    level.tile_row_stride_B = DivideUp(level.pitch_el, level.tile_w_el()) * tile_B;
+    level.tile_row_stride_B = ShiftUp(level.pitch_el, level.tile_w_log2) * tile_B;
     offset_B = RoundUp(offset_B + level.size_B, kCacheLine_B);
   }
 

@@ -1,8 +1,9 @@
 #include "runtime/layout/format.h"
 
-#include <iterator>
+#include <algorithm>
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 
 namespace packsmith::layout {
@@ -244,6 +245,112 @@ constexpr Format kFormats[] = {
     {"R16G16B16_UINT", 1, 1, 6, "", "", false},
     {"R16G16B16_SINT", 1, 1, 6, "", "", false},
     {"R16G16B16_FLOAT", 1, 1, 6, "", "", false},
+    // Other plain formats that AGX has not.
+    {"R8_USCALED", 1, 1, 1, "", "", false},
+    {"R8_SSCALED", 1, 1, 1, "", "", false},
+    {"R8G8_USCALED", 1, 1, 2, "", "", false},
+    {"R8G8_SSCALED", 1, 1, 2, "", "", false},
+    {"R8G8B8_USCALED", 1, 1, 3, "", "", false},
+    {"R8G8B8_SSCALED", 1, 1, 3, "", "", false},
+    {"B8G8R8_USCALED", 1, 1, 3, "", "", false},
+    {"B8G8R8_SSCALED", 1, 1, 3, "", "", false},
+    {"R8G8B8A8_USCALED", 1, 1, 4, "", "", false},
+    {"R8G8B8A8_SSCALED", 1, 1, 4, "", "", false},
+    {"B8G8R8A8_USCALED", 1, 1, 4, "", "", false},
+    {"B8G8R8A8_SSCALED", 1, 1, 4, "", "", false},
+    {"A8B8G8R8_USCALED", 1, 1, 4, "", "", false},
+    {"A8B8G8R8_SSCALED", 1, 1, 4, "", "", false},
+    {"R16_USCALED", 1, 1, 2, "", "", false},
+    {"R16_SSCALED", 1, 1, 2, "", "", false},
+    {"R16G16_USCALED", 1, 1, 4, "", "", false},
+    {"R16G16_SSCALED", 1, 1, 4, "", "", false},
+    {"R16G16B16_USCALED", 1, 1, 6, "", "", false},
+    {"R16G16B16_SSCALED", 1, 1, 6, "", "", false},
+    {"R16G16B16A16_USCALED", 1, 1, 8, "", "", false},
+    {"R16G16B16A16_SSCALED", 1, 1, 8, "", "", false},
+    {"R32_USCALED", 1, 1, 4, "", "", false},
+    {"R32_SSCALED", 1, 1, 4, "", "", false},
+    {"R32G32_USCALED", 1, 1, 8, "", "", false},
+    {"R32G32_SSCALED", 1, 1, 8, "", "", false},
+    {"R32G32B32_USCALED", 1, 1, 12, "", "", false},
+    {"R32G32B32_SSCALED", 1, 1, 12, "", "", false},
+    {"R32G32B32A32_USCALED", 1, 1, 16, "", "", false},
+    {"R32G32B32A32_SSCALED", 1, 1, 16, "", "", false},
+    {"R10G10B10A2_USCALED", 1, 1, 4, "", "", false},
+    {"R10G10B10A2_SSCALED", 1, 1, 4, "", "", false},
+    {"B10G10R10A2_USCALED", 1, 1, 4, "", "", false},
+    {"B10G10R10A2_SSCALED", 1, 1, 4, "", "", false},
+    {"R32_UNORM", 1, 1, 4, "", "", false},
+    {"R32_SNORM", 1, 1, 4, "", "", false},
+    {"R32G32_UNORM", 1, 1, 8, "", "", false},
+    {"R32G32_SNORM", 1, 1, 8, "", "", false},
+    {"R32G32B32_UNORM", 1, 1, 12, "", "", false},
+    {"R32G32B32_SNORM", 1, 1, 12, "", "", false},
+    {"R32G32B32A32_UNORM", 1, 1, 16, "", "", false},
+    {"R32G32B32A32_SNORM", 1, 1, 16, "", "", false},
+    {"R64_UINT", 1, 1, 8, "", "", false},
+    {"R64_SINT", 1, 1, 8, "", "", false},
+    {"R64_FLOAT", 1, 1, 8, "", "", false},
+    {"R64G64_UINT", 1, 1, 16, "", "", false},
+    {"R64G64_SINT", 1, 1, 16, "", "", false},
+    {"R64G64_FLOAT", 1, 1, 16, "", "", false},
+    {"R64G64B64_UINT", 1, 1, 24, "", "", false},
+    {"R64G64B64_SINT", 1, 1, 24, "", "", false},
+    {"R64G64B64_FLOAT", 1, 1, 24, "", "", false},
+    {"R64G64B64A64_UINT", 1, 1, 32, "", "", false},
+    {"R64G64B64A64_SINT", 1, 1, 32, "", "", false},
+    {"R64G64B64A64_FLOAT", 1, 1, 32, "", "", false},
+    {"B8G8R8_SNORM", 1, 1, 3, "", "", false},
+    {"B8G8R8_UINT", 1, 1, 3, "", "", false},
+    {"B8G8R8_SINT", 1, 1, 3, "", "", false},
+    {"A8B8G8R8_UINT", 1, 1, 4, "", "", false},
+    {"A8B8G8R8_SINT", 1, 1, 4, "", "", false},
+    {"A8R8G8B8_UINT", 1, 1, 4, "", "", false},
+    {"A8R8G8B8_SINT", 1, 1, 4, "", "", false},
+    {"R16G16B16X16_UNORM", 1, 1, 8, "", "", false},
+    {"R16G16B16X16_SNORM", 1, 1, 8, "", "", false},
+    {"R10G10B10A2_SNORM", 1, 1, 4, "", "", false},
+    {"B10G10R10A2_SNORM", 1, 1, 4, "", "", false},
+    {"A2R10G10B10_UNORM", 1, 1, 4, "", "", false},
+    {"A2B10G10R10_UNORM", 1, 1, 4, "", "", false},
+    {"A2R10G10B10_UINT", 1, 1, 4, "", "", false},
+    {"A2B10G10R10_UINT", 1, 1, 4, "", "", false},
+    {"R5G6B5_SRGB", 1, 1, 2, "", "", false},
+    {"B5G6R5_SRGB", 1, 1, 2, "", "", false},
+    {"A1R5G5B5_UNORM", 1, 1, 2, "", "", false},
+    {"A1B5G5R5_UNORM", 1, 1, 2, "", "", false},
+    {"R4G4B4X4_UNORM", 1, 1, 2, "", "", false},
+    {"B4G4R4X4_UNORM", 1, 1, 2, "", "", false},
+    {"R4G4_UNORM", 1, 1, 1, "", "", false},
+    {"R3G3B2_UNORM", 1, 1, 1, "", "", false},
+    {"B2G3R3_UNORM", 1, 1, 1, "", "", false},
+    {"L4A4_UNORM", 1, 1, 1, "", "", false},
+    {"A8_SNORM", 1, 1, 1, "", "", false},
+    {"L8_SNORM", 1, 1, 1, "", "", false},
+    {"I8_SNORM", 1, 1, 1, "", "", false},
+    {"L8_SRGB", 1, 1, 1, "", "", false},
+    {"A16_SNORM", 1, 1, 2, "", "", false},
+    {"L16_SNORM", 1, 1, 2, "", "", false},
+    {"I16_SNORM", 1, 1, 2, "", "", false},
+    {"L8A8_SNORM", 1, 1, 2, "", "", false},
+    {"L8A8_SRGB", 1, 1, 2, "", "", false},
+    {"L16A16_SNORM", 1, 1, 4, "", "", false},
+    // Other formats of depth and stencil.
+    {"Z32_UNORM", 1, 1, 4, "", "", true},
+    {"X8Z24_UNORM", 1, 1, 4, "", "", true},
+    {"S8_UINT_Z24_UNORM", 1, 1, 4, "", "", true},
+    {"Z16_UNORM_S8_UINT", 1, 1, 4, "", "", true},
+    {"X24S8_UINT", 1, 1, 4, "", "", true},
+    {"S8X24_UINT", 1, 1, 4, "", "", true},
+    // Two pixels that share colours, and other blocks.
+    {"YUYV", 2, 1, 4, "", "", false},
+    {"UYVY", 2, 1, 4, "", "", false},
+    {"R8G8_B8G8_UNORM", 2, 1, 4, "", "", false},
+    {"G8R8_G8B8_UNORM", 2, 1, 4, "", "", false},
+    {"R8G8_R8B8_UNORM", 2, 1, 4, "", "", false},
+    {"G8R8_B8R8_UNORM", 2, 1, 4, "", "", false},
+    {"FXT1_RGB", 8, 4, 16, "", "", false},
+    {"FXT1_RGBA", 8, 4, 16, "", "", false},
 };
 // clang-format on
 
@@ -283,12 +390,9 @@ constexpr Alias kAliases[] = {
     {"D32_SFLOAT_S8_UINT", "Z32_FLOAT_S8X24_UINT"},
     {"D24_UNORM_S8_UINT", "Z24_UNORM_S8_UINT"},
     {"X8_D24_UNORM_PACK32", "Z24X8_UNORM"},
-    {"B10G11R11_UFLOAT_PACK32", "R11G11B10_FLOAT"},
-    {"E5B9G9R9_UFLOAT_PACK32", "R9G9B9E5_FLOAT"},
-    {"A2B10G10R10_UNORM_PACK32", "R10G10B10A2_UNORM"},
-    {"A2B10G10R10_UINT_PACK32", "R10G10B10A2_UINT"},
-    {"A2R10G10B10_UNORM_PACK32", "B10G10R10A2_UNORM"},
-    {"A2R10G10B10_UINT_PACK32", "B10G10R10A2_UINT"},
+    {"D16_UNORM_S8_UINT", "Z16_UNORM_S8_UINT"},
+    {"G8B8G8R8_422_UNORM", "G8R8_G8B8_UNORM"},
+    {"B8G8R8G8_422_UNORM", "R8G8_B8G8_UNORM"},
 };
 
 const Format* FindExactly(absl::string_view name) {
@@ -296,6 +400,19 @@ const Format* FindExactly(absl::string_view name) {
     if (format.name == name) return &format;
   }
   return nullptr;
+}
+
+// "A2B10G10R10_UNORM" becomes "R10G10B10A2_UNORM".
+std::string WithChannelsReversed(absl::string_view name) {
+  const size_t end = name.find('_');
+  std::string reversed;
+  for (size_t at = std::min(end, name.size()); at > 0;) {
+    const size_t channel = name.find_last_not_of("0123456789", at - 1);
+    if (channel == absl::string_view::npos) break;
+    reversed.append(name.data() + channel, at - channel);
+    at = channel;
+  }
+  return absl::StrCat(reversed, end == absl::string_view::npos ? "" : name.substr(end));
 }
 
 }  // namespace
@@ -310,11 +427,16 @@ const Format* FindFormat(absl::string_view name) {
   for (const Alias& alias : kAliases) {
     if (alias.name == name) return FindExactly(alias.format);
   }
-  // R32_SFLOAT is R32_FLOAT, and ASTC_4x4_UNORM is ASTC_4x4.
-  for (const absl::string_view suffix : {"_SFLOAT", "_UNORM"}) {
+  // In words that several channels are packed into, Vulkan counts from the highest bit on and
+  // Gallium from the lowest one.
+  for (const absl::string_view suffix : {"_PACK8", "_PACK16", "_PACK32"}) {
+    if (absl::ConsumeSuffix(&name, suffix)) return FindFormat(WithChannelsReversed(name));
+  }
+  // R32_SFLOAT is R32_FLOAT, R11G11B10_UFLOAT is R11G11B10_FLOAT, and ASTC_4x4_UNORM is ASTC_4x4.
+  for (const absl::string_view suffix : {"_SFLOAT", "_UFLOAT", "_UNORM"}) {
     absl::string_view stem = name;
     if (!absl::ConsumeSuffix(&stem, suffix)) continue;
-    return FindExactly(std::string(stem) + (suffix == "_SFLOAT" ? "_FLOAT" : ""));
+    return FindExactly(absl::StrCat(stem, suffix == "_UNORM" ? "" : "_FLOAT"));
   }
   return nullptr;
 }

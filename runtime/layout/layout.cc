@@ -1,8 +1,10 @@
 #include "runtime/layout/layout.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/utility/utility.h"
 #include "runtime/layout/schemes.h"
 
 namespace packsmith::layout {
@@ -27,6 +29,9 @@ absl::Status CheckAny(const ImageDescription& image) {
     return BrokenRule(absl::StrCat("levels end at a single pixel: there are ", full,
                                    " of them, not ", image.levels));
   }
+  if (image.levels > kMaxLevels) {
+    return BrokenRule(absl::StrCat("an image has at most ", int{kMaxLevels}, " levels"));
+  }
   if (image.dim == Dim::kCube) {
     if (image.layers % 6 != 0) {
       return BrokenRule(absl::StrCat("a cube has 6 faces: ", image.layers,
@@ -46,6 +51,26 @@ absl::Status CheckAny(const ImageDescription& image) {
     return BrokenRule("only Intel's X and Y tiles are swizzled");
   }
   return absl::OkStatus();
+}
+
+absl::Status LayOut(const ImageDescription& image, Layout::Geometry& geometry) {
+  switch (image.scheme) {
+    case Scheme::kAgxLinear:
+      return LayOutAgxLinear(image, geometry);
+    case Scheme::kAgxTwiddled:
+      return LayOutAgxTwiddled(image, geometry);
+    case Scheme::kAgxCompressed:
+      return LayOutAgxCompressed(image, geometry);
+    case Scheme::kUInterleaved:
+      return LayOutUInterleaved(image, geometry);
+    case Scheme::kIntelLinear:
+    case Scheme::kIntelX:
+    case Scheme::kIntelY:
+    case Scheme::kIntelW:
+    case Scheme::kIntelTile4:
+      break;
+  }
+  return LayOutIntel(image, geometry);
 }
 
 }  // namespace
@@ -68,32 +93,12 @@ uint32_t FullChain(const ImageDescription& image) {
 }
 
 absl::StatusOr<Layout> Layout::Of(const ImageDescription& description) {
-  Layout layout;
-  layout.description_ = description;
+  // Made where the caller has it, and returned in one place only: a layout is too large to be moved
+  // for nothing.
+  absl::StatusOr<Layout> layout(absl::in_place, Key(), description);
   absl::Status status = CheckAny(description);
-  if (!status.ok()) return status;
-  switch (description.scheme) {
-    case Scheme::kAgxLinear:
-      status = LayOutAgxLinear(description, layout.geometry_);
-      break;
-    case Scheme::kAgxTwiddled:
-      status = LayOutAgxTwiddled(description, layout.geometry_);
-      break;
-    case Scheme::kAgxCompressed:
-      status = LayOutAgxCompressed(description, layout.geometry_);
-      break;
-    case Scheme::kUInterleaved:
-      status = LayOutUInterleaved(description, layout.geometry_);
-      break;
-    case Scheme::kIntelLinear:
-    case Scheme::kIntelX:
-    case Scheme::kIntelY:
-    case Scheme::kIntelW:
-    case Scheme::kIntelTile4:
-      status = LayOutIntel(description, layout.geometry_);
-      break;
-  }
-  if (!status.ok()) return status;
+  if (status.ok()) status = LayOut(description, layout->geometry_);
+  if (!status.ok()) layout = std::move(status);
   return layout;
 }
 

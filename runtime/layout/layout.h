@@ -95,6 +95,11 @@ struct Element {
 };
 
 class Layout {
+  // Only Of() makes layouts.
+  struct Key {
+    explicit Key() = default;
+  };
+
  public:
   // InvalidArgument: the description breaks a rule, and the message says which one. Does not
   // allocate unless there is an error.
@@ -132,6 +137,8 @@ class Layout {
   absl::optional<uint64_t> MetadataAddressOf(uint32_t level, uint32_t layer, uint32_t x_tl,
                                              uint32_t y_tl) const;
 
+  Layout(Key, const ImageDescription& description) : description_(description) {}
+
   // What the rules of a scheme say; filled in by them.
   struct Geometry {
     uint64_t size_B = 0, layer_stride_B = 0;
@@ -141,8 +148,6 @@ class Layout {
   };
 
  private:
-  Layout() = default;
-
   ImageDescription description_;
   Geometry geometry_;
 };

@@ -31,6 +31,8 @@ SampleGrid AgxSampleGrid(uint32_t samples);
 
 inline uint64_t RoundUp(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
 inline uint32_t DivideUp(uint32_t value, uint32_t unit) { return (value + unit - 1) / unit; }
+// The same for a unit of 2^n.
+inline uint64_t ShiftUp(uint64_t value, int n) { return (value + (uint64_t{1} << n) - 1) >> n; }
 // The size of a level, of which the last are 1.
 inline uint32_t Minify(uint32_t size, uint32_t level) { return std::max(size >> level, 1u); }
 inline bool IsPowerOfTwo(uint64_t value) { return value != 0 && (value & (value - 1)) == 0; }

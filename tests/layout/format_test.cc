@@ -62,6 +62,43 @@ TEST(Format, EveryAliasLeadsSomewhere) {
   }
 }
 
+// Vulkan names what is packed into one word from its highest bit on.
+TEST(Format, PackedChannelsHaveTheOtherOrderInVulkan) {
+  const auto name = [](const char* vulkan) { return FindFormat(vulkan)->name; };
+  EXPECT_EQ(name("VK_FORMAT_A8B8G8R8_UNORM_PACK32"), "R8G8B8A8_UNORM");
+  EXPECT_EQ(name("VK_FORMAT_R5G6B5_UNORM_PACK16"), "B5G6R5_UNORM");
+  EXPECT_EQ(name("VK_FORMAT_A1R5G5B5_UNORM_PACK16"), "B5G5R5A1_UNORM");
+  EXPECT_EQ(name("VK_FORMAT_R4G4B4A4_UNORM_PACK16"), "A4B4G4R4_UNORM");
+  EXPECT_EQ(name("VK_FORMAT_A2B10G10R10_UNORM_PACK32"), "R10G10B10A2_UNORM");
+  EXPECT_EQ(name("VK_FORMAT_B10G11R11_UFLOAT_PACK32"), "R11G11B10_FLOAT");
+  EXPECT_EQ(name("VK_FORMAT_E5B9G9R9_UFLOAT_PACK32"), "R9G9B9E5_FLOAT");
+  for (const char* none : {"_PACK32", "8_PACK8", "R_PACK16", "R8G8B8A8_PACK32"}) {
+    EXPECT_EQ(FindFormat(none), nullptr) << none;
+  }
+}
+
+// The bytes of an element are those of all channels that its name has.
+TEST(Format, SizesOfPlainFormatsFollowFromTheirNames) {
+  int plain = 0;
+  for (const Format& format : Formats()) {
+    if (format.is_block_compressed()) continue;
+    ++plain;
+    int bits = 0, channel_bits = 0;
+    for (const char c : std::string(format.name) + "_") {
+      if (c >= '0' && c <= '9') {
+        channel_bits = channel_bits * 10 + c - '0';
+        continue;
+      }
+      bits += channel_bits;
+      channel_bits = 0;
+    }
+    // Stencil that shares a word of 32 bits with 16 bits of depth is followed by nothing.
+    const int padding = format.name == "Z16_UNORM_S8_UINT" ? 8 : 0;
+    EXPECT_EQ(format.block_B * 8, static_cast<uint32_t>(bits + padding)) << format.name;
+  }
+  EXPECT_GT(plain, 200);
+}
+
 // 43 channel layouts, and 90 formats that the GPU renders to by way of 12 register formats.
 TEST(Format, AgxHasItsChannelLayoutsAndRegisterFormats) {
   std::set<absl::string_view> channels;

@@ -62,6 +62,11 @@ TEST(UInterleaved, ImpossibleImagesAreToldWhy) {
     return BrokenRuleOf(image);
   };
   EXPECT_THAT(broken([](auto& i) { i.width_px = 65537; }), HasSubstr("at most 65536"));
+  EXPECT_THAT(broken([](auto& i) {
+                i.width_px = 65536;
+                i.levels = 17;
+              }),
+              HasSubstr("at most 16 levels"));
   EXPECT_THAT(broken([](auto& i) { i.samples = 4; }), HasSubstr("one sample"));
   EXPECT_THAT(broken([](auto& i) { i.stride_B = 1000; }), HasSubstr("a stride of 1000 B has not"));
   EXPECT_THAT(broken([](auto& i) { i.stride_B = 1024; }), HasSubstr("less than a row of tiles"));
