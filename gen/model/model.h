@@ -349,6 +349,8 @@ struct Base {
   Location where;
   Deferred otherwise;  // the base that counts while this one is not set
   // Resolved.
+  // An index into Model::bases, none (-1), or kZero: zero counts while nothing has set this one.
+  static constexpr int kZero = -2;
   int otherwise_index = -1;
 };
 

@@ -1172,6 +1172,10 @@ class Resolver {
   void Bases() {
     for (Base& base : model_.bases) {
       if (base.otherwise.empty()) continue;
+      if (base.otherwise.text == "0") {
+        base.otherwise_index = Base::kZero;
+        continue;
+      }
       base.otherwise_index = FindByName(model_.bases, base.otherwise.text);
       if (base.otherwise_index >= 0) continue;
       Problem(Code::kUnknownReference, base.otherwise.where,

@@ -54,7 +54,9 @@ class Writer {
                        {first, static_cast<uint32_t>(kind.instructions.size())}});
     }
     for (const Base& b : model_.bases) {
-      bases_.push_back({String(b.name), static_cast<uint32_t>(b.otherwise_index)});
+      bases_.push_back({String(b.name), b.otherwise_index == Base::kZero
+                                            ? t::kZeroBase
+                                            : static_cast<uint32_t>(b.otherwise_index)});
     }
     for (const State& s : model_.states) bases_.push_back({String(s.name), t::kNone});
     for (const Space& s : model_.spaces) spaces_.push_back({String(s.name), s.number});

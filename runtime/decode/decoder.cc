@@ -258,6 +258,11 @@ void Decoder::WalkSubmission(const Dump& dump, const Submission& submission) {
   memory_ = &dump.memory;
   state_ = &states_[{submission.context, submission.slot}];
   state_->bases.resize(tables_.bases().size());
+  for (const Submission::Base& base : submission.bases) {
+    for (size_t i = 0; i < tables_.bases().size(); ++i) {
+      if (tables_.string(tables_.bases()[i].name) == base.name) state_->bases[i] = base.address;
+    }
+  }
   state_->rows.resize(drawn_.size());
   for (size_t i = 0; i < drawn_.size(); ++i) {
     if (!drawn_[i]) continue;

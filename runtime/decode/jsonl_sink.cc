@@ -85,6 +85,16 @@ class JsonlSink : public Sink {
       Member("size", s.ring->size);
       out_.Put('}');
     }
+    if (!s.bases.empty()) {
+      out_.Put(",\"bases\":{");
+      for (size_t i = 0; i < s.bases.size(); ++i) {
+        if (i != 0) out_.Put(',');
+        out_.JsonString(s.bases[i].name);
+        out_.Put(':');
+        Hex(s.bases[i].address);
+      }
+      out_.Put('}');
+    }
     End();
   }
 

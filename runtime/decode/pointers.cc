@@ -42,6 +42,7 @@ absl::optional<uint64_t> Decoder::BaseNow(uint32_t base) const {
   for (size_t i = 0; i < state_->bases.size() && base != tables::kNone; ++i) {
     if (state_->bases[base].has_value()) return state_->bases[base];
     base = tables_.bases()[base].otherwise;
+    if (base == tables::kZeroBase) return 0;
   }
   return absl::nullopt;
 }

@@ -92,6 +92,9 @@ class TextSink : public Sink {
                             s.batch_address);
     }
     absl::StrAppend(&text, ", ", s.batch_length, " bytes");
+    for (const Submission::Base& base : s.bases) {
+      absl::StrAppendFormat(&text, ", %s from 0x%x on", Harmless(base.name), base.address);
+    }
     out_.Put(text);
     if (options_.offsets) InBuffer(s.space, s.batch_address);
     out_.Put('\n');

@@ -65,6 +65,14 @@ struct Submission {
     friend bool operator==(const Ring&, const Ring&) = default;
   };
   std::optional<Ring> ring = {};
+  // Base addresses that the kernel driver was told, by the name that the description gives them.
+  // Others are what packets set.
+  struct Base {
+    std::string name = {};
+    uint64_t address = 0;
+    friend bool operator==(const Base&, const Base&) = default;
+  };
+  std::vector<Base> bases = {};
   // A batch that another submission of the dump may lead to: it is not decoded twice.
   bool unless_reached = false;
 

@@ -11,7 +11,9 @@
 #include <optional>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/strip.h"
 
 namespace packsmith {
 namespace {
@@ -134,6 +136,12 @@ class SubmissionRecord : public Record {
     if (name == "own_space") return Set(value, submission_.own_space);
     if (name == "ring_address") return Set(value, ring_address_);
     if (name == "ring_size") return Set(value, ring_size_);
+    if (absl::ConsumePrefix(&name, "base_")) {
+      uint64_t address = 0;
+      if (!Set(value, address)) return false;
+      submission_.bases.push_back({std::string(name), address});
+      return true;
+    }
     if (name == "unless_reached") {
       uint32_t flag = 0;
       const bool good = Set(value, flag);
@@ -372,6 +380,9 @@ std::string SubmissionToJson(const Submission& submission) {
   if (submission.ring) {
     PutHex(writer, "ring_address", submission.ring->address);
     PutUint(writer, "ring_size", submission.ring->size);
+  }
+  for (const Submission::Base& base : submission.bases) {
+    PutHex(writer, absl::StrCat("base_", ValidUtf8(base.name)).c_str(), base.address);
   }
   if (submission.unless_reached) PutUint(writer, "unless_reached", 1);
   writer.EndObject();

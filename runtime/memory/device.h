@@ -69,6 +69,13 @@ struct Resident {
 // A number for each job, from 1 up. 0 is no job, and done.
 using Fence = uint64_t;
 
+// A base address that the kernel driver is told, on GPUs where no packet says it; by the name that
+// the GPU's description has for it.
+struct JobBase {
+  absl::string_view name;
+  uint64_t address = 0;
+};
+
 struct Job {
   uint32_t space = 0;
   uint32_t context = 0;
@@ -77,6 +84,7 @@ struct Job {
   uint64_t batch_length = 0;  // bytes, for those who want to know; the batch ends where it says so
   absl::Span<const Resident> residents = {};  // each memory once, the batch's among them
   absl::Span<const Fence> after = {};         // begins when these are done
+  absl::Span<const JobBase> bases = {};
 };
 
 // Thread-safe. When a call fails, nothing has changed.

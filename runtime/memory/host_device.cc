@@ -357,6 +357,9 @@ absl::Status HostDevice::WriteCoreLocked(const Job& job, const std::string& path
                               .context = job.context,
                               .batch_address = *batch,
                               .batch_length = job.batch_length});
+  for (const JobBase& base : job.bases) {
+    dump.submissions.back().bases.push_back({std::string(base.name), base.address});
+  }
   const auto space = spaces_.find(job.space);
   if (space != spaces_.end()) {
     for (const auto& [address, pages] : space->second) {

@@ -225,7 +225,7 @@ class Checker {
     }
     for (const Base& b : All<Base>(h_.bases)) {
       String(b.name);
-      Index(b.otherwise, h_.bases, true);
+      if (b.otherwise != kZeroBase) Index(b.otherwise, h_.bases, true);
     }
     for (const Space& s : All<Space>(h_.spaces)) String(s.name);
     for (const RegisterEntry& r : All<RegisterEntry>(h_.registers)) {

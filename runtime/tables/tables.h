@@ -344,8 +344,10 @@ struct Engine {
 // What fields set and pointers ask: an address that offsets count from, or a state.
 struct Base {
   uint32_t name;
-  uint32_t otherwise;  // Base that counts while nothing has set this one, or kNone
+  uint32_t otherwise;  // Base that counts while nothing has set this one, kZeroBase or kNone
 };
+// For Base::otherwise: offsets count from zero.
+inline constexpr uint32_t kZeroBase = kNone - 1;
 
 struct Space {
   uint32_t name;

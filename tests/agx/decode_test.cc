@@ -160,6 +160,35 @@ TEST(Usc, ProgramsAreFollowedFromWhereverTheyAreBound) {
   EXPECT_THAT(stages, ElementsAre("", "preshader", ""));
 }
 
+// Programs, code and bindings are called by 32 bits; the dump knows from where they count.
+TEST(Usc, ProgramsCountFromTheBaseThatTheDriverWasTold) {
+  constexpr uint64_t kBase = 0x1500000000;
+  g13::PPP_Header header{.fragment_shader = true};
+  header.fragment_shader_word_0.cf_binding_count = 1;
+  header.fragment_shader_word_1.pipeline = kFragmentProgram;
+  header.fragment_shader_word_2.cf_bindings = kBindings;
+  const Bytes record = Bytes().Add(header);
+  World world;
+  world.PutBytes(kPpp, record.get())
+      .PutBytes(kBase + kBindings, {3, 0, 1, 0, 0, 0, 0, 0})
+      .PutBytes(kBase + kFragmentProgram, Bytes()
+                                              .Add(g13::USC_Shader{.code = kCode})
+                                              .Add(g13::USC_Preshader{.code = kPreshader})
+                                              .get())
+      .PutBytes(kBase + kCode, std::vector<uint8_t>(32, 0x11))
+      .PutBytes(kBase + kPreshader, std::vector<uint8_t>(32, 0x22))
+      .PutBytes(kVdm,
+                Bytes().Add(PppState(kPpp, record.size())).Add(g13::VDM_Stream_Terminate{}).get())
+      .Submit(kVdm, 0, "vdm");
+  EXPECT_THAT(Tell(G13(), world).Faults(), testing::Not(IsEmpty())) << "from zero on";
+  world.last().bases = {{"programs", kBase}, {"nothing of that name", 1}};
+  const Story story = Tell(G13(), world);
+  EXPECT_THAT(story.Faults(), IsEmpty());
+  EXPECT_EQ(story.Only("USC Shader").address, kBase + kFragmentProgram);
+  EXPECT_EQ(story.Only("CF binding header").address, kBase + kBindings);
+  EXPECT_THAT(Addresses(story.Named("shader")), ElementsAre(kBase + kCode, kBase + kPreshader));
+}
+
 TEST(Usc, UniformsAreShownInBothHalvesOfTheirRegisters) {
   World world;
   PutFrame(world);

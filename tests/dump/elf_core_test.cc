@@ -217,6 +217,7 @@ Dump Sample(std::vector<uint8_t>& bytes) {
                        .kind = "ring",
                        .own_space = 3,
                        .ring = Submission::Ring{0x10000, 0x1000},
+                       .bases = {{"programs", 0x1100000000}, {"dynamic state", 0}},
                        .unless_reached = true}};
   dump.buffers = {{0, 0x2000, 0x1000, "b"}, {2, 0xffff'0000'1000, 0x10000, "\xc3\xa9 a"}};
   const absl::Span<const uint8_t> all = bytes;
