@@ -360,7 +360,8 @@ class Writer:
         add("Writes", "change those of bits 15:0 whose partner in bits 31:16 is 1"
             if v.get("masked") else "")
         if "else" in v:
-            add("Until set", self.link("base", v["else"]) + " counts")
+            add("Until set", "offsets count from the address 0" if v["else"] == "0"
+                else self.link("base", v["else"]) + " counts")
         if "opcode" in v:
             add("Opcode", f"{int(v['opcode'], 16):#010x} in the bits "
                           f"{int(v['opcode_mask'], 16):#010x}")

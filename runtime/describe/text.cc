@@ -399,7 +399,8 @@ class Describer {
       Fact("writes", "change those of bits 15:0 whose partner in bits 31:16 is 1");
     }
     if (const absl::string_view other = Text(record, "else"); !other.empty()) {
-      Fact("until set", absl::StrCat("the base ", other, " counts"));
+      Fact("until set", other == "0" ? std::string("offsets count from the address 0")
+                                     : absl::StrCat("the base ", other, " counts"));
     }
     if (record.HasMember("align")) {
       Fact("align", absl::StrCat(Number(record["align"]), " bytes"));

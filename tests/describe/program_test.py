@@ -29,6 +29,8 @@ class DescribeTest(unittest.TestCase):
         self.assertIn(b"partner in bits 31:16 is 1", run("--describe=GT_MODE", "--gen=gfx9").stdout)
         self.assertIn(b"until set     the base surface state counts",
                       run("--describe=binding table pool", "--gen=gfx9").stdout)
+        self.assertIn(b"until set     offsets count from the address 0",
+                      run("--describe=programs", "--gen=g13").stdout)
 
     def test_a_wrong_name_is_wrong_usage_and_close_ones_are_named(self):
         done = run("--describe=3DSTATE_VZ")
