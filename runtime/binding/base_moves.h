@@ -14,11 +14,9 @@
 
 #include "packsmith/pack.h"
 #include "runtime/batch/batch.h"
+#include "runtime/batch/pipeline_select.h"
 
 namespace packsmith::gpu {
-
-// Which of its pipelines the render engine runs; compute engines run the second.
-enum class Pipeline : uint8_t { k3D, kGpgpu };
 
 enum class BaseKind : uint8_t {
   kSurfaceState,      // STATE_BASE_ADDRESS
@@ -37,7 +35,6 @@ struct BaseMoveRules {
   Steps before, after;
   // The move has no effect in this pipeline, so that it happens in the other one: Wa_1607854226.
   bool through_3d = false;
-  Pipe leave = {}, come_back = {};  // before either selection
 };
 
 template <class Gen>
@@ -82,18 +79,13 @@ constexpr BaseMoveRules<typename Gen::PipeControl> BaseMoveRulesOf(BaseKind kind
   rules.before.Add(before);
   if (wait_first) rules.after.Add(kStall);
   rules.after.Add(after);
-  if constexpr (v == 120) {
-    rules.leave = rules.come_back = kStall;
-    rules.leave.hdc_pipeline_flush_enable = rules.come_back.hdc_pipeline_flush_enable = true;
-    flush_targets(rules.come_back);
-  }
   return rules;
 }
 
 // The most dwords that EmitBaseMove() takes beside the packet itself.
 template <class Gen>
 constexpr size_t BaseMoveDwords() {
-  return 6 * Gen::PipeControl::length + 2 * Gen::Packets::PIPELINE_SELECT::length;
+  return 4 * Gen::PipeControl::length + 2 * PipelineSelectDwords<Gen>();
 }
 
 // Emits a packet that moves a base, and what has to be around it. scratch: 8 bytes that are written
@@ -123,19 +115,11 @@ bool EmitBaseMove(typename Batch<Gen>::Group& group, const Packet& packet, BaseK
       group.Emit(pipe);
     }
   };
-  const auto select = [&](const Pipe& first, Pipeline which) {
-    using Select = typename Gen::Packets::PIPELINE_SELECT;
-    Select packet{.pipeline_selection = which == Pipeline::k3D ? Select::PIPELINE_SELECTION_3D
-                                                               : Select::PIPELINE_SELECTION_GPGPU};
-    if constexpr (requires { packet.mask_bits; }) packet.mask_bits = 3;
-    group.Emit(first);
-    group.Emit(packet);
-  };
-  if (rules.through_3d) select(rules.leave, Pipeline::k3D);
+  if (rules.through_3d) EmitPipelineSelect<Gen>(group, Pipeline::k3D);
   emit(rules.before);
   group.Emit(packet);
   emit(rules.after);
-  if (rules.through_3d) select(rules.come_back, Pipeline::kGpgpu);
+  if (rules.through_3d) EmitPipelineSelect<Gen>(group, Pipeline::kGpgpu);
   return group.ok();
 }
 

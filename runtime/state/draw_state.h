@@ -158,11 +158,11 @@ class DrawState : public StateCore {
     return FlushDirty(batch);
   }
 
-  // A packet was emitted that is not part of this state: what it invalidates is dirty.
+  // Somebody else has emitted this packet: what it invalidates is dirty, and so is its own group, if
+  // it is one of this state's.
   template <class P>
   void Emitted() {
-    static_assert(Layout::template IndexOf<P>() == kNoPacket, "this state emits it by itself");
-    Lose(Layout::template kLostWith<P>);
+    Lose(Layout::template kLostWith<P> | Layout::template GroupOf<P>(Layout::kMade));
   }
   // The context goes on in another batch, whose kernel has to know the buffers that the GPU still
   // refers to. What the end of a batch invalidates is dirty.
