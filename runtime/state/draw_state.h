@@ -49,6 +49,8 @@ class DrawState : public StateCore {
   }
 
  public:
+  using Packets = typename Gen::Packets;
+
   // scratch: 8 bytes that are written to and mean nothing. Gfx11 to Gfx12.5 want it.
   explicit DrawState(const address& scratch = {});
 
@@ -158,8 +160,8 @@ class DrawState : public StateCore {
     return FlushDirty(batch);
   }
 
-  // Somebody else has emitted this packet: what it invalidates is dirty, and so is its own group, if
-  // it is one of this state's.
+  // Somebody else has emitted this packet: what it invalidates is dirty, and so is its own group,
+  // if it is one of this state's.
   template <class P>
   void Emitted() {
     Lose(Layout::template kLostWith<P> | Layout::template GroupOf<P>(Layout::kMade));

@@ -1,0 +1,110 @@
+// How the URB, where stages pass vertices to each other, is divided: push constants first, then the
+// entries of each stage.
+//
+//   absl::StatusOr<UrbPartition> urb = PartitionUrb(
+//       device, UrbKbOf(device, l3), {.entry_units = {2, 0, 0, 0}});   // a vertex shader alone
+//   SetUrb(state, *urb);
+//   SetPushConstants(state, PartitionPushConstants(device, {.vertex = true, .pixel = true}));
+//
+// Sources: PRMs, 3DSTATE_URB_VS and 3DSTATE_PUSH_CONSTANT_ALLOC_VS; Mesa's intel_urb_config.c for
+// how what is left is shared.
+
+#ifndef PACKSMITH_RUNTIME_STATE_URB_H_
+#define PACKSMITH_RUNTIME_STATE_URB_H_
+
+#include <array>
+
+#include "absl/status/statusor.h"
+#include "packsmith/pack.h"
+#include "runtime/state/render_devices.h"
+
+namespace packsmith::gpu {
+
+// The hardware counts the URB in chunks, entries in units.
+inline constexpr unsigned kUrbChunkBytes = 8192, kUrbUnitBytes = 64;
+
+struct UrbDemand {
+  // Of each stage, how large an entry is: units of 64 bytes. 0: the stage is not used.
+  std::array<unsigned, kUrbStages> entry_units = {};
+};
+
+struct UrbPartition {
+  struct Stage {
+    unsigned entries = 0;  // 0: not used
+    unsigned entry_units = 1;
+    unsigned start = 0;  // chunks from the URB's beginning
+  };
+  std::array<Stage, kUrbStages> stages;
+  // Some stage has fewer entries than it could use.
+  bool constrained = false;
+
+  const Stage& operator[](UrbStage stage) const { return stages[static_cast<unsigned>(stage)]; }
+};
+
+// Each stage that is used gets what it needs at least; what is left is shared in proportion to what
+// they could use. urb_kb: of a slice, see UrbKbOf(). Errors: InvalidArgument if there is no vertex
+// stage, or one that needs its partner (hull and domain) has none; ResourceExhausted if the least
+// is more than there is.
+absl::StatusOr<UrbPartition> PartitionUrb(const RenderDevice& device, unsigned urb_kb,
+                                          const UrbDemand& demand);
+
+struct PushConstantPart {
+  unsigned offset_kb = 0, size_kb = 0;
+};
+struct PushConstantUsers {
+  bool vertex = false, hull = false, domain = false, geometry = false, pixel = false;
+};
+struct PushConstantPartition {
+  PushConstantPart vertex, hull, domain, geometry, pixel;
+};
+// Equal parts, in whole steps of 2 KB where there are 32; the pixel shader has what is left over.
+PushConstantPartition PartitionPushConstants(const RenderDevice& device,
+                                             const PushConstantUsers& users);
+
+// How much of a URB entry the setup unit takes at a time, Gfx12 and later: by what was found to
+// work best, or a stage with too few entries might wait for itself.
+enum class UrbDereference : unsigned { kBlock32, kPerPolygon };
+UrbDereference DereferenceOf(const UrbPartition& partition);
+
+// -- The packets ---------------------------------------------------------------------------------
+
+// Has a draw state emit the partition. False if a value does not fit its field.
+template <class State>
+bool SetUrb(State& state, const UrbPartition& urb) {
+  using G = typename State::Packets;
+  const auto& [vs, hs, ds, gs] = urb.stages;
+  bool good =
+      state.Set(typename G::_3DSTATE_URB_VS{.vs_number_of_urb_entries = vs.entries,
+                                            .vs_urb_entry_allocation_size = vs.entry_units - 1,
+                                            .vs_urb_starting_address = vs.start});
+  good &= state.Set(typename G::_3DSTATE_URB_HS{.hs_number_of_urb_entries = hs.entries,
+                                                .hs_urb_entry_allocation_size = hs.entry_units - 1,
+                                                .hs_urb_starting_address = hs.start});
+  good &= state.Set(typename G::_3DSTATE_URB_DS{.ds_number_of_urb_entries = ds.entries,
+                                                .ds_urb_entry_allocation_size = ds.entry_units - 1,
+                                                .ds_urb_starting_address = ds.start});
+  good &= state.Set(typename G::_3DSTATE_URB_GS{.gs_number_of_urb_entries = gs.entries,
+                                                .gs_urb_entry_allocation_size = gs.entry_units - 1,
+                                                .gs_urb_starting_address = gs.start});
+  return good;
+}
+
+template <class State>
+bool SetPushConstants(State& state, const PushConstantPartition& parts) {
+  using G = typename State::Packets;
+  const auto set = [&]<class P>(P packet, const PushConstantPart& part) {
+    packet.constant_buffer_size = part.size_kb;
+    packet.constant_buffer_offset = part.offset_kb;
+    return state.Set(packet);
+  };
+  bool good = set(typename G::_3DSTATE_PUSH_CONSTANT_ALLOC_VS(), parts.vertex);
+  good &= set(typename G::_3DSTATE_PUSH_CONSTANT_ALLOC_HS(), parts.hull);
+  good &= set(typename G::_3DSTATE_PUSH_CONSTANT_ALLOC_DS(), parts.domain);
+  good &= set(typename G::_3DSTATE_PUSH_CONSTANT_ALLOC_GS(), parts.geometry);
+  good &= set(typename G::_3DSTATE_PUSH_CONSTANT_ALLOC_PS(), parts.pixel);
+  return good;
+}
+
+}  // namespace packsmith::gpu
+
+#endif  // PACKSMITH_RUNTIME_STATE_URB_H_
