@@ -22,6 +22,31 @@ namespace packsmith::gpu {
 constexpr unsigned SurfaceIndexBits(unsigned version) { return version >= 125 ? 26 : 20; }
 constexpr bool UniformsAreTexels(unsigned version) { return version < 120; }
 
+// A buffer's surface state out of that of one entry at address 0: only what depends on the buffer is
+// packed, and the rest is the same for all of its kind.
+template <class Gen>
+void MergeBuffer(const SurfaceDwords& one_entry, uint64_t address, uint64_t entries,
+                 SurfaceDwords& to) {
+  using S = SurfaceState<Gen>;
+  // What the variable members have in `one_entry`, and what packing demands of the others.
+  static constexpr S kNone = [] {
+    S none;
+    none.mocs = 1;
+    return none;
+  }();
+  static constexpr auto kPlain = packed(kNone);
+  static_assert(!kPlain.status);
+  S state = kNone;
+  const uint64_t last = entries - 1;
+  state.width = bits::cut(last, 0, kEntryBitsInWidth);
+  state.height = bits::cut(last, kEntryBitsInWidth, kEntryBitsInHeight);
+  state.depth = static_cast<uint32_t>(last >> (kEntryBitsInWidth + kEntryBitsInHeight));
+  state.surface_base_address = address;
+  // The caller has looked at all that varies.
+  (void)state.template pack<checks::off>(to.data());
+  for (size_t i = 0; i < to.size(); ++i) to[i] ^= kPlain.dw[i] ^ one_entry[i];
+}
+
 template <class Gen>
 DescriptorHardware DescriptorHardwareOf() {
   static_assert(SurfaceState<Gen>::length * 4 == kSurfaceStateBytes);
@@ -29,8 +54,11 @@ DescriptorHardware DescriptorHardwareOf() {
   return {
       .surface_index_bits = SurfaceIndexBits(Gen::kVersion),
       .uniforms_are_texels = UniformsAreTexels(Gen::kVersion),
+      .most_bytes = SurfaceRulesOf(Gen::kVersion).most_bytes,
+      .most_entries = SurfaceRulesOf(Gen::kVersion).most_entries,
       .write_buffer = [](const BufferSurface& surface,
                          SurfaceDwords& to) { return WriteSurface<Gen>(surface, to.data()); },
+      .merge_buffer = MergeBuffer<Gen>,
       .write_null = [](const NullSurface& surface,
                        SurfaceDwords& to) { return WriteSurface<Gen>(surface, to.data()); },
   };

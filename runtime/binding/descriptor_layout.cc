@@ -170,9 +170,7 @@ absl::Status DescriptorSetLayout::Add(const DescriptorBinding& from, bool last) 
              .first_slot = sizes_.slots,
              .first_sampler_slot = sizes_.sampler_slots,
              .first_dynamic = dynamic_,
-             .surface_table = record.surface_table,
-             .sampler_table = record.sampler_table,
-             .bindless = record.bindless};
+             .record = record};
   if (from.type == DescriptorType::kMutable) {
     for (const DescriptorType type : from.mutable_types) {
       to.types |= 1u << static_cast<unsigned>(type);

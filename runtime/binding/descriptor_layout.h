@@ -88,8 +88,9 @@ class DescriptorSetLayout {
     uint32_t first_dynamic = 0;  // kinds with offsets: which of the layout's
     uint32_t first_immutable = 0;
     bool immutable_samplers = false;
-    // As DescriptorRecord's; of kMutable, as all that it may be agree upon.
-    bool surface_table = false, sampler_table = false, bindless = false;
+    // Of each element; of kMutable, the largest that it may be, in a table if one of them is,
+    // bindless if all are.
+    DescriptorRecord record;
 
     bool Takes(DescriptorType what) const {
       return (types >> static_cast<unsigned>(what) & 1) != 0;

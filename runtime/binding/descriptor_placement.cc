@@ -66,18 +66,18 @@ class Placer {
   absl::Status Place(const Candidate& candidate) {
     const DescriptorSetLayout::Binding& binding = *candidate.binding;
     const bool bindless =
-        binding.bindless && (options_.always_bindless || (binding.flags & kWrittenLate) != 0);
+        binding.record.bindless && (options_.always_bindless || (binding.flags & kWrittenLate) != 0);
     if (bindless) return absl::OkStatus();
-    if (binding.surface_table) {
+    if (binding.record.surface_table) {
       const bool fits = Fits(map_.surfaces, candidate, options_.most_surfaces);
-      if (!fits && !binding.bindless) {
+      if (!fits && !binding.record.bindless) {
         return Full(candidate, "binding table", map_.surfaces.size(), options_.most_surfaces);
       }
       if (fits) map_.places[candidate.place].surface = Add(candidate, map_.surfaces);
     }
-    if (binding.sampler_table) {
+    if (binding.record.sampler_table) {
       const bool fits = Fits(map_.samplers, candidate, options_.most_samplers);
-      if (!fits && !binding.bindless) {
+      if (!fits && !binding.record.bindless) {
         return Full(candidate, "table of samplers", map_.samplers.size(), options_.most_samplers);
       }
       if (fits) map_.places[candidate.place].sampler = Add(candidate, map_.samplers);
@@ -176,7 +176,7 @@ absl::StatusOr<BindMap> PlaceDescriptors(const PipelineLayout& layout,
                    [](const Candidate& a, const Candidate& b) {
                      if (a.dynamic() != b.dynamic()) return a.dynamic();
                      if (a.dynamic()) return false;  // they stay in the order of their offsets
-                     if (a.binding->bindless != b.binding->bindless) return !a.binding->bindless;
+                     if (a.binding->record.bindless != b.binding->record.bindless) return !a.binding->record.bindless;
                      return a.score > b.score;
                    });
   Placer placer(options, map);

@@ -81,7 +81,7 @@ const char* Mistake(const Descriptor& descriptor, bool immutable) {
 }
 
 // The records of images and samplers. `sampler` null: it stays what it is.
-void PutRecord(RecordForm form, const DescriptorSetup& setup, const DescriptorImage* image,
+PACKSMITH_INLINE inline void PutRecord(RecordForm form, const DescriptorSetup& setup, const DescriptorImage* image,
                const DescriptorSampler* sampler, bool has_view, uint8_t* to) {
   const SurfaceDwords& state = image == nullptr ? setup.null_state : image->state;
   const auto handle = [&] {
@@ -115,9 +115,7 @@ absl::Status PutSetSurface(const DescriptorSetup& setup, const DescriptorSetMemo
                            uint64_t bytes, uint8_t* to) {
   SurfaceDwords state = setup.null_state;
   if (bytes != 0) {
-    const absl::Status status = setup.WriteBuffer(
-        DescriptorType::kUniformBuffer,
-        address(memory.records_address, memory.records_buffer, access::read), bytes, state);
+    const absl::Status status = setup.WriteBuffer(DescriptorType::kUniformBuffer, memory.records_address, bytes, state);
     if (!status.ok()) return status;
   }
   Put(state, to);
@@ -260,7 +258,7 @@ absl::Status DescriptorSetStorage::Write(uint32_t binding, uint32_t element,
 absl::Status DescriptorSetStorage::WriteViews(const Binding& to, uint32_t element,
                                               const Descriptor& descriptor) {
   const DescriptorType type = descriptor.type;
-  const DescriptorRecord record = RecordOf(setup_->model, type);
+  const DescriptorRecord record = RecordFor(to, type);
   const bool has_view = HasView(type);
   if (IsData(record.form) && descriptor.images != nullptr) {
     for (unsigned plane = 0; plane < to.planes; ++plane) {
@@ -297,7 +295,7 @@ absl::Status DescriptorSetStorage::WriteViews(const Binding& to, uint32_t elemen
 absl::Status DescriptorSetStorage::WriteBuffer(const Binding& to, uint32_t element,
                                                const Descriptor& descriptor) {
   const DescriptorType type = descriptor.type;
-  const DescriptorRecord record = RecordOf(setup_->model, type);
+  const DescriptorRecord record = RecordFor(to, type);
   const absl::StatusOr<Bytes> bytes = BytesOf(descriptor.buffer);
   if (!bytes.ok()) return Within(to.binding, element, bytes.status());
   const BufferHandle buffer = bytes->address == 0 ? 0 : descriptor.buffer.buffer.handle;
@@ -306,7 +304,7 @@ absl::Status DescriptorSetStorage::WriteBuffer(const Binding& to, uint32_t eleme
   const bool wants_state = HoldsSurface(record.form) || record.surface_bytes != 0;
   if (wants_state && bytes->address != 0) {
     const absl::Status status =
-        setup_->WriteBuffer(type, address(bytes->address, buffer), bytes->size, state);
+        setup_->WriteBuffer(type, bytes->address, bytes->size, state);
     if (!status.ok()) return Within(to.binding, element, status);
   }
   // From here on nothing fails.
@@ -492,7 +490,7 @@ absl::StatusOr<const DescriptorSetStorage::Slot*> DescriptorSetStorage::Written(
     return absl::OutOfRangeError(
         absl::StrCat(At(binding, element), "plane ", plane, " of ", found->planes));
   }
-  if (!found->bindless) {
+  if (!found->record.bindless) {
     return Wrong(binding, element, "in the %s model type %s is reached by a table only",
                  NameOf(setup_->model), NameOf(found->type));
   }
@@ -585,8 +583,7 @@ absl::StatusOr<uint32_t> WriteDescriptor(const DescriptorSetup& setup, const Des
   }
   SurfaceDwords state = setup.null_state;
   if (bytes->address != 0) {
-    const absl::Status status = setup.WriteBuffer(
-        type, address(bytes->address, descriptor.buffer.buffer.handle), bytes->size, state);
+    const absl::Status status = setup.WriteBuffer(type, bytes->address, bytes->size, state);
     if (!status.ok()) return status;
   }
   Put(state, to.data());

@@ -146,6 +146,11 @@ class DescriptorSetStorage {
                 const Binding& to, uint64_t item);
   absl::StatusOr<const Slot*> Written(uint32_t binding, uint32_t element, uint32_t plane) const;
 
+  // Of a binding's elements, when they are of that type.
+  DescriptorRecord RecordFor(const Binding& binding, DescriptorType type) const {
+    return binding.type == DescriptorType::kMutable ? RecordOf(setup_->model, type)
+                                                    : binding.record;
+  }
   uint8_t* RecordAt(const Binding& binding, uint64_t item) const {
     return memory_.records + binding.record_offset + item * binding.record_stride;
   }

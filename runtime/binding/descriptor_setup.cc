@@ -1,6 +1,7 @@
 #include "runtime/binding/descriptor_setup.h"
 
 #include "absl/strings/str_format.h"
+#include "runtime/memory/canonical.h"
 
 namespace packsmith::gpu {
 namespace {
@@ -8,23 +9,30 @@ namespace {
 constexpr uint32_t kFormatR32G32B32A32Float = 0;  // SURFACE_FORMAT, in all generations
 constexpr uint64_t kTexel = 16, kDword = 4;
 
-constexpr uint64_t AlignUp(uint64_t value, uint64_t power_of_two) {
-  return (value + power_of_two - 1) & ~(power_of_two - 1);
-}
+constexpr unsigned kAddressBits = 48;
 
 }  // namespace
 
-absl::Status DescriptorSetup::WriteBuffer(DescriptorType type, const address& memory, uint64_t size,
+absl::Status DescriptorSetup::WriteBuffer(DescriptorType type, uint64_t gpu_address, uint64_t size,
                                           SurfaceDwords& to) const {
   const bool texels = hardware.uniforms_are_texels && !IsWritable(type);
   // Shaders read whole texels or dwords: the last one counts, though part of it is not there.
-  return hardware.write_buffer({.memory = memory,
-                                .writable = IsWritable(type),
-                                .size = AlignUp(size, texels ? kTexel : kDword),
-                                .stride = texels ? uint32_t{kTexel} : 1,
-                                .format = texels ? kFormatR32G32B32A32Float : kFormatRaw,
-                                .mocs = mocs},
-                               to);
+  const uint64_t entries =
+      texels ? size / kTexel + (size % kTexel != 0) : (size + kDword - 1) & ~(kDword - 1);
+  const uint64_t most = texels ? hardware.most_entries : hardware.most_bytes;
+  if (bits::rarely(entries == 0 || entries > most)) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("a buffer of 0x%x bytes; it is to have 1 to 0x%x", size,
+                        texels ? most * kTexel : most));
+  }
+  const std::optional<uint64_t> plain = PlainIfAddress(gpu_address, kAddressBits);
+  if (bits::rarely(!plain.has_value())) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("0x%x is no address of %d bits", gpu_address, kAddressBits));
+  }
+  hardware.merge_buffer(IsWritable(type) ? storage_state : uniform_state,
+                        Canonical(*plain, kAddressBits), entries, to);
+  return absl::OkStatus();
 }
 
 absl::StatusOr<uint32_t> DescriptorSetup::SurfaceHandle(uint64_t offset) const {
@@ -60,6 +68,19 @@ absl::StatusOr<DescriptorSetup> MakeDescriptorSetup(const DescriptorHardware& ha
       !status.ok()) {
     return status;
   }
+  const bool texels = hardware.uniforms_are_texels;
+  const uint32_t entry = texels ? kTexel : 1;
+  absl::Status status =
+      hardware.write_buffer({.size = entry,
+                             .stride = entry,
+                             .format = texels ? kFormatR32G32B32A32Float : kFormatRaw,
+                             .mocs = options.mocs},
+                            setup.uniform_state);
+  if (status.ok()) {
+    status = hardware.write_buffer({.writable = true, .size = 1, .mocs = options.mocs},
+                                   setup.storage_state);
+  }
+  if (!status.ok()) return status;
   if (options.model != DescriptorModel::kBindingTable && !setup.HasHandle(options.null_surface)) {
     return setup.SurfaceHandle(options.null_surface).status();
   }

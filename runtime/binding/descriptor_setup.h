@@ -23,7 +23,13 @@ struct DescriptorHardware {
   unsigned surface_index_bits = 20;
   // Uniform buffers are read by the sampler, in texels of 16 bytes, or as bytes.
   bool uniforms_are_texels = false;
+  // The largest buffers: of bytes, and entries of others.
+  uint64_t most_bytes = 0, most_entries = 0;
   absl::Status (*write_buffer)(const BufferSurface& surface, SurfaceDwords& to) = nullptr;
+  // The state of `entries`, 1 up to what is the most, at a canonical address, where one_entry is
+  // that of one at 0.
+  void (*merge_buffer)(const SurfaceDwords& one_entry, uint64_t address, uint64_t entries,
+                       SurfaceDwords& to) = nullptr;
   absl::Status (*write_null)(const NullSurface& surface, SurfaceDwords& to) = nullptr;
 };
 
@@ -46,10 +52,11 @@ struct DescriptorSetup {
   uint32_t mocs = 0;
   uint32_t null_surface = 0;
   SurfaceDwords null_state = {};
+  SurfaceDwords uniform_state = {}, storage_state = {};  // of one entry at address 0
 
   // The state of `size` bytes of a buffer, as a descriptor of this type (or, as kUniformBuffer, a
-  // set's memory) is read.
-  absl::Status WriteBuffer(DescriptorType type, const address& memory, uint64_t size,
+  // set's memory) is read. InvalidArgument if hardware knows no such buffer.
+  absl::Status WriteBuffer(DescriptorType type, uint64_t gpu_address, uint64_t size,
                            SurfaceDwords& to) const;
   // The handle of the surface state at an offset from the base of surfaces. InvalidArgument if no
   // handle can say it.

@@ -55,7 +55,7 @@ class DynamicStates {
                           offset, least, buffer.room)));
     }
     const absl::Status status = set.setup().WriteBuffer(
-        set.slots()[entry.slot].type, address(buffer.address + offset, buffer.buffer),
+        set.slots()[entry.slot].type, buffer.address + offset,
         buffer.whole ? buffer.room - offset : buffer.size, state);
     if (status.ok()) return status;
     return absl::Status(status.code(), absl::StrCat(At(entry), status.message()));

@@ -377,7 +377,7 @@ TEST_P(DescriptorSetTest, MistakesNameTheirPlaceAndChangeNothing) {
   crooked.address = uint64_t{1} << 60;
   if (GetParam() != Model::kIndirect) {
     refused(1, 0, {.type = Type::kUniformBuffer, .buffer = {.buffer = crooked}}, kInvalid,
-            "RENDER_SURFACE_STATE");
+            "is no address of 48 bits");
   }
   if (GetParam() == Model::kIndirect) {
     DescriptorImage far = image;
