@@ -22,8 +22,8 @@ namespace packsmith::gpu {
 constexpr unsigned SurfaceIndexBits(unsigned version) { return version >= 125 ? 26 : 20; }
 constexpr bool UniformsAreTexels(unsigned version) { return version < 120; }
 
-// A buffer's surface state out of that of one entry at address 0: only what depends on the buffer is
-// packed, and the rest is the same for all of its kind.
+// A buffer's surface state out of that of one entry at address 0: only what depends on the buffer
+// is packed, and the rest is the same for all of its kind.
 template <class Gen>
 void MergeBuffer(const SurfaceDwords& one_entry, uint64_t address, uint64_t entries,
                  SurfaceDwords& to) {

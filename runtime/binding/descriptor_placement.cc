@@ -65,8 +65,8 @@ class Placer {
 
   absl::Status Place(const Candidate& candidate) {
     const DescriptorSetLayout::Binding& binding = *candidate.binding;
-    const bool bindless =
-        binding.record.bindless && (options_.always_bindless || (binding.flags & kWrittenLate) != 0);
+    const bool bindless = binding.record.bindless &&
+                          (options_.always_bindless || (binding.flags & kWrittenLate) != 0);
     if (bindless) return absl::OkStatus();
     if (binding.record.surface_table) {
       const bool fits = Fits(map_.surfaces, candidate, options_.most_surfaces);
@@ -176,7 +176,8 @@ absl::StatusOr<BindMap> PlaceDescriptors(const PipelineLayout& layout,
                    [](const Candidate& a, const Candidate& b) {
                      if (a.dynamic() != b.dynamic()) return a.dynamic();
                      if (a.dynamic()) return false;  // they stay in the order of their offsets
-                     if (a.binding->record.bindless != b.binding->record.bindless) return !a.binding->record.bindless;
+                     if (a.binding->record.bindless != b.binding->record.bindless)
+                       return !a.binding->record.bindless;
                      return a.score > b.score;
                    });
   Placer placer(options, map);

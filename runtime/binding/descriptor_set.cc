@@ -81,8 +81,10 @@ const char* Mistake(const Descriptor& descriptor, bool immutable) {
 }
 
 // The records of images and samplers. `sampler` null: it stays what it is.
-PACKSMITH_INLINE inline void PutRecord(RecordForm form, const DescriptorSetup& setup, const DescriptorImage* image,
-               const DescriptorSampler* sampler, bool has_view, uint8_t* to) {
+PACKSMITH_INLINE inline void PutRecord(RecordForm form, const DescriptorSetup& setup,
+                                       const DescriptorImage* image,
+                                       const DescriptorSampler* sampler, bool has_view,
+                                       uint8_t* to) {
   const SurfaceDwords& state = image == nullptr ? setup.null_state : image->state;
   const auto handle = [&] {
     return setup.HandleAt(image == nullptr ? setup.null_surface : image->offset);
@@ -115,7 +117,8 @@ absl::Status PutSetSurface(const DescriptorSetup& setup, const DescriptorSetMemo
                            uint64_t bytes, uint8_t* to) {
   SurfaceDwords state = setup.null_state;
   if (bytes != 0) {
-    const absl::Status status = setup.WriteBuffer(DescriptorType::kUniformBuffer, memory.records_address, bytes, state);
+    const absl::Status status =
+        setup.WriteBuffer(DescriptorType::kUniformBuffer, memory.records_address, bytes, state);
     if (!status.ok()) return status;
   }
   Put(state, to);
@@ -303,8 +306,7 @@ absl::Status DescriptorSetStorage::WriteBuffer(const Binding& to, uint32_t eleme
   SurfaceDwords state = setup_->null_state;
   const bool wants_state = HoldsSurface(record.form) || record.surface_bytes != 0;
   if (wants_state && bytes->address != 0) {
-    const absl::Status status =
-        setup_->WriteBuffer(type, bytes->address, bytes->size, state);
+    const absl::Status status = setup_->WriteBuffer(type, bytes->address, bytes->size, state);
     if (!status.ok()) return Within(to.binding, element, status);
   }
   // From here on nothing fails.
@@ -428,7 +430,7 @@ void DescriptorSetStorage::CopyItem(const DescriptorSetStorage& from, const Bind
     slots_[to.first_slot + item] = Slot();
     return;
   }
-  const DescriptorRecord record = RecordOf(setup_->model, slot.type);
+  const DescriptorRecord record = RecordFor(to, slot.type);
   const bool sampler = HasSampler(slot.type) && !to.immutable_samplers;
   uint32_t bytes = record.bytes;
   if (HasSampler(slot.type) && !sampler) {

@@ -21,9 +21,8 @@ absl::Status DescriptorSetup::WriteBuffer(DescriptorType type, uint64_t gpu_addr
       texels ? size / kTexel + (size % kTexel != 0) : (size + kDword - 1) & ~(kDword - 1);
   const uint64_t most = texels ? hardware.most_entries : hardware.most_bytes;
   if (bits::rarely(entries == 0 || entries > most)) {
-    return absl::InvalidArgumentError(
-        absl::StrFormat("a buffer of 0x%x bytes; it is to have 1 to 0x%x", size,
-                        texels ? most * kTexel : most));
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "a buffer of 0x%x bytes; it is to have 1 to 0x%x", size, texels ? most * kTexel : most));
   }
   const std::optional<uint64_t> plain = PlainIfAddress(gpu_address, kAddressBits);
   if (bits::rarely(!plain.has_value())) {

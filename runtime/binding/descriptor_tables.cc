@@ -54,9 +54,9 @@ class DynamicStates {
                           "has 0x%x",
                           offset, least, buffer.room)));
     }
-    const absl::Status status = set.setup().WriteBuffer(
-        set.slots()[entry.slot].type, buffer.address + offset,
-        buffer.whole ? buffer.room - offset : buffer.size, state);
+    const absl::Status status =
+        set.setup().WriteBuffer(set.slots()[entry.slot].type, buffer.address + offset,
+                                buffer.whole ? buffer.room - offset : buffer.size, state);
     if (status.ok()) return status;
     return absl::Status(status.code(), absl::StrCat(At(entry), status.message()));
   }
@@ -160,19 +160,20 @@ absl::StatusOr<BufferHandle> FillSurfaceTable(const BindMap& map, const BoundDes
       entries[i] = set.set_surface();
       continue;
     }
-    if (entry.slot >= set.slots().size() || !set.slots()[entry.slot].written) {
+    const absl::Span<const DescriptorSetStorage::Slot> slots = set.slots();
+    if (bits::rarely(entry.slot >= slots.size() || !slots[entry.slot].written)) {
       if (!entry.may_be_unbound) return NotWritten(entry);
       entries[i] = set.setup().null_surface;
       continue;
     }
-    if (entry.kind == BindMap::Kind::kDynamic) {
-      with_dynamics = &set;
-      dynamic_entries[dynamics.count()] = i;
-      const absl::Status status = dynamics.Add(entry, set, bound.offsets(entry.set)[entry.dynamic]);
-      if (!status.ok()) return status;
+    if (entry.kind == BindMap::Kind::kDescriptor) {
+      entries[i] = slots[entry.slot].surface;
       continue;
     }
-    entries[i] = set.slots()[entry.slot].surface;
+    with_dynamics = &set;
+    dynamic_entries[dynamics.count()] = i;
+    const absl::Status status = dynamics.Add(entry, set, bound.offsets(entry.set)[entry.dynamic]);
+    if (!status.ok()) return status;
   }
   BufferHandle buffer = 0;
   if (with_dynamics != nullptr) {
