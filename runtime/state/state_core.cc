@@ -16,7 +16,7 @@ namespace packsmith::gpu {
 namespace {
 
 // Most are a few dwords, for which calling memcpy costs more than it does.
-PACKSMITH_INLINE void CopyDwords(uint32_t* to, const uint32_t* from, size_t dwords) {
+PACKSMITH_INLINE inline void CopyDwords(uint32_t* to, const uint32_t* from, size_t dwords) {
   if (dwords > 32) {
     std::memcpy(to, from, dwords * 4);
     return;
