@@ -57,6 +57,7 @@ The image:
   --compressed          agx: with metadata for lossless compression
   --stride=BYTES        from a row to the next (u-interleaved: a row of tiles)
   --bit6-swizzle        intel-x, intel-y
+  --align=WxH           intel: levels begin at multiples of so many elements (default: 4x4; 8x8 for intel-w)
 
 What is shown:
   --format=FORMAT       text (default) or json
@@ -83,9 +84,13 @@ std::string Text(const Layout& layout) {
   absl::StrAppend(&text, "level    offset B      size B     elements         tile   pitch el\n");
   for (size_t l = 0; l < layout.levels().size(); ++l) {
     const Level& level = layout.levels()[l];
-    absl::StrAppendFormat(&text, "%5d %11d %11d %12s %12s %10d\n", l, level.offset_B, level.size_B,
+    absl::StrAppendFormat(&text, "%5d %11d %11d %12s %12s %10d", l, level.offset_B, level.size_B,
                           absl::StrCat(level.width_el, "x", level.height_el),
                           absl::StrCat(level.tile_w_el(), "x", level.tile_h_el()), level.pitch_el);
+    if (level.x_el != 0 || level.y_el != 0) {
+      absl::StrAppend(&text, "  from (", level.x_el, ", ", level.y_el, ") of a tile on");
+    }
+    absl::StrAppend(&text, "\n");
   }
   if (const Metadata* const metadata = layout.metadata()) {
     absl::StrAppendFormat(&text, "metadata at %d, %d B a layer; levels at", metadata->offset_B,
@@ -122,11 +127,17 @@ int Batch() {
 
 struct Arguments {
   std::vector<std::string> words;
-  std::string pixel_format, size, levels = "1", dim = "2d", usage, format = "text", svg, png;
+  std::string pixel_format, size, align, levels = "1", dim = "2d", usage, format = "text", svg, png;
   uint32_t layers = 1, samples = 1, level = 0, layer = 0;
   uint64_t stride_B = 0;
   bool compressed = false, bit6_swizzle = false, batch = false;
 };
+
+// "640x480"
+bool IsPair(absl::string_view text, uint32_t& x, uint32_t& y) {
+  const std::vector<absl::string_view> sides = absl::StrSplit(text, 'x');
+  return sides.size() == 2 && absl::SimpleAtoi(sides[0], &x) && absl::SimpleAtoi(sides[1], &y);
+}
 
 absl::StatusOr<Layout> LayoutOf(const std::string& name, const Arguments& arguments) {
   ImageDescription image;
@@ -144,9 +155,7 @@ absl::StatusOr<Layout> LayoutOf(const std::string& name, const Arguments& argume
   const absl::StatusOr<const Format*> format = FormatOf(arguments.pixel_format);
   if (!format.ok()) return format.status();
   image.format = *format;
-  const std::vector<absl::string_view> sides = absl::StrSplit(arguments.size, 'x');
-  if (sides.size() != 2 || !absl::SimpleAtoi(sides[0], &image.width_px) ||
-      !absl::SimpleAtoi(sides[1], &image.height_px)) {
+  if (!IsPair(arguments.size, image.width_px, image.height_px)) {
     return absl::InvalidArgumentError(
         absl::StrCat("--size=", arguments.size, " is no size; one is --size=640x480"));
   }
@@ -169,6 +178,10 @@ absl::StatusOr<Layout> LayoutOf(const std::string& name, const Arguments& argume
   }
   image.stride_B = arguments.stride_B;
   image.bit6_swizzle = arguments.bit6_swizzle;
+  if (!arguments.align.empty() && !IsPair(arguments.align, image.align_w_el, image.align_h_el)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--align=", arguments.align, " is no pair of numbers; one is --align=16x4"));
+  }
   return Layout::Of(image);
 }
 
@@ -248,6 +261,7 @@ int Main(int argc, char** argv) {
   app.add_flag("--compressed", arguments.compressed);
   app.add_option("--stride", arguments.stride_B);
   app.add_flag("--bit6-swizzle", arguments.bit6_swizzle);
+  app.add_option("--align", arguments.align);
   app.add_option("--format", arguments.format)->check(CLI::IsMember({"text", "json"}));
   app.add_option("--svg", arguments.svg);
   app.add_option("--png", arguments.png);

@@ -73,6 +73,8 @@ absl::StatusOr<ImageDescription> ImageOfJson(absl::string_view line) {
     if (key == "layers") number = &image.layers;
     if (key == "levels") number = &image.levels;
     if (key == "samples") number = &image.samples;
+    if (key == "align_w_el") number = &image.align_w_el;
+    if (key == "align_h_el") number = &image.align_h_el;
     if (number != nullptr) {
       if (!value.IsUint()) return Wrong(absl::StrCat(key, " is a whole number below 2^32"));
       *number = value.GetUint();
@@ -134,6 +136,10 @@ std::string ToJson(const Layout& layout) {
     number("tile_h_el", level.tile_h_el());
     number("pitch_el", level.pitch_el);
     number("tile_row_stride_B", level.tile_row_stride_B);
+    if (level.x_el != 0 || level.y_el != 0) {
+      number("x_el", level.x_el);
+      number("y_el", level.y_el);
+    }
     json.EndObject();
   }
   json.EndArray();

@@ -177,6 +177,8 @@ absl::StatusOr<CopyPlan> CopyPlan::Make(const Layout& layout, const Region& regi
   const uint32_t sample_B = layout.description().format->block_B;
   CopyPlan plan;
   plan.region_ = region;
+  plan.region_.x_el += level.x_el;
+  plan.region_.y_el += level.y_el;
   plan.image_size_B_ = layout.size_B();
   plan.element_B_ = region.sample.has_value() ? sample_B : layout.element_B();
 

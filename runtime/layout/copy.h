@@ -82,7 +82,7 @@ class CopyPlan {
   template <bool kIn>
   void CopyInBands(uint8_t* image, uint8_t* linear, uint64_t stride_B, Executor executor) const;
 
-  Region region_;
+  Region region_;  // as places in the level's tiles
   uint64_t image_size_B_ = 0;
   uint32_t element_B_ = 0;  // of what is copied
   bool rows_are_linear_ = false;

@@ -15,6 +15,8 @@ constexpr absl::string_view kSchemeNames[kSchemes] = {
     "intel-x",    "intel-y",      "intel-w",        "intel-tile4",
 };
 
+bool IsIntel(Scheme scheme) { return scheme >= Scheme::kIntelLinear; }
+
 // What no image can be, whoever lays it out.
 absl::Status CheckAny(const ImageDescription& image) {
   if (image.format == nullptr) return BrokenRule("an image has a format");
@@ -49,6 +51,9 @@ absl::Status CheckAny(const ImageDescription& image) {
   }
   if (image.bit6_swizzle && image.scheme != Scheme::kIntelX && image.scheme != Scheme::kIntelY) {
     return BrokenRule("only Intel's X and Y tiles are swizzled");
+  }
+  if ((image.align_w_el != 0 || image.align_h_el != 0) && !IsIntel(image.scheme)) {
+    return BrokenRule("alignments of levels can be chosen for Intel images only");
   }
   return absl::OkStatus();
 }
@@ -129,42 +134,46 @@ absl::optional<uint64_t> Layout::AddressOf(const Element& element) const {
   }
   const Level& level = geometry_.levels[element.level];
   if (element.x_el >= level.width_el || element.y_el >= level.height_el) return absl::nullopt;
+  const uint32_t x_el = level.x_el + element.x_el, y_el = level.y_el + element.y_el;
   const uint64_t tile_B = uint64_t{element_B()} << (level.tile_w_log2 + level.tile_h_log2);
-  const uint64_t index =
-      TilingOf(element.level).IndexOf({element.x_el, element.y_el, element.sample});
+  const uint64_t index = TilingOf(element.level).IndexOf({x_el, y_el, element.sample});
   return element.layer * geometry_.layer_stride_B + level.offset_B +
-         (element.y_el >> level.tile_h_log2) * level.tile_row_stride_B +
-         (element.x_el >> level.tile_w_log2) * tile_B + index * description_.format->block_B;
+         (y_el >> level.tile_h_log2) * level.tile_row_stride_B +
+         (x_el >> level.tile_w_log2) * tile_B + index * description_.format->block_B;
 }
 
 absl::optional<Element> Layout::ElementAt(uint64_t address_B) const {
-  Element element;
-  uint64_t rest = address_B % geometry_.layer_stride_B;
   const uint64_t layer = address_B / geometry_.layer_stride_B;
   if (layer >= description_.layers) return absl::nullopt;
+  Element element;
   element.layer = static_cast<uint32_t>(layer);
-  while (element.level + 1 < geometry_.level_count &&
-         geometry_.levels[element.level + 1].offset_B <= rest) {
-    ++element.level;
+  // Levels may share tiles, and then rows of tiles too: more than one may be asked.
+  for (; element.level < geometry_.level_count; ++element.level) {
+    const Level& level = geometry_.levels[element.level];
+    uint64_t rest = address_B % geometry_.layer_stride_B;
+    if (rest < level.offset_B || rest - level.offset_B >= level.size_B) continue;
+    rest -= level.offset_B;
+    const uint64_t tile_B = uint64_t{element_B()} << (level.tile_w_log2 + level.tile_h_log2);
+    const uint64_t y_tl = rest / level.tile_row_stride_B;
+    rest %= level.tile_row_stride_B;
+    const uint64_t x_tl = rest / tile_B;
+    rest %= tile_B;
+    const absl::optional<Tiling::Inverse> inverse = TilingOf(element.level).Invert();
+    if (!inverse.has_value()) return absl::nullopt;
+    const TilePosition place =
+        inverse->PositionOf(static_cast<uint32_t>(rest / description_.format->block_B));
+    const uint64_t x_el = (x_tl << level.tile_w_log2) + place.x;
+    const uint64_t y_el = (y_tl << level.tile_h_log2) + place.y;
+    if (x_el < level.x_el || x_el - level.x_el >= level.width_el || y_el < level.y_el ||
+        y_el - level.y_el >= level.height_el) {
+      continue;
+    }
+    element.x_el = static_cast<uint32_t>(x_el - level.x_el);
+    element.y_el = static_cast<uint32_t>(y_el - level.y_el);
+    element.sample = place.sample;
+    return element;
   }
-  const Level& level = geometry_.levels[element.level];
-  rest -= level.offset_B;
-  const uint64_t tile_B = uint64_t{element_B()} << (level.tile_w_log2 + level.tile_h_log2);
-  const uint64_t y_tl = rest / level.tile_row_stride_B;
-  rest %= level.tile_row_stride_B;
-  const uint64_t x_tl = rest / tile_B;
-  rest %= tile_B;
-  const absl::optional<Tiling::Inverse> inverse = TilingOf(element.level).Invert();
-  if (!inverse.has_value()) return absl::nullopt;
-  const TilePosition place =
-      inverse->PositionOf(static_cast<uint32_t>(rest / description_.format->block_B));
-  const uint64_t x_el = (x_tl << level.tile_w_log2) + place.x;
-  const uint64_t y_el = (y_tl << level.tile_h_log2) + place.y;
-  if (x_el >= level.width_el || y_el >= level.height_el) return absl::nullopt;
-  element.x_el = static_cast<uint32_t>(x_el);
-  element.y_el = static_cast<uint32_t>(y_el);
-  element.sample = place.sample;
-  return element;
+  return absl::nullopt;
 }
 
 absl::optional<uint64_t> Layout::MetadataAddressOf(uint32_t level, uint32_t layer, uint32_t x_tl,

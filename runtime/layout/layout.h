@@ -56,17 +56,22 @@ struct ImageDescription {
   // Intel before Gfx8, where the memory is so configured: bit 6 of an address is XORed with bit 9
   // (Y), or with 9 and 10 (X), to spread accesses over two channels.
   bool bit6_swizzle = false;
+  // Intel: mip levels begin at multiples of so many elements, powers of two up to 128, as Surface
+  // Horizontal Alignment and Surface Vertical Alignment say. 0 for the least: 4, or 8 of W.
+  uint32_t align_w_el = 0, align_h_el = 0;
 };
 
 inline constexpr int kMaxLevels = 16;
 
 // A level of detail of one layer.
 struct Level {
-  uint64_t offset_B = 0;           // from the start of its layer
-  uint64_t size_B = 0;             // with padding
+  uint64_t offset_B = 0;  // from the start of its layer
+  uint64_t size_B = 0;    // with padding; of Intel's levels with what they share tiles with
   uint64_t tile_row_stride_B = 0;  // from one row of tiles to the next
   uint32_t width_el = 0, height_el = 0;
   uint32_t pitch_el = 0;  // elements from the start of a row to that of the next one
+  // Where the first element is in the tile at offset_B. Not (0, 0) only of Intel's levels.
+  uint32_t x_el = 0, y_el = 0;
   uint8_t tile_w_log2 = 0, tile_h_log2 = 0;
 
   uint32_t tile_w_el() const { return uint32_t{1} << tile_w_log2; }

@@ -47,6 +47,19 @@ class ImglayoutTest(unittest.TestCase):
         with open(self.path(name), "rb") as file:
             return file.read()
 
+    def test_intel_levels_begin_within_tiles(self) -> None:
+        arguments = ["intel-y", "--pixel-format=R8_UNORM", "--size=100x50", "--levels=3"]
+        self.assertIn("from (52, 20) of a tile on", run(*arguments).stdout.decode())
+        said = json.loads(run(*arguments, "--align=16x8", "--format=json").stdout)
+        self.assertEqual((said["levels"][2]["x_el"], said["levels"][2]["y_el"]), (64, 24))
+        self.assertNotIn("x_el", said["levels"][0])
+        line = image(layout="intel-y", format="R8_UNORM", width_px=100, height_px=50, levels=3,
+                     align_w_el=16, align_h_el=8)
+        self.assertEqual(batch(line), [said])
+        wrong = run(*arguments, "--align=16")
+        self.assertEqual(wrong.returncode, 2)
+        self.assertIn("--align=16 is no pair", wrong.stderr.decode())
+
     def test_json_has_sizes_levels_and_metadata(self) -> None:
         done = run("agx", "--compressed", RGBA, "--size=64x64", "--levels=full", "--format=json")
         self.assertEqual(done.returncode, 0, done.stderr)

@@ -73,6 +73,7 @@ inline ImageDescription RandomImage(std::mt19937& random, uint32_t max_px) {
     image.renderable = below(2) == 0;
     image.writeable = below(4) == 0;
     image.bit6_swizzle = below(4) == 0;
+    if (image.scheme >= Scheme::kIntelLinear && below(2) == 0) image.align_h_el = 8u << below(3);
     if (Layout::Of(image).ok()) return image;
   }
 }

@@ -1,6 +1,7 @@
 // What holds for every image, tried on random ones.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 #include <vector>
 
@@ -75,9 +76,12 @@ TEST(Invariants, LevelsAndLayersDoNotOverlap) {
     const Layout layout = LayOut(image);
     uint64_t end = 0;
     for (const Level& level : layout.levels()) {
-      ASSERT_GE(level.offset_B, end) << Text(image);
+      // Levels of Intel's images share tiles.
+      if (image.scheme < Scheme::kIntelLinear) {
+        ASSERT_GE(level.offset_B, end) << Text(image);
+      }
       ASSERT_GT(level.size_B, 0u) << Text(image);
-      end = level.offset_B + level.size_B;
+      end = std::max(end, level.offset_B + level.size_B);
     }
     ASSERT_GE(layout.layer_stride_B(), end) << Text(image);
     ASSERT_GE(layout.size_B(), layout.layer_stride_B() * image.layers) << Text(image);

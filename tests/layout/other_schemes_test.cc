@@ -149,7 +149,63 @@ TEST(Intel, LinearRowsMayBeAnyDistanceApart) {
   ImageDescription image = Image(Scheme::kIntelLinear, "R8G8B8_UNORM", 5, 2, 1, 2);
   EXPECT_EQ(LayOut(image).levels()[0].tile_row_stride_B, 64u);
   image.stride_B = 15;
-  EXPECT_EQ(LayOut(image).AddressOf({0, 1, 2, 1, 0}), 30u + 15 + 6);
+  // A layer begins at a row where a level could.
+  EXPECT_EQ(LayOut(image).AddressOf({0, 1, 2, 1, 0}), 4u * 15 + 15 + 6);
+}
+
+// 100x50 elements: level 1 is 50x25 at (0, 52), level 2 25x12 at (52, 52), level 3 12x6 at (52,
+// 64), level 4 6x3 at (52, 72).
+TEST(Intel, Level1IsBelowLevel0AndTheOthersAreToTheRightOfIt) {
+  const Layout layout = LayOut(Image(Scheme::kIntelLinear, "R8_UNORM", 100, 50, 5));
+  const uint64_t pitch_B = layout.levels()[0].tile_row_stride_B;
+  EXPECT_EQ(pitch_B, 128u);
+  EXPECT_EQ(layout.levels()[1].offset_B, 52 * pitch_B);
+  EXPECT_EQ(layout.levels()[2].offset_B, 52 * pitch_B + 52);
+  EXPECT_EQ(layout.levels()[3].offset_B, 64 * pitch_B + 52);
+  EXPECT_EQ(layout.levels()[4].offset_B, 72 * pitch_B + 52);
+  // Level 1 reaches down to 77, level 4 to 75.
+  EXPECT_EQ(layout.size_B(), 77 * pitch_B);
+}
+
+TEST(Intel, LevelsBeginAnywhereInATile) {
+  const Layout layout = LayOut(Image(Scheme::kIntelY, "R8_UNORM", 100, 50, 5));
+  const Level& level = layout.levels()[2];
+  EXPECT_EQ(level.offset_B, 4096u);  // one row of tiles of 128x32 further down
+  EXPECT_EQ(level.x_el, 52u);
+  EXPECT_EQ(level.y_el, 20u);
+  // The element is at (57, 58) of what holds all levels, (57, 26) of that tile.
+  EXPECT_EQ(layout.AddressOf({2, 0, 5, 6, 0}), 4096u + (57 / 16) * 512 + 26 * 16 + 57 % 16);
+  EXPECT_EQ(layout.size_B(), 3u * 4096);
+}
+
+TEST(Intel, AlignmentsOfLevelsCanBeChosen) {
+  ImageDescription image = Image(Scheme::kIntelLinear, "R8_UNORM", 100, 50, 3);
+  image.align_w_el = 16;
+  image.align_h_el = 8;
+  const Layout layout = LayOut(image);
+  EXPECT_EQ(layout.levels()[2].offset_B, 56u * 128 + 64);
+  // Those of W tiles are twice as large from the start.
+  const Layout stencil = LayOut(Image(Scheme::kIntelW, "S8_UINT", 100, 50, 3));
+  EXPECT_EQ(stencil.levels()[2].x_el, 56u);
+  EXPECT_EQ(stencil.levels()[2].y_el, 56u);
+}
+
+TEST(Intel, BlocksAreAlignedAsElements) {
+  // 25x13 blocks; level 1 has 13x7, level 2 7x3.
+  const Layout layout = LayOut(Image(Scheme::kIntelLinear, "BC1_RGBA_UNORM", 100, 50, 3));
+  EXPECT_EQ(layout.levels()[1].offset_B, 16u * 256);
+  EXPECT_EQ(layout.levels()[2].offset_B, 16u * 256 + 16 * 8);
+}
+
+TEST(Intel, EachFaceAndSliceHasAllLevels) {
+  ImageDescription cube = Image(Scheme::kIntelTile4, "R32_FLOAT", 64, 64, 7, 12);
+  cube.dim = Dim::kCube;
+  const Layout faces = LayOut(cube);
+  EXPECT_EQ(faces.layer_stride_B(), 4u * 2 * 4096);  // level 6 is in row 96
+  EXPECT_EQ(faces.size_B(), 12 * faces.layer_stride_B());
+  ImageDescription slices = Image(Scheme::kIntelTile4, "R32_FLOAT", 64, 64, 7, 12);
+  slices.dim = Dim::k3d;
+  EXPECT_EQ(LayOut(slices).size_B(), faces.size_B());
 }
 
 TEST(Intel, ImpossibleImagesAreToldWhy) {
@@ -161,7 +217,15 @@ TEST(Intel, ImpossibleImagesAreToldWhy) {
   EXPECT_THAT(broken(Scheme::kIntelX, [](auto& i) { i.width_px = 16385; }),
               HasSubstr("at most 16384"));
   EXPECT_THAT(broken(Scheme::kIntelX, [](auto& i) { i.layers = 2049; }), HasSubstr("at most 2048"));
-  EXPECT_THAT(broken(Scheme::kIntelX, [](auto& i) { i.levels = 2; }), HasSubstr("one level"));
+  EXPECT_THAT(broken(Scheme::kIntelX, [](auto& i) { i.align_w_el = 2; }),
+              HasSubstr("from 4 to 128 elements; 2 is none"));
+  EXPECT_THAT(broken(Scheme::kIntelX, [](auto& i) { i.align_h_el = 12; }), HasSubstr("12 is none"));
+  EXPECT_THAT(broken(Scheme::kIntelX, [](auto& i) { i.align_h_el = 256; }),
+              HasSubstr("256 is none"));
+  EXPECT_THAT(broken(Scheme::kIntelW, [](auto& i) { i.align_h_el = 4; }),
+              HasSubstr("from 8 to 128 elements; 4 is none"));
+  EXPECT_THAT(broken(Scheme::kAgxTwiddled, [](auto& i) { i.align_w_el = 4; }),
+              HasSubstr("for Intel images only"));
   EXPECT_THAT(broken(Scheme::kIntelX, [](auto& i) { i.samples = 2; }), HasSubstr("one sample"));
   EXPECT_THAT(broken(Scheme::kIntelY, [](auto& i) { i.format = FindFormat("R8G8B8_UNORM"); }),
               HasSubstr("R8G8B8_UNORM has 3"));
