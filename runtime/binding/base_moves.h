@@ -88,6 +88,18 @@ constexpr size_t BaseMoveDwords() {
   return 4 * Gen::PipeControl::length + 2 * PipelineSelectDwords<Gen>();
 }
 
+// One of a move's waits. Moves are rare: a call is better than the same code in many places.
+template <class Gen>
+[[gnu::cold, gnu::noinline]] void EmitAround(typename Batch<Gen>::Group& group,
+                                             typename Gen::PipeControl pipe,
+                                             const address& scratch) {
+  if (pipe.post_sync_operation != 0) {
+    pipe.address = scratch;
+    if (scratch.use == access::from_xml) pipe.address.use = access::write;
+  }
+  group.Emit(pipe);
+}
+
 // Emits a packet that moves a base, and what has to be around it. scratch: 8 bytes that are written
 // to and mean nothing. False if the group has been refused.
 template <class Gen, class Packet>
@@ -106,14 +118,7 @@ bool EmitBaseMove(typename Batch<Gen>::Group& group, const Packet& packet, BaseK
   const BaseMoveRules<Pipe>& rules =
       kRules[static_cast<unsigned>(kind)][static_cast<unsigned>(pipeline)];
   const auto emit = [&](const typename BaseMoveRules<Pipe>::Steps& steps) {
-    for (size_t i = 0; i < steps.count; ++i) {
-      Pipe pipe = steps.pipes[i];
-      if (pipe.post_sync_operation != 0) {
-        pipe.address = scratch;
-        if (scratch.use == access::from_xml) pipe.address.use = access::write;
-      }
-      group.Emit(pipe);
-    }
+    for (size_t i = 0; i < steps.count; ++i) EmitAround<Gen>(group, steps.pipes[i], scratch);
   };
   if (rules.through_3d) EmitPipelineSelect<Gen>(group, Pipeline::k3D);
   emit(rules.before);

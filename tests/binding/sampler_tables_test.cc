@@ -6,6 +6,7 @@
 #include <iterator>
 #include <map>
 #include <random>
+#include <thread>
 #include <vector>
 
 #include "gmock/gmock.h"
@@ -90,6 +91,33 @@ TEST_F(SharedStatesTest, PlacesAreGivenBackAtTheEnd) {
     for (uint32_t i = 0; i < 10; ++i) EXPECT_TRUE(shared.Acquire({&i, 1}).ok());
     EXPECT_EQ(pool_->statistics().live_states, 10u);
   }
+  EXPECT_EQ(pool_->statistics().live_states, 0u);
+}
+
+TEST_F(SharedStatesTest, TwoThreadsShareOneSet) {
+  SharedStates shared(*pool_, 32);
+  const auto work = [&](unsigned seed) {
+    std::mt19937 random(seed);
+    std::vector<uint32_t> held;
+    for (unsigned step = 0; step < 3000; ++step) {
+      if (random() % 2 != 0 || held.empty()) {
+        const uint32_t dwords[] = {static_cast<uint32_t>(random() % 8), 1};
+        const absl::StatusOr<State> state = shared.Acquire(dwords);
+        ASSERT_TRUE(state.ok());
+        // Nobody writes there again as long as somebody has it.
+        ASSERT_EQ(std::memcmp(state->cpu, dwords, sizeof(dwords)), 0);
+        held.push_back(state->offset);
+      } else {
+        ASSERT_TRUE(shared.Release(held.back()).ok());
+        held.pop_back();
+      }
+    }
+    for (const uint32_t offset : held) ASSERT_TRUE(shared.Release(offset).ok());
+  };
+  std::thread other(work, 1);
+  work(2);
+  other.join();
+  EXPECT_EQ(shared.size(), 0u);
   EXPECT_EQ(pool_->statistics().live_states, 0u);
 }
 
