@@ -366,6 +366,7 @@ struct tester : visitor {
   static constexpr unsigned widths = Scope == scope::rest ? 1 : 33;
   uint32_t narrow[widths] = {};  // by width
   uint64_t bad = 0;
+  uint32_t stray = 0;  // as bad, of values that have 32 bits
   bool beyond = false;
   bool known = false;
   unsigned present = 0;  // bits
@@ -477,7 +478,16 @@ struct tester : visitor {
   template <class T>
   PACKSMITH_INLINE constexpr void coded(const T& v, unsigned bit, unsigned width, const char*,
                                         const code& c) {
-    bad |= wrong_code(static_cast<uint64_t>(v), width, c) != reason::none;
+    // What is below `minus` wraps around, and so has bits above the field, too.
+    const bool simple = !c.log2 && c.groups == 0 && c.align == 0 && c.minus < 0x80000000 &&
+                        width + c.shift < sizeof(T) * 8;
+    if (!simple)
+      bad |= wrong_code(static_cast<uint64_t>(v), width, c) != reason::none;
+    else if constexpr (sizeof(T) == 4)
+      stray |= (static_cast<uint32_t>(v) - static_cast<uint32_t>(c.minus)) &
+               ~static_cast<uint32_t>(mask(width) << c.shift);
+    else
+      bad |= (static_cast<uint64_t>(v) - c.minus) & ~(mask(width) << c.shift);
     absent(encode(static_cast<uint64_t>(v), width, c), bit, width);
   }
   template <class T, class L, class H>
@@ -494,7 +504,7 @@ struct tester : visitor {
   }
 
   PACKSMITH_INLINE constexpr bool anything() const {
-    if (bad != 0 || beyond) [[unlikely]]
+    if ((bad | stray) != 0 || beyond) [[unlikely]]
       return true;
 #pragma GCC unroll 33
     for (unsigned w = 0; w < widths; ++w) {

@@ -113,7 +113,7 @@ struct Rectangle {
     return bits::check<T>(*this);
   }
   template <class T = Rectangle>
-  static constexpr T unpack(const uint8_t* ps_to) {
+  PACKSMITH_INLINE static constexpr T unpack(const uint8_t* ps_to) {
     return bits::unpack<T>(ps_to);
   }
   template <class T = Rectangle>
@@ -152,7 +152,7 @@ struct Count {
     return bits::check<T>(*this);
   }
   template <class T = Count>
-  static constexpr T unpack(const uint8_t* ps_to) {
+  PACKSMITH_INLINE static constexpr T unpack(const uint8_t* ps_to) {
     return bits::unpack<T>(ps_to);
   }
   template <class T = Count>
@@ -863,7 +863,7 @@ struct Draw {
     return bits::check<T>(*this);
   }
   template <class T = Draw>
-  static constexpr T unpack(const uint8_t* ps_to) {
+  PACKSMITH_INLINE static constexpr T unpack(const uint8_t* ps_to) {
     return bits::unpack<T>(ps_to, 4);
   }
   template <class T = Draw>

@@ -1,0 +1,381 @@
+// AGX: packing and unpacking a texture descriptor, beside a copy of its 24 bytes and beside shifts
+// and ors by hand; decoding a control stream, for each draw.
+//
+// Values are an array of 64 different ones that the compiler cannot see; what is written walks
+// through 60 KB. Compare columns of one run, not machines.
+#include <benchmark/benchmark.h>
+
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "packsmith/agx_g13.h"
+#include "packsmith/pack.h"
+#include "runtime/agx/control_stream.h"
+#include "runtime/agx/ppp.h"
+#include "runtime/agx/usc.h"
+#include "runtime/agx/varying_records.h"
+#include "runtime/agx/varyings.h"
+#include "runtime/batch/chunks.h"
+#include "runtime/decode/decoder.h"
+#include "runtime/decode/names_sink.h"
+#include "runtime/decode/stats_sink.h"
+#include "runtime/decode/text_sink.h"
+#include "runtime/dump/dump.h"
+#include "runtime/generations/generations.h"
+
+namespace packsmith::bench {
+namespace {
+
+using agx_g13::Texture;
+
+constexpr size_t kBytes = 60 * 1024 / Texture::size * Texture::size;
+
+// Where descriptors go, one behind the other, from the start again when it is full.
+class Table {
+ public:
+  uint8_t* Next() {
+    if (at_ == kBytes) at_ = 0;
+    uint8_t* const place = bytes_.data() + at_;
+    at_ += Texture::size;
+    return place;
+  }
+
+ private:
+  std::vector<uint8_t> bytes_ = std::vector<uint8_t>(kBytes);
+  size_t at_ = 0;
+};
+
+std::vector<Texture> RandomTextures() {
+  std::mt19937 random(1);
+  std::vector<Texture> textures;
+  while (textures.size() < 64) {
+    uint8_t bytes[Texture::size];
+    for (uint8_t& byte : bytes) byte = static_cast<uint8_t>(random());
+    // Any bits unpack to values that pack again.
+    const Texture texture = Texture::unpack(bytes);
+    if (!texture.check()) textures.push_back(texture);
+  }
+  return textures;
+}
+
+// The same fields as a person would write them. Views of the same bits are ORed, as pack() does.
+void Hand(const Texture& t, uint8_t* to) {
+  uint64_t words[3];
+  words[0] = uint64_t(t.dimension) | uint64_t(t.layout_) << 4 | uint64_t(t.channels) << 6 |
+             uint64_t(t.type) << 13 | uint64_t(t.swizzle_r) << 16 | uint64_t(t.swizzle_g) << 19 |
+             uint64_t(t.swizzle_b) << 22 | uint64_t(t.swizzle_a) << 25 |
+             uint64_t(t.width - 1) << 28 | uint64_t(t.height - 1) << 42 |
+             uint64_t(t.first_level) << 56 | uint64_t(t.last_level) << 60;
+  words[1] = uint64_t(t.samples) | t.address.gpu >> 4 << 2 | uint64_t(t.unk_mipmapped) << 38 |
+             uint64_t(t.compressed_1) << 39 | uint64_t(t.null) << 41 |
+             uint64_t(t.compression) << 42 | uint64_t(t.srgb) << 44 |
+             uint64_t(t.srgb_2_channel) << 45 | uint64_t(t.stride >> 4) << 46 |
+             uint64_t(t.depth - 1) << 46 | uint64_t(t.page_aligned_layers) << 62 |
+             uint64_t(t.extended) << 63;
+  words[2] = t.acceleration_buffer.gpu >> 4 | (t.depth_linear - 1) | t.buffer_size_sw |
+             t.layer_stride_linear >> 7 << 11 | uint64_t(t.buffer_offset_sw) << 32;
+  std::memcpy(to, words, sizeof(words));
+}
+
+template <class Pack>
+void RunPack(benchmark::State& state, const Pack& pack) {
+  std::vector<Texture> textures = RandomTextures();
+  Table table;
+  benchmark::DoNotOptimize(textures.data());
+  benchmark::ClobberMemory();
+  size_t i = 0;
+  for (auto _ : state) {
+    pack(textures[i++ % 64], table.Next());
+    benchmark::ClobberMemory();
+  }
+}
+
+void BM_PackChecked(benchmark::State& state) {
+  RunPack(state, [](const Texture& t, uint8_t* to) {
+    if (t.pack<checks::on>(to)) std::abort();
+  });
+}
+void BM_PackUnchecked(benchmark::State& state) {
+  RunPack(state, [](const Texture& t, uint8_t* to) { (void)t.pack<checks::off>(to); });
+}
+void BM_PackByHand(benchmark::State& state) { RunPack(state, Hand); }
+
+// What drivers do: most of a descriptor is constant.
+void BM_PackMostlyConstant(benchmark::State& state) {
+  std::vector<Texture> textures = RandomTextures();
+  Table table;
+  benchmark::DoNotOptimize(textures.data());
+  benchmark::ClobberMemory();
+  size_t i = 0;
+  for (auto _ : state) {
+    const Texture& from = textures[i++ % 64];
+    const Texture texture{
+        .dimension = agx_g13::Texture_dimension::_2D,
+        .layout_ = agx_g13::Layout::Twiddled,
+        .channels = agx_g13::Channels::R8G8B8A8,
+        .swizzle_g = agx_g13::Channel::G,
+        .swizzle_b = agx_g13::Channel::B,
+        .swizzle_a = agx_g13::Channel::A,
+        .width = from.width,
+        .height = from.height,
+        .last_level = from.last_level,
+        .address = from.address,
+    };
+    if (texture.pack<checks::on>(table.Next())) std::abort();
+    benchmark::ClobberMemory();
+  }
+}
+
+// A descriptor of which only the address is not known while compiling.
+void BM_PackConstantButForTheAddress(benchmark::State& state) {
+  std::vector<Texture> textures = RandomTextures();
+  Table table;
+  benchmark::DoNotOptimize(textures.data());
+  benchmark::ClobberMemory();
+  size_t i = 0;
+  for (auto _ : state) {
+    const Texture texture{
+        .dimension = agx_g13::Texture_dimension::_2D,
+        .layout_ = agx_g13::Layout::Twiddled,
+        .channels = agx_g13::Channels::R8G8B8A8,
+        .swizzle_g = agx_g13::Channel::G,
+        .swizzle_b = agx_g13::Channel::B,
+        .swizzle_a = agx_g13::Channel::A,
+        .width = 1920,
+        .height = 1080,
+        .address = textures[i++ % 64].address,
+    };
+    if (texture.pack<checks::on>(table.Next())) std::abort();
+    benchmark::ClobberMemory();
+  }
+}
+
+using Packed = std::array<uint8_t, Texture::size>;
+
+std::vector<Packed> PackedTextures() {
+  std::vector<Packed> packed;
+  for (const Texture& texture : RandomTextures()) {
+    packed.emplace_back();
+    if (texture.pack(packed.back().data())) std::abort();
+  }
+  return packed;
+}
+
+void BM_Copy(benchmark::State& state) {
+  std::vector<Packed> packed = PackedTextures();
+  Table table;
+  benchmark::DoNotOptimize(packed.data());
+  benchmark::ClobberMemory();
+  size_t i = 0;
+  for (auto _ : state) {
+    std::memcpy(table.Next(), packed[i++ % 64].data(), Texture::size);
+    benchmark::ClobberMemory();
+  }
+}
+
+void BM_Unpack(benchmark::State& state) {
+  std::vector<Packed> packed = PackedTextures();
+  std::vector<Texture> textures(64);
+  benchmark::DoNotOptimize(packed.data());
+  benchmark::DoNotOptimize(textures.data());
+  benchmark::ClobberMemory();
+  size_t i = 0;
+  for (auto _ : state) {
+    // In place: assigned, it would be written twice.
+    new (&textures[i % 64]) Texture(Texture::unpack(packed[i % 64].data()));
+    ++i;
+    benchmark::ClobberMemory();
+  }
+}
+
+// Whoever needs a few of the fields pays for these.
+void BM_UnpackFourFields(benchmark::State& state) {
+  std::vector<Packed> packed = PackedTextures();
+  benchmark::DoNotOptimize(packed.data());
+  benchmark::ClobberMemory();
+  size_t i = 0;
+  for (auto _ : state) {
+    const Texture texture = Texture::unpack(packed[i++ % 64].data());
+    uint64_t sum = texture.width + texture.height + texture.last_level + texture.address.gpu;
+    benchmark::DoNotOptimize(sum);
+  }
+}
+
+// A copy of what unpack() writes: no way to write it is faster.
+void BM_CopyUnpacked(benchmark::State& state) {
+  std::vector<Texture> from = RandomTextures();
+  std::vector<Texture> textures(64);
+  benchmark::DoNotOptimize(from.data());
+  benchmark::DoNotOptimize(textures.data());
+  benchmark::ClobberMemory();
+  size_t i = 0;
+  for (auto _ : state) {
+    std::memcpy(static_cast<void*>(&textures[i % 64]), &from[i % 64], sizeof(Texture));
+    ++i;
+    benchmark::ClobberMemory();
+  }
+}
+
+BENCHMARK(BM_Copy);
+BENCHMARK(BM_PackChecked);
+BENCHMARK(BM_PackUnchecked);
+BENCHMARK(BM_PackByHand);
+BENCHMARK(BM_PackMostlyConstant);
+BENCHMARK(BM_PackConstantButForTheAddress);
+BENCHMARK(BM_Unpack);
+BENCHMARK(BM_UnpackFourFields);
+BENCHMARK(BM_CopyUnpacked);
+
+// -- Decoding ------------------------------------------------------------------------------------
+
+using G13 = agx_g13::generation;
+
+// A stream of draws, each with state, a PPP record and two programs of its own, as drivers make
+// them.
+class Draws {
+ public:
+  static constexpr uint32_t kDraws = 256;
+
+  Draws() {
+    gpu::BufferUses uses;
+    agx::VdmStream<G13> vdm(chunks_, uses);
+    for (uint32_t i = 0; i < kDraws; ++i) Add(vdm, uses, i);
+    if (!vdm.End().ok()) std::abort();
+    for (const agx::StreamPart& part : vdm.parts()) {
+      Map(part.chunk.gpu, {reinterpret_cast<const uint8_t*>(part.chunk.words.data()), part.total});
+    }
+    Map(kRecords, records_);
+    Map(kPrograms, programs_);
+    dump_.submissions.push_back({.batch_address = vdm.parts()[0].chunk.gpu, .stream = "vdm"});
+  }
+  const Dump& dump() const { return dump_; }
+
+ private:
+  static constexpr uint64_t kRecords = 0x1500000000, kPrograms = 0x100000;
+  static constexpr size_t kRecordBytes = 128, kProgramBytes = 64;
+
+  void Map(uint64_t gpu, absl::Span<const uint8_t> bytes) {
+    if (!dump_.memory.Map(0, gpu, bytes, bytes.size()).ok()) std::abort();
+  }
+  agx::GpuMemory Program() {
+    const agx::GpuMemory memory{kPrograms + next_program_,
+                                absl::MakeSpan(programs_).subspan(next_program_, kProgramBytes)};
+    next_program_ += kProgramBytes;
+    return memory;
+  }
+  address Shader(gpu::BufferUses& uses) {
+    agx::UscProgram<G13> program(Program(), agx::ProgramBase(), uses);
+    program.Uniforms(0, kRecords, 16);
+    program.Emit(agx_g13::USC_Shared{});
+    program.Shader({}, kPrograms);
+    program.Emit(agx_g13::USC_Registers{.register_count = 32});
+    return program.End().value();
+  }
+  void Add(agx::VdmStream<G13>& vdm, gpu::BufferUses& uses, uint32_t i) {
+    constexpr agx::Output kOutput[] = {{.location = 0}, {.location = 1, .components = 2}};
+    constexpr agx::Input kInput[] = {{.location = 0}, {.location = 1, .components = 2}};
+    const agx::Linkage linkage = agx::Link({.varyings = kOutput}, {.inputs = kInput}).value();
+    const agx::GpuMemory bindings = Program();
+    if (!agx::PackBindings<G13>(linkage, bindings.bytes).ok()) std::abort();
+    agx_g13::PPP_Header header{.fragment_control = true,
+                               .fragment_front_face = true,
+                               .w_clamp = true,
+                               .cull = true,
+                               .fragment_shader = true};
+    agx::SetVaryings<G13>(linkage, header);
+    header.fragment_shader_word_0.cf_binding_count =
+        static_cast<uint32_t>(linkage.bindings().size());
+    header.fragment_shader_word_1.pipeline = Shader(uses);
+    header.fragment_shader_word_2.cf_bindings = bindings.gpu;
+    const agx::GpuMemory record{kRecords + i * kRecordBytes,
+                                absl::MakeSpan(records_).subspan(i * kRecordBytes, kRecordBytes)};
+    agx_g13::VDM_State state{.vertex_shader_word_0_present = true,
+                             .vertex_shader_word_1_present = true,
+                             .vertex_outputs_present = true};
+    state.vertex_shader_word_1.pipeline = Shader(uses);
+    state.vertex_outputs = agx::VertexOutputWord<G13>(linkage.shape());
+    agx_g13::Index_List draw{.primitive = agx_g13::Primitive::Triangles,
+                             .index_count_present = true,
+                             .instance_count_present = true};
+    draw.index_count.count = 3 + i;
+    draw.instance_count.count = 1;
+    if (!vdm.Emit(agx::WritePpp<G13>(record, uses, header).value(), state, draw)) std::abort();
+  }
+
+  gpu::HostChunks chunks_{{.gpu = 0x1100000000}};
+  std::vector<uint8_t> records_ = std::vector<uint8_t>(kDraws * kRecordBytes);
+  std::vector<uint8_t> programs_ = std::vector<uint8_t>(kDraws * 3 * kProgramBytes);
+  size_t next_program_ = 0;
+  Dump dump_;
+};
+
+// Text that nobody reads.
+class Nowhere : public decode::Output {
+ public:
+  void Append(absl::string_view text) override { bytes_ += text.size(); }
+  size_t bytes() const { return bytes_; }
+
+ private:
+  size_t bytes_ = 0;
+};
+
+template <class Make>
+void RunDecode(benchmark::State& state, const Make& make, const decode::Options& options = {}) {
+  static const Draws& kDraws = *new Draws;
+  const tables::Tables tables = *FindGeneration("g13");
+  size_t bytes = 0;
+  for (auto _ : state) {
+    Nowhere output;
+    const std::unique_ptr<decode::Sink> sink = make(output);
+    decode::Decoder decoder(tables, *sink, options);
+    decoder.Decode(kDraws.dump());
+    const decode::Summary summary = decoder.Finish();
+    for (const uint64_t faults : summary.faults) {
+      if (faults != 0) std::abort();
+    }
+    if (summary.draws != Draws::kDraws) std::abort();
+    bytes = output.bytes();
+  }
+  // An iteration is all draws; the column says what one takes.
+  state.counters["a draw"] = benchmark::Counter(
+      Draws::kDraws, benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
+  state.counters["B a draw"] = static_cast<double>(bytes) / Draws::kDraws;
+}
+
+void BM_DecodeText(benchmark::State& state) {
+  RunDecode(state, [](decode::Output& out) { return decode::MakeTextSink(out); });
+}
+void BM_DecodeTextWithoutZeros(benchmark::State& state) {
+  RunDecode(state, [](decode::Output& out) {
+    return decode::MakeTextSink(out, {.hide_zero_fields = true});
+  });
+}
+// The control stream alone.
+void BM_DecodeTextOfTheStream(benchmark::State& state) {
+  RunDecode(
+      state,
+      [](decode::Output& out) { return decode::MakeTextSink(out, {.hide_zero_fields = true}); },
+      {.follow = decode::Follow::kBatches});
+}
+// All records and their checks, and no text.
+void BM_DecodeStats(benchmark::State& state) {
+  RunDecode(state, [](decode::Output& out) { return decode::MakeStatsSink(out); });
+}
+void BM_DecodeNames(benchmark::State& state) {
+  RunDecode(state, [](decode::Output& out) { return decode::MakeNamesSink(out); }, {.brief = true});
+}
+BENCHMARK(BM_DecodeText);
+BENCHMARK(BM_DecodeTextWithoutZeros);
+BENCHMARK(BM_DecodeTextOfTheStream);
+BENCHMARK(BM_DecodeStats);
+BENCHMARK(BM_DecodeNames);
+
+}  // namespace
+}  // namespace packsmith::bench
