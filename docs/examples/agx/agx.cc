@@ -58,12 +58,12 @@ using G13 = g13::generation;  // or that of agx_g14.h, agx_g14x.h
 // Page: varyings
 // What a compiler knows of its shaders: two vertex shaders, and the fragment shaders they go with.
 constexpr Output kColored[] = {
-    {.location = 0, .components = 4, .name = "color"},
-    {.location = 1, .components = 1, .name = "material"},
+    {.location = 0, .components = 1, .name = "material"},
+    {.location = 1, .components = 3, .name = "color"},
 };
 constexpr Input kColorInputs[] = {
-    {.location = 0, .components = 4, .name = "color"},
-    {.location = 1, .components = 1, .interpolation = Interpolation::kFlat, .name = "material"},
+    {.location = 0, .components = 1, .interpolation = Interpolation::kFlat, .name = "material"},
+    {.location = 1, .components = 3, .name = "color"},
 };
 constexpr Output kTextured[] = {
     {.location = 0, .components = 2, .name = "texcoord"},
@@ -364,8 +364,9 @@ void All(const std::string& render_core, const std::string& compute_core) {
   Must(buffers->Use(residency.handles(), rendered));
   // End
 
-  // -- A dispatch that reads the frame
-  // ------------------------------------------------------------- Page: compute
+  // -- A dispatch ---------------------------------------------------------------------------------
+
+  // Page: compute
   BufferChunks compute_chunks(*buffers, {.zone = data_zone, .name = "cdm"});
   CdmStream<G13> cdm(compute_chunks, uses);
 
