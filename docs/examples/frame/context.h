@@ -1,0 +1,260 @@
+// A context of one generation: a batch, what it takes to fill it, and what has to stand at its
+// beginning and end.
+
+#ifndef PACKSMITH_DOCS_EXAMPLES_FRAME_CONTEXT_H_
+#define PACKSMITH_DOCS_EXAMPLES_FRAME_CONTEXT_H_
+
+#include <cstdint>
+#include <cstring>
+#include <memory>
+
+#include "absl/types/span.h"
+#include "docs/examples/frame/memory.h"
+#include "docs/examples/frame/must.h"
+#include "docs/examples/frame/part.h"
+#include "packsmith/pack.h"
+#include "runtime/batch/batch.h"
+#include "runtime/batch/buffer_chunks.h"
+#include "runtime/batch/cache_rules.h"
+#include "runtime/batch/cache_tracker.h"
+#include "runtime/batch/pipeline_select.h"
+#include "runtime/binding/binder.h"
+#include "runtime/binding/sampler_tables.h"
+#include "runtime/binding/surface_states.h"
+#include "runtime/memory/residency.h"
+#include "runtime/state/draw_state.h"
+#include "runtime/state/l3.h"
+#include "runtime/state/render_devices.h"
+
+namespace frame {
+
+template <class Gen>
+struct Context {
+  using G = typename Gen::Packets;
+
+  Context(Memory& memory_, const Part& part_);
+
+  // Begins the batch: what the hardware wants to know before anything else.
+  void Begin();
+  // Ends the batch and hands it to the device.
+  packsmith::gpu::Fence Submit();
+
+  void Select(packsmith::gpu::Pipeline pipeline);
+  // The buffer is used through a cache: waits for other uses of it, as far as that takes.
+  void Use(const packsmith::gpu::Buffer& buffer, packsmith::gpu::CacheDomain domain);
+
+  // Packs a state and returns its offset from the dynamic state base.
+  template <class State>
+  uint32_t Dynamic(const State& state, uint64_t alignment) {
+    return Write(memory.dynamic, State::length * 4, alignment,
+                 [&](uint32_t* to) { return state.pack(to); });
+  }
+  template <class State>
+  uint32_t Dynamic(const State& state, packsmith::span<const typename State::ps_item> items,
+                   uint64_t alignment) {
+    return Write(memory.dynamic, State::dwords_needed(items.size()) * size_t{4}, alignment,
+                 [&](uint32_t* to) { return state.pack(to, items); });
+  }
+  uint32_t DynamicBytes(absl::Span<const uint8_t> bytes, uint64_t alignment);
+  // The offset from the surface state base.
+  template <class Surface>
+  uint32_t SurfaceState(const Surface& surface);
+  // Room for a kernel, and its offset from the instruction base.
+  uint32_t Kernel();
+
+  Memory& memory;
+  const Part& part;
+  const packsmith::gpu::L3Partition l3;
+  const packsmith::gpu::Buffer scratch;
+  packsmith::gpu::BufferChunks chunks;
+  packsmith::gpu::Batch<Gen> batch;
+  const std::unique_ptr<packsmith::gpu::Binder<Gen>> binder;
+  packsmith::gpu::SamplerTables<Gen> samplers;
+  packsmith::gpu::CacheTracker caches;
+  packsmith::gpu::DrawState<Gen> state;
+
+ private:
+  static std::unique_ptr<packsmith::gpu::Binder<Gen>> MakeBinder(
+      const Memory& memory, const Part& part, const packsmith::gpu::Buffer& scratch);
+  packsmith::address ScratchAddress() const {
+    return {scratch.address, scratch.handle, packsmith::access::write};
+  }
+  template <class Register>
+  void SetRegister(const Register& value);
+
+  template <class Pack>
+  uint32_t Write(packsmith::gpu::StateStream& stream, size_t bytes, uint64_t alignment, Pack pack) {
+    const packsmith::gpu::State place = Must(stream.Allocate(bytes, alignment));
+    if (const packsmith::error e = pack(reinterpret_cast<uint32_t*>(place.cpu))) {
+      Must(absl::InvalidArgumentError(packsmith::to_text(e)));
+    }
+    batch.Use(place.buffer, packsmith::gpu::kReads);
+    return place.offset;
+  }
+};
+
+// -- How it is done -------------------------------------------------------------------------------
+
+template <class Gen>
+Context<Gen>::Context(Memory& memory_, const Part& part_)
+    : memory(memory_),
+      part(part_),
+      l3(Must(ChooseL3(Must(packsmith::gpu::FindRenderDevice(part.device)), {.urb = 1, .all = 1}))),
+      scratch(memory.NewBuffer(64, "scratch")),
+      chunks(*memory.buffers, {.zone = memory.Zone("other")}),
+      batch(chunks),
+      binder(MakeBinder(memory, part, scratch)),
+      samplers(*memory.dynamic_pool, *memory.border_colors, 0),
+      caches(packsmith::gpu::L3DomainsOf<Gen>()),
+      state(ScratchAddress()) {}
+
+// Page: bases
+template <class Gen>
+std::unique_ptr<packsmith::gpu::Binder<Gen>> Context<Gen>::MakeBinder(
+    const Memory& memory, const Part& part, const packsmith::gpu::Buffer& scratch) {
+  using packsmith::gpu::Binder;
+  const packsmith::gpu::Zone& surfaces = memory.space->zone(memory.Zone("surface"));
+  const uint32_t mocs = part.mocs;
+  typename Binder<Gen>::Options options{
+      .zone = memory.Zone("binder"),
+      .surface_base = surfaces.begin,
+      .surface_bytes = surfaces.size(),
+      .bases = {.general_state_base_address_modify_enable = true,
+                .general_state_mocs = mocs,
+                .general_state_base_address = memory.dynamic_pool->base(),
+                .stateless_data_port_access_mocs = mocs,
+                .surface_state_mocs = mocs,
+                .dynamic_state_base_address_modify_enable = true,
+                .dynamic_state_mocs = mocs,
+                .dynamic_state_base_address = memory.dynamic_pool->base(),
+                .indirect_object_base_address_modify_enable = true,
+                .indirect_object_mocs = mocs,
+                .instruction_base_address_modify_enable = true,
+                .instruction_mocs = mocs,
+                .instruction_base_address = memory.kernel_pool->base(),
+                .general_state_buffer_size_modify_enable = true,
+                .general_state_buffer_size = 0xfffff,
+                .dynamic_state_buffer_size_modify_enable = true,
+                .dynamic_state_buffer_size = 0xfffff,
+                .indirect_object_buffer_size_modify_enable = true,
+                .indirect_object_buffer_size = 0xfffff,
+                .instruction_buffer_size_modify_enable = true,
+                .instruction_buffer_size = 0xfffff,
+                .bindless_surface_state_mocs = mocs},
+      .mocs = mocs,
+      .scratch = {scratch.address, scratch.handle},
+  };
+  auto& bases = options.bases;
+  if constexpr (requires { bases.bindless_sampler_state_mocs; }) {
+    bases.bindless_sampler_state_mocs = mocs;
+  }
+  if constexpr (requires { bases.l1_cache_control; }) {
+    bases.l1_cache_control = G::STATE_BASE_ADDRESS::L1_CACHE_CONTROL_WB;
+  }
+  return Must(Binder<Gen>::Create(*memory.buffers, options));
+}
+// End
+
+// Page: begin
+template <class Gen>
+void Context<Gen>::Begin() {
+  Select(packsmith::gpu::Pipeline::k3D);
+  {
+    typename packsmith::gpu::Batch<Gen>::Group group(batch, packsmith::gpu::L3Dwords<Gen>());
+    packsmith::gpu::EmitL3<Gen>(group, l3);
+  }
+  Must(binder->EmitSetup(batch));
+  Must(binder->Begin(batch));
+  // Constants that are pushed have addresses, and are not counted from a base.
+  SetRegister(typename G::CS_DEBUG_MODE2{.constant_buffer_address_offset_disable = true,
+                                         .constant_buffer_address_offset_disable_mask = true});
+  // What is never changed: nothing is clipped but to the viewport, and one sample lies in the
+  // middle of its pixel.
+  batch.Emit(typename G::_3DSTATE_DRAWING_RECTANGLE{.clipped_drawing_rectangle_x_max = 0xffff,
+                                                    .clipped_drawing_rectangle_y_max = 0xffff},
+             typename G::_3DSTATE_SAMPLE_PATTERN{._1x_sample0_y_offset = 0.5f,
+                                                 ._1x_sample0_x_offset = 0.5f},
+             typename G::_3DSTATE_AA_LINE_PARAMETERS{}, typename G::_3DSTATE_WM_CHROMAKEY{},
+             typename G::_3DSTATE_WM_HZ_OP{}, typename G::_3DSTATE_POLY_STIPPLE_OFFSET{});
+}
+// End
+
+template <class Gen>
+template <class Register>
+void Context<Gen>::SetRegister(const Register& value) {
+  const auto dwords = packed(value);
+  static_assert(Register::length == 1);
+  batch.Emit(typename Gen::LoadRegisterConstant{.register_offset_ = Register::register_offset,
+                                                .data_dword = dwords.dw[0]});
+}
+
+template <class Gen>
+void Context<Gen>::Select(packsmith::gpu::Pipeline pipeline) {
+  {
+    typename packsmith::gpu::Batch<Gen>::Group group(batch,
+                                                     packsmith::gpu::PipelineSelectDwords<Gen>());
+    packsmith::gpu::EmitPipelineSelect<Gen>(group, pipeline);
+  }
+  binder->SetPipeline(pipeline);
+  state.template Emitted<typename G::PIPELINE_SELECT>();
+}
+
+template <class Gen>
+void Context<Gen>::Use(const packsmith::gpu::Buffer& buffer, packsmith::gpu::CacheDomain domain) {
+  const packsmith::gpu::CacheBarrier barrier = caches.Use(buffer.handle, domain);
+  if (!barrier.empty()) packsmith::gpu::EmitBarrier(batch, barrier, ScratchAddress());
+}
+
+template <class Gen>
+uint32_t Context<Gen>::DynamicBytes(absl::Span<const uint8_t> bytes, uint64_t alignment) {
+  return Write(memory.dynamic, bytes.size(), alignment, [&](uint32_t* to) {
+    std::memcpy(to, bytes.data(), bytes.size());
+    return packsmith::error();
+  });
+}
+
+template <class Gen>
+template <class Surface>
+uint32_t Context<Gen>::SurfaceState(const Surface& surface) {
+  constexpr uint64_t kBytes = packsmith::gpu::SurfaceState<Gen>::length * 4;
+  const packsmith::gpu::State place = Must(memory.surfaces.Allocate(kBytes, kBytes));
+  packsmith::gpu::StateUses uses;
+  Must(packsmith::gpu::WriteSurface<Gen>(surface, reinterpret_cast<uint32_t*>(place.cpu), &uses));
+  batch.Use(place.buffer, packsmith::gpu::kReads);
+  for (const packsmith::gpu::BufferUse& use : uses.all()) batch.Use(use.buffer, use.flags);
+  return place.offset;
+}
+
+// A compiler makes kernels, which are not what this is about. Memory of zeros is an illegal
+// instruction on all generations: a GPU stops there, and does nothing else.
+template <class Gen>
+uint32_t Context<Gen>::Kernel() {
+  return Write(memory.kernels, 256, 64, [](uint32_t* to) {
+    std::memset(to, 0, 256);
+    return packsmith::error();
+  });
+}
+
+// Page: submit
+template <class Gen>
+packsmith::gpu::Fence Context<Gen>::Submit() {
+  Must(state.status());
+  Must(batch.End());
+  packsmith::gpu::Residency residency(*memory.buffers);
+  for (const packsmith::gpu::BufferUse& use : batch.uses().all()) {
+    Must(residency.Add(use.buffer, use.writes()));
+  }
+  const packsmith::gpu::BatchPart& begin = batch.parts()[0];
+  const packsmith::gpu::Fence fence =
+      Must(memory.device->Submit({.engine = "render",
+                                  .batch_address = begin.chunk.gpu,
+                                  .batch_length = begin.total * uint64_t{4},
+                                  .residents = residency.residents()}));
+  Must(memory.buffers->Use(residency.handles(), fence));
+  return fence;
+}
+// End
+
+}  // namespace frame
+
+#endif  // PACKSMITH_DOCS_EXAMPLES_FRAME_CONTEXT_H_

@@ -1,0 +1,50 @@
+// A frame of one generation, from nothing to a job that is done.
+
+#ifndef PACKSMITH_DOCS_EXAMPLES_FRAME_FRAME_H_
+#define PACKSMITH_DOCS_EXAMPLES_FRAME_FRAME_H_
+
+#include <string>
+
+#include "absl/time/time.h"
+#include "docs/examples/frame/context.h"
+#include "docs/examples/frame/dispatch.h"
+#include "docs/examples/frame/draw.h"
+#include "docs/examples/frame/memory.h"
+#include "docs/examples/frame/part.h"
+#include "docs/examples/frame/pipeline.h"
+#include "docs/examples/frame/scene.h"
+
+namespace frame {
+
+// The job's core goes to prefix + "1.core".
+// Page: frame
+template <class Gen>
+void Frame(const Part& part, const std::string& prefix) {
+  Memory memory(part, prefix);
+  const Scene scene = MakeScene(memory, part);
+  Context<Gen> context(memory, part);
+
+  Pipeline<Gen> pipeline;
+  MakePipeline(part, context.l3, {.vertex = context.Kernel(), .pixel = context.Kernel()}, pipeline);
+
+  context.Begin();
+  Draw(context, pipeline, scene);
+  Dispatch(context, context.Kernel(), scene);
+  // The CPU reads these when the job is done. Not all that this flushes is the other pipeline's.
+  context.Select(packsmith::gpu::Pipeline::k3D);
+  context.Use(scene.target.memory, packsmith::gpu::CacheDomain::kOtherRead);
+  context.Use(scene.counts, packsmith::gpu::CacheDomain::kOtherRead);
+  const packsmith::gpu::Fence fence = context.Submit();
+  Must(memory.device->Wait(fence, absl::Seconds(1)));
+}
+// End
+
+// Each generation is compiled by itself.
+void FrameOfGfx9(const std::string& prefix);
+void FrameOfGfx11(const std::string& prefix);
+void FrameOfGfx12(const std::string& prefix);
+void FrameOfGfx125(const std::string& prefix);
+
+}  // namespace frame
+
+#endif  // PACKSMITH_DOCS_EXAMPLES_FRAME_FRAME_H_

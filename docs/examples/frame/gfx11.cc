@@ -1,0 +1,9 @@
+#include "runtime/state/gfx11.h"
+
+#include "docs/examples/frame/frame.h"
+
+namespace frame {
+
+void FrameOfGfx11(const std::string& prefix) { Frame<packsmith::gpu::Gfx11>(kIceLakeGt2, prefix); }
+
+}  // namespace frame

@@ -1,0 +1,11 @@
+#include "runtime/state/gfx12.h"
+
+#include "docs/examples/frame/frame.h"
+
+namespace frame {
+
+void FrameOfGfx12(const std::string& prefix) {
+  Frame<packsmith::gpu::Gfx12>(kTigerLakeGt2, prefix);
+}
+
+}  // namespace frame

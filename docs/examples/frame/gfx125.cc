@@ -1,0 +1,9 @@
+#include "runtime/state/gfx125.h"
+
+#include "docs/examples/frame/frame.h"
+
+namespace frame {
+
+void FrameOfGfx125(const std::string& prefix) { Frame<packsmith::gpu::Gfx125>(kDg2G10, prefix); }
+
+}  // namespace frame

@@ -1,0 +1,9 @@
+#include "runtime/state/gfx9.h"
+
+#include "docs/examples/frame/frame.h"
+
+namespace frame {
+
+void FrameOfGfx9(const std::string& prefix) { Frame<packsmith::gpu::Gfx9>(kSkylakeGt2, prefix); }
+
+}  // namespace frame

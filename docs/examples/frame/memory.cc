@@ -1,0 +1,43 @@
+#include "docs/examples/frame/memory.h"
+
+#include "docs/examples/frame/must.h"
+#include "runtime/memory/zones.h"
+
+namespace frame {
+
+using namespace packsmith::gpu;  // NOLINT: an example
+
+// Page: memory
+Memory::Memory(const Part& part, const std::string& core_prefix)
+    : device(Must(HostDevice::Create({
+          .device = {.family = "intel",
+                     .generation = part.generation,
+                     .platform = part.platform,
+                     .verx10 = part.verx10},
+          .core_prefix = core_prefix,
+      }))),
+      space(Must(AddressSpace::Create(Must(LayOutZones(IrisZones(), {.verx10 = part.verx10}))))),
+      buffers(Buffers::Create(*device, *space, {})),
+      // Kernels count from 0, dynamic states from where the border colors are: pointers to these
+      // have few bits.
+      kernel_pool(Must(StatePool::Create(*buffers, *space,
+                                         {.zone = Zone("shader"), .name = "kernels", .base = 0}))),
+      surface_pool(
+          Must(StatePool::Create(*buffers, *space, {.zone = Zone("surface"), .name = "surfaces"}))),
+      dynamic_pool(Must(StatePool::Create(*buffers, *space,
+                                          {.zone = Zone("dynamic"),
+                                           .name = "dynamic",
+                                           .base = space->zone(Zone("border colors")).begin}))),
+      border_colors(Must(BorderColors::Create(*buffers, {.zone = Zone("border colors")}))),
+      kernels(*kernel_pool, 16 * kKiB),
+      surfaces(*surface_pool, 16 * kKiB),
+      dynamic(*dynamic_pool, 16 * kKiB) {}
+// End
+
+ZoneId Memory::Zone(absl::string_view name) const { return Must(space->FindZone(name)); }
+
+Buffer Memory::NewBuffer(uint64_t size, absl::string_view name) {
+  return Must(buffers->Create({.size = size, .zone = Zone("other"), .name = name, .zeroed = true}));
+}
+
+}  // namespace frame

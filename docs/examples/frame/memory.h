@@ -1,0 +1,40 @@
+// The memory of a context: one zone and one pool for each base that packets count from.
+
+#ifndef PACKSMITH_DOCS_EXAMPLES_FRAME_MEMORY_H_
+#define PACKSMITH_DOCS_EXAMPLES_FRAME_MEMORY_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "docs/examples/frame/part.h"
+#include "runtime/memory/address_space.h"
+#include "runtime/memory/border_colors.h"
+#include "runtime/memory/buffers.h"
+#include "runtime/memory/host_device.h"
+#include "runtime/memory/state_pool.h"
+#include "runtime/memory/state_stream.h"
+
+namespace frame {
+
+class Memory {
+ public:
+  // Each job is written to core_prefix + its fence + ".core".
+  Memory(const Part& part, const std::string& core_prefix);
+
+  packsmith::gpu::ZoneId Zone(absl::string_view name) const;
+  packsmith::gpu::Buffer NewBuffer(uint64_t size, absl::string_view name);
+
+  const std::unique_ptr<packsmith::gpu::HostDevice> device;
+  const std::unique_ptr<packsmith::gpu::AddressSpace> space;
+  const std::unique_ptr<packsmith::gpu::Buffers> buffers;
+  const std::unique_ptr<packsmith::gpu::StatePool> kernel_pool, surface_pool, dynamic_pool;
+  const std::unique_ptr<packsmith::gpu::BorderColors> border_colors;
+  // What is written for this frame, and forgotten with it.
+  packsmith::gpu::StateStream kernels, surfaces, dynamic;
+};
+
+}  // namespace frame
+
+#endif  // PACKSMITH_DOCS_EXAMPLES_FRAME_MEMORY_H_

@@ -1,0 +1,70 @@
+// What the frame draws: a quad with a texture, several times, into a target with a depth buffer.
+
+#ifndef PACKSMITH_DOCS_EXAMPLES_FRAME_SCENE_H_
+#define PACKSMITH_DOCS_EXAMPLES_FRAME_SCENE_H_
+
+#include <cstdint>
+
+#include "docs/examples/frame/memory.h"
+#include "docs/examples/frame/part.h"
+#include "runtime/binding/surface.h"
+#include "runtime/layout/layout.h"
+
+namespace frame {
+
+// SURFACE_FORMAT codes, which are those of vertices, too.
+inline constexpr uint32_t kRgba32Float = 0x000, kRgb32Float = 0x040, kRg32Float = 0x085,
+                          kRgba8Unorm = 0x0c7;
+
+struct Vertex {
+  float position[3];
+  float texture[2];
+};
+struct Instance {
+  float offset[3];
+  float scale;
+};
+
+inline constexpr Vertex kVertices[] = {
+    {{-0.5f, -0.5f, 0.25f}, {0, 0}},
+    {{0.5f, -0.5f, 0.25f}, {1, 0}},
+    {{-0.5f, 0.5f, 0.25f}, {0, 1}},
+    {{0.5f, 0.5f, 0.25f}, {1, 1}},
+};
+inline constexpr uint16_t kIndices[] = {0, 1, 2, 2, 1, 3};
+inline constexpr Instance kInstances[] = {
+    {{-0.25f, 0, 0}, 1},
+    {{0, 0, 0.125f}, 0.75f},
+    {{0.25f, 0, 0.25f}, 0.5f},
+};
+// From positions to the clip volume: columns of a matrix.
+inline constexpr float kTransform[16] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1};
+inline constexpr uint32_t kTargetWidth = 256, kTargetHeight = 128, kTextureSize = 64;
+
+struct Image {
+  packsmith::gpu::Buffer memory;
+  packsmith::layout::Layout layout;
+
+  const packsmith::layout::Level& level() const { return layout.levels()[0]; }
+  uint32_t width() const { return layout.description().width_px; }
+  uint32_t height() const { return layout.description().height_px; }
+  // Bytes from row to row.
+  uint32_t pitch() const { return level().pitch_el * layout.element_B(); }
+};
+
+struct Scene {
+  packsmith::gpu::Buffer vertices, indices, instances, transform;
+  Image texture, target, depth;
+  packsmith::gpu::Buffer counts;  // what the dispatch writes
+};
+
+// Memory for all of it, with what the CPU has to put there.
+Scene MakeScene(Memory& memory, const Part& part);
+
+// The image as shaders or the color pipeline see it.
+packsmith::gpu::ImageSurface SurfaceOf(const Image& image, const Part& part,
+                                       packsmith::gpu::SurfacePurpose purpose);
+
+}  // namespace frame
+
+#endif  // PACKSMITH_DOCS_EXAMPLES_FRAME_SCENE_H_
