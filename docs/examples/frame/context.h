@@ -37,11 +37,11 @@ struct Context {
   // Begins the batch: what the hardware wants to know before anything else.
   void Begin();
   // Ends the batch and hands it to the device.
-  packsmith::gpu::Fence Submit();
+  gpu::Fence Submit();
 
-  void Select(packsmith::gpu::Pipeline pipeline);
+  void Select(gpu::Pipeline pipeline);
   // The buffer is used through a cache: waits for other uses of it, as far as that takes.
-  void Use(const packsmith::gpu::Buffer& buffer, packsmith::gpu::CacheDomain domain);
+  void Use(const gpu::Buffer& buffer, gpu::CacheDomain domain);
 
   // Packs a state and returns its offset from the dynamic state base.
   template <class State>
@@ -64,18 +64,18 @@ struct Context {
 
   Memory& memory;
   const Part& part;
-  const packsmith::gpu::L3Partition l3;
-  const packsmith::gpu::Buffer scratch;
-  packsmith::gpu::BufferChunks chunks;
-  packsmith::gpu::Batch<Gen> batch;
-  const std::unique_ptr<packsmith::gpu::Binder<Gen>> binder;
-  packsmith::gpu::SamplerTables<Gen> samplers;
-  packsmith::gpu::CacheTracker caches;
-  packsmith::gpu::DrawState<Gen> state;
+  const gpu::L3Partition l3;
+  const gpu::Buffer scratch;
+  gpu::BufferChunks chunks;
+  gpu::Batch<Gen> batch;
+  const std::unique_ptr<gpu::Binder<Gen>> binder;
+  gpu::SamplerTables<Gen> samplers;
+  gpu::CacheTracker caches;
+  gpu::DrawState<Gen> state;
 
  private:
-  static std::unique_ptr<packsmith::gpu::Binder<Gen>> MakeBinder(
-      const Memory& memory, const Part& part, const packsmith::gpu::Buffer& scratch);
+  static std::unique_ptr<gpu::Binder<Gen>> MakeBinder(const Memory& memory, const Part& part,
+                                                      const gpu::Buffer& scratch);
   packsmith::address ScratchAddress() const {
     return {scratch.address, scratch.handle, packsmith::access::write};
   }
@@ -83,12 +83,12 @@ struct Context {
   void SetRegister(const Register& value);
 
   template <class Pack>
-  uint32_t Write(packsmith::gpu::StateStream& stream, size_t bytes, uint64_t alignment, Pack pack) {
-    const packsmith::gpu::State place = Must(stream.Allocate(bytes, alignment));
+  uint32_t Write(gpu::StateStream& stream, size_t bytes, uint64_t alignment, Pack pack) {
+    const gpu::State place = Must(stream.Allocate(bytes, alignment));
     if (const packsmith::error e = pack(reinterpret_cast<uint32_t*>(place.cpu))) {
       Must(absl::InvalidArgumentError(packsmith::to_text(e)));
     }
-    batch.Use(place.buffer, packsmith::gpu::kReads);
+    batch.Use(place.buffer, gpu::kReads);
     return place.offset;
   }
 };
@@ -99,21 +99,20 @@ template <class Gen>
 Context<Gen>::Context(Memory& memory_, const Part& part_)
     : memory(memory_),
       part(part_),
-      l3(Must(ChooseL3(Must(packsmith::gpu::FindRenderDevice(part.device)), {.urb = 1, .all = 1}))),
+      l3(Must(ChooseL3(Must(gpu::FindRenderDevice(part.device)), {.urb = 1, .all = 1}))),
       scratch(memory.NewBuffer(64, "scratch")),
       chunks(*memory.buffers, {.zone = memory.Zone("other")}),
       batch(chunks),
       binder(MakeBinder(memory, part, scratch)),
       samplers(*memory.dynamic_pool, *memory.border_colors, 0),
-      caches(packsmith::gpu::L3DomainsOf<Gen>()),
+      caches(gpu::L3DomainsOf<Gen>()),
       state(ScratchAddress()) {}
 
-// Page: bases
 template <class Gen>
-std::unique_ptr<packsmith::gpu::Binder<Gen>> Context<Gen>::MakeBinder(
-    const Memory& memory, const Part& part, const packsmith::gpu::Buffer& scratch) {
-  using packsmith::gpu::Binder;
-  const packsmith::gpu::Zone& surfaces = memory.space->zone(memory.Zone("surface"));
+std::unique_ptr<gpu::Binder<Gen>> Context<Gen>::MakeBinder(const Memory& memory, const Part& part,
+                                                           const gpu::Buffer& scratch) {
+  using gpu::Binder;
+  const gpu::Zone& surfaces = memory.space->zone(memory.Zone("surface"));
   const uint32_t mocs = part.mocs;
   typename Binder<Gen>::Options options{
       .zone = memory.Zone("binder"),
@@ -153,15 +152,14 @@ std::unique_ptr<packsmith::gpu::Binder<Gen>> Context<Gen>::MakeBinder(
   }
   return Must(Binder<Gen>::Create(*memory.buffers, options));
 }
-// End
 
 // Page: begin
 template <class Gen>
 void Context<Gen>::Begin() {
-  Select(packsmith::gpu::Pipeline::k3D);
+  Select(gpu::Pipeline::k3D);
   {
-    typename packsmith::gpu::Batch<Gen>::Group group(batch, packsmith::gpu::L3Dwords<Gen>());
-    packsmith::gpu::EmitL3<Gen>(group, l3);
+    typename gpu::Batch<Gen>::Group group(batch, gpu::L3Dwords<Gen>());
+    gpu::EmitL3<Gen>(group, l3);
   }
   Must(binder->EmitSetup(batch));
   Must(binder->Begin(batch));
@@ -189,20 +187,19 @@ void Context<Gen>::SetRegister(const Register& value) {
 }
 
 template <class Gen>
-void Context<Gen>::Select(packsmith::gpu::Pipeline pipeline) {
+void Context<Gen>::Select(gpu::Pipeline pipeline) {
   {
-    typename packsmith::gpu::Batch<Gen>::Group group(batch,
-                                                     packsmith::gpu::PipelineSelectDwords<Gen>());
-    packsmith::gpu::EmitPipelineSelect<Gen>(group, pipeline);
+    typename gpu::Batch<Gen>::Group group(batch, gpu::PipelineSelectDwords<Gen>());
+    gpu::EmitPipelineSelect<Gen>(group, pipeline);
   }
   binder->SetPipeline(pipeline);
   state.template Emitted<typename G::PIPELINE_SELECT>();
 }
 
 template <class Gen>
-void Context<Gen>::Use(const packsmith::gpu::Buffer& buffer, packsmith::gpu::CacheDomain domain) {
-  const packsmith::gpu::CacheBarrier barrier = caches.Use(buffer.handle, domain);
-  if (!barrier.empty()) packsmith::gpu::EmitBarrier(batch, barrier, ScratchAddress());
+void Context<Gen>::Use(const gpu::Buffer& buffer, gpu::CacheDomain domain) {
+  const gpu::CacheBarrier barrier = caches.Use(buffer.handle, domain);
+  if (!barrier.empty()) gpu::EmitBarrier(batch, barrier, ScratchAddress());
 }
 
 template <class Gen>
@@ -216,12 +213,12 @@ uint32_t Context<Gen>::DynamicBytes(absl::Span<const uint8_t> bytes, uint64_t al
 template <class Gen>
 template <class Surface>
 uint32_t Context<Gen>::SurfaceState(const Surface& surface) {
-  constexpr uint64_t kBytes = packsmith::gpu::SurfaceState<Gen>::length * 4;
-  const packsmith::gpu::State place = Must(memory.surfaces.Allocate(kBytes, kBytes));
-  packsmith::gpu::StateUses uses;
-  Must(packsmith::gpu::WriteSurface<Gen>(surface, reinterpret_cast<uint32_t*>(place.cpu), &uses));
-  batch.Use(place.buffer, packsmith::gpu::kReads);
-  for (const packsmith::gpu::BufferUse& use : uses.all()) batch.Use(use.buffer, use.flags);
+  constexpr uint64_t kBytes = gpu::SurfaceState<Gen>::length * 4;
+  const gpu::State place = Must(memory.surfaces.Allocate(kBytes, kBytes));
+  gpu::StateUses uses;
+  Must(gpu::WriteSurface<Gen>(surface, reinterpret_cast<uint32_t*>(place.cpu), &uses));
+  batch.Use(place.buffer, gpu::kReads);
+  for (const gpu::BufferUse& use : uses.all()) batch.Use(use.buffer, use.flags);
   return place.offset;
 }
 
@@ -237,19 +234,18 @@ uint32_t Context<Gen>::Kernel() {
 
 // Page: submit
 template <class Gen>
-packsmith::gpu::Fence Context<Gen>::Submit() {
+gpu::Fence Context<Gen>::Submit() {
   Must(state.status());
   Must(batch.End());
-  packsmith::gpu::Residency residency(*memory.buffers);
-  for (const packsmith::gpu::BufferUse& use : batch.uses().all()) {
+  gpu::Residency residency(*memory.buffers);
+  for (const gpu::BufferUse& use : batch.uses().all()) {
     Must(residency.Add(use.buffer, use.writes()));
   }
-  const packsmith::gpu::BatchPart& begin = batch.parts()[0];
-  const packsmith::gpu::Fence fence =
-      Must(memory.device->Submit({.engine = "render",
-                                  .batch_address = begin.chunk.gpu,
-                                  .batch_length = begin.total * uint64_t{4},
-                                  .residents = residency.residents()}));
+  const gpu::BatchPart& begin = batch.parts()[0];
+  const gpu::Fence fence = Must(memory.device->Submit({.engine = "render",
+                                                       .batch_address = begin.chunk.gpu,
+                                                       .batch_length = begin.total * uint64_t{4},
+                                                       .residents = residency.residents()}));
   Must(memory.buffers->Use(residency.handles(), fence));
   return fence;
 }

@@ -24,7 +24,7 @@ typename Gen::Packets::INTERFACE_DESCRIPTOR_DATA DescribeKernel(const Context<Ge
   typename Gen::Packets::INTERFACE_DESCRIPTOR_DATA descriptor{
       .kernel_start_pointer = kernel,
       .binding_table_entry_count = 2,
-      .binding_table_pointer = context.binder->pointer(packsmith::gpu::BindingStage::kCompute),
+      .binding_table_pointer = context.binder->pointer(gpu::BindingStage::kCompute),
       .number_of_threads_in_gpgpu_thread_group = kThreadsOfGroup,
   };
   if constexpr (requires { descriptor.cross_thread_constant_data_read_length; }) {
@@ -89,22 +89,21 @@ void Walk(Context<Gen>& context, uint32_t kernel, uint32_t arguments) {
 // Page: dispatch
 template <class Gen>
 void Dispatch(Context<Gen>& context, uint32_t kernel, const Scene& scene) {
-  using packsmith::gpu::BindingStage;
-  using packsmith::gpu::CacheDomain;
+  using gpu::BindingStage;
+  using gpu::CacheDomain;
   // What was drawn is to be seen by those who sample it.
   context.Use(scene.target.memory, CacheDomain::kSampler);
   context.Use(scene.counts, CacheDomain::kData);
-  context.Select(packsmith::gpu::Pipeline::kGpgpu);
+  context.Select(gpu::Pipeline::kGpgpu);
 
-  const packsmith::gpu::BufferSurface counts{
+  const gpu::BufferSurface counts{
       .memory = {scene.counts.address, scene.counts.handle},
       .writable = true,
       .size = scene.counts.size,
       .mocs = context.part.mocs,
   };
   const uint32_t surfaces[] = {
-      context.SurfaceState(
-          SurfaceOf(scene.target, context.part, packsmith::gpu::SurfacePurpose::kTexture)),
+      context.SurfaceState(SurfaceOf(scene.target, context.part, gpu::SurfacePurpose::kTexture)),
       context.SurfaceState(counts),
   };
   Must(context.binder->Bind(context.batch, BindingStage::kCompute, surfaces));

@@ -56,8 +56,8 @@ void SetPointers(Context<Gen>& context) {
 template <class Gen>
 void BindShaderResources(Context<Gen>& context, const Scene& scene) {
   using G = typename Gen::Packets;
-  using packsmith::gpu::BindingStage;
-  using packsmith::gpu::SurfacePurpose;
+  using gpu::BindingStage;
+  using gpu::SurfacePurpose;
   auto& state = context.state;
   const uint32_t mocs = context.part.mocs;
 
@@ -76,11 +76,11 @@ void BindShaderResources(Context<Gen>& context, const Scene& scene) {
       context.SurfaceState(SurfaceOf(scene.texture, context.part, SurfacePurpose::kTexture)),
   };
   Must(context.binder->Bind(context.batch, BindingStage::kPixel, surfaces));
-  const packsmith::gpu::BindingEvents events = context.binder->TakeEvents();
-  if ((events & packsmith::gpu::kSurfaceBaseMoved) != 0) {
+  const gpu::BindingEvents events = context.binder->TakeEvents();
+  if ((events & gpu::kSurfaceBaseMoved) != 0) {
     state.template Emitted<typename G::STATE_BASE_ADDRESS>();
   }
-  if ((events & packsmith::gpu::kTablePoolMoved) != 0) {
+  if ((events & gpu::kTablePoolMoved) != 0) {
     state.template Emitted<typename G::_3DSTATE_BINDING_TABLE_POOL_ALLOC>();
   }
   state.Set(typename G::_3DSTATE_BINDING_TABLE_POINTERS_VS{});
@@ -90,12 +90,12 @@ void BindShaderResources(Context<Gen>& context, const Scene& scene) {
   state.Set(typename G::_3DSTATE_BINDING_TABLE_POINTERS_PS{
       .pointer_to_ps_binding_table = context.binder->pointer(BindingStage::kPixel)});
 
-  using packsmith::gpu::Filter;
+  using gpu::Filter;
   const auto linear =
       Must(context.samplers.Pack({.min_filter = Filter::kLinear, .mag_filter = Filter::kLinear}));
-  const packsmith::gpu::PackedSampler* const samplers[] = {&linear};
-  const packsmith::gpu::State table = Must(context.samplers.Acquire(samplers));
-  context.batch.Use(table.buffer, packsmith::gpu::kReads);
+  const gpu::PackedSampler* const samplers[] = {&linear};
+  const gpu::State table = Must(context.samplers.Acquire(samplers));
+  context.batch.Use(table.buffer, gpu::kReads);
   state.Set(
       typename G::_3DSTATE_SAMPLER_STATE_POINTERS_PS{.pointer_to_ps_sampler_state = table.offset});
 }
@@ -164,9 +164,9 @@ void BindVertices(Context<Gen>& context, const Scene& scene) {
 
 // Page: draw
 template <class Gen>
-void Draw(Context<Gen>& context, const Pipeline<Gen>& pipeline, const Scene& scene) {
+void Draw(Context<Gen>& context, const DrawPipeline<Gen>& pipeline, const Scene& scene) {
   using G = typename Gen::Packets;
-  using packsmith::gpu::CacheDomain;
+  using gpu::CacheDomain;
   context.Use(scene.vertices, CacheDomain::kVertex);
   context.Use(scene.instances, CacheDomain::kVertex);
   context.Use(scene.indices, CacheDomain::kVertex);

@@ -24,17 +24,17 @@ void Frame(const Part& part, const std::string& prefix) {
   const Scene scene = MakeScene(memory, part);
   Context<Gen> context(memory, part);
 
-  Pipeline<Gen> pipeline;
+  DrawPipeline<Gen> pipeline;
   MakePipeline(part, context.l3, {.vertex = context.Kernel(), .pixel = context.Kernel()}, pipeline);
 
   context.Begin();
   Draw(context, pipeline, scene);
   Dispatch(context, context.Kernel(), scene);
-  // The CPU reads these when the job is done. Not all that this flushes is the other pipeline's.
-  context.Select(packsmith::gpu::Pipeline::k3D);
-  context.Use(scene.target.memory, packsmith::gpu::CacheDomain::kOtherRead);
-  context.Use(scene.counts, packsmith::gpu::CacheDomain::kOtherRead);
-  const packsmith::gpu::Fence fence = context.Submit();
+  // The CPU reads both when the job is done. It is the 3D pipeline that can flush all of this.
+  context.Select(gpu::Pipeline::k3D);
+  context.Use(scene.target.memory, gpu::CacheDomain::kOtherRead);
+  context.Use(scene.counts, gpu::CacheDomain::kOtherRead);
+  const gpu::Fence fence = context.Submit();
   Must(memory.device->Wait(fence, absl::Seconds(1)));
 }
 // End

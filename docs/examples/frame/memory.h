@@ -23,16 +23,16 @@ class Memory {
   // Each job is written to core_prefix + its fence + ".core".
   Memory(const Part& part, const std::string& core_prefix);
 
-  packsmith::gpu::ZoneId Zone(absl::string_view name) const;
-  packsmith::gpu::Buffer NewBuffer(uint64_t size, absl::string_view name);
+  gpu::ZoneId Zone(absl::string_view name) const;
+  gpu::Buffer NewBuffer(uint64_t size, absl::string_view name);
 
-  const std::unique_ptr<packsmith::gpu::HostDevice> device;
-  const std::unique_ptr<packsmith::gpu::AddressSpace> space;
-  const std::unique_ptr<packsmith::gpu::Buffers> buffers;
-  const std::unique_ptr<packsmith::gpu::StatePool> kernel_pool, surface_pool, dynamic_pool;
-  const std::unique_ptr<packsmith::gpu::BorderColors> border_colors;
+  const std::unique_ptr<gpu::HostDevice> device;
+  const std::unique_ptr<gpu::AddressSpace> space;
+  const std::unique_ptr<gpu::Buffers> buffers;
+  const std::unique_ptr<gpu::StatePool> kernel_pool, surface_pool, dynamic_pool;
+  const std::unique_ptr<gpu::BorderColors> border_colors;
   // What is written for this frame, and forgotten with it.
-  packsmith::gpu::StateStream kernels, surfaces, dynamic;
+  gpu::StateStream kernels, surfaces, dynamic;
 };
 
 }  // namespace frame

@@ -11,6 +11,9 @@
 
 namespace frame {
 
+namespace gpu = packsmith::gpu;
+namespace layout = packsmith::layout;
+
 struct Part {
   const char* generation;  // as dumps and descriptions call it
   const char* platform;
@@ -20,8 +23,8 @@ struct Part {
   uint32_t vertex_threads, pixel_threads, compute_threads;
   const char* device;  // how L3 and the URB may be divided: FindRenderDevice()
   // What images are tiled with, as the layout calls it and as surface states do.
-  packsmith::layout::Scheme scheme;
-  packsmith::gpu::SurfaceTiling tiling;
+  layout::Scheme scheme;
+  gpu::SurfaceTiling tiling;
 };
 
 inline constexpr Part kSkylakeGt2 = {
@@ -33,8 +36,8 @@ inline constexpr Part kSkylakeGt2 = {
     .pixel_threads = 64,
     .compute_threads = 168,
     .device = "skl gt2",
-    .scheme = packsmith::layout::Scheme::kIntelY,
-    .tiling = packsmith::gpu::SurfaceTiling::kY,
+    .scheme = layout::Scheme::kIntelY,
+    .tiling = gpu::SurfaceTiling::kY,
 };
 inline constexpr Part kIceLakeGt2 = {
     .generation = "gfx11",
@@ -45,8 +48,8 @@ inline constexpr Part kIceLakeGt2 = {
     .pixel_threads = 64,
     .compute_threads = 448,
     .device = "icl 8 banks",
-    .scheme = packsmith::layout::Scheme::kIntelY,
-    .tiling = packsmith::gpu::SurfaceTiling::kY,
+    .scheme = layout::Scheme::kIntelY,
+    .tiling = gpu::SurfaceTiling::kY,
 };
 inline constexpr Part kTigerLakeGt2 = {
     .generation = "gfx12",
@@ -57,8 +60,8 @@ inline constexpr Part kTigerLakeGt2 = {
     .pixel_threads = 64,
     .compute_threads = 672,
     .device = "tgl 8 banks",
-    .scheme = packsmith::layout::Scheme::kIntelY,
-    .tiling = packsmith::gpu::SurfaceTiling::kY,
+    .scheme = layout::Scheme::kIntelY,
+    .tiling = gpu::SurfaceTiling::kY,
 };
 inline constexpr Part kDg2G10 = {
     .generation = "gfx125",
@@ -69,8 +72,8 @@ inline constexpr Part kDg2G10 = {
     .pixel_threads = 64,
     .compute_threads = 3584,
     .device = "dg2",
-    .scheme = packsmith::layout::Scheme::kIntelTile4,
-    .tiling = packsmith::gpu::SurfaceTiling::k4,
+    .scheme = layout::Scheme::kIntelTile4,
+    .tiling = gpu::SurfaceTiling::k4,
 };
 
 }  // namespace frame

@@ -23,16 +23,16 @@ struct DrawKernels {
 };
 
 template <class Gen>
-struct Pipeline {
-  packsmith::gpu::PipelineState<Gen> state;
+struct DrawPipeline {
+  gpu::PipelineState<Gen> state;
   // What the stages share: memory for vertices on their way, and for constants.
-  packsmith::gpu::UrbPartition urb;
-  packsmith::gpu::PushConstantPartition constants;
+  gpu::UrbPartition urb;
+  gpu::PushConstantPartition constants;
 };
 
 // How vertices are fetched: three elements, of two buffers.
 template <class Gen>
-void AddVertexFetch(packsmith::gpu::PipelineState<Gen>& pipeline) {
+void AddVertexFetch(gpu::PipelineState<Gen>& pipeline) {
   using G = typename Gen::Packets;
   using Element = typename G::VERTEX_ELEMENT_STATE;
   using Control = typename G::_3D_Vertex_Component_Control;
@@ -80,10 +80,8 @@ void AddVertexFetch(packsmith::gpu::PipelineState<Gen>& pipeline) {
 }
 
 // The stages: two have programs, the others let pass.
-// Page: stages
 template <class Gen>
-void AddStages(packsmith::gpu::PipelineState<Gen>& pipeline, const Part& part,
-               const DrawKernels& kernels) {
+void AddStages(gpu::PipelineState<Gen>& pipeline, const Part& part, const DrawKernels& kernels) {
   using G = typename Gen::Packets;
   pipeline.Add(typename G::_3DSTATE_VS{
       .kernel_start_pointer = kernels.vertex,
@@ -113,12 +111,10 @@ void AddStages(packsmith::gpu::PipelineState<Gen>& pipeline, const Part& part,
   });
   pipeline.Add(typename G::_3DSTATE_PS_EXTRA{.attribute_enable = true, .pixel_shader_valid = true});
 }
-// End
 
 // From triangles to pixels.
 template <class Gen>
-void AddRasterization(packsmith::gpu::PipelineState<Gen>& pipeline,
-                      const packsmith::gpu::UrbPartition& urb) {
+void AddRasterization(gpu::PipelineState<Gen>& pipeline, const gpu::UrbPartition& urb) {
   using G = typename Gen::Packets;
   // The last vertex of a triangle decides.
   constexpr uint32_t kLast = 2;
@@ -147,7 +143,7 @@ void AddRasterization(packsmith::gpu::PipelineState<Gen>& pipeline,
            .line_strip_list_provoking_vertex_select = 1,
            .triangle_strip_list_provoking_vertex_select = kLast};
   if constexpr (requires { setup.deref_block_size; }) {
-    setup.deref_block_size = DereferenceOf(urb) == packsmith::gpu::UrbDereference::kPerPolygon
+    setup.deref_block_size = DereferenceOf(urb) == gpu::UrbDereference::kPerPolygon
                                  ? Sf::DEREF_BLOCK_SIZE_PER_POLY_DEREF_MODE
                                  : Sf::DEREF_BLOCK_SIZE_BLOCK_DEREF_SIZE_32;
   }
@@ -172,7 +168,7 @@ void AddRasterization(packsmith::gpu::PipelineState<Gen>& pipeline,
 
 // What becomes of pixels: the nearer one stays.
 template <class Gen>
-void AddOutput(packsmith::gpu::PipelineState<Gen>& pipeline) {
+void AddOutput(gpu::PipelineState<Gen>& pipeline) {
   using G = typename Gen::Packets;
   pipeline.Add(typename G::_3DSTATE_PS_BLEND{.has_writeable_rt = true});
   pipeline.Add(typename G::_3DSTATE_WM_DEPTH_STENCIL{
@@ -186,9 +182,9 @@ void AddOutput(packsmith::gpu::PipelineState<Gen>& pipeline) {
 }
 
 template <class Gen>
-void MakePipeline(const Part& part, const packsmith::gpu::L3Partition& l3,
-                  const DrawKernels& kernels, Pipeline<Gen>& pipeline) {
-  const packsmith::gpu::RenderDevice device = Must(packsmith::gpu::FindRenderDevice(part.device));
+void MakePipeline(const Part& part, const gpu::L3Partition& l3, const DrawKernels& kernels,
+                  DrawPipeline<Gen>& pipeline) {
+  const gpu::RenderDevice device = Must(gpu::FindRenderDevice(part.device));
   // A vertex of a header, a position and a texture coordinate takes less than 64 bytes.
   pipeline.urb = Must(PartitionUrb(device, UrbKbOf(device, l3), {.entry_units = {1}}));
   pipeline.constants = PartitionPushConstants(device, {.vertex = true});

@@ -11,7 +11,6 @@
 namespace frame {
 
 using namespace packsmith::gpu;  // NOLINT: an example
-namespace layout = packsmith::layout;
 
 namespace {
 
@@ -22,20 +21,19 @@ Buffer BufferOf(Memory& memory, absl::string_view name, const T (&values)[N]) {
   return buffer;
 }
 
-// Page: image
 Image NewImage(Memory& memory, const Part& part, absl::string_view name, absl::string_view format,
                uint32_t width, uint32_t height) {
-  const layout::Layout layout = Must(layout::Layout::Of({.scheme = part.scheme,
-                                                         .format = layout::FindFormat(format),
-                                                         .width_px = width,
-                                                         .height_px = height}));
+  const layout::Layout placement = Must(layout::Layout::Of({.scheme = part.scheme,
+                                                            .format = layout::FindFormat(format),
+                                                            .width_px = width,
+                                                            .height_px = height}));
   // Tiles begin at pages.
-  const Buffer buffer = Must(memory.buffers->Create({.size = layout.size_B(),
+  const Buffer buffer = Must(memory.buffers->Create({.size = placement.size_B(),
                                                      .zone = memory.Zone("other"),
                                                      .name = name,
                                                      .alignment = 4 * kKiB,
                                                      .zeroed = true}));
-  return {buffer, layout};
+  return {buffer, placement};
 }
 
 // Puts rows of texels where the layout has them.
@@ -43,11 +41,10 @@ void Upload(const Image& image, absl::Span<const uint32_t> texels) {
   const auto bytes = absl::MakeConstSpan(reinterpret_cast<const uint8_t*>(texels.data()),
                                          texels.size() * sizeof(uint32_t));
   const auto plan =
-      Must(layout::CopyPlan::Make(image.layout, layout::WholeLevel(image.layout, 0, 0)));
+      Must(layout::CopyPlan::Make(image.placement, layout::WholeLevel(image.placement, 0, 0)));
   Must(plan.CopyIn(bytes, plan.linear_row_B(),
-                   absl::MakeSpan(image.memory.cpu, image.layout.size_B())));
+                   absl::MakeSpan(image.memory.cpu, image.placement.size_B())));
 }
-// End
 
 // Squares of 8 texels, red and white.
 std::vector<uint32_t> Checkers() {

@@ -42,28 +42,27 @@ inline constexpr float kTransform[16] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 
 inline constexpr uint32_t kTargetWidth = 256, kTargetHeight = 128, kTextureSize = 64;
 
 struct Image {
-  packsmith::gpu::Buffer memory;
-  packsmith::layout::Layout layout;
+  gpu::Buffer memory;
+  layout::Layout placement;
 
-  const packsmith::layout::Level& level() const { return layout.levels()[0]; }
-  uint32_t width() const { return layout.description().width_px; }
-  uint32_t height() const { return layout.description().height_px; }
+  const layout::Level& level() const { return placement.levels()[0]; }
+  uint32_t width() const { return placement.description().width_px; }
+  uint32_t height() const { return placement.description().height_px; }
   // Bytes from row to row.
-  uint32_t pitch() const { return level().pitch_el * layout.element_B(); }
+  uint32_t pitch() const { return level().pitch_el * placement.element_B(); }
 };
 
 struct Scene {
-  packsmith::gpu::Buffer vertices, indices, instances, transform;
+  gpu::Buffer vertices, indices, instances, transform;
   Image texture, target, depth;
-  packsmith::gpu::Buffer counts;  // what the dispatch writes
+  gpu::Buffer counts;  // what the dispatch writes
 };
 
 // Memory for all of it, with what the CPU has to put there.
 Scene MakeScene(Memory& memory, const Part& part);
 
 // The image as shaders or the color pipeline see it.
-packsmith::gpu::ImageSurface SurfaceOf(const Image& image, const Part& part,
-                                       packsmith::gpu::SurfacePurpose purpose);
+gpu::ImageSurface SurfaceOf(const Image& image, const Part& part, gpu::SurfacePurpose purpose);
 
 }  // namespace frame
 

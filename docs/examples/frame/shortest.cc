@@ -1,0 +1,58 @@
+// What docs/runtime.md begins with, as a whole. The argument is the beginning of the core's name.
+// Page: shortest
+#include <cstdio>
+#include <cstdlib>
+#include <utility>
+
+#include "runtime/batch/batch.h"
+#include "runtime/batch/buffer_chunks.h"
+#include "runtime/batch/gfx9.h"
+#include "runtime/memory/address_space.h"
+#include "runtime/memory/buffers.h"
+#include "runtime/memory/host_device.h"
+#include "runtime/memory/residency.h"
+
+using namespace packsmith::gpu;  // NOLINT: an example
+namespace gfx9 = packsmith::gfx9;
+
+// Ends the program where a driver would return the error.
+template <class T>
+T Must(absl::StatusOr<T> result) {
+  if (result.ok()) return *std::move(result);
+  std::fprintf(stderr, "%s\n", result.status().ToString().c_str());
+  std::exit(1);
+}
+void Must(const absl::Status& status) { Must(status.ok() ? absl::StatusOr<int>(0) : status); }
+
+int main(int argc, char** argv) {
+  if (argc != 2) return 2;
+  // A device that needs no kernel, an address space, and buffers that have of both.
+  auto device = Must(HostDevice::Create({
+      .device = {.family = "intel", .generation = "gfx9", .verx10 = 90},
+      .core_prefix = argv[1],
+  }));
+  auto space = Must(AddressSpace::Create(Must(LayOutZones(IrisZones(), {.verx10 = 90}))));
+  auto buffers = Buffers::Create(*device, *space, {});
+  const ZoneId other = Must(space->FindZone("other"));
+  const Buffer answer = Must(buffers->Create({.size = 4096, .zone = other, .name = "answer"}));
+
+  // A batch: it asks for memory as it grows, and notes which buffers its packets lead to.
+  BufferChunks chunks(*buffers, {.zone = other});
+  Batch<Gfx9> batch(chunks);
+  batch.Emit(
+      gfx9::MI_STORE_DATA_IMM{.address = {answer.address, answer.handle}, .immediate_data = 42},
+      gfx9::PIPE_CONTROL{.command_streamer_stall_enable = true});
+  Must(batch.End());  // and says here what was wrong, if something was
+
+  // A job: the batch, and the memory that it uses.
+  Residency residency(*buffers);
+  for (const BufferUse& use : batch.uses().all()) Must(residency.Add(use.buffer, use.writes()));
+  const BatchPart& begin = batch.parts()[0];
+  const Fence fence = Must(device->Submit({.engine = "render",
+                                           .batch_address = begin.chunk.gpu,
+                                           .batch_length = begin.total * uint64_t{4},
+                                           .residents = residency.residents()}));
+  Must(buffers->Use(residency.handles(), fence));
+  Must(device->Wait(fence, absl::Seconds(1)));
+}
+// End
