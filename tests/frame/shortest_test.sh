@@ -7,7 +7,7 @@ unpack=$2
 text=$("$unpack" "$TEST_TMPDIR/job-1.core" --strict --fail-on=fault)
 for line in \
   'Address  *0x[0-9a-f]*  in answer+0x0' \
-  'Immediate Data  *0x2a' \
+  'Immediate Data  *42' \
   'all of it decoded'; do
   grep -q -- "$line" <<<"$text" || {
     printf 'no line has: %s\n%s\n' "$line" "$text"
