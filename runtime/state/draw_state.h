@@ -197,14 +197,13 @@ class DrawState : public StateCore {
     StateAddress* next = wanted_addresses_.data() + kPlace.address;
     auto note = NoteAt(next, kPlace.dword - kGroupPlace.dword);
     bits::addresses(packet, note);
-    wanted_counts_[kPlace.group] =
-        static_cast<uint16_t>(Layout::kMade.places[kPlace.group + 1].address - kGroupPlace.address);
+    MarkAddressed(kPlace.group,
+                  Layout::kMade.places[kPlace.group + 1].address - kGroupPlace.address);
   }
   bool Resized(unsigned packet, size_t dwords, const StateAddress* end) {
     const StatePacket& place = layout_.packets[packet];
     wanted_sizes_[place.group] = static_cast<uint16_t>(dwords);
-    wanted_counts_[place.group] =
-        static_cast<uint16_t>(end - wanted_addresses_.data() - place.address);
+    MarkAddressed(place.group, static_cast<size_t>(end - wanted_addresses_.data()) - place.address);
     TakeFromPipeline(packet);
     MarkSet(packet);
     Compare(place.group);
@@ -218,9 +217,8 @@ class DrawState : public StateCore {
     {
       typename Batch<Gen>::Group group(batch, dwords);
       uint32_t* const to = group.Reserve(dwords);
-      CopyTo(to, groups);
-      EachAddress(groups, [&](size_t at, const StateAddress& a) {
-        group.Note(to + at + a.dword, a.bit, a.width, address(a.gpu, a.buffer), a.flags);
+      CopyTo(to, groups, [&](const uint32_t* at, const StateAddress& a) {
+        group.Note(at + a.dword, a.bit, a.width, address(a.gpu, a.buffer), a.flags);
       });
       if (!group.ok()) return false;
     }

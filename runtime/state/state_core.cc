@@ -13,21 +13,6 @@
 #include "runtime/batch/type_name.h"
 
 namespace packsmith::gpu {
-namespace {
-
-// Most are a few dwords, for which calling memcpy costs more than it does.
-PACKSMITH_INLINE inline void CopyDwords(uint32_t* to, const uint32_t* from, size_t dwords) {
-  if (dwords > 32) {
-    std::memcpy(to, from, dwords * 4);
-    return;
-  }
-  size_t i = 0;
-  for (; i + 4 <= dwords; i += 4) std::memcpy(to + i, from + i, 16);
-  for (; i < dwords; ++i) to[i] = from[i];
-}
-
-}  // namespace
-
 uint64_t PipelineCore::NewNumber() {
   static std::atomic<uint64_t> last{0};
   return last.fetch_add(1, std::memory_order_relaxed) + 1;
@@ -43,7 +28,7 @@ StateCore::StateCore(const StateLayout& layout) : layout_(layout) {
   dynamic_.resize(layout.packet_count);
   for (unsigned g = 0; g < layout.groups; ++g) {
     unset_[g] = layout.places[g].parts;
-    if (layout.places[g].address != layout.places[g + 1].address) addressed_ |= StateGroup(g);
+    if (layout.with[g] == StateGroup(g)) alone_ |= StateGroup(g);
     if ((layout.fixed & StateGroup(g)) != 0) {
       wanted_sizes_[g] = emitted_sizes_[g] =
           static_cast<uint16_t>(layout.places[g + 1].dword - layout.places[g].dword);
@@ -85,61 +70,39 @@ bool StateCore::RefuseIncomplete() {
 }
 
 StateGroups StateCore::ToEmit() const {
-  StateGroups all = 0;
-  for (StateGroups left = dirty_; left != 0; left &= left - 1) {
+  StateGroups all = dirty_;
+  for (StateGroups left = dirty_ & ~alone_; left != 0; left &= left - 1) {
     all |= layout_.with[__builtin_ctzll(left)];
   }
   return all;
 }
 
-template <class F>
-void StateCore::EachRun(StateGroups groups, F f) const {
-  while (groups != 0) {
-    const unsigned first = static_cast<unsigned>(__builtin_ctzll(groups));
-    const uint32_t dword = layout_.places[first].dword;
-    const StateGroups fixed = (groups & layout_.fixed) >> first;
-    if ((fixed & 1) == 0) {
-      f(dword, wanted_sizes_[first]);
-      groups &= groups - 1;
-      continue;
-    }
-    // There are fewer than 64 groups, so that some bit is zero.
-    const unsigned count = static_cast<unsigned>(__builtin_ctzll(~fixed));
-    f(dword, layout_.places[first + count].dword - dword);
-    groups &= ~((StateGroup(count) - 1) << first);
-  }
-}
-
-size_t StateCore::DwordsOf(StateGroups groups) const {
-  size_t sum = 0;
-  EachRun(groups, [&](uint32_t, size_t dwords) { sum += dwords; });
-  return sum;
-}
-
-void StateCore::CopyTo(uint32_t* to, StateGroups groups) const {
-  EachRun(groups, [&](uint32_t dword, size_t dwords) {
-    CopyDwords(to, wanted_.data() + dword, dwords);
-    to += dwords;
-  });
-}
-
 void StateCore::SetEmitted(StateGroups groups) {
-  EachRun(groups, [&](uint32_t dword, size_t dwords) {
+  EachRun(groups, [&](StateGroups, uint32_t dword, size_t dwords) {
     CopyDwords(emitted_.data() + dword, wanted_.data() + dword, dwords);
   });
   for (StateGroups left = groups & ~layout_.fixed; left != 0; left &= left - 1) {
     const int group = __builtin_ctzll(left);
     emitted_sizes_[group] = wanted_sizes_[group];
   }
-  for (StateGroups left = groups & addressed_; left != 0; left &= left - 1) {
+  for (StateGroups left = groups & wanted_addressed_; left != 0; left &= left - 1) {
     const int group = __builtin_ctzll(left);
     const unsigned first = layout_.places[group].address;
     emitted_counts_[group] = wanted_counts_[group];
     std::copy_n(wanted_addresses_.begin() + first, wanted_counts_[group],
                 emitted_addresses_.begin() + first);
   }
+  emitted_addressed_ = (emitted_addressed_ & ~groups) | (wanted_addressed_ & groups);
   known_ |= groups;
   dirty_ &= ~groups;
+}
+
+void StateCore::MarkAddressed(unsigned group, size_t count) {
+  const StateAddress* const first = wanted_addresses_.data() + layout_.places[group].address;
+  bool any = false;
+  for (size_t i = 0; i < count; ++i) any |= first[i].buffer != 0;
+  wanted_counts_[group] = static_cast<uint16_t>(count);
+  wanted_addressed_ = (wanted_addressed_ & ~StateGroup(group)) | (any ? StateGroup(group) : 0);
 }
 
 void StateCore::Compare(unsigned group) {
@@ -147,8 +110,9 @@ void StateCore::Compare(unsigned group) {
   bool differs = wanted_sizes_[group] != emitted_sizes_[group] ||
                  std::memcmp(wanted_.data() + place.dword, emitted_.data() + place.dword,
                              size_t{wanted_sizes_[group]} * 4) != 0;
-  if (!differs && (addressed_ & StateGroup(group)) != 0) {
-    differs = wanted_counts_[group] != emitted_counts_[group] ||
+  if (!differs && ((wanted_addressed_ | emitted_addressed_) & StateGroup(group)) != 0) {
+    differs = ((wanted_addressed_ ^ emitted_addressed_) & StateGroup(group)) != 0 ||
+              wanted_counts_[group] != emitted_counts_[group] ||
               !std::equal(wanted_addresses_.begin() + place.address,
                           wanted_addresses_.begin() + place.address + wanted_counts_[group],
                           emitted_addresses_.begin() + place.address);
@@ -183,10 +147,9 @@ void StateCore::BindCore(const PipelineCore& pipeline) {
         address = pipeline.addresses[from.address + i];
         address.dword += begin;
       }
-      wanted_counts_[group] = static_cast<uint16_t>((layout_.fixed & StateGroup(group)) != 0
-                                                        ? layout_.places[group + 1].address -
-                                                              layout_.places[group].address
-                                                        : from.addresses);
+      MarkAddressed(group, (layout_.fixed & StateGroup(group)) != 0
+                               ? layout_.places[group + 1].address - layout_.places[group].address
+                               : from.addresses);
     }
     MarkSet(from.packet);
     touched |= StateGroup(group);

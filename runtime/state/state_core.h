@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -76,6 +77,37 @@ class StateCore {
   void Forget() { Lose(~StateGroups{0}); }
 
  protected:
+  // Most runs are a few dwords, for which calling memcpy costs more than it does.
+  PACKSMITH_INLINE static void CopyDwords(uint32_t* to, const uint32_t* from, size_t dwords) {
+    if (dwords > 32) {
+      std::memcpy(to, from, dwords * 4);
+      return;
+    }
+    size_t i = 0;
+    for (; i + 4 <= dwords; i += 4) std::memcpy(to + i, from + i, 16);
+    for (; i < dwords; ++i) to[i] = from[i];
+  }
+  // Groups lie behind each other in their order. Calls f(groups, dword in the store, dwords) for
+  // each run of them without a gap.
+  template <class F>
+  PACKSMITH_INLINE void EachRun(StateGroups groups, F f) const {
+    while (groups != 0) {
+      const unsigned first = static_cast<unsigned>(__builtin_ctzll(groups));
+      const uint32_t dword = layout_.places[first].dword;
+      const StateGroups fixed = (groups & layout_.fixed) >> first;
+      if ((fixed & 1) == 0) {
+        f(StateGroup(first), dword, wanted_sizes_[first]);
+        groups &= groups - 1;
+        continue;
+      }
+      // There are fewer than 64 groups, so that some bit is zero.
+      const unsigned count = static_cast<unsigned>(__builtin_ctzll(~fixed));
+      const StateGroups run = (StateGroup(count) - 1) << first;
+      f(run, dword, layout_.places[first + count].dword - dword);
+      groups &= ~run;
+    }
+  }
+
   explicit StateCore(const StateLayout& layout);
   ~StateCore() = default;
 
@@ -122,35 +154,42 @@ class StateCore {
     for (unsigned i = 0; i < Dwords; ++i) differences |= a[i] ^ b[i];
     MarkDirty(group, differences != 0);
   }
+  // How many addresses a group has was noted, and which.
+  void MarkAddressed(unsigned group, size_t count);
   // Puts the dynamic fields' values over what a pipeline says.
   void Merge(unsigned packet);
 
-  size_t DwordsOf(StateGroups groups) const;
-  // Copies the groups, in their order. At `to` is room for DwordsOf(groups).
-  void CopyTo(uint32_t* to, StateGroups groups) const;
-  // Calls f(place, address) for each address of these groups as they are wanted: where the group
-  // begins behind the first one.
-  template <class F>
-  void EachAddress(StateGroups groups, F f) const {
-    size_t at = 0;
-    StateGroups left = groups;
-    // Without addresses a group is only counted.
-    for (StateGroups with = groups & addressed_; with != 0; with &= with - 1) {
-      const unsigned group = static_cast<unsigned>(__builtin_ctzll(with));
-      const StateGroups before = left & (StateGroup(group) - 1);
-      at += DwordsOf(before);
-      left &= ~before;
-      const StateAddress* const first = wanted_addresses_.data() + layout_.places[group].address;
-      for (unsigned i = 0; i < wanted_counts_[group]; ++i) f(at, first[i]);
-    }
+  size_t DwordsOf(StateGroups groups) const {
+    size_t sum = 0;
+    EachRun(groups, [&](StateGroups, uint32_t, size_t dwords) { sum += dwords; });
+    return sum;
   }
-  // The same of what the GPU has.
+  // Copies the groups, in their order, to where is room for DwordsOf(groups), and calls f(to,
+  // address) for each address of a buffer, where `to` is the beginning of its group.
+  template <class F>
+  PACKSMITH_INLINE void CopyTo(uint32_t* to, StateGroups groups, F f) const {
+    EachRun(groups, [&](StateGroups run, uint32_t dword, size_t dwords) {
+      CopyDwords(to, wanted_.data() + dword, dwords);
+      for (StateGroups with = run & wanted_addressed_; with != 0; with &= with - 1) {
+        const unsigned group = static_cast<unsigned>(__builtin_ctzll(with));
+        const StateGroupPlace& place = layout_.places[group];
+        const StateAddress* const first = wanted_addresses_.data() + place.address;
+        for (unsigned i = 0; i < wanted_counts_[group]; ++i) {
+          if (first[i].buffer != 0) f(to + (place.dword - dword), first[i]);
+        }
+      }
+      to += dwords;
+    });
+  }
+  // Calls f(address) for each address of a buffer that the GPU has.
   template <class F>
   void EachEmittedAddress(F f) const {
-    for (StateGroups with = known_ & addressed_; with != 0; with &= with - 1) {
+    for (StateGroups with = known_ & emitted_addressed_; with != 0; with &= with - 1) {
       const unsigned group = static_cast<unsigned>(__builtin_ctzll(with));
       const StateAddress* const first = emitted_addresses_.data() + layout_.places[group].address;
-      for (unsigned i = 0; i < emitted_counts_[group]; ++i) f(first[i]);
+      for (unsigned i = 0; i < emitted_counts_[group]; ++i) {
+        if (first[i].buffer != 0) f(first[i]);
+      }
     }
   }
   // The groups have become part of a batch.
@@ -159,9 +198,11 @@ class StateCore {
   const StateLayout& layout_;
   StateGroups dirty_ = 0;
   StateGroups set_ = 0;
-  StateGroups known_ = 0;      // what the GPU has is in emitted_
-  StateGroups addressed_ = 0;  // may have addresses
-  uint64_t bound_ = 0;         // the pipeline's number, if nothing of it was set otherwise since
+  StateGroups known_ = 0;             // what the GPU has is in emitted_
+  StateGroups alone_ = 0;             // bring no others with them
+  StateGroups wanted_addressed_ = 0;  // have addresses of buffers
+  StateGroups emitted_addressed_ = 0;
+  uint64_t bound_ = 0;  // the pipeline's number, if nothing of it was set otherwise since
   StateGroups bound_groups_ = 0;
 
   // As wanted, and as the GPU has it. Groups lie in their order, packets in their group.
@@ -175,10 +216,6 @@ class StateCore {
   std::vector<MaskedDwords> dynamic_;  // of each packet: which bits of values_ count
 
  private:
-  // Runs of groups that lie behind each other: f(dword in the store, dwords).
-  template <class F>
-  void EachRun(StateGroups groups, F f) const;
-
   absl::Status status_;
 };
 
