@@ -1,0 +1,209 @@
+// What docs/state.md shows, built and run. Each block of the page stands here between
+// "// Page: <name>" and "// End", and a test compares the two. The argument is where the core of
+// its job goes.
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "runtime/batch/batch.h"
+#include "runtime/batch/buffer_chunks.h"
+#include "runtime/batch/pipeline_select.h"
+#include "runtime/memory/address_space.h"
+#include "runtime/memory/buffers.h"
+#include "runtime/memory/host_device.h"
+#include "runtime/memory/residency.h"
+#include "runtime/state/draw_state.h"
+#include "runtime/state/gfx9.h"
+#include "runtime/state/l3.h"
+#include "runtime/state/urb.h"
+
+namespace {
+
+using namespace packsmith::gpu;   // NOLINT: an example
+using namespace packsmith::gfx9;  // NOLINT
+
+// Ends the program where a driver would return the error.
+template <class T>
+T Must(absl::StatusOr<T> result) {
+  if (result.ok()) return *std::move(result);
+  std::fprintf(stderr, "%s\n", result.status().ToString().c_str());
+  std::exit(1);
+}
+void Must(const absl::Status& status) { Must(status.ok() ? absl::StatusOr<int>(0) : status); }
+
+void Expect(bool holds, const char* what) {
+  if (holds) return;
+  std::fprintf(stderr, "not so: %s\n", what);
+  std::exit(1);
+}
+
+void All(const std::string& core) {
+  const std::string prefix = core + "-";
+  auto device = Must(HostDevice::Create({
+      .device = {.family = "intel", .generation = "gfx9", .verx10 = 90},
+      .core_prefix = prefix,
+  }));
+  auto space = Must(AddressSpace::Create(Must(LayOutZones(IrisZones(), {.verx10 = 90}))));
+  auto buffers = Buffers::Create(*device, *space, {});
+  const ZoneId other = Must(space->FindZone("other"));
+  const Buffer vertices = Must(buffers->Create({.size = 4096, .zone = other, .name = "vertices"}));
+  const Buffer constants =
+      Must(buffers->Create({.size = 4096, .zone = other, .name = "constants"}));
+  const Buffer surfaces =
+      Must(buffers->Create({.size = 8192, .zone = other, .name = "surfaces", .zeroed = true}));
+  BufferChunks chunks(*buffers, {.zone = other});
+  Batch<Gfx9> batch(chunks);
+
+  // Page: begin
+  {
+    Batch<Gfx9>::Group group(batch, PipelineSelectDwords<Gfx9>());
+    EmitPipelineSelect<Gfx9>(group, Pipeline::k3D);
+  }
+  DrawState<Gfx9> state;
+  // End
+  STATE_BASE_ADDRESS bases{.general_state_mocs = 4,
+                           .stateless_data_port_access_mocs = 4,
+                           .surface_state_base_address_modify_enable = true,
+                           .surface_state_mocs = 4,
+                           .surface_state_base_address = {surfaces.address, surfaces.handle},
+                           .dynamic_state_mocs = 4,
+                           .indirect_object_mocs = 4,
+                           .instruction_mocs = 4,
+                           .bindless_surface_state_mocs = 4};
+  batch.Emit(bases);
+
+  // Page: l3
+  const RenderDevice skylake = Must(FindRenderDevice("skl gt2"));
+  const L3Partition l3 = Must(ChooseL3(skylake, {.urb = 1, .all = 1}));
+  {
+    Batch<Gfx9>::Group group(batch, L3Dwords<Gfx9>());
+    EmitL3<Gfx9>(group, l3);
+  }
+  // End
+
+  // Page: urb
+  const UrbPartition urb = Must(
+      PartitionUrb(skylake, UrbKbOf(skylake, l3), {.entry_units = {2, 0, 0, 0}}));  // vertices only
+  SetUrb(state, urb);
+  SetPushConstants(state, PartitionPushConstants(skylake, {.vertex = true, .pixel = true}));
+  // End
+
+  // Page: pipeline
+  PipelineState<Gfx9> pipeline;
+  pipeline.Add(_3DSTATE_CLIP{.clip_enable = true});
+  pipeline.AddPartial<&_3DSTATE_RASTER::cull_mode, &_3DSTATE_RASTER::front_winding>(
+      _3DSTATE_RASTER{.viewport_z_near_clip_test_enable = true});
+  pipeline.AddPartial<&_3DSTATE_WM_DEPTH_STENCIL::stencil_reference_value>(
+      _3DSTATE_WM_DEPTH_STENCIL{.depth_test_enable = true});
+  Must(pipeline.status());
+  // End
+
+  // Page: set
+  state.Bind(pipeline);
+  state.SetFields<&_3DSTATE_RASTER::cull_mode>(_3DSTATE_RASTER::CULL_MODE_BACK);
+  state.Set(_3DSTATE_VF_TOPOLOGY{.primitive_topology_type = _3D_Prim_Topo_Type::TRILIST});
+  const VERTEX_BUFFER_STATE streams[] = {
+      {.buffer_pitch = 12,
+       .address_modify_enable = true,
+       .mocs = 4,
+       .buffer_starting_address = {vertices.address, vertices.handle},
+       .buffer_size = 36},
+  };
+  state.SetItems(_3DSTATE_VERTEX_BUFFERS{}, streams);
+  // End
+
+  const auto set_constants = [&](uint64_t offset) {
+    // Page: constants
+    state.Set(_3DSTATE_CONSTANT_PS{
+        .mocs = 4,
+        .constant_body = {.read_length = {0, 0, 0, 1},
+                          .buffer = {{}, {}, {}, {constants.address + offset, constants.handle}}},
+    });
+    // End
+  };
+  set_constants(0);
+  state.Set(_3DSTATE_CONSTANT_VS{.mocs = 4});
+  state.Set(_3DSTATE_CONSTANT_HS{.mocs = 4});
+  state.Set(_3DSTATE_CONSTANT_DS{.mocs = 4});
+  state.Set(_3DSTATE_CONSTANT_GS{.mocs = 4});
+
+  // Page: missing
+  const bool good = state.Flush(batch);
+  // good is false: push constants count only with a binding table pointer, and nobody has set one.
+  const absl::Status what = state.TakeStatus();
+  // End
+  Expect(!good && what.code() == absl::StatusCode::kFailedPrecondition,
+         "a group that brings others is refused without them");
+
+  state.Set(_3DSTATE_BINDING_TABLE_POINTERS_VS{});
+  state.Set(_3DSTATE_BINDING_TABLE_POINTERS_HS{});
+  state.Set(_3DSTATE_BINDING_TABLE_POINTERS_DS{});
+  state.Set(_3DSTATE_BINDING_TABLE_POINTERS_GS{});
+  state.Set(_3DSTATE_BINDING_TABLE_POINTERS_PS{});
+
+  const auto draw = [&] {
+    // Page: flush
+    if (!state.Flush(batch)) return state.status().ok() ? batch.status() : state.status();
+    batch.Emit(_3DPRIMITIVE{.vertex_count_per_instance = 3, .instance_count = 1});
+    // End
+    return absl::OkStatus();
+  };
+  Must(draw());
+  const size_t first = batch.dwords();
+  Must(draw());
+  Expect(batch.dwords() == first + _3DPRIMITIVE::length, "what has not changed is not emitted");
+  set_constants(32);
+  Expect(state.DwordsToEmit() ==
+             _3DSTATE_CONSTANT_PS::length + _3DSTATE_BINDING_TABLE_POINTERS_PS::length,
+         "constants bring the pointer that commits them");
+  Must(draw());
+
+  bases.surface_state_base_address.gpu += 4096;
+  // Page: events
+  batch.Emit(PIPE_CONTROL{.dc_flush_enable = true,
+                          .render_target_cache_flush_enable = true,
+                          .command_streamer_stall_enable = true},
+             bases);
+  state.Emitted<STATE_BASE_ADDRESS>();
+  // End
+  Expect(state.dirty() == (DrawState<Gfx9>::kGroup<_3DSTATE_BINDING_TABLE_POINTERS_VS> |
+                           DrawState<Gfx9>::kGroup<_3DSTATE_BINDING_TABLE_POINTERS_HS> |
+                           DrawState<Gfx9>::kGroup<_3DSTATE_BINDING_TABLE_POINTERS_DS> |
+                           DrawState<Gfx9>::kGroup<_3DSTATE_BINDING_TABLE_POINTERS_GS> |
+                           DrawState<Gfx9>::kGroup<_3DSTATE_BINDING_TABLE_POINTERS_PS>),
+         "pointers that were set are dirty");
+  Must(draw());
+  Must(batch.End());
+
+  Residency residency(*buffers);
+  for (const BufferUse& use : batch.uses().all()) Must(residency.Add(use.buffer, use.writes()));
+  const BatchPart& begin = batch.parts()[0];
+  const Fence fence = Must(device->Submit({.engine = "render",
+                                           .batch_address = begin.chunk.gpu,
+                                           .batch_length = begin.total * uint64_t{4},
+                                           .residents = residency.residents()}));
+  Must(buffers->Use(residency.handles(), fence));
+
+  BufferChunks next_chunks(*buffers, {.zone = other});
+  // Page: resume
+  Batch<Gfx9> next(next_chunks);
+  state.Resume(next);  // the same context: its buffers are the next batch's, too
+  state.Forget();      // another context: everything is emitted again
+  // End
+  Expect(next.uses().Find(vertices.handle).has_value(), "the next batch knows the buffers");
+  Expect(Must(device->Wait(fence, absl::Seconds(1))), "the job is done");
+  if (std::rename((prefix + "1.core").c_str(), core.c_str()) != 0) std::exit(1);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::fputs("usage: state CORE\n", stderr);
+    return 2;
+  }
+  All(argv[1]);
+  return 0;
+}
