@@ -4,7 +4,7 @@
 // behind it. When the block is full the base moves on. Two ways to arrange that are known, Mesa's
 // iris has the first and anv the second:
 //
-//   kBinder   one large block for each context, as far as pointers reach
+//   kBinder   one large block for each context, as far as pointers reach or is enough
 //   kBlocks   small blocks in the gigabyte before all surface states
 //
 // Up to Gfx9 (with kBlocks up to Gfx12) the base is that of the surface states: entries of tables

@@ -98,6 +98,30 @@ TYPED_TEST(BinderTest, TablesHoldWhatWasBoundAndEqualOnesShareAPlace) {
   }
 }
 
+TYPED_TEST(BinderTest, PointersReachTheBlockAndNoFurther) {
+  using Pointers = typename TypeParam::Packets::_3DSTATE_BINDING_TABLE_POINTERS_PS;
+  constexpr unsigned kVersion = TypeParam::kVersion;
+  const auto fits = [](const BindingRules& rules, uint32_t offset) {
+    return !Pointers{.pointer_to_ps_binding_table = offset >> rules.pointer_shift}.check();
+  };
+  for (const BindingModel model : kModels) {
+    const BindingRules rules = BindingRulesOf(model, kVersion);
+    EXPECT_EQ(rules.model, model);
+    EXPECT_TRUE(fits(rules, rules.block - rules.alignment));
+    EXPECT_TRUE(fits(rules, rules.first));
+    EXPECT_TRUE(fits(rules, rules.alignment));
+    EXPECT_FALSE(fits(rules, rules.alignment / 2)) << "tables could be closer to each other";
+  }
+  const BindingRules binder = BindingRulesOf(BindingModel::kBinder, kVersion);
+  // From Gfx12.5 on, drivers are content with half of what pointers reach.
+  EXPECT_FALSE(fits(binder, kVersion >= 125 ? 2 * binder.block : binder.block));
+  EXPECT_EQ(binder.block, kVersion <= 90 ? 64u << 10 : kVersion <= 120 ? 512u << 10 : 1u << 20);
+  EXPECT_EQ(binder.own_base, kVersion >= 110);
+  const BindingRules blocks = BindingRulesOf(BindingModel::kBlocks, kVersion);
+  EXPECT_EQ(blocks.block, 64u << 10);
+  EXPECT_EQ(blocks.own_base, kVersion >= 125);
+}
+
 TYPED_TEST(BinderTest, TheSameTableAgainIsNoChange) {
   BinderWorld<TypeParam> world(BindingModel::kBinder);
   auto& binder = *world.binder;
