@@ -160,7 +160,7 @@ absl::Status DescriptorPool::Open(Region& region, uint64_t bytes, uint64_t granu
       for (const uint64_t offset : {first, last}) {
         if (setup_.HasHandle(offset)) continue;
         return absl::FailedPreconditionError(
-            absl::StrFormat("%s: %s", what, setup_.SurfaceHandle(offset).status().message()));
+            absl::StrFormat("%s: %s", what, setup_.NoHandle(offset).message()));
       }
     }
   }

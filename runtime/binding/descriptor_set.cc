@@ -263,11 +263,13 @@ absl::Status DescriptorSetStorage::WriteViews(const Binding& to, uint32_t elemen
   const DescriptorType type = descriptor.type;
   const DescriptorRecord record = RecordFor(to, type);
   const bool has_view = HasView(type);
-  if (IsData(record.form) && descriptor.images != nullptr) {
+  // Records that hold the state itself do not ask where the view has it.
+  if (descriptor.images != nullptr && !HoldsSurface(record.form)) {
     for (unsigned plane = 0; plane < to.planes; ++plane) {
       const uint32_t offset = descriptor.images[plane].offset;
-      if (!setup_->HasHandle(offset)) {
-        return Within(to.binding, element, setup_->SurfaceHandle(offset).status());
+      if (record.form == RecordForm::kNothing ? offset % kSurfaceStateBytes != 0
+                                              : !setup_->HasHandle(offset)) {
+        return Within(to.binding, element, setup_->NoHandle(offset));
       }
     }
   }

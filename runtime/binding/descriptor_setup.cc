@@ -36,6 +36,14 @@ absl::Status DescriptorSetup::WriteBuffer(DescriptorType type, uint64_t gpu_addr
 
 absl::StatusOr<uint32_t> DescriptorSetup::SurfaceHandle(uint64_t offset) const {
   if (HasHandle(offset)) return HandleAt(offset);
+  return NoHandle(offset);
+}
+
+absl::Status DescriptorSetup::NoHandle(uint64_t offset) const {
+  if (offset % kSurfaceStateBytes != 0) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "a surface state at offset 0x%x, which is no multiple of %d", offset, kSurfaceStateBytes));
+  }
   return absl::InvalidArgumentError(absl::StrFormat(
       "a surface state at 0x%x: handles count units of %d bytes from 0x%x, and say 0x%x at most",
       surface_base + offset, kSurfaceStateBytes, bindless_base,
@@ -81,7 +89,7 @@ absl::StatusOr<DescriptorSetup> MakeDescriptorSetup(const DescriptorHardware& ha
   }
   if (!status.ok()) return status;
   if (options.model != DescriptorModel::kBindingTable && !setup.HasHandle(options.null_surface)) {
-    return setup.SurfaceHandle(options.null_surface).status();
+    return setup.NoHandle(options.null_surface);
   }
   return setup;
 }

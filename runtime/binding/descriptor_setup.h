@@ -61,6 +61,7 @@ struct DescriptorSetup {
   // The handle of the surface state at an offset from the base of surfaces. InvalidArgument if no
   // handle can say it.
   absl::StatusOr<uint32_t> SurfaceHandle(uint64_t offset) const;
+  absl::Status NoHandle(uint64_t offset) const;
   bool HasHandle(uint64_t offset) const {
     const uint64_t there = surface_base + offset - bindless_base;
     return there % kSurfaceStateBytes == 0 &&

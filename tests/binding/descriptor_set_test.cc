@@ -385,6 +385,12 @@ TEST_P(DescriptorSetTest, MistakesNameTheirPlaceAndChangeNothing) {
     refused(0, 1, {.type = Type::kSampledImage, .images = &far}, kInvalid, "0xfffff at most");
   }
 
+  if (!world_.direct()) {
+    DescriptorImage odd = image;
+    odd.offset += 32;
+    refused(0, 1, {.type = Type::kSampledImage, .images = &odd}, kInvalid, "no multiple of 64");
+  }
+
   const uint8_t bytes[24] = {};
   const auto inline_refused = [&](uint32_t binding, uint32_t offset, size_t size,
                                   absl::StatusCode code) {
