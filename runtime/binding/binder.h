@@ -63,8 +63,8 @@ class Binder : public BinderCore {
   };
 
   // Errors of Buffers::Create(); FailedPrecondition if surface states cannot be reached from where
-  // the zone is, InvalidArgument if they are none, or more than 4 GiB. `buffers` outlives the
-  // result.
+  // the zone is, InvalidArgument if they are none, or more than 4 GiB, or if there is no scratch.
+  // `buffers` outlives the result.
   static absl::StatusOr<std::unique_ptr<Binder>> Create(Buffers& buffers, const Options& options);
 
   // Once in a context's life: says in which units pointers count, where there is a choice.
@@ -137,6 +137,10 @@ class Binder : public BinderCore {
 template <class Gen>
 absl::StatusOr<std::unique_ptr<Binder<Gen>>> Binder<Gen>::Create(Buffers& buffers,
                                                                  const Options& options) {
+  if (options.scratch.gpu == 0) {
+    return absl::InvalidArgumentError(
+        "a binder wants 8 bytes that moves of the base may write to: Options::scratch");
+  }
   std::unique_ptr<Binder> binder(
       new Binder(buffers, BindingRulesOf(options.model, Gen::kVersion), options));
   const absl::StatusOr<Buffer> block = binder->NewBlock();

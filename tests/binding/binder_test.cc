@@ -162,6 +162,22 @@ TYPED_TEST(BinderTest, MistakesSayWhichSurface) {
   }
 }
 
+TYPED_TEST(BinderTest, WritesThatMoveTheBaseHaveToGoSomewhere) {
+  BinderWorld<TypeParam> world(BindingModel::kBinder);
+  auto options = world.options;
+  options.scratch = {};
+  EXPECT_THAT(Binder<TypeParam>::Create(*world.memory.buffers, options).status().message(),
+              HasSubstr("scratch"));
+  if (!world.binder->rules().own_base) return;
+  // No caching policy: the packet says so, and nothing is emitted.
+  options = world.options;
+  options.mocs = 0;
+  const auto binder = Value(Binder<TypeParam>::Create(*world.memory.buffers, options));
+  EXPECT_THAT(binder->Begin(world.batch).message(), HasSubstr("mocs"));
+  EXPECT_EQ(world.batch.dwords(), 0u);
+  EXPECT_EQ(binder->TakeEvents(), 0u);
+}
+
 // Fills the block, so that the next table does not fit.
 template <class World, class Batch>
 void Fill(World& world, Batch& batch) {
