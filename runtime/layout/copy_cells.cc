@@ -49,6 +49,7 @@ constexpr size_t kParts = kVector_B / hn::MaxLanes(Tag());
 // copy; but what is staged should be in the first cache together with what it is made of.
 constexpr uint32_t kBatch_B = 4 * kStagedBatch_B;
 constexpr uint32_t kMaxChunks = kBatch_B / kCacheLine_B;
+constexpr uint32_t kLongRow_B = 512;
 struct Batch {
   uint8_t* chunks[kMaxChunks];  // of the first cell, then of the second, and so on
   uint8_t* linear[kMaxChunks];  // where each cell's rows begin
@@ -330,7 +331,9 @@ void CopyCells(const CellCopy& copy) {
   const bool stages_rows = !kIn && copy.stream, stages_chunks = kIn && copy.stream;
   uint8_t* staged_for[kMaxChunks];
 
-  const Batches batches(copy, stages_rows);
+  // Images are read by tiles. Linear memory is read in whole rows, unless tiles have long ones too.
+  const bool by_tiles = stages_rows || (stages_chunks && program.cell_row_B >= kLongRow_B);
+  const Batches batches(copy, by_tiles);
   Batch batch;
   batch.linear_stride_B =
       stages_rows ? uint64_t{batches.width_el()} * placement.unit_B : copy.linear_stride_B;
