@@ -141,6 +141,19 @@ TEST(AgxTwiddled, SmallLevelsOfBlocksRoundUpBeforeTheyHalve) {
   EXPECT_THAT(Sizes(layout), ElementsAre(16 * 16 * 8, 8 * 8 * 8, 4 * 4 * 8, 2 * 2 * 8, 8, 8));
 }
 
+// 33 elements become 64 and then 32 for the size of level 1, though it has 16 pixels, or 17 blocks:
+// pixels have the tile that 16 need, blocks that of the 32.
+TEST(AgxTwiddled, TilesOfSmallLevelsAreForPixelsOrForWhatBlocksAreRoundedTo) {
+  const Layout pixels = LayOut(Image(kTwiddled, "R8G8B8A8_UNORM", 33, 33, 2));
+  EXPECT_EQ(pixels.levels()[1].size_B, 32u * 32 * 4);
+  EXPECT_EQ(pixels.levels()[1].pitch_el, 16u);
+  EXPECT_EQ(Tile(pixels, 1), std::make_pair(16u, 16u));
+  const Layout blocks = LayOut(Image(kTwiddled, "ETC2_RGB8", 33 * 4, 33 * 4, 2));
+  EXPECT_EQ(blocks.levels()[1].size_B, 32u * 32 * 8);
+  EXPECT_EQ(blocks.levels()[1].pitch_el, 17u);
+  EXPECT_EQ(Tile(blocks, 1), std::make_pair(32u, 32u));
+}
+
 // Asahi's documentation says that a 2D image is rounded up to the page. The hardware does not do
 // that.
 TEST(AgxTwiddled, SingleImagesAreNotRoundedToPages) {
@@ -177,6 +190,15 @@ TEST(AgxTwiddled, LayersThatAreRenderedToBeginAtPages) {
   EXPECT_EQ(LayOut(image).size_B(), 3u * 16384);
   image.layers = 1;
   EXPECT_EQ(LayOut(image).size_B(), 256u);
+}
+
+TEST(AgxTwiddled, SlicesWithLevelsBeginAtPages) {
+  ImageDescription image = Image(kTwiddled, "R32_FLOAT", 63, 63, 6, 4);
+  image.dim = Dim::k3d;
+  EXPECT_EQ(LayOut(image).layer_stride_B(), 0x8000u);
+  // A compressed image's metadata begins behind these pages.
+  image = Image(kCompressed, "R32_FLOAT", 63, 63, 6, 4);
+  EXPECT_EQ(LayOut(image).metadata()->offset_B, 4 * 0x8000u);
 }
 
 TEST(AgxTwiddled, CubesAreSixLayersEach) {
