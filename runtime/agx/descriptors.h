@@ -155,6 +155,16 @@ absl::Status CheckSampler(const Sampler& sampler, bool extended) {
   return absl::OkStatus();
 }
 
+template <class Sampler>
+requires requires(Sampler s) { s.border_colour; }
+absl::Status Check(const Sampler& sampler) { return CheckSampler(sampler, /*extended=*/false); }
+template <class Extended>
+requires requires(Extended e) { e.sampler; }
+absl::Status Check(const Extended& extended) {
+  if (const error e = extended.border.check()) return PackStatus(e, "border colour");
+  return CheckSampler(extended.sampler, /*extended=*/true);
+}
+
 // -- Images --------------------------------------------------------------------------------------
 
 // What a shader sees of an image.
@@ -284,8 +294,9 @@ absl::StatusOr<typename Gen::PBE> WrittenImageOf(const ImageView<Gen>& view) {
 
 // -- Tables --------------------------------------------------------------------------------------
 
-// Packs descriptors one behind the other; those of textures and written images may follow each
-// other in one table. Nothing is written if there is an error, which says which one it is.
+// Packs descriptors one behind the other: Textures and PBEs, which may follow each other in one
+// table, Samplers or Extended_samplers. Nothing is written if there is an error, which says which
+// of them it is.
 template <class Descriptor>
 absl::Status WriteTable(const GpuMemory& to, gpu::BufferUses& uses,
                         absl::Span<const Descriptor> descriptors) {
@@ -303,51 +314,6 @@ absl::Status WriteTable(const GpuMemory& to, gpu::BufferUses& uses,
   for (size_t i = 0; i < descriptors.size(); ++i) {
     (void)descriptors[i].template pack<checks::off>(to.bytes.data() + i * Descriptor::size);
     NoteUses(uses, descriptors[i]);
-  }
-  return absl::OkStatus();
-}
-
-// Bytes that samplers take, each with a border colour or none.
-template <class Gen>
-constexpr size_t SamplerBytes(size_t samplers, bool extended) {
-  return samplers * (extended ? Gen::Extended_sampler::size : Gen::Sampler::size);
-}
-
-// Packs samplers without border colours of their own.
-template <class Gen>
-absl::Status WriteSamplers(const GpuMemory& to, absl::Span<const typename Gen::Sampler> samplers) {
-  if (to.bytes.size() < SamplerBytes<Gen>(samplers.size(), false)) {
-    return absl::ResourceExhaustedError(
-        absl::StrFormat("%d samplers do not fit into %d bytes", samplers.size(), to.bytes.size()));
-  }
-  for (size_t i = 0; i < samplers.size(); ++i) {
-    if (const absl::Status status = CheckSampler(samplers[i], false); !status.ok()) {
-      return absl::InvalidArgumentError(
-          absl::StrFormat("entry %d of the table: %s", i, status.message()));
-    }
-  }
-  for (size_t i = 0; i < samplers.size(); ++i) {
-    (void)samplers[i].template pack<checks::off>(to.bytes.data() + i * Gen::Sampler::size);
-  }
-  return absl::OkStatus();
-}
-
-// … with a border colour behind each.
-template <class Gen>
-absl::Status WriteSamplers(const GpuMemory& to,
-                           absl::Span<const typename Gen::Extended_sampler> samplers) {
-  if (to.bytes.size() < SamplerBytes<Gen>(samplers.size(), true)) {
-    return absl::ResourceExhaustedError(absl::StrFormat(
-        "%d extended samplers do not fit into %d bytes", samplers.size(), to.bytes.size()));
-  }
-  for (size_t i = 0; i < samplers.size(); ++i) {
-    if (const absl::Status status = CheckSampler(samplers[i].sampler, true); !status.ok()) {
-      return absl::InvalidArgumentError(
-          absl::StrFormat("entry %d of the table: %s", i, status.message()));
-    }
-  }
-  for (size_t i = 0; i < samplers.size(); ++i) {
-    (void)samplers[i].template pack<checks::off>(to.bytes.data() + i * Gen::Extended_sampler::size);
   }
   return absl::OkStatus();
 }

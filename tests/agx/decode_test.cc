@@ -413,6 +413,28 @@ TEST(BadInput, UnknownBlockTypeIsShownAndTheWalkGoesOn) {
   EXPECT_THAT(story.Packets(), ElementsAre("?", "VDM Stream Terminate"));
 }
 
+TEST(BadInput, CodeAndBindingsAtTheEndOfMemoryAreReadUpToThere) {
+  g13::PPP_Header header{.fragment_shader = true};
+  header.fragment_shader_word_0.cf_binding_count = 100;
+  header.fragment_shader_word_1.pipeline = kFragmentProgram;
+  header.fragment_shader_word_2.cf_bindings = kBindings;
+  const Bytes record = Bytes().Add(header);
+  World world;
+  world.PutBytes(kPpp, record.get())
+      .PutBytes(kBindings, {3, 0, 1, 0, 0, 0, 0, 0})
+      .PutBytes(kFragmentProgram,
+                Bytes().Add(g13::USC_Shader{.code = kCode}).Add(g13::USC_No_Preshader{}).get())
+      .PutBytes(kCode, {0x11, 0x11, 0x11, 0x11})
+      .PutBytes(kVdm,
+                Bytes().Add(PppState(kPpp, record.size())).Add(g13::VDM_Stream_Terminate{}).get())
+      .Submit(kVdm, 0, "vdm");
+  const Story story = Tell(G13(), world);
+  EXPECT_EQ(story.Only("CF binding header").bytes.size(), 8u);
+  EXPECT_EQ(story.Only("CF binding header").faults.at(0).kind, FaultKind::kTruncated);
+  EXPECT_EQ(story.Only("shader").data_size, 4u);
+  EXPECT_EQ(story.Only("VDM Stream Terminate").address, kVdm + 8);
+}
+
 TEST(BadInput, BlocksAtTheEndOfMemoryAreTruncated) {
   const std::vector<uint8_t> frame = Bytes().Add(Link(kVdm + 0x100, false)).get();
   for (size_t size = 1; size < frame.size(); ++size) {

@@ -292,17 +292,18 @@ TEST(Tables, AreWrittenAsAWholeOrNotAtAll) {
 
 TEST(Tables, OfSamplersHaveBordersWhereTheyAreExtended) {
   FakeMemory memory(kImage, 48);
+  BufferUses uses;
   const g13::Sampler plain[2] = {{.maximum_lod = 1}, {.maximum_lod = 2}};
-  ASSERT_TRUE(WriteSamplers<G13>(memory.get(), absl::MakeConstSpan(plain)).ok());
+  ASSERT_TRUE(WriteTable<g13::Sampler>(memory.get(), uses, plain).ok());
   EXPECT_EQ(g13::Sampler::unpack(memory.bytes().data() + 8).maximum_lod, 2.0f);
   g13::Extended_sampler extended[3];
   extended[1].sampler.border_colour = g13::Border_colour::Custom;
   extended[1].border.channel_3 = 0x3f800000;
-  ASSERT_TRUE(WriteSamplers<G13>(memory.get(), absl::MakeConstSpan(extended, 2)).ok());
+  ASSERT_TRUE(WriteTable<g13::Extended_sampler>(memory.get(), uses, {extended, 2}).ok());
   EXPECT_EQ(g13::Border::unpack(memory.bytes().data() + 32).channel_3, 0x3f800000u);
-  EXPECT_FALSE(WriteSamplers<G13>(memory.get(), absl::MakeConstSpan(extended)).ok());
+  EXPECT_FALSE(WriteTable<g13::Extended_sampler>(memory.get(), uses, extended).ok());
   const g13::Sampler custom[1] = {{.border_colour = g13::Border_colour::Custom}};
-  EXPECT_THAT(Message(WriteSamplers<G13>(memory.get(), absl::MakeConstSpan(custom))),
+  EXPECT_THAT(Message(WriteTable<g13::Sampler>(memory.get(), uses, custom)),
               HasSubstr("entry 0 of the table: sampler"));
 }
 

@@ -129,6 +129,14 @@ class AgxTest(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn(b"no stream and no structure", done.stdout)
 
+    def test_unknown_bits_in_a_packet_are_said(self) -> None:
+        barrier = self.file(struct.pack("<I", 1 << 29 | 1 << 7) + TERMINATE)
+        self.assertEqual(run("--gen=g13", "--stream=vdm", barrier).returncode, 0)
+        done = run("--gen=g13", "--stream=vdm", "--strict", barrier)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(b"bits 7:7 are set, and not described: 0x1", done.stdout)
+        self.assertIn(b"VDM Stream Terminate", done.stdout)
+
     def test_older_names_are_found(self) -> None:
         done = run("--gen=g13", "--describe=Bind Vertex Pipeline")
         self.assertEqual(done.returncode, 0, done.stderr)

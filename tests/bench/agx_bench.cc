@@ -84,17 +84,23 @@ void Hand(const Texture& t, uint8_t* to) {
   std::memcpy(to, words, sizeof(words));
 }
 
-template <class Pack>
-void RunPack(benchmark::State& state, const Pack& pack) {
-  std::vector<Texture> textures = RandomTextures();
-  Table table;
-  benchmark::DoNotOptimize(textures.data());
+// Calls body(value, its number) for one value after the other, and so on.
+template <class T, class Body>
+void Run(benchmark::State& state, std::vector<T> values, const Body& body) {
+  benchmark::DoNotOptimize(values.data());
   benchmark::ClobberMemory();
   size_t i = 0;
   for (auto _ : state) {
-    pack(textures[i++ % 64], table.Next());
+    body(values[i % 64], i % 64);
+    ++i;
     benchmark::ClobberMemory();
   }
+}
+
+template <class Pack>
+void RunPack(benchmark::State& state, const Pack& pack) {
+  Table table;
+  Run(state, RandomTextures(), [&](const Texture& t, size_t) { pack(t, table.Next()); });
 }
 
 void BM_PackChecked(benchmark::State& state) {
@@ -109,13 +115,7 @@ void BM_PackByHand(benchmark::State& state) { RunPack(state, Hand); }
 
 // What drivers do: most of a descriptor is constant.
 void BM_PackMostlyConstant(benchmark::State& state) {
-  std::vector<Texture> textures = RandomTextures();
-  Table table;
-  benchmark::DoNotOptimize(textures.data());
-  benchmark::ClobberMemory();
-  size_t i = 0;
-  for (auto _ : state) {
-    const Texture& from = textures[i++ % 64];
+  RunPack(state, [](const Texture& from, uint8_t* to) {
     const Texture texture{
         .dimension = agx_g13::Texture_dimension::_2D,
         .layout_ = agx_g13::Layout::Twiddled,
@@ -128,19 +128,13 @@ void BM_PackMostlyConstant(benchmark::State& state) {
         .last_level = from.last_level,
         .address = from.address,
     };
-    if (texture.pack<checks::on>(table.Next())) std::abort();
-    benchmark::ClobberMemory();
-  }
+    if (texture.pack<checks::on>(to)) std::abort();
+  });
 }
 
 // A descriptor of which only the address is not known while compiling.
 void BM_PackConstantButForTheAddress(benchmark::State& state) {
-  std::vector<Texture> textures = RandomTextures();
-  Table table;
-  benchmark::DoNotOptimize(textures.data());
-  benchmark::ClobberMemory();
-  size_t i = 0;
-  for (auto _ : state) {
+  RunPack(state, [](const Texture& from, uint8_t* to) {
     const Texture texture{
         .dimension = agx_g13::Texture_dimension::_2D,
         .layout_ = agx_g13::Layout::Twiddled,
@@ -150,11 +144,10 @@ void BM_PackConstantButForTheAddress(benchmark::State& state) {
         .swizzle_a = agx_g13::Channel::A,
         .width = 1920,
         .height = 1080,
-        .address = textures[i++ % 64].address,
+        .address = from.address,
     };
-    if (texture.pack<checks::on>(table.Next())) std::abort();
-    benchmark::ClobberMemory();
-  }
+    if (texture.pack<checks::on>(to)) std::abort();
+  });
 }
 
 using Packed = std::array<uint8_t, Texture::size>;
@@ -169,58 +162,36 @@ std::vector<Packed> PackedTextures() {
 }
 
 void BM_Copy(benchmark::State& state) {
-  std::vector<Packed> packed = PackedTextures();
   Table table;
-  benchmark::DoNotOptimize(packed.data());
-  benchmark::ClobberMemory();
-  size_t i = 0;
-  for (auto _ : state) {
-    std::memcpy(table.Next(), packed[i++ % 64].data(), Texture::size);
-    benchmark::ClobberMemory();
-  }
+  Run(state, PackedTextures(),
+      [&](const Packed& from, size_t) { std::memcpy(table.Next(), from.data(), Texture::size); });
 }
 
 void BM_Unpack(benchmark::State& state) {
-  std::vector<Packed> packed = PackedTextures();
   std::vector<Texture> textures(64);
-  benchmark::DoNotOptimize(packed.data());
   benchmark::DoNotOptimize(textures.data());
-  benchmark::ClobberMemory();
-  size_t i = 0;
-  for (auto _ : state) {
+  Run(state, PackedTextures(), [&](const Packed& from, size_t i) {
     // In place: assigned, it would be written twice.
-    new (&textures[i % 64]) Texture(Texture::unpack(packed[i % 64].data()));
-    ++i;
-    benchmark::ClobberMemory();
-  }
+    new (&textures[i]) Texture(Texture::unpack(from.data()));
+  });
 }
 
 // Whoever needs a few of the fields pays for these.
 void BM_UnpackFourFields(benchmark::State& state) {
-  std::vector<Packed> packed = PackedTextures();
-  benchmark::DoNotOptimize(packed.data());
-  benchmark::ClobberMemory();
-  size_t i = 0;
-  for (auto _ : state) {
-    const Texture texture = Texture::unpack(packed[i++ % 64].data());
+  Run(state, PackedTextures(), [](const Packed& from, size_t) {
+    const Texture texture = Texture::unpack(from.data());
     uint64_t sum = texture.width + texture.height + texture.last_level + texture.address.gpu;
     benchmark::DoNotOptimize(sum);
-  }
+  });
 }
 
 // A copy of what unpack() writes: no way to write it is faster.
 void BM_CopyUnpacked(benchmark::State& state) {
-  std::vector<Texture> from = RandomTextures();
   std::vector<Texture> textures(64);
-  benchmark::DoNotOptimize(from.data());
   benchmark::DoNotOptimize(textures.data());
-  benchmark::ClobberMemory();
-  size_t i = 0;
-  for (auto _ : state) {
-    std::memcpy(static_cast<void*>(&textures[i % 64]), &from[i % 64], sizeof(Texture));
-    ++i;
-    benchmark::ClobberMemory();
-  }
+  Run(state, RandomTextures(), [&](const Texture& from, size_t i) {
+    std::memcpy(static_cast<void*>(&textures[i]), &from, sizeof(Texture));
+  });
 }
 
 BENCHMARK(BM_Copy);

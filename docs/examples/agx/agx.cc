@@ -333,8 +333,8 @@ void All(const std::string& render_core, const std::string& compute_core) {
         .minify = g13::Filter::Linear,
         .mip_filter = g13::Mip_filter::Linear,
     };
-    const GpuMemory samplers = frame.Data(SamplerBytes<G13>(1, /*extended=*/false));
-    Must(WriteSamplers<G13>(samplers, absl::MakeConstSpan(&sampler, 1)));
+    const GpuMemory samplers = frame.Data(g13::Sampler::size);
+    Must(WriteTable<g13::Sampler>(samplers, uses, {&sampler, 1}));
     // End
 
     UscProgram<G13> program(frame.Program(64), kPrograms, uses);
