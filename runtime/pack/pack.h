@@ -922,6 +922,8 @@ template <unsigned N>
 struct packer : visitor {
   uint32_t w[N] = {};
   bool joined[N + 1] = {};  // the word belongs to a value of 64 bits that begins before it
+  uint32_t flags = 0;       // gathered, the lowest one in bit 0
+  unsigned first_flag = 0, gathered = 0;
 
   PACKSMITH_INLINE constexpr void copy(uint32_t* to, unsigned i) const {
     // A store of 64 bits keeps compilers from gathering the halves into vectors.
@@ -947,8 +949,22 @@ struct packer : visitor {
     } else
       put(v >> shift, bit, width);
   }
-  PACKSMITH_INLINE constexpr void flag(bool v, unsigned bit, unsigned width, const char*) {
-    put(v, bit, width);
+  // Neighbours are gathered, up to four: to add one to them takes one instruction, to put it where
+  // it belongs takes two.
+  PACKSMITH_INLINE constexpr void flag(bool v, unsigned bit, unsigned, const char*) {
+    if (gathered != 0 && gathered < 4 && bit == first_flag + gathered && bit % 32 != 0) {
+      flags += static_cast<uint32_t>(v) << gathered++;
+      return;
+    }
+    close();
+    flags = v;
+    first_flag = bit;
+    gathered = 1;
+  }
+  // Behind the last field: no flag is left that is not in its word.
+  PACKSMITH_INLINE constexpr void close() {
+    if (gathered != 0) w[first_flag / 32] |= flags << first_flag % 32;
+    gathered = 0;
   }
   template <class T>
   PACKSMITH_INLINE constexpr void uint(const T& v, unsigned bit, unsigned width, const char*) {
@@ -1038,6 +1054,7 @@ PACKSMITH_INLINE constexpr void write(const T& p, uint32_t* dw, uint32_t first) 
   packer<T::length> k;
   k.w[0] = first;
   T::ps_layout(p, k);
+  k.close();
   copy(dw, k, first_indices<T::length>());
 }
 // For packets that `outside` has doubts about: small, not fast.

@@ -183,6 +183,7 @@ struct FieldBits {
     bits::packer<kDwords> packer;
     OnlyVisitor<bits::packer<kDwords>, Members...> packed(packer, packet);
     Packet::ps_layout(packet, packed);
+    packer.close();
     for (unsigned i = 0; i < kDwords; ++i) to[i] = packer.w[i];
     return {};
   }
