@@ -34,7 +34,10 @@ class Frame:
 
     def __init__(self, generation: str, directory: str) -> None:
         path = pathlib.Path(directory) / f"{generation}.core"
-        run(FRAME, generation, str(path))
+        uses = [line.split(maxsplit=1) for line in run(FRAME, generation, str(path)).splitlines()]
+        self.uses = {name for _, name in uses}
+        self.written = {name for how, name in uses if how == "writes"}
+        self.listed = len(uses)
         self.core = Core(path)
         self.records = records(UNPACK, str(path), "--strict", "--fail-on=fault")
         self.packets = [r for r in self.records if r["type"] == "packet"]
@@ -114,6 +117,18 @@ class FrameTests:
         self.assertEqual(surfaces(dispatch), ["target", "counts"])
         depth = fields(frame.packet("3DSTATE_DEPTH_BUFFER"))
         self.assertEqual(number(depth["Surface Base Address"]), frame.core.address_of("depth"))
+
+    def test_every_buffer_that_a_pointer_leads_to_is_part_of_the_job(self) -> None:
+        frame = self.frame
+        addresses = {number(r["address"]) for r in frame.records if "address" in r}
+        for record in frame.records:
+            addresses |= {
+                number(field["value"]) for field in record.get("fields", [])
+                if field["name"] in ("Surface Base Address", "Buffer Starting Address", "Address")}
+        reached = {frame.core.buffer_at(address) for address in addresses - {0}}
+        self.assertEqual(frame.uses, reached)
+        self.assertEqual(frame.listed, len(frame.uses))
+        self.assertEqual(frame.written, {"target", "depth", "counts", "scratch"})
 
     def test_what_a_packet_requires_comes_before_the_draw(self) -> None:
         frame = self.frame

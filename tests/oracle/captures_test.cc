@@ -28,10 +28,11 @@ struct Capture {
 void PrintTo(const Capture& capture, std::ostream* os) { *os << capture.folder; }
 
 constexpr Capture kCaptures[] = {
-    {"i965-gl-basic", 3, 284, 0}, {"ilk-gl-basic", 3, 295, 0},    {"snb-gl-basic", 3, 620, 0},
-    {"ivb-gl-basic", 4, 775, 7},  {"hsw-vk-compute", 8, 503, 50}, {"bdw-vk-compute", 5, 237, 6},
-    {"skl-gl-basic", 5, 939, 10}, {"skl-vulkaninfo", 2, 22, 4},   {"icl-gl-basic", 5, 869, 10},
-    {"tgl-gl-basic", 5, 864, 10}, {"dg2-gl-basic", 5, 861, 3},
+    {"i965-gl-basic", 3, 284, 0},  {"ilk-gl-basic", 3, 295, 0},    {"snb-gl-basic", 3, 620, 0},
+    {"ivb-gl-basic", 4, 775, 7},   {"hsw-vk-compute", 8, 503, 50}, {"bdw-vk-compute", 5, 237, 6},
+    {"skl-gl-basic", 5, 939, 10},  {"skl-vulkaninfo", 2, 22, 4},   {"icl-gl-basic", 5, 869, 10},
+    {"tgl-gl-basic", 5, 864, 10},  {"dg2-gl-basic", 5, 861, 3},    {"skl-gl-compute", 3, 66, 4},
+    {"icl-gl-compute", 3, 61, 10}, {"tgl-gl-compute", 3, 72, 10},  {"dg2-gl-compute", 3, 103, 3},
 };
 
 std::string Folder(const Capture& capture) {

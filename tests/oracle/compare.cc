@@ -48,26 +48,28 @@ constexpr char kBoolAsNumber[] = "bool-as-number";
 constexpr CompareRule kRules[] = {
     {kExtendedPrimitive, RuleKind::kDefect,
      "bit 11, which tells 3DPRIMITIVE from 3DPRIMITIVE_EXTENDED, is not in its opcode mask",
-     "icl-gl-basic tgl-gl-basic dg2-gl-basic"},
+     "icl-gl-basic tgl-gl-basic dg2-gl-basic dg2-gl-compute"},
     {kUnsignedInt, RuleKind::kDefect, "signed integers are printed without their sign",
-     "skl-gl-basic dg2-gl-basic"},
+     "skl-gl-basic dg2-gl-basic dg2-gl-compute"},
     {kFirstRegisterOnly, RuleKind::kDefect,
      "MI_LOAD_REGISTER_IMM of several registers: each is shown with the first one's value", ""},
     {kLowDwordOnly, RuleKind::kDefect, "integers of more than 32 bits are cut to 32 for printing",
      "hsw-vk-compute"},
     {kReadsPastEnd, RuleKind::kDefect,
      "a field that lies beyond the packet's end is read all the same, with the dwords it needs",
-     "hsw-vk-compute bdw-vk-compute tgl-gl-basic dg2-gl-basic"},
+     "hsw-vk-compute bdw-vk-compute tgl-gl-basic dg2-gl-basic tgl-gl-compute "
+     "dg2-gl-compute"},
     {kFixedCount, RuleKind::kDefect,
      "a fixed number of structures is shown, however many the state says there are",
      "skl-gl-basic ivb-gl-basic hsw-vk-compute bdw-vk-compute icl-gl-basic tgl-gl-basic "
-     "dg2-gl-basic"},
+     "dg2-gl-basic dg2-gl-compute"},
     {kFixedTable, RuleKind::kDefect,
      "32 binding table entries are shown where the packet does not say how many there are",
      "skl-gl-basic i965-gl-basic ilk-gl-basic snb-gl-basic ivb-gl-basic hsw-vk-compute "
-     "bdw-vk-compute icl-gl-basic tgl-gl-basic dg2-gl-basic"},
+     "bdw-vk-compute icl-gl-basic tgl-gl-basic dg2-gl-basic dg2-gl-compute"},
     {kInvalidPointer, RuleKind::kDefect, "a pointer is followed though its valid bit is clear",
-     "skl-gl-basic i965-gl-basic ilk-gl-basic snb-gl-basic bdw-vk-compute"},
+     "skl-gl-basic i965-gl-basic ilk-gl-basic snb-gl-basic bdw-vk-compute "
+     "skl-gl-compute"},
     {kGfx4BatchEnd, RuleKind::kDefect, "MI_BATCH_BUFFER_END is missing in its tables before Gfx6",
      "i965-gl-basic ilk-gl-basic"},
     {kWalksOn, RuleKind::kDefect, "what follows a batch's end that it did not know",
@@ -79,7 +81,7 @@ constexpr CompareRule kRules[] = {
      "bdw-vk-compute"},
     {kMustBeZero, RuleKind::kOmission,
      "must-be-zero fields are in the records only when they are wrong, as faults",
-     "skl-gl-basic bdw-vk-compute icl-gl-basic tgl-gl-basic dg2-gl-basic"},
+     "skl-gl-basic bdw-vk-compute icl-gl-basic tgl-gl-basic dg2-gl-basic dg2-gl-compute"},
     {kMustBeOne, RuleKind::kOmission,
      "must-be-one bits are in the records only when they are wrong, as faults; the oracle shows "
      "them with a value that is not theirs",
@@ -88,7 +90,8 @@ constexpr CompareRule kRules[] = {
      "names of surface formats come from another library than the oracle's tables", ""},
     {kCanonicalAddress, RuleKind::kNotation,
      "records hold 48 address bits, the oracle whatever the 64 bits are",
-     "skl-gl-basic bdw-vk-compute icl-gl-basic tgl-gl-basic dg2-gl-basic"},
+     "skl-gl-basic bdw-vk-compute icl-gl-basic tgl-gl-basic dg2-gl-basic skl-gl-compute "
+     "icl-gl-compute tgl-gl-compute dg2-gl-compute"},
     {kEncoded, RuleKind::kNotation,
      "the record has the decoded value and, as `raw`, the bits that the oracle shows", ""},
     {kBoolAsNumber, RuleKind::kNotation, "one bit, a bool to one and a number to the other", ""},

@@ -5,6 +5,7 @@
 #define PACKSMITH_DOCS_EXAMPLES_FRAME_CONTEXT_H_
 
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <memory>
 
@@ -38,6 +39,8 @@ struct Context {
   void Begin();
   // Ends the batch and hands it to the device.
   gpu::Fence Submit();
+  // The buffers that the job uses, a line each.
+  void PrintUses() const;
 
   void Select(gpu::Pipeline pipeline);
   // The buffer is used through a cache: waits for other uses of it, as far as that takes.
@@ -230,6 +233,14 @@ uint32_t Context<Gen>::Kernel() {
     std::memset(to, 0, 256);
     return packsmith::error();
   });
+}
+
+template <class Gen>
+void Context<Gen>::PrintUses() const {
+  for (const gpu::BufferUse& use : batch.uses().all()) {
+    std::printf("%s %s\n", use.writes() ? "writes" : "reads ",
+                Must(memory.buffers->Name(use.buffer)).c_str());
+  }
 }
 
 // Page: submit

@@ -35,6 +35,7 @@ void Frame(const Part& part, const std::string& prefix) {
   context.Use(scene.target.memory, gpu::CacheDomain::kOtherRead);
   context.Use(scene.counts, gpu::CacheDomain::kOtherRead);
   const gpu::Fence fence = context.Submit();
+  context.PrintUses();
   Must(memory.device->Wait(fence, absl::Seconds(1)));
 }
 // End
