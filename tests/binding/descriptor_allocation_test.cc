@@ -18,6 +18,8 @@ void* operator new(size_t size) {
   if (void* const memory = std::malloc(size)) return memory;
   std::abort();
 }
+// All forms that may be freed by what is below, so that the two always fit each other.
+void* operator new(size_t size, const std::nothrow_t&) noexcept { return operator new(size); }
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, size_t) noexcept { std::free(memory); }
 
