@@ -15,8 +15,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::SizeIs;
 
-constexpr Interpolation kSmooth = Interpolation::kSmooth, kFlat = Interpolation::kFlat,
-                        kLinear = Interpolation::kLinear;
+constexpr Interpolation kFlat = Interpolation::kFlat, kLinear = Interpolation::kLinear;
 constexpr Precision k16 = Precision::k16, k32 = Precision::k32;
 
 std::string Message(const absl::Status& status) { return std::string(status.message()); }
