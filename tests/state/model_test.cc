@@ -16,8 +16,8 @@
 #include "runtime/generations/generations.h"
 #include "runtime/state/draw_state.h"
 #include "tests/batch/built.h"
-#include "tests/state/generations.h"
 #include "tests/state/hardware.h"
+#include "tests/state/tested.h"
 
 namespace packsmith::gpu {
 namespace {

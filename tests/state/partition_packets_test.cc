@@ -1,0 +1,122 @@
+#include <cstddef>
+#include <cstdint>
+
+#include "gtest/gtest.h"
+#include "runtime/batch/batch.h"
+#include "runtime/state/draw_state.h"
+#include "runtime/state/l3.h"
+#include "runtime/state/render_devices.h"
+#include "runtime/state/urb.h"
+#include "tests/batch/built.h"
+#include "tests/state/tested.h"
+
+namespace packsmith::gpu {
+namespace {
+
+template <class Gen>
+class PartitionPacketsTest : public testing::Test {};
+TYPED_TEST_SUITE(PartitionPacketsTest, Generations);
+
+template <class Register>
+constexpr uint32_t OffsetOf() {
+  return Register::register_offset;
+}
+
+TYPED_TEST(PartitionPacketsTest, L3IsWrittenAfterThePipelineIsDrained) {
+  using G = typename TypeParam::Packets;
+  using Load = typename TypeParam::LoadRegisterConstant;
+  for (const RenderDevice& device : RenderDevices()) {
+    if (device.version != TypeParam::kVersion) continue;
+    for (const L3Partition& partition : L3Partitions(device)) {
+      HostChunks chunks;
+      Batch<TypeParam> batch(chunks);
+      {
+        typename Batch<TypeParam>::Group group(batch, L3Dwords<TypeParam>());
+        EXPECT_TRUE(EmitL3<TypeParam>(group, partition));
+      }
+      ASSERT_TRUE(batch.End().ok());
+      const Decoded decoded =
+          World().Put(chunks.chunks()).Decode(TypeParam::kName, batch.parts()[0].chunk.gpu);
+      const size_t drains = TypeParam::kVersion <= 90 ? 3 : 0;
+      ASSERT_EQ(decoded.packets.size(), drains + 2) << device.name;
+      const Met& last = decoded.packets[drains];
+      ASSERT_EQ(last.name, "MI_LOAD_REGISTER_IMM");
+      const Load load = Load::unpack(last.dwords.data());
+      if constexpr (TypeParam::kVersion < 120) {
+        EXPECT_EQ(load.register_offset_, OffsetOf<typename G::L3CNTLREG>());
+        const auto values = G::L3CNTLREG::unpack(&load.data_dword);
+        EXPECT_EQ(values.urb_allocation, partition.urb);
+        EXPECT_EQ(values.all_allocation, partition.all);
+        EXPECT_EQ(values.dc_allocation, partition.data);
+        EXPECT_EQ(values.ro_allocation, partition.read_only);
+      } else if constexpr (requires { typename G::L3ALLOC; }) {
+        EXPECT_EQ(load.register_offset_, OffsetOf<typename G::L3ALLOC>());
+        const auto values = G::L3ALLOC::unpack(&load.data_dword);
+        EXPECT_EQ(values.urb_allocation, partition.urb);
+        EXPECT_EQ(values.l3_full_way_allocation_enable, partition.full);
+      }
+    }
+  }
+}
+
+TYPED_TEST(PartitionPacketsTest, APartitionThatDoesNotFitEmitsNothing) {
+  if (TypeParam::kVersion >= 200) return;
+  HostChunks chunks;
+  Batch<TypeParam> batch(chunks);
+  {
+    typename Batch<TypeParam>::Group group(batch, L3Dwords<TypeParam>());
+    EXPECT_FALSE(EmitL3<TypeParam>(group, {.urb = 1000}));
+  }
+  EXPECT_EQ(batch.dwords(), 0u);
+}
+
+TYPED_TEST(PartitionPacketsTest, TheDrawStateEmitsUrbAndPushConstants) {
+  using G = typename TypeParam::Packets;
+  DrawState<TypeParam> state(address(0x1000, 1));
+  const RenderDevice device = *FindRenderDevice("skl gt2");
+  const auto urb = PartitionUrb(device, 384, {.entry_units = {2, 0, 0, 3}});
+  ASSERT_TRUE(urb.ok());
+  EXPECT_TRUE(SetUrb(state, *urb));
+  EXPECT_TRUE(
+      SetPushConstants(state, PartitionPushConstants(device, {.vertex = true, .pixel = true})));
+  // What goes with push constants.
+  EXPECT_TRUE(state.Set(typename G::_3DSTATE_VF_TOPOLOGY()));
+  const auto both = [&](const auto& constants, const auto& table) {
+    auto packet = constants;
+    if constexpr (requires { packet.mocs; }) packet.mocs = 1;
+    EXPECT_TRUE(state.Set(packet));
+    EXPECT_TRUE(state.Set(table));
+  };
+  both(typename G::_3DSTATE_CONSTANT_VS(), typename G::_3DSTATE_BINDING_TABLE_POINTERS_VS());
+  both(typename G::_3DSTATE_CONSTANT_HS(), typename G::_3DSTATE_BINDING_TABLE_POINTERS_HS());
+  both(typename G::_3DSTATE_CONSTANT_DS(), typename G::_3DSTATE_BINDING_TABLE_POINTERS_DS());
+  both(typename G::_3DSTATE_CONSTANT_GS(), typename G::_3DSTATE_BINDING_TABLE_POINTERS_GS());
+  both(typename G::_3DSTATE_CONSTANT_PS(), typename G::_3DSTATE_BINDING_TABLE_POINTERS_PS());
+  HostChunks chunks;
+  Batch<TypeParam> batch(chunks);
+  ASSERT_TRUE(state.Flush(batch)) << state.status();
+  ASSERT_TRUE(batch.End().ok());
+  const Decoded decoded =
+      World().Put(chunks.chunks()).Decode(TypeParam::kName, batch.parts()[0].chunk.gpu);
+  size_t found = 0;
+  for (const Met& packet : decoded.packets) {
+    EXPECT_EQ(packet.faults, 0u) << packet.name;
+    if (packet.name == "3DSTATE_URB_GS") {
+      ++found;
+      const auto values = G::_3DSTATE_URB_GS::unpack(packet.dwords.data());
+      EXPECT_EQ(values.gs_number_of_urb_entries, (*urb)[UrbStage::kGeometry].entries);
+      EXPECT_EQ(values.gs_urb_entry_allocation_size, 2u);
+      EXPECT_EQ(values.gs_urb_starting_address, (*urb)[UrbStage::kGeometry].start);
+    }
+    if (packet.name == "3DSTATE_PUSH_CONSTANT_ALLOC_PS") {
+      ++found;
+      const auto values = G::_3DSTATE_PUSH_CONSTANT_ALLOC_PS::unpack(packet.dwords.data());
+      EXPECT_EQ(values.constant_buffer_offset, 16u);
+      EXPECT_EQ(values.constant_buffer_size, 16u);
+    }
+  }
+  EXPECT_EQ(found, 2u);
+}
+
+}  // namespace
+}  // namespace packsmith::gpu
