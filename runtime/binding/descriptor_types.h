@@ -16,10 +16,7 @@
 #ifndef PACKSMITH_RUNTIME_BINDING_DESCRIPTOR_TYPES_H_
 #define PACKSMITH_RUNTIME_BINDING_DESCRIPTOR_TYPES_H_
 
-#include <cstddef>
 #include <cstdint>
-
-#include "absl/types/span.h"
 
 namespace packsmith::gpu {
 

@@ -4,8 +4,10 @@
 
 #include <random>
 
+#include "runtime/batch/gfx11.h"
 #include "runtime/batch/gfx12.h"
 #include "runtime/batch/gfx125.h"
+#include "runtime/batch/gfx8.h"
 #include "runtime/batch/gfx9.h"
 #include "runtime/batch/xe2.h"
 #include "runtime/memory/canonical.h"
@@ -16,7 +18,7 @@ namespace {
 template <class Gen>
 class DescriptorHardwareTest : public testing::Test {};
 
-using Generations = testing::Types<Gfx9, Gfx12, Gfx125, Xe2>;
+using Generations = testing::Types<Gfx8, Gfx9, Gfx11, Gfx12, Gfx125, Xe2>;
 TYPED_TEST_SUITE(DescriptorHardwareTest, Generations);
 
 DescriptorSetup SetupOf(const DescriptorHardware& hardware) {
