@@ -20,25 +20,17 @@ DescriptorHardware HardwareFor(DescriptorModel model) {
 DescriptorWorld::DescriptorWorld(DescriptorModel model)
     : memory(AnvZones(), IsDirect(model) ? 125 : 90, IsDirect(model) ? "gfx125" : "gfx9") {
   const char* const surfaces = IsDirect(model) ? "dynamic visible" : "internal surface states";
-  const char* const named = IsDirect(model) ? "dynamic visible" : "bindless surface states";
   const uint64_t base = memory.Begin(surfaces);
-  if (IsDirect(model)) {
-    states = memory.Pool(surfaces, base);
-  } else {
-    states = memory.Pool(surfaces, base);
-    bindless = memory.Pool(named, base);
-  }
-  const State null = Value(states->Allocate(kSurfaceStateBytes));
+  states = memory.Pool(surfaces, base);
+  if (!IsDirect(model)) bindless = memory.Pool("bindless surface states", base);
+  StatePool& named = bindless == nullptr ? *states : *bindless;
   DescriptorSetupOptions options{.model = model,
                                  .surface_base = base,
                                  .sampler_base = memory.Begin("dynamic state"),
                                  .mocs = 4,
-                                 .null_surface = null.offset};
-  if (!IsDirect(model)) {
-    // Handles count from another base than the tables' entries.
-    options.bindless_base = memory.Begin(named);
-    options.null_surface = Value(bindless->Allocate(kSurfaceStateBytes)).offset;
-  }
+                                 .null_surface = Value(named.Allocate(kSurfaceStateBytes)).offset};
+  // Handles count from another base than the tables' entries.
+  if (bindless != nullptr) options.bindless_base = memory.Begin("bindless surface states");
   setup = Value(MakeDescriptorSetup(HardwareFor(model), options));
 }
 

@@ -53,7 +53,7 @@ struct DescriptorWorld {
 
   BindingMemory memory;
   std::unique_ptr<StatePool> states;    // surface states, from the setup's base of surfaces
-  std::unique_ptr<StatePool> bindless;  // those with handles: the same, or another zone
+  std::unique_ptr<StatePool> bindless;  // those with handles, if they are in another zone
   DescriptorSetup setup;
   uint32_t serial = 0;
 };
