@@ -169,8 +169,8 @@ void Context<Gen>::Begin() {
   // Constants that are pushed have addresses, and are not counted from a base.
   SetRegister(typename G::CS_DEBUG_MODE2{.constant_buffer_address_offset_disable = true,
                                          .constant_buffer_address_offset_disable_mask = true});
-  // What is never changed: nothing is clipped but to the viewport, and one sample lies in the
-  // middle of its pixel.
+  // What is never changed: the drawing rectangle is no limit, and one sample lies in the middle of
+  // its pixel.
   batch.Emit(typename G::_3DSTATE_DRAWING_RECTANGLE{.clipped_drawing_rectangle_x_max = 0xffff,
                                                     .clipped_drawing_rectangle_y_max = 0xffff},
              typename G::_3DSTATE_SAMPLE_PATTERN{._1x_sample0_y_offset = 0.5f,
