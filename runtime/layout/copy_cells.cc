@@ -135,6 +135,13 @@ void MakeResults(const CopyProgram& program, const Result* results, const Piece*
       });
     }
   });
+  if constexpr (kKind == Result::Kind::kRun) {
+    // As their places are known here already, they need no registers.
+    Unroll(Results(), [&](auto r) HWY_ATTR {
+      (kIn ? target[r] : source[r][0]).offset_B =
+          (kIn ? target[0] : source[0][0]).offset_B + r * kVector_B;
+    });
+  }
   uint8_t* const* chunks = batch.chunks;
   if constexpr (kExchanges) {
     Unroll(Results(), [&](auto r) HWY_ATTR {
@@ -293,7 +300,11 @@ class Batches {
     w_el_ = by_tiles ? program.block_w_el : program.cell_w_el;
     h_el_ = by_tiles ? program.block_h_el : program.cell_h_el;
     const uint64_t most_B = copy.stream ? kStagedBatch_B : kBatch_B;
-    while (uint64_t{2} * w_el_ * h_el_ * copy.placement.unit_B <= most_B) w_el_ *= 2;
+    const auto fits_twice = [&] {
+      return uint64_t{2} * w_el_ * h_el_ * copy.placement.unit_B <= most_B;
+    };
+    while (fits_twice() && (by_tiles || w_el_ < copy.x_end_el - copy.x_begin_el)) w_el_ *= 2;
+    while (fits_twice()) h_el_ *= 2;
     band_el_ = std::max(h_el_, by_tiles ? 1u << copy.placement.tile_h_log2 : 0);
   }
 

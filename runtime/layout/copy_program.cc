@@ -1,6 +1,7 @@
 #include "runtime/layout/copy_program.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "absl/types/span.h"
@@ -108,12 +109,7 @@ void MakeResult(absl::Span<const CellPlace> origins, uint32_t line_B, const Cell
       }
     }
   }
-  if (count == 1 && in_order) {
-    const std::array<CellPlace, 2>& from = pieces.back().from;
-    const bool together =
-        from[0].line == from[1].line && from[0].offset_B + kHalf_B == from[1].offset_B;
-    result.kind = together ? Result::Kind::kRun : Result::Kind::kHalves;
-  }
+  if (count == 1 && in_order) result.kind = Result::Kind::kHalves;
 }
 
 struct Made {
@@ -206,6 +202,31 @@ Shuffle MakeShuffle(const std::vector<CellPlace>& origins, uint32_t from_line_B,
   return shuffle;
 }
 
+// Whether a result is 32 bytes that stay as they are.
+bool IsRun(const Result& result, const Piece& piece) {
+  return result.kind == Result::Kind::kHalves && piece.from[0].line == piece.from[1].line &&
+         piece.from[0].offset_B + kHalf_B == piece.from[1].offset_B;
+}
+
+// If all bytes stay as they are, results become runs. `into_tiled` says which side is the tiled
+// one.
+void FindRuns(Shuffle& shuffle, bool into_tiled) {
+  std::vector<std::pair<Result, Piece>> runs;
+  for (size_t i = 0; i < shuffle.results.size(); ++i) {
+    // Halves come first, and have one piece each.
+    if (!IsRun(shuffle.results[i], shuffle.pieces[i])) return;
+    runs.push_back({shuffle.results[i], shuffle.pieces[i]});
+    runs.back().first.kind = Result::Kind::kRun;
+  }
+  std::sort(runs.begin(), runs.end(), [&](const auto& a, const auto& b) {
+    return into_tiled ? a.first.to.offset_B < b.first.to.offset_B
+                      : a.second.from[0].offset_B < b.second.from[0].offset_B;
+  });
+  for (size_t i = 0; i < runs.size(); ++i) {
+    std::tie(shuffle.results[i], shuffle.pieces[i]) = runs[i];
+  }
+}
+
 }  // namespace
 
 CopyProgram MakeCopyProgram(const Tiling& tiling, uint32_t element_B) {
@@ -260,6 +281,10 @@ CopyProgram MakeCopyProgram(const Tiling& tiling, uint32_t element_B) {
   }
   program.in = MakeShuffle(linear_of_tiled, program.cell_row_B, chunk_B);
   program.out = MakeShuffle(tiled_of_linear, chunk_B, program.cell_row_B);
+  if (program.chunks == 1) {
+    FindRuns(program.in, true);
+    FindRuns(program.out, false);
+  }
   for (const Shuffle* shuffle : {&program.in, &program.out}) {
     for (const Result& result : shuffle->results) {
       if (result.pieces > CopyProgram::kMaxPieces) return CopyProgram();

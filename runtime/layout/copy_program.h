@@ -42,7 +42,9 @@ struct Result {
   uint8_t pieces;
   // What is simpler than the general case.
   enum class Kind : uint8_t {
-    kRun,     // 32 bytes that stay as they are
+    // 32 bytes that stay as they are, in a cell of one chunk of which all do. They are in the order
+    // of the tiled memory, where each follows the one before.
+    kRun,
     kHalves,  // two times 16 bytes that stay as they are
     kShared,  // both halves pick from the same windows
     kApart,   // each half has windows of its own

@@ -42,6 +42,14 @@ TEST(CopyProgram, RunsThatStayAsTheyAreAreCopiedWhole) {
   }
 }
 
+TEST(CopyProgram, RunsAreInTheOrderOfTheTiledMemory) {
+  const CopyProgram program = MakeCopyProgram(Tiling::Morton(5, 5), 16);
+  for (uint32_t i = 0; i < program.in.results.size(); ++i) {
+    EXPECT_EQ(program.in.results[i].to, (CellPlace{0, i * kVector_B}));
+    EXPECT_EQ(program.out.pieces[i].from[0], (CellPlace{0, i * kVector_B}));
+  }
+}
+
 TEST(CopyProgram, ElementsOfAnySizeAreMadeOfPieces) {
   const CopyProgram program = MakeCopyProgram(Tiling::UInterleaved(4), 3);
   EXPECT_EQ(program.cell_row_B % kVector_B, 0u);
