@@ -9,9 +9,9 @@
 
 #include "runtime/layout/copy_program.h"
 
-// It would be the same code as for SSSE3.
+// They would be the same code as for SSSE3 and for AVX2.
 #ifndef HWY_DISABLED_TARGETS
-#define HWY_DISABLED_TARGETS HWY_SSE4
+#define HWY_DISABLED_TARGETS (HWY_SSE4 | HWY_AVX3)
 #endif
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "runtime/layout/copy_cells.cc"
@@ -202,8 +202,8 @@ constexpr Way MakeWay() {
 template <bool kIn, bool kOneChunk>
 Way WayOf(const Result& result) {
   using Kind = Result::Kind;
-  static constexpr Way kShared[CopyProgram::kMaxPieces] = {
-      MakeWay<kIn, kOneChunk, Kind::kShared, 1, 4>(),
+  // One piece for both halves would be the same bytes twice.
+  static constexpr Way kShared[CopyProgram::kMaxPieces - 1] = {
       MakeWay<kIn, kOneChunk, Kind::kShared, 2, 4>(),
       MakeWay<kIn, kOneChunk, Kind::kShared, 3, 4>(),
       MakeWay<kIn, kOneChunk, Kind::kShared, 4, 2>(),
@@ -220,7 +220,7 @@ Way WayOf(const Result& result) {
     case Kind::kHalves:
       return MakeWay<kIn, kOneChunk, Kind::kHalves, 1, 8>();
     case Kind::kShared:
-      return kShared[result.pieces - 1];
+      return kShared[result.pieces - 2];
     case Kind::kApart:
       break;
     case Kind::kExchange2:
