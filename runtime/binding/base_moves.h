@@ -120,11 +120,18 @@ bool EmitBaseMove(typename Batch<Gen>::Group& group, const Packet& packet, BaseK
   const auto emit = [&](const typename BaseMoveRules<Pipe>::Steps& steps) {
     for (size_t i = 0; i < steps.count; ++i) EmitAround<Gen>(group, steps.pipes[i], scratch);
   };
-  if (rules.through_3d) EmitPipelineSelect<Gen>(group, Pipeline::k3D);
+  // Most generations never change over, and need no code for it.
+  constexpr bool kChangesOver =
+      BaseMoveRulesOf<Gen>(BaseKind::kSurfaceState, Pipeline::kGpgpu).through_3d;
+  if constexpr (kChangesOver) {
+    if (rules.through_3d) EmitPipelineSelect<Gen>(group, Pipeline::k3D);
+  }
   emit(rules.before);
   group.Emit(packet);
   emit(rules.after);
-  if (rules.through_3d) EmitPipelineSelect<Gen>(group, Pipeline::kGpgpu);
+  if constexpr (kChangesOver) {
+    if (rules.through_3d) EmitPipelineSelect<Gen>(group, Pipeline::kGpgpu);
+  }
   return group.ok();
 }
 
