@@ -93,7 +93,8 @@ absl::Status LayOutIntel(const ImageDescription& image, Layout::Geometry& geomet
     return BrokenRule(absl::StrCat("an Intel image has at most ", kMaxLayers, " layers"));
   }
   // Where samples go depends on the format's use and is not described here.
-  if (image.samples != 1) return BrokenRule("Intel images have one sample here");
+  if (image.samples != 1)
+    return BrokenRule("an Intel image has one sample here: where more would lie is not described");
   if (tiled && !IsPowerOfTwo(format.block_B)) {
     return BrokenRule(absl::StrCat("an element of a tiled Intel image has 1, 2, 4, 8 or 16 B; ",
                                    format.name, " has ", format.block_B));
