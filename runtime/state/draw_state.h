@@ -148,7 +148,7 @@ class DrawState : public StateCore {
     return true;
   }
 
-  // All packets of a pipeline. It has no error, and outlives what is done with this state.
+  // All packets of a pipeline, which has no error. They are copied: it need not outlive this.
   void Bind(const PipelineState<Gen>& pipeline) { BindCore(pipeline.core_); }
 
   // Emits what is dirty and what is to come with it, in the hardware's order: one group of the
