@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "docs/examples/must.h"
 #include "packsmith/agx_g13.h"
 #include "runtime/agx/control_stream.h"
 #include "runtime/agx/descriptors.h"
@@ -29,25 +30,12 @@
 
 namespace {
 
+using example::Expect;
+using example::Must;
 namespace g13 = packsmith::agx_g13;
 using namespace packsmith::agx;  // NOLINT: an example
 using namespace packsmith::gpu;  // NOLINT
 using packsmith::address;
-
-// Ends the program where a driver would return the error.
-template <class T>
-T Must(absl::StatusOr<T> result) {
-  if (result.ok()) return *std::move(result);
-  std::fprintf(stderr, "%s\n", result.status().ToString().c_str());
-  std::exit(1);
-}
-void Must(const absl::Status& status) { Must(status.ok() ? absl::StatusOr<int>(0) : status); }
-
-void Expect(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "not so: %s\n", what);
-  std::exit(1);
-}
 
 uint32_t Bits(float value) { return __builtin_bit_cast(uint32_t, value); }
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "docs/examples/must.h"
 #include "runtime/batch/arithmetic.h"
 #include "runtime/batch/buffer_chunks.h"
 #include "runtime/batch/cache_rules.h"
@@ -21,23 +22,10 @@
 
 namespace {
 
+using example::Expect;
+using example::Must;
 using namespace packsmith::gpu;  // NOLINT: an example
 namespace gfx9 = packsmith::gfx9;
-
-// Ends the program where a driver would return the error.
-template <class T>
-T Must(absl::StatusOr<T> result) {
-  if (result.ok()) return *std::move(result);
-  std::fprintf(stderr, "%s\n", result.status().ToString().c_str());
-  std::exit(1);
-}
-void Must(const absl::Status& status) { Must(status.ok() ? absl::StatusOr<int>(0) : status); }
-
-void Expect(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "not so: %s\n", what);
-  std::exit(1);
-}
 
 void All(const std::string& core) {
   const std::string prefix = core + "-";

@@ -11,8 +11,8 @@
 
 #include "absl/types/span.h"
 #include "docs/examples/frame/memory.h"
-#include "docs/examples/frame/must.h"
 #include "docs/examples/frame/part.h"
+#include "docs/examples/must.h"
 #include "packsmith/pack.h"
 #include "runtime/batch/batch.h"
 #include "runtime/batch/buffer_chunks.h"

@@ -1,6 +1,6 @@
 #include "docs/examples/frame/memory.h"
 
-#include "docs/examples/frame/must.h"
+#include "docs/examples/must.h"
 #include "runtime/memory/zones.h"
 
 namespace frame {

@@ -9,6 +9,7 @@
 
 #include "absl/strings/string_view.h"
 #include "docs/examples/frame/part.h"
+#include "docs/examples/must.h"
 #include "runtime/memory/address_space.h"
 #include "runtime/memory/border_colors.h"
 #include "runtime/memory/buffers.h"
@@ -17,6 +18,8 @@
 #include "runtime/memory/state_stream.h"
 
 namespace frame {
+
+using example::Must;
 
 class Memory {
  public:

@@ -7,9 +7,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "docs/examples/frame/must.h"
 #include "docs/examples/frame/part.h"
 #include "docs/examples/frame/scene.h"
+#include "docs/examples/must.h"
 #include "runtime/state/l3.h"
 #include "runtime/state/pipeline_state.h"
 #include "runtime/state/render_devices.h"

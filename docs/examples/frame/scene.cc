@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "docs/examples/frame/must.h"
+#include "docs/examples/must.h"
 #include "runtime/layout/copy.h"
 #include "runtime/layout/format.h"
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "docs/examples/must.h"
 #include "packsmith/gfx9.h"
 #include "runtime/memory/address_space.h"
 #include "runtime/memory/border_colors.h"
@@ -21,17 +22,9 @@
 
 namespace {
 
+using example::Must;
 using namespace packsmith::gpu;  // NOLINT: an example
 namespace gfx9 = packsmith::gfx9;
-
-// Ends the program where a driver would return the error.
-template <class T>
-T Must(absl::StatusOr<T> result) {
-  if (result.ok()) return *std::move(result);
-  std::fprintf(stderr, "%s\n", result.status().ToString().c_str());
-  std::exit(1);
-}
-void Must(const absl::Status& status) { Must(status.ok() ? absl::StatusOr<int>(0) : status); }
 
 void Must(const packsmith::error& error) {
   if (!error) return;
