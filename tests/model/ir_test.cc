@@ -33,7 +33,9 @@ class IrTest : public testing::Test {
   // Adds what the leaf leaves out because most have it so.
   void Complete(Json& leaf) {
     shortest_ = std::min<size_t>(shortest_, leaf.MemberCount());
-    for (const auto& [key, value] : document_["usual_leaf"].GetObject()) {
+    const Json& usual = document_["usual_leaf"];
+    for (rapidjson::SizeType i = 0; i < usual.MemberCount(); ++i) {
+      const auto& [key, value] = usual.MemberBegin()[static_cast<int>(i)];
       if (leaf.HasMember(key)) continue;
       leaf.AddMember(Json(key, document_.GetAllocator()), Json(value, document_.GetAllocator()),
                      document_.GetAllocator());
