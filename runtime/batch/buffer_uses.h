@@ -94,7 +94,8 @@ class BufferUses {
   PACKSMITH_INLINE static constexpr uint64_t Bits(uint32_t buffer, UseFlags flags) {
     return uint64_t{buffer} << 2 | flags;
   }
-  // What was put off.
+  // What was put off. Adding leaves nothing to settle, and a batch that ends adds its own buffers:
+  // from then on several threads may read the list.
   void Settle() const {
     if (later_count_ != 0) const_cast<BufferUses*>(this)->AddAllLater();
   }
