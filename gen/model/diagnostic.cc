@@ -1,6 +1,7 @@
 #include "gen/model/diagnostic.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -49,11 +50,15 @@ Diagnostic& Diagnostics::Add(Code code, Location where, std::string text) {
   return all_.back();
 }
 
-void Diagnostics::Sort() {
-  std::stable_sort(all_.begin(), all_.end(), [](const Diagnostic& a, const Diagnostic& b) {
-    return std::make_pair(a.where.file, a.where.offset) <
-           std::make_pair(b.where.file, b.where.offset);
-  });
+void Diagnostics::Sort(absl::Span<const int32_t> files) {
+  std::map<int32_t, size_t> rank;  // no place comes first
+  for (const int32_t file : files) rank.emplace(file, rank.size() + 1);
+  const auto place = [&](const Diagnostic& d) {
+    const auto at = rank.find(d.where.file);
+    return std::make_pair(at == rank.end() ? 0 : at->second, d.where.offset);
+  };
+  std::stable_sort(all_.begin(), all_.end(),
+                   [&](const Diagnostic& a, const Diagnostic& b) { return place(a) < place(b); });
 }
 
 std::string Format(const Diagnostic& diagnostic, const Sources& sources) {

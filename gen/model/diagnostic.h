@@ -85,8 +85,8 @@ class Diagnostics {
   bool has_errors() const { return errors_ != 0; }
   size_t errors() const { return errors_; }
   size_t not_stored() const { return not_stored_; }
-  // In the order of the files and of the lines within them.
-  void Sort();
+  // In the order of `files`, which index Sources, and of the lines within them.
+  void Sort(absl::Span<const int32_t> files);
 
  private:
   static constexpr size_t kMost = 1000;

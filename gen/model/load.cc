@@ -22,20 +22,41 @@ absl::StatusOr<std::string> ReadFileFromDisk(const std::string& path) {
   return text;
 }
 
-LoadResult Load(const std::string& path, const ReadFile& read_file) {
-  LoadResult result;
-  Parse(path, read_file, result.sources, result.diagnostics, result.model);
+namespace {
+
+// All that follows parsing.
+void Finish(const Sources& sources, LoadResult& result) {
+  result.sources = sources;
   Resolve(result.sources, result.diagnostics, result.model);
-  result.diagnostics.Sort();
+  result.diagnostics.Sort(result.model.files);
 
   // FNV-1a: the digest tells versions of a description apart, it protects from nobody.
   uint64_t hash = 0xcbf29ce484222325u;
-  for (size_t i = 0; i < result.sources.size(); ++i) {
-    for (const char c : result.sources.file(static_cast<int32_t>(i)).text()) {
+  for (const int32_t file : result.model.files) {
+    for (const char c : result.sources.file(file).text()) {
       hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
     }
   }
   result.model.digest = absl::StrFormat("%016x", hash);
+}
+
+}  // namespace
+
+LoadResult Load(const std::string& path, const ReadFile& read_file) {
+  Parsed parsed;
+  LoadResult result;
+  Parse(path, read_file, parsed, result.diagnostics, result.model);
+  Finish(parsed.sources, result);
+  return result;
+}
+
+LoadResult Loader::Load(const std::string& path) {
+  LoadResult result;
+  Parse(path, read_file_, parsed_, result.diagnostics, result.model);
+  if (result.diagnostics.all().empty()) {
+    parsed_.models.insert_or_assign(path, result.model.CopyUnresolved());
+  }
+  Finish(parsed_.sources, result);
   return result;
 }
 

@@ -2,8 +2,12 @@
 #ifndef PACKSMITH_GEN_MODEL_LOAD_H_
 #define PACKSMITH_GEN_MODEL_LOAD_H_
 
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "gen/model/diagnostic.h"
@@ -27,6 +31,25 @@ struct LoadResult {
 // Reads `path` and what it extends (paths relative to the file that names them), merges, resolves
 // and checks. Never fails as a whole: whatever is wrong is in the diagnostics, all of it.
 LoadResult Load(const std::string& path, const ReadFile& read_file);
+
+// What is known after parsing, before anything is resolved.
+struct Parsed {
+  Sources sources;
+  std::vector<int32_t> layers;          // by file: the first file of the layer that it belongs to
+  std::map<std::string, Model> models;  // by path, those without a problem
+};
+
+// The same for descriptions that extend each other: each is parsed once if parents come before
+// their heirs. Files must stay as they are meanwhile.
+class Loader {
+ public:
+  explicit Loader(ReadFile read_file) : read_file_(std::move(read_file)) {}
+  LoadResult Load(const std::string& path);
+
+ private:
+  ReadFile read_file_;
+  Parsed parsed_;
+};
 
 // The text of all diagnostics as an error status, or Ok.
 absl::Status ToStatus(const LoadResult& result);

@@ -413,6 +413,7 @@ struct Model {
   bool byte_unit = false;
   std::string digest;               // 16 hex digits over the text of all inputs
   std::vector<std::string> inputs;  // paths, the file itself first
+  std::vector<int32_t> files;       // the same as indices of Sources
   std::vector<Engine> engines;
   std::vector<Platform> platforms;
   std::vector<Space> spaces;
@@ -424,16 +425,19 @@ struct Model {
   std::vector<Container> containers;  // in XML order
   std::vector<int> nesting_order;     // container indices, each after those that it nests
 
-  // Copies would leave the resolved pointers behind.
   Model() = default;
-  Model(const Model&) = delete;
-  Model& operator=(const Model&) = delete;
   Model(Model&&) = default;
   Model& operator=(Model&&) = default;
+
+  // A copy of a model that nothing is resolved of yet: it would leave resolved pointers behind.
+  Model CopyUnresolved() const { return *this; }
 
   // Index by name or alias, -1 if there is none.
   int FindContainer(absl::string_view name) const;
   int FindEnum(absl::string_view name) const;
+
+ private:
+  Model(const Model&) = default;
 };
 
 }  // namespace packsmith::model

@@ -21,7 +21,7 @@ constexpr size_t kLargestFile = 16 << 20;
 constexpr uint32_t kLargestContainer = 1 << 16;  // bytes
 constexpr uint32_t kMostRepeats = 4096;
 constexpr int kDeepestGroup = 4;
-constexpr int kLongestLineage = 64;
+constexpr size_t kLongestLineage = 64;
 constexpr size_t kMostFiles = 256;
 
 bool ParseUnsigned(absl::string_view text, uint64_t& value) {
@@ -87,8 +87,12 @@ std::string Beside(const std::string& path, const std::string& named) {
 
 class Parser {
  public:
-  Parser(const ReadFile& read_file, Sources& sources, Diagnostics& diagnostics, Model& model)
-      : read_file_(read_file), sources_(sources), diagnostics_(diagnostics), model_(model) {}
+  Parser(const ReadFile& read_file, Parsed& parsed, Diagnostics& diagnostics, Model& model)
+      : read_file_(read_file),
+        parsed_(parsed),
+        sources_(parsed.sources),
+        diagnostics_(diagnostics),
+        model_(model) {}
 
   void File(const std::string& path, Location named_at, bool included = false) {
     if (std::find(lineage_.begin(), lineage_.end(), path) != lineage_.end() ||
@@ -98,7 +102,7 @@ class Parser {
                                     absl::StrJoin(lineage_, " → ")));
       return;
     }
-    if (sources_.size() >= kMostFiles) {
+    if (model_.files.size() >= kMostFiles) {
       diagnostics_.Add(Code::kTooLarge, named_at,
                        absl::StrCat("a description has at most ", kMostFiles, " files"));
       return;
@@ -114,9 +118,10 @@ class Parser {
     lineage_.push_back(path);
     model_.inputs.push_back(path);
     const int32_t file = sources_.Add(path, *std::move(text));
+    model_.files.push_back(file);
     const int32_t outer = std::exchange(file_, file);
     // An included file is part of the one that includes it: what both declare is declared twice.
-    layers_.push_back(included ? layers_[static_cast<size_t>(outer)] : file);
+    parsed_.layers.push_back(included ? parsed_.layers[static_cast<size_t>(outer)] : file);
     Document(included);
     file_ = outer;
     lineage_.pop_back();
@@ -346,7 +351,7 @@ class Parser {
                  "aliases", "extends"});
     const std::string extends = Text(root, "extends");
     if (!extends.empty()) {
-      File(Beside(sources_.file(file_).path(), extends), At(root, "extends"));
+      Extend(Beside(sources_.file(file_).path(), extends), At(root, "extends"));
     }
     const bool heir = !extends.empty();
     // What names a generation and its products is its own: nobody inherits it.
@@ -376,6 +381,24 @@ class Parser {
     }
     for (const pugi::xml_node child : root.children()) TopLevel(child, root);
     if (heir) SortByName();
+  }
+
+  // Nothing but this file's heirs has been parsed into the model yet.
+  void Extend(const std::string& path, Location named_at) {
+    const auto known = parsed_.models.find(path);
+    // Close to the limits the files are parsed again, for the problem to be found at its place.
+    if (known == parsed_.models.end() ||
+        lineage_.size() + known->second.files.size() > kLongestLineage) {
+      File(path, named_at);
+      return;
+    }
+    Model parent = known->second.CopyUnresolved();
+    const auto after = [](auto& heirs, auto& own) {
+      own.insert(own.begin(), heirs.begin(), heirs.end());
+    };
+    after(model_.inputs, parent.inputs);
+    after(model_.files, parent.files);
+    model_ = std::move(parent);
   }
 
   // What an heir adds has no natural place between what it inherited: the order of a generation
@@ -602,7 +625,8 @@ class Parser {
   }
 
   bool InThisLayer(Location where) const {
-    return layers_[static_cast<size_t>(where.file)] == layers_[static_cast<size_t>(file_)];
+    return parsed_.layers[static_cast<size_t>(where.file)] ==
+           parsed_.layers[static_cast<size_t>(file_)];
   }
 
   // A later file says it again: the new one stands in the old one's place. Twice in one file is an
@@ -1384,6 +1408,7 @@ class Parser {
   }
 
   const ReadFile& read_file_;
+  Parsed& parsed_;
   Sources& sources_;
   Diagnostics& diagnostics_;
   Model& model_;
@@ -1391,7 +1416,6 @@ class Parser {
   int32_t file_ = -1;
   mutable pugi::xml_node attributes_of_;
   mutable std::vector<std::pair<absl::string_view, pugi::xml_attribute>> attributes_;
-  std::vector<int32_t> layers_;  // by file: the first file of the layer it belongs to
 };
 
 }  // namespace
@@ -1425,9 +1449,9 @@ Location AttributeLocation(const Sources& sources, Location element, absl::strin
   return element;
 }
 
-void Parse(const std::string& path, const ReadFile& read_file, Sources& sources,
+void Parse(const std::string& path, const ReadFile& read_file, Parsed& parsed,
            Diagnostics& diagnostics, Model& model) {
-  Parser(read_file, sources, diagnostics, model).File(path, Location{});
+  Parser(read_file, parsed, diagnostics, model).File(path, Location{});
 }
 
 }  // namespace packsmith::model

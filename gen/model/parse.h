@@ -8,8 +8,9 @@
 
 namespace packsmith::model {
 
-// Reads `path` and its ancestors into `model`. Problems go to `diagnostics`.
-void Parse(const std::string& path, const ReadFile& read_file, Sources& sources,
+// Reads `path` and its ancestors into `model`, from `parsed` where they are known there. Problems
+// go to `diagnostics`, texts to `parsed`.
+void Parse(const std::string& path, const ReadFile& read_file, Parsed& parsed,
            Diagnostics& diagnostics, Model& model);
 
 // Where attribute `name` of the element at `element` stands; the element itself if it has none.

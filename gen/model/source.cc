@@ -28,7 +28,7 @@ absl::string_view SourceFile::Line(uint32_t line) const {
 }
 
 int32_t Sources::Add(std::string path, std::string text) {
-  files_.emplace_back(std::move(path), std::move(text));
+  files_.push_back(std::make_shared<SourceFile>(std::move(path), std::move(text)));
   return static_cast<int32_t>(files_.size()) - 1;
 }
 

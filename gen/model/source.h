@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -40,14 +41,14 @@ class SourceFile {
   std::vector<uint32_t> line_starts_;
 };
 
+// Copies share the texts.
 class Sources {
  public:
   int32_t Add(std::string path, std::string text);
-  const SourceFile& file(int32_t index) const { return files_[static_cast<size_t>(index)]; }
-  size_t size() const { return files_.size(); }
+  const SourceFile& file(int32_t index) const { return *files_[static_cast<size_t>(index)]; }
 
  private:
-  std::vector<SourceFile> files_;
+  std::vector<std::shared_ptr<const SourceFile>> files_;
 };
 
 }  // namespace packsmith::model

@@ -158,8 +158,7 @@ class Generator {
   int Run() {
     absl::Status status;
     for (const std::string& input : arguments_.inputs) {
-      LoadResult result = packsmith::model::Load(
-          input, [this](const std::string& path) { return search_.Read(path); });
+      LoadResult result = loader_.Load(input);
       Report(input, result);
       // With errors nothing is written, but the other descriptions may have some, too.
       if (bad_ == 0 && status.ok()) status = Add(Outputs(arguments_, input), result);
@@ -216,6 +215,7 @@ class Generator {
 
   const Arguments& arguments_;
   SearchPath search_;
+  packsmith::model::Loader loader_{[this](const std::string& path) { return search_.Read(path); }};
   Files files_;
   std::set<std::string> reported_, listed_;
   int bad_ = 0;

@@ -4,12 +4,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "gen/model/ir.h"
 #include "gen/model/load.h"
 #include "tests/model/marked_text.h"
 
@@ -439,6 +441,88 @@ TEST(Include, FilesThatIncludeEachOtherTwiceDoNotGrowWithoutEnd) {
         i + 1, ".xml\"/><include file=\"", i + 1, ".xml\"/></packsmith>");
   }
   EXPECT_TRUE(LoadFiles(files).diagnostics.has_errors());
+}
+
+// Loads each of `paths` with one loader, which must come to what it comes to alone. How often each
+// file was read.
+std::map<std::string, int> LoadOneAfterAnother(const Files& files,
+                                               const std::vector<std::string>& paths) {
+  std::map<std::string, int> reads;
+  const ReadFile read = [&](const std::string& path) -> absl::StatusOr<std::string> {
+    ++reads[path];
+    const auto it = files.find(path);
+    if (it == files.end()) return absl::NotFoundError("there is no such file");
+    return it->second;
+  };
+  Loader loader(read);
+  std::vector<LoadResult> results;
+  for (const std::string& path : paths) results.push_back(loader.Load(path));
+  const std::map<std::string, int> reads_of_loader = reads;
+  for (size_t i = 0; i < paths.size(); ++i) {
+    const LoadResult alone = Load(paths[i], read);
+    EXPECT_EQ(FormatAll(results[i].diagnostics, results[i].sources),
+              FormatAll(alone.diagnostics, alone.sources));
+    EXPECT_EQ(results[i].model.inputs, alone.model.inputs);
+    if (alone.diagnostics.has_errors()) continue;
+    EXPECT_EQ(WriteIr(results[i].model, results[i].sources), WriteIr(alone.model, alone.sources));
+  }
+  return reads_of_loader;
+}
+
+// Three generations, of which the second includes a file.
+Files ThreeGenerations() {
+  return {{"old.xml", kOld},
+          {"now.xml",
+           "<packsmith generation=\"now\" extends=\"old.xml\"><include file=\"a.xml\"/>"
+           "<packet name=\"P\" amend=\"true\">"
+           "<field name=\"More\" dword=\"0\" bits=\"9:8\" type=\"uint\"/></packet></packsmith>"},
+          {"a.xml",
+           "<packsmith><packet name=\"Bare\" dwords=\"1\">"
+           "<field name=\"Op\" dword=\"0\" bits=\"31:24\" type=\"uint\" forced=\"2\"/></packet>"
+           "</packsmith>"},
+          {"new.xml",
+           "<packsmith generation=\"new\" extends=\"now.xml\">"
+           "<struct name=\"S\" amend=\"true\"><remove field=\"x\"/></struct>"
+           "<remove packet=\"Bare\"/></packsmith>"}};
+}
+
+TEST(Loader, AParentThatIsKnownIsNotReadAgain) {
+  for (const auto& [path, times] :
+       LoadOneAfterAnother(ThreeGenerations(), {"old.xml", "now.xml", "new.xml"})) {
+    EXPECT_EQ(times, 1) << path;
+  }
+}
+
+TEST(Loader, HeirsMayComeBeforeTheirParents) {
+  LoadOneAfterAnother(ThreeGenerations(), {"new.xml", "old.xml", "now.xml", "new.xml"});
+}
+
+TEST(Loader, WhatIsWrongWithAParentIsSaidWithEachHeir) {
+  Files files = ThreeGenerations();
+  // In the text, and where a name leads nowhere: the one is found in parsing, the other later.
+  files["a.xml"] =
+      "<packsmith><struct name=\"T\" dwords=\"none\"/>"
+      "<struct name=\"U\" dwords=\"1\">"
+      "<field name=\"u\" dword=\"0\" bits=\"3:0\" type=\"Nothing\"/></struct></packsmith>";
+  LoadOneAfterAnother(files, {"old.xml", "now.xml", "new.xml"});
+  files["a.xml"] =
+      "<packsmith><struct name=\"U\" dwords=\"1\">"
+      "<field name=\"u\" dword=\"0\" bits=\"3:0\" type=\"Nothing\"/></struct></packsmith>";
+  LoadOneAfterAnother(files, {"old.xml", "now.xml", "new.xml"});
+  files["now.xml"] =
+      "<packsmith generation=\"now\" extends=\"old.xml\"><remove packet=\"Gone\"/></packsmith>";
+  LoadOneAfterAnother(files, {"old.xml", "now.xml", "new.xml"});
+}
+
+TEST(Loader, ALineageIsNoLongerThanOneThatIsReadAtOnce) {
+  Files files = {{"0.xml", "<packsmith family=\"f\" generation=\"g0\"/>"}};
+  std::vector<std::string> paths = {"0.xml"};
+  for (int i = 1; i < 70; ++i) {
+    paths.push_back(absl::StrCat(i, ".xml"));
+    files[paths.back()] =
+        absl::StrCat("<packsmith generation=\"g", i, "\" extends=\"", i - 1, ".xml\"/>");
+  }
+  LoadOneAfterAnother(files, paths);
 }
 
 }  // namespace
