@@ -460,10 +460,13 @@ struct tester : visitor {
   }
   PACKSMITH_INLINE constexpr void address(const packsmith::address& v, unsigned bit, unsigned width,
                                           const char*, unsigned shift, packsmith::access) {
-    if constexpr (Scope == scope::rest)
+    if constexpr (Scope == scope::rest) {
       known |= __builtin_constant_p(v.gpu);
-    else
-      bad |= (v.gpu & mask(shift)) | address_too_wide(v.gpu, shift + width);
+    } else {
+      bad |= v.gpu & mask(shift);
+      if (address_too_wide(v.gpu, shift + width)) [[unlikely]]
+        beyond = true;
+    }
     absent(v.gpu >> shift, bit, width);
   }
   template <class T>
@@ -921,17 +924,16 @@ PACKSMITH_INLINE inline bool outside(const T& p) {
 template <unsigned N>
 struct packer : visitor {
   uint32_t w[N] = {};
-  bool joined[N + 1] = {};  // the word belongs to a value of 64 bits that begins before it
-  uint32_t flags = 0;       // gathered, the lowest one in bit 0
+  uint32_t flags = 0;  // gathered, the lowest one in bit 0
   unsigned first_flag = 0, gathered = 0;
 
-  PACKSMITH_INLINE constexpr void copy(uint32_t* to, unsigned i) const {
-    // A store of 64 bits keeps compilers from gathering the halves into vectors.
-    if (!__builtin_is_constant_evaluated() && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ &&
-        i + 1 < N && joined[i + 1]) {
+  // count: 2 for a store of 64 bits, which also keeps compilers from gathering halves into vectors.
+  PACKSMITH_INLINE constexpr void copy(uint32_t* to, unsigned i, unsigned count) const {
+    if (count == 2 && !__builtin_is_constant_evaluated() &&
+        __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) {
       *reinterpret_cast<pair*>(to + i) = w[i] | static_cast<uint64_t>(w[i + 1]) << 32;
-    } else if (!joined[i]) {
-      to[i] = w[i];
+    } else {
+      for (unsigned k = i; k < i + count; ++k) to[k] = w[k];
     }
   }
   // raw is no wider than the field, or nobody looks.
@@ -943,10 +945,9 @@ struct packer : visitor {
   }
   // Low bits that are implied are zero, and so need not be shifted out and in again.
   PACKSMITH_INLINE constexpr void put(uint64_t v, unsigned bit, unsigned width, unsigned shift) {
-    if (bit % 32 == shift) {
-      if (width + shift == 64 && !__builtin_is_constant_evaluated()) joined[bit / 32 + 1] = true;
+    if (bit % 32 == shift)
       put(v, bit - shift, width + shift);
-    } else
+    else
       put(v >> shift, bit, width);
   }
   // Neighbours are gathered, up to four: to add one to them takes one instruction, to put it where
@@ -1042,10 +1043,64 @@ template <unsigned N>
 using first_indices = indices<__integer_pack(N)...>;
 #endif
 
+// Which words of a packet are stored together, by one store of 64 bits: the halves of a value, and
+// words without members with a neighbour that has few. A processor stores one or two values a
+// cycle, however wide they are; but to bring two words together takes two instructions, which is
+// more than it saves where many members have to be computed already, or where members that lie side
+// by side are copied as they are.
+template <unsigned N>
+struct joiner : visitor {
+  unsigned members[N + 1] = {};
+  bool halves[N + 1] = {};      // a value of 64 bits begins here
+  unsigned char count[N] = {};  // how many words are stored from here on; none, with one before
+
+  constexpr void member(unsigned bit, unsigned width) {
+    for (unsigned i = bit / 32; i <= (bit + width - 1) / 32; ++i) ++members[i];
+  }
+  constexpr void member(unsigned bit, unsigned width, unsigned shift) {
+    member(bit, width);
+    if (bit % 32 == shift && width + shift == 64) halves[bit / 32] = true;
+  }
+  constexpr void flag(auto&, unsigned bit, unsigned width, auto&&...) { member(bit, width); }
+  constexpr void uint(auto&, unsigned bit, unsigned width, auto&&...) { member(bit, width); }
+  constexpr void positive(auto&, unsigned bit, unsigned width, auto&&...) { member(bit, width); }
+  constexpr void bounded(auto&, unsigned bit, unsigned width, auto&&...) { member(bit, width); }
+  constexpr void sint(auto&, unsigned bit, unsigned width, auto&&...) { member(bit, width); }
+  constexpr void real(auto&, unsigned bit, unsigned width, auto&&...) { member(bit, width); }
+  constexpr void half(auto&, unsigned bit, unsigned width, auto&&...) { member(bit, width); }
+  constexpr void ufixed(auto&, unsigned bit, unsigned width, auto&&...) { member(bit, width); }
+  constexpr void sfixed(auto&, unsigned bit, unsigned width, auto&&...) { member(bit, width); }
+  constexpr void clamped(auto&, unsigned bit, unsigned width, auto&&...) { member(bit, width); }
+  constexpr void coded(auto&, unsigned bit, unsigned width, auto&&...) { member(bit, width); }
+  constexpr void address(auto&, unsigned bit, unsigned width, const char*, unsigned shift, access) {
+    member(bit, width, shift);
+  }
+  constexpr void offset(auto&, unsigned bit, unsigned width, const char*, unsigned shift) {
+    member(bit, width, shift);
+  }
+
+  constexpr void join() {
+    for (unsigned i = 0; i < N; i += count[i]) {
+      const bool simple =
+          (members[i] == 0 || members[i + 1] == 0) && members[i] + members[i + 1] <= 4;
+      count[i] = halves[i] || (i + 1 < N && simple && !halves[i + 1]) ? 2 : 1;
+    }
+  }
+};
+template <class T>
+constexpr joiner<T::length> joined() {
+  joiner<T::length> j;
+  T packet;
+  T::ps_layout(packet, j);
+  j.join();
+  return j;
+}
+
 // One statement a word: compilers join them where they cannot join a loop's.
-template <class Packer, unsigned... I>
-PACKSMITH_INLINE constexpr void copy(uint32_t* to, const Packer& from, indices<I...>) {
-  (from.copy(to, I), ...);
+template <class T, unsigned... I>
+PACKSMITH_INLINE constexpr void copy(uint32_t* to, const packer<T::length>& from, indices<I...>) {
+  constexpr joiner<T::length> j = joined<T>();
+  (from.copy(to, I, j.count[I]), ...);
 }
 
 // first: bits of the first dword that are neither a member nor forced, the packet's length.
@@ -1055,7 +1110,7 @@ PACKSMITH_INLINE constexpr void write(const T& p, uint32_t* dw, uint32_t first) 
   k.w[0] = first;
   T::ps_layout(p, k);
   k.close();
-  copy(dw, k, first_indices<T::length>());
+  copy<T>(dw, k, first_indices<T::length>());
 }
 // For packets that `outside` has doubts about. Those with an address of the upper half, whose high
 // bits are ones, are mostly good.
