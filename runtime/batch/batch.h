@@ -123,7 +123,7 @@ class Batch : public BatchCore {
   PACKSMITH_INLINE bool Emit(const P&... packets) {
     const size_t dwords = DwordsOf(packets...);
     uint32_t* const to = cursor_;
-    if (bits::rarely(room() < dwords || !(AllKnown(packets) && ...))) {
+    if (bits::rarely(!Fits(dwords) || !(AllKnown<false>(packets) && ...))) {
       return EmitNew<Checks>(P(packets)...);
     }
     uint32_t* at = to;
@@ -138,7 +138,7 @@ class Batch : public BatchCore {
     const size_t dwords = P::dwords_needed(items.size());
     uint32_t* const to = Room(dwords);
     if (bits::rarely(to == nullptr)) return false;
-    if (bits::rarely(!WriteItems<Checks>(to, packet, items))) return false;
+    if (bits::rarely(!WriteItems<Checks, false>(to, packet, items))) return false;
     cursor_ = to + dwords;
     return true;
   }
@@ -251,6 +251,7 @@ class Batch : public BatchCore {
   // Whether all buffers of a packet's addresses are known, or have become so. Asked before the
   // packet is packed: what is written to memory might be the packet, for all that the compiler
   // knows.
+  template <bool InGroup>
   struct Knower {
     Batch& batch;
     bool all = true;
@@ -258,14 +259,14 @@ class Batch : public BatchCore {
     PACKSMITH_INLINE void operator()(const address& a, unsigned, unsigned, unsigned, access how) {
       // Where the caller says how, that is looked at elsewhere.
       all &= a.use == access::from_xml;
-      if (a.buffer != 0 && bits::rarely(!batch.uses().Known(a.buffer, UseOf(how)))) {
-        all = all && batch.NoteUse(a.buffer, UseOf(how));
+      if (bits::rarely(!batch.uses().Known(a.buffer, UseOf(how)))) {
+        all = all && batch.template NoteUse<InGroup>(a.buffer, UseOf(how));
       }
     }
   };
-  template <class P>
+  template <bool InGroup, class P>
   PACKSMITH_INLINE bool AllKnown(const P& packet) {
-    Knower knower{*this};
+    Knower<InGroup> knower{*this};
     bits::addresses(packet, knower);
     return knower.all;
   }
@@ -312,13 +313,13 @@ class Batch : public BatchCore {
     at += bits::words_of(packet);
     return true;
   }
-  template <checks Checks, class P>
+  template <checks Checks, bool InGroup, class P>
   PACKSMITH_INLINE bool WriteItems(uint32_t* to, const P& packet,
                                    span<const typename P::ps_item> items) {
     if (const error e = packet.template pack<Checks>(to, items); bits::rarely(static_cast<bool>(e)))
       return RefuseAs<P>(e);
-    bool known = AllKnown(packet);
-    for (unsigned i = 0; i < items.size(); ++i) known &= AllKnown(items[i]);
+    bool known = AllKnown<InGroup>(packet);
+    for (unsigned i = 0; i < items.size(); ++i) known &= AllKnown<InGroup>(items[i]);
     return bits::rarely(!known) ? NoteItems(to, packet, items) : true;
   }
   template <class P>
@@ -351,7 +352,7 @@ class Batch<Gen>::Group {
     const size_t dwords = DwordsOf(packets...);
     if (bits::rarely(room() < dwords)) return batch_.RefuseInGroup(dwords, room());
     uint32_t* const to = Take(dwords);
-    if (bits::rarely(!(batch_.AllKnown(packets) && ...))) {
+    if (bits::rarely(!(batch_.template AllKnown<true>(packets) && ...))) {
       return EmitNew<Checks>(batch_, to, P(packets)...);
     }
     uint32_t* at = to;
@@ -361,7 +362,7 @@ class Batch<Gen>::Group {
   PACKSMITH_INLINE bool EmitItems(const P& packet, span<const typename P::ps_item> items) {
     const size_t dwords = P::dwords_needed(items.size());
     if (bits::rarely(room() < dwords)) return batch_.RefuseInGroup(dwords, room());
-    return batch_.template WriteItems<Checks>(Take(dwords), packet, items);
+    return batch_.template WriteItems<Checks, true>(Take(dwords), packet, items);
   }
   template <checks Checks = default_checks, class P, unsigned N>
   PACKSMITH_INLINE bool EmitItems(const P& packet, const typename P::ps_item (&items)[N]) {

@@ -22,10 +22,7 @@ bool IsPowerOfTwo(uint64_t v) { return v != 0 && (v & (v - 1)) == 0; }
 
 BatchCore::BatchCore(ChunkSource& source, const BatchOptions& options,
                      const BatchCommands& commands)
-    : source_(source),
-      options_(options),
-      commands_(commands),
-      first_special_(options.relocations ? 0 : kFirstLabel) {
+    : source_(source), options_(options), commands_(commands), special_from_(FirstSpecial()) {
   if (!IsPowerOfTwo(options.end_alignment) || options.end_alignment < 8 ||
       options.end_alignment > 4096) {
     Refuse(absl::InvalidArgumentError(absl::StrFormat(
@@ -37,8 +34,8 @@ absl::Status BatchCore::TakeStatus() { return std::exchange(status_, absl::OkSta
 
 bool BatchCore::Refuse(absl::Status status) {
   if (status_.ok()) status_ = std::move(status);
-  if (state_ == State::kGroup) {
-    group_failed_ = true;
+  if (in_group()) {
+    FailGroup();
   } else if (noted_at_ != nullptr && noted_at_ == cursor_) {
     uses_.DropLater(noted_from_);
   }
@@ -55,7 +52,7 @@ bool BatchCore::RefusePacket(const error& e, const char* function) {
 size_t BatchCore::dwords() const {
   size_t sum = 0;
   for (const BatchPart& part : parts_) sum += part.dwords;
-  if (state_ != State::kEnded && !parts_.empty()) {
+  if (!ended_ && !parts_.empty()) {
     sum += static_cast<size_t>(end() - begin()) - parts_.back().dwords;
   }
   return sum;
@@ -71,10 +68,10 @@ size_t BatchCore::Reserve() const {
 }
 
 bool BatchCore::MakeRoom(size_t dwords) {
-  if (state_ == State::kEnded) {
+  if (ended_) {
     return Refuse(absl::FailedPreconditionError("the batch has ended; Reset() begins another one"));
   }
-  if (state_ == State::kGroup) {
+  if (in_group()) {
     return Refuse(
         absl::FailedPreconditionError("a group is open: packets go to it until it is closed"));
   }
@@ -119,7 +116,7 @@ bool BatchCore::MakeRoom(size_t dwords) {
 void BatchCore::OpenKept() {
   if (kept_open_) return;
   kept_open_ = true;
-  if (state_ == State::kOpen && !parts_.empty()) limit_ += options_.kept_dwords;
+  if (!ended_ && !in_group() && !parts_.empty()) limit_ += options_.kept_dwords;
 }
 
 bool BatchCore::AlignTo(uint32_t bytes) {
@@ -131,7 +128,7 @@ bool BatchCore::AlignTo(uint32_t bytes) {
     const uint64_t gpu = PlaceOf(cursor_, access::none).gpu;
     return static_cast<size_t>((bytes - gpu % bytes) % bytes / 4);
   };
-  if ((state_ != State::kOpen || parts_.empty()) && !MakeRoom(0)) return false;
+  if ((ended_ || in_group() || parts_.empty()) && !MakeRoom(0)) return false;
   if (missing() > room() && !MakeRoom(bytes / 4)) return false;
   const size_t count = missing();
   std::fill_n(cursor_, count, commands_.noop);
@@ -142,16 +139,15 @@ bool BatchCore::AlignTo(uint32_t bytes) {
 uint32_t* BatchCore::OpenSlowly(size_t dwords) {
   // Says what is wrong, if something is. (A group of nothing gets a place, too.)
   dwords = std::max<size_t>(dwords, 1);
-  if ((state_ == State::kOpen && room() >= dwords) || MakeRoom(dwords)) return OpenGroup(dwords);
-  if (state_ == State::kGroup) {
+  const bool within = in_group();
+  if ((!ended_ && !within && room() >= dwords) || MakeRoom(dwords)) return OpenGroup(dwords);
+  if (within) {
     ++groups_within_;
   } else {
-    state_before_group_ = state_;
-    state_ = State::kGroup;
     group_begin_ = cursor_;
     cursor_ = limit_;
   }
-  group_failed_ = true;
+  FailGroup();
   return Nowhere(dwords);
 }
 
@@ -165,10 +161,10 @@ void BatchCore::DropGroup() {
     --groups_within_;
     return;
   }
-  state_ = state_before_group_;
-  state_before_group_ = State::kOpen;
   cursor_ = group_begin_;
+  group_begin_ = nullptr;
   group_failed_ = false;
+  special_from_ = FirstSpecial();
   nowhere_.clear();
   if (parts_.empty()) return;
   DropFrom(cursor_);
@@ -184,8 +180,7 @@ bool BatchCore::RefuseInGroup(size_t dwords, size_t room) {
 }
 
 bool BatchCore::Retract(size_t dwords) {
-  if (state_ != State::kOpen || fence_ == nullptr ||
-      static_cast<size_t>(cursor_ - fence_) < dwords) {
+  if (ended_ || in_group() || fence_ == nullptr || static_cast<size_t>(cursor_ - fence_) < dwords) {
     return false;
   }
   cursor_ -= dwords;
@@ -195,13 +190,13 @@ bool BatchCore::Retract(size_t dwords) {
 
 void BatchCore::Reset() {
   status_ = absl::OkStatus();
-  state_ = State::kOpen;
+  ended_ = false;
   kept_open_ = false;
   ++resets_;
   cursor_ = limit_ = group_begin_ = nullptr;
   group_failed_ = false;
   groups_within_ = 0;
-  state_before_group_ = State::kOpen;
+  special_from_ = FirstSpecial();
   nowhere_.clear();
   fence_ = nullptr;
   parts_.clear();
@@ -285,9 +280,7 @@ Label BatchCore::NewLabel() {
 }
 
 bool BatchCore::Bind(Label label) {
-  if (state_ != State::kOpen || parts_.empty()) {
-    if (!MakeRoom(0)) return false;
-  }
+  if ((ended_ || in_group() || parts_.empty()) && !MakeRoom(0)) return false;
   return BindAt(label, cursor_);
 }
 
@@ -352,11 +345,11 @@ void BatchCore::Fill(const LabelUse& use, uint64_t gpu) {
 // -- Ending -------------------------------------------------------------------------------------
 
 absl::Status BatchCore::End() {
-  if (state_ == State::kEnded) {
+  if (ended_) {
     return absl::FailedPreconditionError("the batch has ended already");
   }
   if (!status_.ok()) return status_;
-  if ((state_ == State::kGroup || parts_.empty()) && !MakeRoom(0)) return status_;
+  if ((in_group() || parts_.empty()) && !MakeRoom(0)) return status_;
 
   std::vector<uint64_t> values;
   values.reserve(label_uses_.size());
@@ -400,7 +393,7 @@ absl::Status BatchCore::End() {
   if (options_.noop) {
     std::memcpy(parts_.front().chunk.words.data(), commands_.end, commands_.end_dwords * 4);
   }
-  state_ = State::kEnded;
+  ended_ = true;
   limit_ = cursor_;
   return absl::OkStatus();
 }
@@ -420,11 +413,11 @@ bool BatchCore::AppendCore(const BatchCore& other) {
         "the batch to be appended has not noted where its addresses stand: give it "
         "BatchOptions::relocations, too"));
   }
-  if (other.options_.noop && other.state_ == State::kEnded) {
+  if (other.options_.noop && other.ended_) {
     return Refuse(absl::FailedPreconditionError(
         "the batch to be appended begins with an end, since it is to do nothing"));
   }
-  if (other.state_ == State::kGroup) {
+  if (other.in_group()) {
     return Refuse(
         absl::FailedPreconditionError("the batch to be appended has an open group: close it"));
   }
@@ -437,7 +430,7 @@ bool BatchCore::AppendCore(const BatchCore& other) {
   if (labels_.size() + other.labels_.size() > kUnbound - kFirstLabel) {
     return Refuse(absl::ResourceExhaustedError("the two batches have too many labels"));
   }
-  if (state_ != State::kOpen) return MakeRoom(0);  // says why not
+  if (ended_ || in_group()) return MakeRoom(0);  // says why not
 
   uint32_t* const cursor = cursor_;
   uint32_t* const limit = limit_;
@@ -448,7 +441,7 @@ bool BatchCore::AppendCore(const BatchCore& other) {
   std::vector<Place> starts;
   for (size_t i = 0; i < other.parts_.size(); ++i) {
     const BatchPart& part = other.parts_[i];
-    const bool open = i + 1 == other.parts_.size() && other.state_ != State::kEnded;
+    const bool open = i + 1 == other.parts_.size() && !other.ended_;
     const size_t count =
         open ? static_cast<size_t>(other.cursor_ - other.begin()) : size_t{part.dwords};
     // Even an empty run has a place, since a label may be there.
@@ -477,7 +470,7 @@ bool BatchCore::AppendCore(const BatchCore& other) {
     label_uses_.back().label += first_label;
   }
   // What End() added is about the other's own chunks.
-  const bool ended = other.state_ == State::kEnded;
+  const bool ended = other.ended_;
   const size_t relocations = ended ? other.packet_relocations_ : other.relocations_.size();
   for (const Relocation& one : other.relocations().subspan(0, relocations)) {
     const Place place = moved({one.part, one.dword});

@@ -127,7 +127,7 @@ class BatchCore {
   // No packet after this. Fills in labels, and adds the end. An error if anything was wrong, or a
   // label that packets refer to was never bound; the batch is then as it was.
   absl::Status End();
-  bool ended() const { return state_ == State::kEnded; }
+  bool ended() const { return ended_; }
   absl::Span<const BatchPart> parts() const { return parts_; }
   // Makes the limit that BatchOptions::kept_dwords has kept back usable.
   void OpenKept();
@@ -140,10 +140,20 @@ class BatchCore {
 
   // Where `dwords` may be written, or null. Writing is not enough: cursor_ has to follow.
   PACKSMITH_INLINE uint32_t* Room(size_t dwords) {
-    if (bits::rarely(static_cast<size_t>(limit_ - cursor_) < dwords)) {
+    if (bits::rarely(!Fits(dwords))) {
       if (!MakeRoom(dwords)) return nullptr;
     }
     return cursor_;
+  }
+  // Whether there is room for so many.
+  PACKSMITH_INLINE bool Fits(size_t dwords) const {
+    // A packet's end is needed anyway, and where its size is known to be small the sum is a place
+    // in memory. Compared as numbers, since behind the chunk there need be no array.
+    if (__builtin_constant_p(dwords <= kSmall) && dwords <= kSmall) {
+      return reinterpret_cast<uintptr_t>(cursor_) + dwords * sizeof(uint32_t) <=
+             reinterpret_cast<uintptr_t>(limit_);
+    }
+    return room() >= dwords;
   }
   // Goes on in a new chunk, in which `dwords` fit.
   bool MakeRoom(size_t dwords);
@@ -153,11 +163,13 @@ class BatchCore {
   bool Record(const uint32_t* dword, unsigned bit, unsigned width, uint64_t gpu, uint32_t buffer,
               UseFlags flags);
   // Lists a buffer of a packet that is about to be emitted; should that be refused, it is taken
-  // back. False, and nothing happens, if more has to be noted than that the buffer is used.
+  // back, unless it is a group's. False, and nothing happens, if more has to be noted than that the
+  // buffer is used.
+  template <bool InGroup>
   PACKSMITH_INLINE bool NoteUse(uint32_t buffer, UseFlags flags) {
-    if (buffer >= first_special_ || group_failed_) return false;
-    // A group's buffers stay listed, even if it is lost.
-    if (state_ == State::kOpen && noted_at_ != cursor_) {
+    if (buffer == 0) return true;
+    if (buffer >= special_from_) return false;
+    if (!InGroup && noted_at_ != cursor_) {
       noted_at_ = cursor_;
       noted_from_ = uses_.later();
     }
@@ -183,15 +195,14 @@ class BatchCore {
   // Never null: where there is no room, or a group is open already, what is written goes nowhere.
   PACKSMITH_INLINE uint32_t* OpenGroup(size_t dwords) {
     // Where the batch cannot be written to there is no room either.
-    if (bits::rarely(dwords == 0 || room() < dwords)) return OpenSlowly(dwords);
-    state_ = State::kGroup;
+    if (bits::rarely(dwords == 0 || !Fits(dwords))) return OpenSlowly(dwords);
     group_begin_ = cursor_;
     cursor_ = limit_;  // the batch itself has no room now
     return group_begin_;
   }
   PACKSMITH_INLINE void CloseGroup(uint32_t* end) {
     if (bits::rarely(group_failed_)) return DropGroup();
-    state_ = State::kOpen;
+    group_begin_ = nullptr;
     cursor_ = end;
   }
   bool group_failed() const { return group_failed_; }
@@ -212,8 +223,9 @@ class BatchCore {
   uint32_t* limit_ = nullptr;   // no packet goes beyond
 
  private:
-  enum class State : uint8_t { kOpen, kGroup, kEnded };
   static constexpr uint32_t kUnbound = ~uint32_t{0};
+  // Dwords of which no chunk lies so near the end of memory that a sum would wrap around.
+  static constexpr size_t kSmall = 1024;
   // Handles from here on stand for labels.
   static constexpr uint32_t kFirstLabel = 0xffff0000;
 
@@ -236,8 +248,16 @@ class BatchCore {
   // What is kept for the jump or the end.
   size_t Reserve() const;
   uint32_t* begin() const { return parts_.back().chunk.words.data(); }
+  bool in_group() const { return group_begin_ != nullptr || group_failed_; }
   // Where the batch's packets end.
-  uint32_t* end() const { return state_ == State::kGroup ? group_begin_ : cursor_; }
+  uint32_t* end() const { return in_group() ? group_begin_ : cursor_; }
+  // special_from_, unless a group is lost.
+  uint32_t FirstSpecial() const { return options_.relocations ? 0 : kFirstLabel; }
+  // Loses the group that is open. Whatever it says of buffers is not listed from now on.
+  void FailGroup() {
+    group_failed_ = true;
+    special_from_ = 0;
+  }
   Place PlaceAt(const uint32_t* dword) const;
   void AddUse(uint32_t buffer, UseFlags flags) {
     // Relocations are wanted of all addresses, so that none may be passed over as known.
@@ -252,13 +272,12 @@ class BatchCore {
   const BatchOptions options_;
   const BatchCommands& commands_;
   absl::Status status_;
-  State state_ = State::kOpen;
+  bool ended_ = false;
   bool kept_open_ = false;
   uint32_t resets_ = 0;
   uint32_t* group_begin_ = nullptr;  // cursor_, while a group is open
   bool group_failed_ = false;
   // Groups that were opened though they could not be: within another one, and what they write to.
-  State state_before_group_ = State::kOpen;
   unsigned groups_within_ = 0;
   std::vector<std::unique_ptr<uint32_t[]>> nowhere_;
   const uint32_t* fence_ = nullptr;  // nothing before this is retracted
@@ -268,8 +287,9 @@ class BatchCore {
   // before.
   const uint32_t* noted_at_ = nullptr;
   size_t noted_from_ = 0;
-  // Handles that stand for labels begin here. All do, where each address is noted.
-  const uint32_t first_special_;
+  // Handles of which more is to be noted than a use begin here: those that stand for labels; all,
+  // if there are relocations; and all while a group is lost.
+  uint32_t special_from_;
   // Of uses_ and relocations_, after End(): how many are of packets, not of the batch itself.
   size_t packet_uses_ = 0, packet_relocations_ = 0;
   std::vector<Place> labels_;

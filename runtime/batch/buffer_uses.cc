@@ -34,7 +34,7 @@ BufferUse& BufferUses::Use(uint32_t buffer, UseFlags flags) {
 void BufferUses::Add(uint32_t buffer, UseFlags flags, bool remember) {
   Settle();
   const BufferUse& use = Use(buffer, flags);
-  if (remember) recent_[buffer % kRecent] = static_cast<Entry>(Bits(buffer, use.flags));
+  if (remember) Remember(buffer, use.flags);
 }
 
 void BufferUses::AddAllLater() {
@@ -49,7 +49,12 @@ void BufferUses::DropLater(size_t count) {
   if (later_count_ <= count) return;
   later_count_ = count;
   // Which of these were known before is not kept.
-  std::fill(std::begin(recent_), std::end(recent_), Entry{});
+  ForgetRecent();
+}
+
+void BufferUses::ForgetRecent() {
+  std::fill(std::begin(read_), std::end(read_), Handle{});
+  std::fill(std::begin(written_), std::end(written_), Handle{});
 }
 
 absl::optional<BufferUse> BufferUses::Find(uint32_t buffer) const {
@@ -63,7 +68,7 @@ absl::optional<BufferUse> BufferUses::Find(uint32_t buffer) const {
 void BufferUses::Clear() {
   all_.clear();
   std::fill(slots_.begin(), slots_.end(), 0);
-  std::fill(std::begin(recent_), std::end(recent_), Entry{});
+  ForgetRecent();
   later_count_ = 0;
 }
 

@@ -48,11 +48,12 @@ struct BufferUse {
 
 class BufferUses {
  public:
-  // Whether Add() would change nothing. May say no where it is so after all.
+  // Whether Add() would change nothing. May say no where it is so after all: of no buffer, too.
   PACKSMITH_INLINE bool Known(uint32_t buffer, UseFlags flags) const {
-    // What differs between the entry and what is asked for, leaving out what was not asked for.
-    const uint64_t recent = static_cast<uint64_t>(recent_[buffer % kRecent]);
-    return ((recent ^ Bits(buffer, flags)) & ~uint64_t{flags ^ kBoth}) == 0;
+    const size_t at = buffer % kRecent;
+    const Handle handle = static_cast<Handle>(buffer);
+    return ((flags & kReads) == 0 || read_[at] == handle) &&
+           ((flags & kWrites) == 0 || written_[at] == handle);
   }
 
   // buffer is not 0. Not remembered: Known() says no the next time, too.
@@ -62,10 +63,8 @@ class BufferUses {
   // all that the compiler knows. False if too many are put off already: for Add() then.
   PACKSMITH_INLINE bool AddLater(uint32_t buffer, UseFlags flags) {
     if (later_count_ == kLater) return false;
-    Entry& recent = recent_[buffer % kRecent];
-    const uint64_t before = static_cast<uint64_t>(recent), now = Bits(buffer, flags);
-    later_[later_count_++] = static_cast<Entry>(now);
-    recent = static_cast<Entry>((before ^ now) <= kBoth ? before | now : now);
+    later_[later_count_++] = static_cast<Entry>(uint64_t{buffer} << 2 | flags);
+    Remember(buffer, flags);
     return true;
   }
   // How many are put off.
@@ -87,13 +86,18 @@ class BufferUses {
 
  private:
   static constexpr UseFlags kBoth = kReads | kWrites;
-  static constexpr size_t kRecent = 64, kLater = 64;
+  static constexpr size_t kRecent = 64, kLater = 128;
 
-  // Handle and flags. A type of its own: what is stored as it is no member of a packet.
+  // A handle; a handle and flags. Types of their own: what is stored as these is no member of a
+  // packet.
+  enum class Handle : uint32_t {};
   enum class Entry : uint64_t {};
-  PACKSMITH_INLINE static constexpr uint64_t Bits(uint32_t buffer, UseFlags flags) {
-    return uint64_t{buffer} << 2 | flags;
+  PACKSMITH_INLINE void Remember(uint32_t buffer, UseFlags flags) {
+    const size_t at = buffer % kRecent;
+    if ((flags & kReads) != 0) read_[at] = static_cast<Handle>(buffer);
+    if ((flags & kWrites) != 0) written_[at] = static_cast<Handle>(buffer);
   }
+  void ForgetRecent();
   // What was put off. Adding leaves nothing to settle, and a batch that ends adds its own buffers:
   // from then on several threads may read the list.
   void Settle() const {
@@ -106,8 +110,9 @@ class BufferUses {
   size_t SlotOf(uint32_t buffer) const;
   void Grow();
 
-  // By the handle's low bits, which count buffers in most drivers. 0: nothing.
-  Entry recent_[kRecent] = {};
+  // Buffers that are listed as read, and as written, by their handles' low bits, which count
+  // buffers in most drivers. 0: nothing; so of addresses without a buffer there is nothing to note.
+  Handle read_[kRecent] = {}, written_[kRecent] = {};
   Entry later_[kLater];
   size_t later_count_ = 0;
   std::vector<BufferUse> all_;
