@@ -5,11 +5,13 @@
 
 #include <charconv>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <memory>
 
 #include "absl/strings/string_view.h"
+#include "runtime/decode/digits.h"
 #include "runtime/decode/record.h"
 
 namespace packsmith::decode {
@@ -32,6 +34,14 @@ class ChunkWriter {
     at_ = data_.get();
     output_.Append(text);
   }
+
+  // Where the text goes on, with room for so many bytes. For those who write many short pieces one
+  // behind the other and then say with Commit() where they end.
+  char* Reserve(size_t bytes) {
+    Need(bytes);
+    return at_;
+  }
+  void Commit(char* end) { at_ = end; }
 
   void Put(absl::string_view text) {
     if (text.size() > Room()) {
@@ -65,77 +75,25 @@ class ChunkWriter {
     for (; count > 64; count -= 64) Fill64(c, 64);
     Fill64(c, count);
   }
-  void Decimal(uint64_t value) {
-    Need(20);
-    if (value < 10) {
-      *at_++ = static_cast<char>('0' + value);
-    } else {
-      at_ = std::to_chars(at_, at_ + 20, value).ptr;
-    }
-  }
-  void SignedDecimal(int64_t value) {
-    Need(20);
-    at_ = std::to_chars(at_, at_ + 20, value).ptr;
-  }
+  void Decimal(uint64_t value) { at_ = WriteDecimal(value, Reserve(kMostDigits)); }
+  void SignedDecimal(int64_t value) { at_ = WriteSignedDecimal(value, Reserve(kMostDigits)); }
   // "0x" and as many digits as there are.
-  void Hex(uint64_t value) {
-    Need(24);
-    *at_++ = '0';
-    *at_++ = 'x';
-    if (value < 10) {
-      *at_++ = static_cast<char>('0' + value);
-      return;
-    }
-    char digits[16];
-    Digits8(static_cast<uint32_t>(value >> 32), digits);
-    Digits8(static_cast<uint32_t>(value), digits + 8);
-    const int leading = __builtin_clzll(value) / 4;
-    // The rest of `digits` and whatever follows it would do as well, but must be readable.
-    char shifted[32];
-    std::memcpy(shifted, digits, 16);
-    std::memset(shifted + 16, 0, 16);
-    std::memcpy(at_, shifted + leading, 16);
-    at_ += 16 - leading;
-  }
+  void Hex(uint64_t value) { at_ = WriteHex(value, Reserve(kMostDigits)); }
   // "0x" and at least twelve digits: addresses, one below the other.
-  void Address(uint64_t value) {
-    if (value >> 48 != 0) return Hex(value);
-    Need(24);
-    *at_++ = '0';
-    *at_++ = 'x';
-    char low[8];
-    Digits8(static_cast<uint32_t>(value >> 16), at_);
-    Digits8(static_cast<uint32_t>(value & 0xffff), low);
-    std::memcpy(at_ + 8, low + 4, 4);
-    at_ += 12;
-  }
+  void Address(uint64_t value) { at_ = WriteAddress(value, Reserve(kMostDigits)); }
   // Eight digits.
-  void Hex8(uint32_t value) {
-    Need(8);
-    Digits8(value, at_);
-    at_ += 8;
-  }
+  void Hex8(uint32_t value) { at_ = WriteHex8(value, Reserve(kMostDigits)); }
   // As printf's %.9g. Must be finite.
-  void Real(double value) {
-    Need(32);
-    if (std::fabs(value) < 1e6 && value == std::trunc(value) &&
-        !(value == 0 && std::signbit(value))) {
-      at_ = std::to_chars(at_, at_ + 20, static_cast<int64_t>(value)).ptr;
-      return;
-    }
-    at_ = std::to_chars(at_, at_ + 32, value, std::chars_format::general, 9).ptr;
-  }
+  void Real(double value) { at_ = WriteReal(value, Reserve(kMostDigits)); }
   // As JSON, with the fewest digits that give the same double. Must be finite.
   void JsonReal(double value) {
-    Need(40);
-    if (std::fabs(value) < 1e6 && value == std::trunc(value) &&
-        !(value == 0 && std::signbit(value))) {
-      at_ = std::to_chars(at_, at_ + 20, static_cast<int64_t>(value)).ptr;
-      std::memcpy(at_, ".0", 2);
-      at_ += 2;
-      return;
+    char* const begin = Reserve(kMostDigits);
+    at_ = begin;
+    if (!WriteShortReal(value, at_)) {
+      at_ = std::to_chars(at_, at_ + kMostDigits, value).ptr;
+    } else if (value == std::trunc(value)) {
+      Put(".0");
     }
-    at_ = std::to_chars(at_, at_ + 40, value).ptr;
   }
   // In quotes, as JSON writes strings. `text` is valid UTF-8.
   void JsonString(absl::string_view text) {
@@ -151,7 +109,7 @@ class ChunkWriter {
         Put(static_cast<char>(c));
       } else {
         char digits[8];
-        Digits8(c, digits);
+        WriteHex8(c, digits);
         Put("\\u");
         Put(absl::string_view(digits + 4, 4));
       }
@@ -163,22 +121,20 @@ class ChunkWriter {
  private:
   size_t Room() const { return static_cast<size_t>(end_ - at_); }
   void Need(size_t bytes) {
-    if (bytes > Room()) Flush();
+    if (bytes > Room()) MakeRoom(bytes);
+  }
+  // Of more than a chunk only if somebody asks for as much in one piece.
+  void MakeRoom(size_t bytes) {
+    Flush();
+    if (bytes <= Room()) return;
+    data_.reset(new char[bytes]);
+    at_ = data_.get();
+    end_ = at_ + bytes;
   }
   void Fill64(char c, size_t count) {
     Need(64);
     std::memset(at_, c, 64);
     at_ += count;
-  }
-  // All digits at once: each nibble becomes a byte.
-  static void Digits8(uint32_t value, char* to) {
-    uint64_t x = value;
-    x = (x << 16 | x) & 0x0000ffff0000ffff;
-    x = (x << 8 | x) & 0x00ff00ff00ff00ff;
-    x = (x << 4 | x) & 0x0f0f0f0f0f0f0f0f;
-    const uint64_t letters = (x + 0x0606060606060606) >> 4 & 0x0101010101010101;
-    x = __builtin_bswap64(x + 0x3030303030303030 + letters * 39);
-    std::memcpy(to, &x, 8);
   }
 
   Output& output_;

@@ -28,6 +28,23 @@ uint32_t FirstWord(absl::Span<const uint8_t> bytes) {
   return word;
 }
 
+bool Points(const tables::Tables& tables, const tables::Leaf& leaf) {
+  return leaf.extra != tables::kNone && tables.extra(leaf.extra).pointer != tables::kNone;
+}
+
+// What it holds is not only shown.
+bool Acts(const tables::Tables& tables, const tables::Leaf& leaf) {
+  if (leaf.extra == tables::kNone) return false;
+  const tables::Extra& extra = tables.extra(leaf.extra);
+  return extra.sets_base != tables::kNone || extra.writes_leaf != tables::kNone ||
+         extra.stores_leaf != tables::kNone;
+}
+
+bool MayDescribeData(const tables::Tables& tables, const tables::Leaf& leaf) {
+  return Points(tables, leaf) ||
+         (leaf.extra != tables::kNone && tables.extra(leaf.extra).element != tables::kNone);
+}
+
 }  // namespace
 
 absl::string_view FaultKindName(FaultKind kind) {
@@ -42,6 +59,9 @@ Decoder::Decoder(const tables::Tables& tables, Sink& sink, const Options& option
       options_(options),
       actions_(tables.containers().size()),
       checks_(tables),
+      pointers_(tables, Points),
+      acting_(tables, Acts),
+      describing_(tables, MayDescribeData),
       drawn_(tables.data_kinds().size()) {
   for (const tables::Draw& draw : tables.draws()) {
     drawn_[draw.data] = true;
@@ -172,6 +192,7 @@ void Decoder::ShowRegisters(absl::string_view engine, absl::Span<const ErrorRegi
     uint8_t bytes[8];
     for (size_t i = 0; i < sizeof(bytes); ++i) bytes[i] = static_cast<uint8_t>(one.value >> 8 * i);
     const auto show = [&](uint32_t index, absl::Span<const uint8_t> part) {
+      PlacedParts parts;
       Record record;
       record.type = RecordType::kRegister;
       record.engine = engine;
@@ -183,8 +204,10 @@ void Decoder::ShowRegisters(absl::string_view engine, absl::Span<const ErrorRegi
         record.register_offset = record.container->register_offset;
         part = part.subspan(0, record.container->bytes);
         faults_.clear();
-        CheckFields(*record.container, part, part.size());
+        parts = PlaceParts(tables_, *record.container, part);
+        CheckFields({*record.container, part, parts}, part.size(), false);
         record.faults = faults_;
+        record.parts = parts;
       }
       record.bytes = part;
       Emit(record);
@@ -275,7 +298,7 @@ void Decoder::WalkSubmission(const Dump& dump, const Submission& submission) {
   code_.clear();
   code_begins_.clear();
   // The same addresses may hold other packets now.
-  state_->ahead.clear();
+  ++state_->looks;
   state_->ahead_begin = 1;
   state_->ahead_end = 0;
   looked_ahead_ = false;
@@ -353,8 +376,9 @@ void Decoder::WalkSubmission(const Dump& dump, const Submission& submission) {
 
 void Decoder::WalkStream(uint32_t stream, uint64_t engines, Frame frame, uint64_t parent) {
   const uint64_t align = tables_.stream(stream).align;
-  frame.seen = {{frame.space, frame.address, overlay_.version()}};
-  std::vector<Frame> stack{std::move(frame)};
+  frame.version = overlay_.version();
+  Stack stack;
+  stack.push_back(std::move(frame));
   std::vector<uint8_t> scratch, patched;
   tables::PacketFinder& finder = Finder(stream, engines);
   while (!stack.empty()) {
@@ -417,7 +441,7 @@ void Decoder::WalkStream(uint32_t stream, uint64_t engines, Frame frame, uint64_
 }
 
 bool Decoder::Flow(const tables::Container& container, absl::Span<const uint8_t> bytes,
-                   uint64_t next, std::vector<Frame>& stack) {
+                   uint64_t next, Stack& stack) {
   const Scope scope(tables_, container, bytes);
   const uint64_t here = stack.back().address;
   stack.back().address = next;
@@ -499,8 +523,12 @@ bool Decoder::Flow(const tables::Container& container, absl::Span<const uint8_t>
                        false,
                        0,
                        0,
-                       {{target.space, target.address, overlay_.version()}}});
+                       {},
+                       overlay_.version()});
       return true;
+    }
+    if (stack.back().seen.empty()) {
+      stack.back().seen.insert({stack.back().space, stack.back().call, stack.back().version});
     }
     if (!stack.back().seen.insert({target.space, target.address, overlay_.version()}).second) {
       FlushBriefs();
@@ -523,13 +551,17 @@ void Decoder::Packet(uint32_t index, const Frame& frame, absl::Span<const uint8_
   const tables::Container& container = tables_.container(index);
   const Actions& actions = actions_[index];
   packets_ += 1 + bytes.size() / 64;
+  const PlacedParts parts = PlaceParts(tables_, container, bytes);
+  PlacedParts parts_now;
+  if (!stored_.empty()) parts_now = PlaceParts(tables_, container, now);
+  const RecordView view{container, now, stored_.empty() ? parts : parts_now};
   // Before its pointers are looked at: parts ask for fields of the header that they follow.
-  Remember(index, now);
+  Remember(index, view);
   faults_.clear();
   record_ = frame.address;
   if (!options_.brief) {
-    CheckFields(container, bytes, length);
-    if (actions.pointers && options_.follow != Follow::kNone) CheckPointers(container, now);
+    CheckFields({container, bytes, parts}, length, true);
+    if (actions.pointers && options_.follow != Follow::kNone) CheckPointers(view);
   }
   Record record;
   record.type = RecordType::kPacket;
@@ -540,17 +572,16 @@ void Decoder::Packet(uint32_t index, const Frame& frame, absl::Span<const uint8_
   record.container = &container;
   record.name = tables_.string(container.name);
   record.bytes = bytes;
+  record.parts = parts;
   record.faults = faults_;
   record.stored = stored_;
   Emit(record);
   if (container.role == tables::Role::kDraw) ++summary_.draws;
   if (container.role == tables::Role::kDispatch) ++summary_.dispatches;
-  if (actions.sets_or_writes) {
-    SetsAndWrites(container, now, frame.space, frame.address, record.id);
-  }
+  if (actions.sets_or_writes) SetsAndWrites(view, frame.space, frame.address, record.id);
   if (options_.follow != Follow::kAll || options_.brief) return;
-  if (actions.describes_data) DescribeData(container, now);
-  if (actions.pointers) FollowPointers(container, now, record.id, 0);
+  if (actions.describes_data) DescribeData(view);
+  if (actions.pointers) FollowPointers(view, record.id, 0);
   if (container.draw != tables::kNone) DrawData(container, now, record.id);
 }
 
@@ -573,7 +604,7 @@ void Decoder::LookAhead(uint32_t stream, uint64_t engines, const Frame& frame) {
       frame.address < state.ahead_end) {
     return;
   }
-  state.ahead.clear();
+  ++state.looks;
   state.ahead_space = frame.space;
   state.ahead_begin = frame.address;
   uint64_t address = frame.address;
@@ -589,8 +620,10 @@ void Decoder::LookAhead(uint32_t stream, uint64_t engines, const Frame& frame) {
     const uint64_t length = LengthOf(tables_, c, bytes);
     if (c.flows.count != 0 || length > bytes.size()) break;
     if (actions_[index].remembered) {
-      bytes = bytes.subspan(0, length);
-      state.ahead[index] = {address, {bytes.begin(), bytes.end()}};
+      State::Ahead& ahead = state.ahead[index];
+      ahead.look = state.looks;
+      ahead.address = address;
+      ahead.bytes.assign(bytes.begin(), bytes.begin() + length);
     }
     if (c.role != tables::Role::kOther) break;
     address = AddSaturated(address, AlignUp(length, tables_.stream(stream).align));
@@ -599,16 +632,20 @@ void Decoder::LookAhead(uint32_t stream, uint64_t engines, const Frame& frame) {
 }
 
 // Later packets may ask for fields of this one, or of its parts.
-void Decoder::Remember(uint32_t index, absl::Span<const uint8_t> bytes) {
-  if (actions_[index].remembered) state_->last[index].assign(bytes.begin(), bytes.end());
+void Decoder::Remember(uint32_t index, const RecordView& record) {
+  if (actions_[index].remembered) {
+    state_->last[index].assign(record.bytes.begin(), record.bytes.end());
+  }
   if (!actions_[index].parts_remembered) return;
-  ForEachPart(tables_, tables_.container(index), bytes,
-              [&](const tables::Part& part, int64_t, uint64_t base) {
-                if (!actions_[part.container].remembered) return;
-                const absl::Span<const uint8_t> own =
-                    bytes.subspan(base / 8, tables_.container(part.container).bytes);
-                state_->last[part.container].assign(own.begin(), own.end());
-              });
+  for (const PlacedPart& placed : record.parts) {
+    const uint32_t part = placed.part->container;
+    if (!actions_[part].remembered) continue;
+    // The last of several.
+    const uint64_t bytes = tables_.container(part).bytes;
+    const absl::Span<const uint8_t> own =
+        record.bytes.subspan(placed.bit / 8 + (placed.count - 1) * bytes, bytes);
+    state_->last[part].assign(own.begin(), own.end());
+  }
 }
 
 bool Decoder::Plausible(uint32_t stream, uint64_t engines, absl::Span<const uint8_t> bytes) const {
@@ -668,9 +705,11 @@ uint64_t Decoder::Unknown(uint32_t stream, uint64_t engines, const Frame& frame,
   return length;
 }
 
-void Decoder::CheckFields(const tables::Container& container, absl::Span<const uint8_t> bytes,
-                          uint64_t length) {
-  if (bytes.size() == length && checks_.Passes(container, bytes)) return;
+void Decoder::CheckFields(const RecordView& record, uint64_t length, bool own_length) {
+  const auto& [container, bytes, parts] = record;
+  // Where others say how long it is, its parts may end elsewhere.
+  const bool ends_with_parts = own_length || container.parts.count == 0;
+  if (bytes.size() == length && ends_with_parts && checks_.Passes(record)) return;
   if (bytes.size() < length) {
     AddFault(FaultKind::kTruncated, bytes.size() * 8, (length - bytes.size()) * 8, 0,
              absl::StrCat("the memory ends ", length - bytes.size(), " bytes too early"));
@@ -686,7 +725,7 @@ void Decoder::CheckFields(const tables::Container& container, absl::Span<const u
                absl::StrCat(length, " bytes are said to be there, the fields need ", needed));
     }
   }
-  ForEachField(tables_, container, bytes, [&](const FieldAt& at) {
+  ForEachField(tables_, record, [&](const FieldAt& at) {
     const tables::Leaf& leaf = *at.leaf;
     if ((leaf.flags & (tables::kMustBeZero | tables::kMustBeOne)) != 0) {
       for (uint32_t done = 0; done < at.width; done += 64) {
@@ -749,10 +788,10 @@ void Decoder::CheckFields(const tables::Container& container, absl::Span<const u
   });
 }
 
-void Decoder::SetsAndWrites(const tables::Container& container, absl::Span<const uint8_t> bytes,
-                            uint32_t space, uint64_t address, uint64_t parent) {
-  ForEachField(tables_, container, bytes, [&](const FieldAt& at) {
-    if (at.leaf->extra == tables::kNone) return;
+void Decoder::SetsAndWrites(const RecordView& packet, uint32_t space, uint64_t address,
+                            uint64_t parent) {
+  const absl::Span<const uint8_t> bytes = packet.bytes;
+  ForEachField(tables_, acting_, packet, [&](const FieldAt& at) {
     const tables::Extra& extra = tables_.extra(at.leaf->extra);
     if (extra.stores_leaf != tables::kNone) {
       // A short form of the packet may have only some of the field's dwords; those are stored.
@@ -807,7 +846,10 @@ void Decoder::SetsAndWrites(const tables::Container& container, absl::Span<const
     // One write may be half of a register.
     record.bytes = bytes.subspan(at.bit / 8, std::min(at.width / 8, described.bytes));
     record.register_offset = static_cast<int64_t>(*offset);
-    CheckFields(described, record.bytes, record.bytes.size());
+    const PlacedParts parts = PlaceParts(tables_, described, record.bytes);
+    record.parts = parts;
+    const RecordView view{described, record.bytes, parts};
+    CheckFields(view, record.bytes.size(), false);
     faults_.erase(std::remove_if(faults_.begin(), faults_.end(),
                                  [](const Fault& f) { return f.kind == FaultKind::kBeyondLength; }),
                   faults_.end());
@@ -815,7 +857,7 @@ void Decoder::SetsAndWrites(const tables::Container& container, absl::Span<const
     Emit(record);
     RememberRegister(index, record.bytes);
     if (actions_[index].sets_or_writes) {
-      SetsAndWrites(described, record.bytes, space, record.address, record.id);
+      SetsAndWrites(view, space, record.address, record.id);
     }
   });
 }
@@ -835,9 +877,12 @@ void Decoder::RememberRegister(uint32_t index, absl::Span<const uint8_t> written
 
 absl::optional<Decoder::Asked> Decoder::Ask(const tables::Expression& e) const {
   const tables::Container& container = tables_.container(e.container);
-  const auto ahead = state_->ahead.find(e.container);
-  if (looked_ahead_ && ahead != state_->ahead.end() && here_ < ahead->second.address) {
-    return Asked{&container, ahead->second.bytes};
+  if (looked_ahead_) {
+    const auto ahead = state_->ahead.find(e.container);
+    if (ahead != state_->ahead.end() && ahead->second.look == state_->looks &&
+        here_ < ahead->second.address) {
+      return Asked{&container, ahead->second.bytes};
+    }
   }
   const auto last = state_->last.find(e.container);
   if (last == state_->last.end()) return absl::nullopt;

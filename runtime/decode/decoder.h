@@ -14,6 +14,7 @@
 #include "absl/container/btree_set.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "absl/container/inlined_vector.h"
 #include "absl/types/optional.h"
 #include "runtime/decode/field_checks.h"
 #include "runtime/decode/fields.h"
@@ -87,10 +88,13 @@ class Decoder {
     bool past_end = false;  // behind its end: it stops where the memory does
     // The part of a ring that wraps to its beginning.
     uint64_t wrapped_begin = 0, wrapped_end = 0;
-    // Where its jumps have led (space, address), with which stored memory (its version): a frame
-    // that comes back to such a place repeats itself.
+    // Where it began and its jumps have led (space, address), with which stored memory (its
+    // version): a frame that comes back to such a place repeats itself. Empty until it jumps.
     absl::flat_hash_set<std::tuple<uint32_t, uint64_t, uint64_t>> seen = {};
+    uint64_t version = 0;  // of the stored memory when the frame began
   };
+  // Streams hardly ever call others; those that pointers lead to are many, and short.
+  using Stack = absl::InlinedVector<Frame, 2>;
   // Vertices, indices: data whose type other packets say, and that a draw reads.
   struct Slot {
     bool set = false;
@@ -127,10 +131,12 @@ class Decoder {
     // The same for packets between here and the next draw. What a pointer leads to counts when the
     // draw reads it, and drivers set the pointer before they set the number of what it points to.
     struct Ahead {
+      uint64_t look;  // by which it was found; those of earlier ones count no more
       uint64_t address;
       std::vector<uint8_t> bytes;
     };
     absl::flat_hash_map<uint32_t, Ahead> ahead;
+    uint64_t looks = 0;
     std::vector<Rows> rows;  // by kind of data; only those that draws read have slots
     absl::optional<Read> last_read;
     uint32_t ahead_space = 0;
@@ -169,7 +175,7 @@ class Decoder {
   void LookAhead(uint32_t stream, uint64_t engines, const Frame& frame);
   // Shows what no packet matches, up to the next plausible packet. Returns how many bytes.
   uint64_t Unknown(uint32_t stream, uint64_t engines, const Frame& frame, uint64_t parent);
-  void Remember(uint32_t container, absl::Span<const uint8_t> bytes);
+  void Remember(uint32_t index, const RecordView& record);
   void RememberRegister(uint32_t index, absl::Span<const uint8_t> written);
   // A packet that is known, and after it another one or the end.
   bool Plausible(uint32_t stream, uint64_t engines, absl::Span<const uint8_t> bytes) const;
@@ -178,15 +184,16 @@ class Decoder {
   bool LeadsToPacket(uint32_t stream, uint64_t engines, absl::Span<const uint8_t> bytes) const;
   // Applies the flow of a packet to the stack of frames. False: the stream ends here.
   bool Flow(const tables::Container& container, absl::Span<const uint8_t> bytes, uint64_t next,
-            std::vector<Frame>& stack);
+            Stack& stack);
 
-  void CheckFields(const tables::Container& container, absl::Span<const uint8_t> bytes,
-                   uint64_t length);
-  void CheckPointers(const tables::Container& container, absl::Span<const uint8_t> bytes);
-  void SetsAndWrites(const tables::Container& container, absl::Span<const uint8_t> bytes,
-                     uint32_t space, uint64_t address, uint64_t parent);
-  void FollowPointers(const tables::Container& container, absl::Span<const uint8_t> bytes,
-                      uint64_t parent, uint32_t depth);
+  // `own_length`: the record says itself that it has so many bytes.
+  void CheckFields(const RecordView& record, uint64_t length, bool own_length);
+  void CheckPointers(const RecordView& record);
+  void SetsAndWrites(const RecordView& record, uint32_t space, uint64_t address, uint64_t parent);
+  void FollowPointers(const RecordView& record, uint64_t parent, uint32_t depth);
+  // Calls visit(at, pointer, scope) for each field that points somewhere now.
+  template <class Visit>
+  void ForEachPointer(const RecordView& record, const Visit& visit);
   void FollowStructs(const tables::Pointer& pointer, const Scope& scope, uint32_t space,
                      uint64_t address, uint64_t parent, uint32_t depth);
 
@@ -203,7 +210,7 @@ class Decoder {
                  uint32_t depth);
   // How much speaks against a structure being in `bytes`: bits that nobody describes, values
   // without a name, pointers to where nothing is, faults.
-  int Misfits(const tables::Container& container, absl::Span<const uint8_t> bytes);
+  int Misfits(const RecordView& record);
   // Where offsets from a base count from now.
   absl::optional<uint64_t> BaseNow(uint32_t base) const;
   struct Target {
@@ -229,7 +236,7 @@ class Decoder {
   };
   Formatted FormatOf(const tables::Pointer& pointer, const Scope& scope) const;
   // What a packet says of data that draws read.
-  void DescribeData(const tables::Container& container, absl::Span<const uint8_t> bytes);
+  void DescribeData(const RecordView& record);
   // What a draw reads.
   void DrawData(const tables::Container& container, absl::Span<const uint8_t> bytes,
                 uint64_t parent);
@@ -269,6 +276,7 @@ class Decoder {
   Options options_;
   std::vector<Actions> actions_;
   FieldChecks checks_;
+  ChosenLeaves pointers_, acting_, describing_;
   // By container: Mark.
   std::vector<uint8_t> marks_;
   // Few: one for each stream and engine that a dump uses. Remembering is no change that shows.

@@ -52,14 +52,14 @@ absl::Span<const uint8_t> Decoder::ShowRows(absl::string_view name, const Slot& 
   return record.bytes;
 }
 
-void Decoder::DescribeData(const tables::Container& container, absl::Span<const uint8_t> bytes) {
+void Decoder::DescribeData(const RecordView& record) {
+  const absl::Span<const uint8_t> bytes = record.bytes;
   // The elements of a packet replace those of the last one, for each kind of data.
   uint32_t described = tables::kNone;
   uint64_t number = 0;
-  ForEachField(tables_, container, bytes, [&](const FieldAt& at) {
-    if (at.leaf->extra == tables::kNone || at.cut) return;
+  ForEachField(tables_, describing_, record, [&](const FieldAt& at) {
+    if (at.cut) return;
     const tables::Extra& extra = tables_.extra(at.leaf->extra);
-    if (extra.pointer == tables::kNone && extra.element == tables::kNone) return;
     const Scope scope(tables_, at, bytes);
     if (extra.pointer != tables::kNone) {
       const tables::Pointer* pointer = PointerOf(extra, scope);

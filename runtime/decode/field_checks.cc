@@ -17,7 +17,7 @@ constexpr uint16_t kChecked = kReserved | tables::kForced | kLimited;
 std::unique_ptr<FieldChecks::Checks> FieldChecks::Make(const tables::Container& container) const {
   auto checks = std::make_unique<Checks>();
   // Fields that come and go are for the slow way.
-  if (container.variants.count != 0 || container.parts.count != 0) return checks;
+  if (container.variants.count != 0) return checks;
   for (const Leaf& leaf : tables_.leaves(container.tail_leaves)) {
     if ((leaf.flags & kChecked) != 0) return checks;
   }

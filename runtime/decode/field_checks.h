@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "runtime/decode/fields.h"
 #include "runtime/decode/value.h"
 #include "runtime/tables/tables.h"
 
@@ -20,22 +21,18 @@ class FieldChecks {
   explicit FieldChecks(const tables::Tables& tables)
       : tables_(tables), checks_(tables.containers().size()) {}
 
-  // True: no field of the record is wrong. False: one may be. `bytes` are all that the record has.
-  bool Passes(const tables::Container& container, absl::Span<const uint8_t> bytes) {
-    std::unique_ptr<Checks>& checks =
-        checks_[static_cast<size_t>(&container - tables_.containers().data())];
-    if (checks == nullptr) checks = Make(container);
-    if (!checks->usable || bytes.size() < checks->bytes) return false;
-    uint32_t wrong = 0;
-    for (const Word& word : checks->words) {
-      uint32_t bits = 0;
-      std::memcpy(&bits, bytes.data() + word.offset, 4);
-      wrong |= (bits ^ word.value) & word.mask;
-    }
-    if (wrong != 0) return false;
-    for (const Limit& limit : checks->limits) {
-      const uint64_t raw = ReadBits(bytes, limit.bit, limit.width);
-      if (raw < limit.least || raw > limit.most) return false;
+  // True: no field of the record is wrong. False: one may be. The record's bytes are all that it
+  // has.
+  bool Passes(const RecordView& record) {
+    if (!Passes(ChecksOf(record.container), record.bytes)) return false;
+    for (const PlacedPart& placed : record.parts) {
+      if (placed.bit % 8 != 0) return false;
+      const tables::Container& part = tables_.container(placed.part->container);
+      const Checks& checks = ChecksOf(part);
+      uint64_t at = placed.bit / 8;
+      for (uint64_t i = 0; i < placed.count; ++i, at += part.bytes) {
+        if (!Passes(checks, record.bytes.subspan(at))) return false;
+      }
     }
     return true;
   }
@@ -58,6 +55,28 @@ class FieldChecks {
     std::vector<Limit> limits;
   };
 
+  const Checks& ChecksOf(const tables::Container& container) {
+    std::unique_ptr<Checks>& checks =
+        checks_[static_cast<size_t>(&container - tables_.containers().data())];
+    if (checks == nullptr) checks = Make(container);
+    return *checks;
+  }
+  // Of a record's fixed part, or of one optional part, with which `bytes` begin.
+  static bool Passes(const Checks& checks, absl::Span<const uint8_t> bytes) {
+    if (!checks.usable || bytes.size() < checks.bytes) return false;
+    uint32_t wrong = 0;
+    for (const Word& word : checks.words) {
+      uint32_t bits = 0;
+      std::memcpy(&bits, bytes.data() + word.offset, 4);
+      wrong |= (bits ^ word.value) & word.mask;
+    }
+    if (wrong != 0) return false;
+    for (const Limit& limit : checks.limits) {
+      const uint64_t raw = ReadBits(bytes, limit.bit, limit.width);
+      if (raw < limit.least || raw > limit.most) return false;
+    }
+    return true;
+  }
   std::unique_ptr<Checks> Make(const tables::Container& container) const;
 
   const tables::Tables& tables_;

@@ -21,18 +21,6 @@ void AppendFieldName(const FieldName& name, std::string& to) {
   absl::StrAppend(&to, name.tail);
 }
 
-uint64_t Scope::BitOf(uint32_t leaf_index) const {
-  const bool in_tail = leaf_index - container_.tail_leaves.first < container_.tail_leaves.count;
-  return tables_.leaf(leaf_index).bit + (in_tail ? tail_base_ : base_);
-}
-
-absl::optional<uint64_t> Scope::Raw(uint32_t leaf_index) const {
-  const tables::Leaf& leaf = tables_.leaf(leaf_index);
-  const uint64_t bit = BitOf(leaf_index);
-  if (leaf.width > 64 || bit + leaf.width > bytes_.size() * 8) return absl::nullopt;
-  return ReadBits(bytes_, bit, leaf.width);
-}
-
 absl::optional<uint64_t> Scope::Number(uint32_t leaf_index) const {
   const absl::optional<uint64_t> raw = Raw(leaf_index);
   if (!raw) return raw;
@@ -72,6 +60,36 @@ uint64_t RepeatOf(const tables::Tables& tables, const tables::Part& part, const 
                               ? e.add
                               : Apply(e, scope.Number(e.leaf).value_or(0));
   return std::min(repeat, kLongestRecord);
+}
+
+PlacedParts PlaceParts(const tables::Tables& tables, const tables::Container& container,
+                       absl::Span<const uint8_t> bytes) {
+  PlacedParts placed;
+  if (container.parts.count == 0) return placed;
+  const Scope scope(tables, container, bytes);
+  const uint64_t end = bytes.size() * 8;
+  uint64_t bit = uint64_t{container.bytes} * 8;
+  for (const tables::Part& part : tables.parts(container.parts)) {
+    if (bit >= end) break;
+    const uint64_t size = uint64_t{tables.container(part.container).bytes} * 8;
+    if (size == 0 || !scope.Holds(part.when)) continue;
+    const uint64_t count = std::min(RepeatOf(tables, part, scope), (end - bit - 1) / size + 1);
+    if (count == 0) continue;
+    placed.push_back({&part, bit, count});
+    bit += count * size;
+  }
+  return placed;
+}
+
+std::unique_ptr<ChosenLeaves::Chosen> ChosenLeaves::Make(const tables::Container& container) const {
+  auto chosen = std::make_unique<Chosen>();
+  for (const tables::Leaf& leaf : tables_.leaves(container.leaves)) {
+    if (choice_(tables_, leaf)) chosen->fixed.push_back(&leaf);
+  }
+  for (const tables::Leaf& leaf : tables_.leaves(container.tail_leaves)) {
+    if (choice_(tables_, leaf)) chosen->tail.push_back(&leaf);
+  }
+  return chosen;
 }
 
 uint64_t LengthOf(const tables::Tables& tables, const tables::Container& container,

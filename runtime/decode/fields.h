@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/optional.h"
 #include "absl/types/span.h"
@@ -57,10 +60,18 @@ class Scope {
   }
 
   // Empty where the record is too short to have the leaf.
-  absl::optional<uint64_t> Raw(uint32_t leaf_index) const;
+  absl::optional<uint64_t> Raw(uint32_t leaf_index) const {
+    const tables::Leaf& leaf = tables_.leaf(leaf_index);
+    const uint64_t bit = BitOf(leaf_index);
+    if (leaf.width > 64 || bit + leaf.width > bytes_.size() * 8) return absl::nullopt;
+    return ReadBits(bytes_, bit, leaf.width);
+  }
   absl::optional<uint64_t> Number(uint32_t leaf_index) const;
   // Where the leaf stands in the record; it may stand behind its end.
-  uint64_t BitOf(uint32_t leaf_index) const;
+  uint64_t BitOf(uint32_t leaf_index) const {
+    const bool in_tail = leaf_index - container_.tail_leaves.first < container_.tail_leaves.count;
+    return tables_.leaf(leaf_index).bit + (in_tail ? tail_base_ : base_);
+  }
   // Terms whose leaf does not exist, or whose state is not known, are false. kNone: true.
   bool Holds(uint32_t condition) const;
 
@@ -80,13 +91,71 @@ class Scope {
 uint64_t LengthOf(const tables::Tables& tables, const tables::Container& container,
                   absl::Span<const uint8_t> bytes);
 
+// Where optional parts of one kind stand in a record, one behind the other.
+struct PlacedPart {
+  const tables::Part* part;
+  uint64_t bit;    // where the first one begins, from the start of the record
+  uint64_t count;  // how many begin inside of the record: at least one
+};
+// Few records have more kinds of parts: finding out where they are allocates nothing.
+using PlacedParts = absl::InlinedVector<PlacedPart, 32>;
+
+// The optional parts that begin inside of `bytes`.
+PlacedParts PlaceParts(const tables::Tables& tables, const tables::Container& container,
+                       absl::Span<const uint8_t> bytes);
+
+// A packet or structure in memory. What asks about parts several times finds them out once.
+struct RecordView {
+  const tables::Container& container;
+  absl::Span<const uint8_t> bytes;
+  absl::Span<const PlacedPart> parts;
+};
+
+// multiply and add of an expression applied to the value of its leaf.
+uint64_t Apply(const tables::Expression& expression, uint64_t value);
+
+// How often a part comes, its condition aside.
+uint64_t RepeatOf(const tables::Tables& tables, const tables::Part& part, const Scope& scope);
+
+// Those leaves of containers that some pass over records asks for, so that it passes over no
+// others. Made for each container when its first record comes.
+class ChosenLeaves {
+ public:
+  using Choice = bool (*)(const tables::Tables& tables, const tables::Leaf& leaf);
+  struct Chosen {
+    std::vector<const tables::Leaf*> fixed, tail;
+  };
+
+  // The tables must outlive this.
+  ChosenLeaves(const tables::Tables& tables, Choice choice)
+      : tables_(tables), choice_(choice), chosen_(tables.containers().size()) {}
+
+  const Chosen& Of(const tables::Container& container) {
+    std::unique_ptr<Chosen>& chosen =
+        chosen_[static_cast<size_t>(&container - tables_.containers().data())];
+    if (chosen == nullptr) chosen = Make(container);
+    return *chosen;
+  }
+
+ private:
+  std::unique_ptr<Chosen> Make(const tables::Container& container) const;
+
+  const tables::Tables& tables_;
+  const Choice choice_;
+  std::vector<std::unique_ptr<Chosen>> chosen_;
+};
+
 namespace internal {
 
-template <class Visit>
-void VisitLeaves(absl::Span<const tables::Leaf> leaves, const tables::Tables& tables,
-                 const tables::Container& owner, uint64_t record_bits, uint64_t base,
-                 const FieldName& prefix, int64_t index, Visit& visit) {
-  for (const tables::Leaf& leaf : leaves) {
+inline const tables::Leaf& LeafOf(const tables::Leaf& leaf) { return leaf; }
+inline const tables::Leaf& LeafOf(const tables::Leaf* leaf) { return *leaf; }
+
+template <class Leaves, class Visit>
+void VisitLeaves(const Leaves& leaves, const tables::Tables& tables, const tables::Container& owner,
+                 uint64_t record_bits, uint64_t base, const FieldName& prefix, int64_t index,
+                 Visit& visit) {
+  for (const auto& each : leaves) {
+    const tables::Leaf& leaf = LeafOf(each);
     const uint64_t bit = base + leaf.bit;
     if (bit >= record_bits) continue;
     FieldAt at;
@@ -105,63 +174,65 @@ void VisitLeaves(absl::Span<const tables::Leaf> leaves, const tables::Tables& ta
   }
 }
 
-}  // namespace internal
-
-// multiply and add of an expression applied to the value of its leaf.
-uint64_t Apply(const tables::Expression& expression, uint64_t value);
-
-// How often a part comes, its condition aside.
-uint64_t RepeatOf(const tables::Tables& tables, const tables::Part& part, const Scope& scope);
-
-// Calls visit(part, index, bit) for each optional part that begins inside of `bytes`. The index is
-// -1 for a part that comes at most once.
-template <class Visit>
-void ForEachPart(const tables::Tables& tables, const tables::Container& container,
-                 absl::Span<const uint8_t> bytes, const Visit& visit) {
-  if (container.parts.count == 0) return;
-  const Scope scope(tables, container, bytes);
-  uint64_t base = uint64_t{container.bytes} * 8;
-  for (const tables::Part& part : tables.parts(container.parts)) {
-    if (!scope.Holds(part.when)) continue;
-    const bool repeats = part.repeat != tables::kNone;
-    const uint64_t size = uint64_t{tables.container(part.container).bytes} * 8;
-    if (size == 0) continue;
-    const uint64_t repeat = RepeatOf(tables, part, scope);
-    for (uint64_t i = 0; i < repeat && base < bytes.size() * 8; ++i) {
-      visit(part, repeats ? static_cast<int64_t>(i) : -1, base);
-      base += size;
-    }
-  }
-}
-
-// Calls visit(const FieldAt&) for each leaf that begins inside of `bytes`, in bit order: the fixed
-// part, then the items of the tail, then the optional parts.
-template <class Visit>
-void ForEachField(const tables::Tables& tables, const tables::Container& container,
-                  absl::Span<const uint8_t> bytes, Visit&& visit) {
-  const uint64_t bits = bytes.size() * 8;
+// `fixed` and `tail` say which leaves of a container there are.
+template <class Fixed, class Tail, class Visit>
+void VisitRecord(const tables::Tables& tables, const RecordView& record, const Fixed& fixed,
+                 const Tail& tail, Visit& visit) {
+  const tables::Container& container = record.container;
+  const uint64_t bits = record.bytes.size() * 8;
   uint64_t fixed_bits = bits;
   if (container.parts.count != 0) {
     fixed_bits = std::min<uint64_t>(bits, uint64_t{container.bytes} * 8);
   }
-  internal::VisitLeaves(tables.leaves(container.leaves), tables, container, fixed_bits, 0,
-                        FieldName{}, -1, visit);
+  VisitLeaves(fixed(container), tables, container, fixed_bits, 0, FieldName{}, -1, visit);
   if (container.tail_size != 0) {
-    const absl::Span<const tables::Leaf> leaves = tables.leaves(container.tail_leaves);
+    const auto& leaves = tail(container);
     int64_t index = 0;
-    for (uint64_t base = container.tail_bit; base < bits; base += container.tail_size) {
-      internal::VisitLeaves(leaves, tables, container, bits, base, FieldName{}, index++, visit);
+    for (uint64_t base = container.tail_bit; base < bits && !leaves.empty();
+         base += container.tail_size) {
+      VisitLeaves(leaves, tables, container, bits, base, FieldName{}, index++, visit);
     }
   }
-  ForEachPart(tables, container, bytes, [&](const tables::Part& part, int64_t i, uint64_t base) {
-    const tables::Container& nested = tables.container(part.container);
+  for (const PlacedPart& placed : record.parts) {
+    const tables::Container& nested = tables.container(placed.part->container);
+    const auto& leaves = fixed(nested);
+    if (leaves.empty()) continue;
+    const uint64_t size = uint64_t{nested.bytes} * 8;
     FieldName prefix;
-    prefix.part = tables.string(part.name);
-    prefix.part_index = i;
-    internal::VisitLeaves(tables.leaves(nested.leaves), tables, nested,
-                          std::min(bits, base + uint64_t{nested.bytes} * 8), base, prefix, -1,
-                          visit);
-  });
+    prefix.part = tables.string(placed.part->name);
+    for (uint64_t i = 0; i < placed.count; ++i) {
+      const uint64_t base = placed.bit + i * size;
+      if (placed.part->repeat != tables::kNone) prefix.part_index = static_cast<int64_t>(i);
+      VisitLeaves(leaves, tables, nested, std::min(bits, base + size), base, prefix, -1, visit);
+    }
+  }
+}
+
+}  // namespace internal
+
+// Calls visit(const FieldAt&) for each leaf that begins inside of the record, in bit order: the
+// fixed part, then the items of the tail, then the optional parts.
+template <class Visit>
+void ForEachField(const tables::Tables& tables, const RecordView& record, Visit&& visit) {
+  const auto fixed = [&](const tables::Container& c) { return tables.leaves(c.leaves); };
+  const auto tail = [&](const tables::Container& c) { return tables.leaves(c.tail_leaves); };
+  internal::VisitRecord(tables, record, fixed, tail, visit);
+}
+
+// The same, of the chosen ones only.
+template <class Visit>
+void ForEachField(const tables::Tables& tables, ChosenLeaves& chosen, const RecordView& record,
+                  Visit&& visit) {
+  const auto fixed = [&](const tables::Container& c) -> const auto& { return chosen.Of(c).fixed; };
+  const auto tail = [&](const tables::Container& c) -> const auto& { return chosen.Of(c).tail; };
+  internal::VisitRecord(tables, record, fixed, tail, visit);
+}
+
+template <class Visit>
+void ForEachField(const tables::Tables& tables, const tables::Container& container,
+                  absl::Span<const uint8_t> bytes, Visit&& visit) {
+  const PlacedParts parts = PlaceParts(tables, container, bytes);
+  ForEachField(tables, {container, bytes, parts}, visit);
 }
 
 }  // namespace packsmith::decode

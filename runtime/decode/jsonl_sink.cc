@@ -25,22 +25,44 @@ class Escaped : public Output {
   std::string& to_;
 };
 
+// As it stands between the quotes of a JSON string.
+std::string InQuotes(absl::string_view text) {
+  std::string quoted;
+  {
+    Escaped escaped(quoted);
+    ChunkWriter(escaped).JsonString(text);
+  }
+  return quoted.substr(1, quoted.size() - 2);
+}
+
+class JsonlStyle : public FieldStyle {
+ public:
+  std::string Name(const PlannedField& field, absl::string_view name) const override {
+    return absl::StrCat(MovingName(name), field.bit + field.width - 1, ",", field.bit,
+                        "],\"value\":");
+  }
+  std::string MovingName(absl::string_view name) const override {
+    return absl::StrCat("{\"name\":\"", InQuotes(name), "\",\"bits\":[");
+  }
+  std::string BeforeIndex(absl::string_view name) const override {
+    return absl::StrCat("{\"name\":\"", InQuotes(name), "[");
+  }
+  std::string AfterIndex(absl::string_view name) const override {
+    return absl::StrCat("]", InQuotes(name), "\",\"bits\":[");
+  }
+  std::string ValueName(absl::string_view name) const override {
+    return absl::StrCat(",\"enum\":\"", InQuotes(name), "\"");
+  }
+  std::string Unit(absl::string_view) const override { return ""; }
+};
+
 class JsonlSink : public Sink {
  public:
   JsonlSink(Output& output, const JsonlOptions& options) : out_(output), options_(options) {}
 
   void OnSchema(const tables::Tables& tables) override {
     tables_ = &tables;
-    plans_ = std::make_unique<Plans>(
-        tables, [](const PlannedField& field, absl::string_view name, std::string& to) {
-          to = "{\"name\":";
-          {
-            Escaped escaped(to);
-            ChunkWriter(escaped).JsonString(name);
-          }
-          absl::StrAppend(&to, ",\"bits\":[", field.bit + field.width - 1, ",", field.bit,
-                          "],\"value\":");
-        });
+    plans_ = std::make_unique<Plans>(tables, std::make_unique<JsonlStyle>());
     Begin("schema", 0);
     Member("version", uint64_t{1});
     Member("program", "packsmith");
@@ -125,16 +147,12 @@ class JsonlSink : public Sink {
     if (record.container != nullptr) {
       out_.Put(",\"fields\":[");
       bool first = true;
-      ForEachShown(*tables_, *plans_, *record.container, record.bytes,
+      ForEachShown(*tables_, *plans_, record.view(),
                    [&](const PlannedField& field, uint64_t bit, uint32_t width, uint64_t raw,
-                       int64_t index, const tables::Part* part, int64_t part_index) {
+                       int64_t index) {
                      if (!first) out_.Put(',');
                      first = false;
-                     if (index < 0 && part == nullptr && width == field.width) {
-                       out_.Put(field.name);
-                     } else {
-                       Name(field, bit, width, index, part, part_index);
-                     }
+                     Name(field, bit, width, index);
                      Value(field, width, raw);
                      out_.Put('}');
                    });
@@ -258,23 +276,25 @@ class JsonlSink : public Sink {
     out_.Put(']');
   }
 
-  void Name(const PlannedField& field, uint64_t bit, uint32_t width, int64_t index,
-            const tables::Part* part, int64_t part_index) {
-    FieldName name;
-    if (part != nullptr) {
-      name.part = tables_->string(part->name);
-      name.part_index = part_index;
+  void Name(const PlannedField& field, uint64_t bit, uint32_t width, int64_t index) {
+    if (!field.moves && width != field.width) {
+      // A packet's short form has only some of its bits.
+      out_.Put(absl::StrCat("{\"name\":\"", InQuotes(tables_->string(field.leaf->name)),
+                            InQuotes(tables_->string(field.leaf->name_suffix)), "\","));
+      Bits(bit, width);
+      out_.Put(",\"value\":");
+      return;
     }
-    name.head = tables_->string(field.leaf->name).data();
-    name.index = index;
-    name.tail = tables_->string(field.leaf->name_suffix).data();
-    name_.clear();
-    AppendFieldName(name, name_);
-    out_.Put("{\"name\":");
-    out_.JsonString(name_);
+    out_.Put(field.name);
+    if (!field.moves) return;
+    if (index >= 0) {
+      out_.Decimal(static_cast<uint64_t>(index));
+      out_.Put(field.after_index);
+    }
+    out_.Decimal(bit + width - 1);
     out_.Put(',');
-    Bits(bit, width);
-    out_.Put(",\"value\":");
+    out_.Decimal(bit);
+    out_.Put("],\"value\":");
   }
 
   void Value(const PlannedField& field, uint32_t width, uint64_t raw) {
@@ -298,10 +318,7 @@ class JsonlSink : public Sink {
     if (field.names != nullptr) Named(field, number);
   }
 
-  void Named(const PlannedField& field, uint64_t number) {
-    const absl::string_view named = field.names->Find(number);
-    if (!named.empty()) Member("enum", named);
-  }
+  void Named(const PlannedField& field, uint64_t number) { out_.Put(field.names->Find(number)); }
 
   void Other(const PlannedField& field, uint32_t width, uint64_t raw) {
     const decode::Value value = DecodeValue(*tables_, *field.leaf, width, raw);
@@ -442,7 +459,7 @@ class JsonlSink : public Sink {
 
   void AddUndescribed(const Record& record) {
     bool first = true;
-    for (const BitRun& run : Undescribed(*tables_, *record.container, record.bytes)) {
+    for (const BitRun& run : Undescribed(*tables_, record.view())) {
       out_.Put(absl::string_view(first ? ",\"undescribed\":[{" : ",{"));
       first = false;
       if (options_.undescribed_seen != nullptr) ++*options_.undescribed_seen;
@@ -457,7 +474,6 @@ class JsonlSink : public Sink {
   JsonlOptions options_;
   const tables::Tables* tables_ = nullptr;
   std::unique_ptr<Plans> plans_;
-  std::string name_;
 };
 
 }  // namespace

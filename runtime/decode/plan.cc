@@ -28,10 +28,27 @@ Form FormOf(const tables::Tables& tables, const Leaf& leaf) {
 
 }  // namespace
 
-ValueNames::ValueNames(const tables::Tables& tables, const tables::Enum& named) {
+absl::string_view Texts::Keep(absl::string_view text) {
+  constexpr size_t kBlock = 16 * 1024;
+  if (text.size() + kReadable > room_) {
+    room_ = std::max(text.size() + kReadable, kBlock);
+    blocks_.push_back(std::make_unique<char[]>(room_));
+    at_ = blocks_.back().get();
+  }
+  char* const kept = at_;
+  std::copy(text.begin(), text.end(), kept);
+  at_ += text.size();
+  room_ -= text.size();
+  return {kept, text.size()};
+}
+
+ValueNames::ValueNames(const tables::Tables& tables, const tables::Enum& named,
+                       const FieldStyle& style, Texts& texts) {
   constexpr uint64_t kDense = 1024;
   for (const tables::NamedValue& value : tables.values(named.values)) {
-    const absl::string_view name = tables.string(value.name);
+    absl::string_view name = tables.string(value.name);
+    if (!name.empty()) name = texts.Keep(style.ValueName(name));
+    longest_ = std::max(longest_, name.size());
     if (value.value < kDense) {
       if (dense_.size() <= value.value) dense_.resize(value.value + 1);
       // Of several names the first counts.
@@ -42,21 +59,58 @@ ValueNames::ValueNames(const tables::Tables& tables, const tables::Enum& named) 
   }
 }
 
-Plans::Plans(const tables::Tables& tables, WriteName write_name)
-    : tables_(tables), write_name_(std::move(write_name)), plans_(tables.containers().size()) {}
+Plans::Plans(const tables::Tables& tables, std::unique_ptr<const FieldStyle> style)
+    : tables_(tables), style_(std::move(style)), plans_(tables.containers().size()) {}
 
-void Plans::Make(const tables::Container& container, std::unique_ptr<Plan>& plan) {
-  plan = std::make_unique<Plan>();
-  Add(container.leaves, false, plan->fields);
-  Add(container.tail_leaves, true, plan->tail);
+std::unique_ptr<Plan> Plans::Make(const tables::Container& container) {
+  auto plan = std::make_unique<Plan>();
+  const auto whole_name = [&](const Leaf& leaf) {
+    return absl::StrCat(tables_.string(leaf.name), tables_.string(leaf.name_suffix));
+  };
+  Add(
+      container.leaves,
+      [&](PlannedField& field, const Leaf& leaf) {
+        field.name = texts_.Keep(style_->Name(field, whole_name(leaf)));
+      },
+      plan->fields);
+  Add(
+      container.tail_leaves,
+      [&](PlannedField& field, const Leaf& leaf) {
+        field.moves = true;
+        field.name = texts_.Keep(style_->BeforeIndex(tables_.string(leaf.name)));
+        field.after_index = texts_.Keep(style_->AfterIndex(tables_.string(leaf.name_suffix)));
+      },
+      plan->tail);
   for (const PlannedField& field : plan->fields) {
     plan->bits = std::max<uint64_t>(plan->bits, uint64_t{field.bit} + field.width);
   }
+  plan->parts.resize(container.parts.count);
   plan->simple = container.tail_size == 0 && container.parts.count == 0;
+  return plan;
 }
 
-void Plans::Add(tables::Range leaves, bool in_tail, std::vector<PlannedField>& to) {
-  std::string text;
+std::unique_ptr<PlannedFields> Plans::Make(const tables::Part& part) {
+  auto fields = std::make_unique<PlannedFields>();
+  const absl::string_view of = tables_.string(part.name);
+  Add(
+      tables_.container(part.container).leaves,
+      [&](PlannedField& field, const Leaf& leaf) {
+        const std::string own =
+            absl::StrCat(".", tables_.string(leaf.name), tables_.string(leaf.name_suffix));
+        field.moves = true;
+        if (part.repeat == tables::kNone) {
+          field.name = texts_.Keep(style_->MovingName(absl::StrCat(of, own)));
+        } else {
+          field.name = texts_.Keep(style_->BeforeIndex(of));
+          field.after_index = texts_.Keep(style_->AfterIndex(own));
+        }
+      },
+      *fields);
+  return fields;
+}
+
+template <class Name>
+void Plans::Add(tables::Range leaves, const Name& name, PlannedFields& to) {
   for (const Leaf& leaf : tables_.leaves(leaves)) {
     constexpr uint16_t kNoField = tables::kForced | tables::kMustBeZero | tables::kMustBeOne;
     if ((leaf.flags & kNoField) != 0) continue;
@@ -69,30 +123,19 @@ void Plans::Add(tables::Range leaves, bool in_tail, std::vector<PlannedField>& t
     if (leaf.named != tables::kNone) {
       std::unique_ptr<ValueNames>& names = names_[leaf.named];
       if (names == nullptr) {
-        names = std::make_unique<ValueNames>(tables_, tables_.enumeration(leaf.named));
+        names =
+            std::make_unique<ValueNames>(tables_, tables_.enumeration(leaf.named), *style_, texts_);
       }
       field.names = names.get();
     }
-    if (leaf.extra != tables::kNone) {
-      field.unit = tables_.string(tables_.extra(leaf.extra).unit);
-    }
-    if (in_tail) {
-      field.name = Keep(tables_.string(leaf.name));
-      field.after_index = tables_.string(leaf.name_suffix);
-    } else {
-      text.clear();
-      write_name_(field, absl::StrCat(tables_.string(leaf.name), tables_.string(leaf.name_suffix)),
-                  text);
-      field.name = Keep(text);
-    }
+    field.unit = texts_.Keep(style_->Unit(
+        leaf.extra == tables::kNone ? "" : tables_.string(tables_.extra(leaf.extra).unit)));
+    name(field, leaf);
+    field.text_bytes =
+        static_cast<uint32_t>(field.name.size() + field.after_index.size() + field.unit.size() +
+                              (field.names == nullptr ? 0 : field.names->longest()));
     to.push_back(field);
   }
-}
-
-absl::string_view Plans::Keep(absl::string_view text) {
-  texts_.push_back(std::make_unique<char[]>(std::max<size_t>(text.size(), 64)));
-  std::memcpy(texts_.back().get(), text.data(), text.size());
-  return {texts_.back().get(), text.size()};
 }
 
 }  // namespace packsmith::decode

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
-#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -28,10 +27,44 @@ enum class Form : uint8_t {
   kOther,    // whatever DecodeValue says
 };
 
-// The names of an enumeration's values.
+struct PlannedField;
+
+// How a sink writes what is the same in all records.
+class FieldStyle {
+ public:
+  virtual ~FieldStyle() = default;
+  // The name of a field that always stands at the same place; of `field` the texts are missing.
+  virtual std::string Name(const PlannedField& field, absl::string_view name) const = 0;
+  // Of a field of an optional part: where that stands depends on the others.
+  virtual std::string MovingName(absl::string_view name) const = 0;
+  // Of a field of something that repeats: what comes before its number, and after it.
+  virtual std::string BeforeIndex(absl::string_view name) const = 0;
+  virtual std::string AfterIndex(absl::string_view name) const = 0;
+  // The name of a value, after the value.
+  virtual std::string ValueName(absl::string_view name) const = 0;
+  // What the value counts, after its name. The unit may be empty.
+  virtual std::string Unit(absl::string_view unit) const = 0;
+};
+
+// Texts that live as long as this does. From the beginning of each, and 64 bytes from its end on,
+// memory can be read.
+class Texts {
+ public:
+  static constexpr size_t kReadable = 64;
+
+  absl::string_view Keep(absl::string_view text);
+
+ private:
+  std::vector<std::unique_ptr<char[]>> blocks_;
+  char* at_ = nullptr;
+  size_t room_ = 0;
+};
+
+// The names of an enumeration's values, as the style has them.
 class ValueNames {
  public:
-  ValueNames(const tables::Tables& tables, const tables::Enum& named);
+  ValueNames(const tables::Tables& tables, const tables::Enum& named, const FieldStyle& style,
+             Texts& texts);
   // Empty if the value has no name.
   absl::string_view Find(uint64_t value) const {
     if (value < dense_.size()) return dense_[value];
@@ -40,10 +73,13 @@ class ValueNames {
         [](const std::pair<uint64_t, absl::string_view>& n, uint64_t v) { return n.first < v; });
     return it != sparse_.end() && it->first == value ? it->second : absl::string_view();
   }
+  // Bytes of the longest name.
+  size_t longest() const { return longest_; }
 
  private:
   std::vector<absl::string_view> dense_;
   std::vector<std::pair<uint64_t, absl::string_view>> sparse_;
+  size_t longest_ = 0;
 };
 
 struct PlannedField {
@@ -53,44 +89,55 @@ struct PlannedField {
   uint16_t width;
   uint8_t shift;
   Form form;
-  // How the sink writes the field's name. Padded: 64 bytes can be read. In a tail only what stands
-  // before the index; the rest is `after_index`.
+  bool moves;  // in an optional part, or in something that repeats
+  // Bytes of all texts that may be written for the field, taken together.
+  uint32_t text_bytes;
+  // As the style has it. Of what repeats, what comes before its number; after that, `after_index`.
   absl::string_view name;
   absl::string_view after_index;
   absl::string_view unit;
 };
+using PlannedFields = std::vector<PlannedField>;
 
 struct Plan {
-  std::vector<PlannedField> fields;
-  std::vector<PlannedField> tail;
-  uint64_t bits = 0;    // a record with so many has all `fields` whole
-  bool simple = false;  // no tail, parts or variants
+  PlannedFields fields;
+  PlannedFields tail;
+  std::vector<std::unique_ptr<PlannedFields>> parts;  // made when the first one comes
+  uint64_t bits = 0;                                  // a record with so many has all `fields`
+  bool simple = false;                                // no tail, parts or variants
 };
 
 class Plans {
  public:
-  // Writes a name as the sink wants it, for fields of fixed places: `field` has all but the names.
-  using WriteName =
-      std::function<void(const PlannedField& field, absl::string_view name, std::string& to)>;
+  Plans(const tables::Tables& tables, std::unique_ptr<const FieldStyle> style);
 
-  Plans(const tables::Tables& tables, WriteName write_name);
-  const Plan& PlanOf(const tables::Container& container) {
+  Plan& PlanOf(const tables::Container& container) {
     std::unique_ptr<Plan>& plan =
         plans_[static_cast<size_t>(&container - tables_.containers().data())];
-    if (plan == nullptr) Make(container, plan);
+    if (plan == nullptr) plan = Make(container);
     return *plan;
+  }
+  // Of a part of the plan's container.
+  const PlannedFields& FieldsOf(Plan& plan, const tables::Container& container,
+                                const tables::Part& part) {
+    std::unique_ptr<PlannedFields>& fields =
+        plan.parts[static_cast<size_t>(&part - tables_.parts(container.parts).data())];
+    if (fields == nullptr) fields = Make(part);
+    return *fields;
   }
 
  private:
-  void Make(const tables::Container& container, std::unique_ptr<Plan>& plan);
-  void Add(tables::Range leaves, bool in_tail, std::vector<PlannedField>& to);
-  absl::string_view Keep(absl::string_view text);
+  std::unique_ptr<Plan> Make(const tables::Container& container);
+  std::unique_ptr<PlannedFields> Make(const tables::Part& part);
+  // Calls name(field, leaf) for the texts of each field's name.
+  template <class Name>
+  void Add(tables::Range leaves, const Name& name, PlannedFields& to);
 
   const tables::Tables& tables_;
-  WriteName write_name_;
+  const std::unique_ptr<const FieldStyle> style_;
   std::vector<std::unique_ptr<Plan>> plans_;
   absl::flat_hash_map<uint32_t, std::unique_ptr<ValueNames>> names_;  // by enumeration
-  std::vector<std::unique_ptr<char[]>> texts_;
+  Texts texts_;
 };
 
 // A record's bits, readable eight bytes at a time wherever a field begins.
@@ -118,19 +165,18 @@ class RecordBits {
   uint8_t copy_[kMost + 16];
 };
 
-// Calls visit(const PlannedField&, bit, width, raw, index, part, part_index) for every field that a
-// record shows: no opcodes, no reserved bits, nothing that the record's own length cuts off. The
-// index is that of a tail's item, else -1. `part` is null but for fields of optional parts.
+// Calls visit(const PlannedField&, bit, width, raw, index) for every field that a record shows: no
+// opcodes, no reserved bits, nothing that the record's own length cuts off. The index is the number
+// of a tail's item, or of an optional part that may come several times, else -1.
 template <class Visit>
-void ForEachShown(const tables::Tables& tables, Plans& plans, const tables::Container& container,
-                  absl::Span<const uint8_t> bytes, Visit&& visit) {
-  const Plan& plan = plans.PlanOf(container);
-  const RecordBits record(bytes);
-  const uint64_t bits = bytes.size() * 8;
-  constexpr const tables::Part* kNoPart = nullptr;
+void ForEachShown(const tables::Tables& tables, Plans& plans, const RecordView& view,
+                  Visit&& visit) {
+  const tables::Container& container = view.container;
+  Plan& plan = plans.PlanOf(container);
+  const RecordBits record(view.bytes);
+  const uint64_t bits = view.bytes.size() * 8;
   const bool variants = container.variants.count != 0;
-  const auto run = [&](const std::vector<PlannedField>& fields, uint64_t base, uint64_t end,
-                       int64_t index, const tables::Part* part, int64_t part_index) {
+  const auto run = [&](const PlannedFields& fields, uint64_t base, uint64_t end, int64_t index) {
     for (const PlannedField& field : fields) {
       const uint64_t bit = base + field.bit;
       if (bit >= end) continue;
@@ -140,30 +186,34 @@ void ForEachShown(const tables::Tables& tables, Plans& plans, const tables::Cont
         if (!variants) continue;
         width = static_cast<uint32_t>(end - bit);
       }
-      visit(field, bit, width, record.Read(bit, width), index, part, part_index);
+      visit(field, bit, width, record.Read(bit, width), index);
     }
   };
   if (bits >= plan.bits && plan.simple) {
     for (const PlannedField& field : plan.fields) {
       visit(field, uint64_t{field.bit}, uint32_t{field.width}, record.Read(field.bit, field.width),
-            int64_t{-1}, kNoPart, int64_t{-1});
+            int64_t{-1});
     }
     return;
   }
   const uint64_t fixed =
       container.parts.count == 0 ? bits : std::min<uint64_t>(bits, uint64_t{container.bytes} * 8);
-  run(plan.fields, 0, fixed, -1, kNoPart, -1);
+  run(plan.fields, 0, fixed, -1);
   if (container.tail_size != 0) {
     int64_t index = 0;
     for (uint64_t base = container.tail_bit; base < bits; base += container.tail_size) {
-      run(plan.tail, base, bits, index++, kNoPart, -1);
+      run(plan.tail, base, bits, index++);
     }
   }
-  ForEachPart(tables, container, bytes, [&](const tables::Part& part, int64_t i, uint64_t base) {
-    const tables::Container& nested = tables.container(part.container);
-    run(plans.PlanOf(nested).fields, base, std::min(bits, base + uint64_t{nested.bytes} * 8), -1,
-        &part, i);
-  });
+  for (const PlacedPart& placed : view.parts) {
+    const PlannedFields& fields = plans.FieldsOf(plan, container, *placed.part);
+    const uint64_t size = uint64_t{tables.container(placed.part->container).bytes} * 8;
+    const bool repeats = placed.part->repeat != tables::kNone;
+    for (uint64_t i = 0; i < placed.count; ++i) {
+      const uint64_t base = placed.bit + i * size;
+      run(fields, base, std::min(bits, base + size), repeats ? static_cast<int64_t>(i) : -1);
+    }
+  }
 }
 
 }  // namespace packsmith::decode

@@ -16,26 +16,17 @@ namespace {
 constexpr uint64_t kLeastRead = 4;
 constexpr uint64_t kLargest = uint64_t{1} << 48;  // bytes
 
-// Calls visit(at, pointer, scope) for each field that points somewhere now.
+}  // namespace
+
 template <class Visit>
-void ForEachPointer(const tables::Tables& tables, const tables::Container& container,
-                    absl::Span<const uint8_t> bytes,
-                    absl::Span<const absl::optional<uint64_t>> states, const Visit& visit) {
-  ForEachField(tables, container, bytes, [&](const FieldAt& at) {
-    if (at.leaf->extra == tables::kNone || at.cut) return;
-    const tables::Extra& extra = tables.extra(at.leaf->extra);
-    if (extra.pointer == tables::kNone) return;
-    const Scope scope(tables, at, bytes, states);
-    for (uint32_t i = extra.pointer; i != tables::kNone; i = tables.pointer(i).next) {
-      const tables::Pointer& pointer = tables.pointer(i);
-      if (!scope.Holds(pointer.when)) continue;
-      visit(at, pointer, scope);
-      break;
-    }
+void Decoder::ForEachPointer(const RecordView& record, const Visit& visit) {
+  ForEachField(tables_, pointers_, record, [&](const FieldAt& at) {
+    if (at.cut) return;
+    const Scope scope(tables_, at, record.bytes, state_->bases);
+    const tables::Pointer* const pointer = PointerOf(tables_.extra(at.leaf->extra), scope);
+    if (pointer != nullptr) visit(at, *pointer, scope);
   });
 }
-
-}  // namespace
 
 absl::optional<uint64_t> Decoder::BaseNow(uint32_t base) const {
   // Each base is asked once: descriptions may lead in a circle.
@@ -76,16 +67,15 @@ const tables::Pointer* Decoder::PointerOf(const tables::Extra& extra, const Scop
   return nullptr;
 }
 
-void Decoder::CheckPointers(const tables::Container& container, absl::Span<const uint8_t> bytes) {
+void Decoder::CheckPointers(const RecordView& record) {
   ForEachPointer(
-      tables_, container, bytes, state_->bases,
-      [&](const FieldAt& at, const tables::Pointer& pointer, const Scope& scope) {
+      record, [&](const FieldAt& at, const tables::Pointer& pointer, const Scope& scope) {
         if (options_.follow != Follow::kAll && pointer.target_kind != tables::TargetKind::kStream) {
           return;
         }
         // Only what would be read can be missing: dumps rarely have textures and render
         // targets.
-        const Target target = TargetOf(at, pointer, scope, bytes);
+        const Target target = TargetOf(at, pointer, scope, record.bytes);
         if (LeadsNowhere(pointer, scope, target)) return;
         if (!target.base_known) {
           // Of several that could count, the one that always can.
@@ -104,61 +94,58 @@ void Decoder::CheckPointers(const tables::Container& container, absl::Span<const
       });
 }
 
-void Decoder::FollowPointers(const tables::Container& container, absl::Span<const uint8_t> bytes,
-                             uint64_t parent, uint32_t depth) {
-  const uint64_t record = record_;
-  ForEachPointer(
-      tables_, container, bytes, state_->bases,
-      [&](const FieldAt& at, const tables::Pointer& pointer, const Scope& scope) {
-        // What the pointers before this one led to are other records.
-        record_ = record;
-        const Target target = TargetOf(at, pointer, scope, bytes);
-        if (!target.base_known || memory_->Find(target.space, target.address) == nullptr) return;
-        if (LeadsNowhere(pointer, scope, target)) return;
-        if (depth >= options_.deepest_pointer) {
-          ProblemOnce(
-              said_pointers_,
-              absl::StrCat("pointers of the packet at ", ShowAddress(here_), " lead to more than ",
-                           depth, " structures, one to the next; not followed further"));
+void Decoder::FollowPointers(const RecordView& record, uint64_t parent, uint32_t depth) {
+  const uint64_t own_address = record_;
+  ForEachPointer(record, [&](const FieldAt& at, const tables::Pointer& pointer,
+                             const Scope& scope) {
+    // What the pointers before this one led to are other records.
+    record_ = own_address;
+    const Target target = TargetOf(at, pointer, scope, record.bytes);
+    if (!target.base_known || memory_->Find(target.space, target.address) == nullptr) return;
+    if (LeadsNowhere(pointer, scope, target)) return;
+    if (depth >= options_.deepest_pointer) {
+      ProblemOnce(
+          said_pointers_,
+          absl::StrCat("pointers of the packet at ", ShowAddress(here_), " lead to more than ",
+                       depth, " structures, one to the next; not followed further"));
+      return;
+    }
+    switch (pointer.target_kind) {
+      case tables::TargetKind::kStruct:
+        FollowStructs(pointer, scope, target.space, target.address, parent, depth);
+        break;
+      case tables::TargetKind::kStream: {
+        // Where the packet's flow goes, the walk goes already.
+        for (const tables::Flow& flow : tables_.flows(record.container.flows)) {
+          if (flow.target != tables::kNone && &tables_.leaf(flow.target) == at.leaf) return;
+        }
+        if (nested_streams_ >= options_.deepest_call) {
+          ProblemOnce(said_streams_,
+                      absl::StrCat("the stream at ", ShowAddress(target.address), " is ",
+                                   nested_streams_ + 1, " streams deep and not followed"));
           return;
         }
-        switch (pointer.target_kind) {
-          case tables::TargetKind::kStruct:
-            FollowStructs(pointer, scope, target.space, target.address, parent, depth);
-            break;
-          case tables::TargetKind::kStream: {
-            // Where the packet's flow goes, the walk goes already.
-            for (const tables::Flow& flow : tables_.flows(container.flows)) {
-              if (flow.target != tables::kNone && &tables_.leaf(flow.target) == at.leaf) return;
-            }
-            if (nested_streams_ >= options_.deepest_call) {
-              ProblemOnce(said_streams_,
-                          absl::StrCat("the stream at ", ShowAddress(target.address), " is ",
-                                       nested_streams_ + 1, " streams deep and not followed"));
-              return;
-            }
-            ++nested_streams_;
-            const uint64_t here = here_;
-            WalkStream(
-                pointer.target, engines_,
-                {target.space, target.address, ~uint64_t{0}, nested_streams_, target.address},
-                parent);
-            // What the inner stream has looked ahead to is not what this packet may
-            // ask for.
-            here_ = here;
-            looked_ahead_ = false;
-            --nested_streams_;
-            break;
-          }
-          case tables::TargetKind::kData:
-            if (tables_.data(pointer.target).is_code != 0) {
-              FollowCode(pointer, scope, target, parent);
-            } else {
-              FollowData(pointer, scope, target, parent);
-            }
-            break;
+        ++nested_streams_;
+        const uint64_t here = here_;
+        WalkStream(pointer.target, engines_,
+                   {target.space, target.address, ~uint64_t{0}, nested_streams_, target.address},
+                   parent);
+        // What the inner stream has looked ahead to is not what this packet may
+        // ask for.
+        here_ = here;
+        looked_ahead_ = false;
+        --nested_streams_;
+        break;
+      }
+      case tables::TargetKind::kData:
+        if (tables_.data(pointer.target).is_code != 0) {
+          FollowCode(pointer, scope, target, parent);
+        } else {
+          FollowData(pointer, scope, target, parent);
         }
-      });
+        break;
+    }
+  });
 }
 
 bool Decoder::MayFollow(uint64_t bytes) {
@@ -215,9 +202,9 @@ void Decoder::FollowData(const tables::Pointer& pointer, const Scope& scope, con
 Decoder::Code Decoder::CodeOf(const tables::DataKind& kind, const tables::Pointer& pointer,
                               const Scope& scope, const Target& target) {
   const std::pair<uint32_t, uint64_t> key{target.space, target.address};
-  code_begins_.insert(key);
   const auto known = code_.find(key);
   if (known != code_.end()) return known->second;
+  code_begins_.insert(key);
   Code code{options_.most_code_bytes, "limit"};
   if (const uint64_t said = SizeOf(pointer, scope, target); said != 0) {
     code = {std::min(said, code.size), "size"};
@@ -282,19 +269,19 @@ void Decoder::FollowStructs(const tables::Pointer& pointer, const Scope& scope, 
   ShowTable(table, space, address, parent, depth);
 }
 
-int Decoder::Misfits(const tables::Container& container, absl::Span<const uint8_t> bytes) {
-  int misfits = static_cast<int>(Undescribed(tables_, container, bytes).size());
-  ForEachField(tables_, container, bytes, [&](const FieldAt& at) {
+int Decoder::Misfits(const RecordView& record) {
+  int misfits = static_cast<int>(Undescribed(tables_, record).size());
+  ForEachField(tables_, record, [&](const FieldAt& at) {
     if (at.cut || at.leaf->named == tables::kNone) return;
-    misfits += tables_.FindValue(*at.leaf, ReadBits(bytes, at.bit, at.width)) == nullptr;
+    misfits += tables_.FindValue(*at.leaf, ReadBits(record.bytes, at.bit, at.width)) == nullptr;
   });
-  ForEachPointer(tables_, container, bytes, state_->bases,
+  ForEachPointer(record,
                  [&](const FieldAt& at, const tables::Pointer& pointer, const Scope& scope) {
-                   const Target target = TargetOf(at, pointer, scope, bytes);
+                   const Target target = TargetOf(at, pointer, scope, record.bytes);
                    misfits += memory_->Find(target.space, target.address) == nullptr;
                  });
   faults_.clear();
-  CheckFields(container, bytes, bytes.size());
+  CheckFields(record, record.bytes.size(), false);
   return misfits + static_cast<int>(faults_.size());
 }
 
@@ -317,16 +304,22 @@ void Decoder::ShowTable(const Table& table, uint32_t space, uint64_t address, ui
       return;
     }
     record_ = address;
-    if (table.other != tables::kNone &&
-        Misfits(tables_.container(table.other), bytes) < Misfits(tables_.container(index), bytes)) {
-      index = table.other;
+    if (table.other != tables::kNone) {
+      const auto misfits = [&](uint32_t container) {
+        const tables::Container& c = tables_.container(container);
+        const PlacedParts parts = PlaceParts(tables_, c, bytes);
+        return Misfits({c, bytes, parts});
+      };
+      if (misfits(table.other) < misfits(index)) index = table.other;
     }
     const tables::Container& container = tables_.container(index);
+    const PlacedParts parts = PlaceParts(tables_, container, bytes);
+    const RecordView view{container, bytes, parts};
     structs_ += bytes.size() / 1024;
-    Remember(index, bytes);
+    Remember(index, view);
     faults_.clear();
-    CheckFields(container, bytes, length);
-    CheckPointers(container, bytes);
+    CheckFields(view, length, !table.size);
+    CheckPointers(view);
     Record record;
     record.type = RecordType::kStruct;
     record.parent = parent;
@@ -335,12 +328,13 @@ void Decoder::ShowTable(const Table& table, uint32_t space, uint64_t address, ui
     record.container = &container;
     record.name = tables_.string(container.name);
     record.bytes = bytes;
+    record.parts = parts;
     record.index = table.is_table ? static_cast<int64_t>(i) : -1;
     record.faults = faults_;
     Emit(record);
-    if (actions_[index].sets_or_writes) SetsAndWrites(container, bytes, space, address, record.id);
+    if (actions_[index].sets_or_writes) SetsAndWrites(view, space, address, record.id);
     if (options_.follow == Follow::kAll && !options_.brief) {
-      FollowPointers(container, bytes, record.id, depth + 1);
+      FollowPointers(view, record.id, depth + 1);
     }
     if (bytes.size() < length) return;
     address += length;

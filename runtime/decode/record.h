@@ -9,6 +9,7 @@
 
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "runtime/decode/fields.h"
 #include "runtime/dump/dump.h"
 #include "runtime/tables/tables.h"
 
@@ -72,6 +73,7 @@ struct Record {
   const tables::Container* container = nullptr;
   absl::string_view name;  // of the container, or the kind of data
   absl::Span<const uint8_t> bytes;
+  absl::Span<const PlacedPart> parts;
   int64_t index = -1;            // which structure of a table
   int64_t register_offset = -1;  // a structure that is the value of a register
   // kData: what the memory has in all, of which `bytes` may be the beginning.
@@ -95,6 +97,9 @@ struct Record {
   // kPacket.
   absl::Span<const Stored> stored;
   absl::Span<const Fault> faults;
+
+  // `container` must not be null.
+  RecordView view() const { return {*container, bytes, parts}; }
 };
 
 struct Summary {

@@ -44,18 +44,46 @@ namespace {
 constexpr size_t kFieldIndent = 4;
 constexpr size_t kNameWidth = 46;
 
+// Lines are indented by leaving away less of the spaces that names begin with.
+constexpr size_t kMostIndent = 24;
+
+char* Copy(absl::string_view text, char* to) {
+  // Kept texts are followed by as much that can be read, and the line has room.
+  std::memcpy(to, text.data(), Texts::kReadable);
+  if (text.size() > Texts::kReadable) std::memcpy(to, text.data(), text.size());
+  return to + text.size();
+}
+
+class TextStyle : public FieldStyle {
+ public:
+  std::string Name(const PlannedField&, absl::string_view name) const override {
+    return MovingName(name);
+  }
+  std::string MovingName(absl::string_view name) const override {
+    std::string text(kMostIndent + kFieldIndent, ' ');
+    absl::StrAppend(&text, name);
+    text.append(name.size() < kNameWidth ? kNameWidth - name.size() : 1, ' ');
+    return text;
+  }
+  std::string BeforeIndex(absl::string_view name) const override {
+    return absl::StrCat(std::string(kMostIndent + kFieldIndent, ' '), name, "[");
+  }
+  std::string AfterIndex(absl::string_view name) const override { return absl::StrCat("]", name); }
+  std::string ValueName(absl::string_view name) const override {
+    return absl::StrCat(" (", name, ")");
+  }
+  std::string Unit(absl::string_view unit) const override {
+    return unit.empty() ? "" : absl::StrCat("  [", unit, "]");
+  }
+};
+
 class TextSink : public Sink {
  public:
   TextSink(Output& output, const TextOptions& options) : out_(output), options_(options) {}
 
   void OnSchema(const tables::Tables& tables) override {
     tables_ = &tables;
-    plans_ = std::make_unique<Plans>(
-        tables, [](const PlannedField&, absl::string_view name, std::string& to) {
-          to.assign(kFieldIndent, ' ');
-          absl::StrAppend(&to, name);
-          to.append(name.size() < kNameWidth ? kNameWidth - name.size() : 1, ' ');
-        });
+    plans_ = std::make_unique<Plans>(tables, std::make_unique<TextStyle>());
   }
 
   void OnDevice(const Device& device, uint64_t) override {
@@ -159,6 +187,8 @@ class TextSink : public Sink {
     run_ = record;
     run_.bytes = {};
     run_.faults = {};
+    run_parts_.assign(record.parts.begin(), record.parts.end());
+    run_.parts = run_parts_;
     run_dword_ = dword;
     run_count_ = 1;
     run_last_ = record.address;
@@ -318,21 +348,14 @@ class TextSink : public Sink {
       InBuffer(record.space, record.address);
     }
     out_.Put('\n');
-    ForEachShown(*tables_, *plans_, *record.container, record.bytes,
-                 [&](const PlannedField& field, uint64_t bit, uint32_t width, uint64_t raw,
-                     int64_t index, const tables::Part* part, int64_t part_index) {
-                   if (raw == 0 && Hidden(field)) return;
-                   out_.Fill(' ', indent);
-                   if (index < 0 && part == nullptr) {
-                     out_.PutPadded(field.name);
-                   } else {
-                     Name(field, index, part, part_index);
-                   }
-                   Value(record, field, bit, width, raw);
-                   out_.Put('\n');
-                 });
+    ForEachShown(
+        *tables_, *plans_, record.view(),
+        [&](const PlannedField& field, uint64_t bit, uint32_t width, uint64_t raw, int64_t index) {
+          if (raw == 0 && Hidden(field)) return;
+          Field(record, field, indent, bit, width, raw, index);
+        });
     if (options_.undescribed) {
-      for (const BitRun& run : Undescribed(*tables_, *record.container, record.bytes)) {
+      for (const BitRun& run : Undescribed(*tables_, record.view())) {
         if (options_.undescribed_seen != nullptr) ++*options_.undescribed_seen;
         out_.Fill(' ', indent + kFieldIndent);
         out_.Put(absl::StrFormat("bits %d:%d are set, and not described: 0x%x\n",
@@ -357,85 +380,68 @@ class TextSink : public Sink {
 
   void CountHidden(const Record& record) {
     uint64_t hidden = 0;
-    ForEachShown(*tables_, *plans_, *record.container, record.bytes,
-                 [&](const PlannedField& field, uint64_t, uint32_t, uint64_t raw, int64_t,
-                     const tables::Part*, int64_t) { hidden += raw == 0 && Hidden(field); });
+    ForEachShown(*tables_, *plans_, record.view(),
+                 [&](const PlannedField& field, uint64_t, uint32_t, uint64_t raw, int64_t) {
+                   hidden += static_cast<uint64_t>(raw == 0) & static_cast<uint64_t>(Hidden(field));
+                 });
     if (hidden == 0) return;
     out_.Put(", ");
     out_.Decimal(hidden);
     out_.Put(absl::string_view(hidden == 1 ? " field zero" : " fields zero"));
   }
 
-  // Of a field in a tail or an optional part.
-  void Name(const PlannedField& field, int64_t index, const tables::Part* part,
-            int64_t part_index) {
-    out_.Fill(' ', kFieldIndent);
-    size_t length = 0;
-    const auto put = [&](absl::string_view text) {
-      out_.Put(text);
-      length += text.size();
-    };
-    char digits[24];
-    const auto put_index = [&](int64_t i) {
-      digits[0] = '[';
-      char* const end = std::to_chars(digits + 1, digits + 22, i).ptr;
-      *end = ']';
-      put({digits, static_cast<size_t>(end + 1 - digits)});
-    };
-    if (part != nullptr) {
-      put(tables_->string(part->name));
-      if (part_index >= 0) put_index(part_index);
-      put(".");
-      put(tables_->string(field.leaf->name));
-      put(tables_->string(field.leaf->name_suffix));
-    } else {
-      put(field.name);
-      put_index(index);
-      put(field.after_index);
+  // A line.
+  void Field(const Record& record, const PlannedField& field, size_t indent, uint64_t bit,
+             uint32_t width, uint64_t raw, int64_t index) {
+    if (indent > kMostIndent) {
+      out_.Fill(' ', indent - kMostIndent);
+      indent = kMostIndent;
     }
-    out_.Fill(' ', length < kNameWidth ? kNameWidth - length : 1);
-  }
-
-  void Value(const Record& record, const PlannedField& field, uint64_t bit, uint32_t width,
-             uint64_t raw) {
+    // The texts, two numbers, what fills the name up to its width, and what is copied too much.
+    const size_t room = field.text_bytes + 2 * kMostDigits + kNameWidth + Texts::kReadable;
+    char* to = out_.Reserve(room);
+    to = Copy(field.name.substr(kMostIndent - indent), to);
+    if (index >= 0) {
+      const char* const begin = to - (field.name.size() - kMostIndent - kFieldIndent);
+      to = Copy(field.after_index, WriteDecimal(static_cast<uint64_t>(index), to));
+      const auto length = static_cast<size_t>(to - begin);
+      const size_t spaces = length < kNameWidth ? kNameWidth - length : 1;
+      std::memset(to, ' ', spaces);
+      to += spaces;
+    }
     uint64_t number = raw;
     switch (field.form) {
       case Form::kBool:
-        if (raw != 0) {
-          out_.Put("true");
-        } else {
-          out_.Put("false");
-        }
+        std::memcpy(to, raw != 0 ? "true " : "false", 5);
+        to += raw != 0 ? 4 : 5;
         break;
       case Form::kUnsigned:
         number = raw << field.shift;
-        out_.Decimal(number);
+        to = WriteDecimal(number, to);
         break;
       case Form::kAddress:
         number = raw << field.shift;
-        out_.Hex(number);
+        to = WriteHex(number, to);
         break;
       case Form::kOther:
+        out_.Commit(to);
         number = Other(field, width, raw);
+        to = out_.Reserve(room);
         break;
     }
     if (field.names != nullptr) {
       const absl::string_view named = field.names->Find(number);
-      if (!named.empty()) {
-        out_.Put(" (");
-        out_.Put(named);
-        out_.Put(')');
-      }
+      if (!named.empty()) to = Copy(named, to);
     }
-    if (!field.unit.empty()) {
-      out_.Put("  [");
-      out_.Put(field.unit);
-      out_.Put(']');
-    }
+    if (!field.unit.empty()) to = Copy(field.unit, to);
     if (field.leaf->type == tables::LeafType::kAddress && raw != 0 && dump_ != nullptr &&
         !dump_->buffers.empty()) {
+      out_.Commit(to);
       InBuffer(SpaceOf(record, field, bit), number);
+      to = out_.Reserve(1);
     }
+    *to = '\n';
+    out_.Commit(to + 1);
   }
 
   uint64_t Other(const PlannedField& field, uint32_t width, uint64_t raw) {
@@ -597,6 +603,7 @@ class TextSink : public Sink {
   // From the submission to the record at hand: id and depth of each.
   std::vector<std::pair<uint64_t, size_t>> path_;
   Record run_;
+  std::vector<PlacedPart> run_parts_;
   uint32_t run_dword_ = 0;
   uint64_t run_count_ = 0;
   uint64_t run_last_ = 0;

@@ -2,15 +2,14 @@
 
 #include <algorithm>
 
-#include "runtime/decode/fields.h"
 #include "runtime/decode/value.h"
 
 namespace packsmith::decode {
 
-std::vector<BitRun> Undescribed(const tables::Tables& tables, const tables::Container& container,
-                                absl::Span<const uint8_t> bytes) {
+std::vector<BitRun> Undescribed(const tables::Tables& tables, const RecordView& record) {
+  const absl::Span<const uint8_t> bytes = record.bytes;
   std::vector<uint32_t> described((bytes.size() + 3) / 4);
-  ForEachField(tables, container, bytes, [&](const FieldAt& at) {
+  ForEachField(tables, record, [&](const FieldAt& at) {
     for (uint64_t bit = at.bit; bit < at.bit + at.width;) {
       const uint64_t end = std::min(at.bit + at.width, bit / 32 * 32 + 32);
       const uint64_t n = end - bit;

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "absl/types/span.h"
+#include "runtime/decode/fields.h"
 #include "runtime/tables/tables.h"
 
 namespace packsmith::decode {
@@ -18,8 +18,7 @@ struct BitRun {
 
 // In bit order; each run goes from the lowest to the highest bit that is set among neighbouring
 // bits that are not described. Slow: for those who ask for it.
-std::vector<BitRun> Undescribed(const tables::Tables& tables, const tables::Container& container,
-                                absl::Span<const uint8_t> bytes);
+std::vector<BitRun> Undescribed(const tables::Tables& tables, const RecordView& record);
 
 }  // namespace packsmith::decode
 

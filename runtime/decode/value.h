@@ -20,11 +20,19 @@ inline uint64_t ReadBits(absl::Span<const uint8_t> bytes, uint64_t bit, uint32_t
     std::memcpy(&word, bytes.data() + first, 8);
     word >>= skip;
     if (skip + width > 64) word |= uint64_t{bytes[first + 8]} << (64 - skip);
+  } else if (bytes.size() >= 8) {
+    // The last eight bytes have it all.
+    std::memcpy(&word, bytes.data() + bytes.size() - 8, 8);
+    word >>= (first + 8 - bytes.size()) * 8 + skip;
+  } else if (bytes.size() >= 4) {
+    // Two reads that share some of the bytes.
+    uint32_t low = 0, high = 0;
+    std::memcpy(&low, bytes.data(), 4);
+    std::memcpy(&high, bytes.data() + bytes.size() - 4, 4);
+    word = (low | uint64_t{high} << (bytes.size() - 4) * 8) >> bit;
   } else {
-    for (uint64_t i = first, shift = 0; i < bytes.size() && shift < 64; ++i, shift += 8) {
-      word |= uint64_t{bytes[i]} << shift;
-    }
-    word >>= skip;
+    for (size_t i = 0; i < bytes.size(); ++i) word |= uint64_t{bytes[i]} << 8 * i;
+    word >>= bit;
   }
   return width >= 64 ? word : word & ((uint64_t{1} << width) - 1);
 }

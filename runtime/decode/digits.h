@@ -1,0 +1,109 @@
+// Numbers as text. Each function writes to memory that has room for it and returns where the text
+// ends; it may overwrite what comes behind that, up to kMostDigits bytes from the beginning.
+#ifndef PACKSMITH_RUNTIME_DECODE_DIGITS_H_
+#define PACKSMITH_RUNTIME_DECODE_DIGITS_H_
+
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+
+namespace packsmith::decode {
+
+inline constexpr size_t kMostDigits = 40;
+
+inline char* WriteDecimal(uint64_t value, char* to) {
+  if (value < 10) {
+    *to = static_cast<char>('0' + value);
+    return to + 1;
+  }
+  return std::to_chars(to, to + 20, value).ptr;
+}
+
+inline char* WriteSignedDecimal(int64_t value, char* to) {
+  return std::to_chars(to, to + 20, value).ptr;
+}
+
+// Eight digits: each nibble becomes a byte, all at once.
+inline char* WriteHex8(uint32_t value, char* to) {
+  uint64_t x = value;
+  x = (x << 16 | x) & 0x0000ffff0000ffff;
+  x = (x << 8 | x) & 0x00ff00ff00ff00ff;
+  x = (x << 4 | x) & 0x0f0f0f0f0f0f0f0f;
+  const uint64_t letters = (x + 0x0606060606060606) >> 4 & 0x0101010101010101;
+  x = __builtin_bswap64(x + 0x3030303030303030 + letters * 39);
+  std::memcpy(to, &x, 8);
+  return to + 8;
+}
+
+// "0x" and as many digits as there are.
+inline char* WriteHex(uint64_t value, char* to) {
+  *to++ = '0';
+  *to++ = 'x';
+  if (value < 10) {
+    *to = static_cast<char>('0' + value);
+    return to + 1;
+  }
+  // The rest of the digits and whatever follows them would do as well, but must be readable.
+  char digits[32];
+  WriteHex8(static_cast<uint32_t>(value >> 32), digits);
+  WriteHex8(static_cast<uint32_t>(value), digits + 8);
+  std::memset(digits + 16, 0, 16);
+  const int leading = __builtin_clzll(value) / 4;
+  std::memcpy(to, digits + leading, 16);
+  return to + 16 - leading;
+}
+
+// "0x" and at least twelve digits: addresses, one below the other.
+inline char* WriteAddress(uint64_t value, char* to) {
+  if (value >> 48 != 0) return WriteHex(value, to);
+  *to++ = '0';
+  *to++ = 'x';
+  char low[8];
+  WriteHex8(static_cast<uint32_t>(value >> 16), to);
+  WriteHex8(static_cast<uint32_t>(value & 0xffff), low);
+  std::memcpy(to + 8, low + 4, 4);
+  return to + 12;
+}
+
+// Whether all digits of a value are few; then they are written, without a point where there is
+// nothing behind it. What of GPU state is a fraction is mostly some hundredths of a power of two:
+// of 256ths that are less than a million no digit is rounded.
+inline bool WriteShortReal(double value, char*& to) {
+  const double magnitude = std::fabs(value);
+  if (!(magnitude < 1e6) || (value == 0 && std::signbit(value))) return false;
+  const double steps = magnitude * 256;
+  const auto n = static_cast<uint32_t>(steps);
+  if (static_cast<double>(n) != steps) return false;
+  uint32_t fraction = n % 256;
+  const uint32_t whole = n / 256;
+  char* at = to;
+  if (value < 0) *at++ = '-';
+  if (fraction == 0) {
+    to = WriteDecimal(whole, at);
+    return true;
+  }
+  // Eight digits behind the point, less the zeros at their end. More than nine in all would be
+  // rounded.
+  fraction *= 390625;
+  int digits = 8;
+  for (; fraction % 10 == 0; fraction /= 10) --digits;
+  char* const point = WriteDecimal(whole, at);
+  if (whole != 0 && point - at + digits > 9) return false;
+  *point = '.';
+  for (int i = digits; i > 0; --i, fraction /= 10) {
+    point[i] = static_cast<char>('0' + fraction % 10);
+  }
+  to = point + 1 + digits;
+  return true;
+}
+
+// As printf's %.9g. Must be finite.
+inline char* WriteReal(double value, char* to) {
+  if (WriteShortReal(value, to)) return to;
+  return std::to_chars(to, to + 32, value, std::chars_format::general, 9).ptr;
+}
+
+}  // namespace packsmith::decode
+
+#endif  // PACKSMITH_RUNTIME_DECODE_DIGITS_H_
