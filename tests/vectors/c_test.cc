@@ -100,9 +100,10 @@ void Bind() {
       continue;
     }
     const Container& c = ContainerOf(type);
+    const Member* const of_tail = MemberOfTail(type);
     for (unsigned i = 0; i < type.member_count; ++i) {
       const Member& member = type.members[i];
-      if (&member == MemberOfTail(type)) continue;
+      if (&member == of_tail) continue;
       std::vector<const Leaf*> found;
       for (const Leaf& leaf : T().leaves(c.leaves)) {
         // What runs past the end of what pack writes is cut off there.
@@ -197,12 +198,12 @@ std::string Hex(const std::vector<uint8_t>& memory) {
 // A struct with a vector's values, its opcodes and its length. What bits the fixed part has.
 std::vector<char> StructOf(const Type& type, const ReadVector& vector) {
   const Container& c = ContainerOf(type);
+  const Member* const of_tail = MemberOfTail(type);
   std::vector<char> object(type.size);
   std::map<std::string, Number> given(vector.fields.begin(), vector.fields.end());
   for (const FieldAt& at : FieldsOf(T(), c, vector.packed)) {
     const auto found = g_members.find({&type, g_description->IndexOf(*at.leaf)});
     const auto field = given.find(NameOf(at));
-    const Member* const of_tail = MemberOfTail(type);
     if (at.in_tail && of_tail != nullptr && field != given.end()) {
       SetItem(object.data(), *of_tail, at.bit, field->second.integer);
     }

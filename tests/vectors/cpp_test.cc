@@ -535,6 +535,8 @@ TEST(CppTypes, UnpackingTheVectorsBytesGivesTheirValues) {
       }
       given.erase(field);
     }
+    // One field alone is printed as it is among others.
+    if (vector.what.compare(0, 4, "only") == 0) continue;
     const std::string text = type->text(packet.head[0]);
     if (text.compare(0, std::strlen(type->name), type->name) != 0) {
       Complain(absl::StrCat(where, ": printed as ", text));
