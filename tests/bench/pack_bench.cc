@@ -25,7 +25,8 @@ constexpr size_t kBatchDwords = 60 * 1024 / 4;
 class Batch {
  public:
   uint32_t* Next(size_t dwords) {
-    if (at_ + dwords > kBatchDwords) at_ = 0;
+    if (at_ + dwords > kBatchDwords) [[unlikely]]
+      at_ = 0;
     uint32_t* const place = dwords_.data() + at_;
     at_ += dwords;
     return place;
