@@ -13,7 +13,7 @@
 // A group of packets is dirty if it is wanted in another way than the GPU has it. To set what is
 // set already changes nothing, and to set something back makes the group clean again. What the XML
 // says of packets that commit, need or invalidate others is done by itself; so is what has to
-// follow them (groups.h).
+// go with them (groups.h).
 //
 // A packet that is set whole is the caller's until a pipeline that has one is bound.
 //
@@ -22,6 +22,7 @@
 #ifndef PACKSMITH_RUNTIME_STATE_DRAW_STATE_H_
 #define PACKSMITH_RUNTIME_STATE_DRAW_STATE_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -91,12 +92,12 @@ class DrawState : public StateCore {
     }
     Layout::template WriteBehind<P>(to + dwords);
     StateAddress* next = wanted_addresses_.data() + kPlace.address;
-    auto note = NoteAt(next);
+    auto note = NoteAt(next, Layout::kMade.places[kPlace.group].ahead);
     bits::addresses(packet, note);
     for (unsigned i = 0; i < items.size(); ++i) {
       bits::addresses(items[i], note, P::dwords_needed(i));
     }
-    return Resized(Index<P>(), dwords + Layout::kMade.places[kPlace.group].behind, next);
+    return Resized(Index<P>(), dwords, next);
   }
   template <checks Checks = default_checks, class P, unsigned N>
   bool SetItems(const P& packet, const typename P::ps_item (&items)[N]) {
@@ -117,11 +118,28 @@ class DrawState : public StateCore {
       (void)packets[i].template pack<checks::off>(wanted(Index<P>()) + i * size_t{P::length});
       bits::addresses(packets[i], note, i * P::length);
     }
+    Layout::template WriteBehind<P>(wanted(Index<P>()) + dwords);
     return Resized(Index<P>(), dwords, next);
   }
   template <checks Checks = default_checks, class P, unsigned N>
   bool SetEach(const P (&packets)[N]) {
     return SetEach<Checks>(span<const P>(packets));
+  }
+
+  // The next time that a packet is emitted, it is with these values, and later as it has been set:
+  // for what begins something. Only values that are no addresses may be others. index: of those
+  // that SetEach() had. To set the packet anew takes this back.
+  template <checks Checks = default_checks, class P>
+  bool SetOnce(const P& first, unsigned index = 0) {
+    constexpr StatePacket kPlace = PlaceOf<P>();
+    uint32_t dwords[P::length];
+    if (const error e = first.template pack<Checks>(dwords)) return RefusePacket(e, Index<P>());
+    std::array<StateAddress, AddressesIn<P>()> addresses;
+    StateAddress* next = addresses.data();
+    auto note =
+        NoteAt(next, kPlace.dword - Layout::kMade.places[kPlace.group].dword + index * P::length);
+    bits::addresses(first, note);
+    return ReplaceOnce(Index<P>(), index, dwords, addresses);
   }
 
   // Values of dynamic fields, of one packet: what counts where a pipeline leaves them open. Zero
@@ -153,11 +171,14 @@ class DrawState : public StateCore {
 
   // Emits what is dirty and what is to come with it, in the hardware's order: one group of the
   // batch, or nothing. False if there is no room, or if something is missing: a packet that nobody
-  // has set, but that a draw needs, or one that is to be emitted. All is as it was then.
+  // has set, but that a draw needs, or one that is to be emitted. All is as it was then. Draw: what
+  // it is emitted for.
+  template <class Draw = typename Packets::_3DPRIMITIVE>
   PACKSMITH_INLINE bool Flush(Batch<Gen>& batch) {
-    if ((dirty_ | (layout_.draw_needs & ~set_)) == 0) [[likely]]
+    constexpr StateGroups kNeeded = Layout::template kNeededBy<Draw>;
+    if ((dirty_ | (kNeeded & ~set_)) == 0) [[likely]]
       return true;
-    return FlushDirty(batch);
+    return FlushDirty(batch, kNeeded);
   }
 
   // Somebody else has emitted this packet: what it invalidates is dirty, and so is its own group,
@@ -202,7 +223,8 @@ class DrawState : public StateCore {
   }
   bool Resized(unsigned packet, size_t dwords, const StateAddress* end) {
     const StatePacket& place = layout_.packets[packet];
-    wanted_sizes_[place.group] = static_cast<uint16_t>(dwords);
+    const StateGroupPlace& group = layout_.places[place.group];
+    wanted_sizes_[place.group] = static_cast<uint16_t>(group.ahead + dwords + group.behind);
     MarkAddressed(place.group, static_cast<size_t>(end - wanted_addresses_.data()) - place.address);
     TakeFromPipeline(packet);
     MarkSet(packet);
@@ -210,9 +232,9 @@ class DrawState : public StateCore {
     return true;
   }
 
-  [[gnu::noinline]] bool FlushDirty(Batch<Gen>& batch) {
+  [[gnu::noinline]] bool FlushDirty(Batch<Gen>& batch, StateGroups draw_needs) {
     const StateGroups groups = ToEmit();
-    if (((groups | layout_.draw_needs) & ~set_) != 0) return RefuseIncomplete();
+    if (((groups | draw_needs) & ~set_) != 0) return RefuseIncomplete(draw_needs);
     const size_t dwords = DwordsOf(groups);
     {
       typename Batch<Gen>::Group group(batch, dwords);
@@ -235,11 +257,11 @@ DrawState<Gen>::DrawState(const address& scratch) : StateCore(Layout::kLayout) {
                      " needs 8 bytes of scratch: some of its packets are "
                      "followed by a write")));
   }
-  Layout::EachFollower([&]<class Follower>(const Follower*, unsigned index) {
+  Layout::EachCompanion([&]<class Companion>(const Companion*, unsigned index) {
     const StatePacket& place = layout_.packets[index];
-    const auto packet = Follower::Make(scratch);
+    const auto packet = Companion::Make(scratch);
     if (const error e = packet.pack(wanted(index))) RefusePacket(e, index);
-    if constexpr (Follower::kNeedsScratch) {
+    if constexpr (Companion::kNeedsScratch) {
       StateAddress* next = wanted_addresses_.data() + place.address;
       auto note = NoteAt(next, place.dword - layout_.places[place.group].dword);
       bits::addresses(packet, note);

@@ -5,9 +5,8 @@
 // state_layout.h makes sets of groups of them. It also makes sure that this order is one that the
 // XML allows.
 //
-// Not here are packets that act instead of setting something (3DSTATE_SO_BUFFER may set how much
-// was written, 3DSTATE_WM_HZ_OP clears), those that are sent once when a context begins, and the
-// pipeline of meshes.
+// Not here are packets that act instead of setting something (3DSTATE_WM_HZ_OP clears), and those
+// that are sent once when a context begins.
 
 #ifndef PACKSMITH_RUNTIME_STATE_GROUPS_H_
 #define PACKSMITH_RUNTIME_STATE_GROUPS_H_
@@ -15,6 +14,7 @@
 #include <cstdint>
 
 #include "packsmith/pack.h"
+#include "packsmith/relations.h"
 
 namespace packsmith::gpu {
 
@@ -24,9 +24,12 @@ struct Group {};
 // One packet with up to Most items, and what is to follow it.
 template <class P, unsigned Most, class... Behind>
 struct Tail {};
-// Up to Most packets of one kind.
-template <class P, unsigned Most>
+// Up to Most packets of one kind, and what is to follow them.
+template <class P, unsigned Most, class... Behind>
 struct Several {};
+// A Tail, and what is to come before it.
+template <class Ahead, class Tail>
+struct LedBy {};
 
 template <class... G>
 struct GroupList {};
@@ -38,24 +41,41 @@ constexpr GroupList<A..., B...> operator+(GroupList<A...>, GroupList<B...>) {
 template <class... P>
 using Singles = GroupList<Group<P>...>;
 
-// -- Packets that follow others, always the same -------------------------------------------------
+// -- Companions: packets that go with others, and are always the same ----------------------------
 
 // Waits until everything before is done.
 template <class Gen>
-struct StallAfter {
+struct Stall {
   using Packet = typename Gen::PipeControl;
   static constexpr bool kNeedsScratch = false;
   static constexpr Packet Make(const address&) { return {.command_streamer_stall_enable = true}; }
 };
 // Writes something somewhere, which orders it behind what came before.
 template <class Gen>
-struct WriteAfter {
+struct Write {
   using Packet = typename Gen::PipeControl;
   static constexpr bool kNeedsScratch = true;
   static constexpr Packet Make(const address& scratch) {
     return {.post_sync_operation = Packet::POST_SYNC_OPERATION_WRITE_IMMEDIATE_DATA,
             .address = {scratch.gpu, scratch.buffer, access::write}};
   }
+};
+// No stage has constants.
+template <class Gen>
+struct NoConstants {
+  using Packet = typename Gen::Packets::_3DSTATE_CONSTANT_ALL;
+  static constexpr bool kNeedsScratch = false;
+  static constexpr Packet Make(const address&) {
+    // Nothing is read, so that any caching will do; but a field of zero is refused.
+    return {.shader_update_enable = 0x1f, .mocs = 2};
+  }
+};
+// Nothing is written to buffers of stream output.
+template <class Gen>
+struct NoStreamOut {
+  using Packet = typename Gen::Packets::_3DSTATE_STREAMOUT;
+  static constexpr bool kNeedsScratch = false;
+  static constexpr Packet Make(const address&) { return {}; }
 };
 
 // -- The groups ----------------------------------------------------------------------------------
@@ -64,11 +84,24 @@ struct WriteAfter {
 inline constexpr unsigned kMostVertexBuffers = 33, kMostVertexElements = 34;
 // 128 declarations for each of four streams, side by side.
 inline constexpr unsigned kMostStreamOutDeclarations = 128;
+inline constexpr unsigned kStreamOutBuffers = 4;
 
 template <class Gen>
 constexpr auto DrawGroups() {
   using G = typename Gen::Packets;
   constexpr unsigned kVersion = Gen::kVersion;
+  // Five parts of one space.
+  constexpr auto kPushConstants =
+      []<class... P>(types<P...>) {
+        if constexpr (kVersion == 125) {  // Wa_22011440098 (DG2), Wa_18022330953 (MTL, ARL)
+          return GroupList<Group<P..., NoConstants<Gen>>>{};
+        } else {
+          return GroupList<Group<P...>>{};
+        }
+      }(types<
+          typename G::_3DSTATE_PUSH_CONSTANT_ALLOC_VS, typename G::_3DSTATE_PUSH_CONSTANT_ALLOC_HS,
+          typename G::_3DSTATE_PUSH_CONSTANT_ALLOC_DS, typename G::_3DSTATE_PUSH_CONSTANT_ALLOC_GS,
+          typename G::_3DSTATE_PUSH_CONSTANT_ALLOC_PS>{});
   constexpr auto kPointers =
       Singles<typename G::_3DSTATE_VIEWPORT_STATE_POINTERS_CC,
               typename G::_3DSTATE_VIEWPORT_STATE_POINTERS_SF_CLIP>{} +
@@ -76,11 +109,7 @@ constexpr auto DrawGroups() {
       GroupList<Group<typename G::_3DSTATE_URB_VS, typename G::_3DSTATE_URB_HS,
                       typename G::_3DSTATE_URB_DS, typename G::_3DSTATE_URB_GS>>{} +
       Singles<typename G::_3DSTATE_BLEND_STATE_POINTERS, typename G::_3DSTATE_CC_STATE_POINTERS>{} +
-      // Five parts of one space.
-      GroupList<Group<
-          typename G::_3DSTATE_PUSH_CONSTANT_ALLOC_VS, typename G::_3DSTATE_PUSH_CONSTANT_ALLOC_HS,
-          typename G::_3DSTATE_PUSH_CONSTANT_ALLOC_DS, typename G::_3DSTATE_PUSH_CONSTANT_ALLOC_GS,
-          typename G::_3DSTATE_PUSH_CONSTANT_ALLOC_PS>>{} +
+      kPushConstants +
       Singles<typename G::_3DSTATE_CONSTANT_VS, typename G::_3DSTATE_CONSTANT_HS,
               typename G::_3DSTATE_CONSTANT_DS, typename G::_3DSTATE_CONSTANT_GS,
               typename G::_3DSTATE_CONSTANT_PS, typename G::_3DSTATE_BINDING_TABLE_POINTERS_VS,
@@ -99,10 +128,31 @@ constexpr auto DrawGroups() {
               typename G::_3DSTATE_DS, typename G::_3DSTATE_GS>{};
   constexpr auto kStreamOut = [] {
     using List = typename G::_3DSTATE_SO_DECL_LIST;
-    if constexpr (kVersion >= 110) {  // Wa_1509820217
-      return GroupList<Tail<List, kMostStreamOutDeclarations, StallAfter<Gen>>>{};
+    if constexpr (kVersion == 125) {  // Wa_16011773973, Wa_1509820217
+      return GroupList<
+          LedBy<NoStreamOut<Gen>, Tail<List, kMostStreamOutDeclarations, Stall<Gen>>>>{};
+    } else if constexpr (kVersion >= 110 && kVersion < 200) {  // Wa_1509820217
+      return GroupList<Tail<List, kMostStreamOutDeclarations, Stall<Gen>>>{};
     } else {
       return GroupList<Tail<List, kMostStreamOutDeclarations>>{};
+    }
+  }();
+  // Four buffers, whether something is written to them or not.
+  constexpr auto kStreamOutBuffers = [] {
+    if constexpr (requires { typename G::_3DSTATE_SO_BUFFER_INDEX_0; }) {
+      return []<class... P>(types<P...>) {
+        if constexpr (kVersion == 125) {  // Wa_16011411144
+          return GroupList<Group<Stall<Gen>, P..., Stall<Gen>>>{};
+        } else {
+          return GroupList<Group<P..., Stall<Gen>>>{};
+        }
+      }(types<typename G::_3DSTATE_SO_BUFFER_INDEX_0, typename G::_3DSTATE_SO_BUFFER_INDEX_1,
+              typename G::_3DSTATE_SO_BUFFER_INDEX_2, typename G::_3DSTATE_SO_BUFFER_INDEX_3>{});
+    } else if constexpr (kVersion >= 110) {
+      return GroupList<
+          Several<typename G::_3DSTATE_SO_BUFFER, gpu::kStreamOutBuffers, Stall<Gen>>>{};
+    } else {
+      return GroupList<Several<typename G::_3DSTATE_SO_BUFFER, gpu::kStreamOutBuffers>>{};
     }
   }();
   constexpr auto kPixels =
@@ -127,8 +177,8 @@ constexpr auto DrawGroups() {
       return GroupList<Group<Depth, Stencil, Hierarchical>>{};
     } else if constexpr (kVersion >= 110) {
       // Wa_14014097488 (Gfx11 to DG2), Wa_1408224581 (Gfx12), Wa_14016712196 (Gfx12.5).
-      return GroupList<Group<Depth, Stencil, Hierarchical, typename G::_3DSTATE_CLEAR_PARAMS,
-                             WriteAfter<Gen>>>{};
+      return GroupList<
+          Group<Depth, Stencil, Hierarchical, typename G::_3DSTATE_CLEAR_PARAMS, Write<Gen>>>{};
     } else {
       return GroupList<Group<Depth, Stencil, Hierarchical, typename G::_3DSTATE_CLEAR_PARAMS>>{};
     }
@@ -136,7 +186,7 @@ constexpr auto DrawGroups() {
   constexpr auto kStipple = [] {
     if constexpr (kVersion >= 110) {
       return GroupList<Group<typename G::_3DSTATE_POLY_STIPPLE_PATTERN>,
-                       Group<typename G::_3DSTATE_LINE_STIPPLE, StallAfter<Gen>>>{};
+                       Group<typename G::_3DSTATE_LINE_STIPPLE, Stall<Gen>>>{};
     } else {
       return Singles<typename G::_3DSTATE_POLY_STIPPLE_PATTERN,
                      typename G::_3DSTATE_LINE_STIPPLE>{};
@@ -165,8 +215,36 @@ constexpr auto DrawGroups() {
       return Fetch{};
     }
   }();
-  return kPointers + kStages + kStreamOut + kPixels + kDepthBounds + kDepth + kStipple + kVertices +
-         kMoreVertices + kFetch + Singles<typename G::_3DSTATE_INDEX_BUFFER>{};
+  // Views and coarse pixels, where there are such packets.
+  constexpr auto kViews = [] {
+    if constexpr (requires { typename G::_3DSTATE_CPS_POINTERS; }) {
+      return Singles<typename G::_3DSTATE_PRIMITIVE_REPLICATION,
+                     typename G::_3DSTATE_CPS_POINTERS>{};
+    } else if constexpr (requires { typename G::_3DSTATE_CPS; }) {
+      return Singles<typename G::_3DSTATE_CPS>{};
+    } else {
+      return GroupList<>{};
+    }
+  }();
+  // The pipeline that has tasks and meshes instead of vertices. Whether there are such stages is
+  // apart from what they do: the pipeline of vertices wants to know that there are none.
+  constexpr auto kMeshes = [] {
+    if constexpr (requires { typename G::_3DSTATE_MESH_SHADER; }) {
+      return GroupList<
+                 Group<typename G::_3DSTATE_URB_ALLOC_MESH, typename G::_3DSTATE_URB_ALLOC_TASK>,
+                 Group<typename G::_3DSTATE_TASK_CONTROL, typename G::_3DSTATE_MESH_CONTROL>,
+                 Group<typename G::_3DSTATE_TASK_SHADER, typename G::_3DSTATE_TASK_REDISTRIB,
+                       typename G::_3DSTATE_MESH_SHADER, typename G::_3DSTATE_MESH_DISTRIB,
+                       typename G::_3DSTATE_CLIP_MESH, typename G::_3DSTATE_SBE_MESH>>{} +
+             Singles<typename G::_3DSTATE_TASK_SHADER_DATA,
+                     typename G::_3DSTATE_MESH_SHADER_DATA>{};
+    } else {
+      return GroupList<>{};
+    }
+  }();
+  return kPointers + kStages + kStreamOut + kStreamOutBuffers + kPixels + kDepthBounds + kViews +
+         kMeshes + kDepth + kStipple + kVertices + kMoreVertices + kFetch +
+         Singles<typename G::_3DSTATE_INDEX_BUFFER>{};
 }
 
 }  // namespace packsmith::gpu

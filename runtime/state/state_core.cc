@@ -55,8 +55,8 @@ bool StateCore::RefuseSize(unsigned packet, size_t dwords) {
       "%s of %d dwords: there is room for %d", TypeNameIn(place.function), dwords, place.dwords)));
 }
 
-bool StateCore::RefuseIncomplete() {
-  const StateGroups needed = ToEmit() | layout_.draw_needs;
+bool StateCore::RefuseIncomplete(StateGroups draw_needs) {
+  const StateGroups needed = ToEmit() | draw_needs;
   std::vector<std::string> missing;
   for (unsigned p = 0; p < layout_.packet_count; ++p) {
     const StatePacket& packet = layout_.packets[p];
@@ -95,6 +95,67 @@ void StateCore::SetEmitted(StateGroups groups) {
   emitted_addressed_ = (emitted_addressed_ & ~groups) | (wanted_addressed_ & groups);
   known_ |= groups;
   dirty_ &= ~groups;
+  if (bits::rarely((groups & once_groups_) != 0)) {
+    for (unsigned i = 0; i < once_count_;) {
+      if ((groups & StateGroup(once_[i].group)) != 0) {
+        once_[i] = once_[--once_count_];
+      } else {
+        ++i;
+      }
+    }
+    UpdateOnceGroups();
+  }
+}
+
+bool StateCore::ReplaceOnce(unsigned packet, unsigned index, absl::Span<const uint32_t> dwords,
+                            absl::Span<const StateAddress> addresses) {
+  const StatePacket& place = layout_.packets[packet];
+  const StateGroupPlace& group = layout_.places[place.group];
+  const absl::string_view name = TypeNameIn(place.function);
+  const uint32_t first = static_cast<uint32_t>(place.dword + index * dwords.size());
+  const bool fixed = (layout_.fixed & StateGroup(place.group)) != 0;
+  const uint32_t end =
+      fixed ? place.dword + place.dwords : group.dword + wanted_sizes_[place.group] - group.behind;
+  if ((unset_[place.group] & place.part) != 0 || first + dwords.size() > end) {
+    return Refuse(absl::FailedPreconditionError(
+        absl::StrCat(name, " ", index, " is to differ once, and has not been set")));
+  }
+  const StateAddress* const own =
+      wanted_addresses_.data() + place.address + index * addresses.size();
+  if (!std::equal(addresses.begin(), addresses.end(), own)) {
+    return Refuse(absl::InvalidArgumentError(
+        absl::StrCat(name, " ", index, " is to differ once, but not by its addresses")));
+  }
+  DropOnce(first, static_cast<uint32_t>(dwords.size()));
+  unsigned differences = 0;
+  for (size_t i = 0; i < dwords.size(); ++i) differences += dwords[i] != wanted_[first + i];
+  if (differences > once_.size() - once_count_) {
+    return Refuse(absl::ResourceExhaustedError(
+        absl::StrCat(name, " ", index, " is to differ once in ", differences,
+                     " dwords; of all packets together there may be ", once_.size())));
+  }
+  for (uint32_t i = 0; i < dwords.size(); ++i) {
+    if (dwords[i] != wanted_[first + i]) once_[once_count_++] = {first + i, dwords[i], place.group};
+  }
+  UpdateOnceGroups();
+  Compare(place.group);
+  return true;
+}
+
+void StateCore::DropOnce(uint32_t dword, uint32_t dwords) {
+  for (unsigned i = 0; i < once_count_;) {
+    if (once_[i].dword - dword < dwords) {
+      once_[i] = once_[--once_count_];
+    } else {
+      ++i;
+    }
+  }
+  UpdateOnceGroups();
+}
+
+void StateCore::UpdateOnceGroups() {
+  once_groups_ = 0;
+  for (unsigned i = 0; i < once_count_; ++i) once_groups_ |= StateGroup(once_[i].group);
 }
 
 void StateCore::MarkAddressed(unsigned group, size_t count) {
@@ -136,7 +197,7 @@ void StateCore::BindCore(const PipelineCore& pipeline) {
     const unsigned group = to.group;
     CopyDwords(wanted_.data() + to.dword, pipeline.dwords.data() + from.dword, from.dwords);
     if ((layout_.fixed & StateGroup(group)) == 0) {
-      wanted_sizes_[group] = static_cast<uint16_t>(from.dwords);
+      wanted_sizes_[group] = static_cast<uint16_t>(layout_.places[group].ahead + from.dwords);
     }
     dynamic_[from.packet] = from.dynamic;
     if (!from.dynamic.empty()) Merge(from.packet);

@@ -5,6 +5,7 @@
 #ifndef PACKSMITH_RUNTIME_STATE_STATE_CORE_H_
 #define PACKSMITH_RUNTIME_STATE_STATE_CORE_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -122,8 +123,9 @@ class StateCore {
   bool Refuse(absl::Status status);
   bool RefusePacket(const error& e, unsigned packet);
   bool RefuseSize(unsigned packet, size_t dwords);
-  // A group that is to be emitted, or that a draw needs, has packets that nobody has set.
-  bool RefuseIncomplete();
+  // A group that is to be emitted, or one of those that a draw needs, has packets that nobody has
+  // set.
+  bool RefuseIncomplete(StateGroups draw_needs);
 
   PACKSMITH_INLINE uint32_t* wanted(unsigned packet) {
     return wanted_.data() + layout_.packets[packet].dword;
@@ -137,10 +139,11 @@ class StateCore {
     const StatePacket& place = layout_.packets[packet];
     unset_[place.group] &= static_cast<uint8_t>(~place.part);
     if (unset_[place.group] == 0) set_ |= StateGroup(place.group);
+    if (bits::rarely(once_count_ != 0)) DropOnce(place.dword, place.dwords);
   }
   PACKSMITH_INLINE void MarkDirty(unsigned group, bool differs) {
     const StateGroups one = StateGroup(group);
-    const bool dirty = differs || (known_ & one) == 0;
+    const bool dirty = differs || (known_ & ~once_groups_ & one) == 0;
     dirty_ = (dirty_ & ~StateGroup(group)) | (dirty ? one : 0);
   }
   // Compares a group with what the GPU has.
@@ -154,6 +157,10 @@ class StateCore {
     for (unsigned i = 0; i < Dwords; ++i) differences |= a[i] ^ b[i];
     MarkDirty(group, differences != 0);
   }
+  // The next time that the group is emitted, once, a packet that is set has these dwords instead of
+  // its own; addresses have to be the same. index: of those of its kind.
+  bool ReplaceOnce(unsigned packet, unsigned index, absl::Span<const uint32_t> dwords,
+                   absl::Span<const StateAddress> addresses);
   // How many addresses a group has was noted, and which.
   void MarkAddressed(unsigned group, size_t count);
   // Puts the dynamic fields' values over what a pipeline says.
@@ -170,6 +177,12 @@ class StateCore {
   PACKSMITH_INLINE void CopyTo(uint32_t* to, StateGroups groups, F f) const {
     EachRun(groups, [&](StateGroups run, uint32_t dword, size_t dwords) {
       CopyDwords(to, wanted_.data() + dword, dwords);
+      if (bits::rarely((run & once_groups_) != 0)) {
+        for (unsigned i = 0; i < once_count_; ++i) {
+          // Of what lies elsewhere the difference is large.
+          if (once_[i].dword - dword < dwords) to[once_[i].dword - dword] = once_[i].value;
+        }
+      }
       for (StateGroups with = run & wanted_addressed_; with != 0; with &= with - 1) {
         const unsigned group = static_cast<unsigned>(__builtin_ctzll(with));
         const StateGroupPlace& place = layout_.places[group];
@@ -199,6 +212,7 @@ class StateCore {
   StateGroups dirty_ = 0;
   StateGroups set_ = 0;
   StateGroups known_ = 0;             // what the GPU has is in emitted_
+  StateGroups once_groups_ = 0;       // have dwords in once_
   StateGroups alone_ = 0;             // bring no others with them
   StateGroups wanted_addressed_ = 0;  // have addresses of buffers
   StateGroups emitted_addressed_ = 0;
@@ -216,6 +230,19 @@ class StateCore {
   std::vector<MaskedDwords> dynamic_;  // of each packet: which bits of values_ count
 
  private:
+  // What is emitted the next time, instead of a dword of the store.
+  struct Once {
+    uint32_t dword = 0;
+    uint32_t value = 0;
+    unsigned group = 0;
+  };
+
+  void DropOnce(uint32_t dword, uint32_t dwords);
+  void UpdateOnceGroups();
+
+  // Four buffers of stream output, and some to spare.
+  std::array<Once, 16> once_ = {};
+  unsigned once_count_ = 0;
   absl::Status status_;
 };
 

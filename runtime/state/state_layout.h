@@ -25,8 +25,8 @@ struct StatePacket {
   uint16_t address = 0;  // in the list of addresses
   uint16_t addresses = 0;
   uint8_t group = 0;
-  // As one of the group's that somebody has to set before it can be emitted: a bit. 0: what
-  // follows others.
+  // As one of the group's that somebody has to set before it can be emitted: a bit. 0: a
+  // companion.
   uint8_t part = 0;
   const char* function = nullptr;  // for TypeNameIn()
 };
@@ -34,7 +34,8 @@ struct StatePacket {
 struct StateGroupPlace {
   uint16_t dword = 0;  // where it begins in the store
   uint16_t address = 0;
-  uint16_t behind = 0;  // dwords that follow, whatever its size is
+  uint16_t ahead = 0;   // dwords of a LedBy that come before the packet
+  uint16_t behind = 0;  // dwords that follow, whatever the group's size is
   uint8_t parts = 0;    // all that have to be set
 };
 
@@ -46,7 +47,6 @@ struct StateLayout {
   unsigned packet_count = 0;
   StateGroups fixed = 0;              // groups whose size never changes
   const StateGroups* with = nullptr;  // of each group: what is emitted if it is
-  StateGroups draw_needs = 0;         // what has to be set before a draw
 };
 
 // Packets by their types. Not found: kNoPacket.
@@ -79,24 +79,19 @@ constexpr unsigned AddressesIn() {
   return counter.count;
 }
 
-// What is emitted of a type in a Group: itself, or the packet that follows others.
+// What is emitted of a type in a Group: itself, or a companion's packet.
 template <class P>
 struct InGroup {
   using Packet = P;
-  static constexpr bool kFollows = false;
+  static constexpr bool kIsCompanion = false;
   static constexpr unsigned kAddresses = AddressesIn<P>();
 };
-template <class Gen>
-struct InGroup<StallAfter<Gen>> {
-  using Packet = typename StallAfter<Gen>::Packet;
-  static constexpr bool kFollows = true;
-  static constexpr unsigned kAddresses = 0;
-};
-template <class Gen>
-struct InGroup<WriteAfter<Gen>> {
-  using Packet = typename WriteAfter<Gen>::Packet;
-  static constexpr bool kFollows = true;
-  static constexpr unsigned kAddresses = 1;
+template <class C>
+requires requires { C::kNeedsScratch; }
+struct InGroup<C> {
+  using Packet = typename C::Packet;
+  static constexpr bool kIsCompanion = true;
+  static constexpr unsigned kAddresses = C::kNeedsScratch ? 1 : 0;
 };
 
 template <class... Lists>
@@ -120,7 +115,7 @@ template <class... P>
 struct GroupTraits<Group<P...>> {
   using Packets = types<P...>;
   static constexpr bool kFixed = true;
-  static constexpr unsigned kBehind = 0;
+  static constexpr unsigned kAhead = 0, kBehind = 0;
 
   template <class T>
   static constexpr unsigned Dwords() {
@@ -135,38 +130,45 @@ template <class P, unsigned Most, class... Behind>
 struct GroupTraits<Tail<P, Most, Behind...>> {
   using Packets = types<P, Behind...>;
   static constexpr bool kFixed = false;
-  static constexpr unsigned kBehind = (0u + ... + InGroup<Behind>::Packet::length);
+  static constexpr unsigned kAhead = 0, kBehind = (0u + ... + InGroup<Behind>::Packet::length);
   static_assert((!Behind::kNeedsScratch && ...), "addresses are the packet's own here");
 
   template <class T>
   static constexpr unsigned Dwords() {
-    if constexpr (InGroup<T>::kFollows)
+    if constexpr (InGroup<T>::kIsCompanion)
       return InGroup<T>::Packet::length;
     else
       return P::dwords_needed(Most);
   }
   template <class T>
   static constexpr unsigned Addresses() {
-    if constexpr (InGroup<T>::kFollows)
+    if constexpr (InGroup<T>::kIsCompanion)
       return 0;
     else
       return AddressesIn<P>() + Most * AddressesIn<typename P::ps_item>();
   }
 };
-template <class P, unsigned Most>
-struct GroupTraits<Several<P, Most>> {
-  using Packets = types<P>;
+template <class P, unsigned Most, class... Behind>
+struct GroupTraits<Several<P, Most, Behind...>> {
+  using Packets = types<P, Behind...>;
   static constexpr bool kFixed = false;
-  static constexpr unsigned kBehind = 0;
+  static constexpr unsigned kAhead = 0, kBehind = (0u + ... + InGroup<Behind>::Packet::length);
+  static_assert((!Behind::kNeedsScratch && ...), "addresses are the packets' own here");
 
   template <class T>
   static constexpr unsigned Dwords() {
-    return Most * P::length;
+    return InGroup<T>::kIsCompanion ? InGroup<T>::Packet::length : Most * P::length;
   }
   template <class T>
   static constexpr unsigned Addresses() {
-    return Most * AddressesIn<P>();
+    return InGroup<T>::kIsCompanion ? 0 : Most * AddressesIn<P>();
   }
+};
+template <class Ahead, class T>
+struct GroupTraits<LedBy<Ahead, T>> : GroupTraits<T> {
+  using Packets = typename Concatenated<types<Ahead>, typename GroupTraits<T>::Packets>::Types;
+  static constexpr unsigned kAhead = InGroup<Ahead>::Packet::length;
+  static_assert(!Ahead::kNeedsScratch, "addresses are the packet's own here");
 };
 
 template <class Gen, class List>
@@ -175,7 +177,7 @@ struct StateLayoutFor;
 template <class Gen, class... Groups>
 struct StateLayoutFor<Gen, GroupList<Groups...>> {
   static constexpr unsigned kGroups = sizeof...(Groups);
-  static_assert(kGroups < 64, "a set of groups is a number of 64 bits");
+  static_assert(kGroups <= 64, "a set of groups is a number of 64 bits");
 
   template <class Types>
   struct Flat;
@@ -188,7 +190,7 @@ struct StateLayoutFor<Gen, GroupList<Groups...>> {
     static constexpr Map<I...> MapOf(bits::indices<I...>);
     using Index = decltype(MapOf(bits::first_indices<kCount>()));
 
-    // Packets that follow others appear more than once, and are not asked for.
+    // Companions appear more than once, and are not asked for.
     template <class F>
     static constexpr void Each(F f) {
       unsigned index = 0;
@@ -225,7 +227,7 @@ struct StateLayoutFor<Gen, GroupList<Groups...>> {
   template <class Traits, class... P>
   static constexpr void Place(Made& made, StateGroupPlace& at, unsigned& packet, unsigned group,
                               types<P...>) {
-    made.places[group] = {at.dword, at.address, Traits::kBehind, 0};
+    made.places[group] = {at.dword, at.address, Traits::kAhead, Traits::kBehind, 0};
     if (Traits::kFixed) made.fixed |= StateGroup(group);
     const auto one = [&]<class T>(T*) {
       StatePacket& to = made.packets[packet++];
@@ -235,7 +237,7 @@ struct StateLayoutFor<Gen, GroupList<Groups...>> {
       to.addresses = Traits::template Addresses<T>();
       to.group = static_cast<uint8_t>(group);
       to.function = FunctionNaming<typename InGroup<T>::Packet>();
-      if constexpr (InGroup<T>::kFollows) {
+      if constexpr (InGroup<T>::kIsCompanion) {
         made.needs_scratch |= T::kNeedsScratch;
       } else {
         to.part = static_cast<uint8_t>(made.places[group].parts + 1);
@@ -281,7 +283,8 @@ struct StateLayoutFor<Gen, GroupList<Groups...>> {
   }
   static constexpr Made kMade = Make();
 
-  // Writes what follows P, if that is a packet with items: the same whatever they are.
+  // Writes what follows P, if that is a packet of which there are more or fewer: the same whatever
+  // they are.
   template <class P>
   static void WriteBehind(uint32_t* to) {
     (WriteBehindIn<P>(static_cast<const Groups*>(nullptr), to), ...);
@@ -289,19 +292,29 @@ struct StateLayoutFor<Gen, GroupList<Groups...>> {
   template <class P, class G>
   static void WriteBehindIn(const G*, uint32_t*) {}
   template <class P, unsigned Most, class... Behind>
-  static void WriteBehindIn(const Tail<P, Most, Behind...>*, [[maybe_unused]] uint32_t* to) {
-    ((std::copy_n(kFollowing<Behind>.dw, kFollowing<Behind>.length, to),
-      to += kFollowing<Behind>.length),
-     ...);
+  static void WriteBehindIn(const Tail<P, Most, Behind...>*, uint32_t* to) {
+    WriteCompanions<Behind...>(to);
   }
-  template <class Behind>
-  static constexpr auto kFollowing = packed(Behind::Make({}));
+  template <class P, unsigned Most, class... Behind>
+  static void WriteBehindIn(const Several<P, Most, Behind...>*, uint32_t* to) {
+    WriteCompanions<Behind...>(to);
+  }
+  template <class P, class Ahead, unsigned Most, class... Behind>
+  static void WriteBehindIn(const LedBy<Ahead, Tail<P, Most, Behind...>>*, uint32_t* to) {
+    WriteCompanions<Behind...>(to);
+  }
+  template <class... C>
+  static void WriteCompanions([[maybe_unused]] uint32_t* to) {
+    ((std::copy_n(kPacked<C>.dw, kPacked<C>.length, to), to += kPacked<C>.length), ...);
+  }
+  template <class C>
+  static constexpr auto kPacked = packed(C::Make({}));
 
-  // Calls f(Follower*, index) for each packet that follows others.
+  // Calls f(Companion*, index) for each.
   template <class F>
-  static void EachFollower(F f) {
+  static void EachCompanion(F f) {
     Flat<Packets>::Each([&]<class T>(const T* type, unsigned index) {
-      if constexpr (InGroup<T>::kFollows) f(type, index);
+      if constexpr (InGroup<T>::kIsCompanion) f(type, index);
     });
   }
 
@@ -318,9 +331,11 @@ struct StateLayoutFor<Gen, GroupList<Groups...>> {
   }
   static_assert(InOrder(), "the groups' order is not one that the XML's relations allow");
 
-  using Draw = typename Gen::Packets::_3DPRIMITIVE;
-  static constexpr StateGroups kDrawNeeds = GroupsOf(kMade, typename relations<Draw>::needs());
-  static_assert(kDrawNeeds != 0, "include runtime/state/<generation>.h, which has the relations");
+  // What has to be set before a draw by this packet.
+  template <class Draw>
+  static constexpr StateGroups kNeededBy = GroupsOf(kMade, typename relations<Draw>::needs());
+  static_assert(kNeededBy<typename Gen::Packets::_3DPRIMITIVE> != 0,
+                "include runtime/state/<generation>.h, which has the relations");
 
   // The groups that are lost when P is emitted.
   template <class P>
@@ -333,7 +348,6 @@ struct StateLayoutFor<Gen, GroupList<Groups...>> {
       .packet_count = kPackets,
       .fixed = kMade.fixed,
       .with = kMade.with.data(),
-      .draw_needs = kDrawNeeds,
   };
 };
 

@@ -1,6 +1,8 @@
 #include "runtime/state/urb.h"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include "absl/status/status.h"
@@ -12,11 +14,67 @@ namespace {
 constexpr unsigned kVertex = 0, kHull = 1, kDomain = 2, kGeometry = 3;
 // Entries of fewer units than this come in eights.
 constexpr unsigned kSmallEntry = 9, kSmallGranularity = 8;
+// Of an entry of tasks or meshes, in units.
+constexpr unsigned kMostMeshUnits = 1024;
 // A vertex shader before tessellation needs as many entries on Gfx8.
 constexpr unsigned kTessellatedVertices = 192;
 
+// What one stage wants of the URB.
+struct Wish {
+  uint64_t units = 0;            // of an entry; 0: the stage is not used
+  uint64_t least = 0, most = 0;  // entries
+};
+
+// What it gets.
+struct Share {
+  uint64_t chunks = 0;
+  unsigned entries = 0;
+};
+
 uint64_t ChunksOf(uint64_t entries, uint64_t units) {
   return (entries * units * kUrbUnitBytes + kUrbChunkBytes - 1) / kUrbChunkBytes;
+}
+
+uint64_t GranularityOf(uint64_t units) { return units < kSmallEntry ? kSmallGranularity : 1; }
+
+// Each stage gets its least, and what is left goes to all in proportion to what they could use. The
+// last one has what rounding leaves over. False if the least is too much: then there are only the
+// chunks that it takes.
+template <size_t N>
+bool ShareChunks(uint64_t chunks, const std::array<Wish, N>& wishes, std::array<Share, N>& shares,
+                 bool& constrained) {
+  std::array<uint64_t, N> wants = {};
+  uint64_t needed = 0, wanted = 0;
+  shares = {};
+  for (size_t i = 0; i < N; ++i) {
+    const auto& [units, least, most] = wishes[i];
+    if (units == 0) continue;
+    const uint64_t granularity = GranularityOf(units);
+    const uint64_t entries = (least + granularity - 1) / granularity * granularity;
+    shares[i].chunks = ChunksOf(entries, units);
+    wants[i] = std::max(ChunksOf(most, units), shares[i].chunks) - shares[i].chunks;
+    needed += shares[i].chunks;
+    wanted += wants[i];
+  }
+  if (needed > chunks) return false;
+  constrained = wanted > chunks - needed;
+  uint64_t left = std::min(chunks - needed, wanted);
+  for (size_t i = 0; i + 1 < N && wanted != 0; ++i) {
+    // The share, rounded to the nearest.
+    const uint64_t more = (2 * wants[i] * left + wanted) / (2 * wanted);
+    shares[i].chunks += more;
+    left -= more;
+    wanted -= wants[i];
+  }
+  shares[N - 1].chunks += left;
+  for (size_t i = 0; i < N; ++i) {
+    const auto& [units, least, most] = wishes[i];
+    if (units == 0) continue;
+    const uint64_t fit = shares[i].chunks * kUrbChunkBytes / (units * kUrbUnitBytes);
+    const uint64_t granularity = GranularityOf(units);
+    shares[i].entries = static_cast<unsigned>(std::min(fit, most) / granularity * granularity);
+  }
+  return true;
 }
 
 }  // namespace
@@ -38,52 +96,72 @@ absl::StatusOr<UrbPartition> PartitionUrb(const RenderDevice& device, unsigned u
                              ? std::max<uint64_t>(push, 4)
                              : push;
 
-  std::array<uint64_t, kUrbStages> granularity, chunks = {}, wants = {};
-  uint64_t needed = first, wanted = 0;
+  std::array<Wish, kUrbStages> wishes;
   for (unsigned i = 0; i < kUrbStages; ++i) {
-    const uint64_t units = demand.entry_units[i];
-    granularity[i] = units < kSmallEntry ? kSmallGranularity : 1;
-    if (!uses(i)) continue;
-    uint64_t least = device.least_entries[i];
-    if (i == kVertex && uses(kDomain) && device.version == 80) least = kTessellatedVertices;
-    least = (least + granularity[i] - 1) / granularity[i] * granularity[i];
-    chunks[i] = ChunksOf(least, units);
-    wants[i] = std::max(ChunksOf(device.most_entries[i], units), chunks[i]) - chunks[i];
-    needed += chunks[i];
-    wanted += wants[i];
+    wishes[i] = {demand.entry_units[i], device.least_entries[i], device.most_entries[i]};
   }
-  if (needed > all) {
+  if (uses(kDomain) && device.version == 80) wishes[kVertex].least = kTessellatedVertices;
+  std::array<Share, kUrbStages> shares;
+  UrbPartition result;
+  if (!ShareChunks(all - std::min(all, first), wishes, shares, result.constrained)) {
+    uint64_t needed = first;
+    for (const Share& share : shares) needed += share.chunks;
     return absl::ResourceExhaustedError(absl::StrCat(
         "the URB of ", device.name, " has ", all, " chunks of 8 KB, but ", needed,
-        " are needed at least: ", first, " for push constants, ", chunks[kVertex],
-        " for vertices, ", chunks[kHull], " for the hull, ", chunks[kDomain], " for the domain, ",
-        chunks[kGeometry], " for the geometry stage; smaller entries need fewer"));
+        " are needed at least: ", first, " for push constants, ", shares[kVertex].chunks,
+        " for vertices, ", shares[kHull].chunks, " for the hull, ", shares[kDomain].chunks,
+        " for the domain, ", shares[kGeometry].chunks,
+        " for the geometry stage; smaller entries need fewer"));
   }
-
-  UrbPartition result;
-  result.constrained = wanted > all - needed;
-  uint64_t left = std::min(all - needed, wanted);
-  for (unsigned i = 0; i < kGeometry && wanted != 0; ++i) {
-    // The share, rounded to the nearest.
-    const uint64_t more = (2 * wants[i] * left + wanted) / (2 * wanted);
-    chunks[i] += more;
-    left -= more;
-    wanted -= wants[i];
-  }
-  chunks[kGeometry] += left;
-
   uint64_t next = first;
   for (unsigned i = 0; i < kUrbStages; ++i) {
     UrbPartition::Stage& stage = result.stages[i];
     stage.start = static_cast<unsigned>(first);
     if (!uses(i)) continue;
-    stage.entry_units = demand.entry_units[i];
-    stage.start = static_cast<unsigned>(next);
-    const uint64_t fit = chunks[i] * kUrbChunkBytes / (uint64_t{stage.entry_units} * kUrbUnitBytes);
-    stage.entries = static_cast<unsigned>(std::min<uint64_t>(fit, device.most_entries[i]) /
-                                          granularity[i] * granularity[i]);
-    next += chunks[i];
+    stage = {shares[i].entries, demand.entry_units[i], static_cast<unsigned>(next)};
+    next += shares[i].chunks;
   }
+  return result;
+}
+
+absl::StatusOr<MeshUrbPartition> PartitionMeshUrb(const RenderDevice& device, unsigned urb_kb,
+                                                  const MeshUrbDemand& demand) {
+  if (device.most_mesh_entries == 0) {
+    return absl::InvalidArgumentError(absl::StrCat(device.name, " has no mesh shaders"));
+  }
+  if (demand.mesh_units == 0 || demand.mesh_units > kMostMeshUnits ||
+      demand.task_units > kMostMeshUnits) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "URB entries of ", demand.mesh_units, " units for meshes and ", demand.task_units,
+        " for tasks: 1 to ", kMostMeshUnits, " units of 64 bytes; tasks may have none"));
+  }
+  const uint64_t all = uint64_t{urb_kb} * 1024 / kUrbChunkBytes;
+  const uint64_t first = uint64_t{device.mesh_push_constant_kb} * 1024 / kUrbChunkBytes;
+  const uint64_t most = device.most_mesh_entries;
+  std::array<Share, 2> shares;
+  MeshUrbPartition result;
+  if (!ShareChunks<2>(all - std::min(all, first),
+                      {Wish{demand.task_units, 1, most}, Wish{demand.mesh_units, 1, most}}, shares,
+                      result.constrained)) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("the URB of ", device.name, " has ", all, " chunks of 8 KB, but ",
+                     first + shares[0].chunks + shares[1].chunks, " are needed at least: ", first,
+                     " for push constants, ", shares[0].chunks, " for tasks, ", shares[1].chunks,
+                     " for meshes; smaller entries need fewer"));
+  }
+  // Meshes lie before tasks.
+  result.mesh = {shares[1].entries, demand.mesh_units, static_cast<unsigned>(first)};
+  result.task.start = static_cast<unsigned>(first + shares[1].chunks);
+  if (demand.task_units != 0) {
+    result.task.entries = shares[0].entries;
+    result.task.entry_units = demand.task_units;
+  }
+  return result;
+}
+
+PushConstantPartition MeshPushConstants(const RenderDevice& device) {
+  PushConstantPartition result;
+  result.pixel.size_kb = device.mesh_push_constant_kb;
   return result;
 }
 
@@ -108,14 +186,21 @@ PushConstantPartition PartitionPushConstants(const RenderDevice& device,
   return result;
 }
 
-UrbDereference DereferenceOf(const UrbPartition& partition) {
-  // The last stage says: geometry, else domain, else vertex.
-  constexpr unsigned kEnoughOfDomain = 324, kEnoughOfVertices = 192;
+UrbDereference DereferenceOf(const RenderDevice& device, const UrbPartition& partition) {
+  // The last stage says: geometry, else domain, else vertex. From Xe2 on they want about twice as
+  // many.
+  const unsigned enough_of_domain = device.version >= 200 ? 656 : 324;
+  const unsigned enough_of_vertices = device.version >= 200 ? 384 : 192;
   if (partition[UrbStage::kGeometry].entries != 0) return UrbDereference::kPerPolygon;
   const unsigned domain = partition[UrbStage::kDomain].entries;
-  const bool few = domain != 0 ? domain < kEnoughOfDomain
-                               : partition[UrbStage::kVertex].entries < kEnoughOfVertices;
+  const bool few = domain != 0 ? domain < enough_of_domain
+                               : partition[UrbStage::kVertex].entries < enough_of_vertices;
   return few ? UrbDereference::kPerPolygon : UrbDereference::kBlock32;
+}
+
+UrbDereference DereferenceOf(const MeshUrbPartition& partition) {
+  constexpr unsigned kFew = 32;
+  return partition.mesh.entries > kFew ? UrbDereference::kMesh : UrbDereference::kPerPolygon;
 }
 
 }  // namespace packsmith::gpu

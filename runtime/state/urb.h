@@ -6,6 +6,13 @@
 //   SetUrb(state, *urb);
 //   SetPushConstants(state, PartitionPushConstants(device, {.vertex = true, .pixel = true}));
 //
+// The pipeline of tasks and meshes has other stages, and its packets are others:
+//
+//   absl::StatusOr<MeshUrbPartition> urb = PartitionMeshUrb(
+//       device, UrbKbOf(device, l3), {.task_units = 0, .mesh_units = 20});
+//   SetMeshUrb(state, *urb);
+//   SetPushConstants(state, MeshPushConstants(device));
+//
 // Sources: PRMs, 3DSTATE_URB_VS and 3DSTATE_PUSH_CONSTANT_ALLOC_VS; Mesa's intel_urb_config.c for
 // how what is left is shared.
 
@@ -13,6 +20,7 @@
 #define PACKSMITH_RUNTIME_STATE_URB_H_
 
 #include <array>
+#include <cstddef>
 
 #include "absl/status/statusor.h"
 #include "packsmith/pack.h"
@@ -61,10 +69,32 @@ struct PushConstantPartition {
 PushConstantPartition PartitionPushConstants(const RenderDevice& device,
                                              const PushConstantUsers& users);
 
+// -- Tasks and meshes, from Gfx12.5 on -----------------------------------------------------------
+
+struct MeshUrbDemand {
+  // How large an entry is: units of 64 bytes, up to 1024. 0: there are no tasks.
+  unsigned task_units = 0;
+  unsigned mesh_units = 0;
+};
+struct MeshUrbPartition {
+  UrbPartition::Stage task, mesh;
+  bool constrained = false;
+};
+// By the same rule; every slice is divided alike. Errors: InvalidArgument if meshes have no
+// entries, or some that are too large; ResourceExhausted if the least is more than there is.
+absl::StatusOr<MeshUrbPartition> PartitionMeshUrb(const RenderDevice& device, unsigned urb_kb,
+                                                  const MeshUrbDemand& demand);
+// Of the stages of this pipeline only the pixel shader has push constants in the URB.
+PushConstantPartition MeshPushConstants(const RenderDevice& device);
+
+// -- What the setup unit wants to know -----------------------------------------------------------
+
 // How much of a URB entry the setup unit takes at a time, Gfx12 and later: by what was found to
-// work best, or a stage with too few entries might wait for itself.
-enum class UrbDereference : unsigned { kBlock32, kPerPolygon };
-UrbDereference DereferenceOf(const UrbPartition& partition);
+// work best, or a stage with too few entries might wait for itself. The values are those of
+// 3DSTATE_SF.
+enum class UrbDereference : unsigned { kBlock32 = 0, kPerPolygon = 1, kMesh = 3 };
+UrbDereference DereferenceOf(const RenderDevice& device, const UrbPartition& partition);
+UrbDereference DereferenceOf(const MeshUrbPartition& partition);
 
 // -- The packets ---------------------------------------------------------------------------------
 
@@ -86,7 +116,66 @@ bool SetUrb(State& state, const UrbPartition& urb) {
   good &= state.Set(typename G::_3DSTATE_URB_GS{.gs_number_of_urb_entries = gs.entries,
                                                 .gs_urb_entry_allocation_size = gs.entry_units - 1,
                                                 .gs_urb_starting_address = gs.start});
+  // Whoever has drawn meshes before takes their part away.
+  if constexpr (requires { typename G::_3DSTATE_URB_ALLOC_MESH; }) {
+    if ((state.set() & State::template kGroup<typename G::_3DSTATE_URB_ALLOC_MESH>) != 0) {
+      good &= state.Set(typename G::_3DSTATE_URB_ALLOC_MESH());
+      good &= state.Set(typename G::_3DSTATE_URB_ALLOC_TASK());
+    }
+  }
   return good;
+}
+
+// The same of a partition for meshes. The stages of vertices have nothing then.
+template <class State>
+bool SetMeshUrb(State& state, const MeshUrbPartition& urb) {
+  using G = typename State::Packets;
+  const auto& [task, mesh, constrained] = urb;
+  bool good = state.Set(typename G::_3DSTATE_URB_VS());
+  good &= state.Set(typename G::_3DSTATE_URB_HS());
+  good &= state.Set(typename G::_3DSTATE_URB_DS());
+  good &= state.Set(typename G::_3DSTATE_URB_GS());
+  good &= state.Set(
+      typename G::_3DSTATE_URB_ALLOC_MESH{.mesh_urb_entry_allocation_size = mesh.entry_units - 1,
+                                          .mesh_urb_starting_address_slice0 = mesh.start,
+                                          .mesh_urb_starting_address_slicen = mesh.start,
+                                          .mesh_number_of_urb_entries_slice0 = mesh.entries,
+                                          .mesh_number_of_urb_entries_slicen = mesh.entries});
+  good &= state.Set(
+      typename G::_3DSTATE_URB_ALLOC_TASK{.task_urb_entry_allocation_size = task.entry_units - 1,
+                                          .task_urb_starting_address_slice0 = task.start,
+                                          .task_urb_starting_address_slicen = task.start,
+                                          .task_number_of_urb_entries_slice0 = task.entries,
+                                          .task_number_of_urb_entries_slicen = task.entries});
+  return good;
+}
+
+// The dwords of LeaveTasks().
+template <class Gen>
+constexpr size_t LeaveTasksDwords() {
+  using G = typename Gen::Packets;
+  return 4 * G::_3DSTATE_URB_VS::length + 2 * G::_3DSTATE_URB_ALLOC_MESH::length +
+         Gen::PipeControl::length;
+}
+
+// Between the last draw that had tasks and the first one of vertices, on Gfx12.5: takes away what
+// the stages have of the URB, and waits for it (Wa_14015814527, Wa_16014390852). scratch: 8 bytes
+// that are written to and mean nothing. The state knows then that its partition is to be emitted
+// again. False if the group has been refused.
+template <class State, class Group>
+bool LeaveTasks(State& state, Group& group, const address& scratch) {
+  using G = typename State::Packets;
+  using Pipe = typename G::PIPE_CONTROL;
+  if (!group.Emit(typename G::_3DSTATE_URB_VS(), typename G::_3DSTATE_URB_HS(),
+                  typename G::_3DSTATE_URB_DS(), typename G::_3DSTATE_URB_GS(),
+                  typename G::_3DSTATE_URB_ALLOC_MESH(), typename G::_3DSTATE_URB_ALLOC_TASK(),
+                  Pipe{.post_sync_operation = Pipe::POST_SYNC_OPERATION_WRITE_IMMEDIATE_DATA,
+                       .address = {scratch.gpu, scratch.buffer, access::write}})) {
+    return false;
+  }
+  state.template Emitted<typename G::_3DSTATE_URB_VS>();
+  state.template Emitted<typename G::_3DSTATE_URB_ALLOC_MESH>();
+  return true;
 }
 
 template <class State>

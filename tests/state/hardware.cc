@@ -5,8 +5,26 @@
 namespace packsmith::gpu {
 namespace {
 
-// Commands and draws set nothing that counts at a draw.
-bool SetsState(const std::string& name) { return name.rfind("3DSTATE_", 0) == 0; }
+// Commands and draws set nothing that counts at a draw. 3DSTATE_CONSTANT_ALL has nothing of its
+// own: what others have set is gone.
+bool SetsState(const std::string& name) {
+  return name.rfind("3DSTATE_", 0) == 0 && name != "3DSTATE_CONSTANT_ALL";
+}
+
+bool Draws(const std::string& name) {
+  return name == "3DPRIMITIVE" || name.rfind("3DMESH_", 0) == 0;
+}
+
+// Of some packets the GPU has several, told apart by a number in the first dword behind the header.
+std::string KeyOf(const Met& packet) {
+  if (packet.name == "3DSTATE_VF_INSTANCING") {
+    return packet.name + " " + std::to_string(packet.dwords[1]);
+  }
+  if (packet.name == "3DSTATE_SO_BUFFER") {
+    return packet.name + " " + std::to_string(packet.dwords[1] >> 29 & 3);
+  }
+  return packet.name;
+}
 
 }  // namespace
 
@@ -27,10 +45,9 @@ Hardware::Hardware(const tables::Tables& tables) {
 
 void Hardware::Run(const std::vector<Met>& packets) {
   for (const Met& packet : packets) {
-    if (packet.name == "3DPRIMITIVE") draws_.push_back(now_);
+    if (Draws(packet.name)) draws_.push_back(now_);
     if (SetsState(packet.name)) {
-      std::string key = packet.name;
-      if (key == "3DSTATE_VF_INSTANCING") key += " " + std::to_string(packet.dwords[1]);
+      const std::string key = KeyOf(packet);
       (committed_by_others_.count(key) != 0 ? waiting_ : now_)[key] = packet.dwords;
     }
     const auto found = relations_.find(packet.name);

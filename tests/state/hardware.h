@@ -20,8 +20,7 @@ class Hardware {
 
   explicit Hardware(const tables::Tables& tables);
 
-  // Reads what a batch has become. Packets of which there may be several at a time, as
-  // 3DSTATE_VF_INSTANCING, are told apart by their first dword behind the header.
+  // Reads what a batch has become.
   void Run(const std::vector<Met>& packets);
   // The context is lost.
   void Lose();

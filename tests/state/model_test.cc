@@ -82,6 +82,11 @@ class Model {
     for (size_t i = 0; i < packets.size(); ++i) {
       ASSERT_FALSE(packets[i].pack(entry.dwords.data() + i * P::length));
     }
+    entry.buffers.clear();
+    for (const P& packet : packets) {
+      packet.for_each_address(
+          [&](const address& a, auto&&...) { entry.buffers.push_back(a.buffer); });
+    }
   }
 
   void EmitAll(Batch<Gen>& batch) const {
@@ -130,6 +135,7 @@ class Driver {
   using G = typename Gen::Packets;
   using Raster = typename G::_3DSTATE_RASTER;
   using Depth = typename G::_3DSTATE_WM_DEPTH_STENCIL;
+  static constexpr bool kMeshes = requires { typename G::_3DSTATE_MESH_SHADER; };
 
  public:
   explicit Driver(unsigned seed) : random_(seed) {
@@ -149,7 +155,25 @@ class Driver {
           typename G::_3DSTATE_PS, typename G::_3DSTATE_DEPTH_BUFFER,
           typename G::_3DSTATE_STENCIL_BUFFER, typename G::_3DSTATE_HIER_DEPTH_BUFFER,
           typename G::_3DSTATE_LINE_STIPPLE, typename G::_3DSTATE_VF_TOPOLOGY,
-          typename G::_3DSTATE_VF_SGVS, typename G::_3DSTATE_INDEX_BUFFER>();
+          typename G::_3DSTATE_VF_SGVS, typename G::_3DSTATE_INDEX_BUFFER,
+          typename G::_3DSTATE_STREAMOUT>();
+    if constexpr (requires { typename G::_3DSTATE_SO_BUFFER_INDEX_0; }) {
+      Pools<typename G::_3DSTATE_SO_BUFFER_INDEX_0, typename G::_3DSTATE_SO_BUFFER_INDEX_1,
+            typename G::_3DSTATE_SO_BUFFER_INDEX_2, typename G::_3DSTATE_SO_BUFFER_INDEX_3>();
+    } else {
+      AddStreamOutBuffers();
+    }
+    if constexpr (kMeshes) {
+      Pools<typename G::_3DSTATE_URB_ALLOC_MESH, typename G::_3DSTATE_URB_ALLOC_TASK,
+            typename G::_3DSTATE_TASK_CONTROL, typename G::_3DSTATE_MESH_CONTROL,
+            typename G::_3DSTATE_TASK_SHADER, typename G::_3DSTATE_TASK_REDISTRIB,
+            typename G::_3DSTATE_MESH_SHADER, typename G::_3DSTATE_MESH_DISTRIB,
+            typename G::_3DSTATE_CLIP_MESH, typename G::_3DSTATE_SBE_MESH,
+            typename G::_3DSTATE_TASK_SHADER_DATA, typename G::_3DSTATE_MESH_SHADER_DATA>();
+    }
+    if constexpr (requires { typename G::_3DSTATE_CPS_POINTERS; }) {
+      Pools<typename G::_3DSTATE_CPS_POINTERS, typename G::_3DSTATE_PRIMITIVE_REPLICATION>();
+    }
     if constexpr (requires { typename G::_3DSTATE_CLEAR_PARAMS; }) {
       Pools<typename G::_3DSTATE_CLEAR_PARAMS>();
     }
@@ -189,14 +213,23 @@ class Driver {
     EXPECT_EQ(state_.dirty(), model_.Dirty());
     const StateGroups emitted = state_.ToEmit();
     const size_t before = batch_->dwords();
-    ASSERT_TRUE(state_.Flush(*batch_)) << state_.status() << batch_->status();
+    const bool meshes = kMeshes && random_() % 3 == 0;
+    const bool flushed = [&] {
+      if constexpr (kMeshes) {
+        if (meshes) return state_.template Flush<typename G::_3DMESH_1D>(*batch_);
+      }
+      return state_.Flush(*batch_);
+    }();
+    ASSERT_TRUE(flushed) << state_.status() << batch_->status();
     EXPECT_EQ(emitted == 0, batch_->dwords() == before);
     EXPECT_EQ(state_.dirty(), 0u);
     model_.EmitAll(*naive_);
     model_.Flushed();
-    const typename G::_3DPRIMITIVE draw{.instance_count = 1};
-    batch_->Emit(draw);
-    naive_->Emit(draw);
+    if (meshes) {
+      if constexpr (kMeshes) EmitBoth(typename G::_3DMESH_1D{.threadgroup_count_x = 1});
+    } else {
+      EmitBoth(typename G::_3DPRIMITIVE{.instance_count = 1});
+    }
     for (uint32_t buffer : model_.Buffers()) {
       ASSERT_TRUE(batch_->uses().Find(buffer).has_value()) << buffer;
     }
@@ -204,9 +237,7 @@ class Driver {
   // What is not part of the state.
   template <class P>
   void Emit() {
-    const P packet = RandomValues<P>(random_);
-    batch_->Emit(packet);
-    naive_->Emit(packet);
+    EmitBoth(RandomValues<P>(random_));
     state_.template Emitted<P>();
     model_.Lose(StateLayoutOf<Gen>::template kLostWith<P>);
   }
@@ -236,6 +267,24 @@ class Driver {
   std::mt19937& random() { return random_; }
 
  private:
+  template <class P>
+  void EmitBoth(const P& packet) {
+    batch_->Emit(packet);
+    naive_->Emit(packet);
+  }
+  void AddStreamOutBuffers() {
+    for (unsigned i = 0; i < 3; ++i) {
+      std::vector<typename G::_3DSTATE_SO_BUFFER> buffers(kStreamOutBuffers);
+      for (unsigned b = 0; b < kStreamOutBuffers; ++b) {
+        buffers[b] = RandomValues<typename G::_3DSTATE_SO_BUFFER>(random_);
+        buffers[b].so_buffer_index = b;
+      }
+      actions_.push_back([this, buffers] {
+        EXPECT_TRUE(state_.SetEach(span<const typename G::_3DSTATE_SO_BUFFER>(buffers)));
+        model_.SetEach(buffers);
+      });
+    }
+  }
   template <class... P>
   void Pools() {
     (Pool<P>(), ...);

@@ -60,6 +60,34 @@ TEST(RenderDevicesTest, AreOfPlatformsThatTheDescriptionsHave) {
   }
 }
 
+// What fields of packets take, and what captures of drivers have.
+TEST(RenderDevicesTest, ThreadsAndCachingAreThoseThatDriversUse) {
+  for (const RenderDevice& device : RenderDevices()) {
+    const StageThreads& threads = device.threads;
+    for (unsigned count : {threads.vertex, threads.hull, threads.domain, threads.geometry}) {
+      EXPECT_GE(count, 56u) << device.name;
+      EXPECT_LE(count, 1024u) << device.name;
+    }
+    EXPECT_EQ(threads.pixel, 64u) << device.name;
+    EXPECT_GE(threads.compute, 36u) << device.name;
+    for (unsigned policy :
+         {device.caching.cached, device.caching.shared, device.caching.uncached,
+          device.caching.copied, device.caching.first_level, device.caching.stream_output}) {
+      EXPECT_LT(policy, 128u) << device.name;
+      // An index, times 2; the lowest bit means protected memory.
+      EXPECT_TRUE(device.version < 90 || policy % 2 == 0) << device.name;
+    }
+    // A field of zero is refused.
+    EXPECT_NE(device.caching.cached, 0u) << device.name;
+    EXPECT_NE(device.caching.shared, 0u) << device.name;
+    EXPECT_EQ(device.most_mesh_entries != 0, device.version >= 125) << device.name;
+  }
+  EXPECT_EQ(Known("skl gt2").threads.vertex, 336u);
+  EXPECT_EQ(Known("icl 8 banks").threads.vertex, 364u);
+  EXPECT_EQ(Known("tgl 8 banks").threads.vertex, 546u);
+  EXPECT_EQ(Known("dg2").threads.vertex, 546u);
+}
+
 TEST(RenderDevicesTest, UnknownOnesAreListed) {
   const auto device = FindRenderDevice("skl gt9");
   EXPECT_EQ(device.status().code(), absl::StatusCode::kNotFound);
@@ -198,18 +226,111 @@ TEST(UrbTest, RulesHoldForAllDevicesAndSizes) {
 }
 
 TEST(UrbTest, FewEntriesAreDereferencedByPolygon) {
-  const auto with = [](unsigned vertex, unsigned domain, unsigned geometry) {
+  const auto with = [](const char* device, unsigned vertex, unsigned domain, unsigned geometry) {
     UrbPartition urb;
     urb.stages[0].entries = vertex;
     urb.stages[2].entries = domain;
     urb.stages[3].entries = geometry;
-    return DereferenceOf(urb);
+    return DereferenceOf(Known(device), urb);
   };
-  EXPECT_EQ(with(192, 0, 0), UrbDereference::kBlock32);
-  EXPECT_EQ(with(191, 0, 0), UrbDereference::kPerPolygon);
-  EXPECT_EQ(with(64, 324, 0), UrbDereference::kBlock32);
-  EXPECT_EQ(with(500, 323, 0), UrbDereference::kPerPolygon);
-  EXPECT_EQ(with(500, 500, 2), UrbDereference::kPerPolygon);
+  EXPECT_EQ(with("dg2", 192, 0, 0), UrbDereference::kBlock32);
+  EXPECT_EQ(with("dg2", 191, 0, 0), UrbDereference::kPerPolygon);
+  EXPECT_EQ(with("dg2", 64, 324, 0), UrbDereference::kBlock32);
+  EXPECT_EQ(with("dg2", 500, 323, 0), UrbDereference::kPerPolygon);
+  EXPECT_EQ(with("dg2", 500, 500, 2), UrbDereference::kPerPolygon);
+  EXPECT_EQ(with("xe2", 384, 0, 0), UrbDereference::kBlock32);
+  EXPECT_EQ(with("xe2", 383, 0, 0), UrbDereference::kPerPolygon);
+  EXPECT_EQ(with("xe2", 64, 656, 0), UrbDereference::kBlock32);
+  EXPECT_EQ(with("xe2", 500, 655, 0), UrbDereference::kPerPolygon);
+  MeshUrbPartition meshes;
+  meshes.mesh.entries = 32;
+  EXPECT_EQ(DereferenceOf(meshes), UrbDereference::kPerPolygon);
+  meshes.mesh.entries = 33;
+  EXPECT_EQ(DereferenceOf(meshes), UrbDereference::kMesh);
+}
+
+// Fewer than 16 would want a stall after each change of the geometry shader.
+TEST(UrbTest, AGeometryShaderHasEnoughEntriesForEightAtATime) {
+  for (const RenderDevice& device : RenderDevices()) {
+    const auto urb = PartitionUrb(device, UrbKbOf(device, L3Partition{.urb = 16}),
+                                  {.entry_units = {1, 0, 0, 200}});
+    if (!urb.ok()) continue;
+    const unsigned least = device.version >= 125 ? 2 : device.version >= 90 ? 16 : 8;
+    EXPECT_GE((*urb)[UrbStage::kGeometry].entries, least) << device.name;
+  }
+}
+
+// 768 KB are 96 chunks, of which 2 are for push constants. Meshes of 4 KB take up all 94 that there
+// are: two to a chunk.
+TEST(MeshUrbTest, MeshesAloneHaveAllThatTheyCanUse) {
+  const auto urb = PartitionMeshUrb(Known("dg2"), 768, {.task_units = 0, .mesh_units = 64});
+  ASSERT_TRUE(urb.ok()) << urb.status();
+  EXPECT_EQ(urb->mesh.entries, 188u);
+  EXPECT_EQ(urb->mesh.start, 2u);
+  EXPECT_EQ(urb->task.entries, 0u);
+  EXPECT_TRUE(urb->constrained);
+  // 1548 entries of 64 bytes, in eights: 1544, of 13 chunks.
+  const auto small = PartitionMeshUrb(Known("dg2"), 768, {.task_units = 0, .mesh_units = 1});
+  ASSERT_TRUE(small.ok());
+  EXPECT_EQ(small->mesh.entries, 1544u);
+  EXPECT_FALSE(small->constrained);
+}
+
+// Of 94 chunks 1 goes to each first: 8 tasks of 512 bytes, 1 mesh of 2 KB. They could use 96 and
+// 386 more, so that of the 92 left tasks get 92 * 96 / 482, that is 18.
+TEST(MeshUrbTest, TasksAndMeshesShareBySize) {
+  const auto urb = PartitionMeshUrb(Known("xe2"), 768, {.task_units = 8, .mesh_units = 32});
+  ASSERT_TRUE(urb.ok()) << urb.status();
+  EXPECT_EQ(urb->mesh.entries, 75u * 4);
+  EXPECT_EQ(urb->task.entries, 19u * 16);
+  EXPECT_EQ(urb->mesh.start, 2u);
+  EXPECT_EQ(urb->task.start, 77u);
+}
+
+TEST(MeshUrbTest, WhatCannotBeIsRefused) {
+  const auto code = [](const char* device, unsigned kb, MeshUrbDemand demand) {
+    return PartitionMeshUrb(Known(device), kb, demand).status().code();
+  };
+  EXPECT_EQ(code("dg2", 768, {.task_units = 0, .mesh_units = 0}),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(code("dg2", 768, {.task_units = 0, .mesh_units = 1025}),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(code("dg2", 768, {.task_units = 1025, .mesh_units = 1}),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(code("skl gt2", 384, {.task_units = 0, .mesh_units = 1}),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(code("dg2", 64, {.task_units = 0, .mesh_units = 1024}),
+            absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(code("dg2", 8, {.task_units = 0, .mesh_units = 1}),
+            absl::StatusCode::kResourceExhausted);
+}
+
+TEST(MeshUrbTest, RandomDemandsFit) {
+  std::mt19937 random(7);
+  size_t good = 0;
+  for (unsigned i = 0; i < 4000; ++i) {
+    const MeshUrbDemand demand{.task_units = random() % 4 == 0 ? 0u : unsigned(random() % 1025),
+                               .mesh_units = unsigned(random() % 1024 + 1)};
+    const unsigned kb = 8 * (random() % 128 + 1);
+    const auto urb = PartitionMeshUrb(Known("dg2"), kb, demand);
+    if (!urb.ok()) continue;
+    ++good;
+    const auto bytes = [](const UrbPartition::Stage& stage) {
+      return uint64_t{stage.entries} * stage.entry_units * kUrbUnitBytes;
+    };
+    const uint64_t mesh_begin = uint64_t{urb->mesh.start} * kUrbChunkBytes;
+    const uint64_t task_begin = uint64_t{urb->task.start} * kUrbChunkBytes;
+    EXPECT_GE(mesh_begin, 16u * 1024);
+    EXPECT_LE(mesh_begin + bytes(urb->mesh), task_begin);
+    EXPECT_LE(task_begin + (demand.task_units == 0 ? 0 : bytes(urb->task)), uint64_t{kb} * 1024);
+    EXPECT_GT(urb->mesh.entries, 0u);
+    EXPECT_EQ(urb->task.entries == 0, demand.task_units == 0);
+    for (const auto& stage : {urb->mesh, urb->task}) {
+      EXPECT_LE(stage.entries, 1548u);
+      EXPECT_TRUE(stage.entry_units >= 9 || stage.entries % 8 == 0) << stage.entries;
+    }
+  }
+  EXPECT_GT(good, 1000u);
 }
 
 // -- Push constants ------------------------------------------------------------------------------

@@ -114,7 +114,7 @@ void AddStages(gpu::PipelineState<Gen>& pipeline, const Part& part, const DrawKe
 
 // From triangles to pixels.
 template <class Gen>
-void AddRasterization(gpu::PipelineState<Gen>& pipeline, const gpu::UrbPartition& urb) {
+void AddRasterization(gpu::PipelineState<Gen>& pipeline, gpu::UrbDereference dereference) {
   using G = typename Gen::Packets;
   // The last vertex of a triangle decides.
   constexpr uint32_t kLast = 2;
@@ -143,9 +143,7 @@ void AddRasterization(gpu::PipelineState<Gen>& pipeline, const gpu::UrbPartition
            .line_strip_list_provoking_vertex_select = 1,
            .triangle_strip_list_provoking_vertex_select = kLast};
   if constexpr (requires { setup.deref_block_size; }) {
-    setup.deref_block_size = DereferenceOf(urb) == gpu::UrbDereference::kPerPolygon
-                                 ? Sf::DEREF_BLOCK_SIZE_PER_POLY_DEREF_MODE
-                                 : Sf::DEREF_BLOCK_SIZE_BLOCK_DEREF_SIZE_32;
+    setup.deref_block_size = static_cast<uint32_t>(dereference);
   }
   pipeline.Add(setup);
   using Wm = typename G::_3DSTATE_WM;
@@ -190,7 +188,7 @@ void MakePipeline(const Part& part, const gpu::L3Partition& l3, const DrawKernel
   pipeline.constants = PartitionPushConstants(device, {.vertex = true});
   AddVertexFetch(pipeline.state);
   AddStages(pipeline.state, part, kernels);
-  AddRasterization(pipeline.state, pipeline.urb);
+  AddRasterization(pipeline.state, DereferenceOf(device, pipeline.urb));
   AddOutput(pipeline.state);
   Must(pipeline.state.status());
 }

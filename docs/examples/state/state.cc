@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "docs/examples/must.h"
+#include "docs/examples/state/meshes.h"
 #include "runtime/batch/batch.h"
 #include "runtime/batch/buffer_chunks.h"
 #include "runtime/batch/pipeline_select.h"
@@ -18,6 +19,7 @@
 #include "runtime/state/draw_state.h"
 #include "runtime/state/gfx9.h"
 #include "runtime/state/l3.h"
+#include "runtime/state/stream_output.h"
 #include "runtime/state/urb.h"
 
 namespace {
@@ -77,6 +79,12 @@ void All(const std::string& core) {
   SetUrb(state, urb);
   SetPushConstants(state, PartitionPushConstants(skylake, {.vertex = true, .pixel = true}));
   // End
+
+  // Page: device
+  const uint32_t threads = skylake.threads.vertex - 1;  // what 3DSTATE_VS wants
+  const uint32_t cached = skylake.caching.cached;       // what fields called MOCS want
+  // End
+  Expect(threads == 335 && cached == 4, "Skylake has 336 threads for vertices");
 
   // Page: pipeline
   PipelineState<Gfx9> pipeline;
@@ -148,6 +156,26 @@ void All(const std::string& core) {
          "constants bring the pointer that commits them");
   Must(draw());
 
+  // Page: streamout
+  const StreamOutVarying varyings[] = {
+      {.register_index = 1, .components = 0b1111, .buffer = 0, .offset = 0},  // the position
+      {.register_index = 2,
+       .components = 0b0011,
+       .buffer = 0,
+       .offset = 20},  // a texture coordinate
+  };
+  SetStreamOutDeclarations(state, Must(PlanStreamOut(varyings)));
+  const packsmith::address written(vertices.address + 1024, vertices.handle);
+  const packsmith::address progress(vertices.address, vertices.handle);
+  const StreamOutBuffer targets[] = {
+      {.memory = written, .size = 3072, .progress = progress, .begin = 0}};
+  Must(SetStreamOutBuffers(state, targets, /*mocs=*/4));
+  state.Set(_3DSTATE_STREAMOUT{.so_function_enable = true, .buffer_0_surface_pitch = 28});
+  // End
+  Must(draw());
+  Must(SetStreamOutBuffers(state, {{.memory = written, .size = 3072, .progress = progress}}, 4));
+  Expect(state.dirty() == 0, "a buffer that has begun goes on by itself");
+
   bases.surface_state_base_address.gpu += 4096;
   // Page: events
   batch.Emit(PIPE_CONTROL{.dc_flush_enable = true,
@@ -193,5 +221,6 @@ int main(int argc, char** argv) {
     return 2;
   }
   All(argv[1]);
+  Meshes();
   return 0;
 }
