@@ -225,6 +225,43 @@ absl::Status DescriptorSetLayout::Add(const DescriptorBinding& from, bool last) 
   return absl::OkStatus();
 }
 
+absl::StatusOr<DescriptorSetLayoutPtr> DescriptorSetLayout::CreateEmbedded(
+    DescriptorModel model, absl::Span<const DescriptorBinding> bindings) {
+  const DescriptorRecord record = RecordOf(model, DescriptorType::kSampler);
+  if (!record.bindless) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "embedded samplers: in the %s model shaders reach samplers by tables only", NameOf(model)));
+  }
+  for (const DescriptorBinding& binding : bindings) {
+    if (binding.type == DescriptorType::kSampler && binding.count <= 1 && binding.flags == 0 &&
+        binding.immutable_samplers.size() == binding.count) {
+      continue;
+    }
+    return Wrong(binding.binding,
+                 "%d elements of type %s, with %d immutable samplers; in a layout of embedded "
+                 "samplers there is one of each, or none, and no flags",
+                 binding.count, NameOf(binding.type), binding.immutable_samplers.size());
+  }
+  const absl::StatusOr<DescriptorSetLayoutPtr> made = Create(model, bindings);
+  if (!made.ok()) return made.status();
+  std::shared_ptr<DescriptorSetLayout> layout(new DescriptorSetLayout(**made));
+  layout->embedded_ = true;
+  // There is no memory.
+  layout->set_surface_ = false;
+  layout->sizes_ = {};
+  for (Binding& binding : layout->bindings_) {
+    binding = {.binding = binding.binding,
+               .type = binding.type,
+               .planes = binding.planes,
+               .types = binding.types,
+               .count = binding.count,
+               .first_immutable = binding.first_immutable,
+               .immutable_samplers = binding.immutable_samplers,
+               .record = {.bindless = true}};
+  }
+  return layout;
+}
+
 const DescriptorSetLayout::Binding* DescriptorSetLayout::Search(uint32_t binding) const {
   const auto found =
       std::lower_bound(bindings_.begin(), bindings_.end(), binding,

@@ -104,7 +104,15 @@ class DescriptorSetLayout {
   static absl::StatusOr<std::shared_ptr<const DescriptorSetLayout>> Create(
       DescriptorModel model, absl::Span<const DescriptorBinding> bindings, bool push = false);
 
+  // Samplers that are part of pipelines, and of no set: immutable ones, each binding one (or none:
+  // a number that is only reserved). No set of such a layout is allocated or bound; pipelines have
+  // the samplers from BindMap::embedded. InvalidArgument, naming the binding, for anything else,
+  // and for models in which samplers are reached by tables only.
+  static absl::StatusOr<std::shared_ptr<const DescriptorSetLayout>> CreateEmbedded(
+      DescriptorModel model, absl::Span<const DescriptorBinding> bindings);
+
   DescriptorModel model() const { return model_; }
+  bool embedded() const { return embedded_; }
   bool push() const { return push_; }  // for PushDescriptors, not for sets of a pool
   // In the order of their numbers.
   absl::Span<const Binding> bindings() const { return bindings_; }
@@ -143,6 +151,7 @@ class DescriptorSetLayout {
 
   DescriptorModel model_ = DescriptorModel::kBindingTable;
   bool push_ = false;
+  bool embedded_ = false;
   bool set_surface_ = false;
   uint32_t dynamic_ = 0;
   uint32_t inline_blocks_ = 0;

@@ -161,6 +161,7 @@ absl::StatusOr<BindMap> PlaceDescriptors(const PipelineLayout& layout,
                         options.render_targets, options.most_surfaces));
   }
   BindMap map;
+  map.layout = layout;
   map.render_targets = options.render_targets;
   for (uint32_t target = 0; target < options.render_targets; ++target) {
     map.surfaces.push_back({.kind = BindMap::Kind::kRenderTarget, .slot = target});
@@ -168,7 +169,14 @@ absl::StatusOr<BindMap> PlaceDescriptors(const PipelineLayout& layout,
   uint32_t with_memory = 0;
   for (const Candidate& candidate : *candidates) {
     map.places.push_back({.set = candidate.set, .binding = candidate.binding->binding});
-    if (layout.set(candidate.set)->has_set_surface()) with_memory |= 1u << candidate.set;
+    const DescriptorSetLayout& set = *layout.set(candidate.set);
+    if (set.has_set_surface()) with_memory |= 1u << candidate.set;
+    if (set.embedded()) {
+      map.embedded.push_back(
+          {.set = candidate.set,
+           .binding = candidate.binding->binding,
+           .sampler = set.immutable_samplers()[candidate.binding->first_immutable]});
+    }
   }
 
   // What pays most comes first, and before all else what has no other way.

@@ -40,6 +40,11 @@ struct PlacementOptions {
 struct BindMap {
   enum class Kind : uint8_t { kRenderTarget, kSet, kDescriptor, kDynamic };
 
+  // A sampler that is part of the pipeline, and of no set.
+  struct Embedded {
+    uint32_t set = 0, binding = 0;
+    DescriptorSampler sampler;
+  };
   // One of the table.
   struct Entry {
     Kind kind = Kind::kDescriptor;
@@ -66,6 +71,8 @@ struct BindMap {
   std::vector<Entry> surfaces;
   std::vector<Entry> samplers;
   std::vector<Place> places;  // by set and binding
+  std::vector<Embedded> embedded;
+  PipelineLayout layout;  // that all this is for
   uint32_t render_targets = 0;
   uint32_t dynamics = 0;  // entries of kDynamic
   uint32_t sets = 0;      // that entries refer to: a bit for each

@@ -189,10 +189,13 @@ absl::StatusOr<Range> DescriptorPool::Take(Region& region, uint64_t bytes, const
 absl::StatusOr<DescriptorSet> DescriptorPool::Allocate(DescriptorSetLayoutPtr layout,
                                                        std::optional<uint32_t> variable_count) {
   if (layout == nullptr) return absl::InvalidArgumentError("a descriptor set without a layout");
-  if (layout->model() != setup_.model || layout->push()) {
-    return absl::InvalidArgumentError(absl::StrFormat(
-        "a %slayout of the %s model for a pool of the %s model", layout->push() ? "push " : "",
-        NameOf(layout->model()), NameOf(setup_.model)));
+  if (layout->model() != setup_.model || layout->push() || layout->embedded()) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("a layout of %sthe %s model for a pool of the %s model",
+                        layout->push()       ? "what is pushed, of "
+                        : layout->embedded() ? "embedded samplers, of "
+                                             : "",
+                        NameOf(layout->model()), NameOf(setup_.model)));
   }
   uint32_t count = layout->last_count();
   if (variable_count.has_value()) {

@@ -78,8 +78,8 @@ class DescriptorPool {
   //
   // ResourceExhausted if there are as many sets as there can be, or too few bytes are free;
   // FailedPrecondition if enough bytes are free, but not next to each other; InvalidArgument for
-  // layouts of another model or of sets that are pushed, and for a count that the layout does not
-  // allow. Then nothing has changed.
+  // layouts of another model, of sets that are pushed or of embedded samplers, and for a count that
+  // the layout does not allow. Then nothing has changed.
   absl::StatusOr<DescriptorSet> Allocate(DescriptorSetLayoutPtr layout,
                                          std::optional<uint32_t> variable_count = {});
   // The GPU must be done with it. NotFound if it is no set of this pool: freed before, or another

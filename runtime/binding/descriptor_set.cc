@@ -558,6 +558,13 @@ absl::Status DescriptorSet::Gone() {
       "the descriptor set was freed, or its pool reset: allocate another one");
 }
 
+absl::Status DescriptorSet::NotWritable() const {
+  if (!live()) return Gone();
+  return absl::FailedPreconditionError(
+      "the descriptor set was pushed, and stays as it is: PushDescriptors::Write() is for the next "
+      "one");
+}
+
 // -- Descriptor buffers -------------------------------------------------------------------------
 
 absl::StatusOr<uint32_t> WriteDescriptor(const DescriptorSetup& setup, const Descriptor& descriptor,

@@ -188,22 +188,23 @@ class DescriptorSet {
   explicit DescriptorSet(DescriptorSetStorage& storage)
       : storage_(&storage), serial_(storage.serial()) {}
 
-  // FailedPrecondition if the set was freed; InvalidArgument for a binding that there is not,
-  // another type than it takes, or what its surface state cannot say; OutOfRange for an element
-  // that it does not have, and for bytes that the buffer does not have.
+  // FailedPrecondition if the set was freed, or pushed; InvalidArgument for a binding that there is
+  // not, another type than it takes, or what its surface state cannot say; OutOfRange for an
+  // element that it does not have, and for bytes that the buffer does not have.
   absl::Status Write(uint32_t binding, uint32_t element, const Descriptor& descriptor) const {
-    return live() ? storage_->Write(binding, element, descriptor) : Gone();
+    return writable() ? storage_->Write(binding, element, descriptor) : NotWritable();
   }
   // Bytes of an inline uniform block: offset and size are multiples of 4.
   absl::Status WriteInline(uint32_t binding, uint32_t offset,
                            absl::Span<const uint8_t> bytes) const {
-    return live() ? storage_->WriteInline(binding, offset, bytes) : Gone();
+    return writable() ? storage_->WriteInline(binding, offset, bytes) : NotWritable();
   }
   // Makes `count` elements what those of another set are, or of this one. Immutable samplers stay.
   // Of inline uniform blocks, elements are bytes. Reads the memory that the GPU sees.
   absl::Status CopyFrom(const DescriptorSet& from, uint32_t from_binding, uint32_t from_element,
                         uint32_t binding, uint32_t element, uint32_t count = 1) const {
-    if (!live() || !from.live()) return Gone();
+    if (!from.live()) return Gone();
+    if (!writable()) return NotWritable();
     return storage_->CopyFrom(*from.storage_, from_binding, from_element, binding, element, count);
   }
 
@@ -236,7 +237,10 @@ class DescriptorSet {
 
  private:
   friend class DescriptorPool;
+  // What was pushed is where the GPU reads it: only PushDescriptors can make it anew.
+  bool writable() const { return live() && !storage_->layout()->push(); }
   static absl::Status Gone();
+  absl::Status NotWritable() const;
 
   DescriptorSetStorage* storage_ = nullptr;
   uint64_t serial_ = 0;

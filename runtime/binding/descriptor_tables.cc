@@ -23,7 +23,8 @@ absl::Status NotWritten(const BindMap::Entry& entry) {
 
 using Storages = std::array<const DescriptorSetStorage*, kMostSets>;
 
-// Those that the map refers to.
+// Those that the map refers to. What is bound may be of another pipeline's layout, where slots and
+// offsets are others.
 absl::Status StoragesOf(const BindMap& map, const BoundDescriptors& bound, Storages& storages) {
   for (uint32_t set = 0; set < kMostSets; ++set) {
     if ((map.sets >> set & 1) == 0) continue;
@@ -31,6 +32,14 @@ absl::Status StoragesOf(const BindMap& map, const BoundDescriptors& bound, Stora
     if (bits::rarely(storages[set] == nullptr)) {
       return absl::FailedPreconditionError(absl::StrFormat(
           "set %d: the shader uses it, and it is not bound, or was freed since", set));
+    }
+    const DescriptorSetLayout* const expected = map.layout.set(set);
+    const DescriptorSetLayout* const has = storages[set]->layout().get();
+    if (bits::rarely(has != expected && (expected == nullptr || !(*has == *expected)))) {
+      return absl::InvalidArgumentError(absl::StrFormat(
+          "set %d: the one that is bound has another layout than the one that the shader was "
+          "compiled for",
+          set));
     }
   }
   return absl::OkStatus();

@@ -61,8 +61,9 @@ struct SurfaceTableInputs {
 //
 // FailedPrecondition, naming set, binding and element, for a set that is not bound or was freed,
 // and for descriptors that are not written though they have to be; OutOfRange for a dynamic offset
-// that leads out of its buffer, and for `to` if it has not enough room; InvalidArgument for another
-// number of render targets; errors of the stream. Nothing is written then.
+// that leads out of its buffer, and for `to` if it has not enough room; InvalidArgument for a set
+// of another layout than the map's, and for another number of render targets; errors of the stream.
+// Nothing is written then.
 absl::StatusOr<BufferHandle> FillSurfaceTable(const BindMap& map, const BoundDescriptors& bound,
                                               const SurfaceTableInputs& inputs,
                                               absl::Span<uint32_t> to);

@@ -99,16 +99,17 @@ inline constexpr uint32_t kSamplerBehindSurface = 64;
 inline constexpr uint32_t kSetAlignment = 64;
 
 // Limits.
-inline constexpr uint32_t kMostSets = 8;               // of a pipeline layout
-inline constexpr uint32_t kMostDynamicBuffers = 16;    // of a pipeline layout
-inline constexpr uint32_t kMostPushDescriptors = 32;   // of a set
-inline constexpr uint32_t kMostInlineBlocks = 32;      // of a set
-inline constexpr uint32_t kMostInlineBytes = 4096;     // of a block
-inline constexpr uint32_t kMostPlanes = 3;             // of an image
-inline constexpr uint32_t kMostTableSurfaces = 240;    // of a stage
-inline constexpr uint32_t kMostTableSamplers = 128;    // of a stage
-inline constexpr uint64_t kIndirectHeap = 3ull << 30;  // bytes for sets of kIndirect
-inline constexpr uint64_t kDirectHeap = 2ull << 30;    // and of kDirect, and for its samplers
+inline constexpr uint32_t kMostSets = 8;                 // of a pipeline layout
+inline constexpr uint32_t kMostDynamicBuffers = 16;      // of a pipeline layout
+inline constexpr uint32_t kMostPushDescriptors = 32;     // of a set
+inline constexpr uint32_t kMostInlineBlocks = 32;        // of a set
+inline constexpr uint32_t kMostInlineBytes = 4096;       // of a block
+inline constexpr uint32_t kMostPlanes = 3;               // of an image
+inline constexpr uint32_t kMostEmbeddedSamplers = 2048;  // of a device, different ones
+inline constexpr uint32_t kMostTableSurfaces = 240;      // of a stage
+inline constexpr uint32_t kMostTableSamplers = 128;      // of a stage
+inline constexpr uint64_t kIndirectHeap = 3ull << 30;    // bytes for sets of kIndirect
+inline constexpr uint64_t kDirectHeap = 2ull << 30;      // and of kDirect, and for its samplers
 
 // How many descriptors of a type can exist, at most: as many as the heap has room for, or the
 // table, where there is no other way to them. What applications are told. kMutable: 0.

@@ -462,6 +462,24 @@ TEST_P(PushDescriptorsTest, EachFlushHasAPlaceOfItsOwn) {
   EXPECT_TRUE(push->Flush().ok());
 }
 
+// The GPU reads what was flushed, and a write to it would change something else.
+TEST_P(PushDescriptorsTest, WhatWasPushedIsNotWrittenThroughItsHandle) {
+  const auto layout =
+      world_.Layout({{.binding = 0, .type = Type::kUniformBuffer, .count = 2}}, /*push=*/true);
+  auto push = Value(PushDescriptors::Create(world_.setup, layout, streams()));
+  const Buffer buffer = world_.NewBuffer(4096);
+  const Descriptor descriptor{.type = Type::kUniformBuffer, .buffer = {.buffer = buffer}};
+  ASSERT_TRUE(push->Write(0, 0, descriptor).ok());
+  const DescriptorSet set = Value(push->Flush());
+  const std::vector<uint8_t> content = Content(set);
+  const absl::Status status = set.Write(0, 1, descriptor);
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_NE(status.message().find("PushDescriptors"), absl::string_view::npos);
+  EXPECT_EQ(set.CopyFrom(set, 0, 0, 0, 1).code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(Content(set), content);
+  EXPECT_EQ(Value(push->Flush()), set);
+}
+
 TEST_P(PushDescriptorsTest, MistakesChangeNothing) {
   const auto layout = world_.Layout({{.binding = 0, .type = Type::kUniformBuffer}}, /*push=*/true);
   auto push = Value(PushDescriptors::Create(world_.setup, layout, streams()));

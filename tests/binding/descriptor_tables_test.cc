@@ -442,12 +442,51 @@ TEST_P(DescriptorTablesTest, MistakesNameTheirPlaceAndWriteNothing) {
   refused(good, kState, "set 1: the shader uses it, and it is not bound, or was freed");
 }
 
+// What is bound is another pipeline's, and the map's slots and offsets mean nothing in it.
+TEST_P(DescriptorTablesTest, ASetOfAnotherLayoutThanTheMapsIsRefused) {
+  const auto large = world_.Layout({{.binding = 0, .type = Type::kUniformBufferDynamic, .count = 9},
+                                    {.binding = 1, .type = Type::kSampler, .count = 50},
+                                    {.binding = 2, .type = Type::kSampledImage}});
+  const auto small = world_.Layout({{.binding = 0, .type = Type::kCombinedImageSampler},
+                                    {.binding = 1, .type = Type::kSampler},
+                                    {.binding = 2, .type = Type::kSampledImage, .count = 60}});
+  const BindMap map =
+      Value(PlaceDescriptors(Value(PipelineLayout::Create({large})), {{0, 0}, {0, 1}, {0, 2}}));
+  const auto set = Value(pool_->Allocate(small));
+  const DescriptorImage image = world_.NewImage();
+  const DescriptorSampler sampler = world_.NewSampler();
+  for (uint32_t i = 0; i < 60; ++i) {
+    ASSERT_TRUE(set.Write(2, i, {.type = Type::kSampledImage, .images = &image}).ok());
+  }
+  ASSERT_TRUE(set.Write(1, 0, {.type = Type::kSampler, .samplers = &sampler}).ok());
+  ASSERT_TRUE(
+      set.Write(0, 0, {.type = Type::kCombinedImageSampler, .images = &image, .samplers = &sampler})
+          .ok());
+  BoundDescriptors bound;
+  ASSERT_TRUE(bound.Bind(Value(PipelineLayout::Create({small})), 0, {set}).ok());
+  std::vector<uint32_t> entries(kMostTableSurfaces, 7);
+  std::array<uint32_t, 4> samplers[kMostTableSamplers] = {};
+  const auto states = FillSurfaceTable(map, bound, {.states = &stream_}, absl::MakeSpan(entries));
+  EXPECT_EQ(states.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(states.status().message()), HasSubstr("set 0"));
+  EXPECT_EQ(entries, std::vector<uint32_t>(kMostTableSurfaces, 7));
+  EXPECT_EQ(FillSamplerTable(map, bound, absl::MakeSpan(samplers)).code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
 TEST_P(DescriptorTablesTest, LayoutsThatAreEqualAreAsGoodAsTheSame) {
   const DescriptorBinding bindings[] = {{.binding = 0, .type = Type::kSampledImage}};
   const auto a = world_.Layout(bindings), b = world_.Layout(bindings);
   const auto layout = Value(PipelineLayout::Create({a}));
   BoundDescriptors bound;
-  EXPECT_TRUE(bound.Bind(layout, 0, {Value(pool_->Allocate(b))}).ok());
+  const auto set = Value(pool_->Allocate(b));
+  EXPECT_TRUE(bound.Bind(layout, 0, {set}).ok());
+  const DescriptorImage image = world_.NewImage();
+  ASSERT_TRUE(set.Write(0, 0, {.type = Type::kSampledImage, .images = &image}).ok());
+  uint32_t entries[kMostTableSurfaces];
+  EXPECT_TRUE(FillSurfaceTable(Value(PlaceDescriptors(layout, {{0, 0}})), bound, {},
+                               absl::MakeSpan(entries))
+                  .ok());
 }
 
 }  // namespace
