@@ -44,7 +44,7 @@ imglayout untile LAYOUT [options] IN OUT
 imglayout --batch                       reads a description (JSON) a line, writes an answer a line
 
 LAYOUT is agx-linear, agx-twiddled (or just agx), agx-compressed, u-interleaved, intel-linear, intel-x,
-intel-y, intel-w or intel-tile4.
+intel-y, intel-w, intel-tile4, intel-yf, intel-ys, intel-tile64 or intel-tile64-xe2.
 
 The image:
   --pixel-format=NAME   as in Gallium or Vulkan: R8G8B8A8_UNORM, ETC2_RGB8, BC1_RGBA_UNORM
@@ -58,6 +58,8 @@ The image:
   --stride=BYTES        from a row to the next (u-interleaved: a row of tiles)
   --bit6-swizzle        intel-x, intel-y
   --align=WxH           intel: levels begin at multiples of so many elements (default: 4x4; 8x8 for intel-w)
+  --interleave-samples  intel: colours too are as depth and stencil always are (Gfx6)
+  --mip-tail=N          intel-yf, intel-ys, intel-tile64: this level and all after it share a tile
 
 What is shown:
   --format=FORMAT       text (default) or json
@@ -75,18 +77,33 @@ void Complain(absl::string_view text) {
   std::fwrite(line.data(), 1, line.size(), stderr);
 }
 
+// "64x64", or "16x16x16" of a tile that is several layers deep.
+std::string TileText(const Level& level) {
+  std::string text = absl::StrCat(level.tile_w_el(), "x", level.tile_h_el());
+  if (level.tile_d_el() != 1) absl::StrAppend(&text, "x", level.tile_d_el());
+  return text;
+}
+
 std::string Text(const Layout& layout) {
   const ImageDescription& image = layout.description();
-  std::string text = absl::StrFormat(
-      "%s %s %dx%d px: %d B, %d layer%s of %d B, %d B an element\n", SchemeName(image.scheme),
-      image.format->name, image.width_px, image.height_px, layout.size_B(), layout.layers(),
-      layout.layers() == 1 ? "" : "s", layout.layer_stride_B(), layout.element_B());
+  std::string layers = absl::StrCat(layout.layers(), layout.layers() == 1 ? " layer" : " layers");
+  const uint32_t together = layout.levels()[0].tile_d_el();
+  if (together != 1) absl::StrAppend(&layers, ", each ", together);
+  std::string text =
+      absl::StrFormat("%s %s %dx%d px: %d B, %s of %d B, %d B an element\n",
+                      SchemeName(image.scheme), image.format->name, image.width_px, image.height_px,
+                      layout.size_B(), layers, layout.layer_stride_B(), layout.element_B());
+  if (layout.sample_stride_B() != 0) {
+    const uint32_t samples = layout.TilingOf(0).samples();
+    absl::StrAppend(&text, "each ", samples == 1 ? "sample" : absl::StrCat(samples, " samples"),
+                    " of a layer in ", layout.sample_stride_B(), " B of its own\n");
+  }
   absl::StrAppend(&text, "level    offset B      size B     elements         tile   pitch el\n");
   for (size_t l = 0; l < layout.levels().size(); ++l) {
     const Level& level = layout.levels()[l];
     absl::StrAppendFormat(&text, "%5d %11d %11d %12s %12s %10d", l, level.offset_B, level.size_B,
-                          absl::StrCat(level.width_el, "x", level.height_el),
-                          absl::StrCat(level.tile_w_el(), "x", level.tile_h_el()), level.pitch_el);
+                          absl::StrCat(level.width_el, "x", level.height_el), TileText(level),
+                          level.pitch_el);
     if (level.x_el != 0 || level.y_el != 0) {
       absl::StrAppend(&text, "  from (", level.x_el, ", ", level.y_el, ") of a tile on");
     }
@@ -130,7 +147,8 @@ struct Arguments {
   std::string pixel_format, size, align, levels = "1", dim = "2d", usage, format = "text", svg, png;
   uint32_t layers = 1, samples = 1, level = 0, layer = 0;
   uint64_t stride_B = 0;
-  bool compressed = false, bit6_swizzle = false, batch = false;
+  uint32_t mip_tail_level = kNoMipTail;
+  bool compressed = false, bit6_swizzle = false, interleave_samples = false, batch = false;
 };
 
 // "640x480"
@@ -178,6 +196,8 @@ absl::StatusOr<Layout> LayoutOf(const std::string& name, const Arguments& argume
   }
   image.stride_B = arguments.stride_B;
   image.bit6_swizzle = arguments.bit6_swizzle;
+  image.interleave_samples = arguments.interleave_samples;
+  image.mip_tail_level = arguments.mip_tail_level;
   if (!arguments.align.empty() && !IsPair(arguments.align, image.align_w_el, image.align_h_el)) {
     return absl::InvalidArgumentError(
         absl::StrCat("--align=", arguments.align, " is no pair of numbers; one is --align=16x4"));
@@ -262,6 +282,8 @@ int Main(int argc, char** argv) {
   app.add_option("--stride", arguments.stride_B);
   app.add_flag("--bit6-swizzle", arguments.bit6_swizzle);
   app.add_option("--align", arguments.align);
+  app.add_flag("--interleave-samples", arguments.interleave_samples);
+  app.add_option("--mip-tail", arguments.mip_tail_level);
   app.add_option("--format", arguments.format)->check(CLI::IsMember({"text", "json"}));
   app.add_option("--svg", arguments.svg);
   app.add_option("--png", arguments.png);

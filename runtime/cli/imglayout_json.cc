@@ -21,9 +21,7 @@ absl::Status Wrong(absl::string_view text) { return absl::InvalidArgumentError(t
 absl::StatusOr<Scheme> SchemeOf(absl::string_view name) {
   const absl::optional<Scheme> scheme = FindScheme(name == "agx" ? "agx-twiddled" : name);
   if (scheme.has_value()) return *scheme;
-  return Wrong(absl::StrCat("there is no layout '", name,
-                            "'; there are agx-linear, agx-twiddled, agx-compressed, u-interleaved, "
-                            "intel-linear, intel-x, intel-y, intel-w, intel-tile4"));
+  return Wrong(absl::StrCat("there is no layout '", name, "'; there are ", SchemeNames()));
 }
 
 absl::StatusOr<const Format*> FormatOf(absl::string_view name) {
@@ -75,6 +73,7 @@ absl::StatusOr<ImageDescription> ImageOfJson(absl::string_view line) {
     if (key == "samples") number = &image.samples;
     if (key == "align_w_el") number = &image.align_w_el;
     if (key == "align_h_el") number = &image.align_h_el;
+    if (key == "mip_tail_level") number = &image.mip_tail_level;
     if (number != nullptr) {
       if (!value.IsUint()) return Wrong(absl::StrCat(key, " is a whole number below 2^32"));
       *number = value.GetUint();
@@ -84,6 +83,9 @@ absl::StatusOr<ImageDescription> ImageOfJson(absl::string_view line) {
     } else if (key == "bit6_swizzle") {
       if (!value.IsBool()) return Wrong("bit6_swizzle is true or false");
       image.bit6_swizzle = value.GetBool();
+    } else if (key == "interleave_samples") {
+      if (!value.IsBool()) return Wrong("interleave_samples is true or false");
+      image.interleave_samples = value.GetBool();
     } else if (key == "usage") {
       if (!value.IsArray()) return Wrong("usage is an array of strings");
       for (const rapidjson::Value& use : value.GetArray()) {
@@ -124,6 +126,7 @@ std::string ToJson(const Layout& layout) {
   json.StartObject();
   number("size_B", layout.size_B());
   number("layer_stride_B", layout.layer_stride_B());
+  if (layout.sample_stride_B() != 0) number("sample_stride_B", layout.sample_stride_B());
   json.Key("levels");
   json.StartArray();
   for (size_t l = 0; l < layout.levels().size(); ++l) {
@@ -134,6 +137,7 @@ std::string ToJson(const Layout& layout) {
     number("size_B", level.size_B);
     number("tile_w_el", level.tile_w_el());
     number("tile_h_el", level.tile_h_el());
+    if (level.tile_d_el() != 1) number("tile_d_el", level.tile_d_el());
     number("pitch_el", level.pitch_el);
     number("tile_row_stride_B", level.tile_row_stride_B);
     if (level.x_el != 0 || level.y_el != 0) {

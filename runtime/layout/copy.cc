@@ -66,7 +66,7 @@ void CopyElements(const CellCopy& copy) {
   const uint32_t y_mask = (1u << placement.tile_h_log2) - 1;
   for (uint32_t y = copy.y_begin_el; y < copy.y_end_el; ++y) {
     uint8_t* linear = copy.linear + (y - copy.y_begin_el) * copy.linear_stride_B;
-    const uint32_t y_index = placement.sample_index ^ copy.y_index[y & y_mask];
+    const uint32_t y_index = placement.slice_index ^ copy.y_index[y & y_mask];
     for (uint32_t x = copy.x_begin_el; x < copy.x_end_el;) {
       uint8_t* const tile = copy.TileAt(x, y);
       const uint32_t begin = x & (tile_w_el - 1);
@@ -74,7 +74,7 @@ void CopyElements(const CellCopy& copy) {
       for (uint32_t i = begin; i < end; ++i) {
         uint8_t* const tiled = tile + (y_index ^ copy.x_index[i]) * placement.unit_B;
         std::memcpy(kIn ? tiled : linear, kIn ? linear : tiled, kElement_B);
-        linear += kElement_B;
+        linear += copy.linear_step_B;
       }
       x += end - begin;
     }
@@ -106,6 +106,28 @@ void CopyElements(const CellCopy& copy, uint32_t element_B) {
     case 64:
       return CopyElements<kIn, 64>(copy);
   }
+}
+
+bool IsAligned(const uint8_t* begin, uint64_t stride_B, uint64_t alignment_B) {
+  return (reinterpret_cast<uintptr_t>(begin) | stride_B) % alignment_B == 0;
+}
+
+// Copies a rectangle: what of it are whole pieces of `w` by `h` elements with `whole`, if that can
+// do it, the rest with `rest`. Both take x from and to, and y from and to. There are no pieces if
+// `w` is 0.
+template <class Rest, class Whole>
+void CopyWhole(uint32_t w, uint32_t h, uint32_t x_begin, uint32_t x_end, uint32_t y_begin,
+               uint32_t y_end, const Rest& rest, const Whole& whole) {
+  if (x_begin >= x_end || y_begin >= y_end) return;
+  if (w == 0) return rest(x_begin, x_end, y_begin, y_end);
+  const uint32_t x0 = (x_begin + w - 1) / w * w, x1 = x_end / w * w;
+  const uint32_t y0 = (y_begin + h - 1) / h * h, y1 = y_end / h * h;
+  if (x0 >= x1 || y0 >= y1) return rest(x_begin, x_end, y_begin, y_end);
+  rest(x_begin, x_end, y_begin, y0);
+  rest(x_begin, x0, y0, y1);
+  if (!whole(x0, x1, y0, y1)) rest(x0, x1, y0, y1);
+  rest(x1, x_end, y0, y1);
+  rest(x_begin, x_end, y1, y_end);
 }
 
 template <bool kIn>
@@ -184,20 +206,26 @@ absl::StatusOr<CopyPlan> CopyPlan::Make(const Layout& layout, const Region& regi
 
   Tiling tiling = layout.TilingOf(region.level);
   Placement& placement = plan.placement_;
-  placement.offset_B = region.layer * layout.layer_stride_B() + level.offset_B;
+  placement.offset_B =
+      (region.layer >> tiling.depth_log2()) * layout.layer_stride_B() + level.offset_B;
   placement.tile_row_stride_B = level.tile_row_stride_B;
   placement.tile_w_log2 = level.tile_w_log2;
   placement.tile_h_log2 = level.tile_h_log2;
-  placement.tile_B = uint64_t{layout.element_B()} << (level.tile_w_log2 + level.tile_h_log2);
+  placement.tile_B = uint64_t{sample_B} << tiling.index_bits();
   placement.unit_B = sample_B;
-  if (region.sample.has_value()) {
-    placement.sample_index = tiling.IndexOf({0, 0, *region.sample});
-  } else {
+  plan.samples_ = region.sample.has_value() ? 1 : layout.description().samples;
+  const absl::optional<Tiling> pixels = tiling.WithoutSamples();
+  if (plan.samples_ == tiling.samples() && pixels.has_value()) {
     // All samples of a pixel together are one large element.
-    const absl::optional<Tiling> pixels = tiling.WithoutSamples();
-    if (!pixels.has_value()) return absl::InternalError("samples of a pixel do not lie together");
     tiling = *pixels;
     placement.unit_B = plan.element_B_;
+    plan.samples_ = 1;
+  }
+  if (plan.samples_ > kMaxSamples) return absl::InternalError("more samples than are known");
+  for (uint32_t i = 0; i < plan.samples_; ++i) {
+    const uint32_t sample = region.sample.value_or(0) + i;
+    plan.sample_places_[i] = {(sample >> tiling.samples_log2()) * layout.sample_stride_B(),
+                              tiling.IndexOf({0, 0, sample, region.layer})};
   }
   if (tiling.width_el() > kMaxTileSide_el || tiling.height_el() > kMaxTileSide_el) {
     return absl::InternalError("a tile is larger than any that is known");
@@ -209,22 +237,33 @@ absl::StatusOr<CopyPlan> CopyPlan::Make(const Layout& layout, const Region& regi
     plan.y_index_[y] = static_cast<uint16_t>(tiling.IndexOf({0, y, 0}));
   }
   plan.rows_are_linear_ = tiling.index_bits() == 0 && placement.tile_B == plan.element_B_;
-  if (tiling.samples_log2() == 0) plan.program_ = MakeCopyProgram(tiling, plan.element_B_);
+  if (plan.samples_ == 1) plan.program_ = MakeCopyProgram(tiling, placement.unit_B);
   return plan;
 }
 
 template <bool kIn>
 void CopyPlan::CopyRows(uint32_t y_begin, uint32_t y_end, uint8_t* image, uint8_t* linear,
                         uint64_t stride_B) const {
+  for (uint32_t i = 0; i < samples_; ++i) {
+    Placement placement = placement_;
+    placement.offset_B += sample_places_[i].offset_B;
+    placement.slice_index = sample_places_[i].index;
+    CopySample<kIn>(placement, y_begin, y_end, image, linear + i * placement.unit_B, stride_B);
+  }
+}
+
+template <bool kIn>
+void CopyPlan::CopySample(const Placement& placement, uint32_t y_begin, uint32_t y_end,
+                          uint8_t* image, uint8_t* linear, uint64_t stride_B) const {
   const uint32_t x_begin_el = region_.x_el, x_end_el = region_.x_el + region_.w_el;
   const uint32_t y_begin_el = region_.y_el + y_begin, y_end_el = region_.y_el + y_end;
   linear += y_begin * stride_B;
   const auto address = [&](uint32_t x, uint32_t y) {
-    return image + placement_.OffsetOf(x_index_.data(), y_index_.data(), x, y);
+    return image + placement.OffsetOf(x_index_.data(), y_index_.data(), x, y);
   };
   if (rows_are_linear_) {
     const uint64_t row_B = linear_row_B();
-    const bool in_one = stride_B == row_B && placement_.tile_row_stride_B == row_B;
+    const bool in_one = stride_B == row_B && placement.tile_row_stride_B == row_B;
     const uint64_t rows = in_one ? 1 : y_end - y_begin;
     const uint64_t size_B = in_one ? row_B * (y_end - y_begin) : row_B;
     for (uint32_t y = 0; y < rows; ++y) {
@@ -237,7 +276,7 @@ void CopyPlan::CopyRows(uint32_t y_begin, uint32_t y_end, uint8_t* image, uint8_
 
   const auto part = [&](uint32_t x0, uint32_t x1, uint32_t y0, uint32_t y1, bool stream) {
     return CellCopy{program_,
-                    placement_,
+                    placement,
                     x_index_.data(),
                     y_index_.data(),
                     x0,
@@ -247,25 +286,29 @@ void CopyPlan::CopyRows(uint32_t y_begin, uint32_t y_end, uint8_t* image, uint8_
                     image,
                     linear + (y0 - y_begin_el) * stride_B + uint64_t{x0 - x_begin_el} * element_B_,
                     stride_B,
+                    element_B_,
                     stream};
   };
   const auto elements = [&](uint32_t x0, uint32_t x1, uint32_t y0, uint32_t y1) {
-    if (x0 < x1 && y0 < y1) CopyElements<kIn>(part(x0, x1, y0, y1, false), element_B_);
+    if (x0 < x1 && y0 < y1) CopyElements<kIn>(part(x0, x1, y0, y1, false), placement.unit_B);
   };
-  const uint32_t cell_w = program_.cell_w_el, cell_h = program_.cell_h_el;
-  if (cell_w == 0) return elements(x_begin_el, x_end_el, y_begin_el, y_end_el);
-  const uint32_t x0 = (x_begin_el + cell_w - 1) / cell_w * cell_w, x1 = x_end_el / cell_w * cell_w;
-  const uint32_t y0 = (y_begin_el + cell_h - 1) / cell_h * cell_h, y1 = y_end_el / cell_h * cell_h;
-  if (x0 >= x1 || y0 >= y1) return elements(x_begin_el, x_end_el, y_begin_el, y_end_el);
-  elements(x_begin_el, x_end_el, y_begin_el, y0);
-  elements(x_begin_el, x0, y0, y1);
-  CellCopy cells = part(x0, x1, y0, y1, false);
-  const uint64_t alignment = kIn ? reinterpret_cast<uintptr_t>(image)
-                                 : (reinterpret_cast<uintptr_t>(cells.linear) | stride_B);
-  cells.stream = linear_row_B() * region_.h_el >= kStreamFrom_B && alignment % kHalf_B == 0;
-  if (!(kIn ? CopyCellsIn(cells) : CopyCellsOut(cells))) elements(x0, x1, y0, y1);
-  elements(x1, x_end_el, y0, y1);
-  elements(x_begin_el, x_end_el, y1, y_end_el);
+  const bool large = linear_row_B() * region_.h_el >= kStreamFrom_B;
+  const auto cells = [&](uint32_t x0, uint32_t x1, uint32_t y0, uint32_t y1) {
+    CopyWhole(program_.cell_w_el, program_.cell_h_el, x0, x1, y0, y1, elements,
+              [&](uint32_t x0, uint32_t x1, uint32_t y0, uint32_t y1) {
+                CellCopy copy = part(x0, x1, y0, y1, large);
+                copy.stream &=
+                    kIn ? IsAligned(image, 0, kHalf_B) : IsAligned(copy.linear, stride_B, kHalf_B);
+                return kIn ? CopyCellsIn(copy) : CopyCellsOut(copy);
+              });
+  };
+  CopyWhole(program_.quads.w_el, kQuadH_el, x_begin_el, x_end_el, y_begin_el, y_end_el, cells,
+            [&](uint32_t x0, uint32_t x1, uint32_t y0, uint32_t y1) {
+              // Four rows at once are too few to read tiles past the cache.
+              if (large && !(kIn && IsAligned(image, 0, kVector_B))) return false;
+              const CellCopy copy = part(x0, x1, y0, y1, large);
+              return kIn ? CopyQuadsIn(copy) : CopyQuadsOut(copy);
+            });
 }
 
 template <bool kIn>

@@ -70,12 +70,22 @@ class CopyPlan {
  private:
   // Widest and highest tile of all, in elements.
   static constexpr int kMaxTileSide_el = 512;
+  static constexpr uint32_t kMaxSamples = 16;
+
+  // Where a sample lies, beside the first one.
+  struct SamplePlace {
+    uint64_t offset_B;
+    uint32_t index;  // XOR it to that of an element
+  };
 
   CopyPlan() = default;
 
   template <bool kIn>
   absl::Status Check(uint64_t image_size_B, uint64_t linear_size_B, uint64_t stride_B) const;
-  // Copies the rows from y_begin to y_end of the region.
+  // Copies the rows from y_begin to y_end of the region: of one sample, or of all.
+  template <bool kIn>
+  void CopySample(const Placement& placement, uint32_t y_begin, uint32_t y_end, uint8_t* image,
+                  uint8_t* linear, uint64_t stride_B) const;
   template <bool kIn>
   void CopyRows(uint32_t y_begin, uint32_t y_end, uint8_t* image, uint8_t* linear,
                 uint64_t stride_B) const;
@@ -84,9 +94,12 @@ class CopyPlan {
 
   Region region_;  // as places in the level's tiles
   uint64_t image_size_B_ = 0;
-  uint32_t element_B_ = 0;  // of what is copied
+  uint32_t element_B_ = 0;  // of what is copied, with all samples that are
+  // Samples that are copied one after the other, as they do not lie together.
+  uint32_t samples_ = 1;
+  std::array<SamplePlace, kMaxSamples> sample_places_;
   bool rows_are_linear_ = false;
-  Placement placement_;  // its tables are `x_index_` and `y_index_`
+  Placement placement_;  // of the first sample; its tables are `x_index_` and `y_index_`
   std::array<uint16_t, kMaxTileSide_el> x_index_, y_index_;
   CopyProgram program_;
 };

@@ -267,7 +267,7 @@ HWY_NOINLINE void AddCells(const CellCopy& copy, uint32_t x_begin, uint32_t x_en
   const Placement& placement = copy.placement;
   const uint32_t tile_w_el = 1u << placement.tile_w_log2;
   const uint32_t y_index =
-      placement.sample_index ^ copy.y_index[y & ((1u << placement.tile_h_log2) - 1)];
+      placement.slice_index ^ copy.y_index[y & ((1u << placement.tile_h_log2) - 1)];
   const uint32_t unit_B = placement.unit_B, chunk_w_el = copy.program.chunk_w_el;
   const uint32_t cells = (x_end - x_begin) / copy.program.cell_w_el;
   uint8_t** next = batch.chunks + batch.cells * copy.program.chunks;

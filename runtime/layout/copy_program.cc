@@ -40,6 +40,12 @@ bool IsChunk(const Tiling& tiling, int bits, Chunk& chunk) {
       return false;
     }
   }
+  for (int i = 0; i < tiling.samples_log2(); ++i) {
+    if ((tiling.sample_column(i) & low) != 0) return false;
+  }
+  for (int i = 0; i < tiling.depth_log2(); ++i) {
+    if ((tiling.z_column(i) & low) != 0) return false;
+  }
   return chunk.width_log2 + chunk.height_log2 == bits;
 }
 
@@ -229,8 +235,56 @@ void FindRuns(Shuffle& shuffle, bool into_tiled) {
 
 }  // namespace
 
+QuadProgram MakeQuadProgram(const Tiling& tiling, uint32_t element_B) {
+  QuadProgram none;
+  if (element_B == 0 || kHalf_B % element_B != 0) return none;
+  int skipped = 0;
+  while (element_B << skipped < kHalf_B) ++skipped;
+  // From here on elements are pieces.
+  const absl::optional<Tiling> pieces = tiling.WithoutLowBitsOfX(skipped);
+  if (!pieces.has_value() || pieces->width_log2() < 2 || pieces->height_log2() < 2) return none;
+  constexpr uint32_t kInLine = 3;  // these bits of an index say which piece of a line it is
+  for (int i = 2; i < pieces->width_log2(); ++i) {
+    if ((pieces->x_column(i) & kInLine) != 0) return none;
+  }
+  for (int i = 2; i < pieces->height_log2(); ++i) {
+    if ((pieces->y_column(i) & kInLine) != 0) return none;
+  }
+  for (int i = 0; i < pieces->samples_log2(); ++i) {
+    if ((pieces->sample_column(i) & kInLine) != 0) return none;
+  }
+  for (int i = 0; i < pieces->depth_log2(); ++i) {
+    if ((pieces->z_column(i) & kInLine) != 0) return none;
+  }
+  const uint32_t x0 = pieces->x_column(0), x1 = pieces->x_column(1);
+  const uint32_t y0 = pieces->y_column(0), y1 = pieces->y_column(1);
+  // What the four bits of a place in a quad do: two say where in a line, the others in which one.
+  struct Known {
+    QuadProgram::Order order;
+    std::array<uint32_t, 2> in_line, becomes, next_line;
+  };
+  const Known known[] = {
+      {QuadProgram::Order::kRow, {x0, x1}, {1, 2}, {y0, y1}},
+      {QuadProgram::Order::kZ, {x0, y0}, {1, 2}, {x1, y1}},
+      {QuadProgram::Order::kU, {x0, y0}, {1, 3}, {x1, y1}},
+      {QuadProgram::Order::kN, {y0, x0}, {1, 2}, {x1, y1}},
+      {QuadProgram::Order::kColumn, {y0, y1}, {1, 2}, {x0, x1}},
+  };
+  for (const Known& k : known) {
+    if (k.in_line != k.becomes || ((k.next_line[0] | k.next_line[1]) & kInLine) != 0) continue;
+    QuadProgram quads;
+    quads.order = k.order;
+    quads.w_el = kCacheLine_B / element_B;
+    quads.next_line_B[0] = k.next_line[0] * kHalf_B;
+    quads.next_line_B[1] = k.next_line[1] * kHalf_B;
+    return quads;
+  }
+  return none;
+}
+
 CopyProgram MakeCopyProgram(const Tiling& tiling, uint32_t element_B) {
   CopyProgram program;
+  program.quads = MakeQuadProgram(tiling, element_B);
   Chunk chunk;
   uint32_t chunk_B = 0, chunks = 0;
   for (int bits = 0; bits <= tiling.index_bits(); ++bits) {
@@ -287,7 +341,7 @@ CopyProgram MakeCopyProgram(const Tiling& tiling, uint32_t element_B) {
   }
   for (const Shuffle* shuffle : {&program.in, &program.out}) {
     for (const Result& result : shuffle->results) {
-      if (result.pieces > CopyProgram::kMaxPieces) return CopyProgram();
+      if (result.pieces > CopyProgram::kMaxPieces) program.cell_w_el = 0;
     }
   }
   return program;

@@ -69,7 +69,26 @@ struct Shuffle {
 // A chunk is a rectangle of elements that is a run of whole cache lines (of 64 bytes) in the tiled
 // memory. A cell is as many chunks, side by side, as make its rows whole vectors. All cells are
 // alike, so what is to be done is said once, for one cell.
+// A quad is four rows of 64 bytes that are four whole cache lines in the tiled memory too, where
+// pieces of 16 bytes stay as they are. Where tiles have quads, there is nothing better: each line
+// is read once and written once, and a few instructions do it.
+struct QuadProgram {
+  // Which four of the sixteen pieces a line has, and in what order: a row of them, a block of two
+  // by two in one of three orders, or a column.
+  enum class Order : uint8_t { kNone, kRow, kZ, kU, kN, kColumn };
+  Order order = Order::kNone;
+  uint32_t w_el = 0;  // elements in 64 bytes
+  // From the first line to the second and to the third (XOR), and both to the fourth. Lines come in
+  // the order of their places, first along x.
+  uint32_t next_line_B[2] = {};
+};
+inline constexpr uint32_t kQuadH_el = 4;
+
+// `order` is kNone if tiles have no quads. For copies of one sample of one layer.
+QuadProgram MakeQuadProgram(const Tiling& tiling, uint32_t element_B);
+
 struct CopyProgram {
+  QuadProgram quads;
   // 0 if tiles have no such chunk: too small, or too twisted. Then there are no fast copies.
   uint32_t cell_w_el = 0, cell_h_el = 0;
   uint32_t chunk_w_el = 0;
@@ -84,15 +103,15 @@ struct CopyProgram {
   static constexpr uint32_t kMaxChunks = 4, kMaxPieces = 4;
 };
 
-// `tiling` has no samples.
+// For copies of one sample of one layer.
 CopyProgram MakeCopyProgram(const Tiling& tiling, uint32_t element_B);
 
 // Where tiles and elements lie in a level.
 struct Placement {
   uint64_t offset_B = 0;  // of the level, from the start of the image
   uint64_t tile_row_stride_B = 0, tile_B = 0;
-  uint32_t unit_B = 0;        // of an index
-  uint32_t sample_index = 0;  // what the sample adds (XOR) to an index
+  uint32_t unit_B = 0;       // of an index
+  uint32_t slice_index = 0;  // what the sample and the layer add (XOR) to an index
   int tile_w_log2 = 0, tile_h_log2 = 0;
 
   uint64_t OffsetOf(const uint16_t* x_index, const uint16_t* y_index, uint32_t x_el,
@@ -100,11 +119,11 @@ struct Placement {
     const uint32_t x = x_el & ((1u << tile_w_log2) - 1);
     const uint32_t y = y_el & ((1u << tile_h_log2) - 1);
     return offset_B + (y_el >> tile_h_log2) * tile_row_stride_B + (x_el >> tile_w_log2) * tile_B +
-           uint64_t{sample_index ^ x_index[x] ^ y_index[y]} * unit_B;
+           uint64_t{slice_index ^ x_index[x] ^ y_index[y]} * unit_B;
   }
 };
 
-// A rectangle of whole cells to be copied.
+// A rectangle to be copied, if not by elements, of whole cells.
 struct CellCopy {
   const CopyProgram& program;
   const Placement& placement;
@@ -113,6 +132,7 @@ struct CellCopy {
   uint8_t* image;
   uint8_t* linear;  // of the element at (x_begin_el, y_begin_el)
   uint64_t linear_stride_B;
+  uint32_t linear_step_B;  // from an element to the next; in cells, its size
   // Past the cache, where the destination is aligned to kHalf_B.
   bool stream;
 
@@ -127,6 +147,10 @@ struct CellCopy {
 // nothing was done, if the machine has no instructions that help.
 bool CopyCellsIn(const CellCopy& copy);
 bool CopyCellsOut(const CellCopy& copy);
+// The same for a rectangle of whole quads. Past the cache goes only what is copied in, if the image
+// is aligned to kVector_B.
+bool CopyQuadsIn(const CellCopy& copy);
+bool CopyQuadsOut(const CellCopy& copy);
 
 }  // namespace packsmith::layout
 

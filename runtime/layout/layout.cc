@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/utility/utility.h"
 #include "runtime/layout/schemes.h"
 
@@ -11,8 +12,9 @@ namespace packsmith::layout {
 namespace {
 
 constexpr absl::string_view kSchemeNames[kSchemes] = {
-    "agx-linear", "agx-twiddled", "agx-compressed", "u-interleaved", "intel-linear",
-    "intel-x",    "intel-y",      "intel-w",        "intel-tile4",
+    "agx-linear", "agx-twiddled", "agx-compressed",   "u-interleaved", "intel-linear",
+    "intel-x",    "intel-y",      "intel-w",          "intel-tile4",   "intel-yf",
+    "intel-ys",   "intel-tile64", "intel-tile64-xe2",
 };
 
 bool IsIntel(Scheme scheme) { return scheme >= Scheme::kIntelLinear; }
@@ -55,6 +57,12 @@ absl::Status CheckAny(const ImageDescription& image) {
   if ((image.align_w_el != 0 || image.align_h_el != 0) && !IsIntel(image.scheme)) {
     return BrokenRule("alignments of levels can be chosen for Intel images only");
   }
+  if (image.interleave_samples && !IsIntel(image.scheme)) {
+    return BrokenRule("whether samples are interleaved can be chosen for Intel images only");
+  }
+  if (image.mip_tail_level != kNoMipTail && !IsIntel(image.scheme)) {
+    return BrokenRule("only Intel images have a mip tail");
+  }
   return absl::OkStatus();
 }
 
@@ -73,6 +81,10 @@ absl::Status LayOut(const ImageDescription& image, Layout::Geometry& geometry) {
     case Scheme::kIntelY:
     case Scheme::kIntelW:
     case Scheme::kIntelTile4:
+    case Scheme::kIntelYf:
+    case Scheme::kIntelYs:
+    case Scheme::kIntelTile64:
+    case Scheme::kIntelTile64Xe2:
       break;
   }
   return LayOutIntel(image, geometry);
@@ -88,6 +100,8 @@ absl::optional<Scheme> FindScheme(absl::string_view name) {
   }
   return absl::nullopt;
 }
+
+std::string SchemeNames() { return absl::StrJoin(kSchemeNames, ", "); }
 
 absl::Status BrokenRule(absl::string_view rule) { return absl::InvalidArgumentError(rule); }
 
@@ -119,7 +133,11 @@ Tiling Layout::TilingOf(uint32_t level) const {
     case Scheme::kIntelY:
     case Scheme::kIntelW:
     case Scheme::kIntelTile4:
-      return IntelTiling(description_.scheme, description_.bit6_swizzle, element_B());
+    case Scheme::kIntelYf:
+    case Scheme::kIntelYs:
+    case Scheme::kIntelTile64:
+    case Scheme::kIntelTile64Xe2:
+      return IntelTiling(description_);
     case Scheme::kAgxLinear:
     case Scheme::kIntelLinear:
       break;
@@ -135,42 +153,50 @@ absl::optional<uint64_t> Layout::AddressOf(const Element& element) const {
   const Level& level = geometry_.levels[element.level];
   if (element.x_el >= level.width_el || element.y_el >= level.height_el) return absl::nullopt;
   const uint32_t x_el = level.x_el + element.x_el, y_el = level.y_el + element.y_el;
-  const uint64_t tile_B = uint64_t{element_B()} << (level.tile_w_log2 + level.tile_h_log2);
-  const uint64_t index = TilingOf(element.level).IndexOf({x_el, y_el, element.sample});
-  return element.layer * geometry_.layer_stride_B + level.offset_B +
+  const Tiling tiling = TilingOf(element.level);
+  const uint64_t block_B = description_.format->block_B;
+  const uint64_t index = tiling.IndexOf({x_el, y_el, element.sample, element.layer});
+  return (element.layer >> tiling.depth_log2()) * geometry_.layer_stride_B +
+         (element.sample >> tiling.samples_log2()) * geometry_.sample_stride_B + level.offset_B +
          (y_el >> level.tile_h_log2) * level.tile_row_stride_B +
-         (x_el >> level.tile_w_log2) * tile_B + index * description_.format->block_B;
+         (x_el >> level.tile_w_log2) * (block_B << tiling.index_bits()) + index * block_B;
 }
 
 absl::optional<Element> Layout::ElementAt(uint64_t address_B) const {
-  const uint64_t layer = address_B / geometry_.layer_stride_B;
-  if (layer >= description_.layers) return absl::nullopt;
-  Element element;
-  element.layer = static_cast<uint32_t>(layer);
+  const uint64_t in_layer_B = address_B % geometry_.layer_stride_B;
+  const uint64_t sample_stride_B =
+      geometry_.sample_stride_B != 0 ? geometry_.sample_stride_B : geometry_.layer_stride_B;
+  const uint64_t block_B = description_.format->block_B;
   // Levels may share tiles, and then rows of tiles too: more than one may be asked.
-  for (; element.level < geometry_.level_count; ++element.level) {
-    const Level& level = geometry_.levels[element.level];
-    uint64_t rest = address_B % geometry_.layer_stride_B;
+  for (uint32_t l = 0; l < geometry_.level_count; ++l) {
+    const Level& level = geometry_.levels[l];
+    uint64_t rest = in_layer_B % sample_stride_B;
     if (rest < level.offset_B || rest - level.offset_B >= level.size_B) continue;
     rest -= level.offset_B;
-    const uint64_t tile_B = uint64_t{element_B()} << (level.tile_w_log2 + level.tile_h_log2);
+    const Tiling tiling = TilingOf(l);
+    const uint64_t tile_B = block_B << tiling.index_bits();
     const uint64_t y_tl = rest / level.tile_row_stride_B;
     rest %= level.tile_row_stride_B;
     const uint64_t x_tl = rest / tile_B;
     rest %= tile_B;
-    const absl::optional<Tiling::Inverse> inverse = TilingOf(element.level).Invert();
+    const absl::optional<Tiling::Inverse> inverse = tiling.Invert();
     if (!inverse.has_value()) return absl::nullopt;
-    const TilePosition place =
-        inverse->PositionOf(static_cast<uint32_t>(rest / description_.format->block_B));
+    const TilePosition place = inverse->PositionOf(static_cast<uint32_t>(rest / block_B));
     const uint64_t x_el = (x_tl << level.tile_w_log2) + place.x;
     const uint64_t y_el = (y_tl << level.tile_h_log2) + place.y;
+    const uint64_t sample = (in_layer_B / sample_stride_B << tiling.samples_log2()) + place.sample;
+    const uint64_t layer = (address_B / geometry_.layer_stride_B << tiling.depth_log2()) + place.z;
     if (x_el < level.x_el || x_el - level.x_el >= level.width_el || y_el < level.y_el ||
-        y_el - level.y_el >= level.height_el) {
+        y_el - level.y_el >= level.height_el || sample >= description_.samples ||
+        layer >= description_.layers) {
       continue;
     }
+    Element element;
+    element.level = l;
+    element.layer = static_cast<uint32_t>(layer);
     element.x_el = static_cast<uint32_t>(x_el - level.x_el);
     element.y_el = static_cast<uint32_t>(y_el - level.y_el);
-    element.sample = place.sample;
+    element.sample = static_cast<uint32_t>(sample);
     return element;
   }
   return absl::nullopt;

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -28,14 +29,23 @@ enum class Scheme : uint8_t {
   kIntelY,
   kIntelW,
   kIntelTile4,
+  kIntelYf,         // Gfx9 to Gfx12, 4 KiB
+  kIntelYs,         // the same in 64 KiB
+  kIntelTile64,     // Gfx12.5
+  kIntelTile64Xe2,  // from Gfx20 (Xe2) on; differs where there are samples or slices
 };
-inline constexpr int kSchemes = 9;
+inline constexpr int kSchemes = 13;
 
 // "agx-twiddled", "u-interleaved", "intel-tile4" and so on.
 absl::string_view SchemeName(Scheme scheme);
 absl::optional<Scheme> FindScheme(absl::string_view name);
+// The names of all of them: "agx-linear, agx-twiddled" and so on.
+std::string SchemeNames();
 
 enum class Dim : uint8_t { k2d, k3d, kCube };
+
+// What Intel's Mip Tail Start LOD says if there is no mip tail.
+inline constexpr uint32_t kNoMipTail = 15;
 
 // What somebody wants an image to be.
 struct ImageDescription {
@@ -59,6 +69,12 @@ struct ImageDescription {
   // Intel: mip levels begin at multiples of so many elements, powers of two up to 128, as Surface
   // Horizontal Alignment and Surface Vertical Alignment say. 0 for the least: 4, or 8 of W.
   uint32_t align_w_el = 0, align_h_el = 0;
+  // Intel: samples of depth, stencil and W tiles are interleaved: they make the image larger both
+  // ways (MSFMT_DEPTH_STENCIL). Those of other images are slices (MSFMT_MSS), unless this is set:
+  // Gfx6 interleaves all.
+  bool interleave_samples = false;
+  // Intel, Yf, Ys and Tile64: this level and those after it share a tile.
+  uint32_t mip_tail_level = kNoMipTail;
 };
 
 inline constexpr int kMaxLevels = 16;
@@ -73,9 +89,11 @@ struct Level {
   // Where the first element is in the tile at offset_B. Not (0, 0) only of Intel's levels.
   uint32_t x_el = 0, y_el = 0;
   uint8_t tile_w_log2 = 0, tile_h_log2 = 0;
+  uint8_t tile_d_log2 = 0;  // layers in a tile; not 0 only in 3D images in Intel's Tile64
 
   uint32_t tile_w_el() const { return uint32_t{1} << tile_w_log2; }
   uint32_t tile_h_el() const { return uint32_t{1} << tile_h_log2; }
+  uint32_t tile_d_el() const { return uint32_t{1} << tile_d_log2; }
 };
 
 // What AGX knows of the compression of an image: a 64-bit word for each 16x16 samples of each level
@@ -114,7 +132,12 @@ class Layout {
   // Everything, with the metadata. All offsets and sizes are 64 bits wide: legal images have more
   // than 4 GiB.
   uint64_t size_B() const { return geometry_.size_B; }
+  // From a layer to the next; where tiles are several layers deep, from the layers of one to those
+  // of the next.
   uint64_t layer_stride_B() const { return geometry_.layer_stride_B; }
+  // Where samples of a pixel are in different tiles: from those in one tile to those in the next,
+  // which begin at the next sample that the tile has no place for. Otherwise 0.
+  uint64_t sample_stride_B() const { return geometry_.sample_stride_B; }
   uint32_t layers() const { return description_.layers; }
   // Those that have memory, which may be more than were asked for.
   absl::Span<const Level> levels() const {
@@ -125,7 +148,7 @@ class Layout {
     return geometry_.metadata.levels != 0 ? &geometry_.metadata : nullptr;
   }
 
-  // Bytes of an element with all of its samples, which lie together.
+  // Bytes of an element with all of its samples.
   uint32_t element_B() const { return description_.format->block_B * description_.samples; }
   // How elements (and samples) lie in a tile. Its index counts single samples, of block_B bytes.
   // `level` is below levels().size().
@@ -146,7 +169,7 @@ class Layout {
 
   // What the rules of a scheme say; filled in by them.
   struct Geometry {
-    uint64_t size_B = 0, layer_stride_B = 0;
+    uint64_t size_B = 0, layer_stride_B = 0, sample_stride_B = 0;
     size_t level_count = 0;
     std::array<Level, kMaxLevels> levels;
     Metadata metadata;

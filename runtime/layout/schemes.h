@@ -18,8 +18,8 @@ absl::Status LayOutAgxCompressed(const ImageDescription& image, Layout::Geometry
 absl::Status LayOutUInterleaved(const ImageDescription& image, Layout::Geometry& geometry);
 absl::Status LayOutIntel(const ImageDescription& image, Layout::Geometry& geometry);
 
-// The tiling of an Intel scheme for elements of that many bytes.
-Tiling IntelTiling(Scheme scheme, bool bit6_swizzle, uint32_t element_B);
+// Of an image of an Intel scheme, whose elements such a tile can have.
+Tiling IntelTiling(const ImageDescription& image);
 
 // Of AGX's metadata: an index within its level, both sizes in words of 16x16 samples.
 uint64_t AgxMetadataIndex(uint32_t width_tl, uint32_t height_tl, uint32_t x_tl, uint32_t y_tl);

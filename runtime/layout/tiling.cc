@@ -11,6 +11,17 @@
 
 namespace packsmith::layout {
 
+Tiling Tiling::InOrder(absl::string_view letters) {
+  Tiling tiling;
+  int bit = 0;
+  for (size_t i = letters.size(); i-- > 0;) {
+    const size_t axis = kAxisNames.find(letters[i]);
+    if (axis == absl::string_view::npos || bit == kMaxBits) continue;
+    tiling.columns_[axis][tiling.bits_[axis]++] = static_cast<uint16_t>(1u << bit++);
+  }
+  return tiling;
+}
+
 absl::StatusOr<Tiling> Tiling::Parse(absl::string_view text) {
   const std::vector<absl::string_view> rows = absl::StrSplit(text, ' ', absl::SkipEmpty());
   if (rows.size() > kMaxBits) {
@@ -18,26 +29,24 @@ absl::StatusOr<Tiling> Tiling::Parse(absl::string_view text) {
         absl::StrCat("a tile's index has ", rows.size(), " bits; there may be ", int{kMaxBits}));
   }
   Tiling tiling;
-  std::array<uint32_t, 3> used = {};
+  std::array<uint32_t, kAxes> used = {};
   for (size_t row = 0; row < rows.size(); ++row) {
     const uint32_t index_bit = uint32_t{1} << (rows.size() - 1 - row);
     for (const absl::string_view term : absl::StrSplit(rows[row], '^')) {
-      const auto* axis =
-          term.empty() ? nullptr : std::find(kAxisNames, kAxisNames + 3, term.front());
+      const size_t axis = term.empty() ? kAxisNames.npos : kAxisNames.find(term.front());
       uint32_t bit = 0;
-      if (axis == nullptr || axis == kAxisNames + 3 || !absl::SimpleAtoi(term.substr(1), &bit) ||
-          bit >= kMaxBits) {
+      if (axis == kAxisNames.npos || !absl::SimpleAtoi(term.substr(1), &bit) || bit >= kMaxBits) {
         return absl::InvalidArgumentError(absl::StrCat(
             "'", term, "' in '", rows[row], "' is no bit; bits are x0, y3, s1 and so on"));
       }
-      tiling.columns_[axis - kAxisNames][bit] ^= index_bit;
-      used[axis - kAxisNames] |= uint32_t{1} << bit;
+      tiling.columns_[axis][bit] ^= index_bit;
+      used[axis] |= uint32_t{1} << bit;
     }
   }
-  for (int axis = 0; axis < 3; ++axis) {
+  for (int axis = 0; axis < kAxes; ++axis) {
     while ((used[axis] >> tiling.bits_[axis]) != 0) ++tiling.bits_[axis];
     if ((used[axis] & (used[axis] + 1)) != 0) {
-      return absl::InvalidArgumentError(absl::StrCat("bits of ", std::string(1, kAxisNames[axis]),
+      return absl::InvalidArgumentError(absl::StrCat("bits of ", kAxisNames.substr(axis, 1),
                                                      " are left out below the highest one"));
     }
   }
@@ -52,7 +61,7 @@ absl::StatusOr<Tiling> Tiling::Parse(absl::string_view text) {
 Tiling Tiling::Morton(int width_log2, int height_log2, int samples_log2) {
   Tiling tiling;
   tiling.bits_ = {static_cast<uint8_t>(width_log2), static_cast<uint8_t>(height_log2),
-                  static_cast<uint8_t>(samples_log2)};
+                  static_cast<uint8_t>(samples_log2), 0};
   int bit = 0;
   for (int i = 0; i < samples_log2; ++i) tiling.columns_[kSample][i] = uint16_t(1u << bit++);
   for (int i = 0; i < std::max(width_log2, height_log2); ++i) {
@@ -64,7 +73,7 @@ Tiling Tiling::Morton(int width_log2, int height_log2, int samples_log2) {
 
 Tiling Tiling::UInterleaved(int size_log2) {
   Tiling tiling;
-  tiling.bits_ = {static_cast<uint8_t>(size_log2), static_cast<uint8_t>(size_log2), 0};
+  tiling.bits_ = {static_cast<uint8_t>(size_log2), static_cast<uint8_t>(size_log2), 0, 0};
   for (int i = 0; i < size_log2; ++i) {
     tiling.columns_[kX][i] = uint16_t(1u << (2 * i));
     tiling.columns_[kY][i] = uint16_t(3u << (2 * i));
@@ -76,7 +85,7 @@ Tiling Tiling::FromColumns(int width_log2, int height_log2, int samples_log2, co
                            const Columns& y, const Columns& sample) {
   Tiling tiling;
   tiling.bits_ = {static_cast<uint8_t>(width_log2), static_cast<uint8_t>(height_log2),
-                  static_cast<uint8_t>(samples_log2)};
+                  static_cast<uint8_t>(samples_log2), 0};
   std::copy_n(x.begin(), width_log2, tiling.columns_[kX].begin());
   std::copy_n(y.begin(), height_log2, tiling.columns_[kY].begin());
   std::copy_n(sample.begin(), samples_log2, tiling.columns_[kSample].begin());
@@ -84,9 +93,9 @@ Tiling Tiling::FromColumns(int width_log2, int height_log2, int samples_log2, co
 }
 
 uint32_t Tiling::IndexOf(TilePosition place) const {
-  const std::array<uint32_t, 3> inputs = {place.x, place.y, place.sample};
+  const std::array<uint32_t, kAxes> inputs = {place.x, place.y, place.sample, place.z};
   uint32_t index = 0;
-  for (int axis = 0; axis < 3; ++axis) {
+  for (int axis = 0; axis < kAxes; ++axis) {
     for (int bit = 0; bit < bits_[axis]; ++bit) {
       if ((inputs[axis] >> bit & 1) != 0) index ^= columns_[axis][bit];
     }
@@ -95,22 +104,25 @@ uint32_t Tiling::IndexOf(TilePosition place) const {
 }
 
 TilePosition Tiling::Row(int bit) const {
-  std::array<uint32_t, 3> row = {};
-  for (int axis = 0; axis < 3; ++axis) {
+  std::array<uint32_t, kAxes> row = {};
+  for (int axis = 0; axis < kAxes; ++axis) {
     for (int i = 0; i < bits_[axis]; ++i) {
       row[axis] |= uint32_t{static_cast<uint16_t>(columns_[axis][i] >> bit & 1)} << i;
     }
   }
-  return {row[kX], row[kY], row[kSample]};
+  return {row[kX], row[kY], row[kSample], row[kZ]};
 }
 
 absl::optional<Tiling::Inverse> Tiling::Invert() const {
   // Gauss and Jordan, over the numbers 0 and 1: pairs of an index and the place that it is of,
   // where adding two pairs (XOR) gives a pair again.
   std::vector<std::pair<uint32_t, TilePosition>> pairs;
-  for (int i = 0; i < bits_[kX]; ++i) pairs.push_back({columns_[kX][i], {1u << i, 0, 0}});
-  for (int i = 0; i < bits_[kY]; ++i) pairs.push_back({columns_[kY][i], {0, 1u << i, 0}});
-  for (int i = 0; i < bits_[kSample]; ++i) pairs.push_back({columns_[kSample][i], {0, 0, 1u << i}});
+  for (int i = 0; i < bits_[kX]; ++i) pairs.push_back({columns_[kX][i], {1u << i, 0, 0, 0}});
+  for (int i = 0; i < bits_[kY]; ++i) pairs.push_back({columns_[kY][i], {0, 1u << i, 0, 0}});
+  for (int i = 0; i < bits_[kSample]; ++i) {
+    pairs.push_back({columns_[kSample][i], {0, 0, 1u << i, 0}});
+  }
+  for (int i = 0; i < bits_[kZ]; ++i) pairs.push_back({columns_[kZ][i], {0, 0, 0, 1u << i}});
   Inverse inverse;
   for (size_t bit = 0; bit < pairs.size(); ++bit) {
     size_t pivot = bit;
@@ -123,6 +135,7 @@ absl::optional<Tiling::Inverse> Tiling::Invert() const {
       pairs[i].second.x ^= pairs[bit].second.x;
       pairs[i].second.y ^= pairs[bit].second.y;
       pairs[i].second.sample ^= pairs[bit].second.sample;
+      pairs[i].second.z ^= pairs[bit].second.z;
     }
   }
   for (size_t bit = 0; bit < pairs.size(); ++bit) {
@@ -139,7 +152,7 @@ absl::optional<Tiling> Tiling::WithoutLowBits(Axis axis, int n) const {
   const uint32_t low = (1u << n) - 1;
   Tiling rest = *this;
   rest.bits_[axis] = static_cast<uint8_t>(bits_[axis] - n);
-  for (int a = 0; a < 3; ++a) {
+  for (int a = 0; a < kAxes; ++a) {
     const int skipped = a == axis ? n : 0;
     for (int bit = 0; bit < bits_[a]; ++bit) {
       const uint32_t column = columns_[a][bit];
@@ -159,16 +172,31 @@ absl::optional<Tiling> Tiling::WithoutSamples() const {
   return WithoutLowBits(kSample, bits_[kSample]);
 }
 
+Tiling Tiling::OfInterleavedSamples(int n) const {
+  Tiling pixels = *this;
+  // Bits of the sample are bits of x and of y in turn, from bit 1 on: bit 0 is the pixel's own.
+  const std::array<int, 2> taken = {(n + 1) / 2, n / 2};
+  pixels.bits_[kSample] = static_cast<uint8_t>(n);
+  for (int i = 0; i < n; ++i) pixels.columns_[kSample][i] = columns_[i % 2][1 + i / 2];
+  for (const Axis axis : {kX, kY}) {
+    pixels.bits_[axis] = static_cast<uint8_t>(bits_[axis] - taken[axis]);
+    for (int i = 1; i < kMaxBits; ++i) {
+      pixels.columns_[axis][i] = i < pixels.bits_[axis] ? columns_[axis][i + taken[axis]] : 0;
+    }
+  }
+  return pixels;
+}
+
 std::string Tiling::Text() const {
   std::string text;
   for (int bit = index_bits() - 1; bit >= 0; --bit) {
     const TilePosition row = Row(bit);
-    const std::array<uint32_t, 3> bits = {row.x, row.y, row.sample};
+    const std::array<uint32_t, kAxes> bits = {row.x, row.y, row.sample, row.z};
     const char* separator = text.empty() ? "" : " ";
-    for (int axis = 0; axis < 3; ++axis) {
+    for (int axis = 0; axis < kAxes; ++axis) {
       for (int i = 0; i < bits_[axis]; ++i) {
         if ((bits[axis] >> i & 1) == 0) continue;
-        absl::StrAppend(&text, separator, std::string(1, kAxisNames[axis]), i);
+        absl::StrAppend(&text, separator, kAxisNames.substr(axis, 1), i);
         separator = "^";
       }
     }
@@ -183,6 +211,7 @@ TilePosition Tiling::Inverse::PositionOf(uint32_t index) const {
     place.x ^= columns_[bit].x;
     place.y ^= columns_[bit].y;
     place.sample ^= columns_[bit].sample;
+    place.z ^= columns_[bit].z;
   }
   return place;
 }

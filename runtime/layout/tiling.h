@@ -1,4 +1,4 @@
-// A tiling as data: which bits of x, y and sample make up each bit of an element's index in its
+// A tiling as data: which bits of x, y, sample and z make up each bit of an element's index in its
 // tile.
 #ifndef PACKSMITH_RUNTIME_LAYOUT_TILING_H_
 #define PACKSMITH_RUNTIME_LAYOUT_TILING_H_
@@ -16,16 +16,18 @@ namespace packsmith::layout {
 // A place in a tile, or a set of bits of such a place.
 struct TilePosition {
   uint32_t x = 0, y = 0, sample = 0;
+  uint32_t z = 0;  // in tiles of 3D images that are more than one layer deep
 
   friend bool operator==(const TilePosition& a, const TilePosition& b) {
-    return a.x == b.x && a.y == b.y && a.sample == b.sample;
+    return a.x == b.x && a.y == b.y && a.sample == b.sample && a.z == b.z;
   }
 };
 
-// A matrix of bits: a place in a tile of 2^a by 2^b elements (of 2^c samples) goes in, its index
-// comes out, and each bit of the index is the XOR of some bits of x, y and sample. Everything
-// that is to be known about a tiling follows from the matrix: addresses, the way back, whether two
-// elements could fall on the same place, how to copy many elements at once, and the drawing.
+// A matrix of bits: a place in a tile of 2^a by 2^b elements (of 2^c samples, or 2^d layers deep)
+// goes in, its index comes out, and each bit of the index is the XOR of some bits of the place.
+// Everything that is to be known about a tiling follows from the matrix: addresses, the way back,
+// whether two elements could fall on the same place, how to copy many elements at once, and the
+// drawing.
 //
 // In text the bits of the index stand from the highest to the lowest, each as the bits whose XOR it
 // is: "y1 x1 y0 x0" is Morton order in tiles of 4 by 4, "y0 x0^y0" goes round a tile of 2 by 2 in
@@ -37,6 +39,10 @@ class Tiling {
   // A tile of one element.
   Tiling() = default;
 
+  // A tiling without XORs, in which the bits of each of x, y, s and z come in order: a letter for
+  // each bit of the index, from the highest to the lowest, that says whose next bit it is. "yxyx"
+  // is Morton order in tiles of 4 by 4. Nothing else counts, and no more than the last kMaxBits.
+  static Tiling InOrder(absl::string_view letters);
   // A tiling from its text. Errors: a word that is no bit; bits that are left out, which would make
   // the tile's size unclear; more than kMaxBits. The result may be one that is not bijective.
   static absl::StatusOr<Tiling> Parse(absl::string_view text);
@@ -56,16 +62,19 @@ class Tiling {
   int width_log2() const { return bits_[kX]; }
   int height_log2() const { return bits_[kY]; }
   int samples_log2() const { return bits_[kSample]; }
+  int depth_log2() const { return bits_[kZ]; }
   uint32_t width_el() const { return uint32_t{1} << bits_[kX]; }
   uint32_t height_el() const { return uint32_t{1} << bits_[kY]; }
   uint32_t samples() const { return uint32_t{1} << bits_[kSample]; }
+  uint32_t depth_el() const { return uint32_t{1} << bits_[kZ]; }
   // Bits of an index.
-  int index_bits() const { return bits_[kX] + bits_[kY] + bits_[kSample]; }
+  int index_bits() const { return bits_[kX] + bits_[kY] + bits_[kSample] + bits_[kZ]; }
 
-  // What bit `bit` of x (y, sample) toggles.
+  // What bit `bit` of x (y, sample, z) toggles.
   uint32_t x_column(int bit) const { return columns_[kX][bit]; }
   uint32_t y_column(int bit) const { return columns_[kY][bit]; }
   uint32_t sample_column(int bit) const { return columns_[kSample][bit]; }
+  uint32_t z_column(int bit) const { return columns_[kZ][bit]; }
 
   // Only the bits of a place that lie within the tile count, so that the place in the image may be
   // given.
@@ -84,6 +93,11 @@ class Tiling {
   // in order, the lowest bits of x, or of the sample, or where these bits have a say elsewhere too.
   absl::optional<Tiling> WithoutLowBitsOfX(int n) const;
   absl::optional<Tiling> WithoutSamples() const;
+  // The tiling of pixels of 2^n samples each, for n of at most 4, where this one is of samples that
+  // are interleaved: the samples of a pixel stand side by side, 2 by 1, 2 by 2, 4 by 2 or 4 by 4,
+  // in such a way that pairs of neighbours in x and in y stay neighbours. The tile has at least 8
+  // by 8 samples.
+  Tiling OfInterleavedSamples(int n) const;
 
   std::string Text() const;
 
@@ -92,13 +106,13 @@ class Tiling {
   }
 
  private:
-  enum Axis { kX, kY, kSample };
-  static constexpr char kAxisNames[] = "xys";
+  enum Axis { kX, kY, kSample, kZ, kAxes };
+  static constexpr absl::string_view kAxisNames = "xysz";
 
   absl::optional<Tiling> WithoutLowBits(Axis axis, int n) const;
 
-  std::array<uint8_t, 3> bits_ = {};
-  std::array<Columns, 3> columns_ = {};
+  std::array<uint8_t, kAxes> bits_ = {};
+  std::array<Columns, kAxes> columns_ = {};
 };
 
 class Tiling::Inverse {

@@ -35,7 +35,9 @@ inline ImageDescription Image(Scheme scheme, absl::string_view format, uint32_t 
 inline std::string Text(const ImageDescription& image) {
   return absl::StrCat(SchemeName(image.scheme), " ", image.format->name, " ", image.width_px, "x",
                       image.height_px, ", levels ", image.levels, ", layers ", image.layers,
-                      ", samples ", image.samples, ", dim ", static_cast<int>(image.dim));
+                      ", samples ", image.samples, ", dim ", static_cast<int>(image.dim),
+                      ", mip tail from ", image.mip_tail_level,
+                      image.interleave_samples ? ", interleaved" : "");
 }
 
 inline Layout LayOut(const ImageDescription& image) {
@@ -67,13 +69,17 @@ inline ImageDescription RandomImage(std::mt19937& random, uint32_t max_px) {
       image.layers = 6;
       image.height_px = image.width_px;
     }
-    const uint32_t samples[] = {1, 1, 2, 4};
-    image.samples = samples[below(4)];
+    const uint32_t samples[] = {1, 1, 1, 2, 4, 8, 16};
+    image.samples = samples[below(7)];
     image.levels = below(2) == 0 ? 1 : 1 + below(10);
     image.renderable = below(2) == 0;
     image.writeable = below(4) == 0;
     image.bit6_swizzle = below(4) == 0;
-    if (image.scheme >= Scheme::kIntelLinear && below(2) == 0) image.align_h_el = 8u << below(3);
+    if (image.scheme >= Scheme::kIntelLinear) {
+      if (below(4) == 0) image.align_h_el = 8u << below(3);
+      if (below(2) == 0) image.mip_tail_level = below(image.levels);
+      image.interleave_samples = below(4) == 0;
+    }
     if (Layout::Of(image).ok()) return image;
   }
 }

@@ -21,10 +21,13 @@ TEST(Invariants, NoTwoElementsShareAByteAndAllLieInTheirLevel) {
     for (uint32_t l = 0; l < layout.levels().size(); ++l) {
       const Level& level = layout.levels()[l];
       for (uint32_t layer = 0; layer < image.layers; ++layer) {
-        const uint64_t begin = layer * layout.layer_stride_B() + level.offset_B;
+        const uint64_t layer_begin =
+            (layer >> level.tile_d_log2) * layout.layer_stride_B() + level.offset_B;
         for (uint32_t y = 0; y < level.height_el; ++y) {
           for (uint32_t x = 0; x < level.width_el; ++x) {
             for (uint32_t s = 0; s < image.samples; ++s) {
+              const uint64_t begin =
+                  layer_begin + (s >> layout.TilingOf(l).samples_log2()) * layout.sample_stride_B();
               const uint64_t address = layout.AddressOf({l, layer, x, y, s}).value();
               ASSERT_GE(address, begin) << Text(image);
               ASSERT_LE(address + sample_B, begin + level.size_B)
@@ -84,7 +87,9 @@ TEST(Invariants, LevelsAndLayersDoNotOverlap) {
       end = std::max(end, level.offset_B + level.size_B);
     }
     ASSERT_GE(layout.layer_stride_B(), end) << Text(image);
-    ASSERT_GE(layout.size_B(), layout.layer_stride_B() * image.layers) << Text(image);
+    const uint32_t tile_d_el = layout.levels()[0].tile_d_el();
+    ASSERT_GE(layout.size_B(), layout.layer_stride_B() * ((image.layers - 1) / tile_d_el + 1))
+        << Text(image);
     ASSERT_GE(layout.levels().size(), image.levels) << Text(image);
     const Metadata* const metadata = layout.metadata();
     ASSERT_EQ(metadata != nullptr, image.scheme == Scheme::kAgxCompressed);
@@ -129,6 +134,7 @@ TEST(Invariants, TilingsOfAllImagesAreBijective) {
       ASSERT_TRUE(tiling.IsBijective()) << Text(image) << ": " << tiling.Text();
       ASSERT_EQ(tiling.width_log2(), layout.levels()[l].tile_w_log2) << Text(image);
       ASSERT_EQ(tiling.height_log2(), layout.levels()[l].tile_h_log2) << Text(image);
+      ASSERT_EQ(tiling.depth_log2(), layout.levels()[l].tile_d_log2) << Text(image);
     }
   }
 }

@@ -226,7 +226,52 @@ TEST(Intel, ImpossibleImagesAreToldWhy) {
               HasSubstr("from 8 to 128 elements; 4 is none"));
   EXPECT_THAT(broken(Scheme::kAgxTwiddled, [](auto& i) { i.align_w_el = 4; }),
               HasSubstr("for Intel images only"));
-  EXPECT_THAT(broken(Scheme::kIntelX, [](auto& i) { i.samples = 2; }), HasSubstr("one sample"));
+  EXPECT_THAT(broken(Scheme::kIntelX, [](auto& i) { i.samples = 2; }),
+              HasSubstr("in Y, W, Yf, Ys or Tile64"));
+  EXPECT_THAT(broken(Scheme::kIntelLinear, [](auto& i) { i.samples = 2; }),
+              HasSubstr("in Y, W, Yf, Ys or Tile64"));
+  EXPECT_THAT(broken(Scheme::kIntelTile4, [](auto& i) { i.samples = 4; }),
+              HasSubstr("that have Tile4 are in Tile64"));
+  EXPECT_THAT(broken(Scheme::kIntelY, [](auto& i) { i.samples = 3; }), HasSubstr("or 16 samples"));
+  EXPECT_THAT(broken(Scheme::kIntelY, [](auto& i) { i.samples = 32; }), HasSubstr("not 32"));
+  EXPECT_THAT(broken(Scheme::kIntelY,
+                     [](auto& i) {
+                       i.samples = 2;
+                       i.levels = 2;
+                     }),
+              HasSubstr("multisampled Intel images have one level"));
+  EXPECT_THAT(broken(Scheme::kIntelY,
+                     [](auto& i) {
+                       i.samples = 2;
+                       i.format = FindFormat("BC1_RGBA_UNORM");
+                     }),
+              HasSubstr("block-compressed images have one sample"));
+  EXPECT_THAT(broken(Scheme::kIntelYs, [](auto& i) { i.dim = Dim::k3d; }),
+              HasSubstr("not described"));
+  EXPECT_THAT(broken(Scheme::kIntelTile64, [](auto& i) { i.align_w_el = 16; }),
+              HasSubstr("cannot be chosen"));
+  EXPECT_THAT(broken(Scheme::kIntelY, [](auto& i) { i.mip_tail_level = 0; }),
+              HasSubstr("a mip tail is for"));
+  EXPECT_THAT(broken(Scheme::kIntelTile64, [](auto& i) { i.mip_tail_level = 1; }),
+              HasSubstr("begins at level 1, and there are 1 levels"));
+  EXPECT_THAT(broken(Scheme::kIntelTile64,
+                     [](auto& i) {
+                       i.width_px = 129;
+                       i.mip_tail_level = 0;
+                     }),
+              HasSubstr("at most 128x256 elements, half a tile; level 0 has 129x64"));
+  EXPECT_THAT(broken(Scheme::kIntelYf,
+                     [](auto& i) {
+                       i.format = FindFormat("ASTC_12x12");
+                       i.height_px = 192;
+                       i.levels = 8;
+                       i.mip_tail_level = 0;
+                     }),
+              HasSubstr("at most 7 levels"));
+  EXPECT_THAT(broken(Scheme::kAgxTwiddled, [](auto& i) { i.interleave_samples = true; }),
+              HasSubstr("for Intel images only"));
+  EXPECT_THAT(broken(Scheme::kUInterleaved, [](auto& i) { i.mip_tail_level = 0; }),
+              HasSubstr("only Intel images have a mip tail"));
   EXPECT_THAT(broken(Scheme::kIntelY, [](auto& i) { i.format = FindFormat("R8G8B8_UNORM"); }),
               HasSubstr("R8G8B8_UNORM has 3"));
   EXPECT_THAT(broken(Scheme::kIntelW, [](auto& i) { i.format = FindFormat("R16_UNORM"); }),

@@ -53,7 +53,7 @@ TEST(Tiling, TextIsReadBack) {
 }
 
 TEST(Tiling, TextThatIsNoTilingIsAnError) {
-  EXPECT_NE(Tiling::Parse("x0 z1").status().message().find("'z1'"), std::string::npos);
+  EXPECT_NE(Tiling::Parse("x0 w1").status().message().find("'w1'"), std::string::npos);
   EXPECT_NE(Tiling::Parse("x").status().message().find("'x'"), std::string::npos);
   EXPECT_NE(Tiling::Parse("x99").status().message().find("'x99'"), std::string::npos);
   EXPECT_NE(Tiling::Parse("x0^").status().message().find("''"), std::string::npos);
