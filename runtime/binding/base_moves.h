@@ -37,9 +37,11 @@ struct BaseMoveRules {
   bool through_3d = false;
 };
 
+// forgets_first: of a device whose compute pipeline is to forget before the move, too: ATS-M
+// (Wa_14014427904). Only Gfx12.5 has such.
 template <class Gen>
-constexpr BaseMoveRules<typename Gen::PipeControl> BaseMoveRulesOf(BaseKind kind,
-                                                                   Pipeline pipeline) {
+constexpr BaseMoveRules<typename Gen::PipeControl> BaseMoveRulesOf(BaseKind kind, Pipeline pipeline,
+                                                                   bool forgets_first = false) {
   using Pipe = typename Gen::PipeControl;
   constexpr unsigned v = Gen::kVersion;
   const bool gpgpu = pipeline == Pipeline::kGpgpu;
@@ -63,6 +65,15 @@ constexpr BaseMoveRules<typename Gen::PipeControl> BaseMoveRulesOf(BaseKind kind
     if constexpr (v >= 125) before.untyped_data_port_cache_flush_enable = true;
     // Later compute pipelines must not name the targets' caches.
     if (!gpgpu || v <= 120) flush_targets(before);
+    if constexpr (v == 125) {
+      if (gpgpu && forgets_first) {
+        before = kStall;
+        before.hdc_pipeline_flush_enable = before.untyped_data_port_cache_flush_enable = true;
+        before.texture_cache_invalidation_enable = before.state_cache_invalidation_enable = true;
+        before.constant_cache_invalidation_enable = before.instruction_cache_invalidate_enable =
+            true;
+      }
+    }
   }
   Pipe after = kEnd;
   after.texture_cache_invalidation_enable = after.state_cache_invalidation_enable = true;
@@ -104,19 +115,22 @@ template <class Gen>
 // to and mean nothing. False if the group has been refused.
 template <class Gen, class Packet>
 bool EmitBaseMove(typename Batch<Gen>::Group& group, const Packet& packet, BaseKind kind,
-                  Pipeline pipeline, const address& scratch) {
+                  Pipeline pipeline, const address& scratch, bool forgets_first = false) {
   using Pipe = typename Gen::PipeControl;
   static constexpr auto kRules = [] {
-    std::array<std::array<BaseMoveRules<Pipe>, 2>, 2> all;
+    std::array<std::array<std::array<BaseMoveRules<Pipe>, 2>, 2>, 2> all;
     for (unsigned k = 0; k < 2; ++k) {
       for (unsigned p = 0; p < 2; ++p) {
-        all[k][p] = BaseMoveRulesOf<Gen>(static_cast<BaseKind>(k), static_cast<Pipeline>(p));
+        for (unsigned f = 0; f < 2; ++f) {
+          all[k][p][f] =
+              BaseMoveRulesOf<Gen>(static_cast<BaseKind>(k), static_cast<Pipeline>(p), f != 0);
+        }
       }
     }
     return all;
   }();
   const BaseMoveRules<Pipe>& rules =
-      kRules[static_cast<unsigned>(kind)][static_cast<unsigned>(pipeline)];
+      kRules[static_cast<unsigned>(kind)][static_cast<unsigned>(pipeline)][forgets_first];
   const auto emit = [&](const typename BaseMoveRules<Pipe>::Steps& steps) {
     for (size_t i = 0; i < steps.count; ++i) EmitAround<Gen>(group, steps.pipes[i], scratch);
   };

@@ -60,6 +60,8 @@ class Binder : public BinderCore {
     Bases bases = {};
     uint32_t mocs = 0;     // of the table's own base; not 0
     address scratch = {};  // 8 bytes that are written to and mean nothing
+    // RenderDevice::forgets_before_moves, of runtime/state.
+    bool forgets_before_moves = false;
   };
 
   // Errors of Buffers::Create(); FailedPrecondition if surface states cannot be reached from where
@@ -186,12 +188,13 @@ absl::Status Binder<Gen>::EmitBase(Batch<Gen>& batch, const Buffer& block, bool 
                                    Bases::length + PoolAlloc::length + 2 * BaseMoveDwords<Gen>());
   bool good = true;
   if (!rules_.own_base) {
-    good = EmitBaseMove<Gen>(group, BasesWith({block.address, block.handle}),
-                             BaseKind::kSurfaceState, pipeline_, gen_options_.scratch);
+    good =
+        EmitBaseMove<Gen>(group, BasesWith({block.address, block.handle}), BaseKind::kSurfaceState,
+                          pipeline_, gen_options_.scratch, gen_options_.forgets_before_moves);
   } else {
     if (all_bases) {
       good = EmitBaseMove<Gen>(group, BasesWith(gen_options_.surface_base), BaseKind::kSurfaceState,
-                               pipeline_, gen_options_.scratch);
+                               pipeline_, gen_options_.scratch, gen_options_.forgets_before_moves);
     }
     good = good && EmitBaseMove<Gen>(group, PoolAt(block), BaseKind::kBindingTablePool, pipeline_,
                                      gen_options_.scratch);

@@ -69,9 +69,9 @@ bool EmitL3(typename Batch<Gen>::Group& group, const L3Partition& partition) {
     static_assert(Register::length == 1);
     uint32_t dword = 0;
     if (values.pack(&dword)) return false;
-    return group.Emit(
-        before..., typename Gen::LoadRegisterConstant{.register_offset_ = Register::register_offset,
-                                                      .data_dword = dword});
+    group.Emit(before..., typename Gen::LoadRegisterConstant{
+                              .register_offset_ = Register::register_offset, .data_dword = dword});
+    return group.ok();
   };
   if constexpr (Gen::kVersion <= 90) {
     // Wait, forget, wait.

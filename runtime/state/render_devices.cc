@@ -131,9 +131,14 @@ constexpr RenderDevice Dg1() {
   device.caching = {.cached = 0x0a, .shared = 0x0a, .uncached = 0x02, .copied = 0x02};
   return device;
 }
-constexpr RenderDevice Dg2() {
-  RenderDevice device = Device(kGfx125, "dg2", "dg2 atsm");
+constexpr RenderDevice Dg2(absl::string_view name) {
+  RenderDevice device = Device(kGfx125, name, name);
   device.most_entries[3] = 1536;  // Wa_18012660806
+  return device;
+}
+constexpr RenderDevice AtsM() {
+  RenderDevice device = Dg2("atsm");
+  device.forgets_before_moves = true;
   return device;
 }
 constexpr RenderDevice MeteorLake(absl::string_view name, unsigned geometry) {
@@ -185,7 +190,8 @@ constexpr RenderDevice kDevices[] = {
     Gfx12("tgl 4 banks", 4, 1536),
     Gfx12("tgl 4 banks 32 eus", 4, 1024),
     Dg1(),
-    Dg2(),
+    Dg2("dg2"),
+    AtsM(),
     MeteorLake("mtl", 1548),
     MeteorLake("arl", 1536),
     Xe2(),

@@ -45,7 +45,7 @@ struct CachePolicies {
 struct RenderDevice {
   absl::string_view name = {};       // "skl gt2"; no two are alike
   absl::string_view platforms = {};  // as the descriptions call them, separated by blanks
-  unsigned version = 0;         // of the generation, times ten
+  unsigned version = 0;              // of the generation, times ten
   unsigned slices = 1;
   unsigned l3_banks = 0;     // of all slices; 0: L3 is not partitioned by software
   unsigned l3_way_kb = 0;    // of one bank
@@ -60,6 +60,8 @@ struct RenderDevice {
   // slice. 0: there is none.
   unsigned most_mesh_entries = 0;
   unsigned mesh_push_constant_kb = 0;
+  // Before a base moves, the caches of a compute pipeline are to forget, too: Wa_14014427904.
+  bool forgets_before_moves = false;
   StageThreads threads;
   CachePolicies caching;
 };

@@ -166,13 +166,12 @@ template <class State, class Group>
 bool LeaveTasks(State& state, Group& group, const address& scratch) {
   using G = typename State::Packets;
   using Pipe = typename G::PIPE_CONTROL;
-  if (!group.Emit(typename G::_3DSTATE_URB_VS(), typename G::_3DSTATE_URB_HS(),
-                  typename G::_3DSTATE_URB_DS(), typename G::_3DSTATE_URB_GS(),
-                  typename G::_3DSTATE_URB_ALLOC_MESH(), typename G::_3DSTATE_URB_ALLOC_TASK(),
-                  Pipe{.post_sync_operation = Pipe::POST_SYNC_OPERATION_WRITE_IMMEDIATE_DATA,
-                       .address = {scratch.gpu, scratch.buffer, access::write}})) {
-    return false;
-  }
+  group.Emit(typename G::_3DSTATE_URB_VS(), typename G::_3DSTATE_URB_HS(),
+             typename G::_3DSTATE_URB_DS(), typename G::_3DSTATE_URB_GS(),
+             typename G::_3DSTATE_URB_ALLOC_MESH(), typename G::_3DSTATE_URB_ALLOC_TASK(),
+             Pipe{.post_sync_operation = Pipe::POST_SYNC_OPERATION_WRITE_IMMEDIATE_DATA,
+                  .address = {scratch.gpu, scratch.buffer, access::write}});
+  if (!group.ok()) return false;
   state.template Emitted<typename G::_3DSTATE_URB_VS>();
   state.template Emitted<typename G::_3DSTATE_URB_ALLOC_MESH>();
   return true;

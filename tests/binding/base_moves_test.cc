@@ -48,7 +48,8 @@ template <class Gen>
 class BaseMovesTest : public testing::Test {
  protected:
   // The packets of a move.
-  static std::vector<std::string> Moved(BaseKind kind, Pipeline pipeline) {
+  static std::vector<std::string> Moved(BaseKind kind, Pipeline pipeline,
+                                        bool forgets_first = false) {
     using Packets = typename Gen::Packets;
     HostChunks chunks;
     Batch<Gen> batch(chunks);
@@ -56,7 +57,8 @@ class BaseMovesTest : public testing::Test {
       // What moves does not matter here.
       const typename Gen::Noop noop;
       typename Batch<Gen>::Group group(batch, BaseMoveDwords<Gen>() + 1);
-      EXPECT_TRUE(EmitBaseMove<Gen>(group, noop, kind, pipeline, address(0x8000, 3)));
+      EXPECT_TRUE(
+          EmitBaseMove<Gen>(group, noop, kind, pipeline, address(0x8000, 3), forgets_first));
     }
     EXPECT_TRUE(batch.End().ok());
     EXPECT_TRUE(batch.uses().Find(3).has_value());
@@ -135,6 +137,23 @@ TYPED_TEST(BaseMovesTest, SurfacesInGpgpu) {
     default:
       EXPECT_THAT(moved, ElementsAre("stall write data hdc untyped", "move",
                                      "stall write -texture -state -constant"));
+  }
+}
+
+// Wa_14014427904. In 3D, for tables, and elsewhere, it is as on the others.
+TYPED_TEST(BaseMovesTest, AtsMForgetsBeforeItsComputePipelineMoves) {
+  for (const BaseKind kind : {BaseKind::kSurfaceState, BaseKind::kBindingTablePool}) {
+    for (const Pipeline pipeline : {Pipeline::k3D, Pipeline::kGpgpu}) {
+      const auto moved = this->Moved(kind, pipeline, /*forgets_first=*/true);
+      if (TypeParam::kVersion == 125 && kind == BaseKind::kSurfaceState &&
+          pipeline == Pipeline::kGpgpu) {
+        EXPECT_THAT(moved,
+                    ElementsAre("stall hdc untyped -texture -state -constant -instruction", "move",
+                                "stall write -texture -state -constant -instruction"));
+      } else {
+        EXPECT_EQ(moved, this->Moved(kind, pipeline));
+      }
+    }
   }
 }
 

@@ -1,6 +1,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "gtest/gtest.h"
 #include "runtime/batch/batch.h"
 #include "runtime/state/draw_state.h"
@@ -68,6 +70,15 @@ TYPED_TEST(PartitionPacketsTest, APartitionThatDoesNotFitEmitsNothing) {
     EXPECT_FALSE(EmitL3<TypeParam>(group, {.urb = 1000}));
   }
   EXPECT_EQ(batch.dwords(), 0u);
+}
+
+TYPED_TEST(PartitionPacketsTest, AGroupWithoutRoomIsSaidToBeRefused) {
+  class NoChunks : public ChunkSource {
+    absl::StatusOr<Chunk> NewChunk(size_t) override { return absl::ResourceExhaustedError("no"); }
+  } none;
+  Batch<TypeParam> batch(none);
+  typename Batch<TypeParam>::Group group(batch, L3Dwords<TypeParam>());
+  EXPECT_FALSE(EmitL3<TypeParam>(group, {.urb = 32, .all = 64}));
 }
 
 TYPED_TEST(PartitionPacketsTest, TheDrawStateEmitsUrbAndPushConstants) {

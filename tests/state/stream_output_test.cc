@@ -1,6 +1,8 @@
 #include "runtime/state/stream_output.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -147,6 +149,88 @@ TYPED_TEST(StreamOutputTest, ABeginningWaitsForRoomInTheBatch) {
   EXPECT_TRUE(this->BuffersIn(this->Flushed())[0].writes_offset);
   this->state_.Forget();
   EXPECT_FALSE(this->BuffersIn(this->Flushed())[0].writes_offset);
+}
+
+// What stream output's buffers are made with, of another packet.
+TYPED_TEST(StreamOutputTest, APacketDiffersOnceAndOnlyInWhatIsNoAddress) {
+  using Depth = typename TypeParam::Packets::_3DSTATE_DEPTH_BUFFER;
+  using Raster = typename TypeParam::Packets::_3DSTATE_RASTER;
+  Raster raster;
+  raster.cull_mode = 1;
+  EXPECT_FALSE(this->state_.SetOnce(raster));
+  EXPECT_EQ(this->state_.TakeStatus().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_TRUE(this->state_.Set(raster));
+  Raster first = raster;
+  first.cull_mode = 2;
+  first.global_depth_offset_scale = 3;
+  EXPECT_TRUE(this->state_.SetOnce(first));
+  const auto seen = [&] {
+    std::vector<uint32_t> modes;
+    for (const Met& packet : this->Flushed()) {
+      if (packet.name == "3DSTATE_RASTER") {
+        modes.push_back(Raster::unpack(packet.dwords.data()).cull_mode);
+      }
+    }
+    return modes;
+  };
+  EXPECT_THAT(seen(), ElementsAre(2u));
+  EXPECT_THAT(seen(), ElementsAre());
+  // The GPU has the first one now, and this one is wanted: nothing knows that but who asked for it.
+  this->state_.Forget();
+  EXPECT_THAT(seen(), ElementsAre(1u));
+  // As it is anyway: nothing to do.
+  EXPECT_TRUE(this->state_.SetOnce(raster));
+  EXPECT_EQ(this->state_.dirty(), 0u);
+  EXPECT_FALSE(this->state_.SetOnce(raster, 1)) << "there is one";
+  EXPECT_EQ(this->state_.TakeStatus().code(), absl::StatusCode::kFailedPrecondition);
+  first.cull_mode = 9;
+  EXPECT_FALSE(this->state_.SetOnce(first));
+  EXPECT_EQ(this->state_.TakeStatus().code(), absl::StatusCode::kInvalidArgument);
+
+  Depth depth;
+  depth.mocs = kMocs;
+  depth.surface_base_address = address(0x5000, 5);
+  EXPECT_TRUE(this->state_.Set(depth));
+  Depth moved = depth;
+  moved.surface_base_address = address(0x6000, 5);
+  EXPECT_FALSE(this->state_.SetOnce(moved));
+  EXPECT_EQ(this->state_.TakeStatus().code(), absl::StatusCode::kInvalidArgument);
+  moved.surface_base_address = address(0x5000, 6);
+  EXPECT_FALSE(this->state_.SetOnce(moved));
+  EXPECT_FALSE(this->state_.TakeStatus().ok());
+}
+
+// However buffers begin and other things come between, each beginning is in the stream once, before
+// the next draw.
+TYPED_TEST(StreamOutputTest, RandomBeginningsAreEmittedOnce) {
+  std::mt19937 random(11);
+  std::vector<StreamOutBuffer> wanted(4);
+  for (uint32_t i = 0; i < 4; ++i) {
+    wanted[i] = {
+        .memory = {0x100000 * (i + 1), i + 1}, .size = 4096, .progress = {0x1000 + 4 * i, 5}};
+  }
+  ASSERT_TRUE(this->Set(wanted).ok());
+  this->Flushed();
+  for (unsigned round = 0; round < 200; ++round) {
+    std::vector<uint32_t> expected(4, kFromMemory);
+    bool begins = false;
+    for (unsigned changes = random() % 3; changes > 0; --changes) {
+      std::fill(expected.begin(), expected.end(), kFromMemory);
+      begins = false;
+      for (uint32_t i = 0; i < 4; ++i) {
+        wanted[i].begin = {};
+        if (random() % 2 == 0) continue;
+        wanted[i].begin = expected[i] = random() % 1024 * 4;
+        begins = true;
+      }
+      ASSERT_TRUE(this->Set(wanted).ok());
+    }
+    const bool lost = random() % 4 == 0;
+    if (lost) this->state_.Forget();
+    const std::vector<Buffer> buffers = this->BuffersIn(this->Flushed());
+    ASSERT_EQ(buffers.empty(), !begins && !lost);
+    for (size_t i = 0; i < buffers.size(); ++i) ASSERT_EQ(buffers[i].offset, expected[i]) << round;
+  }
 }
 
 TYPED_TEST(StreamOutputTest, WhatIsRefusedChangesNothing) {

@@ -20,6 +20,7 @@
 #include "runtime/binding/descriptor_push.h"
 #include "runtime/binding/descriptor_set.h"
 #include "runtime/binding/descriptor_tables.h"
+#include "runtime/binding/embedded_samplers.h"
 #include "runtime/binding/samplers.h"
 #include "runtime/binding/surface_states.h"
 #include "runtime/memory/address_space.h"
@@ -223,6 +224,22 @@ void All(const std::string& core) {
   batch.Emit(gfx125::_3DSTATE_SAMPLER_STATE_POINTERS_PS{.pointer_to_ps_sampler_state =
                                                             sampler_table.offset},
              gfx125::_3DPRIMITIVE{.vertex_count_per_instance = 3, .instance_count = 1});
+
+  // Page: embedded
+  const DescriptorBinding fixed[] = {
+      {.binding = 0,
+       .type = DescriptorType::kSampler,
+       .immutable_samplers = absl::MakeConstSpan(&linear, 1)},
+  };
+  const auto embedded = Must(DescriptorSetLayout::CreateEmbedded(setup.model, fixed));
+  const PipelineLayout with_embedded = Must(PipelineLayout::Create({layout, embedded}));
+  const BindMap fixed_map = Must(PlaceDescriptors(with_embedded, {{.set = 1, .binding = 0}}));
+  EmbeddedSamplers all_embedded(*sampler_pool);  // of the device
+  const std::vector<State> places = Must(all_embedded.Acquire(fixed_map));
+  // The shader of this pipeline reads set 1, binding 0 with the sampler at places[0].offset.
+  // End
+  Expect(fixed_map.embedded.size() == 1 && places.size() == 1, "there is one");
+  Must(all_embedded.Release(places));
 
   // Page: uses
   Must(set.ForEachBuffer([&](BufferHandle buffer, bool written) {
