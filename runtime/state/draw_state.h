@@ -236,15 +236,18 @@ class DrawState : public StateCore {
     const StateGroups groups = ToEmit();
     if (((groups | draw_needs) & ~set_) != 0) return RefuseIncomplete(draw_needs);
     const size_t dwords = DwordsOf(groups);
+    const bool once = (groups & once_groups_) != 0;
     {
       typename Batch<Gen>::Group group(batch, dwords);
       uint32_t* const to = group.Reserve(dwords);
       CopyTo(to, groups, [&](const uint32_t* at, const StateAddress& a) {
         group.Note(at + a.dword, a.bit, a.width, address(a.gpu, a.buffer), a.flags);
       });
+      if (bits::rarely(once)) WriteOnce(to, groups);
       if (!group.ok()) return false;
     }
     SetEmitted(groups);
+    if (bits::rarely(once)) DropOnceOf(groups);
     return true;
   }
 };

@@ -95,16 +95,6 @@ void StateCore::SetEmitted(StateGroups groups) {
   emitted_addressed_ = (emitted_addressed_ & ~groups) | (wanted_addressed_ & groups);
   known_ |= groups;
   dirty_ &= ~groups;
-  if (bits::rarely((groups & once_groups_) != 0)) {
-    for (unsigned i = 0; i < once_count_;) {
-      if ((groups & StateGroup(once_[i].group)) != 0) {
-        once_[i] = once_[--once_count_];
-      } else {
-        ++i;
-      }
-    }
-    UpdateOnceGroups();
-  }
 }
 
 bool StateCore::ReplaceOnce(unsigned packet, unsigned index, absl::Span<const uint32_t> dwords,
@@ -151,6 +141,28 @@ void StateCore::DropOnce(uint32_t dword, uint32_t dwords) {
     }
   }
   UpdateOnceGroups();
+}
+
+void StateCore::DropOnceOf(StateGroups groups) {
+  for (unsigned i = 0; i < once_count_;) {
+    if ((groups & StateGroup(once_[i].group)) != 0) {
+      once_[i] = once_[--once_count_];
+    } else {
+      ++i;
+    }
+  }
+  UpdateOnceGroups();
+}
+
+void StateCore::WriteOnce(uint32_t* to, StateGroups groups) const {
+  EachRun(groups, [&](StateGroups, uint32_t dword, size_t dwords) {
+    for (unsigned i = 0; i < once_count_; ++i) {
+      // Of what lies before this run the difference is large.
+      const uint32_t at = once_[i].dword - dword;
+      if (at < dwords) to[at] = once_[i].value;
+    }
+    to += dwords;
+  });
 }
 
 void StateCore::UpdateOnceGroups() {
@@ -214,6 +226,12 @@ void StateCore::BindCore(const PipelineCore& pipeline) {
     }
     MarkSet(from.packet);
     touched |= StateGroup(group);
+  }
+  if (bits::rarely((touched & once_groups_) != 0)) {
+    for (const PipelinePacket& from : pipeline.packets) {
+      const StatePacket& to = layout_.packets[from.packet];
+      DropOnce(to.dword, to.dwords);
+    }
   }
   for (StateGroups left = touched; left != 0; left &= left - 1) {
     Compare(static_cast<unsigned>(__builtin_ctzll(left)));

@@ -132,14 +132,17 @@ class StateCore {
   }
   // All of a packet's values are the caller's, from here on.
   PACKSMITH_INLINE void TakeFromPipeline(unsigned packet) {
+    const StatePacket& place = layout_.packets[packet];
     dynamic_[packet] = {};
-    if ((bound_groups_ & StateGroup(layout_.packets[packet].group)) != 0) bound_ = 0;
+    if ((bound_groups_ & StateGroup(place.group)) != 0) bound_ = 0;
+    if (bits::rarely((once_groups_ & StateGroup(place.group)) != 0)) {
+      DropOnce(place.dword, place.dwords);
+    }
   }
   PACKSMITH_INLINE void MarkSet(unsigned packet) {
     const StatePacket& place = layout_.packets[packet];
     unset_[place.group] &= static_cast<uint8_t>(~place.part);
     if (unset_[place.group] == 0) set_ |= StateGroup(place.group);
-    if (bits::rarely(once_count_ != 0)) DropOnce(place.dword, place.dwords);
   }
   PACKSMITH_INLINE void MarkDirty(unsigned group, bool differs) {
     const StateGroups one = StateGroup(group);
@@ -177,12 +180,6 @@ class StateCore {
   PACKSMITH_INLINE void CopyTo(uint32_t* to, StateGroups groups, F f) const {
     EachRun(groups, [&](StateGroups run, uint32_t dword, size_t dwords) {
       CopyDwords(to, wanted_.data() + dword, dwords);
-      if (bits::rarely((run & once_groups_) != 0)) {
-        for (unsigned i = 0; i < once_count_; ++i) {
-          // Of what lies elsewhere the difference is large.
-          if (once_[i].dword - dword < dwords) to[once_[i].dword - dword] = once_[i].value;
-        }
-      }
       for (StateGroups with = run & wanted_addressed_; with != 0; with &= with - 1) {
         const unsigned group = static_cast<unsigned>(__builtin_ctzll(with));
         const StateGroupPlace& place = layout_.places[group];
@@ -207,6 +204,11 @@ class StateCore {
   }
   // The groups have become part of a batch.
   void SetEmitted(StateGroups groups);
+
+  // What the groups have in once_: to where they have been copied; or it is theirs no more.
+  [[gnu::cold, gnu::noinline]] void WriteOnce(uint32_t* to, StateGroups groups) const;
+  [[gnu::cold, gnu::noinline]] void DropOnceOf(StateGroups groups);
+  [[gnu::cold, gnu::noinline]] void DropOnce(uint32_t dword, uint32_t dwords);
 
   const StateLayout& layout_;
   StateGroups dirty_ = 0;
@@ -237,7 +239,6 @@ class StateCore {
     unsigned group = 0;
   };
 
-  void DropOnce(uint32_t dword, uint32_t dwords);
   void UpdateOnceGroups();
 
   // Four buffers of stream output, and some to spare.
