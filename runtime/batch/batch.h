@@ -110,6 +110,23 @@ PACKSMITH_INLINE constexpr size_t DwordsOf(const P&... packets) {
   return (size_t{0} + ... + bits::words_of(packets));
 }
 
+// As memcpy, but of dwords: compilers know that it reads nothing of the batch itself.
+template <unsigned N>
+PACKSMITH_INLINE inline void CopyDwords(uint32_t* to, const uint32_t (&from)[N]) {
+  typedef uint32_t Four __attribute__((vector_size(16), aligned(4)));
+  typedef uint32_t Two __attribute__((vector_size(8), aligned(4)));
+  unsigned i = 0;
+#pragma GCC unroll 16
+  for (; i + 4 <= N; i += 4) {
+    *reinterpret_cast<Four*>(to + i) = *reinterpret_cast<const Four*>(from + i);
+  }
+  if (N % 4 >= 2) {
+    *reinterpret_cast<Two*>(to + i) = *reinterpret_cast<const Two*>(from + i);
+    i += 2;
+  }
+  if (N % 2 != 0) to[i] = from[i];
+}
+
 template <class Gen>
 class Batch : public BatchCore {
  public:
@@ -122,13 +139,16 @@ class Batch : public BatchCore {
   template <checks Checks = default_checks, class... P>
   PACKSMITH_INLINE bool Emit(const P&... packets) {
     const size_t dwords = DwordsOf(packets...);
-    uint32_t* const to = cursor_;
-    if (bits::rarely(!Fits(dwords) || !(AllKnown<false>(packets) && ...))) {
+    uint32_t* to;
+    if (!FindRoom(dwords, to)) return false;
+    if (bits::rarely(!(AllKnown<false>(packets, to) && ...) ||
+                     (Doubtful<Checks>(packets) || ...))) {
+      StoreCursor(to);
       return EmitNew<Checks>(P(packets)...);
     }
     uint32_t* at = to;
-    if (bits::rarely(!(PackAt<Checks>(at, packets) && ...))) return false;
-    cursor_ = to + dwords;
+    (Write(at, packets), ...);
+    cursor_ = at;
     return true;
   }
 
@@ -136,8 +156,8 @@ class Batch : public BatchCore {
   template <checks Checks = default_checks, class P>
   PACKSMITH_INLINE bool EmitItems(const P& packet, span<const typename P::ps_item> items) {
     const size_t dwords = P::dwords_needed(items.size());
-    uint32_t* const to = Room(dwords);
-    if (bits::rarely(to == nullptr)) return false;
+    uint32_t* to;
+    if (!FindRoom(dwords, to)) return false;
     if (bits::rarely(!WriteItems<Checks, false>(to, packet, items))) return false;
     cursor_ = to + dwords;
     return true;
@@ -151,9 +171,9 @@ class Batch : public BatchCore {
   // addresses they hold are for Use().
   template <unsigned N>
   PACKSMITH_INLINE bool EmitDwords(const uint32_t (&dwords)[N]) {
-    uint32_t* const to = Room(N);
-    if (bits::rarely(to == nullptr)) return false;
-    std::memcpy(to, dwords, sizeof(dwords));
+    uint32_t* to;
+    if (!FindRoom(N, to)) return false;
+    CopyDwords(to, dwords);
     cursor_ = to + N;
     return true;
   }
@@ -248,25 +268,40 @@ class Batch : public BatchCore {
     return true;
   }
 
+  // Whether a packet may hold a value that does not fit.
+  template <checks Checks, class P>
+  PACKSMITH_INLINE static bool Doubtful(const P& packet) {
+    return Checks == checks::on && bits::doubtful(packet);
+  }
+  // Of a packet that is not doubtful.
+  template <class P>
+  PACKSMITH_INLINE static void Write(uint32_t*& at, const P& packet) {
+    packet.template pack<checks::off>(at);
+    at += bits::words_of(packet);
+  }
+
   // Whether all buffers of a packet's addresses are known, or have become so. Asked before the
   // packet is packed: what is written to memory might be the packet, for all that the compiler
-  // knows.
+  // knows. to: where the packet is to go.
   template <bool InGroup>
   struct Knower {
     Batch& batch;
+    uint32_t* to;
     bool all = true;
 
     PACKSMITH_INLINE void operator()(const address& a, unsigned, unsigned, unsigned, access how) {
       // Where the caller says how, that is looked at elsewhere.
       all &= a.use == access::from_xml;
+      if (__builtin_constant_p(a.buffer) && a.buffer == 0) return;  // folds
       if (bits::rarely(!batch.uses().Known(a.buffer, UseOf(how)))) {
+        if (!InGroup) batch.StoreCursor(to);
         all = all && batch.template NoteUse<InGroup>(a.buffer, UseOf(how));
       }
     }
   };
   template <bool InGroup, class P>
-  PACKSMITH_INLINE bool AllKnown(const P& packet) {
-    Knower<InGroup> knower{*this};
+  PACKSMITH_INLINE bool AllKnown(const P& packet, uint32_t* to) {
+    Knower<InGroup> knower{*this, to};
     bits::addresses(packet, knower);
     return knower.all;
   }
@@ -307,7 +342,7 @@ class Batch : public BatchCore {
     return good;
   }
   template <checks Checks, class P>
-  PACKSMITH_INLINE bool PackAt(uint32_t*& at, const P& packet) {
+  bool PackAt(uint32_t*& at, const P& packet) {
     if (const error e = packet.template pack<Checks>(at); bits::rarely(static_cast<bool>(e)))
       return RefuseAs<P>(e);
     at += bits::words_of(packet);
@@ -318,8 +353,8 @@ class Batch : public BatchCore {
                                    span<const typename P::ps_item> items) {
     if (const error e = packet.template pack<Checks>(to, items); bits::rarely(static_cast<bool>(e)))
       return RefuseAs<P>(e);
-    bool known = AllKnown<InGroup>(packet);
-    for (unsigned i = 0; i < items.size(); ++i) known &= AllKnown<InGroup>(items[i]);
+    bool known = AllKnown<InGroup>(packet, to);
+    for (unsigned i = 0; i < items.size(); ++i) known &= AllKnown<InGroup>(items[i], to);
     return bits::rarely(!known) ? NoteItems(to, packet, items) : true;
   }
   template <class P>
@@ -352,11 +387,13 @@ class Batch<Gen>::Group {
     const size_t dwords = DwordsOf(packets...);
     if (bits::rarely(room() < dwords)) return batch_.RefuseInGroup(dwords, room());
     uint32_t* const to = Take(dwords);
-    if (bits::rarely(!(batch_.template AllKnown<true>(packets) && ...))) {
+    if (bits::rarely(!(batch_.template AllKnown<true>(packets, to) && ...) ||
+                     (batch_.template Doubtful<Checks>(packets) || ...))) {
       return EmitNew<Checks>(batch_, to, P(packets)...);
     }
     uint32_t* at = to;
-    return (batch_.template PackAt<Checks>(at, packets) && ...);
+    (Write(at, packets), ...);
+    return true;
   }
   template <checks Checks = default_checks, class P>
   PACKSMITH_INLINE bool EmitItems(const P& packet, span<const typename P::ps_item> items) {

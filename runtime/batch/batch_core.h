@@ -138,12 +138,28 @@ class BatchCore {
   BatchCore(ChunkSource& source, const BatchOptions& options, const BatchCommands& commands);
   ~BatchCore() = default;
 
-  // Where `dwords` may be written, or null. Writing is not enough: cursor_ has to follow.
-  PACKSMITH_INLINE uint32_t* Room(size_t dwords) {
+  // Where `dwords` may be written; false if there is no room, and no chunk to be had. Writing is
+  // not enough: cursor_ has to follow.
+  PACKSMITH_INLINE bool FindRoom(size_t dwords, uint32_t*& to) {
+    to = cursor_;
     if (bits::rarely(!Fits(dwords))) {
-      if (!MakeRoom(dwords)) return nullptr;
+      StoreCursor(to);
+      if (!MakeRoom(dwords)) return false;
+      to = cursor_;
     }
-    return cursor_;
+    return true;
+  }
+  // The same, or null.
+  uint32_t* Room(size_t dwords) {
+    uint32_t* to;
+    return FindRoom(dwords, to) ? to : nullptr;
+  }
+  // For the ways that are seldom taken: what they see as cursor_ is `to`, which it is. Where each
+  // of them begins so, compilers know that of a run of packets nobody sees the cursors in between,
+  // and store the last one only. (They would drop a store of what is there already.)
+  PACKSMITH_INLINE void StoreCursor(uint32_t* to) {
+    asm("" : "+r"(to));
+    cursor_ = to;
   }
   // Whether there is room for so many.
   PACKSMITH_INLINE bool Fits(size_t dwords) const {

@@ -8,25 +8,26 @@ size_t BufferUses::SlotOf(uint32_t buffer) const {
   // Fibonacci hashing: neighbouring handles land far from each other.
   const size_t mask = slots_.size() - 1;
   size_t slot = (uint64_t{buffer} * 0x9e3779b97f4a7c15u >> 32) & mask;
-  while (slots_[slot] != 0 && all_[slots_[slot] - 1].buffer != buffer) slot = (slot + 1) & mask;
+  while (slots_[slot] != 0 && slots_[slot] >> 32 != buffer) slot = (slot + 1) & mask;
   return slot;
 }
 
 void BufferUses::Grow() {
-  slots_.assign(std::max<size_t>(64, slots_.size() * 2), 0);
+  slots_.assign(std::max<size_t>(128, slots_.size() * 2), 0);
+  all_.reserve(slots_.size() / 2);
   for (size_t i = 0; i < all_.size(); ++i) {
-    slots_[SlotOf(all_[i].buffer)] = static_cast<uint32_t>(i + 1);
+    slots_[SlotOf(all_[i].buffer)] = uint64_t{all_[i].buffer} << 32 | (i + 1);
   }
 }
 
 BufferUse& BufferUses::Use(uint32_t buffer, UseFlags flags) {
   if (all_.size() * 2 >= slots_.size()) Grow();
-  const size_t slot = SlotOf(buffer);
-  if (slots_[slot] == 0) {
+  uint64_t& slot = slots_[SlotOf(buffer)];
+  if (slot == 0) {
     all_.push_back({buffer, 0});
-    slots_[slot] = static_cast<uint32_t>(all_.size());
+    slot = uint64_t{buffer} << 32 | all_.size();
   }
-  BufferUse& use = all_[slots_[slot] - 1];
+  BufferUse& use = all_[static_cast<uint32_t>(slot) - 1];
   use.flags |= flags;
   return use;
 }
@@ -60,7 +61,7 @@ void BufferUses::ForgetRecent() {
 absl::optional<BufferUse> BufferUses::Find(uint32_t buffer) const {
   Settle();
   if (slots_.empty()) return absl::nullopt;
-  const uint32_t found = slots_[SlotOf(buffer)];
+  const uint32_t found = static_cast<uint32_t>(slots_[SlotOf(buffer)]);
   if (found == 0) return absl::nullopt;
   return all_[found - 1];
 }

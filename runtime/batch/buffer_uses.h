@@ -52,8 +52,8 @@ class BufferUses {
   PACKSMITH_INLINE bool Known(uint32_t buffer, UseFlags flags) const {
     const size_t at = buffer % kRecent;
     const Handle handle = static_cast<Handle>(buffer);
-    return ((flags & kReads) == 0 || read_[at] == handle) &&
-           ((flags & kWrites) == 0 || written_[at] == handle);
+    if ((flags & kReads) != 0 && bits::rarely(read_[at] != handle)) return false;
+    return (flags & kWrites) == 0 || !bits::rarely(written_[at] != handle);
   }
 
   // buffer is not 0. Not remembered: Known() says no the next time, too.
@@ -105,9 +105,9 @@ class BufferUses {
   }
   void AddAllLater();
   // The entry of the list.
-  BufferUse& Use(uint32_t buffer, UseFlags flags);
+  inline BufferUse& Use(uint32_t buffer, UseFlags flags);
   // The slot of `slots_` with the buffer, or the empty one where it would be.
-  size_t SlotOf(uint32_t buffer) const;
+  inline size_t SlotOf(uint32_t buffer) const;
   void Grow();
 
   // Buffers that are listed as read, and as written, by their handles' low bits, which count
@@ -116,7 +116,8 @@ class BufferUses {
   Entry later_[kLater];
   size_t later_count_ = 0;
   std::vector<BufferUse> all_;
-  std::vector<uint32_t> slots_;  // hash table: index into all_ plus one, or 0
+  // Hash table: handle, and in the lower half index into all_ plus one; or 0.
+  std::vector<uint64_t> slots_;
 };
 
 // Buffers of both lists that at least one of the two writes: the later batch has to wait for the

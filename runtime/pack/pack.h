@@ -1113,6 +1113,39 @@ PACKSMITH_INLINE constexpr void copy(uint32_t* to, const packer<T::length>& from
   (from.copy(to, I, j.count[I]), ...);
 }
 
+// What has fewer members is quicker tested one by one.
+#ifdef __OPTIMIZE__
+template <class T>
+concept large = sizeof(T) >= 40 && !has_variants<T>;
+#else
+template <class T>
+concept large = false;
+#endif
+
+// Whether the compiler knows none of a packet's values, so that it probably lies in memory.
+template <class T>
+PACKSMITH_INLINE constexpr bool in_memory(const T& p) {
+  if (__builtin_is_constant_evaluated()) return false;
+  tester<scope::rest> t;
+  T::ps_layout(p, t);
+  return !t.known;
+}
+// May say yes though all fits; misfit() tells.
+template <class T>
+PACKSMITH_INLINE inline bool doubtful_in_memory(const T& p) {
+  tester<scope::rest> t;
+  T::ps_layout(p, t);
+  return t.anything() || outside(p);
+}
+// For those who want to know before they pack. May say yes though all fits.
+template <class T>
+PACKSMITH_INLINE constexpr bool doubtful(const T& p) {
+  if constexpr (large<T>) {
+    if (in_memory(p)) return doubtful_in_memory(p);
+  }
+  return misfit(p);
+}
+
 // first: bits of the first dword that are neither a member nor forced, the packet's length.
 template <class T>
 PACKSMITH_INLINE constexpr void write(const T& p, uint32_t* dw, uint32_t first) {
@@ -1137,22 +1170,16 @@ template <class T>
 template <checks Checks, class T>
 PACKSMITH_INLINE constexpr error pack(const T& p, uint32_t* dw, uint32_t first) {
   if constexpr (Checks == checks::on) {
-#ifdef __OPTIMIZE__
-    if constexpr (sizeof(T) >= 40) {  // what has fewer members is quicker tested one by one
-      if (!__builtin_is_constant_evaluated()) {
-        tester<scope::rest> t;
-        T::ps_layout(p, t);
-        if (!t.known) {
-          // Keeps what was read for `known` from being held in registers until it is packed.
-          const T* q = &p;
-          asm("" : "+r"(q));
-          if (rarely(t.anything() || outside(*q))) return pack_doubtful(*q, dw, first);
-          write(*q, dw, first);
-          return {};
-        }
+    if constexpr (large<T>) {
+      if (in_memory(p)) {
+        // Keeps what was read for the test from being held in registers until it is packed.
+        const T* q = &p;
+        asm("" : "+r"(q));
+        if (rarely(doubtful_in_memory(*q))) return pack_doubtful(*q, dw, first);
+        write(*q, dw, first);
+        return {};
       }
     }
-#endif
     if constexpr (sizeof(T) >= 32) {
       // Each of misfit's comparisons leaves by itself. As one truth to be expected they would be
       // joined, which is more to execute where they are many, and less where they are few.
