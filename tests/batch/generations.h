@@ -28,7 +28,9 @@ PACKSMITH_TESTED(Gfx12, gfx12);
 PACKSMITH_TESTED(Gfx125, gfx125);
 PACKSMITH_TESTED(Xe2, xe2);
 
-#ifdef __SANITIZE_ADDRESS__
+#ifdef PACKSMITH_TEST_ONE_GENERATION
+using Generations = testing::Types<TestedGfx9>;
+#elif defined(__SANITIZE_ADDRESS__)
 // Instrumented, the code of one generation takes long to compile, and is made as that of another.
 using Generations = testing::Types<TestedGfx9, TestedGfx125>;
 #else
