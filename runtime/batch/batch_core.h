@@ -84,6 +84,9 @@ class BatchCore {
   const absl::Status& status() const { return status_; }
   // For those who have put right what was wrong: forgets it.
   absl::Status TakeStatus();
+  // For those who build on a batch: keeps the first error; loses the group that is open. Returns
+  // false, for callers to pass on.
+  bool Refuse(absl::Status status);
 
   // -- Labels -----------------------------------------------------------------------------------
 
@@ -197,8 +200,6 @@ class BatchCore {
   // `from` on.
   void Patch(const uint32_t* dword, unsigned bit, unsigned width, unsigned from, Label label);
 
-  // Keeps the first error. Returns false, for callers to pass on.
-  bool Refuse(absl::Status status);
   // function: __PRETTY_FUNCTION__ of a template whose P is the packet.
   bool RefusePacket(const error& e, const char* function);
 

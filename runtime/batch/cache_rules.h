@@ -1,6 +1,7 @@
-// The packets that a CacheBarrier becomes, on the render engine.
+// The packets that a CacheBarrier becomes, on render and compute engines.
 //
 //   if (!barrier.empty()) EmitBarrier(batch, barrier, scratch);
+//   if (!barrier.empty()) EmitBarrier(batch, barrier, scratch, Pipeline::kGpgpu);
 //
 // Which field of PIPE_CONTROL writes back or forgets which cache is a table, as are the remarks of
 // the manuals that go with it. Sources: PRMs, volume "Command Reference: Instructions",
@@ -12,9 +13,11 @@
 #include <array>
 #include <cstddef>
 
+#include "absl/status/status.h"
 #include "packsmith/pack.h"
 #include "runtime/batch/batch.h"
 #include "runtime/batch/cache_tracker.h"
+#include "runtime/batch/pipeline_select.h"
 
 namespace packsmith::gpu {
 
@@ -33,6 +36,12 @@ struct CacheRules {
   bool vertices_need_write = false;
   // … and behind a PIPE_CONTROL that does nothing. (Elsewhere that may hang.)
   bool vertices_need_nothing_before = false;
+  // A stall has to come with something to wait for.
+  bool stall_needs_company = false;
+  // In the GPGPU pipeline a post-sync write comes behind a stall without one.
+  bool gpgpu_write_needs_stall_before = false;
+  // What the GPGPU pipeline has no say in. Selecting it has written these back.
+  CacheDomains not_in_gpgpu = 0;
 };
 
 template <class Gen>
@@ -82,6 +91,12 @@ constexpr CacheRules<typename Gen::PipeControl> CacheRulesOf() {
   }
   r.vertices_need_write = Gen::kVersion <= 90;
   r.vertices_need_nothing_before = Gen::kVersion == 90;
+  r.stall_needs_company = Gen::kVersion <= 80;
+  // The second is Wa_14014966230.
+  r.gpgpu_write_needs_stall_before = Gen::kVersion == 90 || Gen::kVersion == 120;
+  if (Gen::kVersion >= 120 && Gen::kVersion < 200) {
+    r.not_in_gpgpu = SetOf(D::kRender) | SetOf(D::kDepth) | SetOf(D::kVertex);
+  }
   return r;
 }
 
@@ -96,47 +111,74 @@ constexpr CacheDomains L3DomainsOf() {
 }
 
 // scratch: 8 bytes that are written to and mean nothing; what has been flushed is in place when the
-// write is.
+// write is. pipeline: the one that is selected. From Gfx12 on, what 3D alone can forget or write
+// back to memory has to wait until that is selected; the barrier is refused otherwise.
 template <class Gen>
-bool EmitBarrier(Batch<Gen>& batch, const CacheBarrier& barrier, const address& scratch) {
+bool EmitBarrier(Batch<Gen>& batch, const CacheBarrier& barrier, const address& scratch,
+                 Pipeline pipeline = Pipeline::k3D) {
   using Pipe = typename Gen::PipeControl;
   static constexpr CacheRules<Pipe> kRules = CacheRulesOf<Gen>();
-  const auto set = [](Pipe& pipe, const typename CacheRules<Pipe>::Fields& fields) {
-    for (bool Pipe::*field : fields) {
-      if (field != nullptr) pipe.*field = true;
-    }
-  };
+  const bool gpgpu = pipeline == Pipeline::kGpgpu;
+  const CacheDomains barred = gpgpu ? kRules.not_in_gpgpu : CacheDomains{0};
+  if (((barrier.to_memory | barrier.invalidate) & barred) != 0) {
+    return batch.Refuse(absl::FailedPreconditionError(
+        "a barrier is about caches of the 3D pipeline, but the GPGPU pipeline is selected: select "
+        "3D before such a barrier"));
+  }
   // Writing back comes first, and a packet of its own: caches forget when a packet is read, but
   // write back when it is done.
   Pipe flush{.post_sync_operation = Pipe::POST_SYNC_OPERATION_WRITE_IMMEDIATE_DATA,
              .command_streamer_stall_enable = true,
              .address = scratch};
-  Pipe invalidate{.command_streamer_stall_enable = true};
+  Pipe invalidate;
+  bool invalidates = false;
+  const auto set = [](Pipe& pipe, const typename CacheRules<Pipe>::Fields& fields) {
+    bool any = false;
+    for (bool Pipe::*field : fields) {
+      if (field == nullptr) continue;
+      pipe.*field = any = true;
+    }
+    return any;
+  };
   for (const auto& rule : kRules.rules) {
     const CacheDomains one = SetOf(rule.domain);
-    if ((barrier.flush & one) != 0) set(flush, rule.flush);
+    if ((barrier.flush & one & ~barred) != 0) set(flush, rule.flush);
     if ((barrier.to_memory & one) != 0) set(flush, rule.to_memory);
-    if ((barrier.invalidate & one) != 0) set(invalidate, rule.invalidate);
+    if ((barrier.invalidate & one) != 0) invalidates |= set(invalidate, rule.invalidate);
   }
-  if (barrier.from_memory) set(invalidate, kRules.from_memory);
+  if (barrier.from_memory) invalidates |= set(invalidate, kRules.from_memory);
   const bool vertices = (barrier.invalidate & SetOf(CacheDomain::kVertex)) != 0;
-  // Gfx8 wants a stall to come with something to wait for. Of these the scoreboard is the least,
-  // but does not go together with flushes of targets.
-  constexpr CacheDomains kFlushes =
-      SetOf(CacheDomain::kRender) | SetOf(CacheDomain::kDepth) | SetOf(CacheDomain::kData);
-  if (vertices && kRules.vertices_need_write) {
+  const bool write = vertices && kRules.vertices_need_write;
+  if (write) {
     invalidate.post_sync_operation = flush.post_sync_operation;
     invalidate.address = scratch;
-  } else if ((barrier.invalidate & kFlushes) == 0) {
-    invalidate.stall_at_pixel_scoreboard = true;
   }
+  // What only reads has forgotten when the packet has been read. A cache that writes has to write
+  // back first, which is to be waited for; and in the GPGPU pipeline the manuals want a stall with
+  // textures.
+  constexpr CacheDomains kWriting = (1u << kWritingDomains) - 1;
+  invalidate.command_streamer_stall_enable = gpgpu || (barrier.invalidate & kWriting) != 0;
+  // Of what a stall may wait for, the scoreboard is the least, but does not go together with
+  // flushes of targets.
+  constexpr CacheDomains kFlushes =
+      SetOf(CacheDomain::kRender) | SetOf(CacheDomain::kDepth) | SetOf(CacheDomain::kData);
+  invalidate.stall_at_pixel_scoreboard = kRules.stall_needs_company && !write &&
+                                         invalidate.command_streamer_stall_enable &&
+                                         (barrier.invalidate & kFlushes) == 0;
+
   const bool flushes = barrier.flush != 0 || barrier.to_memory != 0 || barrier.wait;
-  const bool invalidates = barrier.invalidate != 0 || barrier.from_memory;
-  if (!invalidates) return !flushes || batch.Emit(flush);
-  if (vertices && kRules.vertices_need_nothing_before) {
-    return flushes ? batch.Emit(flush, Pipe{}, invalidate) : batch.Emit(Pipe{}, invalidate);
+  std::array<Pipe, 4> pipes;
+  size_t count = 0;
+  if (gpgpu && kRules.gpgpu_write_needs_stall_before && (flushes || write)) {
+    pipes[count++].command_streamer_stall_enable = true;
   }
-  return flushes ? batch.Emit(flush, invalidate) : batch.Emit(invalidate);
+  if (flushes) pipes[count++] = flush;
+  if (vertices && kRules.vertices_need_nothing_before) ++count;
+  if (invalidates) pipes[count++] = invalidate;
+  if (count == 0) return true;
+  typename Batch<Gen>::Group group(batch, count * Pipe::length);
+  for (size_t i = 0; i < count; ++i) group.Emit(pipes[i]);
+  return group.ok();
 }
 
 }  // namespace packsmith::gpu

@@ -163,10 +163,10 @@ class EmitBarrierTest : public testing::Test {
   using Pipe = typename Gen::PipeControl;
 
   // The packets of a barrier.
-  std::vector<Pipe> Emitted(const CacheBarrier& barrier) {
+  std::vector<Pipe> Emitted(const CacheBarrier& barrier, Pipeline pipeline = Pipeline::k3D) {
     HostChunks chunks;
     Batch<Gen> batch(chunks);
-    EXPECT_TRUE(EmitBarrier(batch, barrier, address(0x8000, 3)));
+    EXPECT_TRUE(EmitBarrier(batch, barrier, address(0x8000, 3), pipeline));
     EXPECT_TRUE(batch.End().ok());
     const Decoded decoded =
         World().Put(chunks.chunks()).Decode(Gen::kName, batch.parts()[0].chunk.gpu);
@@ -218,6 +218,56 @@ TYPED_TEST(EmitBarrierTest, AllOfItAtOnceIsGoodToo) {
       {.flush = 0x0f, .to_memory = 0x0f, .invalidate = 0xff, .from_memory = true, .wait = true});
   EXPECT_GE(pipes.size(), 2u);
   EXPECT_FALSE(pipes.back().stall_at_pixel_scoreboard);
+}
+
+TYPED_TEST(EmitBarrierTest, WhatOnlyReadsForgetsWithoutAStall) {
+  const auto pipes = this->Emitted({.invalidate = SetOf(CacheDomain::kSampler)});
+  ASSERT_EQ(pipes.size(), 1u);
+  EXPECT_TRUE(pipes[0].texture_cache_invalidation_enable);
+  EXPECT_FALSE(pipes[0].command_streamer_stall_enable);
+  EXPECT_FALSE(pipes[0].stall_at_pixel_scoreboard);
+  // A cache that also writes is waited for; on Gfx8 a stall does not come alone.
+  const auto writing = this->Emitted({.invalidate = SetOf(CacheDomain::kOtherWrite)});
+  ASSERT_EQ(writing.size(), 1u);
+  EXPECT_TRUE(writing[0].command_streamer_stall_enable);
+  EXPECT_EQ(writing[0].stall_at_pixel_scoreboard, TypeParam::kVersion == 80);
+  // The command streamer has no cache.
+  EXPECT_THAT(this->Emitted({.invalidate = SetOf(CacheDomain::kOtherRead)}), IsEmpty());
+}
+
+TYPED_TEST(EmitBarrierTest, InTheGpgpuPipeline) {
+  const auto pipes = this->Emitted(
+      {.flush = SetOf(CacheDomain::kData), .invalidate = SetOf(CacheDomain::kSampler)},
+      Pipeline::kGpgpu);
+  // A post-sync write wants a stall before, on some.
+  const bool stall = TypeParam::kVersion == 90 || TypeParam::kVersion == 120;
+  ASSERT_EQ(pipes.size(), stall ? 3u : 2u);
+  for (const auto& pipe : pipes) EXPECT_TRUE(pipe.command_streamer_stall_enable);
+  EXPECT_EQ(pipes[0].post_sync_operation == 0, stall);
+  EXPECT_NE(pipes[pipes.size() - 2].post_sync_operation, 0u);
+  EXPECT_TRUE(pipes.back().texture_cache_invalidation_enable);
+  EXPECT_EQ(pipes.back().stall_at_pixel_scoreboard, TypeParam::kVersion == 80);
+}
+
+TYPED_TEST(EmitBarrierTest, CachesOf3DAreNoneOfTheGpgpuPipelinesSinceGfx12) {
+  const bool barred = TypeParam::kVersion >= 120 && TypeParam::kVersion < 200;
+  // Selecting the pipeline has written back what was drawn.
+  const auto pipes = this->Emitted(
+      {.flush = SetOf(CacheDomain::kRender), .invalidate = SetOf(CacheDomain::kSampler)},
+      Pipeline::kGpgpu);
+  bool flushed = false;
+  for (const auto& pipe : pipes) flushed |= pipe.render_target_cache_flush_enable;
+  EXPECT_EQ(flushed, !barred);
+  HostChunks chunks;
+  Batch<TypeParam> batch(chunks);
+  for (const CacheDomain domain :
+       {CacheDomain::kRender, CacheDomain::kDepth, CacheDomain::kVertex}) {
+    EXPECT_EQ(
+        EmitBarrier(batch, {.invalidate = SetOf(domain)}, address(0x8000, 3), Pipeline::kGpgpu),
+        !barred);
+    EXPECT_EQ(batch.TakeStatus().ok(), !barred);
+  }
+  EXPECT_EQ(batch.dwords() == 0, barred);
 }
 
 TYPED_TEST(EmitBarrierTest, AScratchAddressThatDoesNotFitChangesNothing) {
