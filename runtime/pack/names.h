@@ -72,17 +72,17 @@ struct names;
 namespace bits {
 
 // Prints one line a member. The members come in the order of names<T>::fields within each loop, so
-// a name is looked up by its member's spelling.
-template <class T>
+// a name is looked up by its member's spelling. The same code for all types: they are many.
 struct printer : visitor {
   std::string& out;
+  span<const field_name> fields;
   unsigned at = 0;
 
   void index(unsigned i) { at = i; }
 
   void line(const char* member, const char* value, const char* comment = nullptr) {
     std::string label = member;
-    for (const field_name& f : names<T>::fields) {
+    for (const field_name& f : fields) {
       if (label == f.member) {
         label = f.manual;
         break;
@@ -156,7 +156,7 @@ struct printer : visitor {
 template <class T>
 std::string to_text(const T& packet) {
   std::string out = std::string(names<T>::type) + "\n";
-  bits::printer<T> p{{}, out};
+  bits::printer p{{}, out, names<T>::fields};
   T::ps_layout(packet, p);
   return out;
 }
