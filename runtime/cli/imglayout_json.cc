@@ -63,6 +63,9 @@ absl::StatusOr<ImageDescription> ImageOfJson(absl::string_view line) {
     const auto& member = *(document.MemberBegin() + i);
     const absl::string_view key(member.name.GetString(), member.name.GetStringLength());
     const rapidjson::Value& value = member.value;
+    if ((key == "layout" || key == "format" || key == "dim") && !value.IsString()) {
+      return Wrong(absl::StrCat(key, " is a string"));
+    }
     const absl::string_view text =
         value.IsString() ? absl::string_view(value.GetString(), value.GetStringLength()) : "";
     uint32_t* number = nullptr;

@@ -237,9 +237,18 @@ absl::StatusOr<CopyPlan> CopyPlan::Make(const Layout& layout, const Region& regi
     plan.y_index_[y] = static_cast<uint16_t>(tiling.IndexOf({0, y, 0}));
   }
   plan.rows_are_linear_ = tiling.index_bits() == 0 && placement.tile_B == plan.element_B_;
-  if (plan.samples_ == 1) plan.program_ = MakeCopyProgram(tiling, placement.unit_B);
+  if (plan.samples_ != 1) return plan;
+  const QuadProgram quads = MakeQuadProgram(tiling, placement.unit_B);
+  // To make the rest of a program takes longer than to copy a small image.
+  const Region& place = plan.region_;
+  const bool all_quads = quads.w_el != 0 && (place.x_el | place.w_el) % quads.w_el == 0 &&
+                         (place.y_el | place.h_el) % kQuadH_el == 0;
+  if (!all_quads || plan.IsLarge()) plan.program_ = MakeCopyProgram(tiling, placement.unit_B);
+  plan.program_.quads = quads;
   return plan;
 }
+
+bool CopyPlan::IsLarge() const { return linear_row_B() * region_.h_el >= kStreamFrom_B; }
 
 template <bool kIn>
 void CopyPlan::CopyRows(uint32_t y_begin, uint32_t y_end, uint8_t* image, uint8_t* linear,
@@ -292,7 +301,7 @@ void CopyPlan::CopySample(const Placement& placement, uint32_t y_begin, uint32_t
   const auto elements = [&](uint32_t x0, uint32_t x1, uint32_t y0, uint32_t y1) {
     if (x0 < x1 && y0 < y1) CopyElements<kIn>(part(x0, x1, y0, y1, false), placement.unit_B);
   };
-  const bool large = linear_row_B() * region_.h_el >= kStreamFrom_B;
+  const bool large = IsLarge();
   const auto cells = [&](uint32_t x0, uint32_t x1, uint32_t y0, uint32_t y1) {
     CopyWhole(program_.cell_w_el, program_.cell_h_el, x0, x1, y0, y1, elements,
               [&](uint32_t x0, uint32_t x1, uint32_t y0, uint32_t y1) {

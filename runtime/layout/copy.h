@@ -80,6 +80,9 @@ class CopyPlan {
 
   CopyPlan() = default;
 
+  // So large that it should bypass the cache.
+  bool IsLarge() const;
+
   template <bool kIn>
   absl::Status Check(uint64_t image_size_B, uint64_t linear_size_B, uint64_t stride_B) const;
   // Copies the rows from y_begin to y_end of the region: of one sample, or of all.

@@ -284,7 +284,6 @@ QuadProgram MakeQuadProgram(const Tiling& tiling, uint32_t element_B) {
 
 CopyProgram MakeCopyProgram(const Tiling& tiling, uint32_t element_B) {
   CopyProgram program;
-  program.quads = MakeQuadProgram(tiling, element_B);
   Chunk chunk;
   uint32_t chunk_B = 0, chunks = 0;
   for (int bits = 0; bits <= tiling.index_bits(); ++bits) {
@@ -341,7 +340,7 @@ CopyProgram MakeCopyProgram(const Tiling& tiling, uint32_t element_B) {
   }
   for (const Shuffle* shuffle : {&program.in, &program.out}) {
     for (const Result& result : shuffle->results) {
-      if (result.pieces > CopyProgram::kMaxPieces) program.cell_w_el = 0;
+      if (result.pieces > CopyProgram::kMaxPieces) return CopyProgram();
     }
   }
   return program;

@@ -88,7 +88,7 @@ inline constexpr uint32_t kQuadH_el = 4;
 QuadProgram MakeQuadProgram(const Tiling& tiling, uint32_t element_B);
 
 struct CopyProgram {
-  QuadProgram quads;
+  QuadProgram quads;  // of what can be copied so; only the rest needs what follows
   // 0 if tiles have no such chunk: too small, or too twisted. Then there are no fast copies.
   uint32_t cell_w_el = 0, cell_h_el = 0;
   uint32_t chunk_w_el = 0;
@@ -103,7 +103,7 @@ struct CopyProgram {
   static constexpr uint32_t kMaxChunks = 4, kMaxPieces = 4;
 };
 
-// For copies of one sample of one layer.
+// For copies of one sample of one layer. Leaves quads out.
 CopyProgram MakeCopyProgram(const Tiling& tiling, uint32_t element_B);
 
 // Where tiles and elements lie in a level.

@@ -67,7 +67,7 @@ Picture MakePicture(const Layout& layout, uint32_t level) {
   const absl::optional<Tiling::Inverse> inverse = tiling.Invert();
   for (uint32_t index = 0; inverse.has_value() && index < 1u << tiling.index_bits(); ++index) {
     const TilePosition place = inverse->PositionOf(index);
-    if (place.sample != 0) continue;
+    if (place.sample != 0 || place.z != 0) continue;
     picture.curve.push_back(
         {kMargin + (place.x + 0.5) * picture.cell, kMargin + (place.y + 0.5) * picture.cell});
   }

@@ -118,8 +118,9 @@ void BM_Plan(benchmark::State& state, Scheme scheme, uint32_t element_B) {
 void RegisterAll() {
   constexpr uint32_t kPowers[] = {1, 2, 4, 8, 16};
   constexpr uint32_t kAll[] = {1, 2, 3, 4, 6, 8, 12, 16};
-  for (const Scheme scheme : {Scheme::kAgxTwiddled, Scheme::kUInterleaved, Scheme::kIntelX,
-                              Scheme::kIntelY, Scheme::kIntelTile4, Scheme::kIntelW}) {
+  for (const Scheme scheme :
+       {Scheme::kAgxTwiddled, Scheme::kUInterleaved, Scheme::kIntelX, Scheme::kIntelY,
+        Scheme::kIntelTile4, Scheme::kIntelW, Scheme::kIntelYs, Scheme::kIntelTile64}) {
     const bool any_size = scheme == Scheme::kUInterleaved;
     for (const uint32_t element_B :
          any_size ? absl::MakeConstSpan(kAll) : absl::MakeConstSpan(kPowers)) {

@@ -150,6 +150,52 @@ class ImglayoutTest(unittest.TestCase):
         done = run("untile", "agx", RGBA, "--size=4x4", self.path("missing"), self.path("rows"))
         self.assertEqual(done.returncode, 1)
 
+    def test_samples_and_mip_tails_are_the_same_by_either_way(self) -> None:
+        arguments = ["intel-y", RGBA, "--size=64x64", "--samples=4"]
+        self.assertIn("each sample of a layer in 16384 B of its own",
+                      run(*arguments).stdout.decode())
+        slices = json.loads(run(*arguments, "--format=json").stdout)
+        self.assertEqual(slices["sample_stride_B"], 16384)
+        mixed = json.loads(run(*arguments, "--interleave-samples", "--format=json").stdout)
+        self.assertNotIn("sample_stride_B", mixed)
+        line = image(layout="intel-y", samples=4)
+        self.assertEqual(batch(line, {**line, "interleave_samples": True}), [slices, mixed])
+
+        arguments = ["intel-tile64", RGBA, "--size=64x64", "--levels=7"]
+        tail = json.loads(run(*arguments, "--mip-tail=0", "--format=json").stdout)
+        self.assertEqual(tail["size_B"], 65536)
+        line = image(layout="intel-tile64", levels=7)
+        self.assertEqual(batch({**line, "mip_tail_level": 0}), [tail])
+        self.assertEqual(batch(line)[0]["size_B"], 12 * 65536)
+
+    def test_tiles_of_3d_images_may_be_several_layers_deep(self) -> None:
+        arguments = ["intel-tile64", RGBA, "--size=32x32", "--dim=3d", "--layers=17"]
+        self.assertIn("17 layers, each 16 of 65536 B", run(*arguments).stdout.decode())
+        said = json.loads(run(*arguments, "--format=json").stdout)
+        self.assertEqual(said["size_B"], 2 * 65536)
+        self.assertEqual(said["levels"][0]["tile_d_el"], 16)
+
+    def test_every_layout_can_be_drawn(self) -> None:
+        names = batch(image(layout="?"))[0]["error"].split("there are ")[1].split(", ")
+        self.assertIn("intel-tile64-xe2", names)
+        for name in names:
+            pixels = "--pixel-format=S8_UINT" if name == "intel-w" else RGBA
+            done = run(name, pixels, "--size=40x40", "--svg=" + self.path("svg"),
+                       "--png=" + self.path("png"))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            root = xml.etree.ElementTree.fromstring(self.read("svg"))
+            points = [point for line in root.findall("{http://www.w3.org/2000/svg}polyline")
+                      for point in line.get("points").split()]
+            tile = batch(image(layout=name, width_px=40, height_px=40,
+                               format=pixels.split("=")[1]))[0]["levels"][0]
+            elements = tile["tile_w_el"] * tile["tile_h_el"]
+            # Each is once on the line, and what ends a colour begins the next.
+            self.assertEqual(len(set(points)), elements if elements > 1 else 0, name)
+
+    def test_what_is_no_string_is_told(self) -> None:
+        for key in ("layout", "format", "dim"):
+            self.assertEqual(batch(image(**{key: 1})), [{"error": key + " is a string"}])
+
     def test_drawings_are_svg_and_png(self) -> None:
         done = run("u-interleaved", "--pixel-format=R8_UNORM", "--size=16x16",
                    "--svg=" + self.path("svg"), "--png=" + self.path("png"))

@@ -83,5 +83,52 @@ TEST(CopyProgram, TilesThatAreTooSmallOrTooTwistedHaveNone) {
       0u);
 }
 
+using Order = QuadProgram::Order;
+
+Order QuadsOf(const char* letters, uint32_t element_B) {
+  return MakeQuadProgram(Tiling::InOrder(letters), element_B).order;
+}
+
+TEST(Quads, AreFoundInTheTilingsOfHardware) {
+  EXPECT_EQ(MakeQuadProgram(Tiling::Morton(5, 5), 16).order, Order::kZ);
+  EXPECT_EQ(MakeQuadProgram(Tiling::UInterleaved(4), 16).order, Order::kU);
+  // Two elements of 8 bytes side by side are a piece, and what follows is y.
+  EXPECT_EQ(MakeQuadProgram(Tiling::Morton(6, 5), 8).order, Order::kN);
+  EXPECT_EQ(QuadsOf("yyyx xxxx xxxx", 1), Order::kRow);
+  EXPECT_EQ(QuadsOf("xxxy yyyy xxxx", 1), Order::kColumn);
+  EXPECT_EQ(QuadsOf("yyxy xxyy xx", 4), Order::kColumn);
+}
+
+TEST(Quads, LinesMayHaveMoreThanOneBitOfAnIndex) {
+  // X and Y tiles with bit 6 swizzled.
+  const QuadProgram x =
+      MakeQuadProgram(*Tiling::Parse("y2 y1 y0 x8 x7 x6^y0^y1 x5 x4 x3 x2 x1 x0"), 1);
+  EXPECT_EQ(x.order, Order::kRow);
+  EXPECT_EQ(x.next_line_B[0], 512u + 64);
+  EXPECT_EQ(x.next_line_B[1], 1024u + 64);
+  const QuadProgram y =
+      MakeQuadProgram(*Tiling::Parse("x6 x5 x4 y4 y3 y2^x4 y1 y0 x3 x2 x1 x0"), 1);
+  EXPECT_EQ(y.order, Order::kColumn);
+  EXPECT_EQ(y.w_el, 64u);
+  EXPECT_EQ(y.next_line_B[0], 512u + 64);
+  EXPECT_EQ(y.next_line_B[1], 1024u);
+}
+
+TEST(Quads, OtherTilingsHaveNone) {
+  EXPECT_EQ(MakeQuadProgram(Tiling::Morton(7, 7), 1).order, Order::kNone);
+  EXPECT_EQ(MakeQuadProgram(Tiling::Morton(7, 6), 2).order, Order::kNone);
+  EXPECT_EQ(MakeQuadProgram(Tiling::UInterleaved(4), 3).order, Order::kNone);
+  EXPECT_EQ(MakeQuadProgram(Tiling::UInterleaved(4), 12).order, Order::kNone);
+  EXPECT_EQ(MakeQuadProgram(Tiling::Morton(4, 4), 64).order, Order::kNone);
+  EXPECT_EQ(MakeQuadProgram(Tiling::Morton(1, 5), 16).order, Order::kNone);
+  // Samples, layers or far bits that say where in a line a piece is.
+  EXPECT_EQ(QuadsOf("yyyx xxs", 16), Order::kNone);
+  EXPECT_EQ(QuadsOf("yyyx xxz", 16), Order::kNone);
+  EXPECT_EQ(MakeQuadProgram(*Tiling::Parse("y2 y1 y0 x2 x1 x0^y2"), 16).order, Order::kNone);
+  EXPECT_EQ(MakeQuadProgram(*Tiling::Parse("y1 y0 x2 x1 x0^x2"), 16).order, Order::kNone);
+  // Rows that begin in different places of a line.
+  EXPECT_EQ(MakeQuadProgram(*Tiling::Parse("y1 y0 x1 x0^y0"), 16).order, Order::kNone);
+}
+
 }  // namespace
 }  // namespace packsmith::layout

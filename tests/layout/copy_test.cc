@@ -153,7 +153,8 @@ TEST(Copy, EverySetOfVectorInstructions) {
     std::mt19937 random(11);
     for (const char* format : {"S8_UINT", "R16_UINT", "R8G8B8_UINT", "R32_FLOAT", "R16G16B16_UINT",
                                "R32G32_UINT", "R32G32B32_UINT", "R32G32B32A32_UINT"}) {
-      for (const Scheme scheme : {Scheme::kAgxTwiddled, Scheme::kUInterleaved, Scheme::kIntelY}) {
+      for (const Scheme scheme :
+           {Scheme::kAgxTwiddled, Scheme::kUInterleaved, Scheme::kIntelX, Scheme::kIntelY}) {
         const ImageDescription image = Image(scheme, format, 147, 83);
         if (!Layout::Of(image).ok()) continue;
         const Layout layout = LayOut(image);
@@ -169,8 +170,10 @@ TEST(Copy, EverySetOfVectorInstructions) {
 TEST(Copy, LargeImagesAreAsBandsOfThem) {
   std::mt19937 random(9);
   for (const char* format : {"R8_UINT", "R32_UINT", "R8G8B8_UINT", "R32G32B32A32_UINT"}) {
-    const Scheme scheme =
-        FindFormat(format)->block_B == 3 ? Scheme::kUInterleaved : Scheme::kAgxTwiddled;
+    const uint32_t element_B = FindFormat(format)->block_B;
+    const Scheme scheme = element_B == 3   ? Scheme::kUInterleaved
+                          : element_B == 4 ? Scheme::kIntelTile64
+                                           : Scheme::kAgxTwiddled;
     const Layout layout = LayOut(Image(scheme, format, 3200, 3000));
     for (const uint32_t x_el : {0u, 5u}) {
       SCOPED_TRACE(std::string(format) + " from " + std::to_string(x_el));
@@ -233,6 +236,29 @@ TEST(Copy, AnExecutorsTasksMakeUpTheWhole) {
     ASSERT_TRUE(plan->CopyOut(image, absl::MakeSpan(back), stride_B, executor).ok());
     for (uint32_t y = 0; y < region.h_el; ++y) {
       ASSERT_EQ(std::memcmp(&back[y * stride_B], &linear[y * stride_B], plan->linear_row_B()), 0);
+    }
+  }
+}
+
+// Wherever samples lie in the image, those of a pixel are side by side in linear memory.
+TEST(Copy, SamplesOfIntelsImagesComeTogetherToo) {
+  std::mt19937 random(12);
+  for (const Scheme scheme : {Scheme::kIntelY, Scheme::kIntelW, Scheme::kIntelYf, Scheme::kIntelYs,
+                              Scheme::kIntelTile64, Scheme::kIntelTile64Xe2}) {
+    for (const char* format : {"S8_UINT", "R8_UNORM", "Z32_FLOAT", "R32G32B32A32_UINT"}) {
+      for (const uint32_t samples : {8u, 16u}) {
+        const ImageDescription image = Image(scheme, format, 70, 30, 1, 2, samples);
+        if (!Layout::Of(image).ok()) continue;
+        const Layout layout = LayOut(image);
+        Region region = WholeLevel(layout, 0, 1);
+        TryRegion(random, layout, region);
+        region.x_el = 3;
+        region.w_el -= 5;
+        TryRegion(random, layout, region);
+        region.sample = 5;
+        TryRegion(random, layout, region);
+        if (testing::Test::HasFatalFailure()) return;
+      }
     }
   }
 }
