@@ -19,8 +19,9 @@ A file names what it extends by a path relative to itself, or to the root of the
 makes
 
     :gfx9          #include "packsmith/gfx9.h"         C++20
-    :gfx9_c        #include "packsmith/c/gfx9_pack.h"  C11 and OpenCL C; packsmith/c/gfx9_bits.h
+    :gfx9_c        #include "packsmith/c/gfx9_pack.h"  C11 and OpenCL C; c/gfx9_bits.h, c/gfx9_codes.h
     :gfx9_names    #include "packsmith/gfx9_names.h"   names and printing, for C++
+    :gfx9_codes    #include "packsmith/gfx9_codes.h"   what formats and the like are called, for C++
     :gfx9_relations #include "packsmith/gfx9_relations.h"  which packets depend on which, for C++
     :gfx9_tables   #include "packsmith/gfx9_tables.h"  the decode tables, embedded
     :gfx9_headers                                      all of these headers as files
@@ -116,8 +117,10 @@ _OUTPUTS = {
     "cpp": "--cpp",
     "names": "--names",
     "relations": "--relations",
+    "codes": "--codes",
     "c": "--c",
     "c_bits": "--c-bits",
+    "c_codes": "--c-codes",
     "positions": "--positions",
     "embed": "--embed",
     "embed_header": "--embed-header",
@@ -197,8 +200,10 @@ def packsmith_library(name, src, deps = [], generation = None, visibility = None
     cpp = name + "_cpp/packsmith/%s.h" % generation
     names = name + "_cpp/packsmith/%s_names.h" % generation
     relations = name + "_cpp/packsmith/%s_relations.h" % generation
+    codes = name + "_cpp/packsmith/%s_codes.h" % generation
     c = name + "_c/packsmith/c/%s_pack.h" % generation
     bits = name + "_c/packsmith/c/%s_bits.h" % generation
+    c_codes = name + "_c/packsmith/c/%s_codes.h" % generation
     embedded = name + "_embedded/packsmith/%s_tables" % generation
 
     # All in one: reading the IR is a good part of it.
@@ -208,8 +213,10 @@ def packsmith_library(name, src, deps = [], generation = None, visibility = None
         cpp = cpp,
         names = names,
         relations = relations,
+        codes = codes,
         c = c,
         c_bits = bits,
+        c_codes = c_codes,
         embed = embedded + ".cc",
         embed_header = embedded + ".h",
         positions = name + "_positions.json",
@@ -242,8 +249,15 @@ def packsmith_library(name, src, deps = [], generation = None, visibility = None
         **kwargs
     )
     cc_library(
+        name = name + "_codes",
+        hdrs = [codes],
+        strip_include_prefix = name + "_cpp",
+        visibility = visibility,
+        **kwargs
+    )
+    cc_library(
         name = name + "_c",
-        hdrs = [c, bits],
+        hdrs = [c, bits, c_codes],
         strip_include_prefix = name + "_c",
         visibility = visibility,
         deps = [Label("//runtime/pack")],

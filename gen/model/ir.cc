@@ -63,16 +63,8 @@ class Writer {
     usual_ = true;
     WriteLeaf({}, {}, {}, Face::kCpp, 1, true);
     usual_ = false;
-    Key("enums");
-    json_.StartArray();
-    for (const Enum& e : model_.enums) {
-      // No generated type needs one that only gives names to decoded values.
-      if (e.only_names) continue;
-      json_.StartObject();
-      WriteEnum(e);
-      json_.EndObject();
-    }
-    json_.EndArray();
+    WriteEnums("enums", false);
+    WriteEnums("codes", true);
     Key("containers");
     json_.StartArray();
     for (const int i : model_.nesting_order) {
@@ -156,6 +148,18 @@ class Writer {
 
   // --- Enumerations ---
 
+  // only_names: those that are no member's type, but what the values of some members are called.
+  void WriteEnums(absl::string_view key, bool only_names) {
+    Key(key);
+    json_.StartArray();
+    for (const Enum& e : model_.enums) {
+      if (e.only_names != only_names) continue;
+      json_.StartObject();
+      WriteEnum(e);
+      json_.EndObject();
+    }
+    json_.EndArray();
+  }
   void WriteEnum(const Enum& e) {
     Member("name", e.name);
     Member("doc", e.doc);

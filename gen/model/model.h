@@ -76,8 +76,8 @@ struct Enum {
   std::string source;
   std::vector<Value> values;
   Location where;
-  // Some field takes names from it, and none has it as its type: nothing that is generated needs
-  // to know it.
+  // Some field takes names from it, and none has it as its type: generated packets do not need it,
+  // and it stands in a header of its own.
   bool only_names = false;
 };
 

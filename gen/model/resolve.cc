@@ -1509,7 +1509,6 @@ class Resolver {
               absl::StrCat("\"", xml, "\" would be ", name, " in C, which cannot be a name there"));
     };
     for (const Enum& e : model_.enums) {
-      if (e.only_names) continue;  // generated code does not have it
       spell(in_c.EnumType(e.name), e.name, e.where);
       for (const Value& value : e.values) {
         if (value.value <= 0xffffffffu) continue;

@@ -2,7 +2,8 @@
 """Prints the IR of one generation as C++, C, names and embedded tables.
 
     render.py --ir gfx9.json --cpp gfx9.h --c gfx9_pack.h --c-bits gfx9_bits.h
-              --names gfx9_names.h --relations gfx9_relations.h --positions gfx9_positions.json
+              --names gfx9_names.h --relations gfx9_relations.h --codes gfx9_codes.h
+              --c-codes c/gfx9_codes.h --positions gfx9_positions.json
               --tables gfx9.tables --symbol gfx9_tables
               --embed gfx9_tables.cc --embed-header gfx9_tables.h
 
@@ -151,6 +152,18 @@ def render_relations(env: jinja2.Environment, ir: cpp.Ir) -> str:
         ir=ir, containers=containers, made=made(ir), guard=guard(ir["generation"], "RELATIONS_H")))
 
 
+def render_codes(env: jinja2.Environment, ir: cpp.Ir) -> str:
+    """What values of members are called that are plain numbers, for C++."""
+    return text.fold(env.get_template("codes.h.jinja").render(
+        ir=ir, made=made(ir), guard=guard(ir["generation"], "CODES_H")))
+
+
+def render_c_codes(env: jinja2.Environment, ir: cpp.Ir) -> str:
+    """The same for C."""
+    return text.fold(env.get_template("codes_c.h.jinja").render(
+        ir=ir, made=made(ir), guard=guard("C", ir["generation"], "CODES_H")))
+
+
 def render_positions(_: jinja2.Environment, ir: cpp.Ir) -> str:
     """What family.py wants to know of a generation."""
     return json.dumps(c.outline(ir), separators=(",", ":")) + "\n"
@@ -232,6 +245,9 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--names", type=Path, help="C++ header with names to write")
     parser.add_argument("--relations", type=Path,
                         help="C++ header with the relations of packets to write")
+    parser.add_argument("--codes", type=Path,
+                        help="C++ header with the values of plain numbers to write")
+    parser.add_argument("--c-codes", type=Path, help="the same for C")
     parser.add_argument("--positions", type=Path, help="positions to write, for family.py")
     parser.add_argument("--tables", type=Path, help="decode tables to embed")
     parser.add_argument("--embed", type=Path, help="C++ source that holds the tables, to write")
@@ -250,6 +266,8 @@ def main(arguments: list[str]) -> int:
         (options.c_bits, render_bits),
         (options.names, render_names),
         (options.relations, render_relations),
+        (options.codes, render_codes),
+        (options.c_codes, render_c_codes),
         (options.positions, render_positions),
         (options.embed, lambda env, _: render_embedded(env, options.symbol,
                                                        options.tables.read_bytes())),

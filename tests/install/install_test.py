@@ -26,7 +26,8 @@ class Installer(installed.TestCase):
         self.assertIn("gfx9", generations)
         for name in generations:
             for header in (f"{name}.h", f"{name}_names.h", f"{name}_relations.h",
-                           f"{name}_tables.h", f"c/{name}_pack.h", f"c/{name}_bits.h"):
+                           f"{name}_codes.h", f"{name}_tables.h", f"c/{name}_pack.h",
+                           f"c/{name}_bits.h", f"c/{name}_codes.h"):
                 self.assertIn(header, have)
         for header in ("c/intel_pack.h", "c/intel_bits.h"):
             self.assertIn(header, have)
@@ -149,9 +150,11 @@ class Installer(installed.TestCase):
             self.good(run([moved / "bin/packrender", "--ir", out / "ir.json",
                            "--cpp", out / "cpp.h", "--names", out / "names.h",
                            "--relations", out / "relations.h",
+                           "--codes", out / "codes.h", "--c-codes", out / "c_codes.h",
                            "--c", out / "c.h", "--c-bits", out / "bits.h"]))
             for made, path in (("cpp.h", f"{name}.h"), ("names.h", f"{name}_names.h"),
                                ("relations.h", f"{name}_relations.h"),
+                               ("codes.h", f"{name}_codes.h"), ("c_codes.h", f"c/{name}_codes.h"),
                                ("c.h", f"c/{name}_pack.h"), ("bits.h", f"c/{name}_bits.h")):
                 self.assertEqual((out / made).read_bytes(), (include / path).read_bytes(), path)
 

@@ -31,9 +31,10 @@ class Compile(unittest.TestCase):
         for name in ("pack.h", "names.h", "relations.h"):
             shutil.copy(ROOT / "runtime/pack" / name, include.parent)
         for generation, place in ALL.items():
-            for name in (f"{generation}.h", f"{generation}_names.h", f"{generation}_relations.h"):
+            for name in (f"{generation}.h", f"{generation}_names.h", f"{generation}_relations.h",
+                         f"{generation}_codes.h"):
                 shutil.copy(place / f"{generation}_cpp/packsmith" / name, include.parent)
-            for name in (f"{generation}_pack.h", f"{generation}_bits.h"):
+            for name in (f"{generation}_pack.h", f"{generation}_bits.h", f"{generation}_codes.h"):
                 shutil.copy(place / f"{generation}_c/packsmith/c" / name, include)
 
     def compile(self, command: list[str], name: str, text: str,
@@ -68,6 +69,24 @@ class Compile(unittest.TestCase):
         names = "".join(f'#include "packsmith/{generation}_names.h"\n' for generation in INTEL)
         for compiler in COMPILERS.values():
             self.expect_clean([compiler, "-std=c++20", *WARNINGS], "cpp.cc", names)
+
+    def test_codes_of_every_generation_have_names_in_every_language(self) -> None:
+        codes = "".join(f'#include "packsmith/c/{generation}_codes.h"\n' for generation in INTEL)
+        unorm = "GFX9_SURFACE_FORMAT_R8G8B8A8_UNORM == 0xc7"
+        for compiler in COMPILERS:
+            self.expect_clean([compiler, "-std=c11", "-pedantic", *WARNINGS], "codes.c",
+                              codes + f'_Static_assert({unorm}, "");\n')
+        self.expect_clean(["clang-14", "-x", "cl", "-cl-std=CL1.2", *WARNINGS], "codes.cl", codes)
+        names = "".join(f'#include "packsmith/{generation}_codes.h"\n' for generation in INTEL)
+        for compiler in COMPILERS.values():
+            self.expect_clean(
+                [compiler, "-std=c++20", *WARNINGS], "codes.cc",
+                codes + names + '#include "packsmith/gfx9.h"\n'
+                f"static_assert({unorm});\n"
+                "using namespace packsmith::gfx9;\n"
+                "constexpr VERTEX_ELEMENT_STATE v = {\n"
+                "    .source_element_format = SURFACE_FORMAT::R32G32B32_FLOAT};\n"
+                "static_assert(v.source_element_format == 0x40);\n")
 
     def test_c_has_the_members_that_users_of_genxml_set_though_they_lie_beyond_the_length(self) -> None:
         self.expect_clean(

@@ -20,6 +20,8 @@ HEADERS = {
     "golden.h": "golden_cpp/packsmith/golden.h",
     "golden_names.h": "golden_cpp/packsmith/golden_names.h",
     "golden_relations.h": "golden_cpp/packsmith/golden_relations.h",
+    "golden_codes.h": "golden_cpp/packsmith/golden_codes.h",
+    "c/golden_codes.h": "golden_c/packsmith/c/golden_codes.h",
     "c/golden_pack.h": "golden_c/packsmith/c/golden_pack.h",
     "c/golden_bits.h": "golden_c/packsmith/c/golden_bits.h",
 }

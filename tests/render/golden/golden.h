@@ -35,7 +35,7 @@ namespace packsmith::golden {
 using packsmith::packed;
 
 // The description that this was made from.
-inline constexpr char description_digest[] = "f8d05cbf753c29fd";
+inline constexpr char description_digest[] = "f132099be17f07da";
 
 /// When a test passes.
 enum class Compare_Function : uint32_t {
@@ -222,6 +222,7 @@ struct _3DSTATE_DEPTH {
   /// How depth values lie in memory.
   uint32_t tile_mode = 2;
   int32_t layer = 0;
+  uint32_t format = 1;
 
   template <packsmith::checks Checks = packsmith::default_checks>
   PACKSMITH_INLINE constexpr packsmith::error pack(uint32_t* ps_dw) const {
@@ -256,6 +257,7 @@ struct _3DSTATE_DEPTH {
     ps_v.real(ps_p.bias_constant, 32, 32, "bias_constant");
     ps_v.uint(ps_p.tile_mode, 64, 2, "tile_mode");
     ps_v.sint(ps_p.layer, 68, 11, "layer");
+    ps_v.uint(ps_p.format, 80, 3, "format");
     ps_v.reserved(88, 7, 0, "reserved");
     ps_v.reserved(95, 1, 1, "Must be one");
   }

@@ -83,6 +83,7 @@ struct names<golden::_3DSTATE_DEPTH> {
       {"bias_constant", "Bias Constant"},
       {"tile_mode", "Tile Mode"},
       {"layer", "Layer"},
+      {"format", "Format"},
   };
 };
 template <>

@@ -55,6 +55,8 @@
 #define GOLDEN_3DSTATE_DEPTH_TileMode_bits 2
 #define GOLDEN_3DSTATE_DEPTH_Layer_start 68
 #define GOLDEN_3DSTATE_DEPTH_Layer_bits 11
+#define GOLDEN_3DSTATE_DEPTH_Format_start 80
+#define GOLDEN_3DSTATE_DEPTH_Format_bits 3
 
 #ifndef GOLDEN_SURFACE_length
 #define GOLDEN_SURFACE_length 4

@@ -181,7 +181,8 @@ PS_PACK(GOLDEN_CACHE_MODE) {
    .DepthTestEnable = 1, \
    .DepthTestFunction = (enum GOLDEN_CompareFunction)1, \
    .Opcode = 30977, \
-   .TileMode = 2
+   .TileMode = 2, \
+   .Format = 1
 #define GOLDEN_TILE_MODE_Linear 0
 #define GOLDEN_TILE_MODE_XMajor 2
 #define GOLDEN_TILE_MODE_YMajor 3
@@ -195,6 +196,7 @@ struct GOLDEN_3DSTATE_DEPTH {
    /* How depth values lie in memory. */
    uint32_t                    TileMode;
    int32_t                     Layer;
+   uint32_t                    Format;
 };
 
 PS_PACK(GOLDEN_3DSTATE_DEPTH) {
@@ -202,10 +204,11 @@ PS_PACK(GOLDEN_3DSTATE_DEPTH) {
 #ifdef PS_CHECKS
   ps_expect(v->TileMode != 3, "TileMode != 3");
 #endif
-  dw[0] = ps_3(205, v->DWordLength, 0x8, v->DepthTestFunction, 0x903, v->Opcode, 0x1010) |
+  dw[0] = ps_3(207, v->DWordLength, 0x8, v->DepthTestFunction, 0x903, v->Opcode, 0x1010) |
           v->DepthTestEnable << 8;
   dw[1] = ps_float(v->BiasConstant);
-  dw[2] = 0x80000000 | ps_1(208, v->TileMode, 0x4002) | ps_sint(208, v->Layer, 0x440b) << 4;
+  dw[2] = 0x80000000 | ps_2(210, v->TileMode, 0x4002, v->Format, 0x5003) |
+          ps_sint(211, v->Layer, 0x440b) << 4;
 }
 
 /* Values that are stored as something else. */
@@ -247,11 +250,11 @@ PS_PACK(GOLDEN_SURFACE) {
   ps_expect(ps_is_power_of_two(v->Samples), "ps_is_power_of_two(Samples)");
   ps_expect(v->Registers <= 128u, "Registers <= 128u");
 #endif
-  dw[0] = ps_2(250, v->DWordLength, 0x8, v->Opcode, 0x1010);
+  dw[0] = ps_2(253, v->DWordLength, 0x8, v->Opcode, 0x1010);
   dw[1] = (v->Width - 1) | (v->Height - 1) << 16;
   dw[2] = (v->RowPitch >> 4) | ps_log2(v->Samples) << 16 | ps_groups(v->Registers, 8, 4) << 19;
-  dw[3] = ps_1(253, v->Threads, 0x7987) | ps_ufixed_in(253, v->MinLOD, 0x600c, 8) |
-          ps_sfixed_in(254, v->LODBias, 0x6c0d, 8) << 12;
+  dw[3] = ps_1(256, v->Threads, 0x7987) | ps_ufixed_in(256, v->MinLOD, 0x600c, 8) |
+          ps_sfixed_in(257, v->LODBias, 0x6c0d, 8) << 12;
 }
 
 /* A program and the memory it uses. */
@@ -272,9 +275,9 @@ struct GOLDEN_SHADER {
 
 PS_PACK(GOLDEN_SHADER) {
   ps_dwords dw = (ps_dwords)dst;
-  dw[0] = ps_2(275, v->DWordLength, 0x8, v->Opcode, 0x1010);
-  dw[1] = ps_offset(276, v->Kernel, 0x261a, 6);
-  const uint64_t address2 = ps_combine(&dw[2], v->Scratch, ps_1(277, v->ScratchSize, 0x4004));
+  dw[0] = ps_2(278, v->DWordLength, 0x8, v->Opcode, 0x1010);
+  dw[1] = ps_offset(279, v->Kernel, 0x261a, 6);
+  const uint64_t address2 = ps_combine(&dw[2], v->Scratch, ps_1(280, v->ScratchSize, 0x4004));
   dw[2] = (uint32_t)address2;
   dw[3] = (uint32_t)(address2 >> 32);
   const uint64_t address4 = ps_combine(&dw[4], v->Descriptors, 0);
@@ -305,7 +308,7 @@ struct GOLDEN_TABLES {
 
 PS_PACK(GOLDEN_TABLES) {
   ps_dwords dw = (ps_dwords)dst;
-  dw[0] = ps_2(308, v->DWordLength, 0x8, v->Opcode, 0x1010);
+  dw[0] = ps_2(311, v->DWordLength, 0x8, v->Opcode, 0x1010);
   dw[1] = ps_half(v->Half[0]) | ps_half(v->Half[1]) << 16;
   dw[2] = v->Row[0];
   dw[3] = v->Row[1];
@@ -323,17 +326,17 @@ PS_PACK(GOLDEN_TABLES) {
   dw[15] = v->Row[13];
   dw[16] = v->Row[14];
   dw[17] = v->Row[15];
-  dw[19] = ps_1(326, v->WriteMask[0], 0x26004);
+  dw[19] = ps_1(329, v->WriteMask[0], 0x26004);
   dw[20] = ps_float(v->Color[0]);
-  dw[21] = ps_1(328, v->WriteMask[1], 0x2a004);
+  dw[21] = ps_1(331, v->WriteMask[1], 0x2a004);
   dw[22] = ps_float(v->Color[1]);
-  dw[23] = ps_1(330, v->Vertices.Pitch, 0x2e00c) | v->Vertices.Null << 13;
+  dw[23] = ps_1(333, v->Vertices.Pitch, 0x2e00c) | v->Vertices.Null << 13;
   const uint64_t address24 = ps_combine(&dw[24], v->Vertices.StartingAddress, 0);
   dw[24] = (uint32_t)address24;
   dw[25] = (uint32_t)(address24 >> 32);
-  dw[26] = ps_sint(334, v->X[0], 0x34010) | (uint32_t)v->Y[0] << 16;
+  dw[26] = ps_sint(337, v->X[0], 0x34010) | (uint32_t)v->Y[0] << 16;
   dw[27] = ps_float(v->Depth[0]) | v->DepthBits[0];
-  dw[28] = ps_sint(336, v->X[1], 0x38010) | (uint32_t)v->Y[1] << 16;
+  dw[28] = ps_sint(339, v->X[1], 0x38010) | (uint32_t)v->Y[1] << 16;
   dw[29] = ps_float(v->Depth[1]) | v->DepthBits[1];
   {
     uint32_t ps_w[1] = {0};
@@ -360,7 +363,7 @@ struct GOLDEN_STORE_DATA {
 
 PS_PACK(GOLDEN_STORE_DATA) {
   ps_dwords dw = (ps_dwords)dst;
-  dw[0] = ps_2(363, v->DWordLength, 0x8, v->Opcode, 0x1010) | v->StoreQword << 8;
+  dw[0] = ps_2(366, v->DWordLength, 0x8, v->Opcode, 0x1010) | v->StoreQword << 8;
   const uint64_t address1 = ps_combine(&dw[1], v->Address, 0);
   dw[1] = (uint32_t)address1;
   dw[2] = ((uint32_t)(address1 >> 32) & 0xffff);
@@ -379,7 +382,7 @@ struct GOLDEN_LOAD_REGISTERS {
 
 PS_PACK(GOLDEN_LOAD_REGISTERS) {
   ps_dwords dw = (ps_dwords)dst;
-  dw[0] = ps_3(382, v->DWordLength, 0x8, v->ByteWriteDisables, 0x804, v->Opcode, 0x1010);
+  dw[0] = ps_3(385, v->DWordLength, 0x8, v->ByteWriteDisables, 0x804, v->Opcode, 0x1010);
 }
 
 /* Binds vertex buffers. */
@@ -393,7 +396,7 @@ struct GOLDEN_VERTEX_BUFFERS {
 
 PS_PACK(GOLDEN_VERTEX_BUFFERS) {
   ps_dwords dw = (ps_dwords)dst;
-  dw[0] = ps_2(396, v->DWordLength, 0x8, v->Opcode, 0x1010);
+  dw[0] = ps_2(399, v->DWordLength, 0x8, v->Opcode, 0x1010);
 }
 
 /* Ends the batch. */
@@ -406,7 +409,7 @@ struct GOLDEN_END {
 
 PS_PACK(GOLDEN_END) {
   ps_dwords dw = (ps_dwords)dst;
-  dw[0] = ps_1(409, v->Opcode, 0x1010);
+  dw[0] = ps_1(412, v->Opcode, 0x1010);
 }
 
 /* Draws; whatever has its bit set follows. */
