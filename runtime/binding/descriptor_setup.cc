@@ -6,7 +6,6 @@
 namespace packsmith::gpu {
 namespace {
 
-constexpr uint32_t kFormatR32G32B32A32Float = 0;  // SURFACE_FORMAT, in all generations
 constexpr uint64_t kTexel = 16, kDword = 4;
 
 constexpr unsigned kAddressBits = 48;
@@ -77,12 +76,12 @@ absl::StatusOr<DescriptorSetup> MakeDescriptorSetup(const DescriptorHardware& ha
   }
   const bool texels = hardware.uniforms_are_texels;
   const uint32_t entry = texels ? kTexel : 1;
-  absl::Status status =
-      hardware.write_buffer({.size = entry,
-                             .stride = entry,
-                             .format = texels ? kFormatR32G32B32A32Float : kFormatRaw,
-                             .mocs = options.mocs},
-                            setup.uniform_state);
+  absl::Status status = hardware.write_buffer(
+      {.size = entry,
+       .stride = entry,
+       .format = texels ? SurfaceFormat::R32G32B32A32_FLOAT : SurfaceFormat::RAW,
+       .mocs = options.mocs},
+      setup.uniform_state);
   if (status.ok()) {
     status = hardware.write_buffer({.writable = true, .size = 1, .mocs = options.mocs},
                                    setup.storage_state);

@@ -2,7 +2,7 @@
 // for the hardware.
 //
 // Sizes and counts are what they say, never less one; lengths are in texels or bytes as noted.
-// Formats are the manual's SURFACE_FORMAT codes, caching policies ("mocs") those of the kernel
+// Formats are codes of SurfaceFormat, caching policies ("mocs") those of the kernel
 // driver's table, times 2, as in all packets.
 
 #ifndef PACKSMITH_RUNTIME_BINDING_SURFACE_H_
@@ -11,13 +11,13 @@
 #include <array>
 #include <cstdint>
 
+#include "packsmith/gfx9_codes.h"
 #include "packsmith/pack.h"
 
 namespace packsmith::gpu {
 
-// SURFACE_FORMAT codes that bindings need by themselves.
-inline constexpr uint32_t kFormatR32Uint = 0x0d7;  // what a null surface pretends to be
-inline constexpr uint32_t kFormatRaw = 0x1ff;      // bytes: storage buffers
+// The manual's formats. Their codes are the same in all generations.
+using SurfaceFormat = gfx9::SURFACE_FORMAT;
 
 // What a component of a texel is taken from.
 enum class Channel : uint8_t { kZero, kOne, kRed, kGreen, kBlue, kAlpha };
@@ -42,7 +42,7 @@ struct BufferSurface {
   bool writable = false;
   uint64_t size = 0;    // bytes; a last entry that is not there whole does not count
   uint32_t stride = 1;  // bytes of an entry; of bytes, 1
-  uint32_t format = kFormatRaw;
+  uint32_t format = SurfaceFormat::RAW;
   uint32_t mocs = 0;  // not 0
   Swizzle swizzle = {};
 };

@@ -338,7 +338,7 @@ absl::Status DescribeSurface(const NullSurface& surface, SurfaceState<Gen>& stat
   if (surface.layers == 0) return surface_errors::Zero("layers");
   using S = SurfaceState<Gen>;
   state.surface_type = SurfaceTypes<typename Gen::Packets>::kNull;
-  state.surface_format = kFormatR32Uint;
+  state.surface_format = SurfaceFormat::R32_UINT;  // what it pretends to be
   state.surface_array = surface.layers > 1;
   // Hardware wants it tiled.
   if constexpr (requires { S::TILE_MODE_TILE4; }) {

@@ -45,14 +45,16 @@ TYPED_TEST(DescriptorHardwareTest, BuffersAreThoseOfSurfaceStates) {
         setup.WriteBuffer(storage ? DescriptorType::kStorageBuffer : DescriptorType::kUniformBuffer,
                           address, size, merged);
     ASSERT_TRUE(status.ok()) << status;
-    ASSERT_TRUE(WriteSurface<TypeParam>(BufferSurface{.memory = address,
-                                                      .writable = storage,
-                                                      .size = size,
-                                                      .stride = texels ? 16u : 1u,
-                                                      .format = texels ? 0u : kFormatRaw,
-                                                      .mocs = 6},
-                                        whole.data())
-                    .ok());
+    ASSERT_TRUE(
+        WriteSurface<TypeParam>(
+            BufferSurface{.memory = address,
+                          .writable = storage,
+                          .size = size,
+                          .stride = texels ? 16u : 1u,
+                          .format = texels ? SurfaceFormat::R32G32B32A32_FLOAT : SurfaceFormat::RAW,
+                          .mocs = 6},
+            whole.data())
+            .ok());
     ASSERT_EQ(merged, whole) << i << ": 0x" << std::hex << address << " 0x" << size;
   }
 }

@@ -164,7 +164,7 @@ class Scene {
       known.address = texels_.address + 4096 * (i / 5);
       ImageSurface image;
       image.memory = {known.address, texels_.handle};
-      image.format = 0x0c7;
+      image.format = SurfaceFormat::R8G8B8A8_UNORM;
       image.mocs = 4;
       image.width = image.height = 16;
       image.pitch = 64;

@@ -93,7 +93,7 @@ TYPED_TEST(SurfaceStatesTest, ABuffersEntriesAreCutInThree) {
     EXPECT_EQ(entries(state), size);
     EXPECT_EQ(state.surface_pitch, 0u);
     EXPECT_EQ(state.surface_type, TestFixture::Types::kBuffer);
-    EXPECT_EQ(state.surface_format, kFormatRaw);
+    EXPECT_EQ(state.surface_format, SurfaceFormat::RAW);
     EXPECT_EQ(state.surface_base_address.gpu, 0x20000u);
   }
   // Typed ones; what is left over does not count.
@@ -353,19 +353,23 @@ TYPED_TEST(SurfaceStatesTest, MistakesSayWhatIsWrong) {
   EXPECT_THAT(with([](auto& i) { i.mocs = 0; }), HasSubstr("mocs"));
 }
 
-TEST(SurfaceFormatTest, CodesAreTheManuals) {
-  const auto tables = FindGeneration("gfx9");
-  ASSERT_TRUE(tables.ok());
-  const uint32_t surface = tables->FindContainer("RENDER_SURFACE_STATE");
-  ASSERT_NE(surface, tables::kNone);
-  unsigned found = 0;
-  for (const tables::Leaf& leaf : tables->leaves(tables->containers()[surface].leaves)) {
-    if (tables->string(leaf.name) != "Surface Format") continue;
-    ++found;
-    EXPECT_EQ(tables->ValueName(leaf, kFormatR32Uint), "R32_UINT");
-    EXPECT_EQ(tables->ValueName(leaf, kFormatRaw), "RAW");
+TEST(SurfaceFormatTest, CodesAreTheSameInEveryGeneration) {
+  for (const char* const generation : {"gfx8", "gfx9", "gfx11", "gfx12", "gfx125", "xe2", "xe3"}) {
+    const auto tables = FindGeneration(generation);
+    ASSERT_TRUE(tables.ok()) << generation;
+    const uint32_t surface = tables->FindContainer("RENDER_SURFACE_STATE");
+    ASSERT_NE(surface, tables::kNone) << generation;
+    unsigned found = 0;
+    for (const tables::Leaf& leaf : tables->leaves(tables->containers()[surface].leaves)) {
+      if (tables->string(leaf.name) != "Surface Format") continue;
+      ++found;
+      EXPECT_EQ(tables->ValueName(leaf, SurfaceFormat::R32_UINT), "R32_UINT") << generation;
+      EXPECT_EQ(tables->ValueName(leaf, SurfaceFormat::R8G8B8A8_UNORM), "R8G8B8A8_UNORM")
+          << generation;
+      EXPECT_EQ(tables->ValueName(leaf, SurfaceFormat::RAW), "RAW") << generation;
+    }
+    EXPECT_EQ(found, 1u) << generation;
   }
-  EXPECT_EQ(found, 1u);
 }
 
 }  // namespace

@@ -60,7 +60,7 @@ void All(const std::string& core) {
   StateUses texture_uses, target_uses, constants_uses;
   ImageSurface image;
   image.memory = {texture.address, texture.handle};
-  image.format = 0x0c7;  // SURFACE_FORMAT R8G8B8A8_UNORM
+  image.format = SurfaceFormat::R8G8B8A8_UNORM;
   image.mocs = 4;
   image.width = image.height = 256;
   image.tiling = SurfaceTiling::kY;
@@ -72,7 +72,7 @@ void All(const std::string& core) {
   const State uniforms = surface(BufferSurface{.memory = {constants.address, constants.handle},
                                                .size = constants.size,
                                                .stride = 16,
-                                               .format = 0,  // R32G32B32A32_FLOAT
+                                               .format = SurfaceFormat::R32G32B32A32_FLOAT,
                                                .mocs = 4},
                                  &constants_uses);
   const State nothing = surface(NullSurface{.mocs = 4}, nullptr);

@@ -105,7 +105,7 @@ void All(const std::string& core) {
   // Page: views
   ImageSurface surface;
   surface.memory = {texture.address, texture.handle};
-  surface.format = 0x0c7;  // SURFACE_FORMAT R8G8B8A8_UNORM
+  surface.format = SurfaceFormat::R8G8B8A8_UNORM;
   surface.mocs = 4;
   surface.width = surface.height = 256;
   surface.tiling = SurfaceTiling::k4;

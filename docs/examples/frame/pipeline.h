@@ -36,25 +36,26 @@ void AddVertexFetch(gpu::PipelineState<Gen>& pipeline) {
   using G = typename Gen::Packets;
   using Element = typename G::VERTEX_ELEMENT_STATE;
   using Control = typename G::_3D_Vertex_Component_Control;
+  using gpu::SurfaceFormat;
   constexpr Control kRead = Control::STORE_SRC, kZero = Control::STORE_0,
                     kOne = Control::STORE_1_FP;
   const Element elements[] = {
       {.source_element_offset = offsetof(Vertex, position),
-       .source_element_format = kRgb32Float,
+       .source_element_format = SurfaceFormat::R32G32B32_FLOAT,
        .valid = true,
        .component_3_control = kOne,
        .component_2_control = kRead,
        .component_1_control = kRead,
        .component_0_control = kRead},
       {.source_element_offset = offsetof(Vertex, texture),
-       .source_element_format = kRg32Float,
+       .source_element_format = SurfaceFormat::R32G32_FLOAT,
        .valid = true,
        .component_3_control = kOne,
        .component_2_control = kZero,
        .component_1_control = kRead,
        .component_0_control = kRead},
       {.source_element_offset = offsetof(Instance, offset),
-       .source_element_format = kRgba32Float,
+       .source_element_format = SurfaceFormat::R32G32B32A32_FLOAT,
        .valid = true,
        .vertex_buffer_index = 1,
        .component_3_control = kRead,

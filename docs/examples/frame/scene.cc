@@ -77,7 +77,7 @@ ImageSurface SurfaceOf(const Image& image, const Part& part, SurfacePurpose purp
   return {
       .purpose = purpose,
       .memory = {image.memory.address, image.memory.handle},
-      .format = kRgba8Unorm,
+      .format = SurfaceFormat::R8G8B8A8_UNORM,
       .mocs = part.mocs,
       .width = image.width(),
       .height = image.height(),

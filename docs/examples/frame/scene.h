@@ -12,10 +12,6 @@
 
 namespace frame {
 
-// SURFACE_FORMAT codes, which are those of vertices, too.
-inline constexpr uint32_t kRgba32Float = 0x000, kRgb32Float = 0x040, kRg32Float = 0x085,
-                          kRgba8Unorm = 0x0c7;
-
 struct Vertex {
   float position[3];
   float texture[2];
