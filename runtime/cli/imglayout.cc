@@ -1,19 +1,24 @@
 // imglayout: where the pixels of an image lie.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <iostream>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "absl/types/span.h"
 #include "runtime/cli/imglayout_json.h"
 #include "runtime/dump/file.h"
 #include "runtime/layout/copy.h"
@@ -151,6 +156,14 @@ struct Arguments {
   bool compressed = false, bit6_swizzle = false, interleave_samples = false, batch = false;
 };
 
+// CLI11 alone would take -1 for 2^64 - 1, and all that is larger too. Says what is wrong.
+std::string IsNumber(const std::string& text) {
+  uint64_t number = 0;
+  const bool digits = std::all_of(text.begin(), text.end(), absl::ascii_isdigit);
+  if (digits && absl::SimpleAtoi(text, &number)) return "";
+  return absl::StrCat("'", text, "' is no whole number below 2^64");
+}
+
 // "640x480"
 bool IsPair(absl::string_view text, uint32_t& x, uint32_t& y) {
   const std::vector<absl::string_view> sides = absl::StrSplit(text, 'x');
@@ -205,6 +218,10 @@ absl::StatusOr<Layout> LayoutOf(const std::string& name, const Arguments& argume
   return Layout::Of(image);
 }
 
+struct Free {
+  void operator()(uint8_t* bytes) const { std::free(bytes); }
+};
+
 // Copies between two files.
 int Copy(const Layout& layout, const Arguments& arguments, bool in) {
   const absl::StatusOr<CopyPlan> plan =
@@ -227,9 +244,16 @@ int Copy(const Layout& layout, const Arguments& arguments, bool in) {
                           in ? "the rows of the level have " : "the image has ", needed_B));
     return kNotRead;
   }
-  std::vector<uint8_t> output(in ? layout.size_B() : plan->linear_size_B(stride_B));
-  absl::Status status = in ? plan->CopyIn(input->bytes, stride_B, absl::MakeSpan(output))
-                           : plan->CopyOut(input->bytes, absl::MakeSpan(output), stride_B);
+  // A small level may be part of an image that is larger than any memory.
+  const uint64_t output_B = in ? layout.size_B() : plan->linear_size_B(stride_B);
+  const std::unique_ptr<uint8_t, Free> memory(static_cast<uint8_t*>(std::calloc(output_B, 1)));
+  if (memory == nullptr) {
+    Complain(absl::StrCat("there is no memory for the ", output_B, " B of ", to));
+    return kNotRead;
+  }
+  const absl::Span<uint8_t> output(memory.get(), output_B);
+  absl::Status status = in ? plan->CopyIn(input->bytes, stride_B, output)
+                           : plan->CopyOut(input->bytes, output, stride_B);
   if (status.ok()) status = WriteFileWhole(to, absl::MakeConstSpan(output));
   if (!status.ok()) {
     Complain(status.message());
@@ -274,21 +298,21 @@ int Main(int argc, char** argv) {
   app.add_option("--pixel-format", arguments.pixel_format);
   app.add_option("--size", arguments.size);
   app.add_option("--levels", arguments.levels);
-  app.add_option("--layers", arguments.layers);
-  app.add_option("--samples", arguments.samples);
+  app.add_option("--layers", arguments.layers)->check(IsNumber);
+  app.add_option("--samples", arguments.samples)->check(IsNumber);
   app.add_option("--dim", arguments.dim);
   app.add_option("--usage", arguments.usage);
   app.add_flag("--compressed", arguments.compressed);
-  app.add_option("--stride", arguments.stride_B);
+  app.add_option("--stride", arguments.stride_B)->check(IsNumber);
   app.add_flag("--bit6-swizzle", arguments.bit6_swizzle);
   app.add_option("--align", arguments.align);
   app.add_flag("--interleave-samples", arguments.interleave_samples);
-  app.add_option("--mip-tail", arguments.mip_tail_level);
+  app.add_option("--mip-tail", arguments.mip_tail_level)->check(IsNumber);
   app.add_option("--format", arguments.format)->check(CLI::IsMember({"text", "json"}));
   app.add_option("--svg", arguments.svg);
   app.add_option("--png", arguments.png);
-  app.add_option("--level", arguments.level);
-  app.add_option("--layer", arguments.layer);
+  app.add_option("--level", arguments.level)->check(IsNumber);
+  app.add_option("--layer", arguments.layer)->check(IsNumber);
   app.add_flag("--batch", arguments.batch);
   try {
     app.parse(argc, argv);

@@ -70,9 +70,6 @@ struct Pair {
 #endif
 };
 
-// A row of a quad has two pairs, as has a line.
-using Pairs = Pair[4][2];
-
 // f(0), f(1) and so on to f(7), with numbers that are constants.
 template <class F, size_t... kIndices>
 HWY_INLINE void ForEachPair(const F& f, std::index_sequence<kIndices...>) {
@@ -83,7 +80,7 @@ HWY_INLINE void ForEachPair(const F& f) {
   ForEachPair(f, std::make_index_sequence<8>());
 }
 
-// Takes pairs of rows, of which there are two a row, to those of lines. As it happens, the same
+// Takes pairs of rows to those of lines; rows and lines have two each. As it happens, the same
 // takes them back.
 template <Order kOrder>
 HWY_INLINE void Arrange(Pair (&pairs)[8]) {

@@ -16,7 +16,11 @@ RGBA = "--pixel-format=R8G8B8A8_UNORM"
 
 
 def run(*arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess:
-    return subprocess.run([IMGLAYOUT, *arguments], input=stdin, capture_output=True, check=False)
+    # Under a sanitizer too there may be less memory than is asked for.
+    options = os.environ.get("ASAN_OPTIONS", "") + ":allocator_may_return_null=1"
+    environment = {**os.environ, "ASAN_OPTIONS": options}
+    return subprocess.run([IMGLAYOUT, *arguments], input=stdin, capture_output=True, check=False,
+                          env=environment)
 
 
 def batch(*descriptions: object) -> list[dict]:
@@ -191,6 +195,22 @@ class ImglayoutTest(unittest.TestCase):
             elements = tile["tile_w_el"] * tile["tile_h_el"]
             # Each is once on the line, and what ends a colour begins the next.
             self.assertEqual(len(set(points)), elements if elements > 1 else 0, name)
+
+    def test_what_is_no_number_is_told(self) -> None:
+        for text in ("-5", "18446744073709551616", "", "4.5", "0x10"):
+            done = run("intel-linear", RGBA, "--size=4x4", "--stride=" + text)
+            self.assertEqual(done.returncode, 2, text)
+            self.assertIn(f"'{text}' is no whole number" if text else "--stride",
+                          done.stderr.decode())
+
+    def test_an_image_larger_than_memory_is_told(self) -> None:
+        # It is larger than what addresses there are, but its smallest level is not.
+        done = run("tile", "agx", "--pixel-format=R32G32B32A32_UINT", "--size=16384x16384",
+                   "--layers=16384", "--samples=4", "--levels=full", "--level=14",
+                   self.path("rows", b"x" * 64), self.path("image"))
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("there is no memory for the ", done.stderr.decode())
+        self.assertFalse(os.path.exists(self.path("image")))
 
     def test_what_is_no_string_is_told(self) -> None:
         for key in ("layout", "format", "dim"):
