@@ -706,7 +706,8 @@ uint64_t Decoder::Unknown(uint32_t stream, uint64_t engines, const Frame& frame,
 }
 
 void Decoder::CheckFields(const RecordView& record, uint64_t length, bool own_length) {
-  const auto& [container, bytes, parts] = record;
+  const tables::Container& container = record.container;
+  const absl::Span<const uint8_t> bytes = record.bytes;
   // Where others say how long it is, its parts may end elsewhere.
   const bool ends_with_parts = own_length || container.parts.count == 0;
   if (bytes.size() == length && ends_with_parts && checks_.Passes(record)) return;
