@@ -265,9 +265,10 @@ struct Pad {
 
 struct Flow {
   enum class Kind { kJump, kCall, kReturn, kEnd, kTerminate } kind = Kind::kEnd;
-  Deferred when, to;
+  Deferred when, to, maybe;
   Location where;
   Condition condition;
+  Condition uncertain;  // of `maybe`
   FieldRef target;
 };
 

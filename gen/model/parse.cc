@@ -973,7 +973,7 @@ class Parser {
   }
 
   void ParseFlow(pugi::xml_node node, Container& container) {
-    Allow(node, {"kind", "when", "to"});
+    Allow(node, {"kind", "when", "to", "maybe"});
     Empty(node);
     const size_t problems = diagnostics_.errors();
     Required(node, "kind");
@@ -983,6 +983,7 @@ class Parser {
         static_cast<Flow::Kind>(Word(node, "kind", {"jump", "call", "return", "end", "terminate"}));
     flow.when = Later(node, "when");
     flow.to = Later(node, "to");
+    flow.maybe = Later(node, "maybe");
     // Of an unknown kind nothing more can be said.
     if (problems == diagnostics_.errors()) container.flows.push_back(std::move(flow));
   }

@@ -373,6 +373,7 @@ class Writer {
       Text("kind", kFlows[static_cast<size_t>(f.kind)]);
       Text("to", f.to.text);
       Text("when", f.when.text);
+      Text("maybe", f.maybe.text);
     });
     Array("relations", c.relations, [this](const Relation& r) {
       constexpr const char* kRelations[] = {"commits", "requires", "invalidates"};

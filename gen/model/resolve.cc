@@ -1237,13 +1237,19 @@ class Resolver {
     for (Draws& draws : c.draws) ResolveDraws(draws, top);
     for (Flow& flow : c.flows) {
       flow.condition = ParseCondition(flow.when, top);
+      flow.uncertain = ParseCondition(flow.maybe, top);
       const bool goes = flow.kind == Flow::Kind::kJump || flow.kind == Flow::Kind::kCall;
       if (goes != !flow.to.empty()) {
         Problem(Code::kBadFlow, flow.where,
                 goes ? "a jump or call needs to=\"FIELD\"" : "only jumps and calls go somewhere");
         continue;
       }
-      if (!goes) continue;
+      if (!goes) {
+        if (!flow.maybe.empty()) {
+          Problem(Code::kBadFlow, flow.maybe.where, "only jumps and calls may be left out");
+        }
+        continue;
+      }
       Cursor cursor(flow.to.text);
       flow.target = TakeField(cursor, top, {});
       if (flow.target.field == nullptr || !cursor.done() ||

@@ -315,7 +315,8 @@ class Writer {
     out.flows.count = static_cast<uint32_t>(c.flows.size());
     for (const Flow& flow : c.flows) {
       flows_.push_back({static_cast<t::FlowKind>(flow.kind), AddCondition(flow.condition, self),
-                        flow.target.field == nullptr ? t::kNone : Find(flow.target, self)});
+                        flow.target.field == nullptr ? t::kNone : Find(flow.target, self),
+                        AddCondition(flow.uncertain, self)});
     }
     out.relations.first = static_cast<uint32_t>(relations_.size());
     out.relations.count = static_cast<uint32_t>(c.relations.size());

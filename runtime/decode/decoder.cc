@@ -400,11 +400,11 @@ void Decoder::WalkStream(uint32_t stream, uint64_t engines, Frame frame, uint64_
     absl::Span<const uint8_t> window =
         Bytes(top.space, top.address, std::min(left, kWindow), scratch);
     if (window.empty()) {
-      if (!top.past_end) {
+      if (!top.past_end && !(top.branching && left == 0)) {
         Problem(absl::StrCat("the stream goes on at ", ShowAddress(top.address), ", where ",
                              left == 0 ? "the batch ends" : "the dump has no memory"));
       }
-      stack.pop_back();
+      Leave(stack);
       continue;
     }
     const uint32_t container = finder.Find(FirstWord(window), window.size());
@@ -428,7 +428,7 @@ void Decoder::WalkStream(uint32_t stream, uint64_t engines, Frame frame, uint64_
     if (bytes.size() < length) {
       Problem(absl::StrCat(tables_.string(c.name), " at ", ShowAddress(top.address), " has ",
                            length, " bytes, ", bytes.size(), " of them are there"));
-      stack.pop_back();
+      Leave(stack);
       continue;
     }
     const uint64_t next = AddSaturated(top.address, AlignUp(length, align));
@@ -456,14 +456,14 @@ bool Decoder::Flow(const tables::Container& container, absl::Span<const uint8_t>
           stack.back().past_end = true;
           return true;
         }
-        stack.pop_back();
+        Leave(stack);
         return true;
       case tables::FlowKind::kReturn:
-        stack.pop_back();
-        if (stack.empty()) {
+        if (stack.size() == 1) {
           Problem(absl::StrCat(tables_.string(container.name), " at ", ShowAddress(here),
                                " returns, but nothing was called"));
         }
+        Leave(stack);
         return true;
       case tables::FlowKind::kJump:
       case tables::FlowKind::kCall:
@@ -471,7 +471,8 @@ bool Decoder::Flow(const tables::Container& container, absl::Span<const uint8_t>
     }
     // Whatever starts a batch from a ring comes back to it.
     const bool call = flow.kind == tables::FlowKind::kCall || stack.back().ring;
-    if (options_.follow == Follow::kNone) return call || options_.continue_past_end;
+    const bool maybe = !call && flow.maybe != tables::kNone && scope.Holds(flow.maybe);
+    if (options_.follow == Follow::kNone) return call || maybe || options_.continue_past_end;
     const tables::Leaf& leaf = tables_.leaf(flow.target);
     FieldAt at{};
     at.leaf = &leaf;
@@ -495,7 +496,7 @@ bool Decoder::Flow(const tables::Container& container, absl::Span<const uint8_t>
     }
     if (!target.base_known || memory_->Find(target.space, target.address) == nullptr) {
       // The packet carries the fault. A call comes back; a jump has nowhere to go on.
-      if (!call) stack.pop_back();
+      if (!call && !maybe) Leave(stack);
       return true;
     }
     if (note_reached_) reached_.insert({target.space, target.address});
@@ -527,6 +528,23 @@ bool Decoder::Flow(const tables::Container& container, absl::Span<const uint8_t>
                        overlay_.version()});
       return true;
     }
+    Frame& frame = stack.back();
+    if (frame.ways == nullptr) frame.ways = std::make_unique<Ways>();
+    if (maybe) {
+      const bool been = HasBeen(frame, target.space, target.address);
+      if (!been) frame.ways->branches.insert({{target.space, target.address}, here});
+      FlushBriefs();
+      sink_.OnRemark(
+          absl::StrCat("the jump at ", ShowAddress(here), " to ", ShowAddress(target.address),
+                       " may be taken or not: ",
+                       been ? "that is decoded already" : "what stands behind it comes first"),
+          false);
+      return true;
+    }
+    if (frame.branching && HasBeen(frame, target.space, target.address)) {
+      Leave(stack);
+      return true;
+    }
     if (stack.back().seen.empty()) {
       stack.back().seen.insert({stack.back().space, stack.back().call, stack.back().version});
     }
@@ -535,15 +553,50 @@ bool Decoder::Flow(const tables::Container& container, absl::Span<const uint8_t>
       sink_.OnRemark(absl::StrCat("the jump at ", ShowAddress(here), " leads back to ",
                                   ShowAddress(target.address), ", which is decoded already"),
                      false);
-      stack.pop_back();
+      Leave(stack);
       return true;
     }
-    stack.back().space = target.space;
-    stack.back().address = target.address;
-    stack.back().end = ~uint64_t{0};
+    Go(frame, target.space, target.address);
     return true;
   }
   return true;
+}
+
+bool Decoder::HasBeen(const Frame& frame, uint32_t space, uint64_t address) {
+  if (space == frame.space && address >= frame.begin && address < frame.address) return true;
+  const auto& been = frame.ways->been;
+  auto after = been.upper_bound({space, address});
+  if (after == been.begin()) return false;
+  const auto& [begin, end] = *--after;
+  return begin.first == space && address < end;
+}
+
+void Decoder::Go(Frame& frame, uint32_t space, uint64_t address) {
+  auto& been = frame.ways->been;
+  uint64_t& end = been[{frame.space, frame.begin}];
+  end = std::max(end, frame.address);
+  frame.space = space;
+  frame.address = frame.begin = address;
+  const auto next = been.lower_bound({space, address});
+  const bool meets = frame.branching && next != been.end() && next->first.first == space;
+  frame.end = meets ? next->first.second : ~uint64_t{0};
+}
+
+void Decoder::Leave(Stack& stack) {
+  Frame& frame = stack.back();
+  while (frame.ways != nullptr && !frame.ways->branches.empty()) {
+    const auto [to, jump] = *frame.ways->branches.begin();
+    frame.ways->branches.erase(frame.ways->branches.begin());
+    if (HasBeen(frame, to.first, to.second)) continue;
+    FlushBriefs();
+    sink_.OnRemark(
+        absl::StrCat("the jump at ", ShowAddress(jump), ", taken, leads to what comes now"), false);
+    frame.branching = true;
+    frame.past_end = false;
+    Go(frame, to.first, to.second);
+    return;
+  }
+  stack.pop_back();
 }
 
 void Decoder::Packet(uint32_t index, const Frame& frame, absl::Span<const uint8_t> bytes,

@@ -78,6 +78,7 @@ class Decoder {
   Summary Finish();
 
  private:
+  struct Ways;
   struct Frame {
     uint32_t space;
     uint64_t address;
@@ -91,7 +92,17 @@ class Decoder {
     // Where it began and its jumps have led (space, address), with which stored memory (its
     // version): a frame that comes back to such a place repeats itself. Empty until it jumps.
     absl::flat_hash_set<std::tuple<uint32_t, uint64_t, uint64_t>> seen = {};
-    uint64_t version = 0;  // of the stored memory when the frame began
+    uint64_t version = 0;      // of the stored memory when the frame began
+    uint64_t begin = address;  // of the memory that has been decoded without a jump
+    // On a way that begins at a jump which may have been taken; the way past it was first. Ends
+    // where the frame has been before.
+    bool branching = false;
+    std::unique_ptr<Ways> ways = nullptr;  // from the first jump on
+  };
+  // Where a frame has been, and where else it might go.
+  struct Ways {
+    std::map<std::pair<uint32_t, uint64_t>, uint64_t> been;      // (space, begin) to end
+    std::map<std::pair<uint32_t, uint64_t>, uint64_t> branches;  // (space, address) to the jump
   };
   // Streams hardly ever call others; those that pointers lead to are many, and short.
   using Stack = absl::InlinedVector<Frame, 2>;
@@ -185,6 +196,13 @@ class Decoder {
   // Applies the flow of a packet to the stack of frames. False: the stream ends here.
   bool Flow(const tables::Container& container, absl::Span<const uint8_t> bytes, uint64_t next,
             Stack& stack);
+  // Whether the frame has decoded what is there.
+  static bool HasBeen(const Frame& frame, uint32_t space, uint64_t address);
+  // The frame goes on there.
+  static void Go(Frame& frame, uint32_t space, uint64_t address);
+  // The last frame's way has ended. It goes on where jumps lead that may have been taken, or is
+  // done.
+  void Leave(Stack& stack);
 
   // `own_length`: the record says itself that it has so many bytes.
   void CheckFields(const RecordView& record, uint64_t length, bool own_length);

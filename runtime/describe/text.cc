@@ -457,7 +457,11 @@ class Describer {
                          : kind == "return" ? "returns to behind the last call"
                          : kind == "end"    ? "ends the batch"
                                             : "ends everything";
-      out_.Wrapped(4, text + If(flow), "  ");
+      text += If(flow);
+      if (const absl::string_view maybe = Text(flow, "maybe"); !maybe.empty()) {
+        absl::StrAppend(&text, "; or goes on, as the GPU decides if ", maybe);
+      }
+      out_.Wrapped(4, text, "  ");
     }
     for (const Json& relation : Array(record, "relations")) {
       out_.Wrapped(4, absl::StrCat(Text(relation, "kind"), " ", Text(relation, "packet")), "  ");

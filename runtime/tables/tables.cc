@@ -170,6 +170,7 @@ class Checker {
       Index(f.when, h_.conditions, true);
       const bool goes = f.kind == FlowKind::kJump || f.kind == FlowKind::kCall;
       Index(f.target, h_.leaves, !goes);
+      Index(f.maybe, h_.conditions, true);
     }
     for (const Part& p : All<Part>(h_.parts)) {
       String(p.name);

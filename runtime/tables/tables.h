@@ -21,7 +21,7 @@
 namespace packsmith::tables {
 
 inline constexpr uint32_t kMagic = 0x544b4350;  // "PCKT"
-inline constexpr uint32_t kVersion = 8;
+inline constexpr uint32_t kVersion = 9;
 inline constexpr uint32_t kNone = 0xffffffffu;
 
 // A run of records of another array.
@@ -256,6 +256,7 @@ struct Flow {
   FlowKind kind;
   uint32_t when;    // Condition or kNone
   uint32_t target;  // Leaf with the address, or kNone
+  uint32_t maybe;   // Condition: the GPU may also go on behind the packet; kNone: it never does
 };
 
 // Words that follow a packet's fixed part: `repeat` structures, if `when` holds.

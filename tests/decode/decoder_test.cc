@@ -193,6 +193,66 @@ TEST(Flow, AJumpIntoTheMiddleOfItsOwnPathEnds) {
   EXPECT_THAT(story.remarks, SizeIs(1));
 }
 
+constexpr uint32_t kPredicated = 0x8000;
+Dwords MaybeJump(uint64_t address) { return Start(address, kPpgtt | kPredicated); }
+constexpr char kStart[] = "MI_BATCH_BUFFER_START", kTable[] = "3DSTATE_BINDING_TABLE_POINTERS_PS",
+               kSamplers[] = "3DSTATE_SAMPLER_STATE_POINTERS_PS";
+
+TEST(Flow, APredicatedJumpAheadLosesNothingOfWhatItPasses) {
+  const Story story = Of(MaybeJump(0x1014) + Dwords{kNoop, kNoop} + BindingTable(0) + Dwords{kEnd});
+  EXPECT_THAT(story.Packets(),
+              ElementsAre(kStart, "MI_NOOP", "MI_NOOP", kTable, "MI_BATCH_BUFFER_END"));
+  EXPECT_THAT(story.remarks, ElementsAre(HasSubstr("may be taken or not")));
+}
+
+TEST(Flow, APredicatedJumpBackIsALoopThatEnds) {
+  const Story story = Of(Dwords{kNoop} + MaybeJump(0x1000) + BindingTable(0) + Dwords{kEnd});
+  EXPECT_THAT(story.Packets(), ElementsAre("MI_NOOP", kStart, kTable, "MI_BATCH_BUFFER_END"));
+  EXPECT_THAT(story.remarks, ElementsAre(HasSubstr("decoded already")));
+}
+
+TEST(Flow, BothWaysOfAPredicatedJumpAreDecodedOnce) {
+  // The other way joins the first one by a jump, into its middle.
+  World world;
+  world.Put(0x1000, MaybeJump(0x2000) + BindingTable(0) + Samplers(0) + Dwords{kEnd})
+      .Put(0x2000, Draw() + Jump(0x1014))
+      .Submit(0x1000);
+  const Story joined = Tell(Gfx9(), world);
+  EXPECT_THAT(joined.Packets(),
+              ElementsAre(kStart, kTable, kSamplers, "MI_BATCH_BUFFER_END", "3DPRIMITIVE", kStart));
+  EXPECT_THAT(joined.problems, IsEmpty());
+  EXPECT_THAT(joined.remarks, ElementsAre(HasSubstr("may be taken"), HasSubstr("0x1000, taken")));
+  // Or runs into it.
+  const Story met =
+      Of(MaybeJump(0x1018) + Jump(0x101c) + Dwords{kNoop} + BindingTable(0) + Dwords{kEnd});
+  EXPECT_THAT(met.Packets(), ElementsAre(kStart, kStart, kTable, "MI_BATCH_BUFFER_END", "MI_NOOP"));
+  EXPECT_THAT(met.problems, IsEmpty());
+}
+
+TEST(Flow, ManyPredicatedJumpsCostNoMoreThanTheirMemory) {
+  World world;
+  Dwords stream;
+  for (uint64_t i = 0; i < 64; ++i) {
+    // Somewhere else, from where it comes back to the next one.
+    stream = stream + MaybeJump(0x8000 + 16 * i);
+    world.Put(0x8000 + 16 * i, Jump(0x1000 + 12 * (i + 1)) + Dwords{kNoop});
+  }
+  world.Put(0x1000, stream + Dwords{kEnd}).Submit(0x1000);
+  const Story story = Tell(Gfx9(), world);
+  EXPECT_EQ(story.summary.packets, 64u + 1 + 64);
+  EXPECT_THAT(story.problems, IsEmpty());
+}
+
+TEST(Flow, BehindAPredicatedJumpItGoesOnThoughTheTargetIsNotThere) {
+  const Story story = Of(MaybeJump(0xbeef000) + Dwords{kNoop} + Dwords{kEnd});
+  EXPECT_THAT(story.Packets(), ElementsAre(kStart, "MI_NOOP", "MI_BATCH_BUFFER_END"));
+  EXPECT_THAT(story.Faults(), ElementsAre("unmapped 95:34"));
+  Options options;
+  options.follow = Follow::kNone;
+  EXPECT_THAT(Of(MaybeJump(0x1000) + Dwords{kNoop} + Dwords{kEnd}, options).Packets(),
+              ElementsAre(kStart, "MI_NOOP", "MI_BATCH_BUFFER_END"));
+}
+
 TEST(Flow, UnmappedTargetsAreFaultsAndACallComesBack) {
   const Story story = Of(Call(0xdead000) + Jump(0xbeef000) + Dwords{kNoop});
   EXPECT_THAT(story.Packets(), ElementsAre("MI_BATCH_BUFFER_START", "MI_BATCH_BUFFER_START"));

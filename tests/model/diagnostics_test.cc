@@ -912,6 +912,8 @@ const std::vector<Case>& Cases() {
              "a jump or call needs to=\"FIELD\""),
       Packet("EndWithTarget", Code::kBadFlow, "§<flow kind=\"end\" to=\"Mode\"/>",
              "only jumps and calls go somewhere"),
+      Packet("EndThatMayBeLeftOut", Code::kBadFlow, "<flow kind=\"end\" §maybe=\"Mode=1\"/>",
+             "only jumps and calls may be left out"),
       Packet("JumpToNumber", Code::kBadFlow, "<flow kind=\"jump\" §to=\"Mode\"/>",
              "\"Mode\" is no address field of \"P\""),
       In("FlowOfStruct", Code::kBadFlow,
