@@ -69,6 +69,18 @@ bool StateCore::RefuseIncomplete(StateGroups draw_needs) {
                    absl::StrJoin(missing, ", "))));
 }
 
+std::string StateCore::NamesOf(StateGroups groups) const {
+  std::vector<absl::string_view> names;
+  for (unsigned p = 0; p < layout_.packet_count; ++p) {
+    const StatePacket& packet = layout_.packets[p];
+    if ((groups & StateGroup(packet.group)) == 0 || packet.part == 0) continue;
+    absl::string_view name = TypeNameIn(packet.function);
+    name.remove_prefix(name.rfind(':') + 1);
+    names.push_back(name);
+  }
+  return absl::StrJoin(names, ", ");
+}
+
 StateGroups StateCore::ToEmit() const {
   StateGroups all = dirty_;
   for (StateGroups left = dirty_ & ~alone_; left != 0; left &= left - 1) {

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -72,6 +73,8 @@ class StateCore {
   StateGroups ToEmit() const;
   // How many dwords that takes.
   size_t DwordsToEmit() const { return DwordsOf(ToEmit()); }
+  // The packets of these groups, for people: "_3DSTATE_RASTER, _3DSTATE_SF".
+  std::string NamesOf(StateGroups groups) const;
 
   // Nothing is known of what the GPU has: it is another context, or somebody else wrote to it.
   // Everything that was set is emitted again.

@@ -186,6 +186,12 @@ PushConstantPartition PartitionPushConstants(const RenderDevice& device,
   return result;
 }
 
+bool DomainPartChanges(const UrbPartition& old, const UrbPartition& next) {
+  const UrbPartition::Stage &had = old[UrbStage::kDomain], &has = next[UrbStage::kDomain];
+  return had.entries != 0 && (had.entries != has.entries || had.start != has.start ||
+                              had.entry_units != has.entry_units);
+}
+
 UrbDereference DereferenceOf(const RenderDevice& device, const UrbPartition& partition) {
   // The last stage says: geometry, else domain, else vertex. From Xe2 on they want about twice as
   // many.

@@ -150,6 +150,38 @@ bool SetMeshUrb(State& state, const MeshUrbPartition& urb) {
   return good;
 }
 
+// On Gfx12 the URB has to be left with LeaveDomain() before it is divided in another way, if the
+// domain stage had a part of it that is not the same then: Wa_16014912113.
+bool DomainPartChanges(const UrbPartition& old, const UrbPartition& next);
+
+// The dwords of LeaveDomain().
+template <class Gen>
+constexpr size_t LeaveDomainDwords() {
+  return 4 * Gen::Packets::_3DSTATE_URB_VS::length + Gen::PipeControl::length;
+}
+
+// Takes the entries away from all stages but that of vertices, where they are, and flushes. The
+// state knows then that its partition is to be emitted. False if the group has been refused.
+template <class State, class Group>
+bool LeaveDomain(State& state, Group& group, const UrbPartition& old) {
+  using G = typename State::Packets;
+  constexpr uint32_t kSomeVertices = 256;
+  const auto& [vs, hs, ds, gs] = old.stages;
+  group.Emit(typename G::_3DSTATE_URB_VS{.vs_number_of_urb_entries = kSomeVertices,
+                                         .vs_urb_entry_allocation_size = vs.entry_units - 1,
+                                         .vs_urb_starting_address = vs.start},
+             typename G::_3DSTATE_URB_HS{.hs_urb_entry_allocation_size = hs.entry_units - 1,
+                                         .hs_urb_starting_address = hs.start},
+             typename G::_3DSTATE_URB_DS{.ds_urb_entry_allocation_size = ds.entry_units - 1,
+                                         .ds_urb_starting_address = ds.start},
+             typename G::_3DSTATE_URB_GS{.gs_urb_entry_allocation_size = gs.entry_units - 1,
+                                         .gs_urb_starting_address = gs.start},
+             typename G::PIPE_CONTROL{.hdc_pipeline_flush_enable = true});
+  if (!group.ok()) return false;
+  state.template Emitted<typename G::_3DSTATE_URB_VS>();
+  return true;
+}
+
 // The dwords of LeaveTasks().
 template <class Gen>
 constexpr size_t LeaveTasksDwords() {

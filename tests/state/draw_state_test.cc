@@ -133,6 +133,16 @@ TYPED_TEST(DrawStateTest, WhatIsSetBackIsClean) {
   EXPECT_EQ(this->state_.dirty(), 0u);
 }
 
+TYPED_TEST(DrawStateTest, WhatIsDirtyHasNames) {
+  EXPECT_EQ(this->state_.NamesOf(0), "");
+  this->SetTopology();
+  EXPECT_EQ(this->state_.NamesOf(this->state_.dirty()), "_3DSTATE_VF_TOPOLOGY");
+  this->SetDepthGroup(1);
+  const std::string names = this->state_.NamesOf(this->state_.dirty());
+  EXPECT_THAT(names, HasSubstr("_3DSTATE_DEPTH_BUFFER, _3DSTATE_STENCIL_BUFFER"));
+  EXPECT_THAT(names, Not(HasSubstr("PIPE_CONTROL")));
+}
+
 TYPED_TEST(DrawStateTest, AValueThatDoesNotFitLeavesWhatWasSet) {
   using Test = DrawStateTest<TypeParam>;
   this->SetTopology(Test::Types::LINELIST);

@@ -81,6 +81,60 @@ TYPED_TEST(PartitionPacketsTest, AGroupWithoutRoomIsSaidToBeRefused) {
   EXPECT_FALSE(EmitL3<TypeParam>(group, {.urb = 32, .all = 64}));
 }
 
+// Wa_16014912113.
+TYPED_TEST(PartitionPacketsTest, TheUrbOfADomainStageIsLeftOnGfx12) {
+  if constexpr (TypeParam::kVersion == 120) {
+    using G = typename TypeParam::Packets;
+    const RenderDevice device = *FindRenderDevice("tgl 8 banks");
+    const auto tessellated = PartitionUrb(device, 512, {.entry_units = {2, 3, 4, 0}});
+    const auto others = PartitionUrb(device, 512, {.entry_units = {2, 3, 5, 0}});
+    const auto vertices = PartitionUrb(device, 512, {.entry_units = {2, 0, 0, 0}});
+    ASSERT_TRUE(tessellated.ok() && others.ok() && vertices.ok());
+    EXPECT_TRUE(DomainPartChanges(*tessellated, *vertices));
+    EXPECT_TRUE(DomainPartChanges(*tessellated, *others));
+    EXPECT_FALSE(DomainPartChanges(*tessellated, *tessellated));
+    EXPECT_FALSE(DomainPartChanges(*vertices, *tessellated));
+    DrawState<TypeParam> state(address(0x1000, 1));
+    EXPECT_TRUE(SetUrb(state, *tessellated));
+    EXPECT_TRUE(state.Set(typename G::_3DSTATE_VF_TOPOLOGY()));
+    HostChunks chunks;
+    Batch<TypeParam> batch(chunks);
+    ASSERT_TRUE(state.Flush(batch));
+    const size_t before = batch.dwords();
+    {
+      typename Batch<TypeParam>::Group group(batch, LeaveDomainDwords<TypeParam>());
+      EXPECT_TRUE(LeaveDomain(state, group, *tessellated));
+    }
+    EXPECT_EQ(batch.dwords() - before, LeaveDomainDwords<TypeParam>());
+    EXPECT_EQ(state.dirty(), DrawState<TypeParam>::template kGroup<typename G::_3DSTATE_URB_VS>);
+    ASSERT_TRUE(batch.End().ok());
+    const Decoded decoded =
+        World().Put(chunks.chunks()).Decode(TypeParam::kName, batch.parts()[0].chunk.gpu);
+    unsigned seen = 0;
+    for (size_t i = 5; i < decoded.packets.size(); ++i) {
+      const Met& packet = decoded.packets[i];
+      EXPECT_EQ(packet.faults, 0u);
+      if (packet.name == "3DSTATE_URB_VS") {
+        const auto values = G::_3DSTATE_URB_VS::unpack(packet.dwords.data());
+        EXPECT_EQ(values.vs_number_of_urb_entries, 256u);
+        EXPECT_EQ(values.vs_urb_starting_address, (*tessellated)[UrbStage::kVertex].start);
+        ++seen;
+      } else if (packet.name == "3DSTATE_URB_DS") {
+        const auto values = G::_3DSTATE_URB_DS::unpack(packet.dwords.data());
+        EXPECT_EQ(values.ds_number_of_urb_entries, 0u);
+        EXPECT_EQ(values.ds_urb_entry_allocation_size, 3u);
+        EXPECT_EQ(values.ds_urb_starting_address, (*tessellated)[UrbStage::kDomain].start);
+        ++seen;
+      } else if (packet.name == "PIPE_CONTROL") {
+        EXPECT_EQ(seen, 2u);
+        EXPECT_TRUE(TypeParam::PipeControl::unpack(packet.dwords.data()).hdc_pipeline_flush_enable);
+        ++seen;
+      }
+    }
+    EXPECT_EQ(seen, 3u);
+  }
+}
+
 TYPED_TEST(PartitionPacketsTest, TheDrawStateEmitsUrbAndPushConstants) {
   using G = typename TypeParam::Packets;
   DrawState<TypeParam> state(address(0x1000, 1));
