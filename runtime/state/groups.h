@@ -138,7 +138,7 @@ constexpr auto DrawGroups() {
     }
   }();
   // Four buffers, whether something is written to them or not.
-  constexpr auto kStreamOutBuffers = [] {
+  constexpr auto kWrittenBuffers = [] {
     if constexpr (requires { typename G::_3DSTATE_SO_BUFFER_INDEX_0; }) {
       return []<class... P>(types<P...>) {
         if constexpr (kVersion == 125) {  // Wa_16011411144
@@ -149,10 +149,9 @@ constexpr auto DrawGroups() {
       }(types<typename G::_3DSTATE_SO_BUFFER_INDEX_0, typename G::_3DSTATE_SO_BUFFER_INDEX_1,
               typename G::_3DSTATE_SO_BUFFER_INDEX_2, typename G::_3DSTATE_SO_BUFFER_INDEX_3>{});
     } else if constexpr (kVersion >= 110) {
-      return GroupList<
-          Several<typename G::_3DSTATE_SO_BUFFER, gpu::kStreamOutBuffers, Stall<Gen>>>{};
+      return GroupList<Several<typename G::_3DSTATE_SO_BUFFER, kStreamOutBuffers, Stall<Gen>>>{};
     } else {
-      return GroupList<Several<typename G::_3DSTATE_SO_BUFFER, gpu::kStreamOutBuffers>>{};
+      return GroupList<Several<typename G::_3DSTATE_SO_BUFFER, kStreamOutBuffers>>{};
     }
   }();
   constexpr auto kPixels =
@@ -242,7 +241,7 @@ constexpr auto DrawGroups() {
       return GroupList<>{};
     }
   }();
-  return kPointers + kStages + kStreamOut + kStreamOutBuffers + kPixels + kDepthBounds + kViews +
+  return kPointers + kStages + kStreamOut + kWrittenBuffers + kPixels + kDepthBounds + kViews +
          kMeshes + kDepth + kStipple + kVertices + kMoreVertices + kFetch +
          Singles<typename G::_3DSTATE_INDEX_BUFFER>{};
 }
