@@ -24,7 +24,11 @@ uint64_t AlignUp(uint64_t value, uint64_t to) { return (value + to - 1) / to * t
 
 uint32_t FirstWord(absl::Span<const uint8_t> bytes) {
   uint32_t word = 0;
-  std::memcpy(&word, bytes.data(), std::min<size_t>(bytes.size(), 4));
+  if (bytes.size() >= 4) {
+    std::memcpy(&word, bytes.data(), 4);
+  } else {
+    std::memcpy(&word, bytes.data(), bytes.size());
+  }
   return word;
 }
 
@@ -59,9 +63,11 @@ Decoder::Decoder(const tables::Tables& tables, Sink& sink, const Options& option
       options_(options),
       actions_(tables.containers().size()),
       checks_(tables),
+      parts_(tables),
       pointers_(tables, Points),
       acting_(tables, Acts),
       describing_(tables, MayDescribeData),
+      names_(tables.containers().size()),
       drawn_(tables.data_kinds().size()) {
   for (const tables::Draw& draw : tables.draws()) {
     drawn_[draw.data] = true;
@@ -204,7 +210,7 @@ void Decoder::ShowRegisters(absl::string_view engine, absl::Span<const ErrorRegi
         record.register_offset = record.container->register_offset;
         part = part.subspan(0, record.container->bytes);
         faults_.clear();
-        parts = PlaceParts(tables_, *record.container, part);
+        parts = parts_.Place(*record.container, part);
         CheckFields({*record.container, part, parts}, part.size(), false);
         record.faults = faults_;
         record.parts = parts;
@@ -279,6 +285,7 @@ Summary Decoder::Finish() {
 
 void Decoder::WalkSubmission(const Dump& dump, const Submission& submission) {
   memory_ = &dump.memory;
+  recent_.fill(nullptr);
   state_ = &states_[{submission.context, submission.slot}];
   state_->bases.resize(tables_.bases().size());
   for (const Submission::Base& base : submission.bases) {
@@ -414,7 +421,7 @@ void Decoder::WalkStream(uint32_t stream, uint64_t engines, Frame frame, uint64_
       continue;
     }
     const tables::Container& c = tables_.container(container);
-    const uint64_t length = LengthOf(tables_, c, window);
+    const uint64_t length = parts_.Length(c, window);
     if (length > window.size()) {
       window = Bytes(top.space, top.address, std::min(left, length), scratch);
     }
@@ -488,13 +495,13 @@ bool Decoder::Flow(const tables::Container& container, absl::Span<const uint8_t>
     } else {
       // Without a pointer nobody has looked at the target yet.
       target.address = scope.Number(flow.target).value_or(0);
-      if (memory_->Find(target.space, target.address) == nullptr) {
+      if (Find(target.space, target.address) == nullptr) {
         Problem(absl::StrCat(tables_.string(container.name), " at ", ShowAddress(here),
                              " leads to ", ShowAddress(target.address),
                              ", where the dump has no memory"));
       }
     }
-    if (!target.base_known || memory_->Find(target.space, target.address) == nullptr) {
+    if (!target.base_known || Find(target.space, target.address) == nullptr) {
       // The packet carries the fault. A call comes back; a jump has nowhere to go on.
       if (!call && !maybe) Leave(stack);
       return true;
@@ -604,38 +611,28 @@ void Decoder::Packet(uint32_t index, const Frame& frame, absl::Span<const uint8_
   const tables::Container& container = tables_.container(index);
   const Actions& actions = actions_[index];
   packets_ += 1 + bytes.size() / 64;
-  const PlacedParts parts = PlaceParts(tables_, container, bytes);
+  const PlacedParts parts = parts_.Place(container, bytes);
   PlacedParts parts_now;
-  if (!stored_.empty()) parts_now = PlaceParts(tables_, container, now);
+  if (!stored_.empty()) parts_now = parts_.Place(container, now);
   const RecordView view{container, now, stored_.empty() ? parts : parts_now};
   // Before its pointers are looked at: parts ask for fields of the header that they follow.
   Remember(index, view);
   faults_.clear();
   record_ = frame.address;
+  Leads leads;
   if (!options_.brief) {
     CheckFields({container, bytes, parts}, length, true);
-    if (actions.pointers && options_.follow != Follow::kNone) CheckPointers(view);
+    if (actions.pointers && options_.follow != Follow::kNone) CheckPointers(view, leads);
   }
-  Record record;
-  record.type = RecordType::kPacket;
-  record.parent = parent;
-  record.space = frame.space;
-  record.address = frame.address;
-  record.depth = frame.depth;
-  record.container = &container;
-  record.name = tables_.string(container.name);
-  record.bytes = bytes;
-  record.parts = parts;
-  record.faults = faults_;
-  record.stored = stored_;
-  Emit(record);
+  const uint64_t id = EmitDescribed(RecordType::kPacket, {container, bytes, parts}, frame.space,
+                                    frame.address, parent, frame.depth, -1);
   if (container.role == tables::Role::kDraw) ++summary_.draws;
   if (container.role == tables::Role::kDispatch) ++summary_.dispatches;
-  if (actions.sets_or_writes) SetsAndWrites(view, frame.space, frame.address, record.id);
+  if (actions.sets_or_writes) SetsAndWrites(view, frame.space, frame.address, id);
   if (options_.follow != Follow::kAll || options_.brief) return;
   if (actions.describes_data) DescribeData(view);
-  if (actions.pointers) FollowPointers(view, record.id, 0);
-  if (container.draw != tables::kNone) DrawData(container, now, record.id);
+  if (actions.pointers) FollowPointers(view, leads, id, 0);
+  if (container.draw != tables::kNone) DrawData(container, now, id);
 }
 
 absl::Span<const uint8_t> Decoder::Patched(uint32_t space, uint64_t address,
@@ -686,18 +683,20 @@ void Decoder::LookAhead(uint32_t stream, uint64_t engines, const Frame& frame) {
 
 // Later packets may ask for fields of this one, or of its parts.
 void Decoder::Remember(uint32_t index, const RecordView& record) {
-  if (actions_[index].remembered) {
-    state_->last[index].assign(record.bytes.begin(), record.bytes.end());
-  }
+  const auto remember = [&](uint32_t container, absl::Span<const uint8_t> bytes) {
+    std::vector<uint8_t>& last = state_->last[container];
+    if (absl::MakeConstSpan(last) == bytes) return;
+    last.assign(bytes.begin(), bytes.end());
+    ++state_->changes;
+  };
+  if (actions_[index].remembered) remember(index, record.bytes);
   if (!actions_[index].parts_remembered) return;
   for (const PlacedPart& placed : record.parts) {
     const uint32_t part = placed.part->container;
     if (!actions_[part].remembered) continue;
     // The last of several.
     const uint64_t bytes = tables_.container(part).bytes;
-    const absl::Span<const uint8_t> own =
-        record.bytes.subspan(placed.bit / 8 + (placed.count - 1) * bytes, bytes);
-    state_->last[part].assign(own.begin(), own.end());
+    remember(part, record.bytes.subspan(placed.bit / 8 + (placed.count - 1) * bytes, bytes));
   }
 }
 
@@ -761,15 +760,14 @@ uint64_t Decoder::Unknown(uint32_t stream, uint64_t engines, const Frame& frame,
 void Decoder::CheckFields(const RecordView& record, uint64_t length, bool own_length) {
   const tables::Container& container = record.container;
   const absl::Span<const uint8_t> bytes = record.bytes;
-  // Where others say how long it is, its parts may end elsewhere.
-  const bool ends_with_parts = own_length || container.parts.count == 0;
+  uint64_t needed = container.bytes;
+  if (container.parts.count != 0) needed = own_length ? length : parts_.Length(container, bytes);
+  const bool ends_with_parts = container.parts.count == 0 || needed == length;
   if (bytes.size() == length && ends_with_parts && checks_.Passes(record)) return;
   if (bytes.size() < length) {
     AddFault(FaultKind::kTruncated, bytes.size() * 8, (length - bytes.size()) * 8, 0,
              absl::StrCat("the memory ends ", length - bytes.size(), " bytes too early"));
   } else {
-    uint64_t needed = container.bytes;
-    if (container.parts.count != 0) needed = LengthOf(tables_, container, bytes);
     // Sizes count words: less than one of slack says nothing.
     if (length >= needed + 4 && container.parts.count != 0) {
       AddFault(FaultKind::kBeyondLength, needed * 8, (length - needed) * 8, 0,
@@ -876,12 +874,14 @@ void Decoder::SetsAndWrites(const RecordView& packet, uint32_t space, uint64_t a
     const Scope scope(tables_, at, bytes);
     if (extra.sets_base != tables::kNone) {
       absl::optional<uint64_t>& base = state_->bases[extra.sets_base];
+      const absl::optional<uint64_t> before = base;
       if (scope.Holds(extra.sets_when)) {
         const uint64_t raw = ReadBits(bytes, at.bit, at.width);
-        base = NumberOf(DecodeValue(tables_, *at.leaf, at.width, raw), raw);
+        base = NumberOfBits(tables_, *at.leaf, at.width, raw);
       } else if (tables_.bases()[extra.sets_base].otherwise != tables::kNone) {
         base.reset();  // switched off: the other one counts again
       }
+      state_->changes += base != before;
     }
     if (extra.writes_leaf == tables::kNone || at.bit % 8 != 0 || options_.brief) return;
     const absl::optional<uint64_t> offset = scope.Number(extra.writes_leaf);
@@ -900,7 +900,7 @@ void Decoder::SetsAndWrites(const RecordView& packet, uint32_t space, uint64_t a
     // One write may be half of a register.
     record.bytes = bytes.subspan(at.bit / 8, std::min(at.width / 8, described.bytes));
     record.register_offset = static_cast<int64_t>(*offset);
-    const PlacedParts parts = PlaceParts(tables_, described, record.bytes);
+    const PlacedParts parts = parts_.Place(described, record.bytes);
     record.parts = parts;
     const RecordView view{described, record.bytes, parts};
     CheckFields(view, record.bytes.size(), false);
@@ -919,6 +919,7 @@ void Decoder::SetsAndWrites(const RecordView& packet, uint32_t space, uint64_t a
 void Decoder::RememberRegister(uint32_t index, absl::Span<const uint8_t> written) {
   if (!actions_[index].remembered) return;
   std::vector<uint8_t>& now = state_->last[index];
+  ++state_->changes;
   if (tables_.container(index).masked == 0 || written.size() != 4) {
     now.assign(written.begin(), written.end());
     return;
@@ -963,8 +964,24 @@ absl::optional<uint64_t> Decoder::Evaluate(uint32_t expression, const Scope& sco
   return Apply(e, *value);
 }
 
+const Memory::Segment* Decoder::Find(uint32_t space, uint64_t address) const {
+  for (const Memory::Segment* segment : recent_) {
+    if (segment != nullptr && segment->Contains(space, address)) return segment;
+  }
+  const Memory::Segment* const found = memory_->Find(space, address);
+  if (found == nullptr) return nullptr;
+  std::copy_backward(recent_.begin(), recent_.end() - 1, recent_.end());
+  return recent_[0] = found;
+}
+
 absl::Span<const uint8_t> Decoder::Bytes(uint32_t space, uint64_t address, uint64_t size,
                                          std::vector<uint8_t>& scratch) const {
+  const Memory::Segment* const segment = Find(space, address);
+  if (segment == nullptr) return {};
+  const uint64_t offset = address - segment->address;
+  if (offset <= segment->bytes.size() && size <= segment->bytes.size() - offset) {
+    return segment->bytes.subspan(offset, size);
+  }
   const absl::Span<const uint8_t> direct = memory_->Read(space, address, size);
   if (direct.size() == size || direct.empty()) return direct;
   // A length may say much more than there is: no room for that.
@@ -1010,6 +1027,31 @@ void Decoder::Emit(Record& record) {
   }
   for (const Fault& fault : record.faults) ++summary_.faults[static_cast<size_t>(fault.kind)];
   sink_.OnRecord(record);
+}
+
+uint64_t Decoder::EmitDescribed(RecordType type, const RecordView& view, uint32_t space,
+                                uint64_t address, uint64_t parent, uint32_t depth, int64_t index) {
+  described_.type = type;
+  described_.parent = parent;
+  described_.space = space;
+  described_.address = address;
+  described_.depth = depth;
+  described_.container = &view.container;
+  described_.name = NameOf(view.container);
+  described_.bytes = view.bytes;
+  described_.parts = view.parts;
+  described_.index = index;
+  described_.stored = {};
+  if (type == RecordType::kPacket) described_.stored = stored_;
+  described_.faults = faults_;
+  Emit(described_);
+  return described_.id;
+}
+
+absl::string_view Decoder::NameOf(const tables::Container& container) {
+  absl::string_view& name = names_[static_cast<size_t>(&container - tables_.containers().data())];
+  if (name.data() == nullptr) name = tables_.string(container.name);
+  return name;
 }
 
 void Decoder::Problem(absl::string_view text) {

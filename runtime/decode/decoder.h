@@ -3,6 +3,7 @@
 #ifndef PACKSMITH_RUNTIME_DECODE_DECODER_H_
 #define PACKSMITH_RUNTIME_DECODE_DECODER_H_
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -19,6 +20,7 @@
 #include "runtime/decode/field_checks.h"
 #include "runtime/decode/fields.h"
 #include "runtime/decode/overlay.h"
+#include "runtime/decode/part_finder.h"
 #include "runtime/decode/record.h"
 #include "runtime/dump/dump.h"
 #include "runtime/tables/packet_finder.h"
@@ -149,6 +151,8 @@ class Decoder {
     absl::flat_hash_map<uint32_t, Ahead> ahead;
     uint64_t looks = 0;
     std::vector<Rows> rows;  // by kind of data; only those that draws read have slots
+    // Counts changes of bases and of `last`.
+    uint64_t changes = 0;
     absl::optional<Read> last_read;
     uint32_t ahead_space = 0;
     uint64_t ahead_begin = 1, ahead_end = 0;  // addresses that were looked at
@@ -206,10 +210,30 @@ class Decoder {
 
   // `own_length`: the record says itself that it has so many bytes.
   void CheckFields(const RecordView& record, uint64_t length, bool own_length);
-  void CheckPointers(const RecordView& record);
+  struct Target {
+    uint32_t space;
+    uint64_t address;
+    bool base_known;
+  };
+  // A field that leads to memory that there is.
+  struct Lead {
+    FieldAt at;
+    const tables::Pointer* pointer;
+    Target target;
+    size_t number;  // of the record's pointers, the field comes after so many
+  };
+  // Those of a record, as they are as long as the state does not change.
+  struct Leads {
+    absl::InlinedVector<Lead, 4> all;
+    uint64_t changes = 0;  // of the state when they were found
+  };
+  void CheckPointers(const RecordView& record, Leads& leads);
   void SetsAndWrites(const RecordView& record, uint32_t space, uint64_t address, uint64_t parent);
-  void FollowPointers(const RecordView& record, uint64_t parent, uint32_t depth);
-  // Calls visit(at, pointer, scope) for each field that points somewhere now.
+  void FollowPointers(const RecordView& record, const Leads& leads, uint64_t parent,
+                      uint32_t depth);
+  void FollowPointer(const RecordView& record, const FieldAt& at, const tables::Pointer& pointer,
+                     const Scope& scope, const Target& target, uint64_t parent, uint32_t depth);
+  // Calls visit(at, pointer, scope, number) for each field that points somewhere now.
   template <class Visit>
   void ForEachPointer(const RecordView& record, const Visit& visit);
   void FollowStructs(const tables::Pointer& pointer, const Scope& scope, uint32_t space,
@@ -231,11 +255,6 @@ class Decoder {
   int Misfits(const RecordView& record);
   // Where offsets from a base count from now.
   absl::optional<uint64_t> BaseNow(uint32_t base) const;
-  struct Target {
-    uint32_t space;
-    uint64_t address;
-    bool base_known;
-  };
   Target TargetOf(const FieldAt& at, const tables::Pointer& pointer, const Scope& scope,
                   absl::Span<const uint8_t> bytes) const;
   struct Count {
@@ -281,10 +300,16 @@ class Decoder {
     absl::Span<const uint8_t> bytes;
   };
   absl::optional<Asked> Ask(const tables::Expression& e) const;
+  // Memory::Find().
+  const Memory::Segment* Find(uint32_t space, uint64_t address) const;
   // Bytes of memory, in one piece; fewer where the memory ends.
   absl::Span<const uint8_t> Bytes(uint32_t space, uint64_t address, uint64_t size,
                                   std::vector<uint8_t>& scratch) const;
   void Emit(Record& record);
+  // Of a packet or structure. Returns its id.
+  uint64_t EmitDescribed(RecordType type, const RecordView& view, uint32_t space, uint64_t address,
+                         uint64_t parent, uint32_t depth, int64_t index);
+  absl::string_view NameOf(const tables::Container& container);
   void Problem(absl::string_view text);
   void ProblemOnce(bool& said, absl::string_view text);
   void AddFault(FaultKind kind, uint64_t bit, uint64_t width, uint64_t value, std::string text);
@@ -294,7 +319,9 @@ class Decoder {
   Options options_;
   std::vector<Actions> actions_;
   FieldChecks checks_;
+  PartFinder parts_;
   ChosenLeaves pointers_, acting_, describing_;
+  std::vector<absl::string_view> names_;  // of containers, those that were asked for
   // By container: Mark.
   std::vector<uint8_t> marks_;
   // Few: one for each stream and engine that a dump uses. Remembering is no change that shows.
@@ -307,6 +334,9 @@ class Decoder {
 
   // Of the submission at hand.
   const Memory* memory_ = nullptr;
+  // Where something was found last: streams, records and programs take turns.
+  static constexpr size_t kRecent = 4;
+  mutable std::array<const Memory::Segment*, kRecent> recent_{};
   State* state_ = nullptr;
   uint64_t engines_ = ~uint64_t{0};
   uint32_t own_space_ = 0;
@@ -324,6 +354,7 @@ class Decoder {
   uint64_t record_ = 0;        // address of the packet or structure whose pointers are looked at
   bool said_stores_ = false;
   std::vector<Fault> faults_;
+  Record described_;  // what all packets and structures have alike is never written
   Overlay overlay_;
   std::vector<Stored> stored_;  // in the packet at hand
   absl::flat_hash_map<std::pair<uint32_t, uint64_t>, Code> code_;

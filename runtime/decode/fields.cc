@@ -3,13 +3,6 @@
 #include "absl/strings/str_cat.h"
 
 namespace packsmith::decode {
-namespace {
-
-// No record is longer; a length or count field that says so is wrong.
-constexpr uint64_t kLongestRecord = 1 << 24;
-
-}  // namespace
-
 void AppendFieldName(const FieldName& name, std::string& to) {
   if (!name.part.empty()) {
     absl::StrAppend(&to, name.part);
@@ -25,7 +18,7 @@ absl::optional<uint64_t> Scope::Number(uint32_t leaf_index) const {
   const absl::optional<uint64_t> raw = Raw(leaf_index);
   if (!raw) return raw;
   const tables::Leaf& leaf = tables_.leaf(leaf_index);
-  return NumberOf(DecodeValue(tables_, leaf, leaf.width, *raw), *raw);
+  return NumberOfBits(tables_, leaf, leaf.width, *raw);
 }
 
 absl::optional<uint64_t> Scope::StateOf(uint32_t state) const {
@@ -59,26 +52,15 @@ uint64_t RepeatOf(const tables::Tables& tables, const tables::Part& part, const 
   const uint64_t repeat = e.kind == tables::ExpressionKind::kConstant
                               ? e.add
                               : Apply(e, scope.Number(e.leaf).value_or(0));
-  return std::min(repeat, kLongestRecord);
+  return std::min(repeat, internal::kLongestRecord);
 }
 
 PlacedParts PlaceParts(const tables::Tables& tables, const tables::Container& container,
                        absl::Span<const uint8_t> bytes) {
-  PlacedParts placed;
-  if (container.parts.count == 0) return placed;
+  if (container.parts.count == 0) return {};
   const Scope scope(tables, container, bytes);
-  const uint64_t end = bytes.size() * 8;
-  uint64_t bit = uint64_t{container.bytes} * 8;
-  for (const tables::Part& part : tables.parts(container.parts)) {
-    if (bit >= end) break;
-    const uint64_t size = uint64_t{tables.container(part.container).bytes} * 8;
-    if (size == 0 || !scope.Holds(part.when)) continue;
-    const uint64_t count = std::min(RepeatOf(tables, part, scope), (end - bit - 1) / size + 1);
-    if (count == 0) continue;
-    placed.push_back({&part, bit, count});
-    bit += count * size;
-  }
-  return placed;
+  return internal::PlaceParts(tables, container, bytes,
+                              [&](const tables::Part& part) { return scope.Holds(part.when); });
 }
 
 std::unique_ptr<ChosenLeaves::Chosen> ChosenLeaves::Make(const tables::Container& container) const {
@@ -98,21 +80,15 @@ uint64_t LengthOf(const tables::Tables& tables, const tables::Container& contain
   if (container.length_leaf != tables::kNone) {
     const absl::optional<uint64_t> raw = scope.Raw(container.length_leaf);
     if (!raw) return container.bytes;
-    const uint64_t steps = std::min(*raw, kLongestRecord) + container.length_bias;
+    const uint64_t steps = std::min(*raw, internal::kLongestRecord) + container.length_bias;
     // A length of nothing would stand still.
     return std::clamp<uint64_t>(steps * container.length_unit,
-                                std::max<uint64_t>(container.identify_bytes, 1), kLongestRecord);
+                                std::max<uint64_t>(container.identify_bytes, 1),
+                                internal::kLongestRecord);
   }
   if (container.parts.count != 0) {
-    uint64_t length = container.bytes;
-    for (const tables::Part& part : tables.parts(container.parts)) {
-      if (!scope.Holds(part.when)) continue;
-      length += RepeatOf(tables, part, scope) * tables.container(part.container).bytes;
-    }
-    if (container.pad_to != 0 && scope.Holds(container.pad_when)) {
-      length = (length + container.pad_to - 1) / container.pad_to * container.pad_to;
-    }
-    return std::min(length, kLongestRecord);
+    return internal::LengthOf(tables, container, bytes,
+                              [&](const tables::Part& part) { return scope.Holds(part.when); });
   }
   for (const tables::Variant& variant : tables.variants(container.variants)) {
     if (scope.Holds(variant.when)) return std::max(variant.bytes, 1u);

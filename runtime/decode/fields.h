@@ -147,6 +147,49 @@ class ChosenLeaves {
 
 namespace internal {
 
+// No record is longer; a length or count field that says so is wrong.
+inline constexpr uint64_t kLongestRecord = 1 << 24;
+
+// `holds(part)`: what the part's condition says.
+template <class Holds>
+PlacedParts PlaceParts(const tables::Tables& tables, const tables::Container& container,
+                       absl::Span<const uint8_t> bytes, const Holds& holds) {
+  PlacedParts placed;
+  const uint64_t end = bytes.size() * 8;
+  uint64_t bit = uint64_t{container.bytes} * 8;
+  for (const tables::Part& part : tables.parts(container.parts)) {
+    if (bit >= end) break;
+    if (!holds(part)) continue;
+    const uint64_t size = uint64_t{tables.container(part.container).bytes} * 8;
+    if (size == 0) continue;
+    uint64_t count = 1;
+    if (part.repeat != tables::kNone) {
+      count = RepeatOf(tables, part, Scope(tables, container, bytes));
+      count = std::min(count, (end - bit - 1) / size + 1);
+      if (count == 0) continue;
+    }
+    placed.push_back({&part, bit, count});
+    bit += count * size;
+  }
+  return placed;
+}
+
+// Of a container with parts.
+template <class Holds>
+uint64_t LengthOf(const tables::Tables& tables, const tables::Container& container,
+                  absl::Span<const uint8_t> bytes, const Holds& holds) {
+  const Scope scope(tables, container, bytes);
+  uint64_t length = container.bytes;
+  for (const tables::Part& part : tables.parts(container.parts)) {
+    if (!holds(part)) continue;
+    length += RepeatOf(tables, part, scope) * tables.container(part.container).bytes;
+  }
+  if (container.pad_to != 0 && scope.Holds(container.pad_when)) {
+    length = (length + container.pad_to - 1) / container.pad_to * container.pad_to;
+  }
+  return std::min(length, kLongestRecord);
+}
+
 inline const tables::Leaf& LeafOf(const tables::Leaf& leaf) { return leaf; }
 inline const tables::Leaf& LeafOf(const tables::Leaf* leaf) { return *leaf; }
 

@@ -20,11 +20,13 @@ constexpr uint64_t kLargest = uint64_t{1} << 48;  // bytes
 
 template <class Visit>
 void Decoder::ForEachPointer(const RecordView& record, const Visit& visit) {
+  size_t number = 0;
   ForEachField(tables_, pointers_, record, [&](const FieldAt& at) {
+    ++number;
     if (at.cut) return;
     const Scope scope(tables_, at, record.bytes, state_->bases);
     const tables::Pointer* const pointer = PointerOf(tables_.extra(at.leaf->extra), scope);
-    if (pointer != nullptr) visit(at, *pointer, scope);
+    if (pointer != nullptr) visit(at, *pointer, scope, number - 1);
   });
 }
 
@@ -40,13 +42,12 @@ absl::optional<uint64_t> Decoder::BaseNow(uint32_t base) const {
 
 Decoder::Target Decoder::TargetOf(const FieldAt& at, const tables::Pointer& pointer,
                                   const Scope& scope, absl::Span<const uint8_t> bytes) const {
-  constexpr uint64_t kAddressMask = (uint64_t{1} << 48) - 1;
   Target target{own_space_, 0, true};
   if (pointer.space_when != tables::kNone && scope.Holds(pointer.space_when)) {
     target.space = pointer.space;
   }
   const uint64_t raw = ReadBits(bytes, at.bit, at.width);
-  target.address = NumberOf(DecodeValue(tables_, *at.leaf, at.width, raw), raw);
+  target.address = NumberOfBits(tables_, *at.leaf, at.width, raw);
   target.address *= Evaluate(pointer.scale, scope).value_or(1);
   // An address may be split over two fields.
   target.address += Evaluate(tables_.extra(at.leaf->extra).high, scope).value_or(0);
@@ -67,85 +68,104 @@ const tables::Pointer* Decoder::PointerOf(const tables::Extra& extra, const Scop
   return nullptr;
 }
 
-void Decoder::CheckPointers(const RecordView& record) {
-  ForEachPointer(
-      record, [&](const FieldAt& at, const tables::Pointer& pointer, const Scope& scope) {
-        if (options_.follow != Follow::kAll && pointer.target_kind != tables::TargetKind::kStream) {
-          return;
-        }
-        // Only what would be read can be missing: dumps rarely have textures and render
-        // targets.
-        const Target target = TargetOf(at, pointer, scope, record.bytes);
-        if (LeadsNowhere(pointer, scope, target)) return;
-        if (!target.base_known) {
-          // Of several that could count, the one that always can.
-          uint32_t base = pointer.base;
-          for (size_t i = 0; i < tables_.bases().size(); ++i) {
-            if (tables_.bases()[base].otherwise == tables::kNone) break;
-            base = tables_.bases()[base].otherwise;
-          }
-          AddFault(FaultKind::kUnmapped, at.bit, at.width, target.address,
-                   absl::StrCat("the ", tables_.string(tables_.bases()[base].name),
-                                " base is not known"));
-        } else if (memory_->Find(target.space, target.address) == nullptr) {
-          AddFault(FaultKind::kUnmapped, at.bit, at.width, target.address,
-                   absl::StrCat("the dump has no memory at ", ShowAddress(target.address)));
-        }
-      });
-}
-
-void Decoder::FollowPointers(const RecordView& record, uint64_t parent, uint32_t depth) {
-  const uint64_t own_address = record_;
-  ForEachPointer(record, [&](const FieldAt& at, const tables::Pointer& pointer,
-                             const Scope& scope) {
-    // What the pointers before this one led to are other records.
-    record_ = own_address;
-    const Target target = TargetOf(at, pointer, scope, record.bytes);
-    if (!target.base_known || memory_->Find(target.space, target.address) == nullptr) return;
-    if (LeadsNowhere(pointer, scope, target)) return;
-    if (depth >= options_.deepest_pointer) {
-      ProblemOnce(
-          said_pointers_,
-          absl::StrCat("pointers of the packet at ", ShowAddress(here_), " lead to more than ",
-                       depth, " structures, one to the next; not followed further"));
+void Decoder::CheckPointers(const RecordView& record, Leads& leads) {
+  leads.changes = state_->changes;
+  ForEachPointer(record, [&](const FieldAt& at, const tables::Pointer& pointer, const Scope& scope,
+                             size_t number) {
+    if (options_.follow != Follow::kAll && pointer.target_kind != tables::TargetKind::kStream) {
       return;
     }
-    switch (pointer.target_kind) {
-      case tables::TargetKind::kStruct:
-        FollowStructs(pointer, scope, target.space, target.address, parent, depth);
-        break;
-      case tables::TargetKind::kStream: {
-        // Where the packet's flow goes, the walk goes already.
-        for (const tables::Flow& flow : tables_.flows(record.container.flows)) {
-          if (flow.target != tables::kNone && &tables_.leaf(flow.target) == at.leaf) return;
-        }
-        if (nested_streams_ >= options_.deepest_call) {
-          ProblemOnce(said_streams_,
-                      absl::StrCat("the stream at ", ShowAddress(target.address), " is ",
-                                   nested_streams_ + 1, " streams deep and not followed"));
-          return;
-        }
-        ++nested_streams_;
-        const uint64_t here = here_;
-        WalkStream(pointer.target, engines_,
-                   {target.space, target.address, ~uint64_t{0}, nested_streams_, target.address},
-                   parent);
-        // What the inner stream has looked ahead to is not what this packet may
-        // ask for.
-        here_ = here;
-        looked_ahead_ = false;
-        --nested_streams_;
-        break;
+    // Only what would be read can be missing: dumps rarely have textures and render targets.
+    const Target target = TargetOf(at, pointer, scope, record.bytes);
+    if (LeadsNowhere(pointer, scope, target)) return;
+    if (!target.base_known) {
+      // Of several that could count, the one that always can.
+      uint32_t base = pointer.base;
+      for (size_t i = 0; i < tables_.bases().size(); ++i) {
+        if (tables_.bases()[base].otherwise == tables::kNone) break;
+        base = tables_.bases()[base].otherwise;
       }
-      case tables::TargetKind::kData:
-        if (tables_.data(pointer.target).is_code != 0) {
-          FollowCode(pointer, scope, target, parent);
-        } else {
-          FollowData(pointer, scope, target, parent);
-        }
-        break;
+      AddFault(
+          FaultKind::kUnmapped, at.bit, at.width, target.address,
+          absl::StrCat("the ", tables_.string(tables_.bases()[base].name), " base is not known"));
+    } else if (Find(target.space, target.address) == nullptr) {
+      AddFault(FaultKind::kUnmapped, at.bit, at.width, target.address,
+               absl::StrCat("the dump has no memory at ", ShowAddress(target.address)));
+    } else {
+      leads.all.push_back({at, &pointer, target, number});
     }
   });
+}
+
+void Decoder::FollowPointers(const RecordView& record, const Leads& leads, uint64_t parent,
+                             uint32_t depth) {
+  const uint64_t own_address = record_;
+  size_t done = 0;
+  for (const Lead& lead : leads.all) {
+    if (state_->changes != leads.changes) break;
+    // What the pointers before this one led to are other records.
+    record_ = own_address;
+    FollowPointer(record, lead.at, *lead.pointer,
+                  Scope(tables_, lead.at, record.bytes, state_->bases), lead.target, parent, depth);
+    done = lead.number + 1;
+  }
+  if (state_->changes == leads.changes) return;
+  // The fields that are left may lead elsewhere now.
+  ForEachPointer(record, [&](const FieldAt& at, const tables::Pointer& pointer, const Scope& scope,
+                             size_t number) {
+    if (number < done) return;
+    record_ = own_address;
+    const Target target = TargetOf(at, pointer, scope, record.bytes);
+    if (!target.base_known || Find(target.space, target.address) == nullptr) return;
+    if (LeadsNowhere(pointer, scope, target)) return;
+    FollowPointer(record, at, pointer, scope, target, parent, depth);
+  });
+}
+
+void Decoder::FollowPointer(const RecordView& record, const FieldAt& at,
+                            const tables::Pointer& pointer, const Scope& scope,
+                            const Target& target, uint64_t parent, uint32_t depth) {
+  if (depth >= options_.deepest_pointer) {
+    ProblemOnce(said_pointers_, absl::StrCat("pointers of the packet at ", ShowAddress(here_),
+                                             " lead to more than ", depth,
+                                             " structures, one to the next; not followed further"));
+    return;
+  }
+  switch (pointer.target_kind) {
+    case tables::TargetKind::kStruct:
+      FollowStructs(pointer, scope, target.space, target.address, parent, depth);
+      break;
+    case tables::TargetKind::kStream: {
+      // Where the packet's flow goes, the walk goes already.
+      for (const tables::Flow& flow : tables_.flows(record.container.flows)) {
+        if (flow.target != tables::kNone && &tables_.leaf(flow.target) == at.leaf) return;
+      }
+      if (nested_streams_ >= options_.deepest_call) {
+        ProblemOnce(said_streams_,
+                    absl::StrCat("the stream at ", ShowAddress(target.address), " is ",
+                                 nested_streams_ + 1, " streams deep and not followed"));
+        return;
+      }
+      ++nested_streams_;
+      const uint64_t here = here_;
+      WalkStream(pointer.target, engines_,
+                 {target.space, target.address, ~uint64_t{0}, nested_streams_, target.address},
+                 parent);
+      // What the inner stream has looked ahead to is not what this packet may ask for.
+      here_ = here;
+      state_->changes += looked_ahead_;
+      looked_ahead_ = false;
+      --nested_streams_;
+      break;
+    }
+    case tables::TargetKind::kData:
+      if (tables_.data(pointer.target).is_code != 0) {
+        FollowCode(pointer, scope, target, parent);
+      } else {
+        FollowData(pointer, scope, target, parent);
+      }
+      break;
+  }
 }
 
 bool Decoder::MayFollow(uint64_t bytes) {
@@ -275,11 +295,11 @@ int Decoder::Misfits(const RecordView& record) {
     if (at.cut || at.leaf->named == tables::kNone) return;
     misfits += tables_.FindValue(*at.leaf, ReadBits(record.bytes, at.bit, at.width)) == nullptr;
   });
-  ForEachPointer(record,
-                 [&](const FieldAt& at, const tables::Pointer& pointer, const Scope& scope) {
-                   const Target target = TargetOf(at, pointer, scope, record.bytes);
-                   misfits += memory_->Find(target.space, target.address) == nullptr;
-                 });
+  ForEachPointer(
+      record, [&](const FieldAt& at, const tables::Pointer& pointer, const Scope& scope, size_t) {
+        const Target target = TargetOf(at, pointer, scope, record.bytes);
+        misfits += Find(target.space, target.address) == nullptr;
+      });
   faults_.clear();
   CheckFields(record, record.bytes.size(), false);
   return misfits + static_cast<int>(faults_.size());
@@ -295,7 +315,7 @@ void Decoder::ShowTable(const Table& table, uint32_t space, uint64_t address, ui
         space, address, std::max<uint64_t>(tables_.container(index).bytes, kLeastRead), scratch);
     if (bytes.empty()) return;
     const uint64_t length =
-        table.size ? *table.size : LengthOf(tables_, tables_.container(index), bytes);
+        table.size ? *table.size : parts_.Length(tables_.container(index), bytes);
     if (length == 0) return;
     if (length > bytes.size()) bytes = Bytes(space, address, length, scratch);
     bytes = bytes.subspan(0, length);
@@ -307,34 +327,25 @@ void Decoder::ShowTable(const Table& table, uint32_t space, uint64_t address, ui
     if (table.other != tables::kNone) {
       const auto misfits = [&](uint32_t container) {
         const tables::Container& c = tables_.container(container);
-        const PlacedParts parts = PlaceParts(tables_, c, bytes);
+        const PlacedParts parts = parts_.Place(c, bytes);
         return Misfits({c, bytes, parts});
       };
       if (misfits(table.other) < misfits(index)) index = table.other;
     }
     const tables::Container& container = tables_.container(index);
-    const PlacedParts parts = PlaceParts(tables_, container, bytes);
+    const PlacedParts parts = parts_.Place(container, bytes);
     const RecordView view{container, bytes, parts};
     structs_ += bytes.size() / 1024;
     Remember(index, view);
     faults_.clear();
     CheckFields(view, length, !table.size);
-    CheckPointers(view);
-    Record record;
-    record.type = RecordType::kStruct;
-    record.parent = parent;
-    record.space = space;
-    record.address = address;
-    record.container = &container;
-    record.name = tables_.string(container.name);
-    record.bytes = bytes;
-    record.parts = parts;
-    record.index = table.is_table ? static_cast<int64_t>(i) : -1;
-    record.faults = faults_;
-    Emit(record);
-    if (actions_[index].sets_or_writes) SetsAndWrites(view, space, address, record.id);
+    Leads leads;
+    if (actions_[index].pointers) CheckPointers(view, leads);
+    const uint64_t id = EmitDescribed(RecordType::kStruct, view, space, address, parent, 0,
+                                      table.is_table ? static_cast<int64_t>(i) : -1);
+    if (actions_[index].sets_or_writes) SetsAndWrites(view, space, address, id);
     if (options_.follow == Follow::kAll && !options_.brief) {
-      FollowPointers(view, record.id, depth + 1);
+      FollowPointers(view, leads, id, depth + 1);
     }
     if (bytes.size() < length) return;
     address += length;
@@ -375,7 +386,7 @@ uint64_t Decoder::SizeOf(const tables::Pointer& pointer, const Scope& scope,
   if (!end) return 0;
   uint64_t last = *end;
   if (pointer.base != tables::kNone) last += BaseNow(pointer.base).value_or(0);
-  last &= (uint64_t{1} << 48) - 1;
+  last &= kAddressMask;
   return last < target.address ? 0 : last - target.address + 1;
 }
 

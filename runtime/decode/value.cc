@@ -10,9 +10,6 @@ using tables::Extra;
 using tables::Leaf;
 using tables::LeafType;
 
-// The hardware's addresses have 48 bits; what stands above repeats the highest of them.
-constexpr uint64_t kAddressMask = (uint64_t{1} << 48) - 1;
-
 uint64_t Ones(uint32_t width) { return width >= 64 ? ~uint64_t{0} : (uint64_t{1} << width) - 1; }
 
 int64_t SignExtended(uint64_t raw, uint32_t width) {

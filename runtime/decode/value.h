@@ -63,9 +63,27 @@ struct Value {
 Value DecodeValue(const tables::Tables& tables, const tables::Leaf& leaf, uint32_t width,
                   uint64_t raw);
 
+// The hardware's addresses have 48 bits; what stands above repeats the highest of them.
+inline constexpr uint64_t kAddressMask = (uint64_t{1} << 48) - 1;
+
 // The value as an unsigned number, as conditions and counts use it: signed ones in two's
 // complement, real ones as their bits.
 uint64_t NumberOf(const Value& value, uint64_t raw);
+
+// The same, of bits.
+inline uint64_t NumberOfBits(const tables::Tables& tables, const tables::Leaf& leaf, uint32_t width,
+                             uint64_t raw) {
+  bool encoded = (leaf.flags & tables::kLog2) != 0;
+  if (leaf.extra != tables::kNone) {
+    const tables::Extra& extra = tables.extra(leaf.extra);
+    encoded = encoded || extra.minus != 0 || extra.groups != 0;
+  }
+  if (leaf.type == tables::LeafType::kUint && !encoded) return raw << leaf.shift;
+  const bool is_address =
+      leaf.type == tables::LeafType::kAddress || leaf.type == tables::LeafType::kOffset;
+  if (is_address && !encoded) return raw << leaf.shift & kAddressMask;
+  return NumberOf(DecodeValue(tables, leaf, width, raw), raw);
+}
 
 // Raw bits of a value. Empty if it does not fit the field or its encoding.
 absl::optional<uint64_t> EncodeValue(const tables::Tables& tables, const tables::Leaf& leaf,
