@@ -667,7 +667,7 @@ void Decoder::LookAhead(uint32_t stream, uint64_t engines, const Frame& frame) {
     const uint32_t index = finder.Find(FirstWord(bytes), bytes.size());
     if (index == tables::kNone) break;
     const tables::Container& c = tables_.container(index);
-    const uint64_t length = LengthOf(tables_, c, bytes);
+    const uint64_t length = parts_.Length(c, bytes);
     if (c.flows.count != 0 || length > bytes.size()) break;
     if (actions_[index].remembered) {
       State::Ahead& ahead = state.ahead[index];

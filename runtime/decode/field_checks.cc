@@ -27,6 +27,11 @@ std::unique_ptr<FieldChecks::Checks> FieldChecks::Make(const tables::Container& 
   uint64_t bits = uint64_t{container.bytes} * 8;
   for (const Leaf& leaf : tables_.leaves(container.leaves)) {
     bits = std::max(bits, uint64_t{leaf.bit} + leaf.width);
+  }
+  checks->bytes = (bits + 7) / 8;
+  // Words are read whole: the last one ends with the record.
+  const auto last = static_cast<uint32_t>(std::max<uint64_t>(checks->bytes, 4) - 4);
+  for (const Leaf& leaf : tables_.leaves(container.leaves)) {
     if ((leaf.flags & kChecked) == 0) continue;
     if ((leaf.flags & (kReserved | tables::kForced)) != 0) {
       const uint64_t forced = (leaf.flags & tables::kForced) != 0 && (leaf.flags & kReserved) == 0
@@ -35,9 +40,10 @@ std::unique_ptr<FieldChecks::Checks> FieldChecks::Make(const tables::Container& 
       if (leaf.width > 64 && (leaf.flags & kReserved) == 0) return checks;
       for (uint32_t i = 0; i < leaf.width; ++i) {
         const uint32_t bit = leaf.bit + i;
-        Word& word = words.try_emplace(bit / 32, Word{bit / 32 * 4, 0, 0}).first->second;
+        const uint32_t offset = std::min(bit / 32 * 4, last);
+        Word& word = words.try_emplace(offset, Word{offset, 0, 0}).first->second;
         const bool one = (leaf.flags & tables::kMustBeOne) != 0 || (i < 64 && (forced >> i & 1));
-        const uint32_t mask = 1u << bit % 32;
+        const uint32_t mask = 1u << (bit - offset * 8);
         // Two fields that do not agree: the slow way says which.
         if ((word.mask & mask) != 0 && ((word.value & mask) != 0) != one) return checks;
         word.mask |= mask;
@@ -62,9 +68,8 @@ std::unique_ptr<FieldChecks::Checks> FieldChecks::Make(const tables::Container& 
     }
     checks->limits.push_back(limit);
   }
-  checks->bytes = (bits + 31) / 32 * 4;
-  for (const auto& [index, word] : words) {
-    (void)index;
+  for (const auto& [offset, word] : words) {
+    (void)offset;
     checks->words.push_back(word);
   }
   checks->usable = true;

@@ -38,9 +38,9 @@ class FieldChecks {
   }
 
  private:
-  // What reserved and forced bits must be.
+  // What reserved and forced bits must be, in four bytes.
   struct Word {
-    uint32_t offset;  // bytes
+    uint32_t offset;  // bytes; the last four of a record may begin anywhere
     uint32_t mask;
     uint32_t value;
   };
@@ -64,6 +64,11 @@ class FieldChecks {
   // Of a record's fixed part, or of one optional part, with which `bytes` begin.
   static bool Passes(const Checks& checks, absl::Span<const uint8_t> bytes) {
     if (!checks.usable || bytes.size() < checks.bytes) return false;
+    uint8_t padded[4] = {};
+    if (checks.bytes < 4) {
+      std::memcpy(padded, bytes.data(), checks.bytes);
+      bytes = padded;
+    }
     uint32_t wrong = 0;
     for (const Word& word : checks.words) {
       uint32_t bits = 0;

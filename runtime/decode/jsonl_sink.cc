@@ -148,8 +148,9 @@ class JsonlSink : public Sink {
       out_.Put(",\"fields\":[");
       bool first = true;
       ForEachShown(*tables_, *plans_, record.view(),
-                   [&](const PlannedField& field, uint64_t bit, uint32_t width, uint64_t raw,
-                       int64_t index) {
+                   [&](const PlannedFields& fields, size_t i, uint64_t bit, uint32_t width,
+                       uint64_t raw, int64_t index) {
+                     const PlannedField& field = fields.fields[i];
                      if (!first) out_.Put(',');
                      first = false;
                      Name(field, bit, width, index);

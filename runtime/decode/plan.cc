@@ -81,11 +81,7 @@ std::unique_ptr<Plan> Plans::Make(const tables::Container& container) {
         field.after_index = texts_.Keep(style_->AfterIndex(tables_.string(leaf.name_suffix)));
       },
       plan->tail);
-  for (const PlannedField& field : plan->fields) {
-    plan->bits = std::max<uint64_t>(plan->bits, uint64_t{field.bit} + field.width);
-  }
   plan->parts.resize(container.parts.count);
-  plan->simple = container.tail_size == 0 && container.parts.count == 0;
   return plan;
 }
 
@@ -134,7 +130,11 @@ void Plans::Add(tables::Range leaves, const Name& name, PlannedFields& to) {
     field.text_bytes =
         static_cast<uint32_t>(field.name.size() + field.after_index.size() + field.unit.size() +
                               (field.names == nullptr ? 0 : field.names->longest()));
-    to.push_back(field);
+    to.fields.push_back(field);
+    const uint64_t mask = field.width >= 64 ? ~uint64_t{0} : (uint64_t{1} << field.width) - 1;
+    to.bits.push_back(
+        {mask, field.bit, field.width, field.width > 57, (leaf.flags & tables::kLength) != 0});
+    to.end = std::max(to.end, uint64_t{field.bit} + field.width);
   }
 }
 

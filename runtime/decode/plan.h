@@ -82,10 +82,19 @@ class ValueNames {
   size_t longest_ = 0;
 };
 
+// Where a field's bits are: what is looked at for each field of each record, and so kept together.
+struct FieldBits {
+  uint64_t mask;  // of the value, its lowest bit at bit 0
+  uint32_t bit;   // as the leaf's: from the start of the record, item or part
+  uint16_t width;
+  bool wide;       // may begin so that it ends in a ninth byte
+  bool is_length;  // the packet's own length
+};
+
 struct PlannedField {
   const tables::Leaf* leaf;
   const ValueNames* names;  // null: none
-  uint32_t bit;             // as the leaf's: from the start of the record, item or part
+  uint32_t bit;
   uint16_t width;
   uint8_t shift;
   Form form;
@@ -97,14 +106,18 @@ struct PlannedField {
   absl::string_view after_index;
   absl::string_view unit;
 };
-using PlannedFields = std::vector<PlannedField>;
+
+// The fields of a record, or of an item or a part.
+struct PlannedFields {
+  std::vector<FieldBits> bits;
+  std::vector<PlannedField> fields;  // the same, in the same order
+  uint64_t end = 0;                  // bits that hold all of them
+};
 
 struct Plan {
   PlannedFields fields;
   PlannedFields tail;
   std::vector<std::unique_ptr<PlannedFields>> parts;  // made when the first one comes
-  uint64_t bits = 0;                                  // a record with so many has all `fields`
-  bool simple = false;                                // no tail, parts or variants
 };
 
 class Plans {
@@ -143,31 +156,39 @@ class Plans {
 // A record's bits, readable eight bytes at a time wherever a field begins.
 class RecordBits {
  public:
-  explicit RecordBits(absl::Span<const uint8_t> bytes) : bytes_(bytes) {
-    if (bytes.size() > kMost) return;
+  explicit RecordBits(absl::Span<const uint8_t> bytes) {
+    if (bytes.size() > kMost) {
+      many_ = std::make_unique<uint8_t[]>(bytes.size() + kBehind);
+      bytes_ = many_.get();
+    }
     // What lies behind the record is read, and then masked away.
-    std::memcpy(copy_, bytes.data(), bytes.size());
-    std::memset(copy_ + bytes.size(), 0, 16);
+    std::copy(bytes.begin(), bytes.end(), bytes_);
+    std::memset(bytes_ + bytes.size(), 0, kBehind);
   }
-  uint64_t Read(uint64_t bit, uint32_t width) const {
-    if (bytes_.size() > kMost) return ReadBits(bytes_, bit, width);
+  RecordBits(const RecordBits&) = delete;
+  RecordBits& operator=(const RecordBits&) = delete;
+
+  // `bit` is where the field begins, counted from the start of the record.
+  uint64_t Read(uint64_t bit, const FieldBits& field) const {
     uint64_t word = 0;
-    std::memcpy(&word, copy_ + bit / 8, 8);
-    const uint32_t skip = static_cast<uint32_t>(bit % 8);
-    word >>= skip;
-    if (skip + width > 64) word |= uint64_t{copy_[bit / 8 + 8]} << (64 - skip);
-    return width >= 64 ? word : word & ((uint64_t{1} << width) - 1);
+    std::memcpy(&word, bytes_ + bit / 8, 8);
+    word >>= bit % 8;
+    if (field.wide && bit % 8 != 0) word |= uint64_t{bytes_[bit / 8 + 8]} << (64 - bit % 8);
+    return word & field.mask;
   }
 
  private:
   static constexpr size_t kMost = 512;
-  absl::Span<const uint8_t> bytes_;
-  uint8_t copy_[kMost + 16];
+  static constexpr size_t kBehind = 16;
+  uint8_t few_[kMost + kBehind];
+  std::unique_ptr<uint8_t[]> many_;
+  uint8_t* bytes_ = few_;
 };
 
-// Calls visit(const PlannedField&, bit, width, raw, index) for every field that a record shows: no
-// opcodes, no reserved bits, nothing that the record's own length cuts off. The index is the number
-// of a tail's item, or of an optional part that may come several times, else -1.
+// Calls visit(fields, i, bit, width, raw, index) for every field that a record shows, the i-th of
+// the planned ones: no opcodes, no reserved bits, nothing that the record's own length cuts off.
+// The index is the number of a tail's item, or of an optional part that may come several times,
+// else -1.
 template <class Visit>
 void ForEachShown(const tables::Tables& tables, Plans& plans, const RecordView& view,
                   Visit&& visit) {
@@ -177,25 +198,30 @@ void ForEachShown(const tables::Tables& tables, Plans& plans, const RecordView& 
   const uint64_t bits = view.bytes.size() * 8;
   const bool variants = container.variants.count != 0;
   const auto run = [&](const PlannedFields& fields, uint64_t base, uint64_t end, int64_t index) {
-    for (const PlannedField& field : fields) {
+    const size_t count = fields.bits.size();
+    if (base + fields.end <= end) {
+      for (size_t i = 0; i < count; ++i) {
+        const FieldBits& field = fields.bits[i];
+        const uint64_t bit = base + field.bit;
+        visit(fields, i, bit, uint32_t{field.width}, record.Read(bit, field), index);
+      }
+      return;
+    }
+    for (size_t i = 0; i < count; ++i) {
+      const FieldBits& field = fields.bits[i];
       const uint64_t bit = base + field.bit;
       if (bit >= end) continue;
       uint32_t width = field.width;
+      uint64_t raw = record.Read(bit, field);
       if (bit + width > end) {
         // A variant's short form is whole; else what the length cuts off is a fault, not a value.
         if (!variants) continue;
         width = static_cast<uint32_t>(end - bit);
+        raw &= (uint64_t{1} << width) - 1;
       }
-      visit(field, bit, width, record.Read(bit, width), index);
+      visit(fields, i, bit, width, raw, index);
     }
   };
-  if (bits >= plan.bits && plan.simple) {
-    for (const PlannedField& field : plan.fields) {
-      visit(field, uint64_t{field.bit}, uint32_t{field.width}, record.Read(field.bit, field.width),
-            int64_t{-1});
-    }
-    return;
-  }
   const uint64_t fixed =
       container.parts.count == 0 ? bits : std::min<uint64_t>(bits, uint64_t{container.bytes} * 8);
   run(plan.fields, 0, fixed, -1);

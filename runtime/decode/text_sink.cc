@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/base/attributes.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
@@ -169,6 +170,15 @@ class TextSink : public Sink {
   }
 
  private:
+  // A field of a record, as ForEachShown() says it.
+  struct ShownField {
+    const PlannedField* field;
+    uint64_t bit;
+    uint64_t raw;
+    int64_t index;
+    uint32_t width;
+  };
+
   absl::string_view Bold() const { return options_.color ? "\x1b[1m" : ""; }
   absl::string_view Red() const { return options_.color ? "\x1b[31m" : ""; }
   absl::string_view Plain() const { return options_.color ? "\x1b[0m" : ""; }
@@ -320,9 +330,9 @@ class TextSink : public Sink {
   }
 
   void Described(const Record& record, size_t indent, uint64_t count, uint64_t last) {
-    out_.Put(Bold());
+    if (options_.color) out_.Put(Bold());
     out_.Put(record.name);
-    out_.Put(Plain());
+    if (options_.color) out_.Put(Plain());
     if (record.index >= 0) {
       out_.Put('[');
       out_.Decimal(static_cast<uint64_t>(record.index));
@@ -343,17 +353,20 @@ class TextSink : public Sink {
         out_.Hex(last);
       }
     }
-    if (options_.hide_zero_fields) CountHidden(record);
+    if (options_.hide_zero_fields) SelectFields(record);
     if (record.type == RecordType::kStruct && record.register_offset < 0 && options_.offsets) {
       InBuffer(record.space, record.address);
     }
     out_.Put('\n');
-    ForEachShown(
-        *tables_, *plans_, record.view(),
-        [&](const PlannedField& field, uint64_t bit, uint32_t width, uint64_t raw, int64_t index) {
-          if (raw == 0 && Hidden(field)) return;
-          Field(record, field, indent, bit, width, raw, index);
-        });
+    if (options_.hide_zero_fields) {
+      for (const ShownField& shown : selected_) Field(record, shown, indent);
+    } else {
+      ForEachShown(*tables_, *plans_, record.view(),
+                   [&](const PlannedFields& fields, size_t i, uint64_t bit, uint32_t width,
+                       uint64_t raw, int64_t index) {
+                     Field(record, {&fields.fields[i], bit, raw, index, width}, indent);
+                   });
+    }
     if (options_.undescribed) {
       for (const BitRun& run : Undescribed(*tables_, record.view())) {
         if (options_.undescribed_seen != nullptr) ++*options_.undescribed_seen;
@@ -374,15 +387,18 @@ class TextSink : public Sink {
     }
   }
 
-  bool Hidden(const PlannedField& field) const {
-    return options_.hide_zero_fields && (field.leaf->flags & tables::kLength) == 0;
-  }
-
-  void CountHidden(const Record& record) {
+  // Those that are not hidden, and says how many are.
+  void SelectFields(const Record& record) {
     uint64_t hidden = 0;
+    selected_.clear();
     ForEachShown(*tables_, *plans_, record.view(),
-                 [&](const PlannedField& field, uint64_t, uint32_t, uint64_t raw, int64_t) {
-                   hidden += static_cast<uint64_t>(raw == 0) & static_cast<uint64_t>(Hidden(field));
+                 [&](const PlannedFields& fields, size_t i, uint64_t bit, uint32_t width,
+                     uint64_t raw, int64_t index) {
+                   if (raw == 0 && !fields.bits[i].is_length) {
+                     ++hidden;
+                   } else {
+                     selected_.push_back({&fields.fields[i], bit, raw, index, width});
+                   }
                  });
     if (hidden == 0) return;
     out_.Put(", ");
@@ -390,9 +406,11 @@ class TextSink : public Sink {
     out_.Put(absl::string_view(hidden == 1 ? " field zero" : " fields zero"));
   }
 
-  // A line.
-  void Field(const Record& record, const PlannedField& field, size_t indent, uint64_t bit,
-             uint32_t width, uint64_t raw, int64_t index) {
+  // A line. Inline: there are many, and what is shown need not pass through memory.
+  ABSL_ATTRIBUTE_ALWAYS_INLINE void Field(const Record& record, const ShownField& shown,
+                                          size_t indent) {
+    const PlannedField& field = *shown.field;
+    const uint64_t raw = shown.raw;
     if (indent > kMostIndent) {
       out_.Fill(' ', indent - kMostIndent);
       indent = kMostIndent;
@@ -401,9 +419,9 @@ class TextSink : public Sink {
     const size_t room = field.text_bytes + 2 * kMostDigits + kNameWidth + Texts::kReadable;
     char* to = out_.Reserve(room);
     to = Copy(field.name.substr(kMostIndent - indent), to);
-    if (index >= 0) {
+    if (shown.index >= 0) {
       const char* const begin = to - (field.name.size() - kMostIndent - kFieldIndent);
-      to = Copy(field.after_index, WriteDecimal(static_cast<uint64_t>(index), to));
+      to = Copy(field.after_index, WriteDecimal(static_cast<uint64_t>(shown.index), to));
       const auto length = static_cast<size_t>(to - begin);
       const size_t spaces = length < kNameWidth ? kNameWidth - length : 1;
       std::memset(to, ' ', spaces);
@@ -425,7 +443,7 @@ class TextSink : public Sink {
         break;
       case Form::kOther:
         out_.Commit(to);
-        number = Other(field, width, raw);
+        number = Other(field, shown.width, raw);
         to = out_.Reserve(room);
         break;
     }
@@ -437,7 +455,7 @@ class TextSink : public Sink {
     if (field.leaf->type == tables::LeafType::kAddress && raw != 0 && dump_ != nullptr &&
         !dump_->buffers.empty()) {
       out_.Commit(to);
-      InBuffer(SpaceOf(record, field, bit), number);
+      InBuffer(SpaceOf(record, field, shown.bit), number);
       to = out_.Reserve(1);
     }
     *to = '\n';
@@ -566,17 +584,19 @@ class TextSink : public Sink {
   void Dwords(const Record& record, size_t indent) {
     for (size_t i = 0; i < record.bytes.size(); i += 32) {
       out_.Fill(' ', indent + 3);
+      char* to = out_.Reserve(128);
       for (size_t j = i; j < std::min(record.bytes.size(), i + 32); j += 4) {
         const size_t n = std::min<size_t>(4, record.bytes.size() - j);
-        const auto dword =
-            static_cast<uint32_t>(ReadBits(record.bytes, j * 8, static_cast<uint32_t>(8 * n)));
-        out_.Put(' ');
-        if (n == 4) {
-          out_.Hex8(dword);
-        } else {
-          out_.Put(absl::StrFormat("%0*x", static_cast<int>(2 * n), dword));
-        }
+        uint32_t dword = 0;
+        for (size_t k = 0; k < n; ++k) dword |= uint32_t{record.bytes[j + k]} << 8 * k;
+        // Of the last bytes as many digits as there are.
+        char digits[8];
+        WriteHex8(dword, digits);
+        *to++ = ' ';
+        std::memcpy(to, digits + 8 - 2 * n, 2 * n);
+        to += 2 * n;
       }
+      out_.Commit(to);
       out_.Put('\n');
     }
     if (record.type == RecordType::kData && record.bytes.size() < record.data_size) {
@@ -602,6 +622,7 @@ class TextSink : public Sink {
   std::string buffer_name_;
   // From the submission to the record at hand: id and depth of each.
   std::vector<std::pair<uint64_t, size_t>> path_;
+  std::vector<ShownField> selected_;  // of the record at hand
   Record run_;
   std::vector<PlacedPart> run_parts_;
   uint32_t run_dword_ = 0;

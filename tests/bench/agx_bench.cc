@@ -5,6 +5,7 @@
 // through 60 KB. Compare columns of one run, not machines.
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdlib>
@@ -24,6 +25,7 @@
 #include "runtime/agx/varyings.h"
 #include "runtime/batch/chunks.h"
 #include "runtime/decode/decoder.h"
+#include "runtime/decode/jsonl_sink.h"
 #include "runtime/decode/names_sink.h"
 #include "runtime/decode/stats_sink.h"
 #include "runtime/decode/text_sink.h"
@@ -82,6 +84,44 @@ void Hand(const Texture& t, uint8_t* to) {
   words[2] = t.acceleration_buffer.gpu >> 4 | (t.depth_linear - 1) | t.buffer_size_sw |
              t.layer_stride_linear >> 7 << 11 | uint64_t(t.buffer_offset_sw) << 32;
   std::memcpy(to, words, sizeof(words));
+}
+
+// And back: each field shifted and masked into its member.
+void HandUnpack(const uint8_t* from, Texture* t) {
+  uint64_t words[3];
+  std::memcpy(words, from, sizeof(words));
+  const auto bits = [&](unsigned bit, unsigned width) {
+    return static_cast<uint32_t>(words[bit / 64] >> bit % 64 & ((uint64_t{1} << width) - 1));
+  };
+  t->dimension = agx_g13::Texture_dimension(bits(0, 4));
+  t->layout_ = agx_g13::Layout(bits(4, 2));
+  t->channels = agx_g13::Channels(bits(6, 7));
+  t->type = agx_g13::Texture_Type(bits(13, 3));
+  t->swizzle_r = agx_g13::Channel(bits(16, 3));
+  t->swizzle_g = agx_g13::Channel(bits(19, 3));
+  t->swizzle_b = agx_g13::Channel(bits(22, 3));
+  t->swizzle_a = agx_g13::Channel(bits(25, 3));
+  t->width = bits(28, 14) + 1;
+  t->height = bits(42, 14) + 1;
+  t->first_level = bits(56, 4);
+  t->last_level = bits(60, 4);
+  t->samples = agx_g13::Sample_Count(bits(64, 1));
+  t->address = (words[1] >> 2 & ((uint64_t{1} << 36) - 1)) << 4;
+  t->unk_mipmapped = bits(102, 1) != 0;
+  t->compressed_1 = bits(103, 1) != 0;
+  t->null = bits(105, 1) != 0;
+  t->compression = bits(106, 2);
+  t->srgb = bits(108, 1) != 0;
+  t->srgb_2_channel = bits(109, 1) != 0;
+  t->stride = bits(110, 18) << 4;
+  t->depth = bits(110, 14) + 1;
+  t->page_aligned_layers = bits(126, 1) != 0;
+  t->extended = bits(127, 1) != 0;
+  t->acceleration_buffer = (words[2] & ((uint64_t{1} << 44) - 1)) << 4;
+  t->depth_linear = bits(128, 11) + 1;
+  t->layer_stride_linear = (words[2] >> 11 & ((uint64_t{1} << 27) - 1)) << 7;
+  t->buffer_size_sw = bits(128, 32);
+  t->buffer_offset_sw = bits(160, 32);
 }
 
 // Calls body(value, its number) for one value after the other, and so on.
@@ -176,6 +216,19 @@ void BM_Unpack(benchmark::State& state) {
   });
 }
 
+void BM_UnpackByHand(benchmark::State& state) {
+  std::vector<Texture> textures(64);
+  for (const Packed& packed : PackedTextures()) {
+    Texture same;
+    HandUnpack(packed.data(), &same);
+    Packed again;
+    if (same.pack(again.data()) || again != packed) std::abort();
+  }
+  benchmark::DoNotOptimize(textures.data());
+  Run(state, PackedTextures(),
+      [&](const Packed& from, size_t i) { HandUnpack(from.data(), &textures[i]); });
+}
+
 // Whoever needs a few of the fields pays for these.
 void BM_UnpackFourFields(benchmark::State& state) {
   Run(state, PackedTextures(), [](const Packed& from, size_t) {
@@ -201,6 +254,7 @@ BENCHMARK(BM_PackByHand);
 BENCHMARK(BM_PackMostlyConstant);
 BENCHMARK(BM_PackConstantButForTheAddress);
 BENCHMARK(BM_Unpack);
+BENCHMARK(BM_UnpackByHand);
 BENCHMARK(BM_UnpackFourFields);
 BENCHMARK(BM_CopyUnpacked);
 
@@ -323,6 +377,25 @@ void RunDecode(benchmark::State& state, const Make& make, const decode::Options&
 void BM_DecodeText(benchmark::State& state) {
   RunDecode(state, [](decode::Output& out) { return decode::MakeTextSink(out); });
 }
+// A copy of as many bytes as that text has, a chunk at a time, as the text is handed over: what
+// writing it would take if it were known.
+void BM_CopyText(benchmark::State& state) {
+  constexpr size_t kChunk = 64 * 1024;
+  const std::vector<char> from(kChunk, ' ');
+  std::vector<char> to(kChunk);
+  const auto bytes = static_cast<size_t>(state.range(0));
+  for (auto _ : state) {
+    for (size_t at = 0; at < bytes; at += kChunk) {
+      std::memcpy(to.data(), from.data(), std::min(kChunk, bytes - at));
+      benchmark::ClobberMemory();
+    }
+  }
+  state.counters["a draw"] = benchmark::Counter(
+      Draws::kDraws, benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
+}
+void BM_DecodeJsonl(benchmark::State& state) {
+  RunDecode(state, [](decode::Output& out) { return decode::MakeJsonlSink(out); });
+}
 void BM_DecodeTextWithoutZeros(benchmark::State& state) {
   RunDecode(state, [](decode::Output& out) {
     return decode::MakeTextSink(out, {.hide_zero_fields = true});
@@ -343,6 +416,8 @@ void BM_DecodeNames(benchmark::State& state) {
   RunDecode(state, [](decode::Output& out) { return decode::MakeNamesSink(out); }, {.brief = true});
 }
 BENCHMARK(BM_DecodeText);
+BENCHMARK(BM_CopyText)->Arg(11128 * Draws::kDraws)->Arg(4370 * Draws::kDraws);
+BENCHMARK(BM_DecodeJsonl);
 BENCHMARK(BM_DecodeTextWithoutZeros);
 BENCHMARK(BM_DecodeTextOfTheStream);
 BENCHMARK(BM_DecodeStats);

@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 #include <rapidjson/document.h>
 
+#include <charconv>
+#include <cmath>
 #include <map>
 #include <memory>
+#include <random>
 #include <set>
 #include <string>
 #include <vector>
@@ -15,6 +18,7 @@
 #include "absl/strings/str_split.h"
 #include "runtime/decode/chunk_writer.h"
 #include "runtime/decode/decoder.h"
+#include "runtime/decode/digits.h"
 #include "runtime/decode/filter_sink.h"
 #include "runtime/decode/jsonl_sink.h"
 #include "runtime/decode/names_sink.h"
@@ -418,6 +422,22 @@ TEST(Filter, KeepsPacketsByNameAndAddress) {
 0x000000001008  MI_NOOP
   0x000000002000  MI_NOOP
 )");
+}
+
+TEST(Numbers, OfFewDigitsAreWrittenAsAllOthersAre) {
+  std::mt19937_64 random(1);
+  for (int i = 0; i < 20000; ++i) {
+    // Fractions with up to twelve bits behind the point, small and large, of either sign.
+    const auto steps = static_cast<double>(random() >> (i % 64));
+    const double value = std::ldexp(i % 2 == 0 ? steps : -steps, -static_cast<int>(i % 13));
+    char text[kMostDigits], json[kMostDigits];
+    char* end = WriteReal(value, text);
+    EXPECT_EQ(std::string(text, end), absl::StrFormat("%.9g", value));
+    end = text;
+    if (value == std::trunc(value) || !WriteShortReal(value, end)) continue;
+    char* const shortest = std::to_chars(json, json + kMostDigits, value).ptr;
+    EXPECT_EQ(std::string(text, end), std::string(json, shortest));
+  }
 }
 
 TEST(Numbers, AreWrittenAsPrintfWritesThem) {
