@@ -1,5 +1,8 @@
 #include "gen/model/ir.h"
 
+#include <rapidjson/stringbuffer.h>
+#include <rapidjson/writer.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <map>
@@ -9,11 +12,13 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
-#include "gen/model/json_text.h"
 #include "gen/model/names.h"
 
 namespace packsmith::model {
 namespace {
+
+// Without blanks: they would be a third of the ten megabytes of a large generation.
+using Json = rapidjson::Writer<rapidjson::StringBuffer>;
 
 // Groups of more leaves than this are loops in generated code; smaller ones are written out.
 constexpr size_t kMostUnrolled = 16;
@@ -24,7 +29,8 @@ enum class Face { kCpp, kC };
 
 class Writer {
  public:
-  Writer(const Model& model, const Sources& sources) : model_(model), sources_(sources) {}
+  Writer(const Model& model, const Sources& sources)
+      : model_(model), sources_(sources), json_(buffer_) {}
 
   std::string Run() {
     json_.StartObject();
@@ -74,18 +80,22 @@ class Writer {
     }
     json_.EndArray();
     json_.EndObject();
-    std::string text = json_.Take();
-    text.push_back('\n');
-    return text;
+    buffer_.Put('\n');
+    return std::string(buffer_.GetString(), buffer_.GetSize());
   }
 
  private:
   // --- JSON ---
 
-  void Key(absl::string_view key) { json_.Key(key); }
+  void Key(absl::string_view key) {
+    json_.Key(key.data(), static_cast<rapidjson::SizeType>(key.size()));
+  }
+  void Text(absl::string_view text) {
+    json_.String(text.data(), static_cast<rapidjson::SizeType>(text.size()));
+  }
   void Member(absl::string_view key, absl::string_view value) {
     Key(key);
-    json_.String(value);
+    Text(value);
   }
   void Member(absl::string_view key, const char* value) { Member(key, absl::string_view(value)); }
   void Member(absl::string_view key, const std::string& value) {
@@ -97,8 +107,10 @@ class Writer {
     Key(key);
     if constexpr (std::is_same_v<T, bool>) {
       json_.Bool(value);
+    } else if constexpr (std::is_signed_v<T>) {
+      json_.Int64(value);
     } else {
-      json_.Number(value);
+      json_.Uint64(value);
     }
   }
   // A member of a leaf that most leaves have alike: left out where it is what "usual_leaf" says.
@@ -115,14 +127,14 @@ class Writer {
     if (value.empty()) {
       json_.Null();
     } else {
-      json_.String(value);
+      Text(value);
     }
   }
   void Hex(absl::string_view key, uint64_t value) { Member(key, absl::StrFormat("0x%x", value)); }
   void Strings(absl::string_view key, const std::vector<std::string>& all) {
     Key(key);
     json_.StartArray();
-    for (const std::string& one : all) json_.String(one);
+    for (const std::string& one : all) Text(one);
     json_.EndArray();
   }
   template <class T, class Write>
@@ -331,7 +343,7 @@ class Writer {
   void Dims(const std::vector<uint32_t>& dims) {
     Key("dims");
     json_.StartArray();
-    for (const uint32_t d : dims) json_.Number(d);
+    for (const uint32_t d : dims) json_.Uint(d);
     json_.EndArray();
   }
 
@@ -531,7 +543,7 @@ class Writer {
     if (avoided.empty() && !usual_) return;
     Key("avoid");
     json_.StartArray();
-    for (const uint64_t value : avoided) json_.Number(value);
+    for (const uint64_t value : avoided) json_.Uint64(value);
     json_.EndArray();
   }
 
@@ -983,7 +995,8 @@ class Writer {
   const Model& model_;
   const CNames c_names_{model_.c_prefix, model_.byte_unit};
   const Sources& sources_;
-  JsonText json_;
+  rapidjson::StringBuffer buffer_;
+  Json json_;
   bool usual_ = false;  // the leaf that is written is the usual one
   std::set<std::string> c_values_;
   std::map<const Item*, Item> as_c_;

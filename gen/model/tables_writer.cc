@@ -72,7 +72,7 @@ class Writer {
 
  private:
   uint32_t String(const std::string& text) {
-    const auto [it, fresh] = interned_.try_emplace(text, static_cast<uint32_t>(strings_.size()));
+    const auto [it, fresh] = interned_.emplace(text, static_cast<uint32_t>(strings_.size()));
     if (fresh) strings_.insert(strings_.end(), text.c_str(), text.c_str() + text.size() + 1);
     return it->second;
   }

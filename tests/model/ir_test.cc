@@ -7,12 +7,9 @@
 #include <rapidjson/document.h>
 
 #include <algorithm>
-#include <cstdint>
-#include <limits>
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "gen/model/json_text.h"
 #include "gen/model/load.h"
 #include "tests/model/marked_text.h"
 
@@ -279,51 +276,6 @@ TEST_F(IrTest, TailsNameTheirItem) {
   EXPECT_STREQ(own["id"].GetString(), "entries");
   EXPECT_EQ(own["item"]["bytes"].GetUint(), 8u);
   EXPECT_STREQ(own["item"]["leaves"][0]["path"].GetString(), "x");
-}
-
-TEST(JsonText, ReadsBackAsWhatWasWritten) {
-  // More than is gathered at once, in one piece and in many.
-  const std::string huge(200000, '"');
-  const std::string odd("\"\\\b\n\x01\x1f – ü\0.", 15);
-  JsonText json;
-  for (int again = 0; again < 2; ++again) {
-    json.StartObject();
-    json.Key("texts");
-    json.StartArray();
-    for (int i = 0; i < 5000; ++i) json.String(odd);
-    json.String(huge);
-    json.EndArray();
-    json.Key("numbers");
-    json.StartArray();
-    json.Number(std::numeric_limits<int64_t>::min());
-    json.Number(std::numeric_limits<uint64_t>::max());
-    json.Number(uint32_t{0});
-    json.EndArray();
-    json.Key("others");
-    json.StartArray();
-    json.StartObject();
-    json.EndObject();
-    json.Bool(true);
-    json.Bool(false);
-    json.Null();
-    json.EndArray();
-    json.EndObject();
-    rapidjson::Document read;
-    ASSERT_FALSE(read.Parse(json.Take().c_str()).HasParseError());
-    const Json& texts = read["texts"];
-    ASSERT_EQ(texts.Size(), 5001u);
-    for (rapidjson::SizeType i = 0; i < 5000; ++i) {
-      ASSERT_EQ(std::string(texts[i].GetString(), texts[i].GetStringLength()), odd);
-    }
-    EXPECT_EQ(texts[5000].GetString(), huge);
-    EXPECT_EQ(read["numbers"][0].GetInt64(), std::numeric_limits<int64_t>::min());
-    EXPECT_EQ(read["numbers"][1].GetUint64(), std::numeric_limits<uint64_t>::max());
-    EXPECT_EQ(read["numbers"][2].GetUint(), 0u);
-    const Json& others = read["others"];
-    ASSERT_EQ(others.Size(), 4u);
-    EXPECT_TRUE(others[0].IsObject() && others[0].ObjectEmpty());
-    EXPECT_TRUE(others[1].IsTrue() && others[2].IsFalse() && others[3].IsNull());
-  }
 }
 
 TEST_F(IrTest, WordsWithQuotesAndOtherAlphabetsStayWhole) {
