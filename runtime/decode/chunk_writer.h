@@ -51,8 +51,7 @@ class ChunkWriter {
         return;
       }
     }
-    std::memcpy(at_, text.data(), text.size());
-    at_ += text.size();
+    at_ += text.copy(at_, text.size());
   }
   template <size_t n>
   void Put(const char (&literal)[n]) {

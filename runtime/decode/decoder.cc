@@ -26,7 +26,7 @@ uint32_t FirstWord(absl::Span<const uint8_t> bytes) {
   uint32_t word = 0;
   if (bytes.size() >= 4) {
     std::memcpy(&word, bytes.data(), 4);
-  } else {
+  } else if (!bytes.empty()) {
     std::memcpy(&word, bytes.data(), bytes.size());
   }
   return word;
