@@ -21,7 +21,7 @@ namespace packsmith::layout {
 namespace {
 
 // Images up to that are copied too.
-constexpr uint64_t kCopied_B = 140000;
+constexpr uint64_t kCopied_B = 20000;
 constexpr size_t kLines = 8;
 
 // A sanitizer or libFuzzer reports the trap together with the input.
