@@ -11,6 +11,9 @@
 
 #include "docs/examples/must.h"
 #include "packsmith/gfx9.h"
+#include "runtime/batch/chunks.h"
+#include "runtime/batch/gfx12.h"
+#include "runtime/binding/aux_tables.h"
 #include "runtime/memory/address_space.h"
 #include "runtime/memory/border_colors.h"
 #include "runtime/memory/buffers.h"
@@ -68,6 +71,42 @@ void Ranges() {
   std::fprintf(stderr, "ranges are not where the page says: 0x%llx\n",
                static_cast<unsigned long long>(kernel.address));
   std::exit(1);
+}
+
+// A GPU with compression data that a table leads to.
+void Compression() {
+  auto device = Must(HostDevice::Create());
+  auto space = Must(AddressSpace::Create(Must(LayOutZones(AnvZones(), {.verx10 = 120}))));
+  auto buffers = Buffers::Create(*device, *space, {});
+  HostChunks chunks;
+  Batch<Gfx12> batch(chunks);
+  const packsmith::address scratch(0x1000, 1, packsmith::access::write);
+  // Page: compression
+  auto tables =
+      Must(StatePool::Create(*buffers, *space, {.zone = Must(space->FindZone("aux tables"))}));
+  auto aux = Must(AuxTable::Create(*tables, AuxTableHardwareOf<Gfx12>()));
+  EmitAuxTableBase(batch, AuxEngine::kRender, aux->base());  // once for each context
+  uint64_t known = aux->version();
+
+  const ZoneId heap = Must(space->FindZone("high heap"));
+  const Buffer image =
+      Must(buffers->Create({.size = 2 * kMiB, .zone = heap, .alignment = aux->page()}));
+  const Buffer data = Must(buffers->Create({.size = 2 * kMiB / 256, .zone = heap, .zeroed = true}));
+  const AuxFormat format =
+      Must(AuxFormatOf<Gfx12>(SurfaceFormat::R8G8B8A8_UNORM, SurfaceTiling::kY));
+  Must(aux->Map(
+      {.surface = image.address, .auxiliary = data.address, .size = image.size, .format = format}));
+
+  // In a batch that uses it:
+  if (aux->version() != known) EmitAuxInvalidation(batch, AuxEngine::kRender, scratch);
+  known = aux->version();
+  // With the job that the batch becomes:
+  Residency residency(*buffers);
+  Must(aux->AddTo(residency));
+  // When the image goes:
+  Must(aux->Unmap(image.address, image.size));
+  // End
+  if (!batch.status().ok() || aux->Find(image.address).ok()) std::exit(1);
 }
 
 void All(const std::string& core) {
@@ -187,6 +226,7 @@ int main(int argc, char** argv) {
   }
   Own();
   Ranges();
+  Compression();
   All(argv[1]);
   return 0;
 }
