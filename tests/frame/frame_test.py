@@ -27,6 +27,11 @@ MEANT = {
     "RENDER_SURFACE_STATE": {"surfaces"},
     "BINDING_TABLE_STATE": {"binding tables"},
 }
+# What takes effect at once, whatever the GPU is still busy with.
+NOT_PIPELINED = {"PIPELINE_SELECT", "STATE_BASE_ADDRESS", "3DSTATE_BINDING_TABLE_POOL_ALLOC",
+                 "MEDIA_VFE_STATE"}
+# Of these, after which memory is reached in other ways: what caches have is of no use.
+BASES = {"STATE_BASE_ADDRESS", "3DSTATE_BINDING_TABLE_POOL_ALLOC"}
 
 
 class Frame:
@@ -66,6 +71,20 @@ class Frame:
 
     def packet(self, name: str) -> dict:
         return next(p for p in self.packets if p["name"] == name)
+
+    def walker(self) -> int:
+        return next(i for i, name in enumerate(self.names) if name.endswith("_WALKER"))
+
+    def pipe_controls(self, begin: int, end: int) -> list[dict]:
+        return [fields(packet) for packet in self.packets[begin:end]
+                if packet["name"] == "PIPE_CONTROL"]
+
+    def just_before(self, place: int) -> list[dict]:
+        """The flushes that lead up to a packet, and nothing between."""
+        begin = place
+        while begin > 0 and self.names[begin - 1] in NOT_PIPELINED - BASES | {"PIPE_CONTROL"}:
+            begin -= 1
+        return self.pipe_controls(begin, place)
 
 
 class FrameTests:
@@ -180,9 +199,59 @@ class FrameTests:
                   for color in (RED, WHITE)}
         self.assertEqual(counts, {RED: TEXTURE_SIZE**2 // 2, WHITE: TEXTURE_SIZE**2 // 2})
 
+    def test_each_element_of_a_vertex_says_whether_instances_step_it(self) -> None:
+        frame = self.frame
+        steps = {}
+        for packet in frame.packets[:frame.draw]:
+            if packet["name"] == "3DSTATE_VF_INSTANCING":
+                values = fields(packet)
+                steps[values["Vertex Element Index"]] = (
+                    values["Instancing Enable"] and values["Instance Data Step Rate"])
+        self.assertEqual(steps, {0: False, 1: False, 2: 1})
+
+    def test_each_command_runs_on_its_pipeline(self) -> None:
+        frame = self.frame
+        for command, pipeline in ((frame.draw, "3D"), (frame.walker(), "GPGPU"),
+                                  (len(frame.names), "3D")):
+            selection = frame.packets[frame.last("PIPELINE_SELECT", command)]["fields"]
+            self.assertIn(pipeline, [field.get("enum") for field in selection])
+
+    def test_the_dispatch_has_threads_that_the_selection_has_not_taken_away(self) -> None:
+        frame = self.frame
+        place = max(frame.last(name, frame.walker()) for name in ("MEDIA_VFE_STATE", "CFE_STATE"))
+        self.assertGreater(place, frame.last("PIPELINE_SELECT", frame.walker()))
+        self.assertGreater(fields(frame.packets[place])["Maximum Number of Threads"], 0)
+
+    def test_what_is_not_pipelined_waits(self) -> None:
+        frame = self.frame
+        places = [i for i, name in enumerate(frame.names) if name in NOT_PIPELINED]
+        self.assertGreater(len(places), 3)
+        for place in places:
+            self.assertTrue(any(f["Command Streamer Stall Enable"]
+                                for f in frame.just_before(place)), frame.packets[place])
+
+    def test_caches_forget_what_other_bases_led_to(self) -> None:
+        frame = self.frame
+        for place, name in enumerate(frame.names):
+            if name not in BASES:
+                continue
+            self.assertEqual(frame.names[place + 1], "PIPE_CONTROL")
+            behind = fields(frame.packets[place + 1])
+            for cache in ("Texture", "State"):
+                self.assertTrue(behind[f"{cache} Cache Invalidation Enable"], name)
+
+    def test_the_cpu_finds_in_memory_what_was_drawn_and_counted(self) -> None:
+        frame = self.frame
+        # A flush is over when the command streamer has waited for what is written behind it.
+        over = [f for f in frame.pipe_controls(frame.walker(), len(frame.names))
+                if f["Command Streamer Stall Enable"] and f["Post Sync Operation"]]
+        for cache in ("Render Target Cache Flush Enable", "DC Flush Enable"):
+            self.assertTrue(any(f[cache] for f in over), cache)
+        self.assertEqual(frame.names[-1], "MI_BATCH_BUFFER_END")
+
     def test_the_dispatch_covers_the_target_and_has_its_arguments(self) -> None:
         frame = self.frame
-        walker = next(p for p in frame.packets if p["name"].endswith("_WALKER"))
+        walker = frame.packets[frame.walker()]
         values = {name.split(".")[-1]: value for name, value in fields(walker).items()}
         groups = [values[f"Thread Group ID {axis} Dimension"] for axis in "XYZ"]
         self.assertEqual(groups, [256 // 8, 128 // 8, 1])
@@ -194,8 +263,7 @@ class FrameTests:
 
     def test_the_target_is_flushed_between_the_draw_and_the_shader_that_samples_it(self) -> None:
         frame = self.frame
-        dispatch = next(i for i, name in enumerate(frame.names) if name.endswith("_WALKER"))
-        pipes = [(i, fields(frame.packets[i])) for i in range(frame.draw, dispatch)
+        pipes = [(i, fields(frame.packets[i])) for i in range(frame.draw, frame.walker())
                  if frame.names[i] == "PIPE_CONTROL"]
         flushed = [i for i, f in pipes if f["Render Target Cache Flush Enable"]]
         forgotten = [i for i, f in pipes if f["Texture Cache Invalidation Enable"]]
