@@ -243,7 +243,10 @@ absl::StatusOr<CopyPlan> CopyPlan::Make(const Layout& layout, const Region& regi
   const Region& place = plan.region_;
   const bool all_quads = quads.w_el != 0 && (place.x_el | place.w_el) % quads.w_el == 0 &&
                          (place.y_el | place.h_el) % kQuadH_el == 0;
-  if (!all_quads || plan.IsLarge()) plan.program_ = MakeCopyProgram(tiling, placement.unit_B);
+  if (!all_quads || plan.IsLarge()) {
+    plan.program_ = MakeCopyProgram(tiling, placement.unit_B);
+    plan.program_.lines = MakeLineProgram(tiling, placement.unit_B);
+  }
   plan.program_.quads = quads;
   return plan;
 }
@@ -311,7 +314,15 @@ void CopyPlan::CopySample(const Placement& placement, uint32_t y_begin, uint32_t
                 return kIn ? CopyCellsIn(copy) : CopyCellsOut(copy);
               });
   };
-  CopyWhole(program_.quads.w_el, kQuadH_el, x_begin_el, x_end_el, y_begin_el, y_end_el, cells,
+  // Lines are for copies into tiles.
+  const auto lines = [&](uint32_t x0, uint32_t x1, uint32_t y0, uint32_t y1) {
+    CopyWhole(kIn ? program_.lines.cell_w_el : 0, program_.lines.cell_h_el, x0, x1, y0, y1, cells,
+              [&](uint32_t x0, uint32_t x1, uint32_t y0, uint32_t y1) {
+                if (large && !IsAligned(image + placement.offset_B, 0, kCacheLine_B)) return false;
+                return CopyLinesIn(part(x0, x1, y0, y1, large));
+              });
+  };
+  CopyWhole(program_.quads.w_el, kQuadH_el, x_begin_el, x_end_el, y_begin_el, y_end_el, lines,
             [&](uint32_t x0, uint32_t x1, uint32_t y0, uint32_t y1) {
               // Four rows at once are too few to read tiles past the cache.
               if (large && !(kIn && IsAligned(image, 0, kVector_B))) return false;

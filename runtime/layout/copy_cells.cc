@@ -264,24 +264,12 @@ void Prefetch(const uint8_t* from, size_t size_B) {
 // Adds a row of cells to a batch. `linear` is where the first one's rows begin.
 HWY_NOINLINE void AddCells(const CellCopy& copy, uint32_t x_begin, uint32_t x_end, uint32_t y,
                            uint8_t* linear, Batch& batch) {
-  const Placement& placement = copy.placement;
-  const uint32_t tile_w_el = 1u << placement.tile_w_log2;
-  const uint32_t y_index =
-      placement.slice_index ^ copy.y_index[y & ((1u << placement.tile_h_log2) - 1)];
-  const uint32_t unit_B = placement.unit_B, chunk_w_el = copy.program.chunk_w_el;
-  const uint32_t cells = (x_end - x_begin) / copy.program.cell_w_el;
-  uint8_t** next = batch.chunks + batch.cells * copy.program.chunks;
-  for (uint32_t x = x_begin; x < x_end;) {
-    uint8_t* const tile = copy.TileAt(x, y);
-    const uint32_t first = x & (tile_w_el - 1);
-    const uint32_t end = std::min(tile_w_el, first + x_end - x);
-    for (uint32_t i = first; i < end; i += chunk_w_el) {
-      *next++ = tile + (y_index ^ copy.x_index[i]) * unit_B;
-    }
-    x += end - first;
-  }
+  const CopyProgram& program = copy.program;
+  copy.NoteChunks(program.chunk_w_el, x_begin, x_end, y,
+                  batch.chunks + batch.cells * program.chunks);
+  const uint32_t cells = (x_end - x_begin) / program.cell_w_el;
   for (uint32_t i = 0; i < cells; ++i) {
-    batch.linear[batch.cells++] = linear + i * copy.program.cell_row_B;
+    batch.linear[batch.cells++] = linear + i * program.cell_row_B;
   }
 }
 

@@ -4,6 +4,7 @@
 #include <tuple>
 #include <utility>
 
+#include "absl/numeric/bits.h"
 #include "absl/types/span.h"
 
 namespace packsmith::layout {
@@ -233,6 +234,45 @@ void FindRuns(Shuffle& shuffle, bool into_tiled) {
   }
 }
 
+using RowBytes = std::array<uint64_t, LineProgram::kMaxRows>;  // a bit for each byte of each row
+
+// Where the bytes of a line come from.
+struct LineOrigins {
+  std::array<CellPlace, kCacheLine_B> byte;
+  RowBytes rows = {};
+};
+
+bool IsIn(const CellPlace& window, uint32_t window_B, const CellPlace& byte) {
+  return byte.line == window.line && byte.offset_B - window.offset_B < window_B;
+}
+
+// Finds windows that have the bytes of two lines, or of one that is given twice; at multiples of
+// their size, if that is possible. False if there would be too many.
+bool FindWindows(const RowBytes& first, const RowBytes& second, uint32_t row_B, uint32_t window_B,
+                 LineProgram::Group& group) {
+  const uint64_t window_bits = (uint64_t{1} << window_B) - 1;
+  group.window_B = window_B;
+  for (const uint32_t multiple_of_B : {window_B, 1u}) {
+    group.windows = 0;
+    for (uint32_t row = 0; row < LineProgram::kMaxRows; ++row) {
+      for (uint64_t rest = first[row] | second[row]; rest != 0;) {
+        const auto byte = static_cast<uint32_t>(absl::countr_zero(rest));
+        const uint32_t begin = std::min(byte / multiple_of_B * multiple_of_B, row_B - window_B);
+        rest &= ~(window_bits << begin);
+        if (group.windows < LineProgram::kTables_B / window_B) {
+          group.from[group.windows] = {row, begin};
+        }
+        ++group.windows;
+      }
+    }
+    if (group.windows <= LineProgram::kTables_B / window_B) {
+      std::fill(group.from.begin() + group.windows, group.from.end(), group.from[0]);
+      return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 QuadProgram MakeQuadProgram(const Tiling& tiling, uint32_t element_B) {
@@ -280,6 +320,96 @@ QuadProgram MakeQuadProgram(const Tiling& tiling, uint32_t element_B) {
     return quads;
   }
   return none;
+}
+
+LineProgram MakeLineProgram(const Tiling& tiling, uint32_t element_B) {
+  LineProgram program;
+  Chunk chunk;
+  uint32_t chunk_B = 0;
+  for (int bits = 0; bits <= tiling.index_bits() && chunk_B < kGoodChunk_B; ++bits) {
+    Chunk candidate;
+    if ((element_B << bits) % kCacheLine_B != 0 || !IsChunk(tiling, bits, candidate)) continue;
+    if (1u << candidate.height_log2 > LineProgram::kMaxRows ||
+        element_B << candidate.width_log2 > kCacheLine_B) {
+      break;
+    }
+    chunk = candidate;
+    chunk_B = element_B << bits;
+  }
+  if (chunk_B == 0) return program;
+  program.chunk_w_el = 1u << chunk.width_log2;
+  program.chunks = 1;
+  while (element_B * program.chunk_w_el * program.chunks < kVector_B) program.chunks *= 2;
+  program.cell_w_el = program.chunk_w_el * program.chunks;
+  program.cell_h_el = 1u << chunk.height_log2;
+  program.cell_row_B = element_B * program.cell_w_el;
+
+  std::vector<LineOrigins> lines(chunk_B * program.chunks / kCacheLine_B);
+  for (uint32_t y = 0; y < program.cell_h_el; ++y) {
+    for (uint32_t x = 0; x < program.cell_w_el; ++x) {
+      const uint32_t index = tiling.IndexOf({x % program.chunk_w_el, y, 0});
+      const uint32_t at_B = x / program.chunk_w_el * chunk_B + index * element_B;
+      for (uint32_t i = 0; i < element_B; ++i) {
+        LineOrigins& line = lines[(at_B + i) / kCacheLine_B];
+        line.byte[(at_B + i) % kCacheLine_B] = {y, x * element_B + i};
+        line.rows[y] |= uint64_t{1} << (x * element_B + i);
+      }
+    }
+  }
+  std::vector<bool> done(lines.size());
+  for (size_t first = 0; first < lines.size(); ++first) {
+    if (done[first]) continue;
+    // Fewest loads for a line come first.
+    LineProgram::Group group;
+    size_t second = first;
+    const auto make = [&](uint32_t window_B, bool two) {
+      for (second = two ? first + 1 : first; second < lines.size(); ++second) {
+        if (!done[second] && FindWindows(lines[first].rows, lines[second].rows, program.cell_row_B,
+                                         window_B, group)) {
+          return true;
+        }
+        if (!two) break;
+      }
+      return false;
+    };
+    if (!make(kVector_B, true) && !make(kVector_B, false) && !make(kHalf_B, true) &&
+        !make(kHalf_B, false)) {
+      return LineProgram();
+    }
+    for (const size_t i : {first, second}) {
+      if (done[i]) continue;
+      done[i] = true;
+      const uint32_t at_B = static_cast<uint32_t>(i) * kCacheLine_B;
+      LineProgram::Line& line = group.line[group.lines++];
+      line.to = {at_B / chunk_B, at_B % chunk_B};
+      for (uint32_t byte = 0; byte < kCacheLine_B; ++byte) {
+        const CellPlace& origin = lines[i].byte[byte];
+        uint32_t w = 0;
+        while (!IsIn(group.from[w], group.window_B, origin)) ++w;
+        line.pick[byte] =
+            static_cast<uint8_t>(w * group.window_B + origin.offset_B - group.from[w].offset_B);
+      }
+    }
+    program.groups.push_back(group);
+  }
+  return program;
+}
+
+uint8_t** CellCopy::NoteChunks(uint32_t chunk_w_el, uint32_t x_begin, uint32_t x_end, uint32_t y,
+                               uint8_t** chunks) const {
+  const uint32_t tile_w_el = 1u << placement.tile_w_log2;
+  const uint32_t index = placement.slice_index ^ y_index[y & ((1u << placement.tile_h_log2) - 1)];
+  const uint32_t unit_B = placement.unit_B;
+  for (uint32_t x = x_begin; x < x_end;) {
+    uint8_t* const tile = TileAt(x, y);
+    const uint32_t first = x & (tile_w_el - 1);
+    const uint32_t end = std::min(tile_w_el, first + x_end - x);
+    for (uint32_t i = first; i < end; i += chunk_w_el) {
+      *chunks++ = tile + (index ^ x_index[i]) * unit_B;
+    }
+    x += end - first;
+  }
+  return chunks;
 }
 
 CopyProgram MakeCopyProgram(const Tiling& tiling, uint32_t element_B) {

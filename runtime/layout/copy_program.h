@@ -87,8 +87,41 @@ inline constexpr uint32_t kQuadH_el = 4;
 // `order` is kNone if tiles have no quads. For copies of one sample of one layer.
 QuadProgram MakeQuadProgram(const Tiling& tiling, uint32_t element_B);
 
+// Cache lines of the tiled memory, each made in one go of windows of linear memory: for machines
+// that pick any 64 of 128 bytes at once. Chunks and cells are as those of a CopyProgram, with rows
+// of kVector_B to kCacheLine_B. Nothing is staged, as each line is written whole.
+struct LineProgram {
+  static constexpr uint32_t kTables_B = 128;
+  // Of chunks, so that a cell has at most kMaxChunks of them.
+  static constexpr uint32_t kMaxRows = 16, kMaxChunks = 8;
+  struct Line {
+    CellPlace to;
+    std::array<uint8_t, kCacheLine_B>
+        pick;  // places in the windows, of which one follows the other
+  };
+  // One line, or two that are made of the same windows.
+  struct Group {
+    uint32_t window_B = 0;  // kHalf_B or kVector_B
+    uint32_t windows = 0, lines = 0;
+    // The whole of kTables_B may be read: where there are fewer windows, the first comes again.
+    std::array<CellPlace, kTables_B / kHalf_B> from;
+    std::array<Line, 2> line;
+  };
+
+  // 0 if tiles have no such chunk, or lines are made of too many windows.
+  uint32_t cell_w_el = 0, cell_h_el = 0;
+  uint32_t chunk_w_el = 0;
+  uint32_t chunks = 0;  // of a cell
+  uint32_t cell_row_B = 0;
+  std::vector<Group> groups;
+};
+
+// For copies of one sample of one layer.
+LineProgram MakeLineProgram(const Tiling& tiling, uint32_t element_B);
+
 struct CopyProgram {
   QuadProgram quads;  // of what can be copied so; only the rest needs what follows
+  LineProgram lines;  // of what is copied in
   // 0 if tiles have no such chunk: too small, or too twisted. Then there are no fast copies.
   uint32_t cell_w_el = 0, cell_h_el = 0;
   uint32_t chunk_w_el = 0;
@@ -103,7 +136,7 @@ struct CopyProgram {
   static constexpr uint32_t kMaxChunks = 4, kMaxPieces = 4;
 };
 
-// For copies of one sample of one layer. Leaves quads out.
+// The same. Leaves quads and lines out.
 CopyProgram MakeCopyProgram(const Tiling& tiling, uint32_t element_B);
 
 // Where tiles and elements lie in a level.
@@ -141,6 +174,10 @@ struct CellCopy {
            (y_el >> placement.tile_h_log2) * placement.tile_row_stride_B +
            (x_el >> placement.tile_w_log2) * placement.tile_B;
   }
+  // Where the chunks lie that are side by side from x_begin to x_end, of which y is the first row.
+  // Returns where the next one is to be noted.
+  uint8_t** NoteChunks(uint32_t chunk_w_el, uint32_t x_begin, uint32_t x_end, uint32_t y,
+                       uint8_t** chunks) const;
 };
 
 // With the best instructions that the machine has. Only the destination is written. False, and
@@ -151,6 +188,9 @@ bool CopyCellsOut(const CellCopy& copy);
 // is aligned to kVector_B.
 bool CopyQuadsIn(const CellCopy& copy);
 bool CopyQuadsOut(const CellCopy& copy);
+// The same for a rectangle of whole cells of lines. Past the cache only if the level is aligned to
+// kCacheLine_B.
+bool CopyLinesIn(const CellCopy& copy);
 
 }  // namespace packsmith::layout
 

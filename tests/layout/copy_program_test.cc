@@ -4,7 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <set>
+#include <string>
 #include <utility>
 
 namespace packsmith::layout {
@@ -81,6 +83,67 @@ TEST(CopyProgram, TilesThatAreTooSmallOrTooTwistedHaveNone) {
       MakeCopyProgram(*Tiling::Parse("x0^y2 x1^y1 x2^y0 x3^y3 y3 y2^x0^x3 y1^x0^x2 y0^x0^x1"), 8)
           .cell_w_el,
       0u);
+}
+
+// How many lines are made of windows of so many bytes.
+std::map<uint32_t, size_t> LinesByWindow(const LineProgram& program) {
+  std::map<uint32_t, size_t> lines;
+  for (const LineProgram::Group& group : program.groups) lines[group.window_B] += group.lines;
+  return lines;
+}
+
+TEST(Lines, TakeEveryByteOfTheCellFromItsPlace) {
+  for (const auto& [tiling, element_B] :
+       {std::pair(Tiling::Morton(7, 7), 1), std::pair(Tiling::Morton(6, 6), 4),
+        std::pair(Tiling::UInterleaved(4), 2), std::pair(Tiling::UInterleaved(4), 3),
+        std::pair(Tiling::UInterleaved(4), 6), std::pair(Tiling::UInterleaved(4), 12),
+        std::pair(Tiling::InOrder("xxxyyyyxyxyx"), 1)}) {
+    const LineProgram program = MakeLineProgram(tiling, element_B);
+    SCOPED_TRACE(tiling.Text() + " of " + std::to_string(element_B));
+    ASSERT_NE(program.cell_w_el, 0u);
+    EXPECT_GE(program.cell_row_B, kVector_B);
+    EXPECT_LE(program.cell_row_B, kCacheLine_B);
+    std::set<std::pair<uint32_t, uint32_t>> made;
+    for (const LineProgram::Group& group : program.groups) {
+      for (uint32_t l = 0; l < group.lines; ++l) {
+        const LineProgram::Line& line = group.line[l];
+        for (uint32_t i = 0; i < kCacheLine_B; ++i) {
+          const CellPlace& window = group.from[line.pick[i] / group.window_B];
+          const uint32_t row_B = window.offset_B + line.pick[i] % group.window_B;
+          const uint32_t x = row_B / element_B;
+          const uint32_t index = tiling.IndexOf({x % program.chunk_w_el, window.line, 0});
+          ASSERT_EQ(line.to.line, x / program.chunk_w_el);
+          ASSERT_EQ(line.to.offset_B + i, index * element_B + row_B % element_B);
+          made.insert({line.to.line, line.to.offset_B + i});
+          // Windows do not end outside of their rows.
+          ASSERT_LE(window.offset_B + group.window_B, program.cell_row_B);
+        }
+      }
+    }
+    EXPECT_EQ(made.size(), program.cell_row_B * program.cell_h_el);
+  }
+}
+
+TEST(Lines, AreMadeOfFewWindows) {
+  using Lines = std::map<uint32_t, size_t>;
+  // Two lines of 4 elements by 4 side by side are four windows of 32 bytes.
+  const LineProgram four = MakeLineProgram(Tiling::Morton(6, 6), 4);
+  EXPECT_EQ(LinesByWindow(four), (Lines{{32, 4}}));
+  EXPECT_EQ(four.groups.size(), 2u);
+  // Those of 8 by 8 need eight of 16.
+  const LineProgram one = MakeLineProgram(Tiling::Morton(7, 7), 1);
+  EXPECT_EQ(LinesByWindow(one), (Lines{{16, 8}}));
+  EXPECT_EQ(one.groups.size(), 4u);
+}
+
+TEST(Lines, ThatAreTooWideTooHighOrTooTwistedAreNotMade) {
+  EXPECT_EQ(MakeLineProgram(Tiling::Morton(1, 1), 4).cell_w_el, 0u);
+  EXPECT_EQ(MakeLineProgram(Tiling::InOrder("yyyyyy"), 1).cell_w_el, 0u);
+  EXPECT_EQ(MakeLineProgram(Tiling::InOrder("xxxxxx"), 3).cell_w_el, 0u);
+  // A line of 32 rows of 2 bytes.
+  EXPECT_EQ(MakeLineProgram(Tiling::InOrder("yyyyyx"), 1).cell_w_el, 0u);
+  // 16 rows of 4 bytes in an order that scatters each line over all of them.
+  EXPECT_EQ(MakeLineProgram(Tiling::InOrder("xxyyyy"), 1).cell_w_el, 0u);
 }
 
 using Order = QuadProgram::Order;
