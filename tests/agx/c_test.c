@@ -1,8 +1,11 @@
-/* What sources of drivers for AGX write in C. */
+/* What sources of drivers for AGX write in C. Compiled as C++ too. */
+#define _DEFAULT_SOURCE /* Anonymous memory. */
 #include <assert.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "packsmith/c/agx_g13_pack.h"
 
@@ -65,6 +68,60 @@ static void small_records_write_no_more_than_their_bytes(void) {
   }
   expect(out, "0d0d78563412cdcd", 8);
   assert(AGX_USC_SHADER_LENGTH == 6 && AGX_USC_NO_PRESHADER_LENGTH == 2);
+}
+
+/* Memory of so many bytes, behind which there is none. */
+static uint8_t* before_the_end(size_t bytes) {
+  const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  void* const pages =
+      mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  assert(pages != MAP_FAILED);
+  uint8_t* const end = (uint8_t*)pages + page;
+  assert(mprotect(end, page, PROT_NONE) == 0);
+  return end - bytes;
+}
+
+static void nothing_behind_a_record_is_touched(void) {
+  uint8_t* const two = before_the_end(AGX_USC_NO_PRESHADER_LENGTH);
+  agx_pack(two, USC_NO_PRESHADER, cfg) {}
+  struct AGX_USC_NO_PRESHADER none;
+  assert(AGX_USC_NO_PRESHADER_unpack(stderr, two, &none));
+
+  uint8_t* const six = before_the_end(AGX_USC_SHADER_LENGTH);
+  agx_pack(six, USC_SHADER, cfg) { cfg.code = 0xfedcba98; }
+  agx_unpack(stderr, six, USC_SHADER, shader);
+  assert(shader.code == 0xfedcba98);
+
+  uint8_t* const twelve = before_the_end(AGX_DEPTH_BIAS_LENGTH);
+  agx_pack(twelve, DEPTH_BIAS, cfg) { cfg.clamp = 0.5f; }
+  agx_unpack(stderr, twelve, DEPTH_BIAS, bias);
+  assert(bias.clamp == 0.5f);
+}
+
+/* Macros of a driver's own, on top of what the header has. */
+#define usc_pack(head, NAME, cfg)                                     \
+  for (bool once = true; once; head += AGX_USC_##NAME##_LENGTH)       \
+    for (struct AGX_USC_##NAME cfg = {AGX_USC_##NAME##_header}; once; \
+         AGX_USC_##NAME##_pack(head, &cfg), once = false)
+#define push(head, NAME, cfg) \
+  for (unsigned once = 0; once < 1; ++once, head += AGX_##NAME##_LENGTH) agx_pack(head, NAME, cfg)
+
+static void drivers_build_macros_of_these(void) {
+  uint8_t bytes[64], *head = bytes;
+  usc_pack(head, SHARED, cfg) { cfg.layout = AGX_SHARED_LAYOUT_VERTEX_COMPUTE; }
+  usc_pack(head, SHADER, cfg) { cfg.code = 0x777; }
+  usc_pack(head, REGISTERS, cfg) { cfg.register_count = 32; }
+  usc_pack(head, NO_PRESHADER, cfg) {}
+  assert(head == bytes + 16);
+  expect(bytes, "4d9000000d00770700008d0400008800", 16);
+
+  /* Records that begin with an enumeration and have no default but zero, and one with neither. */
+  head = bytes;
+  push(head, FRAGMENT_CONTROL, cfg) { cfg.pass_type = AGX_PASS_TYPE_TRANSLUCENT; }
+  push(head, VDM_STATE_VERTEX_UNKNOWN, cfg) { cfg.flat_shading_control = AGX_VDM_VERTEX_2; }
+  push(head, VIEWPORT_CONTROL, cfg) {}
+  assert(head == bytes + 12);
+  expect(bytes, "000200200200000000000000", 12);
 }
 
 static void levels_of_detail_are_clamped(void) {
@@ -166,6 +223,8 @@ int main(void) {
   blocks_run_once_and_take_expressions();
   opcodes_are_written_and_no_members();
   small_records_write_no_more_than_their_bytes();
+  nothing_behind_a_record_is_touched();
+  drivers_build_macros_of_these();
   levels_of_detail_are_clamped();
   counts_of_groups_have_all_of_them_as_default();
   addresses_are_stored_without_their_low_bits();
