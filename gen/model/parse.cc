@@ -897,12 +897,9 @@ class Parser {
         draws_cleared = true;
         ParseDraws(child, container);
       } else if (what == "remove" && inherited) {
-        Allow(child, {"field"});
-        Empty(child);
-        const std::string field = Required(child, "field");
-        if (!field.empty() && !RemoveItem(container.items, field)) {
-          Problem(Code::kNothingRemoved, At(child), "there is nothing of that name to remove");
-        }
+        // What is left of the relations is kept, and what is said of others comes behind it.
+        if (Attribute(child, "relation")) relations_cleared = true;
+        RemoveFrom(container, child);
       } else if (!ParseItem(child, container.items, 0, inherited) && !Words(child, container)) {
         Unknown(child, node);
       }
@@ -913,6 +910,28 @@ class Parser {
       *old = std::move(container);
     } else {
       model_.containers.push_back(std::move(container));
+    }
+  }
+
+  // <remove field="…"/>; or <remove relation="…"/>, of those that lead to a packet of that name.
+  void RemoveFrom(Container& container, pugi::xml_node node) {
+    Allow(node, {"field", "relation"});
+    Empty(node);
+    size_t removed = 0;
+    if (!Attribute(node, "relation")) {
+      const std::string field = Required(node, "field");
+      if (field.empty()) return;
+      removed = RemoveItem(container.items, field);
+    } else if (Attribute(node, "field")) {
+      Problem(Code::kContradiction, At(node), "<remove> takes out one thing");
+      return;
+    } else {
+      const std::string packet = Text(node, "relation");
+      removed = std::erase_if(container.relations,
+                              [&](const Relation& r) { return r.packet.text == packet; });
+    }
+    if (removed == 0) {
+      Problem(Code::kNothingRemoved, At(node), "there is nothing of that name to remove");
     }
   }
 

@@ -1,7 +1,9 @@
-// A command streamer in software: runs what Arithmetic emits, as the PRMs describe it.
+// A command streamer in software: runs what Arithmetic emits, and draws, as the PRMs describe it.
 #ifndef PACKSMITH_TESTS_BATCH_STREAMER_H_
 #define PACKSMITH_TESTS_BATCH_STREAMER_H_
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -30,6 +32,17 @@ class Streamer {
   uint32_t& Register(uint32_t offset) { return registers_[offset]; }
   size_t packets() const { return packets_; }
 
+  // What was drawn.
+  struct Draw {
+    uint32_t vertices = 0, instances = 0, first = 0, first_instance = 0;
+    int32_t base = 0;
+    bool indexed = false;
+    std::array<uint32_t, 3> extended = {};  // of 3DPRIMITIVE_EXTENDED
+
+    friend bool operator==(const Draw&, const Draw&) = default;
+  };
+  const std::vector<Draw>& draws() const { return draws_; }
+
   // Runs to the end of the batch. Empty, or what went wrong.
   std::string Run(uint64_t gpu, size_t most_packets = 100000) {
     at_ = gpu;
@@ -44,6 +57,7 @@ class Streamer {
 
  private:
   using Alu = typename Gen::MathInstruction;
+  using G = typename Gen::Packets;
 
   // The packet at hand, at most `dwords` of it.
   std::vector<uint32_t> Fetch(size_t dwords) {
@@ -153,12 +167,14 @@ class Streamer {
         return registers_[offset] | uint64_t{registers_[offset + 4]} << 32;
       };
       if (p.compare_operation != P::COMPARE_OPERATION_SRCS_EQUAL ||
-          p.combine_operation != P::COMBINE_OPERATION_SET) {
+          (p.combine_operation != P::COMBINE_OPERATION_SET &&
+           p.combine_operation != P::COMBINE_OPERATION_XOR)) {
         return "a predicate that nobody uses";
       }
-      const bool equal = source(Gen::PredicateSource0::register_offset) ==
-                         source(Gen::PredicateSource1::register_offset);
-      predicate_ = equal == (p.load_operation == P::LOAD_OPERATION_LOAD);
+      bool result = source(Gen::PredicateSource0::register_offset) ==
+                    source(Gen::PredicateSource1::register_offset);
+      if (p.combine_operation == P::COMBINE_OPERATION_XOR) result ^= predicate_;
+      predicate_ = result == (p.load_operation == P::LOAD_OPERATION_LOAD);
       at_ += 4 * P::length;
     } else if (Gen::Math::matches(first)) {
       const auto items = Gen::Math::items(dw.data(), kMost);
@@ -167,10 +183,74 @@ class Streamer {
         if (!wrong.empty()) return wrong;
       }
       at_ += 4 * Gen::Math::dwords_needed(items.size());
+    } else if (G::_3DPRIMITIVE::matches(first)) {
+      DrawBy<typename G::_3DPRIMITIVE>(dw.data());
     } else {
-      return absl::StrFormat("unknown packet %#x", first);
+      return StepNewer(first, dw.data());
     }
     return "";
+  }
+  // What not all generations have.
+  std::string StepNewer(uint32_t first, const uint32_t* dw) {
+    if constexpr (requires { typename G::_3DPRIMITIVE_EXTENDED; }) {
+      if (G::_3DPRIMITIVE_EXTENDED::matches(first)) {
+        DrawBy<typename G::_3DPRIMITIVE_EXTENDED>(dw);
+        return "";
+      }
+    }
+    if constexpr (requires { typename G::EXECUTE_INDIRECT_DRAW; }) {
+      using Execute = typename G::EXECUTE_INDIRECT_DRAW;
+      if (Execute::matches(first)) {
+        const Execute p = Execute::unpack(dw);
+        uint32_t count = p.max_count;
+        if (p.count_buffer_indirect_enable) {
+          count = std::min(count, memory_.at(p.count_buffer_address.gpu));
+        }
+        const bool indexed = p.argument_format == Execute::ARGUMENT_FORMAT_DRAWINDEXED;
+        uint64_t at = p.argument_buffer_start_address.gpu;
+        for (uint32_t i = 0; i < count; ++i, at += indexed ? 20 : 16) {
+          draws_.push_back({memory_.at(at),
+                            memory_.at(at + 4),
+                            memory_.at(at + 8),
+                            memory_.at(at + (indexed ? 16 : 12)),
+                            indexed ? static_cast<int32_t>(memory_.at(at + 12)) : 0,
+                            indexed,
+                            {}});
+        }
+        at_ += 4 * Execute::length;
+        return "";
+      }
+    }
+    return absl::StrFormat("unknown packet %#x", first);
+  }
+  template <class P>
+  void DrawBy(const uint32_t* dw) {
+    const P p = P::unpack(dw);
+    at_ += 4 * P::length;
+    if (p.predicate_enable && !predicate_) return;
+    Draw draw{p.vertex_count_per_instance,
+              p.instance_count,
+              p.start_vertex_location,
+              p.start_instance_location,
+              p.base_vertex_location,
+              p.vertex_access_type == P::VERTEX_ACCESS_TYPE_RANDOM,
+              {}};
+    if constexpr (requires { p.extended_parameter_0; }) {
+      draw.extended = {p.extended_parameter_0, p.extended_parameter_1, p.extended_parameter_2};
+      if (p.indirect_parameter_enable) {
+        draw.extended = {registers_[G::_3DPRIM_XP0::register_offset],
+                         registers_[G::_3DPRIM_XP1::register_offset],
+                         registers_[G::_3DPRIM_XP2::register_offset]};
+      }
+    }
+    if (p.indirect_parameter_enable) {
+      draw.vertices = registers_[G::_3DPRIM_VERTEX_COUNT::register_offset];
+      draw.instances = registers_[G::_3DPRIM_INSTANCE_COUNT::register_offset];
+      draw.first = registers_[G::_3DPRIM_START_VERTEX::register_offset];
+      draw.first_instance = registers_[G::_3DPRIM_START_INSTANCE::register_offset];
+      draw.base = static_cast<int32_t>(registers_[G::_3DPRIM_BASE_VERTEX::register_offset]);
+    }
+    draws_.push_back(draw);
   }
 
   std::string Calculate(const Alu& i) {
@@ -243,6 +323,7 @@ class Streamer {
   uint64_t a_ = 0, b_ = 0, accumulator_ = 0;
   bool zero_ = false, carry_ = false, predicate_ = false, passing_over_ = false, ended_ = false;
   size_t packets_ = 0;
+  std::vector<Draw> draws_;
 };
 
 }  // namespace packsmith::gpu

@@ -330,6 +330,45 @@ TEST(Inheritance, RemovedThingsAreGone) {
   EXPECT_THAT(result.model.enums, IsEmpty());
 }
 
+// Three packets, of which P has a relation to each of the others.
+LoadResult Related(const std::string& amendments) {
+  return LoadFiles(
+      {{"main.xml",
+        absl::StrCat("<packsmith generation=\"now\" extends=\"old.xml\"><packet name=\"P\" "
+                     "amend=\"true\">\n",
+                     amendments, "</packet></packsmith>")},
+       {"old.xml",
+        R"(<packsmith family="f" generation="old"><stream name="s"/>
+        <packet name="A" dwords="1"><field name="o" dword="0" bits="31:0" type="uint" forced="1"/></packet>
+        <packet name="B" dwords="1"><field name="o" dword="0" bits="31:0" type="uint" forced="2"/></packet>
+        <packet name="P" dwords="1"><field name="o" dword="0" bits="31:0" type="uint" forced="3"/>
+        <relation kind="requires" packet="A"/><relation kind="commits" packet="B"/></packet></packsmith>)"}});
+}
+
+TEST(Inheritance, ARelationMayBeRemovedAndTheOthersStay) {
+  const auto names = [](const LoadResult& result) {
+    EXPECT_THAT(Summary(result), IsEmpty());
+    std::vector<std::string> packets;
+    for (const Relation& relation : ContainerNamed(result, "P").relations) {
+      packets.push_back(relation.packet.text);
+    }
+    return packets;
+  };
+  EXPECT_THAT(names(Related("")), ElementsAre("A", "B"));
+  EXPECT_THAT(names(Related("<remove relation=\"A\"/>")), ElementsAre("B"));
+  EXPECT_THAT(names(Related("<remove relation=\"A\"/><remove relation=\"B\"/>")), IsEmpty());
+  // What is named replaces all, except behind such a removal.
+  const std::string named = "<relation kind=\"invalidates\" packet=\"A\"/>";
+  EXPECT_THAT(names(Related(named)), ElementsAre("A"));
+  EXPECT_THAT(names(Related("<remove relation=\"A\"/>" + named)), ElementsAre("B", "A"));
+}
+
+TEST(Inheritance, OnlyARelationThatThereIsCanBeRemoved) {
+  EXPECT_THAT(Summary(Related("<remove relation=\"P\"/>")), ElementsAre("W104 main.xml:2:1"));
+  EXPECT_THAT(Summary(Related("<remove relation=\"A\" field=\"o\"/>")),
+              ElementsAre("E028 main.xml:2:1"));
+}
+
 TEST(Inheritance, RemovingAnotherKindRemovesNothing) {
   EXPECT_THAT(Summary(Extended("<remove struct=\"P\"/>")), ElementsAre("W104 main.xml:2:1"));
 }

@@ -139,7 +139,8 @@ class Driver {
 
  public:
   explicit Driver(unsigned seed) : random_(seed) {
-    Pools<typename G::_3DSTATE_VIEWPORT_STATE_POINTERS_CC, typename G::_3DSTATE_URB_VS,
+    Pools<typename G::_3DSTATE_VIEWPORT_STATE_POINTERS_CC,
+          typename G::_3DSTATE_VIEWPORT_STATE_POINTERS_SF_CLIP, typename G::_3DSTATE_URB_VS,
           typename G::_3DSTATE_URB_HS, typename G::_3DSTATE_URB_DS, typename G::_3DSTATE_URB_GS,
           typename G::_3DSTATE_PUSH_CONSTANT_ALLOC_VS, typename G::_3DSTATE_PUSH_CONSTANT_ALLOC_HS,
           typename G::_3DSTATE_PUSH_CONSTANT_ALLOC_DS, typename G::_3DSTATE_PUSH_CONSTANT_ALLOC_GS,
@@ -151,12 +152,12 @@ class Driver {
           typename G::_3DSTATE_BINDING_TABLE_POINTERS_DS,
           typename G::_3DSTATE_BINDING_TABLE_POINTERS_GS,
           typename G::_3DSTATE_BINDING_TABLE_POINTERS_PS,
-          typename G::_3DSTATE_SAMPLER_STATE_POINTERS_PS, typename G::_3DSTATE_VS,
-          typename G::_3DSTATE_PS, typename G::_3DSTATE_DEPTH_BUFFER,
-          typename G::_3DSTATE_STENCIL_BUFFER, typename G::_3DSTATE_HIER_DEPTH_BUFFER,
-          typename G::_3DSTATE_LINE_STIPPLE, typename G::_3DSTATE_VF_TOPOLOGY,
-          typename G::_3DSTATE_VF_SGVS, typename G::_3DSTATE_INDEX_BUFFER,
-          typename G::_3DSTATE_STREAMOUT>();
+          typename G::_3DSTATE_SAMPLER_STATE_POINTERS_PS, typename G::_3DSTATE_BLEND_STATE_POINTERS,
+          typename G::_3DSTATE_MULTISAMPLE, typename G::_3DSTATE_VS, typename G::_3DSTATE_PS,
+          typename G::_3DSTATE_DEPTH_BUFFER, typename G::_3DSTATE_STENCIL_BUFFER,
+          typename G::_3DSTATE_HIER_DEPTH_BUFFER, typename G::_3DSTATE_LINE_STIPPLE,
+          typename G::_3DSTATE_VF_TOPOLOGY, typename G::_3DSTATE_VF_SGVS,
+          typename G::_3DSTATE_INDEX_BUFFER, typename G::_3DSTATE_STREAMOUT>();
     if constexpr (requires { typename G::_3DSTATE_SO_BUFFER_INDEX_0; }) {
       Pools<typename G::_3DSTATE_SO_BUFFER_INDEX_0, typename G::_3DSTATE_SO_BUFFER_INDEX_1,
             typename G::_3DSTATE_SO_BUFFER_INDEX_2, typename G::_3DSTATE_SO_BUFFER_INDEX_3>();

@@ -15,6 +15,7 @@
 #include "runtime/batch/cache_rules.h"
 #include "runtime/batch/cache_tracker.h"
 #include "runtime/batch/gfx9.h"
+#include "runtime/batch/indirect.h"
 #include "runtime/memory/address_space.h"
 #include "runtime/memory/buffers.h"
 #include "runtime/memory/host_device.h"
@@ -100,6 +101,13 @@ void All(const std::string& core) {
   Batch<Gfx9> prepared(prepared_chunks);
   prepared.EmitItems(gfx9::_3DSTATE_VERTEX_BUFFERS{}, streams);
   batch.Append(prepared);
+  // End
+
+  // Page: indirect
+  EmitIndirectDraws(batch, gfx9::_3DPRIMITIVE{},
+                    {.arguments = {vertices.address + 2048, vertices.handle},
+                     .draws = 2,
+                     .count = packsmith::address(vertices.address + 1024, vertices.handle)});
   // End
 
   // Page: caches

@@ -42,7 +42,7 @@ struct Context {
   // The buffers that the job uses, a line each.
   void PrintUses() const;
 
-  void Select(gpu::Pipeline pipeline);
+  void Select(gpu::Pipeline to);
   // The buffer is used through a cache: waits for other uses of it, as far as that takes.
   void Use(const gpu::Buffer& buffer, gpu::CacheDomain domain);
 
@@ -75,6 +75,7 @@ struct Context {
   gpu::SamplerTables<Gen> samplers;
   gpu::CacheTracker caches;
   gpu::DrawState<Gen> state;
+  gpu::Pipeline pipeline = gpu::Pipeline::k3D;  // the one that is selected
 
  private:
   static std::unique_ptr<gpu::Binder<Gen>> MakeBinder(const Memory& memory, const Part& part,
@@ -190,19 +191,20 @@ void Context<Gen>::SetRegister(const Register& value) {
 }
 
 template <class Gen>
-void Context<Gen>::Select(gpu::Pipeline pipeline) {
+void Context<Gen>::Select(gpu::Pipeline to) {
   {
     typename gpu::Batch<Gen>::Group group(batch, gpu::PipelineSelectDwords<Gen>());
-    gpu::EmitPipelineSelect<Gen>(group, pipeline);
+    gpu::EmitPipelineSelect<Gen>(group, to);
   }
-  binder->SetPipeline(pipeline);
+  pipeline = to;
+  binder->SetPipeline(to);
   state.template Emitted<typename G::PIPELINE_SELECT>();
 }
 
 template <class Gen>
 void Context<Gen>::Use(const gpu::Buffer& buffer, gpu::CacheDomain domain) {
   const gpu::CacheBarrier barrier = caches.Use(buffer.handle, domain);
-  if (!barrier.empty()) gpu::EmitBarrier(batch, barrier, ScratchAddress());
+  if (!barrier.empty()) gpu::EmitBarrier(batch, barrier, ScratchAddress(), pipeline);
 }
 
 template <class Gen>
