@@ -39,6 +39,16 @@ absl::Status CheckImage(const ImageLimits& image, absl::string_view what) {
     if (image.multisampled) return wrong("multisampled images cannot be linear");
     if (image.block_format) return wrong("block-compressed formats cannot be linear");
     if (image.last_level != 0) return wrong("a linear image has one level");
+    if (image.page_aligned_layers) {
+      return wrong(
+          "a linear image has no layers that begin at pages: the flag shares its bit with the "
+          "stride");
+    }
+    if (image.stride_reads_as_extended) {
+      return wrong(
+          "the stride is so large that its highest bit is the one that says extended: have rows "
+          "closer to each other");
+    }
     if (image.has_layers) {
       return wrong("the layers of a linear image are in its last eight bytes: depth_linear");
     }
@@ -70,10 +80,13 @@ absl::Status CheckImage(const ImageLimits& image, absl::string_view what) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<ViewRange> RangeOf(const layout::Layout& layout, uint32_t first_level,
+absl::StatusOr<ViewRange> RangeOf(const layout::Layout* layout, uint32_t first_level,
                                   uint32_t levels, uint32_t first_layer, uint32_t layers,
-                                  bool block_format) {
-  const layout::ImageDescription& image = layout.description();
+                                  bool block_format, bool multisampled) {
+  if (layout == nullptr) {
+    return absl::InvalidArgumentError("a view of an image needs the image's layout");
+  }
+  const layout::ImageDescription& image = layout->description();
   if (image.scheme != layout::Scheme::kAgxLinear && image.scheme != layout::Scheme::kAgxTwiddled &&
       image.scheme != layout::Scheme::kAgxCompressed) {
     return absl::InvalidArgumentError(absl::StrFormat(
@@ -84,6 +97,11 @@ absl::StatusOr<ViewRange> RangeOf(const layout::Layout& layout, uint32_t first_l
         "the image's format %s and the channels of the view differ in whether their elements are "
         "blocks",
         image.format->name));
+  }
+  if ((image.samples != 1) != multisampled) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("an image with %d sample%s has a view whose dimension is %smultisampled",
+                        image.samples, image.samples == 1 ? "" : "s", multisampled ? "" : "not "));
   }
   if (first_level >= image.levels || levels > image.levels - first_level) {
     return absl::InvalidArgumentError(
@@ -98,11 +116,11 @@ absl::StatusOr<ViewRange> RangeOf(const layout::Layout& layout, uint32_t first_l
   ViewRange range = {};
   range.levels = levels == 0 ? image.levels - first_level : levels;
   range.layers = layers == 0 ? image.layers - first_layer : layers;
-  range.layer_stride_B = layout.layer_stride_B();
+  range.layer_stride_B = layout->layer_stride_B();
   range.offset_B = first_layer * range.layer_stride_B;
   // Rows of a linear image are tiles of one row.
-  range.stride_B = layout.levels()[0].tile_row_stride_B;
-  if (const layout::Metadata* const metadata = layout.metadata()) {
+  range.stride_B = layout->levels()[0].tile_row_stride_B;
+  if (const layout::Metadata* const metadata = layout->metadata()) {
     range.metadata_offset_B = metadata->offset_B + first_layer * metadata->layer_stride_B;
   }
   return range;

@@ -44,6 +44,9 @@ struct ImageLimits {
   bool has_layers;
   bool has_acceleration_buffer;
   bool has_linear_layers;  // in the bits where the acceleration buffer stands
+  // Flags that share bits with the upper end of the stride.
+  bool page_aligned_layers;
+  bool stride_reads_as_extended;
 };
 absl::Status CheckImage(const ImageLimits& image, absl::string_view what);
 
@@ -51,6 +54,19 @@ absl::Status CheckImage(const ImageLimits& image, absl::string_view what);
 template <class Channels>
 constexpr bool IsBlockFormat(Channels channels) {
   return channels >= Channels::PVRTC_2bpp;
+}
+
+template <class Dimension>
+constexpr bool IsMultisampled(Dimension is) {
+  return is == Dimension::_2D_Multisampled || is == Dimension::_2D_Array_Multisampled;
+}
+
+// Whether a descriptor that has nothing but this stride says that it is extended.
+template <class Descriptor>
+bool ReadsAsExtended(uint32_t stride) {
+  uint8_t bytes[Descriptor::size];
+  (void)Descriptor{.stride = stride}.template pack<checks::off>(bytes);
+  return Descriptor::unpack(bytes).extended;
 }
 
 template <class Descriptor>
@@ -66,7 +82,7 @@ ImageLimits LimitsOf(const Descriptor& d) {
                is == Dimension::Cube_Array || is == Dimension::_2D_Array_Multisampled,
       .cube = is == Dimension::Cube || is == Dimension::Cube_Array,
       .three_dimensional = is == Dimension::_3D,
-      .multisampled = is == Dimension::_2D_Multisampled || is == Dimension::_2D_Array_Multisampled,
+      .multisampled = IsMultisampled(is),
       .block_format = IsBlockFormat(d.channels),
       .width_px = d.width,
       .height_px = d.height,
@@ -78,6 +94,8 @@ ImageLimits LimitsOf(const Descriptor& d) {
       .has_layers = false,
       .has_acceleration_buffer = d.acceleration_buffer.gpu != 0,
       .has_linear_layers = d.depth_linear != 1 || d.layer_stride_linear != 0,
+      .page_aligned_layers = d.page_aligned_layers,
+      .stride_reads_as_extended = ReadsAsExtended<Descriptor>(d.stride),
   };
 }
 
@@ -189,9 +207,9 @@ struct ViewRange {
   uint64_t metadata_offset_B;  // … to the metadata of the first layer
   uint64_t stride_B, layer_stride_B;
 };
-absl::StatusOr<ViewRange> RangeOf(const layout::Layout& layout, uint32_t first_level,
+absl::StatusOr<ViewRange> RangeOf(const layout::Layout* layout, uint32_t first_level,
                                   uint32_t levels, uint32_t first_layer, uint32_t layers,
-                                  bool block_format);
+                                  bool block_format, bool multisampled);
 
 // Fills in what a Texture and a PBE have in common.
 template <class Gen, class Descriptor>
@@ -238,8 +256,8 @@ absl::StatusOr<uint32_t> DepthOf(const ImageView<Gen>& view, uint32_t layers) {
 template <class Gen>
 absl::StatusOr<typename Gen::Texture> TextureOf(const ImageView<Gen>& view) {
   const absl::StatusOr<ViewRange> range =
-      RangeOf(*view.layout, view.first_level, view.levels, view.first_layer, view.layers,
-              IsBlockFormat(view.channels));
+      RangeOf(view.layout, view.first_level, view.levels, view.first_layer, view.layers,
+              IsBlockFormat(view.channels), IsMultisampled(view.dimension));
   if (!range.ok()) return range.status();
   const absl::StatusOr<uint32_t> depth = DepthOf(view, range->layers);
   if (!depth.ok()) return depth.status();
@@ -269,7 +287,8 @@ absl::StatusOr<typename Gen::Texture> TextureOf(const ImageView<Gen>& view) {
 template <class Gen>
 absl::StatusOr<typename Gen::PBE> WrittenImageOf(const ImageView<Gen>& view) {
   const absl::StatusOr<ViewRange> range =
-      RangeOf(*view.layout, 0, 0, view.first_layer, view.layers, IsBlockFormat(view.channels));
+      RangeOf(view.layout, 0, 0, view.first_layer, view.layers, IsBlockFormat(view.channels),
+              IsMultisampled(view.dimension));
   if (!range.ok()) return range.status();
   typename Gen::PBE image;
   FillImage(view, *range, image);

@@ -1,8 +1,10 @@
 // The records that tell the hardware about varyings, made from a Linkage and read back.
 //
 //   Linkage linkage = …;
-//   SetVaryings<G13>(linkage, ppp_header);            // three parts of a PPP record
+//   SetVaryings<G13>(linkage, ppp_header);            // parts of a PPP record
+//   SetFlatShading<G13>(linkage, ppp_header);
 //   state.vertex_outputs = VertexOutputWord<G13>(linkage.shape());
+//   state.vertex_unknown = FlatShadingWord<G13>(linkage);
 //   absl::StatusOr<uint32_t> bytes = PackBindings<G13>(linkage, memory.bytes);
 
 #ifndef PACKSMITH_RUNTIME_AGX_VARYING_RECORDS_H_
@@ -85,6 +87,28 @@ typename Gen::Output_Select OutputSelectWord(const Linkage& linkage) {
 template <class Gen>
 typename Gen::VDM_State_Vertex_Outputs VertexOutputWord(const OutputShape& shape) {
   return {.output_count_1 = shape.words(), .output_count_2 = shape.words()};
+}
+
+// Three places say which vertex is the provoking one, each with numbers of its own: the bindings,
+// the state of the vertex stage, and Cull. The last two also hear of primitive IDs, which the
+// hardware makes only if it is told so.
+template <class Gen>
+typename Gen::VDM_State_Vertex_Unknown FlatShadingWord(const Linkage& linkage) {
+  using Vertex = typename Gen::VDM_Vertex;
+  constexpr Vertex kVertices[] = {Vertex::_0, Vertex::_1, Vertex::_2};
+  return {.flat_shading_control = kVertices[linkage.provoking_vertex()],
+          .generate_primitive_id = linkage.primitive_id()};
+}
+
+// The same in Cull and Cull 2. All else in these two is not about varyings: set it in the same
+// header, or merge the record with one that has it.
+template <class Gen>
+void SetFlatShading(const Linkage& linkage, typename Gen::PPP_Header& header) {
+  using Vertex = typename Gen::PPP_Vertex;
+  constexpr Vertex kVertices[] = {Vertex::_0, Vertex::_1, Vertex::_2};
+  header.cull = header.cull_2 = true;
+  header.cull_state.flat_shading_vertex = kVertices[linkage.provoking_vertex()];
+  header.cull_2_state.needs_primitive_id = linkage.primitive_id();
 }
 
 // What a PPP record says of varyings: output select, both counts, and the size of the outputs.

@@ -31,6 +31,22 @@ std::string Called(Precision precision) {
   return precision == Precision::k32 ? "32 bits" : "16 bits";
 }
 
+absl::string_view Called(Interpolation interpolation) {
+  constexpr absl::string_view kNames[kInterpolations] = {"smooth", "flat", "linear"};
+  return kNames[static_cast<size_t>(interpolation)];
+}
+
+// Whether a vertex shader that writes the input's location feeds it.
+bool TakesVaryings(const Input* input) {
+  return input != nullptr &&
+         (input->source == Source::kVarying || input->source == Source::kPrimitiveId);
+}
+
+// A number of a primitive is not interpolated.
+Interpolation InterpolationOf(const Input& input) {
+  return input.source == Source::kPrimitiveId ? Interpolation::kFlat : input.interpolation;
+}
+
 // Whether an input or output can be at all.
 template <class Varying>
 absl::Status Check(const Varying& varying, unsigned first, absl::string_view what) {
@@ -168,7 +184,7 @@ absl::StatusOr<OutputLayout> OutputLayout::Of(const VertexOutputs& vertex,
       return absl::InvalidArgumentError(absl::StrFormat("%s is listed twice", name()));
     }
     const Input* const input = (*inputs)[output.location];
-    const bool read = input != nullptr && input->source == Source::kVarying;
+    const bool read = TakesVaryings(input);
     if (read && input->precision != output.precision) {
       return absl::InvalidArgumentError(absl::StrFormat("%s is written with %s, but read with %s",
                                                         name(), Called(output.precision),
@@ -191,8 +207,8 @@ absl::StatusOr<OutputLayout> OutputLayout::Of(const VertexOutputs& vertex,
       for (const Output* const output : outputs) {
         if (output == nullptr || output->precision != precision) continue;
         const Input* const input = (*inputs)[output->location];
-        const bool read = input != nullptr && input->source == Source::kVarying;
-        const Interpolation as = read ? input->interpolation : Interpolation::kSmooth;
+        const Interpolation as =
+            TakesVaryings(input) ? InterpolationOf(*input) : Interpolation::kSmooth;
         if (as != static_cast<Interpolation>(i)) continue;
         const unsigned count = Units(0, output->components, precision);
         // Slots are two more at most than varyings, but without the position.
@@ -328,6 +344,7 @@ absl::StatusOr<Linkage> Link(const OutputLayout& outputs, const FragmentInputs& 
   linkage.shape_ = outputs.shape();
   linkage.shape_.z = fragment.reads_z;
   linkage.registers_ = coefficients.registers();
+  linkage.provoking_vertex_ = options.provoking_vertex;
   linkage.Bind({.shade = Shade::kLinear, .base_register = CoefficientLayout::kW});
   if (fragment.reads_z) {
     linkage.Bind({.source = Source::kFragmentZ,
@@ -340,22 +357,25 @@ absl::StatusOr<Linkage> Link(const OutputLayout& outputs, const FragmentInputs& 
     const auto name = [&] { return Called(input->name, input->location); };
     const CoefficientLayout::Place& place = coefficients.places_[input->location];
     if (place.components != input->components || place.first != input->first ||
-        place.precision != input->precision || place.source != input->source) {
+        place.precision != input->precision) {
       return absl::InvalidArgumentError(
           absl::StrFormat("%s: the coefficient registers were laid out for other inputs", name()));
     }
-    linkage.primitive_id_ |= input->source == Source::kPrimitiveId;
-    linkage.barycentrics_ |= input->source == Source::kBarycentric;
+    const Interpolation as = InterpolationOf(*input);
+    const bool fed = TakesVaryings(input) && outputs.ComponentsOf(input->location) != 0;
+    const Source source = fed ? Source::kVarying : input->source;
+    linkage.primitive_id_ |= source == Source::kPrimitiveId;
+    linkage.barycentrics_ |= source == Source::kBarycentric;
     Binding binding{
-        .source = input->source,
-        .shade = input->interpolation == Interpolation::kFlat     ? kFlat[options.provoking_vertex]
-                 : input->interpolation == Interpolation::kLinear ? Shade::kLinear
-                                                                  : Shade::kPerspective,
+        .source = source,
+        .shade = as == Interpolation::kFlat     ? kFlat[options.provoking_vertex]
+                 : as == Interpolation::kLinear ? Shade::kLinear
+                                                : Shade::kPerspective,
         .base_register = place.base,
     };
     const unsigned registers = CoefficientLayout::RegistersOf(place);
     unsigned bound = registers;  // those that have a slot
-    if (input->source == Source::kVarying) {
+    if (source == Source::kVarying) {
       const absl::optional<OutputPlace> at = outputs.Find(input->location, input->first);
       const unsigned written = outputs.ComponentsOf(input->location);
       const unsigned end = input->first + unsigned{input->components};
@@ -363,6 +383,15 @@ absl::StatusOr<Linkage> Link(const OutputLayout& outputs, const FragmentInputs& 
         return absl::InvalidArgumentError(absl::StrFormat("%s is written with %s, but read with %s",
                                                           name(), Called(at->precision),
                                                           Called(input->precision)));
+      }
+      if (at) {
+        const Interpolation laid_out = linkage.shape_.At(at->word)->interpolation;
+        if (laid_out != as) {
+          return absl::InvalidArgumentError(absl::StrFormat(
+              "%s is read %s, but stands among the outputs that are %s: they were laid out for "
+              "other inputs",
+              name(), Called(as), Called(laid_out)));
+        }
       }
       if (written < end && !options.allow_unwritten) {
         return absl::InvalidArgumentError(absl::StrFormat(

@@ -102,15 +102,15 @@ struct VertexOutputs {
   unsigned clip_distances = 0;  // the fragment shader reads copies, if any, that are varyings
 };
 
-// Where the value of an input comes from. Primitive ID and barycentric coordinates are the
-// hardware's, without a vertex shader.
+// Where the value of an input comes from. Point and barycentric coordinates are the hardware's,
+// without a vertex shader; so is the primitive ID, unless a vertex shader writes its location.
 enum class Source : uint8_t { kVarying, kFragmentZ, kPointCoord, kPrimitiveId, kBarycentric };
 
 struct Input {
   uint8_t location = 0;
   uint8_t first = 0;       // component
   uint8_t components = 4;  // from there on that are read, with those between that are not
-  Interpolation interpolation = Interpolation::kSmooth;
+  Interpolation interpolation = Interpolation::kSmooth;  // primitive IDs are flat in any case
   Precision precision = Precision::k32;
   Source source = Source::kVarying;  // not kFragmentZ: see FragmentInputs
   absl::string_view name = {};       // for messages
@@ -185,7 +185,8 @@ struct RegisterUse {
 
 // Where the fragment shader finds its inputs: W first, Z if it is read, then the inputs by
 // location. One register holds a component, or a pair of them. This is the fragment shader's own;
-// no vertex shader is asked.
+// no vertex shader is asked. Where an input comes from may still change before it is linked, such
+// as from a varying to the coordinates of a point sprite: its registers stay the same.
 class CoefficientLayout {
  public:
   static constexpr unsigned kW = 0;  // the register of W
@@ -248,6 +249,7 @@ class Linkage {
   const OutputShape& shape() const { return shape_; }
   unsigned registers() const { return registers_; }
   absl::Span<const Binding> bindings() const { return {bindings_.data(), count_}; }
+  unsigned provoking_vertex() const { return provoking_vertex_; }
   // What the hardware has to provide.
   bool primitive_id() const { return primitive_id_; }
   bool barycentrics() const { return barycentrics_; }
@@ -260,12 +262,14 @@ class Linkage {
   OutputShape shape_;
   unsigned registers_ = 0;
   unsigned count_ = 0;
+  uint8_t provoking_vertex_ = 0;
   bool primitive_id_ = false, barycentrics_ = false;
   std::array<Binding, kMostBindings> bindings_;
 };
 
-// `coefficients` are those of `fragment`. InvalidArgument, with the name of the varying, for inputs
-// that are not written or have another precision, and for more bindings or slots than there are.
+// `coefficients` are those of `fragment`, and `outputs` were laid out for it. InvalidArgument, with
+// the name of the varying, for inputs that are not written, or are interpolated or have a precision
+// otherwise than the outputs were laid out for, and for more bindings or slots than there are.
 absl::StatusOr<Linkage> Link(const OutputLayout& outputs, const FragmentInputs& fragment,
                              const CoefficientLayout& coefficients,
                              const LinkOptions& options = {});

@@ -136,10 +136,31 @@ TEST(Views, StayWithinTheImage) {
   EXPECT_THAT(Message(TextureOf<G13>({.layout = &other})), HasSubstr("intel-y"));
   EXPECT_THAT(Message(TextureOf<G13>({.layout = &layout, .dimension = Texture_dimension::Cube})),
               HasSubstr("a cube has 6 layers"));
+  EXPECT_THAT(Message(TextureOf<G13>({})), HasSubstr("needs the image's layout"));
+  EXPECT_THAT(Message(WrittenImageOf<G13>({})), HasSubstr("needs the image's layout"));
   EXPECT_THAT(Message(TextureOf<G13>({.layout = &layout, .image = uint64_t{1} << 40})),
               HasSubstr("address needs more bits"));
   EXPECT_THAT(Message(TextureOf<G13>({.layout = &layout, .image = kImage + 8})),
               HasSubstr("address has low bits"));
+}
+
+TEST(Views, HaveAsManySamplesAsTheImage) {
+  layout::ImageDescription description = Rgba8(Scheme::kAgxTwiddled, 64, 64);
+  const Layout one = LayoutOf(description);
+  for (const uint32_t samples : {2u, 4u}) {
+    description.samples = samples;
+    const Layout layout = LayoutOf(description);
+    const auto texture =
+        TextureOf<G13>({.layout = &layout, .dimension = Texture_dimension::_2D_Multisampled});
+    ASSERT_TRUE(texture.ok()) << texture.status();
+    EXPECT_EQ(texture->samples, samples == 2 ? g13::Sample_Count::_2 : g13::Sample_Count::_4);
+    EXPECT_THAT(Message(TextureOf<G13>({.layout = &layout})),
+                HasSubstr(" samples has a view whose dimension is not multisampled"));
+    EXPECT_THAT(Message(WrittenImageOf<G13>({.layout = &layout})), HasSubstr("multisampled"));
+  }
+  EXPECT_THAT(Message(TextureOf<G13>(
+                  {.layout = &one, .dimension = Texture_dimension::_2D_Array_Multisampled})),
+              HasSubstr("1 sample has a view whose dimension is multisampled"));
 }
 
 // Each rule, by a texture that breaks it alone.
@@ -215,6 +236,10 @@ TEST(Limits, OfTexturesAreSaid) {
   EXPECT_THAT(linear([](auto& t) { t.channels = g13::Channels::ETC2_RGB8; }),
               HasSubstr("cannot be linear"));
   EXPECT_THAT(linear([](auto& t) { t.depth = 2; }), HasSubstr("depth_linear"));
+  EXPECT_THAT(linear([](auto& t) { t.page_aligned_layers = true; }),
+              HasSubstr("shares its bit with the stride"));
+  EXPECT_EQ(linear([](auto& t) { t.stride = (2u << 20) - 16; }), "");
+  EXPECT_THAT(linear([](auto& t) { t.stride = 2u << 20; }), HasSubstr("says extended"));
   EXPECT_THAT(linear([](auto& t) { t.depth_linear = 2; }), HasSubstr("is extended"));
   EXPECT_THAT(linear([](auto& t) {
                 t.depth_linear = 2;
@@ -242,6 +267,11 @@ TEST(Limits, OfWrittenImagesAreSaid) {
               HasSubstr("no blocks"));
   EXPECT_THAT(broken([](auto& i) { i.layout_ = g13::Layout::Null; }), HasSubstr("cannot be Null"));
   EXPECT_THAT(broken([](auto& i) { i.swizzle_r = 4; }), HasSubstr("swizzle_r needs more bits"));
+  EXPECT_THAT(broken([](auto& i) {
+                i.layout_ = g13::Layout::Linear;
+                i.page_aligned_layers = true;
+              }),
+              HasSubstr("shares its bit with the stride"));
 }
 
 TEST(Limits, OfSamplersAreSaid) {

@@ -190,6 +190,34 @@ TEST(VaryingRecords, SayWhatIsThere) {
   EXPECT_EQ(ReadShape<G13>(header), linkage->shape());
 }
 
+TEST(VaryingRecords, SayOneProvokingVertexInAllPlaces) {
+  const Input flat[] = {{.location = 0, .components = 1, .interpolation = Interpolation::kFlat},
+                        {.location = 1, .components = 1, .source = Source::kPrimitiveId}};
+  const Output outputs[] = {{.location = 0, .components = 1}};
+  constexpr g13::VDM_Vertex kVdm[] = {g13::VDM_Vertex::_0, g13::VDM_Vertex::_1,
+                                      g13::VDM_Vertex::_2};
+  constexpr g13::PPP_Vertex kPpp[] = {g13::PPP_Vertex::_0, g13::PPP_Vertex::_1,
+                                      g13::PPP_Vertex::_2};
+  constexpr Shade kShade[] = {Shade::kFlatVertex0, Shade::kFlatVertex1, Shade::kFlatVertex2};
+  for (uint8_t vertex = 0; vertex < 3; ++vertex) {
+    for (const bool with_id : {false, true}) {
+      const auto linkage =
+          Link({.varyings = outputs}, {.inputs = absl::MakeConstSpan(flat, with_id ? 2 : 1)},
+               {.provoking_vertex = vertex});
+      ASSERT_TRUE(linkage.ok()) << linkage.status();
+      EXPECT_EQ(linkage->bindings()[1].shade, kShade[vertex]);
+      const auto state = FlatShadingWord<G13>(*linkage);
+      EXPECT_EQ(state.flat_shading_control, kVdm[vertex]);
+      EXPECT_EQ(state.generate_primitive_id, with_id);
+      g13::PPP_Header header{.cull_state = {.depth_clip = true}};
+      SetFlatShading<G13>(*linkage, header);
+      EXPECT_TRUE(header.cull && header.cull_2 && header.cull_state.depth_clip);
+      EXPECT_EQ(header.cull_state.flat_shading_vertex, kPpp[vertex]);
+      EXPECT_EQ(header.cull_2_state.needs_primitive_id, with_id);
+    }
+  }
+}
+
 TEST(VaryingRecords, ComeBackWithEverySourceAndShade) {
   for (uint8_t vertex = 0; vertex < 3; ++vertex) {
     const Input inputs[] = {{.location = 0, .components = 2, .source = Source::kPointCoord},

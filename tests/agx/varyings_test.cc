@@ -196,6 +196,60 @@ TEST(Linking, TakesWhatTheHardwareMakesFromThere) {
   EXPECT_EQ(linkage->bindings()[3].source, Source::kBarycentric);
 }
 
+TEST(Linking, TakesThePrimitivesNumberFromAShaderThatWritesIt) {
+  const Input inputs[] = {
+      {.location = 1, .components = 1, .source = Source::kPrimitiveId, .name = "primitive"}};
+  const Output outputs[] = {{.location = 0, .components = 1}, {.location = 1, .components = 1}};
+  const FragmentInputs fragment = {.inputs = inputs};
+  const auto written = Link({.varyings = outputs}, fragment, {.provoking_vertex = 2});
+  ASSERT_TRUE(written.ok()) << written.status();
+  EXPECT_FALSE(written->primitive_id());
+  EXPECT_THAT(written->shape().words32, ElementsAre(1, 1, 0)) << "a number is not interpolated";
+  EXPECT_EQ(written->bindings()[1],
+            (Binding{.shade = Shade::kFlatVertex2, .base_slot = 2, .base_register = 1}));
+  const auto made = Link(VertexOutputs(), fragment, {.provoking_vertex = 2});
+  ASSERT_TRUE(made.ok()) << made.status();
+  EXPECT_TRUE(made->primitive_id());
+  EXPECT_EQ(
+      made->bindings()[1],
+      (Binding{.source = Source::kPrimitiveId, .shade = Shade::kFlatVertex2, .base_register = 1}));
+  const Output half[] = {{.location = 1, .components = 1, .precision = k16, .name = "primitive"}};
+  EXPECT_THAT(Message(Link({.varyings = half}, fragment).status()),
+              HasSubstr("varying \"primitive\" (location 1) is written with 16 bits"));
+}
+
+// Which of the texture coordinates a point sprite replaces is known when it is drawn.
+TEST(Linking, KeepsRegistersWhenAnInputBecomesThatOfAPointSprite) {
+  Input input = {.location = 4, .components = 2, .name = "texcoord"};
+  const Output output = {.location = 4, .components = 2};
+  const auto registers = CoefficientLayout::Of({.inputs = {&input, 1}});
+  ASSERT_TRUE(registers.ok());
+  input.source = Source::kPointCoord;
+  const FragmentInputs sprite = {.inputs = {&input, 1}};
+  const auto outputs = OutputLayout::Of({.varyings = {&output, 1}}, sprite);
+  ASSERT_TRUE(outputs.ok());
+  const auto linkage = Link(*outputs, sprite, *registers);
+  ASSERT_TRUE(linkage.ok()) << linkage.status();
+  EXPECT_EQ(linkage->bindings()[1],
+            (Binding{.source = Source::kPointCoord, .components = 2, .base_register = 1}));
+}
+
+TEST(Linking, RefusesOutputsThatWereLaidOutForAnotherInterpolation) {
+  Input input = {.location = 3, .components = 2, .name = "id"};
+  const Output output = {.location = 3, .components = 2};
+  const FragmentInputs fragment = {.inputs = {&input, 1}};
+  const auto outputs = OutputLayout::Of({.varyings = {&output, 1}}, fragment);
+  ASSERT_TRUE(outputs.ok());
+  const auto registers = CoefficientLayout::Of(fragment);
+  ASSERT_TRUE(registers.ok());
+  EXPECT_TRUE(Link(*outputs, fragment, *registers).ok());
+  input.interpolation = kFlat;
+  EXPECT_EQ(
+      Message(Link(*outputs, fragment, *registers).status()),
+      "varying \"id\" (location 3) is read flat, but stands among the outputs that are smooth: "
+      "they were laid out for other inputs");
+}
+
 // One fragment shader with its registers, linked with several vertex shaders, none of them known
 // before: whatever they write, each register gets what its input wants.
 TEST(Linking, OfShadersThatWereCompiledApartNeedsNoCompiler) {

@@ -120,6 +120,7 @@ class Frame {
     state.vertex_shader_word_0 = {.uniform_register_count = 64, .texture_state_register_count = 0};
     state.vertex_shader_word_1.pipeline = pipeline;
     state.vertex_outputs = VertexOutputWord<G13>(linkage.shape());
+    state.vertex_unknown = FlatShadingWord<G13>(linkage);
     return state;
   }
 
@@ -150,6 +151,7 @@ class Frame {
 
     g13::PPP_Header header{.fragment_control_2 = true, .fragment_shader = true};
     SetVaryings<G13>(linkage, header);
+    SetFlatShading<G13>(linkage, header);
     header.fragment_shader_word_0 = {
         .uniform_register_count = 64,
         .texture_state_register_count = 8,
@@ -253,8 +255,7 @@ void All(const std::string& render_core, const std::string& compute_core) {
     // End
   }
 
-  // -- Two draws
-  // -----------------------------------------------------------------------------------
+  // -- Two draws ---------------------------------------------------------------------------------
   {
     // Page: link
     const Linkage linkage = Must(Link({.varyings = kColored}, {.inputs = kColorInputs}));
