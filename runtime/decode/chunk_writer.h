@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <string>
 
 #include "absl/strings/string_view.h"
 #include "runtime/decode/digits.h"
@@ -30,6 +31,7 @@ class ChunkWriter {
   // Hands over what there is.
   void Flush() {
     if (at_ == data_.get()) return;
+    ++flushes_;
     const absl::string_view text(data_.get(), static_cast<size_t>(at_ - data_.get()));
     at_ = data_.get();
     output_.Append(text);
@@ -42,6 +44,20 @@ class ChunkWriter {
     return at_;
   }
   void Commit(char* end) { at_ = end; }
+
+  // Appends what write() writes to `to`, too. False: that was more than a tenth of a chunk, and
+  // `to` does not have it.
+  template <class Write>
+  bool Written(const Write& write, std::string& to) {
+    constexpr size_t kMost = kChunk / 10;
+    Need(kMost);
+    const char* const begin = at_;
+    const uint64_t flushes = flushes_;
+    write();
+    if (flushes_ != flushes || static_cast<size_t>(at_ - begin) > kMost) return false;
+    to.append(begin, static_cast<size_t>(at_ - begin));
+    return true;
+  }
 
   void Put(absl::string_view text) {
     if (text.size() > Room()) {
@@ -140,6 +156,7 @@ class ChunkWriter {
   std::unique_ptr<char[]> data_;
   char* at_;
   char* end_;
+  uint64_t flushes_ = 0;
 };
 
 }  // namespace packsmith::decode

@@ -36,14 +36,6 @@ bool Points(const tables::Tables& tables, const tables::Leaf& leaf) {
   return leaf.extra != tables::kNone && tables.extra(leaf.extra).pointer != tables::kNone;
 }
 
-// What it holds is not only shown.
-bool Acts(const tables::Tables& tables, const tables::Leaf& leaf) {
-  if (leaf.extra == tables::kNone) return false;
-  const tables::Extra& extra = tables.extra(leaf.extra);
-  return extra.sets_base != tables::kNone || extra.writes_leaf != tables::kNone ||
-         extra.stores_leaf != tables::kNone;
-}
-
 bool MayDescribeData(const tables::Tables& tables, const tables::Leaf& leaf) {
   return Points(tables, leaf) ||
          (leaf.extra != tables::kNone && tables.extra(leaf.extra).element != tables::kNone);
@@ -64,6 +56,7 @@ Decoder::Decoder(const tables::Tables& tables, Sink& sink, const Options& option
       actions_(tables.containers().size()),
       checks_(tables),
       parts_(tables),
+      forms_(tables),
       pointers_(tables, Points),
       acting_(tables, Acts),
       describing_(tables, MayDescribeData),
@@ -74,7 +67,10 @@ Decoder::Decoder(const tables::Tables& tables, Sink& sink, const Options& option
     if (draw.indices != tables::kNone) drawn_[draw.indices] = true;
   }
   for (const tables::Expression& e : tables.expressions()) {
-    if (e.kind == tables::ExpressionKind::kState) actions_[e.container].remembered = true;
+    if (e.kind == tables::ExpressionKind::kState && !actions_[e.container].remembered) {
+      actions_[e.container].remembered = true;
+      actions_[e.container].memory = memories_++;
+    }
   }
   const auto note = [&](Actions& actions, tables::Range leaves) {
     for (const tables::Leaf& leaf : tables.leaves(leaves)) {
@@ -288,6 +284,7 @@ void Decoder::WalkSubmission(const Dump& dump, const Submission& submission) {
   recent_.fill(nullptr);
   state_ = &states_[{submission.context, submission.slot}];
   state_->bases.resize(tables_.bases().size());
+  state_->last.resize(memories_);
   for (const Submission::Base& base : submission.bases) {
     for (size_t i = 0; i < tables_.bases().size(); ++i) {
       if (tables_.string(tables_.bases()[i].name) == base.name) state_->bases[i] = base.address;
@@ -421,7 +418,8 @@ void Decoder::WalkStream(uint32_t stream, uint64_t engines, Frame frame, uint64_
       continue;
     }
     const tables::Container& c = tables_.container(container);
-    const uint64_t length = parts_.Length(c, window);
+    Form* form = UseForms() ? forms_.Find(c, window, absl::nullopt) : nullptr;
+    const uint64_t length = form != nullptr ? form->bytes : parts_.Length(c, window);
     if (length > window.size()) {
       window = Bytes(top.space, top.address, std::min(left, length), scratch);
     }
@@ -431,7 +429,8 @@ void Decoder::WalkStream(uint32_t stream, uint64_t engines, Frame frame, uint64_
         actions_[container].asks_state && options_.follow == Follow::kAll && !options_.brief;
     if (looked_ahead_) LookAhead(stream, engines, top);
     const absl::Span<const uint8_t> now = Patched(top.space, top.address, bytes, patched);
-    Packet(container, top, bytes, now, length, parent);
+    if (!stored_.empty()) form = nullptr;
+    Packet(container, top, bytes, now, length, parent, form);
     if (bytes.size() < length) {
       Problem(absl::StrCat(tables_.string(c.name), " at ", ShowAddress(top.address), " has ",
                            length, " bytes, ", bytes.size(), " of them are there"));
@@ -522,17 +521,8 @@ bool Decoder::Flow(const tables::Container& container, absl::Span<const uint8_t>
         }
       }
       const uint32_t depth = stack.back().depth + 1;
-      stack.push_back({target.space,
-                       target.address,
-                       ~uint64_t{0},
-                       depth,
-                       target.address,
-                       false,
-                       false,
-                       0,
-                       0,
-                       {},
-                       overlay_.version()});
+      stack.push_back({target.space, target.address, ~uint64_t{0}, depth, target.address, false,
+                       false, 0, 0, overlay_.version()});
       return true;
     }
     Frame& frame = stack.back();
@@ -552,10 +542,9 @@ bool Decoder::Flow(const tables::Container& container, absl::Span<const uint8_t>
       Leave(stack);
       return true;
     }
-    if (stack.back().seen.empty()) {
-      stack.back().seen.insert({stack.back().space, stack.back().call, stack.back().version});
-    }
-    if (!stack.back().seen.insert({target.space, target.address, overlay_.version()}).second) {
+    auto& seen = frame.ways->seen;
+    if (seen.empty()) seen.insert({frame.space, frame.call, frame.version});
+    if (!seen.insert({target.space, target.address, overlay_.version()}).second) {
       FlushBriefs();
       sink_.OnRemark(absl::StrCat("the jump at ", ShowAddress(here), " leads back to ",
                                   ShowAddress(target.address), ", which is decoded already"),
@@ -607,28 +596,34 @@ void Decoder::Leave(Stack& stack) {
 }
 
 void Decoder::Packet(uint32_t index, const Frame& frame, absl::Span<const uint8_t> bytes,
-                     absl::Span<const uint8_t> now, uint64_t length, uint64_t parent) {
+                     absl::Span<const uint8_t> now, uint64_t length, uint64_t parent, Form* form) {
   const tables::Container& container = tables_.container(index);
   const Actions& actions = actions_[index];
   packets_ += 1 + bytes.size() / 64;
-  const PlacedParts parts = parts_.Place(container, bytes);
-  PlacedParts parts_now;
-  if (!stored_.empty()) parts_now = parts_.Place(container, now);
-  const RecordView view{container, now, stored_.empty() ? parts : parts_now};
+  PlacedParts found, found_now;
+  if (form == nullptr) found = parts_.Place(container, bytes);
+  if (!stored_.empty()) found_now = parts_.Place(container, now);
+  const FormUse use(form);
+  const RecordView shown{container, bytes,
+                         form != nullptr ? absl::MakeConstSpan(form->parts) : found};
+  const RecordView view{container, now, stored_.empty() ? shown.parts : found_now};
   // Before its pointers are looked at: parts ask for fields of the header that they follow.
   Remember(index, view);
   faults_.clear();
   record_ = frame.address;
   Leads leads;
   if (!options_.brief) {
-    CheckFields({container, bytes, parts}, length, true);
-    if (actions.pointers && options_.follow != Follow::kNone) CheckPointers(view, leads);
+    if (form == nullptr) {
+      CheckFields(shown, length, true);
+      if (UseForms() && stored_.empty() && faults_.empty()) forms_.Learn(shown, false);
+    }
+    if (actions.pointers && options_.follow != Follow::kNone) CheckPointers(view, form, leads);
   }
-  const uint64_t id = EmitDescribed(RecordType::kPacket, {container, bytes, parts}, frame.space,
-                                    frame.address, parent, frame.depth, -1);
+  const uint64_t id = EmitDescribed(RecordType::kPacket, shown, frame.space, frame.address, parent,
+                                    frame.depth, -1, form);
   if (container.role == tables::Role::kDraw) ++summary_.draws;
   if (container.role == tables::Role::kDispatch) ++summary_.dispatches;
-  if (actions.sets_or_writes) SetsAndWrites(view, frame.space, frame.address, id);
+  if (actions.sets_or_writes) SetsAndWrites(view, form, frame.space, frame.address, id);
   if (options_.follow != Follow::kAll || options_.brief) return;
   if (actions.describes_data) DescribeData(view);
   if (actions.pointers) FollowPointers(view, leads, id, 0);
@@ -667,7 +662,8 @@ void Decoder::LookAhead(uint32_t stream, uint64_t engines, const Frame& frame) {
     const uint32_t index = finder.Find(FirstWord(bytes), bytes.size());
     if (index == tables::kNone) break;
     const tables::Container& c = tables_.container(index);
-    const uint64_t length = parts_.Length(c, bytes);
+    const Form* const form = options_.forms ? forms_.Find(c, bytes, absl::nullopt) : nullptr;
+    const uint64_t length = form != nullptr ? form->bytes : parts_.Length(c, bytes);
     if (c.flows.count != 0 || length > bytes.size()) break;
     if (actions_[index].remembered) {
       State::Ahead& ahead = state.ahead[index];
@@ -684,7 +680,7 @@ void Decoder::LookAhead(uint32_t stream, uint64_t engines, const Frame& frame) {
 // Later packets may ask for fields of this one, or of its parts.
 void Decoder::Remember(uint32_t index, const RecordView& record) {
   const auto remember = [&](uint32_t container, absl::Span<const uint8_t> bytes) {
-    std::vector<uint8_t>& last = state_->last[container];
+    std::vector<uint8_t>& last = state_->last[actions_[container].memory];
     if (absl::MakeConstSpan(last) == bytes) return;
     last.assign(bytes.begin(), bytes.end());
     ++state_->changes;
@@ -840,10 +836,10 @@ void Decoder::CheckFields(const RecordView& record, uint64_t length, bool own_le
   });
 }
 
-void Decoder::SetsAndWrites(const RecordView& packet, uint32_t space, uint64_t address,
-                            uint64_t parent) {
+void Decoder::SetsAndWrites(const RecordView& packet, const Form* form, uint32_t space,
+                            uint64_t address, uint64_t parent) {
   const absl::Span<const uint8_t> bytes = packet.bytes;
-  ForEachField(tables_, acting_, packet, [&](const FieldAt& at) {
+  const auto act = [&](const FieldAt& at) {
     const tables::Extra& extra = tables_.extra(at.leaf->extra);
     if (extra.stores_leaf != tables::kNone) {
       // A short form of the packet may have only some of the field's dwords; those are stored.
@@ -911,14 +907,16 @@ void Decoder::SetsAndWrites(const RecordView& packet, uint32_t space, uint64_t a
     Emit(record);
     RememberRegister(index, record.bytes);
     if (actions_[index].sets_or_writes) {
-      SetsAndWrites(view, space, record.address, record.id);
+      SetsAndWrites(view, nullptr, space, record.address, record.id);
     }
-  });
+  };
+  if (form == nullptr) return ForEachField(tables_, acting_, packet, act);
+  for (const FieldAt& at : form->acting) act(at);
 }
 
 void Decoder::RememberRegister(uint32_t index, absl::Span<const uint8_t> written) {
   if (!actions_[index].remembered) return;
-  std::vector<uint8_t>& now = state_->last[index];
+  std::vector<uint8_t>& now = state_->last[actions_[index].memory];
   ++state_->changes;
   if (tables_.container(index).masked == 0 || written.size() != 4) {
     now.assign(written.begin(), written.end());
@@ -939,9 +937,9 @@ absl::optional<Decoder::Asked> Decoder::Ask(const tables::Expression& e) const {
       return Asked{&container, ahead->second.bytes};
     }
   }
-  const auto last = state_->last.find(e.container);
-  if (last == state_->last.end()) return absl::nullopt;
-  return Asked{&container, last->second};
+  const std::vector<uint8_t>& last = state_->last[actions_[e.container].memory];
+  if (last.empty()) return absl::nullopt;
+  return Asked{&container, last};
 }
 
 absl::optional<uint64_t> Decoder::Evaluate(uint32_t expression, const Scope& scope) const {
@@ -1030,20 +1028,22 @@ void Decoder::Emit(Record& record) {
 }
 
 uint64_t Decoder::EmitDescribed(RecordType type, const RecordView& view, uint32_t space,
-                                uint64_t address, uint64_t parent, uint32_t depth, int64_t index) {
+                                uint64_t address, uint64_t parent, uint32_t depth, int64_t index,
+                                const Form* form) {
   described_.type = type;
   described_.parent = parent;
   described_.space = space;
   described_.address = address;
   described_.depth = depth;
   described_.container = &view.container;
-  described_.name = NameOf(view.container);
+  described_.name = form != nullptr ? form->name : NameOf(view.container);
   described_.bytes = view.bytes;
   described_.parts = view.parts;
   described_.index = index;
   described_.stored = {};
   if (type == RecordType::kPacket) described_.stored = stored_;
   described_.faults = faults_;
+  described_.form = form != nullptr ? form->number : 0;
   Emit(described_);
   return described_.id;
 }

@@ -19,6 +19,7 @@
 #include "absl/types/optional.h"
 #include "runtime/decode/field_checks.h"
 #include "runtime/decode/fields.h"
+#include "runtime/decode/forms.h"
 #include "runtime/decode/overlay.h"
 #include "runtime/decode/part_finder.h"
 #include "runtime/decode/record.h"
@@ -55,6 +56,9 @@ struct Options {
   // batches into one buffer, and a GPU that has lost its way may run into the next.
   // Without following anything it goes on behind jumps, too.
   bool continue_past_end = false;
+  // What has been worked out for a record is taken over for those like it. Says the same without,
+  // more slowly.
+  bool forms = true;
 };
 
 // Batches may call others many times, and tables may refer to each other, so that a few bytes could
@@ -91,9 +95,6 @@ class Decoder {
     bool past_end = false;  // behind its end: it stops where the memory does
     // The part of a ring that wraps to its beginning.
     uint64_t wrapped_begin = 0, wrapped_end = 0;
-    // Where it began and its jumps have led (space, address), with which stored memory (its
-    // version): a frame that comes back to such a place repeats itself. Empty until it jumps.
-    absl::flat_hash_set<std::tuple<uint32_t, uint64_t, uint64_t>> seen = {};
     uint64_t version = 0;      // of the stored memory when the frame began
     uint64_t begin = address;  // of the memory that has been decoded without a jump
     // On a way that begins at a jump which may have been taken; the way past it was first. Ends
@@ -103,6 +104,9 @@ class Decoder {
   };
   // Where a frame has been, and where else it might go.
   struct Ways {
+    // Where it began and its jumps have led (space, address), with which stored memory (its
+    // version): a frame that comes back to such a place repeats itself.
+    absl::flat_hash_set<std::tuple<uint32_t, uint64_t, uint64_t>> seen;
     std::map<std::pair<uint32_t, uint64_t>, uint64_t> been;      // (space, begin) to end
     std::map<std::pair<uint32_t, uint64_t>, uint64_t> branches;  // (space, address) to the jump
   };
@@ -140,7 +144,8 @@ class Decoder {
   // What a context knows from earlier packets.
   struct State {
     std::vector<absl::optional<uint64_t>> bases;
-    absl::flat_hash_map<uint32_t, std::vector<uint8_t>> last;  // by container
+    // By Actions::memory; empty: there was none.
+    std::vector<std::vector<uint8_t>> last;
     // The same for packets between here and the next draw. What a pointer leads to counts when the
     // draw reads it, and drivers set the pointer before they set the number of what it points to.
     struct Ahead {
@@ -165,6 +170,23 @@ class Decoder {
     bool remembered = false;
     bool parts_remembered = false;
     bool describes_data = false;  // sets slots or elements that draws read
+    uint32_t memory = 0;          // where State keeps what is remembered
+  };
+
+  // A record's form is not replaced while the record, and what it leads to, is being shown.
+  class FormUse {
+   public:
+    explicit FormUse(Form* form) : form_(form) {
+      if (form_ != nullptr) ++form_->users;
+    }
+    ~FormUse() {
+      if (form_ != nullptr) --form_->users;
+    }
+    FormUse(const FormUse&) = delete;
+    FormUse& operator=(const FormUse&) = delete;
+
+   private:
+    Form* const form_;
   };
 
   // What a finder's marks say.
@@ -180,9 +202,9 @@ class Decoder {
   void WalkSubmission(const Dump& dump, const Submission& submission);
   void WalkStream(uint32_t stream, uint64_t engines, Frame frame, uint64_t parent);
   // Shows the packet in `bytes` and all that it leads to. `now` are the bytes as packets before it
-  // have left them.
+  // have left them, `form` theirs, or null.
   void Packet(uint32_t container, const Frame& frame, absl::Span<const uint8_t> bytes,
-              absl::Span<const uint8_t> now, uint64_t length, uint64_t parent);
+              absl::Span<const uint8_t> now, uint64_t length, uint64_t parent, Form* form);
   // The bytes of a packet with what was stored in them; fills stored_.
   absl::Span<const uint8_t> Patched(uint32_t space, uint64_t address,
                                     absl::Span<const uint8_t> bytes, std::vector<uint8_t>& scratch);
@@ -191,6 +213,7 @@ class Decoder {
   // Shows what no packet matches, up to the next plausible packet. Returns how many bytes.
   uint64_t Unknown(uint32_t stream, uint64_t engines, const Frame& frame, uint64_t parent);
   void Remember(uint32_t index, const RecordView& record);
+  bool UseForms() const { return options_.forms && !options_.brief; }
   void RememberRegister(uint32_t index, absl::Span<const uint8_t> written);
   // A packet that is known, and after it another one or the end.
   bool Plausible(uint32_t stream, uint64_t engines, absl::Span<const uint8_t> bytes) const;
@@ -217,7 +240,7 @@ class Decoder {
   };
   // A field that leads to memory that there is.
   struct Lead {
-    FieldAt at;
+    const FieldAt* at;
     const tables::Pointer* pointer;
     Target target;
     size_t number;  // of the record's pointers, the field comes after so many
@@ -225,10 +248,17 @@ class Decoder {
   // Those of a record, as they are as long as the state does not change.
   struct Leads {
     absl::InlinedVector<Lead, 4> all;
-    uint64_t changes = 0;  // of the state when they were found
+    absl::InlinedVector<FieldAt, 4> fields;  // theirs, if the record has no form
+    uint64_t changes = 0;                    // of the state when they were found
   };
-  void CheckPointers(const RecordView& record, Leads& leads);
-  void SetsAndWrites(const RecordView& record, uint32_t space, uint64_t address, uint64_t parent);
+  void CheckPointers(const RecordView& record, const Form* form, Leads& leads);
+  // TargetOf() a plain pointer.
+  Target PlainTarget(const FormPointer& known, absl::Span<const uint8_t> bytes) const;
+  // Adds a lead, or a fault, or nothing. `somewhere`: there is no need to ask LeadsNowhere().
+  void CheckPointer(const FieldAt& at, const tables::Pointer& pointer, const Target& target,
+                    bool somewhere, const Scope& scope, size_t number, Leads& leads);
+  void SetsAndWrites(const RecordView& record, const Form* form, uint32_t space, uint64_t address,
+                     uint64_t parent);
   void FollowPointers(const RecordView& record, const Leads& leads, uint64_t parent,
                       uint32_t depth);
   void FollowPointer(const RecordView& record, const FieldAt& at, const tables::Pointer& pointer,
@@ -302,13 +332,19 @@ class Decoder {
   absl::optional<Asked> Ask(const tables::Expression& e) const;
   // Memory::Find().
   const Memory::Segment* Find(uint32_t space, uint64_t address) const;
+  // Those of them that lie in one piece, without a copy. There may be none.
+  absl::Span<const uint8_t> There(uint32_t space, uint64_t address, uint64_t size) const {
+    const Memory::Segment* const segment = Find(space, address);
+    if (segment == nullptr || address - segment->address > segment->bytes.size()) return {};
+    return segment->bytes.subspan(address - segment->address, size);
+  }
   // Bytes of memory, in one piece; fewer where the memory ends.
   absl::Span<const uint8_t> Bytes(uint32_t space, uint64_t address, uint64_t size,
                                   std::vector<uint8_t>& scratch) const;
   void Emit(Record& record);
   // Of a packet or structure. Returns its id.
   uint64_t EmitDescribed(RecordType type, const RecordView& view, uint32_t space, uint64_t address,
-                         uint64_t parent, uint32_t depth, int64_t index);
+                         uint64_t parent, uint32_t depth, int64_t index, const Form* form);
   absl::string_view NameOf(const tables::Container& container);
   void Problem(absl::string_view text);
   void ProblemOnce(bool& said, absl::string_view text);
@@ -318,8 +354,10 @@ class Decoder {
   Sink& sink_;
   Options options_;
   std::vector<Actions> actions_;
+  uint32_t memories_ = 0;  // Actions::memory
   FieldChecks checks_;
   PartFinder parts_;
+  Forms forms_;
   ChosenLeaves pointers_, acting_, describing_;
   std::vector<absl::string_view> names_;  // of containers, those that were asked for
   // By container: Mark.

@@ -63,6 +63,13 @@ PlacedParts PlaceParts(const tables::Tables& tables, const tables::Container& co
                               [&](const tables::Part& part) { return scope.Holds(part.when); });
 }
 
+bool Acts(const tables::Tables& tables, const tables::Leaf& leaf) {
+  if (leaf.extra == tables::kNone) return false;
+  const tables::Extra& extra = tables.extra(leaf.extra);
+  return extra.sets_base != tables::kNone || extra.writes_leaf != tables::kNone ||
+         extra.stores_leaf != tables::kNone;
+}
+
 std::unique_ptr<ChosenLeaves::Chosen> ChosenLeaves::Make(const tables::Container& container) const {
   auto chosen = std::make_unique<Chosen>();
   for (const tables::Leaf& leaf : tables_.leaves(container.leaves)) {

@@ -117,6 +117,9 @@ uint64_t Apply(const tables::Expression& expression, uint64_t value);
 // How often a part comes, its condition aside.
 uint64_t RepeatOf(const tables::Tables& tables, const tables::Part& part, const Scope& scope);
 
+// What the leaf holds sets a base, or is written to a register or to memory.
+bool Acts(const tables::Tables& tables, const tables::Leaf& leaf);
+
 // Those leaves of containers that some pass over records asks for, so that it passes over no
 // others. Made for each container when its first record comes.
 class ChosenLeaves {

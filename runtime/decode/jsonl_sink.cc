@@ -2,12 +2,14 @@
 
 #include <cmath>
 #include <string>
+#include <vector>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "runtime/decode/chunk_writer.h"
 #include "runtime/decode/data.h"
 #include "runtime/decode/fields.h"
+#include "runtime/decode/form_texts.h"
 #include "runtime/decode/plan.h"
 #include "runtime/decode/undescribed.h"
 #include "runtime/decode/value.h"
@@ -146,17 +148,13 @@ class JsonlSink : public Sink {
     Raw(record);
     if (record.container != nullptr) {
       out_.Put(",\"fields\":[");
-      bool first = true;
-      ForEachShown(*tables_, *plans_, record.view(),
-                   [&](const PlannedFields& fields, size_t i, uint64_t bit, uint32_t width,
-                       uint64_t raw, int64_t index) {
-                     const PlannedField& field = fields.fields[i];
-                     if (!first) out_.Put(',');
-                     first = false;
-                     Name(field, bit, width, index);
-                     Value(field, width, raw);
-                     out_.Put('}');
-                   });
+      if (record.form == 0) {
+        Fields(record);
+      } else if (const FormText* const text = texts_.Find(record, 0)) {
+        Known(record, *text);
+      } else {
+        Learn(record);
+      }
       out_.Put(']');
     }
     if (!record.stored.empty()) StoredBits(record);
@@ -267,6 +265,63 @@ class JsonlSink : public Sink {
       out_.Put('"');
     }
     out_.Put(']');
+  }
+
+  void Fields(const Record& record) {
+    bool first = true;
+    ForEachShown(*tables_, *plans_, record.view(),
+                 [&](const PlannedFields& fields, size_t i, uint64_t bit, uint32_t width,
+                     uint64_t raw, int64_t index) {
+                   const PlannedField& field = fields.fields[i];
+                   if (!first) out_.Put(',');
+                   first = false;
+                   Name(field, bit, width, index);
+                   Value(field, width, raw);
+                   out_.Put('}');
+                 });
+  }
+
+  // Fields() of a record whose form has come before.
+  void Known(const Record& record, const FormText& text) {
+    const absl::string_view pieces = text.text;
+    size_t at = 0;
+    for (const FormText::Varying& varying : text.varying) {
+      out_.Put(pieces.substr(at, varying.text_end - at));
+      at = varying.text_end;
+      const ShownField& field = varying.field;
+      Value(*field.field, field.width, ReadBits(record.bytes, field.bit, field.width));
+    }
+    out_.Put(pieces.substr(at));
+  }
+
+  // The same, of one that has not, or whose fields have held something else.
+  void Learn(const Record& record) {
+    shown_.clear();
+    ForEachShown(*tables_, *plans_, record.view(),
+                 [&](const PlannedFields& fields, size_t i, uint64_t bit, uint32_t width,
+                     uint64_t raw, int64_t index) {
+                   shown_.push_back({&fields.fields[i], bit, raw, index, width, false});
+                 });
+    FormText& text = texts_.Learn(record, 0, shown_);
+    bool whole = true;
+    for (size_t i = 0; i < shown_.size(); ++i) {
+      const ShownField& shown = shown_[i];
+      whole &= out_.Written(
+          [&] {
+            if (i != 0) out_.Put(',');
+            Name(*shown.field, shown.bit, shown.width, shown.index);
+          },
+          text.text);
+      const auto write_value = [&] { Value(*shown.field, shown.width, shown.raw); };
+      if (text.varies[i]) {
+        text.varying.push_back({shown, text.text.size()});
+        write_value();
+      } else {
+        whole &= out_.Written(write_value, text.text);
+      }
+      whole &= out_.Written([&] { out_.Put('}'); }, text.text);
+    }
+    if (!whole || text.text.size() > FormTexts::kMostText) texts_.Drop(text);
   }
 
   void Bits(uint64_t bit, uint64_t width) {
@@ -475,6 +530,8 @@ class JsonlSink : public Sink {
   JsonlOptions options_;
   const tables::Tables* tables_ = nullptr;
   std::unique_ptr<Plans> plans_;
+  FormTexts texts_;
+  std::vector<ShownField> shown_;  // of the record at hand
 };
 
 }  // namespace

@@ -68,33 +68,69 @@ const tables::Pointer* Decoder::PointerOf(const tables::Extra& extra, const Scop
   return nullptr;
 }
 
-void Decoder::CheckPointers(const RecordView& record, Leads& leads) {
+void Decoder::CheckPointers(const RecordView& record, const Form* form, Leads& leads) {
   leads.changes = state_->changes;
-  ForEachPointer(record, [&](const FieldAt& at, const tables::Pointer& pointer, const Scope& scope,
-                             size_t number) {
-    if (options_.follow != Follow::kAll && pointer.target_kind != tables::TargetKind::kStream) {
-      return;
+  if (form == nullptr) {
+    ForEachPointer(record, [&](const FieldAt& at, const tables::Pointer& pointer,
+                               const Scope& scope, size_t number) {
+      const size_t before = leads.all.size();
+      CheckPointer(at, pointer, TargetOf(at, pointer, scope, record.bytes), false, scope, number,
+                   leads);
+      if (leads.all.size() != before) leads.fields.push_back(at);
+    });
+    for (size_t i = 0; i < leads.all.size(); ++i) leads.all[i].at = &leads.fields[i];
+    return;
+  }
+  for (const FormPointer& known : form->pointers) {
+    const Scope scope(tables_, known.at, record.bytes, state_->bases);
+    const tables::Pointer* pointer = known.pointer;
+    if (pointer == nullptr) pointer = PointerOf(tables_.extra(known.at.leaf->extra), scope);
+    if (pointer == nullptr) continue;
+    CheckPointer(known.at, *pointer,
+                 known.plain ? PlainTarget(known, record.bytes)
+                             : TargetOf(known.at, *pointer, scope, record.bytes),
+                 known.somewhere, scope, known.number, leads);
+  }
+}
+
+Decoder::Target Decoder::PlainTarget(const FormPointer& known,
+                                     absl::Span<const uint8_t> bytes) const {
+  Target target{known.in_other_space ? known.pointer->space : own_space_, 0, true};
+  target.address =
+      ReadBits(bytes, known.at.bit, known.at.width) << known.at.leaf->shift & known.address_mask;
+  if (known.pointer->relative != 0) target.address += record_;
+  if (known.pointer->base != tables::kNone) {
+    const absl::optional<uint64_t> base = BaseNow(known.pointer->base);
+    target.base_known = base.has_value();
+    target.address += base.value_or(0);
+  }
+  target.address &= kAddressMask;
+  return target;
+}
+
+void Decoder::CheckPointer(const FieldAt& at, const tables::Pointer& pointer, const Target& target,
+                           bool somewhere, const Scope& scope, size_t number, Leads& leads) {
+  if (options_.follow != Follow::kAll && pointer.target_kind != tables::TargetKind::kStream) {
+    return;
+  }
+  // Only what would be read can be missing: dumps rarely have textures and render targets.
+  if (!somewhere && LeadsNowhere(pointer, scope, target)) return;
+  if (!target.base_known) {
+    // Of several that could count, the one that always can.
+    uint32_t base = pointer.base;
+    for (size_t i = 0; i < tables_.bases().size(); ++i) {
+      if (tables_.bases()[base].otherwise == tables::kNone) break;
+      base = tables_.bases()[base].otherwise;
     }
-    // Only what would be read can be missing: dumps rarely have textures and render targets.
-    const Target target = TargetOf(at, pointer, scope, record.bytes);
-    if (LeadsNowhere(pointer, scope, target)) return;
-    if (!target.base_known) {
-      // Of several that could count, the one that always can.
-      uint32_t base = pointer.base;
-      for (size_t i = 0; i < tables_.bases().size(); ++i) {
-        if (tables_.bases()[base].otherwise == tables::kNone) break;
-        base = tables_.bases()[base].otherwise;
-      }
-      AddFault(
-          FaultKind::kUnmapped, at.bit, at.width, target.address,
-          absl::StrCat("the ", tables_.string(tables_.bases()[base].name), " base is not known"));
-    } else if (Find(target.space, target.address) == nullptr) {
-      AddFault(FaultKind::kUnmapped, at.bit, at.width, target.address,
-               absl::StrCat("the dump has no memory at ", ShowAddress(target.address)));
-    } else {
-      leads.all.push_back({at, &pointer, target, number});
-    }
-  });
+    AddFault(
+        FaultKind::kUnmapped, at.bit, at.width, target.address,
+        absl::StrCat("the ", tables_.string(tables_.bases()[base].name), " base is not known"));
+  } else if (Find(target.space, target.address) == nullptr) {
+    AddFault(FaultKind::kUnmapped, at.bit, at.width, target.address,
+             absl::StrCat("the dump has no memory at ", ShowAddress(target.address)));
+  } else {
+    leads.all.push_back({&at, &pointer, target, number});
+  }
 }
 
 void Decoder::FollowPointers(const RecordView& record, const Leads& leads, uint64_t parent,
@@ -105,8 +141,9 @@ void Decoder::FollowPointers(const RecordView& record, const Leads& leads, uint6
     if (state_->changes != leads.changes) break;
     // What the pointers before this one led to are other records.
     record_ = own_address;
-    FollowPointer(record, lead.at, *lead.pointer,
-                  Scope(tables_, lead.at, record.bytes, state_->bases), lead.target, parent, depth);
+    FollowPointer(record, *lead.at, *lead.pointer,
+                  Scope(tables_, *lead.at, record.bytes, state_->bases), lead.target, parent,
+                  depth);
     done = lead.number + 1;
   }
   if (state_->changes == leads.changes) return;
@@ -308,14 +345,24 @@ int Decoder::Misfits(const RecordView& record) {
 void Decoder::ShowTable(const Table& table, uint32_t space, uint64_t address, uint64_t parent,
                         uint32_t depth) {
   std::vector<uint8_t> scratch;
+  // What an element is may depend on what it could be instead.
+  const bool use_forms = UseForms() && table.other == tables::kNone;
   for (uint64_t i = 0; i < table.count; ++i) {
     if (!MayFollow(0)) return;
     uint32_t index = table.target;
-    absl::Span<const uint8_t> bytes = Bytes(
-        space, address, std::max<uint64_t>(tables_.container(index).bytes, kLeastRead), scratch);
-    if (bytes.empty()) return;
-    const uint64_t length =
-        table.size ? *table.size : parts_.Length(tables_.container(index), bytes);
+    const tables::Container& expected = tables_.container(index);
+    Form* const form =
+        use_forms ? forms_.Find(expected, There(space, address, Forms::kLongest), table.size)
+                  : nullptr;
+    absl::Span<const uint8_t> bytes;
+    uint64_t length = 0;
+    if (form != nullptr) {
+      length = form->bytes;
+    } else {
+      bytes = Bytes(space, address, std::max<uint64_t>(expected.bytes, kLeastRead), scratch);
+      if (bytes.empty()) return;
+      length = table.size ? *table.size : parts_.Length(expected, bytes);
+    }
     if (length == 0) return;
     if (length > bytes.size()) bytes = Bytes(space, address, length, scratch);
     bytes = bytes.subspan(0, length);
@@ -333,17 +380,23 @@ void Decoder::ShowTable(const Table& table, uint32_t space, uint64_t address, ui
       if (misfits(table.other) < misfits(index)) index = table.other;
     }
     const tables::Container& container = tables_.container(index);
-    const PlacedParts parts = parts_.Place(container, bytes);
-    const RecordView view{container, bytes, parts};
+    PlacedParts found;
+    if (form == nullptr) found = parts_.Place(container, bytes);
+    const FormUse use(form);
+    const RecordView view{container, bytes,
+                          form != nullptr ? absl::MakeConstSpan(form->parts) : found};
     structs_ += bytes.size() / 1024;
     Remember(index, view);
     faults_.clear();
-    CheckFields(view, length, !table.size);
+    if (form == nullptr) {
+      CheckFields(view, length, !table.size);
+      if (use_forms && faults_.empty()) forms_.Learn(view, table.size.has_value());
+    }
     Leads leads;
-    if (actions_[index].pointers) CheckPointers(view, leads);
+    if (actions_[index].pointers) CheckPointers(view, form, leads);
     const uint64_t id = EmitDescribed(RecordType::kStruct, view, space, address, parent, 0,
-                                      table.is_table ? static_cast<int64_t>(i) : -1);
-    if (actions_[index].sets_or_writes) SetsAndWrites(view, space, address, id);
+                                      table.is_table ? static_cast<int64_t>(i) : -1, form);
+    if (actions_[index].sets_or_writes) SetsAndWrites(view, form, space, address, id);
     if (options_.follow == Follow::kAll && !options_.brief) {
       FollowPointers(view, leads, id, depth + 1);
     }

@@ -97,6 +97,9 @@ struct Record {
   // kPacket.
   absl::Span<const Stored> stored;
   absl::Span<const Fault> faults;
+  // kPacket, kStruct. Records of the same form, if it is not 0, have the same container and length,
+  // and the same parts in the same places.
+  uint64_t form = 0;
 
   // `container` must not be null.
   RecordView view() const { return {*container, bytes, parts}; }

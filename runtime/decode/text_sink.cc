@@ -13,6 +13,7 @@
 #include "runtime/decode/chunk_writer.h"
 #include "runtime/decode/data.h"
 #include "runtime/decode/fields.h"
+#include "runtime/decode/form_texts.h"
 #include "runtime/decode/plan.h"
 #include "runtime/decode/undescribed.h"
 #include "runtime/decode/value.h"
@@ -170,15 +171,6 @@ class TextSink : public Sink {
   }
 
  private:
-  // A field of a record, as ForEachShown() says it.
-  struct ShownField {
-    const PlannedField* field;
-    uint64_t bit;
-    uint64_t raw;
-    int64_t index;
-    uint32_t width;
-  };
-
   absl::string_view Bold() const { return options_.color ? "\x1b[1m" : ""; }
   absl::string_view Red() const { return options_.color ? "\x1b[31m" : ""; }
   absl::string_view Plain() const { return options_.color ? "\x1b[0m" : ""; }
@@ -194,9 +186,15 @@ class TextSink : public Sink {
       return;
     }
     FinishRun();
-    run_ = record;
-    run_.bytes = {};
-    run_.faults = {};
+    // All that such packets have.
+    run_.id = record.id;
+    run_.parent = record.parent;
+    run_.space = record.space;
+    run_.address = record.address;
+    run_.depth = record.depth;
+    run_.container = record.container;
+    run_.name = record.name;
+    run_.form = record.form;
     run_parts_.assign(record.parts.begin(), record.parts.end());
     run_.parts = run_parts_;
     run_dword_ = dword;
@@ -217,11 +215,7 @@ class TextSink : public Sink {
 
   void Show(const Record& record, uint64_t count, uint64_t last) {
     const size_t indent = 2 * Depth(record);
-    out_.Fill(' ', indent);
-    if (options_.offsets) {
-      out_.Address(record.address);
-      out_.Put("  ");
-    }
+    Begin(record, indent);
     switch (record.type) {
       case RecordType::kPacket:
       case RecordType::kStruct:
@@ -259,6 +253,24 @@ class TextSink : public Sink {
       case RecordType::kRegister:
         break;
     }
+  }
+
+  // The beginning of a record's first line.
+  void Begin(const Record& record, size_t indent) {
+    constexpr size_t kSpaces = 64;
+    if (indent > kSpaces) {
+      out_.Fill(' ', indent - kSpaces);
+      indent = kSpaces;
+    }
+    char* to = out_.Reserve(kSpaces + kMostDigits + 2);
+    std::memset(to, ' ', kSpaces);
+    to += indent;
+    if (options_.offsets) {
+      to = WriteAddress(record.address, to);
+      *to++ = ' ';
+      *to++ = ' ';
+    }
+    out_.Commit(to);
   }
 
   // As the dump says it, then by its description.
@@ -330,14 +342,16 @@ class TextSink : public Sink {
   }
 
   void Described(const Record& record, size_t indent, uint64_t count, uint64_t last) {
-    if (options_.color) out_.Put(Bold());
-    out_.Put(record.name);
-    if (options_.color) out_.Put(Plain());
-    if (record.index >= 0) {
-      out_.Put('[');
-      out_.Decimal(static_cast<uint64_t>(record.index));
-      out_.Put(']');
+    if (record.form != 0 && record.faults.empty() && record.stored.empty() && count == 1 &&
+        !options_.undescribed) {
+      if (const FormText* const text = texts_.Find(record, indent)) {
+        Known(record, *text, indent);
+      } else {
+        Learn(record, indent);
+      }
+      return;
     }
+    Name(record);
     if (record.register_offset >= 0) {
       out_.Put("  register ");
       out_.Hex(static_cast<uint64_t>(record.register_offset));
@@ -364,7 +378,7 @@ class TextSink : public Sink {
       ForEachShown(*tables_, *plans_, record.view(),
                    [&](const PlannedFields& fields, size_t i, uint64_t bit, uint32_t width,
                        uint64_t raw, int64_t index) {
-                     Field(record, {&fields.fields[i], bit, raw, index, width}, indent);
+                     Field(record, {&fields.fields[i], bit, raw, index, width, false}, indent);
                    });
     }
     if (options_.undescribed) {
@@ -387,6 +401,98 @@ class TextSink : public Sink {
     }
   }
 
+  void Name(const Record& record) {
+    if (options_.color) out_.Put(Bold());
+    out_.Put(record.name);
+    if (options_.color) out_.Put(Plain());
+    if (record.index >= 0) {
+      out_.Put('[');
+      out_.Decimal(static_cast<uint64_t>(record.index));
+      out_.Put(']');
+    }
+  }
+
+  // Of a record whose form has come before.
+  void Known(const Record& record, const FormText& text, size_t indent) {
+    const size_t count = text.varying.size();
+    raws_.resize(std::max(raws_.size(), count));
+    uint64_t hidden = text.zeros;
+    for (size_t i = 0; i < count; ++i) {
+      const ShownField& field = text.varying[i].field;
+      raws_[i] = ReadBits(record.bytes, field.bit, field.width);
+      hidden += Hides(field, raws_[i]);
+    }
+    Name(record);
+    out_.Put(text.head);
+    Hidden(hidden);
+    if (record.type == RecordType::kStruct && options_.offsets) {
+      InBuffer(record.space, record.address);
+    }
+    out_.Put('\n');
+    const absl::string_view lines = text.text;
+    size_t at = 0;
+    for (size_t i = 0; i < count; ++i) {
+      const FormText::Varying& varying = text.varying[i];
+      out_.Put(lines.substr(at, varying.text_end - at));
+      at = varying.text_end;
+      if (Hides(varying.field, raws_[i])) continue;
+      ShownField field = varying.field;
+      field.raw = raws_[i];
+      Field(record, field, indent);
+    }
+    out_.Put(lines.substr(at));
+  }
+
+  // The same, of one that has not, or whose fields have held something else.
+  void Learn(const Record& record, size_t indent) {
+    selected_.clear();
+    uint64_t hidden = 0;
+    ForEachShown(*tables_, *plans_, record.view(),
+                 [&](const PlannedFields& fields, size_t i, uint64_t bit, uint32_t width,
+                     uint64_t raw, int64_t index) {
+                   selected_.push_back(
+                       {&fields.fields[i], bit, raw, index, width, fields.bits[i].is_length});
+                   hidden += Hides(selected_.back(), raw);
+                 });
+    FormText& text = texts_.Learn(record, indent, selected_);
+    Name(record);
+    bool whole = out_.Written(
+        [&] {
+          out_.Put("  ");
+          Size(record.bytes.size());
+        },
+        text.head);
+    Hidden(hidden);
+    if (record.type == RecordType::kStruct && options_.offsets) {
+      InBuffer(record.space, record.address);
+    }
+    out_.Put('\n');
+    for (size_t i = 0; i < selected_.size(); ++i) {
+      const ShownField& shown = selected_[i];
+      const bool hides = Hides(shown, shown.raw);
+      if (text.varies[i]) {
+        text.varying.push_back({shown, text.text.size()});
+        if (!hides) Field(record, shown, indent);
+      } else if (hides) {
+        ++text.zeros;
+      } else {
+        whole &= out_.Written([&] { Field(record, shown, indent); }, text.text);
+      }
+    }
+    if (!whole || text.text.size() > FormTexts::kMostText) texts_.Drop(text);
+  }
+
+  bool Hides(const ShownField& field, uint64_t raw) const {
+    return options_.hide_zero_fields && raw == 0 && !field.is_length;
+  }
+
+  void Hidden(uint64_t hidden) {
+    if (hidden == 0) return;
+    out_.Put(", ");
+    out_.Decimal(hidden);
+    out_.Put(absl::string_view(hidden == 1 ? " field zero" : " fields zero"));
+  }
+
   // Those that are not hidden, and says how many are.
   void SelectFields(const Record& record) {
     uint64_t hidden = 0;
@@ -397,13 +503,10 @@ class TextSink : public Sink {
                    if (raw == 0 && !fields.bits[i].is_length) {
                      ++hidden;
                    } else {
-                     selected_.push_back({&fields.fields[i], bit, raw, index, width});
+                     selected_.push_back({&fields.fields[i], bit, raw, index, width, false});
                    }
                  });
-    if (hidden == 0) return;
-    out_.Put(", ");
-    out_.Decimal(hidden);
-    out_.Put(absl::string_view(hidden == 1 ? " field zero" : " fields zero"));
+    Hidden(hidden);
   }
 
   // A line. Inline: there are many, and what is shown need not pass through memory.
@@ -584,20 +687,27 @@ class TextSink : public Sink {
   void Dwords(const Record& record, size_t indent) {
     for (size_t i = 0; i < record.bytes.size(); i += 32) {
       out_.Fill(' ', indent + 3);
+      absl::Span<const uint8_t> line = record.bytes.subspan(i, 32);
       char* to = out_.Reserve(128);
-      for (size_t j = i; j < std::min(record.bytes.size(), i + 32); j += 4) {
-        const size_t n = std::min<size_t>(4, record.bytes.size() - j);
-        uint32_t dword = 0;
-        for (size_t k = 0; k < n; ++k) dword |= uint32_t{record.bytes[j + k]} << 8 * k;
+      uint32_t dword = 0;
+      for (; line.size() >= 4; line.remove_prefix(4)) {
+        std::memcpy(&dword, line.data(), 4);
+        *to++ = ' ';
+        to = WriteHex8(dword, to);
+      }
+      if (!line.empty()) {
         // Of the last bytes as many digits as there are.
+        const size_t n = line.size();
+        dword = 0;
+        for (size_t k = 0; k < n; ++k) dword |= uint32_t{line[k]} << 8 * k;
         char digits[8];
         WriteHex8(dword, digits);
         *to++ = ' ';
         std::memcpy(to, digits + 8 - 2 * n, 2 * n);
         to += 2 * n;
       }
+      *to++ = '\n';
       out_.Commit(to);
-      out_.Put('\n');
     }
     if (record.type == RecordType::kData && record.bytes.size() < record.data_size) {
       out_.Fill(' ', indent + kFieldIndent);
@@ -623,6 +733,8 @@ class TextSink : public Sink {
   // From the submission to the record at hand: id and depth of each.
   std::vector<std::pair<uint64_t, size_t>> path_;
   std::vector<ShownField> selected_;  // of the record at hand
+  FormTexts texts_;
+  std::vector<uint64_t> raws_;
   Record run_;
   std::vector<PlacedPart> run_parts_;
   uint32_t run_dword_ = 0;

@@ -1,0 +1,85 @@
+// What a sink has written of the fields of records of one form, for those that come later.
+#ifndef PACKSMITH_RUNTIME_DECODE_FORM_TEXTS_H_
+#define PACKSMITH_RUNTIME_DECODE_FORM_TEXTS_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "runtime/decode/masked_bytes.h"
+#include "runtime/decode/plan.h"
+#include "runtime/decode/record.h"
+#include "runtime/decode/value.h"
+
+namespace packsmith::decode {
+
+// A field of a record, as ForEachShown() says it.
+struct ShownField {
+  const PlannedField* field;
+  uint64_t bit;
+  uint64_t raw;
+  int64_t index;
+  uint32_t width;
+  bool is_length;
+};
+
+// The fields of a form's records. Most hold the same in record after record, and their text is
+// there in one piece; those that do not, addresses and what else was seen to vary, stand between
+// such pieces and are written each time.
+struct FormText {
+  struct Varying {
+    ShownField field;  // without its bits
+    size_t text_end;   // of the text before it
+  };
+
+  uint64_t form = 0;
+  size_t indent = 0;
+  MaskedBytes same;  // the fields whose text this is
+  std::string
+      head;  // what comes between the record's name and its fields, if it is always the same
+  std::string text;
+  std::vector<Varying> varying;
+  uint64_t zeros = 0;  // fields that are in no text because they are zero
+
+  // For Learn(): a record, and the fields that have varied, by their order.
+  std::vector<uint8_t> bytes;
+  std::vector<bool> varies;
+};
+
+// A fixed number of them, of a bounded length. Each record of a form that is new here, or in
+// which a field is not what it has always been, is looked at field by field and makes the text
+// anew: no more often than there are fields.
+class FormTexts {
+ public:
+  static constexpr size_t kMostText = 32 * 1024;
+
+  FormTexts() : texts_(kEntries) {}
+
+  // Or null.
+  const FormText* Find(const Record& record, size_t indent) const {
+    const FormText* const text = texts_[SlotOf(record.form, indent)].get();
+    if (text == nullptr || text->form != record.form || text->indent != indent) return nullptr;
+    return text->same.AreIn(record.bytes) ? text : nullptr;
+  }
+
+  // For a record that Find() does not find: which of `fields`, all that it shows, vary. What is
+  // returned has that in `varies`, and is to be filled with text.
+  FormText& Learn(const Record& record, size_t indent, absl::Span<const ShownField> fields);
+  // It could not be filled, or is longer than kMostText.
+  void Drop(FormText& text) { text.form = 0; }
+
+ private:
+  static constexpr size_t kEntries = 512;
+
+  static size_t SlotOf(uint64_t form, size_t indent) { return (form * 8 + indent / 2) % kEntries; }
+
+  std::vector<std::unique_ptr<FormText>> texts_;
+};
+
+}  // namespace packsmith::decode
+
+#endif  // PACKSMITH_RUNTIME_DECODE_FORM_TEXTS_H_

@@ -1,0 +1,172 @@
+#include "runtime/decode/forms.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace packsmith::decode {
+namespace {
+
+using tables::Leaf;
+
+// Collects what the bits of a record must be like for conditions and expressions to say what they
+// say now.
+class Asked {
+ public:
+  Asked(const tables::Tables& tables, absl::Span<const uint8_t> bytes, absl::Span<uint8_t> mask,
+        std::vector<Form::Limit>& limits)
+      : tables_(tables), bytes_(bytes), mask_(mask), limits_(limits) {}
+
+  void Leaf(uint32_t leaf, const Scope& scope) {
+    SetBits(scope.BitOf(leaf), tables_.leaf(leaf).width, mask_);
+  }
+  // False: it asks a state, too.
+  bool Condition(uint32_t condition, const Scope& scope) {
+    bool bits_alone = true;
+    if (condition == tables::kNone) return bits_alone;
+    for (const tables::Term& term : tables_.terms(tables_.condition(condition).terms)) {
+      if (term.of_state != 0) {
+        bits_alone = false;
+        continue;
+      }
+      const uint64_t bit = scope.BitOf(term.leaf);
+      const uint32_t width = tables_.leaf(term.leaf).width;
+      const bool is_there = width <= 64 && bit + width <= bytes_.size() * 8;
+      if (term.value == 0 && is_there && width > 1 && ReadBits(bytes_, bit, width) != 0) {
+        // Addresses are asked whether there is one.
+        limits_.push_back({bit, width, 1, ~uint64_t{0}});
+      } else {
+        Leaf(term.leaf, scope);
+      }
+    }
+    return bits_alone;
+  }
+
+ private:
+  const tables::Tables& tables_;
+  absl::Span<const uint8_t> bytes_;
+  absl::Span<uint8_t> mask_;
+  std::vector<Form::Limit>& limits_;
+};
+
+// Whether bits and value are the same number, but for a shift.
+bool IsPlain(const tables::Tables& tables, const Leaf& leaf) {
+  if ((leaf.flags & tables::kLog2) != 0) return false;
+  if (leaf.extra == tables::kNone) return true;
+  const tables::Extra& extra = tables.extra(leaf.extra);
+  return extra.minus == 0 && extra.groups == 0;
+}
+
+bool IsAddress(const Leaf& leaf) {
+  return leaf.type == tables::LeafType::kAddress || leaf.type == tables::LeafType::kOffset;
+}
+
+// A field's bounds as bounds of its bits. False: the tables do not say them so simply.
+bool BoundsOf(const tables::Tables& tables, const FieldAt& at, Form::Limit& limit) {
+  const Leaf& leaf = *at.leaf;
+  limit = {at.bit, at.width, 0, ~uint64_t{0}};
+  if ((leaf.flags & tables::kNonzero) != 0) limit.least = 1;
+  if ((leaf.flags & (tables::kHasMin | tables::kHasMax)) == 0) return at.width <= 64;
+  if (leaf.type != tables::LeafType::kUint || leaf.shift != 0 || !IsPlain(tables, leaf)) {
+    return false;
+  }
+  const tables::Extra& extra = tables.extra(leaf.extra);
+  if ((leaf.flags & tables::kHasMin) != 0) {
+    limit.least = std::max(limit.least, static_cast<uint64_t>(extra.min));
+  }
+  if ((leaf.flags & tables::kHasMax) != 0) limit.most = static_cast<uint64_t>(extra.max);
+  return true;
+}
+
+}  // namespace
+
+void Forms::Learn(const RecordView& record, bool sized_by_others) {
+  if (record.bytes.empty() || record.bytes.size() > kLongest) return;
+  std::unique_ptr<Kind>& kind = kinds_[IndexOf(record.container)];
+  // What comes once only is not worth it.
+  if (kind == nullptr) {
+    kind = std::make_unique<Kind>();
+    return;
+  }
+  std::unique_ptr<Form>& form = kind->forms[kind->next];
+  if (form != nullptr && (form->users != 0 || ++kind->without < kPatience)) return;
+  kind->without = 0;
+  kind->next = (kind->next + 1) % kMost;
+  form = Make(record, sized_by_others);
+  last_[IndexOf(record.container)] = form.get();
+}
+
+std::unique_ptr<Form> Forms::Make(const RecordView& record, bool sized_by_others) {
+  auto form = std::make_unique<Form>();
+  form->number = ++last_number_;
+  form->bytes = record.bytes.size();
+  form->name = tables_.string(record.container.name);
+  form->sized_by_others = sized_by_others;
+  form->parts.assign(record.parts.begin(), record.parts.end());
+
+  std::vector<uint8_t> mask(record.bytes.size());
+  Asked asked(tables_, record.bytes, absl::MakeSpan(mask), form->limits);
+  const tables::Container& container = record.container;
+  const Scope whole(tables_, container, record.bytes);
+  if (container.length_leaf != tables::kNone) asked.Leaf(container.length_leaf, whole);
+  for (const tables::Part& part : tables_.parts(container.parts)) {
+    asked.Condition(part.when, whole);
+    if (part.repeat == tables::kNone) continue;
+    const tables::Expression& repeat = tables_.expression(part.repeat);
+    if (repeat.kind != tables::ExpressionKind::kConstant) asked.Leaf(repeat.leaf, whole);
+  }
+  for (const tables::Variant& variant : tables_.variants(container.variants)) {
+    asked.Condition(variant.when, whole);
+  }
+  asked.Condition(container.pad_when, whole);
+
+  size_t pointers = 0;
+  ForEachField(tables_, record, [&](const FieldAt& at) {
+    const Leaf& leaf = *at.leaf;
+    constexpr uint16_t kFixed = tables::kForced | tables::kMustBeZero | tables::kMustBeOne;
+    constexpr uint16_t kLimited = tables::kNonzero | tables::kHasMin | tables::kHasMax;
+    Form::Limit limit;
+    if ((leaf.flags & kFixed) != 0) {
+      SetBits(at.bit, at.width, absl::MakeSpan(mask));
+    } else if ((leaf.flags & kLimited) != 0 && !at.cut) {
+      if (BoundsOf(tables_, at, limit)) {
+        form->limits.push_back(limit);
+      } else {
+        SetBits(at.bit, at.width, absl::MakeSpan(mask));
+      }
+    }
+    if (leaf.extra == tables::kNone) return;
+    if (Acts(tables_, leaf)) form->acting.push_back(at);
+    const tables::Extra& extra = tables_.extra(leaf.extra);
+    if (extra.pointer == tables::kNone) return;
+    ++pointers;
+    if (at.cut) return;
+    const Scope scope(tables_, at, record.bytes);
+    const tables::Pointer* counts = nullptr;
+    bool bits_alone = true;
+    for (uint32_t i = extra.pointer; i != tables::kNone; i = tables_.pointer(i).next) {
+      const tables::Pointer& pointer = tables_.pointer(i);
+      bits_alone &= asked.Condition(pointer.when, scope);
+      bits_alone &= asked.Condition(pointer.space_when, scope);
+      if (counts == nullptr && scope.Holds(pointer.when)) counts = &pointer;
+    }
+    if (bits_alone && counts == nullptr) return;
+    FormPointer& to = form->pointers.emplace_back();
+    to.at = at;
+    to.pointer = bits_alone ? counts : nullptr;
+    to.number = pointers - 1;
+    to.plain = bits_alone && IsPlain(tables_, leaf) && counts->scale == tables::kNone &&
+               extra.high == tables::kNone && at.width <= 64 &&
+               (IsAddress(leaf) || leaf.type == tables::LeafType::kUint);
+    to.address_mask = IsAddress(leaf) ? kAddressMask : ~uint64_t{0};
+    to.in_other_space =
+        bits_alone && counts->space_when != tables::kNone && scope.Holds(counts->space_when);
+    to.somewhere = bits_alone && (counts->target_kind == tables::TargetKind::kData
+                                      ? tables_.data(counts->target).is_code != 0
+                                      : counts->count == tables::kNone &&
+                                            (counts->until_zero == 0 || counts->limit != 0));
+  });
+  form->same = MaskedBytes(record.bytes, mask);
+  return form;
+}
+
+}  // namespace packsmith::decode

@@ -1,0 +1,123 @@
+// What the decoder has worked out for one record and may take over for those that are like it.
+#ifndef PACKSMITH_RUNTIME_DECODE_FORMS_H_
+#define PACKSMITH_RUNTIME_DECODE_FORMS_H_
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/types/optional.h"
+#include "absl/types/span.h"
+#include "runtime/decode/fields.h"
+#include "runtime/decode/masked_bytes.h"
+#include "runtime/decode/value.h"
+#include "runtime/tables/tables.h"
+
+namespace packsmith::decode {
+
+// A field that points somewhere in all records of a form.
+struct FormPointer {
+  FieldAt at;
+  const tables::Pointer* pointer;  // null: which one counts depends on states, and is to be asked
+  size_t number;                   // of the container's pointers, the field comes after so many
+  // The address is the field's bits, shifted, from a base on, in a space that is the same for all.
+  bool plain;
+  bool in_other_space;
+  uint64_t address_mask;  // of the shifted bits
+  bool somewhere;         // no count or size can say that there is nothing
+};
+
+// Records whose bits say the same of their length, of the parts that they have, and of which
+// pointers count, and none of whose fields is at fault. Where the pointers lead, and what else
+// fields hold, is each record's own.
+struct Form {
+  uint64_t number = 0;  // not 0, and never used again
+  uint64_t bytes = 0;
+  // The record does not say itself how long it is.
+  bool sized_by_others = false;
+  std::vector<PlacedPart> parts;
+  std::vector<FormPointer> pointers;
+  // Bits that must be as they are.
+  MaskedBytes same;
+  // And fields that have bounds.
+  struct Limit {
+    uint64_t bit;
+    uint32_t width;
+    uint64_t least, most;
+  };
+  std::vector<Limit> limits;
+  // Fields that set or write something, see Decoder::SetsAndWrites.
+  std::vector<FieldAt> acting;
+  absl::string_view name;  // the container's
+  // Records at hand that need it.
+  uint32_t users = 0;
+
+  bool Has(absl::Span<const uint8_t> record) const {
+    if (!same.AreIn(record)) return false;
+    for (const Limit& limit : limits) {
+      const uint64_t raw = ReadBits(record.subspan(0, bytes), limit.bit, limit.width);
+      if (raw < limit.least || raw > limit.most) return false;
+    }
+    return true;
+  }
+};
+
+// The forms of a decoder's records: of each container a few, those that came last.
+class Forms {
+ public:
+  static constexpr uint64_t kLongest = 256;  // bytes of a record with a form
+
+  // The tables must outlive the forms.
+  explicit Forms(const tables::Tables& tables)
+      : tables_(tables), last_(tables.containers().size()), kinds_(tables.containers().size()) {}
+
+  // The form of the record that `bytes` begin with, or null. `size` is what others say of its
+  // length. Valid until Learn() is called while it has no users.
+  Form* Find(const tables::Container& container, absl::Span<const uint8_t> bytes,
+             absl::optional<uint64_t> size) {
+    // What came last will come next.
+    Form*& last = last_[IndexOf(container)];
+    if (last == nullptr || IsOf(*last, bytes, size)) return last;
+    for (const std::unique_ptr<Form>& form : kinds_[IndexOf(container)]->forms) {
+      if (form == nullptr) break;
+      if (IsOf(*form, bytes, size)) return last = form.get();
+    }
+    return nullptr;
+  }
+
+  // Of a record that has no form, that is whole, and whose fields have no fault.
+  void Learn(const RecordView& record, bool sized_by_others);
+
+ private:
+  // So many forms have some containers that change between a few (a draw's state and its end), and
+  // looking at all of them costs less than a record does.
+  static constexpr size_t kMost = 8;
+  static constexpr uint32_t kPatience = 16;  // records of a container without a form of theirs
+  struct Kind {
+    std::array<std::unique_ptr<Form>, kMost> forms;
+    // Records that had no form, since one was made.
+    uint32_t without = 0;
+    // Where the next one goes.
+    size_t next = 0;
+  };
+
+  static bool IsOf(const Form& form, absl::Span<const uint8_t> bytes,
+                   absl::optional<uint64_t> size) {
+    if (form.sized_by_others != size.has_value() || (size && *size != form.bytes)) return false;
+    return form.Has(bytes);
+  }
+  size_t IndexOf(const tables::Container& container) const {
+    return static_cast<size_t>(&container - tables_.containers().data());
+  }
+  std::unique_ptr<Form> Make(const RecordView& record, bool sized_by_others);
+
+  const tables::Tables& tables_;
+  std::vector<Form*> last_;  // of each container, what Find() has found; null: there is none at all
+  std::vector<std::unique_ptr<Kind>> kinds_;
+  uint64_t last_number_ = 0;
+};
+
+}  // namespace packsmith::decode
+
+#endif  // PACKSMITH_RUNTIME_DECODE_FORMS_H_

@@ -1,0 +1,76 @@
+// Some of a record's bits, for asking quickly whether another record has the same.
+#ifndef PACKSMITH_RUNTIME_DECODE_MASKED_BYTES_H_
+#define PACKSMITH_RUNTIME_DECODE_MASKED_BYTES_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/types/span.h"
+
+namespace packsmith::decode {
+
+// Eight bytes at a time, and only those in which there is something to compare.
+class MaskedBytes {
+ public:
+  MaskedBytes() = default;
+
+  // Those bits of `bytes` that are set in `mask`, which has as many bytes.
+  MaskedBytes(absl::Span<const uint8_t> bytes, absl::Span<const uint8_t> mask)
+      : size_(bytes.size()) {
+    for (size_t at = 0; at < size_; at += 8) {
+      // The last eight bytes of a record may begin anywhere.
+      const size_t offset = size_ < 8 ? 0 : std::min(at, size_ - 8);
+      Word word{offset, 0, 0};
+      for (size_t i = at - offset; i < 8 && offset + i < size_; ++i) {
+        word.mask |= uint64_t{mask[offset + i]} << 8 * i;
+        word.value |= uint64_t{bytes[offset + i]} << 8 * i;
+      }
+      word.value &= word.mask;
+      if (word.mask != 0) words_.push_back(word);
+    }
+  }
+
+  // Of the record that `bytes` begin with; there may be more of them.
+  bool AreIn(absl::Span<const uint8_t> bytes) const {
+    if (bytes.size() < size_) return false;
+    if (bytes.size() < 8) {
+      uint8_t padded[8] = {};
+      for (size_t i = 0; i < size_; ++i) padded[i] = bytes[i];
+      return Differences(padded) == 0;
+    }
+    return Differences(bytes.data()) == 0;
+  }
+
+ private:
+  struct Word {
+    size_t offset;
+    uint64_t mask;
+    uint64_t value;
+  };
+
+  uint64_t Differences(const uint8_t* bytes) const {
+    uint64_t differences = 0;
+    for (const Word& word : words_) {
+      uint64_t bits = 0;
+      std::memcpy(&bits, bytes + word.offset, 8);
+      differences |= (bits & word.mask) ^ word.value;
+    }
+    return differences;
+  }
+
+  size_t size_ = 0;
+  absl::InlinedVector<Word, 3> words_;
+};
+
+// Sets `width` bits of a mask from `bit` on, as far as it has them.
+inline void SetBits(uint64_t bit, uint64_t width, absl::Span<uint8_t> mask) {
+  const uint64_t end = std::min<uint64_t>(bit + width, mask.size() * 8);
+  for (; bit < end; ++bit) mask[bit / 8] = static_cast<uint8_t>(mask[bit / 8] | 1u << bit % 8);
+}
+
+}  // namespace packsmith::decode
+
+#endif  // PACKSMITH_RUNTIME_DECODE_MASKED_BYTES_H_
