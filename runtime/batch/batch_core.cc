@@ -62,7 +62,9 @@ size_t BatchCore::dwords() const {
 
 size_t BatchCore::Reserve() const {
   // A jump out of a second-level batch has an end behind it, see MakeRoom().
-  const size_t jump = commands_.start_dwords + (options_.second_level ? commands_.end_dwords : 0);
+  // Both are padded: kernels want of a batch's length that it is a multiple of 8.
+  const size_t jump =
+      commands_.start_dwords + (options_.second_level ? commands_.end_dwords : 0) + 1;
   const size_t end = commands_.end_dwords + options_.end_alignment / 4 - 1;
   return std::max(jump, end) + (kept_open_ ? 0 : options_.kept_dwords);
 }
@@ -105,6 +107,7 @@ bool BatchCore::MakeRoom(size_t dwords) {
       std::memcpy(cursor_ + commands_.start_dwords, commands_.end, commands_.end_dwords * 4);
       last.total += commands_.end_dwords;
     }
+    if (last.total % 2 != 0) begin()[last.total++] = commands_.noop;
   }
   parts_.push_back({*chunk, 0, 0});
   cursor_ = chunk->words.data();
@@ -206,7 +209,7 @@ void BatchCore::Reset() {
   labels_.clear();
   label_uses_.clear();
   relocations_.clear();
-  packet_relocations_ = 0;
+  packet_relocations_ = own_relocations_ = 0;
 }
 
 // -- Addresses ----------------------------------------------------------------------------------
@@ -395,6 +398,40 @@ absl::Status BatchCore::End() {
   }
   ended_ = true;
   limit_ = cursor_;
+  own_relocations_ = relocations_.size();
+  return absl::OkStatus();
+}
+
+absl::Status BatchCore::ContinueAt(const address& next) {
+  if (!ended_ || options_.second_level) {
+    return absl::FailedPreconditionError(
+        ended_ ? "a second-level batch goes back to its caller, and nowhere else"
+               : "the batch has not ended: until then, emit a jump");
+  }
+  uint32_t jump[8];
+  if (const error e = commands_.start(jump, next, false, options_.global)) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("no jump leads to 0x%x, where the batch is to go on", next.gpu));
+  }
+  // A batch that does nothing goes on at once.
+  const uint32_t part = options_.noop ? 0 : static_cast<uint32_t>(parts_.size() - 1);
+  BatchPart& last = parts_[part];
+  const uint32_t at = options_.noop ? 0 : last.dwords;
+  uint32_t* const words = last.chunk.words.data();
+  relocations_.resize(own_relocations_);
+  if (next.gpu == 0) {
+    std::memcpy(words + at, commands_.end, commands_.end_dwords * 4);
+    return absl::OkStatus();
+  }
+  std::memcpy(words + at, jump, commands_.start_dwords * 4);
+  while (last.total < at + commands_.start_dwords || last.total % 2 != 0) {
+    if (last.total >= at + commands_.start_dwords) words[last.total] = commands_.noop;
+    ++last.total;
+  }
+  if (options_.relocations) {
+    AddRelocation({part, at + commands_.start_address_dword}, commands_.start_address_bit,
+                  commands_.start_address_width, kReads, next.buffer, next.gpu);
+  }
   return absl::OkStatus();
 }
 

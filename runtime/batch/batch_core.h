@@ -131,6 +131,11 @@ class BatchCore {
   // label that packets refer to was never bound; the batch is then as it was.
   absl::Status End();
   bool ended() const { return ended_; }
+  // After End(): the GPU goes on at `next`, where another batch begins, instead of ending; so
+  // several become one submission. What the other one uses is for the caller to add. The address 0:
+  // it ends after all. The GPU must be done with the batch. FailedPrecondition if it has not ended,
+  // or is second-level; InvalidArgument if no jump can lead there. Then nothing has changed.
+  absl::Status ContinueAt(const address& next);
   absl::Span<const BatchPart> parts() const { return parts_; }
   // Makes the limit that BatchOptions::kept_dwords has kept back usable.
   void OpenKept();
@@ -309,6 +314,8 @@ class BatchCore {
   uint32_t special_from_;
   // Of uses_ and relocations_, after End(): how many are of packets, not of the batch itself.
   size_t packet_uses_ = 0, packet_relocations_ = 0;
+  // After End(): how many relocations there are without that of ContinueAt().
+  size_t own_relocations_ = 0;
   std::vector<Place> labels_;
   std::vector<LabelUse> label_uses_;
   std::vector<Relocation> relocations_;

@@ -13,7 +13,8 @@ absl::StatusOr<Chunk> BufferChunks::NewChunk(size_t dwords) {
     return absl::ResourceExhaustedError(absl::StrFormat(
         "all %d chunks are in use: submit what there is, or allow more", options_.most_chunks));
   }
-  const uint64_t bytes = std::max<uint64_t>(options_.chunk_bytes, uint64_t{dwords} * 4);
+  const uint64_t grown = std::min(bytes_, options_.largest_chunk_bytes);
+  const uint64_t bytes = std::max({options_.chunk_bytes, grown, uint64_t{dwords} * 4});
   absl::StatusOr<Buffer> buffer = buffers_.Create({.size = bytes,
                                                    .zone = options_.zone,
                                                    .name = options_.name,
@@ -26,6 +27,7 @@ absl::StatusOr<Chunk> BufferChunks::NewChunk(size_t dwords) {
     return absl::FailedPreconditionError("the heap of a batch must be one that the CPU can see");
   }
   handles_.push_back(buffer->handle);
+  bytes_ += buffer->size;
   return Chunk{buffer->address,
                absl::MakeSpan(reinterpret_cast<uint32_t*>(buffer->cpu), buffer->size / 4),
                buffer->handle};
@@ -35,6 +37,7 @@ absl::Status BufferChunks::Release() {
   absl::Status status;
   for (const BufferHandle handle : handles_) status.Update(buffers_.Release(handle));
   handles_.clear();
+  bytes_ = 0;
   return status;
 }
 

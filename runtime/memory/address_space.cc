@@ -67,7 +67,14 @@ absl::StatusOr<ZoneId> AddressSpace::ZoneOf(uint64_t address) const {
   return absl::NotFoundError(absl::StrFormat("no zone holds 0x%x", address));
 }
 
+absl::Status AddressSpace::CheckZone(ZoneId zone) const {
+  if (static_cast<uint32_t>(zone) < zones_.size()) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrFormat("there is no zone %d; there are %d, from 0 on", zone, zones_.size()));
+}
+
 absl::StatusOr<Range> AddressSpace::Allocate(ZoneId zone, RangeRequest request) {
+  if (absl::Status status = CheckZone(zone); !status.ok()) return status;
   if (request.address.has_value()) {
     const std::optional<uint64_t> plain = PlainIfAddress(*request.address, bits_);
     if (!plain.has_value()) {
@@ -89,6 +96,7 @@ absl::StatusOr<Range> AddressSpace::Allocate(ZoneId zone, RangeRequest request) 
 }
 
 absl::Status AddressSpace::Free(ZoneId zone, RangeHandle handle) {
+  if (absl::Status status = CheckZone(zone); !status.ok()) return status;
   Books& books = *books_[static_cast<uint32_t>(zone)];
   absl::Status status;
   {

@@ -54,7 +54,8 @@ class AddressSpace {
   // The zone that holds an address. NotFound if none does.
   absl::StatusOr<ZoneId> ZoneOf(uint64_t address) const;
 
-  // As RangeAllocator's, in pages of 4 KiB; the zone's name is part of errors. No range has
+  // As RangeAllocator's, in pages of 4 KiB; the zone's name is part of errors. InvalidArgument for a
+  // zone that does not exist (elsewhere a zone is to be one of zones()). No range has
   // addresses both below and above the middle of the address space, which are far apart in
   // canonical form.
   absl::StatusOr<Range> Allocate(ZoneId zone, RangeRequest request);
@@ -74,6 +75,8 @@ class AddressSpace {
     std::unique_ptr<RangeAllocator> ranges ABSL_PT_GUARDED_BY(mutex);
     RangeHandle middle;  // of the page that keeps the halves apart; shown as a guard
   };
+
+  absl::Status CheckZone(ZoneId zone) const;
 
   AddressSpace(std::vector<Zone> zones, unsigned bits) : zones_(std::move(zones)), bits_(bits) {}
 

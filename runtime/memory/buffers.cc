@@ -97,6 +97,7 @@ void Buffers::Unlink(Lists& lists, const Kind& kind, uint32_t block) {
 
 void Buffers::Cache(uint32_t block) {
   Block& added = blocks_[block];
+  if (options_.cache_time != absl::InfiniteDuration()) added.cached_at = options_.now();
   Link(cached_, added.kind, block);
   added.older = newest_;
   added.newer = kNone;
@@ -118,21 +119,24 @@ absl::StatusOr<uint32_t> Buffers::TakeBlock(const RangeRequest& request, const K
   if (reusable && (!zeroed || CpuCanSee(kind.heap))) {
     const auto list = cached_.find(kind);
     uint32_t block = list == cached_.end() ? kNone : list->second;
-    for (int i = 0; i < kProbes && block != kNone; ++i, block = blocks_[block].next) {
-      if (request.alignment != 0 && blocks_[block].range.address % request.alignment != 0) continue;
-      Uncache(block);
-      if (zeroed) std::memset(blocks_[block].cpu, 0, kind.size);
-      ++statistics_.reused;
-      return block;
+    for (int i = 0; i < kProbes && block != kNone;) {
+      const uint32_t next = blocks_[block].next;
+      if (request.alignment == 0 || blocks_[block].range.address % request.alignment == 0) {
+        Uncache(block);
+        const absl::StatusOr<bool> kept = device_.SetNeeded(blocks_[block].memory, true);
+        if (kept.ok() && *kept) {
+          if (zeroed) std::memset(blocks_[block].cpu, 0, kind.size);
+          ++statistics_.reused;
+          return block;
+        }
+        (void)DestroyBlock(block);  // counts as lost if it cannot be
+      } else {
+        ++i;
+      }
+      block = next;
     }
   }
-  absl::StatusOr<uint32_t> block = NewBlock(request, kind);
-  if (block.status().code() == absl::StatusCode::kResourceExhausted) {
-    absl::Status status = Collect();
-    if (status.ok()) status = TrimLocked(0);
-    if (!status.ok()) return status;
-    block = NewBlock(request, kind);
-  }
+  absl::StatusOr<uint32_t> block = MakeBlock(request, kind, MemoryId{});
   if (block.ok()) {
     blocks_[*block].reusable = reusable;
     ++statistics_.created;
@@ -140,7 +144,27 @@ absl::StatusOr<uint32_t> Buffers::TakeBlock(const RangeRequest& request, const K
   return block;
 }
 
-absl::StatusOr<uint32_t> Buffers::NewBlock(const RangeRequest& request, const Kind& kind) {
+// What others' memory does meanwhile, and whether the device takes it back, is not this request's
+// business: statistics say what is lost.
+absl::StatusOr<uint32_t> Buffers::MakeBlock(const RangeRequest& request, const Kind& kind,
+                                            MemoryId memory) {
+  absl::StatusOr<uint32_t> block = NewBlock(request, kind, memory);
+  if (block.status().code() == absl::StatusCode::kResourceExhausted) {
+    (void)Collect();
+    (void)TrimLocked(0);
+    block = NewBlock(request, kind, memory);
+  } else if (block.status().code() == absl::StatusCode::kAlreadyExists &&
+             request.address.has_value()) {
+    (void)Collect();
+    (void)TrimWithin(kind.zone, *request.address - std::min(*request.address, request.guard),
+                     request.size + 2 * request.guard);
+    block = NewBlock(request, kind, memory);
+  }
+  return block;
+}
+
+absl::StatusOr<uint32_t> Buffers::NewBlock(const RangeRequest& request, const Kind& kind,
+                                           MemoryId adopted) {
   // Large pages where they can be had.
   RangeRequest large = request;
   if (kind.size % kLargePage == 0) large.alignment = std::max(large.alignment, kLargePage);
@@ -151,7 +175,9 @@ absl::StatusOr<uint32_t> Buffers::NewBlock(const RangeRequest& request, const Ki
   if (!range.ok()) return range.status();
   // From here on, what has been done is undone when the next step fails.
   const absl::StatusOr<MemoryId> memory =
-      device_.Create({.size = range->size, .heap = kind.heap, .use = kind.use});
+      adopted != MemoryId{}
+          ? adopted
+          : device_.Create({.size = range->size, .heap = kind.heap, .use = kind.use});
   absl::Status status = memory.status();
   uint8_t* cpu = nullptr;
   if (status.ok()) {
@@ -168,7 +194,10 @@ absl::StatusOr<uint32_t> Buffers::NewBlock(const RangeRequest& request, const Ki
                              .offset = 0,
                              .writable = kind.writable});
     }
-    if (!status.ok()) (void)device_.Destroy(*memory);
+    if (!status.ok() && adopted == MemoryId{} && !device_.Destroy(*memory).ok()) {
+      statistics_.memory_bytes += range->size;
+      statistics_.lost_bytes += range->size;
+    }
   }
   if (!status.ok()) {
     (void)addresses_.Free(kind.zone, range->handle);
@@ -195,11 +224,21 @@ absl::StatusOr<uint32_t> Buffers::NewBlock(const RangeRequest& request, const Ki
 
 absl::Status Buffers::DestroyBlock(uint32_t block) {
   Block& gone = blocks_[block];
-  // Each is tried, whatever becomes of the one before.
   absl::Status status = device_.Unbind(options_.space, gone.range.address, gone.range.size);
-  status.Update(device_.Destroy(gone.memory));
-  status.Update(addresses_.Free(gone.kind.zone, gone.range.handle));
-  statistics_.memory_bytes -= gone.kind.size;
+  // What is still bound keeps its memory, and nobody else must get its addresses.
+  const bool unbound = status.ok();
+  if (unbound) {
+    status = device_.Destroy(gone.memory);
+    const absl::Status freed = addresses_.Free(gone.kind.zone, gone.range.handle);
+    if (status.ok()) {
+      statistics_.memory_bytes -= gone.kind.size;
+      status = freed;
+    } else {
+      statistics_.lost_bytes += gone.kind.size;
+    }
+  } else {
+    statistics_.lost_bytes += gone.kind.size;
+  }
   block_of_range_[static_cast<uint32_t>(gone.kind.zone)][gone.range.handle.index] = kNone;
   gone.memory = MemoryId{};
   gone.slots.clear();
@@ -236,7 +275,7 @@ absl::StatusOr<uint32_t> Buffers::TakeSlab(const BufferOptions& options, uint64_
   return block;
 }
 
-absl::StatusOr<Buffer> Buffers::Create(const BufferOptions& options) {
+absl::Status Buffers::CheckOptions(const BufferOptions& options) const {
   if (options.size == 0) return absl::InvalidArgumentError("a buffer of 0 bytes was asked for");
   if (static_cast<uint32_t>(options.zone) >= addresses_.zones().size()) {
     return absl::InvalidArgumentError(absl::StrFormat("there is no zone %d", options.zone));
@@ -250,18 +289,24 @@ absl::StatusOr<Buffer> Buffers::Create(const BufferOptions& options) {
     return absl::ResourceExhaustedError(
         absl::StrFormat("no zone has room for 0x%x bytes", options.size));
   }
+  return absl::OkStatus();
+}
+
+RangeRequest Buffers::RequestOf(const BufferOptions& options, uint64_t size) const {
+  return {.size = size,
+          .alignment = std::max(options.alignment, options_.page),
+          .boundary = options.boundary,
+          .guard = options.guard,
+          .placement = options.placement,
+          .address = options.address};
+}
+
+absl::StatusOr<Buffer> Buffers::Create(const BufferOptions& options) {
+  if (absl::Status status = CheckOptions(options); !status.ok()) return status;
   MutexLock lock(mutex_);
-  absl::Status status = Collect();
-  if (!status.ok()) return status;
-  // A place in the table comes first: it is what need not be given back.
-  if (unused_slots_.empty()) {
-    if (slots_.size() >= kMostSlots) {
-      return absl::ResourceExhaustedError(
-          absl::StrFormat("there are %d buffers, which is the most", slots_.size()));
-    }
-    unused_slots_.push_back(slots_.size());
-    slots_.emplace_back();
-  }
+  (void)Collect();  // see MakeBlock()
+  // It comes first: it is what need not be given back.
+  if (const absl::Status status = EnsureSlot(); !status.ok()) return status;
   uint32_t block, entry = 0;
   if (const uint64_t entry_size = EntrySize(options); entry_size != 0) {
     const absl::StatusOr<uint32_t> slab = TakeSlab(options, entry_size);
@@ -281,18 +326,27 @@ absl::StatusOr<Buffer> Buffers::Create(const BufferOptions& options) {
                           options.size <= kLargestClass;
     const uint64_t size = RoundUp(reusable ? ClassSize(options.size) : options.size, options_.page);
     const absl::StatusOr<uint32_t> taken =
-        TakeBlock({.size = size,
-                   .alignment = std::max(options.alignment, options_.page),
-                   .boundary = options.boundary,
-                   .guard = options.guard,
-                   .placement = options.placement,
-                   .address = options.address},
-                  KindOf(options, size), reusable, options.zeroed);
+        TakeBlock(RequestOf(options, size), KindOf(options, size), reusable, options.zeroed);
     if (!taken.ok()) return taken.status();
     block = *taken;
     MakeEntries(block, size, 1);
     blocks_[block].live_entries = 1;
   }
+  return TakeSlot(block, entry, options.name);
+}
+
+absl::Status Buffers::EnsureSlot() {
+  if (!unused_slots_.empty()) return absl::OkStatus();
+  if (slots_.size() >= kMostSlots) {
+    return absl::ResourceExhaustedError(
+        absl::StrFormat("there are %d buffers, which is the most", slots_.size()));
+  }
+  unused_slots_.push_back(slots_.size());
+  slots_.emplace_back();
+  return absl::OkStatus();
+}
+
+Buffer Buffers::TakeSlot(uint32_t block, uint32_t entry, absl::string_view name) {
   const uint32_t slot = unused_slots_.front();
   unused_slots_.pop_front();
   blocks_[block].slots[entry] = slot;
@@ -300,15 +354,35 @@ absl::StatusOr<Buffer> Buffers::Create(const BufferOptions& options) {
   made.live = true;
   made.block = block;
   made.entry = entry;
-  made.fences.clear();
-  made.name.assign(options.name.data(), options.name.size());
+  made.jobs.clear();
+  made.name.assign(name.data(), name.size());
   const Block& b = blocks_[block];
-  if (!options.name.empty()) {
-    device_.SetName(b.memory, entry * b.entry_size, b.entry_size, options.name);
-  }
+  if (!name.empty()) device_.SetName(b.memory, entry * b.entry_size, b.entry_size, name);
   ++statistics_.live;
   statistics_.live_bytes += b.entry_size;
   return BufferOf(slot);
+}
+
+absl::StatusOr<Buffer> Buffers::Adopt(MemoryId memory, const BufferOptions& options) {
+  if (memory == MemoryId{} || options.zeroed) {
+    return absl::InvalidArgumentError(
+        "memory to be adopted is to be some, and cannot be zeroed: write zeros to it instead");
+  }
+  if (absl::Status status = CheckOptions(options); !status.ok()) return status;
+  if (options.size % kPage != 0) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "memory of 0x%x bytes to be adopted; whole pages of 4 KiB are bound", options.size));
+  }
+  MutexLock lock(mutex_);
+  (void)Collect();
+  if (const absl::Status status = EnsureSlot(); !status.ok()) return status;
+  const absl::StatusOr<uint32_t> block =
+      MakeBlock(RequestOf(options, options.size), KindOf(options, options.size), memory);
+  if (!block.ok()) return block.status();
+  blocks_[*block].reusable = false;
+  MakeEntries(*block, options.size, 1);
+  blocks_[*block].live_entries = 1;
+  return TakeSlot(*block, 0, options.name);
 }
 
 absl::Status Buffers::Release(BufferHandle handle) {
@@ -327,9 +401,9 @@ absl::Status Buffers::Release(BufferHandle handle) {
   }
   --statistics_.live;
   statistics_.live_bytes -= block.entry_size;
-  if (gone.fences.empty()) return ReturnEntry(gone.block, gone.entry);
-  for (const Fence& fence : gone.fences) {
-    waiting_.push_back({fence, gone.block, gone.entry, &fence == &gone.fences.back()});
+  if (gone.jobs.empty()) return ReturnEntry(gone.block, gone.entry);
+  for (const JobUse& job : gone.jobs) {
+    waiting_.push_back({job.fence, gone.block, gone.entry, &job == &gone.jobs.back()});
   }
   statistics_.waiting_bytes += block.entry_size;
   return Collect();
@@ -347,14 +421,26 @@ absl::Status Buffers::ReturnEntry(uint32_t block, uint32_t entry) {
     --statistics_.slabs;
   }
   if (!b.reusable || b.kind.size > options_.cache_bytes) return DestroyBlock(block);
+  // If the device does not know what that means, it is kept all the same.
+  (void)device_.SetNeeded(b.memory, false);
   Cache(block);
-  return statistics_.cached_bytes > options_.cache_bytes ? TrimLocked(options_.cache_bytes)
-                                                         : absl::OkStatus();
+  absl::Status status;
+  if (options_.cache_time != absl::InfiniteDuration()) {
+    const absl::Time old = options_.now() - options_.cache_time;
+    while (oldest_ != block && blocks_[oldest_].cached_at < old) {
+      const uint32_t gone = oldest_;
+      Uncache(gone);
+      status.Update(DestroyBlock(gone));
+    }
+  }
+  status.Update(TrimLocked(options_.cache_bytes));
+  return status;
 }
 
 // Returns what the GPU has become done with. In the order of release: what was released later waits
 // until what was released before is done, which spares asking for each.
 absl::Status Buffers::Collect() {
+  absl::Status status;
   Fence done = 0;
   while (!waiting_.empty()) {
     const Waiting first = waiting_.front();
@@ -363,10 +449,9 @@ absl::Status Buffers::Collect() {
     waiting_.pop_front();
     if (!first.last) continue;
     statistics_.waiting_bytes -= blocks_[first.block].entry_size;
-    const absl::Status status = ReturnEntry(first.block, first.entry);
-    if (!status.ok()) return status;
+    status.Update(ReturnEntry(first.block, first.entry));
   }
-  return absl::OkStatus();
+  return status;
 }
 
 // A job that failed, or that the device knows nothing of, uses nothing any more.
@@ -385,10 +470,28 @@ absl::Status Buffers::TrimLocked(uint64_t keep) {
   return status;
 }
 
+absl::Status Buffers::TrimWithin(ZoneId zone, uint64_t address, uint64_t size) {
+  const unsigned bits = addresses_.address_bits();
+  const uint64_t begin = Plain(address, bits);
+  absl::Status status;
+  for (uint32_t block = oldest_; block != kNone;) {
+    const Block& b = blocks_[block];
+    const uint32_t newer = b.newer;
+    const uint64_t there = Plain(b.range.address, bits);
+    if (b.kind.zone == zone && there < begin + size && begin < there + b.range.size) {
+      Uncache(block);
+      status.Update(DestroyBlock(block));
+    }
+    block = newer;
+  }
+  return status;
+}
+
 absl::Status Buffers::Trim(uint64_t keep) {
   MutexLock lock(mutex_);
-  const absl::Status status = Collect();
-  return status.ok() ? TrimLocked(keep) : status;
+  absl::Status status = Collect();
+  status.Update(TrimLocked(keep));
+  return status;
 }
 
 uint32_t Buffers::SlotOf(BufferHandle handle) const {
@@ -457,7 +560,16 @@ absl::StatusOr<Resident> Buffers::ResidentOf(BufferHandle handle) const {
   const uint32_t slot = SlotOf(handle);
   if (slot == kNone) return NoSuchBuffer(handle);
   const Block& block = blocks_[slots_[slot].block];
-  return Resident{block.memory, block.range.address, false};
+  return Resident{block.memory, block.range.address, false, block.range.size};
+}
+
+absl::Status Buffers::Use(absl::Span<const BufferAccess> uses, Fence fence) {
+  MutexLock lock(mutex_);
+  for (const BufferAccess& use : uses) {
+    if (SlotOf(use.handle) == kNone) return NoSuchBuffer(use.handle);
+  }
+  for (const BufferAccess& use : uses) Note(slots_[SlotOf(use.handle)], {fence, use.written});
+  return absl::OkStatus();
 }
 
 absl::Status Buffers::Use(absl::Span<const BufferHandle> handles, Fence fence) {
@@ -465,19 +577,64 @@ absl::Status Buffers::Use(absl::Span<const BufferHandle> handles, Fence fence) {
   for (const BufferHandle handle : handles) {
     if (SlotOf(handle) == kNone) return NoSuchBuffer(handle);
   }
-  for (const BufferHandle handle : handles) {
-    std::vector<Fence>& fences = slots_[SlotOf(handle)].fences;
-    if (!fences.empty() && fences.back() == fence) continue;
-    // Few are ever running at once; those of buffers that live long must not add up.
-    if (fences.size() >= kFences) {
-      fences.erase(
-          std::remove_if(fences.begin(), fences.end(),
-                         [this](Fence old) ABSL_NO_THREAD_SAFETY_ANALYSIS { return IsDone(old); }),
-          fences.end());
-    }
-    fences.push_back(fence);
-  }
+  for (const BufferHandle handle : handles) Note(slots_[SlotOf(handle)], {fence, true});
   return absl::OkStatus();
+}
+
+void Buffers::Note(Slot& slot, const JobUse& use) {
+  std::vector<JobUse>& jobs = slot.jobs;
+  if (!jobs.empty() && jobs.back().fence == use.fence) {
+    jobs.back().written |= use.written;
+    return;
+  }
+  // Few are ever running at once; those of buffers that live long must not add up.
+  if (jobs.size() >= kFences) DropDone(slot);
+  jobs.push_back(use);
+}
+
+void Buffers::DropDone(Slot& slot) {
+  const auto done = [this](const JobUse& job)
+                        ABSL_NO_THREAD_SAFETY_ANALYSIS { return IsDone(job.fence); };
+  slot.jobs.erase(std::remove_if(slot.jobs.begin(), slot.jobs.end(), done), slot.jobs.end());
+}
+
+absl::StatusOr<std::vector<Fence>> Buffers::JobsBefore(absl::Span<const BufferAccess> uses) {
+  std::vector<Fence> fences;
+  MutexLock lock(mutex_);
+  for (const BufferAccess& use : uses) {
+    const uint32_t slot = SlotOf(use.handle);
+    if (slot == kNone) return NoSuchBuffer(use.handle);
+    for (const JobUse& job : slots_[slot].jobs) {
+      if (use.written || job.written) fences.push_back(job.fence);
+    }
+  }
+  std::sort(fences.begin(), fences.end());
+  fences.erase(std::unique(fences.begin(), fences.end()), fences.end());
+  // Each is asked once, however many buffers it uses.
+  const auto done = [this](Fence fence) ABSL_NO_THREAD_SAFETY_ANALYSIS { return IsDone(fence); };
+  fences.erase(std::remove_if(fences.begin(), fences.end(), done), fences.end());
+  return fences;
+}
+
+absl::StatusOr<bool> Buffers::Wait(BufferHandle handle, bool to_write, absl::Duration timeout) {
+  std::vector<JobUse> jobs;
+  {
+    MutexLock lock(mutex_);
+    const uint32_t slot = SlotOf(handle);
+    if (slot == kNone) return NoSuchBuffer(handle);
+    jobs = slots_[slot].jobs;
+  }
+  // Others go on meanwhile.
+  const absl::Time until = options_.now() + timeout;
+  for (const JobUse& job : jobs) {
+    if (!to_write && !job.written) continue;
+    const absl::Duration left = timeout <= absl::ZeroDuration()
+                                    ? absl::ZeroDuration()
+                                    : std::max(until - options_.now(), absl::ZeroDuration());
+    const absl::StatusOr<bool> done = device_.Wait(job.fence, left);
+    if (!done.ok() || !*done) return done;
+  }
+  return true;
 }
 
 BufferStatistics Buffers::statistics() const {

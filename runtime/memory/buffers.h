@@ -19,6 +19,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -30,6 +31,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "runtime/memory/address_space.h"
 #include "runtime/memory/device.h"
@@ -64,11 +67,20 @@ struct Buffer {
   uint8_t* cpu = nullptr;  // null if the CPU cannot see it
 };
 
+// A job's use of a buffer.
+struct BufferAccess {
+  BufferHandle handle = 0;
+  bool written = false;
+
+  friend bool operator==(const BufferAccess&, const BufferAccess&) = default;
+};
+
 struct BufferStatistics {
   uint64_t live = 0;           // buffers
   uint64_t live_bytes = 0;     // their sizes
   uint64_t memory_bytes = 0;   // of the device, for all purposes
   uint64_t cached_bytes = 0;   // of these: released, to be used again
+  uint64_t lost_bytes = 0;     // of these: the device would not take back, and nobody uses
   uint64_t waiting_bytes = 0;  // of released buffers that the GPU may still use
   uint64_t slabs = 0;          // memory that small buffers share
   uint64_t created = 0, reused = 0, suballocated = 0;  // how buffers came to be, so far
@@ -79,6 +91,9 @@ class Buffers {
   struct Options {
     uint32_t space = 0;                          // the device's number for the page tables
     uint64_t cache_bytes = uint64_t{256} << 20;  // the most that is kept for reuse
+    // What has been kept for so long goes when something else is released. iris: a second.
+    absl::Duration cache_time = absl::InfiniteDuration();
+    std::function<absl::Time()> now = absl::Now;  // for cache_time
     // Buffers up to this size share memory: at most 1 MiB. 0: none do.
     uint64_t largest_shared = uint64_t{1} << 20;
     // What all memory is aligned to, and its size a multiple of: 4 KiB, or 64 KiB for GPUs whose
@@ -98,8 +113,15 @@ class Buffers {
   // Errors of AddressSpace::Allocate() and of the device. When either has no room, what is kept for
   // reuse is given up first.
   absl::StatusOr<Buffer> Create(const BufferOptions& options);
+  // A buffer of memory that the device has otherwise: another process's, the program's own, ... Of
+  // the options, size is all of the memory in bytes, and heap and use are what it was made with;
+  // what nobody has used yet cannot be zeroed, nor be shared with other buffers. It is mapped if
+  // the CPU can see its heap, and destroyed when the buffer is released. Errors as Create()'s; the
+  // memory is then still the caller's.
+  absl::StatusOr<Buffer> Adopt(MemoryId memory, const BufferOptions& options);
   // NotFound for handles of no buffer: released, or made up. (A handle that has been released is
-  // told from a new one until its place has been used 1023 times.)
+  // told from a new one until its place has been used 1023 times.) The buffer is released also if
+  // the device would not take memory back, which is another error.
   absl::Status Release(BufferHandle handle);
   absl::StatusOr<Buffer> Get(BufferHandle handle) const;
   absl::StatusOr<std::string> Name(BufferHandle handle) const;
@@ -111,7 +133,17 @@ class Buffers {
   absl::StatusOr<Resident> ResidentOf(BufferHandle handle) const;
   // A job uses these buffers: what is released of them waits for its fence. NotFound if one of the
   // handles is that of no buffer; then none of them is marked.
+  absl::Status Use(absl::Span<const BufferAccess> uses, Fence fence);
+  // The same for those who do not know what the job writes: it counts as all of them.
   absl::Status Use(absl::Span<const BufferHandle> handles, Fence fence);
+  // The jobs that a job with such uses has to come after, if they run elsewhere: those that write
+  // what it reads, and those that read or write what it writes. Each once; those that are done are
+  // left out. For Job::after. NotFound as above.
+  absl::StatusOr<std::vector<Fence>> JobsBefore(absl::Span<const BufferAccess> uses);
+  // Whether the CPU may read the buffer, or write to it: the GPU has done what it does with it, or
+  // the time is over. A timeout of zero asks. NotFound as above; errors of Device::Wait(), for jobs
+  // that failed.
+  absl::StatusOr<bool> Wait(BufferHandle handle, bool to_write, absl::Duration timeout);
 
   // Gives back what is kept for reuse, as far as the GPU is done with it, down to `keep` bytes.
   absl::Status Trim(uint64_t keep = 0);
@@ -153,6 +185,7 @@ class Buffers {
     Range range;
     uint8_t* cpu = nullptr;
     bool reusable = false;
+    absl::Time cached_at = absl::InfinitePast();
     // A slab: `entries` of `entry_size` bytes, those free in `free`. Else one entry, the block.
     uint64_t entry_size = 0;
     uint32_t entries = 0, live_entries = 0;
@@ -163,11 +196,15 @@ class Buffers {
     uint32_t prev = kNone, next = kNone, older = kNone, newer = kNone;
   };
 
+  struct JobUse {
+    Fence fence = 0;
+    bool written = false;
+  };
   struct Slot {
     uint32_t generation = 1;
     bool live = false;
     uint32_t block = kNone, entry = 0;
-    std::vector<Fence> fences;  // of jobs that use it, as far as they may still run
+    std::vector<JobUse> jobs;  // that use it, as far as they may still run
     std::string name;
   };
 
@@ -185,6 +222,8 @@ class Buffers {
         block_of_range_(addresses.zones().size()) {}
 
   static Kind KindOf(const BufferOptions& options, uint64_t size);
+  absl::Status CheckOptions(const BufferOptions& options) const;
+  RangeRequest RequestOf(const BufferOptions& options, uint64_t size) const;
   // The size of a slab's entry for such a buffer; 0: it must have a block of its own.
   uint64_t EntrySize(const BufferOptions& options) const;
 
@@ -196,7 +235,15 @@ class Buffers {
   // A block for a request: a cached one, or a new one.
   absl::StatusOr<uint32_t> TakeBlock(const RangeRequest& request, const Kind& kind, bool reusable,
                                      bool zeroed) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  absl::StatusOr<uint32_t> NewBlock(const RangeRequest& request, const Kind& kind)
+  // memory: of the device, or 0 for new one.
+  absl::StatusOr<uint32_t> NewBlock(const RangeRequest& request, const Kind& kind, MemoryId memory)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // The same. When there is no room, what is kept for reuse is given up.
+  absl::StatusOr<uint32_t> MakeBlock(const RangeRequest& request, const Kind& kind, MemoryId memory)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // A place in the table, which a buffer has when it is taken from the front of the unused ones.
+  absl::Status EnsureSlot() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  Buffer TakeSlot(uint32_t block, uint32_t entry, absl::string_view name)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status DestroyBlock(uint32_t block) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::StatusOr<uint32_t> TakeSlab(const BufferOptions& options, uint64_t entry_size)
@@ -205,9 +252,14 @@ class Buffers {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // The GPU is done with it.
   absl::Status ReturnEntry(uint32_t block, uint32_t entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Note(Slot& slot, const JobUse& use) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void DropDone(Slot& slot) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool IsDone(Fence fence) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status Collect() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status TrimLocked(uint64_t keep) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Gives back what is cached within these addresses.
+  absl::Status TrimWithin(ZoneId zone, uint64_t address, uint64_t size)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   uint32_t SlotOf(BufferHandle handle) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   Buffer BufferOf(uint32_t slot) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

@@ -64,6 +64,7 @@ struct Resident {
   MemoryId memory = {};
   uint64_t address = 0;  // where its first byte is bound in the job's space
   bool written = false;
+  uint64_t size = 0;  // bytes, of all of it: for those who count what a job needs
 };
 
 // A number for each job, from 1 up. 0 is no job, and done.
@@ -108,6 +109,13 @@ class Device {
   // Whether the job was done before the time was over; a timeout of zero asks. A job that faulted
   // or hung is an error: Aborted.
   virtual absl::StatusOr<bool> Wait(Fence fence, absl::Duration timeout) = 0;
+  // Whether what is in a memory matters. While it does not, the system may take the memory away
+  // when it is short of it. Back to true: whether it is still there; if not, it is good for
+  // Destroy() only. Only for devices that have a use for it.
+  virtual absl::StatusOr<bool> SetNeeded(MemoryId memory, bool needed) {
+    (void)memory, (void)needed;
+    return true;
+  }
   // What lies in a part of a memory, for dumps and messages. Empty: nothing any more. Only for
   // devices that have a use for it.
   virtual void SetName(MemoryId memory, uint64_t offset, uint64_t size, absl::string_view name) {

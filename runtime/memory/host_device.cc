@@ -59,7 +59,7 @@ absl::StatusOr<MemoryId> HostDevice::Create(const MemoryOptions& options) {
         absl::StrFormat("the system has no room for 0x%x bytes", options.size));
   }
   const uint32_t id = next_memory_++;
-  pieces_[id] = {static_cast<uint8_t*>(bytes), options.size, options.heap, 0, {}};
+  pieces_[id] = {static_cast<uint8_t*>(bytes), options.size, options.heap, options.use, 0, {}};
   in_use_ += options.size;
   return static_cast<MemoryId>(id);
 }
@@ -364,6 +364,10 @@ absl::Status HostDevice::WriteCoreLocked(const Job& job, const std::string& path
   if (space != spaces_.end()) {
     for (const auto& [address, pages] : space->second) {
       const Piece& piece = *Find(pages.memory);
+      if (options_.captured_only && (piece.use & kCaptured) == 0 &&
+          (*batch < address || *batch - address >= pages.size)) {
+        continue;
+      }
       const absl::Status status = dump.memory.Map(
           0, address, absl::MakeConstSpan(piece.bytes + pages.offset, pages.size), pages.size);
       if (!status.ok()) return status;

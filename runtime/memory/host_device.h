@@ -42,6 +42,9 @@ class HostDevice : public Device {
     unsigned address_bits = 48;
     // Each job is written to core_prefix + fence + ".core" when it is submitted. Empty: none is.
     std::string core_prefix = {};
+    // Cores have what a kernel's dump of a hang would have: the batch's memory and what is kCaptured;
+    // not everything that is bound.
+    bool captured_only = false;
     // Runs a job when it is submitted. What it returns is what waiting for the job returns. It may
     // call Read() and Write(), and no other method.
     std::function<absl::Status(HostDevice&, const Job&)> run = {};
@@ -73,7 +76,8 @@ class HostDevice : public Device {
   absl::Status Write(uint32_t space, uint64_t address, absl::Span<const uint8_t> bytes);
 
   // A core of a job as memory is now: everything that is bound in its space, which the core calls
-  // space 0, and the job as its only submission. The CPU must not write meanwhile.
+  // space 0 (or what Options::captured_only leaves of it), and the job as its only submission. The
+  // CPU must not write meanwhile.
   absl::Status WriteCore(const Job& job, const std::string& path) const;
 
   // With complete_by_hand: this job and all before it are done.
@@ -86,6 +90,7 @@ class HostDevice : public Device {
     uint8_t* bytes = nullptr;
     uint64_t size = 0;
     Heap heap = Heap::kSystem;
+    uint8_t use = kOrdinary;
     uint32_t bindings = 0;
     struct Name {
       uint64_t size = 0;

@@ -10,11 +10,16 @@ absl::Status Residency::Add(BufferHandle handle, bool written) {
     const absl::StatusOr<Resident> resident = buffers_.ResidentOf(handle);
     if (!resident.ok()) return resident.status();
     const auto [memory, added] = memories_.try_emplace(resident->memory, residents_.size());
-    if (added) residents_.push_back(*resident);
+    if (added) {
+      residents_.push_back(*resident);
+      bytes_ += resident->size;
+    }
+    const uint32_t use = uses_.size();
     handles_.push_back(handle);
-    place = places_.emplace(handle, Place{memory->second, false}).first;
+    uses_.push_back({handle, false});
+    place = places_.emplace(handle, Place{memory->second, use}).first;
   }
-  place->second.written |= written;
+  uses_[place->second.use].written |= written;
   residents_[place->second.resident].written |= written;
   return absl::OkStatus();
 }
@@ -23,7 +28,7 @@ bool Residency::Contains(BufferHandle handle) const { return places_.contains(ha
 
 bool Residency::Writes(BufferHandle handle) const {
   const auto place = places_.find(handle);
-  return place != places_.end() && place->second.written;
+  return place != places_.end() && uses_[place->second.use].written;
 }
 
 void Residency::Clear() {
@@ -31,6 +36,8 @@ void Residency::Clear() {
   memories_.clear();
   residents_.clear();
   handles_.clear();
+  uses_.clear();
+  bytes_ = 0;
 }
 
 }  // namespace packsmith::gpu

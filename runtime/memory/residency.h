@@ -28,14 +28,18 @@ class Residency {
 
   // In the order in which they were added: for Job::residents.
   absl::Span<const Resident> residents() const { return residents_; }
-  // For Buffers::Use().
+  // For Buffers::Use() and Buffers::JobsBefore().
+  absl::Span<const BufferAccess> uses() const { return uses_; }
+  // The same buffers.
   absl::Span<const BufferHandle> handles() const { return handles_; }
+  // How much memory the job has resident, in bytes: not to be more than the GPU can have at once.
+  uint64_t bytes() const { return bytes_; }
   void Clear();
 
  private:
   struct Place {
     uint32_t resident;
-    bool written;
+    uint32_t use;
   };
 
   const Buffers& buffers_;
@@ -43,6 +47,8 @@ class Residency {
   absl::flat_hash_map<MemoryId, uint32_t> memories_;
   std::vector<Resident> residents_;
   std::vector<BufferHandle> handles_;
+  std::vector<BufferAccess> uses_;  // of each handle
+  uint64_t bytes_ = 0;
 };
 
 }  // namespace packsmith::gpu

@@ -186,20 +186,21 @@ absl::Status StatePool::Free(uint32_t offset) {
 
 absl::Status StatePool::Trim() {
   MutexLock lock(mutex_);
+  absl::Status status;
   while (!blocks_.empty()) {
     const Block& last = blocks_.back();
     const unsigned order = OrderOf(last.size);
     const size_t number = last.begin >> (smallest_shift_ + order);
     if (!free_[order].Contains(number)) break;
-    const absl::Status status = buffers_.Release(last.buffer.handle);
-    if (!status.ok()) return status;
+    // Whatever the device says, the buffer is gone.
+    status.Update(buffers_.Release(last.buffer.handle));
     free_[order].Erase(number);
     end_ = last.begin;
     statistics_.memory_bytes -= last.size;
     --statistics_.blocks;
     blocks_.pop_back();
   }
-  return absl::OkStatus();
+  return status;
 }
 
 StatePoolStatistics StatePool::statistics() const {

@@ -675,6 +675,73 @@ TYPED_TEST(BatchTest, NothingIsDoneInNoopMode) {
   EXPECT_TRUE(batch.uses().Find(4).has_value());
 }
 
+TYPED_TEST(BatchTest, EndedBatchesGoOnInEachOtherAndEndAgain) {
+  using Gen = TypeParam;
+  HostChunks chunks;
+  Batch<Gen> batches[] = {Batch<Gen>(chunks), Batch<Gen>(chunks, {.relocations = true}),
+                          Batch<Gen>(chunks)};
+  for (Batch<Gen>& batch : batches) ASSERT_TRUE(batch.Emit(typename Gen::PipeControl{}));
+  const address elsewhere(0x7000, 7);
+  EXPECT_EQ(batches[0].ContinueAt(elsewhere).code(), absl::StatusCode::kFailedPrecondition);
+  for (Batch<Gen>& batch : batches) ASSERT_TRUE(batch.End().ok());
+  const auto begin = [](const Batch<Gen>& batch) {
+    const Chunk& chunk = batch.parts()[0].chunk;
+    return address(chunk.gpu, chunk.buffer);
+  };
+  EXPECT_EQ(batches[0].ContinueAt(address(0x7001, 7)).code(), absl::StatusCode::kInvalidArgument);
+  // In one order, in another, and alone.
+  ASSERT_TRUE(batches[0].ContinueAt(begin(batches[1])).ok());
+  ASSERT_TRUE(batches[1].ContinueAt(begin(batches[2])).ok());
+  EXPECT_THAT(this->Decode(batches[0], chunks).Names(),
+              ElementsAre("PIPE_CONTROL", "MI_BATCH_BUFFER_START", "PIPE_CONTROL",
+                          "MI_BATCH_BUFFER_START", "PIPE_CONTROL", "MI_BATCH_BUFFER_END"));
+  ASSERT_EQ(batches[1].relocations().size(), 1u);
+  EXPECT_EQ(batches[1].relocations()[0].gpu, begin(batches[2]).gpu);
+  EXPECT_EQ(batches[1].relocations()[0].buffer, begin(batches[2]).buffer);
+  ASSERT_TRUE(batches[2].ContinueAt(begin(batches[0])).ok());
+  ASSERT_TRUE(batches[0].ContinueAt(address()).ok());
+  ASSERT_TRUE(batches[1].ContinueAt(address()).ok());
+  EXPECT_THAT(batches[1].relocations(), IsEmpty());
+  EXPECT_THAT(
+      this->Decode(batches[2], chunks).Names(),
+      ElementsAre("PIPE_CONTROL", "MI_BATCH_BUFFER_START", "PIPE_CONTROL", "MI_BATCH_BUFFER_END"));
+  EXPECT_THAT(this->Decode(batches[1], chunks).Names(),
+              ElementsAre("PIPE_CONTROL", "MI_BATCH_BUFFER_END"));
+  for (Batch<Gen>& batch : batches) EXPECT_EQ(batch.parts()[0].total % 2, 0u);
+
+  // One that does nothing goes on, too.
+  Batch<Gen> noop(chunks, {.noop = true});
+  ASSERT_TRUE(noop.Emit(typename Gen::Noop{}));
+  ASSERT_TRUE(noop.End().ok());
+  ASSERT_TRUE(noop.ContinueAt(begin(batches[1])).ok());
+  EXPECT_THAT(this->Decode(noop, chunks).Names(),
+              ElementsAre("MI_BATCH_BUFFER_START", "PIPE_CONTROL", "MI_BATCH_BUFFER_END"));
+  ASSERT_TRUE(noop.ContinueAt(address()).ok());
+  EXPECT_THAT(this->Decode(noop, chunks).Names(), ElementsAre("MI_BATCH_BUFFER_END"));
+
+  Batch<Gen> callee(chunks, {.second_level = true});
+  ASSERT_TRUE(callee.End().ok());
+  EXPECT_EQ(callee.ContinueAt(begin(batches[0])).code(), absl::StatusCode::kFailedPrecondition);
+}
+
+TYPED_TEST(BatchTest, PartsAreWholeQwordsWhereverTheyEnd) {
+  using Gen = TypeParam;
+  for (const bool second_level : {false, true}) {
+    for (const uint32_t odd : {0, 1}) {
+      HostChunks chunks({.chunk_dwords = 16 + odd});
+      Batch<Gen> batch(chunks, {.second_level = second_level});
+      for (int i = 0; i < 40; ++i) ASSERT_TRUE(batch.Emit(typename Gen::Noop{}));
+      ASSERT_TRUE(batch.End().ok());
+      ASSERT_GT(batch.parts().size(), 2u);
+      for (const BatchPart& part : batch.parts()) {
+        EXPECT_EQ(part.total % 2, 0u) << "as kernels want it";
+        EXPECT_LE(part.total, part.chunk.words.size());
+      }
+      EXPECT_EQ(this->Decode(batch, chunks).packets.back().name, "MI_BATCH_BUFFER_END");
+    }
+  }
+}
+
 TYPED_TEST(BatchTest, BuffersAreListedOnceWithAllTheirUses) {
   using Gen = TypeParam;
   std::mt19937 random(4);

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "gtest/gtest.h"
 #include "runtime/batch/batch.h"
@@ -56,6 +57,17 @@ TEST_F(BufferChunksTest, AsLargeAsAskedForAndNoMoreThanAllowed) {
   EXPECT_GE(chunks.NewChunk(100000)->words.size(), 100000u);
   EXPECT_GE(chunks.NewChunk(1)->words.size(), 1024u);
   EXPECT_EQ(chunks.NewChunk(1).status().code(), absl::StatusCode::kResourceExhausted);
+}
+
+TEST_F(BufferChunksTest, GrowWithTheBatchAsFarAsTheyMay) {
+  BufferChunks chunks(*buffers_,
+                      {.zone = zone_, .chunk_bytes = 8192, .largest_chunk_bytes = 65536});
+  std::vector<uint64_t> bytes;
+  for (int i = 0; i < 6; ++i) bytes.push_back(chunks.NewChunk(1)->words.size() * 4);
+  EXPECT_EQ(bytes, (std::vector<uint64_t>{8192, 8192, 16384, 32768, 65536, 65536}));
+  EXPECT_GE(chunks.NewChunk(100000)->words.size(), 100000u);
+  ASSERT_TRUE(chunks.Release().ok());
+  EXPECT_EQ(chunks.NewChunk(1)->words.size() * 4, 8192u) << "it begins anew";
 }
 
 TEST_F(BufferChunksTest, MemoryThatTheCpuCannotSeeIsAnError) {

@@ -54,6 +54,15 @@ TEST(AddressSpace, FindsZonesByNameAndByAddress) {
   EXPECT_FALSE(space->ZoneOf(65 * kPage).ok());
 }
 
+TEST(AddressSpace, AZoneThatDoesNotExistIsAnError) {
+  auto space = Small();
+  for (const ZoneId wrong : {ZoneId{2}, ZoneId{~0u}}) {
+    EXPECT_EQ(space->Allocate(wrong, {.size = kPage}).status().code(),
+              absl::StatusCode::kInvalidArgument);
+    EXPECT_EQ(space->Free(wrong, {}).code(), absl::StatusCode::kInvalidArgument);
+  }
+}
+
 TEST(AddressSpace, AddressesAreCanonicalAndBothFormsAreTaken) {
   auto space = Small();
   const ZoneId high = *space->FindZone("high");

@@ -401,6 +401,222 @@ TEST_F(BuffersTest, RandomBuffersDoNotOverlapAndKeepTheirContent) {
   }
 }
 
+TEST_F(BuffersTest, AnAddressThatOnlyTheCacheHoldsIsFree) {
+  const Buffer kept = Must({.size = kMiB, .zone = kLow, .dedicated = true});
+  const Buffer beside = Must({.size = 3 * kMiB, .zone = kHigh, .dedicated = true});
+  Release(kept);
+  Release(beside);
+  const BufferOptions there{
+      .size = 2 * kPage, .zone = kLow, .guard = kPage, .address = kept.address + kPage};
+  const Buffer buffer = Must(there);
+  EXPECT_EQ(buffer.address, kept.address + kPage);
+  EXPECT_EQ(buffers_->statistics().cached_bytes, beside.size) << "what is elsewhere is still kept";
+  EXPECT_EQ(buffers_->Create(there).status().code(), absl::StatusCode::kAlreadyExists);
+  EXPECT_EQ(buffers_->statistics().cached_bytes, beside.size);
+}
+
+TEST_F(BuffersTest, WhatTheDeviceDoesNotTakeBackIsLostAndNothingElse) {
+  for (bool FailingDevice::*const refuses :
+       {&FailingDevice::refuses_unbind, &FailingDevice::refuses_destroy}) {
+    Start({.cache_bytes = 0, .largest_shared = 0});
+    const uint64_t before = device_->memory_in_use();
+    const Buffer lost = Must({.size = kMiB, .zone = kLow});
+    const Buffer other = Must({.size = kMiB, .zone = kLow});
+    failing_.*refuses = true;
+    EXPECT_EQ(buffers_->Release(lost.handle).code(), absl::StatusCode::kInternal);
+    EXPECT_FALSE(buffers_->Get(lost.handle).ok()) << "it is released all the same";
+    EXPECT_EQ(buffers_->statistics().lost_bytes, kMiB);
+    EXPECT_EQ(buffers_->statistics().memory_bytes, device_->memory_in_use() - before);
+    // Others go on, and do not get addresses that are still bound.
+    for (int i = 0; i < 4; ++i) {
+      const Buffer buffer = Must({.size = kMiB, .zone = kLow});
+      EXPECT_TRUE(device_->Write(0, buffer.address, {buffer.cpu, 8}).ok());
+    }
+    EXPECT_EQ(buffers_->Get(other.handle)->address, other.address);
+    failing_.*refuses = false;
+    EXPECT_TRUE(buffers_->Release(other.handle).ok());
+  }
+}
+
+TEST_F(BuffersTest, MemoryThatCannotBeGivenBackDoesNotKeepOthersFromMemory) {
+  Start({.cache_bytes = 0});
+  const Buffer a = Must({.size = 2 * kMiB, .zone = kLow});
+  const Fence fence = Submit(a);
+  Release(a);
+  device_->Complete(fence);
+  failing_.refuses_unbind = true;
+  // What was released before is given back now, which fails; that is none of this one's business.
+  EXPECT_TRUE(buffers_->Create({.size = 64, .zone = kLow}).ok());
+  EXPECT_EQ(buffers_->statistics().waiting_bytes, 0u);
+  EXPECT_EQ(buffers_->statistics().lost_bytes, a.size);
+  failing_.refuses_unbind = false;
+}
+
+TEST_F(BuffersTest, WhateverFailsTheBooksAreRight) {
+  Start({.cache_bytes = 2 * kMiB});
+  std::mt19937 random(1);
+  struct Mine {
+    Buffer buffer;
+    uint8_t byte;
+  };
+  std::vector<Mine> live;
+  Fence last = 0;
+  for (int step = 0; step < 4000; ++step) {
+    failing_.FailAnyAfter(random() % 3 == 0 ? static_cast<int>(random() % 6) : -1);
+    if (!live.empty() && random() % 2 == 0) {
+      std::swap(live[random() % live.size()], live.back());
+      const Mine gone = live.back();
+      live.pop_back();
+      const auto same = [&](uint8_t byte) { return byte == gone.byte; };
+      ASSERT_TRUE(std::all_of(gone.buffer.cpu, gone.buffer.cpu + gone.buffer.size, same));
+      if (random() % 4 == 0) {
+        failing_.FailAnyAfter(-1);
+        last = Submit(gone.buffer);
+      }
+      (void)buffers_->Release(gone.buffer.handle);
+      ASSERT_FALSE(buffers_->Get(gone.buffer.handle).ok());
+    } else {
+      const auto buffer = buffers_->Create({.size = 1 + random() % (64u << (random() % 14)),
+                                            .zone = random() % 2 == 0 ? kLow : kHigh,
+                                            .dedicated = random() % 4 == 0});
+      if (buffer.ok()) {
+        live.push_back({*buffer, static_cast<uint8_t>(step)});
+        std::memset(buffer->cpu, live.back().byte, buffer->size);
+      }
+    }
+    failing_.FailAnyAfter(-1);
+    if (random() % 20 == 0) device_->Complete(last);
+    ASSERT_EQ(buffers_->statistics().live, live.size());
+    ASSERT_EQ(buffers_->statistics().memory_bytes, device_->memory_in_use());
+  }
+  EXPECT_GT(buffers_->statistics().lost_bytes, 0u);
+  for (const Mine& mine : live) Release(mine.buffer);
+  device_->Complete(last);
+  ASSERT_TRUE(buffers_->Trim().ok());
+  EXPECT_EQ(buffers_->statistics().memory_bytes, buffers_->statistics().lost_bytes);
+}
+
+TEST_F(BuffersTest, WhatWasTakenAwayMeanwhileIsNotUsedAgain) {
+  Start({.largest_shared = 0});
+  for (const bool taken : {false, true}) {
+    const Buffer a = Must({.size = 2 * kMiB, .zone = kLow});
+    Release(a);
+    failing_.short_of_memory = taken;
+    const uint64_t reused = buffers_->statistics().reused;
+    Must({.size = 2 * kMiB, .zone = kLow});
+    EXPECT_EQ(buffers_->statistics().reused, taken ? reused : reused + 1);
+    EXPECT_EQ(buffers_->statistics().cached_bytes, 0u);
+    EXPECT_EQ(buffers_->statistics().memory_bytes, device_->memory_in_use());
+  }
+}
+
+TEST_F(BuffersTest, WhatWasKeptForLongGoes) {
+  absl::Time now = absl::UnixEpoch();
+  Start({.cache_time = absl::Seconds(1), .now = [&] { return now; }, .largest_shared = 0});
+  const Buffer a = Must({.size = kMiB, .zone = kLow}), b = Must({.size = kMiB, .zone = kLow});
+  const Buffer c = Must({.size = kMiB, .zone = kLow});
+  Release(a);
+  now += absl::Milliseconds(700);
+  Release(b);
+  EXPECT_EQ(buffers_->statistics().cached_bytes, 2 * kMiB);
+  now += absl::Milliseconds(700);
+  Release(c);
+  EXPECT_EQ(buffers_->statistics().cached_bytes, 2 * kMiB) << "a is gone, b is not";
+  EXPECT_EQ(device_->memory_in_use(), 2 * kMiB);
+}
+
+TEST_F(BuffersTest, AJobComesAfterThoseThatWriteWhatItReadsOrUseWhatItWrites) {
+  const Buffer a = Must({.size = 64, .zone = kLow}), b = Must({.size = 64, .zone = kLow});
+  const Buffer c = Must({.size = 64, .zone = kLow});
+  const auto run = [&](std::vector<BufferAccess> uses) {
+    Residency residency(*buffers_);
+    for (const BufferAccess& use : uses) {
+      EXPECT_TRUE(residency.Add(use.handle, use.written).ok());
+    }
+    const Fence fence =
+        *device_->Submit({.batch_address = a.address, .residents = residency.residents()});
+    EXPECT_TRUE(buffers_->Use(residency.uses(), fence).ok());
+    return fence;
+  };
+  using Fences = std::vector<Fence>;
+  const auto before = [&](std::vector<BufferAccess> uses) { return *buffers_->JobsBefore(uses); };
+  const Fence reader = run({{a.handle, false}});
+  const Fence writer = run({{a.handle, false}, {b.handle, true}});
+  EXPECT_EQ(before({{a.handle, false}}), Fences{}) << "readers do not wait for each other";
+  EXPECT_EQ(before({{a.handle, true}}), (Fences{reader, writer}));
+  EXPECT_EQ(before({{b.handle, false}}), Fences{writer});
+  EXPECT_EQ(before({{a.handle, true}, {b.handle, true}}), (Fences{reader, writer}));
+  EXPECT_EQ(before({{c.handle, true}}), Fences{}) << "that they share memory does not matter";
+  device_->Complete(reader);
+  EXPECT_EQ(before({{a.handle, true}}), Fences{writer});
+  const BufferAccess wrong{0, true};
+  EXPECT_EQ(buffers_->JobsBefore({&wrong, 1}).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(buffers_->Use(absl::MakeConstSpan(&wrong, 1), writer).code(),
+            absl::StatusCode::kNotFound);
+}
+
+TEST_F(BuffersTest, TheCpuWaitsForWhatItHasTo) {
+  const Buffer a = Must({.size = 64, .zone = kLow});
+  const BufferAccess read{a.handle, false}, write{a.handle, true};
+  const Resident resident = *buffers_->ResidentOf(a.handle);
+  const Job job{.batch_address = a.address, .residents = {&resident, 1}};
+  const Fence reader = *device_->Submit(job);
+  ASSERT_TRUE(buffers_->Use(absl::MakeConstSpan(&read, 1), reader).ok());
+  EXPECT_EQ(*buffers_->Wait(a.handle, /*to_write=*/false, absl::ZeroDuration()), true);
+  EXPECT_EQ(*buffers_->Wait(a.handle, /*to_write=*/true, absl::ZeroDuration()), false);
+  const Fence writer = *device_->Submit(job);
+  ASSERT_TRUE(buffers_->Use(absl::MakeConstSpan(&write, 1), writer).ok());
+  EXPECT_EQ(*buffers_->Wait(a.handle, /*to_write=*/false, absl::Milliseconds(1)), false);
+  std::thread completes([&] { device_->Complete(writer); });
+  EXPECT_EQ(*buffers_->Wait(a.handle, /*to_write=*/true, absl::InfiniteDuration()), true);
+  completes.join();
+  EXPECT_EQ(buffers_->Wait(0, false, absl::ZeroDuration()).status().code(),
+            absl::StatusCode::kNotFound);
+}
+
+TEST_F(BuffersTest, MemoryFromElsewhereBecomesABuffer) {
+  const MemoryId memory = *device_->Create({.size = 3 * kPage, .use = kShared});
+  device_->Map(memory)->data()[5] = 7;
+  const auto buffer = buffers_->Adopt(memory, {.size = 3 * kPage, .zone = kHigh, .name = "window"});
+  ASSERT_TRUE(buffer.ok()) << buffer.status();
+  EXPECT_EQ(buffer->size, 3 * kPage);
+  EXPECT_EQ(buffer->cpu[5], 7);
+  uint8_t byte = 0;
+  ASSERT_TRUE(device_->Read(0, buffer->address + 5, {&byte, 1}).ok());
+  EXPECT_EQ(byte, 7);
+  EXPECT_EQ(buffers_->ResidentOf(buffer->handle)->memory, memory);
+  EXPECT_EQ(buffers_->ResidentOf(buffer->handle)->size, 3 * kPage);
+  Release(*buffer);
+  EXPECT_EQ(device_->memory_in_use(), 0u) << "it is not kept for others";
+  EXPECT_EQ(buffers_->statistics().memory_bytes, 0u);
+}
+
+TEST_F(BuffersTest, MemoryThatCannotBeAdoptedIsStillTheCallers) {
+  const MemoryId memory = *device_->Create({.size = 3 * kPage});
+  const BufferOptions kWrong[] = {
+      {.size = 0, .zone = kHigh},
+      {.size = 3 * kPage - 1, .zone = kHigh},
+      {.size = 4 * kPage, .zone = kHigh},  // more than there is
+      {.size = 3 * kPage, .zone = ZoneId{9}},
+      {.size = 3 * kPage, .zone = kHigh, .zeroed = true},
+      {.size = 3 * kPage, .zone = kTiny, .guard = 4 * kPage},
+  };
+  for (const BufferOptions& options : kWrong) {
+    EXPECT_FALSE(buffers_->Adopt(memory, options).ok()) << options.size;
+  }
+  EXPECT_FALSE(buffers_->Adopt(MemoryId{}, {.size = kPage, .zone = kHigh}).ok());
+  EXPECT_FALSE(buffers_->Adopt(MemoryId{99}, {.size = kPage, .zone = kHigh}).ok());
+  for (int step = 0; step < 2; ++step) {
+    failing_.FailAfter(step);
+    EXPECT_FALSE(buffers_->Adopt(memory, {.size = 3 * kPage, .zone = kHigh}).ok());
+  }
+  failing_.FailAfter(-1);
+  EXPECT_EQ(device_->memory_in_use(), 3 * kPage);
+  EXPECT_EQ(buffers_->statistics().live, 0u);
+  EXPECT_EQ(addresses_->statistics(kHigh).live_ranges, 0u);
+  EXPECT_TRUE(device_->Destroy(memory).ok());
+}
+
 TEST_F(BuffersTest, ThreadsMayCreateAndReleaseAtOnce) {
   std::vector<std::thread> threads;
   for (unsigned t = 0; t < 3; ++t) {
@@ -440,6 +656,10 @@ TEST_F(BuffersTest, AResidencyListNamesEachMemoryOnce) {
   EXPECT_FALSE(residency.residents()[1].written);
   EXPECT_EQ(residency.residents()[1].address, c.address);
   EXPECT_EQ(residency.handles().size(), 3u);
+  ASSERT_EQ(residency.uses().size(), 3u);
+  EXPECT_EQ(residency.uses()[1], (BufferAccess{b.handle, true}));
+  EXPECT_EQ(residency.uses()[2], (BufferAccess{c.handle, false}));
+  EXPECT_EQ(residency.bytes(), 64 * kKiB + kMiB) << "of both memories, each once";
   EXPECT_TRUE(residency.Writes(b.handle));
   EXPECT_FALSE(residency.Writes(a.handle));
   EXPECT_TRUE(residency.Contains(a.handle));

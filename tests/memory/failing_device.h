@@ -1,4 +1,4 @@
-// A device that fails when it is told to: the n-th call that needs room does.
+// A device that fails when it is told to: the n-th call that needs room, or the n-th of any sort.
 
 #ifndef PACKSMITH_TESTS_MEMORY_FAILING_DEVICE_H_
 #define PACKSMITH_TESTS_MEMORY_FAILING_DEVICE_H_
@@ -14,6 +14,12 @@ class FailingDevice : public Device {
   // So many calls from now one fails; negative: none does.
   void FailAfter(int calls) { left_ = calls; }
   bool failed() const { return failed_; }
+  // The same of all calls, also of those that give back or only ask.
+  void FailAnyAfter(int calls) { any_left_ = calls; }
+  // These calls alone, as long as it is so.
+  bool refuses_unbind = false, refuses_destroy = false;
+  // Takes away all memory that is not needed.
+  bool short_of_memory = false;
 
   absl::StatusOr<MemoryId> Create(const MemoryOptions& options) override {
     return Fails() ? Full() : device_.Create(options);
@@ -25,18 +31,34 @@ class FailingDevice : public Device {
   absl::Status Bind(const PageBinding& binding) override {
     return Fails() ? Full() : device_.Bind(binding);
   }
-  absl::Status Destroy(MemoryId memory) override { return device_.Destroy(memory); }
-  absl::Status Unbind(uint32_t space, uint64_t address, uint64_t size) override {
-    return device_.Unbind(space, address, size);
+  absl::Status Destroy(MemoryId memory) override {
+    return refuses_destroy || AnyFails() ? Full() : device_.Destroy(memory);
   }
-  absl::StatusOr<Fence> Submit(const Job& job) override { return device_.Submit(job); }
+  absl::Status Unbind(uint32_t space, uint64_t address, uint64_t size) override {
+    return refuses_unbind || AnyFails() ? Full() : device_.Unbind(space, address, size);
+  }
+  absl::StatusOr<Fence> Submit(const Job& job) override {
+    if (AnyFails()) return Full();
+    return device_.Submit(job);
+  }
   absl::StatusOr<bool> Wait(Fence fence, absl::Duration timeout) override {
+    if (AnyFails()) return Full();
     return device_.Wait(fence, timeout);
+  }
+  absl::StatusOr<bool> SetNeeded(MemoryId, bool needed) override {
+    if (AnyFails()) return Full();
+    return !(needed && short_of_memory);
   }
 
  private:
   static absl::Status Full() { return absl::InternalError("told to fail"); }
+  bool AnyFails() {
+    const bool fails = any_left_ == 0;
+    if (any_left_ >= 0) --any_left_;
+    return fails;
+  }
   bool Fails() {
+    if (AnyFails()) return true;
     const bool fails = left_ == 0;
     if (left_ >= 0) --left_;
     failed_ |= fails;
@@ -44,7 +66,7 @@ class FailingDevice : public Device {
   }
 
   Device& device_;
-  int left_ = -1;
+  int left_ = -1, any_left_ = -1;
   bool failed_ = false;
 };
 

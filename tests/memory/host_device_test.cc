@@ -299,6 +299,31 @@ TEST(HostDevice, WritesACoreOfEachJob) {
   std::filesystem::remove(prefix + "1.core");
 }
 
+TEST(HostDevice, ACoreMayHaveOnlyWhatAKernelWouldCapture) {
+  const std::string prefix = testing::TempDir() + "host_device_test-captured-";
+  auto device = Make({.device = {.family = "intel", .generation = "gfx9", .verx10 = 90},
+                      .core_prefix = prefix,
+                      .captured_only = true});
+  const MemoryId batch = *device->Create({.size = kPage});
+  const MemoryId state = *device->Create({.size = kPage, .use = kCaptured | kShared});
+  const MemoryId texture = *device->Create({.size = kPage});
+  std::vector<Resident> residents;
+  for (const MemoryId memory : {batch, state, texture}) {
+    const uint64_t address = 0x10000 + residents.size() * kPage;
+    ASSERT_TRUE(device->Bind({0, address, kPage, memory, 0, true}).ok());
+    device->SetName(memory, 0, kPage, "it");
+    residents.push_back({memory, address, false});
+  }
+  ASSERT_TRUE(device->Submit({.batch_address = 0x10000, .residents = residents}).ok());
+  auto dump = ReadElfCore(*OpenFile(prefix + "1.core"));
+  ASSERT_TRUE(dump.ok()) << dump.status();
+  EXPECT_NE(dump->memory.Find(0, 0x10000), nullptr);
+  EXPECT_NE(dump->memory.Find(0, 0x10000 + kPage), nullptr);
+  EXPECT_EQ(dump->memory.Find(0, 0x10000 + 2 * kPage), nullptr);
+  EXPECT_EQ(dump->buffers.size(), 2u);
+  std::filesystem::remove(prefix + "1.core");
+}
+
 TEST(HostDevice, AJobWhoseCoreCannotBeWrittenIsNotSubmitted) {
   auto device = Make({.core_prefix = "/no/such/folder/job-"});
   const MemoryId memory = *device->Create({.size = kPage});

@@ -183,6 +183,22 @@ TEST_F(StatesTest, BlocksGrowAndAreReturned) {
   ASSERT_TRUE(pool->Verify().ok()) << pool->Verify();
 }
 
+TEST_F(StatesTest, WhatTheDeviceDoesNotTakeBackIsNotGivenOut) {
+  auto pool = Make({.first_block = 64 * kKiB, .largest_block = 64 * kKiB});
+  const State kept = Must(pool->Allocate(64 * kKiB));
+  const State gone = Must(pool->Allocate(64 * kKiB));
+  ASSERT_TRUE(pool->Free(gone.offset).ok());
+  failing_.refuses_unbind = true;
+  EXPECT_EQ(pool->Trim().code(), absl::StatusCode::kInternal);
+  failing_.refuses_unbind = false;
+  EXPECT_TRUE(pool->Verify().ok()) << pool->Verify();
+  EXPECT_EQ(pool->statistics().blocks, 1u);
+  EXPECT_FALSE(buffers_->Get(gone.buffer).ok());
+  EXPECT_FALSE(pool->Allocate(64).ok()) << "its addresses are still bound";
+  EXPECT_TRUE(pool->Free(kept.offset).ok());
+  EXPECT_EQ(Must(pool->Allocate(64)).offset, kept.offset);
+}
+
 TEST_F(StatesTest, AStateLiesWithinOneBlock) {
   auto pool = Make({.first_block = 64 * kKiB, .largest_block = 256 * kKiB});
   const State large = Must(pool->Allocate(256 * kKiB));

@@ -149,6 +149,13 @@ void All(const std::string& core) {
   Must(buffers->Use(residency.handles(), fence));
   // End
 
+  // Page: chain
+  Must(prepared.End());
+  const Chunk& next = prepared.parts()[0].chunk;
+  Must(batch.ContinueAt({next.gpu, next.buffer}));  // one submission of both …
+  Must(batch.ContinueAt({}));                       // … and none
+  // End
+
   // Page: reuse
   batch.Reset();
   Must(chunks.Release());  // used again when the job is done

@@ -193,12 +193,28 @@ void All(const std::string& core) {
       [&](const packsmith::address& at, auto, auto, auto, packsmith::access how) {
         Must(residency.Add(at.buffer, how == packsmith::access::write));
       });
+  const std::vector<Fence> before = Must(buffers->JobsBefore(residency.uses()));
   const Fence fence = Must(device->Submit({.engine = "render",
                                            .batch_address = batch.address,
                                            .batch_length = size_t(to - words) * 4,
-                                           .residents = residency.residents()}));
-  Must(buffers->Use(residency.handles(), fence));
+                                           .residents = residency.residents(),
+                                           .after = before}));
+  Must(buffers->Use(residency.uses(), fence));
   // End
+
+  // Page: wait
+  // Until the GPU has read it; what only reads it would not have to wait at all.
+  const bool mine = Must(buffers->Wait(vertices.handle, /*to_write=*/true, absl::Seconds(1)));
+  // End
+  if (!mine) std::exit(1);
+
+  // Page: adopt
+  // Of another process, say: the device knows how it came here.
+  const MemoryId memory = Must(device->Create({.size = 64 * kKiB, .use = kShared}));
+  const Buffer window = Must(
+      buffers->Adopt(memory, {.size = 64 * kKiB, .zone = other, .name = "window", .use = kShared}));
+  // End
+  Must(buffers->Release(window.handle));
 
   // Page: release
   Must(buffers->Release(batch.handle));  // kept until the job is done, then for the next buffer
