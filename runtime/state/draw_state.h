@@ -33,6 +33,7 @@
 #include "runtime/batch/batch.h"
 #include "runtime/state/fields.h"
 #include "runtime/state/pipeline_state.h"
+#include "runtime/state/shared_constants.h"
 #include "runtime/state/state_core.h"
 #include "runtime/state/state_layout.h"
 
@@ -199,6 +200,12 @@ class DrawState : public StateCore {
   static constexpr StatePacket PlaceOf() {
     return Layout::kMade.packets[Index<P>()];
   }
+  // The groups of push constants.
+  static constexpr StateGroups kConstants = kGroup<typename Packets::_3DSTATE_CONSTANT_VS> |
+                                            kGroup<typename Packets::_3DSTATE_CONSTANT_HS> |
+                                            kGroup<typename Packets::_3DSTATE_CONSTANT_DS> |
+                                            kGroup<typename Packets::_3DSTATE_CONSTANT_GS> |
+                                            kGroup<typename Packets::_3DSTATE_CONSTANT_PS>;
 
   static auto NoteAt(StateAddress*& next, uint32_t begin = 0) {
     return
@@ -232,20 +239,47 @@ class DrawState : public StateCore {
     return true;
   }
 
+  void CopyInto(typename Batch<Gen>::Group& group, StateGroups groups) const {
+    uint32_t* const to = group.Reserve(DwordsOf(groups));
+    CopyTo(to, groups, [&](const uint32_t* at, const StateAddress& a) {
+      group.Note(at + a.dword, a.bit, a.width, address(a.gpu, a.buffer), a.flags);
+    });
+    if (bits::rarely((groups & once_groups_) != 0)) WriteOnce(to, groups);
+  }
+  PACKSMITH_INLINE bool EmitGroups(Batch<Gen>& batch, StateGroups groups) {
+    if constexpr (requires { typename Packets::_3DSTATE_CONSTANT_ALL; }) {
+      if ((groups & kConstants) != 0) return EmitWithConstants(batch, groups);
+    }
+    typename Batch<Gen>::Group group(batch, DwordsOf(groups));
+    CopyInto(group, groups);
+    return group.ok();
+  }
+  // Stages with the same constants share a packet, at the place that theirs would have.
+  bool EmitWithConstants(Batch<Gen>& batch, StateGroups groups) {
+    SharedConstants<Gen> shared;
+    StateGroups sharing = 0;
+    SharedConstants<Gen>::EachStage([&]<class P>(auto stage) {
+      constexpr StatePacket kPlace = PlaceOf<P>();
+      if ((groups & ~once_groups_ & StateGroup(kPlace.group)) != 0 &&
+          shared.template Add<P>(stage, wanted(Index<P>()),
+                                 wanted_addresses_.data() + kPlace.address)) {
+        sharing |= StateGroup(kPlace.group);
+      }
+    });
+    const StateGroups alone = groups & ~sharing;
+    const StateGroups before = alone & ((kConstants & -kConstants) - 1);
+    typename Batch<Gen>::Group group(batch, DwordsOf(alone) + shared.dwords());
+    CopyInto(group, before);
+    shared.EmitTo(group);
+    CopyInto(group, alone & ~before);
+    return group.ok();
+  }
+
   [[gnu::noinline]] bool FlushDirty(Batch<Gen>& batch, StateGroups draw_needs) {
     const StateGroups groups = ToEmit();
     if (((groups | draw_needs) & ~set_) != 0) return RefuseIncomplete(draw_needs);
-    const size_t dwords = DwordsOf(groups);
     const bool once = (groups & once_groups_) != 0;
-    {
-      typename Batch<Gen>::Group group(batch, dwords);
-      uint32_t* const to = group.Reserve(dwords);
-      CopyTo(to, groups, [&](const uint32_t* at, const StateAddress& a) {
-        group.Note(at + a.dword, a.bit, a.width, address(a.gpu, a.buffer), a.flags);
-      });
-      if (bits::rarely(once)) WriteOnce(to, groups);
-      if (!group.ok()) return false;
-    }
+    if (!EmitGroups(batch, groups)) return false;
     SetEmitted(groups);
     if (bits::rarely(once)) DropOnceOf(groups);
     return true;

@@ -71,7 +71,7 @@ class StateCore {
   StateGroups set() const { return set_; }
   // What the next flush emits: dirty groups, and what the XML says is to come with them.
   StateGroups ToEmit() const;
-  // How many dwords that takes.
+  // How many dwords that takes, at most: stages may share a packet of constants.
   size_t DwordsToEmit() const { return DwordsOf(ToEmit()); }
   // The packets of these groups, for people: "_3DSTATE_RASTER, _3DSTATE_SF".
   std::string NamesOf(StateGroups groups) const;

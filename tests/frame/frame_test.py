@@ -33,6 +33,11 @@ NOT_PIPELINED = {"PIPELINE_SELECT", "STATE_BASE_ADDRESS", "3DSTATE_BINDING_TABLE
 # Of these, after which memory is reached in other ways: what caches have is of no use.
 BASES = {"STATE_BASE_ADDRESS", "3DSTATE_BINDING_TABLE_POOL_ALLOC"}
 
+# What 3DSTATE_CONSTANT_ALL says of the stages whose packets it stands for.
+CONSTANTS = {f"3DSTATE_CONSTANT_{stage}": f"{name} Shader Update Enable" for stage, name in
+             (("VS", "Vertex"), ("HS", "Hull"), ("DS", "Domain"), ("GS", "Geometry"),
+              ("PS", "Pixel"))}
+
 
 class Frame:
     """What the program emits for one generation, decoded."""
@@ -57,9 +62,16 @@ class Frame:
     def related(self, name: str, kind: str) -> list[str]:
         return [r["packet"] for r in self.relations[name] if r["kind"] == kind]
 
+    def sets(self, place: int, name: str) -> bool:
+        """Whether the packet there is such a one, or says the same for several stages."""
+        packet = self.packets[place]
+        return packet["name"] == name or (
+            packet["name"] == "3DSTATE_CONSTANT_ALL" and name in CONSTANTS
+            and fields(packet)[CONSTANTS[name]])
+
     def last(self, name: str, before: int) -> int:
         """The place of the last such packet; -1 if there is none."""
-        return max((i for i in range(before) if self.names[i] == name), default=-1)
+        return max((i for i in range(before) if self.sets(i, name)), default=-1)
 
     def led_to(self, packet: dict) -> list[dict]:
         ids, found = {packet["id"]}, []
@@ -190,7 +202,8 @@ class FrameTests:
 
     def test_constants_and_texels_are_what_was_written(self) -> None:
         frame = self.frame
-        constants, = frame.led_to(frame.packet("3DSTATE_CONSTANT_VS"))
+        packet = frame.packets[frame.last("3DSTATE_CONSTANT_VS", frame.draw)]
+        constants, = frame.led_to(packet)
         identity = struct.pack("<16f", *(float(i % 5 == 0) for i in range(16)))
         address = number(constants["address"])
         self.assertEqual(frame.core.read(address, constants["size"]), identity)

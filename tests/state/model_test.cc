@@ -16,6 +16,7 @@
 #include "runtime/generations/generations.h"
 #include "runtime/state/draw_state.h"
 #include "tests/batch/built.h"
+#include "tests/state/constants.h"
 #include "tests/state/hardware.h"
 #include "tests/state/tested.h"
 
@@ -63,8 +64,16 @@ class Model {
     Entry& entry = entries_[Layout::template IndexOf<P>()];
     entry.dwords.assign(dwords, dwords + P::length);
     entry.buffers.clear();
-    packet.for_each_address(
-        [&](const address& a, auto&&...) { entry.buffers.push_back(a.buffer); });
+    if constexpr (requires { packet.constant_body; }) {
+      // Of which nothing is read is not used.
+      for (unsigned i = 0; i < 4; ++i) {
+        if (packet.constant_body.read_length[i] == 0) continue;
+        entry.buffers.push_back(packet.constant_body.buffer[i].buffer);
+      }
+    } else {
+      packet.for_each_address(
+          [&](const address& a, auto&&...) { entry.buffers.push_back(a.buffer); });
+    }
   }
   template <class P>
   void SetItems(const P& packet, const std::vector<typename P::ps_item>& items) {
@@ -158,6 +167,9 @@ class Driver {
           typename G::_3DSTATE_HIER_DEPTH_BUFFER, typename G::_3DSTATE_LINE_STIPPLE,
           typename G::_3DSTATE_VF_TOPOLOGY, typename G::_3DSTATE_VF_SGVS,
           typename G::_3DSTATE_INDEX_BUFFER, typename G::_3DSTATE_STREAMOUT>();
+    SharedConstants<typename G::_3DSTATE_CONSTANT_VS, typename G::_3DSTATE_CONSTANT_HS,
+                    typename G::_3DSTATE_CONSTANT_DS, typename G::_3DSTATE_CONSTANT_GS,
+                    typename G::_3DSTATE_CONSTANT_PS>();
     if constexpr (requires { typename G::_3DSTATE_SO_BUFFER_INDEX_0; }) {
       Pools<typename G::_3DSTATE_SO_BUFFER_INDEX_0, typename G::_3DSTATE_SO_BUFFER_INDEX_1,
             typename G::_3DSTATE_SO_BUFFER_INDEX_2, typename G::_3DSTATE_SO_BUFFER_INDEX_3>();
@@ -302,6 +314,22 @@ class Driver {
       first_[StateLayoutOf<Gen>::template IndexOf<P>()] = set;
     }
   }
+  // Constants that several stages may have.
+  template <class... P>
+  void SharedConstants() {
+    for (unsigned i = 0; i < 3; ++i) {
+      typename G::_3DSTATE_CONSTANT_BODY body;
+      for (unsigned b = 0; b < i; ++b) {
+        body.read_length[3 - b] = random_() % 40;
+        body.buffer[3 - b] = address(random_() % 1000 * 32, 1 + random_() % kBuffers);
+      }
+      (actions_.push_back([this, packet = P{.mocs = 4, .constant_body = body}] {
+        EXPECT_TRUE(state_.Set(packet));
+        model_.Set(packet);
+      }),
+       ...);
+    }
+  }
   template <class P>
   void Item(const P& packet, const std::vector<typename P::ps_item>& items) {
     actions_.push_back([this, packet, items] {
@@ -398,7 +426,7 @@ class Driver {
     const Decoded decoded =
         World().Put(chunks.chunks()).Decode(Gen::kName, batch.parts()[0].chunk.gpu);
     ASSERT_THAT(decoded.problems, IsEmpty());
-    hardware.Run(decoded.packets);
+    hardware.Run(ConstantsByStage<Gen>(decoded.packets));
   }
 
   std::mt19937 random_;
