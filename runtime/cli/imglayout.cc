@@ -336,6 +336,14 @@ int Main(int argc, char** argv) {
                     : "which layout? imglayout --help says more");
     return kWrongUsage;
   }
+  if (copies && !(arguments.svg.empty() && arguments.png.empty())) {
+    Complain(absl::StrCat("--svg and --png draw a layout; ", words[0], " draws nothing"));
+    return kWrongUsage;
+  }
+  if (!copies && app.count("--layer") != 0) {
+    Complain("--layer is for tile and untile: all layers lie alike");
+    return kWrongUsage;
+  }
   const absl::StatusOr<Layout> layout = LayoutOf(words[copies ? 1 : 0], arguments);
   if (!layout.ok()) {
     Complain(layout.status().message());

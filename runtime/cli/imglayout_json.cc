@@ -51,7 +51,9 @@ absl::Status SetUse(absl::string_view name, ImageDescription& image) {
 
 absl::StatusOr<ImageDescription> ImageOfJson(absl::string_view line) {
   rapidjson::Document document;
-  document.Parse<rapidjson::kParseIterativeFlag>(line.data(), line.size());
+  // Names of what is not known are repeated in the answer, which must be good JSON too.
+  document.Parse<rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag>(
+      line.data(), line.size());
   if (document.HasParseError()) {
     return Wrong(absl::StrCat("column ", document.GetErrorOffset() + 1, ": ",
                               rapidjson::GetParseError_En(document.GetParseError())));
@@ -93,7 +95,7 @@ absl::StatusOr<ImageDescription> ImageOfJson(absl::string_view line) {
       if (!value.IsArray()) return Wrong("usage is an array of strings");
       for (const rapidjson::Value& use : value.GetArray()) {
         if (!use.IsString()) return Wrong("usage is an array of strings");
-        const absl::Status status = SetUse(use.GetString(), image);
+        const absl::Status status = SetUse({use.GetString(), use.GetStringLength()}, image);
         if (!status.ok()) return status;
       }
     } else if (key == "layout") {

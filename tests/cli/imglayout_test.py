@@ -120,6 +120,7 @@ class ImglayoutTest(unittest.TestCase):
             (image(usage="renderable"), "usage is an array"),
             (image(usage=[1]), "usage is an array"),
             (image(usage=["x"]), "no usage 'x'"),
+            (image(usage=["renderable\0"]), "no usage 'renderable\0'"),
             (image(dim="4d"), "no dim '4d'"),
             (image(layout="agx"[:2]), "no layout 'ag'"),
             (image(bit6_swizzle=1), "bit6_swizzle is true or false"),
@@ -129,6 +130,10 @@ class ImglayoutTest(unittest.TestCase):
             ("[" * 100000, "column"),
         ):
             self.assertIn(why, batch(wrong)[0]["error"])
+
+    def test_batch_answers_in_utf8_to_what_is_not(self) -> None:
+        done = run("--batch", stdin=b'{"layout":"\xff","format":"R8_UNORM"}\n')
+        self.assertIn("Invalid encoding", json.loads(done.stdout)["error"])
 
     def test_files_come_back_as_they_were(self) -> None:
         rows = os.urandom(100 * 30 * 4)
@@ -255,6 +260,8 @@ class ImglayoutTest(unittest.TestCase):
             (("bgx", RGBA, "--size=4x4"), "no layout 'bgx'"),
             (("intel-x", RGBA, "--size=4x4", "--compressed"), "is for agx"),
             (("tile", "agx", RGBA, "--size=4x4"), "takes a layout and two files"),
+            (("tile", "agx", RGBA, "--size=4x4", "--svg=x", "in", "out"), "tile draws nothing"),
+            (("agx", RGBA, "--size=4x4", "--layer=0"), "for tile and untile"),
             (("--batch", "agx"), "stands alone"),
             (("--what",), "--help"),
         ):
