@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 
@@ -244,8 +245,12 @@ absl::StatusOr<CopyPlan> CopyPlan::Make(const Layout& layout, const Region& regi
   const bool all_quads = quads.w_el != 0 && (place.x_el | place.w_el) % quads.w_el == 0 &&
                          (place.y_el | place.h_el) % kQuadH_el == 0;
   if (!all_quads || plan.IsLarge()) {
-    plan.program_ = MakeCopyProgram(tiling, placement.unit_B);
-    plan.program_.lines = MakeLineProgram(tiling, placement.unit_B);
+    LineProgram lines;
+    if (HasLines()) lines = MakeLineProgram(tiling, placement.unit_B);
+    if (lines.cell_w_el == 0 || plan.IsLarge()) {
+      plan.program_ = MakeCopyProgram(tiling, placement.unit_B);
+    }
+    plan.program_.lines = std::move(lines);
   }
   plan.program_.quads = quads;
   return plan;
@@ -314,18 +319,21 @@ void CopyPlan::CopySample(const Placement& placement, uint32_t y_begin, uint32_t
                 return kIn ? CopyCellsIn(copy) : CopyCellsOut(copy);
               });
   };
-  // Lines are for copies into tiles.
+  // Neither lines nor quads have enough rows at once to read tiles past the cache.
+  const auto may_be_large = [&](uint64_t alignment_B) {
+    return !large || (kIn && IsAligned(image + placement.offset_B, 0, alignment_B));
+  };
   const auto lines = [&](uint32_t x0, uint32_t x1, uint32_t y0, uint32_t y1) {
-    CopyWhole(kIn ? program_.lines.cell_w_el : 0, program_.lines.cell_h_el, x0, x1, y0, y1, cells,
+    CopyWhole(program_.lines.cell_w_el, program_.lines.cell_h_el, x0, x1, y0, y1, cells,
               [&](uint32_t x0, uint32_t x1, uint32_t y0, uint32_t y1) {
-                if (large && !IsAligned(image + placement.offset_B, 0, kCacheLine_B)) return false;
-                return CopyLinesIn(part(x0, x1, y0, y1, large));
+                if (!may_be_large(kCacheLine_B)) return false;
+                const CellCopy copy = part(x0, x1, y0, y1, large);
+                return kIn ? CopyLinesIn(copy) : CopyLinesOut(copy);
               });
   };
   CopyWhole(program_.quads.w_el, kQuadH_el, x_begin_el, x_end_el, y_begin_el, y_end_el, lines,
             [&](uint32_t x0, uint32_t x1, uint32_t y0, uint32_t y1) {
-              // Four rows at once are too few to read tiles past the cache.
-              if (large && !(kIn && IsAligned(image, 0, kVector_B))) return false;
+              if (!may_be_large(kVector_B)) return false;
               const CellCopy copy = part(x0, x1, y0, y1, large);
               return kIn ? CopyQuadsIn(copy) : CopyQuadsOut(copy);
             });

@@ -26,6 +26,8 @@ namespace HWY_NAMESPACE {
 #if HWY_TARGET != HWY_AVX3_DL
 
 bool LinesIn(const CellCopy&) { return false; }
+bool LinesOut(const CellCopy&) { return false; }
+bool Has() { return false; }
 
 #else
 
@@ -34,93 +36,120 @@ namespace hn = hwy::HWY_NAMESPACE;
 using Line = hn::Full512<uint8_t>;
 using Vector = hn::Vec<Line>;
 
-// So many cells go through a group of lines before they go through the next, so that what the
-// program says of it stays in registers, and their rows in the first cache.
+// So many cells go through a group before they go through the next, so that what the program says
+// of it stays in registers, and their rows in the first cache.
 constexpr uint32_t kBatchCells = 16;
 
-// Four windows of 16 bytes or two of 32, one beside the other.
-template <size_t kWindow_B>
-HWY_INLINE Vector LoadTable(const uint8_t* linear, const size_t* from) {
-  const hn::Full256<uint8_t> half;
-  const auto load = [&](size_t i) HWY_ATTR {
-    if constexpr (kWindow_B == kVector_B) {
-      return hn::LoadU(half, linear + from[i]);
-    } else {
-      const hn::Full128<uint8_t> quarter;
-      return hn::Combine(half, hn::LoadU(quarter, linear + from[2 * i + 1]),
-                         hn::LoadU(quarter, linear + from[2 * i]));
-    }
-  };
-  return hn::Combine(Line(), load(1), load(0));
-}
-
-// Makes the lines of a group for all cells, of one table of 64 bytes or of two.
-template <size_t kWindow_B, size_t kTables, size_t kLines, bool kStream>
-void MakeLines(const LineProgram::Group& group, const uint8_t* linear, size_t stride_B,
-               size_t cell_row_B, uint8_t* const* chunks, size_t cell_chunks, size_t cells) {
-  const Line d;
-  constexpr size_t kWindows = kTables * kCacheLine_B / kWindow_B;
-  size_t from[kWindows];
-  for (size_t i = 0; i < kWindows; ++i) {
-    from[i] = group.from[i].line * stride_B + group.from[i].offset_B;
-  }
-  Vector pick[kLines];
-  for (size_t i = 0; i < kLines; ++i) pick[i] = hn::LoadU(d, group.line[i].pick.data());
-  for (size_t cell = 0; cell < cells; ++cell) {
-    const Vector a = LoadTable<kWindow_B>(linear, from);
-    Vector b = a;
-    if constexpr (kTables == 2) b = LoadTable<kWindow_B>(linear, from + kWindows / 2);
-    for (size_t i = 0; i < kLines; ++i) {
-      const Vector line{_mm512_permutex2var_epi8(a.raw, pick[i].raw, b.raw)};
-      uint8_t* const to = chunks[group.line[i].to.line] + group.line[i].to.offset_B;
-      if constexpr (kStream) {
-        hn::Stream(line, d, to);
-      } else {
-        hn::StoreU(line, d, to);
-      }
-    }
-    linear += cell_row_B;
-    chunks += cell_chunks;
-  }
-}
-
-template <bool kStream>
-auto WayOf(const LineProgram::Group& group) {
-  const bool wide = group.window_B == kVector_B;
-  if (group.lines == 2)
-    return wide ? MakeLines<kVector_B, 2, 2, kStream> : MakeLines<kHalf_B, 2, 2, kStream>;
-  if (group.windows * group.window_B > kCacheLine_B) {
-    return wide ? MakeLines<kVector_B, 2, 1, kStream> : MakeLines<kHalf_B, 2, 1, kStream>;
-  }
-  return wide ? MakeLines<kVector_B, 1, 1, kStream> : MakeLines<kHalf_B, 1, 1, kStream>;
-}
-
-template <bool kStream>
-void CopyLines(const CellCopy& copy) {
-  const LineProgram& program = copy.program.lines;
-  const uint32_t batch_w_el = kBatchCells * program.cell_w_el;
+// What is copied of a row of cells.
+struct Batch {
+  uint8_t* linear;
+  size_t stride_B, cell_row_B;
   uint8_t* chunks[kBatchCells * LineProgram::kMaxChunks];
-  for (uint32_t y = copy.y_begin_el; y < copy.y_end_el; y += program.cell_h_el) {
-    const uint8_t* linear = copy.linear + (y - copy.y_begin_el) * copy.linear_stride_B;
-    for (uint32_t x = copy.x_begin_el; x < copy.x_end_el;) {
-      const uint32_t w_el = std::min(batch_w_el, copy.x_end_el - x);
-      const uint32_t cells = w_el / program.cell_w_el;
-      copy.NoteChunks(program.chunk_w_el, x, x + w_el, y, chunks);
-      for (const LineProgram::Group& group : program.groups) {
-        WayOf<kStream>(group)(group, linear, copy.linear_stride_B, program.cell_row_B, chunks,
-                              program.chunks, cells);
+  size_t cell_chunks, cells;
+};
+
+// Makes the results of a group for all cells, of one table of 64 bytes or of two.
+template <bool kIn, bool kStream, size_t kWindow_B, size_t kTables, size_t kResults>
+void MakeResults(const LineProgram::Group& group, const Batch& batch) {
+  const Line d;
+  const hn::Full256<uint8_t> half;
+  constexpr size_t kWindows = kTables * kCacheLine_B / kWindow_B;
+  struct Place {
+    size_t chunk, offset_B;
+  };
+  const auto place = [&](const CellPlace& in_cell, bool in_linear) HWY_ATTR {
+    return in_linear ? Place{0, in_cell.line * batch.stride_B + in_cell.offset_B}
+                     : Place{in_cell.line, in_cell.offset_B};
+  };
+  Place from[kWindows], to[kResults];
+  Vector pick[kResults];
+  for (size_t i = 0; i < kWindows; ++i) from[i] = place(group.from[i], kIn);
+  for (size_t i = 0; i < kResults; ++i) {
+    to[i] = place(group.to[i], !kIn);
+    pick[i] = hn::LoadU(d, group.pick[i].data());
+  }
+  uint8_t* linear = batch.linear;
+  uint8_t* const* chunks = batch.chunks;
+  for (size_t cell = 0; cell < batch.cells; ++cell) {
+    const auto address = [&](const Place& in_cell, bool in_linear) HWY_ATTR {
+      return (in_linear ? linear : chunks[in_cell.chunk]) + in_cell.offset_B;
+    };
+    // Four windows of 16 bytes or two of 32, one beside the other.
+    const auto load_half = [&](size_t i) HWY_ATTR {
+      if constexpr (kWindow_B == kVector_B) {
+        return hn::LoadU(half, address(from[i], kIn));
+      } else {
+        const hn::Full128<uint8_t> quarter;
+        return hn::Combine(half, hn::LoadU(quarter, address(from[2 * i + 1], kIn)),
+                           hn::LoadU(quarter, address(from[2 * i], kIn)));
       }
-      linear += cells * program.cell_row_B;
-      x += w_el;
+    };
+    const Vector a = hn::Combine(d, load_half(1), load_half(0));
+    Vector b = a;
+    if constexpr (kTables == 2) b = hn::Combine(d, load_half(3), load_half(2));
+    for (size_t i = 0; i < kResults; ++i) {
+      const Vector made{_mm512_permutex2var_epi8(a.raw, pick[i].raw, b.raw)};
+      uint8_t* const target = address(to[i], !kIn);
+      if constexpr (kStream) {
+        hn::Stream(made, d, target);
+      } else if constexpr (kIn) {
+        hn::StoreU(made, d, target);
+      } else {
+        hn::StoreU(hn::LowerHalf(half, made), half, target);
+      }
+    }
+    linear += batch.cell_row_B;
+    chunks += batch.cell_chunks;
+  }
+}
+
+using Make = void (*)(const LineProgram::Group& group, const Batch& batch);
+
+template <bool kIn, bool kStream, size_t kWindow_B>
+Make WayOf(const LineProgram::Group& group) {
+  const bool one_table = group.windows * kWindow_B <= kCacheLine_B;
+  if (group.results == 1) {
+    return one_table ? MakeResults<kIn, kStream, kWindow_B, 1, 1>
+                     : MakeResults<kIn, kStream, kWindow_B, 2, 1>;
+  }
+  if (group.results == 2) {
+    return one_table ? MakeResults<kIn, kStream, kWindow_B, 1, 2>
+                     : MakeResults<kIn, kStream, kWindow_B, 2, 2>;
+  }
+  return MakeResults<kIn, kStream, kWindow_B, 2, 4>;
+}
+
+template <bool kIn, bool kStream>
+bool CopyLines(const CellCopy& copy) {
+  const LineProgram& program = copy.program.lines;
+  Batch batch;
+  batch.stride_B = copy.linear_stride_B;
+  batch.cell_row_B = program.cell_row_B;
+  batch.cell_chunks = program.chunks;
+  for (uint32_t y = copy.y_begin_el; y < copy.y_end_el; y += program.cell_h_el) {
+    batch.linear = copy.linear + (y - copy.y_begin_el) * copy.linear_stride_B;
+    for (uint32_t x = copy.x_begin_el; x < copy.x_end_el;) {
+      const uint32_t end = std::min(copy.x_end_el, x + kBatchCells * program.cell_w_el);
+      batch.cells = (end - x) / program.cell_w_el;
+      copy.NoteChunks(program.chunk_w_el, x, end, y, batch.chunks);
+      for (const LineProgram::Group& group : kIn ? program.in : program.out) {
+        const Make make = group.window_B == kHalf_B ? WayOf<kIn, kStream, kHalf_B>(group)
+                                                    : WayOf<kIn, kStream, kVector_B>(group);
+        make(group, batch);
+      }
+      batch.linear += batch.cells * program.cell_row_B;
+      x = end;
     }
   }
   if (kStream) hwy::FlushStream();
+  return true;
 }
 
 bool LinesIn(const CellCopy& copy) {
-  (copy.stream ? CopyLines<true> : CopyLines<false>)(copy);
-  return true;
+  return copy.stream ? CopyLines<true, true>(copy) : CopyLines<true, false>(copy);
 }
+bool LinesOut(const CellCopy& copy) { return CopyLines<false, false>(copy); }
+bool Has() { return true; }
 
 #endif  // HWY_TARGET
 
@@ -132,8 +161,12 @@ HWY_AFTER_NAMESPACE();
 namespace packsmith::layout {
 
 HWY_EXPORT(LinesIn);
+HWY_EXPORT(LinesOut);
+HWY_EXPORT(Has);
 
 bool CopyLinesIn(const CellCopy& copy) { return HWY_DYNAMIC_DISPATCH(LinesIn)(copy); }
+bool CopyLinesOut(const CellCopy& copy) { return HWY_DYNAMIC_DISPATCH(LinesOut)(copy); }
+bool HasLines() { return HWY_DYNAMIC_DISPATCH(Has)(); }
 
 }  // namespace packsmith::layout
 #endif  // HWY_ONCE

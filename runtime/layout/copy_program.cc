@@ -14,6 +14,7 @@ namespace {
 // several. But the more elements a cell has, the more of an image remains for the edges, which are
 // copied one by one.
 constexpr uint32_t kGoodChunk_B = 256, kGoodCell_el = 128, kMaxCell_B = 1024;
+constexpr uint32_t kMaxLineCellH_el = 16;
 
 struct Chunk {
   int width_log2 = 0, height_log2 = 0;
@@ -234,43 +235,104 @@ void FindRuns(Shuffle& shuffle, bool into_tiled) {
   }
 }
 
-using RowBytes = std::array<uint64_t, LineProgram::kMaxRows>;  // a bit for each byte of each row
+// Bytes of a cell.
+class ByteSet {
+ public:
+  static constexpr uint32_t kNone = kMaxCell_B;
 
-// Where the bytes of a line come from.
-struct LineOrigins {
-  std::array<CellPlace, kCacheLine_B> byte;
-  RowBytes rows = {};
+  void Add(uint32_t byte) { words_[byte / 64] |= uint64_t{1} << byte % 64; }
+  void Add(const ByteSet& more) {
+    for (size_t i = 0; i < words_.size(); ++i) words_[i] |= more.words_[i];
+  }
+  // The first of them from `byte` on.
+  uint32_t From(uint32_t byte) const {
+    for (; byte < kMaxCell_B; byte = (byte / 64 + 1) * 64) {
+      const uint64_t rest = words_[byte / 64] >> byte % 64;
+      if (rest != 0) return byte + static_cast<uint32_t>(absl::countr_zero(rest));
+    }
+    return kNone;
+  }
+
+ private:
+  std::array<uint64_t, kMaxCell_B / 64> words_ = {};
 };
 
-bool IsIn(const CellPlace& window, uint32_t window_B, const CellPlace& byte) {
-  return byte.line == window.line && byte.offset_B - window.offset_B < window_B;
-}
-
-// Finds windows that have the bytes of two lines, or of one that is given twice; at multiples of
-// their size, if that is possible. False if there would be too many.
-bool FindWindows(const RowBytes& first, const RowBytes& second, uint32_t row_B, uint32_t window_B,
+// Finds windows that have all of some bytes, which are in lines of `line_B`; at multiples of their
+// size, if that is possible. False if there would be too many.
+bool FindWindows(const ByteSet& bytes, uint32_t line_B, uint32_t window_B,
                  LineProgram::Group& group) {
-  const uint64_t window_bits = (uint64_t{1} << window_B) - 1;
+  const uint32_t most = LineProgram::kTables_B / window_B;
   group.window_B = window_B;
   for (const uint32_t multiple_of_B : {window_B, 1u}) {
     group.windows = 0;
-    for (uint32_t row = 0; row < LineProgram::kMaxRows; ++row) {
-      for (uint64_t rest = first[row] | second[row]; rest != 0;) {
-        const auto byte = static_cast<uint32_t>(absl::countr_zero(rest));
-        const uint32_t begin = std::min(byte / multiple_of_B * multiple_of_B, row_B - window_B);
-        rest &= ~(window_bits << begin);
-        if (group.windows < LineProgram::kTables_B / window_B) {
-          group.from[group.windows] = {row, begin};
-        }
-        ++group.windows;
-      }
+    for (uint32_t byte = bytes.From(0); byte != ByteSet::kNone && group.windows <= most;) {
+      const uint32_t in_line = byte % line_B;
+      const uint32_t begin = std::min(in_line / multiple_of_B * multiple_of_B, line_B - window_B);
+      if (group.windows < most) group.from[group.windows] = {byte / line_B, begin};
+      ++group.windows;
+      byte = bytes.From(byte - in_line + begin + window_B);
     }
-    if (group.windows <= LineProgram::kTables_B / window_B) {
+    if (group.windows <= most) {
       std::fill(group.from.begin() + group.windows, group.from.end(), group.from[0]);
       return true;
     }
   }
   return false;
+}
+
+// Makes results of `result_B` each. `origins[i]` is where byte i of the destination comes from, in
+// lines of `from_line_B`; the destination's lines have `line_B`. Nothing if one is made of too many
+// windows.
+std::vector<LineProgram::Group> MakeGroups(absl::Span<const uint16_t> origins, uint32_t from_line_B,
+                                           uint32_t line_B, uint32_t result_B) {
+  const size_t count = origins.size() / result_B;
+  std::vector<ByteSet> needs(count);
+  for (size_t i = 0; i < origins.size(); ++i) needs[i / result_B].Add(origins[i]);
+  std::vector<LineProgram::Group> groups;
+  std::vector<bool> done(count);
+  for (size_t first = 0; first < count; ++first) {
+    if (done[first]) continue;
+    LineProgram::Group group;
+    if (!FindWindows(needs[first], from_line_B, kVector_B, group) &&
+        !FindWindows(needs[first], from_line_B, kHalf_B, group)) {
+      return {};
+    }
+    // As many of the others as fit beside it. There are no threes.
+    std::array<size_t, LineProgram::kTables_B / kVector_B> members = {first};
+    group.results = 1;
+    ByteSet bytes = needs[first];
+    LineProgram::Group of_two;
+    for (size_t i = first + 1; i < count && group.results < LineProgram::kTables_B / result_B;
+         ++i) {
+      ByteSet more = bytes;
+      more.Add(needs[i]);
+      LineProgram::Group larger = group;
+      if (done[i] || !FindWindows(more, from_line_B, group.window_B, larger)) continue;
+      bytes = more;
+      members[larger.results++] = i;
+      group = larger;
+      if (group.results == 2) of_two = group;
+    }
+    if (group.results == 3) group = of_two;
+    for (uint32_t r = 0; r < group.results; ++r) {
+      const uint32_t at_B = static_cast<uint32_t>(members[r]) * result_B;
+      done[members[r]] = true;
+      group.to[r] = {at_B / line_B, at_B % line_B};
+      group.pick[r].fill(0);
+      for (uint32_t i = 0; i < result_B; ++i) {
+        const CellPlace origin = {origins[at_B + i] / from_line_B, origins[at_B + i] % from_line_B};
+        uint32_t w = 0;
+        while (origin.line != group.from[w].line ||
+               origin.offset_B - group.from[w].offset_B >= group.window_B) {
+          ++w;
+        }
+        group.pick[r][i] =
+            static_cast<uint8_t>(w * group.window_B + origin.offset_B - group.from[w].offset_B);
+      }
+    }
+    groups.push_back(group);
+  }
+  return groups;
 }
 
 }  // namespace
@@ -328,70 +390,39 @@ LineProgram MakeLineProgram(const Tiling& tiling, uint32_t element_B) {
   uint32_t chunk_B = 0;
   for (int bits = 0; bits <= tiling.index_bits() && chunk_B < kGoodChunk_B; ++bits) {
     Chunk candidate;
-    if ((element_B << bits) % kCacheLine_B != 0 || !IsChunk(tiling, bits, candidate)) continue;
-    if (1u << candidate.height_log2 > LineProgram::kMaxRows ||
-        element_B << candidate.width_log2 > kCacheLine_B) {
-      break;
-    }
+    const uint32_t size_B = element_B << bits;
+    if (size_B % kCacheLine_B != 0 || !IsChunk(tiling, bits, candidate)) continue;
+    // Few rows, as each is another page of a large image.
+    if (1u << candidate.height_log2 > kMaxLineCellH_el) break;
+    uint32_t needed = 1;
+    while ((element_B << candidate.width_log2) * needed % kVector_B != 0) needed *= 2;
+    if (needed > LineProgram::kMaxChunks || size_B * needed > kMaxCell_B) break;
     chunk = candidate;
-    chunk_B = element_B << bits;
+    chunk_B = size_B;
+    program.chunks = needed;
   }
   if (chunk_B == 0) return program;
   program.chunk_w_el = 1u << chunk.width_log2;
-  program.chunks = 1;
-  while (element_B * program.chunk_w_el * program.chunks < kVector_B) program.chunks *= 2;
   program.cell_w_el = program.chunk_w_el * program.chunks;
   program.cell_h_el = 1u << chunk.height_log2;
   program.cell_row_B = element_B * program.cell_w_el;
 
-  std::vector<LineOrigins> lines(chunk_B * program.chunks / kCacheLine_B);
+  std::vector<uint16_t> linear_of_tiled(chunk_B * program.chunks), tiled_of_linear;
+  tiled_of_linear.resize(linear_of_tiled.size());
   for (uint32_t y = 0; y < program.cell_h_el; ++y) {
     for (uint32_t x = 0; x < program.cell_w_el; ++x) {
       const uint32_t index = tiling.IndexOf({x % program.chunk_w_el, y, 0});
-      const uint32_t at_B = x / program.chunk_w_el * chunk_B + index * element_B;
-      for (uint32_t i = 0; i < element_B; ++i) {
-        LineOrigins& line = lines[(at_B + i) / kCacheLine_B];
-        line.byte[(at_B + i) % kCacheLine_B] = {y, x * element_B + i};
-        line.rows[y] |= uint64_t{1} << (x * element_B + i);
+      for (uint32_t byte = 0; byte < element_B; ++byte) {
+        const uint32_t linear = y * program.cell_row_B + x * element_B + byte;
+        const uint32_t tiled = x / program.chunk_w_el * chunk_B + index * element_B + byte;
+        linear_of_tiled[tiled] = static_cast<uint16_t>(linear);
+        tiled_of_linear[linear] = static_cast<uint16_t>(tiled);
       }
     }
   }
-  std::vector<bool> done(lines.size());
-  for (size_t first = 0; first < lines.size(); ++first) {
-    if (done[first]) continue;
-    // Fewest loads for a line come first.
-    LineProgram::Group group;
-    size_t second = first;
-    const auto make = [&](uint32_t window_B, bool two) {
-      for (second = two ? first + 1 : first; second < lines.size(); ++second) {
-        if (!done[second] && FindWindows(lines[first].rows, lines[second].rows, program.cell_row_B,
-                                         window_B, group)) {
-          return true;
-        }
-        if (!two) break;
-      }
-      return false;
-    };
-    if (!make(kVector_B, true) && !make(kVector_B, false) && !make(kHalf_B, true) &&
-        !make(kHalf_B, false)) {
-      return LineProgram();
-    }
-    for (const size_t i : {first, second}) {
-      if (done[i]) continue;
-      done[i] = true;
-      const uint32_t at_B = static_cast<uint32_t>(i) * kCacheLine_B;
-      LineProgram::Line& line = group.line[group.lines++];
-      line.to = {at_B / chunk_B, at_B % chunk_B};
-      for (uint32_t byte = 0; byte < kCacheLine_B; ++byte) {
-        const CellPlace& origin = lines[i].byte[byte];
-        uint32_t w = 0;
-        while (!IsIn(group.from[w], group.window_B, origin)) ++w;
-        line.pick[byte] =
-            static_cast<uint8_t>(w * group.window_B + origin.offset_B - group.from[w].offset_B);
-      }
-    }
-    program.groups.push_back(group);
-  }
+  program.in = MakeGroups(linear_of_tiled, program.cell_row_B, chunk_B, LineProgram::kResultIn_B);
+  program.out = MakeGroups(tiled_of_linear, chunk_B, program.cell_row_B, LineProgram::kResultOut_B);
+  if (program.in.empty() || program.out.empty()) return LineProgram();
   return program;
 }
 

@@ -87,33 +87,31 @@ inline constexpr uint32_t kQuadH_el = 4;
 // `order` is kNone if tiles have no quads. For copies of one sample of one layer.
 QuadProgram MakeQuadProgram(const Tiling& tiling, uint32_t element_B);
 
-// Cache lines of the tiled memory, each made in one go of windows of linear memory: for machines
-// that pick any 64 of 128 bytes at once. Chunks and cells are as those of a CopyProgram, with rows
-// of kVector_B to kCacheLine_B. Nothing is staged, as each line is written whole.
+// For machines that pick any 64 of 128 bytes at once: results are made in one go of windows of the
+// other side. Those of tiled memory are whole cache lines, so that they can bypass the cache.
 struct LineProgram {
   static constexpr uint32_t kTables_B = 128;
-  // Of chunks, so that a cell has at most kMaxChunks of them.
-  static constexpr uint32_t kMaxRows = 16, kMaxChunks = 8;
-  struct Line {
-    CellPlace to;
-    std::array<uint8_t, kCacheLine_B>
-        pick;  // places in the windows, of which one follows the other
-  };
-  // One line, or two that are made of the same windows.
+  static constexpr uint32_t kResultIn_B = kCacheLine_B, kResultOut_B = kVector_B;
+  // Results that are made of the same windows: 1 or 2 that are copied in, 1, 2 or 4 out.
   struct Group {
     uint32_t window_B = 0;  // kHalf_B or kVector_B
-    uint32_t windows = 0, lines = 0;
-    // The whole of kTables_B may be read: where there are fewer windows, the first comes again.
+    uint32_t windows = 0, results = 0;
+    // As many as kTables_B holds may be read: behind the last, the first comes again.
     std::array<CellPlace, kTables_B / kHalf_B> from;
-    std::array<Line, 2> line;
+    std::array<CellPlace, kTables_B / kVector_B> to;
+    // Of each byte, its place in the windows, of which one follows the other.
+    std::array<std::array<uint8_t, kCacheLine_B>, kTables_B / kVector_B> pick;
   };
 
-  // 0 if tiles have no such chunk, or lines are made of too many windows.
+  // Chunks and cells are as those of a CopyProgram. 0 if tiles have no such chunk, or results are
+  // made of too many windows.
   uint32_t cell_w_el = 0, cell_h_el = 0;
   uint32_t chunk_w_el = 0;
   uint32_t chunks = 0;  // of a cell
   uint32_t cell_row_B = 0;
-  std::vector<Group> groups;
+  std::vector<Group> in, out;
+
+  static constexpr uint32_t kMaxChunks = 8;
 };
 
 // For copies of one sample of one layer.
@@ -121,7 +119,7 @@ LineProgram MakeLineProgram(const Tiling& tiling, uint32_t element_B);
 
 struct CopyProgram {
   QuadProgram quads;  // of what can be copied so; only the rest needs what follows
-  LineProgram lines;  // of what is copied in
+  LineProgram lines;  // the same, for machines that can run it
   // 0 if tiles have no such chunk: too small, or too twisted. Then there are no fast copies.
   uint32_t cell_w_el = 0, cell_h_el = 0;
   uint32_t chunk_w_el = 0;
@@ -188,9 +186,12 @@ bool CopyCellsOut(const CellCopy& copy);
 // is aligned to kVector_B.
 bool CopyQuadsIn(const CellCopy& copy);
 bool CopyQuadsOut(const CellCopy& copy);
-// The same for a rectangle of whole cells of lines. Past the cache only if the level is aligned to
-// kCacheLine_B.
+// The same for a rectangle of whole cells of lines. Past the cache goes only what is copied in, if
+// the level is aligned to kCacheLine_B.
 bool CopyLinesIn(const CellCopy& copy);
+bool CopyLinesOut(const CellCopy& copy);
+// Whether the machine has the instructions for it.
+bool HasLines();
 
 }  // namespace packsmith::layout
 

@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -85,11 +84,31 @@ TEST(CopyProgram, TilesThatAreTooSmallOrTooTwistedHaveNone) {
       0u);
 }
 
-// How many lines are made of windows of so many bytes.
-std::map<uint32_t, size_t> LinesByWindow(const LineProgram& program) {
-  std::map<uint32_t, size_t> lines;
-  for (const LineProgram::Group& group : program.groups) lines[group.window_B] += group.lines;
-  return lines;
+// Follows every byte of one direction; where it is in the tile says `index`.
+void ExpectEveryByte(const Tiling& tiling, uint32_t element_B, const LineProgram& program,
+                     bool in) {
+  const uint32_t cell_B = program.cell_row_B * program.cell_h_el;
+  std::set<std::pair<uint32_t, uint32_t>> made;
+  for (const LineProgram::Group& group : in ? program.in : program.out) {
+    for (uint32_t r = 0; r < group.results; ++r) {
+      const uint32_t result_B = in ? LineProgram::kResultIn_B : LineProgram::kResultOut_B;
+      for (uint32_t i = 0; i < result_B; ++i) {
+        const CellPlace& window = group.from[group.pick[r][i] / group.window_B];
+        const CellPlace source = {window.line, window.offset_B + group.pick[r][i] % group.window_B};
+        const CellPlace target = {group.to[r].line, group.to[r].offset_B + i};
+        const CellPlace &linear = in ? source : target, &tiled = in ? target : source;
+        const uint32_t x = linear.offset_B / element_B;
+        const uint32_t index = tiling.IndexOf({x % program.chunk_w_el, linear.line, 0});
+        ASSERT_EQ(tiled.line, x / program.chunk_w_el);
+        ASSERT_EQ(tiled.offset_B, index * element_B + linear.offset_B % element_B);
+        made.insert({target.line, target.offset_B});
+        // Windows do not end outside of the row or the chunk.
+        ASSERT_LE(window.offset_B + group.window_B,
+                  in ? program.cell_row_B : cell_B / program.chunks);
+      }
+    }
+  }
+  EXPECT_EQ(made.size(), cell_B);
 }
 
 TEST(Lines, TakeEveryByteOfTheCellFromItsPlace) {
@@ -101,48 +120,37 @@ TEST(Lines, TakeEveryByteOfTheCellFromItsPlace) {
     const LineProgram program = MakeLineProgram(tiling, element_B);
     SCOPED_TRACE(tiling.Text() + " of " + std::to_string(element_B));
     ASSERT_NE(program.cell_w_el, 0u);
-    EXPECT_GE(program.cell_row_B, kVector_B);
-    EXPECT_LE(program.cell_row_B, kCacheLine_B);
-    std::set<std::pair<uint32_t, uint32_t>> made;
-    for (const LineProgram::Group& group : program.groups) {
-      for (uint32_t l = 0; l < group.lines; ++l) {
-        const LineProgram::Line& line = group.line[l];
-        for (uint32_t i = 0; i < kCacheLine_B; ++i) {
-          const CellPlace& window = group.from[line.pick[i] / group.window_B];
-          const uint32_t row_B = window.offset_B + line.pick[i] % group.window_B;
-          const uint32_t x = row_B / element_B;
-          const uint32_t index = tiling.IndexOf({x % program.chunk_w_el, window.line, 0});
-          ASSERT_EQ(line.to.line, x / program.chunk_w_el);
-          ASSERT_EQ(line.to.offset_B + i, index * element_B + row_B % element_B);
-          made.insert({line.to.line, line.to.offset_B + i});
-          // Windows do not end outside of their rows.
-          ASSERT_LE(window.offset_B + group.window_B, program.cell_row_B);
-        }
-      }
-    }
-    EXPECT_EQ(made.size(), program.cell_row_B * program.cell_h_el);
+    EXPECT_EQ(program.cell_row_B % kVector_B, 0u);
+    ExpectEveryByte(tiling, element_B, program, true);
+    ExpectEveryByte(tiling, element_B, program, false);
   }
 }
 
-TEST(Lines, AreMadeOfFewWindows) {
-  using Lines = std::map<uint32_t, size_t>;
-  // Two lines of 4 elements by 4 side by side are four windows of 32 bytes.
+TEST(Lines, ShareWindows) {
+  // Two cache lines of 4 elements by 4 side by side are four windows of 32 bytes, and such a window
+  // of the tile has parts of two rows, or of four where elements have one byte.
   const LineProgram four = MakeLineProgram(Tiling::Morton(6, 6), 4);
-  EXPECT_EQ(LinesByWindow(four), (Lines{{32, 4}}));
-  EXPECT_EQ(four.groups.size(), 2u);
-  // Those of 8 by 8 need eight of 16.
+  for (const LineProgram::Group& group : four.in) {
+    EXPECT_EQ(std::pair(group.window_B, group.results), std::pair(32u, 2u));
+  }
+  EXPECT_EQ(four.in.size(), 2u);
   const LineProgram one = MakeLineProgram(Tiling::Morton(7, 7), 1);
-  EXPECT_EQ(LinesByWindow(one), (Lines{{16, 8}}));
-  EXPECT_EQ(one.groups.size(), 4u);
+  for (const LineProgram::Group& group : one.out) {
+    EXPECT_EQ(std::pair(group.window_B, group.results), std::pair(32u, 4u));
+  }
+  EXPECT_EQ(one.out.size(), 4u);
+  // A line of 8 rows needs eight windows, and the one beside it the same ones.
+  for (const LineProgram::Group& group : one.in) {
+    EXPECT_EQ(std::pair(group.window_B, group.results), std::pair(16u, 2u));
+  }
 }
 
-TEST(Lines, ThatAreTooWideTooHighOrTooTwistedAreNotMade) {
+TEST(Lines, ThatAreTooHighOrTooTwistedAreNotMade) {
   EXPECT_EQ(MakeLineProgram(Tiling::Morton(1, 1), 4).cell_w_el, 0u);
   EXPECT_EQ(MakeLineProgram(Tiling::InOrder("yyyyyy"), 1).cell_w_el, 0u);
-  EXPECT_EQ(MakeLineProgram(Tiling::InOrder("xxxxxx"), 3).cell_w_el, 0u);
   // A line of 32 rows of 2 bytes.
   EXPECT_EQ(MakeLineProgram(Tiling::InOrder("yyyyyx"), 1).cell_w_el, 0u);
-  // 16 rows of 4 bytes in an order that scatters each line over all of them.
+  // Each line is scattered over 16 rows.
   EXPECT_EQ(MakeLineProgram(Tiling::InOrder("xxyyyy"), 1).cell_w_el, 0u);
 }
 
