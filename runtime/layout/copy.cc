@@ -245,12 +245,17 @@ absl::StatusOr<CopyPlan> CopyPlan::Make(const Layout& layout, const Region& regi
   const bool all_quads = quads.w_el != 0 && (place.x_el | place.w_el) % quads.w_el == 0 &&
                          (place.y_el | place.h_el) % kQuadH_el == 0;
   if (!all_quads || plan.IsLarge()) {
-    LineProgram lines;
-    if (HasLines()) lines = MakeLineProgram(tiling, placement.unit_B);
-    if (lines.cell_w_el == 0 || plan.IsLarge()) {
-      plan.program_ = MakeCopyProgram(tiling, placement.unit_B);
+    CopyProgram& program = plan.program_;
+    LineProgram lines_in, lines_out;
+    if (HasLines()) {
+      lines_in = MakeLineProgramIn(tiling, placement.unit_B);
+      lines_out = MakeLineProgramOut(tiling, placement.unit_B);
     }
-    plan.program_.lines = std::move(lines);
+    if (lines_in.cell_w_el == 0 || lines_out.cell_w_el == 0 || plan.IsLarge()) {
+      program = MakeCopyProgram(tiling, placement.unit_B);
+    }
+    program.lines_in = std::move(lines_in);
+    program.lines_out = std::move(lines_out);
   }
   plan.program_.quads = quads;
   return plan;
@@ -324,7 +329,8 @@ void CopyPlan::CopySample(const Placement& placement, uint32_t y_begin, uint32_t
     return !large || (kIn && IsAligned(image + placement.offset_B, 0, alignment_B));
   };
   const auto lines = [&](uint32_t x0, uint32_t x1, uint32_t y0, uint32_t y1) {
-    CopyWhole(program_.lines.cell_w_el, program_.lines.cell_h_el, x0, x1, y0, y1, cells,
+    const LineProgram& program = kIn ? program_.lines_in : program_.lines_out;
+    CopyWhole(program.cell_w_el, program.cell_h_el, x0, x1, y0, y1, cells,
               [&](uint32_t x0, uint32_t x1, uint32_t y0, uint32_t y1) {
                 if (!may_be_large(kCacheLine_B)) return false;
                 const CellCopy copy = part(x0, x1, y0, y1, large);

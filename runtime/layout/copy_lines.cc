@@ -38,7 +38,7 @@ using Vector = hn::Vec<Line>;
 
 // So many cells go through a group before they go through the next, so that what the program says
 // of it stays in registers, and their rows in the first cache.
-constexpr uint32_t kBatchCells = 16;
+constexpr uint32_t kBatchCells = 32;
 
 // What is copied of a row of cells.
 struct Batch {
@@ -49,7 +49,8 @@ struct Batch {
 };
 
 // Makes the results of a group for all cells, of one table of 64 bytes or of two.
-template <bool kIn, bool kStream, size_t kWindow_B, size_t kTables, size_t kResults>
+template <bool kIn, bool kStream, size_t kResult_B, size_t kWindow_B, size_t kTables,
+          size_t kResults>
 void MakeResults(const LineProgram::Group& group, const Batch& batch) {
   const Line d;
   const hn::Full256<uint8_t> half;
@@ -92,7 +93,7 @@ void MakeResults(const LineProgram::Group& group, const Batch& batch) {
       uint8_t* const target = address(to[i], !kIn);
       if constexpr (kStream) {
         hn::Stream(made, d, target);
-      } else if constexpr (kIn) {
+      } else if constexpr (kResult_B == kCacheLine_B) {
         hn::StoreU(made, d, target);
       } else {
         hn::StoreU(hn::LowerHalf(half, made), half, target);
@@ -105,23 +106,23 @@ void MakeResults(const LineProgram::Group& group, const Batch& batch) {
 
 using Make = void (*)(const LineProgram::Group& group, const Batch& batch);
 
-template <bool kIn, bool kStream, size_t kWindow_B>
+template <bool kIn, bool kStream, size_t kResult_B, size_t kWindow_B>
 Make WayOf(const LineProgram::Group& group) {
   const bool one_table = group.windows * kWindow_B <= kCacheLine_B;
   if (group.results == 1) {
-    return one_table ? MakeResults<kIn, kStream, kWindow_B, 1, 1>
-                     : MakeResults<kIn, kStream, kWindow_B, 2, 1>;
+    return one_table ? MakeResults<kIn, kStream, kResult_B, kWindow_B, 1, 1>
+                     : MakeResults<kIn, kStream, kResult_B, kWindow_B, 2, 1>;
   }
-  if (group.results == 2) {
-    return one_table ? MakeResults<kIn, kStream, kWindow_B, 1, 2>
-                     : MakeResults<kIn, kStream, kWindow_B, 2, 2>;
+  if constexpr (kResult_B == kVector_B) {
+    if (group.results == 4) return MakeResults<kIn, kStream, kResult_B, kWindow_B, 2, 4>;
+    if (one_table) return MakeResults<kIn, kStream, kResult_B, kWindow_B, 1, 2>;
   }
-  return MakeResults<kIn, kStream, kWindow_B, 2, 4>;
+  return MakeResults<kIn, kStream, kResult_B, kWindow_B, 2, 2>;
 }
 
-template <bool kIn, bool kStream>
-bool CopyLines(const CellCopy& copy) {
-  const LineProgram& program = copy.program.lines;
+template <bool kIn, bool kStream, size_t kResult_B>
+void CopyLines(const CellCopy& copy) {
+  const LineProgram& program = kIn ? copy.program.lines_in : copy.program.lines_out;
   Batch batch;
   batch.stride_B = copy.linear_stride_B;
   batch.cell_row_B = program.cell_row_B;
@@ -132,9 +133,10 @@ bool CopyLines(const CellCopy& copy) {
       const uint32_t end = std::min(copy.x_end_el, x + kBatchCells * program.cell_w_el);
       batch.cells = (end - x) / program.cell_w_el;
       copy.NoteChunks(program.chunk_w_el, x, end, y, batch.chunks);
-      for (const LineProgram::Group& group : kIn ? program.in : program.out) {
-        const Make make = group.window_B == kHalf_B ? WayOf<kIn, kStream, kHalf_B>(group)
-                                                    : WayOf<kIn, kStream, kVector_B>(group);
+      for (const LineProgram::Group& group : program.groups) {
+        const Make make = group.window_B == kHalf_B
+                              ? WayOf<kIn, kStream, kResult_B, kHalf_B>(group)
+                              : WayOf<kIn, kStream, kResult_B, kVector_B>(group);
         make(group, batch);
       }
       batch.linear += batch.cells * program.cell_row_B;
@@ -142,13 +144,17 @@ bool CopyLines(const CellCopy& copy) {
     }
   }
   if (kStream) hwy::FlushStream();
-  return true;
 }
 
 bool LinesIn(const CellCopy& copy) {
-  return copy.stream ? CopyLines<true, true>(copy) : CopyLines<true, false>(copy);
+  (copy.stream ? CopyLines<true, true, kCacheLine_B> : CopyLines<true, false, kCacheLine_B>)(copy);
+  return true;
 }
-bool LinesOut(const CellCopy& copy) { return CopyLines<false, false>(copy); }
+bool LinesOut(const CellCopy& copy) {
+  (copy.program.lines_out.result_B == kCacheLine_B ? CopyLines<false, false, kCacheLine_B>
+                                                   : CopyLines<false, false, kVector_B>)(copy);
+  return true;
+}
 bool Has() { return true; }
 
 #endif  // HWY_TARGET

@@ -335,6 +335,48 @@ std::vector<LineProgram::Group> MakeGroups(absl::Span<const uint16_t> origins, u
   return groups;
 }
 
+// `row_B` is what the rows of cells are multiples of.
+LineProgram MakeLineProgram(const Tiling& tiling, uint32_t element_B, bool in, uint32_t row_B,
+                            uint32_t result_B) {
+  LineProgram program;
+  Chunk chunk;
+  uint32_t chunk_B = 0;
+  for (int bits = 0; bits <= tiling.index_bits() && chunk_B < kGoodChunk_B; ++bits) {
+    Chunk candidate;
+    const uint32_t size_B = element_B << bits;
+    if (size_B % kCacheLine_B != 0 || !IsChunk(tiling, bits, candidate)) continue;
+    // Few rows, as each is another page of a large image.
+    if (1u << candidate.height_log2 > kMaxLineCellH_el) break;
+    uint32_t needed = 1;
+    while ((element_B << candidate.width_log2) * needed % row_B != 0) needed *= 2;
+    if (needed > LineProgram::kMaxChunks || size_B * needed > kMaxCell_B) break;
+    chunk = candidate;
+    chunk_B = size_B;
+    program.chunks = needed;
+  }
+  if (chunk_B == 0) return program;
+  program.chunk_w_el = 1u << chunk.width_log2;
+  program.cell_w_el = program.chunk_w_el * program.chunks;
+  program.cell_h_el = 1u << chunk.height_log2;
+  program.cell_row_B = element_B * program.cell_w_el;
+  program.result_B = result_B;
+
+  std::vector<uint16_t> origins(chunk_B * program.chunks);
+  for (uint32_t y = 0; y < program.cell_h_el; ++y) {
+    for (uint32_t x = 0; x < program.cell_w_el; ++x) {
+      const uint32_t index = tiling.IndexOf({x % program.chunk_w_el, y, 0});
+      for (uint32_t byte = 0; byte < element_B; ++byte) {
+        const uint32_t linear = y * program.cell_row_B + x * element_B + byte;
+        const uint32_t tiled = x / program.chunk_w_el * chunk_B + index * element_B + byte;
+        origins[in ? tiled : linear] = static_cast<uint16_t>(in ? linear : tiled);
+      }
+    }
+  }
+  program.groups = in ? MakeGroups(origins, program.cell_row_B, chunk_B, result_B)
+                      : MakeGroups(origins, chunk_B, program.cell_row_B, result_B);
+  return program.groups.empty() ? LineProgram() : program;
+}
+
 }  // namespace
 
 QuadProgram MakeQuadProgram(const Tiling& tiling, uint32_t element_B) {
@@ -384,46 +426,21 @@ QuadProgram MakeQuadProgram(const Tiling& tiling, uint32_t element_B) {
   return none;
 }
 
-LineProgram MakeLineProgram(const Tiling& tiling, uint32_t element_B) {
-  LineProgram program;
-  Chunk chunk;
-  uint32_t chunk_B = 0;
-  for (int bits = 0; bits <= tiling.index_bits() && chunk_B < kGoodChunk_B; ++bits) {
-    Chunk candidate;
-    const uint32_t size_B = element_B << bits;
-    if (size_B % kCacheLine_B != 0 || !IsChunk(tiling, bits, candidate)) continue;
-    // Few rows, as each is another page of a large image.
-    if (1u << candidate.height_log2 > kMaxLineCellH_el) break;
-    uint32_t needed = 1;
-    while ((element_B << candidate.width_log2) * needed % kVector_B != 0) needed *= 2;
-    if (needed > LineProgram::kMaxChunks || size_B * needed > kMaxCell_B) break;
-    chunk = candidate;
-    chunk_B = size_B;
-    program.chunks = needed;
-  }
-  if (chunk_B == 0) return program;
-  program.chunk_w_el = 1u << chunk.width_log2;
-  program.cell_w_el = program.chunk_w_el * program.chunks;
-  program.cell_h_el = 1u << chunk.height_log2;
-  program.cell_row_B = element_B * program.cell_w_el;
+LineProgram MakeLineProgramIn(const Tiling& tiling, uint32_t element_B) {
+  return MakeLineProgram(tiling, element_B, true, kVector_B, kCacheLine_B);
+}
 
-  std::vector<uint16_t> linear_of_tiled(chunk_B * program.chunks), tiled_of_linear;
-  tiled_of_linear.resize(linear_of_tiled.size());
-  for (uint32_t y = 0; y < program.cell_h_el; ++y) {
-    for (uint32_t x = 0; x < program.cell_w_el; ++x) {
-      const uint32_t index = tiling.IndexOf({x % program.chunk_w_el, y, 0});
-      for (uint32_t byte = 0; byte < element_B; ++byte) {
-        const uint32_t linear = y * program.cell_row_B + x * element_B + byte;
-        const uint32_t tiled = x / program.chunk_w_el * chunk_B + index * element_B + byte;
-        linear_of_tiled[tiled] = static_cast<uint16_t>(linear);
-        tiled_of_linear[linear] = static_cast<uint16_t>(tiled);
-      }
-    }
-  }
-  program.in = MakeGroups(linear_of_tiled, program.cell_row_B, chunk_B, LineProgram::kResultIn_B);
-  program.out = MakeGroups(tiled_of_linear, chunk_B, program.cell_row_B, LineProgram::kResultOut_B);
-  if (program.in.empty() || program.out.empty()) return LineProgram();
-  return program;
+LineProgram MakeLineProgramOut(const Tiling& tiling, uint32_t element_B) {
+  // Whole lines of rows, if that takes no more loads.
+  LineProgram lines = MakeLineProgram(tiling, element_B, false, kCacheLine_B, kCacheLine_B);
+  LineProgram halves = MakeLineProgram(tiling, element_B, false, kVector_B, kVector_B);
+  const auto loads_of_byte = [](const LineProgram& program) {
+    double loads = 0;
+    for (const LineProgram::Group& group : program.groups) loads += group.windows;
+    return loads / (program.cell_row_B * program.cell_h_el);
+  };
+  if (halves.cell_w_el == 0) return lines;
+  return lines.cell_w_el != 0 && loads_of_byte(lines) <= loads_of_byte(halves) ? lines : halves;
 }
 
 uint8_t** CellCopy::NoteChunks(uint32_t chunk_w_el, uint32_t x_begin, uint32_t x_end, uint32_t y,

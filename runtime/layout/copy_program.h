@@ -88,11 +88,10 @@ inline constexpr uint32_t kQuadH_el = 4;
 QuadProgram MakeQuadProgram(const Tiling& tiling, uint32_t element_B);
 
 // For machines that pick any 64 of 128 bytes at once: results are made in one go of windows of the
-// other side. Those of tiled memory are whole cache lines, so that they can bypass the cache.
+// other side, those of tiled memory a whole cache line each, so that they can bypass the cache.
 struct LineProgram {
   static constexpr uint32_t kTables_B = 128;
-  static constexpr uint32_t kResultIn_B = kCacheLine_B, kResultOut_B = kVector_B;
-  // Results that are made of the same windows: 1 or 2 that are copied in, 1, 2 or 4 out.
+  // Results that are made of the same windows: 1, 2 or 4.
   struct Group {
     uint32_t window_B = 0;  // kHalf_B or kVector_B
     uint32_t windows = 0, results = 0;
@@ -109,17 +108,19 @@ struct LineProgram {
   uint32_t chunk_w_el = 0;
   uint32_t chunks = 0;  // of a cell
   uint32_t cell_row_B = 0;
-  std::vector<Group> in, out;
+  uint32_t result_B = 0;  // kCacheLine_B or, only out of tiled memory, kVector_B
+  std::vector<Group> groups;
 
   static constexpr uint32_t kMaxChunks = 8;
 };
 
-// For copies of one sample of one layer.
-LineProgram MakeLineProgram(const Tiling& tiling, uint32_t element_B);
+// To the tiled memory, and from it. For copies of one sample of one layer.
+LineProgram MakeLineProgramIn(const Tiling& tiling, uint32_t element_B);
+LineProgram MakeLineProgramOut(const Tiling& tiling, uint32_t element_B);
 
 struct CopyProgram {
-  QuadProgram quads;  // of what can be copied so; only the rest needs what follows
-  LineProgram lines;  // the same, for machines that can run it
+  QuadProgram quads;                // of what can be copied so; only the rest needs what follows
+  LineProgram lines_in, lines_out;  // the same, for machines that can run them
   // 0 if tiles have no such chunk: too small, or too twisted. Then there are no fast copies.
   uint32_t cell_w_el = 0, cell_h_el = 0;
   uint32_t chunk_w_el = 0;

@@ -6,6 +6,7 @@
 
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 
 namespace packsmith::layout {
@@ -84,15 +85,17 @@ TEST(CopyProgram, TilesThatAreTooSmallOrTooTwistedHaveNone) {
       0u);
 }
 
-// Follows every byte of one direction; where it is in the tile says `index`.
+// Follows every byte from where it comes to where it goes.
 void ExpectEveryByte(const Tiling& tiling, uint32_t element_B, const LineProgram& program,
                      bool in) {
+  SCOPED_TRACE(tiling.Text() + " of " + std::to_string(element_B) + (in ? ", in" : ", out"));
+  ASSERT_NE(program.cell_w_el, 0u);
+  EXPECT_EQ(program.cell_row_B % kVector_B, 0u);
   const uint32_t cell_B = program.cell_row_B * program.cell_h_el;
   std::set<std::pair<uint32_t, uint32_t>> made;
-  for (const LineProgram::Group& group : in ? program.in : program.out) {
+  for (const LineProgram::Group& group : program.groups) {
     for (uint32_t r = 0; r < group.results; ++r) {
-      const uint32_t result_B = in ? LineProgram::kResultIn_B : LineProgram::kResultOut_B;
-      for (uint32_t i = 0; i < result_B; ++i) {
+      for (uint32_t i = 0; i < program.result_B; ++i) {
         const CellPlace& window = group.from[group.pick[r][i] / group.window_B];
         const CellPlace source = {window.line, window.offset_B + group.pick[r][i] % group.window_B};
         const CellPlace target = {group.to[r].line, group.to[r].offset_B + i};
@@ -115,43 +118,44 @@ TEST(Lines, TakeEveryByteOfTheCellFromItsPlace) {
   for (const auto& [tiling, element_B] :
        {std::pair(Tiling::Morton(7, 7), 1), std::pair(Tiling::Morton(6, 6), 4),
         std::pair(Tiling::UInterleaved(4), 2), std::pair(Tiling::UInterleaved(4), 3),
-        std::pair(Tiling::UInterleaved(4), 6), std::pair(Tiling::UInterleaved(4), 12),
-        std::pair(Tiling::InOrder("xxxyyyyxyxyx"), 1)}) {
-    const LineProgram program = MakeLineProgram(tiling, element_B);
-    SCOPED_TRACE(tiling.Text() + " of " + std::to_string(element_B));
-    ASSERT_NE(program.cell_w_el, 0u);
-    EXPECT_EQ(program.cell_row_B % kVector_B, 0u);
-    ExpectEveryByte(tiling, element_B, program, true);
-    ExpectEveryByte(tiling, element_B, program, false);
+        std::pair(Tiling::UInterleaved(4), 6), std::pair(Tiling::UInterleaved(4), 8),
+        std::pair(Tiling::UInterleaved(4), 12), std::pair(Tiling::InOrder("xxxyyyyxyxyx"), 1)}) {
+    ExpectEveryByte(tiling, element_B, MakeLineProgramIn(tiling, element_B), true);
+    ExpectEveryByte(tiling, element_B, MakeLineProgramOut(tiling, element_B), false);
   }
+}
+
+// What all groups of a program have.
+using Shape = std::tuple<uint32_t, uint32_t, uint32_t>;  // window_B, results, result_B
+std::set<Shape> Shapes(const LineProgram& program) {
+  std::set<Shape> shapes;
+  for (const LineProgram::Group& group : program.groups) {
+    shapes.insert({group.window_B, group.results, program.result_B});
+  }
+  return shapes;
 }
 
 TEST(Lines, ShareWindows) {
-  // Two cache lines of 4 elements by 4 side by side are four windows of 32 bytes, and such a window
-  // of the tile has parts of two rows, or of four where elements have one byte.
-  const LineProgram four = MakeLineProgram(Tiling::Morton(6, 6), 4);
-  for (const LineProgram::Group& group : four.in) {
-    EXPECT_EQ(std::pair(group.window_B, group.results), std::pair(32u, 2u));
-  }
-  EXPECT_EQ(four.in.size(), 2u);
-  const LineProgram one = MakeLineProgram(Tiling::Morton(7, 7), 1);
-  for (const LineProgram::Group& group : one.out) {
-    EXPECT_EQ(std::pair(group.window_B, group.results), std::pair(32u, 4u));
-  }
-  EXPECT_EQ(one.out.size(), 4u);
+  // Two cache lines of 4 elements by 4 side by side are four windows of 32 bytes, and four such
+  // windows of the tile are parts of two rows.
+  EXPECT_THAT(Shapes(MakeLineProgramIn(Tiling::Morton(6, 6), 4)), ElementsAre(Shape(32, 2, 64)));
+  EXPECT_THAT(Shapes(MakeLineProgramOut(Tiling::Morton(6, 6), 4)), ElementsAre(Shape(32, 2, 64)));
   // A line of 8 rows needs eight windows, and the one beside it the same ones.
-  for (const LineProgram::Group& group : one.in) {
-    EXPECT_EQ(std::pair(group.window_B, group.results), std::pair(16u, 2u));
-  }
+  EXPECT_THAT(Shapes(MakeLineProgramIn(Tiling::Morton(7, 7), 1)), ElementsAre(Shape(16, 2, 64)));
+  // Half a line from four windows, and three of other rows with it.
+  EXPECT_THAT(Shapes(MakeLineProgramOut(Tiling::Morton(7, 7), 1)), ElementsAre(Shape(32, 4, 32)));
 }
 
 TEST(Lines, ThatAreTooHighOrTooTwistedAreNotMade) {
-  EXPECT_EQ(MakeLineProgram(Tiling::Morton(1, 1), 4).cell_w_el, 0u);
-  EXPECT_EQ(MakeLineProgram(Tiling::InOrder("yyyyyy"), 1).cell_w_el, 0u);
-  // A line of 32 rows of 2 bytes.
-  EXPECT_EQ(MakeLineProgram(Tiling::InOrder("yyyyyx"), 1).cell_w_el, 0u);
-  // Each line is scattered over 16 rows.
-  EXPECT_EQ(MakeLineProgram(Tiling::InOrder("xxyyyy"), 1).cell_w_el, 0u);
+  for (const auto& [tiling, element_B] :
+       {std::pair(Tiling::Morton(1, 1), 4), std::pair(Tiling::InOrder("yyyyyy"), 1),
+        // A line of 32 rows of 2 bytes.
+        std::pair(Tiling::InOrder("yyyyyx"), 1)}) {
+    EXPECT_EQ(MakeLineProgramIn(tiling, element_B).cell_w_el, 0u);
+    EXPECT_EQ(MakeLineProgramOut(tiling, element_B).cell_w_el, 0u);
+  }
+  // Each line of the tile is scattered over 16 rows.
+  EXPECT_EQ(MakeLineProgramIn(Tiling::InOrder("xxyyyy"), 1).cell_w_el, 0u);
 }
 
 using Order = QuadProgram::Order;
