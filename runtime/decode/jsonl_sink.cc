@@ -356,18 +356,18 @@ class JsonlSink : public Sink {
   void Value(const PlannedField& field, uint32_t width, uint64_t raw) {
     uint64_t number = raw;
     switch (field.form) {
-      case Form::kBool:
+      case ValueForm::kBool:
         out_.Put(absl::string_view(raw != 0 ? "true" : "false"));
         break;
-      case Form::kUnsigned:
+      case ValueForm::kUnsigned:
         number = raw << field.shift;
         out_.Decimal(number);
         break;
-      case Form::kAddress:
+      case ValueForm::kAddress:
         number = raw << field.shift;
         Hex(number);
         break;
-      case Form::kOther:
+      case ValueForm::kOther:
         Other(field, width, raw);
         return;
     }

@@ -8,22 +8,22 @@ namespace {
 using tables::Leaf;
 using tables::LeafType;
 
-Form FormOf(const tables::Tables& tables, const Leaf& leaf) {
-  if (leaf.type == LeafType::kBool) return leaf.width == 1 ? Form::kBool : Form::kOther;
-  if ((leaf.flags & tables::kLog2) != 0) return Form::kOther;
+ValueForm FormOf(const tables::Tables& tables, const Leaf& leaf) {
+  if (leaf.type == LeafType::kBool) return leaf.width == 1 ? ValueForm::kBool : ValueForm::kOther;
+  if ((leaf.flags & tables::kLog2) != 0) return ValueForm::kOther;
   if (leaf.extra != tables::kNone) {
     const tables::Extra& extra = tables.extra(leaf.extra);
     // These make the sink say more than the value.
     if (extra.minus != 0 || extra.groups != 0 || extra.align != 0 || extra.multiple != 0) {
-      return Form::kOther;
+      return ValueForm::kOther;
     }
   }
-  if (leaf.type == LeafType::kUint && leaf.width + leaf.shift <= 32) return Form::kUnsigned;
+  if (leaf.type == LeafType::kUint && leaf.width + leaf.shift <= 32) return ValueForm::kUnsigned;
   if ((leaf.type == LeafType::kAddress || leaf.type == LeafType::kOffset) &&
       leaf.width + leaf.shift <= 48) {
-    return Form::kAddress;
+    return ValueForm::kAddress;
   }
-  return Form::kOther;
+  return ValueForm::kOther;
 }
 
 }  // namespace

@@ -20,7 +20,8 @@
 
 namespace packsmith::decode {
 
-enum class Form : uint8_t {
+// How a value is made of its bits.
+enum class ValueForm : uint8_t {
   kUnsigned,  // raw << shift, at most 32 bits
   kBool,
   kAddress,  // (raw << shift), 48 bits
@@ -97,7 +98,7 @@ struct PlannedField {
   uint32_t bit;
   uint16_t width;
   uint8_t shift;
-  Form form;
+  ValueForm form;
   bool moves;  // in an optional part, or in something that repeats
   // Bytes of all texts that may be written for the field, taken together.
   uint32_t text_bytes;

@@ -532,19 +532,19 @@ class TextSink : public Sink {
     }
     uint64_t number = raw;
     switch (field.form) {
-      case Form::kBool:
+      case ValueForm::kBool:
         std::memcpy(to, raw != 0 ? "true " : "false", 5);
         to += raw != 0 ? 4 : 5;
         break;
-      case Form::kUnsigned:
+      case ValueForm::kUnsigned:
         number = raw << field.shift;
         to = WriteDecimal(number, to);
         break;
-      case Form::kAddress:
+      case ValueForm::kAddress:
         number = raw << field.shift;
         to = WriteHex(number, to);
         break;
-      case Form::kOther:
+      case ValueForm::kOther:
         out_.Commit(to);
         number = Other(field, shown.width, raw);
         to = out_.Reserve(room);
