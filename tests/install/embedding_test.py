@@ -105,6 +105,16 @@ class Embedding(installed.TestCase):
                       PKG_CONFIG_PATH=f"{self.prefix}/lib/pkgconfig"))
         self.expect_programs(self.project)
 
+    def test_the_shortest_driver_on_the_runtime(self) -> None:
+        flags = self.good(run(["pkg-config", "--cflags", "--libs", "packsmith"],
+                              PKG_CONFIG_PATH=f"{self.prefix}/lib/pkgconfig")).split()
+        self.good(run(["g++", "-std=c++20", *WARNINGS, DOCS / "examples/frame/shortest.cc", *flags,
+                       "-o", "shortest"], cwd=self.project))
+        self.good(run(["./shortest", "job-"], cwd=self.project))
+        shown = self.good(run([self.prefix / "bin/unpack", "job-1.core", "--fail-on=fault"],
+                              cwd=self.project))
+        self.assertRegex(shown, r"Address +0x[0-9a-f]+  in answer")
+
     def test_headers_alone_need_no_library_for_pkg_config(self) -> None:
         where = f"{self.prefix}/lib/pkgconfig"
         command = ["pkg-config", "--cflags", "--libs", "packsmith-headers"]

@@ -4,13 +4,13 @@
 #include <cstdlib>
 #include <utility>
 
-#include "runtime/batch/batch.h"
-#include "runtime/batch/buffer_chunks.h"
-#include "runtime/batch/gfx9.h"
-#include "runtime/memory/address_space.h"
-#include "runtime/memory/buffers.h"
-#include "runtime/memory/host_device.h"
-#include "runtime/memory/residency.h"
+#include "packsmith/runtime/batch/batch.h"
+#include "packsmith/runtime/batch/buffer_chunks.h"
+#include "packsmith/runtime/batch/gfx9.h"
+#include "packsmith/runtime/memory/address_space.h"
+#include "packsmith/runtime/memory/buffers.h"
+#include "packsmith/runtime/memory/host_device.h"
+#include "packsmith/runtime/memory/residency.h"
 
 using namespace packsmith::gpu;  // NOLINT: an example
 namespace gfx9 = packsmith::gfx9;
