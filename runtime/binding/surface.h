@@ -47,6 +47,16 @@ struct BufferSurface {
   Swizzle swizzle = {};
 };
 
+// What threads spill to, a piece for each that can run at once: from Gfx12.5 on, where packets have
+// the offset of such a state instead of an address.
+struct ScratchSurface {
+  // Of the first thread's piece. Where its `use` says nothing, it is read and written.
+  address memory = {};
+  uint64_t size = 0;         // bytes, of all threads
+  uint32_t per_thread = 64;  // bytes: a multiple of 64, up to 256 KiB
+  uint32_t mocs = 0;         // not 0
+};
+
 enum class SurfaceShape : uint8_t { k1D, k2D, k3D, kCube };
 enum class SurfacePurpose : uint8_t { kTexture, kRenderTarget, kStorage };
 enum class SurfaceTiling : uint8_t {

@@ -26,6 +26,17 @@ absl::Status BufferSize(const BufferSurface& surface, uint64_t most) {
                       surface.size, surface.size / surface.stride, surface.stride, most));
 }
 
+absl::Status NoScratch(const char* generation) {
+  return absl::InvalidArgumentError(
+      absl::StrFormat("%s has no surfaces for scratch, or none that is known", generation));
+}
+
+absl::Status ScratchSize(uint32_t per_thread) {
+  return absl::InvalidArgumentError(
+      absl::StrFormat("scratch of %d bytes for a thread; it is to be a multiple of %d, up to %d",
+                      per_thread, kScratchUnit, kMostScratch));
+}
+
 absl::Status Samples(uint32_t samples) {
   return absl::InvalidArgumentError(
       absl::StrFormat("a surface's samples are %d; they are to be a power of two", samples));

@@ -33,6 +33,7 @@ struct SurfaceRules {
   bool array_if_layers;      // only what has several layers is an array: Wa_1806565034
   bool ccs_found_by_tables;  // color compression has no surface that the state points to
   bool mcs_is_ccs_e;         // the mode for compressed samples is that for compressed color
+  bool has_scratch;  // (Xe3 counts the pitch of scratch in other units, which are not known)
 };
 
 constexpr SurfaceRules SurfaceRulesOf(unsigned version) {
@@ -42,12 +43,15 @@ constexpr SurfaceRules SurfaceRulesOf(unsigned version) {
       .array_if_layers = version >= 120,
       .ccs_found_by_tables = version >= 120,
       .mcs_is_ccs_e = version >= 120 && version < 200,
+      .has_scratch = version >= 125 && version < 300,
   };
 }
 
 // The number of a buffer's entries, less one, is cut in three: so many bits are the width, the next
 // ones the height, and the rest the depth.
 inline constexpr unsigned kEntryBitsInWidth = 7, kEntryBitsInHeight = 14;
+// Of scratch, bytes of a thread (BSpec: a pitch of 63 to 262143, less one).
+inline constexpr uint32_t kScratchUnit = 64, kMostScratch = 256 * 1024;
 // The first layer and the number of layers, together.
 inline constexpr uint32_t kMostLayers = 2048;
 
@@ -62,6 +66,8 @@ absl::Status DescribeSurface(const NullSurface& surface, SurfaceState<Gen>& stat
 template <class Gen>
 PACKSMITH_INLINE inline absl::Status DescribeSurface(const BufferSurface& surface,
                                                      SurfaceState<Gen>& state);
+template <class Gen>
+absl::Status DescribeSurface(const ScratchSurface& surface, SurfaceState<Gen>& state);
 template <class Gen>
 absl::Status DescribeSurface(const ImageSurface& surface, SurfaceState<Gen>& state);
 
@@ -87,6 +93,8 @@ namespace surface_errors {
 absl::Status Zero(const char* what);
 absl::Status NotMultipleOf4(const char* what, uint32_t value);
 absl::Status BufferSize(const BufferSurface& surface, uint64_t most);
+absl::Status NoScratch(const char* generation);
+absl::Status ScratchSize(uint32_t per_thread);
 absl::Status Samples(uint32_t samples);
 absl::Status SampledLevels();
 absl::Status Layers(uint32_t first, uint32_t count);
@@ -377,6 +385,27 @@ PACKSMITH_INLINE inline absl::Status DescribeSurface(const BufferSurface& surfac
   SetSwizzle<Gen>(surface.swizzle, state);
   SetMemory<Gen>(surface.memory, surface.writable ? access::read_write : access::read, state);
   return absl::OkStatus();
+}
+
+template <class Gen>
+absl::Status DescribeSurface(const ScratchSurface& surface, SurfaceState<Gen>& state) {
+  if constexpr (SurfaceRulesOf(Gen::kVersion).has_scratch) {
+    if (surface.per_thread == 0 || surface.per_thread % kScratchUnit != 0 ||
+        surface.per_thread > kMostScratch) {
+      return surface_errors::ScratchSize(surface.per_thread);
+    }
+    // A buffer with an entry for each thread.
+    absl::Status status = DescribeSurface<Gen>(BufferSurface{.memory = surface.memory,
+                                                             .writable = true,
+                                                             .size = surface.size,
+                                                             .stride = surface.per_thread,
+                                                             .mocs = surface.mocs},
+                                               state);
+    state.surface_type = Gen::Packets::STATE_SURFACE_TYPE::SURFTYPE_SCRATCH;
+    return status;
+  } else {
+    return surface_errors::NoScratch(Gen::kName);
+  }
 }
 
 template <class Gen>

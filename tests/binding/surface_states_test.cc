@@ -126,6 +126,34 @@ TYPED_TEST(SurfaceStatesTest, BuffersHaveLimits) {
               HasSubstr("surface_base_address"));
 }
 
+TYPED_TEST(SurfaceStatesTest, ScratchHasAPieceForEachThread) {
+  using Gen = TypeParam;
+  ScratchSurface scratch{
+      .memory = {0x20000, 9}, .size = 2048 * 1000, .per_thread = 2048, .mocs = 4};
+  if constexpr (SurfaceRulesOf(Gen::kVersion).has_scratch) {
+    StateUses uses;
+    const auto state = this->Written(scratch, &uses);
+    EXPECT_EQ(state.surface_type, Gen::Packets::STATE_SURFACE_TYPE::SURFTYPE_SCRATCH);
+    EXPECT_EQ(state.surface_format, SurfaceFormat::RAW);
+    EXPECT_EQ(state.surface_pitch, 2047u);
+    EXPECT_EQ(state.height << 7 | state.width, 999u);
+    EXPECT_EQ(state.surface_base_address.gpu, 0x20000u);
+    EXPECT_THAT(uses.all(), ElementsAre(BufferUse{9, kReads | kWrites}));
+    scratch.per_thread = kMostScratch;
+    scratch.size = kMostScratch;
+    EXPECT_EQ(this->Written(scratch).surface_pitch, kMostScratch - 1);
+    for (const uint32_t wrong : {uint32_t{0}, uint32_t{32}, uint32_t{96}, 2 * kMostScratch}) {
+      scratch.per_thread = wrong;
+      EXPECT_THAT(this->Wrong(scratch), HasSubstr("multiple of 64"));
+    }
+    scratch.per_thread = kMostScratch;
+    scratch.size = kMostScratch - 1;
+    EXPECT_THAT(this->Wrong(scratch), HasSubstr("entries"));
+  } else {
+    EXPECT_THAT(this->Wrong(scratch), HasSubstr("no surfaces for scratch"));
+  }
+}
+
 TYPED_TEST(SurfaceStatesTest, UsesSayWhoIsWritten) {
   StateUses uses;
   BufferSurface buffer{.memory = {0x20000, 9}, .size = 64, .mocs = 4};
