@@ -170,6 +170,14 @@ class DrawState : public StateCore {
   // All packets of a pipeline, which has no error. They are copied: it need not outlive this.
   void Bind(const PipelineState<Gen>& pipeline) { BindCore(pipeline.core_); }
 
+  // Whether pixels may pass over waits that the state at hand does not need: on Gfx8 and Gfx9, see
+  // PixelMaskStallFix. Not while 3DSTATE_WM_HZ_OP clears or resolves depth or stencil, nor while
+  // 3DSTATE_WM_CHROMAKEY kills pixels: the next flush sets a register, which has to come before.
+  void AllowStallFix(bool allowed) requires(Gen::kVersion <= 90) {
+    stall_fix_ = allowed;
+    DeriveAll();
+  }
+
   // Emits what is dirty and what is to come with it, in the hardware's order: one group of the
   // batch, or nothing. False if there is no room, or if something is missing: a packet that nobody
   // has set, but that a draw needs, or one that is to be emitted. All is as it was then. Draw: what
@@ -275,7 +283,33 @@ class DrawState : public StateCore {
     return group.ok();
   }
 
+  // What follows from other packets, if all of them have been set.
+  template <class D>
+  void Derive() {
+    constexpr StatePacket kPlace = PlaceOf<D>();
+    const auto set = [&]<class... P>(types<P...>) {
+      return (((unset_[PlaceOf<P>().group] & PlaceOf<P>().part) == 0) && ...);
+    };
+    if (!set(typename D::From())) return;
+    const typename D::Packet packet = [&]<class... P>(types<P...>) {
+      if constexpr (D::kOnRequest) {
+        return D::Make(stall_fix_, P::unpack(wanted(Index<P>()))...);
+      } else {
+        return D::Make(P::unpack(wanted(Index<P>()))...);
+      }
+    }(typename D::From());
+    (void)packet.template pack<checks::off>(wanted(Index<D>()));
+    MarkSet(Index<D>());
+    Compare(kPlace.group);
+  }
+  void DeriveAll() {
+    Layout::EachDerived([&]<class D>(D*) {
+      if (!D::kOnRequest || stall_fix_ || (set_ & kGroup<D>) != 0) Derive<D>();
+    });
+  }
+
   [[gnu::noinline]] bool FlushDirty(Batch<Gen>& batch, StateGroups draw_needs) {
+    if (Layout::kDerived != 0 && (dirty_ & Layout::kDerivedOrFrom) != 0) DeriveAll();
     const StateGroups groups = ToEmit();
     if (((groups | draw_needs) & ~set_) != 0) return RefuseIncomplete(draw_needs);
     const bool once = (groups & once_groups_) != 0;
@@ -284,6 +318,8 @@ class DrawState : public StateCore {
     if (bits::rarely(once)) DropOnceOf(groups);
     return true;
   }
+
+  bool stall_fix_ = false;  // is allowed
 };
 
 template <class Gen>

@@ -15,6 +15,7 @@
 
 #include "packsmith/pack.h"
 #include "packsmith/relations.h"
+#include "runtime/state/derived.h"
 
 namespace packsmith::gpu {
 
@@ -78,6 +79,41 @@ struct NoStreamOut {
   static constexpr Packet Make(const address&) { return {}; }
 };
 
+// Shaders of pixels wait until colors are written.
+template <class Gen>
+struct PixelBarrier {
+  using Packet = typename Gen::Packets::RESOURCE_BARRIER;
+  static constexpr bool kNeedsScratch = false;
+  static constexpr Packet Make(const address&) {
+    using Body = typename Gen::Packets::RESOURCE_BARRIER_BODY;
+    using Stage = decltype(Body::wait_stage);
+    return {.resource_barrier_body = {.wait_stage = Stage::Pixel,
+                                      .signal_stage = Stage::Color,
+                                      .barrier_type = decltype(Body::barrier_type)::Immediate}};
+  }
+};
+// What comes before and after the register that says how depth and stencil are tested.
+template <class Gen>
+struct TestsDone {
+  using Packet = typename Gen::PipeControl;
+  static constexpr bool kNeedsScratch = false;
+  static constexpr Packet Make(const address&) {
+    return {.depth_cache_flush_enable = true,
+            .render_target_cache_flush_enable = true,
+            .command_streamer_stall_enable = true};
+  }
+};
+template <class Gen>
+struct TestsBegin {
+  using Packet = typename Gen::PipeControl;
+  static constexpr bool kNeedsScratch = false;
+  static constexpr Packet Make(const address&) {
+    return {.depth_cache_flush_enable = true,
+            .render_target_cache_flush_enable = true,
+            .depth_stall_enable = true};
+  }
+};
+
 // -- The groups ----------------------------------------------------------------------------------
 
 // Elements: 34, of which the last may be the edge flag. Buffers: 33.
@@ -102,9 +138,18 @@ constexpr auto DrawGroups() {
           typename G::_3DSTATE_PUSH_CONSTANT_ALLOC_VS, typename G::_3DSTATE_PUSH_CONSTANT_ALLOC_HS,
           typename G::_3DSTATE_PUSH_CONSTANT_ALLOC_DS, typename G::_3DSTATE_PUSH_CONSTANT_ALLOC_GS,
           typename G::_3DSTATE_PUSH_CONSTANT_ALLOC_PS>{});
+  // Where the XML wants both if there is one, they are one group: a set has room for 64.
+  constexpr auto kViewports =
+      []<class... P>(types<P...>) {
+        if constexpr (kVersion >= 90) {
+          return GroupList<Group<P...>>{};
+        } else {
+          return Singles<P...>{};
+        }
+      }(types<typename G::_3DSTATE_VIEWPORT_STATE_POINTERS_CC,
+              typename G::_3DSTATE_VIEWPORT_STATE_POINTERS_SF_CLIP>{});
   constexpr auto kPointers =
-      Singles<typename G::_3DSTATE_VIEWPORT_STATE_POINTERS_CC,
-              typename G::_3DSTATE_VIEWPORT_STATE_POINTERS_SF_CLIP>{} +
+      kViewports +
       // All four, whether they have entries or not.
       GroupList<Group<typename G::_3DSTATE_URB_VS, typename G::_3DSTATE_URB_HS,
                       typename G::_3DSTATE_URB_DS, typename G::_3DSTATE_URB_GS>>{} +
@@ -207,11 +252,12 @@ constexpr auto DrawGroups() {
     }
   }();
   constexpr auto kFetch = [] {
-    using Fetch = Singles<typename G::_3DSTATE_VF_STATISTICS, typename G::_3DSTATE_VF>;
+    using Statistics = typename G::_3DSTATE_VF_STATISTICS;
     if constexpr (requires { typename G::_3DSTATE_VFG; }) {
-      return Fetch{} + Singles<typename G::_3DSTATE_VFG>{};
+      return GroupList<Group<Statistics, typename G::_3DSTATE_VF>>{} +
+             Singles<typename G::_3DSTATE_VFG>{};
     } else {
-      return Fetch{};
+      return Singles<Statistics, typename G::_3DSTATE_VF>{};
     }
   }();
   // Views and coarse pixels, where there are such packets.
@@ -241,9 +287,21 @@ constexpr auto DrawGroups() {
       return GroupList<>{};
     }
   }();
+  // What follows from the others, behind all of them.
+  constexpr auto kDerived = [] {
+    if constexpr (kVersion <= 90) {
+      return GroupList<Group<TestsDone<Gen>, PixelMaskStallFix<Gen>, TestsBegin<Gen>>>{};
+    } else if constexpr (kVersion == 125) {
+      return GroupList<Group<DepthWriteChange<Gen>>>{};
+    } else if constexpr (kVersion == 200) {
+      return GroupList<Group<BoundedDiscardChange<Gen>, PixelBarrier<Gen>>>{};
+    } else {
+      return GroupList<>{};
+    }
+  }();
   return kPointers + kStages + kStreamOut + kWrittenBuffers + kPixels + kDepthBounds + kViews +
          kMeshes + kDepth + kStipple + kVertices + kMoreVertices + kFetch +
-         Singles<typename G::_3DSTATE_INDEX_BUFFER>{};
+         Singles<typename G::_3DSTATE_INDEX_BUFFER>{} + kDerived;
 }
 
 }  // namespace packsmith::gpu

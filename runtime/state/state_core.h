@@ -69,7 +69,8 @@ class StateCore {
   StateGroups dirty() const { return dirty_; }
   // Groups of which all packets have been set.
   StateGroups set() const { return set_; }
-  // What the next flush emits: dirty groups, and what the XML says is to come with them.
+  // What the next flush emits: dirty groups, and what the XML says is to come with them. (What is
+  // derived from these, derived.h, the flush itself finds out.)
   StateGroups ToEmit() const;
   // How many dwords that takes, at most: stages may share a packet of constants.
   size_t DwordsToEmit() const { return DwordsOf(ToEmit()); }

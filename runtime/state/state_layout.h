@@ -79,19 +79,26 @@ constexpr unsigned AddressesIn() {
   return counter.count;
 }
 
-// What is emitted of a type in a Group: itself, or a companion's packet.
+// What is emitted of a type in a Group: itself, or a companion's packet, or one that is derived.
 template <class P>
 struct InGroup {
   using Packet = P;
-  static constexpr bool kIsCompanion = false;
+  static constexpr bool kIsCompanion = false, kIsDerived = false;
   static constexpr unsigned kAddresses = AddressesIn<P>();
 };
 template <class C>
 requires requires { C::kNeedsScratch; }
 struct InGroup<C> {
   using Packet = typename C::Packet;
-  static constexpr bool kIsCompanion = true;
+  static constexpr bool kIsCompanion = true, kIsDerived = false;
   static constexpr unsigned kAddresses = C::kNeedsScratch ? 1 : 0;
+};
+template <class D>
+requires requires { typename D::From; }
+struct InGroup<D> {
+  using Packet = typename D::Packet;
+  static constexpr bool kIsCompanion = false, kIsDerived = true;
+  static constexpr unsigned kAddresses = 0;
 };
 
 template <class... Lists>
@@ -317,6 +324,25 @@ struct StateLayoutFor<Gen, GroupList<Groups...>> {
       if constexpr (InGroup<T>::kIsCompanion) f(type, index);
     });
   }
+
+  // Calls f(Derived*) for each.
+  template <class F>
+  static constexpr void EachDerived(F f) {
+    Flat<Packets>::Each([&]<class T>(T* type, unsigned) {
+      if constexpr (InGroup<T>::kIsDerived) f(type);
+    });
+  }
+  // The groups of what is derived, and with those that it is derived from.
+  static constexpr StateGroups kDerived = [] {
+    StateGroups all = 0;
+    EachDerived([&]<class D>(D*) { all |= GroupOf<D>(kMade); });
+    return all;
+  }();
+  static constexpr StateGroups kDerivedOrFrom = [] {
+    StateGroups all = kDerived;
+    EachDerived([&]<class D>(D*) { all |= GroupsOf(kMade, typename D::From()); });
+    return all;
+  }();
 
   // Whether what is committed comes first, and what is invalidated comes later.
   static constexpr bool InOrder() {

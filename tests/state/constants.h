@@ -11,6 +11,23 @@
 
 namespace packsmith::gpu {
 
+// A stage's packet. (Gfx8's does not say how memory is cached.)
+template <class P>
+P ConstantsPacket([[maybe_unused]] uint32_t mocs, const decltype(P::constant_body)& body) {
+  P packet;
+  packet.constant_body = body;
+  if constexpr (requires { packet.mocs; }) packet.mocs = mocs;
+  return packet;
+}
+template <class P>
+uint32_t MocsOf([[maybe_unused]] const P& packet) {
+  if constexpr (requires { packet.mocs; }) {
+    return packet.mocs;
+  } else {
+    return 0;
+  }
+}
+
 // The packets, but of those that set constants one for each stage, in words that are the same for
 // 3DSTATE_CONSTANT_ALL and for a stage's own packet: how memory is cached, and of each buffer that
 // is read, length and address.
@@ -49,7 +66,7 @@ std::vector<Met> ConstantsByStage(const std::vector<Met>& packets) {
       using Constants = typename G::_3DSTATE_CONSTANT_VS;
       const Constants own = Constants::unpack(met.dwords.data());
       for (unsigned i = 0; i < 4; ++i) {
-        add(stage, own.mocs, own.constant_body.read_length[i], own.constant_body.buffer[i]);
+        add(stage, MocsOf(own), own.constant_body.read_length[i], own.constant_body.buffer[i]);
       }
       seen.push_back(stage);
     } else {

@@ -45,11 +45,11 @@ class ConstantsTest : public testing::Test {
   }
   // Of the five stages.
   void Set(const Body& vs, const Body& hs, const Body& ds, const Body& gs, const Body& ps) {
-    EXPECT_TRUE(state_.Set(typename G::_3DSTATE_CONSTANT_VS{.mocs = 4, .constant_body = vs}));
-    EXPECT_TRUE(state_.Set(typename G::_3DSTATE_CONSTANT_HS{.mocs = 6, .constant_body = hs}));
-    EXPECT_TRUE(state_.Set(typename G::_3DSTATE_CONSTANT_DS{.mocs = 6, .constant_body = ds}));
-    EXPECT_TRUE(state_.Set(typename G::_3DSTATE_CONSTANT_GS{.mocs = 6, .constant_body = gs}));
-    EXPECT_TRUE(state_.Set(typename G::_3DSTATE_CONSTANT_PS{.mocs = 4, .constant_body = ps}));
+    EXPECT_TRUE(state_.Set(ConstantsPacket<typename G::_3DSTATE_CONSTANT_VS>(4, vs)));
+    EXPECT_TRUE(state_.Set(ConstantsPacket<typename G::_3DSTATE_CONSTANT_HS>(6, hs)));
+    EXPECT_TRUE(state_.Set(ConstantsPacket<typename G::_3DSTATE_CONSTANT_DS>(6, ds)));
+    EXPECT_TRUE(state_.Set(ConstantsPacket<typename G::_3DSTATE_CONSTANT_GS>(6, gs)));
+    EXPECT_TRUE(state_.Set(ConstantsPacket<typename G::_3DSTATE_CONSTANT_PS>(4, ps)));
   }
   // Flushes; the packets that set constants, and what each stage has then.
   std::pair<std::vector<std::string>, std::vector<Met>> Flushed() {
@@ -141,8 +141,7 @@ TYPED_TEST(ConstantsTest, WhatIsTooLongToBeSharedHasItsOwnPacket) {
 TYPED_TEST(ConstantsTest, WhatIsSetOnceIsNotShared) {
   using PS = typename TestFixture::G::_3DSTATE_CONSTANT_PS;
   this->Set({}, {}, {}, {}, this->From(1, 2));
-  PS once{.mocs = 4, .constant_body = this->From(1, 5)};
-  ASSERT_TRUE(this->state_.SetOnce(once));
+  ASSERT_TRUE(this->state_.SetOnce(ConstantsPacket<PS>(4, this->From(1, 5))));
   EXPECT_THAT(this->Of(this->Flushed().second, "PS").dwords, ElementsAre(4, 5, 1 << 20, 0));
   this->state_.Forget();
   EXPECT_THAT(this->Of(this->Flushed().second, "PS").dwords, ElementsAre(4, 2, 1 << 20, 0));
