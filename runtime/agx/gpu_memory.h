@@ -47,8 +47,8 @@ constexpr uint32_t High(const address& a) {
 }
 constexpr address Low(const address& a) { return {a.gpu & 0xffffffff, a.buffer, a.use}; }
 
-// Programs, their code and coefficient bindings are called by 32 bits, which count from an address
-// that the kernel driver is told for each job. Zero, if it is told nothing.
+// Addresses of programs, their code and coefficient bindings have 32 bits, which count from one that
+// the kernel driver is told for each job. Zero, if it is told nothing.
 class ProgramBase {
  public:
   ProgramBase() = default;
@@ -59,7 +59,7 @@ class ProgramBase {
   absl::StatusOr<address> Offset(const address& a) const {
     if (a.gpu < gpu_ || a.gpu - gpu_ > 0xffffffff) {
       return absl::OutOfRangeError(absl::StrFormat(
-          "%#x is called by 32 bits, but does not lie within 4 GiB from the base %#x on: allocate "
+          "32 bits cannot lead to %#x, which does not lie within 4 GiB from the base %#x on: allocate "
           "programs, code and coefficient bindings there",
           a.gpu, gpu_));
     }
