@@ -36,8 +36,9 @@ class OverviewSink : public Sink {
   std::string Text(bool offsets) const;
   uint64_t draws() const { return summary_.draws; }
   // The packets that led to the draw: of those since the draw before it all, of those before that
-  // the last of each kind in the same context. As Filter has them; no `draw` if there are not so
-  // many.
+  // the last of each kind in the same context, and where packets have parts that may be absent, or
+  // lead to records that have, the last with each part. As Filter has them; no `draw` if there are
+  // not so many.
   void Select(Filter& filter) const {
     filter.draw = found_;
     filter.packets = packets_;
@@ -53,21 +54,27 @@ class OverviewSink : public Sink {
     std::string buffer;
     uint64_t packets = 0, draws = 0, dispatches = 0, unknown_dwords = 0, problems = 0;
   };
-  // The last packet of each kind, by container and, for packets that load registers, register.
+  // The last packet of each kind, by container and, for packets that load registers, register; and
+  // the last with each part, by container and number of the part, counted from 1.
   using LastOf = std::map<std::pair<uint32_t, uint32_t>, uint64_t>;
 
   // For a packet that has not come yet.
   bool Looks() const { return !found_ && (draws_seen_ < draw_ || packet_ != ~uint64_t{0}); }
   void Remember(const Brief& packet, uint64_t ordinal);
+  // What is absent of a record that consists of parts stays as it was.
+  void RememberParts(uint32_t container, absl::Span<const uint8_t> record, uint64_t ordinal);
+  // The record with parts that a packet leads to, without a base; empty if there is none.
+  absl::Span<const uint8_t> RecordAt(const Brief& packet, const tables::Leaf& leaf) const;
 
   uint64_t draw_;
   uint64_t packet_ = ~uint64_t{0};
   const tables::Tables* tables_ = nullptr;
   const Dump* dump_ = nullptr;
-  std::vector<Line> lines_;           // of the first submissions
-  Line rest_{};                       // of the others
-  std::vector<uint64_t> counts_;      // by container
-  std::vector<uint8_t> by_register_;  // by container: loads registers
+  std::vector<Line> lines_;                      // of the first submissions
+  Line rest_{};                                  // of the others
+  std::vector<uint64_t> counts_;                 // by container
+  std::vector<uint8_t> by_register_;             // by container: loads registers
+  std::vector<std::vector<uint32_t>> to_parts_;  // by container: leaves that lead to such records
   uint64_t first_unknown_ = 0;
   bool any_unknown_ = false;
   std::vector<std::string> problems_;

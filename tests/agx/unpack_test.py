@@ -25,6 +25,12 @@ def records(*arguments: str, stdin: bytes = b"") -> list[dict]:
             for line in run("--format=jsonl", *arguments, stdin=stdin).stdout.splitlines()]
 
 
+def records_of_packets(*arguments: str) -> list[dict]:
+    """Those of the control stream, without the records of programs."""
+    return [record for record in records(*arguments)
+            if record["type"] == "packet" and not record["name"].startswith("USC")]
+
+
 def core(notes: list[tuple[int, object]], segments: list[tuple[int, bytes]]) -> bytes:
     """A GPU core dump, made without the project's own writer."""
     blob = b""
@@ -91,6 +97,37 @@ class AgxTest(unittest.TestCase):
             found = records(self.file(dump))
             self.assertEqual(found[0]["generation"], generation)
             self.assertIn("VDM Stream Terminate", [r.get("name") for r in found])
+
+    def test_a_draw_comes_with_all_state_that_is_in_force(self) -> None:
+        def ppp(record: int, words: int) -> bytes:
+            return struct.pack("<2I", words << 8, record)
+
+        def vertex_shader() -> bytes:
+            return struct.pack("<4I", 2 << 29 | 6, 0, 0x3000, 0)
+
+        def restart_index() -> bytes:
+            return struct.pack("<2I", 2 << 29 | 1, 0xffff)
+
+        draw = struct.pack("<3I", 3 << 29 | 3 << 22, 3, 1)
+        w_clamp, cull = 1 << 16, 1 << 21
+        records = {0x2000: struct.pack("<2I", w_clamp, 0), 0x2010: struct.pack("<2I", cull, 0),
+                   0x2020: struct.pack("<3I", w_clamp | cull, 0, 0)}
+        stream = (ppp(0x2000, 2) + vertex_shader() + restart_index() + ppp(0x2010, 2) + draw + draw +
+                  ppp(0x2020, 3) + vertex_shader() + draw + draw + TERMINATE)
+        memory = bytearray(stream.ljust(0x2000, b"\0") + b"\x88\0")
+        for address, record in records.items():
+            memory[address - 0x1000:address - 0x1000 + len(record)] = record
+        dump = core([(0x50530001, {"family": "agx"}), (0x50530002, {"batch_address": "0x1000"})],
+                    [(0x1000, bytes(memory))])
+        shown = {}
+        for number in (2, 4):
+            shown[number] = [
+                int(record["address"], 16) - 0x1000
+                for record in records_of_packets(self.file(dump), f"--draw={number}")]
+        # The second draw: both PPP records and both states, since neither replaces the other one.
+        self.assertEqual(shown[2], [0, 8, 24, 32, 52])
+        # The fourth: a record that has both parts, a new shader, and the index of long ago.
+        self.assertEqual(shown[4], [24, 64, 72, 100])
 
     def test_the_family_alone_is_enough(self) -> None:
         dump = core([(0x50530001, {"family": "agx"}), (0x50530002, {"batch_address": "0x1000"})],
