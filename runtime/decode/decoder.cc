@@ -60,7 +60,6 @@ Decoder::Decoder(const tables::Tables& tables, Sink& sink, const Options& option
       pointers_(tables, Points),
       acting_(tables, Acts),
       describing_(tables, MayDescribeData),
-      names_(tables.containers().size()),
       drawn_(tables.data_kinds().size()) {
   for (const tables::Draw& draw : tables.draws()) {
     drawn_[draw.data] = true;
@@ -76,9 +75,11 @@ Decoder::Decoder(const tables::Tables& tables, Sink& sink, const Options& option
     for (const tables::Leaf& leaf : tables.leaves(leaves)) {
       if (leaf.extra == tables::kNone) continue;
       const tables::Extra& extra = tables.extra(leaf.extra);
+      // Only of packets is it known beforehand what they will say.
       const auto asks = [&](uint32_t e) {
         actions.asks_state |=
-            e != tables::kNone && tables.expression(e).kind == tables::ExpressionKind::kState;
+            e != tables::kNone && tables.expression(e).kind == tables::ExpressionKind::kState &&
+            tables.container(tables.expression(e).container).kind == tables::ContainerKind::kPacket;
       };
       for (uint32_t p = extra.pointer; p != tables::kNone; p = tables.pointer(p).next) {
         const tables::Pointer& pointer = tables.pointer(p);
@@ -385,6 +386,7 @@ void Decoder::WalkStream(uint32_t stream, uint64_t engines, Frame frame, uint64_
   stack.push_back(std::move(frame));
   std::vector<uint8_t> scratch, patched;
   tables::PacketFinder& finder = Finder(stream, engines);
+  const Memory::Segment* segment = nullptr;  // where the last packet was
   while (!stack.empty()) {
     Frame& top = stack.back();
     if (options_.brief) WalkBriefly(finder, top);
@@ -401,8 +403,13 @@ void Decoder::WalkStream(uint32_t stream, uint64_t engines, Frame frame, uint64_
       top.end = std::exchange(top.wrapped_end, 0);
       continue;
     }
-    absl::Span<const uint8_t> window =
-        Bytes(top.space, top.address, std::min(left, kWindow), scratch);
+    if (segment == nullptr || !segment->Contains(top.space, top.address)) {
+      segment = Find(top.space, top.address);
+    }
+    absl::Span<const uint8_t> window;
+    if (segment != nullptr) {
+      window = BytesFrom(*segment, top.address, std::min(left, kWindow), scratch);
+    }
     if (window.empty()) {
       if (!top.past_end && !(top.branching && left == 0)) {
         Problem(absl::StrCat("the stream goes on at ", ShowAddress(top.address), ", where ",
@@ -418,7 +425,14 @@ void Decoder::WalkStream(uint32_t stream, uint64_t engines, Frame frame, uint64_
       continue;
     }
     const tables::Container& c = tables_.container(container);
-    Form* form = UseForms() ? forms_.Find(c, window, absl::nullopt) : nullptr;
+    Form* form = UseForms() ? forms_.Find(container, window, Forms::kOwnLength) : nullptr;
+    if (form != nullptr && form->quiet && overlay_.empty()) {
+      here_ = top.address;
+      looked_ahead_ = false;
+      QuietPacket(*form, c, top, window.subspan(0, form->bytes), parent);
+      top.address = AddSaturated(top.address, AlignUp(form->bytes, align));
+      continue;
+    }
     const uint64_t length = form != nullptr ? form->bytes : parts_.Length(c, window);
     if (length > window.size()) {
       window = Bytes(top.space, top.address, std::min(left, length), scratch);
@@ -606,7 +620,8 @@ void Decoder::Packet(uint32_t index, const Frame& frame, absl::Span<const uint8_
   const FormUse use(form);
   const RecordView shown{container, bytes,
                          form != nullptr ? absl::MakeConstSpan(form->parts) : found};
-  const RecordView view{container, now, stored_.empty() ? shown.parts : found_now};
+  const RecordView changed{container, now, found_now};
+  const RecordView& view = stored_.empty() ? shown : changed;
   // Before its pointers are looked at: parts ask for fields of the header that they follow.
   Remember(index, view);
   faults_.clear();
@@ -615,7 +630,7 @@ void Decoder::Packet(uint32_t index, const Frame& frame, absl::Span<const uint8_
   if (!options_.brief) {
     if (form == nullptr) {
       CheckFields(shown, length, true);
-      if (UseForms() && stored_.empty() && faults_.empty()) forms_.Learn(shown, false);
+      if (UseForms() && stored_.empty() && faults_.empty()) Learn(index, shown, Forms::kOwnLength);
     }
     if (actions.pointers && options_.follow != Follow::kNone) CheckPointers(view, form, leads);
   }
@@ -628,6 +643,38 @@ void Decoder::Packet(uint32_t index, const Frame& frame, absl::Span<const uint8_
   if (actions.describes_data) DescribeData(view);
   if (actions.pointers) FollowPointers(view, leads, id, 0);
   if (container.draw != tables::kNone) DrawData(container, now, id);
+}
+
+void Decoder::QuietPacket(Form& form, const tables::Container& container, const Frame& frame,
+                          absl::Span<const uint8_t> bytes, uint64_t parent) {
+  packets_ += 1 + bytes.size() / 64;
+  faults_.clear();
+  stored_.clear();
+  const RecordView view{container, bytes, form.parts};
+  const bool follow = options_.follow == Follow::kAll;
+  if (form.pointers.empty() || options_.follow == Follow::kNone) {
+    EmitDescribed(RecordType::kPacket, view, frame.space, frame.address, parent, frame.depth, -1,
+                  &form);
+    return;
+  }
+  const FormUse use(&form);
+  record_ = frame.address;
+  Leads leads;
+  CheckPointers(view, &form, leads);
+  const uint64_t id = EmitDescribed(RecordType::kPacket, view, frame.space, frame.address, parent,
+                                    frame.depth, -1, &form);
+  if (follow) FollowPointers(view, leads, id, 0);
+}
+
+void Decoder::Learn(uint32_t index, const RecordView& record, uint64_t size) {
+  Form* const form = forms_.Learn(record, size);
+  if (form == nullptr) return;
+  const Actions& actions = actions_[index];
+  const tables::Container& container = record.container;
+  form->quiet = !actions.asks_state && !actions.sets_or_writes && !actions.remembered &&
+                !actions.parts_remembered && !actions.describes_data &&
+                container.flows.count == 0 && container.draw == tables::kNone &&
+                container.role == tables::Role::kOther;
 }
 
 absl::Span<const uint8_t> Decoder::Patched(uint32_t space, uint64_t address,
@@ -662,7 +709,8 @@ void Decoder::LookAhead(uint32_t stream, uint64_t engines, const Frame& frame) {
     const uint32_t index = finder.Find(FirstWord(bytes), bytes.size());
     if (index == tables::kNone) break;
     const tables::Container& c = tables_.container(index);
-    const Form* const form = options_.forms ? forms_.Find(c, bytes, absl::nullopt) : nullptr;
+    const Form* const form =
+        options_.forms ? forms_.Find(index, bytes, Forms::kOwnLength) : nullptr;
     const uint64_t length = form != nullptr ? form->bytes : parts_.Length(c, bytes);
     if (c.flows.count != 0 || length > bytes.size()) break;
     if (actions_[index].remembered) {
@@ -962,24 +1010,15 @@ absl::optional<uint64_t> Decoder::Evaluate(uint32_t expression, const Scope& sco
   return Apply(e, *value);
 }
 
-const Memory::Segment* Decoder::Find(uint32_t space, uint64_t address) const {
-  for (const Memory::Segment* segment : recent_) {
-    if (segment != nullptr && segment->Contains(space, address)) return segment;
-  }
+const Memory::Segment* Decoder::FindAnew(uint32_t space, uint64_t address) const {
   const Memory::Segment* const found = memory_->Find(space, address);
   if (found == nullptr) return nullptr;
   std::copy_backward(recent_.begin(), recent_.end() - 1, recent_.end());
   return recent_[0] = found;
 }
 
-absl::Span<const uint8_t> Decoder::Bytes(uint32_t space, uint64_t address, uint64_t size,
-                                         std::vector<uint8_t>& scratch) const {
-  const Memory::Segment* const segment = Find(space, address);
-  if (segment == nullptr) return {};
-  const uint64_t offset = address - segment->address;
-  if (offset <= segment->bytes.size() && size <= segment->bytes.size() - offset) {
-    return segment->bytes.subspan(offset, size);
-  }
+absl::Span<const uint8_t> Decoder::BytesAcross(uint32_t space, uint64_t address, uint64_t size,
+                                               std::vector<uint8_t>& scratch) const {
   const absl::Span<const uint8_t> direct = memory_->Read(space, address, size);
   if (direct.size() == size || direct.empty()) return direct;
   // A length may say much more than there is: no room for that.
@@ -1036,7 +1075,7 @@ uint64_t Decoder::EmitDescribed(RecordType type, const RecordView& view, uint32_
   described_.address = address;
   described_.depth = depth;
   described_.container = &view.container;
-  described_.name = form != nullptr ? form->name : NameOf(view.container);
+  described_.name = form != nullptr ? form->name : Text(view.container.name);
   described_.bytes = view.bytes;
   described_.parts = view.parts;
   described_.index = index;
@@ -1044,14 +1083,24 @@ uint64_t Decoder::EmitDescribed(RecordType type, const RecordView& view, uint32_
   if (type == RecordType::kPacket) described_.stored = stored_;
   described_.faults = faults_;
   described_.form = form != nullptr ? form->number : 0;
-  Emit(described_);
+  if (form == nullptr) {
+    Emit(described_);
+    return described_.id;
+  }
+  // As Emit() does, without asking what it is.
+  described_.id = next_id_++;
+  ++(type == RecordType::kPacket ? summary_.packets : summary_.structs);
+  for (const Fault& fault : faults_) ++summary_.faults[static_cast<size_t>(fault.kind)];
+  sink_.OnRecord(described_);
   return described_.id;
 }
 
-absl::string_view Decoder::NameOf(const tables::Container& container) {
-  absl::string_view& name = names_[static_cast<size_t>(&container - tables_.containers().data())];
-  if (name.data() == nullptr) name = tables_.string(container.name);
-  return name;
+absl::string_view Decoder::Text(uint32_t string) {
+  KnownText& known = texts_[string % texts_.size()];
+  if (known.text.data() == nullptr || known.string != string) {
+    known = {string, tables_.string(string)};
+  }
+  return known.text;
 }
 
 void Decoder::Problem(absl::string_view text) {

@@ -212,6 +212,11 @@ class Decoder {
   void LookAhead(uint32_t stream, uint64_t engines, const Frame& frame);
   // Shows what no packet matches, up to the next plausible packet. Returns how many bytes.
   uint64_t Unknown(uint32_t stream, uint64_t engines, const Frame& frame, uint64_t parent);
+  // Packet(), of one with a form that is quiet.
+  void QuietPacket(Form& form, const tables::Container& container, const Frame& frame,
+                   absl::Span<const uint8_t> bytes, uint64_t parent);
+  // Makes the form of a record that has none, or not.
+  void Learn(uint32_t index, const RecordView& record, uint64_t size);
   void Remember(uint32_t index, const RecordView& record);
   bool UseForms() const { return options_.forms && !options_.brief; }
   void RememberRegister(uint32_t index, absl::Span<const uint8_t> written);
@@ -243,7 +248,8 @@ class Decoder {
     const FieldAt* at;
     const tables::Pointer* pointer;
     Target target;
-    size_t number;  // of the record's pointers, the field comes after so many
+    size_t number;                  // of the record's pointers, the field comes after so many
+    absl::optional<uint64_t> size;  // SizeOf() data
   };
   // Those of a record, as they are as long as the state does not change.
   struct Leads {
@@ -262,7 +268,8 @@ class Decoder {
   void FollowPointers(const RecordView& record, const Leads& leads, uint64_t parent,
                       uint32_t depth);
   void FollowPointer(const RecordView& record, const FieldAt& at, const tables::Pointer& pointer,
-                     const Scope& scope, const Target& target, uint64_t parent, uint32_t depth);
+                     const Scope& scope, const Target& target, absl::optional<uint64_t> size,
+                     uint64_t parent, uint32_t depth);
   // Calls visit(at, pointer, scope, number) for each field that points somewhere now.
   template <class Visit>
   void ForEachPointer(const RecordView& record, const Visit& visit);
@@ -293,8 +300,9 @@ class Decoder {
   };
   // The first of a field's pointers whose condition holds, or null.
   const tables::Pointer* PointerOf(const tables::Extra& extra, const Scope& scope) const;
-  // No structures, or no bytes.
-  bool LeadsNowhere(const tables::Pointer& pointer, const Scope& scope, const Target& target) const;
+  // No structures, or no bytes. Of data `size` is set, then.
+  bool LeadsNowhere(const tables::Pointer& pointer, const Scope& scope, const Target& target,
+                    absl::optional<uint64_t>& size) const;
   // Bytes of data at a target.
   uint64_t SizeOf(const tables::Pointer& pointer, const Scope& scope, const Target& target) const;
   struct Formatted {
@@ -311,7 +319,7 @@ class Decoder {
   absl::Span<const uint8_t> ShowRows(absl::string_view name, const Slot& slot, int64_t number,
                                      uint64_t first, uint64_t most, uint64_t parent);
   void FollowData(const tables::Pointer& pointer, const Scope& scope, const Target& target,
-                  uint64_t parent);
+                  uint64_t size, uint64_t parent);
   void FollowCode(const tables::Pointer& pointer, const Scope& scope, const Target& target,
                   uint64_t parent);
   struct Code {
@@ -331,7 +339,13 @@ class Decoder {
   };
   absl::optional<Asked> Ask(const tables::Expression& e) const;
   // Memory::Find().
-  const Memory::Segment* Find(uint32_t space, uint64_t address) const;
+  const Memory::Segment* Find(uint32_t space, uint64_t address) const {
+    for (const Memory::Segment* segment : recent_) {
+      if (segment != nullptr && segment->Contains(space, address)) return segment;
+    }
+    return FindAnew(space, address);
+  }
+  const Memory::Segment* FindAnew(uint32_t space, uint64_t address) const;
   // Those of them that lie in one piece, without a copy. There may be none.
   absl::Span<const uint8_t> There(uint32_t space, uint64_t address, uint64_t size) const {
     const Memory::Segment* const segment = Find(space, address);
@@ -340,12 +354,29 @@ class Decoder {
   }
   // Bytes of memory, in one piece; fewer where the memory ends.
   absl::Span<const uint8_t> Bytes(uint32_t space, uint64_t address, uint64_t size,
-                                  std::vector<uint8_t>& scratch) const;
+                                  std::vector<uint8_t>& scratch) const {
+    const Memory::Segment* const segment = Find(space, address);
+    if (segment == nullptr) return {};
+    return BytesFrom(*segment, address, size, scratch);
+  }
+  // The same, of memory that begins in the segment.
+  absl::Span<const uint8_t> BytesFrom(const Memory::Segment& segment, uint64_t address,
+                                      uint64_t size, std::vector<uint8_t>& scratch) const {
+    const uint64_t offset = address - segment.address;
+    if (offset <= segment.bytes.size() && size <= segment.bytes.size() - offset) {
+      return {segment.bytes.data() + offset, size};
+    }
+    return BytesAcross(segment.space, address, size, scratch);
+  }
+  // And that does not lie in one piece.
+  absl::Span<const uint8_t> BytesAcross(uint32_t space, uint64_t address, uint64_t size,
+                                        std::vector<uint8_t>& scratch) const;
   void Emit(Record& record);
   // Of a packet or structure. Returns its id.
   uint64_t EmitDescribed(RecordType type, const RecordView& view, uint32_t space, uint64_t address,
                          uint64_t parent, uint32_t depth, int64_t index, const Form* form);
-  absl::string_view NameOf(const tables::Container& container);
+  // Of the tables, without counting its characters each time.
+  absl::string_view Text(uint32_t string);
   void Problem(absl::string_view text);
   void ProblemOnce(bool& said, absl::string_view text);
   void AddFault(FaultKind kind, uint64_t bit, uint64_t width, uint64_t value, std::string text);
@@ -359,7 +390,11 @@ class Decoder {
   PartFinder parts_;
   Forms forms_;
   ChosenLeaves pointers_, acting_, describing_;
-  std::vector<absl::string_view> names_;  // of containers, those that were asked for
+  struct KnownText {
+    uint32_t string = 0;
+    absl::string_view text;
+  };
+  std::array<KnownText, 64> texts_;
   // By container: Mark.
   std::vector<uint8_t> marks_;
   // Few: one for each stream and engine that a dump uses. Remembering is no change that shows.

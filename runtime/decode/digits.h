@@ -24,15 +24,19 @@ inline char* WriteSignedDecimal(int64_t value, char* to) {
   return std::to_chars(to, to + 20, value).ptr;
 }
 
-// Eight digits: each nibble becomes a byte, all at once.
-inline char* WriteHex8(uint32_t value, char* to) {
+// Eight digits, the first one in the lowest byte: each nibble becomes a byte, all at once.
+inline uint64_t HexDigits(uint32_t value) {
   uint64_t x = value;
   x = (x << 16 | x) & 0x0000ffff0000ffff;
   x = (x << 8 | x) & 0x00ff00ff00ff00ff;
   x = (x << 4 | x) & 0x0f0f0f0f0f0f0f0f;
   const uint64_t letters = (x + 0x0606060606060606) >> 4 & 0x0101010101010101;
-  x = __builtin_bswap64(x + 0x3030303030303030 + letters * 39);
-  std::memcpy(to, &x, 8);
+  return __builtin_bswap64(x + 0x3030303030303030 + letters * 39);
+}
+
+inline char* WriteHex8(uint32_t value, char* to) {
+  const uint64_t digits = HexDigits(value);
+  std::memcpy(to, &digits, 8);
   return to + 8;
 }
 
@@ -44,13 +48,21 @@ inline char* WriteHex(uint64_t value, char* to) {
     *to = static_cast<char>('0' + value);
     return to + 1;
   }
-  // The rest of the digits and whatever follows them would do as well, but must be readable.
-  char digits[32];
-  WriteHex8(static_cast<uint32_t>(value >> 32), digits);
-  WriteHex8(static_cast<uint32_t>(value), digits + 8);
-  std::memset(digits + 16, 0, 16);
+  // Sixteen digits, less the zeros that they begin with.
+  uint64_t high = HexDigits(static_cast<uint32_t>(value >> 32));
+  uint64_t low = HexDigits(static_cast<uint32_t>(value));
   const int leading = __builtin_clzll(value) / 4;
-  std::memcpy(to, digits + leading, 16);
+  if (leading >= 8) {
+    low >>= (leading - 8) * 8;
+    std::memcpy(to, &low, 8);
+    return to + 16 - leading;
+  }
+  if (leading != 0) {
+    high = high >> leading * 8 | low << (64 - leading * 8);
+    low >>= leading * 8;
+  }
+  std::memcpy(to, &high, 8);
+  std::memcpy(to + 8, &low, 8);
   return to + 16 - leading;
 }
 
@@ -59,10 +71,9 @@ inline char* WriteAddress(uint64_t value, char* to) {
   if (value >> 48 != 0) return WriteHex(value, to);
   *to++ = '0';
   *to++ = 'x';
-  char low[8];
   WriteHex8(static_cast<uint32_t>(value >> 16), to);
-  WriteHex8(static_cast<uint32_t>(value & 0xffff), low);
-  std::memcpy(to + 8, low + 4, 4);
+  const auto low = static_cast<uint32_t>(HexDigits(value & 0xffff) >> 32);
+  std::memcpy(to + 8, &low, 4);
   return to + 12;
 }
 

@@ -152,7 +152,7 @@ void Decoder::DrawData(const tables::Container& container, absl::Span<const uint
     if (slot.stride == 0) slot.stride = slot.format->bits / 8;
     elements_.assign(1, {slot.format, slot.name, 0, 0});
     const absl::Span<const uint8_t> shown =
-        ShowRows(tables_.string(tables_.data(draw.indices).name), slot, -1, first, count, parent);
+        ShowRows(Text(tables_.data(draw.indices).name), slot, -1, first, count, parent);
     // Vertices are shown from the least of these indices on.
     const uint32_t width = std::min<uint32_t>(slot.format->bits, 64);
     const uint64_t restart = width == 64 ? ~uint64_t{0} : (uint64_t{1} << width) - 1;
@@ -165,7 +165,7 @@ void Decoder::DrawData(const tables::Container& container, absl::Span<const uint
     first = least + read.bias;
     count = ~uint64_t{0};
   }
-  const absl::string_view name = tables_.string(tables_.data(draw.data).name);
+  const absl::string_view name = Text(tables_.data(draw.data).name);
   for (size_t i = 0; i < rows.slots.size(); ++i) {
     if (!rows.slots[i].set) continue;
     // Once for what advances by vertex, and once for each step by instance: elements of one

@@ -30,6 +30,8 @@ FormText& FormTexts::Learn(const Record& record, size_t indent,
   text.head.clear();
   text.text.clear();
   text.varying.clear();
+  text.text_size = 0;
+  text.room = 0;
   text.zeros = 0;
   return text;
 }

@@ -39,10 +39,14 @@ struct FormText {
   uint64_t form = 0;
   size_t indent = 0;
   MaskedBytes same;  // the fields whose text this is
-  std::string
-      head;  // what comes between the record's name and its fields, if it is always the same
+  // The record's name, up to `name_end`, and what comes between it and the fields if it is always
+  // the same, up to `head_end`.
+  std::string head;
+  size_t name_end = 0, head_end = 0;
   std::string text;
+  size_t text_size = 0;  // of which so much counts
   std::vector<Varying> varying;
+  size_t room = 0;     // that writing all of it may take
   uint64_t zeros = 0;  // fields that are in no text because they are zero
 
   // For Learn(): a record, and the fields that have varied, by their order.

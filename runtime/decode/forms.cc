@@ -79,28 +79,28 @@ bool BoundsOf(const tables::Tables& tables, const FieldAt& at, Form::Limit& limi
 
 }  // namespace
 
-void Forms::Learn(const RecordView& record, bool sized_by_others) {
-  if (record.bytes.empty() || record.bytes.size() > kLongest) return;
+Form* Forms::Learn(const RecordView& record, uint64_t size) {
+  if (record.bytes.empty() || record.bytes.size() > kLongest) return nullptr;
   std::unique_ptr<Kind>& kind = kinds_[IndexOf(record.container)];
   // What comes once only is not worth it.
   if (kind == nullptr) {
     kind = std::make_unique<Kind>();
-    return;
+    return nullptr;
   }
   std::unique_ptr<Form>& form = kind->forms[kind->next];
-  if (form != nullptr && (form->users != 0 || ++kind->without < kPatience)) return;
+  if (form != nullptr && (form->users != 0 || ++kind->without < kPatience)) return nullptr;
   kind->without = 0;
   kind->next = (kind->next + 1) % kMost;
-  form = Make(record, sized_by_others);
-  last_[IndexOf(record.container)] = form.get();
+  form = Make(record, size);
+  return last_[IndexOf(record.container)] = form.get();
 }
 
-std::unique_ptr<Form> Forms::Make(const RecordView& record, bool sized_by_others) {
+std::unique_ptr<Form> Forms::Make(const RecordView& record, uint64_t size) {
   auto form = std::make_unique<Form>();
   form->number = ++last_number_;
   form->bytes = record.bytes.size();
   form->name = tables_.string(record.container.name);
-  form->sized_by_others = sized_by_others;
+  form->said_size = size;
   form->parts.assign(record.parts.begin(), record.parts.end());
 
   std::vector<uint8_t> mask(record.bytes.size());

@@ -7,7 +7,6 @@
 #include <memory>
 #include <vector>
 
-#include "absl/types/optional.h"
 #include "absl/types/span.h"
 #include "runtime/decode/fields.h"
 #include "runtime/decode/masked_bytes.h"
@@ -34,8 +33,7 @@ struct FormPointer {
 struct Form {
   uint64_t number = 0;  // not 0, and never used again
   uint64_t bytes = 0;
-  // The record does not say itself how long it is.
-  bool sized_by_others = false;
+  uint64_t said_size = 0;  // as for Forms::Find
   std::vector<PlacedPart> parts;
   std::vector<FormPointer> pointers;
   // Bits that must be as they are.
@@ -50,6 +48,8 @@ struct Form {
   // Fields that set or write something, see Decoder::SetsAndWrites.
   std::vector<FieldAt> acting;
   absl::string_view name;  // the container's
+  // Nothing is to be done but to show it and to follow its pointers. The decoder knows.
+  bool quiet = false;
   // Records at hand that need it.
   uint32_t users = 0;
 
@@ -72,22 +72,25 @@ class Forms {
   explicit Forms(const tables::Tables& tables)
       : tables_(tables), last_(tables.containers().size()), kinds_(tables.containers().size()) {}
 
+  // For Find(): nobody but the record says how long it is.
+  static constexpr uint64_t kOwnLength = ~uint64_t{0};
+
   // The form of the record that `bytes` begin with, or null. `size` is what others say of its
-  // length. Valid until Learn() is called while it has no users.
-  Form* Find(const tables::Container& container, absl::Span<const uint8_t> bytes,
-             absl::optional<uint64_t> size) {
+  // length, if they do. Valid until Learn() is called while it has no users.
+  Form* Find(uint32_t container, absl::Span<const uint8_t> bytes, uint64_t size) {
     // What came last will come next.
-    Form*& last = last_[IndexOf(container)];
+    Form*& last = last_[container];
     if (last == nullptr || IsOf(*last, bytes, size)) return last;
-    for (const std::unique_ptr<Form>& form : kinds_[IndexOf(container)]->forms) {
+    for (const std::unique_ptr<Form>& form : kinds_[container]->forms) {
       if (form == nullptr) break;
       if (IsOf(*form, bytes, size)) return last = form.get();
     }
     return nullptr;
   }
 
-  // Of a record that has no form, that is whole, and whose fields have no fault.
-  void Learn(const RecordView& record, bool sized_by_others);
+  // Of a record that has no form, that is whole, and whose fields have no fault. Null: it gets
+  // none.
+  Form* Learn(const RecordView& record, uint64_t size);
 
  private:
   // So many forms have some containers that change between a few (a draw's state and its end), and
@@ -102,15 +105,13 @@ class Forms {
     size_t next = 0;
   };
 
-  static bool IsOf(const Form& form, absl::Span<const uint8_t> bytes,
-                   absl::optional<uint64_t> size) {
-    if (form.sized_by_others != size.has_value() || (size && *size != form.bytes)) return false;
-    return form.Has(bytes);
+  static bool IsOf(const Form& form, absl::Span<const uint8_t> bytes, uint64_t size) {
+    return form.said_size == size && form.Has(bytes);
   }
   size_t IndexOf(const tables::Container& container) const {
     return static_cast<size_t>(&container - tables_.containers().data());
   }
-  std::unique_ptr<Form> Make(const RecordView& record, bool sized_by_others);
+  std::unique_ptr<Form> Make(const RecordView& record, uint64_t size);
 
   const tables::Tables& tables_;
   std::vector<Form*> last_;  // of each container, what Find() has found; null: there is none at all

@@ -6,8 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <vector>
 
-#include "absl/container/inlined_vector.h"
 #include "absl/types/span.h"
 
 namespace packsmith::decode {
@@ -62,7 +62,7 @@ class MaskedBytes {
   }
 
   size_t size_ = 0;
-  absl::InlinedVector<Word, 3> words_;
+  std::vector<Word> words_;
 };
 
 // Sets `width` bits of a mask from `bit` on, as far as it has them.

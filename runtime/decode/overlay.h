@@ -48,6 +48,8 @@ class Overlay {
     }
   }
 
+  bool empty() const { return dwords_.empty(); }
+
   // Changes whenever what is stored does.
   uint64_t version() const { return version_; }
 

@@ -68,33 +68,8 @@ const tables::Pointer* Decoder::PointerOf(const tables::Extra& extra, const Scop
   return nullptr;
 }
 
-void Decoder::CheckPointers(const RecordView& record, const Form* form, Leads& leads) {
-  leads.changes = state_->changes;
-  if (form == nullptr) {
-    ForEachPointer(record, [&](const FieldAt& at, const tables::Pointer& pointer,
-                               const Scope& scope, size_t number) {
-      const size_t before = leads.all.size();
-      CheckPointer(at, pointer, TargetOf(at, pointer, scope, record.bytes), false, scope, number,
-                   leads);
-      if (leads.all.size() != before) leads.fields.push_back(at);
-    });
-    for (size_t i = 0; i < leads.all.size(); ++i) leads.all[i].at = &leads.fields[i];
-    return;
-  }
-  for (const FormPointer& known : form->pointers) {
-    const Scope scope(tables_, known.at, record.bytes, state_->bases);
-    const tables::Pointer* pointer = known.pointer;
-    if (pointer == nullptr) pointer = PointerOf(tables_.extra(known.at.leaf->extra), scope);
-    if (pointer == nullptr) continue;
-    CheckPointer(known.at, *pointer,
-                 known.plain ? PlainTarget(known, record.bytes)
-                             : TargetOf(known.at, *pointer, scope, record.bytes),
-                 known.somewhere, scope, known.number, leads);
-  }
-}
-
-Decoder::Target Decoder::PlainTarget(const FormPointer& known,
-                                     absl::Span<const uint8_t> bytes) const {
+inline Decoder::Target Decoder::PlainTarget(const FormPointer& known,
+                                            absl::Span<const uint8_t> bytes) const {
   Target target{known.in_other_space ? known.pointer->space : own_space_, 0, true};
   target.address =
       ReadBits(bytes, known.at.bit, known.at.width) << known.at.leaf->shift & known.address_mask;
@@ -108,13 +83,47 @@ Decoder::Target Decoder::PlainTarget(const FormPointer& known,
   return target;
 }
 
+void Decoder::CheckPointers(const RecordView& record, const Form* form, Leads& leads) {
+  leads.changes = state_->changes;
+  if (form == nullptr) {
+    ForEachPointer(record, [&](const FieldAt& at, const tables::Pointer& pointer,
+                               const Scope& scope, size_t number) {
+      const size_t before = leads.all.size();
+      CheckPointer(at, pointer, TargetOf(at, pointer, scope, record.bytes), false, scope, number,
+                   leads);
+      if (leads.all.size() != before) leads.fields.push_back(at);
+    });
+    for (size_t i = 0; i < leads.all.size(); ++i) leads.all[i].at = &leads.fields[i];
+    return;
+  }
+  const bool all = options_.follow == Follow::kAll;
+  for (const FormPointer& known : form->pointers) {
+    if (known.plain && known.somewhere && all) {
+      const Target target = PlainTarget(known, record.bytes);
+      if (target.base_known && Find(target.space, target.address) != nullptr) {
+        leads.all.push_back({&known.at, known.pointer, target, known.number, absl::nullopt});
+        continue;
+      }
+    }
+    const Scope scope(tables_, known.at, record.bytes, state_->bases);
+    const tables::Pointer* pointer = known.pointer;
+    if (pointer == nullptr) pointer = PointerOf(tables_.extra(known.at.leaf->extra), scope);
+    if (pointer == nullptr) continue;
+    CheckPointer(known.at, *pointer,
+                 known.plain ? PlainTarget(known, record.bytes)
+                             : TargetOf(known.at, *pointer, scope, record.bytes),
+                 known.somewhere, scope, known.number, leads);
+  }
+}
+
 void Decoder::CheckPointer(const FieldAt& at, const tables::Pointer& pointer, const Target& target,
                            bool somewhere, const Scope& scope, size_t number, Leads& leads) {
   if (options_.follow != Follow::kAll && pointer.target_kind != tables::TargetKind::kStream) {
     return;
   }
   // Only what would be read can be missing: dumps rarely have textures and render targets.
-  if (!somewhere && LeadsNowhere(pointer, scope, target)) return;
+  absl::optional<uint64_t> size;
+  if (!somewhere && LeadsNowhere(pointer, scope, target, size)) return;
   if (!target.base_known) {
     // Of several that could count, the one that always can.
     uint32_t base = pointer.base;
@@ -129,7 +138,7 @@ void Decoder::CheckPointer(const FieldAt& at, const tables::Pointer& pointer, co
     AddFault(FaultKind::kUnmapped, at.bit, at.width, target.address,
              absl::StrCat("the dump has no memory at ", ShowAddress(target.address)));
   } else {
-    leads.all.push_back({&at, &pointer, target, number});
+    leads.all.push_back({&at, &pointer, target, number, size});
   }
 }
 
@@ -142,8 +151,8 @@ void Decoder::FollowPointers(const RecordView& record, const Leads& leads, uint6
     // What the pointers before this one led to are other records.
     record_ = own_address;
     FollowPointer(record, *lead.at, *lead.pointer,
-                  Scope(tables_, *lead.at, record.bytes, state_->bases), lead.target, parent,
-                  depth);
+                  Scope(tables_, *lead.at, record.bytes, state_->bases), lead.target, lead.size,
+                  parent, depth);
     done = lead.number + 1;
   }
   if (state_->changes == leads.changes) return;
@@ -154,14 +163,16 @@ void Decoder::FollowPointers(const RecordView& record, const Leads& leads, uint6
     record_ = own_address;
     const Target target = TargetOf(at, pointer, scope, record.bytes);
     if (!target.base_known || Find(target.space, target.address) == nullptr) return;
-    if (LeadsNowhere(pointer, scope, target)) return;
-    FollowPointer(record, at, pointer, scope, target, parent, depth);
+    absl::optional<uint64_t> size;
+    if (LeadsNowhere(pointer, scope, target, size)) return;
+    FollowPointer(record, at, pointer, scope, target, size, parent, depth);
   });
 }
 
 void Decoder::FollowPointer(const RecordView& record, const FieldAt& at,
                             const tables::Pointer& pointer, const Scope& scope,
-                            const Target& target, uint64_t parent, uint32_t depth) {
+                            const Target& target, absl::optional<uint64_t> size, uint64_t parent,
+                            uint32_t depth) {
   if (depth >= options_.deepest_pointer) {
     ProblemOnce(said_pointers_, absl::StrCat("pointers of the packet at ", ShowAddress(here_),
                                              " lead to more than ", depth,
@@ -199,7 +210,7 @@ void Decoder::FollowPointer(const RecordView& record, const FieldAt& at,
       if (tables_.data(pointer.target).is_code != 0) {
         FollowCode(pointer, scope, target, parent);
       } else {
-        FollowData(pointer, scope, target, parent);
+        FollowData(pointer, scope, target, size ? *size : SizeOf(pointer, scope, target), parent);
       }
       break;
   }
@@ -230,11 +241,10 @@ Decoder::Formatted Decoder::FormatOf(const tables::Pointer& pointer, const Scope
 }
 
 void Decoder::FollowData(const tables::Pointer& pointer, const Scope& scope, const Target& target,
-                         uint64_t parent) {
-  const uint64_t size = SizeOf(pointer, scope, target);
+                         uint64_t size, uint64_t parent) {
   const uint64_t stride = Evaluate(pointer.stride, scope).value_or(0);
   const Formatted formatted = FormatOf(pointer, scope);
-  const absl::string_view name = tables_.string(tables_.data(pointer.target).name);
+  const absl::string_view name = Text(tables_.data(pointer.target).name);
   if (formatted.format != nullptr) {
     Slot slot{true, target.space, target.address, size, stride, false, 1, formatted.format, {}};
     if (slot.stride == 0) slot.stride = formatted.format->bits / 8;
@@ -288,7 +298,7 @@ void Decoder::FollowCode(const tables::Pointer& pointer, const Scope& scope, con
   const tables::DataKind& kind = tables_.data(pointer.target);
   const Code code = CodeOf(kind, pointer, scope, target);
   Kernel kernel;
-  kernel.stage = tables_.string(pointer.stage);
+  kernel.stage = Text(pointer.stage);
   kernel.simd = static_cast<uint32_t>(
       std::min<uint64_t>(Evaluate(pointer.simd, scope).value_or(0), 0xffffffffu));
   kernel.ends = code.ends;
@@ -299,7 +309,7 @@ void Decoder::FollowCode(const tables::Pointer& pointer, const Scope& scope, con
   record.parent = parent;
   record.space = target.space;
   record.address = target.address;
-  record.name = tables_.string(kind.name);
+  record.name = Text(kind.name);
   record.bytes = kernel.code.subspan(0, options_.most_data_bytes);
   record.data_size = kernel.code.size();
   record.kernel = &kernel;
@@ -351,9 +361,9 @@ void Decoder::ShowTable(const Table& table, uint32_t space, uint64_t address, ui
     if (!MayFollow(0)) return;
     uint32_t index = table.target;
     const tables::Container& expected = tables_.container(index);
-    Form* const form =
-        use_forms ? forms_.Find(expected, There(space, address, Forms::kLongest), table.size)
-                  : nullptr;
+    Form* const form = use_forms ? forms_.Find(index, There(space, address, Forms::kLongest),
+                                               table.size.value_or(Forms::kOwnLength))
+                                 : nullptr;
     absl::Span<const uint8_t> bytes;
     uint64_t length = 0;
     if (form != nullptr) {
@@ -390,7 +400,7 @@ void Decoder::ShowTable(const Table& table, uint32_t space, uint64_t address, ui
     faults_.clear();
     if (form == nullptr) {
       CheckFields(view, length, !table.size);
-      if (use_forms && faults_.empty()) forms_.Learn(view, table.size.has_value());
+      if (use_forms && faults_.empty()) Learn(index, view, table.size.value_or(Forms::kOwnLength));
     }
     Leads leads;
     if (actions_[index].pointers) CheckPointers(view, form, leads);
@@ -416,10 +426,12 @@ Decoder::Count Decoder::CountOf(const tables::Pointer& pointer, const Scope& sco
   return {said.value_or(1), said.has_value()};
 }
 
-bool Decoder::LeadsNowhere(const tables::Pointer& pointer, const Scope& scope,
-                           const Target& target) const {
+bool Decoder::LeadsNowhere(const tables::Pointer& pointer, const Scope& scope, const Target& target,
+                           absl::optional<uint64_t>& size) const {
   if (pointer.target_kind == tables::TargetKind::kData) {
-    return tables_.data(pointer.target).is_code == 0 && SizeOf(pointer, scope, target) == 0;
+    if (tables_.data(pointer.target).is_code != 0) return false;
+    size = SizeOf(pointer, scope, target);
+    return *size == 0;
   }
   return CountOf(pointer, scope).count == 0;
 }

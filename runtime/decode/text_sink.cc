@@ -46,6 +46,9 @@ namespace {
 constexpr size_t kFieldIndent = 4;
 constexpr size_t kNameWidth = 46;
 
+// As many are written at once.
+constexpr size_t kSpaces = 64;
+
 // Lines are indented by leaving away less of the spaces that names begin with.
 constexpr size_t kMostIndent = 24;
 
@@ -215,7 +218,12 @@ class TextSink : public Sink {
 
   void Show(const Record& record, uint64_t count, uint64_t last) {
     const size_t indent = 2 * Depth(record);
-    Begin(record, indent);
+    if (TakesText(record, count)) {
+      if (const FormText* const text = texts_.Find(record, indent)) {
+        return Known(record, *text, indent);
+      }
+    }
+    out_.Commit(Begin(record, indent, out_.Reserve(RoomOfBeginning(indent))));
     switch (record.type) {
       case RecordType::kPacket:
       case RecordType::kStruct:
@@ -255,22 +263,17 @@ class TextSink : public Sink {
     }
   }
 
+  static size_t RoomOfBeginning(size_t indent) { return indent + kSpaces + kMostDigits; }
   // The beginning of a record's first line.
-  void Begin(const Record& record, size_t indent) {
-    constexpr size_t kSpaces = 64;
-    if (indent > kSpaces) {
-      out_.Fill(' ', indent - kSpaces);
-      indent = kSpaces;
-    }
-    char* to = out_.Reserve(kSpaces + kMostDigits + 2);
+  char* Begin(const Record& record, size_t indent, char* to) const {
     std::memset(to, ' ', kSpaces);
+    if (indent > kSpaces) std::memset(to, ' ', indent);
     to += indent;
-    if (options_.offsets) {
-      to = WriteAddress(record.address, to);
-      *to++ = ' ';
-      *to++ = ' ';
-    }
-    out_.Commit(to);
+    if (!options_.offsets) return to;
+    to = WriteAddress(record.address, to);
+    *to++ = ' ';
+    *to++ = ' ';
+    return to;
   }
 
   // As the dump says it, then by its description.
@@ -342,15 +345,7 @@ class TextSink : public Sink {
   }
 
   void Described(const Record& record, size_t indent, uint64_t count, uint64_t last) {
-    if (record.form != 0 && record.faults.empty() && record.stored.empty() && count == 1 &&
-        !options_.undescribed) {
-      if (const FormText* const text = texts_.Find(record, indent)) {
-        Known(record, *text, indent);
-      } else {
-        Learn(record, indent);
-      }
-      return;
-    }
+    if (TakesText(record, count)) return Learn(record, indent);
     Name(record);
     if (record.register_offset >= 0) {
       out_.Put("  register ");
@@ -401,6 +396,12 @@ class TextSink : public Sink {
     }
   }
 
+  // What is written of the record is its fields, and they may be written already.
+  bool TakesText(const Record& record, uint64_t count) const {
+    return record.form != 0 && count == 1 && record.faults.empty() && record.stored.empty() &&
+           !options_.undescribed;
+  }
+
   void Name(const Record& record) {
     if (options_.color) out_.Put(Bold());
     out_.Put(record.name);
@@ -422,25 +423,35 @@ class TextSink : public Sink {
       raws_[i] = ReadBits(record.bytes, field.bit, field.width);
       hidden += Hides(field, raws_[i]);
     }
-    Name(record);
-    out_.Put(text.head);
-    Hidden(hidden);
-    if (record.type == RecordType::kStruct && options_.offsets) {
-      InBuffer(record.space, record.address);
+    char* to = Begin(record, indent, out_.Reserve(text.room));
+    const absl::string_view head = text.head;
+    if (record.index >= 0) {
+      to = Copy(head.substr(0, text.name_end), to);
+      *to++ = '[';
+      to = WriteDecimal(static_cast<uint64_t>(record.index), to);
+      *to++ = ']';
+      to = Copy(head.substr(text.name_end, text.head_end - text.name_end), to);
+    } else {
+      to = Copy(head.substr(0, text.head_end), to);
     }
-    out_.Put('\n');
-    const absl::string_view lines = text.text;
+    to = Hidden(hidden, to);
+    if (record.type == RecordType::kStruct && options_.offsets && dump_ != nullptr &&
+        !dump_->buffers.empty()) {
+      out_.Commit(to);
+      InBuffer(record.space, record.address);
+      to = out_.Reserve(text.room);
+    }
+    *to++ = '\n';
+    const char* const lines = text.text.data();
     size_t at = 0;
     for (size_t i = 0; i < count; ++i) {
       const FormText::Varying& varying = text.varying[i];
-      out_.Put(lines.substr(at, varying.text_end - at));
+      to = Copy({lines + at, varying.text_end - at}, to);
       at = varying.text_end;
       if (Hides(varying.field, raws_[i])) continue;
-      ShownField field = varying.field;
-      field.raw = raws_[i];
-      Field(record, field, indent);
+      to = Line(record, varying.field, raws_[i], indent, to, text.room);
     }
-    out_.Put(lines.substr(at));
+    out_.Commit(Copy({lines + at, text.text_size - at}, to));
   }
 
   // The same, of one that has not, or whose fields have held something else.
@@ -456,12 +467,16 @@ class TextSink : public Sink {
                  });
     FormText& text = texts_.Learn(record, indent, selected_);
     Name(record);
+    text.head = absl::StrCat(Bold(), record.name, Plain());
+    text.name_end = text.head.size();
     bool whole = out_.Written(
         [&] {
           out_.Put("  ");
           Size(record.bytes.size());
         },
         text.head);
+    text.head_end = text.head.size();
+    text.head.append(Texts::kReadable, ' ');
     Hidden(hidden);
     if (record.type == RecordType::kStruct && options_.offsets) {
       InBuffer(record.space, record.address);
@@ -472,6 +487,7 @@ class TextSink : public Sink {
       const bool hides = Hides(shown, shown.raw);
       if (text.varies[i]) {
         text.varying.push_back({shown, text.text.size()});
+        text.room += RoomOf(*shown.field, indent) + Texts::kReadable;
         if (!hides) Field(record, shown, indent);
       } else if (hides) {
         ++text.zeros;
@@ -479,18 +495,24 @@ class TextSink : public Sink {
         whole &= out_.Written([&] { Field(record, shown, indent); }, text.text);
       }
     }
-    if (!whole || text.text.size() > FormTexts::kMostText) texts_.Drop(text);
+    if (!whole || text.text.size() > FormTexts::kMostText) return texts_.Drop(text);
+    text.text_size = text.text.size();
+    text.text.append(Texts::kReadable, ' ');
+    text.room += text.text.size() + text.head.size() + RoomOfBeginning(indent) + 4 * kMostDigits;
   }
 
   bool Hides(const ShownField& field, uint64_t raw) const {
     return options_.hide_zero_fields && raw == 0 && !field.is_length;
   }
 
-  void Hidden(uint64_t hidden) {
-    if (hidden == 0) return;
-    out_.Put(", ");
-    out_.Decimal(hidden);
-    out_.Put(absl::string_view(hidden == 1 ? " field zero" : " fields zero"));
+  void Hidden(uint64_t hidden) { out_.Commit(Hidden(hidden, out_.Reserve(3 * kMostDigits))); }
+  static char* Hidden(uint64_t hidden, char* to) {
+    if (hidden == 0) return to;
+    *to++ = ',';
+    *to++ = ' ';
+    to = WriteDecimal(hidden, to);
+    std::memcpy(to, hidden == 1 ? " field zero " : " fields zero", 12);
+    return to + (hidden == 1 ? 11 : 12);
   }
 
   // Those that are not hidden, and says how many are.
@@ -509,18 +531,27 @@ class TextSink : public Sink {
     Hidden(hidden);
   }
 
-  // A line. Inline: there are many, and what is shown need not pass through memory.
-  ABSL_ATTRIBUTE_ALWAYS_INLINE void Field(const Record& record, const ShownField& shown,
-                                          size_t indent) {
+  // Bytes that Line() may write: the texts, numbers, what fills the name up to its width, and what
+  // is copied too much.
+  static size_t RoomOf(const PlannedField& field, size_t indent) {
+    return indent + field.text_bytes + 4 * kMostDigits + kNameWidth + Texts::kReadable;
+  }
+
+  void Field(const Record& record, const ShownField& shown, size_t indent) {
+    const size_t room = RoomOf(*shown.field, indent);
+    out_.Commit(Line(record, shown, shown.raw, indent, out_.Reserve(room), room));
+  }
+
+  // Writes a line to `to`, the end of what is written, and returns where it ends. There are `room`
+  // bytes after that, too. Inline: there are many, and what is shown need not pass through memory.
+  ABSL_ATTRIBUTE_ALWAYS_INLINE char* Line(const Record& record, const ShownField& shown,
+                                          uint64_t raw, size_t indent, char* to, size_t room) {
     const PlannedField& field = *shown.field;
-    const uint64_t raw = shown.raw;
     if (indent > kMostIndent) {
-      out_.Fill(' ', indent - kMostIndent);
+      std::memset(to, ' ', indent - kMostIndent);
+      to += indent - kMostIndent;
       indent = kMostIndent;
     }
-    // The texts, two numbers, what fills the name up to its width, and what is copied too much.
-    const size_t room = field.text_bytes + 2 * kMostDigits + kNameWidth + Texts::kReadable;
-    char* to = out_.Reserve(room);
     to = Copy(field.name.substr(kMostIndent - indent), to);
     if (shown.index >= 0) {
       const char* const begin = to - (field.name.size() - kMostIndent - kFieldIndent);
@@ -545,9 +576,7 @@ class TextSink : public Sink {
         to = WriteHex(number, to);
         break;
       case ValueForm::kOther:
-        out_.Commit(to);
-        number = Other(field, shown.width, raw);
-        to = out_.Reserve(room);
+        to = Other(field, shown.width, raw, number, to);
         break;
     }
     if (field.names != nullptr) {
@@ -559,37 +588,34 @@ class TextSink : public Sink {
         !dump_->buffers.empty()) {
       out_.Commit(to);
       InBuffer(SpaceOf(record, field, shown.bit), number);
-      to = out_.Reserve(1);
+      to = out_.Reserve(room);
     }
     *to = '\n';
-    out_.Commit(to + 1);
+    return to + 1;
   }
 
-  uint64_t Other(const PlannedField& field, uint32_t width, uint64_t raw) {
+  // Values that are not written in one of the usual ways; `number` is what their names go by.
+  char* Other(const PlannedField& field, uint32_t width, uint64_t raw, uint64_t& number, char* to) {
     const decode::Value value = DecodeValue(*tables_, *field.leaf, width, raw);
+    number = NumberOf(value, raw);
     switch (value.kind) {
       case ValueKind::kBool:
-        out_.Put(absl::string_view(value.unsigned_value != 0 ? "true" : "false"));
-        break;
+        std::memcpy(to, value.unsigned_value != 0 ? "true " : "false", 5);
+        return to + (value.unsigned_value != 0 ? 4 : 5);
       case ValueKind::kUnsigned:
-        out_.Decimal(value.unsigned_value);
-        break;
+        return WriteDecimal(value.unsigned_value, to);
       case ValueKind::kSigned:
-        out_.SignedDecimal(value.signed_value);
-        break;
-      case ValueKind::kReal:
-        if (std::isfinite(value.real)) {
-          out_.Real(value.real);
-        } else {
-          out_.Put(absl::StrFormat("%f (0x%x)", value.real, raw));
-        }
-        break;
+        return WriteSignedDecimal(value.signed_value, to);
+      case ValueKind::kReal: {
+        if (std::isfinite(value.real)) return WriteReal(value.real, to);
+        const std::string text = absl::StrFormat("%f (0x%x)", value.real, raw);
+        return to + text.copy(to, kMostDigits);
+      }
       case ValueKind::kWide:
       case ValueKind::kAddress:
-        out_.Hex(value.unsigned_value);
-        break;
+        return WriteHex(value.unsigned_value, to);
     }
-    return NumberOf(value, raw);
+    return to;
   }
 
   // What is known of data but for its size.
