@@ -113,6 +113,11 @@ class ChunkWriter {
   // In quotes, as JSON writes strings. `text` is valid UTF-8.
   void JsonString(absl::string_view text) {
     Put('"');
+    if (IsPlain(text)) {
+      Put(text);
+      Put('"');
+      return;
+    }
     size_t clean = 0;
     for (size_t i = 0; i < text.size(); ++i) {
       const auto c = static_cast<unsigned char>(text[i]);
@@ -134,6 +139,31 @@ class ChunkWriter {
   }
 
  private:
+  // JSON writes it as it is.
+  static bool IsPlain(absl::string_view text) {
+    constexpr uint64_t kOnes = 0x0101010101010101, kHighs = 0x8080808080808080;
+    uint64_t found = 0;
+    // A byte's high bit for bytes that are less than 32, a quote or a backslash.
+    const auto look = [&](uint64_t x) {
+      const uint64_t quote = x ^ kOnes * '"', backslash = x ^ kOnes * '\\';
+      found |= (x - kOnes * 0x20) & ~x & kHighs;
+      found |= ((quote - kOnes) & ~quote & kHighs) | ((backslash - kOnes) & ~backslash & kHighs);
+    };
+    size_t i = 0;
+    uint64_t eight = 0;
+    for (; i + 8 <= text.size(); i += 8) {
+      std::memcpy(&eight, text.data() + i, 8);
+      look(eight);
+    }
+    eight = kOnes * 'x';
+    for (size_t k = 0; i + k < text.size(); ++k) {
+      const auto c = static_cast<unsigned char>(text[i + k]);
+      eight = (eight & ~(uint64_t{0xff} << 8 * k)) | uint64_t{c} << 8 * k;
+    }
+    look(eight);
+    return found == 0;
+  }
+
   size_t Room() const { return static_cast<size_t>(end_ - at_); }
   void Need(size_t bytes) {
     if (bytes > Room()) MakeRoom(bytes);

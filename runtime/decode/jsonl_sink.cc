@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "runtime/decode/chunk_writer.h"
 #include "runtime/decode/data.h"
@@ -248,23 +247,34 @@ class JsonlSink : public Sink {
   }
 
   void Raw(const Record& record) {
-    if (record.bytes.size() % 4 != 0) {
-      Member("bytes",
-             absl::BytesToHexString(absl::string_view(
-                 reinterpret_cast<const char*>(record.bytes.data()), record.bytes.size())));
-      return;
+    absl::Span<const uint8_t> bytes = record.bytes;
+    const bool dwords = bytes.size() % 4 == 0;
+    out_.Put(absl::string_view(dwords ? ",\"dwords\":[" : ",\"bytes\":\""));
+    while (!bytes.empty()) {
+      // Room for some at a time.
+      constexpr size_t kSome = 1024;
+      absl::Span<const uint8_t> some = bytes.subspan(0, kSome);
+      bytes.remove_prefix(some.size());
+      char* to = out_.Reserve(3 * kSome + kMostDigits);
+      if (dwords) {
+        for (; !some.empty(); some.remove_prefix(4)) {
+          uint32_t dword = 0;
+          std::memcpy(&dword, some.data(), 4);
+          *to++ = '"';
+          to = WriteHex8(dword, to);
+          *to++ = '"';
+          if (some.size() > 4 || !bytes.empty()) *to++ = ',';
+        }
+      } else {
+        for (const uint8_t byte : some) {
+          const auto digits = static_cast<uint16_t>(HexDigits(byte) >> 48);
+          std::memcpy(to, &digits, 2);
+          to += 2;
+        }
+      }
+      out_.Commit(to);
     }
-    Key("dwords");
-    out_.Put('[');
-    for (size_t i = 0; i < record.bytes.size(); i += 4) {
-      if (i != 0) out_.Put(',');
-      out_.Put('"');
-      uint32_t dword = 0;
-      std::memcpy(&dword, record.bytes.data() + i, 4);
-      out_.Hex8(dword);
-      out_.Put('"');
-    }
-    out_.Put(']');
+    out_.Put(dwords ? ']' : '"');
   }
 
   void Fields(const Record& record) {

@@ -263,12 +263,14 @@ BENCHMARK(BM_CopyUnpacked);
 using G13 = agx_g13::generation;
 
 // A stream of draws, each with state, a PPP record and two programs of its own, as drivers make
-// them.
+// them: from draw to draw addresses change, and the number of indices. Or everything else that can
+// changes, too.
 class Draws {
  public:
+  enum class State { kTheSame, kRandom };
   static constexpr uint32_t kDraws = 256;
 
-  Draws() {
+  explicit Draws(State state) : state_(state) {
     gpu::BufferUses uses;
     agx::VdmStream<G13> vdm(chunks_, uses);
     for (uint32_t i = 0; i < kDraws; ++i) Add(vdm, uses, i);
@@ -300,8 +302,19 @@ class Draws {
     program.Uniforms(0, kRecords, 16);
     program.Emit(agx_g13::USC_Shared{});
     program.Shader({}, kPrograms);
-    program.Emit(agx_g13::USC_Registers{.register_count = 32});
+    program.Emit(agx_g13::USC_Registers{.register_count = 32 + 8 * Random(8)});
     return program.End().value();
+  }
+  // Less than `values`; zero where states are the same.
+  uint32_t Random(uint32_t values) {
+    return state_ == State::kRandom ? static_cast<uint32_t>(random_() % values) : 0;
+  }
+  agx_g13::Fragment_face Face() {
+    return {.stencil_reference = Random(256),
+            .line_width = Random(256),
+            .polygon_mode = static_cast<agx_g13::Polygon_Mode>(Random(3)),
+            .disable_depth_write = Random(2) != 0,
+            .depth_function = static_cast<agx_g13::ZS_Func>(Random(8))};
   }
   void Add(agx::VdmStream<G13>& vdm, gpu::BufferUses& uses, uint32_t i) {
     constexpr agx::Output kOutput[] = {{.location = 0}, {.location = 1, .components = 2}};
@@ -314,6 +327,15 @@ class Draws {
                                .w_clamp = true,
                                .cull = true,
                                .fragment_shader = true};
+    header.fragment_control_state.scissor_enable = Random(2) != 0;
+    header.fragment_control_state.depth_bias_enable = Random(2) != 0;
+    header.fragment_control_state.stencil_test_enable = Random(2) != 0;
+    header.fragment_front_face_state = Face();
+    header.w_clamp_state.w_clamp = static_cast<float>(Random(1 << 20)) / 4096;
+    header.cull_state.cull_front = Random(2) != 0;
+    header.cull_state.cull_back = Random(2) != 0;
+    header.cull_state.depth_clip = Random(2) != 0;
+    header.cull_state.front_face_ccw = Random(2) != 0;
     agx::SetVaryings<G13>(linkage, header);
     header.fragment_shader_word_0.cf_binding_count =
         static_cast<uint32_t>(linkage.bindings().size());
@@ -329,11 +351,13 @@ class Draws {
     agx_g13::Index_List draw{.primitive = agx_g13::Primitive::Triangles,
                              .index_count_present = true,
                              .instance_count_present = true};
-    draw.index_count.count = 3 + i;
-    draw.instance_count.count = 1;
+    draw.index_count.count = 3 + i + Random(1 << 20);
+    draw.instance_count.count = 1 + Random(1 << 10);
     if (!vdm.Emit(agx::WritePpp<G13>(record, uses, header).value(), state, draw)) std::abort();
   }
 
+  State state_;
+  std::mt19937 random_{1};
   gpu::HostChunks chunks_{{.gpu = 0x1100000000}};
   std::vector<uint8_t> records_ = std::vector<uint8_t>(kDraws * kRecordBytes);
   std::vector<uint8_t> programs_ = std::vector<uint8_t>(kDraws * 3 * kProgramBytes);
@@ -352,15 +376,18 @@ class Nowhere : public decode::Output {
 };
 
 template <class Make>
-void RunDecode(benchmark::State& state, const Make& make, const decode::Options& options = {}) {
-  static const Draws& kDraws = *new Draws;
+void RunDecode(benchmark::State& state, const Make& make, const decode::Options& options = {},
+               Draws::State states = Draws::State::kTheSame) {
+  static const Draws& kSame = *new Draws(Draws::State::kTheSame);
+  static const Draws& kRandom = *new Draws(Draws::State::kRandom);
+  const Draws& draws = states == Draws::State::kTheSame ? kSame : kRandom;
   const tables::Tables tables = *FindGeneration("g13");
   size_t bytes = 0;
   for (auto _ : state) {
     Nowhere output;
     const std::unique_ptr<decode::Sink> sink = make(output);
     decode::Decoder decoder(tables, *sink, options);
-    decoder.Decode(kDraws.dump());
+    decoder.Decode(draws.dump());
     const decode::Summary summary = decoder.Finish();
     for (const uint64_t faults : summary.faults) {
       if (faults != 0) std::abort();
@@ -401,6 +428,23 @@ void BM_DecodeTextWithoutZeros(benchmark::State& state) {
     return decode::MakeTextSink(out, {.hide_zero_fields = true});
   });
 }
+// Of draws of which hardly anything is as it was in the one before.
+void BM_DecodeTextOfRandomState(benchmark::State& state) {
+  RunDecode(
+      state, [](decode::Output& out) { return decode::MakeTextSink(out); }, {},
+      Draws::State::kRandom);
+}
+void BM_DecodeTextOfRandomStateWithoutZeros(benchmark::State& state) {
+  RunDecode(
+      state,
+      [](decode::Output& out) { return decode::MakeTextSink(out, {.hide_zero_fields = true}); }, {},
+      Draws::State::kRandom);
+}
+void BM_DecodeStatsOfRandomState(benchmark::State& state) {
+  RunDecode(
+      state, [](decode::Output& out) { return decode::MakeStatsSink(out); }, {},
+      Draws::State::kRandom);
+}
 // The control stream alone.
 void BM_DecodeTextOfTheStream(benchmark::State& state) {
   RunDecode(
@@ -419,6 +463,9 @@ BENCHMARK(BM_DecodeText);
 BENCHMARK(BM_CopyText)->Arg(11128 * Draws::kDraws)->Arg(4370 * Draws::kDraws);
 BENCHMARK(BM_DecodeJsonl);
 BENCHMARK(BM_DecodeTextWithoutZeros);
+BENCHMARK(BM_DecodeTextOfRandomState);
+BENCHMARK(BM_DecodeTextOfRandomStateWithoutZeros);
+BENCHMARK(BM_DecodeStatsOfRandomState);
 BENCHMARK(BM_DecodeTextOfTheStream);
 BENCHMARK(BM_DecodeStats);
 BENCHMARK(BM_DecodeNames);
