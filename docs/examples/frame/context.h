@@ -103,7 +103,7 @@ template <class Gen>
 Context<Gen>::Context(Memory& memory_, const Part& part_)
     : memory(memory_),
       part(part_),
-      l3(Must(ChooseL3(Must(gpu::FindRenderDevice(part.device)), {.urb = 1, .all = 1}))),
+      l3(Must(ChooseL3(part.device, {.urb = 1, .all = 1}))),
       scratch(memory.NewBuffer(64, "scratch")),
       chunks(*memory.buffers, {.zone = memory.Zone("other")}),
       batch(chunks),
@@ -117,7 +117,7 @@ std::unique_ptr<gpu::Binder<Gen>> Context<Gen>::MakeBinder(const Memory& memory,
                                                            const gpu::Buffer& scratch) {
   using gpu::Binder;
   const gpu::Zone& surfaces = memory.space->zone(memory.Zone("surface"));
-  const uint32_t mocs = part.mocs;
+  const uint32_t mocs = part.mocs();
   typename Binder<Gen>::Options options{
       .zone = memory.Zone("binder"),
       .surface_base = surfaces.begin,

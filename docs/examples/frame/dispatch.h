@@ -45,7 +45,7 @@ void Walk(Context<Gen>& context, uint32_t kernel, uint32_t arguments) {
                                                .command_streamer_stall_enable = true},
                      typename G::MEDIA_VFE_STATE{
                          .number_of_urb_entries = 2,
-                         .maximum_number_of_threads = context.part.compute_threads - 1,
+                         .maximum_number_of_threads = context.part.compute_threads() - 1,
                          .curbe_allocation_size = sizeof(kArguments) / 32,
                          .urb_entry_allocation_size = 2,
                      },
@@ -71,7 +71,7 @@ void Walk(Context<Gen>& context, uint32_t kernel, uint32_t arguments) {
   using G = typename Gen::Packets;
   using Body = typename G::COMPUTE_WALKER_BODY;
   context.batch.Emit(
-      typename G::CFE_STATE{.maximum_number_of_threads = context.part.compute_threads},
+      typename G::CFE_STATE{.maximum_number_of_threads = context.part.compute_threads()},
       typename G::COMPUTE_WALKER{.body = {.indirect_data_length = sizeof(kArguments),
                                           .indirect_data_start_address = arguments,
                                           .message_simd = Body::MESSAGE_SIMD_SIMD16,
@@ -83,7 +83,7 @@ void Walk(Context<Gen>& context, uint32_t kernel, uint32_t arguments) {
                                           .thread_group_id_y_dimension = kGroupsY,
                                           .thread_group_id_z_dimension = 1,
                                           .interface_descriptor = DescribeKernel(context, kernel),
-                                          .post_sync = {.mocs = context.part.mocs}}});
+                                          .post_sync = {.mocs = context.part.mocs()}}});
 }
 
 // Page: dispatch
@@ -100,7 +100,7 @@ void Dispatch(Context<Gen>& context, uint32_t kernel, const Scene& scene) {
       .memory = {scene.counts.address, scene.counts.handle},
       .writable = true,
       .size = scene.counts.size,
-      .mocs = context.part.mocs,
+      .mocs = context.part.mocs(),
   };
   const uint32_t surfaces[] = {
       context.SurfaceState(SurfaceOf(scene.target, context.part, gpu::SurfacePurpose::kTexture)),

@@ -59,7 +59,7 @@ void BindShaderResources(Context<Gen>& context, const Scene& scene) {
   using gpu::BindingStage;
   using gpu::SurfacePurpose;
   auto& state = context.state;
-  const uint32_t mocs = context.part.mocs;
+  const uint32_t mocs = context.part.mocs();
 
   typename G::_3DSTATE_CONSTANT_VS constants{.mocs = mocs};
   // Of the four slots the last ones are to be used.
@@ -107,7 +107,7 @@ void BindDepth(Context<Gen>& context, const Image& depth) {
   using G = typename Gen::Packets;
   using Depth = typename G::_3DSTATE_DEPTH_BUFFER;
   using Stencil = typename G::_3DSTATE_STENCIL_BUFFER;
-  const uint32_t mocs = context.part.mocs;
+  const uint32_t mocs = context.part.mocs();
   Depth buffer{.surface_pitch = depth.pitch() - 1,
                .surface_format = Depth::SURFACE_FORMAT_D32_FLOAT,
                .depth_write_enable = true,
@@ -135,7 +135,7 @@ template <class Gen>
 void BindVertices(Context<Gen>& context, const Scene& scene) {
   using G = typename Gen::Packets;
   using Stream = typename G::VERTEX_BUFFER_STATE;
-  const uint32_t mocs = context.part.mocs;
+  const uint32_t mocs = context.part.mocs();
   Stream streams[] = {
       {.buffer_pitch = sizeof(Vertex),
        .address_modify_enable = true,

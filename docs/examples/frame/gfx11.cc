@@ -4,6 +4,6 @@
 
 namespace frame {
 
-void FrameOfGfx11(const std::string& prefix) { Frame<gpu::Gfx11>(kIceLakeGt2, prefix); }
+void FrameOfGfx11(const std::string& prefix) { Frame<gpu::Gfx11>(IceLakeGt2(), prefix); }
 
 }  // namespace frame

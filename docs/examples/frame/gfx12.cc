@@ -4,6 +4,6 @@
 
 namespace frame {
 
-void FrameOfGfx12(const std::string& prefix) { Frame<gpu::Gfx12>(kTigerLakeGt2, prefix); }
+void FrameOfGfx12(const std::string& prefix) { Frame<gpu::Gfx12>(TigerLakeGt2(), prefix); }
 
 }  // namespace frame

@@ -4,6 +4,6 @@
 
 namespace frame {
 
-void FrameOfGfx125(const std::string& prefix) { Frame<gpu::Gfx125>(kDg2G10, prefix); }
+void FrameOfGfx125(const std::string& prefix) { Frame<gpu::Gfx125>(Dg2G10(), prefix); }
 
 }  // namespace frame

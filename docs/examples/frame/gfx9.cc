@@ -4,6 +4,6 @@
 
 namespace frame {
 
-void FrameOfGfx9(const std::string& prefix) { Frame<gpu::Gfx9>(kSkylakeGt2, prefix); }
+void FrameOfGfx9(const std::string& prefix) { Frame<gpu::Gfx9>(SkylakeGt2(), prefix); }
 
 }  // namespace frame

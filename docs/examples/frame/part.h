@@ -1,80 +1,80 @@
-// What a driver knows of the GPU at hand, and no packet says: numbers that it asks the kernel for,
-// or keeps in a table by PCI id.
+// What a driver knows of the GPU at hand, and no packet says: it asks the kernel, or looks into a
+// table by PCI id.
 
 #ifndef PACKSMITH_DOCS_EXAMPLES_FRAME_PART_H_
 #define PACKSMITH_DOCS_EXAMPLES_FRAME_PART_H_
 
 #include <cstdint>
 
+#include "docs/examples/must.h"
 #include "runtime/binding/surface.h"
 #include "runtime/layout/layout.h"
+#include "runtime/state/render_devices.h"
 
 namespace frame {
 
 namespace gpu = packsmith::gpu;
 namespace layout = packsmith::layout;
+using example::Must;
 
 struct Part {
   const char* generation;  // as dumps and descriptions call it
   const char* platform;
   int verx10;
-  uint32_t mocs;  // of memory that caches may keep: the kernel's table, times 2
-  // Threads that the hardware has for a stage; of the pixel stage, in each of its dispatchers.
-  uint32_t vertex_threads, pixel_threads, compute_threads;
-  const char* device;  // how L3 and the URB may be divided: FindRenderDevice()
+  gpu::RenderDevice device;  // how L3 and the URB may be divided, threads of stages, caching
+  uint32_t subslices;        // that work; from Gfx12 on dual ones
   // What images are tiled with, as the layout calls it and as surface states do.
   layout::Scheme scheme;
   gpu::SurfaceTiling tiling;
+
+  uint32_t mocs() const { return device.caching.cached; }
+  uint32_t compute_threads() const { return device.threads.compute * subslices; }
 };
 
-inline constexpr Part kSkylakeGt2 = {
-    .generation = "gfx9",
-    .platform = "skl",
-    .verx10 = 90,
-    .mocs = 4,
-    .vertex_threads = 336,
-    .pixel_threads = 64,
-    .compute_threads = 168,
-    .device = "skl gt2",
-    .scheme = layout::Scheme::kIntelY,
-    .tiling = gpu::SurfaceTiling::kY,
-};
-inline constexpr Part kIceLakeGt2 = {
-    .generation = "gfx11",
-    .platform = "icl",
-    .verx10 = 110,
-    .mocs = 4,
-    .vertex_threads = 364,
-    .pixel_threads = 64,
-    .compute_threads = 448,
-    .device = "icl 8 banks",
-    .scheme = layout::Scheme::kIntelY,
-    .tiling = gpu::SurfaceTiling::kY,
-};
-inline constexpr Part kTigerLakeGt2 = {
-    .generation = "gfx12",
-    .platform = "tgl",
-    .verx10 = 120,
-    .mocs = 4,
-    .vertex_threads = 546,
-    .pixel_threads = 64,
-    .compute_threads = 672,
-    .device = "tgl 8 banks",
-    .scheme = layout::Scheme::kIntelY,
-    .tiling = gpu::SurfaceTiling::kY,
-};
-inline constexpr Part kDg2G10 = {
-    .generation = "gfx125",
-    .platform = "dg2",
-    .verx10 = 125,
-    .mocs = 6,
-    .vertex_threads = 546,
-    .pixel_threads = 64,
-    .compute_threads = 3584,
-    .device = "dg2",
-    .scheme = layout::Scheme::kIntelTile4,
-    .tiling = gpu::SurfaceTiling::k4,
-};
+inline Part SkylakeGt2() {
+  return {
+      .generation = "gfx9",
+      .platform = "skl",
+      .verx10 = 90,
+      .device = Must(gpu::FindRenderDevice("skl gt2")),
+      .subslices = 3,
+      .scheme = layout::Scheme::kIntelY,
+      .tiling = gpu::SurfaceTiling::kY,
+  };
+}
+inline Part IceLakeGt2() {
+  return {
+      .generation = "gfx11",
+      .platform = "icl",
+      .verx10 = 110,
+      .device = Must(gpu::FindRenderDevice("icl 8 banks")),
+      .subslices = 8,
+      .scheme = layout::Scheme::kIntelY,
+      .tiling = gpu::SurfaceTiling::kY,
+  };
+}
+inline Part TigerLakeGt2() {
+  return {
+      .generation = "gfx12",
+      .platform = "tgl",
+      .verx10 = 120,
+      .device = Must(gpu::FindRenderDevice("tgl 8 banks")),
+      .subslices = 6,
+      .scheme = layout::Scheme::kIntelY,
+      .tiling = gpu::SurfaceTiling::kY,
+  };
+}
+inline Part Dg2G10() {
+  return {
+      .generation = "gfx125",
+      .platform = "dg2",
+      .verx10 = 125,
+      .device = Must(gpu::FindRenderDevice("dg2")),
+      .subslices = 32,
+      .scheme = layout::Scheme::kIntelTile4,
+      .tiling = gpu::SurfaceTiling::k4,
+  };
+}
 
 }  // namespace frame
 

@@ -91,7 +91,7 @@ void AddStages(gpu::PipelineState<Gen>& pipeline, const Part& part, const DrawKe
       .enable = true,
       .simd8_dispatch_enable = true,
       .statistics_enable = true,
-      .maximum_number_of_threads = part.vertex_threads - 1,
+      .maximum_number_of_threads = part.device.threads.vertex - 1,
   });
   pipeline.Add(typename G::_3DSTATE_HS{});
   pipeline.Add(typename G::_3DSTATE_TE{});
@@ -107,7 +107,7 @@ void AddStages(gpu::PipelineState<Gen>& pipeline, const Part& part, const DrawKe
                                             : Pixel::SAMPLER_COUNT_1_4_SAMPLERS,
       .vector_mask_enable = true,
       ._8_pixel_dispatch_enable = true,
-      .maximum_number_of_threads_per_psd = part.pixel_threads - 1,
+      .maximum_number_of_threads_per_psd = part.device.threads.pixel - 1,
       .dispatch_grf_start_register_for_constant_setup_data_0 = 4,
   });
   pipeline.Add(typename G::_3DSTATE_PS_EXTRA{.attribute_enable = true, .pixel_shader_valid = true});
@@ -183,7 +183,7 @@ void AddOutput(gpu::PipelineState<Gen>& pipeline) {
 template <class Gen>
 void MakePipeline(const Part& part, const gpu::L3Partition& l3, const DrawKernels& kernels,
                   DrawPipeline<Gen>& pipeline) {
-  const gpu::RenderDevice device = Must(gpu::FindRenderDevice(part.device));
+  const gpu::RenderDevice& device = part.device;
   // A vertex of a header, a position and a texture coordinate takes less than 64 bytes.
   pipeline.urb = Must(PartitionUrb(device, UrbKbOf(device, l3), {.entry_units = {1}}));
   pipeline.constants = PartitionPushConstants(device, {.vertex = true});

@@ -78,7 +78,7 @@ ImageSurface SurfaceOf(const Image& image, const Part& part, SurfacePurpose purp
       .purpose = purpose,
       .memory = {image.memory.address, image.memory.handle},
       .format = SurfaceFormat::R8G8B8A8_UNORM,
-      .mocs = part.mocs,
+      .mocs = part.mocs(),
       .width = image.width(),
       .height = image.height(),
       .tiling = part.tiling,
