@@ -175,6 +175,7 @@ class DrawState : public StateCore {
   // 3DSTATE_WM_CHROMAKEY kills pixels: the next flush sets a register, which has to come before.
   void AllowStallFix(bool allowed) requires(Gen::kVersion <= 90) {
     stall_fix_ = allowed;
+    if (allowed) derived_from_ = Layout::kDerivedOrFrom;
     DeriveAll();
   }
 
@@ -247,8 +248,9 @@ class DrawState : public StateCore {
     return true;
   }
 
-  void CopyInto(typename Batch<Gen>::Group& group, StateGroups groups) const {
-    uint32_t* const to = group.Reserve(DwordsOf(groups));
+  PACKSMITH_INLINE void CopyInto(typename Batch<Gen>::Group& group, StateGroups groups,
+                                 size_t dwords) const {
+    uint32_t* const to = group.Reserve(dwords);
     CopyTo(to, groups, [&](const uint32_t* at, const StateAddress& a) {
       group.Note(at + a.dword, a.bit, a.width, address(a.gpu, a.buffer), a.flags);
     });
@@ -258,8 +260,9 @@ class DrawState : public StateCore {
     if constexpr (requires { typename Packets::_3DSTATE_CONSTANT_ALL; }) {
       if ((groups & kConstants) != 0) return EmitWithConstants(batch, groups);
     }
-    typename Batch<Gen>::Group group(batch, DwordsOf(groups));
-    CopyInto(group, groups);
+    const size_t dwords = DwordsOf(groups);
+    typename Batch<Gen>::Group group(batch, dwords);
+    CopyInto(group, groups, dwords);
     return group.ok();
   }
   // Stages with the same constants share a packet, at the place that theirs would have.
@@ -277,9 +280,9 @@ class DrawState : public StateCore {
     const StateGroups alone = groups & ~sharing;
     const StateGroups before = alone & ((kConstants & -kConstants) - 1);
     typename Batch<Gen>::Group group(batch, DwordsOf(alone) + shared.dwords());
-    CopyInto(group, before);
+    CopyInto(group, before, DwordsOf(before));
     shared.EmitTo(group);
-    CopyInto(group, alone & ~before);
+    CopyInto(group, alone & ~before, DwordsOf(alone & ~before));
     return group.ok();
   }
 
@@ -302,14 +305,14 @@ class DrawState : public StateCore {
     MarkSet(Index<D>());
     Compare(kPlace.group);
   }
-  void DeriveAll() {
+  [[gnu::noinline]] void DeriveAll() {
     Layout::EachDerived([&]<class D>(D*) {
       if (!D::kOnRequest || stall_fix_ || (set_ & kGroup<D>) != 0) Derive<D>();
     });
   }
 
   [[gnu::noinline]] bool FlushDirty(Batch<Gen>& batch, StateGroups draw_needs) {
-    if (Layout::kDerived != 0 && (dirty_ & Layout::kDerivedOrFrom) != 0) DeriveAll();
+    if (Layout::kDerived != 0 && (dirty_ & derived_from_) != 0) DeriveAll();
     const StateGroups groups = ToEmit();
     if (((groups | draw_needs) & ~set_) != 0) return RefuseIncomplete(draw_needs);
     const bool once = (groups & once_groups_) != 0;
@@ -320,6 +323,8 @@ class DrawState : public StateCore {
   }
 
   bool stall_fix_ = false;  // is allowed
+  // Groups whose change may change what is derived: nothing until it is asked for.
+  StateGroups derived_from_ = Layout::kDerivedAlways ? Layout::kDerivedOrFrom : 0;
 };
 
 template <class Gen>

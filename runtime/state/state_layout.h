@@ -344,6 +344,13 @@ struct StateLayoutFor<Gen, GroupList<Groups...>> {
     return all;
   }();
 
+  // Whether some of it nobody has to ask for.
+  static constexpr bool kDerivedAlways = [] {
+    bool any = false;
+    EachDerived([&]<class D>(D*) { any |= !D::kOnRequest; });
+    return any;
+  }();
+
   // Whether what is committed comes first, and what is invalidated comes later.
   static constexpr bool InOrder() {
     bool good = true;
