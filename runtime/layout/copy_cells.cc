@@ -8,11 +8,8 @@
 #include <utility>
 
 #include "runtime/layout/copy_program.h"
+#include "runtime/layout/vector_targets.h"
 
-// They would be the same code as for SSSE3 and for AVX2.
-#ifndef HWY_DISABLED_TARGETS
-#define HWY_DISABLED_TARGETS (HWY_SSE4 | HWY_AVX3)
-#endif
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "runtime/layout/copy_cells.cc"
 #include "hwy/foreach_target.h"
@@ -29,6 +26,11 @@ namespace HWY_NAMESPACE {
 
 bool In(const CellCopy&) { return false; }
 bool Out(const CellCopy&) { return false; }
+
+#elif PACKSMITH_IS_AS_FOR_AVX2
+
+bool In(const CellCopy& copy) { return N_AVX2::In(copy); }
+bool Out(const CellCopy& copy) { return N_AVX2::Out(copy); }
 
 #else
 

@@ -6,12 +6,8 @@
 #include <utility>
 
 #include "runtime/layout/copy_program.h"
+#include "runtime/layout/vector_targets.h"
 
-// That one, and the least that must be there.
-#define HWY_WANT_AVX3_DL
-#ifndef HWY_DISABLED_TARGETS
-#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4 | HWY_AVX2 | HWY_AVX3)
-#endif
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "runtime/layout/copy_lines.cc"
 #include "hwy/foreach_target.h"

@@ -7,11 +7,8 @@
 #include <utility>
 
 #include "runtime/layout/copy_program.h"
+#include "runtime/layout/vector_targets.h"
 
-// They would be the same code as for SSSE3 and for AVX2.
-#ifndef HWY_DISABLED_TARGETS
-#define HWY_DISABLED_TARGETS (HWY_SSE4 | HWY_AVX3 | HWY_AVX3_DL)
-#endif
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "runtime/layout/copy_quads.cc"
 #include "hwy/foreach_target.h"
@@ -28,6 +25,11 @@ namespace HWY_NAMESPACE {
 
 bool QuadsIn(const CellCopy&) { return false; }
 bool QuadsOut(const CellCopy&) { return false; }
+
+#elif PACKSMITH_IS_AS_FOR_AVX2
+
+bool QuadsIn(const CellCopy& copy) { return N_AVX2::QuadsIn(copy); }
+bool QuadsOut(const CellCopy& copy) { return N_AVX2::QuadsOut(copy); }
 
 #else
 
