@@ -79,7 +79,8 @@ class FormTexts {
  private:
   static constexpr size_t kEntries = 512;
 
-  static size_t SlotOf(uint64_t form, size_t indent) { return (form * 8 + indent / 2) % kEntries; }
+  // Forms are numbered one after the other, and most come at one depth only.
+  static size_t SlotOf(uint64_t form, size_t indent) { return (form + indent * 37) % kEntries; }
 
   std::vector<std::unique_ptr<FormText>> texts_;
 };

@@ -445,6 +445,14 @@ void BM_DecodeStatsOfRandomState(benchmark::State& state) {
       state, [](decode::Output& out) { return decode::MakeStatsSink(out); }, {},
       Draws::State::kRandom);
 }
+// Each record worked out anew.
+void BM_DecodeTextWithoutForms(benchmark::State& state) {
+  RunDecode(state, [](decode::Output& out) { return decode::MakeTextSink(out); }, {.forms = false});
+}
+void BM_DecodeStatsWithoutForms(benchmark::State& state) {
+  RunDecode(state, [](decode::Output& out) { return decode::MakeStatsSink(out); },
+            {.forms = false});
+}
 // The control stream alone.
 void BM_DecodeTextOfTheStream(benchmark::State& state) {
   RunDecode(
@@ -466,6 +474,8 @@ BENCHMARK(BM_DecodeTextWithoutZeros);
 BENCHMARK(BM_DecodeTextOfRandomState);
 BENCHMARK(BM_DecodeTextOfRandomStateWithoutZeros);
 BENCHMARK(BM_DecodeStatsOfRandomState);
+BENCHMARK(BM_DecodeTextWithoutForms);
+BENCHMARK(BM_DecodeStatsWithoutForms);
 BENCHMARK(BM_DecodeTextOfTheStream);
 BENCHMARK(BM_DecodeStats);
 BENCHMARK(BM_DecodeNames);
