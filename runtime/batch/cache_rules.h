@@ -2,6 +2,7 @@
 //
 //   if (!barrier.empty()) EmitBarrier(batch, barrier, scratch);
 //   if (!barrier.empty()) EmitBarrier(batch, barrier, scratch, Pipeline::kGpgpu);
+//   EmitSignal(batch, progress, 42, {.to_memory = SetOf(CacheDomain::kRender)});
 //
 // Which field of PIPE_CONTROL writes back or forgets which cache is a table, as are the remarks of
 // the manuals that go with it. Sources: PRMs, volume "Command Reference: Instructions",
@@ -12,8 +13,10 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_format.h"
 #include "packsmith/pack.h"
 #include "runtime/batch/batch.h"
 #include "runtime/batch/cache_tracker.h"
@@ -110,12 +113,10 @@ constexpr CacheDomains L3DomainsOf() {
   return domains;
 }
 
-// scratch: 8 bytes that are written to and mean nothing; what has been flushed is in place when the
-// write is. pipeline: the one that is selected. From Gfx12 on, what 3D alone can forget or write
-// back to memory has to wait until that is selected; the barrier is refused otherwise.
+// A barrier whose writes are of `value`, to the 8 bytes at `to`. See below.
 template <class Gen>
-bool EmitBarrier(Batch<Gen>& batch, const CacheBarrier& barrier, const address& scratch,
-                 Pipeline pipeline = Pipeline::k3D) {
+bool EmitBarrierAndWrite(Batch<Gen>& batch, const CacheBarrier& barrier, const address& to,
+                         uint64_t value, Pipeline pipeline) {
   using Pipe = typename Gen::PipeControl;
   static constexpr CacheRules<Pipe> kRules = CacheRulesOf<Gen>();
   const bool gpgpu = pipeline == Pipeline::kGpgpu;
@@ -129,7 +130,8 @@ bool EmitBarrier(Batch<Gen>& batch, const CacheBarrier& barrier, const address& 
   // write back when it is done.
   Pipe flush{.post_sync_operation = Pipe::POST_SYNC_OPERATION_WRITE_IMMEDIATE_DATA,
              .command_streamer_stall_enable = true,
-             .address = scratch};
+             .address = to,
+             .immediate_data = value};
   Pipe invalidate;
   bool invalidates = false;
   const auto set = [](Pipe& pipe, const typename CacheRules<Pipe>::Fields& fields) {
@@ -151,7 +153,8 @@ bool EmitBarrier(Batch<Gen>& batch, const CacheBarrier& barrier, const address& 
   const bool write = vertices && kRules.vertices_need_write;
   if (write) {
     invalidate.post_sync_operation = flush.post_sync_operation;
-    invalidate.address = scratch;
+    invalidate.address = to;
+    invalidate.immediate_data = value;
   }
   // What only reads has forgotten when the packet has been read. A cache that writes has to write
   // back first, which is to be waited for; and in the GPGPU pipeline the manuals want a stall with
@@ -179,6 +182,30 @@ bool EmitBarrier(Batch<Gen>& batch, const CacheBarrier& barrier, const address& 
   typename Batch<Gen>::Group group(batch, count * Pipe::length);
   for (size_t i = 0; i < count; ++i) group.Emit(pipes[i]);
   return group.ok();
+}
+
+// scratch: 8 bytes that are written to and mean nothing; what has been flushed is in place when the
+// write is. pipeline: the one that is selected. From Gfx12 on, what 3D alone can forget or write
+// back to memory has to wait until that is selected; the barrier is refused otherwise.
+template <class Gen>
+bool EmitBarrier(Batch<Gen>& batch, const CacheBarrier& barrier, const address& scratch,
+                 Pipeline pipeline = Pipeline::k3D) {
+  return EmitBarrierAndWrite(batch, barrier, scratch, 0, pipeline);
+}
+
+// How far a batch has come, for the CPU or another engine to look at: when all that was emitted
+// before is done, and written back as the barrier says, `value` stands in the 8 bytes at `to`. They
+// have to lie at a multiple of 8, or nothing is emitted. Numbers that rise from signal to signal
+// make a fence of it that is finer than that of a whole job.
+template <class Gen>
+bool EmitSignal(Batch<Gen>& batch, const address& to, uint64_t value, CacheBarrier barrier = {},
+                Pipeline pipeline = Pipeline::k3D) {
+  if (to.gpu % sizeof(value) != 0) {
+    return batch.Refuse(absl::InvalidArgumentError(absl::StrFormat(
+        "a signal's 8 bytes lie at %#x: they have to lie at a multiple of 8", to.gpu)));
+  }
+  barrier.wait = true;
+  return EmitBarrierAndWrite(batch, barrier, to, value, pipeline);
 }
 
 }  // namespace packsmith::gpu

@@ -270,6 +270,42 @@ TYPED_TEST(EmitBarrierTest, CachesOf3DAreNoneOfTheGpgpuPipelinesSinceGfx12) {
   EXPECT_EQ(batch.dwords() == 0, barred);
 }
 
+TYPED_TEST(EmitBarrierTest, ASignalStandsInMemoryWhenAllBeforeIsDone) {
+  constexpr uint64_t kValue = 0x123456789abcdef0;
+  for (const Pipeline pipeline : {Pipeline::k3D, Pipeline::kGpgpu}) {
+    // In the GPGPU pipeline nothing forgets vertices from Gfx12 on.
+    const CacheDomain forgets =
+        pipeline == Pipeline::k3D ? CacheDomain::kVertex : CacheDomain::kSampler;
+    HostChunks chunks;
+    Batch<TypeParam> batch(chunks);
+    const CacheBarrier barrier{.flush = SetOf(CacheDomain::kData), .invalidate = SetOf(forgets)};
+    EXPECT_TRUE(EmitSignal(batch, address(0x8008, 3, access::write), kValue, barrier, pipeline));
+    EXPECT_TRUE(batch.uses().Find(3).value().writes());
+    EXPECT_TRUE(batch.End().ok());
+    const Decoded decoded =
+        World().Put(chunks.chunks()).Decode(TypeParam::kName, batch.parts()[0].chunk.gpu);
+    size_t writes = 0;
+    for (const Met& met : decoded.packets) {
+      if (met.name != "PIPE_CONTROL") continue;
+      const auto pipe = TestFixture::Pipe::unpack(met.dwords.data());
+      if (pipe.post_sync_operation == 0) continue;
+      // The first one waits; whatever is written, is this.
+      EXPECT_TRUE(writes++ != 0 || pipe.command_streamer_stall_enable);
+      EXPECT_EQ(pipe.address.gpu, 0x8008u);
+      EXPECT_EQ(pipe.immediate_data, kValue);
+    }
+    EXPECT_GE(writes, 1u);
+  }
+}
+
+TYPED_TEST(EmitBarrierTest, ASignalAtAnOddPlaceChangesNothing) {
+  HostChunks chunks;
+  Batch<TypeParam> batch(chunks);
+  EXPECT_FALSE(EmitSignal(batch, address(0x8004, 3, access::write), 1));
+  EXPECT_EQ(batch.dwords(), 0u);
+  EXPECT_EQ(batch.status().code(), absl::StatusCode::kInvalidArgument);
+}
+
 TYPED_TEST(EmitBarrierTest, AScratchAddressThatDoesNotFitChangesNothing) {
   HostChunks chunks;
   Batch<TypeParam> batch(chunks);

@@ -119,6 +119,11 @@ void All(const std::string& core) {
   // … and now it may be a texture.
   // End
 
+  // Page: signal
+  const packsmith::address progress(results.address + 72, results.handle, packsmith::access::write);
+  EmitSignal(batch, progress, 1, {.to_memory = SetOf(CacheDomain::kRender)});
+  // End
+
   // Page: arithmetic
   Arithmetic<Gfx9> math(batch);
   {
