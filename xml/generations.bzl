@@ -21,6 +21,17 @@ INTEL = [
     "xe3",
 ]
 
+# Those whose command streamer has what batches and arithmetic need.
+BATCHES = [
+    "gfx8",
+    "gfx9",
+    "gfx11",
+    "gfx12",
+    "gfx125",
+    "xe2",
+    "xe3",
+]
+
 AGX = [
     "agx_g13",
     "agx_g14",
