@@ -6,10 +6,13 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_format.h"
 #include "absl/types/span.h"
 #include "packsmith/pack.h"
@@ -42,6 +45,17 @@ class Streamer {
     friend bool operator==(const Draw&, const Draw&) = default;
   };
   const std::vector<Draw>& draws() const { return draws_; }
+  // The vertex buffers that were set, in order: where each begins.
+  const std::vector<uint64_t>& vertex_buffers() const { return vertex_buffers_; }
+
+  // What a dispatch does. It may call the next two; stalls see to it that others see what it wrote,
+  // and invalidations that it sees what the streamer wrote.
+  void OnDispatch(std::function<void(Streamer&)> shader) { shader_ = std::move(shader); }
+  uint32_t ShaderRead32(uint64_t gpu) { return seen_by_shader_.at(gpu); }
+  void ShaderWrite(uint64_t gpu, absl::Span<const uint32_t> words) {
+    for (size_t i = 0; i < words.size(); ++i) written_by_shader_[gpu + 4 * i] = words[i];
+  }
+  bool pre_parser() const { return pre_parser_; }
 
   // Runs to the end of the batch. Empty, or what went wrong.
   std::string Run(uint64_t gpu, size_t most_packets = 100000) {
@@ -58,6 +72,8 @@ class Streamer {
  private:
   using Alu = typename Gen::MathInstruction;
   using G = typename Gen::Packets;
+
+  static constexpr size_t kMost = 300;  // dwords of a packet
 
   // The packet at hand, at most `dwords` of it.
   std::vector<uint32_t> Fetch(size_t dwords) {
@@ -87,7 +103,7 @@ class Streamer {
   // Executes, unless a predicate says to pass over it. Returns what is wrong.
   std::string Step() {
     if (memory_.count(at_) == 0) return "no memory";
-    constexpr size_t kMost = 300;
+    if (outdated_.count(at_) != 0) return "read before a shader wrote it";
     const std::vector<uint32_t> dw = Fetch(kMost);
     const uint32_t first = dw[0];
     if (Gen::SetPredicate::matches(first)) {
@@ -190,8 +206,33 @@ class Streamer {
     }
     return "";
   }
-  // What not all generations have.
+  // What not all generations have, or not all batches.
   std::string StepNewer(uint32_t first, const uint32_t* dw) {
+    if (Gen::PipeControl::matches(first)) {
+      Barrier(Gen::PipeControl::unpack(dw));
+      at_ += 4 * Gen::PipeControl::length;
+      return "";
+    }
+    if (G::MI_ARB_CHECK::matches(first)) {
+      const auto p = G::MI_ARB_CHECK::unpack(dw);
+      if constexpr (requires { p.pre_parser_disable; }) {
+        if (p.pre_parser_disable_mask) pre_parser_ = !p.pre_parser_disable;
+      }
+      at_ += 4 * G::MI_ARB_CHECK::length;
+      return "";
+    }
+    if (G::_3DSTATE_VERTEX_BUFFERS::matches(first)) {
+      const auto items = G::_3DSTATE_VERTEX_BUFFERS::items(dw, kMost);
+      for (const auto& item : items) vertex_buffers_.push_back(item.buffer_starting_address.gpu);
+      at_ += 4 * G::_3DSTATE_VERTEX_BUFFERS::dwords_needed(items.size());
+      return "";
+    }
+    if constexpr (requires { typename G::GPGPU_WALKER; }) {
+      if (G::GPGPU_WALKER::matches(first)) return Dispatch(G::GPGPU_WALKER::length);
+    }
+    if constexpr (requires { typename G::COMPUTE_WALKER; }) {
+      if (G::COMPUTE_WALKER::matches(first)) return Dispatch(G::COMPUTE_WALKER::length);
+    }
     if constexpr (requires { typename G::_3DPRIMITIVE_EXTENDED; }) {
       if (G::_3DPRIMITIVE_EXTENDED::matches(first)) {
         DrawBy<typename G::_3DPRIMITIVE_EXTENDED>(dw);
@@ -222,6 +263,22 @@ class Streamer {
       }
     }
     return absl::StrFormat("unknown packet %#x", first);
+  }
+  std::string Dispatch(unsigned dwords) {
+    if (!shader_) return "a dispatch of nothing";
+    shader_(*this);
+    at_ += 4 * dwords;
+    return "";
+  }
+  void Barrier(const typename Gen::PipeControl& p) {
+    if (p.command_streamer_stall_enable && p.dc_flush_enable) {
+      for (const auto& [gpu, word] : written_by_shader_) {
+        memory_[gpu] = word;
+        if (pre_parser_) outdated_.insert(gpu);
+      }
+      written_by_shader_.clear();
+    }
+    if (p.constant_cache_invalidation_enable) seen_by_shader_ = memory_;
   }
   template <class P>
   void DrawBy(const uint32_t* dw) {
@@ -324,6 +381,12 @@ class Streamer {
   bool zero_ = false, carry_ = false, predicate_ = false, passing_over_ = false, ended_ = false;
   size_t packets_ = 0;
   std::vector<Draw> draws_;
+  std::vector<uint64_t> vertex_buffers_;
+  std::function<void(Streamer&)> shader_;
+  absl::flat_hash_map<uint64_t, uint32_t> written_by_shader_, seen_by_shader_;
+  // Where a shader wrote while the pre-parser might have read.
+  absl::flat_hash_set<uint64_t> outdated_;
+  bool pre_parser_ = requires(typename G::MI_ARB_CHECK check) { check.pre_parser_disable; };
 };
 
 }  // namespace packsmith::gpu

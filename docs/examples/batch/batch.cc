@@ -14,6 +14,7 @@
 #include "runtime/batch/buffer_chunks.h"
 #include "runtime/batch/cache_rules.h"
 #include "runtime/batch/cache_tracker.h"
+#include "runtime/batch/generated_draws.h"
 #include "runtime/batch/gfx9.h"
 #include "runtime/batch/indirect.h"
 #include "runtime/memory/address_space.h"
@@ -109,6 +110,19 @@ void All(const std::string& core) {
                      .draws = 2,
                      .count = packsmith::address(vertices.address + 1024, vertices.handle)});
   // End
+
+  // Page: generated
+  const GeneratedPlace place = Must(EmitRoomForDraws(batch, {.items = 3}));
+  // Items go to place.first.gpu and on, place.stride bytes apart, before this batch runs.
+
+  BufferChunks ring_chunks(*buffers, {.zone = other, .name = "ring"});
+  DrawRing<Gfx9> ring(ring_chunks, {.items = 100, .vertex_buffers = 1});
+  EmitRing(batch, ring, {.block = {results.address + 128, results.handle}, .draws = 5000}, [&] {
+    // A dispatch or a draw, as here, whose shader reads the block and writes items to ring.place().
+    return batch.Emit(gfx9::_3DPRIMITIVE{.vertex_count_per_instance = 3, .instance_count = 1});
+  });
+  // End
+  Expect(place.view.size() == 3 * place.stride / 4, "items lie one behind the other");
 
   // Page: caches
   CacheTracker tracker(L3DomainsOf<Gfx9>());
