@@ -26,6 +26,17 @@ using testing::IsEmpty;
 constexpr uint64_t kBlock = 0x10000, kCount = 0x20000, kVertices = 0x30000;
 constexpr uint32_t kItems = 7;
 
+// Memory that has been used before.
+class UsedChunks : public HostChunks {
+ public:
+  using HostChunks::HostChunks;
+  absl::StatusOr<Chunk> NewChunk(size_t dwords) override {
+    absl::StatusOr<Chunk> chunk = HostChunks::NewChunk(dwords);
+    if (chunk.ok()) std::fill(chunk->words.begin(), chunk->words.end(), 0xdeadbeef);
+    return chunk;
+  }
+};
+
 template <class Gen>
 struct DispatchOf {
   using G = typename Gen::Packets;
@@ -106,7 +117,7 @@ class GeneratedDrawsTest : public testing::Test {
   // The batch is run twice; what each run has drawn is checked.
   void Run(uint32_t draws, absl::optional<uint32_t> count, uint32_t vertex_buffers) {
     SCOPED_TRACE(testing::Message() << draws << " draws, " << vertex_buffers << " vertex buffers");
-    HostChunks ring_chunks({.gpu = 0x900000, .first_buffer = 100, .chunk_dwords = 8});
+    UsedChunks ring_chunks({.gpu = 0x900000, .first_buffer = 100, .chunk_dwords = 8});
     const DrawRing<Gen> ring(ring_chunks, {.items = kItems, .vertex_buffers = vertex_buffers});
     ASSERT_TRUE(ring.status().ok()) << ring.status();
     HostChunks chunks({.gpu = 0x100000, .chunk_dwords = 60});
@@ -141,15 +152,20 @@ class GeneratedDrawsTest : public testing::Test {
     if (count.has_value()) machine.Map(kCount, {{*count}});
     machine.Map(chunks.chunks());
     machine.Map(ring_chunks.chunks());
-    machine.OnDispatch([&](Machine& m) { Shade(m, ring); });
+    uint32_t passes = 0;
+    machine.OnDispatch([&](Machine& m) {
+      ++passes;
+      Shade(m, ring);
+    });
     const uint32_t drawn = std::min(draws, count.value_or(draws));
     std::vector<Draw> expected;
-    for (unsigned run = 0; run < 2; ++run) {
+    for (unsigned run = 1; run <= 2; ++run) {
       const bool pre_parser = machine.pre_parser();
       ASSERT_EQ(machine.Run(batch.parts()[0].chunk.gpu), "");
       EXPECT_EQ(machine.pre_parser(), pre_parser);
       for (const Draw& draw : Expected(drawn)) expected.push_back(draw);
       EXPECT_EQ(machine.draws(), expected);
+      EXPECT_EQ(passes, run * std::max(1u, (drawn + kItems - 1) / kItems));
       EXPECT_EQ(machine.vertex_buffers().size(), expected.size() * vertex_buffers);
     }
   }
@@ -195,7 +211,7 @@ TYPED_TEST(GeneratedDrawsTest, ARingMayBeEmittedSeveralTimes) {
 
 TYPED_TEST(GeneratedDrawsTest, DrawsHaveTheirPlaceInABatchInOnePiece) {
   using Gen = TypeParam;
-  HostChunks chunks({.gpu = 0x100000, .chunk_dwords = 40});
+  UsedChunks chunks({.gpu = 0x100000, .chunk_dwords = 40});
   Batch<Gen> batch(chunks);
   for (unsigned i = 0; i < 20; ++i) ASSERT_TRUE(batch.Emit(typename Gen::Noop{}));
   const absl::StatusOr<GeneratedPlace> place =
