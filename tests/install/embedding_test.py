@@ -108,8 +108,9 @@ class Embedding(installed.TestCase):
     def test_the_shortest_driver_on_the_runtime(self) -> None:
         flags = self.good(run(["pkg-config", "--cflags", "--libs", "packsmith"],
                               PKG_CONFIG_PATH=f"{self.prefix}/lib/pkgconfig")).split()
-        self.good(run(["g++", "-std=c++20", *WARNINGS, DOCS / "examples/frame/shortest.cc", *flags,
-                       "-o", "shortest"], cwd=self.project))
+        self.good(run(["g++", "-std=c++20", *WARNINGS, *self.flags["CXXFLAGS"].split(),
+                       DOCS / "examples/frame/shortest.cc", *flags, "-o", "shortest"],
+                      cwd=self.project))
         self.good(run(["./shortest", "job-"], cwd=self.project))
         shown = self.good(run([self.prefix / "bin/unpack", "job-1.core", "--fail-on=fault"],
                               cwd=self.project))
