@@ -47,8 +47,8 @@ constexpr uint32_t High(const address& a) {
 }
 constexpr address Low(const address& a) { return {a.gpu & 0xffffffff, a.buffer, a.use}; }
 
-// Addresses of programs, their code and coefficient bindings have 32 bits, which count from one that
-// the kernel driver is told for each job. Zero, if it is told nothing.
+// Addresses of programs, their code and coefficient bindings have 32 bits, which count from one
+// that the kernel driver is told for each job. Zero, if it is told nothing.
 class ProgramBase {
  public:
   ProgramBase() = default;
@@ -58,10 +58,10 @@ class ProgramBase {
   // What a record holds to lead to `a`. OutOfRange unless `a` lies within 4 GiB from the base on.
   absl::StatusOr<address> Offset(const address& a) const {
     if (a.gpu < gpu_ || a.gpu - gpu_ > 0xffffffff) {
-      return absl::OutOfRangeError(absl::StrFormat(
-          "32 bits cannot lead to %#x, which does not lie within 4 GiB from the base %#x on: allocate "
-          "programs, code and coefficient bindings there",
-          a.gpu, gpu_));
+      return absl::OutOfRangeError(
+          absl::StrFormat("32 bits cannot lead to %#x, which does not lie within 4 GiB from the "
+                          "base %#x on: allocate programs, code and coefficient bindings there",
+                          a.gpu, gpu_));
     }
     return address(a.gpu - gpu_, a.buffer, a.use);
   }

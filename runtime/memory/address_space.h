@@ -54,10 +54,9 @@ class AddressSpace {
   // The zone that holds an address. NotFound if none does.
   absl::StatusOr<ZoneId> ZoneOf(uint64_t address) const;
 
-  // As RangeAllocator's, in pages of 4 KiB; the zone's name is part of errors. InvalidArgument for a
-  // zone that does not exist (elsewhere a zone is to be one of zones()). No range has
-  // addresses both below and above the middle of the address space, which are far apart in
-  // canonical form.
+  // As RangeAllocator's, in pages of 4 KiB; the zone's name is part of errors. InvalidArgument for
+  // a zone that does not exist (elsewhere a zone is to be one of zones()). No range has addresses
+  // both below and above the middle of the address space, which are far apart in canonical form.
   absl::StatusOr<Range> Allocate(ZoneId zone, RangeRequest request);
   absl::Status Free(ZoneId zone, RangeHandle handle);
   // The live range that holds an address. NotFound if none does.

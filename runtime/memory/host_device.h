@@ -42,8 +42,8 @@ class HostDevice : public Device {
     unsigned address_bits = 48;
     // Each job is written to core_prefix + fence + ".core" when it is submitted. Empty: none is.
     std::string core_prefix = {};
-    // Cores have what a kernel's dump of a hang would have: the batch's memory and what is kCaptured;
-    // not everything that is bound.
+    // Cores have what a kernel's dump of a hang would have: the batch's memory and what is
+    // kCaptured; not everything that is bound.
     bool captured_only = false;
     // Runs a job when it is submitted. What it returns is what waiting for the job returns. It may
     // call Read() and Write(), and no other method.
