@@ -4,23 +4,6 @@ This is the only list. What is made for all generations (libraries, what is buil
 what is installed) loads it.
 """
 
-# The oldest first: each extends the one before it.
-INTEL = [
-    "gfx4",
-    "gfx45",
-    "gfx5",
-    "gfx6",
-    "gfx7",
-    "gfx75",
-    "gfx8",
-    "gfx9",
-    "gfx11",
-    "gfx12",
-    "gfx125",
-    "xe2",
-    "xe3",
-]
-
 # Those whose command streamer has what batches and arithmetic need.
 BATCHES = [
     "gfx8",
@@ -31,6 +14,16 @@ BATCHES = [
     "xe2",
     "xe3",
 ]
+
+# The oldest first: each extends the one before it.
+INTEL = [
+    "gfx4",
+    "gfx45",
+    "gfx5",
+    "gfx6",
+    "gfx7",
+    "gfx75",
+] + BATCHES
 
 AGX = [
     "agx_g13",
