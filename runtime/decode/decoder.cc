@@ -301,6 +301,7 @@ void Decoder::WalkSubmission(const Dump& dump, const Submission& submission) {
   state_->last_read.reset();
   overlay_.Clear();
   code_.clear();
+  ++code_epoch_;
   code_begins_.clear();
   // The same addresses may hold other packets now.
   ++state_->looks;
@@ -426,6 +427,15 @@ void Decoder::WalkStream(uint32_t stream, uint64_t engines, Frame frame, uint64_
     }
     const tables::Container& c = tables_.container(container);
     Form* form = UseForms() ? forms_.Find(container, window, Forms::kOwnLength) : nullptr;
+    if (form != nullptr && form->leads_on && overlay_.empty()) {
+      here_ = top.address;
+      looked_ahead_ = false;
+      if (IsMaking() || !Replays(*form, top, window, parent)) {
+        ShowNoting(*form, c, top, window.subspan(0, form->bytes), parent);
+      }
+      top.address = AddSaturated(top.address, AlignUp(form->bytes, align));
+      continue;
+    }
     if (form != nullptr && form->quiet && overlay_.empty()) {
       here_ = top.address;
       looked_ahead_ = false;
@@ -439,8 +449,8 @@ void Decoder::WalkStream(uint32_t stream, uint64_t engines, Frame frame, uint64_
     }
     const absl::Span<const uint8_t> bytes = window.subspan(0, length);
     here_ = top.address;
-    looked_ahead_ =
-        actions_[container].asks_state && options_.follow == Follow::kAll && !options_.brief;
+    looked_ahead_ = (form != nullptr ? form->asks_state : actions_[container].asks_state) &&
+                    options_.follow == Follow::kAll && !options_.brief;
     if (looked_ahead_) LookAhead(stream, engines, top);
     const absl::Span<const uint8_t> now = Patched(top.space, top.address, bytes, patched);
     if (!stored_.empty()) form = nullptr;
@@ -648,9 +658,14 @@ void Decoder::Packet(uint32_t index, const Frame& frame, absl::Span<const uint8_
 void Decoder::QuietPacket(Form& form, const tables::Container& container, const Frame& frame,
                           absl::Span<const uint8_t> bytes, uint64_t parent) {
   packets_ += 1 + bytes.size() / 64;
+  if (container.role == tables::Role::kDraw) ++summary_.draws;
+  if (container.role == tables::Role::kDispatch) ++summary_.dispatches;
   faults_.clear();
   stored_.clear();
   const RecordView view{container, bytes, form.parts};
+  if (form.remembered) {
+    Remember(static_cast<uint32_t>(&container - tables_.containers().data()), view);
+  }
   const bool follow = options_.follow == Follow::kAll;
   if (form.pointers.empty() || options_.follow == Follow::kNone) {
     EmitDescribed(RecordType::kPacket, view, frame.space, frame.address, parent, frame.depth, -1,
@@ -671,10 +686,16 @@ void Decoder::Learn(uint32_t index, const RecordView& record, uint64_t size) {
   if (form == nullptr) return;
   const Actions& actions = actions_[index];
   const tables::Container& container = record.container;
-  form->quiet = !actions.asks_state && !actions.sets_or_writes && !actions.remembered &&
-                !actions.parts_remembered && !actions.describes_data &&
-                container.flows.count == 0 && container.draw == tables::kNone &&
-                container.role == tables::Role::kOther;
+  const bool describes_data = actions.describes_data || container.draw != tables::kNone;
+  form->asks_state = actions.asks_state && (!form->pointers.empty() || describes_data);
+  form->remembered = actions.remembered;
+  for (const PlacedPart& placed : form->parts) {
+    form->remembered |= actions_[placed.part->container].remembered;
+  }
+  const bool alone = !form->asks_state && !describes_data && container.flows.count == 0;
+  form->quiet = alone && form->acting.empty();
+  form->leads_on = alone && !form->pointers.empty() && options_.follow == Follow::kAll &&
+                   !options_.continue_past_end && container.role == tables::Role::kOther;
 }
 
 absl::Span<const uint8_t> Decoder::Patched(uint32_t space, uint64_t address,
@@ -727,21 +748,17 @@ void Decoder::LookAhead(uint32_t stream, uint64_t engines, const Frame& frame) {
 
 // Later packets may ask for fields of this one, or of its parts.
 void Decoder::Remember(uint32_t index, const RecordView& record) {
-  const auto remember = [&](uint32_t container, absl::Span<const uint8_t> bytes) {
-    std::vector<uint8_t>& last = state_->last[actions_[container].memory];
-    if (absl::MakeConstSpan(last) == bytes) return;
-    last.assign(bytes.begin(), bytes.end());
-    ++state_->changes;
-  };
-  if (actions_[index].remembered) remember(index, record.bytes);
-  if (!actions_[index].parts_remembered) return;
-  for (const PlacedPart& placed : record.parts) {
-    const uint32_t part = placed.part->container;
-    if (!actions_[part].remembered) continue;
-    // The last of several.
-    const uint64_t bytes = tables_.container(part).bytes;
-    remember(part, record.bytes.subspan(placed.bit / 8 + (placed.count - 1) * bytes, bytes));
-  }
+  ForEachRemembered(index, record, [&](uint32_t memory, uint64_t byte, uint64_t size) {
+    RememberBytes(memory, record.bytes.subspan(byte, size));
+  });
+}
+
+void Decoder::RememberBytes(uint32_t memory, absl::Span<const uint8_t> bytes) {
+  std::vector<uint8_t>& last = state_->last[memory];
+  if (absl::MakeConstSpan(last) == bytes) return;
+  if (replaying_) done_.push_back({false, memory, absl::nullopt, last});
+  last.assign(bytes.begin(), bytes.end());
+  ++state_->changes;
 }
 
 bool Decoder::Plausible(uint32_t stream, uint64_t engines, absl::Span<const uint8_t> bytes) const {
@@ -916,17 +933,7 @@ void Decoder::SetsAndWrites(const RecordView& packet, const Form* form, uint32_t
     if (at.cut) return;
     if (extra.sets_base == tables::kNone && extra.writes_leaf == tables::kNone) return;
     const Scope scope(tables_, at, bytes);
-    if (extra.sets_base != tables::kNone) {
-      absl::optional<uint64_t>& base = state_->bases[extra.sets_base];
-      const absl::optional<uint64_t> before = base;
-      if (scope.Holds(extra.sets_when)) {
-        const uint64_t raw = ReadBits(bytes, at.bit, at.width);
-        base = NumberOfBits(tables_, *at.leaf, at.width, raw);
-      } else if (tables_.bases()[extra.sets_base].otherwise != tables::kNone) {
-        base.reset();  // switched off: the other one counts again
-      }
-      state_->changes += base != before;
-    }
+    SetBase(at, bytes, scope.Holds(extra.sets_when));
     if (extra.writes_leaf == tables::kNone || at.bit % 8 != 0 || options_.brief) return;
     const absl::optional<uint64_t> offset = scope.Number(extra.writes_leaf);
     if (!offset || *offset > 0xffffffffu) return;
@@ -960,6 +967,21 @@ void Decoder::SetsAndWrites(const RecordView& packet, const Form* form, uint32_t
   };
   if (form == nullptr) return ForEachField(tables_, acting_, packet, act);
   for (const FieldAt& at : form->acting) act(at);
+}
+
+void Decoder::SetBase(const FieldAt& at, absl::Span<const uint8_t> bytes, bool holds) {
+  const tables::Extra& extra = tables_.extra(at.leaf->extra);
+  if (at.cut || extra.sets_base == tables::kNone) return;
+  absl::optional<uint64_t>& base = state_->bases[extra.sets_base];
+  const absl::optional<uint64_t> before = base;
+  if (holds) {
+    base = NumberOfBits(tables_, *at.leaf, at.width, ReadBits(bytes, at.bit, at.width));
+  } else if (tables_.bases()[extra.sets_base].otherwise != tables::kNone) {
+    base.reset();  // switched off: the other one counts again
+  }
+  if (base == before) return;
+  ++state_->changes;
+  if (replaying_) done_.push_back({true, extra.sets_base, before, {}});
 }
 
 void Decoder::RememberRegister(uint32_t index, absl::Span<const uint8_t> written) {
@@ -1021,6 +1043,7 @@ absl::Span<const uint8_t> Decoder::BytesAcross(uint32_t space, uint64_t address,
                                                std::vector<uint8_t>& scratch) const {
   const absl::Span<const uint8_t> direct = memory_->Read(space, address, size);
   if (direct.size() == size || direct.empty()) return direct;
+  if (Find(space, AddSaturated(address, direct.size())) == nullptr) return direct;
   // A length may say much more than there is: no room for that.
   uint64_t have = 0;
   for (uint64_t want = std::min(size, kWindow);; want = std::min(size, want * 4)) {
@@ -1063,6 +1086,7 @@ void Decoder::Emit(Record& record) {
       break;
   }
   for (const Fault& fault : record.faults) ++summary_.faults[static_cast<size_t>(fault.kind)];
+  if (making_ != nullptr) NoteRecord(record, nullptr);
   sink_.OnRecord(record);
 }
 
@@ -1091,6 +1115,7 @@ uint64_t Decoder::EmitDescribed(RecordType type, const RecordView& view, uint32_
   described_.id = next_id_++;
   ++(type == RecordType::kPacket ? summary_.packets : summary_.structs);
   for (const Fault& fault : faults_) ++summary_.faults[static_cast<size_t>(fault.kind)];
+  if (making_ != nullptr) NoteRecord(described_, form);
   sink_.OnRecord(described_);
   return described_.id;
 }

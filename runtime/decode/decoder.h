@@ -23,6 +23,7 @@
 #include "runtime/decode/overlay.h"
 #include "runtime/decode/part_finder.h"
 #include "runtime/decode/record.h"
+#include "runtime/decode/trees.h"
 #include "runtime/dump/dump.h"
 #include "runtime/tables/packet_finder.h"
 #include "runtime/tables/tables.h"
@@ -189,6 +190,12 @@ class Decoder {
     Form* const form_;
   };
 
+  struct Target {
+    uint32_t space;
+    uint64_t address;
+    bool base_known;
+  };
+
   // What a finder's marks say.
   enum Mark : uint8_t { kDraw = 1, kDispatch = 2, kBusy = 4 };
 
@@ -212,6 +219,40 @@ class Decoder {
   void LookAhead(uint32_t stream, uint64_t engines, const Frame& frame);
   // Shows what no packet matches, up to the next plausible packet. Returns how many bytes.
   uint64_t Unknown(uint32_t stream, uint64_t engines, const Frame& frame, uint64_t parent);
+  // Shows a packet and all that it leads to, if that is what an earlier one of the form has led to.
+  // `bytes` are the packet's, and more. False: nothing has happened.
+  bool Replays(Form& form, const Frame& frame, absl::Span<const uint8_t> bytes, uint64_t parent);
+  // Where a record of a tree is: memory that lies in one piece, of which it may have less.
+  struct Place {
+    uint32_t space = 0;
+    uint64_t address = 0;
+    absl::Span<const uint8_t> bytes;
+  };
+  // Fills places_ from the second one on.
+  bool FindAll(Tree& tree);
+  // Where a pointer leads whose meaning depends on states, or that is not plain. Its base is not
+  // known if it means something else now.
+  Target ChosenTarget(const Tree& tree, size_t index) const;
+  // Bits of what State::last remembers.
+  absl::optional<uint64_t> Said(uint32_t memory, uint64_t bit, uint32_t width) const;
+  bool IsSaid(absl::Span<const TreeNode::Asked> all) const;
+  // The memory has a program like the node's.
+  bool IsCodeOf(TreeNode& node, const Place& place);
+  // Takes back what FindAll() has done to the state.
+  void Undo();
+  void Show(Tree& tree, uint32_t depth, uint64_t parent);
+  // Packet(), or QuietPacket(), that may note what it does and make a tree of it.
+  void ShowNoting(Form& form, const tables::Container& container, const Frame& frame,
+                  absl::Span<const uint8_t> bytes, uint64_t parent);
+  struct Making;
+  bool IsMaking() const;
+  // What is being shown makes no tree.
+  void Spoil();
+  void NotePointer(const FieldAt& at, const tables::Pointer& pointer, const Scope& scope,
+                   const Target& target, uint64_t parent);
+  void NoteRecord(const Record& record, const Form* form);
+  // False: what it leads to does not follow from bits alone.
+  bool Finish(Making& making);
   // Packet(), of one with a form that is quiet.
   void QuietPacket(Form& form, const tables::Container& container, const Frame& frame,
                    absl::Span<const uint8_t> bytes, uint64_t parent);
@@ -219,6 +260,24 @@ class Decoder {
   void Learn(uint32_t index, const RecordView& record, uint64_t size);
   void Remember(uint32_t index, const RecordView& record);
   bool UseForms() const { return options_.forms && !options_.brief; }
+  // Later ones may ask for it. `memory`: as in Actions.
+  void RememberBytes(uint32_t memory, absl::Span<const uint8_t> bytes);
+  // Calls visit(memory, byte, size) for what is to be remembered of a record.
+  template <class Visit>
+  void ForEachRemembered(uint32_t index, const RecordView& record, const Visit& visit) const {
+    if (actions_[index].remembered) visit(actions_[index].memory, 0, record.bytes.size());
+    if (!actions_[index].parts_remembered) return;
+    for (const PlacedPart& placed : record.parts) {
+      const uint32_t part = placed.part->container;
+      if (!actions_[part].remembered) continue;
+      // The last of several, as far as it is there.
+      const uint64_t bytes = tables_.container(part).bytes;
+      const uint64_t at = placed.bit / 8 + (placed.count - 1) * bytes;
+      visit(actions_[part].memory, at, std::min(bytes, record.bytes.size() - at));
+    }
+  }
+  // If the field sets a base. `holds`: its condition does.
+  void SetBase(const FieldAt& at, absl::Span<const uint8_t> bytes, bool holds);
   void RememberRegister(uint32_t index, absl::Span<const uint8_t> written);
   // A packet that is known, and after it another one or the end.
   bool Plausible(uint32_t stream, uint64_t engines, absl::Span<const uint8_t> bytes) const;
@@ -238,11 +297,6 @@ class Decoder {
 
   // `own_length`: the record says itself that it has so many bytes.
   void CheckFields(const RecordView& record, uint64_t length, bool own_length);
-  struct Target {
-    uint32_t space;
-    uint64_t address;
-    bool base_known;
-  };
   // A field that leads to memory that there is.
   struct Lead {
     const FieldAt* at;
@@ -285,7 +339,8 @@ class Decoder {
     bool is_table;                  // even if it has one element only
     bool until_zero;
   };
-  void ShowTable(const Table& table, uint32_t space, uint64_t address, uint64_t parent,
+  // False: it ends before its last one.
+  bool ShowTable(const Table& table, uint32_t space, uint64_t address, uint64_t parent,
                  uint32_t depth);
   // How much speaks against a structure being in `bytes`: bits that nobody describes, values
   // without a name, pointers to where nothing is, faults.
@@ -298,6 +353,11 @@ class Decoder {
     uint64_t count;
     bool known;  // else `count` is the most that are looked at
   };
+  // What says how much is there, and what it is.
+  static std::array<uint32_t, 8> ExpressionsOf(const tables::Pointer& pointer) {
+    return {pointer.count, pointer.size,   pointer.stride, pointer.end,
+            pointer.slot,  pointer.format, pointer.step,   pointer.simd};
+  }
   // The first of a field's pointers whose condition holds, or null.
   const tables::Pointer* PointerOf(const tables::Extra& extra, const Scope& scope) const;
   // No structures, or no bytes. Of data `size` is set, then.
@@ -431,11 +491,55 @@ class Decoder {
   Overlay overlay_;
   std::vector<Stored> stored_;  // in the packet at hand
   absl::flat_hash_map<std::pair<uint32_t, uint64_t>, Code> code_;
+  uint64_t code_epoch_ = 0;  // counts submissions, each of which begins without code
   absl::btree_set<std::pair<uint32_t, uint64_t>> code_begins_;
   std::vector<bool> drawn_;  // by kind of data
   std::vector<DataElement> elements_;
   std::vector<uint8_t> row_bytes_;
+
+  static constexpr size_t kReplayed = Forms::kLongest;  // bytes of memory that replay looks at
+  Making* making_ = nullptr;                            // null: nothing is being noted
+  uint64_t last_tree_ = 0;
+  std::array<Place, Tree::kMostNodes> places_;
+  // What the state was before a replay, the last change last.
+  struct Done {
+    bool is_base;
+    size_t number;  // of the base, or Actions::memory
+    absl::optional<uint64_t> base;
+    std::vector<uint8_t> bytes;
+  };
+  std::vector<Done> done_;
+  bool replaying_ = false;
 };
+
+inline absl::optional<uint64_t> Decoder::BaseNow(uint32_t base) const {
+  // Each base is asked once: descriptions may lead in a circle.
+  for (size_t i = 0; i < state_->bases.size() && base != tables::kNone; ++i) {
+    if (state_->bases[base].has_value()) return state_->bases[base];
+    base = tables_.bases()[base].otherwise;
+    if (base == tables::kZeroBase) return 0;
+  }
+  return absl::nullopt;
+}
+
+inline Decoder::Target Decoder::PlainTarget(const FormPointer& known,
+                                            absl::Span<const uint8_t> bytes) const {
+  Target target{known.in_other_space ? known.pointer->space : own_space_, 0, true};
+  target.address =
+      ReadBits(bytes, known.at.bit, known.at.width) << known.at.leaf->shift & known.address_mask;
+  if (known.high != nullptr) {
+    target.address +=
+        Apply(*known.high, ReadBits(bytes, known.high_bit, known.high_width) << known.high_shift);
+  }
+  if (known.pointer->relative != 0) target.address += record_;
+  if (known.pointer->base != tables::kNone) {
+    const absl::optional<uint64_t> base = BaseNow(known.pointer->base);
+    target.base_known = base.has_value();
+    target.address += base.value_or(0);
+  }
+  target.address &= kAddressMask;
+  return target;
+}
 
 }  // namespace packsmith::decode
 

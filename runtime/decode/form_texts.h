@@ -2,6 +2,8 @@
 #ifndef PACKSMITH_RUNTIME_DECODE_FORM_TEXTS_H_
 #define PACKSMITH_RUNTIME_DECODE_FORM_TEXTS_H_
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -70,6 +72,12 @@ class FormTexts {
     return text->same.AreIn(record.bytes) ? text : nullptr;
   }
 
+  // Learn() is worth its while: not for what comes once or twice only, or will be part of a tree.
+  bool IsWorth(const Record& record) {
+    uint8_t& seen = seen_[record.form % kEntries];
+    seen = static_cast<uint8_t>(std::min(seen + 1, kPatience + 1));
+    return seen > kPatience;
+  }
   // For a record that Find() does not find: which of `fields`, all that it shows, vary. What is
   // returned has that in `varies`, and is to be filled with text.
   FormText& Learn(const Record& record, size_t indent, absl::Span<const ShownField> fields);
@@ -78,11 +86,13 @@ class FormTexts {
 
  private:
   static constexpr size_t kEntries = 512;
+  static constexpr int kPatience = 2;
 
   // Forms are numbered one after the other, and most come at one depth only.
   static size_t SlotOf(uint64_t form, size_t indent) { return (form + indent * 37) % kEntries; }
 
   std::vector<std::unique_ptr<FormText>> texts_;
+  std::array<uint8_t, kEntries> seen_{};  // how often IsWorth() was asked for forms, about
 };
 
 }  // namespace packsmith::decode

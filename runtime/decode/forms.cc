@@ -3,7 +3,15 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/decode/trees.h"
+
 namespace packsmith::decode {
+
+Form::Form() = default;
+Form::~Form() = default;
+Form::Form(Form&&) = default;
+Form& Form::operator=(Form&&) = default;
+
 namespace {
 
 using tables::Leaf;
@@ -91,20 +99,21 @@ Form* Forms::Learn(const RecordView& record, uint64_t size) {
   if (form != nullptr && (form->users != 0 || ++kind->without < kPatience)) return nullptr;
   kind->without = 0;
   kind->next = (kind->next + 1) % kMost;
-  form = Make(record, size);
+  if (form == nullptr) form = std::make_unique<Form>();
+  *form = Make(record, size);
   return last_[IndexOf(record.container)] = form.get();
 }
 
-std::unique_ptr<Form> Forms::Make(const RecordView& record, uint64_t size) {
-  auto form = std::make_unique<Form>();
-  form->number = ++last_number_;
-  form->bytes = record.bytes.size();
-  form->name = tables_.string(record.container.name);
-  form->said_size = size;
-  form->parts.assign(record.parts.begin(), record.parts.end());
+Form Forms::Make(const RecordView& record, uint64_t size) {
+  Form form;
+  form.number = ++last_number_;
+  form.bytes = record.bytes.size();
+  form.name = tables_.string(record.container.name);
+  form.said_size = size;
+  form.parts.assign(record.parts.begin(), record.parts.end());
 
   std::vector<uint8_t> mask(record.bytes.size());
-  Asked asked(tables_, record.bytes, absl::MakeSpan(mask), form->limits);
+  Asked asked(tables_, record.bytes, absl::MakeSpan(mask), form.limits);
   const tables::Container& container = record.container;
   const Scope whole(tables_, container, record.bytes);
   if (container.length_leaf != tables::kNone) asked.Leaf(container.length_leaf, whole);
@@ -118,6 +127,9 @@ std::unique_ptr<Form> Forms::Make(const RecordView& record, uint64_t size) {
     asked.Condition(variant.when, whole);
   }
   asked.Condition(container.pad_when, whole);
+  for (const tables::Flow& flow : tables_.flows(container.flows)) {
+    form.flows_by_bits &= asked.Condition(flow.when, whole);
+  }
 
   size_t pointers = 0;
   ForEachField(tables_, record, [&](const FieldAt& at) {
@@ -129,13 +141,13 @@ std::unique_ptr<Form> Forms::Make(const RecordView& record, uint64_t size) {
       SetBits(at.bit, at.width, absl::MakeSpan(mask));
     } else if ((leaf.flags & kLimited) != 0 && !at.cut) {
       if (BoundsOf(tables_, at, limit)) {
-        form->limits.push_back(limit);
+        form.limits.push_back(limit);
       } else {
         SetBits(at.bit, at.width, absl::MakeSpan(mask));
       }
     }
     if (leaf.extra == tables::kNone) return;
-    if (Acts(tables_, leaf)) form->acting.push_back(at);
+    if (Acts(tables_, leaf)) form.acting.push_back(at);
     const tables::Extra& extra = tables_.extra(leaf.extra);
     if (extra.pointer == tables::kNone) return;
     ++pointers;
@@ -150,13 +162,25 @@ std::unique_ptr<Form> Forms::Make(const RecordView& record, uint64_t size) {
       if (counts == nullptr && scope.Holds(pointer.when)) counts = &pointer;
     }
     if (bits_alone && counts == nullptr) return;
-    FormPointer& to = form->pointers.emplace_back();
+    FormPointer& to = form.pointers.emplace_back();
     to.at = at;
     to.pointer = bits_alone ? counts : nullptr;
     to.number = pointers - 1;
     to.plain = bits_alone && IsPlain(tables_, leaf) && counts->scale == tables::kNone &&
-               extra.high == tables::kNone && at.width <= 64 &&
-               (IsAddress(leaf) || leaf.type == tables::LeafType::kUint);
+               at.width <= 64 && (IsAddress(leaf) || leaf.type == tables::LeafType::kUint);
+    to.high = nullptr;
+    if (extra.high != tables::kNone) {
+      const tables::Expression& high = tables_.expression(extra.high);
+      to.plain &= high.kind == tables::ExpressionKind::kLeaf && scope.Raw(high.leaf).has_value() &&
+                  IsPlain(tables_, tables_.leaf(high.leaf)) &&
+                  tables_.leaf(high.leaf).type == tables::LeafType::kUint;
+      if (to.plain) {
+        to.high = &high;
+        to.high_bit = scope.BitOf(high.leaf);
+        to.high_width = tables_.leaf(high.leaf).width;
+        to.high_shift = tables_.leaf(high.leaf).shift;
+      }
+    }
     to.address_mask = IsAddress(leaf) ? kAddressMask : ~uint64_t{0};
     to.in_other_space =
         bits_alone && counts->space_when != tables::kNone && scope.Holds(counts->space_when);
@@ -165,7 +189,7 @@ std::unique_ptr<Form> Forms::Make(const RecordView& record, uint64_t size) {
                                       : counts->count == tables::kNone &&
                                             (counts->until_zero == 0 || counts->limit != 0));
   });
-  form->same = MaskedBytes(record.bytes, mask);
+  form.same = MaskedBytes(record.bytes, mask);
   return form;
 }
 

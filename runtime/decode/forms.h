@@ -15,13 +15,20 @@
 
 namespace packsmith::decode {
 
+struct Tree;
+
 // A field that points somewhere in all records of a form.
 struct FormPointer {
   FieldAt at;
   const tables::Pointer* pointer;  // null: which one counts depends on states, and is to be asked
   size_t number;                   // of the container's pointers, the field comes after so many
-  // The address is the field's bits, shifted, from a base on, in a space that is the same for all.
+  // The address is the field's bits, shifted, from a base on, in a space that is the same for all;
+  // and what `high` makes of the bits of another field, if it is not null.
   bool plain;
+  const tables::Expression* high;
+  uint64_t high_bit;
+  uint32_t high_width;
+  uint8_t high_shift;
   bool in_other_space;
   uint64_t address_mask;  // of the shifted bits
   bool somewhere;         // no count or size can say that there is nothing
@@ -31,6 +38,11 @@ struct FormPointer {
 // pointers count, and none of whose fields is at fault. Where the pointers lead, and what else
 // fields hold, is each record's own.
 struct Form {
+  Form();
+  ~Form();
+  Form(Form&&);
+  Form& operator=(Form&&);
+
   uint64_t number = 0;  // not 0, and never used again
   uint64_t bytes = 0;
   uint64_t said_size = 0;  // as for Forms::Find
@@ -48,10 +60,21 @@ struct Form {
   // Fields that set or write something, see Decoder::SetsAndWrites.
   std::vector<FieldAt> acting;
   absl::string_view name;  // the container's
-  // Nothing is to be done but to show it and to follow its pointers. The decoder knows.
-  bool quiet = false;
+  // What the decoder knows of them: it must look for what packets behind them say; others may ask
+  // for them later, or for parts that they have; nothing else is to be done but to show them and
+  // to follow their pointers.
+  bool asks_state = false, remembered = false, quiet = false;
+  // Where the packet leads next follows from its bits alone.
+  bool flows_by_bits = true;
   // Records at hand that need it.
   uint32_t users = 0;
+
+  // What packets of the form have led to, if the decoder is to look for it.
+  bool leads_on = false;
+  std::vector<std::unique_ptr<Tree>> trees;
+  size_t next_tree = 0;       // that is replaced when there are enough
+  uint32_t without_tree = 0;  // packets that led elsewhere, since a tree was made
+  uint32_t patience = 1;      // as many are awaited before the next one is made
 
   bool Has(absl::Span<const uint8_t> record) const {
     if (!same.AreIn(record)) return false;
@@ -76,7 +99,8 @@ class Forms {
   static constexpr uint64_t kOwnLength = ~uint64_t{0};
 
   // The form of the record that `bytes` begin with, or null. `size` is what others say of its
-  // length, if they do. Valid until Learn() is called while it has no users.
+  // length, if they do. Forms live on, but Learn() may make another one of it (by its number) while
+  // it has no users.
   Form* Find(uint32_t container, absl::Span<const uint8_t> bytes, uint64_t size) {
     // What came last will come next.
     Form*& last = last_[container];
@@ -91,6 +115,8 @@ class Forms {
   // Of a record that has no form, that is whole, and whose fields have no fault. Null: it gets
   // none.
   Form* Learn(const RecordView& record, uint64_t size);
+  // Changes whenever a form becomes another one.
+  uint64_t made() const { return last_number_; }
 
  private:
   // So many forms have some containers that change between a few (a draw's state and its end), and
@@ -111,7 +137,7 @@ class Forms {
   size_t IndexOf(const tables::Container& container) const {
     return static_cast<size_t>(&container - tables_.containers().data());
   }
-  std::unique_ptr<Form> Make(const RecordView& record, uint64_t size);
+  Form Make(const RecordView& record, uint64_t size);
 
   const tables::Tables& tables_;
   std::vector<Form*> last_;  // of each container, what Find() has found; null: there is none at all

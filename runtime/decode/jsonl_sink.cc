@@ -38,23 +38,23 @@ std::string InQuotes(absl::string_view text) {
 
 class JsonlStyle : public FieldStyle {
  public:
-  std::string Name(const PlannedField& field, absl::string_view name) const override {
-    return absl::StrCat(MovingName(name), field.bit + field.width - 1, ",", field.bit,
-                        "],\"value\":");
+  void Name(const PlannedField& field, absl::string_view name, std::string& to) const override {
+    MovingName(name, to);
+    absl::StrAppend(&to, field.bit + field.width - 1, ",", field.bit, "],\"value\":");
   }
-  std::string MovingName(absl::string_view name) const override {
-    return absl::StrCat("{\"name\":\"", InQuotes(name), "\",\"bits\":[");
+  void MovingName(absl::string_view name, std::string& to) const override {
+    absl::StrAppend(&to, "{\"name\":\"", InQuotes(name), "\",\"bits\":[");
   }
-  std::string BeforeIndex(absl::string_view name) const override {
-    return absl::StrCat("{\"name\":\"", InQuotes(name), "[");
+  void BeforeIndex(absl::string_view name, std::string& to) const override {
+    absl::StrAppend(&to, "{\"name\":\"", InQuotes(name), "[");
   }
-  std::string AfterIndex(absl::string_view name) const override {
-    return absl::StrCat("]", InQuotes(name), "\",\"bits\":[");
+  void AfterIndex(absl::string_view name, std::string& to) const override {
+    absl::StrAppend(&to, "]", InQuotes(name), "\",\"bits\":[");
   }
-  std::string ValueName(absl::string_view name) const override {
-    return absl::StrCat(",\"enum\":\"", InQuotes(name), "\"");
+  void ValueName(absl::string_view name, std::string& to) const override {
+    absl::StrAppend(&to, ",\"enum\":\"", InQuotes(name), "\"");
   }
-  std::string Unit(absl::string_view) const override { return ""; }
+  void Unit(absl::string_view, std::string&) const override {}
 };
 
 class JsonlSink : public Sink {

@@ -20,6 +20,7 @@ class MaskedBytes {
   // Those bits of `bytes` that are set in `mask`, which has as many bytes.
   MaskedBytes(absl::Span<const uint8_t> bytes, absl::Span<const uint8_t> mask)
       : size_(bytes.size()) {
+    words_.reserve((size_ + 7) / 8);
     for (size_t at = 0; at < size_; at += 8) {
       // The last eight bytes of a record may begin anywhere.
       const size_t offset = size_ < 8 ? 0 : std::min(at, size_ - 8);
@@ -42,6 +43,15 @@ class MaskedBytes {
       return Differences(padded) == 0;
     }
     return Differences(bytes.data()) == 0;
+  }
+
+  // Sets the bits that are compared in `mask`, which has as many bytes.
+  void AddMask(absl::Span<uint8_t> mask) const {
+    for (const Word& word : words_) {
+      for (size_t i = 0; i < 8 && word.offset + i < mask.size(); ++i) {
+        mask[word.offset + i] |= static_cast<uint8_t>(word.mask >> 8 * i);
+      }
+    }
   }
 
  private:

@@ -47,7 +47,7 @@ ValueNames::ValueNames(const tables::Tables& tables, const tables::Enum& named,
   constexpr uint64_t kDense = 1024;
   for (const tables::NamedValue& value : tables.values(named.values)) {
     absl::string_view name = tables.string(value.name);
-    if (!name.empty()) name = texts.Keep(style.ValueName(name));
+    if (!name.empty()) name = texts.Written([&](std::string& to) { style.ValueName(name, to); });
     longest_ = std::max(longest_, name.size());
     if (value.value < kDense) {
       if (dense_.size() <= value.value) dense_.resize(value.value + 1);
@@ -64,21 +64,19 @@ Plans::Plans(const tables::Tables& tables, std::unique_ptr<const FieldStyle> sty
 
 std::unique_ptr<Plan> Plans::Make(const tables::Container& container) {
   auto plan = std::make_unique<Plan>();
-  const auto whole_name = [&](const Leaf& leaf) {
-    return absl::StrCat(tables_.string(leaf.name), tables_.string(leaf.name_suffix));
-  };
   Add(
       container.leaves,
       [&](PlannedField& field, const Leaf& leaf) {
-        field.name = texts_.Keep(style_->Name(field, whole_name(leaf)));
+        name_.clear();
+        absl::StrAppend(&name_, tables_.string(leaf.name), tables_.string(leaf.name_suffix));
+        field.name = texts_.Written([&](std::string& to) { style_->Name(field, name_, to); });
       },
       plan->fields);
   Add(
       container.tail_leaves,
       [&](PlannedField& field, const Leaf& leaf) {
         field.moves = true;
-        field.name = texts_.Keep(style_->BeforeIndex(tables_.string(leaf.name)));
-        field.after_index = texts_.Keep(style_->AfterIndex(tables_.string(leaf.name_suffix)));
+        AddIndexed(tables_.string(leaf.name), tables_.string(leaf.name_suffix), field);
       },
       plan->tail);
   plan->parts.resize(container.parts.count);
@@ -91,22 +89,29 @@ std::unique_ptr<PlannedFields> Plans::Make(const tables::Part& part) {
   Add(
       tables_.container(part.container).leaves,
       [&](PlannedField& field, const Leaf& leaf) {
-        const std::string own =
-            absl::StrCat(".", tables_.string(leaf.name), tables_.string(leaf.name_suffix));
         field.moves = true;
+        name_.clear();
+        if (part.repeat == tables::kNone) absl::StrAppend(&name_, of);
+        absl::StrAppend(&name_, ".", tables_.string(leaf.name), tables_.string(leaf.name_suffix));
         if (part.repeat == tables::kNone) {
-          field.name = texts_.Keep(style_->MovingName(absl::StrCat(of, own)));
+          field.name = texts_.Written([&](std::string& to) { style_->MovingName(name_, to); });
         } else {
-          field.name = texts_.Keep(style_->BeforeIndex(of));
-          field.after_index = texts_.Keep(style_->AfterIndex(own));
+          AddIndexed(of, name_, field);
         }
       },
       *fields);
   return fields;
 }
 
+void Plans::AddIndexed(absl::string_view before, absl::string_view after, PlannedField& field) {
+  field.name = texts_.Written([&](std::string& to) { style_->BeforeIndex(before, to); });
+  field.after_index = texts_.Written([&](std::string& to) { style_->AfterIndex(after, to); });
+}
+
 template <class Name>
 void Plans::Add(tables::Range leaves, const Name& name, PlannedFields& to) {
+  to.fields.reserve(leaves.count);
+  to.bits.reserve(leaves.count);
   for (const Leaf& leaf : tables_.leaves(leaves)) {
     constexpr uint16_t kNoField = tables::kForced | tables::kMustBeZero | tables::kMustBeOne;
     if ((leaf.flags & kNoField) != 0) continue;
@@ -124,8 +129,9 @@ void Plans::Add(tables::Range leaves, const Name& name, PlannedFields& to) {
       }
       field.names = names.get();
     }
-    field.unit = texts_.Keep(style_->Unit(
-        leaf.extra == tables::kNone ? "" : tables_.string(tables_.extra(leaf.extra).unit)));
+    const absl::string_view unit =
+        leaf.extra == tables::kNone ? "" : tables_.string(tables_.extra(leaf.extra).unit);
+    field.unit = texts_.Written([&](std::string& to) { style_->Unit(unit, to); });
     name(field, leaf);
     field.text_bytes =
         static_cast<uint32_t>(field.name.size() + field.after_index.size() + field.unit.size() +

@@ -30,21 +30,21 @@ enum class ValueForm : uint8_t {
 
 struct PlannedField;
 
-// How a sink writes what is the same in all records.
+// How a sink writes what is the same in all records. Appends to `to`, which is empty.
 class FieldStyle {
  public:
   virtual ~FieldStyle() = default;
   // The name of a field that always stands at the same place; of `field` the texts are missing.
-  virtual std::string Name(const PlannedField& field, absl::string_view name) const = 0;
+  virtual void Name(const PlannedField& field, absl::string_view name, std::string& to) const = 0;
   // Of a field of an optional part: where that stands depends on the others.
-  virtual std::string MovingName(absl::string_view name) const = 0;
+  virtual void MovingName(absl::string_view name, std::string& to) const = 0;
   // Of a field of something that repeats: what comes before its number, and after it.
-  virtual std::string BeforeIndex(absl::string_view name) const = 0;
-  virtual std::string AfterIndex(absl::string_view name) const = 0;
+  virtual void BeforeIndex(absl::string_view name, std::string& to) const = 0;
+  virtual void AfterIndex(absl::string_view name, std::string& to) const = 0;
   // The name of a value, after the value.
-  virtual std::string ValueName(absl::string_view name) const = 0;
+  virtual void ValueName(absl::string_view name, std::string& to) const = 0;
   // What the value counts, after its name. The unit may be empty.
-  virtual std::string Unit(absl::string_view unit) const = 0;
+  virtual void Unit(absl::string_view unit, std::string& to) const = 0;
 };
 
 // Texts that live as long as this does. From the beginning of each, and 64 bytes from its end on,
@@ -54,8 +54,16 @@ class Texts {
   static constexpr size_t kReadable = 64;
 
   absl::string_view Keep(absl::string_view text);
+  // What write(std::string& to) appends.
+  template <class Write>
+  absl::string_view Written(const Write& write) {
+    scratch_.clear();
+    write(scratch_);
+    return Keep(scratch_);
+  }
 
  private:
+  std::string scratch_;
   std::vector<std::unique_ptr<char[]>> blocks_;
   char* at_ = nullptr;
   size_t room_ = 0;
@@ -143,6 +151,8 @@ class Plans {
  private:
   std::unique_ptr<Plan> Make(const tables::Container& container);
   std::unique_ptr<PlannedFields> Make(const tables::Part& part);
+  // The texts of a name with a number in it.
+  void AddIndexed(absl::string_view before, absl::string_view after, PlannedField& field);
   // Calls name(field, leaf) for the texts of each field's name.
   template <class Name>
   void Add(tables::Range leaves, const Name& name, PlannedFields& to);
@@ -151,6 +161,7 @@ class Plans {
   const std::unique_ptr<const FieldStyle> style_;
   std::vector<std::unique_ptr<Plan>> plans_;
   absl::flat_hash_map<uint32_t, std::unique_ptr<ValueNames>> names_;  // by enumeration
+  std::string name_;                                                  // of the field at hand
   Texts texts_;
 };
 

@@ -30,16 +30,6 @@ void Decoder::ForEachPointer(const RecordView& record, const Visit& visit) {
   });
 }
 
-absl::optional<uint64_t> Decoder::BaseNow(uint32_t base) const {
-  // Each base is asked once: descriptions may lead in a circle.
-  for (size_t i = 0; i < state_->bases.size() && base != tables::kNone; ++i) {
-    if (state_->bases[base].has_value()) return state_->bases[base];
-    base = tables_.bases()[base].otherwise;
-    if (base == tables::kZeroBase) return 0;
-  }
-  return absl::nullopt;
-}
-
 Decoder::Target Decoder::TargetOf(const FieldAt& at, const tables::Pointer& pointer,
                                   const Scope& scope, absl::Span<const uint8_t> bytes) const {
   Target target{own_space_, 0, true};
@@ -66,21 +56,6 @@ const tables::Pointer* Decoder::PointerOf(const tables::Extra& extra, const Scop
     if (scope.Holds(tables_.pointer(i).when)) return &tables_.pointer(i);
   }
   return nullptr;
-}
-
-inline Decoder::Target Decoder::PlainTarget(const FormPointer& known,
-                                            absl::Span<const uint8_t> bytes) const {
-  Target target{known.in_other_space ? known.pointer->space : own_space_, 0, true};
-  target.address =
-      ReadBits(bytes, known.at.bit, known.at.width) << known.at.leaf->shift & known.address_mask;
-  if (known.pointer->relative != 0) target.address += record_;
-  if (known.pointer->base != tables::kNone) {
-    const absl::optional<uint64_t> base = BaseNow(known.pointer->base);
-    target.base_known = base.has_value();
-    target.address += base.value_or(0);
-  }
-  target.address &= kAddressMask;
-  return target;
 }
 
 void Decoder::CheckPointers(const RecordView& record, const Form* form, Leads& leads) {
@@ -173,6 +148,7 @@ void Decoder::FollowPointer(const RecordView& record, const FieldAt& at,
                             const tables::Pointer& pointer, const Scope& scope,
                             const Target& target, absl::optional<uint64_t> size, uint64_t parent,
                             uint32_t depth) {
+  if (making_ != nullptr) NotePointer(at, pointer, scope, target, parent);
   if (depth >= options_.deepest_pointer) {
     ProblemOnce(said_pointers_, absl::StrCat("pointers of the packet at ", ShowAddress(here_),
                                              " lead to more than ", depth,
@@ -333,7 +309,8 @@ void Decoder::FollowStructs(const tables::Pointer& pointer, const Scope& scope, 
     table.count = *table.size / container.bytes;
     table.size.reset();
   }
-  ShowTable(table, space, address, parent, depth);
+  // How many there are does not follow from the record that leads to them.
+  if (!ShowTable(table, space, address, parent, depth)) Spoil();
 }
 
 int Decoder::Misfits(const RecordView& record) {
@@ -352,13 +329,13 @@ int Decoder::Misfits(const RecordView& record) {
   return misfits + static_cast<int>(faults_.size());
 }
 
-void Decoder::ShowTable(const Table& table, uint32_t space, uint64_t address, uint64_t parent,
+bool Decoder::ShowTable(const Table& table, uint32_t space, uint64_t address, uint64_t parent,
                         uint32_t depth) {
   std::vector<uint8_t> scratch;
   // What an element is may depend on what it could be instead.
   const bool use_forms = UseForms() && table.other == tables::kNone;
   for (uint64_t i = 0; i < table.count; ++i) {
-    if (!MayFollow(0)) return;
+    if (!MayFollow(0)) return false;
     uint32_t index = table.target;
     const tables::Container& expected = tables_.container(index);
     Form* const form = use_forms ? forms_.Find(index, There(space, address, Forms::kLongest),
@@ -370,15 +347,15 @@ void Decoder::ShowTable(const Table& table, uint32_t space, uint64_t address, ui
       length = form->bytes;
     } else {
       bytes = Bytes(space, address, std::max<uint64_t>(expected.bytes, kLeastRead), scratch);
-      if (bytes.empty()) return;
+      if (bytes.empty()) return false;
       length = table.size ? *table.size : parts_.Length(expected, bytes);
     }
-    if (length == 0) return;
+    if (length == 0) return false;
     if (length > bytes.size()) bytes = Bytes(space, address, length, scratch);
     bytes = bytes.subspan(0, length);
     if (table.until_zero &&
         std::all_of(bytes.begin(), bytes.end(), [](uint8_t b) { return b == 0; })) {
-      return;
+      return false;
     }
     record_ = address;
     if (table.other != tables::kNone) {
@@ -410,9 +387,10 @@ void Decoder::ShowTable(const Table& table, uint32_t space, uint64_t address, ui
     if (options_.follow == Follow::kAll && !options_.brief) {
       FollowPointers(view, leads, id, depth + 1);
     }
-    if (bytes.size() < length) return;
+    if (bytes.size() < length) return false;
     address += length;
   }
+  return true;
 }
 
 Decoder::Count Decoder::CountOf(const tables::Pointer& pointer, const Scope& scope) const {

@@ -105,6 +105,18 @@ struct Record {
   RecordView view() const { return {*container, bytes, parts}; }
 };
 
+// A packet and all that it leads to, which is like what others have led to.
+struct RecordTree {
+  // Not 0. Trees of the same number have the same records in the same order, but for ids, spaces
+  // and addresses, for the code of kernels behind the bytes of their records, and for bits that are
+  // set in `varying`. None has faults or stored bits, and every packet and structure has a form.
+  uint64_t number;
+  // The packet is the first one.
+  absl::Span<const Record> records;
+  // Of each record's bytes.
+  absl::Span<const absl::Span<const uint8_t>> varying;
+};
+
 struct Summary {
   uint64_t submissions = 0;
   uint64_t packets = 0;
@@ -135,6 +147,10 @@ class Sink {
   virtual void OnDevice(const Device& device, uint64_t id) = 0;
   virtual void OnSubmission(const Submission& submission, uint64_t id) = 0;
   virtual void OnRecord(const Record& record) = 0;
+  // Instead of OnRecord for each of its records.
+  virtual void OnTree(const RecordTree& tree) {
+    for (const Record& record : tree.records) OnRecord(record);
+  }
   // The dump that the next submissions belong to, for those who look at more than records. Null:
   // that was its last record, and it may go.
   virtual void OnDump(const Dump*) {}

@@ -15,6 +15,7 @@
 #include "runtime/decode/fields.h"
 #include "runtime/decode/form_texts.h"
 #include "runtime/decode/plan.h"
+#include "runtime/decode/tree_texts.h"
 #include "runtime/decode/undescribed.h"
 #include "runtime/decode/value.h"
 
@@ -44,6 +45,8 @@ std::string Harmless(absl::string_view text) {
 namespace {
 
 constexpr size_t kFieldIndent = 4;
+// Of a record, about.
+constexpr size_t kUsualText = 512;
 constexpr size_t kNameWidth = 46;
 
 // As many are written at once.
@@ -59,27 +62,42 @@ char* Copy(absl::string_view text, char* to) {
   return to + text.size();
 }
 
+// The same for texts of any length. What is copied too much is less than that.
+char* CopyLong(absl::string_view text, char* to) {
+  size_t i = 0;
+  do {
+    std::memcpy(to + i, text.data() + i, Texts::kReadable);
+    i += Texts::kReadable;
+  } while (i < text.size());
+  return to + text.size();
+}
+
 class TextStyle : public FieldStyle {
  public:
-  std::string Name(const PlannedField&, absl::string_view name) const override {
-    return MovingName(name);
+  void Name(const PlannedField&, absl::string_view name, std::string& to) const override {
+    MovingName(name, to);
   }
-  std::string MovingName(absl::string_view name) const override {
-    std::string text(kMostIndent + kFieldIndent, ' ');
-    absl::StrAppend(&text, name);
-    text.append(name.size() < kNameWidth ? kNameWidth - name.size() : 1, ' ');
-    return text;
+  void MovingName(absl::string_view name, std::string& to) const override {
+    BeforeName(to);
+    absl::StrAppend(&to, name);
+    to.append(name.size() < kNameWidth ? kNameWidth - name.size() : 1, ' ');
   }
-  std::string BeforeIndex(absl::string_view name) const override {
-    return absl::StrCat(std::string(kMostIndent + kFieldIndent, ' '), name, "[");
+  void BeforeIndex(absl::string_view name, std::string& to) const override {
+    BeforeName(to);
+    absl::StrAppend(&to, name, "[");
   }
-  std::string AfterIndex(absl::string_view name) const override { return absl::StrCat("]", name); }
-  std::string ValueName(absl::string_view name) const override {
-    return absl::StrCat(" (", name, ")");
+  void AfterIndex(absl::string_view name, std::string& to) const override {
+    absl::StrAppend(&to, "]", name);
   }
-  std::string Unit(absl::string_view unit) const override {
-    return unit.empty() ? "" : absl::StrCat("  [", unit, "]");
+  void ValueName(absl::string_view name, std::string& to) const override {
+    absl::StrAppend(&to, " (", name, ")");
   }
+  void Unit(absl::string_view unit, std::string& to) const override {
+    if (!unit.empty()) absl::StrAppend(&to, "  [", unit, "]");
+  }
+
+ private:
+  static void BeforeName(std::string& to) { to.append(kMostIndent + kFieldIndent, ' '); }
 };
 
 class TextSink : public Sink {
@@ -103,6 +121,7 @@ class TextSink : public Sink {
 
   void OnDump(const Dump* dump) override {
     FinishRun();
+    tree_texts_.Clear();
     dump_ = dump;
     buffer_ = nullptr;
     registers_begun_ = false;
@@ -115,6 +134,7 @@ class TextSink : public Sink {
 
   void OnSubmission(const Submission& s, uint64_t id) override {
     FinishRun();
+    tree_texts_.Clear();
     path_.assign(1, {id, 0});
     own_space_ = s.space;
     std::string text = absl::StrCat("\n", Bold(), "submission ", s.index, Plain(), "  engine ",
@@ -142,6 +162,18 @@ class TextSink : public Sink {
     FinishRun();
     if (record.type == RecordType::kRegister) return Register(record);
     Show(record, 1, 0);
+  }
+
+  void OnTree(const RecordTree& tree) override {
+    FinishRun();
+    const Record& root = tree.records[0];
+    const size_t indent = 2 * Depth(root);
+    TreeText& text = tree_texts_.At(tree.number, indent);
+    if (text.ready) return Known(tree, text);
+    if (!text.refused && TakesText(tree)) return Learn(tree, text);
+    text.refused = true;
+    path_.pop_back();
+    for (const Record& record : tree.records) OnRecord(record);
   }
 
   void OnRemark(absl::string_view text, bool is_problem) override {
@@ -230,15 +262,7 @@ class TextSink : public Sink {
         Described(record, indent, count, last);
         break;
       case RecordType::kData:
-        out_.Put(record.name);
-        out_.Put(", ");
-        out_.Decimal(record.data_size);
-        out_.Put(" bytes");
-        if (record.data_stride != 0) {
-          out_.Put(", stride ");
-          out_.Decimal(record.data_stride);
-        }
-        About(record);
+        DataHead(record);
         if (options_.offsets) InBuffer(record.space, record.address);
         out_.Put('\n');
         if (record.kernel != nullptr && options_.about_kernel) {
@@ -345,7 +369,7 @@ class TextSink : public Sink {
   }
 
   void Described(const Record& record, size_t indent, uint64_t count, uint64_t last) {
-    if (TakesText(record, count)) return Learn(record, indent);
+    if (TakesText(record, count) && texts_.IsWorth(record)) return Learn(record, indent);
     Name(record);
     if (record.register_offset >= 0) {
       out_.Put("  register ");
@@ -456,16 +480,11 @@ class TextSink : public Sink {
 
   // The same, of one that has not, or whose fields have held something else.
   void Learn(const Record& record, size_t indent) {
-    selected_.clear();
+    SelectAll(record);
     uint64_t hidden = 0;
-    ForEachShown(*tables_, *plans_, record.view(),
-                 [&](const PlannedFields& fields, size_t i, uint64_t bit, uint32_t width,
-                     uint64_t raw, int64_t index) {
-                   selected_.push_back(
-                       {&fields.fields[i], bit, raw, index, width, fields.bits[i].is_length});
-                   hidden += Hides(selected_.back(), raw);
-                 });
+    for (const ShownField& shown : selected_) hidden += Hides(shown, shown.raw);
     FormText& text = texts_.Learn(record, indent, selected_);
+    text.text.reserve(kUsualText);
     Name(record);
     text.head = absl::StrCat(Bold(), record.name, Plain());
     text.name_end = text.head.size();
@@ -501,6 +520,157 @@ class TextSink : public Sink {
     text.room += text.text.size() + text.head.size() + RoomOfBeginning(indent) + 4 * kMostDigits;
   }
 
+  bool TakesText(const RecordTree& tree) const {
+    if (options_.undescribed) return false;
+    const auto may_run = [](const Record& record) {
+      return record.type == RecordType::kPacket && record.bytes.size() == 4;
+    };
+    const Record* before = nullptr;
+    for (const Record& record : tree.records) {
+      if (record.kernel != nullptr && options_.about_kernel) return false;
+      if (may_run(record) &&
+          (before == nullptr || (before->container == record.container && may_run(*before)))) {
+        return false;
+      }
+      before = &record;
+    }
+    return true;
+  }
+
+  // Of a tree whose text is there.
+  ABSL_ATTRIBUTE_NOINLINE void Known(const RecordTree& tree, const TreeText& text) {
+    char* to = out_.Reserve(text.room);
+    const char* const lines = text.text.data();
+    size_t at = 0;
+    for (const TreeText::Step& step : text.steps) {
+      to = CopyLong({lines + at, step.text_end - at}, to);
+      at = step.text_end;
+      const Record& record = tree.records[step.record];
+      switch (step.kind) {
+        case TreeText::Kind::kAddress:
+          to = WriteAddress(record.address, to);
+          break;
+        case TreeText::Kind::kField: {
+          const ShownField& field = text.fields[step.field];
+          const uint64_t raw = ReadBits(record.bytes, field.bit, field.width);
+          if (!Hides(field, raw)) to = Line(record, field, raw, step.indent, to, text.room);
+          break;
+        }
+        case TreeText::Kind::kHidden: {
+          uint64_t hidden = step.zeros;
+          for (uint32_t i = 0; i < step.fields; ++i) {
+            const ShownField& field = text.fields[step.field + i];
+            hidden += Hides(field, ReadBits(record.bytes, field.bit, field.width));
+          }
+          to = Hidden(hidden, to);
+          break;
+        }
+        case TreeText::Kind::kBuffer:
+          out_.Commit(to);
+          InBuffer(record.space, record.address);
+          to = out_.Reserve(text.room);
+          break;
+        case TreeText::Kind::kDwords:
+          out_.Commit(to);
+          Dwords(record, step.indent);
+          to = out_.Reserve(text.room);
+          break;
+      }
+    }
+    out_.Commit(CopyLong({lines + at, text.text_size - at}, to));
+  }
+
+  // Writes a tree and keeps the text.
+  ABSL_ATTRIBUTE_NOINLINE void Learn(const RecordTree& tree, TreeText& text) {
+    bool whole = true;
+    text.text.reserve(tree.records.size() * kUsualText);
+    text.steps.reserve(tree.records.size() * 4);
+    text.room = 2 * Texts::kReadable;
+    path_.pop_back();
+    for (uint32_t i = 0; i < tree.records.size(); ++i) {
+      const Record& record = tree.records[i];
+      const absl::Span<const uint8_t> varying = tree.varying[i];
+      const size_t indent = 2 * Depth(record);
+      const auto put = [&](const auto& write) { whole &= out_.Written(write, text.text); };
+      const auto step = [&](TreeText::Kind kind, size_t room) -> TreeText::Step& {
+        text.steps.push_back({kind, i, text.text.size(), indent});
+        text.room += room + Texts::kReadable;
+        return text.steps.back();
+      };
+      const auto in_buffer = [&] {
+        if (!options_.offsets || dump_ == nullptr || dump_->buffers.empty()) return;
+        step(TreeText::Kind::kBuffer, 0);
+        InBuffer(record.space, record.address);
+      };
+      put([&] { out_.Fill(' ', indent); });
+      if (options_.offsets) {
+        step(TreeText::Kind::kAddress, kMostDigits);
+        out_.Address(record.address);
+        put([&] { out_.Put("  "); });
+      }
+      if (record.type == RecordType::kData) {
+        put([&] { DataHead(record); });
+        in_buffer();
+        put([&] { out_.Put('\n'); });
+        if (std::any_of(varying.begin(), varying.end(), [](uint8_t b) { return b != 0; })) {
+          step(TreeText::Kind::kDwords, 0);
+          Dwords(record, indent);
+        } else {
+          put([&] { Dwords(record, indent); });
+        }
+        continue;
+      }
+      put([&] {
+        Name(record);
+        out_.Put("  ");
+        Size(record.bytes.size());
+      });
+      const uint32_t first = static_cast<uint32_t>(text.fields.size());
+      uint64_t zeros = 0, hidden = 0;
+      const auto varies = [&](const ShownField& shown) {
+        for (uint64_t bit = shown.bit; bit < shown.bit + shown.width; ++bit) {
+          if ((varying[bit / 8] >> bit % 8 & 1) != 0) return true;
+        }
+        return false;
+      };
+      SelectAll(record);
+      for (const ShownField& shown : selected_) {
+        hidden += Hides(shown, shown.raw);
+        if (varies(shown)) {
+          text.fields.push_back(shown);
+        } else {
+          zeros += Hides(shown, shown.raw);
+        }
+      }
+      if (options_.hide_zero_fields && text.fields.size() != first) {
+        TreeText::Step& count = step(TreeText::Kind::kHidden, 3 * kMostDigits);
+        count.field = first;
+        count.fields = static_cast<uint32_t>(text.fields.size()) - first;
+        count.zeros = zeros;
+        Hidden(hidden);
+      } else {
+        put([&] { Hidden(hidden); });
+      }
+      if (record.type == RecordType::kStruct) in_buffer();
+      put([&] { out_.Put('\n'); });
+      uint32_t next = first;
+      for (const ShownField& shown : selected_) {
+        const bool hides = Hides(shown, shown.raw);
+        if (varies(shown)) {
+          step(TreeText::Kind::kField, RoomOf(*shown.field, indent)).field = next++;
+          if (!hides) Field(record, shown, indent);
+        } else if (!hides) {
+          put([&] { Field(record, shown, indent); });
+        }
+      }
+    }
+    text.room += text.text.size();
+    text.ready = whole && text.text.size() <= TreeTexts::kMostText;
+    text.refused = !text.ready;
+    text.text_size = text.text.size();
+    text.text.append(Texts::kReadable, ' ');
+  }
+
   bool Hides(const ShownField& field, uint64_t raw) const {
     return options_.hide_zero_fields && raw == 0 && !field.is_length;
   }
@@ -515,6 +685,15 @@ class TextSink : public Sink {
     return to + (hidden == 1 ? 11 : 12);
   }
 
+  void SelectAll(const Record& record) {
+    selected_.clear();
+    ForEachShown(*tables_, *plans_, record.view(),
+                 [&](const PlannedFields& fields, size_t i, uint64_t bit, uint32_t width,
+                     uint64_t raw, int64_t index) {
+                   selected_.push_back(
+                       {&fields.fields[i], bit, raw, index, width, fields.bits[i].is_length});
+                 });
+  }
   // Those that are not hidden, and says how many are.
   void SelectFields(const Record& record) {
     uint64_t hidden = 0;
@@ -616,6 +795,18 @@ class TextSink : public Sink {
         return WriteHex(value.unsigned_value, to);
     }
     return to;
+  }
+
+  void DataHead(const Record& record) {
+    out_.Put(record.name);
+    out_.Put(", ");
+    out_.Decimal(record.data_size);
+    out_.Put(" bytes");
+    if (record.data_stride != 0) {
+      out_.Put(", stride ");
+      out_.Decimal(record.data_stride);
+    }
+    About(record);
   }
 
   // What is known of data but for its size.
@@ -760,6 +951,7 @@ class TextSink : public Sink {
   std::vector<std::pair<uint64_t, size_t>> path_;
   std::vector<ShownField> selected_;  // of the record at hand
   FormTexts texts_;
+  TreeTexts tree_texts_;
   std::vector<uint64_t> raws_;
   Record run_;
   std::vector<PlacedPart> run_parts_;

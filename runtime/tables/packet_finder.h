@@ -52,6 +52,8 @@ class PacketFinder {
     return tables_.FindPacket(stream_, engines_, first_word, static_cast<uint32_t>(bytes));
   }
 
+  // Bits of a first word of four bytes that may say what the packet is.
+  uint32_t mask() const { return mask_; }
   uint32_t stream() const { return stream_; }
   uint64_t engines() const { return engines_; }
 

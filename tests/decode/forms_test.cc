@@ -6,19 +6,15 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
-#include <functional>
-#include <memory>
 #include <random>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "runtime/decode/decoder.h"
-#include "runtime/decode/jsonl_sink.h"
-#include "runtime/decode/text_sink.h"
 #include "runtime/dump/read.h"
 #include "runtime/generations/generations.h"
+#include "tests/decode/without_forms.h"
 #include "tests/decode/world.h"
 
 namespace packsmith::decode {
@@ -26,55 +22,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
-
-using Dumps = std::vector<const Dump*>;
-
-std::string Said(const tables::Tables& tables, const Dumps& dumps, bool forms,
-                 const std::function<std::unique_ptr<Sink>(Output&)>& make) {
-  StringOutput output;
-  const std::unique_ptr<Sink> sink = make(output);
-  Options options;
-  options.forms = forms;
-  Decoder decoder(tables, *sink, options);
-  for (const Dump* dump : dumps) decoder.Decode(*dump);
-  decoder.Finish();
-  return output.text();
-}
-
-// Every sink that writes fields, in every way that it writes them.
-void ExpectSameWithoutForms(const tables::Tables& tables, const Dumps& dumps) {
-  const auto text = [](bool zeros, bool color, bool undescribed) {
-    return [=](Output& output) {
-      TextOptions options;
-      options.hide_zero_fields = !zeros;
-      options.color = color;
-      options.undescribed = undescribed;
-      options.offsets = !color;
-      return MakeTextSink(output, options);
-    };
-  };
-  const auto jsonl = [](bool undescribed) {
-    return [=](Output& output) { return MakeJsonlSink(output, {.undescribed = undescribed}); };
-  };
-  const std::pair<const char*, std::function<std::unique_ptr<Sink>(Output&)>> kSinks[] = {
-      {"text", text(true, false, false)},
-      {"text without zeros", text(false, false, false)},
-      {"text in colors", text(false, true, false)},
-      {"text with what is not described", text(true, false, true)},
-      {"jsonl", jsonl(false)},
-      {"jsonl with what is not described", jsonl(true)},
-  };
-  for (const auto& [name, make] : kSinks) {
-    const std::string with = Said(tables, dumps, true, make);
-    const std::string without = Said(tables, dumps, false, make);
-    if (with == without) continue;
-    size_t at = 0;
-    while (at < std::min(with.size(), without.size()) && with[at] == without[at]) ++at;
-    const size_t line = with.rfind('\n', at) + 1;
-    ADD_FAILURE() << name << ", with forms: " << with.substr(line, 300)
-                  << "\nwithout: " << without.substr(line, 300);
-  }
-}
 
 struct Capture {
   std::string name;

@@ -1,0 +1,76 @@
+// What a sink has written of a tree, for trees of the same number.
+#ifndef PACKSMITH_RUNTIME_DECODE_TREE_TEXTS_H_
+#define PACKSMITH_RUNTIME_DECODE_TREE_TEXTS_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/decode/form_texts.h"
+#include "runtime/decode/record.h"
+
+namespace packsmith::decode {
+
+// Text, and what stands between its pieces.
+struct TreeText {
+  enum class Kind : uint8_t {
+    kAddress,  // of the record
+    kBuffer,   // in which that lies
+    kHidden,   // how many of its fields are left away
+    kField,    // that may vary
+    kDwords,   // data that may vary
+  };
+  struct Step {
+    Kind kind;
+    uint32_t record;
+    size_t text_end;  // of the text before it
+    size_t indent;    // of the record
+    // kField: which of `fields`. kHidden: the record's first one, and how many it has.
+    uint32_t field = 0, fields = 0;
+    uint64_t zeros = 0;  // kHidden: its other fields that are left away
+  };
+
+  uint64_t tree = 0;
+  size_t indent = 0;
+  bool ready = false;
+  bool refused = false;  // there is none: each record must be looked at
+  std::string text;
+  size_t text_size = 0;  // of which so much counts
+  std::vector<Step> steps;
+  std::vector<ShownField> fields;  // without their bits
+  size_t room = 0;                 // that writing all of it may take
+};
+
+// A fixed number of them, of a bounded length.
+class TreeTexts {
+ public:
+  static constexpr size_t kMostText = 64 * 1024;
+
+  TreeTexts() : texts_(kEntries) {}
+
+  // That of the tree, or an empty one in its place.
+  TreeText& At(uint64_t tree, size_t indent) {
+    std::unique_ptr<TreeText>& text = texts_[tree % kEntries];
+    if (text == nullptr) text = std::make_unique<TreeText>();
+    if (text->tree != tree || text->indent != indent) {
+      *text = TreeText{};
+      text->tree = tree;
+      text->indent = indent;
+    }
+    return *text;
+  }
+  // What addresses mean has changed.
+  void Clear() {
+    for (std::unique_ptr<TreeText>& text : texts_) text.reset();
+  }
+
+ private:
+  static constexpr size_t kEntries = 128;
+
+  std::vector<std::unique_ptr<TreeText>> texts_;
+};
+
+}  // namespace packsmith::decode
+
+#endif  // PACKSMITH_RUNTIME_DECODE_TREE_TEXTS_H_
