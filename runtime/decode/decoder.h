@@ -230,6 +230,15 @@ class Decoder {
   };
   // Fills places_ from the second one on.
   bool FindAll(Tree& tree);
+  // Whether bits of records one behind the other are those that do not vary. There may be less
+  // memory.
+  static bool IsSame(const Tree& tree, const Tree::Step& step, absl::Span<const uint8_t> memory);
+  // Lets fields of the node vary. False: it is another record.
+  bool Widen(Tree& tree, size_t index);
+  // No other packet has such an opcode.
+  static bool IsItself(const TreeNode& node, absl::Span<const uint8_t> bytes);
+  // What else a node asks for; does to the state what the record does.
+  bool HasMore(Tree& tree, size_t index);
   // Where a pointer leads whose meaning depends on states, or that is not plain. Its base is not
   // known if it means something else now.
   Target ChosenTarget(const Tree& tree, size_t index) const;

@@ -336,7 +336,6 @@ bool Decoder::FindAll(Tree& tree) {
     tree.forms = forms_.made();
   }
   const size_t count = tree.steps.size();
-  size_t word = 0;
   bool widened = false;
   for (size_t i = 0; i < count; ++i) {
     const Tree::Step& step = tree.steps[i];
@@ -347,9 +346,8 @@ bool Decoder::FindAll(Tree& tree) {
       // What lies behind the record is not looked at.
       const Target target =
           step.chosen ? ChosenTarget(tree, i) : PlainTarget(*step.from, from.bytes);
-      if (!target.base_known || (step.asks && !IsSaid(tree.nodes[i].asked))) return false;
+      if (!target.base_known) return false;
       place = {target.space, target.address, There(target.space, target.address, kReplayed)};
-      if (step.has_kernel && !IsCodeOf(tree.nodes[i], place)) return false;
     } else if (i != 0) {
       const Place& before = places_[step.before];
       if (step.distance > ~before.address) return false;
@@ -362,44 +360,62 @@ bool Decoder::FindAll(Tree& tree) {
       }
     }
     if (place.bytes.size() < step.bytes) return false;
-    const uint8_t* bytes = place.bytes.data();
-    uint8_t padded[8] = {};
-    if (place.bytes.size() < sizeof(padded)) {
-      std::memcpy(padded, bytes, place.bytes.size());
-      bytes = padded;
-    }
-    uint64_t differences = 0;
-    for (; word < step.words_end; ++word) {
-      const Tree::Word& same = tree.words[word];
-      uint64_t bits = 0;
-      std::memcpy(&bits, bytes + same.offset, 8);
-      differences |= (bits & same.mask) ^ same.value;
-    }
-    const bool wider = differences != 0;
-    if (wider && !tree.Widen(tables_, tree.nodes[i], place.bytes)) return false;
-    widened |= wider;
-    if (step.asks_limits && !tree.nodes[i].form->Has(place.bytes)) return false;
-    if (step.asks_finder || (wider && tree.nodes[i].finder != nullptr)) {
-      uint32_t first = 0;
-      std::memcpy(&first, place.bytes.data(), std::min<size_t>(4, place.bytes.size()));
-      TreeNode& node = tree.nodes[i];
-      if (node.finder->Find(first, place.bytes.size()) != node.container) return false;
-    }
-    if (step.remembered) {
-      for (const TreeNode::Remembered& part : tree.nodes[i].remembered) {
-        RememberBytes(part.memory, place.bytes.subspan(part.byte, part.size));
-      }
-    }
-    if (step.sets) {
-      const absl::Span<const uint8_t> bytes = place.bytes.subspan(0, step.bytes);
-      for (const TreeNode::Set& set : tree.nodes[i].sets) SetBase(*set.at, bytes, set.holds);
-    }
+    if (step.compared != 0 && !widened) widened = !IsSame(tree, step, place.bytes);
+    if (widened && !Widen(tree, i)) return false;
+    if (step.more && !HasMore(tree, i)) return false;
   }
   if (widened) {
     tree.MakeSteps();
     // For those who know it by its number, it is another tree now.
     tree.number = ++last_tree_;
   }
+  return true;
+}
+
+bool Decoder::IsSame(const Tree& tree, const Tree::Step& step, absl::Span<const uint8_t> memory) {
+  if (memory.size() < step.compared) return false;
+  const uint8_t* bytes = memory.data();
+  uint8_t padded[8] = {};
+  if (memory.size() < sizeof(padded)) {
+    std::memcpy(padded, bytes, memory.size());
+    bytes = padded;
+  }
+  uint64_t differences = 0;
+  for (uint32_t i = step.words_begin; i < step.words_end; ++i) {
+    const Tree::Word& word = tree.words[i];
+    uint64_t bits = 0;
+    std::memcpy(&bits, bytes + word.offset, 8);
+    differences |= (bits & word.mask) ^ word.value;
+  }
+  return differences == 0;
+}
+
+bool Decoder::Widen(Tree& tree, size_t index) {
+  TreeNode& node = tree.nodes[index];
+  // What steps say of the node may change with this.
+  const absl::Span<const uint8_t> bytes = places_[index].bytes;
+  return tree.Widen(tables_, node, bytes) && (node.finder == nullptr || IsItself(node, bytes));
+}
+
+bool Decoder::IsItself(const TreeNode& node, absl::Span<const uint8_t> bytes) {
+  uint32_t first = 0;
+  std::memcpy(&first, bytes.data(), std::min<size_t>(4, bytes.size()));
+  return node.finder->Find(first, bytes.size()) == node.container;
+}
+
+bool Decoder::HasMore(Tree& tree, size_t index) {
+  const Tree::Step& step = tree.steps[index];
+  const Place& place = places_[index];
+  TreeNode& node = tree.nodes[index];
+  if (step.asks && !IsSaid(node.asked)) return false;
+  if (step.has_kernel && !IsCodeOf(node, place)) return false;
+  if (step.asks_limits && !node.form->Has(place.bytes)) return false;
+  if (step.asks_finder && !IsItself(node, place.bytes)) return false;
+  for (const TreeNode::Remembered& part : node.remembered) {
+    RememberBytes(part.memory, place.bytes.subspan(part.byte, part.size));
+  }
+  const absl::Span<const uint8_t> bytes = place.bytes.subspan(0, step.bytes);
+  for (const TreeNode::Set& set : node.sets) SetBase(*set.at, bytes, set.holds);
   return true;
 }
 

@@ -11,7 +11,7 @@ void Tree::MakeSteps() {
   steps.reserve(nodes.size());
   words.clear();
   for (const TreeNode& node : nodes) {
-    const absl::Span<const uint8_t> was = Of(node, said), varies = Of(node, varying);
+    const absl::Span<const uint8_t> varies = Of(node, varying);
     Step& step = steps.emplace_back();
     if (node.pointer != TreeNode::kBehind) {
       step.from = &nodes[node.parent].form->pointers[node.pointer];
@@ -25,30 +25,54 @@ void Tree::MakeSteps() {
     step.before = node.before;
     step.bytes = static_cast<uint32_t>(node.bytes);
     step.distance = node.distance;
-    for (size_t at = 0; at < node.bytes; at += 8) {
-      // The last eight bytes of a record may begin anywhere.
-      const size_t offset = node.bytes < 8 ? 0 : std::min<size_t>(at, node.bytes - 8);
-      Word word{offset, 0, 0};
-      for (size_t i = at - offset; i < 8 && offset + i < node.bytes; ++i) {
-        word.mask |= uint64_t{static_cast<uint8_t>(~varies[offset + i])} << 8 * i;
-        word.value |= uint64_t{was[offset + i]} << 8 * i;
-      }
-      word.value &= word.mask;
-      if (word.mask != 0) words.push_back(word);
-    }
-    step.words_end = static_cast<uint32_t>(words.size());
     if (node.finder != nullptr) {
+      // The bytes behind a short packet count, too.
       step.asks_finder = node.bytes < 4;
       for (size_t i = 0; i < 4 && i < node.bytes; ++i) {
         step.asks_finder |= (varies[i] & node.finder->mask() >> 8 * i & 0xff) != 0;
       }
     }
-    if (node.form == nullptr) continue;
-    for (const Form::Limit& limit : node.form->limits) {
-      for (uint64_t bit = limit.bit; bit < limit.bit + limit.width; ++bit) {
-        step.asks_limits |= (varies[bit / 8] >> bit % 8 & 1) != 0;
+    if (node.form != nullptr) {
+      for (const Form::Limit& limit : node.form->limits) {
+        for (uint64_t bit = limit.bit; bit < limit.bit + limit.width; ++bit) {
+          step.asks_limits |= (varies[bit / 8] >> bit % 8 & 1) != 0;
+        }
       }
     }
+    step.more = step.asks || step.asks_finder || step.has_kernel || step.asks_limits ||
+                step.remembered || step.sets;
+  }
+  std::vector<bool> is_compared(nodes.size());
+  std::vector<uint8_t> run, mask;
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    if (is_compared[i]) continue;
+    run.clear();
+    mask.clear();
+    for (size_t last = i, next = i; next < nodes.size(); ++next) {
+      const TreeNode& node = nodes[next];
+      const bool is_behind =
+          next == i || (node.pointer == TreeNode::kBehind && node.before == last &&
+                        node.distance == nodes[last].bytes);
+      if (!is_behind) continue;
+      last = next;
+      is_compared[next] = true;
+      for (const uint8_t byte : Of(node, said)) run.push_back(byte);
+      for (const uint8_t byte : Of(node, varying)) mask.push_back(static_cast<uint8_t>(~byte));
+    }
+    steps[i].compared = static_cast<uint32_t>(run.size());
+    steps[i].words_begin = static_cast<uint32_t>(words.size());
+    for (size_t at = 0; at < run.size(); at += 8) {
+      // The last eight bytes may begin anywhere.
+      const size_t offset = run.size() < 8 ? 0 : std::min<size_t>(at, run.size() - 8);
+      Word word{offset, 0, 0};
+      for (size_t k = at - offset; k < 8 && offset + k < run.size(); ++k) {
+        word.mask |= uint64_t{mask[offset + k]} << 8 * k;
+        word.value |= uint64_t{run[offset + k]} << 8 * k;
+      }
+      word.value &= word.mask;
+      if (word.mask != 0) words.push_back(word);
+    }
+    steps[i].words_end = static_cast<uint32_t>(words.size());
   }
 }
 

@@ -52,7 +52,8 @@ struct TreeNode {
   const tables::Pointer* to = nullptr;  // what that pointer means
   bool chosen = false;                  // that depends on states
   std::vector<Asked> asked;
-  // Of a packet that comes in a stream of its own.
+  // Of a packet that comes in a stream of its own: where engines have packets of their own, what
+  // else it might be.
   tables::PacketFinder* finder = nullptr;
 
   // Of packets and structures; null: data.
@@ -100,15 +101,19 @@ struct Tree {
   struct Step {
     // Null: the record comes behind another one.
     const FormPointer* from = nullptr;
-    // Something else counts than the bits: states, or bits that vary.
-    bool chosen = false, asks = false, has_kernel = false;
-    bool asks_finder = false, asks_limits = false, remembered = false, sets = false;
     uint32_t parent = 0, before = 0;
     uint32_t bytes = 0;
-    uint32_t words_end = 0;  // those of the node before come first
+    // Of the bits that do not vary. Records one right behind the other are compared at once, at the
+    // first one: as many bytes, and none at the others.
+    uint32_t compared = 0;
+    uint32_t words_begin = 0, words_end = 0;
     uint64_t distance = 0;
+    // Something else counts than the bits: states, or bits that vary.
+    bool more = false;  // any of these
+    bool chosen = false, asks = false, has_kernel = false;
+    bool asks_finder = false, asks_limits = false, remembered = false, sets = false;
   };
-  // Bits that do not vary, of eight bytes of a record.
+  // Eight bytes, of a record or of several.
   struct Word {
     uint64_t offset, mask, value;
   };

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "runtime/decode/decoder.h"
 #include "tests/decode/without_forms.h"
 #include "tests/decode/world.h"
@@ -20,10 +21,12 @@ namespace {
 using testing::IsEmpty;
 using testing::SizeIs;
 
-// Draws whose state is a table of structures and a program, which has data, registers and code.
-// What is in a program says what the structures are and how many values a packet behind it has.
+// Draws whose state is a head with its parts and a program, which has data, registers and code.
+// What the head says, it asks itself and packets behind it ask.
 constexpr absl::string_view kXml = R"(
 <packsmith family="test" generation="trees" title="Trees" unit="byte">
+  <engine name="one"/>
+  <engine name="other"/>
   <stream name="commands" align="4"/>
   <stream name="program" align="2"/>
   <base name="heap"/>
@@ -36,9 +39,27 @@ constexpr absl::string_view kXml = R"(
   </struct>
   <struct name="Large thing" bytes="8">
     <field name="Number" dword="0" bits="15:0" type="uint" max="999"/>
-    <field name="Values" dword="1" bits="31:0" type="address">
+    <field name="Rest" dword="1" bits="31:0" type="uint"/>
+  </struct>
+  <struct name="Counts" bytes="4">
+    <field name="Count" dword="0" bits="7:0" type="uint"/>
+    <field name="Kind" dword="0" bits="8" type="Kind"><sets state="kind of things"/></field>
+  </struct>
+  <struct name="Table" bytes="8">
+    <field name="Values" dword="0" bits="31:0" type="address">
       <points to="values" size="Counts.Count*4" access="read"/>
     </field>
+    <field name="Things" dword="1" bits="31:0" type="address">
+      <points to="Large thing" when="kind of things=Large" access="read"/>
+      <points to="Small thing" access="read"/>
+    </field>
+  </struct>
+  <struct name="Head" bytes="4">
+    <field name="Has counts" dword="0" bits="0" type="bool"/>
+    <field name="Has table" dword="0" bits="1" type="bool"/>
+    <field name="Free" dword="0" bits="31:8" type="uint"/>
+    <part name="Counts" when="Has counts"/>
+    <part name="Table" when="Has table"/>
   </struct>
 
   <packet name="Set heap" bytes="8" stream="commands">
@@ -48,13 +69,21 @@ constexpr absl::string_view kXml = R"(
   <packet name="State" bytes="12" stream="commands">
     <field name="Opcode" dword="0" bits="31:24" type="uint" forced="2"/>
     <field name="High" dword="0" bits="7:0" type="uint"/>
-    <field name="Things" dword="0" bits="11:8" type="uint"/>
     <field name="Program" dword="1" bits="31:0" type="address" high="High">
       <points to="program" base="heap" access="read"/>
     </field>
-    <field name="Table" dword="2" bits="31:0" type="address">
-      <points to="Large thing" count="Things" when="kind of things=Large" access="read"/>
-      <points to="Small thing" count="Things" access="read"/>
+    <field name="Head" dword="2" bits="31:0" type="address">
+      <points to="Head" access="read"/>
+    </field>
+  </packet>
+  <packet name="Read" bytes="12" stream="commands">
+    <field name="Opcode" dword="0" bits="31:24" type="uint" forced="4"/>
+    <field name="Thing" dword="1" bits="31:0" type="address">
+      <points to="Large thing" when="kind of things=Large" access="read"/>
+      <points to="Small thing" access="read"/>
+    </field>
+    <field name="Values" dword="2" bits="31:0" type="address">
+      <points to="values" size="Counts.Count*4" access="read"/>
     </field>
   </packet>
   <packet name="Draw" bytes="8" stream="commands" role="draw">
@@ -73,10 +102,10 @@ constexpr absl::string_view kXml = R"(
       <points to="values" size="Size*4" access="read"/>
     </field>
   </packet>
-  <packet name="Counts" bytes="4" stream="program">
+  <packet name="Registers" bytes="4" stream="program">
     <field name="Tag" dword="0" bits="7:0" type="uint" forced="2"/>
-    <field name="Count" dword="0" bits="15:8" type="uint"/>
-    <field name="Kind" dword="0" bits="16" type="Kind"><sets state="kind of things"/></field>
+    <field name="Number" dword="0" bits="15:8" type="uint" max="200"/>
+    <field name="Way" dword="0" bits="27:16" type="uint"/>
     <reserved dword="0" bits="31:28" must="zero"/>
   </packet>
   <packet name="Code" bytes="6" stream="program">
@@ -85,10 +114,19 @@ constexpr absl::string_view kXml = R"(
       <points to="code" base="heap" access="read"/>
     </field>
   </packet>
+  <packet name="Long pause" bytes="4" stream="program" engines="one">
+    <field name="Tag" dword="0" bits="15:0" type="uint" forced="0x7705"/>
+    <field name="Length" dword="0" bits="31:16" type="uint"/>
+  </packet>
+  <packet name="Pause" bytes="2" stream="program" engines="other">
+    <field name="Tag" dword="0" bits="7:0" type="uint" forced="5"/>
+    <field name="Length" dword="0" bits="15:8" type="uint"/>
+  </packet>
   <packet name="Stop" bytes="2" stream="program">
     <field name="Tag" dword="0" bits="7:0" type="uint" forced="8"/>
-    <field name="Done" dword="0" bits="15:8" type="uint"/>
-    <flow kind="terminate"/>
+    <field name="Stays" dword="0" bits="15" type="bool"/>
+    <field name="Done" dword="0" bits="14:8" type="uint"/>
+    <flow kind="terminate" when="!Stays"/>
   </packet>
 </packsmith>)";
 
@@ -97,33 +135,35 @@ const tables::Tables& Tables() {
   return kTables;
 }
 
-constexpr uint32_t kStream = 0x1000, kPrograms = 0x20000, kThings = 0x60000, kValues = 0x80000,
-                   kCode = 0xa0000;
-constexpr uint32_t kProgramBytes = 64, kThingBytes = 64;
+constexpr uint32_t kStream = 0x1000, kPrograms = 0x20000, kHeads = 0x60000, kThings = 0x70000,
+                   kValues = 0x80000, kCode = 0xa0000;
+constexpr uint32_t kProgramBytes = 64, kHeadBytes = 16, kDrawDwords = 8;
 
 // One draw's state, as the packets have it.
 struct One {
-  uint32_t program, table = kThings, things = 1, high = 0;
-  uint32_t size = 2, from = kValues, count = 1, kind = 0, code = kCode, reserved = 0, done = 0;
-  uint32_t counts = 1;  // how many Counts there are
+  uint32_t program, head, high = 0;
+  uint32_t free = 0, count = 1, kind = 0, values = kValues, things = kThings;
+  bool has_table = true;
+  uint32_t size = 2, from = kValues, number = 1, way = 0, reserved = 0, code = kCode, pause = 1;
+  uint32_t registers = 1;  // how many of them there are
+  uint32_t tag = 8, done = 0;
   uint32_t vertices = 3;
-  bool stops = true;
 };
 
 // A stream of draws and their memory.
 class Draws {
  public:
-  // The i-th has its program and its things at the i-th place.
+  // The i-th has its program and its head at the i-th place.
   explicit Draws(uint32_t count, const std::function<void(uint32_t, One&)>& change = {}) {
     for (uint32_t i = 0; i < count; ++i) {
-      One one{.program = kPrograms + i * kProgramBytes};
-      one.table = kThings + i * kThingBytes;
+      One one{.program = kPrograms + i * kProgramBytes, .head = kHeads + i * kHeadBytes};
       one.vertices = 3 + i;
       if (change) change(i, one);
-      Add(i, one);
+      Add(one);
     }
   }
   std::vector<uint32_t>& stream() { return stream_; }
+  std::vector<uint32_t>& heads() { return heads_; }
   std::vector<uint8_t>& programs() { return programs_; }
 
   // The dump that this is.
@@ -135,37 +175,37 @@ class Draws {
   void Put(World& world) const {
     std::vector<uint32_t> stream = stream_;
     stream.push_back(0x09000000);
-    std::vector<uint32_t> things(0x2000 / 4), values(0x1000 / 4), code(0x100 / 4);
-    for (size_t i = 0; i < things.size(); ++i) {
-      things[i] = i % 2 == 0 ? static_cast<uint32_t>(i % 7) : kValues;
-    }
+    std::vector<uint32_t> things(64), values(0x1000 / 4), code(0x100 / 4);
+    for (size_t i = 0; i < things.size(); ++i) things[i] = static_cast<uint32_t>(i % 7);
     for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<uint32_t>(i % 5);
-    world.Put(kStream, stream).PutBytes(kPrograms, programs_).Put(kThings, things);
-    world.Put(kValues, values).Put(kCode, code).Submit(kStream, 4 * stream.size());
+    world.Put(kStream, stream).PutBytes(kPrograms, programs_).Put(kHeads, heads_);
+    world.Put(kThings, things).Put(kValues, values).Put(kCode, code);
+    world.Submit(kStream, 4 * stream.size());
     world.last().bases.push_back({"heap", 0});
   }
 
  private:
-  void Add(uint32_t i, const One& one) {
-    stream_.insert(stream_.end(), {0x02000000 | one.things << 8 | one.high, one.program, one.table,
-                                   0x03000000, one.vertices});
-    std::vector<uint8_t> bytes;
+  void Add(const One& one) {
+    stream_.insert(stream_.end(), {0x02000000 | one.high, one.program, one.head, 0x04000000,
+                                   kThings, kValues, 0x03000000, one.vertices});
+    heads_.insert(heads_.end(), {one.free << 8 | (one.has_table ? 3u : 1u),
+                                 one.count | one.kind << 8, one.values, one.things});
+    const size_t end = programs_.size() + kProgramBytes;
     const auto put = [&](uint64_t value, size_t size) {
-      for (size_t k = 0; k < size; ++k) bytes.push_back(static_cast<uint8_t>(value >> 8 * k));
+      for (size_t k = 0; k < size; ++k) programs_.push_back(static_cast<uint8_t>(value >> 8 * k));
     };
     put(1 | one.size << 8, 4);
     put(one.from, 4);
-    for (uint32_t k = 0; k < one.counts; ++k) {
-      put(2 | one.count << 8 | one.kind << 16 | one.reserved << 28, 4);
+    for (uint32_t k = 0; k < one.registers; ++k) {
+      put(2 | one.number << 8 | one.way << 16 | one.reserved << 28, 4);
     }
     put(3 | uint64_t{one.code} << 16, 6);
-    put((one.stops ? 8 : 0x77) | one.done << 8, 2);
-    bytes.resize(kProgramBytes);
-    programs_.resize((i + 1) * kProgramBytes);
-    std::copy(bytes.begin(), bytes.end(), programs_.begin() + i * kProgramBytes);
+    put(5 | one.pause << 8, 2);
+    put(one.tag | one.done << 8, 2);
+    programs_.resize(end);
   }
 
-  std::vector<uint32_t> stream_;
+  std::vector<uint32_t> stream_, heads_;
   std::vector<uint8_t> programs_;
 };
 
@@ -193,12 +233,14 @@ WithTrees Know(const World& world, const Options& options = {}) {
 
 TEST(Trees, OfDrawsThatAreAlikeAreKnown) {
   const WithTrees story = Know(Draws(20).Whole());
-  EXPECT_GE(story.trees, 16u);
+  EXPECT_GE(story.trees, 2 * 16u);
   EXPECT_THAT(story.Faults(), IsEmpty());
   EXPECT_THAT(story.problems, IsEmpty());
-  for (const char* name : {"Load", "Counts", "Code", "Stop", "values", "code", "Small thing"}) {
+  for (const char* name : {"Load", "Registers", "Code", "Pause", "Stop", "code", "Head"}) {
     EXPECT_THAT(story.Named(name), SizeIs(20)) << name;
   }
+  EXPECT_THAT(story.Named("values"), SizeIs(3 * 20));
+  EXPECT_THAT(story.Named("Small thing"), SizeIs(2 * 20));
   EXPECT_EQ(story.summary.draws, 20u);
 }
 
@@ -208,7 +250,7 @@ TEST(Trees, AreEachWhereTheyAre) {
   for (uint32_t i = 0; i < 20; ++i) {
     EXPECT_EQ(programs[i].address, kPrograms + i * kProgramBytes);
     EXPECT_EQ(programs[i].parent, states[i].id);
-    EXPECT_EQ(states[i].address, kStream + i * 20);
+    EXPECT_EQ(states[i].address, kStream + i * 4 * kDrawDwords);
   }
 }
 
@@ -219,27 +261,28 @@ TEST(Trees, AreNotMadeWithoutForms) {
 TEST(Trees, SayWhatIsDifferentInEach) {
   const WithTrees story = Know(Draws(40, [](uint32_t i, One& one) {
                                  one.done = i;
+                                 one.free = i * 3;
                                  one.from = kValues + i * 8;
                                  one.code = kCode + i % 3 * 16;
-                                 one.high = 0;
                                }).Whole());
-  EXPECT_GE(story.trees, 25u);
+  EXPECT_GE(story.trees, 60u);
   EXPECT_EQ(story.Named("Stop")[39].Number("Done"), 39u);
-  EXPECT_EQ(story.Named("values")[39].address, kValues + 39 * 8);
+  EXPECT_EQ(story.Named("Head")[39].Number("Free"), 39u * 3);
 }
 
 TEST(Trees, OfOtherSizesAreOthers) {
   const WithTrees story =
       Know(Draws(60, [](uint32_t i, One& one) { one.size = 1 + i % 3; }).Whole());
-  EXPECT_GE(story.trees, 40u);
-  EXPECT_EQ(story.Named("values")[59].data_size, 4u * (1 + 59 % 3));
+  EXPECT_GE(story.trees, 100u);
 }
 
 TEST(Trees, OfMoreKindsThanAreKeptSayNothingElse) {
   std::mt19937 random(3);
-  Know(Draws(120, [&](uint32_t, One& one) {
+  Know(Draws(200, [&](uint32_t, One& one) {
          one.size = random() % 8;
-         one.things = random() % 5;
+         one.has_table = random() % 2 != 0;
+         one.registers = random() % 4;
+         one.number = 199 + random() % 3;
        }).Whole());
 }
 
@@ -248,50 +291,79 @@ TEST(Trees, APointerWithinThatLeadsNowhereIsAFaultThereAlone) {
                                  if (i == 12) one.from = 0x7000000;
                                  if (i == 14) one.code = 0x7000000;
                                  if (i == 16) one.program = 0x7000000;
+                                 if (i == 18) one.head = 0x7000000;
                                }).Whole());
-  EXPECT_THAT(story.Faults(), SizeIs(3));
+  EXPECT_THAT(story.Faults(), SizeIs(4));
 }
 
 TEST(Trees, AReservedBitWithinIsAFaultThereAlone) {
-  const WithTrees story =
-      Know(Draws(20, [](uint32_t i, One& one) { one.reserved = i == 12; }).Whole());
+  const auto change = [](uint32_t i, One& one) { one.reserved = i == 12; };
+  EXPECT_THAT(Know(Draws(20, change).Whole()).Faults(), SizeIs(1));
+}
+
+TEST(Trees, BoundsOfFieldsThatVaryAreLookedAt) {
+  const auto change = [](uint32_t i, One& one) { one.number = i == 18 ? 201 : i; };
+  const WithTrees story = Know(Draws(20, change).Whole());
+  EXPECT_GE(story.trees, 30u);
   EXPECT_THAT(story.Faults(), SizeIs(1));
 }
 
+TEST(Trees, BitsThatVaryMayMakeAnotherPacket) {
+  const auto change = [](uint32_t i, One& one) { one.pause = i % 8 == 7 ? 0x77 : i % 5; };
+  const WithTrees story = Know(Draws(40, change).Whole());
+  EXPECT_GE(story.trees, 60u);
+  EXPECT_THAT(story.Named("Long pause"), SizeIs(5));
+}
+
 TEST(Trees, AProgramThatDoesNotStopIsDecodedAsFarAsItGoes) {
-  const WithTrees story =
-      Know(Draws(20, [](uint32_t i, One& one) { one.stops = i != 12; }).Whole());
-  // It goes on into the next one.
-  EXPECT_THAT(story.Named("Stop"), SizeIs(20));
-  EXPECT_THAT(story.Named("Load"), SizeIs(21));
+  for (const bool stays : {false, true}) {
+    const WithTrees story = Know(Draws(20, [=](uint32_t i, One& one) {
+                                   if (i == 12 && stays) one.done = 0x80;
+                                   if (i == 12 && !stays) one.tag = 0x99;
+                                 }).Whole());
+    // It goes on into the next one.
+    EXPECT_THAT(story.Named("Load"), SizeIs(21));
+  }
 }
 
 TEST(Trees, SetStatesForThoseThatAskLater) {
-  // The kind of the things behind a program's state is what the program has set.
-  const WithTrees story = Know(Draws(64, [](uint32_t i, One& one) {
-                                 one.kind = i / 2 % 2;
-                                 one.count = 1 + i / 4 % 3;
-                                 one.table = kThings;
-                                 one.things = 2;
+  for (const uint32_t often : {1, 2, 7}) {
+    const WithTrees story = Know(Draws(84, [=](uint32_t i, One& one) {
+                                   one.kind = i / often % 2;
+                                   one.count = 1 + i / often % 3;
+                                 }).Whole());
+    // Those behind the pointers of a head, and of the packet after it.
+    EXPECT_THAT(story.Named("Large thing"), SizeIs(84));
+    EXPECT_THAT(story.Named("Small thing"), SizeIs(84));
+    EXPECT_GE(story.trees, 40u);
+  }
+}
+
+TEST(Trees, SetNothingWhereTheyAreNotFoundToTheirEnd) {
+  // What comes first in the tree sets a state; what comes last does not lead anywhere.
+  const WithTrees story = Know(Draws(40, [](uint32_t i, One& one) {
+                                 one.kind = i % 2;
+                                 one.count = 1 + i % 2;
+                                 if (i % 4 > 1) one.things = 0x7000000;
                                }).Whole());
-  EXPECT_GE(story.trees, 20u);
-  EXPECT_THAT(story.Named("Large thing"), SizeIs(64));
-  EXPECT_THAT(story.Named("Small thing"), SizeIs(64));
+  EXPECT_THAT(story.Faults(), SizeIs(20));
 }
 
 TEST(Trees, WithTheSameOneDwordPacketSeveralTimes) {
-  Know(Draws(30, [](uint32_t i, One& one) { one.counts = 1 + i % 3; }).Whole());
+  Know(Draws(30, [](uint32_t i, One& one) { one.registers = 1 + i % 3; }).Whole());
 }
 
 TEST(Trees, CountFromTheBaseThatThereIs) {
-  Draws draws(30);
-  // In the middle the heap moves up, and what counts from it with it.
-  std::vector<uint32_t>& stream = draws.stream();
-  stream.insert(stream.begin() + 20 * 5, {0x01000000, 0x40});
-  for (uint32_t i = 20; i < 30; ++i) stream[i * 5 + 2 + 1] -= i < 29 ? 0x40 : 0;
+  constexpr uint32_t kMoved = 20;
+  Draws draws(30, [](uint32_t i, One& one) {
+    if (i >= kMoved) one.program -= 0x40;
+    if (i >= kMoved) one.code -= 0x40;
+  });
+  draws.stream().insert(draws.stream().begin() + kMoved * kDrawDwords, {0x01000000, 0x40});
   const WithTrees story = Know(draws.Whole());
-  EXPECT_GE(story.trees, 20u);
-  EXPECT_EQ(story.Named("Load")[20].address, kPrograms + 20 * kProgramBytes);
+  EXPECT_GE(story.trees, 40u);
+  EXPECT_THAT(story.Faults(), IsEmpty());
+  EXPECT_EQ(story.Named("Load")[kMoved].address, kPrograms + kMoved * kProgramBytes);
 }
 
 TEST(Trees, KnowAddressesThatAreSplit) {
@@ -299,18 +371,23 @@ TEST(Trees, KnowAddressesThatAreSplit) {
   Draws draws(20, [](uint32_t i, One& one) { one.high = i % 4 == 3 ? 1 : 0; });
   draws.Put(world);
   world.PutBytes(uint64_t{1} << 32 | kPrograms, draws.programs());
-  Know(world);
+  EXPECT_GE(Know(world).trees, 30u);
 }
 
 TEST(Trees, OfAnotherSubmissionAreLookedForInItsMemory) {
   const World first = Draws(10).Whole();
   const World second = Draws(10, [](uint32_t i, One& one) { one.done = 100 + i; }).Whole();
   const World third = Draws(10, [](uint32_t, One& one) { one.code = kCode + 0x80; }).Whole();
-  const Dumps dumps = {&first.dump(), &second.dump(), &third.dump(), &first.dump()};
+  World fourth;
+  Draws(10).Put(fourth);
+  // Code has another end here.
+  fourth.Put(kCode + 0x100, {0, 0, 0, 0});
+  const Dumps dumps = {&first.dump(), &second.dump(), &third.dump(), &fourth.dump(), &first.dump()};
   ExpectSameWithoutForms(Tables(), dumps);
   const WithTrees story = Know(dumps);
-  EXPECT_GE(story.trees, 30u);
+  EXPECT_GE(story.trees, 60u);
   EXPECT_EQ(story.Named("Stop")[19].Number("Done"), 109u);
+  EXPECT_EQ(story.Named("code")[35].data_size, 0x110u);
 }
 
 TEST(Trees, OfAMemoryThatIsGoneAreNotLookedAt) {
@@ -321,12 +398,12 @@ TEST(Trees, OfAMemoryThatIsGoneAreNotLookedAt) {
     decoder.Decode(world.dump());
   }
   decoder.Finish();
-  EXPECT_GE(story.trees, 30u);
+  EXPECT_GE(story.trees, 50u);
 }
 
 TEST(Trees, AreWithinTheBoundsOfASubmission) {
   const World world = Draws(20).Whole();
-  for (uint64_t most = 1; most < 120; ++most) {
+  for (uint64_t most = 1; most < 200; ++most) {
     Options packets, structs;
     packets.most_packets = most;
     structs.most_structs = most;
@@ -343,14 +420,20 @@ TEST(Trees, AreWithinTheBoundsOfASubmission) {
 }
 
 TEST(Trees, NameTheBuffersOfEach) {
-  World world = Draws(20).Whole();
-  for (uint32_t i = 0; i < 8; ++i) {
-    world.dump().buffers.push_back(
-        {0, kPrograms + i * 0x90, 0x90, "programs " + std::to_string(i)});
-    world.dump().buffers.push_back({0, kValues + i * 0x10, 0x10, "values " + std::to_string(i)});
-  }
-  world.dump().SortBuffers();
-  EXPECT_GE(Know(world).trees, 16u);
+  const auto named = [](absl::string_view name) {
+    World world = Draws(20).Whole();
+    for (uint32_t i = 0; i < 8; ++i) {
+      world.dump().buffers.push_back(
+          {0, kPrograms + i * 0x90, 0x90, absl::StrCat(name, " programs ", i)});
+      world.dump().buffers.push_back(
+          {0, kValues + i * 0x10, 0x10, absl::StrCat(name, " values ", i)});
+    }
+    world.dump().SortBuffers();
+    return world;
+  };
+  const World first = named("first"), second = named("second");
+  ExpectSameWithoutForms(Tables(), {&first.dump(), &second.dump()});
+  EXPECT_GE(Know(first).trees, 30u);
 }
 
 TEST(Trees, ThatEndWithTheMemoryAreDecodedAsFarAsItGoes) {
@@ -359,31 +442,39 @@ TEST(Trees, ThatEndWithTheMemoryAreDecodedAsFarAsItGoes) {
     draws.programs().resize(draws.programs().size() - bytes);
     Know(draws.Whole());
   }
+  for (uint32_t dwords = 1; dwords < 9; ++dwords) {
+    Draws draws(12);
+    draws.heads().resize(draws.heads().size() - dwords);
+    Know(draws.Whole());
+  }
 }
 
 TEST(Trees, OfAnyDrawsSayWhatIsSaidWithoutThem) {
   std::mt19937 random(1);
+  const auto one_in = [&](uint32_t n) { return random() % n == 0; };
   size_t trees = 0;
   for (int round = 0; round < 60; ++round) {
     // Most draws are alike; some have something else, and some bits are turned over.
     Draws draws(40, [&](uint32_t, One& one) {
-      if (random() % 3 == 0) one.done = random() % 4;
-      if (random() % 8 == 0) one.count = random() % 3;
-      if (random() % 8 == 0) one.kind = random() % 2;
-      if (random() % 8 == 0) one.things = random() % 4;
-      if (random() % 8 == 0) one.code = kCode + random() % 8 * 8;
-      if (random() % 16 == 0) one.counts = random() % 4;
-      if (random() % 16 == 0) one.size = random() % 4;
+      if (one_in(3)) one.done = random() % 4;
+      if (one_in(8)) one.count = random() % 3;
+      if (one_in(8)) one.kind = random() % 2;
+      if (one_in(8)) one.has_table = false;
+      if (one_in(8)) one.code = kCode + random() % 8 * 8;
+      if (one_in(16)) one.registers = random() % 4;
+      if (one_in(16)) one.size = random() % 4;
+      if (one_in(16)) one.things = kThings + 252;
     });
     for (int i = 0; i < round % 8; ++i) {
       draws.programs()[random() % draws.programs().size()] ^=
           static_cast<uint8_t>(1u << random() % 8);
       draws.stream()[random() % draws.stream().size()] ^= 1u << random() % 24;
+      draws.heads()[random() % draws.heads().size()] ^= 1u << random() % 32;
     }
     trees += Know(draws.Whole()).trees;
     if (HasFailure()) break;
   }
-  EXPECT_GT(trees, 400u);
+  EXPECT_GT(trees, 1000u);
 }
 
 }  // namespace
