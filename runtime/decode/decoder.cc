@@ -426,10 +426,10 @@ void Decoder::WalkStream(uint32_t stream, uint64_t engines, Frame frame, uint64_
       continue;
     }
     const tables::Container& c = tables_.container(container);
+    here_ = top.address;
+    looked_ahead_ = false;
     Form* form = UseForms() ? forms_.Find(container, window, Forms::kOwnLength) : nullptr;
     if (form != nullptr && form->leads_on && overlay_.empty()) {
-      here_ = top.address;
-      looked_ahead_ = false;
       if (IsMaking() || !Replays(*form, top, window, parent)) {
         ShowNoting(*form, c, top, window.subspan(0, form->bytes), parent);
       }
@@ -437,8 +437,6 @@ void Decoder::WalkStream(uint32_t stream, uint64_t engines, Frame frame, uint64_
       continue;
     }
     if (form != nullptr && form->quiet && overlay_.empty()) {
-      here_ = top.address;
-      looked_ahead_ = false;
       QuietPacket(*form, c, top, window.subspan(0, form->bytes), parent);
       top.address = AddSaturated(top.address, AlignUp(form->bytes, align));
       continue;
@@ -448,7 +446,6 @@ void Decoder::WalkStream(uint32_t stream, uint64_t engines, Frame frame, uint64_
       window = Bytes(top.space, top.address, std::min(left, length), scratch);
     }
     const absl::Span<const uint8_t> bytes = window.subspan(0, length);
-    here_ = top.address;
     looked_ahead_ = (form != nullptr ? form->asks_state : actions_[container].asks_state) &&
                     options_.follow == Follow::kAll && !options_.brief;
     if (looked_ahead_) LookAhead(stream, engines, top);

@@ -330,6 +330,25 @@ bool Decoder::Replays(Form& form, const Frame& frame, absl::Span<const uint8_t> 
   return false;
 }
 
+inline bool Decoder::IsSame(const Tree& tree, const Tree::Step& step,
+                            absl::Span<const uint8_t> memory) {
+  if (memory.size() < step.compared) return false;
+  const uint8_t* bytes = memory.data();
+  uint8_t padded[8] = {};
+  if (memory.size() < sizeof(padded)) {
+    std::memcpy(padded, bytes, memory.size());
+    bytes = padded;
+  }
+  uint64_t differences = 0;
+  for (uint32_t i = step.words_begin; i < step.words_end; ++i) {
+    const Tree::Word& word = tree.words[i];
+    uint64_t bits = 0;
+    std::memcpy(&bits, bytes + word.offset, 8);
+    differences |= (bits & word.mask) ^ word.value;
+  }
+  return differences == 0;
+}
+
 bool Decoder::FindAll(Tree& tree) {
   if (tree.forms != forms_.made()) {
     if (!tree.HasForms()) return false;
@@ -372,24 +391,6 @@ bool Decoder::FindAll(Tree& tree) {
   return true;
 }
 
-bool Decoder::IsSame(const Tree& tree, const Tree::Step& step, absl::Span<const uint8_t> memory) {
-  if (memory.size() < step.compared) return false;
-  const uint8_t* bytes = memory.data();
-  uint8_t padded[8] = {};
-  if (memory.size() < sizeof(padded)) {
-    std::memcpy(padded, bytes, memory.size());
-    bytes = padded;
-  }
-  uint64_t differences = 0;
-  for (uint32_t i = step.words_begin; i < step.words_end; ++i) {
-    const Tree::Word& word = tree.words[i];
-    uint64_t bits = 0;
-    std::memcpy(&bits, bytes + word.offset, 8);
-    differences |= (bits & word.mask) ^ word.value;
-  }
-  return differences == 0;
-}
-
 bool Decoder::Widen(Tree& tree, size_t index) {
   TreeNode& node = tree.nodes[index];
   // What steps say of the node may change with this.
@@ -399,7 +400,9 @@ bool Decoder::Widen(Tree& tree, size_t index) {
 
 bool Decoder::IsItself(const TreeNode& node, absl::Span<const uint8_t> bytes) {
   uint32_t first = 0;
-  std::memcpy(&first, bytes.data(), std::min<size_t>(4, bytes.size()));
+  // What counts may lie in other memory that begins where this ends.
+  if (bytes.size() < sizeof(first)) return false;
+  std::memcpy(&first, bytes.data(), sizeof(first));
   return node.finder->Find(first, bytes.size()) == node.container;
 }
 

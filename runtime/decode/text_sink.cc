@@ -57,18 +57,11 @@ constexpr size_t kMostIndent = 24;
 
 char* Copy(absl::string_view text, char* to) {
   // Kept texts are followed by as much that can be read, and the line has room.
-  std::memcpy(to, text.data(), Texts::kReadable);
-  if (text.size() > Texts::kReadable) std::memcpy(to, text.data(), text.size());
-  return to + text.size();
-}
-
-// The same for texts of any length. What is copied too much is less than that.
-char* CopyLong(absl::string_view text, char* to) {
-  size_t i = 0;
-  do {
-    std::memcpy(to + i, text.data() + i, Texts::kReadable);
-    i += Texts::kReadable;
-  } while (i < text.size());
+  if (text.size() <= Texts::kReadable) {
+    std::memcpy(to, text.data(), Texts::kReadable);
+  } else {
+    std::memcpy(to, text.data(), text.size());
+  }
   return to + text.size();
 }
 
@@ -121,7 +114,6 @@ class TextSink : public Sink {
 
   void OnDump(const Dump* dump) override {
     FinishRun();
-    tree_texts_.Clear();
     dump_ = dump;
     buffer_ = nullptr;
     registers_begun_ = false;
@@ -364,7 +356,13 @@ class TextSink : public Sink {
     if (index == tables::kNone) return own_space_;
     const tables::Pointer& pointer = tables_->pointer(index);
     if (pointer.space_when == tables::kNone) return own_space_;
-    const Scope scope(*tables_, *record.container, record.bytes, bit - field.bit);
+    // A field of a part, or of an item of the tail, asks others of the same.
+    const uint64_t base = bit - field.bit;
+    const absl::Span<const tables::Leaf> tail = tables_->leaves(record.container->tail_leaves);
+    const bool in_tail = std::any_of(tail.begin(), tail.end(),
+                                     [&](const tables::Leaf& leaf) { return &leaf == field.leaf; });
+    const Scope scope(*tables_, *record.container, record.bytes, in_tail ? 0 : base,
+                      in_tail ? base : 0);
     return scope.Holds(pointer.space_when) ? pointer.space : own_space_;
   }
 
@@ -537,13 +535,20 @@ class TextSink : public Sink {
     return true;
   }
 
+  // Line() writes the name, an address and nothing else.
+  bool IsOnlyItsValue(const ShownField& shown, size_t indent) const {
+    const PlannedField& field = *shown.field;
+    return field.form == ValueForm::kAddress && field.names == nullptr && field.unit.empty() &&
+           shown.index < 0 && indent <= kMostIndent && (dump_ == nullptr || dump_->buffers.empty());
+  }
+
   // Of a tree whose text is there.
   ABSL_ATTRIBUTE_NOINLINE void Known(const RecordTree& tree, const TreeText& text) {
     char* to = out_.Reserve(text.room);
     const char* const lines = text.text.data();
     size_t at = 0;
     for (const TreeText::Step& step : text.steps) {
-      to = CopyLong({lines + at, step.text_end - at}, to);
+      to = Copy({lines + at, step.text_end - at}, to);
       at = step.text_end;
       const Record& record = tree.records[step.record];
       switch (step.kind) {
@@ -554,6 +559,17 @@ class TextSink : public Sink {
           const ShownField& field = text.fields[step.field];
           const uint64_t raw = ReadBits(record.bytes, field.bit, field.width);
           if (!Hides(field, raw)) to = Line(record, field, raw, step.indent, to, text.room);
+          break;
+        }
+        case TreeText::Kind::kPointer: {
+          const ShownField& field = text.fields[step.field];
+          const uint64_t raw = ReadBits(record.bytes, field.bit, field.width);
+          if (Hides(field, raw)) {
+            to -= step.name;
+            break;
+          }
+          to = WriteHex(raw << field.field->shift, to);
+          *to++ = '\n';
           break;
         }
         case TreeText::Kind::kHidden: {
@@ -577,7 +593,7 @@ class TextSink : public Sink {
           break;
       }
     }
-    out_.Commit(CopyLong({lines + at, text.text_size - at}, to));
+    out_.Commit(Copy({lines + at, text.text_size - at}, to));
   }
 
   // Writes a tree and keeps the text.
@@ -592,6 +608,13 @@ class TextSink : public Sink {
       const absl::Span<const uint8_t> varying = tree.varying[i];
       const size_t indent = 2 * Depth(record);
       const auto put = [&](const auto& write) { whole &= out_.Written(write, text.text); };
+      if (text.text.size() > TreeTexts::kMostText || text.room > TreeTexts::kMostRoom) {
+        whole = false;
+        text.text.clear();
+        text.steps.clear();
+        text.fields.clear();
+        text.room = 0;
+      }
       const auto step = [&](TreeText::Kind kind, size_t room) -> TreeText::Step& {
         text.steps.push_back({kind, i, text.text.size(), indent});
         text.room += room + Texts::kReadable;
@@ -627,7 +650,10 @@ class TextSink : public Sink {
       });
       const uint32_t first = static_cast<uint32_t>(text.fields.size());
       uint64_t zeros = 0, hidden = 0;
+      const bool in_buffers = dump_ != nullptr && !dump_->buffers.empty();
       const auto varies = [&](const ShownField& shown) {
+        // The buffer that an address lies in may depend on other bits.
+        if (in_buffers && shown.field->leaf->type == tables::LeafType::kAddress) return true;
         for (uint64_t bit = shown.bit; bit < shown.bit + shown.width; ++bit) {
           if ((varying[bit / 8] >> bit % 8 & 1) != 0) return true;
         }
@@ -656,7 +682,14 @@ class TextSink : public Sink {
       uint32_t next = first;
       for (const ShownField& shown : selected_) {
         const bool hides = Hides(shown, shown.raw);
-        if (varies(shown)) {
+        if (varies(shown) && IsOnlyItsValue(shown, indent)) {
+          const absl::string_view name = shown.field->name.substr(kMostIndent - indent);
+          text.text.append(name.data(), name.size());
+          TreeText::Step& pointer = step(TreeText::Kind::kPointer, kMostDigits);
+          pointer.field = next++;
+          pointer.name = name.size();
+          if (!hides) Field(record, shown, indent);
+        } else if (varies(shown)) {
           step(TreeText::Kind::kField, RoomOf(*shown.field, indent)).field = next++;
           if (!hides) Field(record, shown, indent);
         } else if (!hides) {
@@ -665,8 +698,9 @@ class TextSink : public Sink {
       }
     }
     text.room += text.text.size();
-    text.ready = whole && text.text.size() <= TreeTexts::kMostText;
-    text.refused = !text.ready;
+    text.ready =
+        whole && text.text.size() <= TreeTexts::kMostText && text.room <= TreeTexts::kMostRoom;
+    if (!text.ready) return text.Refuse();
     text.text_size = text.text.size();
     text.text.append(Texts::kReadable, ' ');
   }

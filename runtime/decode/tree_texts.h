@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/decode/form_texts.h"
@@ -19,6 +20,7 @@ struct TreeText {
     kBuffer,   // in which that lies
     kHidden,   // how many of its fields are left away
     kField,    // that may vary
+    kPointer,  // a field whose value is all that varies; its name is in the text before it
     kDwords,   // data that may vary
   };
   struct Step {
@@ -29,6 +31,7 @@ struct TreeText {
     // kField: which of `fields`. kHidden: the record's first one, and how many it has.
     uint32_t field = 0, fields = 0;
     uint64_t zeros = 0;  // kHidden: its other fields that are left away
+    size_t name = 0;     // kPointer: characters of the name, with what fills it up
   };
 
   uint64_t tree = 0;
@@ -40,12 +43,23 @@ struct TreeText {
   std::vector<Step> steps;
   std::vector<ShownField> fields;  // without their bits
   size_t room = 0;                 // that writing all of it may take
+
+  // There is to be none, and nothing of it is kept.
+  void Refuse() {
+    TreeText none;
+    none.tree = tree;
+    none.indent = indent;
+    none.refused = true;
+    *this = std::move(none);
+  }
 };
 
 // A fixed number of them, of a bounded length.
 class TreeTexts {
  public:
   static constexpr size_t kMostText = 64 * 1024;
+  // With it, the number of steps is bounded, each of which needs some.
+  static constexpr size_t kMostRoom = 4 * kMostText;
 
   TreeTexts() : texts_(kEntries) {}
 

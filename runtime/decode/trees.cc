@@ -92,6 +92,8 @@ bool Tree::Widen(const tables::Tables& tables, TreeNode& node, absl::Span<const 
     different[i] = static_cast<uint8_t>((bytes[i] ^ was[i]) & ~varies[i]);
     if ((different[i] & is_it[i]) != 0) return false;
   }
+  const auto is_zero = [](uint8_t byte) { return byte == 0; };
+  if (std::all_of(different.begin(), different.end(), is_zero)) return true;
   std::vector<uint8_t> wider(varies.begin(), varies.end());
   if (node.form == nullptr) {
     std::fill(wider.begin(), wider.end(), uint8_t{0xff});
