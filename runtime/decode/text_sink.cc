@@ -477,7 +477,7 @@ class TextSink : public Sink {
   }
 
   // The same, of one that has not, or whose fields have held something else.
-  void Learn(const Record& record, size_t indent) {
+  ABSL_ATTRIBUTE_NOINLINE void Learn(const Record& record, size_t indent) {
     SelectAll(record);
     uint64_t hidden = 0;
     for (const ShownField& shown : selected_) hidden += Hides(shown, shown.raw);
