@@ -15,9 +15,9 @@ namespace {
 
 constexpr size_t kMostTrees = 4;  // of a form
 constexpr size_t kUsualNodes = 16;
-// Packets that have led elsewhere, of a form that has trees, before one of them is replaced, and
-// before all are given up.
+// Packets that have led elsewhere, of a form that has so many, before one of them is replaced.
 constexpr uint32_t kPatience = 16;
+// And where making one has failed again and again.
 constexpr uint32_t kMostPatience = 1 << 16;
 
 }  // namespace
