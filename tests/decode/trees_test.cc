@@ -132,7 +132,7 @@ constexpr absl::string_view kXml = R"(
   </packet>
   <packet name="Go" bytes="6" stream="program">
     <field name="Tag" dword="0" bits="7:0" type="uint" forced="6"/>
-    <field name="To" dword="0" bits="47:16" type="address" shift="0"><points to="program" access="read"/></field>
+    <field name="To" dword="0" bits="47:16" type="address" shift="0"/>
     <flow kind="jump" to="To"/>
   </packet>
   <packet name="Long pause" bytes="4" stream="program" engines="one">
