@@ -229,8 +229,10 @@ class Draws {
     put(4 | one.fetch << 8 | uint64_t{kValues} << 16, 6);
     put(5 | one.pause << 8, 2);
     if (one.go != 0) {
+      // On the way there is something that might be taken for the end.
       put(6 | uint64_t{one.program + one.go} << 16, 6);
-      programs_.resize(end - kProgramBytes + one.go);
+      programs_.resize(end - kProgramBytes + 48);
+      put(8 | 0x55 << 8, one.go - 48);
     }
     put(one.tag | one.done << 8, 2);
     programs_.resize(end);
@@ -357,10 +359,11 @@ TEST(Trees, AProgramThatDoesNotStopIsDecodedAsFarAsItGoes) {
   }
 }
 
-TEST(Trees, DoNotGoWhereJumpsLead) {
-  const auto change = [](uint32_t i, One& one) { one.go = i % 3 == 0 ? 48 : 52; };
+TEST(Trees, GoWhereEachJumpLeads) {
+  const auto change = [](uint32_t i, One& one) { one.go = i < 20 ? 48 : 52; };
   const WithTrees story = Know(Draws(40, change).Whole());
-  EXPECT_THAT(story.Named("Stop"), SizeIs(40));
+  ASSERT_THAT(story.Named("Stop"), SizeIs(40));
+  EXPECT_EQ(story.Named("Stop")[39].Number("Done"), 0u);
 }
 
 TEST(Trees, TablesThatTheMemoryCutsAreCutThereAlone) {
