@@ -52,16 +52,21 @@ class LineOutput : public decode::Output {
     // Nothing that a terminal obeys.
     Demand(!text.empty());
     for (const char c : text) Demand(c == '\n' || static_cast<unsigned char>(c) >= 0x20);
-    last_ = text.back();
+    text_.append(text.data(), text.size());
   }
-  char last() const { return last_; }
+  const std::string& text() const { return text_; }
 
  private:
-  char last_ = '\0';
+  std::string text_;
 };
 
-decode::Summary Decode(const tables::Tables& tables, const Dump& dump,
-                       const decode::Options& options, bool json) {
+struct Said {
+  decode::Summary summary;
+  std::string text;
+};
+
+Said Decode(const tables::Tables& tables, const Dump& dump, const decode::Options& options,
+            bool json) {
   LineOutput output;
   const std::unique_ptr<decode::Sink> sink =
       json ? decode::MakeJsonlSink(output) : decode::MakeTextSink(output);
@@ -70,8 +75,8 @@ decode::Summary Decode(const tables::Tables& tables, const Dump& dump,
   // Again: state lives on.
   decoder.Decode(dump);
   const decode::Summary summary = decoder.Finish();
-  Demand(output.last() == '\n');
-  return summary;
+  Demand(!output.text().empty() && output.text().back() == '\n');
+  return {summary, output.text()};
 }
 
 }  // namespace
@@ -98,10 +103,14 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   options.follow = static_cast<decode::Follow>(std::min(how & 3, 2));
   options.most_packets = kMostPackets;
   options.most_structs = kMostPackets;
-  const decode::Summary text = Decode(tables, dump, options, false);
-  const decode::Summary json = Decode(tables, dump, options, true);
+  const Said said = Decode(tables, dump, options, false);
+  const decode::Summary text = said.summary;
+  const decode::Summary json = Decode(tables, dump, options, true).summary;
   Demand(text.packets <= 2 * kMostPackets && text.structs <= 2 * (kMostPackets + 1024));
   Demand(text.packets == json.packets && text.structs == json.structs &&
          text.problems == json.problems && text.faults == json.faults);
+  // What is taken over from earlier records is what would be found out anew.
+  options.forms = false;
+  Demand(Decode(tables, dump, options, false).text == said.text);
   return 0;
 }
