@@ -524,6 +524,16 @@ TEST(Trees, ThatEndWithTheMemoryAreDecodedAsFarAsItGoes) {
   }
 }
 
+TEST(Trees, WithAProblemSayItEachTime) {
+  World world;
+  Draws(20, [](uint32_t, One& one) { one.program = 0x50000; }).Put(world);
+  // One program for all, which goes on where there is no memory.
+  world.Put(0x50000, {0x00000201, kValues});
+  const WithTrees story = Know(world);
+  EXPECT_THAT(story.problems, SizeIs(20));
+  EXPECT_THAT(story.Named("Load"), SizeIs(20));
+}
+
 TEST(Trees, OfAnyDrawsSayWhatIsSaidWithoutThem) {
   std::mt19937 random(1);
   const auto one_in = [&](uint32_t n) { return random() % n == 0; };
