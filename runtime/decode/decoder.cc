@@ -753,7 +753,10 @@ void Decoder::Remember(uint32_t index, const RecordView& record) {
 void Decoder::RememberBytes(uint32_t memory, absl::Span<const uint8_t> bytes) {
   std::vector<uint8_t>& last = state_->last[memory];
   if (absl::MakeConstSpan(last) == bytes) return;
-  if (replaying_) done_.push_back({false, memory, absl::nullopt, last});
+  if (replaying_) {
+    done_bytes_.insert(done_bytes_.end(), last.begin(), last.end());
+    done_.push_back({false, memory, absl::nullopt, last.size()});
+  }
   last.assign(bytes.begin(), bytes.end());
   ++state_->changes;
 }
@@ -978,7 +981,7 @@ void Decoder::SetBase(const FieldAt& at, absl::Span<const uint8_t> bytes, bool h
   }
   if (base == before) return;
   ++state_->changes;
-  if (replaying_) done_.push_back({true, extra.sets_base, before, {}});
+  if (replaying_) done_.push_back({true, extra.sets_base, before, 0});
 }
 
 void Decoder::RememberRegister(uint32_t index, absl::Span<const uint8_t> written) {
@@ -1040,6 +1043,7 @@ absl::Span<const uint8_t> Decoder::BytesAcross(uint32_t space, uint64_t address,
                                                std::vector<uint8_t>& scratch) const {
   const absl::Span<const uint8_t> direct = memory_->Read(space, address, size);
   if (direct.size() == size || direct.empty()) return direct;
+  // Behind it there is nothing that would have to be put together with it.
   if (Find(space, AddSaturated(address, direct.size())) == nullptr) return direct;
   // A length may say much more than there is: no room for that.
   uint64_t have = 0;

@@ -230,9 +230,6 @@ class Decoder {
   };
   // Fills places_ from the second one on.
   bool FindAll(Tree& tree);
-  // Whether bits of records one behind the other are those that do not vary. There may be less
-  // memory.
-  static bool IsSame(const Tree& tree, const Tree::Step& step, absl::Span<const uint8_t> memory);
   // Lets fields of the node vary. False: it is another record.
   bool Widen(Tree& tree, size_t index);
   // No other packet has such an opcode.
@@ -515,9 +512,10 @@ class Decoder {
     bool is_base;
     size_t number;  // of the base, or Actions::memory
     absl::optional<uint64_t> base;
-    std::vector<uint8_t> bytes;
+    size_t bytes;  // so many of done_bytes_, from the end
   };
   std::vector<Done> done_;
+  std::vector<uint8_t> done_bytes_;
   bool replaying_ = false;
 };
 

@@ -15,34 +15,56 @@ namespace packsmith::decode {
 // Eight bytes at a time, and only those in which there is something to compare.
 class MaskedBytes {
  public:
+  // Eight bytes from `offset` on.
+  struct Word {
+    size_t offset;
+    uint64_t mask;
+    uint64_t value;
+  };
+
   MaskedBytes() = default;
 
   // Those bits of `bytes` that are set in `mask`, which has as many bytes.
   MaskedBytes(absl::Span<const uint8_t> bytes, absl::Span<const uint8_t> mask)
       : size_(bytes.size()) {
     words_.reserve((size_ + 7) / 8);
-    for (size_t at = 0; at < size_; at += 8) {
+    AddWords(bytes, mask, words_);
+  }
+
+  // Of the record that `bytes` begin with; there may be more of them.
+  bool AreIn(absl::Span<const uint8_t> bytes) const { return AreIn(words_, size_, bytes); }
+
+  // The same, for whoever keeps those of several records together.
+  static void AddWords(absl::Span<const uint8_t> bytes, absl::Span<const uint8_t> mask,
+                       std::vector<Word>& words) {
+    const size_t size = bytes.size();
+    for (size_t at = 0; at < size; at += 8) {
       // The last eight bytes of a record may begin anywhere.
-      const size_t offset = size_ < 8 ? 0 : std::min(at, size_ - 8);
+      const size_t offset = size < 8 ? 0 : std::min(at, size - 8);
       Word word{offset, 0, 0};
-      for (size_t i = at - offset; i < 8 && offset + i < size_; ++i) {
+      for (size_t i = at - offset; i < 8 && offset + i < size; ++i) {
         word.mask |= uint64_t{mask[offset + i]} << 8 * i;
         word.value |= uint64_t{bytes[offset + i]} << 8 * i;
       }
       word.value &= word.mask;
-      if (word.mask != 0) words_.push_back(word);
+      if (word.mask != 0) words.push_back(word);
     }
   }
-
-  // Of the record that `bytes` begin with; there may be more of them.
-  bool AreIn(absl::Span<const uint8_t> bytes) const {
-    if (bytes.size() < size_) return false;
-    if (bytes.size() < 8) {
-      uint8_t padded[8] = {};
-      for (size_t i = 0; i < size_; ++i) padded[i] = bytes[i];
-      return Differences(padded) == 0;
+  static bool AreIn(absl::Span<const Word> words, size_t size, absl::Span<const uint8_t> bytes) {
+    if (bytes.size() < size) return false;
+    const uint8_t* data = bytes.data();
+    uint8_t padded[8] = {};
+    if (bytes.size() < sizeof(padded)) {
+      std::copy(bytes.begin(), bytes.end(), padded);
+      data = padded;
     }
-    return Differences(bytes.data()) == 0;
+    uint64_t differences = 0;
+    for (const Word& word : words) {
+      uint64_t bits = 0;
+      std::memcpy(&bits, data + word.offset, 8);
+      differences |= (bits & word.mask) ^ word.value;
+    }
+    return differences == 0;
   }
 
   // Sets the bits that are compared in `mask`, which has as many bytes.
@@ -55,22 +77,6 @@ class MaskedBytes {
   }
 
  private:
-  struct Word {
-    size_t offset;
-    uint64_t mask;
-    uint64_t value;
-  };
-
-  uint64_t Differences(const uint8_t* bytes) const {
-    uint64_t differences = 0;
-    for (const Word& word : words_) {
-      uint64_t bits = 0;
-      std::memcpy(&bits, bytes + word.offset, 8);
-      differences |= (bits & word.mask) ^ word.value;
-    }
-    return differences;
-  }
-
   size_t size_ = 0;
   std::vector<Word> words_;
 };
@@ -79,6 +85,14 @@ class MaskedBytes {
 inline void SetBits(uint64_t bit, uint64_t width, absl::Span<uint8_t> mask) {
   const uint64_t end = std::min<uint64_t>(bit + width, mask.size() * 8);
   for (; bit < end; ++bit) mask[bit / 8] = static_cast<uint8_t>(mask[bit / 8] | 1u << bit % 8);
+}
+
+// Whether any of `width` bits of a mask from `bit` on is set; it has them all.
+inline bool HasBits(uint64_t bit, uint64_t width, absl::Span<const uint8_t> mask) {
+  for (const uint64_t end = bit + width; bit < end; ++bit) {
+    if ((mask[bit / 8] >> bit % 8 & 1) != 0) return true;
+  }
+  return false;
 }
 
 }  // namespace packsmith::decode

@@ -6,6 +6,7 @@
 // remember of it, in the same order. If all of that holds, what would be shown is known, and is
 // shown at once. If anything does not, nothing has happened, and the packet is shown as any other.
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "runtime/decode/decoder.h"
@@ -321,6 +322,7 @@ bool Decoder::Replays(Form& form, const Frame& frame, absl::Span<const uint8_t> 
       continue;
     }
     done_.clear();
+    done_bytes_.clear();
     form.without_tree = 0;
     // What came last will come next.
     if (i != 0) std::swap(form.trees[i], form.trees[0]);
@@ -328,25 +330,6 @@ bool Decoder::Replays(Form& form, const Frame& frame, absl::Span<const uint8_t> 
     return true;
   }
   return false;
-}
-
-inline bool Decoder::IsSame(const Tree& tree, const Tree::Step& step,
-                            absl::Span<const uint8_t> memory) {
-  if (memory.size() < step.compared) return false;
-  const uint8_t* bytes = memory.data();
-  uint8_t padded[8] = {};
-  if (memory.size() < sizeof(padded)) {
-    std::memcpy(padded, bytes, memory.size());
-    bytes = padded;
-  }
-  uint64_t differences = 0;
-  for (uint32_t i = step.words_begin; i < step.words_end; ++i) {
-    const Tree::Word& word = tree.words[i];
-    uint64_t bits = 0;
-    std::memcpy(&bits, bytes + word.offset, 8);
-    differences |= (bits & word.mask) ^ word.value;
-  }
-  return differences == 0;
 }
 
 bool Decoder::FindAll(Tree& tree) {
@@ -379,7 +362,11 @@ bool Decoder::FindAll(Tree& tree) {
       }
     }
     if (place.bytes.size() < step.bytes) return false;
-    if (step.compared != 0 && !widened) widened = !IsSame(tree, step, place.bytes);
+    if (step.compared != 0 && !widened) {
+      const absl::Span<const MaskedBytes::Word> words(tree.words.data() + step.words,
+                                                      step.words_count);
+      widened = !MaskedBytes::AreIn(words, step.compared, place.bytes);
+    }
     if (widened && !Widen(tree, i)) return false;
     if (step.more && !HasMore(tree, i)) return false;
   }
@@ -410,8 +397,8 @@ bool Decoder::HasMore(Tree& tree, size_t index) {
   const Tree::Step& step = tree.steps[index];
   const Place& place = places_[index];
   TreeNode& node = tree.nodes[index];
-  if (step.asks && !IsSaid(node.asked)) return false;
-  if (step.has_kernel && !IsCodeOf(node, place)) return false;
+  if (!node.asked.empty() && !IsSaid(node.asked)) return false;
+  if (node.has_kernel && !IsCodeOf(node, place)) return false;
   if (step.asks_limits && !node.form->Has(place.bytes)) return false;
   if (step.asks_finder && !IsItself(node, place.bytes)) return false;
   for (const TreeNode::Remembered& part : node.remembered) {
@@ -467,12 +454,14 @@ bool Decoder::IsCodeOf(TreeNode& node, const Place& place) {
 
 void Decoder::Undo() {
   for (; !done_.empty(); done_.pop_back()) {
-    Done& done = done_.back();
+    const Done& done = done_.back();
     if (done.is_base) {
       state_->bases[done.number] = done.base;
-    } else {
-      state_->last[done.number] = std::move(done.bytes);
+      continue;
     }
+    const auto bytes = done_bytes_.end() - static_cast<ptrdiff_t>(done.bytes);
+    state_->last[done.number].assign(bytes, done_bytes_.end());
+    done_bytes_.erase(bytes, done_bytes_.end());
   }
 }
 

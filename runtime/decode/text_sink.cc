@@ -14,6 +14,7 @@
 #include "runtime/decode/data.h"
 #include "runtime/decode/fields.h"
 #include "runtime/decode/form_texts.h"
+#include "runtime/decode/masked_bytes.h"
 #include "runtime/decode/plan.h"
 #include "runtime/decode/tree_texts.h"
 #include "runtime/decode/undescribed.h"
@@ -654,10 +655,7 @@ class TextSink : public Sink {
       const auto varies = [&](const ShownField& shown) {
         // The buffer that an address lies in may depend on other bits.
         if (in_buffers && shown.field->leaf->type == tables::LeafType::kAddress) return true;
-        for (uint64_t bit = shown.bit; bit < shown.bit + shown.width; ++bit) {
-          if ((varying[bit / 8] >> bit % 8 & 1) != 0) return true;
-        }
-        return false;
+        return HasBits(shown.bit, shown.width, varying);
       };
       SelectAll(record);
       for (const ShownField& shown : selected_) {

@@ -17,10 +17,6 @@ void Tree::MakeSteps() {
       step.from = &nodes[node.parent].form->pointers[node.pointer];
     }
     step.chosen = node.chosen || (step.from != nullptr && !step.from->plain);
-    step.asks = !node.asked.empty();
-    step.has_kernel = node.has_kernel;
-    step.remembered = !node.remembered.empty();
-    step.sets = !node.sets.empty();
     step.parent = node.parent;
     step.before = node.before;
     step.bytes = static_cast<uint32_t>(node.bytes);
@@ -34,13 +30,11 @@ void Tree::MakeSteps() {
     }
     if (node.form != nullptr) {
       for (const Form::Limit& limit : node.form->limits) {
-        for (uint64_t bit = limit.bit; bit < limit.bit + limit.width; ++bit) {
-          step.asks_limits |= (varies[bit / 8] >> bit % 8 & 1) != 0;
-        }
+        step.asks_limits |= HasBits(limit.bit, limit.width, varies);
       }
     }
-    step.more = step.asks || step.asks_finder || step.has_kernel || step.asks_limits ||
-                step.remembered || step.sets;
+    step.more = step.asks_finder || step.asks_limits || node.has_kernel || !node.asked.empty() ||
+                !node.remembered.empty() || !node.sets.empty();
   }
   std::vector<bool> is_compared(nodes.size());
   std::vector<uint8_t> run, mask;
@@ -60,19 +54,9 @@ void Tree::MakeSteps() {
       for (const uint8_t byte : Of(node, varying)) mask.push_back(static_cast<uint8_t>(~byte));
     }
     steps[i].compared = static_cast<uint32_t>(run.size());
-    steps[i].words_begin = static_cast<uint32_t>(words.size());
-    for (size_t at = 0; at < run.size(); at += 8) {
-      // The last eight bytes may begin anywhere.
-      const size_t offset = run.size() < 8 ? 0 : std::min<size_t>(at, run.size() - 8);
-      Word word{offset, 0, 0};
-      for (size_t k = at - offset; k < 8 && offset + k < run.size(); ++k) {
-        word.mask |= uint64_t{mask[offset + k]} << 8 * k;
-        word.value |= uint64_t{run[offset + k]} << 8 * k;
-      }
-      word.value &= word.mask;
-      if (word.mask != 0) words.push_back(word);
-    }
-    steps[i].words_end = static_cast<uint32_t>(words.size());
+    steps[i].words = static_cast<uint32_t>(words.size());
+    MaskedBytes::AddWords(run, mask, words);
+    steps[i].words_count = static_cast<uint32_t>(words.size()) - steps[i].words;
   }
 }
 
@@ -101,13 +85,7 @@ bool Tree::Widen(const tables::Tables& tables, TreeNode& node, absl::Span<const 
     const Record& record = records[static_cast<size_t>(&node - nodes.data())];
     const RecordView view{*record.container, bytes, node.form->parts};
     ForEachField(tables, view, [&](const FieldAt& at) {
-      const auto is_different = [&] {
-        for (uint64_t bit = at.bit; bit < at.bit + at.width; ++bit) {
-          if ((different[bit / 8] >> bit % 8 & 1) != 0) return true;
-        }
-        return false;
-      };
-      if (is_different()) SetBits(at.bit, at.width, absl::MakeSpan(wider));
+      if (HasBits(at.bit, at.width, different)) SetBits(at.bit, at.width, absl::MakeSpan(wider));
     });
     // Bits of no field, too.
     for (size_t i = 0; i < wider.size(); ++i) wider[i] |= different[i];

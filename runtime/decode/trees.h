@@ -6,7 +6,6 @@
 #define PACKSMITH_RUNTIME_DECODE_TREES_H_
 
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 #include "absl/types/optional.h"
@@ -106,19 +105,15 @@ struct Tree {
     // Of the bits that do not vary. Records one right behind the other are compared at once, at the
     // first one: as many bytes, and none at the others.
     uint32_t compared = 0;
-    uint32_t words_begin = 0, words_end = 0;
+    uint32_t words = 0, words_count = 0;
     uint64_t distance = 0;
-    // Something else counts than the bits: states, or bits that vary.
-    bool more = false;  // any of these
-    bool chosen = false, asks = false, has_kernel = false;
-    bool asks_finder = false, asks_limits = false, remembered = false, sets = false;
-  };
-  // Eight bytes, of a record or of several.
-  struct Word {
-    uint64_t offset, mask, value;
+    bool chosen = false;  // the pointer's meaning depends on states, or it is not plain
+    // Bits that vary may make another packet of it, or break limits.
+    bool asks_finder = false, asks_limits = false;
+    bool more = false;  // something else counts than bits that do not vary
   };
   std::vector<Step> steps;
-  std::vector<Word> words;
+  std::vector<MaskedBytes::Word> words;
   // Forms::made() when the forms of the nodes were seen to be theirs.
   uint64_t forms = 0;
 
