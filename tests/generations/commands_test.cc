@@ -1,0 +1,497 @@
+// Commands as kernels and 2D drivers write them: each generation knows them by name, reads them in
+// their whole length, and says what they say. The words are put together from the bits that the
+// sources in the XML give.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <ostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "runtime/decode/decoder.h"
+#include "runtime/generations/generations.h"
+#include "tests/decode/world.h"
+
+namespace packsmith::decode {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+constexpr uint32_t kNoop = 0;
+constexpr uint32_t kUserInterrupt = 0x01000000;
+constexpr uint32_t kEnd = 0x05000000;
+constexpr uint32_t kGlobal = 1;
+
+constexpr char kGfx4To5[] = "gfx4 gfx45 gfx5";
+constexpr char kGfx6To75[] = "gfx6 gfx7 gfx75";
+constexpr char kGfx8To12[] = "gfx8 gfx9 gfx11 gfx12";
+
+tables::Tables TablesOfGeneration(const std::string& name) {
+  const absl::StatusOr<tables::Tables> tables = FindGeneration(name);
+  if (!tables.ok()) ADD_FAILURE() << tables.status();
+  return *tables;
+}
+
+struct Command {
+  std::string generations;  // separated by blanks
+  std::string engine;
+  std::string name;
+  std::vector<uint32_t> dwords;
+  std::vector<std::pair<std::string, uint64_t>> fields;
+  friend void PrintTo(const Command& command, std::ostream* out) {
+    *out << command.name << " of " << command.generations;
+  }
+};
+
+std::vector<Command> CommandsOfRings() {
+  std::vector<Command> all;
+  // What the kernel and 2D drivers write into rings and batches of Gfx4 to Gfx5.
+  all.push_back({kGfx4To5, "render", "MI_USER_INTERRUPT", {kUserInterrupt}, {}});
+  all.push_back({kGfx4To5, "render", "MI_ARB_CHECK", {0x02800000}, {}});
+  all.push_back({kGfx4To5, "render", "MI_REPORT_HEAD", {0x03800000}, {}});
+  all.push_back({kGfx4To5, "render", "MI_ARB_ON_OFF", {0x04000001}, {{"Arbitration Enable", 1}}});
+  all.push_back({kGfx4To5,
+                 "render",
+                 "MI_WAIT_FOR_EVENT",
+                 {0x01810042},
+                 {{"Display Pipe A Scan Line Wait Enable", 1},
+                  {"Display Plane A Flip Pending Wait Enable", 0},
+                  {"Display Plane B Flip Pending Wait Enable", 1},
+                  {"Overlay Flip Pending Wait Enable", 1}}});
+  all.push_back({kGfx4To5,
+                 "render",
+                 "MI_STORE_DATA_INDEX",
+                 {0x10800001, 0x000000c0, 0x000c9559},
+                 {{"Offset", 0x30}, {"Data DWord 0", 0xc9559}}});
+  all.push_back({kGfx4To5,
+                 "render",
+                 "MI_SET_CONTEXT",
+                 {0x0c000000, 0x0001310d},
+                 {{"Logical Context Address", 0x13000},
+                  {"Reserved, Must be 1", 1},
+                  {"Extended State Save Enable", 1},
+                  {"Extended State Restore Enable", 1},
+                  {"Force Restore", 0},
+                  {"Restore Inhibit", 1}}});
+  all.push_back({kGfx4To5,
+                 "render",
+                 "MI_LOAD_SCAN_LINES_INCL",
+                 {0x09100000, 0x00100310},
+                 {{"Display (Plane) Select", 1},
+                  {"Start Scan Line Number", 0x10},
+                  {"End Scan Line Number", 0x310}}});
+  all.push_back({kGfx4To5,
+                 "render",
+                 "MI_DISPLAY_FLIP",
+                 {0x0a100002, 0x00001400, 0x0c6e1001, 0x04ff031f},
+                 {{"Display Plane Select", 1},
+                  {"Display Buffer Pitch", 0x1400},
+                  {"Display Buffer Base Address", 0xc6e1000},
+                  {"Tile Parameter", 1},
+                  {"Pipe Source Width", 1280},
+                  {"Pipe Source Height", 800}}});
+  all.push_back({kGfx4To5,
+                 "render",
+                 "MI_BATCH_BUFFER",
+                 {0x18000101, 0x00002000, 0x00002ff8},
+                 {{"Buffer Security Indicator", 1},
+                  {"Batch Buffer Start Address", 0x2000},
+                  {"Batch Buffer End Address", 0x2ff8}}});
+  all.push_back(
+      {"gfx4 gfx45",
+       "render",
+       "MI_OVERLAY_FLIP",
+       {0x08a00000, 0x00042001},
+       {{"Mode Flags", 1}, {"Register Update Address", 0x42000}, {"Load Filter Coefficients", 1}}});
+  all.push_back(
+      {"gfx45",
+       "video",
+       "MI_FLUSH",
+       {0x02000022},
+       {{"State/Instruction Cache Invalidate", 1}, {"Indirect State Pointers Disable", 1}}});
+  all.push_back({"gfx5", "render", "MI_SUSPEND_FLUSH", {0x05800001}, {{"Suspend Flush", 1}}});
+  all.push_back({"gfx5",
+                 "render",
+                 "MI_REPORT_PERF_COUNT",
+                 {0x13000041, 0x00007001, 0x00000005},
+                 {{"Counter Set", 1}, {"Memory Address", 0x7000}, {"Report ID", 5}}});
+  all.push_back({"gfx6",
+                 "render",
+                 "MI_REPORT_PERF_COUNT",
+                 {0x14000001, 0x00007001, 0x00000005},
+                 {{"Use Global GTT", 1}, {"Memory Address", 0x7000}, {"Report ID", 5}}});
+  // Flips stand in the rings of Gfx6 and 7, too.
+  all.push_back({"gfx6",
+                 "render",
+                 "MI_DISPLAY_FLIP",
+                 {0x0a100002, 0x00001401, 0x0c6e1000, 0x04ff031f},
+                 {{"Display Plane Select", 1},
+                  {"Display Buffer Pitch", 0x1400},
+                  {"Tile Parameter", 1},
+                  {"Display Buffer Base Address", 0xc6e1000},
+                  {"Pipe Source Width", 1280}}});
+  all.push_back({"gfx7 gfx75 gfx8",
+                 "blitter",
+                 "MI_DISPLAY_FLIP",
+                 {0x0a200001, 0x00001401, 0x0c6e1000},
+                 {{"Display Plane Select", 4},
+                  {"Display Buffer Pitch", 0x1400},
+                  {"Tile Parameter", 1},
+                  {"Display Buffer Base Address", 0xc6e1000}}});
+  all.push_back(
+      {"gfx6 gfx7 gfx75 gfx8 gfx9 gfx11",
+       "video",
+       "MI_SET_APPID",
+       {0x07000185},
+       {{"Protected Memory Application ID", 5}, {"Protected Memory Application ID Type", 1}}});
+  all.push_back({"gfx6 gfx7 gfx75 gfx8 gfx9 gfx11 gfx12",
+                 "render",
+                 "MI_UPDATE_GTT",
+                 {0x11c00002, 0x00010000, 0x00000001, 0x00001001},
+                 {{"Use Global GTT", 1}}});
+  all.push_back({"gfx7", "render", "MI_LOAD_URB_MEM", {0x16000001, 0, 0}, {}});
+  all.push_back({"gfx7", "render", "MI_STORE_URB_MEM", {0x16800001, 0, 0}, {}});
+  // From the null render states of the kernel.
+  all.push_back({"gfx8 gfx9",
+                 "render",
+                 "3DSTATE_DX9_CONSTANT_BUFFER_POOL_ALLOC",
+                 {0x791b0002, 0x00005806, 0x00000001, 0x00002000},
+                 {{"MOCS", 6},
+                  {"DX9 Constant Buffer Pool Enable", 1},
+                  {"DX9 Constant Buffer Pool Base Address", 0x100005000},
+                  {"DX9 Constant Buffer Pool Buffer Size", 2}}});
+  all.push_back(
+      {"gfx75", "render", "3DSTATE_DX9_CONSTANT_BUFFER_POOL_ALLOC", {0x791b0001, 0, 0}, {}});
+  all.push_back({"gfx75 gfx8 gfx9",
+                 "render",
+                 "3DSTATE_DX9_CONSTANTF_VS",
+                 std::vector<uint32_t>{0x78390004, 0, 0, 0, 0, 0},
+                 {}});
+  // What kernels and compute runtimes set beside it.
+  all.push_back({"gfx9",
+                 "render",
+                 "MEDIA_POOL_STATE",
+                 {0x70050004, 0x00777000, 0, 0, 0, 0},
+                 {{"Media Pool Enable", 0}}});
+  all.push_back({"gfx9 gfx11 gfx12 gfx125 xe2 xe3",
+                 "render",
+                 "GPGPU_CSR_BASE_ADDRESS",
+                 {0x61040001, 0x00005000, 0x00000001},
+                 {{"GPGPU CSR Base Address", 0x100005000}}});
+  all.push_back({"xe2 xe3",
+                 "compute",
+                 "STATE_CONTEXT_DATA_BASE_ADDRESS",
+                 {0x610b0001, 0x00005000, 0x00000001},
+                 {{"Context Data Base Address", 0x100005000}}});
+  all.push_back({"xe2 xe3",
+                 "blitter",
+                 "STATE_SYSTEM_MEM_FENCE_ADDRESS",
+                 {0x61090001, 0x00005000, 0x00000001},
+                 {{"System Memory Fence Address", 0x100005000}}});
+  all.push_back({"xe2 xe3", "render", "STATE_WRITE_INLINE", {0x80000002, 1, 2, 3}, {}});
+  return all;
+}
+
+// A blit of Gfx4 to Gfx7.5 and the same one with addresses of 64 bits.
+void AddBlit(const std::string& name, std::vector<uint32_t> dwords,
+             std::vector<std::pair<std::string, uint64_t>> fields, std::vector<Command>& all,
+             const std::vector<size_t>& addresses) {
+  // From what is needed to the length that the first dword says.
+  const auto finish = [](std::vector<uint32_t> words) {
+    if (words.size() > 2) words[0] |= static_cast<uint32_t>(words.size() - 2);
+    return words;
+  };
+  all.push_back({kGfx4To5, "render", name, finish(dwords), fields});
+  all.push_back({kGfx6To75, "blitter", name, finish(dwords), fields});
+  size_t shift = 0;
+  for (const size_t at : addresses) {
+    dwords.insert(dwords.begin() + static_cast<ptrdiff_t>(at + ++shift), 0);
+  }
+  all.push_back({kGfx8To12, "blitter", name, finish(dwords), std::move(fields)});
+}
+
+std::vector<Command> Blits() {
+  // Clipping, 32 bits a pixel, ROP 0xf0, pitch 0x400; a rectangle from 1, 2 to 3, 4; clipping at
+  // 5, 6 and 7, 8.
+  constexpr uint32_t kBr13 = 0x43f00400;
+  constexpr uint32_t kFrom = 0x00020001, kTo = 0x00040003, kSource = 0x00060005;
+  constexpr uint32_t kDst = 0x00010000, kSrc = 0x00020000, kPat = 0x00030000;
+  constexpr uint32_t kBack = 0xb0, kFore = 0xf0, kData0 = 0xd0, kData1 = 0xd1;
+  using Fields = std::vector<std::pair<std::string, uint64_t>>;
+  const auto with = [](Fields fields, const Fields& more) {
+    fields.insert(fields.end(), more.begin(), more.end());
+    return fields;
+  };
+  const Fields corners = {{"Destination X1 Coordinate", 1},
+                          {"Destination Y1 Coordinate", 2},
+                          {"Destination X2 Coordinate", 3},
+                          {"Destination Y2 Coordinate", 4}};
+  const Fields base = with(corners, {{"32bpp Byte Mask", 3},
+                                     {"Raster Operation", 0xf0},
+                                     {"Color Depth", 3},
+                                     {"Destination Pitch", 0x400},
+                                     {"Clipping Enabled", 1},
+                                     {"Destination Base Address", kDst}});
+  const Fields source = {{"Source X1 Coordinate", 5},
+                         {"Source Y1 Coordinate", 6},
+                         {"Source Pitch", 0x800},
+                         {"Source Base Address", kSrc}};
+  const Fields seeds = {{"Pattern Vertical Seed", 5}, {"Pattern Horizontal Seed", 6}};
+  const Fields pattern = {{"Pattern Base Address", kPat}};
+  const Fields source_colors = {{"Source Background Color", kBack},
+                                {"Source Foreground Color", kFore}};
+  const Fields mono_source = with(
+      {{"Mono Source Address", kSrc}, {"Monochrome Source Data Bit Position", 5}}, source_colors);
+  const Fields pattern_colors = {{"Pattern Background Color", kBack},
+                                 {"Pattern Foreground Color", kFore}};
+  const Fields pattern_data = {{"Pattern Data 0", kData0}, {"Pattern Data 1", kData1}};
+  const Fields range = {{"Transparency Range Mode", 4},
+                        {"Transparency Color Low", kBack},
+                        {"Transparency Color High", kFore}};
+  const Fields immediate = {{"Immediate Data[0]", kData0}, {"Immediate Data[1]", kData1}};
+  // What dword 0 has beside opcode and length.
+  constexpr uint32_t kMask = 3u << 20, kSeeds = 5u << 8 | 6u << 12, kBit = 5u << 17,
+                     kRange = 4u << 17, kDstTiled = 1u << 11, kSrcTiled = 1u << 15;
+  const auto op = [](uint32_t opcode) { return 2u << 29 | opcode << 22; };
+
+  std::vector<Command> all;
+  AddBlit("COLOR_BLT", {op(0x40) | kMask, 0x03f00400, 0x00100040, kDst, kFore},
+          {{"Destination Pitch", 0x400},
+           {"Destination Width", 0x40},
+           {"Destination Height", 0x10},
+           {"Destination Base Address", kDst},
+           {"Solid Pattern Color", kFore}},
+          all, {3});
+  AddBlit("SRC_COPY_BLT", {op(0x43) | kMask, 0x43cc0400, 0x00100040, kDst, 0x800, kSrc},
+          {{"X Direction", 1},
+           {"Destination Height", 0x10},
+           {"Destination Base Address", kDst},
+           {"Source Pitch", 0x800},
+           {"Source Base Address", kSrc}},
+          all, {3, 5});
+  AddBlit("XY_SETUP_BLT", {op(0x01) | kMask, kBr13, kFrom, kTo, kDst, kBack, kFore, kPat},
+          {{"ClipRect X1 Coordinate", 1},
+           {"ClipRect Y2 Coordinate", 4},
+           {"Destination Base Address", kDst},
+           {"Background Color", kBack},
+           {"Foreground Color", kFore},
+           {"Pattern Base Address", kPat}},
+          all, {4, 7});
+  AddBlit("XY_SETUP_CLIP_BLT", {op(0x03), kFrom, kTo},
+          {{"ClipRect X1 Coordinate", 1}, {"ClipRect Y2 Coordinate", 4}}, all, {});
+  AddBlit("XY_SETUP_MONO_PATTERN_SL_BLT",
+          {op(0x11) | kMask | kDstTiled, kBr13 | 1u << 31, kFrom, kTo, kDst, kBack, kFore, kData0,
+           kData1},
+          with({{"Solid Pattern Select", 1},
+                {"Tiling Enable", 1},
+                {"Destination Base Address", kDst},
+                {"Background Color", kBack},
+                {"Foreground Color", kFore}},
+               pattern_data),
+          all, {4});
+  AddBlit(
+      "XY_PIXEL_BLT", {op(0x24) | kDstTiled, kFrom},
+      {{"Tiling Enable", 1}, {"Destination X1 Coordinate", 1}, {"Destination Y1 Coordinate", 2}},
+      all, {});
+  AddBlit("XY_SCANLINES_BLT", {op(0x25) | kSeeds, kFrom, kTo}, with(corners, seeds), all, {});
+  AddBlit("XY_TEXT_BLT", {op(0x26) | 1u << 16, kFrom, kTo, kSrc},
+          with(corners, {{"Packing", 1}, {"Mono Source Address", kSrc}}), all, {3});
+  AddBlit("XY_TEXT_IMMEDIATE_BLT", {op(0x31), kFrom, kTo, kData0, kData1}, corners, all, {});
+  AddBlit("XY_COLOR_BLT", {op(0x50) | kMask, kBr13, kFrom, kTo, kDst, kFore},
+          with(base, {{"Solid Pattern Color", kFore}}), all, {4});
+  AddBlit("XY_PAT_BLT", {op(0x51) | kMask | kSeeds, kBr13, kFrom, kTo, kDst, kPat},
+          with(with(base, seeds), pattern), all, {4, 5});
+  AddBlit(
+      "XY_MONO_PAT_BLT",
+      {op(0x52) | kMask | kSeeds, kBr13 | 1u << 28, kFrom, kTo, kDst, kBack, kFore, kData0, kData1},
+      with(with(with(with(base, seeds), pattern_colors), pattern_data),
+           {{"Mono Pattern Transparency Mode", 1}}),
+      all, {4});
+  AddBlit("XY_SRC_COPY_BLT",
+          {op(0x53) | kMask | kDstTiled | kSrcTiled, kBr13, kFrom, kTo, kDst, kSource, 0x800, kSrc},
+          with(with(base, source), {{"Source Tiling Enable", 1}, {"Destination Tiling Enable", 1}}),
+          all, {4, 7});
+  AddBlit("XY_MONO_SRC_COPY_BLT",
+          {op(0x54) | kMask | kBit, kBr13 | 1u << 29, kFrom, kTo, kDst, kSrc, kBack, kFore},
+          with(with(base, mono_source), {{"Mono Source Transparency Mode", 1}}), all, {4, 5});
+  AddBlit("XY_FULL_BLT",
+          {op(0x55) | kMask | kSeeds, kBr13, kFrom, kTo, kDst, kSource, 0x800, kSrc, kPat},
+          with(with(with(base, seeds), source), pattern), all, {4, 7, 8});
+  AddBlit("XY_FULL_MONO_SRC_BLT",
+          {op(0x56) | kMask | kSeeds | kBit, kBr13, kFrom, kTo, kDst, kSrc, kBack, kFore, kPat},
+          with(with(with(base, seeds), mono_source), pattern), all, {4, 5, 8});
+  AddBlit("XY_FULL_MONO_PATTERN_BLT",
+          {op(0x57) | kMask | kSeeds, kBr13, kFrom, kTo, kDst, kSource, 0x800, kSrc, kBack, kFore,
+           kData0, kData1},
+          with(with(with(with(base, seeds), source), pattern_colors), pattern_data), all, {4, 7});
+  AddBlit("XY_FULL_MONO_PATTERN_MONO_SRC_BLT",
+          {op(0x58) | kMask | kSeeds | kBit, kBr13, kFrom, kTo, kDst, kSrc, kBack, kFore, kBack,
+           kFore, kData0, kData1},
+          with(with(with(with(base, seeds), mono_source), pattern_colors), pattern_data), all,
+          {4, 5});
+  AddBlit("XY_MONO_PAT_FIXED_BLT",
+          {op(0x59) | kMask | 9u << 15, kBr13, kFrom, kTo, kDst, kBack, kFore},
+          with(with(base, pattern_colors), {{"Fixed Pattern", 9}}), all, {4});
+  AddBlit("XY_MONO_SRC_COPY_IMMEDIATE_BLT",
+          {op(0x71) | kMask | kBit, kBr13, kFrom, kTo, kDst, kBack, kFore, kData0, kData1},
+          with(with(base, source_colors), immediate), all, {4});
+  AddBlit("XY_PAT_BLT_IMMEDIATE",
+          {op(0x72) | kMask | kSeeds, kBr13, kFrom, kTo, kDst, kData0, kData1},
+          with(with(base, seeds), immediate), all, {4});
+  AddBlit("XY_SRC_COPY_CHROMA_BLT",
+          {op(0x73) | kMask | kRange, kBr13, kFrom, kTo, kDst, kSource, 0x800, kSrc, kBack, kFore},
+          with(with(base, source), range), all, {4, 7});
+  AddBlit(
+      "XY_FULL_IMMEDIATE_PATTERN_BLT",
+      {op(0x74) | kMask | kSeeds, kBr13, kFrom, kTo, kDst, kSource, 0x800, kSrc, kData0, kData1},
+      with(with(with(base, seeds), source), immediate), all, {4, 7});
+  AddBlit("XY_FULL_MONO_SRC_IMMEDIATE_PATTERN_BLT",
+          {op(0x75) | kMask | kSeeds | kBit, kBr13, kFrom, kTo, kDst, kSrc, kBack, kFore, kData0,
+           kData1},
+          with(with(with(base, seeds), mono_source), immediate), all, {4, 5});
+  AddBlit("XY_PAT_CHROMA_BLT",
+          {op(0x76) | kMask | kSeeds | kRange, kBr13, kFrom, kTo, kDst, kPat, kBack, kFore},
+          with(with(with(base, seeds), pattern), range), all, {4, 5});
+  AddBlit(
+      "XY_PAT_CHROMA_BLT_IMMEDIATE",
+      {op(0x77) | kMask | kSeeds | kRange, kBr13, kFrom, kTo, kDst, kBack, kFore, kData0, kData1},
+      with(with(with(base, seeds), range), immediate), all, {4});
+
+  // Blits without raster operations.
+  const std::vector<uint32_t> fast = {
+      op(0x42) | 8 | 1u << 13 | 2u << 20, 0xc3000100, kFrom, kTo, kDst, 1, kSource, 0x200, kSrc, 1};
+  all.push_back({"gfx9 gfx11 gfx12 gfx125 xe2 xe3", "blitter", "XY_FAST_COPY_BLT", fast,
+                 with(corners, {{"Source X1 Coordinate", 5},
+                                {"Source Y1 Coordinate", 6},
+                                {"Destination Tiling Method", 1},
+                                {"Source Tiling Method", 2},
+                                {"Destination Tile Y Type", 1},
+                                {"Source Tile Y Type", 1},
+                                {"Color Depth", 3},
+                                {"Destination Pitch", 0x100},
+                                {"Source Pitch", 0x200},
+                                {"Destination Base Address", 0x100010000},
+                                {"Source Base Address", 0x100020000}})});
+  all.push_back({"gfx125",
+                 "blitter",
+                 "XY_CTRL_SURF_COPY_BLT",
+                 {op(0x48) | 3 | 0xffu << 8 | 1u << 20, kSrc, 0x08000001, kDst, 0x0c000002},
+                 {{"Size of Control Surface Copy", 256},
+                  {"Destination Access Type", 1},
+                  {"Source Access Type", 0},
+                  {"Source Address", 0x100020000},
+                  {"Source MOCS Index", 2},
+                  {"Destination Address", 0x200010000},
+                  {"Destination MOCS Index", 3}}});
+  all.push_back({"xe2 xe3",
+                 "blitter",
+                 "XY_CTRL_SURF_COPY_BLT",
+                 {op(0x48) | 3 | 0xffu << 9 | 1u << 21, kSrc, 0x20000001, kDst, 0x30000002},
+                 {{"Size of Control Surface Copy", 256},
+                  {"Source Access Type", 1},
+                  {"Source Address", 0x100020000},
+                  {"Source MOCS Index", 2},
+                  {"Destination MOCS Index", 3}}});
+  all.push_back({"xe2 xe3",
+                 "blitter",
+                 "MEM_COPY",
+                 {op(0x5a) | 8 | 1u << 17, 0xff, 0x0f, 0x1ff, 0x3ff, kSrc, 1, kDst, 2, 0x20000018},
+                 {{"Copy Type", 1},
+                  {"Transfer Width", 256},
+                  {"Transfer Height", 16},
+                  {"Source Pitch", 512},
+                  {"Destination Pitch", 1024},
+                  {"Source Address", 0x100020000},
+                  {"Destination Address", 0x200010000},
+                  {"Destination MOCS", 3},
+                  {"Source MOCS", 2}}});
+  all.push_back({"xe2 xe3",
+                 "blitter",
+                 "MEM_SET",
+                 {op(0x5b) | 5, 0xff, 0x0f, 0x3ff, kDst, 2, 0xab000018},
+                 {{"Fill Type", 0},
+                  {"Fill Width", 256},
+                  {"Fill Height", 16},
+                  {"Destination Pitch", 1024},
+                  {"Destination Address", 0x200010000},
+                  {"Destination MOCS", 3},
+                  {"Fill Data", 0xab}}});
+  return all;
+}
+
+class Commands : public testing::TestWithParam<Command> {};
+
+TEST_P(Commands, AreReadWholeByAllGenerationsThatHaveThem) {
+  const Command& command = GetParam();
+  for (const std::string& generation :
+       std::vector<std::string>(absl::StrSplit(command.generations, ' '))) {
+    SCOPED_TRACE(generation);
+    std::vector<uint32_t> batch = command.dwords;
+    batch.push_back(kNoop);
+    batch.push_back(kEnd);
+    World world;
+    world.Put(0x4000, batch).Submit(0x4000, 0, "", command.engine);
+    const Story story = Tell(TablesOfGeneration(generation), world);
+    EXPECT_THAT(story.Packets(), ElementsAre(command.name, "MI_NOOP", "MI_BATCH_BUFFER_END"));
+    EXPECT_THAT(story.problems, IsEmpty());
+    EXPECT_EQ(story.summary.unknown_dwords, 0u);
+    ASSERT_FALSE(story.records.empty());
+    EXPECT_EQ(story.records[0].bytes.size(), 4 * command.dwords.size());
+    for (const auto& [field, value] : command.fields) {
+      EXPECT_EQ(story.records[0].Number(field), value) << field;
+    }
+    for (const Fault& fault : story.records[0].faults) {
+      EXPECT_EQ(fault.kind, FaultKind::kUnmapped) << fault.text;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(OfRings, Commands, testing::ValuesIn(CommandsOfRings()));
+INSTANTIATE_TEST_SUITE_P(OfTheBlitter, Commands, testing::ValuesIn(Blits()));
+
+// The kernel's first dword, and what the space of its batch is called.
+class BatchStarts : public testing::TestWithParam<std::pair<std::string, uint32_t>> {};
+
+TEST_P(BatchStarts, HaveTwoDwordsAndLeadToTheBatch) {
+  const auto& [generations, word] = GetParam();
+  for (const std::string& generation : std::vector<std::string>(absl::StrSplit(generations, ' '))) {
+    SCOPED_TRACE(generation);
+    World world;
+    world.Put(0x10000, {word, 0x2000, kUserInterrupt, kNoop}, kGlobal).Put(0x2000, {kNoop, kEnd});
+    world.Submit(0x10000, 16, "", "render");
+    world.last().space = kGlobal;
+    world.last().own_space = 0;
+    world.last().ring = Submission::Ring{0x10000, 16};
+    const Story story = Tell(TablesOfGeneration(generation), world);
+    EXPECT_THAT(story.Packets(),
+                ElementsAre("MI_BATCH_BUFFER_START", "MI_NOOP", "MI_BATCH_BUFFER_END",
+                            "MI_USER_INTERRUPT", "MI_NOOP"));
+    EXPECT_THAT(story.problems, IsEmpty());
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(OfKernels, BatchStarts,
+                         testing::Values(std::pair("gfx4 gfx45 gfx5 gfx6 gfx7", 0x18800180u),
+                                         std::pair("gfx6 gfx7", 0x18800100u),
+                                         std::pair("gfx75", 0x18802100u)));
+
+// An unknown command of the MI client has six bits of length; those above are its own.
+TEST(UnknownCommands, OfTheMemoryInterfaceHaveSixBitsOfLength) {
+  for (const char* const generation : {"gfx4", "gfx6", "gfx9", "xe2"}) {
+    SCOPED_TRACE(generation);
+    World world;
+    world.Put(0x4000, {0x1f8000c1, 0, 0, kUserInterrupt, kEnd}).Submit(0x4000);
+    const Story story = Tell(TablesOfGeneration(generation), world);
+    EXPECT_THAT(story.Packets(), ElementsAre("?", "MI_USER_INTERRUPT", "MI_BATCH_BUFFER_END"));
+  }
+}
+
+}  // namespace
+}  // namespace packsmith::decode
