@@ -413,6 +413,12 @@ class Writer {
     uint32_t bit = 0;
   };
 
+  // How many items of a group are members: of a tail, those that C's users know as such.
+  static uint32_t ItemsIn(const Item& group, Face face) {
+    if (!group.tail) return group.count;
+    return face == Face::kC ? group.c_count : 0;
+  }
+
   // Leaves that one item of `items` comes to when all is written out.
   size_t CountLeaves(const std::vector<Item>& items) const {
     size_t count = 0;
@@ -428,8 +434,8 @@ class Writer {
     return count;
   }
 
-  bool Unrolled(const Item& group) const {
-    return group.count * CountLeaves(group.items) <= kMostUnrolled;
+  bool Unrolled(const Item& group, Face face) const {
+    return ItemsIn(group, face) * CountLeaves(group.items) <= kMostUnrolled;
   }
 
   // Calls leaf(item, frame) and loop(group, frame) for what stands in `items`, nested structures
@@ -458,14 +464,15 @@ class Writer {
           break;
         }
         case Item::Kind::kGroup:
-          if (item.tail) break;
-          if (!Unrolled(item)) {
+          if (!Unrolled(item, face)) {
             on_loop(item, frame);
             break;
           }
-          for (uint32_t i = 0; i < item.count; ++i) {
-            Walk(item.items, Enter(item, frame, absl::StrCat("[", i, "]"), i, face), face, on_leaf,
-                 on_loop);
+          for (uint32_t i = 0; i < ItemsIn(item, face); ++i) {
+            // One item of a tail is no array.
+            const std::string index =
+                item.tail && item.c_count == 1 ? "" : absl::StrCat("[", i, "]");
+            Walk(item.items, Enter(item, frame, index, i, face), face, on_leaf, on_loop);
           }
           break;
       }
@@ -629,7 +636,8 @@ class Writer {
       Member("index", index);
       // Of the last item a part may exist.
       const uint64_t left = uint64_t{bits_that_exist} - start + group->width - 1;
-      Member("count", static_cast<uint32_t>(std::min<uint64_t>(group->count, left / group->width)));
+      Member("count",
+             static_cast<uint32_t>(std::min<uint64_t>(ItemsIn(*group, face), left / group->width)));
       Member("bit", start);
       Member("stride", group->width);
       LeavesAndLoops(c, group->items, inner, face, ~0u, depth + 1, "leaves", "loops");
@@ -811,6 +819,17 @@ class Writer {
     }
   }
 
+  // Up to where C packs members. What lies beyond <T>_length, of a longer variant or of a tail that
+  // users of genxml know as members, is packed as far as the length field counts it.
+  static uint32_t BitsInC(const Container& c) {
+    uint32_t bits = std::max(c.byte_unit || c.variable ? c.max_bytes * 8 : c.bytes * 8,
+                             c.c_dwords.value_or(0) * 32);
+    if (c.length_field == nullptr || c.byte_unit) return bits;
+    bits = std::max(bits, c.max_bytes * 8);
+    if (c.tail != nullptr) bits = std::max(bits, c.tail->bit + c.tail->c_count * c.tail->width);
+    return bits;
+  }
+
   void WriteContainer(const Container& c) {
     constexpr const char* kKinds[] = {"packet", "struct", "register"};
     const LineColumn at = sources_.file(c.where.file).Find(c.where.offset);
@@ -885,11 +904,7 @@ class Writer {
     json_.StartArray();
     Members(c, c.items, {}, Face::kC);
     json_.EndArray();
-    // Of a tail that users of genxml know as members, what lies within the length they know is
-    // packed.
-    const uint32_t c_bits = std::max(c.byte_unit || c.variable ? c.max_bytes * 8 : c.bytes * 8,
-                                     c.c_dwords.value_or(0) * 32);
-    LeavesAndLoops(c, c.items, {}, Face::kC, c_bits, 0, "c_leaves", "c_loops");
+    LeavesAndLoops(c, c.items, {}, Face::kC, BitsInC(c), 0, "c_leaves", "c_loops");
     std::set<std::string> seen;
     Key("positions");
     json_.StartArray();
@@ -963,6 +978,11 @@ class Writer {
     Member("id", tail.name.empty() ? tail.items[0].cpp : tail.cpp);
     Member("start_bit", tail.bit);
     Member("item_bytes", tail.width / 8);
+    if (tail.most != 0) {
+      Member("max", tail.most);
+    } else {
+      Null("max");
+    }
     const bool one_struct = tail.items.size() == 1 && tail.items[0].kind == Item::Kind::kField &&
                             tail.items[0].type == FieldType::kStruct && tail.items[0].bit == 0;
     if (one_struct) {

@@ -228,6 +228,7 @@ struct Item {
   // Group.
   bool tail = false;
   uint32_t count = 0;
+  uint32_t most = 0;     // of a tail: how many items the hardware takes; 0: as many as fit
   uint32_t c_count = 0;  // how many items of a tail are members in C
   bool c_whole = false;  // in C all items are one field
   std::vector<Item> items;

@@ -1140,8 +1140,8 @@ class Parser {
   }
 
   void ParseGroup(pugi::xml_node node, Item& item, int depth) {
-    Allow(node,
-          {"name", "alias", "count", "c-count", "c-whole", "dword", "bit", "size", "overlap"});
+    Allow(node, {"name", "alias", "count", "max", "c-count", "c-whole", "dword", "bit", "size",
+                 "overlap"});
     item.name = Text(node, "name");
     item.alias = Identifier(node);
     item.overlap = Flag(node, "overlap");
@@ -1153,7 +1153,16 @@ class Parser {
     const std::string count = Required(node, "count");
     item.tail = count == "tail";
     if (!item.tail && !count.empty()) item.count = Small(node, "count", 0, kMostRepeats);
+    if (Attribute(node, "max")) item.most = Small(node, "max", 1, kMostRepeats);
+    if (item.most != 0 && !item.tail) {
+      Problem(Code::kContradiction, At(node, "max"),
+              "max=\"…\" bounds a tail; any other group has as many items as count=\"…\" says");
+    }
     item.c_count = Small(node, "c-count", 0, kMostRepeats);
+    if (item.most != 0 && item.c_count > item.most) {
+      Problem(Code::kContradiction, At(node, "c-count"),
+              "more items would be members in C than max=\"…\" allows");
+    }
     if (item.c_count != 0 && !item.tail) {
       Problem(Code::kContradiction, At(node, "c-count"),
               "all items of a group that is no tail are members in C");

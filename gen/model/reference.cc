@@ -227,6 +227,7 @@ class Writer {
           } else {
             json_.Uint(item.count);
           }
+          if (item.most != 0) Number("max", item.most);
           Bits(item.bit, item.width);
           Flag("overlap", item.overlap);
           Documented(item);

@@ -297,6 +297,7 @@ class Writer {
     if (c.tail != nullptr) {
       out.tail_bit = c.tail->bit;
       out.tail_size = c.tail->width;
+      out.tail_max = static_cast<uint16_t>(c.tail->most);
     }
     out.variants.first = static_cast<uint32_t>(variants_.size());
     out.variants.count = static_cast<uint32_t>(c.variants.size());
@@ -309,7 +310,7 @@ class Writer {
       parts_.push_back({String(p.name), static_cast<uint32_t>(p.struct_index),
                         AddCondition(p.condition, self), AddExpression(p.repeat_expression, self)});
     }
-    out.pad_to = c.pad.to;
+    out.pad_to = static_cast<uint16_t>(c.pad.to);
     out.pad_when = AddCondition(c.pad.condition, self);
     out.flows.first = static_cast<uint32_t>(flows_.size());
     out.flows.count = static_cast<uint32_t>(c.flows.size());

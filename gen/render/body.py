@@ -37,8 +37,9 @@ class Face(Protocol):
     def gather(self, terms: list[Term]) -> list[Term]:
         """The terms of one word, some of them joined."""
 
-    def combine(self, word: str, term: Term, others: str, indent: int) -> list[str]:
-        """Declares what an address term names."""
+    def combine(self, word: str, special: list[Term], others: list[str],
+                indent: int) -> list[str]:
+        """Declares what the address terms of a word name; others: the other terms of that word."""
 
 
 def places(bit: int, width: int) -> Iterator[Ir]:
@@ -120,16 +121,26 @@ def _regular(loop: Ir, base: int) -> bool:
     return True
 
 
+def _has_address(loop: Ir) -> bool:
+    return any(leaf["type"] == "address" for leaf in loop["leaves"]) or any(
+        map(_has_address, loop["loops"]))
+
+
 class Body:
-    """The statements that write `size` bytes, and up to `sizes[-1]` where there are variants."""
+    """The statements that write `size` bytes, and up to `sizes[-1]` where there are variants.
+
+    counted: of what lies beyond sizes[0], each dword is written if the packet's length, ps_n, counts
+    it; an address only if all of its dwords are counted.
+    """
 
     def __init__(self, face: Face, leaves: list[Ir], loops: list[Ir], sizes: list[int],
-                 byte_unit: bool) -> None:
+                 byte_unit: bool, counted: bool = False) -> None:
         self.face = face
         self.leaves = leaves
         self.loops = loops
         self.sizes = sorted(set(sizes))
         self.byte_unit = byte_unit
+        self.counted = counted
         self.words = Words((self.sizes[-1] + 3) // 4)
 
     def constant(self, word: int, value: int) -> None:
@@ -145,6 +156,10 @@ class Body:
                 words.add(place["word"], self.face.term(leaf, leaf["path"], place, leaf["bit"]))
         return "\n".join(self._lines(indent))
 
+    def _is_counted(self, loop: Ir) -> bool:
+        """Whether items lie where the packet's length decides what is written."""
+        return self.counted and loop["bit"] + loop["count"] * loop["stride"] > 8 * self.sizes[0]
+
     def _shared(self) -> list[tuple[set[int], list[Ir]]]:
         """Words that several items share, or items and fields: with the loops that write them."""
         count = len(self.words.terms)
@@ -153,7 +168,10 @@ class Body:
             end = loop["bit"] + loop["count"] * loop["stride"]
             own = set(range(loop["bit"] // 32, min(count, (end + 31) // 32)))
             partial = self.byte_unit and self.sizes[-1] % 4 and count - 1 in own
-            if _regular(loop, 0) and not partial and not any(map(self.words.used, own)):
+            if self._is_counted(loop):
+                if _has_address(loop):
+                    raise Unsupported("addresses in items that the packet's length counts")
+            elif _regular(loop, 0) and not partial and not any(map(self.words.used, own)):
                 continue
             loops = [loop]
             for other in [region for region in shared if region[0] & own]:
@@ -164,24 +182,22 @@ class Body:
         return shared
 
     def _store(self, place: str, constant: int, terms: list[Term], indent: int,
-               size: int = 4) -> list[str]:
-        """One word."""
+               size: int = 4, condition: str = "") -> list[str]:
+        """One word. condition: what stands before the statement; none where there is an address."""
         lines: list[str] = []
         terms = self.face.gather(terms)
         texts: list[str] = [f"0x{constant:08x}"] if constant else []
         special = [term for term in terms if term.address is not None]
         if special:
             others = texts + [term for term in terms if term.address is None]
-            lines += self.face.combine(place, special[0], " | ".join(others) or "0", indent)
-            # A second address in the same word gets no other bits.
-            for term in special[1:]:
-                lines += self.face.combine(place, term, "0", indent)
+            lines += self.face.combine(place, special, others, indent)
             texts = list(special)
         else:
             texts += terms
         texts = texts or ["0"]
         if not self.byte_unit:
-            lines.append(join(f"{self.face.destination}[{place}] = ", texts, " | ", ";", indent))
+            lines.append(join(f"{condition}{self.face.destination}[{place}] = ", texts, " | ", ";",
+                              indent))
             return lines
         offset = "" if place == "0" else f" + {4 * int(place)}" if place.isdigit() else (
             f" + 4 * ({place})")
@@ -194,6 +210,40 @@ class Body:
         while word < last and word not in elsewhere and not self.words.used(word):
             word += 1
         return word
+
+    def _counted(self, elsewhere: set[int], indent: int) -> list[str]:
+        """The words beyond the shortest form, each under its condition."""
+        lines: list[str] = []
+        word, last = self.sizes[0] // 4, self.sizes[-1] // 4
+        # Words that end within an address.
+        inside = {place["word"] for leaf in self.leaves if leaf["type"] == "address"
+                  for place in leaf["places"][:-1]}
+        while word < last:
+            if word in elsewhere:
+                word += 1
+                continue
+            zeros = self._end_of_zeros(word, last, elsewhere)
+            if zeros - word >= ZEROS:
+                lines.append(" " * indent + f"for (unsigned ps_i = {word}; ps_i < {zeros} && "
+                             f"ps_i < ps_n; ++ps_i) {self.face.destination}[ps_i] = 0;")
+                word = zeros
+                continue
+            first = word
+            while word in inside and word + 1 < last:
+                word += 1
+            condition = f"if (ps_n > {word}) "
+            if any(term.address is not None for at in range(first, word + 1)
+                   for term in self.words.terms[at]):
+                lines.append(" " * indent + condition + "{")
+                for at in range(first, word + 1):
+                    lines += self._store(str(at), self.words.constants[at], self.words.terms[at],
+                                         indent + 2)
+                lines.append(" " * indent + "}")
+            else:
+                lines += self._store(str(word), self.words.constants[word], self.words.terms[word],
+                                     indent, condition=condition)
+            word += 1
+        return lines
 
     def _lines(self, indent: int) -> list[str]:
         shared = self._shared()
@@ -210,6 +260,12 @@ class Body:
         start = 0
         for end in self.sizes:
             inside = indent
+            if start and self.counted:
+                lines += self._counted(elsewhere, indent)
+                for words, loops in shared:
+                    if min(words) * 4 >= start:
+                        lines += self._gathered(min(words), max(words) + 1, end, loops, indent)
+                break
             if start:
                 lines.append(" " * indent
                              + f"if (ps_n > {start if self.byte_unit else start // 4}) {{")
@@ -282,11 +338,19 @@ class Body:
                 lines.append(join(f"{array}[{word - first}] = ", texts, " | ", ";", inside))
         for loop in loops:
             lines += self._put(loop, [], -32 * first, inside)
-        if count == 1 and not self.byte_unit:
+        kept = self.sizes[0] // 4
+        if count == 1 and not self.byte_unit and not (self.counted and last > kept):
             lines.append(pad + f"{self.face.destination}[{first}] = {array}[0];")
             return [*lines, " " * indent + "}"]
         plus = f"{4 * first} + " if first and self.byte_unit else f"{first} + " if first else ""
         size = min(4 * count, end - 4 * first) if self.byte_unit else count
+        if self.counted and last > kept:
+            least = f"ps_n < {kept} ? {kept} : " if first < kept else ""
+            most = f"ps_n > {last} ? {last} : {least}ps_n"
+            lines.append(pad + f"const unsigned ps_end = {most};")
+            lines.append(pad + f"for (unsigned ps_i = {first}; ps_i < ps_end; ++ps_i) {{")
+            lines.append(pad + f"  {self.face.destination}[ps_i] = {array}[ps_i - {first}];")
+            return [*lines, pad + "}", " " * indent + "}"]
         lines.append(pad + f"for (unsigned ps_i = 0; ps_i < {size}; ++ps_i) {{")
         if self.byte_unit:
             lines.append(pad + f"  {self.face.bytes_to}[{plus}ps_i] = "

@@ -5,7 +5,7 @@ import re
 import text
 from body import Body, Term, exemplary, pieces, shifted
 from ir import Ir, Unsupported
-from text import COLUMNS, quote, bare
+from text import COLUMNS, bare, join, quote
 
 # Values that one call of pack.h's ps_1, ps_2 … packs.
 MOST = 6
@@ -57,8 +57,9 @@ class _Face:
     put = "ps_put"
     store = "ps_store"
 
-    def __init__(self, byte_unit: bool) -> None:
+    def __init__(self, byte_unit: bool, where: str = "0") -> None:
         self.byte_unit = byte_unit
+        self.where = where  # in the names that assertions use
         self.addresses: dict[int, list[str]] = {}  # members that begin in a word
 
     def raw(self, leaf: Ir, path: str) -> str:
@@ -84,7 +85,7 @@ class _Face:
             return value
         if kind == "int":
             if checks_itself(leaf, self.byte_unit):
-                return f"ps_sint(ps_line, {value}, {_at(leaf)})"
+                return f"ps_sint({self.where}, {value}, {_at(leaf)})"
             wide = "_wide" if width > 32 else ""
             return f"ps_twos{wide}({value}, {width})"
         if kind == "float":
@@ -93,13 +94,13 @@ class _Face:
             return f"ps_half({value})"
         if kind == "ufixed":
             if checks_itself(leaf, self.byte_unit):
-                return f"ps_ufixed_in(ps_line, {value}, {_at(leaf)}, {leaf['frac']})"
+                return f"ps_ufixed_in({self.where}, {value}, {_at(leaf)}, {leaf['frac']})"
             if leaf["clamp"]:
                 value = f"ps_clamp({value}, {text.literal(leaf['max'])}f)"
             return f"ps_ufixed({value}, {leaf['frac']})"
         if kind == "sfixed":
             if checks_itself(leaf, self.byte_unit):
-                return f"ps_sfixed_in(ps_line, {value}, {_at(leaf)}, {leaf['frac']})"
+                return f"ps_sfixed_in({self.where}, {value}, {_at(leaf)}, {leaf['frac']})"
             return f"ps_sfixed({value}, {leaf['frac']}, {width})"
         if kind in ("offset", "address"):
             return f"({value} >> {leaf['shift']})" if leaf["shift"] else value
@@ -115,7 +116,7 @@ class _Face:
         if kind == "offset" and not _encoding(leaf) and bit % 32 == shift:
             value = "v->" + path
             if low == 0 and checks_itself(leaf, self.byte_unit):
-                return Term(f"ps_offset(ps_line, {value}, {_at(leaf)}, {shift})")
+                return Term(f"ps_offset({self.where}, {value}, {_at(leaf)}, {shift})")
             if low == 0:
                 return Term(f"(uint32_t){value}")
             return Term(f"(uint32_t)({value} >> {low + shift})")
@@ -144,7 +145,7 @@ class _Face:
         for first in range(0, len(plain), MOST):
             some = plain[first:first + MOST]
             arguments = ", ".join(f"{value}, {_position(bit, width)}" for value, bit, width in some)
-            out.append(Term(f"ps_{len(some)}(ps_line, {arguments})"))
+            out.append(Term(f"ps_{len(some)}({self.where}, {arguments})"))
         return out + [term for term in terms if term.plain is None]
 
     def _address_term(self, path: str, place: Ir, bit: int) -> Term:
@@ -162,12 +163,34 @@ class _Face:
             text += f" & 0x{(1 << place['width']) - 1:x}"
         return Term(f"({text})" if " & " in text else text)
 
-    def combine(self, word: str, term: Term, others: str, indent: int) -> list[str]:
-        """The address, with what else its dword holds, as the driver's hook makes it."""
+    def combine(self, word: str, special: list[Term], others: list[str],
+                indent: int) -> list[str]:
+        """The addresses, with what else their dword holds, as the driver's hook makes them."""
+        if len(special) == 1:
+            return self._combine(word, special[0], "", others, indent)
+        # Views of the same dword: one is set. Which, the addresses tell: the others make no call.
+        lines: list[str] = []
+        if others:
+            name = "others" + special[0].removeprefix("(uint32_t)address")
+            lines.append(join(f"const uint32_t {name} = ", others, " | ", ";", indent))
+            others = [name]
+        first, *rest = (f"v->{term.address}" for term in special)
+        set_elsewhere = " && ".join(f"ps_is_null({path})" for path in rest)
+        set_elsewhere = f"!({set_elsewhere})" if len(rest) > 1 else f"!{set_elsewhere}"
+        conditions = [f"ps_is_null({first}) && {set_elsewhere}",
+                      *(f"ps_is_null({path})" for path in rest)]
+        for term, condition in zip(special, conditions):
+            lines += self._combine(word, term, f" {condition} ? 0 :", others, indent)
+        return lines
+
+    @staticmethod
+    def _combine(word: str, term: Term, condition: str, terms: list[str],
+                 indent: int) -> list[str]:
         pad = " " * indent
         name = term.removeprefix("(uint32_t)")
-        head = f"{pad}const uint64_t {name} ="
+        head = f"{pad}const uint64_t {name} ={condition}"
         arguments = [f"&dw[{word}]", f"v->{term.address}"]
+        others = " | ".join(terms) or "0"
         line = f"{head} ps_combine({', '.join([*arguments, others])});"
         if len(line) <= COLUMNS:
             return [line]
@@ -183,15 +206,15 @@ class _Face:
         return [*lines, text]
 
 
-def _checks(leaf: Ir, path: str, byte_unit: bool) -> list[str]:
-    """What debug builds assert of a leaf beyond what its term does."""
-    value, name = "v->" + path, quote(path)
+def _checks(owner: str, leaf: Ir, path: str, byte_unit: bool) -> list[str]:
+    """What debug builds assert of a leaf beyond what its term does. owner: the type, as C has it."""
+    value, name = "v->" + path, quote(f"{owner}.{path}")
     kind, width = leaf["type"], leaf["width"]
     code = _encoding(leaf)
     out: list[str] = []
 
     def expect(condition: str) -> None:
-        text = condition.replace("v->", "")
+        text = condition.replace("v->", owner + ".")
         out.append(f"ps_expect({condition}, {quote(text)})")
 
     if code:
@@ -231,16 +254,79 @@ def _checks(leaf: Ir, path: str, byte_unit: bool) -> list[str]:
     return out
 
 
-def _checks_of(leaves: list[Ir], loops: list[Ir], byte_unit: bool, indent: int) -> list[str]:
+def _checks_of(owner: str, leaves: list[Ir], loops: list[Ir], byte_unit: bool,
+               indent: int) -> list[str]:
     pad = " " * indent
-    lines = [f"{pad}{check};" for leaf in leaves for check in _checks(leaf, leaf["path"], byte_unit)]
+    lines = [f"{pad}{check};" for leaf in leaves
+             for check in _checks(owner, leaf, leaf["path"], byte_unit)]
     for loop in loops:
-        inside = _checks_of(loop["leaves"], loop["loops"], byte_unit, indent + 2)
+        inside = _checks_of(owner, loop["leaves"], loop["loops"], byte_unit, indent + 2)
         if inside:
             index = loop["index"]
             head = f"for (unsigned {index} = 0; {index} < {loop['count']}; ++{index}) {{"
             lines += [pad + head, *inside, pad + "}"]
     return lines
+
+
+def _checks_beyond(owner: str, leaves: list[Ir], loops: list[Ir], bits: int) -> list[str]:
+    """The same of what lies beyond the first bits, and is packed if the length counts it."""
+    lines: list[str] = []
+    for leaf in leaves:
+        if leaf["bit"] >= bits:
+            last = (leaf["bit"] + leaf["width"] - 1) // 32
+            lines += [f"  if (ps_n > {last}) {check};"
+                      for check in _checks(owner, leaf, leaf["path"], False)]
+    for loop in loops:
+        if loop["bit"] >= bits:
+            inside = _checks_of(owner, [], [loop], False, 4)
+            if inside:
+                lines += [f"  if (ps_n > {loop['bit'] // 32}) {{", *inside, "  }"]
+    return lines
+
+
+def _items_check(container: Ir) -> list[str]:
+    """Asserts that the length field counts no more items than a tail may have."""
+    tail, length = container["tail"], container["length"]
+    if tail is None or tail["max"] is None or length is None or container["unit"] == "byte":
+        return []
+    most = (tail["start_bit"] // 32 + tail["max"] * tail["item_bytes"] // 4) - length["bias"]
+    text = f"{container['c']}.{length['c']} <= {most}"
+    return [f"  ps_expect(v->{length['c']} <= {most}, {quote(text)});"]
+
+
+def _opcode_check(container: Ir, where: str) -> list[str]:
+    """Asserts that the members which T_header sets are not all zero."""
+    if container["kind"] != "packet" or container["unit"] == "byte":
+        return []
+    forced = {f["name"] for f in container["forced"] if int(f["value"], 16)}
+    members = [f"v->{m['id']}" for m in container["c_members"]
+               if m["name"] in forced and m["default"] is not None]
+    return [f"  ps_opcode({where}, {' | '.join(members)});"] if members else []
+
+
+def names(container: Ir) -> str:
+    """What assertions call the members that check themselves: the type's name, then each member's
+    place, as pack.h's functions take it, and name."""
+    if container["unit"] == "byte":
+        return ""
+    out = [container["c"]]
+
+    def collect(leaves: list[Ir], loops: list[Ir]) -> None:
+        for leaf in leaves:
+            if checks_itself(leaf, False):
+                out.append(f"{leaf['bit'] << 8 | leaf['width']:x} {leaf['path']}")
+        for loop in loops:
+            collect(loop["leaves"], loop["loops"])
+
+    collect(container["c_leaves"], container["c_loops"])
+    return " ".join(out) + ";"
+
+
+def _end(leaves: list[Ir], loops: list[Ir]) -> int:
+    """The bytes up to where members reach, in whole dwords."""
+    bits = max([0, *(leaf["bit"] + leaf["width"] for leaf in leaves),
+                *(loop["bit"] + loop["count"] * loop["stride"] for loop in loops)])
+    return (bits + 31) // 32 * 4
 
 
 def _unpack(leaves: list[Ir], loops: list[Ir], strides: list[tuple[str, int]], base: int,
@@ -353,16 +439,24 @@ def _printing(members: list[Ir]) -> list[str]:
     return lines
 
 
-def prepare(container: Ir) -> Ir:
-    """What the template prints of a container."""
+def prepare(container: Ir, where: str) -> Ir:
+    """What the template prints of a container. where: its place among the names, as an expression."""
     byte_unit = container["unit"] == "byte"
+    owner = container["c"]
     size = container["bytes"] if container["c_length"] is None else container["c_length"] * 4
-    leaves = [leaf for leaf in container["c_leaves"] if leaf["bit"] < size * 8]
+    leaves, loops = container["c_leaves"], container["c_loops"]
+    full = max(_end(leaves, loops), container["max_bytes"])
+    # Fields beyond <T>_length are packed as far as the caller's length field counts their dwords.
+    counted = not byte_unit and container["length"] is not None and full > size
+    if not counted:
+        full = size
+        leaves = [leaf for leaf in leaves if leaf["bit"] < size * 8]
+        loops = [dict(loop, count=min(loop["count"],
+                                      -(-(size * 8 - loop["bit"]) // loop["stride"])))
+                 for loop in loops if loop["bit"] < size * 8]
     if byte_unit:
         leaves = [leaf for leaf in leaves if not _forced(leaf, container)]
-    loops = [dict(loop, count=min(loop["count"], -(-(size * 8 - loop["bit"]) // loop["stride"])))
-             for loop in container["c_loops"] if loop["bit"] < size * 8]
-    body = Body(_Face(byte_unit), leaves, loops, [size], byte_unit)
+    body = Body(_Face(byte_unit, where), leaves, loops, [size, full], byte_unit, counted)
     if byte_unit:
         # Opcodes are no members of these.
         for forced in container["forced_words"]:
@@ -370,7 +464,7 @@ def prepare(container: Ir) -> Ir:
     else:
         for reserved in container["reserved"]:
             for place in reserved["places"] if reserved["must"] else ():
-                if place["word"] * 4 >= size:
+                if place["word"] * 4 >= full:
                     continue
                 body.constant(place["word"], ((1 << place["width"]) - 1) << place["lsb"])
     try:
@@ -387,7 +481,11 @@ def prepare(container: Ir) -> Ir:
         members=members,
         defaults=[m for m in members if m["default"] is not None],
         pack=pack,
-        checks=_checks_of(leaves, loops, byte_unit, 2),
+        counted=container["length"] if counted else None,
+        checks=[*_opcode_check(container, where),
+                *_checks_of(owner, [leaf for leaf in leaves if leaf["bit"] < size * 8],
+                            [loop for loop in loops if loop["bit"] < size * 8], byte_unit, 2),
+                *_checks_beyond(owner, leaves, loops, size * 8), *_items_check(container)],
         text=text.summary(container),
         width=max((len(m["type"]) for m in members), default=0),
     )

@@ -225,7 +225,8 @@ class _Face:
         """Each for itself."""
         return terms
 
-    def combine(self, word: str, special: Term, others: str, indent: int) -> list[str]:
+    def combine(self, word: str, special: list[Term], others: list[str],
+                indent: int) -> list[str]:
         """Addresses are ordinary terms."""
         raise NotImplementedError
 
@@ -409,6 +410,8 @@ def prepare(container: Ir) -> Ir:
         if length is not None:
             most = (((1 << length["width"]) - 1 + length["bias"]) * unit - body.bytes) // (
                 tail["item_bytes"])
+        if tail["max"] is not None:
+            most = tail["max"] if most is None else min(most, tail["max"])
         least = 0
         if length is not None:
             least = -(-max(0, length["bias"] * unit - body.bytes) // tail["item_bytes"])

@@ -447,6 +447,8 @@ def group_text(item: Json) -> str:
     width = high - low + 1
     size = f"{width} bits" if width % 32 else f"{width // 32} dword{'' if width == 32 else 's'}"
     times = "to the end of the packet" if item["count"] == "tail" else f"{item['count']} times"
+    if "max" in item:
+        times += f", at most {item['max']} times"
     bit = f", bit {low % 32}" if low % 32 else ""
     return f"{size} each, {times}, from dword {low // 32}{bit} on"
 

@@ -15,6 +15,7 @@ Exit codes: 0 good, 1 an input is bad or an output cannot be written, 2 wrong us
 import argparse
 import array
 import errno
+import itertools
 import json
 import os
 import re
@@ -109,8 +110,13 @@ def render_c(env: jinja2.Environment, ir: cpp.Ir) -> str:
         cast = f"({member['type']})" if member["type"].startswith("enum ") else ""
         return cast + text.literal(member["default"])
 
-    containers = [c.prepare(one) for one in ir["containers"]]
-    content = text.fold(env.get_template("pack_c.h.jinja").render(
+    # What assertions call members: one text, of which each type knows its part.
+    called = "ps_" + ir["namespace"]
+    names = [c.names(one) for one in ir["containers"]]
+    starts = itertools.accumulate(map(len, names), initial=0)
+    containers = [c.prepare(one, f"{called} + {start}")
+                  for one, start in zip(ir["containers"], starts)]
+    return text.fold(env.get_template("pack_c.h.jinja").render(
         ir=ir, containers=containers, prefixed=prefixed,
         prefixed_value=prefixed_value, c_default=c_default,
         ones=lambda width: hex((1 << width) - 1), made=made(ir),
@@ -118,10 +124,8 @@ def render_c(env: jinja2.Environment, ir: cpp.Ir) -> str:
         block_example=c.example(containers, block=True) if ir["unit"] == "byte" else None,
         dwords=not all(one["bytes_unit"] for one in containers),
         records=any(one["bytes_unit"] for one in containers),
+        called=called, names=text.pieces("".join(names), text.COLUMNS - 7),
         guard=guard(ir["generation"], "PACK_H")))
-    # Assertions say where the field's name stands.
-    return "\n".join(line.replace("(ps_line,", f"({number},")
-                     for number, line in enumerate(content.split("\n"), 1))
 
 
 def render_bits(env: jinja2.Environment, ir: cpp.Ir) -> str:

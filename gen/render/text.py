@@ -106,6 +106,17 @@ def quote(text: str) -> str:
     return "".join(out) + '"'
 
 
+def pieces(words: str, most: int) -> list[str]:
+    """Text of short words, cut after blanks into pieces of at most so many characters."""
+    out: list[str] = []
+    for word in re.findall(r"\S+\s?", words):
+        if out and len(out[-1]) + len(word) <= most:
+            out[-1] += word
+        else:
+            out.append(word)
+    return out
+
+
 def comment_safe(text: str) -> str:
     """Text that cannot end a C comment, nor continue a line comment."""
     return text.replace("*/", "* /").replace("\\\n", "\n").rstrip("\\")

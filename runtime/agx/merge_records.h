@@ -22,41 +22,15 @@
 namespace packsmith::agx {
 
 // The first field that is set, that is, not zero, in both of two packed records, and differs.
-struct ClashFinder : bits::visitor {
+struct ClashFinder : bits::every_member<ClashFinder> {
   bits::some_bytes a, b;
   const char* found = nullptr;
 
-  void Look(unsigned bit, unsigned width, const char* name) {
-    const uint64_t of_a = bits::get(a, bit, width), of_b = bits::get(b, bit, width);
-    if (found == nullptr && of_a != 0 && of_b != 0 && of_a != of_b) found = name;
-  }
+  ClashFinder(const bits::some_bytes& of_a, const bits::some_bytes& of_b) : a(of_a), b(of_b) {}
   // All of what a visitor is shown, but for bits that are always the same.
-  void flag(bool, unsigned bit, unsigned width, const char* name) { Look(bit, width, name); }
-  void uint(auto&&, unsigned bit, unsigned width, const char* name) { Look(bit, width, name); }
-  void positive(auto&&, unsigned bit, unsigned width, const char* name) { Look(bit, width, name); }
-  void bounded(auto&&, unsigned bit, unsigned width, const char* name, auto&&...) {
-    Look(bit, width, name);
-  }
-  void sint(auto&&, unsigned bit, unsigned width, const char* name) { Look(bit, width, name); }
-  void real(auto&&, unsigned bit, unsigned width, const char* name) { Look(bit, width, name); }
-  void half(auto&&, unsigned bit, unsigned width, const char* name) { Look(bit, width, name); }
-  void ufixed(auto&&, unsigned bit, unsigned width, const char* name, auto&&...) {
-    Look(bit, width, name);
-  }
-  void sfixed(auto&&, unsigned bit, unsigned width, const char* name, auto&&...) {
-    Look(bit, width, name);
-  }
-  void clamped(auto&&, unsigned bit, unsigned width, const char* name, auto&&...) {
-    Look(bit, width, name);
-  }
-  void address(auto&&, unsigned bit, unsigned width, const char* name, auto&&...) {
-    Look(bit, width, name);
-  }
-  void offset(auto&&, unsigned bit, unsigned width, const char* name, auto&&...) {
-    Look(bit, width, name);
-  }
-  void coded(auto&&, unsigned bit, unsigned width, const char* name, auto&&...) {
-    Look(bit, width, name);
+  void member(unsigned bit, unsigned width, const char* name) {
+    const uint64_t in_a = bits::get(a, bit, width), in_b = bits::get(b, bit, width);
+    if (found == nullptr && in_a != 0 && in_b != 0 && in_a != in_b) found = name;
   }
 };
 
@@ -132,7 +106,7 @@ class RecordMerger {
   absl::Status AddPart(const Part& empty, const char* name, absl::Span<const uint8_t> bytes,
                        size_t to) {
     for (size_t i = 0; i < bytes.size(); i += Part::size) {
-      ClashFinder clash{{}, {to_.data() + to + i, Part::size}, {bytes.data() + i, Part::size}};
+      ClashFinder clash({to_.data() + to + i, Part::size}, {bytes.data() + i, Part::size});
       Part::ps_layout(empty, clash);
       if (clash.found != nullptr) {
         return absl::InvalidArgumentError(absl::StrFormat(

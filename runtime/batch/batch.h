@@ -51,24 +51,31 @@ constexpr AddressPlace AddressPlaceIn() {
   return place;
 }
 
-// The first bit, from the packet's start, of its unsigned member of this name.
-struct MemberFinder : bits::visitor {
-  const char* member;
-  unsigned place = ~0u;
+// Which bits of a packet, counted from its start, are a member's.
+struct MemberBits {
+  unsigned bit = ~0u, width = 0;
+};
+struct MemberFinder : bits::every_member<MemberFinder> {
+  const char* wanted;
+  MemberBits found = {};
 
-  template <class T>
-  constexpr void uint(const T&, unsigned bit, unsigned, const char* name) {
-    const char* wanted = member;
-    while (*wanted != 0 && *wanted == *name) ++wanted, ++name;
-    if (*wanted == *name) place = bit;
+  constexpr explicit MemberFinder(const char* name) : wanted(name) {}
+  constexpr void member(unsigned bit, unsigned width, const char* name) {
+    const char* rest = wanted;
+    while (*rest != 0 && *rest == *name) ++rest, ++name;
+    if (*rest == *name && found.width == 0) found = {bit, width};
   }
 };
+// Deliberately not constexpr: the compiler names it where a packet lacks a member.
+inline void PacketHasNoSuchMember(const char*) {}
+// Of any kind of member, by its name in C++. A name that the packet lacks does not compile.
 template <class P>
-constexpr unsigned MemberPlace(const char* member) {
-  MemberFinder finder{{}, member};
+consteval MemberBits MemberBitsIn(const char* member) {
+  MemberFinder finder(member);
   P packet;
   P::ps_layout(packet, finder);
-  return finder.place;
+  if (finder.found.width == 0) PacketHasNoSuchMember(member);
+  return finder.found;
 }
 
 template <class Gen>
@@ -478,7 +485,7 @@ bool Batch<Gen>::StoreLabel(const address& where, Label label) {
       !WriteNew<checks::on>(to, Store{.address = where}, Store{.address = upper})) {
     return false;
   }
-  constexpr unsigned kData = MemberPlace<Store>("immediate_data");
+  constexpr unsigned kData = MemberBitsIn<Store>("immediate_data").bit;
   Patch(to + kData / 32, kData % 32, 32, 0, label);
   Patch(to + Store::length + kData / 32, kData % 32, 32, 32, label);
   cursor_ = to + 2 * Store::length;

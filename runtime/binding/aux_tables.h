@@ -36,17 +36,20 @@ enum class AuxEngine : uint8_t { kRender, kCompute, kVideo, kCopy };
 
 namespace aux_tables {
 
-struct IndexFinder : bits::visitor {
+// Which bits of an address are the index into each level's table.
+template <class Address>
+constexpr std::array<AuxTableHardware::Level, AuxTableHardware::kLevels> LevelsIn() {
+  static_assert(AuxTableHardware::kLevels == 3);
+  constexpr MemberBits kIndices[] = {MemberBitsIn<Address>("l1_index"),
+                                     MemberBitsIn<Address>("l2_index"),
+                                     MemberBitsIn<Address>("l3_index")};
   std::array<AuxTableHardware::Level, AuxTableHardware::kLevels> levels = {};
-
-  template <class T>
-  constexpr void uint(const T&, unsigned bit, unsigned width, const char* name) {
-    // "l1_index" and so on; and the offset, which is no level's.
-    if (name[0] != 'l') return;
-    levels[name[1] - '1'].index_bit = bit;
-    levels[name[1] - '1'].index_bits = width;
+  for (size_t i = 0; i < levels.size(); ++i) {
+    levels[i].index_bit = kIndices[i].bit;
+    levels[i].index_bits = kIndices[i].width;
   }
-};
+  return levels;
+}
 
 // Bytes to whose multiples the address in an entry leads.
 template <class Entry>
@@ -152,10 +155,7 @@ constexpr AuxTableHardware AuxTableHardwareOf() {
   using L2 = typename G::AUX_TABLE_L2_ENTRY;
   using L3 = typename G::AUX_TABLE_L3_ENTRY;
   AuxTableHardware hardware;
-  aux_tables::IndexFinder finder;
-  typename G::AUX_TABLE_ADDRESS split;
-  decltype(split)::ps_layout(split, finder);
-  hardware.levels = finder.levels;
+  hardware.levels = aux_tables::LevelsIn<typename G::AUX_TABLE_ADDRESS>();
   hardware.levels[0].alignment = aux_tables::AlignmentIn<L2>();
   hardware.levels[1].alignment = aux_tables::AlignmentIn<L3>();
   // The registers take any address; tables of the two upper levels are alike.

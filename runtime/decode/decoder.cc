@@ -838,6 +838,15 @@ void Decoder::CheckFields(const RecordView& record, uint64_t length, bool own_le
                absl::StrCat(length, " bytes are said to be there, the fields need ", needed));
     }
   }
+  if (container.tail_max != 0) {
+    const uint64_t end = std::min<uint64_t>(bytes.size(), length) * 8;
+    const uint64_t most = container.tail_bit + uint64_t{container.tail_max} * container.tail_size;
+    if (end >= most + container.tail_size) {
+      AddFault(FaultKind::kRange, most, end - most, 0,
+               absl::StrCat((end - container.tail_bit) / container.tail_size,
+                            " items are there, the hardware takes at most ", container.tail_max));
+    }
+  }
   ForEachField(tables_, record, [&](const FieldAt& at) {
     const tables::Leaf& leaf = *at.leaf;
     if ((leaf.flags & (tables::kMustBeZero | tables::kMustBeOne)) != 0) {

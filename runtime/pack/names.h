@@ -139,6 +139,9 @@ struct printer : visitor {
   void half(float v, unsigned, unsigned, const char* member) { decimal(v, member); }
   void ufixed(double v, unsigned, unsigned, const char* member, unsigned) { decimal(v, member); }
   void sfixed(double v, unsigned, unsigned, const char* member, unsigned) { decimal(v, member); }
+  void clamped(double v, unsigned, unsigned, const char* member, unsigned, double) {
+    decimal(v, member);
+  }
   void address(const packsmith::address& v, unsigned, unsigned, const char* member, unsigned,
                packsmith::access) {
     pointer(v.gpu, member);

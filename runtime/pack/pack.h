@@ -302,28 +302,71 @@ constexpr access no_access = access::none, reads = access::read, writes = access
 // ps_layout of a generated type shows each member and each forced or reserved run of bits to one of
 // these, in bit order: bit counts from the packet's start, then the width, then the name.
 
+//
+// A visitor states what it does with each kind of member:
+//   flag                bool, one bit
+//   uint                unsigned integer or enumeration
+//   positive            uint that must not be zero
+//   bounded             uint …, smallest, largest
+//   sint                two's complement
+//   real                float or double
+//   half                float stored in 16 bits
+//   ufixed, sfixed      …, fraction bits
+//   clamped             ufixed …, largest: more is taken for that
+//   address             …, implied low zero bits, access
+//   offset              …, implied low zero bits
+//   coded               …, how it is stored
+// One that leaves a kind out does not compile for packets that have such a member. Those that look
+// at some kinds only, on purpose, derive from some_members.
+
+// What is shown besides members. Nothing is done with it unless a visitor says otherwise.
 struct visitor {
   // The index of what follows, in a loop.
   PACKSMITH_INLINE constexpr void index(unsigned) {}
-  PACKSMITH_INLINE constexpr void flag(auto&&...) {}      // bool, one bit
-  PACKSMITH_INLINE constexpr void uint(auto&&...) {}      // unsigned integer or enumeration
-  PACKSMITH_INLINE constexpr void positive(auto&&...) {}  // uint that must not be zero
-  PACKSMITH_INLINE constexpr void bounded(auto&&...) {}   // uint …, smallest, largest
-  PACKSMITH_INLINE constexpr void sint(auto&&...) {}      // two's complement
-  PACKSMITH_INLINE constexpr void real(auto&&...) {}      // float or double
-  PACKSMITH_INLINE constexpr void half(auto&&...) {}      // float stored in 16 bits
-  PACKSMITH_INLINE constexpr void ufixed(auto&&...) {}    // …, fraction bits
-  PACKSMITH_INLINE constexpr void sfixed(auto&&...) {}    // …, fraction bits
-  PACKSMITH_INLINE constexpr void clamped(auto&&...) {
-  }  // ufixed …, largest: more is taken for that
-  PACKSMITH_INLINE constexpr void address(auto&&...) {}   // …, implied low zero bits, access
-  PACKSMITH_INLINE constexpr void offset(auto&&...) {}    // …, implied low zero bits
-  PACKSMITH_INLINE constexpr void coded(auto&&...) {}     // …, how it is stored
   PACKSMITH_INLINE constexpr void range(auto&&...) {}     // member, name, smallest, largest
   PACKSMITH_INLINE constexpr void nonzero(auto&&...) {}   // member, name
   PACKSMITH_INLINE constexpr void multiple(auto&&...) {}  // member, name, of what
   PACKSMITH_INLINE constexpr void forced(auto&&...) {}    // bit, width, value, name
   PACKSMITH_INLINE constexpr void reserved(auto&&...) {}  // bit, width, value, name
+};
+
+// Ignores the kinds of members that the derived visitor does not name.
+struct some_members : visitor {
+  PACKSMITH_INLINE constexpr void flag(auto&&...) {}
+  PACKSMITH_INLINE constexpr void uint(auto&&...) {}
+  PACKSMITH_INLINE constexpr void positive(auto&&...) {}
+  PACKSMITH_INLINE constexpr void bounded(auto&&...) {}
+  PACKSMITH_INLINE constexpr void sint(auto&&...) {}
+  PACKSMITH_INLINE constexpr void real(auto&&...) {}
+  PACKSMITH_INLINE constexpr void half(auto&&...) {}
+  PACKSMITH_INLINE constexpr void ufixed(auto&&...) {}
+  PACKSMITH_INLINE constexpr void sfixed(auto&&...) {}
+  PACKSMITH_INLINE constexpr void clamped(auto&&...) {}
+  PACKSMITH_INLINE constexpr void address(auto&&...) {}
+  PACKSMITH_INLINE constexpr void offset(auto&&...) {}
+  PACKSMITH_INLINE constexpr void coded(auto&&...) {}
+};
+
+// Treats all kinds alike: calls Self's member(bit, width, name).
+template <class Self>
+struct every_member : visitor {
+  using text = const char*;
+  constexpr void see(unsigned bit, unsigned width, text name) {
+    static_cast<Self&>(*this).member(bit, width, name);
+  }
+  constexpr void flag(auto&&, unsigned b, unsigned w, text n) { see(b, w, n); }
+  constexpr void uint(auto&&, unsigned b, unsigned w, text n) { see(b, w, n); }
+  constexpr void positive(auto&&, unsigned b, unsigned w, text n) { see(b, w, n); }
+  constexpr void bounded(auto&&, unsigned b, unsigned w, text n, auto&&...) { see(b, w, n); }
+  constexpr void sint(auto&&, unsigned b, unsigned w, text n) { see(b, w, n); }
+  constexpr void real(auto&&, unsigned b, unsigned w, text n) { see(b, w, n); }
+  constexpr void half(auto&&, unsigned b, unsigned w, text n) { see(b, w, n); }
+  constexpr void ufixed(auto&&, unsigned b, unsigned w, text n, auto&&...) { see(b, w, n); }
+  constexpr void sfixed(auto&&, unsigned b, unsigned w, text n, auto&&...) { see(b, w, n); }
+  constexpr void clamped(auto&&, unsigned b, unsigned w, text n, auto&&...) { see(b, w, n); }
+  constexpr void address(auto&&, unsigned b, unsigned w, text n, auto&&...) { see(b, w, n); }
+  constexpr void offset(auto&&, unsigned b, unsigned w, text n, auto&&...) { see(b, w, n); }
+  constexpr void coded(auto&&, unsigned b, unsigned w, text n, auto&&...) { see(b, w, n); }
 };
 
 template <class A, class B>
@@ -773,7 +816,7 @@ struct reader : visitor {
 };
 
 template <class Source>
-struct verifier : visitor {
+struct verifier : some_members {
   Source from;
   error found;
   unsigned present = ~0u;  // bits
@@ -791,7 +834,7 @@ struct verifier : visitor {
 };
 
 template <class F>
-struct address_walker : visitor {
+struct address_walker : some_members {
   F& f;
   unsigned dword = 0;      // where the packet or item starts
   unsigned present = ~0u;  // bits
@@ -1490,6 +1533,10 @@ typedef ulong uint64_t;
 // The driver's hooks. Without them addresses are plain integers. A driver that defines the type of
 // its addresses also says how one is combined with the other bits of its dword.
 #if !defined(__gen_address_type) || defined(PS_OPENCL)
+// Drivers with addresses of their own may make a packet of two that they OR: one lacks the opcode.
+#ifndef PACKSMITH_EXPECT_HEADERS
+#define PACKSMITH_EXPECT_HEADERS
+#endif
 #undef __gen_address_type
 #define __gen_address_type uint64_t
 #ifndef __gen_combine_address
@@ -1502,6 +1549,9 @@ typedef ulong uint64_t;
 
 #if !defined(PS_OPENCL) && (!defined(NDEBUG) || defined(__gen_validate_value))
 #define PS_CHECKS
+#endif
+#if defined(PS_CHECKS) && !defined(NDEBUG)
+#define PS_NAMES
 #endif
 
 #define PS_UNUSED __attribute__((unused))
@@ -1538,11 +1588,46 @@ typedef PS_GLOBAL uint32_t* ps_dwords;
     for (unsigned ps_i = 0; ps_i < (length); ++ps_i) ((uint32_t*)dst)[ps_i] |= origin[ps_i]; \
   }
 #endif
+// A record with the defaults of its members, for C++ compilers that want all of them initialised.
+#define PS_DEFAULTS(T)                  \
+  PS_HEAD struct T T##_defaults(void) { \
+    const struct T v = {T##_header};    \
+    return v;                           \
+  }
+#ifdef __cplusplus
+#define PS_ZEROS(T) \
+  PS_HEAD struct T T##_defaults(void) { return {}; }
+#else
+#define PS_ZEROS(T)                     \
+  PS_HEAD struct T T##_defaults(void) { \
+    const struct T v = {0};             \
+    return v;                           \
+  }
+#endif
+
 // Whether all reads as described: forced fields and reserved bits. `file` is not written to.
 #define PS_UNPACK_BYTES(T)                                                       \
   PS_INLINE bool T##_unpack(PS_UNUSED PS_GLOBAL void* file,                      \
                             PS_UNUSED const PS_GLOBAL uint8_t* __restrict bytes, \
                             PS_UNUSED struct T* __restrict v)
+
+// Whether an address is null: all of its bytes are zero, of whatever type the driver makes it.
+#ifdef PS_OPENCL
+#define ps_is_null(address) ((address) == 0)
+#else
+#define ps_is_null(address) ps_is_zero(&(address), sizeof(address))
+PS_INLINE bool ps_is_zero(const void* object, unsigned size) {
+  const char* bytes = (const char*)object;
+  uint64_t set = 0;
+  for (; size >= 8; size -= 8, bytes += 8) {
+    uint64_t part;
+    __builtin_memcpy(&part, bytes, 8);
+    set |= part;
+  }
+  for (; size > 0; --size) set |= (uint64_t)(*bytes++ != 0);
+  return set == 0;
+}
+#endif
 
 PS_INLINE uint64_t ps_mask(unsigned width) {
   return width >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << width) - 1;
@@ -1552,6 +1637,13 @@ PS_INLINE uint32_t ps_twos(int64_t v, unsigned width) {
 }
 PS_INLINE uint64_t ps_twos_wide(int64_t v, unsigned width) { return (uint64_t)v & ps_mask(width); }
 
+// Where the names of a type's members stand, for the message if a value does not fit.
+#ifdef PS_NAMES
+typedef const char* ps_where;
+#else
+typedef int ps_where;
+#endif
+
 #ifdef PS_CHECKS
 #ifndef __gen_validate_value
 #define __gen_validate_value(x)
@@ -1559,10 +1651,12 @@ PS_INLINE uint64_t ps_twos_wide(int64_t v, unsigned width) { return (uint64_t)v 
 #ifdef NDEBUG
 // Only the hook is called.
 static inline PS_UNUSED void ps_expect(PS_UNUSED int fits, PS_UNUSED const char* field) {}
-static inline PS_UNUSED void ps_misfit(PS_UNUSED int line, PS_UNUSED int at, PS_UNUSED double v) {}
+static inline PS_UNUSED void ps_misfit(PS_UNUSED ps_where where, PS_UNUSED int at,
+                                       PS_UNUSED double v) {}
 #else
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 // A value that does not fit ends the program, as an assertion does. `field` is the member as
 // written.
@@ -1572,12 +1666,32 @@ static inline PS_UNUSED void ps_expect(int fits, const char* field) {
     abort();
   }
 }
-// line: of the generated header, where the field's name stands. (Names as strings would double what
-// the header costs to compile.) at: as ps_1's.
-static inline __attribute__((cold, unused)) void ps_misfit(int line, int at, double v) {
-  fprintf(stderr,
-          "line %d of the packet header: value does not fit its field, bits %d to %d: %.17g\n",
-          line, at >> 8, (at >> 8) + (at & 127) - 1, v);
+// where: "TYPE place member place member …;", which generated headers have as one text: as strings
+// of their own names would double what a header costs to compile. at: as ps_1's.
+static inline __attribute__((cold, unused)) void ps_misfit(ps_where where, int at, double v) {
+  const int type = (int)strcspn(where, " ;"), place = at & ~128;
+  const char* member = "a member";
+  int length = (int)strlen(member);
+  for (const char* rest = where + type; *rest == ' ';) {
+    char* name;
+    const int one = (int)strtoul(rest, &name, 16);
+    const int end = (int)strcspn(++name, " ;");
+    if (one == place) {
+      member = name;
+      length = end;
+      break;
+    }
+    rest = name + end;
+  }
+  fprintf(stderr, "%.*s.%.*s: value does not fit its field, bits %d to %d: %.17g%s\n", type, where,
+          length, member, at >> 8, (at >> 8) + (at & 127) - 1, v,
+          v == 0 && (at & 128) != 0 ? ", which it must not be" : "");
+  abort();
+}
+static inline __attribute__((cold, unused)) void ps_headless(ps_where where) {
+  const int type = (int)strcspn(where, " ;");
+  fprintf(stderr, "%.*s: the opcode is zero: initialise the structure with %.*s_header\n", type,
+          where, type, where);
   abort();
 }
 #endif
@@ -1603,50 +1717,58 @@ static inline PS_UNUSED void ps_fits_offset(uint64_t v, unsigned shift, unsigned
   __gen_validate_value(v);
   ps_expect((v & ~(ps_mask(width) << shift)) == 0, field);
 }
-PS_INLINE void ps_look(int line, uint32_t v, int at) {
+PS_INLINE void ps_look(ps_where where, uint32_t v, int at) {
   __gen_validate_value(v);
-  if (v >> (at & 127) || (v == 0 && at & 128)) ps_misfit(line, at, v);
+  if (v >> (at & 127) || (v == 0 && at & 128)) ps_misfit(where, at, v);
 }
-#define PS_LOOK(v, at) ps_look(line, v, at)
+#define PS_LOOK(v, at) ps_look(where, v, at)
 #else
-#define PS_LOOK(v, at) (void)line
+#define PS_LOOK(v, at) (void)where
+#endif
+// opcode: the members that T_header sets and that are not zero there, ORed.
+#if defined(PS_NAMES) && defined(PACKSMITH_EXPECT_HEADERS)
+PS_INLINE void ps_opcode(ps_where where, uint32_t opcode) {
+  if (opcode == 0) ps_headless(where);
+}
+#else
+#define ps_opcode(where, opcode)
 #endif
 
 // Whole unsigned values of one dword, each with its place: its first bit in the packet and, as the
-// last two hexadecimal digits, its width, plus 0x80 if it must not be zero. line: for the message
-// if a value does not fit.
-PS_INLINE uint32_t ps_1(int line, uint32_t a, int a_at) {
+// last two hexadecimal digits, its width, plus 0x80 if it must not be zero.
+PS_INLINE uint32_t ps_1(ps_where where, uint32_t a, int a_at) {
   PS_LOOK(a, a_at);
   return a << (a_at >> 8 & 31);
 }
-PS_INLINE uint32_t ps_2(int line, uint32_t a, int a_at, uint32_t b, int b_at) {
+PS_INLINE uint32_t ps_2(ps_where where, uint32_t a, int a_at, uint32_t b, int b_at) {
   PS_LOOK(a, a_at);
   PS_LOOK(b, b_at);
   return a << (a_at >> 8 & 31) | b << (b_at >> 8 & 31);
 }
-PS_INLINE uint32_t ps_3(int line, uint32_t a, int a_at, uint32_t b, int b_at, uint32_t c,
+PS_INLINE uint32_t ps_3(ps_where where, uint32_t a, int a_at, uint32_t b, int b_at, uint32_t c,
                         int c_at) {
-  return ps_2(line, a, a_at, b, b_at) | ps_1(line, c, c_at);
+  return ps_2(where, a, a_at, b, b_at) | ps_1(where, c, c_at);
 }
-PS_INLINE uint32_t ps_4(int line, uint32_t a, int a_at, uint32_t b, int b_at, uint32_t c, int c_at,
-                        uint32_t d, int d_at) {
-  return ps_2(line, a, a_at, b, b_at) | ps_2(line, c, c_at, d, d_at);
+PS_INLINE uint32_t ps_4(ps_where where, uint32_t a, int a_at, uint32_t b, int b_at, uint32_t c,
+                        int c_at, uint32_t d, int d_at) {
+  return ps_2(where, a, a_at, b, b_at) | ps_2(where, c, c_at, d, d_at);
 }
-PS_INLINE uint32_t ps_5(int line, uint32_t a, int a_at, uint32_t b, int b_at, uint32_t c, int c_at,
-                        uint32_t d, int d_at, uint32_t e, int e_at) {
-  return ps_4(line, a, a_at, b, b_at, c, c_at, d, d_at) | ps_1(line, e, e_at);
+PS_INLINE uint32_t ps_5(ps_where where, uint32_t a, int a_at, uint32_t b, int b_at, uint32_t c,
+                        int c_at, uint32_t d, int d_at, uint32_t e, int e_at) {
+  return ps_4(where, a, a_at, b, b_at, c, c_at, d, d_at) | ps_1(where, e, e_at);
 }
-PS_INLINE uint32_t ps_6(int line, uint32_t a, int a_at, uint32_t b, int b_at, uint32_t c, int c_at,
-                        uint32_t d, int d_at, uint32_t e, int e_at, uint32_t f, int f_at) {
-  return ps_4(line, a, a_at, b, b_at, c, c_at, d, d_at) | ps_2(line, e, e_at, f, f_at);
+PS_INLINE uint32_t ps_6(ps_where where, uint32_t a, int a_at, uint32_t b, int b_at, uint32_t c,
+                        int c_at, uint32_t d, int d_at, uint32_t e, int e_at, uint32_t f,
+                        int f_at) {
+  return ps_4(where, a, a_at, b, b_at, c, c_at, d, d_at) | ps_2(where, e, e_at, f, f_at);
 }
 
 // The low dword of an offset, with `shift` implied low bits.
-PS_INLINE uint32_t ps_offset(PS_UNUSED int line, uint64_t v, PS_UNUSED int at,
+PS_INLINE uint32_t ps_offset(PS_UNUSED ps_where where, uint64_t v, PS_UNUSED int at,
                              PS_UNUSED unsigned shift) {
 #ifdef PS_CHECKS
   __gen_validate_value(v);
-  if (v & ~(ps_mask(at & 127) << shift)) ps_misfit(line, at, (double)v);
+  if (v & ~(ps_mask(at & 127) << shift)) ps_misfit(where, at, (double)v);
 #endif
   return (uint32_t)v;
 }
@@ -1682,28 +1804,30 @@ PS_INLINE uint32_t ps_sfixed(float v, unsigned fraction, unsigned width) {
   return ps_twos(ps_fixed(v, fraction), width);
 }
 
-// The same, with the value's place and the line as ps_1 takes them. The bits are not yet shifted.
-PS_INLINE uint32_t ps_sint(PS_UNUSED int line, int32_t v, int at) {
+// The same, with the place of the value and of the names as ps_1 takes them. The bits are not yet
+// shifted.
+PS_INLINE uint32_t ps_sint(PS_UNUSED ps_where where, int32_t v, int at) {
 #ifdef PS_CHECKS
   __gen_validate_value(v);
   if ((((uint64_t)(int64_t)v + ((uint64_t)1 << ((at & 255) - 1))) & ~ps_mask(at & 255)) != 0) {
-    ps_misfit(line, at, v);
+    ps_misfit(where, at, v);
   }
 #endif
   return ps_twos(v, at & 255);
 }
-PS_INLINE uint32_t ps_ufixed_in(PS_UNUSED int line, float v, PS_UNUSED int at, unsigned fraction) {
+PS_INLINE uint32_t ps_ufixed_in(PS_UNUSED ps_where where, float v, PS_UNUSED int at,
+                                unsigned fraction) {
 #ifdef PS_CHECKS
   __gen_validate_value(v);
-  if (!ps_is_in(v, fraction, 0, (double)ps_mask(at & 255))) ps_misfit(line, at, v);
+  if (!ps_is_in(v, fraction, 0, (double)ps_mask(at & 255))) ps_misfit(where, at, v);
 #endif
   return ps_ufixed(v, fraction);
 }
-PS_INLINE uint32_t ps_sfixed_in(PS_UNUSED int line, float v, int at, unsigned fraction) {
+PS_INLINE uint32_t ps_sfixed_in(PS_UNUSED ps_where where, float v, int at, unsigned fraction) {
 #ifdef PS_CHECKS
   const double half = (double)((uint64_t)1 << ((at & 255) - 1));
   __gen_validate_value(v);
-  if (!ps_is_in(v, fraction, -half, half - 1)) ps_misfit(line, at, v);
+  if (!ps_is_in(v, fraction, -half, half - 1)) ps_misfit(where, at, v);
 #endif
   return ps_sfixed(v, fraction, at & 255);
 }

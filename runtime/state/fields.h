@@ -87,6 +87,8 @@ struct OnlyVisitor : bits::visitor {
   PACKSMITH_INLINE constexpr void clamped(const auto& v, auto... a) {
     if (Has(v)) visitor.clamped(v, a...);
   }
+  // Addresses need relocations, and so are no members that can be shown alone.
+  PACKSMITH_INLINE constexpr void address(auto&&...) {}
   PACKSMITH_INLINE constexpr void offset(const auto& v, auto... a) {
     if (Has(v)) visitor.offset(v, a...);
   }
@@ -106,22 +108,12 @@ struct OnlyVisitor : bits::visitor {
 
 // Sets all bits of what it is shown.
 template <unsigned Dwords>
-struct BitMarker : bits::visitor {
+struct BitMarker : bits::every_member<BitMarker<Dwords>> {
   uint32_t words[Dwords] = {};
 
-  constexpr void Mark(unsigned bit, unsigned width) { bits::put(words, bit, width, ~uint64_t{0}); }
-  constexpr void flag(const auto&, unsigned bit, unsigned width, auto...) { Mark(bit, width); }
-  constexpr void uint(const auto&, unsigned bit, unsigned width, auto...) { Mark(bit, width); }
-  constexpr void positive(const auto&, unsigned bit, unsigned width, auto...) { Mark(bit, width); }
-  constexpr void bounded(const auto&, unsigned bit, unsigned width, auto...) { Mark(bit, width); }
-  constexpr void sint(const auto&, unsigned bit, unsigned width, auto...) { Mark(bit, width); }
-  constexpr void real(const auto&, unsigned bit, unsigned width, auto...) { Mark(bit, width); }
-  constexpr void half(const auto&, unsigned bit, unsigned width, auto...) { Mark(bit, width); }
-  constexpr void ufixed(const auto&, unsigned bit, unsigned width, auto...) { Mark(bit, width); }
-  constexpr void sfixed(const auto&, unsigned bit, unsigned width, auto...) { Mark(bit, width); }
-  constexpr void clamped(const auto&, unsigned bit, unsigned width, auto...) { Mark(bit, width); }
-  constexpr void offset(const auto&, unsigned bit, unsigned width, auto...) { Mark(bit, width); }
-  constexpr void coded(const auto&, unsigned bit, unsigned width, auto...) { Mark(bit, width); }
+  constexpr void member(unsigned bit, unsigned width, const char*) {
+    bits::put(words, bit, width, ~uint64_t{0});
+  }
 };
 
 // A dword of a packet that has such members, and their bits in it.

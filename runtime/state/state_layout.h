@@ -67,7 +67,7 @@ constexpr const char* FunctionNaming() {
   return __PRETTY_FUNCTION__;
 }
 
-struct AddressCounter : bits::visitor {
+struct AddressCounter : bits::some_members {
   unsigned count = 0;
   constexpr void address(auto&&...) { ++count; }
 };

@@ -21,7 +21,7 @@
 namespace packsmith::tables {
 
 inline constexpr uint32_t kMagic = 0x544b4350;  // "PCKT"
-inline constexpr uint32_t kVersion = 9;
+inline constexpr uint32_t kVersion = 10;
 inline constexpr uint32_t kNone = 0xffffffffu;
 
 // A run of records of another array.
@@ -305,7 +305,8 @@ struct Container {
   Range flows;
   Range relations;
   uint32_t draw;      // Draw, or kNone
-  uint32_t pad_to;    // bytes that all of it, parts included, is a multiple of; 0: of nothing
+  uint16_t pad_to;    // bytes that all of it, parts included, is a multiple of; 0: of nothing
+  uint16_t tail_max;  // the most items that the tail may have; 0: as many as there are
   uint32_t pad_when;  // Condition for that, or kNone
 };
 

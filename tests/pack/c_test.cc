@@ -1,4 +1,5 @@
 // The C header beside the C++ one: the same dwords from the same values, and genxml's interface.
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <vector>
@@ -35,6 +36,7 @@ static uint64_t Combine(DriverBatch* batch, void* location, DriverAddress addres
 #define __gen_user_data DriverBatch
 #define __gen_combine_address Combine
 #define PACKSMITH_REPACK
+#define PACKSMITH_EXPECT_HEADERS
 #include "packsmith/c/kinds_bits.h"
 #include "packsmith/c/kinds_pack.h"
 
@@ -170,6 +172,124 @@ TEST(C, PackWritesExactlyTheLength) {
   EXPECT_EQ(dw[4], 0xdeadbeefu);
 }
 
+TEST(C, ALengthThatTheCallerSetsDecidesHowMuchOfAFieldIsWritten) {
+  DriverBatch batch;
+  KINDS_STORE c = {KINDS_STORE_header};
+  c.Data = 0x100000007;
+  uint32_t dw[6] = {1, 1, 1, 1, 1, 0xdeadbeef};
+  c.DWordLength = KINDS_STORE_length + 1 - KINDS_STORE_length_bias;
+  KINDS_STORE_pack(&batch, dw, &c);
+  EXPECT_THAT(dw, ElementsAre(0x78060003, 0, 0, 7, 1, 0xdeadbeef));
+  // A length beyond the longest form writes no more than that.
+  dw[4] = 1;
+  c.DWordLength = 200;
+  KINDS_STORE_pack(&batch, dw, &c);
+  EXPECT_THAT(dw, ElementsAre(0x780600c8, 0, 0, 7, 1, 0xdeadbeef));
+  // Less than the shortest is no reason to write less than T_length.
+  c.DWordLength = 0;
+  std::fill_n(dw, 5, 1);
+  KINDS_STORE_pack(&batch, dw, &c);
+  EXPECT_THAT(dw, ElementsAre(0x78060000, 0, 0, 7, 1, 0xdeadbeef));
+}
+
+TEST(C, MembersBeyondTheLengthArePackedAsFarAsTheCallersLengthCountsThem) {
+  const Buffer buffer = {0x123456780000};
+  KINDS_COUNTED c = {KINDS_COUNTED_header};
+  EXPECT_EQ(c.DWordLength, 0u);
+  c.First = 1;
+  c.Small = 2;
+  c.Signed = -1;
+  c.Target = {&buffer, 0};
+  c.Last = 3;
+  const std::vector<uint32_t> all = {0x780b0000, 1, 0xff02, 0x56780000, 0x1234, 0, 3};
+  for (unsigned length = 2; length <= 8; ++length) {
+    DriverBatch batch;
+    c.DWordLength = length - KINDS_COUNTED_length_bias;
+    std::vector<uint32_t> dw(9, 0xcccccccc);
+    KINDS_COUNTED_pack(&batch, dw.data(), &c);
+    // Half an address is of no use, and its relocation would be one of memory that is not there.
+    EXPECT_EQ(batch.relocations.size(), length > 4 ? 1u : 0u) << length;
+    for (unsigned i = 0; i < 9; ++i) {
+      const bool is_counted = i < length && i < 7 && !(length == 4 && i == 3);
+      const uint32_t want = i == 0 ? all[0] | c.DWordLength : is_counted ? all[i] : 0xcccccccc;
+      EXPECT_EQ(dw[i], want) << length << " dwords, dword " << i;
+    }
+  }
+}
+
+TEST(C, ItemsOfATailThatAreMembersArePackedIfTheLengthCountsThem) {
+  KINDS_COUNTED_ITEMS c = {KINDS_COUNTED_ITEMS_header};
+  c.Parameter[0] = 7;
+  c.Parameter[1] = 8;
+  uint32_t dw[5] = {1, 1, 1, 1, 1};
+  KINDS_COUNTED_ITEMS_pack(nullptr, dw, &c);
+  EXPECT_THAT(dw, ElementsAre(0x780c0000, 0, 1, 1, 1));
+  c.DWordLength = 1;
+  KINDS_COUNTED_ITEMS_pack(nullptr, dw, &c);
+  EXPECT_THAT(dw, ElementsAre(0x780c0001, 0, 7, 1, 1));
+  c.DWordLength = 2;
+  KINDS_COUNTED_ITEMS_pack(nullptr, dw, &c);
+  EXPECT_THAT(dw, ElementsAre(0x780c0002, 0, 7, 8, 1));
+}
+
+TEST(C, ALoopIsCutWhereTheLengthEnds) {
+  KINDS_COUNTED_ROWS c = {KINDS_COUNTED_ROWS_header};
+  for (unsigned i = 0; i < 48; ++i) c.Lambda[i] = 0x100 + i;
+  for (const unsigned length : {2u, 4u, 5u, 25u, 26u, 100u}) {
+    c.DWordLength = length - KINDS_COUNTED_ROWS_length_bias;
+    std::vector<uint32_t> dw(28, 0xcccccccc);
+    KINDS_COUNTED_ROWS_pack(nullptr, dw.data(), &c);
+    const unsigned written = std::min(26u, std::max(4u, length));
+    for (unsigned i = 2; i < 28; ++i) {
+      const uint32_t pair = (0x100 + 2 * (i - 2)) | (0x101 + 2 * (i - 2)) << 16;
+      EXPECT_EQ(dw[i], i < written ? pair : 0xcccccccc) << length << " dwords, dword " << i;
+    }
+  }
+}
+
+TEST(C, OfTwoViewsOfAnAddressTheOneThatIsSetMakesTheCall) {
+  const Buffer buffer = {0x12345000};
+  for (const bool second : {false, true}) {
+    DriverBatch batch;
+    KINDS_VIEWS c = {};
+    c.Enable = true;
+    c.Pitch = 3;
+    (second ? c.Auxiliary : c.Counter) = {&buffer, 0};
+    uint32_t dw[KINDS_VIEWS_length];
+    KINDS_VIEWS_pack(&batch, dw, &c);
+    EXPECT_EQ(dw[0], 0x12345007u);
+    ASSERT_EQ(batch.relocations.size(), 1u);
+    EXPECT_EQ(batch.relocations[0].location, &dw[0]);
+    EXPECT_EQ(batch.relocations[0].delta, 7u);
+  }
+}
+
+TEST(C, OfTwoViewsThatAreBothSetEachGetsTheOtherBitsOfTheDword) {
+  const Buffer buffer = {0x12345000};
+  DriverBatch batch;
+  KINDS_VIEWS c = {};
+  c.Pitch = 3;
+  c.Counter = {&buffer, 0x40};
+  c.Auxiliary = {&buffer, 0};
+  uint32_t dw[KINDS_VIEWS_length];
+  KINDS_VIEWS_pack(&batch, dw, &c);
+  EXPECT_EQ(dw[0], 0x12345046u);
+  ASSERT_EQ(batch.relocations.size(), 2u);
+  EXPECT_EQ(batch.relocations[0].delta, 6u);
+  EXPECT_EQ(batch.relocations[1].delta, 6u);
+}
+
+TEST(C, WhereNoViewIsSetOneCallGetsTheOtherBits) {
+  DriverBatch batch;
+  KINDS_VIEWS c = {};
+  c.Pitch = 3;
+  uint32_t dw[KINDS_VIEWS_length];
+  KINDS_VIEWS_pack(&batch, dw, &c);
+  EXPECT_EQ(dw[0], 6u);
+  ASSERT_EQ(batch.relocations.size(), 1u);
+  EXPECT_EQ(batch.relocations[0].delta, 6u);
+}
+
 TEST(C, ItemsOfATailArePackedByTheCaller) {
   DriverBatch batch;
   KINDS_VERTICES head = {KINDS_VERTICES_header};
@@ -197,9 +317,37 @@ TEST(CDeathTest, DebugBuildsNameTheValueThatDoesNotFit) {
   c.Small = 16;
   uint32_t dw[KINDS_INTEGERS_length];
   EXPECT_DEATH(KINDS_INTEGERS_pack(nullptr, dw, &c),
-               "line [0-9]+ of the packet header: value does not fit its field, bits 8 to 11: 16");
+               "KINDS_INTEGERS.Small: value does not fit its field, bits 8 to 11: 16");
+  c.Small = 5;
+  c.Signed = 3000;
+  EXPECT_DEATH(KINDS_INTEGERS_pack(nullptr, dw, &c),
+               "KINDS_INTEGERS.Signed: value does not fit its field, bits 73 to 84: 3000");
+  c.Signed = 0;
+  c.Across = 1u << 17;
+  EXPECT_DEATH(KINDS_INTEGERS_pack(nullptr, dw, &c), "KINDS_INTEGERS.Across: value does not fit");
   KINDS_POINTERS p = {KINDS_POINTERS_header};
-  EXPECT_DEATH(KINDS_POINTERS_pack(nullptr, dw, &p), "Kernel != 0");
+  EXPECT_DEATH(KINDS_POINTERS_pack(nullptr, dw, &p), "KINDS_POINTERS.Kernel != 0");
+  KINDS_RANGES r = {};
+  r.BoundedCode = 1;
+  EXPECT_DEATH(KINDS_RANGES_pack(nullptr, dw, &r),
+               "KINDS_RANGES.Positive: value does not fit .*: 0, which it must not be");
+}
+
+TEST(CDeathTest, DebugBuildsSayThatAHeaderWasForgotten) {
+  KINDS_INTEGERS c = {};
+  uint32_t dw[KINDS_INTEGERS_length];
+  EXPECT_DEATH(KINDS_INTEGERS_pack(nullptr, dw, &c),
+               "KINDS_INTEGERS: the opcode is zero: initialise the structure with "
+               "KINDS_INTEGERS_header");
+}
+
+TEST(CDeathTest, DebugBuildsCountTheItemsOfATail) {
+  KINDS_FEW c = {KINDS_FEW_header};
+  uint32_t dw[1];
+  c.DWordLength = 1;
+  KINDS_FEW_pack(nullptr, dw, &c);
+  c.DWordLength = 2;
+  EXPECT_DEATH(KINDS_FEW_pack(nullptr, dw, &c), "KINDS_FEW.DWordLength <= 1");
 }
 #endif
 

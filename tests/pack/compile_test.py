@@ -2,6 +2,7 @@
 """Generated headers alone, in every language and compiler they promise; and what must not compile."""
 
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -152,6 +153,23 @@ class Compile(unittest.TestCase):
                           "void f(unsigned char *to) { m1_pack(to, " + self.an_m1_struct() +
                           ", cfg) { (void)cfg; } }\n")
 
+    def test_agx_style_block_gives_cpp_no_warnings(self) -> None:
+        for compiler in COMPILERS.values():
+            for standard in ("-std=c++17", "-std=c++20"):
+                self.expect_clean([compiler, standard, *WARNINGS], "block.cc",
+                                  '#include "packsmith/c/m1_pack.h"\n'
+                                  "void f(unsigned char *to);\n"
+                                  "void f(unsigned char *to) {\n" + "".join(
+                                      f"  m1_pack(to, {name}, cfg) {{ (void)cfg; }}\n"
+                                      for name in self.m1_records()) + "}\n")
+
+    @staticmethod
+    def m1_records() -> list[str]:
+        text = (GENERATIONS["m1"] / "m1_c/packsmith/c/m1_pack.h").read_text(encoding="utf-8")
+        names = re.findall(r"^#define M1_(\w+)_LENGTH ", text, re.MULTILINE)
+        assert len(names) > 5
+        return names
+
     @staticmethod
     def an_m1_struct() -> str:
         text = (GENERATIONS["m1"] / "m1_c/packsmith/c/m1_pack.h").read_text(encoding="utf-8")
@@ -198,6 +216,24 @@ class Compile(unittest.TestCase):
                 self.assertIn("value_does_not_fit", result.stderr)
                 self.assertIn("bad.cc:4:", result.stderr)
                 self.assertNotIn("bad.cc:3:", result.stderr)
+
+    def test_a_visitor_that_forgets_a_kind_of_member_does_not_compile(self) -> None:
+        kinds = {"flag": "INTEGERS", "uint": "INTEGERS", "sint": "INTEGERS", "real": "REALS",
+                 "half": "REALS", "ufixed": "REALS", "sfixed": "REALS", "positive": "RANGES",
+                 "bounded": "ENCODED", "clamped": "RANGES", "address": "POINTERS",
+                 "offset": "POINTERS", "coded": "ENCODED"}
+        for forgotten, packet in ({"": "INTEGERS"} | kinds).items():
+            methods = "".join(f"  constexpr void {kind}(auto&&...) {{}}\n" for kind in kinds
+                              if kind != forgotten)
+            with self.subTest(forgotten=forgotten):
+                result = self.compile(
+                    ["g++", "-std=c++20", "-fsyntax-only"], "visitor.cc",
+                    '#include "packsmith/kinds.h"\n'
+                    "struct V : packsmith::bits::visitor {\n" + methods + "};\n"
+                    f"void f() {{ packsmith::kinds::{packet} p; V v; p.ps_layout(p, v); }}\n")
+                self.assertEqual(result.returncode == 0, not forgotten, result.stderr[:2000])
+                self.assertIn(f"has no member named ‘{forgotten}’" if forgotten else "",
+                              result.stderr.replace("'", "’"))
 
     def test_a_misspelt_member_is_a_compile_error(self) -> None:
         for compiler in COMPILERS.values():

@@ -55,7 +55,7 @@ void ExpectSameVerdict(const Packet& packet) {
 
 // Sets each member in turn, through the visitor that unpacks.
 template <class Packet>
-struct EachMember : bits::visitor {
+struct EachMember : bits::some_members {
   Packet& packet;
   const Packet good;
 
@@ -112,9 +112,14 @@ struct EachMember : bits::visitor {
   void sfixed(T& v, auto&&...) {
     Real(v);
   }
+  template <class T>
+  void clamped(T& v, auto&&...) {
+    Real(v);
+  }
+  void half(float& v, auto&&...) { Real(v); }
 };
 
-struct MakeGood : bits::visitor {
+struct MakeGood : bits::some_members {
   template <class T>
   void positive(T& v, auto&&...) {
     v = static_cast<T>(1);

@@ -467,6 +467,17 @@ TEST(Tail, MoreOrFewerItemsThanTheLengthCanSayAreRefused) {
   EXPECT_EQ(dw[0], 0x780800ffu);
 }
 
+TEST(Tail, MoreItemsThanTheHardwareTakesAreRefused) {
+  uint32_t dw[4] = {kUntouched, kUntouched, kUntouched, kUntouched};
+  const FEW::item items[3] = {{.entry = 1}, {.entry = 2}, {.entry = 3}};
+  const error e = FEW{}.pack(dw, items);
+  EXPECT_STREQ(e.field, "items");
+  EXPECT_EQ(e.why, reason::too_long);
+  EXPECT_THAT(dw, testing::Each(kUntouched));
+  EXPECT_FALSE(FEW{}.pack(dw, span<const FEW::item>(items, 2)));
+  EXPECT_THAT(dw, ElementsAre(0x780a0001, 1, 2, kUntouched));
+}
+
 TEST(Tail, TheViewEndsWithThePacketOrTheLimit) {
   const uint32_t dw[5] = {0x78080003, 8, 3, 8, 4};
   EXPECT_EQ(LOADS::items(dw, 5).size(), 2u);
@@ -513,6 +524,93 @@ TEST(Names, ThatTheLibraryOrTheLanguageUsesWork) {
                                                     .pack_ = 9,
                                                     .i0 = 10});
   EXPECT_THAT(dw, ElementsAre(0x06543213, 0x000a9087, 0));
+}
+
+TEST(Ranges, ValuesThatAreClampedAlwaysFitAndTheOthersMustBeInRange) {
+  EXPECT_THAT(Dwords(RANGES{.most = 20,
+                            .bounded_real = 12,
+                            .level = -3,
+                            .long_ = 1000,
+                            .even = 6,
+                            .bounded_code = 64,
+                            .color = Color_Channel::GREEN}),
+              ElementsAre(0xfd1c0380, 1000, 0x053f0600));
+  EXPECT_EQ(Dwords(RANGES{.most = -1})[0] & 0x3ff, 0u);
+  ExpectRefused(RANGES{.bounded_real = 12.5f}, "bounded_real", reason::out_of_range);
+  ExpectRefused(RANGES{.positive = 0}, "positive", reason::zero);
+  ExpectRefused(RANGES{.level = -4}, "level", reason::out_of_range);
+  ExpectRefused(RANGES{.long_ = 1001}, "long_", reason::out_of_range);
+  ExpectRefused(RANGES{.even = 7}, "even", reason::not_multiple);
+  ExpectRefused(RANGES{.bounded_code = 65}, "bounded_code", reason::out_of_range);
+}
+
+// What is printed of a packet has every member that its type has.
+template <class P>
+void ExpectAllPrinted(const P& packet) {
+  const std::string text = to_text(packet);
+  for (const field_name& field : names<P>::fields) {
+    std::string label = field.manual;
+    const size_t hole = label.find("[]");
+    label = hole == std::string::npos ? label + ": " : label.substr(0, hole + 1) + "0]";
+    EXPECT_THAT(text, testing::HasSubstr("  " + label)) << names<P>::type;
+  }
+}
+
+TEST(Visitors, PrintingForgetsNoKindOfMember) {
+  ExpectAllPrinted(INTEGERS{});
+  ExpectAllPrinted(REALS{});
+  ExpectAllPrinted(POINTERS{});
+  ExpectAllPrinted(ENCODED{});
+  ExpectAllPrinted(GROUPS{});
+  ExpectAllPrinted(RANGES{});
+  ExpectAllPrinted(VIEWS{});
+  EXPECT_THAT(to_text(RANGES{.most = 20}), testing::HasSubstr("  Most: 20\n"));
+}
+
+// A visitor that notes the name of each member.
+struct NameCollector : bits::every_member<NameCollector> {
+  std::vector<std::string> names;
+  void member(unsigned, unsigned, const char* name) { names.push_back(name); }
+};
+template <class P>
+void ExpectAllSeen() {
+  P packet;
+  NameCollector collector;
+  P::ps_layout(packet, collector);
+  std::vector<std::string> wanted;
+  for (const field_name& field : names<P>::fields) wanted.push_back(field.member);
+  EXPECT_EQ(collector.names, wanted) << names<P>::type;
+}
+
+TEST(Visitors, OneThatTreatsAllAlikeSeesEveryKindOfMember) {
+  ExpectAllSeen<INTEGERS>();
+  ExpectAllSeen<REALS>();
+  ExpectAllSeen<POINTERS>();
+  ExpectAllSeen<ENCODED>();
+  ExpectAllSeen<RANGES>();
+}
+
+// What pack writes, unpack reads; verify and check find nothing wrong; addresses are shown: all
+// visitors at all kinds.
+template <class P>
+void ExpectRoundTrip(const P& packet) {
+  const std::vector<uint32_t> dwords = Dwords(packet);
+  EXPECT_FALSE(packet.check()) << names<P>::type;
+  EXPECT_FALSE(P::verify(dwords.data())) << names<P>::type;
+  const P again = P::unpack(dwords.data());
+  EXPECT_EQ(Dwords(again), dwords) << names<P>::type;
+  EXPECT_EQ(to_text(again), to_text(packet)) << names<P>::type;
+  EXPECT_FALSE(bits::doubtful(packet)) << names<P>::type;
+}
+
+TEST(Visitors, AgreeOnEveryKindOfMember) {
+  ExpectRoundTrip(INTEGERS{.small = 3, .flag = true, .signed_ = -2, .wide = 5, .wide_signed = -6});
+  ExpectRoundTrip(REALS{.depth = 1.5f, .scale = -2, .lod = 1.25f, .bias = -1, .ratio = 0.5f});
+  ExpectRoundTrip(
+      POINTERS{.base = 0x1000, .full = 0xffff800000000000 & 0xffffffffffff, .kernel = 0x40});
+  ExpectRoundTrip(ENCODED{.width = 4, .stride = 16, .samples = 4, .size_ = 8, .level = -3});
+  ExpectRoundTrip(RANGES{.most = 13.5f, .bounded_real = 1, .level = 3, .long_ = 7, .even = 2});
+  ExpectRoundTrip(VIEWS{.enable = true, .pitch = 3});
 }
 
 TEST(Names, ToTextPrintsTheManualsNames) {

@@ -28,7 +28,7 @@ using testing::IsEmpty;
 constexpr unsigned kBuffers = 12;
 const address kScratch(0x7000, 99);
 
-struct Namer : bits::visitor {
+struct Namer : bits::some_members {
   std::mt19937& random;
   void address(packsmith::address& a, auto&&...) { a.buffer = random() % (kBuffers + 1); }
 };

@@ -152,8 +152,10 @@ def c(ir: Ir) -> str:
         name, is_bytes = container["c"], container["unit"] == "byte"
         opcodes = {(f["bit"], f["width"]) for f in container["forced"]}
         bits = 8 * max(container["bytes"], 4 * (container["c_length"] or 0))
+        # What lies beyond is packed where a length field can count it.
+        counted = container["length"] is not None and not is_bytes
         rows = [leaf for leaf in expand(container["c_leaves"], container["c_loops"])
-                if leaf["bit"] < bits
+                if (counted or leaf["bit"] < bits)
                 and not (is_bytes and (leaf["bit"], leaf["width"]) in opcodes)]
         if rows:
             out.append(f"static const struct binding_member members{number}[] = {{")

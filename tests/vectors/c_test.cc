@@ -66,10 +66,20 @@ const Type* TypeOf(const std::string& name) {
   const auto at = types.find(name);
   return at == types.end() ? nullptr : at->second;
 }
-// What _pack writes: _length dwords, whatever the packet has.
+// What _pack writes at least: _length dwords, whatever the packet has.
 size_t PackedBytes(const Type& type) {
   const model::Container& c = ModelOf(type);
   return c.c_dwords ? *c.c_dwords * size_t{4} : c.bytes;
+}
+// Up to where it packs what the length field counts: members of longer forms, and those that have
+// items of a tail.
+size_t MostBytes(const Type& type) {
+  const model::Container& c = ModelOf(type);
+  size_t most = PackedBytes(type);
+  if (c.length_field == nullptr || c.byte_unit) return most;
+  most = std::max<size_t>(most, c.max_bytes);
+  if (c.tail == nullptr) return most;
+  return std::max<size_t>(most, (c.tail->bit + c.tail->c_count * c.tail->width) / 8);
 }
 bool IsBytes(const Type& type) { return ModelOf(type).byte_unit; }
 
@@ -83,11 +93,18 @@ bool IsMember(const Type& type, const Leaf& leaf) {
 // All items of a group as one field, of which the member has the low 64 bits.
 bool IsWhole(const Member& member) { return member.width > 64; }
 
-// The member that has items of the packet's tail, or null.
-const Member* MemberOfTail(const Type& type) {
+// Whether a member has items of the packet's tail, or a field of one.
+bool IsOfTail(const Type& type, const Member& member) {
   const Container& c = ContainerOf(type);
-  for (unsigned i = 0; c.tail_size != 0 && i < type.member_count; ++i) {
-    if (type.members[i].bit == c.tail_bit) return &type.members[i];
+  return c.tail_size != 0 && member.bit >= c.tail_bit;
+}
+// The member that has this bit of the tail, or null.
+const Member* MemberOfTail(const Type& type, uint32_t bit) {
+  for (unsigned i = 0; i < type.member_count; ++i) {
+    const Member& member = type.members[i];
+    if (IsOfTail(type, member) && bit >= member.bit && bit < member.bit + member.width) {
+      return &member;
+    }
   }
   return nullptr;
 }
@@ -100,15 +117,12 @@ void Bind() {
       continue;
     }
     const Container& c = ContainerOf(type);
-    const Member* const of_tail = MemberOfTail(type);
     for (unsigned i = 0; i < type.member_count; ++i) {
       const Member& member = type.members[i];
-      if (&member == of_tail) continue;
+      if (IsOfTail(type, member)) continue;
       std::vector<const Leaf*> found;
       for (const Leaf& leaf : T().leaves(c.leaves)) {
-        // What runs past the end of what pack writes is cut off there.
-        const uint32_t width = std::min<uint32_t>(leaf.width, c.bytes * 8 - leaf.bit);
-        if (leaf.bit == member.bit && width == member.width && IsMember(type, leaf)) {
+        if (leaf.bit == member.bit && leaf.width == member.width && IsMember(type, leaf)) {
           found.push_back(&leaf);
         }
       }
@@ -198,14 +212,18 @@ std::string Hex(const std::vector<uint8_t>& memory) {
 // A struct with a vector's values, its opcodes and its length. What bits the fixed part has.
 std::vector<char> StructOf(const Type& type, const ReadVector& vector) {
   const Container& c = ContainerOf(type);
-  const Member* const of_tail = MemberOfTail(type);
   std::vector<char> object(type.size);
   std::map<std::string, Number> given(vector.fields.begin(), vector.fields.end());
   for (const FieldAt& at : FieldsOf(T(), c, vector.packed)) {
     const auto found = g_members.find({&type, g_description->IndexOf(*at.leaf)});
     const auto field = given.find(NameOf(at));
-    if (at.in_tail && of_tail != nullptr && field != given.end()) {
-      SetItem(object.data(), *of_tail, at.bit, field->second.integer);
+    const Member* const of_tail = at.in_tail ? MemberOfTail(type, at.bit) : nullptr;
+    if (of_tail != nullptr && field != given.end()) {
+      if (of_tail->width == at.width) {
+        Set(object.data(), *of_tail, field->second.integer, field->second.real);
+      } else {
+        SetItem(object.data(), *of_tail, at.bit, field->second.integer);
+      }
     }
     if (at.in_tail || !at.name.part.empty() || found == g_members.end()) continue;
     if (IsWhole(*found->second)) {
@@ -312,12 +330,14 @@ TEST(CTypes, HeadersHaveOpcodesLengthsAndDefaults) {
   }
 }
 
-TEST(CTypes, PackingTheVectorsValuesGivesTheirBytesUpToTheLength) {
+TEST(CTypes, PackingTheVectorsValuesGivesTheirBytesUpToTheLengthTheyState) {
   for (const ReadVector& vector : g_vectors) {
     const Type* type = TypeOf(vector.container);
     ASSERT_NE(type, nullptr) << vector.container;
-    // A field that the length cuts off, as drivers know it.
-    const size_t bytes = PackedBytes(*type);
+    // The vector's own length is in its length field.
+    const size_t bytes =
+        std::max(PackedBytes(*type), std::min(MostBytes(*type), vector.packed.size()));
+    if (bytes > PackedBytes(*type)) ++g_figures["vectors longer than _length"];
     const std::vector<char> object = StructOf(*type, vector);
     std::vector<uint8_t> memory(bytes + 2 * kMargin, kCanary);
     std::fill(memory.begin() + kMargin, memory.end() - kMargin, 0xff);

@@ -133,6 +133,7 @@ std::vector<Form> Maker::Forms() const {
   if (container_.tail_size == 0) return forms;
   std::vector<Form> with_items;
   for (const uint32_t items : kItemCounts) {
+    if (container_.tail_max != 0 && items > container_.tail_max) continue;
     for (Form form : forms) {
       form.items = items;
       absl::StrAppend(&form.name, form.name.empty() ? "" : ", ", items,
@@ -150,7 +151,10 @@ Form Maker::RandomForm(Random& random) const {
       form.controls[d_.IndexOf(*c.leaf)] = c.choices[random.Below(c.choices.size())];
     }
   }
-  if (container_.tail_size != 0) form.items = static_cast<uint32_t>(random.Below(6));
+  if (container_.tail_size != 0) {
+    const uint32_t most = container_.tail_max == 0 ? 5 : std::min<uint32_t>(5, container_.tail_max);
+    form.items = static_cast<uint32_t>(random.Below(most + 1));
+  }
   return form;
 }
 

@@ -15,10 +15,12 @@
  *                               is not zero
  *   T_num                       registers: the offset in bytes
  *   struct T                    members in the manual's order; opcodes and lengths are among them
- *   T_pack(data, dst, values)   writes T_length dwords; in OpenCL C T_pack(dst, values)
+ *   T_pack(data, dst, values)   writes T_length dwords, and of the members beyond those what the
+ *                               length field counts; in OpenCL C T_pack(dst, values)
  * Per record T of bytes
  *   T_LENGTH                    in bytes
  *   T_header                    initialisers of the members whose default is not zero
+ *   T_defaults()                a T with them
  *   struct T                    members in the manual's order, without opcodes
  *   T_pack(dst, values)         writes T_LENGTH bytes
  *   T_unpack(file, bytes, values)
@@ -35,6 +37,8 @@
  *   PACKSMITH_REPACK            also T_repack(data, dst, origin, values)
  *   PACKSMITH_PREFIXED_VALUES   values only as GOLDEN_<name>: for two generations in one
  *                               file, or this header before the C++ one
+ *   PACKSMITH_EXPECT_HEADERS    debug builds assert that opcodes are not zero: that no T_header was
+ *                               forgotten. Without __gen_address_type they do so anyway.
  *   NDEBUG                      no assertions that values fit
  */
 #ifndef PACKSMITH_GOLDEN_PACK_H_
@@ -58,6 +62,23 @@
 #if defined(__GNUC__) || defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
+#pragma GCC diagnostic ignored "-Woverlength-strings"
+#endif
+
+#ifdef PS_NAMES
+/* What assertions call the members: a type, then the places (see ps_1) and names of its members. */
+static const char *PS_UNUSED ps_golden =
+    "GOLDEN_VERTEX_BUFFER c Pitch;GOLDEN_CACHE_MODE;GOLDEN_3DSTATE_DEPTH 8 DWordLength 903 "
+    "DepthTestFunction 1010 Opcode 4002 TileMode 440b Layer 5003 Format;GOLDEN_SURFACE 8 "
+    "DWordLength 1010 Opcode 600c MinLOD 6c0d LODBias 7907 Threads;GOLDEN_SHADER 8 DWordLength "
+    "1010 Opcode 261a Kernel 4004 ScratchSize;GOLDEN_TABLES 8 DWordLength 1010 Opcode 26004 "
+    "WriteMask[0] 2a004 WriteMask[1] 2e00c Vertices.Pitch 34010 X[0] 35010 Y[0] 38010 X[1] 39010 "
+    "Y[1];GOLDEN_STORE_DATA 8 DWordLength 1010 Opcode;GOLDEN_LOAD_REGISTERS 8 DWordLength 804 "
+    "ByteWriteDisables 1010 Opcode;GOLDEN_VERTEX_BUFFERS 8 DWordLength 1010 Opcode;GOLDEN_END "
+    "1010 Opcode;";
+#else
+#define ps_golden 0
 #endif
 
 /* When a test passes. */
@@ -95,7 +116,7 @@ struct GOLDEN_VERTEX_BUFFER {
 
 PS_PACK(GOLDEN_VERTEX_BUFFER) {
   ps_dwords dw = (ps_dwords)dst;
-  dw[0] = ps_1(98, v->Pitch, 0xc) | v->Null << 13;
+  dw[0] = ps_1(ps_golden + 0, v->Pitch, 0xc) | v->Null << 13;
   const uint64_t address1 = ps_combine(&dw[1], v->StartingAddress, 0);
   dw[1] = (uint32_t)address1;
   dw[2] = (uint32_t)(address1 >> 32);
@@ -116,15 +137,16 @@ struct golden_rectangle_packed {
    uint32_t opaque[2];
 };
 
+PS_DEFAULTS(GOLDEN_Rectangle)
 PS_PACK_BYTES(GOLDEN_Rectangle) {
   PS_GLOBAL uint8_t *to = (PS_GLOBAL uint8_t *)dst;
 #ifdef PS_CHECKS
-  ps_fits(v->Left, 12, "Left");
-  ps_fits(v->Top, 12, "Top");
-  ps_expect(v->Right >= 1, "Right >= 1");
-  ps_fits((v->Right - 1), 12, "Right");
-  ps_expect(v->Bottom >= 1, "Bottom >= 1");
-  ps_fits((v->Bottom - 1), 12, "Bottom");
+  ps_fits(v->Left, 12, "GOLDEN_Rectangle.Left");
+  ps_fits(v->Top, 12, "GOLDEN_Rectangle.Top");
+  ps_expect(v->Right >= 1, "GOLDEN_Rectangle.Right >= 1");
+  ps_fits((v->Right - 1), 12, "GOLDEN_Rectangle.Right");
+  ps_expect(v->Bottom >= 1, "GOLDEN_Rectangle.Bottom >= 1");
+  ps_fits((v->Bottom - 1), 12, "GOLDEN_Rectangle.Bottom");
 #endif
   ps_store(to, v->Left | v->Top << 12 | (v->Right - 1) << 24, 4);
   ps_store(to + 4, ((v->Right - 1) >> 8) | (v->Bottom - 1) << 4, 2);
@@ -149,6 +171,7 @@ struct golden_count_packed {
    uint32_t opaque[1];
 };
 
+PS_ZEROS(GOLDEN_Count)
 PS_PACK_BYTES(GOLDEN_Count) {
   PS_GLOBAL uint8_t *to = (PS_GLOBAL uint8_t *)dst;
   ps_store(to, v->Value, 4);
@@ -202,13 +225,15 @@ struct GOLDEN_3DSTATE_DEPTH {
 PS_PACK(GOLDEN_3DSTATE_DEPTH) {
   ps_dwords dw = (ps_dwords)dst;
 #ifdef PS_CHECKS
-  ps_expect(v->TileMode != 3, "TileMode != 3");
+  ps_opcode(ps_golden + 47, v->Opcode);
+  ps_expect(v->TileMode != 3, "GOLDEN_3DSTATE_DEPTH.TileMode != 3");
 #endif
-  dw[0] = ps_3(207, v->DWordLength, 0x8, v->DepthTestFunction, 0x903, v->Opcode, 0x1010) |
-          v->DepthTestEnable << 8;
+  dw[0] =
+      ps_3(ps_golden + 47, v->DWordLength, 0x8, v->DepthTestFunction, 0x903, v->Opcode, 0x1010) |
+      v->DepthTestEnable << 8;
   dw[1] = ps_float(v->BiasConstant);
-  dw[2] = 0x80000000 | ps_2(210, v->TileMode, 0x4002, v->Format, 0x5003) |
-          ps_sint(211, v->Layer, 0x440b) << 4;
+  dw[2] = 0x80000000 | ps_2(ps_golden + 47, v->TileMode, 0x4002, v->Format, 0x5003) |
+          ps_sint(ps_golden + 47, v->Layer, 0x440b) << 4;
 }
 
 /* Values that are stored as something else. */
@@ -241,20 +266,22 @@ struct GOLDEN_SURFACE {
 PS_PACK(GOLDEN_SURFACE) {
   ps_dwords dw = (ps_dwords)dst;
 #ifdef PS_CHECKS
-  ps_expect(v->Width >= 1, "Width >= 1");
-  ps_fits((v->Width - 1), 14, "Width");
-  ps_expect(v->Height >= 1, "Height >= 1");
-  ps_fits((v->Height - 1), 14, "Height");
-  ps_expect(((v->RowPitch) & 15) == 0, "((RowPitch) & 15) == 0");
-  ps_fits((v->RowPitch >> 4), 16, "RowPitch");
-  ps_expect(ps_is_power_of_two(v->Samples), "ps_is_power_of_two(Samples)");
-  ps_expect(v->Registers <= 128u, "Registers <= 128u");
+  ps_opcode(ps_golden + 153, v->Opcode);
+  ps_expect(v->Width >= 1, "GOLDEN_SURFACE.Width >= 1");
+  ps_fits((v->Width - 1), 14, "GOLDEN_SURFACE.Width");
+  ps_expect(v->Height >= 1, "GOLDEN_SURFACE.Height >= 1");
+  ps_fits((v->Height - 1), 14, "GOLDEN_SURFACE.Height");
+  ps_expect(((v->RowPitch) & 15) == 0, "((GOLDEN_SURFACE.RowPitch) & 15) == 0");
+  ps_fits((v->RowPitch >> 4), 16, "GOLDEN_SURFACE.RowPitch");
+  ps_expect(ps_is_power_of_two(v->Samples), "ps_is_power_of_two(GOLDEN_SURFACE.Samples)");
+  ps_expect(v->Registers <= 128u, "GOLDEN_SURFACE.Registers <= 128u");
 #endif
-  dw[0] = ps_2(253, v->DWordLength, 0x8, v->Opcode, 0x1010);
+  dw[0] = ps_2(ps_golden + 153, v->DWordLength, 0x8, v->Opcode, 0x1010);
   dw[1] = (v->Width - 1) | (v->Height - 1) << 16;
   dw[2] = (v->RowPitch >> 4) | ps_log2(v->Samples) << 16 | ps_groups(v->Registers, 8, 4) << 19;
-  dw[3] = ps_1(256, v->Threads, 0x7987) | ps_ufixed_in(256, v->MinLOD, 0x600c, 8) |
-          ps_sfixed_in(257, v->LODBias, 0x6c0d, 8) << 12;
+  dw[3] = ps_1(ps_golden + 153, v->Threads, 0x7987) |
+          ps_ufixed_in(ps_golden + 153, v->MinLOD, 0x600c, 8) |
+          ps_sfixed_in(ps_golden + 153, v->LODBias, 0x6c0d, 8) << 12;
 }
 
 /* A program and the memory it uses. */
@@ -275,9 +302,13 @@ struct GOLDEN_SHADER {
 
 PS_PACK(GOLDEN_SHADER) {
   ps_dwords dw = (ps_dwords)dst;
-  dw[0] = ps_2(278, v->DWordLength, 0x8, v->Opcode, 0x1010);
-  dw[1] = ps_offset(279, v->Kernel, 0x261a, 6);
-  const uint64_t address2 = ps_combine(&dw[2], v->Scratch, ps_1(280, v->ScratchSize, 0x4004));
+#ifdef PS_CHECKS
+  ps_opcode(ps_golden + 232, v->Opcode);
+#endif
+  dw[0] = ps_2(ps_golden + 232, v->DWordLength, 0x8, v->Opcode, 0x1010);
+  dw[1] = ps_offset(ps_golden + 232, v->Kernel, 0x261a, 6);
+  const uint64_t address2 =
+      ps_combine(&dw[2], v->Scratch, ps_1(ps_golden + 232, v->ScratchSize, 0x4004));
   dw[2] = (uint32_t)address2;
   dw[3] = (uint32_t)(address2 >> 32);
   const uint64_t address4 = ps_combine(&dw[4], v->Descriptors, 0);
@@ -308,7 +339,10 @@ struct GOLDEN_TABLES {
 
 PS_PACK(GOLDEN_TABLES) {
   ps_dwords dw = (ps_dwords)dst;
-  dw[0] = ps_2(311, v->DWordLength, 0x8, v->Opcode, 0x1010);
+#ifdef PS_CHECKS
+  ps_opcode(ps_golden + 301, v->Opcode);
+#endif
+  dw[0] = ps_2(ps_golden + 301, v->DWordLength, 0x8, v->Opcode, 0x1010);
   dw[1] = ps_half(v->Half[0]) | ps_half(v->Half[1]) << 16;
   dw[2] = v->Row[0];
   dw[3] = v->Row[1];
@@ -326,17 +360,17 @@ PS_PACK(GOLDEN_TABLES) {
   dw[15] = v->Row[13];
   dw[16] = v->Row[14];
   dw[17] = v->Row[15];
-  dw[19] = ps_1(329, v->WriteMask[0], 0x26004);
+  dw[19] = ps_1(ps_golden + 301, v->WriteMask[0], 0x26004);
   dw[20] = ps_float(v->Color[0]);
-  dw[21] = ps_1(331, v->WriteMask[1], 0x2a004);
+  dw[21] = ps_1(ps_golden + 301, v->WriteMask[1], 0x2a004);
   dw[22] = ps_float(v->Color[1]);
-  dw[23] = ps_1(333, v->Vertices.Pitch, 0x2e00c) | v->Vertices.Null << 13;
+  dw[23] = ps_1(ps_golden + 301, v->Vertices.Pitch, 0x2e00c) | v->Vertices.Null << 13;
   const uint64_t address24 = ps_combine(&dw[24], v->Vertices.StartingAddress, 0);
   dw[24] = (uint32_t)address24;
   dw[25] = (uint32_t)(address24 >> 32);
-  dw[26] = ps_sint(337, v->X[0], 0x34010) | (uint32_t)v->Y[0] << 16;
+  dw[26] = ps_sint(ps_golden + 301, v->X[0], 0x34010) | (uint32_t)v->Y[0] << 16;
   dw[27] = ps_float(v->Depth[0]) | v->DepthBits[0];
-  dw[28] = ps_sint(339, v->X[1], 0x38010) | (uint32_t)v->Y[1] << 16;
+  dw[28] = ps_sint(ps_golden + 301, v->X[1], 0x38010) | (uint32_t)v->Y[1] << 16;
   dw[29] = ps_float(v->Depth[1]) | v->DepthBits[1];
   {
     uint32_t ps_w[1] = {0};
@@ -363,11 +397,16 @@ struct GOLDEN_STORE_DATA {
 
 PS_PACK(GOLDEN_STORE_DATA) {
   ps_dwords dw = (ps_dwords)dst;
-  dw[0] = ps_2(366, v->DWordLength, 0x8, v->Opcode, 0x1010) | v->StoreQword << 8;
+  const unsigned ps_n = v->DWordLength + 2u;
+#ifdef PS_CHECKS
+  ps_opcode(ps_golden + 444, v->Opcode);
+#endif
+  dw[0] = ps_2(ps_golden + 444, v->DWordLength, 0x8, v->Opcode, 0x1010) | v->StoreQword << 8;
   const uint64_t address1 = ps_combine(&dw[1], v->Address, 0);
   dw[1] = (uint32_t)address1;
   dw[2] = ((uint32_t)(address1 >> 32) & 0xffff);
   dw[3] = (uint32_t)v->Data;
+  if (ps_n > 4) dw[4] = (uint32_t)(v->Data >> 32);
 }
 
 /* Writes registers. */
@@ -382,7 +421,11 @@ struct GOLDEN_LOAD_REGISTERS {
 
 PS_PACK(GOLDEN_LOAD_REGISTERS) {
   ps_dwords dw = (ps_dwords)dst;
-  dw[0] = ps_3(385, v->DWordLength, 0x8, v->ByteWriteDisables, 0x804, v->Opcode, 0x1010);
+#ifdef PS_CHECKS
+  ps_opcode(ps_golden + 488, v->Opcode);
+#endif
+  dw[0] =
+      ps_3(ps_golden + 488, v->DWordLength, 0x8, v->ByteWriteDisables, 0x804, v->Opcode, 0x1010);
 }
 
 /* Binds vertex buffers. */
@@ -396,7 +439,10 @@ struct GOLDEN_VERTEX_BUFFERS {
 
 PS_PACK(GOLDEN_VERTEX_BUFFERS) {
   ps_dwords dw = (ps_dwords)dst;
-  dw[0] = ps_2(399, v->DWordLength, 0x8, v->Opcode, 0x1010);
+#ifdef PS_CHECKS
+  ps_opcode(ps_golden + 558, v->Opcode);
+#endif
+  dw[0] = ps_2(ps_golden + 558, v->DWordLength, 0x8, v->Opcode, 0x1010);
 }
 
 /* Ends the batch. */
@@ -409,7 +455,10 @@ struct GOLDEN_END {
 
 PS_PACK(GOLDEN_END) {
   ps_dwords dw = (ps_dwords)dst;
-  dw[0] = ps_1(412, v->Opcode, 0x1010);
+#ifdef PS_CHECKS
+  ps_opcode(ps_golden + 606, v->Opcode);
+#endif
+  dw[0] = ps_1(ps_golden + 606, v->Opcode, 0x1010);
 }
 
 /* Draws; whatever has its bit set follows. */
@@ -427,13 +476,14 @@ struct golden_draw_packed {
    uint32_t opaque[1];
 };
 
+PS_DEFAULTS(GOLDEN_Draw)
 PS_PACK_BYTES(GOLDEN_Draw) {
   PS_GLOBAL uint8_t *to = (PS_GLOBAL uint8_t *)dst;
 #ifdef PS_CHECKS
-  ps_fits(v->IndexFormat, 2, "IndexFormat");
-  ps_expect(v->IndexFormat != 0, "IndexFormat != 0");
-  ps_expect(v->ScissorCount >= 1, "ScissorCount >= 1");
-  ps_fits((v->ScissorCount - 1), 4, "ScissorCount");
+  ps_fits(v->IndexFormat, 2, "GOLDEN_Draw.IndexFormat");
+  ps_expect(v->IndexFormat != 0, "GOLDEN_Draw.IndexFormat != 0");
+  ps_expect(v->ScissorCount >= 1, "GOLDEN_Draw.ScissorCount >= 1");
+  ps_fits((v->ScissorCount - 1), 4, "GOLDEN_Draw.ScissorCount");
 #endif
   ps_store(to, 0x79100000 | (uint32_t)v->IndexFormat | v->InstancesPresent << 2 |
                v->ScissorsPresent << 3 | (v->ScissorCount - 1) << 4, 4);
