@@ -38,6 +38,10 @@ using Order = QuadProgram::Order;
 
 // Two pieces.
 struct Pair {
+  // Written out: a constructor that gcc makes by itself is compiled for the machine's least set of
+  // instructions, and cannot inline those of NEON's vectors.
+  HWY_INLINE Pair() {}
+
 #if HWY_CAP_GE256
   using Tag = hn::Full256<uint8_t>;
   hn::Vec<Tag> bytes;

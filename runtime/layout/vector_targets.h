@@ -8,9 +8,14 @@
 #ifndef HWY_WANT_AVX3_DL
 #define HWY_WANT_AVX3_DL
 #endif
-// They would be the same code as for SSSE3 and for AVX2.
 #ifndef HWY_DISABLED_TARGETS
-#define HWY_DISABLED_TARGETS (HWY_SSE4 | HWY_AVX3)
+// These would be the same code as for SSSE3 and for AVX2.
+#define PACKSMITH_SAME_TARGETS (HWY_SSE4 | HWY_AVX3)
+// The size of their vectors is not known to the compiler, which therefore takes none of them as an
+// element of an array or as a member of a structure; copies keep vectors in both. Arm's machines
+// that have SVE have NEON too.
+#define PACKSMITH_SCALABLE_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+#define HWY_DISABLED_TARGETS (PACKSMITH_SAME_TARGETS | PACKSMITH_SCALABLE_TARGETS)
 #endif
 
 // Where cells and quads are compiled for AVX2 before, the code for VBMI would be the same too.
