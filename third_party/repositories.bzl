@@ -8,6 +8,7 @@ Another repository writes in its WORKSPACE
     packsmith_dependencies()  # leave out what the workspace already has
 """
 
+load("//third_party:archives.bzl", "archives_repository")
 load("//third_party/abseil:system_abseil.bzl", "system_abseil")
 
 def _overlay_repository_impl(repository_ctx):
@@ -63,6 +64,11 @@ def packsmith_bazel_tools():
 def packsmith_dependencies():
     """The libraries that packsmith links, as installed in the system."""
     _maybe(system_abseil, "com_google_absl")
+    _maybe(
+        archives_repository,
+        "packsmith_archives",
+        libraries = ["absl", "pugixml", "elf", "zstd", "z"],
+    )
     for name in [
         "cli11",
         "com_github_google_benchmark",

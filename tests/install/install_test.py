@@ -49,6 +49,21 @@ class Installer(installed.TestCase):
             mode = (prefix / name).stat().st_mode & 0o777
             self.assertEqual(mode, 0o755 if name.startswith("bin/") else 0o644, name)
 
+    def test_programs_need_no_library_that_a_machine_could_lack(self) -> None:
+        prefix = folder()
+        self.good(install(prefix))
+        if installed.flags(prefix)["LDFLAGS"]:
+            self.skipTest("programs with sanitizers take shared libraries")
+        # The C library, and what Highway's shared library brings: it has no archive.
+        libc = r"libc\.so\.6|libm\.so\.6|ld-linux-.*"
+        highway = r"|libhwy\.so\.1|libstdc\+\+\.so\.6|libgcc_s\.so\.1"
+        for name, most in (("unpack", libc), ("packgen", libc), ("imglayout", libc + highway)):
+            said = self.good(run(["readelf", "--dynamic", prefix / "bin" / name]))
+            needed = re.findall(r"\(NEEDED\).*\[(.*)\]", said)
+            self.assertIn("libc.so.6", needed, said)
+            for library in needed:
+                self.assertRegex(library, f"^(?:{most})$", name)
+
     def test_nothing_knows_where_it_was_installed_or_built(self) -> None:
         prefix = folder()
         self.good(install(prefix))
