@@ -16,10 +16,12 @@
 #include <vector>
 
 #include "absl/types/span.h"
-// With the set that copies of lines are made for.
-#define HWY_WANT_AVX3_DL
-#include "hwy/targets.h"
 #include "tests/layout/images.h"
+
+// Before Highway: the sets that copies are made for.
+#include "runtime/layout/vector_targets.h"
+//
+#include "hwy/targets.h"
 
 namespace packsmith::layout {
 namespace {
