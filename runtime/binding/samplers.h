@@ -51,7 +51,8 @@ struct Sampler {
   MipFilter mip_filter = MipFilter::kNone;
   std::array<Wrap, 3> wrap = {};  // along u, v and w
   // Levels of detail. What hardware cannot store becomes the nearest that it can: -16 to just below
-  // 16, and 0 to 14.
+  // 16, and 0 to 14. With MipFilter::kNone a min_lod above 0 has no level left out: min_filter is
+  // then used for images that are larger than the texture, too, as OpenGL has it.
   float lod_bias = 0, min_lod = 0, max_lod = 14;
   uint32_t anisotropy = 1;  // 2 to 16, of linear filters; 1: none
   bool compares = false;
@@ -125,7 +126,11 @@ absl::Status DescribeSampler(const Sampler& sampler, uint32_t border_color,
 
   const bool anisotropic = sampler.anisotropy >= 2;
   const bool linear_min = sampler.min_filter == Filter::kLinear;
-  const bool linear_mag = sampler.mag_filter == Filter::kLinear;
+  // Without levels of detail the least one only says that images are always smaller than textures;
+  // hardware would begin at that level instead.
+  const bool always_smaller = sampler.mip_filter == MipFilter::kNone && sampler.min_lod > 0;
+  const bool linear_mag =
+      (always_smaller ? sampler.min_filter : sampler.mag_filter) == Filter::kLinear;
   state.min_mode_filter = !linear_min   ? S::MIN_MODE_FILTER_NEAREST
                           : anisotropic ? S::MIN_MODE_FILTER_ANISOTROPIC
                                         : S::MIN_MODE_FILTER_LINEAR;
@@ -144,7 +149,7 @@ absl::Status DescribeSampler(const Sampler& sampler, uint32_t border_color,
       state.r_address_mag_filter_rounding_enable = linear_mag;
   state.lod_preclamp_mode = S::LOD_PRECLAMP_MODE_OGL;
   state.texture_lod_bias = std::clamp(sampler.lod_bias, kLeastBias, kMostBias);
-  state.min_lod = std::clamp(sampler.min_lod, 0.0f, kMostLod);
+  state.min_lod = always_smaller ? 0 : std::clamp(sampler.min_lod, 0.0f, kMostLod);
   state.max_lod = std::clamp(sampler.max_lod, 0.0f, kMostLod);
   state.tcx_address_control_mode = kModes[static_cast<unsigned>(sampler.wrap[0])];
   state.tcy_address_control_mode = kModes[static_cast<unsigned>(sampler.wrap[1])];

@@ -70,12 +70,36 @@ TYPED_TEST(SamplersTest, LevelsOfDetailAreBroughtIntoTheHardwaresRange) {
   EXPECT_EQ(state.texture_lod_bias, -16);
   EXPECT_EQ(state.min_lod, 0);
   EXPECT_EQ(state.max_lod, 14);
-  state = this->Written({.lod_bias = 100, .min_lod = 1.5f, .max_lod = 2.25f});
+  state = this->Written(
+      {.mip_filter = MipFilter::kNearest, .lod_bias = 100, .min_lod = 1.5f, .max_lod = 2.25f});
   EXPECT_EQ(state.texture_lod_bias, 16 - 1.0f / 256);
   EXPECT_EQ(state.min_lod, 1.5f);
   EXPECT_EQ(state.max_lod, 2.25f);
   EXPECT_THAT(this->Wrong({.lod_bias = std::numeric_limits<float>::quiet_NaN()}),
               HasSubstr("not a number"));
+}
+
+TYPED_TEST(SamplersTest, WithoutLevelsALeastOneMeansThatImagesAreSmallerThanTheirTexture) {
+  using S = typename TestFixture::State;
+  S state =
+      this->Written({.min_filter = Filter::kLinear, .mag_filter = Filter::kNearest, .min_lod = 1});
+  EXPECT_EQ(state.min_lod, 0);
+  EXPECT_EQ(state.mag_mode_filter, S::MAG_MODE_FILTER_LINEAR);
+  EXPECT_TRUE(state.u_address_mag_filter_rounding_enable);
+  state = this->Written({.min_filter = Filter::kNearest,
+                         .mag_filter = Filter::kLinear,
+                         .min_lod = 0.25f,
+                         .anisotropy = 4});
+  EXPECT_EQ(state.min_lod, 0);
+  EXPECT_EQ(state.mag_mode_filter, S::MAG_MODE_FILTER_NEAREST);
+  EXPECT_FALSE(state.u_address_mag_filter_rounding_enable);
+  // Both filters count where there are levels, and where none is left out.
+  state = this->Written(
+      {.mag_filter = Filter::kLinear, .mip_filter = MipFilter::kNearest, .min_lod = 1});
+  EXPECT_EQ(state.min_lod, 1);
+  EXPECT_EQ(state.mag_mode_filter, S::MAG_MODE_FILTER_LINEAR);
+  state = this->Written({.mag_filter = Filter::kLinear, .min_lod = -1});
+  EXPECT_EQ(state.mag_mode_filter, S::MAG_MODE_FILTER_LINEAR);
 }
 
 TYPED_TEST(SamplersTest, ComparisonsSayWhatPasses) {
