@@ -4,6 +4,7 @@
 #define PACKSMITH_RUNTIME_LAYOUT_TILING_H_
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -71,10 +72,10 @@ class Tiling {
   int index_bits() const { return bits_[kX] + bits_[kY] + bits_[kSample] + bits_[kZ]; }
 
   // What bit `bit` of x (y, sample, z) toggles.
-  uint32_t x_column(int bit) const { return columns_[kX][bit]; }
-  uint32_t y_column(int bit) const { return columns_[kY][bit]; }
-  uint32_t sample_column(int bit) const { return columns_[kSample][bit]; }
-  uint32_t z_column(int bit) const { return columns_[kZ][bit]; }
+  uint32_t x_column(int bit) const { return columns_[kX][static_cast<size_t>(bit)]; }
+  uint32_t y_column(int bit) const { return columns_[kY][static_cast<size_t>(bit)]; }
+  uint32_t sample_column(int bit) const { return columns_[kSample][static_cast<size_t>(bit)]; }
+  uint32_t z_column(int bit) const { return columns_[kZ][static_cast<size_t>(bit)]; }
 
   // Only the bits of a place that lie within the tile count, so that the place in the image may be
   // given.

@@ -55,7 +55,7 @@ class BitTree {
     if (levels_.empty() || levels_.back()[0] == 0) return std::nullopt;
     size_t n = 0;
     for (size_t level = levels_.size(); level-- > 0;) {
-      n = n * 64 + std::countr_zero(levels_[level][n]);
+      n = n * 64 + static_cast<size_t>(std::countr_zero(levels_[level][n]));
     }
     return n;
   }

@@ -80,7 +80,8 @@ struct RangeStatistics {
   uint64_t free_bytes() const { return capacity - live_bytes; }
   // 0: all that is free is one hole; towards 1: none of the holes is worth much.
   double fragmentation() const {
-    return free_bytes() == 0 ? 0 : 1 - static_cast<double>(largest_hole) / free_bytes();
+    if (free_bytes() == 0) return 0;
+    return 1 - static_cast<double>(largest_hole) / static_cast<double>(free_bytes());
   }
 };
 

@@ -16,6 +16,8 @@ from installed import ROOT, folder, install, run  # noqa: E402
 DOCS = ROOT / "docs"
 EXAMPLES = DOCS / "examples/embedding"
 WARNINGS = ["-Wall", "-Wextra", "-Werror"]
+# What projects turn on that are stricter than most: headers must not get in their way.
+STRICT = [*WARNINGS, "-Wpedantic", "-Wconversion", "-Wsign-conversion"]
 COMMANDS = ("7a000004 00100020 00000000 00000000 00000000 00000000 "
             "10000002 00200008 00000000 0000002a 05000000\n")
 
@@ -108,11 +110,11 @@ class Embedding(installed.TestCase):
     def test_the_shortest_driver_on_the_runtime(self) -> None:
         flags = self.good(run(["pkg-config", "--cflags", "--libs", "packsmith"],
                               PKG_CONFIG_PATH=f"{self.prefix}/lib/pkgconfig")).split()
-        self.good(run(["g++", "-std=c++20", *WARNINGS, *self.flags["CXXFLAGS"].split(),
+        self.good(run(["g++", "-std=c++20", *STRICT, *self.flags["CXXFLAGS"].split(),
                        DOCS / "examples/frame/shortest.cc", *flags, "-o", "shortest"],
                       cwd=self.project))
         self.good(run(["./shortest", "job-"], cwd=self.project))
-        shown = self.good(run([self.prefix / "bin/unpack", "job-1.core", "--fail-on=fault"],
+        shown = self.good(run([self.prefix / "bin/unpack", "job-000001.core", "--fail-on=fault"],
                               cwd=self.project))
         self.assertRegex(shown, r"Address +0x[0-9a-f]+  in answer")
 
@@ -171,7 +173,7 @@ class Embedding(installed.TestCase):
                  if "/c/" not in str(path)]
         source = self.project / "all.cc"
         source.write_text("".join(f'#include "{name}"\n' for name in names))
-        result = run(["g++", "-std=c++20", *WARNINGS, "-fsyntax-only", f"-I{include}", source])
+        result = run(["g++", "-std=c++20", *STRICT, "-fsyntax-only", f"-I{include}", source])
         self.good(result)
         self.assertEqual(result.stderr, "")
 
