@@ -191,16 +191,27 @@ class DrawState : public StateCore {
     return FlushDirty(batch, kNeeded);
   }
 
+  // The context has these packets, though nobody has set them here. A draw may need them; they are
+  // not emitted until they are set.
+  template <class... P>
+  void Inherit() {
+    (InheritPacket(Index<P>()), ...);
+  }
   // Somebody else has emitted this packet: what it invalidates is dirty, and so is its own group,
-  // if it is one of this state's.
+  // if it is one of this state's. What was inherited of the former is lost, and the packet itself
+  // is inherited.
   template <class P>
   void Emitted() {
-    Lose(Layout::template kLostWith<P> | Layout::template GroupOf<P>(Layout::kMade));
+    constexpr StateGroups kLost = Layout::template kLostWith<P>;
+    Lose(kLost | Layout::template GroupOf<P>(Layout::kMade));
+    Disinherit(kLost);
+    if constexpr (Layout::template IndexOf<P>() != kNoPacket) Inherit<P>();
   }
   // The context goes on in another batch, whose kernel has to know the buffers that the GPU still
   // refers to. What the end of a batch invalidates is dirty.
   void Resume(Batch<Gen>& batch) {
     Lose(Layout::template kLostWith<typename Gen::BatchEnd>);
+    Disinherit(Layout::template kLostWith<typename Gen::BatchEnd>);
     EachEmittedAddress([&](const StateAddress& a) { batch.Use(a.buffer, a.flags); });
   }
 
@@ -314,7 +325,9 @@ class DrawState : public StateCore {
   [[gnu::noinline]] bool FlushDirty(Batch<Gen>& batch, StateGroups draw_needs) {
     if (Layout::kDerived != 0 && (dirty_ & derived_from_) != 0) DeriveAll();
     const StateGroups groups = ToEmit();
-    if (((groups | draw_needs) & ~set_) != 0) return RefuseIncomplete(draw_needs);
+    const StateGroups missing = (groups & ~set_) | (draw_needs & ~(set_ | inherited_));
+    if (missing != 0) return RefuseIncomplete(draw_needs);
+    if (groups == 0) return true;
     const bool once = (groups & once_groups_) != 0;
     if (!EmitGroups(batch, groups)) return false;
     SetEmitted(groups);

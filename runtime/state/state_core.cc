@@ -27,7 +27,7 @@ StateCore::StateCore(const StateLayout& layout) : layout_(layout) {
   emitted_addresses_.resize(end.address);
   dynamic_.resize(layout.packet_count);
   for (unsigned g = 0; g < layout.groups; ++g) {
-    unset_[g] = layout.places[g].parts;
+    unset_[g] = not_inherited_[g] = layout.places[g].parts;
     if (layout.with[g] == StateGroup(g)) alone_ |= StateGroup(g);
     if ((layout.fixed & StateGroup(g)) != 0) {
       wanted_sizes_[g] = emitted_sizes_[g] =
@@ -55,8 +55,25 @@ bool StateCore::RefuseSize(unsigned packet, size_t dwords) {
       "%s of %d dwords: there is room for %d", TypeNameIn(place.function), dwords, place.dwords)));
 }
 
+void StateCore::InheritPacket(unsigned packet) {
+  const StatePacket& place = layout_.packets[packet];
+  not_inherited_[place.group] &= static_cast<uint8_t>(~place.part);
+  if (not_inherited_[place.group] == 0) inherited_ |= StateGroup(place.group);
+}
+
+void StateCore::InheritAll() {
+  for (unsigned p = 0; p < layout_.packet_count; ++p) InheritPacket(p);
+}
+
+void StateCore::Disinherit(StateGroups groups) {
+  for (unsigned g = 0; g < layout_.groups; ++g) {
+    if ((groups & StateGroup(g)) != 0) not_inherited_[g] = layout_.places[g].parts;
+  }
+  inherited_ &= ~groups;
+}
+
 bool StateCore::RefuseIncomplete(StateGroups draw_needs) {
-  const StateGroups needed = ToEmit() | draw_needs;
+  const StateGroups needed = ToEmit() | (draw_needs & ~inherited_);
   std::vector<std::string> missing;
   for (unsigned p = 0; p < layout_.packet_count; ++p) {
     const StatePacket& packet = layout_.packets[p];
@@ -66,7 +83,8 @@ bool StateCore::RefuseIncomplete(StateGroups draw_needs) {
   }
   return Refuse(absl::FailedPreconditionError(
       absl::StrCat("a draw, or what is to be emitted, needs packets that nobody has set: ",
-                   absl::StrJoin(missing, ", "))));
+                   absl::StrJoin(missing, ", "),
+                   "; set them, or Inherit() those of the draw that the context has already")));
 }
 
 std::string StateCore::NamesOf(StateGroups groups) const {

@@ -78,8 +78,17 @@ class StateCore {
   std::string NamesOf(StateGroups groups) const;
 
   // Nothing is known of what the GPU has: it is another context, or somebody else wrote to it.
-  // Everything that was set is emitted again.
-  void Forget() { Lose(~StateGroups{0}); }
+  // Everything that was set is emitted again, and nothing is inherited.
+  void Forget() {
+    Lose(~StateGroups{0});
+    Disinherit(~StateGroups{0});
+  }
+  // The context has all packets that nobody has set here: those of somebody else who drew with it,
+  // or of a kernel that begins each context with state of its own. What a draw needs may come from
+  // there, until it is lost: see Forget(), and Emitted() and Resume() of draw_state.h.
+  void InheritAll();
+  // Groups of which all packets are inherited, whether they have been set or not.
+  StateGroups inherited() const { return inherited_; }
 
  protected:
   // Most runs are a few dwords, for which calling memcpy costs more than it does.
@@ -122,6 +131,9 @@ class StateCore {
     dirty_ |= groups & set_;
   }
   void BindCore(const PipelineCore& pipeline);
+  // The context has a packet that need not have been set; or has none of the groups' any more.
+  void InheritPacket(unsigned packet);
+  void Disinherit(StateGroups groups);
 
   // Keeps the first error. Returns false, for callers to pass on.
   bool Refuse(absl::Status status);
@@ -218,6 +230,7 @@ class StateCore {
   StateGroups dirty_ = 0;
   StateGroups set_ = 0;
   StateGroups known_ = 0;             // what the GPU has is in emitted_
+  StateGroups inherited_ = 0;         // the GPU has all of it, though nobody has set it
   StateGroups once_groups_ = 0;       // have dwords in once_
   StateGroups alone_ = 0;             // bring no others with them
   StateGroups wanted_addressed_ = 0;  // have addresses of buffers
@@ -230,7 +243,8 @@ class StateCore {
   uint16_t wanted_sizes_[64] = {}, emitted_sizes_[64] = {};  // dwords of each group
   std::vector<StateAddress> wanted_addresses_, emitted_addresses_;
   uint16_t wanted_counts_[64] = {}, emitted_counts_[64] = {};
-  uint8_t unset_[64] = {};  // parts of each group that nobody has set
+  uint8_t unset_[64] = {};          // parts of each group that nobody has set
+  uint8_t not_inherited_[64] = {};  // that the context is not said to have
 
   std::vector<uint32_t> values_;       // of dynamic fields, where their packets have them
   std::vector<MaskedDwords> dynamic_;  // of each packet: which bits of values_ count

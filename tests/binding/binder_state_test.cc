@@ -63,6 +63,7 @@ TYPED_TEST(BinderStateTest, DrawsHaveTheirTablesAfterMovesToo) {
   for (const BindingModel model : {BindingModel::kBinder, BindingModel::kBlocks}) {
     Scene<TypeParam> scene(model);
     this->state_.Forget();
+    this->state_.InheritAll();  // the stages' packets are not the binder's matter
     scene.Run([&](BindingEvents events) {
       this->Take(*scene.world.binder, events);
       EXPECT_TRUE(this->state_.Flush(scene.world.batch))

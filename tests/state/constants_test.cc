@@ -55,6 +55,7 @@ class ConstantsTest : public testing::Test {
   std::pair<std::vector<std::string>, std::vector<Met>> Flushed() {
     HostChunks chunks;
     Batch<Gen> batch(chunks);
+    state_.InheritAll();
     const size_t most = state_.DwordsToEmit();
     EXPECT_TRUE(state_.Flush(batch)) << state_.status();
     EXPECT_LE(batch.dwords(), most);

@@ -28,6 +28,7 @@ class DerivedTest : public testing::Test {
   std::vector<Met> Flushed() {
     HostChunks chunks;
     Batch<Gen> batch(chunks);
+    state_.InheritAll();
     EXPECT_TRUE(state_.Flush(batch)) << state_.status();
     EXPECT_TRUE(batch.End().ok());
     return World().Put(chunks.chunks()).Decode(Gen::kName, batch.parts()[0].chunk.gpu).packets;

@@ -41,6 +41,21 @@ class Rationed : public ChunkSource {
 template <class Gen>
 class DrawStateTest : public testing::Test {
  protected:
+  // Of the packets that a draw needs, tests set the topology; the rest is there.
+  DrawStateTest() { InheritStages(state_); }
+
+  static void InheritStages(DrawState<Gen>& state) {
+    using P = typename Gen::Packets;
+    state.template Inherit<
+        typename P::_3DSTATE_VERTEX_ELEMENTS, typename P::_3DSTATE_URB_VS,
+        typename P::_3DSTATE_URB_HS, typename P::_3DSTATE_URB_DS, typename P::_3DSTATE_URB_GS,
+        typename P::_3DSTATE_VS, typename P::_3DSTATE_HS, typename P::_3DSTATE_TE,
+        typename P::_3DSTATE_DS, typename P::_3DSTATE_GS, typename P::_3DSTATE_STREAMOUT,
+        typename P::_3DSTATE_CLIP, typename P::_3DSTATE_SF, typename P::_3DSTATE_RASTER,
+        typename P::_3DSTATE_SBE, typename P::_3DSTATE_WM, typename P::_3DSTATE_PS,
+        typename P::_3DSTATE_PS_EXTRA>();
+  }
+
   using G = typename Gen::Packets;
   using Topology = typename G::_3DSTATE_VF_TOPOLOGY;
   using Types = typename G::_3D_Prim_Topo_Type;
@@ -112,6 +127,64 @@ TYPED_TEST(DrawStateTest, ADrawThatNothingWasSetForIsRefused) {
   EXPECT_TRUE(this->SetTopology());
   EXPECT_TRUE(this->state_.Flush(this->batch_));
   EXPECT_TRUE(this->state_.status().ok());
+}
+
+TYPED_TEST(DrawStateTest, ADrawWithoutStagesIsRefusedAndAllThatItLacksIsNamed) {
+  DrawState<TypeParam> state(kScratch);
+  EXPECT_TRUE(state.Set(typename TestFixture::Topology()));
+  EXPECT_FALSE(state.Flush(this->batch_));
+  const absl::Status status = state.TakeStatus();
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  for (const char* lacking :
+       {"VERTEX_ELEMENTS", "URB_VS", "URB_HS", "URB_DS", "URB_GS", "VS", "HS", "TE", "DS", "GS",
+        "STREAMOUT", "CLIP", "SF", "RASTER", "SBE", "WM", "PS", "PS_EXTRA"}) {
+    EXPECT_THAT(std::string(status.message()),
+                testing::ContainsRegex(std::string("::_3DSTATE_") + lacking + "[,;]"));
+  }
+  EXPECT_THAT(std::string(status.message()), Not(HasSubstr("VF_TOPOLOGY")));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("Inherit()"));
+  EXPECT_EQ(this->batch_.dwords(), 0u);
+}
+
+TYPED_TEST(DrawStateTest, WhatIsInheritedNeedNotBeSetUntilItIsLost) {
+  DrawState<TypeParam> state(kScratch);
+  EXPECT_EQ(state.inherited(), 0u);
+  TestFixture::InheritStages(state);
+  EXPECT_FALSE(state.Flush(this->batch_)) << "the topology is not inherited";
+  EXPECT_THAT(std::string(state.TakeStatus().message()), Not(HasSubstr("_3DSTATE_VS")));
+  state.InheritAll();
+  EXPECT_TRUE(state.Flush(this->batch_)) << state.status();
+  EXPECT_EQ(this->batch_.dwords(), 0u) << "nothing that is inherited is emitted";
+  state.Forget();
+  EXPECT_EQ(state.inherited(), 0u);
+  EXPECT_FALSE(state.Flush(this->batch_));
+  EXPECT_FALSE(state.TakeStatus().ok());
+}
+
+TYPED_TEST(DrawStateTest, OfAGroupAllPacketsAreInheritedOrNone) {
+  using G = typename TypeParam::Packets;
+  DrawState<TypeParam> state(kScratch);
+  state.InheritAll();
+  state.Forget();
+  state.template Inherit<typename G::_3DSTATE_URB_VS, typename G::_3DSTATE_URB_HS,
+                         typename G::_3DSTATE_URB_DS>();
+  EXPECT_EQ(state.inherited(), 0u);
+  state.template Inherit<typename G::_3DSTATE_URB_GS>();
+  EXPECT_EQ(state.inherited(), DrawState<TypeParam>::template kGroup<typename G::_3DSTATE_URB_VS>);
+}
+
+TYPED_TEST(DrawStateTest, WhatSomebodyElseEmitsIsInherited) {
+  using G = typename TypeParam::Packets;
+  using Shader = typename G::_3DSTATE_VS;
+  DrawState<TypeParam> state(kScratch);
+  state.template Emitted<Shader>();
+  EXPECT_EQ(state.inherited(), DrawState<TypeParam>::template kGroup<Shader>);
+  // What that takes away is inherited no more.
+  using Pointers = typename G::_3DSTATE_BINDING_TABLE_POINTERS_VS;
+  state.template Inherit<Pointers>();
+  state.template Emitted<typename G::_3DSTATE_BINDING_TABLE_POOL_ALLOC>();
+  state.template Emitted<typename G::STATE_BASE_ADDRESS>();
+  EXPECT_EQ(state.inherited(), DrawState<TypeParam>::template kGroup<Shader>);
 }
 
 TYPED_TEST(DrawStateTest, WhatIsSetIsEmittedOnce) {

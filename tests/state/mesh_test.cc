@@ -16,6 +16,7 @@
 namespace packsmith::gpu {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -73,6 +74,7 @@ class MeshTest : public testing::Test {
   }
   std::vector<Met> Flushed() {
     return Emitted([&](Batch<Gen>& batch) {
+      state_.InheritAll();
       EXPECT_TRUE(state_.template Flush<Draw>(batch)) << state_.status() << batch.status();
     });
   }
@@ -105,6 +107,13 @@ TYPED_TEST(MeshTest, ADrawOfMeshesNeedsOtherPacketsThanOneOfVertices) {
   EXPECT_THAT(message, HasSubstr("_3DSTATE_URB_ALLOC_TASK"));
   EXPECT_THAT(message, Not(HasSubstr("_3DSTATE_VF_TOPOLOGY")));
   this->SetMeshes();
+  EXPECT_FALSE(this->state_.template Flush<Draw>(batch));
+  EXPECT_THAT(std::string(this->state_.TakeStatus().message()),
+              AllOf(HasSubstr("_3DSTATE_PS,"), Not(HasSubstr("MESH"))));
+  using G = typename TypeParam::Packets;
+  this->state_.template Inherit<typename G::_3DSTATE_CLIP, typename G::_3DSTATE_SF,
+                                typename G::_3DSTATE_RASTER, typename G::_3DSTATE_WM,
+                                typename G::_3DSTATE_PS, typename G::_3DSTATE_PS_EXTRA>();
   EXPECT_TRUE(this->state_.template Flush<Draw>(batch)) << this->state_.status();
   EXPECT_FALSE(this->state_.Flush(batch));
   EXPECT_THAT(std::string(this->state_.TakeStatus().message()), HasSubstr("_3DSTATE_VF_TOPOLOGY"));
@@ -134,6 +143,7 @@ TYPED_TEST(MeshTest, TheUrbGoesToMeshesAndBackToVertices) {
   // Who never drew a mesh hears nothing of them.
   EXPECT_TRUE(SetUrb(this->state_, *vertices));
   EXPECT_TRUE(this->state_.Set(typename G::_3DSTATE_VF_TOPOLOGY()));
+  this->state_.InheritAll();
   const auto before = this->Emitted([&](Batch<TypeParam>& b) { this->state_.Flush(b); });
   EXPECT_EQ(this->Find(before, "3DSTATE_URB_ALLOC_MESH"), nullptr);
 

@@ -212,6 +212,7 @@ class Driver {
       });
     }
     AddPipelines();
+    state_.InheritAll();
     for (const auto& [index, packet] : first_) packet();
     for (size_t i = actions_.size(); i-- > 0;) actions_[i]();
     raster_ = raster_pipelines_[0];
@@ -264,6 +265,7 @@ class Driver {
       model_.Lose(StateLayoutOf<Gen>::template kLostWith<typename Gen::BatchEnd>);
     } else {
       state_.Forget();
+      state_.InheritAll();
       model_.Lose(~StateGroups{0});
       hardware_.Lose();
       naive_hardware_.Lose();

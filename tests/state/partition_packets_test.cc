@@ -95,6 +95,7 @@ TYPED_TEST(PartitionPacketsTest, TheUrbOfADomainStageIsLeftOnGfx12) {
     EXPECT_FALSE(DomainPartChanges(*tessellated, *tessellated));
     EXPECT_FALSE(DomainPartChanges(*vertices, *tessellated));
     DrawState<TypeParam> state(address(0x1000, 1));
+    state.InheritAll();
     EXPECT_TRUE(SetUrb(state, *tessellated));
     EXPECT_TRUE(state.Set(typename G::_3DSTATE_VF_TOPOLOGY()));
     HostChunks chunks;
@@ -138,6 +139,7 @@ TYPED_TEST(PartitionPacketsTest, TheUrbOfADomainStageIsLeftOnGfx12) {
 TYPED_TEST(PartitionPacketsTest, TheDrawStateEmitsUrbAndPushConstants) {
   using G = typename TypeParam::Packets;
   DrawState<TypeParam> state(address(0x1000, 1));
+  state.InheritAll();
   const RenderDevice device = *FindRenderDevice("skl gt2");
   const auto urb = PartitionUrb(device, 384, {.entry_units = {2, 0, 0, 3}});
   ASSERT_TRUE(urb.ok());

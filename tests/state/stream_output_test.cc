@@ -46,6 +46,7 @@ class StreamOutputTest : public testing::Test {
   std::vector<Met> Flushed() {
     HostChunks chunks;
     Batch<Gen> batch(chunks);
+    state_.InheritAll();
     EXPECT_TRUE(state_.Flush(batch)) << state_.status() << batch.status();
     for (uint32_t buffer = 1; buffer < 10; ++buffer) {
       if (batch.uses().Find(buffer)) used_.push_back(buffer);

@@ -51,6 +51,13 @@ void Meshes() {
   state.Set(_3DSTATE_BINDING_TABLE_POINTERS_DS{});
   state.Set(_3DSTATE_BINDING_TABLE_POINTERS_GS{});
   state.Set(_3DSTATE_BINDING_TABLE_POINTERS_PS{});
+  // What meshes and vertices have in common.
+  state.Set(_3DSTATE_CLIP{});
+  state.Set(_3DSTATE_SF{});
+  state.Set(_3DSTATE_RASTER{});
+  state.Set(_3DSTATE_WM{});
+  state.Set(_3DSTATE_PS{});
+  state.Set(_3DSTATE_PS_EXTRA{});
   Must(Draw(state, batch));
   const size_t first = batch.dwords();
   Must(Draw(state, batch));

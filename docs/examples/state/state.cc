@@ -9,6 +9,7 @@
 
 #include "docs/examples/must.h"
 #include "docs/examples/state/meshes.h"
+#include "packsmith/gfx9_codes.h"
 #include "runtime/batch/batch.h"
 #include "runtime/batch/buffer_chunks.h"
 #include "runtime/batch/pipeline_select.h"
@@ -95,6 +96,31 @@ void All(const std::string& core) {
       _3DSTATE_WM_DEPTH_STENCIL{.depth_test_enable = true});
   Must(pipeline.status());
   // End
+  pipeline.Add(_3DSTATE_WM{});
+  pipeline.Add(_3DSTATE_SBE{});
+  pipeline.Add(_3DSTATE_SF{});
+
+  // Page: stages
+  using Component = _3D_Vertex_Component_Control;
+  const VERTEX_ELEMENT_STATE elements[] = {
+      {.source_element_format = SURFACE_FORMAT::R32G32B32_FLOAT,
+       .valid = true,
+       .component_3_control = Component::STORE_1_FP,
+       .component_2_control = Component::STORE_SRC,
+       .component_1_control = Component::STORE_SRC,
+       .component_0_control = Component::STORE_SRC},
+  };
+  pipeline.AddItems(_3DSTATE_VERTEX_ELEMENTS{}, elements);
+  pipeline.Add(_3DSTATE_VS{.maximum_number_of_threads = threads});
+  pipeline.Add(_3DSTATE_HS{});  // off, as are the next ones
+  pipeline.Add(_3DSTATE_TE{});
+  pipeline.Add(_3DSTATE_DS{});
+  pipeline.Add(_3DSTATE_GS{});
+  pipeline.Add(_3DSTATE_STREAMOUT{});
+  pipeline.Add(_3DSTATE_PS{});
+  pipeline.Add(_3DSTATE_PS_EXTRA{});
+  // End
+  Must(pipeline.status());
 
   // Page: set
   state.Bind(pipeline);
@@ -208,9 +234,14 @@ void All(const std::string& core) {
   state.Resume(next);  // the same context: its buffers are the next batch's, too
   state.Forget();      // another context: everything is emitted again
   // End
+  // Page: inherit
+  DrawState<Gfx9> guest;  // of somebody who draws in a context that others have drawn in
+  guest.InheritAll();     // or Inherit<_3DSTATE_VS, …>()
+  // End
+  Expect(guest.Flush(next) && next.dwords() == 0, "what is inherited is not emitted");
   Expect(next.uses().Find(vertices.handle).has_value(), "the next batch knows the buffers");
   Expect(Must(device->Wait(fence, absl::Seconds(1))), "the job is done");
-  if (std::rename((prefix + "1.core").c_str(), core.c_str()) != 0) std::exit(1);
+  if (std::rename((prefix + "000001.core").c_str(), core.c_str()) != 0) std::exit(1);
 }
 
 }  // namespace
