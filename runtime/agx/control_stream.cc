@@ -53,10 +53,11 @@ bool StreamCore::MakeRoom(size_t bytes) {
     return Refuse(
         absl::FailedPreconditionError("the stream has ended; Reset() begins another one"));
   }
+  if (lifetime_.lost()) return Refuse(lifetime_.status());
   const size_t kept =
       std::max({size_t{blocks_.link_bytes}, blocks_.terminate.size(), blocks_.give_back.size()});
   const size_t dwords = (bytes + kept + 3) / 4;
-  const absl::StatusOr<gpu::Chunk> chunk = source_.NewChunk(dwords);
+  const absl::StatusOr<gpu::Chunk> chunk = source_->NewChunk(dwords);
   if (!chunk.ok()) {
     return Refuse(absl::Status(
         chunk.status().code(),
@@ -77,7 +78,7 @@ bool StreamCore::MakeRoom(size_t bytes) {
                                                 blocks_.name, chunk->gpu)));
   }
   if (!parts_.empty()) Close(link, blocks_.link_bytes);
-  if (chunk->buffer != 0) uses_.Add(chunk->buffer, gpu::kReads);
+  if (chunk->buffer != 0) uses_->Add(chunk->buffer, gpu::kReads);
   parts_.push_back({*chunk});
   cursor_ = begin();
   limit_ = cursor_ + (chunk->words.size() * 4 - kept);
@@ -97,7 +98,18 @@ bool StreamCore::EmitBytes(absl::Span<const uint8_t> blocks) {
   return true;
 }
 
+void StreamCore::LoseChunks() {
+  if (ended_) {
+    for (StreamPart& part : parts_) part.chunk.words = {};
+  } else {
+    parts_.clear();
+  }
+  cursor_ = limit_ = nullptr;
+  Refuse(lifetime_.status());
+}
+
 absl::Status StreamCore::Finish(absl::Span<const uint8_t> last) {
+  if (lifetime_.lost()) return lifetime_.status();
   if (ended_) return absl::FailedPreconditionError("the stream has ended already");
   if (!status_.ok()) return status_;
   if (parts_.empty() && !MakeRoom(0)) return status_;

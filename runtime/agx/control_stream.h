@@ -18,7 +18,8 @@
 // the stream, is always kept. Nothing is allocated but chunks, apart from the lists' occasional
 // growth.
 //
-// Not thread-safe. The source and the uses have to outlive the stream.
+// Not thread-safe. The source and the uses must outlive the stream; one that has lost them refuses
+// everything (memory/lifetime.h).
 
 #ifndef PACKSMITH_RUNTIME_AGX_CONTROL_STREAM_H_
 #define PACKSMITH_RUNTIME_AGX_CONTROL_STREAM_H_
@@ -35,6 +36,7 @@
 #include "runtime/agx/gpu_memory.h"
 #include "runtime/batch/buffer_uses.h"
 #include "runtime/batch/chunks.h"
+#include "runtime/memory/lifetime.h"
 
 namespace packsmith::agx {
 
@@ -81,7 +83,11 @@ class StreamCore {
 
  protected:
   StreamCore(gpu::ChunkSource& source, gpu::BufferUses& uses, const StreamBlocks& blocks)
-      : source_(source), uses_(uses), blocks_(blocks) {}
+      : lifetime_("stream", this,
+                  [](void* stream) { static_cast<StreamCore*>(stream)->LoseChunks(); }),
+        source_(source, lifetime_),
+        uses_(uses, lifetime_),
+        blocks_(blocks) {}
   ~StreamCore() = default;
 
   // Where `bytes` may be written, or null. They belong to the stream when cursor_ has followed.
@@ -91,19 +97,22 @@ class StreamCore {
   }
   bool Refuse(absl::Status status);
   [[gnu::cold, gnu::noinline]] bool RefuseBlock(const error& e, const char* function);
-  gpu::BufferUses& uses() { return uses_; }
+  gpu::BufferUses& uses() { return *uses_; }
 
   uint8_t* cursor_ = nullptr;  // the next block
 
  private:
   [[gnu::cold, gnu::noinline]] bool MakeRoom(size_t bytes);
   absl::Status Finish(absl::Span<const uint8_t> last);
+  // The chunks or the list of uses are gone.
+  void LoseChunks();
   uint8_t* begin() const { return reinterpret_cast<uint8_t*>(parts_.back().chunk.words.data()); }
   // Appends what room is kept for to the chunk at hand.
   void Close(const uint8_t* last, uint32_t bytes);
 
-  gpu::ChunkSource& source_;
-  gpu::BufferUses& uses_;
+  gpu::Lifetime lifetime_;
+  const gpu::Reference<gpu::ChunkSource> source_;
+  const gpu::Reference<gpu::BufferUses> uses_;
   const StreamBlocks& blocks_;
   absl::Status status_;
   bool ended_ = false;

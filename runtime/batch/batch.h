@@ -17,7 +17,8 @@
 // A full chunk is continued in another one by a jump; room for the jump or the end is always kept.
 // Emitting allocates nothing but chunks, apart from the lists' occasional growth.
 //
-// Not thread-safe. The source has to outlive the batch.
+// Not thread-safe. The source must outlive the batch, and the batch its groups. A batch whose
+// source was destroyed has lost its packets, and refuses more (memory/lifetime.h).
 
 #ifndef PACKSMITH_RUNTIME_BATCH_BATCH_H_
 #define PACKSMITH_RUNTIME_BATCH_BATCH_H_
@@ -100,6 +101,7 @@ struct BatchCommandsOf {
   static_assert(kNoop.length == 1, "padding is done dword by dword");
   static constexpr AddressPlace kTarget = AddressPlaceIn<Start>();
   static constexpr BatchCommands kCommands = {
+      .generation = Gen::kName,
       .start_dwords = Start::length,
       .start_address_dword = kTarget.dword,
       .start_address_bit = kTarget.bit,

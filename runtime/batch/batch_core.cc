@@ -1,8 +1,10 @@
 #include "runtime/batch/batch_core.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -22,12 +24,21 @@ bool IsPowerOfTwo(uint64_t v) { return v != 0 && (v & (v - 1)) == 0; }
 
 BatchCore::BatchCore(ChunkSource& source, const BatchOptions& options,
                      const BatchCommands& commands)
-    : source_(source), options_(options), commands_(commands), special_from_(FirstSpecial()) {
+    : lifetime_("batch", this, [](void* batch) { static_cast<BatchCore*>(batch)->LoseChunks(); }),
+      source_(source, lifetime_),
+      options_(options),
+      commands_(commands),
+      special_from_(FirstSpecial()) {
   if (!IsPowerOfTwo(options.end_alignment) || options.end_alignment < 8 ||
       options.end_alignment > 4096) {
     Refuse(absl::InvalidArgumentError(absl::StrFormat(
         "end_alignment is %d; it has to be a power of two from 8 to 4096", options.end_alignment)));
   }
+}
+
+uint64_t BatchCore::NewNumber() {
+  static std::atomic<uint64_t> last{0};
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
 absl::Status BatchCore::TakeStatus() { return std::exchange(status_, absl::OkStatus()); }
@@ -77,8 +88,16 @@ bool BatchCore::MakeRoom(size_t dwords) {
     return Refuse(
         absl::FailedPreconditionError("a group is open: packets go to it until it is closed"));
   }
+  if (lifetime_.lost()) return Refuse(lifetime_.status());
+  if (const std::string taken = source_->generation();
+      !taken.empty() && taken != commands_.generation) {
+    return Refuse(absl::FailedPreconditionError(
+        absl::StrFormat("a batch of %s packets, for a device that takes those of %s: make a batch "
+                        "of the device's generation",
+                        commands_.generation, taken)));
+  }
   const size_t needed = dwords + Reserve();
-  absl::StatusOr<Chunk> chunk = source_.NewChunk(needed);
+  absl::StatusOr<Chunk> chunk = source_->NewChunk(needed);
   if (!chunk.ok()) {
     return Refuse(absl::Status(
         chunk.status().code(),
@@ -114,6 +133,23 @@ bool BatchCore::MakeRoom(size_t dwords) {
   limit_ = cursor_ + (chunk->words.size() - Reserve());
   fence_ = cursor_;
   return true;
+}
+
+void BatchCore::LoseChunks() {
+  // What has ended can still be asked where it was; nothing is read or written there.
+  if (ended_) {
+    for (BatchPart& part : parts_) part.chunk.words = {};
+  } else {
+    parts_.clear();
+  }
+  Refuse(lifetime_.status());
+  cursor_ = limit_ = group_begin_ = nullptr;
+  fence_ = noted_at_ = nullptr;
+  uses_.Clear();
+  packet_uses_ = packet_relocations_ = own_relocations_ = 0;
+  for (Place& label : labels_) label = {};
+  label_uses_.clear();
+  relocations_.clear();
 }
 
 void BatchCore::OpenKept() {
@@ -196,6 +232,7 @@ void BatchCore::Reset() {
   ended_ = false;
   kept_open_ = false;
   ++resets_;
+  number_ = NewNumber();
   cursor_ = limit_ = group_begin_ = nullptr;
   group_failed_ = false;
   groups_within_ = 0;
@@ -348,6 +385,7 @@ void BatchCore::Fill(const LabelUse& use, uint64_t gpu) {
 // -- Ending -------------------------------------------------------------------------------------
 
 absl::Status BatchCore::End() {
+  if (lifetime_.lost()) return lifetime_.status();
   if (ended_) {
     return absl::FailedPreconditionError("the batch has ended already");
   }
@@ -403,6 +441,7 @@ absl::Status BatchCore::End() {
 }
 
 absl::Status BatchCore::ContinueAt(const address& next) {
+  if (lifetime_.lost()) return lifetime_.status();
   if (!ended_ || options_.second_level) {
     return absl::FailedPreconditionError(
         ended_ ? "a second-level batch goes back to its caller, and nowhere else"
@@ -441,6 +480,7 @@ bool BatchCore::AppendCore(const BatchCore& other) {
   if (&other == this) {
     return Refuse(absl::InvalidArgumentError("a batch cannot be appended to itself"));
   }
+  if (other.lifetime_.lost()) return Refuse(other.lifetime_.status());
   if (!other.status_.ok()) {
     return Refuse(absl::FailedPreconditionError(
         absl::StrCat("the batch to be appended has an error: ", other.status_.message())));

@@ -15,6 +15,7 @@
 #include "packsmith/pack.h"
 #include "runtime/batch/buffer_uses.h"
 #include "runtime/batch/chunks.h"
+#include "runtime/memory/lifetime.h"
 
 namespace packsmith::gpu {
 
@@ -66,6 +67,7 @@ struct Relocation {
 
 // What the core has to know of a generation's packets.
 struct BatchCommands {
+  const char* generation;
   unsigned start_dwords;
   unsigned start_address_dword, start_address_bit, start_address_width;
   // Packs the jump, or the call, to a batch.
@@ -87,6 +89,9 @@ class BatchCore {
   // For those who build on a batch: keeps the first error; loses the group that is open. Returns
   // false, for callers to pass on.
   bool Refuse(absl::Status status);
+  // A number that no other batch has, nor this one before Reset(): 1 or more. For those who
+  // remember what they have emitted to a batch.
+  uint64_t number() const { return number_; }
 
   // -- Labels -----------------------------------------------------------------------------------
 
@@ -145,6 +150,8 @@ class BatchCore {
  protected:
   BatchCore(ChunkSource& source, const BatchOptions& options, const BatchCommands& commands);
   ~BatchCore() = default;
+  // For those that refer to this batch.
+  Lifetime& lifetime() const { return lifetime_; }
 
   // Where `dwords` may be written; false if there is no room, and no chunk to be had. Writing is
   // not enough: cursor_ has to follow.
@@ -246,6 +253,10 @@ class BatchCore {
 
  private:
   static constexpr uint32_t kUnbound = ~uint32_t{0};
+
+  static uint64_t NewNumber();
+  // The chunks are gone, and all packets with them.
+  void LoseChunks();
   // Dwords of which no chunk lies so near the end of memory that a sum would wrap around.
   static constexpr size_t kSmall = 1024;
   // Handles from here on stand for labels.
@@ -290,13 +301,15 @@ class BatchCore {
   void AddRelocation(const Place& place, unsigned bit, unsigned width, UseFlags flags,
                      uint32_t buffer, uint64_t gpu);
 
-  ChunkSource& source_;
+  mutable Lifetime lifetime_;
+  const Reference<ChunkSource> source_;
   const BatchOptions options_;
   const BatchCommands& commands_;
   absl::Status status_;
   bool ended_ = false;
   bool kept_open_ = false;
   uint32_t resets_ = 0;
+  uint64_t number_ = NewNumber();
   uint32_t* group_begin_ = nullptr;  // cursor_, while a group is open
   bool group_failed_ = false;
   // Groups that were opened though they could not be: within another one, and what they write to.

@@ -6,23 +6,28 @@
 
 namespace packsmith::gpu {
 
-BufferChunks::~BufferChunks() { (void)Release(); }
+BufferChunks::~BufferChunks() {
+  // Before others get the memory that batches write to.
+  lifetime().End();
+  if (buffers_) (void)Release();
+}
 
 absl::StatusOr<Chunk> BufferChunks::NewChunk(size_t dwords) {
+  if (lifetime().lost()) return lifetime().status();
   if (handles_.size() >= options_.most_chunks) {
     return absl::ResourceExhaustedError(absl::StrFormat(
         "all %d chunks are in use: submit what there is, or allow more", options_.most_chunks));
   }
   const uint64_t grown = std::min(bytes_, options_.largest_chunk_bytes);
   const uint64_t bytes = std::max({options_.chunk_bytes, grown, uint64_t{dwords} * 4});
-  absl::StatusOr<Buffer> buffer = buffers_.Create({.size = bytes,
-                                                   .zone = options_.zone,
-                                                   .name = options_.name,
-                                                   .heap = options_.heap,
-                                                   .alignment = 64});
+  absl::StatusOr<Buffer> buffer = buffers_->Create({.size = bytes,
+                                                    .zone = options_.zone,
+                                                    .name = options_.name,
+                                                    .heap = options_.heap,
+                                                    .alignment = 64});
   if (!buffer.ok()) return buffer.status();
   if (buffer->cpu == nullptr) {
-    absl::Status status = buffers_.Release(buffer->handle);
+    absl::Status status = buffers_->Release(buffer->handle);
     if (!status.ok()) return status;
     return absl::FailedPreconditionError("the heap of a batch must be one that the CPU can see");
   }
@@ -34,8 +39,9 @@ absl::StatusOr<Chunk> BufferChunks::NewChunk(size_t dwords) {
 }
 
 absl::Status BufferChunks::Release() {
-  absl::Status status;
-  for (const BufferHandle handle : handles_) status.Update(buffers_.Release(handle));
+  absl::Status status = lifetime().status();
+  if (!status.ok()) return status;
+  for (const BufferHandle handle : handles_) status.Update(buffers_->Release(handle));
   handles_.clear();
   bytes_ = 0;
   return status;

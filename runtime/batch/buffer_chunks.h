@@ -14,6 +14,7 @@
 #include "runtime/batch/chunks.h"
 #include "runtime/memory/address_space.h"
 #include "runtime/memory/buffers.h"
+#include "runtime/memory/lifetime.h"
 
 namespace packsmith::gpu {
 
@@ -31,8 +32,9 @@ class BufferChunks : public ChunkSource {
     size_t most_chunks = ~size_t{0};
   };
 
-  // `buffers` outlives this.
-  BufferChunks(Buffers& buffers, const Options& options) : buffers_(buffers), options_(options) {}
+  // `buffers` must outlive this.
+  BufferChunks(Buffers& buffers, const Options& options)
+      : buffers_(buffers, lifetime()), options_(options) {}
   // Releases them.
   ~BufferChunks() override;
   BufferChunks(const BufferChunks&) = delete;
@@ -40,13 +42,16 @@ class BufferChunks : public ChunkSource {
 
   // Errors of Buffers::Create(); ResourceExhausted when there are `most_chunks`.
   absl::StatusOr<Chunk> NewChunk(size_t dwords) override;
+  std::string generation() const override {
+    return buffers_ ? buffers_->generation() : std::string();
+  }
 
   // No batch uses them any more. A job that does has been told by Buffers::Use(): the memory is
   // used again when it is done.
   absl::Status Release();
 
  private:
-  Buffers& buffers_;
+  const Reference<Buffers> buffers_;
   const Options options_;
   std::vector<BufferHandle> handles_;
   uint64_t bytes_ = 0;  // of these

@@ -18,6 +18,7 @@
 #include "absl/types/optional.h"
 #include "absl/types/span.h"
 #include "packsmith/pack.h"
+#include "runtime/memory/lifetime.h"
 
 namespace packsmith::gpu {
 
@@ -84,6 +85,9 @@ class BufferUses {
   // Forgets all. Memory is kept for what comes.
   void Clear();
 
+  // For those that refer to this list.
+  Lifetime& lifetime() const { return lifetime_; }
+
  private:
   static constexpr UseFlags kBoth = kReads | kWrites;
   static constexpr size_t kRecent = 64, kLater = 128;
@@ -115,6 +119,7 @@ class BufferUses {
   Handle read_[kRecent] = {}, written_[kRecent] = {};
   Entry later_[kLater];
   size_t later_count_ = 0;
+  mutable Lifetime lifetime_{"list of buffer uses"};
   std::vector<BufferUse> all_;
   // Hash table: handle, and in the lower half index into all_ plus one; or 0.
   std::vector<uint64_t> slots_;

@@ -6,10 +6,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "runtime/memory/lifetime.h"
 
 namespace packsmith::gpu {
 
@@ -29,6 +31,15 @@ class ChunkSource {
   // A chunk that no batch uses, of at least `dwords`. Asked once a chunk, so that a virtual call
   // does no harm. An error is what the batch reports.
   virtual absl::StatusOr<Chunk> NewChunk(size_t dwords) = 0;
+
+  // Whose packets the memory is for, as Device::generation(). Empty: any generation's.
+  virtual std::string generation() const { return {}; }
+
+  // For those that refer to this source.
+  Lifetime& lifetime() const { return lifetime_; }
+
+ private:
+  mutable Lifetime lifetime_{"source of chunks"};
 };
 
 // Chunks of ordinary memory with made-up addresses, one after the other: for batches that are

@@ -66,7 +66,7 @@ class Binder : public BinderCore {
 
   // Errors of Buffers::Create(); FailedPrecondition if surface states cannot be reached from where
   // the zone is, InvalidArgument if they are none, or more than 4 GiB, or if there is no scratch.
-  // `buffers` outlives the result.
+  // `buffers` must outlive the result.
   static absl::StatusOr<std::unique_ptr<Binder>> Create(Buffers& buffers, const Options& options);
 
   // Once in a context's life: says in which units pointers count, where there is a choice.
@@ -133,7 +133,6 @@ class Binder : public BinderCore {
                                                  absl::Span<const uint32_t> surfaces);
 
   const Options gen_options_;
-  const void* batch_ = nullptr;  // that has been begun
 };
 
 template <class Gen>
@@ -205,8 +204,9 @@ absl::Status Binder<Gen>::EmitBase(Batch<Gen>& batch, const Buffer& block, bool 
 
 template <class Gen>
 absl::Status Binder<Gen>::Begin(Batch<Gen>& batch) {
+  if (lifetime_.lost()) return lifetime_.status();
   if (absl::Status status = EmitBase(batch, block(), true); !status.ok()) return status;
-  batch_ = &batch;
+  SetBegun(batch);
   events_ |= EventsOf(true);
   return absl::OkStatus();
 }
@@ -233,7 +233,7 @@ bool Binder<Gen>::Write(uint64_t hash, absl::Span<const uint32_t> surfaces) {
 template <class Gen>
 absl::Status Binder<Gen>::Bind(Batch<Gen>& batch, BindingStage stage,
                                absl::Span<const uint32_t> surfaces) {
-  if (ABSL_PREDICT_FALSE(batch_ != &batch)) return NotBegun();
+  if (ABSL_PREDICT_FALSE(!IsBegun(batch))) return NotBegun();
   Table& bound = bound_[static_cast<unsigned>(stage)];
   if (bound.count == surfaces.size() && (surfaces.empty() || Holds(bound.offset, surfaces))) {
     ++statistics_.unchanged;
@@ -267,7 +267,7 @@ absl::Status Binder<Gen>::Move(Batch<Gen>& batch, BindingStage stage,
   const absl::StatusOr<Buffer> block = NewBlock();
   if (!block.ok()) return block.status();
   if (absl::Status status = EmitBase(batch, *block, false); !status.ok()) {
-    (void)buffers_.Release(block->handle);
+    (void)buffers_->Release(block->handle);
     return status;
   }
   // The tables that stages have, as they were given: the caller's one among them.

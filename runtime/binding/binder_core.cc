@@ -7,37 +7,40 @@
 
 namespace packsmith::gpu {
 BinderCore::BinderCore(Buffers& buffers, const BindingRules& rules, const Options& options)
-    : buffers_(buffers), rules_(rules), options_(options), surfaces_(rules.block / 4) {
+    : buffers_(buffers, lifetime_), rules_(rules), options_(options), surfaces_(rules.block / 4) {
   // Never more than half full.
   slots_.resize(std::bit_ceil(size_t{2} * (rules.block / rules.alignment)));
   mask_ = slots_.size() - 1;
 }
 
 BinderCore::~BinderCore() {
+  if (!buffers_) return;
   (void)ReleaseOld();
-  if (block_.handle != 0) (void)buffers_.Release(block_.handle);
+  if (block_.handle != 0) (void)buffers_->Release(block_.handle);
 }
 
 absl::Status BinderCore::ReleaseOld() {
+  if (lifetime_.lost()) return lifetime_.status();
   absl::Status first;
-  for (const Buffer& block : old_) first.Update(buffers_.Release(block.handle));
+  for (const Buffer& block : old_) first.Update(buffers_->Release(block.handle));
   old_.clear();
   return first;
 }
 
 absl::StatusOr<Buffer> BinderCore::NewBlock() const {
+  if (lifetime_.lost()) return lifetime_.status();
   if (options_.surface_bytes == 0 || options_.surface_bytes > kSurfaceReach) {
     return absl::InvalidArgumentError(absl::StrFormat(
         "surface states in %d bytes: binding tables reach 4 GiB, and there is to be "
         "one at least",
         options_.surface_bytes));
   }
-  const absl::StatusOr<Buffer> block = buffers_.Create({.size = rules_.block,
-                                                        .zone = options_.zone,
-                                                        .name = options_.name,
-                                                        .heap = options_.heap,
-                                                        .alignment = 4096,
-                                                        .writable = false});
+  const absl::StatusOr<Buffer> block = buffers_->Create({.size = rules_.block,
+                                                         .zone = options_.zone,
+                                                         .name = options_.name,
+                                                         .heap = options_.heap,
+                                                         .alignment = 4096,
+                                                         .writable = false});
   if (!block.ok()) return block.status();
   const uint64_t base = options_.surface_base, bytes = options_.surface_bytes;
   absl::Status status;
@@ -51,7 +54,7 @@ absl::StatusOr<Buffer> BinderCore::NewBlock() const {
     status = absl::FailedPreconditionError("binding tables want a heap that the CPU sees");
   }
   if (status.ok()) return block;
-  (void)buffers_.Release(block->handle);
+  (void)buffers_->Release(block->handle);
   return status;
 }
 
@@ -78,6 +81,7 @@ absl::Status BinderCore::CheckSurfaces(absl::Span<const uint32_t> surfaces,
 }
 
 absl::Status BinderCore::NotBegun() const {
+  if (lifetime_.lost()) return lifetime_.status();
   return absl::FailedPreconditionError(
       "tables are bound for a batch that does not know their base: Begin() it first");
 }

@@ -16,10 +16,12 @@
 #include "absl/types/optional.h"
 #include "absl/types/span.h"
 #include "packsmith/pack.h"
+#include "runtime/batch/batch_core.h"
 #include "runtime/binding/base_moves.h"
 #include "runtime/binding/binding_rules.h"
 #include "runtime/memory/address_space.h"
 #include "runtime/memory/buffers.h"
+#include "runtime/memory/lifetime.h"
 
 namespace packsmith::gpu {
 
@@ -39,6 +41,27 @@ inline constexpr BindingEvents kSurfaceBaseMoved = 1u << 8;
 inline constexpr BindingEvents kTablePoolMoved = 1u << 9;
 // The GPGPU pipeline was left, and selected again: so is MEDIA_INTERFACE_DESCRIPTOR_LOAD.
 inline constexpr BindingEvents kPipelineReselected = 1u << 10;
+
+// The lower half of a product XOR its upper half, of 32-bit products: what is left to do on
+// machines without one of 128 bits.
+constexpr uint64_t MixProductOfHalves(uint64_t a, uint64_t b) {
+  const uint64_t a_low = a & 0xffffffff, a_high = a >> 32;
+  const uint64_t b_low = b & 0xffffffff, b_high = b >> 32;
+  const uint64_t low = a_low * b_low;
+  const uint64_t cross = a_high * b_low + (low >> 32);
+  const uint64_t middle = a_low * b_high + (cross & 0xffffffff);
+  const uint64_t high = a_high * b_high + (cross >> 32) + (middle >> 32);
+  return (middle << 32 | (low & 0xffffffff)) ^ high;
+}
+constexpr uint64_t MixProduct(uint64_t a, uint64_t b) {
+#ifdef __SIZEOF_INT128__
+  __extension__ typedef unsigned __int128 Wide;
+  const Wide product = Wide{a} * b;
+  return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
+#else
+  return MixProductOfHalves(a, b);
+#endif
+}
 
 struct BinderStatistics {
   uint64_t written = 0;    // tables
@@ -173,7 +196,13 @@ class BinderCore {
                                                           uint32_t unaligned) const;
   [[gnu::cold, gnu::noinline]] absl::Status NotBegun() const;
 
-  Buffers& buffers_;
+  // Remembers that the batch has been begun; and whether it is the one.
+  void SetBegun(const BatchCore& batch) { begun_ = batch.number(); }
+  PACKSMITH_INLINE bool IsBegun(const BatchCore& batch) const { return begun_ == batch.number(); }
+
+  Lifetime lifetime_{"binder", this,
+                     [](void* core) { static_cast<BinderCore*>(core)->begun_ = 0; }};
+  const Reference<Buffers> buffers_;
   const BindingRules rules_;
   const Options options_;
   Pipeline pipeline_ = Pipeline::k3D;
@@ -186,10 +215,7 @@ class BinderCore {
   // Odd numbers without a pattern, to mix bits by multiplication.
   static constexpr uint64_t kMixA = 0x9e3779b97f4a7c15, kMixB = 0xc2b2ae3d27d4eb4f;
 
-  PACKSMITH_INLINE static uint64_t Mix(uint64_t a, uint64_t b) {
-    const auto product = static_cast<unsigned __int128>(a) * b;
-    return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
-  }
+  PACKSMITH_INLINE static uint64_t Mix(uint64_t a, uint64_t b) { return MixProduct(a, b); }
   PACKSMITH_INLINE static uint64_t Load64(const uint32_t* from) {
     uint64_t value;
     std::memcpy(&value, from, sizeof(value));
@@ -201,6 +227,7 @@ class BinderCore {
     uint32_t hash = 0, count = 0, offset = 0;
   };
 
+  uint64_t begun_ = 0;  // the batch's number
   Buffer block_;
   uint32_t next_ = 0;  // offset of the next table
   // What is in the block, as the callers gave it: the block itself is not read, since it may be

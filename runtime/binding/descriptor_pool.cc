@@ -102,8 +102,8 @@ absl::StatusOr<std::unique_ptr<DescriptorPool>> DescriptorPool::Create(
 }
 
 DescriptorPool::DescriptorPool(Buffers& buffers, const DescriptorSetup& setup, uint32_t max_sets)
-    : buffers_(buffers),
-      setup_(setup),
+    : buffers_(buffers, lifetime_),
+      setup_(setup, lifetime_),
       max_sets_(max_sets),
       next_serial_(NewDescriptorSetSerials()) {}
 
@@ -115,8 +115,10 @@ absl::Status DescriptorPool::Region::Empty() {
 }
 
 DescriptorPool::~DescriptorPool() {
+  lifetime_.End();
+  if (!buffers_) return;
   for (const Region* region : {&records_, &samplers_, &surfaces_}) {
-    if (region->buffer.handle != 0) (void)buffers_.Release(region->buffer.handle);
+    if (region->buffer.handle != 0) (void)buffers_->Release(region->buffer.handle);
   }
 }
 
@@ -125,19 +127,19 @@ absl::Status DescriptorPool::Open(Region& region, uint64_t bytes, uint64_t granu
   if (bytes == 0) return absl::OkStatus();
   bytes = AlignUp(bytes, granule);
   const bool direct =
-      setup_.model == DescriptorModel::kDirect || setup_.model == DescriptorModel::kBuffer;
+      setup_->model == DescriptorModel::kDirect || setup_->model == DescriptorModel::kBuffer;
   if (bytes > (direct ? kDirectHeap : kIndirectHeap)) {
     return absl::InvalidArgumentError(
         absl::StrFormat("0x%x bytes of %s in one pool; no heap of the %s model has more than 0x%x",
-                        bytes, what, NameOf(setup_.model), direct ? kDirectHeap : kIndirectHeap));
+                        bytes, what, NameOf(setup_->model), direct ? kDirectHeap : kIndirectHeap));
   }
-  const absl::StatusOr<Buffer> buffer = buffers_.Create({.size = bytes,
-                                                         .zone = zone,
-                                                         .name = what,
-                                                         .heap = heap,
-                                                         .alignment = kSetAlignment,
-                                                         .placement = Placement::kHighest,
-                                                         .writable = false});
+  const absl::StatusOr<Buffer> buffer = buffers_->Create({.size = bytes,
+                                                          .zone = zone,
+                                                          .name = what,
+                                                          .heap = heap,
+                                                          .alignment = kSetAlignment,
+                                                          .placement = Placement::kHighest,
+                                                          .writable = false});
   if (!buffer.ok()) return buffer.status();
   region.buffer = *buffer;
   region.capacity = bytes;
@@ -148,7 +150,7 @@ absl::Status DescriptorPool::Open(Region& region, uint64_t bytes, uint64_t granu
   }
   // Records that shaders reach by addresses may lie anywhere.
   if (&region != &records_ || direct) {
-    const uint64_t base = &region == &samplers_ ? setup_.sampler_base : setup_.surface_base;
+    const uint64_t base = &region == &samplers_ ? setup_->sampler_base : setup_->surface_base;
     const uint64_t reach = uint64_t{1} << 32;
     if (buffer->address - base > reach - bytes) {
       return absl::FailedPreconditionError(
@@ -158,9 +160,9 @@ absl::Status DescriptorPool::Open(Region& region, uint64_t bytes, uint64_t granu
     if (&region == &records_) {
       const uint64_t first = buffer->address - base, last = first + bytes - kSurfaceStateBytes;
       for (const uint64_t offset : {first, last}) {
-        if (setup_.HasHandle(offset)) continue;
+        if (setup_->HasHandle(offset)) continue;
         return absl::FailedPreconditionError(
-            absl::StrFormat("%s: %s", what, setup_.NoHandle(offset).message()));
+            absl::StrFormat("%s: %s", what, setup_->NoHandle(offset).message()));
       }
     }
   }
@@ -188,14 +190,15 @@ absl::StatusOr<Range> DescriptorPool::Take(Region& region, uint64_t bytes, const
 
 absl::StatusOr<DescriptorSet> DescriptorPool::Allocate(DescriptorSetLayoutPtr layout,
                                                        std::optional<uint32_t> variable_count) {
+  if (lifetime_.lost()) return lifetime_.status();
   if (layout == nullptr) return absl::InvalidArgumentError("a descriptor set without a layout");
-  if (layout->model() != setup_.model || layout->push() || layout->embedded()) {
+  if (layout->model() != setup_->model || layout->push() || layout->embedded()) {
     return absl::InvalidArgumentError(
         absl::StrFormat("a layout of %sthe %s model for a pool of the %s model",
                         layout->push()       ? "what is pushed, of "
                         : layout->embedded() ? "embedded samplers, of "
                                              : "",
-                        NameOf(layout->model()), NameOf(setup_.model)));
+                        NameOf(layout->model()), NameOf(setup_->model)));
   }
   uint32_t count = layout->last_count();
   if (variable_count.has_value()) {
@@ -255,12 +258,12 @@ absl::StatusOr<DescriptorSet> DescriptorPool::Settle(Place& place, DescriptorSet
     cpu = region.buffer.cpu + taken->address;
     offset = static_cast<uint32_t>(region.buffer.address + taken->address - base);
   };
-  take(records_, sizes.record_bytes, "records", records, memory.records, setup_.surface_base,
+  take(records_, sizes.record_bytes, "records", records, memory.records, setup_->surface_base,
        memory.records_offset);
-  take(samplers_, sizes.sampler_bytes, "samplers", samplers, memory.samplers, setup_.sampler_base,
+  take(samplers_, sizes.sampler_bytes, "samplers", samplers, memory.samplers, setup_->sampler_base,
        memory.samplers_offset);
   take(surfaces_, sizes.surface_bytes, "surface states", surfaces, memory.surfaces,
-       setup_.surface_base, memory.surfaces_offset);
+       setup_->surface_base, memory.surfaces_offset);
   if (memory.records != nullptr) {
     memory.records_buffer = records_.buffer.handle;
     memory.records_address = records_.buffer.address + (memory.records - records_.buffer.cpu);
@@ -269,7 +272,7 @@ absl::StatusOr<DescriptorSet> DescriptorPool::Settle(Place& place, DescriptorSet
   if (memory.surfaces != nullptr) memory.surfaces_buffer = surfaces_.buffer.handle;
 
   if (status.ok()) {
-    status = place.Begin(setup_, std::move(layout), variable_count, memory, next_serial_);
+    status = place.Begin(*setup_, std::move(layout), variable_count, memory, next_serial_);
   }
   if (!status.ok()) {
     GiveBack(records, samplers, surfaces);
@@ -302,10 +305,14 @@ absl::Status DescriptorPool::Free(const DescriptorSet& set) {
   return absl::OkStatus();
 }
 
-void DescriptorPool::Reset() {
+void DescriptorPool::EndSets() {
   for (uint32_t i = 0; i < begun_; ++i) {
     if (places_[i].serial() != 0) places_[i].End();
   }
+}
+
+void DescriptorPool::Reset() {
+  EndSets();
   for (Region* region : {&records_, &samplers_, &surfaces_}) {
     if (region->ranges != nullptr) (void)region->Empty();
   }

@@ -29,6 +29,7 @@
 #include "runtime/binding/descriptor_set.h"
 #include "runtime/binding/descriptor_setup.h"
 #include "runtime/memory/buffers.h"
+#include "runtime/memory/lifetime.h"
 #include "runtime/memory/range_allocator.h"
 
 namespace packsmith::gpu {
@@ -63,8 +64,8 @@ class DescriptorPool {
  public:
   // Errors of Buffers::Create(); InvalidArgument for a pool of no sets, for counts that are beyond
   // what the model can have, and for bytes of inline uniform blocks without a number of these;
-  // FailedPrecondition if a zone is out of reach of its base. `buffers` and `setup` outlive the
-  // result.
+  // FailedPrecondition if a zone is out of reach of its base. `buffers` and `setup` must
+  // outlive the result.
   static absl::StatusOr<std::unique_ptr<DescriptorPool>> Create(
       Buffers& buffers, const DescriptorSetup& setup, const DescriptorPoolOptions& options);
   // The GPU must be done with all sets, and nobody may use their handles any more.
@@ -116,8 +117,13 @@ class DescriptorPool {
   absl::StatusOr<DescriptorSet> Settle(Place& place, DescriptorSetLayoutPtr layout,
                                        uint32_t variable_count);
 
-  Buffers& buffers_;
-  const DescriptorSetup& setup_;
+  // No handle is good for a set any more.
+  void EndSets();
+
+  Lifetime lifetime_{"descriptor pool", this,
+                     [](void* pool) { static_cast<DescriptorPool*>(pool)->EndSets(); }};
+  const Reference<Buffers> buffers_;
+  const Reference<const DescriptorSetup> setup_;
   const uint32_t max_sets_;
   Region records_, samplers_, surfaces_;
   std::deque<Place> places_;      // never move: handles lead to them

@@ -1,5 +1,6 @@
 #include "runtime/binding/descriptor_push.h"
 
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -29,6 +30,14 @@ absl::StatusOr<Piece> Take(StateStream* stream, uint64_t bytes, uint64_t base, b
 }
 
 }  // namespace
+
+PushDescriptors::PushDescriptors(const DescriptorSetup& setup, const Streams& streams)
+    : setup_(setup, lifetime_), streams_(streams), next_serial_(NewDescriptorSetSerials()) {
+  StateStream* const all[] = {streams.records, streams.samplers, streams.surfaces};
+  for (size_t i = 0; i < std::size(all); ++i) {
+    if (all[i] != nullptr) references_[i].emplace(*all[i], lifetime_);
+  }
+}
 
 absl::StatusOr<std::unique_ptr<PushDescriptors>> PushDescriptors::Create(
     const DescriptorSetup& setup, DescriptorSetLayoutPtr layout, const Streams& streams) {
@@ -62,23 +71,25 @@ absl::StatusOr<std::unique_ptr<PushDescriptors>> PushDescriptors::Create(
 
 absl::Status PushDescriptors::Write(uint32_t binding, uint32_t element,
                                     const Descriptor& descriptor) {
+  if (lifetime_.lost()) return lifetime_.status();
   const absl::Status status = storage_.Write(binding, element, descriptor);
   if (status.ok()) storage_.Suspend();
   return status;
 }
 
 absl::StatusOr<DescriptorSet> PushDescriptors::Flush() {
+  if (lifetime_.lost()) return lifetime_.status();
   if (storage_.serial() != 0) return DescriptorSet(storage_);
   const bool direct =
-      setup_.model == DescriptorModel::kDirect || setup_.model == DescriptorModel::kBuffer;
+      setup_->model == DescriptorModel::kDirect || setup_->model == DescriptorModel::kBuffer;
   const absl::StatusOr<Piece> records =
-      Take(streams_.records, records_.size(), setup_.surface_base, direct, "records");
+      Take(streams_.records, records_.size(), setup_->surface_base, direct, "records");
   if (!records.ok()) return records.status();
   const absl::StatusOr<Piece> samplers =
-      Take(streams_.samplers, samplers_.size(), setup_.sampler_base, true, "samplers");
+      Take(streams_.samplers, samplers_.size(), setup_->sampler_base, true, "samplers");
   if (!samplers.ok()) return samplers.status();
   const absl::StatusOr<Piece> surfaces =
-      Take(streams_.surfaces, surfaces_.size(), setup_.surface_base, true, "surface states");
+      Take(streams_.surfaces, surfaces_.size(), setup_->surface_base, true, "surface states");
   if (!surfaces.ok()) return surfaces.status();
   const absl::Status status = storage_.CopyTo({.records = records->state.cpu,
                                                .samplers = samplers->state.cpu,

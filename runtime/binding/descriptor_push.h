@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -20,6 +21,7 @@
 #include "runtime/binding/descriptor_layout.h"
 #include "runtime/binding/descriptor_set.h"
 #include "runtime/binding/descriptor_setup.h"
+#include "runtime/memory/lifetime.h"
 #include "runtime/memory/state_stream.h"
 
 namespace packsmith::gpu {
@@ -35,7 +37,7 @@ class PushDescriptors {
   };
 
   // InvalidArgument for a layout that is not one to be pushed, or is of another model, and for a
-  // stream that is missing. `setup` and the streams outlive the result.
+  // stream that is missing. `setup` and the streams must outlive the result.
   static absl::StatusOr<std::unique_ptr<PushDescriptors>> Create(const DescriptorSetup& setup,
                                                                  DescriptorSetLayoutPtr layout,
                                                                  const Streams& streams);
@@ -52,11 +54,12 @@ class PushDescriptors {
   void Forget() { storage_.Suspend(); }
 
  private:
-  PushDescriptors(const DescriptorSetup& setup, const Streams& streams)
-      : setup_(setup), streams_(streams), next_serial_(NewDescriptorSetSerials()) {}
+  PushDescriptors(const DescriptorSetup& setup, const Streams& streams);
 
-  const DescriptorSetup& setup_;
+  Lifetime lifetime_{"pushed descriptors"};
+  const Reference<const DescriptorSetup> setup_;
   const Streams streams_;
+  std::optional<Reference<StateStream>> references_[3];  // to these
   std::vector<uint8_t> records_, samplers_, surfaces_;
   DescriptorSetStorage storage_;
   uint64_t next_serial_;

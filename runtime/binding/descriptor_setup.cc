@@ -8,8 +8,6 @@ namespace {
 
 constexpr uint64_t kTexel = 16, kDword = 4;
 
-constexpr unsigned kAddressBits = 48;
-
 }  // namespace
 
 absl::Status DescriptorSetup::WriteBuffer(DescriptorType type, uint64_t gpu_address, uint64_t size,
@@ -23,13 +21,13 @@ absl::Status DescriptorSetup::WriteBuffer(DescriptorType type, uint64_t gpu_addr
     return absl::InvalidArgumentError(absl::StrFormat(
         "a buffer of 0x%x bytes; it is to have 1 to 0x%x", size, texels ? most * kTexel : most));
   }
-  const std::optional<uint64_t> plain = PlainIfAddress(gpu_address, kAddressBits);
+  const std::optional<uint64_t> plain = PlainIfAddress(gpu_address, address_bits);
   if (bits::rarely(!plain.has_value())) {
     return absl::InvalidArgumentError(
-        absl::StrFormat("0x%x is no address of %d bits", gpu_address, kAddressBits));
+        absl::StrFormat("0x%x is no address of %d bits", gpu_address, address_bits));
   }
   hardware.merge_buffer(IsWritable(type) ? storage_state : uniform_state,
-                        Canonical(*plain, kAddressBits), entries, to);
+                        Canonical(*plain, address_bits), entries, to);
   return absl::OkStatus();
 }
 
@@ -54,6 +52,10 @@ absl::StatusOr<DescriptorSetup> MakeDescriptorSetup(const DescriptorHardware& ha
   if (static_cast<unsigned>(options.model) >= kDescriptorModels) {
     return absl::InvalidArgumentError("no such model of descriptors");
   }
+  if (options.address_bits < 32 || options.address_bits > 63) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "addresses of %d bits; 48 and 57 are what GPUs have", options.address_bits));
+  }
   if (options.surface_base % kSurfaceStateBytes != 0 ||
       options.null_surface % kSurfaceStateBytes != 0 ||
       options.sampler_base % kSamplerStride != 0) {
@@ -69,7 +71,8 @@ absl::StatusOr<DescriptorSetup> MakeDescriptorSetup(const DescriptorHardware& ha
                         .bindless_base = options.bindless_base.value_or(options.surface_base),
                         .sampler_base = options.sampler_base,
                         .mocs = options.mocs,
-                        .null_surface = options.null_surface};
+                        .null_surface = options.null_surface,
+                        .address_bits = options.address_bits};
   if (absl::Status status = hardware.write_null({.mocs = options.mocs}, setup.null_state);
       !status.ok()) {
     return status;

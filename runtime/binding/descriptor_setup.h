@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "runtime/binding/descriptor_types.h"
 #include "runtime/binding/surface.h"
+#include "runtime/memory/lifetime.h"
 
 namespace packsmith::gpu {
 
@@ -43,6 +44,7 @@ struct DescriptorSetupOptions {
   uint32_t mocs = 0;  // caching of buffers and of the sets themselves; not 0
   // Where a null surface's state lies, from the base of surfaces: for what is not bound.
   uint32_t null_surface = 0;
+  unsigned address_bits = 48;  // AddressSpace::address_bits()
 };
 
 struct DescriptorSetup {
@@ -51,8 +53,13 @@ struct DescriptorSetup {
   uint64_t surface_base = 0, bindless_base = 0, sampler_base = 0;
   uint32_t mocs = 0;
   uint32_t null_surface = 0;
+  unsigned address_bits = 48;
   SurfaceDwords null_state = {};
   SurfaceDwords uniform_state = {}, storage_state = {};  // of one entry at address 0
+  mutable Lifetime life{"descriptor setup"};
+
+  // For those that refer to this setup.
+  Lifetime& lifetime() const { return life; }
 
   // The state of `size` bytes of a buffer, as a descriptor of this type (or, as kUniformBuffer, a
   // set's memory) is read. InvalidArgument if hardware knows no such buffer.

@@ -24,7 +24,7 @@ namespace packsmith::gpu {
 // Thread-safe.
 class EmbeddedSamplers {
  public:
-  // They lie in the pool, which the base of samplers reaches, and which outlives this.
+  // They lie in the pool, which the base of samplers reaches, and which must outlive this.
   explicit EmbeddedSamplers(StatePool& pool) : states_(pool, kSamplerStride) {}
 
   // Where the samplers of map.embedded are. ResourceExhausted for more than kMostEmbeddedSamplers

@@ -22,6 +22,7 @@
 #include "runtime/binding/samplers.h"
 #include "runtime/binding/shared_states.h"
 #include "runtime/memory/border_colors.h"
+#include "runtime/memory/lifetime.h"
 #include "runtime/memory/state_pool.h"
 
 namespace packsmith::gpu {
@@ -42,10 +43,12 @@ struct PackedSampler {
 template <class Gen>
 class SamplerTables {
  public:
-  // Tables lie in `dynamic`, colors in `colors`, which both outlive this. colors_offset: where the
-  // colors begin, from the dynamic state base address.
+  // Tables lie in `dynamic`, colors in `colors`, which both must outlive this. colors_offset: where
+  // the colors begin, from the dynamic state base address.
   SamplerTables(StatePool& dynamic, BorderColors& colors, uint32_t colors_offset)
-      : tables_(dynamic, kSamplerTableAlignment), colors_(colors), colors_offset_(colors_offset) {}
+      : tables_(dynamic, kSamplerTableAlignment),
+        colors_(colors, lifetime_),
+        colors_offset_(colors_offset) {}
 
   // Packs a sampler, and gets a place for its border color if it uses one: Drop() gives that back.
   // InvalidArgument that says what is wrong; ResourceExhausted when there is no place for the
@@ -53,7 +56,8 @@ class SamplerTables {
   absl::StatusOr<PackedSampler> Pack(const Sampler& sampler);
   // The GPU must be done with it.
   absl::Status Drop(const PackedSampler& sampler) {
-    return sampler.border_color == 0 ? absl::OkStatus() : colors_.Release(sampler.border_color);
+    if (sampler.border_color == 0) return absl::OkStatus();
+    return lifetime_.lost() ? lifetime_.status() : colors_->Release(sampler.border_color);
   }
 
   // A table of these samplers; its offset is what packets want. Each must be released as often as
@@ -68,7 +72,8 @@ class SamplerTables {
   static_assert(kLength == std::tuple_size_v<decltype(PackedSampler::dwords)>);
 
   SharedStates tables_;
-  BorderColors& colors_;
+  Lifetime lifetime_{"sampler tables"};
+  const Reference<BorderColors> colors_;
   const uint32_t colors_offset_;
 };
 
@@ -76,6 +81,7 @@ template <class Gen>
 absl::StatusOr<PackedSampler> SamplerTables<Gen>::Pack(const Sampler& sampler) {
   PackedSampler packed;
   if (sampler.uses_border()) {
+    if (lifetime_.lost()) return lifetime_.status();
     using Color = typename Gen::Packets::SAMPLER_BORDER_COLOR_STATE;
     BorderColors::Entry entry = {};
     static_assert(Color::length <= std::tuple_size_v<BorderColors::Entry>);
@@ -86,7 +92,7 @@ absl::StatusOr<PackedSampler> SamplerTables<Gen>::Pack(const Sampler& sampler) {
                           .border_color_32bit_alpha = alpha}
                         .pack(entry.data());
     if (e) return PackStatus("SAMPLER_BORDER_COLOR_STATE", e);
-    const absl::StatusOr<BorderColor> color = colors_.Acquire(entry);
+    const absl::StatusOr<BorderColor> color = colors_->Acquire(entry);
     if (!color.ok()) return color.status();
     packed.border_color = color->offset;
     packed.border_buffer = color->buffer;

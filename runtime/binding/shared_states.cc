@@ -8,17 +8,19 @@
 namespace packsmith::gpu {
 
 SharedStates::~SharedStates() {
-  for (const Owned& entry : entries_) (void)pool_.Free(entry->state.offset);
+  if (!pool_) return;
+  for (const Owned& entry : entries_) (void)pool_->Free(entry->state.offset);
 }
 
 absl::StatusOr<State> SharedStates::Acquire(absl::Span<const uint32_t> dwords) {
+  if (lifetime_.lost()) return lifetime_.status();
   if (dwords.empty()) return absl::InvalidArgumentError("a state of no dwords has no place");
   MutexLock lock(mutex_);
   if (const auto found = entries_.find(dwords); found != entries_.end()) {
     ++(*found)->users;
     return (*found)->state;
   }
-  absl::StatusOr<State> state = pool_.Allocate(dwords.size() * 4, alignment_);
+  absl::StatusOr<State> state = pool_->Allocate(dwords.size() * 4, alignment_);
   if (!state.ok()) return state.status();
   std::memcpy(state->cpu, dwords.data(), dwords.size() * 4);
   auto entry = std::make_unique<Entry>();
@@ -31,6 +33,7 @@ absl::StatusOr<State> SharedStates::Acquire(absl::Span<const uint32_t> dwords) {
 }
 
 absl::Status SharedStates::Release(uint32_t offset) {
+  if (lifetime_.lost()) return lifetime_.status();
   MutexLock lock(mutex_);
   const auto place = places_.find(offset);
   if (place == places_.end()) {
@@ -40,7 +43,7 @@ absl::Status SharedStates::Release(uint32_t offset) {
   if (--entry.users != 0) return absl::OkStatus();
   places_.erase(place);
   entries_.erase(entries_.find(absl::Span<const uint32_t>(entry.dwords)));
-  return pool_.Free(offset);
+  return pool_->Free(offset);
 }
 
 size_t SharedStates::size() const {

@@ -23,6 +23,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "runtime/memory/lifetime.h"
 #include "runtime/memory/mutex.h"
 #include "runtime/memory/state_pool.h"
 
@@ -31,8 +32,9 @@ namespace packsmith::gpu {
 // Thread-safe.
 class SharedStates {
  public:
-  // States lie in the pool, which outlives this, at multiples of `alignment` bytes.
-  SharedStates(StatePool& pool, uint64_t alignment) : pool_(pool), alignment_(alignment) {}
+  // States lie in the pool, which must outlive this, at multiples of `alignment` bytes.
+  SharedStates(StatePool& pool, uint64_t alignment)
+      : pool_(pool, lifetime_), alignment_(alignment) {}
   // Gives all places back; the GPU must be done with them.
   ~SharedStates();
 
@@ -75,7 +77,8 @@ class SharedStates {
     }
   };
 
-  StatePool& pool_;
+  Lifetime lifetime_{"shared states"};
+  const Reference<StatePool> pool_;
   const uint64_t alignment_;
   mutable Mutex mutex_;
   absl::flat_hash_set<Owned, Hash, Equal> entries_ ABSL_GUARDED_BY(mutex_);

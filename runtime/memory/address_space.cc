@@ -16,6 +16,11 @@ absl::Status InZone(const Zone& zone, const absl::Status& status) {
   return absl::Status(status.code(), absl::StrCat("zone \"", zone.name, "\": ", status.message()));
 }
 
+std::string NamesOf(absl::Span<const Zone> zones) {
+  return absl::StrJoin(zones, ", ",
+                       [](std::string* out, const Zone& zone) { absl::StrAppend(out, zone.name); });
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<AddressSpace>> AddressSpace::Create(std::vector<Zone> zones,
@@ -53,10 +58,8 @@ absl::StatusOr<ZoneId> AddressSpace::FindZone(absl::string_view name) const {
   for (size_t i = 0; i < zones_.size(); ++i) {
     if (zones_[i].name == name) return static_cast<ZoneId>(i);
   }
-  return absl::NotFoundError(absl::StrFormat(
-      "no zone is called \"%s\"; there are: %s", name,
-      absl::StrJoin(zones_, ", ",
-                    [](std::string* out, const Zone& zone) { absl::StrAppend(out, zone.name); })));
+  return absl::NotFoundError(
+      absl::StrFormat("no zone is called \"%s\"; there are: %s", name, NamesOf(zones_)));
 }
 
 absl::StatusOr<ZoneId> AddressSpace::ZoneOf(uint64_t address) const {
@@ -69,8 +72,12 @@ absl::StatusOr<ZoneId> AddressSpace::ZoneOf(uint64_t address) const {
 
 absl::Status AddressSpace::CheckZone(ZoneId zone) const {
   if (static_cast<uint32_t>(zone) < zones_.size()) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrFormat("there is no zone %d; there are %d, from 0 on", zone, zones_.size()));
+  if (!zone.is_set()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "no zone was given: set it to what FindZone() returns; there are: ", NamesOf(zones_)));
+  }
+  return absl::InvalidArgumentError(absl::StrFormat("there is no zone %d; there are %d, from 0 on",
+                                                    static_cast<uint32_t>(zone), zones_.size()));
 }
 
 absl::StatusOr<Range> AddressSpace::Allocate(ZoneId zone, RangeRequest request) {

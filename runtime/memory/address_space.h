@@ -12,9 +12,11 @@
 #ifndef PACKSMITH_RUNTIME_MEMORY_ADDRESS_SPACE_H_
 #define PACKSMITH_RUNTIME_MEMORY_ADDRESS_SPACE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -24,14 +26,32 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "runtime/memory/canonical.h"
+#include "runtime/memory/lifetime.h"
 #include "runtime/memory/mutex.h"
 #include "runtime/memory/range_allocator.h"
 #include "runtime/memory/zones.h"
 
 namespace packsmith::gpu {
 
-// An index into AddressSpace::zones().
-enum class ZoneId : uint32_t {};
+// A zone of an address space: an index into AddressSpace::zones(). One that nobody has set is no
+// zone's, and is refused wherever a zone is wanted.
+class ZoneId {
+ public:
+  constexpr ZoneId() = default;
+  constexpr explicit ZoneId(size_t index) : index_(static_cast<uint32_t>(index)) {}
+
+  constexpr bool is_set() const { return index_ != kNone; }
+  constexpr explicit operator uint32_t() const { return index_; }
+  friend constexpr bool operator==(ZoneId, ZoneId) = default;
+  template <typename H>
+  friend H AbslHashValue(H h, ZoneId zone) {
+    return H::combine(std::move(h), zone.index_);
+  }
+
+ private:
+  static constexpr uint32_t kNone = ~uint32_t{0};
+  uint32_t index_ = kNone;
+};
 
 class AddressSpace {
  public:
@@ -49,6 +69,8 @@ class AddressSpace {
   absl::Span<const Zone> zones() const { return zones_; }
   const Zone& zone(ZoneId id) const { return zones_[static_cast<uint32_t>(id)]; }
   unsigned address_bits() const { return bits_; }
+  // InvalidArgument, with the zones that there are, for one that is not set, or of another space.
+  absl::Status CheckZone(ZoneId zone) const;
   // NotFound, with the names that there are.
   absl::StatusOr<ZoneId> FindZone(absl::string_view name) const;
   // The zone that holds an address. NotFound if none does.
@@ -68,6 +90,9 @@ class AddressSpace {
   // What lies in a zone, in the order of addresses, while the zone is locked.
   void ForEach(ZoneId zone, absl::FunctionRef<void(const RangeAllocator::Stretch&)> visit) const;
 
+  // For those that refer to this address space.
+  Lifetime& lifetime() const { return lifetime_; }
+
  private:
   struct Books {
     mutable Mutex mutex;
@@ -75,10 +100,9 @@ class AddressSpace {
     RangeHandle middle;  // of the page that keeps the halves apart; shown as a guard
   };
 
-  absl::Status CheckZone(ZoneId zone) const;
-
   AddressSpace(std::vector<Zone> zones, unsigned bits) : zones_(std::move(zones)), bits_(bits) {}
 
+  mutable Lifetime lifetime_{"address space"};
   const std::vector<Zone> zones_;
   const unsigned bits_;
   std::vector<std::unique_ptr<Books>> books_;  // one a zone

@@ -22,6 +22,7 @@ absl::StatusOr<std::unique_ptr<AuxTable>> AuxTable::Create(StatePool& pool,
 }
 
 AuxTable::~AuxTable() {
+  if (!pool_) return;
   MutexLock lock(mutex_);
   if (root_.state.size != 0) FreeAll(root_);
 }
@@ -36,7 +37,7 @@ void AuxTable::FreeAll(const Table& table) {
 absl::StatusOr<AuxTable::Table> AuxTable::NewTable(unsigned level) {
   const AuxTableHardware::Level& rule = hardware_.levels[level];
   const size_t entries = size_t{1} << rule.index_bits;
-  const absl::StatusOr<State> state = pool_.Allocate(entries * sizeof(uint64_t), rule.alignment);
+  const absl::StatusOr<State> state = pool_->Allocate(entries * sizeof(uint64_t), rule.alignment);
   if (!state.ok()) return state.status();
   // The GPU is not told of it before it is all zero.
   std::memset(state->cpu, 0, entries * sizeof(uint64_t));
@@ -58,7 +59,7 @@ absl::Status AuxTable::FreeTable(const Table& table) {
   if (--buffer->second == 0) buffers_.erase(buffer);
   --statistics_.tables;
   statistics_.memory_bytes -= table.state.size;
-  return pool_.Free(table.state.offset);
+  return pool_->Free(table.state.offset);
 }
 
 uint32_t AuxTable::IndexIn(unsigned level, uint64_t surface) const {
@@ -111,6 +112,7 @@ absl::StatusOr<uint64_t> AuxTable::PlainSurface(uint64_t surface, uint64_t size)
 }
 
 absl::Status AuxTable::Map(const AuxRange& range) {
+  if (lifetime_.lost()) return lifetime_.status();
   const absl::StatusOr<uint64_t> surface = PlainSurface(range.surface, range.size);
   if (!surface.ok()) return surface.status();
   const std::optional<uint64_t> auxiliary = PlainIfAddress(range.auxiliary, bits());
@@ -162,6 +164,7 @@ absl::Status AuxTable::Map(const AuxRange& range) {
 }
 
 absl::Status AuxTable::Unmap(uint64_t surface, uint64_t size) {
+  if (lifetime_.lost()) return lifetime_.status();
   const absl::StatusOr<uint64_t> plain = PlainSurface(surface, size);
   if (!plain.ok()) return plain.status();
   const uint64_t pages = (size + page() - 1) / page();
@@ -209,6 +212,7 @@ uint64_t AuxTable::version() const {
 }
 
 absl::Status AuxTable::AddTo(Residency& residency) const {
+  if (lifetime_.lost()) return lifetime_.status();
   MutexLock lock(mutex_);
   for (const auto& [buffer, tables] : buffers_) {
     const absl::Status status = residency.Add(buffer, /*written=*/false);
@@ -235,6 +239,7 @@ absl::Status AuxTable::FreeEmpty(Table& table, bool& any) {
 }
 
 absl::Status AuxTable::Trim() {
+  if (lifetime_.lost()) return lifetime_.status();
   MutexLock lock(mutex_);
   bool any = false;
   const absl::Status status = FreeEmpty(root_, any);

@@ -22,6 +22,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "runtime/memory/buffers.h"
+#include "runtime/memory/lifetime.h"
 #include "runtime/memory/mutex.h"
 #include "runtime/memory/residency.h"
 #include "runtime/memory/state_pool.h"
@@ -69,8 +70,8 @@ struct AuxTableStatistics {
 // Thread-safe.
 class AuxTable {
  public:
-  // Errors of StatePool::Allocate(). Tables are states of the pool, of up to 32 KiB; it outlives
-  // the result.
+  // Errors of StatePool::Allocate(). Tables are states of the pool, of up to 32 KiB; it must
+  // outlive the result.
   static absl::StatusOr<std::unique_ptr<AuxTable>> Create(StatePool& pool,
                                                           const AuxTableHardware& hardware);
   // The GPU must be done with it.
@@ -119,7 +120,8 @@ class AuxTable {
     std::vector<Page> pages;                    // of the lowest level
   };
 
-  AuxTable(StatePool& pool, const AuxTableHardware& hardware) : pool_(pool), hardware_(hardware) {}
+  AuxTable(StatePool& pool, const AuxTableHardware& hardware)
+      : pool_(pool, lifetime_), hardware_(hardware) {}
 
   // Addresses that this takes have so many bits.
   unsigned bits() const {
@@ -142,7 +144,8 @@ class AuxTable {
   void FreeAll(const Table& table) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   static void Write(const Table& table, uint32_t index, uint64_t entry);
 
-  StatePool& pool_;
+  Lifetime lifetime_{"aux table"};
+  const Reference<StatePool> pool_;
   const AuxTableHardware hardware_;
   mutable Mutex mutex_;
   // Its state does not change; all else does.

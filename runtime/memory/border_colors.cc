@@ -25,15 +25,19 @@ absl::StatusOr<std::unique_ptr<BorderColors>> BorderColors::Create(Buffers& buff
 }
 
 BorderColors::BorderColors(Buffers& buffers, const Buffer& buffer, uint32_t entries)
-    : buffers_(buffers), buffer_(buffer), colors_(entries), users_(entries) {
+    : buffers_(buffers, lifetime_), buffer_(buffer), colors_(entries), users_(entries) {
   places_.reserve(entries);
   unused_.reserve(entries);
   for (uint32_t entry = entries; --entry > 0;) unused_.push_back(entry);
 }
 
-BorderColors::~BorderColors() { (void)buffers_.Release(buffer_.handle); }
+BorderColors::~BorderColors() {
+  lifetime_.End();
+  if (buffers_) (void)buffers_->Release(buffer_.handle);
+}
 
 absl::StatusOr<BorderColor> BorderColors::Acquire(const Entry& color) {
+  if (lifetime_.lost()) return lifetime_.status();
   MutexLock lock(mutex_);
   auto place = places_.find(color);
   if (place == places_.end()) {
@@ -52,6 +56,7 @@ absl::StatusOr<BorderColor> BorderColors::Acquire(const Entry& color) {
 }
 
 absl::Status BorderColors::Release(uint32_t offset) {
+  if (lifetime_.lost()) return lifetime_.status();
   MutexLock lock(mutex_);
   const uint32_t entry = offset / kEntrySize;
   if (offset % kEntrySize != 0 || entry >= users_.size() || users_[entry] == 0) {

@@ -22,6 +22,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "runtime/memory/buffers.h"
+#include "runtime/memory/lifetime.h"
 #include "runtime/memory/mutex.h"
 
 namespace packsmith::gpu {
@@ -44,7 +45,7 @@ class BorderColors {
   };
 
   // Errors of Buffers::Create(); InvalidArgument for fewer than two entries, or more than 2^26.
-  // `buffers` outlives the result.
+  // `buffers` must outlive the result.
   static absl::StatusOr<std::unique_ptr<BorderColors>> Create(Buffers& buffers,
                                                               const Options& options);
   ~BorderColors();
@@ -58,10 +59,14 @@ class BorderColors {
   const Buffer& buffer() const { return buffer_; }
   uint32_t in_use() const;  // entries
 
+  // For those that refer to these colors.
+  Lifetime& lifetime() const { return lifetime_; }
+
  private:
   BorderColors(Buffers& buffers, const Buffer& buffer, uint32_t entries);
 
-  Buffers& buffers_;
+  mutable Lifetime lifetime_{"border colors"};
+  const Reference<Buffers> buffers_;
   const Buffer buffer_;
   mutable Mutex mutex_;
   // By entry; what the buffer holds is not read back.

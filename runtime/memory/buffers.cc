@@ -44,9 +44,16 @@ std::unique_ptr<Buffers> Buffers::Create(Device& device, AddressSpace& addresses
 }
 
 Buffers::~Buffers() {
+  lifetime_.End();
   MutexLock lock(mutex_);
-  for (uint32_t block = 0; block < blocks_.size(); ++block) {
-    if (blocks_[block].memory != MemoryId{}) (void)DestroyBlock(block);
+  for (const Block& block : blocks_) {
+    if (block.memory == MemoryId{}) continue;
+    // A device that is gone has taken its memory with it.
+    if (device_) {
+      if (!device_->Unbind(options_.space, block.range.address, block.range.size).ok()) continue;
+      (void)device_->Destroy(block.memory);
+    }
+    if (addresses_) (void)addresses_->Free(block.kind.zone, block.range.handle);
   }
 }
 
@@ -123,7 +130,7 @@ absl::StatusOr<uint32_t> Buffers::TakeBlock(const RangeRequest& request, const K
       const uint32_t next = blocks_[block].next;
       if (request.alignment == 0 || blocks_[block].range.address % request.alignment == 0) {
         Uncache(block);
-        const absl::StatusOr<bool> kept = device_.SetNeeded(blocks_[block].memory, true);
+        const absl::StatusOr<bool> kept = device_->SetNeeded(blocks_[block].memory, true);
         if (kept.ok() && *kept) {
           if (zeroed) std::memset(blocks_[block].cpu, 0, kind.size);
           ++statistics_.reused;
@@ -168,39 +175,39 @@ absl::StatusOr<uint32_t> Buffers::NewBlock(const RangeRequest& request, const Ki
   // Large pages where they can be had.
   RangeRequest large = request;
   if (kind.size % kLargePage == 0) large.alignment = std::max(large.alignment, kLargePage);
-  absl::StatusOr<Range> range = addresses_.Allocate(kind.zone, large);
+  absl::StatusOr<Range> range = addresses_->Allocate(kind.zone, large);
   if (!range.ok() && large.alignment != request.alignment) {
-    range = addresses_.Allocate(kind.zone, request);
+    range = addresses_->Allocate(kind.zone, request);
   }
   if (!range.ok()) return range.status();
   // From here on, what has been done is undone when the next step fails.
   const absl::StatusOr<MemoryId> memory =
       adopted != MemoryId{}
           ? adopted
-          : device_.Create({.size = range->size, .heap = kind.heap, .use = kind.use});
+          : device_->Create({.size = range->size, .heap = kind.heap, .use = kind.use});
   absl::Status status = memory.status();
   uint8_t* cpu = nullptr;
   if (status.ok()) {
     if (CpuCanSee(kind.heap)) {
-      const auto mapped = device_.Map(*memory);
+      const auto mapped = device_->Map(*memory);
       status = mapped.status();
       if (status.ok()) cpu = mapped->data();
     }
     if (status.ok()) {
-      status = device_.Bind({.space = options_.space,
-                             .address = range->address,
-                             .size = range->size,
-                             .memory = *memory,
-                             .offset = 0,
-                             .writable = kind.writable});
+      status = device_->Bind({.space = options_.space,
+                              .address = range->address,
+                              .size = range->size,
+                              .memory = *memory,
+                              .offset = 0,
+                              .writable = kind.writable});
     }
-    if (!status.ok() && adopted == MemoryId{} && !device_.Destroy(*memory).ok()) {
+    if (!status.ok() && adopted == MemoryId{} && !device_->Destroy(*memory).ok()) {
       statistics_.memory_bytes += range->size;
       statistics_.lost_bytes += range->size;
     }
   }
   if (!status.ok()) {
-    (void)addresses_.Free(kind.zone, range->handle);
+    (void)addresses_->Free(kind.zone, range->handle);
     return status;
   }
   uint32_t block = unused_blocks_;
@@ -224,12 +231,12 @@ absl::StatusOr<uint32_t> Buffers::NewBlock(const RangeRequest& request, const Ki
 
 absl::Status Buffers::DestroyBlock(uint32_t block) {
   Block& gone = blocks_[block];
-  absl::Status status = device_.Unbind(options_.space, gone.range.address, gone.range.size);
+  absl::Status status = device_->Unbind(options_.space, gone.range.address, gone.range.size);
   // What is still bound keeps its memory, and nobody else must get its addresses.
   const bool unbound = status.ok();
   if (unbound) {
-    status = device_.Destroy(gone.memory);
-    const absl::Status freed = addresses_.Free(gone.kind.zone, gone.range.handle);
+    status = device_->Destroy(gone.memory);
+    const absl::Status freed = addresses_->Free(gone.kind.zone, gone.range.handle);
     if (status.ok()) {
       statistics_.memory_bytes -= gone.kind.size;
       status = freed;
@@ -277,9 +284,7 @@ absl::StatusOr<uint32_t> Buffers::TakeSlab(const BufferOptions& options, uint64_
 
 absl::Status Buffers::CheckOptions(const BufferOptions& options) const {
   if (options.size == 0) return absl::InvalidArgumentError("a buffer of 0 bytes was asked for");
-  if (static_cast<uint32_t>(options.zone) >= addresses_.zones().size()) {
-    return absl::InvalidArgumentError(absl::StrFormat("there is no zone %d", options.zone));
-  }
+  if (absl::Status status = addresses_->CheckZone(options.zone); !status.ok()) return status;
   if (options.alignment != 0 && !std::has_single_bit(options.alignment)) {
     return absl::InvalidArgumentError(
         absl::StrFormat("an alignment of 0x%x is no power of two", options.alignment));
@@ -302,6 +307,7 @@ RangeRequest Buffers::RequestOf(const BufferOptions& options, uint64_t size) con
 }
 
 absl::StatusOr<Buffer> Buffers::Create(const BufferOptions& options) {
+  if (lifetime_.lost()) return lifetime_.status();
   if (absl::Status status = CheckOptions(options); !status.ok()) return status;
   MutexLock lock(mutex_);
   (void)Collect();  // see MakeBlock()
@@ -357,13 +363,14 @@ Buffer Buffers::TakeSlot(uint32_t block, uint32_t entry, absl::string_view name)
   made.jobs.clear();
   made.name.assign(name.data(), name.size());
   const Block& b = blocks_[block];
-  if (!name.empty()) device_.SetName(b.memory, entry * b.entry_size, b.entry_size, name);
+  if (!name.empty()) device_->SetName(b.memory, entry * b.entry_size, b.entry_size, name);
   ++statistics_.live;
   statistics_.live_bytes += b.entry_size;
   return BufferOf(slot);
 }
 
 absl::StatusOr<Buffer> Buffers::Adopt(MemoryId memory, const BufferOptions& options) {
+  if (lifetime_.lost()) return lifetime_.status();
   if (memory == MemoryId{} || options.zeroed) {
     return absl::InvalidArgumentError(
         "memory to be adopted is to be some, and cannot be zeroed: write zeros to it instead");
@@ -386,6 +393,7 @@ absl::StatusOr<Buffer> Buffers::Adopt(MemoryId memory, const BufferOptions& opti
 }
 
 absl::Status Buffers::Release(BufferHandle handle) {
+  if (lifetime_.lost()) return lifetime_.status();
   MutexLock lock(mutex_);
   const uint32_t slot = SlotOf(handle);
   if (slot == kNone) return NoSuchBuffer(handle);
@@ -397,7 +405,7 @@ absl::Status Buffers::Release(BufferHandle handle) {
   unused_slots_.push_back(slot);
   block.slots[gone.entry] = kNone;
   if (!gone.name.empty()) {
-    device_.SetName(block.memory, gone.entry * block.entry_size, block.entry_size, "");
+    device_->SetName(block.memory, gone.entry * block.entry_size, block.entry_size, "");
   }
   --statistics_.live;
   statistics_.live_bytes -= block.entry_size;
@@ -422,7 +430,7 @@ absl::Status Buffers::ReturnEntry(uint32_t block, uint32_t entry) {
   }
   if (!b.reusable || b.kind.size > options_.cache_bytes) return DestroyBlock(block);
   // If the device does not know what that means, it is kept all the same.
-  (void)device_.SetNeeded(b.memory, false);
+  (void)device_->SetNeeded(b.memory, false);
   Cache(block);
   absl::Status status;
   if (options_.cache_time != absl::InfiniteDuration()) {
@@ -456,7 +464,7 @@ absl::Status Buffers::Collect() {
 
 // A job that failed, or that the device knows nothing of, uses nothing any more.
 bool Buffers::IsDone(Fence fence) {
-  const absl::StatusOr<bool> done = device_.Wait(fence, absl::ZeroDuration());
+  const absl::StatusOr<bool> done = device_->Wait(fence, absl::ZeroDuration());
   return !done.ok() || *done;
 }
 
@@ -471,7 +479,7 @@ absl::Status Buffers::TrimLocked(uint64_t keep) {
 }
 
 absl::Status Buffers::TrimWithin(ZoneId zone, uint64_t address, uint64_t size) {
-  const unsigned bits = addresses_.address_bits();
+  const unsigned bits = addresses_->address_bits();
   const uint64_t begin = Plain(address, bits);
   absl::Status status;
   for (uint32_t block = oldest_; block != kNone;) {
@@ -488,6 +496,7 @@ absl::Status Buffers::TrimWithin(ZoneId zone, uint64_t address, uint64_t size) {
 }
 
 absl::Status Buffers::Trim(uint64_t keep) {
+  if (lifetime_.lost()) return lifetime_.status();
   MutexLock lock(mutex_);
   absl::Status status = Collect();
   status.Update(TrimLocked(keep));
@@ -510,6 +519,7 @@ Buffer Buffers::BufferOf(uint32_t slot) const {
 }
 
 absl::StatusOr<Buffer> Buffers::Get(BufferHandle handle) const {
+  if (lifetime_.lost()) return lifetime_.status();
   MutexLock lock(mutex_);
   const uint32_t slot = SlotOf(handle);
   if (slot == kNone) return NoSuchBuffer(handle);
@@ -517,6 +527,7 @@ absl::StatusOr<Buffer> Buffers::Get(BufferHandle handle) const {
 }
 
 absl::StatusOr<std::string> Buffers::Name(BufferHandle handle) const {
+  if (lifetime_.lost()) return lifetime_.status();
   MutexLock lock(mutex_);
   const uint32_t slot = SlotOf(handle);
   if (slot == kNone) return NoSuchBuffer(handle);
@@ -524,27 +535,29 @@ absl::StatusOr<std::string> Buffers::Name(BufferHandle handle) const {
 }
 
 absl::Status Buffers::SetName(BufferHandle handle, absl::string_view name) {
+  if (lifetime_.lost()) return lifetime_.status();
   MutexLock lock(mutex_);
   const uint32_t slot = SlotOf(handle);
   if (slot == kNone) return NoSuchBuffer(handle);
   Slot& s = slots_[slot];
   s.name.assign(name.data(), name.size());
   const Block& block = blocks_[s.block];
-  device_.SetName(block.memory, s.entry * block.entry_size, block.entry_size, name);
+  device_->SetName(block.memory, s.entry * block.entry_size, block.entry_size, name);
   return absl::OkStatus();
 }
 
 absl::StatusOr<Buffer> Buffers::Find(uint64_t address) const {
-  const absl::StatusOr<ZoneId> zone = addresses_.ZoneOf(address);
+  if (lifetime_.lost()) return lifetime_.status();
+  const absl::StatusOr<ZoneId> zone = addresses_->ZoneOf(address);
   if (!zone.ok()) return zone.status();
   MutexLock lock(mutex_);
-  const absl::StatusOr<Range> range = addresses_.Find(address);
+  const absl::StatusOr<Range> range = addresses_->Find(address);
   if (!range.ok()) return range.status();
   const std::vector<uint32_t>& block_of = block_of_range_[static_cast<uint32_t>(*zone)];
   const uint32_t index = range->handle.index;
   if (index < block_of.size() && block_of[index] != kNone) {
     const Block& block = blocks_[block_of[index]];
-    const unsigned bits = addresses_.address_bits();
+    const unsigned bits = addresses_->address_bits();
     const uint64_t entry = (Plain(address, bits) - Plain(range->address, bits)) /
                            std::max<uint64_t>(block.entry_size, 1);
     // A slab may have a rest that is too small for an entry.
@@ -556,6 +569,7 @@ absl::StatusOr<Buffer> Buffers::Find(uint64_t address) const {
 }
 
 absl::StatusOr<Resident> Buffers::ResidentOf(BufferHandle handle) const {
+  if (lifetime_.lost()) return lifetime_.status();
   MutexLock lock(mutex_);
   const uint32_t slot = SlotOf(handle);
   if (slot == kNone) return NoSuchBuffer(handle);
@@ -564,6 +578,7 @@ absl::StatusOr<Resident> Buffers::ResidentOf(BufferHandle handle) const {
 }
 
 absl::Status Buffers::Use(absl::Span<const BufferAccess> uses, Fence fence) {
+  if (lifetime_.lost()) return lifetime_.status();
   MutexLock lock(mutex_);
   for (const BufferAccess& use : uses) {
     if (SlotOf(use.handle) == kNone) return NoSuchBuffer(use.handle);
@@ -573,6 +588,7 @@ absl::Status Buffers::Use(absl::Span<const BufferAccess> uses, Fence fence) {
 }
 
 absl::Status Buffers::Use(absl::Span<const BufferHandle> handles, Fence fence) {
+  if (lifetime_.lost()) return lifetime_.status();
   MutexLock lock(mutex_);
   for (const BufferHandle handle : handles) {
     if (SlotOf(handle) == kNone) return NoSuchBuffer(handle);
@@ -599,6 +615,7 @@ void Buffers::DropDone(Slot& slot) {
 }
 
 absl::StatusOr<std::vector<Fence>> Buffers::JobsBefore(absl::Span<const BufferAccess> uses) {
+  if (lifetime_.lost()) return lifetime_.status();
   std::vector<Fence> fences;
   MutexLock lock(mutex_);
   for (const BufferAccess& use : uses) {
@@ -617,6 +634,7 @@ absl::StatusOr<std::vector<Fence>> Buffers::JobsBefore(absl::Span<const BufferAc
 }
 
 absl::StatusOr<bool> Buffers::Wait(BufferHandle handle, bool to_write, absl::Duration timeout) {
+  if (lifetime_.lost()) return lifetime_.status();
   std::vector<JobUse> jobs;
   {
     MutexLock lock(mutex_);
@@ -631,7 +649,7 @@ absl::StatusOr<bool> Buffers::Wait(BufferHandle handle, bool to_write, absl::Dur
     const absl::Duration left = timeout <= absl::ZeroDuration()
                                     ? absl::ZeroDuration()
                                     : std::max(until - options_.now(), absl::ZeroDuration());
-    const absl::StatusOr<bool> done = device_.Wait(job.fence, left);
+    const absl::StatusOr<bool> done = device_->Wait(job.fence, left);
     if (!done.ok() || !*done) return done;
   }
   return true;

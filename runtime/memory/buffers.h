@@ -36,6 +36,7 @@
 #include "absl/types/span.h"
 #include "runtime/memory/address_space.h"
 #include "runtime/memory/device.h"
+#include "runtime/memory/lifetime.h"
 #include "runtime/memory/mutex.h"
 
 namespace packsmith::gpu {
@@ -45,7 +46,7 @@ using BufferHandle = uint32_t;
 
 struct BufferOptions {
   uint64_t size = 0;  // bytes
-  ZoneId zone = {};
+  ZoneId zone = {};   // to be set
   absl::string_view name = {};
   Heap heap = Heap::kSystem;
   uint8_t use = kOrdinary;  // MemoryUse, ORed
@@ -101,7 +102,7 @@ class Buffers {
     uint64_t page = 4096;
   };
 
-  // `device` and `addresses` outlive the result.
+  // `device` and `addresses` must outlive the result; see lifetime.h for what happens otherwise.
   static std::unique_ptr<Buffers> Create(Device& device, AddressSpace& addresses,
                                          const Options& options);
   // Returns all memory to the device. The GPU must be done with it.
@@ -110,8 +111,8 @@ class Buffers {
   Buffers(const Buffers&) = delete;
   Buffers& operator=(const Buffers&) = delete;
 
-  // Errors of AddressSpace::Allocate() and of the device. When either has no room, what is kept for
-  // reuse is given up first.
+  // Errors of AddressSpace::Allocate(), InvalidArgument for options without a zone among them, and
+  // of the device. When either has no room, what is kept for reuse is given up first.
   absl::StatusOr<Buffer> Create(const BufferOptions& options);
   // A buffer of memory that the device has otherwise: another process's, the program's own, ... Of
   // the options, size is all of the memory in bytes, and heap and use are what it was made with;
@@ -148,6 +149,11 @@ class Buffers {
   // Gives back what is kept for reuse, as far as the GPU is done with it, down to `keep` bytes.
   absl::Status Trim(uint64_t keep = 0);
   BufferStatistics statistics() const;
+  // The device's.
+  std::string generation() const { return device_ ? device_->generation() : std::string(); }
+
+  // For those that refer to these buffers.
+  Lifetime& lifetime() const { return lifetime_; }
 
   // The size that memory of `size` bytes gets, so that it can be used again for others of about
   // that size: 4, 8, 12 KiB, then four sizes to the octave. Sizes above 64 MiB are only rounded up
@@ -216,8 +222,8 @@ class Buffers {
   };
 
   Buffers(Device& device, AddressSpace& addresses, const Options& options)
-      : device_(device),
-        addresses_(addresses),
+      : device_(device, lifetime_),
+        addresses_(addresses, lifetime_),
         options_(options),
         block_of_range_(addresses.zones().size()) {}
 
@@ -264,8 +270,9 @@ class Buffers {
   uint32_t SlotOf(BufferHandle handle) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   Buffer BufferOf(uint32_t slot) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  Device& device_;
-  AddressSpace& addresses_;
+  mutable Lifetime lifetime_{"buffers"};
+  const Reference<Device> device_;
+  const Reference<AddressSpace> addresses_;
   const Options options_;
 
   mutable Mutex mutex_;

@@ -12,6 +12,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
+#include "runtime/memory/lifetime.h"
 
 namespace packsmith::gpu {
 
@@ -80,7 +81,7 @@ struct JobBase {
 struct Job {
   uint32_t space = 0;
   uint32_t context = 0;
-  std::string engine = "render";  // "compute", "copy", ...
+  std::string engine = "render";  // "compute", "copy", ...: as the device knows it
   uint64_t batch_address = 0;
   uint64_t batch_length = 0;  // bytes, for those who want to know; the batch ends where it says so
   absl::Span<const Resident> residents = {};  // each memory once, the batch's among them
@@ -104,7 +105,8 @@ class Device {
   virtual absl::Status Bind(const PageBinding& binding) = 0;
   // What was bound by one call. NotFound if that is not what was bound.
   virtual absl::Status Unbind(uint32_t space, uint64_t address, uint64_t size) = 0;
-  // Starts a job; its fence. InvalidArgument if a resident is not bound where it says.
+  // Starts a job; its fence. InvalidArgument if a resident is not bound where it says, or if there
+  // is no such engine.
   virtual absl::StatusOr<Fence> Submit(const Job& job) = 0;
   // Whether the job was done before the time was over; a timeout of zero asks. A job that faulted
   // or hung is an error: Aborted.
@@ -121,6 +123,16 @@ class Device {
   virtual void SetName(MemoryId memory, uint64_t offset, uint64_t size, absl::string_view name) {
     (void)memory, (void)offset, (void)size, (void)name;
   }
+
+  // Which generation's packets it takes, by the XML's name ("gfx9"): batches of others refuse to be
+  // written. Empty: it does not say.
+  virtual std::string generation() const { return {}; }
+
+  // For those that refer to this device.
+  Lifetime& lifetime() const { return lifetime_; }
+
+ private:
+  mutable Lifetime lifetime_{"device"};
 };
 
 }  // namespace packsmith::gpu

@@ -12,6 +12,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "runtime/dump/elf_core.h"
 #include "runtime/memory/canonical.h"
 
@@ -224,7 +225,15 @@ absl::Status HostDevice::Write(uint32_t space, uint64_t address, absl::Span<cons
               });
 }
 
+std::string HostDevice::CoreName(Fence fence) { return absl::StrFormat("%06d.core", fence); }
+
 absl::Status HostDevice::Check(const Job& job) const {
+  if (std::find(options_.engines.begin(), options_.engines.end(), job.engine) ==
+      options_.engines.end()) {
+    return absl::InvalidArgumentError(absl::StrFormat("there is no engine \"%s\"; there are: %s",
+                                                      job.engine,
+                                                      absl::StrJoin(options_.engines, ", ")));
+  }
   const absl::StatusOr<uint64_t> batch = PlainAddress(job.batch_address);
   if (!batch.ok()) return batch.status();
   for (const Fence fence : job.after) {
@@ -278,7 +287,8 @@ absl::StatusOr<Fence> HostDevice::Submit(const Job& job) {
     if (!status.ok()) return status;
     fence = last_ + 1;
     if (!options_.core_prefix.empty()) {
-      status = WriteCoreLocked(job, absl::StrCat(options_.core_prefix, fence, ".core"));
+      status = WriteCoreLocked(job, static_cast<uint32_t>(last_),
+                               absl::StrCat(options_.core_prefix, CoreName(fence)));
       if (!status.ok()) return status;
     }
     last_ = fence;
@@ -345,38 +355,56 @@ std::string HostDevice::Called(MemoryId memory, uint64_t offset) const {
 
 absl::Status HostDevice::WriteCore(const Job& job, const std::string& path) const {
   MutexLock lock(mutex_);
-  return WriteCoreLocked(job, path);
+  return WriteCoreLocked(job, static_cast<uint32_t>(last_), path);
 }
 
-absl::Status HostDevice::WriteCoreLocked(const Job& job, const std::string& path) const {
+absl::Status HostDevice::WriteCoreLocked(const Job& job, uint32_t index,
+                                         const std::string& path) const {
   const absl::StatusOr<uint64_t> batch = PlainAddress(job.batch_address);
   if (!batch.ok()) return batch.status();
   Dump dump;
   dump.device = options_.device;
-  dump.submissions.push_back({.engine = job.engine,
+  dump.submissions.push_back({.index = index,
+                              .engine = job.engine,
                               .context = job.context,
                               .batch_address = *batch,
                               .batch_length = job.batch_length});
   for (const JobBase& base : job.bases) {
     dump.submissions.back().bases.push_back({std::string(base.name), base.address});
   }
+  absl::flat_hash_set<MemoryId> residents;
+  for (const Resident& resident : job.residents) residents.insert(resident.memory);
+  // What the memory lacks, for names; null if the core has it.
+  const auto lacking = [&](uint64_t address, const Pages& pages, const Piece& piece) {
+    switch (options_.core_memory) {
+      case CoreMemory::kResident:
+        return residents.contains(pages.memory) ? nullptr : " (not resident)";
+      case CoreMemory::kCaptured:
+        return (piece.use & kCaptured) != 0 || (*batch >= address && *batch - address < pages.size)
+                   ? nullptr
+                   : " (not captured)";
+      case CoreMemory::kBound:
+        break;
+    }
+    return static_cast<const char*>(nullptr);
+  };
   const auto space = spaces_.find(job.space);
   if (space != spaces_.end()) {
     for (const auto& [address, pages] : space->second) {
       const Piece& piece = *Find(pages.memory);
-      if (options_.captured_only && (piece.use & kCaptured) == 0 &&
-          (*batch < address || *batch - address >= pages.size)) {
-        continue;
+      const char* const lacks = lacking(address, pages, piece);
+      if (lacks == nullptr) {
+        const absl::Status status = dump.memory.Map(
+            0, address, absl::MakeConstSpan(piece.bytes + pages.offset, pages.size), pages.size);
+        if (!status.ok()) return status;
       }
-      const absl::Status status = dump.memory.Map(
-          0, address, absl::MakeConstSpan(piece.bytes + pages.offset, pages.size), pages.size);
-      if (!status.ok()) return status;
       for (const auto& [offset, name] : piece.names) {
         // The part of it that is bound here.
         const uint64_t begin = std::max(offset, pages.offset);
         const uint64_t end = std::min(offset + name.size, pages.offset + pages.size);
         if (begin < end) {
-          dump.buffers.push_back({0, address + (begin - pages.offset), end - begin, name.text});
+          dump.buffers.push_back({0, address + (begin - pages.offset), end - begin,
+                                  lacks == nullptr ? name.text : absl::StrCat(name.text, lacks)});
         }
       }
     }

@@ -3,11 +3,12 @@
 //   auto device = HostDevice::Create({.device = {.generation = "gfx9"},
 //                                     .core_prefix = "/tmp/job-"});
 //   ...
-//   absl::StatusOr<Fence> fence = (*device)->Submit(job);   // writes /tmp/job-1.core
+//   absl::StatusOr<Fence> fence = (*device)->Submit(job);   // writes /tmp/job-000001.core
 //
-// `unpack /tmp/job-1.core` shows the job. No GPU is simulated; whoever has something that runs
-// batches gives it as Options::run, and it reads and writes memory by Read() and Write(), which
-// allow what the page tables allow.
+// `unpack /tmp/job-000001.core` shows the job, with the memory that it named as resident: a pointer
+// to memory that it uses and did not name is a fault there (`--fail-on=unmapped`), as it may be on
+// a GPU. No GPU is simulated; whoever has something that runs batches gives it as Options::run, and
+// it reads and writes memory by Read() and Write(), which allow what the page tables allow.
 
 #ifndef PACKSMITH_RUNTIME_MEMORY_HOST_DEVICE_H_
 #define PACKSMITH_RUNTIME_MEMORY_HOST_DEVICE_H_
@@ -34,17 +35,27 @@
 
 namespace packsmith::gpu {
 
+// Which of the memory that is bound in a job's space its core has. Buffers in bound memory that the
+// core leaves out are in it by name, with what they lack: "vertices (not resident)".
+enum class CoreMemory : uint8_t {
+  kResident,  // what the job named, the batch among it: what it may use
+  kBound,     // everything, though a kernel would not have to have it there
+  kCaptured,  // what a kernel's dump of a hang has: the batch's memory, and what is MemoryUse
+              // kCaptured
+};
+
 class HostDevice : public Device {
  public:
   struct Options {
     packsmith::Device device = {};  // what dumps say about the hardware
     uint64_t memory_bytes = std::numeric_limits<uint64_t>::max();  // more is ResourceExhausted
     unsigned address_bits = 48;
-    // Each job is written to core_prefix + fence + ".core" when it is submitted. Empty: none is.
+    // Engines that jobs may name.
+    std::vector<std::string> engines = {"render", "compute", "blitter",
+                                        "copy",   "video",   "video-enhance"};
+    // Each job is written to core_prefix + CoreName(fence) when it is submitted. Empty: none is.
     std::string core_prefix = {};
-    // Cores have what a kernel's dump of a hang would have: the batch's memory and what is
-    // kCaptured; not everything that is bound.
-    bool captured_only = false;
+    CoreMemory core_memory = CoreMemory::kResident;
     // Runs a job when it is submitted. What it returns is what waiting for the job returns. It may
     // call Read() and Write(), and no other method.
     std::function<absl::Status(HostDevice&, const Job&)> run = {};
@@ -62,11 +73,15 @@ class HostDevice : public Device {
   absl::StatusOr<absl::Span<uint8_t>> Map(MemoryId memory) override;
   absl::Status Bind(const PageBinding& binding) override;
   absl::Status Unbind(uint32_t space, uint64_t address, uint64_t size) override;
+  // "000001.core" for 1: names sort as jobs were submitted.
+  static std::string CoreName(Fence fence);
+
   // Besides what Device promises: InvalidArgument if the batch does not lie in a resident, if a
   // memory is named twice, or a fence to wait for has not been given out. An error if a core was to
   // be written and could not be.
   absl::StatusOr<Fence> Submit(const Job& job) override;
   absl::StatusOr<bool> Wait(Fence fence, absl::Duration timeout) override;
+  std::string generation() const override { return options_.device.generation; }
   // The names are those of buffers in cores.
   void SetName(MemoryId memory, uint64_t offset, uint64_t size, absl::string_view name) override;
 
@@ -75,9 +90,9 @@ class HostDevice : public Device {
   absl::Status Read(uint32_t space, uint64_t address, absl::Span<uint8_t> out) const;
   absl::Status Write(uint32_t space, uint64_t address, absl::Span<const uint8_t> bytes);
 
-  // A core of a job as memory is now: everything that is bound in its space, which the core calls
-  // space 0 (or what Options::captured_only leaves of it), and the job as its only submission. The
-  // CPU must not write meanwhile.
+  // A core of a job as memory is now: of what is bound in its space, which the core calls space 0,
+  // what Options::core_memory says; and the job as its only submission, whose index is how many
+  // jobs the device had been given before. The CPU must not write meanwhile.
   absl::Status WriteCore(const Job& job, const std::string& path) const;
 
   // With complete_by_hand: this job and all before it are done.
@@ -117,7 +132,7 @@ class HostDevice : public Device {
                     absl::FunctionRef<void(uint8_t*, uint64_t, uint64_t)> visit) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status Check(const Job& job) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  absl::Status WriteCoreLocked(const Job& job, const std::string& path) const
+  absl::Status WriteCoreLocked(const Job& job, uint32_t index, const std::string& path) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const Options options_;

@@ -5,9 +5,10 @@
 namespace packsmith::gpu {
 
 absl::Status Residency::Add(BufferHandle handle, bool written) {
+  if (lifetime_.lost()) return lifetime_.status();
   auto place = places_.find(handle);
   if (place == places_.end()) {
-    const absl::StatusOr<Resident> resident = buffers_.ResidentOf(handle);
+    const absl::StatusOr<Resident> resident = buffers_->ResidentOf(handle);
     if (!resident.ok()) return resident.status();
     const auto [memory, added] = memories_.try_emplace(resident->memory, residents_.size());
     if (added) {

@@ -10,14 +10,15 @@
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "runtime/memory/buffers.h"
+#include "runtime/memory/lifetime.h"
 
 namespace packsmith::gpu {
 
 // Not thread-safe: one for each batch.
 class Residency {
  public:
-  // `buffers` outlives this.
-  explicit Residency(const Buffers& buffers) : buffers_(buffers) {}
+  // `buffers` must outlive this.
+  explicit Residency(const Buffers& buffers) : buffers_(buffers, lifetime_) {}
 
   // O(1), whether the buffer is there already or not. NotFound for a handle of no buffer.
   absl::Status Add(BufferHandle handle, bool written);
@@ -42,7 +43,8 @@ class Residency {
     uint32_t use;
   };
 
-  const Buffers& buffers_;
+  Lifetime lifetime_{"residency list"};
+  const Reference<const Buffers> buffers_;
   absl::flat_hash_map<BufferHandle, Place> places_;
   absl::flat_hash_map<MemoryId, uint32_t> memories_;
   std::vector<Resident> residents_;

@@ -28,9 +28,9 @@ absl::StatusOr<std::unique_ptr<StatePool>> StatePool::Create(Buffers& buffers,
     return absl::InvalidArgumentError(
         absl::StrFormat("pool \"%s\": the CPU cannot see its heap", options.name));
   }
-  if (static_cast<uint32_t>(options.zone) >= addresses.zones().size()) {
+  if (const absl::Status status = addresses.CheckZone(options.zone); !status.ok()) {
     return absl::InvalidArgumentError(
-        absl::StrFormat("pool \"%s\": there is no zone %d", options.name, options.zone));
+        absl::StrFormat("pool \"%s\": %s", options.name, status.message()));
   }
   const Zone& zone = addresses.zone(options.zone);
   const unsigned bits = addresses.address_bits();
@@ -59,7 +59,7 @@ absl::StatusOr<std::unique_ptr<StatePool>> StatePool::Create(Buffers& buffers,
 
 StatePool::StatePool(Buffers& buffers, const Options& options, uint64_t base, uint64_t first,
                      uint64_t room, unsigned address_bits)
-    : buffers_(buffers),
+    : buffers_(buffers, lifetime_),
       options_(options),
       base_(Canonical(base, address_bits)),
       first_(first),
@@ -70,8 +70,10 @@ StatePool::StatePool(Buffers& buffers, const Options& options, uint64_t base, ui
       free_(orders_) {}
 
 StatePool::~StatePool() {
+  lifetime_.End();
+  if (!buffers_) return;
   MutexLock lock(mutex_);
-  for (const Block& block : blocks_) (void)buffers_.Release(block.buffer.handle);
+  for (const Block& block : blocks_) (void)buffers_->Release(block.buffer.handle);
 }
 
 unsigned StatePool::OrderOf(uint64_t size) const {
@@ -99,7 +101,7 @@ absl::Status StatePool::Grow(uint64_t at_least) {
           "by live states; free states, or take a larger zone",
           options_.name, at_least, end_, room_, statistics_.live_bytes));
     }
-    const absl::StatusOr<Buffer> buffer = buffers_.Create(
+    const absl::StatusOr<Buffer> buffer = buffers_->Create(
         {.size = size,
          .zone = options_.zone,
          .name = options_.name,
@@ -122,6 +124,7 @@ absl::Status StatePool::Grow(uint64_t at_least) {
 }
 
 absl::StatusOr<State> StatePool::Allocate(uint64_t size, uint64_t alignment) {
+  if (lifetime_.lost()) return lifetime_.status();
   if (size == 0 || !std::has_single_bit(alignment) ||
       std::max(size, alignment) > options_.largest_block) {
     return absl::InvalidArgumentError(absl::StrFormat(
@@ -160,6 +163,7 @@ absl::StatusOr<State> StatePool::Allocate(uint64_t size, uint64_t alignment) {
 }
 
 absl::Status StatePool::Free(uint32_t offset) {
+  if (lifetime_.lost()) return lifetime_.status();
   MutexLock lock(mutex_);
   uint64_t position = offset - first_;
   if (offset < first_ || position >= end_ || position % options_.smallest != 0 ||
@@ -185,6 +189,7 @@ absl::Status StatePool::Free(uint32_t offset) {
 }
 
 absl::Status StatePool::Trim() {
+  if (lifetime_.lost()) return lifetime_.status();
   MutexLock lock(mutex_);
   absl::Status status;
   while (!blocks_.empty()) {
@@ -193,7 +198,7 @@ absl::Status StatePool::Trim() {
     const size_t number = last.begin >> (smallest_shift_ + order);
     if (!free_[order].Contains(number)) break;
     // Whatever the device says, the buffer is gone.
-    status.Update(buffers_.Release(last.buffer.handle));
+    status.Update(buffers_->Release(last.buffer.handle));
     free_[order].Erase(number);
     end_ = last.begin;
     statistics_.memory_bytes -= last.size;

@@ -24,6 +24,7 @@
 #include "absl/types/span.h"
 #include "runtime/memory/bit_tree.h"
 #include "runtime/memory/buffers.h"
+#include "runtime/memory/lifetime.h"
 #include "runtime/memory/mutex.h"
 
 namespace packsmith::gpu {
@@ -63,8 +64,7 @@ class StatePool {
     uint64_t first_block = uint64_t{256} << 10, largest_block = uint64_t{16} << 20;
   };
 
-  // InvalidArgument if the options are not as described. `buffers` and `addresses` outlive the
-  // result.
+  // InvalidArgument if the options are not as described. `buffers` must outlive the result.
   static absl::StatusOr<std::unique_ptr<StatePool>> Create(Buffers& buffers,
                                                            const AddressSpace& addresses,
                                                            const Options& options);
@@ -80,6 +80,9 @@ class StatePool {
   absl::Status Free(uint32_t offset);
   // Returns memory at the end in which no state is left.
   absl::Status Trim();
+
+  // For those that refer to this pool.
+  Lifetime& lifetime() const { return lifetime_; }
 
   uint64_t base() const { return base_; }  // GPU address, canonical
   StatePoolStatistics statistics() const;
@@ -99,7 +102,8 @@ class StatePool {
   const Block& BlockOf(uint64_t position) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status Grow(uint64_t at_least) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  Buffers& buffers_;
+  mutable Lifetime lifetime_{"state pool"};
+  const Reference<Buffers> buffers_;
   const Options options_;
   const uint64_t base_;          // address of offset 0, canonical
   const uint64_t first_, room_;  // offset of the first state, and how many bytes there are at most

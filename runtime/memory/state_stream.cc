@@ -7,17 +7,20 @@
 namespace packsmith::gpu {
 
 StateStream::~StateStream() {
-  for (const State& block : blocks_) (void)pool_.Free(block.offset);
-  for (const State& block : large_) (void)pool_.Free(block.offset);
+  lifetime_.End();
+  if (!pool_) return;
+  for (const State& block : blocks_) (void)pool_->Free(block.offset);
+  for (const State& block : large_) (void)pool_->Free(block.offset);
 }
 
 absl::StatusOr<State> StateStream::Allocate(uint64_t size, uint64_t alignment) {
+  if (lifetime_.lost()) return lifetime_.status();
   if (size == 0 || !std::has_single_bit(alignment)) {
     return absl::InvalidArgumentError(absl::StrFormat(
         "0x%x bytes of state, aligned to 0x%x, which is to be a power of two", size, alignment));
   }
   if (size > block_size_ || alignment > block_size_) {
-    absl::StatusOr<State> state = pool_.Allocate(size, alignment);
+    absl::StatusOr<State> state = pool_->Allocate(size, alignment);
     if (state.ok()) {
       large_.push_back(*state);
       used_ += state->size;
@@ -29,7 +32,7 @@ absl::StatusOr<State> StateStream::Allocate(uint64_t size, uint64_t alignment) {
   if (current_ == blocks_.size() || at > block_size_ - size) {
     const size_t next = current_ == blocks_.size() ? current_ : current_ + 1;
     if (next == blocks_.size()) {
-      const absl::StatusOr<State> block = pool_.Allocate(block_size_);
+      const absl::StatusOr<State> block = pool_->Allocate(block_size_);
       if (!block.ok()) return block;
       blocks_.push_back(*block);
     }
@@ -45,8 +48,9 @@ absl::StatusOr<State> StateStream::Allocate(uint64_t size, uint64_t alignment) {
 }
 
 absl::Status StateStream::Rewind() {
+  if (lifetime_.lost()) return lifetime_.status();
   absl::Status status;
-  for (const State& block : large_) status.Update(pool_.Free(block.offset));
+  for (const State& block : large_) status.Update(pool_->Free(block.offset));
   large_.clear();
   current_ = 0;
   next_ = used_ = 0;

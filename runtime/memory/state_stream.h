@@ -13,6 +13,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "runtime/memory/lifetime.h"
 #include "runtime/memory/state_pool.h"
 
 namespace packsmith::gpu {
@@ -20,8 +21,9 @@ namespace packsmith::gpu {
 // Not thread-safe; several streams may share a pool.
 class StateStream {
  public:
-  // Takes blocks of so many bytes from the pool, which outlives this.
-  StateStream(StatePool& pool, uint64_t block_size) : pool_(pool), block_size_(block_size) {}
+  // Takes blocks of so many bytes from the pool, which must outlive this.
+  StateStream(StatePool& pool, uint64_t block_size)
+      : pool_(pool, lifetime_), block_size_(block_size) {}
   // Gives the blocks back; the GPU must be done with them.
   ~StateStream();
 
@@ -37,8 +39,12 @@ class StateStream {
 
   uint64_t used() const { return used_; }  // bytes since the beginning, with what was skipped
 
+  // For those that refer to this stream.
+  Lifetime& lifetime() const { return lifetime_; }
+
  private:
-  StatePool& pool_;
+  mutable Lifetime lifetime_{"state stream"};
+  const Reference<StatePool> pool_;
   const uint64_t block_size_;
   std::vector<State> blocks_;  // of block_size_; those before current_ are full
   std::vector<State> large_;   // that were asked for

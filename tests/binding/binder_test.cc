@@ -30,6 +30,15 @@ std::vector<uint32_t> RandomSurfaces(std::mt19937& random, size_t most) {
   return surfaces;
 }
 
+TEST(BinderHash, IsTheSameOnMachinesWithoutProductsOf128Bits) {
+  std::mt19937_64 random(1);
+  EXPECT_EQ(MixProductOfHalves(~uint64_t{0}, ~uint64_t{0}), ~uint64_t{0});
+  for (int i = 0; i < 1000; ++i) {
+    const uint64_t a = random() >> random() % 64, b = random() >> random() % 64;
+    EXPECT_EQ(MixProductOfHalves(a, b), MixProduct(a, b)) << a << " " << b;
+  }
+}
+
 TYPED_TEST(BinderTest, TablesHoldWhatWasBoundAndEqualOnesShareAPlace) {
   for (const BindingModel model : kModels) {
     std::mt19937 random(static_cast<unsigned>(model));

@@ -77,6 +77,27 @@ TYPED_TEST(DescriptorHardwareTest, WhatHardwareDoesNotKnowIsRefused) {
   EXPECT_TRUE(setup.WriteBuffer(kStorage, 0x1000, setup.hardware.most_bytes, state).ok());
 }
 
+// Page tables of five levels: addresses of 57 bits reach the state whole.
+TEST(DescriptorAddressesTest, AreNotCutTo48BitsWhereTheAddressSpaceHas57) {
+  const auto setup =
+      MakeDescriptorSetup(DescriptorHardwareOf<Xe2>(),
+                          {.model = DescriptorModel::kDirect, .mocs = 6, .address_bits = 57});
+  ASSERT_TRUE(setup.ok()) << setup.status();
+  for (const uint64_t address : {uint64_t{1} << 47, uint64_t{1} << 50, uint64_t{1} << 56,
+                                 Canonical(uint64_t{1} << 56, 57)}) {
+    SurfaceDwords state;
+    ASSERT_TRUE(setup->WriteBuffer(DescriptorType::kStorageBuffer, address, 64, state).ok());
+    EXPECT_EQ(SurfaceState<Xe2>::unpack(state.data()).surface_base_address.gpu,
+              Canonical(Plain(address, 57), 57));
+  }
+  SurfaceDwords state;
+  EXPECT_EQ(
+      setup->WriteBuffer(DescriptorType::kStorageBuffer, uint64_t{1} << 57, 64, state).message(),
+      "0x200000000000000 is no address of 57 bits");
+  EXPECT_FALSE(
+      MakeDescriptorSetup(DescriptorHardwareOf<Xe2>(), {.mocs = 6, .address_bits = 64}).ok());
+}
+
 TEST(DescriptorHandlesTest, HandlesHaveTheBitsThatAreKnown) {
   EXPECT_EQ(DescriptorHardwareOf<Gfx9>().surface_index_bits, 20u);
   EXPECT_EQ(DescriptorHardwareOf<Gfx12>().surface_index_bits, 20u);

@@ -1,7 +1,5 @@
 #include "runtime/memory/buffers.h"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cstring>
 #include <map>
@@ -11,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
 #include "runtime/memory/host_device.h"
 #include "runtime/memory/residency.h"
 #include "tests/memory/failing_device.h"
@@ -109,7 +109,12 @@ TEST_F(BuffersTest, AReleasedHandleIsKnownForAThousandLives) {
 
 TEST_F(BuffersTest, RefusesRequestsThatMakeNoSense) {
   EXPECT_FALSE(buffers_->Create({.size = 0, .zone = kLow}).ok());
-  EXPECT_FALSE(buffers_->Create({.size = 64, .zone = ZoneId{9}}).ok());
+  EXPECT_THAT(buffers_->Create({.size = 64, .zone = ZoneId{9}}).status().message(),
+              testing::HasSubstr("there is no zone 9"));
+  const absl::Status none = buffers_->Create({.size = 64}).status();
+  EXPECT_EQ(none.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(none.message(), testing::HasSubstr("no zone was given"));
+  EXPECT_THAT(none.message(), testing::HasSubstr("low")) << "the zones that there are";
   EXPECT_FALSE(buffers_->Create({.size = 64, .zone = kLow, .alignment = 96}).ok());
   EXPECT_FALSE(buffers_->Create({.size = ~uint64_t{0}, .zone = kLow}).ok());
   EXPECT_FALSE(buffers_->Create({.size = uint64_t{1} << 59, .zone = kLow}).ok());

@@ -270,7 +270,7 @@ TEST(HostDevice, WritesACoreOfEachJob) {
                                        .residents = {&resident, 1}});
   EXPECT_EQ(fence, 1u);
 
-  auto file = OpenFile(prefix + "1.core");
+  auto file = OpenFile(prefix + "000001.core");
   ASSERT_TRUE(file.ok()) << file.status();
   auto dump = ReadElfCore(*std::move(file));
   ASSERT_TRUE(dump.ok()) << dump.status();
@@ -296,14 +296,14 @@ TEST(HostDevice, WritesACoreOfEachJob) {
   EXPECT_EQ(name(0x8000000010ff), "rest");
   EXPECT_EQ(name(0x100ff), "rest") << "also where it is bound once more";
   EXPECT_EQ(name(0x10100), "");
-  std::filesystem::remove(prefix + "1.core");
+  std::filesystem::remove(prefix + "000001.core");
 }
 
 TEST(HostDevice, ACoreMayHaveOnlyWhatAKernelWouldCapture) {
   const std::string prefix = testing::TempDir() + "host_device_test-captured-";
   auto device = Make({.device = {.family = "intel", .generation = "gfx9", .verx10 = 90},
                       .core_prefix = prefix,
-                      .captured_only = true});
+                      .core_memory = CoreMemory::kCaptured});
   const MemoryId batch = *device->Create({.size = kPage});
   const MemoryId state = *device->Create({.size = kPage, .use = kCaptured | kShared});
   const MemoryId texture = *device->Create({.size = kPage});
@@ -315,13 +315,79 @@ TEST(HostDevice, ACoreMayHaveOnlyWhatAKernelWouldCapture) {
     residents.push_back({memory, address, false});
   }
   ASSERT_TRUE(device->Submit({.batch_address = 0x10000, .residents = residents}).ok());
-  auto dump = ReadElfCore(*OpenFile(prefix + "1.core"));
+  auto dump = ReadElfCore(*OpenFile(prefix + "000001.core"));
   ASSERT_TRUE(dump.ok()) << dump.status();
   EXPECT_NE(dump->memory.Find(0, 0x10000), nullptr);
   EXPECT_NE(dump->memory.Find(0, 0x10000 + kPage), nullptr);
   EXPECT_EQ(dump->memory.Find(0, 0x10000 + 2 * kPage), nullptr);
-  EXPECT_EQ(dump->buffers.size(), 2u);
-  std::filesystem::remove(prefix + "1.core");
+  EXPECT_EQ(dump->FindBuffer(0, 0x10000 + kPage)->name, "it");
+  EXPECT_EQ(dump->FindBuffer(0, 0x10000 + 2 * kPage)->name, "it (not captured)");
+  std::filesystem::remove(prefix + "000001.core");
+}
+
+// A device with a batch and a texture, of which a job names the batch alone.
+absl::StatusOr<Dump> CoreOfAJobThatForgetsItsTexture(const std::string& prefix, CoreMemory memory) {
+  auto device = Make({.core_prefix = prefix, .core_memory = memory});
+  const MemoryId batch = *device->Create({.size = kPage});
+  const MemoryId texture = *device->Create({.size = kPage});
+  EXPECT_TRUE(device->Bind({0, 0x10000, kPage, batch, 0, true}).ok());
+  EXPECT_TRUE(device->Bind({0, 0x20000, kPage, texture, 0, true}).ok());
+  device->SetName(texture, 0, kPage, "texture");
+  const Resident resident{batch, 0x10000, false};
+  EXPECT_TRUE(device->Submit({.batch_address = 0x10000, .residents = {&resident, 1}}).ok());
+  auto dump = ReadElfCore(*OpenFile(prefix + "000001.core"));
+  std::filesystem::remove(prefix + "000001.core");
+  return dump;
+}
+
+TEST(HostDevice, ACoreHasNoMemoryThatTheJobDidNotNameAsResident) {
+  const auto dump = CoreOfAJobThatForgetsItsTexture(
+      testing::TempDir() + "host_device_test-resident-", CoreMemory::kResident);
+  ASSERT_TRUE(dump.ok()) << dump.status();
+  EXPECT_NE(dump->memory.Find(0, 0x10000), nullptr);
+  EXPECT_EQ(dump->memory.Find(0, 0x20000), nullptr);
+  ASSERT_NE(dump->FindBuffer(0, 0x20000), nullptr) << "what lies there is known all the same";
+  EXPECT_EQ(dump->FindBuffer(0, 0x20000)->name, "texture (not resident)");
+}
+
+TEST(HostDevice, ACoreMayHaveAllThatIsBound) {
+  const auto dump = CoreOfAJobThatForgetsItsTexture(testing::TempDir() + "host_device_test-bound-",
+                                                    CoreMemory::kBound);
+  ASSERT_TRUE(dump.ok()) << dump.status();
+  EXPECT_NE(dump->memory.Find(0, 0x20000), nullptr);
+  EXPECT_EQ(dump->FindBuffer(0, 0x20000)->name, "texture");
+}
+
+TEST(HostDevice, CoresSortAsTheirJobsWereSubmittedAndAreNumbered) {
+  const std::string prefix = testing::TempDir() + "host_device_test-sorted-";
+  auto device = Make({.core_prefix = prefix});
+  const MemoryId memory = *device->Create({.size = kPage});
+  ASSERT_TRUE(device->Bind({0, 0x10000, kPage, memory, 0, true}).ok());
+  const Resident resident{memory, 0x10000, false};
+  std::string previous;
+  for (uint32_t i = 0; i < 11; ++i) {
+    const Fence fence = *device->Submit({.batch_address = 0x10000, .residents = {&resident, 1}});
+    const std::string path = prefix + HostDevice::CoreName(fence);
+    EXPECT_LT(previous, path);
+    previous = path;
+    const auto dump = ReadElfCore(*OpenFile(path));
+    ASSERT_TRUE(dump.ok()) << dump.status();
+    EXPECT_EQ(dump->submissions[0].index, i);
+    std::filesystem::remove(path);
+  }
+}
+
+TEST(HostDevice, RefusesEnginesThatItDoesNotHaveAndNamesThoseItHas) {
+  auto device = Make({.engines = {"render", "compute"}});
+  const MemoryId memory = *device->Create({.size = kPage});
+  ASSERT_TRUE(device->Bind({0, 0x10000, kPage, memory, 0, true}).ok());
+  const Resident resident{memory, 0x10000, false};
+  Job job{.engine = "rendr", .batch_address = 0x10000, .residents = {&resident, 1}};
+  const absl::Status status = device->Submit(job).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(status.message(), "there is no engine \"rendr\"; there are: render, compute");
+  job.engine = "compute";
+  EXPECT_EQ(*device->Submit(job), 1u) << "the refused job has no fence";
 }
 
 TEST(HostDevice, AJobWhoseCoreCannotBeWrittenIsNotSubmitted) {

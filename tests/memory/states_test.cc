@@ -62,6 +62,7 @@ class StatesTest : public testing::Test {
         buffers_(Buffers::Create(failing_, *addresses_, {.cache_bytes = 0})) {}
 
   std::unique_ptr<StatePool> Make(StatePool::Options options = {}) {
+    options.zone = kStates;
     auto pool = StatePool::Create(*buffers_, *addresses_, options);
     EXPECT_TRUE(pool.ok()) << pool.status();
     return *std::move(pool);

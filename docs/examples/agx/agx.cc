@@ -382,8 +382,8 @@ void All(const std::string& render_core, const std::string& compute_core) {
                                               .bases = bases}));
   Must(buffers->Use(residency.handles(), computed));
   Expect(Must(device->Wait(computed, absl::Seconds(1))), "the job is done");
-  if (std::rename((prefix + "1.core").c_str(), render_core.c_str()) != 0 ||
-      std::rename((prefix + "2.core").c_str(), compute_core.c_str()) != 0) {
+  if (std::rename((prefix + "000001.core").c_str(), render_core.c_str()) != 0 ||
+      std::rename((prefix + "000002.core").c_str(), compute_core.c_str()) != 0) {
     std::exit(1);
   }
 }

@@ -180,7 +180,7 @@ void All(const std::string& core) {
   Must(chunks.Release());  // used again when the job is done
   // End
   Expect(Must(device->Wait(fence, absl::Seconds(1))), "the job is done");
-  if (std::rename((prefix + "1.core").c_str(), core.c_str()) != 0) std::exit(1);
+  if (std::rename((prefix + "000001.core").c_str(), core.c_str()) != 0) std::exit(1);
 }
 
 }  // namespace

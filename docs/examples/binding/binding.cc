@@ -173,7 +173,7 @@ void All(const std::string& core) {
   // End
   Must(samplers.Release(table.offset));
   Must(samplers.Drop(linear));
-  if (std::rename((prefix + "1.core").c_str(), core.c_str()) != 0) std::exit(1);
+  if (std::rename((prefix + "000001.core").c_str(), core.c_str()) != 0) std::exit(1);
 }
 
 }  // namespace

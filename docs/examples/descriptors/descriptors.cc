@@ -276,7 +276,7 @@ void All(const std::string& core) {
   Expect(!set.live(), "the pool has none of its sets any more");
   Must(sampler_pool->Free(sampler_table.offset));
   Must(states->Free(drawn.offset));
-  if (std::rename((prefix + "1.core").c_str(), core.c_str()) != 0) std::exit(1);
+  if (std::rename((prefix + "000001.core").c_str(), core.c_str()) != 0) std::exit(1);
 }
 
 }  // namespace

@@ -16,7 +16,7 @@
 
 namespace frame {
 
-// The job's core goes to prefix + "1.core".
+// The job's core goes to prefix + "000001.core".
 // Page: frame
 template <class Gen>
 void Frame(const Part& part, const std::string& prefix) {

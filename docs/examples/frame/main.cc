@@ -25,7 +25,7 @@ int main(int argc, char** argv) {
     if (argc != 3 || argv[1] != std::string(generation.name)) continue;
     const std::string core = argv[2], prefix = core + "-";
     generation.draw(prefix);
-    if (std::rename((prefix + "1.core").c_str(), core.c_str()) == 0) return 0;
+    if (std::rename((prefix + "000001.core").c_str(), core.c_str()) == 0) return 0;
     std::perror(core.c_str());
     return 1;
   }

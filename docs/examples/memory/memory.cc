@@ -230,7 +230,7 @@ void All(const std::string& core) {
   const std::string picture = ZoneMapSvg(*space);
   // End
   if (json.find("\"name\":\"border colors\"") == std::string::npos || picture.empty()) std::exit(1);
-  if (std::rename((prefix + "1.core").c_str(), core.c_str()) != 0) std::exit(1);
+  if (std::rename((prefix + "000001.core").c_str(), core.c_str()) != 0) std::exit(1);
 }
 
 }  // namespace
