@@ -224,9 +224,10 @@ absl::StatusOr<DescriptorSet> DescriptorPool::Allocate(DescriptorSetLayoutPtr la
   }
 
   if (unused_.empty() && begun_ == places_.size()) {
-    places_.emplace_back().index = begun_;
+    places_.push_back(TakeKept<Place>());
+    places_.back()->index = begun_;
   }
-  Place& place = places_[unused_.empty() ? begun_ : unused_.back()];
+  Place& place = *places_[unused_.empty() ? begun_ : unused_.back()];
   absl::StatusOr<DescriptorSet> set = Settle(place, std::move(layout), count);
   if (!set.ok()) return set;
   if (unused_.empty()) {
@@ -307,7 +308,7 @@ absl::Status DescriptorPool::Free(const DescriptorSet& set) {
 
 void DescriptorPool::EndSets() {
   for (uint32_t i = 0; i < begun_; ++i) {
-    if (places_[i].serial() != 0) places_[i].End();
+    if (places_[i]->serial() != 0) places_[i]->End();
   }
 }
 

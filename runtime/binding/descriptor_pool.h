@@ -17,7 +17,6 @@
 #define PACKSMITH_RUNTIME_BINDING_DESCRIPTOR_POOL_H_
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -28,6 +27,7 @@
 #include "runtime/binding/descriptor_layout.h"
 #include "runtime/binding/descriptor_set.h"
 #include "runtime/binding/descriptor_setup.h"
+#include "runtime/binding/kept.h"
 #include "runtime/memory/buffers.h"
 #include "runtime/memory/lifetime.h"
 #include "runtime/memory/range_allocator.h"
@@ -68,7 +68,7 @@ class DescriptorPool {
   // outlive the result.
   static absl::StatusOr<std::unique_ptr<DescriptorPool>> Create(
       Buffers& buffers, const DescriptorSetup& setup, const DescriptorPoolOptions& options);
-  // The GPU must be done with all sets, and nobody may use their handles any more.
+  // The GPU must be done with all sets. Their handles are those of freed sets from then on.
   ~DescriptorPool();
 
   DescriptorPool(const DescriptorPool&) = delete;
@@ -126,9 +126,9 @@ class DescriptorPool {
   const Reference<const DescriptorSetup> setup_;
   const uint32_t max_sets_;
   Region records_, samplers_, surfaces_;
-  std::deque<Place> places_;      // never move: handles lead to them
-  std::vector<uint32_t> unused_;  // places of freed sets
-  uint32_t begun_ = 0;            // places that have had a set since the last reset
+  std::vector<Kept<Place>> places_;  // handles lead to them
+  std::vector<uint32_t> unused_;     // places of freed sets
+  uint32_t begun_ = 0;               // places that have had a set since the last reset
   uint32_t sets_ = 0;
   uint64_t next_serial_;
 };

@@ -64,7 +64,7 @@ absl::StatusOr<std::unique_ptr<PushDescriptors>> PushDescriptors::Create(
   const DescriptorSetMemory shadow{.records = push->records_.data(),
                                    .samplers = push->samplers_.data(),
                                    .surfaces = push->surfaces_.data()};
-  const absl::Status status = push->storage_.Begin(setup, layout, layout->last_count(), shadow, 0);
+  const absl::Status status = push->storage_->Begin(setup, layout, layout->last_count(), shadow, 0);
   if (!status.ok()) return status;
   return push;
 }
@@ -72,14 +72,14 @@ absl::StatusOr<std::unique_ptr<PushDescriptors>> PushDescriptors::Create(
 absl::Status PushDescriptors::Write(uint32_t binding, uint32_t element,
                                     const Descriptor& descriptor) {
   if (lifetime_.lost()) return lifetime_.status();
-  const absl::Status status = storage_.Write(binding, element, descriptor);
-  if (status.ok()) storage_.Suspend();
+  const absl::Status status = storage_->Write(binding, element, descriptor);
+  if (status.ok()) storage_->Suspend();
   return status;
 }
 
 absl::StatusOr<DescriptorSet> PushDescriptors::Flush() {
   if (lifetime_.lost()) return lifetime_.status();
-  if (storage_.serial() != 0) return DescriptorSet(storage_);
+  if (storage_->serial() != 0) return DescriptorSet(*storage_);
   const bool direct =
       setup_->model == DescriptorModel::kDirect || setup_->model == DescriptorModel::kBuffer;
   const absl::StatusOr<Piece> records =
@@ -91,20 +91,20 @@ absl::StatusOr<DescriptorSet> PushDescriptors::Flush() {
   const absl::StatusOr<Piece> surfaces =
       Take(streams_.surfaces, surfaces_.size(), setup_->surface_base, true, "surface states");
   if (!surfaces.ok()) return surfaces.status();
-  const absl::Status status = storage_.CopyTo({.records = records->state.cpu,
-                                               .samplers = samplers->state.cpu,
-                                               .surfaces = surfaces->state.cpu,
-                                               .records_address = records->state.address,
-                                               .records_offset = records->offset,
-                                               .samplers_offset = samplers->offset,
-                                               .surfaces_offset = surfaces->offset,
-                                               .records_buffer = records->state.buffer,
-                                               .samplers_buffer = samplers->state.buffer,
-                                               .surfaces_buffer = surfaces->state.buffer},
-                                              next_serial_);
+  const absl::Status status = storage_->CopyTo({.records = records->state.cpu,
+                                                .samplers = samplers->state.cpu,
+                                                .surfaces = surfaces->state.cpu,
+                                                .records_address = records->state.address,
+                                                .records_offset = records->offset,
+                                                .samplers_offset = samplers->offset,
+                                                .surfaces_offset = surfaces->offset,
+                                                .records_buffer = records->state.buffer,
+                                                .samplers_buffer = samplers->state.buffer,
+                                                .surfaces_buffer = surfaces->state.buffer},
+                                               next_serial_);
   if (!status.ok()) return status;
   ++next_serial_;
-  return DescriptorSet(storage_);
+  return DescriptorSet(*storage_);
 }
 
 }  // namespace packsmith::gpu

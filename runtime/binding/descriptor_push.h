@@ -21,6 +21,7 @@
 #include "runtime/binding/descriptor_layout.h"
 #include "runtime/binding/descriptor_set.h"
 #include "runtime/binding/descriptor_setup.h"
+#include "runtime/binding/kept.h"
 #include "runtime/memory/lifetime.h"
 #include "runtime/memory/state_stream.h"
 
@@ -51,7 +52,7 @@ class PushDescriptors {
   absl::StatusOr<DescriptorSet> Flush();
 
   // The streams were rewound: what was flushed is gone, and the next Flush() takes new memory.
-  void Forget() { storage_.Suspend(); }
+  void Forget() { storage_->Suspend(); }
 
  private:
   PushDescriptors(const DescriptorSetup& setup, const Streams& streams);
@@ -61,7 +62,7 @@ class PushDescriptors {
   const Streams streams_;
   std::optional<Reference<StateStream>> references_[3];  // to these
   std::vector<uint8_t> records_, samplers_, surfaces_;
-  DescriptorSetStorage storage_;
+  Kept<DescriptorSetStorage> storage_ = TakeKept<DescriptorSetStorage>();  // handles lead to it
   uint64_t next_serial_;
 };
 

@@ -112,9 +112,10 @@ struct ImageSurface {
   SurfaceTiling tiling = SurfaceTiling::kLinear;
   uint32_t pitch = 0;   // bytes from row to row; 1D: 0, not used
   uint32_t qpitch = 0;  // rows from slice to slice: a multiple of 4
-  // To which slices and levels are aligned. Gfx8 to 12: texels, 4, 8 or 16. From Gfx12.5 on:
-  // horizontally bytes, 16, 32, 64 or 128.
-  uint32_t horizontal_alignment = 4, vertical_alignment = 4;
+  // To which slices and levels are aligned, as the image was laid out. Gfx8 to 12: texels, 4, 8 or
+  // 16. From Gfx12.5 on: horizontally bytes, 16, 32, 64 or 128. 0: the least that the generation
+  // has.
+  uint32_t horizontal_alignment = 0, vertical_alignment = 0;
   uint32_t mip_tail_level = 15;         // the first one in the tail; 15: there is none
   uint32_t x_offset = 0, y_offset = 0;  // into the first tile: multiples of 4
   bool depth_stencil = false;           // from Gfx12 on: compressed as these are

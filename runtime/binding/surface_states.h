@@ -199,7 +199,12 @@ template <class Gen>
 PACKSMITH_INLINE inline bool SetAlignment(uint32_t horizontal, uint32_t vertical,
                                           SurfaceState<Gen>& state) {
   using S = SurfaceState<Gen>;
+  if (horizontal == 0) {
+    horizontal = requires { S::SURFACE_HORIZONTAL_ALIGNMENT_HALIGN_4; }
+    ? 4u : 16u;
+  }
   switch (vertical) {
+    case 0:
     case 4:
       state.surface_vertical_alignment = S::SURFACE_VERTICAL_ALIGNMENT_VALIGN_4;
       break;

@@ -313,6 +313,23 @@ TEST(Lifetimes, SetsOfALostDescriptorPoolAreNotLive) {
   EXPECT_FALSE(world.set.Write(0, 0, world.UniformBuffer()).ok());
 }
 
+TEST(Lifetimes, SetsOfADestroyedPoolAreNotLiveThoughOthersTakeTheirPlaces) {
+  World world;
+  const DescriptorSet set = world.set, pushed = Value(world.push->Flush());
+  EXPECT_TRUE(set.live() && pushed.live());
+  world.descriptors.reset();
+  world.push.reset();
+  const ZoneId zone = Value(world.space->FindZone("dynamic visible"));
+  const uint64_t samplers = world.space->zone(Value(world.space->FindZone("dynamic state"))).begin;
+  for (int time = 0; time < 2; ++time) {
+    EXPECT_FALSE(set.live() || pushed.live());
+    EXPECT_FALSE(set.Write(0, 0, world.UniformBuffer()).ok());
+    EXPECT_FALSE(pushed.SurfaceHandle(0, 0).ok());
+    world.MakeDescriptors(world.space->zone(zone).begin, samplers, zone);
+    EXPECT_TRUE(world.set.live());
+  }
+}
+
 TEST(Lifetimes, ABinderKnowsABatchFromAnotherThatLiesWhereThatWas) {
   World world;
   const std::vector<uint32_t> table = {64};

@@ -279,6 +279,20 @@ TYPED_TEST(SurfaceStatesTest, TilingsAndAlignmentsAreThoseOfTheGeneration) {
   }
 }
 
+TYPED_TEST(SurfaceStatesTest, AnAlignmentThatIsNotSetIsTheLeastThatTheGenerationHas) {
+  using S = SurfaceState<TypeParam>;
+  ImageSurface image = TestFixture::Image();
+  image.horizontal_alignment = ImageSurface().horizontal_alignment;
+  image.vertical_alignment = ImageSurface().vertical_alignment;
+  const auto state = this->Written(image);
+  EXPECT_EQ(state.surface_vertical_alignment, S::SURFACE_VERTICAL_ALIGNMENT_VALIGN_4);
+  if constexpr (requires { S::SURFACE_HORIZONTAL_ALIGNMENT_HALIGN_4; }) {
+    EXPECT_EQ(state.surface_horizontal_alignment, S::SURFACE_HORIZONTAL_ALIGNMENT_HALIGN_4);
+  } else {
+    EXPECT_EQ(state.surface_horizontal_alignment, S::SURFACE_HORIZONTAL_ALIGNMENT_HALIGN_16);
+  }
+}
+
 TYPED_TEST(SurfaceStatesTest, SamplesArePowersOfTwoAndHaveOneLevel) {
   ImageSurface image = TestFixture::Image();
   image.samples = 8;

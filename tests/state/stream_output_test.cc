@@ -40,7 +40,10 @@ class StreamOutputTest : public testing::Test {
  protected:
   using G = typename Gen::Packets;
 
-  void SetUp() override { EXPECT_TRUE(state_.Set(typename G::_3DSTATE_VF_TOPOLOGY())); }
+  void SetUp() override {
+    EXPECT_TRUE(state_.Set(typename G::_3DSTATE_VF_TOPOLOGY()));
+    state_.InheritAll();
+  }
 
   // The packets of a flush, by their names.
   std::vector<Met> Flushed() {

@@ -111,6 +111,9 @@ void All(const std::string& core) {
        .component_0_control = Component::STORE_SRC},
   };
   pipeline.AddItems(_3DSTATE_VERTEX_ELEMENTS{}, elements);
+  const _3DSTATE_VF_INSTANCING instancing[] = {{.vertex_element_index = 0}};  // of each element
+  pipeline.AddEach(instancing);
+  pipeline.Add(_3DSTATE_VF_SGVS{});
   pipeline.Add(_3DSTATE_VS{.maximum_number_of_threads = threads});
   pipeline.Add(_3DSTATE_HS{});  // off, as are the next ones
   pipeline.Add(_3DSTATE_TE{});
