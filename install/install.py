@@ -127,11 +127,25 @@ def destination(prefix: str) -> Path:
     return caller / destdir / absolute.relative_to("/") if destdir else absolute
 
 
+class PrintVersion(argparse.Action):
+    """Says which packsmith would be installed."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+        try:
+            manifest = json.loads((runfiles() / MANIFEST).read_text(encoding="utf-8"))
+        except Failure as failure:
+            parser.error(str(failure))
+        print(f"install {manifest['version']}")
+        parser.exit()
+
+
 def main() -> int:
     lines = (__doc__ or "").splitlines()
     parser = argparse.ArgumentParser(
         prog="install", description=lines[0], epilog="\n".join(lines[1:]),
         formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--version", action=PrintVersion, nargs=0,
+                        help="print the version that is installed, and stop")
     parser.add_argument("prefix", metavar="PREFIX", help="/usr/local, $HOME/.local, a new folder")
     options = parser.parse_args()
     if not options.prefix:

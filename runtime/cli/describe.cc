@@ -7,6 +7,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "runtime/base/closest.h"
 #include "runtime/describe/find.h"
 #include "runtime/describe/history.h"
 #include "runtime/describe/jsonl.h"
@@ -22,12 +24,18 @@ using describe::Reference;
 // Where the generation of that name stands in `references`.
 absl::StatusOr<size_t> IndexOf(absl::Span<const Reference> references, const std::string& name) {
   std::vector<absl::string_view> known;
+  Closest closest(name);
   for (size_t i = 0; i < references.size(); ++i) {
     if (IsCalled(references[i].tables(), name)) return i;
     known.push_back(references[i].generation());
+    closest.Offer(known.back());
+    for (const absl::string_view alias :
+         absl::StrSplit(references[i].tables().aliases(), ' ', absl::SkipEmpty())) {
+      closest.Offer(alias);
+    }
   }
   return absl::NotFoundError(absl::StrCat("no generation is called \"", name, "\"; there is ",
-                                          absl::StrJoin(known, ", ")));
+                                          absl::StrJoin(known, ", "), DidYouMean(closest)));
 }
 
 bool Has(const describe::History& history, absl::string_view generation) {

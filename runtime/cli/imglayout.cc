@@ -19,8 +19,11 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/types/span.h"
+#include "runtime/base/version.h"
+#include "runtime/cli/command_line.h"
 #include "runtime/cli/imglayout_json.h"
 #include "runtime/dump/file.h"
+#include "runtime/dump/same_file.h"
 #include "runtime/layout/copy.h"
 #include "runtime/layout/draw.h"
 #include "runtime/layout/layout.h"
@@ -73,6 +76,7 @@ What is shown:
   --level=N             draws a tile of this level; tile, untile: this level (default: 0)
   --layer=N             tile, untile: this layer (default: 0)
   -h, --help            this text
+  --version             the version
 
 Exit code: 0 good; 1 a file could not be read or written; 2 wrong usage, or an impossible image.
 )";
@@ -232,6 +236,10 @@ int Copy(const Layout& layout, const Arguments& arguments, bool in) {
   }
   const std::string& from = arguments.words[2];
   const std::string& to = arguments.words[3];
+  if (const absl::Status refused = RefuseToOverwrite(to, {from}); !refused.ok()) {
+    Complain(refused.message());
+    return kWrongUsage;
+  }
   const absl::StatusOr<FileBytes> input = OpenFile(from);
   if (!input.ok()) {
     Complain(input.status().message());
@@ -308,17 +316,23 @@ int Main(int argc, char** argv) {
   app.add_option("--align", arguments.align);
   app.add_flag("--interleave-samples", arguments.interleave_samples);
   app.add_option("--mip-tail", arguments.mip_tail_level)->check(IsNumber);
-  app.add_option("--format", arguments.format)->check(CLI::IsMember({"text", "json"}));
+  app.add_option("--format", arguments.format)->check(cli::OneOf({"text", "json"}));
   app.add_option("--svg", arguments.svg);
   app.add_option("--png", arguments.png);
   app.add_option("--level", arguments.level)->check(IsNumber);
   app.add_option("--layer", arguments.layer)->check(IsNumber);
   app.add_flag("--batch", arguments.batch);
+  bool version = false;
+  app.add_flag("--version", version);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
-    Complain(absl::StrCat(e.what(), "; imglayout --help says what there is"));
+    Complain(absl::StrCat(cli::WhatIsWrong(app, e), "; imglayout --help says what there is"));
     return kWrongUsage;
+  }
+  if (version) {
+    std::printf("imglayout %s\n", Version());
+    return kGood;
   }
   if (help) {
     std::fputs(kHelp, stdout);
@@ -338,6 +352,15 @@ int Main(int argc, char** argv) {
   }
   if (copies && !(arguments.svg.empty() && arguments.png.empty())) {
     Complain(absl::StrCat("--svg and --png draw a layout; ", words[0], " draws nothing"));
+    return kWrongUsage;
+  }
+  if (copies && app.count("--format") != 0) {
+    Complain(absl::StrCat("--format is for showing a layout; ", words[0], " shows nothing"));
+    return kWrongUsage;
+  }
+  const std::string& svg = arguments.svg;
+  if (!svg.empty() && (svg == arguments.png || IsSameFile(svg, arguments.png))) {
+    Complain(absl::StrCat("--svg and --png would both be written to ", svg));
     return kWrongUsage;
   }
   if (!copies && app.count("--layer") != 0) {

@@ -20,6 +20,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
 #include "runtime/dump/file.h"
+#include "runtime/dump/same_file.h"
 
 namespace packsmith::cli {
 namespace {
@@ -46,31 +47,31 @@ std::string CodeOf(const decode::Record& record) {
 
 }  // namespace
 
-KernelSink::KernelSink(decode::Sink& next, std::string directory)
-    : next_(next), directory_(std::move(directory)) {
+KernelFiles::KernelFiles(std::string directory, std::vector<std::string> inputs)
+    : directory_(std::move(directory)), inputs_(std::move(inputs)) {
   if (::mkdir(directory_.c_str(), 0777) != 0 && errno != EEXIST) {
     status_ = absl::UnavailableError(absl::StrCat(directory_, ": ", std::strerror(errno),
                                                   "; --kernels takes a directory to write to"));
   }
 }
 
-void KernelSink::OnRecord(const decode::Record& record) {
-  if (record.kernel != nullptr && status_.ok() && written_.size() < kMostKernels) {
-    std::string stem = absl::StrFormat("%s-0x%x", SafeName(record.kernel->stage), record.address);
-    if (record.kernel->simd != 0) absl::StrAppend(&stem, "-simd", record.kernel->simd);
-    const std::string code = CodeOf(record);
-    std::string name = stem;
-    for (int i = 2;; ++i) {
-      const auto [it, fresh] = written_.try_emplace(name, std::hash<std::string>()(code));
-      if (fresh) {
-        status_ = WriteFileWhole(absl::StrCat(directory_, "/", name, ".bin"), code);
-        break;
-      }
-      if (it->second == std::hash<std::string>()(code)) break;
-      name = absl::StrCat(stem, "-", i);
+void KernelFiles::Add(const decode::Record& record) {
+  if (!status_.ok() || written_.size() >= kMostKernels) return;
+  std::string stem = absl::StrFormat("%s-0x%x", SafeName(record.kernel->stage), record.address);
+  if (record.kernel->simd != 0) absl::StrAppend(&stem, "-simd", record.kernel->simd);
+  const std::string code = CodeOf(record);
+  std::string name = stem;
+  for (int i = 2;; ++i) {
+    const auto [it, fresh] = written_.try_emplace(name, std::hash<std::string>()(code));
+    if (fresh) {
+      const std::string path = absl::StrCat(directory_, "/", name, ".bin");
+      status_ = RefuseToOverwrite(path, inputs_);
+      if (status_.ok()) status_ = WriteFileWhole(path, code);
+      return;
     }
+    if (it->second == std::hash<std::string>()(code)) return;
+    name = absl::StrCat(stem, "-", i);
   }
-  next_.OnRecord(record);
 }
 
 std::string Disassembler::Text(const decode::Record& record) {

@@ -6,39 +6,55 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "runtime/decode/record.h"
 
 namespace packsmith::cli {
 
-// Passes all records on to `next` and writes each program to DIR/STAGE-ADDRESS-simdN.bin; another
-// program at the same place gets a number. `next` must outlive the sink.
+// Writes programs to DIR/STAGE-ADDRESS-simdN.bin; another program at the same place gets a number.
+class KernelFiles {
+ public:
+  // Makes the directory if there is none. `inputs`: files that are not overwritten.
+  KernelFiles(std::string directory, std::vector<std::string> inputs);
+
+  // Of a record that has a program. After an error nothing more is written.
+  void Add(const decode::Record& record);
+
+  // The first thing that went wrong.
+  const absl::Status& status() const { return status_; }
+
+ private:
+  std::string directory_;
+  std::vector<std::string> inputs_;
+  std::map<std::string, size_t> written_;  // hash of the code by name
+  absl::Status status_;
+};
+
+// Passes all records on to `next`, programs to `files` too. Both must outlive the sink.
 class KernelSink : public decode::Sink {
  public:
-  // Makes the directory if there is none.
-  KernelSink(decode::Sink& next, std::string directory);
+  KernelSink(decode::Sink& next, KernelFiles& files) : next_(next), files_(files) {}
 
   void OnSchema(const tables::Tables& tables) override { next_.OnSchema(tables); }
   void OnDevice(const Device& device, uint64_t id) override { next_.OnDevice(device, id); }
   void OnDump(const Dump* dump) override { next_.OnDump(dump); }
   void OnInsert(absl::string_view text) override { next_.OnInsert(text); }
   void OnSubmission(const Submission& s, uint64_t id) override { next_.OnSubmission(s, id); }
-  void OnRecord(const decode::Record& record) override;
+  void OnRecord(const decode::Record& record) override {
+    if (record.kernel != nullptr) files_.Add(record);
+    next_.OnRecord(record);
+  }
   void OnPackets(absl::Span<const decode::Brief> packets) override { next_.OnPackets(packets); }
   void OnRemark(absl::string_view text, bool is_problem) override {
     next_.OnRemark(text, is_problem);
   }
   void OnSummary(const decode::Summary& summary) override { next_.OnSummary(summary); }
 
-  // The first thing that went wrong.
-  const absl::Status& status() const { return status_; }
-
  private:
   decode::Sink& next_;
-  std::string directory_;
-  std::map<std::string, size_t> written_;  // hash of the code by name
-  absl::Status status_;
+  KernelFiles& files_;
 };
 
 // Runs a command for each program, once for equal ones.

@@ -21,6 +21,15 @@ bool IsDumb() {
   return term == nullptr || *term == '\0' || std::strcmp(term, "dumb") == 0;
 }
 
+// A pager that cannot be started reads nothing: what it was given is all in its pipe when that is
+// found out, and is kept until then. Linux's pipes hold 64 KiB, and 1 MiB at most.
+constexpr size_t kMostKept = size_t{1} << 20;
+
+// What the shell says of a command that it cannot run, or does not find.
+bool CouldNotStart(int status) {
+  return WIFEXITED(status) && (WEXITSTATUS(status) == 126 || WEXITSTATUS(status) == 127);
+}
+
 class DescriptorOutput : public CliOutput {
  public:
   // `pager`: the process that reads from `fd`, or -1.
@@ -32,10 +41,11 @@ class DescriptorOutput : public CliOutput {
     while (!text.empty() && !gone_ && status_.ok()) {
       const ssize_t n = ::write(fd_, text.data(), text.size());
       if (n > 0) {
+        Keep(text.substr(0, static_cast<size_t>(n)));
         text.remove_prefix(static_cast<size_t>(n));
       } else if (errno == EPIPE) {
+        if (EndPager()) continue;
         gone_ = true;
-        (void)Finish();
         if (on_gone_) on_gone_();
       } else if (errno != EINTR) {
         status_ = absl::UnavailableError(
@@ -44,18 +54,37 @@ class DescriptorOutput : public CliOutput {
     }
   }
   absl::Status Finish() override {
-    if (pager_ > 0) {
-      ::close(fd_);
-      while (::waitpid(pager_, nullptr, 0) < 0 && errno == EINTR) {
-      }
-      pager_ = -1;
-    }
+    (void)EndPager();
     return status_;
   }
 
  private:
+  void Keep(absl::string_view written) {
+    if (pager_ <= 0 || too_much_) return;
+    too_much_ = kept_.size() + written.size() > kMostKept;
+    kept_.append(written.data(), too_much_ ? 0 : written.size());
+  }
+
+  // Waits for the pager. True: it could not be started; what it was to show is on standard output
+  // now, and the rest goes there.
+  bool EndPager() {
+    if (pager_ <= 0) return false;
+    ::close(fd_);
+    int status = 0;
+    while (::waitpid(pager_, &status, 0) < 0 && errno == EINTR) {
+    }
+    pager_ = -1;
+    fd_ = STDOUT_FILENO;
+    if (!CouldNotStart(status) || too_much_) return false;
+    const std::string kept = std::exchange(kept_, "");
+    Append(kept);
+    return true;
+  }
+
   int fd_;
   pid_t pager_;
+  std::string kept_;  // what is in the pager's pipe, unless it has read
+  bool too_much_ = false;
   std::function<void()> on_gone_;
   bool gone_ = false;
   absl::Status status_;

@@ -3,9 +3,10 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <iterator>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,9 +25,17 @@
 #include "absl/types/span.h"
 #include "gen/model/load.h"
 #include "gen/model/tables_writer.h"
+#include "runtime/base/closest.h"
+#include "runtime/base/unicode.h"
+#include "runtime/base/version.h"
+#include "runtime/cli/combinations.h"
+#include "runtime/cli/command_line.h"
 #include "runtime/cli/describe.h"
+#include "runtime/cli/failures.h"
+#include "runtime/cli/inputs.h"
 #include "runtime/cli/kernels.h"
 #include "runtime/cli/output.h"
+#include "runtime/cli/wanted_names.h"
 #include "runtime/decode/decoder.h"
 #include "runtime/decode/filter_sink.h"
 #include "runtime/decode/jsonl_sink.h"
@@ -35,6 +44,7 @@
 #include "runtime/decode/stats_sink.h"
 #include "runtime/decode/text_sink.h"
 #include "runtime/dump/read.h"
+#include "runtime/dump/same_file.h"
 #include "runtime/generations/generations.h"
 #include "runtime/hang/json.h"
 #include "runtime/hang/report.h"
@@ -62,7 +72,8 @@ Examples:
   unpack --format=stats *.core                how often each packet comes
   unpack --format=names --no-offsets a.core   one name a line, for diff
   unpack --format=jsonl hang.core | jq .      one JSON record a line
-  unpack 00.core 01.core 02.core              several dumps of one run, in order: state lives on
+  unpack 00.core 01.core 02.core              several dumps of one run, in order: state lives on;
+                                              those of another GPU are decoded on their own
   unpack error                                an error state of a hung GPU: what happened, and all
                                               that the kernel saved
   unpack --hang error                         only what happened
@@ -78,8 +89,8 @@ unpack [options] FILE...      FILE is a dump of GPU memory, an error state, a ba
 
 What is shown:
   --format=FORMAT       text (default), jsonl, stats or names
-  --filter=NAME,...     packets and structures with such a name (* and ?, any case), and what they
-                        lead to
+  --filter=NAME,...     packets, structures, registers and kinds of data with such a name (* and
+                        ?, any case), and what they lead to
   --address=A..B        what lies at or above A and below B, and what it leads to
   --draw=N              the Nth draw: the packets since the one before it, and before those the last
                         of each kind
@@ -90,7 +101,7 @@ What is shown:
   --hide-zero           text: no fields that are zero
   --no-offsets          text, names: not where things lie, so that diff finds what differs
   --strict              bits that are set though nobody describes them; and exit code 1 if there are
-                        any, or faults
+                        any, or faults: the end of the text says how many, and where the first is
   --kernels=DIR         writes each shader program that is reached to a file in DIR
   --disassembler=CMD    text: what CMD says about each of them; {} stands for a file with its code
 
@@ -118,6 +129,15 @@ Where it goes:
   --fail-on=WHAT,...    exit code 1 for these too: fault (any), or reserved, forced, range,
                         beyond-length, unmapped, truncated
   -h, --help            this text
+  --version             the version
+
+Bounds, for input that would not end otherwise; a message says which one was reached:
+  --max-input=SIZE      bytes that are read from a pipe, or unpacked (default: 4 GiB, or half of
+                        the memory if that is less); 8G, 512M
+  --max-packets=N       packets of a submission (default: as many as the dump may have)
+  --max-structs=N       structures that its pointers lead to
+  --max-calls=N         batches that call one another (default: 16, at most 256)
+  --max-pointers=N      structures that point to one another (default: 8, at most 64)
 
 Exit code: 0 all was decoded; 1 the input could not be read or decoded whole; 2 wrong usage.
 )";
@@ -133,6 +153,9 @@ struct Arguments {
   bool list = false;
   bool hide_zero = false, no_offsets = false, strict = false, no_pager = false;
   bool hang = false, continue_past_end = false;
+  // Bounds; 0: the usual ones.
+  uint64_t max_input = 0, max_packets = 0, max_structs = 0;
+  uint32_t max_calls = 0, max_pointers = 0;
 
   // How many descriptions of the user's own there are.
   size_t own() const { return xml.size() + tables.size(); }
@@ -161,12 +184,14 @@ bool ParseRange(absl::string_view text, decode::Filter& filter) {
 struct Described {
   absl::StatusOr<tables::Tables> tables = absl::NotFoundError("");
   std::vector<uint64_t> block;
+  std::vector<std::string> inputs;  // files that were read for them
 };
 
 Described ReadXml(const std::string& path) {
   Described described;
   const model::LoadResult loaded = model::Load(path, model::ReadFileFromDisk);
   const absl::Status status = model::ToStatus(loaded);
+  described.inputs = loaded.model.inputs;
   if (!status.ok()) {
     described.tables = status;
     return described;
@@ -180,6 +205,7 @@ Described ReadXml(const std::string& path) {
 // What packgen --tables has written.
 Described ReadTables(const std::string& path) {
   Described described;
+  described.inputs = {path};
   const absl::StatusOr<std::string> bytes = model::ReadFileFromDisk(path);
   if (!bytes.ok()) {
     described.tables = absl::InvalidArgumentError(
@@ -198,79 +224,31 @@ Described ReadOwn(const Arguments& arguments) {
   return arguments.xml.empty() ? ReadTables(arguments.tables[0]) : ReadXml(arguments.xml[0]);
 }
 
-Described Describe(const Arguments& arguments, const Dump& first) {
-  if (arguments.own() != 0) return ReadOwn(arguments);
-  Described described;
-  const Device& device = first.device;
+// The tables of the generation that the dump is from, or that was asked for.
+absl::StatusOr<tables::Tables> TablesOf(const Arguments& arguments, const Dump& dump) {
+  const Device& device = dump.device;
   // A chip's id says more than the name of its generation, and may be newer than the descriptions.
   if (arguments.generation.empty() && device.chip_id) {
-    described.tables = FindGenerationOfChipId(*device.chip_id);
-    if (described.tables.ok() || device.generation.empty()) return described;
+    absl::StatusOr<tables::Tables> found = FindGenerationOfChipId(*device.chip_id);
+    if (found.ok() || device.generation.empty()) return found;
   }
   const std::string& name = !arguments.generation.empty() ? arguments.generation
                             : !device.generation.empty()  ? device.generation
                             : !device.pci_id              ? device.family
                                                           : device.generation;
-  if (name.empty() && device.pci_id) {
-    described.tables = FindGenerationOfPciId(*device.pci_id);
-    return described;
-  }
+  if (name.empty() && device.pci_id) return FindGenerationOfPciId(*device.pci_id);
   if (name.empty()) {
-    described.tables = absl::InvalidArgumentError(
+    return absl::InvalidArgumentError(
         "the input does not say which GPU it is from; name it with --gen=gfx9, say");
-    return described;
   }
-  described.tables = FindGeneration(name);
-  return described;
+  absl::StatusOr<tables::Tables> found = FindGeneration(name);
+  if (!found.ok() && arguments.generation.empty() && device.generation.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the input says that it is from a GPU of the family ", name,
+                     ", but not from which; name its generation with --gen=gfx9, say"));
+  }
+  return found;
 }
-
-// The inputs, which may be gone through twice. Only one of several files is in memory at a time,
-// but for those that can be read only once.
-class Inputs {
- public:
-  Inputs(const std::vector<std::string>& paths, RawOptions raw)
-      : raw_(std::move(raw)), inputs_(paths.size()) {
-    for (size_t i = 0; i < paths.size(); ++i) {
-      inputs_[i].path = paths[i];
-      struct stat about {};
-      inputs_[i].keep =
-          paths.size() == 1 || ::stat(paths[i].c_str(), &about) != 0 || !S_ISREG(about.st_mode);
-    }
-  }
-
-  bool failed() const { return failed_; }
-
-  // Calls visit(Dump&) for each that can be read, until it returns false; complains about the
-  // others.
-  template <class Visit>
-  void ForEach(bool again_later, const Visit& visit) {
-    for (Input& input : inputs_) {
-      if (input.bad) continue;
-      if (input.dump == nullptr) {
-        absl::StatusOr<Dump> dump = ReadDump(input.path, raw_);
-        if (!dump.ok()) {
-          Complain(dump.status().message());
-          input.bad = failed_ = true;
-          continue;
-        }
-        input.dump = std::make_unique<Dump>(*std::move(dump));
-      }
-      const bool go_on = visit(*input.dump);
-      if (!again_later || !input.keep) input.dump = nullptr;
-      if (!go_on) return;
-    }
-  }
-
- private:
-  struct Input {
-    std::string path;
-    bool keep = false, bad = false;
-    std::unique_ptr<Dump> dump;
-  };
-  RawOptions raw_;
-  std::vector<Input> inputs_;
-  bool failed_ = false;
-};
 
 // To where the arguments say.
 absl::StatusOr<std::unique_ptr<cli::CliOutput>> Open(const Arguments& arguments) {
@@ -305,6 +283,252 @@ absl::StatusOr<std::vector<std::string>> Files(const std::vector<std::string>& g
   return files;
 }
 
+// Of input that does not end, what memory can hold beside what is made of it.
+uint64_t UsualMaxInput() {
+  const auto pages = ::sysconf(_SC_PHYS_PAGES), page = ::sysconf(_SC_PAGESIZE);
+  if (pages <= 0 || page <= 0) return kDefaultMaxBytes;
+  return std::min(kDefaultMaxBytes, static_cast<uint64_t>(pages) * static_cast<uint64_t>(page) / 2);
+}
+
+// Which files there are that nothing may be written to.
+std::vector<std::string> ReadFiles(const Arguments& arguments, std::vector<std::string> dumps,
+                                   absl::Span<const Described> own) {
+  for (const std::vector<std::string>* more : {&arguments.xml, &arguments.tables}) {
+    dumps.insert(dumps.end(), more->begin(), more->end());
+  }
+  for (const Described& one : own) {
+    dumps.insert(dumps.end(), one.inputs.begin(), one.inputs.end());
+  }
+  return dumps;
+}
+
+// The name of the output, as RefuseToOverwrite() takes it.
+std::string OutputName(const Arguments& arguments) {
+  return arguments.output.empty() ? "-" : arguments.output;
+}
+
+using cli::Then;
+
+// Finds the tables of a dump; complains if there are none. `before`: the GPU of the dump before it.
+using DescribeDump = std::function<absl::StatusOr<tables::Tables>(
+    Dump& dump, const std::string& path, const std::optional<cli::Gpu>& before)>;
+
+// Decodes dumps of one GPU after the other, all to one output.
+class Groups {
+ public:
+  Groups(const Arguments& arguments, const decode::Options& options, const decode::Filter& filter,
+         const cli::FailOn& fail_on, std::vector<std::string> read_files, cli::Inputs& inputs,
+         DescribeDump describe)
+      : arguments_(arguments),
+        options_(options),
+        filter_(filter),
+        fail_on_(fail_on),
+        read_files_(std::move(read_files)),
+        inputs_(inputs),
+        describe_(std::move(describe)),
+        text_(arguments.format == "text"),
+        color_(text_ && cli::UseColor(arguments.color, arguments.output)),
+        disassembler_(arguments.disassembler) {}
+
+  // The exit code.
+  int DecodeAll() {
+    absl::Status status;
+    do {
+      gpu_.reset();
+      overview_text_.clear();
+      any_hang_ = false;
+      if ((text_ || arguments_.draw != 0) && !LookOver()) continue;
+      status = Decode();
+    } while (status.ok() && inputs_.NextGroup());
+    if (status.ok() && arguments_.draw != 0 && any_ && output_ == nullptr) {
+      Complain(absl::StrCat("--draw=", arguments_.draw, ": there are ", draws_, " draws"));
+      return kWrongUsage;
+    }
+    if (inputs_.failed() || output_ == nullptr) result_ = kNotDecoded;
+    for (const std::string& reason : reasons_) Complain(reason);
+    if (status.ok() && kernels_ != nullptr) status = kernels_->status();
+    if (status.ok() && output_ != nullptr) status = output_->Finish();
+    if (status.ok()) return result_;
+    Complain(status.message());
+    return kNotDecoded;
+  }
+
+ private:
+  // The sinks that records go through, the last one first.
+  struct Sinks {
+    std::unique_ptr<decode::Sink> writer, kernels, filtered, reporting;
+    decode::UndescribedSeen undescribed;
+    decode::Sink* first = nullptr;
+
+    void Put(std::unique_ptr<decode::Sink>& place, std::unique_ptr<decode::Sink> sink) {
+      place = std::move(sink);
+      first = place.get();
+    }
+  };
+
+  // Whether the dump is of the same GPU as those before it in the group.
+  Then Join(Dump& dump, const std::string& path) {
+    const absl::StatusOr<tables::Tables> tables = describe_(dump, path, gpu_ ? gpu_ : before_);
+    if (!tables.ok()) return Then::kRefuse;
+    if (gpu_ && !gpu_->IsSame(*tables, dump.device)) return Then::kLater;
+    if (!gpu_) gpu_ = cli::Gpu{*tables, dump.device};
+    before_ = gpu_;
+    return Then::kGoOn;
+  }
+
+  // A first pass finds out what there is in all, and where the draws are. False: nothing of the
+  // group is to be shown.
+  bool LookOver() {
+    decode::OverviewSink overview(arguments_.draw > draws_ ? arguments_.draw - draws_ : 0);
+    decode::Options brief = options_;
+    brief.brief = true;
+    std::unique_ptr<decode::Decoder> decoder;
+    inputs_.ForEach(true, [&](Dump& dump, const std::string& path) {
+      const Then then = Join(dump, path);
+      if (then != Then::kGoOn) return then;
+      if (decoder == nullptr) {
+        decoder = std::make_unique<decode::Decoder>(gpu_->tables, overview, brief);
+      }
+      decoder->Decode(dump);
+      any_hang_ |= dump.error_state != nullptr;
+      return Then::kGoOn;
+    });
+    if (decoder == nullptr) return false;
+    any_ = true;
+    decoder->Finish();
+    overview_text_ = overview.Text(!arguments_.no_offsets);
+    draws_ += overview.draws();
+    if (arguments_.draw == 0) return true;
+    overview.Select(filter_);
+    return filter_.draw;
+  }
+
+  void MakeSinks(Sinks& sinks) {
+    if (arguments_.format == "jsonl") {
+      sinks.Put(sinks.writer,
+                decode::MakeJsonlSink(*output_, {arguments_.strict, &sinks.undescribed, next_id_}));
+    } else if (arguments_.format == "stats") {
+      sinks.Put(sinks.writer, decode::MakeStatsSink(*output_));
+    } else if (arguments_.format == "names") {
+      sinks.Put(sinks.writer, decode::MakeNamesSink(*output_, {!arguments_.no_offsets}));
+    } else {
+      decode::TextOptions options;
+      // Of a hang, what happened comes first, then what there is.
+      if (!any_hang_ || !filter_.all()) options.overview = std::exchange(overview_text_, "");
+      options.color = color_;
+      options.hide_zero_fields = arguments_.hide_zero;
+      options.offsets = !arguments_.no_offsets;
+      options.undescribed = arguments_.strict;
+      options.undescribed_seen = &sinks.undescribed;
+      if (!arguments_.disassembler.empty()) {
+        options.about_kernel = [this](const decode::Record& record) {
+          return disassembler_.Text(record);
+        };
+      }
+      sinks.Put(sinks.writer, decode::MakeTextSink(*output_, options));
+    }
+    if (!arguments_.kernels.empty()) {
+      if (kernels_ == nullptr) {
+        kernels_ = std::make_unique<cli::KernelFiles>(arguments_.kernels, read_files_);
+      }
+      sinks.Put(sinks.kernels, std::make_unique<cli::KernelSink>(*sinks.first, *kernels_));
+    }
+    if (!filter_.all()) sinks.Put(sinks.filtered, decode::MakeFilterSink(*sinks.first, filter_));
+    // The report comes before everything else that is said of a dump, but who asks for a part of
+    // one wants that part.
+    if (options_.brief || !filter_.all()) return;
+    const auto report = [this](const tables::Tables& tables, const Dump& dump) {
+      const hang::HangReport report = hang::MakeHangReport(tables, dump);
+      if (!text_) {
+        return JsonWithHiddenEscaped(hang::ToJson(tables, report) +
+                                     hang::FactsToJson(*dump.error_state));
+      }
+      return hang::ToText(tables, report, color_) + std::exchange(overview_text_, "") +
+             hang::FactsToText(*dump.error_state);
+    };
+    sinks.Put(sinks.reporting, hang::MakeHangSink(*sinks.first, report));
+  }
+
+  // The output is opened when there is something to write.
+  absl::Status Start(const std::string& path) {
+    if (output_ == nullptr) {
+      absl::StatusOr<std::unique_ptr<cli::CliOutput>> output = Open(arguments_);
+      if (!output.ok()) return output.status();
+      output_ = *std::move(output);
+      return absl::OkStatus();
+    }
+    Complain(absl::StrCat("note: ", path, " is from another GPU (", gpu_->tables.title(),
+                          ") than the files before it, and is decoded on its own"));
+    if (arguments_.format == "jsonl") return absl::OkStatus();
+    // Where the text does not say itself what follows.
+    output_->Append(text_ ? "\n" : absl::StrCat("\ndevice  ", gpu_->tables.title(), "\n"));
+    return absl::OkStatus();
+  }
+
+  // What there is of the group, to the output.
+  absl::Status Decode() {
+    Sinks sinks;
+    std::unique_ptr<decode::Decoder> decoder;
+    cli::IndexOrder order;
+    absl::Status status;
+    inputs_.ForEach(false, [&](Dump& dump, const std::string& path) {
+      const Then then = Join(dump, path);
+      if (then != Then::kGoOn) return then;
+      if (decoder == nullptr) {
+        status = Start(path);
+        if (!status.ok()) return Then::kStop;
+        MakeSinks(sinks);
+        decode::Options options = options_;
+        options.first_id = next_id_;
+        decoder = std::make_unique<decode::Decoder>(gpu_->tables, *sinks.first, options);
+      }
+      if (const std::string note = order.Add(dump, path); !note.empty()) {
+        Complain("note: " + note);
+        sinks.first->OnRemark(note, false);
+      }
+      decoder->Decode(dump);
+      return Then::kGoOn;
+    });
+    if (!status.ok() || decoder == nullptr) return status;
+    // The summary is the last record of a GPU, and the last but one line of its text.
+    if (arguments_.format == "jsonl") {
+      const auto failures = cli::FailuresOf(decoder->summary(), sinks.undescribed, fail_on_);
+      sinks.writer->OnInsert(cli::FailuresJson(failures));
+    }
+    const decode::Summary summary = decoder->Finish();
+    next_id_ = decoder->next_id();
+    const auto failures = cli::FailuresOf(summary, sinks.undescribed, fail_on_);
+    if (failures.empty()) return absl::OkStatus();
+    result_ = kNotDecoded;
+    reasons_.push_back(cli::FailuresText(failures, !arguments_.no_offsets));
+    if (text_) output_->Append(reasons_.back() + "\n");
+    return absl::OkStatus();
+  }
+
+  const Arguments& arguments_;
+  const decode::Options options_;
+  decode::Filter filter_;
+  const cli::FailOn fail_on_;
+  const std::vector<std::string> read_files_;
+  cli::Inputs& inputs_;
+  const DescribeDump describe_;
+  const bool text_, color_;
+  cli::Disassembler disassembler_;
+  std::unique_ptr<cli::KernelFiles> kernels_;
+  std::unique_ptr<cli::CliOutput> output_;
+  std::vector<std::string> reasons_;  // for exit code 1
+  int result_ = kGood;
+  bool any_ = false;                // whether there was anything to look over
+  uint64_t draws_ = 0;              // of the groups so far
+  uint64_t next_id_ = 0;            // of the next group's first record
+  std::optional<cli::Gpu> before_;  // of the dump before
+
+  // Of the group at hand.
+  std::optional<cli::Gpu> gpu_;
+  std::string overview_text_;
+  bool any_hang_ = false;
+};
+
 int Run(const Arguments& arguments) {
   const bool text = arguments.format == "text";
   RawOptions raw;
@@ -332,19 +556,30 @@ int Run(const Arguments& arguments) {
                                                    : decode::Follow::kAll;
   options.brief = arguments.format == "stats" || arguments.format == "names";
   options.continue_past_end = arguments.continue_past_end;
-  bool fail_on_kind[decode::kFaultKinds] = {};
+  if (arguments.max_packets != 0) {
+    options.most_packets = options.least_packets = arguments.max_packets;
+  }
+  if (arguments.max_structs != 0) {
+    options.most_structs = options.least_structs = arguments.max_structs;
+  }
+  if (arguments.max_calls != 0) options.deepest_call = arguments.max_calls;
+  if (arguments.max_pointers != 0) options.deepest_pointer = arguments.max_pointers;
+  raw.max_bytes = arguments.max_input != 0 ? arguments.max_input : UsualMaxInput();
+  cli::FailOn fail_on;
   for (const absl::string_view what :
        absl::StrSplit(arguments.fail_on, ',', absl::SkipWhitespace())) {
     bool known = what == "unknown" || what == "problem" || what == "fault";
     for (size_t i = 0; i < decode::kFaultKinds; ++i) {
       const bool is = what == decode::FaultKindName(static_cast<decode::FaultKind>(i));
-      fail_on_kind[i] |= is || what == "fault";
+      fail_on.faults[i] |= is || what == "fault";
       known |= is;
     }
     if (!known) {
       Complain(absl::StrCat("--fail-on=", what,
                             ": there are fault, reserved, forced, range, beyond-length, unmapped, "
-                            "truncated; unknown and problem always count"));
+                            "truncated; unknown and problem always count",
+                            DidYouMean(what, {"fault", "reserved", "forced", "range",
+                                              "beyond-length", "unmapped", "truncated"})));
       return kWrongUsage;
     }
     if (options.brief && what != "unknown" && what != "problem") {
@@ -358,56 +593,94 @@ int Run(const Arguments& arguments) {
                           arguments.format, " do not go together: that looks at no fields"));
     return kWrongUsage;
   }
-  if (!text && !arguments.disassembler.empty()) {
-    Complain("--disassembler is for --format=text");
-    return kWrongUsage;
-  }
   if (options.brief && arguments.hang) {
     Complain(absl::StrCat("--hang and --format=", arguments.format,
                           " do not go together; give text or jsonl"));
     return kWrongUsage;
   }
-  if (arguments.strict) std::fill(std::begin(fail_on_kind), std::end(fail_on_kind), true);
+  if (arguments.strict) {
+    fail_on.faults.fill(true);
+    fail_on.undescribed = true;
+  }
 
   const absl::StatusOr<std::vector<std::string>> files = Files(arguments.files);
   if (!files.ok()) {
     Complain(files.status().message());
     return kNotDecoded;
   }
-  Inputs inputs(*files, raw);
-  Described described;
-  const auto describe = [&](Dump& dump) {
-    if (!described.tables.ok()) described = Describe(arguments, dump);
-    if (!described.tables.ok()) {
-      Complain(described.tables.status().message());
-      return false;
+  // A description of the user's own, or a generation that was asked for, is for all inputs.
+  std::vector<Described> own;
+  if (arguments.own() != 0) {
+    own.push_back(ReadOwn(arguments));
+    if (!own[0].tables.ok()) {
+      Complain(own[0].tables.status().message());
+      return kNotDecoded;
     }
-    hang::AddRings(*described.tables, dump);
-    return true;
-  };
-  // A name that is not there is wrong usage where the user gave it, not where the input has it.
-  const auto not_described = [&] {
-    const bool named = !arguments.generation.empty() || arguments.own() != 0;
-    return named && described.tables.status().code() == absl::StatusCode::kNotFound ? kWrongUsage
-                                                                                    : kNotDecoded;
+  } else if (!arguments.generation.empty()) {
+    const absl::Status known = FindGeneration(arguments.generation).status();
+    if (!known.ok()) {
+      Complain(absl::StrCat("--gen: ", known.message()));
+      return kWrongUsage;
+    }
+  }
+  const std::vector<std::string> read_files = ReadFiles(arguments, *files, own);
+  if (absl::Status refused = RefuseToOverwrite(OutputName(arguments), read_files); !refused.ok()) {
+    Complain(refused.message());
+    return kWrongUsage;
+  }
+
+  cli::Inputs inputs(*files, raw, Complain);
+  const DescribeDump describe = [&](Dump& dump, const std::string& path,
+                                    const std::optional<cli::Gpu>& before) {
+    // A dump that does not say what it is from is taken for one of the same GPU as that before it.
+    const bool as_before = before && arguments.generation.empty() && !cli::NamesGpu(dump.device);
+    absl::StatusOr<tables::Tables> found = !own.empty() ? own[0].tables
+                                           : as_before  ? before->tables
+                                                        : TablesOf(arguments, dump);
+    if (found.ok()) {
+      hang::AddRings(*found, dump);
+    } else {
+      Complain(absl::StrCat(path == "-" ? "<stdin>" : path, ": ", found.status().message()));
+    }
+    return found;
   };
 
-  bool good = true;
-  const bool color = text && cli::UseColor(arguments.color, arguments.output);
+  // Names that no input knows are found out before anything is written.
+  cli::WantedNames wanted(filter.names, arguments.engine, arguments.stream);
+  if (!wanted.all_found()) {
+    std::optional<cli::Gpu> gpu;
+    inputs.ForEach(true, [&](Dump& dump, const std::string& path) {
+      const absl::StatusOr<tables::Tables> tables = describe(dump, path, gpu);
+      if (!tables.ok()) return Then::kRefuse;
+      gpu = cli::Gpu{*tables, dump.device};
+      wanted.Look(*tables, dump);
+      return wanted.all_found() ? Then::kStop : Then::kGoOn;
+    });
+    if (gpu && !wanted.all_found()) {
+      Complain(wanted.status().message());
+      return kWrongUsage;
+    }
+  }
+
   if (arguments.hang) {
+    const bool color = text && cli::UseColor(arguments.color, arguments.output);
     int result = kGood;
     std::string reports;
-    inputs.ForEach(false, [&](Dump& dump) {
-      good = describe(dump);
-      if (!good) return false;
+    std::optional<cli::Gpu> gpu;
+    inputs.ForEach(false, [&](Dump& dump, const std::string& path) {
+      const absl::StatusOr<tables::Tables> tables = describe(dump, path, gpu);
+      if (!tables.ok()) return Then::kRefuse;
+      gpu = cli::Gpu{*tables, dump.device};
       if (dump.error_state == nullptr) {
-        Complain("the input says nothing of a hang: --hang takes what the kernel saved of one");
+        Complain(absl::StrCat(path,
+                              " says nothing of a hang: --hang takes what the kernel saved of "
+                              "one"));
         result = kNotDecoded;
-        return true;
+        return Then::kGoOn;
       }
-      const hang::HangReport report = hang::MakeHangReport(*described.tables, dump);
-      reports += text ? hang::ToText(*described.tables, report, color)
-                      : hang::ToJson(*described.tables, report);
+      const hang::HangReport report = hang::MakeHangReport(*tables, dump);
+      reports += text ? hang::ToText(*tables, report, color)
+                      : JsonWithHiddenEscaped(hang::ToJson(*tables, report));
       std::vector<Problem> problems = dump.problems;
       if (dump.late_problems != nullptr) {
         const std::vector<Problem> late = dump.late_problems->All();
@@ -417,127 +690,13 @@ int Run(const Arguments& arguments) {
         Complain(absl::StrCat("input, byte ", problem.offset, ": ", problem.text));
         result = kNotDecoded;
       }
-      return true;
+      return Then::kGoOn;
     });
-    if (!good) return not_described();
     if (inputs.failed()) result = kNotDecoded;
     return Write(arguments, reports) ? result : kNotDecoded;
   }
 
-  // A first pass finds out what there is in all, and where the draws are.
-  decode::TextOptions text_options;
-  std::string overview_text;
-  bool any_hang = false;
-  if (text || arguments.draw != 0) {
-    decode::OverviewSink overview(arguments.draw);
-    decode::Options brief = options;
-    brief.brief = true;
-    std::unique_ptr<decode::Decoder> decoder;
-    inputs.ForEach(true, [&](Dump& dump) {
-      good = describe(dump);
-      if (!good) return false;
-      if (decoder == nullptr) {
-        decoder = std::make_unique<decode::Decoder>(*described.tables, overview, brief);
-      }
-      decoder->Decode(dump);
-      any_hang |= dump.error_state != nullptr;
-      return true;
-    });
-    if (!good) return not_described();
-    if (decoder == nullptr) return kNotDecoded;
-    decoder->Finish();
-    overview_text = overview.Text(!arguments.no_offsets);
-    overview.Select(filter);
-    if (arguments.draw != 0 && !filter.draw) {
-      Complain(absl::StrCat("--draw=", arguments.draw, ": there are ", overview.draws(), " draws"));
-      return kWrongUsage;
-    }
-  }
-
-  absl::StatusOr<std::unique_ptr<cli::CliOutput>> output = Open(arguments);
-  if (!output.ok()) {
-    Complain(output.status().message());
-    return kNotDecoded;
-  }
-  uint64_t undescribed = 0;
-  cli::Disassembler disassembler(arguments.disassembler);
-  std::unique_ptr<decode::Sink> writer;
-  if (arguments.format == "jsonl") {
-    writer = decode::MakeJsonlSink(**output, {arguments.strict, &undescribed});
-  } else if (arguments.format == "stats") {
-    writer = decode::MakeStatsSink(**output);
-  } else if (arguments.format == "names") {
-    writer = decode::MakeNamesSink(**output, {!arguments.no_offsets});
-  } else {
-    // Of a hang, what happened comes first, then what there is.
-    if (!any_hang || !filter.all()) text_options.overview = std::exchange(overview_text, "");
-    text_options.color = color;
-    text_options.hide_zero_fields = arguments.hide_zero;
-    text_options.offsets = !arguments.no_offsets;
-    text_options.undescribed = arguments.strict;
-    text_options.undescribed_seen = &undescribed;
-    if (!arguments.disassembler.empty()) {
-      text_options.about_kernel = [&](const decode::Record& record) {
-        return disassembler.Text(record);
-      };
-    }
-    writer = decode::MakeTextSink(**output, text_options);
-  }
-  decode::Sink* sink = writer.get();
-  std::unique_ptr<cli::KernelSink> kernels;
-  if (!arguments.kernels.empty()) {
-    kernels = std::make_unique<cli::KernelSink>(*sink, arguments.kernels);
-    sink = kernels.get();
-  }
-  std::unique_ptr<decode::Sink> filtered;
-  if (!filter.all()) {
-    filtered = decode::MakeFilterSink(*sink, filter);
-    sink = filtered.get();
-  }
-  // The report comes before everything else that is said of a dump, but who asks for a part of one
-  // wants that part.
-  std::unique_ptr<decode::Sink> reporting;
-  if (!options.brief && filter.all()) {
-    reporting = hang::MakeHangSink(*sink, [&](const tables::Tables& tables, const Dump& dump) {
-      const hang::HangReport report = hang::MakeHangReport(tables, dump);
-      if (!text) return hang::ToJson(tables, report) + hang::FactsToJson(*dump.error_state);
-      return hang::ToText(tables, report, color) + std::exchange(overview_text, "") +
-             hang::FactsToText(*dump.error_state);
-    });
-    sink = reporting.get();
-  }
-
-  int result = kGood;
-  std::unique_ptr<decode::Decoder> decoder;
-  inputs.ForEach(false, [&](Dump& dump) {
-    good = describe(dump);
-    if (!good) return false;
-    if (decoder == nullptr) {
-      decoder = std::make_unique<decode::Decoder>(*described.tables, *sink, options);
-    }
-    decoder->Decode(dump);
-    return true;
-  });
-  if (!good) return not_described();
-  if (inputs.failed()) result = kNotDecoded;
-  if (decoder != nullptr) {
-    const decode::Summary summary = decoder->Finish();
-    if (summary.problems != 0 || summary.unknown_dwords != 0) result = kNotDecoded;
-    for (size_t i = 0; i < decode::kFaultKinds; ++i) {
-      if (fail_on_kind[i] && summary.faults[i] != 0) result = kNotDecoded;
-    }
-    if (arguments.strict && undescribed != 0) result = kNotDecoded;
-  }
-  if (kernels != nullptr && !kernels->status().ok()) {
-    Complain(kernels->status().message());
-    result = kNotDecoded;
-  }
-  const absl::Status status = (*output)->Finish();
-  if (!status.ok()) {
-    Complain(status.message());
-    result = kNotDecoded;
-  }
-  return result;
+  return Groups(arguments, options, filter, fail_on, read_files, inputs, describe).DecodeAll();
 }
 
 // --describe and --list.
@@ -572,6 +731,12 @@ int RunDescribe(const Arguments& arguments) {
   options.jsonl = arguments.format == "jsonl";
   options.color = cli::UseColor(arguments.color, arguments.output);
   options.generation = arguments.generation;
+  if (absl::Status refused =
+          RefuseToOverwrite(OutputName(arguments), ReadFiles(arguments, {}, described));
+      !refused.ok()) {
+    Complain(refused.message());
+    return kWrongUsage;
+  }
   decode::StringOutput text;
   absl::Status status = cli::Describe(generations, options, text);
   if (!status.ok()) {
@@ -603,9 +768,9 @@ int Unpack(int argc, char** argv) {
   app.add_option("--stream", arguments.stream);
   std::vector<std::string> inputs;
   for (const absl::string_view format : DumpFormats()) inputs.emplace_back(format);
-  app.add_option("--input", arguments.input_format)->check(CLI::IsMember(inputs));
+  app.add_option("--input", arguments.input_format)->check(cli::OneOf(inputs));
   app.add_option("--format", arguments.format)
-      ->check(CLI::IsMember({"text", "jsonl", "stats", "names"}));
+      ->check(cli::OneOf({"text", "jsonl", "stats", "names"}));
   app.add_option("--filter", arguments.filter);
   app.add_option("--draw", arguments.draw)->check([](const std::string& text) {
     uint64_t number = 0;
@@ -613,7 +778,7 @@ int Unpack(int argc, char** argv) {
   });
   app.add_flag("--hang", arguments.hang);
   app.add_flag("--continue-past-end", arguments.continue_past_end);
-  app.add_option("--follow", arguments.follow)->check(CLI::IsMember({"none", "batches", "all"}));
+  app.add_option("--follow", arguments.follow)->check(cli::OneOf({"none", "batches", "all"}));
   app.add_flag("--hide-zero", arguments.hide_zero);
   app.add_flag("--no-offsets", arguments.no_offsets);
   app.add_flag("--strict", arguments.strict);
@@ -625,19 +790,40 @@ int Unpack(int argc, char** argv) {
   app.add_option("--describe", arguments.describe);
   app.add_flag("--list", arguments.list);
   app.add_option("-o,--output", arguments.output);
-  app.add_option("--color", arguments.color)->check(CLI::IsMember({"auto", "always", "never"}));
+  app.add_option("--color", arguments.color)->check(cli::OneOf({"auto", "always", "never"}));
   app.add_flag("--no-pager", arguments.no_pager);
+  app.add_option("--max-input", arguments.max_input)
+      ->transform(CLI::AsSizeValue(false))
+      ->check(CLI::Range(uint64_t{1}, ~uint64_t{0} >> 1));
+  const CLI::Range any(uint64_t{1}, uint64_t{1} << 40);
+  app.add_option("--max-packets", arguments.max_packets)->check(any);
+  app.add_option("--max-structs", arguments.max_structs)->check(any);
+  // Deeper ones need more stack than there may be.
+  app.add_option("--max-calls", arguments.max_calls)->check(CLI::Range(1, 256));
+  app.add_option("--max-pointers", arguments.max_pointers)->check(CLI::Range(1, 64));
+  bool version = false;
+  app.add_flag("--version", version);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
-    Complain(absl::StrCat(e.what(), "; unpack --help says what there is"));
+    Complain(absl::StrCat(cli::WhatIsWrong(app, e), "; unpack --help says what there is"));
     return kWrongUsage;
+  }
+  if (version) {
+    std::printf("unpack %s\n", Version());
+    return kGood;
   }
   if (help) {
     const std::string text =
         absl::StrReplaceAll(kHelp, {{"@INPUTS@", absl::StrJoin(inputs, ", ")}});
     std::fputs(text.c_str(), stdout);
     return kGood;
+  }
+  std::vector<std::string> given = cli::GivenOptions(app);
+  const absl::Status together = cli::CheckCombinations(given, arguments.format, arguments.follow);
+  if (!together.ok()) {
+    Complain(together.message());
+    return kWrongUsage;
   }
   if (arguments.list || arguments.describe) return RunDescribe(arguments);
   if (arguments.own() > 1) {

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
+#include "runtime/base/unicode.h"
 #include "runtime/decode/digits.h"
 #include "runtime/decode/record.h"
 
@@ -110,7 +111,8 @@ class ChunkWriter {
       Put(".0");
     }
   }
-  // In quotes, as JSON writes strings. `text` is valid UTF-8.
+  // In quotes, as JSON writes strings. Characters that a reader would not see are written as
+  // escapes, bytes that are not UTF-8 as U+FFFD.
   void JsonString(absl::string_view text) {
     Put('"');
     if (IsPlain(text)) {
@@ -121,6 +123,17 @@ class ChunkWriter {
     size_t clean = 0;
     for (size_t i = 0; i < text.size(); ++i) {
       const auto c = static_cast<unsigned char>(text[i]);
+      if (c >= 0x80) {
+        // What a reader would not see, and bytes that no JSON may have.
+        const CodePoint first = FirstCodePoint(text.substr(i));
+        if (!first.valid || IsHidden(first.value)) {
+          Put(text.substr(clean, i - clean));
+          clean = i + first.bytes;
+          Put(JsonEscape(first.valid ? first.value : kReplacement));
+        }
+        i += first.bytes - 1;
+        continue;
+      }
       if (c >= 0x20 && c != '"' && c != '\\') continue;
       Put(text.substr(clean, i - clean));
       clean = i + 1;
@@ -139,14 +152,17 @@ class ChunkWriter {
   }
 
  private:
+  // U+FFFD, which stands for what could not be read.
+  static constexpr uint32_t kReplacement = 0xfffd;
+
   // JSON writes it as it is.
   static bool IsPlain(absl::string_view text) {
     constexpr uint64_t kOnes = 0x0101010101010101, kHighs = 0x8080808080808080;
     uint64_t found = 0;
-    // A byte's high bit for bytes that are less than 32, a quote or a backslash.
+    // A byte's high bit for bytes that are less than 32, a quote, a backslash or above 127.
     const auto look = [&](uint64_t x) {
       const uint64_t quote = x ^ kOnes * '"', backslash = x ^ kOnes * '\\';
-      found |= (x - kOnes * 0x20) & ~x & kHighs;
+      found |= ((x - kOnes * 0x20) | x) & kHighs;
       found |= ((quote - kOnes) & ~quote & kHighs) | ((backslash - kOnes) & ~backslash & kHighs);
     };
     size_t i = 0;

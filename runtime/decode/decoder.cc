@@ -60,6 +60,7 @@ Decoder::Decoder(const tables::Tables& tables, Sink& sink, const Options& option
       pointers_(tables, Points),
       acting_(tables, Acts),
       describing_(tables, MayDescribeData),
+      next_id_(options.first_id),
       drawn_(tables.data_kinds().size()) {
   for (const tables::Draw& draw : tables.draws()) {
     drawn_[draw.data] = true;
@@ -265,7 +266,7 @@ void Decoder::FlushBriefs() {
   if (briefs_.empty()) return;
   for (const Brief& brief : briefs_) {
     if (brief.container == tables::kNone) {
-      summary_.unknown_dwords += (brief.bytes + 3) / 4;
+      CountUnknown(brief.space, brief.address, brief.bytes);
     } else {
       ++summary_.packets;
     }
@@ -317,8 +318,8 @@ void Decoder::WalkSubmission(const Dump& dump, const Submission& submission) {
                                : std::min(segment.memory_size, kDeferredSize);
     fewest += bytes / 4 * kRepeats;
   }
-  most_packets_ = std::min(options_.most_packets, fewest);
-  most_structs_ = std::min(options_.most_structs, fewest);
+  most_packets_ = std::max(std::min(options_.most_packets, fewest), options_.least_packets);
+  most_structs_ = std::max(std::min(options_.most_structs, fewest), options_.least_structs);
   packets_ = 0;
   structs_ = 0;
   nested_streams_ = 0;
@@ -394,7 +395,8 @@ void Decoder::WalkStream(uint32_t stream, uint64_t engines, Frame frame, uint64_
     if (packets_ >= most_packets_) {
       ProblemOnce(said_packets_, absl::StrCat("stopped at ", ShowAddress(top.address),
                                               ": the submission has more than ", most_packets_,
-                                              " packets, more than a dump of this size should"));
+                                              " packets, more than a dump of this size should; "
+                                              "unpack --max-packets=N allows more"));
       return;
     }
     const uint64_t left = top.end > top.address ? top.end - top.address : 0;
@@ -530,7 +532,7 @@ bool Decoder::Flow(const tables::Container& container, absl::Span<const uint8_t>
     if (call) {
       if (stack.size() > options_.deepest_call) {
         Problem(absl::StrCat("the call at ", ShowAddress(here), " is ", stack.size(),
-                             " deep and not followed"));
+                             " deep and not followed; unpack --max-calls=N allows more"));
         return true;
       }
       for (const Frame& frame : stack) {
@@ -1090,12 +1092,12 @@ void Decoder::Emit(Record& record) {
       ++summary_.data;
       break;
     case RecordType::kUnknown:
-      summary_.unknown_dwords += (record.bytes.size() + 3) / 4;
+      CountUnknown(record.space, record.address, record.bytes.size());
       break;
     case RecordType::kRegister:
       break;
   }
-  for (const Fault& fault : record.faults) ++summary_.faults[static_cast<size_t>(fault.kind)];
+  if (!record.faults.empty()) CountFaults(record);
   if (making_ != nullptr) NoteRecord(record, nullptr);
   sink_.OnRecord(record);
 }
@@ -1124,7 +1126,7 @@ uint64_t Decoder::EmitDescribed(RecordType type, const RecordView& view, uint32_
   // As Emit() does, without asking what it is.
   described_.id = next_id_++;
   ++(type == RecordType::kPacket ? summary_.packets : summary_.structs);
-  for (const Fault& fault : faults_) ++summary_.faults[static_cast<size_t>(fault.kind)];
+  if (!faults_.empty()) CountFaults(described_);
   if (making_ != nullptr) NoteRecord(described_, form);
   sink_.OnRecord(described_);
   return described_.id;
@@ -1140,13 +1142,27 @@ absl::string_view Decoder::Text(uint32_t string) {
 
 void Decoder::Problem(absl::string_view text) {
   FlushBriefs();
-  ++summary_.problems;
+  if (summary_.problems++ == 0) summary_.first_problem = std::string(text);
   sink_.OnRemark(text, true);
 }
 
 void Decoder::ProblemOnce(bool& said, absl::string_view text) {
   if (!said) Problem(text);
   said = true;
+}
+
+void Decoder::CountFaults(const Record& record) {
+  for (const Fault& fault : record.faults) {
+    const auto kind = static_cast<size_t>(fault.kind);
+    if (summary_.faults[kind]++ != 0) continue;
+    summary_.first_faults[kind] = {std::string(record.name), record.space, record.address,
+                                   record.type == RecordType::kRegister};
+  }
+}
+
+void Decoder::CountUnknown(uint32_t space, uint64_t address, uint64_t bytes) {
+  if (summary_.unknown_dwords == 0) summary_.first_unknown = {"", space, address, false};
+  summary_.unknown_dwords += (bytes + 3) / 4;
 }
 
 void Decoder::AddFault(FaultKind kind, uint64_t bit, uint64_t width, uint64_t value,

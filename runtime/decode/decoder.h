@@ -43,6 +43,9 @@ struct Options {
   // bytes each. Small dumps have lower bounds, see kFewest and kRepeats.
   uint64_t most_packets = uint64_t{1} << 24;
   uint64_t most_structs = uint64_t{1} << 22;
+  // These are allowed to a small dump too.
+  uint64_t least_packets = 0;
+  uint64_t least_structs = 0;
   uint32_t deepest_call = 16;
   uint32_t deepest_pointer = 8;
   uint64_t most_data_bytes = 64;                 // shown of each piece of data that has no rows
@@ -60,6 +63,8 @@ struct Options {
   // What has been worked out for a record is taken over for those like it. Says the same without,
   // more slowly.
   bool forms = true;
+  // The id of the first record: where several decoders write to one output, ids go on.
+  uint64_t first_id = 0;
 };
 
 // Batches may call others many times, and tables may refer to each other, so that a few bytes could
@@ -81,6 +86,10 @@ class Decoder {
   void Decode(const Dump& dump);
   // The same of these submissions only, which need not be the dump's own.
   void Decode(const Dump& dump, absl::Span<const Submission> submissions);
+  // What Finish() will say of what has been decoded so far.
+  const Summary& summary() const { return summary_; }
+  // The id that the next record gets.
+  uint64_t next_id() const { return next_id_; }
   // Writes the summary and returns it. The last call.
   Summary Finish();
 
@@ -446,6 +455,8 @@ class Decoder {
   void Problem(absl::string_view text);
   void ProblemOnce(bool& said, absl::string_view text);
   void AddFault(FaultKind kind, uint64_t bit, uint64_t width, uint64_t value, std::string text);
+  void CountFaults(const Record& record);
+  void CountUnknown(uint32_t space, uint64_t address, uint64_t bytes);
 
   const tables::Tables& tables_;
   Sink& sink_;
@@ -468,7 +479,7 @@ class Decoder {
   std::vector<Brief> briefs_;
   std::map<std::pair<uint32_t, uint32_t>, State> states_;
   Summary summary_;
-  uint64_t next_id_ = 0;
+  uint64_t next_id_;
   bool device_shown_ = false;
 
   // Of the submission at hand.

@@ -64,7 +64,7 @@ class JsonlSink : public Sink {
   void OnSchema(const tables::Tables& tables) override {
     tables_ = &tables;
     plans_ = std::make_unique<Plans>(tables, std::make_unique<JsonlStyle>());
-    Begin("schema", 0);
+    Begin("schema", options_.first_id);
     Member("version", uint64_t{1});
     Member("program", "packsmith");
     Member("family", tables.family());
@@ -528,7 +528,7 @@ class JsonlSink : public Sink {
     for (const BitRun& run : Undescribed(*tables_, record.view())) {
       out_.Put(absl::string_view(first ? ",\"undescribed\":[{" : ",{"));
       first = false;
-      if (options_.undescribed_seen != nullptr) ++*options_.undescribed_seen;
+      CountUndescribed(record, options_.undescribed_seen);
       Bits(run.bit, run.width);
       MemberHex("value", run.value);
       out_.Put('}');

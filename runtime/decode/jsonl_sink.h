@@ -13,7 +13,9 @@ struct JsonlOptions {
   // A member `undescribed` for bits that are set and that the XML does not describe.
   bool undescribed = false;
   // Counts them.
-  uint64_t* undescribed_seen = nullptr;
+  UndescribedSeen* undescribed_seen = nullptr;
+  // As Options::first_id.
+  uint64_t first_id = 0;
 };
 
 // Hands text over in chunks of 64 KiB, the last one with the summary. `output` must outlive the

@@ -152,7 +152,8 @@ void Decoder::FollowPointer(const RecordView& record, const FieldAt& at,
   if (depth >= options_.deepest_pointer) {
     ProblemOnce(said_pointers_, absl::StrCat("pointers of the packet at ", ShowAddress(here_),
                                              " lead to more than ", depth,
-                                             " structures, one to the next; not followed further"));
+                                             " structures, one to the next; not followed further; "
+                                             "unpack --max-pointers=N allows more"));
     return;
   }
   switch (pointer.target_kind) {
@@ -165,9 +166,11 @@ void Decoder::FollowPointer(const RecordView& record, const FieldAt& at,
         if (flow.target != tables::kNone && &tables_.leaf(flow.target) == at.leaf) return;
       }
       if (nested_streams_ >= options_.deepest_call) {
-        ProblemOnce(said_streams_,
-                    absl::StrCat("the stream at ", ShowAddress(target.address), " is ",
-                                 nested_streams_ + 1, " streams deep and not followed"));
+        ProblemOnce(
+            said_streams_,
+            absl::StrCat("the stream at ", ShowAddress(target.address), " is ", nested_streams_ + 1,
+                         " streams deep and not followed; unpack --max-calls=N allows "
+                         "more"));
         return;
       }
       ++nested_streams_;
@@ -196,7 +199,8 @@ bool Decoder::MayFollow(uint64_t bytes) {
   if (structs_ >= most_structs_) {
     ProblemOnce(said_structs_,
                 absl::StrCat("stopped following pointers after ", most_structs_,
-                             " structures, more than a dump of this size should have"));
+                             " structures, more than a dump of this size should have; unpack "
+                             "--max-structs=N allows more"));
     return false;
   }
   structs_ += 1 + bytes / 1024;

@@ -117,6 +117,21 @@ struct RecordTree {
   absl::Span<const absl::Span<const uint8_t>> varying;
 };
 
+// Where something was met first.
+struct FirstSeen {
+  std::string name;  // of the record
+  uint32_t space = 0;
+  uint64_t address = 0;
+  // A register of the dump, which lies nowhere in memory.
+  bool is_register = false;
+};
+
+// Runs of bits that are set and that nobody describes.
+struct UndescribedSeen {
+  uint64_t runs = 0;
+  FirstSeen first;  // if there are any
+};
+
 struct Summary {
   uint64_t submissions = 0;
   uint64_t packets = 0;
@@ -127,6 +142,10 @@ struct Summary {
   uint64_t unknown_dwords = 0;
   std::array<uint64_t, kFaultKinds> faults{};
   uint64_t problems = 0;  // of the input, and streams that could not be decoded to their end
+  // Where the first of each is, if there is one.
+  FirstSeen first_unknown;
+  std::array<FirstSeen, kFaultKinds> first_faults;
+  std::string first_problem;
 };
 
 // A packet where nobody wants to know more than that it is there (Options::brief).

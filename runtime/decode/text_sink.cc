@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
+#include "runtime/base/unicode.h"
 #include "runtime/decode/chunk_writer.h"
 #include "runtime/decode/data.h"
 #include "runtime/decode/fields.h"
@@ -28,17 +29,16 @@ std::string Counted(uint64_t count, absl::string_view what) {
 
 std::string Harmless(absl::string_view text) {
   std::string harmless;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const auto c = static_cast<unsigned char>(text[i]);
-    const bool c1 =
-        c == 0xc2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xa0;
-    if (c < 0x20 || c == 0x7f) {
-      absl::StrAppendFormat(&harmless, "\\x%02x", c);
-    } else if (c1) {
-      absl::StrAppendFormat(&harmless, "\\u%04x", static_cast<unsigned char>(text[++i]));
+  while (!text.empty()) {
+    const CodePoint first = FirstCodePoint(text);
+    if (!first.valid || (first.bytes == 1 && IsHidden(first.value))) {
+      absl::StrAppendFormat(&harmless, "\\x%02x", first.value);
+    } else if (first.bytes != 1 && IsHidden(first.value)) {
+      absl::StrAppendFormat(&harmless, first.value < 0x10000 ? "\\u%04x" : "\\U%08x", first.value);
     } else {
-      harmless += text[i];
+      absl::StrAppend(&harmless, text.substr(0, first.bytes));
     }
+    text.remove_prefix(first.bytes);
   }
   return harmless;
 }
@@ -401,7 +401,7 @@ class TextSink : public Sink {
     }
     if (options_.undescribed) {
       for (const BitRun& run : Undescribed(*tables_, record.view())) {
-        if (options_.undescribed_seen != nullptr) ++*options_.undescribed_seen;
+        CountUndescribed(record, options_.undescribed_seen);
         out_.Fill(' ', indent + kFieldIndent);
         out_.Put(absl::StrFormat("bits %d:%d are set, and not described: 0x%x\n",
                                  run.bit + run.width - 1, run.bit, run.value));

@@ -22,7 +22,7 @@ struct TextOptions {
   // Bits that are set and that the XML does not describe are shown.
   bool undescribed = false;
   // Counts them.
-  uint64_t* undescribed_seen = nullptr;
+  UndescribedSeen* undescribed_seen = nullptr;
   // Said after the device: what the dump has in all.
   std::string overview = {};
   // Lines about a program, said below it: its disassembly.
@@ -36,8 +36,8 @@ std::unique_ptr<Sink> MakeTextSink(Output& output, const TextOptions& options = 
 // "1 packet", "2 packets".
 std::string Counted(uint64_t count, absl::string_view what);
 
-// What a terminal would take for orders (control characters, those of UTF-8's C1 block too), made
-// visible: strings of a dump may hold anything.
+// The text with what a terminal would take for orders, or show as something else, made visible:
+// hidden characters (IsHidden) and bytes that are not UTF-8. Strings of a dump may hold anything.
 std::string Harmless(absl::string_view text);
 
 }  // namespace packsmith::decode

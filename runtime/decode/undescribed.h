@@ -3,9 +3,11 @@
 #define PACKSMITH_RUNTIME_DECODE_UNDESCRIBED_H_
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "runtime/decode/fields.h"
+#include "runtime/decode/record.h"
 #include "runtime/tables/tables.h"
 
 namespace packsmith::decode {
@@ -19,6 +21,13 @@ struct BitRun {
 // In bit order; each run goes from the lowest to the highest bit that is set among neighbouring
 // bits that are not described. Slow: for those who ask for it.
 std::vector<BitRun> Undescribed(const tables::Tables& tables, const RecordView& record);
+
+// Counts a run of the record, if somebody wants that counted.
+inline void CountUndescribed(const Record& record, UndescribedSeen* seen) {
+  if (seen == nullptr || seen->runs++ != 0) return;
+  seen->first = {std::string(record.name), record.space, record.address,
+                 record.type == RecordType::kRegister};
+}
 
 }  // namespace packsmith::decode
 

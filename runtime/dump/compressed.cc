@@ -152,8 +152,8 @@ absl::StatusOr<Decompressed> Decompress(FileBytes file, uint64_t max_bytes) {
       IsZstd(file.bytes) ? UnpackZstd(file.bytes, max_bytes) : UnpackGzip(file.bytes, max_bytes);
   if (unpacked.too_large) {
     return absl::ResourceExhaustedError(absl::StrFormat(
-        "%s: unpacks to more than %u bytes; raise the limit, or unpack it to a file "
-        "first",
+        "%s: unpacks to more than %u bytes; raise the limit (unpack --max-input=SIZE), or unpack "
+        "it to a file first",
         file.name, max_bytes));
   }
   if (unpacked.no_memory) {

@@ -60,8 +60,8 @@ absl::StatusOr<FileBytes> ReadToEnd(int fd, const std::string& name, uint64_t ma
     bytes.Wrote(static_cast<size_t>(got));
     if (bytes.size() > max_bytes) {
       return absl::ResourceExhaustedError(
-          absl::StrFormat("%s: more than %u bytes; raise the limit, or give a large regular file, "
-                          "which is mapped and has none",
+          absl::StrFormat("%s: more than %u bytes; raise the limit (unpack --max-input=SIZE), or "
+                          "give a large regular file, which is mapped and has none",
                           name, max_bytes));
     }
   }

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -17,6 +19,7 @@
 #include "absl/strings/strip.h"
 #include "runtime/dump/compressed.h"
 #include "runtime/dump/elf_core.h"
+#include "runtime/dump/foreign.h"
 #include "runtime/dump/hex_text.h"
 #include "runtime/dump/i915_error.h"
 #include "runtime/dump/xe_devcoredump.h"
@@ -70,8 +73,23 @@ constexpr Format kFormats[] = {
 
 std::string AllFormats() { return absl::StrJoin(DumpFormats(), ", "); }
 
+// What cannot be decoded, and would be taken for a batch: why, and what to do.
+absl::Status CheckIsDump(const FileBytes& file) {
+  if (file.bytes.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(file.name, ": is empty; fetch the dump again"));
+  }
+  const Foreign foreign = ForeignFormat(file.bytes);
+  if (foreign.format.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(file.name, ": is ", foreign.format,
+                                                 ", which is not read; ", foreign.remedy,
+                                                 " (bytes that only look like that: --input=raw)"));
+}
+
 absl::StatusOr<Dump> ReadFormat(FileBytes file, const RawOptions& options) {
   for (const Format& format : kFormats) {
+    if (options.format.empty() && &format == &kFormats[std::size(kFormats) - 1]) {
+      if (absl::Status status = CheckIsDump(file); !status.ok()) return status;
+    }
     if (options.format.empty() ? format.is(file.bytes) : format.name == options.format) {
       return format.read(std::move(file), options);
     }
@@ -80,6 +98,55 @@ absl::StatusOr<Dump> ReadFormat(FileBytes file, const RawOptions& options) {
       "%s: this is text, but in no format that is known; give a GPU core dump, an i915 error "
       "state, an xe device core dump or words of 8 hex digits, or name the format (%s)",
       file.name, AllFormats()));
+}
+
+// Names with numbers in the order of the numbers: job-2, job-10. Of equal ones, the order of bytes.
+bool IsBefore(absl::string_view a, absl::string_view b) {
+  const auto digits = [](absl::string_view text, size_t at) {
+    size_t end = at;
+    while (end < text.size() && absl::ascii_isdigit(static_cast<unsigned char>(text[end]))) ++end;
+    return text.substr(at, end - at);
+  };
+  size_t i = 0, k = 0;
+  while (i < a.size() && k < b.size()) {
+    const absl::string_view one = digits(a, i), two = digits(b, k);
+    if (one.empty() || two.empty()) {
+      if (a[i] != b[k]) return static_cast<uint8_t>(a[i]) < static_cast<uint8_t>(b[k]);
+      ++i;
+      ++k;
+      continue;
+    }
+    const auto value = [](absl::string_view number) {
+      return number.substr(std::min(number.find_first_not_of('0'), number.size()));
+    };
+    const absl::string_view x = value(one), y = value(two);
+    if (x.size() != y.size()) return x.size() < y.size();
+    if (x != y) return x < y;
+    i += one.size();
+    k += two.size();
+  }
+  if ((i == a.size()) != (k == b.size())) return i == a.size();
+  return a < b;
+}
+
+// Levels of packing; a file that unpacks to itself has no end of them.
+constexpr int kMostLevels = 4;
+
+// What is packed twice, by a browser or a mail program, say, is unpacked twice.
+absl::StatusOr<Decompressed> UnpackAll(FileBytes file, uint64_t max_bytes) {
+  std::optional<Problem> problem;
+  for (int level = 0; level < kMostLevels; ++level) {
+    absl::StatusOr<Decompressed> unpacked = Decompress(std::move(file), max_bytes);
+    if (!unpacked.ok()) return unpacked;
+    if (!problem) problem = std::move(unpacked->problem);
+    if (!IsCompressed(unpacked->file.bytes)) {
+      unpacked->problem = std::move(problem);
+      return unpacked;
+    }
+    file = std::move(unpacked->file);
+  }
+  return absl::InvalidArgumentError(absl::StrCat(file.name, ": is packed more than ", kMostLevels,
+                                                 " times, one inside the other; unpack it first"));
 }
 
 }  // namespace
@@ -123,7 +190,7 @@ absl::StatusOr<std::vector<std::string>> DumpsIn(const std::string& directory) {
     if (!found.empty())
       return std::vector<std::string>{*std::min_element(found.begin(), found.end())};
   }
-  std::sort(cores.begin(), cores.end());
+  std::sort(cores.begin(), cores.end(), IsBefore);
   if (!cores.empty()) return cores;
   if (others.size() == 1) return others;
   return absl::NotFoundError(absl::StrCat(directory, " has no dump: none of ",
@@ -138,7 +205,7 @@ absl::StatusOr<Dump> ReadDump(FileBytes file, const RawOptions& options) {
     return absl::InvalidArgumentError(
         absl::StrFormat("unknown format \"%s\": expected one of %s", options.format, AllFormats()));
   }
-  absl::StatusOr<Decompressed> unpacked = Decompress(std::move(file), options.max_bytes);
+  absl::StatusOr<Decompressed> unpacked = UnpackAll(std::move(file), options.max_bytes);
   if (!unpacked.ok()) return unpacked.status();
   absl::StatusOr<Dump> dump = ReadFormat(std::move(unpacked->file), options);
   if (unpacked->problem) {

@@ -17,19 +17,21 @@ namespace packsmith {
 // What options.format may name.
 std::vector<absl::string_view> DumpFormats();
 
-// Opens `path` ("-": standard input), decompresses zstd and gzip, detects the format (unless
-// options.format names it; what is no text and in no other format is raw), and reads. Options about
-// addresses, engines and generations are for formats that do not say themselves; a core's own notes
-// stand.
+// Opens `path` ("-": standard input), decompresses zstd and gzip (up to 4 levels of it), detects
+// the format (unless options.format names it; what is no text and in no other format is raw), and
+// reads. Options about addresses, engines and generations are for formats that do not say
+// themselves; a core's own notes stand.
 //
-// Errors of OpenFile() and of the format's reader; InvalidArgument for an unknown options.format
-// and for text in no known format; ResourceExhausted if the input unpacks to more than
+// Errors of OpenFile() and of the format's reader; InvalidArgument for an unknown options.format,
+// for text in no known format, and, unless options.format names one, for empty input and formats
+// that other programs unpack (foreign.h); ResourceExhausted if the input unpacks to more than
 // options.max_bytes.
 absl::StatusOr<Dump> ReadDump(const std::string& path, const RawOptions& options = {});
 
 // The files that ReadDump() is to read of `directory`, in order: what a kernel shows there (a
 // card's or a device core dump's directory in /sys, or a copy: `error`, `i915_error_state`,
-// `data`), else all GPU core dumps (`*.core`), else its only file. Each of them may be packed, with
+// `data`), else all GPU core dumps (`*.core`, 2.core before 10.core), else its only file. Each of
+// them may be packed, with
 // .gz or .zst behind its name. Directories are not looked into further, but for
 // `device/devcoredump`.
 //

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
+#include "runtime/base/closest.h"
 #include "runtime/generations/built_in.h"
 #include "runtime/tables/embedded.h"
 
@@ -39,13 +40,18 @@ bool IsCalled(const tables::Tables& tables, absl::string_view name) {
 
 absl::StatusOr<tables::Tables> FindGeneration(absl::string_view name) {
   std::string known;
+  Closest closest(name);
   for (const tables::Tables& tables : BuiltInGenerations()) {
     if (IsCalled(tables, name)) return tables;
     absl::StrAppend(&known, known.empty() ? "" : ", ", tables.generation(), " (also ",
                     tables.aliases(), ")");
+    closest.Offer(tables.generation());
+    for (const absl::string_view alias : absl::StrSplit(tables.aliases(), ' ', absl::SkipEmpty())) {
+      closest.Offer(alias);
+    }
   }
-  return absl::NotFoundError(
-      absl::StrCat("no generation \"", name, "\" is built in; there is ", known));
+  return absl::NotFoundError(absl::StrCat("no generation \"", name, "\" is built in; there is ",
+                                          known, DidYouMean(closest)));
 }
 
 absl::StatusOr<tables::Tables> FindGenerationOfPciId(uint32_t pci_id) {

@@ -196,6 +196,92 @@ TEST(ReadDumpTest, TextInNoKnownFormatIsNotTakenForABatch) {
   EXPECT_NE(status.message().find("name the format"), absl::string_view::npos);
 }
 
+TEST(ReadDumpTest, WhatIsPackedTwiceIsUnpackedTwice) {
+  for (const std::string& packed : {Gzip(Zstd(Core())), Zstd(Gzip(Core())), Gzip(Gzip(Core())),
+                                    Zstd(Zstd(Gzip(Gzip(Core()))))}) {
+    const absl::StatusOr<Dump> dump = Read(packed);
+    ASSERT_TRUE(dump.ok()) << dump.status();
+    EXPECT_EQ(dump->device.generation, "gfx9");
+    EXPECT_TRUE(dump->problems.empty());
+  }
+  // But not without end.
+  const absl::Status often = Read(Zstd(Zstd(Zstd(Zstd(Zstd(Core())))))).status();
+  EXPECT_EQ(often.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_NE(often.message().find("more than 4 times"), absl::string_view::npos);
+}
+
+TEST(ReadDumpTest, WhatIsMissingOfTheOuterPackingIsReported) {
+  const std::string packed = Zstd(Gzip(Noise(500'000)));
+  const absl::StatusOr<Dump> dump = Read(packed.substr(0, packed.size() / 2));
+  ASSERT_TRUE(dump.ok()) << dump.status();
+  ASSERT_FALSE(dump->problems.empty());
+  EXPECT_NE(dump->problems.back().text.find("zstd data cut off"), std::string::npos);
+}
+
+// What other programs unpack or convert, and a word of the message about it.
+std::vector<std::pair<std::string, std::string>> ForeignFiles() {
+  const std::string zeros(600, '\0');
+  std::string tar = "error" + zeros, old_tar = "error" + zeros;
+  tar.replace(257, 5, "ustar");
+  // The letters of the name, and eight blanks where the sum is, in octal.
+  old_tar.replace(148, 7, "0001452");
+  std::string utf16le, utf16be;
+  for (const char c : std::string("GPU HANG: ecode 9:0:00000000\nPCI ID: 0x1912\n")) {
+    utf16le += {c, '\0'};
+    utf16be += {'\0', c};
+  }
+  return {
+      {std::string("\xfd\x37zXZ\0", 6) + zeros, "xz -dc"},
+      {std::string("\x5d\0\0\x80\0", 5) + std::string(8, '\xff') + zeros, "xz -dc"},
+      {"BZh91AY&SY" + zeros, "bzip2 -dc"},
+      {"\x04\x22\x4d\x18" + zeros, "lz4 -dc"},
+      {"\x1f\x9d\x90" + zeros, "gzip -dc"},
+      {"PK\x03\x04" + zeros, "zip archive"},
+      {"7z\xbc\xaf\x27\x1c" + zeros, "7z archive"},
+      {tar, "tar archive"},
+      {old_tar, "tar archive"},
+      {"!<arch>\nerror/   ", "ar archive"},
+      {"\xff\xfe" + utf16le, "iconv -f UTF-16"},
+      {"\xfe\xff" + utf16be, "iconv -f UTF-16"},
+      {utf16le, "iconv -f UTF-16"},
+      {utf16be, "iconv -f UTF-16"},
+      {"", "is empty"},
+  };
+}
+
+TEST(ReadDumpTest, FormatsOfOtherProgramsAreNamedWithARemedy) {
+  RawOptions options;
+  for (const auto& [bytes, word] : ForeignFiles()) {
+    for (const char* generation : {"", "gfx9"}) {
+      options.generation = generation;
+      for (const std::string& input : {bytes, Gzip(bytes)}) {
+        const absl::Status status = Read(input, options).status();
+        EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << word;
+        EXPECT_NE(status.message().find(word), absl::string_view::npos) << status << word;
+        EXPECT_EQ(status.message().substr(0, 6), "input:");
+      }
+    }
+  }
+}
+
+TEST(ReadDumpTest, BytesThatAreCalledRawAreNotHeldForAnotherFormat) {
+  RawOptions options;
+  options.format = "raw";
+  for (const auto& [bytes, word] : ForeignFiles()) {
+    const absl::StatusOr<Dump> dump = Read(bytes, options);
+    ASSERT_TRUE(dump.ok()) << dump.status();
+    EXPECT_EQ(dump->submissions[0].batch_length, bytes.size()) << word;
+  }
+}
+
+TEST(ReadDumpTest, ShortAndOrdinaryBatchesAreNoForeignFormat) {
+  for (const std::string& batch :
+       {std::string("\xff\xfe\0\x05", 4), std::string("\x5d\0\0\0", 4), std::string(600, '\0'),
+        std::string("\x1f\x9d\xff\x7a", 4), std::string("BZh", 3) + '\0'}) {
+    EXPECT_TRUE(Read(batch).ok()) << Read(batch).status();
+  }
+}
+
 TEST(ReadDumpTest, ACompressedCoreThatIsCutOffKeepsItsGoodPart) {
   CoreBuilder core;
   core.Load(0, 0x1000, Noise(500'000), 500'000);
@@ -342,6 +428,23 @@ TEST_F(DumpsInTest, CoreDumpsComeInOrder) {
   Put("10.core.zst");
   Put("oracle.txt");
   EXPECT_EQ(Found(), (std::vector<std::string>{"00.core", "01.core.gz", "10.core.zst"}));
+}
+
+TEST_F(DumpsInTest, NumbersInNamesCount) {
+  for (const char* name : {"job-10.core", "job-2.core", "job-1.core.zst", "job-02.core",
+                           "job-100.core", "job.core", "jobs.core", "job-9-b.core", "job-9.core"}) {
+    Put(name);
+  }
+  EXPECT_EQ(Found(), (std::vector<std::string>{"job-1.core.zst", "job-02.core", "job-2.core",
+                                               "job-9-b.core", "job-9.core", "job-10.core",
+                                               "job-100.core", "job.core", "jobs.core"}));
+}
+
+TEST_F(DumpsInTest, NumbersThatNoIntegerHoldsCountToo) {
+  const std::string large(40, '9'), larger = "1" + std::string(40, '0');
+  Put(larger + ".core");
+  Put(large + ".core");
+  EXPECT_EQ(Found(), (std::vector<std::string>{large + ".core", larger + ".core"}));
 }
 
 TEST_F(DumpsInTest, AnOnlyFileIsMeant) {

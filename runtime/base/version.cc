@@ -1,0 +1,7 @@
+#include "runtime/base/version.h"
+
+namespace packsmith {
+
+const char* Version() { return PACKSMITH_VERSION; }
+
+}  // namespace packsmith

@@ -1,0 +1,23 @@
+// What all programs do with a command line that is wrong.
+#ifndef PACKSMITH_RUNTIME_CLI_COMMAND_LINE_H_
+#define PACKSMITH_RUNTIME_CLI_COMMAND_LINE_H_
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+namespace packsmith::cli {
+
+// Checks that the value of an option is one of `names`; else says which there are, and which is
+// meant.
+CLI::Validator OneOf(std::vector<std::string> names);
+
+// What is wrong, for people. A misspelt option gets a suggestion.
+std::string WhatIsWrong(const CLI::App& app, const CLI::ParseError& error);
+
+// The options that were given, by their long names: "--draw".
+std::vector<std::string> GivenOptions(const CLI::App& app);
+
+}  // namespace packsmith::cli
+
+#endif  // PACKSMITH_RUNTIME_CLI_COMMAND_LINE_H_

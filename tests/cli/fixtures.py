@@ -1,0 +1,76 @@
+"""Small inputs for unpack, made by hand, and how it is started."""
+
+import json
+import os
+import struct
+import subprocess
+import tempfile
+import unittest
+from collections.abc import Sequence
+
+END = 0x05000000  # MI_BATCH_BUFFER_END
+UNKNOWN = 0xE0000001
+
+
+def words(*values: int) -> bytes:
+    return struct.pack(f"<{len(values)}I", *values)
+
+
+def note(kind: int, value: object) -> bytes:
+    name = b"packsmith\0\0\0"
+    content = json.dumps(value).encode()
+    return (struct.pack("<3I", 10, len(content), kind) + name + content +
+            b"\0" * (-len(content) % 4))
+
+
+def core(device: dict[str, object], batch: bytes, index: int = 0,
+         buffers: Sequence[dict[str, object]] = ()) -> bytes:
+    """A GPU core dump with one submission, whose batch is at 0x1000."""
+    notes = note(0x50530001, device) + note(0x50530002, {
+        "index": index, "engine": "render", "space": 0, "batch_address": "0x1000",
+        "batch_length": len(batch)})
+    for buffer in buffers:
+        notes += note(0x50530003, buffer)
+    begin = 64 + 2 * 56
+    header = b"\x7fELF\2\1\1" + b"\0" * 9 + struct.pack(
+        "<HHIQQQIHHHHHH", 4, 205, 1, 0, 64, 0, 0, 64, 56, 2, 0, 0, 0)
+    header += struct.pack("<IIQQQQQQ", 4, 0, begin, 0, 0, len(notes), len(notes), 4)
+    header += struct.pack("<IIQQQQQQ", 1, 6, begin + len(notes), 0x1000, 0, len(batch),
+                          len(batch), 4)
+    return header + notes + batch
+
+
+class ProgramTest(unittest.TestCase):
+    """Tests of a program, with a folder for its files."""
+
+    program = ""
+
+    def setUp(self) -> None:
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.folder = directory.name
+
+    def path(self, name: str) -> str:
+        return os.path.join(self.folder, name)
+
+    def file(self, name: str, content: bytes = b"") -> str:
+        with open(self.path(name), "wb") as file:
+            file.write(content)
+        return self.path(name)
+
+    def read(self, name: str) -> bytes:
+        with open(self.path(name), "rb") as file:
+            return file.read()
+
+    def run_it(self, *arguments: str, stdin: bytes = b"",
+               **more: object) -> subprocess.CompletedProcess:
+        environment = {"PATH": os.environ.get("PATH", "/bin:/usr/bin")}
+        return subprocess.run([self.program, *arguments], input=stdin, capture_output=True,
+                              env=environment, check=False, **more)
+
+    def refused(self, *arguments: str, stdin: bytes = b"", **more: object) -> str:
+        """What is said of wrong usage, of which nothing comes but the message."""
+        done = self.run_it(*arguments, stdin=stdin, **more)
+        self.assertEqual(done.returncode, 2, (arguments, done.stderr))
+        self.assertEqual(done.stdout, b"", arguments)
+        return done.stderr.decode()
