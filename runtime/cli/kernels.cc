@@ -28,6 +28,7 @@ namespace {
 constexpr size_t kMostOutput = 1 << 20;
 constexpr auto kLongest = std::chrono::seconds(10);
 constexpr size_t kMostKernels = 1 << 16;
+constexpr size_t kMostSaid = 200;  // of its last line, in a message
 
 // Names come from descriptions, which may say anything.
 std::string SafeName(absl::string_view text) {
@@ -76,8 +77,10 @@ void KernelFiles::Add(const decode::Record& record) {
 
 std::string Disassembler::Text(const decode::Record& record) {
   const std::string code = CodeOf(record);
-  if (seen_.size() < kMostKernels && !seen_.insert(std::hash<std::string>()(code)).second)
-    return "disassembled above\n";
+  const size_t hash = std::hash<std::string>()(code);
+  if (const auto known = seen_.find(hash); known != seen_.end()) {
+    return known->second ? "disassembler: failed above\n" : "disassembled above\n";
+  }
   const char* directory = std::getenv("TMPDIR");
   std::string path = absl::StrCat(directory == nullptr || *directory == '\0' ? "/tmp" : directory,
                                   "/packsmith-kernel-XXXXXX");
@@ -157,17 +160,32 @@ std::string Disassembler::Text(const decode::Record& record) {
     }
   }
   ::unlink(path.c_str());
-  if (!text.empty() && text.back() != '\n') text += '\n';
-  if (!stopped.empty()) {
-    absl::StrAppend(&text, stopped);
-  } else if (WIFEXITED(status) && WEXITSTATUS(status) != 0) {
-    absl::StrAppend(&text, "disassembler: `", command_, "` ended with exit code ",
-                    WEXITSTATUS(status), "\n");
-  } else if (WIFSIGNALED(status)) {
-    absl::StrAppend(&text, "disassembler: `", command_, "` was ended by signal ", WTERMSIG(status),
-                    "\n");
+  std::string failure(stopped);
+  if (failure.empty() && WIFEXITED(status) && WEXITSTATUS(status) != 0) {
+    failure = absl::StrCat("disassembler: `", command_, "` ended with exit code ",
+                           WEXITSTATUS(status), "\n");
+  } else if (failure.empty() && WIFSIGNALED(status)) {
+    failure =
+        absl::StrCat("disassembler: `", command_, "` was ended by signal ", WTERMSIG(status), "\n");
   }
-  return text;
+  if (seen_.size() < kMostKernels) seen_.emplace(hash, !failure.empty());
+  if (!failure.empty() && failed_++ == 0) {
+    // Its own message is most likely the last thing that it said.
+    const absl::string_view said = absl::StripAsciiWhitespace(text);
+    const size_t line = said.rfind('\n');
+    first_failure_ = absl::StrCat(
+        absl::StripAsciiWhitespace(failure), said.empty() ? "" : ", and said: ",
+        said.substr(line == absl::string_view::npos ? 0 : line + 1).substr(0, kMostSaid));
+  }
+  if (!text.empty() && text.back() != '\n') text += '\n';
+  return text + failure;
+}
+
+std::string Disassembler::Failures() const {
+  if (failed_ == 0) return "";
+  return absl::StrCat(
+      first_failure_,
+      failed_ == 1 ? "" : absl::StrCat(" (and failed ", failed_ - 1, " times more)"));
 }
 
 }  // namespace packsmith::cli

@@ -2,9 +2,9 @@
 #ifndef PACKSMITH_RUNTIME_CLI_KERNELS_H_
 #define PACKSMITH_RUNTIME_CLI_KERNELS_H_
 
+#include <cstdint>
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -66,9 +66,15 @@ class Disassembler {
   // What the command wrote (at most 1 MiB, for at most 10 seconds), or what went wrong.
   std::string Text(const decode::Record& record);
 
+  // What to tell somebody who does not see the text: how often the command failed, and what it said
+  // the first time. Empty if it never did.
+  std::string Failures() const;
+
  private:
   std::string command_;
-  std::set<size_t> seen_;  // hashes of code
+  std::map<size_t, bool> seen_;  // by the code's hash: whether the command failed
+  uint64_t failed_ = 0;
+  std::string first_failure_;
 };
 
 }  // namespace packsmith::cli

@@ -346,6 +346,9 @@ class Groups {
     }
     if (inputs_.failed() || output_ == nullptr) result_ = kNotDecoded;
     for (const std::string& reason : reasons_) Complain(reason);
+    if (const std::string failures = disassembler_.Failures(); !failures.empty()) {
+      Complain(failures);
+    }
     if (status.ok() && kernels_ != nullptr) status = kernels_->status();
     if (status.ok() && output_ != nullptr) status = output_->Finish();
     if (status.ok()) return result_;
