@@ -575,7 +575,7 @@ class Writer {
     Unusual("align", e.align);
     Range("min", item.min, item.min_real);
     Range("max", item.max, item.max_real);
-    Unusual("nonzero", item.nonzero);
+    Unusual("nonzero", item.nonzero != NotZero::kMayBeZero);
     Unusual("multiple", item.multiple);
     Unusual("clamp", item.clamp);
     if (usual_ || !item.points.empty()) Member("access", AccessName(item));

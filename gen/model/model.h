@@ -162,11 +162,19 @@ struct ElementOf {
 // What a packet that draws reads of vertices and indices.
 struct Draws {
   Deferred data, indices, indexed, when, first, count, first_instance, instances, bias;
+  Deferred cuts, cut;
   Location where;
   int data_index = -1, indices_index = -1;
   Condition indexed_condition, condition;
   Expression first_expression, count_expression, first_instance_expression, instances_expression,
-      bias_expression;
+      bias_expression, cuts_expression, cut_expression;
+};
+
+// Who refuses a field's zero.
+enum class NotZero : uint8_t {
+  kMayBeZero,
+  kPacking,  // packing: what nobody has set is most likely forgotten; the hardware takes it
+  kAlways,   // the hardware: packing refuses it, and decoding reports it
 };
 
 // A field, a reserved run of bits, or a group that repeats.
@@ -196,7 +204,7 @@ struct Item {
   std::optional<double> min_real, max_real;
   uint64_t multiple = 0;
   bool clamp = false;  // packing takes what is above max, or below 0, for that
-  bool nonzero = false;
+  NotZero nonzero = NotZero::kMayBeZero;
   bool overlap = false;
   std::string prefix;
   std::string unit;
@@ -413,6 +421,7 @@ struct Model {
   std::string doc;
   std::string source;
   bool byte_unit = false;
+  uint32_t address_bits = 48;       // of the hardware's addresses, 16 to 64
   std::string digest;               // 16 hex digits over the text of all inputs
   std::vector<std::string> inputs;  // paths, the file itself first
   std::vector<int32_t> files;       // the same as indices of Sources

@@ -348,7 +348,7 @@ class Parser {
       return;
     }
     Allow(root, {"family", "generation", "version", "title", "namespace", "prefix", "unit",
-                 "aliases", "extends"});
+                 "address-bits", "aliases", "extends"});
     const std::string extends = Text(root, "extends");
     if (!extends.empty()) {
       Extend(Beside(sources_.file(file_).path(), extends), At(root, "extends"));
@@ -378,6 +378,13 @@ class Parser {
     }
     if (Attribute(root, "unit") || !heir) {
       model_.byte_unit = Word(root, "unit", {"dword", "byte"}) == 1;
+    }
+    if (Attribute(root, "address-bits") || !heir) {
+      model_.address_bits = Small(root, "address-bits", 48, 64);
+      if (model_.address_bits < 16) {
+        Problem(Code::kBadNumber, At(root, "address-bits"),
+                absl::StrCat("address-bits=\"", model_.address_bits, "\" is less than 16"));
+      }
     }
     for (const pugi::xml_node child : root.children()) TopLevel(child, root);
     if (heir) SortByName();
@@ -1009,9 +1016,16 @@ class Parser {
 
   void ParseDraws(pugi::xml_node node, Container& container) {
     Allow(node, {"data", "indices", "indexed", "when", "first", "count", "first-instance",
-                 "instances", "bias"});
+                 "instances", "bias", "cuts", "cut"});
     Empty(node);
     Required(node, "data");
+    for (const auto& [what, needs] :
+         {std::make_pair("cut", "cuts"), std::make_pair("cuts", "indices")}) {
+      if (Attribute(node, what) && !Attribute(node, needs)) {
+        Problem(Code::kContradiction, At(node, what),
+                absl::StrCat(what, " is only of use with ", needs));
+      }
+    }
     if (!container.draws.empty()) {
       Problem(Code::kContradiction, At(node), "a packet draws once");
     }
@@ -1026,6 +1040,8 @@ class Parser {
     draws.first_instance = Later(node, "first-instance");
     draws.instances = Later(node, "instances");
     draws.bias = Later(node, "bias");
+    draws.cuts = Later(node, "cuts");
+    draws.cut = Later(node, "cut");
     container.draws.assign(1, std::move(draws));
   }
 
@@ -1246,7 +1262,9 @@ class Parser {
       }
     }
     if (says("clamp")) item.clamp = Flag(node, "clamp");
-    if (says("nonzero")) item.nonzero = Flag(node, "nonzero");
+    if (says("nonzero")) {
+      item.nonzero = static_cast<NotZero>(Word(node, "nonzero", {"false", "packing", "true"}));
+    }
     if (says("overlap")) item.overlap = Flag(node, "overlap");
     if (says("multiple")) item.multiple = Number(node, "multiple", 1u << 31).value_or(0);
     if (says("prefix")) item.prefix = Text(node, "prefix");

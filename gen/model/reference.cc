@@ -252,7 +252,8 @@ class Writer {
     Text("default", item.default_text.text);
     Range("min", item.min, item.min_real);
     Range("max", item.max, item.max_real);
-    Flag("nonzero", item.nonzero);
+    Flag("nonzero", item.nonzero == NotZero::kAlways);
+    Flag("packed_nonzero", item.nonzero == NotZero::kPacking);
     Number("multiple", item.multiple);
     Flag("clamp", item.clamp);
     Text("unit", item.unit);
@@ -391,6 +392,8 @@ class Writer {
       Text("first_instance", d.first_instance.text);
       Text("instances", d.instances.text);
       Text("bias", d.bias.text);
+      Text("cuts", d.cuts.text);
+      Text("cut", d.cut.text);
     });
     End();
   }

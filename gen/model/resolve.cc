@@ -186,12 +186,24 @@ class Resolver {
     UniqueNames();
     enum_used_.resize(model_.enums.size());
     names_used_.resize(model_.enums.size());
-    is_part_.resize(model_.containers.size());
+    leaves_state_.resize(model_.containers.size());
     for (const Container& c : model_.containers) {
       for (const Part& part : c.parts) {
         const int i = FindContainer(part.struct_name.text);
-        if (i >= 0) is_part_[static_cast<size_t>(i)] = true;
+        if (i >= 0) leaves_state_[static_cast<size_t>(i)] = true;
       }
+      if (c.kind == ContainerKind::kPacket) LeaveState(c.items);
+    }
+  }
+
+  // What packets lead to is read with them.
+  void LeaveState(const std::vector<Item>& items) {
+    for (const Item& item : items) {
+      for (const Points& points : item.points) {
+        const int i = FindContainer(points.to.text);
+        if (i >= 0) leaves_state_[static_cast<size_t>(i)] = true;
+      }
+      LeaveState(item.items);
     }
   }
 
@@ -424,8 +436,8 @@ class Resolver {
     } else if (!item.values.empty() && (IsReal(item) || item.type == FieldType::kStruct)) {
       Problem(Code::kContradiction, item.values[0].where, "only integers have named values");
     }
-    if (item.type == FieldType::kStruct &&
-        (item.forced || item.nonzero || item.min || item.max || !item.unit.empty())) {
+    if (item.type == FieldType::kStruct && (item.forced || item.nonzero != NotZero::kMayBeZero ||
+                                            item.min || item.max || !item.unit.empty())) {
       Problem(Code::kContradiction, item.where,
               "a structure's own fields are forced, have ranges and units");
     }
@@ -524,7 +536,7 @@ class Resolver {
     if (below_or_above) {
       Problem(Code::kBadRange, item.default_text.where,
               "the default is less than min or more than max");
-    } else if (item.nonzero && item.default_value == uint64_t{0}) {
+    } else if (item.nonzero != NotZero::kMayBeZero && item.default_value == uint64_t{0}) {
       Problem(Code::kBadRange, item.default_text.where,
               "the default is 0, and nonzero forbids that");
     } else if (item.default_value && item.multiple != 0 &&
@@ -1130,8 +1142,8 @@ class Resolver {
     for (size_t i = 0; i < model_.containers.size(); ++i) {
       const Container& c = model_.containers[i];
       // Parts are words of a stream too, so they leave state behind as packets do. So do registers
-      // that packets write.
-      if ((c.kind != ContainerKind::kStruct || is_part_[i]) &&
+      // that packets write, and structures that packets lead to.
+      if ((c.kind != ContainerKind::kStruct || leaves_state_[i]) &&
           cursor.rest().size() > c.name.size() &&
           cursor.rest().substr(0, c.name.size()) == c.name && cursor.rest()[c.name.size()] == '.' &&
           (state == nullptr || c.name.size() > state->name.size())) {
@@ -1376,6 +1388,8 @@ class Resolver {
     draws.first_instance_expression = ParseExpression(draws.first_instance, scope);
     draws.instances_expression = ParseExpression(draws.instances, scope);
     draws.bias_expression = ParseExpression(draws.bias, scope);
+    draws.cuts_expression = ParseExpression(draws.cuts, scope);
+    draws.cut_expression = ParseExpression(draws.cut, scope);
   }
 
   // high="FIELD": the value of FIELD stands above the bits of this one.
@@ -1665,7 +1679,7 @@ class Resolver {
   Container* container_ = nullptr;
   std::map<std::string, int> containers_, enums_;
   std::vector<bool> enum_used_, names_used_;
-  std::vector<bool> is_part_;
+  std::vector<bool> leaves_state_;  // structures that are parts, or that a packet leads to
   std::map<std::string, const Value*> constants_;  // of the container at hand
   std::map<std::string, Location> types_;          // that it uses, as C++ names them
   std::set<std::pair<const Item*, const Item*>> overlaps_;

@@ -125,7 +125,7 @@ class Writer {
     if (item.forced) flags |= t::kForced;
     if (&item == c.length_field) flags |= t::kLength;
     if (item.encoding.log2) flags |= t::kLog2;
-    if (item.nonzero) flags |= t::kNonzero;
+    if (item.nonzero == NotZero::kAlways) flags |= t::kNonzero;
     if (from.overlap) flags |= t::kOverlap;
     if (item.min) flags |= t::kHasMin;
     if (item.max) flags |= t::kHasMax;
@@ -410,6 +410,8 @@ class Writer {
     out.first_instance = AddExpression(from.first_instance_expression, asker);
     out.instances = AddExpression(from.instances_expression, asker);
     out.bias = AddExpression(from.bias_expression, asker);
+    out.cuts = AddExpression(from.cuts_expression, asker);
+    out.cut = AddExpression(from.cut_expression, asker);
     draws_.push_back(out);
     return static_cast<uint32_t>(draws_.size()) - 1;
   }
@@ -530,6 +532,7 @@ class Writer {
     header.title = String(model_.title);
     header.aliases = String(model_.aliases);
     header.digest = String(model_.digest);
+    header.address_mask = ~uint64_t{0} >> (64 - model_.address_bits);
     block_.resize((sizeof(header) + 7) / 8);
     header.containers = Append(containers_);
     header.leaves = Append(leaves_);

@@ -408,7 +408,7 @@ class Writer:
                 text += Markup(", indices ") + self.link("data", draws["indices"]) + escape(
                     f" if {draws['indexed']}" if "indexed" in draws else "")
             more = "".join(f", {key.replace('_', ' ')} {draws[key]}" for key in (
-                "first", "count", "first_instance", "instances", "bias") if key in draws)
+                "first", "count", "first_instance", "instances", "bias", "cuts", "cut") if key in draws)
             found.append(text + escape(more + condition(draws)))
         return found
 
@@ -476,6 +476,8 @@ def facts(item: Json) -> str:
         found.append("others are brought into the range")
     if item.get("nonzero"):
         found.append("not zero")
+    if item.get("packed_nonzero"):
+        found.append("packing refuses zero")
     if "multiple" in item:
         found.append(f"a multiple of {item['multiple']}")
     stored: list[str] = []

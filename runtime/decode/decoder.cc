@@ -72,15 +72,35 @@ Decoder::Decoder(const tables::Tables& tables, Sink& sink, const Options& option
       actions_[e.container].memory = memories_++;
     }
   }
+  // Calls visit(container) for each structure that leaves point to.
+  const auto for_each_target = [&](tables::Range leaves, const auto& visit) {
+    for (const tables::Leaf& leaf : tables.leaves(leaves)) {
+      if (leaf.extra == tables::kNone) continue;
+      for (uint32_t p = tables.extra(leaf.extra).pointer; p != tables::kNone;
+           p = tables.pointer(p).next) {
+        const tables::Pointer& pointer = tables.pointer(p);
+        if (pointer.target_kind == tables::TargetKind::kStruct) visit(pointer.target);
+      }
+    }
+  };
+  // Of packets it is known beforehand what they will say, and what they lead to.
+  std::vector<bool> seen_ahead(actions_.size());
+  for (uint32_t i = 0; i < actions_.size(); ++i) {
+    if (tables.container(i).kind != tables::ContainerKind::kPacket) continue;
+    seen_ahead[i] = true;
+    for_each_target(tables.container(i).leaves, [&](uint32_t target) {
+      seen_ahead[target] = true;
+      actions_[i].leads_to_remembered |= actions_[target].remembered;
+    });
+  }
   const auto note = [&](Actions& actions, tables::Range leaves) {
     for (const tables::Leaf& leaf : tables.leaves(leaves)) {
       if (leaf.extra == tables::kNone) continue;
       const tables::Extra& extra = tables.extra(leaf.extra);
-      // Only of packets is it known beforehand what they will say.
       const auto asks = [&](uint32_t e) {
-        actions.asks_state |=
-            e != tables::kNone && tables.expression(e).kind == tables::ExpressionKind::kState &&
-            tables.container(tables.expression(e).container).kind == tables::ContainerKind::kPacket;
+        actions.asks_state |= e != tables::kNone &&
+                              tables.expression(e).kind == tables::ExpressionKind::kState &&
+                              seen_ahead[tables.expression(e).container];
       };
       for (uint32_t p = extra.pointer; p != tables::kNone; p = tables.pointer(p).next) {
         const tables::Pointer& pointer = tables.pointer(p);
@@ -310,6 +330,7 @@ void Decoder::WalkSubmission(const Dump& dump, const Submission& submission) {
   state_->ahead_end = 0;
   looked_ahead_ = false;
   own_space_ = submission.own_space.value_or(submission.space);
+  bare_begin_ = submission.bare ? submission.batch_address : kNoAddress;
   uint64_t fewest = kFewest;
   for (const Memory::Segment& segment : dump.memory.segments()) {
     // How much deferred memory there is, only looking at it would tell.
@@ -414,10 +435,7 @@ void Decoder::WalkStream(uint32_t stream, uint64_t engines, Frame frame, uint64_
       window = BytesFrom(*segment, top.address, std::min(left, kWindow), scratch);
     }
     if (window.empty()) {
-      if (!top.past_end && !(top.branching && left == 0)) {
-        Problem(absl::StrCat("the stream goes on at ", ShowAddress(top.address), ", where ",
-                             left == 0 ? "the batch ends" : "the dump has no memory"));
-      }
+      if (!top.past_end && !(top.branching && left == 0)) SayWhereItEnds(top, stack.size());
       Leave(stack);
       continue;
     }
@@ -467,6 +485,19 @@ void Decoder::WalkStream(uint32_t stream, uint64_t engines, Frame frame, uint64_
       return;
     }
   }
+}
+
+void Decoder::SayWhereItEnds(const Frame& frame, size_t depth) {
+  const std::string at = ShowAddress(frame.address);
+  if (bare_begin_ != kNoAddress && depth == 1 && nested_streams_ == 0 &&
+      frame.address != frame.begin) {
+    // Nobody has said that this is all of it.
+    sink_.OnRemark(
+        absl::StrCat("the words end at ", at, " without a packet that ends the batch"), false);
+    return;
+  }
+  Problem(absl::StrCat("the stream goes on at ", at, ", where ",
+                       frame.address >= frame.end ? "the batch ends" : "the dump has no memory"));
 }
 
 bool Decoder::Flow(const tables::Container& container, absl::Span<const uint8_t> bytes,
@@ -721,6 +752,7 @@ void Decoder::LookAhead(uint32_t stream, uint64_t engines, const Frame& frame) {
   state.ahead_begin = frame.address;
   uint64_t address = frame.address;
   std::vector<uint8_t> scratch;
+  bool bases_change = false;
   tables::PacketFinder& finder = Finder(stream, engines);
   for (int packets = 0; packets < kFarthestLook && address < frame.end; ++packets) {
     absl::Span<const uint8_t> bytes =
@@ -733,16 +765,42 @@ void Decoder::LookAhead(uint32_t stream, uint64_t engines, const Frame& frame) {
         options_.forms ? forms_.Find(index, bytes, Forms::kOwnLength) : nullptr;
     const uint64_t length = form != nullptr ? form->bytes : parts_.Length(c, bytes);
     if (c.flows.count != 0 || length > bytes.size()) break;
-    if (actions_[index].remembered) {
-      State::Ahead& ahead = state.ahead[index];
-      ahead.look = state.looks;
-      ahead.address = address;
-      ahead.bytes.assign(bytes.begin(), bytes.begin() + length);
+    if (actions_[index].remembered) NoteAhead(index, bytes.subspan(0, length), address);
+    // Where other bases count, structures are elsewhere.
+    bases_change |= actions_[index].sets_or_writes;
+    if (actions_[index].leads_to_remembered && !bases_change) {
+      LookBehind(index, bytes.subspan(0, length), address);
     }
     if (c.role != tables::Role::kOther) break;
     address = AddSaturated(address, AlignUp(length, tables_.stream(stream).align));
   }
   state.ahead_end = std::max(address, frame.address + 1);
+}
+
+void Decoder::LookBehind(uint32_t packet, absl::Span<const uint8_t> bytes, uint64_t address) {
+  const RecordView record{tables_.container(packet), bytes, {}};
+  std::vector<uint8_t> scratch;
+  ForEachField(tables_, pointers_, record, [&](const FieldAt& at) {
+    if (at.cut) return;
+    const Scope scope(tables_, at, bytes, state_->bases);
+    const tables::Pointer* const pointer = PointerOf(tables_.extra(at.leaf->extra), scope);
+    if (pointer == nullptr || pointer->target_kind != tables::TargetKind::kStruct ||
+        pointer->relative != 0 || !actions_[pointer->target].remembered) {
+      return;
+    }
+    const Target target = TargetOf(at, *pointer, scope, bytes);
+    if (!target.base_known || IsNull(*pointer, target)) return;
+    const uint64_t size = tables_.container(pointer->target).bytes;
+    const absl::Span<const uint8_t> there = Bytes(target.space, target.address, size, scratch);
+    if (there.size() == size) NoteAhead(pointer->target, there, address);
+  });
+}
+
+void Decoder::NoteAhead(uint32_t container, absl::Span<const uint8_t> bytes, uint64_t address) {
+  State::Ahead& ahead = state_->ahead[container];
+  ahead.look = state_->looks;
+  ahead.address = address;
+  ahead.bytes.assign(bytes.begin(), bytes.end());
 }
 
 // Later packets may ask for fields of this one, or of its parts.

@@ -149,6 +149,7 @@ class Decoder {
   struct Read {
     uint64_t rows_version, indices_version, first, count, first_instance, instances, bias;
     bool indexed;
+    absl::optional<uint64_t> cut;  // the index that is none
     bool operator==(const Read&) const = default;
   };
   // What a context knows from earlier packets.
@@ -175,12 +176,13 @@ class Decoder {
   // What a container asks for beyond being shown, so that most packets cost nothing.
   struct Actions {
     bool pointers = false;
-    bool asks_state = false;  // a pointer's count or size is in another packet
+    bool asks_state = false;  // a pointer's count or size is in another packet, or behind it
     bool sets_or_writes = false;
     bool remembered = false;
     bool parts_remembered = false;
-    bool describes_data = false;  // sets slots or elements that draws read
-    uint32_t memory = 0;          // where State keeps what is remembered
+    bool leads_to_remembered = false;  // pointers of its fixed part, to structures
+    bool describes_data = false;       // sets slots or elements that draws read
+    uint32_t memory = 0;               // where State keeps what is remembered
   };
 
   // A record's form is not replaced while the record, and what it leads to, is being shown.
@@ -224,8 +226,11 @@ class Decoder {
   // The bytes of a packet with what was stored in them; fills stored_.
   absl::Span<const uint8_t> Patched(uint32_t space, uint64_t address,
                                     absl::Span<const uint8_t> bytes, std::vector<uint8_t>& scratch);
-  // Looks for what later packets of the same draw say.
+  // Looks for what later packets of the same draw say, and the structures that they lead to.
   void LookAhead(uint32_t stream, uint64_t engines, const Frame& frame);
+  // Notes the structures that a packet ahead leads to, as far as somebody asks for their fields.
+  void LookBehind(uint32_t packet, absl::Span<const uint8_t> bytes, uint64_t address);
+  void NoteAhead(uint32_t container, absl::Span<const uint8_t> bytes, uint64_t address);
   // Shows what no packet matches, up to the next plausible packet. Returns how many bytes.
   uint64_t Unknown(uint32_t stream, uint64_t engines, const Frame& frame, uint64_t parent);
   // Shows a packet and all that it leads to, if that is what an earlier one of the form has led to.
@@ -299,6 +304,8 @@ class Decoder {
   // Passing over unknown packets by the lengths that the stream declares for them comes to a known
   // one, or to the end.
   bool LeadsToPacket(uint32_t stream, uint64_t engines, absl::Span<const uint8_t> bytes) const;
+  // Of a frame that ends without a packet that says so, one of `depth`.
+  void SayWhereItEnds(const Frame& frame, size_t depth);
   // Applies the flow of a packet to the stack of frames. False: the stream ends here.
   bool Flow(const tables::Container& container, absl::Span<const uint8_t> bytes, uint64_t next,
             Stack& stack);
@@ -380,6 +387,10 @@ class Decoder {
                     absl::optional<uint64_t>& size) const;
   // Bytes of data at a target.
   uint64_t SizeOf(const tables::Pointer& pointer, const Scope& scope, const Target& target) const;
+  // To where a bare batch begins, and to no stream.
+  bool IsNull(const tables::Pointer& pointer, const Target& target) const {
+    return target.address == bare_begin_ && pointer.target_kind != tables::TargetKind::kStream;
+  }
   struct Formatted {
     const tables::Format* format = nullptr;
     absl::string_view name;
@@ -493,6 +504,10 @@ class Decoder {
   uint64_t most_packets_ = 0;
   // Where the dump's streams have gone, if it has submissions that count only if nothing led there.
   absl::flat_hash_set<std::pair<uint32_t, uint64_t>> reached_;
+  // A bare batch begins here (0, where nobody says otherwise), and so does no table: pointers to it
+  // are null. Of other batches: no address.
+  static constexpr uint64_t kNoAddress = ~uint64_t{0};
+  uint64_t bare_begin_ = kNoAddress;
   bool note_reached_ = false;
   uint64_t most_structs_ = 0;
   uint64_t packets_ = 0;
@@ -555,7 +570,7 @@ inline Decoder::Target Decoder::PlainTarget(const FormPointer& known,
     target.base_known = base.has_value();
     target.address += base.value_or(0);
   }
-  target.address &= kAddressMask;
+  target.address &= tables_.address_mask();
   return target;
 }
 

@@ -72,7 +72,7 @@ void Decoder::DescribeData(const RecordView& record) {
           Slot& slot = rows.slots[i];
           slot = {};
           const Target target = TargetOf(at, any, scope, bytes);
-          if (pointer != nullptr && target.base_known) {
+          if (pointer != nullptr && target.base_known && !IsNull(any, target)) {
             const Formatted formatted = FormatOf(any, scope);
             slot.set = true;
             slot.space = target.space;
@@ -139,7 +139,12 @@ void Decoder::DrawData(const tables::Container& container, absl::Span<const uint
   read.indexed = draw.indices != tables::kNone && scope.Holds(draw.indexed);
   const Rows& rows = state_->rows[draw.data];
   read.rows_version = rows.version;
-  if (read.indexed) read.indices_version = state_->rows[draw.indices].version;
+  if (read.indexed) {
+    read.indices_version = state_->rows[draw.indices].version;
+    // Where nothing says which one, it depends on the indices' size.
+    if (Evaluate(draw.cuts, scope).value_or(0) != 0)
+      read.cut = Evaluate(draw.cut, scope).value_or(0);
+  }
   if (state_->last_read == read) return;
   state_->last_read = read;
   if (read.count == 0 || read.instances == 0) return;
@@ -155,14 +160,16 @@ void Decoder::DrawData(const tables::Container& container, absl::Span<const uint
         ShowRows(Text(tables_.data(draw.indices).name), slot, -1, first, count, parent);
     // Vertices are shown from the least of these indices on.
     const uint32_t width = std::min<uint32_t>(slot.format->bits, 64);
-    const uint64_t restart = width == 64 ? ~uint64_t{0} : (uint64_t{1} << width) - 1;
-    uint64_t least = restart;
+    const uint64_t most = width == 64 ? ~uint64_t{0} : (uint64_t{1} << width) - 1;
+    if (read.cut && draw.cut == tables::kNone) read.cut = most;
+    absl::optional<uint64_t> least;
     for (uint64_t at = 0; at + width / 8 <= shown.size(); at += slot.stride) {
-      least = std::min(least, ReadBits(shown, at * 8, width));
+      const uint64_t index = ReadBits(shown, at * 8, width);
+      if (index != read.cut) least = std::min(index, least.value_or(index));
     }
-    if (least == restart) return;
+    if (!least) return;
     // A negative bias is added all the same: numbers wrap.
-    first = least + read.bias;
+    first = *least + read.bias;
     count = ~uint64_t{0};
   }
   const absl::string_view name = Text(tables_.data(draw.data).name);

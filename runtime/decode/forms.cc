@@ -181,7 +181,7 @@ Form Forms::Make(const RecordView& record, uint64_t size) {
         to.high_shift = tables_.leaf(high.leaf).shift;
       }
     }
-    to.address_mask = IsAddress(leaf) ? kAddressMask : ~uint64_t{0};
+    to.address_mask = IsAddress(leaf) ? tables_.address_mask() : ~uint64_t{0};
     to.in_other_space =
         bits_alone && counts->space_when != tables::kNone && scope.Holds(counts->space_when);
     to.somewhere = bits_alone && (counts->target_kind == tables::TargetKind::kData

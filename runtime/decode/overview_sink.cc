@@ -157,7 +157,7 @@ absl::Span<const uint8_t> OverviewSink::RecordAt(const Brief& packet,
     const Scope scope(*tables_, tables_->container(packet.container), bytes);
     address += Apply(expression, scope.Number(expression.leaf).value_or(0));
   }
-  address &= kAddressMask;
+  address &= tables_->address_mask();
   const tables::Container& record = tables_->container(PartsBehind(*tables_, leaf)->target);
   const absl::Span<const uint8_t> head = dump_->memory.Read(packet.space, address, record.bytes);
   if (head.size() < record.bytes) return {};

@@ -14,7 +14,6 @@ namespace {
 
 // Structures begin with what says how long they are.
 constexpr uint64_t kLeastRead = 4;
-constexpr uint64_t kLargest = uint64_t{1} << 48;  // bytes
 
 }  // namespace
 
@@ -47,7 +46,7 @@ Decoder::Target Decoder::TargetOf(const FieldAt& at, const tables::Pointer& poin
     target.base_known = base.has_value();
     target.address += base.value_or(0);
   }
-  target.address &= kAddressMask;
+  target.address &= tables_.address_mask();
   return target;
 }
 
@@ -75,7 +74,8 @@ void Decoder::CheckPointers(const RecordView& record, const Form* form, Leads& l
   for (const FormPointer& known : form->pointers) {
     if (known.plain && known.somewhere && all) {
       const Target target = PlainTarget(known, record.bytes);
-      if (target.base_known && Find(target.space, target.address) != nullptr) {
+      if (target.base_known && Find(target.space, target.address) != nullptr &&
+          !IsNull(*known.pointer, target)) {
         leads.all.push_back({&known.at, known.pointer, target, known.number, absl::nullopt});
         continue;
       }
@@ -96,6 +96,7 @@ void Decoder::CheckPointer(const FieldAt& at, const tables::Pointer& pointer, co
   if (options_.follow != Follow::kAll && pointer.target_kind != tables::TargetKind::kStream) {
     return;
   }
+  if (IsNull(pointer, target)) return;
   // Only what would be read can be missing: dumps rarely have textures and render targets.
   absl::optional<uint64_t> size;
   if (!somewhere && LeadsNowhere(pointer, scope, target, size)) return;
@@ -138,6 +139,7 @@ void Decoder::FollowPointers(const RecordView& record, const Leads& leads, uint6
     record_ = own_address;
     const Target target = TargetOf(at, pointer, scope, record.bytes);
     if (!target.base_known || Find(target.space, target.address) == nullptr) return;
+    if (IsNull(pointer, target)) return;
     absl::optional<uint64_t> size;
     if (LeadsNowhere(pointer, scope, target, size)) return;
     FollowPointer(record, at, pointer, scope, target, size, parent, depth);
@@ -427,13 +429,14 @@ uint64_t Decoder::SizeOf(const tables::Pointer& pointer, const Scope& scope,
     // So many elements of a stride. What no address space holds is cut.
     const uint64_t count = Evaluate(pointer.count, scope).value_or(0);
     const uint64_t stride = Evaluate(pointer.stride, scope).value_or(0);
-    return stride != 0 && count > kLargest / stride ? kLargest : count * stride;
+    const uint64_t most = tables_.address_mask();
+    return stride != 0 && count > most / stride ? most : count * stride;
   }
   const absl::optional<uint64_t> end = Evaluate(pointer.end, scope);
   if (!end) return 0;
   uint64_t last = *end;
   if (pointer.base != tables::kNone) last += BaseNow(pointer.base).value_or(0);
-  last &= kAddressMask;
+  last &= tables_.address_mask();
   return last < target.address ? 0 : last - target.address + 1;
 }
 

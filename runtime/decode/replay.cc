@@ -348,7 +348,7 @@ bool Decoder::FindAll(Tree& tree) {
       // What lies behind the record is not looked at.
       const Target target =
           step.chosen ? ChosenTarget(tree, i) : PlainTarget(*step.from, from.bytes);
-      if (!target.base_known) return false;
+      if (!target.base_known || IsNull(*tree.nodes[i].to, target)) return false;
       place = {target.space, target.address, There(target.space, target.address, kReplayed)};
     } else if (i != 0) {
       const Place& before = places_[step.before];

@@ -138,7 +138,7 @@ Value DecodeValue(const tables::Tables& tables, const Leaf& leaf, uint32_t width
     return value;
   }
   value.kind = ValueKind::kAddress;
-  value.unsigned_value = number & kAddressMask;
+  value.unsigned_value = number & tables.address_mask();
   value.needs_raw = value.needs_raw || value.unsigned_value != number;
   return value;
 }
@@ -214,8 +214,9 @@ absl::optional<uint64_t> EncodeValue(const tables::Tables& tables, const Leaf& l
   if ((number & Ones(leaf.shift)) != 0 && leaf.shift != 0) return absl::nullopt;
   number >>= leaf.shift;
   // A canonical address repeats its highest bit; the field has room for some of the copies.
-  if (number > Ones(width) && leaf.type == LeafType::kAddress && width + leaf.shift >= 48 &&
-      SignExtended(value.unsigned_value, 48) == static_cast<int64_t>(value.unsigned_value)) {
+  const uint32_t bits = tables.address_bits();
+  if (number > Ones(width) && leaf.type == LeafType::kAddress && width + leaf.shift >= bits &&
+      SignExtended(value.unsigned_value, bits) == static_cast<int64_t>(value.unsigned_value)) {
     number &= Ones(width);
   }
   return number <= Ones(width) ? absl::optional<uint64_t>(number) : absl::nullopt;

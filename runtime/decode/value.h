@@ -52,7 +52,7 @@ enum class ValueKind : uint8_t {
 struct Value {
   ValueKind kind = ValueKind::kUnsigned;
   // Whether the value alone does not give the raw bits back: NaN, infinity, encoded values,
-  // addresses with bits above the 48th.
+  // addresses with bits above those that count.
   bool needs_raw = false;
   uint64_t unsigned_value = 0;
   int64_t signed_value = 0;
@@ -62,9 +62,6 @@ struct Value {
 // What raw bits mean. `width` is how many of the leaf's bits there are, normally all.
 Value DecodeValue(const tables::Tables& tables, const tables::Leaf& leaf, uint32_t width,
                   uint64_t raw);
-
-// The hardware's addresses have 48 bits; what stands above repeats the highest of them.
-inline constexpr uint64_t kAddressMask = (uint64_t{1} << 48) - 1;
 
 // The value as an unsigned number, as conditions and counts use it: signed ones in two's
 // complement, real ones as their bits.
@@ -81,7 +78,7 @@ inline uint64_t NumberOfBits(const tables::Tables& tables, const tables::Leaf& l
   if (leaf.type == tables::LeafType::kUint && !encoded) return raw << leaf.shift;
   const bool is_address =
       leaf.type == tables::LeafType::kAddress || leaf.type == tables::LeafType::kOffset;
-  if (is_address && !encoded) return raw << leaf.shift & kAddressMask;
+  if (is_address && !encoded) return raw << leaf.shift & tables.address_mask();
   return NumberOf(DecodeValue(tables, leaf, width, raw), raw);
 }
 

@@ -234,6 +234,7 @@ std::string Facts(const Json& item) {
   }
   if (Flag(item, "clamp")) facts.emplace_back("others are brought into the range");
   if (Flag(item, "nonzero")) facts.emplace_back("not zero");
+  if (Flag(item, "packed_nonzero")) facts.emplace_back("packing refuses zero");
   number("a multiple of ", "multiple");
   std::string stored;
   if (item.HasMember("minus")) absl::StrAppend(&stored, " minus ", Number(item["minus"]));
@@ -468,7 +469,8 @@ class Describer {
     }
     for (const Json& draws : Array(record, "draws")) {
       std::string text = absl::StrCat("draws ", Text(draws, "data"));
-      for (const char* key : {"indices", "first", "count", "first_instance", "instances", "bias"}) {
+      for (const char* key :
+           {"indices", "first", "count", "first_instance", "instances", "bias", "cuts", "cut"}) {
         const absl::string_view value = Text(draws, key);
         if (value.empty()) continue;
         absl::StrAppend(&text, ", ", absl::StrJoin(absl::StrSplit(key, '_'), " "), " ", value);

@@ -75,6 +75,9 @@ struct Submission {
   std::vector<Base> bases = {};
   // A batch that another submission of the dump may lead to: it is not decoded twice.
   bool unless_reached = false;
+  // Words that somebody has given as they are: nothing says where the batch ends, and what else is
+  // in memory. It may end without a packet that says so, and no table stands where it begins.
+  bool bare = false;
 
   friend bool operator==(const Submission&, const Submission&) = default;
 };

@@ -14,6 +14,7 @@ Submission SubmissionOf(const RawOptions& options, uint64_t begin, const Memory&
   submission.slot = options.slot;
   submission.space = options.space;
   submission.stream = options.stream;
+  submission.bare = true;
   submission.batch_address = options.batch_address.value_or(begin);
   const Memory::Segment* run = memory.Find(options.space, submission.batch_address);
   submission.batch_length = options.batch_length.value_or(

@@ -51,6 +51,10 @@ class Checker {
     if (h_.strings.count == 0 || block_[h_.strings.offset + h_.strings.count - 1] != 0) {
       Fail("the string pool has no end", 0);
     }
+    // 16 bits at least, and no gaps.
+    if ((h_.address_mask & (h_.address_mask + 1)) != 0 || h_.address_mask < 0xffff) {
+      Fail("addresses have an impossible width", h_.address_mask);
+    }
     for (const uint32_t s : {h_.family, h_.generation, h_.title, h_.aliases, h_.digest}) String(s);
     if (!status_.ok()) return status_;
     Contents();
@@ -280,7 +284,8 @@ class Checker {
       Index(d.data, h_.data, false);
       Index(d.indices, h_.data, true);
       for (const uint32_t x : {d.indexed, d.when}) Index(x, h_.conditions, true);
-      for (const uint32_t x : {d.first, d.count, d.first_instance, d.instances, d.bias}) {
+      for (const uint32_t x :
+           {d.first, d.count, d.first_instance, d.instances, d.bias, d.cuts, d.cut}) {
         Index(x, h_.expressions, true);
       }
     }

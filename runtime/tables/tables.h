@@ -49,10 +49,10 @@ enum class LeafType : uint8_t {
 };
 
 enum LeafFlags : uint16_t {
-  kForced = 1 << 0,  // an opcode: identifies the packet; Extra::forced is its value
-  kLength = 1 << 1,  // the packet's biased length
-  kLog2 = 1 << 2,    // the value is 1 << raw
-  kNonzero = 1 << 3,
+  kForced = 1 << 0,      // an opcode: identifies the packet; Extra::forced is its value
+  kLength = 1 << 1,      // the packet's biased length
+  kLog2 = 1 << 2,        // the value is 1 << raw
+  kNonzero = 1 << 3,     // the hardware takes no zero; what only packing refuses has no flag
   kOverlap = 1 << 4,     // another view of bits that another leaf has too
   kMustBeZero = 1 << 5,  // reserved: no value, a fault when it is wrong
   kMustBeOne = 1 << 6,
@@ -248,6 +248,8 @@ struct Draw {
   uint32_t first_instance;
   uint32_t instances;
   uint32_t bias;  // added to each index; a signed field
+  uint32_t cuts;  // not 0: an index that equals `cut` is none, but ends a primitive; kNone: never
+  uint32_t cut;   // kNone: all bits of an index set
 };
 
 enum class FlowKind : uint32_t { kJump, kCall, kReturn, kEnd, kTerminate };
@@ -384,8 +386,9 @@ struct Header {
   uint32_t generation;
   uint32_t title;
   uint32_t aliases;
-  uint32_t digest;  // string: of the XML that the block was made from
-  Section strings;  // bytes; each string ends with a zero
+  uint32_t digest;        // string: of the XML that the block was made from
+  uint64_t address_mask;  // the bits of an address: 16 to 64, the lowest ones
+  Section strings;        // bytes; each string ends with a zero
   Section containers;
   Section leaves;
   Section extras;
@@ -447,6 +450,12 @@ class Tables {
   absl::string_view generation() const { return string(header().generation); }
   absl::string_view title() const { return string(header().title); }
   absl::string_view aliases() const { return string(header().aliases); }
+  // The bits of an address that count, the lowest 16 to 64; what stands above repeats the highest
+  // of them.
+  uint64_t address_mask() const { return header().address_mask; }
+  uint32_t address_bits() const {
+    return static_cast<uint32_t>(64 - __builtin_clzll(address_mask()));
+  }
   absl::string_view digest() const { return string(header().digest); }
 
   absl::string_view string(uint32_t offset) const {

@@ -34,6 +34,37 @@ def words(*values):
     return struct.pack(f"<{len(values)}I", *values)
 
 
+def null_state(generation: str) -> list[int]:
+    """A batch that sets all 3D state to nothing and the bases to its own start, address 0: in shape
+    what the i915 driver submits to a new context of Gfx8 and Gfx9."""
+    later = generation == "gfx9"
+
+    def zeros(opcode: int, dwords: int) -> list[int]:
+        return [opcode << 16 | dwords - 2, *[0] * (dwords - 1)]
+
+    batch = [0x7A000004, 0x01000000, 0, 0, 0, 0]  # PIPE_CONTROL
+    batch += [0x69040300 if later else 0x69040000]  # PIPELINE_SELECT
+    batch += zeros(0x7900, 4)  # 3DSTATE_DRAWING_RECTANGLE
+    # STATE_BASE_ADDRESS: all bases and sizes modified, all MOCS zero.
+    batch += [0x6101000E + 3 * later, 1, 0, 0, *[1, 0] * 4, *[1] * 4, *[1, 0, 0] * later]
+    for opcode in range(0x7826, 0x7830):  # 3DSTATE_BINDING_TABLE_POINTERS_…, 3DSTATE_SAMPLER_…
+        batch += zeros(opcode, 2)
+    for opcode in (0x7815, 0x7816, 0x7817, 0x7819, 0x781A):  # 3DSTATE_CONSTANT_…
+        batch += zeros(opcode, 11)
+    for opcode, dwords in (
+        (0x7810, 9), (0x781B, 9), (0x781C, 4), (0x781D, 11 if later else 9), (0x7811, 10),  # stages
+        (0x7812, 4), (0x7813, 4), (0x7850, 5), (0x781F, 6 if later else 4), (0x7851, 11),
+        (0x7814, 2), (0x7820, 12), (0x784F, 2), (0x784D, 2), (0x784E, 4 if later else 3),
+        (0x7821, 2), (0x7823, 2), (0x780F, 2), (0x780E, 2), (0x7824, 2),  # states in memory
+        (0x7806, 5), (0x7807, 5), (0x7804, 3), (0x7808, 5), (0x7809, 3), (0x780A, 5),  # buffers
+        (0x780C, 2), (0x7849, 3), (0x784A, 2), (0x781E, 5), (0x7918, 8), (0x7919, 4), (0x791A, 4),
+    ):
+        batch += zeros(opcode, dwords)
+    batch += [0x78050006, 7 << 29, *[0] * 6]  # 3DSTATE_DEPTH_BUFFER without a surface
+    batch += [0x784B0000, 4]  # 3DSTATE_VF_TOPOLOGY
+    return [*batch, *zeros(0x7B00, 7), END]
+
+
 class UnpackTest(unittest.TestCase):
     def setUp(self):
         self.directory = tempfile.TemporaryDirectory()
@@ -178,6 +209,24 @@ class UnpackTest(unittest.TestCase):
         done = run("--gen=gfx9", "--continue-past-end", batch)
         self.assertIn(b"MI_USER_INTERRUPT", done.stdout)
         self.assertEqual(done.returncode, 0)
+
+    def test_words_without_an_end_are_good(self):
+        for batch in (self.file("b", words(0, 0)), self.file("b.hex", b"00000000 00000000")):
+            done = run("--gen=gfx9", "--strict", batch)
+            self.assertEqual(done.returncode, 0)
+            self.assertIn(b"the words end at 0x8 without a packet that ends the batch", done.stdout)
+            self.assertIn(b" 0 problems", done.stdout)
+            self.assertEqual(run("--gen=gfx9", "--format=stats", batch).returncode, 0)
+
+    def test_words_that_end_inside_of_a_packet_are_exit_code_1(self):
+        self.assertEqual(run("--gen=gfx9", self.file("b", words(0x78050002, 0))).returncode, 1)
+
+    def test_a_state_of_nothing_has_no_faults(self):
+        for generation in ("gfx8", "gfx9"):
+            batch = self.file("null", words(*null_state(generation)))
+            done = run(f"--gen={generation}", "--strict", batch)
+            self.assertEqual(done.returncode, 0, generation)
+            self.assertIn(b" 0 unknown dwords, 0 problems, no faults", done.stdout)
 
     def test_a_table_without_a_count_ends_at_an_entry_of_zeros(self):
         gpu = self.file("gpu.xml", b"""<packsmith family="f" generation="g">

@@ -278,6 +278,118 @@ TEST(Indices, AreShownWithTheVerticesTheyName) {
   EXPECT_EQ(data[1].data_first, 1u);
 }
 
+// 3DSTATE_VF.
+Dwords Cut(bool enable, uint32_t index) {
+  return {0x780c0000 | static_cast<uint32_t>(enable) << 8, index};
+}
+
+// The first vertex that an indexed draw shows, of indices 3, 2, 65535 and 1; -1: none.
+int64_t FirstVertex(const Dwords& state, int32_t bias = 0) {
+  World world;
+  PutFloats(world)
+      .Put(0x5000, {0x00020003, 0x0001ffff})
+      .Put(0x1000, VertexBuffer(0, 0x4000, 48, 12) + Elements(Element(0, kRgb32Float, 0)) +
+                       IndexBuffer(0x5000, 8, 1) + state +
+                       Draw({.count = 4, .bias = bias, .indexed = true}) + Dwords{kEnd})
+      .Submit(0x1000);
+  const std::vector<Seen> data = AtDraws(Tell(Gfx9(), world));
+  return data.size() < 2 ? -1 : static_cast<int64_t>(data[1].data_first);
+}
+
+TEST(Indices, ThatEndAPrimitiveNameNoVertex) {
+  EXPECT_EQ(FirstVertex({}), 1);
+  EXPECT_EQ(FirstVertex(Cut(true, 1)), 2);
+  EXPECT_EQ(FirstVertex(Cut(true, 3)), 1);
+  // Not an index of 16 bits.
+  EXPECT_EQ(FirstVertex(Cut(true, 0x10001)), 1);
+}
+
+TEST(Indices, EndAPrimitiveOnlyWhereThatIsEnabled) {
+  EXPECT_EQ(FirstVertex(Cut(false, 1)), 1);
+  EXPECT_EQ(FirstVertex(Cut(true, 1) + Cut(false, 1)), 1);
+}
+
+TEST(Indices, OfAllOnesAreAVertexUnlessTheyEndAPrimitive) {
+  const auto first = [](const Dwords& state) {
+    World world;
+    PutFloats(world)
+        .Put(0x5000, {0xffffffff})
+        .Put(0x1000, VertexBuffer(0, 0x4000, 48, 12) + Elements(Element(0, kRgb32Float, 0)) +
+                         IndexBuffer(0x5000, 4, 1) + state +
+                         Draw({.count = 2, .bias = -0xfffe, .indexed = true}) + Dwords{kEnd})
+        .Submit(0x1000);
+    const std::vector<Seen> data = AtDraws(Tell(Gfx9(), world));
+    return data.size() < 2 ? -1 : static_cast<int64_t>(data[1].data_first);
+  };
+  EXPECT_EQ(first({}), 1);
+  EXPECT_EQ(first(Cut(true, 0xffff)), -1);
+}
+
+TEST(Indices, ADrawIsShownAgainWhenAnotherIndexEndsPrimitives) {
+  World world;
+  const Dwords draw = Draw({.count = 4, .indexed = true});
+  PutFloats(world)
+      .Put(0x5000, {0x00020003, 0x0001ffff})
+      .Put(0x1000, VertexBuffer(0, 0x4000, 48, 12) + Elements(Element(0, kRgb32Float, 0)) +
+                       IndexBuffer(0x5000, 8, 1) + draw + Cut(true, 1) + draw + draw + Dwords{kEnd})
+      .Submit(0x1000);
+  const std::vector<Seen> data = AtDraws(Tell(Gfx9(), world));
+  ASSERT_THAT(data, SizeIs(4));
+  EXPECT_EQ(data[1].data_first, 1u);
+  EXPECT_EQ(data[3].data_first, 2u);
+}
+
+TEST(Indices, WhereNothingSaysWhichEndsAPrimitiveItIsTheOneOfAllOnes) {
+  static const tables::Tables kTables = TablesOf(R"(
+<packsmith family="test" generation="cuts" title="Cuts">
+  <stream name="commands"/>
+  <data name="vertices"/>
+  <data name="indices"/>
+  <packet name="INDICES" dwords="2">
+    <field name="Opcode" dword="0" bits="31:24" type="uint" forced="1"/>
+    <field name="Size" dword="0" bits="9:8" type="uint">
+      <value name="8" value="0" components="I8 uint"/>
+      <value name="16" value="1" components="I16 uint"/>
+      <value name="32" value="2" components="I32 uint"/>
+    </field>
+    <field name="Cut" dword="0" bits="10" type="bool"/>
+    <field name="Bytes" dword="0" bits="7:0" type="uint"/>
+    <field name="Address" dword="1" bits="31:0" type="address">
+      <points to="indices" size="Bytes" format="Size" access="read"/>
+    </field>
+  </packet>
+  <packet name="VERTICES" dwords="2">
+    <field name="Opcode" dword="0" bits="31:24" type="uint" forced="2"/>
+    <field name="Format" dword="0" bits="0" type="uint">
+      <value name="F" value="0" components="F32 float"/>
+      <element of="vertices" slot="Slot" offset="Slot"/>
+    </field>
+    <field name="Slot" dword="0" bits="2:1" type="uint"/>
+    <field name="Stride" dword="0" bits="15:8" type="uint"/>
+    <field name="Address" dword="1" bits="31:0" type="address">
+      <points to="vertices" slot="Slot" stride="Stride" size="64" access="read"/>
+    </field>
+  </packet>
+  <packet name="DRAW" dwords="1" role="draw">
+    <field name="Opcode" dword="0" bits="31:24" type="uint" forced="3"/>
+    <draws data="vertices" indices="indices" cuts="INDICES.Cut"/>
+  </packet>
+</packsmith>)");
+  for (const uint32_t size : {0u, 1u, 2u}) {
+    for (const bool cut : {false, true}) {
+      World world;
+      // One index of all ones. Without a stride all vertices are one.
+      world.Put(0x5000, {0xffffffff}).PutZeros(0x6000, 64);
+      world.Put(0x1000, {0x01000000 | size << 8 | static_cast<uint32_t>(cut) << 10 | 1u << size,
+                         0x5000, 0x02000000, 0x6000, 0x03000000});
+      world.Submit(0x1000, 20);
+      size_t vertices = 0;
+      for (const Seen& seen : Tell(kTables, world).Named("vertices")) vertices += seen.slot >= 0;
+      EXPECT_EQ(vertices, cut ? 0u : 1u) << size;
+    }
+  }
+}
+
 TEST(Indices, OfEachSize) {
   for (const uint32_t format : {0u, 1u, 2u}) {
     World world;

@@ -80,6 +80,30 @@ TEST(Flow, ABatchWithoutItsEndIsAProblem) {
   EXPECT_THAT(story.problems, ElementsAre(HasSubstr("batch ends")));
 }
 
+TEST(Flow, WordsThatSomebodyGivesNeedNoEnd) {
+  World world;
+  world.Put(0, {kNoop, kNoop}).Submit(0, 8);
+  world.last().bare = true;
+  const Story story = Tell(Gfx9(), world);
+  EXPECT_THAT(story.Packets(), SizeIs(2));
+  EXPECT_THAT(story.problems, IsEmpty());
+  EXPECT_THAT(story.remarks,
+              ElementsAre("the words end at 0x8 without a packet that ends the batch"));
+}
+
+TEST(Flow, WordsThatSomebodyGivesAndThatLeadNowhereAreAtFault) {
+  World world;
+  world.Put(0, Jump(0x2000)).Submit(0, 12);
+  world.last().bare = true;
+  EXPECT_THAT(Tell(Gfx9(), world).Faults(), SizeIs(1));
+  EXPECT_THAT(Tell(Gfx9(), world).remarks, IsEmpty());
+  // A packet of four dwords, of which there are two.
+  World cut;
+  cut.Put(0, {0x78050002, 0}).Submit(0, 8);
+  cut.last().bare = true;
+  EXPECT_THAT(Tell(Gfx9(), cut).problems, SizeIs(1));
+}
+
 TEST(Flow, AJumpDoesNotComeBack) {
   World world;
   world.Put(0x1000, Jump(0x2000) + Dwords{kNoop}).Put(0x2000, {kEnd}).Submit(0x1000, 16);
@@ -428,12 +452,37 @@ TEST(Faults, ReservedBitsNameThemselves) {
   EXPECT_THAT(story.records[0].faults[0].text, HasSubstr("must be zero"));
 }
 
-TEST(Faults, ZeroWhereItMustNotBeAndTooMuchAreRanges) {
-  // A vertex buffer of pitch 2049 and without MOCS; null, so that nothing is followed.
-  const Story story = Of({0x78080003, 2049 | 1 << 13, 0, 0, 0, kEnd});
-  EXPECT_THAT(story.Faults(), ElementsAre("range 43:32", "range 54:48"));
+TEST(Faults, TooMuchIsARange) {
+  // A vertex buffer of pitch 2049; null, so that nothing is followed.
+  const Story story = Of({0x78080003, 2049 | 1 << 13 | 2 << 16, 0, 0, 0, kEnd});
+  EXPECT_THAT(story.Faults(), ElementsAre("range 43:32"));
   EXPECT_THAT(story.records[0].faults[0].text, HasSubstr("more than 2048"));
-  EXPECT_THAT(story.records[0].faults[1].text, HasSubstr("must not be zero"));
+}
+
+constexpr absl::string_view kZeros = R"(
+<packsmith family="test" generation="zeros" title="Zeros">
+  <stream name="commands"/>
+  <packet name="PACKET" dwords="2">
+    <field name="Opcode" dword="0" bits="31:24" type="uint" forced="1"/>
+    <field name="Never" dword="0" bits="7:0" type="uint" nonzero="true"/>
+    <field name="Not packed" dword="1" bits="7:0" type="uint" nonzero="packing"/>
+    <field name="Not packed, and small" dword="1" bits="15:8" type="uint" nonzero="packing" max="9"/>
+  </packet>
+</packsmith>)";
+
+TEST(Faults, ZeroIsOneWhereTheHardwareForbidsItAndNoneWhereOnlyPackingRefusesIt) {
+  static const tables::Tables kTables = TablesOf(kZeros);
+  for (const bool forms : {false, true}) {
+    World world;
+    // Twice each, for what is worked out for a record to be used for another.
+    world.Put(0, {0x01000001, 0, 0x01000001, 0, 0x01000000, 0x0a01, 0x01000000, 0x0a00});
+    world.Submit(0, 32);
+    world.last().bare = true;
+    const Story story = Tell(kTables, world, {.forms = forms});
+    EXPECT_THAT(story.Faults(),
+                ElementsAre("range 7:0", "range 47:40", "range 7:0", "range 47:40"));
+    EXPECT_THAT(story.records[2].faults[0].text, HasSubstr("Never must not be zero"));
+  }
 }
 
 TEST(Faults, AreCountedByKind) {

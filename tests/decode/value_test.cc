@@ -203,6 +203,35 @@ TEST(Addresses, Have48BitsAndTheirSignCopiesComeBack) {
   EXPECT_EQ(EncodeValue(Gfx9(), narrow, value), absl::nullopt);
 }
 
+TEST(Addresses, HaveAsManyBitsAsTheDescriptionSays) {
+  const tables::Tables wide = TablesOf(R"(
+<packsmith family="test" generation="wide" title="Wide" address-bits="57">
+  <stream name="commands"/>
+  <packet name="BIND" dwords="3">
+    <field name="Opcode" dword="0" bits="31:24" type="uint" forced="1"/>
+    <field name="Address" dword="1" bits="63:12" type="address"/>
+  </packet>
+</packsmith>)");
+  EXPECT_EQ(wide.address_mask(), 0x1ffffffffffffffu);
+  EXPECT_EQ(Gfx9().address_mask(), 0xffffffffffffu);
+  Leaf leaf = Plain(LeafType::kAddress, 52);
+  leaf.shift = 12;
+  const uint64_t far = uint64_t{1} << 55, high = ~uint64_t{0} << 56;
+  EXPECT_EQ(DecodeValue(wide, leaf, 52, far >> 12).unsigned_value, far);
+  EXPECT_FALSE(DecodeValue(wide, leaf, 52, far >> 12).needs_raw);
+  EXPECT_EQ(DecodeValue(wide, leaf, 52, high >> 12).unsigned_value, uint64_t{1} << 56);
+  EXPECT_EQ(NumberOfBits(wide, leaf, 52, high >> 12), uint64_t{1} << 56);
+  EXPECT_EQ(NumberOfBits(Gfx9(), leaf, 52, far >> 12), 0u);
+  Leaf narrow = Plain(LeafType::kAddress, 45);
+  narrow.shift = 12;
+  Value value;
+  value.kind = ValueKind::kAddress;
+  value.unsigned_value = high;
+  EXPECT_EQ(EncodeValue(wide, narrow, value), uint64_t{1} << 44);
+  value.unsigned_value = uint64_t{1} << 57;  // not canonical
+  EXPECT_EQ(EncodeValue(wide, narrow, value), absl::nullopt);
+}
+
 // ------------------------------------------------------------------------------------------------
 // Encodings, on leaves of the miniature.
 

@@ -240,8 +240,11 @@ const std::vector<Case>& Cases() {
             "<field name=\"f\" §dword=\"99999\" bits=\"0\" type=\"bool\"/>",
             "dword=\"99999\" is more than 16384"),
       Field("NoFlag", Code::kBadNumber,
+            "<field name=\"f\" dword=\"0\" bits=\"7:0\" type=\"uint\" §overlap=\"yes\"/>",
+            "overlap=\"yes\" must be true or false"),
+      Field("NobodyWhoRefusesZero", Code::kBadNumber,
             "<field name=\"f\" dword=\"0\" bits=\"7:0\" type=\"uint\" §nonzero=\"yes\"/>",
-            "nonzero=\"yes\" must be true or false"),
+            "nonzero=\"yes\" must be one of false, packing, true"),
       Field("NoDefault", Code::kBadNumber,
             "<field name=\"f\" dword=\"0\" bits=\"7:0\" type=\"uint\" §default=\"many\"/>",
             "default=\"many\" is neither a number nor one of the values"),
@@ -951,6 +954,10 @@ const std::vector<Case>& Cases() {
             "<field name=\"f\" dword=\"0\" bits=\"7:0\" type=\"uint\" nonzero=\"true\" "
             "§default=\"0\"/>",
             "the default is 0, and nonzero forbids that"),
+      Field("DefaultZeroThatPackingRefuses", Code::kBadRange,
+            "<field name=\"f\" dword=\"0\" bits=\"7:0\" type=\"uint\" nonzero=\"packing\" "
+            "§default=\"0\"/>",
+            "the default is 0, and nonzero forbids that"),
       Field("DefaultNoMultiple", Code::kBadRange,
             "<field name=\"f\" dword=\"0\" bits=\"7:0\" type=\"uint\" multiple=\"4\" "
             "§default=\"6\"/>",
@@ -1040,6 +1047,16 @@ const std::vector<Case>& Cases() {
              "dwords=\"1\"><doc>.</doc><field name=\"Op\" dword=\"0\" bits=\"31:24\" type=\"uint\" "
              "forced=\"2\"/>",
              "a packet draws once"),
+      Packet("CutOfNothing", Code::kContradiction,
+             "<draws data=\"d\" §cuts=\"Op\"/></packet><data name=\"d\"/><packet name=\"Q\" "
+             "dwords=\"1\"><doc>.</doc><field name=\"Op\" dword=\"0\" bits=\"31:24\" type=\"uint\" "
+             "forced=\"2\"/>",
+             "cuts is only of use with indices"),
+      Packet("CutThatNobodyAsksFor", Code::kContradiction,
+             "<draws data=\"d\" indices=\"d\" §cut=\"Op\"/></packet><data name=\"d\"/><packet "
+             "name=\"Q\" dwords=\"1\"><doc>.</doc><field name=\"Op\" dword=\"0\" bits=\"31:24\" "
+             "type=\"uint\" forced=\"2\"/>",
+             "cut is only of use with cuts"),
       Packet("DrawsOfNoData", Code::kUnknownReference, "<draws §data=\"d\"/>",
              "there is no <data name=\"d\">"),
 

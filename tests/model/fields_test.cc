@@ -124,10 +124,17 @@ TEST_F(FieldsTest, RangesTakeTheEncodingIntoAccount) {
   EXPECT_EQ(F(R"(dword="0" bits="63:0" type="int" min="-9223372036854775808")").min, INT64_MIN);
 }
 
+TEST_F(FieldsTest, ZeroIsRefusedByNobodyByPackingOrAlways) {
+  EXPECT_EQ(F(R"(dword="0" bits="7:0" type="uint")").nonzero, NotZero::kMayBeZero);
+  EXPECT_EQ(F(R"(dword="0" bits="7:0" type="uint" nonzero="false")").nonzero, NotZero::kMayBeZero);
+  EXPECT_EQ(F(R"(dword="0" bits="7:0" type="uint" nonzero="packing")").nonzero, NotZero::kPacking);
+  EXPECT_EQ(F(R"(dword="0" bits="7:0" type="uint" nonzero="true")").nonzero, NotZero::kAlways);
+}
+
 TEST_F(FieldsTest, RequirementsAreKept) {
   const Item& f =
       F(R"(dword="0" bits="7:0" type="uint" nonzero="true" multiple="4" unit="px" prefix="PX")");
-  EXPECT_TRUE(f.nonzero);
+  EXPECT_EQ(f.nonzero, NotZero::kAlways);
   EXPECT_EQ(f.multiple, 4u);
   EXPECT_EQ(f.unit, "px");
   EXPECT_EQ(f.prefix, "PX");

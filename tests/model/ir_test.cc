@@ -222,12 +222,16 @@ TEST_F(IrTest, RangesAndRequirementsReachTheLeaf) {
       R"(<field name="u" dword="0" bits="7:0" type="uint" min="2" max="9" multiple="2" nonzero="true"/>
     <field name="r" dword="1" bits="9:0" type="u4.6" max="14.0"/>
     <field name="i" dword="2" bits="7:0" type="int" min="-4"/>
+    <field name="p" dword="2" bits="15:8" type="uint" nonzero="packing"/>
     <field name="a" dword="3" bits="31:4" type="address"><points to="d" access="readwrite"/></field>)",
       "<data name=\"d\"/>");
   EXPECT_STREQ(Leaf("u")["min"].GetString(), "2");
   EXPECT_STREQ(Leaf("u")["max"].GetString(), "9");
   EXPECT_EQ(Leaf("u")["multiple"].GetUint(), 2u);
   EXPECT_TRUE(Leaf("u")["nonzero"].GetBool());
+  // Code that packs refuses it, whoever else does.
+  EXPECT_TRUE(Leaf("p")["nonzero"].GetBool());
+  EXPECT_FALSE(Leaf("i")["nonzero"].GetBool());
   EXPECT_STREQ(Leaf("r")["max"].GetString(), "14.0");
   EXPECT_TRUE(Leaf("r")["min"].IsNull());
   EXPECT_STREQ(Leaf("i")["min"].GetString(), "-4");

@@ -38,7 +38,8 @@ constexpr char kFields[] = R"x(
 )x";
 constexpr char kAround[] =
     R"(<enum name="Kind"><value name="Small" value="1"/><value name="Large" value="2"/></enum>
-<struct name="S" dwords="1"/>
+<struct name="S" dwords="1"><field name="Entries" dword="0" bits="7:0" type="uint"/></struct>
+<struct name="Alone" dwords="1"><field name="Entries" dword="0" bits="7:0" type="uint"/></struct>
 <packet name="P.Q" dwords="1"><doc>.</doc><field name="Op" dword="0" bits="31:24" type="uint" forced="2"/><field name="Count" dword="0" bits="7:0" type="uint"/></packet>
 <packet name="P" dwords="3"><doc>.</doc>)";
 
@@ -247,8 +248,11 @@ TEST(Expressions, MayAskAnotherPacket) {
   EXPECT_EQ(ExpressionOf("P.Q.Count*2"), "last {P.Q}.{Count}*2+0");
   EXPECT_EQ(ExpressionOf("P.Count"), "last {P}.{Count}*1+0");
 }
-TEST(Expressions, CannotAskAStructThatIsNoPart) {
-  EXPECT_THAT(ExpressionOf("S.Count"), HasSubstr("error E018"));
+TEST(Expressions, MayAskAStructThatAPacketLeadsTo) {
+  EXPECT_EQ(ExpressionOf("S.Entries+1"), "last {S}.{Entries}*1+1");
+}
+TEST(Expressions, CannotAskAStructThatIsNoPartAndThatNoPacketLeadsTo) {
+  EXPECT_THAT(ExpressionOf("Alone.Entries"), HasSubstr("error E018"));
 }
 TEST(Expressions, KnowNoOtherOperators) {
   EXPECT_THAT(ExpressionOf("Count-1"), HasSubstr("error E018"));

@@ -56,19 +56,19 @@ bool Description::IsAllowed(const Leaf& leaf, const decode::Value& value) const 
   const model::Item& item = this->item(leaf);
   if (IsReal(leaf)) {
     if (!std::isfinite(value.real)) return false;
-    if (item.nonzero && value.real == 0) return false;
+    if (item.nonzero != model::NotZero::kMayBeZero && value.real == 0) return false;
     if (item.min_real && value.real < *item.min_real) return false;
     if (item.max_real && value.real > *item.max_real) return false;
     if (item.min && value.real < static_cast<double>(*item.min)) return false;
     return !(item.max && value.real > static_cast<double>(*item.max));
   }
   if (leaf.type == LeafType::kInt) {
-    if (item.nonzero && value.signed_value == 0) return false;
+    if (item.nonzero != model::NotZero::kMayBeZero && value.signed_value == 0) return false;
     if (item.min && value.signed_value < *item.min) return false;
     if (item.max && value.signed_value > *item.max) return false;
   } else {
     const uint64_t v = value.unsigned_value;
-    if (item.nonzero && v == 0) return false;
+    if (item.nonzero != model::NotZero::kMayBeZero && v == 0) return false;
     if (item.min && *item.min > 0 && v < static_cast<uint64_t>(*item.min)) return false;
     if (item.max && (*item.max < 0 || v > static_cast<uint64_t>(*item.max))) return false;
     if (item.multiple != 0 && v % item.multiple != 0) return false;
