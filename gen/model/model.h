@@ -206,6 +206,8 @@ struct Item {
   bool clamp = false;  // packing takes what is above max, or below 0, for that
   NotZero nonzero = NotZero::kMayBeZero;
   bool overlap = false;
+  Deferred when;  // the bits hold this field only if the condition holds
+  Condition condition;
   std::string prefix;
   std::string unit;
   std::vector<Value> values;

@@ -1234,10 +1234,11 @@ class Parser {
 
   // With `amend` the item is the inherited one, and what the element does not mention stays.
   void ParseField(pugi::xml_node node, Item& item, bool amend) {
-    Allow(node, {"name",    "alias",    "dword", "bits",   "type",    "default",   "forced",
-                 "minus",   "shift",    "log2",  "groups", "align",   "min",       "max",
-                 "nonzero", "multiple", "unit",  "prefix", "overlap", "high",      "names",
-                 "means",   "at",       "amend", "c-type", "c-bits",  "c-default", "clamp"});
+    Allow(node,
+          {"name",   "alias",  "dword",     "bits",  "type",  "default", "forced",  "minus",
+           "shift",  "log2",   "groups",    "align", "min",   "max",     "nonzero", "multiple",
+           "unit",   "prefix", "overlap",   "high",  "names", "means",   "at",      "amend",
+           "c-type", "c-bits", "c-default", "clamp", "when"});
     const auto says = [&](const char* attribute) { return !amend || Attribute(node, attribute); };
     item.name = Required(node, "name");
     if (says("alias")) item.alias = Identifier(node);
@@ -1266,6 +1267,7 @@ class Parser {
       item.nonzero = static_cast<NotZero>(Word(node, "nonzero", {"false", "packing", "true"}));
     }
     if (says("overlap")) item.overlap = Flag(node, "overlap");
+    if (says("when")) item.when = Later(node, "when");
     if (says("multiple")) item.multiple = Number(node, "multiple", 1u << 31).value_or(0);
     if (says("prefix")) item.prefix = Text(node, "prefix");
     if (says("unit")) item.unit = Text(node, "unit");

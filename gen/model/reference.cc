@@ -268,6 +268,7 @@ class Writer {
     Number("groups", e.groups);
     Number("align", e.align);
     Flag("overlap", item.overlap);
+    Text("when", item.when.text);
     Text("names", item.names.text);
     Values(item.values, item.type == FieldType::kInt);
     Text("high", item.high_text.text);

@@ -1296,6 +1296,7 @@ class Resolver {
       ResolvePoints(item, points, scope);
     }
     for (ElementOf& element : item.elements) ResolveElement(item, element, scope);
+    if (!item.when.empty()) View(item, scope);
     if (!item.writes_memory.empty()) WritesMemory(item, scope);
     if (!item.high_text.empty()) HighBits(item, scope);
     for (SetsBase& sets : item.sets) {
@@ -1376,6 +1377,22 @@ class Resolver {
       item.stores_ref = target;
     }
     item.stores_condition = ParseCondition(item.writes_when, scope);
+  }
+
+  // Of bits that hold something else where the condition does not hold.
+  void View(Item& item, const Scope& scope) {
+    item.condition = ParseCondition(item.when, scope);
+    if (!item.overlap) {
+      Problem(Code::kContradiction, item.when.where,
+              "a field with when shares its bits: it has overlap=\"true\"");
+    }
+    if (item.forced || item.nonzero != NotZero::kMayBeZero || item.min || item.max ||
+        item.type == FieldType::kStruct || !item.points.empty() || !item.sets.empty() ||
+        !item.elements.empty() || !item.writes_register.empty() || !item.writes_memory.empty()) {
+      Problem(Code::kContradiction, item.when.where,
+              "a field with when only shows a number: it has no fields of its own, no range, leads "
+              "nowhere, and sets nothing");
+    }
   }
 
   void ResolveDraws(Draws& draws, const Scope& scope) {

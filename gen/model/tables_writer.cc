@@ -341,7 +341,7 @@ class Writer {
                        !item.sets.empty() || item.writes_ref.field != nullptr ||
                        !item.unit.empty() || item.high.kind != Expression::Kind::kNone ||
                        item.stores_ref.field != nullptr || !item.elements.empty() ||
-                       item.meaning != Meaning::kNone;
+                       item.meaning != Meaning::kNone || !item.condition.empty();
       if (!any) continue;
       const Asker asker{&f, flat[i].scope, flat[i].index};
       t::Extra extra{};
@@ -369,6 +369,7 @@ class Writer {
       extra.stores_when = AddCondition(item.stores_condition, asker);
       extra.meaning = static_cast<t::Meaning>(item.meaning);
       extra.meaning_at = static_cast<uint16_t>(item.meaning_at);
+      extra.counts_when = AddCondition(item.condition, asker);
       extra.element = item.elements.empty() ? t::kNone : AddElement(item.elements[0], asker);
       leaves_[first + i].extra = static_cast<uint32_t>(extras_.size());
       extras_.push_back(extra);

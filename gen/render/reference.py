@@ -478,6 +478,8 @@ def facts(item: Json) -> str:
         found.append("not zero")
     if item.get("packed_nonzero"):
         found.append("packing refuses zero")
+    if "when" in item:
+        found.append(f"if {item['when']}")
     if "multiple" in item:
         found.append(f"a multiple of {item['multiple']}")
     stored: list[str] = []

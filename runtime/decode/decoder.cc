@@ -492,8 +492,8 @@ void Decoder::SayWhereItEnds(const Frame& frame, size_t depth) {
   if (bare_begin_ != kNoAddress && depth == 1 && nested_streams_ == 0 &&
       frame.address != frame.begin) {
     // Nobody has said that this is all of it.
-    sink_.OnRemark(
-        absl::StrCat("the words end at ", at, " without a packet that ends the batch"), false);
+    sink_.OnRemark(absl::StrCat("the words end at ", at, " without a packet that ends the batch"),
+                   false);
     return;
   }
   Problem(absl::StrCat("the stream goes on at ", at, ", where ",

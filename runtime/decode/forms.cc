@@ -149,6 +149,8 @@ Form Forms::Make(const RecordView& record, uint64_t size) {
     if (leaf.extra == tables::kNone) return;
     if (Acts(tables_, leaf)) form.acting.push_back(at);
     const tables::Extra& extra = tables_.extra(leaf.extra);
+    // Records of a form have the same fields.
+    (void)asked.Condition(extra.counts_when, Scope(tables_, at, record.bytes));
     if (extra.pointer == tables::kNone) return;
     ++pointers;
     if (at.cut) return;

@@ -139,7 +139,8 @@ void Plans::Add(tables::Range leaves, const Name& name, PlannedFields& to) {
     to.fields.push_back(field);
     const uint64_t mask = field.width >= 64 ? ~uint64_t{0} : (uint64_t{1} << field.width) - 1;
     to.bits.push_back(
-        {mask, field.bit, field.width, field.width > 57, (leaf.flags & tables::kLength) != 0});
+        {mask, field.bit, field.width, field.width > 57, (leaf.flags & tables::kLength) != 0,
+         leaf.extra != tables::kNone && tables_.extra(leaf.extra).counts_when != tables::kNone});
     to.end = std::max(to.end, uint64_t{field.bit} + field.width);
   }
 }

@@ -96,8 +96,9 @@ struct FieldBits {
   uint64_t mask;  // of the value, its lowest bit at bit 0
   uint32_t bit;   // as the leaf's: from the start of the record, item or part
   uint16_t width;
-  bool wide;       // may begin so that it ends in a ninth byte
-  bool is_length;  // the packet's own length
+  bool wide;           // may begin so that it ends in a ninth byte
+  bool is_length;      // the packet's own length
+  bool may_not_count;  // a condition says whether the bits hold this field
 };
 
 struct PlannedField {
@@ -209,12 +210,21 @@ void ForEachShown(const tables::Tables& tables, Plans& plans, const RecordView& 
   const RecordBits record(view.bytes);
   const uint64_t bits = view.bytes.size() * 8;
   const bool variants = container.variants.count != 0;
-  const auto run = [&](const PlannedFields& fields, uint64_t base, uint64_t end, int64_t index) {
+  // Of a leaf of the container whose leaves are shown, a part's or the record's own.
+  const auto counts = [&](const PlannedFields& fields, size_t i, uint64_t base,
+                          const tables::Container& owner, bool in_tail) {
+    const tables::Extra& extra = tables.extra(fields.fields[i].leaf->extra);
+    return Scope(tables, owner, view.bytes, in_tail ? 0 : base, in_tail ? base : 0)
+        .Holds(extra.counts_when);
+  };
+  const auto run = [&](const PlannedFields& fields, uint64_t base, uint64_t end, int64_t index,
+                       const tables::Container& owner, bool in_tail = false) {
     const size_t count = fields.bits.size();
     if (base + fields.end <= end) {
       for (size_t i = 0; i < count; ++i) {
         const FieldBits& field = fields.bits[i];
         const uint64_t bit = base + field.bit;
+        if (field.may_not_count && !counts(fields, i, base, owner, in_tail)) continue;
         visit(fields, i, bit, uint32_t{field.width}, record.Read(bit, field), index);
       }
       return;
@@ -222,7 +232,7 @@ void ForEachShown(const tables::Tables& tables, Plans& plans, const RecordView& 
     for (size_t i = 0; i < count; ++i) {
       const FieldBits& field = fields.bits[i];
       const uint64_t bit = base + field.bit;
-      if (bit >= end) continue;
+      if (bit >= end || (field.may_not_count && !counts(fields, i, base, owner, in_tail))) continue;
       uint32_t width = field.width;
       uint64_t raw = record.Read(bit, field);
       if (bit + width > end) {
@@ -236,20 +246,21 @@ void ForEachShown(const tables::Tables& tables, Plans& plans, const RecordView& 
   };
   const uint64_t fixed =
       container.parts.count == 0 ? bits : std::min<uint64_t>(bits, uint64_t{container.bytes} * 8);
-  run(plan.fields, 0, fixed, -1);
+  run(plan.fields, 0, fixed, -1, container);
   if (container.tail_size != 0) {
     int64_t index = 0;
     for (uint64_t base = container.tail_bit; base < bits; base += container.tail_size) {
-      run(plan.tail, base, bits, index++);
+      run(plan.tail, base, bits, index++, container, true);
     }
   }
   for (const PlacedPart& placed : view.parts) {
     const PlannedFields& fields = plans.FieldsOf(plan, container, *placed.part);
-    const uint64_t size = uint64_t{tables.container(placed.part->container).bytes} * 8;
+    const tables::Container& part = tables.container(placed.part->container);
+    const uint64_t size = uint64_t{part.bytes} * 8;
     const bool repeats = placed.part->repeat != tables::kNone;
     for (uint64_t i = 0; i < placed.count; ++i) {
       const uint64_t base = placed.bit + i * size;
-      run(fields, base, std::min(bits, base + size), repeats ? static_cast<int64_t>(i) : -1);
+      run(fields, base, std::min(bits, base + size), repeats ? static_cast<int64_t>(i) : -1, part);
     }
   }
 }

@@ -10,6 +10,10 @@ std::vector<BitRun> Undescribed(const tables::Tables& tables, const RecordView& 
   const absl::Span<const uint8_t> bytes = record.bytes;
   std::vector<uint32_t> described((bytes.size() + 3) / 4);
   ForEachField(tables, record, [&](const FieldAt& at) {
+    if (at.leaf->extra != tables::kNone &&
+        !Scope(tables, at, bytes).Holds(tables.extra(at.leaf->extra).counts_when)) {
+      return;
+    }
     for (uint64_t bit = at.bit; bit < at.bit + at.width;) {
       const uint64_t end = std::min(at.bit + at.width, bit / 32 * 32 + 32);
       const uint64_t n = end - bit;

@@ -248,6 +248,7 @@ std::string Facts(const Json& item) {
   if (!stored.empty()) facts.push_back(absl::StrCat("stored", stored));
   number("rounded up to ", "align");
   if (Flag(item, "overlap")) facts.emplace_back("shares its bits");
+  add("if ", Text(item, "when"));
   return absl::StrJoin(facts, ", ");
 }
 

@@ -111,6 +111,7 @@ class Checker {
       Index(extra.pointer, h_.pointers, true);
       Index(extra.sets_base, h_.bases, true);
       Index(extra.sets_when, h_.conditions, true);
+      Index(extra.counts_when, h_.conditions, true);
       Index(extra.writes_leaf, h_.leaves, true);
       Index(extra.high, h_.expressions, true);
       Index(extra.stores_leaf, h_.leaves, true);

@@ -111,7 +111,9 @@ struct Extra {
   uint32_t stores_when;  // Condition for that, or kNone
   uint32_t element;      // Element that the value describes, or kNone
   Meaning meaning;
-  uint16_t meaning_at;  // which bit of the number the value begins at
+  uint16_t meaning_at;   // which bit of the number the value begins at
+  uint32_t counts_when;  // Condition: else the bits hold something else; kNone: always
+  uint32_t pad;
 };
 
 struct NamedValue {

@@ -1042,6 +1042,14 @@ const std::vector<Case>& Cases() {
          "§names=\"E\"><value "
          "name=\"b\" value=\"2\"/></field></struct>",
          "names=\"…\" is for a uint without values of its own"),
+      Field("ViewOfBitsOfItsOwn", Code::kContradiction,
+            "<field name=\"f\" dword=\"0\" bits=\"7:0\" type=\"uint\" §when=\"f\"/>",
+            "a field with when shares its bits: it has overlap=\"true\""),
+      Field("ViewWithARange", Code::kContradiction,
+            "<field name=\"f\" dword=\"0\" bits=\"7:0\" type=\"uint\" overlap=\"true\" max=\"9\" "
+            "§when=\"f\"/>",
+            "a field with when only shows a number: it has no fields of its own, no range, leads "
+            "nowhere, and sets nothing"),
       Packet("TwoDraws", Code::kContradiction,
              "<draws data=\"d\"/>§<draws data=\"d\"/></packet><data name=\"d\"/><packet name=\"Q\" "
              "dwords=\"1\"><doc>.</doc><field name=\"Op\" dword=\"0\" bits=\"31:24\" type=\"uint\" "

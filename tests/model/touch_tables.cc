@@ -89,7 +89,8 @@ class Toucher {
     Data(d.data);
     if (d.indices != t::kNone) Data(d.indices);
     for (const uint32_t x : {d.indexed, d.when}) Condition(x);
-    for (const uint32_t x : {d.first, d.count, d.first_instance, d.instances, d.bias})
+    for (const uint32_t x :
+         {d.first, d.count, d.first_instance, d.instances, d.bias, d.cuts, d.cut})
       Expression(x);
   }
   void Leaf(const t::Leaf& leaf) {
@@ -109,6 +110,7 @@ class Toucher {
     Expression(extra.high);
     Element(extra.element);
     Condition(extra.stores_when);
+    Condition(extra.counts_when);
     if (extra.stores_leaf != t::kNone) sum_ += tables_.leaf(extra.stores_leaf).bit;
     if (extra.writes_leaf != t::kNone) sum_ += tables_.leaf(extra.writes_leaf).bit;
     Text(tables_.string(extra.unit));

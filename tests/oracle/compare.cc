@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -38,6 +39,7 @@ constexpr char kInvalidPointer[] = "follows-invalid-pointer";
 constexpr char kGfx4BatchEnd[] = "gfx4-batch-end-unknown";
 constexpr char kWalksOn[] = "walks-past-batch-end";
 constexpr char kGfx8Registers[] = "gfx8-register-pairs-misplaced";
+constexpr char kOtherView[] = "view-of-other-bits";
 constexpr char kMustBeZero[] = "must-be-zero-shown";
 constexpr char kMustBeOne[] = "must-be-one-shown";
 constexpr char kFormatName[] = "format-name";
@@ -79,6 +81,10 @@ constexpr CompareRule kRules[] = {
      "first "
      "one's value",
      "bdw-vk-compute"},
+    {kOtherView, RuleKind::kOmission,
+     "views of bits are in the records only where the bits hold them: offsets of the planes of "
+     "surfaces whose format has planes",
+     "icl-gl-basic tgl-gl-basic tgl-gl-compute dg2-gl-basic dg2-gl-compute"},
     {kMustBeZero, RuleKind::kOmission,
      "must-be-zero fields are in the records only when they are wrong, as faults",
      "skl-gl-basic bdw-vk-compute icl-gl-basic tgl-gl-basic dg2-gl-basic dg2-gl-compute"},
@@ -119,6 +125,18 @@ constexpr NamedField kMustBeOneFields[] = {
     {"3DSTATE_GATHER_POOL_ALLOC", ""},
     {"3DSTATE_3D_MODE", "Mask"},
 };
+
+// Views of bits that the oracle prints whatever they hold.
+constexpr NamedField kPlaneFields[] = {
+    {"RENDER_SURFACE_STATE", "X Offset for U or UV Plane"},
+    {"RENDER_SURFACE_STATE", "Y Offset for U or UV Plane"},
+    {"RENDER_SURFACE_STATE", "X Offset for V Plane"},
+    {"RENDER_SURFACE_STATE", "Y Offset for V Plane"},
+    {"RENDER_SURFACE_STATE", "X Offset for UV Plane"},
+    {"RENDER_SURFACE_STATE", "Y Offset for UV Plane"},
+};
+// PLANAR_420_8, PLANAR_420_16.
+constexpr uint64_t kPlanarFormats[] = {0x1a5, 0x1a6};
 
 bool OracleInteger(absl::string_view text, uint64_t* value) {
   if (absl::ConsumePrefix(&text, "0x")) return absl::SimpleHexAtoi(text, value);
@@ -561,6 +579,25 @@ class Comparison {
     return absl::nullopt;
   }
 
+  // Before Gfx6 structures have the counts: the one before a packet's records, or the next one
+  // before something is drawn.
+  bool IsCountOf(int packet, absl::string_view structure, absl::string_view name,
+                 uint64_t count) const {
+    const auto is_it = [&](const Record& record) {
+      return record.type == "struct" && record.name == structure;
+    };
+    for (int r = packet; r >= 0; --r) {
+      if (!is_it(records_[r])) continue;
+      if (ValueOf(records_[r], name) == count) return true;
+      break;
+    }
+    for (size_t r = static_cast<size_t>(packet) + 1; r < records_.size(); ++r) {
+      if (absl::StartsWith(records_[r].name, "3DPRIMITIVE")) break;
+      if (is_it(records_[r])) return ValueOf(records_[r], name) == count;
+    }
+    return false;
+  }
+
   // All of an item's fields, because the item as a whole is excused.
   void Excuse(const OracleItem& item) {
     for (const OracleField& field : item.fields) {
@@ -644,7 +681,8 @@ class Comparison {
       const std::string owner = absl::StrCat("3DSTATE_", unit);
       constexpr absl::string_view kCount = "Binding Table Entry Count";
       const bool counted = LastValue(owner, kCount) == entries.size() ||
-                           NextValue(item.packet, owner, kCount) == entries.size();
+                           NextValue(item.packet, owner, kCount) == entries.size() ||
+                           IsCountOf(packet, absl::StrCat(unit, "_STATE"), kCount, entries.size());
       if (!zero && !counted) {
         Mismatch(&item, nullptr, absl::StrCat("pointer ", entries.size()),
                  std::string(item.fields[entries.size()].value), kNothing);
@@ -858,11 +896,27 @@ class Comparison {
       Use(kReadsPastEnd);
       return true;
     }
+    for (const NamedField& plane : kPlaneFields) {
+      if (item.name == plane.item && field.name == plane.field && !IsPlanar(item)) {
+        Use(kOtherView);
+        return true;
+      }
+    }
     for (const NamedField& one : kMustBeOneFields) {
       if (item.name == one.item && field.name == one.field) {
         Use(kMustBeOne);
         return true;
       }
+    }
+    return false;
+  }
+
+  static bool IsPlanar(const OracleItem& surface) {
+    for (const OracleField& field : surface.fields) {
+      uint64_t format = 0;
+      if (field.name != "Surface Format" || !OracleInteger(field.value, &format)) continue;
+      return std::find(std::begin(kPlanarFormats), std::end(kPlanarFormats), format) !=
+             std::end(kPlanarFormats);
     }
     return false;
   }
