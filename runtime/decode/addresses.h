@@ -14,6 +14,12 @@ inline uint64_t AddSaturated(uint64_t a, uint64_t b) {
   return b > ~uint64_t{0} - a ? ~uint64_t{0} : a + b;
 }
 
+// Of a submission's batch, as Submission::batch_length has it.
+inline std::string ShowLength(uint64_t bytes) {
+  if (bytes == 0) return "length unknown";
+  return absl::StrFormat("%u %s", bytes, bytes == 1 ? "byte" : "bytes");
+}
+
 inline std::string ShowAddress(uint64_t address) { return absl::StrFormat("0x%x", address); }
 
 }  // namespace packsmith::decode

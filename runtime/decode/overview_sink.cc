@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "runtime/decode/addresses.h"
 #include "runtime/decode/fields.h"
 #include "runtime/decode/text_sink.h"
 #include "runtime/decode/value.h"
@@ -193,8 +194,7 @@ std::string OverviewSink::Text(bool offsets) const {
     absl::StrAppend(&text, ", ", Harmless(line.kind));
     if (offsets) absl::StrAppendFormat(&text, " at 0x%x", line.address);
     if (offsets && !line.buffer.empty()) absl::StrAppend(&text, " in ", Harmless(line.buffer));
-    absl::StrAppend(&text, ", ", Counted(line.length, "byte"), ": ",
-                    Counted(line.packets, "packet"));
+    absl::StrAppend(&text, ", ", ShowLength(line.length), ": ", Counted(line.packets, "packet"));
     if (line.draws != 0) absl::StrAppend(&text, ", ", Counted(line.draws, "draw"));
     if (line.dispatches != 0) {
       absl::StrAppend(&text, ", ", line.dispatches,

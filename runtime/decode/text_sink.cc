@@ -11,6 +11,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
 #include "runtime/base/unicode.h"
+#include "runtime/decode/addresses.h"
 #include "runtime/decode/chunk_writer.h"
 #include "runtime/decode/data.h"
 #include "runtime/decode/fields.h"
@@ -137,7 +138,7 @@ class TextSink : public Sink {
       absl::StrAppendFormat(&text, ", %s at 0x%x", s.kind.empty() ? "batch" : Harmless(s.kind),
                             s.batch_address);
     }
-    absl::StrAppend(&text, ", ", s.batch_length, " bytes");
+    absl::StrAppend(&text, ", ", ShowLength(s.batch_length));
     for (const Submission::Base& base : s.bases) {
       absl::StrAppendFormat(&text, ", %s from 0x%x on", Harmless(base.name), base.address);
     }

@@ -33,6 +33,9 @@ struct Device {
   std::optional<uint32_t> pci_id = {};
   std::optional<uint32_t> chip_id = {};  // of a GPU that is no PCI device: 0x8103
   int verx10 = 0;                        // Intel: generation times ten
+  // Intel: the same of what the kernel wrote beside the PCI id, which may leave out what comes
+  // behind the point: 120 for Gfx12 and Gfx12.5. 0: nothing.
+  int kernel_verx10 = 0;
 
   friend bool operator==(const Device&, const Device&) = default;
 };
@@ -46,7 +49,8 @@ struct Submission {
   uint32_t slot = 0;        // the engine's slot within the context
   uint32_t space = 0;
   uint64_t batch_address = 0;
-  uint64_t batch_length = 0;  // bytes, an upper bound: a stream ends where it says so
+  // Bytes, an upper bound: a stream ends where it says so. 0: the dump does not say.
+  uint64_t batch_length = 0;
   std::optional<uint64_t> head = {}, tail = {}, acthd = {};
   std::optional<uint32_t> ipehr = {};
   // Name of the XML stream to walk, or of the structure that lies there; empty: the generation's
@@ -90,6 +94,10 @@ struct Buffer {
   std::string name = {};
   // `size` is only the most that it can be: it is as large as the memory that is mapped there.
   bool size_is_memory = false;
+  // What a list of the kernel's says of it, where the dump has one.
+  std::string tiling = {};  // "X", "Y"; empty: linear, or the dump does not say
+  std::string access = {};  // "read by sampler and GTT, written by render"
+  std::string flags = {};   // the list's other words: "dirty purgeable render uncached"
 
   friend bool operator==(const Buffer&, const Buffer&) = default;
 };

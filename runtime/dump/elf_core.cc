@@ -15,6 +15,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "runtime/dump/addresses.h"
 #include "runtime/dump/elf_notes.h"
 
 namespace packsmith {
@@ -73,6 +74,7 @@ struct Wanted {
   uint64_t address;
   uint64_t size;
   absl::Span<const uint8_t> bytes;
+  bool wraps = false;  // the file says that it goes past 2^64: its address is damaged
 
   uint64_t last() const { return address + (size - 1); }
 };
@@ -84,6 +86,7 @@ class CoreReader {
   absl::StatusOr<Dump> Read() {
     if (absl::Status status = CheckHeader(); !status.ok()) return status;
     ReadProgramHeaders();
+    MakeAddressesPlain();
     MapWanted();
     Complete();
     dump_.backing = std::move(file_.owner);
@@ -186,7 +189,8 @@ class CoreReader {
       stored = size;
     }
     if (size == 0) return;
-    if (size - 1 > kMaxAddress - header.p_vaddr) {
+    const bool wraps = size - 1 > kMaxAddress - header.p_vaddr;
+    if (wraps) {
       dump_.AddProblem(at, absl::StrFormat("segment at 0x%x: 0x%x bytes go past 2^64; cut there",
                                            header.p_vaddr, size));
       size = kMaxAddress - header.p_vaddr + 1;  // cannot be 0: p_vaddr is not 0 here
@@ -195,7 +199,7 @@ class CoreReader {
     const uint32_t space = static_cast<uint32_t>(header.p_paddr);
     const absl::Span<const uint8_t> bytes = Slice(file_.bytes, header.p_offset, stored);
     if (bytes.size() == stored) {
-      wanted_.push_back({space, number, header.p_vaddr, size, bytes});
+      wanted_.push_back({space, number, header.p_vaddr, size, bytes, wraps});
       return;
     }
     // What the file does not have is unknown and stays unmapped, but the zeros after it are known.
@@ -205,10 +209,10 @@ class CoreReader {
                         "0x%x; the rest is unmapped",
                         header.p_vaddr, stored, header.p_offset, bytes.size()));
     if (!bytes.empty()) {
-      wanted_.push_back({space, number, header.p_vaddr, bytes.size(), bytes});
+      wanted_.push_back({space, number, header.p_vaddr, bytes.size(), bytes, wraps});
     }
     if (stored < size) {
-      wanted_.push_back({space, number, header.p_vaddr + stored, size - stored, {}});
+      wanted_.push_back({space, number, header.p_vaddr + stored, size - stored, {}, wraps});
     }
   }
 
@@ -260,6 +264,21 @@ class CoreReader {
     absl::string_view text(reinterpret_cast<const char*>(desc.data()), desc.size());
     while (!text.empty() && text.back() == '\0') text.remove_suffix(1);
     return text;
+  }
+
+  // Intel's addresses in their one form: in packets and registers they may be in another.
+  void MakeAddressesPlain() {
+    if (ehdr_.e_machine != kMachineIntelGpu && dump_.device.family != "intel") return;
+    for (Wanted& wanted : wanted_) {
+      if (!wanted.wraps) wanted.address = PlainAddress(wanted.address);
+    }
+    for (Buffer& buffer : dump_.buffers) buffer.address = PlainAddress(buffer.address);
+    for (Submission& submission : dump_.submissions) {
+      submission.batch_address = PlainAddress(submission.batch_address);
+      if (submission.acthd) submission.acthd = PlainAddress(*submission.acthd);
+      if (submission.ring) submission.ring->address = PlainAddress(submission.ring->address);
+      for (Submission::Base& base : submission.bases) base.address = PlainAddress(base.address);
+    }
   }
 
   void MapWanted() {

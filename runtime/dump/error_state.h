@@ -40,6 +40,9 @@ struct ErrorEngine {
   bool hung = false;    // the kernel says so
   std::string process;  // "comm[pid]" of the context at fault; empty: the kernel does not say
   std::optional<uint64_t> ring_address;  // of the ring buffer's memory, in space 1
+  // Bytes from the start of the ring: the driver has given away nothing of it from here to the
+  // tail, and a packet begins here.
+  std::optional<uint64_t> ring_kept;
   std::vector<ErrorRegister> registers;
   std::vector<ErrorRequest> requests;  // that wait or run, in order
   std::vector<ErrorFact> facts;
@@ -52,10 +55,23 @@ struct ErrorEngine {
   }
 };
 
+// A queue of the GPU's firmware, which runs batches on some engine of a class.
+struct ErrorContext {
+  std::string id;      // as the kernel writes it
+  std::string engine;  // "vcs5": the class, and a number of the kernel's; empty: not said
+  std::optional<uint64_t> image;       // of its state, in space 1
+  std::optional<uint64_t> head, tail;  // bytes from the start of its ring
+  // Of the last job that began, and of the last one that ended: numbers of 32 bits that wrap.
+  std::optional<int64_t> started, finished;
+};
+
 struct ErrorState {
   std::string kind;   // "i915 error state", "xe devcoredump"
   std::string title;  // the first line, if it is free text: what the kernel says happened
   std::vector<ErrorEngine> engines;
+  std::vector<ErrorContext> contexts;    // in order; formats without firmware queues have none
+  std::vector<uint64_t> batches;         // of the job at fault, in space 0
+  std::optional<int64_t> job;            // number of the job at fault, as `started` counts them
   std::vector<ErrorRegister> registers;  // of the whole device
   std::vector<ErrorFact> facts;          // at most kMaxFacts
 

@@ -126,7 +126,7 @@ absl::StatusOr<Dump> ReadHexText(absl::string_view text, const RawOptions& optio
   auto bytes = std::make_shared<std::vector<uint8_t>>();
   std::vector<Run> runs;
   // An address that no word has followed yet.
-  std::optional<Run> start = Run{options.address, 0, 1};
+  std::optional<Run> start = Run{AddressFor(options, options.address), 0, 1};
   Scanner scanner(text);
   while (true) {
     const Token token = scanner.Next();
@@ -142,7 +142,8 @@ absl::StatusOr<Dump> ReadHexText(absl::string_view text, const RawOptions& optio
         return Refuse(token, absl::StrCat(kWordWanted, ": only a line's first can be an address"));
       }
       if (token.value % 4 != 0) return Refuse(token, "expected an address that is a multiple of 4");
-      if (token.value != next || start) start = Run{token.value, bytes->size(), token.line};
+      const uint64_t address = AddressFor(options, token.value);
+      if (address != next || start) start = Run{address, bytes->size(), token.line};
       continue;
     }
     if (start) {

@@ -1,6 +1,8 @@
 #include "runtime/dump/i915_error.h"
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,7 +14,10 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "runtime/dump/addresses.h"
 #include "runtime/dump/text_bytes.h"
 #include "runtime/dump/text_lines.h"
 
@@ -57,6 +62,30 @@ bool IsGlobal(absl::string_view owner, absl::string_view name, Kind kind) {
   return name == "hw status" || name == "semaphores" || name == "wa context" ||
          name == "null context";
 }
+
+// Old kernels called the batch by where it lies, and the ring by its type.
+std::string NameOf(absl::string_view name) {
+  if (name == "gtt_offset") return "batch";
+  if (name == "ringbuffer") return "ring";
+  return ValidUtf8(name);
+}
+
+// What reads and writes a buffer, by the bits of the kernel's interface (I915_GEM_DOMAIN_*).
+std::string Domains(uint64_t mask) {
+  constexpr absl::string_view kNames[] = {"CPU",          "render", "sampler", "command streamer",
+                                          "instructions", "vertices", "GTT",   "WC"};
+  std::vector<absl::string_view> names;
+  for (size_t i = 0; i < std::size(kNames); ++i) {
+    if ((mask >> i & 1) != 0) names.push_back(kNames[i]);
+  }
+  return absl::StrJoin(names, ", ");
+}
+
+// A row of a list of buffers.
+struct Row {
+  Buffer buffer;
+  std::string owner;  // what its list belongs to: "global", "rcs0"; empty: the heading does not say
+};
 
 // `00000010 :  01234567`, or `[0010] 01234567 01234567 01234567 01234567`, as status pages were
 // written up to Linux 4.9.
@@ -209,9 +238,9 @@ class Reader {
       Problem(line.offset, "this buffer has no address and was left out");
       return;
     }
-    object.address = *at;
+    object.address = PlainAddress(*at);
     object.engine = ValidUtf8(owner);
-    object.name = ValidUtf8(name);
+    object.name = NameOf(name);
     object.offset = line.offset;
     const std::string lower = absl::AsciiStrToLower(object.name);
     object.kind = is_workaround ? Kind::kWorkaroundBatch : KindOf(lower);
@@ -280,7 +309,12 @@ class Reader {
     requests_of_.clear();
     has_object_ = false;
     list_rows_ = true;
-    list_global_ = absl::StrContains(text, "(global)");
+    list_owner_.clear();
+    const size_t open = text.find('(');
+    if (open != absl::string_view::npos) {
+      const absl::string_view owner = text.substr(open + 1);
+      list_owner_ = ValidUtf8(owner.substr(0, owner.find(')')));
+    }
     section_ = ValidUtf8(text.substr(0, text.size() - 1));
     return true;
   }
@@ -294,11 +328,43 @@ class Reader {
     rest = Trimmed(rest);
     const std::optional<uint64_t> size = TakeNumber(rest, 10);
     if (!size || *size == 0) return false;
+    if (rows_.size() == kMostRows) return true;
     // Without data, but the extent is known.
-    if (rows_.size() < kMostRows) {
-      rows_.push_back({list_global_ ? kGlobalSpace : 0, *address, *size, section_});
+    Row row;
+    row.owner = list_owner_;
+    row.buffer.address = PlainAddress(*address);
+    row.buffer.size = *size;
+    const std::optional<uint64_t> reads = TakeWord(rest);
+    const std::optional<uint64_t> writes = reads ? TakeWord(rest) : std::nullopt;
+    if (reads && *reads != 0) row.buffer.access = absl::StrCat("read by ", Domains(*reads));
+    if (writes && *writes != 0) {
+      absl::StrAppend(&row.buffer.access, row.buffer.access.empty() ? "" : "; ", "written by ",
+                      Domains(*writes));
     }
+    // Numbers of requests, and what they are in brackets.
+    while (TakeWord(rest) || absl::ConsumePrefix(&rest, "[") || absl::ConsumePrefix(&rest, "]") ||
+           absl::ConsumePrefix(&rest, " ")) {
+    }
+    std::vector<absl::string_view> flags;
+    for (const absl::string_view word : absl::StrSplit(rest, ' ', absl::SkipEmpty())) {
+      if (word == "X" || word == "Y") {
+        row.buffer.tiling = std::string(word);
+      } else {
+        flags.push_back(word);
+      }
+    }
+    row.buffer.flags = ValidUtf8(absl::StrJoin(flags, " "));
+    rows_.push_back(std::move(row));
     return true;
+  }
+
+  // A number of hex digits with a blank, or the end, behind it.
+  static std::optional<uint64_t> TakeWord(absl::string_view& text) {
+    absl::string_view rest = absl::StripLeadingAsciiWhitespace(text);
+    const std::optional<uint64_t> number = TakeNumber(rest, 16);
+    if (!number || (!rest.empty() && rest[0] != ' ')) return std::nullopt;
+    text = rest;
+    return number;
   }
 
   static std::optional<uint64_t> After(absl::string_view text, absl::string_view word, int base) {
@@ -346,6 +412,7 @@ class Reader {
     if (key == "Active context") engine.process = ValidUtf8(value);
     std::optional<ErrorRegister> one = RegisterOf(key, value);
     if (one) {
+      if (key == "ring->head") engine.ring_kept = one->value;
       if (absl::StartsWith(key, "PDP") || one->is_64) wide_ = true;
       if (engine.registers.size() < kMostRegisters) engine.registers.push_back(*std::move(one));
       return;
@@ -396,6 +463,8 @@ class Reader {
         dump_.device.pci_id = static_cast<uint32_t>(*id);
         recognized_ = true;
       }
+    } else if (fact.key.empty() && absl::StartsWith(fact.value, "fence[")) {
+      ReadFence(fact.value);
     } else if (!fact.key.empty()) {
       std::optional<ErrorRegister> one = RegisterOf(fact.key, fact.value);
       if (one && state_.registers.size() < kMostRegisters) {
@@ -415,6 +484,16 @@ class Reader {
     AddFact(state_.facts, std::move(fact));
   }
 
+  // `fence[N] = 1f5700001f4800d`: one register of 64 bits. Those that are not in use say nothing.
+  void ReadFence(absl::string_view text) {
+    const size_t equals = text.find(" = ");
+    if (equals == absl::string_view::npos || state_.registers.size() >= kMostRegisters) return;
+    absl::string_view digits = Trimmed(text.substr(equals + 3));
+    const std::optional<uint64_t> value = TakeNumber(digits, 16);
+    if (!value || *value == 0 || !digits.empty()) return;
+    state_.registers.push_back({ValidUtf8(text.substr(0, equals)), *value, true, {}});
+  }
+
   void AddFact(std::vector<ErrorFact>& facts, ErrorFact fact) {
     if (facts.size() < ErrorState::kMaxFacts) facts.push_back(std::move(fact));
   }
@@ -428,8 +507,22 @@ class Reader {
     dump_.device.pci_id = pci_id;
     dump_.device.family = "intel";
     dump_.device.uapi = "i915";
+    ReadVersion();
     if (dump_.device.platform.empty()) {
       dump_.device.platform = absl::AsciiStrToLower(state_.FactOf("Platform"));
+    }
+  }
+
+  // `GPU HANG: ecode 9:1:0x85dffffb`: the generation, without what comes behind its point.
+  void ReadVersion() {
+    constexpr absl::string_view kCode = "ecode ";
+    absl::string_view title = state_.title;
+    const size_t at = title.find(kCode);
+    if (at == absl::string_view::npos) return;
+    title.remove_prefix(at + kCode.size());
+    const std::optional<uint64_t> version = TakeNumber(title, 10);
+    if (version && *version < 100 && absl::StartsWith(title, ":")) {
+      dump_.device.kernel_verx10 = static_cast<int>(*version * 10);
     }
   }
 
@@ -490,7 +583,7 @@ class Reader {
       }
       placed[i].most = most;
     }
-    for (Buffer& row : rows_) dump_.buffers.push_back(std::move(row));
+    PlaceRows();
     for (const Placed& one : placed) AddBuffer(one.space, *one.object, one.most);
     for (const Placed& one : placed) {
       if (wide_ || one.space == kGlobalSpace) continue;
@@ -501,12 +594,50 @@ class Reader {
     }
   }
 
+  // The rows of the lists, each once however many lists it is in: with an object's name where they
+  // are of its memory.
+  void PlaceRows() {
+    std::map<std::pair<uint32_t, uint64_t>, const Object*> objects;
+    for (const Object& object : objects_) {
+      if (!object.pieces.empty()) {
+        objects.emplace(std::make_pair(wide_ ? SpaceOf(object) : 0, object.address), &object);
+      }
+    }
+    for (Row& row : rows_) {
+      row.buffer.space = 0;
+      if (wide_ && row.owner == "global") row.buffer.space = kGlobalSpace;
+      for (const ErrorEngine& engine : state_.engines) {
+        if (wide_ && engine.name == row.owner) row.buffer.space = engine.space;
+      }
+      const auto key = std::make_pair(row.buffer.space, row.buffer.address);
+      if (!listed_.emplace(key, row.buffer.size).second) continue;
+      const auto object = objects.find(key);
+      if (object != objects.end()) {
+        row.buffer.name = absl::StrCat(object->second->engine, " ", object->second->name);
+      }
+      if (!wide_) {
+        Buffer global = row.buffer;
+        global.space = kGlobalSpace;
+        dump_.buffers.push_back(std::move(global));
+      }
+      dump_.buffers.push_back(std::move(row.buffer));
+    }
+    std::vector<Row>().swap(rows_);
+  }
+  // How large the lists say that the buffer at this place is.
+  std::optional<uint64_t> ListedSize(uint32_t space, uint64_t address) const {
+    const auto found = listed_.find({wide_ ? space : 0, address});
+    if (found == listed_.end()) return std::nullopt;
+    return found->second;
+  }
+
   uint32_t SpaceOf(const Object& object) {
     if (object.global) return kGlobalSpace;
     return EngineOf(object.engine).space;
   }
 
   void AddBuffer(uint32_t space, const Object& object, uint64_t most) {
+    if (ListedSize(space, object.address)) return;
     Buffer buffer;
     buffer.space = space;
     buffer.address = object.address;
@@ -529,9 +660,12 @@ class Reader {
     submission.space = space;
     if (space != engine.space) submission.own_space = engine.space;
     submission.batch_address = object.address;
-    submission.batch_length = most;
     submission.unless_reached = true;
     submission.kind = object.kind == Kind::kContextImage ? "context image" : "batch";
+    if (object.kind == Kind::kContextImage) submission.batch_length = most;
+    if (object.kind == Kind::kBatch) {
+      submission.batch_length = ListedSize(space, object.address).value_or(0);
+    }
     if (object.kind == Kind::kContextImage && wide_ && most > kStatusPage) {
       submission.batch_address += kStatusPage;
       submission.batch_length -= kStatusPage;
@@ -553,7 +687,8 @@ class Reader {
   Dump dump_;
   ErrorState state_;
   std::vector<Object> objects_;
-  std::vector<Buffer> rows_;  // of the lists: extents without data
+  std::vector<Row> rows_;  // of the lists: extents without data
+  std::map<std::pair<uint32_t, uint64_t>, uint64_t> listed_;  // their sizes, by space and address
   bool recognized_ = false;
   bool wide_ = false;
   // Where we are.
@@ -563,7 +698,7 @@ class Reader {
   bool has_object_ = false;
   bool skip_data_ = false;
   bool list_rows_ = false;
-  bool list_global_ = false;
+  std::string list_owner_;
 };
 
 }  // namespace

@@ -28,10 +28,13 @@ struct RawOptions {
   uint64_t max_bytes = kDefaultMaxBytes;  // of decompressed or piped input
 };
 
-// One submission over all bytes. OutOfRange if they do not fit below 2^64.
 // The one batch of an input that knows nothing of submissions; `begin` is where its bytes begin.
 Submission SubmissionOf(const RawOptions& options, uint64_t begin, const Memory& memory);
 
+// `address` as the options' GPU is to have it: of Intel's in its one form (addresses.h).
+uint64_t AddressFor(const RawOptions& options, uint64_t address);
+
+// One submission over all bytes. OutOfRange if they do not fit below 2^64.
 absl::StatusOr<Dump> ReadRaw(FileBytes file, const RawOptions& options);
 
 }  // namespace packsmith

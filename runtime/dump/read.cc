@@ -22,6 +22,7 @@
 #include "runtime/dump/foreign.h"
 #include "runtime/dump/hex_text.h"
 #include "runtime/dump/i915_error.h"
+#include "runtime/dump/kernel_log.h"
 #include "runtime/dump/xe_devcoredump.h"
 
 namespace packsmith {
@@ -70,6 +71,17 @@ constexpr Format kFormats[] = {
      ReadHex},
     {"raw", [](absl::Span<const uint8_t> bytes) { return !IsText(bytes); }, ReadRaw},
 };
+
+// Text without what others put around it: a byte order mark, the prefixes of a kernel log.
+FileBytes Bare(FileBytes file) {
+  constexpr uint8_t kMark[] = {0xef, 0xbb, 0xbf};
+  if (file.bytes.size() > sizeof(kMark) &&
+      std::equal(std::begin(kMark), std::end(kMark), file.bytes.begin())) {
+    file.bytes.remove_prefix(sizeof(kMark));
+  }
+  if (!IsText(file.bytes) || !LooksLikeKernelLog(TextOf(file.bytes))) return file;
+  return BytesOf(WithoutLogPrefixes(TextOf(file.bytes)), file.name);
+}
 
 std::string AllFormats() { return absl::StrJoin(DumpFormats(), ", "); }
 
@@ -207,6 +219,8 @@ absl::StatusOr<Dump> ReadDump(FileBytes file, const RawOptions& options) {
   }
   absl::StatusOr<Decompressed> unpacked = UnpackAll(std::move(file), options.max_bytes);
   if (!unpacked.ok()) return unpacked.status();
+  // Bytes that are called raw are no text.
+  if (options.format != "raw") unpacked->file = Bare(std::move(unpacked->file));
   absl::StatusOr<Dump> dump = ReadFormat(std::move(unpacked->file), options);
   if (unpacked->problem) {
     // An error in what came out is most likely where it broke off: say so too.

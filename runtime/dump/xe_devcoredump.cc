@@ -13,6 +13,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/strip.h"
+#include "runtime/dump/addresses.h"
 #include "runtime/dump/ascii85.h"
 #include "runtime/dump/text_bytes.h"
 #include "runtime/dump/text_lines.h"
@@ -21,7 +23,7 @@ namespace packsmith {
 namespace {
 
 constexpr absl::string_view kStars = "****";
-constexpr absl::string_view kLogged = "Capture,";
+constexpr absl::string_view kLogged = "Capture";
 constexpr uint32_t kContextSpace = 0;
 constexpr uint32_t kGlobalSpace = 1;
 // The status page comes first, the image of the registers next.
@@ -42,12 +44,16 @@ std::optional<absl::string_view> TitleOf(absl::string_view line) {
   return Trimmed(line.substr(kStars.size(), line.size() - 2 * kStars.size()));
 }
 
-// What follows `Capture,N: ` in a line of the kernel log; the line itself elsewhere.
+// What follows `Capture,N: ` or `Capture N.M: ` in a line of the kernel log; the line itself
+// elsewhere.
 absl::string_view Unlogged(absl::string_view line) {
   const size_t at = line.substr(0, 256).find(kLogged);
   if (at == absl::string_view::npos) return line;
   absl::string_view rest = line.substr(at + kLogged.size());
-  if (!TakeNumber(rest, 10) || rest.empty() || rest[0] != ':') return line;
+  if (!absl::ConsumePrefix(&rest, ",") && !absl::ConsumePrefix(&rest, " ")) return line;
+  if (!TakeNumber(rest, 10)) return line;
+  if (absl::ConsumePrefix(&rest, ".") && !TakeNumber(rest, 10)) return line;
+  if (rest.empty() || rest[0] != ':') return line;
   rest.remove_prefix(1);
   if (!rest.empty() && rest[0] == ' ') rest.remove_prefix(1);
   return rest;
@@ -84,14 +90,6 @@ struct Blob {
   bool failed = false;  // the kernel could not read it, and said so
 };
 
-// One `GuC ID: N`.
-struct Context {
-  std::string id;
-  std::string engine;
-  std::optional<uint64_t> descriptor;  // where its status page lies in the global space
-  std::optional<uint64_t> head, tail, seqno;
-};
-
 class Reader {
  public:
   Reader(FileBytes file, const RawOptions& options)
@@ -124,7 +122,9 @@ class Reader {
     dump_.device.pci_id = pci_id;
     dump_.device.family = "intel";
     dump_.device.uapi = "xe";
+    dump_.device.kernel_verx10 = version_;
     state_.title = state_.FactOf("Reason");
+    ReadJob();
     Place();
     dump_.error_state = std::make_shared<const ErrorState>(std::move(state_));
     dump_.backing = std::move(file_.owner);
@@ -199,14 +199,13 @@ class Reader {
       absl::string_view digits = name;
       const std::optional<uint64_t> address = TakeNumber(digits, 16);
       if (!address || !digits.empty()) return nullptr;
-      blob.address = *address;
+      blob.address = PlainAddress(*address);
       blob.name = absl::StrFormat("0x%x", *address);
     } else {
-      if (contexts_.empty()) contexts_.emplace_back();
-      Context& context = contexts_.back();
-      if (!context.descriptor) return nullptr;
+      if (state_.contexts.empty() || !state_.contexts.back().image) return nullptr;
+      const ErrorContext& context = state_.contexts.back();
       blob.space = kGlobalSpace;
-      blob.address = *context.descriptor + (name == "HWCTX" ? kStatusPage : 0);
+      blob.address = *context.image + (name == "HWCTX" ? kStatusPage : 0);
       blob.name = absl::StrCat(name == "HWCTX" ? "context image" : "status page", " of GuC ID ",
                                context.id);
     }
@@ -237,42 +236,83 @@ class Reader {
       if (const std::optional<uint64_t> id = TakeNumber(number, 16)) {
         dump_.device.pci_id = static_cast<uint32_t>(*id);
       }
+    } else if (key == "Type") {
+      is_media_ = value == "media";
+    } else if (key == "IP ver" && !is_media_) {
+      ReadVersion(value);
     }
     if (key == "GuC ID") {
-      contexts_.emplace_back().id = ValidUtf8(value.substr(0, kLongestFact));
-    } else if (!contexts_.empty() && key == "Name") {
-      contexts_.back().engine = ValidUtf8(value.substr(0, kLongestFact));
-    } else if (!contexts_.empty() && key == "Class" && contexts_.back().engine.empty()) {
-      absl::string_view number = value;
-      const std::optional<uint64_t> index = TakeNumber(number, 10);
-      if (index && *index < std::size(kClasses)) {
-        contexts_.back().engine = std::string(kClasses[*index]);
-      }
-    } else if (!contexts_.empty() && key == "HW Context Desc") {
-      absl::string_view number = value;
-      contexts_.back().descriptor = TakeNumber(number, 16);
-    } else if (!contexts_.empty() && key == "LRC Head") {
-      contexts_.back().head = InMemory(value);
-    } else if (!contexts_.empty() && key == "LRC Tail") {
-      contexts_.back().tail = InMemory(value);
-    } else if (!contexts_.empty() && key == "Start seqno") {
-      contexts_.back().seqno = InMemory(value);
+      if (state_.contexts.size() == kMostContexts) return;
+      state_.contexts.emplace_back().id = ValidUtf8(value.substr(0, kLongestFact));
     } else if (absl::StartsWith(key, "batch_addr[")) {
       absl::string_view number = value;
-      if (const std::optional<uint64_t> address = TakeNumber(number, 16)) {
-        if (*address != 0 && batches_.size() < kMostEngines) batches_.push_back(*address);
+      const std::optional<uint64_t> address = TakeNumber(number, 16);
+      if (address && *address != 0 && state_.batches.size() < kMostEngines) {
+        state_.batches.push_back(PlainAddress(*address));
       }
+    } else if (!state_.contexts.empty()) {
+      ReadContext(key, value, state_.contexts.back());
     }
     AddFact(line, key, value);
   }
 
+  // `ARCHITECTURE.RELEASE.STEPPING` of the graphics unit; 0.0.0 where the hardware does not say.
+  // Releases count in hundredths: 12.70 is Gfx12.7.
+  void ReadVersion(absl::string_view value) {
+    const std::optional<uint64_t> architecture = TakeNumber(value, 10);
+    if (!architecture || *architecture == 0 || *architecture > 1000) return;
+    if (!absl::ConsumePrefix(&value, ".")) return;
+    const uint64_t release = TakeNumber(value, 10).value_or(0);
+    version_ = static_cast<int>(*architecture * 10 + std::min<uint64_t>(release, 99) / 10);
+  }
+
+  // A line of a context.
+  static void ReadContext(absl::string_view key, absl::string_view value, ErrorContext& context) {
+    absl::string_view number = value;
+    if (key == "Name") {
+      context.engine = ValidUtf8(value.substr(0, kLongestFact));
+    } else if (key == "Class" && context.engine.empty()) {
+      const std::optional<uint64_t> index = TakeNumber(number, 10);
+      if (index && *index < std::size(kClasses)) context.engine = std::string(kClasses[*index]);
+    } else if (key == "HW Context Desc") {
+      context.image = TakeNumber(number, 16);
+    } else if (key == "LRC Head") {
+      context.head = Unsigned(InMemory(value));
+    } else if (key == "LRC Tail") {
+      context.tail = Unsigned(InMemory(value));
+    } else if (key == "Start seqno") {
+      context.started = InMemory(value);
+    } else if (key == "Seqno") {
+      context.finished = InMemory(value);
+    }
+  }
+
   // `(memory) N`, which may stand behind what the driver thinks itself.
-  static std::optional<uint64_t> InMemory(absl::string_view value) {
+  static std::optional<int64_t> InMemory(absl::string_view value) {
     constexpr absl::string_view kWhere = "(memory)";
     const size_t at = value.find(kWhere);
     if (at == absl::string_view::npos) return std::nullopt;
     value = Trimmed(value.substr(at + kWhere.size()));
-    return TakeNumber(value, 10);
+    const bool negative = absl::ConsumePrefix(&value, "-");
+    const std::optional<uint64_t> number = TakeNumber(value, 10);
+    if (!number || *number > 0xffffffff) return std::nullopt;
+    const int64_t magnitude = static_cast<int64_t>(*number);
+    return negative ? -magnitude : magnitude;
+  }
+  static std::optional<uint64_t> Unsigned(std::optional<int64_t> number) {
+    if (!number || *number < 0) return std::nullopt;
+    return static_cast<uint64_t>(*number);
+  }
+
+  // The number behind `lrc_seqno=` in what the kernel gives as the reason.
+  void ReadJob() {
+    constexpr absl::string_view kNumber = "lrc_seqno=";
+    absl::string_view reason = state_.title;
+    const size_t at = reason.find(kNumber);
+    if (at == absl::string_view::npos) return;
+    reason.remove_prefix(at + kNumber.size());
+    const std::optional<uint64_t> number = TakeNumber(reason, 10);
+    if (number && *number <= 0xffffffff) state_.job = static_cast<int64_t>(*number);
   }
 
   bool ReadRegister(absl::string_view key, absl::string_view value) {
@@ -340,12 +380,11 @@ class Reader {
     }
     const std::string engine = JobEngine();
     Blame(engine);
-    for (const uint64_t batch : batches_) {
+    for (const uint64_t batch : state_.batches) {
       Submission submission;
       submission.index = static_cast<uint32_t>(dump_.submissions.size());
       submission.engine = engine;
       submission.batch_address = batch;
-      submission.batch_length = ~uint64_t{0} - batch;
       submission.kind = "batch";
       submission.unless_reached = true;
       dump_.submissions.push_back(std::move(submission));
@@ -367,7 +406,7 @@ class Reader {
   // The job's engines hang. A context's name counts contexts, not engines, so that all engines of
   // its class are meant.
   void Blame(absl::string_view job) {
-    if (contexts_.empty() && batches_.empty()) return;
+    if (state_.contexts.empty() && state_.batches.empty()) return;
     const auto class_of = [](absl::string_view name) {
       return name.substr(0, name.find_last_not_of("0123456789") + 1);
     };
@@ -375,14 +414,16 @@ class Reader {
       if (class_of(engine.name) != class_of(job)) continue;
       engine.hung = true;
       engine.process = state_.FactOf("Process");
-      for (const Context& context : contexts_) {
+      for (const ErrorContext& context : state_.contexts) {
         if (!context.head || !context.tail) continue;
         ErrorRequest request;
         request.text = absl::StrCat("GuC ID ", context.id, ", ring from ", *context.head, " to ",
                                     *context.tail);
         request.head = context.head;
         request.tail = context.tail;
-        request.seqno = context.seqno;
+        if (context.started) {
+          request.seqno = static_cast<uint64_t>(*context.started) & 0xffffffff;
+        }
         if (engine.requests.size() < kMostEngines) engine.requests.push_back(std::move(request));
       }
     }
@@ -390,7 +431,7 @@ class Reader {
 
   // Of the context that the job ran in: the only one, or the first.
   std::string JobEngine() const {
-    for (const Context& context : contexts_) {
+    for (const ErrorContext& context : state_.contexts) {
       if (!context.engine.empty()) return context.engine;
     }
     return state_.engines.empty() ? "render" : state_.engines[0].name;
@@ -398,6 +439,7 @@ class Reader {
 
   static constexpr size_t kMostEngines = 256;
   static constexpr size_t kMostRegisters = 4096;
+  static constexpr size_t kMostContexts = 4096;
 
   FileBytes file_;
   const RawOptions& options_;
@@ -406,8 +448,6 @@ class Reader {
   ErrorState state_;
   std::vector<std::unique_ptr<Blob>> blobs_;
   std::map<std::pair<uint32_t, uint64_t>, size_t> index_;
-  std::vector<Context> contexts_;
-  std::vector<uint64_t> batches_;
   std::vector<std::pair<uint64_t, uint64_t>> images_;
   bool recognized_ = false;
   bool logged_ = false;
@@ -416,6 +456,8 @@ class Reader {
   Blob* blob_ = nullptr;
   bool in_data_ = false;
   int engine_ = -1;
+  bool is_media_ = false;
+  int version_ = 0;
 };
 
 }  // namespace
