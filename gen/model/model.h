@@ -47,11 +47,12 @@ enum class Meaning : uint16_t {
   kFault,
   kFaultGlobal,
   kIdle,
+  kRingStart,
 };
 // What descriptions call them, from kRingHead on.
 inline constexpr std::initializer_list<absl::string_view> kMeaningNames = {
     "ring-head",     "ring-tail", "active-head",  "batch-head", "header",
-    "fault-address", "fault",     "fault-global", "idle"};
+    "fault-address", "fault",     "fault-global", "idle", "ring-start"};
 
 // Text from an attribute that is understood only when the whole file is known.
 struct Deferred {

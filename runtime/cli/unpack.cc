@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,6 +20,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
@@ -224,8 +226,25 @@ Described ReadOwn(const Arguments& arguments) {
   return arguments.xml.empty() ? ReadTables(arguments.tables[0]) : ReadXml(arguments.xml[0]);
 }
 
-// The tables of the generation that the dump is from, or that was asked for.
-absl::StatusOr<tables::Tables> TablesOf(const Arguments& arguments, const Dump& dump) {
+// What the kernel wrote beside a PCI id that is new, or that is not there; `note` is to be shown.
+absl::StatusOr<tables::Tables> LikelyTablesOf(const Device& device, std::string& note) {
+  absl::StatusOr<LikelyGeneration> likely =
+      FindLikelyGeneration(device.family, device.platform, device.kernel_verx10);
+  if (!likely.ok()) return likely.status();
+  note = absl::StrCat(
+      device.pci_id ? absl::StrFormat("no generation that is built in has a device with the PCI id "
+                                      "0x%04x",
+                                      *device.pci_id)
+                    : std::string("the input has no PCI id"),
+      "; decoded as ", likely->tables.generation(), ", since the input says ", likely->by,
+      "; --gen names another");
+  return likely->tables;
+}
+
+// The tables of the generation that the dump is from, or that was asked for. `note`: what there is
+// to say about that.
+absl::StatusOr<tables::Tables> TablesOf(const Arguments& arguments, const Dump& dump,
+                                        std::string& note) {
   const Device& device = dump.device;
   // A chip's id says more than the name of its generation, and may be newer than the descriptions.
   if (arguments.generation.empty() && device.chip_id) {
@@ -236,7 +255,14 @@ absl::StatusOr<tables::Tables> TablesOf(const Arguments& arguments, const Dump& 
                             : !device.generation.empty()  ? device.generation
                             : !device.pci_id              ? device.family
                                                           : device.generation;
-  if (name.empty() && device.pci_id) return FindGenerationOfPciId(*device.pci_id);
+  if (arguments.generation.empty() && device.generation.empty() && !device.family.empty()) {
+    absl::StatusOr<tables::Tables> of_id = absl::NotFoundError("no id");
+    if (device.pci_id) of_id = FindGenerationOfPciId(*device.pci_id);
+    if (of_id.ok()) return of_id;
+    absl::StatusOr<tables::Tables> likely = LikelyTablesOf(device, note);
+    if (likely.ok()) return likely;
+    if (device.pci_id) return of_id;
+  }
   if (name.empty()) {
     return absl::InvalidArgumentError(
         "the input does not say which GPU it is from; name it with --gen=gfx9, say");
@@ -633,13 +659,19 @@ int Run(const Arguments& arguments) {
   }
 
   cli::Inputs inputs(*files, raw, Complain);
+  std::set<std::string> noted;
   const DescribeDump describe = [&](Dump& dump, const std::string& path,
                                     const std::optional<cli::Gpu>& before) {
     // A dump that does not say what it is from is taken for one of the same GPU as that before it.
     const bool as_before = before && arguments.generation.empty() && !cli::NamesGpu(dump.device);
+    std::string note;
     absl::StatusOr<tables::Tables> found = !own.empty() ? own[0].tables
                                            : as_before  ? before->tables
-                                                        : TablesOf(arguments, dump);
+                                                        : TablesOf(arguments, dump, note);
+    // Inputs are gone through several times.
+    if (!note.empty() && noted.insert(path).second) {
+      Complain(absl::StrCat("note: ", path == "-" ? "<stdin>" : path, ": ", note));
+    }
     if (found.ok()) {
       hang::AddRings(*found, dump);
     } else {

@@ -72,8 +72,8 @@ std::string NameOf(absl::string_view name) {
 
 // What reads and writes a buffer, by the bits of the kernel's interface (I915_GEM_DOMAIN_*).
 std::string Domains(uint64_t mask) {
-  constexpr absl::string_view kNames[] = {"CPU",          "render", "sampler", "command streamer",
-                                          "instructions", "vertices", "GTT",   "WC"};
+  constexpr absl::string_view kNames[] = {"CPU",          "render",   "sampler", "command streamer",
+                                          "instructions", "vertices", "GTT",     "WC"};
   std::vector<absl::string_view> names;
   for (size_t i = 0; i < std::size(kNames); ++i) {
     if ((mask >> i & 1) != 0) names.push_back(kNames[i]);
@@ -687,7 +687,7 @@ class Reader {
   Dump dump_;
   ErrorState state_;
   std::vector<Object> objects_;
-  std::vector<Row> rows_;  // of the lists: extents without data
+  std::vector<Row> rows_;                                     // of the lists: extents without data
   std::map<std::pair<uint32_t, uint64_t>, uint64_t> listed_;  // their sizes, by space and address
   bool recognized_ = false;
   bool wide_ = false;

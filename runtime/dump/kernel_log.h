@@ -14,8 +14,8 @@ namespace packsmith {
 bool LooksLikeKernelLog(absl::string_view text);
 
 // The lines without their prefixes: level, date, host, time, thread, driver, device and the counter
-// of the capture. Lines that i915 broke into pieces ("[Capture/1.7] }piece{") are whole again. Other
-// lines stay as they are. O(size).
+// of the capture. Lines that i915 broke into pieces ("[Capture/1.7] }piece{") are whole again.
+// Other lines stay as they are. O(size).
 std::string WithoutLogPrefixes(absl::string_view text);
 
 }  // namespace packsmith

@@ -35,8 +35,7 @@ absl::StatusOr<Dump> ReadRaw(FileBytes file, const RawOptions& options) {
   Dump dump;
   dump.device = DeviceOfGeneration(options.generation);
   const uint64_t begin = AddressFor(options, options.address);
-  const absl::Status mapped =
-      dump.memory.Map(options.space, begin, file.bytes, file.bytes.size());
+  const absl::Status mapped = dump.memory.Map(options.space, begin, file.bytes, file.bytes.size());
   if (!mapped.ok()) return mapped;
   if (file.bytes.empty()) dump.AddProblem(0, "the input is empty");
   if (file.bytes.size() % 4 != 0) {

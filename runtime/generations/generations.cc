@@ -1,5 +1,6 @@
 #include "runtime/generations/generations.h"
 
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -21,6 +22,15 @@ std::vector<tables::Tables> OpenAll() {
     all.push_back(tables::Tables::OpenBuiltIn(block->words));
   }
   return all;
+}
+
+// Letters and digits, in lower case.
+std::string LettersOf(absl::string_view text) {
+  std::string letters;
+  for (const char c : text) {
+    if (absl::ascii_isalnum(static_cast<unsigned char>(c))) letters += absl::ascii_tolower(c);
+  }
+  return letters;
 }
 
 }  // namespace
@@ -61,6 +71,32 @@ absl::StatusOr<tables::Tables> FindGenerationOfPciId(uint32_t pci_id) {
   return absl::NotFoundError(absl::StrFormat(
       "no generation that is built in has a device with the PCI id 0x%04x; name one with --gen",
       pci_id));
+}
+
+absl::StatusOr<LikelyGeneration> FindLikelyGeneration(absl::string_view family,
+                                                      absl::string_view platform, int verx10) {
+  const std::string wanted = LettersOf(platform);
+  for (const tables::Tables& tables : BuiltInGenerations()) {
+    if (wanted.empty() || tables.family() != family) continue;
+    for (const tables::Platform& one : tables.platforms()) {
+      if (LettersOf(tables.string(one.name)) != wanted &&
+          LettersOf(tables.string(one.title)) != wanted) {
+        continue;
+      }
+      return LikelyGeneration{tables, absl::StrCat("platform \"", platform, "\"")};
+    }
+  }
+  for (int number = verx10; number > 0 && number >= verx10 / 10 * 10; --number) {
+    const std::string name =
+        number % 10 == 0 ? absl::StrCat(number / 10) : absl::StrCat(number / 10, ".", number % 10);
+    for (const tables::Tables& tables : BuiltInGenerations()) {
+      if (tables.family() != family || !IsCalled(tables, name)) continue;
+      return LikelyGeneration{tables,
+                              absl::StrCat("generation ", verx10 / 10,
+                                           verx10 % 10 == 0 ? "" : absl::StrCat(".", verx10 % 10))};
+    }
+  }
+  return absl::NotFoundError("nothing names a generation that is built in");
 }
 
 absl::StatusOr<tables::Tables> FindGenerationOfChipId(uint32_t chip_id) {

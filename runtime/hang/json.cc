@@ -26,6 +26,12 @@ class Writer {
     Text("device", report.device);
     if (report.pci_id) Hex("pci_id", *report.pci_id);
     List("engines", report.engines, [this](const EngineReport& engine) { Engine(engine); });
+    List("contexts", report.contexts, [this](const Context& context) { Members(context); });
+    List("batches", report.batches, [this](const Place& place) {
+      json_.StartObject();
+      Members(place);
+      json_.EndObject();
+    });
     List("other_engines", report.others, [this](const std::string& name) { String(name); });
     json_.EndObject();
     return std::string(out_.GetString(), out_.GetSize()) + "\n";
@@ -67,6 +73,9 @@ class Writer {
     Hex("address", neighbor.address);
     Number("size", neighbor.size);
     Number("distance", neighbor.distance);
+    Text("tiling", neighbor.tiling);
+    Text("access", neighbor.access);
+    Text("flags", neighbor.flags);
     json_.EndObject();
   }
   // Into the object at hand.
@@ -90,8 +99,30 @@ class Writer {
     json_.EndObject();
   }
 
-  void Members(const Command& command) {
+  void Members(const Context& context) {
+    constexpr const char* kStates[] = {"", "not begun", "runs", "ended"};
+    const ErrorContext& said = context.said;
     json_.StartObject();
+    Text("id", said.id);
+    Text("engine", said.engine);
+    if (said.image) Hex("image", *said.image);
+    if (said.head) Hex("head", *said.head);
+    if (said.tail) Hex("tail", *said.tail);
+    const auto number = [this](const char* key, const std::optional<int64_t>& value) {
+      if (!value) return;
+      json_.Key(key);
+      json_.Int64(*value);
+    };
+    number("started", said.started);
+    number("ended", said.finished);
+    Text("state", kStates[static_cast<int>(context.state)]);
+    json_.EndObject();
+  }
+
+  // `draw`: its number among the draws, or 0.
+  void Members(const Command& command, uint64_t draw = 0) {
+    json_.StartObject();
+    if (draw != 0) Number("draw", draw);
     if (command.container != nullptr) Text("name", tables_.string(command.container->name));
     Number("space", command.space);
     Hex("address", command.address);
@@ -121,6 +152,7 @@ class Writer {
     said("acthd", stop.active_head);
     said("ipehr", stop.header);
     said("batch_head", stop.batch_head);
+    said("ring_start", stop.ring_start);
     said("head", stop.ring_head);
     said("tail", stop.ring_tail);
     if (stop.request_head) Hex("request_head", *stop.request_head);
@@ -130,7 +162,11 @@ class Writer {
       Flag("reached", engine.reached);
     }
     Text("ipehr_name", engine.header_name);
-    List("commands", engine.commands, [this](const Command& command) { Members(command); });
+    size_t shown = 0;
+    List("commands", engine.commands, [&](const Command& command) {
+      Members(command, shown < engine.draws.size() ? engine.draws[shown] : 0);
+      ++shown;
+    });
     if (engine.active) Number("active", *engine.active);
     if (engine.header) Number("header", *engine.header);
     List("findings", engine.findings, [this](const std::string& finding) { String(finding); });
@@ -161,7 +197,7 @@ class Writer {
     if (engine.fault) Object("fault", *engine.fault);
     if (engine.work) {
       json_.Key("work");
-      Members(*engine.work);
+      Members(*engine.work, engine.work_draw.value_or(0));
       List("bound", engine.bound, [this](const Bound& bound) { Members(bound); });
     }
     json_.EndObject();

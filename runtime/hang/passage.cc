@@ -24,14 +24,19 @@ class PassageSink : public decode::Sink {
 
   void OnSchema(const tables::Tables& tables) override { tables_ = &tables; }
   void OnDevice(const Device&, uint64_t) override {}
-  void OnSubmission(const Submission&, uint64_t) override {
+  void OnSubmission(const Submission& submission, uint64_t) override {
     if (passage_.at) {
       done_ = true;
       return;
     }
+    submission_ = submission.index;
+    draws_ = 0;
+    passage_.starter.reset();
+    passage_.last_of_batch.reset();
     before_.clear();
     last_work_.reset();
     outer_.reset();
+    inner_.reset();
   }
   void OnRecord(const decode::Record&) override {}
   void OnRemark(absl::string_view, bool) override {}
@@ -54,7 +59,10 @@ class PassageSink : public decode::Sink {
     if (packet.container != tables::kNone) {
       command.container = &tables_->container(packet.container);
       if (command.container->role != tables::Role::kOther) last_work_ = ordinal;
+      if (command.container->role == tables::Role::kDraw) ++draws_;
     }
+    command.submission = submission_;
+    command.draws = draws_;
     command.last_work = last_work_;
     command.bytes.assign(packet.data,
                          packet.data + std::min<size_t>(packet.bytes, Command::kMostBytes));
@@ -63,12 +71,21 @@ class PassageSink : public decode::Sink {
       done_ = passage_.after.size() == Passage::kAfter;
       return;
     }
-    if (command.depth == 0) outer_ = command;
+    if (command.depth == 0) {
+      // Back from a batch.
+      if (inner_) {
+        passage_.starter = std::move(outer_);
+        passage_.last_of_batch = std::move(inner_);
+        inner_.reset();
+      }
+      outer_ = command;
+    }
     if (command.Contains(space_, address_)) {
       passage_.outer = outer_;
       passage_.at = std::move(command);
       return;
     }
+    if (command.depth != 0) inner_ = command;
     before_.push_back(std::move(command));
     if (before_.size() > Passage::kBefore) before_.pop_front();
   }
@@ -80,6 +97,9 @@ class PassageSink : public decode::Sink {
   bool done_ = false;
   std::optional<uint64_t> last_work_;
   std::optional<Command> outer_;
+  std::optional<Command> inner_;  // the last one of a batch
+  uint32_t submission_ = 0;
+  uint64_t draws_ = 0;
   std::deque<Command> before_;
   Passage passage_;
 };

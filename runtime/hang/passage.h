@@ -26,6 +26,9 @@ struct Command {
   // it, if there is one. As decode::Filter counts them.
   uint64_t ordinal = 0;
   std::optional<uint64_t> last_work;
+  // The submission's index, and how many draws there are in it up to this one.
+  uint32_t submission = 0;
+  uint64_t draws = 0;
 
   static constexpr size_t kMostBytes = 1024;
 
@@ -42,6 +45,9 @@ struct Passage {
   // The packet of the submission's own stream that was being executed, and the end of it. Where
   // `at` lies in a batch, this is what started the batch.
   std::optional<Command> outer;
+  // The last batch that the submission's own stream had started and that was read to its end
+  // before `at`: the packet that started it, and its own last one.
+  std::optional<Command> starter, last_of_batch;
 
   static constexpr size_t kBefore = 32;
   static constexpr size_t kAfter = 8;

@@ -16,7 +16,8 @@ uint64_t SizeOf(const Dump& dump, const Buffer& buffer) {
 }
 
 Neighbor NeighborOf(const Dump& dump, const Buffer& buffer, uint64_t distance) {
-  return {buffer.name, buffer.address, SizeOf(dump, buffer), distance};
+  return {buffer.name,   buffer.address, SizeOf(dump, buffer), distance,
+          buffer.tiling, buffer.access,  buffer.flags};
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "runtime/hang/report.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -9,6 +10,7 @@
 #include "runtime/decode/fields.h"
 #include "runtime/decode/value.h"
 #include "runtime/hang/bound.h"
+#include "runtime/hang/past.h"
 #include "runtime/hang/place.h"
 
 namespace packsmith::hang {
@@ -79,6 +81,44 @@ std::vector<Field> FieldsOf(const tables::Tables& tables, const Command& command
   return fields;
 }
 
+class DrawCounter : public decode::Sink {
+ public:
+  std::map<uint32_t, uint64_t> Take() { return std::move(before_); }
+
+  void OnSchema(const tables::Tables& tables) override { tables_ = &tables; }
+  void OnDevice(const Device&, uint64_t) override {}
+  void OnSubmission(const Submission& submission, uint64_t) override {
+    before_.emplace(submission.index, draws_);
+  }
+  void OnRecord(const decode::Record&) override {}
+  void OnRemark(absl::string_view, bool) override {}
+  void OnSummary(const decode::Summary&) override {}
+  void OnPackets(absl::Span<const decode::Brief> packets) override {
+    for (const decode::Brief& packet : packets) {
+      if (packet.container != tables::kNone &&
+          tables_->container(packet.container).role == tables::Role::kDraw) {
+        ++draws_;
+      }
+    }
+  }
+
+ private:
+  const tables::Tables* tables_ = nullptr;
+  uint64_t draws_ = 0;
+  std::map<uint32_t, uint64_t> before_;
+};
+
+// How many draws the dump has before each of its submissions.
+std::map<uint32_t, uint64_t> DrawsBefore(const tables::Tables& tables, const Dump& dump) {
+  DrawCounter counter;
+  decode::Options options;
+  options.brief = true;
+  decode::Decoder decoder(tables, counter, options);
+  decoder.Decode(dump);
+  decoder.Finish();
+  return counter.Take();
+}
+
 // Of one engine.
 class Investigation {
  public:
@@ -94,6 +134,10 @@ class Investigation {
         if (size != 0) report_.ring = Ring{*engine.ring_address, size};
       }
     }
+    if (report_.ring) {
+      past_ = FindRingPast(tables, dump, engine, report_.ring->address, report_.ring->size,
+                           report_.stop);
+    }
   }
 
   EngineReport Run() {
@@ -104,7 +148,14 @@ class Investigation {
     if (passage_.at) {
       const Command& stopped = Stopped();
       report_.fields = FieldsOf(tables_, stopped);
-      if (stopped.last_work) FindBound(tables_, dump_, walk_, *stopped.last_work, report_);
+      if (stopped.last_work) {
+        const uint64_t draws = stopped.draws;
+        const uint32_t submission = stopped.submission;
+        FindBound(tables_, dump_, walk_, *stopped.last_work, report_);
+        if (report_.work && report_.work->container->role == tables::Role::kDraw) {
+          report_.work_draw = DrawNumber(submission, draws);
+        }
+      }
       Show();
     }
     return std::move(report_);
@@ -120,8 +171,12 @@ class Investigation {
     uint32_t space = engine_.space;
     if (const std::optional<uint64_t> offset = OffsetInRing(address)) {
       report_.in_ring = true;
+      ring_offset_ = *offset;
+      const std::optional<uint64_t> start = RingStart();
+      // Nobody knows where the ring lies.
+      if (!start) return;
       space = kGlobalSpace;
-      address = report_.ring->address + *offset;
+      address = *start + *offset;
     }
     report_.where = PlaceOf(dump_, space, address);
     if (!report_.where->mapped) {
@@ -135,6 +190,13 @@ class Investigation {
       walk_.submissions.push_back(submission);
     }
     passage_ = FindPassage(tables_, dump_, walk_, space, address);
+    if (!passage_.at && report_.in_ring && report_.ring && stop.ring_tail &&
+        ring_offset_ == stop.ring_tail->value) {
+      // It has read all that there is.
+      const uint64_t size = report_.ring->size;
+      passage_ = FindPassage(tables_, dump_, walk_, space,
+                             report_.ring->address + (ring_offset_ + size - 1) % size);
+    }
     report_.reached = passage_.at.has_value();
     if (report_.reached) return;
     // From the beginning of the memory that holds it: what is not dumped in one piece cannot be
@@ -146,10 +208,25 @@ class Investigation {
     passage_ = FindPassage(tables_, dump_, walk_, space, address);
   }
 
+  // Address of the ring, as far as its memory or a register tells.
+  std::optional<uint64_t> RingStart() const {
+    if (report_.ring) return report_.ring->address;
+    if (report_.stop.ring_start) return report_.stop.ring_start->value;
+    return std::nullopt;
+  }
+
   // Where in the ring the active head is, if it is there.
   std::optional<uint64_t> OffsetInRing(uint64_t address) const {
     const Stop& stop = report_.stop;
-    if (!report_.ring) return std::nullopt;
+    if (!report_.ring) {
+      // Without the ring's memory registers tell: the ring's head, or where the ring begins.
+      const bool is_mapped = dump_.memory.Find(engine_.space, address) != nullptr;
+      if (!stop.ring_head || is_mapped) return std::nullopt;
+      if (stop.active_is_ring_head) return stop.ring_head->value;
+      const uint64_t head = stop.ring_head->value;
+      const bool agrees = stop.ring_start && address - stop.ring_start->value == head;
+      return agrees ? std::optional<uint64_t>(head) : std::nullopt;
+    }
     const Ring& ring = *report_.ring;
     if (stop.active_is_ring_head && stop.ring_head->value < ring.size) {
       return stop.ring_head->value;
@@ -204,6 +281,22 @@ class Investigation {
     for (size_t i = 0; i < std::min(passage_.after.size(), kShownAfter); ++i) {
       report_.commands.push_back(std::move(passage_.after[i]));
     }
+    for (const Command& command : report_.commands) {
+      const bool is_draw =
+          command.container != nullptr && command.container->role == tables::Role::kDraw;
+      report_.draws.push_back(is_draw ? DrawNumber(command.submission, command.draws).value_or(0)
+                                      : 0);
+    }
+  }
+
+  // What `unpack --draw` calls the draw before which there are `draws` - 1 in that submission.
+  // Nothing where no submission of the dump leads to it.
+  std::optional<uint64_t> DrawNumber(uint32_t submission, uint64_t draws) {
+    if (!report_.reached) return std::nullopt;
+    if (!draws_before_) draws_before_ = DrawsBefore(tables_, dump_);
+    const auto before = draws_before_->find(submission);
+    if (before == draws_before_->end()) return std::nullopt;
+    return before->second + draws;
   }
 
   // --- What agrees ---
@@ -231,14 +324,16 @@ class Investigation {
       }
       return;
     }
-    ExplainActive();
+    if (report_.where) ExplainActive();
     if (passage_.at) ExplainHeader();
     ExplainBatchHead();
     ExplainRing();
+    ExplainLastBatch();
   }
 
   void ExplainActive() {
     const std::string& name = report_.stop.active_head->by;
+    if (report_.in_ring && !report_.ring) return;
     if (!report_.where->mapped && passage_.at) {
       Say(absl::StrCat(name, " is just behind the memory that the dump has of the batch."));
       return;
@@ -358,12 +453,16 @@ class Investigation {
     const std::string& head = stop.ring_head->by;
     const std::string& active = stop.active_head->by;
     if (report_.in_ring) {
-      if (report_.where->address - report_.ring->address == stop.ring_head->value) {
+      if (ring_offset_ == stop.ring_head->value) {
         Say(absl::StrCat(head, " agrees with ", active,
                          ": the engine executes its ring, not a batch."));
       } else {
         Say(absl::StrCat(active, " is in the ring, but ", head, " is at ring offset ",
                          Hex(stop.ring_head->value), "."));
+      }
+      if (!report_.ring) {
+        Say(absl::StrCat("The dump does not have the ring's memory", RingBegins(), ": ", head,
+                         " is at offset ", Hex(stop.ring_head->value), " of it."));
       }
     } else if (report_.ring && passage_.outer && passage_.outer->space == kGlobalSpace &&
                passage_.outer->address >= report_.ring->address &&
@@ -390,15 +489,61 @@ class Investigation {
                             head, stop.ring_head->value, name, from));
       }
     } else if (!report_.ring) {
-      Say(absl::StrCat("The dump does not have the ring's memory: ", head, " is at offset ",
-                       Hex(stop.ring_head->value), " of it."));
+      Say(absl::StrCat("The dump does not have the ring's memory", RingBegins(), ": ", head,
+                       " is at offset ", Hex(stop.ring_head->value), " of it."));
     } else if (passage_.at) {
-      Say(absl::StrCat("No command between ", head, " and the ring's tail leads to ", active,
+      Say(absl::StrCat("No command between ring offset ", Hex(past_.begin),
+                       " and the ring's tail leads to ", active,
                        ": the batch was started before."));
+    }
+    if (past_.astray) {
+      Say(absl::StrCat("The ring, read from offset ", Hex(*past_.astray), " on, does not come to ",
+                       head, ": what the engine executed before is not known."));
+    } else if (past_.from && *past_.from != past_.begin) {
+      Say(absl::StrCat("The ring, read from offset ", Hex(*past_.from), " on, comes to ", head,
+                       " after ", past_.packets, past_.packets == 1 ? " packet." : " packets."));
     }
     if (stop.ring_tail && stop.ring_tail->value == stop.ring_head->value) {
       Say(absl::StrCat(head, " equals ", stop.ring_tail->by,
                        ": nothing waits in the ring behind what the engine executes."));
+    }
+  }
+
+  // ", which begins at 0x12d000", where a register says so.
+  std::string RingBegins() const {
+    const std::optional<Said>& start = report_.stop.ring_start;
+    return start ? absl::StrCat(", which begins at ", Hex(start->value)) : "";
+  }
+
+  // In the ring, behind a batch that has been read to its end, an engine waits for what the batch
+  // has begun.
+  void ExplainLastBatch() {
+    if (!report_.in_ring || !report_.ring || !passage_.at || !report_.reached) return;
+    if (!passage_.starter || !passage_.last_of_batch) return;
+    const Command& stopped = Stopped();
+    const Command& last = *passage_.last_of_batch;
+    const uint64_t end = last.address + last.size;
+    std::string text = absl::StrFormat(
+        "The batch that the %s at ring offset 0x%x started was read to its end, the %s at 0x%x: ",
+        NameOf(tables_, *passage_.starter), passage_.starter->address - report_.ring->address,
+        NameOf(tables_, last), last.address);
+    if (stopped.space == kGlobalSpace && stopped.depth == 0) {
+      absl::StrAppendFormat(&text,
+                            "in the %s at ring offset 0x%x the engine waits for what that "
+                            "batch has begun.",
+                            NameOf(tables_, stopped), stopped.address - report_.ring->address);
+    } else {
+      absl::StrAppend(&text, "the engine waits for what that batch has begun.");
+    }
+    Say(std::move(text));
+    const std::optional<Said>& batch = report_.stop.batch_head;
+    if (!batch || batch->value == 0) return;
+    if (batch->value >= last.address && batch->value - end + last.size <= kFarthestFetch) {
+      Say(batch->value == end
+              ? absl::StrCat(batch->by, " is just behind that end.")
+              : absl::StrCat(batch->by, " is at that end, but for what is read ahead."));
+    } else {
+      Say(absl::StrCat(batch->by, " is ", Hex(batch->value), ", which is not there."));
     }
   }
 
@@ -442,6 +587,9 @@ class Investigation {
   EngineReport report_;
   Walk walk_;
   Passage passage_;
+  RingPast past_;
+  uint64_t ring_offset_ = 0;  // of the active head, where it is in the ring
+  std::optional<std::map<uint32_t, uint64_t>> draws_before_;
 };
 
 // Whether the word behind `before` in `text` is the engine, by whatever name.
@@ -465,6 +613,33 @@ bool IsBusy(const Stop& stop) {
   return stop.ring_head && stop.ring_tail && stop.ring_head->value != stop.ring_tail->value;
 }
 
+// How far the jobs of a queue are. The numbers wrap.
+JobState StateOf(const ErrorContext& context, const std::optional<int64_t>& job) {
+  if (!context.started || !context.finished) return JobState::kUnknown;
+  const auto apart = [](int64_t a, int64_t b) {
+    return static_cast<int32_t>(static_cast<uint32_t>(a) - static_cast<uint32_t>(b));
+  };
+  if (job && apart(*context.started, *job) < 0) return JobState::kNotBegun;
+  return apart(*context.started, job.value_or(*context.started)) >= 0 &&
+                 apart(job.value_or(*context.started), *context.finished) > 0
+             ? JobState::kRuns
+             : JobState::kEnded;
+}
+
+// What is known without registers.
+void AddContexts(const Dump& dump, const ErrorState& state, HangReport& report) {
+  // The job's number is of its own queue.
+  const std::optional<int64_t> job =
+      state.contexts.size() == 1 ? state.job : std::optional<int64_t>();
+  for (const ErrorContext& context : state.contexts) {
+    report.contexts.push_back({context, StateOf(context, job)});
+  }
+  constexpr uint32_t kBatchSpace = 0;
+  for (const uint64_t batch : state.batches) {
+    report.batches.push_back(PlaceOf(dump, kBatchSpace, batch));
+  }
+}
+
 }  // namespace
 
 HangReport MakeHangReport(const tables::Tables& tables, const Dump& dump) {
@@ -484,6 +659,7 @@ HangReport MakeHangReport(const tables::Tables& tables, const Dump& dump) {
       report.process = fact.value;
     }
   }
+  AddContexts(dump, state, report);
   // Whom the kernel blames; else whom it may have meant.
   const auto each = [&](const auto& is) {
     std::vector<const ErrorEngine*> found;

@@ -26,6 +26,7 @@ struct Neighbor {
   uint64_t size = 0;
   // Bytes between the address and its end, or its beginning, whichever is nearer.
   uint64_t distance = 0;
+  std::string tiling, access, flags;  // as Buffer has them
 };
 
 // An address, and what the dump has there.
@@ -86,6 +87,7 @@ struct EngineReport {
   bool in_ring = false;
   bool reached = false;  // decoding comes to it; else what is around it was read from its buffer on
   std::vector<Command> commands;  // some around it
+  std::vector<uint64_t> draws;    // of each command its number among the draws, or 0
   std::optional<size_t> active;   // which of them the active head is in
   std::optional<size_t> header;   // which of them the header is of, up to the active one
   std::string header_name;        // of the packet that begins like that, if one does
@@ -100,8 +102,24 @@ struct EngineReport {
 
   // The last draw or dispatch that the engine had begun, and what it found set.
   std::optional<Command> work;
+  // Its number among the draws of the dump, counted from 1 as `unpack --draw` does; of a dispatch
+  // there is none.
+  std::optional<uint64_t> work_draw;
   std::vector<Bound> bound;
   size_t bound_left_out = 0;
+};
+
+// A job of the GPU's firmware, as far as its queue's memory says.
+enum class JobState {
+  kUnknown,
+  kNotBegun,  // the job at fault has not begun
+  kRuns,      // a job has begun and not ended
+  kEnded,     // all that began has ended
+};
+
+struct Context {
+  ErrorContext said;
+  JobState state = JobState::kUnknown;
 };
 
 struct HangReport {
@@ -111,6 +129,8 @@ struct HangReport {
   std::optional<uint32_t> pci_id;
   std::vector<EngineReport> engines;  // that hang, or whose work did not end
   std::vector<std::string> others;    // names of the rest
+  std::vector<Context> contexts;      // queues of the GPU's firmware
+  std::vector<Place> batches;         // of the job at fault
 };
 
 // Of a dump with an error state; AddRings() has seen it. Never fails: what the dump does not say is

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_format.h"
+#include "runtime/hang/past.h"
 #include "runtime/hang/stop.h"
 
 namespace packsmith::hang {
@@ -50,13 +51,8 @@ void AddRings(const tables::Tables& tables, Dump& dump) {
                                          engine.name, size, head, tail));
       continue;
     }
-    // A request that the engine has begun begins before the head.
-    const auto to = [&](uint64_t from, uint64_t at) { return (at + size - from) % size; };
-    uint64_t begin = head;
-    if (stop.request_head && *stop.request_head < size &&
-        to(*stop.request_head, head) <= to(*stop.request_head, tail)) {
-      begin = *stop.request_head;
-    }
+    const uint64_t begin =
+        FindRingPast(tables, dump, engine, *engine.ring_address, size, stop).begin;
     if (begin == tail) continue;
     Submission ring;
     ring.engine = engine.name;
@@ -64,7 +60,7 @@ void AddRings(const tables::Tables& tables, Dump& dump) {
     ring.space = kGlobalSpace;
     ring.own_space = engine.space;
     ring.batch_address = *engine.ring_address + begin;
-    ring.batch_length = to(begin, tail);
+    ring.batch_length = (tail + size - begin) % size;
     ring.ring = Submission::Ring{*engine.ring_address, size};
     ring.kind = "ring";
     Fill(stop, ring);

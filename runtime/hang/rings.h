@@ -9,7 +9,7 @@
 namespace packsmith::hang {
 
 // Adds to `dump` a submission for each engine's ring that has something in it: from where the
-// request at fault begins (or from the head, where the dump does not say) to the tail. They come
+// request at fault begins, or the batch that the ring started last (past.h), to the tail. They come
 // before the batches, which are then decoded where a ring starts them. Submissions also get the
 // registers `head`, `tail`, `acthd` and `ipehr` of their engine. A dump without an error state, or
 // that has its rings, stays as it is.

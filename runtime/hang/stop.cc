@@ -1,12 +1,16 @@
 #include "runtime/hang/stop.h"
 
+#include <algorithm>
 #include <array>
 #include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "absl/types/span.h"
 #include "runtime/decode/value.h"
+#include "runtime/dump/addresses.h"
 
 namespace packsmith::hang {
 namespace {
@@ -17,6 +21,14 @@ std::array<uint8_t, 8> BytesOf(uint64_t value) {
   std::array<uint8_t, 8> bytes;
   for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<uint8_t>(value >> 8 * i);
   return bytes;
+}
+
+// "CS" of "CS Done".
+std::string UnitOf(absl::string_view field) {
+  std::vector<absl::string_view> words = absl::StrSplit(field, ' ', absl::SkipEmpty());
+  const auto says_idle = [](absl::string_view word) { return word == "Done" || word == "Idle"; };
+  words.erase(std::remove_if(words.begin(), words.end(), says_idle), words.end());
+  return words.empty() ? std::string(field) : absl::StrJoin(words, " ");
 }
 
 // What some registers say, by meaning.
@@ -69,7 +81,7 @@ class Meanings {
                        if (number != 0) return;
                        if (busy_.empty() || busy_.back().by != one.name)
                          busy_.push_back({one.name, {}});
-                       busy_.back().units.emplace_back(tables_.string(leaf.name));
+                       busy_.back().units.push_back(UnitOf(tables_.string(leaf.name)));
                        return;
                      }
                      // Of several registers that say the same the first counts.
@@ -107,11 +119,15 @@ Stop StopOf(const tables::Tables& tables, const ErrorState& state, const ErrorEn
   meanings.Add(state.registers);
   stop.ring_head = meanings.Get(Meaning::kRingHead);
   stop.ring_tail = meanings.Get(Meaning::kRingTail);
+  stop.ring_start = meanings.Get(Meaning::kRingStart);
   stop.active_head = meanings.Get(Meaning::kActiveHead);
   stop.batch_head = meanings.Get(Meaning::kBatchHead);
   stop.header = meanings.Get(Meaning::kHeader);
   stop.fault = meanings.Get(Meaning::kFault);
   stop.fault_address = meanings.Get(Meaning::kFaultAddress);
+  for (std::optional<Said>* said : {&stop.active_head, &stop.batch_head, &stop.fault_address}) {
+    if (*said) (*said)->value = PlainAddress((*said)->value);
+  }
   const std::optional<Said> global = meanings.Get(Meaning::kFaultGlobal);
   stop.fault_is_global = global && global->value != 0;
   if (stop.ring_head) {

@@ -21,8 +21,8 @@ struct Said {
   friend bool operator==(const Said&, const Said&) = default;
 };
 
-// Units that are not idle, by the register that says so. They are called as its fields are, which
-// are set for units that are idle.
+// Units that are not idle, by the register that says so. They are called as its fields are, without
+// the word that says that the field is set for units that are idle.
 struct Busy {
   std::string by;
   std::vector<std::string> units;
@@ -30,6 +30,7 @@ struct Busy {
 
 struct Stop {
   std::optional<Said> ring_head, ring_tail;  // bytes from the start of the ring
+  std::optional<Said> ring_start;            // address of the ring, in the global space
   std::optional<Said> active_head;           // address of what the engine executes or fetches
   std::optional<Said> batch_head;            // address, only in a batch
   std::optional<Said> header;                // first dword of what it executes

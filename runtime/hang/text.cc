@@ -34,6 +34,7 @@ class Writer {
     Fact("device", device);
     for (const EngineReport& engine : report_.engines) Engine(engine);
     if (report_.engines.empty()) Line("No engine's registers are in the dump.");
+    Contexts();
     if (!report_.others.empty()) {
       Line("");
       Wrapped("other engines in the dump: ", Harmless(absl::StrJoin(report_.others, ", ")), 2);
@@ -71,12 +72,34 @@ class Writer {
     Line(line);
   }
 
+  // 3,145,728
+  static std::string Grouped(uint64_t number) {
+    std::string text = absl::StrCat(number);
+    for (size_t at = text.size(); at > 3; at -= 3) text.insert(at - 3, ",");
+    return text;
+  }
+
   static std::string Named(const Neighbor& neighbor) {
     return neighbor.name.empty() ? "a buffer" : Harmless(neighbor.name);
   }
 
+  // A buffer that has no name, by what else is known of it.
+  static std::string Unnamed(const Neighbor& neighbor, bool saved) {
+    std::string text =
+        absl::StrFormat("a buffer of %s bytes at 0x%x", Grouped(neighbor.size), neighbor.address);
+    if (!neighbor.tiling.empty()) absl::StrAppend(&text, ", ", neighbor.tiling, "-tiled");
+    if (!neighbor.access.empty()) absl::StrAppend(&text, ", ", neighbor.access);
+    if (!saved) absl::StrAppend(&text, ", not saved");
+    return text;
+  }
+
   // `near`: with the nearest buffers, where none holds the address.
   static std::string Where(const Place& place, bool near) {
+    if (place.holder && place.holder->name.empty()) {
+      const std::string buffer = Unnamed(*place.holder, place.mapped);
+      if (place.holder->distance == 0) return absl::StrCat("in ", buffer);
+      return absl::StrFormat("at 0x%x of %s", place.holder->distance, buffer);
+    }
     if (place.holder) {
       return absl::StrFormat("in %s+0x%x%s", Named(*place.holder), place.holder->distance,
                              place.mapped ? "" : ", which is not in the dump");
@@ -172,6 +195,9 @@ class Writer {
         absl::StrAppendFormat(&words, " %08x", word);
       }
       if (command.size > kMostWords * 4) absl::StrAppend(&words, " ...");
+      if (i < engine.draws.size() && engine.draws[i] != 0) {
+        absl::StrAppend(&words, "  draw ", engine.draws[i]);
+      }
       std::string line =
           absl::StrFormat("    %s 0x%012x  %-*s %s", marks.empty() ? " " : ">", command.address,
                           static_cast<int>(widest), NameOf(command), words);
@@ -210,8 +236,10 @@ class Writer {
   void Work(const EngineReport& engine) {
     if (!engine.work) return;
     const bool is_draw = engine.work->container->role == tables::Role::kDraw;
-    Line(absl::StrFormat("  last %s %s at 0x%x; it found set:", is_draw ? "draw " : "dispatch ",
-                         NameOf(*engine.work), engine.work->address));
+    const std::string number =
+        engine.work_draw ? absl::StrCat(", draw ", *engine.work_draw) : std::string();
+    Line(absl::StrFormat("  last %s %s at 0x%x%s; it found set:", is_draw ? "draw " : "dispatch ",
+                         NameOf(*engine.work), engine.work->address, number));
     for (const Bound& bound : engine.bound) {
       Line(absl::StrFormat("    %s at 0x%x", Harmless(bound.packet), bound.address));
       Addresses(bound.addresses, 6);
@@ -225,6 +253,35 @@ class Writer {
       }
     }
     if (engine.bound_left_out != 0) Line(absl::StrCat("    and ", engine.bound_left_out, " more"));
+  }
+
+  // What is known of the firmware's queues and of the job at fault.
+  void Contexts() {
+    if (report_.contexts.empty() && report_.batches.empty()) return;
+    Line("");
+    for (const Context& context : report_.contexts) {
+      const ErrorContext& said = context.said;
+      std::vector<std::string> parts = {absl::StrCat("GuC ID ", Harmless(said.id))};
+      if (!said.engine.empty()) parts.push_back(Harmless(said.engine));
+      if (said.image) parts.push_back(absl::StrFormat("image at 0x%x", *said.image));
+      if (said.head && said.tail) {
+        parts.push_back(absl::StrFormat("ring from 0x%x to 0x%x when it was last switched",
+                                        *said.head, *said.tail));
+      }
+      if (said.started && said.finished) {
+        parts.push_back(absl::StrCat("last job begun ", *said.started, ", ended ", *said.finished));
+      }
+      constexpr const char* kStates[] = {"", "the job at fault has not begun",
+                                         "a job has begun and not ended",
+                                         "all jobs that began have ended"};
+      const char* state = kStates[static_cast<int>(context.state)];
+      if (*state != '\0') parts.push_back(state);
+      Wrapped("  context   ", absl::StrJoin(parts, ", "), 12);
+    }
+    for (const Place& batch : report_.batches) {
+      Wrapped("  job       ",
+              absl::StrFormat("batch at 0x%x, %s", batch.address, Where(batch, true)), 12);
+    }
   }
 
   void Addresses(const std::vector<Address>& addresses, size_t indent) {

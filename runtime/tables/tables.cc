@@ -1,6 +1,7 @@
 #include "runtime/tables/tables.h"
 
 #include <algorithm>
+#include <string>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -367,7 +368,13 @@ uint32_t Tables::FindRegister(uint32_t offset) const {
 }
 
 uint32_t Tables::FindDumped(absl::string_view name, uint64_t engines) const {
-  const absl::string_view forms[] = {name, name.substr(0, name.find('['))};
+  const size_t open = name.find('[');
+  const size_t close = name.rfind(']');
+  std::string plain(name.substr(0, open));
+  if (open < close && close != absl::string_view::npos) {
+    absl::StrAppend(&plain, name.substr(close + 1));
+  }
+  const absl::string_view forms[] = {name, plain};
   for (const absl::string_view form : forms) {
     uint32_t general = kNone;
     for (const RegisterEntry& entry : all<RegisterEntry>(header().registers)) {

@@ -90,8 +90,9 @@ enum class Meaning : uint16_t {
   kFault,         // there is such an access
   kFaultGlobal,   // its address is one of the global space
   kIdle,          // a unit of the GPU has nothing to do
+  kRingStart,     // address of the ring, in the global space
 };
-inline constexpr uint32_t kMeanings = 10;
+inline constexpr uint32_t kMeanings = 11;
 
 struct Extra {
   uint64_t minus;     // value = raw + minus
