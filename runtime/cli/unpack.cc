@@ -255,7 +255,7 @@ absl::StatusOr<tables::Tables> TablesOf(const Arguments& arguments, const Dump& 
                             : !device.generation.empty()  ? device.generation
                             : !device.pci_id              ? device.family
                                                           : device.generation;
-  if (arguments.generation.empty() && device.generation.empty() && !device.family.empty()) {
+  if (arguments.generation.empty() && device.generation.empty()) {
     absl::StatusOr<tables::Tables> of_id = absl::NotFoundError("no id");
     if (device.pci_id) of_id = FindGenerationOfPciId(*device.pci_id);
     if (of_id.ok()) return of_id;

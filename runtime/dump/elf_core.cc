@@ -81,7 +81,8 @@ struct Wanted {
 
 class CoreReader {
  public:
-  explicit CoreReader(FileBytes file) : file_(std::move(file)) {}
+  CoreReader(FileBytes file, CoreAddresses addresses)
+      : file_(std::move(file)), addresses_(addresses) {}
 
   absl::StatusOr<Dump> Read() {
     if (absl::Status status = CheckHeader(); !status.ok()) return status;
@@ -268,6 +269,7 @@ class CoreReader {
 
   // Intel's addresses in their one form: in packets and registers they may be in another.
   void MakeAddressesPlain() {
+    if (addresses_ == CoreAddresses::kAsWritten) return;
     if (ehdr_.e_machine != kMachineIntelGpu && dump_.device.family != "intel") return;
     for (Wanted& wanted : wanted_) {
       if (!wanted.wraps) wanted.address = PlainAddress(wanted.address);
@@ -369,6 +371,7 @@ class CoreReader {
   }
 
   FileBytes file_;
+  const CoreAddresses addresses_;
   Dump dump_;
   Elf64_Ehdr ehdr_ = {};
   std::vector<Wanted> wanted_;
@@ -431,7 +434,9 @@ bool IsElf(absl::Span<const uint8_t> bytes) {
   return bytes.size() >= SELFMAG && std::memcmp(bytes.data(), ELFMAG, SELFMAG) == 0;
 }
 
-absl::StatusOr<Dump> ReadElfCore(FileBytes file) { return CoreReader(std::move(file)).Read(); }
+absl::StatusOr<Dump> ReadElfCore(FileBytes file, CoreAddresses addresses) {
+  return CoreReader(std::move(file), addresses).Read();
+}
 
 absl::Status WriteElfCore(const Dump& dump, const std::string& path) {
   const absl::StatusOr<std::vector<uint8_t>> notes = NotesOf(dump);

@@ -25,6 +25,10 @@ namespace packsmith {
 // Whether the bytes begin like an ELF file of any kind.
 bool IsElf(absl::Span<const uint8_t> bytes);
 
+// As the file has them, or those of Intel's GPUs in the form of PlainAddress(), so that what
+// packets and registers say is found however the core was written.
+enum class CoreAddresses { kAsWritten, kPlain };
+
 // Reads a core; the dump keeps `file.owner` and looks at pages of segments only when asked for.
 // A damaged segment or note yields its good part and a Problem: bytes missing from the file are
 // unmapped, of overlapping segments the first in the file wins. Sizes and counts in the file are
@@ -32,7 +36,8 @@ bool IsElf(absl::Span<const uint8_t> bytes);
 //
 // InvalidArgument (offset and remedy in the text) only if the file is no ELF64 little-endian core
 // or ends within the ELF header.
-absl::StatusOr<Dump> ReadElfCore(FileBytes file);
+absl::StatusOr<Dump> ReadElfCore(FileBytes file,
+                                 CoreAddresses addresses = CoreAddresses::kAsWritten);
 
 // Writes a core, whole or not at all. Every segment of `dump.memory` becomes a PT_LOAD; zeros at
 // its end are not stored. Errors of FileWriter; InvalidArgument if notes exceed 4 GiB.

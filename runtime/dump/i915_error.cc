@@ -329,6 +329,7 @@ class Reader {
     const std::optional<uint64_t> size = TakeNumber(rest, 10);
     if (!size || *size == 0) return false;
     if (rows_.size() == kMostRows) return true;
+    wide_ = wide_ || two;
     // Without data, but the extent is known.
     Row row;
     row.owner = list_owner_;
@@ -410,6 +411,7 @@ class Reader {
     if (key == "hung" || key == "hangcheck stall") engine.hung = value == "yes";
     if (key == "hangcheck") engine.hung = absl::StartsWith(value, "hung");
     if (key == "Active context") engine.process = ValidUtf8(value);
+    if (key == "batch") ReadBatch(value, engine.name);
     std::optional<ErrorRegister> one = RegisterOf(key, value);
     if (one) {
       if (key == "ring->head") engine.ring_kept = one->value;
@@ -418,6 +420,19 @@ class Reader {
       return;
     }
     AddFact(engine.facts, {section_, ValidUtf8(key), ValidUtf8(value), line.offset});
+  }
+
+  // `[0xhhhhhhhh_hhhhhhhh, 0xhhhhhhhh_hhhhhhhh]`: where the batch of the request at fault begins,
+  // and where it ends.
+  void ReadBatch(absl::string_view value, const std::string& engine) {
+    bool two = false;
+    if (!absl::ConsumePrefix(&value, "[")) return;
+    const std::optional<uint64_t> begin = TakeAddress(value, two);
+    if (!begin || !absl::ConsumePrefix(&value, ",")) return;
+    value = Trimmed(value);
+    const std::optional<uint64_t> end = TakeAddress(value, two);
+    if (!end || *end <= *begin) return;
+    batches_[engine] = {PlainAddress(*begin), *end - *begin};
   }
 
   static std::optional<ErrorRegister> RegisterOf(absl::string_view key, absl::string_view value) {
@@ -665,6 +680,10 @@ class Reader {
     if (object.kind == Kind::kContextImage) submission.batch_length = most;
     if (object.kind == Kind::kBatch) {
       submission.batch_length = ListedSize(space, object.address).value_or(0);
+      const auto said = batches_.find(engine.name);
+      if (said != batches_.end() && said->second.first == object.address) {
+        submission.batch_length = said->second.second;
+      }
     }
     if (object.kind == Kind::kContextImage && wide_ && most > kStatusPage) {
       submission.batch_address += kStatusPage;
@@ -689,6 +708,8 @@ class Reader {
   std::vector<Object> objects_;
   std::vector<Row> rows_;                                     // of the lists: extents without data
   std::map<std::pair<uint32_t, uint64_t>, uint64_t> listed_;  // their sizes, by space and address
+  // By engine: address and bytes.
+  std::map<std::string, std::pair<uint64_t, uint64_t>> batches_;
   bool recognized_ = false;
   bool wide_ = false;
   // Where we are.

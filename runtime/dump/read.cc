@@ -53,7 +53,10 @@ struct Format {
   absl::StatusOr<Dump> (*read)(FileBytes file, const RawOptions& options);
 };
 constexpr Format kFormats[] = {
-    {"elf", IsElf, [](FileBytes file, const RawOptions&) { return ReadElfCore(std::move(file)); }},
+    {"elf", IsElf,
+     [](FileBytes file, const RawOptions&) {
+       return ReadElfCore(std::move(file), CoreAddresses::kPlain);
+     }},
     {"xe-devcoredump",
      [](absl::Span<const uint8_t> bytes) {
        return IsText(bytes) && LooksLikeXeDevcoredump(TextOf(bytes));

@@ -236,9 +236,8 @@ class Reader {
       if (const std::optional<uint64_t> id = TakeNumber(number, 16)) {
         dump_.device.pci_id = static_cast<uint32_t>(*id);
       }
-    } else if (key == "Type") {
-      is_media_ = value == "media";
-    } else if (key == "IP ver" && !is_media_) {
+    } else if (key == "IP ver" && version_ == 0) {
+      // The first is that of the graphics unit; media have others.
       ReadVersion(value);
     }
     if (key == "GuC ID") {
@@ -456,7 +455,6 @@ class Reader {
   Blob* blob_ = nullptr;
   bool in_data_ = false;
   int engine_ = -1;
-  bool is_media_ = false;
   int version_ = 0;
 };
 

@@ -156,8 +156,8 @@ class Writer {
     said("head", stop.ring_head);
     said("tail", stop.ring_tail);
     if (stop.request_head) Hex("request_head", *stop.request_head);
-    if (engine.where) {
-      Object("where", *engine.where);
+    if (engine.where) Object("where", *engine.where);
+    if (stop.active_head) {
       Flag("in_ring", engine.in_ring);
       Flag("reached", engine.reached);
     }

@@ -76,6 +76,49 @@ class UnpackTest(unittest.TestCase):
             file.write(content)
         return path
 
+    def hang(self, old=b"", new=b"", prefix=b"", mark=b""):
+        """The fixture with something replaced, and something before it and before each line."""
+        with open(HANG, "rb") as file:
+            content = file.read()
+        self.assertIn(old, content)
+        lines = content.replace(old, new).splitlines(keepends=True)
+        return self.file("error", mark + b"".join(prefix + line for line in lines))
+
+    def test_an_unknown_pci_id_is_no_reason_to_say_nothing(self):
+        known = text("--hang", HANG)
+        for platform, by in ((b"SKYLAKE", b'platform "skylake"'), (b"NOVELTY", b"generation 9")):
+            path = self.hang(
+                b"Platform: skl\nPCI ID: 0x1912\n",
+                b"Platform: " + platform + b"\nPCI ID: 0xfffe\n",
+            )
+            done = run("--hang", path)
+            self.assertEqual(done.returncode, 0)
+            self.assertIn(b"PCI id 0xfffe; decoded as gfx9, since the input says " + by, done.stderr)
+            self.assertIn(b"last draw  3DPRIMITIVE", done.stdout)
+            self.assertEqual(done.stdout.count(b"\n"), known.count("\n"))
+
+    def test_without_any_pci_id_the_error_code_names_the_generation(self):
+        done = run("--hang", self.hang(b"PCI ID: 0x1912\n", b""))
+        self.assertEqual(done.returncode, 0)
+        self.assertIn(b"the input has no PCI id; decoded as gfx9", done.stderr)
+
+    def test_an_unknown_gpu_is_named_with_the_remedy(self):
+        path = self.file("error", b"rcs0 command stream:\n  HEAD: 0x0\n")
+        done = run(path)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(b"which of Intel's GPUs", done.stderr)
+        self.assertIn(b"--gen=gfx9", done.stderr)
+
+    def test_a_hang_out_of_a_kernel_log_reads_like_the_file(self):
+        for more in (
+            {"prefix": b"[  123.456789] "},
+            {"prefix": b"Nov 22 14:00:00 host kernel: i915 0000:00:02.0: [drm] "},
+            {"mark": b"\xef\xbb\xbf"},
+        ):
+            done = run("--hang", self.hang(**more))
+            self.assertEqual(done.returncode, 0, more)
+            self.assertEqual(done.stdout.decode(), text("--hang", HANG), more)
+
     def test_exit_code_is_0_where_all_is_decoded(self):
         self.assertEqual(run(*CORES).returncode, 0)
 

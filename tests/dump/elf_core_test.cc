@@ -118,6 +118,28 @@ TEST(ElfCoreTest, ReadsDeviceSubmissionBuffersAndMemory) {
   EXPECT_EQ(BytesAt(dump, 1, 0x10000, 20), Numbered(5));
 }
 
+TEST(ElfCoreTest, IntelsAddressesAreInOneForm) {
+  CoreBuilder core;
+  core.Notes(
+      CoreBuilder::Note(kDevice, kSkylake) +
+      CoreBuilder::Note(kSubmission,
+                        R"({"batch_address": "0xffffffff00010000", "batch_length": 16,
+                            "base_general state": "0xfffffffeeffe0000"})") +
+      CoreBuilder::Note(kBuffers,
+                        R"([{"address": "0xffffffff00010000", "size": 4096, "name": "batch"}])"));
+  core.Load(0, 0xffff'ffff'0001'0000, Numbered(16), 4096);
+  core.Load(0, 0x0012'3456'0001'0000, Numbered(5), 5);
+  absl::StatusOr<Dump> read = ReadElfCore(BytesOf(core.Build()), CoreAddresses::kPlain);
+  ASSERT_TRUE(read.ok()) << read.status();
+  const Dump dump = *std::move(read);
+  EXPECT_EQ(dump.submissions[0].batch_address, 0xffff'0001'0000u);
+  ASSERT_EQ(dump.submissions[0].bases.size(), 1u);
+  EXPECT_EQ(dump.submissions[0].bases[0].address, 0xfffe'effe'0000u);
+  EXPECT_EQ(BytesAt(dump, 0, 0xffff'0001'0000, 16), Numbered(16));
+  EXPECT_EQ(BytesAt(dump, 0, 0x0012'3456'0001'0000, 5), Numbered(5));
+  ASSERT_NE(dump.FindBuffer(0, 0xffff'0001'0fff), nullptr);
+}
+
 TEST(ElfCoreTest, MemoryLivesAsLongAsTheDump) {
   Dump dump;
   {

@@ -30,6 +30,14 @@ std::string Error(absl::string_view text, const RawOptions& options = {}) {
   return std::string(dump.status().message());
 }
 
+TEST(HexText, OfAnIntelGenerationHasAddressesInOneForm) {
+  RawOptions options;
+  options.generation = "gfx9";
+  const Dump dump = Read("fffffffeeffe0000: 00000001 00000002", options);
+  EXPECT_EQ(Words(dump, 0xfffeeffe0000), (std::vector<uint32_t>{1, 2}));
+  EXPECT_EQ(dump.submissions[0].batch_address, 0xfffeeffe0000u);
+}
+
 TEST(HexTextTest, ReadsWordsHoweverTheyAreSeparated) {
   const std::vector<uint32_t> expected = {0x7a000003, 0x00100000, 0xABCDEF01, 5};
   for (const char* text : {

@@ -110,6 +110,112 @@ TEST(I915Error, OfOldKernelsHasOneWordAddressesAndWordsOfHex) {
   EXPECT_TRUE(dump.problems.empty());
 }
 
+TEST(I915Error, RowsOfTheBufferListsAreBuffersWithTilingAndAccess) {
+  const Dump dump = Read(
+      "PCI ID: 0x2a42\n"
+      "render command stream:\n"
+      "  HEAD: 0x00000010\n"
+      "Active [3]:\n"
+      "  00402000    16384 005c 0000 000c9559 dirty purgeable render uncached\n"
+      "  1158a000  3145728 0002 0002 000c956f Y dirty render uncached (name: 5) (fence: 2)\n"
+      "  0ce1f000  4194304 0042 0000 000c955f P X dirty\n"
+      "Pinned [1]:\n"
+      "  0ce1f000  4194304 0042 0000 000c955f P X dirty\n"
+      "render ring --- gtt_offset = 0x00402000\n"
+      "00000000 :  02000000\n");
+  const Buffer* surface = dump.FindBuffer(0, 0x1158a100);
+  ASSERT_NE(surface, nullptr);
+  EXPECT_EQ(surface->name, "");
+  EXPECT_EQ(surface->address, 0x1158a000u);
+  EXPECT_EQ(surface->size, 3145728u);
+  EXPECT_EQ(surface->tiling, "Y");
+  EXPECT_EQ(surface->access, "read by render; written by render");
+  EXPECT_EQ(surface->flags, "dirty render uncached (name: 5) (fence: 2)");
+  EXPECT_EQ(dump.memory.Find(0, 0x1158a000), nullptr);
+  // All contexts share what the global space maps.
+  ASSERT_NE(dump.FindBuffer(1, 0x1158a100), nullptr);
+  size_t listed_twice = 0;
+  for (const Buffer& buffer : dump.buffers) {
+    if (buffer.space == 0 && buffer.address == 0xce1f000) ++listed_twice;
+  }
+  EXPECT_EQ(listed_twice, 1u);
+  const Buffer* batch = dump.FindBuffer(0, 0x402100);
+  ASSERT_NE(batch, nullptr);
+  EXPECT_EQ(batch->name, "render batch");
+  EXPECT_EQ(batch->access, "read by sampler, command streamer, instructions, GTT");
+  ASSERT_EQ(dump.submissions.size(), 1u);
+  EXPECT_EQ(dump.submissions[0].batch_length, 16384u);
+}
+
+TEST(I915Error, RowsOfAnEnginesListAreOfItsSpace) {
+  std::string text =
+      absl::StrReplaceAll(kNew, {{"rcs0 (submitted",
+                                  "Active (vcs0) [1]:\n"
+                                  "    00000001_00500000   524288 02 00 [ 5 6 ] LLC\n"
+                                  "Pinned (global) [1]:\n"
+                                  "    00000000_00700000     4096 40 40 [ ] P LLC\n"
+                                  "rcs0 (submitted"}});
+  const Dump dump = Read(text);
+  const uint32_t space = dump.error_state->engines[1].space;
+  ASSERT_NE(dump.FindBuffer(space, 0x100500000), nullptr);
+  EXPECT_EQ(dump.FindBuffer(space, 0x100500000)->flags, "LLC");
+  ASSERT_NE(dump.FindBuffer(1, 0x700000), nullptr);
+  EXPECT_EQ(dump.FindBuffer(1, 0x700000)->access, "read by GTT; written by GTT");
+}
+
+TEST(I915Error, ABatchThatNoListHasIsOfUnknownLength) {
+  for (const Submission& submission : Read(kNew).submissions) {
+    if (submission.kind == "batch") {
+      EXPECT_EQ(submission.batch_length, 0u);
+    }
+  }
+}
+
+TEST(I915Error, TheEnginesBatchLineSaysHowLongTheBatchIs) {
+  const Dump dump = Read(absl::StrReplaceAll(
+      kNew, {{"  PDP0:", "  batch: [0x0000fffe_0effe000, 0x0000fffe_0effe040]\n  PDP0:"}}));
+  ASSERT_FALSE(dump.submissions.empty());
+  EXPECT_EQ(dump.submissions[0].batch_length, 0x40u);
+  // Of another engine at the same address nothing is said.
+  for (const Submission& submission : dump.submissions) {
+    if (submission.engine == "vcs0") {
+      EXPECT_EQ(submission.batch_length, 0u);
+    }
+  }
+}
+
+TEST(I915Error, AddressesAreInOneForm) {
+  const Dump dump = Read(
+      absl::StrReplaceAll(kNew, {{"batch = 0x0000fffe 0effe000", "batch = 0xfffffffe 0effe000"},
+                                 {"user = 0x0000fffe 0efff000", "user = 0x00120034 0efff000"}}));
+  const uint32_t space = dump.error_state->engines[0].space;
+  EXPECT_EQ(WordAt(dump, space, 0xfffe0effe008), 2u);
+  EXPECT_EQ(dump.submissions[0].batch_address, 0xfffe0effe000u);
+  // 57 bits.
+  EXPECT_EQ(WordAt(dump, space, 0x120034'0efff000), 3u);
+}
+
+TEST(I915Error, FencesInUseAreRegisters) {
+  const Dump dump = Read(
+      "PCI ID: 0x2a42\n  fence[0] = 1f5700001f4800d\n  fence[1] = 00000000\n"
+      "render command stream:\n  HEAD: 0x00000010\n");
+  ASSERT_EQ(dump.error_state->registers.size(), 1u);
+  EXPECT_EQ(dump.error_state->registers[0].name, "fence[0]");
+  EXPECT_EQ(dump.error_state->registers[0].value, 0x1f5700001f4800du);
+  EXPECT_TRUE(dump.error_state->registers[0].is_64);
+}
+
+TEST(I915Error, TheErrorCodeNamesTheGeneration) {
+  EXPECT_EQ(Read(kNew).device.kernel_verx10, 90);
+  EXPECT_EQ(Read(kOld).device.kernel_verx10, 0);
+}
+
+TEST(I915Error, WhatTheDriverKeepsOfTheRingIsKnown) {
+  const Dump dump = Read("PCI ID: 0x2a42\nrender command stream:\n  ring->head: 0x0000e200\n");
+  ASSERT_EQ(dump.error_state->engines.size(), 1u);
+  EXPECT_EQ(dump.error_state->engines[0].ring_kept, 0xe200u);
+}
+
 TEST(I915Error, OfOldKernelsMapsOneSpaceTwice) {
   const Dump dump = Read(kOld);
   EXPECT_EQ(WordAt(dump, 1, 0x402004), 0x7a000002u);
@@ -291,8 +397,12 @@ TEST(I915Error, BufferListsOfAllFormsAreExtents) {
   ASSERT_EQ(dump.buffers.size(), 5u);
   EXPECT_EQ(dump.FindBuffer(0, 0x405fff - 0x1000)->address, 0x404000u);
   EXPECT_EQ(dump.FindBuffer(0, 0x100001fff)->size, 8192u);
-  EXPECT_EQ(dump.FindBuffer(1, 0x500000)->name, "Pinned (global) [1]");
-  EXPECT_EQ(dump.FindBuffer(0, 0x600000)->name, "Pinned [1]");
+  // A list's heading is no buffer's name.
+  EXPECT_EQ(dump.FindBuffer(1, 0x500000)->name, "");
+  EXPECT_EQ(dump.FindBuffer(1, 0x500000)->flags, "P");
+  EXPECT_EQ(dump.FindBuffer(0, 0x404000)->flags, "snooped");
+  EXPECT_EQ(dump.FindBuffer(0, 0x100000000)->flags, "LLC (name: 7)");
+  EXPECT_EQ(dump.FindBuffer(0, 0x600000)->access, "read by GTT; written by GTT");
 }
 
 TEST(I915Error, EveryNameOfABufferSaysWhichSpaceItLiesIn) {
@@ -378,11 +488,14 @@ TEST(I915Error, OfLinux42HasListsForEachAddressSpaceAndStatusPagesInRows) {
   EXPECT_TRUE(state.engines[0].hung);
   EXPECT_EQ(state.engines[0].process, "Xorg [885]");
   EXPECT_EQ(state.engines[0].Find("SYNC_0")->value, 5u);
-  ASSERT_EQ(state.registers.size(), 3u);
-  EXPECT_EQ(state.registers[0].name, "INSTDONE_0");
+  ASSERT_EQ(state.registers.size(), 4u);
+  EXPECT_EQ(state.registers[0].name, "fence[0]");
+  EXPECT_EQ(state.registers[1].name, "INSTDONE_0");
   EXPECT_EQ(WordAt(dump, 1, 0x20001c), 7u);
   EXPECT_EQ(WordAt(dump, 1, 0x300000), 8u);
-  EXPECT_EQ(dump.FindBuffer(0, 0x1903fff)->name, "Active [1]");
+  EXPECT_EQ(dump.FindBuffer(0, 0x1903fff)->name, "render batch");
+  EXPECT_EQ(dump.FindBuffer(0, 0x1903fff)->flags, "dirty uncached");
+  EXPECT_EQ(dump.FindBuffer(1, 0x500000)->flags, "P dirty uncached");
   ASSERT_EQ(dump.submissions.size(), 2u);
   EXPECT_NE(dump.submissions[0].slot, dump.submissions[1].slot);
   EXPECT_TRUE(dump.problems.empty()) << dump.problems[0].text;

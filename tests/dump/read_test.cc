@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "runtime/dump/compressed.h"
 #include "tests/dump/core_builder.h"
 
@@ -63,6 +64,39 @@ absl::StatusOr<Dump> Read(std::string bytes, const RawOptions& options = {}) {
 }
 
 // ---- compression ----
+
+// Of an i915 error state, with something before each line and before all of it.
+std::string ErrorState(absl::string_view mark, absl::string_view prefix) {
+  return absl::StrCat(mark, prefix, "GPU HANG: ecode 9:1:0x85dffffb\n", prefix, "PCI ID: 0x1912\n",
+                      prefix, "rcs0 command stream:\n", prefix,
+                      "  HEAD:  0x00000010 [0x00000008]\n");
+}
+
+TEST(ReadDump, KernelLogsAndByteOrderMarksAreTakenOff) {
+  for (const char* mark : {"", "\xef\xbb\xbf"}) {
+    for (const char* prefix : {"", "[   12.345678] ", "[   12.345678] i915 0000:00:02.0: [drm] ",
+                               "Nov 22 14:00:00 host kernel: "}) {
+      const absl::StatusOr<Dump> dump = ReadDump(BytesOf(ErrorState(mark, prefix)));
+      ASSERT_TRUE(dump.ok()) << dump.status() << prefix;
+      ASSERT_NE(dump->error_state, nullptr);
+      EXPECT_EQ(dump->error_state->title, "GPU HANG: ecode 9:1:0x85dffffb") << prefix;
+      EXPECT_EQ(dump->device.pci_id, 0x1912u) << prefix;
+      ASSERT_EQ(dump->error_state->engines.size(), 1u) << prefix;
+      ASSERT_NE(dump->error_state->engines[0].Find("HEAD"), nullptr) << prefix;
+      EXPECT_EQ(dump->error_state->engines[0].Find("HEAD")->value, 0x10u) << prefix;
+    }
+  }
+}
+
+TEST(ReadRaw, OfAnIntelGenerationHasItsAddressInOneForm) {
+  RawOptions options;
+  options.generation = "gfx9";
+  options.address = 0xffff'fffe'effe'0000;
+  const absl::StatusOr<Dump> dump = ReadRaw(BytesOf(std::string(64, '\1')), options);
+  ASSERT_TRUE(dump.ok()) << dump.status();
+  EXPECT_EQ(dump->submissions[0].batch_address, 0xfffe'effe'0000u);
+  EXPECT_NE(dump->memory.Find(0, 0xfffe'effe'003f), nullptr);
+}
 
 TEST(DecompressTest, PassesOtherBytesThrough) {
   for (const char* text : {"", "x", "\x1f\x8b",

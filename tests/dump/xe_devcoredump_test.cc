@@ -305,6 +305,68 @@ TEST(XeDevcoredumpWriter, RefusesSeveralEngines) {
   EXPECT_EQ(WriteXeDevcoredump(dump, {}).status().code(), absl::StatusCode::kFailedPrecondition);
 }
 
+// The same memory with addresses as `batch`, `first` and `second` have them.
+std::string WithAddresses(const char* batch, const char* first, const char* second) {
+  return absl::StrFormat(
+      "**** Xe Device Coredump ****\n"
+      "PCI ID: 0x64a0\n"
+      "**** Job ****\n"
+      "batch_addr[0]: %s\n"
+      "**** VM state ****\n"
+      "[%s].length: 0x4\n[%s].data: !!!!\"\n"
+      "[%s].length: 0x4\n[%s].data: !!!!#\n",
+      batch, first, first, second, second);
+}
+
+TEST(XeDevcoredump, AddressesAreInOneForm) {
+  for (const std::string& text :
+       {WithAddresses("0x0000fffeeffe0000", "fffeeffe0000", "fffeeffe1000"),
+        WithAddresses("0xfffffffeeffe0000", "fffffffeeffe0000", "fffffffeeffe1000"),
+        WithAddresses("0x0000fffeeffe0000", "fffffffeeffe0000", "1fffffeeffe1000")}) {
+    const Dump dump = Read(text);
+    ASSERT_EQ(dump.submissions.size(), 1u);
+    EXPECT_EQ(dump.submissions[0].batch_address, 0xfffeeffe0000u);
+    EXPECT_EQ(dump.submissions[0].batch_length, 0u);
+    EXPECT_EQ(WordAt(dump, 0, 0xfffeeffe0000), 1u);
+    EXPECT_EQ(WordAt(dump, 0, 0xfffeeffe1000), 2u);
+    ASSERT_NE(dump.FindBuffer(0, 0xfffeeffe1003), nullptr);
+    EXPECT_EQ(dump.FindBuffer(0, 0xfffeeffe1003)->address, 0xfffeeffe1000u);
+    EXPECT_EQ(dump.error_state->batches, std::vector<uint64_t>{0xfffeeffe0000});
+  }
+}
+
+TEST(XeDevcoredump, AddressesOf57BitsAreWhole) {
+  const Dump dump =
+      Read(WithAddresses("0x0112003400560000", "112003400560000", "ff12003400561000"));
+  EXPECT_EQ(dump.submissions[0].batch_address, 0x0112003400560000u);
+  EXPECT_EQ(WordAt(dump, 0, 0x0112003400560000), 1u);
+  EXPECT_EQ(WordAt(dump, 0, 0x0112003400561000), 2u);
+}
+
+TEST(XeDevcoredump, ContextsAreKnownWithoutRegisters) {
+  const Dump dump = Read(
+      "**** Xe Device Coredump ****\n"
+      "Reason: Timedout job - seqno=4294967169, lrc_seqno=4294967169, guc_id=5, flags=0x0\n"
+      "PCI ID: 0x4908\n"
+      "GT id: 0\n\tType: main\n\tIP ver: 12.70.4\n"
+      "GT id: 1\n\tType: media\n\tIP ver: 13.0.4\n"
+      "**** GuC CT ****\n"
+      "GuC ID: 5\n\tName: vcs5\n\tClass: 1\n\tHW Context Desc: 0x00506000\n"
+      "\tLRC Head: (memory) 0\n\tLRC Tail: (internal) 640, (memory) 632\n"
+      "\tStart seqno: (memory) -127\n\tSeqno: (memory) -128\n");
+  ASSERT_EQ(dump.error_state->contexts.size(), 1u);
+  const ErrorContext& context = dump.error_state->contexts[0];
+  EXPECT_EQ(context.id, "5");
+  EXPECT_EQ(context.engine, "vcs5");
+  EXPECT_EQ(context.image, 0x506000u);
+  EXPECT_EQ(context.head, 0u);
+  EXPECT_EQ(context.tail, 632u);
+  EXPECT_EQ(context.started, -127);
+  EXPECT_EQ(context.finished, -128);
+  EXPECT_EQ(dump.error_state->job, 4294967169);
+  EXPECT_EQ(dump.device.kernel_verx10, 127);
+}
+
 void Touch(const Dump& dump) {
   for (const Memory::Segment& segment : dump.memory.segments()) {
     const Memory::Segment& real = dump.memory.Resolve(segment);

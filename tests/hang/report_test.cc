@@ -268,8 +268,7 @@ TEST(HangReport, ListsUnitsThatAreNotIdle) {
   for (const Busy& busy : report.stop.busy) {
     for (const std::string& unit : busy.units) units.push_back(busy.by + " " + unit);
   }
-  EXPECT_THAT(units, ElementsAre("INSTDONE VS Done", "INSTDONE CS Done",
-                                 "ROW_INSTDONE[0][1] EU00 Done SS0"));
+  EXPECT_THAT(units, ElementsAre("INSTDONE VS", "INSTDONE CS", "ROW_INSTDONE[0][1] EU00 SS0"));
 }
 
 TEST(HangReport, ShowsWhatTheLastDrawFoundSet) {
@@ -292,6 +291,33 @@ TEST(HangReport, ShowsWhatTheLastDrawFoundSet) {
   EXPECT_THAT(names, Contains("RENDER_SURFACE_STATE "));
   EXPECT_THAT(names, Contains("Vertex Buffer State[0].Buffer Starting Address"));
   EXPECT_EQ(report.bound_left_out, 0u);
+}
+
+// The number is the one that a filter for one draw takes.
+TEST(HangReport, NumbersDrawsAsTheWholeDumpCountsThem) {
+  Dump dump = Hung({.acthd = kVertexBuffers, .ipehr = kFlushHeader});
+  // Another engine's batch comes first, with all draws of the capture.
+  Submission other = dump.submissions[0];
+  other.engine = "rcs1";
+  other.unless_reached = false;
+  dump.submissions.insert(dump.submissions.begin(), other);
+  AddRings(Gfx9(), dump);
+  const HangReport all = MakeHangReport(Gfx9(), dump);
+  ASSERT_THAT(all.engines, SizeIs(1));
+  const EngineReport& report = all.engines[0];
+  ASSERT_TRUE(report.work && report.work_draw);
+  const decode::Story story = decode::TellAll(Gfx9(), {&dump});
+  const std::vector<decode::Seen> draws = story.Named("3DPRIMITIVE");
+  ASSERT_LE(*report.work_draw, draws.size());
+  EXPECT_EQ(draws[*report.work_draw - 1].address, report.work->address);
+  uint64_t shown = 0;
+  ASSERT_EQ(report.draws.size(), report.commands.size());
+  for (size_t i = 0; i < report.commands.size(); ++i) {
+    if (report.draws[i] == 0) continue;
+    ++shown;
+    EXPECT_EQ(draws[report.draws[i] - 1].address, report.commands[i].address);
+  }
+  EXPECT_GT(shown, 0u);
 }
 
 TEST(HangReport, BeforeTheFirstDrawHasNone) {
@@ -480,7 +506,7 @@ TEST(HangText, MarksTheCommand) {
                                     HasSubstr("<- ACTHD+0x4, IPEHR"))));
   EXPECT_THAT(lines, Contains(HasSubstr("runs     0x3fd0..0x18")));
   EXPECT_THAT(lines, Contains(HasSubstr("fault     0x5000, in no buffer of the dump")));
-  EXPECT_THAT(lines, Contains("  last draw  3DPRIMITIVE at 0xfffefffeee20; it found set:"));
+  EXPECT_THAT(lines, Contains("  last draw  3DPRIMITIVE at 0xfffefffeee20, draw 3; it found set:"));
   EXPECT_THAT(text, Not(HasSubstr("\x1b")));
   EXPECT_THAT(ToText(Gfx9(), report, true), HasSubstr("\x1b[1m"));
 }
