@@ -97,7 +97,7 @@ class JsonlSink : public Sink {
     Member("space", uint64_t{s.space});
     if (s.own_space) Member("own_space", uint64_t{*s.own_space});
     MemberHex("batch_address", s.batch_address);
-    if (s.batch_length != 0) Member("batch_length", s.batch_length);
+    Member("batch_length", s.batch_length);
     if (s.head) MemberHex("head", *s.head);
     if (s.tail) MemberHex("tail", *s.tail);
     if (s.acthd) MemberHex("acthd", *s.acthd);
