@@ -331,6 +331,7 @@ void Decoder::WalkSubmission(const Dump& dump, const Submission& submission) {
   looked_ahead_ = false;
   own_space_ = submission.own_space.value_or(submission.space);
   bare_begin_ = submission.bare ? submission.batch_address : kNoAddress;
+  submission_ = submission.index;
   uint64_t fewest = kFewest;
   for (const Memory::Segment& segment : dump.memory.segments()) {
     // How much deferred memory there is, only looking at it would tell.
@@ -666,6 +667,7 @@ void Decoder::Packet(uint32_t index, const Frame& frame, absl::Span<const uint8_
   Remember(index, view);
   faults_.clear();
   record_ = frame.address;
+  const Working working(*this, container.role);
   Leads leads;
   if (!options_.brief) {
     if (form == nullptr) {
@@ -676,8 +678,6 @@ void Decoder::Packet(uint32_t index, const Frame& frame, absl::Span<const uint8_
   }
   const uint64_t id = EmitDescribed(RecordType::kPacket, shown, frame.space, frame.address, parent,
                                     frame.depth, -1, form);
-  if (container.role == tables::Role::kDraw) ++summary_.draws;
-  if (container.role == tables::Role::kDispatch) ++summary_.dispatches;
   if (actions.sets_or_writes) SetsAndWrites(view, form, frame.space, frame.address, id);
   if (options_.follow != Follow::kAll || options_.brief) return;
   if (actions.describes_data) DescribeData(view);
@@ -688,8 +688,7 @@ void Decoder::Packet(uint32_t index, const Frame& frame, absl::Span<const uint8_
 void Decoder::QuietPacket(Form& form, const tables::Container& container, const Frame& frame,
                           absl::Span<const uint8_t> bytes, uint64_t parent) {
   packets_ += 1 + bytes.size() / 64;
-  if (container.role == tables::Role::kDraw) ++summary_.draws;
-  if (container.role == tables::Role::kDispatch) ++summary_.dispatches;
+  const Working working(*this, container.role);
   faults_.clear();
   stored_.clear();
   const RecordView view{container, bytes, form.parts};
@@ -1139,6 +1138,7 @@ void Decoder::Emit(Record& record) {
     return;
   }
   record.id = next_id_++;
+  Attribute(record);
   switch (record.type) {
     case RecordType::kPacket:
       ++summary_.packets;
@@ -1177,6 +1177,7 @@ uint64_t Decoder::EmitDescribed(RecordType type, const RecordView& view, uint32_
   if (type == RecordType::kPacket) described_.stored = stored_;
   described_.faults = faults_;
   described_.form = form != nullptr ? form->number : 0;
+  Attribute(described_);
   if (form == nullptr) {
     Emit(described_);
     return described_.id;

@@ -457,6 +457,31 @@ class Decoder {
   // And that does not lie in one piece.
   absl::Span<const uint8_t> BytesAcross(uint32_t space, uint64_t address, uint64_t size,
                                         std::vector<uint8_t>& scratch) const;
+  // While it lives, records belong to a packet of this role: the next draw or dispatch.
+  class Working {
+   public:
+    Working(Decoder& decoder, tables::Role role)
+        : decoder_(decoder), draw_(decoder.draw_), dispatch_(decoder.dispatch_) {
+      if (role == tables::Role::kDraw) decoder.draw_ = ++decoder.summary_.draws;
+      if (role == tables::Role::kDispatch) decoder.dispatch_ = ++decoder.summary_.dispatches;
+    }
+    ~Working() {
+      decoder_.draw_ = draw_;
+      decoder_.dispatch_ = dispatch_;
+    }
+    Working(const Working&) = delete;
+    Working& operator=(const Working&) = delete;
+
+   private:
+    Decoder& decoder_;
+    const uint64_t draw_, dispatch_;
+  };
+  // Says what it belongs to.
+  void Attribute(Record& record) const {
+    record.submission = submission_;
+    record.draw = draw_;
+    record.dispatch = dispatch_;
+  }
   void Emit(Record& record);
   // Of a packet or structure. Returns its id.
   uint64_t EmitDescribed(RecordType type, const RecordView& view, uint32_t space, uint64_t address,
@@ -501,6 +526,8 @@ class Decoder {
   State* state_ = nullptr;
   uint64_t engines_ = ~uint64_t{0};
   uint32_t own_space_ = 0;
+  uint32_t submission_ = 0;             // its index
+  uint64_t draw_ = 0, dispatch_ = 0;    // that the record at hand belongs to; 0: none
   uint64_t most_packets_ = 0;
   // Where the dump's streams have gone, if it has submissions that count only if nothing led there.
   absl::flat_hash_set<std::pair<uint32_t, uint64_t>> reached_;

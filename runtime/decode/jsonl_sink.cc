@@ -125,6 +125,9 @@ class JsonlSink : public Sink {
     constexpr const char* kTypes[] = {"packet", "struct", "data", "unknown", "register"};
     Begin(kTypes[static_cast<int>(record.type)], record.id);
     if (record.parent != kNoParent) Member("parent", record.parent);
+    if (record.type != RecordType::kRegister) Member("submission", uint64_t{record.submission});
+    if (record.draw != 0) Member("draw", record.draw);
+    if (record.dispatch != 0) Member("dispatch", record.dispatch);
     if (record.type != RecordType::kUnknown) Member("name", record.name);
     if (record.type == RecordType::kRegister) {
       Dumped(record);

@@ -69,6 +69,12 @@ struct Record {
   uint32_t space = 0;
   uint64_t address = 0;
   uint32_t depth = 0;  // packets: 0 is the submission's own batch, +1 a call
+  // Submission::index of the submission that is being decoded. Nothing for kRegister.
+  uint32_t submission = 0;
+  // Of a draw or dispatch, and of what it leads to: which one it is among all that the decoder has
+  // come to, counted from 1. 0: there is none.
+  uint64_t draw = 0;
+  uint64_t dispatch = 0;
   // kPacket, kStruct.
   const tables::Container* container = nullptr;
   absl::string_view name;  // of the container, or the kind of data

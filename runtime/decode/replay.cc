@@ -473,6 +473,7 @@ void Decoder::Show(Tree& tree, uint32_t depth, uint64_t parent) {
     Record& record = tree.records[i];
     record.id = next_id_ + i;
     record.parent = i == 0 ? parent : next_id_ + node.parent;
+    Attribute(record);
     record.space = place.space;
     record.address = place.address;
     record.bytes = place.bytes.subspan(0, node.bytes);

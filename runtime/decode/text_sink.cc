@@ -221,6 +221,8 @@ class TextSink : public Sink {
     run_.space = record.space;
     run_.address = record.address;
     run_.depth = record.depth;
+    run_.draw = record.draw;
+    run_.dispatch = record.dispatch;
     run_.container = record.container;
     run_.name = record.name;
     run_.form = record.form;
@@ -377,6 +379,7 @@ class TextSink : public Sink {
     }
     out_.Put("  ");
     Size(record.bytes.size());
+    out_.Commit(Number(record, count, out_.Reserve(kRoomOfNumber)));
     if (count > 1) {
       out_.Put(", ");
       out_.Decimal(count);
@@ -437,6 +440,23 @@ class TextSink : public Sink {
     }
   }
 
+  // Bytes that Number() may write.
+  static constexpr size_t kRoomOfNumber = 3 * kMostDigits;
+  // Which draw or dispatch a packet is, or which ones as many packets are of which it is the first.
+  static char* Number(const Record& record, uint64_t count, char* to) {
+    const bool draws = record.container->role == tables::Role::kDraw;
+    if (record.type != RecordType::kPacket || record.container->role == tables::Role::kOther) {
+      return to;
+    }
+    const auto put = [&](absl::string_view text) { to += text.copy(to, text.size()); };
+    put(draws ? (count == 1 ? "  draw " : "  draws ") : (count == 1 ? "  dispatch " : "  dispatches "));
+    const uint64_t first = draws ? record.draw : record.dispatch;
+    to = WriteDecimal(first, to);
+    if (count == 1) return to;
+    put(" to ");
+    return WriteDecimal(first + count - 1, to);
+  }
+
   // Of a record whose form has come before.
   void Known(const Record& record, const FormText& text, size_t indent) {
     const size_t count = text.varying.size();
@@ -458,6 +478,7 @@ class TextSink : public Sink {
     } else {
       to = Copy(head.substr(0, text.head_end), to);
     }
+    if (record.container->role != tables::Role::kOther) to = Number(record, 1, to);
     to = Hidden(hidden, to);
     if (record.type == RecordType::kStruct && options_.offsets && dump_ != nullptr &&
         !dump_->buffers.empty()) {
@@ -496,6 +517,7 @@ class TextSink : public Sink {
         text.head);
     text.head_end = text.head.size();
     text.head.append(Texts::kReadable, ' ');
+    out_.Commit(Number(record, 1, out_.Reserve(kRoomOfNumber)));
     Hidden(hidden);
     if (record.type == RecordType::kStruct && options_.offsets) {
       InBuffer(record.space, record.address);
@@ -517,7 +539,8 @@ class TextSink : public Sink {
     if (!whole || text.text.size() > FormTexts::kMostText) return texts_.Drop(text);
     text.text_size = text.text.size();
     text.text.append(Texts::kReadable, ' ');
-    text.room += text.text.size() + text.head.size() + RoomOfBeginning(indent) + 4 * kMostDigits;
+    text.room += text.text.size() + text.head.size() + RoomOfBeginning(indent) + 4 * kMostDigits +
+                 kRoomOfNumber;
   }
 
   bool TakesText(const RecordTree& tree) const {
