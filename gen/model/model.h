@@ -12,6 +12,7 @@
 
 #include "gen/model/components.h"
 #include "gen/model/diagnostic.h"
+#include "gen/model/reach.h"
 #include "gen/model/source.h"
 
 namespace packsmith::model {
@@ -48,11 +49,15 @@ enum class Meaning : uint16_t {
   kFaultGlobal,
   kIdle,
   kRingStart,
+  kTopology,
+  kCount,
+  kInstances,
+  kGroups,
 };
 // What descriptions call them, from kRingHead on.
 inline constexpr std::initializer_list<absl::string_view> kMeaningNames = {
-    "ring-head",     "ring-tail", "active-head",  "batch-head", "header",
-    "fault-address", "fault",     "fault-global", "idle", "ring-start"};
+    "ring-head",    "ring-tail", "active-head", "batch-head", "header",    "fault-address", "fault",
+    "fault-global", "idle",      "ring-start",  "topology",   "count",     "instances",     "groups"};
 
 // Text from an attribute that is understood only when the whole file is known.
 struct Deferred {
@@ -128,6 +133,7 @@ struct Points {
   Deferred scale, slot, format, step, simd, other;
   std::string stage;
   bool relative = false;  // counts from the start of the record that has the field
+  bool keeps = false;     // where `when` does not hold, what an earlier packet has set still counts
   Access access = Access::kNone;
   bool until_zero = false;
   uint32_t limit = 0;
@@ -178,6 +184,16 @@ enum class NotZero : uint8_t {
   kAlways,   // the hardware: packing refuses it, and decoding reports it
 };
 
+// A surface that the container describes.
+struct Image {
+  SurfaceUse use = SurfaceUse::kAny;
+  Deferred when, address, format, type, width, height, depth, pitch;
+  Location where;
+  Condition condition;
+  FieldRef address_ref, format_ref, type_ref;
+  Expression width_expression, height_expression, depth_expression, pitch_expression;
+};
+
 // A field, a reserved run of bits, or a group that repeats.
 struct Item {
   enum class Kind { kField, kReserved, kGroup } kind = Kind::kField;
@@ -224,7 +240,7 @@ struct Item {
   FieldRef writes_ref;
   Deferred writes_memory, writes_when;
   FieldRef stores_ref;
-  Meaning meaning = Meaning::kNone;  // of a register's field
+  Meaning meaning = Meaning::kNone;  // of a register's or packet's field
   uint32_t meaning_at = 0;           // the bit of the number that the value begins at
   Condition stores_condition;
 
@@ -310,6 +326,7 @@ struct Container {
   Deferred stream_name;
   int stream = -1;
   Role role = Role::kOther;
+  Role serves = Role::kOther;  // only work of this role reads what the packet sets; kOther: any
   // What C says where it is to equal a table that others have published, whatever is right.
   std::optional<uint32_t> c_dwords, c_offset;
   bool masked = false;    // a register whose upper 16 bits say which of the lower ones are written
@@ -322,7 +339,8 @@ struct Container {
   Pad pad;
   std::vector<Flow> flows;
   std::vector<Relation> relations;
-  std::vector<Draws> draws;  // none or one
+  std::vector<Draws> draws;   // none or one
+  std::vector<Image> images;  // the first whose condition holds
 
   // Derived.
   const Item* tail = nullptr;
@@ -390,6 +408,7 @@ struct DataKind {
   DataFormat format;
   bool is_code = false;
   std::vector<Instruction> instructions;  // the first that matches
+  std::vector<Reach> reaches;             // all that match
   Location where;
 };
 
@@ -403,6 +422,13 @@ struct UnknownLength {
   uint32_t bias = 0;
 };
 
+// Packets of a stream whose first dword, masked, has a value set what only work of a role reads.
+struct Serves {
+  uint32_t mask = 0;
+  uint32_t value = 0;
+  Role role = Role::kOther;
+};
+
 struct Stream {
   std::string name;
   std::string doc;
@@ -410,6 +436,7 @@ struct Stream {
   uint64_t engines = ~uint64_t{0};
   uint32_t align = 4;
   std::vector<UnknownLength> unknown;  // the first that matches
+  std::vector<Serves> serves;          // the first that matches
   Location where;
 };
 

@@ -13,6 +13,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "gen/model/names.h"
+#include "gen/model/reach.h"
 
 namespace packsmith::model {
 namespace {
@@ -501,11 +502,14 @@ class Parser {
       for (const pugi::xml_node child : node.children()) {
         if (absl::string_view(child.name()) == "instruction") {
           ParseInstruction(child, kind);
+        } else if (absl::string_view(child.name()) == "reaches") {
+          ParseReach(child, kind);
         } else if (!Words(child, kind)) {
           Unknown(child, node);
         }
       }
-      if (kind.is_code ? !kind.format.empty() : !kind.instructions.empty()) {
+      if (kind.is_code ? !kind.format.empty()
+                       : !kind.instructions.empty() || !kind.reaches.empty()) {
         Problem(Code::kContradiction, kind.where,
                 "programs (code=\"true\") have instructions, other data has components");
       }
@@ -524,6 +528,8 @@ class Parser {
       for (const pugi::xml_node child : node.children()) {
         if (absl::string_view(child.name()) == "unknown") {
           ParseUnknown(child, stream);
+        } else if (absl::string_view(child.name()) == "serves") {
+          ParseServes(child, stream);
         } else if (!Words(child, stream)) {
           Unknown(child, node);
         }
@@ -611,6 +617,36 @@ class Parser {
       return;
     }
     kind.instructions.push_back(instruction);
+  }
+
+  void ParseReach(pugi::xml_node node, DataKind& kind) {
+    Allow(node, {"as", "where", "index"});
+    Empty(node);
+    Required(node, "as");
+    absl::StatusOr<Reach> reach = ReachOf(Required(node, "where"), Required(node, "index"));
+    if (!reach.ok()) {
+      Problem(Code::kBadData, At(node), std::string(reach.status().message()));
+      return;
+    }
+    reach->use = static_cast<SurfaceUse>(Word(node, "as", {"surface", "texture", "target"}));
+    kind.reaches.push_back(*reach);
+  }
+
+  void ParseServes(pugi::xml_node node, Stream& stream) {
+    Allow(node, {"mask", "value", "role"});
+    Empty(node);
+    Required(node, "mask");
+    Required(node, "value");
+    Required(node, "role");
+    Serves serves;
+    serves.mask = Small(node, "mask", 0, 0xffffffffu);
+    serves.value = Small(node, "value", 0, 0xffffffffu);
+    serves.role = static_cast<Role>(1 + Word(node, "role", {"draw", "dispatch"}));
+    if ((serves.value & ~serves.mask) != 0) {
+      Problem(Code::kBadNumber, At(node, "value"), "a value has ones only where its mask has");
+      return;
+    }
+    stream.serves.push_back(serves);
   }
 
   // components="…", or none.
@@ -866,7 +902,7 @@ class Parser {
     if (Attribute(node, "masked")) container.masked = Flag(node, "masked");
     if (Attribute(node, "dumped-as")) container.dumped_as = Text(node, "dumped-as");
     bool variants_cleared = false, parts_cleared = false, flows_cleared = false;
-    bool relations_cleared = false, draws_cleared = false;
+    bool relations_cleared = false, draws_cleared = false, images_cleared = false;
     // What an heir says of variants, parts, flows or relations replaces all that it inherited of
     // that sort: their order matters, so there is no merging one by one.
     const auto fresh = [&](bool& cleared, auto& all) {
@@ -903,6 +939,9 @@ class Parser {
         if (!draws_cleared) container.draws.clear();
         draws_cleared = true;
         ParseDraws(child, container);
+      } else if (what == "image") {
+        fresh(images_cleared, container.images);
+        ParseImage(child, container);
       } else if (what == "remove" && inherited) {
         // What is left of the relations is kept, and what is said of others comes behind it.
         if (Attribute(child, "relation")) relations_cleared = true;
@@ -1043,6 +1082,26 @@ class Parser {
     draws.cuts = Later(node, "cuts");
     draws.cut = Later(node, "cut");
     container.draws.assign(1, std::move(draws));
+  }
+
+  void ParseImage(pugi::xml_node node, Container& container) {
+    Allow(node, {"as", "when", "address", "format", "type", "width", "height", "depth", "pitch"});
+    Empty(node);
+    Required(node, "address");
+    Image image;
+    image.where = At(node);
+    if (Attribute(node, "as")) {
+      image.use = static_cast<SurfaceUse>(Word(node, "as", {"surface", "texture", "target"}));
+    }
+    image.when = Later(node, "when");
+    image.address = Later(node, "address");
+    image.format = Later(node, "format");
+    image.type = Later(node, "type");
+    image.width = Later(node, "width");
+    image.height = Later(node, "height");
+    image.depth = Later(node, "depth");
+    image.pitch = Later(node, "pitch");
+    container.images.push_back(std::move(image));
   }
 
   static bool RemoveItem(std::vector<Item>& items, const std::string& name) {
@@ -1414,9 +1473,9 @@ class Parser {
   }
 
   void ParsePoints(pugi::xml_node node, Item& item) {
-    Allow(node, {"to",         "base",   "count", "size",  "end",   "stride",  "space",
-                 "space-when", "access", "when",  "until", "limit", "scale",   "slot",
-                 "format",     "step",   "stage", "simd",  "or",    "relative"});
+    Allow(node, {"to",         "base",   "count", "size",  "end",   "stride",   "space",
+                 "space-when", "access", "when",  "until", "limit", "scale",    "slot",
+                 "format",     "step",   "stage", "simd",  "or",    "relative", "keeps"});
     Empty(node);
     if (!item.points.empty() && item.points.back().when.empty()) {
       Problem(Code::kContradiction, At(node),
@@ -1432,6 +1491,11 @@ class Parser {
     if (points.relative && !points.base.empty()) {
       Problem(Code::kContradiction, At(node, "relative"),
               "an offset counts from a base or from its own record");
+    }
+    points.keeps = Flag(node, "keeps");
+    if (points.keeps && !Attribute(node, "when")) {
+      Problem(Code::kContradiction, At(node, "keeps"),
+              "a pointer that always counts keeps nothing; keeps=\"true\" needs when=\"…\"");
     }
     points.count = Later(node, "count");
     points.size = Later(node, "size");

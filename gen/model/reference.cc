@@ -326,6 +326,7 @@ class Writer {
     Text("format", p.format.text);
     Text("step", p.step.text);
     Text("stage", p.stage);
+    Flag("keeps", p.keeps);
     Text("simd", p.simd.text);
     Text("scale", p.scale.text);
   }
@@ -351,6 +352,7 @@ class Writer {
       if (c.stream >= 0) Text("stream", model_.streams[static_cast<size_t>(c.stream)].name);
       Engines(c.engines);
       Text("role", kRoles[static_cast<size_t>(c.role)]);
+      Text("serves", kRoles[static_cast<size_t>(c.serves)]);
       if (c.identify_mask != 0) {
         Hex("opcode", c.identify_value);
         Hex("opcode_mask", c.identify_mask);
@@ -395,6 +397,18 @@ class Writer {
       Text("bias", d.bias.text);
       Text("cuts", d.cuts.text);
       Text("cut", d.cut.text);
+    });
+    Array("images", c.images, [this](const Image& i) {
+      constexpr const char* kUses[] = {"", "texture", "target"};
+      Text("as", kUses[static_cast<size_t>(i.use)]);
+      Text("when", i.when.text);
+      Text("address", i.address.text);
+      Text("format", i.format.text);
+      Text("type", i.type.text);
+      Text("width", i.width.text);
+      Text("height", i.height.text);
+      Text("depth", i.depth.text);
+      Text("pitch", i.pitch.text);
     });
     End();
   }

@@ -74,6 +74,7 @@ class Resolver {
       CheckTail(c);
       CheckOverlaps(c);
       Opcode(c);
+      ServesWhom(c);
     }
     for (Container& c : model_.containers) {
       container_ = &c;
@@ -832,6 +833,19 @@ class Resolver {
     }
   }
 
+  // What only draws, or only dispatches, read of what the packet sets.
+  void ServesWhom(Container& c) {
+    if (c.kind != ContainerKind::kPacket || c.stream < 0) return;
+    for (const Serves& serves : model_.streams[static_cast<size_t>(c.stream)].serves) {
+      if ((c.identify_mask & serves.mask) != serves.mask ||
+          (c.identify_value & serves.mask) != serves.value) {
+        continue;
+      }
+      c.serves = serves.role;
+      return;
+    }
+  }
+
   void Length(Container& c) {
     if (!c.length_name.empty()) {
       for (const Item& item : c.items) {
@@ -1247,6 +1261,7 @@ class Resolver {
       c.pad.condition = ParseCondition(c.pad.when, top);
     }
     for (Draws& draws : c.draws) ResolveDraws(draws, top);
+    for (Image& image : c.images) ResolveImage(image, top);
     for (Flow& flow : c.flows) {
       flow.condition = ParseCondition(flow.when, top);
       flow.uncertain = ParseCondition(flow.maybe, top);
@@ -1407,6 +1422,38 @@ class Resolver {
     draws.bias_expression = ParseExpression(draws.bias, scope);
     draws.cuts_expression = ParseExpression(draws.cuts, scope);
     draws.cut_expression = ParseExpression(draws.cut, scope);
+  }
+
+  void ResolveImage(Image& image, const Scope& scope) {
+    const auto field = [&](const Deferred& text) {
+      if (text.empty()) return FieldRef{};
+      Cursor cursor(text.text);
+      const FieldRef ref = TakeField(cursor, scope, {});
+      if (ref.field != nullptr && cursor.done()) return ref;
+      Problem(Code::kUnknownReference, text.where,
+              absl::StrCat("there is no field \"", text.text, "\" here"));
+      return FieldRef{};
+    };
+    image.condition = ParseCondition(image.when, scope);
+    image.address_ref = field(image.address);
+    if (image.address_ref.field != nullptr &&
+        image.address_ref.field->type != FieldType::kAddress) {
+      Problem(Code::kBadType, image.address.where,
+              absl::StrCat("\"", image.address.text, "\" is no address"));
+    }
+    image.format_ref = field(image.format);
+    image.type_ref = field(image.type);
+    for (const auto& [ref, text] : {std::make_pair(image.format_ref, &image.format),
+                                    std::make_pair(image.type_ref, &image.type)}) {
+      if (ref.field != nullptr && NamedValues(*ref.field).empty()) {
+        Problem(Code::kBadData, text->where,
+                absl::StrCat("no value of \"", text->text, "\" has a name"));
+      }
+    }
+    image.width_expression = ParseExpression(image.width, scope);
+    image.height_expression = ParseExpression(image.height, scope);
+    image.depth_expression = ParseExpression(image.depth, scope);
+    image.pitch_expression = ParseExpression(image.pitch, scope);
   }
 
   // high="FIELD": the value of FIELD stands above the bits of this one.

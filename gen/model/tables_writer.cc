@@ -48,10 +48,21 @@ class Writer {
       for (const Instruction& i : kind.instructions) {
         instructions_.push_back({i.mask, i.value, i.bytes, i.end_bit.value_or(t::kNone)});
       }
+      const auto first_reach = static_cast<uint32_t>(reaches_.size());
+      for (const Reach& from : kind.reaches) {
+        t::Reach out{};
+        std::copy(std::begin(from.mask), std::end(from.mask), out.mask);
+        std::copy(std::begin(from.value), std::end(from.value), out.value);
+        out.bit = static_cast<uint16_t>(from.bit);
+        out.width = static_cast<uint16_t>(from.width);
+        out.use = static_cast<t::SurfaceUse>(from.use);
+        reaches_.push_back(out);
+      }
       data_.push_back({String(kind.name),
                        AddFormat(kind.format),
                        kind.is_code,
-                       {first, static_cast<uint32_t>(kind.instructions.size())}});
+                       {first, static_cast<uint32_t>(kind.instructions.size())},
+                       {first_reach, static_cast<uint32_t>(kind.reaches.size())}});
     }
     for (const Base& b : model_.bases) {
       bases_.push_back({String(b.name), b.otherwise_index == Base::kZero
@@ -290,6 +301,7 @@ class Writer {
     out.length_bias = c.length_bias;
     out.role = static_cast<t::Role>(c.role);
     out.masked = c.masked ? 1 : 0;
+    out.serves = static_cast<uint8_t>(c.serves);
     out.engines = c.engines;
     out.register_offset = c.register_offset;
     out.leaves = f.leaves;
@@ -326,6 +338,9 @@ class Writer {
           {static_cast<t::RelationKind>(r.kind), static_cast<uint32_t>(r.container)});
     }
     out.draw = c.draws.empty() ? t::kNone : AddDraw(c.draws[0], self);
+    out.images.first = static_cast<uint32_t>(images_.size());
+    out.images.count = static_cast<uint32_t>(c.images.size());
+    for (const Image& image : c.images) AddImage(image, self);
     containers_.push_back(out);
     if (c.kind == ContainerKind::kRegister) {
       registers_.push_back({c.register_offset, static_cast<uint32_t>(i), String(c.dumped_as)});
@@ -417,6 +432,23 @@ class Writer {
     return static_cast<uint32_t>(draws_.size()) - 1;
   }
 
+  void AddImage(const Image& from, const Asker& asker) {
+    const auto leaf = [&](const FieldRef& ref) {
+      return ref.field == nullptr ? t::kNone : Find(ref, asker);
+    };
+    t::Image out{};
+    out.use = static_cast<t::SurfaceUse>(from.use);
+    out.when = AddCondition(from.condition, asker);
+    out.address = leaf(from.address_ref);
+    out.format = leaf(from.format_ref);
+    out.type = leaf(from.type_ref);
+    out.width = AddExpression(from.width_expression, asker);
+    out.height = AddExpression(from.height_expression, asker);
+    out.depth = AddExpression(from.depth_expression, asker);
+    out.pitch = AddExpression(from.pitch_expression, asker);
+    images_.push_back(out);
+  }
+
   uint32_t AddPointer(const Points& points, const Asker& asker) {
     t::Pointer out{};
     out.next = t::kNone;
@@ -436,6 +468,7 @@ class Writer {
     }
     out.other = points.other_index < 0 ? t::kNone : static_cast<uint32_t>(points.other_index);
     out.relative = points.relative;
+    out.keeps = points.keeps;
     out.base = points.base_index < 0 ? t::kNone : static_cast<uint32_t>(points.base_index);
     out.space = points.space_number;
     out.space_when = AddCondition(points.space_condition, asker);
@@ -564,6 +597,8 @@ class Writer {
     header.instructions = Append(instructions_);
     header.elements = Append(elements_);
     header.draws = Append(draws_);
+    header.images = Append(images_);
+    header.reaches = Append(reaches_);
     header.by_name = Append(by_name_);
     header.reference = Append(Packed(WriteReference(model_)));
     header.strings = Append(strings_);
@@ -598,6 +633,8 @@ class Writer {
   std::vector<t::Instruction> instructions_;
   std::vector<t::Element> elements_;
   std::vector<t::Draw> draws_;
+  std::vector<t::Image> images_;
+  std::vector<t::Reach> reaches_;
   std::vector<t::OpcodeGroup> groups_;
   std::vector<t::Opcode> opcodes_;
   std::vector<t::Engine> engines_;

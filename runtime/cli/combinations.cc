@@ -18,6 +18,12 @@ constexpr Names kOfDescriptions = {"--describe", "--list",   "--gen",   "--xml",
 constexpr Names kOfReports = {"--hang",   "--gen",    "--xml",   "--tables",   "--input",
                               "--format", "--output", "--color", "--no-pager", "--max-input"};
 
+// The options that ask for one draw or dispatch, or for a list instead of records.
+constexpr Names kOfDraws = {"--draw", "--dispatch", "--draws", "--uses"};
+// What would be ignored by those that ask for a list.
+constexpr Names kOfRecords = {"--filter", "--hide-zero", "--no-offsets", "--strict", "--kernels",
+                              "--disassembler"};
+
 bool Has(Names names, absl::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
@@ -48,6 +54,24 @@ absl::Status CheckCombinations(absl::Span<const std::string> given, absl::string
     if (!status.ok()) return status;
   }
 
+  for (const absl::string_view one : kOfDraws) {
+    for (const absl::string_view other : kOfDraws) {
+      if (one == other || !is_given(one) || !is_given(other)) continue;
+      return absl::InvalidArgumentError(absl::StrCat(one, " and ", other,
+                                                     " do not go together: give one of ",
+                                                     absl::StrJoin(kOfDraws, ", ")));
+    }
+  }
+  for (const absl::string_view list : {"--draws", "--uses"}) {
+    for (const absl::string_view other : kOfRecords) {
+      if (!is_given(list) || !is_given(other)) continue;
+      return absl::InvalidArgumentError(absl::StrCat(list, " and ", other,
+                                                     " do not go together: ", list,
+                                                     " is a list of its own, ", other,
+                                                     " is for records"));
+    }
+  }
+
   struct Rule {
     absl::string_view option;
     Names formats;
@@ -56,6 +80,8 @@ absl::Status CheckCombinations(absl::Span<const std::string> given, absl::string
       {"--hide-zero", {"text"}},
       {"--no-offsets", {"text", "names"}},
       {"--disassembler", {"text"}},
+      {"--draws", {"text", "jsonl"}},
+      {"--uses", {"text", "jsonl"}},
   };
   for (const Rule& rule : kRules) {
     if (!is_given(rule.option) || Has(rule.formats, format)) continue;
@@ -68,6 +94,12 @@ absl::Status CheckCombinations(absl::Span<const std::string> given, absl::string
     return absl::InvalidArgumentError(
         absl::StrCat(option, " and --follow=", follow,
                      " do not go together: programs are found by following all pointers"));
+  }
+  for (const absl::string_view option : {"--draws", "--uses"}) {
+    if (!is_given(option) || follow == "all") continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat(option, " and --follow=", follow,
+                     " do not go together: what draws find stands behind pointers"));
   }
   return absl::OkStatus();
 }

@@ -33,6 +33,7 @@
 #include "runtime/cli/combinations.h"
 #include "runtime/cli/command_line.h"
 #include "runtime/cli/describe.h"
+#include "runtime/cli/draws.h"
 #include "runtime/cli/failures.h"
 #include "runtime/cli/inputs.h"
 #include "runtime/cli/kernels.h"
@@ -67,6 +68,7 @@ constexpr const char* kHelp =
 Examples:
   unpack hang.core                            all of it, with a pager on a terminal
   unpack --hide-zero hang.core                without the fields that are zero
+  unpack --draws hang.core                    what is drawn, with which shaders and textures
   unpack --draw=3 hang.core                   the third draw: its packets, its state, its vertices
   unpack --filter='3DSTATE_*S,3DPRIMITIVE' hang.core
                                               some packets (or structures), and what they lead to
@@ -94,8 +96,13 @@ What is shown:
   --filter=NAME,...     packets, structures, registers and kinds of data with such a name (* and
                         ?, any case), and what they lead to
   --address=A..B        what lies at or above A and below B, and what it leads to
-  --draw=N              the Nth draw: the packets since the one before it, and before those the last
-                        of each kind
+  --draw=N              the Nth draw: the packets since the one before it, and below it what it
+                        finds set from before
+  --dispatch=N          the same of the Nth dispatch
+  --draws               a line for each draw and dispatch: where it is, what it draws, its shaders,
+                        render targets and textures
+  --uses=A              a line for each packet that leads to what lies at A (hexadecimal), with
+                        the draws and dispatches that find it set
   --hang                only the report about the hang, of dumps that the kernel made of one
   --continue-past-end   batches go on behind the packet that ends them, as far as there is memory
   --follow=WHICH        none: the submission's own batch; batches: jumps and calls too; all
@@ -150,7 +157,7 @@ struct Arguments {
   std::vector<std::string> xml, tables;
   std::string output, color = "auto", kernels, disassembler;
   std::string filter, fail_on;  // lists
-  uint64_t draw = 0;
+  cli::DrawQuestions questions;
   std::optional<std::string> describe;
   bool list = false;
   bool hide_zero = false, no_offsets = false, strict = false, no_pager = false;
@@ -363,11 +370,12 @@ class Groups {
       gpu_.reset();
       overview_text_.clear();
       any_hang_ = false;
-      if ((text_ || arguments_.draw != 0) && !LookOver()) continue;
+      const bool first_pass = text_ && !arguments_.questions.IsList();
+      if ((first_pass || arguments_.questions.IsOne()) && !LookOver()) continue;
       status = Decode();
     } while (status.ok() && inputs_.NextGroup());
-    if (status.ok() && arguments_.draw != 0 && any_ && output_ == nullptr) {
-      Complain(absl::StrCat("--draw=", arguments_.draw, ": there are ", draws_, " draws"));
+    if (status.ok() && arguments_.questions.IsOne() && any_ && output_ == nullptr) {
+      Complain(arguments_.questions.Missing(draws_, dispatches_).message());
       return kWrongUsage;
     }
     if (inputs_.failed() || output_ == nullptr) result_ = kNotDecoded;
@@ -408,7 +416,8 @@ class Groups {
   // A first pass finds out what there is in all, and where the draws are. False: nothing of the
   // group is to be shown.
   bool LookOver() {
-    decode::OverviewSink overview(arguments_.draw > draws_ ? arguments_.draw - draws_ : 0);
+    decode::OverviewSink overview;
+    arguments_.questions.Ask(draws_, dispatches_, overview);
     decode::Options brief = options_;
     brief.brief = true;
     std::unique_ptr<decode::Decoder> decoder;
@@ -426,13 +435,22 @@ class Groups {
     any_ = true;
     decoder->Finish();
     overview_text_ = overview.Text(!arguments_.no_offsets);
-    draws_ += overview.draws();
-    if (arguments_.draw == 0) return true;
+    if (!arguments_.questions.IsOne()) return true;
     overview.Select(filter_);
-    return filter_.draw;
+    // What came before comes once more, below the one that is asked about.
+    if (!options_.brief) filter_.packets.clear();
+    if (filter_.draw) return true;
+    draws_ += overview.draws();
+    dispatches_ += overview.dispatches();
+    return false;
   }
 
   void MakeSinks(Sinks& sinks) {
+    if (arguments_.questions.IsList()) {
+      // Nothing is said but the list.
+      sinks.Put(sinks.writer, arguments_.questions.MakeSink(*output_, !text_));
+      return;
+    }
     if (arguments_.format == "jsonl") {
       sinks.Put(sinks.writer,
                 decode::MakeJsonlSink(*output_, {arguments_.strict, &sinks.undescribed, next_id_}));
@@ -509,6 +527,9 @@ class Groups {
         MakeSinks(sinks);
         decode::Options options = options_;
         options.first_id = next_id_;
+        options.draws_before = draws_;
+        options.dispatches_before = dispatches_;
+        arguments_.questions.Set(options);
         decoder = std::make_unique<decode::Decoder>(gpu_->tables, *sinks.first, options);
       }
       if (const std::string note = order.Add(dump, path); !note.empty()) {
@@ -526,6 +547,8 @@ class Groups {
     }
     const decode::Summary summary = decoder->Finish();
     next_id_ = decoder->next_id();
+    draws_ += summary.draws;
+    dispatches_ += summary.dispatches;
     const auto failures = cli::FailuresOf(summary, sinks.undescribed, fail_on_);
     if (failures.empty()) return absl::OkStatus();
     result_ = kNotDecoded;
@@ -549,6 +572,7 @@ class Groups {
   int result_ = kGood;
   bool any_ = false;                // whether there was anything to look over
   uint64_t draws_ = 0;              // of the groups so far
+  uint64_t dispatches_ = 0;
   uint64_t next_id_ = 0;            // of the next group's first record
   std::optional<cli::Gpu> before_;  // of the dump before
 
@@ -576,6 +600,15 @@ int Run(const Arguments& arguments) {
     }
   } else if (!arguments.address.empty() && !absl::SimpleHexAtoi(arguments.address, &raw.address)) {
     Complain(absl::StrCat("--address=", arguments.address, " is no hexadecimal number"));
+    return kWrongUsage;
+  }
+
+  if (const absl::Status status = arguments.questions.Check(); !status.ok()) {
+    Complain(status.message());
+    return kWrongUsage;
+  }
+  if (arguments.questions.IsList() && absl::StrContains(arguments.address, "..")) {
+    Complain("--draws and --uses are lists of their own; a range of addresses is for records");
     return kWrongUsage;
   }
 
@@ -807,10 +840,15 @@ int Unpack(int argc, char** argv) {
   app.add_option("--format", arguments.format)
       ->check(cli::OneOf({"text", "jsonl", "stats", "names"}));
   app.add_option("--filter", arguments.filter);
-  app.add_option("--draw", arguments.draw)->check([](const std::string& text) {
+  const auto from_one = [](const std::string& text) {
     uint64_t number = 0;
-    return absl::SimpleAtoi(text, &number) && number != 0 ? "" : text + ": draws count from 1";
-  });
+    const bool good = absl::SimpleAtoi(text, &number) && number != 0;
+    return good ? "" : text + ": draws and dispatches count from 1";
+  };
+  app.add_option("--draw", arguments.questions.draw)->check(from_one);
+  app.add_option("--dispatch", arguments.questions.dispatch)->check(from_one);
+  app.add_flag("--draws", arguments.questions.draws);
+  app.add_option("--uses", arguments.questions.uses);
   app.add_flag("--hang", arguments.hang);
   app.add_flag("--continue-past-end", arguments.continue_past_end);
   app.add_option("--follow", arguments.follow)->check(cli::OneOf({"none", "batches", "all"}));

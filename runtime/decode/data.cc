@@ -98,26 +98,59 @@ uint64_t RowsShown(const Record& record) {
   return std::min(fit, record.data_rows);
 }
 
+namespace {
+
+// That `code` begins with; null if nobody knows how long it is, or it is not all there.
+const tables::Instruction* InstructionAt(const tables::Tables& tables, const tables::DataKind& kind,
+                                         absl::Span<const uint8_t> code) {
+  uint32_t word = 0;
+  if (code.size() < sizeof(word)) return nullptr;
+  std::memcpy(&word, code.data(), sizeof(word));
+  for (const tables::Instruction& instruction : tables.instructions(kind)) {
+    if ((word & instruction.mask) != instruction.value) continue;
+    return instruction.bytes <= code.size() ? &instruction : nullptr;
+  }
+  return nullptr;
+}
+
+bool Matches(const tables::Reach& reach, absl::Span<const uint8_t> instruction) {
+  for (size_t i = 0; i < 4; ++i) {
+    if (reach.mask[i] == 0) continue;
+    uint32_t word = 0;
+    if (4 * i + sizeof(word) > instruction.size()) return false;
+    std::memcpy(&word, instruction.data() + 4 * i, sizeof(word));
+    if ((word & reach.mask[i]) != reach.value[i]) return false;
+  }
+  return reach.bit + reach.width <= instruction.size() * 8;
+}
+
+}  // namespace
+
 CodeEnd FindCodeEnd(const tables::Tables& tables, const tables::DataKind& kind,
                     absl::Span<const uint8_t> code) {
   uint64_t at = 0;
-  while (at + 4 <= code.size()) {
-    uint32_t word = 0;
-    std::memcpy(&word, code.data() + at, 4);
-    const tables::Instruction* found = nullptr;
-    for (const tables::Instruction& instruction : tables.instructions(kind)) {
-      if ((word & instruction.mask) == instruction.value) {
-        found = &instruction;
-        break;
-      }
-    }
-    if (found == nullptr || found->bytes > code.size() - at) break;
+  while (const tables::Instruction* found = InstructionAt(tables, kind, code.subspan(at))) {
     const bool last = found->end_bit != tables::kNone &&
                       ReadBits(code.subspan(at, found->bytes), found->end_bit, 1) != 0;
     at += found->bytes;
     if (last) return {at, true};
   }
   return {at, false};
+}
+
+std::vector<Reached> FindReached(const tables::Tables& tables, const tables::DataKind& kind,
+                                 absl::Span<const uint8_t> code) {
+  std::vector<Reached> all;
+  uint64_t at = 0;
+  while (const tables::Instruction* found = InstructionAt(tables, kind, code.subspan(at))) {
+    const absl::Span<const uint8_t> instruction = code.subspan(at, found->bytes);
+    at += found->bytes;
+    for (const tables::Reach& reach : tables.reaches(kind)) {
+      if (!Matches(reach, instruction)) continue;
+      all.push_back({reach.use, ReadBits(instruction, reach.bit, reach.width)});
+    }
+  }
+  return all;
 }
 
 }  // namespace packsmith::decode

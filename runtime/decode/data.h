@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <vector>
 
 #include "absl/types/span.h"
 #include "runtime/decode/record.h"
@@ -41,6 +42,16 @@ struct CodeEnd {
 // Walks the instructions of a program until one ends it.
 CodeEnd FindCodeEnd(const tables::Tables& tables, const tables::DataKind& kind,
                     absl::Span<const uint8_t> code);
+
+// An instruction that says itself which element of the program's binding table it reaches.
+struct Reached {
+  tables::SurfaceUse use;
+  uint64_t index;
+};
+
+// All of a program, in order; the same may come several times.
+std::vector<Reached> FindReached(const tables::Tables& tables, const tables::DataKind& kind,
+                                 absl::Span<const uint8_t> code);
 
 }  // namespace packsmith::decode
 

@@ -169,6 +169,7 @@ Decoder::Decoder(const tables::Tables& tables, Sink& sink, const Options& option
     }
     if (!changed) break;
   }
+  if (options_.bound.any()) rules_ = std::make_unique<SettingRules>(tables);
   sink_.OnSchema(tables_);
   ++next_id_;
 }
@@ -307,6 +308,9 @@ void Decoder::WalkSubmission(const Dump& dump, const Submission& submission) {
   state_ = &states_[{submission.context, submission.slot}];
   state_->bases.resize(tables_.bases().size());
   state_->last.resize(memories_);
+  if (rules_ != nullptr) state_->settings.resize(tables_.streams().size());
+  after_work_ = settings_;
+  bound_packets_ = bound_structs_ = 0;
   for (const Submission::Base& base : submission.bases) {
     for (size_t i = 0; i < tables_.bases().size(); ++i) {
       if (tables_.string(tables_.bases()[i].name) == base.name) state_->bases[i] = base.address;
@@ -405,6 +409,8 @@ void Decoder::WalkSubmission(const Dump& dump, const Submission& submission) {
 
 void Decoder::WalkStream(uint32_t stream, uint64_t engines, Frame frame, uint64_t parent) {
   const uint64_t align = tables_.stream(stream).align;
+  // Of a tree neither its leads are said nor what it sets is kept.
+  const bool trees = !options_.leads && (rules_ == nullptr || !rules_->HasWork(stream));
   frame.version = overlay_.version();
   Stack stack;
   stack.push_back(std::move(frame));
@@ -449,8 +455,9 @@ void Decoder::WalkStream(uint32_t stream, uint64_t engines, Frame frame, uint64_
     const tables::Container& c = tables_.container(container);
     here_ = top.address;
     looked_ahead_ = false;
+    stream_ = stream;
     Form* form = UseForms() ? forms_.Find(container, window, Forms::kOwnLength) : nullptr;
-    if (form != nullptr && form->leads_on && overlay_.empty()) {
+    if (form != nullptr && form->leads_on && overlay_.empty() && trees) {
       if (IsMaking() || !Replays(*form, top, window, parent)) {
         ShowNoting(*form, c, top, window.subspan(0, form->bytes), parent);
       }
@@ -682,7 +689,12 @@ void Decoder::Packet(uint32_t index, const Frame& frame, absl::Span<const uint8_
   if (options_.follow != Follow::kAll || options_.brief) return;
   if (actions.describes_data) DescribeData(view);
   if (actions.pointers) FollowPointers(view, leads, id, 0);
-  if (container.draw != tables::kNone) DrawData(container, now, id);
+  if (container.draw != tables::kNone) {
+    // Who looks at one draw has not seen the one before it.
+    if (options_.bound.draw != 0 && options_.bound.draw == draw_) state_->last_read.reset();
+    DrawData(container, now, id);
+  }
+  if (rules_ != nullptr) KeepOrShowBound(index, frame, now, id);
 }
 
 void Decoder::QuietPacket(Form& form, const tables::Container& container, const Frame& frame,
@@ -696,9 +708,14 @@ void Decoder::QuietPacket(Form& form, const tables::Container& container, const 
     Remember(static_cast<uint32_t>(&container - tables_.containers().data()), view);
   }
   const bool follow = options_.follow == Follow::kAll;
+  const auto keep = [&](uint64_t id) {
+    if (rules_ == nullptr || !follow) return;
+    const auto index = static_cast<uint32_t>(&container - tables_.containers().data());
+    KeepOrShowBound(index, frame, bytes, id);
+  };
   if (form.pointers.empty() || options_.follow == Follow::kNone) {
-    EmitDescribed(RecordType::kPacket, view, frame.space, frame.address, parent, frame.depth, -1,
-                  &form);
+    keep(EmitDescribed(RecordType::kPacket, view, frame.space, frame.address, parent, frame.depth,
+                       -1, &form));
     return;
   }
   const FormUse use(&form);
@@ -708,6 +725,7 @@ void Decoder::QuietPacket(Form& form, const tables::Container& container, const 
   const uint64_t id = EmitDescribed(RecordType::kPacket, view, frame.space, frame.address, parent,
                                     frame.depth, -1, &form);
   if (follow) FollowPointers(view, leads, id, 0);
+  keep(id);
 }
 
 void Decoder::Learn(uint32_t index, const RecordView& record, uint64_t size) {
@@ -974,7 +992,7 @@ void Decoder::SetsAndWrites(const RecordView& packet, const Form* form, uint32_t
   const absl::Span<const uint8_t> bytes = packet.bytes;
   const auto act = [&](const FieldAt& at) {
     const tables::Extra& extra = tables_.extra(at.leaf->extra);
-    if (extra.stores_leaf != tables::kNone) {
+    if (extra.stores_leaf != tables::kNone && bound_ == nullptr) {
       // A short form of the packet may have only some of the field's dwords; those are stored.
       const Scope scope(tables_, at, bytes);
       const tables::Leaf& leaf = tables_.leaf(extra.stores_leaf);
@@ -1053,7 +1071,8 @@ void Decoder::SetBase(const FieldAt& at, absl::Span<const uint8_t> bytes, bool h
 }
 
 void Decoder::RememberRegister(uint32_t index, absl::Span<const uint8_t> written) {
-  if (!actions_[index].remembered) return;
+  // A packet that is shown once more may have been followed by others that have written it.
+  if (!actions_[index].remembered || bound_ != nullptr) return;
   std::vector<uint8_t>& now = state_->last[actions_[index].memory];
   ++state_->changes;
   if (tables_.container(index).masked == 0 || written.size() != 4) {
@@ -1174,6 +1193,7 @@ uint64_t Decoder::EmitDescribed(RecordType type, const RecordView& view, uint32_
   described_.parts = view.parts;
   described_.index = index;
   described_.stored = {};
+  described_.bound = bound_itself_;
   if (type == RecordType::kPacket) described_.stored = stored_;
   described_.faults = faults_;
   described_.form = form != nullptr ? form->number : 0;

@@ -23,6 +23,7 @@
 #include "runtime/decode/overlay.h"
 #include "runtime/decode/part_finder.h"
 #include "runtime/decode/record.h"
+#include "runtime/decode/settings.h"
 #include "runtime/decode/trees.h"
 #include "runtime/dump/dump.h"
 #include "runtime/tables/packet_finder.h"
@@ -65,6 +66,23 @@ struct Options {
   bool forms = true;
   // The id of the first record: where several decoders write to one output, ids go on.
   uint64_t first_id = 0;
+  // And so do the numbers of draws and dispatches.
+  uint64_t draws_before = 0;
+  uint64_t dispatches_before = 0;
+  // Sink::OnLead is called.
+  bool leads = false;
+  // Below draws and dispatches the packets are shown once more whose settings they find
+  // (settings.h), with what these lead to by then. Not counted in the summary.
+  struct Bound {
+    // Below all of them, those packets that say whom they serve.
+    bool each = false;
+    // Below this one, all that came before the draw (for a dispatch: draw or dispatch) before it,
+    // or in an earlier submission. Counted from 1; 0: none.
+    uint64_t draw = 0;
+    uint64_t dispatch = 0;
+
+    bool any() const { return each || draw != 0 || dispatch != 0; }
+  } bound;
 };
 
 // Batches may call others many times, and tables may refer to each other, so that a few bytes could
@@ -72,6 +90,8 @@ struct Options {
 // those for which its dump has memory: each dword once or twice.
 inline constexpr uint64_t kFewest = uint64_t{1} << 14;
 inline constexpr uint64_t kRepeats = 2;
+// What is shown once more below draws may be so many times as much.
+inline constexpr uint64_t kBoundRepeats = 16;
 // What counts as the size of memory whose bytes are not made yet, at most.
 inline constexpr uint64_t kDeferredSize = uint64_t{1} << 24;
 
@@ -170,6 +190,7 @@ class Decoder {
     // Counts changes of bases and of `last`.
     uint64_t changes = 0;
     absl::optional<Read> last_read;
+    std::vector<Settings> settings;  // by stream; only with Options::bound
     uint32_t ahead_space = 0;
     uint64_t ahead_begin = 1, ahead_end = 0;  // addresses that were looked at
   };
@@ -462,8 +483,12 @@ class Decoder {
    public:
     Working(Decoder& decoder, tables::Role role)
         : decoder_(decoder), draw_(decoder.draw_), dispatch_(decoder.dispatch_) {
-      if (role == tables::Role::kDraw) decoder.draw_ = ++decoder.summary_.draws;
-      if (role == tables::Role::kDispatch) decoder.dispatch_ = ++decoder.summary_.dispatches;
+      if (role == tables::Role::kDraw) {
+        decoder.draw_ = decoder.options_.draws_before + ++decoder.summary_.draws;
+      }
+      if (role == tables::Role::kDispatch) {
+        decoder.dispatch_ = decoder.options_.dispatches_before + ++decoder.summary_.dispatches;
+      }
     }
     ~Working() {
       decoder_.draw_ = draw_;
@@ -476,6 +501,15 @@ class Decoder {
     Decoder& decoder_;
     const uint64_t draw_, dispatch_;
   };
+  // Remembers what a packet sets, or shows what the draw or dispatch `id` finds set.
+  void KeepOrShowBound(uint32_t container, const Frame& frame, absl::Span<const uint8_t> bytes,
+                       uint64_t id);
+  void ShowBound(tables::Role role, uint64_t id);
+  void ShowSetting(const Setting& setting, uint64_t id);
+  // While a packet is shown once more: the pointer has not been set by another one since.
+  bool IsBound(const RecordView& record, const FieldAt& at, const tables::Pointer& pointer) const;
+  void SayLead(const FieldAt& at, const tables::Pointer& pointer, const Scope& scope,
+               const Target& target);
   // Says what it belongs to.
   void Attribute(Record& record) const {
     record.submission = submission_;
@@ -502,6 +536,7 @@ class Decoder {
   FieldChecks checks_;
   PartFinder parts_;
   Forms forms_;
+  std::unique_ptr<SettingRules> rules_;  // only with Options::bound
   ChosenLeaves pointers_, acting_, describing_;
   struct KnownText {
     uint32_t string = 0;
@@ -526,8 +561,14 @@ class Decoder {
   State* state_ = nullptr;
   uint64_t engines_ = ~uint64_t{0};
   uint32_t own_space_ = 0;
-  uint32_t submission_ = 0;             // its index
-  uint64_t draw_ = 0, dispatch_ = 0;    // that the record at hand belongs to; 0: none
+  uint32_t submission_ = 0;           // its index
+  uint64_t draw_ = 0, dispatch_ = 0;  // that the record at hand belongs to; 0: none
+  uint32_t stream_ = 0;               // that the packet at hand stands in
+  uint64_t settings_ = 0;             // packets kept, of all submissions
+  uint64_t after_work_ = 0;           // of them, those before the last draw or dispatch
+  uint64_t bound_packets_ = 0, bound_structs_ = 0;  // cost of what was shown once more
+  const Setting* bound_ = nullptr;                  // is being shown once more
+  bool bound_itself_ = false;                       // and not what it leads to
   uint64_t most_packets_ = 0;
   // Where the dump's streams have gone, if it has submissions that count only if nothing led there.
   absl::flat_hash_set<std::pair<uint32_t, uint64_t>> reached_;

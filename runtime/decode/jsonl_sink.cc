@@ -128,6 +128,7 @@ class JsonlSink : public Sink {
     if (record.type != RecordType::kRegister) Member("submission", uint64_t{record.submission});
     if (record.draw != 0) Member("draw", record.draw);
     if (record.dispatch != 0) Member("dispatch", record.dispatch);
+    if (record.bound) out_.Put(",\"bound\":true");
     if (record.type != RecordType::kUnknown) Member("name", record.name);
     if (record.type == RecordType::kRegister) {
       Dumped(record);

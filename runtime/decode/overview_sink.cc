@@ -1,14 +1,12 @@
 #include "runtime/decode/overview_sink.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "runtime/decode/addresses.h"
 #include "runtime/decode/fields.h"
 #include "runtime/decode/text_sink.h"
-#include "runtime/decode/value.h"
 
 namespace packsmith::decode {
 namespace {
@@ -17,47 +15,12 @@ constexpr size_t kMostLines = 32;
 constexpr size_t kMostProblems = 8;
 constexpr size_t kMostKinds = 1 << 16;
 
-template <class Range, class Is>
-bool AnyOf(const Range& range, const Is& is) {
-  return std::any_of(range.begin(), range.end(), is);
-}
-
-// How a leaf leads to a record of parts, wherever the packet stands and whatever was set before; or
-// null.
-const tables::Pointer* PartsBehind(const tables::Tables& tables, const tables::Leaf& leaf) {
-  if (leaf.extra == tables::kNone || tables.extra(leaf.extra).pointer == tables::kNone) {
-    return nullptr;
-  }
-  const tables::Extra& extra = tables.extra(leaf.extra);
-  const tables::Pointer& pointer = tables.pointer(extra.pointer);
-  if (extra.high != tables::kNone &&
-      tables.expression(extra.high).kind != tables::ExpressionKind::kLeaf) {
-    return nullptr;
-  }
-  const bool plain = pointer.target_kind == tables::TargetKind::kStruct &&
-                     pointer.when == tables::kNone && pointer.base == tables::kNone &&
-                     pointer.scale == tables::kNone && pointer.relative == 0;
-  return plain && tables.container(pointer.target).parts.count != 0 ? &pointer : nullptr;
-}
-
 }  // namespace
 
 void OverviewSink::OnSchema(const tables::Tables& tables) {
   tables_ = &tables;
+  rules_ = std::make_unique<SettingRules>(tables);
   counts_.resize(tables.containers().size());
-  for (const tables::Container& container : tables.containers()) {
-    const auto writes = [&](tables::Range leaves) {
-      return AnyOf(tables.leaves(leaves), [&](const tables::Leaf& leaf) {
-        return leaf.extra != tables::kNone && tables.extra(leaf.extra).writes_leaf != tables::kNone;
-      });
-    };
-    by_register_.push_back(writes(container.leaves) || writes(container.tail_leaves));
-    std::vector<uint32_t>& to_parts = to_parts_.emplace_back();
-    for (uint32_t i = 0; i < container.leaves.count; ++i) {
-      const uint32_t leaf = container.leaves.first + i;
-      if (PartsBehind(tables, tables.leaf(leaf)) != nullptr) to_parts.push_back(leaf);
-    }
-  }
 }
 
 void OverviewSink::OnSubmission(const Submission& s, uint64_t) {
@@ -96,16 +59,21 @@ void OverviewSink::OnPackets(absl::Span<const Brief> packets) {
     ++line.packets;
     ++counts_[packet.container];
     const tables::Role role = tables_->container(packet.container).role;
-    if (role == tables::Role::kDispatch) ++line.dispatches;
+    if (role == tables::Role::kDispatch) {
+      ++line.dispatches;
+      ++dispatches_seen_;
+    }
     if (role == tables::Role::kDraw) {
       ++line.draws;
       ++draws_seen_;
     }
     // Dispatches belong to no draw; where one of them is looked for, they count as draws do.
     const bool is_work =
-        role == tables::Role::kDraw || (role == tables::Role::kDispatch && packet_ != ~uint64_t{0});
+        role == tables::Role::kDraw ||
+        (role == tables::Role::kDispatch && (dispatch_ != 0 || packet_ != ~uint64_t{0}));
     if (is_work) {
-      if ((role == tables::Role::kDraw && draws_seen_ == draw_) || ordinal == packet_) {
+      if (ordinal == packet_ ||
+          (role == tables::Role::kDraw ? draws_seen_ == draw_ : dispatches_seen_ == dispatch_)) {
         for (const auto& [kind, last] : *here_) {
           if (last < after_last_draw_) packets_.push_back(last);
         }
@@ -123,46 +91,15 @@ void OverviewSink::OnPackets(absl::Span<const Brief> packets) {
 }
 
 void OverviewSink::Remember(const Brief& packet, uint64_t ordinal) {
-  // Where the stream goes is no state.
-  if (tables_->container(packet.container).flows.count != 0 || packet.bytes <= 4) return;
-  uint32_t which = 0;
-  // Each register is state of its own; its offset comes first.
-  if (by_register_[packet.container] != 0 && packet.bytes >= 8 && here_->size() < kMostKinds) {
-    std::memcpy(&which, packet.data + 4, 4);
-  }
-  (*here_)[{packet.container, which}] = ordinal;
-  RememberParts(packet.container, {packet.data, packet.bytes}, ordinal);
-  for (const uint32_t i : to_parts_[packet.container]) {
-    const tables::Leaf& leaf = tables_->leaf(i);
-    RememberParts(PartsBehind(*tables_, leaf)->target, RecordAt(packet, leaf), ordinal);
-  }
-}
-
-void OverviewSink::RememberParts(uint32_t container, absl::Span<const uint8_t> record,
-                                 uint64_t ordinal) {
-  const absl::Span<const tables::Part> all = tables_->parts(tables_->container(container).parts);
-  if (all.empty()) return;
-  for (const PlacedPart& placed : PlaceParts(*tables_, tables_->container(container), record)) {
-    (*here_)[{container, static_cast<uint32_t>(placed.part - all.data()) + 1}] = ordinal;
-  }
-}
-
-absl::Span<const uint8_t> OverviewSink::RecordAt(const Brief& packet,
-                                                 const tables::Leaf& leaf) const {
-  const absl::Span<const uint8_t> bytes(packet.data, packet.bytes);
-  if (dump_ == nullptr || leaf.bit + leaf.width > bytes.size() * 8) return {};
-  uint64_t address =
-      NumberOfBits(*tables_, leaf, leaf.width, ReadBits(bytes, leaf.bit, leaf.width));
-  if (const uint32_t high = tables_->extra(leaf.extra).high; high != tables::kNone) {
-    const tables::Expression& expression = tables_->expression(high);
-    const Scope scope(*tables_, tables_->container(packet.container), bytes);
-    address += Apply(expression, scope.Number(expression.leaf).value_or(0));
-  }
-  address &= tables_->address_mask();
-  const tables::Container& record = tables_->container(PartsBehind(*tables_, leaf)->target);
-  const absl::Span<const uint8_t> head = dump_->memory.Read(packet.space, address, record.bytes);
-  if (head.size() < record.bytes) return {};
-  return dump_->memory.Read(packet.space, address, LengthOf(*tables_, record, head));
+  rules_->ForEach(packet.container, {packet.data, packet.bytes},
+                  dump_ == nullptr ? nullptr : &dump_->memory, packet.space,
+                  [&](const SettingKey& key) {
+                    // Of registers there may be many.
+                    if (key.what == SettingKey::What::kRegister && here_->size() >= kMostKinds) {
+                      return;
+                    }
+                    (*here_)[key] = ordinal;
+                  });
 }
 
 void OverviewSink::OnRemark(absl::string_view text, bool is_problem) {

@@ -5,12 +5,14 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "runtime/decode/filter_sink.h"
 #include "runtime/decode/record.h"
+#include "runtime/decode/settings.h"
 
 namespace packsmith::decode {
 
@@ -22,6 +24,9 @@ class OverviewSink : public Sink {
   explicit OverviewSink(uint64_t draw = 0) : draw_(draw) {}
   // Select() is about the packet of this ordinal, as Filter counts them: a draw or a dispatch.
   void WantPacket(uint64_t ordinal) { packet_ = ordinal; }
+  // Select() is about this draw, or this dispatch, counted from 1.
+  void WantDraw(uint64_t draw) { draw_ = draw; }
+  void WantDispatch(uint64_t dispatch) { dispatch_ = dispatch; }
 
   void OnSchema(const tables::Tables& tables) override;
   void OnDevice(const Device&, uint64_t) override {}
@@ -35,10 +40,11 @@ class OverviewSink : public Sink {
   // All of these after the decoder has finished. Lines of text, the last one complete.
   std::string Text(bool offsets) const;
   uint64_t draws() const { return summary_.draws; }
+  uint64_t dispatches() const { return summary_.dispatches; }
   // The packets that led to the draw: of those since the draw before it all, of those before that
-  // the last of each kind in the same context, and where packets have parts that may be absent, or
-  // lead to records that have, the last with each part. As Filter has them; no `draw` if there are
-  // not so many.
+  // the last of each kind in the same context, and where packets change only some of what their
+  // kind can hold, the last that has set each of those (settings.h). As Filter has them; no `draw`
+  // if there are not so many.
   void Select(Filter& filter) const {
     filter.draw = found_;
     filter.packets = packets_;
@@ -54,34 +60,32 @@ class OverviewSink : public Sink {
     std::string buffer;
     uint64_t packets = 0, draws = 0, dispatches = 0, unknown_dwords = 0, problems = 0;
   };
-  // The last packet of each kind, by container and, for packets that load registers, register; and
-  // the last with each part, by container and number of the part, counted from 1.
-  using LastOf = std::map<std::pair<uint32_t, uint32_t>, uint64_t>;
+  // The last packet that has set something, by its ordinal.
+  using LastOf = std::map<SettingKey, uint64_t>;
 
   // For a packet that has not come yet.
-  bool Looks() const { return !found_ && (draws_seen_ < draw_ || packet_ != ~uint64_t{0}); }
+  bool Looks() const {
+    return !found_ &&
+           (draws_seen_ < draw_ || dispatches_seen_ < dispatch_ || packet_ != ~uint64_t{0});
+  }
   void Remember(const Brief& packet, uint64_t ordinal);
-  // What is absent of a record that consists of parts stays as it was.
-  void RememberParts(uint32_t container, absl::Span<const uint8_t> record, uint64_t ordinal);
-  // The record with parts that a packet leads to, without a base; empty if there is none.
-  absl::Span<const uint8_t> RecordAt(const Brief& packet, const tables::Leaf& leaf) const;
 
   uint64_t draw_;
   uint64_t packet_ = ~uint64_t{0};
+  uint64_t dispatch_ = 0;
   const tables::Tables* tables_ = nullptr;
   const Dump* dump_ = nullptr;
-  std::vector<Line> lines_;                      // of the first submissions
-  Line rest_{};                                  // of the others
-  std::vector<uint64_t> counts_;                 // by container
-  std::vector<uint8_t> by_register_;             // by container: loads registers
-  std::vector<std::vector<uint32_t>> to_parts_;  // by container: leaves that lead to such records
+  std::unique_ptr<SettingRules> rules_;
+  std::vector<Line> lines_;       // of the first submissions
+  Line rest_{};                   // of the others
+  std::vector<uint64_t> counts_;  // by container
   uint64_t first_unknown_ = 0;
   bool any_unknown_ = false;
   std::vector<std::string> problems_;
   Summary summary_;
 
   uint64_t ordinal_ = 0;
-  uint64_t draws_seen_ = 0;
+  uint64_t draws_seen_ = 0, dispatches_seen_ = 0;
   uint64_t after_last_draw_ = 0;  // ordinal of the first packet behind the draw before
   std::map<std::pair<uint32_t, uint32_t>, LastOf> last_;  // by context and slot
   LastOf* here_ = nullptr;

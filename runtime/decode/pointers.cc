@@ -25,7 +25,8 @@ void Decoder::ForEachPointer(const RecordView& record, const Visit& visit) {
     if (at.cut) return;
     const Scope scope(tables_, at, record.bytes, state_->bases);
     const tables::Pointer* const pointer = PointerOf(tables_.extra(at.leaf->extra), scope);
-    if (pointer != nullptr) visit(at, *pointer, scope, number - 1);
+    if (pointer == nullptr || (bound_ != nullptr && !IsBound(record, at, *pointer))) return;
+    visit(at, *pointer, scope, number - 1);
   });
 }
 
@@ -70,7 +71,7 @@ void Decoder::CheckPointers(const RecordView& record, const Form* form, Leads& l
     for (size_t i = 0; i < leads.all.size(); ++i) leads.all[i].at = &leads.fields[i];
     return;
   }
-  const bool all = options_.follow == Follow::kAll;
+  const bool all = options_.follow == Follow::kAll && !options_.leads;
   for (const FormPointer& known : form->pointers) {
     if (known.plain && known.somewhere && all) {
       const Target target = PlainTarget(known, record.bytes);
@@ -97,6 +98,7 @@ void Decoder::CheckPointer(const FieldAt& at, const tables::Pointer& pointer, co
     return;
   }
   if (IsNull(pointer, target)) return;
+  if (options_.leads && target.base_known) SayLead(at, pointer, scope, target);
   // Only what would be read can be missing: dumps rarely have textures and render targets.
   absl::optional<uint64_t> size;
   if (!somewhere && LeadsNowhere(pointer, scope, target, size)) return;
@@ -339,7 +341,9 @@ bool Decoder::ShowTable(const Table& table, uint32_t space, uint64_t address, ui
                         uint32_t depth) {
   std::vector<uint8_t> scratch;
   // What an element is may depend on what it could be instead.
-  const bool use_forms = UseForms() && table.other == tables::kNone;
+  // And a record with parts that is shown once more, on which of them count.
+  const bool some = bound_ != nullptr && tables_.container(table.target).parts.count != 0;
+  const bool use_forms = UseForms() && table.other == tables::kNone && !some;
   for (uint64_t i = 0; i < table.count; ++i) {
     if (!MayFollow(0)) return false;
     uint32_t index = table.target;

@@ -75,6 +75,9 @@ struct Record {
   // come to, counted from 1. 0: there is none.
   uint64_t draw = 0;
   uint64_t dispatch = 0;
+  // A packet that came before the draw or dispatch that is its parent, shown once more because what
+  // it has set is what that finds (Options::bound). Its address and submission are where it stands.
+  bool bound = false;
   // kPacket, kStruct.
   const tables::Container* container = nullptr;
   absl::string_view name;  // of the container, or the kind of data
@@ -109,6 +112,15 @@ struct Record {
 
   // `container` must not be null.
   RecordView view() const { return {*container, bytes, parts}; }
+};
+
+// Where a field leads, whether the dump has the memory or not.
+struct Lead {
+  const FieldAt* at;
+  const tables::Pointer* pointer;
+  uint32_t space;
+  uint64_t address;
+  uint64_t size;  // bytes; 0: nobody knows
 };
 
 // A packet and all that it leads to, which is like what others have led to.
@@ -172,6 +184,8 @@ class Sink {
   virtual void OnDevice(const Device& device, uint64_t id) = 0;
   virtual void OnSubmission(const Submission& submission, uint64_t id) = 0;
   virtual void OnRecord(const Record& record) = 0;
+  // With Options::leads, for each field of the next packet or structure that leads somewhere.
+  virtual void OnLead(const Lead&) {}
   // Instead of OnRecord for each of its records.
   virtual void OnTree(const RecordTree& tree) {
     for (const Record& record : tree.records) OnRecord(record);

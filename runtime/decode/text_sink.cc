@@ -323,7 +323,8 @@ class TextSink : public Sink {
   size_t Depth(const Record& record) {
     // A record comes right after its parent or after another one that its parent led to.
     while (!path_.empty() && path_.back().first != record.parent) path_.pop_back();
-    const bool below = record.type == RecordType::kStruct || record.type == RecordType::kData;
+    const bool below =
+        record.type == RecordType::kStruct || record.type == RecordType::kData || record.bound;
     const size_t depth = !below ? record.depth : path_.empty() ? 1 : path_.back().second + 1;
     path_.emplace_back(record.id, depth);
     return depth;
@@ -380,6 +381,10 @@ class TextSink : public Sink {
     out_.Put("  ");
     Size(record.bytes.size());
     out_.Commit(Number(record, count, out_.Reserve(kRoomOfNumber)));
+    if (record.bound) {
+      out_.Put("  bound, from submission ");
+      out_.Decimal(record.submission);
+    }
     if (count > 1) {
       out_.Put(", ");
       out_.Decimal(count);
@@ -449,7 +454,8 @@ class TextSink : public Sink {
       return to;
     }
     const auto put = [&](absl::string_view text) { to += text.copy(to, text.size()); };
-    put(draws ? (count == 1 ? "  draw " : "  draws ") : (count == 1 ? "  dispatch " : "  dispatches "));
+    put(draws ? (count == 1 ? "  draw " : "  draws ")
+              : (count == 1 ? "  dispatch " : "  dispatches "));
     const uint64_t first = draws ? record.draw : record.dispatch;
     to = WriteDecimal(first, to);
     if (count == 1) return to;

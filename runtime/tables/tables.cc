@@ -45,6 +45,8 @@ class Checker {
     Array<Instruction>("instructions", h_.instructions);
     Array<Element>("elements", h_.elements);
     Array<Draw>("draws", h_.draws);
+    Array<Image>("images", h_.images);
+    Array<Reach>("reaches", h_.reaches);
     Array<uint32_t>("names", h_.by_name);
     Array<uint8_t>("reference text", h_.reference);
     if (!status_.ok()) return status_;
@@ -200,11 +202,12 @@ class Checker {
       Run(c.relations, h_.relations);
       Index(c.length_leaf, h_.leaves, true);
       Index(c.draw, h_.draws, true);
+      Run(c.images, h_.images);
       Index(c.pad_when, h_.conditions, true);
       if (c.pad_to > 64) Fail("padding to an impossible size", c.pad_to);
       if (c.bytes > (1u << 24) || c.max_bytes > (1u << 24) || c.max_bytes < c.bytes ||
           c.tail_size % 8 != 0 || c.tail_bit % 8 != 0 || c.kind > ContainerKind::kRegister ||
-          c.role > Role::kDispatch) {
+          c.role > Role::kDispatch || c.serves > static_cast<uint8_t>(Role::kDispatch)) {
         Fail("a container has an impossible size", c.bytes);
       }
     }
@@ -275,6 +278,23 @@ class Checker {
       String(d.name);
       Index(d.format, h_.formats, true);
       Run(d.instructions, h_.instructions);
+      Run(d.reaches, h_.reaches);
+    }
+    for (const Reach& r : All<Reach>(h_.reaches)) {
+      if (r.width == 0 || r.width > 32 || r.bit + r.width > 8 * sizeof(r.mask) ||
+          r.use > SurfaceUse::kTarget) {
+        Fail("an instruction reaches no surface", r.bit);
+      }
+    }
+    for (const Image& i : All<Image>(h_.images)) {
+      if (i.use > SurfaceUse::kTarget) Fail("an image of no known use", i.address);
+      Index(i.when, h_.conditions, true);
+      Index(i.address, h_.leaves, false);
+      Index(i.format, h_.leaves, true);
+      Index(i.type, h_.leaves, true);
+      for (const uint32_t x : {i.width, i.height, i.depth, i.pitch}) {
+        Index(x, h_.expressions, true);
+      }
     }
     for (const Element& e : All<Element>(h_.elements)) {
       if (e.kind > ElementKind::kStep) Fail("an element of no known kind", 0);

@@ -77,8 +77,8 @@ struct Leaf {
 };
 
 // What few leaves have.
-// What a register's field says of an engine, for whoever looks for where it stopped. Several fields
-// of one meaning are parts of one number.
+// What a field says, for those who do not know its name. Of a register: where an engine stopped;
+// several fields of one meaning are parts of one number. Of a packet: what is drawn or dispatched.
 enum class Meaning : uint16_t {
   kNone,
   kRingHead,      // bytes from the ring's start to what is read next
@@ -91,8 +91,12 @@ enum class Meaning : uint16_t {
   kFaultGlobal,   // its address is one of the global space
   kIdle,          // a unit of the GPU has nothing to do
   kRingStart,     // address of the ring, in the global space
+  kTopology,      // what vertices make: points, lines, triangles
+  kCount,         // vertices, indices or patches of one instance
+  kInstances,     // how often all of them are drawn
+  kGroups,        // how many groups of threads in one dimension, the first dimension first
 };
-inline constexpr uint32_t kMeanings = 11;
+inline constexpr uint32_t kMeanings = 15;
 
 struct Extra {
   uint64_t minus;     // value = raw + minus
@@ -200,13 +204,14 @@ struct Pointer {
   uint32_t step;    // Expression: a row holds for so many instances; kNone: a row for each vertex
   uint32_t simd;    // Expression: channels of a program, or kNone
   uint32_t scale;   // Expression: what the value is multiplied by if that is known, or kNone
-  uint32_t stage;   // string: of a program
+  uint32_t stage;   // string: of a program, or that reads what is there
   uint32_t next;    // Pointer that counts where `when` does not hold, always a later one; or kNone
   uint32_t limit;   // most elements that are read where the count is not known
   uint32_t other;   // Container that an element may be instead, of the same size; or kNone
   Access access;
   uint8_t until_zero;  // where the count is not known, a zero element ends the table
-  uint16_t relative;   // 1: counts from the start of the record that has the leaf
+  uint8_t relative;    // 1: counts from the start of the record that has the leaf
+  uint8_t keeps;       // 1: where `when` does not hold, what an earlier packet has set still counts
 };
 
 // Length of an instruction, where (first dword & mask) == value.
@@ -217,12 +222,26 @@ struct Instruction {
   uint32_t end_bit;  // bit of the instruction that, set, says that it is the last; or kNone
 };
 
+// What a surface is for those who read or write it. kAny: it does not say so itself.
+enum class SurfaceUse : uint32_t { kAny, kTexture, kTarget };
+
+// An instruction of a program that reaches a surface of its binding table: bits of the instruction
+// are `value` where `mask` is set.
+struct Reach {
+  uint32_t mask[4];  // dword by dword
+  uint32_t value[4];
+  uint16_t bit;  // of the instruction: the number of the table's element
+  uint16_t width;
+  SurfaceUse use;
+};
+
 // A kind of memory that is no descriptor.
 struct DataKind {
   uint32_t name;
   uint32_t format;     // Format of all data of this kind, or kNone
   uint32_t is_code;    // a program
   Range instructions;  // Instruction, the first that matches counts
+  Range reaches;       // Reach, all that match count
 };
 
 enum class ElementKind : uint32_t {
@@ -253,6 +272,19 @@ struct Draw {
   uint32_t bias;  // added to each index; a signed field
   uint32_t cuts;  // not 0: an index that equals `cut` is none, but ends a primitive; kNone: never
   uint32_t cut;   // kNone: all bits of an index set
+};
+
+// A surface that a record describes: texels, and how many there are.
+struct Image {
+  SurfaceUse use;
+  uint32_t when;     // Condition for there being one, or kNone
+  uint32_t address;  // Leaf
+  uint32_t format;   // Leaf whose named values are formats, or kNone
+  uint32_t type;     // Leaf whose named values say more of the format, or kNone
+  uint32_t width;    // Expressions: texels, or kNone
+  uint32_t height;
+  uint32_t depth;  // slices or array elements
+  uint32_t pitch;  // bytes from row to row
 };
 
 enum class FlowKind : uint32_t { kJump, kCall, kReturn, kEnd, kTerminate };
@@ -298,7 +330,8 @@ struct Container {
   uint32_t length_leaf;  // or kNone
   uint32_t length_bias;
   Role role;
-  uint16_t masked;   // a register whose upper 16 bits say which of the lower ones are written
+  uint8_t masked;    // a register whose upper 16 bits say which of the lower ones are written
+  uint8_t serves;    // a Role: only work of this role reads what the packet sets; kOther: any
   uint64_t engines;  // bit i: engine i; all bits where no engine is named
   uint32_t register_offset;
   Range leaves;        // fixed part and variants, in bit order
@@ -309,6 +342,7 @@ struct Container {
   Range parts;
   Range flows;
   Range relations;
+  Range images;       // Image, the first whose condition holds counts
   uint32_t draw;      // Draw, or kNone
   uint16_t pad_to;    // bytes that all of it, parts included, is a multiple of; 0: of nothing
   uint16_t tail_max;  // the most items that the tail may have; 0: as many as there are
@@ -421,6 +455,8 @@ struct Header {
   Section instructions;
   Section elements;
   Section draws;
+  Section images;
+  Section reaches;
   Section by_name;    // uint32_t container indices, ordered by name
   Section reference;  // bytes: see Tables::reference
 };
@@ -433,6 +469,8 @@ static_assert(std::has_unique_object_representations_v<Component>);
 static_assert(std::has_unique_object_representations_v<Term>);
 static_assert(std::has_unique_object_representations_v<Expression>);
 static_assert(std::has_unique_object_representations_v<Pointer>);
+static_assert(std::has_unique_object_representations_v<Reach>);
+static_assert(std::has_unique_object_representations_v<Image>);
 static_assert(std::has_unique_object_representations_v<Container>);
 static_assert(std::has_unique_object_representations_v<Stream>);
 static_assert(std::has_unique_object_representations_v<Header>);
@@ -499,6 +537,7 @@ class Tables {
   absl::Span<const OpcodeGroup> groups(Range r) const {
     return run<OpcodeGroup>(header().groups, r);
   }
+  absl::Span<const Opcode> opcodes(Range r) const { return run<Opcode>(header().opcodes, r); }
   absl::Span<const Part> parts(Range r) const { return run<Part>(header().parts, r); }
   absl::Span<const Variant> variants(Range r) const { return run<Variant>(header().variants, r); }
   absl::Span<const Component> components(const Format& f) const {
@@ -506,6 +545,12 @@ class Tables {
   }
   absl::Span<const Instruction> instructions(const DataKind& kind) const {
     return run<Instruction>(header().instructions, kind.instructions);
+  }
+  absl::Span<const Reach> reaches(const DataKind& kind) const {
+    return run<Reach>(header().reaches, kind.reaches);
+  }
+  absl::Span<const Image> images(const Container& c) const {
+    return run<Image>(header().images, c.images);
   }
   absl::Span<const Relation> relations(Range r) const {
     return run<Relation>(header().relations, r);

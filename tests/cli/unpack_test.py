@@ -370,7 +370,11 @@ class UnpackTest(unittest.TestCase):
         packets = [line.split()[1] for line in shown if line.startswith("0x")]
         self.assertEqual(packets.count("3DPRIMITIVE"), 1)
         self.assertEqual(packets[-1], "3DPRIMITIVE")
-        self.assertIn("STATE_BASE_ADDRESS", packets)
+        # What came before it stands below it.
+        draw = next(i for i, line in enumerate(shown) if "  draw 2" in line)
+        bound = [line.split()[1] for line in shown[draw:] if "  bound, from submission 0" in line]
+        self.assertEqual(bound.count("STATE_BASE_ADDRESS"), 1)
+        self.assertNotIn("3DPRIMITIVE", bound)
         self.assertEqual(sum(line.startswith("submission ") for line in shown), 1)
 
     def test_equal_packets_of_one_dword_are_shown_once(self):

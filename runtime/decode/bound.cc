@@ -1,0 +1,123 @@
+// What draws and dispatches find set: packets that came before them, shown once more with what they
+// lead to by then. Part of the Decoder.
+#include <utility>
+#include <vector>
+
+#include "runtime/decode/decoder.h"
+
+namespace packsmith::decode {
+
+void Decoder::KeepOrShowBound(uint32_t index, const Frame& frame, absl::Span<const uint8_t> bytes,
+                              uint64_t id) {
+  // What programs and tables consist of comes again with what leads to them.
+  if (bound_ != nullptr || !rules_->HasWork(stream_)) return;
+  const tables::Container& container = tables_.container(index);
+  if (container.role != tables::Role::kOther) {
+    if (options_.bound.each || (draw_ != 0 && draw_ == options_.bound.draw) ||
+        (dispatch_ != 0 && dispatch_ == options_.bound.dispatch)) {
+      ShowBound(container.role, id);
+    }
+    // Who looks at a dispatch looks at what came since the work before it, which may be a draw.
+    if (container.role == tables::Role::kDraw || options_.bound.dispatch != 0) {
+      after_work_ = settings_;
+    }
+    return;
+  }
+  if (options_.bound.each && container.serves == static_cast<uint8_t>(tables::Role::kOther)) return;
+  std::shared_ptr<Setting> setting;
+  rules_->ForEach(index, bytes, memory_, frame.space, [&](const SettingKey& key) {
+    if (setting == nullptr) {
+      setting = std::make_shared<Setting>();
+      *setting = {index,       stream_,     frame.space, frame.address,
+                  frame.depth, submission_, settings_++, {bytes.begin(), bytes.end()}};
+    }
+    state_->settings[stream_].Set(key, setting);
+  });
+}
+
+void Decoder::ShowBound(tables::Role role, uint64_t id) {
+  // Whatever is decoded here has been decoded before: it counts neither in the summary nor for what
+  // comes later.
+  const Summary summary = summary_;
+  const std::vector<absl::optional<uint64_t>> bases = state_->bases;
+  const std::vector<std::vector<uint8_t>> last = state_->last;
+  const uint64_t most_packets = std::exchange(most_packets_, most_packets_ * kBoundRepeats);
+  const uint64_t most_structs = std::exchange(most_structs_, most_structs_ * kBoundRepeats);
+  const uint64_t packets = std::exchange(packets_, bound_packets_);
+  const uint64_t structs = std::exchange(structs_, bound_structs_);
+  const uint64_t here = here_;
+  const uint32_t stream = stream_;
+  looked_ahead_ = false;
+  for (const std::shared_ptr<const Setting>& setting : state_->settings[stream].All()) {
+    const auto serves = static_cast<tables::Role>(tables_.container(setting->container).serves);
+    if (serves != tables::Role::kOther && serves != role) continue;
+    if (!options_.bound.each && setting->order >= after_work_) continue;
+    ShowSetting(*setting, id);
+    here_ = here;
+    stream_ = stream;
+  }
+  bound_packets_ = std::exchange(packets_, packets);
+  bound_structs_ = std::exchange(structs_, structs);
+  most_packets_ = most_packets;
+  most_structs_ = most_structs;
+  state_->bases = bases;
+  state_->last = last;
+  ++state_->changes;
+  const uint64_t problems = summary_.problems;
+  summary_ = summary;
+  summary_.problems = problems;
+}
+
+void Decoder::ShowSetting(const Setting& setting, uint64_t id) {
+  const tables::Container& container = tables_.container(setting.container);
+  const PlacedParts parts = parts_.Place(container, setting.bytes);
+  const RecordView view{container, setting.bytes, parts};
+  faults_.clear();
+  stored_.clear();
+  record_ = setting.address;
+  bound_ = &setting;
+  CheckFields(view, setting.bytes.size(), true);
+  Leads leads;
+  if (actions_[setting.container].pointers) CheckPointers(view, nullptr, leads);
+  const uint32_t submission = std::exchange(submission_, setting.submission);
+  bound_itself_ = true;
+  const uint64_t own = EmitDescribed(RecordType::kPacket, view, setting.space, setting.address, id,
+                                     setting.depth, -1, nullptr);
+  bound_itself_ = false;
+  submission_ = submission;
+  if (actions_[setting.container].sets_or_writes) {
+    SetsAndWrites(view, nullptr, setting.space, setting.address, own);
+  }
+  FollowPointers(view, leads, own, 0);
+  bound_ = nullptr;
+}
+
+bool Decoder::IsBound(const RecordView& record, const FieldAt& at,
+                      const tables::Pointer& pointer) const {
+  const bool packet = record.bytes.data() == bound_->bytes.data();
+  const absl::optional<SettingKey> key = rules_->KeyOf(record, at, pointer, packet);
+  if (!key) return true;
+  const Setting* const last = state_->settings[bound_->stream].Find(*key);
+  return last == nullptr || last == bound_;
+}
+
+void Decoder::SayLead(const FieldAt& at, const tables::Pointer& pointer, const Scope& scope,
+                      const Target& target) {
+  uint64_t size = 0;
+  switch (pointer.target_kind) {
+    case tables::TargetKind::kStruct: {
+      const Count count = CountOf(pointer, scope);
+      const uint64_t bytes = tables_.container(pointer.target).bytes;
+      size = Evaluate(pointer.size, scope).value_or(count.count * bytes);
+      break;
+    }
+    case tables::TargetKind::kData:
+      if (tables_.data(pointer.target).is_code == 0) size = SizeOf(pointer, scope, target);
+      break;
+    case tables::TargetKind::kStream:
+      break;
+  }
+  sink_.OnLead({&at, &pointer, target.space, target.address, size});
+}
+
+}  // namespace packsmith::decode
