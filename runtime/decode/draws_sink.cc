@@ -9,7 +9,6 @@
 #include "absl/strings/str_format.h"
 #include "absl/types/optional.h"
 #include "runtime/decode/chunk_writer.h"
-#include "runtime/decode/data.h"
 #include "runtime/decode/paths.h"
 #include "runtime/decode/text_sink.h"
 
@@ -41,13 +40,6 @@ struct Surface {
   }
 };
 
-// A program reaches an element of its stage's binding table.
-struct StageReaches {
-  std::string stage;
-  SurfaceUse use;
-  uint64_t index;
-};
-
 struct Work {
   bool is_draw = true;
   uint64_t number = 0;
@@ -57,13 +49,13 @@ struct Work {
   uint64_t address = 0;
   absl::optional<std::string> topology;
   bool counts = false;  // its description says where a number of vertices stands
-  bool indexed = false;
+  absl::optional<bool> indexed;
   absl::optional<uint64_t> count, instances;  // empty: the packet does not say it
   std::vector<uint64_t> groups;
   std::string groups_of;  // "groups", "threads"
   std::vector<Shader> shaders;
   std::vector<Surface> surfaces;
-  std::vector<StageReaches> reaches;
+  StageReaches reaches;
 };
 
 template <class T>
@@ -186,23 +178,15 @@ class DrawsSink : public Sink {
   }
 
   void AddShader(const Record& record, const Paths::Node& node) {
-    const Kernel& kernel = *record.kernel;
-    const std::string stage(kernel.stage.empty() ? node.stage : kernel.stage);
-    AddOnce(work_->shaders, Shader{stage, record.space, record.address, kernel.simd});
-    if (node.by == nullptr) return;
-    const tables::DataKind& kind = tables_->data(node.by->pointer->target);
-    for (const Reached& reached : FindReached(*tables_, kind, kernel.code)) {
-      work_->reaches.push_back({stage, reached.use, reached.index});
-    }
+    AddOnce(work_->shaders,
+            Shader{StageOf(record, node), record.space, record.address, record.kernel->simd});
+    work_->reaches.Add(*tables_, record, node);
   }
 
   // What the surface is used for: what it says itself, or what its stage's programs say.
   bool IsUsedAs(const Surface& surface, SurfaceUse use) const {
     if (surface.image.use != SurfaceUse::kAny) return surface.image.use == use;
-    return std::any_of(work_->reaches.begin(), work_->reaches.end(), [&](const StageReaches& r) {
-      return r.use == use && surface.index >= 0 &&
-             r.index == static_cast<uint64_t>(surface.index) && r.stage == surface.stage;
-    });
+    return work_->reaches.Has(surface.stage, surface.index, use);
   }
   std::vector<Surface> UsedAs(SurfaceUse use) const {
     std::vector<Surface> all;
@@ -237,9 +221,9 @@ class DrawsSink : public Sink {
     const Work& work = *work_;
     std::string count;
     if (work.counts) {
-      count = work.count ? Counted(*work.count, work.indexed ? "index" : "vertex") : "indirect";
+      count = work.count ? Counted(*work.count, work.indexed.value_or(false) ? "index" : "vertex") : "indirect";
       if (work.count && *work.count != 1) {
-        count = absl::StrCat(*work.count, work.indexed ? " indices" : " vertices");
+        count = absl::StrCat(*work.count, work.indexed.value_or(false) ? " indices" : " vertices");
       }
       if (work.instances) absl::StrAppend(&count, " x ", *work.instances);
     }
@@ -295,7 +279,9 @@ class DrawsSink : public Sink {
       out_.Put(",\"topology\":");
       out_.JsonString(*work.topology);
     }
-    if (work.counts) out_.Put(absl::StrCat(",\"indexed\":", work.indexed ? "true" : "false"));
+    if (work.indexed) {
+      out_.Put(absl::StrCat(",\"indexed\":", *work.indexed.value_or(false) ? "true" : "false"));
+    }
     if (work.count) out_.Put(absl::StrCat(",\"count\":", *work.count));
     if (work.instances) out_.Put(absl::StrCat(",\"instances\":", *work.instances));
     if (!work.groups.empty()) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/decode/data.h"
 #include "runtime/decode/value.h"
 
 namespace packsmith::decode {
@@ -51,6 +52,26 @@ const Paths::Node& Paths::OnRecord(const Record& record) {
   if (leads) node.leads = std::exchange(leads_, {});
   nodes_.push_back(std::move(node));
   return nodes_.back();
+}
+
+std::string StageOf(const Record& record, const Paths::Node& node) {
+  const absl::string_view own = record.kernel == nullptr ? "" : record.kernel->stage;
+  return std::string(own.empty() ? node.stage : own);
+}
+
+void StageReaches::Add(const tables::Tables& tables, const Record& record,
+                       const Paths::Node& node) {
+  if (record.kernel == nullptr || node.by == nullptr) return;
+  const tables::DataKind& kind = tables.data(node.by->pointer->target);
+  for (const Reached& reached : FindReached(tables, kind, record.kernel->code)) {
+    all_.push_back({StageOf(record, node), reached.use, reached.index});
+  }
+}
+
+bool StageReaches::Has(absl::string_view stage, int64_t index, tables::SurfaceUse use) const {
+  return index >= 0 && std::any_of(all_.begin(), all_.end(), [&](const One& one) {
+           return one.use == use && one.index == static_cast<uint64_t>(index) && one.stage == stage;
+         });
 }
 
 absl::optional<uint64_t> ValueOf(const tables::Tables& tables, uint32_t expression,

@@ -56,6 +56,25 @@ class Paths {
   std::vector<Node> nodes_;
 };
 
+// Which elements of the binding tables of stages the programs of a draw or dispatch name.
+class StageReaches {
+ public:
+  void Clear() { all_.clear(); }
+  // Of a record that is a program; of others nothing.
+  void Add(const tables::Tables& tables, const Record& record, const Paths::Node& node);
+  bool Has(absl::string_view stage, int64_t index, tables::SurfaceUse use) const;
+
+ private:
+  struct One {
+    std::string stage;
+    tables::SurfaceUse use;
+    uint64_t index;
+  };
+  std::vector<One> all_;
+};
+// Of a program.
+std::string StageOf(const Record& record, const Paths::Node& node);
+
 // An image as a record describes it. Sizes in texels, 0 where nobody knows.
 struct ImageSeen {
   tables::SurfaceUse use;

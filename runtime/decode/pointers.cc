@@ -179,11 +179,13 @@ void Decoder::FollowPointer(const RecordView& record, const FieldAt& at,
       }
       ++nested_streams_;
       const uint64_t here = here_;
+      const uint32_t stream = stream_;
       WalkStream(pointer.target, engines_,
                  {target.space, target.address, ~uint64_t{0}, nested_streams_, target.address},
                  parent);
       // What the inner stream has looked ahead to is not what this packet may ask for.
       here_ = here;
+      stream_ = stream;
       state_->changes += looked_ahead_;
       looked_ahead_ = false;
       --nested_streams_;

@@ -25,7 +25,8 @@ struct Use {
   std::vector<std::string> path;  // the records on the way from the packet to the field's
   std::string field;
   tables::Access access;
-  uint64_t at;  // where the field leads to
+  uint64_t at;                         // where the field leads to
+  bool reads = false, writes = false;  // some program is seen to
   std::vector<uint64_t> draws, dispatches;
 };
 
@@ -59,12 +60,18 @@ class UsesSink : public Sink {
   }
   void OnDevice(const Device&, uint64_t) override {}
   void OnDump(const Dump* dump) override { dump_ = dump; }
-  void OnSubmission(const Submission&, uint64_t) override {}
+  void OnSubmission(const Submission&, uint64_t) override { Finish(); }
   void OnLead(const Lead& lead) override { paths_.OnLead(lead); }
 
   void OnRecord(const Record& record) override {
     if (record.type == RecordType::kRegister) return;
     const Paths::Node& node = paths_.OnRecord(record);
+    const uint64_t work = record.draw != 0       ? record.draw * 2
+                          : record.dispatch != 0 ? record.dispatch * 2 + 1
+                                                 : 0;
+    if (work != work_) Finish();
+    work_ = work;
+    reaches_.Add(*tables_, record, node);
     const std::vector<Paths::Node>& nodes = paths_.nodes();
     if (record.kernel != nullptr && node.by != nullptr && nodes.size() > 1 &&
         Has(record.address, record.data_size)) {
@@ -83,7 +90,9 @@ class UsesSink : public Sink {
       if (size == 0 && code && InDump(led)) continue;
       // Commands go on until one of them ends them.
       if (size == 0 && led.pointer->target_kind == tables::TargetKind::kStream) size = Rest(led);
+      image_ = image && image->leaf == led.leaf && image->use == tables::SurfaceUse::kAny;
       if (Has(led.address, size)) Add(record, node, led);
+      image_ = false;
     }
   }
 
@@ -99,6 +108,7 @@ class UsesSink : public Sink {
   }
 
   void OnSummary(const Summary&) override {
+    Finish();
     for (const Use& use : uses_) {
       if (jsonl_) {
         Jsonl(use);
@@ -113,6 +123,26 @@ class UsesSink : public Sink {
   }
 
  private:
+  // Of a draw or dispatch all is known: which of its images its programs read and write.
+  void Finish() {
+    for (const SeenImage& seen : images_) {
+      Use& use = uses_[seen.use];
+      use.reads |= reaches_.Has(seen.stage, seen.index, tables::SurfaceUse::kTexture);
+      use.writes |= reaches_.Has(seen.stage, seen.index, tables::SurfaceUse::kTarget);
+    }
+    images_.clear();
+    reaches_.Clear();
+    work_ = 0;
+  }
+  // As programs are seen to, else as the description says.
+  static const char* AccessOf(const Use& use) {
+    const auto access = use.reads && use.writes ? tables::Access::kReadWrite
+                        : use.reads             ? tables::Access::kRead
+                        : use.writes            ? tables::Access::kWrite
+                                                : use.access;
+    return kAccess[static_cast<size_t>(access)];
+  }
+
   bool Has(uint64_t begin, uint64_t size) const {
     return address_ >= begin && address_ - begin < std::max<uint64_t>(size, 1);
   }
@@ -146,18 +176,13 @@ class UsesSink : public Sink {
         std::make_tuple(packet.submission, packet.address, path, led.field, led.address);
     const auto [known, fresh] = known_.try_emplace(key, uses_.size());
     if (fresh) {
-      Use use{packet.submission,
-              packet.name,
-              packet.space,
-              packet.address,
-              {},
-              led.field,
-              led.pointer->access,
-              led.address,
-              {},
-              {}};
+      Use use{packet.submission,   packet.name, packet.space, packet.address, {}, led.field,
+              led.pointer->access, led.address, false,        false,          {}, {}};
       use.path = std::move(path);
       uses_.push_back(std::move(use));
+    }
+    if (work_ != 0 && image_ && node.index >= 0) {
+      images_.push_back({known->second, std::string(node.stage), node.index});
     }
     AddNumber(uses_[known->second].draws, record.draw);
     AddNumber(uses_[known->second].dispatches, record.dispatch);
@@ -169,7 +194,7 @@ class UsesSink : public Sink {
       out_.Put(absl::StrFormat("%4s  %-14s  %-9s  %-14s  %s\n", "sub", "packet", "access",
                                "leads to", "packet and field, draws and dispatches"));
     }
-    const char* const access = kAccess[static_cast<size_t>(use.access)];
+    const char* const access = AccessOf(use);
     std::string line =
         absl::StrFormat("%4d  0x%012x  %-9s  0x%012x  %s", use.submission, use.address,
                         *access == 0 ? "-" : access, use.at, Harmless(use.packet));
@@ -207,7 +232,7 @@ class UsesSink : public Sink {
     out_.Put(",\"leads_to\":\"");
     out_.Hex(use.at);
     out_.Put('"');
-    const char* const access = kAccess[static_cast<size_t>(use.access)];
+    const char* const access = AccessOf(use);
     if (*access != 0) out_.Put(absl::StrCat(",\"access\":\"", access, "\""));
     Numbers(",\"draws\":[", use.draws);
     Numbers(",\"dispatches\":[", use.dispatches);
@@ -233,6 +258,16 @@ class UsesSink : public Sink {
   std::map<std::tuple<uint32_t, uint64_t, std::vector<std::string>, std::string, uint64_t>, size_t>
       known_;
   bool headed_ = false;
+  // Of the draw or dispatch at hand.
+  struct SeenImage {
+    size_t use;
+    std::string stage;
+    int64_t index;
+  };
+  uint64_t work_ = 0;  // which one; 0: none
+  StageReaches reaches_;
+  std::vector<SeenImage> images_;
+  bool image_ = false;  // the field at hand is an image's address
 };
 
 }  // namespace

@@ -419,10 +419,10 @@ TEST(DrawList, HasAJsonLineForEachDrawAndDispatch) {
       R"("stage":"pixel","index":1}],"surfaces":[]})";
   EXPECT_EQ(text,
             absl::StrCat(R"({"type":"draw","draw":1,"submission":0,"name":"DRAW","space":0,)",
-                         R"("address":"0x1020","topology":"TRIANGLES","indexed":false,"count":3,)",
+                         R"("address":"0x1020","topology":"TRIANGLES","count":3,)",
                          R"("instances":1,)", state, "\n",
                          R"({"type":"draw","draw":2,"submission":0,"name":"DRAW","space":0,)",
-                         R"("address":"0x1034","topology":"LINES","indexed":false,"count":6,)",
+                         R"("address":"0x1034","topology":"LINES","count":6,)",
                          R"("instances":2,)", state, "\n"));
 }
 
@@ -442,12 +442,12 @@ TEST(Uses, SayWhichPacketsAndDrawsLeadToAnAddress) {
   EXPECT_EQ(Uses(world.dump(), 0x8025, false),
             " sub  packet          access     leads to        packet and field, draws and "
             "dispatches\n"
-            "   0  0x000000001010  readwrite  0x000000008000  TABLE > ENTRY[0] > IMAGE > Texels  "
+            "   0  0x000000001010  write      0x000000008000  TABLE > ENTRY[0] > IMAGE > Texels  "
             "draws 1, 2\n");
   EXPECT_EQ(Uses(world.dump(), 0x9003, true),
             R"({"type":"use","submission":0,"packet":"TABLE","space":0,"address":"0x1010",)"
             R"("path":["ENTRY[1]","IMAGE"],"field":"Texels","leads_to":"0x9000",)"
-            R"("access":"readwrite","draws":[1,2],"dispatches":[]})"
+            R"("access":"read","draws":[1,2],"dispatches":[]})"
             "\n");
   EXPECT_EQ(Uses(world.dump(), 0x9004, false), "no packet leads to 0x9004\n");
 }

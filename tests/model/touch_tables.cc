@@ -75,6 +75,10 @@ class Toucher {
     Text(tables_.string(kind.name));
     Format(kind.format);
     for (const t::Instruction& instruction : tables_.instructions(kind)) sum_ += instruction.bytes;
+    for (const t::Reach& reach : tables_.reaches(kind)) {
+      for (size_t i = 0; i < 4; ++i) sum_ += reach.mask[i] + reach.value[i];
+      sum_ += reach.bit + reach.width;
+    }
   }
   void Element(uint32_t i) {
     if (i == t::kNone) return;
@@ -134,6 +138,14 @@ class Toucher {
     for (const t::Relation& r : tables_.relations(c.relations))
       sum_ += tables_.container(r.container).bytes;
     Draw(c.draw);
+    for (const t::Image& image : tables_.images(c)) {
+      Condition(image.when);
+      sum_ += tables_.leaf(image.address).bit;
+      for (const uint32_t leaf : {image.format, image.type}) {
+        if (leaf != t::kNone) Text(tables_.ValueName(tables_.leaf(leaf), 1));
+      }
+      for (const uint32_t x : {image.width, image.height, image.depth, image.pitch}) Expression(x);
+    }
     if (c.length_leaf != t::kNone) sum_ += tables_.leaf(c.length_leaf).bit;
   }
 
