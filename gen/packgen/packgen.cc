@@ -14,7 +14,10 @@
 #include "gen/model/ir.h"
 #include "gen/model/load.h"
 #include "gen/model/tables_writer.h"
+#include "runtime/base/command_line.h"
+#include "runtime/base/version.h"
 #include "runtime/dump/file.h"
+#include "runtime/dump/same_file.h"
 
 namespace {
 
@@ -160,10 +163,15 @@ class Generator {
     for (const std::string& input : arguments_.inputs) {
       LoadResult result = loader_.Load(input);
       Report(input, result);
+      read_.insert(read_.end(), result.model.inputs.begin(), result.model.inputs.end());
       // With errors nothing is written, but the other descriptions may have some, too.
       if (bad_ == 0 && status.ok()) status = Add(Outputs(arguments_, input), result);
     }
     if (bad_ != 0) return kBadInput;
+    if (const absl::Status refused = CheckOutputs(); !refused.ok()) {
+      std::fprintf(stderr, "packgen: %s\n", std::string(refused.message()).c_str());
+      return kWrongUsage;
+    }
     if (status.ok()) status = files_.Commit();
     if (!status.ok()) {
       std::fprintf(stderr, "packgen: %s\n", std::string(status.message()).c_str());
@@ -173,6 +181,19 @@ class Generator {
   }
 
  private:
+  // Descriptions, those that others extend or include too, are not overwritten.
+  absl::Status CheckOutputs() const {
+    for (const std::string& input : arguments_.inputs) {
+      const Outputs outputs(arguments_, input);
+      for (const std::string& output : {outputs.ir, outputs.tables, outputs.depfile}) {
+        if (output.empty()) continue;
+        absl::Status refused = packsmith::RefuseToOverwrite(output, read_);
+        if (!refused.ok()) return refused;
+      }
+    }
+    return absl::OkStatus();
+  }
+
   void Report(const std::string& input, LoadResult& result) {
     for (const packsmith::model::Diagnostic& d : result.diagnostics.all()) {
       if (arguments_.quiet && !packsmith::model::IsError(d.code)) continue;
@@ -218,6 +239,7 @@ class Generator {
   packsmith::model::Loader loader_{[this](const std::string& path) { return search_.Read(path); }};
   Files files_;
   std::set<std::string> reported_, listed_;
+  std::vector<std::string> read_;  // all files
   int bad_ = 0;
 };
 
@@ -243,8 +265,14 @@ int main(int argc, char** argv) {
                "print the files that this call would write, and stop");
   app.add_flag("--list-inputs", arguments.list_inputs, "print the files that were read");
   app.add_flag("--no-warnings", arguments.quiet, "show errors only");
+  app.set_version_flag("--version", std::string("packgen ") + packsmith::Version(),
+                       "print the version, and stop");
   try {
     app.parse(argc, argv);
+  } catch (const CLI::ExtrasError& e) {
+    std::fprintf(stderr, "packgen: %s; packgen --help says what there is\n",
+                 packsmith::cli::WhatIsWrong(app, e).c_str());
+    return kWrongUsage;
   } catch (const CLI::ParseError& e) {
     return app.exit(e) == 0 ? 0 : kWrongUsage;
   }

@@ -278,6 +278,11 @@ def main(arguments: list[str]) -> int:
         (options.embed_header, lambda env, _: render_embedded_header(env, options.symbol)),
     ]
     outputs = [path for path, _ in printers if path]
+    for path in [*outputs, *filter(None, [options.depfile])]:
+        for source in filter(None, [options.ir, options.tables]):
+            if path.exists() and source.exists() and path.is_file() and path.samefile(source):
+                parser.error(f"{path} is the same file as the input {source}, which would be "
+                             "overwritten; write to another file")
     embeds_only = outputs and all(path in (options.embed, options.embed_header) for path in outputs)
     if not options.ir and not embeds_only:
         parser.error("--ir is missing")

@@ -240,6 +240,41 @@ TEST(Jsonl, StringsOfTheDumpAreEscaped) {
   EXPECT_THAT(text, Not(HasSubstr("\x1b")));
 }
 
+TEST(Jsonl, CharactersThatNobodySeesAreEscapesAndBytesOutsideOfUtf8AreReplaced) {
+  World world;
+  world.dump().device.platform =
+      "a\xe2\x80\xae"
+      "b\xf3\xa0\x81\x81\xc2\x85";
+  world.dump().device.driver = "caf\xc3\xa9 \xff\xed\xa0\x80.";
+  world.Put(0x1000, {0x05000000}).Submit(0x1000, 4, "", "render");
+  const std::string text = Jsonl(Gfx9(), {&world.dump()});
+  EXPECT_THAT(text, HasSubstr("\"a\\u202eb\\udb40\\udc41\\u0085\""));
+  EXPECT_THAT(text, HasSubstr("\"caf\xc3\xa9 \\ufffd\\ufffd\\ufffd\\ufffd.\""));
+  Check(Parsed(text));
+}
+
+TEST(Summary, SaysWhereTheFirstOfEachKindIs) {
+  World world;
+  world.Put(0x1000, {0, 0xe0000001, 0xe0000001, 0x784f0000, 0x40000001, 0x784f0000, 0x40000001, 0})
+      .Submit(0x1000, 32, "", "render");
+  for (const bool brief : {false, true}) {
+    StringOutput output;
+    const std::unique_ptr<Sink> sink = MakeNamesSink(output, {});
+    Options options;
+    options.brief = brief;
+    Decoder decoder(Gfx9(), *sink, options);
+    decoder.Decode(world.dump());
+    EXPECT_EQ(decoder.summary().problems, 1u);
+    const Summary summary = decoder.Finish();
+    EXPECT_EQ(summary.first_unknown.address, 0x1004u);
+    EXPECT_THAT(summary.first_problem, HasSubstr("the stream goes on at"));
+    const auto reserved = static_cast<size_t>(FaultKind::kReserved);
+    EXPECT_EQ(summary.faults[reserved], brief ? 0u : 2u);
+    EXPECT_EQ(summary.first_faults[reserved].name, brief ? "" : "3DSTATE_PS_EXTRA");
+    EXPECT_EQ(summary.first_faults[reserved].address, brief ? 0u : 0x100cu);
+  }
+}
+
 TEST(Jsonl, ManyDumpsAreOneOutput) {
   World first, second;
   Small(first);
@@ -295,6 +330,10 @@ TEST(Text, HasNoEscapesOfTheDumpsOwn) {
   EXPECT_EQ(text.find_first_of("\x1b\x07\x7f"), std::string::npos);
   EXPECT_EQ(text.find("\xc2\x9b"), std::string::npos);
   EXPECT_THAT(text, HasSubstr("\\x1b[2J"));
+  // Nor what changes the order of letters, or bytes that are not UTF-8.
+  EXPECT_EQ(Harmless("a\xe2\x80\xae"
+                     "b\xc2\x85\xff\xc3\xa9"),
+            "a\\u202eb\\u0085\\xff\xc3\xa9");
 }
 
 TEST(Text, SaysTheSameRecordsAsJsonl) {

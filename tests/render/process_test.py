@@ -124,6 +124,39 @@ class Determinism(InFolder):
                     self.assertTrue(first[name] == second[name], f"{generation}: {name} differs")
 
 
+class Overwriting(InFolder):
+    """No output takes the place of an input."""
+
+    def test_packgen_spares_descriptions_and_those_that_they_extend(self) -> None:
+        self.rockets()
+        (self.folder / "link").symlink_to("old $5/base.xml")
+        os.link(self.folder / "next.xml", self.folder / "hard")
+        for output in ("next.xml", "old $5/base.xml", "old $5/clear #1.xml", "link", "hard"):
+            for option in ("--ir", "--tables"):
+                done = self.packgen("next.xml", f"{option}={output}")
+                self.assert_exit(done, 2)
+                self.assertIn("overwritten", done.stderr)
+        self.assertEqual((self.folder / "next.xml").read_text(encoding="utf-8"), NEXT)
+        self.assertEqual((self.folder / "old $5/base.xml").read_text(encoding="utf-8"), BASE)
+
+    def test_render_spares_the_ir_and_the_tables(self) -> None:
+        self.rockets()
+        self.assert_exit(self.packgen("next.xml", "--ir=x.json", "--tables=x.tables"), 0)
+        before = (self.folder / "x.json").read_bytes()
+        os.link(self.folder / "x.json", self.folder / "hard.h")
+        for words in (["--cpp", "x.json"], ["--c", "hard.h"], ["--depfile", "x.json"],
+                      ["--tables", "x.tables", "--symbol", "x", "--embed", "x.tables"]):
+            done = self.render("--ir", "x.json", *words)
+            self.assert_exit(done, 2)
+            self.assertIn("overwritten", done.stderr)
+        self.assertEqual((self.folder / "x.json").read_bytes(), before)
+
+    def test_a_misspelt_option_of_packgen_gets_a_suggestion(self) -> None:
+        done = self.packgen("next.xml", "--table=x")
+        self.assert_exit(done, 2)
+        self.assertIn("did you mean --tables", done.stderr)
+
+
 class Packgen(InFolder):
     def test_inputs_are_listed_with_the_paths_they_were_reached_by(self) -> None:
         self.rockets()

@@ -1,4 +1,4 @@
-#include "runtime/cli/command_line.h"
+#include "runtime/base/command_line.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,6 +1,6 @@
 // What all programs do with a command line that is wrong.
-#ifndef PACKSMITH_RUNTIME_CLI_COMMAND_LINE_H_
-#define PACKSMITH_RUNTIME_CLI_COMMAND_LINE_H_
+#ifndef PACKSMITH_RUNTIME_BASE_COMMAND_LINE_H_
+#define PACKSMITH_RUNTIME_BASE_COMMAND_LINE_H_
 
 #include <CLI/CLI.hpp>
 #include <string>
@@ -20,4 +20,4 @@ std::vector<std::string> GivenOptions(const CLI::App& app);
 
 }  // namespace packsmith::cli
 
-#endif  // PACKSMITH_RUNTIME_CLI_COMMAND_LINE_H_
+#endif  // PACKSMITH_RUNTIME_BASE_COMMAND_LINE_H_
