@@ -1,13 +1,17 @@
 #include "runtime/cli/imglayout_json.h"
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "absl/types/optional.h"
 #include "rapidjson/document.h"
 #include "rapidjson/error/en.h"
 #include "rapidjson/stringbuffer.h"
 #include "rapidjson/writer.h"
+#include "runtime/base/closest.h"
 
 namespace packsmith::layout {
 namespace {
@@ -21,20 +25,28 @@ absl::Status Wrong(absl::string_view text) { return absl::InvalidArgumentError(t
 absl::StatusOr<Scheme> SchemeOf(absl::string_view name) {
   const absl::optional<Scheme> scheme = FindScheme(name == "agx" ? "agx-twiddled" : name);
   if (scheme.has_value()) return *scheme;
-  return Wrong(absl::StrCat("there is no layout '", name, "'; there are ", SchemeNames()));
+  const std::string names = SchemeNames();
+  const std::vector<absl::string_view> known =
+      absl::StrSplit(names, absl::ByAnyChar(", "), absl::SkipEmpty());
+  return Wrong(
+      absl::StrCat("there is no layout '", name, "'; there are ", names, DidYouMean(name, known)));
 }
 
 absl::StatusOr<const Format*> FormatOf(absl::string_view name) {
   const Format* const format = FindFormat(name);
   if (format != nullptr) return format;
-  return Wrong(absl::StrCat("there is no format '", name, "'; names are like R8G8B8A8_UNORM"));
+  Closest closest(name);
+  for (const Format& known : Formats()) closest.Offer(known.name);
+  return Wrong(absl::StrCat("there is no format '", name, "'; names are like R8G8B8A8_UNORM",
+                            DidYouMean(closest)));
 }
 
 absl::StatusOr<Dim> DimOf(absl::string_view name) {
   if (name == "2d") return Dim::k2d;
   if (name == "3d") return Dim::k3d;
   if (name == "cube") return Dim::kCube;
-  return Wrong(absl::StrCat("there is no dim '", name, "'; there are 2d, 3d and cube"));
+  return Wrong(absl::StrCat("there is no dim '", name, "'; there are 2d, 3d and cube",
+                            DidYouMean(name, {"2d", "3d", "cube"})));
 }
 
 absl::Status SetUse(absl::string_view name, ImageDescription& image) {
@@ -43,8 +55,8 @@ absl::Status SetUse(absl::string_view name, ImageDescription& image) {
   } else if (name == "writeable") {
     image.writeable = true;
   } else {
-    return Wrong(
-        absl::StrCat("there is no usage '", name, "'; there are renderable and writeable"));
+    return Wrong(absl::StrCat("there is no usage '", name, "'; there are renderable and writeable",
+                              DidYouMean(name, {"renderable", "writeable"})));
   }
   return absl::OkStatus();
 }

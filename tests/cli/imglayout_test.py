@@ -51,6 +51,36 @@ class ImglayoutTest(unittest.TestCase):
         with open(self.path(name), "rb") as file:
             return file.read()
 
+    def test_the_input_is_not_overwritten(self) -> None:
+        rows = bytes(range(256)) * 64
+        raw = self.path("rows.raw", rows)
+        os.symlink("rows.raw", self.path("link"))
+        os.link(raw, self.path("hard"))
+        for name in ("rows.raw", "link", "hard"):
+            for verb in ("tile", "untile"):
+                done = run(verb, "agx-linear", RGBA, "--size=64x64", raw, self.path(name))
+                self.assertEqual(done.returncode, 2)
+                self.assertIn(b"overwritten", done.stderr)
+        self.assertEqual(self.read("rows.raw"), rows)
+
+    def test_two_drawings_do_not_share_a_file(self) -> None:
+        place = self.path("x")
+        done = run("agx", RGBA, "--size=16x16", f"--svg={place}", f"--png={place}")
+        self.assertEqual(done.returncode, 2)
+        self.assertFalse(os.path.exists(place))
+
+    def test_misspelt_words_get_a_suggestion(self) -> None:
+        for arguments, meant in ((["agx-twidled", RGBA], "agx-twiddled"),
+                                 (["agx", "--pixel-format=R8G8B8A8_UNOR"], "R8G8B8A8_UNORM"),
+                                 (["agx", RGBA, "--dim=cub"], "cube"),
+                                 (["agx", RGBA, "--usage=writable"], "writeable"),
+                                 (["agx", RGBA, "--format=jsn"], "json"),
+                                 (["agx", RGBA, "--pixelformat=x"], "--pixel-format")):
+            done = run(*arguments, "--size=16x16")
+            self.assertEqual(done.returncode, 2, arguments)
+            self.assertIn(b"did you mean", done.stderr, arguments)
+            self.assertIn(meant.encode(), done.stderr.split(b"did you mean")[1])
+
     def test_intel_levels_begin_within_tiles(self) -> None:
         arguments = ["intel-y", "--pixel-format=R8_UNORM", "--size=100x50", "--levels=3"]
         self.assertIn("from (52, 20) of a tile on", run(*arguments).stdout.decode())

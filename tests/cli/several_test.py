@@ -129,9 +129,9 @@ class ReasonsTest(ProgramTest):
         self.assertEqual(self.run_it("--gen=gfx9", batch).stderr, b"")
 
     def test_unknown_dwords_and_problems_are_named_in_every_format(self) -> None:
-        batch = self.file("b", words(0, UNKNOWN, 0))
+        dump = self.file("a.core", core(GFX9, words(0, UNKNOWN, 0)))
         for form in ("text", "jsonl", "stats", "names"):
-            done = self.run_it("--gen=gfx9", f"--format={form}", "--address=0x1000", batch)
+            done = self.run_it(f"--format={form}", dump)
             self.assertEqual(done.returncode, 1)
             said = done.stderr.decode()
             self.assertIn("1 problem: the stream goes on at", said)
