@@ -22,6 +22,12 @@ bool NamesGpu(const Device& device) {
   return device.chip_id || device.pci_id || !device.generation.empty() || !device.family.empty();
 }
 
+bool SaysWhatItIs(const Dump& dump) {
+  const Device& device = dump.device;
+  return dump.error_state != nullptr || device.pci_id || device.chip_id || !device.driver.empty() ||
+         !dump.buffers.empty() || dump.submissions.size() > 1;
+}
+
 Inputs::Inputs(const std::vector<std::string>& paths, RawOptions raw, Complain complain)
     : raw_(std::move(raw)),
       complain_(std::move(complain)),

@@ -678,6 +678,11 @@ int Run(const Arguments& arguments) {
       Complain(own[0].tables.status().message());
       return kNotDecoded;
     }
+    if (!arguments.generation.empty() && !IsCalled(*own[0].tables, arguments.generation)) {
+      Complain(absl::StrCat("--gen=", arguments.generation, " and a description of ",
+                            own[0].tables->generation(), " do not go together"));
+      return kWrongUsage;
+    }
   } else if (!arguments.generation.empty()) {
     const absl::Status known = FindGeneration(arguments.generation).status();
     if (!known.ok()) {
@@ -715,17 +720,27 @@ int Run(const Arguments& arguments) {
 
   // Names that no input knows are found out before anything is written.
   cli::WantedNames wanted(filter.names, arguments.engine, arguments.stream);
-  if (!wanted.all_found()) {
+  // What is only asked of a bare batch, if none of the inputs may be one.
+  absl::string_view of_bare = !arguments.engine.empty()   ? "--engine"
+                              : !arguments.stream.empty() ? "--stream"
+                              : raw.address != 0          ? "--address=A"
+                                                          : "";
+  if (!wanted.all_found() || !of_bare.empty()) {
     std::optional<cli::Gpu> gpu;
     inputs.ForEach(true, [&](Dump& dump, const std::string& path) {
       const absl::StatusOr<tables::Tables> tables = describe(dump, path, gpu);
       if (!tables.ok()) return Then::kRefuse;
       gpu = cli::Gpu{*tables, dump.device};
       wanted.Look(*tables, dump);
-      return wanted.all_found() ? Then::kStop : Then::kGoOn;
+      if (!cli::SaysWhatItIs(dump)) of_bare = "";
+      return wanted.all_found() && of_bare.empty() ? Then::kStop : Then::kGoOn;
     });
     if (gpu && !wanted.all_found()) {
       Complain(wanted.status().message());
+      return kWrongUsage;
+    }
+    if (gpu && !of_bare.empty()) {
+      Complain(absl::StrCat(of_bare, " is about a bare batch; the input says that itself"));
       return kWrongUsage;
     }
   }

@@ -161,10 +161,11 @@ class AgxTest(unittest.TestCase):
                  if r["type"] == "struct"]
         self.assertEqual([r["index"] for r in found], [0, 1, 2])
 
-    def test_a_stream_that_is_not_there_is_a_problem(self) -> None:
-        done = run("--gen=g13", "--stream=nonsense", self.file(TERMINATE))
-        self.assertEqual(done.returncode, 1)
-        self.assertIn(b"no stream and no structure", done.stdout)
+    def test_a_stream_that_is_not_there_is_wrong_usage(self) -> None:
+        done = run("--gen=g13", "--stream=Textur", self.file(TERMINATE))
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(b"no stream and no structure", done.stderr)
+        self.assertIn(b"did you mean Texture", done.stderr)
 
     def test_unknown_bits_in_a_packet_are_said(self) -> None:
         barrier = self.file(struct.pack("<I", 1 << 29 | 1 << 7) + TERMINATE)

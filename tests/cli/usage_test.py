@@ -161,6 +161,21 @@ class CombinationsTest(ProgramTest):
             self.assertIn(arguments[0].split("=")[0], said)
         self.assertEqual(os.listdir(self.folder), ["a.core"])
 
+    def test_a_description_and_another_generation_are_refused(self) -> None:
+        xml = self.file("g.xml", BASE)
+        batch = self.file("b", words(0x02000000))
+        self.assertIn("do not go together", self.refused(f"--xml={xml}", "--gen=gfx9", batch))
+        self.assertEqual(self.run_it(f"--xml={xml}", "--gen=base", batch).returncode, 0)
+
+    def test_what_is_said_of_a_bare_batch_is_refused_where_there_is_none(self) -> None:
+        dump = self.file("a.core", core({**GFX9, "pci_id": "0x1912"}, words(END)))
+        batch = self.file("b", words(END))
+        for option in ("--engine=render", "--stream=BLEND_STATE", "--address=0x1000"):
+            self.assertIn("bare batch", self.refused(option, dump))
+            self.assertIn("bare batch", self.refused(option, dump, dump))
+            self.assertEqual(self.run_it(option, dump, batch).returncode, 0)
+        self.assertEqual(self.run_it("--address=0x1000..0x2000", dump).returncode, 0)
+
 
 if __name__ == "__main__":
     unittest.main()
