@@ -39,8 +39,10 @@ void Closest::Offer(absl::string_view name) {
   const std::string lower = absl::AsciiStrToLower(name);
   const bool part = wanted_.size() >= 3 && absl::StrContains(lower, wanted_);
   const size_t distance = Distance(wanted_, lower);
-  // A name of which the wanted one is a part is close, however long the rest is.
-  if (!part && distance > std::max<size_t>(2, wanted_.size() / 4)) return;
+  // A name of which the wanted one is a part is close, however long the rest is; one that has no
+  // letter of it is not, however short both are.
+  const size_t most = std::max<size_t>(2, wanted_.size() / 4);
+  if (!part && (distance > most || distance >= wanted_.size())) return;
   close_.emplace(part ? std::min<size_t>(distance, 2) : distance, name);
 }
 

@@ -13,8 +13,8 @@
 
 namespace packsmith {
 
-// Collects what is close to a name, in either case: at most two letters, or a quarter of them, must
-// be put in, taken out or replaced, or the name is a part of the other one.
+// Collects what is close to a name, in either case: at most two letters, or a quarter of them, but
+// not all, must be put in, taken out or replaced, or the name is a part of the other one.
 class Closest {
  public:
   explicit Closest(absl::string_view wanted);

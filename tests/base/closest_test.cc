@@ -20,6 +20,11 @@ TEST(ClosestTest, NothingIsCloseToSomethingElse) {
   EXPECT_EQ(DidYouMean("weather", {"render", "blitter"}), "");
 }
 
+TEST(ClosestTest, ShortNamesOfOtherLettersAreNotClose) {
+  EXPECT_EQ(DidYouMean("?", {"4", "5", "gm"}), "");
+  EXPECT_EQ(DidYouMean("xy", {"4", "5", "gm", "x"}), "; did you mean x?");
+}
+
 TEST(ClosestTest, ANameIsSuggestedOnce) {
   EXPECT_EQ(DidYouMean("rendr", {"render", "render", "video"}), "; did you mean render?");
 }
