@@ -15,7 +15,7 @@ class Term(str):
     the word's place and its other bits; the term itself names the result."""
 
     address: str | None = None
-    # A whole unsigned value: how it is written, its bit in the packet, its width.
+    # A whole unsigned value: how it is written, its word, and its place there.
     plain: tuple[str, int, int] | None = None
 
 

@@ -7,8 +7,8 @@ from body import Body, Term, exemplary, pieces, shifted
 from ir import Ir, Unsupported
 from text import COLUMNS, bare, join, quote
 
-# Values that one call of pack.h's ps_1, ps_2 … packs.
-MOST = 6
+# Values that one call of ps_G_1, ps_G_2 … packs: see PS_PACKERS in pack.h.
+MOST = 10
 
 _CODE = ("minus", "shift", "log2", "groups", "align")
 
@@ -22,14 +22,10 @@ def _encoding(leaf: Ir) -> dict[str, int]:
     return parts
 
 
-def _position(bit: int, width: int) -> str:
-    """A field's place as pack.h's functions take it: the last two digits are its width, plus 0x80
-    if it must not be zero."""
-    return f"0x{bit << 8 | width:x}"
-
-
 def _at(leaf: Ir) -> str:
-    return _position(leaf["bit"], leaf["width"])
+    """A field's place as pack.h's functions for one value take it: the last two digits are its
+    width."""
+    return f"0x{leaf['bit'] << 8 | leaf['width']:x}"
 
 
 def checks_itself(leaf: Ir, byte_unit: bool) -> bool:
@@ -57,8 +53,11 @@ class _Face:
     put = "ps_put"
     store = "ps_store"
 
-    def __init__(self, byte_unit: bool, where: str = "0") -> None:
+    def __init__(self, byte_unit: bool, called: str = "", where: int = 0,
+                 opcode: tuple[int, int] | None = None) -> None:
         self.byte_unit = byte_unit
+        self.opcode = opcode
+        self.called = called  # how the functions begin that check
         self.where = where  # in the names that assertions use
         self.addresses: dict[int, list[str]] = {}  # members that begin in a word
 
@@ -85,7 +84,7 @@ class _Face:
             return value
         if kind == "int":
             if checks_itself(leaf, self.byte_unit):
-                return f"ps_sint({self.where}, {value}, {_at(leaf)})"
+                return f"{self.called}_sint({self.where}, {value}, {_at(leaf)})"
             wide = "_wide" if width > 32 else ""
             return f"ps_twos{wide}({value}, {width})"
         if kind == "float":
@@ -94,13 +93,15 @@ class _Face:
             return f"ps_half({value})"
         if kind == "ufixed":
             if checks_itself(leaf, self.byte_unit):
-                return f"ps_ufixed_in({self.where}, {value}, {_at(leaf)}, {leaf['frac']})"
+                return (f"{self.called}_ufixed({self.where}, {value}, {_at(leaf)}, "
+                        f"{leaf['frac']})")
             if leaf["clamp"]:
                 value = f"ps_clamp({value}, {text.literal(leaf['max'])}f)"
             return f"ps_ufixed({value}, {leaf['frac']})"
         if kind == "sfixed":
             if checks_itself(leaf, self.byte_unit):
-                return f"ps_sfixed_in({self.where}, {value}, {_at(leaf)}, {leaf['frac']})"
+                return (f"{self.called}_sfixed({self.where}, {value}, {_at(leaf)}, "
+                        f"{leaf['frac']})")
             return f"ps_sfixed({value}, {leaf['frac']}, {width})"
         if kind in ("offset", "address"):
             return f"({value} >> {leaf['shift']})" if leaf["shift"] else value
@@ -116,7 +117,7 @@ class _Face:
         if kind == "offset" and not _encoding(leaf) and bit % 32 == shift:
             value = "v->" + path
             if low == 0 and checks_itself(leaf, self.byte_unit):
-                return Term(f"ps_offset({self.where}, {value}, {_at(leaf)}, {shift})")
+                return Term(f"{self.called}_offset({self.where}, {value}, {_at(leaf)}, {shift})")
             if low == 0:
                 return Term(f"(uint32_t){value}")
             return Term(f"(uint32_t)({value} >> {low + shift})")
@@ -125,12 +126,19 @@ class _Face:
             return None  # the member has no such bits
         if kind == "int" and fills and low == 0 and width == leaf["width"] and not wide:
             return Term(shifted(f"(uint32_t)v->{path}", lsb))
+        if kind == "bool" and not self.byte_unit and not _encoding(leaf) and width == leaf["width"]:
+            # A flag always fits, but a value of a call is less to compile than a shift and an or.
+            term = Term(shifted(f"(uint32_t)v->{path}", lsb))
+            term.plain = ("v->" + path, leaf["bit"] // 32, width << 5 | lsb)
+            return term
         if kind == "bool" and lsb == 31:
             return Term(f"(uint32_t)v->{path} << 31")
         text = self.raw(leaf, path)
         if kind in ("uint", "enum") and checks_itself(leaf, self.byte_unit):
             term = Term(shifted(text, lsb))
-            term.plain = ("v->" + path, leaf["bit"], width | (0x80 if leaf["nonzero"] else 0))
+            flag = (0x800 if leaf["nonzero"] else
+                    0x400 if (leaf["bit"], leaf["width"]) == self.opcode else 0)
+            term.plain = ("v->" + path, leaf["bit"] // 32, flag | width << 5 | lsb)
             return term
         if low:
             text = f"({text} >> {low})"
@@ -144,8 +152,11 @@ class _Face:
         out: list[Term] = []
         for first in range(0, len(plain), MOST):
             some = plain[first:first + MOST]
-            arguments = ", ".join(f"{value}, {_position(bit, width)}" for value, bit, width in some)
-            out.append(Term(f"ps_{len(some)}({self.where}, {arguments})"))
+            arguments = ", ".join(value for value, _, _ in some)
+            places = [f"{place:03x}" for _, _, place in some]
+            at = ", ".join("0x" + "".join(places[i:i + 5]) for i in range(0, len(places), 5))
+            where = f"0x{some[0][1]:x}{self.where:05x}" if some[0][1] else str(self.where)
+            out.append(Term(f"{self.called}_{len(some)}({where}, {arguments}, {at})"))
         return out + [term for term in terms if term.plain is None]
 
     def _address_term(self, path: str, place: Ir, bit: int) -> Term:
@@ -294,14 +305,15 @@ def _items_check(container: Ir) -> list[str]:
     return [f"  ps_expect(v->{length['c']} <= {most}, {quote(text)});"]
 
 
-def _opcode_check(container: Ir, where: str) -> list[str]:
-    """Asserts that the members which T_header sets are not all zero."""
+def _opcode(container: Ir) -> tuple[int, int] | None:
+    """Where the field stands that tells whether T_header was forgotten: the last one of the opcode
+    that is not zero."""
     if container["kind"] != "packet" or container["unit"] == "byte":
-        return []
-    forced = {f["name"] for f in container["forced"] if int(f["value"], 16)}
-    members = [f"v->{m['id']}" for m in container["c_members"]
-               if m["name"] in forced and m["default"] is not None]
-    return [f"  ps_opcode({where}, {' | '.join(members)});"] if members else []
+        return None
+    initialised = {m["name"] for m in container["c_members"] if m["default"] is not None}
+    places = [(f["bit"], f["width"]) for f in container["forced"]
+              if int(f["value"], 16) and f["bit"] < 32 and f["name"] in initialised]
+    return max(places, default=None)
 
 
 def names(container: Ir) -> str:
@@ -314,7 +326,7 @@ def names(container: Ir) -> str:
     def collect(leaves: list[Ir], loops: list[Ir]) -> None:
         for leaf in leaves:
             if checks_itself(leaf, False):
-                out.append(f"{leaf['bit'] << 8 | leaf['width']:x} {leaf['path']}")
+                out.append(f"{leaf['bit'] << 8 | leaf['width'] & 63:x} {leaf['path']}")
         for loop in loops:
             collect(loop["leaves"], loop["loops"])
 
@@ -439,8 +451,9 @@ def _printing(members: list[Ir]) -> list[str]:
     return lines
 
 
-def prepare(container: Ir, where: str) -> Ir:
-    """What the template prints of a container. where: its place among the names, as an expression."""
+def prepare(container: Ir, called: str, where: int) -> Ir:
+    """What the template prints of a container. called: how the generation's functions begin that
+    check; where: the type's place among its names."""
     byte_unit = container["unit"] == "byte"
     owner = container["c"]
     size = container["bytes"] if container["c_length"] is None else container["c_length"] * 4
@@ -456,7 +469,7 @@ def prepare(container: Ir, where: str) -> Ir:
                  for loop in loops if loop["bit"] < size * 8]
     if byte_unit:
         leaves = [leaf for leaf in leaves if not _forced(leaf, container)]
-    body = Body(_Face(byte_unit, where), leaves, loops, [size, full], byte_unit, counted)
+    body = Body(_Face(byte_unit, called, where, _opcode(container)), leaves, loops, [size, full], byte_unit, counted)
     if byte_unit:
         # Opcodes are no members of these.
         for forced in container["forced_words"]:
@@ -482,8 +495,7 @@ def prepare(container: Ir, where: str) -> Ir:
         defaults=[m for m in members if m["default"] is not None],
         pack=pack,
         counted=container["length"] if counted else None,
-        checks=[*_opcode_check(container, where),
-                *_checks_of(owner, [leaf for leaf in leaves if leaf["bit"] < size * 8],
+        checks=[*_checks_of(owner, [leaf for leaf in leaves if leaf["bit"] < size * 8],
                             [loop for loop in loops if loop["bit"] < size * 8], byte_unit, 2),
                 *_checks_beyond(owner, leaves, loops, size * 8), *_items_check(container)],
         text=text.summary(container),

@@ -114,8 +114,7 @@ def render_c(env: jinja2.Environment, ir: cpp.Ir) -> str:
     called = "ps_" + ir["namespace"]
     names = [c.names(one) for one in ir["containers"]]
     starts = itertools.accumulate(map(len, names), initial=0)
-    containers = [c.prepare(one, f"{called} + {start}")
-                  for one, start in zip(ir["containers"], starts)]
+    containers = [c.prepare(one, called, start) for one, start in zip(ir["containers"], starts)]
     return text.fold(env.get_template("pack_c.h.jinja").render(
         ir=ir, containers=containers, prefixed=prefixed,
         prefixed_value=prefixed_value, c_default=c_default,

@@ -1637,13 +1637,6 @@ PS_INLINE uint32_t ps_twos(int64_t v, unsigned width) {
 }
 PS_INLINE uint64_t ps_twos_wide(int64_t v, unsigned width) { return (uint64_t)v & ps_mask(width); }
 
-// Where the names of a type's members stand, for the message if a value does not fit.
-#ifdef PS_NAMES
-typedef const char* ps_where;
-#else
-typedef int ps_where;
-#endif
-
 #ifdef PS_CHECKS
 #ifndef __gen_validate_value
 #define __gen_validate_value(x)
@@ -1651,8 +1644,6 @@ typedef int ps_where;
 #ifdef NDEBUG
 // Only the hook is called.
 static inline PS_UNUSED void ps_expect(PS_UNUSED int fits, PS_UNUSED const char* field) {}
-static inline PS_UNUSED void ps_misfit(PS_UNUSED ps_where where, PS_UNUSED int at,
-                                       PS_UNUSED double v) {}
 #else
 #include <stdio.h>
 #include <stdlib.h>
@@ -1666,13 +1657,20 @@ static inline PS_UNUSED void ps_expect(int fits, const char* field) {
     abort();
   }
 }
-// where: "TYPE place member place member …;", which generated headers have as one text: as strings
-// of their own names would double what a header costs to compile. at: as ps_1's.
-static inline __attribute__((cold, unused)) void ps_misfit(ps_where where, int at, double v) {
-  const int type = (int)strcspn(where, " ;"), place = at & ~128;
+// names: "TYPE place member place member …;", which generated headers have as one text: as strings
+// of their own names would double what a header costs to compile. A place is a member's first bit,
+// shifted left by 8, and its width; at has also 0x80 for a member that must not be zero, or 0x40
+// for one that is zero where T_header was forgotten.
+static inline __attribute__((cold, unused)) void ps_misfit(const char* names, int at, double v) {
+  const int type = (int)strcspn(names, " ;"), place = at & ~0xc0;
   const char* member = "a member";
   int length = (int)strlen(member);
-  for (const char* rest = where + type; *rest == ' ';) {
+  if (v == 0 && (at & 0x40) != 0) {
+    fprintf(stderr, "%.*s: the opcode is zero: initialise the structure with %.*s_header\n", type,
+            names, type, names);
+    abort();
+  }
+  for (const char* rest = names + type; *rest == ' ';) {
     char* name;
     const int one = (int)strtoul(rest, &name, 16);
     const int end = (int)strcspn(++name, " ;");
@@ -1683,15 +1681,9 @@ static inline __attribute__((cold, unused)) void ps_misfit(ps_where where, int a
     }
     rest = name + end;
   }
-  fprintf(stderr, "%.*s.%.*s: value does not fit its field, bits %d to %d: %.17g%s\n", type, where,
-          length, member, at >> 8, (at >> 8) + (at & 127) - 1, v,
-          v == 0 && (at & 128) != 0 ? ", which it must not be" : "");
-  abort();
-}
-static inline __attribute__((cold, unused)) void ps_headless(ps_where where) {
-  const int type = (int)strcspn(where, " ;");
-  fprintf(stderr, "%.*s: the opcode is zero: initialise the structure with %.*s_header\n", type,
-          where, type, where);
+  fprintf(stderr, "%.*s.%.*s: value does not fit its field, bits %d to %d: %.17g%s\n", type, names,
+          length, member, at >> 8, (at >> 8) + (at & 63) - 1, v,
+          v == 0 && (at & 0x80) != 0 ? ", which it must not be" : "");
   abort();
 }
 #endif
@@ -1699,9 +1691,16 @@ static inline PS_UNUSED void ps_fits(uint64_t v, unsigned width, const char* fie
   __gen_validate_value(v);
   ps_expect((v & ~ps_mask(width)) == 0, field);
 }
+// Whether v needs more than `width` bits in two's complement.
+static inline PS_UNUSED int ps_is_outside(int64_t v, unsigned width) {
+  return (((uint64_t)v + ((uint64_t)1 << (width - 1))) & ~ps_mask(width)) != 0;
+}
+static inline PS_UNUSED double ps_half_range(unsigned width) {
+  return (double)((uint64_t)1 << (width - 1));
+}
 static inline PS_UNUSED void ps_fits_signed(int64_t v, unsigned width, const char* field) {
   __gen_validate_value(v);
-  ps_expect((((uint64_t)v + ((uint64_t)1 << (width - 1))) & ~ps_mask(width)) == 0, field);
+  ps_expect(!ps_is_outside(v, width), field);
 }
 static inline PS_UNUSED int ps_is_in(double v, unsigned fraction, double low, double high) {
   const double scaled = v * (double)((uint64_t)1 << fraction);
@@ -1717,61 +1716,111 @@ static inline PS_UNUSED void ps_fits_offset(uint64_t v, unsigned shift, unsigned
   __gen_validate_value(v);
   ps_expect((v & ~(ps_mask(width) << shift)) == 0, field);
 }
-PS_INLINE void ps_look(ps_where where, uint32_t v, int at) {
-  __gen_validate_value(v);
-  if (v >> (at & 127) || (v == 0 && at & 128)) ps_misfit(where, at, v);
-}
-#define PS_LOOK(v, at) ps_look(where, v, at)
-#else
-#define PS_LOOK(v, at) (void)where
-#endif
-// opcode: the members that T_header sets and that are not zero there, ORed.
-#if defined(PS_NAMES) && defined(PACKSMITH_EXPECT_HEADERS)
-PS_INLINE void ps_opcode(ps_where where, uint32_t opcode) {
-  if (opcode == 0) ps_headless(where);
-}
-#else
-#define ps_opcode(where, opcode)
 #endif
 
-// Whole unsigned values of one dword, each with its place: its first bit in the packet and, as the
-// last two hexadecimal digits, its width, plus 0x80 if it must not be zero.
-PS_INLINE uint32_t ps_1(ps_where where, uint32_t a, int a_at) {
-  PS_LOOK(a, a_at);
-  return a << (a_at >> 8 & 31);
-}
-PS_INLINE uint32_t ps_2(ps_where where, uint32_t a, int a_at, uint32_t b, int b_at) {
-  PS_LOOK(a, a_at);
-  PS_LOOK(b, b_at);
-  return a << (a_at >> 8 & 31) | b << (b_at >> 8 & 31);
-}
-PS_INLINE uint32_t ps_3(ps_where where, uint32_t a, int a_at, uint32_t b, int b_at, uint32_t c,
-                        int c_at) {
-  return ps_2(where, a, a_at, b, b_at) | ps_1(where, c, c_at);
-}
-PS_INLINE uint32_t ps_4(ps_where where, uint32_t a, int a_at, uint32_t b, int b_at, uint32_t c,
-                        int c_at, uint32_t d, int d_at) {
-  return ps_2(where, a, a_at, b, b_at) | ps_2(where, c, c_at, d, d_at);
-}
-PS_INLINE uint32_t ps_5(ps_where where, uint32_t a, int a_at, uint32_t b, int b_at, uint32_t c,
-                        int c_at, uint32_t d, int d_at, uint32_t e, int e_at) {
-  return ps_4(where, a, a_at, b, b_at, c, c_at, d, d_at) | ps_1(where, e, e_at);
-}
-PS_INLINE uint32_t ps_6(ps_where where, uint32_t a, int a_at, uint32_t b, int b_at, uint32_t c,
-                        int c_at, uint32_t d, int d_at, uint32_t e, int e_at, uint32_t f,
-                        int f_at) {
-  return ps_4(where, a, a_at, b, b_at, c, c_at, d, d_at) | ps_2(where, e, e_at, f, f_at);
-}
-
-// The low dword of an offset, with `shift` implied low bits.
-PS_INLINE uint32_t ps_offset(PS_UNUSED ps_where where, uint64_t v, PS_UNUSED int at,
-                             PS_UNUSED unsigned shift) {
+// What the functions below do with a value besides packing it.
 #ifdef PS_CHECKS
-  __gen_validate_value(v);
-  if (v & ~(ps_mask(at & 127) << shift)) ps_misfit(where, at, (double)v);
+#define PS_SEE(v) __gen_validate_value(v)
+#define PS_TEST(G, misfits, place, v) \
+  if (misfits) ps_##G##_misfit(where, place, v)
+#ifdef PS_NAMES
+#define PS_MISFIT(G)                                                                              \
+  static inline __attribute__((cold, unused)) void ps_##G##_misfit(int where, int at, double v) { \
+    ps_misfit(ps_##G##_names() + (where & 0xfffff), at, v);                                       \
+  }
+#else
+#define PS_MISFIT(G) \
+  PS_INLINE void ps_##G##_misfit(PS_UNUSED int where, PS_UNUSED int at, PS_UNUSED double v) {}
 #endif
-  return (uint32_t)v;
-}
+#ifdef PACKSMITH_EXPECT_HEADERS
+#define PS_NOT_ZERO 0xc00
+#else
+#define PS_NOT_ZERO 0x800
+#endif
+#else
+#define PS_SEE(v) (void)0
+#define PS_TEST(G, misfits, place, v) (void)0
+#define PS_MISFIT(G)
+#endif
+
+// The functions that pack and check whole values of one dword. A generated header makes its own,
+// which know its names: where is the place of a type's among them, and above bit 20 the dword.
+//   ps_G_1 … ps_G_5   unsigned values, and in one number the place of each: three hexadecimal
+//   digits,
+//                     its first bit, from bit 5 on its width, and 0x800 if it must not be zero, or
+//                     0x400 if it is zero only where T_header was forgotten
+//   ps_G_sint …       a value with its first bit in the packet << 8 | its width; not yet shifted
+//   ps_G_offset       the low dword of an offset, with `shift` implied low bits
+#define PS_PACKERS(G)                                                                              \
+  PS_MISFIT(G)                                                                                     \
+  PS_INLINE uint32_t ps_##G##_1(PS_UNUSED int where, uint32_t a, uint32_t at) {                    \
+    PS_SEE(a);                                                                                     \
+    PS_TEST(                                                                                       \
+        G, a >> (at >> 5 & 31) || (a == 0 && at & PS_NOT_ZERO),                                    \
+        (int)(((uint32_t)where >> 20 << 5 | (at & 31)) << 8 | (at & 0xc00) >> 4 | (at >> 5 & 31)), \
+        a);                                                                                        \
+    return a << (at & 31);                                                                         \
+  }                                                                                                \
+  PS_INLINE uint32_t ps_##G##_2(int where, uint32_t a, uint32_t b, uint32_t at) {                  \
+    return ps_##G##_1(where, a, at >> 12) | ps_##G##_1(where, b, at);                              \
+  }                                                                                                \
+  PS_INLINE uint32_t ps_##G##_3(int where, uint32_t a, uint32_t b, uint32_t c, uint64_t at) {      \
+    return ps_##G##_1(where, a, (uint32_t)(at >> 24)) | ps_##G##_2(where, b, c, (uint32_t)at);     \
+  }                                                                                                \
+  PS_INLINE uint32_t ps_##G##_4(int where, uint32_t a, uint32_t b, uint32_t c, uint32_t d,         \
+                                uint64_t at) {                                                     \
+    return ps_##G##_2(where, a, b, (uint32_t)(at >> 24)) | ps_##G##_2(where, c, d, (uint32_t)at);  \
+  }                                                                                                \
+  PS_INLINE uint32_t ps_##G##_5(int where, uint32_t a, uint32_t b, uint32_t c, uint32_t d,         \
+                                uint32_t e, uint64_t at) {                                         \
+    return ps_##G##_1(where, a, (uint32_t)(at >> 48)) | ps_##G##_4(where, b, c, d, e, at);         \
+  }                                                                                                \
+  PS_INLINE uint32_t ps_##G##_6(int where, uint32_t a, uint32_t b, uint32_t c, uint32_t d,         \
+                                uint32_t e, uint32_t f, uint64_t at, uint64_t at2) {               \
+    return ps_##G##_5(where, a, b, c, d, e, at) | ps_##G##_1(where, f, (uint32_t)at2);             \
+  }                                                                                                \
+  PS_INLINE uint32_t ps_##G##_7(int where, uint32_t a, uint32_t b, uint32_t c, uint32_t d,         \
+                                uint32_t e, uint32_t f, uint32_t g, uint64_t at, uint64_t at2) {   \
+    return ps_##G##_5(where, a, b, c, d, e, at) | ps_##G##_2(where, f, g, (uint32_t)at2);          \
+  }                                                                                                \
+  PS_INLINE uint32_t ps_##G##_8(int where, uint32_t a, uint32_t b, uint32_t c, uint32_t d,         \
+                                uint32_t e, uint32_t f, uint32_t g, uint32_t h, uint64_t at,       \
+                                uint64_t at2) {                                                    \
+    return ps_##G##_5(where, a, b, c, d, e, at) | ps_##G##_3(where, f, g, h, at2);                 \
+  }                                                                                                \
+  PS_INLINE uint32_t ps_##G##_9(int where, uint32_t a, uint32_t b, uint32_t c, uint32_t d,         \
+                                uint32_t e, uint32_t f, uint32_t g, uint32_t h, uint32_t i,        \
+                                uint64_t at, uint64_t at2) {                                       \
+    return ps_##G##_5(where, a, b, c, d, e, at) | ps_##G##_4(where, f, g, h, i, at2);              \
+  }                                                                                                \
+  PS_INLINE uint32_t ps_##G##_10(int where, uint32_t a, uint32_t b, uint32_t c, uint32_t d,        \
+                                 uint32_t e, uint32_t f, uint32_t g, uint32_t h, uint32_t i,       \
+                                 uint32_t j, uint64_t at, uint64_t at2) {                          \
+    return ps_##G##_5(where, a, b, c, d, e, at) | ps_##G##_5(where, f, g, h, i, j, at2);           \
+  }                                                                                                \
+  PS_INLINE uint32_t ps_##G##_offset(PS_UNUSED int where, uint64_t v, PS_UNUSED int at,            \
+                                     PS_UNUSED unsigned shift) {                                   \
+    PS_SEE(v);                                                                                     \
+    PS_TEST(G, (v & ~(ps_mask(at & 127) << shift)) != 0, at, (double)v);                           \
+    return (uint32_t)v;                                                                            \
+  }                                                                                                \
+  PS_INLINE uint32_t ps_##G##_sint(PS_UNUSED int where, int32_t v, int at) {                       \
+    PS_SEE(v);                                                                                     \
+    PS_TEST(G, ps_is_outside(v, at & 255), at, v);                                                 \
+    return ps_twos(v, at & 255);                                                                   \
+  }                                                                                                \
+  PS_INLINE uint32_t ps_##G##_ufixed(PS_UNUSED int where, float v, PS_UNUSED int at,               \
+                                     unsigned fraction) {                                          \
+    PS_SEE(v);                                                                                     \
+    PS_TEST(G, !ps_is_in(v, fraction, 0, (double)ps_mask(at & 255)), at, v);                       \
+    return ps_ufixed(v, fraction);                                                                 \
+  }                                                                                                \
+  PS_INLINE uint32_t ps_##G##_sfixed(PS_UNUSED int where, float v, int at, unsigned fraction) {    \
+    PS_SEE(v);                                                                                     \
+    PS_TEST(G, !ps_is_in(v, fraction, -ps_half_range(at & 255), ps_half_range(at & 255) - 1), at,  \
+            v);                                                                                    \
+    return ps_sfixed(v, fraction, at & 255);                                                       \
+  }
 
 #ifdef PS_OPENCL
 PS_INLINE uint32_t ps_float(float v) { return as_uint(v); }
@@ -1802,34 +1851,6 @@ PS_INLINE float ps_clamp(float v, float most) {
 }
 PS_INLINE uint32_t ps_sfixed(float v, unsigned fraction, unsigned width) {
   return ps_twos(ps_fixed(v, fraction), width);
-}
-
-// The same, with the place of the value and of the names as ps_1 takes them. The bits are not yet
-// shifted.
-PS_INLINE uint32_t ps_sint(PS_UNUSED ps_where where, int32_t v, int at) {
-#ifdef PS_CHECKS
-  __gen_validate_value(v);
-  if ((((uint64_t)(int64_t)v + ((uint64_t)1 << ((at & 255) - 1))) & ~ps_mask(at & 255)) != 0) {
-    ps_misfit(where, at, v);
-  }
-#endif
-  return ps_twos(v, at & 255);
-}
-PS_INLINE uint32_t ps_ufixed_in(PS_UNUSED ps_where where, float v, PS_UNUSED int at,
-                                unsigned fraction) {
-#ifdef PS_CHECKS
-  __gen_validate_value(v);
-  if (!ps_is_in(v, fraction, 0, (double)ps_mask(at & 255))) ps_misfit(where, at, v);
-#endif
-  return ps_ufixed(v, fraction);
-}
-PS_INLINE uint32_t ps_sfixed_in(PS_UNUSED ps_where where, float v, int at, unsigned fraction) {
-#ifdef PS_CHECKS
-  const double half = (double)((uint64_t)1 << ((at & 255) - 1));
-  __gen_validate_value(v);
-  if (!ps_is_in(v, fraction, -half, half - 1)) ps_misfit(where, at, v);
-#endif
-  return ps_sfixed(v, fraction, at & 255);
 }
 
 // IEEE half precision, rounded to nearest even.

@@ -67,19 +67,20 @@
 #endif
 
 #ifdef PS_NAMES
-/* What assertions call the members: a type, then the places (see ps_1) and names of its members. */
-static const char *PS_UNUSED ps_golden =
-    "GOLDEN_VERTEX_BUFFER c Pitch;GOLDEN_CACHE_MODE;GOLDEN_3DSTATE_DEPTH 8 DWordLength 903 "
-    "DepthTestFunction 1010 Opcode 4002 TileMode 440b Layer 5003 Format;GOLDEN_SURFACE 8 "
-    "DWordLength 1010 Opcode 600c MinLOD 6c0d LODBias 7907 Threads;GOLDEN_SHADER 8 DWordLength "
-    "1010 Opcode 261a Kernel 4004 ScratchSize;GOLDEN_TABLES 8 DWordLength 1010 Opcode 26004 "
-    "WriteMask[0] 2a004 WriteMask[1] 2e00c Vertices.Pitch 34010 X[0] 35010 Y[0] 38010 X[1] 39010 "
-    "Y[1];GOLDEN_STORE_DATA 8 DWordLength 1010 Opcode;GOLDEN_LOAD_REGISTERS 8 DWordLength 804 "
-    "ByteWriteDisables 1010 Opcode;GOLDEN_VERTEX_BUFFERS 8 DWordLength 1010 Opcode;GOLDEN_END "
-    "1010 Opcode;";
-#else
-#define ps_golden 0
+/* For assertions: each type, then the places (see ps_misfit) and names of its members. */
+static inline const char *ps_golden_names(void) {
+  return "\
+GOLDEN_VERTEX_BUFFER c Pitch;GOLDEN_CACHE_MODE;GOLDEN_3DSTATE_DEPTH 8 DWordLength 903 \
+DepthTestFunction 1010 Opcode 4002 TileMode 440b Layer 5003 Format;GOLDEN_SURFACE 8 \
+DWordLength 1010 Opcode 600c MinLOD 6c0d LODBias 7907 Threads;GOLDEN_SHADER 8 DWordLength \
+1010 Opcode 261a Kernel 4004 ScratchSize;GOLDEN_TABLES 8 DWordLength 1010 Opcode 26004 \
+WriteMask[0] 2a004 WriteMask[1] 2e00c Vertices.Pitch 34010 X[0] 35010 Y[0] 38010 X[1] 39010 \
+Y[1];GOLDEN_STORE_DATA 8 DWordLength 1010 Opcode;GOLDEN_LOAD_REGISTERS 8 DWordLength 804 \
+ByteWriteDisables 1010 Opcode;GOLDEN_VERTEX_BUFFERS 8 DWordLength 1010 Opcode;GOLDEN_END \
+1010 Opcode;";
+}
 #endif
+PS_PACKERS(golden)
 
 /* When a test passes. */
 enum GOLDEN_CompareFunction {
@@ -116,7 +117,7 @@ struct GOLDEN_VERTEX_BUFFER {
 
 PS_PACK(GOLDEN_VERTEX_BUFFER) {
   ps_dwords dw = (ps_dwords)dst;
-  dw[0] = ps_1(ps_golden + 0, v->Pitch, 0xc) | v->Null << 13;
+  dw[0] = ps_golden_2(0, v->Pitch, v->Null, 0x18002d);
   const uint64_t address1 = ps_combine(&dw[1], v->StartingAddress, 0);
   dw[1] = (uint32_t)address1;
   dw[2] = (uint32_t)(address1 >> 32);
@@ -193,7 +194,7 @@ struct GOLDEN_CACHE_MODE {
 
 PS_PACK(GOLDEN_CACHE_MODE) {
   ps_dwords dw = (ps_dwords)dst;
-  dw[0] = v->DepthCacheDisable << 3 | v->DepthCacheDisableMask << 19;
+  dw[0] = ps_golden_2(29, v->DepthCacheDisable, v->DepthCacheDisableMask, 0x023033);
 }
 
 /* The depth test, and where depth is. [Golden manual, 5.2] */
@@ -225,15 +226,14 @@ struct GOLDEN_3DSTATE_DEPTH {
 PS_PACK(GOLDEN_3DSTATE_DEPTH) {
   ps_dwords dw = (ps_dwords)dst;
 #ifdef PS_CHECKS
-  ps_opcode(ps_golden + 47, v->Opcode);
   ps_expect(v->TileMode != 3, "GOLDEN_3DSTATE_DEPTH.TileMode != 3");
 #endif
   dw[0] =
-      ps_3(ps_golden + 47, v->DWordLength, 0x8, v->DepthTestFunction, 0x903, v->Opcode, 0x1010) |
-      v->DepthTestEnable << 8;
+      ps_golden_4(47, v->DWordLength, v->DepthTestEnable, v->DepthTestFunction, v->Opcode,
+                  0x100028069610);
   dw[1] = ps_float(v->BiasConstant);
-  dw[2] = 0x80000000 | ps_2(ps_golden + 47, v->TileMode, 0x4002, v->Format, 0x5003) |
-          ps_sint(ps_golden + 47, v->Layer, 0x440b) << 4;
+  dw[2] = 0x80000000 | ps_golden_2(0x20002f, v->TileMode, v->Format, 0x040070) |
+          ps_golden_sint(47, v->Layer, 0x440b) << 4;
 }
 
 /* Values that are stored as something else. */
@@ -266,7 +266,6 @@ struct GOLDEN_SURFACE {
 PS_PACK(GOLDEN_SURFACE) {
   ps_dwords dw = (ps_dwords)dst;
 #ifdef PS_CHECKS
-  ps_opcode(ps_golden + 153, v->Opcode);
   ps_expect(v->Width >= 1, "GOLDEN_SURFACE.Width >= 1");
   ps_fits((v->Width - 1), 14, "GOLDEN_SURFACE.Width");
   ps_expect(v->Height >= 1, "GOLDEN_SURFACE.Height >= 1");
@@ -276,12 +275,11 @@ PS_PACK(GOLDEN_SURFACE) {
   ps_expect(ps_is_power_of_two(v->Samples), "ps_is_power_of_two(GOLDEN_SURFACE.Samples)");
   ps_expect(v->Registers <= 128u, "GOLDEN_SURFACE.Registers <= 128u");
 #endif
-  dw[0] = ps_2(ps_golden + 153, v->DWordLength, 0x8, v->Opcode, 0x1010);
+  dw[0] = ps_golden_2(153, v->DWordLength, v->Opcode, 0x100610);
   dw[1] = (v->Width - 1) | (v->Height - 1) << 16;
   dw[2] = (v->RowPitch >> 4) | ps_log2(v->Samples) << 16 | ps_groups(v->Registers, 8, 4) << 19;
-  dw[3] = ps_1(ps_golden + 153, v->Threads, 0x7987) |
-          ps_ufixed_in(ps_golden + 153, v->MinLOD, 0x600c, 8) |
-          ps_sfixed_in(ps_golden + 153, v->LODBias, 0x6c0d, 8) << 12;
+  dw[3] = ps_golden_1(0x300099, v->Threads, 0x8f9) | ps_golden_ufixed(153, v->MinLOD, 0x600c, 8) |
+          ps_golden_sfixed(153, v->LODBias, 0x6c0d, 8) << 12;
 }
 
 /* A program and the memory it uses. */
@@ -302,13 +300,10 @@ struct GOLDEN_SHADER {
 
 PS_PACK(GOLDEN_SHADER) {
   ps_dwords dw = (ps_dwords)dst;
-#ifdef PS_CHECKS
-  ps_opcode(ps_golden + 232, v->Opcode);
-#endif
-  dw[0] = ps_2(ps_golden + 232, v->DWordLength, 0x8, v->Opcode, 0x1010);
-  dw[1] = ps_offset(ps_golden + 232, v->Kernel, 0x261a, 6);
+  dw[0] = ps_golden_2(232, v->DWordLength, v->Opcode, 0x100610);
+  dw[1] = ps_golden_offset(232, v->Kernel, 0x261a, 6);
   const uint64_t address2 =
-      ps_combine(&dw[2], v->Scratch, ps_1(ps_golden + 232, v->ScratchSize, 0x4004));
+      ps_combine(&dw[2], v->Scratch, ps_golden_1(0x2000e8, v->ScratchSize, 0x080));
   dw[2] = (uint32_t)address2;
   dw[3] = (uint32_t)(address2 >> 32);
   const uint64_t address4 = ps_combine(&dw[4], v->Descriptors, 0);
@@ -339,10 +334,7 @@ struct GOLDEN_TABLES {
 
 PS_PACK(GOLDEN_TABLES) {
   ps_dwords dw = (ps_dwords)dst;
-#ifdef PS_CHECKS
-  ps_opcode(ps_golden + 301, v->Opcode);
-#endif
-  dw[0] = ps_2(ps_golden + 301, v->DWordLength, 0x8, v->Opcode, 0x1010);
+  dw[0] = ps_golden_2(301, v->DWordLength, v->Opcode, 0x100610);
   dw[1] = ps_half(v->Half[0]) | ps_half(v->Half[1]) << 16;
   dw[2] = v->Row[0];
   dw[3] = v->Row[1];
@@ -360,17 +352,17 @@ PS_PACK(GOLDEN_TABLES) {
   dw[15] = v->Row[13];
   dw[16] = v->Row[14];
   dw[17] = v->Row[15];
-  dw[19] = ps_1(ps_golden + 301, v->WriteMask[0], 0x26004);
+  dw[19] = ps_golden_1(0x130012d, v->WriteMask[0], 0x080);
   dw[20] = ps_float(v->Color[0]);
-  dw[21] = ps_1(ps_golden + 301, v->WriteMask[1], 0x2a004);
+  dw[21] = ps_golden_1(0x150012d, v->WriteMask[1], 0x080);
   dw[22] = ps_float(v->Color[1]);
-  dw[23] = ps_1(ps_golden + 301, v->Vertices.Pitch, 0x2e00c) | v->Vertices.Null << 13;
+  dw[23] = ps_golden_2(0x170012d, v->Vertices.Pitch, v->Vertices.Null, 0x18002d);
   const uint64_t address24 = ps_combine(&dw[24], v->Vertices.StartingAddress, 0);
   dw[24] = (uint32_t)address24;
   dw[25] = (uint32_t)(address24 >> 32);
-  dw[26] = ps_sint(ps_golden + 301, v->X[0], 0x34010) | (uint32_t)v->Y[0] << 16;
+  dw[26] = ps_golden_sint(301, v->X[0], 0x34010) | (uint32_t)v->Y[0] << 16;
   dw[27] = ps_float(v->Depth[0]) | v->DepthBits[0];
-  dw[28] = ps_sint(ps_golden + 301, v->X[1], 0x38010) | (uint32_t)v->Y[1] << 16;
+  dw[28] = ps_golden_sint(301, v->X[1], 0x38010) | (uint32_t)v->Y[1] << 16;
   dw[29] = ps_float(v->Depth[1]) | v->DepthBits[1];
   {
     uint32_t ps_w[1] = {0};
@@ -398,10 +390,7 @@ struct GOLDEN_STORE_DATA {
 PS_PACK(GOLDEN_STORE_DATA) {
   ps_dwords dw = (ps_dwords)dst;
   const unsigned ps_n = v->DWordLength + 2u;
-#ifdef PS_CHECKS
-  ps_opcode(ps_golden + 444, v->Opcode);
-#endif
-  dw[0] = ps_2(ps_golden + 444, v->DWordLength, 0x8, v->Opcode, 0x1010) | v->StoreQword << 8;
+  dw[0] = ps_golden_3(444, v->DWordLength, v->StoreQword, v->Opcode, 0x100028610);
   const uint64_t address1 = ps_combine(&dw[1], v->Address, 0);
   dw[1] = (uint32_t)address1;
   dw[2] = ((uint32_t)(address1 >> 32) & 0xffff);
@@ -421,11 +410,7 @@ struct GOLDEN_LOAD_REGISTERS {
 
 PS_PACK(GOLDEN_LOAD_REGISTERS) {
   ps_dwords dw = (ps_dwords)dst;
-#ifdef PS_CHECKS
-  ps_opcode(ps_golden + 488, v->Opcode);
-#endif
-  dw[0] =
-      ps_3(ps_golden + 488, v->DWordLength, 0x8, v->ByteWriteDisables, 0x804, v->Opcode, 0x1010);
+  dw[0] = ps_golden_3(488, v->DWordLength, v->ByteWriteDisables, v->Opcode, 0x100088610);
 }
 
 /* Binds vertex buffers. */
@@ -439,10 +424,7 @@ struct GOLDEN_VERTEX_BUFFERS {
 
 PS_PACK(GOLDEN_VERTEX_BUFFERS) {
   ps_dwords dw = (ps_dwords)dst;
-#ifdef PS_CHECKS
-  ps_opcode(ps_golden + 558, v->Opcode);
-#endif
-  dw[0] = ps_2(ps_golden + 558, v->DWordLength, 0x8, v->Opcode, 0x1010);
+  dw[0] = ps_golden_2(558, v->DWordLength, v->Opcode, 0x100610);
 }
 
 /* Ends the batch. */
@@ -455,10 +437,7 @@ struct GOLDEN_END {
 
 PS_PACK(GOLDEN_END) {
   ps_dwords dw = (ps_dwords)dst;
-#ifdef PS_CHECKS
-  ps_opcode(ps_golden + 606, v->Opcode);
-#endif
-  dw[0] = ps_1(ps_golden + 606, v->Opcode, 0x1010);
+  dw[0] = ps_golden_1(606, v->Opcode, 0x610);
 }
 
 /* Draws; whatever has its bit set follows. */
