@@ -5,6 +5,7 @@
 #include <initializer_list>
 #include <pugixml.hpp>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -12,8 +13,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "gen/model/name_index.h"
 #include "gen/model/names.h"
 #include "gen/model/reach.h"
+#include "gen/model/value_list.h"
 
 namespace packsmith::model {
 namespace {
@@ -388,7 +391,11 @@ class Parser {
       }
     }
     for (const pugi::xml_node child : root.children()) TopLevel(child, root);
-    if (heir) SortByName();
+    if (!heir) return;
+    IndexOf(model_.containers).Compact(model_.containers);
+    IndexOf(model_.enums).Compact(model_.enums);
+    SortByName();
+    indices_.clear();
   }
 
   // Nothing but this file's heirs has been parsed into the model yet.
@@ -407,6 +414,7 @@ class Parser {
     after(model_.inputs, parent.inputs);
     after(model_.files, parent.files);
     model_ = std::move(parent);
+    indices_.clear();
   }
 
   // What an heir adds has no natural place between what it inherited: the order of a generation
@@ -676,17 +684,34 @@ class Parser {
   // error.
   template <class T>
   T* Declare(std::vector<T>& all, T&& item, absl::string_view what) {
-    for (T& old : all) {
-      if (old.name != item.name || old.name.empty()) continue;
-      if (InThisLayer(old.where)) {
+    if (T* const old = Find(all, item.name)) {
+      if (InThisLayer(old->where)) {
         Problem(Code::kDuplicateName, item.where,
                 absl::StrCat("there are two ", what, "s with the name \"", item.name, "\""))
-            .notes.push_back({old.where, "the first is here"});
-        return &old;
+            .notes.push_back({old->where, "the first is here"});
+        return old;
       }
-      old = std::move(item);
-      return &old;
+      *old = std::move(item);
+      return old;
     }
+    return Append(all, std::move(item));
+  }
+
+  // One of the model's lists by name: containers, enumerations, engines …
+  template <class T>
+  NameIndex& IndexOf(const std::vector<T>& all) {
+    const auto [index, is_new] = indices_.try_emplace(&all);
+    if (is_new) index->second.Fill(all);
+    return index->second;
+  }
+  template <class T>
+  T* Find(std::vector<T>& all, absl::string_view name) {
+    const absl::optional<size_t> place = IndexOf(all).Find(name);
+    return place ? &all[*place] : nullptr;
+  }
+  template <class T>
+  T* Append(std::vector<T>& all, T&& item) {
+    IndexOf(all).Add(item.name, all.size());
     all.push_back(std::move(item));
     return &all.back();
   }
@@ -698,11 +723,9 @@ class Parser {
     const auto erase = [&](const char* attribute, auto& all, auto&& also) {
       const std::string name = Text(node, attribute);
       if (name.empty()) return;
-      const auto it = std::find_if(all.begin(), all.end(), [&](const auto& x) {
-        return x.name == name && !InThisLayer(x.where) && also(x);
-      });
-      if (it == all.end()) return;
-      all.erase(it);
+      const auto* const old = Find(all, name);
+      if (old == nullptr || InThisLayer(old->where) || !also(*old)) return;
+      IndexOf(all).Remove(name);
       removed = true;
     };
     const auto kind_is = [](ContainerKind kind) {
@@ -728,9 +751,7 @@ class Parser {
     const std::string name = Required(node, "name");
     const bool amend = Flag(node, "amend");
     if (amend) {
-      const auto old = std::find_if(model_.enums.begin(), model_.enums.end(),
-                                    [&](const Enum& other) { return other.name == name; });
-      if (old != model_.enums.end()) {
+      if (const Enum* const old = Find(model_.enums, name)) {
         e = *old;
       } else {
         Problem(Code::kNothingToInherit, At(node, "amend"),
@@ -740,13 +761,15 @@ class Parser {
     e.name = name;
     if (Attribute(node, "prefix")) e.prefix = Text(node, "prefix");
     e.where = At(node);
+    ValueList values(e.values, amend);
     for (const pugi::xml_node child : node.children()) {
-      if (ParseValueOrRemove(child, e.values, amend)) {
+      if (ParseValueOrRemove(child, values)) {
         // Done.
       } else if (!Words(child, e)) {
         Unknown(child, node);
       }
     }
+    values.Finish();
     if (e.values.empty()) {
       Problem(Code::kContradiction, e.where, "an enumeration has at least one <value>");
     }
@@ -754,27 +777,23 @@ class Parser {
   }
 
   // <value>, or where values are amended <remove value="…"/>.
-  bool ParseValueOrRemove(pugi::xml_node node, std::vector<Value>& into, bool amend) {
+  bool ParseValueOrRemove(pugi::xml_node node, ValueList& into) {
     const absl::string_view what = node.name();
     if (what == "value") {
-      ParseValue(node, into, amend);
+      ParseValue(node, into);
       return true;
     }
-    if (what != "remove" || !amend) return false;
+    if (what != "remove" || !into.amends()) return false;
     Allow(node, {"value"});
     Empty(node);
     const std::string name = Required(node, "value");
-    const auto it = std::find_if(into.begin(), into.end(),
-                                 [&](const Value& value) { return value.name == name; });
-    if (it != into.end()) {
-      into.erase(it);
-    } else if (!name.empty()) {
+    if (!name.empty() && !into.Remove(name)) {
       Problem(Code::kNothingRemoved, At(node), "there is nothing of that name to remove");
     }
     return true;
   }
 
-  void ParseValue(pugi::xml_node node, std::vector<Value>& into, bool amend) {
+  void ParseValue(pugi::xml_node node, ValueList& into) {
     Allow(node, {"name", "value", "avoid", "components"});
     Value value;
     value.format = Components(node);
@@ -789,36 +808,20 @@ class Parser {
       value.value = Number(node, "value").value_or(0);
     }
     Children(node, value);
-    for (Value& old : into) {
-      if (old.name == value.name && !value.name.empty()) {
-        if (amend && !InThisLayer(old.where)) {
-          old = std::move(value);
-          return;
-        }
-        Problem(Code::kDuplicateName, value.where,
-                absl::StrCat("there are two values with the name \"", value.name, "\""))
-            .notes.push_back({old.where, "the first is here"});
+    if (Value* const old = into.Find(value.name)) {
+      if (into.amends() && !InThisLayer(old->where)) {
+        *old = std::move(value);
         return;
       }
+      Problem(Code::kDuplicateName, value.where,
+              absl::StrCat("there are two values with the name \"", value.name, "\""))
+          .notes.push_back({old->where, "the first is here"});
+      return;
     }
-    // What is added to inherited values goes where its number belongs.
-    const auto after = amend ? std::find_if(into.begin(), into.end(),
-                                            [&](const Value& old) {
-                                              return static_cast<int64_t>(old.value) >
-                                                     static_cast<int64_t>(value.value);
-                                            })
-                             : into.end();
-    into.insert(after, std::move(value));
+    into.Add(std::move(value));
   }
 
   // --- Containers --------------------------------------------------------------------------------
-
-  Container* FindOld(absl::string_view name) {
-    for (Container& c : model_.containers) {
-      if (c.name == name) return &c;
-    }
-    return nullptr;
-  }
 
   void ParseContainer(pugi::xml_node node, ContainerKind kind) {
     switch (kind) {
@@ -839,7 +842,7 @@ class Parser {
     const bool amend = Flag(node, "amend");
     Container container;
     bool inherited = false;
-    Container* old = name.empty() ? nullptr : FindOld(name);
+    Container* old = name.empty() ? nullptr : Find(model_.containers, name);
     if (old != nullptr && InThisLayer(old->where)) {
       Problem(Code::kDuplicateName, At(node),
               absl::StrCat("there are two containers with the name \"", name, "\""))
@@ -865,7 +868,7 @@ class Parser {
                 absl::StrCat("there is no earlier \"", name, "\" to amend"));
       }
     } else if (!like.empty()) {
-      if (const Container* model = FindOld(like)) {
+      if (const Container* model = Find(model_.containers, like)) {
         container = *model;
         container.aliases.clear();
         inherited = true;
@@ -955,7 +958,7 @@ class Parser {
     if (old != nullptr) {
       *old = std::move(container);
     } else {
-      model_.containers.push_back(std::move(container));
+      Append(model_.containers, std::move(container));
     }
   }
 
@@ -1346,9 +1349,10 @@ class Parser {
       if (!said) ((all = {}), ...);
       said = true;
     };
+    ValueList values(item.values, amend);
     for (const pugi::xml_node child : node.children()) {
       const absl::string_view what = child.name();
-      if (ParseValueOrRemove(child, item.values, amend)) {
+      if (ParseValueOrRemove(child, values)) {
         // Done.
       } else if (what == "points") {
         fresh(points_said, item.points);
@@ -1392,6 +1396,7 @@ class Parser {
         Unknown(child, node);
       }
     }
+    values.Finish();
   }
 
   void ParseType(pugi::xml_node node, Item& item) {
@@ -1526,6 +1531,7 @@ class Parser {
   Diagnostics& diagnostics_;
   Model& model_;
   std::vector<std::string> lineage_;
+  std::unordered_map<const void*, NameIndex> indices_;  // of the model's lists
   int32_t file_ = -1;
   mutable pugi::xml_node attributes_of_;
   mutable std::vector<std::pair<absl::string_view, pugi::xml_attribute>> attributes_;

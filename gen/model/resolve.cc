@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -15,6 +16,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "gen/model/flatten.h"
+#include "gen/model/name_index.h"
 #include "gen/model/names.h"
 #include "gen/model/parse.h"
 
@@ -150,12 +152,13 @@ class Resolver {
     }
   }
 
+  // In one of the model's lists, which no longer change.
   template <class T>
-  static int FindByName(const std::vector<T>& all, absl::string_view name) {
-    for (size_t i = 0; i < all.size(); ++i) {
-      if (all[i].name == name) return static_cast<int>(i);
-    }
-    return -1;
+  int FindByName(const std::vector<T>& all, absl::string_view name) {
+    const auto [index, is_new] = indices_.try_emplace(&all);
+    if (is_new) index->second.Fill(all);
+    const absl::optional<size_t> place = index->second.Find(name);
+    return place ? static_cast<int>(*place) : -1;
   }
 
   // What a state looks like as a field.
@@ -916,16 +919,15 @@ class Resolver {
       Problem(Code::kTooLarge, packets[0]->where, "packets have more than 64 forms of opcode");
       return;
     }
+    std::map<uint32_t, std::vector<const Container*>> by_mask;
+    for (const Container* c : packets) by_mask[c->identify_mask].push_back(c);
     std::set<std::pair<const Container*, const Container*>> reported;
     for (const uint32_t a : masks) {
       for (const uint32_t b : masks) {
         if (b < a) continue;
         std::multimap<uint32_t, const Container*> by_value;
-        for (const Container* c : packets) {
-          if (c->identify_mask == a) by_value.emplace(c->identify_value & a & b, c);
-        }
-        for (const Container* c : packets) {
-          if (c->identify_mask != b) continue;
+        for (const Container* c : by_mask[a]) by_value.emplace(c->identify_value & a & b, c);
+        for (const Container* c : by_mask[b]) {
           const auto [begin, end] = by_value.equal_range(c->identify_value & a & b);
           size_t looked = 0;
           for (auto it = begin; it != end && ++looked < 256; ++it) {
@@ -973,31 +975,54 @@ class Resolver {
   // The longest field name that `cursor` begins with.
   FieldRef TakeField(Cursor& cursor, const Scope& scope,
                      std::initializer_list<absl::string_view> ends) {
+    const FieldNames& names = NamesIn(*scope.container);
     FieldRef best;
     size_t length = 0;
-    const auto offer = [&](const Item& item, const Item* group) {
-      if (item.kind != Item::Kind::kField || item.name.size() <= length) return;
-      if (cursor.rest().substr(0, item.name.size()) != item.name ||
-          !cursor.EndsAfter(item.name.size(), ends)) {
-        return;
+    names.prefixes.Longest(cursor.rest(), length, [&](size_t n) {
+      if (!cursor.EndsAfter(n, ends)) return false;
+      const auto [begin, end] = names.fields.equal_range(cursor.rest().substr(0, n));
+      best = {};
+      // Of several fields of one name, the one nearest to who asks; else the first.
+      for (auto at = begin; at != end; ++at) {
+        const FieldRef& field = at->second;
+        const bool is_nearest = field.group != nullptr && field.group == scope.group;
+        if (is_nearest || (best.field == nullptr && RunsInStep(field.group, scope.group))) {
+          best = field;
+          if (is_nearest) break;
+        }
       }
-      best = {&item, group};
-      length = item.name.size();
-    };
-    // Of several fields of one name, the one nearest to who asks.
-    if (scope.group != nullptr) {
-      for (const Item& inner : scope.group->items) offer(inner, scope.group);
-    }
-    for (const Item& item : scope.container->items) {
-      offer(item, nullptr);
-      if (item.kind != Item::Kind::kGroup || scope.group == nullptr) continue;
-      // Another group of the same count runs in step: item i there goes with item i here.
-      const bool same = &item == scope.group;
-      if (!same && (item.tail || scope.group->tail || item.count != scope.group->count)) continue;
-      for (const Item& inner : item.items) offer(inner, &item);
-    }
-    cursor.Skip(length);
+      return best.field != nullptr;
+    });
+    cursor.Skip(best.field == nullptr ? 0 : length);
     return best;
+  }
+
+  // Whether a field of one group can ask fields of another: item i there goes with item i here.
+  static bool RunsInStep(const Item* group, const Item* asks) {
+    if (group == nullptr || group == asks) return true;
+    return asks != nullptr && !group->tail && !asks->tail && group->count == asks->count;
+  }
+
+  // A container's fields, at the top level and in groups there, by their names.
+  struct FieldNames {
+    PrefixIndex prefixes;
+    std::multimap<absl::string_view, FieldRef> fields;  // of one name: in their order
+  };
+  const FieldNames& NamesIn(const Container& container) {
+    const auto [at, is_new] = fields_.try_emplace(&container);
+    FieldNames& names = at->second;
+    if (!is_new) return names;
+    const auto add = [&](const Item& item, const Item* group) {
+      if (item.kind != Item::Kind::kField) return;
+      names.prefixes.Add(item.name, 0);
+      names.fields.emplace(item.name, FieldRef{&item, group});
+    };
+    for (const Item& item : container.items) {
+      add(item, nullptr);
+      if (item.kind != Item::Kind::kGroup) continue;
+      for (const Item& inner : item.items) add(inner, &item);
+    }
+    return names;
   }
 
   static bool IsWhole(const Item& item) {
@@ -1014,17 +1039,21 @@ class Resolver {
   }
 
   // The state whose name `cursor` begins with.
-  int TakeState(Cursor& cursor) const {
-    int best = -1;
+  int TakeState(Cursor& cursor) {
+    const absl::optional<size_t> best =
+        TakeName(cursor, model_.states, {"=", "!=", " and ", " or "});
+    return best ? static_cast<int>(*best) : -1;
+  }
+
+  // Which of a list's names `cursor` begins with: the longest.
+  template <class T>
+  absl::optional<size_t> TakeName(Cursor& cursor, const std::vector<T>& all,
+                                  std::initializer_list<absl::string_view> ends) {
+    const auto [at, is_new] = prefixes_.try_emplace(&all);
+    for (size_t i = 0; is_new && i < all.size(); ++i) at->second.Add(all[i].name, i);
     size_t length = 0;
-    for (size_t i = 0; i < model_.states.size(); ++i) {
-      const std::string& name = model_.states[i].name;
-      if (name.size() > length && cursor.rest().substr(0, name.size()) == name &&
-          cursor.EndsAfter(name.size(), {"=", "!=", " and ", " or "})) {
-        best = static_cast<int>(i);
-        length = name.size();
-      }
-    }
+    const absl::optional<size_t> best = at->second.Longest(
+        cursor.rest(), length, [&](size_t n) { return cursor.EndsAfter(n, ends); });
     cursor.Skip(length);
     return best;
   }
@@ -1099,19 +1128,9 @@ class Resolver {
   }
 
   absl::optional<uint64_t> TakeValue(Cursor& cursor, const Item& field) {
-    const Value* best = nullptr;
-    for (const Value& value : NamedValues(field)) {
-      if (cursor.rest().substr(0, value.name.size()) == value.name &&
-          cursor.EndsAfter(value.name.size(), {" and ", " or "}) &&
-          (best == nullptr || value.name.size() > best->name.size())) {
-        best = &value;
-      }
-    }
-    if (best != nullptr) {
-      cursor.Skip(best->name.size());
-      return best->value;
-    }
-    return TakeNumber(cursor);
+    const std::vector<Value>& values = NamedValues(field);
+    const absl::optional<size_t> best = TakeName(cursor, values, {" and ", " or "});
+    return best ? values[*best].value : TakeNumber(cursor);
   }
 
   static absl::optional<uint64_t> TakeNumber(Cursor& cursor) {
@@ -1742,6 +1761,9 @@ class Resolver {
   Model& model_;
   Container* container_ = nullptr;
   std::map<std::string, int> containers_, enums_;
+  std::unordered_map<const void*, NameIndex> indices_;     // of the model's lists
+  std::unordered_map<const void*, PrefixIndex> prefixes_;  // of those that conditions ask
+  std::unordered_map<const Container*, FieldNames> fields_;
   std::vector<bool> enum_used_, names_used_;
   std::vector<bool> leaves_state_;  // structures that are parts, or that a packet leads to
   std::map<std::string, const Value*> constants_;  // of the container at hand
