@@ -98,10 +98,11 @@ std::string Text(const Layout& layout) {
   std::string layers = absl::StrCat(layout.layers(), layout.layers() == 1 ? " layer" : " layers");
   const uint32_t together = layout.levels()[0].tile_d_el();
   if (together != 1) absl::StrAppend(&layers, ", each ", together);
-  std::string text =
-      absl::StrFormat("%s %s %dx%d px: %d B, %s of %d B, %d B an element\n",
-                      SchemeName(image.scheme), image.format->name, image.width_px, image.height_px,
-                      layout.size_B(), layers, layout.layer_stride_B(), layout.element_B());
+  const bool alike = layout.layer_stride_B() != 0;
+  if (alike) absl::StrAppend(&layers, " of ", layout.layer_stride_B(), " B");
+  std::string text = absl::StrFormat("%s %s %dx%d px: %d B, %s, %d B an element\n",
+                                     SchemeName(image.scheme), image.format->name, image.width_px,
+                                     image.height_px, layout.size_B(), layers, layout.element_B());
   if (layout.sample_stride_B() != 0) {
     const uint32_t samples = layout.TilingOf(0).samples();
     absl::StrAppend(&text, "each ", samples == 1 ? "sample" : absl::StrCat(samples, " samples"),
@@ -116,6 +117,7 @@ std::string Text(const Layout& layout) {
     if (level.x_el != 0 || level.y_el != 0) {
       absl::StrAppend(&text, "  from (", level.x_el, ", ", level.y_el, ") of a tile on");
     }
+    if (!alike) absl::StrAppend(&text, "  ", level.layers, " of ", level.layer_stride_B, " B");
     absl::StrAppend(&text, "\n");
   }
   if (const Metadata* const metadata = layout.metadata()) {

@@ -157,6 +157,10 @@ std::string ToJson(const Layout& layout) {
     if (level.tile_d_el() != 1) number("tile_d_el", level.tile_d_el());
     number("pitch_el", level.pitch_el);
     number("tile_row_stride_B", level.tile_row_stride_B);
+    if (layout.layer_stride_B() == 0) {
+      number("layers", level.layers);
+      number("layer_stride_B", level.layer_stride_B);
+    }
     if (level.x_el != 0 || level.y_el != 0) {
       number("x_el", level.x_el);
       number("y_el", level.y_el);

@@ -52,7 +52,9 @@ absl::Status LayOutAgxLinear(const ImageDescription& image, Layout::Geometry& ge
     return BrokenRule("block-compressed images may not be linear");
   }
   if (image.layers > kMaxLinearLayers) {
-    return BrokenRule(absl::StrCat("a linear AGX image has at most ", kMaxLinearLayers, " layers"));
+    return BrokenRule(absl::StrCat("a linear AGX image has at most ", kMaxLinearLayers,
+                                   " layers, as many as its descriptor can count; this one has ",
+                                   image.layers));
   }
   const uint64_t row_B = uint64_t{image.width_px} * image.format->block_B;
   if (image.stride_B % 16 != 0) {

@@ -21,16 +21,18 @@ absl::Status CheckRegion(const Layout& layout, const Region& region) {
     return absl::OutOfRangeError(absl::StrCat("level ", region.level, ": the image has ",
                                               layout.levels().size(), ", counted from 0"));
   }
-  if (region.layer >= layout.layers()) {
-    return absl::OutOfRangeError(absl::StrCat("layer ", region.layer, ": the image has ",
-                                              layout.layers(), ", counted from 0"));
+  const Level& level = layout.levels()[region.level];
+  if (region.layer >= level.layers) {
+    return absl::OutOfRangeError(absl::StrCat(
+        "layer ", region.layer, ": the image has ", level.layers,
+        level.layers == layout.layers() ? "" : absl::StrCat(" in level ", region.level),
+        ", counted from 0"));
   }
   const uint32_t samples = layout.description().samples;
   if (region.sample.has_value() && *region.sample >= samples) {
     return absl::OutOfRangeError(
         absl::StrCat("sample ", *region.sample, ": the image has ", samples, ", counted from 0"));
   }
-  const Level& level = layout.levels()[region.level];
   if (uint64_t{region.x_el} + region.w_el > level.width_el ||
       uint64_t{region.y_el} + region.h_el > level.height_el) {
     return absl::OutOfRangeError(absl::StrCat(
@@ -208,7 +210,7 @@ absl::StatusOr<CopyPlan> CopyPlan::Make(const Layout& layout, const Region& regi
   Tiling tiling = layout.TilingOf(region.level);
   Placement& placement = plan.placement_;
   placement.offset_B =
-      (region.layer >> tiling.depth_log2()) * layout.layer_stride_B() + level.offset_B;
+      (region.layer >> tiling.depth_log2()) * level.layer_stride_B + level.offset_B;
   placement.tile_row_stride_B = level.tile_row_stride_B;
   placement.tile_w_log2 = level.tile_w_log2;
   placement.tile_h_log2 = level.tile_h_log2;

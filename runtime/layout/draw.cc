@@ -72,12 +72,16 @@ Picture MakePicture(const Layout& layout, uint32_t level) {
         {kMargin + (place.x + 0.5) * picture.cell, kMargin + (place.y + 0.5) * picture.cell});
   }
   picture.bar_y = kMargin + picture.tile_h + kMargin;
-  const double scale = kWidth / static_cast<double>(layout.layer_stride_B());
+  // A layer; or, where layers differ from level to level, all of the image.
+  const bool all = layout.layer_stride_B() == 0;
+  const double scale =
+      kWidth / static_cast<double>(all ? layout.size_B() : layout.layer_stride_B());
   picture.bar.push_back({kMargin, kWidth, kPadding});
   for (size_t l = 0; l < layout.levels().size(); ++l) {
     const Level& about = layout.levels()[l];
+    const uint64_t size_B = about.size_B * (all ? about.layers : 1);
     picture.bar.push_back(
-        {kMargin + about.offset_B * scale, std::max(1.0, about.size_B * scale), ColorOfLevel(l)});
+        {kMargin + about.offset_B * scale, std::max(1.0, size_B * scale), ColorOfLevel(l)});
   }
   picture.width = kMargin + kWidth + kMargin;
   picture.height = static_cast<int>(std::ceil(picture.bar_y)) + kBarHeight + kMargin;

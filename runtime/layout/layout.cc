@@ -117,7 +117,18 @@ absl::StatusOr<Layout> Layout::Of(const ImageDescription& description) {
   absl::StatusOr<Layout> layout(absl::in_place, Key(), description);
   absl::Status status = CheckAny(description);
   if (status.ok()) status = LayOut(description, layout->geometry_);
-  if (!status.ok()) layout = std::move(status);
+  if (!status.ok()) {
+    layout = std::move(status);
+    return layout;
+  }
+  // Unless a family's rules say otherwise, all layers are alike.
+  Geometry& geometry = layout->geometry_;
+  for (size_t l = 0; l < geometry.level_count; ++l) {
+    Level& level = geometry.levels[l];
+    if (level.layers != 0) continue;
+    level.layers = description.layers;
+    level.layer_stride_B = geometry.layer_stride_B;
+  }
   return layout;
 }
 
@@ -146,31 +157,34 @@ Tiling Layout::TilingOf(uint32_t level) const {
 }
 
 absl::optional<uint64_t> Layout::AddressOf(const Element& element) const {
-  if (element.level >= geometry_.level_count || element.layer >= description_.layers ||
-      element.sample >= description_.samples) {
+  if (element.level >= geometry_.level_count || element.sample >= description_.samples) {
     return absl::nullopt;
   }
   const Level& level = geometry_.levels[element.level];
+  if (element.layer >= level.layers) return absl::nullopt;
   if (element.x_el >= level.width_el || element.y_el >= level.height_el) return absl::nullopt;
   const uint32_t x_el = level.x_el + element.x_el, y_el = level.y_el + element.y_el;
   const Tiling tiling = TilingOf(element.level);
   const uint64_t block_B = description_.format->block_B;
   const uint64_t index = tiling.IndexOf({x_el, y_el, element.sample, element.layer});
-  return (element.layer >> tiling.depth_log2()) * geometry_.layer_stride_B +
+  return (element.layer >> tiling.depth_log2()) * level.layer_stride_B +
          (element.sample >> tiling.samples_log2()) * geometry_.sample_stride_B + level.offset_B +
          (y_el >> level.tile_h_log2) * level.tile_row_stride_B +
          (x_el >> level.tile_w_log2) * (block_B << tiling.index_bits()) + index * block_B;
 }
 
 absl::optional<Element> Layout::ElementAt(uint64_t address_B) const {
-  const uint64_t in_layer_B = address_B % geometry_.layer_stride_B;
-  const uint64_t sample_stride_B =
-      geometry_.sample_stride_B != 0 ? geometry_.sample_stride_B : geometry_.layer_stride_B;
   const uint64_t block_B = description_.format->block_B;
   // Levels may share tiles, and then rows of tiles too: more than one may be asked.
   for (uint32_t l = 0; l < geometry_.level_count; ++l) {
     const Level& level = geometry_.levels[l];
-    uint64_t rest = in_layer_B % sample_stride_B;
+    // Where layers differ from level to level, a level's layers begin with its first one.
+    const uint64_t first_B = geometry_.layer_stride_B != 0 ? 0 : level.offset_B;
+    if (address_B < first_B) continue;
+    const uint64_t in_layer_B = (address_B - first_B) % level.layer_stride_B;
+    const uint64_t sample_stride_B =
+        geometry_.sample_stride_B != 0 ? geometry_.sample_stride_B : level.layer_stride_B;
+    uint64_t rest = first_B + in_layer_B % sample_stride_B;
     if (rest < level.offset_B || rest - level.offset_B >= level.size_B) continue;
     rest -= level.offset_B;
     const Tiling tiling = TilingOf(l);
@@ -185,10 +199,11 @@ absl::optional<Element> Layout::ElementAt(uint64_t address_B) const {
     const uint64_t x_el = (x_tl << level.tile_w_log2) + place.x;
     const uint64_t y_el = (y_tl << level.tile_h_log2) + place.y;
     const uint64_t sample = (in_layer_B / sample_stride_B << tiling.samples_log2()) + place.sample;
-    const uint64_t layer = (address_B / geometry_.layer_stride_B << tiling.depth_log2()) + place.z;
+    const uint64_t layer =
+        ((address_B - first_B) / level.layer_stride_B << tiling.depth_log2()) + place.z;
     if (x_el < level.x_el || x_el - level.x_el >= level.width_el || y_el < level.y_el ||
         y_el - level.y_el >= level.height_el || sample >= description_.samples ||
-        layer >= description_.layers) {
+        layer >= level.layers) {
       continue;
     }
     Element element;

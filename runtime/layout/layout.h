@@ -52,16 +52,22 @@ struct ImageDescription {
   Scheme scheme = Scheme::kAgxTwiddled;
   const Format* format = nullptr;  // of FindFormat(), not null
   uint32_t width_px = 1, height_px = 1;
-  uint32_t layers = 1;  // of an array; depth of a 3D image; six for each cube
+  // Of an array; depth of a 3D image; six for each cube. AGX's linear images may be arrays, of up
+  // to 2048 layers: texture descriptors hold the distance of these and their number
+  // (xml/agx/g13.xml, "Layer stride (linear)"), though Mesa's page on the Asahi driver says that
+  // they may not.
+  uint32_t layers = 1;
   uint32_t levels = 1;
   uint32_t samples = 1;
   Dim dim = Dim::k2d;
   // AGX: what the image will be used for; these make layers begin at pages. "Writeable" is an image
   // that shaders write to.
   bool renderable = false, writeable = false;
-  // Where the layout leaves it to its user: bytes from one row to the next, 0 for the least.
-  // Linear: rows of elements. u-interleaved: rows of tiles. Intel: the pitch as it is programmed,
-  // which for W is twice the distance of one row of elements from the next.
+  // Where the layout leaves it to its user: bytes from one row to the next. 0 for the least, or, of
+  // AGX's linear images, the least multiple of 128 B, as drivers choose; what is given may be any
+  // multiple of 16 B there. Linear: rows of elements. u-interleaved: rows of tiles. Intel: the
+  // pitch as it is programmed, which for W is twice the distance of one row of elements from the
+  // next.
   uint64_t stride_B = 0;
   // Intel before Gfx8, where the memory is so configured: bit 6 of an address is XORed with bit 9
   // (Y), or with 9 and 10 (X), to spread accesses over two channels.
@@ -81,10 +87,12 @@ inline constexpr int kMaxLevels = 16;
 
 // A level of detail of one layer.
 struct Level {
-  uint64_t offset_B = 0;  // from the start of its layer
-  uint64_t size_B = 0;    // with padding; of Intel's levels with what they share tiles with
+  uint64_t offset_B = 0;  // from the start of its layer; in the first layer that of the image
+  uint64_t size_B = 0;  // of one layer with padding, and with what Intel's levels share tiles with
+  uint64_t layer_stride_B = 0;     // from the level in one layer to the same level in the next
   uint64_t tile_row_stride_B = 0;  // from one row of tiles to the next
   uint32_t width_el = 0, height_el = 0;
+  uint32_t layers = 0;    // that have memory for the level
   uint32_t pitch_el = 0;  // elements from the start of a row to that of the next one
   // Where the first element is in the tile at offset_B. Not (0, 0) only of Intel's levels.
   uint32_t x_el = 0, y_el = 0;
@@ -133,7 +141,8 @@ class Layout {
   // than 4 GiB.
   uint64_t size_B() const { return geometry_.size_B; }
   // From a layer to the next; where tiles are several layers deep, from the layers of one to those
-  // of the next.
+  // of the next. 0 where it differs from level to level, which say it themselves: u-interleaved 3D
+  // images with mip levels.
   uint64_t layer_stride_B() const { return geometry_.layer_stride_B; }
   // Where samples of a pixel are in different tiles: from those in one tile to those in the next,
   // which begin at the next sample that the tile has no place for. Otherwise 0.

@@ -1,4 +1,6 @@
-// Arm's Mali, from Midgard on, as Mesa's Panfrost driver uses it.
+// Arm's Mali: the only tiling of Utgard, and one of those from Midgard on. Mesa's documentation of
+// the Panfrost driver describes it; levels lie as that driver puts them.
+#include <algorithm>
 #include <cstdint>
 
 #include "absl/strings/str_cat.h"
@@ -10,10 +12,6 @@ namespace {
 constexpr uint32_t kMaxSize_px = 65536;       // 16 bits less 1 in the descriptor
 constexpr uint64_t kMaxStride_B = INT32_MAX;  // a signed word there
 
-bool IsElementSize(uint32_t bytes) {
-  return bytes <= 16 && (IsPowerOfTwo(bytes) || (bytes % 3 == 0 && IsPowerOfTwo(bytes / 3)));
-}
-
 }  // namespace
 
 absl::Status LayOutUInterleaved(const ImageDescription& image, Layout::Geometry& geometry) {
@@ -23,14 +21,6 @@ absl::Status LayOutUInterleaved(const ImageDescription& image, Layout::Geometry&
                                    kMaxSize_px));
   }
   if (image.samples != 1) return BrokenRule("u-interleaved images have one sample");
-  if (!IsElementSize(format.block_B)) {
-    return BrokenRule(
-        absl::StrCat("an element of a u-interleaved image has 1, 2, 3, 4, 6, 8, 12 or 16 B; ",
-                     format.name, " has ", format.block_B));
-  }
-  if (image.dim == Dim::k3d && image.levels != 1) {
-    return BrokenRule("u-interleaved 3D images have one level");
-  }
   if (image.stride_B != 0 && image.levels != 1) {
     return BrokenRule("a stride can be chosen for an image of one level only");
   }
@@ -38,9 +28,14 @@ absl::Status LayOutUInterleaved(const ImageDescription& image, Layout::Geometry&
   // 16x16 pixels or 4x4 blocks.
   const int tile_log2 = format.is_block_compressed() ? 2 : 4;
   const uint64_t tile_B = uint64_t{format.block_B} << (2 * tile_log2);
+  // A level of a 3D image has all of its slices, half as many as the one before, and then comes the
+  // next level: descriptors have a pointer for each level, and a distance of its slices. In other
+  // images all levels of a layer come before the next layer.
+  const bool levels_of_slices = image.dim == Dim::k3d && image.levels != 1;
+  uint64_t offset_B = 0;
   for (uint32_t l = 0; l < image.levels; ++l) {
     Level& level = geometry.levels[l];
-    level.offset_B = geometry.layer_stride_B;
+    level.offset_B = offset_B;
     level.tile_w_log2 = level.tile_h_log2 = static_cast<uint8_t>(tile_log2);
     level.width_el = DivideUp(Minify(image.width_px, l), format.block_w_px);
     level.height_el = DivideUp(Minify(image.height_px, l), format.block_h_px);
@@ -63,10 +58,15 @@ absl::Status LayOutUInterleaved(const ImageDescription& image, Layout::Geometry&
     }
     level.pitch_el = static_cast<uint32_t>(level.tile_row_stride_B / tile_B) << tile_log2;
     level.size_B = DivideUp(level.height_el, level.tile_h_el()) * level.tile_row_stride_B;
-    geometry.layer_stride_B += level.size_B;
+    if (levels_of_slices) {
+      level.layers = Minify(image.layers, l);
+      level.layer_stride_B = level.size_B;
+    }
+    offset_B += level.size_B * std::max(level.layers, 1u);
   }
   geometry.level_count = image.levels;
-  geometry.size_B = geometry.layer_stride_B * image.layers;
+  geometry.layer_stride_B = levels_of_slices ? 0 : offset_B;
+  geometry.size_B = levels_of_slices ? offset_B : offset_B * image.layers;
   return absl::OkStatus();
 }
 

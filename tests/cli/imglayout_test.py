@@ -142,6 +142,14 @@ class ImglayoutTest(unittest.TestCase):
         self.assertEqual(said[2]["size_B"], 512 * 64)
         self.assertEqual(said[3]["levels"][0]["tile_w_el"], 128)
 
+    def test_batch_says_where_slices_lie_if_levels_differ_in_that(self) -> None:
+        said, = batch(image(layout="u-interleaved", format="R8_UNORM", width_px=64, height_px=32,
+                            layers=5, levels=3, dim="3d"))
+        self.assertEqual(said["layer_stride_B"], 0)
+        self.assertEqual([(level["offset_B"], level["layers"], level["layer_stride_B"])
+                          for level in said["levels"]],
+                         [(0, 5, 2048), (10240, 2, 512), (11264, 1, 256)])
+
     def test_batch_says_what_is_wrong_with_a_description(self) -> None:
         for wrong, why in (
             (image(width_px=-1), "width_px is a whole number"),

@@ -49,7 +49,7 @@ void TryAddresses(const Layout& layout, Numbers& numbers) {
   Element element;
   element.level = numbers.Below(static_cast<uint32_t>(layout.levels().size()));
   const Level& level = layout.levels()[element.level];
-  element.layer = numbers.Below(layout.layers());
+  element.layer = numbers.Below(level.layers);
   element.x_el = numbers.Below(level.width_el);
   element.y_el = numbers.Below(level.height_el);
   element.sample = numbers.Below(layout.description().samples);
@@ -67,8 +67,8 @@ void TryAddresses(const Layout& layout, Numbers& numbers) {
 }
 
 void TryCopy(const Layout& layout, Numbers& numbers) {
-  Region region = WholeLevel(layout, numbers.Below(static_cast<uint32_t>(layout.levels().size())),
-                             numbers.Below(layout.layers()));
+  const uint32_t level = numbers.Below(static_cast<uint32_t>(layout.levels().size()));
+  Region region = WholeLevel(layout, level, numbers.Below(layout.levels()[level].layers));
   region.x_el = numbers.Below(region.w_el);
   region.y_el = numbers.Below(region.h_el);
   region.w_el -= region.x_el;

@@ -261,6 +261,21 @@ TEST(AgxLinear, TheStrideMayBeChosen) {
   EXPECT_EQ(layout.AddressOf({0, 1, 1, 2, 0}), 128u + 32 + 4);
 }
 
+TEST(AgxLinear, ImagesMayBeArraysOfAsManyLayersAsTheDescriptorCounts) {
+  const Layout layout = LayOut(Image(kLinear, "R8G8B8A8_UNORM", 33, 5, 1, 2048));
+  EXPECT_EQ(layout.layer_stride_B(), 5u * 256);
+  EXPECT_EQ(layout.AddressOf({0, 2047, 0, 0, 0}), 2047u * 5 * 256);
+  EXPECT_THAT(BrokenRuleOf(Image(kLinear, "R8G8B8A8_UNORM", 33, 5, 1, 2049)),
+              HasSubstr("at most 2048 layers, as many as its descriptor can count"));
+}
+
+TEST(AgxLinear, AStrideThatIsNotChosenIsAMultipleOf128) {
+  EXPECT_EQ(LayOut(Image(kLinear, "R8_UNORM", 16, 2)).levels()[0].tile_row_stride_B, 128u);
+  ImageDescription least = Image(kLinear, "R8_UNORM", 16, 2);
+  least.stride_B = 16;
+  EXPECT_EQ(LayOut(least).levels()[0].tile_row_stride_B, 16u);
+}
+
 TEST(AgxLinear, WhatMayNotBeLinearIsToldWhy) {
   const auto broken = [](auto change) {
     ImageDescription image = Image(kLinear, "R8G8B8A8_UNORM", 64, 64);

@@ -76,8 +76,8 @@ std::string Text(const Region& region) {
 
 Region RandomRegion(std::mt19937& random, const Layout& layout) {
   const auto below = [&](uint32_t n) { return static_cast<uint32_t>(random() % n); };
-  Region region = WholeLevel(layout, below(static_cast<uint32_t>(layout.levels().size())),
-                             below(layout.layers()));
+  const uint32_t level = below(static_cast<uint32_t>(layout.levels().size()));
+  Region region = WholeLevel(layout, level, below(layout.levels()[level].layers));
   if (below(3) != 0) {
     region.x_el = below(region.w_el);
     region.y_el = below(region.h_el);

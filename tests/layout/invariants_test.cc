@@ -20,9 +20,9 @@ TEST(Invariants, NoTwoElementsShareAByteAndAllLieInTheirLevel) {
     std::vector<bool> taken(layout.size_B());
     for (uint32_t l = 0; l < layout.levels().size(); ++l) {
       const Level& level = layout.levels()[l];
-      for (uint32_t layer = 0; layer < image.layers; ++layer) {
+      for (uint32_t layer = 0; layer < level.layers; ++layer) {
         const uint64_t layer_begin =
-            (layer >> level.tile_d_log2) * layout.layer_stride_B() + level.offset_B;
+            (layer >> level.tile_d_log2) * level.layer_stride_B + level.offset_B;
         for (uint32_t y = 0; y < level.height_el; ++y) {
           for (uint32_t x = 0; x < level.width_el; ++x) {
             for (uint32_t s = 0; s < image.samples; ++s) {
@@ -51,7 +51,7 @@ TEST(Invariants, AddressesLeadBackToTheirElements) {
     for (int i = 0; i < 20; ++i) {
       Element element;
       element.level = static_cast<uint32_t>(random() % layout.levels().size());
-      element.layer = static_cast<uint32_t>(random() % image.layers);
+      element.layer = static_cast<uint32_t>(random() % layout.levels()[element.level].layers);
       element.x_el = static_cast<uint32_t>(random() % layout.levels()[element.level].width_el);
       element.y_el = static_cast<uint32_t>(random() % layout.levels()[element.level].height_el);
       element.sample = static_cast<uint32_t>(random() % image.samples);
@@ -77,6 +77,8 @@ TEST(Invariants, LevelsAndLayersDoNotOverlap) {
   for (int round = 0; round < 3000; ++round) {
     const ImageDescription image = RandomImage(random, 16384);
     const Layout layout = LayOut(image);
+    // Levels follow each other in a layer, or with all of their layers.
+    const bool alike = layout.layer_stride_B() != 0;
     uint64_t end = 0;
     for (const Level& level : layout.levels()) {
       // Levels of Intel's images share tiles.
@@ -84,9 +86,15 @@ TEST(Invariants, LevelsAndLayersDoNotOverlap) {
         ASSERT_GE(level.offset_B, end) << Text(image);
       }
       ASSERT_GT(level.size_B, 0u) << Text(image);
-      end = std::max(end, level.offset_B + level.size_B);
+      if (alike) {
+        ASSERT_EQ(level.layers, image.layers) << Text(image);
+        ASSERT_EQ(level.layer_stride_B, layout.layer_stride_B()) << Text(image);
+      }
+      ASSERT_GE(level.layer_stride_B, level.size_B) << Text(image);
+      const uint64_t others_B = alike ? 0 : (level.layers - 1) * level.layer_stride_B;
+      end = std::max(end, level.offset_B + others_B + level.size_B);
     }
-    ASSERT_GE(layout.layer_stride_B(), end) << Text(image);
+    ASSERT_GE(alike ? layout.layer_stride_B() : layout.size_B(), end) << Text(image);
     const uint32_t tile_d_el = layout.levels()[0].tile_d_el();
     ASSERT_GE(layout.size_B(), layout.layer_stride_B() * ((image.layers - 1) / tile_d_el + 1))
         << Text(image);

@@ -29,7 +29,7 @@ TEST(UInterleaved, ARowOfTilesHasWholeTiles) {
 TEST(UInterleaved, ElementsNeedNotBePowersOfTwo) {
   for (const char* format :
        {"R8_UNORM", "R16_UNORM", "R8G8B8_UNORM", "R32_FLOAT", "R16G16B16_FLOAT", "R32G32_FLOAT",
-        "R32G32B32_FLOAT", "R32G32B32A32_FLOAT"}) {
+        "R32G32B32_FLOAT", "R32G32B32A32_FLOAT", "R64G64B64_FLOAT", "R64G64B64A64_FLOAT"}) {
     const uint32_t el_B = FindFormat(format)->block_B;
     const Layout layout = LayOut(Image(kU, format, 32, 32));
     // (5, 3) is bits 0011 and 0101, XOR 0110: 00 01 11 10.
@@ -77,11 +77,38 @@ TEST(UInterleaved, ImpossibleImagesAreToldWhy) {
                 i.levels = 2;
               }),
               HasSubstr("one level only"));
-  EXPECT_THAT(broken([](auto& i) {
-                i.dim = Dim::k3d;
-                i.levels = 2;
-              }),
-              HasSubstr("3D images have one level"));
+}
+
+TEST(UInterleaved, LevelsOf3DImagesHaveAllTheirSlicesTogether) {
+  ImageDescription image = Image(kU, "R8_UNORM", 64, 32, 3, 5);
+  image.dim = Dim::k3d;
+  const Layout layout = LayOut(image);
+  ASSERT_EQ(layout.levels().size(), 3u);
+  const uint64_t slices_B[] = {8 * 256, 2 * 256, 256};
+  const uint32_t slices[] = {5, 2, 1};
+  uint64_t offset_B = 0;
+  for (uint32_t l = 0; l < 3; ++l) {
+    const Level& level = layout.levels()[l];
+    EXPECT_EQ(level.offset_B, offset_B);
+    EXPECT_EQ(level.size_B, slices_B[l]);
+    EXPECT_EQ(level.layer_stride_B, slices_B[l]);
+    EXPECT_EQ(level.layers, slices[l]);
+    const Element last = {l, slices[l] - 1, 1, 1, 0};
+    EXPECT_EQ(layout.AddressOf(last), offset_B + (slices[l] - 1) * slices_B[l] + 2);
+    EXPECT_EQ(layout.ElementAt(*layout.AddressOf(last)), last);
+    EXPECT_EQ(layout.AddressOf({l, slices[l], 0, 0, 0}), absl::nullopt);
+    offset_B += slices[l] * slices_B[l];
+  }
+  EXPECT_EQ(layout.size_B(), offset_B);
+  EXPECT_EQ(layout.layer_stride_B(), 0u);
+}
+
+TEST(UInterleaved, LayersOf3DImagesOfOneLevelAreAlike) {
+  ImageDescription image = Image(kU, "R8_UNORM", 64, 32, 1, 5);
+  image.dim = Dim::k3d;
+  EXPECT_EQ(LayOut(image).layer_stride_B(), 8u * 256);
+  EXPECT_EQ(LayOut(image).levels()[0].layer_stride_B, 8u * 256);
+  EXPECT_EQ(LayOut(image).size_B(), 5u * 8 * 256);
 }
 
 // The bits of Intel's tiles, at places where one bit of x or y is set.
