@@ -104,6 +104,8 @@ void CopyElements(const CellCopy& copy, uint32_t element_B) {
       return CopyElements<kIn, 12>(copy);
     case 16:
       return CopyElements<kIn, 16>(copy);
+    case 24:
+      return CopyElements<kIn, 24>(copy);
     case 32:
       return CopyElements<kIn, 32>(copy);
     case 64:

@@ -157,8 +157,9 @@ TEST(Copy, EverySetOfVectorInstructions) {
     SCOPED_TRACE(hwy::TargetName(target));
     hwy::GetChosenTarget().Update(target);
     std::mt19937 random(11);
-    for (const char* format : {"S8_UINT", "R16_UINT", "R8G8B8_UINT", "R32_FLOAT", "R16G16B16_UINT",
-                               "R32G32_UINT", "R32G32B32_UINT", "R32G32B32A32_UINT"}) {
+    for (const char* format :
+         {"S8_UINT", "R16_UINT", "R8G8B8_UINT", "R32_FLOAT", "R16G16B16_UINT", "R32G32_UINT",
+          "R32G32B32_UINT", "R32G32B32A32_UINT", "R64G64B64_UINT", "R64G64B64A64_UINT"}) {
       for (const Scheme scheme : {Scheme::kAgxTwiddled, Scheme::kUInterleaved, Scheme::kIntelX,
                                   Scheme::kIntelY, Scheme::kIntelW}) {
         const ImageDescription image = Image(scheme, format, 147, 83);
