@@ -482,16 +482,38 @@ INSTANTIATE_TEST_SUITE_P(OfKernels, BatchStarts,
                                          std::pair("gfx6 gfx7", 0x18800100u),
                                          std::pair("gfx75", 0x18802100u)));
 
-// An unknown command of the MI client has six bits of length; those above are its own.
-TEST(UnknownCommands, OfTheMemoryInterfaceHaveSixBitsOfLength) {
+// How far a walk goes on behind a command that nobody describes: the kernel's command parser steps
+// over it with the same masks.
+struct Unknown {
+  std::vector<uint32_t> dwords;
+  friend void PrintTo(const Unknown& unknown, std::ostream* out) {
+    *out << absl::StrCat(absl::Hex(unknown.dwords[0], absl::kZeroPad8));
+  }
+};
+
+class UnknownCommands : public testing::TestWithParam<Unknown> {};
+
+TEST_P(UnknownCommands, AreAsLongAsTheirClientSays) {
   for (const char* const generation : {"gfx4", "gfx6", "gfx9", "xe2"}) {
     SCOPED_TRACE(generation);
+    std::vector<uint32_t> batch = GetParam().dwords;
+    const size_t dwords = batch.size();
+    batch.push_back(kUserInterrupt);
+    batch.push_back(kEnd);
     World world;
-    world.Put(0x4000, {0x1f8000c1, 0, 0, kUserInterrupt, kEnd}).Submit(0x4000);
+    world.Put(0x4000, batch).Submit(0x4000);
     const Story story = Tell(TablesOfGeneration(generation), world);
     EXPECT_THAT(story.Packets(), ElementsAre("?", "MI_USER_INTERRUPT", "MI_BATCH_BUFFER_END"));
+    EXPECT_EQ(story.summary.unknown_dwords, dwords);
   }
 }
+
+// The memory interface's have six bits of length, those above are their own; one of the common 3D
+// commands has none; media commands have twelve.
+INSTANTIATE_TEST_SUITE_P(OfEachClient, UnknownCommands,
+                         testing::Values(Unknown{{0x1f8000c1, 0, 0}}, Unknown{{0x4fc00001, 0, 0}},
+                                         Unknown{{0x7fff0001, 0, 0}}, Unknown{{0x6fff0003}},
+                                         Unknown{std::vector<uint32_t>(0x202, 0x77ff0200)}));
 
 }  // namespace
 }  // namespace packsmith::decode
