@@ -32,7 +32,9 @@ struct BindingMemory {
   BindingMemory(absl::Span<const ZoneRow> zones, unsigned verx10, absl::string_view generation)
       : host(Value(HostDevice::Create({.device = {.family = "intel",
                                                   .generation = std::string(generation),
-                                                  .verx10 = static_cast<int32_t>(verx10)}}))),
+                                                  .verx10 = static_cast<int32_t>(verx10)},
+                                       // Most tests name no residents.
+                                       .core_memory = CoreMemory::kBound}))),
         device(*host),
         space(Value(
             AddressSpace::Create(Value(LayOutZones(zones, {.verx10 = static_cast<int>(verx10)}))))),
