@@ -51,6 +51,7 @@ absl::string_view FaultKindName(FaultKind kind) {
 
 Decoder::Decoder(const tables::Tables& tables, Sink& sink, const Options& options)
     : tables_(tables),
+      address_mask_(tables.address_mask()),
       sink_(sink),
       options_(options),
       actions_(tables.containers().size()),

@@ -529,6 +529,7 @@ class Decoder {
   void CountUnknown(uint32_t space, uint64_t address, uint64_t bytes);
 
   const tables::Tables& tables_;
+  const uint64_t address_mask_;  // of the tables
   Sink& sink_;
   Options options_;
   std::vector<Actions> actions_;
@@ -638,7 +639,7 @@ inline Decoder::Target Decoder::PlainTarget(const FormPointer& known,
     target.base_known = base.has_value();
     target.address += base.value_or(0);
   }
-  target.address &= tables_.address_mask();
+  target.address &= address_mask_;
   return target;
 }
 

@@ -49,7 +49,34 @@ class Asked {
     return bits_alone;
   }
 
+  // The same of a condition that hardly any record fulfils: a field that equals none of the numbers
+  // that it is compared with may be any that lies on the same side of them.
+  void View(uint32_t condition, const Scope& scope) {
+    if (condition == tables::kNone) return;
+    for (const tables::Term& term : tables_.terms(tables_.condition(condition).terms)) {
+      const absl::optional<uint64_t> raw = scope.Raw(term.leaf);
+      if (!raw || *raw == term.value) {
+        Leaf(term.leaf, scope);
+        continue;
+      }
+      const bool less = *raw < term.value;
+      Narrow({scope.BitOf(term.leaf), tables_.leaf(term.leaf).width, less ? 0 : term.value + 1,
+              less ? term.value - 1 : ~uint64_t{0}});
+    }
+  }
+
  private:
+  // All views of a structure ask the same field, mostly.
+  void Narrow(const Form::Limit& to) {
+    for (Form::Limit& limit : limits_) {
+      if (limit.bit != to.bit || limit.width != to.width) continue;
+      limit.least = std::max(limit.least, to.least);
+      limit.most = std::min(limit.most, to.most);
+      return;
+    }
+    limits_.push_back(to);
+  }
+
   const tables::Tables& tables_;
   absl::Span<const uint8_t> bytes_;
   absl::Span<uint8_t> mask_;
@@ -150,7 +177,7 @@ Form Forms::Make(const RecordView& record, uint64_t size) {
     if (Acts(tables_, leaf)) form.acting.push_back(at);
     const tables::Extra& extra = tables_.extra(leaf.extra);
     // Records of a form have the same fields.
-    (void)asked.Condition(extra.counts_when, Scope(tables_, at, record.bytes));
+    asked.View(extra.counts_when, Scope(tables_, at, record.bytes));
     if (extra.pointer == tables::kNone) return;
     ++pointers;
     if (at.cut) return;

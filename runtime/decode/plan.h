@@ -96,9 +96,9 @@ struct FieldBits {
   uint64_t mask;  // of the value, its lowest bit at bit 0
   uint32_t bit;   // as the leaf's: from the start of the record, item or part
   uint16_t width;
-  bool wide;           // may begin so that it ends in a ninth byte
-  bool is_length;      // the packet's own length
-  bool may_not_count;  // a condition says whether the bits hold this field
+  bool wide;               // may begin so that it ends in a ninth byte
+  bool is_length : 1;      // the packet's own length
+  bool may_not_count : 1;  // a condition says whether the bits hold this field
 };
 
 struct PlannedField {

@@ -47,7 +47,7 @@ Decoder::Target Decoder::TargetOf(const FieldAt& at, const tables::Pointer& poin
     target.base_known = base.has_value();
     target.address += base.value_or(0);
   }
-  target.address &= tables_.address_mask();
+  target.address &= address_mask_;
   return target;
 }
 
@@ -435,14 +435,14 @@ uint64_t Decoder::SizeOf(const tables::Pointer& pointer, const Scope& scope,
     // So many elements of a stride. What no address space holds is cut.
     const uint64_t count = Evaluate(pointer.count, scope).value_or(0);
     const uint64_t stride = Evaluate(pointer.stride, scope).value_or(0);
-    const uint64_t most = tables_.address_mask();
+    const uint64_t most = address_mask_;
     return stride != 0 && count > most / stride ? most : count * stride;
   }
   const absl::optional<uint64_t> end = Evaluate(pointer.end, scope);
   if (!end) return 0;
   uint64_t last = *end;
   if (pointer.base != tables::kNone) last += BaseNow(pointer.base).value_or(0);
-  last &= tables_.address_mask();
+  last &= address_mask_;
   return last < target.address ? 0 : last - target.address + 1;
 }
 

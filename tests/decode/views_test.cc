@@ -112,7 +112,7 @@ TEST(Views, AreSaidAlikeOfRecordsThatAreLikeEarlierOnes) {
   for (uint32_t i = 0; i < 64; ++i) {
     packets.insert(packets.end(), {0x01000000 | (i >> 2 & 1), i * 0x1234});
     packets.insert(packets.end(), {0x02000001, i << 8 | (i & 1)});
-    packets.insert(packets.end(), {0x03000001, i << 8 | (i & 2)});
+    packets.insert(packets.end(), {0x03000001, i << 8 | i * 7 % 4});
     packets.insert(packets.end(), {0x04000000, i >> 3 & 1, i});
   }
   const World world = WorldOf(packets);

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <iterator>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -39,7 +38,6 @@ constexpr char kInvalidPointer[] = "follows-invalid-pointer";
 constexpr char kGfx4BatchEnd[] = "gfx4-batch-end-unknown";
 constexpr char kWalksOn[] = "walks-past-batch-end";
 constexpr char kGfx8Registers[] = "gfx8-register-pairs-misplaced";
-constexpr char kOtherView[] = "view-of-other-bits";
 constexpr char kMustBeZero[] = "must-be-zero-shown";
 constexpr char kMustBeOne[] = "must-be-one-shown";
 constexpr char kFormatName[] = "format-name";
@@ -51,8 +49,7 @@ constexpr CompareRule kRules[] = {
     {kExtendedPrimitive, RuleKind::kDefect,
      "bit 11, which tells 3DPRIMITIVE from 3DPRIMITIVE_EXTENDED, is not in its opcode mask",
      "icl-gl-basic tgl-gl-basic dg2-gl-basic dg2-gl-compute"},
-    {kUnsignedInt, RuleKind::kDefect, "signed integers are printed without their sign",
-     "skl-gl-basic dg2-gl-basic dg2-gl-compute"},
+    {kUnsignedInt, RuleKind::kDefect, "signed integers are printed without their sign", ""},
     {kFirstRegisterOnly, RuleKind::kDefect,
      "MI_LOAD_REGISTER_IMM of several registers: each is shown with the first one's value", ""},
     {kLowDwordOnly, RuleKind::kDefect, "integers of more than 32 bits are cut to 32 for printing",
@@ -81,10 +78,6 @@ constexpr CompareRule kRules[] = {
      "first "
      "one's value",
      "bdw-vk-compute"},
-    {kOtherView, RuleKind::kOmission,
-     "views of bits are in the records only where the bits hold them: offsets of the planes of "
-     "surfaces whose format has planes",
-     "icl-gl-basic tgl-gl-basic tgl-gl-compute dg2-gl-basic dg2-gl-compute"},
     {kMustBeZero, RuleKind::kOmission,
      "must-be-zero fields are in the records only when they are wrong, as faults",
      "skl-gl-basic bdw-vk-compute icl-gl-basic tgl-gl-basic dg2-gl-basic dg2-gl-compute"},
@@ -125,18 +118,6 @@ constexpr NamedField kMustBeOneFields[] = {
     {"3DSTATE_GATHER_POOL_ALLOC", ""},
     {"3DSTATE_3D_MODE", "Mask"},
 };
-
-// Views of bits that the oracle prints whatever they hold.
-constexpr NamedField kPlaneFields[] = {
-    {"RENDER_SURFACE_STATE", "X Offset for U or UV Plane"},
-    {"RENDER_SURFACE_STATE", "Y Offset for U or UV Plane"},
-    {"RENDER_SURFACE_STATE", "X Offset for V Plane"},
-    {"RENDER_SURFACE_STATE", "Y Offset for V Plane"},
-    {"RENDER_SURFACE_STATE", "X Offset for UV Plane"},
-    {"RENDER_SURFACE_STATE", "Y Offset for UV Plane"},
-};
-// PLANAR_420_8, PLANAR_420_16.
-constexpr uint64_t kPlanarFormats[] = {0x1a5, 0x1a6};
 
 bool OracleInteger(absl::string_view text, uint64_t* value) {
   if (absl::ConsumePrefix(&text, "0x")) return absl::SimpleHexAtoi(text, value);
@@ -896,27 +877,11 @@ class Comparison {
       Use(kReadsPastEnd);
       return true;
     }
-    for (const NamedField& plane : kPlaneFields) {
-      if (item.name == plane.item && field.name == plane.field && !IsPlanar(item)) {
-        Use(kOtherView);
-        return true;
-      }
-    }
     for (const NamedField& one : kMustBeOneFields) {
       if (item.name == one.item && field.name == one.field) {
         Use(kMustBeOne);
         return true;
       }
-    }
-    return false;
-  }
-
-  static bool IsPlanar(const OracleItem& surface) {
-    for (const OracleField& field : surface.fields) {
-      uint64_t format = 0;
-      if (field.name != "Surface Format" || !OracleInteger(field.value, &format)) continue;
-      return std::find(std::begin(kPlanarFormats), std::end(kPlanarFormats), format) !=
-             std::end(kPlanarFormats);
     }
     return false;
   }
