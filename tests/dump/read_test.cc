@@ -362,7 +362,8 @@ TEST(ReadRawTest, OneSubmissionOverAllBytes) {
                                               .space = 6,
                                               .batch_address = 0x1000,
                                               .batch_length = 64,
-                                              .stream = "cdm"}));
+                                              .stream = "cdm",
+                                              .bare = true}));
   options.batch_address = 0x1010;
   EXPECT_EQ(ReadRaw(BytesOf(std::string(64, 'x')), options)->submissions[0].batch_length, 48u);
   options.batch_address = 0x10;
