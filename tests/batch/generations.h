@@ -3,12 +3,7 @@
 #define PACKSMITH_TESTS_BATCH_GENERATIONS_H_
 
 #include "gtest/gtest.h"
-#include "runtime/batch/gfx11.h"
-#include "runtime/batch/gfx12.h"
-#include "runtime/batch/gfx125.h"
-#include "runtime/batch/gfx8.h"
-#include "runtime/batch/gfx9.h"
-#include "runtime/batch/xe2.h"
+#include "tests/batch/generation_list.h"
 
 namespace packsmith::gpu {
 
@@ -19,14 +14,9 @@ namespace packsmith::gpu {
     using VertexBuffer = names::VERTEX_BUFFER_STATE;               \
     using Topology = names::_3DSTATE_VF_TOPOLOGY;                  \
     using ConditionalEnd = names::MI_CONDITIONAL_BATCH_BUFFER_END; \
-  }
+  };
 
-PACKSMITH_TESTED(Gfx8, gfx8);
-PACKSMITH_TESTED(Gfx9, gfx9);
-PACKSMITH_TESTED(Gfx11, gfx11);
-PACKSMITH_TESTED(Gfx12, gfx12);
-PACKSMITH_TESTED(Gfx125, gfx125);
-PACKSMITH_TESTED(Xe2, xe2);
+PACKSMITH_EACH_GENERATION(PACKSMITH_TESTED)
 
 #ifdef PACKSMITH_TEST_ONE_GENERATION
 using Generations = testing::Types<TestedGfx9>;
@@ -34,8 +24,7 @@ using Generations = testing::Types<TestedGfx9>;
 // Instrumented, the code of one generation takes long to compile, and is made as that of another.
 using Generations = testing::Types<TestedGfx9, TestedGfx125>;
 #else
-using Generations =
-    testing::Types<TestedGfx8, TestedGfx9, TestedGfx11, TestedGfx12, TestedGfx125, TestedXe2>;
+using Generations = testing::Types<PACKSMITH_GENERATIONS(Tested)>;
 #endif
 
 }  // namespace packsmith::gpu

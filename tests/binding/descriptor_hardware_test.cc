@@ -4,13 +4,8 @@
 
 #include <random>
 
-#include "runtime/batch/gfx11.h"
-#include "runtime/batch/gfx12.h"
-#include "runtime/batch/gfx125.h"
-#include "runtime/batch/gfx8.h"
-#include "runtime/batch/gfx9.h"
-#include "runtime/batch/xe2.h"
 #include "runtime/memory/canonical.h"
+#include "tests/batch/generation_list.h"
 
 namespace packsmith::gpu {
 namespace {
@@ -18,7 +13,7 @@ namespace {
 template <class Gen>
 class DescriptorHardwareTest : public testing::Test {};
 
-using Generations = testing::Types<Gfx8, Gfx9, Gfx11, Gfx12, Gfx125, Xe2>;
+using Generations = testing::Types<PACKSMITH_GENERATIONS()>;
 TYPED_TEST_SUITE(DescriptorHardwareTest, Generations);
 
 DescriptorSetup SetupOf(const DescriptorHardware& hardware) {

@@ -3,16 +3,11 @@
 #define PACKSMITH_TESTS_STATE_GENERATIONS_H_
 
 #include "gtest/gtest.h"
-#include "runtime/state/gfx11.h"
-#include "runtime/state/gfx12.h"
-#include "runtime/state/gfx125.h"
-#include "runtime/state/gfx8.h"
-#include "runtime/state/gfx9.h"
-#include "runtime/state/xe2.h"
+#include "tests/state/generation_list.h"
 
 namespace packsmith::gpu {
 
-using Generations = testing::Types<Gfx8, Gfx9, Gfx11, Gfx12, Gfx125, Xe2>;
+using Generations = testing::Types<PACKSMITH_GENERATIONS()>;
 
 }  // namespace packsmith::gpu
 
