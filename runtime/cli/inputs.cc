@@ -23,9 +23,8 @@ bool NamesGpu(const Device& device) {
 }
 
 bool SaysWhatItIs(const Dump& dump) {
-  const Device& device = dump.device;
-  return dump.error_state != nullptr || device.pci_id || device.chip_id || !device.driver.empty() ||
-         !dump.buffers.empty() || dump.submissions.size() > 1;
+  return std::none_of(dump.submissions.begin(), dump.submissions.end(),
+                      [](const Submission& submission) { return submission.bare; });
 }
 
 Inputs::Inputs(const std::vector<std::string>& paths, RawOptions raw, Complain complain)

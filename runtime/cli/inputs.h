@@ -30,8 +30,8 @@ struct Gpu {
 // Whether a dump says anything of its GPU.
 bool NamesGpu(const Device& device);
 
-// Whether a dump says for certain what was submitted, to which engine and where it lay, so that
-// RawOptions are not asked. Not of dumps that say little.
+// Whether a dump says what was submitted, to which engine and where it lay, so that RawOptions are
+// not asked.
 bool SaysWhatItIs(const Dump& dump);
 
 // What ForEach() is to do after a dump.

@@ -508,7 +508,8 @@ class Groups {
                           ") than the files before it, and is decoded on its own"));
     if (arguments_.format == "jsonl") return absl::OkStatus();
     // Where the text does not say itself what follows.
-    output_->Append(text_ ? "\n" : absl::StrCat("\ndevice  ", gpu_->tables.title(), "\n"));
+    output_->Append(
+        text_ ? "\n" : absl::StrCat("\ndevice  ", decode::Harmless(gpu_->tables.title()), "\n"));
     return absl::OkStatus();
   }
 

@@ -105,7 +105,7 @@ class TextSink : public Sink {
   }
 
   void OnDevice(const Device& device, uint64_t) override {
-    std::string text = absl::StrCat(Bold(), "device", Plain(), "  ", tables_->title());
+    std::string text = absl::StrCat(Bold(), "device", Plain(), "  ", Harmless(tables_->title()));
     if (!device.platform.empty()) absl::StrAppend(&text, ", platform ", Harmless(device.platform));
     if (device.pci_id) absl::StrAppendFormat(&text, ", PCI id 0x%04x", *device.pci_id);
     if (device.chip_id) absl::StrAppendFormat(&text, ", chip id 0x%04x", *device.chip_id);

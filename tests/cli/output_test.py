@@ -93,6 +93,17 @@ class HiddenCharactersTest(ProgramTest):
             self.assertNotIn("\u202e", shown)
             self.assertIn(r"a\u202eb", shown)
 
+    def test_so_does_the_title_of_a_description(self) -> None:
+        xml = self.file("gpu.xml", """<packsmith family="f" generation="g" title="a\u202eb">
+          <stream name="s"/>
+          <packet name="END" dwords="1">
+            <field name="Op" dword="0" bits="31:24" type="uint" forced="2"/>
+            <flow kind="end"/>
+          </packet>
+        </packsmith>""".encode())
+        shown = self.run_it(f"--xml={xml}", self.file("b", words(0x02000000))).stdout.decode()
+        self.assertTrue(shown.startswith(r"device  a\u202eb"), shown)
+
     def test_messages_show_them_as_escapes(self) -> None:
         said = self.run_it(self.path("no\u202esuch")).stderr.decode()
         self.assertIn(r"no\u202esuch", said)
