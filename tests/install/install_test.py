@@ -35,6 +35,18 @@ class Installer(installed.TestCase):
         message = run([prefix / "bin/unpack", "--gen=?", os.devnull]).stderr
         self.assertEqual(set(re.findall(r"(\w+) \(also ", message)), set(generations), message)
 
+    def test_all_programs_say_the_version_that_pkg_config_says(self) -> None:
+        prefix = folder()
+        self.good(install(prefix))
+        module = (prefix / "lib/pkgconfig/packsmith.pc").read_text()
+        version = re.search(r"^Version: (.*)$", module, re.MULTILINE)[1]
+        programs = sorted(path.name for path in (prefix / "bin").iterdir())
+        self.assertIn("packrender", programs)
+        for name in programs:
+            self.assertEqual(self.good(run([prefix / "bin" / name, "--version"])),
+                             f"{name} {version}\n")
+        self.assertEqual(self.good(install("--version")), f"install {version}\n")
+
     def test_other_parts_are_there(self) -> None:
         prefix = folder()
         self.good(install(prefix))
