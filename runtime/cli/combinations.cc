@@ -21,8 +21,8 @@ constexpr Names kOfReports = {"--hang",   "--gen",    "--xml",   "--tables",   "
 // The options that ask for one draw or dispatch, or for a list instead of records.
 constexpr Names kOfDraws = {"--draw", "--dispatch", "--draws", "--uses"};
 // What would be ignored by those that ask for a list.
-constexpr Names kOfRecords = {"--filter", "--hide-zero", "--no-offsets", "--strict", "--kernels",
-                              "--disassembler"};
+constexpr Names kOfRecords = {"--filter", "--hide-zero", "--no-offsets",
+                              "--strict", "--kernels",   "--disassembler"};
 
 bool Has(Names names, absl::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
@@ -57,18 +57,16 @@ absl::Status CheckCombinations(absl::Span<const std::string> given, absl::string
   for (const absl::string_view one : kOfDraws) {
     for (const absl::string_view other : kOfDraws) {
       if (one == other || !is_given(one) || !is_given(other)) continue;
-      return absl::InvalidArgumentError(absl::StrCat(one, " and ", other,
-                                                     " do not go together: give one of ",
-                                                     absl::StrJoin(kOfDraws, ", ")));
+      return absl::InvalidArgumentError(absl::StrCat(
+          one, " and ", other, " do not go together: give one of ", absl::StrJoin(kOfDraws, ", ")));
     }
   }
   for (const absl::string_view list : {"--draws", "--uses"}) {
     for (const absl::string_view other : kOfRecords) {
       if (!is_given(list) || !is_given(other)) continue;
-      return absl::InvalidArgumentError(absl::StrCat(list, " and ", other,
-                                                     " do not go together: ", list,
-                                                     " is a list of its own, ", other,
-                                                     " is for records"));
+      return absl::InvalidArgumentError(
+          absl::StrCat(list, " and ", other, " do not go together: ", list,
+                       " is a list of its own, ", other, " is for records"));
     }
   }
 
@@ -77,10 +75,8 @@ absl::Status CheckCombinations(absl::Span<const std::string> given, absl::string
     Names formats;
   };
   static constexpr Rule kRules[] = {
-      {"--hide-zero", {"text"}},
-      {"--no-offsets", {"text", "names"}},
-      {"--disassembler", {"text"}},
-      {"--draws", {"text", "jsonl"}},
+      {"--hide-zero", {"text"}},     {"--no-offsets", {"text", "names"}},
+      {"--disassembler", {"text"}},  {"--draws", {"text", "jsonl"}},
       {"--uses", {"text", "jsonl"}},
   };
   for (const Rule& rule : kRules) {

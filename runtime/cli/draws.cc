@@ -21,9 +21,9 @@ void DrawQuestions::Ask(uint64_t draws_before, uint64_t dispatches_before,
 
 absl::Status DrawQuestions::Missing(uint64_t draws_seen, uint64_t dispatches_seen) const {
   return absl::InvalidArgumentError(
-      draw != 0 ? absl::StrCat("--draw=", draw, ": there are ", draws_seen, " draws")
-                : absl::StrCat("--dispatch=", dispatch, ": there are ", dispatches_seen,
-                               " dispatches"));
+      draw != 0
+          ? absl::StrCat("--draw=", draw, ": there are ", draws_seen, " draws")
+          : absl::StrCat("--dispatch=", dispatch, ": there are ", dispatches_seen, " dispatches"));
 }
 
 void DrawQuestions::Set(decode::Options& options) const {

@@ -571,8 +571,8 @@ class Groups {
   std::unique_ptr<cli::CliOutput> output_;
   std::vector<std::string> reasons_;  // for exit code 1
   int result_ = kGood;
-  bool any_ = false;                // whether there was anything to look over
-  uint64_t draws_ = 0;              // of the groups so far
+  bool any_ = false;    // whether there was anything to look over
+  uint64_t draws_ = 0;  // of the groups so far
   uint64_t dispatches_ = 0;
   uint64_t next_id_ = 0;            // of the next group's first record
   std::optional<cli::Gpu> before_;  // of the dump before

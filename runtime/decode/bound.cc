@@ -78,7 +78,9 @@ void Decoder::ShowSetting(const Setting& setting, uint64_t id) {
   bound_ = &setting;
   CheckFields(view, setting.bytes.size(), true);
   Leads leads;
-  if (actions_[setting.container].pointers) CheckPointers(view, nullptr, leads);
+  if (actions_[setting.container].pointers && options_.follow != Follow::kNone) {
+    CheckPointers(view, nullptr, leads);
+  }
   const uint32_t submission = std::exchange(submission_, setting.submission);
   bound_itself_ = true;
   const uint64_t own = EmitDescribed(RecordType::kPacket, view, setting.space, setting.address, id,
@@ -88,7 +90,7 @@ void Decoder::ShowSetting(const Setting& setting, uint64_t id) {
   if (actions_[setting.container].sets_or_writes) {
     SetsAndWrites(view, nullptr, setting.space, setting.address, own);
   }
-  FollowPointers(view, leads, own, 0);
+  if (options_.follow == Follow::kAll) FollowPointers(view, leads, own, 0);
   bound_ = nullptr;
 }
 

@@ -687,7 +687,11 @@ void Decoder::Packet(uint32_t index, const Frame& frame, absl::Span<const uint8_
   const uint64_t id = EmitDescribed(RecordType::kPacket, shown, frame.space, frame.address, parent,
                                     frame.depth, -1, form);
   if (actions.sets_or_writes) SetsAndWrites(view, form, frame.space, frame.address, id);
-  if (options_.follow != Follow::kAll || options_.brief) return;
+  if (options_.brief) return;
+  if (options_.follow != Follow::kAll) {
+    if (rules_ != nullptr) KeepOrShowBound(index, frame, now, id);
+    return;
+  }
   if (actions.describes_data) DescribeData(view);
   if (actions.pointers) FollowPointers(view, leads, id, 0);
   if (container.draw != tables::kNone) {
@@ -710,7 +714,7 @@ void Decoder::QuietPacket(Form& form, const tables::Container& container, const 
   }
   const bool follow = options_.follow == Follow::kAll;
   const auto keep = [&](uint64_t id) {
-    if (rules_ == nullptr || !follow) return;
+    if (rules_ == nullptr) return;
     const auto index = static_cast<uint32_t>(&container - tables_.containers().data());
     KeepOrShowBound(index, frame, bytes, id);
   };

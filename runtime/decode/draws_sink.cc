@@ -221,7 +221,8 @@ class DrawsSink : public Sink {
     const Work& work = *work_;
     std::string count;
     if (work.counts) {
-      count = work.count ? Counted(*work.count, work.indexed.value_or(false) ? "index" : "vertex") : "indirect";
+      count = work.count ? Counted(*work.count, work.indexed.value_or(false) ? "index" : "vertex")
+                         : "indirect";
       if (work.count && *work.count != 1) {
         count = absl::StrCat(*work.count, work.indexed.value_or(false) ? " indices" : " vertices");
       }

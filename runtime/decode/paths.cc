@@ -92,7 +92,8 @@ absl::optional<ImageSeen> ImageOf(const tables::Tables& tables, const Record& re
     if (!scope.Holds(image.when)) continue;
     const absl::optional<uint64_t> address = scope.Number(image.address);
     if (!address) return absl::nullopt;
-    ImageSeen seen{image.use, &tables.leaf(image.address), *address & tables.address_mask(), "", 0, 0, 0, 0};
+    ImageSeen seen{
+        image.use, &tables.leaf(image.address), *address & tables.address_mask(), "", 0, 0, 0, 0};
     for (const uint32_t leaf : {image.format, image.type}) {
       if (leaf == tables::kNone) continue;
       const absl::optional<uint64_t> raw = scope.Raw(leaf);

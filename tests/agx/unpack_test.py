@@ -124,10 +124,11 @@ class AgxTest(unittest.TestCase):
             shown[number] = [
                 int(record["address"], 16) - 0x1000
                 for record in records_of_packets(self.file(dump), f"--draw={number}")]
-        # The second draw: both PPP records and both states, since neither replaces the other one.
-        self.assertEqual(shown[2], [0, 8, 24, 32, 52])
+        # The second draw, and below it both PPP records and both states, since neither replaces the
+        # other one.
+        self.assertEqual(shown[2], [52, 0, 8, 24, 32])
         # The fourth: a record that has both parts, a new shader, and the index of long ago.
-        self.assertEqual(shown[4], [24, 64, 72, 100])
+        self.assertEqual(shown[4], [100, 24, 64, 72])
 
     def test_the_family_alone_is_enough(self) -> None:
         dump = core([(0x50530001, {"family": "agx"}), (0x50530002, {"batch_address": "0x1000"})],

@@ -256,6 +256,23 @@ TEST(Bound, ADrawThatKeepsItsTableHasRecordsOfWhatItReads) {
               HasSubstr("  0x000000001010  TABLE  2 dwords  bound, from submission 0\n"));
 }
 
+TEST(Bound, PacketsAreShownWithoutWhatTheyLeadToIfPointersAreNotFollowed) {
+  const World world = TwoDraws();
+  for (const Follow follow : {Follow::kNone, Follow::kBatches}) {
+    Options options = OfDraw(2);
+    options.follow = follow;
+    EXPECT_THAT(Below(Tell(Gpu(), world, options), "DRAW"), ElementsAre("HEAP", "SHADER", "TABLE"));
+  }
+}
+
+TEST(Bound, NumbersGoOnBehindThoseOfOtherDecoders) {
+  const World world = TwoDraws();
+  Options options = OfDraw(12);
+  options.draws_before = 10;
+  EXPECT_THAT(Below(Tell(Gpu(), world, options), "DRAW"), testing::SizeIs(8));
+  EXPECT_THAT(Text(Gpu(), {&world.dump()}, options), HasSubstr("DRAW  3 dwords  draw 12\n"));
+}
+
 TEST(Bound, NothingIsShownOnceMoreUnlessAskedFor) {
   const World world = TwoDraws();
   EXPECT_THAT(Below(Tell(Gpu(), world), "DRAW"), IsEmpty());
