@@ -281,7 +281,7 @@ class DrawsSink : public Sink {
       out_.JsonString(*work.topology);
     }
     if (work.indexed) {
-      out_.Put(absl::StrCat(",\"indexed\":", *work.indexed.value_or(false) ? "true" : "false"));
+      out_.Put(absl::StrCat(",\"indexed\":", *work.indexed ? "true" : "false"));
     }
     if (work.count) out_.Put(absl::StrCat(",\"count\":", *work.count));
     if (work.instances) out_.Put(absl::StrCat(",\"instances\":", *work.instances));
