@@ -203,8 +203,9 @@ struct Item {
   std::string doc;
   std::string source;
 
-  uint32_t bit = 0;    // from the start of the container, or of the enclosing group's item
-  uint32_t width = 0;  // field, reserved: bits. Group: bits of one item
+  uint32_t bit = 0;       // from the start of the container, or of the enclosing group's item
+  uint32_t width = 0;     // field, reserved: bits. Group: bits of one item
+  bool unplaced = false;  // its bits="…" could not be read: what follows from them is no problem
 
   // Field.
   Deferred type_name;

@@ -1187,7 +1187,7 @@ class Parser {
     into.insert(after, std::move(item));
   }
 
-  // "high:low", or one bit.
+  // "high:low", or one bit. False if it is neither; of numbers in the wrong order both are given.
   static bool ParseHighLow(const std::string& text, uint64_t& high, uint64_t& low) {
     const std::vector<absl::string_view> ends = absl::StrSplit(text, ':');
     if (ends.size() == 1) {
@@ -1205,13 +1205,18 @@ class Parser {
     const std::string text = Required(node, "bits");
     uint64_t high = 0, low = 0;
     const bool good = ParseHighLow(text, high, low);
+    item.unplaced = false;
     if (!good || high < low || high > kLargestContainer * 8) {
       if (!text.empty()) {
         Problem(Code::kBadBits, At(node, "bits"),
                 absl::StrCat("bits=\"", text,
                              "\" must be \"high:low\" or one bit, counted from the dword's start"));
       }
-      high = low = 0;
+      // The wrong way round, it is clear what is meant.
+      item.unplaced = high >= low || low > kLargestContainer * 8;
+      if (item.unplaced) high = low = 0;
+      item.overlap = item.unplaced;
+      if (high < low) std::swap(high, low);
     }
     item.bit = dword * 32 + static_cast<uint32_t>(low);
     item.width = static_cast<uint32_t>(high - low + 1);
@@ -1397,6 +1402,7 @@ class Parser {
       }
     }
     values.Finish();
+    if (item.unplaced) item.overlap = true;
   }
 
   void ParseType(pugi::xml_node node, Item& item) {
@@ -1423,7 +1429,7 @@ class Parser {
       item.type = text[0] == 'u' ? FieldType::kUfixed : FieldType::kSfixed;
       item.fraction_bits = static_cast<uint32_t>(std::min<uint64_t>(fraction, 63));
       const uint64_t bits = whole + fraction + (text[0] == 's' ? 1 : 0);
-      if (bits != item.width) {
+      if (bits != item.width && !item.unplaced) {
         Problem(Code::kBadWidth, At(node, "type"),
                 absl::StrCat("type ", text, " takes ", bits, " bits, the field has ", item.width));
       }

@@ -402,6 +402,7 @@ class Resolver {
 
   // `limit`: bits of the enclosing group's item, 0 at top level.
   void CheckItem(Item& item, uint32_t limit) {
+    if (item.unplaced) return;
     const uint64_t end = EndOf(item);
     const uint64_t bits = limit != 0 ? limit : uint64_t{container_->max_bytes} * 8;
     if (end > bits) {
@@ -1099,7 +1100,8 @@ class Resolver {
           return {};
         }
         // Negative values have all high bits set.
-        if (term.ref.field->type != FieldType::kInt && *value > Ones(term.ref.field->width)) {
+        if (term.ref.field->type != FieldType::kInt && !term.ref.field->unplaced &&
+            *value > Ones(term.ref.field->width)) {
           Problem(Code::kBadCondition, text.where,
                   absl::StrCat("\"", written, "\": \"", term.ref.field->name, "\" has ",
                                term.ref.field->width, " bits and never holds that"));

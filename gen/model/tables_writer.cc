@@ -491,12 +491,17 @@ class Writer {
   }
 
   void Streams() {
+    std::vector<std::vector<size_t>> packets(model_.streams.size());
+    for (size_t i = 0; i < model_.containers.size(); ++i) {
+      const Container& c = model_.containers[i];
+      if (c.kind != ContainerKind::kPacket || c.stream < 0) continue;
+      packets[static_cast<size_t>(c.stream)].push_back(i);
+    }
     for (size_t s = 0; s < model_.streams.size(); ++s) {
       const Stream& stream = model_.streams[s];
       std::map<uint32_t, std::vector<t::Opcode>> by_mask;
-      for (size_t i = 0; i < model_.containers.size(); ++i) {
+      for (const size_t i : packets[s]) {
         const Container& c = model_.containers[i];
-        if (c.kind != ContainerKind::kPacket || c.stream != static_cast<int>(s)) continue;
         by_mask[c.identify_mask].push_back({c.identify_value, static_cast<uint32_t>(i)});
       }
       std::vector<uint32_t> masks;

@@ -24,14 +24,14 @@ class ValueList {
   bool amends() const { return amends_; }
 
   Value* Find(const std::string& name) {
-    if (!is_filled_) names_.Fill(values_);
-    is_filled_ = true;
+    FillNames();
     const absl::optional<size_t> place = names_.Find(name);
     if (!place) return nullptr;
     return *place < values_.size() ? &values_[*place] : &added_[*place - values_.size()];
   }
   // Only what Find does not find.
   void Add(Value&& value) {
+    FillNames();
     names_.Add(value.name, values_.size() + added_.size());
     added_.push_back(std::move(value));
   }
@@ -77,6 +77,11 @@ class ValueList {
   }
 
  private:
+  void FillNames() {
+    if (!is_filled_) names_.Fill(values_);
+    is_filled_ = true;
+  }
+
   std::vector<Value>& values_;
   const bool amends_;
   bool is_filled_ = false, removed_ = false;

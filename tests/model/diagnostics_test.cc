@@ -1028,6 +1028,16 @@ const std::vector<Case>& Cases() {
          "<struct name=\"A\" dwords=\"2\"><group count=\"2\" §c-count=\"1\" dword=\"0\" "
          "size=\"32\"><field name=\"f\" dword=\"0\" bits=\"7:0\" type=\"uint\"/></group></struct>",
          "all items of a group that is no tail are members in C"),
+      In("MaxOfNoTail", Code::kContradiction,
+         "<struct name=\"A\" dwords=\"2\"><group count=\"2\" §max=\"1\" dword=\"0\" "
+         "size=\"32\"><field name=\"f\" dword=\"0\" bits=\"7:0\" type=\"uint\"/></group></struct>",
+         "max=\"…\" bounds a tail; any other group has as many items as count=\"…\" says"),
+      In("CCountBeyondMax", Code::kContradiction,
+         "<struct name=\"A\" dwords=\"variable\"><group count=\"tail\" max=\"1\" §c-count=\"2\" "
+         "dword=\"0\" size=\"32\"><field name=\"f\" dword=\"0\" bits=\"7:0\" "
+         "type=\"uint\"/></group>"
+         "</struct>",
+         "more items would be members in C than max=\"…\" allows"),
       In("CWholeOfParts", Code::kContradiction,
          "<struct name=\"A\" dwords=\"2\"><group count=\"2\" §c-whole=\"true\" dword=\"0\" "
          "size=\"32\"><field name=\"f\" dword=\"0\" bits=\"7:0\" type=\"uint\"/></group></struct>",
@@ -1278,6 +1288,24 @@ TEST(Diagnostics, WarningsAreNoErrors) {
 TEST(Diagnostics, StatusHoldsThePrintedForm) {
   const LoadResult result = LoadBody("<nothing/>");
   EXPECT_EQ(ToStatus(result).message(), FormatAll(result.diagnostics, result.sources));
+}
+
+// What is wrong with bits="…" is said once, and not again for what follows from it.
+TEST(Diagnostics, BitsThatCannotBeReadHaveNoConsequences) {
+  const LoadResult result = LoadBody(R"(
+<packet name="P" dwords="2" length="L" bias="2"><doc>.</doc>
+  <field name="Op" dword="0" bits="24:31" type="uint" forced="120"/>
+  <field name="L" dword="0" bits="7:0" type="uint"/>
+  <field name="Scale" dword="1" bits="x" type="u4.8" default="3"/>
+  <field name="Mode" dword="1" bits="" type="uint" default="5"><value name="On" value="7"/></field>
+  <field name="Low" dword="1" bits="3:0" type="uint"/>
+  <field name="High" dword="1" bits="99999999:4" type="uint"/>
+  <reserved dword="1" bits="5-4"/>
+  <variant dwords="3" when="Mode=3"/>
+</packet>)");
+  EXPECT_THAT(Summary(result),
+              ElementsAre("E006 main.xml:5:30", "E006 main.xml:7:33", "E004 main.xml:8:3",
+                          "E006 main.xml:10:32", "E006 main.xml:11:23"));
 }
 
 TEST(Diagnostics, MeantOverlapsAreNoProblem) {

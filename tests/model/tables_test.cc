@@ -227,6 +227,14 @@ TEST(Tables, TailsAreOneItem) {
   EXPECT_EQ(block.tables->string(block.Leaf("Input Table", "Binding.Flat").name_suffix), ".Flat");
 }
 
+TEST(Tables, TailsSayHowManyItemsTheyTakeAtMost) {
+  const Block block(LoadBody(
+      R"(<struct name="T" dwords="1"><group count="tail" max="33" dword="1" size="64"><field name="x" dword="1" bits="31:0" type="uint"/></group></struct>
+<struct name="U" dwords="1"><group count="tail" dword="1" size="64"><field name="x" dword="1" bits="31:0" type="uint"/></group></struct>)"));
+  EXPECT_EQ(block["T"].tail_max, 33u);
+  EXPECT_EQ(block["U"].tail_max, 0u);
+}
+
 TEST(Tables, RolesAndRelationsAreKept) {
   const Block block(Mini());
   EXPECT_EQ(block["Draw"].role, t::Role::kDraw);
