@@ -459,6 +459,26 @@ TEST(Faults, TooMuchIsARange) {
   EXPECT_THAT(story.records[0].faults[0].text, HasSubstr("more than 2048"));
 }
 
+TEST(Faults, MoreItemsThanATailMayHaveAreReportedEachTime) {
+  // 34 vertex buffers, all null; the hardware has 33. Twice, as records of one shape come again.
+  std::vector<uint32_t> dwords;
+  for (int packet = 0; packet < 2; ++packet) {
+    dwords.push_back(0x78080000 | (34 * 4 + 1 - 2));
+    for (uint32_t i = 0; i < 34; ++i) {
+      dwords.insert(dwords.end(), {1u << 13 | 2 << 16, 0, 0, 0});
+    }
+  }
+  dwords.push_back(kEnd);
+  const Story story = Of(dwords);
+  EXPECT_THAT(story.Faults(), ElementsAre("range 4383:4256", "range 4383:4256"));
+  EXPECT_THAT(story.records[0].faults[0].text,
+              HasSubstr("34 items are there, the hardware takes at most 33"));
+  dwords.assign({0x78080000 | (33 * 4 + 1 - 2)});
+  for (uint32_t i = 0; i < 33; ++i) dwords.insert(dwords.end(), {1u << 13 | 2 << 16, 0, 0, 0});
+  dwords.push_back(kEnd);
+  EXPECT_THAT(Of(dwords).Faults(), IsEmpty());
+}
+
 constexpr absl::string_view kZeros = R"(
 <packsmith family="test" generation="zeros" title="Zeros">
   <stream name="commands"/>

@@ -49,5 +49,13 @@ int main(void) {
   const unsigned operation = dw[start / 32] >> start % 32 & ((1u << bits) - 1);
   // End
   expect(operation == 1, "positions");
+
+  // Page: c-length
+  struct GFX9_MI_STORE_DATA_IMM store = {GFX9_MI_STORE_DATA_IMM_header};
+  store.DWordLength = 5 - GFX9_MI_STORE_DATA_IMM_length_bias;  // the header says 4 dwords
+  store.ImmediateData = 0x100000007;
+  GFX9_MI_STORE_DATA_IMM_pack(&batch, dw, &store);  // dw[3] is 7, dw[4] is 1
+  // End
+  expect(dw[0] == 0x10000003 && dw[3] == 7 && dw[4] == 1, "the caller's length");
   return failures == 0 ? 0 : 1;
 }
