@@ -471,7 +471,7 @@ class Decoder {
                                       uint64_t size, std::vector<uint8_t>& scratch) const {
     const uint64_t offset = address - segment.address;
     if (offset <= segment.bytes.size() && size <= segment.bytes.size() - offset) {
-      return {segment.bytes.data() + offset, size};
+      return {segment.bytes.data() + offset, static_cast<size_t>(size)};
     }
     return BytesAcross(segment.space, address, size, scratch);
   }
