@@ -82,7 +82,7 @@ struct Options {
     uint64_t dispatch = 0;
 
     bool any() const { return each || draw != 0 || dispatch != 0; }
-  } bound;
+  } bound = {};
 };
 
 // Batches may call others many times, and tables may refer to each other, so that a few bytes could
