@@ -32,7 +32,7 @@ const Paths::Node& Paths::OnRecord(const Record& record) {
             -1};
   if (record.index >= 0) absl::StrAppend(&node.name, "[", record.index, "]");
   if (!nodes_.empty() && !record.bound) {
-    const Node& parent = nodes_.back();
+    Node& parent = nodes_.back();
     const uint64_t size = record.bytes.size();
     for (const Led& led : parent.leads) {
       if (led.space != record.space) continue;
@@ -40,6 +40,11 @@ const Paths::Node& Paths::OnRecord(const Record& record) {
       const uint64_t behind = record.index > 0 ? static_cast<uint64_t>(record.index) * size : 0;
       if (led.address + behind == record.address) node.by = &led;
       if (node.by != nullptr) break;
+    }
+    if (node.by != nullptr) {
+      parent.followed = node.by;
+    } else if (record.type == RecordType::kPacket) {
+      node.by = parent.followed;
     }
     node.stage = parent.stage;
     if (node.by != nullptr) {

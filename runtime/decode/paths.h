@@ -41,6 +41,9 @@ class Paths {
     absl::string_view stage;
     // Its number in the table that it, or what led to it, belongs to; -1: in none.
     int64_t index;
+    // The last of its leads that a record was found behind: packets of a stream come one behind the
+    // other.
+    const Led* followed = nullptr;
   };
 
   void OnSchema(const tables::Tables& tables) { tables_ = &tables; }
