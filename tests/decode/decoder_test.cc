@@ -498,7 +498,9 @@ TEST(Faults, ZeroIsOneWhereTheHardwareForbidsItAndNoneWhereOnlyPackingRefusesIt)
     world.Put(0, {0x01000001, 0, 0x01000001, 0, 0x01000000, 0x0a01, 0x01000000, 0x0a00});
     world.Submit(0, 32);
     world.last().bare = true;
-    const Story story = Tell(kTables, world, {.forms = forms});
+    Options options;
+    options.forms = forms;
+    const Story story = Tell(kTables, world, options);
     EXPECT_THAT(story.Faults(),
                 ElementsAre("range 7:0", "range 47:40", "range 7:0", "range 47:40"));
     EXPECT_THAT(story.records[2].faults[0].text, HasSubstr("Never must not be zero"));
