@@ -6,8 +6,16 @@
 #include <string>
 
 #include "absl/strings/str_format.h"
+#include "runtime/dump/addresses.h"
 
 namespace packsmith::decode {
+
+// `address` in the form in which readers keep memory. `mask`: tables::Tables::address_mask(). Where
+// addresses have more than 48 bits, those of 48 are recognised by the copies of their highest bit.
+inline uint64_t MaskAddress(uint64_t address, uint64_t mask) {
+  address &= mask;
+  return address >> 48 == 0 ? address : PlainAddress(address);
+}
 
 // Addresses count up to 2^64, where they do not begin again.
 inline uint64_t AddSaturated(uint64_t a, uint64_t b) {

@@ -17,6 +17,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/types/optional.h"
+#include "runtime/decode/addresses.h"
 #include "runtime/decode/field_checks.h"
 #include "runtime/decode/fields.h"
 #include "runtime/decode/forms.h"
@@ -639,7 +640,7 @@ inline Decoder::Target Decoder::PlainTarget(const FormPointer& known,
     target.base_known = base.has_value();
     target.address += base.value_or(0);
   }
-  target.address &= address_mask_;
+  target.address = MaskAddress(target.address, address_mask_);
   return target;
 }
 

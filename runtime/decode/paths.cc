@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/decode/addresses.h"
 #include "runtime/decode/data.h"
 #include "runtime/decode/value.h"
 
@@ -97,8 +98,14 @@ absl::optional<ImageSeen> ImageOf(const tables::Tables& tables, const Record& re
     if (!scope.Holds(image.when)) continue;
     const absl::optional<uint64_t> address = scope.Number(image.address);
     if (!address) return absl::nullopt;
-    ImageSeen seen{
-        image.use, &tables.leaf(image.address), *address & tables.address_mask(), "", 0, 0, 0, 0};
+    ImageSeen seen{image.use,
+                   &tables.leaf(image.address),
+                   MaskAddress(*address, tables.address_mask()),
+                   "",
+                   0,
+                   0,
+                   0,
+                   0};
     for (const uint32_t leaf : {image.format, image.type}) {
       if (leaf == tables::kNone) continue;
       const absl::optional<uint64_t> raw = scope.Raw(leaf);

@@ -47,7 +47,7 @@ Decoder::Target Decoder::TargetOf(const FieldAt& at, const tables::Pointer& poin
     target.base_known = base.has_value();
     target.address += base.value_or(0);
   }
-  target.address &= address_mask_;
+  target.address = MaskAddress(target.address, address_mask_);
   return target;
 }
 
@@ -442,7 +442,7 @@ uint64_t Decoder::SizeOf(const tables::Pointer& pointer, const Scope& scope,
   if (!end) return 0;
   uint64_t last = *end;
   if (pointer.base != tables::kNone) last += BaseNow(pointer.base).value_or(0);
-  last &= address_mask_;
+  last = MaskAddress(last, address_mask_);
   return last < target.address ? 0 : last - target.address + 1;
 }
 

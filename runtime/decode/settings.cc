@@ -158,7 +158,7 @@ absl::Span<const uint8_t> SettingRules::RecordAt(const tables::Container& contai
     const Scope scope(tables_, container, packet);
     address += Apply(expression, scope.Number(expression.leaf).value_or(0));
   }
-  address &= tables_.address_mask();
+  address = MaskAddress(address, tables_.address_mask());
   const tables::Container& record = tables_.container(PartsBehind(tables_, leaf)->target);
   const absl::Span<const uint8_t> head = memory.Read(space, address, record.bytes);
   if (head.size() < record.bytes) return {};

@@ -1,6 +1,8 @@
 #include "runtime/decode/value.h"
 
+#include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <limits>
 
 namespace packsmith::decode {
@@ -138,7 +140,7 @@ Value DecodeValue(const tables::Tables& tables, const Leaf& leaf, uint32_t width
     return value;
   }
   value.kind = ValueKind::kAddress;
-  value.unsigned_value = number & tables.address_mask();
+  value.unsigned_value = MaskAddress(number, tables.address_mask());
   value.needs_raw = value.needs_raw || value.unsigned_value != number;
   return value;
 }
@@ -213,11 +215,14 @@ absl::optional<uint64_t> EncodeValue(const tables::Tables& tables, const Leaf& l
   }
   if ((number & Ones(leaf.shift)) != 0 && leaf.shift != 0) return absl::nullopt;
   number >>= leaf.shift;
-  // A canonical address repeats its highest bit; the field has room for some of the copies.
+  // A canonical address repeats its highest bit; the field has room for some of the copies. Where
+  // addresses have more than 48 bits, one of 48 is canonical, too.
   const uint32_t bits = tables.address_bits();
-  if (number > Ones(width) && leaf.type == LeafType::kAddress && width + leaf.shift >= bits &&
-      SignExtended(value.unsigned_value, bits) == static_cast<int64_t>(value.unsigned_value)) {
-    number &= Ones(width);
+  for (const uint32_t from : {bits, std::min(bits, 48u)}) {
+    if (number > Ones(width) && leaf.type == LeafType::kAddress && width + leaf.shift >= from &&
+        SignExtended(value.unsigned_value, from) == static_cast<int64_t>(value.unsigned_value)) {
+      number &= Ones(width);
+    }
   }
   return number <= Ones(width) ? absl::optional<uint64_t>(number) : absl::nullopt;
 }

@@ -7,6 +7,7 @@
 
 #include "absl/types/optional.h"
 #include "absl/types/span.h"
+#include "runtime/decode/addresses.h"
 #include "runtime/tables/tables.h"
 
 namespace packsmith::decode {
@@ -78,7 +79,7 @@ inline uint64_t NumberOfBits(const tables::Tables& tables, const tables::Leaf& l
   if (leaf.type == tables::LeafType::kUint && !encoded) return raw << leaf.shift;
   const bool is_address =
       leaf.type == tables::LeafType::kAddress || leaf.type == tables::LeafType::kOffset;
-  if (is_address && !encoded) return raw << leaf.shift & tables.address_mask();
+  if (is_address && !encoded) return MaskAddress(raw << leaf.shift, tables.address_mask());
   return NumberOf(DecodeValue(tables, leaf, width, raw), raw);
 }
 

@@ -80,5 +80,51 @@ INSTANTIATE_TEST_SUITE_P(Captures, DeviceCoreDumps,
                                                           "skl-vulkaninfo/01.core.zst"),
                                           testing::Values(0, 800)));
 
+TEST(Addresses, Of48BitsAreFollowedWithCopiesOfTheirHighestBitAndWithout) {
+  constexpr uint32_t kJump = 0x18800101, kEnd = 0x05000000;
+  for (const uint64_t written : {uint64_t{0x0000fffeeffe1000}, uint64_t{0xfffffffeeffe1000}}) {
+    World world;
+    world.Put(0xfffeeffe0000,
+              {kJump, static_cast<uint32_t>(written), static_cast<uint32_t>(written >> 32)});
+    world.Put(0xfffeeffe1000, {kEnd});
+    world.Submit(0xfffeeffe0000);
+    const Story story = Tell(*FindGeneration("xe2"), world);
+    ASSERT_EQ(story.records.size(), 2u);
+    EXPECT_EQ(story.records[1].address, 0xfffeeffe1000u);
+    EXPECT_EQ(story.records[0].Number("Batch Buffer Start Address"), 0xfffeeffe1000u);
+    EXPECT_THAT(story.problems, testing::IsEmpty());
+  }
+}
+
+TEST(Addresses, Of57BitsAreFollowedWholeWhereTheDescriptionHasThem) {
+  const tables::Tables wide = TablesOf(R"(
+<packsmith family="test" generation="far" title="Far" address-bits="57">
+  <stream name="commands"/>
+  <struct name="THING" dwords="1">
+    <field name="Number" dword="0" bits="31:0" type="uint"/>
+  </struct>
+  <packet name="BIND" dwords="3">
+    <field name="Opcode" dword="0" bits="31:24" type="uint" forced="1"/>
+    <field name="Thing" dword="1" bits="63:12" type="address">
+      <points to="THING"/>
+    </field>
+  </packet>
+</packsmith>)");
+  constexpr uint64_t kFar = 0x0123456780001000, kOf48Bits = 0x0000fffeeffe1000;
+  for (const auto& [written, place] : std::vector<std::tuple<uint64_t, uint64_t>>{
+           {kFar, kFar}, {kOf48Bits, kOf48Bits}, {0xfffffffeeffe1000, kOf48Bits}}) {
+    World world;
+    world.Put(0x0123456780000000,
+              {0x01000000, static_cast<uint32_t>(written), static_cast<uint32_t>(written >> 32)});
+    world.Put(place, {7});
+    world.Submit(0x0123456780000000, 12);
+    const Story story = Tell(wide, world);
+    ASSERT_EQ(story.records.size(), 2u);
+    EXPECT_EQ(story.records[0].Number("Thing"), place);
+    EXPECT_EQ(story.records[1].address, place);
+    EXPECT_EQ(story.records[1].Number("Number"), 7u);
+  }
+}
+
 }  // namespace
 }  // namespace packsmith::decode

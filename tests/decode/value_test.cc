@@ -222,12 +222,20 @@ TEST(Addresses, HaveAsManyBitsAsTheDescriptionSays) {
   EXPECT_EQ(DecodeValue(wide, leaf, 52, high >> 12).unsigned_value, uint64_t{1} << 56);
   EXPECT_EQ(NumberOfBits(wide, leaf, 52, high >> 12), uint64_t{1} << 56);
   EXPECT_EQ(NumberOfBits(Gfx9(), leaf, 52, far >> 12), 0u);
+  // One of 48 bits, as drivers write it into packets.
+  const uint64_t canonical = 0xfffffffeeffe0000u;
+  EXPECT_EQ(DecodeValue(wide, leaf, 52, canonical >> 12).unsigned_value, 0xfffeeffe0000u);
+  EXPECT_EQ(NumberOfBits(wide, leaf, 52, canonical >> 12), 0xfffeeffe0000u);
   Leaf narrow = Plain(LeafType::kAddress, 45);
   narrow.shift = 12;
   Value value;
   value.kind = ValueKind::kAddress;
   value.unsigned_value = high;
   EXPECT_EQ(EncodeValue(wide, narrow, value), uint64_t{1} << 44);
+  Leaf of_48_bits = Plain(LeafType::kAddress, 36);
+  of_48_bits.shift = 12;
+  value.unsigned_value = canonical;
+  EXPECT_EQ(EncodeValue(wide, of_48_bits, value), 0xfffeeffe0u);
   value.unsigned_value = uint64_t{1} << 57;  // not canonical
   EXPECT_EQ(EncodeValue(wide, narrow, value), absl::nullopt);
 }
