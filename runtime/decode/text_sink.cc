@@ -35,7 +35,11 @@ std::string Harmless(absl::string_view text) {
     if (!first.valid || (first.bytes == 1 && IsHidden(first.value))) {
       absl::StrAppendFormat(&harmless, "\\x%02x", first.value);
     } else if (first.bytes != 1 && IsHidden(first.value)) {
-      absl::StrAppendFormat(&harmless, first.value < 0x10000 ? "\\u%04x" : "\\U%08x", first.value);
+      if (first.value < 0x10000) {
+        absl::StrAppendFormat(&harmless, "\\u%04x", first.value);
+      } else {
+        absl::StrAppendFormat(&harmless, "\\U%08x", first.value);
+      }
     } else {
       absl::StrAppend(&harmless, text.substr(0, first.bytes));
     }
