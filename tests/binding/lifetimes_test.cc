@@ -166,7 +166,7 @@ struct World {
         {"batch", {"chunks"}, draw, Destroy(batch)},
         {"binder",
          {"buffers"},
-         [this] { return binder->Bind(elsewhere, BindingStage::kPixel, {{64u * ++surface}}); },
+         [this] { return binder->Bind(elsewhere, BindingStage::kPixel, {64u * ++surface}); },
          Destroy(binder)},
         {"sampler tables",
          {"state pool", "border colors"},

@@ -55,7 +55,7 @@ std::string Hex(const std::vector<uint32_t>& words) {
 std::vector<uint32_t> Request(uint32_t batch, uint32_t number) {
   return {kStart, batch, kFlush, kNoop, kStoreIndex, 0x80, number, kInterrupt};
 }
-constexpr uint64_t kRequestBytes = 32, kBehindStart = 8, kBehindFlush = 12;
+constexpr uint64_t kBehindStart = 8, kBehindFlush = 12;
 
 // The batch: two draws with constants between them, and its end.
 std::vector<uint32_t> Batch() {
