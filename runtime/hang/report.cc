@@ -613,24 +613,21 @@ bool IsBusy(const Stop& stop) {
   return stop.ring_head && stop.ring_tail && stop.ring_head->value != stop.ring_tail->value;
 }
 
-// How far the jobs of a queue are. The numbers wrap.
-JobState StateOf(const ErrorContext& context, const std::optional<int64_t>& job) {
+// How far a queue is with a job, or with the one that it began last. The numbers wrap.
+JobState StateOf(const ErrorContext& context, const std::optional<int64_t>* job) {
   if (!context.started || !context.finished) return JobState::kUnknown;
   const auto apart = [](int64_t a, int64_t b) {
     return static_cast<int32_t>(static_cast<uint32_t>(a) - static_cast<uint32_t>(b));
   };
-  if (job && apart(*context.started, *job) < 0) return JobState::kNotBegun;
-  return apart(*context.started, job.value_or(*context.started)) >= 0 &&
-                 apart(job.value_or(*context.started), *context.finished) > 0
-             ? JobState::kRuns
-             : JobState::kEnded;
+  const int64_t number = job != nullptr && job->has_value() ? **job : *context.started;
+  if (apart(*context.started, number) < 0) return JobState::kNotBegun;
+  return apart(number, *context.finished) > 0 ? JobState::kRuns : JobState::kEnded;
 }
 
 // What is known without registers.
 void AddContexts(const Dump& dump, const ErrorState& state, HangReport& report) {
   // The job's number is of its own queue.
-  const std::optional<int64_t> job =
-      state.contexts.size() == 1 ? state.job : std::optional<int64_t>();
+  const std::optional<int64_t>* job = state.contexts.size() == 1 ? &state.job : nullptr;
   for (const ErrorContext& context : state.contexts) {
     report.contexts.push_back({context, StateOf(context, job)});
   }
