@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "absl/strings/str_format.h"
@@ -13,23 +14,15 @@ namespace {
 
 constexpr uint32_t kGlobalSpace = 1;
 constexpr uint32_t kWraps = 2u << 21;  // of the head register: how often the ring began anew
-constexpr uint32_t kInterrupt = 0x01000000, kArbitrate = 0x04000001, kDoNot = 0x04000000;
+constexpr uint32_t kArbitrate = 0x04000001, kDoNot = 0x04000000;
 
 // What the driver puts around a batch.
-std::vector<uint32_t> RequestOf(uint64_t batch) {
-  const std::vector<uint32_t> flush = {0x7a000004, 0x00100000, 0, 0, 0, 0};
-  std::vector<uint32_t> request = flush;
-  request.push_back(kArbitrate);
-  for (const uint32_t dword : {0x18800101u, static_cast<uint32_t>(batch),
-                               static_cast<uint32_t>(batch >> 32), kDoNot, 0u}) {
-    request.push_back(dword);
-  }
-  for (const uint32_t dword : {0x7a000004u, 0x01104000u, 0x00200100u, 0u, 7u, 0u}) {
-    request.push_back(dword);
-  }
-  request.push_back(kInterrupt);
-  request.resize(18);
-  return request;
+std::array<uint32_t, 18> RequestOf(uint64_t batch) {
+  const auto low = static_cast<uint32_t>(batch), high = static_cast<uint32_t>(batch >> 32);
+  return {0x7a000004, 0x00100000, 0,          0,    0, 0,   // flushes
+          kArbitrate, 0x18800101, low,        high,         // starts the batch
+          kDoNot,     0,                                    //
+          0x7a000004, 0x01104000, 0x00200100, 0,    7, 0};  // flushes, and writes the number
 }
 
 // What keeps the memory of a dump alive, beside what kept it so far.
