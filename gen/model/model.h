@@ -56,8 +56,8 @@ enum class Meaning : uint16_t {
 };
 // What descriptions call them, from kRingHead on.
 inline constexpr std::initializer_list<absl::string_view> kMeaningNames = {
-    "ring-head",    "ring-tail", "active-head", "batch-head", "header",    "fault-address", "fault",
-    "fault-global", "idle",      "ring-start",  "topology",   "count",     "instances",     "groups"};
+    "ring-head",    "ring-tail", "active-head", "batch-head", "header", "fault-address", "fault",
+    "fault-global", "idle",      "ring-start",  "topology",   "count",  "instances",     "groups"};
 
 // Text from an attribute that is understood only when the whole file is known.
 struct Deferred {

@@ -17,8 +17,8 @@ namespace packsmith {
 // What options.format may name.
 std::vector<absl::string_view> DumpFormats();
 
-// Opens `path` ("-": standard input), decompresses zstd and gzip (up to 4 levels of it), takes off a
-// byte order mark and the prefixes of a kernel log (then offsets in problems count without them),
+// Opens `path` ("-": standard input), decompresses zstd and gzip (up to 4 levels of it), takes off
+// a byte order mark and the prefixes of a kernel log (then offsets in problems count without them),
 // detects the format (unless options.format names it; what is no text and in no other format is
 // raw), and reads. Options about addresses, engines and generations are for formats that do not say
 // themselves; a core's own notes stand.

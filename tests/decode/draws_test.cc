@@ -434,13 +434,12 @@ TEST(DrawList, HasAJsonLineForEachDrawAndDispatch) {
       R"("stage":"pixel","index":0}],)"
       R"("textures":[{"space":0,"address":"0x9000","format":"R32F","width":1,"height":1,)"
       R"("stage":"pixel","index":1}],"surfaces":[]})";
-  EXPECT_EQ(text,
-            absl::StrCat(R"({"type":"draw","draw":1,"submission":0,"name":"DRAW","space":0,)",
-                         R"("address":"0x1020","topology":"TRIANGLES","count":3,)",
-                         R"("instances":1,)", state, "\n",
-                         R"({"type":"draw","draw":2,"submission":0,"name":"DRAW","space":0,)",
-                         R"("address":"0x1034","topology":"LINES","count":6,)",
-                         R"("instances":2,)", state, "\n"));
+  EXPECT_EQ(text, absl::StrCat(R"({"type":"draw","draw":1,"submission":0,"name":"DRAW","space":0,)",
+                               R"("address":"0x1020","topology":"TRIANGLES","count":3,)",
+                               R"("instances":1,)", state, "\n",
+                               R"({"type":"draw","draw":2,"submission":0,"name":"DRAW","space":0,)",
+                               R"("address":"0x1034","topology":"LINES","count":6,)",
+                               R"("instances":2,)", state, "\n"));
 }
 
 TEST(DrawList, ASurfaceThatNoProgramIsSeenToReachIsListedAsOne) {
