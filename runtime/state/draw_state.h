@@ -195,7 +195,7 @@ class DrawState : public StateCore {
   // not emitted until they are set.
   template <class... P>
   void Inherit() {
-    (InheritPacket(Index<P>()), ...);
+    (InheritPacket(Layout::kMade.packets[Index<P>()]), ...);
   }
   // Somebody else has emitted this packet: what it invalidates is dirty, and so is its own group,
   // if it is one of this state's. What was inherited of the former is lost, and the packet itself

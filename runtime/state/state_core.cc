@@ -55,21 +55,17 @@ bool StateCore::RefuseSize(unsigned packet, size_t dwords) {
       "%s of %d dwords: there is room for %d", TypeNameIn(place.function), dwords, place.dwords)));
 }
 
-void StateCore::InheritPacket(unsigned packet) {
-  const StatePacket& place = layout_.packets[packet];
-  not_inherited_[place.group] &= static_cast<uint8_t>(~place.part);
-  if (not_inherited_[place.group] == 0) inherited_ |= StateGroup(place.group);
-}
-
 void StateCore::InheritAll() {
-  for (unsigned p = 0; p < layout_.packet_count; ++p) InheritPacket(p);
+  for (unsigned p = 0; p < layout_.packet_count; ++p) InheritPacket(layout_.packets[p]);
 }
 
-void StateCore::Disinherit(StateGroups groups) {
-  for (unsigned g = 0; g < layout_.groups; ++g) {
-    if ((groups & StateGroup(g)) != 0) not_inherited_[g] = layout_.places[g].parts;
+void StateCore::DisinheritParts(StateGroups groups) {
+  for (StateGroups left = groups & partly_inherited_; left != 0; left &= left - 1) {
+    const unsigned g = static_cast<unsigned>(__builtin_ctzll(left));
+    not_inherited_[g] = layout_.places[g].parts;
   }
   inherited_ &= ~groups;
+  partly_inherited_ &= ~groups;
 }
 
 bool StateCore::RefuseIncomplete(StateGroups draw_needs) {

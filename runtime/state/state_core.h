@@ -132,8 +132,15 @@ class StateCore {
   }
   void BindCore(const PipelineCore& pipeline);
   // The context has a packet that need not have been set; or has none of the groups' any more.
-  void InheritPacket(unsigned packet);
-  void Disinherit(StateGroups groups);
+  void InheritPacket(const StatePacket& place) {
+    not_inherited_[place.group] &= static_cast<uint8_t>(~place.part);
+    partly_inherited_ |= StateGroup(place.group);
+    if (not_inherited_[place.group] == 0) inherited_ |= StateGroup(place.group);
+  }
+  void Disinherit(StateGroups groups) {
+    if ((groups & partly_inherited_) != 0) DisinheritParts(groups);
+  }
+  void DisinheritParts(StateGroups groups);
 
   // Keeps the first error. Returns false, for callers to pass on.
   bool Refuse(absl::Status status);
@@ -231,6 +238,7 @@ class StateCore {
   StateGroups set_ = 0;
   StateGroups known_ = 0;             // what the GPU has is in emitted_
   StateGroups inherited_ = 0;         // the GPU has all of it, though nobody has set it
+  StateGroups partly_inherited_ = 0;  // it has some packet of it
   StateGroups once_groups_ = 0;       // have dwords in once_
   StateGroups alone_ = 0;             // bring no others with them
   StateGroups wanted_addressed_ = 0;  // have addresses of buffers
