@@ -542,6 +542,13 @@ class Writer {
     return item.points.empty() ? kNames[0] : kNames[static_cast<int>(item.points[0].access)];
   }
 
+  // How many bits an address has, whatever its field has.
+  void WriteAddressBits(const Item& item) {
+    const uint32_t bits =
+        item.type == FieldType::kAddress ? model_.address_bits : kUsualAddressBits;
+    if (usual_ || bits != kUsualAddressBits) Member("address_bits", bits);
+  }
+
   void WriteAvoided(const Item& item) {
     std::vector<uint64_t> avoided;
     for (const Value& v : NamedValues(item)) {
@@ -579,6 +586,7 @@ class Writer {
     Unusual("multiple", item.multiple);
     Unusual("clamp", item.clamp);
     if (usual_ || !item.points.empty()) Member("access", AccessName(item));
+    WriteAddressBits(item);
     Unusual("overlap", item.overlap);
     WriteAvoided(item);
     const bool beyond = !in_loop && at.bit + item.width > c.bytes * 8;

@@ -441,6 +441,9 @@ struct Stream {
   Location where;
 };
 
+// Where a description does not state address-bits. As usual_space in runtime/pack/pack.h.
+constexpr uint32_t kUsualAddressBits = 48;
+
 struct Model {
   std::string family;
   std::string generation;
@@ -452,10 +455,10 @@ struct Model {
   std::string doc;
   std::string source;
   bool byte_unit = false;
-  uint32_t address_bits = 48;       // of the hardware's addresses, 16 to 64
-  std::string digest;               // 16 hex digits over the text of all inputs
-  std::vector<std::string> inputs;  // paths, the file itself first
-  std::vector<int32_t> files;       // the same as indices of Sources
+  uint32_t address_bits = kUsualAddressBits;  // of the hardware's addresses, 16 to 64
+  std::string digest;                         // 16 hex digits over the text of all inputs
+  std::vector<std::string> inputs;            // paths, the file itself first
+  std::vector<int32_t> files;                 // the same as indices of Sources
   std::vector<Engine> engines;
   std::vector<Platform> platforms;
   std::vector<Space> spaces;

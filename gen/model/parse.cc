@@ -384,7 +384,7 @@ class Parser {
       model_.byte_unit = Word(root, "unit", {"dword", "byte"}) == 1;
     }
     if (Attribute(root, "address-bits") || !heir) {
-      model_.address_bits = Small(root, "address-bits", 48, 64);
+      model_.address_bits = Small(root, "address-bits", kUsualAddressBits, 64);
       if (model_.address_bits < 16) {
         Problem(Code::kBadNumber, At(root, "address-bits"),
                 absl::StrCat("address-bits=\"", model_.address_bits, "\" is less than 16"));

@@ -14,6 +14,7 @@ _ACCESS = {
     "readwrite": "bits::reads_writes",
     "none": "bits::no_access",
 }
+_USUAL_SPACE = 48  # pack.h's usual_space
 _INDEX = re.compile(r"\[(?:ps_)?(i\d+)\]")
 _CODE = ("minus", "shift", "log2", "groups", "align")
 _QUALIFIED = {"address": "packsmith::address"}
@@ -144,7 +145,9 @@ def row(leaf: Ir, path: str, bit: str) -> list[tuple[str, list[str]]]:
     elif kind in ("ufixed", "sfixed"):
         calls = [(kind, place + [str(leaf["frac"])])]
     elif kind == "address":
-        calls = [(kind, place + [str(leaf["shift"]), _ACCESS[leaf["access"]]])]
+        space = leaf["address_bits"]
+        calls = [(kind, place + [str(leaf["shift"]), _ACCESS[leaf["access"]]] +
+                  ([str(space)] if space != _USUAL_SPACE else []))]
     elif kind == "offset":
         calls = [(kind, place + [str(leaf["shift"])])]
     else:

@@ -142,8 +142,7 @@ struct printer : visitor {
   void clamped(double v, unsigned, unsigned, const char* member, unsigned, double) {
     decimal(v, member);
   }
-  void address(const packsmith::address& v, unsigned, unsigned, const char* member, unsigned,
-               packsmith::access) {
+  void address(const packsmith::address& v, unsigned, unsigned, const char* member, auto&&...) {
     pointer(v.gpu, member);
   }
   void offset(uint64_t v, unsigned, unsigned, const char* member, unsigned) { pointer(v, member); }

@@ -85,7 +85,7 @@ enum class access : uint8_t { from_xml, none, read, write, read_write };
 
 // A GPU virtual address. pack stores `gpu` alone; `buffer` is the caller's handle of what it points
 // to, and `use` overrides the access that the description states. Both reach for_each_address. gpu:
-// 48 bits, or the same sign-extended to 64.
+// 48 bits, or as many as the description states (address-bits), or the same sign-extended to 64.
 struct address {
   uint64_t gpu = 0;
   uint32_t buffer = 0;
@@ -262,14 +262,21 @@ constexpr reason wrong_half(float v) {
   const uint32_t magnitude = __builtin_bit_cast(uint32_t, v) & 0x7fffffff;
   return magnitude < 0x7f800000 && magnitude >= 0x477ff000 ? reason::out_of_range : reason::none;
 }
-// top: the first address bit that the field does not hold.
-PACKSMITH_INLINE constexpr bool address_too_wide(uint64_t v, unsigned top) {
-  if (top < 48) return v >> top != 0;
-  return static_cast<uint64_t>(static_cast<int64_t>(v) >> 47) + 1 > 2;
+// Bits of an address, 16 to 64, where the visitors' calls do not state them.
+constexpr unsigned usual_space = 48;
+// top: the first address bit that the field does not hold. space: how many bits addresses have. A
+// field that holds fewer, but 48 of them, takes addresses of 48 bits, and so their copies of
+// bit 47.
+PACKSMITH_INLINE constexpr bool address_too_wide(uint64_t v, unsigned top, unsigned space) {
+  if (top < space && top >= usual_space) {
+    return v >> top != 0 && ~v >> (usual_space - 1) != 0;
+  }
+  if (top < space) return v >> top != 0;
+  return static_cast<uint64_t>(static_cast<int64_t>(v) >> (space - 1)) + 1 > 2;
 }
-constexpr reason wrong_address(uint64_t v, unsigned width, unsigned shift) {
+constexpr reason wrong_address(uint64_t v, unsigned width, unsigned shift, unsigned space) {
   if ((v & mask(shift)) != 0) return reason::not_aligned;
-  return address_too_wide(v, shift + width) ? reason::too_wide : reason::none;
+  return address_too_wide(v, shift + width, space) ? reason::too_wide : reason::none;
 }
 constexpr reason wrong_code(uint64_t v, unsigned width, const code& c) {
   if (c.align != 0) {
@@ -313,7 +320,8 @@ constexpr access no_access = access::none, reads = access::read, writes = access
 //   half                float stored in 16 bits
 //   ufixed, sfixed      …, fraction bits
 //   clamped             ufixed …, largest: more is taken for that
-//   address             …, implied low zero bits, access
+//   address             …, implied low zero bits, access; where addresses do not have usual_space
+//                       bits, how many they have
 //   offset              …, implied low zero bits
 //   coded               …, how it is stored
 // One that leaves a kind out does not compile for packets that have such a member. Those that look
@@ -502,12 +510,13 @@ struct tester : visitor {
     if constexpr (Scope == scope::limited) absent(v != 0, bit, width);
   }
   PACKSMITH_INLINE constexpr void address(const packsmith::address& v, unsigned bit, unsigned width,
-                                          const char*, unsigned shift, packsmith::access) {
+                                          const char*, unsigned shift, packsmith::access,
+                                          unsigned space = usual_space) {
     if constexpr (Scope == scope::rest) {
       known |= __builtin_constant_p(v.gpu);
     } else {
       bad |= v.gpu & mask(shift);
-      if (address_too_wide(v.gpu, shift + width)) [[unlikely]]
+      if (address_too_wide(v.gpu, shift + width, space)) [[unlikely]]
         beyond = true;
     }
     absent(v.gpu >> shift, bit, width);
@@ -598,8 +607,8 @@ struct imprint : visitor {
   constexpr void clamped(auto& v, auto&&...) { none(v); }
   constexpr void coded(auto& v, auto&&...) { none(v); }
   constexpr void address(packsmith::address& v, unsigned, unsigned width, const char*,
-                         unsigned shift, packsmith::access) {
-    const unsigned top = shift + width < 48 ? shift + width : 48;
+                         unsigned shift, packsmith::access, unsigned space = usual_space) {
+    const unsigned top = shift + width < space ? shift + width : space;
     v = packsmith::address(Sum ? 0 : mask(shift) | ~mask(top));
   }
   template <class T>
@@ -681,8 +690,9 @@ struct finder : visitor {
     put(wrong_fixed(v, fraction, lowest(width), highest(width - 1)), v != 0, bit, width, name);
   }
   constexpr void address(const packsmith::address& v, unsigned bit, unsigned width,
-                         const char* name, unsigned shift, packsmith::access) {
-    put(wrong_address(v.gpu, width, shift), v.gpu >> shift, bit, width, name);
+                         const char* name, unsigned shift, packsmith::access,
+                         unsigned space = usual_space) {
+    put(wrong_address(v.gpu, width, shift, space), v.gpu >> shift, bit, width, name);
   }
   constexpr void offset(uint64_t v, unsigned bit, unsigned width, const char* name,
                         unsigned shift) {
@@ -800,8 +810,9 @@ struct reader : visitor {
                        static_cast<double>(uint64_t{1} << fraction));
   }
   PACKSMITH_INLINE constexpr void address(packsmith::address& v, unsigned bit, unsigned width,
-                                          const char*, unsigned shift, packsmith::access) {
-    v = packsmith::address((get(from, bit, width) << shift) & mask(48));
+                                          const char*, unsigned shift, packsmith::access,
+                                          unsigned space = usual_space) {
+    v = packsmith::address((get(from, bit, width) << shift) & mask(space));
   }
   template <class T>
   PACKSMITH_INLINE constexpr void offset(T& v, unsigned bit, unsigned width, const char*,
@@ -840,7 +851,8 @@ struct address_walker : some_members {
   unsigned present = ~0u;  // bits
 
   PACKSMITH_INLINE constexpr void address(const packsmith::address& v, unsigned bit, unsigned width,
-                                          const char*, unsigned, packsmith::access stated) {
+                                          const char*, unsigned, packsmith::access stated,
+                                          unsigned = usual_space) {
     if (bit < present) {
       f(v, dword + bit / 32, bit % 32, width, v.use == access::from_xml ? stated : v.use);
     }
@@ -1060,7 +1072,8 @@ struct packer : visitor {
     put(bits::sfixed(v, fraction, width), bit, width);
   }
   PACKSMITH_INLINE constexpr void address(const packsmith::address& v, unsigned bit, unsigned width,
-                                          const char*, unsigned shift, packsmith::access) {
+                                          const char*, unsigned shift, packsmith::access,
+                                          unsigned = usual_space) {
     // A canonical address has bits above the field.
     put((bit + width) % 32 == 0 ? v.gpu : v.gpu & mask(shift + width), bit, width, shift);
   }
@@ -1125,7 +1138,8 @@ struct joiner : visitor {
   constexpr void sfixed(auto&, unsigned bit, unsigned width, auto&&...) { member(bit, width); }
   constexpr void clamped(auto&, unsigned bit, unsigned width, auto&&...) { member(bit, width); }
   constexpr void coded(auto&, unsigned bit, unsigned width, auto&&...) { member(bit, width); }
-  constexpr void address(auto&, unsigned bit, unsigned width, const char*, unsigned shift, access) {
+  constexpr void address(auto&, unsigned bit, unsigned width, const char*, unsigned shift,
+                         auto&&...) {
     member(bit, width, shift);
   }
   constexpr void offset(auto&, unsigned bit, unsigned width, const char*, unsigned shift) {

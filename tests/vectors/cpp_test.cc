@@ -15,6 +15,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
+#include "runtime/decode/addresses.h"
 #include "tests/vectors/binding_cpp.h"
 #include "tests/vectors/description.h"
 #include "tests/vectors/reader.h"
@@ -258,8 +259,9 @@ bool Equals(const void* object, const Member& member, const Value& value) {
     return got.integer == static_cast<uint64_t>(value.signed_value);
   }
   if (value.kind == decode::ValueKind::kAddress) {
-    // Records have 48 bits of each; a wide offset may hold more.
-    return (got.integer & Ones(48)) == value.unsigned_value;
+    // Records have the bits of an address alone; a wide offset may hold more.
+    const uint64_t mask = World::Get().description->tables().address_mask();
+    return decode::MaskAddress(got.integer, mask) == value.unsigned_value;
   }
   return got.integer == value.unsigned_value;
 }
@@ -700,8 +702,11 @@ std::vector<std::pair<uint64_t, double>> Edges(const Leaf& leaf, const Member& m
   if (item.min) around(static_cast<uint64_t>(*item.min));
   if (item.max) around(static_cast<uint64_t>(*item.max));
   if (leaf.type == tables::LeafType::kAddress) {
-    values.insert({uint64_t{1} << 47, ~uint64_t{0} << 47, ~uint64_t{0} << 48, uint64_t{1} << 48,
-                   uint64_t{1} << 63});
+    for (const unsigned bits : {48u, d.tables().address_bits()}) {
+      values.insert({uint64_t{1} << (bits - 1), ~uint64_t{0} << (bits - 1)});
+      if (bits < 64) values.insert({uint64_t{1} << bits, ~uint64_t{0} << bits});
+    }
+    values.insert(uint64_t{1} << 63);
   }
   for (const uint64_t v : values) edges.push_back({v, 0});
   return edges;
@@ -712,8 +717,10 @@ absl::optional<uint64_t> Wanted(const Leaf& leaf, const Value& value) {
   const Description& d = *World::Get().description;
   if (!d.IsAllowed(leaf, value)) return absl::nullopt;
   if (leaf.type == tables::LeafType::kAddress) {
-    // A dump may hold any bits. What is packed is an address of 48 bits, or one sign-extended.
-    const int64_t above = static_cast<int64_t>(value.unsigned_value) >> 47;
+    // A dump may hold any bits. What is packed is an address of as many bits as the hardware's
+    // have, or one sign-extended.
+    const int64_t above =
+        static_cast<int64_t>(value.unsigned_value) >> (d.tables().address_bits() - 1);
     if (above < -1 || above > 1) return absl::nullopt;
   }
   return d.Encoded(leaf, value);

@@ -159,8 +159,12 @@ absl::optional<uint64_t> Description::Most(const Leaf& leaf) const {
       break;
     case LeafType::kAddress:
     case LeafType::kOffset:
-      // The hardware's addresses have 48 bits.
-      if (leaf.shift < 48) choice.Want(ones & Ones(48u - leaf.shift));
+      if (leaf.shift < model_.address_bits) {
+        const uint64_t most = ones & Ones(model_.address_bits - leaf.shift);
+        choice.Want(most);
+        // With more than 48 bits the tables read that as an address of 48; not without bit 47.
+        if (leaf.shift < 47) choice.Want(most & ~(uint64_t{1} << (47 - leaf.shift)));
+      }
       break;
     default:
       break;
