@@ -2,6 +2,7 @@
 
 import json
 import os
+import pty
 import struct
 import subprocess
 import tempfile
@@ -38,6 +39,31 @@ def core(device: dict[str, object], batch: bytes, index: int = 0,
     header += struct.pack("<IIQQQQQQ", 1, 6, begin + len(notes), 0x1000, 0, len(batch),
                           len(batch), 4)
     return header + notes + batch
+
+
+def on_terminal(program: str, *arguments: str, **environment: str) -> tuple[bytes, int]:
+    """What a program shows on a terminal, and its exit code. Skips the test where no terminal can
+    be had."""
+    try:
+        parent, child = pty.openpty()
+    except OSError as error:
+        raise unittest.SkipTest(f"no terminal can be had here: {error}") from error
+    shown = b""
+    try:
+        with subprocess.Popen([program, *arguments], stdout=child, stderr=subprocess.DEVNULL,
+                              env={"PATH": "/bin:/usr/bin", **environment}) as process:
+            os.close(child)
+            while True:
+                try:
+                    piece = os.read(parent, 65536)
+                except OSError:  # how a terminal ends that nobody writes to any more
+                    break
+                if not piece:
+                    break
+                shown += piece
+    finally:
+        os.close(parent)
+    return shown, process.returncode
 
 
 class ProgramTest(unittest.TestCase):

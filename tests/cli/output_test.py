@@ -4,15 +4,13 @@
 import json
 import os
 import pathlib
-import pty
 import resource
-import subprocess
 import sys
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from fixtures import END, ProgramTest, core, words  # noqa: E402
+from fixtures import END, ProgramTest, core, on_terminal, words  # noqa: E402
 
 ProgramTest.program = os.path.abspath(sys.argv.pop(1))
 CAPTURE = os.path.abspath("tests/data/captures/skl-gl-basic/00.core.zst")
@@ -22,27 +20,11 @@ HIDDEN = ["\u202e", "\u2066", "\u200b", "\u2028", "\U000e0041", "\u00ad"]
 
 
 class PagerTest(ProgramTest):
-    def on_terminal(self, *arguments: str, pager: str) -> str:
+    def paged(self, *arguments: str, pager: str) -> str:
         """What appears on a terminal."""
-        try:
-            parent, child = pty.openpty()
-        except OSError as error:
-            self.skipTest(f"no terminal can be had here: {error}")
-        environment = {"PATH": "/bin:/usr/bin", "TERM": "xterm", "NO_COLOR": "1", "PAGER": pager}
-        with subprocess.Popen([self.program, *arguments], stdout=child, stderr=subprocess.DEVNULL,
-                              env=environment) as process:
-            os.close(child)
-            shown = b""
-            while True:
-                try:
-                    piece = os.read(parent, 65536)
-                except OSError:
-                    break
-                if not piece:
-                    break
-                shown += piece
-            self.assertEqual(process.wait(), 0)
-        os.close(parent)
+        shown, exit_code = on_terminal(self.program, *arguments, TERM="xterm", NO_COLOR="1",
+                                       PAGER=pager)
+        self.assertEqual(exit_code, 0)
         return shown.decode().replace("\r\n", "\n")
 
     def test_without_a_pager_the_text_is_shown_all_the_same(self) -> None:
@@ -50,12 +32,12 @@ class PagerTest(ProgramTest):
         for dump in (small, CAPTURE):
             wanted = self.run_it(dump).stdout.decode()
             for pager in ("no-such-pager", "/", "exit 127", "no-such-pager -R | cat >&2; exit 126"):
-                self.assertEqual(self.on_terminal(dump, pager=pager), wanted, pager)
+                self.assertEqual(self.paged(dump, pager=pager), wanted, pager)
         self.assertGreater(len(wanted), 1 << 17)  # more than a pipe holds
-        self.assertIn("gfx9", self.on_terminal("--list", pager="no-such-pager"))
+        self.assertIn("gfx9", self.paged("--list", pager="no-such-pager"))
 
     def test_a_pager_that_is_left_gets_nothing_more(self) -> None:
-        self.assertEqual(self.on_terminal(CAPTURE, pager="head -c 6").strip(), "device")
+        self.assertEqual(self.paged(CAPTURE, pager="head -c 6").strip(), "device")
 
 
 class HiddenCharactersTest(ProgramTest):

@@ -4,19 +4,20 @@
 import json
 import os
 import pathlib
-import pty
 import struct
 import subprocess
 import sys
 import tempfile
 import unittest
 
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+from fixtures import END, UNKNOWN, on_terminal, words  # noqa: E402
+
 UNPACK = os.path.abspath(sys.argv.pop(1))
 CAPTURES = pathlib.Path("tests/data/captures/skl-gl-basic").absolute()
 CORES = sorted(str(p) for p in CAPTURES.glob("*.core.zst"))
 HANG = str(pathlib.Path("tests/data/hang/skl-gl-basic.error").absolute())
-END = 0x05000000  # MI_BATCH_BUFFER_END
-UNKNOWN = 0xE0000001
 
 
 def run(*arguments, stdin=b"", env=None):
@@ -28,10 +29,6 @@ def run(*arguments, stdin=b"", env=None):
 
 def text(*arguments, **more):
     return run(*arguments, **more).stdout.decode()
-
-
-def words(*values):
-    return struct.pack(f"<{len(values)}I", *values)
 
 
 def null_state(generation: str) -> list[int]:
@@ -436,37 +433,17 @@ class UnpackTest(unittest.TestCase):
         self.assertIn(b"standard output", done.stderr)
 
     def test_colours_come_on_a_terminal_unless_somebody_says_no(self):
-        def on_terminal(*arguments, **env):
-            try:
-                parent, child = pty.openpty()
-            except OSError as error:
-                self.skipTest(f"no terminal can be had here: {error}")
-            with subprocess.Popen([UNPACK, *arguments, self.file("b", words(END))], stdout=child,
-                                  env={"PATH": "/bin:/usr/bin", **env}) as process:
-                os.close(child)
-                shown = b""
-                while True:
-                    try:
-                        piece = os.read(parent, 65536)
-                    except OSError:
-                        break
-                    if not piece:
-                        break
-                    shown += piece
-                process.wait()
-            os.close(parent)
-            return shown
+        def shown(*arguments, **env):
+            return on_terminal(UNPACK, *arguments, self.file("b", words(END)), **env)[0]
 
-        self.assertIn(b"\x1b[", on_terminal("--gen=gfx9", "--no-pager", TERM="xterm"))
-        self.assertNotIn(b"\x1b", on_terminal("--gen=gfx9", "--no-pager", TERM="dumb"))
-        self.assertNotIn(b"\x1b", on_terminal("--gen=gfx9", "--no-pager", TERM="xterm",
-                                              NO_COLOR="1"))
+        self.assertIn(b"\x1b[", shown("--gen=gfx9", "--no-pager", TERM="xterm"))
+        self.assertNotIn(b"\x1b", shown("--gen=gfx9", "--no-pager", TERM="dumb"))
+        self.assertNotIn(b"\x1b", shown("--gen=gfx9", "--no-pager", TERM="xterm", NO_COLOR="1"))
         self.assertNotIn(b"\x1b", run("--gen=gfx9", self.file("b", words(END))).stdout)
         self.assertIn(b"\x1b", run("--gen=gfx9", "--color=always",
                                    self.file("b", words(END))).stdout)
-        self.assertIn(b"paged: device", on_terminal("--gen=gfx9", TERM="xterm",
-                                                    PAGER="sed 's/.*device/paged: device/'",
-                                                    NO_COLOR="1"))
+        self.assertIn(b"paged: device", shown("--gen=gfx9", TERM="xterm", NO_COLOR="1",
+                                              PAGER="sed 's/.*device/paged: device/'"))
 
     def test_kernels_are_written_once_each(self):
         place = os.path.join(self.directory.name, "kernels")
