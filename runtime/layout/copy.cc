@@ -62,9 +62,11 @@ absl::Status CheckMemory(uint64_t image_needs_B, uint64_t image_B, uint64_t row_
   return absl::OkStatus();
 }
 
+// kElement_B: bytes of an element, or 0 for as many as the placement says.
 template <bool kIn, size_t kElement_B>
 void CopyElements(const CellCopy& copy) {
   const Placement& placement = copy.placement;
+  const size_t element_B = kElement_B != 0 ? kElement_B : placement.unit_B;
   const uint32_t tile_w_el = 1u << placement.tile_w_log2;
   const uint32_t y_mask = (1u << placement.tile_h_log2) - 1;
   for (uint32_t y = copy.y_begin_el; y < copy.y_end_el; ++y) {
@@ -76,7 +78,7 @@ void CopyElements(const CellCopy& copy) {
       const uint32_t end = std::min(tile_w_el, begin + copy.x_end_el - x);
       for (uint32_t i = begin; i < end; ++i) {
         uint8_t* const tiled = tile + (y_index ^ copy.x_index[i]) * placement.unit_B;
-        std::memcpy(kIn ? tiled : linear, kIn ? linear : tiled, kElement_B);
+        std::memcpy(kIn ? tiled : linear, kIn ? linear : tiled, element_B);
         linear += copy.linear_step_B;
       }
       x += end - begin;
@@ -85,9 +87,10 @@ void CopyElements(const CellCopy& copy) {
 }
 
 // Element by element: what is left at the edges, and tiles that have no cells.
+// Sizes of many formats are known to the compiler.
 template <bool kIn>
-void CopyElements(const CellCopy& copy, uint32_t element_B) {
-  switch (element_B) {
+void CopyElements(const CellCopy& copy) {
+  switch (copy.placement.unit_B) {
     case 1:
       return CopyElements<kIn, 1>(copy);
     case 2:
@@ -110,6 +113,8 @@ void CopyElements(const CellCopy& copy, uint32_t element_B) {
       return CopyElements<kIn, 32>(copy);
     case 64:
       return CopyElements<kIn, 64>(copy);
+    default:
+      return CopyElements<kIn, 0>(copy);
   }
 }
 
@@ -316,7 +321,7 @@ void CopyPlan::CopySample(const Placement& placement, uint32_t y_begin, uint32_t
                     stream};
   };
   const auto elements = [&](uint32_t x0, uint32_t x1, uint32_t y0, uint32_t y1) {
-    if (x0 < x1 && y0 < y1) CopyElements<kIn>(part(x0, x1, y0, y1, false), placement.unit_B);
+    if (x0 < x1 && y0 < y1) CopyElements<kIn>(part(x0, x1, y0, y1, false));
   };
   const bool large = IsLarge();
   const auto cells = [&](uint32_t x0, uint32_t x1, uint32_t y0, uint32_t y1) {

@@ -151,6 +151,18 @@ TEST(Copy, EveryTilingAndElementSize) {
   }
 }
 
+// Formats of callers may have elements of any size.
+TEST(Copy, AnElementSizeThatNoBuiltInFormatHasIsCopiedAllTheSame) {
+  std::mt19937 random(12);
+  for (const uint32_t block_B : {5u, 7u, 20u, 48u, 128u}) {
+    const Format own = {"OWN", 1, 1, block_B, "", "", false};
+    ImageDescription image = Image(Scheme::kUInterleaved, "R8_UINT", 147, 83);
+    image.format = &own;
+    const Layout layout = LayOut(image);
+    TryRegion(random, layout, WholeLevel(layout, 0, 0));
+  }
+}
+
 // Everything again for each set of instructions that this machine has and copies were made for.
 TEST(Copy, EverySetOfVectorInstructions) {
   for (const int64_t target : hwy::SupportedAndGeneratedTargets()) {
