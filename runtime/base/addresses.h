@@ -1,24 +1,42 @@
-// The one form in which readers keep addresses of Intel GPUs.
-#ifndef PACKSMITH_RUNTIME_DUMP_ADDRESSES_H_
-#define PACKSMITH_RUNTIME_DUMP_ADDRESSES_H_
+// The forms of a GPU address. One of n bits stands for itself (the plain form), or has its highest
+// bit repeated up to bit 63 (the canonical form, what kernels and the hardware want). Intel GPUs
+// have 48 bits, from Xe2 on some have 57.
+#ifndef PACKSMITH_RUNTIME_BASE_ADDRESSES_H_
+#define PACKSMITH_RUNTIME_BASE_ADDRESSES_H_
 
 #include <cstdint>
+#include <optional>
 
 namespace packsmith {
 
-// `address` without the copies of its highest bit. Addresses have 48 bits, from Xe2 on some have
-// 57; kernels, registers and packets write them with or without copies of the highest bit above it.
-// An address whose bits 56:47 are all set is one of 48 bits, whatever stands above. Other addresses
-// of 57 bits keep all of their bits. Applying it twice changes nothing.
+// `address` with bit `bits - 1` repeated above it. bits: 1 to 64, here and below.
+constexpr uint64_t Canonical(uint64_t address, unsigned bits) {
+  const unsigned above = 64 - bits;
+  return static_cast<uint64_t>(static_cast<int64_t>(address << above) >> above);
+}
+
+// `address` without what Canonical() adds.
+constexpr uint64_t Plain(uint64_t address, unsigned bits) {
+  return address & (~uint64_t{0} >> (64 - bits));
+}
+
+// Plain(), if `address` has one of the two forms.
+constexpr std::optional<uint64_t> PlainIfAddress(uint64_t address, unsigned bits) {
+  const uint64_t plain = Plain(address, bits);
+  if (address != plain && address != Canonical(plain, bits)) return std::nullopt;
+  return plain;
+}
+
+// For those who do not know how many bits addresses have, as readers of dumps: kernels, registers
+// and packets write either form. An address whose bits 56:47 are all set is one of 48 bits. Other
+// addresses of 57 bits keep all of them, and what is no address stays as it is. Applying it twice
+// changes nothing.
 constexpr uint64_t PlainAddress(uint64_t address) {
-  constexpr uint64_t kMask48 = (uint64_t{1} << 48) - 1;
-  constexpr uint64_t kMask57 = (uint64_t{1} << 57) - 1;
-  const uint64_t above = address >> 57;  // 7 bits
-  if (above != 0 && above != 0x7f) return address;
-  if ((address & kMask57) >> 47 == 0x3ff) return address & kMask48;
-  return above == 0x7f && (address >> 56 & 1) != 0 ? address & kMask57 : address;
+  const std::optional<uint64_t> plain = PlainIfAddress(address, 57);
+  if (!plain) return address;
+  return *plain >> 47 == 0x3ff ? Plain(*plain, 48) : *plain;
 }
 
 }  // namespace packsmith
 
-#endif  // PACKSMITH_RUNTIME_DUMP_ADDRESSES_H_
+#endif  // PACKSMITH_RUNTIME_BASE_ADDRESSES_H_

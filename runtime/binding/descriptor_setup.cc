@@ -1,7 +1,7 @@
 #include "runtime/binding/descriptor_setup.h"
 
 #include "absl/strings/str_format.h"
-#include "runtime/memory/canonical.h"
+#include "runtime/base/addresses.h"
 
 namespace packsmith::gpu {
 namespace {

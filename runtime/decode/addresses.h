@@ -6,7 +6,7 @@
 #include <string>
 
 #include "absl/strings/str_format.h"
-#include "runtime/dump/addresses.h"
+#include "runtime/base/addresses.h"
 
 namespace packsmith::decode {
 

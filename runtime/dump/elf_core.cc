@@ -15,7 +15,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "runtime/dump/addresses.h"
+#include "runtime/base/addresses.h"
 #include "runtime/dump/elf_notes.h"
 
 namespace packsmith {

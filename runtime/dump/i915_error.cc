@@ -17,7 +17,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
-#include "runtime/dump/addresses.h"
+#include "runtime/base/addresses.h"
 #include "runtime/dump/text_bytes.h"
 #include "runtime/dump/text_lines.h"
 

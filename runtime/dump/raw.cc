@@ -5,7 +5,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_format.h"
-#include "runtime/dump/addresses.h"
+#include "runtime/base/addresses.h"
 
 namespace packsmith {
 

@@ -14,7 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/strip.h"
-#include "runtime/dump/addresses.h"
+#include "runtime/base/addresses.h"
 #include "runtime/dump/ascii85.h"
 #include "runtime/dump/text_bytes.h"
 #include "runtime/dump/text_lines.h"

@@ -9,8 +9,8 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/types/span.h"
+#include "runtime/base/addresses.h"
 #include "runtime/decode/value.h"
-#include "runtime/dump/addresses.h"
 
 namespace packsmith::hang {
 namespace {

@@ -25,7 +25,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "runtime/memory/canonical.h"
+#include "runtime/base/addresses.h"
 #include "runtime/memory/lifetime.h"
 #include "runtime/memory/mutex.h"
 #include "runtime/memory/range_allocator.h"

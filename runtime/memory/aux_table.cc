@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
-#include "runtime/memory/canonical.h"
+#include "runtime/base/addresses.h"
 
 namespace packsmith::gpu {
 

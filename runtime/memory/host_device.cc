@@ -13,8 +13,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "runtime/base/addresses.h"
 #include "runtime/dump/elf_core.h"
-#include "runtime/memory/canonical.h"
 
 namespace packsmith::gpu {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "runtime/memory/canonical.h"
+#include "runtime/base/addresses.h"
 #include "tests/batch/generation_list.h"
 
 namespace packsmith::gpu {

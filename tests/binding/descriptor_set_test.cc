@@ -12,7 +12,7 @@
 
 #include "packsmith/gfx125.h"
 #include "packsmith/gfx9.h"
-#include "runtime/memory/canonical.h"
+#include "runtime/base/addresses.h"
 #include "tests/binding/descriptor_world.h"
 
 namespace packsmith::gpu {

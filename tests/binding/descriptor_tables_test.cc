@@ -12,8 +12,8 @@
 
 #include "packsmith/gfx125.h"
 #include "packsmith/gfx9.h"
+#include "runtime/base/addresses.h"
 #include "runtime/binding/descriptor_placement.h"
-#include "runtime/memory/canonical.h"
 #include "tests/binding/descriptor_world.h"
 
 namespace packsmith::gpu {

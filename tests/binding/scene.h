@@ -12,9 +12,9 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "runtime/base/addresses.h"
 #include "runtime/binding/binder.h"
 #include "runtime/binding/surface_states.h"
-#include "runtime/memory/canonical.h"
 #include "tests/binding/binder_world.h"
 #include "tests/binding/decoded.h"
 

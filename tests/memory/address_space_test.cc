@@ -28,18 +28,6 @@ std::unique_ptr<AddressSpace> Small() {
       {{"low", kPage, 65 * kPage}, {"high", uint64_t{1} << 47, (uint64_t{1} << 47) + kGiB}});
 }
 
-TEST(Canonical, RepeatsTheTopmostBit) {
-  EXPECT_EQ(Canonical(0x7fffffffffff, 48), 0x7fffffffffffu);
-  EXPECT_EQ(Canonical(0x800000000000, 48), 0xffff800000000000u);
-  EXPECT_EQ(Canonical(0x800000000000, 57), 0x800000000000u);
-  EXPECT_EQ(Canonical(uint64_t{1} << 56, 57), 0xff00000000000000u);
-  for (const unsigned bits : {48, 57}) {
-    for (const uint64_t address : {uint64_t{0}, uint64_t{0x1000}, (uint64_t{1} << bits) - 0x1000}) {
-      EXPECT_EQ(Plain(Canonical(address, bits), bits), address);
-    }
-  }
-}
-
 TEST(AddressSpace, FindsZonesByNameAndByAddress) {
   auto space = Small();
   const ZoneId high = *space->FindZone("high");

@@ -8,8 +8,8 @@
 #include <thread>
 #include <vector>
 
+#include "runtime/base/addresses.h"
 #include "runtime/dump/elf_core.h"
-#include "runtime/memory/canonical.h"
 
 namespace packsmith::gpu {
 namespace {
