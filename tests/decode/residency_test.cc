@@ -110,9 +110,10 @@ std::vector<std::string> FaultsOf(const World& world) { return Tell(Tables(), wo
 TEST(Residency, APacketThatStoresToABufferThatIsNotResidentIsAtFault) {
   const Story story = Tell(Tables(), With({kStore | 1, kForgotten + 0x40}));
   ASSERT_THAT(story.Faults(), ElementsAre("unmapped 63:32"));
-  EXPECT_EQ(story.Only("STORE").faults[0].text,
-            "Destination leads to 0x20040, in \"texture (not resident)\", which the job may not use: "
-            "name its memory among the job's residents, as Use() of a batch does");
+  EXPECT_EQ(
+      story.Only("STORE").faults[0].text,
+      "Destination leads to 0x20040, in \"texture (not resident)\", which the job may not use: "
+      "name its memory among the job's residents, as Use() of a batch does");
   EXPECT_EQ(story.Only("STORE").faults[0].value, kForgotten + 0x40);
 }
 
@@ -134,11 +135,11 @@ TEST(Residency, ADumpThatDoesNotSayThatItIsCompleteHasNoSuchFault) {
 
 TEST(Residency, WhatAPacketDoesNotUseIsNoFault) {
   EXPECT_THAT(FaultsOf(With({
-                  kStore,     kForgotten,  // switched off
+                  kStore, kForgotten,      // switched off
                   kStore | 3, kForgotten,  // of another space, of which the dump says nothing
                   kStore | 1, 0,           // null
-                  kName,      kForgotten,  // neither read nor written
-                  kRead | 0,  kForgotten,  // no bytes of it
+                  kName, kForgotten,       // neither read nor written
+                  kRead | 0, kForgotten,   // no bytes of it
               })),
               IsEmpty());
 }
