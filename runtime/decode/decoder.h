@@ -404,6 +404,9 @@ class Decoder {
     uint64_t count;
     bool known;  // else `count` is the most that are looked at
   };
+  // The same by its number alone, which counts besides the size of a bounded table.
+  Count SaidCountOf(const tables::Pointer& pointer, const Scope& scope) const;
+  bool IsBoundedTable(const tables::Pointer& pointer) const;
   // What says how much is there, and what it is.
   static std::array<uint32_t, 8> ExpressionsOf(const tables::Pointer& pointer) {
     return {pointer.count, pointer.size,   pointer.stride, pointer.end,

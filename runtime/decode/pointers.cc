@@ -149,8 +149,7 @@ std::string Decoder::WhyMissing(const FieldAt& at, const Target& target) const {
   if (complete_ == nullptr) return absl::StrCat("the dump has no memory at ", where);
   const Buffer* const buffer = complete_->FindBuffer(target.space, target.address);
   if (buffer == nullptr) {
-    return absl::StrCat("there is no memory at ", where,
-                        ", and the dump has all that the job may use");
+    return absl::StrCat("the job may use no memory at ", where);
   }
   return absl::StrCat(tables_.string(at.leaf->name), " leads to ", where, ", in \"", buffer->name,
                       "\", which the job may not use: name its memory among the job's residents, "
@@ -349,6 +348,7 @@ void Decoder::FollowStructs(const tables::Pointer& pointer, const Scope& scope, 
               Evaluate(pointer.size, scope),
               pointer.count != tables::kNone,
               !count_known && pointer.until_zero != 0};
+  if (IsBoundedTable(pointer)) table.size.reset();
   table.is_table = table.is_table || (pointer.until_zero != 0 && !table.size);
   if (table.size && !table.is_table && container.variable == 0 && container.bytes != 0) {
     // The bytes of a table of structures that have a fixed size.
@@ -447,6 +447,24 @@ bool Decoder::ShowTable(const Table& table, uint32_t space, uint64_t address, ui
 }
 
 Decoder::Count Decoder::CountOf(const tables::Pointer& pointer, const Scope& scope) const {
+  Count count = SaidCountOf(pointer, scope);
+  if (!IsBoundedTable(pointer)) return count;
+  // What is said of their number, or guessed, and of how much room there is for them.
+  const absl::optional<uint64_t> bytes = Evaluate(pointer.size, scope);
+  if (bytes) count.count = std::min(count.count, *bytes / tables_.container(pointer.target).bytes);
+  return count;
+}
+
+bool Decoder::IsBoundedTable(const tables::Pointer& pointer) const {
+  if (pointer.target_kind != tables::TargetKind::kStruct || pointer.count == tables::kNone ||
+      pointer.size == tables::kNone) {
+    return false;
+  }
+  const tables::Container& container = tables_.container(pointer.target);
+  return container.variable == 0 && container.bytes != 0;
+}
+
+Decoder::Count Decoder::SaidCountOf(const tables::Pointer& pointer, const Scope& scope) const {
   if (pointer.count == tables::kNone) {
     return pointer.until_zero != 0 ? Count{pointer.limit, false} : Count{1, true};
   }
