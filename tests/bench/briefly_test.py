@@ -22,7 +22,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess:
 
 class BrieflyTest(unittest.TestCase):
     def test_all_that_does_not_take_too_long_runs(self) -> None:
-        names = run("--benchmark_list_tests").stdout.split()
+        names = run("--benchmark_list_tests").stdout.splitlines()
         left_out = [name for name in names if TOO_LONG and re.search(TOO_LONG, name)]
         self.assertNotEqual(names, left_out)
         if TOO_LONG:
