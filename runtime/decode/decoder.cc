@@ -305,6 +305,7 @@ Summary Decoder::Finish() {
 
 void Decoder::WalkSubmission(const Dump& dump, const Submission& submission) {
   memory_ = &dump.memory;
+  complete_ = dump.memory_is_complete ? &dump : nullptr;
   recent_.fill(nullptr);
   state_ = &states_[{submission.context, submission.slot}];
   state_->bases.resize(tables_.bases().size());

@@ -356,6 +356,13 @@ class Decoder {
     uint64_t changes = 0;                    // of the state when they were found
   };
   void CheckPointers(const RecordView& record, const Form* form, Leads& leads);
+  // A pointer that IsUnread() leads to memory that the submission may not use. Never so unless the
+  // dump says that it has all of it, nor of what follows from a guess.
+  bool IsForbidden(const tables::Pointer& pointer, const Target& target) const;
+  // The same of any of those of a record with a form, which is at `record_`.
+  bool HasForbidden(const Form& form, absl::Span<const uint8_t> bytes) const;
+  // Why there is no memory to be found there.
+  std::string WhyMissing(const FieldAt& at, const Target& target) const;
   // TargetOf() a plain pointer.
   Target PlainTarget(const FormPointer& known, absl::Span<const uint8_t> bytes) const;
   // Adds a lead, or a fault, or nothing. `somewhere`: there is no need to ask LeadsNowhere().
@@ -397,6 +404,9 @@ class Decoder {
     uint64_t count;
     bool known;  // else `count` is the most that are looked at
   };
+  // The same by its number alone, which counts besides the size of a bounded table.
+  Count SaidCountOf(const tables::Pointer& pointer, const Scope& scope) const;
+  bool IsBoundedTable(const tables::Pointer& pointer) const;
   // What says how much is there, and what it is.
   static std::array<uint32_t, 8> ExpressionsOf(const tables::Pointer& pointer) {
     return {pointer.count, pointer.size,   pointer.stride, pointer.end,
@@ -557,6 +567,7 @@ class Decoder {
 
   // Of the submission at hand.
   const Memory* memory_ = nullptr;
+  const Dump* complete_ = nullptr;  // the dump at hand, if it has all memory that may be used
   // Where something was found last: streams, records and programs take turns.
   static constexpr size_t kRecent = 4;
   mutable std::array<const Memory::Segment*, kRecent> recent_{};
@@ -583,6 +594,7 @@ class Decoder {
   uint64_t packets_ = 0;
   uint64_t structs_ = 0;
   uint32_t nested_streams_ = 0;
+  uint32_t guesses_ = 0;  // tables of unknown length that the record at hand is in
   bool said_packets_ = false, said_structs_ = false, said_pointers_ = false, said_streams_ = false;
   bool looked_ahead_ = false;  // `ahead` is that of the packet at hand
   uint64_t here_ = 0;          // address of the packet at hand

@@ -210,6 +210,8 @@ Form Forms::Make(const RecordView& record, uint64_t size) {
         to.high_shift = tables_.leaf(high.leaf).shift;
       }
     }
+    to.unread = bits_alone && IsUnread(tables_, *counts);
+    form.has_unread |= to.unread;
     to.address_mask = IsAddress(leaf) ? tables_.address_mask() : ~uint64_t{0};
     to.in_other_space =
         bits_alone && counts->space_when != tables::kNone && scope.Holds(counts->space_when);

@@ -17,6 +17,15 @@ namespace packsmith::decode {
 
 struct Tree;
 
+// Whether the GPU reads or writes what the pointer leads to, and nothing says how much of it:
+// textures, render targets, where values are stored. Decoding does not look at it.
+inline bool IsUnread(const tables::Tables& tables, const tables::Pointer& pointer) {
+  return pointer.target_kind == tables::TargetKind::kData &&
+         tables.data(pointer.target).is_code == 0 && pointer.access != tables::Access::kNone &&
+         pointer.size == tables::kNone && pointer.end == tables::kNone &&
+         pointer.count == tables::kNone;
+}
+
 // A field that points somewhere in all records of a form.
 struct FormPointer {
   FieldAt at;
@@ -32,6 +41,7 @@ struct FormPointer {
   bool in_other_space;
   uint64_t address_mask;  // of the shifted bits
   bool somewhere;         // no count or size can say that there is nothing
+  bool unread;            // IsUnread()
 };
 
 // Records whose bits say the same of their length, of the parts that they have, and of which
@@ -64,6 +74,8 @@ struct Form {
   // for them later, or for parts that they have; nothing else is to be done but to show them and
   // to follow their pointers.
   bool asks_state = false, remembered = false, quiet = false;
+  // Some of its pointers are.
+  bool has_unread = false;
   // Where the packet leads next follows from its bits alone.
   bool flows_by_bits = true;
   // Records at hand that need it.

@@ -99,9 +99,14 @@ void Decoder::CheckPointer(const FieldAt& at, const tables::Pointer& pointer, co
   }
   if (IsNull(pointer, target)) return;
   if (options_.leads && target.base_known) SayLead(at, pointer, scope, target);
-  // Only what would be read can be missing: dumps rarely have textures and render targets.
+  // Mostly, only what would be read can be missing: dumps rarely have textures and render targets.
   absl::optional<uint64_t> size;
-  if (!somewhere && LeadsNowhere(pointer, scope, target, size)) return;
+  if (!somewhere && LeadsNowhere(pointer, scope, target, size)) {
+    if (IsForbidden(pointer, target)) {
+      AddFault(FaultKind::kUnmapped, at.bit, at.width, target.address, WhyMissing(at, target));
+    }
+    return;
+  }
   if (!target.base_known) {
     // Of several that could count, the one that always can.
     uint32_t base = pointer.base;
@@ -113,11 +118,42 @@ void Decoder::CheckPointer(const FieldAt& at, const tables::Pointer& pointer, co
         FaultKind::kUnmapped, at.bit, at.width, target.address,
         absl::StrCat("the ", tables_.string(tables_.bases()[base].name), " base is not known"));
   } else if (Find(target.space, target.address) == nullptr) {
-    AddFault(FaultKind::kUnmapped, at.bit, at.width, target.address,
-             absl::StrCat("the dump has no memory at ", ShowAddress(target.address)));
+    AddFault(FaultKind::kUnmapped, at.bit, at.width, target.address, WhyMissing(at, target));
   } else {
     leads.all.push_back({&at, &pointer, target, number, size});
   }
+}
+
+bool Decoder::IsForbidden(const tables::Pointer& pointer, const Target& target) const {
+  if (complete_ == nullptr || guesses_ != 0 || !target.base_known || target.space != own_space_) {
+    return false;
+  }
+  return IsUnread(tables_, pointer) && !IsNull(pointer, target) &&
+         target.address != BaseNow(pointer.base).value_or(0) &&
+         Find(target.space, target.address) == nullptr;
+}
+
+bool Decoder::HasForbidden(const Form& form, absl::Span<const uint8_t> bytes) const {
+  if (complete_ == nullptr || !form.has_unread) return false;
+  return std::any_of(form.pointers.begin(), form.pointers.end(), [&](const FormPointer& known) {
+    if (!known.unread) return false;
+    const Scope scope(tables_, known.at, bytes, state_->bases);
+    return IsForbidden(*known.pointer, known.plain
+                                           ? PlainTarget(known, bytes)
+                                           : TargetOf(known.at, *known.pointer, scope, bytes));
+  });
+}
+
+std::string Decoder::WhyMissing(const FieldAt& at, const Target& target) const {
+  const std::string where = ShowAddress(target.address);
+  if (complete_ == nullptr) return absl::StrCat("the dump has no memory at ", where);
+  const Buffer* const buffer = complete_->FindBuffer(target.space, target.address);
+  if (buffer == nullptr) {
+    return absl::StrCat("the job may use no memory at ", where);
+  }
+  return absl::StrCat(tables_.string(at.leaf->name), " leads to ", where, ", in \"", buffer->name,
+                      "\", which the job may not use: name its memory among the job's residents, "
+                      "as Use() of a batch does");
 }
 
 void Decoder::FollowPointers(const RecordView& record, const Leads& leads, uint64_t parent,
@@ -312,6 +348,7 @@ void Decoder::FollowStructs(const tables::Pointer& pointer, const Scope& scope, 
               Evaluate(pointer.size, scope),
               pointer.count != tables::kNone,
               !count_known && pointer.until_zero != 0};
+  if (IsBoundedTable(pointer)) table.size.reset();
   table.is_table = table.is_table || (pointer.until_zero != 0 && !table.size);
   if (table.size && !table.is_table && container.variable == 0 && container.bytes != 0) {
     // The bytes of a table of structures that have a fixed size.
@@ -319,8 +356,12 @@ void Decoder::FollowStructs(const tables::Pointer& pointer, const Scope& scope, 
     table.count = *table.size / container.bytes;
     table.size.reset();
   }
+  // Where nobody says how many there are, what comes behind the last one may look like one more.
+  const bool guess = !count_known;
+  guesses_ += guess;
   // How many there are does not follow from the record that leads to them.
   if (!ShowTable(table, space, address, parent, depth)) Spoil();
+  guesses_ -= guess;
 }
 
 int Decoder::Misfits(const RecordView& record) {
@@ -406,6 +447,24 @@ bool Decoder::ShowTable(const Table& table, uint32_t space, uint64_t address, ui
 }
 
 Decoder::Count Decoder::CountOf(const tables::Pointer& pointer, const Scope& scope) const {
+  Count count = SaidCountOf(pointer, scope);
+  if (!IsBoundedTable(pointer)) return count;
+  // What is said of their number, or guessed, and of how much room there is for them.
+  const absl::optional<uint64_t> bytes = Evaluate(pointer.size, scope);
+  if (bytes) count.count = std::min(count.count, *bytes / tables_.container(pointer.target).bytes);
+  return count;
+}
+
+bool Decoder::IsBoundedTable(const tables::Pointer& pointer) const {
+  if (pointer.target_kind != tables::TargetKind::kStruct || pointer.count == tables::kNone ||
+      pointer.size == tables::kNone) {
+    return false;
+  }
+  const tables::Container& container = tables_.container(pointer.target);
+  return container.variable == 0 && container.bytes != 0;
+}
+
+Decoder::Count Decoder::SaidCountOf(const tables::Pointer& pointer, const Scope& scope) const {
   if (pointer.count == tables::kNone) {
     return pointer.until_zero != 0 ? Count{pointer.limit, false} : Count{1, true};
   }

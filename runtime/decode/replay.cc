@@ -368,6 +368,10 @@ bool Decoder::FindAll(Tree& tree) {
       widened = !MaskedBytes::AreIn(words, step.compared, place.bytes);
     }
     if (widened && !Widen(tree, i)) return false;
+    if (complete_ != nullptr && tree.nodes[i].form != nullptr) {
+      record_ = place.address;
+      if (HasForbidden(*tree.nodes[i].form, place.bytes.subspan(0, step.bytes))) return false;
+    }
     if (step.more && !HasMore(tree, i)) return false;
   }
   if (widened) {

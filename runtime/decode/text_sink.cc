@@ -428,7 +428,8 @@ class TextSink : public Sink {
     for (const Fault& fault : record.faults) {
       out_.Fill(' ', indent + kFieldIndent);
       out_.Put(absl::StrFormat("%sfault: %s, bits %d:%d: %s%s\n", Red(), FaultKindName(fault.kind),
-                               fault.bit + fault.width - 1, fault.bit, fault.text, Plain()));
+                               fault.bit + fault.width - 1, fault.bit, Harmless(fault.text),
+                               Plain()));
     }
   }
 

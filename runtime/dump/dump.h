@@ -128,6 +128,10 @@ struct Dump {
   std::vector<Submission> submissions;
   std::vector<Buffer> buffers;
   Memory memory;
+  // All memory that the submissions may use in their own space is in `memory`: what is not there
+  // faults when a GPU comes to it, whatever `buffers` says that it is. Only cores say so whose
+  // writer knew what each job had named; dumps of kernels leave out what they like.
+  bool memory_is_complete = false;
   std::shared_ptr<const ErrorState> error_state;  // null: the format has none
   std::vector<Problem> problems;  // at most kMaxProblems + 1, the last one then counts the rest
   std::shared_ptr<LateProblems> late_problems;  // null: no memory is deferred

@@ -368,6 +368,8 @@ class CoreReader {
       device.generation = IntelGenerationName(device.verx10);
     }
     dump_.SortBuffers();
+    // What is damaged may be what is missing.
+    dump_.memory_is_complete = dump_.memory_is_complete && dump_.problems.empty();
   }
 
   FileBytes file_;
@@ -415,6 +417,9 @@ absl::StatusOr<std::vector<uint8_t>> NotesOf(const Dump& dump) {
   absl::Status status = AppendNote(kDeviceNote, DeviceToJson(dump.device), notes);
   for (const Submission& submission : dump.submissions) {
     if (status.ok()) status = AppendNote(kSubmissionNote, SubmissionToJson(submission), notes);
+  }
+  if (dump.memory_is_complete && status.ok()) {
+    status = AppendNote(kMemoryNote, MemoryToJson(true), notes);
   }
   const absl::Span<const Buffer> buffers = dump.buffers;
   for (size_t i = 0; i < buffers.size() && status.ok(); i += kBuffersInANote) {

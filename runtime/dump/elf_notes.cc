@@ -191,6 +191,23 @@ class BufferRecord : public Record {
   bool has_size_ = false;
 };
 
+class MemoryRecord : public Record {
+ public:
+  explicit MemoryRecord(Dump& dump) : dump_(dump) {}
+  void Begin() override {}
+  bool Member(absl::string_view name, const Value& value) override {
+    if (name != "complete") return true;
+    uint32_t flag = 0;
+    const bool good = Set(value, flag);
+    dump_.memory_is_complete = flag != 0;
+    return good;
+  }
+  std::string End() override { return ""; }
+
+ private:
+  Dump& dump_;
+};
+
 // Feeds a Record with the members of the outermost object, or of each object in the outermost
 // list. Values nested deeper are skipped: whatever a later version puts there costs no memory.
 class Handler {
@@ -340,6 +357,9 @@ void ReadNote(uint32_t type, absl::string_view json, uint64_t offset, Dump& dump
   } else if (type == kBuffersNote) {
     BufferRecord record(dump);
     Read(record, json, offset, dump);
+  } else if (type == kMemoryNote) {
+    MemoryRecord record(dump);
+    Read(record, json, offset, dump);
   }
 }
 
@@ -402,6 +422,15 @@ std::string BuffersToJson(absl::Span<const Buffer> buffers) {
     writer.EndObject();
   }
   writer.EndArray();
+  return TextOf(out);
+}
+
+std::string MemoryToJson(bool is_complete) {
+  rapidjson::StringBuffer out;
+  Writer writer(out);
+  writer.StartObject();
+  PutUint(writer, "complete", is_complete ? 1 : 0);
+  writer.EndObject();
   return TextOf(out);
 }
 

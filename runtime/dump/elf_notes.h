@@ -15,6 +15,7 @@ namespace packsmith {
 inline constexpr uint32_t kDeviceNote = 0x50530001;
 inline constexpr uint32_t kSubmissionNote = 0x50530002;
 inline constexpr uint32_t kBuffersNote = 0x50530003;
+inline constexpr uint32_t kMemoryNote = 0x50530004;
 
 // Adds what a note of that type says to `dump`; other types are ignored. `offset` is the text's
 // place in the input. A text that breaks off or is no JSON yields what comes before, with a
@@ -24,6 +25,7 @@ void ReadNote(uint32_t type, absl::string_view json, uint64_t offset, Dump& dump
 std::string DeviceToJson(const Device& device);
 std::string SubmissionToJson(const Submission& submission);
 std::string BuffersToJson(absl::Span<const Buffer> buffers);
+std::string MemoryToJson(bool is_complete);
 
 }  // namespace packsmith
 

@@ -372,6 +372,7 @@ absl::Status HostDevice::WriteCoreLocked(const Job& job, uint32_t index,
   for (const JobBase& base : job.bases) {
     dump.submissions.back().bases.push_back({std::string(base.name), base.address});
   }
+  dump.memory_is_complete = options_.core_memory != CoreMemory::kCaptured;
   absl::flat_hash_set<MemoryId> residents;
   for (const Resident& resident : job.residents) residents.insert(resident.memory);
   // What the memory lacks, for names; null if the core has it.

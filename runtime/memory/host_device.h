@@ -7,8 +7,9 @@
 //
 // `unpack /tmp/job-000001.core` shows the job, with the memory that it named as resident: a pointer
 // to memory that it uses and did not name is a fault there (`--fail-on=unmapped`), as it may be on
-// a GPU. No GPU is simulated; whoever has something that runs batches gives it as Options::run, and
-// it reads and writes memory by Read() and Write(), which allow what the page tables allow.
+// a GPU, whether the pointer leads to a state or to a texture. No GPU is simulated; whoever has
+// something that runs batches gives it as Options::run, and it reads and writes memory by Read()
+// and Write(), which allow what the page tables allow.
 
 #ifndef PACKSMITH_RUNTIME_MEMORY_HOST_DEVICE_H_
 #define PACKSMITH_RUNTIME_MEMORY_HOST_DEVICE_H_

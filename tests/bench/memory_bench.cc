@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <map>
 #include <memory>
@@ -21,6 +22,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "runtime/memory/address_space.h"
 #include "runtime/memory/buffers.h"
 #include "runtime/memory/host_device.h"
@@ -33,6 +35,13 @@ namespace packsmith::gpu {
 namespace {
 
 constexpr uint64_t kPage = 4096, kPages = 512;
+
+// A benchmark of what failed would measure nothing.
+void Good(const absl::Status& status) {
+  if (status.ok()) return;
+  std::fprintf(stderr, "%s\n", status.ToString().c_str());
+  std::abort();
+}
 
 std::unique_ptr<RangeAllocator> Make(uint64_t end) {
   auto made = RangeAllocator::Create({.begin = 0, .end = end});
@@ -180,11 +189,13 @@ struct World {
   World()
       : device(*HostDevice::Create()),
         space(*AddressSpace::Create({{"all", kGiB, 64 * kGiB}})),
-        buffers(Buffers::Create(*device, *space, {})) {}
+        buffers(Buffers::Create(*device, *space, {})),
+        zone(*space->FindZone("all")) {}
 
   std::unique_ptr<HostDevice> device;
   std::unique_ptr<AddressSpace> space;
   std::unique_ptr<Buffers> buffers;
+  ZoneId zone;
 };
 
 constexpr size_t kLiveThings = 10000;
@@ -213,16 +224,18 @@ void ChurnThings(benchmark::State& state, uint64_t most, Make make, Free free) {
 void AddressSpaces(benchmark::State& state) {
   World world;
   ChurnThings<Range>(
-      state, 64 * kKiB, [&](uint64_t size) { return *world.space->Allocate({}, {.size = size}); },
-      [&](const Range& range) { (void)world.space->Free({}, range.handle); });
+      state, 64 * kKiB,
+      [&](uint64_t size) { return *world.space->Allocate(world.zone, {.size = size}); },
+      [&](const Range& range) { Good(world.space->Free(world.zone, range.handle)); });
 }
 BENCHMARK(AddressSpaces);
 
 void SmallBuffers(benchmark::State& state) {
   World world;
   ChurnThings<Buffer>(
-      state, 4096, [&](uint64_t size) { return *world.buffers->Create({.size = size}); },
-      [&](const Buffer& buffer) { (void)world.buffers->Release(buffer.handle); });
+      state, 4096,
+      [&](uint64_t size) { return *world.buffers->Create({.size = size, .zone = world.zone}); },
+      [&](const Buffer& buffer) { Good(world.buffers->Release(buffer.handle)); });
 }
 BENCHMARK(SmallBuffers);
 
@@ -230,27 +243,31 @@ void ReusedBuffers(benchmark::State& state) {
   World world;
   ChurnThings<Buffer>(
       state, 64 * kKiB,
-      [&](uint64_t size) { return *world.buffers->Create({.size = size, .dedicated = true}); },
-      [&](const Buffer& buffer) { (void)world.buffers->Release(buffer.handle); });
+      [&](uint64_t size) {
+        return *world.buffers->Create({.size = size, .zone = world.zone, .dedicated = true});
+      },
+      [&](const Buffer& buffer) { Good(world.buffers->Release(buffer.handle)); });
 }
 BENCHMARK(ReusedBuffers);
 
 void States(benchmark::State& state) {
   World world;
-  auto pool = *StatePool::Create(*world.buffers, *world.space, {.name = "states"});
+  auto pool =
+      *StatePool::Create(*world.buffers, *world.space, {.zone = world.zone, .name = "states"});
   ChurnThings<State>(
       state, 4096, [&](uint64_t size) { return *pool->Allocate(size); },
-      [&](const State& freed) { (void)pool->Free(freed.offset); });
+      [&](const State& freed) { Good(pool->Free(freed.offset)); });
 }
 BENCHMARK(States);
 
 void Stream(benchmark::State& state) {
   World world;
-  auto pool = *StatePool::Create(*world.buffers, *world.space, {.name = "states"});
+  auto pool =
+      *StatePool::Create(*world.buffers, *world.space, {.zone = world.zone, .name = "states"});
   StateStream stream(*pool, 64 * kKiB);
   for (auto _ : state) {
     benchmark::DoNotOptimize(stream.Allocate(96, 64));
-    if (stream.used() >= kMiB) (void)stream.Rewind();
+    if (stream.used() >= kMiB) Good(stream.Rewind());
   }
   state.SetItemsProcessed(state.iterations());
 }

@@ -115,6 +115,13 @@ class DrawsTest(unittest.TestCase):
                             addresses(line, "targets", "textures", "surfaces"),
                             expected["surfaces"], number)
 
+    def test_programs_of_stages_that_are_off_are_not_listed(self):
+        # Mesa sets the packets of tasks and meshes for every draw, most of them to nothing.
+        stages = {s["stage"] for line in lines("--draws", *cores("dg2-gl-basic"))
+                  for s in line.get("shaders", [])}
+        self.assertEqual(stages & {"mesh", "task"}, set())
+        self.assertIn("pixel", stages)
+
     def test_drivers_put_the_render_target_first_and_the_list_finds_it_there(self):
         # Mesa's drivers for OpenGL do: a pixel shader renders to the first element of its table.
         for capture in ("i965-gl-basic", "ilk-gl-basic", "snb-gl-basic", "ivb-gl-basic",

@@ -25,13 +25,18 @@ def note(kind: int, value: object) -> bytes:
 
 
 def core(device: dict[str, object], batch: bytes, index: int = 0,
-         buffers: Sequence[dict[str, object]] = ()) -> bytes:
-    """A GPU core dump with one submission, whose batch is at 0x1000."""
+         buffers: Sequence[dict[str, object]] = (), complete: bool = False) -> bytes:
+    """A GPU core dump with one submission, whose batch is at 0x1000.
+
+    complete: the dump says that it has all memory that the submission may use.
+    """
     notes = note(0x50530001, device) + note(0x50530002, {
         "index": index, "engine": "render", "space": 0, "batch_address": "0x1000",
         "batch_length": len(batch)})
     for buffer in buffers:
         notes += note(0x50530003, buffer)
+    if complete:
+        notes += note(0x50530004, {"complete": 1})
     begin = 64 + 2 * 56
     header = b"\x7fELF\2\1\1" + b"\0" * 9 + struct.pack(
         "<HHIQQQIHHHHHH", 4, 205, 1, 0, 64, 0, 0, 64, 56, 2, 0, 0, 0)

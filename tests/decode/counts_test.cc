@@ -54,6 +54,18 @@ constexpr absl::string_view kXml = R"(
       <points to="words" size="8" access="read"/>
     </field>
   </packet>
+  <packet name="SET_THREADS" dwords="2">
+    <field name="Opcode" dword="0" bits="31:24" type="uint" forced="7"/>
+    <field name="Enable" dword="0" bits="0" type="bool"/>
+    <field name="Entries" dword="1" bits="7:0" type="uint"/>
+  </packet>
+  <packet name="BIND_THREADS" dwords="2">
+    <field name="Opcode" dword="0" bits="31:24" type="uint" forced="8"/>
+    <field name="Table" dword="1" bits="31:2" type="address">
+      <points to="Texture" count="SET_THREADS.Entries" size="SET_THREADS.Enable*12" until="zero" limit="8"
+              access="read"/>
+    </field>
+  </packet>
   <packet name="DRAW" dwords="1" role="draw">
     <field name="Opcode" dword="0" bits="31:24" type="uint" forced="5"/>
   </packet>
@@ -117,6 +129,34 @@ TEST(Counts, WhereNothingIsSaidTheTableEndsAtAZero) {
     const Story story = Of({kHeap, 0x10000, kTable, 0x100, kShader, shader, kDraw, kEnd});
     EXPECT_THAT(story.Named("Entry"), SizeIs(4)) << shader;
   }
+}
+
+// How many of the five textures in a table are shown.
+size_t TexturesOfThreads(const std::vector<uint32_t>& before, const std::vector<uint32_t>& behind) {
+  std::vector<uint32_t> packets = before;
+  packets.insert(packets.end(), {0x08000000, 0x8000});
+  packets.insert(packets.end(), behind.begin(), behind.end());
+  packets.insert(packets.end(), {0x05000000, 0x09000000});
+  World world;
+  world.Put(0x1000, packets).Put(0x8000, {1, 2, 3, 4, 5, 0}).Submit(0x1000, 4 * packets.size());
+  const Story story = Tell(TablesOf(kXml), world);
+  EXPECT_THAT(story.Faults(), IsEmpty());
+  return story.Named("Texture").size();
+}
+
+TEST(Counts, ATableHasNoMoreEntriesThanBytes) {
+  EXPECT_EQ(TexturesOfThreads({}, {}), 5u) << "nobody says anything";
+  EXPECT_EQ(TexturesOfThreads({0x07000001, 2}, {}), 2u);
+  EXPECT_EQ(TexturesOfThreads({0x07000001, 4}, {}), 3u);
+  EXPECT_EQ(TexturesOfThreads({0x07000001, 0}, {}), 3u) << "no number means any number";
+}
+
+TEST(Counts, ATableWithoutBytesIsNone) {
+  EXPECT_EQ(TexturesOfThreads({0x07000000, 2}, {}), 0u);
+  EXPECT_EQ(TexturesOfThreads({0x07000000, 0}, {}), 0u);
+  EXPECT_EQ(TexturesOfThreads({0x07000001, 2}, {0x07000000, 0}), 0u)
+      << "it is the draw's that counts";
+  EXPECT_EQ(TexturesOfThreads({0x07000000, 0}, {0x07000001, 2}), 2u);
 }
 
 TEST(Null, PointersToWhereABareBatchBeginsAreNotFollowed) {

@@ -24,6 +24,7 @@ namespace {
 constexpr uint32_t kDevice = 0x50530001;
 constexpr uint32_t kSubmission = 0x50530002;
 constexpr uint32_t kBuffers = 0x50530003;
+constexpr uint32_t kMemory = 0x50530004;
 constexpr uint64_t kTop = std::numeric_limits<uint64_t>::max();
 
 const char kSkylake[] =
@@ -116,6 +117,32 @@ TEST(ElfCoreTest, ReadsDeviceSubmissionBuffersAndMemory) {
   EXPECT_EQ(dump.FindBuffer(0, 0x10fff)->name, "batch");
   EXPECT_EQ(BytesAt(dump, 0, 0x10000, 20), Numbered(16) + std::string(4, '\0'));
   EXPECT_EQ(BytesAt(dump, 1, 0x10000, 20), Numbered(5));
+}
+
+// Small() with a note of its memory.
+Dump WithMemoryNote(const std::string& json, size_t lacks = 0) {
+  CoreBuilder core = Small();
+  core.Notes(CoreBuilder::Note(kMemory, json));
+  core.Load(2, 0x10000, Numbered(8), 8);
+  std::string bytes = core.Build();
+  bytes.resize(bytes.size() - lacks);
+  return Read(std::move(bytes));
+}
+
+TEST(ElfCoreTest, SaysWhetherItsMemoryIsAllThatJobsMayUse) {
+  EXPECT_FALSE(Read(Small().Build()).memory_is_complete);
+  EXPECT_TRUE(WithMemoryNote(R"({"complete": 1})").memory_is_complete);
+  EXPECT_FALSE(WithMemoryNote(R"({"complete": 0})").memory_is_complete);
+  EXPECT_FALSE(WithMemoryNote(R"({"later": {"complete": 1}})").memory_is_complete);
+  const Dump wrong = WithMemoryNote(R"({"complete": []})");
+  EXPECT_FALSE(wrong.memory_is_complete);
+  EXPECT_TRUE(HasProblem(wrong, "\"complete\" is of the wrong kind"));
+}
+
+TEST(ElfCoreTest, WhatIsDamagedIsNotComplete) {
+  const Dump dump = WithMemoryNote(R"({"complete": 1})", 1);
+  EXPECT_FALSE(dump.problems.empty());
+  EXPECT_FALSE(dump.memory_is_complete);
 }
 
 TEST(ElfCoreTest, IntelsAddressesAreInOneForm) {
@@ -241,6 +268,7 @@ Dump Sample(std::vector<uint8_t>& bytes) {
                        .ring = Submission::Ring{0x10000, 0x1000},
                        .bases = {{"programs", 0x1100000000}, {"dynamic state", 0}},
                        .unless_reached = true}};
+  dump.memory_is_complete = true;
   dump.buffers = {{0, 0x2000, 0x1000, "b"}, {2, 0xffff'0000'1000, 0x10000, "\xc3\xa9 a"}};
   const absl::Span<const uint8_t> all = bytes;
   EXPECT_TRUE(dump.memory.Map(0, 0x2000, all.subspan(0, 5000), 0x2000).ok());
@@ -264,6 +292,7 @@ TEST(WriteElfCoreTest, WhatIsWrittenIsRead) {
   EXPECT_EQ(read->device, dump.device);
   EXPECT_EQ(read->submissions, dump.submissions);
   EXPECT_EQ(read->buffers, dump.buffers);
+  EXPECT_TRUE(read->memory_is_complete);
   ASSERT_EQ(read->memory.segments().size(), dump.memory.segments().size());
   auto other = read->memory.segments().begin();
   for (const Memory::Segment& segment : dump.memory.segments()) {

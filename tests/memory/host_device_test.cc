@@ -322,6 +322,7 @@ TEST(HostDevice, ACoreMayHaveOnlyWhatAKernelWouldCapture) {
   EXPECT_EQ(dump->memory.Find(0, 0x10000 + 2 * kPage), nullptr);
   EXPECT_EQ(dump->FindBuffer(0, 0x10000 + kPage)->name, "it");
   EXPECT_EQ(dump->FindBuffer(0, 0x10000 + 2 * kPage)->name, "it (not captured)");
+  EXPECT_FALSE(dump->memory_is_complete) << "the job may use what was not captured";
   std::filesystem::remove(prefix + "000001.core");
 }
 
@@ -348,6 +349,7 @@ TEST(HostDevice, ACoreHasNoMemoryThatTheJobDidNotNameAsResident) {
   EXPECT_EQ(dump->memory.Find(0, 0x20000), nullptr);
   ASSERT_NE(dump->FindBuffer(0, 0x20000), nullptr) << "what lies there is known all the same";
   EXPECT_EQ(dump->FindBuffer(0, 0x20000)->name, "texture (not resident)");
+  EXPECT_TRUE(dump->memory_is_complete);
 }
 
 TEST(HostDevice, ACoreMayHaveAllThatIsBound) {
