@@ -945,16 +945,18 @@ PACKSMITH_INLINE inline bool outside(const T& p) {
   const auto at = [](const T& of, unsigned offset) {
     return reinterpret_cast<const char*>(&of) + offset;
   };
+  // (Returning a vector would be another ABI where vectors are not part of it.)
+  quad found{};
   const auto doubt = [&](unsigned offset) {
     const quad v = *reinterpret_cast<const quad*>(at(p, offset));
-    return ((v + *reinterpret_cast<const quad*>(at(imprints<T>::sums, offset))) | v) &
-           *reinterpret_cast<const quad*>(at(imprints<T>::zeros, offset));
+    found |= ((v + *reinterpret_cast<const quad*>(at(imprints<T>::sums, offset))) | v) &
+             *reinterpret_cast<const quad*>(at(imprints<T>::zeros, offset));
   };
   // What is left behind whole chunks: a word, or a chunk that begins before its turn.
   constexpr unsigned rest = sizeof(T) % 16;
-  quad found = rest > 4 ? doubt(sizeof(T) - 16) : quad{};
+  if constexpr (rest > 4) doubt(sizeof(T) - 16);
 #pragma GCC unroll 64
-  for (unsigned i = 0; i < sizeof(T) - rest; i += 16) found |= doubt(i);
+  for (unsigned i = 0; i < sizeof(T) - rest; i += 16) doubt(i);
   if constexpr (rest == 4) {
     const lane v = *reinterpret_cast<const lane*>(at(p, sizeof(T) - 4));
     if (((v + *reinterpret_cast<const lane*>(at(imprints<T>::sums, sizeof(T) - 4))) | v) &
