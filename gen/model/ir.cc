@@ -165,7 +165,7 @@ class Writer {
     Key(key);
     json_.StartArray();
     for (const Enum& e : model_.enums) {
-      if (e.only_names != only_names) continue;
+      if (e.only_names() != only_names) continue;
       json_.StartObject();
       WriteEnum(e);
       json_.EndObject();

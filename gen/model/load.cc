@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "gen/model/parse.h"
-#include "gen/model/resolve.h"
+#include "gen/model/passes/resolve.h"
 
 namespace packsmith::model {
 

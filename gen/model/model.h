@@ -82,9 +82,10 @@ struct Enum {
   std::string source;
   std::vector<Value> values;
   Location where;
-  // Some field takes names from it, and none has it as its type: generated packets do not need it,
-  // and it stands in a header of its own.
-  bool only_names = false;
+  bool is_type = false;      // of some field
+  bool gives_names = false;  // to the values of some field or state
+  // Generated packets do not need it, and it is in a header of its own.
+  bool only_names() const { return gives_names && !is_type; }
 };
 
 // How a value v becomes raw bits r. At most one of minus, log2 and groups; shift and align go with
