@@ -5,7 +5,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "gen/model/facts.h"
+#include "gen/model/ast/facts.h"
 
 namespace packsmith::model {
 

@@ -6,7 +6,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "gen/model/facts.h"
+#include "gen/model/ast/facts.h"
 
 namespace packsmith::model {
 namespace {

@@ -13,7 +13,7 @@
 
 #include "absl/strings/string_view.h"
 #include "absl/types/optional.h"
-#include "gen/model/name_index.h"
+#include "gen/model/ast/name_index.h"
 #include "gen/model/passes/cursor.h"
 #include "gen/model/passes/pass.h"
 

@@ -1,7 +1,7 @@
 #include "gen/model/passes/fields.h"
 
 #include "absl/strings/str_cat.h"
-#include "gen/model/facts.h"
+#include "gen/model/ast/facts.h"
 #include "gen/model/passes/defaults.h"
 #include "gen/model/passes/ranges.h"
 #include "gen/model/passes/values.h"

@@ -1,7 +1,7 @@
 #include "gen/model/passes/lengths.h"
 
 #include "absl/strings/str_cat.h"
-#include "gen/model/facts.h"
+#include "gen/model/ast/facts.h"
 
 namespace packsmith::model {
 

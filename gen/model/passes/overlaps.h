@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "gen/model/flatten.h"
+#include "gen/model/ast/flatten.h"
 #include "gen/model/passes/pass.h"
 
 namespace packsmith::model {

@@ -13,8 +13,8 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/optional.h"
 #include "gen/model/diagnostic.h"
-#include "gen/model/model.h"
-#include "gen/model/name_index.h"
+#include "gen/model/ast/model.h"
+#include "gen/model/ast/name_index.h"
 #include "gen/model/source.h"
 
 namespace packsmith::model {
@@ -29,7 +29,9 @@ struct Context {
     return diagnostics.Add(code, where, std::move(text));
   }
   // Where an attribute of the element at `element` is.
-  Location At(Location element, absl::string_view attribute) const;
+  Location At(Location element, absl::string_view attribute) const {
+    return AttributeLocation(sources, element, attribute);
+  }
 
   // The index of what has the name, in one of the model's lists; -1 if nothing has.
   template <class T>

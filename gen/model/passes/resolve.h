@@ -3,7 +3,7 @@
 #define PACKSMITH_GEN_MODEL_PASSES_RESOLVE_H_
 
 #include "gen/model/diagnostic.h"
-#include "gen/model/model.h"
+#include "gen/model/ast/model.h"
 
 namespace packsmith::model {
 

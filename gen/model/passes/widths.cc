@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "gen/model/facts.h"
+#include "gen/model/ast/facts.h"
 
 namespace packsmith::model {
 

@@ -1,4 +1,4 @@
-#include "gen/model/components.h"
+#include "gen/model/ast/components.h"
 
 #include <utility>
 

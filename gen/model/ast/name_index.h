@@ -1,6 +1,6 @@
 // Looking names up in long lists: every look-up takes as long as hashing a name.
-#ifndef PACKSMITH_GEN_MODEL_NAME_INDEX_H_
-#define PACKSMITH_GEN_MODEL_NAME_INDEX_H_
+#ifndef PACKSMITH_GEN_MODEL_AST_NAME_INDEX_H_
+#define PACKSMITH_GEN_MODEL_AST_NAME_INDEX_H_
 
 #include <algorithm>
 #include <cstddef>
@@ -98,4 +98,4 @@ class PrefixIndex {
 
 }  // namespace packsmith::model
 
-#endif  // PACKSMITH_GEN_MODEL_NAME_INDEX_H_
+#endif  // PACKSMITH_GEN_MODEL_AST_NAME_INDEX_H_

@@ -1,13 +1,13 @@
 // A container with its nested structures and counted groups written out: each leaf once, with its
 // full name and its place. The decode tables and the checks of overlaps stand on this.
-#ifndef PACKSMITH_GEN_MODEL_FLATTEN_H_
-#define PACKSMITH_GEN_MODEL_FLATTEN_H_
+#ifndef PACKSMITH_GEN_MODEL_AST_FLATTEN_H_
+#define PACKSMITH_GEN_MODEL_AST_FLATTEN_H_
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "gen/model/model.h"
+#include "gen/model/ast/model.h"
 
 namespace packsmith::model {
 
@@ -34,4 +34,4 @@ Flat Flatten(const Model& model, const Container& container);
 
 }  // namespace packsmith::model
 
-#endif  // PACKSMITH_GEN_MODEL_FLATTEN_H_
+#endif  // PACKSMITH_GEN_MODEL_AST_FLATTEN_H_

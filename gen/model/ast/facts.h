@@ -1,11 +1,11 @@
 // What follows from what a description says of a field: what its bits can hold, and where it ends.
-#ifndef PACKSMITH_GEN_MODEL_FACTS_H_
-#define PACKSMITH_GEN_MODEL_FACTS_H_
+#ifndef PACKSMITH_GEN_MODEL_AST_FACTS_H_
+#define PACKSMITH_GEN_MODEL_AST_FACTS_H_
 
 #include <cstdint>
 #include <vector>
 
-#include "gen/model/model.h"
+#include "gen/model/ast/model.h"
 
 namespace packsmith::model {
 
@@ -49,4 +49,4 @@ const std::vector<Value>& NamedValues(const Model& model, const Item& item);
 
 }  // namespace packsmith::model
 
-#endif  // PACKSMITH_GEN_MODEL_FACTS_H_
+#endif  // PACKSMITH_GEN_MODEL_AST_FACTS_H_

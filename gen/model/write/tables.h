@@ -1,11 +1,11 @@
 // Writes a Model as the block that runtime/tables reads. The only maker of decode tables.
-#ifndef PACKSMITH_GEN_MODEL_TABLES_WRITER_H_
-#define PACKSMITH_GEN_MODEL_TABLES_WRITER_H_
+#ifndef PACKSMITH_GEN_MODEL_WRITE_TABLES_H_
+#define PACKSMITH_GEN_MODEL_WRITE_TABLES_H_
 
 #include <cstdint>
 #include <vector>
 
-#include "gen/model/model.h"
+#include "gen/model/ast/model.h"
 
 namespace packsmith::model {
 
@@ -15,4 +15,4 @@ std::vector<uint64_t> WriteTables(const Model& model);
 
 }  // namespace packsmith::model
 
-#endif  // PACKSMITH_GEN_MODEL_TABLES_WRITER_H_
+#endif  // PACKSMITH_GEN_MODEL_WRITE_TABLES_H_

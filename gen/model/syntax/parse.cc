@@ -1,4 +1,4 @@
-#include "gen/model/parse.h"
+#include "gen/model/syntax/parse.h"
 
 #include <algorithm>
 #include <cmath>
@@ -13,10 +13,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "gen/model/name_index.h"
+#include "gen/model/ast/name_index.h"
 #include "gen/model/names.h"
-#include "gen/model/reach.h"
-#include "gen/model/value_list.h"
+#include "gen/model/ast/reach.h"
+#include "gen/model/syntax/value_list.h"
 
 namespace packsmith::model {
 namespace {
@@ -1544,35 +1544,6 @@ class Parser {
 };
 
 }  // namespace
-
-Location AttributeLocation(const Sources& sources, Location element, absl::string_view name) {
-  if (element.file < 0) return element;
-  const std::string& text = sources.file(element.file).text();
-  size_t i = element.offset;
-  // The tag's name, then pairs of a name and a quoted value, as the XML parser has accepted them.
-  while (i < text.size() && text[i] != '>' &&
-         !absl::ascii_isspace(static_cast<unsigned char>(text[i])))
-    ++i;
-  while (i < text.size() && text[i] != '>') {
-    if (absl::ascii_isspace(static_cast<unsigned char>(text[i]))) {
-      ++i;
-      continue;
-    }
-    const size_t begin = i;
-    while (i < text.size() && text[i] != '=' && text[i] != '>' &&
-           !absl::ascii_isspace(static_cast<unsigned char>(text[i]))) {
-      ++i;
-    }
-    const absl::string_view found = absl::string_view(text).substr(begin, i - begin);
-    while (i < text.size() && text[i] != '"' && text[i] != '\'' && text[i] != '>') ++i;
-    if (found == name) return {element.file, static_cast<uint32_t>(begin)};
-    if (i >= text.size() || text[i] == '>') break;
-    const char quote = text[i++];
-    while (i < text.size() && text[i] != quote) ++i;
-    if (i < text.size()) ++i;
-  }
-  return element;
-}
 
 void Parse(const std::string& path, const ReadFile& read_file, Parsed& parsed,
            Diagnostics& diagnostics, Model& model) {

@@ -1,7 +1,7 @@
 // Which instructions of a program reach a surface: <reaches where="6:0=0x31 and …"
 // index="103:96"/>.
-#ifndef PACKSMITH_GEN_MODEL_REACH_H_
-#define PACKSMITH_GEN_MODEL_REACH_H_
+#ifndef PACKSMITH_GEN_MODEL_AST_REACH_H_
+#define PACKSMITH_GEN_MODEL_AST_REACH_H_
 
 #include <cstdint>
 
@@ -30,4 +30,4 @@ absl::StatusOr<Reach> ReachOf(absl::string_view where, absl::string_view index);
 
 }  // namespace packsmith::model
 
-#endif  // PACKSMITH_GEN_MODEL_REACH_H_
+#endif  // PACKSMITH_GEN_MODEL_AST_REACH_H_

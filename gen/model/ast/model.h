@@ -1,8 +1,8 @@
 // The typed model of one generation: what its XML says, with inheritance applied, references
 // resolved and everything checked. All facts that outputs need are derived here, once; the writers
 // of tables and IR only put them in order.
-#ifndef PACKSMITH_GEN_MODEL_MODEL_H_
-#define PACKSMITH_GEN_MODEL_MODEL_H_
+#ifndef PACKSMITH_GEN_MODEL_AST_MODEL_H_
+#define PACKSMITH_GEN_MODEL_AST_MODEL_H_
 
 #include <cstdint>
 #include <initializer_list>
@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "gen/model/components.h"
+#include "gen/model/ast/components.h"
 #include "gen/model/diagnostic.h"
-#include "gen/model/reach.h"
+#include "gen/model/ast/reach.h"
 #include "gen/model/source.h"
 
 namespace packsmith::model {
@@ -485,4 +485,4 @@ struct Model {
 
 }  // namespace packsmith::model
 
-#endif  // PACKSMITH_GEN_MODEL_MODEL_H_
+#endif  // PACKSMITH_GEN_MODEL_AST_MODEL_H_

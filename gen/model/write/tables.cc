@@ -1,4 +1,4 @@
-#include "gen/model/tables_writer.h"
+#include "gen/model/write/tables.h"
 
 #include <zstd.h>
 
@@ -10,8 +10,8 @@
 #include <unordered_map>
 #include <utility>
 
-#include "gen/model/flatten.h"
-#include "gen/model/reference.h"
+#include "gen/model/ast/flatten.h"
+#include "gen/model/write/reference.h"
 #include "runtime/tables/tables.h"
 
 namespace packsmith::model {
@@ -25,24 +25,24 @@ using LeafKey = std::tuple<uint32_t, const Item*, uint32_t>;
 
 class Writer {
  public:
-  explicit Writer(const Model& model) : model_(model) { String(""); }
+  explicit Writer(const Model& model) : model_(model) { Intern(""); }
 
   std::vector<uint64_t> Run() {
     // Leaves of all containers first, since conditions and expressions may name any of them.
-    for (const Container& c : model_.containers) Leaves(c);
-    for (size_t i = 0; i < model_.containers.size(); ++i) Rest(i);
-    Streams();
+    for (const Container& c : model_.containers) FlattenContainer(c);
+    for (size_t i = 0; i < model_.containers.size(); ++i) AddContainer(i);
+    AddStreams();
     for (const Platform& p : model_.platforms) {
       platforms_.push_back(
-          {String(p.name),
-           String(p.title),
+          {Intern(p.name),
+           Intern(p.title),
            {static_cast<uint32_t>(ids_.size()), static_cast<uint32_t>(p.pci_ids.size())},
            {static_cast<uint32_t>(ids_.size() + p.pci_ids.size()),
             static_cast<uint32_t>(p.chip_ids.size())}});
       ids_.insert(ids_.end(), p.pci_ids.begin(), p.pci_ids.end());
       ids_.insert(ids_.end(), p.chip_ids.begin(), p.chip_ids.end());
     }
-    for (const Engine& e : model_.engines) engines_.push_back({String(e.name), String(e.aliases)});
+    for (const Engine& e : model_.engines) engines_.push_back({Intern(e.name), Intern(e.aliases)});
     for (const DataKind& kind : model_.data_kinds) {
       const auto first = static_cast<uint32_t>(instructions_.size());
       for (const Instruction& i : kind.instructions) {
@@ -58,19 +58,19 @@ class Writer {
         out.use = static_cast<t::SurfaceUse>(from.use);
         reaches_.push_back(out);
       }
-      data_.push_back({String(kind.name),
+      data_.push_back({Intern(kind.name),
                        AddFormat(kind.format),
                        kind.is_code,
                        {first, static_cast<uint32_t>(kind.instructions.size())},
                        {first_reach, static_cast<uint32_t>(kind.reaches.size())}});
     }
     for (const Base& b : model_.bases) {
-      bases_.push_back({String(b.name), b.otherwise_index == Base::kZero
+      bases_.push_back({Intern(b.name), b.otherwise_index == Base::kZero
                                             ? t::kZeroBase
                                             : static_cast<uint32_t>(b.otherwise_index)});
     }
-    for (const State& s : model_.states) bases_.push_back({String(s.name), t::kNone});
-    for (const Space& s : model_.spaces) spaces_.push_back({String(s.name), s.number});
+    for (const State& s : model_.states) bases_.push_back({Intern(s.name), t::kNone});
+    for (const Space& s : model_.spaces) spaces_.push_back({Intern(s.name), s.number});
     std::stable_sort(
         registers_.begin(), registers_.end(),
         [](const t::RegisterEntry& a, const t::RegisterEntry& b) { return a.offset < b.offset; });
@@ -78,18 +78,17 @@ class Writer {
     std::sort(by_name_.begin(), by_name_.end(), [this](uint32_t a, uint32_t b) {
       return model_.containers[a].name < model_.containers[b].name;
     });
-    return Block();
+    return MakeBlock();
   }
 
  private:
-  uint32_t String(const std::string& text) {
+  uint32_t Intern(const std::string& text) {
     const auto [it, fresh] = interned_.emplace(text, static_cast<uint32_t>(strings_.size()));
     if (fresh) strings_.insert(strings_.end(), text.c_str(), text.c_str() + text.size() + 1);
     return it->second;
   }
 
-  // --- Leaves
-  // --------------------------------------------------------------------------------------
+  // --- Leaves ---
 
   struct Flattened {
     Flat flat;
@@ -97,7 +96,7 @@ class Writer {
     std::map<LeafKey, uint32_t> index;
   };
 
-  void Leaves(const Container& c) {
+  void FlattenContainer(const Container& c) {
     Flattened f;
     f.flat = Flatten(model_, c);
     f.leaves = AddLeaves(c, f.flat.leaves, f.index);
@@ -119,8 +118,8 @@ class Writer {
   t::Leaf MakeLeaf(const Container& c, const FlatLeaf& from) {
     const Item& item = *from.item;
     t::Leaf leaf{};
-    leaf.name = String(from.name);
-    leaf.name_suffix = String(from.suffix);
+    leaf.name = Intern(from.name);
+    leaf.name_suffix = Intern(from.suffix);
     leaf.bit = from.bit;
     leaf.width = static_cast<uint16_t>(std::min<uint32_t>(item.width, 0xffff));
     leaf.named = t::kNone;
@@ -129,7 +128,7 @@ class Writer {
       leaf.flags = item.must_be_one ? t::kMustBeOne : t::kMustBeZero;
       return leaf;
     }
-    leaf.type = Type(item);
+    leaf.type = LeafTypeOf(item);
     leaf.fraction_bits = static_cast<uint8_t>(item.fraction_bits);
     leaf.shift = static_cast<uint8_t>(item.encoding.shift);
     uint32_t flags = 0;
@@ -144,11 +143,11 @@ class Writer {
       flags |= t::kVariantOnly;
     }
     leaf.flags = static_cast<uint16_t>(flags);
-    leaf.named = Named(item);
+    leaf.named = AddNames(item);
     return leaf;
   }
 
-  static t::LeafType Type(const Item& item) {
+  static t::LeafType LeafTypeOf(const Item& item) {
     switch (item.type) {
       case FieldType::kInt:
         return t::LeafType::kInt;
@@ -175,45 +174,44 @@ class Writer {
   }
 
   // One list of named values per enumeration, or per field that lists its own.
-  uint32_t Named(const Item& item) {
+  uint32_t AddNames(const Item& item) {
     if (item.type == FieldType::kEnum && item.type_index >= 0) {
       const Enum& e = model_.enums[static_cast<size_t>(item.type_index)];
-      return Named(&e, e.name, e.values);
+      return AddNames(&e, e.name, e.values);
     }
     if (item.names_index >= 0) {
       const Enum& e = model_.enums[static_cast<size_t>(item.names_index)];
-      return Named(&e, e.name, e.values);
+      return AddNames(&e, e.name, e.values);
     }
-    return item.values.empty() ? t::kNone : Named(&item, "", item.values);
+    return item.values.empty() ? t::kNone : AddNames(&item, "", item.values);
   }
 
   uint32_t AddFormat(const DataFormat& format) {
     if (format.empty()) return t::kNone;
     const auto first = static_cast<uint32_t>(components_.size());
     for (const DataComponent& c : format.components) {
-      components_.push_back({String(c.name), static_cast<uint16_t>(c.bit),
+      components_.push_back({Intern(c.name), static_cast<uint16_t>(c.bit),
                              static_cast<uint8_t>(c.width), static_cast<t::ComponentType>(c.type)});
     }
     formats_.push_back({{first, static_cast<uint32_t>(format.components.size())}, format.bits});
     return static_cast<uint32_t>(formats_.size()) - 1;
   }
 
-  uint32_t Named(const void* key, const std::string& name, const std::vector<Value>& values) {
+  uint32_t AddNames(const void* key, const std::string& name, const std::vector<Value>& values) {
     const auto [it, fresh] = named_.emplace(key, static_cast<uint32_t>(enums_.size()));
     if (!fresh) return it->second;
     const auto first = static_cast<uint32_t>(values_.size());
     for (const Value& v : values) {
-      values_.push_back({v.value, String(v.name), AddFormat(v.format)});
+      values_.push_back({v.value, Intern(v.name), AddFormat(v.format)});
     }
     std::stable_sort(
         values_.begin() + first, values_.end(),
         [](const t::NamedValue& a, const t::NamedValue& b) { return a.value < b.value; });
-    enums_.push_back({String(name), {first, static_cast<uint32_t>(values.size())}});
+    enums_.push_back({Intern(name), {first, static_cast<uint32_t>(values.size())}});
     return it->second;
   }
 
-  // --- Conditions and expressions
-  // ------------------------------------------------------------------
+  // --- Conditions and expressions ---
 
   // Whoever asks: a leaf, or the container itself.
   struct Asker {
@@ -222,7 +220,7 @@ class Writer {
     uint32_t index;
   };
 
-  uint32_t Find(const FieldRef& ref, const Asker& asker) const {
+  uint32_t LeafOf(const FieldRef& ref, const Asker& asker) const {
     const LeafKey key{asker.scope, ref.field, ref.group != nullptr ? asker.index : 0};
     const auto it = asker.flattened->index.find(key);
     return it == asker.flattened->index.end() ? t::kNone : it->second;
@@ -237,7 +235,7 @@ class Writer {
         out.of_state = term.state >= 0;
         out.leaf = out.of_state != 0 ? static_cast<uint32_t>(model_.bases.size()) +
                                            static_cast<uint32_t>(term.state)
-                                     : Find(term.ref, asker);
+                                     : LeafOf(term.ref, asker);
         out.negated = term.negated;
         out.ends_clause = &term == &clause.back();
         out.value = term.value;
@@ -263,32 +261,31 @@ class Writer {
         break;
       case Expression::Kind::kField:
         out.kind = t::ExpressionKind::kLeaf;
-        out.leaf = Find(expression.ref, asker);
+        out.leaf = LeafOf(expression.ref, asker);
         break;
       case Expression::Kind::kState:
         out.kind = t::ExpressionKind::kState;
         out.container = static_cast<uint32_t>(expression.container);
         out.leaf =
-            Find(expression.ref, {&flattened_[static_cast<size_t>(expression.container)], 0, 0});
+            LeafOf(expression.ref, {&flattened_[static_cast<size_t>(expression.container)], 0, 0});
         break;
     }
     expressions_.push_back(out);
     return static_cast<uint32_t>(expressions_.size()) - 1;
   }
 
-  // --- Everything that refers to leaves
-  // ------------------------------------------------------------
+  // --- Everything that refers to leaves ---
 
-  void Rest(size_t i) {
+  void AddContainer(size_t i) {
     const Container& c = model_.containers[i];
     const Flattened& f = flattened_[i];
-    Extras(f, f.flat.leaves, f.leaves.first);
-    Extras(f, f.flat.tail_leaves, f.tail_leaves.first);
+    AddExtras(f, f.flat.leaves, f.leaves.first);
+    AddExtras(f, f.flat.tail_leaves, f.tail_leaves.first);
     const Asker self{&f, 0, 0};
 
     t::Container out{};
-    out.name = String(c.name);
-    out.doc = String(c.doc);
+    out.name = Intern(c.name);
+    out.doc = Intern(c.doc);
     out.kind = static_cast<t::ContainerKind>(c.kind);
     out.variable = c.variable || !c.variants.empty() || !c.parts.empty() || c.tail != nullptr;
     out.length_unit = c.byte_unit ? 1 : 4;
@@ -297,7 +294,7 @@ class Writer {
     out.max_bytes = c.max_bytes;
     out.identify_mask = c.identify_mask;
     out.identify_value = c.identify_value;
-    out.length_leaf = c.length_field == nullptr ? t::kNone : Find({c.length_field, nullptr}, self);
+    out.length_leaf = c.length_field == nullptr ? t::kNone : LeafOf({c.length_field, nullptr}, self);
     out.length_bias = c.length_bias;
     out.role = static_cast<t::Role>(c.role);
     out.masked = c.masked ? 1 : 0;
@@ -319,7 +316,7 @@ class Writer {
     out.parts.first = static_cast<uint32_t>(parts_.size());
     out.parts.count = static_cast<uint32_t>(c.parts.size());
     for (const Part& p : c.parts) {
-      parts_.push_back({String(p.name), static_cast<uint32_t>(p.struct_index),
+      parts_.push_back({Intern(p.name), static_cast<uint32_t>(p.struct_index),
                         AddCondition(p.condition, self), AddExpression(p.repeat_expression, self)});
     }
     out.pad_to = static_cast<uint16_t>(c.pad.to);
@@ -328,7 +325,7 @@ class Writer {
     out.flows.count = static_cast<uint32_t>(c.flows.size());
     for (const Flow& flow : c.flows) {
       flows_.push_back({static_cast<t::FlowKind>(flow.kind), AddCondition(flow.condition, self),
-                        flow.target.field == nullptr ? t::kNone : Find(flow.target, self),
+                        flow.target.field == nullptr ? t::kNone : LeafOf(flow.target, self),
                         AddCondition(flow.uncertain, self)});
     }
     out.relations.first = static_cast<uint32_t>(relations_.size());
@@ -343,11 +340,11 @@ class Writer {
     for (const Image& image : c.images) AddImage(image, self);
     containers_.push_back(out);
     if (c.kind == ContainerKind::kRegister) {
-      registers_.push_back({c.register_offset, static_cast<uint32_t>(i), String(c.dumped_as)});
+      registers_.push_back({c.register_offset, static_cast<uint32_t>(i), Intern(c.dumped_as)});
     }
   }
 
-  void Extras(const Flattened& f, const std::vector<FlatLeaf>& flat, uint32_t first) {
+  void AddExtras(const Flattened& f, const std::vector<FlatLeaf>& flat, uint32_t first) {
     for (size_t i = 0; i < flat.size(); ++i) {
       const Item& item = *flat[i].item;
       const Encoding& e = item.encoding;
@@ -376,11 +373,11 @@ class Writer {
         extra.sets_when = AddCondition(item.sets[0].condition, asker);
       }
       extra.writes_leaf =
-          item.writes_ref.field == nullptr ? t::kNone : Find(item.writes_ref, asker);
-      extra.unit = String(item.unit);
+          item.writes_ref.field == nullptr ? t::kNone : LeafOf(item.writes_ref, asker);
+      extra.unit = Intern(item.unit);
       extra.high = AddExpression(item.high, asker);
       extra.stores_leaf =
-          item.stores_ref.field == nullptr ? t::kNone : Find(item.stores_ref, asker);
+          item.stores_ref.field == nullptr ? t::kNone : LeafOf(item.stores_ref, asker);
       extra.stores_when = AddCondition(item.stores_condition, asker);
       extra.meaning = static_cast<t::Meaning>(item.meaning);
       extra.meaning_at = static_cast<uint16_t>(item.meaning_at);
@@ -434,7 +431,7 @@ class Writer {
 
   void AddImage(const Image& from, const Asker& asker) {
     const auto leaf = [&](const FieldRef& ref) {
-      return ref.field == nullptr ? t::kNone : Find(ref, asker);
+      return ref.field == nullptr ? t::kNone : LeafOf(ref, asker);
     };
     t::Image out{};
     out.use = static_cast<t::SurfaceUse>(from.use);
@@ -482,7 +479,7 @@ class Writer {
     out.step = AddExpression(points.step_expression, asker);
     out.simd = AddExpression(points.simd_expression, asker);
     out.scale = AddExpression(points.scale_expression, asker);
-    out.stage = String(points.stage);
+    out.stage = Intern(points.stage);
     out.limit = points.limit;
     out.access = static_cast<t::Access>(points.access);
     out.until_zero = points.until_zero;
@@ -490,7 +487,7 @@ class Writer {
     return static_cast<uint32_t>(pointers_.size()) - 1;
   }
 
-  void Streams() {
+  void AddStreams() {
     std::vector<std::vector<size_t>> packets(model_.streams.size());
     for (size_t i = 0; i < model_.containers.size(); ++i) {
       const Container& c = model_.containers[i];
@@ -514,7 +511,7 @@ class Writer {
         return __builtin_popcount(a) > __builtin_popcount(b);
       });
       t::Stream out{};
-      out.name = String(stream.name);
+      out.name = Intern(stream.name);
       out.align = stream.align;
       out.engines = stream.engines;
       out.groups.first = static_cast<uint32_t>(groups_.size());
@@ -536,8 +533,7 @@ class Writer {
     }
   }
 
-  // --- The block
-  // -----------------------------------------------------------------------------------
+  // --- The block ---
 
   template <class T>
   t::Section Append(const std::vector<T>& records) {
@@ -552,7 +548,7 @@ class Writer {
   }
 
   // Text that programs carry and hardly ever read. Empty where there is no memory to pack it.
-  static std::vector<uint8_t> Packed(const std::string& text) {
+  static std::vector<uint8_t> Pack(const std::string& text) {
     constexpr int kLevel =
         3;  // a higher one takes a percent off the tables, and three times as long
     std::vector<uint8_t> packed(ZSTD_compressBound(text.size()));
@@ -562,15 +558,15 @@ class Writer {
     return packed;
   }
 
-  std::vector<uint64_t> Block() {
+  std::vector<uint64_t> MakeBlock() {
     t::Header header{};
     header.magic = t::kMagic;
     header.version = t::kVersion;
-    header.family = String(model_.family);
-    header.generation = String(model_.generation);
-    header.title = String(model_.title);
-    header.aliases = String(model_.aliases);
-    header.digest = String(model_.digest);
+    header.family = Intern(model_.family);
+    header.generation = Intern(model_.generation);
+    header.title = Intern(model_.title);
+    header.aliases = Intern(model_.aliases);
+    header.digest = Intern(model_.digest);
     header.address_mask = ~uint64_t{0} >> (64 - model_.address_bits);
     block_.resize((sizeof(header) + 7) / 8);
     header.containers = Append(containers_);
@@ -605,7 +601,7 @@ class Writer {
     header.images = Append(images_);
     header.reaches = Append(reaches_);
     header.by_name = Append(by_name_);
-    header.reference = Append(Packed(WriteReference(model_)));
+    header.reference = Append(Pack(WriteReference(model_)));
     header.strings = Append(strings_);
     header.bytes = static_cast<uint32_t>(block_.size() * 8);
     std::memcpy(block_.data(), &header, sizeof(header));

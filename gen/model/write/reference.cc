@@ -1,4 +1,4 @@
-#include "gen/model/reference.h"
+#include "gen/model/write/reference.h"
 
 #include <rapidjson/stringbuffer.h>
 #include <rapidjson/writer.h>
@@ -34,25 +34,25 @@ class Writer {
   explicit Writer(const Model& model) : model_(model) {}
 
   std::string Run() {
-    Generation();
-    for (const Container& c : model_.containers) Line(c);
+    WriteGeneration();
+    for (const Container& c : model_.containers) WriteContainer(c);
     for (const Enum& e : model_.enums) {
       Begin(e.name, "enum");
-      Documented(e);
-      Values(e.values);
+      WriteWords(e);
+      WriteValues(e.values);
       End();
     }
     for (const Stream& s : model_.streams) {
       Begin(s.name, "stream");
       Text("doc", s.doc);
-      Engines(s.engines);
+      WriteEngines(s.engines);
       json_.Key("align");
       json_.Uint(s.align);
       End();
     }
     for (const Engine& e : model_.engines) {
       Begin(e.name, "engine");
-      Words("aliases", e.aliases);
+      SplitAndWrite("aliases", e.aliases);
       Text("doc", e.doc);
       End();
     }
@@ -125,7 +125,7 @@ class Writer {
     json_.Key(key);
     String(absl::StrFormat("0x%x", value));
   }
-  void Words(const char* key, absl::string_view text) {
+  void SplitAndWrite(const char* key, absl::string_view text) {
     Strings(key, absl::StrSplit(text, ' ', absl::SkipEmpty()));
   }
   void Strings(const char* key, const std::vector<std::string>& all) {
@@ -137,7 +137,7 @@ class Writer {
   }
   // Calls write(one) for each, inside of an object.
   template <class T, class Write>
-  void Array(const char* key, const std::vector<T>& all, const Write& write) {
+  void WriteEach(const char* key, const std::vector<T>& all, const Write& write) {
     if (all.empty()) return;
     json_.Key(key);
     json_.StartArray();
@@ -149,11 +149,11 @@ class Writer {
     json_.EndArray();
   }
   template <class T>
-  void Documented(const T& from) {
+  void WriteWords(const T& from) {
     Text("doc", from.doc);
     Text("source", from.source);
   }
-  void Engines(uint64_t mask) {
+  void WriteEngines(uint64_t mask) {
     if (mask == ~uint64_t{0}) return;
     std::vector<std::string> names;
     for (size_t i = 0; i < model_.engines.size() && i < 64; ++i) {
@@ -162,7 +162,7 @@ class Writer {
     Strings("engines", names);
   }
   // `high` is the last bit.
-  void Bits(uint32_t bit, uint32_t width) {
+  void WriteBits(uint32_t bit, uint32_t width) {
     json_.Key("bits");
     json_.StartArray();
     json_.Uint(bit + width - 1);
@@ -172,13 +172,13 @@ class Writer {
 
   // --- What the lines say ---
 
-  void Generation() {
+  void WriteGeneration() {
     Begin(model_.generation, "generation");
-    Words("aliases", model_.aliases);
+    SplitAndWrite("aliases", model_.aliases);
     Text("title", model_.title);
     Text("family", model_.family);
-    Documented(model_);
-    Array("platforms", model_.platforms, [this](const Platform& p) {
+    WriteWords(model_);
+    WriteEach("platforms", model_.platforms, [this](const Platform& p) {
       Text("name", p.name);
       Text("title", p.title);
       Text("doc", p.doc);
@@ -194,8 +194,8 @@ class Writer {
   }
 
   // Values of an int are kept in two's complement, and may be negative.
-  void Values(const std::vector<Value>& values, bool is_signed = false) {
-    Array("values", values, [&](const Value& v) {
+  void WriteValues(const std::vector<Value>& values, bool is_signed = false) {
+    WriteEach("values", values, [&](const Value& v) {
       Text("name", v.name);
       json_.Key("value");
       if (is_signed) {
@@ -209,15 +209,15 @@ class Writer {
     });
   }
 
-  void Items(const Container& c, const char* key, const std::vector<Item>& items) {
-    Array(key, items, [&](const Item& item) {
+  void WriteItems(const Container& c, const char* key, const std::vector<Item>& items) {
+    WriteEach(key, items, [&](const Item& item) {
       switch (item.kind) {
         case Item::Kind::kReserved:
           Text("name", item.name);
           json_.Key("must");
           String(item.must_be_one ? "one" : "zero");
-          Bits(item.bit, item.width);
-          Documented(item);
+          WriteBits(item.bit, item.width);
+          WriteWords(item);
           break;
         case Item::Kind::kGroup:
           Text("name", item.name);
@@ -228,30 +228,30 @@ class Writer {
             json_.Uint(item.count);
           }
           if (item.most != 0) Number("max", item.most);
-          Bits(item.bit, item.width);
+          WriteBits(item.bit, item.width);
           Flag("overlap", item.overlap);
-          Documented(item);
-          Items(c, "items", item.items);
+          WriteWords(item);
+          WriteItems(c, "items", item.items);
           break;
         case Item::Kind::kField:
-          Field(c, item);
+          WriteField(c, item);
           break;
       }
     });
   }
 
-  void Field(const Container& c, const Item& item) {
+  void WriteField(const Container& c, const Item& item) {
     Text("name", item.name);
-    Bits(item.bit, item.width);
+    WriteBits(item.bit, item.width);
     Text("type", item.type_name.text);
     if (item.type == FieldType::kEnum) Text("of", "enum");
     if (item.type == FieldType::kStruct) Text("of", "struct");
-    Documented(item);
+    WriteWords(item);
     if (item.forced) Hex("forced", *item.forced);
     Flag("length", &item == c.length_field);
     Text("default", item.default_text.text);
-    Range("min", item.min, item.min_real);
-    Range("max", item.max, item.max_real);
+    WriteRange("min", item.min, item.min_real);
+    WriteRange("max", item.max, item.max_real);
     Flag("nonzero", item.nonzero == NotZero::kAlways);
     Flag("packed_nonzero", item.nonzero == NotZero::kPacking);
     Number("multiple", item.multiple);
@@ -270,17 +270,17 @@ class Writer {
     Flag("overlap", item.overlap);
     Text("when", item.when.text);
     Text("names", item.names.text);
-    Values(item.values, item.type == FieldType::kInt);
+    WriteValues(item.values, item.type == FieldType::kInt);
     Text("high", item.high_text.text);
-    Array("points", item.points, [this](const Points& p) { Pointer(p); });
-    Array("sets", item.sets, [this](const SetsBase& s) {
+    WriteEach("points", item.points, [this](const Points& p) { WritePointer(p); });
+    WriteEach("sets", item.sets, [this](const SetsBase& s) {
       Text(s.is_state ? "state" : "base", s.base.text);
       Text("when", s.when.text);
     });
     Text("writes_register", item.writes_register.text);
     Text("writes_memory", item.writes_memory.text);
     Text("writes_when", item.writes_when.text);
-    Array("elements", item.elements, [this](const ElementOf& e) {
+    WriteEach("elements", item.elements, [this](const ElementOf& e) {
       Flag("step", e.is_step);
       Text("of", e.data.text);
       Text("element", e.number.text);
@@ -294,7 +294,7 @@ class Writer {
     }
   }
 
-  void Range(const char* key, const std::optional<int64_t>& integer,
+  void WriteRange(const char* key, const std::optional<int64_t>& integer,
              const std::optional<double>& real) {
     if (integer) {
       json_.Key(key);
@@ -305,7 +305,7 @@ class Writer {
     }
   }
 
-  void Pointer(const Points& p) {
+  void WritePointer(const Points& p) {
     constexpr const char* kKinds[] = {"struct", "data", "stream"};
     constexpr const char* kAccess[] = {"", "read", "write", "readwrite"};
     Text("to", p.to.text);
@@ -331,16 +331,16 @@ class Writer {
     Text("scale", p.scale.text);
   }
 
-  void Line(const Container& c) {
+  void WriteContainer(const Container& c) {
     constexpr const char* kKinds[] = {"packet", "struct", "register"};
     constexpr const char* kRoles[] = {"", "draw", "dispatch"};
     Begin(c.name, kKinds[static_cast<size_t>(c.kind)]);
     Strings("aliases", c.aliases);
-    Documented(c);
+    WriteWords(c);
     if (c.kind == ContainerKind::kRegister) {
       Hex("offset", c.register_offset);
       Flag("masked", c.masked);
-      Words("dumped_as", c.dumped_as);
+      SplitAndWrite("dumped_as", c.dumped_as);
     }
     // The fixed part, and the longest form where there are several.
     json_.Key("bytes");
@@ -350,7 +350,7 @@ class Writer {
     Text("unit", c.byte_unit ? "byte" : "dword");
     if (c.kind == ContainerKind::kPacket) {
       if (c.stream >= 0) Text("stream", model_.streams[static_cast<size_t>(c.stream)].name);
-      Engines(c.engines);
+      WriteEngines(c.engines);
       Text("role", kRoles[static_cast<size_t>(c.role)]);
       Text("serves", kRoles[static_cast<size_t>(c.serves)]);
       if (c.identify_mask != 0) {
@@ -360,12 +360,12 @@ class Writer {
       if (c.length_field != nullptr) Text("length", c.length_field->name);
       Number("bias", c.length_bias);
     }
-    Items(c, "fields", c.items);
-    Array("variants", c.variants, [this](const Variant& v) {
+    WriteItems(c, "fields", c.items);
+    WriteEach("variants", c.variants, [this](const Variant& v) {
       Number("bytes", v.bytes);
       Text("when", v.when.text);
     });
-    Array("parts", c.parts, [this](const Part& p) {
+    WriteEach("parts", c.parts, [this](const Part& p) {
       Text("name", p.name);
       Text("struct", p.struct_name.text);
       Text("when", p.when.text);
@@ -373,19 +373,19 @@ class Writer {
     });
     Number("pad", c.pad.to);
     Text("pad_when", c.pad.when.text);
-    Array("flows", c.flows, [this](const Flow& f) {
+    WriteEach("flows", c.flows, [this](const Flow& f) {
       constexpr const char* kFlows[] = {"jump", "call", "return", "end", "terminate"};
       Text("kind", kFlows[static_cast<size_t>(f.kind)]);
       Text("to", f.to.text);
       Text("when", f.when.text);
       Text("maybe", f.maybe.text);
     });
-    Array("relations", c.relations, [this](const Relation& r) {
+    WriteEach("relations", c.relations, [this](const Relation& r) {
       constexpr const char* kRelations[] = {"commits", "requires", "invalidates"};
       Text("kind", kRelations[static_cast<size_t>(r.kind)]);
       Text("packet", model_.containers[static_cast<size_t>(r.container)].name);
     });
-    Array("draws", c.draws, [this](const Draws& d) {
+    WriteEach("draws", c.draws, [this](const Draws& d) {
       Text("data", d.data.text);
       Text("indices", d.indices.text);
       Text("indexed", d.indexed.text);
@@ -398,7 +398,7 @@ class Writer {
       Text("cuts", d.cuts.text);
       Text("cut", d.cut.text);
     });
-    Array("images", c.images, [this](const Image& i) {
+    WriteEach("images", c.images, [this](const Image& i) {
       constexpr const char* kUses[] = {"", "texture", "target"};
       Text("as", kUses[static_cast<size_t>(i.use)]);
       Text("when", i.when.text);

@@ -2,12 +2,12 @@
 // packet, structure, register, enumeration, stream, engine, base, state, space and kind of data.
 // Nothing is flattened and nothing is encoded: groups and nested structures stay what they are,
 // conditions and expressions are the text of the XML. docs/records.md names the members.
-#ifndef PACKSMITH_GEN_MODEL_REFERENCE_H_
-#define PACKSMITH_GEN_MODEL_REFERENCE_H_
+#ifndef PACKSMITH_GEN_MODEL_WRITE_REFERENCE_H_
+#define PACKSMITH_GEN_MODEL_WRITE_REFERENCE_H_
 
 #include <string>
 
-#include "gen/model/model.h"
+#include "gen/model/ast/model.h"
 
 namespace packsmith::model {
 
@@ -18,4 +18,4 @@ std::string WriteReference(const Model& model);
 
 }  // namespace packsmith::model
 
-#endif  // PACKSMITH_GEN_MODEL_REFERENCE_H_
+#endif  // PACKSMITH_GEN_MODEL_WRITE_REFERENCE_H_

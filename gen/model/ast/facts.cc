@@ -1,4 +1,4 @@
-#include "gen/model/facts.h"
+#include "gen/model/ast/facts.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "gen/model/flatten.h"
+#include "gen/model/ast/flatten.h"
 
 #include <algorithm>
 
@@ -13,7 +13,7 @@ class Flattener {
  public:
   Flattener(const Model& model, Flat& flat) : model_(model), flat_(flat) {}
 
-  void Items(const std::vector<Item>& items, const std::string& prefix, const std::string& index,
+  void AddItems(const std::vector<Item>& items, const std::string& prefix, const std::string& index,
              uint32_t base, uint32_t scope, uint32_t outer_index, bool outermost, bool overlap,
              std::vector<FlatLeaf>& into) {
     for (const Item& item : items) {
@@ -27,10 +27,10 @@ class Flattener {
         for (uint32_t i = 0; i < item.count && !flat_.too_large; ++i) {
           const std::string here = absl::StrCat(index, "[", i, "]");
           if (item.name.empty()) {
-            Items(item.items, prefix, here, base + item.bit + i * item.width, scope,
+            AddItems(item.items, prefix, here, base + item.bit + i * item.width, scope,
                   outermost ? i : outer_index, false, overlap || item.overlap, into);
           } else {
-            Items(item.items, absl::StrCat(prefix, item.name, here, "."), "",
+            AddItems(item.items, absl::StrCat(prefix, item.name, here, "."), "",
                   base + item.bit + i * item.width, scope, outermost ? i : outer_index, false,
                   overlap || item.overlap, into);
           }
@@ -41,7 +41,7 @@ class Flattener {
       if (item.kind == Item::Kind::kField && item.type == FieldType::kStruct) {
         if (item.type_index < 0) continue;
         const Container& nested = model_.containers[static_cast<size_t>(item.type_index)];
-        Items(nested.items, absl::StrCat(prefix, item.name, index, "."), "", bit, ++scopes_, 0,
+        AddItems(nested.items, absl::StrCat(prefix, item.name, index, "."), "", bit, ++scopes_, 0,
               true, overlap || item.overlap, into);
         continue;
       }
@@ -81,15 +81,15 @@ void SortByBit(std::vector<FlatLeaf>& leaves) {
 Flat Flatten(const Model& model, const Container& container) {
   Flat flat;
   Flattener flattener(model, flat);
-  flattener.Items(container.items, "", "", 0, 0, 0, true, false, flat.leaves);
+  flattener.AddItems(container.items, "", "", 0, 0, 0, true, false, flat.leaves);
   SortByBit(flat.leaves);
   for (const Item& item : container.items) {
     if (item.kind != Item::Kind::kGroup || !item.tail) continue;
     const std::string index = absl::StrCat("[", std::string(1, kIndexMark), "]");
     if (item.name.empty()) {
-      flattener.Items(item.items, "", index, 0, 0, 0, false, false, flat.tail_leaves);
+      flattener.AddItems(item.items, "", index, 0, 0, 0, false, false, flat.tail_leaves);
     } else {
-      flattener.Items(item.items, absl::StrCat(item.name, index, "."), "", 0, 0, 0, false, false,
+      flattener.AddItems(item.items, absl::StrCat(item.name, index, "."), "", 0, 0, 0, false, false,
                       flat.tail_leaves);
     }
     SplitAtMark(flat.tail_leaves);

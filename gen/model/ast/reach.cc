@@ -1,4 +1,4 @@
-#include "gen/model/reach.h"
+#include "gen/model/ast/reach.h"
 
 #include <string>
 #include <vector>

@@ -1,5 +1,5 @@
-#ifndef PACKSMITH_GEN_MODEL_VALUE_LIST_H_
-#define PACKSMITH_GEN_MODEL_VALUE_LIST_H_
+#ifndef PACKSMITH_GEN_MODEL_SYNTAX_VALUE_LIST_H_
+#define PACKSMITH_GEN_MODEL_SYNTAX_VALUE_LIST_H_
 
 #include <algorithm>
 #include <cstddef>
@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "absl/types/optional.h"
-#include "gen/model/model.h"
-#include "gen/model/name_index.h"
+#include "gen/model/ast/model.h"
+#include "gen/model/ast/name_index.h"
 
 namespace packsmith::model {
 
@@ -91,4 +91,4 @@ class ValueList {
 
 }  // namespace packsmith::model
 
-#endif  // PACKSMITH_GEN_MODEL_VALUE_LIST_H_
+#endif  // PACKSMITH_GEN_MODEL_SYNTAX_VALUE_LIST_H_

@@ -1,6 +1,6 @@
 // What one element of data is made of: components="R10 G10 B10 A2 unorm".
-#ifndef PACKSMITH_GEN_MODEL_COMPONENTS_H_
-#define PACKSMITH_GEN_MODEL_COMPONENTS_H_
+#ifndef PACKSMITH_GEN_MODEL_AST_COMPONENTS_H_
+#define PACKSMITH_GEN_MODEL_AST_COMPONENTS_H_
 
 #include <cstdint>
 #include <string>
@@ -44,4 +44,4 @@ absl::StatusOr<DataFormat> ParseComponents(absl::string_view text);
 
 }  // namespace packsmith::model
 
-#endif  // PACKSMITH_GEN_MODEL_COMPONENTS_H_
+#endif  // PACKSMITH_GEN_MODEL_AST_COMPONENTS_H_

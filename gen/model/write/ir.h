@@ -1,11 +1,11 @@
 // Writes a Model as JSON for the templates of gen/render. Everything a template prints is derived
 // here: identifiers, types, defaults, and for each field the words and bits it goes to.
-#ifndef PACKSMITH_GEN_MODEL_IR_H_
-#define PACKSMITH_GEN_MODEL_IR_H_
+#ifndef PACKSMITH_GEN_MODEL_WRITE_IR_H_
+#define PACKSMITH_GEN_MODEL_WRITE_IR_H_
 
 #include <string>
 
-#include "gen/model/model.h"
+#include "gen/model/ast/model.h"
 
 namespace packsmith::model {
 
@@ -18,4 +18,4 @@ std::string WriteIr(const Model& model, const Sources& sources);
 
 }  // namespace packsmith::model
 
-#endif  // PACKSMITH_GEN_MODEL_IR_H_
+#endif  // PACKSMITH_GEN_MODEL_WRITE_IR_H_
