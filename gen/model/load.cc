@@ -6,8 +6,8 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "gen/model/parse.h"
-#include "gen/model/resolve.h"
+#include "gen/model/syntax/parse.h"
+#include "gen/model/passes/resolve.h"
 
 namespace packsmith::model {
 
@@ -63,25 +63,6 @@ LoadResult Loader::Load(const std::string& path) {
 absl::Status ToStatus(const LoadResult& result) {
   if (!result.diagnostics.has_errors()) return absl::OkStatus();
   return absl::InvalidArgumentError(FormatAll(result.diagnostics, result.sources));
-}
-
-int Model::FindContainer(absl::string_view name) const {
-  for (size_t i = 0; i < containers.size(); ++i) {
-    if (containers[i].name == name) return static_cast<int>(i);
-  }
-  for (size_t i = 0; i < containers.size(); ++i) {
-    for (const std::string& alias : containers[i].aliases) {
-      if (alias == name) return static_cast<int>(i);
-    }
-  }
-  return -1;
-}
-
-int Model::FindEnum(absl::string_view name) const {
-  for (size_t i = 0; i < enums.size(); ++i) {
-    if (enums[i].name == name) return static_cast<int>(i);
-  }
-  return -1;
 }
 
 }  // namespace packsmith::model

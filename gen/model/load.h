@@ -2,22 +2,16 @@
 #ifndef PACKSMITH_GEN_MODEL_LOAD_H_
 #define PACKSMITH_GEN_MODEL_LOAD_H_
 
-#include <cstdint>
-#include <functional>
-#include <map>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "absl/status/statusor.h"
 #include "gen/model/diagnostic.h"
-#include "gen/model/model.h"
+#include "gen/model/ast/model.h"
 #include "gen/model/source.h"
+#include "gen/model/syntax/parse.h"
 
 namespace packsmith::model {
-
-// Gives the text of a file. Tests and fuzzers hand out memory, tools read files.
-using ReadFile = std::function<absl::StatusOr<std::string>(const std::string& path)>;
 
 // Reads a file of the file system.
 absl::StatusOr<std::string> ReadFileFromDisk(const std::string& path);
@@ -31,13 +25,6 @@ struct LoadResult {
 // Reads `path` and what it extends (paths relative to the file that names them), merges, resolves
 // and checks. Never fails as a whole: whatever is wrong is in the diagnostics, all of it.
 LoadResult Load(const std::string& path, const ReadFile& read_file);
-
-// What is known after parsing, before anything is resolved.
-struct Parsed {
-  Sources sources;
-  std::vector<int32_t> layers;          // by file: the first file of the layer that it belongs to
-  std::map<std::string, Model> models;  // by path, those without a problem
-};
 
 // The same for descriptions that extend each other: each is parsed once if parents come before
 // their heirs. Files must stay as they are meanwhile.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/ascii.h"
+
 namespace packsmith::model {
 
 SourceFile::SourceFile(std::string path, std::string text)
@@ -30,6 +32,35 @@ absl::string_view SourceFile::Line(uint32_t line) const {
 int32_t Sources::Add(std::string path, std::string text) {
   files_.push_back(std::make_shared<SourceFile>(std::move(path), std::move(text)));
   return static_cast<int32_t>(files_.size()) - 1;
+}
+
+Location AttributeLocation(const Sources& sources, Location element, absl::string_view name) {
+  if (element.file < 0) return element;
+  const std::string& text = sources.file(element.file).text();
+  size_t i = element.offset;
+  // The tag's name, then pairs of a name and a quoted value, as the XML parser has accepted them.
+  while (i < text.size() && text[i] != '>' &&
+         !absl::ascii_isspace(static_cast<unsigned char>(text[i])))
+    ++i;
+  while (i < text.size() && text[i] != '>') {
+    if (absl::ascii_isspace(static_cast<unsigned char>(text[i]))) {
+      ++i;
+      continue;
+    }
+    const size_t begin = i;
+    while (i < text.size() && text[i] != '=' && text[i] != '>' &&
+           !absl::ascii_isspace(static_cast<unsigned char>(text[i]))) {
+      ++i;
+    }
+    const absl::string_view found = absl::string_view(text).substr(begin, i - begin);
+    while (i < text.size() && text[i] != '"' && text[i] != '\'' && text[i] != '>') ++i;
+    if (found == name) return {element.file, static_cast<uint32_t>(begin)};
+    if (i >= text.size() || text[i] == '>') break;
+    const char quote = text[i++];
+    while (i < text.size() && text[i] != quote) ++i;
+    if (i < text.size()) ++i;
+  }
+  return element;
 }
 
 }  // namespace packsmith::model

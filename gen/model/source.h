@@ -51,6 +51,9 @@ class Sources {
   std::vector<std::shared_ptr<const SourceFile>> files_;
 };
 
+// Where attribute `name` of the element at `element` is; the element itself if it has none.
+Location AttributeLocation(const Sources& sources, Location element, absl::string_view name);
+
 }  // namespace packsmith::model
 
 #endif  // PACKSMITH_GEN_MODEL_SOURCE_H_

@@ -1,6 +1,6 @@
 """The IR: what packgen makes of a description, as dictionaries and lists.
 
-gen/model/ir.h is where its members come from.
+gen/model/write/ir.h is where its members come from.
 """
 
 import json

@@ -26,7 +26,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/types/span.h"
 #include "gen/model/load.h"
-#include "gen/model/tables_writer.h"
+#include "gen/model/write/tables.h"
 #include "runtime/base/closest.h"
 #include "runtime/base/command_line.h"
 #include "runtime/base/unicode.h"

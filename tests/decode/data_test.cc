@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "gen/model/components.h"
+#include "gen/model/ast/components.h"
 #include "tests/decode/world.h"
 
 namespace packsmith::decode {

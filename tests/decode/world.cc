@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "gen/model/load.h"
-#include "gen/model/tables_writer.h"
+#include "gen/model/write/tables.h"
 #include "runtime/decode/data.h"
 #include "runtime/decode/fields.h"
 #include "runtime/decode/jsonl_sink.h"

@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "gen/model/load.h"
-#include "gen/model/tables_writer.h"
+#include "gen/model/write/tables.h"
 
 namespace packsmith::describe {
 

@@ -12,9 +12,9 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
 #include "absl/strings/string_view.h"
-#include "gen/model/ir.h"
+#include "gen/model/write/ir.h"
 #include "gen/model/load.h"
-#include "gen/model/tables_writer.h"
+#include "gen/model/write/tables.h"
 #include "runtime/tables/tables.h"
 #include "tests/model/touch_tables.h"
 

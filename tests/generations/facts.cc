@@ -24,7 +24,7 @@ class Lister {
   std::vector<Fact> All() {
     for (const Container& container : model_.containers) List(container);
     for (const model::Enum& e : model_.enums) {
-      if (e.only_names) continue;
+      if (e.only_names()) continue;
       Add(e.name, absl::StrCat("enum ", e.name, ": prefix=", e.prefix));
       for (const model::Value& value : e.values) {
         Add(e.name, absl::StrCat("value ", e.name, ": ", value.name, "=",

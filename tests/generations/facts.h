@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
-#include "gen/model/model.h"
+#include "gen/model/ast/model.h"
 
 namespace packsmith {
 

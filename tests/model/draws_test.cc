@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "gen/model/load.h"
-#include "gen/model/reach.h"
+#include "gen/model/ast/reach.h"
 #include "tests/model/marked_text.h"
 
 namespace packsmith::model {

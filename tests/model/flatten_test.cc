@@ -1,6 +1,6 @@
 // Containers written out: each leaf once, with its full name and place.
 
-#include "gen/model/flatten.h"
+#include "gen/model/ast/flatten.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

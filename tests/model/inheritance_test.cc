@@ -11,7 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "gen/model/ir.h"
+#include "gen/model/write/ir.h"
 #include "gen/model/load.h"
 #include "tests/model/marked_text.h"
 

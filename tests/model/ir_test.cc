@@ -1,6 +1,6 @@
 // The IR: deterministic JSON that says to generators what the model has derived.
 
-#include "gen/model/ir.h"
+#include "gen/model/write/ir.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

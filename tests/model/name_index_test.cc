@@ -1,11 +1,11 @@
 // Lists that are looked up by name, and descriptions of many things.
-#include "gen/model/name_index.h"
+#include "gen/model/ast/name_index.h"
 
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "gen/model/value_list.h"
+#include "gen/model/syntax/value_list.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/model/marked_text.h"

@@ -1,5 +1,5 @@
 // Reference lines: what people read is what the XML says, and nothing of it is lost.
-#include "gen/model/reference.h"
+#include "gen/model/write/reference.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -12,7 +12,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "gen/model/load.h"
-#include "gen/model/tables_writer.h"
+#include "gen/model/write/tables.h"
 #include "tests/model/marked_text.h"
 #include "tests/model/touch_tables.h"
 

@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "gen/model/load.h"
-#include "gen/model/tables_writer.h"
+#include "gen/model/write/tables.h"
 #include "runtime/decode/decoder.h"
 #include "runtime/decode/jsonl_sink.h"
 #include "runtime/decode/record.h"

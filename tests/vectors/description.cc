@@ -8,7 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "gen/model/load.h"
-#include "gen/model/tables_writer.h"
+#include "gen/model/write/tables.h"
 
 namespace packsmith::vectors {
 

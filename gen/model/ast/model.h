@@ -1,0 +1,491 @@
+// The typed model of one generation: what its XML says, with inheritance applied, references
+// resolved and everything checked. All facts that outputs need are derived here, once; the writers
+// of tables and IR only put them in order.
+#ifndef PACKSMITH_GEN_MODEL_AST_MODEL_H_
+#define PACKSMITH_GEN_MODEL_AST_MODEL_H_
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gen/model/ast/components.h"
+#include "gen/model/diagnostic.h"
+#include "gen/model/ast/reach.h"
+#include "gen/model/source.h"
+
+namespace packsmith::model {
+
+enum class ContainerKind { kPacket, kStruct, kRegister };
+
+enum class FieldType {
+  kUint,
+  kInt,
+  kBool,
+  kFloat,
+  kHalf,
+  kUfixed,
+  kSfixed,
+  kAddress,
+  kOffset,
+  kEnum,
+  kStruct,
+};
+
+// What a packet makes the hardware do, for those who count or look for draws.
+enum class Role { kOther, kDraw, kDispatch };
+
+// As in runtime/tables/tables.h.
+enum class Meaning : uint16_t {
+  kNone,
+  kRingHead,
+  kRingTail,
+  kActiveHead,
+  kBatchHead,
+  kHeader,
+  kFaultAddress,
+  kFault,
+  kFaultGlobal,
+  kIdle,
+  kRingStart,
+  kTopology,
+  kCount,
+  kInstances,
+  kGroups,
+};
+// What descriptions call them, from kRingHead on.
+inline constexpr std::initializer_list<absl::string_view> kMeaningNames = {
+    "ring-head",    "ring-tail", "active-head", "batch-head", "header", "fault-address", "fault",
+    "fault-global", "idle",      "ring-start",  "topology",   "count",  "instances",     "groups"};
+
+// Text from an attribute that is understood only when the whole file is known.
+struct Deferred {
+  std::string text;
+  Location where;
+  bool empty() const { return text.empty(); }
+};
+
+struct Value {
+  std::string name;
+  uint64_t value = 0;
+  std::string doc;
+  bool avoid = false;  // the hardware has it, the manual says not to use it
+  DataFormat format;   // of data that is said to be so; no components: of none
+  Location where;
+};
+
+struct Enum {
+  std::string name;
+  std::string prefix;  // of the C names
+  std::string doc;
+  std::string source;
+  std::vector<Value> values;
+  Location where;
+  bool is_type = false;      // of some field
+  bool gives_names = false;  // to the values of some field or state
+  // Generated packets do not need it, and it is in a header of its own.
+  bool only_names() const { return gives_names && !is_type; }
+};
+
+// How a value v becomes raw bits r. At most one of minus, log2 and groups; shift and align go with
+// the others.
+struct Encoding {
+  uint64_t minus = 0;   // r = v - minus
+  uint32_t shift = 0;   // r = v >> shift
+  bool log2 = false;    // r = log2 v
+  uint64_t groups = 0;  // r = ceil(v / groups); 0 and all 2^width groups are special, docs/xml.md
+  uint64_t align = 0;   // v is rounded up first
+};
+
+struct Item;
+
+// A field of the same container, or of the same repetition.
+struct FieldRef {
+  const Item* field = nullptr;
+  const Item* group = nullptr;  // the outermost group that holds it, nullptr = none
+};
+
+struct Term {
+  FieldRef ref;
+  int state = -1;  // a <state> is asked; `ref` is then what it looks like as a field
+  bool negated = false;
+  uint64_t value = 0;
+};
+
+// Or of ands. Empty: always true.
+using Condition = std::vector<std::vector<Term>>;
+
+struct Expression {
+  enum class Kind { kNone, kConstant, kField, kState } kind = Kind::kNone;
+  FieldRef ref;
+  int container = -1;  // kState: the packet whose last occurrence is asked
+  bool power = false;  // two to the power of the field
+  uint64_t multiply = 1;
+  uint64_t add = 0;  // kConstant: the value
+};
+
+enum class Access { kNone, kRead, kWrite, kReadWrite };
+
+// What the value of a field leads to.
+struct Points {
+  enum class Target { kStruct, kData, kStream } target = Target::kData;
+  Deferred to, base, count, size, stride, end, space, space_when, when;
+  Deferred scale, slot, format, step, simd, other;
+  std::string stage;
+  bool relative = false;  // counts from the start of the record that has the field
+  bool keeps = false;     // where `when` does not hold, what an earlier packet has set still counts
+  Access access = Access::kNone;
+  bool until_zero = false;
+  uint32_t limit = 0;
+  Location where;
+  // Resolved.
+  int target_index = -1;  // container, data kind, or stream
+  int other_index = -1;   // container that an element may be instead
+  int base_index = -1;
+  uint32_t space_number = 0;
+  Expression count_expression, size_expression, stride_expression, end_expression;
+  Expression scale_expression, slot_expression, format_expression, step_expression;
+  Expression simd_expression;
+  Condition space_condition, condition;
+};
+
+struct SetsBase {
+  Deferred base, when;
+  bool is_state = false;  // a <state> rather than a <base>
+  int base_index = -1;    // or that of the state
+  Condition condition;
+};
+
+// The field's value is the format of an element of data, or how many instances share a row of it.
+struct ElementOf {
+  bool is_step = false;
+  Deferred data, number, slot, offset, when;
+  Location where;
+  int data_index = -1;
+  Expression number_expression, slot_expression, offset_expression;
+  Condition condition;
+};
+
+// What a packet that draws reads of vertices and indices.
+struct Draws {
+  Deferred data, indices, indexed, when, first, count, first_instance, instances, bias;
+  Deferred cuts, cut;
+  Location where;
+  int data_index = -1, indices_index = -1;
+  Condition indexed_condition, condition;
+  Expression first_expression, count_expression, first_instance_expression, instances_expression,
+      bias_expression, cuts_expression, cut_expression;
+};
+
+// Who refuses a field's zero.
+enum class NotZero : uint8_t {
+  kMayBeZero,
+  kPacking,  // packing: what nobody has set is most likely forgotten; the hardware takes it
+  kAlways,   // the hardware: packing refuses it, and decoding reports it
+};
+
+// A surface that the container describes.
+struct Image {
+  SurfaceUse use = SurfaceUse::kAny;
+  Deferred when, address, format, type, width, height, depth, pitch;
+  Location where;
+  Condition condition;
+  FieldRef address_ref, format_ref, type_ref;
+  Expression width_expression, height_expression, depth_expression, pitch_expression;
+};
+
+// A field, a reserved run of bits, or a group that repeats.
+struct Item {
+  enum class Kind { kField, kReserved, kGroup } kind = Kind::kField;
+  Location where;
+  std::string name;   // groups and reserved runs may have none
+  std::string alias;  // identifier for C++ where the name cannot be spelled
+  std::string doc;
+  std::string source;
+
+  uint32_t bit = 0;       // from the start of the container, or of the enclosing group's item
+  uint32_t width = 0;     // field, reserved: bits. Group: bits of one item
+  bool unplaced = false;  // its bits="…" could not be read: what follows from them is no problem
+
+  // Field.
+  Deferred type_name;
+  FieldType type = FieldType::kUint;
+  int type_index = -1;         // enum or container
+  uint32_t fraction_bits = 0;  // fixed point
+  Encoding encoding;
+  bool shift_given = false;
+  std::optional<uint64_t> default_value;  // integers, in two's complement
+  std::optional<double> default_real;     // float, half and fixed point
+  Deferred default_text;
+  std::optional<uint64_t> forced;
+  std::optional<int64_t> min, max;
+  std::optional<double> min_real, max_real;
+  uint64_t multiple = 0;
+  bool clamp = false;  // packing takes what is above max, or below 0, for that
+  NotZero nonzero = NotZero::kMayBeZero;
+  bool overlap = false;
+  Deferred when;  // the bits hold this field only if the condition holds
+  Condition condition;
+  std::string prefix;
+  std::string unit;
+  std::vector<Value> values;
+  Deferred names;  // of an enumeration whose names the values of this integer have
+  int names_index = -1;
+  std::vector<Points> points;       // the first whose condition holds
+  std::vector<SetsBase> sets;       // none or one
+  std::vector<ElementOf> elements;  // none or one
+  // The bits above this field's, where an address is split over two fields or two words.
+  Deferred high_text;
+  Expression high;
+  Deferred writes_register;
+  FieldRef writes_ref;
+  Deferred writes_memory, writes_when;
+  FieldRef stores_ref;
+  Meaning meaning = Meaning::kNone;  // of a register's or packet's field
+  uint32_t meaning_at = 0;           // the bit of the number that the value begins at
+  Condition stores_condition;
+
+  // What C says of a field where it is to equal a table that others have published.
+  bool c_uint = false;        // a plain integer, whose low bits are not implied
+  bool c_no_default = false;  // <T>_header leaves it out
+  uint32_t c_bits = 0;        // as <T>_<field>_bits; 0: its width
+
+  // Reserved.
+  bool must_be_one = false;
+
+  // Group.
+  bool tail = false;
+  uint32_t count = 0;
+  uint32_t most = 0;     // of a tail: how many items the hardware takes; 0: as many as fit
+  uint32_t c_count = 0;  // how many items of a tail are members in C
+  bool c_whole = false;  // in C all items are one field
+  std::vector<Item> items;
+
+  // Derived names.
+  std::string cpp;
+  std::string c;
+};
+
+struct Variant {
+  Deferred when;
+  uint32_t bytes = 0;
+  Location where;
+  Condition condition;
+};
+
+struct Part {
+  std::string name;
+  std::string alias;
+  Deferred struct_name, when, repeat;
+  Location where;
+  int struct_index = -1;
+  Condition condition;
+  Expression repeat_expression;
+  std::string cpp;
+};
+
+// What follows the parts, so that all is a multiple of `to` bytes.
+struct Pad {
+  uint32_t to = 0;  // 0: nothing
+  Deferred when;
+  Location where;
+  Condition condition;
+};
+
+struct Flow {
+  enum class Kind { kJump, kCall, kReturn, kEnd, kTerminate } kind = Kind::kEnd;
+  Deferred when, to, maybe;
+  Location where;
+  Condition condition;
+  Condition uncertain;  // of `maybe`
+  FieldRef target;
+};
+
+struct Relation {
+  enum class Kind { kCommits, kRequires, kInvalidates } kind = Kind::kCommits;
+  Deferred packet;
+  int container = -1;
+};
+
+struct Container {
+  ContainerKind kind = ContainerKind::kPacket;
+  std::string name;
+  std::vector<std::string> aliases;
+  std::string doc;
+  std::string source;
+  Location where;
+  bool broken = false;     // has errors, so that others may follow from those
+  bool byte_unit = false;  // a record of bytes rather than of dwords
+  bool variable = false;   // the XML gives no fixed size
+  uint32_t bytes = 0;      // of the fixed part
+  uint32_t max_bytes = 0;  // with the longest variant
+  Deferred length_name;
+  const Item* length_field = nullptr;  // at top level
+  uint32_t length_bias = 0;
+  Deferred engines_text;
+  uint64_t engines = ~uint64_t{0};
+  Deferred stream_name;
+  int stream = -1;
+  Role role = Role::kOther;
+  Role serves = Role::kOther;  // only work of this role reads what the packet sets; kOther: any
+  // What C says where it is to equal a table that others have published, whatever is right.
+  std::optional<uint32_t> c_dwords, c_offset;
+  bool masked = false;    // a register whose upper 16 bits say which of the lower ones are written
+  std::string dumped_as;  // names of a register in error states, separated by spaces
+  Deferred like;
+  uint32_t register_offset = 0;
+  std::vector<Item> items;  // in XML order
+  std::vector<Variant> variants;
+  std::vector<Part> parts;
+  Pad pad;
+  std::vector<Flow> flows;
+  std::vector<Relation> relations;
+  std::vector<Draws> draws;   // none or one
+  std::vector<Image> images;  // the first whose condition holds
+
+  // Derived.
+  const Item* tail = nullptr;
+  uint32_t identify_mask = 0;
+  uint32_t identify_value = 0;
+  uint32_t identify_bytes = 0;
+  std::string cpp;
+  std::string c;
+};
+
+struct Engine {
+  std::string name;
+  std::string aliases;
+  std::string doc;
+  Location where;
+};
+
+struct Platform {
+  std::string name;
+  std::string title;
+  std::vector<uint32_t> pci_ids;
+  std::vector<uint32_t> chip_ids;
+  std::string doc;
+  Location where;
+};
+
+struct Space {
+  std::string name;
+  uint32_t number = 0;
+  std::string doc;
+  Location where;
+};
+
+struct Base {
+  std::string name;
+  std::string doc;
+  Location where;
+  Deferred otherwise;  // the base that counts while this one is not set
+  // Resolved.
+  // An index into Model::bases, none (-1), or kZero: zero counts while nothing has set this one.
+  static constexpr int kZero = -2;
+  int otherwise_index = -1;
+};
+
+// What later pointers ask: the value that a field had last.
+struct State {
+  std::string name;
+  std::string doc;
+  Location where;
+  Deferred of;  // the enumeration that its values are of, or none
+  Item field;   // itself, as conditions see it
+};
+
+// How long an instruction of a program is, as far as its first dword tells.
+struct Instruction {
+  uint32_t mask = 0;
+  uint32_t value = 0;
+  uint32_t bytes = 0;
+  std::optional<uint32_t> end_bit;  // set in the last instruction of a program
+};
+
+struct DataKind {
+  std::string name;
+  std::string doc;
+  DataFormat format;
+  bool is_code = false;
+  std::vector<Instruction> instructions;  // the first that matches
+  std::vector<Reach> reaches;             // all that match
+  Location where;
+};
+
+// How long a packet is that nobody describes, as far as its first dword tells: most families encode
+// lengths alike, so that a walk need not lose its place.
+struct UnknownLength {
+  uint32_t mask = 0;
+  uint32_t value = 0;
+  uint32_t length_bit = 0;
+  uint32_t length_width = 0;  // 0: no length field, always `bias` dwords
+  uint32_t bias = 0;
+};
+
+// Packets of a stream whose first dword, masked, has a value set what only work of a role reads.
+struct Serves {
+  uint32_t mask = 0;
+  uint32_t value = 0;
+  Role role = Role::kOther;
+};
+
+struct Stream {
+  std::string name;
+  std::string doc;
+  Deferred engines_text;
+  uint64_t engines = ~uint64_t{0};
+  uint32_t align = 4;
+  std::vector<UnknownLength> unknown;  // the first that matches
+  std::vector<Serves> serves;          // the first that matches
+  Location where;
+};
+
+// Where a description does not state address-bits. As usual_space in runtime/pack/pack.h.
+constexpr uint32_t kUsualAddressBits = 48;
+
+struct Model {
+  std::string family;
+  std::string generation;
+  std::string title;
+  std::string aliases;
+  uint32_t version_x10 = 0;  // ten times the version that devices report; 0: they report none
+  std::string cpp_namespace;
+  std::string c_prefix;
+  std::string doc;
+  std::string source;
+  bool byte_unit = false;
+  uint32_t address_bits = kUsualAddressBits;  // of the hardware's addresses, 16 to 64
+  std::string digest;                         // 16 hex digits over the text of all inputs
+  std::vector<std::string> inputs;            // paths, the file itself first
+  std::vector<int32_t> files;                 // the same as indices of Sources
+  std::vector<Engine> engines;
+  std::vector<Platform> platforms;
+  std::vector<Space> spaces;
+  std::vector<Base> bases;
+  std::vector<State> states;
+  std::vector<DataKind> data_kinds;
+  std::vector<Stream> streams;
+  std::vector<Enum> enums;
+  std::vector<Container> containers;  // in XML order
+  std::vector<int> nesting_order;     // container indices, each after those that it nests
+
+  Model() = default;
+  Model(Model&&) = default;
+  Model& operator=(Model&&) = default;
+
+  // A copy of a model that nothing is resolved of yet: it would leave resolved pointers behind.
+  Model CopyUnresolved() const { return *this; }
+
+  // Index by name or alias, -1 if there is none.
+  int FindContainer(absl::string_view name) const;
+  int FindEnum(absl::string_view name) const;
+
+ private:
+  Model(const Model&) = default;
+};
+
+}  // namespace packsmith::model
+
+#endif  // PACKSMITH_GEN_MODEL_AST_MODEL_H_

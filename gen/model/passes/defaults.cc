@@ -1,0 +1,79 @@
+#include "gen/model/passes/defaults.h"
+
+#include <cmath>
+#include <string>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "gen/model/ast/facts.h"
+
+namespace packsmith::model {
+
+void ResolveDefault(Context& context, Item& item) {
+  if (item.default_text.empty()) return;
+  const std::string& text = item.default_text.text;
+  const Location where = item.default_text.where;
+  switch (item.type) {
+    case FieldType::kFloat:
+    case FieldType::kHalf:
+    case FieldType::kUfixed:
+    case FieldType::kSfixed: {
+      double real = 0;
+      if (!absl::SimpleAtod(text, &real) || !std::isfinite(real)) {
+        context.Report(Code::kBadNumber, where,
+                       absl::StrCat("default=\"", text, "\" is no number"));
+        return;
+      }
+      item.default_real = real;
+      if (!FitsReal(item, real)) {
+        context.Report(Code::kValueTooWide, where,
+                       absl::StrCat("default ", text, " does not fit ", item.type_name.text));
+      }
+      return;
+    }
+    case FieldType::kStruct:
+      context.Report(Code::kContradiction, where, "a structure's fields have the defaults");
+      return;
+    case FieldType::kBool:
+      if (text == "true" || text == "false") {
+        item.default_value = text == "true" ? 1 : 0;
+        return;
+      }
+      break;
+    default:
+      break;
+  }
+  const std::vector<Value>& named = NamedValues(context.model, item);
+  for (const Value& value : named) {
+    if (value.name == text) {
+      item.default_value = value.value;
+      return;
+    }
+  }
+  uint64_t number = 0;
+  int64_t negative = 0;
+  const bool hex = text.size() > 2 && text[0] == '0' && (text[1] | 32) == 'x';
+  if (hex ? absl::SimpleHexAtoi(text, &number) : absl::SimpleAtoi(text, &number)) {
+    if (number > (item.type == FieldType::kInt ? Ones(item.width - 1) : MostValue(item))) {
+      context.Report(Code::kValueTooWide, where,
+                     absl::StrCat("default ", text, " does not fit ", item.width, " bits"));
+    } else if (!CanEncode(item.encoding, number)) {
+      context.Report(Code::kValueTooWide, where,
+                     absl::StrCat("default ", text, " is no value that the encoding of \"",
+                                  item.name, "\" can give"));
+    }
+    item.default_value = number;
+  } else if (item.type == FieldType::kInt && absl::SimpleAtoi(text, &negative)) {
+    if (!FitsSigned(static_cast<uint64_t>(negative), item.width)) {
+      context.Report(Code::kValueTooWide, where,
+                     absl::StrCat("default ", text, " does not fit ", item.width, " bits"));
+    }
+    item.default_value = static_cast<uint64_t>(negative);
+  } else {
+    context.Report(
+        Code::kBadNumber, where,
+        absl::StrCat("default=\"", text, "\" is neither a number nor one of the values"));
+  }
+}
+
+}  // namespace packsmith::model

@@ -1,0 +1,16 @@
+// The value that a field has when nothing is said.
+//
+// Needs: types and encodings.
+// Establishes: Item::default_value or default_real, where there is a default.
+#ifndef PACKSMITH_GEN_MODEL_PASSES_DEFAULTS_H_
+#define PACKSMITH_GEN_MODEL_PASSES_DEFAULTS_H_
+
+#include "gen/model/passes/pass.h"
+
+namespace packsmith::model {
+
+void ResolveDefault(Context& context, Item& item);
+
+}  // namespace packsmith::model
+
+#endif  // PACKSMITH_GEN_MODEL_PASSES_DEFAULTS_H_

@@ -1,0 +1,175 @@
+#include "gen/model/passes/naming.h"
+
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "gen/model/names.h"
+
+namespace packsmith::model {
+namespace {
+
+class NamingPass : public Pass {
+ public:
+  explicit NamingPass(Context& context) : Pass(context) {}
+
+  void Run() {
+    std::map<std::string, Location> types, c_names;
+    std::set<std::string> seen;  // two of one name were reported already
+    const CNames in_c(model_.c_prefix, model_.byte_unit);
+    const auto claim = [&](std::map<std::string, Location>& names, const std::string& name,
+                           Location where, absl::string_view language) {
+      const auto [old, fresh] = names.emplace(name, where);
+      if (fresh) return;
+      Report(Code::kNameCollision, where,
+             absl::StrCat("two things become \"", name, "\" in ", language, "; give one of them ",
+                          language == "C" ? "another name" : "alias=\"…\" or another name"))
+          .notes.push_back({old->second, "the other is here"});
+    };
+    const auto spell = [&](const std::string& name, absl::string_view xml, Location where) {
+      if (IsCIdentifier(name)) return;
+      Report(Code::kNameCollision, where,
+             absl::StrCat("\"", xml, "\" would be ", name, " in C, which cannot be a name there"));
+    };
+    for (const Enum& e : model_.enums) {
+      spell(in_c.EnumType(e.name), e.name, e.where);
+      for (const Value& value : e.values) {
+        if (value.value <= 0xffffffffu) continue;
+        Report(
+            Code::kValueTooWide, value.where,
+            absl::StrCat("value \"", value.name, "\" of \"", e.name, "\" has more than 32 bits"));
+      }
+      seen.insert(e.name);
+      claim(types, CppName(e.name), e.where, "C++");
+      claim(c_names, in_c.EnumType(e.name), e.where, "C");
+      std::map<std::string, Location> enumerators;
+      for (const Value& value : e.values) {
+        claim(enumerators, CppName(value.name), value.where, "C++");
+        spell(in_c.Enumerator(e.name, e.prefix, value.name), value.name, value.where);
+      }
+    }
+    for (Container& c : model_.containers) {
+      c.cpp = CppName(c.name);
+      c.c = in_c.Type(c.name);
+      spell(c.c, c.name, c.where);
+      if (seen.insert(c.name).second) {
+        claim(types, c.cpp, c.where, "C++");
+        claim(c_names, c.c, c.where, "C");
+      }
+      NameScope scope;
+      constants_.clear();
+      types_.clear();
+      UseType(c.cpp, c.where);
+      UseTypes(c.items);
+      for (const Part& part : c.parts) {
+        if (part.struct_index < 0) continue;
+        UseType(CppName(model_.containers[static_cast<size_t>(part.struct_index)].name),
+                part.where);
+      }
+      NameItems(c, c.items, scope, claim, spell);
+      std::map<std::string, Location>& members = scope.cpp;
+      for (Part& part : c.parts) {
+        part.cpp = part.alias.empty() ? CppMember(part.name) : part.alias;
+        claim(members, part.cpp, part.where, "C++");
+      }
+      for (const auto& [name, where] : members) CheckIsNoType(name, where);
+    }
+  }
+
+ private:
+  // The types that a container's members have, and its own, are no names of its members in C++.
+  void UseTypes(const std::vector<Item>& items) {
+    for (const Item& item : items) {
+      UseTypes(item.items);
+      if (item.kind != Item::Kind::kField || item.type_index < 0) continue;
+      const auto index = static_cast<size_t>(item.type_index);
+      UseType(CppName(item.type == FieldType::kStruct ? model_.containers[index].name
+                                                      : model_.enums[index].name),
+              item.where);
+    }
+  }
+
+  void UseType(std::string name, Location where) { types_.emplace(std::move(name), where); }
+
+  void CheckIsNoType(const std::string& member, Location where) {
+    const auto type = types_.find(member);
+    if (type == types_.end()) return;
+    Report(Code::kNameCollision, where,
+           absl::StrCat("\"", member, "\" is also a type here in C++; give the member alias=\"…\""))
+        .notes.push_back({type->second, "the type is used here"});
+  }
+
+  struct NameScope {
+    std::map<std::string, Location> xml, cpp, c;
+  };
+
+  template <class Claim, class Spell>
+  void NameItems(const Container& c, std::vector<Item>& items, NameScope& scope, const Claim& claim,
+                 const Spell& spell) {
+    const CNames in_c(model_.c_prefix, model_.byte_unit);
+    for (Item& item : items) {
+      if (item.kind == Item::Kind::kReserved) continue;
+      item.c = in_c.Member(item.name);
+      item.cpp = item.alias.empty() ? CppMember(item.name) : item.alias;
+      const auto [old, fresh] = scope.xml.emplace(item.name, item.where);
+      const bool twice = !fresh && !item.name.empty();
+      if (twice) {
+        Report(Code::kDuplicateName, item.where,
+               absl::StrCat("\"", c.name, "\" has two fields \"", item.name, "\""))
+            .notes.push_back({old->second, "the first is here"});
+      }
+      if (item.kind == Item::Kind::kField) {
+        const bool in_cpp = !item.forced && &item != c.length_field;
+        if (!twice && in_cpp) claim(scope.cpp, item.cpp, item.where, "C++");
+        if (!twice) claim(scope.c, item.c, item.where, "C");
+        if (!twice) spell(item.c, item.name, item.where);
+        for (const Value& value : item.values) {
+          spell(in_c.FieldValue(item.prefix, value.name), value.name, value.where);
+        }
+        NameConstants(item);
+        continue;
+      }
+      // The items of a tail are no members; a named group has members of its own in C++ only.
+      if (!twice && !item.tail && !item.name.empty()) {
+        claim(scope.cpp, item.cpp, item.where, "C++");
+      }
+      if (item.tail) {
+        NameScope own;
+        NameItems(c, item.items, own, claim, spell);
+        for (const auto& [name, where] : own.cpp) CheckIsNoType(name, where);
+      } else if (item.name.empty()) {
+        NameItems(c, item.items, scope, claim, spell);
+      } else {
+        NameScope own;
+        std::swap(own.c, scope.c);
+        NameItems(c, item.items, own, claim, spell);
+        for (const auto& [name, where] : own.cpp) CheckIsNoType(name, where);
+        std::swap(own.c, scope.c);
+      }
+    }
+  }
+
+  // Values listed inside fields are constants of the container; two of one name must be equal.
+  void NameConstants(const Item& item) {
+    for (const Value& value : item.values) {
+      const std::string name = CppConstant(item.alias.empty() ? item.name : item.alias, value.name);
+      const auto [old, fresh] = constants_.emplace(name, &value);
+      if (fresh || old->second->value == value.value) continue;
+      Report(Code::kNameCollision, value.where,
+             absl::StrCat("two values become the constant ", name, " in C++; rename one of them"))
+          .notes.push_back({old->second->where, "the other is here"});
+    }
+  }
+
+  std::map<std::string, const Value*> constants_;  // of the container at hand
+  std::map<std::string, Location> types_;          // that it uses, as C++ names them
+};
+
+}  // namespace
+
+void AssignNames(Context& context) { NamingPass(context).Run(); }
+
+}  // namespace packsmith::model

@@ -1,0 +1,16 @@
+// min, max, nonzero and multiple: whether a field can hold them, and its default fits them.
+//
+// Needs: types, encodings and defaults.
+// Establishes: nothing.
+#ifndef PACKSMITH_GEN_MODEL_PASSES_RANGES_H_
+#define PACKSMITH_GEN_MODEL_PASSES_RANGES_H_
+
+#include "gen/model/passes/pass.h"
+
+namespace packsmith::model {
+
+void CheckRange(Context& context, const Item& item);
+
+}  // namespace packsmith::model
+
+#endif  // PACKSMITH_GEN_MODEL_PASSES_RANGES_H_

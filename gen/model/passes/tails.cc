@@ -1,0 +1,35 @@
+#include "gen/model/passes/tails.h"
+
+#include "absl/strings/str_cat.h"
+#include "gen/model/ast/facts.h"
+
+namespace packsmith::model {
+
+void CheckTail(Context& context, const Container& c) {
+  size_t tails = 0;
+  for (const Item& item : c.items) {
+    if (item.kind != Item::Kind::kGroup || !item.tail) continue;
+    ++tails;
+    const uint32_t unit = c.byte_unit ? 16 : 32;
+    if (item.width % unit != 0 || item.bit % unit != 0) {
+      context.Report(Code::kBadGroup, item.where,
+                     absl::StrCat("a tail starts at and has items of whole ",
+                                  c.byte_unit ? "pairs of bytes" : "dwords"));
+    }
+    for (const Item& other : c.items) {
+      if (&other != &item && EndOf(other) > item.bit) {
+        context.Report(
+            Code::kBadGroup, item.where,
+            absl::StrCat("a tail comes last, but \"", other.name, "\" lies behind its start"));
+      }
+    }
+    if (uint64_t{c.bytes} * 8 != item.bit && !c.variable) {
+      context.Report(
+          Code::kBadGroup, item.where,
+          "the tail must start where the fixed part ends; dwords=\"variable\" derives that");
+    }
+  }
+  if (tails > 1) context.Report(Code::kBadGroup, c.where, "a container has one tail at most");
+}
+
+}  // namespace packsmith::model

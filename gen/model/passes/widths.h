@@ -1,0 +1,17 @@
+// Whether a field has as many bits as its type takes, and can be encoded as it says.
+//
+// Needs: types, and the sizes of all containers.
+// Establishes: Encoding::shift of addresses and offsets.
+#ifndef PACKSMITH_GEN_MODEL_PASSES_WIDTHS_H_
+#define PACKSMITH_GEN_MODEL_PASSES_WIDTHS_H_
+
+#include "gen/model/passes/pass.h"
+
+namespace packsmith::model {
+
+void CheckWidth(Context& context, Item& item);
+void CheckEncoding(Context& context, Item& item);
+
+}  // namespace packsmith::model
+
+#endif  // PACKSMITH_GEN_MODEL_PASSES_WIDTHS_H_

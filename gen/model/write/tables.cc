@@ -1,0 +1,655 @@
+#include "gen/model/write/tables.h"
+
+#include <zstd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "gen/model/ast/flatten.h"
+#include "gen/model/write/reference.h"
+#include "runtime/tables/tables.h"
+
+namespace packsmith::model {
+namespace {
+
+namespace t = packsmith::tables;
+
+// What a leaf is found by: the structure it was reached through, the field, which item of its
+// group.
+using LeafKey = std::tuple<uint32_t, const Item*, uint32_t>;
+
+class Writer {
+ public:
+  explicit Writer(const Model& model) : model_(model) { Intern(""); }
+
+  std::vector<uint64_t> Run() {
+    // Leaves of all containers first, since conditions and expressions may name any of them.
+    for (const Container& c : model_.containers) FlattenContainer(c);
+    for (size_t i = 0; i < model_.containers.size(); ++i) AddContainer(i);
+    AddStreams();
+    for (const Platform& p : model_.platforms) {
+      platforms_.push_back(
+          {Intern(p.name),
+           Intern(p.title),
+           {static_cast<uint32_t>(ids_.size()), static_cast<uint32_t>(p.pci_ids.size())},
+           {static_cast<uint32_t>(ids_.size() + p.pci_ids.size()),
+            static_cast<uint32_t>(p.chip_ids.size())}});
+      ids_.insert(ids_.end(), p.pci_ids.begin(), p.pci_ids.end());
+      ids_.insert(ids_.end(), p.chip_ids.begin(), p.chip_ids.end());
+    }
+    for (const Engine& e : model_.engines) engines_.push_back({Intern(e.name), Intern(e.aliases)});
+    for (const DataKind& kind : model_.data_kinds) {
+      const auto first = static_cast<uint32_t>(instructions_.size());
+      for (const Instruction& i : kind.instructions) {
+        instructions_.push_back({i.mask, i.value, i.bytes, i.end_bit.value_or(t::kNone)});
+      }
+      const auto first_reach = static_cast<uint32_t>(reaches_.size());
+      for (const Reach& from : kind.reaches) {
+        t::Reach out{};
+        std::copy(std::begin(from.mask), std::end(from.mask), out.mask);
+        std::copy(std::begin(from.value), std::end(from.value), out.value);
+        out.bit = static_cast<uint16_t>(from.bit);
+        out.width = static_cast<uint16_t>(from.width);
+        out.use = static_cast<t::SurfaceUse>(from.use);
+        reaches_.push_back(out);
+      }
+      data_.push_back({Intern(kind.name),
+                       AddFormat(kind.format),
+                       kind.is_code,
+                       {first, static_cast<uint32_t>(kind.instructions.size())},
+                       {first_reach, static_cast<uint32_t>(kind.reaches.size())}});
+    }
+    for (const Base& b : model_.bases) {
+      bases_.push_back({Intern(b.name), b.otherwise_index == Base::kZero
+                                            ? t::kZeroBase
+                                            : static_cast<uint32_t>(b.otherwise_index)});
+    }
+    for (const State& s : model_.states) bases_.push_back({Intern(s.name), t::kNone});
+    for (const Space& s : model_.spaces) spaces_.push_back({Intern(s.name), s.number});
+    std::stable_sort(
+        registers_.begin(), registers_.end(),
+        [](const t::RegisterEntry& a, const t::RegisterEntry& b) { return a.offset < b.offset; });
+    for (uint32_t i = 0; i < containers_.size(); ++i) by_name_.push_back(i);
+    std::sort(by_name_.begin(), by_name_.end(), [this](uint32_t a, uint32_t b) {
+      return model_.containers[a].name < model_.containers[b].name;
+    });
+    return MakeBlock();
+  }
+
+ private:
+  uint32_t Intern(const std::string& text) {
+    const auto [it, fresh] = interned_.emplace(text, static_cast<uint32_t>(strings_.size()));
+    if (fresh) strings_.insert(strings_.end(), text.c_str(), text.c_str() + text.size() + 1);
+    return it->second;
+  }
+
+  // --- Leaves ---
+
+  struct Flattened {
+    Flat flat;
+    t::Range leaves, tail_leaves;
+    std::map<LeafKey, uint32_t> index;
+  };
+
+  void FlattenContainer(const Container& c) {
+    Flattened f;
+    f.flat = Flatten(model_, c);
+    f.leaves = AddLeaves(c, f.flat.leaves, f.index);
+    f.tail_leaves = AddLeaves(c, f.flat.tail_leaves, f.index);
+    flattened_.push_back(std::move(f));
+  }
+
+  t::Range AddLeaves(const Container& c, const std::vector<FlatLeaf>& flat,
+                     std::map<LeafKey, uint32_t>& index) {
+    const auto first = static_cast<uint32_t>(leaves_.size());
+    for (const FlatLeaf& from : flat) {
+      index.emplace(LeafKey{from.scope, from.item, from.index},
+                    static_cast<uint32_t>(leaves_.size()));
+      leaves_.push_back(MakeLeaf(c, from));
+    }
+    return {first, static_cast<uint32_t>(flat.size())};
+  }
+
+  t::Leaf MakeLeaf(const Container& c, const FlatLeaf& from) {
+    const Item& item = *from.item;
+    t::Leaf leaf{};
+    leaf.name = Intern(from.name);
+    leaf.name_suffix = Intern(from.suffix);
+    leaf.bit = from.bit;
+    leaf.width = static_cast<uint16_t>(std::min<uint32_t>(item.width, 0xffff));
+    leaf.named = t::kNone;
+    leaf.extra = t::kNone;
+    if (item.kind == Item::Kind::kReserved) {
+      leaf.flags = item.must_be_one ? t::kMustBeOne : t::kMustBeZero;
+      return leaf;
+    }
+    leaf.type = LeafTypeOf(item);
+    leaf.fraction_bits = static_cast<uint8_t>(item.fraction_bits);
+    leaf.shift = static_cast<uint8_t>(item.encoding.shift);
+    uint32_t flags = 0;
+    if (item.forced) flags |= t::kForced;
+    if (&item == c.length_field) flags |= t::kLength;
+    if (item.encoding.log2) flags |= t::kLog2;
+    if (item.nonzero == NotZero::kAlways) flags |= t::kNonzero;
+    if (from.overlap) flags |= t::kOverlap;
+    if (item.min) flags |= t::kHasMin;
+    if (item.max) flags |= t::kHasMax;
+    if (from.scope == 0 && !c.variants.empty() && from.bit + item.width > c.bytes * 8) {
+      flags |= t::kVariantOnly;
+    }
+    leaf.flags = static_cast<uint16_t>(flags);
+    leaf.named = AddNames(item);
+    return leaf;
+  }
+
+  static t::LeafType LeafTypeOf(const Item& item) {
+    switch (item.type) {
+      case FieldType::kInt:
+        return t::LeafType::kInt;
+      case FieldType::kBool:
+        return t::LeafType::kBool;
+      case FieldType::kFloat:
+        return t::LeafType::kFloat;
+      case FieldType::kHalf:
+        return t::LeafType::kHalf;
+      case FieldType::kUfixed:
+        return t::LeafType::kUfixed;
+      case FieldType::kSfixed:
+        return t::LeafType::kSfixed;
+      case FieldType::kAddress:
+        return t::LeafType::kAddress;
+      case FieldType::kOffset:
+        return t::LeafType::kOffset;
+      case FieldType::kUint:
+      case FieldType::kEnum:
+      case FieldType::kStruct:
+        break;
+    }
+    return t::LeafType::kUint;
+  }
+
+  // One list of named values per enumeration, or per field that lists its own.
+  uint32_t AddNames(const Item& item) {
+    if (item.type == FieldType::kEnum && item.type_index >= 0) {
+      const Enum& e = model_.enums[static_cast<size_t>(item.type_index)];
+      return AddNames(&e, e.name, e.values);
+    }
+    if (item.names_index >= 0) {
+      const Enum& e = model_.enums[static_cast<size_t>(item.names_index)];
+      return AddNames(&e, e.name, e.values);
+    }
+    return item.values.empty() ? t::kNone : AddNames(&item, "", item.values);
+  }
+
+  uint32_t AddFormat(const DataFormat& format) {
+    if (format.empty()) return t::kNone;
+    const auto first = static_cast<uint32_t>(components_.size());
+    for (const DataComponent& c : format.components) {
+      components_.push_back({Intern(c.name), static_cast<uint16_t>(c.bit),
+                             static_cast<uint8_t>(c.width), static_cast<t::ComponentType>(c.type)});
+    }
+    formats_.push_back({{first, static_cast<uint32_t>(format.components.size())}, format.bits});
+    return static_cast<uint32_t>(formats_.size()) - 1;
+  }
+
+  uint32_t AddNames(const void* key, const std::string& name, const std::vector<Value>& values) {
+    const auto [it, fresh] = named_.emplace(key, static_cast<uint32_t>(enums_.size()));
+    if (!fresh) return it->second;
+    const auto first = static_cast<uint32_t>(values_.size());
+    for (const Value& v : values) {
+      values_.push_back({v.value, Intern(v.name), AddFormat(v.format)});
+    }
+    std::stable_sort(
+        values_.begin() + first, values_.end(),
+        [](const t::NamedValue& a, const t::NamedValue& b) { return a.value < b.value; });
+    enums_.push_back({Intern(name), {first, static_cast<uint32_t>(values.size())}});
+    return it->second;
+  }
+
+  // --- Conditions and expressions ---
+
+  // Whoever asks: a leaf, or the container itself.
+  struct Asker {
+    const Flattened* flattened;
+    uint32_t scope;
+    uint32_t index;
+  };
+
+  uint32_t LeafOf(const FieldRef& ref, const Asker& asker) const {
+    const LeafKey key{asker.scope, ref.field, ref.group != nullptr ? asker.index : 0};
+    const auto it = asker.flattened->index.find(key);
+    return it == asker.flattened->index.end() ? t::kNone : it->second;
+  }
+
+  uint32_t AddCondition(const Condition& condition, const Asker& asker) {
+    if (condition.empty()) return t::kNone;
+    const auto first = static_cast<uint32_t>(terms_.size());
+    for (const std::vector<Term>& clause : condition) {
+      for (const Term& term : clause) {
+        t::Term out{};
+        out.of_state = term.state >= 0;
+        out.leaf = out.of_state != 0 ? static_cast<uint32_t>(model_.bases.size()) +
+                                           static_cast<uint32_t>(term.state)
+                                     : LeafOf(term.ref, asker);
+        out.negated = term.negated;
+        out.ends_clause = &term == &clause.back();
+        out.value = term.value;
+        terms_.push_back(out);
+      }
+    }
+    conditions_.push_back({{first, static_cast<uint32_t>(terms_.size()) - first}});
+    return static_cast<uint32_t>(conditions_.size()) - 1;
+  }
+
+  uint32_t AddExpression(const Expression& expression, const Asker& asker) {
+    t::Expression out{};
+    out.container = t::kNone;
+    out.leaf = t::kNone;
+    out.power = expression.power;
+    out.multiply = expression.multiply;
+    out.add = expression.add;
+    switch (expression.kind) {
+      case Expression::Kind::kNone:
+        return t::kNone;
+      case Expression::Kind::kConstant:
+        out.kind = t::ExpressionKind::kConstant;
+        break;
+      case Expression::Kind::kField:
+        out.kind = t::ExpressionKind::kLeaf;
+        out.leaf = LeafOf(expression.ref, asker);
+        break;
+      case Expression::Kind::kState:
+        out.kind = t::ExpressionKind::kState;
+        out.container = static_cast<uint32_t>(expression.container);
+        out.leaf =
+            LeafOf(expression.ref, {&flattened_[static_cast<size_t>(expression.container)], 0, 0});
+        break;
+    }
+    expressions_.push_back(out);
+    return static_cast<uint32_t>(expressions_.size()) - 1;
+  }
+
+  // --- Everything that refers to leaves ---
+
+  void AddContainer(size_t i) {
+    const Container& c = model_.containers[i];
+    const Flattened& f = flattened_[i];
+    AddExtras(f, f.flat.leaves, f.leaves.first);
+    AddExtras(f, f.flat.tail_leaves, f.tail_leaves.first);
+    const Asker self{&f, 0, 0};
+
+    t::Container out{};
+    out.name = Intern(c.name);
+    out.doc = Intern(c.doc);
+    out.kind = static_cast<t::ContainerKind>(c.kind);
+    out.variable = c.variable || !c.variants.empty() || !c.parts.empty() || c.tail != nullptr;
+    out.length_unit = c.byte_unit ? 1 : 4;
+    out.identify_bytes = static_cast<uint8_t>(c.identify_bytes);
+    out.bytes = c.bytes;
+    out.max_bytes = c.max_bytes;
+    out.identify_mask = c.identify_mask;
+    out.identify_value = c.identify_value;
+    out.length_leaf = c.length_field == nullptr ? t::kNone : LeafOf({c.length_field, nullptr}, self);
+    out.length_bias = c.length_bias;
+    out.role = static_cast<t::Role>(c.role);
+    out.masked = c.masked ? 1 : 0;
+    out.serves = static_cast<uint8_t>(c.serves);
+    out.engines = c.engines;
+    out.register_offset = c.register_offset;
+    out.leaves = f.leaves;
+    out.tail_leaves = f.tail_leaves;
+    if (c.tail != nullptr) {
+      out.tail_bit = c.tail->bit;
+      out.tail_size = c.tail->width;
+      out.tail_max = static_cast<uint16_t>(c.tail->most);
+    }
+    out.variants.first = static_cast<uint32_t>(variants_.size());
+    out.variants.count = static_cast<uint32_t>(c.variants.size());
+    for (const Variant& v : c.variants) {
+      variants_.push_back({AddCondition(v.condition, self), v.bytes});
+    }
+    out.parts.first = static_cast<uint32_t>(parts_.size());
+    out.parts.count = static_cast<uint32_t>(c.parts.size());
+    for (const Part& p : c.parts) {
+      parts_.push_back({Intern(p.name), static_cast<uint32_t>(p.struct_index),
+                        AddCondition(p.condition, self), AddExpression(p.repeat_expression, self)});
+    }
+    out.pad_to = static_cast<uint16_t>(c.pad.to);
+    out.pad_when = AddCondition(c.pad.condition, self);
+    out.flows.first = static_cast<uint32_t>(flows_.size());
+    out.flows.count = static_cast<uint32_t>(c.flows.size());
+    for (const Flow& flow : c.flows) {
+      flows_.push_back({static_cast<t::FlowKind>(flow.kind), AddCondition(flow.condition, self),
+                        flow.target.field == nullptr ? t::kNone : LeafOf(flow.target, self),
+                        AddCondition(flow.uncertain, self)});
+    }
+    out.relations.first = static_cast<uint32_t>(relations_.size());
+    out.relations.count = static_cast<uint32_t>(c.relations.size());
+    for (const Relation& r : c.relations) {
+      relations_.push_back(
+          {static_cast<t::RelationKind>(r.kind), static_cast<uint32_t>(r.container)});
+    }
+    out.draw = c.draws.empty() ? t::kNone : AddDraw(c.draws[0], self);
+    out.images.first = static_cast<uint32_t>(images_.size());
+    out.images.count = static_cast<uint32_t>(c.images.size());
+    for (const Image& image : c.images) AddImage(image, self);
+    containers_.push_back(out);
+    if (c.kind == ContainerKind::kRegister) {
+      registers_.push_back({c.register_offset, static_cast<uint32_t>(i), Intern(c.dumped_as)});
+    }
+  }
+
+  void AddExtras(const Flattened& f, const std::vector<FlatLeaf>& flat, uint32_t first) {
+    for (size_t i = 0; i < flat.size(); ++i) {
+      const Item& item = *flat[i].item;
+      const Encoding& e = item.encoding;
+      const bool any = e.minus != 0 || e.groups != 0 || e.align != 0 || item.multiple != 0 ||
+                       item.forced || item.min || item.max || !item.points.empty() ||
+                       !item.sets.empty() || item.writes_ref.field != nullptr ||
+                       !item.unit.empty() || item.high.kind != Expression::Kind::kNone ||
+                       item.stores_ref.field != nullptr || !item.elements.empty() ||
+                       item.meaning != Meaning::kNone || !item.condition.empty();
+      if (!any) continue;
+      const Asker asker{&f, flat[i].scope, flat[i].index};
+      t::Extra extra{};
+      extra.minus = e.minus;
+      extra.groups = e.groups;
+      extra.align = e.align;
+      extra.multiple = item.multiple;
+      extra.forced = item.forced.value_or(0);
+      extra.min = item.min.value_or(0);
+      extra.max = item.max.value_or(0);
+      extra.pointer = AddPointers(item.points, asker);
+      extra.sets_base = t::kNone;
+      extra.sets_when = t::kNone;
+      if (!item.sets.empty()) {
+        const auto states = static_cast<uint32_t>(item.sets[0].is_state ? model_.bases.size() : 0);
+        extra.sets_base = states + static_cast<uint32_t>(item.sets[0].base_index);
+        extra.sets_when = AddCondition(item.sets[0].condition, asker);
+      }
+      extra.writes_leaf =
+          item.writes_ref.field == nullptr ? t::kNone : LeafOf(item.writes_ref, asker);
+      extra.unit = Intern(item.unit);
+      extra.high = AddExpression(item.high, asker);
+      extra.stores_leaf =
+          item.stores_ref.field == nullptr ? t::kNone : LeafOf(item.stores_ref, asker);
+      extra.stores_when = AddCondition(item.stores_condition, asker);
+      extra.meaning = static_cast<t::Meaning>(item.meaning);
+      extra.meaning_at = static_cast<uint16_t>(item.meaning_at);
+      extra.counts_when = AddCondition(item.condition, asker);
+      extra.element = item.elements.empty() ? t::kNone : AddElement(item.elements[0], asker);
+      leaves_[first + i].extra = static_cast<uint32_t>(extras_.size());
+      extras_.push_back(extra);
+    }
+  }
+
+  // Each names the one that counts where its own condition does not hold.
+  uint32_t AddPointers(const std::vector<Points>& all, const Asker& asker) {
+    uint32_t first = t::kNone, last = t::kNone;
+    for (const Points& points : all) {
+      const uint32_t index = AddPointer(points, asker);
+      if (first == t::kNone) first = index;
+      if (last != t::kNone) pointers_[last].next = index;
+      last = index;
+    }
+    return first;
+  }
+
+  uint32_t AddElement(const ElementOf& from, const Asker& asker) {
+    t::Element out{};
+    out.kind = from.is_step ? t::ElementKind::kStep : t::ElementKind::kFormat;
+    out.data = static_cast<uint32_t>(from.data_index);
+    out.number = AddExpression(from.number_expression, asker);
+    out.slot = AddExpression(from.slot_expression, asker);
+    out.offset = AddExpression(from.offset_expression, asker);
+    out.when = AddCondition(from.condition, asker);
+    elements_.push_back(out);
+    return static_cast<uint32_t>(elements_.size()) - 1;
+  }
+
+  uint32_t AddDraw(const Draws& from, const Asker& asker) {
+    t::Draw out{};
+    out.data = static_cast<uint32_t>(from.data_index);
+    out.indices = from.indices_index < 0 ? t::kNone : static_cast<uint32_t>(from.indices_index);
+    out.indexed = AddCondition(from.indexed_condition, asker);
+    out.when = AddCondition(from.condition, asker);
+    out.first = AddExpression(from.first_expression, asker);
+    out.count = AddExpression(from.count_expression, asker);
+    out.first_instance = AddExpression(from.first_instance_expression, asker);
+    out.instances = AddExpression(from.instances_expression, asker);
+    out.bias = AddExpression(from.bias_expression, asker);
+    out.cuts = AddExpression(from.cuts_expression, asker);
+    out.cut = AddExpression(from.cut_expression, asker);
+    draws_.push_back(out);
+    return static_cast<uint32_t>(draws_.size()) - 1;
+  }
+
+  void AddImage(const Image& from, const Asker& asker) {
+    const auto leaf = [&](const FieldRef& ref) {
+      return ref.field == nullptr ? t::kNone : LeafOf(ref, asker);
+    };
+    t::Image out{};
+    out.use = static_cast<t::SurfaceUse>(from.use);
+    out.when = AddCondition(from.condition, asker);
+    out.address = leaf(from.address_ref);
+    out.format = leaf(from.format_ref);
+    out.type = leaf(from.type_ref);
+    out.width = AddExpression(from.width_expression, asker);
+    out.height = AddExpression(from.height_expression, asker);
+    out.depth = AddExpression(from.depth_expression, asker);
+    out.pitch = AddExpression(from.pitch_expression, asker);
+    images_.push_back(out);
+  }
+
+  uint32_t AddPointer(const Points& points, const Asker& asker) {
+    t::Pointer out{};
+    out.next = t::kNone;
+    switch (points.target) {
+      case Points::Target::kStruct:
+        out.target_kind = t::TargetKind::kStruct;
+        out.target = static_cast<uint32_t>(points.target_index);
+        break;
+      case Points::Target::kData:
+        out.target_kind = t::TargetKind::kData;
+        out.target = static_cast<uint32_t>(points.target_index);
+        break;
+      case Points::Target::kStream:
+        out.target_kind = t::TargetKind::kStream;
+        out.target = static_cast<uint32_t>(points.target_index);
+        break;
+    }
+    out.other = points.other_index < 0 ? t::kNone : static_cast<uint32_t>(points.other_index);
+    out.relative = points.relative;
+    out.keeps = points.keeps;
+    out.base = points.base_index < 0 ? t::kNone : static_cast<uint32_t>(points.base_index);
+    out.space = points.space_number;
+    out.space_when = AddCondition(points.space_condition, asker);
+    out.when = AddCondition(points.condition, asker);
+    out.count = AddExpression(points.count_expression, asker);
+    out.size = AddExpression(points.size_expression, asker);
+    out.stride = AddExpression(points.stride_expression, asker);
+    out.end = AddExpression(points.end_expression, asker);
+    out.slot = AddExpression(points.slot_expression, asker);
+    out.format = AddExpression(points.format_expression, asker);
+    out.step = AddExpression(points.step_expression, asker);
+    out.simd = AddExpression(points.simd_expression, asker);
+    out.scale = AddExpression(points.scale_expression, asker);
+    out.stage = Intern(points.stage);
+    out.limit = points.limit;
+    out.access = static_cast<t::Access>(points.access);
+    out.until_zero = points.until_zero;
+    pointers_.push_back(out);
+    return static_cast<uint32_t>(pointers_.size()) - 1;
+  }
+
+  void AddStreams() {
+    std::vector<std::vector<size_t>> packets(model_.streams.size());
+    for (size_t i = 0; i < model_.containers.size(); ++i) {
+      const Container& c = model_.containers[i];
+      if (c.kind != ContainerKind::kPacket || c.stream < 0) continue;
+      packets[static_cast<size_t>(c.stream)].push_back(i);
+    }
+    for (size_t s = 0; s < model_.streams.size(); ++s) {
+      const Stream& stream = model_.streams[s];
+      std::map<uint32_t, std::vector<t::Opcode>> by_mask;
+      for (const size_t i : packets[s]) {
+        const Container& c = model_.containers[i];
+        by_mask[c.identify_mask].push_back({c.identify_value, static_cast<uint32_t>(i)});
+      }
+      std::vector<uint32_t> masks;
+      for (auto& [mask, opcodes] : by_mask) {
+        masks.push_back(mask);
+        std::stable_sort(opcodes.begin(), opcodes.end(),
+                         [](const t::Opcode& a, const t::Opcode& b) { return a.value < b.value; });
+      }
+      std::stable_sort(masks.begin(), masks.end(), [](uint32_t a, uint32_t b) {
+        return __builtin_popcount(a) > __builtin_popcount(b);
+      });
+      t::Stream out{};
+      out.name = Intern(stream.name);
+      out.align = stream.align;
+      out.engines = stream.engines;
+      out.groups.first = static_cast<uint32_t>(groups_.size());
+      out.groups.count = static_cast<uint32_t>(masks.size());
+      for (const uint32_t mask : masks) {
+        const std::vector<t::Opcode>& opcodes = by_mask[mask];
+        groups_.push_back(
+            {mask,
+             {static_cast<uint32_t>(opcodes_.size()), static_cast<uint32_t>(opcodes.size())}});
+        opcodes_.insert(opcodes_.end(), opcodes.begin(), opcodes.end());
+      }
+      out.unknown.first = static_cast<uint32_t>(unknown_.size());
+      out.unknown.count = static_cast<uint32_t>(stream.unknown.size());
+      for (const UnknownLength& u : stream.unknown) {
+        unknown_.push_back({u.mask, u.value, static_cast<uint16_t>(u.length_bit),
+                            static_cast<uint16_t>(u.length_width), u.bias});
+      }
+      streams_.push_back(out);
+    }
+  }
+
+  // --- The block ---
+
+  template <class T>
+  t::Section Append(const std::vector<T>& records) {
+    const t::Section section{static_cast<uint32_t>(block_.size() * 8),
+                             static_cast<uint32_t>(records.size())};
+    block_.resize(block_.size() + (records.size() * sizeof(T) + 7) / 8);
+    if (!records.empty()) {
+      std::memcpy(reinterpret_cast<char*>(block_.data()) + section.offset, records.data(),
+                  records.size() * sizeof(T));
+    }
+    return section;
+  }
+
+  // Text that programs carry and hardly ever read. Empty where there is no memory to pack it.
+  static std::vector<uint8_t> Pack(const std::string& text) {
+    constexpr int kLevel =
+        3;  // a higher one takes a percent off the tables, and three times as long
+    std::vector<uint8_t> packed(ZSTD_compressBound(text.size()));
+    const size_t size =
+        ZSTD_compress(packed.data(), packed.size(), text.data(), text.size(), kLevel);
+    packed.resize(ZSTD_isError(size) ? 0 : size);
+    return packed;
+  }
+
+  std::vector<uint64_t> MakeBlock() {
+    t::Header header{};
+    header.magic = t::kMagic;
+    header.version = t::kVersion;
+    header.family = Intern(model_.family);
+    header.generation = Intern(model_.generation);
+    header.title = Intern(model_.title);
+    header.aliases = Intern(model_.aliases);
+    header.digest = Intern(model_.digest);
+    header.address_mask = ~uint64_t{0} >> (64 - model_.address_bits);
+    block_.resize((sizeof(header) + 7) / 8);
+    header.containers = Append(containers_);
+    header.leaves = Append(leaves_);
+    header.extras = Append(extras_);
+    header.enums = Append(enums_);
+    header.values = Append(values_);
+    header.conditions = Append(conditions_);
+    header.terms = Append(terms_);
+    header.expressions = Append(expressions_);
+    header.pointers = Append(pointers_);
+    header.flows = Append(flows_);
+    header.parts = Append(parts_);
+    header.variants = Append(variants_);
+    header.relations = Append(relations_);
+    header.streams = Append(streams_);
+    header.unknown = Append(unknown_);
+    header.platforms = Append(platforms_);
+    header.ids = Append(ids_);
+    header.groups = Append(groups_);
+    header.opcodes = Append(opcodes_);
+    header.engines = Append(engines_);
+    header.bases = Append(bases_);
+    header.spaces = Append(spaces_);
+    header.registers = Append(registers_);
+    header.components = Append(components_);
+    header.formats = Append(formats_);
+    header.data = Append(data_);
+    header.instructions = Append(instructions_);
+    header.elements = Append(elements_);
+    header.draws = Append(draws_);
+    header.images = Append(images_);
+    header.reaches = Append(reaches_);
+    header.by_name = Append(by_name_);
+    header.reference = Append(Pack(WriteReference(model_)));
+    header.strings = Append(strings_);
+    header.bytes = static_cast<uint32_t>(block_.size() * 8);
+    std::memcpy(block_.data(), &header, sizeof(header));
+    return std::move(block_);
+  }
+
+  const Model& model_;
+  std::unordered_map<std::string, uint32_t> interned_;
+  std::unordered_map<const void*, uint32_t> named_;
+  std::vector<Flattened> flattened_;
+  std::vector<char> strings_;
+  std::vector<t::Container> containers_;
+  std::vector<t::Leaf> leaves_;
+  std::vector<t::Extra> extras_;
+  std::vector<t::Enum> enums_;
+  std::vector<t::NamedValue> values_;
+  std::vector<t::Condition> conditions_;
+  std::vector<t::Term> terms_;
+  std::vector<t::Expression> expressions_;
+  std::vector<t::Pointer> pointers_;
+  std::vector<t::Flow> flows_;
+  std::vector<t::Part> parts_;
+  std::vector<t::Variant> variants_;
+  std::vector<t::Relation> relations_;
+  std::vector<t::Stream> streams_;
+  std::vector<t::UnknownLength> unknown_;
+  std::vector<t::Component> components_;
+  std::vector<t::Format> formats_;
+  std::vector<t::DataKind> data_;
+  std::vector<t::Instruction> instructions_;
+  std::vector<t::Element> elements_;
+  std::vector<t::Draw> draws_;
+  std::vector<t::Image> images_;
+  std::vector<t::Reach> reaches_;
+  std::vector<t::OpcodeGroup> groups_;
+  std::vector<t::Opcode> opcodes_;
+  std::vector<t::Engine> engines_;
+  std::vector<t::Platform> platforms_;
+  std::vector<uint32_t> ids_;
+  std::vector<t::Base> bases_;
+  std::vector<t::Space> spaces_;
+  std::vector<t::RegisterEntry> registers_;
+  std::vector<uint32_t> by_name_;
+  std::vector<uint64_t> block_;
+};
+
+}  // namespace
+
+std::vector<uint64_t> WriteTables(const Model& model) { return Writer(model).Run(); }
+
+}  // namespace packsmith::model
