@@ -15,6 +15,9 @@ BATCHES = [
     "xe3",
 ]
 
+# What C++ calls their types: Gfx9, Xe2.
+TYPES = {name: name.capitalize() for name in BATCHES}
+
 # The oldest first: each extends the one before it.
 INTEL = [
     "gfx4",

@@ -1,10 +1,7 @@
 """A header with all generations that a batch is built for, for tests that are run for each."""
 
 load("@rules_cc//cc:defs.bzl", "cc_library")
-load("//xml:generations.bzl", "BATCHES")
-
-# What C++ calls them.
-NAMES = {name: name.capitalize() for name in BATCHES}
+load("//xml:generations.bzl", "TYPES")
 
 def generation_list(name, folder, **kwargs):
     """A library with the header <name>.h.
@@ -20,12 +17,12 @@ def generation_list(name, folder, **kwargs):
     """
     guard = "PACKSMITH_%s_%s_H_" % (native.package_name().replace("/", "_").upper(), name.upper())
     lines = ["#ifndef " + guard, "#define " + guard]
-    lines += ['#include "%s/%s.h"' % (folder, generation) for generation in NAMES]
+    lines += ['#include "%s/%s.h"' % (folder, generation) for generation in TYPES]
     lines += [
         "#define PACKSMITH_EACH_GENERATION(DO) " +
-        " ".join(["DO(%s, %s)" % (type, generation) for generation, type in NAMES.items()]),
+        " ".join(["DO(%s, %s)" % (type, generation) for generation, type in TYPES.items()]),
         "#define PACKSMITH_GENERATIONS(Prefix) " +
-        ", ".join(["Prefix##" + type for type in NAMES.values()]),
+        ", ".join(["Prefix##" + type for type in TYPES.values()]),
         "#endif",
     ]
     native.genrule(
@@ -38,6 +35,6 @@ def generation_list(name, folder, **kwargs):
         name = name,
         testonly = True,
         hdrs = [name + ".h"],
-        deps = ["//%s:%s" % (folder, generation) for generation in NAMES],
+        deps = ["//%s:%s" % (folder, generation) for generation in TYPES],
         **kwargs
     )

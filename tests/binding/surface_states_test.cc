@@ -130,7 +130,7 @@ TYPED_TEST(SurfaceStatesTest, ScratchHasAPieceForEachThread) {
   using Gen = TypeParam;
   ScratchSurface scratch{
       .memory = {0x20000, 9}, .size = 2048 * 1000, .per_thread = 2048, .mocs = 4};
-  if constexpr (SurfaceRulesOf(Gen::kVersion).has_scratch) {
+  if constexpr (Gen::kFacts.has_scratch_surfaces) {
     StateUses uses;
     const auto state = this->Written(scratch, &uses);
     EXPECT_EQ(state.surface_type, Gen::Packets::STATE_SURFACE_TYPE::SURFTYPE_SCRATCH);
