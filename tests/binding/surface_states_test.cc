@@ -396,7 +396,9 @@ TYPED_TEST(SurfaceStatesTest, MistakesSayWhatIsWrong) {
 }
 
 TEST(SurfaceFormatTest, CodesAreTheSameInEveryGeneration) {
-  for (const char* const generation : {"gfx8", "gfx9", "gfx11", "gfx12", "gfx125", "xe2", "xe3"}) {
+#define PACKSMITH_NAME(Type, names) #names,
+  for (const char* const generation : {PACKSMITH_EACH_GENERATION(PACKSMITH_NAME)}) {
+#undef PACKSMITH_NAME
     const auto tables = FindGeneration(generation);
     ASSERT_TRUE(tables.ok()) << generation;
     const uint32_t surface = tables->FindContainer("RENDER_SURFACE_STATE");

@@ -18,7 +18,7 @@
 #include "tests/batch/built.h"
 #include "tests/state/constants.h"
 #include "tests/state/hardware.h"
-#include "tests/state/tested.h"
+#include "tests/batch/tested.h"
 
 namespace packsmith::gpu {
 namespace {
