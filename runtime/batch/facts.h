@@ -48,6 +48,8 @@ struct GenerationFacts {
   bool vertices_need_write = false;
   // … and after a PIPE_CONTROL that does nothing. Elsewhere such a packet may hang.
   bool vertices_need_nothing_before = false;
+  // It knows 32 bits of an address only: see VertexReach.
+  bool vertices_know_32_bits = false;
   // A stall has to come with something to wait for.
   bool stall_needs_company = false;
   // In the GPGPU pipeline a post-sync write comes after a stall without one.
@@ -151,6 +153,11 @@ struct GenerationFacts {
   unsigned least_urb_start = 0;
   // Entries that a vertex shader needs before tessellation, if more than for others.
   unsigned least_tessellated_vertices = 0;
+  // The URB is left with LeaveDomain() before it is divided in another way.
+  bool wa_16014912113 = false;
+  // The URB is left with LeaveTasks() between the last draw that had tasks and the first one of
+  // vertices; the same as Wa_16014390852.
+  bool wa_14015814527 = false;
   // From how many URB entries on the setup unit reads vertices in blocks: of the domain stage, and
   // of the vertex stage.
   unsigned block_dereference_domain = 0, block_dereference_vertices = 0;
@@ -161,6 +168,7 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
     {
         .version_x10 = 80,
         .vertices_need_write = true,
+        .vertices_know_32_bits = true,
         .stall_needs_company = true,
         .selects_pipeline = true,
         .select_forgets = true,
@@ -184,6 +192,7 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
         .version_x10 = 90,
         .vertices_need_write = true,
         .vertices_need_nothing_before = true,
+        .vertices_know_32_bits = true,
         .gpgpu_write_needs_stall = true,
         .selects_pipeline = true,
         .select_forgets = true,
@@ -253,6 +262,7 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
         .line_stipple_needs_stall = true,
         .l3 = L3Division::kGfx12,
         .least_urb_start = 4,
+        .wa_16014912113 = true,
         .block_dereference_domain = 324,
         .block_dereference_vertices = 192,
     },
@@ -280,6 +290,7 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
         .wa_18019816803 = true,
         .l3 = L3Division::kGfx12,
         .least_urb_start = 4,
+        .wa_14015814527 = true,
         .block_dereference_domain = 324,
         .block_dereference_vertices = 192,
     },

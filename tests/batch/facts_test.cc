@@ -13,6 +13,7 @@
 namespace packsmith::gpu {
 namespace {
 
+using testing::ElementsAre;
 using testing::ElementsAreArray;
 
 TEST(FactsTest, EachGenerationHasItsColumnInTheOrderOfTheList) {
@@ -46,6 +47,21 @@ struct Extended : Generation<gfx9::generation, 125> {};
 TEST(FactsTest, ADescriptionMayTakeAnothersColumn) {
   EXPECT_EQ(Extended::kFacts.surface_index_bits, 26u);
   EXPECT_EQ(Gfx9::kFacts.surface_index_bits, 20u);
+}
+
+// Those that the runtime has functions for, which a driver calls.
+TEST(FactsTest, WhatDriversAskForIsOfTheGenerationsThatTheManualsName) {
+  const auto with = [](bool GenerationFacts::*fact) {
+    std::vector<unsigned> versions;
+    for (const GenerationFacts& facts : kGenerationFacts) {
+      if (facts.*fact) versions.push_back(facts.version_x10);
+    }
+    return versions;
+  };
+  EXPECT_THAT(with(&GenerationFacts::vertices_know_32_bits), ElementsAre(80, 90));
+  EXPECT_THAT(with(&GenerationFacts::wa_1606682166), ElementsAre(110));
+  EXPECT_THAT(with(&GenerationFacts::wa_16014912113), ElementsAre(120));
+  EXPECT_THAT(with(&GenerationFacts::wa_14015814527), ElementsAre(125));
 }
 
 TEST(FactsTest, EveryColumnSaysWhatNoGenerationIsWithout) {
