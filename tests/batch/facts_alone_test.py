@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Which generation it is stands in one column of facts.h, and is compared nowhere else."""
 
 import pathlib
