@@ -15,6 +15,13 @@ BATCHES = [
     "xe3",
 ]
 
+# What C++ calls their types: Gfx9, Xe2.
+TYPES = {name: name.capitalize() for name in BATCHES}
+
+def since(first):
+    """Of BATCHES, `first` and those after it."""
+    return BATCHES[BATCHES.index(first):]
+
 # The oldest first: each extends the one before it.
 INTEL = [
     "gfx4",

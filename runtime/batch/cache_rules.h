@@ -4,9 +4,9 @@
 //   if (!barrier.empty()) EmitBarrier(batch, barrier, scratch, Pipeline::kGpgpu);
 //   EmitSignal(batch, progress, 42, {.to_memory = SetOf(CacheDomain::kRender)});
 //
-// Which field of PIPE_CONTROL writes back or forgets which cache is a table, as are the remarks of
-// the manuals that go with it. Sources: PRMs, volume "Command Reference: Instructions",
-// PIPE_CONTROL, and what Mesa's drivers found out; where they name a workaround, so does the table.
+// Which field of PIPE_CONTROL writes back or forgets which cache is a table; the remarks of the
+// manuals that go with it are in facts.h. Sources: PRMs, volume "Command Reference: Instructions",
+// PIPE_CONTROL, and what Mesa's drivers found out.
 
 #ifndef PACKSMITH_RUNTIME_BATCH_CACHE_RULES_H_
 #define PACKSMITH_RUNTIME_BATCH_CACHE_RULES_H_
@@ -20,6 +20,7 @@
 #include "packsmith/pack.h"
 #include "runtime/batch/batch.h"
 #include "runtime/batch/cache_tracker.h"
+#include "runtime/batch/facts.h"
 #include "runtime/batch/pipeline_select.h"
 
 namespace packsmith::gpu {
@@ -35,16 +36,6 @@ struct CacheRules {
 
   std::array<Rule, kCacheDomains> rules;
   Fields from_memory = {};
-  // Forgetting vertices only works together with a post-sync write.
-  bool vertices_need_write = false;
-  // … and behind a PIPE_CONTROL that does nothing. (Elsewhere that may hang.)
-  bool vertices_need_nothing_before = false;
-  // A stall has to come with something to wait for.
-  bool stall_needs_company = false;
-  // In the GPGPU pipeline a post-sync write comes behind a stall without one.
-  bool gpgpu_write_needs_stall_before = false;
-  // What the GPGPU pipeline has no say in. Selecting it has written these back.
-  CacheDomains not_in_gpgpu = 0;
 };
 
 template <class Gen>
@@ -72,7 +63,7 @@ constexpr CacheRules<typename Gen::PipeControl> CacheRulesOf() {
       {D::kOtherRead, false, {}, {}, {}},
   }}};
   const auto at = [&](D domain) -> auto& { return r.rules[static_cast<size_t>(domain)]; };
-  if constexpr (Gen::kVersion >= 120) {
+  if constexpr (requires { &Pipe::l3_read_only_cache_invalidation_enable; }) {
     // Data has a flush to L3 alone; vertices come through L3, which keeps them.
     at(D::kData).flush = at(D::kData).invalidate = {&Pipe::hdc_pipeline_flush_enable};
     at(D::kVertex).in_l3 = true;
@@ -80,25 +71,16 @@ constexpr CacheRules<typename Gen::PipeControl> CacheRulesOf() {
     r.from_memory = {&Pipe::l3_read_only_cache_invalidation_enable,
                      &Pipe::constant_cache_invalidation_enable};
   }
-  if constexpr (Gen::kVersion >= 120 && Gen::kVersion < 200) {
+  if constexpr (requires { &Pipe::tile_cache_flush_enable; }) {
     at(D::kRender).to_memory = at(D::kDepth).to_memory = {&Pipe::tile_cache_flush_enable};
   }
-  if constexpr (Gen::kVersion == 120) {
-    // Wa_1409600907.
+  if constexpr (Gen::kFacts.wa_1409600907) {
     at(D::kDepth).flush[1] = at(D::kDepth).invalidate[1] = &Pipe::depth_stall_enable;
   }
-  if constexpr (Gen::kVersion >= 125) {
+  if constexpr (requires { &Pipe::untyped_data_port_cache_flush_enable; }) {
     // Flushes the untyped part only together with the rest.
     at(D::kData).flush[1] = at(D::kData).invalidate[1] =
         &Pipe::untyped_data_port_cache_flush_enable;
-  }
-  r.vertices_need_write = Gen::kVersion <= 90;
-  r.vertices_need_nothing_before = Gen::kVersion == 90;
-  r.stall_needs_company = Gen::kVersion <= 80;
-  // The second is Wa_14014966230.
-  r.gpgpu_write_needs_stall_before = Gen::kVersion == 90 || Gen::kVersion == 120;
-  if (Gen::kVersion >= 120 && Gen::kVersion < 200) {
-    r.not_in_gpgpu = SetOf(D::kRender) | SetOf(D::kDepth) | SetOf(D::kVertex);
   }
   return r;
 }
@@ -118,9 +100,11 @@ template <class Gen>
 bool EmitBarrierAndWrite(Batch<Gen>& batch, const CacheBarrier& barrier, const address& to,
                          uint64_t value, Pipeline pipeline) {
   using Pipe = typename Gen::PipeControl;
+  using D = CacheDomain;
   static constexpr CacheRules<Pipe> kRules = CacheRulesOf<Gen>();
+  constexpr CacheDomains kOf3D = SetOf(D::kRender) | SetOf(D::kDepth) | SetOf(D::kVertex);
   const bool gpgpu = pipeline == Pipeline::kGpgpu;
-  const CacheDomains barred = gpgpu ? kRules.not_in_gpgpu : CacheDomains{0};
+  const CacheDomains barred = gpgpu && Gen::kFacts.gpgpu_bars_3d_caches ? kOf3D : CacheDomains{0};
   if (((barrier.to_memory | barrier.invalidate) & barred) != 0) {
     return batch.Refuse(absl::FailedPreconditionError(
         "a barrier is about caches of the 3D pipeline, but the GPGPU pipeline is selected: select "
@@ -149,8 +133,8 @@ bool EmitBarrierAndWrite(Batch<Gen>& batch, const CacheBarrier& barrier, const a
     if ((barrier.invalidate & one) != 0) invalidates |= set(invalidate, rule.invalidate);
   }
   if (barrier.from_memory) invalidates |= set(invalidate, kRules.from_memory);
-  const bool vertices = (barrier.invalidate & SetOf(CacheDomain::kVertex)) != 0;
-  const bool write = vertices && kRules.vertices_need_write;
+  const bool vertices = (barrier.invalidate & SetOf(D::kVertex)) != 0;
+  const bool write = vertices && Gen::kFacts.vertices_need_write;
   if (write) {
     invalidate.post_sync_operation = flush.post_sync_operation;
     invalidate.address = to;
@@ -163,20 +147,20 @@ bool EmitBarrierAndWrite(Batch<Gen>& batch, const CacheBarrier& barrier, const a
   invalidate.command_streamer_stall_enable = gpgpu || (barrier.invalidate & kWriting) != 0;
   // Of what a stall may wait for, the scoreboard is the least, but does not go together with
   // flushes of targets.
-  constexpr CacheDomains kFlushes =
-      SetOf(CacheDomain::kRender) | SetOf(CacheDomain::kDepth) | SetOf(CacheDomain::kData);
-  invalidate.stall_at_pixel_scoreboard = kRules.stall_needs_company && !write &&
+  constexpr CacheDomains kFlushes = SetOf(D::kRender) | SetOf(D::kDepth) | SetOf(D::kData);
+  invalidate.stall_at_pixel_scoreboard = Gen::kFacts.stall_needs_company && !write &&
                                          invalidate.command_streamer_stall_enable &&
                                          (barrier.invalidate & kFlushes) == 0;
 
   const bool flushes = barrier.flush != 0 || barrier.to_memory != 0 || barrier.wait;
   std::array<Pipe, 4> pipes;
   size_t count = 0;
-  if (gpgpu && kRules.gpgpu_write_needs_stall_before && (flushes || write)) {
+  constexpr bool kStallsFirst = Gen::kFacts.gpgpu_write_needs_stall || Gen::kFacts.wa_14014966230;
+  if (gpgpu && kStallsFirst && (flushes || write)) {
     pipes[count++].command_streamer_stall_enable = true;
   }
   if (flushes) pipes[count++] = flush;
-  if (vertices && kRules.vertices_need_nothing_before) ++count;
+  if (vertices && Gen::kFacts.vertices_need_nothing_before) ++count;
   if (invalidates) pipes[count++] = invalidate;
   if (count == 0) return true;
   typename Batch<Gen>::Group group(batch, count * Pipe::length);

@@ -1,37 +1,51 @@
-// The commands that a batch writes by itself, one generation's: a namespace cannot be a template
-// argument, so a type stands for it.
+// What templates of the runtime take for a generation: its packets and its facts. A namespace
+// cannot be a template argument, so a type stands for it.
 //
-//   namespace packsmith::gpu {
-//   PACKSMITH_GENERATION(Gfx9, gfx9, 90);  // the version times ten
-//   }
+// gfx9.h and its neighbours, which the build makes from generation.h.in, have one for each
+// generation of xml/generations.bzl. A description of one's own has the facts of the generation
+// that it extends:
 //
-// gfx9.h and its neighbours do so for each generation.
+//   #include "packsmith/mine.h"
+//   struct Mine : packsmith::gpu::Generation<mine::generation, 90> {};  // its version times ten
 
 #ifndef PACKSMITH_RUNTIME_BATCH_GENERATION_H_
 #define PACKSMITH_RUNTIME_BATCH_GENERATION_H_
 
-#define PACKSMITH_GENERATION(Name, names, version)                            \
-  struct Name {                                                               \
-    static constexpr char kName[] = #names; /* as dumps and tables have it */ \
-    static constexpr unsigned kVersion = version;                             \
-    using Packets = names::generation; /* all there are, by their names */    \
-    using BatchStart = names::MI_BATCH_BUFFER_START;                          \
-    using BatchEnd = names::MI_BATCH_BUFFER_END;                              \
-    using Noop = names::MI_NOOP;                                              \
-    using StoreData = names::MI_STORE_DATA_IMM;                               \
-    using StoreRegister = names::MI_STORE_REGISTER_MEM;                       \
-    using LoadRegister = names::MI_LOAD_REGISTER_MEM;                         \
-    using LoadRegisterConstant = names::MI_LOAD_REGISTER_IMM;                 \
-    using CopyRegister = names::MI_LOAD_REGISTER_REG;                         \
-    using CopyMemory = names::MI_COPY_MEM_MEM;                                \
-    using Math = names::MI_MATH;                                              \
-    using MathInstruction = names::MI_MATH_ALU_INSTRUCTION;                   \
-    using Predicate = names::MI_PREDICATE;                                    \
-    using SetPredicate = names::MI_SET_PREDICATE;                             \
-    using PipeControl = names::PIPE_CONTROL;                                  \
-    using GeneralRegister = names::CS_GPR0;                                   \
-    using PredicateSource0 = names::MI_PREDICATE_SRC0;                        \
-    using PredicateSource1 = names::MI_PREDICATE_SRC1;                        \
-  }
+#include "runtime/batch/facts.h"
+
+namespace packsmith::gpu {
+
+// P: all packets by their names, as each generated header has them.
+template <class P, unsigned version_x10 = P::version_x10>
+struct Generation {
+  static constexpr auto& kName = P::name;  // as dumps and tables have it
+  static constexpr unsigned kVersion = version_x10;
+  // What code asks for: comparing kVersion would say it anew for each generation.
+  static constexpr GenerationFacts kFacts = FactsOf(version_x10);
+  static_assert(kFacts.version_x10 == version_x10,
+                "the generation has no column in runtime/batch/facts.h");
+
+  using Packets = P;
+  // The commands that a batch writes by itself.
+  using BatchStart = typename P::MI_BATCH_BUFFER_START;
+  using BatchEnd = typename P::MI_BATCH_BUFFER_END;
+  using Noop = typename P::MI_NOOP;
+  using StoreData = typename P::MI_STORE_DATA_IMM;
+  using StoreRegister = typename P::MI_STORE_REGISTER_MEM;
+  using LoadRegister = typename P::MI_LOAD_REGISTER_MEM;
+  using LoadRegisterConstant = typename P::MI_LOAD_REGISTER_IMM;
+  using CopyRegister = typename P::MI_LOAD_REGISTER_REG;
+  using CopyMemory = typename P::MI_COPY_MEM_MEM;
+  using Math = typename P::MI_MATH;
+  using MathInstruction = typename P::MI_MATH_ALU_INSTRUCTION;
+  using Predicate = typename P::MI_PREDICATE;
+  using SetPredicate = typename P::MI_SET_PREDICATE;
+  using PipeControl = typename P::PIPE_CONTROL;
+  using GeneralRegister = typename P::CS_GPR0;
+  using PredicateSource0 = typename P::MI_PREDICATE_SRC0;
+  using PredicateSource1 = typename P::MI_PREDICATE_SRC1;
+};
+
+}  // namespace packsmith::gpu
 
 #endif  // PACKSMITH_RUNTIME_BATCH_GENERATION_H_

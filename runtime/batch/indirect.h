@@ -76,8 +76,8 @@ class IndirectDrawEmitter {
   using Predicate = typename Gen::Predicate;
 
   static constexpr bool kExtended = !std::is_same_v<Draw, typename G::_3DPRIMITIVE>;
-  // Gfx12.5 has the packet, too, but few devices of it do what it says.
-  static constexpr bool kAllInOne = Gen::kVersion >= 200 && !kExtended;
+  // One packet for all draws, which knows no extended parameters.
+  static constexpr bool kAllInOne = Gen::kFacts.executes_indirect_draws && !kExtended;
 
  public:
   // The draw as it is emitted, with the parameters' places.

@@ -5,8 +5,8 @@
 //   EmitPipelineSelect<Gfx9>(group, Pipeline::kGpgpu);
 //
 // What is lost by a change is said by the relations of PIPELINE_SELECT in the XML. Which fields of
-// PIPE_CONTROL it takes is the data of this file. Sources: PRMs, PIPELINE_SELECT, and what Mesa's
-// drivers found out; workarounds by their numbers.
+// PIPE_CONTROL it takes is the data of this file; what the generations differ by is in facts.h.
+// Where there is nothing to select, what is done before a selection is done all the same.
 
 #ifndef PACKSMITH_RUNTIME_BATCH_PIPELINE_SELECT_H_
 #define PACKSMITH_RUNTIME_BATCH_PIPELINE_SELECT_H_
@@ -16,6 +16,7 @@
 #include <cstdint>
 
 #include "runtime/batch/batch.h"
+#include "runtime/batch/facts.h"
 
 namespace packsmith::gpu {
 
@@ -30,17 +31,14 @@ struct PipelineSelectRules {
   bool takes_color_calc = false;
   // MEDIA_VFE_STATE comes before the selection. It means nothing, and its values are lost.
   bool takes_media_state = false;
-  // There is nothing to select; what is done before stays.
-  bool selects = true;
 };
 
 template <class Gen>
 constexpr PipelineSelectRules<typename Gen::PipeControl> PipelineSelectRulesOf(Pipeline to) {
   using Pipe = typename Gen::PipeControl;
-  constexpr unsigned v = Gen::kVersion;
   PipelineSelectRules<Pipe> rules;
   Pipe flush{.command_streamer_stall_enable = true};
-  if constexpr (v < 120) {
+  if constexpr (Gen::kFacts.select_forgets) {
     // First everything is written back, then everything forgotten.
     flush.render_target_cache_flush_enable = flush.depth_cache_flush_enable = true;
     flush.dc_flush_enable = true;
@@ -50,14 +48,14 @@ constexpr PipelineSelectRules<typename Gen::PipeControl> PipelineSelectRulesOf(P
                       .texture_cache_invalidation_enable = true,
                       .instruction_cache_invalidate_enable = true}};
     rules.flush_count = 2;
-    rules.takes_color_calc = v <= 90 && to == Pipeline::kGpgpu;
-    rules.takes_media_state = v == 90 && to == Pipeline::k3D;
-  } else if constexpr (v < 200) {
+    rules.takes_color_calc = Gen::kFacts.select_takes_color_calc && to == Pipeline::kGpgpu;
+    rules.takes_media_state = Gen::kFacts.select_takes_media_state && to == Pipeline::k3D;
+  } else if constexpr (Gen::kFacts.selects_pipeline) {
     flush.hdc_pipeline_flush_enable = true;
     if (to == Pipeline::kGpgpu) {
       flush.render_target_cache_flush_enable = flush.depth_cache_flush_enable = true;
-      flush.depth_stall_enable = v == 120;  // Wa_1409600907
-    } else if constexpr (v >= 125) {
+      flush.depth_stall_enable = Gen::kFacts.wa_1409600907;
+    } else if constexpr (requires { flush.untyped_data_port_cache_flush_enable; }) {
       flush.untyped_data_port_cache_flush_enable = true;
     }
     rules.flushes[0] = flush;
@@ -65,7 +63,6 @@ constexpr PipelineSelectRules<typename Gen::PipeControl> PipelineSelectRulesOf(P
   } else {
     rules.flushes[0] = flush;
     rules.flush_count = 1;
-    rules.selects = false;  // BSpec 55860
   }
   return rules;
 }
@@ -97,7 +94,7 @@ bool EmitPipelineSelect(typename Batch<Gen>::Group& group, Pipeline to) {
           typename G::MEDIA_VFE_STATE{.number_of_urb_entries = 2, .urb_entry_allocation_size = 2});
     }
   }
-  if (rules.selects) {
+  if constexpr (Gen::kFacts.selects_pipeline) {
     Select select{.pipeline_selection = to == Pipeline::k3D ? Select::PIPELINE_SELECTION_3D
                                                             : Select::PIPELINE_SELECTION_GPGPU};
     // The two bits of the selection alone are to be written.

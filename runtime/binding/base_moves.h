@@ -1,8 +1,9 @@
 // What goes around a packet that moves a base: waits, what is written back before, what is
-// forgotten after. Which field of PIPE_CONTROL it takes is the data of this file.
+// forgotten after. Which field of PIPE_CONTROL it takes is the data of this file; what the
+// generations differ by is in runtime/batch/facts.h.
 //
 // Sources: PRMs, STATE_BASE_ADDRESS, 3DSTATE_BINDING_TABLE_POOL_ALLOC and PIPE_CONTROL, and what
-// Mesa's drivers found out; workarounds by their numbers. That state caches forget surface states
+// Mesa's drivers found out. That state caches forget surface states
 // and binding tables only together with the texture cache is such a finding.
 
 #ifndef PACKSMITH_RUNTIME_BINDING_BASE_MOVES_H_
@@ -14,6 +15,7 @@
 
 #include "packsmith/pack.h"
 #include "runtime/batch/batch.h"
+#include "runtime/batch/facts.h"
 #include "runtime/batch/pipeline_select.h"
 
 namespace packsmith::gpu {
@@ -37,23 +39,22 @@ struct BaseMoveRules {
   bool through_3d = false;
 };
 
-// forgets_first: of a device whose compute pipeline is to forget before the move, too: ATS-M
-// (Wa_14014427904). Only Gfx12.5 has such.
+// forgets_first: of a device whose compute pipeline is to forget before the move, too: ATS-M. It
+// counts where the generation has such devices (wa_14014427904).
 template <class Gen>
 constexpr BaseMoveRules<typename Gen::PipeControl> BaseMoveRulesOf(BaseKind kind, Pipeline pipeline,
                                                                    bool forgets_first = false) {
   using Pipe = typename Gen::PipeControl;
-  constexpr unsigned v = Gen::kVersion;
   const bool gpgpu = pipeline == Pipeline::kGpgpu;
   constexpr Pipe kStall{.command_streamer_stall_enable = true};
   // When the write is done, so is all that was flushed.
   constexpr Pipe kEnd{.post_sync_operation = Pipe::POST_SYNC_OPERATION_WRITE_IMMEDIATE_DATA,
                       .command_streamer_stall_enable = true};
   BaseMoveRules<Pipe> rules;
-  rules.through_3d = v == 120 && gpgpu;
+  rules.through_3d = Gen::kFacts.wa_1607854226 && gpgpu;
   const auto flush_targets = [](Pipe& pipe) {
     pipe.render_target_cache_flush_enable = pipe.depth_cache_flush_enable = true;
-    pipe.depth_stall_enable = v == 120;  // Wa_1409600907
+    pipe.depth_stall_enable = Gen::kFacts.wa_1409600907;
   };
 
   // Tables that move do not care for what has been drawn, surfaces do.
@@ -61,11 +62,14 @@ constexpr BaseMoveRules<typename Gen::PipeControl> BaseMoveRulesOf(BaseKind kind
   if (kind == BaseKind::kSurfaceState) {
     before = kEnd;
     before.dc_flush_enable = true;
-    if constexpr (v >= 120) before.hdc_pipeline_flush_enable = true;
-    if constexpr (v >= 125) before.untyped_data_port_cache_flush_enable = true;
-    // Later compute pipelines must not name the targets' caches.
-    if (!gpgpu || v <= 120) flush_targets(before);
-    if constexpr (v == 125) {
+    if constexpr (requires { before.hdc_pipeline_flush_enable; }) {
+      before.hdc_pipeline_flush_enable = true;
+    }
+    if constexpr (requires { before.untyped_data_port_cache_flush_enable; }) {
+      before.untyped_data_port_cache_flush_enable = true;
+    }
+    if (!gpgpu || Gen::kFacts.gpgpu_flushes_targets) flush_targets(before);
+    if constexpr (Gen::kFacts.wa_14014427904) {
       if (gpgpu && forgets_first) {
         before = kStall;
         before.hdc_pipeline_flush_enable = before.untyped_data_port_cache_flush_enable = true;
@@ -77,15 +81,15 @@ constexpr BaseMoveRules<typename Gen::PipeControl> BaseMoveRulesOf(BaseKind kind
   }
   Pipe after = kEnd;
   after.texture_cache_invalidation_enable = after.state_cache_invalidation_enable = true;
-  if constexpr (v == 120) {
-    after.hdc_pipeline_flush_enable = true;  // constants are there: Wa_14010840176
+  if constexpr (Gen::kFacts.wa_14010840176) {
+    after.hdc_pipeline_flush_enable = true;
   } else {
     after.constant_cache_invalidation_enable = true;
   }
-  after.instruction_cache_invalidate_enable = v == 125;  // Wa_16013000631
+  after.instruction_cache_invalidate_enable = Gen::kFacts.wa_16013000631;
 
   // A write must not be the first thing that waits.
-  const bool wait_first = v == 90 && gpgpu;
+  const bool wait_first = Gen::kFacts.gpgpu_write_needs_stall && gpgpu;
   if (wait_first && before.post_sync_operation != 0) rules.before.Add(kStall);
   rules.before.Add(before);
   if (wait_first) rules.after.Add(kStall);

@@ -143,7 +143,7 @@ absl::StatusOr<std::unique_ptr<Binder<Gen>>> Binder<Gen>::Create(Buffers& buffer
         "a binder wants 8 bytes that moves of the base may write to: Options::scratch");
   }
   std::unique_ptr<Binder> binder(
-      new Binder(buffers, BindingRulesOf(options.model, Gen::kVersion), options));
+      new Binder(buffers, BindingRulesOf(options.model, Gen::kFacts), options));
   const absl::StatusOr<Buffer> block = binder->NewBlock();
   if (!block.ok()) return block.status();
   binder->UseBlock(*block);

@@ -16,12 +16,6 @@
 
 namespace packsmith::gpu {
 
-// What no packet's layout says. Handles stand in the extended message descriptor (PRMs, volume
-// "3D Media GPGPU", bindless surfaces); uniform buffers are read through the sampler where Mesa's
-// compiler does so.
-constexpr unsigned SurfaceIndexBits(unsigned version) { return version >= 125 ? 26 : 20; }
-constexpr bool UniformsAreTexels(unsigned version) { return version < 120; }
-
 // A buffer's surface state out of that of one entry at address 0: only what depends on the buffer
 // is packed, and the rest is the same for all of its kind.
 template <class Gen>
@@ -52,10 +46,10 @@ DescriptorHardware DescriptorHardwareOf() {
   static_assert(SurfaceState<Gen>::length * 4 == kSurfaceStateBytes);
   static_assert(SamplerState<Gen>::length * 4 == kSamplerStateBytes);
   return {
-      .surface_index_bits = SurfaceIndexBits(Gen::kVersion),
-      .uniforms_are_texels = UniformsAreTexels(Gen::kVersion),
-      .most_bytes = SurfaceRulesOf(Gen::kVersion).most_bytes,
-      .most_entries = SurfaceRulesOf(Gen::kVersion).most_entries,
+      .surface_index_bits = Gen::kFacts.surface_index_bits,
+      .uniforms_are_texels = Gen::kFacts.uniforms_are_texels,
+      .most_bytes = Gen::kFacts.most_buffer_bytes,
+      .most_entries = kMostEntries,
       .write_buffer = [](const BufferSurface& surface,
                          SurfaceDwords& to) { return WriteSurface<Gen>(surface, to.data()); },
       .merge_buffer = MergeBuffer<Gen>,

@@ -6,9 +6,9 @@
 //   &uses);
 //
 // Bits come from the generated headers. What else the hardware wants is here: how a buffer's size
-// is cut into three fields, what the levels of a target mean, which auxiliary modes there are.
-// Sources: PRMs, volume "Command Reference: Structures", RENDER_SURFACE_STATE, and what Mesa's isl
-// found out; workarounds by their numbers.
+// is cut into three fields, what the levels of a target mean, which auxiliary modes there are; what
+// the generations differ by is in runtime/batch/facts.h. Sources: PRMs, volume "Command Reference:
+// Structures", RENDER_SURFACE_STATE, and what Mesa's isl found out.
 
 #ifndef PACKSMITH_RUNTIME_BINDING_SURFACE_STATES_H_
 #define PACKSMITH_RUNTIME_BINDING_SURFACE_STATES_H_
@@ -26,27 +26,8 @@
 
 namespace packsmith::gpu {
 
-// What differs between generations, and no packet's layout says.
-struct SurfaceRules {
-  uint64_t most_bytes;       // of a buffer of bytes
-  uint64_t most_entries;     // of other buffers
-  bool array_if_layers;      // only what has several layers is an array: Wa_1806565034
-  bool ccs_found_by_tables;  // color compression has no surface that the state points to
-  bool mcs_is_ccs_e;         // the mode for compressed samples is that for compressed color
-  bool has_scratch;  // (Xe3 counts the pitch of scratch in other units, which are not known)
-};
-
-constexpr SurfaceRules SurfaceRulesOf(unsigned version) {
-  return {
-      .most_bytes = uint64_t{1} << (version >= 90 ? 32 : 30),
-      .most_entries = uint64_t{1} << 27,
-      .array_if_layers = version >= 120,
-      .ccs_found_by_tables = version >= 120,
-      .mcs_is_ccs_e = version >= 120 && version < 200,
-      .has_scratch = version >= 125 && version < 300,
-  };
-}
-
+// Of a buffer that is not of bytes.
+inline constexpr uint64_t kMostEntries = uint64_t{1} << 27;
 // The number of a buffer's entries, less one, is cut in three: so many bits are the width, the next
 // ones the height, and the rest the depth.
 inline constexpr unsigned kEntryBitsInWidth = 7, kEntryBitsInHeight = 14;
@@ -238,7 +219,6 @@ PACKSMITH_INLINE inline bool SetAlignment(uint32_t horizontal, uint32_t vertical
 template <class Gen>
 bool SetAuxiliaryMode(AuxiliaryMode mode, SurfaceState<Gen>& state) {
   using S = SurfaceState<Gen>;
-  static constexpr SurfaceRules kRules = SurfaceRulesOf(Gen::kVersion);
   switch (mode) {
     case AuxiliaryMode::kNone:
       state.auxiliary_surface_mode = S::AUXILIARY_SURFACE_MODE_AUX_NONE;
@@ -247,8 +227,9 @@ bool SetAuxiliaryMode(AuxiliaryMode mode, SurfaceState<Gen>& state) {
       if constexpr (requires { S::AUXILIARY_SURFACE_MODE_AUX_MCS; }) {
         state.auxiliary_surface_mode = S::AUXILIARY_SURFACE_MODE_AUX_MCS;
       } else {
-        state.auxiliary_surface_mode = kRules.mcs_is_ccs_e ? S::AUXILIARY_SURFACE_MODE_AUX_CCS_E
-                                                           : S::AUXILIARY_SURFACE_MODE_AUX_CCS_D;
+        state.auxiliary_surface_mode = Gen::kFacts.mcs_is_ccs_e
+                                           ? S::AUXILIARY_SURFACE_MODE_AUX_CCS_E
+                                           : S::AUXILIARY_SURFACE_MODE_AUX_CCS_D;
       }
       return true;
     case AuxiliaryMode::kMcsCcs:
@@ -258,14 +239,14 @@ bool SetAuxiliaryMode(AuxiliaryMode mode, SurfaceState<Gen>& state) {
       }
       return false;
     case AuxiliaryMode::kCcsD:
-      if constexpr (Gen::kVersion < 90) {  // one mode for both
-        state.auxiliary_surface_mode = S::AUXILIARY_SURFACE_MODE_AUX_MCS;
-        return true;
-      } else if constexpr (!kRules.ccs_found_by_tables) {
+      if constexpr (Gen::kFacts.ccs_found_by_tables) {
+        return false;
+      } else if constexpr (requires { S::AUXILIARY_SURFACE_MODE_AUX_CCS_D; }) {
         state.auxiliary_surface_mode = S::AUXILIARY_SURFACE_MODE_AUX_CCS_D;
-        return true;
+      } else {  // one mode for both
+        state.auxiliary_surface_mode = S::AUXILIARY_SURFACE_MODE_AUX_MCS;
       }
-      return false;
+      return true;
     case AuxiliaryMode::kCcsE:
       if constexpr (requires { S::AUXILIARY_SURFACE_MODE_AUX_CCS_E; }) {
         state.auxiliary_surface_mode = S::AUXILIARY_SURFACE_MODE_AUX_CCS_E;
@@ -319,13 +300,12 @@ absl::Status SetClearColor(const AuxiliarySurface& auxiliary, SurfaceState<Gen>&
 
 template <class Gen>
 absl::Status SetAuxiliary(const AuxiliarySurface& auxiliary, access how, SurfaceState<Gen>& state) {
-  static constexpr SurfaceRules kRules = SurfaceRulesOf(Gen::kVersion);
   if (!SetAuxiliaryMode<Gen>(auxiliary.mode, state)) {
     return surface_errors::NoSuchMode(auxiliary.mode, Gen::kName);
   }
   const bool multisampled =
       auxiliary.mode == AuxiliaryMode::kMcs || auxiliary.mode == AuxiliaryMode::kMcsCcs;
-  if (!kRules.ccs_found_by_tables || multisampled) {
+  if (!Gen::kFacts.ccs_found_by_tables || multisampled) {
     if (auxiliary.memory.gpu == 0 || auxiliary.pitch_tiles == 0) {
       return surface_errors::NoAuxiliarySurface();
     }
@@ -369,10 +349,10 @@ absl::Status DescribeSurface(const NullSurface& surface, SurfaceState<Gen>& stat
 template <class Gen>
 PACKSMITH_INLINE inline absl::Status DescribeSurface(const BufferSurface& surface,
                                                      SurfaceState<Gen>& state) {
-  static constexpr SurfaceRules kRules = SurfaceRulesOf(Gen::kVersion);
+  using S = SurfaceState<Gen>;
   if (surface.stride == 0) return surface_errors::Zero("stride");
   const uint64_t entries = surface.stride == 1 ? surface.size : surface.size / surface.stride;
-  const uint64_t most = surface.stride == 1 ? kRules.most_bytes : kRules.most_entries;
+  const uint64_t most = surface.stride == 1 ? Gen::kFacts.most_buffer_bytes : kMostEntries;
   if (entries == 0 || entries > most) return surface_errors::BufferSize(surface, most);
   state.surface_type = SurfaceTypes<typename Gen::Packets>::kBuffer;
   state.surface_format = surface.format;
@@ -382,10 +362,10 @@ PACKSMITH_INLINE inline absl::Status DescribeSurface(const BufferSurface& surfac
   state.width = bits::cut(last, 0, kEntryBitsInWidth);
   state.height = bits::cut(last, kEntryBitsInWidth, kEntryBitsInHeight);
   state.depth = static_cast<uint32_t>(last >> (kEntryBitsInWidth + kEntryBitsInHeight));
-  if constexpr (Gen::kVersion >= 125) {
-    (void)SetAlignment<Gen>(128, 4, state);
-  } else {
+  if constexpr (requires { S::SURFACE_HORIZONTAL_ALIGNMENT_HALIGN_4; }) {
     (void)SetAlignment<Gen>(4, 4, state);
+  } else {
+    (void)SetAlignment<Gen>(128, 4, state);
   }
   SetSwizzle<Gen>(surface.swizzle, state);
   SetMemory<Gen>(surface.memory, surface.writable ? access::read_write : access::read, state);
@@ -394,7 +374,7 @@ PACKSMITH_INLINE inline absl::Status DescribeSurface(const BufferSurface& surfac
 
 template <class Gen>
 absl::Status DescribeSurface(const ScratchSurface& surface, SurfaceState<Gen>& state) {
-  if constexpr (SurfaceRulesOf(Gen::kVersion).has_scratch) {
+  if constexpr (Gen::kFacts.has_scratch_surfaces) {
     if (surface.per_thread == 0 || surface.per_thread % kScratchUnit != 0 ||
         surface.per_thread > kMostScratch) {
       return surface_errors::ScratchSize(surface.per_thread);
@@ -417,7 +397,6 @@ template <class Gen>
 absl::Status DescribeSurface(const ImageSurface& surface, SurfaceState<Gen>& state) {
   using Types = SurfaceTypes<typename Gen::Packets>;
   using S = SurfaceState<Gen>;
-  static constexpr SurfaceRules kRules = SurfaceRulesOf(Gen::kVersion);
   const bool is_texture = surface.purpose == SurfacePurpose::kTexture;
   const bool is_target = surface.purpose == SurfacePurpose::kRenderTarget;
   const bool is_3d = surface.shape == SurfaceShape::k3D;
@@ -463,7 +442,7 @@ absl::Status DescribeSurface(const ImageSurface& surface, SurfaceState<Gen>& sta
   }
   // What is placed by offsets is one image.
   state.surface_array = !is_3d && surface.x_offset == 0 && surface.y_offset == 0 &&
-                        (!kRules.array_if_layers || surface.layers > 1);
+                        (!Gen::kFacts.wa_1806565034 || surface.layers > 1);
   // Of a target it is the one level, of all else the number of levels.
   if (is_target) {
     state.mip_count_lod = surface.first_level;

@@ -12,6 +12,7 @@
 
 #include "packsmith/pack.h"
 #include "packsmith/relations.h"
+#include "runtime/batch/facts.h"
 
 namespace packsmith::gpu {
 
@@ -49,10 +50,10 @@ struct BoundedDiscardChange {
   }
 };
 
-// On Gfx8 and Gfx9 pixels that may be discarded wait for the depth or stencil of those before them,
-// unless a bit says that they need not: Gfx8's is about depth, Gfx9's about stencil. It may be set
-// where the manual's equation holds. Sources: PRMs of Broadwell and Skylake, volume 2c,
-// CACHE_MODE_1 "NP PMA Fix Enable" and CACHE_MODE_0 "STC PMA Optimization Enable".
+// Where pixels that may be discarded wait for the depth or stencil of those before them (see
+// PixelMaskStall), unless a bit says that they need not. It may be set where the manual's equation
+// holds. Sources: PRMs of Broadwell and Skylake, volume 2c, CACHE_MODE_1 "NP PMA Fix Enable" and
+// CACHE_MODE_0 "STC PMA Optimization Enable".
 template <class Gen>
 struct PixelMaskStallFix {
   using G = typename Gen::Packets;
@@ -65,6 +66,7 @@ struct PixelMaskStallFix {
   using Stencil = typename G::_3DSTATE_STENCIL_BUFFER;
   using From = types<Rasterizer, Raster, Shader, Blend, Test, Depth, Stencil>;
   using Packet = typename Gen::LoadRegisterConstant;
+  static constexpr bool kIsOfDepth = Gen::kFacts.pixel_mask_stall == PixelMaskStall::kDepth;
   // The equation also wants that no depth is cleared or resolved, which is not part of the state.
   static constexpr bool kOnRequest = true;
 
@@ -86,7 +88,7 @@ struct PixelMaskStallFix {
     const bool writes_depth = test.depth_buffer_write_enable && depth.depth_write_enable;
     const bool writes_stencil = stencil.stencil_buffer_enable && test.stencil_buffer_write_enable &&
                                 depth.stencil_write_enable;
-    if constexpr (Gen::kVersion == 80) {
+    if constexpr (kIsOfDepth) {
       const bool may_kill =
           kills && wm.force_kill_pixel_enable != Rasterizer::FORCE_KILL_PIXEL_ENABLE_FORCEOFF;
       return test.depth_test_enable &&
@@ -102,7 +104,7 @@ struct PixelMaskStallFix {
 
   static constexpr Packet Make(bool wanted, const auto&... from) {
     const bool on = wanted && IsGood(from...);
-    if constexpr (Gen::kVersion == 80) {
+    if constexpr (kIsOfDepth) {
       return Set(typename G::CACHE_MODE_1{.np_pma_fix_enable = on,
                                           .np_early_z_fails_disable = on,
                                           .np_pma_fix_enable_mask = 1,

@@ -173,7 +173,7 @@ class DrawState : public StateCore {
   // Whether pixels may pass over waits that the state at hand does not need: on Gfx8 and Gfx9, see
   // PixelMaskStallFix. Not while 3DSTATE_WM_HZ_OP clears or resolves depth or stencil, nor while
   // 3DSTATE_WM_CHROMAKEY kills pixels: the next flush sets a register, which has to come before.
-  void AllowStallFix(bool allowed) requires(Gen::kVersion <= 90) {
+  void AllowStallFix(bool allowed) requires(Gen::kFacts.pixel_mask_stall != PixelMaskStall::kNone) {
     stall_fix_ = allowed;
     if (allowed) derived_from_ = Layout::kDerivedOrFrom;
     DeriveAll();

@@ -12,9 +12,11 @@
 #define PACKSMITH_RUNTIME_STATE_GROUPS_H_
 
 #include <cstdint>
+#include <type_traits>
 
 #include "packsmith/pack.h"
 #include "packsmith/relations.h"
+#include "runtime/batch/facts.h"
 #include "runtime/state/derived.h"
 
 namespace packsmith::gpu {
@@ -38,6 +40,9 @@ template <class... A, class... B>
 constexpr GroupList<A..., B...> operator+(GroupList<A...>, GroupList<B...>) {
   return {};
 }
+// Packets that go together, and a companion behind them where it is wanted.
+template <bool Wanted, class Companion, class... P>
+using GroupAnd = std::conditional_t<Wanted, Group<P..., Companion>, Group<P...>>;
 // Each packet a group of its own.
 template <class... P>
 using Singles = GroupList<Group<P>...>;
@@ -125,29 +130,22 @@ inline constexpr unsigned kStreamOutBuffers = 4;
 template <class Gen>
 constexpr auto DrawGroups() {
   using G = typename Gen::Packets;
-  constexpr unsigned kVersion = Gen::kVersion;
   // Five parts of one space.
-  constexpr auto kPushConstants =
-      []<class... P>(types<P...>) {
-        if constexpr (kVersion == 125) {  // Wa_22011440098 (DG2), Wa_18022330953 (MTL, ARL)
-          return GroupList<Group<P..., NoConstants<Gen>>>{};
-        } else {
-          return GroupList<Group<P...>>{};
-        }
-      }(types<
-          typename G::_3DSTATE_PUSH_CONSTANT_ALLOC_VS, typename G::_3DSTATE_PUSH_CONSTANT_ALLOC_HS,
-          typename G::_3DSTATE_PUSH_CONSTANT_ALLOC_DS, typename G::_3DSTATE_PUSH_CONSTANT_ALLOC_GS,
-          typename G::_3DSTATE_PUSH_CONSTANT_ALLOC_PS>{});
+  constexpr GroupList<GroupAnd<
+      Gen::kFacts.wa_22011440098, NoConstants<Gen>, typename G::_3DSTATE_PUSH_CONSTANT_ALLOC_VS,
+      typename G::_3DSTATE_PUSH_CONSTANT_ALLOC_HS, typename G::_3DSTATE_PUSH_CONSTANT_ALLOC_DS,
+      typename G::_3DSTATE_PUSH_CONSTANT_ALLOC_GS, typename G::_3DSTATE_PUSH_CONSTANT_ALLOC_PS>>
+      kPushConstants;
   // Where the XML wants both if there is one, they are one group: a set has room for 64.
-  constexpr auto kViewports =
-      []<class... P>(types<P...>) {
-        if constexpr (kVersion >= 90) {
-          return GroupList<Group<P...>>{};
-        } else {
-          return Singles<P...>{};
-        }
-      }(types<typename G::_3DSTATE_VIEWPORT_STATE_POINTERS_CC,
-              typename G::_3DSTATE_VIEWPORT_STATE_POINTERS_SF_CLIP>{});
+  constexpr auto kViewports = [] {
+    using Color = typename G::_3DSTATE_VIEWPORT_STATE_POINTERS_CC;
+    using Clip = typename G::_3DSTATE_VIEWPORT_STATE_POINTERS_SF_CLIP;
+    if constexpr (std::is_same_v<typename relations<Color>::needs, types<Clip>>) {
+      return GroupList<Group<Color, Clip>>{};
+    } else {
+      return Singles<Color, Clip>{};
+    }
+  }();
   constexpr auto kPointers =
       kViewports +
       // All four, whether they have entries or not.
@@ -173,10 +171,11 @@ constexpr auto DrawGroups() {
               typename G::_3DSTATE_DS, typename G::_3DSTATE_GS>{};
   constexpr auto kStreamOut = [] {
     using List = typename G::_3DSTATE_SO_DECL_LIST;
-    if constexpr (kVersion == 125) {  // Wa_16011773973, Wa_1509820217
+    if constexpr (Gen::kFacts.wa_16011773973) {
+      static_assert(Gen::kFacts.wa_1509820217);
       return GroupList<
           LedBy<NoStreamOut<Gen>, Tail<List, kMostStreamOutDeclarations, Stall<Gen>>>>{};
-    } else if constexpr (kVersion >= 110 && kVersion < 200) {  // Wa_1509820217
+    } else if constexpr (Gen::kFacts.wa_1509820217) {
       return GroupList<Tail<List, kMostStreamOutDeclarations, Stall<Gen>>>{};
     } else {
       return GroupList<Tail<List, kMostStreamOutDeclarations>>{};
@@ -185,15 +184,14 @@ constexpr auto DrawGroups() {
   // Four buffers, whether something is written to them or not.
   constexpr auto kWrittenBuffers = [] {
     if constexpr (requires { typename G::_3DSTATE_SO_BUFFER_INDEX_0; }) {
+      static_assert(Gen::kFacts.stream_output_buffers_need_stall);
       return []<class... P>(types<P...>) {
-        if constexpr (kVersion == 125) {  // Wa_16011411144
-          return GroupList<Group<Stall<Gen>, P..., Stall<Gen>>>{};
-        } else {
-          return GroupList<Group<P..., Stall<Gen>>>{};
-        }
+        using After = Group<P..., Stall<Gen>>;
+        using Around = Group<Stall<Gen>, P..., Stall<Gen>>;
+        return GroupList<std::conditional_t<Gen::kFacts.wa_16011411144, Around, After>>{};
       }(types<typename G::_3DSTATE_SO_BUFFER_INDEX_0, typename G::_3DSTATE_SO_BUFFER_INDEX_1,
               typename G::_3DSTATE_SO_BUFFER_INDEX_2, typename G::_3DSTATE_SO_BUFFER_INDEX_3>{});
-    } else if constexpr (kVersion >= 110) {
+    } else if constexpr (Gen::kFacts.stream_output_buffers_need_stall) {
       return GroupList<Several<typename G::_3DSTATE_SO_BUFFER, kStreamOutBuffers, Stall<Gen>>>{};
     } else {
       return GroupList<Several<typename G::_3DSTATE_SO_BUFFER, kStreamOutBuffers>>{};
@@ -217,18 +215,16 @@ constexpr auto DrawGroups() {
     using Depth = typename G::_3DSTATE_DEPTH_BUFFER;
     using Stencil = typename G::_3DSTATE_STENCIL_BUFFER;
     using Hierarchical = typename G::_3DSTATE_HIER_DEPTH_BUFFER;
-    if constexpr (kVersion >= 200) {
-      return GroupList<Group<Depth, Stencil, Hierarchical>>{};
-    } else if constexpr (kVersion >= 110) {
-      // Wa_14014097488 (Gfx11 to DG2), Wa_1408224581 (Gfx12), Wa_14016712196 (Gfx12.5).
-      return GroupList<
-          Group<Depth, Stencil, Hierarchical, typename G::_3DSTATE_CLEAR_PARAMS, Write<Gen>>>{};
+    constexpr bool kWrites = Gen::kFacts.depth_needs_write;
+    if constexpr (requires { typename G::_3DSTATE_CLEAR_PARAMS; }) {
+      return GroupList<GroupAnd<kWrites, Write<Gen>, Depth, Stencil, Hierarchical,
+                                typename G::_3DSTATE_CLEAR_PARAMS>>{};
     } else {
-      return GroupList<Group<Depth, Stencil, Hierarchical, typename G::_3DSTATE_CLEAR_PARAMS>>{};
+      return GroupList<GroupAnd<kWrites, Write<Gen>, Depth, Stencil, Hierarchical>>{};
     }
   }();
   constexpr auto kStipple = [] {
-    if constexpr (kVersion >= 110) {
+    if constexpr (Gen::kFacts.line_stipple_needs_stall) {
       return GroupList<Group<typename G::_3DSTATE_POLY_STIPPLE_PATTERN>,
                        Group<typename G::_3DSTATE_LINE_STIPPLE, Stall<Gen>>>{};
     } else {
@@ -243,7 +239,7 @@ constexpr auto DrawGroups() {
                 Several<typename G::_3DSTATE_VF_INSTANCING, kMostVertexElements>>{} +
       Singles<typename G::_3DSTATE_VF_SGVS>{};
   constexpr auto kMoreVertices = [] {
-    if constexpr (kVersion >= 110) {
+    if constexpr (requires { typename G::_3DSTATE_VF_SGVS_2; }) {
       return Singles<typename G::_3DSTATE_VF_SGVS_2, typename G::_3DSTATE_VF_COMPONENT_PACKING>{};
     } else if constexpr (requires { typename G::_3DSTATE_VF_COMPONENT_PACKING; }) {
       return Singles<typename G::_3DSTATE_VF_COMPONENT_PACKING>{};
@@ -289,11 +285,11 @@ constexpr auto DrawGroups() {
   }();
   // What follows from the others, behind all of them.
   constexpr auto kDerived = [] {
-    if constexpr (kVersion <= 90) {
+    if constexpr (Gen::kFacts.pixel_mask_stall != PixelMaskStall::kNone) {
       return GroupList<Group<TestsDone<Gen>, PixelMaskStallFix<Gen>, TestsBegin<Gen>>>{};
-    } else if constexpr (kVersion == 125) {
+    } else if constexpr (Gen::kFacts.wa_18019816803) {
       return GroupList<Group<DepthWriteChange<Gen>>>{};
-    } else if constexpr (kVersion == 200) {
+    } else if constexpr (Gen::kFacts.wa_14018283232) {
       return GroupList<Group<BoundedDiscardChange<Gen>, PixelBarrier<Gen>>>{};
     } else {
       return GroupList<>{};

@@ -6,13 +6,14 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "runtime/batch/facts.h"
 
 namespace packsmith::gpu {
 namespace {
 
 // Sources: PRMs, volume "L3 Cache and URB", allocation tables; Mesa's intel_l3_config.c. Gfx11 has
 // 16/80 as well, which is known not to work.
-constexpr L3Partition kBroadwell[] = {
+constexpr L3Partition kGfx8[] = {
     {.urb = 48, .all = 48},
     {.urb = 48, .data = 16, .read_only = 32},
     {.urb = 32, .data = 16, .read_only = 48},
@@ -41,19 +42,30 @@ constexpr L3Partition kFull[] = {{.all = 128, .full = true}};
 }  // namespace
 
 absl::Span<const L3Partition> L3Partitions(const RenderDevice& device) {
-  if (device.version >= 200) return {};
+  const L3Division division = FactsOf(device.version).l3;
+  if (division == L3Division::kNone) return {};
   if (device.l3_banks == 0) return kFull;
-  if (device.version >= 120) return kGfx12;
-  if (device.version >= 110) return kGfx11;
-  if (device.version >= 90 && device.l3_banks == 1) return kOneBank;
-  // Cherryview is divided like its successors.
-  return device.version >= 90 || device.platforms == "chv" ? absl::MakeConstSpan(kGfx9)
-                                                           : absl::MakeConstSpan(kBroadwell);
+  switch (division) {
+    case L3Division::kNone:
+      break;
+    case L3Division::kGfx8:
+      // Cherryview is divided like its successors.
+      if (device.platforms != "chv") return kGfx8;
+      return kGfx9;
+    case L3Division::kGfx9:
+      if (device.l3_banks == 1) return kOneBank;
+      return kGfx9;
+    case L3Division::kGfx11:
+      return kGfx11;
+    case L3Division::kGfx12:
+      return kGfx12;
+  }
+  return {};
 }
 
 absl::StatusOr<L3Partition> ChooseL3(const RenderDevice& device, const L3Weights& weights) {
   L3Weights wanted = weights;
-  if (device.version >= 110) wanted.slm = 0;
+  if (!FactsOf(device.version).local_memory_in_l3) wanted.slm = 0;
   const double sum = wanted.slm + wanted.urb + wanted.all + wanted.data + wanted.read_only;
   for (double weight : {wanted.slm, wanted.urb, wanted.all, wanted.data, wanted.read_only}) {
     if (!(weight >= 0) || !std::isfinite(weight) || !(sum > 0)) {

@@ -73,7 +73,13 @@ bool EmitL3(typename Batch<Gen>::Group& group, const L3Partition& partition) {
                               .register_offset_ = Register::register_offset, .data_dword = dword});
     return group.ok();
   };
-  if constexpr (Gen::kVersion <= 90) {
+  if constexpr (requires { typename G::L3ALLOC; }) {
+    return load(typename G::L3ALLOC{.urb_allocation = partition.urb,
+                                    .l3_full_way_allocation_enable = partition.full,
+                                    .ro_allocation = partition.read_only,
+                                    .dc_allocation = partition.data,
+                                    .all_allocation = partition.full ? 0 : partition.all});
+  } else if constexpr (Gen::kFacts.l3_changes_between_draws) {
     // Wait, forget, wait.
     constexpr Pipe kDrain{.dc_flush_enable = true, .command_streamer_stall_enable = true};
     constexpr Pipe kForget{.state_cache_invalidation_enable = true,
@@ -86,19 +92,13 @@ bool EmitL3(typename Batch<Gen>::Group& group, const L3Partition& partition) {
                                       .dc_allocation = partition.data,
                                       .all_allocation = partition.all},
                 kDrain, kForget, kDrain);
-  } else if constexpr (Gen::kVersion < 120) {
+  } else if constexpr (requires { typename G::L3CNTLREG; }) {
     return load(typename G::L3CNTLREG{.urb_allocation = partition.urb,
                                       .error_detection_behavior_control = true,  // Wa_1406697149
                                       .use_full_ways = true,
                                       .ro_allocation = partition.read_only,
                                       .dc_allocation = partition.data,
                                       .all_allocation = partition.all});
-  } else if constexpr (requires { typename G::L3ALLOC; }) {
-    return load(typename G::L3ALLOC{.urb_allocation = partition.urb,
-                                    .l3_full_way_allocation_enable = partition.full,
-                                    .ro_allocation = partition.read_only,
-                                    .dc_allocation = partition.data,
-                                    .all_allocation = partition.full ? 0 : partition.all});
   } else {
     return group.ok();
   }

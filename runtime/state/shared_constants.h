@@ -26,7 +26,7 @@ class SharedConstants {
   using Item = typename All::ps_item;
 
   static constexpr unsigned kStages = 5, kBuffers = 4;
-  static constexpr bool kAddressesAreRead = Gen::kVersion > 120;
+  static constexpr bool kAddressesAreRead = !Gen::kFacts.wa_16011448509;
 
  public:
   // Calls f.template operator()<Packet>(which) for the packet of each stage; `which` is for Add().

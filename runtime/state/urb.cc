@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "runtime/batch/facts.h"
 
 namespace packsmith::gpu {
 namespace {
@@ -16,8 +17,6 @@ constexpr unsigned kVertex = 0, kHull = 1, kDomain = 2, kGeometry = 3;
 constexpr unsigned kSmallEntry = 9, kSmallGranularity = 8;
 // Of an entry of tasks or meshes, in units.
 constexpr unsigned kMostMeshUnits = 1024;
-// A vertex shader before tessellation needs as many entries on Gfx8.
-constexpr unsigned kTessellatedVertices = 192;
 
 // What one stage wants of the URB.
 struct Wish {
@@ -92,15 +91,17 @@ absl::StatusOr<UrbPartition> PartitionUrb(const RenderDevice& device, unsigned u
   const uint64_t all = uint64_t{urb_kb} * 1024 / kUrbChunkBytes;
   const uint64_t push = uint64_t{device.push_constant_kb} * 1024 / kUrbChunkBytes;
   // Where the first stage begins, and those that are not used.
-  const uint64_t first = device.slices == 1 && (device.version == 80 || device.version >= 110)
-                             ? std::max<uint64_t>(push, 4)
-                             : push;
+  const GenerationFacts& facts = FactsOf(device.version);
+  const uint64_t first =
+      device.slices == 1 ? std::max<uint64_t>(push, facts.least_urb_start) : push;
 
   std::array<Wish, kUrbStages> wishes;
   for (unsigned i = 0; i < kUrbStages; ++i) {
     wishes[i] = {demand.entry_units[i], device.least_entries[i], device.most_entries[i]};
   }
-  if (uses(kDomain) && device.version == 80) wishes[kVertex].least = kTessellatedVertices;
+  if (uses(kDomain) && facts.least_tessellated_vertices != 0) {
+    wishes[kVertex].least = facts.least_tessellated_vertices;
+  }
   std::array<Share, kUrbStages> shares;
   UrbPartition result;
   if (!ShareChunks(all - std::min(all, first), wishes, shares, result.constrained)) {
@@ -193,14 +194,13 @@ bool DomainPartChanges(const UrbPartition& old, const UrbPartition& next) {
 }
 
 UrbDereference DereferenceOf(const RenderDevice& device, const UrbPartition& partition) {
-  // The last stage says: geometry, else domain, else vertex. From Xe2 on they want about twice as
-  // many.
-  const unsigned enough_of_domain = device.version >= 200 ? 656 : 324;
-  const unsigned enough_of_vertices = device.version >= 200 ? 384 : 192;
+  // The last stage says: geometry, else domain, else vertex.
+  const GenerationFacts& facts = FactsOf(device.version);
   if (partition[UrbStage::kGeometry].entries != 0) return UrbDereference::kPerPolygon;
   const unsigned domain = partition[UrbStage::kDomain].entries;
-  const bool few = domain != 0 ? domain < enough_of_domain
-                               : partition[UrbStage::kVertex].entries < enough_of_vertices;
+  const bool few = domain != 0
+                       ? domain < facts.block_dereference_domain
+                       : partition[UrbStage::kVertex].entries < facts.block_dereference_vertices;
   return few ? UrbDereference::kPerPolygon : UrbDereference::kBlock32;
 }
 

@@ -150,8 +150,9 @@ bool SetMeshUrb(State& state, const MeshUrbPartition& urb) {
   return good;
 }
 
-// On Gfx12 the URB has to be left with LeaveDomain() before it is divided in another way, if the
-// domain stage had a part of it that is not the same then: Wa_16014912113.
+// Where the generation wants it (Gen::kFacts.wa_16014912113: Gfx12), the URB has to be left with
+// LeaveDomain() before it is divided in another way, if the domain stage had a part of it that is
+// not the same then.
 bool DomainPartChanges(const UrbPartition& old, const UrbPartition& next);
 
 // The dwords of LeaveDomain().
@@ -190,10 +191,10 @@ constexpr size_t LeaveTasksDwords() {
          Gen::PipeControl::length;
 }
 
-// Between the last draw that had tasks and the first one of vertices, on Gfx12.5: takes away what
-// the stages have of the URB, and waits for it (Wa_14015814527, Wa_16014390852). scratch: 8 bytes
-// that are written to and mean nothing. The state knows then that its partition is to be emitted
-// again. False if the group has been refused.
+// Between the last draw that had tasks and the first one of vertices, where the generation wants it
+// (Gen::kFacts.wa_14015814527: Gfx12.5): takes away what the stages have of the URB, and waits for
+// it. scratch: 8 bytes that are written to and mean nothing. The state knows then that its
+// partition is to be emitted again. False if the group has been refused.
 template <class State, class Group>
 bool LeaveTasks(State& state, Group& group, const address& scratch) {
   using G = typename State::Packets;

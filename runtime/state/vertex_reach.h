@@ -1,6 +1,7 @@
 // Gfx8 and Gfx9: the cache that vertices and indices are fetched through knows only 32 bits of
 // their addresses. When a slot's buffer comes to lie in another stretch of 4 GiB, what is cached
-// may look like what is wanted, and has to be forgotten before the draw.
+// may look like what is wanted, and has to be forgotten before the draw. Code for any generation
+// asks Gen::kFacts.vertices_know_32_bits.
 //
 //   reach.Set(0, vertices.address);
 //   reach.Set(VertexReach::kIndices, indices.address);

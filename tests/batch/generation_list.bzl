@@ -1,10 +1,11 @@
-"""A header with all generations that a batch is built for, for tests that are run for each."""
+"""The generations that a batch is built for, for tests that are run for each.
 
-load("@rules_cc//cc:defs.bzl", "cc_library")
-load("//xml:generations.bzl", "BATCHES")
+A test includes generations.h and is run for all in one program, or it includes tested.h and is a
+program for each.
+"""
 
-# What C++ calls them.
-NAMES = {name: name.capitalize() for name in BATCHES}
+load("@rules_cc//cc:defs.bzl", "cc_library", "cc_test")
+load("//xml:generations.bzl", "TYPES")
 
 def generation_list(name, folder, **kwargs):
     """A library with the header <name>.h.
@@ -20,12 +21,12 @@ def generation_list(name, folder, **kwargs):
     """
     guard = "PACKSMITH_%s_%s_H_" % (native.package_name().replace("/", "_").upper(), name.upper())
     lines = ["#ifndef " + guard, "#define " + guard]
-    lines += ['#include "%s/%s.h"' % (folder, generation) for generation in NAMES]
+    lines += ['#include "%s/%s.h"' % (folder, generation) for generation in TYPES]
     lines += [
         "#define PACKSMITH_EACH_GENERATION(DO) " +
-        " ".join(["DO(%s, %s)" % (type, generation) for generation, type in NAMES.items()]),
+        " ".join(["DO(%s, %s)" % (type, generation) for generation, type in TYPES.items()]),
         "#define PACKSMITH_GENERATIONS(Prefix) " +
-        ", ".join(["Prefix##" + type for type in NAMES.values()]),
+        ", ".join(["Prefix##" + type for type in TYPES.values()]),
         "#endif",
     ]
     native.genrule(
@@ -38,6 +39,38 @@ def generation_list(name, folder, **kwargs):
         name = name,
         testonly = True,
         hdrs = [name + ".h"],
-        deps = ["//%s:%s" % (folder, generation) for generation in NAMES],
+        deps = ["//%s:%s" % (folder, generation) for generation in TYPES],
         **kwargs
     )
+
+def generation_tests(name, srcs, deps, folder = "runtime/state", generations = TYPES, **kwargs):
+    """A program for each generation, <name>_gfx9_test and so on: no compiler has to take all at once.
+
+    A source includes tests/batch/tested.h, and its suites are of the type `Generations`, which is
+    one generation. All but Gfx9's have the tag "every-generation".
+
+    Args:
+      name: of the tests.
+      srcs: sources, the same for each.
+      deps: of each, besides the generation's own library.
+      folder: with a library and a header for each generation.
+      generations: names of those that have what is tested; all of xml/generations.bzl by default.
+      **kwargs: as for all tests.
+    """
+    for generation in generations:
+        cc_test(
+            name = "%s_%s_test" % (name, generation),
+            size = "small",
+            srcs = srcs,
+            local_defines = [
+                "PACKSMITH_TESTED=" + TYPES[generation],
+                "PACKSMITH_TESTED_HEADER=\\\"%s/%s.h\\\"" % (folder, generation),
+            ],
+            tags = [] if generation == "gfx9" else ["every-generation"],
+            deps = deps + [
+                "//tests/batch:tested",
+                "//%s:%s" % (folder, generation),
+                "@com_google_googletest//:gtest_main",
+            ],
+            **kwargs
+        )

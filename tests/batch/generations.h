@@ -2,6 +2,8 @@
 #ifndef PACKSMITH_TESTS_BATCH_GENERATIONS_H_
 #define PACKSMITH_TESTS_BATCH_GENERATIONS_H_
 
+#include <type_traits>
+
 #include "gtest/gtest.h"
 #include "tests/batch/generation_list.h"
 
@@ -26,6 +28,20 @@ using Generations = testing::Types<TestedGfx9, TestedGfx125>;
 #else
 using Generations = testing::Types<PACKSMITH_GENERATIONS(Tested)>;
 #endif
+
+template <class... Gen>
+struct GenerationList {
+  using Types = testing::Types<Gen...>;
+  template <class... More>
+  GenerationList<Gen..., More...> operator+(GenerationList<More...>) const;
+};
+template <template <class> class Has, class... Gen>
+auto Filtered(testing::Types<Gen...>)
+    -> decltype((GenerationList<>() + ... +
+                 std::conditional_t<Has<Gen>::value, GenerationList<Gen>, GenerationList<>>()));
+// Those that have something: of which Has<Gen>::value is true.
+template <template <class> class Has>
+using GenerationsWith = typename decltype(Filtered<Has>(Generations()))::Types;
 
 }  // namespace packsmith::gpu
 

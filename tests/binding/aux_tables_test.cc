@@ -10,15 +10,15 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "runtime/batch/gfx12.h"
-#include "runtime/batch/gfx125.h"
 #include "runtime/dump/read.h"
 #include "tests/batch/built.h"
+#include "tests/batch/generations.h"
 #include "tests/binding/memory.h"
 
 namespace packsmith::gpu {
@@ -89,7 +89,9 @@ class AuxTablesTest : public testing::Test {
   std::unique_ptr<AuxTable> table_;
 };
 
-using AuxGenerations = testing::Types<Gfx12, Gfx125>;
+template <class Gen>
+struct HasTable : std::bool_constant<HasAuxTable<Gen>> {};
+using AuxGenerations = GenerationsWith<HasTable>;
 TYPED_TEST_SUITE(AuxTablesTest, AuxGenerations);
 
 TYPED_TEST(AuxTablesTest, APageIsWhatTheGenerationSays) {

@@ -114,19 +114,18 @@ TYPED_TEST(BinderTest, PointersReachTheBlockAndNoFurther) {
     return !Pointers{.pointer_to_ps_binding_table = offset >> rules.pointer_shift}.check();
   };
   for (const BindingModel model : kModels) {
-    const BindingRules rules = BindingRulesOf(model, kVersion);
-    EXPECT_EQ(rules.model, model);
+    const BindingRules rules = BindingRulesOf(model, TypeParam::kFacts);
     EXPECT_TRUE(fits(rules, rules.block - rules.alignment));
     EXPECT_TRUE(fits(rules, rules.first));
     EXPECT_TRUE(fits(rules, rules.alignment));
     EXPECT_FALSE(fits(rules, rules.alignment / 2)) << "tables could be closer to each other";
   }
-  const BindingRules binder = BindingRulesOf(BindingModel::kBinder, kVersion);
+  const BindingRules binder = BindingRulesOf(BindingModel::kBinder, TypeParam::kFacts);
   // From Gfx12.5 on, drivers are content with half of what pointers reach.
   EXPECT_FALSE(fits(binder, kVersion >= 125 ? 2 * binder.block : binder.block));
   EXPECT_EQ(binder.block, kVersion <= 90 ? 64u << 10 : kVersion <= 120 ? 512u << 10 : 1u << 20);
   EXPECT_EQ(binder.own_base, kVersion >= 110);
-  const BindingRules blocks = BindingRulesOf(BindingModel::kBlocks, kVersion);
+  const BindingRules blocks = BindingRulesOf(BindingModel::kBlocks, TypeParam::kFacts);
   EXPECT_EQ(blocks.block, 64u << 10);
   EXPECT_EQ(blocks.own_base, kVersion >= 125);
 }

@@ -11,9 +11,8 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "runtime/batch/gfx125.h"
-#include "runtime/batch/gfx9.h"
 #include "runtime/binding/shared_states.h"
+#include "tests/batch/generations.h"
 #include "tests/binding/memory.h"
 
 namespace packsmith::gpu {
@@ -141,8 +140,7 @@ class SamplerTablesTest : public testing::Test {
   std::unique_ptr<StatePool> pool_;
   std::unique_ptr<BorderColors> colors_;
 };
-using Some = testing::Types<Gfx9, Gfx125>;
-TYPED_TEST_SUITE(SamplerTablesTest, Some);
+TYPED_TEST_SUITE(SamplerTablesTest, Generations);
 
 TYPED_TEST(SamplerTablesTest, EqualTablesShareAPlace) {
   SamplerTables<TypeParam> tables(*this->pool_, *this->colors_, 0);

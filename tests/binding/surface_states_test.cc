@@ -130,7 +130,7 @@ TYPED_TEST(SurfaceStatesTest, ScratchHasAPieceForEachThread) {
   using Gen = TypeParam;
   ScratchSurface scratch{
       .memory = {0x20000, 9}, .size = 2048 * 1000, .per_thread = 2048, .mocs = 4};
-  if constexpr (SurfaceRulesOf(Gen::kVersion).has_scratch) {
+  if constexpr (Gen::kFacts.has_scratch_surfaces) {
     StateUses uses;
     const auto state = this->Written(scratch, &uses);
     EXPECT_EQ(state.surface_type, Gen::Packets::STATE_SURFACE_TYPE::SURFTYPE_SCRATCH);
@@ -396,7 +396,9 @@ TYPED_TEST(SurfaceStatesTest, MistakesSayWhatIsWrong) {
 }
 
 TEST(SurfaceFormatTest, CodesAreTheSameInEveryGeneration) {
-  for (const char* const generation : {"gfx8", "gfx9", "gfx11", "gfx12", "gfx125", "xe2", "xe3"}) {
+#define PACKSMITH_NAME(Type, names) #names,
+  for (const char* const generation : {PACKSMITH_EACH_GENERATION(PACKSMITH_NAME)}) {
+#undef PACKSMITH_NAME
     const auto tables = FindGeneration(generation);
     ASSERT_TRUE(tables.ok()) << generation;
     const uint32_t surface = tables->FindContainer("RENDER_SURFACE_STATE");

@@ -57,6 +57,29 @@ std::map<std::string, Published> ReadPublished() {
   return all;
 }
 
+// Intel's that are built in, the oldest first.
+std::vector<std::string> InOrder() {
+  std::vector<std::string> names;
+  for (const tables::Tables& one : BuiltInGenerations()) {
+    if (one.family() == "intel") names.emplace_back(one.generation());
+  }
+  return names;
+}
+
+// Of "gfx4 gfx9+": the plus stands for all generations after that one.
+std::vector<std::string> Listed(absl::string_view text) {
+  static const std::vector<std::string> kOrder = InOrder();
+  std::vector<std::string> names;
+  for (absl::string_view name : absl::StrSplit(text, ' ', absl::SkipEmpty())) {
+    const bool later = absl::ConsumeSuffix(&name, "+");
+    const auto at = std::find(kOrder.begin(), kOrder.end(), name);
+    EXPECT_NE(at, kOrder.end()) << name;
+    if (at == kOrder.end()) continue;
+    names.insert(names.end(), at, later ? kOrder.end() : at + 1);
+  }
+  return names;
+}
+
 std::vector<Deviation> ReadDeviations() {
   std::vector<Deviation> all;
   int number = 0;
@@ -79,7 +102,7 @@ std::vector<Deviation> ReadDeviations() {
             rest;
         break;
       case '@':
-        one.generations = absl::StrSplit(rest, ' ', absl::SkipEmpty());
+        one.generations = Listed(rest);
         break;
       case '-':
         one.published.push_back(rest);
@@ -121,6 +144,15 @@ TEST(Generations, AllThatAreBuiltInHaveBeenCompared) {
     if (one.family() == "intel") built_in.emplace(one.generation());
   }
   EXPECT_EQ(built_in, compared);
+}
+
+TEST(Generations, DeviationsMayHoldFromAGenerationOn) {
+  EXPECT_EQ(Listed("gfx9"), std::vector<std::string>{"gfx9"});
+  const std::vector<std::string> all = Listed("gfx4+"), later = Listed("gfx6 xe2+");
+  EXPECT_EQ(all, InOrder());
+  EXPECT_EQ(later[0], "gfx6");
+  EXPECT_EQ(later[1], "xe2");
+  EXPECT_EQ(later.back(), InOrder().back());
 }
 
 TEST(Generations, DeviationsHaveAReasonASourceAndGenerations) {

@@ -11,7 +11,7 @@
 #include "runtime/batch/batch.h"
 #include "runtime/generations/field_position.h"
 #include "runtime/state/pipeline_state.h"
-#include "tests/state/tested.h"
+#include "tests/batch/tested.h"
 
 namespace packsmith::gpu {
 namespace {

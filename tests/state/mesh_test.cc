@@ -11,7 +11,7 @@
 #include "runtime/state/render_devices.h"
 #include "runtime/state/urb.h"
 #include "tests/batch/built.h"
-#include "tests/state/tested.h"
+#include "tests/batch/tested.h"
 
 namespace packsmith::gpu {
 namespace {

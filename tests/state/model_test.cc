@@ -16,9 +16,9 @@
 #include "runtime/generations/generations.h"
 #include "runtime/state/draw_state.h"
 #include "tests/batch/built.h"
+#include "tests/batch/tested.h"
 #include "tests/state/constants.h"
 #include "tests/state/hardware.h"
-#include "tests/state/tested.h"
 
 namespace packsmith::gpu {
 namespace {

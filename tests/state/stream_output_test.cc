@@ -12,7 +12,7 @@
 #include "runtime/batch/batch.h"
 #include "runtime/state/draw_state.h"
 #include "tests/batch/built.h"
-#include "tests/state/tested.h"
+#include "tests/batch/tested.h"
 
 namespace packsmith::gpu {
 namespace {

@@ -41,27 +41,28 @@ void Walk(Context<Gen>& context, uint32_t kernel, uint32_t arguments) {
   using Walker = typename G::GPGPU_WALKER;
   using Descriptor = typename G::INTERFACE_DESCRIPTOR_DATA;
   const uint32_t descriptor = context.Dynamic(DescribeKernel(context, kernel), 64);
-  context.batch.Emit(typename Gen::PipeControl{.stall_at_pixel_scoreboard = Gen::kVersion < 90,
-                                               .command_streamer_stall_enable = true},
-                     typename G::MEDIA_VFE_STATE{
-                         .number_of_urb_entries = 2,
-                         .maximum_number_of_threads = context.part.compute_threads() - 1,
-                         .curbe_allocation_size = sizeof(kArguments) / 32,
-                         .urb_entry_allocation_size = 2,
-                     },
-                     typename G::MEDIA_CURBE_LOAD{.curbe_total_data_length = sizeof(kArguments),
-                                                  .curbe_data_start_address = arguments},
-                     typename G::MEDIA_INTERFACE_DESCRIPTOR_LOAD{
-                         .interface_descriptor_total_length = Descriptor::length * 4,
-                         .interface_descriptor_data_start_address = descriptor},
-                     Walker{.thread_width_counter_maximum = kThreadsOfGroup - 1,
-                            .simd_size = Walker::SIMD_SIZE_SIMD16,
-                            .thread_group_id_x_dimension = kGroupsX,
-                            .thread_group_id_y_dimension = kGroupsY,
-                            .thread_group_id_z_dimension = 1,
-                            .right_execution_mask = 0xffff,
-                            .bottom_execution_mask = 0xffffffff},
-                     typename G::MEDIA_STATE_FLUSH{});
+  context.batch.Emit(
+      typename Gen::PipeControl{.stall_at_pixel_scoreboard = Gen::kFacts.stall_needs_company,
+                                .command_streamer_stall_enable = true},
+      typename G::MEDIA_VFE_STATE{
+          .number_of_urb_entries = 2,
+          .maximum_number_of_threads = context.part.compute_threads() - 1,
+          .curbe_allocation_size = sizeof(kArguments) / 32,
+          .urb_entry_allocation_size = 2,
+      },
+      typename G::MEDIA_CURBE_LOAD{.curbe_total_data_length = sizeof(kArguments),
+                                   .curbe_data_start_address = arguments},
+      typename G::MEDIA_INTERFACE_DESCRIPTOR_LOAD{
+          .interface_descriptor_total_length = Descriptor::length * 4,
+          .interface_descriptor_data_start_address = descriptor},
+      Walker{.thread_width_counter_maximum = kThreadsOfGroup - 1,
+             .simd_size = Walker::SIMD_SIZE_SIMD16,
+             .thread_group_id_x_dimension = kGroupsX,
+             .thread_group_id_y_dimension = kGroupsY,
+             .thread_group_id_z_dimension = 1,
+             .right_execution_mask = 0xffff,
+             .bottom_execution_mask = 0xffffffff},
+      typename G::MEDIA_STATE_FLUSH{});
 }
 
 // From Gfx12.5 on the walker holds its descriptor.

@@ -103,8 +103,8 @@ void AddStages(gpu::PipelineState<Gen>& pipeline, const Part& part, const DrawKe
       .kernel_start_pointer_0 = kernels.pixel,
       .binding_table_entry_count = 2,
       // Wa_1606682166: samplers are not to be fetched ahead.
-      .sampler_count = Gen::kVersion == 110 ? Pixel::SAMPLER_COUNT_NO_SAMPLERS
-                                            : Pixel::SAMPLER_COUNT_1_4_SAMPLERS,
+      .sampler_count = Gen::kFacts.wa_1606682166 ? Pixel::SAMPLER_COUNT_NO_SAMPLERS
+                                                 : Pixel::SAMPLER_COUNT_1_4_SAMPLERS,
       .vector_mask_enable = true,
       ._8_pixel_dispatch_enable = true,
       .maximum_number_of_threads_per_psd = part.device.threads.pixel - 1,

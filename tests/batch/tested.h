@@ -1,7 +1,7 @@
 // The generation that a test is built for: there is a program for each, so that no compiler has to
 // take all of them at once.
-#ifndef PACKSMITH_TESTS_STATE_TESTED_H_
-#define PACKSMITH_TESTS_STATE_TESTED_H_
+#ifndef PACKSMITH_TESTS_BATCH_TESTED_H_
+#define PACKSMITH_TESTS_BATCH_TESTED_H_
 
 #include "gtest/gtest.h"
 #include PACKSMITH_TESTED_HEADER
@@ -12,4 +12,4 @@ using Generations = testing::Types<PACKSMITH_TESTED>;
 
 }  // namespace packsmith::gpu
 
-#endif  // PACKSMITH_TESTS_STATE_TESTED_H_
+#endif  // PACKSMITH_TESTS_BATCH_TESTED_H_

@@ -1,0 +1,54 @@
+"""A library for each generation that a folder of the runtime is made for: gfx9, with gfx9.h."""
+
+load("@rules_cc//cc:defs.bzl", "cc_library")
+load("//xml:generations.bzl", "TYPES")
+
+def _generation_header_impl(ctx):
+    path = ctx.outputs.out.short_path
+    if path.startswith("../"):  # of another repository
+        path = path.split("/", 2)[2]
+    guard = "PACKSMITH_%s_" % path.upper().replace("/", "_").replace(".", "_")
+    ctx.actions.expand_template(
+        template = ctx.file.template,
+        output = ctx.outputs.out,
+        substitutions = {
+            "@GENERATION@": ctx.attr.generation,
+            "@GUARD@": guard,
+            "@TYPE@": TYPES[ctx.attr.generation],
+        },
+    )
+
+_generation_header = rule(
+    implementation = _generation_header_impl,
+    attrs = {
+        "generation": attr.string(mandatory = True, doc = "As xml/generations.bzl has it."),
+        "out": attr.output(mandatory = True),
+        "template": attr.label(
+            allow_single_file = True,
+            mandatory = True,
+            doc = "The header, with @GENERATION@ (gfx9), @TYPE@ (Gfx9) and @GUARD@.",
+        ),
+    },
+    doc = "A generation's header, made from a template.",
+)
+
+def generation_libraries(template, deps):
+    """A cc_library for each generation whose command streamer has what batches need.
+
+    Args:
+      template: of the header <generation>.h, see the rule above.
+      deps: of each; "{generation}" stands for the generation.
+    """
+    for name in TYPES:
+        _generation_header(
+            name = name + "_header",
+            out = name + ".h",
+            generation = name,
+            template = template,
+            visibility = ["//visibility:private"],
+        )
+        cc_library(
+            name = name,
+            hdrs = [name + ".h"],
+            deps = [dep.format(generation = name) for dep in deps],
+        )
