@@ -2,8 +2,8 @@
 # The demo: a packet typed by hand, then the state of one draw out of a real driver's submissions.
 
 # `bazel run` starts this where the files are; started by hand, they are beside it.
-[ -x runtime/cli/unpack ] || cd "$0.runfiles"/*/ || exit 1
-unpack=runtime/cli/unpack
+[ -x tools/unpack ] || cd "$0.runfiles"/*/ || exit 1
+unpack=tools/unpack
 captures=tests/data/captures/skl-gl-basic
 
 cat <<'TEXT'
@@ -51,7 +51,7 @@ echo "$output" | tail -n 1 | sed 's/^/  /'
 
 cat <<'TEXT'
 
-Of your own dumps, once `./bazelw build //:unpack` is done: bazel-bin/runtime/cli/unpack FILE...
+Of your own dumps, once `./bazelw build //:unpack` is done: bazel-bin/tools/unpack FILE...
 (--help says more; --format=jsonl is for jq.) The same XML gives C++ and C headers that pack these
 packets: gen/README.md says how.
 TEXT

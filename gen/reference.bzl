@@ -53,7 +53,7 @@ packsmith_reference = rule(
         ),
         # Of the target configuration: it is built for the user anyway, and need not be built twice.
         "_unpack": attr.label(
-            default = Label("//runtime/cli:unpack"),
+            default = Label("//tools:unpack"),
             executable = True,
             cfg = "target",
         ),

@@ -11,13 +11,13 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
-#include "gen/model/write/ir.h"
 #include "gen/model/load.h"
+#include "gen/model/write/ir.h"
 #include "gen/model/write/tables.h"
 #include "runtime/base/command_line.h"
+#include "runtime/base/file.h"
+#include "runtime/base/same_file.h"
 #include "runtime/base/version.h"
-#include "runtime/dump/file.h"
-#include "runtime/dump/same_file.h"
 
 namespace {
 
@@ -271,7 +271,7 @@ int main(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ExtrasError& e) {
     std::fprintf(stderr, "packgen: %s; packgen --help says what there is\n",
-                 packsmith::cli::WhatIsWrong(app, e).c_str());
+                 packsmith::tools::WhatIsWrong(app, e).c_str());
     return kWrongUsage;
   } catch (const CLI::ParseError& e) {
     return app.exit(e) == 0 ? 0 : kWrongUsage;

@@ -6,7 +6,7 @@
 //
 //   using G13 = packsmith::agx_g13::generation;
 //   gpu::BufferUses uses;                        // of the whole job
-//   VdmStream<G13> vdm(chunks, uses);            // chunks: see runtime/batch/chunks.h
+//   VdmStream<G13> vdm(chunks, uses);            // chunks: see runtime/command/chunks.h
 //   vdm.Emit(state, draw);                       // both, one behind the other, or none
 //   absl::Status status = vdm.End();
 //   … vdm.parts()[0].chunk.gpu                   // where the stream begins
@@ -34,9 +34,9 @@
 #include "absl/types/span.h"
 #include "packsmith/pack.h"
 #include "runtime/agx/gpu_memory.h"
-#include "runtime/batch/buffer_uses.h"
-#include "runtime/batch/chunks.h"
-#include "runtime/memory/lifetime.h"
+#include "runtime/base/lifetime.h"
+#include "runtime/command/buffer_uses.h"
+#include "runtime/command/chunks.h"
 
 namespace packsmith::agx {
 
@@ -110,9 +110,9 @@ class StreamCore {
   // Appends what room is kept for to the chunk at hand.
   void Close(const uint8_t* last, uint32_t bytes);
 
-  gpu::Lifetime lifetime_;
-  const gpu::Reference<gpu::ChunkSource> source_;
-  const gpu::Reference<gpu::BufferUses> uses_;
+  Lifetime lifetime_;
+  const Reference<gpu::ChunkSource> source_;
+  const Reference<gpu::BufferUses> uses_;
   const StreamBlocks& blocks_;
   absl::Status status_;
   bool ended_ = false;

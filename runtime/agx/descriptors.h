@@ -25,7 +25,7 @@
 #include "absl/types/span.h"
 #include "packsmith/pack.h"
 #include "runtime/agx/gpu_memory.h"
-#include "runtime/batch/buffer_uses.h"
+#include "runtime/command/buffer_uses.h"
 #include "runtime/layout/layout.h"
 
 namespace packsmith::agx {

@@ -11,7 +11,7 @@
 #include "absl/types/span.h"
 #include "packsmith/names.h"
 #include "packsmith/pack.h"
-#include "runtime/batch/buffer_uses.h"
+#include "runtime/command/buffer_uses.h"
 
 namespace packsmith::agx {
 

@@ -25,7 +25,7 @@
 #include "packsmith/pack.h"
 #include "runtime/agx/gpu_memory.h"
 #include "runtime/agx/merge_records.h"
-#include "runtime/batch/buffer_uses.h"
+#include "runtime/command/buffer_uses.h"
 
 namespace packsmith::agx {
 

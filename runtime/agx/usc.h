@@ -27,7 +27,7 @@
 #include "absl/strings/str_format.h"
 #include "packsmith/pack.h"
 #include "runtime/agx/gpu_memory.h"
-#include "runtime/batch/buffer_uses.h"
+#include "runtime/command/buffer_uses.h"
 
 namespace packsmith::agx {
 

@@ -9,7 +9,7 @@
 #include "absl/strings/string_view.h"
 #include "runtime/base/closest.h"
 
-namespace packsmith::cli {
+namespace packsmith::tools {
 namespace {
 
 std::vector<std::string> LongNames(const CLI::App& app, bool only_given) {
@@ -50,4 +50,4 @@ std::string WhatIsWrong(const CLI::App& app, const CLI::ParseError& error) {
 
 std::vector<std::string> GivenOptions(const CLI::App& app) { return LongNames(app, true); }
 
-}  // namespace packsmith::cli
+}  // namespace packsmith::tools

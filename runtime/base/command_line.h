@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace packsmith::cli {
+namespace packsmith::tools {
 
 // Checks that the value of an option is one of `names`; else says which there are, and which is
 // meant.
@@ -18,6 +18,6 @@ std::string WhatIsWrong(const CLI::App& app, const CLI::ParseError& error);
 // The options that were given, by their long names: "--draw".
 std::vector<std::string> GivenOptions(const CLI::App& app);
 
-}  // namespace packsmith::cli
+}  // namespace packsmith::tools
 
 #endif  // PACKSMITH_RUNTIME_BASE_COMMAND_LINE_H_

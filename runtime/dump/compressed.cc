@@ -10,7 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_format.h"
-#include "runtime/dump/growing_bytes.h"
+#include "runtime/base/growing_bytes.h"
 
 namespace packsmith {
 namespace {

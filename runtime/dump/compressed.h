@@ -8,8 +8,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "runtime/base/file.h"
 #include "runtime/dump/dump.h"
-#include "runtime/dump/file.h"
 
 namespace packsmith {
 

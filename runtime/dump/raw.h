@@ -8,8 +8,8 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "runtime/base/file.h"
 #include "runtime/dump/dump.h"
-#include "runtime/dump/file.h"
 
 namespace packsmith {
 

@@ -8,8 +8,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "runtime/base/file.h"
 #include "runtime/dump/dump.h"
-#include "runtime/dump/file.h"
 #include "runtime/dump/raw.h"
 
 namespace packsmith {

@@ -10,8 +10,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/types/span.h"
+#include "runtime/base/growing_bytes.h"
 #include "runtime/dump/ascii85.h"
-#include "runtime/dump/growing_bytes.h"
 
 namespace packsmith {
 namespace {

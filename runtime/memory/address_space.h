@@ -26,8 +26,8 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "runtime/base/addresses.h"
-#include "runtime/memory/lifetime.h"
-#include "runtime/memory/mutex.h"
+#include "runtime/base/lifetime.h"
+#include "runtime/base/mutex.h"
 #include "runtime/memory/range_allocator.h"
 #include "runtime/memory/zones.h"
 

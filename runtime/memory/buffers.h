@@ -34,10 +34,10 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
+#include "runtime/base/lifetime.h"
+#include "runtime/base/mutex.h"
 #include "runtime/memory/address_space.h"
 #include "runtime/memory/device.h"
-#include "runtime/memory/lifetime.h"
-#include "runtime/memory/mutex.h"
 
 namespace packsmith::gpu {
 

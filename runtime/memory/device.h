@@ -12,7 +12,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
-#include "runtime/memory/lifetime.h"
+#include "runtime/base/lifetime.h"
 
 namespace packsmith::gpu {
 

@@ -30,9 +30,9 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "runtime/base/mutex.h"
 #include "runtime/dump/dump.h"
 #include "runtime/memory/device.h"
-#include "runtime/memory/mutex.h"
 
 namespace packsmith::gpu {
 

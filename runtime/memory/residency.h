@@ -9,8 +9,8 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "runtime/base/lifetime.h"
 #include "runtime/memory/buffers.h"
-#include "runtime/memory/lifetime.h"
 
 namespace packsmith::gpu {
 

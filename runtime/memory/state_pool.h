@@ -22,10 +22,10 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "runtime/base/lifetime.h"
+#include "runtime/base/mutex.h"
 #include "runtime/memory/bit_tree.h"
 #include "runtime/memory/buffers.h"
-#include "runtime/memory/lifetime.h"
-#include "runtime/memory/mutex.h"
 
 namespace packsmith::gpu {
 

@@ -13,7 +13,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "runtime/memory/lifetime.h"
+#include "runtime/base/lifetime.h"
 #include "runtime/memory/state_pool.h"
 
 namespace packsmith::gpu {

@@ -2,8 +2,8 @@
 //
 // Pointers in packets are narrower than addresses: offsets of 32 bits from a base, of 24 bits from
 // another, and so on. So what they point to has to lie in certain places, and a driver divides the
-// address space into zones. A division is a table of ZoneRow; two that drivers use are here, and a
-// program can write its own:
+// address space into zones. A division is a table of ZoneRow; those of two drivers for Intel's GPUs
+// are in runtime/intel/memory/driver_zones.h, and a program can write its own:
 //
 //   constexpr ZoneRow kMine[] = {
 //       {.name = "code", .begin = 0x1000, .size = kGiB - 0x1000},
@@ -66,16 +66,6 @@ struct ZoneOptions {
 // same name as another one, or do not consist of whole pages of 4 KiB.
 absl::StatusOr<std::vector<Zone>> LayOutZones(absl::Span<const ZoneRow> rows,
                                               const ZoneOptions& options);
-
-// As Mesa's iris divides it, for Gfx8 and up: one zone for each base address of
-// STATE_BASE_ADDRESS. "border colors" is for one buffer that fills it: pointers to border colors
-// have 24 bits.
-absl::Span<const ZoneRow> IrisZones();
-
-// As Mesa's anv divides it, for Gfx9 and up: a zone for each state pool. Binding tables lie within
-// the gigabyte before a 4 GiB line, and all surface states within the three behind it, so that
-// both are in reach from any base within the first gigabyte.
-absl::Span<const ZoneRow> AnvZones();
 
 }  // namespace packsmith::gpu
 

@@ -23,7 +23,7 @@
 #include "runtime/agx/usc.h"
 #include "runtime/agx/varying_records.h"
 #include "runtime/agx/varyings.h"
-#include "runtime/batch/chunks.h"
+#include "runtime/command/chunks.h"
 #include "runtime/decode/decoder.h"
 #include "runtime/decode/jsonl_sink.h"
 #include "runtime/decode/names_sink.h"

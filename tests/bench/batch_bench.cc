@@ -17,16 +17,16 @@
 #include <vector>
 
 #include "packsmith/gfx9.h"
-#include "runtime/batch/batch.h"
-#include "runtime/batch/gfx9.h"
+#include "runtime/intel/batch/batch.h"
+#include "runtime/intel/batch/gfx9.h"
 
 namespace packsmith::bench {
 namespace {
 
 using namespace packsmith::gfx9;  // NOLINT: names of packets
-using gpu::Batch;
 using gpu::Chunk;
-using gpu::Gfx9;
+using intel::Batch;
+using intel::Gfx9;
 
 constexpr unsigned kStates = 16, kDraws = 288, kBuffers = 40;
 constexpr size_t kChunkDwords = 16 * 1024;

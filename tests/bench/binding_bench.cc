@@ -21,13 +21,14 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "runtime/batch/batch.h"
-#include "runtime/batch/chunks.h"
-#include "runtime/batch/gfx125.h"
-#include "runtime/batch/gfx9.h"
-#include "runtime/binding/binder.h"
-#include "runtime/binding/samplers.h"
-#include "runtime/binding/surface_states.h"
+#include "runtime/command/chunks.h"
+#include "runtime/intel/batch/batch.h"
+#include "runtime/intel/batch/gfx125.h"
+#include "runtime/intel/batch/gfx9.h"
+#include "runtime/intel/binding/binder.h"
+#include "runtime/intel/binding/samplers.h"
+#include "runtime/intel/binding/surface_states.h"
+#include "runtime/intel/memory/driver_zones.h"
 #include "runtime/memory/address_space.h"
 #include "runtime/memory/buffers.h"
 #include "runtime/memory/host_device.h"
@@ -69,7 +70,7 @@ template <class Gen>
 struct World {
   World() {
     device = Must(HostDevice::Create({.device = {.family = "intel", .generation = Gen::kName}}));
-    const auto zones = Must(LayOutZones(IrisZones(), {.verx10 = Gen::kVersion}));
+    const auto zones = Must(LayOutZones(intel::IrisZones(), {.verx10 = Gen::kVersion}));
     space = Must(AddressSpace::Create(zones));
     buffers = Buffers::Create(*device, *space, {});
     typename Binder<Gen>::Options options;

@@ -14,11 +14,11 @@
 #include <string>
 #include <vector>
 
-#include "runtime/binding/descriptor_placement.h"
-#include "runtime/binding/descriptor_pool.h"
-#include "runtime/binding/descriptor_set.h"
-#include "runtime/binding/descriptor_tables.h"
-#include "tests/binding/descriptor_world.h"
+#include "runtime/intel/binding/descriptor_placement.h"
+#include "runtime/intel/binding/descriptor_pool.h"
+#include "runtime/intel/binding/descriptor_set.h"
+#include "runtime/intel/binding/descriptor_tables.h"
+#include "tests/intel/binding/descriptor_world.h"
 
 namespace packsmith::gpu {
 namespace {

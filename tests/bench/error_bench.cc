@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "absl/strings/str_format.h"
+#include "runtime/base/file.h"
 #include "runtime/dump/ascii85.h"
-#include "runtime/dump/file.h"
 #include "runtime/dump/read.h"
 #include "runtime/dump/text_bytes.h"
 #include "runtime/generations/generations.h"

@@ -10,19 +10,19 @@
 #include <vector>
 
 #include "packsmith/gfx9.h"
-#include "runtime/batch/batch.h"
-#include "runtime/state/draw_state.h"
-#include "runtime/state/gfx9.h"
+#include "runtime/intel/batch/batch.h"
+#include "runtime/intel/state/draw_state.h"
+#include "runtime/intel/state/gfx9.h"
 
 namespace packsmith::bench {
 namespace {
 
 using namespace packsmith::gfx9;  // NOLINT: names of packets
-using gpu::Batch;
 using gpu::Chunk;
-using gpu::DrawState;
-using gpu::Gfx9;
-using gpu::PipelineState;
+using intel::Batch;
+using intel::DrawState;
+using intel::Gfx9;
+using intel::PipelineState;
 
 constexpr size_t kChunkDwords = 16 * 1024;
 // Flushes between two resets of the batch.

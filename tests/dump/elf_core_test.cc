@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/dump/file.h"
+#include "runtime/base/file.h"
 #include "tests/dump/core_builder.h"
 
 namespace packsmith {

@@ -1,4 +1,4 @@
-#include "runtime/dump/same_file.h"
+#include "runtime/base/same_file.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

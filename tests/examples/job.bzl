@@ -2,7 +2,7 @@
 
 load("@rules_shell//shell:sh_test.bzl", "sh_test")
 
-_UNPACK = "//runtime/cli:unpack"
+_UNPACK = "//tools:unpack"
 
 def job_test(name, program, lines, argument = "job.core", core = "job.core"):
     """The job that a program writes decodes whole, and says what is expected.

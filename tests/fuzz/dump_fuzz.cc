@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "absl/types/span.h"
-#include "runtime/dump/file.h"
+#include "runtime/base/file.h"
 #include "runtime/dump/read.h"
 #include "tests/fuzz/touch_dump.h"
 

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "absl/types/span.h"
+#include "runtime/base/file.h"
 #include "runtime/dump/elf_core.h"
-#include "runtime/dump/file.h"
 #include "tests/fuzz/touch_dump.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -7,9 +7,9 @@
 
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "runtime/base/file.h"
 #include "runtime/decode/decoder.h"
 #include "runtime/decode/text_sink.h"
-#include "runtime/dump/file.h"
 #include "runtime/dump/read.h"
 #include "runtime/generations/generations.h"
 #include "runtime/hang/json.h"

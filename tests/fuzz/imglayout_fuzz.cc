@@ -13,9 +13,9 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/optional.h"
 #include "absl/types/span.h"
-#include "runtime/cli/imglayout_json.h"
 #include "runtime/layout/copy.h"
 #include "runtime/layout/layout.h"
+#include "tools/imglayout_json.h"
 
 namespace packsmith::layout {
 namespace {

@@ -13,8 +13,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "runtime/base/file.h"
 #include "runtime/decode/decoder.h"
-#include "runtime/dump/file.h"
 #include "runtime/dump/read.h"
 #include "runtime/hang/json.h"
 #include "runtime/hang/report.h"

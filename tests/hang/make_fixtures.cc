@@ -4,7 +4,7 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
-#include "runtime/dump/file.h"
+#include "runtime/base/file.h"
 #include "runtime/dump/i915_error_writer.h"
 #include "tests/hang/hung.h"
 

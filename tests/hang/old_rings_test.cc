@@ -13,7 +13,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "runtime/dump/file.h"
+#include "runtime/base/file.h"
 #include "runtime/dump/read.h"
 #include "runtime/generations/generations.h"
 #include "runtime/hang/json.h"

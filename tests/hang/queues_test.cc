@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "runtime/dump/file.h"
+#include "runtime/base/file.h"
 #include "runtime/dump/read.h"
 #include "runtime/generations/generations.h"
 #include "runtime/hang/json.h"

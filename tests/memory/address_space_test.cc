@@ -10,6 +10,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "runtime/intel/memory/driver_zones.h"
 #include "runtime/memory/zone_map.h"
 
 namespace packsmith::gpu {
@@ -103,7 +104,7 @@ TEST(AddressSpace, RefusesZonesThatAddressesDoNotReach) {
 }
 
 TEST(AddressSpace, TheTablesOfDriversCanBeUsed) {
-  for (const auto rows : {IrisZones(), AnvZones()}) {
+  for (const auto rows : {intel::IrisZones(), intel::AnvZones()}) {
     for (const int verx10 : {90, 125}) {
       auto space = Make(*LayOutZones(rows, {.verx10 = verx10}));
       for (size_t i = 0; i < space->zones().size(); ++i) {
@@ -111,7 +112,7 @@ TEST(AddressSpace, TheTablesOfDriversCanBeUsed) {
       }
     }
   }
-  auto wide = Make(*LayOutZones(IrisZones(), {.verx10 = 200, .top = uint64_t{1} << 57}), 57);
+  auto wide = Make(*LayOutZones(intel::IrisZones(), {.verx10 = 200, .top = uint64_t{1} << 57}), 57);
   const Range range =
       *wide->Allocate(*wide->FindZone("other"), {.size = kPage, .placement = Placement::kHighest});
   EXPECT_EQ(range.address, ~uint64_t{0} - 4 * kGiB - kPage + 1);

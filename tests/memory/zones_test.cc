@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "absl/strings/match.h"
+#include "runtime/intel/memory/driver_zones.h"
 
 namespace packsmith::gpu {
 namespace {
@@ -86,7 +87,7 @@ TEST(Zones, MistakesInATableAreNamed) {
 }
 
 TEST(IrisZones, HaveTheirPlaces) {
-  const std::vector<Zone> zones = Must(LayOutZones(IrisZones(), {.verx10 = 90}));
+  const std::vector<Zone> zones = Must(LayOutZones(intel::IrisZones(), {.verx10 = 90}));
   EXPECT_EQ(*Named(zones, "shader"), (Zone{"shader", kPage, 4 * kGiB - kPage}));
   EXPECT_EQ(*Named(zones, "border colors"),
             (Zone{"border colors", 8 * kGiB, 8 * kGiB + 256 * kKiB}));
@@ -95,14 +96,14 @@ TEST(IrisZones, HaveTheirPlaces) {
   // What is counted from a base is in reach of 32 bits.
   EXPECT_LE(Named(zones, "surface")->end - Named(zones, "binder")->begin, 4 * kGiB);
   EXPECT_LE(Named(zones, "dynamic")->end - Named(zones, "border colors")->begin, 4 * kGiB);
-  const std::vector<Zone> later = Must(LayOutZones(IrisZones(), {.verx10 = 125}));
+  const std::vector<Zone> later = Must(LayOutZones(intel::IrisZones(), {.verx10 = 125}));
   EXPECT_EQ(Named(later, "dynamic")->end, 10 * kGiB);
   EXPECT_EQ(later.size(), zones.size());
 }
 
 TEST(AnvZones, KeepWhatIsCountedFromOneBaseTogether) {
   for (const int verx10 : {90, 110, 120, 125, 200}) {
-    const std::vector<Zone> zones = Must(LayOutZones(AnvZones(), {.verx10 = verx10}));
+    const std::vector<Zone> zones = Must(LayOutZones(intel::AnvZones(), {.verx10 = verx10}));
     const Zone& tables = *Named(zones, "binding tables");
     EXPECT_EQ(tables.size(), kGiB);
     EXPECT_EQ(tables.end % (4 * kGiB), 0u) << "right before a 4 GiB line";
@@ -127,10 +128,10 @@ TEST(AnvZones, KeepWhatIsCountedFromOneBaseTogether) {
 
 TEST(AnvZones, FitSmallerAddressSpaces) {
   const std::vector<Zone> zones =
-      Must(LayOutZones(AnvZones(), {.verx10 = 90, .top = uint64_t{1} << 36}));
+      Must(LayOutZones(intel::AnvZones(), {.verx10 = 90, .top = uint64_t{1} << 36}));
   EXPECT_EQ(Named(zones, "high heap")->end, (uint64_t{1} << 36) - 4 * kGiB);
   EXPECT_FALSE(Has(zones, "sparse"));
-  EXPECT_FALSE(LayOutZones(AnvZones(), {.verx10 = 90, .top = uint64_t{1} << 32}).ok());
+  EXPECT_FALSE(LayOutZones(intel::AnvZones(), {.verx10 = 90, .top = uint64_t{1} << 32}).ok());
 }
 
 }  // namespace

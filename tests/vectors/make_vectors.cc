@@ -6,7 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
-#include "runtime/dump/file.h"
+#include "runtime/base/file.h"
 #include "tests/vectors/description.h"
 #include "tests/vectors/vectors.h"
 

@@ -9,8 +9,8 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "runtime/base/file.h"
 #include "runtime/dump/compressed.h"
-#include "runtime/dump/file.h"
 
 namespace packsmith::vectors {
 namespace {

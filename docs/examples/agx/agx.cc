@@ -19,7 +19,7 @@
 #include "runtime/agx/usc.h"
 #include "runtime/agx/varying_records.h"
 #include "runtime/agx/varyings.h"
-#include "runtime/batch/buffer_chunks.h"
+#include "runtime/command/buffer_chunks.h"
 #include "runtime/layout/layout.h"
 #include "runtime/memory/address_space.h"
 #include "runtime/memory/buffers.h"

@@ -1,7 +1,7 @@
 // What docs/batch.md shows, built and run. Each block of the page stands here between
 // "// Page: <name>" and "// End", and a test compares the two. The argument is where the core of
 // its job goes.
-#include "runtime/batch/batch.h"
+#include "runtime/intel/batch/batch.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -10,13 +10,14 @@
 #include <utility>
 
 #include "docs/examples/must.h"
-#include "runtime/batch/arithmetic.h"
-#include "runtime/batch/buffer_chunks.h"
-#include "runtime/batch/cache_rules.h"
-#include "runtime/batch/cache_tracker.h"
-#include "runtime/batch/generated_draws.h"
-#include "runtime/batch/gfx9.h"
-#include "runtime/batch/indirect.h"
+#include "runtime/command/buffer_chunks.h"
+#include "runtime/intel/batch/arithmetic.h"
+#include "runtime/intel/batch/cache_rules.h"
+#include "runtime/intel/batch/cache_tracker.h"
+#include "runtime/intel/batch/generated_draws.h"
+#include "runtime/intel/batch/gfx9.h"
+#include "runtime/intel/batch/indirect.h"
+#include "runtime/intel/memory/driver_zones.h"
 #include "runtime/memory/address_space.h"
 #include "runtime/memory/buffers.h"
 #include "runtime/memory/host_device.h"
@@ -26,7 +27,8 @@ namespace {
 
 using example::Expect;
 using example::Must;
-using namespace packsmith::gpu;  // NOLINT: an example
+using namespace packsmith::gpu;    // NOLINT: an example
+using namespace packsmith::intel;  // NOLINT: an example
 namespace gfx9 = packsmith::gfx9;
 
 void All(const std::string& core) {
@@ -35,7 +37,7 @@ void All(const std::string& core) {
       .device = {.family = "intel", .generation = "gfx9", .verx10 = 90},
       .core_prefix = prefix,
   }));
-  auto space = Must(AddressSpace::Create(Must(LayOutZones(IrisZones(), {.verx10 = 90}))));
+  auto space = Must(AddressSpace::Create(Must(LayOutZones(intel::IrisZones(), {.verx10 = 90}))));
   auto buffers = Buffers::Create(*device, *space, {});
   const ZoneId other = Must(space->FindZone("other"));
   const Buffer vertices = Must(buffers->Create({.size = 4096, .zone = other, .name = "vertices"}));

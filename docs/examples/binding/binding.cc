@@ -9,14 +9,15 @@
 #include <utility>
 
 #include "docs/examples/must.h"
-#include "runtime/batch/batch.h"
-#include "runtime/batch/buffer_chunks.h"
-#include "runtime/batch/gfx9.h"
-#include "runtime/binding/binder.h"
-#include "runtime/binding/sampler_tables.h"
-#include "runtime/binding/surface_states.h"
+#include "runtime/command/buffer_chunks.h"
+#include "runtime/intel/batch/batch.h"
+#include "runtime/intel/batch/gfx9.h"
+#include "runtime/intel/binding/binder.h"
+#include "runtime/intel/binding/sampler_tables.h"
+#include "runtime/intel/binding/surface_states.h"
+#include "runtime/intel/memory/border_colors.h"
+#include "runtime/intel/memory/driver_zones.h"
 #include "runtime/memory/address_space.h"
-#include "runtime/memory/border_colors.h"
 #include "runtime/memory/buffers.h"
 #include "runtime/memory/host_device.h"
 #include "runtime/memory/residency.h"
@@ -26,7 +27,8 @@ namespace {
 
 using example::Expect;
 using example::Must;
-using namespace packsmith::gpu;  // NOLINT: an example
+using namespace packsmith::gpu;    // NOLINT: an example
+using namespace packsmith::intel;  // NOLINT: an example
 namespace gfx9 = packsmith::gfx9;
 
 void All(const std::string& core) {
@@ -35,7 +37,7 @@ void All(const std::string& core) {
       .device = {.family = "intel", .generation = "gfx9", .verx10 = 90},
       .core_prefix = prefix,
   }));
-  auto space = Must(AddressSpace::Create(Must(LayOutZones(IrisZones(), {.verx10 = 90}))));
+  auto space = Must(AddressSpace::Create(Must(LayOutZones(intel::IrisZones(), {.verx10 = 90}))));
   auto buffers = Buffers::Create(*device, *space, {});
   const ZoneId other = Must(space->FindZone("other"));
   const Buffer texture =

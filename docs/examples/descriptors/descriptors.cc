@@ -10,19 +10,20 @@
 #include <vector>
 
 #include "docs/examples/must.h"
-#include "runtime/batch/batch.h"
-#include "runtime/batch/buffer_chunks.h"
-#include "runtime/batch/gfx125.h"
-#include "runtime/binding/binder.h"
-#include "runtime/binding/descriptor_hardware.h"
-#include "runtime/binding/descriptor_placement.h"
-#include "runtime/binding/descriptor_pool.h"
-#include "runtime/binding/descriptor_push.h"
-#include "runtime/binding/descriptor_set.h"
-#include "runtime/binding/descriptor_tables.h"
-#include "runtime/binding/embedded_samplers.h"
-#include "runtime/binding/samplers.h"
-#include "runtime/binding/surface_states.h"
+#include "runtime/command/buffer_chunks.h"
+#include "runtime/intel/batch/batch.h"
+#include "runtime/intel/batch/gfx125.h"
+#include "runtime/intel/binding/binder.h"
+#include "runtime/intel/binding/descriptor_hardware.h"
+#include "runtime/intel/binding/descriptor_placement.h"
+#include "runtime/intel/binding/descriptor_pool.h"
+#include "runtime/intel/binding/descriptor_push.h"
+#include "runtime/intel/binding/descriptor_set.h"
+#include "runtime/intel/binding/descriptor_tables.h"
+#include "runtime/intel/binding/embedded_samplers.h"
+#include "runtime/intel/binding/samplers.h"
+#include "runtime/intel/binding/surface_states.h"
+#include "runtime/intel/memory/driver_zones.h"
 #include "runtime/memory/address_space.h"
 #include "runtime/memory/buffers.h"
 #include "runtime/memory/host_device.h"
@@ -34,7 +35,8 @@ namespace {
 
 using example::Expect;
 using example::Must;
-using namespace packsmith::gpu;  // NOLINT: an example
+using namespace packsmith::gpu;    // NOLINT: an example
+using namespace packsmith::intel;  // NOLINT: an example
 namespace gfx125 = packsmith::gfx125;
 
 void All(const std::string& core) {
@@ -43,7 +45,7 @@ void All(const std::string& core) {
       .device = {.family = "intel", .generation = "gfx125", .verx10 = 125},
       .core_prefix = prefix,
   }));
-  auto space = Must(AddressSpace::Create(Must(LayOutZones(AnvZones(), {.verx10 = 125}))));
+  auto space = Must(AddressSpace::Create(Must(LayOutZones(intel::AnvZones(), {.verx10 = 125}))));
   auto buffers = Buffers::Create(*device, *space, {});
   const ZoneId heap = Must(space->FindZone("high heap"));
   const Buffer texture =

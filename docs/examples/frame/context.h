@@ -14,18 +14,18 @@
 #include "docs/examples/frame/part.h"
 #include "docs/examples/must.h"
 #include "packsmith/pack.h"
-#include "runtime/batch/batch.h"
-#include "runtime/batch/buffer_chunks.h"
-#include "runtime/batch/cache_rules.h"
-#include "runtime/batch/cache_tracker.h"
-#include "runtime/batch/pipeline_select.h"
-#include "runtime/binding/binder.h"
-#include "runtime/binding/sampler_tables.h"
-#include "runtime/binding/surface_states.h"
+#include "runtime/command/buffer_chunks.h"
+#include "runtime/intel/batch/batch.h"
+#include "runtime/intel/batch/cache_rules.h"
+#include "runtime/intel/batch/cache_tracker.h"
+#include "runtime/intel/batch/pipeline_select.h"
+#include "runtime/intel/binding/binder.h"
+#include "runtime/intel/binding/sampler_tables.h"
+#include "runtime/intel/binding/surface_states.h"
+#include "runtime/intel/device/render_devices.h"
+#include "runtime/intel/state/draw_state.h"
+#include "runtime/intel/state/l3.h"
 #include "runtime/memory/residency.h"
-#include "runtime/state/draw_state.h"
-#include "runtime/state/l3.h"
-#include "runtime/state/render_devices.h"
 
 namespace frame {
 
@@ -42,9 +42,9 @@ struct Context {
   // The buffers that the job uses, a line each.
   void PrintUses() const;
 
-  void Select(gpu::Pipeline to);
+  void Select(intel::Pipeline to);
   // The buffer is used through a cache: waits for other uses of it, as far as that takes.
-  void Use(const gpu::Buffer& buffer, gpu::CacheDomain domain);
+  void Use(const gpu::Buffer& buffer, intel::CacheDomain domain);
 
   // Packs a state and returns its offset from the dynamic state base.
   template <class State>
@@ -67,19 +67,19 @@ struct Context {
 
   Memory& memory;
   const Part& part;
-  const gpu::L3Partition l3;
+  const intel::L3Partition l3;
   const gpu::Buffer scratch;
   gpu::BufferChunks chunks;
-  gpu::Batch<Gen> batch;
-  const std::unique_ptr<gpu::Binder<Gen>> binder;
-  gpu::SamplerTables<Gen> samplers;
-  gpu::CacheTracker caches;
-  gpu::DrawState<Gen> state;
-  gpu::Pipeline pipeline = gpu::Pipeline::k3D;  // the one that is selected
+  intel::Batch<Gen> batch;
+  const std::unique_ptr<intel::Binder<Gen>> binder;
+  intel::SamplerTables<Gen> samplers;
+  intel::CacheTracker caches;
+  intel::DrawState<Gen> state;
+  intel::Pipeline pipeline = intel::Pipeline::k3D;  // the one that is selected
 
  private:
-  static std::unique_ptr<gpu::Binder<Gen>> MakeBinder(const Memory& memory, const Part& part,
-                                                      const gpu::Buffer& scratch);
+  static std::unique_ptr<intel::Binder<Gen>> MakeBinder(const Memory& memory, const Part& part,
+                                                        const gpu::Buffer& scratch);
   packsmith::address ScratchAddress() const {
     return {scratch.address, scratch.handle, packsmith::access::write};
   }
@@ -109,13 +109,13 @@ Context<Gen>::Context(Memory& memory_, const Part& part_)
       batch(chunks),
       binder(MakeBinder(memory, part, scratch)),
       samplers(*memory.dynamic_pool, *memory.border_colors, 0),
-      caches(gpu::L3DomainsOf<Gen>()),
+      caches(intel::L3DomainsOf<Gen>()),
       state(ScratchAddress()) {}
 
 template <class Gen>
-std::unique_ptr<gpu::Binder<Gen>> Context<Gen>::MakeBinder(const Memory& memory, const Part& part,
-                                                           const gpu::Buffer& scratch) {
-  using gpu::Binder;
+std::unique_ptr<intel::Binder<Gen>> Context<Gen>::MakeBinder(const Memory& memory, const Part& part,
+                                                             const gpu::Buffer& scratch) {
+  using intel::Binder;
   const gpu::Zone& surfaces = memory.space->zone(memory.Zone("surface"));
   const uint32_t mocs = part.mocs();
   typename Binder<Gen>::Options options{
@@ -160,10 +160,10 @@ std::unique_ptr<gpu::Binder<Gen>> Context<Gen>::MakeBinder(const Memory& memory,
 // Page: begin
 template <class Gen>
 void Context<Gen>::Begin() {
-  Select(gpu::Pipeline::k3D);
+  Select(intel::Pipeline::k3D);
   {
-    typename gpu::Batch<Gen>::Group group(batch, gpu::L3Dwords<Gen>());
-    gpu::EmitL3<Gen>(group, l3);
+    typename intel::Batch<Gen>::Group group(batch, intel::L3Dwords<Gen>());
+    intel::EmitL3<Gen>(group, l3);
   }
   Must(binder->EmitSetup(batch));
   Must(binder->Begin(batch));
@@ -191,10 +191,10 @@ void Context<Gen>::SetRegister(const Register& value) {
 }
 
 template <class Gen>
-void Context<Gen>::Select(gpu::Pipeline to) {
+void Context<Gen>::Select(intel::Pipeline to) {
   {
-    typename gpu::Batch<Gen>::Group group(batch, gpu::PipelineSelectDwords<Gen>());
-    gpu::EmitPipelineSelect<Gen>(group, to);
+    typename intel::Batch<Gen>::Group group(batch, intel::PipelineSelectDwords<Gen>());
+    intel::EmitPipelineSelect<Gen>(group, to);
   }
   pipeline = to;
   binder->SetPipeline(to);
@@ -202,9 +202,9 @@ void Context<Gen>::Select(gpu::Pipeline to) {
 }
 
 template <class Gen>
-void Context<Gen>::Use(const gpu::Buffer& buffer, gpu::CacheDomain domain) {
-  const gpu::CacheBarrier barrier = caches.Use(buffer.handle, domain);
-  if (!barrier.empty()) gpu::EmitBarrier(batch, barrier, ScratchAddress(), pipeline);
+void Context<Gen>::Use(const gpu::Buffer& buffer, intel::CacheDomain domain) {
+  const intel::CacheBarrier barrier = caches.Use(buffer.handle, domain);
+  if (!barrier.empty()) intel::EmitBarrier(batch, barrier, ScratchAddress(), pipeline);
 }
 
 template <class Gen>
@@ -218,10 +218,10 @@ uint32_t Context<Gen>::DynamicBytes(absl::Span<const uint8_t> bytes, uint64_t al
 template <class Gen>
 template <class Surface>
 uint32_t Context<Gen>::SurfaceState(const Surface& surface) {
-  constexpr uint64_t kBytes = gpu::SurfaceState<Gen>::length * 4;
+  constexpr uint64_t kBytes = intel::SurfaceState<Gen>::length * 4;
   const gpu::State place = Must(memory.surfaces.Allocate(kBytes, kBytes));
-  gpu::StateUses uses;
-  Must(gpu::WriteSurface<Gen>(surface, reinterpret_cast<uint32_t*>(place.cpu), &uses));
+  intel::StateUses uses;
+  Must(intel::WriteSurface<Gen>(surface, reinterpret_cast<uint32_t*>(place.cpu), &uses));
   batch.Use(place.buffer, gpu::kReads);
   for (const gpu::BufferUse& use : uses.all()) batch.Use(use.buffer, use.flags);
   return place.offset;
@@ -254,7 +254,7 @@ gpu::Fence Context<Gen>::Submit() {
   for (const gpu::BufferUse& use : batch.uses().all()) {
     Must(residency.Add(use.buffer, use.writes()));
   }
-  const gpu::BatchPart& begin = batch.parts()[0];
+  const intel::BatchPart& begin = batch.parts()[0];
   const gpu::Fence fence = Must(memory.device->Submit({.engine = "render",
                                                        .batch_address = begin.chunk.gpu,
                                                        .batch_length = begin.total * uint64_t{4},

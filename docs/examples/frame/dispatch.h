@@ -24,7 +24,7 @@ typename Gen::Packets::INTERFACE_DESCRIPTOR_DATA DescribeKernel(const Context<Ge
   typename Gen::Packets::INTERFACE_DESCRIPTOR_DATA descriptor{
       .kernel_start_pointer = kernel,
       .binding_table_entry_count = 2,
-      .binding_table_pointer = context.binder->pointer(gpu::BindingStage::kCompute),
+      .binding_table_pointer = context.binder->pointer(intel::BindingStage::kCompute),
       .number_of_threads_in_gpgpu_thread_group = kThreadsOfGroup,
   };
   if constexpr (requires { descriptor.cross_thread_constant_data_read_length; }) {
@@ -90,21 +90,21 @@ void Walk(Context<Gen>& context, uint32_t kernel, uint32_t arguments) {
 // Page: dispatch
 template <class Gen>
 void Dispatch(Context<Gen>& context, uint32_t kernel, const Scene& scene) {
-  using gpu::BindingStage;
-  using gpu::CacheDomain;
+  using intel::BindingStage;
+  using intel::CacheDomain;
   // What was drawn is to be seen by those who sample it.
   context.Use(scene.target.memory, CacheDomain::kSampler);
   context.Use(scene.counts, CacheDomain::kData);
-  context.Select(gpu::Pipeline::kGpgpu);
+  context.Select(intel::Pipeline::kGpgpu);
 
-  const gpu::BufferSurface counts{
+  const intel::BufferSurface counts{
       .memory = {scene.counts.address, scene.counts.handle},
       .writable = true,
       .size = scene.counts.size,
       .mocs = context.part.mocs(),
   };
   const uint32_t surfaces[] = {
-      context.SurfaceState(SurfaceOf(scene.target, context.part, gpu::SurfacePurpose::kTexture)),
+      context.SurfaceState(SurfaceOf(scene.target, context.part, intel::SurfacePurpose::kTexture)),
       context.SurfaceState(counts),
   };
   Must(context.binder->Bind(context.batch, BindingStage::kCompute, surfaces));

@@ -9,7 +9,7 @@
 #include "docs/examples/frame/context.h"
 #include "docs/examples/frame/pipeline.h"
 #include "docs/examples/frame/scene.h"
-#include "runtime/state/urb.h"
+#include "runtime/intel/state/urb.h"
 
 namespace frame {
 
@@ -56,8 +56,8 @@ void SetPointers(Context<Gen>& context) {
 template <class Gen>
 void BindShaderResources(Context<Gen>& context, const Scene& scene) {
   using G = typename Gen::Packets;
-  using gpu::BindingStage;
-  using gpu::SurfacePurpose;
+  using intel::BindingStage;
+  using intel::SurfacePurpose;
   auto& state = context.state;
   const uint32_t mocs = context.part.mocs();
 
@@ -76,11 +76,11 @@ void BindShaderResources(Context<Gen>& context, const Scene& scene) {
       context.SurfaceState(SurfaceOf(scene.texture, context.part, SurfacePurpose::kTexture)),
   };
   Must(context.binder->Bind(context.batch, BindingStage::kPixel, surfaces));
-  const gpu::BindingEvents events = context.binder->TakeEvents();
-  if ((events & gpu::kSurfaceBaseMoved) != 0) {
+  const intel::BindingEvents events = context.binder->TakeEvents();
+  if ((events & intel::kSurfaceBaseMoved) != 0) {
     state.template Emitted<typename G::STATE_BASE_ADDRESS>();
   }
-  if ((events & gpu::kTablePoolMoved) != 0) {
+  if ((events & intel::kTablePoolMoved) != 0) {
     state.template Emitted<typename G::_3DSTATE_BINDING_TABLE_POOL_ALLOC>();
   }
   state.Set(typename G::_3DSTATE_BINDING_TABLE_POINTERS_VS{});
@@ -90,10 +90,10 @@ void BindShaderResources(Context<Gen>& context, const Scene& scene) {
   state.Set(typename G::_3DSTATE_BINDING_TABLE_POINTERS_PS{
       .pointer_to_ps_binding_table = context.binder->pointer(BindingStage::kPixel)});
 
-  using gpu::Filter;
+  using intel::Filter;
   const auto linear =
       Must(context.samplers.Pack({.min_filter = Filter::kLinear, .mag_filter = Filter::kLinear}));
-  const gpu::PackedSampler* const samplers[] = {&linear};
+  const intel::PackedSampler* const samplers[] = {&linear};
   const gpu::State table = Must(context.samplers.Acquire(samplers));
   context.batch.Use(table.buffer, gpu::kReads);
   state.Set(
@@ -166,7 +166,7 @@ void BindVertices(Context<Gen>& context, const Scene& scene) {
 template <class Gen>
 void Draw(Context<Gen>& context, const DrawPipeline<Gen>& pipeline, const Scene& scene) {
   using G = typename Gen::Packets;
-  using gpu::CacheDomain;
+  using intel::CacheDomain;
   context.Use(scene.vertices, CacheDomain::kVertex);
   context.Use(scene.instances, CacheDomain::kVertex);
   context.Use(scene.indices, CacheDomain::kVertex);

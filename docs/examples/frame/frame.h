@@ -31,9 +31,9 @@ void Frame(const Part& part, const std::string& prefix) {
   Draw(context, pipeline, scene);
   Dispatch(context, context.Kernel(), scene);
   // The CPU reads both when the job is done. It is the 3D pipeline that can flush all of this.
-  context.Select(gpu::Pipeline::k3D);
-  context.Use(scene.target.memory, gpu::CacheDomain::kOtherRead);
-  context.Use(scene.counts, gpu::CacheDomain::kOtherRead);
+  context.Select(intel::Pipeline::k3D);
+  context.Use(scene.target.memory, intel::CacheDomain::kOtherRead);
+  context.Use(scene.counts, intel::CacheDomain::kOtherRead);
   const gpu::Fence fence = context.Submit();
   context.PrintUses();
   Must(memory.device->Wait(fence, absl::Seconds(1)));

@@ -1,9 +1,9 @@
-#include "runtime/state/gfx11.h"
+#include "runtime/intel/state/gfx11.h"
 
 #include "docs/examples/frame/frame.h"
 
 namespace frame {
 
-void FrameOfGfx11(const std::string& prefix) { Frame<gpu::Gfx11>(IceLakeGt2(), prefix); }
+void FrameOfGfx11(const std::string& prefix) { Frame<intel::Gfx11>(IceLakeGt2(), prefix); }
 
 }  // namespace frame

@@ -1,9 +1,9 @@
-#include "runtime/state/gfx125.h"
+#include "runtime/intel/state/gfx125.h"
 
 #include "docs/examples/frame/frame.h"
 
 namespace frame {
 
-void FrameOfGfx125(const std::string& prefix) { Frame<gpu::Gfx125>(Dg2G10(), prefix); }
+void FrameOfGfx125(const std::string& prefix) { Frame<intel::Gfx125>(Dg2G10(), prefix); }
 
 }  // namespace frame

@@ -1,11 +1,13 @@
 #include "docs/examples/frame/memory.h"
 
 #include "docs/examples/must.h"
+#include "runtime/intel/memory/driver_zones.h"
 #include "runtime/memory/zones.h"
 
 namespace frame {
 
-using namespace packsmith::gpu;  // NOLINT: an example
+using namespace packsmith::gpu;    // NOLINT: an example
+using namespace packsmith::intel;  // NOLINT: an example
 
 // Page: memory
 Memory::Memory(const Part& part, const std::string& core_prefix)
@@ -16,7 +18,8 @@ Memory::Memory(const Part& part, const std::string& core_prefix)
                      .verx10 = part.verx10},
           .core_prefix = core_prefix,
       }))),
-      space(Must(AddressSpace::Create(Must(LayOutZones(IrisZones(), {.verx10 = part.verx10}))))),
+      space(Must(
+          AddressSpace::Create(Must(LayOutZones(intel::IrisZones(), {.verx10 = part.verx10}))))),
       buffers(Buffers::Create(*device, *space, {})),
       // Kernels count from 0, dynamic states from where the border colors are: pointers to these
       // have few bits.

@@ -10,8 +10,8 @@
 #include "absl/strings/string_view.h"
 #include "docs/examples/frame/part.h"
 #include "docs/examples/must.h"
+#include "runtime/intel/memory/border_colors.h"
 #include "runtime/memory/address_space.h"
-#include "runtime/memory/border_colors.h"
 #include "runtime/memory/buffers.h"
 #include "runtime/memory/host_device.h"
 #include "runtime/memory/state_pool.h"
@@ -19,6 +19,7 @@
 
 namespace frame {
 
+namespace gpu = packsmith::gpu;
 using example::Must;
 
 class Memory {
@@ -33,7 +34,7 @@ class Memory {
   const std::unique_ptr<gpu::AddressSpace> space;
   const std::unique_ptr<gpu::Buffers> buffers;
   const std::unique_ptr<gpu::StatePool> kernel_pool, surface_pool, dynamic_pool;
-  const std::unique_ptr<gpu::BorderColors> border_colors;
+  const std::unique_ptr<intel::BorderColors> border_colors;
   // What is written for this frame, and forgotten with it.
   gpu::StateStream kernels, surfaces, dynamic;
 };

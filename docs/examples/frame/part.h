@@ -7,13 +7,13 @@
 #include <cstdint>
 
 #include "docs/examples/must.h"
-#include "runtime/binding/surface.h"
+#include "runtime/intel/binding/surface.h"
+#include "runtime/intel/device/render_devices.h"
 #include "runtime/layout/layout.h"
-#include "runtime/state/render_devices.h"
 
 namespace frame {
 
-namespace gpu = packsmith::gpu;
+namespace intel = packsmith::intel;
 namespace layout = packsmith::layout;
 using example::Must;
 
@@ -21,11 +21,11 @@ struct Part {
   const char* generation;  // as dumps and descriptions call it
   const char* platform;
   int verx10;
-  gpu::RenderDevice device;  // how L3 and the URB may be divided, threads of stages, caching
-  uint32_t subslices;        // that work; from Gfx12 on dual ones
+  intel::RenderDevice device;  // how L3 and the URB may be divided, threads of stages, caching
+  uint32_t subslices;          // that work; from Gfx12 on dual ones
   // What images are tiled with, as the layout calls it and as surface states do.
   layout::Scheme scheme;
-  gpu::SurfaceTiling tiling;
+  intel::SurfaceTiling tiling;
 
   uint32_t mocs() const { return device.caching.cached; }
   uint32_t compute_threads() const { return device.threads.compute * subslices; }
@@ -36,10 +36,10 @@ inline Part SkylakeGt2() {
       .generation = "gfx9",
       .platform = "skl",
       .verx10 = 90,
-      .device = Must(gpu::FindRenderDevice("skl gt2")),
+      .device = Must(intel::FindRenderDevice("skl gt2")),
       .subslices = 3,
       .scheme = layout::Scheme::kIntelY,
-      .tiling = gpu::SurfaceTiling::kY,
+      .tiling = intel::SurfaceTiling::kY,
   };
 }
 inline Part IceLakeGt2() {
@@ -47,10 +47,10 @@ inline Part IceLakeGt2() {
       .generation = "gfx11",
       .platform = "icl",
       .verx10 = 110,
-      .device = Must(gpu::FindRenderDevice("icl 8 banks")),
+      .device = Must(intel::FindRenderDevice("icl 8 banks")),
       .subslices = 8,
       .scheme = layout::Scheme::kIntelY,
-      .tiling = gpu::SurfaceTiling::kY,
+      .tiling = intel::SurfaceTiling::kY,
   };
 }
 inline Part TigerLakeGt2() {
@@ -58,10 +58,10 @@ inline Part TigerLakeGt2() {
       .generation = "gfx12",
       .platform = "tgl",
       .verx10 = 120,
-      .device = Must(gpu::FindRenderDevice("tgl 8 banks")),
+      .device = Must(intel::FindRenderDevice("tgl 8 banks")),
       .subslices = 6,
       .scheme = layout::Scheme::kIntelY,
-      .tiling = gpu::SurfaceTiling::kY,
+      .tiling = intel::SurfaceTiling::kY,
   };
 }
 inline Part Dg2G10() {
@@ -69,10 +69,10 @@ inline Part Dg2G10() {
       .generation = "gfx125",
       .platform = "dg2",
       .verx10 = 125,
-      .device = Must(gpu::FindRenderDevice("dg2")),
+      .device = Must(intel::FindRenderDevice("dg2")),
       .subslices = 32,
       .scheme = layout::Scheme::kIntelTile4,
-      .tiling = gpu::SurfaceTiling::k4,
+      .tiling = intel::SurfaceTiling::k4,
   };
 }
 

@@ -10,10 +10,10 @@
 #include "docs/examples/frame/part.h"
 #include "docs/examples/frame/scene.h"
 #include "docs/examples/must.h"
-#include "runtime/state/l3.h"
-#include "runtime/state/pipeline_state.h"
-#include "runtime/state/render_devices.h"
-#include "runtime/state/urb.h"
+#include "runtime/intel/device/render_devices.h"
+#include "runtime/intel/state/l3.h"
+#include "runtime/intel/state/pipeline_state.h"
+#include "runtime/intel/state/urb.h"
 
 namespace frame {
 
@@ -24,19 +24,19 @@ struct DrawKernels {
 
 template <class Gen>
 struct DrawPipeline {
-  gpu::PipelineState<Gen> state;
+  intel::PipelineState<Gen> state;
   // What the stages share: memory for vertices on their way, and for constants.
-  gpu::UrbPartition urb;
-  gpu::PushConstantPartition constants;
+  intel::UrbPartition urb;
+  intel::PushConstantPartition constants;
 };
 
 // How vertices are fetched: three elements, of two buffers.
 template <class Gen>
-void AddVertexFetch(gpu::PipelineState<Gen>& pipeline) {
+void AddVertexFetch(intel::PipelineState<Gen>& pipeline) {
   using G = typename Gen::Packets;
   using Element = typename G::VERTEX_ELEMENT_STATE;
   using Control = typename G::_3D_Vertex_Component_Control;
-  using gpu::SurfaceFormat;
+  using intel::SurfaceFormat;
   constexpr Control kRead = Control::STORE_SRC, kZero = Control::STORE_0,
                     kOne = Control::STORE_1_FP;
   const Element elements[] = {
@@ -82,7 +82,7 @@ void AddVertexFetch(gpu::PipelineState<Gen>& pipeline) {
 
 // The stages: two have programs, the others let pass.
 template <class Gen>
-void AddStages(gpu::PipelineState<Gen>& pipeline, const Part& part, const DrawKernels& kernels) {
+void AddStages(intel::PipelineState<Gen>& pipeline, const Part& part, const DrawKernels& kernels) {
   using G = typename Gen::Packets;
   pipeline.Add(typename G::_3DSTATE_VS{
       .kernel_start_pointer = kernels.vertex,
@@ -115,7 +115,7 @@ void AddStages(gpu::PipelineState<Gen>& pipeline, const Part& part, const DrawKe
 
 // From triangles to pixels.
 template <class Gen>
-void AddRasterization(gpu::PipelineState<Gen>& pipeline, gpu::UrbDereference dereference) {
+void AddRasterization(intel::PipelineState<Gen>& pipeline, intel::UrbDereference dereference) {
   using G = typename Gen::Packets;
   // The last vertex of a triangle decides.
   constexpr uint32_t kLast = 2;
@@ -167,7 +167,7 @@ void AddRasterization(gpu::PipelineState<Gen>& pipeline, gpu::UrbDereference der
 
 // What becomes of pixels: the nearer one stays.
 template <class Gen>
-void AddOutput(gpu::PipelineState<Gen>& pipeline) {
+void AddOutput(intel::PipelineState<Gen>& pipeline) {
   using G = typename Gen::Packets;
   pipeline.Add(typename G::_3DSTATE_PS_BLEND{.has_writeable_rt = true});
   pipeline.Add(typename G::_3DSTATE_WM_DEPTH_STENCIL{
@@ -181,9 +181,9 @@ void AddOutput(gpu::PipelineState<Gen>& pipeline) {
 }
 
 template <class Gen>
-void MakePipeline(const Part& part, const gpu::L3Partition& l3, const DrawKernels& kernels,
+void MakePipeline(const Part& part, const intel::L3Partition& l3, const DrawKernels& kernels,
                   DrawPipeline<Gen>& pipeline) {
-  const gpu::RenderDevice& device = part.device;
+  const intel::RenderDevice& device = part.device;
   // A vertex of a header, a position and a texture coordinate takes less than 64 bytes.
   pipeline.urb = Must(PartitionUrb(device, UrbKbOf(device, l3), {.entry_units = {1}}));
   pipeline.constants = PartitionPushConstants(device, {.vertex = true});

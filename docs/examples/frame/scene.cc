@@ -10,7 +10,8 @@
 
 namespace frame {
 
-using namespace packsmith::gpu;  // NOLINT: an example
+using namespace packsmith::gpu;    // NOLINT: an example
+using namespace packsmith::intel;  // NOLINT: an example
 
 namespace {
 

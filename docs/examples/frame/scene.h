@@ -7,7 +7,7 @@
 
 #include "docs/examples/frame/memory.h"
 #include "docs/examples/frame/part.h"
-#include "runtime/binding/surface.h"
+#include "runtime/intel/binding/surface.h"
 #include "runtime/layout/layout.h"
 
 namespace frame {
@@ -58,7 +58,7 @@ struct Scene {
 Scene MakeScene(Memory& memory, const Part& part);
 
 // The image as shaders or the color pipeline see it.
-gpu::ImageSurface SurfaceOf(const Image& image, const Part& part, gpu::SurfacePurpose purpose);
+intel::ImageSurface SurfaceOf(const Image& image, const Part& part, intel::SurfacePurpose purpose);
 
 }  // namespace frame
 

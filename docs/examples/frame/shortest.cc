@@ -4,15 +4,17 @@
 #include <cstdlib>
 #include <utility>
 
-#include "packsmith/runtime/batch/batch.h"
-#include "packsmith/runtime/batch/buffer_chunks.h"
-#include "packsmith/runtime/batch/gfx9.h"
+#include "packsmith/runtime/command/buffer_chunks.h"
+#include "packsmith/runtime/intel/batch/batch.h"
+#include "packsmith/runtime/intel/batch/gfx9.h"
+#include "packsmith/runtime/intel/memory/driver_zones.h"
 #include "packsmith/runtime/memory/address_space.h"
 #include "packsmith/runtime/memory/buffers.h"
 #include "packsmith/runtime/memory/host_device.h"
 #include "packsmith/runtime/memory/residency.h"
 
-using namespace packsmith::gpu;  // NOLINT: an example
+using namespace packsmith::gpu;    // NOLINT: an example
+using namespace packsmith::intel;  // NOLINT: an example
 namespace gfx9 = packsmith::gfx9;
 
 // Ends the program where a driver would return the error.

@@ -11,11 +11,12 @@
 
 #include "docs/examples/must.h"
 #include "packsmith/gfx9.h"
-#include "runtime/batch/chunks.h"
-#include "runtime/batch/gfx12.h"
-#include "runtime/binding/aux_tables.h"
+#include "runtime/command/chunks.h"
+#include "runtime/intel/batch/gfx12.h"
+#include "runtime/intel/binding/aux_tables.h"
+#include "runtime/intel/memory/border_colors.h"
+#include "runtime/intel/memory/driver_zones.h"
 #include "runtime/memory/address_space.h"
-#include "runtime/memory/border_colors.h"
 #include "runtime/memory/buffers.h"
 #include "runtime/memory/host_device.h"
 #include "runtime/memory/residency.h"
@@ -26,7 +27,8 @@
 namespace {
 
 using example::Must;
-using namespace packsmith::gpu;  // NOLINT: an example
+using namespace packsmith::gpu;    // NOLINT: an example
+using namespace packsmith::intel;  // NOLINT: an example
 namespace gfx9 = packsmith::gfx9;
 
 void Must(const packsmith::error& error) {
@@ -51,7 +53,7 @@ void Own() {
 
 void Ranges() {
   // Page: ranges
-  auto space = Must(AddressSpace::Create(Must(LayOutZones(IrisZones(), {.verx10 = 90}))));
+  auto space = Must(AddressSpace::Create(Must(LayOutZones(intel::IrisZones(), {.verx10 = 90}))));
   const ZoneId other = Must(space->FindZone("other"));
 
   const Range image = Must(space->Allocate(other, {.size = 5 * kMiB, .alignment = 64 * kKiB}));
@@ -76,7 +78,7 @@ void Ranges() {
 // A GPU with compression data that a table leads to.
 void Compression() {
   auto device = Must(HostDevice::Create());
-  auto space = Must(AddressSpace::Create(Must(LayOutZones(AnvZones(), {.verx10 = 120}))));
+  auto space = Must(AddressSpace::Create(Must(LayOutZones(intel::AnvZones(), {.verx10 = 120}))));
   auto buffers = Buffers::Create(*device, *space, {});
   HostChunks chunks;
   Batch<Gfx12> batch(chunks);
@@ -116,7 +118,7 @@ void All(const std::string& core) {
       .device = {.family = "intel", .generation = "gfx9", .verx10 = 90},
       .core_prefix = prefix,
   }));
-  auto space = Must(AddressSpace::Create(Must(LayOutZones(IrisZones(), {.verx10 = 90}))));
+  auto space = Must(AddressSpace::Create(Must(LayOutZones(intel::IrisZones(), {.verx10 = 90}))));
   auto buffers = Buffers::Create(*device, *space, {});
   // End
 

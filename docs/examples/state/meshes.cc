@@ -1,15 +1,16 @@
 #include "docs/examples/state/meshes.h"
 
 #include "docs/examples/must.h"
-#include "runtime/batch/batch.h"
-#include "runtime/state/draw_state.h"
-#include "runtime/state/gfx125.h"
-#include "runtime/state/l3.h"
-#include "runtime/state/urb.h"
+#include "runtime/intel/batch/batch.h"
+#include "runtime/intel/state/draw_state.h"
+#include "runtime/intel/state/gfx125.h"
+#include "runtime/intel/state/l3.h"
+#include "runtime/intel/state/urb.h"
 
 using example::Expect;
 using example::Must;
 using namespace packsmith::gpu;     // NOLINT: an example
+using namespace packsmith::intel;   // NOLINT: an example
 using namespace packsmith::gfx125;  // NOLINT
 
 namespace {

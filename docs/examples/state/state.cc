@@ -10,25 +10,27 @@
 #include "docs/examples/must.h"
 #include "docs/examples/state/meshes.h"
 #include "packsmith/gfx9_codes.h"
-#include "runtime/batch/batch.h"
-#include "runtime/batch/buffer_chunks.h"
-#include "runtime/batch/pipeline_select.h"
+#include "runtime/command/buffer_chunks.h"
+#include "runtime/intel/batch/batch.h"
+#include "runtime/intel/batch/pipeline_select.h"
+#include "runtime/intel/memory/driver_zones.h"
+#include "runtime/intel/state/draw_state.h"
+#include "runtime/intel/state/gfx9.h"
+#include "runtime/intel/state/l3.h"
+#include "runtime/intel/state/stream_output.h"
+#include "runtime/intel/state/urb.h"
 #include "runtime/memory/address_space.h"
 #include "runtime/memory/buffers.h"
 #include "runtime/memory/host_device.h"
 #include "runtime/memory/residency.h"
-#include "runtime/state/draw_state.h"
-#include "runtime/state/gfx9.h"
-#include "runtime/state/l3.h"
-#include "runtime/state/stream_output.h"
-#include "runtime/state/urb.h"
 
 namespace {
 
 using example::Expect;
 using example::Must;
-using namespace packsmith::gpu;   // NOLINT: an example
-using namespace packsmith::gfx9;  // NOLINT
+using namespace packsmith::gpu;    // NOLINT: an example
+using namespace packsmith::intel;  // NOLINT: an example
+using namespace packsmith::gfx9;   // NOLINT
 
 void All(const std::string& core) {
   const std::string prefix = core + "-";
@@ -36,7 +38,7 @@ void All(const std::string& core) {
       .device = {.family = "intel", .generation = "gfx9", .verx10 = 90},
       .core_prefix = prefix,
   }));
-  auto space = Must(AddressSpace::Create(Must(LayOutZones(IrisZones(), {.verx10 = 90}))));
+  auto space = Must(AddressSpace::Create(Must(LayOutZones(intel::IrisZones(), {.verx10 = 90}))));
   auto buffers = Buffers::Create(*device, *space, {});
   const ZoneId other = Must(space->FindZone("other"));
   const Buffer vertices = Must(buffers->Create({.size = 4096, .zone = other, .name = "vertices"}));

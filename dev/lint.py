@@ -1,0 +1,224 @@
+#!/usr/bin/python3
+"""The checks that a reviewer need not make by eye.
+
+Looks at the files that changed (see format.py), or at all with --all. Checks:
+
+  format   clang-format would change nothing
+  build    buildifier would change nothing, and has no warning
+  tidy     clang-tidy has no warning (.clang-tidy); needs compile_commands.json, which it makes
+  links    every relative link of a Markdown page leads to a file, and every #fragment to a heading
+  words    phrases of the glossary (words.py) in Markdown pages
+  python   Python files compile and have no line over 110 columns
+
+Exits with 0 if nothing was found, 1 if something was, 2 if a check could not be made.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import os
+import pathlib
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+
+import checkout
+import words
+
+
+class Missing(Exception):
+    """A program that a check needs is not here."""
+
+
+def need(name: str, *others: str) -> str:
+    found = checkout.program(name, *others)
+    if found is None:
+        raise Missing(f"{name} is missing; ./bazelw run //:lint installs it")
+    return found
+
+
+def run(command: list[str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, cwd=checkout.root(), capture_output=True, text=True, check=False)
+
+
+def formatted(paths: list[str]) -> list[str]:
+    files = checkout.cxx(paths)
+    if not files:
+        return []
+    done = run([need("clang-format-14", "clang-format"), "--dry-run", "-Werror", *files])
+    lines = [line for line in done.stderr.splitlines() if "error:" in line]
+    seen: dict[str, str] = {}
+    for line in lines:
+        seen.setdefault(line.split(":")[0], line.split(": error")[0] + ": not formatted")
+    return list(seen.values())
+
+
+def build_files(paths: list[str]) -> list[str]:
+    files = checkout.build_files(paths)
+    if not files:
+        return []
+    # Docstrings of private macros and of files are judged by readers.
+    options = ["-mode=check", "-lint=warn", "-warnings=-module-docstring,-function-docstring,"
+               "-function-docstring-args,-native-cc-binary,-native-cc-library,-native-cc-test,"
+               "-function-docstring-header,-unnamed-macro,-bzl-visibility"]
+    done = run([need("buildifier"), *options, *files])
+    return [line for line in done.stderr.splitlines() if line.strip()]
+
+
+def tidy(paths: list[str]) -> list[str]:
+    sources = [path for path in checkout.cxx(paths) if path.endswith(".cc")]
+    if not sources:
+        return []
+    program = need("clang-tidy-14", "clang-tidy")
+    database = checkout.root() / "compile_commands.json"
+    if not database.exists():
+        done = run([sys.executable, str(pathlib.Path(__file__).with_name("compile_commands.py"))])
+        if done.returncode != 0:
+            raise Missing(f"compile_commands.json could not be made: {done.stderr.strip()}")
+    found = []
+    for source in sources:
+        done = run([program, "--quiet", "-p", str(checkout.root()), source])
+        found += [line for line in done.stdout.splitlines() if re.search(r": (warning|error): ", line)]
+    return sorted(set(found))
+
+
+_LINK = re.compile(r"\]\(([^)\s]+)\)")
+
+
+def anchors(text: str) -> set[str]:
+    """The fragments that a page's headings can be reached by."""
+    found = set()
+    fenced = False
+    for line in text.splitlines():
+        if line.startswith("```"):
+            fenced = not fenced
+        heading = re.match(r"#+ (.*)", line)
+        if heading and not fenced:
+            plain = re.sub(r"[`*]|\]\([^)]*\)", "", heading.group(1)).lower()
+            found.add(re.sub(r"[^\w\- ]", "", plain).strip().replace(" ", "-"))
+    return found
+
+
+def links(paths: list[str]) -> list[str]:
+    # A page may lose what another one links to, so all pages are looked at.
+    del paths
+    root = checkout.root()
+    pages = [path for path in checkout.every_file() if path.endswith(".md")]
+    found = []
+    for page in pages:
+        fenced = False
+        for number, line in enumerate((root / page).read_text(encoding="utf-8").splitlines(), 1):
+            if line.startswith("```"):
+                fenced = not fenced
+            if fenced:
+                continue
+            for match in _LINK.finditer(re.sub(r"`[^`]*`", "", line)):
+                target, _, fragment = match.group(1).partition("#")
+                if "://" in target or target.startswith("mailto:"):
+                    continue
+                file = root / os.path.normpath(os.path.join(os.path.dirname(page), target)) \
+                    if target else root / page
+                if not file.exists():
+                    found.append(f"{page}:{number}: {match.group(1)} leads to no file")
+                elif fragment and file.suffix == ".md" and \
+                        fragment not in anchors(file.read_text(encoding="utf-8")):
+                    found.append(f"{page}:{number}: {match.group(1)}: no heading has that name")
+    return found
+
+
+def worded(paths: list[str]) -> list[str]:
+    found = []
+    for path in paths:
+        if not path.endswith(words.PROSE):
+            continue
+        fenced = False
+        text = (checkout.root() / path).read_text(encoding="utf-8")
+        for number, line in enumerate(text.splitlines(), 1):
+            if line.startswith("```"):
+                fenced = not fenced
+            if fenced:
+                continue
+            plain = re.sub(r"`[^`]*`|\]\([^)]*\)", "", line)
+            for expression, better in words.WORDS:
+                match = re.search(expression, plain)
+                if match:
+                    found.append(f"{path}:{number}: \"{match.group(0)}\": {better}")
+    return found
+
+
+def python(paths: list[str]) -> list[str]:
+    found = []
+    for path in paths:
+        file = checkout.root() / path
+        if not path.endswith(".py"):
+            continue
+        text = file.read_text(encoding="utf-8")
+        try:
+            tree = ast.parse(text)
+        except SyntaxError as error:
+            found.append(f"{path}:{error.lineno}: {error.msg}")
+            continue
+        for number, line in enumerate(text.splitlines(), 1):
+            if len(line) > 110:
+                found.append(f"{path}:{number}: {len(line)} columns")
+            if line.rstrip() != line or "\t" in line:
+                found.append(f"{path}:{number}: blanks at the end, or a tab")
+        imported = {(alias.asname or alias.name).split(".")[0]: node.lineno
+                    for node in tree.body if isinstance(node, (ast.Import, ast.ImportFrom))
+                    and getattr(node, "module", "") != "__future__" for alias in node.names}
+        used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+        exported = set(re.findall(r"\w+", text.partition("__all__")[2].partition("]")[0]))
+        for name, number in imported.items():
+            # In annotations that are strings, too.
+            if name not in used and name not in exported and not re.search(
+                    rf"[\"'\[ ]{name}\.", text):
+                found.append(f"{path}:{number}: {name} is imported and not used")
+    return found
+
+
+CHECKS: dict[str, Callable[[list[str]], list[str]]] = {
+    "format": formatted,
+    "build": build_files,
+    "links": links,
+    "words": worded,
+    "python": python,
+    "tidy": tidy,
+}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0],
+                                     epilog="\n".join(__doc__.splitlines()[2:]),
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--all", action="store_true", help="every file, not only those that changed")
+    parser.add_argument("--since", metavar="COMMIT", help="what differs from COMMIT counts as changed")
+    parser.add_argument("--check", action="append", choices=CHECKS, metavar="NAME",
+                        help="this check; may be given several times (all)")
+    parser.add_argument("--skip", action="append", choices=CHECKS, metavar="NAME", default=[],
+                        help="not this check; may be given several times")
+    parser.add_argument("files", nargs="*", help="these files, as seen from the checkout")
+    arguments = parser.parse_args()
+    paths = (arguments.files or checkout.every_file() if arguments.all or arguments.files
+             else checkout.changed_files(arguments.since))
+    code = 0
+    for name in arguments.check or CHECKS:
+        if name in arguments.skip:
+            continue
+        try:
+            found = CHECKS[name](paths)
+        except Missing as missing:
+            print(f"lint: {name}: {missing}", file=sys.stderr)
+            code = 2
+            continue
+        for line in found:
+            print(line)
+        print(f"{name}: {len(found) or 'nothing'} found", file=sys.stderr)
+        if found and code == 0:
+            code = 1
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,87 @@
+#include "runtime/command/buffer_uses.h"
+
+#include <algorithm>
+
+namespace packsmith::gpu {
+
+size_t BufferUses::SlotOf(uint32_t buffer) const {
+  // Fibonacci hashing: neighbouring handles land far from each other.
+  const size_t mask = slots_.size() - 1;
+  size_t slot = (uint64_t{buffer} * 0x9e3779b97f4a7c15u >> 32) & mask;
+  while (slots_[slot] != 0 && slots_[slot] >> 32 != buffer) slot = (slot + 1) & mask;
+  return slot;
+}
+
+void BufferUses::Grow() {
+  slots_.assign(std::max<size_t>(128, slots_.size() * 2), 0);
+  all_.reserve(slots_.size() / 2);
+  for (size_t i = 0; i < all_.size(); ++i) {
+    slots_[SlotOf(all_[i].buffer)] = uint64_t{all_[i].buffer} << 32 | (i + 1);
+  }
+}
+
+BufferUse& BufferUses::Use(uint32_t buffer, UseFlags flags) {
+  if (all_.size() * 2 >= slots_.size()) Grow();
+  uint64_t& slot = slots_[SlotOf(buffer)];
+  if (slot == 0) {
+    all_.push_back({buffer, 0});
+    slot = uint64_t{buffer} << 32 | all_.size();
+  }
+  BufferUse& use = all_[static_cast<uint32_t>(slot) - 1];
+  use.flags |= flags;
+  return use;
+}
+
+void BufferUses::Add(uint32_t buffer, UseFlags flags, bool remember) {
+  Settle();
+  const BufferUse& use = Use(buffer, flags);
+  if (remember) Remember(buffer, use.flags);
+}
+
+void BufferUses::AddAllLater() {
+  for (size_t i = 0; i < later_count_; ++i) {
+    const uint64_t bits = static_cast<uint64_t>(later_[i]);
+    Use(static_cast<uint32_t>(bits >> 2), static_cast<UseFlags>(bits & kBoth));
+  }
+  later_count_ = 0;
+}
+
+void BufferUses::DropLater(size_t count) {
+  if (later_count_ <= count) return;
+  later_count_ = count;
+  // Which of these were known before is not kept.
+  ForgetRecent();
+}
+
+void BufferUses::ForgetRecent() {
+  std::fill(std::begin(read_), std::end(read_), Handle{});
+  std::fill(std::begin(written_), std::end(written_), Handle{});
+}
+
+absl::optional<BufferUse> BufferUses::Find(uint32_t buffer) const {
+  Settle();
+  if (slots_.empty()) return absl::nullopt;
+  const uint32_t found = static_cast<uint32_t>(slots_[SlotOf(buffer)]);
+  if (found == 0) return absl::nullopt;
+  return all_[found - 1];
+}
+
+void BufferUses::Clear() {
+  all_.clear();
+  std::fill(slots_.begin(), slots_.end(), 0);
+  ForgetRecent();
+  later_count_ = 0;
+}
+
+std::vector<uint32_t> Conflicts(const BufferUses& a, const BufferUses& b) {
+  const BufferUses& shorter = a.size() <= b.size() ? a : b;
+  const BufferUses& longer = a.size() <= b.size() ? b : a;
+  std::vector<uint32_t> found;
+  for (const BufferUse& use : shorter.all()) {
+    const absl::optional<BufferUse> other = longer.Find(use.buffer);
+    if (other && (use.writes() || other->writes())) found.push_back(use.buffer);
+  }
+  return found;
+}
+
+}  // namespace packsmith::gpu

@@ -1,0 +1,530 @@
+// Builds what a command streamer reads: packets in chunks of memory, with every address noted.
+//
+//   #include "runtime/intel/batch/batch.h"
+//   #include "runtime/intel/batch/gfx9.h"
+//
+//   Batch<Gfx9> batch(chunks);  // chunks: where memory comes from, see chunks.h
+//   batch.Emit(gfx9::PIPE_CONTROL{.command_streamer_stall_enable = true},
+//              gfx9::MI_STORE_DATA_IMM{.address = {0x10000, handle}, .immediate_data = 42});
+//   absl::Status status = batch.End();
+//   for (const BufferUse& use : batch.uses().all()) { … }   // what the kernel has to make resident
+//
+// A call that does not do what it was asked to returns false (or null), and leaves the batch as it
+// was: nothing of several packets is there if one of them does not fit. What was wrong first is
+// kept as status(), so that a driver may look at it once, and End() refuses while there is an
+// error.
+//
+// A full chunk is continued in another one by a jump; room for the jump or the end is always kept.
+// Emitting allocates nothing but chunks, apart from the lists' occasional growth.
+//
+// Not thread-safe. The source must outlive the batch, and the batch its groups. A batch whose
+// source was destroyed has lost its packets, and refuses more (memory/lifetime.h).
+
+#ifndef PACKSMITH_RUNTIME_INTEL_BATCH_BATCH_H_
+#define PACKSMITH_RUNTIME_INTEL_BATCH_BATCH_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_format.h"
+#include "absl/types/span.h"
+#include "packsmith/pack.h"
+#include "runtime/command/buffer_uses.h"
+#include "runtime/command/chunks.h"
+#include "runtime/intel/batch/batch_core.h"
+
+namespace packsmith::intel {
+
+// Where a packet's only address stands.
+struct AddressPlace {
+  unsigned dword = 0, bit = 0, width = 0;
+};
+template <class P>
+constexpr AddressPlace AddressPlaceIn() {
+  AddressPlace place;
+  const auto note = [&](const address&, unsigned dword, unsigned bit, unsigned width, access) {
+    place = {dword, bit, width};
+  };
+  bits::addresses(P{}, note);
+  return place;
+}
+
+// Which bits of a packet, counted from its start, are a member's.
+struct MemberBits {
+  unsigned bit = ~0u, width = 0;
+};
+struct MemberFinder : bits::every_member<MemberFinder> {
+  const char* wanted;
+  MemberBits found = {};
+
+  constexpr explicit MemberFinder(const char* name) : wanted(name) {}
+  constexpr void member(unsigned bit, unsigned width, const char* name) {
+    const char* rest = wanted;
+    while (*rest != 0 && *rest == *name) ++rest, ++name;
+    if (*rest == *name && found.width == 0) found = {bit, width};
+  }
+};
+// Deliberately not constexpr: the compiler names it where a packet lacks a member.
+inline void PacketHasNoSuchMember(const char*) {}
+// Of any kind of member, by its name in C++. A name that the packet lacks does not compile.
+template <class P>
+consteval MemberBits MemberBitsIn(const char* member) {
+  MemberFinder finder(member);
+  P packet;
+  P::ps_layout(packet, finder);
+  if (finder.found.width == 0) PacketHasNoSuchMember(member);
+  return finder.found;
+}
+
+template <class Gen>
+struct BatchCommandsOf {
+  using Start = typename Gen::BatchStart;
+
+  static Start StartTo(const address& target, bool second_level, bool global) {
+    return {
+        .address_space_indicator =
+            global ? Start::ADDRESS_SPACE_INDICATOR_GGTT : Start::ADDRESS_SPACE_INDICATOR_PPGTT,
+        .second_level_batch_buffer = second_level
+                                         ? Start::SECOND_LEVEL_BATCH_BUFFER_SECOND_LEVEL_BATCH
+                                         : Start::SECOND_LEVEL_BATCH_BUFFER_FIRST_LEVEL_BATCH,
+        .batch_buffer_start_address = target,
+    };
+  }
+  static error PackStart(uint32_t* to, const address& target, bool second_level, bool global) {
+    return StartTo(target, second_level, global).template pack<checks::on>(to);
+  }
+  static constexpr auto kEnd = packed(typename Gen::BatchEnd{});
+  static constexpr auto kNoop = packed(typename Gen::Noop{});
+  static_assert(kNoop.length == 1, "padding is done dword by dword");
+  static constexpr AddressPlace kTarget = AddressPlaceIn<Start>();
+  static constexpr BatchCommands kCommands = {
+      .generation = Gen::kName,
+      .start_dwords = Start::length,
+      .start_address_dword = kTarget.dword,
+      .start_address_bit = kTarget.bit,
+      .start_address_width = kTarget.width,
+      .start = PackStart,
+      .end_dwords = kEnd.length,
+      .end = kEnd.dw,
+      .noop = kNoop.dw[0],
+  };
+};
+
+// How many dwords these packets will take, for those who want to know before.
+template <class... P>
+PACKSMITH_INLINE constexpr size_t DwordsOf(const P&... packets) {
+  return (size_t{0} + ... + bits::words_of(packets));
+}
+
+// As memcpy, but of dwords: compilers know that it reads nothing of the batch itself.
+template <unsigned N>
+PACKSMITH_INLINE inline void CopyDwords(uint32_t* to, const uint32_t (&from)[N]) {
+  typedef uint32_t Four __attribute__((vector_size(16), aligned(4)));
+  typedef uint32_t Two __attribute__((vector_size(8), aligned(4)));
+  unsigned i = 0;
+#pragma GCC unroll 16
+  for (; i + 4 <= N; i += 4) {
+    *reinterpret_cast<Four*>(to + i) = *reinterpret_cast<const Four*>(from + i);
+  }
+  if (N % 4 >= 2) {
+    *reinterpret_cast<Two*>(to + i) = *reinterpret_cast<const Two*>(from + i);
+    i += 2;
+  }
+  if (N % 2 != 0) to[i] = from[i];
+}
+
+template <class Gen>
+class Batch : public BatchCore {
+ public:
+  explicit Batch(gpu::ChunkSource& source, const BatchOptions& options = {})
+      : BatchCore(source, options, BatchCommandsOf<Gen>::kCommands) {}
+
+  // -- Packets ----------------------------------------------------------------------------------
+
+  // All of these packets, one behind the other in one chunk, or none.
+  template <checks Checks = default_checks, class... P>
+  PACKSMITH_INLINE bool Emit(const P&... packets) {
+    const size_t dwords = DwordsOf(packets...);
+    uint32_t* to;
+    if (!FindRoom(dwords, to)) return false;
+    if (bits::rarely(!(AllKnown<false>(packets, to) && ...) ||
+                     (Doubtful<Checks>(packets) || ...))) {
+      StoreCursor(to);
+      return EmitNew<Checks>(P(packets)...);
+    }
+    uint32_t* at = to;
+    (Write(at, packets), ...);
+    cursor_ = at;
+    return true;
+  }
+
+  // A packet and the items that follow it.
+  template <checks Checks = default_checks, class P>
+  PACKSMITH_INLINE bool EmitItems(const P& packet, span<const typename P::ps_item> items) {
+    const size_t dwords = P::dwords_needed(items.size());
+    uint32_t* to;
+    if (!FindRoom(dwords, to)) return false;
+    if (bits::rarely(!WriteItems<Checks, false>(to, packet, items))) return false;
+    cursor_ = to + dwords;
+    return true;
+  }
+  template <checks Checks = default_checks, class P, unsigned N>
+  PACKSMITH_INLINE bool EmitItems(const P& packet, const typename P::ps_item (&items)[N]) {
+    return EmitItems<Checks>(packet, span<const typename P::ps_item>(items));
+  }
+
+  // Packets that were packed before: constants, or state that changes seldom. Buffers whose
+  // addresses they hold are for Use().
+  template <unsigned N>
+  PACKSMITH_INLINE bool EmitDwords(const uint32_t (&dwords)[N]) {
+    uint32_t* to;
+    if (!FindRoom(N, to)) return false;
+    CopyDwords(to, dwords);
+    cursor_ = to + N;
+    return true;
+  }
+  bool EmitDwords(absl::Span<const uint32_t> dwords) {
+    if (dwords.empty()) return true;
+    uint32_t* const to = Reserve(dwords.size());
+    if (to != nullptr) std::memcpy(to, dwords.data(), dwords.size() * 4);
+    return to != nullptr;
+  }
+  // Of packed(…). Refuses those whose values did not fit.
+  template <unsigned N>
+  bool EmitDwords(const packed_words<N>& packet) {
+    if (packet.status) return RefuseAs<packed_words<N>>(packet.status);
+    return EmitDwords(absl::MakeConstSpan(packet.dw, packet.length));
+  }
+
+  // Room for so many dwords, at least 1, in one piece. They are part of the batch from now on, and
+  // for the caller to fill. Or null.
+  uint32_t* Reserve(size_t dwords) {
+    uint32_t* const to = Room(dwords);
+    if (to != nullptr) cursor_ = to + dwords;
+    return to;
+  }
+
+  // Packets that must be in one chunk. The group's cursor is the compiler's to keep in a register,
+  // and what it knows to fit is not asked again: the fastest way to emit many packets.
+  //
+  //   {
+  //     Batch<Gfx9>::Group group(batch, 40);
+  //     group.Emit(…);
+  //     group.Emit(…);
+  //   }  // part of the batch from here on
+  //
+  // At most the dwords that it was opened for: it refuses more. All of a group becomes part of the
+  // batch, or nothing does if there was no room for it or a packet was refused. (Buffers that it
+  // named stay listed.) While it is open, the batch itself takes no packets.
+  class Group;
+
+  // -- Other batches ----------------------------------------------------------------------------
+
+  // A copy of all of `other`'s packets, with the uses of buffers, relocations and labels. Other
+  // chunks, other addresses: the copy's labels are its own. `other` may have ended or not.
+  bool Append(const Batch& other) { return AppendCore(other); }
+
+  // Goes on elsewhere, and does not come back.
+  bool Jump(const address& target) { return EmitStart(target, options().second_level); }
+
+  // A second-level batch, whose end comes back here. Hardware has one such level: not from a batch
+  // that is second-level itself.
+  bool Call(const address& target) {
+    if (options().second_level) {
+      return Refuse(absl::FailedPreconditionError(
+          "a second-level batch cannot call another one: the hardware knows one way back"));
+    }
+    return EmitStart(target, true);
+  }
+
+  // Ends the batch with a jump whose target its caller fills in; returns where that stands, for
+  // CallReturning(). So batches can be called that call second-level ones. One caller at a time:
+  // the next one overwrites where it goes.
+  absl::StatusOr<address> EndReturning();
+  // Calls a batch that ended with EndReturning(): stores where to go on, and jumps. The streamer
+  // may have fetched ahead: whoever calls a batch that lies less than the prefetch behind this
+  // place pads or disables that.
+  bool CallReturning(const address& target, const address& return_slot);
+
+  // Stores a label's address, 8 bytes, to memory when the GPU comes here.
+  bool StoreLabel(const address& where, Label label);
+
+ private:
+  template <class G>
+  friend class Arithmetic;
+
+  template <class P>
+  [[gnu::cold, gnu::noinline]] bool RefuseAs(const error& e) {
+    return RefusePacket(e, __PRETTY_FUNCTION__);
+  }
+
+  bool EmitStart(const address& target, bool second_level) {
+    using Commands = BatchCommandsOf<Gen>;
+    uint32_t* const to = Room(Commands::Start::length);
+    if (to == nullptr) return false;
+    const error e = Commands::PackStart(to, target, second_level, options().global);
+    if (e) return RefuseAs<typename Commands::Start>(e);
+    constexpr AddressPlace kTarget = Commands::kTarget;
+    if (target.buffer != 0 && !Record(to + kTarget.dword, kTarget.bit, kTarget.width, target.gpu,
+                                      target.buffer, gpu::kReads)) {
+      DropFrom(to);
+      return false;
+    }
+    cursor_ = to + Commands::Start::length;
+    return true;
+  }
+
+  // Whether a packet may hold a value that does not fit.
+  template <checks Checks, class P>
+  PACKSMITH_INLINE static bool Doubtful(const P& packet) {
+    return Checks == checks::on && bits::doubtful(packet);
+  }
+  // Of a packet that is not doubtful.
+  template <class P>
+  PACKSMITH_INLINE static void Write(uint32_t*& at, const P& packet) {
+    packet.template pack<checks::off>(at);
+    at += bits::words_of(packet);
+  }
+
+  // Whether all buffers of a packet's addresses are known, or have become so. Asked before the
+  // packet is packed: what is written to memory might be the packet, for all that the compiler
+  // knows. to: where the packet is to go.
+  template <bool InGroup>
+  struct Knower {
+    Batch& batch;
+    uint32_t* to;
+    bool all = true;
+
+    PACKSMITH_INLINE void operator()(const address& a, unsigned, unsigned, unsigned, access how) {
+      // Where the caller says how, that is looked at elsewhere.
+      all &= a.use == access::from_xml;
+      if (__builtin_constant_p(a.buffer) && a.buffer == 0) return;  // folds
+      if (bits::rarely(!batch.uses().Known(a.buffer, gpu::UseOf(how)))) {
+        if (!InGroup) batch.StoreCursor(to);
+        all = all && batch.template NoteUse<InGroup>(a.buffer, gpu::UseOf(how));
+      }
+    }
+  };
+  template <bool InGroup, class P>
+  PACKSMITH_INLINE bool AllKnown(const P& packet, uint32_t* to) {
+    Knower<InGroup> knower{*this, to};
+    bits::addresses(packet, knower);
+    return knower.all;
+  }
+  // Notes those that are not.
+  template <class P>
+  bool Note(const uint32_t* to, const P& packet) {
+    bool good = true;
+    const auto note = [&](const address& a, unsigned dword, unsigned bit, unsigned width,
+                          access how) {
+      const gpu::UseFlags flags = gpu::UseOf(how);
+      if (a.buffer != 0 && !uses().Known(a.buffer, flags)) {
+        good &= Record(to + dword, bit, width, a.gpu, a.buffer, flags);
+      }
+    };
+    bits::addresses(packet, note);
+    return good;
+  }
+
+  // All that Emit() may have to do. It is given copies: were the packets themselves handed to a
+  // function, the compiler would have to keep them in memory, and would not know their values.
+  template <checks Checks, class... P>
+  [[gnu::cold, gnu::noinline]] bool EmitNew(const P&... packets) {
+    const size_t dwords = DwordsOf(packets...);
+    uint32_t* const to = Room(dwords);
+    if (to == nullptr || !WriteNew<Checks>(to, packets...)) return false;
+    cursor_ = to + dwords;
+    return true;
+  }
+  // Packs and notes addresses; the batch ends where it did.
+  template <checks Checks, class... P>
+  bool WriteNew(uint32_t* to, const P&... packets) {
+    uint32_t* at = to;
+    if (!(PackAt<Checks>(at, packets) && ...)) return false;
+    at = to;
+    bool good = true;
+    ((good &= Note(at, packets), at += bits::words_of(packets)), ...);
+    if (!good) DropFrom(to);
+    return good;
+  }
+  template <checks Checks, class P>
+  bool PackAt(uint32_t*& at, const P& packet) {
+    if (const error e = packet.template pack<Checks>(at); bits::rarely(static_cast<bool>(e)))
+      return RefuseAs<P>(e);
+    at += bits::words_of(packet);
+    return true;
+  }
+  template <checks Checks, bool InGroup, class P>
+  PACKSMITH_INLINE bool WriteItems(uint32_t* to, const P& packet,
+                                   span<const typename P::ps_item> items) {
+    if (const error e = packet.template pack<Checks>(to, items); bits::rarely(static_cast<bool>(e)))
+      return RefuseAs<P>(e);
+    bool known = AllKnown<InGroup>(packet, to);
+    for (unsigned i = 0; i < items.size(); ++i) known &= AllKnown<InGroup>(items[i], to);
+    return bits::rarely(!known) ? NoteItems(to, packet, items) : true;
+  }
+  template <class P>
+  [[gnu::cold, gnu::noinline]] bool NoteItems(uint32_t* to, const P& packet,
+                                              span<const typename P::ps_item> items) {
+    bool good = Note(to, packet);
+    for (unsigned i = 0; i < items.size(); ++i) good &= Note(to + P::dwords_needed(i), items[i]);
+    if (!good) DropFrom(to);
+    return good;
+  }
+};
+
+template <class Gen>
+class Batch<Gen>::Group {
+ public:
+  // ok() is false if there is no room.
+  PACKSMITH_INLINE Group(Batch& batch, size_t dwords)
+      : batch_(batch), size_(dwords), begin_(batch.OpenGroup(dwords)) {}
+  PACKSMITH_INLINE ~Group() { Close(); }
+  Group(const Group&) = delete;
+  Group& operator=(const Group&) = delete;
+
+  // Whether all went well so far.
+  bool ok() const { return open_ && !batch_.group_failed(); }
+  size_t room() const { return size_ - used_; }
+
+  // As the batch's.
+  template <checks Checks = default_checks, class... P>
+  PACKSMITH_INLINE bool Emit(const P&... packets) {
+    const size_t dwords = DwordsOf(packets...);
+    if (bits::rarely(room() < dwords)) return batch_.RefuseInGroup(dwords, room());
+    uint32_t* const to = Take(dwords);
+    if (bits::rarely(!(batch_.template AllKnown<true>(packets, to) && ...) ||
+                     (batch_.template Doubtful<Checks>(packets) || ...))) {
+      return EmitNew<Checks>(batch_, to, P(packets)...);
+    }
+    uint32_t* at = to;
+    (Write(at, packets), ...);
+    return true;
+  }
+  template <checks Checks = default_checks, class P>
+  PACKSMITH_INLINE bool EmitItems(const P& packet, span<const typename P::ps_item> items) {
+    const size_t dwords = P::dwords_needed(items.size());
+    if (bits::rarely(room() < dwords)) return batch_.RefuseInGroup(dwords, room());
+    return batch_.template WriteItems<Checks, true>(Take(dwords), packet, items);
+  }
+  template <checks Checks = default_checks, class P, unsigned N>
+  PACKSMITH_INLINE bool EmitItems(const P& packet, const typename P::ps_item (&items)[N]) {
+    return EmitItems<Checks>(packet, span<const typename P::ps_item>(items));
+  }
+  template <unsigned N>
+  PACKSMITH_INLINE bool EmitDwords(const uint32_t (&dwords)[N]) {
+    if (bits::rarely(room() < N)) return batch_.RefuseInGroup(N, room());
+    std::memcpy(Take(N), dwords, sizeof(dwords));
+    return true;
+  }
+  bool EmitDwords(absl::Span<const uint32_t> dwords) {
+    if (room() < dwords.size()) return batch_.RefuseInGroup(dwords.size(), room());
+    if (!dwords.empty()) std::memcpy(Take(dwords.size()), dwords.data(), dwords.size() * 4);
+    return true;
+  }
+  // Room for so many dwords, for the caller to fill; of the group from now on. Never null: where
+  // there is no room, the group is lost, and what is written goes nowhere.
+  PACKSMITH_INLINE uint32_t* Reserve(size_t dwords) {
+    if (bits::rarely(room() < dwords)) {
+      batch_.RefuseInGroup(dwords, room());
+      return batch_.Nowhere(dwords);
+    }
+    return Take(dwords);
+  }
+  // The caller filled in an address, `width` bits of it from `bit` of *dword on, which Reserve()
+  // gave: what Emit() notes of a packet's. False if it is that of a label which the batch does not
+  // have; the group is lost then.
+  PACKSMITH_INLINE bool Note(const uint32_t* dword, unsigned bit, unsigned width, const address& a,
+                             gpu::UseFlags flags) {
+    if (a.buffer == 0 || batch_.uses().Known(a.buffer, flags)) return true;
+    return batch_.Record(dword, bit, width, a.gpu, a.buffer, flags);
+  }
+  // The label's place is the next packet's, for sure.
+  bool Bind(Label label) { return ok() && batch_.BindAt(label, begin_ + used_); }
+
+  // The packets become part of the batch, if none was refused. Called by the destructor.
+  PACKSMITH_INLINE void Close() {
+    if (open_) batch_.CloseGroup(begin_ + used_);
+    open_ = false;
+    used_ = size_;
+  }
+
+ private:
+  // Where a packet goes that fits. It takes its room even if it is refused: so the compiler knows
+  // the places of the next ones, and of all questions for room that it can answer nothing is left.
+  // The group is lost then anyway.
+  PACKSMITH_INLINE uint32_t* Take(size_t dwords) {
+    uint32_t* const to = begin_ + used_;
+    used_ += dwords;
+    return to;
+  }
+  // Not a member: the compiler would have to keep the group in memory.
+  template <checks Checks, class... P>
+  [[gnu::cold, gnu::noinline]] static bool EmitNew(Batch& batch, uint32_t* to,
+                                                   const P&... packets) {
+    return batch.template WriteNew<Checks>(to, packets...);
+  }
+
+  Batch& batch_;
+  size_t size_, used_ = 0;
+  uint32_t* const begin_;
+  bool open_ = true;
+};
+
+template <class Gen>
+bool Batch<Gen>::StoreLabel(const address& where, Label label) {
+  using Store = typename Gen::StoreData;
+  if (options().relocations) {
+    return Refuse(absl::FailedPreconditionError(
+        "a label's address cannot be stored where the kernel moves buffers: it would not know"));
+  }
+  const address upper(where.gpu + 4, where.buffer, where.use);
+  uint32_t* const to = Room(2 * Store::length);
+  if (to == nullptr ||
+      !WriteNew<checks::on>(to, Store{.address = where}, Store{.address = upper})) {
+    return false;
+  }
+  constexpr unsigned kData = MemberBitsIn<Store>("immediate_data").bit;
+  Patch(to + kData / 32, kData % 32, 32, 0, label);
+  Patch(to + Store::length + kData / 32, kData % 32, 32, 32, label);
+  cursor_ = to + 2 * Store::length;
+  return true;
+}
+
+template <class Gen>
+absl::StatusOr<address> Batch<Gen>::EndReturning() {
+  using Commands = BatchCommandsOf<Gen>;
+  constexpr AddressPlace kTarget = Commands::kTarget;
+  static_assert(kTarget.dword + 2 <= Commands::Start::length, "the slot takes 8 bytes");
+  if (options().second_level) {
+    Refuse(absl::FailedPreconditionError("a second-level batch returns by its end: End()"));
+    return status();
+  }
+  if (!EmitStart(address(), false)) return status();
+  const address slot = PlaceOf(cursor_ - Commands::Start::length + kTarget.dword, access::write);
+  if (absl::Status ended = End(); !ended.ok()) {
+    Retract(Commands::Start::length);
+    return ended;
+  }
+  return slot;
+}
+
+template <class Gen>
+bool Batch<Gen>::CallReturning(const address& target, const address& return_slot) {
+  using Commands = BatchCommandsOf<Gen>;
+  // The target is looked at first, and the room taken at once, so that nothing fails half-way.
+  uint32_t jump[Commands::Start::length];
+  if (const error e = Commands::PackStart(jump, target, false, options().global)) {
+    return RefuseAs<typename Commands::Start>(e);
+  }
+  if (Room(2 * Gen::StoreData::length + Commands::Start::length) == nullptr) return false;
+  const Label back = NewLabel();
+  return StoreLabel(return_slot, back) && Jump(target) && Bind(back);
+}
+
+}  // namespace packsmith::intel
+
+#endif  // PACKSMITH_RUNTIME_INTEL_BATCH_BATCH_H_

@@ -1,0 +1,339 @@
+// What batches of all generations have in common: chunks, labels, and which addresses packets hold.
+// batch.h is what to use.
+
+#ifndef PACKSMITH_RUNTIME_INTEL_BATCH_BATCH_CORE_H_
+#define PACKSMITH_RUNTIME_INTEL_BATCH_BATCH_CORE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "packsmith/pack.h"
+#include "runtime/base/lifetime.h"
+#include "runtime/command/buffer_uses.h"
+#include "runtime/command/chunks.h"
+
+namespace packsmith::intel {
+
+struct BatchOptions {
+  // The batch is called by others: its end returns to the caller, and it cannot call in turn.
+  bool second_level = false;
+  // Note where addresses stand, for kernels that move buffers.
+  bool relocations = false;
+  // Addresses of chunks are in the global address space, not in the context's own.
+  bool global = false;
+  // The first packet is an end, so that the GPU does nothing; everything else is as ever.
+  bool noop = false;
+  // The address behind the end is a multiple of this many bytes: a power of two, at least 8 (which
+  // kernels demand of a batch's length), 64 for a whole cache line.
+  uint32_t end_alignment = 8;
+  // Room that is kept until OpenKept(): for what every batch closes with, though memory has run
+  // out.
+  uint32_t kept_dwords = 0;
+};
+
+// A place in a batch, known by now or later. Of one batch only.
+class Label {
+ public:
+  Label() = default;
+
+ private:
+  friend class BatchCore;
+  explicit Label(uint32_t index) : index_(index) {}
+  uint32_t index_ = ~uint32_t{0};
+};
+
+// One chunk of a batch.
+struct BatchPart {
+  gpu::Chunk chunk;
+  uint32_t dwords = 0;  // packets
+  uint32_t total = 0;   // with the jump to the next part, or the end
+};
+
+// An address in a batch, of a buffer that the kernel may move.
+struct Relocation {
+  uint32_t part = 0;
+  uint32_t dword = 0;  // in the part; the address begins there
+  uint8_t bit = 0;     // its lowest bit
+  uint8_t width = 0;
+  gpu::UseFlags flags = 0;
+  uint32_t buffer = 0;
+  uint64_t gpu = 0;  // as packed
+};
+
+// What the core has to know of a generation's packets.
+struct BatchCommands {
+  const char* generation;
+  unsigned start_dwords;
+  unsigned start_address_dword, start_address_bit, start_address_width;
+  // Packs the jump, or the call, to a batch.
+  error (*start)(uint32_t* to, const address& target, bool second_level, bool global);
+  unsigned end_dwords;
+  const uint32_t* end;
+  uint32_t noop;
+};
+
+class BatchCore {
+ public:
+  BatchCore(const BatchCore&) = delete;
+  BatchCore& operator=(const BatchCore&) = delete;
+
+  // The first thing that went wrong since the beginning, or since TakeStatus().
+  const absl::Status& status() const { return status_; }
+  // For those who have put right what was wrong: forgets it.
+  absl::Status TakeStatus();
+  // For those who build on a batch: keeps the first error; loses the group that is open. Returns
+  // false, for callers to pass on.
+  bool Refuse(absl::Status status);
+  // A number that no other batch has, nor this one before Reset(): 1 or more. For those who
+  // remember what they have emitted to a batch.
+  uint64_t number() const { return number_; }
+
+  // -- Labels -----------------------------------------------------------------------------------
+
+  Label NewLabel();
+  // The label's place is where the next packet goes; should a jump to another chunk come first,
+  // that. False if the label is bound already, or another batch's.
+  bool Bind(Label label);
+  Label Here();
+  // `bytes` behind the label, for any address member of this batch's packets. The bits are filled
+  // in when the batch ends.
+  address At(Label label, uint64_t bytes = 0) const;
+
+  // Nothing, until the next packet's address is a multiple of `bytes`: a power of two from 4 to
+  // 4096.
+  bool AlignTo(uint32_t bytes);
+
+  // -- Sizes, all in dwords ---------------------------------------------------------------------
+
+  // Packets so far.
+  size_t dwords() const;
+  // What fits without a new chunk.
+  size_t room() const { return static_cast<size_t>(limit_ - cursor_); }
+
+  // -- What the batch uses ----------------------------------------------------------------------
+
+  // A buffer that no packet's address names: one that is reached by an offset from a base, say.
+  void Use(uint32_t buffer, gpu::UseFlags flags) {
+    if (buffer != 0 && !uses_.Known(buffer, flags)) AddUse(buffer, flags);
+  }
+  // All buffers whose addresses packets hold, each once; after End() the batch's own, too.
+  const gpu::BufferUses& uses() const { return uses_; }
+  // With BatchOptions::relocations. Those of labels and of jumps between chunks come with End().
+  absl::Span<const Relocation> relocations() const { return relocations_; }
+  // What a kernel adds to the buffer's address, and writes from the relocation's dword on: the
+  // distance from `base`, the address that the buffer was thought to have, together with the other
+  // bits of that dword.
+  uint32_t Delta(const Relocation& relocation, uint64_t base) const;
+
+  // -- Ending -----------------------------------------------------------------------------------
+
+  // No packet after this. Fills in labels, and adds the end. An error if anything was wrong, or a
+  // label that packets refer to was never bound; the batch is then as it was.
+  absl::Status End();
+  bool ended() const { return ended_; }
+  // After End(): the GPU goes on at `next`, where another batch begins, instead of ending; so
+  // several become one submission. What the other one uses is for the caller to add. The address 0:
+  // it ends after all. The GPU must be done with the batch. FailedPrecondition if it has not ended,
+  // or is second-level; InvalidArgument if no jump can lead there. Then nothing has changed.
+  absl::Status ContinueAt(const address& next);
+  absl::Span<const BatchPart> parts() const { return parts_; }
+  // Makes the limit that BatchOptions::kept_dwords has kept back usable.
+  void OpenKept();
+  // Forgets everything. The chunks are the source's again.
+  void Reset();
+
+ protected:
+  BatchCore(gpu::ChunkSource& source, const BatchOptions& options, const BatchCommands& commands);
+  ~BatchCore() = default;
+  // For those that refer to this batch.
+  Lifetime& lifetime() const { return lifetime_; }
+
+  // Where `dwords` may be written; false if there is no room, and no chunk to be had. Writing is
+  // not enough: cursor_ has to follow.
+  PACKSMITH_INLINE bool FindRoom(size_t dwords, uint32_t*& to) {
+    to = cursor_;
+    if (bits::rarely(!Fits(dwords))) {
+      StoreCursor(to);
+      if (!MakeRoom(dwords)) return false;
+      to = cursor_;
+    }
+    return true;
+  }
+  // The same, or null.
+  uint32_t* Room(size_t dwords) {
+    uint32_t* to;
+    return FindRoom(dwords, to) ? to : nullptr;
+  }
+  // For the ways that are seldom taken: what they see as cursor_ is `to`, which it is. Where each
+  // of them begins so, compilers know that of a run of packets nobody sees the cursors in between,
+  // and store the last one only. (They would drop a store of what is there already.)
+  PACKSMITH_INLINE void StoreCursor(uint32_t* to) {
+    asm("" : "+r"(to));
+    cursor_ = to;
+  }
+  // Whether there is room for so many.
+  PACKSMITH_INLINE bool Fits(size_t dwords) const {
+    // A packet's end is needed anyway, and where its size is known to be small the sum is a place
+    // in memory. Compared as numbers, since behind the chunk there need be no array.
+    if (__builtin_constant_p(dwords <= kSmall) && dwords <= kSmall) {
+      return reinterpret_cast<uintptr_t>(cursor_) + dwords * sizeof(uint32_t) <=
+             reinterpret_cast<uintptr_t>(limit_);
+    }
+    return room() >= dwords;
+  }
+  // Goes on in a new chunk, in which `dwords` fit.
+  bool MakeRoom(size_t dwords);
+
+  // Notes an address that was packed, `bit` of *dword on. False if its label is unknown: the packet
+  // must not become part of the batch then.
+  bool Record(const uint32_t* dword, unsigned bit, unsigned width, uint64_t gpu, uint32_t buffer,
+              gpu::UseFlags flags);
+  // Lists a buffer of a packet that is about to be emitted; should that be refused, it is taken
+  // back, unless it is a group's. False, and nothing happens, if more has to be noted than that the
+  // buffer is used.
+  template <bool InGroup>
+  PACKSMITH_INLINE bool NoteUse(uint32_t buffer, gpu::UseFlags flags) {
+    if (buffer == 0) return true;
+    if (buffer >= special_from_) return false;
+    if (!InGroup && noted_at_ != cursor_) {
+      noted_at_ = cursor_;
+      noted_from_ = uses_.later();
+    }
+    return uses_.AddLater(buffer, flags);
+  }
+  // Forgets what was noted of dwords from `end` on.
+  void DropFrom(const uint32_t* end);
+  // When the batch ends, `width` bits of the label's address go to `bit` of *dword: its bits from
+  // `from` on.
+  void Patch(const uint32_t* dword, unsigned bit, unsigned width, unsigned from, Label label);
+
+  // function: __PRETTY_FUNCTION__ of a template whose P is the packet.
+  bool RefusePacket(const error& e, const char* function);
+
+  // How often Reset() was called: places of earlier times mean nothing any more.
+  uint32_t resets() const { return resets_; }
+  // Takes back the last `dwords`, unless a label stands behind their start.
+  bool Retract(size_t dwords);
+
+  // From here on until CloseGroup() no packet but the group's.
+  // Never null: where there is no room, or a group is open already, what is written goes nowhere.
+  PACKSMITH_INLINE uint32_t* OpenGroup(size_t dwords) {
+    // Where the batch cannot be written to there is no room either.
+    if (bits::rarely(dwords == 0 || !Fits(dwords))) return OpenSlowly(dwords);
+    group_begin_ = cursor_;
+    cursor_ = limit_;  // the batch itself has no room now
+    return group_begin_;
+  }
+  PACKSMITH_INLINE void CloseGroup(uint32_t* end) {
+    if (bits::rarely(group_failed_)) return DropGroup();
+    group_begin_ = nullptr;
+    cursor_ = end;
+  }
+  bool group_failed() const { return group_failed_; }
+  // Where a group writes that is lost already.
+  [[gnu::cold, gnu::noinline]] uint32_t* Nowhere(size_t dwords);
+  [[gnu::cold, gnu::noinline]] bool RefuseInGroup(size_t dwords, size_t room);
+
+  // Bind(), at a place in the chunk at hand.
+  bool BindAt(Label label, const uint32_t* dword);
+
+  bool AppendCore(const BatchCore& other);
+
+  const BatchOptions& options() const { return options_; }
+  // GPU address and handle of a place in the chunk at hand.
+  address PlaceOf(const uint32_t* dword, access use) const;
+
+  uint32_t* cursor_ = nullptr;  // the next packet
+  uint32_t* limit_ = nullptr;   // no packet goes beyond
+
+ private:
+  static constexpr uint32_t kUnbound = ~uint32_t{0};
+
+  static uint64_t NewNumber();
+  // The chunks are gone, and all packets with them.
+  void LoseChunks();
+  // Dwords of which no chunk lies so near the end of memory that a sum would wrap around.
+  static constexpr size_t kSmall = 1024;
+  // Handles from here on stand for labels.
+  static constexpr uint32_t kFirstLabel = 0xffff0000;
+
+  struct Place {
+    uint32_t part = kUnbound;
+    uint32_t dword = 0;
+  };
+  // Bits that are the address of a label.
+  struct LabelUse {
+    Place place;
+    uint8_t bit, width, from;
+    bool is_address;  // not data
+    gpu::UseFlags flags;
+    uint32_t label;
+    uint64_t bytes;  // behind the label
+  };
+
+  [[gnu::cold, gnu::noinline]] uint32_t* OpenSlowly(size_t dwords);
+  [[gnu::cold, gnu::noinline]] void DropGroup();
+  // What is kept for the jump or the end.
+  size_t Reserve() const;
+  uint32_t* begin() const { return parts_.back().chunk.words.data(); }
+  bool in_group() const { return group_begin_ != nullptr || group_failed_; }
+  // Where the batch's packets end.
+  uint32_t* end() const { return in_group() ? group_begin_ : cursor_; }
+  // special_from_, unless a group is lost.
+  uint32_t FirstSpecial() const { return options_.relocations ? 0 : kFirstLabel; }
+  // Loses the group that is open. Whatever it says of buffers is not listed from now on.
+  void FailGroup() {
+    group_failed_ = true;
+    special_from_ = 0;
+  }
+  Place PlaceAt(const uint32_t* dword) const;
+  void AddUse(uint32_t buffer, gpu::UseFlags flags) {
+    // Relocations are wanted of all addresses, so that none may be passed over as known.
+    uses_.Add(buffer, flags, /*remember=*/!options_.relocations);
+  }
+  absl::StatusOr<uint64_t> Resolve(const LabelUse& use) const;
+  void Fill(const LabelUse& use, uint64_t gpu);
+  void AddRelocation(const Place& place, unsigned bit, unsigned width, gpu::UseFlags flags,
+                     uint32_t buffer, uint64_t gpu);
+
+  mutable Lifetime lifetime_;
+  const Reference<gpu::ChunkSource> source_;
+  const BatchOptions options_;
+  const BatchCommands& commands_;
+  absl::Status status_;
+  bool ended_ = false;
+  bool kept_open_ = false;
+  uint32_t resets_ = 0;
+  uint64_t number_ = NewNumber();
+  uint32_t* group_begin_ = nullptr;  // cursor_, while a group is open
+  bool group_failed_ = false;
+  // Groups that were opened though they could not be: within another one, and what they write to.
+  unsigned groups_within_ = 0;
+  std::vector<std::unique_ptr<uint32_t[]>> nowhere_;
+  const uint32_t* fence_ = nullptr;  // nothing before this is retracted
+  std::vector<BatchPart> parts_;
+  gpu::BufferUses uses_;
+  // Where the packet was to go for which NoteUse() was called last, and how much it had put off
+  // before.
+  const uint32_t* noted_at_ = nullptr;
+  size_t noted_from_ = 0;
+  // Handles of which more is to be noted than a use begin here: those that stand for labels; all,
+  // if there are relocations; and all while a group is lost.
+  uint32_t special_from_;
+  // Of uses_ and relocations_, after End(): how many are of packets, not of the batch itself.
+  size_t packet_uses_ = 0, packet_relocations_ = 0;
+  // After End(): how many relocations there are without that of ContinueAt().
+  size_t own_relocations_ = 0;
+  std::vector<Place> labels_;
+  std::vector<LabelUse> label_uses_;
+  std::vector<Relocation> relocations_;
+};
+
+}  // namespace packsmith::intel
+
+#endif  // PACKSMITH_RUNTIME_INTEL_BATCH_BATCH_CORE_H_

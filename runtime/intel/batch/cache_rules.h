@@ -1,0 +1,197 @@
+// The packets that a CacheBarrier becomes, on render and compute engines.
+//
+//   if (!barrier.empty()) EmitBarrier(batch, barrier, scratch);
+//   if (!barrier.empty()) EmitBarrier(batch, barrier, scratch, Pipeline::kGpgpu);
+//   EmitSignal(batch, progress, 42, {.to_memory = SetOf(CacheDomain::kRender)});
+//
+// Which field of PIPE_CONTROL writes back or forgets which cache is a table; the remarks of the
+// manuals that go with it are in facts.h. Sources: PRMs, volume "Command Reference: Instructions",
+// PIPE_CONTROL, and what Mesa's drivers found out.
+
+#ifndef PACKSMITH_RUNTIME_INTEL_BATCH_CACHE_RULES_H_
+#define PACKSMITH_RUNTIME_INTEL_BATCH_CACHE_RULES_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_format.h"
+#include "packsmith/pack.h"
+#include "runtime/intel/batch/batch.h"
+#include "runtime/intel/batch/cache_tracker.h"
+#include "runtime/intel/batch/pipeline_select.h"
+#include "runtime/intel/device/facts.h"
+
+namespace packsmith::intel {
+
+template <class Pipe>
+struct CacheRules {
+  using Fields = std::array<bool Pipe::*, 2>;
+  struct Rule {
+    CacheDomain domain = {};
+    bool in_l3 = false;
+    Fields flush = {}, to_memory = {}, invalidate = {};
+  };
+
+  std::array<Rule, kCacheDomains> rules;
+  Fields from_memory = {};
+};
+
+template <class Gen>
+constexpr CacheRules<typename Gen::PipeControl> CacheRulesOf() {
+  using Pipe = typename Gen::PipeControl;
+  using D = CacheDomain;
+  constexpr bool Pipe::*kColor = &Pipe::render_target_cache_flush_enable;
+  constexpr bool Pipe::*kDepth = &Pipe::depth_cache_flush_enable;
+  constexpr bool Pipe::*kData = &Pipe::dc_flush_enable;
+  constexpr bool Pipe::*kOther = &Pipe::pipe_control_flush_enable;
+  CacheRules<Pipe> r = {{{
+      // A cache that writes forgets what it writes back.
+      {D::kRender, true, {kColor}, {}, {kColor}},
+      {D::kDepth, true, {kDepth}, {}, {kDepth}},
+      {D::kData, true, {kData}, {kData}, {kData}},
+      {D::kOtherWrite, false, {kOther}, {}, {kOther}},
+      {D::kVertex, false, {}, {}, {&Pipe::vf_cache_invalidation_enable}},
+      {D::kSampler, true, {}, {}, {&Pipe::texture_cache_invalidation_enable}},
+      // Shaders pull them by way of the sampler's cache.
+      {D::kConstant,
+       true,
+       {},
+       {},
+       {&Pipe::constant_cache_invalidation_enable, &Pipe::texture_cache_invalidation_enable}},
+      {D::kOtherRead, false, {}, {}, {}},
+  }}};
+  const auto at = [&](D domain) -> auto& { return r.rules[static_cast<size_t>(domain)]; };
+  if constexpr (requires { &Pipe::l3_read_only_cache_invalidation_enable; }) {
+    // Data has a flush to L3 alone; vertices come through L3, which keeps them.
+    at(D::kData).flush = at(D::kData).invalidate = {&Pipe::hdc_pipeline_flush_enable};
+    at(D::kVertex).in_l3 = true;
+    at(D::kVertex).invalidate[1] = &Pipe::l3_read_only_cache_invalidation_enable;
+    r.from_memory = {&Pipe::l3_read_only_cache_invalidation_enable,
+                     &Pipe::constant_cache_invalidation_enable};
+  }
+  if constexpr (requires { &Pipe::tile_cache_flush_enable; }) {
+    at(D::kRender).to_memory = at(D::kDepth).to_memory = {&Pipe::tile_cache_flush_enable};
+  }
+  if constexpr (Gen::kFacts.wa_1409600907) {
+    at(D::kDepth).flush[1] = at(D::kDepth).invalidate[1] = &Pipe::depth_stall_enable;
+  }
+  if constexpr (requires { &Pipe::untyped_data_port_cache_flush_enable; }) {
+    // Flushes the untyped part only together with the rest.
+    at(D::kData).flush[1] = at(D::kData).invalidate[1] =
+        &Pipe::untyped_data_port_cache_flush_enable;
+  }
+  return r;
+}
+
+// The domains that go through L3: for CacheTracker.
+template <class Gen>
+constexpr CacheDomains L3DomainsOf() {
+  CacheDomains domains = 0;
+  for (const auto& rule : CacheRulesOf<Gen>().rules) {
+    if (rule.in_l3) domains |= SetOf(rule.domain);
+  }
+  return domains;
+}
+
+// A barrier whose writes are of `value`, to the 8 bytes at `to`. See below.
+template <class Gen>
+bool EmitBarrierAndWrite(Batch<Gen>& batch, const CacheBarrier& barrier, const address& to,
+                         uint64_t value, Pipeline pipeline) {
+  using Pipe = typename Gen::PipeControl;
+  using D = CacheDomain;
+  static constexpr CacheRules<Pipe> kRules = CacheRulesOf<Gen>();
+  constexpr CacheDomains kOf3D = SetOf(D::kRender) | SetOf(D::kDepth) | SetOf(D::kVertex);
+  const bool gpgpu = pipeline == Pipeline::kGpgpu;
+  const CacheDomains barred = gpgpu && Gen::kFacts.gpgpu_bars_3d_caches ? kOf3D : CacheDomains{0};
+  if (((barrier.to_memory | barrier.invalidate) & barred) != 0) {
+    return batch.Refuse(absl::FailedPreconditionError(
+        "a barrier is about caches of the 3D pipeline, but the GPGPU pipeline is selected: select "
+        "3D before such a barrier"));
+  }
+  // Writing back comes first, and a packet of its own: caches forget when a packet is read, but
+  // write back when it is done.
+  Pipe flush{.post_sync_operation = Pipe::POST_SYNC_OPERATION_WRITE_IMMEDIATE_DATA,
+             .command_streamer_stall_enable = true,
+             .address = to,
+             .immediate_data = value};
+  Pipe invalidate;
+  bool invalidates = false;
+  const auto set = [](Pipe& pipe, const typename CacheRules<Pipe>::Fields& fields) {
+    bool any = false;
+    for (bool Pipe::*field : fields) {
+      if (field == nullptr) continue;
+      pipe.*field = any = true;
+    }
+    return any;
+  };
+  for (const auto& rule : kRules.rules) {
+    const CacheDomains one = SetOf(rule.domain);
+    if ((barrier.flush & one & ~barred) != 0) set(flush, rule.flush);
+    if ((barrier.to_memory & one) != 0) set(flush, rule.to_memory);
+    if ((barrier.invalidate & one) != 0) invalidates |= set(invalidate, rule.invalidate);
+  }
+  if (barrier.from_memory) invalidates |= set(invalidate, kRules.from_memory);
+  const bool vertices = (barrier.invalidate & SetOf(D::kVertex)) != 0;
+  const bool write = vertices && Gen::kFacts.vertices_need_write;
+  if (write) {
+    invalidate.post_sync_operation = flush.post_sync_operation;
+    invalidate.address = to;
+    invalidate.immediate_data = value;
+  }
+  // What only reads has forgotten when the packet has been read. A cache that writes has to write
+  // back first, which is to be waited for; and in the GPGPU pipeline the manuals want a stall with
+  // textures.
+  constexpr CacheDomains kWriting = (1u << kWritingDomains) - 1;
+  invalidate.command_streamer_stall_enable = gpgpu || (barrier.invalidate & kWriting) != 0;
+  // Of what a stall may wait for, the scoreboard is the least, but does not go together with
+  // flushes of targets.
+  constexpr CacheDomains kFlushes = SetOf(D::kRender) | SetOf(D::kDepth) | SetOf(D::kData);
+  invalidate.stall_at_pixel_scoreboard = Gen::kFacts.stall_needs_company && !write &&
+                                         invalidate.command_streamer_stall_enable &&
+                                         (barrier.invalidate & kFlushes) == 0;
+
+  const bool flushes = barrier.flush != 0 || barrier.to_memory != 0 || barrier.wait;
+  std::array<Pipe, 4> pipes;
+  size_t count = 0;
+  constexpr bool kStallsFirst = Gen::kFacts.gpgpu_write_needs_stall || Gen::kFacts.wa_14014966230;
+  if (gpgpu && kStallsFirst && (flushes || write)) {
+    pipes[count++].command_streamer_stall_enable = true;
+  }
+  if (flushes) pipes[count++] = flush;
+  if (vertices && Gen::kFacts.vertices_need_nothing_before) ++count;
+  if (invalidates) pipes[count++] = invalidate;
+  if (count == 0) return true;
+  typename Batch<Gen>::Group group(batch, count * Pipe::length);
+  for (size_t i = 0; i < count; ++i) group.Emit(pipes[i]);
+  return group.ok();
+}
+
+// scratch: 8 bytes that are written to and mean nothing; what has been flushed is in place when the
+// write is. pipeline: the one that is selected. From Gfx12 on, what 3D alone can forget or write
+// back to memory has to wait until that is selected; the barrier is refused otherwise.
+template <class Gen>
+bool EmitBarrier(Batch<Gen>& batch, const CacheBarrier& barrier, const address& scratch,
+                 Pipeline pipeline = Pipeline::k3D) {
+  return EmitBarrierAndWrite(batch, barrier, scratch, 0, pipeline);
+}
+
+// How far a batch has come, for the CPU or another engine to look at: when all that was emitted
+// before is done, and written back as the barrier says, `value` stands in the 8 bytes at `to`. They
+// have to lie at a multiple of 8, or nothing is emitted. Numbers that rise from signal to signal
+// make a fence of it that is finer than that of a whole job.
+template <class Gen>
+bool EmitSignal(Batch<Gen>& batch, const address& to, uint64_t value, CacheBarrier barrier = {},
+                Pipeline pipeline = Pipeline::k3D) {
+  if (to.gpu % sizeof(value) != 0) {
+    return batch.Refuse(absl::InvalidArgumentError(absl::StrFormat(
+        "a signal's 8 bytes lie at %#x: they have to lie at a multiple of 8", to.gpu)));
+  }
+  barrier.wait = true;
+  return EmitBarrierAndWrite(batch, barrier, to, value, pipeline);
+}
+
+}  // namespace packsmith::intel
+
+#endif  // PACKSMITH_RUNTIME_INTEL_BATCH_CACHE_RULES_H_

@@ -1,0 +1,51 @@
+// What templates of the runtime take for a generation: its packets and its facts. A namespace
+// cannot be a template argument, so a type stands for it.
+//
+// gfx9.h and its neighbours, which the build makes from generation.h.in, have one for each
+// generation of xml/generations.bzl. A description of one's own has the facts of the generation
+// that it extends:
+//
+//   #include "packsmith/mine.h"
+//   struct Mine : packsmith::intel::Generation<mine::generation, 90> {};  // its version times ten
+
+#ifndef PACKSMITH_RUNTIME_INTEL_BATCH_GENERATION_H_
+#define PACKSMITH_RUNTIME_INTEL_BATCH_GENERATION_H_
+
+#include "runtime/intel/device/facts.h"
+
+namespace packsmith::intel {
+
+// P: all packets by their names, as each generated header has them.
+template <class P, unsigned version_x10 = P::version_x10>
+struct Generation {
+  static constexpr auto& kName = P::name;  // as dumps and tables have it
+  static constexpr unsigned kVersion = version_x10;
+  // What code asks for: comparing kVersion would say it anew for each generation.
+  static constexpr GenerationFacts kFacts = FactsOf(version_x10);
+  static_assert(kFacts.version_x10 == version_x10,
+                "the generation has no column in runtime/intel/device/facts.h");
+
+  using Packets = P;
+  // The commands that a batch writes by itself.
+  using BatchStart = typename P::MI_BATCH_BUFFER_START;
+  using BatchEnd = typename P::MI_BATCH_BUFFER_END;
+  using Noop = typename P::MI_NOOP;
+  using StoreData = typename P::MI_STORE_DATA_IMM;
+  using StoreRegister = typename P::MI_STORE_REGISTER_MEM;
+  using LoadRegister = typename P::MI_LOAD_REGISTER_MEM;
+  using LoadRegisterConstant = typename P::MI_LOAD_REGISTER_IMM;
+  using CopyRegister = typename P::MI_LOAD_REGISTER_REG;
+  using CopyMemory = typename P::MI_COPY_MEM_MEM;
+  using Math = typename P::MI_MATH;
+  using MathInstruction = typename P::MI_MATH_ALU_INSTRUCTION;
+  using Predicate = typename P::MI_PREDICATE;
+  using SetPredicate = typename P::MI_SET_PREDICATE;
+  using PipeControl = typename P::PIPE_CONTROL;
+  using GeneralRegister = typename P::CS_GPR0;
+  using PredicateSource0 = typename P::MI_PREDICATE_SRC0;
+  using PredicateSource1 = typename P::MI_PREDICATE_SRC1;
+};
+
+}  // namespace packsmith::intel
+
+#endif  // PACKSMITH_RUNTIME_INTEL_BATCH_GENERATION_H_

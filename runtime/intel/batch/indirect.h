@@ -1,0 +1,222 @@
+// Draws and dispatches whose parameters stand in memory: a shader, say, has written them, and the
+// command streamer reads them when it comes there.
+//
+//   EmitIndirectDraws(batch, gfx9::_3DPRIMITIVE{},
+//                     {.arguments = {buffer.address, buffer.handle}, .draws = 3});
+//
+// The packet says what is not in memory: whether there are indices (Vertex Access Type), and on
+// Gfx12.5 how tiles are rendered. It may be 3DPRIMITIVE_EXTENDED, from Gfx11 on, where vertices
+// read the first vertex, the first instance and the draw's number.
+//
+// The streamer waits for nothing: whoever wrote the parameters is flushed before, and a
+// CacheTracker is told of this use as CacheDomain::kOtherRead. The 3DPRIM_ registers of the render
+// engine are overwritten.
+
+#ifndef PACKSMITH_RUNTIME_INTEL_BATCH_INDIRECT_H_
+#define PACKSMITH_RUNTIME_INTEL_BATCH_INDIRECT_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/types/optional.h"
+#include "packsmith/pack.h"
+#include "runtime/intel/batch/batch.h"
+
+namespace packsmith::intel {
+
+// Parameters in memory, as Vulkan, Direct3D 12 and OpenGL have them.
+struct DrawArguments {
+  uint32_t vertex_count = 0;
+  uint32_t instance_count = 0;
+  uint32_t first_vertex = 0;
+  uint32_t first_instance = 0;
+};
+struct IndexedDrawArguments {
+  uint32_t index_count = 0;
+  uint32_t instance_count = 0;
+  uint32_t first_index = 0;
+  int32_t vertex_offset = 0;  // added to each index
+  uint32_t first_instance = 0;
+};
+struct DispatchArguments {
+  uint32_t groups_x = 0, groups_y = 0, groups_z = 0;
+};
+
+struct IndirectDraws {
+  address arguments;    // of the first draw; a multiple of 4, as all that follows
+  uint32_t draws = 1;   // how many there are, at most
+  uint32_t stride = 0;  // bytes from one draw's parameters to the next's; 0: nothing is in between
+  // Where 32 bits say that no more than so many of them are to be drawn. This uses the predicate of
+  // MI_PREDICATE, so that the packet cannot depend on another one.
+  absl::optional<address> count = absl::nullopt;
+  // How memory is cached that Xe2 reads parameters from. Not zero.
+  uint32_t mocs = 2;
+};
+
+template <class Draw>
+constexpr bool IsIndexed(const Draw& draw) {
+  return draw.vertex_access_type == Draw::VERTEX_ACCESS_TYPE_RANDOM;
+}
+// The bytes that a draw's parameters take.
+template <class Draw>
+constexpr uint32_t ArgumentBytesOf(const Draw& draw) {
+  return IsIndexed(draw) ? sizeof(IndexedDrawArguments) : sizeof(DrawArguments);
+}
+
+// The emitter of one kind of draw: Draw is 3DPRIMITIVE or 3DPRIMITIVE_EXTENDED.
+template <class Gen, class Draw>
+class IndirectDrawEmitter {
+  using G = typename Gen::Packets;
+  using Group = typename Batch<Gen>::Group;
+  using Load = typename Gen::LoadRegister;
+  using LoadConstant = typename Gen::LoadRegisterConstant;
+  using Predicate = typename Gen::Predicate;
+
+  static constexpr bool kExtended = !std::is_same_v<Draw, typename G::_3DPRIMITIVE>;
+  // One packet for all draws, which knows no extended parameters.
+  static constexpr bool kAllInOne = Gen::kFacts.executes_indirect_draws && !kExtended;
+
+ public:
+  // The draw as it is emitted, with the parameters' places.
+  IndirectDrawEmitter(const Draw& draw, const IndirectDraws& from)
+      : draw_(draw),
+        from_(from),
+        stride_(from.stride == 0 ? ArgumentBytesOf(draw) : from.stride),
+        indexed_(IsIndexed(draw)) {
+    draw_.indirect_parameter_enable = true;
+  }
+
+  bool Emit(Batch<Gen>& batch) {
+    if (from_.stride % 4 != 0) {
+      return batch.Refuse(absl::InvalidArgumentError(absl::StrCat(
+          "parameters of draws are ", from_.stride, " bytes apart, which is no multiple of 4")));
+    }
+    if (from_.draws == 0) return true;
+    if constexpr (kAllInOne) {
+      if (stride_ == ArgumentBytesOf(draw_)) return EmitAll(batch);
+    }
+    return EmitOneByOne(batch);
+  }
+
+ private:
+  static address At(const address& base, uint64_t offset) {
+    return address(base.gpu + offset, base.buffer, base.use);
+  }
+  static LoadConstant Constant(uint32_t offset, uint32_t value) {
+    return {.register_offset_ = offset, .data_dword = value};
+  }
+  template <class Register>
+  static Load From(const address& where) {
+    return {.register_address = Register::register_offset, .memory_address = where};
+  }
+
+  bool EmitAll(Batch<Gen>& batch) {
+    using Execute = typename G::EXECUTE_INDIRECT_DRAW;
+    return batch.Emit(Execute{.predicate_enable = draw_.predicate_enable,
+                              .tbimr_enabled = draw_.tbimr_enable,
+                              .argument_format = indexed_ ? Execute::ARGUMENT_FORMAT_DRAWINDEXED
+                                                          : Execute::ARGUMENT_FORMAT_DRAW,
+                              .mocs = from_.mocs,
+                              .max_count = from_.draws,
+                              .count_buffer_indirect_enable = from_.count.has_value(),
+                              .count_buffer_address = from_.count.value_or(address()),
+                              .argument_buffer_start_address = from_.arguments});
+  }
+
+  bool EmitOneByOne(Batch<Gen>& batch) {
+    if (from_.count.has_value()) {
+      draw_.predicate_enable = true;
+      if (!EmitCount(batch)) return false;
+    }
+    for (uint32_t i = 0; i < from_.draws; ++i) {
+      Group group(batch, kMostDwords);
+      if (from_.count.has_value()) EmitPredicate(group, i);
+      EmitParameters(group, At(from_.arguments, uint64_t{i} * stride_), i);
+      group.Emit(draw_);
+      if (!group.ok()) return false;
+    }
+    return true;
+  }
+
+  bool EmitCount(Batch<Gen>& batch) {
+    constexpr uint32_t kCount = Gen::PredicateSource0::register_offset;
+    constexpr uint32_t kNumber = Gen::PredicateSource1::register_offset;
+    return batch.Emit(Load{.register_address = kCount, .memory_address = *from_.count},
+                      Constant(kCount + 4, 0), Constant(kNumber + 4, 0));
+  }
+  // The first draw is one of them unless the count is 0. The predicate turns where the count equals
+  // a draw's number, and stays false then, since none of the next ones does.
+  void EmitPredicate(Group& group, uint32_t number) {
+    group.Emit(Constant(Gen::PredicateSource1::register_offset, number),
+               Predicate{.compare_operation = Predicate::COMPARE_OPERATION_SRCS_EQUAL,
+                         .combine_operation = number == 0 ? Predicate::COMBINE_OPERATION_SET
+                                                          : Predicate::COMBINE_OPERATION_XOR,
+                         .load_operation = number == 0 ? Predicate::LOAD_OPERATION_LOADINV
+                                                       : Predicate::LOAD_OPERATION_LOAD});
+  }
+  void EmitParameters(Group& group, const address& at, uint32_t number) {
+    using I = IndexedDrawArguments;
+    using D = DrawArguments;
+    const address first = At(at, indexed_ ? offsetof(I, first_index) : offsetof(D, first_vertex));
+    const address base = indexed_ ? At(at, offsetof(I, vertex_offset)) : first;
+    const address instance =
+        At(at, indexed_ ? offsetof(I, first_instance) : offsetof(D, first_instance));
+    static_assert(offsetof(I, index_count) == offsetof(D, vertex_count));
+    static_assert(offsetof(I, instance_count) == offsetof(D, instance_count));
+    group.Emit(From<typename G::_3DPRIM_VERTEX_COUNT>(At(at, offsetof(D, vertex_count))),
+               From<typename G::_3DPRIM_INSTANCE_COUNT>(At(at, offsetof(D, instance_count))),
+               From<typename G::_3DPRIM_START_VERTEX>(first),
+               From<typename G::_3DPRIM_START_INSTANCE>(instance));
+    if (indexed_) {
+      group.Emit(From<typename G::_3DPRIM_BASE_VERTEX>(base));
+    } else {
+      group.Emit(Constant(G::_3DPRIM_BASE_VERTEX::register_offset, 0));
+    }
+    if constexpr (kExtended) {
+      group.Emit(From<typename G::_3DPRIM_XP0>(base), From<typename G::_3DPRIM_XP1>(instance),
+                 Constant(G::_3DPRIM_XP2::register_offset, number));
+    }
+  }
+
+  // Of a draw: all packets above.
+  static constexpr size_t kMostDwords =
+      DwordsOf(LoadConstant(), LoadConstant(), LoadConstant(), Predicate(), Draw()) +
+      7 * Load::length;
+
+  Draw draw_;
+  const IndirectDraws& from_;
+  const uint32_t stride_;
+  const bool indexed_;
+};
+
+// Draws whose parameters are one behind the other in memory. That takes up to 40 dwords for each
+// draw; from Xe2 on one packet for any number, if nothing is in between and the draw has no
+// extended parameters. False if the batch has refused a packet: draws before it are part of the
+// batch.
+template <class Gen, class Draw>
+bool EmitIndirectDraws(Batch<Gen>& batch, const Draw& draw, const IndirectDraws& from) {
+  return IndirectDrawEmitter<Gen, Draw>(draw, from).Emit(batch);
+}
+
+// Loads what a GPGPU_WALKER or COMPUTE_WALKER takes that has `indirect_parameter_enable`:
+// DispatchArguments, at a multiple of 4.
+template <class Gen>
+bool LoadDispatchArguments(Batch<Gen>& batch, const address& from) {
+  using G = typename Gen::Packets;
+  using Load = typename Gen::LoadRegister;
+  using A = DispatchArguments;
+  const auto at = [&](size_t offset) { return address(from.gpu + offset, from.buffer, from.use); };
+  return batch.Emit(Load{.register_address = G::GPGPU_DISPATCHDIMX::register_offset,
+                         .memory_address = at(offsetof(A, groups_x))},
+                    Load{.register_address = G::GPGPU_DISPATCHDIMY::register_offset,
+                         .memory_address = at(offsetof(A, groups_y))},
+                    Load{.register_address = G::GPGPU_DISPATCHDIMZ::register_offset,
+                         .memory_address = at(offsetof(A, groups_z))});
+}
+
+}  // namespace packsmith::intel
+
+#endif  // PACKSMITH_RUNTIME_INTEL_BATCH_INDIRECT_H_

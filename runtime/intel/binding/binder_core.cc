@@ -1,0 +1,89 @@
+#include "runtime/intel/binding/binder_core.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "absl/strings/str_format.h"
+
+namespace packsmith::intel {
+BinderCore::BinderCore(gpu::Buffers& buffers, const BindingRules& rules, const Options& options)
+    : buffers_(buffers, lifetime_), rules_(rules), options_(options), surfaces_(rules.block / 4) {
+  // Never more than half full.
+  slots_.resize(std::bit_ceil(size_t{2} * (rules.block / rules.alignment)));
+  mask_ = slots_.size() - 1;
+}
+
+BinderCore::~BinderCore() {
+  if (!buffers_) return;
+  (void)ReleaseOld();
+  if (block_.handle != 0) (void)buffers_->Release(block_.handle);
+}
+
+absl::Status BinderCore::ReleaseOld() {
+  if (lifetime_.lost()) return lifetime_.status();
+  absl::Status first;
+  for (const gpu::Buffer& block : old_) first.Update(buffers_->Release(block.handle));
+  old_.clear();
+  return first;
+}
+
+absl::StatusOr<gpu::Buffer> BinderCore::NewBlock() const {
+  if (lifetime_.lost()) return lifetime_.status();
+  if (options_.surface_bytes == 0 || options_.surface_bytes > kSurfaceReach) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "surface states in %d bytes: binding tables reach 4 GiB, and there is to be "
+        "one at least",
+        options_.surface_bytes));
+  }
+  const absl::StatusOr<gpu::Buffer> block = buffers_->Create({.size = rules_.block,
+                                                              .zone = options_.zone,
+                                                              .name = options_.name,
+                                                              .heap = options_.heap,
+                                                              .alignment = 4096,
+                                                              .writable = false});
+  if (!block.ok()) return block.status();
+  const uint64_t base = options_.surface_base, bytes = options_.surface_bytes;
+  absl::Status status;
+  if (!rules_.own_base &&
+      (block->address > base || base - block->address > kSurfaceReach - bytes)) {
+    status = absl::FailedPreconditionError(absl::StrFormat(
+        "a block of binding tables at 0x%x does not reach surface states at 0x%x to 0x%x: all must "
+        "lie within 4 GiB from it",
+        block->address, base, base + bytes - 1));
+  } else if (block->cpu == nullptr) {
+    status = absl::FailedPreconditionError("binding tables want a heap that the CPU sees");
+  }
+  if (status.ok()) return block;
+  (void)buffers_->Release(block->handle);
+  return status;
+}
+
+void BinderCore::UseBlock(const gpu::Buffer& block) {
+  block_ = block;
+  next_ = rules_.first;
+  std::fill(slots_.begin(), slots_.end(), Slot());
+}
+
+absl::Status BinderCore::TooMany(size_t count) const {
+  return absl::InvalidArgumentError(
+      absl::StrFormat("a binding table of %d surfaces; there may be %d", count, kMostSurfaces));
+}
+
+absl::Status BinderCore::CheckSurfaces(absl::Span<const uint32_t> surfaces,
+                                       uint32_t unaligned) const {
+  for (size_t i = 0; i < surfaces.size(); ++i) {
+    if ((surfaces[i] & unaligned) == 0 && surfaces[i] < options_.surface_bytes) continue;
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "surface %d of a binding table is at offset 0x%x; it is to be a multiple of %d below 0x%x",
+        i, surfaces[i], unaligned + 1, options_.surface_bytes));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status BinderCore::NotBegun() const {
+  if (lifetime_.lost()) return lifetime_.status();
+  return absl::FailedPreconditionError(
+      "tables are bound for a batch that does not know their base: Begin() it first");
+}
+
+}  // namespace packsmith::intel

@@ -1,0 +1,138 @@
+// Where the memory of descriptor sets comes from.
+//
+//   const DescriptorCount counts[] = {{DescriptorType::kUniformBuffer, 100},
+//                                     {DescriptorType::kSampledImage, 1000}};
+//   auto pool = DescriptorPool::Create(*buffers, setup, {.max_sets = 100, .counts = counts,
+//                                                        .records = zone, .surfaces = zone});
+//   absl::StatusOr<DescriptorSet> set = (*pool)->Allocate(layout);
+//   ...
+//   absl::Status status = (*pool)->Free(*set);   // or, all at once:
+//   (*pool)->Reset();
+//
+// The memory is taken when the pool is made. Whatever sets are allocated from a new or reset pool,
+// there is room as long as their descriptors are no more than was said. After sets have been freed
+// one by one, what is free may lie in pieces; then the error says so.
+
+#ifndef PACKSMITH_RUNTIME_INTEL_BINDING_DESCRIPTOR_POOL_H_
+#define PACKSMITH_RUNTIME_INTEL_BINDING_DESCRIPTOR_POOL_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "runtime/base/lifetime.h"
+#include "runtime/intel/binding/descriptor_layout.h"
+#include "runtime/intel/binding/descriptor_set.h"
+#include "runtime/intel/binding/descriptor_setup.h"
+#include "runtime/intel/binding/kept.h"
+#include "runtime/memory/buffers.h"
+#include "runtime/memory/range_allocator.h"
+
+namespace packsmith::intel {
+
+struct DescriptorCount {
+  DescriptorType type = DescriptorType::kSampler;
+  uint32_t count = 0;  // kInlineUniformBlock: bytes
+};
+
+struct DescriptorPoolOptions {
+  uint32_t max_sets = 0;
+  absl::Span<const DescriptorCount> counts = {};
+  uint32_t inline_blocks = 0;  // bindings that the bytes of inline uniform blocks are for
+  // Zones for the sets' records, their samplers and their own surface states; those that the model
+  // needs. They have to be in reach of the setup's bases: within 4 GiB, and for surface states
+  // that shaders name by handles, as far as these go. Memory is taken from a zone's upper end: a
+  // StatePool in the same zone grows from the lower one.
+  gpu::ZoneId records = {}, samplers = {}, surfaces = {};
+  gpu::Heap heap = gpu::Heap::kSystem;  // one that the CPU sees
+};
+
+struct DescriptorPoolStatistics {
+  uint32_t sets = 0;  // allocated
+  // Bytes of records, samplers and surface states: in sets, and of the pool.
+  uint64_t record_bytes = 0, record_capacity = 0;
+  uint64_t sampler_bytes = 0, sampler_capacity = 0;
+  uint64_t surface_bytes = 0, surface_capacity = 0;
+};
+
+// Not thread-safe.
+class DescriptorPool {
+ public:
+  // Errors of Buffers::Create(); InvalidArgument for a pool of no sets, for counts that are beyond
+  // what the model can have, and for bytes of inline uniform blocks without a number of these;
+  // FailedPrecondition if a zone is out of reach of its base. `buffers` and `setup` must
+  // outlive the result.
+  static absl::StatusOr<std::unique_ptr<DescriptorPool>> Create(
+      gpu::Buffers& buffers, const DescriptorSetup& setup, const DescriptorPoolOptions& options);
+  // The GPU must be done with all sets. Their handles are those of freed sets from then on.
+  ~DescriptorPool();
+
+  DescriptorPool(const DescriptorPool&) = delete;
+  DescriptorPool& operator=(const DescriptorPool&) = delete;
+
+  // A set in which nothing is written but immutable samplers. `variable_count`: of the last
+  // binding, if the layout leaves it open; otherwise what the layout says.
+  //
+  // ResourceExhausted if there are as many sets as there can be, or too few bytes are free;
+  // FailedPrecondition if enough bytes are free, but not next to each other; InvalidArgument for
+  // layouts of another model, of sets that are pushed or of embedded samplers, and for a count that
+  // the layout does not allow. Then nothing has changed.
+  absl::StatusOr<DescriptorSet> Allocate(DescriptorSetLayoutPtr layout,
+                                         std::optional<uint32_t> variable_count = {});
+  // The GPU must be done with it. NotFound if it is no set of this pool: freed before, or another
+  // one's.
+  absl::Status Free(const DescriptorSet& set);
+  // Frees all sets, at a cost that depends on how many there were and not on what they hold.
+  void Reset();
+
+  DescriptorPoolStatistics statistics() const;
+
+ private:
+  // A buffer, and which parts of it are taken.
+  struct Region {
+    gpu::Buffer buffer;
+    uint64_t capacity = 0;
+    uint64_t granule = kSetAlignment;
+    std::unique_ptr<gpu::RangeAllocator> ranges;  // null: the pool has none of this
+
+    // All of it is free: a new allocator costs less than freeing each range.
+    absl::Status Empty();
+  };
+  struct Place : DescriptorSetStorage {
+    gpu::RangeHandle records, samplers, surfaces;
+    uint32_t index = 0;
+  };
+
+  DescriptorPool(gpu::Buffers& buffers, const DescriptorSetup& setup, uint32_t max_sets);
+
+  // Of each region that it has a range in.
+  void GiveBack(gpu::RangeHandle records, gpu::RangeHandle samplers, gpu::RangeHandle surfaces);
+  absl::Status Open(Region& region, uint64_t bytes, uint64_t granule, gpu::ZoneId zone,
+                    gpu::Heap heap, const char* what);
+  static absl::StatusOr<gpu::Range> Take(Region& region, uint64_t bytes, const char* what);
+  absl::StatusOr<DescriptorSet> Settle(Place& place, DescriptorSetLayoutPtr layout,
+                                       uint32_t variable_count);
+
+  // No handle is good for a set any more.
+  void EndSets();
+
+  Lifetime lifetime_{"descriptor pool", this,
+                     [](void* pool) { static_cast<DescriptorPool*>(pool)->EndSets(); }};
+  const Reference<gpu::Buffers> buffers_;
+  const Reference<const DescriptorSetup> setup_;
+  const uint32_t max_sets_;
+  Region records_, samplers_, surfaces_;
+  std::vector<Kept<Place>> places_;  // handles lead to them
+  std::vector<uint32_t> unused_;     // places of freed sets
+  uint32_t begun_ = 0;               // places that have had a set since the last reset
+  uint32_t sets_ = 0;
+  uint64_t next_serial_;
+};
+
+}  // namespace packsmith::intel
+
+#endif  // PACKSMITH_RUNTIME_INTEL_BINDING_DESCRIPTOR_POOL_H_

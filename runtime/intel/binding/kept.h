@@ -1,0 +1,57 @@
+// Objects whose memory stays what it is for as long as the program runs, so that handles that lead
+// to them may outlive whoever made them: an object that is not used any more is used again, as
+// another one of its type, and never freed. It is for the handle to find that out, by a number.
+
+#ifndef PACKSMITH_RUNTIME_INTEL_BINDING_KEPT_H_
+#define PACKSMITH_RUNTIME_INTEL_BINDING_KEPT_H_
+
+#include <memory>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "runtime/base/mutex.h"
+
+namespace packsmith::intel {
+
+// All objects of the type that nobody uses.
+template <class T>
+struct KeptShelf {
+  Mutex mutex;
+  std::vector<T*> objects ABSL_GUARDED_BY(mutex);
+
+  static KeptShelf& Instance() {
+    static KeptShelf& shelf = *new KeptShelf;
+    return shelf;
+  }
+};
+
+template <class T>
+struct ReturnKept {
+  void operator()(T* object) const {
+    *object = T();  // what it owned is freed
+    KeptShelf<T>& shelf = KeptShelf<T>::Instance();
+    MutexLock lock(shelf.mutex);
+    shelf.objects.push_back(object);
+  }
+};
+
+template <class T>
+using Kept = std::unique_ptr<T, ReturnKept<T>>;
+
+template <class T>
+Kept<T> TakeKept() {
+  KeptShelf<T>& shelf = KeptShelf<T>::Instance();
+  {
+    MutexLock lock(shelf.mutex);
+    if (!shelf.objects.empty()) {
+      Kept<T> object(shelf.objects.back());
+      shelf.objects.pop_back();
+      return object;
+    }
+  }
+  return Kept<T>(new T);
+}
+
+}  // namespace packsmith::intel
+
+#endif  // PACKSMITH_RUNTIME_INTEL_BINDING_KEPT_H_

@@ -1,0 +1,399 @@
+// From a list of groups to tables: where in a store each packet lies, and which groups are emitted
+// together. All of it is computed while the program is compiled.
+
+#ifndef PACKSMITH_RUNTIME_INTEL_STATE_STATE_LAYOUT_H_
+#define PACKSMITH_RUNTIME_INTEL_STATE_STATE_LAYOUT_H_
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include "packsmith/pack.h"
+#include "packsmith/relations.h"
+#include "runtime/intel/state/groups.h"
+
+namespace packsmith::intel {
+
+// A set of groups: bit i is the group that is emitted as the i-th.
+using StateGroups = uint64_t;
+inline constexpr StateGroups StateGroup(unsigned index) { return StateGroups{1} << index; }
+
+// One kind of packet.
+struct StatePacket {
+  uint16_t dword = 0;    // in the store
+  uint16_t dwords = 0;   // of room, without what follows it
+  uint16_t address = 0;  // in the list of addresses
+  uint16_t addresses = 0;
+  uint8_t group = 0;
+  // As one of the group's that somebody has to set before it can be emitted: a bit. 0: a
+  // companion.
+  uint8_t part = 0;
+  const char* function = nullptr;  // for TypeNameIn()
+};
+
+struct StateGroupPlace {
+  uint16_t dword = 0;  // where it begins in the store
+  uint16_t address = 0;
+  uint16_t ahead = 0;   // dwords of a LedBy that come before the packet
+  uint16_t behind = 0;  // dwords that follow, whatever the group's size is
+  uint8_t parts = 0;    // all that have to be set
+};
+
+// What StateCore has to know of a generation.
+struct StateLayout {
+  unsigned groups = 0;
+  const StateGroupPlace* places = nullptr;  // groups, and one behind the last
+  const StatePacket* packets = nullptr;
+  unsigned packet_count = 0;
+  StateGroups fixed = 0;              // groups whose size never changes
+  const StateGroups* with = nullptr;  // of each group: what is emitted if it is
+};
+
+// Packets by their types. Not found: kNoPacket.
+inline constexpr unsigned kNoPacket = ~0u;
+template <unsigned Index, class P>
+struct IndexedPacket {};
+template <class P, unsigned Index>
+constexpr unsigned IndexOfPacket(const IndexedPacket<Index, P>*) {
+  return Index;
+}
+template <class P>
+constexpr unsigned IndexOfPacket(const void*) {
+  return kNoPacket;
+}
+
+template <class P>
+constexpr const char* FunctionNaming() {
+  return __PRETTY_FUNCTION__;
+}
+
+struct AddressCounter : bits::some_members {
+  unsigned count = 0;
+  constexpr void address(auto&&...) { ++count; }
+};
+template <class P>
+constexpr unsigned AddressesIn() {
+  AddressCounter counter;
+  P packet;
+  P::ps_layout(packet, counter);
+  return counter.count;
+}
+
+// What is emitted of a type in a Group: itself, or a companion's packet, or one that is derived.
+template <class P>
+struct InGroup {
+  using Packet = P;
+  static constexpr bool kIsCompanion = false, kIsDerived = false;
+  static constexpr unsigned kAddresses = AddressesIn<P>();
+};
+template <class C>
+requires requires { C::kNeedsScratch; }
+struct InGroup<C> {
+  using Packet = typename C::Packet;
+  static constexpr bool kIsCompanion = true, kIsDerived = false;
+  static constexpr unsigned kAddresses = C::kNeedsScratch ? 1 : 0;
+};
+template <class D>
+requires requires { typename D::From; }
+struct InGroup<D> {
+  using Packet = typename D::Packet;
+  static constexpr bool kIsCompanion = false, kIsDerived = true;
+  static constexpr unsigned kAddresses = 0;
+};
+
+template <class... Lists>
+struct Concatenated;
+template <>
+struct Concatenated<> {
+  using Types = types<>;
+};
+template <class... P>
+struct Concatenated<types<P...>> {
+  using Types = types<P...>;
+};
+template <class... A, class... B, class... Rest>
+struct Concatenated<types<A...>, types<B...>, Rest...> {
+  using Types = typename Concatenated<types<A..., B...>, Rest...>::Types;
+};
+
+template <class G>
+struct GroupTraits;
+template <class... P>
+struct GroupTraits<Group<P...>> {
+  using Packets = types<P...>;
+  static constexpr bool kFixed = true;
+  static constexpr unsigned kAhead = 0, kBehind = 0;
+
+  template <class T>
+  static constexpr unsigned Dwords() {
+    return InGroup<T>::Packet::length;
+  }
+  template <class T>
+  static constexpr unsigned Addresses() {
+    return InGroup<T>::kAddresses;
+  }
+};
+template <class P, unsigned Most, class... Behind>
+struct GroupTraits<Tail<P, Most, Behind...>> {
+  using Packets = types<P, Behind...>;
+  static constexpr bool kFixed = false;
+  static constexpr unsigned kAhead = 0, kBehind = (0u + ... + InGroup<Behind>::Packet::length);
+  static_assert((!Behind::kNeedsScratch && ...), "addresses are the packet's own here");
+
+  template <class T>
+  static constexpr unsigned Dwords() {
+    if constexpr (InGroup<T>::kIsCompanion)
+      return InGroup<T>::Packet::length;
+    else
+      return P::dwords_needed(Most);
+  }
+  template <class T>
+  static constexpr unsigned Addresses() {
+    if constexpr (InGroup<T>::kIsCompanion)
+      return 0;
+    else
+      return AddressesIn<P>() + Most * AddressesIn<typename P::ps_item>();
+  }
+};
+template <class P, unsigned Most, class... Behind>
+struct GroupTraits<Several<P, Most, Behind...>> {
+  using Packets = types<P, Behind...>;
+  static constexpr bool kFixed = false;
+  static constexpr unsigned kAhead = 0, kBehind = (0u + ... + InGroup<Behind>::Packet::length);
+  static_assert((!Behind::kNeedsScratch && ...), "addresses are the packets' own here");
+
+  template <class T>
+  static constexpr unsigned Dwords() {
+    return InGroup<T>::kIsCompanion ? InGroup<T>::Packet::length : Most * P::length;
+  }
+  template <class T>
+  static constexpr unsigned Addresses() {
+    return InGroup<T>::kIsCompanion ? 0 : Most * AddressesIn<P>();
+  }
+};
+template <class Ahead, class T>
+struct GroupTraits<LedBy<Ahead, T>> : GroupTraits<T> {
+  using Packets = typename Concatenated<types<Ahead>, typename GroupTraits<T>::Packets>::Types;
+  static constexpr unsigned kAhead = InGroup<Ahead>::Packet::length;
+  static_assert(!Ahead::kNeedsScratch, "addresses are the packet's own here");
+};
+
+template <class Gen, class List>
+struct StateLayoutFor;
+
+template <class Gen, class... Groups>
+struct StateLayoutFor<Gen, GroupList<Groups...>> {
+  static constexpr unsigned kGroups = sizeof...(Groups);
+  static_assert(kGroups <= 64, "a set of groups is a number of 64 bits");
+
+  template <class Types>
+  struct Flat;
+  template <class... P>
+  struct Flat<types<P...>> {
+    static constexpr unsigned kCount = sizeof...(P);
+    template <unsigned... I>
+    struct Map : IndexedPacket<I, P>... {};
+    template <unsigned... I>
+    static constexpr Map<I...> MapOf(bits::indices<I...>);
+    using Index = decltype(MapOf(bits::first_indices<kCount>()));
+
+    // Companions appear more than once, and are not asked for.
+    template <class F>
+    static constexpr void Each(F f) {
+      unsigned index = 0;
+      (f(static_cast<P*>(nullptr), index++), ...);
+    }
+  };
+  using Packets = typename Concatenated<typename GroupTraits<Groups>::Packets...>::Types;
+  static constexpr unsigned kPackets = Flat<Packets>::kCount;
+
+  struct Made {
+    std::array<StatePacket, kPackets> packets;
+    std::array<StateGroupPlace, kGroups + 1> places;
+    std::array<StateGroups, kGroups> with = {};
+    StateGroups fixed = 0;
+    bool needs_scratch = false;
+  };
+
+  template <class P>
+  static constexpr unsigned IndexOf();
+  // The groups that have one of these packets.
+  template <class... P>
+  static constexpr StateGroups GroupsOf(const Made& made, types<P...>) {
+    return (StateGroups{0} | ... | GroupOf<P>(made));
+  }
+  template <class P>
+  static constexpr StateGroups GroupOf(const Made& made) {
+    constexpr unsigned kIndex = IndexOf<P>();
+    if constexpr (kIndex == kNoPacket)
+      return 0;
+    else
+      return StateGroup(made.packets[kIndex].group);
+  }
+
+  template <class Traits, class... P>
+  static constexpr void Place(Made& made, StateGroupPlace& at, unsigned& packet, unsigned group,
+                              types<P...>) {
+    made.places[group] = {at.dword, at.address, Traits::kAhead, Traits::kBehind, 0};
+    if (Traits::kFixed) made.fixed |= StateGroup(group);
+    const auto one = [&]<class T>(T*) {
+      StatePacket& to = made.packets[packet++];
+      to.dword = at.dword;
+      to.dwords = Traits::template Dwords<T>();
+      to.address = at.address;
+      to.addresses = Traits::template Addresses<T>();
+      to.group = static_cast<uint8_t>(group);
+      to.function = FunctionNaming<typename InGroup<T>::Packet>();
+      if constexpr (InGroup<T>::kIsCompanion) {
+        made.needs_scratch |= T::kNeedsScratch;
+      } else {
+        to.part = static_cast<uint8_t>(made.places[group].parts + 1);
+        made.places[group].parts = static_cast<uint8_t>(made.places[group].parts << 1 | 1);
+      }
+      at.dword = static_cast<uint16_t>(at.dword + to.dwords);
+      at.address = static_cast<uint16_t>(at.address + to.addresses);
+    };
+    (one(static_cast<P*>(nullptr)), ...);
+  }
+
+  static constexpr Made Make() {
+    Made made = {};
+    StateGroupPlace at;
+    unsigned packet = 0, group = 0;
+    (Place<GroupTraits<Groups>>(made, at, packet, group++, typename GroupTraits<Groups>::Packets()),
+     ...);
+    made.places[kGroups] = at;
+    // What the XML says directly …
+    for (unsigned g = 0; g < kGroups; ++g) made.with[g] = StateGroup(g);
+    Flat<Packets>::Each([&]<class P>(P*, unsigned index) {
+      const unsigned g = made.packets[index].group;
+      made.with[g] |= GroupsOf(made, typename relations<P>::needs());
+      made.with[g] |= GroupsOf(made, typename relations<P>::invalidates());
+      const StateGroups committed = GroupsOf(made, typename relations<P>::commits());
+      for (unsigned c = 0; c < kGroups; ++c) {
+        if ((committed & StateGroup(c)) != 0) made.with[c] |= StateGroup(g);
+      }
+    });
+    // … and what follows of that.
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (StateGroups& with : made.with) {
+        StateGroups all = with;
+        for (unsigned g = 0; g < kGroups; ++g) {
+          if ((with & StateGroup(g)) != 0) all |= made.with[g];
+        }
+        changed |= all != with;
+        with = all;
+      }
+    }
+    return made;
+  }
+  static constexpr Made kMade = Make();
+
+  // Writes what follows P, if that is a packet of which there are more or fewer: the same whatever
+  // they are.
+  template <class P>
+  static void WriteBehind(uint32_t* to) {
+    (WriteBehindIn<P>(static_cast<const Groups*>(nullptr), to), ...);
+  }
+  template <class P, class G>
+  static void WriteBehindIn(const G*, uint32_t*) {}
+  template <class P, unsigned Most, class... Behind>
+  static void WriteBehindIn(const Tail<P, Most, Behind...>*, uint32_t* to) {
+    WriteCompanions<Behind...>(to);
+  }
+  template <class P, unsigned Most, class... Behind>
+  static void WriteBehindIn(const Several<P, Most, Behind...>*, uint32_t* to) {
+    WriteCompanions<Behind...>(to);
+  }
+  template <class P, class Ahead, unsigned Most, class... Behind>
+  static void WriteBehindIn(const LedBy<Ahead, Tail<P, Most, Behind...>>*, uint32_t* to) {
+    WriteCompanions<Behind...>(to);
+  }
+  template <class... C>
+  static void WriteCompanions([[maybe_unused]] uint32_t* to) {
+    ((std::copy_n(kPacked<C>.dw, kPacked<C>.length, to), to += kPacked<C>.length), ...);
+  }
+  template <class C>
+  static constexpr auto kPacked = packed(C::Make({}));
+
+  // Calls f(Companion*, index) for each.
+  template <class F>
+  static void EachCompanion(F f) {
+    Flat<Packets>::Each([&]<class T>(const T* type, unsigned index) {
+      if constexpr (InGroup<T>::kIsCompanion) f(type, index);
+    });
+  }
+
+  // Calls f(Derived*) for each.
+  template <class F>
+  static constexpr void EachDerived(F f) {
+    Flat<Packets>::Each([&]<class T>(T* type, unsigned) {
+      if constexpr (InGroup<T>::kIsDerived) f(type);
+    });
+  }
+  // The groups of what is derived, and with those that it is derived from.
+  static constexpr StateGroups kDerived = [] {
+    StateGroups all = 0;
+    EachDerived([&]<class D>(D*) { all |= GroupOf<D>(kMade); });
+    return all;
+  }();
+  static constexpr StateGroups kDerivedOrFrom = [] {
+    StateGroups all = kDerived;
+    EachDerived([&]<class D>(D*) { all |= GroupsOf(kMade, typename D::From()); });
+    return all;
+  }();
+
+  // Whether some of it nobody has to ask for.
+  static constexpr bool kDerivedAlways = [] {
+    bool any = false;
+    EachDerived([&]<class D>(D*) { any |= !D::kOnRequest; });
+    return any;
+  }();
+
+  // Whether what is committed comes first, and what is invalidated comes later.
+  static constexpr bool InOrder() {
+    bool good = true;
+    Flat<Packets>::Each([&]<class P>(P*, unsigned index) {
+      const StateGroups own = StateGroup(kMade.packets[index].group);
+      good &= GroupsOf(kMade, typename relations<P>::commits()) < own;
+      const StateGroups lost = GroupsOf(kMade, typename relations<P>::invalidates());
+      good &= (lost & (own | (own - 1))) == 0;
+    });
+    return good;
+  }
+  static_assert(InOrder(), "the groups' order is not one that the XML's relations allow");
+
+  // What has to be set before a draw by this packet.
+  template <class Draw>
+  static constexpr StateGroups kNeededBy = GroupsOf(kMade, typename relations<Draw>::needs());
+  static_assert(kNeededBy<typename Gen::Packets::_3DPRIMITIVE> != 0,
+                "include runtime/intel/state/<generation>.h, which has the relations");
+
+  // The groups that are lost when P is emitted.
+  template <class P>
+  static constexpr StateGroups kLostWith = GroupsOf(kMade, typename relations<P>::invalidates());
+
+  static constexpr StateLayout kLayout = {
+      .groups = kGroups,
+      .places = kMade.places.data(),
+      .packets = kMade.packets.data(),
+      .packet_count = kPackets,
+      .fixed = kMade.fixed,
+      .with = kMade.with.data(),
+  };
+};
+
+template <class Gen, class... Groups>
+template <class P>
+constexpr unsigned StateLayoutFor<Gen, GroupList<Groups...>>::IndexOf() {
+  using Index = typename Flat<Packets>::Index;
+  return IndexOfPacket<P>(static_cast<const Index*>(nullptr));
+}
+
+template <class Gen>
+using StateLayoutOf = StateLayoutFor<Gen, decltype(DrawGroups<Gen>())>;
+
+}  // namespace packsmith::intel
+
+#endif  // PACKSMITH_RUNTIME_INTEL_STATE_STATE_LAYOUT_H_

@@ -1,0 +1,16 @@
+// Errors of packing as statuses, for states that are no packets of a batch.
+
+#ifndef PACKSMITH_RUNTIME_PACK_PACK_STATUS_H_
+#define PACKSMITH_RUNTIME_PACK_PACK_STATUS_H_
+
+#include "absl/status/status.h"
+#include "packsmith/pack.h"
+
+namespace packsmith {
+
+// InvalidArgument that names the structure, the member and what is wrong with it. `e` is an error.
+absl::Status PackStatus(const char* structure, const error& e);
+
+}  // namespace packsmith
+
+#endif  // PACKSMITH_RUNTIME_PACK_PACK_STATUS_H_

@@ -1,0 +1,76 @@
+"""The generations that a batch is built for, for tests that are run for each.
+
+A test includes generations.h and is run for all in one program, or it includes tested.h and is a
+program for each.
+"""
+
+load("@rules_cc//cc:defs.bzl", "cc_library", "cc_test")
+load("//xml:generations.bzl", "TYPES")
+
+def generation_list(name, folder, **kwargs):
+    """A library with the header <name>.h.
+
+    It includes the headers of `folder` ("runtime/intel/batch") for all generations, and has
+    PACKSMITH_EACH_GENERATION(DO), which is DO(type, namespace) for each of them, and
+    PACKSMITH_GENERATIONS(Prefix), which is their types' names behind a prefix, with commas.
+
+    Args:
+      name: of the library.
+      folder: with a library and a header for each generation.
+      **kwargs: as for all libraries.
+    """
+    guard = "PACKSMITH_%s_%s_H_" % (native.package_name().replace("/", "_").upper(), name.upper())
+    lines = ["#ifndef " + guard, "#define " + guard]
+    lines += ['#include "%s/%s.h"' % (folder, generation) for generation in TYPES]
+    lines += [
+        "#define PACKSMITH_EACH_GENERATION(DO) " +
+        " ".join(["DO(%s, %s)" % (type, generation) for generation, type in TYPES.items()]),
+        "#define PACKSMITH_GENERATIONS(Prefix) " +
+        ", ".join(["Prefix##" + type for type in TYPES.values()]),
+        "#endif",
+    ]
+    native.genrule(
+        name = name + "_header",
+        testonly = True,
+        outs = [name + ".h"],
+        cmd = "cat > $@ <<'END'\n%s\nEND" % "\n".join(lines),
+    )
+    cc_library(
+        name = name,
+        testonly = True,
+        hdrs = [name + ".h"],
+        deps = ["//%s:%s" % (folder, generation) for generation in TYPES],
+        **kwargs
+    )
+
+def generation_tests(name, srcs, deps, folder = "runtime/intel/state", generations = TYPES, **kwargs):
+    """A program for each generation, <name>_gfx9_test and so on: no compiler has to take all at once.
+
+    A source includes tests/intel/batch/tested.h, and its suites are of the type `Generations`, which is
+    one generation. All but Gfx9's have the tag "every-generation".
+
+    Args:
+      name: of the tests.
+      srcs: sources, the same for each.
+      deps: of each, besides the generation's own library.
+      folder: with a library and a header for each generation.
+      generations: names of those that have what is tested; all of xml/generations.bzl by default.
+      **kwargs: as for all tests.
+    """
+    for generation in generations:
+        cc_test(
+            name = "%s_%s_test" % (name, generation),
+            size = "small",
+            srcs = srcs,
+            local_defines = [
+                "PACKSMITH_TESTED=" + TYPES[generation],
+                "PACKSMITH_TESTED_HEADER=\\\"%s/%s.h\\\"" % (folder, generation),
+            ],
+            tags = [] if generation == "gfx9" else ["every-generation"],
+            deps = deps + [
+                "//tests/intel/batch:tested",
+                "//%s:%s" % (folder, generation),
+                "@com_google_googletest//:gtest_main",
+            ],
+            **kwargs
+        )

@@ -1,0 +1,103 @@
+#include "tools/combinations.h"
+
+#include <algorithm>
+#include <initializer_list>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+namespace packsmith::tools {
+namespace {
+
+using Names = std::initializer_list<absl::string_view>;
+
+// What --describe and --list look at: descriptions, and no dump.
+constexpr Names kOfDescriptions = {"--describe", "--list",   "--gen",   "--xml",     "--tables",
+                                   "--format",   "--output", "--color", "--no-pager"};
+// And --hang: the report, and nothing of the batches.
+constexpr Names kOfReports = {"--hang",   "--gen",    "--xml",   "--tables",   "--input",
+                              "--format", "--output", "--color", "--no-pager", "--max-input"};
+
+// The options that ask for one draw or dispatch, or for a list instead of records.
+constexpr Names kOfDraws = {"--draw", "--dispatch", "--draws", "--uses"};
+// What would be ignored by those that ask for a list.
+constexpr Names kOfRecords = {"--filter", "--hide-zero", "--no-offsets",
+                              "--strict", "--kernels",   "--disassembler"};
+
+bool Has(Names names, absl::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+}  // namespace
+
+absl::Status CheckCombinations(absl::Span<const std::string> given, absl::string_view format,
+                               absl::string_view follow) {
+  const auto is_given = [&](absl::string_view name) {
+    return std::find(given.begin(), given.end(), name) != given.end();
+  };
+  // The options of a mode of its own are listed; all others, new ones too, are about batches.
+  const auto only = [&](absl::string_view mode, absl::string_view about,
+                        Names allowed) -> absl::Status {
+    for (const std::string& name : given) {
+      if (Has(allowed, name)) continue;
+      return absl::InvalidArgumentError(
+          absl::StrCat(mode, " and ", name, " do not go together: ", mode, " is about ", about,
+                       "; it takes only ", absl::StrJoin(allowed, ", ")));
+    }
+    return absl::OkStatus();
+  };
+  for (const absl::string_view mode : {"--describe", "--list"}) {
+    if (is_given(mode)) return only(mode, "descriptions, not about a dump", kOfDescriptions);
+  }
+  if (is_given("--hang")) {
+    absl::Status status = only("--hang", "the report alone", kOfReports);
+    if (!status.ok()) return status;
+  }
+
+  for (const absl::string_view one : kOfDraws) {
+    for (const absl::string_view other : kOfDraws) {
+      if (one == other || !is_given(one) || !is_given(other)) continue;
+      return absl::InvalidArgumentError(absl::StrCat(
+          one, " and ", other, " do not go together: give one of ", absl::StrJoin(kOfDraws, ", ")));
+    }
+  }
+  for (const absl::string_view list : {"--draws", "--uses"}) {
+    for (const absl::string_view other : kOfRecords) {
+      if (!is_given(list) || !is_given(other)) continue;
+      return absl::InvalidArgumentError(
+          absl::StrCat(list, " and ", other, " do not go together: ", list,
+                       " is a list of its own, ", other, " is for records"));
+    }
+  }
+
+  struct Rule {
+    absl::string_view option;
+    Names formats;
+  };
+  static constexpr Rule kRules[] = {
+      {"--hide-zero", {"text"}},     {"--no-offsets", {"text", "names"}},
+      {"--disassembler", {"text"}},  {"--draws", {"text", "jsonl"}},
+      {"--uses", {"text", "jsonl"}},
+  };
+  for (const Rule& rule : kRules) {
+    if (!is_given(rule.option) || Has(rule.formats, format)) continue;
+    return absl::InvalidArgumentError(absl::StrCat(rule.option, " and --format=", format,
+                                                   " do not go together: ", rule.option, " is for ",
+                                                   absl::StrJoin(rule.formats, " and ")));
+  }
+  for (const absl::string_view option : {"--kernels", "--disassembler"}) {
+    if (!is_given(option) || follow == "all") continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat(option, " and --follow=", follow,
+                     " do not go together: programs are found by following all pointers"));
+  }
+  for (const absl::string_view option : {"--draws", "--uses"}) {
+    if (!is_given(option) || follow == "all") continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat(option, " and --follow=", follow,
+                     " do not go together: what draws find stands behind pointers"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace packsmith::tools

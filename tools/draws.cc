@@ -1,0 +1,46 @@
+#include "tools/draws.h"
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "runtime/decode/draws_sink.h"
+#include "runtime/decode/uses_sink.h"
+
+namespace packsmith::tools {
+
+absl::Status DrawQuestions::Check() const {
+  uint64_t address = 0;
+  if (uses.empty() || ParseAddress(address)) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("--uses=", uses, " is no hexadecimal number"));
+}
+
+void DrawQuestions::Ask(uint64_t draws_before, uint64_t dispatches_before,
+                        decode::OverviewSink& overview) const {
+  if (draw > draws_before) overview.WantDraw(draw - draws_before);
+  if (dispatch > dispatches_before) overview.WantDispatch(dispatch - dispatches_before);
+}
+
+absl::Status DrawQuestions::Missing(uint64_t draws_seen, uint64_t dispatches_seen) const {
+  return absl::InvalidArgumentError(
+      draw != 0
+          ? absl::StrCat("--draw=", draw, ": there are ", draws_seen, " draws")
+          : absl::StrCat("--dispatch=", dispatch, ": there are ", dispatches_seen, " dispatches"));
+}
+
+void DrawQuestions::Set(decode::Options& options) const {
+  options.leads = options.bound.each = IsList();
+  options.bound.draw = draw;
+  options.bound.dispatch = dispatch;
+}
+
+std::unique_ptr<decode::Sink> DrawQuestions::MakeSink(decode::Output& output, bool jsonl) const {
+  if (draws) return decode::MakeDrawsSink(output, jsonl);
+  uint64_t address = 0;
+  (void)ParseAddress(address);  // Check() has
+  return decode::MakeUsesSink(output, address, jsonl);
+}
+
+bool DrawQuestions::ParseAddress(uint64_t& address) const {
+  return absl::SimpleHexAtoi(uses, &address);
+}
+
+}  // namespace packsmith::tools

@@ -1,0 +1,90 @@
+// The files that a program reads, in order, and which of them belong together.
+#ifndef PACKSMITH_TOOLS_INPUTS_H_
+#define PACKSMITH_TOOLS_INPUTS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "runtime/dump/dump.h"
+#include "runtime/dump/raw.h"
+#include "runtime/tables/tables.h"
+
+namespace packsmith::tools {
+
+// The GPU whose dumps are being decoded. Dumps of one GPU belong to one run: each goes on with the
+// state of those before it.
+struct Gpu {
+  tables::Tables tables;
+  Device device;
+
+  // Whether a dump with these tables is of the same one, as far as both say.
+  bool IsSame(const tables::Tables& other, const Device& its) const;
+};
+
+// Whether a dump says anything of its GPU.
+bool NamesGpu(const Device& device);
+
+// Whether a dump says what was submitted, to which engine and where it lay, so that RawOptions are
+// not asked.
+bool SaysWhatItIs(const Dump& dump);
+
+// What ForEach() is to do after a dump.
+enum class Then {
+  kGoOn,
+  kStop,
+  kRefuse,  // the dump is bad: it is left out from then on
+  kLater,   // the dump, and those behind it, belong to the next group
+};
+
+// The inputs, which may be gone through several times, group by group. Only one of several files is
+// in memory at a time, but for those that can be read only once.
+class Inputs {
+ public:
+  using Complain = std::function<void(absl::string_view)>;
+
+  // `complain` is told of files that cannot be read.
+  Inputs(const std::vector<std::string>& paths, RawOptions raw, Complain complain);
+
+  // Whether a file could not be read, or was refused.
+  bool failed() const { return failed_; }
+
+  // Goes on to the inputs that Then::kLater was said of. False: there are none.
+  bool NextGroup();
+
+  // Calls visit for each of the group that can be read. All inputs are one group until visit() says
+  // otherwise. `again_later`: there will be another call for the same group.
+  void ForEach(bool again_later,
+               const std::function<Then(Dump& dump, const std::string& path)>& visit);
+
+ private:
+  struct Input {
+    std::string path;
+    bool keep = false, bad = false;
+    std::unique_ptr<Dump> dump;
+  };
+  RawOptions raw_;
+  Complain complain_;
+  std::vector<Input> inputs_;
+  size_t begin_ = 0, end_;
+  bool failed_ = false;
+};
+
+// Notices dumps in the wrong order: state lives on from one to the next.
+class IndexOrder {
+ public:
+  // What there is to say before the dump is decoded, or nothing.
+  std::string Add(const Dump& dump, absl::string_view path);
+
+ private:
+  std::optional<uint32_t> last_;
+};
+
+}  // namespace packsmith::tools
+
+#endif  // PACKSMITH_TOOLS_INPUTS_H_

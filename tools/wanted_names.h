@@ -1,0 +1,47 @@
+// Names that a user typed, held against what the tables of the inputs know.
+#ifndef PACKSMITH_TOOLS_WANTED_NAMES_H_
+#define PACKSMITH_TOOLS_WANTED_NAMES_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "runtime/base/closest.h"
+#include "runtime/dump/dump.h"
+#include "runtime/tables/tables.h"
+
+namespace packsmith::tools {
+
+// A name is good if the tables of one of the inputs know it.
+class WantedNames {
+ public:
+  // `filter`: globs of packets, structures, kinds of data and registers, as decode::Filter takes
+  // them. `engine`, `stream`: empty if nobody asks for one.
+  WantedNames(absl::Span<const std::string> filter, absl::string_view engine,
+              absl::string_view stream);
+
+  // Strikes out what the tables know, and the dump's own names of registers.
+  void Look(const tables::Tables& tables, const Dump& dump);
+  bool all_found() const { return wanted_.empty(); }
+
+  // InvalidArgument if something is left: the option, the name, and what is close to it.
+  absl::Status status() const;
+
+ private:
+  enum class Kind { kFilter, kEngine, kStream };
+  struct Wanted {
+    Kind kind;
+    std::string name;
+    Closest closest;
+  };
+  static bool Knows(const tables::Tables& tables, const Dump& dump, Wanted& wanted);
+
+  std::vector<Wanted> wanted_;
+  std::string generation_;  // of the last tables
+};
+
+}  // namespace packsmith::tools
+
+#endif  // PACKSMITH_TOOLS_WANTED_NAMES_H_
