@@ -5,7 +5,7 @@ import re
 import text
 from body import Body, Term, exemplary, pieces, shifted
 from ir import Ir, Unsupported
-from text import COLUMNS, bare, join, quote
+from text import COLUMNS, join, quote
 
 # Values that one call of ps_G_1, ps_G_2 … packs: see PS_PACKERS in pack.h.
 MOST = 10
@@ -469,7 +469,8 @@ def prepare(container: Ir, called: str, where: int) -> Ir:
                  for loop in loops if loop["bit"] < size * 8]
     if byte_unit:
         leaves = [leaf for leaf in leaves if not _forced(leaf, container)]
-    body = Body(_Face(byte_unit, called, where, _opcode(container)), leaves, loops, [size, full], byte_unit, counted)
+    body = Body(_Face(byte_unit, called, where, _opcode(container)), leaves, loops, [size, full],
+                byte_unit, counted)
     if byte_unit:
         # Opcodes are no members of these.
         for forced in container["forced_words"]:
