@@ -6,8 +6,8 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "gen/model/syntax/parse.h"
 #include "gen/model/passes/resolve.h"
+#include "gen/model/syntax/parse.h"
 
 namespace packsmith::model {
 

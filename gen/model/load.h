@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
-#include "gen/model/diagnostic.h"
 #include "gen/model/ast/model.h"
+#include "gen/model/diagnostic.h"
 #include "gen/model/source.h"
 #include "gen/model/syntax/parse.h"
 

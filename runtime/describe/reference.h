@@ -1,4 +1,4 @@
-// The reference text of one generation: what gen/model/reference.h wrote into its tables.
+// The reference text of one generation: what gen/model/write/reference.h wrote into its tables.
 #ifndef PACKSMITH_RUNTIME_DESCRIBE_REFERENCE_H_
 #define PACKSMITH_RUNTIME_DESCRIBE_REFERENCE_H_
 

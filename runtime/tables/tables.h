@@ -516,8 +516,8 @@ class Tables {
   const Draw& draw(uint32_t i) const { return at<Draw>(header().draws, i); }
   const DataKind& data(uint32_t i) const { return at<DataKind>(header().data, i); }
 
-  // What people read and no decoder needs: a zstd frame with the lines that gen/model/reference.h
-  // writes. Not looked into when a block is opened.
+  // What people read and no decoder needs: a zstd frame with the lines that
+  // gen/model/write/reference.h writes. Not looked into when a block is opened.
   absl::Span<const uint8_t> reference() const { return all<uint8_t>(header().reference); }
 
   absl::Span<const Expression> expressions() const { return all<Expression>(header().expressions); }

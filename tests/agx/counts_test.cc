@@ -107,7 +107,7 @@ TEST_F(Counts, TheNestedDepthAndStencilControlHasAllOfItsBits) {
 TEST_F(Counts, SwizzlesOfAPbeAreChannelsWithoutConstants) {
   for (const char* name : {"Swizzle R", "Swizzle G", "Swizzle B", "Swizzle A"}) {
     EXPECT_EQ(Field("PBE", name).type, FieldType::kUint) << name;
-    EXPECT_GE(Field("PBE", name).names_index, 0) << name;
+    EXPECT_GE(Field("PBE", name).names.index, 0) << name;
     EXPECT_EQ(Field("Texture", name).type, FieldType::kEnum) << name;
   }
 }

@@ -12,8 +12,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "gen/model/write/ir.h"
 #include "gen/model/load.h"
+#include "gen/model/write/ir.h"
 #include "gen/model/write/tables.h"
 #include "tests/model/marked_text.h"
 

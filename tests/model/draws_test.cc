@@ -6,8 +6,8 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "gen/model/load.h"
 #include "gen/model/ast/reach.h"
+#include "gen/model/load.h"
 #include "tests/model/marked_text.h"
 
 namespace packsmith::model {

@@ -11,8 +11,8 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "gen/model/write/ir.h"
 #include "gen/model/load.h"
+#include "gen/model/write/ir.h"
 #include "tests/model/marked_text.h"
 
 namespace packsmith::model {
@@ -303,7 +303,7 @@ TEST(Inheritance, LikeStartsFromAnother) {
   EXPECT_EQ(ContainerNamed(result, "P").identify_value, 0x01000000u);
   EXPECT_THAT(q.aliases, IsEmpty());
   // Each has its own fields: what one asks is not answered by the other.
-  EXPECT_EQ(q.flows[0].target.field, &ItemNamed(q.items, "To"));
+  EXPECT_EQ(q.flows[0].to.is.field, &ItemNamed(q.items, "To"));
 }
 
 TEST(Inheritance, LikeWorksInOneFileToo) {

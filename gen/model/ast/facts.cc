@@ -97,7 +97,7 @@ const std::vector<Value>& NamedValues(const Model& model, const Item& item) {
   if (item.type == FieldType::kEnum && item.type_index >= 0) {
     return model.enums[static_cast<size_t>(item.type_index)].values;
   }
-  if (item.names_index >= 0) return model.enums[static_cast<size_t>(item.names_index)].values;
+  if (item.names.index >= 0) return model.enums[static_cast<size_t>(item.names.index)].values;
   return item.values;
 }
 

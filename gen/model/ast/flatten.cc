@@ -14,8 +14,8 @@ class Flattener {
   Flattener(const Model& model, Flat& flat) : model_(model), flat_(flat) {}
 
   void AddItems(const std::vector<Item>& items, const std::string& prefix, const std::string& index,
-             uint32_t base, uint32_t scope, uint32_t outer_index, bool outermost, bool overlap,
-             std::vector<FlatLeaf>& into) {
+                uint32_t base, uint32_t scope, uint32_t outer_index, bool outermost, bool overlap,
+                std::vector<FlatLeaf>& into) {
     for (const Item& item : items) {
       // Visits count too: structures of nothing but structures have no leaves to count.
       if (into.size() >= kMostLeaves || ++visits_ > 4 * kMostLeaves) {
@@ -28,11 +28,11 @@ class Flattener {
           const std::string here = absl::StrCat(index, "[", i, "]");
           if (item.name.empty()) {
             AddItems(item.items, prefix, here, base + item.bit + i * item.width, scope,
-                  outermost ? i : outer_index, false, overlap || item.overlap, into);
+                     outermost ? i : outer_index, false, overlap || item.overlap, into);
           } else {
             AddItems(item.items, absl::StrCat(prefix, item.name, here, "."), "",
-                  base + item.bit + i * item.width, scope, outermost ? i : outer_index, false,
-                  overlap || item.overlap, into);
+                     base + item.bit + i * item.width, scope, outermost ? i : outer_index, false,
+                     overlap || item.overlap, into);
           }
         }
         continue;
@@ -42,7 +42,7 @@ class Flattener {
         if (item.type_index < 0) continue;
         const Container& nested = model_.containers[static_cast<size_t>(item.type_index)];
         AddItems(nested.items, absl::StrCat(prefix, item.name, index, "."), "", bit, ++scopes_, 0,
-              true, overlap || item.overlap, into);
+                 true, overlap || item.overlap, into);
         continue;
       }
       into.push_back({&item, absl::StrCat(prefix, item.name, index), "", bit, scope, outer_index,
@@ -90,7 +90,7 @@ Flat Flatten(const Model& model, const Container& container) {
       flattener.AddItems(item.items, "", index, 0, 0, 0, false, false, flat.tail_leaves);
     } else {
       flattener.AddItems(item.items, absl::StrCat(item.name, index, "."), "", 0, 0, 0, false, false,
-                      flat.tail_leaves);
+                         flat.tail_leaves);
     }
     SplitAtMark(flat.tail_leaves);
     SortByBit(flat.tail_leaves);

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "gen/model/ast/components.h"
-#include "gen/model/diagnostic.h"
 #include "gen/model/ast/reach.h"
+#include "gen/model/diagnostic.h"
 #include "gen/model/source.h"
 
 namespace packsmith::model {
@@ -64,6 +64,17 @@ struct Deferred {
   std::string text;
   Location where;
   bool empty() const { return text.empty(); }
+};
+
+// The same of one of the model's lists: a container, a base, an enumeration …
+struct Reference : Deferred {
+  int index = -1;  // in that list; -1: absent, or there is none of that name
+};
+
+// The same of something that is made up of fields: a condition, an expression, a field.
+template <class T>
+struct Late : Deferred {
+  T is{};  // what the text means; absent or wrong: what that makes of nothing
 };
 
 struct Value {
@@ -130,8 +141,11 @@ enum class Access { kNone, kRead, kWrite, kReadWrite };
 // What the value of a field leads to.
 struct Points {
   enum class Target { kStruct, kData, kStream } target = Target::kData;
-  Deferred to, base, count, size, stride, end, space, space_when, when;
-  Deferred scale, slot, format, step, simd, other;
+  Reference to;  // a container, a kind of data or a stream, as `target` says
+  Reference base, space;
+  Reference other;  // the container that an element may be instead
+  Late<Expression> count, size, end, stride, scale, slot, format, step, simd;
+  Late<Condition> space_when, when;
   std::string stage;
   bool relative = false;  // counts from the start of the record that has the field
   bool keeps = false;     // where `when` does not hold, what an earlier packet has set still counts
@@ -139,44 +153,39 @@ struct Points {
   bool until_zero = false;
   uint32_t limit = 0;
   Location where;
-  // Resolved.
-  int target_index = -1;  // container, data kind, or stream
-  int other_index = -1;   // container that an element may be instead
-  int base_index = -1;
-  uint32_t space_number = 0;
-  Expression count_expression, size_expression, stride_expression, end_expression;
-  Expression scale_expression, slot_expression, format_expression, step_expression;
-  Expression simd_expression;
-  Condition space_condition, condition;
 };
+// What a pass reads of it without asking what it is for.
+inline constexpr Late<Expression> Points::*kPointsExpressions[] = {
+    &Points::count,  &Points::size, &Points::stride, &Points::end,  &Points::slot,
+    &Points::format, &Points::step, &Points::simd,   &Points::scale};
 
 struct SetsBase {
-  Deferred base, when;
+  Reference base;         // or the state
   bool is_state = false;  // a <state> rather than a <base>
-  int base_index = -1;    // or that of the state
-  Condition condition;
+  Late<Condition> when;
 };
 
 // The field's value is the format of an element of data, or how many instances share a row of it.
 struct ElementOf {
   bool is_step = false;
-  Deferred data, number, slot, offset, when;
+  Reference data;
+  Late<Expression> number, slot, offset;
+  Late<Condition> when;
   Location where;
-  int data_index = -1;
-  Expression number_expression, slot_expression, offset_expression;
-  Condition condition;
 };
+inline constexpr Late<Expression> ElementOf::*kElementExpressions[] = {
+    &ElementOf::number, &ElementOf::slot, &ElementOf::offset};
 
 // What a packet that draws reads of vertices and indices.
 struct Draws {
-  Deferred data, indices, indexed, when, first, count, first_instance, instances, bias;
-  Deferred cuts, cut;
+  Reference data, indices;
+  Late<Condition> indexed, when;
+  Late<Expression> first, count, first_instance, instances, bias, cuts, cut;
   Location where;
-  int data_index = -1, indices_index = -1;
-  Condition indexed_condition, condition;
-  Expression first_expression, count_expression, first_instance_expression, instances_expression,
-      bias_expression, cuts_expression, cut_expression;
 };
+inline constexpr Late<Expression> Draws::*kDrawsExpressions[] = {
+    &Draws::first, &Draws::count, &Draws::first_instance, &Draws::instances, &Draws::bias,
+    &Draws::cuts,  &Draws::cut};
 
 // Who refuses a field's zero.
 enum class NotZero : uint8_t {
@@ -188,12 +197,13 @@ enum class NotZero : uint8_t {
 // A surface that the container describes.
 struct Image {
   SurfaceUse use = SurfaceUse::kAny;
-  Deferred when, address, format, type, width, height, depth, pitch;
+  Late<Condition> when;
+  Late<FieldRef> address, format, type;
+  Late<Expression> width, height, depth, pitch;
   Location where;
-  Condition condition;
-  FieldRef address_ref, format_ref, type_ref;
-  Expression width_expression, height_expression, depth_expression, pitch_expression;
 };
+inline constexpr Late<Expression> Image::*kImageExpressions[] = {&Image::width, &Image::height,
+                                                                 &Image::depth, &Image::pitch};
 
 // A field, a reserved run of bits, or a group that repeats.
 struct Item {
@@ -225,26 +235,20 @@ struct Item {
   bool clamp = false;  // packing takes what is above max, or below 0, for that
   NotZero nonzero = NotZero::kMayBeZero;
   bool overlap = false;
-  Deferred when;  // the bits hold this field only if the condition holds
-  Condition condition;
+  Late<Condition> when;  // the bits hold this field only if the condition holds
   std::string prefix;
   std::string unit;
   std::vector<Value> values;
-  Deferred names;  // of an enumeration whose names the values of this integer have
-  int names_index = -1;
+  Reference names;                  // the enumeration whose names the values of this integer have
   std::vector<Points> points;       // the first whose condition holds
   std::vector<SetsBase> sets;       // none or one
   std::vector<ElementOf> elements;  // none or one
   // The bits above this field's, where an address is split over two fields or two words.
-  Deferred high_text;
-  Expression high;
-  Deferred writes_register;
-  FieldRef writes_ref;
-  Deferred writes_memory, writes_when;
-  FieldRef stores_ref;
+  Late<Expression> high;
+  Late<FieldRef> writes_register, writes_memory;
+  Late<Condition> writes_when;       // to memory
   Meaning meaning = Meaning::kNone;  // of a register's or packet's field
   uint32_t meaning_at = 0;           // the bit of the number that the value begins at
-  Condition stores_condition;
 
   // What C says of a field where it is to equal a table that others have published.
   bool c_uint = false;        // a plain integer, whose low bits are not implied
@@ -268,44 +272,38 @@ struct Item {
 };
 
 struct Variant {
-  Deferred when;
+  Late<Condition> when;
   uint32_t bytes = 0;
   Location where;
-  Condition condition;
 };
 
 struct Part {
   std::string name;
   std::string alias;
-  Deferred struct_name, when, repeat;
+  Reference struct_name;
+  Late<Condition> when;
+  Late<Expression> repeat;
   Location where;
-  int struct_index = -1;
-  Condition condition;
-  Expression repeat_expression;
   std::string cpp;
 };
 
 // What follows the parts, so that all is a multiple of `to` bytes.
 struct Pad {
   uint32_t to = 0;  // 0: nothing
-  Deferred when;
+  Late<Condition> when;
   Location where;
-  Condition condition;
 };
 
 struct Flow {
   enum class Kind { kJump, kCall, kReturn, kEnd, kTerminate } kind = Kind::kEnd;
-  Deferred when, to, maybe;
+  Late<Condition> when, maybe;
+  Late<FieldRef> to;
   Location where;
-  Condition condition;
-  Condition uncertain;  // of `maybe`
-  FieldRef target;
 };
 
 struct Relation {
   enum class Kind { kCommits, kRequires, kInvalidates } kind = Kind::kCommits;
-  Deferred packet;
-  int container = -1;
+  Reference packet;
 };
 
 struct Container {
@@ -380,11 +378,9 @@ struct Base {
   std::string name;
   std::string doc;
   Location where;
-  Deferred otherwise;  // the base that counts while this one is not set
-  // Resolved.
-  // An index into Model::bases, none (-1), or kZero: zero counts while nothing has set this one.
+  // The base that counts while this one is not set; or kZero: zero counts then.
+  Reference otherwise;
   static constexpr int kZero = -2;
-  int otherwise_index = -1;
 };
 
 // What later pointers ask: the value that a field had last.
@@ -392,8 +388,8 @@ struct State {
   std::string name;
   std::string doc;
   Location where;
-  Deferred of;  // the enumeration that its values are of, or none
-  Item field;   // itself, as conditions see it
+  Reference of;  // the enumeration that its values are of, or none
+  Item field;    // itself, as conditions see it
 };
 
 // How long an instruction of a program is, as far as its first dword tells.

@@ -11,17 +11,11 @@ namespace packsmith::model {
 void ResolveDraws(Context& context, ExpressionReader& reader, Container& c) {
   const Scope scope{&c, nullptr};
   for (Draws& draws : c.draws) {
-    draws.data_index = FindData(context, draws.data);
-    draws.indices_index = FindData(context, draws.indices);
-    draws.indexed_condition = reader.ReadCondition(draws.indexed, scope);
-    draws.condition = reader.ReadCondition(draws.when, scope);
-    draws.first_expression = reader.ReadExpression(draws.first, scope);
-    draws.count_expression = reader.ReadExpression(draws.count, scope);
-    draws.first_instance_expression = reader.ReadExpression(draws.first_instance, scope);
-    draws.instances_expression = reader.ReadExpression(draws.instances, scope);
-    draws.bias_expression = reader.ReadExpression(draws.bias, scope);
-    draws.cuts_expression = reader.ReadExpression(draws.cuts, scope);
-    draws.cut_expression = reader.ReadExpression(draws.cut, scope);
+    draws.data.index = FindData(context, draws.data);
+    draws.indices.index = FindData(context, draws.indices);
+    reader.Resolve(draws.indexed, scope);
+    reader.Resolve(draws.when, scope);
+    reader.ResolveAll(draws, kDrawsExpressions, scope);
   }
 }
 
@@ -36,26 +30,22 @@ void ResolveImages(Context& context, ExpressionReader& reader, Container& c) {
     return FieldRef{};
   };
   for (Image& image : c.images) {
-    image.condition = reader.ReadCondition(image.when, scope);
-    image.address_ref = field(image.address);
-    if (image.address_ref.field != nullptr &&
-        image.address_ref.field->type != FieldType::kAddress) {
+    reader.Resolve(image.when, scope);
+    image.address.is = field(image.address);
+    if (image.address.is.field != nullptr && image.address.is.field->type != FieldType::kAddress) {
       context.Report(Code::kBadType, image.address.where,
                      absl::StrCat("\"", image.address.text, "\" is no address"));
     }
-    image.format_ref = field(image.format);
-    image.type_ref = field(image.type);
-    for (const auto& [ref, text] : {std::make_pair(image.format_ref, &image.format),
-                                    std::make_pair(image.type_ref, &image.type)}) {
+    image.format.is = field(image.format);
+    image.type.is = field(image.type);
+    for (const auto& [ref, text] : {std::make_pair(image.format.is, &image.format),
+                                    std::make_pair(image.type.is, &image.type)}) {
       if (ref.field != nullptr && NamedValues(context.model, *ref.field).empty()) {
         context.Report(Code::kBadData, text->where,
                        absl::StrCat("no value of \"", text->text, "\" has a name"));
       }
     }
-    image.width_expression = reader.ReadExpression(image.width, scope);
-    image.height_expression = reader.ReadExpression(image.height, scope);
-    image.depth_expression = reader.ReadExpression(image.depth, scope);
-    image.pitch_expression = reader.ReadExpression(image.pitch, scope);
+    reader.ResolveAll(image, kImageExpressions, scope);
   }
 }
 

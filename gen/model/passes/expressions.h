@@ -19,7 +19,7 @@
 
 namespace packsmith::model {
 
-// Whoever asks: a field in `group`, or (nullptr) something at the top level.
+// What asks: a field in `group`, or (nullptr) something at the top level.
 struct Scope {
   const Container* container;
   const Item* group;
@@ -30,11 +30,18 @@ class ExpressionReader : private Pass {
   // Looks at the whole model: which structures leave values behind that expressions may ask.
   explicit ExpressionReader(Context& context);
 
-  // An empty text, and one with a problem, give a condition that is always true. `asks_states`:
-  // whoever decides knows what packets before this one have said.
-  Condition ReadCondition(const Deferred& text, const Scope& scope, bool asks_states = false);
-  // An empty text, and one with a problem, give none.
-  Expression ReadExpression(const Deferred& text, const Scope& scope);
+  // `asks_states`: the condition may ask for states, which earlier packets have set.
+  void Resolve(Late<Condition>& text, const Scope& scope, bool asks_states = false) {
+    text.is = ReadCondition(text, scope, asks_states);
+  }
+  void Resolve(Late<Expression>& text, const Scope& scope) {
+    text.is = ReadExpression(text, scope);
+  }
+  // The members of `into` that `all` lists.
+  template <class T, size_t n>
+  void ResolveAll(T& into, Late<Expression> T::*const (&all)[n], const Scope& scope) {
+    for (Late<Expression> T::*const one : all) Resolve(into.*one, scope);
+  }
   // The field whose name is all of `text`; without one, `field` is nullptr and nothing is reported.
   FieldRef FindField(const Deferred& text, const Scope& scope);
 
@@ -45,6 +52,9 @@ class ExpressionReader : private Pass {
     std::multimap<absl::string_view, FieldRef> fields;  // of one name: in their order
   };
 
+  // An empty text, and one with a problem, give a condition that is always true, and no expression.
+  Condition ReadCondition(const Deferred& text, const Scope& scope, bool asks_states);
+  Expression ReadExpression(const Deferred& text, const Scope& scope);
   void LeaveState(const std::vector<Item>& items);
   const FieldNames& NamesIn(const Container& container);
   // The longest field name that `cursor` begins with.

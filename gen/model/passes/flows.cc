@@ -7,8 +7,8 @@ namespace packsmith::model {
 void ResolveFlows(Context& context, ExpressionReader& reader, Container& c) {
   const Scope top{&c, nullptr};
   for (Flow& flow : c.flows) {
-    flow.condition = reader.ReadCondition(flow.when, top);
-    flow.uncertain = reader.ReadCondition(flow.maybe, top);
+    reader.Resolve(flow.when, top);
+    reader.Resolve(flow.maybe, top);
     const bool goes = flow.kind == Flow::Kind::kJump || flow.kind == Flow::Kind::kCall;
     if (goes != !flow.to.empty()) {
       context.Report(
@@ -22,13 +22,13 @@ void ResolveFlows(Context& context, ExpressionReader& reader, Container& c) {
       }
       continue;
     }
-    flow.target = reader.FindField(flow.to, top);
-    if (flow.target.field == nullptr || (flow.target.field->type != FieldType::kAddress &&
-                                         flow.target.field->type != FieldType::kOffset)) {
+    flow.to.is = reader.FindField(flow.to, top);
+    if (flow.to.is.field == nullptr || (flow.to.is.field->type != FieldType::kAddress &&
+                                        flow.to.is.field->type != FieldType::kOffset)) {
       context.Report(
           Code::kBadFlow, flow.to.where,
           absl::StrCat("\"", flow.to.text, "\" is no address field of \"", c.name, "\""));
-      flow.target = {};
+      flow.to.is = {};
     }
   }
   if (!c.flows.empty() && c.kind != ContainerKind::kPacket) {

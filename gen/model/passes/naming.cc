@@ -65,8 +65,8 @@ class NamingPass : public Pass {
       UseType(c.cpp, c.where);
       UseTypes(c.items);
       for (const Part& part : c.parts) {
-        if (part.struct_index < 0) continue;
-        UseType(CppName(model_.containers[static_cast<size_t>(part.struct_index)].name),
+        if (part.struct_name.index < 0) continue;
+        UseType(CppName(model_.containers[static_cast<size_t>(part.struct_name.index)].name),
                 part.where);
       }
       NameItems(c, c.items, scope, claim, spell);

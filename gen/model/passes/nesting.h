@@ -9,7 +9,7 @@
 
 namespace packsmith::model {
 
-// False if structures nest in circles or too deep: whoever follows them would not come to an end.
+// False if structures nest in circles or too deep: passes that follow them would not terminate.
 bool OrderNesting(Context& context);
 
 }  // namespace packsmith::model

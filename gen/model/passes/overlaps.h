@@ -1,4 +1,4 @@
-// Fields that share bits without saying so, and containers of too many fields.
+// Fields that share bits without overlap="true", and containers with too many fields.
 //
 // Needs: types and sizes; structures that do not nest in circles.
 // Establishes: what is written out leaf by leaf (flatten) is of a size that can be.

@@ -9,8 +9,8 @@ namespace {
 void ResolveVariants(Context& context, ExpressionReader& reader, Container& c) {
   const Scope top{&c, nullptr};
   for (Variant& variant : c.variants) {
-    variant.condition = reader.ReadCondition(variant.when, top);
-    for (const auto& clause : variant.condition) {
+    reader.Resolve(variant.when, top);
+    for (const auto& clause : variant.when.is) {
       for (const Term& term : clause) {
         if (term.ref.field->bit + term.ref.field->width > c.bytes * 8) {
           context.Report(Code::kBadVariant, variant.where,
@@ -24,15 +24,16 @@ void ResolveVariants(Context& context, ExpressionReader& reader, Container& c) {
 void ResolvePartsOnly(Context& context, ExpressionReader& reader, Container& c) {
   const Scope top{&c, nullptr};
   for (Part& part : c.parts) {
-    part.struct_index = context.FindContainer(part.struct_name.text);
-    if (part.struct_index < 0 ||
-        context.model.containers[static_cast<size_t>(part.struct_index)].kind !=
+    part.struct_name.index = context.FindContainer(part.struct_name.text);
+    if (part.struct_name.index < 0 ||
+        context.model.containers[static_cast<size_t>(part.struct_name.index)].kind !=
             ContainerKind::kStruct) {
       context.Report(Code::kBadPart, part.struct_name.where,
                      absl::StrCat("there is no structure \"", part.struct_name.text, "\""));
-      part.struct_index = -1;
+      part.struct_name.index = -1;
     } else {
-      const Container& nested = context.model.containers[static_cast<size_t>(part.struct_index)];
+      const Container& nested =
+          context.model.containers[static_cast<size_t>(part.struct_name.index)];
       if (nested.tail != nullptr || !nested.parts.empty() || !nested.variants.empty() ||
           nested.bytes % (c.byte_unit ? 2 : 4) != 0) {
         context.Report(
@@ -45,9 +46,9 @@ void ResolvePartsOnly(Context& context, ExpressionReader& reader, Container& c) 
                                     "\" is not; a part counts as what it is a part of"));
       }
     }
-    part.condition = reader.ReadCondition(part.when, top);
-    part.repeat_expression = reader.ReadExpression(part.repeat, top);
-    if (part.repeat_expression.kind == Expression::Kind::kState) {
+    reader.Resolve(part.when, top);
+    reader.Resolve(part.repeat, top);
+    if (part.repeat.is.kind == Expression::Kind::kState) {
       context.Report(Code::kBadPart, part.repeat.where, "a part repeats as its own header says");
     }
   }
@@ -64,7 +65,7 @@ void ResolvePad(Context& context, ExpressionReader& reader, Container& c) {
                        "power of two of at least ",
                        unit, " bytes"));
     }
-    c.pad.condition = reader.ReadCondition(c.pad.when, {&c, nullptr});
+    reader.Resolve(c.pad.when, {&c, nullptr});
   }
 }
 

@@ -1,4 +1,4 @@
-// Packets of several forms: variants, parts and what fills up behind them.
+// Packets of several forms: variants, parts and the padding after them.
 //
 // Needs: sizes, types and encodings.
 // Establishes: the resolved members of Variant, Part and Pad.

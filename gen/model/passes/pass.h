@@ -12,9 +12,9 @@
 
 #include "absl/strings/string_view.h"
 #include "absl/types/optional.h"
-#include "gen/model/diagnostic.h"
 #include "gen/model/ast/model.h"
 #include "gen/model/ast/name_index.h"
+#include "gen/model/diagnostic.h"
 #include "gen/model/source.h"
 
 namespace packsmith::model {

@@ -36,12 +36,12 @@ class PointerPass : public Pass {
     for (ElementOf& element : item.elements) ResolveElement(item, element, scope);
     if (!item.when.empty()) ResolveView(item, scope);
     if (!item.writes_memory.empty()) ResolveStore(item, scope);
-    if (!item.high_text.empty()) ResolveHighBits(item, scope);
+    if (!item.high.empty()) ResolveHighBits(item, scope);
     for (SetsBase& sets : item.sets) {
-      sets.condition = reader_.ReadCondition(sets.when, scope);
+      reader_.Resolve(sets.when, scope);
       if (sets.is_state) {
-        sets.base_index = Find(model_.states, sets.base.text);
-        if (sets.base_index < 0) {
+        sets.base.index = Find(model_.states, sets.base.text);
+        if (sets.base.index < 0) {
           Report(Code::kUnknownReference, sets.base.where,
                  absl::StrCat("there is no <state name=\"", sets.base.text, "\">"));
         } else if (!IsWhole(item) || HasEncoding(item)) {
@@ -49,8 +49,8 @@ class PointerPass : public Pass {
         }
         continue;
       }
-      sets.base_index = Find(model_.bases, sets.base.text);
-      if (sets.base_index < 0) {
+      sets.base.index = Find(model_.bases, sets.base.text);
+      if (sets.base.index < 0) {
         Report(Code::kUnknownReference, sets.base.where,
                absl::StrCat("there is no <base name=\"", sets.base.text, "\">"));
       }
@@ -59,12 +59,13 @@ class PointerPass : public Pass {
       }
     }
     if (!item.writes_register.empty()) {
-      item.writes_ref = reader_.FindField(item.writes_register, scope);
-      if (item.writes_ref.field == nullptr || item.writes_ref.field->type != FieldType::kOffset) {
+      item.writes_register.is = reader_.FindField(item.writes_register, scope);
+      if (item.writes_register.is.field == nullptr ||
+          item.writes_register.is.field->type != FieldType::kOffset) {
         Report(Code::kBadRegister, item.writes_register.where,
                absl::StrCat("\"", item.writes_register.text,
                             "\" is no offset field next to this one"));
-        item.writes_ref = {};
+        item.writes_register.is = {};
       }
     }
   }
@@ -75,61 +76,51 @@ class PointerPass : public Pass {
     }
     if (const int data = Find(model_.data_kinds, points.to.text); data >= 0) {
       points.target = Points::Target::kData;
-      points.target_index = data;
+      points.to.index = data;
     } else if (const int stream = Find(model_.streams, points.to.text); stream >= 0) {
       points.target = Points::Target::kStream;
-      points.target_index = stream;
+      points.to.index = stream;
     } else if (const int target = FindContainer(points.to.text);
                target >= 0 &&
                model_.containers[static_cast<size_t>(target)].kind == ContainerKind::kStruct) {
       points.target = Points::Target::kStruct;
-      points.target_index = target;
+      points.to.index = target;
     } else if (!points.to.empty()) {
       Report(Code::kUnknownReference, points.to.where,
              absl::StrCat("there is no structure, stream or <data> \"", points.to.text, "\""));
     }
     if (!points.base.empty()) {
-      points.base_index = Find(model_.bases, points.base.text);
-      if (points.base_index < 0) {
+      points.base.index = Find(model_.bases, points.base.text);
+      if (points.base.index < 0) {
         Report(Code::kUnknownReference, points.base.where,
                absl::StrCat("there is no <base name=\"", points.base.text, "\">"));
       }
     }
     if (!points.space.empty()) {
-      const int space = Find(model_.spaces, points.space.text);
-      if (space < 0) {
+      points.space.index = Find(model_.spaces, points.space.text);
+      if (points.space.index < 0) {
         Report(Code::kUnknownReference, points.space.where,
                absl::StrCat("there is no <space name=\"", points.space.text, "\">"));
-      } else {
-        points.space_number = model_.spaces[static_cast<size_t>(space)].number;
       }
     }
     if (!points.space_when.empty() && points.space.empty()) {
       Report(Code::kMissingAttribute, points.where, "space-when=\"…\" needs space=\"…\"");
     }
-    points.space_condition = reader_.ReadCondition(points.space_when, scope);
-    points.condition = reader_.ReadCondition(points.when, scope, true);
+    reader_.Resolve(points.space_when, scope);
+    reader_.Resolve(points.when, scope, true);
     ResolveOtherTarget(points);
-    points.count_expression = reader_.ReadExpression(points.count, scope);
-    points.size_expression = reader_.ReadExpression(points.size, scope);
-    points.stride_expression = reader_.ReadExpression(points.stride, scope);
-    points.end_expression = reader_.ReadExpression(points.end, scope);
-    points.slot_expression = reader_.ReadExpression(points.slot, scope);
-    points.format_expression = reader_.ReadExpression(points.format, scope);
-    points.step_expression = reader_.ReadExpression(points.step, scope);
-    points.simd_expression = reader_.ReadExpression(points.simd, scope);
-    points.scale_expression = reader_.ReadExpression(points.scale, scope);
-    const Expression& format = points.format_expression;
+    reader_.ResolveAll(points, kPointsExpressions, scope);
+    const Expression& format = points.format.is;
     if (format.kind != Expression::Kind::kNone &&
         (format.kind == Expression::Kind::kConstant || format.power || format.multiply != 1 ||
          format.add != 0 || !HasFormats(NamedValues(model_, *format.ref.field)))) {
       Report(Code::kBadData, points.format.where,
              absl::StrCat("\"", points.format.text,
                           "\" names no field whose values have components=\"…\""));
-      points.format_expression = {};
+      points.format.is = {};
     }
-    if (points.target == Points::Target::kData && points.target_index >= 0) {
-      const DataKind& kind = model_.data_kinds[static_cast<size_t>(points.target_index)];
+    if (points.target == Points::Target::kData && points.to.index >= 0) {
+      const DataKind& kind = model_.data_kinds[static_cast<size_t>(points.to.index)];
       if (!kind.is_code && (!points.stage.empty() || !points.simd.empty())) {
         Report(
             Code::kBadData, points.where,
@@ -141,7 +132,7 @@ class PointerPass : public Pass {
   // or="STRUCT": an element of the table may be that instead.
   void ResolveOtherTarget(Points& points) {
     if (points.other.empty()) return;
-    points.other_index = FindContainer(points.other.text);
+    points.other.index = FindContainer(points.other.text);
     const auto fixed = [&](int i) {
       if (i < 0) return uint32_t{0};
       const Container& c = model_.containers[static_cast<size_t>(i)];
@@ -149,23 +140,20 @@ class PointerPass : public Pass {
                         c.variants.empty();
       return good ? c.bytes : 0;
     };
-    const uint32_t bytes = fixed(points.other_index);
-    if (points.target == Points::Target::kStruct && bytes != 0 &&
-        bytes == fixed(points.target_index)) {
+    const uint32_t bytes = fixed(points.other.index);
+    if (points.target == Points::Target::kStruct && bytes != 0 && bytes == fixed(points.to.index)) {
       return;
     }
-    points.other_index = -1;
+    points.other.index = -1;
     Report(Code::kUnknownReference, points.other.where,
            absl::StrCat("\"", points.other.text,
                         "\" is no structure of the same, fixed size as to=\"…\""));
   }
 
   void ResolveElement(const Item& item, ElementOf& element, const Scope& scope) {
-    element.data_index = FindData(context_, element.data);
-    element.number_expression = reader_.ReadExpression(element.number, scope);
-    element.slot_expression = reader_.ReadExpression(element.slot, scope);
-    element.offset_expression = reader_.ReadExpression(element.offset, scope);
-    element.condition = reader_.ReadCondition(element.when, scope);
+    element.data.index = FindData(context_, element.data);
+    reader_.ResolveAll(element, kElementExpressions, scope);
+    reader_.Resolve(element.when, scope);
     if (!element.is_step && !HasFormats(NamedValues(model_, item))) {
       Report(Code::kBadData, element.where,
              absl::StrCat("no value of \"", item.name, "\" has components=\"…\""));
@@ -186,14 +174,14 @@ class PointerPass : public Pass {
       Report(Code::kBadData, item.writes_memory.where,
              absl::StrCat("\"", item.name, "\" is no whole number of dwords"));
     } else {
-      item.stores_ref = target;
+      item.writes_memory.is = target;
     }
-    item.stores_condition = reader_.ReadCondition(item.writes_when, scope);
+    reader_.Resolve(item.writes_when, scope);
   }
 
   // Of bits that hold something else where the condition does not hold.
   void ResolveView(Item& item, const Scope& scope) {
-    item.condition = reader_.ReadCondition(item.when, scope);
+    reader_.Resolve(item.when, scope);
     if (!item.overlap) {
       Report(Code::kContradiction, item.when.where,
              "a field with when shares its bits: it has overlap=\"true\"");
@@ -209,27 +197,27 @@ class PointerPass : public Pass {
 
   // high="FIELD": the value of FIELD stands above the bits of this one.
   void ResolveHighBits(Item& item, const Scope& scope) {
-    item.high = reader_.ReadExpression(item.high_text, scope);
-    const Item* field = item.high.ref.field;
-    if (item.high.kind == Expression::Kind::kNone) return;
+    reader_.Resolve(item.high, scope);
+    const Item* field = item.high.is.ref.field;
+    if (item.high.is.kind == Expression::Kind::kNone) return;
     const uint32_t from = item.width + item.encoding.shift;
     if (item.type != FieldType::kAddress && item.type != FieldType::kOffset) {
-      Report(Code::kBadType, item.high_text.where,
+      Report(Code::kBadType, item.high.where,
              "only an address or offset continues in another field");
-    } else if (item.high.kind == Expression::Kind::kConstant || item.high.multiply != 1 ||
-               item.high.power || item.high.add != 0 || field->type != FieldType::kUint ||
+    } else if (item.high.is.kind == Expression::Kind::kConstant || item.high.is.multiply != 1 ||
+               item.high.is.power || item.high.is.add != 0 || field->type != FieldType::kUint ||
                field == &item || HasEncoding(*field)) {
-      Report(Code::kBadExpression, item.high_text.where,
-             absl::StrCat("high=\"", item.high_text.text,
+      Report(Code::kBadExpression, item.high.where,
+             absl::StrCat("high=\"", item.high.text,
                           "\" must name another field, a uint without an encoding"));
     } else if (from + field->width > 64) {
-      Report(Code::kBadWidth, item.high_text.where,
+      Report(Code::kBadWidth, item.high.where,
              absl::StrCat("the address and its high bits take ", from + field->width, " bits"));
     } else {
-      item.high.multiply = uint64_t{1} << from;
+      item.high.is.multiply = uint64_t{1} << from;
       return;
     }
-    item.high = {};
+    item.high.is = {};
   }
 
   ExpressionReader& reader_;

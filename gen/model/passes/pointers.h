@@ -1,4 +1,5 @@
-// What a field leads to, sets, writes and is the high half of; and when its bits are its.
+// What a field points to, sets and writes, which field has its high bits, and when its bits hold
+// it.
 //
 // Needs: types, encodings and sizes.
 // Establishes: the resolved members of Points, SetsBase and ElementOf, and of fields high,

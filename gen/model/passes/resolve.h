@@ -2,8 +2,8 @@
 #ifndef PACKSMITH_GEN_MODEL_PASSES_RESOLVE_H_
 #define PACKSMITH_GEN_MODEL_PASSES_RESOLVE_H_
 
-#include "gen/model/diagnostic.h"
 #include "gen/model/ast/model.h"
+#include "gen/model/diagnostic.h"
 
 namespace packsmith::model {
 

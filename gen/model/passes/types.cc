@@ -48,7 +48,7 @@ class TypePass : public Pass {
           Report(Code::kContradiction, item.names.where,
                  "names=\"…\" is for a uint without values of its own");
         } else {
-          item.names_index = e;
+          item.names.index = e;
         }
       }
       if (item.kind != Item::Kind::kField || item.type != FieldType::kEnum) continue;

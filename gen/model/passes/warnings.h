@@ -1,4 +1,4 @@
-// What is good, and most likely not meant.
+// Descriptions that are valid and most likely not intended.
 //
 // Needs: types.
 // Establishes: nothing.

@@ -37,7 +37,7 @@ template <class T>
 struct Attribute {
   AttributeInfo info;
   std::string T::*text = nullptr;
-  Deferred T::*later = nullptr;
+  Deferred& (*later)(T&) = nullptr;
   bool T::*flag = nullptr;
   void (*number)(T&, uint64_t) = nullptr;
   uint64_t otherwise = 0;  // a number that is absent, or larger than `most`

@@ -30,7 +30,7 @@ template <auto member>
 AttributeOf<member> Later(absl::string_view name) {
   AttributeOf<member> out;
   out.info = {name, ValueKind::kText, false, {}};
-  out.later = member;
+  out.later = [](typename Member<member>::Owner& of) -> Deferred& { return of.*member; };
   return out;
 }
 
@@ -348,7 +348,7 @@ const Attributes<Item>& FieldAttributes() {
                                                 Text<&T::unit>("unit"),
                                                 Text<&T::prefix>("prefix"),
                                                 Flag<&T::overlap>("overlap"),
-                                                Later<&T::high_text>("high"),
+                                                Later<&T::high>("high"),
                                                 Later<&T::names>("names"),
                                                 Own<T>("means", kWord, kMeaningNames),
                                                 Number<&T::meaning_at>("at", 0, 63),

@@ -127,7 +127,7 @@ void ElementReader::Read(pugi::xml_node node, const Attributes<T>& table, T& int
     if (amends && !is_given) continue;
     if (attribute.info.required && attribute.is_stored()) Require(node, name);
     if (attribute.text != nullptr) into.*attribute.text = ReadText(node, name);
-    if (attribute.later != nullptr) into.*attribute.later = ReadLater(node, name);
+    if (attribute.later != nullptr) attribute.later(into) = ReadLater(node, name);
     if (attribute.flag != nullptr) into.*attribute.flag = ReadFlag(node, name);
     if (attribute.number != nullptr) {
       attribute.number(into, ReadNumber(node, name, attribute.most).value_or(attribute.otherwise));

@@ -275,10 +275,11 @@ void ItemParser::ParseSets(pugi::xml_node node, Item& item) {
   if (!item.sets.empty() || (is_state && FindAttribute(node, "base"))) {
     Report(Code::kContradiction, At(node), "a field sets one base or one state");
   }
-  item.sets.assign(
-      1,
-      SetsBase{
-          ReadLater(node, is_state ? "state" : "base"), ReadLater(node, "when"), is_state, -1, {}});
+  SetsBase sets;
+  Read(node, SetsAttributes(), sets);
+  sets.is_state = is_state;
+  static_cast<Deferred&>(sets.base) = ReadLater(node, is_state ? "state" : "base");
+  item.sets.assign(1, std::move(sets));
 }
 
 void ItemParser::ParseWrites(pugi::xml_node node, Item& item) {

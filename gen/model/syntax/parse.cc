@@ -23,14 +23,14 @@ constexpr size_t kLargestFile = 16 << 20;
 constexpr size_t kLongestLineage = 64;
 constexpr size_t kMostFiles = 256;
 
-std::string Directory(const std::string& path) {
+std::string DirectoryOf(const std::string& path) {
   const size_t slash = path.rfind('/');
   return slash == std::string::npos ? std::string() : path.substr(0, slash + 1);
 }
 
 // Paths are relative to the file that names them, unless they begin at the root.
-std::string Beside(const std::string& path, const std::string& named) {
-  return !named.empty() && named[0] == '/' ? named : Directory(path) + named;
+std::string PathBeside(const std::string& path, const std::string& named) {
+  return !named.empty() && named[0] == '/' ? named : DirectoryOf(path) + named;
 }
 
 class Parser : public ContainerParser {
@@ -120,7 +120,7 @@ class Parser : public ContainerParser {
     Allow(root, RootAttributes());
     const std::string extends = ReadText(root, "extends");
     if (!extends.empty()) {
-      Extend(Beside(sources_.file(file_).path(), extends), At(root, "extends"));
+      Extend(PathBeside(sources_.file(file_).path(), extends), At(root, "extends"));
     }
     const bool heir = !extends.empty();
     // What names a generation and its products is its own: nobody inherits it.
@@ -256,7 +256,7 @@ class Parser : public ContainerParser {
       Allow(node, IncludeAttributes());
       const std::string file = Require(node, "file");
       if (!file.empty())
-        ParseFile(Beside(sources_.file(file_).path(), file), At(node, "file"), true);
+        ParseFile(PathBeside(sources_.file(file_).path(), file), At(node, "file"), true);
     } else if (name == "remove") {
       RemoveTopLevel(node);
     } else if (!ReadWords(node, model_)) {

@@ -10,7 +10,7 @@
 namespace packsmith::model {
 namespace {
 
-bool Wide(const Item& item) {
+bool IsWide(const Item& item) {
   const Encoding& e = item.encoding;
   if (item.width + e.shift > 32) return true;
   if (e.log2) return item.width > 5;
@@ -19,7 +19,7 @@ bool Wide(const Item& item) {
 }
 
 // What raw zero decodes to, unless the XML says otherwise.
-uint64_t Default(const Item& item) {
+uint64_t DefaultOf(const Item& item) {
   if (item.default_value) return *item.default_value;
   if (item.encoding.log2) return 1;
   if (item.encoding.groups != 0) return (Ones(item.width) + 1) * item.encoding.groups;
@@ -64,7 +64,7 @@ std::string Faces::CppType(const Item& item) const {
     case FieldType::kOffset:
       break;
   }
-  return Wide(item) ? "uint64_t" : "uint32_t";
+  return IsWide(item) ? "uint64_t" : "uint32_t";
 }
 
 std::string Faces::CType(const Item& item) const {
@@ -92,14 +92,14 @@ std::string Faces::CType(const Item& item) const {
   }
   // The interface that C drivers know widens a member where its last bit lies more than 32 bits
   // behind its first.
-  return item.width > 33 || (item.width <= 33 && Wide(item) && model_.byte_unit) ? "uint64_t"
-                                                                                 : "uint32_t";
+  return item.width > 33 || (item.width <= 33 && IsWide(item) && model_.byte_unit) ? "uint64_t"
+                                                                                   : "uint32_t";
 }
 
 std::string Faces::CppDefault(const Item& item) const {
   switch (item.type) {
     case FieldType::kBool:
-      return Default(item) != 0 ? "true" : "false";
+      return DefaultOf(item) != 0 ? "true" : "false";
     case FieldType::kFloat:
     case FieldType::kHalf:
       return absl::StrCat(RealText(item.default_real.value_or(0)), "f");
@@ -111,14 +111,14 @@ std::string Faces::CppDefault(const Item& item) const {
     case FieldType::kEnum: {
       const Enum& e = model_.enums[static_cast<size_t>(item.type_index)];
       for (const Value& v : e.values) {
-        if (v.value == Default(item)) return absl::StrCat(CppName(e.name), "::", CppName(v.name));
+        if (v.value == DefaultOf(item)) return absl::StrCat(CppName(e.name), "::", CppName(v.name));
       }
-      return absl::StrCat("static_cast<", CppName(e.name), ">(", Default(item), ")");
+      return absl::StrCat("static_cast<", CppName(e.name), ">(", DefaultOf(item), ")");
     }
     case FieldType::kInt:
-      return absl::StrCat(static_cast<int64_t>(Default(item)));
+      return absl::StrCat(static_cast<int64_t>(DefaultOf(item)));
     default:
-      return absl::StrCat(Default(item));
+      return absl::StrCat(DefaultOf(item));
   }
 }
 
@@ -135,7 +135,7 @@ std::string Faces::CDefault(const Container& c, const Item& item) const {
     return absl::StrCat(length - c.length_bias);
   }
   const Encoding& e = item.encoding;
-  if (e.log2 || e.groups != 0 || e.minus != 0) return absl::StrCat(Default(item));
+  if (e.log2 || e.groups != 0 || e.minus != 0) return absl::StrCat(DefaultOf(item));
   return "";
 }
 

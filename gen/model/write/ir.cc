@@ -349,16 +349,16 @@ class Writer {
     json_.EndArray();
     json_.Array("variants", c.variants, [this](const Variant& v) {
       json_.Member("bytes", v.bytes);
-      WriteCondition("when", v.condition, Face::kCpp);
+      WriteCondition("when", v.when.is, Face::kCpp);
     });
     json_.Array("parts", c.parts, [this](const Part& p) {
-      const Container& nested = model_.containers[static_cast<size_t>(p.struct_index)];
+      const Container& nested = model_.containers[static_cast<size_t>(p.struct_name.index)];
       json_.Member("name", p.name);
       json_.Member("id", p.cpp);
       json_.Member("struct", nested.cpp);
       json_.Member("bytes", nested.bytes);
-      WriteCondition("when", p.condition, Face::kCpp);
-      const Expression& repeat = p.repeat_expression;
+      WriteCondition("when", p.when.is, Face::kCpp);
+      const Expression& repeat = p.repeat.is;
       if (repeat.kind == Expression::Kind::kNone) {
         json_.Null("repeat");
         return;
@@ -378,13 +378,13 @@ class Writer {
     } else {
       json_.StartObject();
       json_.Member("to", c.pad.to);
-      WriteCondition("when", c.pad.condition, Face::kCpp);
+      WriteCondition("when", c.pad.when.is, Face::kCpp);
       json_.EndObject();
     }
     json_.Array("relations", c.relations, [this](const Relation& r) {
       constexpr const char* kRelations[] = {"commits", "requires", "invalidates"};
       json_.Member("kind", kRelations[static_cast<int>(r.kind)]);
-      json_.Member("packet", model_.containers[static_cast<size_t>(r.container)].name);
+      json_.Member("packet", model_.containers[static_cast<size_t>(r.packet.index)].name);
     });
     WriteTail(c);
   }

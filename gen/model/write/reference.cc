@@ -271,7 +271,7 @@ class Writer {
     Text("when", item.when.text);
     Text("names", item.names.text);
     WriteValues(item.values, item.type == FieldType::kInt);
-    Text("high", item.high_text.text);
+    Text("high", item.high.text);
     WriteEach("points", item.points, [this](const Points& p) { WritePointer(p); });
     WriteEach("sets", item.sets, [this](const SetsBase& s) {
       Text(s.is_state ? "state" : "base", s.base.text);
@@ -295,7 +295,7 @@ class Writer {
   }
 
   void WriteRange(const char* key, const std::optional<int64_t>& integer,
-             const std::optional<double>& real) {
+                  const std::optional<double>& real) {
     if (integer) {
       json_.Key(key);
       json_.Int64(*integer);
@@ -383,7 +383,7 @@ class Writer {
     WriteEach("relations", c.relations, [this](const Relation& r) {
       constexpr const char* kRelations[] = {"commits", "requires", "invalidates"};
       Text("kind", kRelations[static_cast<size_t>(r.kind)]);
-      Text("packet", model_.containers[static_cast<size_t>(r.container)].name);
+      Text("packet", model_.containers[static_cast<size_t>(r.packet.index)].name);
     });
     WriteEach("draws", c.draws, [this](const Draws& d) {
       Text("data", d.data.text);

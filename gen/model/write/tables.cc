@@ -65,9 +65,9 @@ class Writer {
                        {first_reach, static_cast<uint32_t>(kind.reaches.size())}});
     }
     for (const Base& b : model_.bases) {
-      bases_.push_back({Intern(b.name), b.otherwise_index == Base::kZero
+      bases_.push_back({Intern(b.name), b.otherwise.index == Base::kZero
                                             ? t::kZeroBase
-                                            : static_cast<uint32_t>(b.otherwise_index)});
+                                            : static_cast<uint32_t>(b.otherwise.index)});
     }
     for (const State& s : model_.states) bases_.push_back({Intern(s.name), t::kNone});
     for (const Space& s : model_.spaces) spaces_.push_back({Intern(s.name), s.number});
@@ -179,8 +179,8 @@ class Writer {
       const Enum& e = model_.enums[static_cast<size_t>(item.type_index)];
       return AddNames(&e, e.name, e.values);
     }
-    if (item.names_index >= 0) {
-      const Enum& e = model_.enums[static_cast<size_t>(item.names_index)];
+    if (item.names.index >= 0) {
+      const Enum& e = model_.enums[static_cast<size_t>(item.names.index)];
       return AddNames(&e, e.name, e.values);
     }
     return item.values.empty() ? t::kNone : AddNames(&item, "", item.values);
@@ -294,7 +294,8 @@ class Writer {
     out.max_bytes = c.max_bytes;
     out.identify_mask = c.identify_mask;
     out.identify_value = c.identify_value;
-    out.length_leaf = c.length_field == nullptr ? t::kNone : LeafOf({c.length_field, nullptr}, self);
+    out.length_leaf =
+        c.length_field == nullptr ? t::kNone : LeafOf({c.length_field, nullptr}, self);
     out.length_bias = c.length_bias;
     out.role = static_cast<t::Role>(c.role);
     out.masked = c.masked ? 1 : 0;
@@ -311,28 +312,28 @@ class Writer {
     out.variants.first = static_cast<uint32_t>(variants_.size());
     out.variants.count = static_cast<uint32_t>(c.variants.size());
     for (const Variant& v : c.variants) {
-      variants_.push_back({AddCondition(v.condition, self), v.bytes});
+      variants_.push_back({AddCondition(v.when.is, self), v.bytes});
     }
     out.parts.first = static_cast<uint32_t>(parts_.size());
     out.parts.count = static_cast<uint32_t>(c.parts.size());
     for (const Part& p : c.parts) {
-      parts_.push_back({Intern(p.name), static_cast<uint32_t>(p.struct_index),
-                        AddCondition(p.condition, self), AddExpression(p.repeat_expression, self)});
+      parts_.push_back({Intern(p.name), static_cast<uint32_t>(p.struct_name.index),
+                        AddCondition(p.when.is, self), AddExpression(p.repeat.is, self)});
     }
     out.pad_to = static_cast<uint16_t>(c.pad.to);
-    out.pad_when = AddCondition(c.pad.condition, self);
+    out.pad_when = AddCondition(c.pad.when.is, self);
     out.flows.first = static_cast<uint32_t>(flows_.size());
     out.flows.count = static_cast<uint32_t>(c.flows.size());
     for (const Flow& flow : c.flows) {
-      flows_.push_back({static_cast<t::FlowKind>(flow.kind), AddCondition(flow.condition, self),
-                        flow.target.field == nullptr ? t::kNone : LeafOf(flow.target, self),
-                        AddCondition(flow.uncertain, self)});
+      flows_.push_back({static_cast<t::FlowKind>(flow.kind), AddCondition(flow.when.is, self),
+                        flow.to.is.field == nullptr ? t::kNone : LeafOf(flow.to.is, self),
+                        AddCondition(flow.maybe.is, self)});
     }
     out.relations.first = static_cast<uint32_t>(relations_.size());
     out.relations.count = static_cast<uint32_t>(c.relations.size());
     for (const Relation& r : c.relations) {
       relations_.push_back(
-          {static_cast<t::RelationKind>(r.kind), static_cast<uint32_t>(r.container)});
+          {static_cast<t::RelationKind>(r.kind), static_cast<uint32_t>(r.packet.index)});
     }
     out.draw = c.draws.empty() ? t::kNone : AddDraw(c.draws[0], self);
     out.images.first = static_cast<uint32_t>(images_.size());
@@ -350,10 +351,10 @@ class Writer {
       const Encoding& e = item.encoding;
       const bool any = e.minus != 0 || e.groups != 0 || e.align != 0 || item.multiple != 0 ||
                        item.forced || item.min || item.max || !item.points.empty() ||
-                       !item.sets.empty() || item.writes_ref.field != nullptr ||
-                       !item.unit.empty() || item.high.kind != Expression::Kind::kNone ||
-                       item.stores_ref.field != nullptr || !item.elements.empty() ||
-                       item.meaning != Meaning::kNone || !item.condition.empty();
+                       !item.sets.empty() || item.writes_register.is.field != nullptr ||
+                       !item.unit.empty() || item.high.is.kind != Expression::Kind::kNone ||
+                       item.writes_memory.is.field != nullptr || !item.elements.empty() ||
+                       item.meaning != Meaning::kNone || !item.when.is.empty();
       if (!any) continue;
       const Asker asker{&f, flat[i].scope, flat[i].index};
       t::Extra extra{};
@@ -369,19 +370,20 @@ class Writer {
       extra.sets_when = t::kNone;
       if (!item.sets.empty()) {
         const auto states = static_cast<uint32_t>(item.sets[0].is_state ? model_.bases.size() : 0);
-        extra.sets_base = states + static_cast<uint32_t>(item.sets[0].base_index);
-        extra.sets_when = AddCondition(item.sets[0].condition, asker);
+        extra.sets_base = states + static_cast<uint32_t>(item.sets[0].base.index);
+        extra.sets_when = AddCondition(item.sets[0].when.is, asker);
       }
-      extra.writes_leaf =
-          item.writes_ref.field == nullptr ? t::kNone : LeafOf(item.writes_ref, asker);
+      extra.writes_leaf = item.writes_register.is.field == nullptr
+                              ? t::kNone
+                              : LeafOf(item.writes_register.is, asker);
       extra.unit = Intern(item.unit);
-      extra.high = AddExpression(item.high, asker);
+      extra.high = AddExpression(item.high.is, asker);
       extra.stores_leaf =
-          item.stores_ref.field == nullptr ? t::kNone : LeafOf(item.stores_ref, asker);
-      extra.stores_when = AddCondition(item.stores_condition, asker);
+          item.writes_memory.is.field == nullptr ? t::kNone : LeafOf(item.writes_memory.is, asker);
+      extra.stores_when = AddCondition(item.writes_when.is, asker);
       extra.meaning = static_cast<t::Meaning>(item.meaning);
       extra.meaning_at = static_cast<uint16_t>(item.meaning_at);
-      extra.counts_when = AddCondition(item.condition, asker);
+      extra.counts_when = AddCondition(item.when.is, asker);
       extra.element = item.elements.empty() ? t::kNone : AddElement(item.elements[0], asker);
       leaves_[first + i].extra = static_cast<uint32_t>(extras_.size());
       extras_.push_back(extra);
@@ -403,28 +405,28 @@ class Writer {
   uint32_t AddElement(const ElementOf& from, const Asker& asker) {
     t::Element out{};
     out.kind = from.is_step ? t::ElementKind::kStep : t::ElementKind::kFormat;
-    out.data = static_cast<uint32_t>(from.data_index);
-    out.number = AddExpression(from.number_expression, asker);
-    out.slot = AddExpression(from.slot_expression, asker);
-    out.offset = AddExpression(from.offset_expression, asker);
-    out.when = AddCondition(from.condition, asker);
+    out.data = static_cast<uint32_t>(from.data.index);
+    out.number = AddExpression(from.number.is, asker);
+    out.slot = AddExpression(from.slot.is, asker);
+    out.offset = AddExpression(from.offset.is, asker);
+    out.when = AddCondition(from.when.is, asker);
     elements_.push_back(out);
     return static_cast<uint32_t>(elements_.size()) - 1;
   }
 
   uint32_t AddDraw(const Draws& from, const Asker& asker) {
     t::Draw out{};
-    out.data = static_cast<uint32_t>(from.data_index);
-    out.indices = from.indices_index < 0 ? t::kNone : static_cast<uint32_t>(from.indices_index);
-    out.indexed = AddCondition(from.indexed_condition, asker);
-    out.when = AddCondition(from.condition, asker);
-    out.first = AddExpression(from.first_expression, asker);
-    out.count = AddExpression(from.count_expression, asker);
-    out.first_instance = AddExpression(from.first_instance_expression, asker);
-    out.instances = AddExpression(from.instances_expression, asker);
-    out.bias = AddExpression(from.bias_expression, asker);
-    out.cuts = AddExpression(from.cuts_expression, asker);
-    out.cut = AddExpression(from.cut_expression, asker);
+    out.data = static_cast<uint32_t>(from.data.index);
+    out.indices = from.indices.index < 0 ? t::kNone : static_cast<uint32_t>(from.indices.index);
+    out.indexed = AddCondition(from.indexed.is, asker);
+    out.when = AddCondition(from.when.is, asker);
+    out.first = AddExpression(from.first.is, asker);
+    out.count = AddExpression(from.count.is, asker);
+    out.first_instance = AddExpression(from.first_instance.is, asker);
+    out.instances = AddExpression(from.instances.is, asker);
+    out.bias = AddExpression(from.bias.is, asker);
+    out.cuts = AddExpression(from.cuts.is, asker);
+    out.cut = AddExpression(from.cut.is, asker);
     draws_.push_back(out);
     return static_cast<uint32_t>(draws_.size()) - 1;
   }
@@ -435,14 +437,14 @@ class Writer {
     };
     t::Image out{};
     out.use = static_cast<t::SurfaceUse>(from.use);
-    out.when = AddCondition(from.condition, asker);
-    out.address = leaf(from.address_ref);
-    out.format = leaf(from.format_ref);
-    out.type = leaf(from.type_ref);
-    out.width = AddExpression(from.width_expression, asker);
-    out.height = AddExpression(from.height_expression, asker);
-    out.depth = AddExpression(from.depth_expression, asker);
-    out.pitch = AddExpression(from.pitch_expression, asker);
+    out.when = AddCondition(from.when.is, asker);
+    out.address = leaf(from.address.is);
+    out.format = leaf(from.format.is);
+    out.type = leaf(from.type.is);
+    out.width = AddExpression(from.width.is, asker);
+    out.height = AddExpression(from.height.is, asker);
+    out.depth = AddExpression(from.depth.is, asker);
+    out.pitch = AddExpression(from.pitch.is, asker);
     images_.push_back(out);
   }
 
@@ -452,33 +454,35 @@ class Writer {
     switch (points.target) {
       case Points::Target::kStruct:
         out.target_kind = t::TargetKind::kStruct;
-        out.target = static_cast<uint32_t>(points.target_index);
+        out.target = static_cast<uint32_t>(points.to.index);
         break;
       case Points::Target::kData:
         out.target_kind = t::TargetKind::kData;
-        out.target = static_cast<uint32_t>(points.target_index);
+        out.target = static_cast<uint32_t>(points.to.index);
         break;
       case Points::Target::kStream:
         out.target_kind = t::TargetKind::kStream;
-        out.target = static_cast<uint32_t>(points.target_index);
+        out.target = static_cast<uint32_t>(points.to.index);
         break;
     }
-    out.other = points.other_index < 0 ? t::kNone : static_cast<uint32_t>(points.other_index);
+    out.other = points.other.index < 0 ? t::kNone : static_cast<uint32_t>(points.other.index);
     out.relative = points.relative;
     out.keeps = points.keeps;
-    out.base = points.base_index < 0 ? t::kNone : static_cast<uint32_t>(points.base_index);
-    out.space = points.space_number;
-    out.space_when = AddCondition(points.space_condition, asker);
-    out.when = AddCondition(points.condition, asker);
-    out.count = AddExpression(points.count_expression, asker);
-    out.size = AddExpression(points.size_expression, asker);
-    out.stride = AddExpression(points.stride_expression, asker);
-    out.end = AddExpression(points.end_expression, asker);
-    out.slot = AddExpression(points.slot_expression, asker);
-    out.format = AddExpression(points.format_expression, asker);
-    out.step = AddExpression(points.step_expression, asker);
-    out.simd = AddExpression(points.simd_expression, asker);
-    out.scale = AddExpression(points.scale_expression, asker);
+    out.base = points.base.index < 0 ? t::kNone : static_cast<uint32_t>(points.base.index);
+    if (points.space.index >= 0) {
+      out.space = model_.spaces[static_cast<size_t>(points.space.index)].number;
+    }
+    out.space_when = AddCondition(points.space_when.is, asker);
+    out.when = AddCondition(points.when.is, asker);
+    out.count = AddExpression(points.count.is, asker);
+    out.size = AddExpression(points.size.is, asker);
+    out.stride = AddExpression(points.stride.is, asker);
+    out.end = AddExpression(points.end.is, asker);
+    out.slot = AddExpression(points.slot.is, asker);
+    out.format = AddExpression(points.format.is, asker);
+    out.step = AddExpression(points.step.is, asker);
+    out.simd = AddExpression(points.simd.is, asker);
+    out.scale = AddExpression(points.scale.is, asker);
     out.stage = Intern(points.stage);
     out.limit = points.limit;
     out.access = static_cast<t::Access>(points.access);

@@ -49,7 +49,7 @@ struct BindingMemory {
   }
 
   std::unique_ptr<gpu::HostDevice> host;
-  FailingDevice device;
+  gpu::FailingDevice device;
   std::unique_ptr<gpu::AddressSpace> space;
   std::unique_ptr<gpu::Buffers> buffers;
 };

@@ -23,17 +23,17 @@ using testing::HasSubstr;
 constexpr uint32_t kMocs = 2, kFromMemory = ~uint32_t{0};
 
 // What of a buffer's packet counts here.
-struct gpu::Buffer {
+struct Buffer {
   bool enabled = false, offset_in_memory = false, writes_offset = false;
   uint64_t address = 0;
   uint32_t size = 0, offset = 0;
-  friend bool operator==(const gpu::Buffer&, const gpu::Buffer&) = default;
-  friend std::ostream& operator<<(std::ostream& to, const gpu::Buffer& b) {
+  friend bool operator==(const Buffer&, const Buffer&) = default;
+  friend std::ostream& operator<<(std::ostream& to, const Buffer& b) {
     return to << b.enabled << b.offset_in_memory << b.writes_offset << " " << b.address << " "
               << b.size << " " << b.offset;
   }
 };
-constexpr gpu::Buffer kOff = {};
+constexpr Buffer kOff = {};
 
 template <class Gen>
 class StreamOutputTest : public testing::Test {
@@ -60,8 +60,8 @@ class StreamOutputTest : public testing::Test {
     EXPECT_THAT(decoded.problems, testing::IsEmpty());
     return decoded.packets;
   }
-  static std::vector<gpu::Buffer> BuffersIn(const std::vector<Met>& packets) {
-    std::vector<gpu::Buffer> buffers;
+  static std::vector<Buffer> BuffersIn(const std::vector<Met>& packets) {
+    std::vector<Buffer> buffers;
     const auto add = [&](const auto& body) {
       buffers.push_back({body.so_buffer_enable, body.stream_output_buffer_offset_address_enable,
                          body.stream_offset_write_enable, body.surface_base_address.gpu,
@@ -99,8 +99,8 @@ TYPED_TEST(StreamOutputTest, ABufferBeginsOnceAndThenGoesOn) {
   const StreamOutBuffer begun{
       .memory = {0x10000, 1}, .size = 4096, .progress = {0x20000, 2}, .begin = 256};
   ASSERT_TRUE(this->Set({begun}).ok());
-  const gpu::Buffer first{true, true, true, 0x10000, 1023, 256};
-  gpu::Buffer later = first;
+  const Buffer first{true, true, true, 0x10000, 1023, 256};
+  Buffer later = first;
   later.offset = kFromMemory;
   EXPECT_THAT(this->BuffersIn(this->Flushed()), ElementsAre(first, kOff, kOff, kOff));
   EXPECT_THAT(this->used_, ElementsAre(1u, 2u));
@@ -114,7 +114,7 @@ TYPED_TEST(StreamOutputTest, ABufferBeginsOnceAndThenGoesOn) {
   again.begin = 0;
   ASSERT_TRUE(this->Set({again}).ok());
   EXPECT_NE(this->state_.dirty(), 0u);
-  gpu::Buffer restarted = first;
+  Buffer restarted = first;
   restarted.offset = 0;
   EXPECT_THAT(this->BuffersIn(this->Flushed()), ElementsAre(restarted, kOff, kOff, kOff));
   again.begin = {};
@@ -125,10 +125,10 @@ TYPED_TEST(StreamOutputTest, ABufferBeginsOnceAndThenGoesOn) {
 TYPED_TEST(StreamOutputTest, WithoutAPlaceTheRegisterIsWrittenOnceAndNotTouchedLater) {
   ASSERT_TRUE(this->Set({{}, {.memory = {0x30000, 3}, .size = 64, .begin = 8}}).ok());
   EXPECT_THAT(this->BuffersIn(this->Flushed()),
-              ElementsAre(kOff, gpu::Buffer{true, false, true, 0x30000, 15, 8}, kOff, kOff));
+              ElementsAre(kOff, Buffer{true, false, true, 0x30000, 15, 8}, kOff, kOff));
   this->state_.Forget();
   EXPECT_THAT(this->BuffersIn(this->Flushed()),
-              ElementsAre(kOff, gpu::Buffer{true, false, false, 0x30000, 15, 0}, kOff, kOff));
+              ElementsAre(kOff, Buffer{true, false, false, 0x30000, 15, 0}, kOff, kOff));
 }
 
 TYPED_TEST(StreamOutputTest, SettingBuffersAnewTakesABeginningBack) {
@@ -138,7 +138,7 @@ TYPED_TEST(StreamOutputTest, SettingBuffersAnewTakesABeginningBack) {
   b.begin = {};
   ASSERT_TRUE(this->Set({a, a, a, a}).ok());
   ASSERT_TRUE(this->Set({b, b, b, b}).ok());
-  const gpu::Buffer later{true, true, true, 0x40000, 15, kFromMemory};
+  const Buffer later{true, true, true, 0x40000, 15, kFromMemory};
   EXPECT_THAT(this->BuffersIn(this->Flushed()), ElementsAre(later, later, later, later));
 }
 
@@ -233,7 +233,7 @@ TYPED_TEST(StreamOutputTest, RandomBeginningsAreEmittedOnce) {
     }
     const bool lost = random() % 4 == 0;
     if (lost) this->state_.Forget();
-    const std::vector<gpu::Buffer> buffers = this->BuffersIn(this->Flushed());
+    const std::vector<Buffer> buffers = this->BuffersIn(this->Flushed());
     ASSERT_EQ(buffers.empty(), !begins && !lost);
     for (size_t i = 0; i < buffers.size(); ++i) ASSERT_EQ(buffers[i].offset, expected[i]) << round;
   }
