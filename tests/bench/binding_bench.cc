@@ -35,6 +35,9 @@
 #include "runtime/memory/zones.h"
 
 namespace packsmith::gpu {
+
+using namespace intel;  // NOLINT: what is measured, on buffers of this namespace
+
 namespace {
 
 template <class T>

@@ -21,6 +21,9 @@
 #include "tests/intel/binding/descriptor_world.h"
 
 namespace packsmith::gpu {
+
+using namespace intel;  // NOLINT: what is measured, on buffers of this namespace
+
 namespace {
 
 using Type = DescriptorType;

@@ -45,7 +45,7 @@ void All(const std::string& core) {
       .device = {.family = "intel", .generation = "gfx125", .verx10 = 125},
       .core_prefix = prefix,
   }));
-  auto space = Must(AddressSpace::Create(Must(LayOutZones(intel::AnvZones(), {.verx10 = 125}))));
+  auto space = Must(AddressSpace::Create(Must(LayOutZones(AnvZones(), {.verx10 = 125}))));
   auto buffers = Buffers::Create(*device, *space, {});
   const ZoneId heap = Must(space->FindZone("high heap"));
   const Buffer texture =

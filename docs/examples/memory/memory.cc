@@ -53,7 +53,7 @@ void Own() {
 
 void Ranges() {
   // Page: ranges
-  auto space = Must(AddressSpace::Create(Must(LayOutZones(intel::IrisZones(), {.verx10 = 90}))));
+  auto space = Must(AddressSpace::Create(Must(LayOutZones(IrisZones(), {.verx10 = 90}))));
   const ZoneId other = Must(space->FindZone("other"));
 
   const Range image = Must(space->Allocate(other, {.size = 5 * kMiB, .alignment = 64 * kKiB}));
@@ -78,7 +78,7 @@ void Ranges() {
 // A GPU with compression data that a table leads to.
 void Compression() {
   auto device = Must(HostDevice::Create());
-  auto space = Must(AddressSpace::Create(Must(LayOutZones(intel::AnvZones(), {.verx10 = 120}))));
+  auto space = Must(AddressSpace::Create(Must(LayOutZones(AnvZones(), {.verx10 = 120}))));
   auto buffers = Buffers::Create(*device, *space, {});
   HostChunks chunks;
   Batch<Gfx12> batch(chunks);
@@ -118,7 +118,7 @@ void All(const std::string& core) {
       .device = {.family = "intel", .generation = "gfx9", .verx10 = 90},
       .core_prefix = prefix,
   }));
-  auto space = Must(AddressSpace::Create(Must(LayOutZones(intel::IrisZones(), {.verx10 = 90}))));
+  auto space = Must(AddressSpace::Create(Must(LayOutZones(IrisZones(), {.verx10 = 90}))));
   auto buffers = Buffers::Create(*device, *space, {});
   // End
 

@@ -292,7 +292,7 @@ TYPED_TEST(ArithmeticTest, RegistersAndCopies) {
   EXPECT_EQ(this->Got(4), 0x0102030405060708u);
   EXPECT_EQ(this->Got(5), 0x05060708u);
   EXPECT_EQ(this->batch_.uses().Find(1)->flags, gpu::kReads);
-  EXPECT_EQ(this->batch_.uses().Find(2)->flags, kWrites);
+  EXPECT_EQ(this->batch_.uses().Find(2)->flags, gpu::kWrites);
 }
 
 TYPED_TEST(ArithmeticTest, StoresThatDependOnAComparison) {

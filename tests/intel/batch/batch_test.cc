@@ -338,11 +338,11 @@ TYPED_TEST(BatchTest, AGroupGivesRoomToFillAndNotesWhatItIsTold) {
     typename Batch<Gen>::Group group(batch, 2 * Store::length);
     uint32_t* const to = group.Reserve(Store::length);
     ASSERT_FALSE(store.pack(to));
-    EXPECT_TRUE(group.Note(to + kPlace.dword, kPlace.bit, kPlace.width, store.address, kWrites));
+    EXPECT_TRUE(group.Note(to + kPlace.dword, kPlace.bit, kPlace.width, store.address, gpu::kWrites));
     EXPECT_TRUE(group.Emit(store));
   }
   EXPECT_EQ(batch.dwords(), 2 * Store::length);
-  EXPECT_EQ(batch.uses().Find(7), (gpu::BufferUse{7, kWrites}));
+  EXPECT_EQ(batch.uses().Find(7), (gpu::BufferUse{7, gpu::kWrites}));
   ASSERT_EQ(batch.relocations().size(), 2u);
   EXPECT_EQ(batch.relocations()[0].dword + Store::length, batch.relocations()[1].dword);
   {
@@ -585,7 +585,7 @@ TYPED_TEST(BatchTest, CopiesOfBatches) {
     ASSERT_TRUE(batch.Append(other));
     EXPECT_EQ(batch.dwords(), before + 2 * other.dwords());
     ASSERT_TRUE(batch.End().ok());
-    EXPECT_EQ(batch.uses().Find(77)->flags, kWrites);
+    EXPECT_EQ(batch.uses().Find(77)->flags, gpu::kWrites);
     for (const gpu::Chunk& chunk : others.chunks()) {
       EXPECT_FALSE(batch.uses().Find(chunk.buffer).has_value()) << "the copy has left its source";
     }
@@ -657,7 +657,7 @@ TYPED_TEST(BatchTest, RelocationsGiveTheSameDwordsBack) {
     EXPECT_EQ(static_cast<uint32_t>(base) + batch.Delta(one, base), dword);
     of_nine += one.buffer == 9;
     if (one.buffer == 9) {
-      EXPECT_EQ(one.flags, kWrites);
+      EXPECT_EQ(one.flags, gpu::kWrites);
       EXPECT_EQ(batch.Delta(one, kBase) / 16, (one.gpu - kBase) / 16);
     }
   }
@@ -766,7 +766,7 @@ TYPED_TEST(BatchTest, BuffersAreListedOnceWithAllTheirUses) {
       ASSERT_TRUE(batch.Emit(typename Gen::LoadRegister{.register_address = 0x2600,
                                                         .memory_address = {0x1000, buffer}}));
     }
-    model[buffer] |= write ? kWrites : gpu::kReads;
+    model[buffer] |= write ? gpu::kWrites : gpu::kReads;
   }
   size_t listed = 0;
   for (const gpu::BufferUse& use : batch.uses().all()) {
@@ -841,11 +841,11 @@ TEST(ConflictsTest, AreBuffersThatEitherWrites) {
   gpu::BufferUses a, b;
   a.Add(1, gpu::kReads);
   a.Add(2, gpu::kReads);
-  a.Add(3, kWrites);
-  a.Add(4, gpu::kReads | kWrites);
-  for (uint32_t i = 10; i < 200; ++i) b.Add(i, kWrites);
+  a.Add(3, gpu::kWrites);
+  a.Add(4, gpu::kReads | gpu::kWrites);
+  for (uint32_t i = 10; i < 200; ++i) b.Add(i, gpu::kWrites);
   b.Add(1, gpu::kReads);
-  b.Add(2, kWrites);
+  b.Add(2, gpu::kWrites);
   b.Add(3, gpu::kReads);
   b.Add(4, gpu::kReads);
   EXPECT_THAT(gpu::Conflicts(a, b), testing::UnorderedElementsAre(2, 3, 4));

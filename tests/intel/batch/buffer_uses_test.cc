@@ -71,7 +71,7 @@ TEST(BufferUsesTest, OfPackets) {
     return address(0x1000, handle);
   };
   for (unsigned i = 0; i < 5000; ++i) {
-    const address read = some(gpu::kReads), written = some(kWrites);
+    const address read = some(gpu::kReads), written = some(gpu::kWrites);
     const gfx9::MI_LOAD_REGISTER_MEM load{.register_address = 0x2600, .memory_address = read};
     const gfx9::MI_STORE_DATA_IMM store{.address = written};
     switch (random() % 4) {

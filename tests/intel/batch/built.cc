@@ -14,7 +14,7 @@ class Collector : public decode::Sink {
   explicit Collector(Decoded& decoded) : decoded_(decoded) {}
 
   void OnSchema(const tables::Tables&) override {}
-  void OnDevice(const gpu::Device&, uint64_t) override {}
+  void OnDevice(const Device&, uint64_t) override {}
   void OnSubmission(const Submission&, uint64_t) override {}
   void OnRecord(const decode::Record& record) override {
     if (record.type == decode::RecordType::kUnknown) {

@@ -138,7 +138,7 @@ TYPED_TEST(SurfaceStatesTest, ScratchHasAPieceForEachThread) {
     EXPECT_EQ(state.surface_pitch, 2047u);
     EXPECT_EQ(state.height << 7 | state.width, 999u);
     EXPECT_EQ(state.surface_base_address.gpu, 0x20000u);
-    EXPECT_THAT(uses.all(), ElementsAre(gpu::BufferUse{9, gpu::kReads | kWrites}));
+    EXPECT_THAT(uses.all(), ElementsAre(gpu::BufferUse{9, gpu::kReads | gpu::kWrites}));
     scratch.per_thread = kMostScratch;
     scratch.size = kMostScratch;
     EXPECT_EQ(this->Written(scratch).surface_pitch, kMostScratch - 1);
@@ -161,17 +161,17 @@ TYPED_TEST(SurfaceStatesTest, UsesSayWhoIsWritten) {
   EXPECT_THAT(uses.all(), ElementsAre(gpu::BufferUse{9, gpu::kReads}));
   buffer.writable = true;
   this->Written(buffer, &uses);
-  EXPECT_THAT(uses.all(), ElementsAre(gpu::BufferUse{9, gpu::kReads | kWrites}));
+  EXPECT_THAT(uses.all(), ElementsAre(gpu::BufferUse{9, gpu::kReads | gpu::kWrites}));
   buffer.memory.use = access::write;  // the caller knows better
   this->Written(buffer, &uses);
-  EXPECT_THAT(uses.all(), ElementsAre(gpu::BufferUse{9, kWrites}));
+  EXPECT_THAT(uses.all(), ElementsAre(gpu::BufferUse{9, gpu::kWrites}));
 
   ImageSurface image = TestFixture::Image();
   this->Written(image, &uses);
   EXPECT_THAT(uses.all(), ElementsAre(gpu::BufferUse{7, gpu::kReads}));
   image.purpose = SurfacePurpose::kRenderTarget;
   this->Written(image, &uses);
-  EXPECT_THAT(uses.all(), ElementsAre(gpu::BufferUse{7, gpu::kReads | kWrites}));
+  EXPECT_THAT(uses.all(), ElementsAre(gpu::BufferUse{7, gpu::kReads | gpu::kWrites}));
 }
 
 TYPED_TEST(SurfaceStatesTest, ATextureIsAViewOfLevelsAndLayers) {
@@ -342,8 +342,8 @@ TYPED_TEST(SurfaceStatesTest, AnAuxiliarySurfaceHasAPlace) {
   EXPECT_EQ(state.auxiliary_surface_base_address.gpu, 0x40000u);
   EXPECT_EQ(state.auxiliary_surface_pitch, 4u);
   EXPECT_EQ(state.auxiliary_surface_qpitch, 16u);
-  EXPECT_THAT(uses.all(), ElementsAre(gpu::BufferUse{7, gpu::kReads | kWrites},
-                                      gpu::BufferUse{8, gpu::kReads | kWrites}));
+  EXPECT_THAT(uses.all(), ElementsAre(gpu::BufferUse{7, gpu::kReads | gpu::kWrites},
+                                      gpu::BufferUse{8, gpu::kReads | gpu::kWrites}));
   image.auxiliary.qpitch = 66;
   EXPECT_THAT(this->Wrong(image), HasSubstr("multiple of 4"));
 }
