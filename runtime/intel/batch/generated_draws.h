@@ -133,7 +133,7 @@ absl::StatusOr<GeneratedPlace> EmitRoomBehind(
   }
   std::fill_n(to, dwords, BatchCommandsOf<Gen>::kNoop.dw[0]);
   const gpu::Chunk& chunk = batch.parts().back().chunk;
-  batch.Use(chunk.buffer, gpu::kReads | kWrites);
+  batch.Use(chunk.buffer, gpu::kReads | gpu::kWrites);
   const uint64_t offset = static_cast<uint64_t>(to - chunk.words.data()) * 4;
   return GeneratedPlace{.first = address(chunk.gpu + offset, chunk.buffer, access::write),
                         .stride = item * 4,
@@ -230,7 +230,7 @@ class RingEmitter {
     }
     if (from_.draws == 0) return true;
     const address entry = ring_.entry();
-    batch_.Use(entry.buffer, gpu::kReads | kWrites);
+    batch_.Use(entry.buffer, gpu::kReads | gpu::kWrites);
     const Label back = batch_.NewLabel();
     // The pre-parser is off before it can come to the ring. The way back is the same in each turn;
     // it is written here, so that a barrier lies between it and its use.
