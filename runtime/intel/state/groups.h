@@ -215,12 +215,12 @@ constexpr auto DrawGroups() {
     using Depth = typename G::_3DSTATE_DEPTH_BUFFER;
     using Stencil = typename G::_3DSTATE_STENCIL_BUFFER;
     using Hierarchical = typename G::_3DSTATE_HIER_DEPTH_BUFFER;
-    constexpr bool gpu::kWrites = Gen::kFacts.depth_needs_write;
+    constexpr bool kWrites = Gen::kFacts.depth_needs_write;
     if constexpr (requires { typename G::_3DSTATE_CLEAR_PARAMS; }) {
-      return GroupList<GroupAnd<gpu::kWrites, Write<Gen>, Depth, Stencil, Hierarchical,
+      return GroupList<GroupAnd<kWrites, Write<Gen>, Depth, Stencil, Hierarchical,
                                 typename G::_3DSTATE_CLEAR_PARAMS>>{};
     } else {
-      return GroupList<GroupAnd<gpu::kWrites, Write<Gen>, Depth, Stencil, Hierarchical>>{};
+      return GroupList<GroupAnd<kWrites, Write<Gen>, Depth, Stencil, Hierarchical>>{};
     }
   }();
   constexpr auto kStipple = [] {
