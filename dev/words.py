@@ -9,7 +9,7 @@ WORDS: list[tuple[str, str]] = [
     (r"\btruths\b", "booleans"),
     (r"\bso many\b", "N, or the number"),
     (r"\bis said to\b(?! be)", "is reported to"),
-    (r"(?<!\b[Tt]here )\b(?:is|are) no (?:numbers?|values?|addresse?s?|names?|well-formed|valid|members?"
+    (r"(?<!\b[Tt]here )\b(?:is|are) no (?:numbers?|values?|address(?:es)?|names?|well-formed|valid|members?"
      r"|fields?|packets?|descriptors?|structures?|integers?|pointers?|faults?|tests?|plain|power|limit)\b",
      "is not a ..., or must be ..."),
     (r"\b[Bb]ehind\b", "after"),
