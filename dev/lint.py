@@ -62,6 +62,7 @@ def build_files(paths: list[str]) -> list[str]:
     # Docstrings of private macros and of files are judged by readers.
     options = ["-mode=check", "-lint=warn", "-warnings=-module-docstring,-function-docstring,"
                "-function-docstring-args,-native-cc-binary,-native-cc-library,-native-cc-test,"
+               "-native-cc-info,-native-cc-common,"
                "-function-docstring-header,-unnamed-macro,-bzl-visibility"]
     done = run([need("buildifier"), *options, *files])
     return [line for line in done.stderr.splitlines() if line.strip()]

@@ -14,7 +14,8 @@ namespace packsmith::decode {
 // addresses have more than 48 bits, those of 48 are recognised by the copies of their highest bit.
 inline uint64_t MaskAddress(uint64_t address, uint64_t mask) {
   address &= mask;
-  if (address >> 48 == 0) [[likely]] return address;
+  if (address >> 48 == 0) [[likely]]
+    return address;
   return PlainAddress(address);
 }
 

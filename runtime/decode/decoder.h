@@ -638,8 +638,8 @@ inline absl::optional<uint64_t> Decoder::BaseNow(uint32_t base) const {
 }
 
 // Inline where it is called: replaying a tree does little else.
-[[gnu::always_inline]] inline Decoder::Target Decoder::PlainTarget(const FormPointer& known,
-                                            absl::Span<const uint8_t> bytes) const {
+[[gnu::always_inline]] inline Decoder::Target Decoder::PlainTarget(
+    const FormPointer& known, absl::Span<const uint8_t> bytes) const {
   Target target{known.in_other_space ? known.pointer->space : own_space_, 0, true};
   target.address =
       ReadBits(bytes, known.at.bit, known.at.width) << known.at.leaf->shift & known.address_mask;

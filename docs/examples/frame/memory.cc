@@ -18,8 +18,7 @@ Memory::Memory(const Part& part, const std::string& core_prefix)
                      .verx10 = part.verx10},
           .core_prefix = core_prefix,
       }))),
-      space(Must(
-          AddressSpace::Create(Must(LayOutZones(IrisZones(), {.verx10 = part.verx10}))))),
+      space(Must(AddressSpace::Create(Must(LayOutZones(IrisZones(), {.verx10 = part.verx10}))))),
       buffers(Buffers::Create(*device, *space, {})),
       // Kernels count from 0, dynamic states from where the border colors are: pointers to these
       // have few bits.

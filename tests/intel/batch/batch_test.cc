@@ -338,7 +338,8 @@ TYPED_TEST(BatchTest, AGroupGivesRoomToFillAndNotesWhatItIsTold) {
     typename Batch<Gen>::Group group(batch, 2 * Store::length);
     uint32_t* const to = group.Reserve(Store::length);
     ASSERT_FALSE(store.pack(to));
-    EXPECT_TRUE(group.Note(to + kPlace.dword, kPlace.bit, kPlace.width, store.address, gpu::kWrites));
+    EXPECT_TRUE(
+        group.Note(to + kPlace.dword, kPlace.bit, kPlace.width, store.address, gpu::kWrites));
     EXPECT_TRUE(group.Emit(store));
   }
   EXPECT_EQ(batch.dwords(), 2 * Store::length);
