@@ -138,7 +138,9 @@ class LeafWriter {
 
   void WriteAvoided(const Item& item) {
     std::vector<uint64_t> avoided;
-    for (const Value& v : NamedValues(model_, item)) {
+    // Names that a number borrows from an enumeration are for readers: its values are any.
+    const bool borrowed = item.type != FieldType::kEnum && item.names.index >= 0;
+    for (const Value& v : borrowed ? item.values : NamedValues(model_, item)) {
       if (v.avoid) avoided.push_back(v.value);
     }
     if (avoided.empty() && !usual_) return;

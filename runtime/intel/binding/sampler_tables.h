@@ -19,11 +19,11 @@
 #include "absl/strings/str_format.h"
 #include "absl/types/span.h"
 #include "runtime/base/lifetime.h"
+#include "runtime/command/pack_status.h"
 #include "runtime/intel/binding/samplers.h"
 #include "runtime/intel/binding/shared_states.h"
 #include "runtime/intel/memory/border_colors.h"
 #include "runtime/memory/state_pool.h"
-#include "runtime/pack/pack_status.h"
 
 namespace packsmith::intel {
 

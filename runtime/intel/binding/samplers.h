@@ -16,7 +16,7 @@
 #include "absl/base/optimization.h"
 #include "absl/status/status.h"
 #include "packsmith/pack.h"
-#include "runtime/pack/pack_status.h"
+#include "runtime/command/pack_status.h"
 
 namespace packsmith::intel {
 

@@ -20,9 +20,9 @@
 #include "absl/base/optimization.h"
 #include "absl/status/status.h"
 #include "packsmith/pack.h"
+#include "runtime/command/pack_status.h"
 #include "runtime/intel/binding/state_uses.h"
 #include "runtime/intel/binding/surface.h"
-#include "runtime/pack/pack_status.h"
 
 namespace packsmith::intel {
 

@@ -1,7 +1,7 @@
 // Errors of packing as statuses, for states that are no packets of a batch.
 
-#ifndef PACKSMITH_RUNTIME_PACK_PACK_STATUS_H_
-#define PACKSMITH_RUNTIME_PACK_PACK_STATUS_H_
+#ifndef PACKSMITH_RUNTIME_COMMAND_PACK_STATUS_H_
+#define PACKSMITH_RUNTIME_COMMAND_PACK_STATUS_H_
 
 #include "absl/status/status.h"
 #include "packsmith/pack.h"
@@ -13,4 +13,4 @@ absl::Status PackStatus(const char* structure, const error& e);
 
 }  // namespace packsmith
 
-#endif  // PACKSMITH_RUNTIME_PACK_PACK_STATUS_H_
+#endif  // PACKSMITH_RUNTIME_COMMAND_PACK_STATUS_H_

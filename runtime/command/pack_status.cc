@@ -1,4 +1,4 @@
-#include "runtime/pack/pack_status.h"
+#include "runtime/command/pack_status.h"
 
 #include "absl/strings/str_cat.h"
 #include "packsmith/names.h"
