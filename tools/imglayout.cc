@@ -256,12 +256,14 @@ int Copy(const Layout& layout, const Arguments& arguments, bool in) {
   }
   // A small level may be part of an image that is larger than any memory.
   const uint64_t output_B = in ? layout.size_B() : plan->linear_size_B(stride_B);
-  const std::unique_ptr<uint8_t, Free> memory(static_cast<uint8_t*>(std::calloc(output_B, 1)));
+  const auto size_B = static_cast<size_t>(output_B);
+  const std::unique_ptr<uint8_t, Free> memory(
+      size_B == output_B ? static_cast<uint8_t*>(std::calloc(size_B, 1)) : nullptr);
   if (memory == nullptr) {
     Complain(absl::StrCat("there is no memory for the ", output_B, " B of ", to));
     return kNotRead;
   }
-  const absl::Span<uint8_t> output(memory.get(), output_B);
+  const absl::Span<uint8_t> output(memory.get(), size_B);
   absl::Status status = in ? plan->CopyIn(input->bytes, stride_B, output)
                            : plan->CopyOut(input->bytes, output, stride_B);
   if (status.ok()) status = WriteFileWhole(to, absl::MakeConstSpan(output));

@@ -3,6 +3,7 @@
 #ifndef PACKSMITH_RUNTIME_DECODE_DECODER_H_
 #define PACKSMITH_RUNTIME_DECODE_DECODER_H_
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>
@@ -468,7 +469,10 @@ class Decoder {
   absl::Span<const uint8_t> There(uint32_t space, uint64_t address, uint64_t size) const {
     const Memory::Segment* const segment = Find(space, address);
     if (segment == nullptr || address - segment->address > segment->bytes.size()) return {};
-    return segment->bytes.subspan(address - segment->address, size);
+    // A size may be of more bytes than this machine's pointers reach.
+    const auto at = static_cast<size_t>(address - segment->address);
+    return segment->bytes.subspan(
+        at, static_cast<size_t>(std::min<uint64_t>(size, segment->bytes.size() - at)));
   }
   // Bytes of memory, in one piece; fewer where the memory ends.
   absl::Span<const uint8_t> Bytes(uint32_t space, uint64_t address, uint64_t size,

@@ -22,7 +22,8 @@ class Memory::Deferred {
 
   const Segment& Resolve() {
     std::call_once(once_, [this] {
-      resolved_.bytes = bytes_->Get().subspan(0, most_);
+      const absl::Span<const uint8_t> bytes = bytes_->Get();
+      resolved_.bytes = bytes.first(static_cast<size_t>(std::min<uint64_t>(most_, bytes.size())));
       resolved_.memory_size = resolved_.bytes.size();
     });
     return resolved_;

@@ -52,7 +52,7 @@ class TextBytes : public DeferredBytes {
     const uint64_t left = budget_->bytes_left.load(std::memory_order_relaxed);
     const absl::Span<uint8_t> room = left == 0 ? absl::Span<uint8_t>() : bytes_.Room();
     if (room.empty()) Trouble(offset, "the buffers of this dump are larger than the limit");
-    return room.subspan(0, left);
+    return room.subspan(0, static_cast<size_t>(std::min<uint64_t>(left, room.size())));
   }
   void Wrote(size_t count) {
     bytes_.Wrote(count);

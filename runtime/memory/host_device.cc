@@ -52,9 +52,13 @@ absl::StatusOr<MemoryId> HostDevice::Create(const MemoryOptions& options) {
         absl::StrFormat("0x%x bytes of memory asked for; of 0x%x, 0x%x are in use", options.size,
                         options_.memory_bytes, in_use_));
   }
-  // Mapped, not allocated: a page costs nothing until it is touched, and is zero.
-  void* const bytes = mmap(nullptr, options.size, PROT_READ | PROT_WRITE,
-                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  // Mapped, not allocated: a page costs nothing until it is touched, and is zero. Sizes of GPU
+  // memory have 64 bits, those of this process may have 32.
+  const auto size = static_cast<size_t>(options.size);
+  void* const bytes = size != options.size
+                          ? MAP_FAILED
+                          : mmap(nullptr, size, PROT_READ | PROT_WRITE,
+                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (bytes == MAP_FAILED) {
     return absl::ResourceExhaustedError(
         absl::StrFormat("the system has no room for 0x%x bytes", options.size));
