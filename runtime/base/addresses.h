@@ -1,5 +1,5 @@
 // The forms of a GPU address. One of n bits stands for itself (the plain form), or has its highest
-// bit repeated up to bit 63 (the canonical form, what kernels and the hardware want). Intel GPUs
+// bit repeated up to bit 63 (the canonical form, which kernels and the hardware expect). Intel GPUs
 // have 48 bits, from Xe2 on some have 57.
 #ifndef PACKSMITH_RUNTIME_BASE_ADDRESSES_H_
 #define PACKSMITH_RUNTIME_BASE_ADDRESSES_H_
@@ -27,10 +27,9 @@ constexpr std::optional<uint64_t> PlainIfAddress(uint64_t address, unsigned bits
   return plain;
 }
 
-// For those who do not know how many bits addresses have, as readers of dumps: kernels, registers
-// and packets write either form. An address whose bits 56:47 are all set is one of 48 bits. Other
-// addresses of 57 bits keep all of them, and what is no address stays as it is. Applying it twice
-// changes nothing.
+// For callers that do not know the width of addresses, such as readers of dumps: kernels, registers
+// and packets write either form. An address whose bits 56:47 are all set has 48 bits. Other
+// addresses of 57 bits keep all of them; a value that is not an address is unchanged. Idempotent.
 constexpr uint64_t PlainAddress(uint64_t address) {
   const std::optional<uint64_t> plain = PlainIfAddress(address, 57);
   if (!plain) return address;

@@ -13,7 +13,7 @@ namespace {
 constexpr size_t kMostSuggestions = 8;
 constexpr size_t kLongestName = 128;
 
-// How many letters must be put in, taken out or replaced to get from one to the other.
+// The number of letters that must be inserted, removed or replaced.
 size_t Distance(absl::string_view a, absl::string_view b) {
   std::vector<size_t> row(b.size() + 1);
   for (size_t j = 0; j < row.size(); ++j) row[j] = j;

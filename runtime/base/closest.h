@@ -13,13 +13,14 @@
 
 namespace packsmith {
 
-// Collects what is close to a name, in either case: at most two letters, or a quarter of them, but
-// not all, must be put in, taken out or replaced, or the name is a part of the other one.
+// Collects names that are close to a wanted one, ignoring case: names that contain it (if it has at
+// least 3 letters), and names that differ from it in at most two letters, or a quarter of its
+// letters, but not in all of them.
 class Closest {
  public:
   explicit Closest(absl::string_view wanted);
 
-  // Names of more than 128 bytes are not considered: nobody types these.
+  // Names of more than 128 bytes are ignored: users do not type these.
   void Offer(absl::string_view name);
 
   // The closest first, at most 8.

@@ -1,4 +1,4 @@
-// What all programs do with a command line that is wrong.
+// How all programs handle an invalid command line.
 #ifndef PACKSMITH_RUNTIME_BASE_COMMAND_LINE_H_
 #define PACKSMITH_RUNTIME_BASE_COMMAND_LINE_H_
 
@@ -8,11 +8,11 @@
 
 namespace packsmith::tools {
 
-// Checks that the value of an option is one of `names`; else says which there are, and which is
-// meant.
+// Checks that the value of an option is one of `names`; the error lists them and suggests the
+// closest.
 CLI::Validator OneOf(std::vector<std::string> names);
 
-// What is wrong, for people. A misspelt option gets a suggestion.
+// The error message. A misspelt option gets a suggestion.
 std::string WhatIsWrong(const CLI::App& app, const CLI::ParseError& error);
 
 // The options that were given, by their long names: "--draw".

@@ -61,7 +61,7 @@ absl::StatusOr<FileBytes> ReadToEnd(int fd, const std::string& name, uint64_t ma
     if (bytes.size() > max_bytes) {
       return absl::ResourceExhaustedError(
           absl::StrFormat("%s: more than %u bytes; raise the limit (unpack --max-input=SIZE), or "
-                          "give a large regular file, which is mapped and has none",
+                          "give a large regular file, which is mapped and has no limit",
                           name, max_bytes));
     }
   }
@@ -77,7 +77,7 @@ absl::StatusOr<FileBytes> OpenFile(const std::string& path, uint64_t max_bytes) 
                     !standard_input);
   if (fd.get() < 0) return SystemError(errno, "cannot open", name);
   struct stat info;
-  if (fstat(fd.get(), &info) != 0) return SystemError(errno, "cannot look at", name);
+  if (fstat(fd.get(), &info) != 0) return SystemError(errno, "cannot stat", name);
   if (S_ISDIR(info.st_mode)) {
     return absl::FailedPreconditionError(absl::StrCat(name, ": is a directory; name a file in it"));
   }
@@ -156,7 +156,7 @@ absl::StatusOr<FileWriter> FileWriter::Create(const std::string& path) {
   if (writer.fd_ < 0) {
     const int error = errno;
     writer.temporary_.clear();
-    return SystemError(error, "cannot write in the folder of", path);
+    return SystemError(error, "cannot create a file in the folder of", path);
   }
   writer.owns_fd_ = true;
   // Best effort: a file system that cannot do it still takes the content.
@@ -243,13 +243,13 @@ absl::Status FileWriter::Commit() {
   }
   if (status_.ok() && !temporary_.empty()) {
     if (rename(temporary_.c_str(), path_.c_str()) != 0) {
-      status_ = SystemError(errno, "cannot put in place", path_);
+      status_ = SystemError(errno, "cannot replace", path_);
     } else {
       temporary_.clear();
       const size_t slash = path_.rfind('/');
       const std::string folder = slash == std::string::npos ? "." : path_.substr(0, slash + 1);
       const ScopedFd directory(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC), true);
-      // The file is complete whatever comes of this; not every file system can sync a folder.
+      // The file is complete even if this fails; not every file system can sync a folder.
       if (directory.get() >= 0) static_cast<void>(fsync(directory.get()));
     }
   }

@@ -22,16 +22,16 @@ struct FileBytes {
   std::string name;                   // for messages
 };
 
-// No default limit is below what a legal dump may need.
+// More than any legal dump needs.
 inline constexpr uint64_t kDefaultMaxBytes = uint64_t{4} << 30;
 
 // Opens a file for reading; "-" is standard input. Large regular files are mapped, so that only
 // pages that are looked at cost memory; small files, pipes and devices are read whole.
-// Whoever shortens a mapped file while it is read makes the reader's access fault, as with any
-// mapping: do not decode a dump that is still being written.
+// If a mapped file is shortened while it is read, the reader's access faults, as with any mapping:
+// do not decode a dump that is still being written.
 //
-// NotFound, PermissionDenied, FailedPrecondition (a directory), or another code for what the system
-// says; ResourceExhausted when more than `max_bytes` come from something that cannot be mapped.
+// NotFound, PermissionDenied, FailedPrecondition (a directory), or the code of another system
+// error; ResourceExhausted when input that cannot be mapped has more than `max_bytes`.
 absl::StatusOr<FileBytes> OpenFile(const std::string& path, uint64_t max_bytes = kDefaultMaxBytes);
 
 // Bytes owned by the result.
@@ -40,9 +40,9 @@ FileBytes BytesOf(std::vector<uint8_t> content, std::string name = "<memory>");
 
 // Writes a file that appears under its name only when it is complete: a temporary file in the same
 // folder, synced, then renamed. Until Commit() succeeds, an older file of that name stays as it
-// was; a writer destroyed before that leaves nothing behind. A symbolic link's target is replaced,
-// not the link. Devices and pipes (/dev/null, and "-", which is standard output) are written
-// directly.
+// was; a writer destroyed before that removes its temporary file. A symbolic link's target is
+// replaced, not the link. Devices and pipes (/dev/null, and "-", which is standard output) are
+// written directly.
 //
 //   auto writer = FileWriter::Create(path);
 //   writer->Append(header); writer->Append(data);
@@ -63,7 +63,7 @@ class FileWriter {
   // Bytes appended so far.
   uint64_t size() const { return size_; }
 
-  // Makes the file appear. The writer takes nothing more afterwards.
+  // Makes the file appear. Nothing can be appended afterwards.
   absl::Status Commit();
 
  private:

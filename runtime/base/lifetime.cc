@@ -6,8 +6,8 @@
 namespace packsmith {
 namespace {
 
-// One for all: objects are made and destroyed seldom, and a chain of them is lost at once. It is
-// never destroyed, since static objects may be destroyed after it.
+// One lock for all: objects are rarely made and destroyed, and a chain of them is lost at once. It
+// is never destroyed, since static objects may be destroyed after it.
 Mutex& Lock() {
   static Mutex& lock = *new Mutex;
   return lock;
@@ -31,7 +31,7 @@ void Lifetime::End() {
     reference.there_.store(false, std::memory_order_relaxed);
     reference.from_.Lose(what_);
   }
-  // Nothing is lost to an object that is being destroyed.
+  // An object that is being destroyed is not called back.
   on_loss_ = nullptr;
 }
 

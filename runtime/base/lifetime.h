@@ -1,30 +1,30 @@
 // Objects that refer to each other, and what happens when they are destroyed in the wrong order.
 //
-// An object must be destroyed before those that it refers to: buffers before their device. Where
-// that goes wrong, nothing dangles: whatever refers to an object, directly or by others, is lost
-// when the object is destroyed. What is lost refuses everything with FailedPrecondition, which
-// names what was destroyed too early, and can itself be destroyed at any time.
+// An object must be destroyed before those that it refers to: buffers before their device. If the
+// order is wrong, nothing dangles: all objects that refer to the destroyed one, directly or through
+// others, are lost. The methods of a lost object return FailedPrecondition, which names what was
+// destroyed too early; it can itself be destroyed at any time.
 //
 //   class Pool {
 //    public:
 //     explicit Pool(Buffers& buffers) : buffers_(buffers, lifetime_) {}
 //     ~Pool() {
-//       lifetime_.End();  // first of all: whatever refers to this is lost
+//       lifetime_.End();  // first: all objects that refer to this are lost
 //       if (buffers_) buffers_->…;
 //     }
 //     absl::Status Grow() {
 //       if (lifetime_.lost()) return lifetime_.status();
 //       …
 //     }
-//     Lifetime& lifetime() const { return lifetime_; }  // for those that refer to this
+//     Lifetime& lifetime() const { return lifetime_; }  // for objects that refer to this
 //
 //    private:
 //     mutable Lifetime lifetime_{"state pool"};
 //     Reference<Buffers> buffers_;
 //   };
 //
-// Thread-safe, as far as destroying an object can be: nobody may be calling a method of it, or of
-// one that refers to it, at that moment.
+// Thread-safe, except that no thread may be in a method of an object that is being destroyed, or of
+// one that refers to it.
 
 #ifndef PACKSMITH_RUNTIME_BASE_LIFETIME_H_
 #define PACKSMITH_RUNTIME_BASE_LIFETIME_H_
@@ -43,11 +43,11 @@ class Lifetime {
   // other objects that have a Lifetime.
   using OnLoss = void (*)(void* owner);
 
-  // what: the object, for messages. It is not copied, as of a literal.
+  // what: the object, for messages; a literal, since the text is not copied.
   explicit Lifetime(const char* what) : what_(what) {}
   Lifetime(const char* what, void* owner, OnLoss on_loss)
       : what_(what), owner_(owner), on_loss_(on_loss) {}
-  // A copy is another object's, to which nobody refers yet.
+  // A copy belongs to another object, to which nothing refers yet.
   Lifetime(const Lifetime& other) : what_(other.what_) {}
   Lifetime& operator=(const Lifetime&) { return *this; }
   ~Lifetime() { End(); }
@@ -63,14 +63,14 @@ class Lifetime {
  private:
   friend class ReferenceBase;
 
-  // To this and to all that refer to it. The lock is held.
+  // Marks this and all that refer to it as lost. The lock is held.
   void Lose(const char* destroyed);
 
   const char* what_;
   void* owner_ = nullptr;
   OnLoss on_loss_ = nullptr;
   std::atomic<const char*> lost_{nullptr};  // what was destroyed
-  ReferenceBase* first_ = nullptr;          // of those to this
+  ReferenceBase* first_ = nullptr;          // of the references to this
 };
 
 class ReferenceBase {
@@ -88,8 +88,8 @@ class ReferenceBase {
   ReferenceBase *previous_ = nullptr, *next_ = nullptr;  // in the list of to_
 };
 
-// From an object, whose Lifetime is `from`, to one that has to outlive it. The object itself has to
-// be there when it is used as a pointer; it is there while the referring object is not lost.
+// From an object, whose Lifetime is `from`, to one that must outlive it. It may be dereferenced
+// only while the object exists, which it does while the referring object is not lost.
 template <class T>
 class Reference : private ReferenceBase {
  public:
@@ -97,7 +97,7 @@ class Reference : private ReferenceBase {
   Reference(const Reference&) = delete;
   Reference& operator=(const Reference&) = delete;
 
-  // Whether the object has not been destroyed. It may be lost all the same.
+  // Whether the object still exists. It may be lost nevertheless.
   explicit operator bool() const { return there(); }
   T* operator->() const { return to_; }
   T& operator*() const { return *to_; }

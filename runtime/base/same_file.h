@@ -12,8 +12,8 @@ namespace packsmith {
 
 // Whether both names are of one regular file or block device, whatever links, `..` or /proc/self/fd
 // they go through. "-" is standard input for `input` and standard output for `output`. False for
-// files that do not exist, and for pipes, terminals and character devices: writing to these takes
-// nothing from whoever reads.
+// files that do not exist, and for pipes, terminals and character devices: writing to these
+// overwrites no input.
 bool IsSameFile(const std::string& input, const std::string& output);
 
 // InvalidArgument with both names and the remedy if writing `output` would replace one of `inputs`.

@@ -1,4 +1,4 @@
-// Characters that change what a reader sees without being seen themselves.
+// Invisible characters that change what a reader sees.
 #ifndef PACKSMITH_RUNTIME_BASE_UNICODE_H_
 #define PACKSMITH_RUNTIME_BASE_UNICODE_H_
 
@@ -25,7 +25,7 @@ CodePoint FirstCodePoint(absl::string_view text);
 // Unicode's categories Cc, Cf, Zl and Zp.
 bool IsHidden(uint32_t code_point);
 
-// "\u202e", as JSON has it; two of these above 0xffff.
+// The JSON escape, "\u202e"; a surrogate pair above 0xffff.
 std::string JsonEscape(uint32_t code_point);
 
 // JSON text whose hidden characters above U+007F are written as escapes. They occur in strings

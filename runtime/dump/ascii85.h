@@ -17,15 +17,15 @@ namespace packsmith {
 // Decodes text that comes in pieces, at any borders.
 class Ascii85Decoder {
  public:
-  // Takes characters from the front of `text` and writes whole words to `out` until one of them is
-  // used up (less than four bytes of room are none), or up to white space, or up to a character or
-  // group that is wrong; `text` then begins with it, or with the rest of that group. Returns the
-  // bytes written, a multiple of four.
+  // Takes characters from the front of `text` and writes whole words to `out`. Stops when `text` is
+  // used up, when `out` has less than four bytes left, at white space, and at an invalid character
+  // or group; `text` then begins with it, or with the rest of that group. Returns the bytes
+  // written, a multiple of four.
   size_t Decode(absl::string_view& text, absl::Span<uint8_t> out);
 
-  // A character outside of '!'..'u', or a group above 2^32 - 1: nothing more is decoded.
+  // A character outside '!'..'u', or a group above 2^32 - 1: nothing more is decoded.
   bool failed() const { return failed_; }
-  // In the middle of a group, which is then lost if nothing follows.
+  // In the middle of a group, which is lost if nothing follows.
   bool in_group() const { return digits_ != 0; }
 
  private:
@@ -34,13 +34,13 @@ class Ascii85Decoder {
   bool failed_ = false;
 };
 
-// What may stand between the characters of such text.
+// What may separate the characters of such text.
 inline bool IsAscii85Space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 // Whether `c` can be part of such text.
 inline bool IsAscii85(char c) { return (c >= '!' && c <= 'u') || c == 'z'; }
 
-// Appends the text of `bytes`; a last word that is not whole is filled with zeros.
+// Appends the text of `bytes`; an incomplete last word is filled with zeros.
 void AppendAscii85(absl::Span<const uint8_t> bytes, std::string& text);
 
 }  // namespace packsmith

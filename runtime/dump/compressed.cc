@@ -31,7 +31,7 @@ bool IsGzip(absl::Span<const uint8_t> bytes) {
   return bytes.size() >= 3 && bytes[0] == 0x1f && bytes[1] == 0x8b && bytes[2] == Z_DEFLATED;
 }
 
-// What goes wrong for both formats: `out` so far, and why it ends there (empty: it is complete).
+// The result for both formats: `out` so far, and why it ends there (empty: it is complete).
 struct Unpacked {
   GrowingBytes out;
   std::string trouble;
@@ -166,8 +166,9 @@ absl::StatusOr<Decompressed> Decompress(FileBytes file, uint64_t max_bytes) {
       return absl::InvalidArgumentError(absl::StrFormat(
           "%s: %s; nothing could be read, fetch it again", file.name, unpacked.trouble));
     }
-    result.problem = Problem{unpacked.out.size(),
-                             absl::StrFormat("%s; what came before was read", unpacked.trouble)};
+    result.problem =
+        Problem{unpacked.out.size(),
+                absl::StrFormat("%s; the data before that was read", unpacked.trouble)};
   }
   result.file = std::move(unpacked.out).Take(std::move(file.name));
   return result;

@@ -15,17 +15,17 @@ namespace packsmith {
 
 struct Decompressed {
   FileBytes file;
-  // Set if the compressed data is cut off or damaged: `file` holds what came out before that.
+  // Set if the compressed data is cut off or damaged: `file` has the part before that.
   std::optional<Problem> problem;
 };
 
 // Whether the bytes begin like zstd or gzip data.
 bool IsCompressed(absl::Span<const uint8_t> bytes);
 
-// Unpacks zstd or gzip data, several frames or members one after another included; anything else
-// is passed through. One level: what comes out is not unpacked again.
+// Unpacks zstd or gzip data, including several frames or members one after another; other input
+// is passed through. One level: the result is not unpacked again.
 //
-// ResourceExhausted if it would exceed `max_bytes`; InvalidArgument if nothing at all came out.
+// ResourceExhausted if it would exceed `max_bytes`; InvalidArgument if nothing could be unpacked.
 absl::StatusOr<Decompressed> Decompress(FileBytes file, uint64_t max_bytes = kDefaultMaxBytes);
 
 }  // namespace packsmith

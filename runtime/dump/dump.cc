@@ -26,7 +26,7 @@ bool Holds(const Buffer& buffer, uint32_t space, uint64_t address) {
          address - buffer.address < buffer.size;
 }
 
-// As far as the buffer's own memory tells how large it is.
+// False where the buffer's size is that of its memory, which ends before `address`.
 bool Mapped(const Memory& memory, const Buffer& buffer, uint64_t address) {
   return !buffer.size_is_memory || memory.Find(buffer.space, address) != nullptr;
 }
@@ -112,7 +112,7 @@ void Dump::AddProblem(uint64_t offset, std::string text) {
   ++problems_left_out_;
   if (problems_left_out_ == 1) problems.push_back({offset, ""});
   problems.back().text =
-      absl::StrCat("from here on ", problems_left_out_, " further problems are not listed");
+      absl::StrCat("from here on, ", problems_left_out_, " further problems are not listed");
 }
 
 std::string IntelGenerationName(int verx10) {
@@ -126,7 +126,7 @@ Device DeviceOfGeneration(absl::string_view generation) {
   int number = 0;
   if (absl::StartsWith(generation, "gfx")) {
     device.family = "intel";
-    // Names drop the point of 4.5, 7.5 and 12.5 and the zero of the others.
+    // Names omit the point of 4.5, 7.5 and 12.5 and the zero of the others.
     if (absl::SimpleAtoi(generation.substr(3), &number) && number > 0 && number < 1000) {
       device.verx10 = number == 45 || number == 75 || number > 100 ? number : number * 10;
     }

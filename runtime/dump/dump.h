@@ -1,5 +1,5 @@
-// What every reader of a dump format yields: memory in numbered spaces, what was submitted, and
-// what was wrong with the input.
+// The result of every reader of a dump format: memory in numbered spaces, submissions, and problems
+// of the input.
 
 #ifndef PACKSMITH_RUNTIME_DUMP_DUMP_H_
 #define PACKSMITH_RUNTIME_DUMP_DUMP_H_
@@ -31,17 +31,17 @@ struct Device {
   std::string driver = {};      // "iris"
   std::string uapi = {};        // "i915", "xe"
   std::optional<uint32_t> pci_id = {};
-  std::optional<uint32_t> chip_id = {};  // of a GPU that is no PCI device: 0x8103
+  std::optional<uint32_t> chip_id = {};  // of a GPU that is not a PCI device: 0x8103
   int verx10 = 0;                        // Intel: generation times ten
-  // Intel: the same of what the kernel wrote beside the PCI id, which may leave out what comes
-  // behind the point: 120 for Gfx12 and Gfx12.5. 0: nothing.
+  // Intel: the same, from what the kernel wrote next to the PCI id, which may omit the digit after
+  // the point: 120 for Gfx12 and Gfx12.5. 0: nothing.
   int kernel_verx10 = 0;
 
   friend bool operator==(const Device&, const Device&) = default;
 };
 
 // One batch handed to an engine. Addresses are in `space`. Every member has an initialiser, so that
-// designated initialisers may leave any of them out without a compiler's remark.
+// designated initialisers may omit any of them without a compiler warning.
 struct Submission {
   uint32_t index = 0;
   std::string engine = {};  // "render", "compute", "copy", ...
@@ -49,38 +49,38 @@ struct Submission {
   uint32_t slot = 0;        // the engine's slot within the context
   uint32_t space = 0;
   uint64_t batch_address = 0;
-  // Bytes, an upper bound: a stream ends where it says so. 0: the dump does not say.
+  // Bytes, an upper bound: packets of the stream may end it before. 0: the dump does not say.
   uint64_t batch_length = 0;
   std::optional<uint64_t> head = {}, tail = {}, acthd = {};
   std::optional<uint32_t> ipehr = {};
-  // Name of the XML stream to walk, or of the structure that lies there; empty: the generation's
+  // Name of the XML stream to walk, or of the structure that is there; empty: the generation's
   // first stream that the engine reads.
   std::string stream = {};
-  // What it is, where the dump has several kinds: "batch", "ring", "context image".
+  // The kind, if the dump has several: "batch", "ring", "context image".
   std::string kind = {};
-  // The context's space, where the batch itself lies in another one: rings and context images lie
-  // in the global space, and point to memory of their context's.
+  // The context's space, if the batch itself is in another one: rings and context images are in the
+  // global space, and point to memory in their context's.
   std::optional<uint32_t> own_space = {};
-  // A ring buffer that the submission is part of, from `batch_address` on: a stream that comes to
-  // the ring's end goes on at its beginning. Batches that it starts come back to it.
+  // A ring buffer that the submission is part of, from `batch_address` on: a stream that reaches
+  // the ring's end continues at its beginning. Batches that it starts return to it.
   struct Ring {
     uint64_t address = 0;
     uint64_t size = 0;
     friend bool operator==(const Ring&, const Ring&) = default;
   };
   std::optional<Ring> ring = {};
-  // Base addresses that the kernel driver was told, by the name that the description gives them.
-  // Others are what packets set.
+  // Base addresses that were given to the kernel driver, by their names in the description. Others
+  // are set by packets.
   struct Base {
     std::string name = {};
     uint64_t address = 0;
     friend bool operator==(const Base&, const Base&) = default;
   };
   std::vector<Base> bases = {};
-  // A batch that another submission of the dump may lead to: it is not decoded twice.
+  // A batch that another submission of the dump may reach: it is not decoded twice.
   bool unless_reached = false;
-  // Words that somebody has given as they are: nothing says where the batch ends, and what else is
-  // in memory. It may end without a packet that says so, and no table stands where it begins.
+  // Raw words given by the user: where the batch ends, and what else is in memory, is unknown. It
+  // may end without a packet that ends it, and a pointer to its start is taken as null.
   bool bare = false;
 
   friend bool operator==(const Submission&, const Submission&) = default;
@@ -92,9 +92,9 @@ struct Buffer {
   uint64_t address = 0;
   uint64_t size = 0;  // bytes
   std::string name = {};
-  // `size` is only the most that it can be: it is as large as the memory that is mapped there.
+  // `size` is only an upper bound: the buffer is as large as the memory that is mapped there.
   bool size_is_memory = false;
-  // What a list of the kernel's says of it, where the dump has one.
+  // From the kernel's list of buffers, if the dump has one.
   std::string tiling = {};  // "X", "Y"; empty: linear, or the dump does not say
   std::string access = {};  // "read by sampler and GTT, written by render"
   std::string flags = {};   // the list's other words: "dirty purgeable render uncached"
@@ -110,11 +110,11 @@ struct Problem {
   friend bool operator==(const Problem&, const Problem&) = default;
 };
 
-// Problems that come up when deferred memory is looked at. Safe from several threads.
+// Problems that are found when deferred memory is read. Thread-safe.
 class LateProblems {
  public:
   void Add(uint64_t offset, std::string text);
-  // Those that have come up so far.
+  // Those that were found so far.
   std::vector<Problem> All() const;
 
  private:
@@ -128,9 +128,9 @@ struct Dump {
   std::vector<Submission> submissions;
   std::vector<Buffer> buffers;
   Memory memory;
-  // All memory that the submissions may use in their own space is in `memory`: what is not there
-  // faults when a GPU comes to it, whatever `buffers` says that it is. Only cores say so whose
-  // writer knew what each job had named; dumps of kernels leave out what they like.
+  // All memory that the submissions may use in their own space is in `memory`: a GPU's access to
+  // any other address faults, even if `buffers` lists it. Only set by cores whose writer knew what
+  // memory each job had named; kernels' dumps may omit any memory.
   bool memory_is_complete = false;
   std::shared_ptr<const ErrorState> error_state;  // null: the format has none
   std::vector<Problem> problems;  // at most kMaxProblems + 1, the last one then counts the rest
@@ -144,8 +144,8 @@ struct Dump {
   // of buffers changed since. Valid until `buffers` changes.
   const Buffer* FindBuffer(uint32_t space, uint64_t address) const;
 
-  // Sorts `buffers` by (space, address, larger first) and builds FindBuffer's index. To be called
-  // again after a change of `buffers`.
+  // Sorts `buffers` by (space, address, larger first) and builds FindBuffer's index. Call it again
+  // after changing `buffers`.
   void SortBuffers();
 
   // Appends a problem unless there are kMaxProblems already: hostile input may have millions.
@@ -153,7 +153,7 @@ struct Dump {
 
  private:
   uint64_t problems_left_out_ = 0;
-  size_t indexed_buffers_ = 0;  // how many buffers the tree was built for
+  size_t indexed_buffers_ = 0;  // number of buffers that the tree was built for
   // A heap-shaped tree: the greatest (space + 1, last byte) of the buffers below each node.
   std::vector<std::pair<uint64_t, uint64_t>> greatest_end_;
 };

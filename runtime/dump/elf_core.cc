@@ -123,9 +123,10 @@ class CoreReader {
     if (ehdr_.e_machine != kMachineIntelGpu && ehdr_.e_machine != EM_NONE) {
       dump_.AddProblem(
           offsetof(Elf64_Ehdr, e_machine),
-          absl::StrFormat("machine %u is no GPU that is known (205: Intel, 0: named by "
-                          "the device note); read all the same",
-                          ehdr_.e_machine));
+          absl::StrFormat(
+              "machine %u is not a known GPU (205: Intel, 0: named by the device note); "
+              "read anyway",
+              ehdr_.e_machine));
     }
     return absl::OkStatus();
   }
@@ -135,8 +136,8 @@ class CoreReader {
     const absl::Span<const uint8_t> section = Slice(file_.bytes, ehdr_.e_shoff, sizeof(Elf64_Shdr));
     if (ehdr_.e_shoff == 0 || section.size() < sizeof(Elf64_Shdr)) {
       dump_.AddProblem(offsetof(Elf64_Ehdr, e_shoff),
-                       absl::StrFormat("section header 0, which says how many segments there are, "
-                                       "is not in the file (offset 0x%x); took %u",
+                       absl::StrFormat("section header 0, which has the number of segments, is not "
+                                       "in the file (offset 0x%x); %u assumed",
                                        ehdr_.e_shoff, PN_XNUM));
       return PN_XNUM;
     }
@@ -161,8 +162,8 @@ class CoreReader {
     const uint64_t whole = room < sizeof(Elf64_Phdr) ? 0 : (room - sizeof(Elf64_Phdr)) / stride + 1;
     if (count > whole) {
       dump_.AddProblem(ehdr_.e_phoff,
-                       absl::StrFormat("%u program headers are stated, the file has room for %u; "
-                                       "the rest is missing",
+                       absl::StrFormat("the ELF header states %u program headers, the file has "
+                                       "room for %u; the rest is missing",
                                        count, whole));
       count = whole;
     }
@@ -178,8 +179,8 @@ class CoreReader {
     uint64_t size = header.p_memsz;
     uint64_t stored = header.p_filesz;
     if (header.p_paddr > std::numeric_limits<uint32_t>::max()) {
-      dump_.AddProblem(at, absl::StrFormat("segment at 0x%x: 0x%x is no number of an address space "
-                                           "(32 bits); left out",
+      dump_.AddProblem(at, absl::StrFormat("segment at 0x%x: the number of an address space must "
+                                           "have 32 bits, not 0x%x; left out",
                                            header.p_vaddr, header.p_paddr));
       return;
     }
@@ -242,7 +243,7 @@ class CoreReader {
       const bool cut = name.size() < note.n_namesz || desc.size() < note.n_descsz;
       if (cut) {
         dump_.AddProblem(offset, absl::StrFormat("a note with a name of %u and a text of %u bytes "
-                                                 "does not fit in its segment; used what is there",
+                                                 "does not fit in its segment; cut there",
                                                  note.n_namesz, note.n_descsz));
       }
       if (IsOurs(name)) {
@@ -267,7 +268,7 @@ class CoreReader {
     return text;
   }
 
-  // Intel's addresses in their one form: in packets and registers they may be in another.
+  // Brings Intel's addresses into one form: packets and registers may have them in another.
   void MakeAddressesPlain() {
     if (addresses_ == CoreAddresses::kAsWritten) return;
     if (ehdr_.e_machine != kMachineIntelGpu && dump_.device.family != "intel") return;
@@ -350,25 +351,26 @@ class CoreReader {
     if (piece != group.size()) MapPart(group[piece], piece_first, at - 1);
     for (size_t i = 0; i < group.size(); ++i) {
       if (mapped[i] == group[i].size) continue;
-      dump_.AddProblem(HeaderOffset(group[i]),
-                       absl::StrFormat("space %u: the segment 0x%x..0x%x overlaps one that comes "
-                                       "first in the file, which stands; 0x%x bytes were left out",
-                                       group[i].space, group[i].address, group[i].last(),
-                                       group[i].size - mapped[i]));
+      dump_.AddProblem(
+          HeaderOffset(group[i]),
+          absl::StrFormat("space %u: the segment 0x%x..0x%x overlaps an earlier one of "
+                          "the file, which is kept; 0x%x bytes were left out",
+                          group[i].space, group[i].address, group[i].last(),
+                          group[i].size - mapped[i]));
     }
   }
 
   void Complete() {
     Device& device = dump_.device;
     if (!saw_note_) {
-      dump_.AddProblem(0, "no packsmith notes: nothing says what was submitted");
+      dump_.AddProblem(0, "no packsmith notes: the submissions are unknown");
     }
     if (device.family.empty() && ehdr_.e_machine == kMachineIntelGpu) device.family = "intel";
     if (device.generation.empty() && device.family == "intel") {
       device.generation = IntelGenerationName(device.verx10);
     }
     dump_.SortBuffers();
-    // What is damaged may be what is missing.
+    // Memory that is missing may be in the damaged part.
     dump_.memory_is_complete = dump_.memory_is_complete && dump_.problems.empty();
   }
 
@@ -381,7 +383,7 @@ class CoreReader {
   bool saw_note_ = false;
 };
 
-// How many bytes are left when zeros at the end are taken off.
+// The size without the zeros at the end.
 size_t SizeWithoutZeros(absl::Span<const uint8_t> bytes) {
   static constexpr uint8_t kZeros[4096] = {};
   size_t size = bytes.size();

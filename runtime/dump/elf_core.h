@@ -26,17 +26,17 @@ namespace packsmith {
 // Whether the bytes begin like an ELF file of any kind.
 bool IsElf(absl::Span<const uint8_t> bytes);
 
-// As the file has them, or those of Intel's GPUs in the form of PlainAddress(), so that what
-// packets and registers say is found however the core was written.
+// Addresses as the file has them, or those of Intel's GPUs in the form of PlainAddress(), so that
+// addresses in packets and registers are found however the core was written.
 enum class CoreAddresses { kAsWritten, kPlain };
 
 // Reads a core; the dump keeps `file.owner` and looks at pages of segments only when asked for.
 // A damaged segment or note yields its good part and a Problem: bytes missing from the file are
 // unmapped, of overlapping segments the first in the file wins. Sizes and counts in the file are
-// never believed: time and memory are bounded by the size of the file.
+// not trusted: time and memory are bounded by the size of the file.
 //
-// InvalidArgument (offset and remedy in the text) only if the file is no ELF64 little-endian core
-// or ends within the ELF header.
+// InvalidArgument (offset and remedy in the text) only if the file is not an ELF64 little-endian
+// core or ends within the ELF header.
 absl::StatusOr<Dump> ReadElfCore(FileBytes file,
                                  CoreAddresses addresses = CoreAddresses::kAsWritten);
 

@@ -18,7 +18,7 @@
 namespace packsmith {
 namespace {
 
-// Deeper nesting than any version of the notes has use for.
+// Deeper nesting than any version of the notes needs.
 constexpr int kMaxDepth = 32;
 
 // A number or a text; anything else is unset.
@@ -56,7 +56,7 @@ class Record {
  public:
   virtual ~Record() = default;
   virtual void Begin() = 0;
-  // False if the member is known and the value is not what it must be.
+  // False if the member is known and the value is invalid.
   virtual bool Member(absl::string_view name, const Value& value) = 0;
   // A text that says why the object was dropped or doubted, or nothing.
   virtual std::string End() = 0;
@@ -100,7 +100,7 @@ class DeviceRecord : public Record {
     return true;
   }
   std::string End() override {
-    if (dump_.device != Device()) return "a second device note; the first one stands";
+    if (dump_.device != Device()) return "a second device note; the first one is used";
     dump_.device = std::move(device_);
     return "";
   }
@@ -265,7 +265,7 @@ class Handler {
     return true;
   }
 
-  // Ends an object that the text broke off in.
+  // Ends an object in which the text broke off.
   void Finish() {
     if (!open_) return;
     open_ = false;
@@ -290,7 +290,7 @@ class Handler {
     if (depth_ == record_depth_ && open_) {
       if (!record_.Member(key_, value)) ReportMember();
     } else if (depth_ < 2 && depth_ + 1 >= record_depth_) {
-      Report("a value where an object must be; ignored");
+      Report("a value instead of an object; ignored");
     }
     return true;
   }
@@ -309,7 +309,7 @@ void Read(Record& record, absl::string_view json, uint64_t offset, Dump& dump) {
   rapidjson::MemoryStream stream(json.data(), json.size());
   Handler handler(record, stream, offset, dump);
   rapidjson::Reader reader;
-  // Iterative: recursion on nested lists would be the input's hand on our stack.
+  // Iterative: with recursion, nested lists of the input would decide how deep the stack is.
   const rapidjson::ParseResult result =
       reader.Parse<rapidjson::kParseIterativeFlag>(stream, handler);
   if (result.IsError()) {

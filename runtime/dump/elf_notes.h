@@ -17,9 +17,9 @@ inline constexpr uint32_t kSubmissionNote = 0x50530002;
 inline constexpr uint32_t kBuffersNote = 0x50530003;
 inline constexpr uint32_t kMemoryNote = 0x50530004;
 
-// Adds what a note of that type says to `dump`; other types are ignored. `offset` is the text's
-// place in the input. A text that breaks off or is no JSON yields what comes before, with a
-// problem.
+// Adds the content of a note of that type to `dump`; other types are ignored. `offset` is the
+// text's offset in the input. A text that breaks off or is not JSON yields the part before that,
+// and a problem.
 void ReadNote(uint32_t type, absl::string_view json, uint64_t offset, Dump& dump);
 
 std::string DeviceToJson(const Device& device);

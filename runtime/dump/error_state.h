@@ -1,5 +1,5 @@
-// What an error state or device core dump knows beyond memory: what the engines' registers held,
-// which requests waited, and whatever else the kernel wrote.
+// What an error state or device core dump has beyond memory: the engines' registers, the requests
+// that waited, and all other lines that the kernel wrote.
 
 #ifndef PACKSMITH_RUNTIME_DUMP_ERROR_STATE_H_
 #define PACKSMITH_RUNTIME_DUMP_ERROR_STATE_H_
@@ -24,7 +24,7 @@ struct ErrorRegister {
   std::string name;
   uint64_t value = 0;
   bool is_64 = false;           // the kernel wrote two words
-  std::vector<uint64_t> extra;  // further numbers, in brackets: what the request at fault had
+  std::vector<uint64_t> extra;  // further numbers, in brackets: those of the request at fault
 };
 
 struct ErrorRequest {
@@ -40,8 +40,8 @@ struct ErrorEngine {
   bool hung = false;    // the kernel says so
   std::string process;  // "comm[pid]" of the context at fault; empty: the kernel does not say
   std::optional<uint64_t> ring_address;  // of the ring buffer's memory, in space 1
-  // Bytes from the start of the ring: the driver has given away nothing of it from here to the
-  // tail, and a packet begins here.
+  // Bytes from the start of the ring: the driver has not reused the ring from here to the tail, and
+  // a packet begins here.
   std::optional<uint64_t> ring_kept;
   std::vector<ErrorRegister> registers;
   std::vector<ErrorRequest> requests;  // that wait or run, in order
@@ -55,13 +55,13 @@ struct ErrorEngine {
   }
 };
 
-// A queue of the GPU's firmware, which runs batches on some engine of a class.
+// A queue of the GPU's firmware, which runs batches on any engine of a class.
 struct ErrorContext {
-  std::string id;      // as the kernel writes it
-  std::string engine;  // "vcs5": the class, and a number of the kernel's; empty: not said
-  std::optional<uint64_t> image;       // of its state, in space 1
+  std::string id;                 // as the kernel writes it
+  std::string engine;             // "vcs5": the class, and a number of the kernel's; empty: unknown
+  std::optional<uint64_t> image;  // of its state, in space 1
   std::optional<uint64_t> head, tail;  // bytes from the start of its ring
-  // Of the last job that began, and of the last one that ended: numbers of 32 bits that wrap.
+  // Numbers of the last job that began and of the last one that ended: 32 bits, which wrap.
   std::optional<int64_t> started, finished;
 };
 

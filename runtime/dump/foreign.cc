@@ -10,7 +10,7 @@ using Bytes = absl::Span<const uint8_t>;
 
 constexpr absl::string_view kArchive = "unpack it first, and name the dump in it or its folder";
 
-// Bytes at an offset that nothing else has there.
+// Bytes that only this format has at this offset.
 struct Signature {
   size_t offset;
   absl::string_view bytes;
@@ -53,8 +53,8 @@ bool IsCompress(Bytes bytes) {
          (bytes[2] & 0x1f) >= 9 && (bytes[2] & 0x1f) <= 16;
 }
 
-// Archives of before 1988 have no signature, but a sum of their header's bytes, in octal, for which
-// its own eight count as blanks.
+// Archives from before 1988 have no signature, but a sum of their header's bytes, in octal, in
+// which its own eight bytes count as blanks.
 bool IsOldTar(Bytes bytes) {
   constexpr size_t kHeader = 512, kSum = 148, kSumDigits = 8;
   if (bytes.size() < kHeader || bytes[0] == 0) return false;
@@ -74,8 +74,8 @@ bool IsOldTar(Bytes bytes) {
   return any && said == sum;
 }
 
-// Text in words of 16 bits, each of which has an empty half, as far as dumps begin. It says so in a
-// mark, or is long enough not to be a batch.
+// Text in words of 16 bits, one half of each zero, which holds for the beginning of dumps. It has a
+// byte order mark, or is long enough not to be a batch.
 bool IsUtf16(Bytes bytes) {
   const bool marked = Has(bytes, 0, "\xff\xfe") || Has(bytes, 0, "\xfe\xff");
   if (marked) bytes.remove_prefix(2);
@@ -101,7 +101,7 @@ Foreign ForeignFormat(Bytes bytes) {
   if (IsBzip2(bytes)) return {"a bzip2 file", "unpack it first: bzip2 -dc FILE | unpack -"};
   if (IsLzma(bytes)) return {"an lzma file", "unpack it first: xz -dc FILE | unpack -"};
   if (IsCompress(bytes)) {
-    return {"a file of compress", "unpack it first: gzip -dc FILE | unpack -"};
+    return {"a compress (.Z) file", "unpack it first: gzip -dc FILE | unpack -"};
   }
   if (IsOldTar(bytes)) return {"a tar archive", kArchive};
   if (IsUtf16(bytes)) {

@@ -1,4 +1,4 @@
-// Formats that dumps come in and that are not read: which one it is, and what to do.
+// Formats that dumps may be in but that are not read: how to recognise them, and the remedy.
 
 #ifndef PACKSMITH_RUNTIME_DUMP_FOREIGN_H_
 #define PACKSMITH_RUNTIME_DUMP_FOREIGN_H_
@@ -11,11 +11,11 @@
 namespace packsmith {
 
 struct Foreign {
-  absl::string_view format;  // "an xz file"; empty: none of those that are known
+  absl::string_view format;  // "an xz file"; empty: none of the known ones
   absl::string_view remedy;  // "unpack it first: xz -dc FILE | unpack -"
 };
 
-// By how the bytes begin. The formats' own signatures, as their specifications have them.
+// Recognised by the first bytes: the formats' signatures, from their specifications.
 Foreign ForeignFormat(absl::Span<const uint8_t> bytes);
 
 }  // namespace packsmith

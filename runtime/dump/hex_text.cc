@@ -139,7 +139,7 @@ absl::StatusOr<Dump> ReadHexText(absl::string_view text, const RawOptions& optio
         start ? start->address : runs.back().address + (bytes->size() - runs.back().offset);
     if (token.kind == Kind::kAddress) {
       if (!token.first_on_line) {
-        return Refuse(token, absl::StrCat(kWordWanted, ": only a line's first can be an address"));
+        return Refuse(token, absl::StrCat(kWordWanted, ": an address must be first on its line"));
       }
       if (token.value % 4 != 0) return Refuse(token, "expected an address that is a multiple of 4");
       const uint64_t address = AddressFor(options, token.value);

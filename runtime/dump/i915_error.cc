@@ -29,7 +29,7 @@ constexpr absl::string_view kOwnerEnd = " --- ";
 constexpr uint32_t kGlobalSpace = 1;
 // The status page with which the image of a context begins, where contexts have one.
 constexpr uint64_t kStatusPage = 4096;
-// No buffer is larger, as far as where the next one begins is to say.
+// The upper bound of a buffer's size if no other one begins after it.
 constexpr uint64_t kMostBuffer = uint64_t{1} << 40;
 
 enum class Kind { kBatch, kRing, kContextImage, kWorkaroundBatch, kOther };
@@ -55,7 +55,7 @@ Kind KindOf(absl::string_view name) {
   return Kind::kOther;
 }
 
-// What the driver keeps for itself lies in the global space, what programs allocate in theirs.
+// The driver's own buffers are in the global space, those of programs in their own.
 bool IsGlobal(absl::string_view owner, absl::string_view name, Kind kind) {
   if (owner == "global" || absl::StartsWith(name, "guc")) return true;
   if (kind != Kind::kOther) return kind != Kind::kBatch;
@@ -63,7 +63,7 @@ bool IsGlobal(absl::string_view owner, absl::string_view name, Kind kind) {
          name == "null context";
 }
 
-// Old kernels called the batch by where it lies, and the ring by its type.
+// Old kernels named the batch after its location, and the ring after its type.
 std::string NameOf(absl::string_view name) {
   if (name == "gtt_offset") return "batch";
   if (name == "ringbuffer") return "ring";
@@ -153,12 +153,12 @@ class Reader {
         return ReadHeader(line, text.substr(0, owner_end),
                           text.substr(owner_end + kOwnerEnd.size()));
       }
-      // Of kernels that knew one ring only; and one that stands apart.
+      // From kernels that knew only one ring; and an object whose line has another form.
       if (absl::StartsWith(text, kOwnerEnd.substr(1))) {
         return ReadHeader(line, "render", text.substr(kOwnerEnd.size() - 1));
       }
       if (absl::StartsWith(text, "Semaphore page = ")) return ReadHeader(line, "global", text);
-      // The word before the data, of some kernels.
+      // A line that some kernels write before the data.
       if (absl::StartsWith(text, "gtt_page_sizes") || absl::StartsWith(text, "metadata UUIDs")) {
         return;
       }
@@ -170,7 +170,7 @@ class Reader {
       return;
     }
     if (absl::StrContains(text, "UUID: ")) {
-      // Data that follow belong to this record, and are no GPU memory.
+      // Data that follow belong to this record, and are not GPU memory.
       has_object_ = false;
       skip_data_ = true;
       return Fact(line);
@@ -195,7 +195,7 @@ class Reader {
     for (ErrorEngine& engine : state_.engines) {
       if (engine.name == clean) return engine;
     }
-    // More engines than that are no engines.
+    // More than this cannot be engines.
     if (state_.engines.size() == kMostEngines) return state_.engines.back();
     state_.engines.reserve(kMostEngines);
     state_.engines.emplace_back().name = clean;
@@ -235,7 +235,7 @@ class Reader {
     if (!at) {
       has_object_ = false;
       skip_data_ = true;
-      Problem(line.offset, "this buffer has no address and was left out");
+      Problem(line.offset, "a buffer without an address was left out");
       return;
     }
     object.address = PlainAddress(*at);
@@ -257,14 +257,13 @@ class Reader {
   void ReadData(const TextLine& line) {
     if (skip_data_) return;
     if (!has_object_) {
-      Problem(line.offset, "data that belong to no buffer were passed over");
+      Problem(line.offset, "data that do not belong to a buffer were ignored");
       return;
     }
     Object& object = objects_.back();
     if (!object.pieces.empty()) {
-      Problem(line.offset, absl::StrCat("\"", object.name,
-                                        "\" has data already; these were passed "
-                                        "over"));
+      Problem(line.offset,
+              absl::StrCat("\"", object.name, "\" has data already; further data were ignored"));
       return;
     }
     object.encoding = line.text[0] == ':' ? TextEncoding::kAscii85Zlib : TextEncoding::kAscii85;
@@ -284,13 +283,13 @@ class Reader {
     }
     if (skip_data_) return;
     if (!has_object_) {
-      Problem(first.offset, "data that belong to no buffer were passed over");
+      Problem(first.offset, "data that do not belong to a buffer were ignored");
       return;
     }
     Object& object = objects_.back();
     if (!object.pieces.empty()) {
       Problem(first.offset,
-              absl::StrCat("\"", object.name, "\" has data already; these were passed over"));
+              absl::StrCat("\"", object.name, "\" has data already; further data were ignored"));
       return;
     }
     object.encoding = TextEncoding::kHexWords;
@@ -342,7 +341,7 @@ class Reader {
       absl::StrAppend(&row.buffer.access, row.buffer.access.empty() ? "" : "; ", "written by ",
                       Domains(*writes));
     }
-    // Numbers of requests, and what they are in brackets.
+    // Numbers of requests, some of them in brackets.
     while (TakeWord(rest) || absl::ConsumePrefix(&rest, "[") || absl::ConsumePrefix(&rest, "]") ||
            absl::ConsumePrefix(&rest, " ")) {
     }
@@ -359,7 +358,7 @@ class Reader {
     return true;
   }
 
-  // A number of hex digits with a blank, or the end, behind it.
+  // A number of hex digits before a blank or the end.
   static std::optional<uint64_t> TakeWord(absl::string_view& text) {
     absl::string_view rest = absl::StripLeadingAsciiWhitespace(text);
     const std::optional<uint64_t> number = TakeNumber(rest, 16);
@@ -465,7 +464,7 @@ class Reader {
     size_t colon = text.find(": ");
     if (colon == absl::string_view::npos && absl::EndsWith(text, ":")) colon = text.size() - 1;
     ErrorFact fact{section_, "", "", line.offset};
-    // What is indented belongs to something else, but for a few registers of the device.
+    // Indented lines belong to something else, except a few registers of the device.
     if (colon == absl::string_view::npos || (line.text[0] == ' ' && !section_.empty())) {
       fact.value = ValidUtf8(text);
     } else {
@@ -499,7 +498,7 @@ class Reader {
     AddFact(state_.facts, std::move(fact));
   }
 
-  // `fence[N] = 1f5700001f4800d`: one register of 64 bits. Those that are not in use say nothing.
+  // `fence[N] = 1f5700001f4800d`: one register of 64 bits. Unused ones are skipped.
   void ReadFence(absl::string_view text) {
     const size_t equals = text.find(" = ");
     if (equals == absl::string_view::npos || state_.registers.size() >= kMostRegisters) return;
@@ -528,7 +527,7 @@ class Reader {
     }
   }
 
-  // `GPU HANG: ecode 9:1:0x85dffffb`: the generation, without what comes behind its point.
+  // `GPU HANG: ecode 9:1:0x85dffffb`: the generation, without the digit after its point.
   void ReadVersion() {
     constexpr absl::string_view kCode = "ecode ";
     absl::string_view title = state_.title;
@@ -542,8 +541,8 @@ class Reader {
   }
 
   void Place() {
-    // Contexts have address spaces of their own where addresses have two words. Before that, all
-    // share what the global one maps.
+    // Contexts have address spaces of their own if addresses have two words. Before that, all share
+    // the global one.
     for (const Object& object : objects_) wide_ = wide_ || object.two_words;
     uint32_t next = 0;
     for (ErrorEngine& engine : state_.engines) {
@@ -639,7 +638,7 @@ class Reader {
     }
     std::vector<Row>().swap(rows_);
   }
-  // How large the lists say that the buffer at this place is.
+  // The size that the lists give the buffer at this address.
   std::optional<uint64_t> ListedSize(uint32_t space, uint64_t address) const {
     const auto found = listed_.find({wide_ ? space : 0, address});
     if (found == listed_.end()) return std::nullopt;
@@ -712,7 +711,7 @@ class Reader {
   std::map<std::string, std::pair<uint64_t, uint64_t>> batches_;
   bool recognized_ = false;
   bool wide_ = false;
-  // Where we are.
+  // The reader's state.
   ErrorEngine* engine_ = nullptr;
   std::string section_;
   std::string requests_of_;

@@ -18,10 +18,10 @@ bool LooksLikeI915Error(absl::string_view text);
 // Yields memory (space 1 the global one, another one for each engine's context), buffers under the
 // kernel's names, `error_state`, and as submissions each engine's batch and context image. Rings
 // become submissions when the meaning of registers is known: see runtime/hang.
-// Buffers are inflated when they are looked at, and come to options.max_bytes at most.
+// Buffers are inflated when they are read, to options.max_bytes in total at most.
 //
-// InvalidArgument if no line of the text is one of an error state. Anything else that is wrong
-// costs what it is in, and becomes a problem.
+// InvalidArgument if no line of the text is one of an error state. Any other damage loses only the
+// damaged part, and becomes a problem.
 absl::StatusOr<Dump> ReadI915Error(FileBytes file, const RawOptions& options);
 
 }  // namespace packsmith

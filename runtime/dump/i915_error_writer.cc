@@ -125,7 +125,7 @@ class Writer {
     if (submission.ipehr) line("IPEHR", absl::StrFormat("0x%08x", *submission.ipehr));
   }
 
-  // Those that the engine has been given stand in its block, the others in a list.
+  // Requests that the engine has been given are in its block, the others in a list.
   static bool IsInPort(const ErrorRequest& request) {
     return absl::StartsWith(request.text, "ELSP[");
   }
@@ -144,7 +144,7 @@ class Writer {
     }
   }
 
-  // What the driver has for itself, named as kernels do.
+  // The driver's own buffers, named as kernels do.
   void Global(const Memory::Segment& segment) {
     const auto object = [&](absl::string_view owner, absl::string_view name) {
       Object(owner, name, kGlobalSpace, segment.address, segment.memory_size);
@@ -234,7 +234,7 @@ class Writer {
   void Deflated(const std::vector<uint8_t>& bytes) {
     z_stream stream = {};
     if (deflateInit(&stream, Z_BEST_SPEED) != Z_OK) {
-      status_ = absl::ResourceExhaustedError("no memory to compress with");
+      status_ = absl::ResourceExhaustedError("no memory for compression");
       return;
     }
     std::vector<uint8_t> out;

@@ -27,8 +27,8 @@ struct I915ErrorOptions {
 // global buffers, all others as the user's. If the dump has an error_state, its engines' registers
 // and requests are written, too.
 //
-// FailedPrecondition if there is something that the form cannot say: an address above 2^32 in one
-// word, several submissions on one engine, a buffer of 4 GiB or more.
+// FailedPrecondition for what the format cannot express: an address of 2^32 or more in one word,
+// several submissions on one engine, a buffer of 4 GiB or more.
 absl::StatusOr<std::string> WriteI915Error(const Dump& dump, const I915ErrorOptions& options);
 
 }  // namespace packsmith

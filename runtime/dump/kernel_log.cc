@@ -76,7 +76,7 @@ void SkipCapture(absl::string_view& text) {
   text = rest;
 }
 
-// What a line is without its prefix; nothing if it has none.
+// A line without its prefix; nothing if it has none.
 std::optional<absl::string_view> Inner(absl::string_view line) {
   absl::string_view text = line;
   // `<6>`
@@ -103,7 +103,7 @@ std::optional<absl::string_view> Inner(absl::string_view line) {
   return text;
 }
 
-// `[Capture/1.7] >line<`, of which `}line{` is not the last piece. Whether a line ends here.
+// `[Capture/1.7] >line<`; `}line{` is a piece that is not the last one. Whether a line ends here.
 bool TakePiece(absl::string_view& text) {
   absl::string_view rest = text;
   if (!absl::ConsumePrefix(&rest, "[Capture/") || !TakeDigits(rest) ||

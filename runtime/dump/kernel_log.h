@@ -1,4 +1,4 @@
-// Dumps that somebody took out of a kernel log, where each line has a prefix.
+// Dumps that were copied from a kernel log, where each line has a prefix.
 
 #ifndef PACKSMITH_RUNTIME_DUMP_KERNEL_LOG_H_
 #define PACKSMITH_RUNTIME_DUMP_KERNEL_LOG_H_
@@ -10,7 +10,7 @@
 namespace packsmith {
 
 // Whether most of the first lines begin as a kernel log's do: with a time in brackets
-// ("[  123.456789] "), or with what a system log writes up to "kernel: ".
+// ("[  123.456789] "), or with a system log's prefix, which ends with "kernel: ".
 bool LooksLikeKernelLog(absl::string_view text);
 
 // The lines without their prefixes: level, date, host, time, thread, driver, device and the counter

@@ -21,13 +21,12 @@
 
 namespace packsmith {
 
-// Bytes that cost something to make (to inflate, say), and so are made when somebody first looks at
-// them. Safe from several threads.
+// Bytes that are expensive to make (to inflate, say), and are made on first access. Thread-safe.
 class DeferredBytes {
  public:
   virtual ~DeferredBytes() = default;
 
-  // They live as long as this object. Empty: there are none after all.
+  // They live as long as this object. Empty: there are none.
   absl::Span<const uint8_t> Get() {
     std::call_once(once_, [this] { bytes_ = Make(); });
     return bytes_;
@@ -41,8 +40,8 @@ class DeferredBytes {
   absl::Span<const uint8_t> bytes_;
 };
 
-// Bytes in numbered address spaces. Holds views, never copies: whoever maps bytes keeps them alive
-// and unchanged. Const methods may be called from several threads at once.
+// Bytes in numbered address spaces. Holds views, never copies: callers keep mapped bytes alive and
+// unchanged. Const methods may be called from several threads at once.
 class Memory {
   class Deferred;
 
@@ -55,7 +54,7 @@ class Memory {
     uint64_t address = 0;
     uint64_t memory_size = 0;
     absl::Span<const uint8_t> bytes;
-    // Of MapDeferred(), and not looked at: `bytes` is empty, `memory_size` the most there can be.
+    // Of MapDeferred(): `bytes` is empty, `memory_size` an upper bound; see Resolve().
     std::shared_ptr<Deferred> deferred;
 
     // The address of the last byte. An end address would not fit for a segment that ends at 2^64.
@@ -88,9 +87,9 @@ class Memory {
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
 
-  // Maps bytes that are made when somebody looks: they begin at `address` and are at most
-  // `most_size`, which is room that no other segment may take. What they turn out to be shorter is
-  // then unmapped. Errors as Map()'s.
+  // Maps bytes that are made on first access: they begin at `address` and are at most `most_size`,
+  // a range that no other segment may overlap. If they turn out to be shorter, the rest is then
+  // unmapped. Errors as Map()'s.
   absl::Status MapDeferred(uint32_t space, uint64_t address, std::shared_ptr<DeferredBytes> bytes,
                            uint64_t most_size);
 
@@ -103,7 +102,7 @@ class Memory {
   absl::Status Map(uint32_t space, uint64_t address, absl::Span<const uint8_t> bytes,
                    uint64_t memory_size);
 
-  // The longest run at (space, address) that lies contiguous on the host, at most `size` bytes;
+  // The longest run at (space, address) that is contiguous on the host, at most `size` bytes;
   // it may be shorter than what is mapped (it ends with a segment's bytes, with the segment, and
   // after kZeroChunk bytes of zeros), so ask again at the address where it ended, or use Copy().
   // Empty exactly if the byte at `address` is unmapped or `size` is 0. O(log n), no allocation.
@@ -120,7 +119,7 @@ class Memory {
   // next one), or null. Valid until the next Map().
   const Segment* FindFrom(uint32_t space, uint64_t address) const;
 
-  // As they were mapped. Resolve() makes the bytes of a deferred one, and says how many they are.
+  // As they were mapped. Resolve() makes the bytes of a deferred one; the result has its size.
   const Segments& segments() const { return segments_; }
   const Segment& Resolve(const Segment& segment) const;
 

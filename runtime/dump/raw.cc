@@ -25,7 +25,7 @@ Submission SubmissionOf(const RawOptions& options, uint64_t begin, const Memory&
 }
 
 uint64_t AddressFor(const RawOptions& options, uint64_t address) {
-  // Without a generation nobody knows how wide addresses are.
+  // Without a generation the width of addresses is unknown.
   const absl::string_view generation = options.generation;
   const bool is_agx = absl::StartsWith(generation, "agx") || absl::StartsWith(generation, "g1");
   return generation.empty() || is_agx ? address : PlainAddress(address);
@@ -40,7 +40,7 @@ absl::StatusOr<Dump> ReadRaw(FileBytes file, const RawOptions& options) {
   if (file.bytes.empty()) dump.AddProblem(0, "the input is empty");
   if (file.bytes.size() % 4 != 0) {
     dump.AddProblem(file.bytes.size() - file.bytes.size() % 4,
-                    absl::StrFormat("the last %u bytes are no whole word; kept as they are",
+                    absl::StrFormat("the last %u bytes are not a whole word; kept as they are",
                                     file.bytes.size() % 4));
   }
   dump.submissions.push_back(SubmissionOf(options, begin, dump.memory));

@@ -13,7 +13,7 @@
 
 namespace packsmith {
 
-// What the input itself cannot say.
+// What the input itself does not have.
 struct RawOptions {
   std::string format;             // ReadDump() only: one of DumpFormats(); empty: detect
   std::string generation;         // "gfx9": see DeviceOfGeneration()
@@ -28,10 +28,10 @@ struct RawOptions {
   uint64_t max_bytes = kDefaultMaxBytes;  // of decompressed or piped input
 };
 
-// The one batch of an input that knows nothing of submissions; `begin` is where its bytes begin.
+// The one batch of an input without submissions; `begin` is the address of its first byte.
 Submission SubmissionOf(const RawOptions& options, uint64_t begin, const Memory& memory);
 
-// `address` as the options' GPU is to have it: of Intel's in its one form (addresses.h).
+// `address` in the plain form (addresses.h) if the options name an Intel GPU, else unchanged.
 uint64_t AddressFor(const RawOptions& options, uint64_t address);
 
 // One submission over all bytes. OutOfRange if they do not fit below 2^64.

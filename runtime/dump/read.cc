@@ -46,7 +46,7 @@ absl::StatusOr<Dump> ReadHex(FileBytes file, const RawOptions& options) {
   return absl::Status(dump.status().code(), absl::StrCat(file.name, ":", dump.status().message()));
 }
 
-// Asked in this order; the last one takes everything but text.
+// Tried in this order; the last one takes everything but text.
 struct Format {
   absl::string_view name;
   bool (*is)(absl::Span<const uint8_t> bytes);
@@ -75,7 +75,7 @@ constexpr Format kFormats[] = {
     {"raw", [](absl::Span<const uint8_t> bytes) { return !IsText(bytes); }, ReadRaw},
 };
 
-// Text without what others put around it: a byte order mark, the prefixes of a kernel log.
+// Text without what other programs added: a byte order mark, the prefixes of a kernel log.
 FileBytes Bare(FileBytes file) {
   constexpr uint8_t kMark[] = {0xef, 0xbb, 0xbf};
   if (file.bytes.size() > sizeof(kMark) &&
@@ -88,16 +88,16 @@ FileBytes Bare(FileBytes file) {
 
 std::string AllFormats() { return absl::StrJoin(DumpFormats(), ", "); }
 
-// What cannot be decoded, and would be taken for a batch: why, and what to do.
+// An error with a remedy for input that cannot be decoded but would be taken for a batch.
 absl::Status CheckIsDump(const FileBytes& file) {
   if (file.bytes.empty()) {
     return absl::InvalidArgumentError(absl::StrCat(file.name, ": is empty; fetch the dump again"));
   }
   const Foreign foreign = ForeignFormat(file.bytes);
   if (foreign.format.empty()) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(file.name, ": is ", foreign.format,
-                                                 ", which is not read; ", foreign.remedy,
-                                                 " (bytes that only look like that: --input=raw)"));
+  return absl::InvalidArgumentError(absl::StrCat(file.name, ": ", foreign.format,
+                                                 " cannot be read; ", foreign.remedy,
+                                                 " (if it only looks like one: --input=raw)"));
 }
 
 absl::StatusOr<Dump> ReadFormat(FileBytes file, const RawOptions& options) {
@@ -110,8 +110,8 @@ absl::StatusOr<Dump> ReadFormat(FileBytes file, const RawOptions& options) {
     }
   }
   return absl::InvalidArgumentError(absl::StrFormat(
-      "%s: this is text, but in no format that is known; give a GPU core dump, an i915 error "
-      "state, an xe device core dump or words of 8 hex digits, or name the format (%s)",
+      "%s: text in an unknown format; give a GPU core dump, an i915 error state, an xe device core "
+      "dump or words of 8 hex digits, or name the format (%s)",
       file.name, AllFormats()));
 }
 
@@ -144,10 +144,10 @@ bool IsBefore(absl::string_view a, absl::string_view b) {
   return a < b;
 }
 
-// Levels of packing; a file that unpacks to itself has no end of them.
+// Levels of compression; a file that unpacks to itself has infinitely many.
 constexpr int kMostLevels = 4;
 
-// What is packed twice, by a browser or a mail program, say, is unpacked twice.
+// A file that is compressed twice, by a browser or a mail program, say, is unpacked twice.
 absl::StatusOr<Decompressed> UnpackAll(FileBytes file, uint64_t max_bytes) {
   std::optional<Problem> problem;
   for (int level = 0; level < kMostLevels; ++level) {
@@ -160,8 +160,8 @@ absl::StatusOr<Decompressed> UnpackAll(FileBytes file, uint64_t max_bytes) {
     }
     file = std::move(unpacked->file);
   }
-  return absl::InvalidArgumentError(absl::StrCat(file.name, ": is packed more than ", kMostLevels,
-                                                 " times, one inside the other; unpack it first"));
+  return absl::InvalidArgumentError(absl::StrCat(file.name, ": is compressed more than ",
+                                                 kMostLevels, " times; unpack it first"));
 }
 
 }  // namespace
@@ -174,8 +174,8 @@ std::vector<absl::string_view> DumpFormats() {
 
 absl::StatusOr<std::vector<std::string>> DumpsIn(const std::string& directory) {
   namespace fs = std::filesystem;
-  // Names without .gz and .zst, in the order in which they are wanted: a device core dump is gone
-  // soon, an error state stays, and every card of the i915 driver has a file for it.
+  // Names without .gz and .zst, in order of preference: a device core dump disappears soon, an
+  // error state stays, and every card of the i915 driver has a file for it.
   constexpr absl::string_view kKernels[] = {"data", "error", "i915_error_state"};
   std::error_code error;
   const fs::path inner = fs::path(directory) / "device" / "devcoredump";
@@ -201,7 +201,7 @@ absl::StatusOr<std::vector<std::string>> DumpsIn(const std::string& directory) {
     return absl::NotFoundError(absl::StrCat(directory, ": ", error.message()));
   }
   for (std::vector<std::string>& found : kernels) {
-    // The same one plain and packed, perhaps.
+    // There may be several: the same one plain and compressed.
     if (!found.empty())
       return std::vector<std::string>{*std::min_element(found.begin(), found.end())};
   }
@@ -210,7 +210,7 @@ absl::StatusOr<std::vector<std::string>> DumpsIn(const std::string& directory) {
   if (others.size() == 1) return others;
   return absl::NotFoundError(absl::StrCat(directory, " has no dump: none of ",
                                           absl::StrJoin(kKernels, ", "),
-                                          ", no *.core, and not one file only; name the file"));
+                                          ", no *.core, and not exactly one file; name the file"));
 }
 
 absl::StatusOr<Dump> ReadDump(FileBytes file, const RawOptions& options) {
@@ -222,11 +222,11 @@ absl::StatusOr<Dump> ReadDump(FileBytes file, const RawOptions& options) {
   }
   absl::StatusOr<Decompressed> unpacked = UnpackAll(std::move(file), options.max_bytes);
   if (!unpacked.ok()) return unpacked.status();
-  // Bytes that are called raw are no text.
+  // Raw input is not treated as text.
   if (options.format != "raw") unpacked->file = Bare(std::move(unpacked->file));
   absl::StatusOr<Dump> dump = ReadFormat(std::move(unpacked->file), options);
   if (unpacked->problem) {
-    // An error in what came out is most likely where it broke off: say so too.
+    // An error in the unpacked data is most likely due to this problem: report both.
     if (!dump.ok()) {
       return absl::Status(dump.status().code(), absl::StrCat(dump.status().message(), " (",
                                                              unpacked->problem->text, ")"));

@@ -1,4 +1,4 @@
-// Any dump: the one entry for programs.
+// Reads dumps of all formats: the entry point for programs.
 
 #ifndef PACKSMITH_RUNTIME_DUMP_READ_H_
 #define PACKSMITH_RUNTIME_DUMP_READ_H_
@@ -17,11 +17,11 @@ namespace packsmith {
 // What options.format may name.
 std::vector<absl::string_view> DumpFormats();
 
-// Opens `path` ("-": standard input), decompresses zstd and gzip (up to 4 levels of it), takes off
-// a byte order mark and the prefixes of a kernel log (then offsets in problems count without them),
-// detects the format (unless options.format names it; what is no text and in no other format is
-// raw), and reads. Options about addresses, engines and generations are for formats that do not say
-// themselves; a core's own notes stand.
+// Opens `path` ("-": standard input), decompresses zstd and gzip (up to 4 levels of it), removes a
+// byte order mark and the prefixes of a kernel log (then offsets in problems count without them),
+// detects the format (unless options.format names it; input that is not text and in no other format
+// is raw), and reads. Options about addresses, engines and generations apply to formats that do not
+// have these; a core's own notes take precedence.
 //
 // Errors of OpenFile() and of the format's reader; InvalidArgument for an unknown options.format,
 // for text in no known format, and, unless options.format names one, for empty input and formats
@@ -29,17 +29,16 @@ std::vector<absl::string_view> DumpFormats();
 // options.max_bytes.
 absl::StatusOr<Dump> ReadDump(const std::string& path, const RawOptions& options = {});
 
-// The files that ReadDump() is to read of `directory`, in order: what a kernel shows there (a
-// card's or a device core dump's directory in /sys, or a copy: `error`, `i915_error_state`,
-// `data`), else all GPU core dumps (`*.core`, 2.core before 10.core), else its only file. Each of
-// them may be packed, with
-// .gz or .zst behind its name. Directories are not looked into further, but for
+// The files of `directory` to pass to ReadDump(), in order: what a kernel shows there (a card's or
+// a device core dump's directory in /sys, or a copy: `error`, `i915_error_state`, `data`), else all
+// GPU core dumps (`*.core`, 2.core before 10.core), else its only file. Each of them may be
+// compressed, with .gz or .zst after its name. Subdirectories are not searched, except
 // `device/devcoredump`.
 //
-// NotFound if there is nothing of the sort, with what was looked for.
+// NotFound if there are none of these; the message says what was looked for.
 absl::StatusOr<std::vector<std::string>> DumpsIn(const std::string& directory);
 
-// The same for bytes at hand.
+// ReadDump() for bytes in memory.
 absl::StatusOr<Dump> ReadDump(FileBytes file, const RawOptions& options = {});
 
 }  // namespace packsmith

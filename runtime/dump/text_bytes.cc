@@ -119,14 +119,15 @@ class TextBytes : public DeferredBytes {
     SkipSpace(line);
     good = good && !line.empty() && line.front() == (brackets ? ']' : ':');
     if (!good || offset < bytes_.size()) {
-      Trouble(at, good ? "a line goes back in its buffer" : "this is no line of hex words");
+      Trouble(at, good ? "a line's offset is below the previous line's end"
+                       : "not a line of hex words");
       return false;
     }
     line.remove_prefix(1);
     // Kernels leave nothing out: a large gap is a damaged offset.
     const uint64_t gap = offset - bytes_.size();
     if (gap > kMostGaps - gaps_) {
-      Trouble(at, "a line leaps far ahead in its buffer");
+      Trouble(at, "the offsets of lines leave gaps of more than 1 MiB");
       return false;
     }
     gaps_ += gap;
@@ -140,7 +141,7 @@ class TextBytes : public DeferredBytes {
       if (line.empty()) return true;
       uint32_t word = 0;
       if (!TakeHex(line, word) || (!line.empty() && !IsAscii85Space(line.front()))) {
-        Trouble(at, "this is no line of hex words");
+        Trouble(at, "not a line of hex words");
         return false;
       }
       const uint8_t little[4] = {static_cast<uint8_t>(word), static_cast<uint8_t>(word >> 8),
@@ -150,14 +151,14 @@ class TextBytes : public DeferredBytes {
     }
   }
 
-  // What lines of hex words leave out, in all.
+  // The gaps between lines of hex words, in total.
   static constexpr uint64_t kMostGaps = 1 << 20;
   uint64_t gaps_ = 0;
 
   // --- ASCII85 ---
 
-  // Words of the text from where the last call stopped. Empty at the end and at a problem, which
-  // then is reported.
+  // Words of the text from where the last call stopped. 0 at the end and at a problem, which is
+  // then reported.
   size_t NextWords(absl::Span<uint8_t> out) {
     size_t written = 0;
     while (out.size() - written >= 4 && piece_ < pieces_.size() && !decoder_.failed()) {
@@ -177,9 +178,9 @@ class TextBytes : public DeferredBytes {
     if (written == 0 && !reported_) {
       reported_ = true;
       if (decoder_.failed()) {
-        failure_ = "this is no ASCII85";
+        failure_ = "not ASCII85";
       } else if (decoder_.in_group()) {
-        failure_ = "the last group of ASCII85 is not whole";
+        failure_ = "the last group of ASCII85 is incomplete";
       }
     }
     return written;
@@ -233,10 +234,10 @@ class TextBytes : public DeferredBytes {
         return;
       }
     }
-    // The kernel fills the last word.
+    // The kernel pads the last word.
     uint8_t more[4];
     if (stream.avail_in > 3 || NextWords(more) != 0) {
-      Trouble(Offset(), "more follows the end of the zlib stream, and was passed over");
+      Trouble(Offset(), "data after the end of the zlib stream were ignored");
     } else if (!failure_.empty()) {
       Trouble(Offset(), failure_);
     }

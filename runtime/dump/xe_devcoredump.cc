@@ -28,7 +28,7 @@ constexpr uint32_t kContextSpace = 0;
 constexpr uint32_t kGlobalSpace = 1;
 // The status page comes first, the image of the registers next.
 constexpr uint64_t kStatusPage = 4096;
-// Longer values are blobs, of which the start is enough to know them by.
+// Longer values are blobs; their start is enough to recognise them.
 constexpr size_t kLongestFact = 400;
 
 // Engine classes, as the driver numbers them.
@@ -87,7 +87,7 @@ struct Blob {
   uint64_t offset = 0;  // of its first line
   std::optional<uint64_t> length;
   std::vector<TextPiece> pieces;
-  bool failed = false;  // the kernel could not read it, and said so
+  bool failed = false;  // the kernel reports that it could not read it
 };
 
 class Reader {
@@ -171,9 +171,9 @@ class Reader {
     absl::string_view value = part.value;
     if (part.property == "data") {
       if (!blob_->pieces.empty()) {
-        dump_.AddProblem(line.offset, absl::StrCat("\"", blob_->name,
-                                                   "\" has data already; these "
-                                                   "were passed over"));
+        dump_.AddProblem(
+            line.offset,
+            absl::StrCat("\"", blob_->name, "\" has data already; further data were ignored"));
         blob_ = nullptr;
       } else if (!value.empty()) {
         blob_->pieces.push_back({value, OffsetOf(line, value)});
@@ -286,7 +286,7 @@ class Reader {
     }
   }
 
-  // `(memory) N`, which may stand behind what the driver thinks itself.
+  // `(memory) N`, which may follow the driver's own value.
   static std::optional<int64_t> InMemory(absl::string_view value) {
     constexpr absl::string_view kWhere = "(memory)";
     const size_t at = value.find(kWhere);
@@ -303,7 +303,7 @@ class Reader {
     return static_cast<uint64_t>(*number);
   }
 
-  // The number behind `lrc_seqno=` in what the kernel gives as the reason.
+  // The number after `lrc_seqno=` in the kernel's reason.
   void ReadJob() {
     constexpr absl::string_view kNumber = "lrc_seqno=";
     absl::string_view reason = state_.title;
@@ -450,7 +450,7 @@ class Reader {
   std::vector<std::pair<uint64_t, uint64_t>> images_;
   bool recognized_ = false;
   bool logged_ = false;
-  // Where we are.
+  // The reader's state.
   std::string section_;
   Blob* blob_ = nullptr;
   bool in_data_ = false;

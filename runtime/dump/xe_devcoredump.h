@@ -17,9 +17,9 @@ bool LooksLikeXeDevcoredump(absl::string_view text);
 
 // Yields memory (space 0 that of the job's context, 1 the global one), `error_state`, and as
 // submissions the job's batches and the images of its contexts. Buffers are decoded when they are
-// looked at, and come to options.max_bytes at most.
+// read, to options.max_bytes in total at most.
 //
-// InvalidArgument if the text has no section. Anything else that is wrong costs what it is in, and
+// InvalidArgument if the text has no section. Any other damage loses only the damaged part, and
 // becomes a problem.
 absl::StatusOr<Dump> ReadXeDevcoredump(FileBytes file, const RawOptions& options);
 

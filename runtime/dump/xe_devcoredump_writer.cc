@@ -24,8 +24,8 @@ class Writer {
       const std::string name(KernelEngineName(submission.engine, true));
       if (!engine_.empty() && engine_ != name) {
         return absl::FailedPreconditionError(
-            absl::StrCat("a device core dump is of one engine, and this dump has submissions to ",
-                         engine_, " and ", name, "; write each by itself"));
+            absl::StrCat("a device core dump has one engine, and this dump has submissions to ",
+                         engine_, " and ", name, "; write each engine by itself"));
       }
       engine_ = name;
     }
@@ -91,7 +91,7 @@ class Writer {
       Blob("\t", "HWCTX", image.space, image.batch_address,
            whole.memory_size - (image.batch_address - whole.address));
     }
-    // Without an image the dump still says which engine it was.
+    // Without an image the dump still names the engine.
     if (id == 0) absl::StrAppend(&text_, "GuC ID: 0\n\tName: ", engine_, "\n");
   }
 

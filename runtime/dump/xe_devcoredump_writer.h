@@ -12,16 +12,16 @@
 namespace packsmith {
 
 struct XeDevcoredumpOptions {
-  // Contexts have a section of their own since Linux 6.14; before, they stood in "GuC CT".
+  // Contexts have a section of their own since Linux 6.14; before, they were in "GuC CT".
   bool contexts_apart = true;
-  // Lines of data are broken behind so many characters, as Linux 6.13 did (800); 0: never.
+  // Lines of data are broken after this many characters, as Linux 6.13 did (800); 0: never.
   size_t line_length = 0;
 };
 
 // The job's memory (space 0), its batches and the images of its contexts. If the dump has an
 // error_state, its engines' registers are written, too.
 //
-// FailedPrecondition if the submissions are of several engines: a device core dump is of one job.
+// FailedPrecondition if the submissions are on several engines: a device core dump has one job.
 absl::StatusOr<std::string> WriteXeDevcoredump(const Dump& dump,
                                                const XeDevcoredumpOptions& options);
 

@@ -451,7 +451,7 @@ TEST(HostileElfCoreTest, MoreProgramHeadersThanTheFileHolds) {
   core.count_is_a_lie = true;
   core.ehdr.e_phnum = 60000;
   const Dump dump = Read(core.Build());
-  EXPECT_TRUE(HasProblem(dump, "60000 program headers are stated"));
+  EXPECT_TRUE(HasProblem(dump, "states 60000 program headers"));
   EXPECT_EQ(dump.submissions.size(), 1u);
   EXPECT_EQ(BytesAt(dump, 0, 0x10000, 16), Numbered(16));
 }
@@ -512,7 +512,7 @@ TEST(HostileElfCoreTest, SpaceNumbersHave32Bits) {
   CoreBuilder core = Small();
   core.parts[1].header.p_paddr = uint64_t{1} << 32;
   const Dump dump = Read(core.Build());
-  EXPECT_TRUE(HasProblem(dump, "no number of an address space"));
+  EXPECT_TRUE(HasProblem(dump, "the number of an address space must have 32 bits"));
   EXPECT_EQ(dump.memory.segments().size(), 1u);
 }
 
@@ -561,7 +561,7 @@ TEST(HostileElfCoreTest, MembersOfTheWrongKindAreNamed) {
     EXPECT_TRUE(HasProblem(dump, "\"" + std::string(name) + "\" is of the wrong kind"));
   }
   EXPECT_TRUE(HasProblem(dump, "a submission without batch_address"));
-  EXPECT_TRUE(HasProblem(dump, "a value where an object must be"));
+  EXPECT_TRUE(HasProblem(dump, "a value instead of an object"));
   EXPECT_EQ(dump.device.family, "intel");  // from the machine
   EXPECT_TRUE(dump.buffers.empty());
 }
@@ -598,7 +598,7 @@ TEST(HostileElfCoreTest, AProcessCoreReadsButIsDoubted) {
   core.ehdr.e_machine = EM_X86_64;
   core.Load(0, 0x1000, "data", 4);
   const Dump dump = Read(core.Build());
-  EXPECT_TRUE(HasProblem(dump, "machine 62 is no GPU"));
+  EXPECT_TRUE(HasProblem(dump, "machine 62 is not a known GPU"));
   EXPECT_TRUE(HasProblem(dump, "no packsmith notes"));
 }
 

@@ -109,7 +109,7 @@ TEST(HexTextTest, ErrorsNameTheLineTheColumnAndWhatWasExpected) {
   EXPECT_EQ(Error("12345678901234567: 00000001"),
             "1:1: expected a word of 8 hex digits, found \"12345678901234567\"");
   EXPECT_EQ(Error("00000001 1000: 00000001"),
-            "1:10: expected a word of 8 hex digits: only a line's first can be an address, found "
+            "1:10: expected a word of 8 hex digits: an address must be first on its line, found "
             "\"1000\"");
   EXPECT_EQ(Error("1002: 00000001"),
             "1:1: expected an address that is a multiple of 4, found \"1002\"");
