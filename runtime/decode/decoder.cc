@@ -10,7 +10,7 @@
 namespace packsmith::decode {
 namespace {
 
-// Read at once to find out what a packet is and how long; longer packets are read again.
+// Read at once to identify a packet and its length; longer packets are read again.
 constexpr uint64_t kWindow = 256;
 // Largest piece of one `unknown` record.
 constexpr uint64_t kLongestUnknown = 4096;
@@ -84,7 +84,7 @@ Decoder::Decoder(const tables::Tables& tables, Sink& sink, const Options& option
       }
     }
   };
-  // Of packets it is known beforehand what they will say, and what they lead to.
+  // Packets are read ahead, with the structures that they point to.
   std::vector<bool> seen_ahead(actions_.size());
   for (uint32_t i = 0; i < actions_.size(); ++i) {
     if (tables.container(i).kind != tables::ContainerKind::kPacket) continue;
@@ -141,8 +141,7 @@ Decoder::Decoder(const tables::Tables& tables, Sink& sink, const Options& option
                                      (container.role == tables::Role::kDispatch ? kDispatch : 0) |
                                      (busy ? kBusy : 0));
   }
-  // What a packet's structures ask for, the packet asks for. Deeper ones than the bound are not
-  // read.
+  // A packet asks for what its structures ask for. Structures deeper than the bound are not read.
   for (uint32_t depth = 0; depth < options_.deepest_pointer && !options_.brief; ++depth) {
     bool changed = false;
     for (size_t i = 0; i < actions_.size(); ++i) {
@@ -324,7 +323,7 @@ void Decoder::WalkSubmission(const Dump& dump, const Submission& submission) {
     state_->rows[i].slots.resize(kMostSlots);
     state_->rows[i].elements.resize(kMostSlots);
   }
-  // What is read is shown once a submission at least: its memory may be other memory.
+  // What draws read is shown at least once a submission: its memory may differ.
   state_->last_read.reset();
   overlay_.Clear();
   code_.clear();
@@ -340,7 +339,7 @@ void Decoder::WalkSubmission(const Dump& dump, const Submission& submission) {
   submission_ = submission.index;
   uint64_t fewest = kFewest;
   for (const Memory::Segment& segment : dump.memory.segments()) {
-    // How much deferred memory there is, only looking at it would tell.
+    // The size of deferred memory is known only after it is read.
     const uint64_t bytes = segment.deferred == nullptr
                                ? segment.bytes.size()
                                : std::min(segment.memory_size, kDeferredSize);
@@ -411,7 +410,7 @@ void Decoder::WalkSubmission(const Dump& dump, const Submission& submission) {
 
 void Decoder::WalkStream(uint32_t stream, uint64_t engines, Frame frame, uint64_t parent) {
   const uint64_t align = tables_.stream(stream).align;
-  // Of a tree neither its leads are said nor what it sets is kept.
+  // For a tree, leads are not reported and settings are not kept.
   const bool trees = !options_.leads && (rules_ == nullptr || !rules_->HasWork(stream));
   frame.version = overlay_.version();
   Stack stack;
@@ -425,7 +424,7 @@ void Decoder::WalkStream(uint32_t stream, uint64_t engines, Frame frame, uint64_
     if (packets_ >= most_packets_) {
       ProblemOnce(said_packets_, absl::StrCat("stopped at ", ShowAddress(top.address),
                                               ": the submission has more than ", most_packets_,
-                                              " packets, more than a dump of this size should; "
+                                              " packets, the limit for a dump of this size; "
                                               "unpack --max-packets=N allows more"));
       return;
     }
@@ -484,7 +483,7 @@ void Decoder::WalkStream(uint32_t stream, uint64_t engines, Frame frame, uint64_
     Packet(container, top, bytes, now, length, parent, form);
     if (bytes.size() < length) {
       Problem(absl::StrCat(tables_.string(c.name), " at ", ShowAddress(top.address), " has ",
-                           length, " bytes, ", bytes.size(), " of them are there"));
+                           length, " bytes, of which ", bytes.size(), " are in memory"));
       Leave(stack);
       continue;
     }
@@ -501,12 +500,12 @@ void Decoder::SayWhereItEnds(const Frame& frame, size_t depth) {
   const std::string at = ShowAddress(frame.address);
   if (bare_begin_ != kNoAddress && depth == 1 && nested_streams_ == 0 &&
       frame.address != frame.begin) {
-    // Nobody has said that this is all of it.
+    // Raw words need not be a whole batch.
     sink_.OnRemark(absl::StrCat("the words end at ", at, " without a packet that ends the batch"),
                    false);
     return;
   }
-  Problem(absl::StrCat("the stream goes on at ", at, ", where ",
+  Problem(absl::StrCat("the stream continues at ", at, ", where ",
                        frame.address >= frame.end ? "the batch ends" : "the dump has no memory"));
 }
 
@@ -539,7 +538,7 @@ bool Decoder::Flow(const tables::Container& container, absl::Span<const uint8_t>
       case tables::FlowKind::kCall:
         break;
     }
-    // Whatever starts a batch from a ring comes back to it.
+    // A batch that is started from a ring returns to it.
     const bool call = flow.kind == tables::FlowKind::kCall || stack.back().ring;
     const bool maybe = !call && flow.maybe != tables::kNone && scope.Holds(flow.maybe);
     if (options_.follow == Follow::kNone) return call || maybe || options_.continue_past_end;
@@ -556,16 +555,16 @@ bool Decoder::Flow(const tables::Container& container, absl::Span<const uint8_t>
       target = TargetOf(at, pointer != nullptr ? *pointer : tables_.pointer(extra.pointer), scope,
                         bytes);
     } else {
-      // Without a pointer nobody has looked at the target yet.
+      // Without a pointer the target has not been checked yet.
       target.address = scope.Number(flow.target).value_or(0);
       if (Find(target.space, target.address) == nullptr) {
         Problem(absl::StrCat(tables_.string(container.name), " at ", ShowAddress(here),
-                             " leads to ", ShowAddress(target.address),
+                             " points to ", ShowAddress(target.address),
                              ", where the dump has no memory"));
       }
     }
     if (!target.base_known || Find(target.space, target.address) == nullptr) {
-      // The packet carries the fault. A call comes back; a jump has nowhere to go on.
+      // The packet has the fault. A call returns; a jump cannot be continued.
       if (!call && !maybe) Leave(stack);
       return true;
     }
@@ -578,7 +577,7 @@ bool Decoder::Flow(const tables::Container& container, absl::Span<const uint8_t>
       }
       for (const Frame& frame : stack) {
         if (frame.space == target.space && frame.call == target.address) {
-          Problem(absl::StrCat("the call at ", ShowAddress(here), " leads to ",
+          Problem(absl::StrCat("the call at ", ShowAddress(here), " goes to ",
                                ShowAddress(target.address),
                                ", which is being decoded: the batch calls itself"));
           return true;
@@ -598,7 +597,7 @@ bool Decoder::Flow(const tables::Container& container, absl::Span<const uint8_t>
       sink_.OnRemark(
           absl::StrCat("the jump at ", ShowAddress(here), " to ", ShowAddress(target.address),
                        " may be taken or not: ",
-                       been ? "that is decoded already" : "what stands behind it comes first"),
+                       been ? "its target is decoded already" : "the packets after it come first"),
           false);
       return true;
     }
@@ -610,7 +609,7 @@ bool Decoder::Flow(const tables::Container& container, absl::Span<const uint8_t>
     if (seen.empty()) seen.insert({frame.space, frame.call, frame.version});
     if (!seen.insert({target.space, target.address, overlay_.version()}).second) {
       FlushBriefs();
-      sink_.OnRemark(absl::StrCat("the jump at ", ShowAddress(here), " leads back to ",
+      sink_.OnRemark(absl::StrCat("the jump at ", ShowAddress(here), " goes back to ",
                                   ShowAddress(target.address), ", which is decoded already"),
                      false);
       Leave(stack);
@@ -650,7 +649,8 @@ void Decoder::Leave(Stack& stack) {
     if (HasBeen(frame, to.first, to.second)) continue;
     FlushBriefs();
     sink_.OnRemark(
-        absl::StrCat("the jump at ", ShowAddress(jump), ", taken, leads to what comes now"), false);
+        absl::StrCat("the jump at ", ShowAddress(jump), ", taken, goes to the next packets"),
+        false);
     frame.branching = true;
     frame.past_end = false;
     Go(frame, to.first, to.second);
@@ -672,7 +672,7 @@ void Decoder::Packet(uint32_t index, const Frame& frame, absl::Span<const uint8_
                          form != nullptr ? absl::MakeConstSpan(form->parts) : found};
   const RecordView changed{container, now, found_now};
   const RecordView& view = stored_.empty() ? shown : changed;
-  // Before its pointers are looked at: parts ask for fields of the header that they follow.
+  // Before its pointers are checked: parts ask for fields of the header that they follow.
   Remember(index, view);
   faults_.clear();
   record_ = frame.address;
@@ -696,7 +696,7 @@ void Decoder::Packet(uint32_t index, const Frame& frame, absl::Span<const uint8_
   if (actions.describes_data) DescribeData(view);
   if (actions.pointers) FollowPointers(view, leads, id, 0);
   if (container.draw != tables::kNone) {
-    // Who looks at one draw has not seen the one before it.
+    // When one draw is shown, the one before it is not.
     if (options_.bound.draw != 0 && options_.bound.draw == draw_) state_->last_read.reset();
     DrawData(container, now, id);
   }
@@ -789,7 +789,7 @@ void Decoder::LookAhead(uint32_t stream, uint64_t engines, const Frame& frame) {
     const uint64_t length = form != nullptr ? form->bytes : parts_.Length(c, bytes);
     if (c.flows.count != 0 || length > bytes.size()) break;
     if (actions_[index].remembered) NoteAhead(index, bytes.subspan(0, length), address);
-    // Where other bases count, structures are elsewhere.
+    // With other bases, structures are elsewhere.
     bases_change |= actions_[index].sets_or_writes;
     if (actions_[index].leads_to_remembered && !bases_change) {
       LookBehind(index, bytes.subspan(0, length), address);
@@ -877,8 +877,8 @@ uint64_t Decoder::Unknown(uint32_t stream, uint64_t engines, const Frame& frame,
   std::vector<uint8_t> scratch;
   const absl::Span<const uint8_t> bytes = Bytes(
       frame.space, frame.address, std::min(frame.end - frame.address, kLongestUnknown), scratch);
-  // Most packets say how long they are even to those who do not know them. Where that leads to
-  // nothing that makes sense, the next packet is looked for.
+  // Most packets state their length in a common place. If no plausible packet follows there, the
+  // next one is searched for.
   uint64_t length = AlignUp(tables_.UnknownBytes(stream, FirstWord(bytes)), align);
   if (!LeadsToPacket(stream, engines, bytes)) {
     length = align;
@@ -887,7 +887,7 @@ uint64_t Decoder::Unknown(uint32_t stream, uint64_t engines, const Frame& frame,
     }
   }
   length = std::min<uint64_t>(length, bytes.size());
-  // Work on what nobody can decode counts too.
+  // Work on undecodable dwords counts, too.
   packets_ += 1 + length / 64;
   faults_.clear();
   Record record;
@@ -912,13 +912,14 @@ void Decoder::CheckFields(const RecordView& record, uint64_t length, bool own_le
     AddFault(FaultKind::kTruncated, bytes.size() * 8, (length - bytes.size()) * 8, 0,
              absl::StrCat("the memory ends ", length - bytes.size(), " bytes too early"));
   } else {
-    // Sizes count words: less than one of slack says nothing.
+    // Sizes count words: less than one word of slack is no fault.
     if (length >= needed + 4 && container.parts.count != 0) {
-      AddFault(FaultKind::kBeyondLength, needed * 8, (length - needed) * 8, 0,
-               absl::StrCat(length, " bytes are said to be there, its parts end after ", needed));
+      AddFault(
+          FaultKind::kBeyondLength, needed * 8, (length - needed) * 8, 0,
+          absl::StrCat("the stated length is ", length, " bytes, the parts end after ", needed));
     } else if (length < needed) {
       AddFault(FaultKind::kBeyondLength, length * 8, (needed - length) * 8, 0,
-               absl::StrCat(length, " bytes are said to be there, the fields need ", needed));
+               absl::StrCat("the stated length is ", length, " bytes, the fields need ", needed));
     }
   }
   if (container.tail_max != 0) {
@@ -927,7 +928,7 @@ void Decoder::CheckFields(const RecordView& record, uint64_t length, bool own_le
     if (end >= most + container.tail_size) {
       AddFault(FaultKind::kRange, most, end - most, 0,
                absl::StrCat((end - container.tail_bit) / container.tail_size,
-                            " items are there, the hardware takes at most ", container.tail_max));
+                            " items, the hardware takes at most ", container.tail_max));
     }
   }
   ForEachField(tables_, record, [&](const FieldAt& at) {
@@ -947,12 +948,12 @@ void Decoder::CheckFields(const RecordView& record, uint64_t length, bool own_le
       return;
     }
     if (at.cut) {
-      // A field may begin in a packet's short form and go on in the long one: then this is all of
-      // it.
+      // A field may begin in a packet's short form and continue in the long one: then this is all
+      // of it.
       if (container.variants.count == 0 && bytes.size() >= length) {
         AddFault(FaultKind::kBeyondLength, at.bit, leaf.width,
                  ReadBits(bytes, at.bit, std::min(at.width, 64u)),
-                 "the packet ends inside of this field");
+                 "the packet ends inside this field");
       }
       return;
     }
@@ -964,7 +965,7 @@ void Decoder::CheckFields(const RecordView& record, uint64_t length, bool own_le
       const uint64_t forced = tables_.extra(leaf.extra).forced;
       if (raw != forced) {
         AddFault(FaultKind::kForced, at.bit, at.width, raw,
-                 absl::StrCat(tables_.string(leaf.name), " is always ", forced));
+                 absl::StrCat(tables_.string(leaf.name), " must be ", forced));
       }
       return;
     }
@@ -1017,7 +1018,7 @@ void Decoder::SetsAndWrites(const RecordView& packet, const Form* form, uint32_t
                                                  bytes.subspan(at.bit / 8, at.width / 8), parent)) {
           ProblemOnce(said_stores_,
                       absl::StrCat("packets of the submission store more than ", Overlay::kMost,
-                                   " dwords; jumps to where later ones lead are not "
+                                   " dwords; jumps to targets that are stored later are not "
                                    "followed"));
         }
       }
@@ -1069,7 +1070,7 @@ void Decoder::SetBase(const FieldAt& at, absl::Span<const uint8_t> bytes, bool h
   if (holds) {
     base = NumberOfBits(tables_, *at.leaf, at.width, ReadBits(bytes, at.bit, at.width));
   } else if (tables_.bases()[extra.sets_base].otherwise != tables::kNone) {
-    base.reset();  // switched off: the other one counts again
+    base.reset();  // switched off: the other one is used again
   }
   if (base == before) return;
   ++state_->changes;
@@ -1077,7 +1078,7 @@ void Decoder::SetBase(const FieldAt& at, absl::Span<const uint8_t> bytes, bool h
 }
 
 void Decoder::RememberRegister(uint32_t index, absl::Span<const uint8_t> written) {
-  // A packet that is shown once more may have been followed by others that have written it.
+  // After a packet that is shown once more, others may have written the register.
   if (!actions_[index].remembered || bound_ != nullptr) return;
   std::vector<uint8_t>& now = state_->last[actions_[index].memory];
   ++state_->changes;
@@ -1136,9 +1137,9 @@ absl::Span<const uint8_t> Decoder::BytesAcross(uint32_t space, uint64_t address,
                                                std::vector<uint8_t>& scratch) const {
   const absl::Span<const uint8_t> direct = memory_->Read(space, address, size);
   if (direct.size() == size || direct.empty()) return direct;
-  // Behind it there is nothing that would have to be put together with it.
+  // Nothing is mapped after it that would have to be joined.
   if (Find(space, AddSaturated(address, direct.size())) == nullptr) return direct;
-  // A length may say much more than there is: no room for that.
+  // A length may be much larger than the memory: do not allocate that much.
   uint64_t have = 0;
   for (uint64_t want = std::min(size, kWindow);; want = std::min(size, want * 4)) {
     scratch.resize(want);
@@ -1158,7 +1159,7 @@ void Decoder::Emit(Record& record) {
                   ? tables::kNone
                   : static_cast<uint32_t>(record.container - tables_.containers().data()),
               record.depth, record.space});
-    // The bytes may be a copy that does not live on.
+    // The bytes may be a temporary copy.
     FlushBriefs();
     return;
   }
@@ -1208,7 +1209,7 @@ uint64_t Decoder::EmitDescribed(RecordType type, const RecordView& view, uint32_
     Emit(described_);
     return described_.id;
   }
-  // As Emit() does, without asking what it is.
+  // As Emit(), without testing the type.
   described_.id = next_id_++;
   ++(type == RecordType::kPacket ? summary_.packets : summary_.structs);
   if (!faults_.empty()) CountFaults(described_);

@@ -144,16 +144,15 @@ std::string OverviewSink::Text(bool offsets) const {
     text += "\n";
   }
   if (rest_.index != 0) {
-    absl::StrAppend(&text, "    and ", Counted(rest_.index, "submission"),
-                    " more: ", Counted(rest_.packets, "packet"), ", ", Counted(rest_.draws, "draw"),
-                    "\n");
+    absl::StrAppend(&text, "    and ", Counted(rest_.index, "more submission"), ": ",
+                    Counted(rest_.packets, "packet"), ", ", Counted(rest_.draws, "draw"), "\n");
   }
   for (const std::string& problem : problems_) {
     absl::StrAppend(&text, "    problem: ", problem, "\n");
   }
   if (summary_.problems > problems_.size()) {
-    absl::StrAppend(&text, "    and ", Counted(summary_.problems - problems_.size(), "problem"),
-                    " more\n");
+    absl::StrAppend(&text, "    and ",
+                    Counted(summary_.problems - problems_.size(), "more problem"), "\n");
   }
   return text;
 }

@@ -1,4 +1,4 @@
-// What pointers lead to: structures, streams, programs, data. Part of the Decoder.
+// The targets of pointers: structures, streams, programs, data. Part of the Decoder.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -12,7 +12,7 @@
 namespace packsmith::decode {
 namespace {
 
-// Structures begin with what says how long they are.
+// Enough for the field that states a structure's length.
 constexpr uint64_t kLeastRead = 4;
 
 }  // namespace
@@ -99,7 +99,7 @@ void Decoder::CheckPointer(const FieldAt& at, const tables::Pointer& pointer, co
   }
   if (IsNull(pointer, target)) return;
   if (options_.leads && target.base_known) SayLead(at, pointer, scope, target);
-  // Mostly, only what would be read can be missing: dumps rarely have textures and render targets.
+  // Usually only memory that is read can be missing: dumps rarely have textures and render targets.
   absl::optional<uint64_t> size;
   if (!somewhere && LeadsNowhere(pointer, scope, target, size)) {
     if (IsForbidden(pointer, target)) {
@@ -108,7 +108,7 @@ void Decoder::CheckPointer(const FieldAt& at, const tables::Pointer& pointer, co
     return;
   }
   if (!target.base_known) {
-    // Of several that could count, the one that always can.
+    // Of several possible bases, the one that always applies.
     uint32_t base = pointer.base;
     for (size_t i = 0; i < tables_.bases().size(); ++i) {
       if (tables_.bases()[base].otherwise == tables::kNone) break;
@@ -149,11 +149,11 @@ std::string Decoder::WhyMissing(const FieldAt& at, const Target& target) const {
   if (complete_ == nullptr) return absl::StrCat("the dump has no memory at ", where);
   const Buffer* const buffer = complete_->FindBuffer(target.space, target.address);
   if (buffer == nullptr) {
-    return absl::StrCat("the job may use no memory at ", where);
+    return absl::StrCat("the job may not use memory at ", where);
   }
-  return absl::StrCat(tables_.string(at.leaf->name), " leads to ", where, ", in \"", buffer->name,
-                      "\", which the job may not use: name its memory among the job's residents, "
-                      "as Use() of a batch does");
+  return absl::StrCat(tables_.string(at.leaf->name), " points to ", where, ", in \"", buffer->name,
+                      "\", which the job may not use: add its memory to the job's residents, as "
+                      "Use() of a batch does");
 }
 
 void Decoder::FollowPointers(const RecordView& record, const Leads& leads, uint64_t parent,
@@ -162,7 +162,7 @@ void Decoder::FollowPointers(const RecordView& record, const Leads& leads, uint6
   size_t done = 0;
   for (const Lead& lead : leads.all) {
     if (state_->changes != leads.changes) break;
-    // What the pointers before this one led to are other records.
+    // Following earlier pointers has shown other records.
     record_ = own_address;
     FollowPointer(record, *lead.at, *lead.pointer,
                   Scope(tables_, *lead.at, record.bytes, state_->bases), lead.target, lead.size,
@@ -170,7 +170,7 @@ void Decoder::FollowPointers(const RecordView& record, const Leads& leads, uint6
     done = lead.number + 1;
   }
   if (state_->changes == leads.changes) return;
-  // The fields that are left may lead elsewhere now.
+  // The remaining fields may point elsewhere now.
   ForEachPointer(record, [&](const FieldAt& at, const tables::Pointer& pointer, const Scope& scope,
                              size_t number) {
     if (number < done) return;
@@ -190,10 +190,10 @@ void Decoder::FollowPointer(const RecordView& record, const FieldAt& at,
                             uint32_t depth) {
   if (making_ != nullptr) NotePointer(at, pointer, scope, target, parent);
   if (depth >= options_.deepest_pointer) {
-    ProblemOnce(said_pointers_, absl::StrCat("pointers of the packet at ", ShowAddress(here_),
-                                             " lead to more than ", depth,
-                                             " structures, one to the next; not followed further; "
-                                             "unpack --max-pointers=N allows more"));
+    ProblemOnce(said_pointers_, absl::StrCat("the packet at ", ShowAddress(here_),
+                                             " begins a chain of more than ", depth,
+                                             " structures; not followed further; unpack "
+                                             "--max-pointers=N allows more"));
     return;
   }
   switch (pointer.target_kind) {
@@ -201,7 +201,7 @@ void Decoder::FollowPointer(const RecordView& record, const FieldAt& at,
       FollowStructs(pointer, scope, target.space, target.address, parent, depth);
       break;
     case tables::TargetKind::kStream: {
-      // Where the packet's flow goes, the walk goes already.
+      // The walk follows the packet's flow already.
       for (const tables::Flow& flow : tables_.flows(record.container.flows)) {
         if (flow.target != tables::kNone && &tables_.leaf(flow.target) == at.leaf) return;
       }
@@ -219,7 +219,7 @@ void Decoder::FollowPointer(const RecordView& record, const FieldAt& at,
       WalkStream(pointer.target, engines_,
                  {target.space, target.address, ~uint64_t{0}, nested_streams_, target.address},
                  parent);
-      // What the inner stream has looked ahead to is not what this packet may ask for.
+      // This packet may not use what was read ahead for the inner stream.
       here_ = here;
       stream_ = stream;
       state_->changes += looked_ahead_;
@@ -241,7 +241,7 @@ bool Decoder::MayFollow(uint64_t bytes) {
   if (structs_ >= most_structs_) {
     ProblemOnce(said_structs_,
                 absl::StrCat("stopped following pointers after ", most_structs_,
-                             " structures, more than a dump of this size should have; unpack "
+                             " structures, the limit for a dump of this size; unpack "
                              "--max-structs=N allows more"));
     return false;
   }
@@ -356,10 +356,10 @@ void Decoder::FollowStructs(const tables::Pointer& pointer, const Scope& scope, 
     table.count = *table.size / container.bytes;
     table.size.reset();
   }
-  // Where nobody says how many there are, what comes behind the last one may look like one more.
+  // If their number is unknown, memory after the last one may look like one more.
   const bool guess = !count_known;
   guesses_ += guess;
-  // How many there are does not follow from the record that leads to them.
+  // Their number does not follow from the record that points to them.
   if (!ShowTable(table, space, address, parent, depth)) Spoil();
   guesses_ -= guess;
 }
@@ -383,8 +383,8 @@ int Decoder::Misfits(const RecordView& record) {
 bool Decoder::ShowTable(const Table& table, uint32_t space, uint64_t address, uint64_t parent,
                         uint32_t depth) {
   std::vector<uint8_t> scratch;
-  // What an element is may depend on what it could be instead.
-  // And a record with parts that is shown once more, on which of them count.
+  // An element's container may depend on its other candidate; and a record with parts that is shown
+  // once more, on which of them count.
   const bool some = bound_ != nullptr && tables_.container(table.target).parts.count != 0;
   const bool use_forms = UseForms() && table.other == tables::kNone && !some;
   for (uint64_t i = 0; i < table.count; ++i) {
@@ -449,7 +449,7 @@ bool Decoder::ShowTable(const Table& table, uint32_t space, uint64_t address, ui
 Decoder::Count Decoder::CountOf(const tables::Pointer& pointer, const Scope& scope) const {
   Count count = SaidCountOf(pointer, scope);
   if (!IsBoundedTable(pointer)) return count;
-  // What is said of their number, or guessed, and of how much room there is for them.
+  // The stated or guessed number, bounded by the size.
   const absl::optional<uint64_t> bytes = Evaluate(pointer.size, scope);
   if (bytes) count.count = std::min(count.count, *bytes / tables_.container(pointer.target).bytes);
   return count;
@@ -469,8 +469,8 @@ Decoder::Count Decoder::SaidCountOf(const tables::Pointer& pointer, const Scope&
     return pointer.until_zero != 0 ? Count{pointer.limit, false} : Count{1, true};
   }
   const absl::optional<uint64_t> said = Evaluate(pointer.count, scope);
-  // Drivers say that a table has no entries where they only mean that none should be prefetched; a
-  // table of pointers ends with a zero, so that it can be looked at all the same.
+  // Drivers state 0 entries if none should be prefetched; a table of pointers ends with a zero, so
+  // it can be read without a count.
   if (pointer.until_zero != 0 && said.value_or(0) == 0) return {pointer.limit, false};
   return {said.value_or(1), said.has_value()};
 }
@@ -491,7 +491,7 @@ uint64_t Decoder::SizeOf(const tables::Pointer& pointer, const Scope& scope,
     if (pointer.size != tables::kNone || pointer.count == tables::kNone) {
       return Evaluate(pointer.size, scope).value_or(0);
     }
-    // So many elements of a stride. What no address space holds is cut.
+    // N elements of a stride, at most an address space.
     const uint64_t count = Evaluate(pointer.count, scope).value_or(0);
     const uint64_t stride = Evaluate(pointer.stride, scope).value_or(0);
     const uint64_t most = address_mask_;

@@ -422,7 +422,7 @@ class TextSink : public Sink {
     }
     for (const Stored& stored : record.stored) {
       out_.Fill(' ', indent + kFieldIndent);
-      out_.Put(absl::StrFormat("stored before by a packet: bits %d:%d are 0x%x\n",
+      out_.Put(absl::StrFormat("stored by an earlier packet: bits %d:%d are 0x%x\n",
                                stored.bit + stored.width - 1, stored.bit, stored.value));
     }
     for (const Fault& fault : record.faults) {
@@ -964,7 +964,7 @@ class TextSink : public Sink {
       out_.Fill(' ', indent + kFieldIndent);
       out_.Put("and ");
       out_.Decimal(record.data_rows - shown);
-      out_.Put(" rows more\n");
+      out_.Put(" more rows\n");
     }
   }
 
@@ -997,7 +997,7 @@ class TextSink : public Sink {
       out_.Fill(' ', indent + kFieldIndent);
       out_.Put("and ");
       out_.Decimal(record.data_size - record.bytes.size());
-      out_.Put(" bytes more\n");
+      out_.Put(" more bytes\n");
     }
   }
 

@@ -117,7 +117,7 @@ class UsesSink : public Sink {
       }
     }
     if (uses_.empty() && !jsonl_) {
-      out_.Put(absl::StrCat("no packet leads to ", ShowAddress(address_), "\n"));
+      out_.Put(absl::StrCat("no packet points to ", ShowAddress(address_), "\n"));
     }
     out_.Flush();
   }
@@ -192,7 +192,7 @@ class UsesSink : public Sink {
     if (!headed_) {
       headed_ = true;
       out_.Put(absl::StrFormat("%4s  %-14s  %-9s  %-14s  %s\n", "sub", "packet", "access",
-                               "leads to", "packet and field, draws and dispatches"));
+                               "points to", "packet and field, draws and dispatches"));
     }
     const char* const access = AccessOf(use);
     std::string line =

@@ -555,7 +555,7 @@ TEST(Written, IndicesInALine) {
   Options options;
   options.most_rows = 10;
   EXPECT_THAT(Text(Gfx9(), {&world.dump()}, options),
-              HasSubstr("[0] 1 2 3 4 5 6 7 8\n      [8] 9 10\n      and 2 rows more\n"));
+              HasSubstr("[0] 1 2 3 4 5 6 7 8\n      [8] 9 10\n      and 2 more rows\n"));
 }
 
 TEST(Written, ProgramsWithStageAndWidth) {
@@ -576,7 +576,7 @@ TEST(Written, StoredBits) {
   EXPECT_THAT(Jsonl(Gfx9(), {&world.dump()}),
               HasSubstr(R"("stored":[{"bits":[63,32],"value":"0x1010","by":3}])"));
   EXPECT_THAT(Text(Gfx9(), {&world.dump()}),
-              HasSubstr("stored before by a packet: bits 63:32 are 0x1010\n"));
+              HasSubstr("stored by an earlier packet: bits 63:32 are 0x1010\n"));
 }
 
 // ------------------------------------------------------------------------------------------------

@@ -205,7 +205,7 @@ TEST(Flow, AJumpThatComesBackEnds) {
   World world;
   world.Put(0x1000, Dwords{kNoop} + Jump(0x2000)).Put(0x2000, Jump(0x1000)).Submit(0x1000);
   const Story story = Tell(Gfx9(), world);
-  EXPECT_THAT(story.remarks, ElementsAre(HasSubstr("leads back")));
+  EXPECT_THAT(story.remarks, ElementsAre(HasSubstr("goes back")));
   EXPECT_EQ(story.summary.packets, 3u);
 }
 
@@ -472,7 +472,7 @@ TEST(Faults, MoreItemsThanATailMayHaveAreReportedEachTime) {
   const Story story = Of(dwords);
   EXPECT_THAT(story.Faults(), ElementsAre("range 4383:4256", "range 4383:4256"));
   EXPECT_THAT(story.records[0].faults[0].text,
-              HasSubstr("34 items are there, the hardware takes at most 33"));
+              HasSubstr("34 items, the hardware takes at most 33"));
   dwords.assign({0x78080000 | (33 * 4 + 1 - 2)});
   for (uint32_t i = 0; i < 33; ++i) dwords.insert(dwords.end(), {1u << 13 | 2 << 16, 0, 0, 0});
   dwords.push_back(kEnd);

@@ -456,7 +456,7 @@ TEST(Uses, SayWhichPacketsAndDrawsLeadToAnAddress) {
   const World world = TwoDraws();
   // In the second row of the first image.
   EXPECT_EQ(Uses(world.dump(), 0x8025, false),
-            " sub  packet          access     leads to        packet and field, draws and "
+            " sub  packet          access     points to       packet and field, draws and "
             "dispatches\n"
             "   0  0x000000001010  write      0x000000008000  TABLE > ENTRY[0] > IMAGE > Texels  "
             "draws 1, 2\n");
@@ -465,7 +465,7 @@ TEST(Uses, SayWhichPacketsAndDrawsLeadToAnAddress) {
             R"("path":["ENTRY[1]","IMAGE"],"field":"Texels","leads_to":"0x9000",)"
             R"("access":"read","draws":[1,2],"dispatches":[]})"
             "\n");
-  EXPECT_EQ(Uses(world.dump(), 0x9004, false), "no packet leads to 0x9004\n");
+  EXPECT_EQ(Uses(world.dump(), 0x9004, false), "no packet points to 0x9004\n");
 }
 
 TEST(Uses, AreOfProgramsAndDescriptorsToo) {

@@ -112,8 +112,8 @@ TEST(Residency, APacketThatStoresToABufferThatIsNotResidentIsAtFault) {
   ASSERT_THAT(story.Faults(), ElementsAre("unmapped 63:32"));
   EXPECT_EQ(
       story.Only("STORE").faults[0].text,
-      "Destination leads to 0x20040, in \"texture (not resident)\", which the job may not use: "
-      "name its memory among the job's residents, as Use() of a batch does");
+      "Destination points to 0x20040, in \"texture (not resident)\", which the job may not use: "
+      "add its memory to the job's residents, as Use() of a batch does");
   EXPECT_EQ(story.Only("STORE").faults[0].value, kForgotten + 0x40);
 }
 

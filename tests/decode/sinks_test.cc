@@ -267,7 +267,7 @@ TEST(Summary, SaysWhereTheFirstOfEachKindIs) {
     EXPECT_EQ(decoder.summary().problems, 1u);
     const Summary summary = decoder.Finish();
     EXPECT_EQ(summary.first_unknown.address, 0x1004u);
-    EXPECT_THAT(summary.first_problem, HasSubstr("the stream goes on at"));
+    EXPECT_THAT(summary.first_problem, HasSubstr("the stream continues at"));
     const auto reserved = static_cast<size_t>(FaultKind::kReserved);
     EXPECT_EQ(summary.faults[reserved], brief ? 0u : 2u);
     EXPECT_EQ(summary.first_faults[reserved].name, brief ? "" : "3DSTATE_PS_EXTRA");

@@ -26,7 +26,7 @@ class ResidencyTest(ProgramTest):
         for option in ("--strict", "--fail-on=fault", "--fail-on=unmapped"):
             done = self.run_it(option, dump)
             self.assertEqual(done.returncode, 1, (option, done.stdout))
-            self.assertIn(b'fault: unmapped, bits 79:34: Address leads to 0x20010, in '
+            self.assertIn(b'fault: unmapped, bits 79:34: Address points to 0x20010, in '
                           b'"result (not resident)", which the job may not use: ', done.stdout)
         done = self.run_it("--format=jsonl", dump)
         self.assertEqual(done.returncode, 0)

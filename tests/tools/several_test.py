@@ -134,7 +134,7 @@ class ReasonsTest(ProgramTest):
             done = self.run_it(f"--format={form}", dump)
             self.assertEqual(done.returncode, 1)
             said = done.stderr.decode()
-            self.assertIn("1 problem: the stream goes on at", said)
+            self.assertIn("1 problem: the stream continues at", said)
             self.assertIn("1 unknown dword, at 0x1004", said)
 
     def test_json_has_a_record_for_each_reason_before_the_summary(self) -> None:

@@ -140,7 +140,7 @@ TEST(Residents, ADrawWhoseTextureIsNotInTheUseListIsAtFault) {
   const size_t at = decoded.text.find("fault: unmapped");
   ASSERT_NE(at, std::string::npos) << decoded.text;
   const std::string line = decoded.text.substr(at, decoded.text.find('\n', at) - at);
-  EXPECT_THAT(line, AllOf(HasSubstr("Surface Base Address leads to " +
+  EXPECT_THAT(line, AllOf(HasSubstr("Surface Base Address points to " +
                                     decode::ShowAddress(decoded.texture)),
                           HasSubstr("\"texture (not resident)\""), HasSubstr("Use() of a batch")));
 }
@@ -154,7 +154,7 @@ TEST(Residents, ADrawWhoseTextureIsInTheUseListIsNot) {
 TEST(Residents, CoresThatLeaveOutMemoryOnPurposeSayNothingOfIt) {
   EXPECT_EQ(DrawWithATexture(/*is_named=*/false, gpu::CoreMemory::kBound).unmapped(), 0u);
   const Decoded captured = DrawWithATexture(/*is_named=*/false, gpu::CoreMemory::kCaptured);
-  EXPECT_EQ(captured.text.find("Surface Base Address leads to"), std::string::npos);
+  EXPECT_EQ(captured.text.find("Surface Base Address points to"), std::string::npos);
 }
 
 }  // namespace
