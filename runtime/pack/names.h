@@ -1,6 +1,5 @@
-// Text for what pack.h leaves as numbers: reasons of errors, and packets through the names that a
-// generated <generation>_names.h gives. Apart from pack.h, because <string> costs more than
-// packing.
+// Texts of errors, and of packets by the names in a generated <generation>_names.h. Apart from
+// pack.h, because <string> costs more to compile than packing.
 //
 //   #include "packsmith/gfx9_names.h"
 //   std::puts(packsmith::to_text(packet).c_str());
@@ -16,7 +15,7 @@
 
 namespace packsmith {
 
-// A sentence's end: "<field> …".
+// The end of a sentence: "<field> …".
 constexpr const char* text(reason why) {
   switch (why) {
     case reason::none:
@@ -28,7 +27,7 @@ constexpr const char* text(reason why) {
     case reason::not_aligned:
       return "has low bits set that its field does not store";
     case reason::not_multiple:
-      return "is not a multiple of what its field demands";
+      return "is not a multiple of what its field requires";
     case reason::zero:
       return "must not be zero";
     case reason::not_power_of_two:
@@ -38,13 +37,13 @@ constexpr const char* text(reason why) {
     case reason::forced:
       return "is not the value that identifies the packet";
     case reason::reserved:
-      return "has reserved bits that do not read as they must";
+      return "has reserved bits with the wrong value";
     case reason::absent:
       return "has bits in words that this form of the packet does not have";
     case reason::count_differs:
       return "is not the number of items that were passed";
     case reason::too_long:
-      return "are more items than the packet's length can say";
+      return "are more items than the packet's length field can hold";
     case reason::too_short:
       return "does not fit in the destination";
   }
@@ -72,7 +71,7 @@ struct names;
 namespace bits {
 
 // Prints one line a member. The members come in the order of names<T>::fields within each loop, so
-// a name is looked up by its member's spelling. The same code for all types: they are many.
+// a name is looked up by its member's spelling. One code for all types, of which there are many.
 struct printer : visitor {
   std::string& out;
   span<const field_name> fields;

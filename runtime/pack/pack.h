@@ -1,5 +1,5 @@
-// packsmith/pack.h: what generated packet headers stand on. C++20, C11 and OpenCL C; no library
-// behind it, nothing to link.
+// packsmith/pack.h: the base of generated packet headers. C++20, C11 and OpenCL C; header-only,
+// nothing to link.
 //
 // The C++ part, with a generated header:
 //
@@ -16,15 +16,15 @@
 //
 // Every packet type P, a plain aggregate, has
 //   P::length                   dwords (records of bytes: P::size, bytes)
-//   p.pack(dw)                  writes exactly that many. An error, if a value does not fit its
-//   field;
-//                               then nothing was written. p.pack<packsmith::checks::off>(dw) does
-//                               not look: bits that do not fit spill into the neighbours, as with a
-//                               hand-written shift. PACKSMITH_UNCHECKED, defined before this header
-//                               is included, makes that the default of one source file.
+//   p.pack(dw)                  writes exactly that many; or, if a value does not fit its field,
+//                               returns an error and writes nothing. With
+//                               p.pack<packsmith::checks::off>(dw) values are not checked: bits
+//                               that do not fit spill into the neighbours, as with a hand-written
+//                               shift. PACKSMITH_UNCHECKED, defined before this header is included,
+//                               makes that the default of one source file.
 //   p.check()                   the first member that does not fit, without packing
 //   P::unpack(dw)               the values; pack(unpack(dw)) gives every described bit back
-//   P::verify(dw)               the first forced or reserved field that reads otherwise
+//   P::verify(dw)               the first forced or reserved field that has another value
 //   P::matches(first_dword)     packets: is this the opcode?
 //   p.for_each_address(f)       f(address, dword, bit, width, access) for each address member
 // and where its size varies also dwords_needed() and items(); see the generated header.
@@ -36,8 +36,8 @@
 #define PACKSMITH_RUNTIME_PACK_PACK_H_
 #include <cstdint>
 
-// Inlined where the compiler optimises, so that what is known while compiling costs nothing.
-// Elsewhere calls are quicker to compile.
+// Inlined where the compiler optimises, so that values known at compile time cost nothing.
+// Elsewhere calls are faster to compile.
 #ifdef __OPTIMIZE__
 #define PACKSMITH_INLINE [[gnu::always_inline]]
 #else
@@ -46,7 +46,7 @@
 
 namespace packsmith {
 
-// Whether pack looks at the values. A template argument, so that files with different defaults can
+// Whether pack checks the values. A template argument, so that files with different defaults can
 // be linked into one program.
 enum class checks : bool { off, on };
 #ifdef PACKSMITH_UNCHECKED
@@ -60,23 +60,23 @@ enum class reason : uint32_t {
   too_wide,          // an integer or address needs more bits than its field has
   out_of_range,      // beyond the smallest or largest value that is allowed or can be represented
   not_aligned,       // low bits that the field does not store are set
-  not_multiple,      // not a multiple of what the description demands
+  not_multiple,      // not a multiple of what the description requires
   zero,              // the value must not be zero
   not_power_of_two,  // the field stores a logarithm
   not_a_number,      // NaN in a fixed point field
   forced,            // verify: not the value that identifies the packet
-  reserved,          // verify: a reserved bit does not read as the manual demands
+  reserved,          // verify: a reserved bit does not have the value that the manual requires
   absent,            // bits of the value lie in words that this form of the packet does not have
   count_differs,     // a count member and the number of items passed are not the same
-  too_long,          // more items than the packet's length field can say
-  too_short,         // the destination is smaller than what is to be written
+  too_long,          // more items than the packet's length field can hold
+  too_short,         // the destination is too small
 };
 
-// What is wrong, if anything. Converts to true where something is.
+// An error, or none. Converts to true if there is one.
 struct error {
   const char* field = nullptr;  // the member as written in C++; for verify the manual's name
   reason why = reason::none;
-  uint32_t item = 0;  // which item of the tail it was, or which index stands for [] in `field`
+  uint32_t item = 0;  // number of the tail's item, or the index for [] in `field`
 
   constexpr explicit operator bool() const { return why != reason::none; }
 };
@@ -98,7 +98,7 @@ struct address {
   constexpr bool operator==(const address&) const = default;
 };
 
-// A pointer and a number of elements: from arrays and from whatever has data() and size().
+// A pointer and a number of elements: from arrays and all types with data() and size().
 template <class T>
 struct span {
   T* ptr = nullptr;
@@ -170,7 +170,7 @@ constexpr uint32_t ufixed(double v, unsigned fraction) {
   return static_cast<uint32_t>(
       static_cast<int64_t>(v * static_cast<double>(uint64_t{1} << fraction) + 0.5));
 }
-// What is above `most` is that, what is below zero (or no number) is zero.
+// Clamps v to [0, most]; NaN becomes 0.
 constexpr double clamped(double v, double most) {
   return v < most ? (v > 0 ? v : 0) : v > 0 ? most : 0;
 }
@@ -210,7 +210,7 @@ constexpr float half_value(uint32_t h) {
 constexpr uint32_t log2(uint64_t v) {
   return v == 0 ? 0 : 63u - static_cast<unsigned>(__builtin_clzll(v));
 }
-// How many groups of n hold v: at least one; all 2^width groups are stored as 0.
+// The number of groups of n that hold v: at least one; all 2^width groups are stored as 0.
 constexpr uint32_t groups(uint64_t v, uint64_t n, unsigned width) {
   const uint64_t whole = v / n + (v % n != 0);
   return static_cast<uint32_t>((whole == 0 ? 1 : whole) & mask(width));
@@ -262,11 +262,10 @@ constexpr reason wrong_half(float v) {
   const uint32_t magnitude = __builtin_bit_cast(uint32_t, v) & 0x7fffffff;
   return magnitude < 0x7f800000 && magnitude >= 0x477ff000 ? reason::out_of_range : reason::none;
 }
-// Bits of an address, 16 to 64, where the visitors' calls do not state them.
+// Bits of an address, 16 to 64, if the visitors' calls do not state them.
 constexpr unsigned usual_space = 48;
-// top: the first address bit that the field does not hold. space: how many bits addresses have. A
-// field that holds fewer, but 48 of them, takes addresses of 48 bits, and so their copies of
-// bit 47.
+// top: the first address bit that the field does not hold. space: the width of addresses. A field
+// that holds fewer bits, but at least 48, takes addresses of 48 bits, with their copies of bit 47.
 PACKSMITH_INLINE constexpr bool address_too_wide(uint64_t v, unsigned top, unsigned space) {
   if (top < space && top >= usual_space) {
     return v >> top != 0 && ~v >> (usual_space - 1) != 0;
@@ -301,7 +300,7 @@ PACKSMITH_INLINE constexpr uint64_t plain(const T& v) {
 }
 PACKSMITH_INLINE constexpr uint64_t plain(const address& v) { return v.gpu; }
 
-// What the description says is done with memory that an address leads to.
+// The access to the memory that an address points to, as the description states it.
 constexpr access no_access = access::none, reads = access::read, writes = access::write,
                  reads_writes = access::read_write;
 
@@ -319,15 +318,15 @@ constexpr access no_access = access::none, reads = access::read, writes = access
 //   real                float or double
 //   half                float stored in 16 bits
 //   ufixed, sfixed      …, fraction bits
-//   clamped             ufixed …, largest: more is taken for that
-//   address             …, implied low zero bits, access; where addresses do not have usual_space
-//                       bits, how many they have
+//   clamped             ufixed …, largest: larger values are clamped
+//   address             …, implied low zero bits, access; and the width of addresses if it is not
+//                       usual_space
 //   offset              …, implied low zero bits
 //   coded               …, how it is stored
-// One that leaves a kind out does not compile for packets that have such a member. Those that look
-// at some kinds only, on purpose, derive from some_members.
+// A visitor without one of the kinds does not compile for packets with such a member. Visitors that
+// need only some of the kinds derive from some_members.
 
-// What is shown besides members. Nothing is done with it unless a visitor says otherwise.
+// Calls for everything but members. They do nothing unless a visitor overrides them.
 struct visitor {
   // The index of what follows, in a loop.
   PACKSMITH_INLINE constexpr void index(unsigned) {}
@@ -387,7 +386,7 @@ PACKSMITH_INLINE constexpr bool below(const A& a, const B& b) {
     return a < b;
 }
 
-// The values from low to high that a member of 32 bits may hold, and how one sum finds the others:
+// The values from low to high that a member of 32 bits may hold, and a sum that finds all others:
 // ((v + sum) | v) >> bits is zero for these values alone.
 struct bounds {
   uint64_t low, high;
@@ -404,9 +403,9 @@ struct bounds {
   }
 };
 
-// Is there anything that does not fit? Values of fields that are equally wide are ORed together and
-// compared once, which is less to execute than a comparison each. What has bounds of its own is
-// compared by itself: a branch that is never taken is cheaper than arithmetic in its place.
+// Whether any value does not fit. Values of fields of equal width are ORed together and compared
+// once, which executes less than a comparison each. A member with bounds of its own is compared by
+// itself: a branch that is never taken is cheaper than arithmetic in its place.
 //   every    tests all members
 //   limited  also: words that this form of the packet does not have must be zero
 //   rest     tests what `outside` leaves, and notes whether the compiler knows any of the values
@@ -533,7 +532,7 @@ struct tester : visitor {
   template <class T>
   PACKSMITH_INLINE constexpr void coded(const T& v, unsigned bit, unsigned width, const char*,
                                         const code& c) {
-    // What is below `minus` wraps around, and so has bits above the field, too.
+    // Values below `minus` wrap around, and so have bits above the field, too.
     const bool simple = !c.log2 && c.groups == 0 && c.align == 0 && c.minus < 0x80000000 &&
                         width + c.shift < sizeof(T) * 8;
     if (!simple)
@@ -570,8 +569,8 @@ struct tester : visitor {
   }
 };
 
-// What `outside` compares with: each member holds the bits that must be zero in it, or, to be
-// added first, what makes values beyond its bounds carry into such bits.
+// The operands of `outside`: each member holds the bits that must be zero in it, or the summand
+// that makes values beyond its bounds carry into such bits.
 template <bool Sum>
 struct imprint : visitor {
   constexpr void flag(bool& v, auto&&...) { v = false; }
@@ -579,7 +578,7 @@ struct imprint : visitor {
   constexpr void uint(T& v, unsigned, unsigned width, const char*) {
     v = static_cast<T>(Sum ? 0 : ~mask(width));
   }
-  // A largest value that is hardly ever used may be doubted; of few values it is one of many.
+  // The largest value may be doubted if it is rarely used, not if the field has few values.
   static constexpr uint64_t kRareEdge = 32;
   template <class T>
   constexpr void bounded(T& v, unsigned, unsigned width, const char*, uint64_t low, uint64_t high) {
@@ -629,7 +628,7 @@ struct imprints {
   alignas(16) static constexpr T sums = imprinted<T, true>();
 };
 
-// Which member is the first that does not fit? Only asked where there is one: small, not fast.
+// Finds the first member that does not fit. Used only if there is one: small, not fast.
 struct finder : visitor {
   error found;
   unsigned present = ~0u;  // bits
@@ -639,7 +638,7 @@ struct finder : visitor {
   constexpr void put(reason why, const char* name) {
     if (why != reason::none && !found) found = error{name, why, at};
   }
-  // raw: what does fit is stored as.
+  // raw: the stored form of a value that fits.
   [[gnu::noinline]] constexpr void put(reason why, uint64_t raw, unsigned bit, unsigned width,
                                        const char* name) {
     put(why, name);
@@ -719,7 +718,7 @@ struct finder : visitor {
   }
 };
 
-// Where packed words come from: word(i) is 0 for what may not be read.
+// The source of packed words: word(i) is 0 for words that may not be read.
 struct dwords {
   const uint32_t* dw;
   constexpr uint32_t word(unsigned i) const { return dw[i]; }
@@ -882,8 +881,8 @@ template <class T>
   return f.found;
 }
 
-// A condition that seldom holds. (gcc 12 takes [[unlikely]] in a long run of inlined code for a
-// remark on what comes after it, too, and moves that out of the way.)
+// A condition that is rarely true. (In a long run of inlined code gcc 12 applies [[unlikely]] to
+// the code after it, too, and moves that out of the way.)
 PACKSMITH_INLINE constexpr bool rarely(bool condition) {
   return __builtin_expect_with_probability(static_cast<long>(condition), 0, 1.0) != 0;
 }
@@ -911,7 +910,7 @@ PACKSMITH_INLINE constexpr error failure(const T& p) {
   return e;
 }
 
-// The first thing wrong with a packet before it is packed.
+// The first error of a packet before it is packed.
 template <checks Checks, class T>
 PACKSMITH_INLINE constexpr error test(const T& p) {
   if constexpr (Checks == checks::on) {
@@ -919,7 +918,7 @@ PACKSMITH_INLINE constexpr error test(const T& p) {
   }
   return {};
 }
-// … and with the items that follow it.
+// … and of the items that follow it.
 template <checks Checks, class T>
 PACKSMITH_INLINE constexpr error test(const span<const T>& items) {
   if constexpr (Checks == checks::on) {
@@ -945,14 +944,14 @@ PACKSMITH_INLINE inline bool outside(const T& p) {
   const auto at = [](const T& of, unsigned offset) {
     return reinterpret_cast<const char*>(&of) + offset;
   };
-  // (Returning a vector would be another ABI where vectors are not part of it.)
+  // (Returning a vector would change the ABI where vectors are not part of it.)
   quad found{};
   const auto doubt = [&](unsigned offset) {
     const quad v = *reinterpret_cast<const quad*>(at(p, offset));
     found |= ((v + *reinterpret_cast<const quad*>(at(imprints<T>::sums, offset))) | v) &
              *reinterpret_cast<const quad*>(at(imprints<T>::zeros, offset));
   };
-  // What is left behind whole chunks: a word, or a chunk that begins before its turn.
+  // The rest after whole chunks: a word, or a chunk that overlaps the one before it.
   constexpr unsigned rest = sizeof(T) % 16;
   if constexpr (rest > 4) doubt(sizeof(T) - 16);
 #pragma GCC unroll 64
@@ -965,7 +964,7 @@ PACKSMITH_INLINE inline bool outside(const T& p) {
     }
   }
 #ifdef __SSE2__
-  // Saturated to 16 bits each, what is not zero stays so, and a register holds all of it.
+  // Saturated to 16 bits each, nonzero words stay nonzero, and one register holds all of them.
   typedef int words __attribute__((vector_size(16)));
   typedef long long halves __attribute__((vector_size(16)));
   const words w = reinterpret_cast<words>(found);
@@ -984,8 +983,8 @@ struct packer : visitor {
   uint32_t flags = 0;  // gathered, the lowest one in bit 0
   unsigned first_flag = 0, gathered = 0;
 
-  // The words of a small packet are stored in their order, as memory that combines writes likes it;
-  // left alone, compilers put the one that takes longest last. (Long packets are rather gathered.)
+  // The words of a small packet are stored in order, which suits write-combining memory; compilers
+  // would put the one that takes longest last. (The words of long packets are gathered instead.)
   PACKSMITH_INLINE static constexpr bool in_order(uint32_t word) {
     return N <= 4 && !__builtin_is_constant_evaluated() && !__builtin_constant_p(word);
   }
@@ -1003,7 +1002,7 @@ struct packer : visitor {
       }
     }
   }
-  // raw is no wider than the field, or nobody looks.
+  // raw is not wider than the field, or checks are off.
   PACKSMITH_INLINE constexpr void put(uint64_t raw, unsigned bit, unsigned width) {
     const unsigned i = bit / 32, lsb = bit % 32;
     w[i] |= static_cast<uint32_t>(raw << lsb);
@@ -1029,7 +1028,7 @@ struct packer : visitor {
     first_flag = bit;
     gathered = 1;
   }
-  // Behind the last field: no flag is left that is not in its word.
+  // After the last field: no flag is left that is not in its word.
   PACKSMITH_INLINE constexpr void close() {
     if (gathered != 0) w[first_flag / 32] |= flags << first_flag % 32;
     gathered = 0;
@@ -1172,7 +1171,7 @@ PACKSMITH_INLINE constexpr void copy(uint32_t* to, const packer<T::length>& from
   (from.copy(to, I, j.count[I]), ...);
 }
 
-// What has fewer members is quicker tested one by one.
+// Packets with fewer members are tested faster one by one.
 #ifdef __OPTIMIZE__
 template <class T>
 concept large = sizeof(T) >= 40 && !has_variants<T>;
@@ -1181,7 +1180,7 @@ template <class T>
 concept large = false;
 #endif
 
-// Whether the compiler knows none of a packet's values, so that it probably lies in memory.
+// Whether the compiler knows none of a packet's values, so that it is probably in memory.
 template <class T>
 PACKSMITH_INLINE constexpr bool in_memory(const T& p) {
   if (__builtin_is_constant_evaluated()) return false;
@@ -1189,14 +1188,14 @@ PACKSMITH_INLINE constexpr bool in_memory(const T& p) {
   T::ps_layout(p, t);
   return !t.known;
 }
-// May say yes though all fits; misfit() tells.
+// May be true though all fits; misfit() decides.
 template <class T>
 PACKSMITH_INLINE inline bool doubtful_in_memory(const T& p) {
   tester<scope::rest> t;
   T::ps_layout(p, t);
   return t.anything() || outside(p);
 }
-// For those who want to know before they pack. May say yes though all fits.
+// For callers that test before they pack. May be true though all fits.
 template <class T>
 PACKSMITH_INLINE constexpr bool doubtful(const T& p) {
   if constexpr (large<T>) {
@@ -1214,8 +1213,8 @@ PACKSMITH_INLINE constexpr void write(const T& p, uint32_t* dw, uint32_t first) 
   k.close();
   copy<T>(dw, k, first_indices<T::length>());
 }
-// For packets that `outside` has doubts about. Those with an address of the upper half, whose high
-// bits are ones, are mostly good.
+// For packets that `outside` doubts. Those with an address of the upper half, whose high bits are
+// ones, are mostly valid.
 template <class T>
 [[gnu::noinline]] error pack_doubtful(const T& p, uint32_t* dw, uint32_t first) {
   if (rarely(misfit(p))) return failure(p);
@@ -1223,9 +1222,9 @@ template <class T>
   return {};
 }
 
-// pack, of a packet without variants, parts, tail and loops. Inlined, so that of values that are
-// known while compiling nothing is left but the words. If none is known, the packet probably lies
-// in memory, and is tested there.
+// pack, of a packet without variants, parts, tail and loops. Inlined, so that values known at
+// compile time become words. If none is known, the packet is probably in memory, and is tested
+// there.
 template <checks Checks, class T>
 PACKSMITH_INLINE constexpr error pack(const T& p, uint32_t* dw, uint32_t first) {
   if constexpr (Checks == checks::on) {
@@ -1240,8 +1239,8 @@ PACKSMITH_INLINE constexpr error pack(const T& p, uint32_t* dw, uint32_t first) 
       }
     }
     if constexpr (sizeof(T) >= 32) {
-      // Each of misfit's comparisons leaves by itself. As one truth to be expected they would be
-      // joined, which is more to execute where they are many, and less where they are few.
+      // Each of misfit's comparisons returns by itself. As one expected boolean they would be
+      // joined, which executes more where they are many, and less where they are few.
       if (!misfit(p)) [[likely]] {
         write(p, dw, first);
         return {};
@@ -1268,8 +1267,8 @@ PACKSMITH_INLINE constexpr T unpack(const uint8_t* from) {
   T::ps_layout(v, r);
   return v;
 }
-// A packet with alternative sizes: what is there of it, at most `dwords`. Its size is known only
-// once its fixed part is read.
+// A packet with alternative sizes: the part that exists, at most `dwords`. Its size is known only
+// after its fixed part is read.
 template <class T>
 constexpr T unpack(const uint32_t* dw, unsigned dwords) {
   T v;
@@ -1443,7 +1442,7 @@ struct cursor {
 }  // namespace bits
 
 // A packet's words. In a constant expression a value that does not fit is a compile error;
-// otherwise status says so, and the words are zero.
+// otherwise status has the error, and the words are zero.
 template <unsigned N>
 struct packed_words {
   uint32_t dw[N] = {};
@@ -1482,7 +1481,7 @@ constexpr Out must_fit(const Out& out) {
 
 template <class T>
 constexpr auto packed(const T& p) {
-  static_assert(!bits::has_parts<T>, "how long its parts are is not known: use pack()");
+  static_assert(!bits::has_parts<T>, "the length of its parts is not known: use pack()");
   if constexpr (bits::byte_record<T>) {
     packed_bytes<bits::most_of<T>()> out;
     if constexpr (requires { p.bytes_needed(); })
@@ -1519,7 +1518,7 @@ constexpr auto packed(const T& p, const typename T::ps_item (&items)[N]) {
 
 #if (!defined(__cplusplus) || defined(PACKSMITH_WANT_C)) && !defined(PACKSMITH_RUNTIME_PACK_PACK_C_)
 #define PACKSMITH_RUNTIME_PACK_PACK_C_
-// The C part. Its users are generated headers; what they offer stands at their tops.
+// The C part. Its users are generated headers; their interface is described at their tops.
 
 #if defined(__OPENCL_VERSION__) || defined(__OPENCL_C_VERSION__)
 #define PS_OPENCL
@@ -1534,7 +1533,7 @@ typedef uint uint32_t;
 typedef long int64_t;
 typedef ulong uint64_t;
 #endif
-// Where packed words go. Generic pointers are not in every OpenCL.
+// The destination of packed words. Not every OpenCL has generic pointers.
 #ifndef PS_GLOBAL
 #define PS_GLOBAL __global
 #endif
@@ -1547,7 +1546,7 @@ typedef ulong uint64_t;
 #endif
 
 // The driver's hooks. Without them addresses are plain integers. A driver that defines the type of
-// its addresses also says how one is combined with the other bits of its dword.
+// its addresses also defines how one is combined with the other bits of its dword.
 #if !defined(__gen_address_type) || defined(PS_OPENCL)
 // Drivers with addresses of their own may make a packet of two that they OR: one lacks the opcode.
 #ifndef PACKSMITH_EXPECT_HEADERS
@@ -1573,10 +1572,10 @@ typedef ulong uint64_t;
 #define PS_UNUSED __attribute__((unused))
 #define PS_INLINE static inline __attribute__((always_inline, unused))
 
-// Where dwords are packed to.
+// The destination of dwords.
 typedef PS_GLOBAL uint32_t* ps_dwords;
 
-// The heads of the generated functions. There, unused parameters are no warnings: an attribute each
+// The heads of the generated functions. Unused parameters cause no warnings: an attribute each
 // would cost more to compile, as would `restrict` on v, which changes nothing: nothing else is
 // written to.
 #define PS_HEAD static inline __attribute__((always_inline))
@@ -1621,7 +1620,7 @@ typedef PS_GLOBAL uint32_t* ps_dwords;
   }
 #endif
 
-// Whether all reads as described: forced fields and reserved bits. `file` is not written to.
+// Whether all forced fields and reserved bits have the described values. `file` is not written to.
 #define PS_UNPACK_BYTES(T)                                                       \
   PS_INLINE bool T##_unpack(PS_UNUSED PS_GLOBAL void* file,                      \
                             PS_UNUSED const PS_GLOBAL uint8_t* __restrict bytes, \
@@ -1699,7 +1698,7 @@ static inline __attribute__((cold, unused)) void ps_misfit(const char* names, in
   }
   fprintf(stderr, "%.*s.%.*s: value does not fit its field, bits %d to %d: %.17g%s\n", type, names,
           length, member, at >> 8, (at >> 8) + (at & 63) - 1, v,
-          v == 0 && (at & 0x80) != 0 ? ", which it must not be" : "");
+          v == 0 && (at & 0x80) != 0 ? ", but must not be zero" : "");
   abort();
 }
 #endif
@@ -1734,7 +1733,7 @@ static inline PS_UNUSED void ps_fits_offset(uint64_t v, unsigned shift, unsigned
 }
 #endif
 
-// What the functions below do with a value besides packing it.
+// What the functions below do with a value in addition to packing it.
 #ifdef PS_CHECKS
 #define PS_SEE(v) __gen_validate_value(v)
 #define PS_TEST(G, misfits, place, v) \
@@ -1760,11 +1759,11 @@ static inline PS_UNUSED void ps_fits_offset(uint64_t v, unsigned shift, unsigned
 #endif
 
 // The functions that pack and check whole values of one dword. A generated header makes its own,
-// which know its names: where is the place of a type's among them, and above bit 20 the dword.
-//   ps_G_1 … ps_G_5   unsigned values, and in one number the place of each: three hexadecimal
-//   digits,
-//                     its first bit, from bit 5 on its width, and 0x800 if it must not be zero, or
-//                     0x400 if it is zero only where T_header was forgotten
+// which know its names. `where`: the offset of the type's names among them, and from bit 20 on the
+// dword.
+//   ps_G_1 … ps_G_5   unsigned values, and in one number the place of each, three hexadecimal
+//                     digits: its first bit, from bit 5 on its width, and 0x800 if it must not be
+//                     zero, or 0x400 if it is zero only where T_header was forgotten
 //   ps_G_sint …       a value with its first bit in the packet << 8 | its width; not yet shifted
 //   ps_G_offset       the low dword of an offset, with `shift` implied low bits
 #define PS_PACKERS(G)                                                                              \

@@ -1,5 +1,5 @@
-// What packets do to each other, as the XML states it: relations<P> of every packet, specialised in
-// the generated <generation>_relations.h. Apart from pack.h, because packing needs none of it.
+// Relations between packets, as the XML states them: relations<P> of every packet, specialised in
+// the generated <generation>_relations.h. Apart from pack.h, because packing does not need them.
 //
 //   #include "packsmith/gfx9_relations.h"
 //   using committed = packsmith::relations<gfx9::_3DSTATE_BINDING_TABLE_POINTERS_VS>::commits;
@@ -12,11 +12,11 @@ namespace packsmith {
 template <class... T>
 struct types {};
 
-// Of a packet of which the XML says nothing.
+// For packets without relations in the XML.
 template <class P>
 struct relations {
   using commits = types<>;      // what these set takes effect with P
-  using needs = types<>;        // P without these is not to be emitted (XML: requires)
+  using needs = types<>;        // P must not be emitted without these (XML: requires)
   using invalidates = types<>;  // what these set is lost with P
 };
 

@@ -8,7 +8,7 @@ PacketFinder::PacketFinder(const Tables& tables, uint32_t stream, uint64_t engin
                            absl::Span<const uint8_t> marks)
     : tables_(tables), stream_(stream), engines_(engines), marks_(marks) {
   for (const OpcodeGroup& group : tables.groups(tables.stream(stream).groups)) mask_ |= group.mask;
-  // Key 0 belongs into slot 0 and no other: there it stands for "nothing yet".
+  // Key 0 belongs in slot 0; in other slots it means "empty".
   kinds_.resize(size_t{1} << kSlotBits);
   Fill(0, kinds_[0]);
 }

@@ -1,4 +1,4 @@
-// Tables::FindPacket for whoever walks over many packets of one stream.
+// Tables::FindPacket for walks over many packets of one stream.
 #ifndef PACKSMITH_RUNTIME_TABLES_PACKET_FINDER_H_
 #define PACKSMITH_RUNTIME_TABLES_PACKET_FINDER_H_
 
@@ -10,17 +10,17 @@
 
 namespace packsmith::tables {
 
-// Remembers what it has found. What a packet is follows from those bits of its first word that any
-// opcode of the stream covers, so that they are the key of a direct-mapped table and most questions
-// cost one comparison. Not thread-safe.
+// Caches results. Those bits of a packet's first word that any opcode of the stream covers identify
+// the packet; they are the key of a direct-mapped table, so that most look-ups cost one comparison.
+// Not thread-safe.
 class PacketFinder {
  public:
-  // What a first word begins, and how long that is.
+  // The packet that a first word begins, and its length.
   struct Kind {
     uint32_t key;        // of the first word's opcode bits
     uint32_t container;  // kNone: no packet
-    // Where `plain`: the packet has ((first word >> length_shift) & length_mask) * length_unit +
-    // length_bytes bytes, a multiple of the stream's alignment. Else LengthOf says it.
+    // If `plain`, the packet has ((first word >> length_shift) & length_mask) * length_unit +
+    // length_bytes bytes, a multiple of the stream's alignment. Else use LengthOf.
     uint32_t length_mask;
     uint32_t length_bytes;
     uint8_t length_shift;
@@ -33,8 +33,8 @@ class PacketFinder {
     }
   };
 
-  // `marks` has one byte for each container, or none at all: what else the caller wants to know of
-  // a packet without a further look-up. Tables and marks must outlive the finder.
+  // `marks` has one byte for each container, which saves the caller a further look-up, or is empty.
+  // Tables and marks must outlive the finder.
   PacketFinder(const Tables& tables, uint32_t stream, uint64_t engines,
                absl::Span<const uint8_t> marks = {});
 
@@ -52,7 +52,7 @@ class PacketFinder {
     return tables_.FindPacket(stream_, engines_, first_word, static_cast<uint32_t>(bytes));
   }
 
-  // Bits of a first word of four bytes that may say what the packet is.
+  // Bits of a first word of four bytes that may identify the packet.
   uint32_t mask() const { return mask_; }
   uint32_t stream() const { return stream_; }
   uint64_t engines() const { return engines_; }

@@ -52,7 +52,7 @@ class Checker {
     if (!status_.ok()) return status_;
     // Every string ends inside the pool if the pool ends with a zero.
     if (h_.strings.count == 0 || block_[h_.strings.offset + h_.strings.count - 1] != 0) {
-      Fail("the string pool has no end", 0);
+      Fail("the string pool must end with a zero", 0);
     }
     // 16 bits at least, and no gaps.
     if ((h_.address_mask & (h_.address_mask + 1)) != 0 || h_.address_mask < 0xffff) {
@@ -138,7 +138,7 @@ class Checker {
       Index(t.leaf, t.of_state != 0 ? h_.bases : h_.leaves, false);
     }
     for (const Expression& e : All<Expression>(h_.expressions)) {
-      if (e.kind > ExpressionKind::kState) Fail("an expression of no known kind", 0);
+      if (e.kind > ExpressionKind::kState) Fail("an expression of unknown kind", 0);
       if (e.kind != ExpressionKind::kConstant) Index(e.leaf, h_.leaves, false);
       if (e.kind == ExpressionKind::kState) Index(e.container, h_.containers, false);
     }
@@ -155,7 +155,7 @@ class Checker {
           Index(p.target, h_.streams, false);
           break;
         default:
-          Fail("a pointer of no known kind", 0);
+          Fail("a pointer of unknown kind", 0);
       }
       Index(p.base, h_.bases, true);
       Index(p.space_when, h_.conditions, true);
@@ -171,10 +171,10 @@ class Checker {
       Index(p.next, h_.pointers, true);
       // So that a chain ends.
       if (p.next <= i) Fail("a pointer is followed by an earlier one", i);
-      if (p.access > Access::kReadWrite) Fail("an access of no known kind", 0);
+      if (p.access > Access::kReadWrite) Fail("an access of unknown kind", 0);
     }
     for (const Flow& f : All<Flow>(h_.flows)) {
-      if (f.kind > FlowKind::kTerminate) Fail("a flow of no known kind", 0);
+      if (f.kind > FlowKind::kTerminate) Fail("a flow of unknown kind", 0);
       Index(f.when, h_.conditions, true);
       const bool goes = f.kind == FlowKind::kJump || f.kind == FlowKind::kCall;
       Index(f.target, h_.leaves, !goes);
@@ -188,7 +188,7 @@ class Checker {
     }
     for (const Variant& v : All<Variant>(h_.variants)) Index(v.when, h_.conditions, true);
     for (const Relation& r : All<Relation>(h_.relations)) {
-      if (r.kind > RelationKind::kInvalidates) Fail("a relation of no known kind", 0);
+      if (r.kind > RelationKind::kInvalidates) Fail("a relation of unknown kind", 0);
       Index(r.container, h_.containers, false);
     }
     for (const Container& c : All<Container>(h_.containers)) {
@@ -227,7 +227,7 @@ class Checker {
       Index(o.container, h_.containers, false);
       if (!status_.ok()) return;
       const Container& c = All<Container>(h_.containers)[o.container];
-      if (c.bytes == 0) Fail("a packet of no length", o.container);
+      if (c.bytes == 0) Fail("a packet of length 0", o.container);
     }
     for (const Engine& e : All<Engine>(h_.engines)) {
       String(e.name);
@@ -283,11 +283,11 @@ class Checker {
     for (const Reach& r : All<Reach>(h_.reaches)) {
       if (r.width == 0 || r.width > 32 || r.bit + r.width > 8 * sizeof(r.mask) ||
           r.use > SurfaceUse::kTarget) {
-        Fail("an instruction reaches no surface", r.bit);
+        Fail("an instruction has an impossible surface number", r.bit);
       }
     }
     for (const Image& i : All<Image>(h_.images)) {
-      if (i.use > SurfaceUse::kTarget) Fail("an image of no known use", i.address);
+      if (i.use > SurfaceUse::kTarget) Fail("an image of unknown use", i.address);
       Index(i.when, h_.conditions, true);
       Index(i.address, h_.leaves, false);
       Index(i.format, h_.leaves, true);
@@ -297,7 +297,7 @@ class Checker {
       }
     }
     for (const Element& e : All<Element>(h_.elements)) {
-      if (e.kind > ElementKind::kStep) Fail("an element of no known kind", 0);
+      if (e.kind > ElementKind::kStep) Fail("an element of unknown kind", 0);
       Index(e.data, h_.data, false);
       Index(e.when, h_.conditions, true);
       for (const uint32_t x : {e.number, e.slot, e.offset}) Index(x, h_.expressions, true);
@@ -328,7 +328,7 @@ absl::StatusOr<Tables> Tables::Open(absl::Span<const uint8_t> block) {
   }
   const Header& header = *reinterpret_cast<const Header*>(block.data());
   if (header.magic != kMagic) {
-    return absl::InvalidArgumentError("decode tables: the block does not begin as tables do");
+    return absl::InvalidArgumentError("decode tables: the block does not begin with \"PCKT\"");
   }
   if (header.version != kVersion) {
     return absl::InvalidArgumentError(absl::StrCat("decode tables: version ", header.version,
@@ -352,7 +352,7 @@ uint32_t Tables::FindPacket(uint32_t stream_index, uint64_t engines, uint32_t fi
     const uint32_t value = first_word & group.mask;
     auto it = std::lower_bound(opcodes.begin(), opcodes.end(), value,
                                [](const Opcode& o, uint32_t v) { return o.value < v; });
-    // Engines share opcodes: a value may stand several times.
+    // Engines share opcodes: a value may occur several times.
     for (; it != opcodes.end() && it->value == value; ++it) {
       const Container& c = container(it->container);
       if ((c.engines & engines) != 0 && c.identify_bytes <= bytes) return it->container;

@@ -52,9 +52,9 @@ enum LeafFlags : uint16_t {
   kForced = 1 << 0,      // an opcode: identifies the packet; Extra::forced is its value
   kLength = 1 << 1,      // the packet's biased length
   kLog2 = 1 << 2,        // the value is 1 << raw
-  kNonzero = 1 << 3,     // the hardware takes no zero; what only packing refuses has no flag
+  kNonzero = 1 << 3,     // zero is a fault; if only packing refuses it, there is no flag
   kOverlap = 1 << 4,     // another view of bits that another leaf has too
-  kMustBeZero = 1 << 5,  // reserved: no value, a fault when it is wrong
+  kMustBeZero = 1 << 5,  // reserved: not a value; a fault when it is wrong
   kMustBeOne = 1 << 6,
   kHasMin = 1 << 7,
   kHasMax = 1 << 8,
@@ -76,28 +76,29 @@ struct Leaf {
   uint32_t extra;  // Extra, or kNone
 };
 
-// What few leaves have.
-// What a field says, for those who do not know its name. Of a register: where an engine stopped;
-// several fields of one meaning are parts of one number. Of a packet: what is drawn or dispatched.
+// The meaning of a field, for code that does not know its name. Of a register: where an engine
+// stopped; several fields of one meaning are parts of one number. Of a packet: what is drawn or
+// dispatched.
 enum class Meaning : uint16_t {
   kNone,
   kRingHead,      // bytes from the ring's start to what is read next
-  kRingTail,      // the same, to where the ring's contents end
+  kRingTail,      // bytes from the ring's start to the end of its contents
   kActiveHead,    // address of the packet that is executed
   kBatchHead,     // address in the batch
   kHeader,        // the first dword of the packet that is executed
   kFaultAddress,  // address of an access that failed
-  kFault,         // there is such an access
-  kFaultGlobal,   // its address is one of the global space
+  kFault,         // an access failed
+  kFaultGlobal,   // its address is in the global space
   kIdle,          // a unit of the GPU has nothing to do
   kRingStart,     // address of the ring, in the global space
-  kTopology,      // what vertices make: points, lines, triangles
+  kTopology,      // what vertices form: points, lines, triangles
   kCount,         // vertices, indices or patches of one instance
   kInstances,     // how often all of them are drawn
-  kGroups,        // how many groups of threads in one dimension, the first dimension first
+  kGroups,        // thread groups in one dimension, the first dimension first
 };
 inline constexpr uint32_t kMeanings = 15;
 
+// What few leaves have.
 struct Extra {
   uint64_t minus;     // value = raw + minus
   uint64_t groups;    // value = raw * groups; raw 0 stands for all groups; 0 = no such encoding
@@ -110,13 +111,13 @@ struct Extra {
   uint32_t sets_base;    // Base that takes this value, or kNone
   uint32_t sets_when;    // Condition for that, or kNone
   uint32_t writes_leaf;  // Leaf that holds the offset of the register this value goes to, or kNone
-  uint32_t unit;         // string for people, empty = none
+  uint32_t unit;         // string for display, empty = none
   uint32_t high;         // Expression: added to the value of a split address; or kNone
   uint32_t stores_leaf;  // Leaf that points to the memory this field's bits go to, or kNone
   uint32_t stores_when;  // Condition for that, or kNone
   uint32_t element;      // Element that the value describes, or kNone
   Meaning meaning;
-  uint16_t meaning_at;   // which bit of the number the value begins at
+  uint16_t meaning_at;   // the bit of the number at which the value begins
   uint32_t counts_when;  // Condition: else the bits hold something else; kNone: always
   uint32_t pad;
 };
@@ -136,7 +137,7 @@ enum class ComponentType : uint8_t {
   kUscaled,
   kSscaled,
   kFloat,  // of 10 or 11 bits without a sign, of 16, 32 or 64 bits with one
-  kFixed,  // signed, 16 bits behind the point
+  kFixed,  // signed, 16 fraction bits
   kUnused,
 };
 
@@ -147,7 +148,7 @@ struct Component {
   ComponentType type;
 };
 
-// What one element of data is made of.
+// The components of one element of data.
 struct Format {
   Range components;
   uint32_t bits;
@@ -160,7 +161,7 @@ struct Enum {
 
 // Terms are joined by "and" until one has ends_clause; clauses are joined by "or".
 struct Term {
-  uint32_t leaf;  // or Base, whose value is asked
+  uint32_t leaf;  // or Base, whose value is compared
   uint8_t negated;
   uint8_t ends_clause;
   uint16_t of_state;  // 1: a Base; only in the `when` of a Pointer
@@ -187,7 +188,7 @@ struct Expression {
 enum class TargetKind : uint32_t { kStruct, kData, kStream };
 enum class Access : uint8_t { kNone, kRead, kWrite, kReadWrite };
 
-// What the value of an address or offset leaf leads to.
+// What the value of an address or offset leaf points to.
 struct Pointer {
   TargetKind target_kind;
   uint32_t target;  // Container, DataKind or Stream
@@ -195,23 +196,23 @@ struct Pointer {
   uint32_t space;   // address space where space_when holds
   uint32_t space_when;
   uint32_t when;    // Condition for there being a pointer at all
-  uint32_t count;   // Expression: how many structures, or kNone = 1
+  uint32_t count;   // Expression: number of structures, or kNone = 1
   uint32_t size;    // Expression: bytes of data (or of one structure with a tail), or kNone
   uint32_t stride;  // Expression: bytes between elements of data, or kNone
   uint32_t end;     // Expression: address of the last byte of data, or kNone
   uint32_t slot;    // Expression: which of several of the kind, or kNone
   uint32_t format;  // Expression without arithmetic: its leaf's named values have formats; or kNone
-  uint32_t step;    // Expression: a row holds for so many instances; kNone: a row for each vertex
+  uint32_t step;    // Expression: instances that share a row; kNone: a row for each vertex
   uint32_t simd;    // Expression: channels of a program, or kNone
   uint32_t scale;   // Expression: what the value is multiplied by if that is known, or kNone
-  uint32_t stage;   // string: of a program, or that reads what is there
-  uint32_t next;    // Pointer that counts where `when` does not hold, always a later one; or kNone
+  uint32_t stage;   // string: of a program, or of the target's reader
+  uint32_t next;    // Pointer that applies if `when` does not hold, always a later one; or kNone
   uint32_t limit;   // most elements that are read where the count is not known
   uint32_t other;   // Container that an element may be instead, of the same size; or kNone
   Access access;
-  uint8_t until_zero;  // where the count is not known, a zero element ends the table
+  uint8_t until_zero;  // if the count is not known, a zero element ends the table
   uint8_t relative;    // 1: counts from the start of the record that has the leaf
-  uint8_t keeps;       // 1: where `when` does not hold, what an earlier packet has set still counts
+  uint8_t keeps;       // 1: if `when` does not hold, an earlier packet's pointer stays in effect
 };
 
 // Length of an instruction, where (first dword & mask) == value.
@@ -219,10 +220,10 @@ struct Instruction {
   uint32_t mask;
   uint32_t value;
   uint32_t bytes;
-  uint32_t end_bit;  // bit of the instruction that, set, says that it is the last; or kNone
+  uint32_t end_bit;  // bit that is set in the last instruction; or kNone
 };
 
-// What a surface is for those who read or write it. kAny: it does not say so itself.
+// How a surface is used. kAny: its record does not state it.
 enum class SurfaceUse : uint32_t { kAny, kTexture, kTarget };
 
 // An instruction of a program that reaches a surface of its binding table: bits of the instruction
@@ -235,21 +236,21 @@ struct Reach {
   SurfaceUse use;
 };
 
-// A kind of memory that is no descriptor.
+// A kind of memory that is not a descriptor.
 struct DataKind {
   uint32_t name;
   uint32_t format;     // Format of all data of this kind, or kNone
   uint32_t is_code;    // a program
-  Range instructions;  // Instruction, the first that matches counts
-  Range reaches;       // Reach, all that match count
+  Range instructions;  // Instruction, the first match applies
+  Range reaches;       // Reach, all matches apply
 };
 
 enum class ElementKind : uint32_t {
   kFormat,  // the leaf's value is the element's format
-  kStep,    // a row holds for as many instances as the leaf's value says; 0: for all
+  kStep,    // the leaf's value is the number of instances that share a row; 0: all do
 };
 
-// What a leaf says of an element of a kind of data whose rows are made of several.
+// A property, given by a leaf, of one element of a kind of data whose rows have several.
 struct Element {
   ElementKind kind;
   uint32_t data;    // DataKind
@@ -259,28 +260,28 @@ struct Element {
   uint32_t when;    // Condition: else there is no such element, or its rows do not step
 };
 
-// What a packet reads of which data when it draws.
+// The data that a packet reads when it draws.
 struct Draw {
   uint32_t data;     // DataKind: vertices
   uint32_t indices;  // DataKind, or kNone
   uint32_t indexed;  // Condition: indices are used; kNone: whenever `indices` is a kind
-  uint32_t when;     // Condition: else the packet does not know the numbers below
+  uint32_t when;     // Condition: else the packet does not have the numbers below
   uint32_t first;    // Expressions, or kNone: 0, or all
   uint32_t count;
   uint32_t first_instance;
   uint32_t instances;
   uint32_t bias;  // added to each index; a signed field
-  uint32_t cuts;  // not 0: an index that equals `cut` is none, but ends a primitive; kNone: never
+  uint32_t cuts;  // not 0: an index equal to `cut` only ends a primitive; kNone: never
   uint32_t cut;   // kNone: all bits of an index set
 };
 
-// A surface that a record describes: texels, and how many there are.
+// A surface that a record describes: its texels and its size.
 struct Image {
   SurfaceUse use;
   uint32_t when;     // Condition for there being one, or kNone
   uint32_t address;  // Leaf
   uint32_t format;   // Leaf whose named values are formats, or kNone
-  uint32_t type;     // Leaf whose named values say more of the format, or kNone
+  uint32_t type;     // Leaf whose named values refine the format, or kNone
   uint32_t width;    // Expressions: texels, or kNone
   uint32_t height;
   uint32_t depth;  // slices or array elements
@@ -293,7 +294,7 @@ struct Flow {
   FlowKind kind;
   uint32_t when;    // Condition or kNone
   uint32_t target;  // Leaf with the address, or kNone
-  uint32_t maybe;   // Condition: the GPU may also go on behind the packet; kNone: it never does
+  uint32_t maybe;   // Condition: the GPU may also continue after the packet; kNone: it never does
 };
 
 // Words that follow a packet's fixed part: `repeat` structures, if `when` holds.
@@ -321,8 +322,8 @@ struct Container {
   uint32_t doc;
   ContainerKind kind;
   uint8_t variable;        // the length is not fixed
-  uint8_t length_unit;     // bytes one step of the length field stands for
-  uint8_t identify_bytes;  // how much of the first word the opcode takes: 1 to 4
+  uint8_t length_unit;     // bytes per step of the length field
+  uint8_t identify_bytes;  // bytes of the first word that the opcode takes: 1 to 4
   uint32_t bytes;          // of the fixed part, without variants, tail and parts
   uint32_t max_bytes;      // with the longest variant
   uint32_t identify_mask;
@@ -342,10 +343,10 @@ struct Container {
   Range parts;
   Range flows;
   Range relations;
-  Range images;       // Image, the first whose condition holds counts
+  Range images;       // Image, the first whose condition holds applies
   uint32_t draw;      // Draw, or kNone
-  uint16_t pad_to;    // bytes that all of it, parts included, is a multiple of; 0: of nothing
-  uint16_t tail_max;  // the most items that the tail may have; 0: as many as there are
+  uint16_t pad_to;    // the size, parts included, is a multiple of this many bytes; 0: no padding
+  uint16_t tail_max;  // most items of the tail; 0: no limit
   uint32_t pad_when;  // Condition for that, or kNone
 };
 
@@ -360,7 +361,7 @@ struct Opcode {
   uint32_t container;
 };
 
-// The length of packets that nobody describes: where (first dword & mask) == value.
+// The length of packets that are not described: where (first dword & mask) == value.
 struct UnknownLength {
   uint32_t mask;
   uint32_t value;
@@ -374,7 +375,7 @@ struct Stream {
   uint32_t align;  // bytes: where the next packet may start
   uint64_t engines;
   Range groups;   // OpcodeGroup, the most specific mask first
-  Range unknown;  // UnknownLength, the first that matches counts
+  Range unknown;  // UnknownLength, the first match applies
 };
 
 struct Engine {
@@ -382,10 +383,10 @@ struct Engine {
   uint32_t aliases;  // string: separated by spaces
 };
 
-// What fields set and pointers ask: an address that offsets count from, or a state.
+// What fields set and pointers use: an address that offsets count from, or a state.
 struct Base {
   uint32_t name;
-  uint32_t otherwise;  // Base that counts while nothing has set this one, kZeroBase or kNone
+  uint32_t otherwise;  // Base that is used while nothing has set this one, kZeroBase or kNone
 };
 // For Base::otherwise: offsets count from zero.
 inline constexpr uint32_t kZeroBase = kNone - 1;
@@ -409,7 +410,7 @@ struct Platform {
   Range chip_ids;
 };
 
-// Where each array stands in the block.
+// The place of an array in the block.
 struct Section {
   uint32_t offset;  // bytes from the start of the block, a multiple of 8
   uint32_t count;
@@ -461,7 +462,7 @@ struct Header {
   Section reference;  // bytes: see Tables::reference
 };
 
-// Blocks are compared byte by byte, so no record may have bytes that nobody sets.
+// Blocks are compared byte by byte, so no record may have padding.
 static_assert(std::has_unique_object_representations_v<Leaf>);
 static_assert(std::has_unique_object_representations_v<Extra>);
 static_assert(std::has_unique_object_representations_v<NamedValue>);
@@ -481,8 +482,8 @@ class Tables {
   // Checks the whole block. Errors: InvalidArgument naming the first thing that is wrong. `block`
   // must be aligned to 8 bytes.
   static absl::StatusOr<Tables> Open(absl::Span<const uint8_t> block);
-  // Without the checks, for blocks that the build made: starting a program is not the place to look
-  // at each byte of them again.
+  // Without the checks, for blocks that the build made, so that starting a program does not read
+  // each of their bytes.
   static Tables OpenBuiltIn(const uint64_t* words) {
     return Tables(reinterpret_cast<const uint8_t*>(words));
   }
@@ -491,8 +492,8 @@ class Tables {
   absl::string_view generation() const { return string(header().generation); }
   absl::string_view title() const { return string(header().title); }
   absl::string_view aliases() const { return string(header().aliases); }
-  // The bits of an address that count, the lowest 16 to 64; what stands above repeats the highest
-  // of them.
+  // The significant bits of an address, the lowest 16 to 64; the bits above repeat the highest of
+  // them.
   uint64_t address_mask() const { return header().address_mask; }
   uint32_t address_bits() const {
     return static_cast<uint32_t>(64 - __builtin_clzll(address_mask()));
@@ -516,8 +517,8 @@ class Tables {
   const Draw& draw(uint32_t i) const { return at<Draw>(header().draws, i); }
   const DataKind& data(uint32_t i) const { return at<DataKind>(header().data, i); }
 
-  // What people read and no decoder needs: a zstd frame with the lines that
-  // gen/model/write/reference.h writes. Not looked into when a block is opened.
+  // Text for people, which no decoder needs: a zstd frame with the lines that
+  // gen/model/write/reference.h writes. Not checked when a block is opened.
   absl::Span<const uint8_t> reference() const { return all<uint8_t>(header().reference); }
 
   absl::Span<const Expression> expressions() const { return all<Expression>(header().expressions); }
@@ -557,21 +558,21 @@ class Tables {
   }
 
   // The packet of `stream` that `first_word` (its first bytes, little endian) begins, as one of
-  // `engines` reads it; kNone if there is none. `bytes` says how many bytes of the word exist.
+  // `engines` reads it; kNone if there is none. `bytes`: how many bytes of the word exist.
   uint32_t FindPacket(uint32_t stream, uint64_t engines, uint32_t first_word, uint32_t bytes) const;
-  // How many bytes a packet takes that FindPacket does not know, 0 if its first word does not tell.
+  // Bytes of a packet that FindPacket does not know; 0 if its first word does not state them.
   uint32_t UnknownBytes(uint32_t stream, uint32_t first_word) const;
   // By exact name; kNone if there is none.
   uint32_t FindContainer(absl::string_view name) const;
   // The register at a byte offset; kNone if there is none.
   uint32_t FindRegister(uint32_t offset) const;
-  // The register that error states call `name` where they speak of one of `engines`, at first with
-  // what is in brackets ("INSTDONE[1]"), then without. One that only some engines have comes before
-  // one that all of them have. kNone if there is none.
+  // The register that error states call `name` in the section of one of `engines`, searched first
+  // with its index in brackets ("INSTDONE[1]"), then without. A register of some engines takes
+  // precedence over one of all engines. kNone if there is none.
   uint32_t FindDumped(absl::string_view name, uint64_t engines = ~uint64_t{0}) const;
   // The platform of a PCI device; null if it is of another generation.
   const Platform* FindPciId(uint32_t pci_id) const;
-  // The platform of a chip that is no PCI device; null if it is of another generation.
+  // The platform of a chip that is not a PCI device; null if it is of another generation.
   const Platform* FindChipId(uint32_t chip_id) const;
   // Engine by name or alias, which an instance's number may follow ("vcs1"); kNone if there is
   // none.

@@ -330,7 +330,7 @@ TEST(CDeathTest, DebugBuildsNameTheValueThatDoesNotFit) {
   KINDS_RANGES r = {};
   r.BoundedCode = 1;
   EXPECT_DEATH(KINDS_RANGES_pack(nullptr, dw, &r),
-               "KINDS_RANGES.Positive: value does not fit .*: 0, which it must not be");
+               "KINDS_RANGES.Positive: value does not fit .*: 0, but must not be zero");
 }
 
 TEST(CDeathTest, DebugBuildsSayThatAHeaderWasForgotten) {
