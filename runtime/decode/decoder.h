@@ -1,5 +1,5 @@
-// Walks the streams of a dump and everything that they point to. All that it knows of packets is in
-// the tables.
+// Walks the streams of a dump and everything that they point to. All knowledge of packets is in the
+// tables.
 #ifndef PACKSMITH_RUNTIME_DECODE_DECODER_H_
 #define PACKSMITH_RUNTIME_DECODE_DECODER_H_
 
@@ -41,45 +41,44 @@ enum class Follow : uint8_t {
 
 struct Options {
   Follow follow = Follow::kAll;
-  // Bounds for hostile input. Each that is reached is said as a problem, once a submission; calls
-  // that are too deep are said one by one. Of one submission; a long packet counts as several, 64
-  // bytes each. Small dumps have lower bounds, see kFewest and kRepeats.
+  // Bounds for hostile input, for one submission. Reaching one is reported as a problem, once a
+  // submission; calls that are too deep are reported one by one. A long packet counts as several,
+  // 64 bytes each. Small dumps have lower bounds, see kFewest and kRepeats.
   uint64_t most_packets = uint64_t{1} << 24;
   uint64_t most_structs = uint64_t{1} << 22;
-  // These are allowed to a small dump too.
+  // A small dump may have at least this many.
   uint64_t least_packets = 0;
   uint64_t least_structs = 0;
   uint32_t deepest_call = 16;
   uint32_t deepest_pointer = 8;
   uint64_t most_data_bytes = 64;                 // shown of each piece of data that has no rows
   uint64_t most_rows = 8;                        // shown of vertices, indices and constants
-  uint64_t most_row_bytes = 4096;                // and at most so many bytes of them
+  uint64_t most_row_bytes = 4096;                // and at most this many bytes of them
   uint64_t most_code_bytes = uint64_t{1} << 20;  // of a program
-  // Only which packets there are, and how many: Sink::OnPackets is called instead of OnRecord.
-  // Fields are not looked at (so that there are no faults), and of the pointers only jumps and
-  // calls are followed. Ten times as fast.
+  // Only lists packets: Sink::OnPackets is called instead of OnRecord. Fields are not decoded (so
+  // there are no faults), and of the pointers only jumps and calls are followed. Ten times as fast.
   bool brief = false;
-  // A batch goes on behind the packet that ends it, as far as there is memory: drivers put several
-  // batches into one buffer, and a GPU that has lost its way may run into the next.
-  // Without following anything it goes on behind jumps, too.
+  // A batch continues after the packet that ends it, to the end of the memory: drivers put several
+  // batches into one buffer, and a GPU that has lost its way may run into the next. With
+  // Follow::kNone it continues after jumps, too.
   bool continue_past_end = false;
-  // What has been worked out for a record is taken over for those like it. Says the same without,
-  // more slowly.
+  // Results for a record are reused for similar ones. The output is the same without this, but
+  // slower.
   bool forms = true;
-  // The id of the first record: where several decoders write to one output, ids go on.
+  // The id of the first record: if several decoders write to one output, ids continue.
   uint64_t first_id = 0;
-  // And so do the numbers of draws and dispatches.
+  // So do the numbers of draws and dispatches.
   uint64_t draws_before = 0;
   uint64_t dispatches_before = 0;
   // Sink::OnLead is called.
   bool leads = false;
-  // Below draws and dispatches the packets are shown once more whose settings they find
-  // (settings.h), with what these lead to by then. Not counted in the summary.
+  // Below draws and dispatches, the packets whose settings they use (settings.h) are shown once
+  // more, with what these point to by then. Not counted in the summary.
   struct Bound {
-    // Below all of them, those packets that say whom they serve.
+    // Below all of them, the packets that serve one role (Container::serves).
     bool each = false;
-    // Below this one, all that came before the draw (for a dispatch: draw or dispatch) before it,
-    // or in an earlier submission. Counted from 1; 0: none.
+    // Below this one, all packets from before the previous draw (for a dispatch: draw or dispatch),
+    // or from an earlier submission. Counted from 1; 0: none.
     uint64_t draw = 0;
     uint64_t dispatch = 0;
 
@@ -88,16 +87,16 @@ struct Options {
 };
 
 // Batches may call others many times, and tables may refer to each other, so that a few bytes could
-// ask for endless work. A submission may have this many packets, and as many structures, beyond
-// those for which its dump has memory: each dword once or twice.
+// cause endless work. A submission may have this many packets, and as many structures, in addition
+// to those for which its dump has memory: each dword up to kRepeats times.
 inline constexpr uint64_t kFewest = uint64_t{1} << 14;
 inline constexpr uint64_t kRepeats = 2;
-// What is shown once more below draws may be so many times as much.
+// What is shown once more below draws may be this many times as much.
 inline constexpr uint64_t kBoundRepeats = 16;
-// What counts as the size of memory whose bytes are not made yet, at most.
+// The largest size that is assumed for memory whose bytes are not made yet.
 inline constexpr uint64_t kDeferredSize = uint64_t{1} << 24;
 
-// Decodes any number of dumps, in order; state bases live on from one to the next per (context,
+// Decodes any number of dumps, in order; state bases persist from one to the next per (context,
 // slot). Not thread-safe.
 class Decoder {
  public:
@@ -106,9 +105,9 @@ class Decoder {
 
   // Writes a dump's records. Never fails as a whole: what cannot be decoded is shown as such.
   void Decode(const Dump& dump);
-  // The same of these submissions only, which need not be the dump's own.
+  // The same for these submissions only, which need not be the dump's own.
   void Decode(const Dump& dump, absl::Span<const Submission> submissions);
-  // What Finish() will say of what has been decoded so far.
+  // The summary of what has been decoded so far.
   const Summary& summary() const { return summary_; }
   // The id that the next record gets.
   uint64_t next_id() const { return next_id_; }
@@ -123,28 +122,28 @@ class Decoder {
     uint64_t end;  // no packet begins at or after this
     uint32_t depth;
     uint64_t call = 0;      // where the frame began
-    bool ring = false;      // a piece of a ring: it ends without a packet that says so
-    bool past_end = false;  // behind its end: it stops where the memory does
+    bool ring = false;      // a piece of a ring: it ends without a packet that ends it
+    bool past_end = false;  // after its end: it stops where the memory does
     // The part of a ring that wraps to its beginning.
     uint64_t wrapped_begin = 0, wrapped_end = 0;
     uint64_t version = 0;      // of the stored memory when the frame began
     uint64_t begin = address;  // of the memory that has been decoded without a jump
-    // On a way that begins at a jump which may have been taken; the way past it was first. Ends
-    // where the frame has been before.
+    // On a path that begins at a jump which may have been taken, after the path that ignores the
+    // jump. Ends where the frame has been before.
     bool branching = false;
     std::unique_ptr<Ways> ways = nullptr;  // from the first jump on
   };
   // Where a frame has been, and where else it might go.
   struct Ways {
-    // Where it began and its jumps have led (space, address), with which stored memory (its
-    // version): a frame that comes back to such a place repeats itself.
+    // The frame's beginning and its jumps' targets (space, address), with the version of the stored
+    // memory: a frame that returns to one of these repeats itself.
     absl::flat_hash_set<std::tuple<uint32_t, uint64_t, uint64_t>> seen;
     std::map<std::pair<uint32_t, uint64_t>, uint64_t> been;      // (space, begin) to end
     std::map<std::pair<uint32_t, uint64_t>, uint64_t> branches;  // (space, address) to the jump
   };
-  // Streams hardly ever call others; those that pointers lead to are many, and short.
+  // Streams rarely call others; those that pointers point to are many, and short.
   using Stack = absl::InlinedVector<Frame, 2>;
-  // Vertices, indices: data whose type other packets say, and that a draw reads.
+  // Vertices, indices: data whose type is in other packets, and that a draw reads.
   struct Slot {
     bool set = false;
     uint32_t space = 0;
@@ -167,22 +166,22 @@ class Decoder {
     std::vector<RowElement> elements;
     uint64_t version = 0;  // counts changes
   };
-  // What a draw reads of its data; the same again says nothing new.
+  // What a draw reads of its data; the same again is not shown.
   struct Read {
     uint64_t rows_version, indices_version, first, count, first_instance, instances, bias;
     bool indexed;
-    absl::optional<uint64_t> cut;  // the index that is none
+    absl::optional<uint64_t> cut;  // the index that ends a primitive
     bool operator==(const Read&) const = default;
   };
-  // What a context knows from earlier packets.
+  // A context's state from earlier packets.
   struct State {
     std::vector<absl::optional<uint64_t>> bases;
     // By Actions::memory; empty: there was none.
     std::vector<std::vector<uint8_t>> last;
-    // The same for packets between here and the next draw. What a pointer leads to counts when the
-    // draw reads it, and drivers set the pointer before they set the number of what it points to.
+    // The same for packets between here and the next draw. A pointer's target is read by the draw,
+    // and drivers set the pointer before they set the number of elements.
     struct Ahead {
-      uint64_t look;  // by which it was found; those of earlier ones count no more
+      uint64_t look;  // by which it was found; results of earlier looks are ignored
       uint64_t address;
       std::vector<uint8_t> bytes;
     };
@@ -196,10 +195,10 @@ class Decoder {
     uint32_t ahead_space = 0;
     uint64_t ahead_begin = 1, ahead_end = 0;  // addresses that were looked at
   };
-  // What a container asks for beyond being shown, so that most packets cost nothing.
+  // What a container requires besides being shown, so that most packets cost nothing.
   struct Actions {
     bool pointers = false;
-    bool asks_state = false;  // a pointer's count or size is in another packet, or behind it
+    bool asks_state = false;  // a pointer's count or size is in another packet, or in its target
     bool sets_or_writes = false;
     bool remembered = false;
     bool parts_remembered = false;
@@ -208,7 +207,7 @@ class Decoder {
     uint32_t memory = 0;               // where State keeps what is remembered
   };
 
-  // A record's form is not replaced while the record, and what it leads to, is being shown.
+  // A record's form is not replaced while the record, and what it points to, is being shown.
   class FormUse {
    public:
     explicit FormUse(Form* form) : form_(form) {
@@ -230,36 +229,36 @@ class Decoder {
     bool base_known;
   };
 
-  // What a finder's marks say.
+  // The bits of a finder's marks.
   enum Mark : uint8_t { kDraw = 1, kDispatch = 2, kBusy = 4 };
 
   tables::PacketFinder& Finder(uint32_t stream, uint64_t engines) const;
-  // With Options::brief: passes over packets that ask nothing of the decoder, as far as memory
-  // lies in one piece.
+  // With Options::brief: passes over packets that require nothing of the decoder, within one piece
+  // of memory.
   void WalkBriefly(tables::PacketFinder& finder, Frame& frame);
   void AddBrief(const Brief& brief);
   void FlushBriefs();
   void ShowRegisters(absl::string_view engine, absl::Span<const ErrorRegister> registers);
   void WalkSubmission(const Dump& dump, const Submission& submission);
   void WalkStream(uint32_t stream, uint64_t engines, Frame frame, uint64_t parent);
-  // Shows the packet in `bytes` and all that it leads to. `now` are the bytes as packets before it
-  // have left them, `form` theirs, or null.
+  // Shows the packet in `bytes` and all that it points to. `now` are the bytes after stores by
+  // earlier packets, `form` the bytes' form, or null.
   void Packet(uint32_t container, const Frame& frame, absl::Span<const uint8_t> bytes,
               absl::Span<const uint8_t> now, uint64_t length, uint64_t parent, Form* form);
   // The bytes of a packet with what was stored in them; fills stored_.
   absl::Span<const uint8_t> Patched(uint32_t space, uint64_t address,
                                     absl::Span<const uint8_t> bytes, std::vector<uint8_t>& scratch);
-  // Looks for what later packets of the same draw say, and the structures that they lead to.
+  // Reads later packets of the same draw, and the structures that they point to.
   void LookAhead(uint32_t stream, uint64_t engines, const Frame& frame);
-  // Notes the structures that a packet ahead leads to, as far as somebody asks for their fields.
+  // Notes the structures that a packet ahead points to, if expressions use their fields.
   void LookBehind(uint32_t packet, absl::Span<const uint8_t> bytes, uint64_t address);
   void NoteAhead(uint32_t container, absl::Span<const uint8_t> bytes, uint64_t address);
-  // Shows what no packet matches, up to the next plausible packet. Returns how many bytes.
+  // Shows dwords that no packet matches, up to the next plausible packet. Returns their bytes.
   uint64_t Unknown(uint32_t stream, uint64_t engines, const Frame& frame, uint64_t parent);
-  // Shows a packet and all that it leads to, if that is what an earlier one of the form has led to.
-  // `bytes` are the packet's, and more. False: nothing has happened.
+  // Shows a packet and all that it points to, if that equals what an earlier packet of the form
+  // points to. `bytes` are the packet's, and more. False: nothing has changed.
   bool Replays(Form& form, const Frame& frame, absl::Span<const uint8_t> bytes, uint64_t parent);
-  // Where a record of a tree is: memory that lies in one piece, of which it may have less.
+  // The place of a record of a tree: one piece of memory, which may be longer than the record.
   struct Place {
     uint32_t space = 0;
     uint64_t address = 0;
@@ -267,45 +266,45 @@ class Decoder {
   };
   // Fills places_ from the second one on.
   bool FindAll(Tree& tree);
-  // Lets fields of the node vary. False: it is another record.
+  // Lets fields of the node vary. False: the record is a different one.
   bool Widen(Tree& tree, size_t index);
-  // No other packet has such an opcode.
+  // Whether no other packet has such an opcode.
   static bool IsItself(const TreeNode& node, absl::Span<const uint8_t> bytes);
-  // What else a node asks for; does to the state what the record does.
+  // Tests the node's other conditions, and applies the record's effects to the state.
   bool HasMore(Tree& tree, size_t index);
-  // Where a pointer leads whose meaning depends on states, or that is not plain. Its base is not
-  // known if it means something else now.
+  // The target of a pointer whose meaning depends on states, or that is not plain. Its base is not
+  // known if its meaning has changed.
   Target ChosenTarget(const Tree& tree, size_t index) const;
   // Bits of what State::last remembers.
   absl::optional<uint64_t> Said(uint32_t memory, uint64_t bit, uint32_t width) const;
   bool IsSaid(absl::Span<const TreeNode::Asked> all) const;
-  // The memory has a program like the node's.
+  // Whether the memory has the node's program.
   bool IsCodeOf(TreeNode& node, const Place& place);
-  // Takes back what FindAll() has done to the state.
+  // Reverts the effects of FindAll() on the state.
   void Undo();
   void Show(Tree& tree, uint32_t depth, uint64_t parent);
-  // Packet(), or QuietPacket(), that may note what it does and make a tree of it.
+  // Packet() or QuietPacket(), which may record what is shown and make a tree of it.
   void ShowNoting(Form& form, const tables::Container& container, const Frame& frame,
                   absl::Span<const uint8_t> bytes, uint64_t parent);
   struct Making;
   bool IsMaking() const;
-  // What is being shown makes no tree.
+  // No tree can be made of what is being shown.
   void Spoil();
   void NotePointer(const FieldAt& at, const tables::Pointer& pointer, const Scope& scope,
                    const Target& target, uint64_t parent);
   void NoteRecord(const Record& record, const Form* form);
-  // False: what it leads to does not follow from bits alone.
+  // False: what it points to does not follow from bits alone.
   bool Finish(Making& making);
-  // Packet(), of one with a form that is quiet.
+  // Packet() for a form that is quiet.
   void QuietPacket(Form& form, const tables::Container& container, const Frame& frame,
                    absl::Span<const uint8_t> bytes, uint64_t parent);
-  // Makes the form of a record that has none, or not.
+  // Makes the form of a record that has none, if that is possible.
   void Learn(uint32_t index, const RecordView& record, uint64_t size);
   void Remember(uint32_t index, const RecordView& record);
   bool UseForms() const { return options_.forms && !options_.brief; }
-  // Later ones may ask for it. `memory`: as in Actions.
+  // For later packets' expressions. `memory`: as in Actions.
   void RememberBytes(uint32_t memory, absl::Span<const uint8_t> bytes);
-  // Calls visit(memory, byte, size) for what is to be remembered of a record.
+  // Calls visit(memory, byte, size) for the remembered parts of a record.
   template <class Visit>
   void ForEachRemembered(uint32_t index, const RecordView& record, const Visit& visit) const {
     if (actions_[index].remembered) visit(actions_[index].memory, 0, record.bytes.size());
@@ -313,7 +312,7 @@ class Decoder {
     for (const PlacedPart& placed : record.parts) {
       const uint32_t part = placed.part->container;
       if (!actions_[part].remembered) continue;
-      // The last of several, as far as it is there.
+      // The last of several, which may be cut.
       const uint64_t bytes = tables_.container(part).bytes;
       const uint64_t at = placed.bit / 8 + (placed.count - 1) * bytes;
       visit(actions_[part].memory, at, std::min(bytes, record.bytes.size() - at));
@@ -322,51 +321,51 @@ class Decoder {
   // If the field sets a base. `holds`: its condition does.
   void SetBase(const FieldAt& at, absl::Span<const uint8_t> bytes, bool holds);
   void RememberRegister(uint32_t index, absl::Span<const uint8_t> written);
-  // A packet that is known, and after it another one or the end.
+  // Whether a known packet is here, and after it another one or the end.
   bool Plausible(uint32_t stream, uint64_t engines, absl::Span<const uint8_t> bytes) const;
-  // Passing over unknown packets by the lengths that the stream declares for them comes to a known
-  // one, or to the end.
+  // Whether skipping unknown packets by the lengths that the stream declares for them reaches a
+  // known one, or the end.
   bool LeadsToPacket(uint32_t stream, uint64_t engines, absl::Span<const uint8_t> bytes) const;
-  // Of a frame that ends without a packet that says so, one of `depth`.
+  // Reports that a frame of `depth` ends without a packet that ends it.
   void SayWhereItEnds(const Frame& frame, size_t depth);
   // Applies the flow of a packet to the stack of frames. False: the stream ends here.
   bool Flow(const tables::Container& container, absl::Span<const uint8_t> bytes, uint64_t next,
             Stack& stack);
   // Whether the frame has decoded what is there.
   static bool HasBeen(const Frame& frame, uint32_t space, uint64_t address);
-  // The frame goes on there.
+  // The frame continues there.
   static void Go(Frame& frame, uint32_t space, uint64_t address);
-  // The last frame's way has ended. It goes on where jumps lead that may have been taken, or is
-  // done.
+  // The last frame's path has ended. It continues at targets of jumps that may have been taken, or
+  // is done.
   void Leave(Stack& stack);
 
-  // `own_length`: the record says itself that it has so many bytes.
+  // `own_length`: the length is the one that the record states.
   void CheckFields(const RecordView& record, uint64_t length, bool own_length);
-  // A field that leads to memory that there is.
+  // A field that points to existing memory.
   struct Lead {
     const FieldAt* at;
     const tables::Pointer* pointer;
     Target target;
-    size_t number;                  // of the record's pointers, the field comes after so many
+    size_t number;                  // of the field among the record's pointers, from 0
     absl::optional<uint64_t> size;  // SizeOf() data
   };
-  // Those of a record, as they are as long as the state does not change.
+  // A record's leads, valid while the state does not change.
   struct Leads {
     absl::InlinedVector<Lead, 4> all;
     absl::InlinedVector<FieldAt, 4> fields;  // theirs, if the record has no form
     uint64_t changes = 0;                    // of the state when they were found
   };
   void CheckPointers(const RecordView& record, const Form* form, Leads& leads);
-  // A pointer that IsUnread() leads to memory that the submission may not use. Never so unless the
-  // dump says that it has all of it, nor of what follows from a guess.
+  // Whether a pointer with IsUnread() points to memory that the submission may not use. False
+  // unless the dump declares that it has all memory, and for records in tables of guessed length.
   bool IsForbidden(const tables::Pointer& pointer, const Target& target) const;
-  // The same of any of those of a record with a form, which is at `record_`.
+  // Whether that holds for any pointer of a record with a form, which is at `record_`.
   bool HasForbidden(const Form& form, absl::Span<const uint8_t> bytes) const;
-  // Why there is no memory to be found there.
+  // The reason why the target has no memory.
   std::string WhyMissing(const FieldAt& at, const Target& target) const;
-  // TargetOf() a plain pointer.
+  // TargetOf() for a plain pointer.
   Target PlainTarget(const FormPointer& known, absl::Span<const uint8_t> bytes) const;
-  // Adds a lead, or a fault, or nothing. `somewhere`: there is no need to ask LeadsNowhere().
+  // Adds a lead, or a fault, or nothing. `somewhere`: LeadsNowhere() is known to be false.
   void CheckPointer(const FieldAt& at, const tables::Pointer& pointer, const Target& target,
                     bool somewhere, const Scope& scope, size_t number, Leads& leads);
   void SetsAndWrites(const RecordView& record, const Form* form, uint32_t space, uint64_t address,
@@ -382,22 +381,22 @@ class Decoder {
   void FollowStructs(const tables::Pointer& pointer, const Scope& scope, uint32_t space,
                      uint64_t address, uint64_t parent, uint32_t depth);
 
-  // Structures one behind the other.
+  // Structures one after the other.
   struct Table {
     uint32_t target;
     uint32_t other;  // what each may be instead, or kNone
     uint64_t count;
-    absl::optional<uint64_t> size;  // of each, where somebody else knows it
-    bool is_table;                  // even if it has one element only
+    absl::optional<uint64_t> size;  // of each, if it is stated elsewhere
+    bool is_table;                  // even if it has only one element
     bool until_zero;
   };
   // False: it ends before its last one.
   bool ShowTable(const Table& table, uint32_t space, uint64_t address, uint64_t parent,
                  uint32_t depth);
-  // How much speaks against a structure being in `bytes`: bits that nobody describes, values
-  // without a name, pointers to where nothing is, faults.
+  // The evidence against a structure being in `bytes`: bits that are not described, values without
+  // a name, pointers to missing memory, faults.
   int Misfits(const RecordView& record);
-  // Where offsets from a base count from now.
+  // The current value of a base.
   absl::optional<uint64_t> BaseNow(uint32_t base) const;
   Target TargetOf(const FieldAt& at, const tables::Pointer& pointer, const Scope& scope,
                   absl::Span<const uint8_t> bytes) const;
@@ -405,10 +404,10 @@ class Decoder {
     uint64_t count;
     bool known;  // else `count` is the most that are looked at
   };
-  // The same by its number alone, which counts besides the size of a bounded table.
+  // The same by the number alone, without the size of a bounded table.
   Count SaidCountOf(const tables::Pointer& pointer, const Scope& scope) const;
   bool IsBoundedTable(const tables::Pointer& pointer) const;
-  // What says how much is there, and what it is.
+  // The expressions for the amount of data, and its kind.
   static std::array<uint32_t, 8> ExpressionsOf(const tables::Pointer& pointer) {
     return {pointer.count, pointer.size,   pointer.stride, pointer.end,
             pointer.slot,  pointer.format, pointer.step,   pointer.simd};
@@ -420,7 +419,7 @@ class Decoder {
                     absl::optional<uint64_t>& size) const;
   // Bytes of data at a target.
   uint64_t SizeOf(const tables::Pointer& pointer, const Scope& scope, const Target& target) const;
-  // To where a bare batch begins, and to no stream.
+  // Whether it points to the beginning of a bare batch, and not to a stream.
   bool IsNull(const tables::Pointer& pointer, const Target& target) const {
     return target.address == bare_begin_ && pointer.target_kind != tables::TargetKind::kStream;
   }
@@ -429,9 +428,9 @@ class Decoder {
     absl::string_view name;
   };
   Formatted FormatOf(const tables::Pointer& pointer, const Scope& scope) const;
-  // What a packet says of data that draws read.
+  // Notes a packet's description of data that draws read.
   void DescribeData(const RecordView& record);
-  // What a draw reads.
+  // Shows the data that a draw reads.
   void DrawData(const tables::Container& container, absl::Span<const uint8_t> bytes,
                 uint64_t parent);
   // Shows rows of a slot from `first` on; `elements_` are filled. Returns the bytes that are shown.
@@ -447,11 +446,11 @@ class Decoder {
   };
   Code CodeOf(const tables::DataKind& kind, const tables::Pointer& pointer, const Scope& scope,
               const Target& target);
-  // Room for one more structure or piece of data; else a problem is said.
+  // Whether one more structure or piece of data is within the bounds; else reports a problem.
   bool MayFollow(uint64_t bytes);
   Count CountOf(const tables::Pointer& pointer, const Scope& scope) const;
   absl::optional<uint64_t> Evaluate(uint32_t expression, const Scope& scope) const;
-  // The bytes in which an expression's leaf stands now, and how to read them.
+  // The bytes that have an expression's leaf now, and their container.
   struct Asked {
     const tables::Container* container = nullptr;
     absl::Span<const uint8_t> bytes;
@@ -465,7 +464,7 @@ class Decoder {
     return FindAnew(space, address);
   }
   const Memory::Segment* FindAnew(uint32_t space, uint64_t address) const;
-  // Those of them that lie in one piece, without a copy. There may be none.
+  // The part of them that is in one piece, without a copy; may be empty.
   absl::Span<const uint8_t> There(uint32_t space, uint64_t address, uint64_t size) const {
     const Memory::Segment* const segment = Find(space, address);
     if (segment == nullptr || address - segment->address > segment->bytes.size()) return {};
@@ -490,7 +489,7 @@ class Decoder {
     }
     return BytesAcross(segment.space, address, size, scratch);
   }
-  // And that does not lie in one piece.
+  // The same, of memory that is not in one piece.
   absl::Span<const uint8_t> BytesAcross(uint32_t space, uint64_t address, uint64_t size,
                                         std::vector<uint8_t>& scratch) const;
   // While it lives, records belong to a packet of this role: the next draw or dispatch.
@@ -516,26 +515,26 @@ class Decoder {
     Decoder& decoder_;
     const uint64_t draw_, dispatch_;
   };
-  // Remembers what a packet sets, or shows what the draw or dispatch `id` finds set.
+  // Remembers what a packet sets, or shows the settings that the draw or dispatch `id` uses.
   void KeepOrShowBound(uint32_t container, const Frame& frame, absl::Span<const uint8_t> bytes,
                        uint64_t id);
   void ShowBound(tables::Role role, uint64_t id);
   void ShowSetting(const Setting& setting, uint64_t id);
-  // While a packet is shown once more: the pointer has not been set by another one since.
+  // While a packet is shown once more: whether no later packet has set the pointer.
   bool IsBound(const RecordView& record, const FieldAt& at, const tables::Pointer& pointer) const;
   void SayLead(const FieldAt& at, const tables::Pointer& pointer, const Scope& scope,
                const Target& target);
-  // Says what it belongs to.
+  // Sets what the record belongs to.
   void Attribute(Record& record) const {
     record.submission = submission_;
     record.draw = draw_;
     record.dispatch = dispatch_;
   }
   void Emit(Record& record);
-  // Of a packet or structure. Returns its id.
+  // For a packet or structure. Returns its id.
   uint64_t EmitDescribed(RecordType type, const RecordView& view, uint32_t space, uint64_t address,
                          uint64_t parent, uint32_t depth, int64_t index, const Form* form);
-  // Of the tables, without counting its characters each time.
+  // A string of the tables, without counting its characters each time.
   absl::string_view Text(uint32_t string);
   void Problem(absl::string_view text);
   void ProblemOnce(bool& said, absl::string_view text);
@@ -561,7 +560,7 @@ class Decoder {
   std::array<KnownText, 64> texts_;
   // By container: Mark.
   std::vector<uint8_t> marks_;
-  // Few: one for each stream and engine that a dump uses. Remembering is no change that shows.
+  // Few: one for each stream and engine that a dump uses. Caching does not change results.
   mutable std::vector<std::unique_ptr<tables::PacketFinder>> finders_;
   std::vector<Brief> briefs_;
   std::map<std::pair<uint32_t, uint32_t>, State> states_;
@@ -572,7 +571,7 @@ class Decoder {
   // Of the submission at hand.
   const Memory* memory_ = nullptr;
   const Dump* complete_ = nullptr;  // the dump at hand, if it has all memory that may be used
-  // Where something was found last: streams, records and programs take turns.
+  // The segments found last: streams, records and programs alternate.
   static constexpr size_t kRecent = 4;
   mutable std::array<const Memory::Segment*, kRecent> recent_{};
   State* state_ = nullptr;
@@ -580,17 +579,17 @@ class Decoder {
   uint32_t own_space_ = 0;
   uint32_t submission_ = 0;           // its index
   uint64_t draw_ = 0, dispatch_ = 0;  // that the record at hand belongs to; 0: none
-  uint32_t stream_ = 0;               // that the packet at hand stands in
+  uint32_t stream_ = 0;               // of the packet at hand
   uint64_t settings_ = 0;             // packets kept, of all submissions
   uint64_t after_work_ = 0;           // of them, those before the last draw or dispatch
   uint64_t bound_packets_ = 0, bound_structs_ = 0;  // cost of what was shown once more
   const Setting* bound_ = nullptr;                  // is being shown once more
-  bool bound_itself_ = false;                       // and not what it leads to
+  bool bound_itself_ = false;                       // and not what it points to
   uint64_t most_packets_ = 0;
-  // Where the dump's streams have gone, if it has submissions that count only if nothing led there.
+  // The targets of the dump's streams, if it has submissions with `unless_reached`.
   absl::flat_hash_set<std::pair<uint32_t, uint64_t>> reached_;
-  // A bare batch begins here (0, where nobody says otherwise), and so does no table: pointers to it
-  // are null. Of other batches: no address.
+  // The beginning of a bare batch (0 by default): pointers to it, except those to streams, are
+  // null. kNoAddress for other batches.
   static constexpr uint64_t kNoAddress = ~uint64_t{0};
   uint64_t bare_begin_ = kNoAddress;
   bool note_reached_ = false;
@@ -602,10 +601,10 @@ class Decoder {
   bool said_packets_ = false, said_structs_ = false, said_pointers_ = false, said_streams_ = false;
   bool looked_ahead_ = false;  // `ahead` is that of the packet at hand
   uint64_t here_ = 0;          // address of the packet at hand
-  uint64_t record_ = 0;        // address of the packet or structure whose pointers are looked at
+  uint64_t record_ = 0;        // address of the packet or structure whose pointers are checked
   bool said_stores_ = false;
   std::vector<Fault> faults_;
-  Record described_;  // what all packets and structures have alike is never written
+  Record described_;  // members that are the same for all packets and structures are never written
   Overlay overlay_;
   std::vector<Stored> stored_;  // in the packet at hand
   absl::flat_hash_map<std::pair<uint32_t, uint64_t>, Code> code_;
@@ -615,7 +614,7 @@ class Decoder {
   std::vector<DataElement> elements_;
   std::vector<uint8_t> row_bytes_;
 
-  static constexpr size_t kReplayed = Forms::kLongest;  // bytes of memory that replay looks at
+  static constexpr size_t kReplayed = Forms::kLongest;  // bytes of memory that replay reads
   Making* making_ = nullptr;                            // null: nothing is being noted
   uint64_t last_tree_ = 0;
   std::array<Place, Tree::kMostNodes> places_;
@@ -624,7 +623,7 @@ class Decoder {
     bool is_base;
     size_t number;  // of the base, or Actions::memory
     absl::optional<uint64_t> base;
-    size_t bytes;  // so many of done_bytes_, from the end
+    size_t bytes;  // number of done_bytes_, from the end
   };
   std::vector<Done> done_;
   std::vector<uint8_t> done_bytes_;
@@ -632,7 +631,7 @@ class Decoder {
 };
 
 inline absl::optional<uint64_t> Decoder::BaseNow(uint32_t base) const {
-  // Each base is asked once: descriptions may lead in a circle.
+  // Each base is read at most once: descriptions may be circular.
   for (size_t i = 0; i < state_->bases.size() && base != tables::kNone; ++i) {
     if (state_->bases[base].has_value()) return state_->bases[base];
     base = tables_.bases()[base].otherwise;

@@ -1,5 +1,5 @@
-// What the decoder says: records, and the sinks that write them. ../../docs/records.md describes
-// the written form.
+// The decoder's output: records, and the sinks that write them. ../../docs/records.md describes the
+// written form.
 #ifndef PACKSMITH_RUNTIME_DECODE_RECORD_H_
 #define PACKSMITH_RUNTIME_DECODE_RECORD_H_
 
@@ -20,8 +20,8 @@ enum class FaultKind : uint8_t {
   kForced,        // a bit that never varies has the wrong value
   kRange,         // a value that the field may not have
   kBeyondLength,  // the packet's own length cuts a field off
-  kUnmapped,      // a pointer leads to memory that the dump does not have
-  kTruncated,     // the memory or the batch ends inside of the packet
+  kUnmapped,      // a pointer points to memory that the dump does not have
+  kTruncated,     // the memory or the batch ends inside the packet
 };
 inline constexpr size_t kFaultKinds = 6;
 absl::string_view FaultKindName(FaultKind kind);
@@ -51,14 +51,14 @@ struct DataElement {
   const tables::Format* format = nullptr;  // its components, see data.h
   absl::string_view name;                  // of the format, empty where it has none
   uint64_t offset = 0;                     // bytes from the start of the row
-  uint32_t number = 0;                     // which element it is, as packets count them
+  uint32_t number = 0;                     // of the element, as packets count them
 };
 
-// A program that a pointer led to.
+// A program that a pointer points to.
 struct Kernel {
-  absl::string_view stage;  // "vertex", as the XML says; may be empty
+  absl::string_view stage;  // "vertex", as in the XML; may be empty
   uint32_t simd = 0;        // channels that run together; 0: not known
-  absl::string_view ends;   // what its size follows from: "end", "next kernel", "memory", "limit"
+  absl::string_view ends;   // what determines its size: "end", "next kernel", "memory", "limit"
   absl::Span<const uint8_t> code;  // all of it
 };
 
@@ -71,12 +71,12 @@ struct Record {
   uint32_t depth = 0;  // packets: 0 is the submission's own batch, +1 a call
   // Submission::index of the submission that is being decoded. Nothing for kRegister.
   uint32_t submission = 0;
-  // Of a draw or dispatch, and of what it leads to: which one it is among all that the decoder has
-  // come to, counted from 1. 0: there is none.
+  // For a draw or dispatch, and what it points to: its number among all that the decoder has
+  // reached, counted from 1. 0: none.
   uint64_t draw = 0;
   uint64_t dispatch = 0;
-  // A packet that came before the draw or dispatch that is its parent, shown once more because what
-  // it has set is what that finds (Options::bound). Its address and submission are where it stands.
+  // A packet from before the draw or dispatch that is its parent, shown once more because that uses
+  // its settings (Options::bound). Address and submission are the packet's own.
   bool bound = false;
   // kPacket, kStruct.
   const tables::Container* container = nullptr;
@@ -85,12 +85,12 @@ struct Record {
   absl::Span<const PlacedPart> parts;
   int64_t index = -1;            // which structure of a table
   int64_t register_offset = -1;  // a structure that is the value of a register
-  // kData: what the memory has in all, of which `bytes` may be the beginning.
+  // kData: the size of all of it, of which `bytes` may be the beginning.
   uint64_t data_size = 0;
   uint64_t data_stride = 0;
   // kData whose type is known: rows of `data_stride` bytes (0: all rows are the same one), each
-  // with all `elements`. `bytes` begins with row `data_first`, and `data_rows` is how many there
-  // are from there on, of which `bytes` has some (RowsShown in data.h).
+  // with all `elements`. `bytes` begins with row `data_first`, and `data_rows` is the number of
+  // rows from there on, of which `bytes` has some (RowsShown in data.h).
   absl::Span<const DataElement> elements;
   uint64_t data_first = 0;
   uint64_t data_rows = 0;
@@ -98,9 +98,9 @@ struct Record {
   bool per_instance = false;       // rows count instances, not vertices
   uint32_t step = 1;               // instances that share a row; 0: all do
   const Kernel* kernel = nullptr;  // kData that is a program
-  // kRegister: what a register of an engine (empty: of the whole device) held, and the dump's own
-  // name for it. One of 64 bits may be described as two, and comes twice then. `container` is null
-  // where nobody describes it.
+  // kRegister: a register's value, its engine (empty: the whole device), and the dump's own name
+  // for it. One of 64 bits may be described as two, and then comes twice. `container` is null if it
+  // is not described.
   absl::string_view engine;
   const ErrorRegister* dumped = nullptr;
   // kPacket.
@@ -114,20 +114,20 @@ struct Record {
   RecordView view() const { return {*container, bytes, parts}; }
 };
 
-// Where a field leads, whether the dump has the memory or not.
+// The target of a field, whether the dump has the memory or not.
 struct Lead {
   const FieldAt* at;
   const tables::Pointer* pointer;
   uint32_t space;
   uint64_t address;
-  uint64_t size;  // bytes; 0: nobody knows
+  uint64_t size;  // bytes; 0: unknown
 };
 
-// A packet and all that it leads to, which is like what others have led to.
+// A packet and all that it points to, similar to those of earlier packets.
 struct RecordTree {
-  // Not 0. Trees of the same number have the same records in the same order, but for ids, spaces
-  // and addresses, for the code of kernels behind the bytes of their records, and for bits that are
-  // set in `varying`. None has faults or stored bits, and every packet and structure has a form.
+  // Not 0. Trees of the same number have the same records in the same order, except for ids, spaces
+  // and addresses, the code of kernels after the bytes of their records, and bits that are set in
+  // `varying`. None has faults or stored bits, and every packet and structure has a form.
   uint64_t number;
   // The packet is the first one.
   absl::Span<const Record> records;
@@ -135,16 +135,16 @@ struct RecordTree {
   absl::Span<const absl::Span<const uint8_t>> varying;
 };
 
-// Where something was met first.
+// The first occurrence of something.
 struct FirstSeen {
   std::string name;  // of the record
   uint32_t space = 0;
   uint64_t address = 0;
-  // A register of the dump, which lies nowhere in memory.
+  // A register of the dump, which is not in memory.
   bool is_register = false;
 };
 
-// Runs of bits that are set and that nobody describes.
+// Runs of bits that are set and not described.
 struct UndescribedSeen {
   uint64_t runs = 0;
   FirstSeen first;  // if there are any
@@ -160,13 +160,13 @@ struct Summary {
   uint64_t unknown_dwords = 0;
   std::array<uint64_t, kFaultKinds> faults{};
   uint64_t problems = 0;  // of the input, and streams that could not be decoded to their end
-  // Where the first of each is, if there is one.
+  // The place of the first of each, if there is one.
   FirstSeen first_unknown;
   std::array<FirstSeen, kFaultKinds> first_faults;
   std::string first_problem;
 };
 
-// A packet where nobody wants to know more than that it is there (Options::brief).
+// A packet that is only listed (Options::brief).
 struct Brief {
   uint64_t address;
   const uint8_t* data;  // `bytes` bytes
@@ -176,7 +176,7 @@ struct Brief {
   uint32_t space;
 };
 
-// Records in the order of decoding. What a record refers to is valid during the call only.
+// Receives records in the order of decoding. What a record refers to is valid only during the call.
 class Sink {
  public:
   virtual ~Sink() = default;
@@ -184,26 +184,26 @@ class Sink {
   virtual void OnDevice(const Device& device, uint64_t id) = 0;
   virtual void OnSubmission(const Submission& submission, uint64_t id) = 0;
   virtual void OnRecord(const Record& record) = 0;
-  // With Options::leads, for each field of the next packet or structure that leads somewhere.
+  // With Options::leads, for each field of the next packet or structure that is a pointer in use.
   virtual void OnLead(const Lead&) {}
   // Instead of OnRecord for each of its records.
   virtual void OnTree(const RecordTree& tree) {
     for (const Record& record : tree.records) OnRecord(record);
   }
-  // The dump that the next submissions belong to, for those who look at more than records. Null:
-  // that was its last record, and it may go.
+  // The dump that the next submissions belong to, for sinks that use more than records. Null: that
+  // was its last record, and it may be destroyed.
   virtual void OnDump(const Dump*) {}
   // Text from elsewhere, whole lines in the sink's own form: the report about a hang.
   virtual void OnInsert(absl::string_view) {}
   // Instead of OnRecord with Options::brief: many packets at a time.
   virtual void OnPackets(absl::Span<const Brief>) {}
-  // Something to know that belongs to no record. A problem: the input, or a stream, could not be
+  // A remark that does not belong to a record. A problem: the input, or a stream, could not be
   // decoded to its end.
   virtual void OnRemark(absl::string_view text, bool is_problem) = 0;
   virtual void OnSummary(const Summary& summary) = 0;
 };
 
-// Where sinks write to.
+// The destination of sinks.
 class Output {
  public:
   virtual ~Output() = default;

@@ -10,8 +10,8 @@
 namespace packsmith::decode {
 namespace {
 
-// How a leaf leads to a record of parts, wherever the packet stands and whatever was set before; or
-// null.
+// The pointer of a leaf to a record of parts that depends neither on the packet's address nor on
+// state; or null.
 const tables::Pointer* PartsBehind(const tables::Tables& tables, const tables::Leaf& leaf) {
   if (leaf.extra == tables::kNone || tables.extra(leaf.extra).pointer == tables::kNone) {
     return nullptr;
@@ -74,7 +74,7 @@ void SettingRules::ForEach(uint32_t container, absl::Span<const uint8_t> packet,
                            const Memory* memory, uint32_t space,
                            absl::FunctionRef<void(const SettingKey&)> visit) const {
   const tables::Container& c = tables_.container(container);
-  // Where the stream goes is no state.
+  // Flow control is not state.
   if (c.flows.count != 0 || packet.size() <= 4) return;
   SettingKey all{container, SettingKey::What::kAll, 0};
   // Each register is state of its own; its offset comes first.
@@ -94,7 +94,7 @@ void SettingRules::ForEach(uint32_t container, absl::Span<const uint8_t> packet,
       for (uint32_t i = tables_.extra(at.leaf->extra).pointer; i != tables::kNone;
            i = tables_.pointer(i).next) {
         const tables::Pointer& pointer = tables_.pointer(i);
-        // A piece of data that is there no longer is set to nothing.
+        // A piece of data that no longer exists is set to nothing.
         const bool last = pointer.next == tables::kNone;
         if (!scope.Holds(pointer.when) && (pointer.keeps != 0 || !last)) continue;
         const absl::optional<SettingKey> key = KeyOf(record, at, pointer, true);

@@ -1,5 +1,5 @@
-// Which packets' settings still count: the last of each kind, and where packets change only some of
-// what their kind can hold, the last that has set each of those.
+// Which packets' settings are in effect: the last of each kind, and where packets change only some
+// of what their kind can hold, the last that has set each of those.
 #ifndef PACKSMITH_RUNTIME_DECODE_SETTINGS_H_
 #define PACKSMITH_RUNTIME_DECODE_SETTINGS_H_
 
@@ -18,13 +18,13 @@
 
 namespace packsmith::decode {
 
-// What can be set apart from everything else: a container, and what of it.
+// What can be set independently: a container, and a part of it.
 struct SettingKey {
   enum class What : uint32_t {
-    kAll,       // what its last packet says
+    kAll,       // all that a packet sets
     kRegister,  // a register that it loads, by its offset
     kPart,      // an optional part, by its number
-    kPointer,   // a pointer that says itself whether it counts, by its leaf
+    kPointer,   // a pointer with its own condition, by its leaf
     kSlot,      // one of several pieces of data, by its number
   };
   uint32_t container;
@@ -44,23 +44,23 @@ class SettingRules {
   // The tables must outlive this.
   explicit SettingRules(const tables::Tables& tables);
 
-  // Calls visit(key) for all that a packet of a submission in `space` sets; for none if it is no
-  // state: where the stream goes, or a single dword. `memory` may be null: what stands behind
-  // pointers is not looked at then.
+  // Calls visit(key) for all that a packet of a submission in `space` sets; for none if it does not
+  // set state: flow control, or a single dword. `memory` may be null: then pointers are not
+  // followed.
   void ForEach(uint32_t container, absl::Span<const uint8_t> packet, const Memory* memory,
                uint32_t space, absl::FunctionRef<void(const SettingKey&)> visit) const;
-  // What the pointer at a field is part of. `packet`: the record is a packet, not what one leads
-  // to. Empty: of what leads to the record.
+  // The key that the pointer at a field belongs to. `packet`: the record is a packet, not a
+  // packet's target. Empty: the key of the pointer to the record.
   absl::optional<SettingKey> KeyOf(const RecordView& record, const FieldAt& at,
                                    const tables::Pointer& pointer, bool packet) const;
-  // A draw or dispatch may stand in the stream.
+  // Whether the stream can have a draw or dispatch.
   bool HasWork(uint32_t stream) const { return has_work_[stream]; }
 
  private:
-  // What is absent of a record that consists of parts stays as it was.
+  // In a record that consists of parts, absent parts remain unchanged.
   void Parts(uint32_t container, absl::Span<const uint8_t> record,
              absl::FunctionRef<void(const SettingKey&)> visit) const;
-  // The record with parts that a packet leads to, without a base; empty if there is none.
+  // The record with parts that a packet points to, without a base; empty if there is none.
   absl::Span<const uint8_t> RecordAt(const tables::Container& container,
                                      absl::Span<const uint8_t> packet, const tables::Leaf& leaf,
                                      const Memory& memory, uint32_t space) const;
@@ -71,7 +71,7 @@ class SettingRules {
   const tables::Tables& tables_;
   std::vector<bool> by_register_;                // by container: loads registers
   std::vector<bool> selective_;                  // by container: has pointers of their own
-  std::vector<std::vector<uint32_t>> to_parts_;  // by container: leaves that lead to parts
+  std::vector<std::vector<uint32_t>> to_parts_;  // by container: leaves that point to parts
   std::vector<bool> has_work_;                   // by stream
 };
 
@@ -87,10 +87,10 @@ struct Setting {
   std::vector<uint8_t> bytes;
 };
 
-// The packets whose settings count in one stream of a context.
+// The packets whose settings are in effect in one stream of a context.
 class Settings {
  public:
-  // The packet, if it is the last that has set what the key says; else null.
+  // The last packet that has set what the key names, or null.
   const Setting* Find(const SettingKey& key) const {
     const auto found = all_.find(key);
     return found == all_.end() ? nullptr : found->second.get();
@@ -98,7 +98,7 @@ class Settings {
   void Set(const SettingKey& key, std::shared_ptr<const Setting> setting) {
     all_[key] = std::move(setting);
   }
-  // In the order in which they came, each once. Valid as long as this.
+  // In stream order, each once. Valid as long as this.
   std::vector<std::shared_ptr<const Setting>> All() const;
 
  private:
