@@ -10,7 +10,7 @@
 
 namespace packsmith::decode {
 
-// `address` in the form in which readers keep memory. `mask`: tables::Tables::address_mask(). Where
+// `address` in the form that readers of dumps use. `mask`: tables::Tables::address_mask(). If
 // addresses have more than 48 bits, those of 48 are recognised by the copies of their highest bit.
 inline uint64_t MaskAddress(uint64_t address, uint64_t mask) {
   address &= mask;
@@ -19,12 +19,12 @@ inline uint64_t MaskAddress(uint64_t address, uint64_t mask) {
   return PlainAddress(address);
 }
 
-// Addresses count up to 2^64, where they do not begin again.
+// The sum, or 2^64 - 1 if it is larger: addresses do not wrap.
 inline uint64_t AddSaturated(uint64_t a, uint64_t b) {
   return b > ~uint64_t{0} - a ? ~uint64_t{0} : a + b;
 }
 
-// Of a submission's batch, as Submission::batch_length has it.
+// The length of a submission's batch, Submission::batch_length.
 inline std::string ShowLength(uint64_t bytes) {
   if (bytes == 0) return "length unknown";
   return absl::StrFormat("%u %s", bytes, bytes == 1 ? "byte" : "bytes");

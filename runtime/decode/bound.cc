@@ -1,5 +1,5 @@
-// What draws and dispatches find set: packets that came before them, shown once more with what they
-// lead to by then. Part of the Decoder.
+// The settings that draws and dispatches use: earlier packets, shown once more with what they point
+// to by then. Part of the Decoder.
 #include <utility>
 #include <vector>
 
@@ -9,7 +9,7 @@ namespace packsmith::decode {
 
 void Decoder::KeepOrShowBound(uint32_t index, const Frame& frame, absl::Span<const uint8_t> bytes,
                               uint64_t id) {
-  // What programs and tables consist of comes again with what leads to them.
+  // The contents of programs and tables are shown again with the pointers to them.
   if (bound_ != nullptr || !rules_->HasWork(stream_)) return;
   const tables::Container& container = tables_.container(index);
   if (container.role != tables::Role::kOther) {
@@ -17,7 +17,7 @@ void Decoder::KeepOrShowBound(uint32_t index, const Frame& frame, absl::Span<con
         (dispatch_ != 0 && dispatch_ == options_.bound.dispatch)) {
       ShowBound(container.role, id);
     }
-    // Who looks at a dispatch looks at what came since the work before it, which may be a draw.
+    // For a dispatch, the work before it may be a draw.
     if (container.role == tables::Role::kDraw || options_.bound.dispatch != 0) {
       after_work_ = settings_;
     }
@@ -36,8 +36,7 @@ void Decoder::KeepOrShowBound(uint32_t index, const Frame& frame, absl::Span<con
 }
 
 void Decoder::ShowBound(tables::Role role, uint64_t id) {
-  // Whatever is decoded here has been decoded before: it counts neither in the summary nor for what
-  // comes later.
+  // All of this has been decoded before: it affects neither the summary nor later packets.
   const Summary summary = summary_;
   const std::vector<absl::optional<uint64_t>> bases = state_->bases;
   const std::vector<std::vector<uint8_t>> last = state_->last;

@@ -29,7 +29,7 @@ class ChunkWriter {
   ChunkWriter(const ChunkWriter&) = delete;
   ChunkWriter& operator=(const ChunkWriter&) = delete;
 
-  // Hands over what there is.
+  // Hands over the text so far.
   void Flush() {
     if (at_ == data_.get()) return;
     ++flushes_;
@@ -38,8 +38,8 @@ class ChunkWriter {
     output_.Append(text);
   }
 
-  // Where the text goes on, with room for so many bytes. For those who write many short pieces one
-  // behind the other and then say with Commit() where they end.
+  // The end of the text, with room for this many bytes: for callers that write many short pieces
+  // one after the other and then pass their end to Commit().
   char* Reserve(size_t bytes) {
     Need(bytes);
     return at_;
@@ -95,7 +95,7 @@ class ChunkWriter {
   void SignedDecimal(int64_t value) { at_ = WriteSignedDecimal(value, Reserve(kMostDigits)); }
   // "0x" and as many digits as there are.
   void Hex(uint64_t value) { at_ = WriteHex(value, Reserve(kMostDigits)); }
-  // "0x" and at least twelve digits: addresses, one below the other.
+  // "0x" and at least twelve digits: addresses in a column.
   void Address(uint64_t value) { at_ = WriteAddress(value, Reserve(kMostDigits)); }
   // Eight digits.
   void Hex8(uint32_t value) { at_ = WriteHex8(value, Reserve(kMostDigits)); }
@@ -124,7 +124,7 @@ class ChunkWriter {
     for (size_t i = 0; i < text.size(); ++i) {
       const auto c = static_cast<unsigned char>(text[i]);
       if (c >= 0x80) {
-        // What a reader would not see, and bytes that no JSON may have.
+        // Characters that a reader would not see, and bytes that JSON must not have.
         const CodePoint first = FirstCodePoint(text.substr(i));
         if (!first.valid || IsHidden(first.value)) {
           Put(text.substr(clean, i - clean));
@@ -152,7 +152,7 @@ class ChunkWriter {
   }
 
  private:
-  // U+FFFD, which stands for what could not be read.
+  // U+FFFD, for bytes that are not UTF-8.
   static constexpr uint32_t kReplacement = 0xfffd;
 
   // JSON writes it as it is.
@@ -184,7 +184,7 @@ class ChunkWriter {
   void Need(size_t bytes) {
     if (bytes > Room()) MakeRoom(bytes);
   }
-  // Of more than a chunk only if somebody asks for as much in one piece.
+  // For more than a chunk only if the caller asks for as much in one piece.
   void MakeRoom(size_t bytes) {
     Flush();
     if (bytes <= Room()) return;

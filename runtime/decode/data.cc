@@ -69,7 +69,7 @@ Value DecodeComponent(const tables::Component& component, absl::Span<const uint8
       return Real(static_cast<double>(raw) /
                   static_cast<double>(width >= 64 ? ~uint64_t{0} : (uint64_t{1} << width) - 1));
     case tables::ComponentType::kSnorm: {
-      // The least value stands for -1, too.
+      // The least value means -1, too.
       if (width == 1) return Real(raw == 0 ? 0.0 : -1.0);
       const auto most = static_cast<double>((uint64_t{1} << (width - 1)) - 1);
       return Real(std::max(static_cast<double>(SignedOf(raw, width)) / most, -1.0));
@@ -100,7 +100,7 @@ uint64_t RowsShown(const Record& record) {
 
 namespace {
 
-// That `code` begins with; null if nobody knows how long it is, or it is not all there.
+// The instruction that `code` begins with; null if its length is unknown, or it is incomplete.
 const tables::Instruction* InstructionAt(const tables::Tables& tables, const tables::DataKind& kind,
                                          absl::Span<const uint8_t> code) {
   uint32_t word = 0;

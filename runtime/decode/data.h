@@ -1,4 +1,4 @@
-// Typed data: what the bytes of vertices, indices and constants say. Programs: where they end.
+// Typed data: the values of vertices, indices and constants. Programs: where they end.
 #ifndef PACKSMITH_RUNTIME_DECODE_DATA_H_
 #define PACKSMITH_RUNTIME_DECODE_DATA_H_
 
@@ -16,7 +16,7 @@ namespace packsmith::decode {
 // The value of one component; `element` has all bytes of its format.
 Value DecodeComponent(const tables::Component& component, absl::Span<const uint8_t> element);
 
-// How many rows of a typed data record lie whole inside of its bytes.
+// The number of rows of a typed data record that are completely inside its bytes.
 uint64_t RowsShown(const Record& record);
 
 // Calls visit(row, element, bytes) for each element of each row that is shown, row by row. `row`
@@ -36,14 +36,14 @@ void ForEachElement(const Record& record, const Visit& visit) {
 
 struct CodeEnd {
   uint64_t bytes;  // up to the end of the last whole instruction
-  bool found;      // that one says that it is the last
+  bool found;      // that one is marked as the last
 };
 
 // Walks the instructions of a program until one ends it.
 CodeEnd FindCodeEnd(const tables::Tables& tables, const tables::DataKind& kind,
                     absl::Span<const uint8_t> code);
 
-// An instruction that says itself which element of the program's binding table it reaches.
+// An instruction that has the number of the binding table's element that it reaches.
 struct Reached {
   tables::SurfaceUse use;
   uint64_t index;

@@ -1,5 +1,5 @@
 // Numbers as text. Each function writes to memory that has room for it and returns where the text
-// ends; it may overwrite what comes behind that, up to kMostDigits bytes from the beginning.
+// ends; it may overwrite memory after that, up to kMostDigits bytes from the beginning.
 #ifndef PACKSMITH_RUNTIME_DECODE_DIGITS_H_
 #define PACKSMITH_RUNTIME_DECODE_DIGITS_H_
 
@@ -48,7 +48,7 @@ inline char* WriteHex(uint64_t value, char* to) {
     *to = static_cast<char>('0' + value);
     return to + 1;
   }
-  // Sixteen digits, less the zeros that they begin with.
+  // Sixteen digits, without leading zeros.
   uint64_t high = HexDigits(static_cast<uint32_t>(value >> 32));
   uint64_t low = HexDigits(static_cast<uint32_t>(value));
   const int leading = __builtin_clzll(value) / 4;
@@ -66,7 +66,7 @@ inline char* WriteHex(uint64_t value, char* to) {
   return to + 16 - leading;
 }
 
-// "0x" and at least twelve digits: addresses, one below the other.
+// "0x" and at least twelve digits: addresses in a column.
 inline char* WriteAddress(uint64_t value, char* to) {
   if (value >> 48 != 0) return WriteHex(value, to);
   *to++ = '0';
@@ -77,9 +77,9 @@ inline char* WriteAddress(uint64_t value, char* to) {
   return to + 12;
 }
 
-// Whether all digits of a value are few; then they are written, without a point where there is
-// nothing behind it. What of GPU state is a fraction is mostly some hundredths of a power of two:
-// of 256ths that are less than a million no digit is rounded.
+// Writes a value with few digits, without a point if it is an integer; false: it has more digits.
+// Fractions in GPU state are mostly multiples of a power of two: for 256ths below a million no
+// digit is rounded.
 inline bool WriteShortReal(double value, char*& to) {
   const double magnitude = std::fabs(value);
   if (!(magnitude < 1e6) || (value == 0 && std::signbit(value))) return false;
@@ -94,8 +94,7 @@ inline bool WriteShortReal(double value, char*& to) {
     to = WriteDecimal(whole, at);
     return true;
   }
-  // Eight digits behind the point, less the zeros at their end. More than nine in all would be
-  // rounded.
+  // Eight digits after the point, without trailing zeros. More than nine in total would be rounded.
   fraction *= 390625;
   int digits = 8;
   for (; fraction % 10 == 0; fraction /= 10) --digits;

@@ -1,5 +1,5 @@
-// The data that draws read: what packets say of its layout, and the rows that a draw uses. Part of
-// the Decoder.
+// The data that draws read: its layout, from packets, and the rows that a draw uses. Part of the
+// Decoder.
 #include <algorithm>
 
 #include "runtime/decode/addresses.h"
@@ -141,7 +141,7 @@ void Decoder::DrawData(const tables::Container& container, absl::Span<const uint
   read.rows_version = rows.version;
   if (read.indexed) {
     read.indices_version = state_->rows[draw.indices].version;
-    // Where nothing says which one, it depends on the indices' size.
+    // If no field has it, it depends on the indices' size.
     if (Evaluate(draw.cuts, scope).value_or(0) != 0)
       read.cut = Evaluate(draw.cut, scope).value_or(0);
   }
@@ -168,14 +168,14 @@ void Decoder::DrawData(const tables::Container& container, absl::Span<const uint
       if (index != read.cut) least = std::min(index, least.value_or(index));
     }
     if (!least) return;
-    // A negative bias is added all the same: numbers wrap.
+    // A negative bias may be added like this: numbers wrap.
     first = *least + read.bias;
     count = ~uint64_t{0};
   }
   const absl::string_view name = Text(tables_.data(draw.data).name);
   for (size_t i = 0; i < rows.slots.size(); ++i) {
     if (!rows.slots[i].set) continue;
-    // Once for what advances by vertex, and once for each step by instance: elements of one
+    // Once for elements that advance by vertex, and once for each step by instance: elements of one
     // buffer may differ in that.
     for (size_t from = 0; from < rows.elements.size(); ++from) {
       const RowElement& lead = rows.elements[from];

@@ -48,9 +48,9 @@ struct Work {
   uint32_t space = 0;
   uint64_t address = 0;
   absl::optional<std::string> topology;
-  bool counts = false;  // its description says where a number of vertices stands
+  bool counts = false;  // its description has a field for the number of vertices
   absl::optional<bool> indexed;
-  absl::optional<uint64_t> count, instances;  // empty: the packet does not say it
+  absl::optional<uint64_t> count, instances;  // empty: the packet does not state it
   std::vector<uint64_t> groups;
   std::string groups_of;  // "groups", "threads"
   std::vector<Shader> shaders;
@@ -86,7 +86,7 @@ class DrawsSink : public Sink {
     }
     const bool of_it = work_ && (work_->is_draw ? record.draw : record.dispatch) == work_->number;
     if (!of_it) return;
-    // What a packet holds that says nothing of whom it serves, nobody may read.
+    // A packet without a role that it serves may have no reader.
     if (record.bound) {
       absl::optional<std::string> topology;
       Meanings(record, [&](tables::Meaning meaning, const FieldAt& at, uint64_t value) {
@@ -183,7 +183,7 @@ class DrawsSink : public Sink {
     work_->reaches.Add(*tables_, record, node);
   }
 
-  // What the surface is used for: what it says itself, or what its stage's programs say.
+  // The use of the surface: stated by itself, or by its stage's programs.
   bool IsUsedAs(const Surface& surface, SurfaceUse use) const {
     if (surface.image.use != SurfaceUse::kAny) return surface.image.use == use;
     return work_->reaches.Has(surface.stage, surface.index, use);
@@ -250,7 +250,7 @@ class DrawsSink : public Sink {
   }
 
   void TextOf(SurfaceUse use, absl::string_view what, std::string& line) const {
-    // Where in which table they stand, JSON lines say.
+    // Their tables and numbers are only in JSON lines.
     std::vector<std::string> said;
     for (const Surface& surface : UsedAs(use)) {
       const ImageSeen& image = surface.image;

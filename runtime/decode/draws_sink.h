@@ -1,4 +1,4 @@
-// A line for each draw and dispatch: where it is, what it draws and what it finds set.
+// A line for each draw and dispatch: its address, what it draws and the settings that it uses.
 #ifndef PACKSMITH_RUNTIME_DECODE_DRAWS_SINK_H_
 #define PACKSMITH_RUNTIME_DECODE_DRAWS_SINK_H_
 
@@ -9,8 +9,8 @@
 namespace packsmith::decode {
 
 // For Options::leads with Options::bound.each. Text or JSON lines (docs/records.md), and problems.
-// What a field means is what the description says: nothing is known by its name. `output` must
-// outlive the sink.
+// The meaning of fields comes from the description, never from their names. `output` must outlive
+// the sink.
 std::unique_ptr<Sink> MakeDrawsSink(Output& output, bool jsonl);
 
 }  // namespace packsmith::decode

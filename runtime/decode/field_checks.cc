@@ -16,7 +16,7 @@ constexpr uint16_t kChecked = kReserved | tables::kForced | kLimited;
 
 std::unique_ptr<FieldChecks::Checks> FieldChecks::Make(const tables::Container& container) const {
   auto checks = std::make_unique<Checks>();
-  // Fields that come and go are for the slow way.
+  // Optional fields are left to the slow path.
   if (container.variants.count != 0) return checks;
   for (const Leaf& leaf : tables_.leaves(container.tail_leaves)) {
     if ((leaf.flags & kChecked) != 0) return checks;
@@ -44,7 +44,7 @@ std::unique_ptr<FieldChecks::Checks> FieldChecks::Make(const tables::Container& 
         Word& word = words.try_emplace(offset, Word{offset, 0, 0}).first->second;
         const bool one = (leaf.flags & tables::kMustBeOne) != 0 || (i < 64 && (forced >> i & 1));
         const uint32_t mask = 1u << (bit - offset * 8);
-        // Two fields that do not agree: the slow way says which.
+        // Two fields that contradict each other: the slow path reports which.
         if ((word.mask & mask) != 0 && ((word.value & mask) != 0) != one) return checks;
         word.mask |= mask;
         if (one) word.value |= mask;

@@ -1,4 +1,4 @@
-// Whether a record can have faults in its fields, found out a dword at a time.
+// Whether a record can have faults in its fields, tested a dword at a time.
 #ifndef PACKSMITH_RUNTIME_DECODE_FIELD_CHECKS_H_
 #define PACKSMITH_RUNTIME_DECODE_FIELD_CHECKS_H_
 
@@ -14,15 +14,14 @@
 
 namespace packsmith::decode {
 
-// Nearly all records are without faults; those pass here, and the others are looked at field by
-// field. Made for each container when its first record comes.
+// Nearly all records are without faults and pass here; the others are checked field by field. Made
+// for each container when its first record comes.
 class FieldChecks {
  public:
   explicit FieldChecks(const tables::Tables& tables)
       : tables_(tables), checks_(tables.containers().size()) {}
 
-  // True: no field of the record is wrong. False: one may be. The record's bytes are all that it
-  // has.
+  // True: no field of the record is wrong. False: one may be. The record must be complete.
   bool Passes(const RecordView& record) {
     if (!Passes(ChecksOf(record.container), record.bytes)) return false;
     for (const PlacedPart& placed : record.parts) {

@@ -88,7 +88,7 @@ uint64_t LengthOf(const tables::Tables& tables, const tables::Container& contain
     const absl::optional<uint64_t> raw = scope.Raw(container.length_leaf);
     if (!raw) return container.bytes;
     const uint64_t steps = std::min(*raw, internal::kLongestRecord) + container.length_bias;
-    // A length of nothing would stand still.
+    // With a length of zero the walk would not advance.
     return std::clamp<uint64_t>(steps * container.length_unit,
                                 std::max<uint64_t>(container.identify_bytes, 1),
                                 internal::kLongestRecord);

@@ -22,7 +22,7 @@ namespace packsmith::decode {
 struct FieldName {
   absl::string_view part;
   int64_t part_index = -1;
-  // Their lengths are found out where they are written: most who visit fields want no names.
+  // Their lengths are computed when they are written: most visitors do not need names.
   const char* head = "";
   int64_t index = -1;
   const char* tail = "";
@@ -30,15 +30,15 @@ struct FieldName {
 
 void AppendFieldName(const FieldName& name, std::string& to);
 
-// Where a field stands and what it is.
+// A field and its position.
 struct FieldAt {
   FieldName name;
   const tables::Leaf* leaf;
   uint64_t bit;    // from the start of the record
   uint32_t width;  // bits that exist
-  bool cut;        // the record ends inside of the field
-  // What the leaf's own position counts from: the record, the item of the tail, or the structure of
-  // the part. `owner` is the container that the leaf belongs to.
+  bool cut;        // the record ends inside the field
+  // `base` is the origin of the leaf's own position: the beginning of the record, of the tail's
+  // item, or of the part's structure. `owner` is the container that the leaf belongs to.
   const tables::Container* owner;
   uint64_t base;
   bool in_tail;
@@ -51,7 +51,7 @@ class Scope {
         absl::Span<const uint8_t> bytes, uint64_t base = 0, uint64_t tail_base = 0)
       : tables_(tables), container_(container), bytes_(bytes), base_(base), tail_base_(tail_base) {}
 
-  // Of the field at hand. `states` are the values of the tables' bases, for conditions that ask
+  // The scope of a field. `states` are the values of the tables' bases, for conditions that use
   // one.
   Scope(const tables::Tables& tables, const FieldAt& at, absl::Span<const uint8_t> bytes,
         absl::Span<const absl::optional<uint64_t>> states = {})
@@ -59,7 +59,7 @@ class Scope {
     states_ = states;
   }
 
-  // Empty where the record is too short to have the leaf.
+  // Empty if the record is too short to have the leaf.
   absl::optional<uint64_t> Raw(uint32_t leaf_index) const {
     const tables::Leaf& leaf = tables_.leaf(leaf_index);
     const uint64_t bit = BitOf(leaf_index);
@@ -67,7 +67,7 @@ class Scope {
     return ReadBits(bytes_, bit, leaf.width);
   }
   absl::optional<uint64_t> Number(uint32_t leaf_index) const;
-  // Where the leaf stands in the record; it may stand behind its end.
+  // The leaf's position in the record; it may be after the record's end.
   uint64_t BitOf(uint32_t leaf_index) const {
     const bool in_tail = leaf_index - container_.tail_leaves.first < container_.tail_leaves.count;
     return tables_.leaf(leaf_index).bit + (in_tail ? tail_base_ : base_);
@@ -86,25 +86,25 @@ class Scope {
   absl::Span<const absl::optional<uint64_t>> states_;
 };
 
-// How many bytes a packet or structure takes, as it says itself. `bytes` is what there is; the
-// answer may be more: at least 1 where that is a packet's, at most 16 MiB.
+// The length in bytes that a packet or structure states. `bytes` are those in memory; the result
+// may be more: at least 1 for a packet, at most 16 MiB.
 uint64_t LengthOf(const tables::Tables& tables, const tables::Container& container,
                   absl::Span<const uint8_t> bytes);
 
-// Where optional parts of one kind stand in a record, one behind the other.
+// The position of optional parts of one kind in a record, one after the other.
 struct PlacedPart {
   const tables::Part* part;
-  uint64_t bit;    // where the first one begins, from the start of the record
-  uint64_t count;  // how many begin inside of the record: at least one
+  uint64_t bit;    // of the first one, from the start of the record
+  uint64_t count;  // how many begin inside the record: at least one
 };
-// Few records have more kinds of parts: finding out where they are allocates nothing.
+// Few records have more kinds of parts, so that placing them allocates nothing.
 using PlacedParts = absl::InlinedVector<PlacedPart, 32>;
 
-// The optional parts that begin inside of `bytes`.
+// The optional parts that begin inside `bytes`.
 PlacedParts PlaceParts(const tables::Tables& tables, const tables::Container& container,
                        absl::Span<const uint8_t> bytes);
 
-// A packet or structure in memory. What asks about parts several times finds them out once.
+// A packet or structure in memory, with its parts, which are computed only once.
 struct RecordView {
   const tables::Container& container;
   absl::Span<const uint8_t> bytes;
@@ -114,14 +114,14 @@ struct RecordView {
 // multiply and add of an expression applied to the value of its leaf.
 uint64_t Apply(const tables::Expression& expression, uint64_t value);
 
-// How often a part comes, its condition aside.
+// How often a part comes, apart from its condition.
 uint64_t RepeatOf(const tables::Tables& tables, const tables::Part& part, const Scope& scope);
 
-// What the leaf holds sets a base, or is written to a register or to memory.
+// Whether the leaf's value sets a base, or is written to a register or to memory.
 bool Acts(const tables::Tables& tables, const tables::Leaf& leaf);
 
-// Those leaves of containers that some pass over records asks for, so that it passes over no
-// others. Made for each container when its first record comes.
+// The leaves of containers that one kind of pass over records needs, so that it skips the others.
+// Made for each container when its first record comes.
 class ChosenLeaves {
  public:
   using Choice = bool (*)(const tables::Tables& tables, const tables::Leaf& leaf);
@@ -150,10 +150,10 @@ class ChosenLeaves {
 
 namespace internal {
 
-// No record is longer; a length or count field that says so is wrong.
+// No record is longer; a larger length or count field is wrong.
 inline constexpr uint64_t kLongestRecord = 1 << 24;
 
-// `holds(part)`: what the part's condition says.
+// `holds(part)`: the result of the part's condition.
 template <class Holds>
 PlacedParts PlaceParts(const tables::Tables& tables, const tables::Container& container,
                        absl::Span<const uint8_t> bytes, const Holds& holds) {
@@ -220,7 +220,7 @@ void VisitLeaves(const Leaves& leaves, const tables::Tables& tables, const table
   }
 }
 
-// `fixed` and `tail` say which leaves of a container there are.
+// `fixed` and `tail` return the leaves of a container to visit.
 template <class Fixed, class Tail, class Visit>
 void VisitRecord(const tables::Tables& tables, const RecordView& record, const Fixed& fixed,
                  const Tail& tail, Visit& visit) {
@@ -256,7 +256,7 @@ void VisitRecord(const tables::Tables& tables, const RecordView& record, const F
 
 }  // namespace internal
 
-// Calls visit(const FieldAt&) for each leaf that begins inside of the record, in bit order: the
+// Calls visit(const FieldAt&) for each leaf that begins inside the record, in bit order: the
 // fixed part, then the items of the tail, then the optional parts.
 template <class Visit>
 void ForEachField(const tables::Tables& tables, const RecordView& record, Visit&& visit) {
@@ -265,7 +265,7 @@ void ForEachField(const tables::Tables& tables, const RecordView& record, Visit&
   internal::VisitRecord(tables, record, fixed, tail, visit);
 }
 
-// The same, of the chosen ones only.
+// The same, for the chosen leaves only.
 template <class Visit>
 void ForEachField(const tables::Tables& tables, ChosenLeaves& chosen, const RecordView& record,
                   Visit&& visit) {

@@ -10,7 +10,7 @@ namespace packsmith::decode {
 
 bool MatchesGlob(absl::string_view glob, absl::string_view text) {
   size_t g = 0, t = 0;
-  // Where to go back to: after the last star, and what it has swallowed so far.
+  // The point to return to: after the last star, and what it has matched so far.
   size_t star = absl::string_view::npos, swallowed = 0;
   while (t < text.size()) {
     if (g < glob.size() && glob[g] == '*') {
@@ -132,7 +132,7 @@ class FilterSink : public Sink {
   const tables::Container* containers_ = nullptr;
   std::vector<bool> matches_;  // by container
   bool matches_unknown_ = false;
-  absl::optional<Submission> submission_;  // not said yet
+  absl::optional<Submission> submission_;  // not forwarded yet
   uint64_t submission_id_ = 0;
   uint64_t ordinal_ = 0;
   size_t wanted_ = 0;

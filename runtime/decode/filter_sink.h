@@ -1,4 +1,4 @@
-// Some of the records, for another sink.
+// Forwards selected records to another sink.
 #ifndef PACKSMITH_RUNTIME_DECODE_FILTER_SINK_H_
 #define PACKSMITH_RUNTIME_DECODE_FILTER_SINK_H_
 
@@ -12,16 +12,16 @@
 
 namespace packsmith::decode {
 
-// What a record must be to be shown. What a shown record leads to is shown too.
+// The conditions for showing a record. What a shown record points to is shown, too.
 struct Filter {
-  // Its name matches one of these (MatchesGlob); none: any name.
+  // Its name matches one of these (MatchesGlob); empty: any name.
   std::vector<std::string> names;
-  // It lies in part at or above `first` and below `end`.
+  // At least a part of it is at or above `first` and below `end`.
   uint64_t first = 0;
   uint64_t end = ~uint64_t{0};
-  // Where `draw`: it is, or was led to by, one of `packets` (ascending), or one of those from
-  // `first_packet` to `last_packet`. These are ordinals among all packets and unknown runs of the
-  // submissions' own streams.
+  // If `draw`: it is one of `packets` (ascending), or one of those from `first_packet` to
+  // `last_packet`, or a target of these. They are ordinals among all packets and unknown runs of
+  // the submissions' own streams.
   bool draw = false;
   std::vector<uint64_t> packets;
   uint64_t first_packet = 1, last_packet = 0;
@@ -32,7 +32,7 @@ struct Filter {
 // `*` stands for any text, `?` for any character; case does not matter.
 bool MatchesGlob(absl::string_view glob, absl::string_view text);
 
-// Remarks and problems pass; submissions do where something of them does. `next` must outlive the
+// Remarks and problems pass; submissions pass if something of them does. `next` must outlive the
 // sink.
 std::unique_ptr<Sink> MakeFilterSink(Sink& next, Filter filter);
 

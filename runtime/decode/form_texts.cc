@@ -9,7 +9,7 @@ FormText& FormTexts::Learn(const Record& record, size_t indent,
   std::unique_ptr<FormText>& slot = texts_[SlotOf(record.form, indent)];
   if (slot == nullptr) slot = std::make_unique<FormText>();
   FormText& text = *slot;
-  // What varied stays so at every indentation, but fields are by their order the form's.
+  // Fields that varied do so at every indentation; their order is that of the form.
   const bool known = text.form == record.form;
   std::vector<uint8_t> mask(record.bytes.size());
   text.varies.resize(known ? text.varies.size() : 0);

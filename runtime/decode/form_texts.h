@@ -1,4 +1,4 @@
-// What a sink has written of the fields of records of one form, for those that come later.
+// The text that a sink has written for the fields of records of one form, for later ones.
 #ifndef PACKSMITH_RUNTIME_DECODE_FORM_TEXTS_H_
 #define PACKSMITH_RUNTIME_DECODE_FORM_TEXTS_H_
 
@@ -19,7 +19,7 @@
 
 namespace packsmith::decode {
 
-// A field of a record, as ForEachShown() says it.
+// A field of a record, from ForEachShown().
 struct ShownField {
   const PlannedField* field;
   uint64_t bit;
@@ -29,9 +29,9 @@ struct ShownField {
   bool is_length;
 };
 
-// The fields of a form's records. Most hold the same in record after record, and their text is
-// there in one piece; those that do not, addresses and what else was seen to vary, stand between
-// such pieces and are written each time.
+// The fields of a form's records. Most hold the same value in record after record, and their text
+// is kept in one piece; the others, addresses and what else was seen to vary, are between such
+// pieces and are written each time.
 struct FormText {
   struct Varying {
     ShownField field;  // without its bits
@@ -46,19 +46,19 @@ struct FormText {
   std::string head;
   size_t name_end = 0, head_end = 0;
   std::string text;
-  size_t text_size = 0;  // of which so much counts
+  size_t text_size = 0;  // the part of it that is used
   std::vector<Varying> varying;
-  size_t room = 0;     // that writing all of it may take
+  size_t room = 0;     // for writing all of it
   uint64_t zeros = 0;  // fields that are in no text because they are zero
 
-  // For Learn(): a record, and the fields that have varied, by their order.
+  // For Learn(): a record, and the fields that have varied, in their order.
   std::vector<uint8_t> bytes;
   std::vector<bool> varies;
 };
 
-// A fixed number of them, of a bounded length. Each record of a form that is new here, or in
-// which a field is not what it has always been, is looked at field by field and makes the text
-// anew: no more often than there are fields.
+// A fixed number of them, of a bounded length. A record of a form that is new here, or in which a
+// field has changed for the first time, is written field by field, and the text is made anew: at
+// most once for each field.
 class FormTexts {
  public:
   static constexpr size_t kMostText = 32 * 1024;
@@ -72,23 +72,23 @@ class FormTexts {
     return text->same.AreIn(record.bytes) ? text : nullptr;
   }
 
-  // Learn() is worth its while: not for what comes once or twice only, or will be part of a tree.
+  // Whether Learn() pays: not for forms that occur once or twice, or that will be part of a tree.
   bool IsWorth(const Record& record) {
     uint8_t& seen = seen_[record.form % kEntries];
     seen = static_cast<uint8_t>(std::min(seen + 1, kPatience + 1));
     return seen > kPatience;
   }
-  // For a record that Find() does not find: which of `fields`, all that it shows, vary. What is
-  // returned has that in `varies`, and is to be filled with text.
+  // For a record that Find() does not find: determines which of `fields`, all that it shows, vary.
+  // The result has that in `varies`; the caller fills it with text.
   FormText& Learn(const Record& record, size_t indent, absl::Span<const ShownField> fields);
-  // It could not be filled, or is longer than kMostText.
+  // If it could not be filled, or is longer than kMostText.
   void Drop(FormText& text) { text.form = 0; }
 
  private:
   static constexpr size_t kEntries = 512;
   static constexpr int kPatience = 2;
 
-  // Forms are numbered one after the other, and most come at one depth only.
+  // Forms are numbered consecutively, and most come at only one depth.
   static size_t SlotOf(uint64_t form, size_t indent) { return (form + indent * 37) % kEntries; }
 
   std::vector<std::unique_ptr<FormText>> texts_;

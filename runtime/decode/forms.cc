@@ -16,8 +16,8 @@ namespace {
 
 using tables::Leaf;
 
-// Collects what the bits of a record must be like for conditions and expressions to say what they
-// say now.
+// Collects the constraints on a record's bits under which conditions and expressions keep their
+// current results.
 class Asked {
  public:
   Asked(const tables::Tables& tables, absl::Span<const uint8_t> bytes, absl::Span<uint8_t> mask,
@@ -27,7 +27,7 @@ class Asked {
   void Leaf(uint32_t leaf, const Scope& scope) {
     SetBits(scope.BitOf(leaf), tables_.leaf(leaf).width, mask_);
   }
-  // False: it asks a state, too.
+  // False: it depends on a state, too.
   bool Condition(uint32_t condition, const Scope& scope) {
     bool bits_alone = true;
     if (condition == tables::kNone) return bits_alone;
@@ -40,7 +40,7 @@ class Asked {
       const uint32_t width = tables_.leaf(term.leaf).width;
       const bool is_there = width <= 64 && bit + width <= bytes_.size() * 8;
       if (term.value == 0 && is_there && width > 1 && ReadBits(bytes_, bit, width) != 0) {
-        // Addresses are asked whether there is one.
+        // Addresses are tested for being nonzero.
         limits_.push_back({bit, width, 1, ~uint64_t{0}});
       } else {
         Leaf(term.leaf, scope);
@@ -49,8 +49,8 @@ class Asked {
     return bits_alone;
   }
 
-  // The same of a condition that hardly any record fulfils: a field that equals none of the numbers
-  // that it is compared with may be any that lies on the same side of them.
+  // The same for a condition that few records fulfil: a field that equals none of the numbers that
+  // it is compared with may have any value on the same side of them.
   void View(uint32_t condition, const Scope& scope) {
     if (condition == tables::kNone) return;
     for (const tables::Term& term : tables_.terms(tables_.condition(condition).terms)) {
@@ -66,7 +66,7 @@ class Asked {
   }
 
  private:
-  // All views of a structure ask the same field, mostly.
+  // All views of a structure usually test the same field.
   void Narrow(const Form::Limit& to) {
     for (Form::Limit& limit : limits_) {
       if (limit.bit != to.bit || limit.width != to.width) continue;
@@ -83,7 +83,7 @@ class Asked {
   std::vector<Form::Limit>& limits_;
 };
 
-// Whether bits and value are the same number, but for a shift.
+// Whether bits and value are the same number, except for a shift.
 bool IsPlain(const tables::Tables& tables, const Leaf& leaf) {
   if ((leaf.flags & tables::kLog2) != 0) return false;
   if (leaf.extra == tables::kNone) return true;
@@ -95,7 +95,7 @@ bool IsAddress(const Leaf& leaf) {
   return leaf.type == tables::LeafType::kAddress || leaf.type == tables::LeafType::kOffset;
 }
 
-// A field's bounds as bounds of its bits. False: the tables do not say them so simply.
+// A field's bounds as bounds of its bits. False: they have no such form.
 bool BoundsOf(const tables::Tables& tables, const FieldAt& at, Form::Limit& limit) {
   const Leaf& leaf = *at.leaf;
   limit = {at.bit, at.width, 0, ~uint64_t{0}};
@@ -117,7 +117,7 @@ bool BoundsOf(const tables::Tables& tables, const FieldAt& at, Form::Limit& limi
 Form* Forms::Learn(const RecordView& record, uint64_t size) {
   if (record.bytes.empty() || record.bytes.size() > kLongest) return nullptr;
   std::unique_ptr<Kind>& kind = kinds_[IndexOf(record.container)];
-  // What comes once only is not worth it.
+  // A container that occurs only once needs no forms.
   if (kind == nullptr) {
     kind = std::make_unique<Kind>();
     return nullptr;

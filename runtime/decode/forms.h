@@ -1,4 +1,4 @@
-// What the decoder has worked out for one record and may take over for those that are like it.
+// What the decoder has computed for one record and may reuse for similar ones.
 #ifndef PACKSMITH_RUNTIME_DECODE_FORMS_H_
 #define PACKSMITH_RUNTIME_DECODE_FORMS_H_
 
@@ -17,8 +17,8 @@ namespace packsmith::decode {
 
 struct Tree;
 
-// Whether the GPU reads or writes what the pointer leads to, and nothing says how much of it:
-// textures, render targets, where values are stored. Decoding does not look at it.
+// Whether the GPU reads or writes what the pointer points to, and its size is not stated: textures,
+// render targets, where values are stored. Decoding does not read it.
 inline bool IsUnread(const tables::Tables& tables, const tables::Pointer& pointer) {
   return pointer.target_kind == tables::TargetKind::kData &&
          tables.data(pointer.target).is_code == 0 && pointer.access != tables::Access::kNone &&
@@ -29,10 +29,10 @@ inline bool IsUnread(const tables::Tables& tables, const tables::Pointer& pointe
 // A field that points somewhere in all records of a form.
 struct FormPointer {
   FieldAt at;
-  const tables::Pointer* pointer;  // null: which one counts depends on states, and is to be asked
-  size_t number;                   // of the container's pointers, the field comes after so many
-  // The address is the field's bits, shifted, from a base on, in a space that is the same for all;
-  // and what `high` makes of the bits of another field, if it is not null.
+  const tables::Pointer* pointer;  // null: depends on states; see Decoder::PointerOf()
+  size_t number;                   // of the field among the record's pointers, from 0
+  // The address is the field's bits, shifted, plus a base, in a space that is the same for all
+  // records; plus `high` applied to the bits of another field, if it is not null.
   bool plain;
   const tables::Expression* high;
   uint64_t high_bit;
@@ -40,13 +40,12 @@ struct FormPointer {
   uint8_t high_shift;
   bool in_other_space;
   uint64_t address_mask;  // of the shifted bits
-  bool somewhere;         // no count or size can say that there is nothing
+  bool somewhere;         // no count or size can be zero
   bool unread;            // IsUnread()
 };
 
-// Records whose bits say the same of their length, of the parts that they have, and of which
-// pointers count, and none of whose fields is at fault. Where the pointers lead, and what else
-// fields hold, is each record's own.
+// Records whose bits give the same length, the same parts and the same valid pointers, and that
+// have no faults in fields. The pointers' targets, and other fields, differ from record to record.
 struct Form {
   Form();
   ~Form();
@@ -55,10 +54,10 @@ struct Form {
 
   uint64_t number = 0;  // not 0, and never used again
   uint64_t bytes = 0;
-  uint64_t said_size = 0;  // as for Forms::Find
+  uint64_t said_size = 0;  // `size` of Forms::Find
   std::vector<PlacedPart> parts;
   std::vector<FormPointer> pointers;
-  // Bits that must be as they are.
+  // Bits that must be the same.
   MaskedBytes same;
   // And fields that have bounds.
   struct Limit {
@@ -70,23 +69,22 @@ struct Form {
   // Fields that set or write something, see Decoder::SetsAndWrites.
   std::vector<FieldAt> acting;
   absl::string_view name;  // the container's
-  // What the decoder knows of them: it must look for what packets behind them say; others may ask
-  // for them later, or for parts that they have; nothing else is to be done but to show them and
-  // to follow their pointers.
+  // asks_state: later packets must be read ahead. remembered: later packets may ask for the record,
+  // or for parts of it. quiet: it only has to be shown, and its pointers followed.
   bool asks_state = false, remembered = false, quiet = false;
-  // Some of its pointers are.
+  // Some of its pointers are `unread`.
   bool has_unread = false;
-  // Where the packet leads next follows from its bits alone.
+  // The packet's flow follows from its bits alone.
   bool flows_by_bits = true;
-  // Records at hand that need it.
+  // Records being shown that need it.
   uint32_t users = 0;
 
-  // What packets of the form have led to, if the decoder is to look for it.
+  // What packets of the form point to, if the decoder caches it.
   bool leads_on = false;
   std::vector<std::unique_ptr<Tree>> trees;
-  size_t next_tree = 0;       // that is replaced when there are enough
-  uint32_t without_tree = 0;  // packets that led elsewhere, since a tree was made
-  uint32_t patience = 1;      // as many are awaited before the next one is made
+  size_t next_tree = 0;       // to replace when there are enough
+  uint32_t without_tree = 0;  // packets without a matching tree, since a tree was made
+  uint32_t patience = 1;      // number of these before the next tree is made
 
   bool Has(absl::Span<const uint8_t> record) const {
     if (!same.AreIn(record)) return false;
@@ -98,7 +96,7 @@ struct Form {
   }
 };
 
-// The forms of a decoder's records: of each container a few, those that came last.
+// The forms of a decoder's records: the last few of each container.
 class Forms {
  public:
   static constexpr uint64_t kLongest = 256;  // bytes of a record with a form
@@ -107,14 +105,14 @@ class Forms {
   explicit Forms(const tables::Tables& tables)
       : tables_(tables), last_(tables.containers().size()), kinds_(tables.containers().size()) {}
 
-  // For Find(): nobody but the record says how long it is.
+  // For Find(): only the record states its length.
   static constexpr uint64_t kOwnLength = ~uint64_t{0};
 
-  // The form of the record that `bytes` begin with, or null. `size` is what others say of its
-  // length, if they do. Forms live on, but Learn() may make another one of it (by its number) while
-  // it has no users.
+  // The form of the record that `bytes` begin with, or null. `size`: its length if that is stated
+  // elsewhere, or kOwnLength. Pointers to forms stay valid, but Learn() may replace a form's
+  // content (and its number) while it has no users.
   Form* Find(uint32_t container, absl::Span<const uint8_t> bytes, uint64_t size) {
-    // What came last will come next.
+    // The last form is the most likely.
     Form*& last = last_[container];
     if (last == nullptr || IsOf(*last, bytes, size)) return last;
     for (const std::unique_ptr<Form>& form : kinds_[container]->forms) {
@@ -124,22 +122,21 @@ class Forms {
     return nullptr;
   }
 
-  // Of a record that has no form, that is whole, and whose fields have no fault. Null: it gets
-  // none.
+  // For a complete record that has no form and no faults in fields. Null: no form was made.
   Form* Learn(const RecordView& record, uint64_t size);
-  // Changes whenever a form becomes another one.
+  // Changes whenever a form is replaced.
   uint64_t made() const { return last_number_; }
 
  private:
-  // So many forms have some containers that change between a few (a draw's state and its end), and
-  // looking at all of them costs less than a record does.
+  // Some containers alternate between this many forms (a draw's state and its end), and comparing
+  // with all of them costs less than decoding a record.
   static constexpr size_t kMost = 8;
   static constexpr uint32_t kPatience = 16;  // records of a container without a form of theirs
   struct Kind {
     std::array<std::unique_ptr<Form>, kMost> forms;
-    // Records that had no form, since one was made.
+    // Records without a form since one was made.
     uint32_t without = 0;
-    // Where the next one goes.
+    // The place of the next one.
     size_t next = 0;
   };
 
@@ -152,7 +149,7 @@ class Forms {
   Form Make(const RecordView& record, uint64_t size);
 
   const tables::Tables& tables_;
-  std::vector<Form*> last_;  // of each container, what Find() has found; null: there is none at all
+  std::vector<Form*> last_;  // of each container, the last result of Find(); null: no forms
   std::vector<std::unique_ptr<Kind>> kinds_;
   uint64_t last_number_ = 0;
 };

@@ -26,7 +26,7 @@ class Escaped : public Output {
   std::string& to_;
 };
 
-// As it stands between the quotes of a JSON string.
+// The text for between the quotes of a JSON string.
 std::string InQuotes(absl::string_view text) {
   std::string quoted;
   {
@@ -295,7 +295,7 @@ class JsonlSink : public Sink {
                  });
   }
 
-  // Fields() of a record whose form has come before.
+  // Fields() for a record whose form has come before.
   void Known(const Record& record, const FormText& text) {
     const absl::string_view pieces = text.text;
     size_t at = 0;
@@ -308,7 +308,7 @@ class JsonlSink : public Sink {
     out_.Put(pieces.substr(at));
   }
 
-  // The same, of one that has not, or whose fields have held something else.
+  // The same, for one that has not, or whose fields have held other values.
   void Learn(const Record& record) {
     shown_.clear();
     ForEachShown(*tables_, *plans_, record.view(),
@@ -422,7 +422,7 @@ class JsonlSink : public Sink {
     if (value.needs_raw) MemberHex("raw", raw);
   }
 
-  // What a program is, or what each row of typed data has, and the values of the rows.
+  // The properties of a program, or the elements and values of the rows of typed data.
   void DataMembers(const Record& record) {
     if (record.kernel != nullptr) {
       Member("format", "code");

@@ -1,4 +1,4 @@
-// Some of a record's bits, for asking quickly whether another record has the same.
+// Some of a record's bits, for testing quickly whether another record has the same.
 #ifndef PACKSMITH_RUNTIME_DECODE_MASKED_BYTES_H_
 #define PACKSMITH_RUNTIME_DECODE_MASKED_BYTES_H_
 
@@ -12,7 +12,7 @@
 
 namespace packsmith::decode {
 
-// Eight bytes at a time, and only those in which there is something to compare.
+// Compares eight bytes at a time, and only those with bits to compare.
 class MaskedBytes {
  public:
   // Eight bytes from `offset` on.
@@ -34,7 +34,7 @@ class MaskedBytes {
   // Of the record that `bytes` begin with; there may be more of them.
   bool AreIn(absl::Span<const uint8_t> bytes) const { return AreIn(words_, size_, bytes); }
 
-  // The same, for whoever keeps those of several records together.
+  // The same, for users that keep the words of several records together.
   static void AddWords(absl::Span<const uint8_t> bytes, absl::Span<const uint8_t> mask,
                        std::vector<Word>& words) {
     const size_t size = bytes.size();

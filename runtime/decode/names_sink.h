@@ -1,4 +1,4 @@
-// One line a packet: where it stands and what it is called.
+// One line a packet: its address and its name.
 #ifndef PACKSMITH_RUNTIME_DECODE_NAMES_SINK_H_
 #define PACKSMITH_RUNTIME_DECODE_NAMES_SINK_H_
 

@@ -1,4 +1,4 @@
-// Memory that packets of a submission have written, for those packets after them that read it.
+// Memory that packets of a submission have written, for later packets that read it.
 #ifndef PACKSMITH_RUNTIME_DECODE_OVERLAY_H_
 #define PACKSMITH_RUNTIME_DECODE_OVERLAY_H_
 
@@ -11,14 +11,14 @@
 
 namespace packsmith::decode {
 
-// Dwords that are not as the dump has them. Drivers write return addresses into jumps this way; a
-// dump has them as they were before, or as the last of several calls left them.
+// Dwords that differ from the dump. Drivers write return addresses into jumps this way; a dump has
+// the values from before, or of the last of several calls.
 class Overlay {
  public:
   static constexpr size_t kMost = 1 << 16;  // dwords
 
-  // Whole dwords of `bytes` at a multiple of 4; the rest, and other addresses, are ignored. False:
-  // there was no room.
+  // Stores the whole dwords of `bytes` at a multiple of 4; the rest, and other addresses, are
+  // ignored. False: there is no room.
   bool Store(uint32_t space, uint64_t address, absl::Span<const uint8_t> bytes, uint64_t by) {
     if (address % 4 != 0) return true;
     for (size_t i = 0; i + 4 <= bytes.size(); i += 4) {
@@ -35,7 +35,7 @@ class Overlay {
     return true;
   }
 
-  // Calls visit(byte, value, by) for each stored dword that lies whole inside of the `size` bytes
+  // Calls visit(byte, value, by) for each stored dword that is completely inside the `size` bytes
   // at `address`; `byte` counts from there.
   template <class Visit>
   void ForEach(uint32_t space, uint64_t address, uint64_t size, const Visit& visit) const {
@@ -50,7 +50,7 @@ class Overlay {
 
   bool empty() const { return dwords_.empty(); }
 
-  // Changes whenever what is stored does.
+  // Changes whenever the stored memory changes.
   uint64_t version() const { return version_; }
 
   void Clear() {

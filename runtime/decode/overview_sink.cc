@@ -67,7 +67,7 @@ void OverviewSink::OnPackets(absl::Span<const Brief> packets) {
       ++line.draws;
       ++draws_seen_;
     }
-    // Dispatches belong to no draw; where one of them is looked for, they count as draws do.
+    // Dispatches belong to no draw; if one of them is wanted, they count as draws.
     const bool is_work =
         role == tables::Role::kDraw ||
         (role == tables::Role::kDispatch && (dispatch_ != 0 || packet_ != ~uint64_t{0}));
@@ -94,7 +94,7 @@ void OverviewSink::Remember(const Brief& packet, uint64_t ordinal) {
   rules_->ForEach(packet.container, {packet.data, packet.bytes},
                   dump_ == nullptr ? nullptr : &dump_->memory, packet.space,
                   [&](const SettingKey& key) {
-                    // Of registers there may be many.
+                    // There may be many registers.
                     if (key.what == SettingKey::What::kRegister && here_->size() >= kMostKinds) {
                       return;
                     }

@@ -1,4 +1,4 @@
-// What a dump has in all, and where its draws are: a first, brief pass, so that the text of the
+// The content of a dump and the places of its draws: a first, brief pass, so that the text of the
 // second one can begin with a summary.
 #ifndef PACKSMITH_RUNTIME_DECODE_OVERVIEW_SINK_H_
 #define PACKSMITH_RUNTIME_DECODE_OVERVIEW_SINK_H_
@@ -20,11 +20,11 @@ namespace packsmith::decode {
 // contexts, not by the dump.
 class OverviewSink : public Sink {
  public:
-  // `draw`: which draw Select() is about, counted from 1; 0: none.
+  // `draw`: the draw for Select(), counted from 1; 0: none.
   explicit OverviewSink(uint64_t draw = 0) : draw_(draw) {}
-  // Select() is about the packet of this ordinal, as Filter counts them: a draw or a dispatch.
+  // Select() is for the packet of this ordinal, as Filter counts them: a draw or a dispatch.
   void WantPacket(uint64_t ordinal) { packet_ = ordinal; }
-  // Select() is about this draw, or this dispatch, counted from 1.
+  // Select() is for this draw, or this dispatch, counted from 1.
   void WantDraw(uint64_t draw) { draw_ = draw; }
   void WantDispatch(uint64_t dispatch) { dispatch_ = dispatch; }
 
@@ -37,14 +37,14 @@ class OverviewSink : public Sink {
   void OnRemark(absl::string_view text, bool is_problem) override;
   void OnSummary(const Summary& summary) override;
 
-  // All of these after the decoder has finished. Lines of text, the last one complete.
+  // The following only after the decoder has finished. Text(): whole lines.
   std::string Text(bool offsets) const;
   uint64_t draws() const { return summary_.draws; }
   uint64_t dispatches() const { return summary_.dispatches; }
-  // The packets that led to the draw: of those since the draw before it all, of those before that
-  // the last of each kind in the same context, and where packets change only some of what their
-  // kind can hold, the last that has set each of those (settings.h). As Filter has them; no `draw`
-  // if there are not so many.
+  // The packets that make up the draw: all since the draw before it; of those before that, the last
+  // of each kind in the same context, and where packets change only some of what their kind can
+  // hold, the last that has set each of those (settings.h). In the form of Filter; no `draw` if
+  // there is no such draw.
   void Select(Filter& filter) const {
     filter.draw = found_;
     filter.packets = packets_;
@@ -63,7 +63,7 @@ class OverviewSink : public Sink {
   // The last packet that has set something, by its ordinal.
   using LastOf = std::map<SettingKey, uint64_t>;
 
-  // For a packet that has not come yet.
+  // Whether the wanted packet is still to come.
   bool Looks() const {
     return !found_ &&
            (draws_seen_ < draw_ || dispatches_seen_ < dispatch_ || packet_ != ~uint64_t{0});
@@ -86,7 +86,7 @@ class OverviewSink : public Sink {
 
   uint64_t ordinal_ = 0;
   uint64_t draws_seen_ = 0, dispatches_seen_ = 0;
-  uint64_t after_last_draw_ = 0;  // ordinal of the first packet behind the draw before
+  uint64_t after_last_draw_ = 0;  // ordinal of the first packet after the previous draw
   std::map<std::pair<uint32_t, uint32_t>, LastOf> last_;  // by context and slot
   LastOf* here_ = nullptr;
   bool found_ = false;

@@ -1,4 +1,4 @@
-// PlaceParts() and LengthOf() for whoever looks at many records.
+// PlaceParts() and LengthOf() for many records.
 #ifndef PACKSMITH_RUNTIME_DECODE_PART_FINDER_H_
 #define PACKSMITH_RUNTIME_DECODE_PART_FINDER_H_
 
@@ -13,21 +13,20 @@
 
 namespace packsmith::decode {
 
-// Most optional parts are there when a bit of the record's first words says so, and those bits are
-// asked here without a look at the tables. Made for each container when its first record comes.
+// Most optional parts exist if a bit in the record's first words is set or clear; those bits are
+// tested here without the tables. Made for each container when its first record comes.
 class PartFinder {
-  // Of a part: it is there if the bits of `mask` in the four bytes from `offset` on are `value`, or
-  // are not.
+  // A part exists if the bits of `mask` in the four bytes from `offset` on are `value`, or are not.
   struct Test {
     uint32_t offset;
     uint32_t mask;
     uint32_t value;
     bool negated;
-    bool simple;  // else the tables must be asked
+    bool simple;  // else the tables must be used
   };
   using Tests = std::vector<Test>;
 
-  // What says of a part of the container whether it is there.
+  // A function that returns whether a part of the container exists.
   auto HoldsIn(const tables::Container& container, absl::Span<const uint8_t> bytes) {
     std::unique_ptr<Tests>& tests =
         tests_[static_cast<size_t>(&container - tables_.containers().data())];

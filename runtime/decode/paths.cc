@@ -18,7 +18,7 @@ void Paths::OnLead(const Lead& lead) {
 }
 
 const Paths::Node& Paths::OnRecord(const Record& record) {
-  // A record comes right after its parent or after another one that its parent led to.
+  // A record comes right after its parent or after another target of its parent.
   while (!nodes_.empty() && nodes_.back().id != record.parent) nodes_.pop_back();
   Node node{record.id,
             std::string(record.name),
@@ -37,7 +37,7 @@ const Paths::Node& Paths::OnRecord(const Record& record) {
     const uint64_t size = record.bytes.size();
     for (const Led& led : parent.leads) {
       if (led.space != record.space) continue;
-      // Of a table, only the first record is where the pointer leads to.
+      // Only the first record of a table is at the pointer's address.
       const uint64_t behind = record.index > 0 ? static_cast<uint64_t>(record.index) * size : 0;
       if (led.address + behind == record.address) node.by = &led;
       if (node.by != nullptr) break;

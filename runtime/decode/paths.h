@@ -1,5 +1,5 @@
-// How the record at hand was reached: through which records, and by which of their fields. And what
-// descriptions say of images, for sinks that look for them. Needs Options::leads.
+// How the current record was reached: through which records, and by which of their fields. And the
+// images that descriptions define, for sinks that show them. Needs Options::leads.
 #ifndef PACKSMITH_RUNTIME_DECODE_PATHS_H_
 #define PACKSMITH_RUNTIME_DECODE_PATHS_H_
 
@@ -24,7 +24,7 @@ class Paths {
     const tables::Pointer* pointer;
     uint32_t space;
     uint64_t address;
-    uint64_t size;  // bytes; 0: nobody knows
+    uint64_t size;  // bytes; 0: unknown
   };
   struct Node {
     uint64_t id;
@@ -35,13 +35,13 @@ class Paths {
     uint32_t space;
     uint64_t address;
     std::vector<Led> leads;
-    // What led here, one of the leads of the node before it; null if nobody knows.
+    // The pointer to it, one of the leads of the node before it; null if unknown.
     const Led* by;
-    // The stage that reads it, as the pointers on the way here say.
+    // The stage that reads it, from the pointers on the way here.
     absl::string_view stage;
-    // Its number in the table that it, or what led to it, belongs to; -1: in none.
+    // Its number in the table that it, or what points to it, belongs to; -1: none.
     int64_t index;
-    // The last of its leads that a record was found behind: packets of a stream come one behind the
+    // The last of its leads to which a record was found: the packets of a stream come one after the
     // other.
     const Led* followed = nullptr;
   };
@@ -59,11 +59,11 @@ class Paths {
   std::vector<Node> nodes_;
 };
 
-// Which elements of the binding tables of stages the programs of a draw or dispatch name.
+// The elements of the stages' binding tables that the programs of a draw or dispatch name.
 class StageReaches {
  public:
   void Clear() { all_.clear(); }
-  // Of a record that is a program; of others nothing.
+  // Adds those of a record that is a program; ignores other records.
   void Add(const tables::Tables& tables, const Record& record, const Paths::Node& node);
   bool Has(absl::string_view stage, int64_t index, tables::SurfaceUse use) const;
 
@@ -75,21 +75,21 @@ class StageReaches {
   };
   std::vector<One> all_;
 };
-// Of a program.
+// The stage of a program.
 std::string StageOf(const Record& record, const Paths::Node& node);
 
-// An image as a record describes it. Sizes in texels, 0 where nobody knows.
+// An image as a record describes it. Sizes in texels, 0 if unknown.
 struct ImageSeen {
   tables::SurfaceUse use;
   const tables::Leaf* leaf;  // with the address
   uint64_t address;
-  std::string format;  // empty where nobody knows
+  std::string format;  // empty if unknown
   uint64_t width, height, depth;
   uint64_t pitch;  // bytes from row to row
 };
 absl::optional<ImageSeen> ImageOf(const tables::Tables& tables, const Record& record);
 
-// The value of an expression that asks nothing but the record.
+// The value of an expression that uses only the record.
 absl::optional<uint64_t> ValueOf(const tables::Tables& tables, uint32_t expression,
                                  const Scope& scope);
 

@@ -13,7 +13,7 @@ ValueForm FormOf(const tables::Tables& tables, const Leaf& leaf) {
   if ((leaf.flags & tables::kLog2) != 0) return ValueForm::kOther;
   if (leaf.extra != tables::kNone) {
     const tables::Extra& extra = tables.extra(leaf.extra);
-    // These make the sink say more than the value.
+    // With these the sink writes more than the value.
     if (extra.minus != 0 || extra.groups != 0 || extra.align != 0 || extra.multiple != 0) {
       return ValueForm::kOther;
     }
@@ -51,7 +51,7 @@ ValueNames::ValueNames(const tables::Tables& tables, const tables::Enum& named,
     longest_ = std::max(longest_, name.size());
     if (value.value < kDense) {
       if (dense_.size() <= value.value) dense_.resize(value.value + 1);
-      // Of several names the first counts.
+      // The first of several names is used.
       if (dense_[value.value].empty()) dense_[value.value] = name;
     } else {
       sparse_.emplace_back(value.value, name);

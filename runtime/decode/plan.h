@@ -1,5 +1,5 @@
-// What writing a container's fields takes, worked out once: names in their final form, how bits
-// become text. Sinks ask for the plan of each record; the first record of a kind pays for it.
+// Data for writing a container's fields, computed once: names in their final form, how bits become
+// text. Sinks get the plan for each record; the first record of a kind makes it.
 #ifndef PACKSMITH_RUNTIME_DECODE_PLAN_H_
 #define PACKSMITH_RUNTIME_DECODE_PLAN_H_
 
@@ -20,25 +20,25 @@
 
 namespace packsmith::decode {
 
-// How a value is made of its bits.
+// How bits become a value.
 enum class ValueForm : uint8_t {
   kUnsigned,  // raw << shift, at most 32 bits
   kBool,
   kAddress,  // (raw << shift), 48 bits
-  kOther,    // whatever DecodeValue says
+  kOther,    // by DecodeValue
 };
 
 struct PlannedField;
 
-// How a sink writes what is the same in all records. Appends to `to`, which is empty.
+// How a sink writes texts that are the same in all records. Appends to `to`, which is empty.
 class FieldStyle {
  public:
   virtual ~FieldStyle() = default;
-  // The name of a field that always stands at the same place; of `field` the texts are missing.
+  // The name of a field with a fixed position; `field` has no texts yet.
   virtual void Name(const PlannedField& field, absl::string_view name, std::string& to) const = 0;
-  // Of a field of an optional part: where that stands depends on the others.
+  // The name of a field of an optional part, whose position depends on the other parts.
   virtual void MovingName(absl::string_view name, std::string& to) const = 0;
-  // Of a field of something that repeats: what comes before its number, and after it.
+  // The name of a field of something that repeats: the text before its number, and after it.
   virtual void BeforeIndex(absl::string_view name, std::string& to) const = 0;
   virtual void AfterIndex(absl::string_view name, std::string& to) const = 0;
   // The name of a value, after the value.
@@ -47,8 +47,8 @@ class FieldStyle {
   virtual void Unit(absl::string_view unit, std::string& to) const = 0;
 };
 
-// Texts that live as long as this does. From the beginning of each, and 64 bytes from its end on,
-// memory can be read.
+// Texts that live as long as this does. From the beginning of each, and from its end, 64 bytes can
+// be read.
 class Texts {
  public:
   static constexpr size_t kReadable = 64;
@@ -91,14 +91,14 @@ class ValueNames {
   size_t longest_ = 0;
 };
 
-// Where a field's bits are: what is looked at for each field of each record, and so kept together.
+// The position of a field's bits: used for each field of each record, and so kept together.
 struct FieldBits {
   uint64_t mask;  // of the value, its lowest bit at bit 0
   uint32_t bit;   // as the leaf's: from the start of the record, item or part
   uint16_t width;
   bool wide;               // may begin so that it ends in a ninth byte
   bool is_length : 1;      // the packet's own length
-  bool may_not_count : 1;  // a condition says whether the bits hold this field
+  bool may_not_count : 1;  // a condition decides whether the bits hold this field
 };
 
 struct PlannedField {
@@ -109,9 +109,9 @@ struct PlannedField {
   uint8_t shift;
   ValueForm form;
   bool moves;  // in an optional part, or in something that repeats
-  // Bytes of all texts that may be written for the field, taken together.
+  // Bytes of all texts that may be written for the field, in total.
   uint32_t text_bytes;
-  // As the style has it. Of what repeats, what comes before its number; after that, `after_index`.
+  // In the sink's style. For repeated fields, the text before the number; `after_index` follows it.
   absl::string_view name;
   absl::string_view after_index;
   absl::string_view unit;
@@ -174,7 +174,7 @@ class RecordBits {
       many_ = std::make_unique<uint8_t[]>(bytes.size() + kBehind);
       bytes_ = many_.get();
     }
-    // What lies behind the record is read, and then masked away.
+    // Bytes after the record are read, and then masked away.
     std::copy(bytes.begin(), bytes.end(), bytes_);
     std::memset(bytes_ + bytes.size(), 0, kBehind);
   }

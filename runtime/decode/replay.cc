@@ -1,10 +1,10 @@
-// Packets that lead to what others of their form have led to. Part of the Decoder.
+// Packets that point to the same as earlier ones of their form. Part of the Decoder.
 //
-// While a packet and its records are shown, Note...() write down where each record was found and
-// what that followed from. The next packet of the form goes the same way, record by record: the
-// same pointers, each record's bits those that make it this tree, what it sets and what others
-// remember of it, in the same order. If all of that holds, what would be shown is known, and is
-// shown at once. If anything does not, nothing has happened, and the packet is shown as any other.
+// While a packet and its records are shown, Note...() record where each record was found and the
+// conditions for that. The next packet of the form is compared record by record: the same pointers,
+// the bits that identify this tree, what the record sets and what others remember of it, in the
+// same order. If all of it holds, the result is known, and is shown at once. If anything differs,
+// all changes are reverted, and the packet is decoded normally.
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -16,14 +16,14 @@ namespace {
 
 constexpr size_t kMostTrees = 4;  // of a form
 constexpr size_t kUsualNodes = 16;
-// Packets that have led elsewhere, of a form that has so many, before one of them is replaced.
+// Packets without a matching tree, of a form that has kMostTrees, before one of them is replaced.
 constexpr uint32_t kPatience = 16;
-// And where making one has failed again and again.
+// The same, if making one has failed again and again.
 constexpr uint32_t kMostPatience = 1 << 16;
 
 }  // namespace
 
-// A tree as it is being made.
+// A tree that is being made.
 struct Decoder::Making {
   // A pointer of a node that was followed.
   struct Followed {
@@ -31,7 +31,7 @@ struct Decoder::Making {
     const tables::Pointer* to;
     std::vector<TreeNode::Asked> asked;
     uint64_t address;
-    uint32_t last = TreeNode::kBehind;  // node that it led to; kBehind: none
+    uint32_t last = TreeNode::kBehind;  // last node found by it; kBehind: none
   };
 
   std::unique_ptr<Tree> tree = std::make_unique<Tree>();
@@ -219,8 +219,8 @@ void Decoder::NoteRecord(const Record& record, const Form* form) {
 
 bool Decoder::Finish(Making& making) {
   Tree& tree = *making.tree;
-  // Bases that the tree sets itself must not be those from which it finds its records: whether all
-  // pointers of a record lead to memory is looked at before what comes behind the first of them.
+  // The tree must not set bases that its own pointers use: all pointers of a record are checked
+  // before the first of them is followed.
   std::vector<bool> sets(tables_.bases().size());
   for (const TreeNode& node : tree.nodes) {
     for (const TreeNode::Set& set : node.sets) {
@@ -263,7 +263,7 @@ bool Decoder::Finish(Making& making) {
       const auto from = std::find_if(followed.begin(), followed.end(), is_of_it);
       if (from != followed.end()) {
         if (from->last == TreeNode::kBehind) return false;
-        // Whichever counts, the address is the same.
+        // The address is the same for all of them.
         for (uint32_t k = extra.pointer; known.pointer == nullptr && k != tables::kNone;
              k = tables_.pointer(k).next) {
           const tables::Pointer& other = tables_.pointer(k);
@@ -276,7 +276,7 @@ bool Decoder::Finish(Making& making) {
         for (const uint32_t e : ExpressionsOf(*from->to)) (void)must_be(e, scope);
         continue;
       }
-      // One that leads nowhere, for reasons that are in the record.
+      // A pointer to nothing, for reasons that are in the record.
       if (known.pointer == nullptr || known.somewhere) return false;
       for (const uint32_t e : ExpressionsOf(*known.pointer)) {
         if (!must_be(e, scope)) return false;
@@ -324,7 +324,7 @@ bool Decoder::Replays(Form& form, const Frame& frame, absl::Span<const uint8_t> 
     done_.clear();
     done_bytes_.clear();
     form.without_tree = 0;
-    // What came last will come next.
+    // The last tree is the most likely one.
     if (i != 0) std::swap(form.trees[i], form.trees[0]);
     Show(tree, frame.depth, parent);
     return true;
@@ -345,7 +345,7 @@ bool Decoder::FindAll(Tree& tree) {
     if (step.from != nullptr) {
       const Place& from = places_[step.parent];
       record_ = from.address;
-      // What lies behind the record is not looked at.
+      // Bytes after the record are not read.
       const Target target =
           step.chosen ? ChosenTarget(tree, i) : PlainTarget(*step.from, from.bytes);
       if (!target.base_known || IsNull(*tree.nodes[i].to, target)) return false;
@@ -376,7 +376,7 @@ bool Decoder::FindAll(Tree& tree) {
   }
   if (widened) {
     tree.MakeSteps();
-    // For those who know it by its number, it is another tree now.
+    // Users that know it by its number must see another tree now.
     tree.number = ++last_tree_;
   }
   return true;
@@ -384,14 +384,14 @@ bool Decoder::FindAll(Tree& tree) {
 
 bool Decoder::Widen(Tree& tree, size_t index) {
   TreeNode& node = tree.nodes[index];
-  // What steps say of the node may change with this.
+  // This may change the node's steps.
   const absl::Span<const uint8_t> bytes = places_[index].bytes;
   return tree.Widen(tables_, node, bytes) && (node.finder == nullptr || IsItself(node, bytes));
 }
 
 bool Decoder::IsItself(const TreeNode& node, absl::Span<const uint8_t> bytes) {
   uint32_t first = 0;
-  // What counts may lie in other memory that begins where this ends.
+  // The rest of the opcode may be in the next segment.
   if (bytes.size() < sizeof(first)) return false;
   std::memcpy(&first, bytes.data(), sizeof(first));
   return node.finder->Find(first, bytes.size()) == node.container;

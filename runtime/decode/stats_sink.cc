@@ -17,7 +17,7 @@ class StatsSink : public Sink {
 
   void OnSchema(const tables::Tables& tables) override {
     tables_ = &tables;
-    // The last one is for what is not known.
+    // The last one is for unknown dwords.
     counts_.resize(tables.containers().size() + 1);
   }
   void OnDevice(const Device&, uint64_t) override {}

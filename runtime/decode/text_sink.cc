@@ -51,18 +51,18 @@ std::string Harmless(absl::string_view text) {
 namespace {
 
 constexpr size_t kFieldIndent = 4;
-// Of a record, about.
+// The approximate size of a record's text.
 constexpr size_t kUsualText = 512;
 constexpr size_t kNameWidth = 46;
 
 // As many are written at once.
 constexpr size_t kSpaces = 64;
 
-// Lines are indented by leaving away less of the spaces that names begin with.
+// Lines are indented by skipping fewer of the spaces that names begin with.
 constexpr size_t kMostIndent = 24;
 
 char* Copy(absl::string_view text, char* to) {
-  // Kept texts are followed by as much that can be read, and the line has room.
+  // Kept texts are followed by as many readable bytes, and the line has room.
   if (text.size() <= Texts::kReadable) {
     std::memcpy(to, text.data(), Texts::kReadable);
   } else {
@@ -219,7 +219,7 @@ class TextSink : public Sink {
       return;
     }
     FinishRun();
-    // All that such packets have.
+    // The only members that such packets have.
     run_.id = record.id;
     run_.parent = record.parent;
     run_.space = record.space;
@@ -300,7 +300,7 @@ class TextSink : public Sink {
     return to;
   }
 
-  // As the dump says it, then by its description.
+  // As in the dump, then by its description.
   void Register(const Record& record) {
     if (!registers_begun_ || record.engine != registers_of_) {
       registers_begun_ = true;
@@ -323,9 +323,9 @@ class TextSink : public Sink {
     Described(record, 2, 1, 0);
   }
 
-  // Packets indent by call, what they lead to stands below them.
+  // Packets are indented by call, and their targets below them.
   size_t Depth(const Record& record) {
-    // A record comes right after its parent or after another one that its parent led to.
+    // A record comes right after its parent or after another target of its parent.
     while (!path_.empty() && path_.back().first != record.parent) path_.pop_back();
     const bool below =
         record.type == RecordType::kStruct || record.type == RecordType::kData || record.bound;
@@ -342,7 +342,7 @@ class TextSink : public Sink {
                                       : (count == 1 ? " byte" : " bytes")));
   }
 
-  // The buffer that an address lies in, if the dump names one.
+  // The buffer that has an address, if the dump names one.
   void InBuffer(uint32_t space, uint64_t address) {
     if (dump_ == nullptr || dump_->buffers.empty()) return;
     // The same address often comes again.
@@ -365,7 +365,7 @@ class TextSink : public Sink {
     if (index == tables::kNone) return own_space_;
     const tables::Pointer& pointer = tables_->pointer(index);
     if (pointer.space_when == tables::kNone) return own_space_;
-    // A field of a part, or of an item of the tail, asks others of the same.
+    // A field of a part, or of an item of the tail, depends on others of the same.
     const uint64_t base = bit - field.bit;
     const absl::Span<const tables::Leaf> tail = tables_->leaves(record.container->tail_leaves);
     const bool in_tail = std::any_of(tail.begin(), tail.end(),
@@ -433,7 +433,7 @@ class TextSink : public Sink {
     }
   }
 
-  // What is written of the record is its fields, and they may be written already.
+  // Whether the record's text is that of its fields, which may be cached.
   bool TakesText(const Record& record, uint64_t count) const {
     return record.form != 0 && count == 1 && record.faults.empty() && record.stored.empty() &&
            !options_.undescribed;
@@ -452,7 +452,7 @@ class TextSink : public Sink {
 
   // Bytes that Number() may write.
   static constexpr size_t kRoomOfNumber = 3 * kMostDigits;
-  // Which draw or dispatch a packet is, or which ones as many packets are of which it is the first.
+  // The number of a draw or dispatch, or the range of `count` of them that begins with it.
   static char* Number(const Record& record, uint64_t count, char* to) {
     const bool draws = record.container->role == tables::Role::kDraw;
     if (record.type != RecordType::kPacket || record.container->role == tables::Role::kOther) {
@@ -468,7 +468,7 @@ class TextSink : public Sink {
     return WriteDecimal(first + count - 1, to);
   }
 
-  // Of a record whose form has come before.
+  // For a record whose form has come before.
   void Known(const Record& record, const FormText& text, size_t indent) {
     const size_t count = text.varying.size();
     raws_.resize(std::max(raws_.size(), count));
@@ -510,7 +510,7 @@ class TextSink : public Sink {
     out_.Commit(Copy({lines + at, text.text_size - at}, to));
   }
 
-  // The same, of one that has not, or whose fields have held something else.
+  // The same, for one that has not, or whose fields have held other values.
   ABSL_ATTRIBUTE_NOINLINE void Learn(const Record& record, size_t indent) {
     SelectAll(record);
     uint64_t hidden = 0;
@@ -578,7 +578,7 @@ class TextSink : public Sink {
            shown.index < 0 && indent <= kMostIndent && (dump_ == nullptr || dump_->buffers.empty());
   }
 
-  // Of a tree whose text is there.
+  // For a tree whose text is cached.
   ABSL_ATTRIBUTE_NOINLINE void Known(const RecordTree& tree, const TreeText& text) {
     char* to = out_.Reserve(text.room);
     const char* const lines = text.text.data();
@@ -688,7 +688,7 @@ class TextSink : public Sink {
       uint64_t zeros = 0, hidden = 0;
       const bool in_buffers = dump_ != nullptr && !dump_->buffers.empty();
       const auto varies = [&](const ShownField& shown) {
-        // The buffer that an address lies in may depend on other bits.
+        // The buffer that has an address may depend on other bits.
         if (in_buffers && shown.field->leaf->type == tables::LeafType::kAddress) return true;
         return HasBits(shown.bit, shown.width, varying);
       };
@@ -761,7 +761,7 @@ class TextSink : public Sink {
                        {&fields.fields[i], bit, raw, index, width, fields.bits[i].is_length});
                  });
   }
-  // Those that are not hidden, and says how many are.
+  // Selects the fields that are not hidden, and counts the hidden ones.
   void SelectFields(const Record& record) {
     uint64_t hidden = 0;
     selected_.clear();
@@ -777,8 +777,8 @@ class TextSink : public Sink {
     Hidden(hidden);
   }
 
-  // Bytes that Line() may write: the texts, numbers, what fills the name up to its width, and what
-  // is copied too much.
+  // Bytes that Line() may write: the texts, numbers, padding of the name, and bytes copied in
+  // excess.
   static size_t RoomOf(const PlannedField& field, size_t indent) {
     return indent + field.text_bytes + 4 * kMostDigits + kNameWidth + Texts::kReadable;
   }
@@ -788,8 +788,8 @@ class TextSink : public Sink {
     out_.Commit(Line(record, shown, shown.raw, indent, out_.Reserve(room), room));
   }
 
-  // Writes a line to `to`, the end of what is written, and returns where it ends. There are `room`
-  // bytes after that, too. Inline: there are many, and what is shown need not pass through memory.
+  // Writes a line to `to`, the end of what is written, and returns its end. There are `room` bytes
+  // after that, too. Inline: there are many, and `shown` need not pass through memory.
   ABSL_ATTRIBUTE_ALWAYS_INLINE char* Line(const Record& record, const ShownField& shown,
                                           uint64_t raw, size_t indent, char* to, size_t room) {
     const PlannedField& field = *shown.field;
@@ -840,7 +840,7 @@ class TextSink : public Sink {
     return to + 1;
   }
 
-  // Values that are not written in one of the usual ways; `number` is what their names go by.
+  // Values that are not written in one of the usual ways; `number` is the key of their names.
   char* Other(const PlannedField& field, uint32_t width, uint64_t raw, uint64_t& number, char* to) {
     const decode::Value value = DecodeValue(*tables_, *field.leaf, width, raw);
     number = NumberOf(value, raw);
@@ -876,7 +876,7 @@ class TextSink : public Sink {
     About(record);
   }
 
-  // What is known of data but for its size.
+  // What is known of data except its size.
   void About(const Record& record) {
     if (record.slot >= 0) {
       out_.Put(", slot ");
@@ -904,12 +904,12 @@ class TextSink : public Sink {
     }
   }
 
-  // Somebody else's text.
+  // Text from elsewhere.
   void Lines(absl::string_view text, size_t indent) {
     while (!text.empty()) {
       const size_t end = std::min(text.find('\n'), text.size());
       out_.Fill(' ', indent);
-      // Tabs are no harm, and common here.
+      // Tabs are harmless, and common here.
       out_.Put(Harmless(absl::StrReplaceAll(text.substr(0, end), {{"\t", "    "}})));
       out_.Put('\n');
       text.remove_prefix(std::min(end + 1, text.size()));
@@ -980,7 +980,7 @@ class TextSink : public Sink {
         to = WriteHex8(dword, to);
       }
       if (!line.empty()) {
-        // Of the last bytes as many digits as there are.
+        // The last bytes, if they are not a whole dword.
         const size_t n = line.size();
         dword = 0;
         for (size_t k = 0; k < n; ++k) dword |= uint32_t{line[k]} << 8 * k;
@@ -1009,7 +1009,7 @@ class TextSink : public Sink {
   uint32_t own_space_ = 0;
   bool registers_begun_ = false;
   std::string registers_of_;
-  // The last buffer that was asked for.
+  // The last buffer that was looked up.
   const Buffer* buffer_ = nullptr;
   uint64_t buffer_address_ = 0;
   uint32_t buffer_space_ = 0;

@@ -14,18 +14,18 @@ namespace packsmith::decode {
 
 struct TextOptions {
   bool color = false;
-  // Fields that are zero (or false, or 0.0) are left out; their packet says how many.
+  // Fields that are zero (or false, or 0.0) are omitted; their packet has the number of these.
   bool hide_zero_fields = false;
-  // Where records stand in memory. Without, the same work gives the same text wherever the driver
-  // has put it, but for the addresses that packets hold.
+  // The addresses of records. Without them, the same work gives the same text wherever the driver
+  // has put it, except for the addresses in packets.
   bool offsets = true;
   // Bits that are set and that the XML does not describe are shown.
   bool undescribed = false;
   // Counts them.
   UndescribedSeen* undescribed_seen = nullptr;
-  // Said after the device: what the dump has in all.
+  // Written after the device: an overview of the dump.
   std::string overview = {};
-  // Lines about a program, said below it: its disassembly.
+  // Lines that are written below a program: its disassembly.
   std::function<std::string(const Record&)> about_kernel = {};
 };
 
@@ -36,8 +36,8 @@ std::unique_ptr<Sink> MakeTextSink(Output& output, const TextOptions& options = 
 // "1 packet", "2 packets".
 std::string Counted(uint64_t count, absl::string_view what);
 
-// The text with what a terminal would take for orders, or show as something else, made visible:
-// hidden characters (IsHidden) and bytes that are not UTF-8. Strings of a dump may hold anything.
+// The text with characters escaped that a terminal would interpret, or not show: hidden characters
+// (IsHidden) and bytes that are not UTF-8. Strings of a dump may hold anything.
 std::string Harmless(absl::string_view text);
 
 }  // namespace packsmith::decode

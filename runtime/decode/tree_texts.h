@@ -1,4 +1,4 @@
-// What a sink has written of a tree, for trees of the same number.
+// The text that a sink has written for a tree, for trees of the same number.
 #ifndef PACKSMITH_RUNTIME_DECODE_TREE_TEXTS_H_
 #define PACKSMITH_RUNTIME_DECODE_TREE_TEXTS_H_
 
@@ -13,12 +13,12 @@
 
 namespace packsmith::decode {
 
-// Text, and what stands between its pieces.
+// Text, and what is between its pieces.
 struct TreeText {
   enum class Kind : uint8_t {
     kAddress,  // of the record
-    kBuffer,   // in which that lies
-    kHidden,   // how many of its fields are left away
+    kBuffer,   // that has the address
+    kHidden,   // the number of omitted fields
     kField,    // that may vary
     kPointer,  // a field whose value is all that varies; its name is in the text before it
     kDwords,   // data that may vary
@@ -28,23 +28,23 @@ struct TreeText {
     uint32_t record;
     size_t text_end;  // of the text before it
     size_t indent;    // of the record
-    // kField: which of `fields`. kHidden: the record's first one, and how many it has.
+    // kField: index in `fields`. kHidden: the record's first one, and their number.
     uint32_t field = 0, fields = 0;
-    uint64_t zeros = 0;  // kHidden: its other fields that are left away
-    size_t name = 0;     // kPointer: characters of the name, with what fills it up
+    uint64_t zeros = 0;  // kHidden: the number of its other omitted fields
+    size_t name = 0;     // kPointer: characters of the name, with padding
   };
 
   uint64_t tree = 0;
   size_t indent = 0;
   bool ready = false;
-  bool refused = false;  // there is none: each record must be looked at
+  bool refused = false;  // there is none: each record must be written
   std::string text;
-  size_t text_size = 0;  // of which so much counts
+  size_t text_size = 0;  // the part of it that is used
   std::vector<Step> steps;
   std::vector<ShownField> fields;  // without their bits
-  size_t room = 0;                 // that writing all of it may take
+  size_t room = 0;                 // for writing all of it
 
-  // There is to be none, and nothing of it is kept.
+  // Clears it: the tree gets no text.
   void Refuse() {
     TreeText none;
     none.tree = tree;
@@ -58,12 +58,12 @@ struct TreeText {
 class TreeTexts {
  public:
   static constexpr size_t kMostText = 64 * 1024;
-  // With it, the number of steps is bounded, each of which needs some.
+  // This bounds the number of steps, too, each of which needs some.
   static constexpr size_t kMostRoom = 4 * kMostText;
 
   TreeTexts() : texts_(kEntries) {}
 
-  // That of the tree, or an empty one in its place.
+  // The tree's text, or an empty one in its place.
   TreeText& At(uint64_t tree, size_t indent) {
     std::unique_ptr<TreeText>& text = texts_[tree % kEntries];
     if (text == nullptr) text = std::make_unique<TreeText>();
@@ -74,7 +74,7 @@ class TreeTexts {
     }
     return *text;
   }
-  // What addresses mean has changed.
+  // For a change of the meaning of addresses.
   void Clear() {
     for (std::unique_ptr<TreeText>& text : texts_) text.reset();
   }

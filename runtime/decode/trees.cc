@@ -22,7 +22,7 @@ void Tree::MakeSteps() {
     step.bytes = static_cast<uint32_t>(node.bytes);
     step.distance = node.distance;
     if (node.finder != nullptr) {
-      // The bytes behind a short packet count, too.
+      // The bytes after a short packet are part of its opcode, too.
       step.asks_finder = node.bytes < 4;
       for (size_t i = 0; i < 4 && i < node.bytes; ++i) {
         step.asks_finder |= (varies[i] & node.finder->mask() >> 8 * i & 0xff) != 0;

@@ -1,7 +1,6 @@
-// What a packet has led to, for packets that lead to the same: a program behind a pointer, its
-// data, its code. Records are found again by their places and recognized by their bits; nothing
-// else of what the decoder does for a record need be done once more. replay.cc makes trees and uses
-// them.
+// What a packet points to, for packets that point to the same: a program, its data, its code.
+// Records are found by their places and recognized by their bits, without repeating the rest of the
+// decoder's work for a record. replay.cc makes trees and uses them.
 #ifndef PACKSMITH_RUNTIME_DECODE_TREES_H_
 #define PACKSMITH_RUNTIME_DECODE_TREES_H_
 
@@ -18,20 +17,20 @@
 
 namespace packsmith::decode {
 
-// A record of a tree. First they are said to be the same in all bits; a field that is seen to hold
-// something else may vary from then on, unless the tree would be another one.
+// A record of a tree. At first all bits must be the same; a field that is found to hold another
+// value may vary from then on, unless that makes it another tree.
 struct TreeNode {
   static constexpr uint32_t kBehind = ~uint32_t{0};
 
-  // Bits of what packets before it have said, when a pointer is followed. `memory`: as in
-  // Decoder::Actions. Empty: none has said that.
+  // Bits of earlier packets when a pointer is followed. `memory`: as in Decoder::Actions. `raw`
+  // empty: there was no such packet.
   struct Asked {
     uint32_t memory;
     uint64_t bit;
     uint32_t width;
     absl::optional<uint64_t> raw;
   };
-  // What later ones may ask for.
+  // What later packets may ask for.
   struct Remembered {
     uint32_t memory;
     uint64_t byte, size;
@@ -43,19 +42,19 @@ struct TreeNode {
   };
 
   uint32_t parent = 0;
-  // Which pointer of the parent's form leads here; kBehind: the record comes `distance` bytes after
-  // the beginning of the record `before`.
+  // The pointer of the parent's form that points here; kBehind: the record comes `distance` bytes
+  // after the beginning of the record `before`.
   uint32_t pointer = kBehind;
   uint32_t before = 0;
   uint64_t distance = 0;
-  const tables::Pointer* to = nullptr;  // what that pointer means
-  bool chosen = false;                  // that depends on states
+  const tables::Pointer* to = nullptr;  // the meaning of that pointer
+  bool chosen = false;                  // it depends on states
   std::vector<Asked> asked;
-  // Of a packet that comes in a stream of its own: where engines have packets of their own, what
-  // else it might be.
+  // For a packet in a stream of its own, if engines have their own packets: finds what else it
+  // might be.
   tables::PacketFinder* finder = nullptr;
 
-  // Of packets and structures; null: data.
+  // For packets and structures; null: data.
   const Form* form = nullptr;
   uint64_t form_number = 0;
   uint32_t container = tables::kNone;
@@ -63,7 +62,7 @@ struct TreeNode {
   std::vector<Set> sets;
   bool has_kernel = false;
   Kernel kernel;
-  // Where the kernel was last, and that its size there is the tree's.
+  // The last place of the kernel where its size was the tree's.
   uint64_t code_epoch = 0, code_address = 0;
   uint32_t code_space = 0;
 
@@ -75,10 +74,10 @@ struct Tree {
   static constexpr size_t kMostNodes = 96;
 
   uint64_t number = 0;
-  // What it was made for, and counts besides bits.
+  // The conditions besides bits for which it was made.
   uint64_t engines = 0;
   uint32_t nested_streams = 0;
-  // What it adds to the decoder's counts. Costs are what the bounds are about.
+  // What it adds to the decoder's counts. The bounds limit the costs.
   struct Counts {
     uint64_t packets_cost, structs_cost;
     uint64_t packets, structs, data;
@@ -87,8 +86,8 @@ struct Tree {
 
   std::vector<TreeNode> nodes;
   std::vector<Record> records;
-  // The nodes' bytes, one node's behind the other's: as they were when the record was seen first;
-  // bits by which it is this tree; bits that are not always as they were.
+  // The nodes' bytes, one node's after the other's: the bytes when the record was seen first; the
+  // bits that identify this tree; the bits that vary.
   std::vector<uint8_t> said, must, varying;
   std::vector<absl::Span<const uint8_t>> varying_of;  // each node
 
@@ -96,33 +95,33 @@ struct Tree {
     return absl::MakeSpan(bytes).subspan(node.first_byte, node.bytes);
   }
 
-  // What replay looks at in any case, close together: a step for each node.
+  // What replay always reads, close together: a step for each node.
   struct Step {
-    // Null: the record comes behind another one.
+    // Null: the record comes after another one.
     const FormPointer* from = nullptr;
     uint32_t parent = 0, before = 0;
     uint32_t bytes = 0;
-    // Of the bits that do not vary. Records one right behind the other are compared at once, at the
-    // first one: as many bytes, and none at the others.
+    // Bytes whose constant bits are compared. Adjacent records are compared together, at the first
+    // one; the others have 0.
     uint32_t compared = 0;
     uint32_t words = 0, words_count = 0;
     uint64_t distance = 0;
     bool chosen = false;  // the pointer's meaning depends on states, or it is not plain
-    // Bits that vary may make another packet of it, or break limits.
+    // Varying bits may make it another packet, or exceed limits.
     bool asks_finder = false, asks_limits = false;
-    bool more = false;  // something else counts than bits that do not vary
+    bool more = false;  // there are conditions besides constant bits
   };
   std::vector<Step> steps;
   std::vector<MaskedBytes::Word> words;
-  // Forms::made() when the forms of the nodes were seen to be theirs.
+  // Forms::made() when the nodes' forms were last verified.
   uint64_t forms = 0;
 
-  // Of the nodes.
+  // Makes `steps` from the nodes.
   void MakeSteps();
   // Whether forms are still those of the nodes.
   bool HasForms() const;
-  // Lets fields of a node vary in which `bytes` are different. False: it would be another tree. The
-  // steps are to be made anew.
+  // Lets fields of a node vary in which `bytes` differ. False: it would be another tree. Afterwards
+  // the steps must be made anew.
   bool Widen(const tables::Tables& tables, TreeNode& node, absl::Span<const uint8_t> bytes);
 };
 

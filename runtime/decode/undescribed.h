@@ -1,4 +1,4 @@
-// Bits of a record that nobody describes, and that are set all the same.
+// Bits of a record that are set but not described.
 #ifndef PACKSMITH_RUNTIME_DECODE_UNDESCRIBED_H_
 #define PACKSMITH_RUNTIME_DECODE_UNDESCRIBED_H_
 
@@ -19,10 +19,10 @@ struct BitRun {
 };
 
 // In bit order; each run goes from the lowest to the highest bit that is set among neighbouring
-// bits that are not described. Slow: for those who ask for it.
+// bits that are not described. Slow: only used on request.
 std::vector<BitRun> Undescribed(const tables::Tables& tables, const RecordView& record);
 
-// Counts a run of the record, if somebody wants that counted.
+// Counts a run of the record, if `seen` is not null.
 inline void CountUndescribed(const Record& record, UndescribedSeen* seen) {
   if (seen == nullptr || seen->runs++ != 0) return;
   seen->first = {std::string(record.name), record.space, record.address,

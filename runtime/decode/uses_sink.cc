@@ -25,8 +25,8 @@ struct Use {
   std::vector<std::string> path;  // the records on the way from the packet to the field's
   std::string field;
   tables::Access access;
-  uint64_t at;                         // where the field leads to
-  bool reads = false, writes = false;  // some program is seen to
+  uint64_t at;                         // the field's target
+  bool reads = false, writes = false;  // a program does
   std::vector<uint64_t> draws, dispatches;
 };
 
@@ -86,9 +86,9 @@ class UsesSink : public Sink {
       }
       const bool code = led.pointer->target_kind == tables::TargetKind::kData &&
                         tables_->data(led.pointer->target).is_code != 0;
-      // Programs that the dump has say themselves how long they are.
+      // Programs that the dump has are sized by their own record.
       if (size == 0 && code && InDump(led)) continue;
-      // Commands go on until one of them ends them.
+      // Commands continue until one of them ends them.
       if (size == 0 && led.pointer->target_kind == tables::TargetKind::kStream) size = Rest(led);
       image_ = image && image->leaf == led.leaf && image->use == tables::SurfaceUse::kAny;
       if (Has(led.address, size)) Add(record, node, led);
@@ -123,7 +123,8 @@ class UsesSink : public Sink {
   }
 
  private:
-  // Of a draw or dispatch all is known: which of its images its programs read and write.
+  // All records of a draw or dispatch are known: determines which images its programs read and
+  // write.
   void Finish() {
     for (const SeenImage& seen : images_) {
       Use& use = uses_[seen.use];
@@ -134,7 +135,7 @@ class UsesSink : public Sink {
     reaches_.Clear();
     work_ = 0;
   }
-  // As programs are seen to, else as the description says.
+  // From the programs, else from the description.
   static const char* AccessOf(const Use& use) {
     const auto access = use.reads && use.writes ? tables::Access::kReadWrite
                         : use.reads             ? tables::Access::kRead
@@ -149,14 +150,14 @@ class UsesSink : public Sink {
   bool InDump(const Paths::Led& led) const {
     return dump_ != nullptr && dump_->memory.Find(led.space, led.address) != nullptr;
   }
-  // Of the buffer, from where the field leads to.
+  // The bytes of the buffer from the field's target on.
   uint64_t Rest(const Paths::Led& led) const {
     if (dump_ == nullptr) return 0;
     const Buffer* const buffer = dump_->FindBuffer(led.space, led.address);
     return buffer == nullptr ? 0 : buffer->size - (led.address - buffer->address);
   }
 
-  // Whose use it is: the packet on the way here that a draw or dispatch finds set, or the outermost
+  // The user: the packet on the way here whose settings a draw or dispatch uses, or the outermost
   // one.
   const Paths::Node& Packet() const {
     const std::vector<Paths::Node>& nodes = paths_.nodes();

@@ -119,7 +119,7 @@ Value DecodeValue(const tables::Tables& tables, const Leaf& leaf, uint32_t width
   if (leaf.extra != tables::kNone) {
     const Extra& extra = tables.extra(leaf.extra);
     if (extra.groups != 0) {
-      // Raw zero stands for as many groups as there can be.
+      // Raw zero means the largest number of groups.
       number = (raw == 0 && width < 64 ? Ones(width) + 1 : raw) * extra.groups;
       value.needs_raw = true;
     }
@@ -205,7 +205,7 @@ absl::optional<uint64_t> EncodeValue(const tables::Tables& tables, const Leaf& l
     if (extra.multiple != 0 && number % extra.multiple != 0) return absl::nullopt;
     if (extra.groups != 0) {
       const uint64_t groups = number == 0 ? 1 : (number - 1) / extra.groups + 1;
-      // All groups there can be are written as zero.
+      // The largest number of groups is written as zero.
       return width < 64 && groups == Ones(width) + 1 ? absl::optional<uint64_t>(0)
              : groups <= Ones(width)                 ? absl::optional<uint64_t>(groups)
                                                      : absl::nullopt;

@@ -38,7 +38,7 @@ inline uint64_t ReadBits(absl::Span<const uint8_t> bytes, uint64_t bit, uint32_t
   return width >= 64 ? word : word & ((uint64_t{1} << width) - 1);
 }
 
-// The other way round; the bits around stay as they are.
+// The inverse; the bits around them are unchanged.
 void WriteBits(absl::Span<uint8_t> bytes, uint64_t bit, uint32_t width, uint64_t value);
 
 enum class ValueKind : uint8_t {
@@ -52,15 +52,15 @@ enum class ValueKind : uint8_t {
 
 struct Value {
   ValueKind kind = ValueKind::kUnsigned;
-  // Whether the value alone does not give the raw bits back: NaN, infinity, encoded values,
-  // addresses with bits above those that count.
+  // Whether the raw bits cannot be derived from the value: NaN, infinity, encoded values, addresses
+  // with bits above the significant ones.
   bool needs_raw = false;
   uint64_t unsigned_value = 0;
   int64_t signed_value = 0;
   double real = 0;
 };
 
-// What raw bits mean. `width` is how many of the leaf's bits there are, normally all.
+// The value of raw bits. `width` is the number of the leaf's bits that exist, normally all.
 Value DecodeValue(const tables::Tables& tables, const tables::Leaf& leaf, uint32_t width,
                   uint64_t raw);
 
