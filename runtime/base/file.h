@@ -26,7 +26,7 @@ struct FileBytes {
 inline constexpr uint64_t kDefaultMaxBytes = uint64_t{4} << 30;
 
 // Opens a file for reading; "-" is standard input. Large regular files are mapped, so that only
-// pages that are looked at cost memory; small files, pipes and devices are read whole.
+// pages that are read cost memory; small files, pipes and devices are read whole.
 // If a mapped file is shortened while it is read, the reader's access faults, as with any mapping:
 // do not decode a dump that is still being written.
 //

@@ -193,7 +193,7 @@ class Decoder {
     absl::optional<Read> last_read;
     std::vector<Settings> settings;  // by stream; only with Options::bound
     uint32_t ahead_space = 0;
-    uint64_t ahead_begin = 1, ahead_end = 0;  // addresses that were looked at
+    uint64_t ahead_begin = 1, ahead_end = 0;  // addresses that were read ahead
   };
   // What a container requires besides being shown, so that most packets cost nothing.
   struct Actions {
@@ -402,7 +402,7 @@ class Decoder {
                   absl::Span<const uint8_t> bytes) const;
   struct Count {
     uint64_t count;
-    bool known;  // else `count` is the most that are looked at
+    bool known;  // else `count` is the most that are read
   };
   // The same by the number alone, without the size of a bounded table.
   Count SaidCountOf(const tables::Pointer& pointer, const Scope& scope) const;

@@ -492,7 +492,7 @@ absl::Status WriteElfCore(const Dump& dump, const std::string& path) {
   ToFile(ELF_T_PHDR, note, headers);
   offset += notes->size();
 
-  std::vector<size_t> stored;  // so that long zeros are looked at once
+  std::vector<size_t> stored;  // so that long zeros are read only once
   stored.reserve(dump.memory.segments().size());
   for (const Memory::Segment& segment : dump.memory.segments()) {
     stored.push_back(SizeWithoutZeros(segment.bytes));

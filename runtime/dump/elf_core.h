@@ -30,7 +30,7 @@ bool IsElf(absl::Span<const uint8_t> bytes);
 // addresses in packets and registers are found however the core was written.
 enum class CoreAddresses { kAsWritten, kPlain };
 
-// Reads a core; the dump keeps `file.owner` and looks at pages of segments only when asked for.
+// Reads a core; the dump keeps `file.owner`, and pages of segments are read only on access.
 // A damaged segment or note yields its good part and a Problem: bytes missing from the file are
 // unmapped, of overlapping segments the first in the file wins. Sizes and counts in the file are
 // not trusted: time and memory are bounded by the size of the file.

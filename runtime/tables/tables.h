@@ -331,7 +331,7 @@ struct Container {
   uint32_t length_leaf;  // or kNone
   uint32_t length_bias;
   Role role;
-  uint8_t masked;    // a register whose upper 16 bits say which of the lower ones are written
+  uint8_t masked;    // a register whose upper 16 bits select which of the lower ones are written
   uint8_t serves;    // a Role: only work of this role reads what the packet sets; kOther: any
   uint64_t engines;  // bit i: engine i; all bits where no engine is named
   uint32_t register_offset;
@@ -582,7 +582,7 @@ class Tables {
   absl::string_view ValueName(const Leaf& leaf, uint64_t value) const;
   // The named value of a raw value of a leaf, null if it has none.
   const NamedValue* FindValue(const Leaf& leaf, uint64_t value) const;
-  // The value a name stands for.
+  // The raw value that has a name.
   absl::optional<uint64_t> NamedValueOf(const Leaf& leaf, absl::string_view name) const;
 
  private:
