@@ -483,7 +483,7 @@ void Decoder::WalkStream(uint32_t stream, uint64_t engines, Frame frame, uint64_
     Packet(container, top, bytes, now, length, parent, form);
     if (bytes.size() < length) {
       Problem(absl::StrCat(tables_.string(c.name), " at ", ShowAddress(top.address), " has ",
-                           length, " bytes, of which ", bytes.size(), " are in memory"));
+                           length, " bytes, of which ", bytes.size(), " are available"));
       Leave(stack);
       continue;
     }
@@ -648,9 +648,8 @@ void Decoder::Leave(Stack& stack) {
     frame.ways->branches.erase(frame.ways->branches.begin());
     if (HasBeen(frame, to.first, to.second)) continue;
     FlushBriefs();
-    sink_.OnRemark(
-        absl::StrCat("the jump at ", ShowAddress(jump), ", taken, goes to the next packets"),
-        false);
+    sink_.OnRemark(absl::StrCat("from here on, the jump at ", ShowAddress(jump), " is taken"),
+                   false);
     frame.branching = true;
     frame.past_end = false;
     Go(frame, to.first, to.second);

@@ -245,7 +245,7 @@ TEST(Flow, BothWaysOfAPredicatedJumpAreDecodedOnce) {
   EXPECT_THAT(joined.Packets(),
               ElementsAre(kStart, kTable, kSamplers, "MI_BATCH_BUFFER_END", "3DPRIMITIVE", kStart));
   EXPECT_THAT(joined.problems, IsEmpty());
-  EXPECT_THAT(joined.remarks, ElementsAre(HasSubstr("may be taken"), HasSubstr("0x1000, taken")));
+  EXPECT_THAT(joined.remarks, ElementsAre(HasSubstr("may be taken"), HasSubstr("0x1000 is taken")));
   // Or runs into it.
   const Story met =
       Of(MaybeJump(0x1018) + Jump(0x101c) + Dwords{kNoop} + BindingTable(0) + Dwords{kEnd});

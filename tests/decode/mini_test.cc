@@ -292,7 +292,7 @@ TEST(ProgramStream, WithoutAnEndIsAProblemAndTheCallerGoesOn) {
       .PutBytes(0x4000, {0x0d, 0, 0, 0, 0, 0, 0x0d, 0})
       .Submit(0x1000);
   const Story story = Tell(Mini(), world);
-  EXPECT_THAT(story.problems, ElementsAre(HasSubstr("of which 2 are in memory")));
+  EXPECT_THAT(story.problems, ElementsAre(HasSubstr("of which 2 are available")));
   EXPECT_THAT(story.Named("Terminate"), SizeIs(1));
 }
 
