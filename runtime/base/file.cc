@@ -243,7 +243,7 @@ absl::Status FileWriter::Commit() {
   }
   if (status_.ok() && !temporary_.empty()) {
     if (rename(temporary_.c_str(), path_.c_str()) != 0) {
-      status_ = SystemError(errno, "cannot replace", path_);
+      status_ = SystemError(errno, "cannot rename a temporary file to", path_);
     } else {
       temporary_.clear();
       const size_t slash = path_.rfind('/');

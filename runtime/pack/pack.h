@@ -1110,11 +1110,10 @@ template <unsigned N>
 using first_indices = indices<__integer_pack(N)...>;
 #endif
 
-// Which words of a packet are stored together, by one store of 64 bits: the halves of a value, and
-// words without members with a neighbour that has few. A processor stores one or two values a
-// cycle, however wide they are; but to bring two words together takes two instructions, which is
-// more than it saves where many members have to be computed already, or where members that lie side
-// by side are copied as they are.
+// The words of a packet that are stored together, by one store of 64 bits: the halves of a value,
+// and words without members with a neighbour that has few. A processor stores one or two values a
+// cycle, however wide they are; but joining two words takes two instructions, which is more than it
+// saves if many members must be computed anyway, or if adjacent members are copied unchanged.
 template <unsigned N>
 struct joiner : visitor {
   unsigned members[N + 1] = {};
