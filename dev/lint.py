@@ -7,7 +7,7 @@ Looks at the files that changed (see format.py), or at all with --all. Checks:
   build    buildifier would change nothing, and has no warning
   tidy     clang-tidy has no warning (.clang-tidy); needs compile_commands.json, which it makes
   links    every relative link of a Markdown page leads to a file, and every #fragment to a heading
-  words    phrases of the glossary (words.py) in Markdown pages
+  words    phrases of the glossary (words.py) in pages, comments and messages
   python   Python files compile and have no line over 110 columns
 
 Exits with 0 if nothing was found, 1 if something was, 2 if a check could not be made.
@@ -134,18 +134,12 @@ def links(paths: list[str]) -> list[str]:
 def worded(paths: list[str]) -> list[str]:
     found = []
     for path in paths:
-        if not path.endswith(words.PROSE):
+        if not words.has_prose(path):
             continue
-        fenced = False
         text = (checkout.root() / path).read_text(encoding="utf-8")
-        for number, line in enumerate(text.splitlines(), 1):
-            if line.startswith("```"):
-                fenced = not fenced
-            if fenced:
-                continue
-            plain = re.sub(r"`[^`]*`|\]\([^)]*\)", "", line)
+        for number, line in words.prose(path, text):
             for expression, better in words.WORDS:
-                match = re.search(expression, plain)
+                match = re.search(expression, line)
                 if match:
                     found.append(f"{path}:{number}: \"{match.group(0)}\": {better}")
     return found

@@ -4,6 +4,13 @@ Each entry is what a line must not hold, as a regular expression, and what to wr
 list has only what is wrong wherever it stands; the rest is a reader's judgement.
 """
 
+from __future__ import annotations
+
+import io
+import re
+import tokenize
+from collections.abc import Iterator
+
 WORDS: list[tuple[str, str]] = [
     (r"\b[Ww]hoever\b", "callers, readers, users: say who"),
     (r"\btruths\b", "booleans"),
@@ -26,5 +33,49 @@ WORDS: list[tuple[str, str]] = [
     (r"\bcolor(?:s|ed)?\b(?=[^`\"']*$)", "colour, outside code"),
 ]
 
-# Where the words are held: what users read.
-PROSE = (".md",)
+# Where the words are held: what users and those who change the code read. Tests of wording have the
+# words that they test.
+PAGES = (".md",)
+SOURCES = (".h", ".cc", ".c", ".h.in", ".jinja")
+SCRIPTS = (".py", ".bzl", "BUILD")
+EXEMPT = ("dev/words.py", "third_party/", "tests/data/")
+
+_CXX = re.compile(r"""//(?P<comment>.*)|"(?P<text>(?:[^"\\]|\\.)*)"|'(?:[^'\\]|\\.)*'""")
+
+
+def _of_page(text: str) -> Iterator[tuple[int, str]]:
+    fenced = False
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.startswith("```"):
+            fenced = not fenced
+        if not fenced:
+            yield number, re.sub(r"\]\([^)]*\)", "", line)
+
+
+def _of_source(text: str) -> Iterator[tuple[int, str]]:
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.startswith("#"):
+            yield number, " ".join(found["comment"] or found["text"] or "" for found in _CXX.finditer(line))
+
+
+def _of_script(text: str) -> Iterator[tuple[int, str]]:
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            if token.type in (tokenize.COMMENT, tokenize.STRING):
+                for number, line in enumerate(token.string.splitlines(), token.start[0]):
+                    yield number, line
+    except (tokenize.TokenError, SyntaxError):
+        return  # that it is not a program is for other checks to say
+
+
+def has_prose(path: str) -> bool:
+    return path.endswith(PAGES + SOURCES + SCRIPTS) and not path.startswith(EXEMPT)
+
+
+def prose(path: str, text: str) -> Iterator[tuple[int, str]]:
+    """The sentences of a file, line by line, without what is quoted as code: pages outside fenced
+    blocks, and comments and string literals of sources."""
+    lines = (_of_page(text) if path.endswith(PAGES) else
+             _of_source(text) if path.endswith(SOURCES) else _of_script(text))
+    for number, line in lines:
+        yield number, re.sub(r"`[^`]*`", "", line)
