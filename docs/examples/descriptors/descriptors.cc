@@ -138,12 +138,13 @@ void All(const std::string& core) {
   // Page: mistakes
   const absl::Status wrong =
       set.Write(3, 100, {.type = DescriptorType::kSampledImage, .images = &view});
-  // OutOfRange: binding 3, element 100: there are 100, of type sampled image
+  // OutOfRange: binding 3, element 100: the binding has 100 elements, of type sampled image
   Must(pool->Free(copy));
   const absl::Status gone = copy.Write(1, 0, {.type = DescriptorType::kUniformBuffer});
   // FailedPrecondition: the descriptor set was freed, or its pool reset: allocate another one
   // End
-  Expect(wrong.message() == "binding 3, element 100: there are 100, of type sampled image",
+  Expect(wrong.message() ==
+             "binding 3, element 100: the binding has 100 elements, of type sampled image",
          "errors name their place");
   Expect(absl::IsFailedPrecondition(gone), "freed sets say so");
 

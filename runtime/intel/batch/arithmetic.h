@@ -374,7 +374,7 @@ typename Arithmetic<Gen>::Value Arithmetic<Gen>::NewRegister(unsigned bits) {
   const uint32_t free = options_.registers & kAll & ~used_;
   if (free == 0) {
     batch_.Refuse(absl::ResourceExhaustedError(
-        "no general-purpose register is left: let go of values that are not needed any more"));
+        "all general-purpose registers are in use: destroy values that are no longer needed"));
     return Value();
   }
   Value value;

@@ -235,7 +235,7 @@ class Batch : public BatchCore {
   bool Call(const address& target) {
     if (options().second_level) {
       return Refuse(absl::FailedPreconditionError(
-          "a second-level batch cannot call another one: the hardware knows one way back"));
+          "a second-level batch cannot call another one: the hardware stores one return address"));
     }
     return EmitStart(target, true);
   }
@@ -478,8 +478,9 @@ template <class Gen>
 bool Batch<Gen>::StoreLabel(const address& where, Label label) {
   using Store = typename Gen::StoreData;
   if (options().relocations) {
-    return Refuse(absl::FailedPreconditionError(
-        "a label's address cannot be stored where the kernel moves buffers: it would not know"));
+    return Refuse(
+        absl::FailedPreconditionError("a label's address cannot be stored with "
+                                      "BatchOptions::relocations: the kernel would not update it"));
   }
   const address upper(where.gpu + 4, where.buffer, where.use);
   uint32_t* const to = Room(2 * Store::length);
@@ -500,7 +501,7 @@ absl::StatusOr<address> Batch<Gen>::EndReturning() {
   constexpr AddressPlace kTarget = Commands::kTarget;
   static_assert(kTarget.dword + 2 <= Commands::Start::length, "the slot takes 8 bytes");
   if (options().second_level) {
-    Refuse(absl::FailedPreconditionError("a second-level batch returns by its end: End()"));
+    Refuse(absl::FailedPreconditionError("a second-level batch returns when it ends: call End()"));
     return status();
   }
   if (!EmitStart(address(), false)) return status();

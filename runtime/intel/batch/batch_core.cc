@@ -32,7 +32,7 @@ BatchCore::BatchCore(gpu::ChunkSource& source, const BatchOptions& options,
   if (!IsPowerOfTwo(options.end_alignment) || options.end_alignment < 8 ||
       options.end_alignment > 4096) {
     Refuse(absl::InvalidArgumentError(absl::StrFormat(
-        "end_alignment is %d; it has to be a power of two from 8 to 4096", options.end_alignment)));
+        "end_alignment is %d; it must be a power of two from 8 to 4096", options.end_alignment)));
   }
 }
 
@@ -56,7 +56,7 @@ bool BatchCore::Refuse(absl::Status status) {
 
 bool BatchCore::RefusePacket(const error& e, const char* function) {
   return Refuse(absl::InvalidArgumentError(absl::StrFormat(
-      "%s behind %d dwords of the batch: %s (item %d): %s", TypeNameIn(function), dwords(),
+      "%s after %d dwords of the batch: %s (item %d): %s", TypeNameIn(function), dwords(),
       e.field == nullptr ? "a value" : e.field, e.item, packsmith::text(e.why))));
 }
 
@@ -85,31 +85,29 @@ bool BatchCore::MakeRoom(size_t dwords) {
     return Refuse(absl::FailedPreconditionError("the batch has ended; Reset() begins another one"));
   }
   if (in_group()) {
-    return Refuse(
-        absl::FailedPreconditionError("a group is open: packets go to it until it is closed"));
+    return Refuse(absl::FailedPreconditionError("a group is open: emit to it, or close it first"));
   }
   if (lifetime_.lost()) return Refuse(lifetime_.status());
   if (const std::string taken = source_->generation();
       !taken.empty() && taken != commands_.generation) {
-    return Refuse(absl::FailedPreconditionError(
-        absl::StrFormat("a batch of %s packets, for a device that takes those of %s: make a batch "
-                        "of the device's generation",
-                        commands_.generation, taken)));
+    return Refuse(absl::FailedPreconditionError(absl::StrFormat(
+        "a batch of %s packets for a device of %s: make a batch of the device's generation",
+        commands_.generation, taken)));
   }
   const size_t needed = dwords + Reserve();
   absl::StatusOr<gpu::Chunk> chunk = source_->NewChunk(needed);
   if (!chunk.ok()) {
     return Refuse(absl::Status(
         chunk.status().code(),
-        absl::StrFormat("no chunk for %d dwords more, behind %d dwords of the batch: %s", dwords,
+        absl::StrFormat("no chunk for %d more dwords, after %d dwords of the batch: %s", dwords,
                         this->dwords(), chunk.status().message())));
   }
   if (chunk->words.size() < needed || chunk->words.size() > kUnbound || chunk->gpu % 8 != 0 ||
       chunk->buffer == 0 || chunk->buffer >= kFirstLabel) {
-    return Refuse(absl::InternalError(absl::StrFormat(
-        "the source gave a chunk of %d dwords at %#x with handle %d, but %d dwords were asked for, "
-        "at a multiple of 8, with a handle from 1 to %d",
-        chunk->words.size(), chunk->gpu, chunk->buffer, needed, kFirstLabel - 1)));
+    return Refuse(absl::InternalError(
+        absl::StrFormat("the source gave a chunk of %d dwords at %#x with handle %d; it must have "
+                        "at least %d dwords, be at a multiple of 8, and have a handle from 1 to %d",
+                        chunk->words.size(), chunk->gpu, chunk->buffer, needed, kFirstLabel - 1)));
   }
   if (!parts_.empty()) {
     uint32_t jump[8];
@@ -161,7 +159,7 @@ void BatchCore::OpenKept() {
 bool BatchCore::AlignTo(uint32_t bytes) {
   if (!IsPowerOfTwo(bytes) || bytes < 4 || bytes > 4096) {
     return Refuse(absl::InvalidArgumentError(absl::StrFormat(
-        "a packet cannot be aligned to %d bytes, only to powers of two from 4 to 4096", bytes)));
+        "a packet's alignment is %d bytes; it must be a power of two from 4 to 4096", bytes)));
   }
   const auto missing = [&] {
     const uint64_t gpu = PlaceOf(cursor_, access::none).gpu;
@@ -214,8 +212,9 @@ void BatchCore::DropGroup() {
 }
 
 bool BatchCore::RefuseInGroup(size_t dwords, size_t room) {
-  return Refuse(absl::ResourceExhaustedError(absl::StrFormat(
-      "a group has room for %d dwords more, but %d are needed: open it for more", room, dwords)));
+  return Refuse(absl::ResourceExhaustedError(
+      absl::StrFormat("the group has room for %d more dwords, but %d are needed: open it with more",
+                      room, dwords)));
 }
 
 bool BatchCore::Retract(size_t dwords) {
@@ -326,11 +325,11 @@ bool BatchCore::Bind(Label label) {
 
 bool BatchCore::BindAt(Label label, const uint32_t* dword) {
   if (label.index_ >= labels_.size()) {
-    return Refuse(absl::InvalidArgumentError("the label to be bound is none of this batch"));
+    return Refuse(absl::InvalidArgumentError("the label to be bound is not one of this batch"));
   }
   if (labels_[label.index_].part != kUnbound) {
     return Refuse(absl::FailedPreconditionError(absl::StrFormat(
-        "label %d is bound already; a place has a label of its own", label.index_)));
+        "label %d is already bound; make a new label for this place", label.index_)));
   }
   labels_[label.index_] = PlaceAt(dword);
   fence_ = dword;
@@ -360,10 +359,10 @@ absl::StatusOr<uint64_t> BatchCore::Resolve(const LabelUse& use) const {
   const uint64_t gpu =
       parts_[place.part].chunk.gpu + static_cast<uint64_t>(place.dword) * 4 + use.bytes;
   if (use.is_address && (gpu & MaskOf(use.bit)) != 0) {
-    return absl::FailedPreconditionError(absl::StrFormat(
-        "the packet at %#x refers to label %d at %#x, but holds multiples of %d only: align the "
-        "label's place",
-        user, use.label, gpu, uint64_t{1} << use.bit));
+    return absl::FailedPreconditionError(
+        absl::StrFormat("the packet at %#x refers to label %d at %#x, but can hold multiples of %d "
+                        "only: align the label's place",
+                        user, use.label, gpu, uint64_t{1} << use.bit));
   }
   return gpu;
 }
@@ -387,7 +386,7 @@ void BatchCore::Fill(const LabelUse& use, uint64_t gpu) {
 absl::Status BatchCore::End() {
   if (lifetime_.lost()) return lifetime_.status();
   if (ended_) {
-    return absl::FailedPreconditionError("the batch has ended already");
+    return absl::FailedPreconditionError("the batch has already ended");
   }
   if (!status_.ok()) return status_;
   if ((in_group() || parts_.empty()) && !MakeRoom(0)) return status_;
@@ -444,13 +443,13 @@ absl::Status BatchCore::ContinueAt(const address& next) {
   if (lifetime_.lost()) return lifetime_.status();
   if (!ended_ || options_.second_level) {
     return absl::FailedPreconditionError(
-        ended_ ? "a second-level batch goes back to its caller, and nowhere else"
-               : "the batch has not ended: until then, emit a jump");
+        ended_ ? "a second-level batch returns to its caller, and cannot continue elsewhere"
+               : "the batch has not ended: emit a jump instead");
   }
   uint32_t jump[8];
   if (const error e = commands_.start(jump, next, false, options_.global)) {
     return absl::InvalidArgumentError(
-        absl::StrFormat("no jump leads to 0x%x, where the batch is to go on", next.gpu));
+        absl::StrFormat("a jump cannot reach 0x%x, where the batch is to continue", next.gpu));
   }
   // A batch that does nothing goes on at once.
   const uint32_t part = options_.noop ? 0 : static_cast<uint32_t>(parts_.size() - 1);
@@ -487,12 +486,11 @@ bool BatchCore::AppendCore(const BatchCore& other) {
   }
   if (options_.relocations && !other.options_.relocations) {
     return Refuse(absl::FailedPreconditionError(
-        "the batch to be appended has not noted where its addresses stand: give it "
-        "BatchOptions::relocations, too"));
+        "the batch to be appended has no relocations: give it BatchOptions::relocations, too"));
   }
   if (other.options_.noop && other.ended_) {
     return Refuse(absl::FailedPreconditionError(
-        "the batch to be appended begins with an end, since it is to do nothing"));
+        "the batch to be appended begins with an end: it was made with BatchOptions::noop"));
   }
   if (other.in_group()) {
     return Refuse(

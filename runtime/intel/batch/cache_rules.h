@@ -106,9 +106,9 @@ bool EmitBarrierAndWrite(Batch<Gen>& batch, const CacheBarrier& barrier, const a
   const bool gpgpu = pipeline == Pipeline::kGpgpu;
   const CacheDomains barred = gpgpu && Gen::kFacts.gpgpu_bars_3d_caches ? kOf3D : CacheDomains{0};
   if (((barrier.to_memory | barrier.invalidate) & barred) != 0) {
-    return batch.Refuse(absl::FailedPreconditionError(
-        "a barrier is about caches of the 3D pipeline, but the GPGPU pipeline is selected: select "
-        "3D before such a barrier"));
+    return batch.Refuse(
+        absl::FailedPreconditionError("the barrier includes caches of the 3D pipeline, but the "
+                                      "GPGPU pipeline is selected: select 3D first"));
   }
   // Writing back comes first, and a packet of its own: caches forget when a packet is read, but
   // write back when it is done.
@@ -186,7 +186,7 @@ bool EmitSignal(Batch<Gen>& batch, const address& to, uint64_t value, CacheBarri
                 Pipeline pipeline = Pipeline::k3D) {
   if (to.gpu % sizeof(value) != 0) {
     return batch.Refuse(absl::InvalidArgumentError(absl::StrFormat(
-        "a signal's 8 bytes lie at %#x: they have to lie at a multiple of 8", to.gpu)));
+        "a signal's 8 bytes are at %#x; the address must be a multiple of 8", to.gpu)));
   }
   barrier.wait = true;
   return EmitBarrierAndWrite(batch, barrier, to, value, pipeline);

@@ -83,13 +83,13 @@ struct GeneratedPlace {
 
 inline absl::Status CheckGeneratedDraws(const GeneratedDraws& draws) {
   if (draws.items == 0 || draws.items > kMostGeneratedDraws) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "room for ", draws.items, " draws of a shader's was asked for: it has to be 1 to ",
-        kMostGeneratedDraws, "; a ring draws any number, in several passes"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("room for ", draws.items, " generated draws; it must be 1 to ",
+                     kMostGeneratedDraws, "; a ring draws any number, in several passes"));
   }
   if (draws.vertex_buffers > 2) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "a draw of a shader's comes with 2 vertex buffers at most, not ", draws.vertex_buffers));
+    return absl::InvalidArgumentError(
+        absl::StrCat("a generated draw has at most 2 vertex buffers, not ", draws.vertex_buffers));
   }
   return absl::OkStatus();
 }
@@ -226,7 +226,7 @@ class RingEmitter {
     if (from_.block.gpu % 8 != 0) {
       return batch_.Refuse(absl::InvalidArgumentError(
           absl::StrCat("the block of a ring is at ", absl::Hex(from_.block.gpu),
-                       " (hexadecimal), which is no multiple of 8")));
+                       " (hexadecimal); it must be a multiple of 8")));
     }
     if (from_.draws == 0) return true;
     const address entry = ring_.entry();

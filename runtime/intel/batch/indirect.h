@@ -91,8 +91,9 @@ class IndirectDrawEmitter {
 
   bool Emit(Batch<Gen>& batch) {
     if (from_.stride % 4 != 0) {
-      return batch.Refuse(absl::InvalidArgumentError(absl::StrCat(
-          "parameters of draws are ", from_.stride, " bytes apart, which is no multiple of 4")));
+      return batch.Refuse(
+          absl::InvalidArgumentError(absl::StrCat("the stride of draw parameters is ", from_.stride,
+                                                  " bytes; it must be a multiple of 4")));
     }
     if (from_.draws == 0) return true;
     if constexpr (kAllInOne) {

@@ -192,7 +192,7 @@ absl::StatusOr<AuxFormat> AuxFormatOf(uint32_t format, SurfaceTiling tiling) {
                                    .format = row.channels})};
     }
     return absl::InvalidArgumentError(
-        absl::StrFormat("%s compresses no surfaces of format 0x%x and tiling %d", Gen::kName,
+        absl::StrFormat("%s cannot compress surfaces of format 0x%x and tiling %d", Gen::kName,
                         format, static_cast<int>(tiling)));
   } else {
     return AuxFormat{};
@@ -224,7 +224,7 @@ bool WithRegisters(AuxEngine engine, const Use& use) {
 template <class Gen>
 bool RefuseEngine(Batch<Gen>& batch) {
   return batch.Refuse(absl::InvalidArgumentError(
-      absl::StrFormat("%s has no register for the auxiliary table of this engine", Gen::kName)));
+      absl::StrFormat("%s has no auxiliary table register for this engine", Gen::kName)));
 }
 
 }  // namespace aux_tables

@@ -141,7 +141,7 @@ absl::StatusOr<std::unique_ptr<Binder<Gen>>> Binder<Gen>::Create(gpu::Buffers& b
                                                                  const Options& options) {
   if (options.scratch.gpu == 0) {
     return absl::InvalidArgumentError(
-        "a binder wants 8 bytes that moves of the base may write to: Options::scratch");
+        "a binder needs 8 bytes that moves of the base may write to: Options::scratch");
   }
   std::unique_ptr<Binder> binder(
       new Binder(buffers, BindingRulesOf(options.model, Gen::kFacts), options));

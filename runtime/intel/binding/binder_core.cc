@@ -30,10 +30,10 @@ absl::Status BinderCore::ReleaseOld() {
 absl::StatusOr<gpu::Buffer> BinderCore::NewBlock() const {
   if (lifetime_.lost()) return lifetime_.status();
   if (options_.surface_bytes == 0 || options_.surface_bytes > kSurfaceReach) {
-    return absl::InvalidArgumentError(absl::StrFormat(
-        "surface states in %d bytes: binding tables reach 4 GiB, and there is to be "
-        "one at least",
-        options_.surface_bytes));
+    return absl::InvalidArgumentError(
+        absl::StrFormat("surface states in %d bytes; there must be at least 1, and at most the 4 "
+                        "GiB that binding tables reach",
+                        options_.surface_bytes));
   }
   const absl::StatusOr<gpu::Buffer> block = buffers_->Create({.size = rules_.block,
                                                               .zone = options_.zone,
@@ -46,12 +46,12 @@ absl::StatusOr<gpu::Buffer> BinderCore::NewBlock() const {
   absl::Status status;
   if (!rules_.own_base &&
       (block->address > base || base - block->address > kSurfaceReach - bytes)) {
-    status = absl::FailedPreconditionError(absl::StrFormat(
-        "a block of binding tables at 0x%x does not reach surface states at 0x%x to 0x%x: all must "
-        "lie within 4 GiB from it",
-        block->address, base, base + bytes - 1));
+    status = absl::FailedPreconditionError(
+        absl::StrFormat("a block of binding tables at 0x%x cannot reach surface states at 0x%x to "
+                        "0x%x: all must be within 4 GiB after it",
+                        block->address, base, base + bytes - 1));
   } else if (block->cpu == nullptr) {
-    status = absl::FailedPreconditionError("binding tables want a heap that the CPU sees");
+    status = absl::FailedPreconditionError("binding tables need a heap that the CPU can access");
   }
   if (status.ok()) return block;
   (void)buffers_->Release(block->handle);
@@ -66,7 +66,7 @@ void BinderCore::UseBlock(const gpu::Buffer& block) {
 
 absl::Status BinderCore::TooMany(size_t count) const {
   return absl::InvalidArgumentError(
-      absl::StrFormat("a binding table of %d surfaces; there may be %d", count, kMostSurfaces));
+      absl::StrFormat("a binding table of %d surfaces; the maximum is %d", count, kMostSurfaces));
 }
 
 absl::Status BinderCore::CheckSurfaces(absl::Span<const uint32_t> surfaces,
@@ -74,7 +74,7 @@ absl::Status BinderCore::CheckSurfaces(absl::Span<const uint32_t> surfaces,
   for (size_t i = 0; i < surfaces.size(); ++i) {
     if ((surfaces[i] & unaligned) == 0 && surfaces[i] < options_.surface_bytes) continue;
     return absl::InvalidArgumentError(absl::StrFormat(
-        "surface %d of a binding table is at offset 0x%x; it is to be a multiple of %d below 0x%x",
+        "surface %d of a binding table is at offset 0x%x; it must be a multiple of %d below 0x%x",
         i, surfaces[i], unaligned + 1, options_.surface_bytes));
   }
   return absl::OkStatus();
@@ -83,7 +83,7 @@ absl::Status BinderCore::CheckSurfaces(absl::Span<const uint32_t> surfaces,
 absl::Status BinderCore::NotBegun() const {
   if (lifetime_.lost()) return lifetime_.status();
   return absl::FailedPreconditionError(
-      "tables are bound for a batch that does not know their base: Begin() it first");
+      "tables cannot be bound before the batch has their base: call Begin() first");
 }
 
 }  // namespace packsmith::intel

@@ -26,17 +26,18 @@ struct Record {
 absl::StatusOr<Record> RecordFor(DescriptorModel model, const DescriptorBinding& binding) {
   if (binding.type != DescriptorType::kMutable) {
     if (!binding.mutable_types.empty()) {
-      return Wrong(binding.binding, "type %s has no types to choose from", NameOf(binding.type));
+      return Wrong(binding.binding, "a list of types is for mutable descriptors, not for type %s",
+                   NameOf(binding.type));
     }
     const DescriptorRecord record = RecordOf(model, binding.type);
     if (record == DescriptorRecord()) {
-      return Wrong(binding.binding, "there is no type %s in the %s model", NameOf(binding.type),
+      return Wrong(binding.binding, "type %s does not exist in the %s model", NameOf(binding.type),
                    NameOf(model));
     }
     return Record{record, IsData(record.form)};
   }
   if (binding.mutable_types.empty()) {
-    return Wrong(binding.binding, "a mutable descriptor wants a list of what it may be");
+    return Wrong(binding.binding, "a mutable descriptor needs a list of the types that it may be");
   }
   Record all;
   all.of.bindless = true;
@@ -47,7 +48,7 @@ absl::StatusOr<Record> RecordFor(DescriptorModel model, const DescriptorBinding&
     }
     const DescriptorRecord one = RecordOf(model, type);
     if (one == DescriptorRecord()) {
-      return Wrong(binding.binding, "there is no type %s in the %s model", NameOf(type),
+      return Wrong(binding.binding, "type %s does not exist in the %s model", NameOf(type),
                    NameOf(model));
     }
     all.of.bytes = std::max(all.of.bytes, one.bytes);
@@ -68,8 +69,10 @@ absl::Status CheckCount(DescriptorModel model, const DescriptorBinding& binding)
   const uint32_t number = binding.binding;
   if (binding.type == DescriptorType::kInlineUniformBlock) {
     if (binding.count % 4 != 0 || binding.count > kMostInlineBytes) {
-      return Wrong(number, "an inline uniform block of %d bytes: a multiple of 4 up to %d",
-                   binding.count, kMostInlineBytes);
+      return Wrong(
+          number,
+          "an inline uniform block of %d bytes; the size must be a multiple of 4, at most %d",
+          binding.count, kMostInlineBytes);
     }
     return absl::OkStatus();
   }
@@ -83,8 +86,8 @@ absl::Status CheckCount(DescriptorModel model, const DescriptorBinding& binding)
     look(binding.type);
   }
   if (binding.count > most) {
-    return Wrong(number, "%d elements of type %s; in the %s model there are at most %d",
-                 binding.count, NameOf(binding.type), NameOf(model), most);
+    return Wrong(number, "%d elements of type %s; the maximum in the %s model is %d", binding.count,
+                 NameOf(binding.type), NameOf(model), most);
   }
   return absl::OkStatus();
 }
@@ -102,7 +105,7 @@ absl::StatusOr<DescriptorSetLayoutPtr> DescriptorSetLayout::Create(
       [](const DescriptorBinding& a, const DescriptorBinding& b) { return a.binding < b.binding; });
   for (size_t i = 1; i < sorted.size(); ++i) {
     if (sorted[i].binding == sorted[i - 1].binding) {
-      return Wrong(sorted[i].binding, "there are two of that number");
+      return Wrong(sorted[i].binding, "two bindings have this number");
     }
   }
   // Whether there is a set surface has to be known before the others get their places.
@@ -128,32 +131,32 @@ absl::Status DescriptorSetLayout::Add(const DescriptorBinding& from, bool last) 
   const bool is_inline = from.type == DescriptorType::kInlineUniformBlock;
   if (from.planes < 1 || from.planes > kMostPlanes ||
       (from.planes != 1 && from.type != DescriptorType::kCombinedImageSampler)) {
-    return Wrong(from.binding,
-                 "%d planes of type %s: 1, or up to %d of a combined image and sampler",
-                 from.planes, NameOf(from.type), kMostPlanes);
+    return Wrong(
+        from.binding,
+        "%d planes of type %s; there must be 1, or up to %d for a combined image and sampler",
+        from.planes, NameOf(from.type), kMostPlanes);
   }
   constexpr uint8_t kAll =
       kUpdateAfterBind | kUpdateUnusedWhilePending | kPartiallyBound | kVariableCount;
   if ((from.flags & ~kAll) != 0) {
-    return Wrong(from.binding, "flags 0x%x, of which 0x%x mean nothing", from.flags,
+    return Wrong(from.binding, "flags 0x%x, of which 0x%x are not defined", from.flags,
                  from.flags & ~kAll);
   }
   constexpr uint8_t kLate = kUpdateAfterBind | kUpdateUnusedWhilePending;
   if ((from.flags & kLate) != 0 && !record.bindless) {
     return Wrong(from.binding,
-                 "type %s is in the binding table in the %s model, which is made when a draw is "
-                 "recorded: it cannot be written later",
+                 "type %s cannot be written late: in the %s model it is in the binding table, "
+                 "which is made when a draw is recorded",
                  NameOf(from.type), NameOf(model_));
   }
   if ((from.flags & kVariableCount) != 0 && (!last || push_ || IsDynamic(from.type))) {
     return Wrong(from.binding,
-                 "a variable count is for the last binding of a set from a pool, and not for "
+                 "only the last binding of a set from a pool can have a variable count, and not "
                  "dynamic buffers");
   }
   if (push_ && (IsDynamic(from.type) || is_inline || (from.flags & kLate) != 0)) {
     return Wrong(from.binding,
-                 "a set that is pushed has no dynamic buffers, no inline uniform blocks, and no "
-                 "late writes");
+                 "a pushed set cannot have dynamic buffers, inline uniform blocks or late writes");
   }
 
   Binding to{.binding = from.binding,
@@ -194,13 +197,12 @@ absl::Status DescriptorSetLayout::Add(const DescriptorBinding& from, bool last) 
   bindings_.push_back(to);
   inline_blocks_ += is_inline;
   if (inline_blocks_ > kMostInlineBlocks) {
-    return Wrong(from.binding, "it is one more inline uniform block than the %d a set can have",
-                 kMostInlineBlocks);
+    return Wrong(from.binding, "more than %d inline uniform blocks in the set", kMostInlineBlocks);
   }
   if (IsDynamic(from.type)) {
     dynamic_ += from.count;
     if (dynamic_ > kMostDynamicBuffers) {
-      return Wrong(from.binding, "%d dynamic buffers up to here; there are at most %d", dynamic_,
+      return Wrong(from.binding, "%d dynamic buffers up to here; the maximum is %d", dynamic_,
                    kMostDynamicBuffers);
     }
   }
@@ -214,12 +216,12 @@ absl::Status DescriptorSetLayout::Add(const DescriptorBinding& from, bool last) 
   const uint64_t heap = direct ? kDirectHeap : kIndirectHeap;
   if (sizes_.record_bytes > heap || sizes_.sampler_bytes > heap || sizes_.surface_bytes > heap) {
     return Wrong(from.binding,
-                 "the set takes 0x%x bytes up to here, its samplers 0x%x, its surface states 0x%x: "
-                 "no heap is larger than 0x%x",
+                 "up to here the set takes 0x%x bytes, its samplers 0x%x, its surface states 0x%x; "
+                 "each must be at most 0x%x, the size of a heap",
                  sizes_.record_bytes, sizes_.sampler_bytes, sizes_.surface_bytes, heap);
   }
   if (push_ && sizes_.slots > kMostPushDescriptors) {
-    return Wrong(from.binding, "%d descriptors up to here; of a set that is pushed at most %d",
+    return Wrong(from.binding, "%d descriptors up to here; a pushed set has at most %d",
                  sizes_.slots, kMostPushDescriptors);
   }
   return absl::OkStatus();
@@ -230,7 +232,8 @@ absl::StatusOr<DescriptorSetLayoutPtr> DescriptorSetLayout::CreateEmbedded(
   const DescriptorRecord record = RecordOf(model, DescriptorType::kSampler);
   if (!record.bindless) {
     return absl::InvalidArgumentError(absl::StrFormat(
-        "embedded samplers: in the %s model shaders reach samplers by tables only", NameOf(model)));
+        "embedded samplers: in the %s model shaders reach samplers through tables only",
+        NameOf(model)));
   }
   for (const DescriptorBinding& binding : bindings) {
     if (binding.type == DescriptorType::kSampler && binding.count <= 1 && binding.flags == 0 &&
@@ -238,8 +241,8 @@ absl::StatusOr<DescriptorSetLayoutPtr> DescriptorSetLayout::CreateEmbedded(
       continue;
     }
     return Wrong(binding.binding,
-                 "%d elements of type %s, with %d immutable samplers; in a layout of embedded "
-                 "samplers there is one of each, or none, and no flags",
+                 "%d elements of type %s, with %d immutable samplers; a binding of embedded "
+                 "samplers must have one of each or none, type sampler, and no flags",
                  binding.count, NameOf(binding.type), binding.immutable_samplers.size());
   }
   const absl::StatusOr<DescriptorSetLayoutPtr> made = Create(model, bindings);
@@ -308,13 +311,14 @@ absl::StatusOr<PipelineLayout> PipelineLayout::Create(
     if (first == nullptr) first = set.get();
     if (set->model() != first->model()) {
       return absl::InvalidArgumentError(
-          absl::StrFormat("set %d is of the %s model, those before it of the %s model", number,
-                          NameOf(set->model()), NameOf(first->model())));
+          absl::StrFormat("set %d is of the %s model, but the sets before it are of the %s model",
+                          number, NameOf(set->model()), NameOf(first->model())));
     }
     if (set->push()) {
       if (layout.push_set_.has_value()) {
-        return absl::InvalidArgumentError(absl::StrFormat(
-            "sets %d and %d are both to be pushed; one can be", *layout.push_set_, number));
+        return absl::InvalidArgumentError(
+            absl::StrFormat("sets %d and %d are both push sets; a pipeline has at most one",
+                            *layout.push_set_, number));
       }
       layout.push_set_ = number;
     }

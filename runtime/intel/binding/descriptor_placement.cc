@@ -88,7 +88,7 @@ class Placer {
   absl::Status PlaceSet(uint32_t set) {
     if (map_.surfaces.size() >= options_.most_surfaces) {
       return absl::ResourceExhaustedError(absl::StrFormat(
-          "set %d: its memory wants one of the binding table's %d entries, and all are taken", set,
+          "set %d: its memory needs one of the binding table's %d entries, but all are taken", set,
           options_.most_surfaces));
     }
     map_.surfaces.push_back({.kind = BindMap::Kind::kSet, .set = static_cast<uint8_t>(set)});
@@ -105,7 +105,7 @@ class Placer {
   static absl::Status Full(const Candidate& candidate, const char* what, size_t taken,
                            uint32_t most) {
     return absl::ResourceExhaustedError(absl::StrFormat(
-        "set %d, binding %d: %d entries of the %s, the only way to type %s, and %d of %d are taken",
+        "set %d, binding %d: %d entries of the %s, which type %s needs, but %d of %d are taken",
         candidate.set, candidate.binding->binding, candidate.entries(), what,
         NameOf(candidate.binding->type), taken, most));
   }
@@ -157,7 +157,7 @@ absl::StatusOr<BindMap> PlaceDescriptors(const PipelineLayout& layout,
   if (!candidates.ok()) return candidates.status();
   if (options.render_targets > options.most_surfaces) {
     return absl::ResourceExhaustedError(
-        absl::StrFormat("%d render targets in a binding table of %d entries",
+        absl::StrFormat("%d render targets do not fit in a binding table of %d entries",
                         options.render_targets, options.most_surfaces));
   }
   BindMap map;

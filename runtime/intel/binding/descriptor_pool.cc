@@ -48,8 +48,10 @@ absl::StatusOr<Room> RoomFor(DescriptorModel model, const DescriptorPoolOptions&
   for (const DescriptorCount& count : options.counts) {
     if (count.type == DescriptorType::kInlineUniformBlock) {
       if (count.count != 0 && options.inline_blocks == 0) {
-        return absl::InvalidArgumentError(absl::StrFormat(
-            "%d bytes of inline uniform blocks: say in how many bindings", count.count));
+        return absl::InvalidArgumentError(
+            absl::StrFormat("%d bytes of inline uniform blocks need "
+                            "DescriptorPoolOptions::inline_blocks, the number of bindings",
+                            count.count));
       }
       // A block begins at a boundary, and what follows it at one of its own.
       room.records +=
@@ -61,8 +63,9 @@ absl::StatusOr<Room> RoomFor(DescriptorModel model, const DescriptorPoolOptions&
     if (count.type == DescriptorType::kMutable) {
       record = LargestRecord(model);
     } else if (record == DescriptorRecord()) {
-      return absl::InvalidArgumentError(absl::StrFormat(
-          "a pool for type %s: there is none in the %s model", NameOf(count.type), NameOf(model)));
+      return absl::InvalidArgumentError(
+          absl::StrFormat("a pool for type %s, which does not exist in the %s model",
+                          NameOf(count.type), NameOf(model)));
     }
     data |= IsData(record.form) || count.type == DescriptorType::kMutable;
     uint64_t items = count.count;
@@ -83,7 +86,8 @@ absl::StatusOr<Room> RoomFor(DescriptorModel model, const DescriptorPoolOptions&
 
 absl::StatusOr<std::unique_ptr<DescriptorPool>> DescriptorPool::Create(
     gpu::Buffers& buffers, const DescriptorSetup& setup, const DescriptorPoolOptions& options) {
-  if (options.max_sets == 0) return absl::InvalidArgumentError("a descriptor pool for 0 sets");
+  if (options.max_sets == 0)
+    return absl::InvalidArgumentError("a descriptor pool needs at least 1 set");
   const absl::StatusOr<Room> room = RoomFor(setup.model, options);
   if (!room.ok()) return room.status();
   std::unique_ptr<DescriptorPool> pool(new DescriptorPool(buffers, setup, options.max_sets));
@@ -131,7 +135,7 @@ absl::Status DescriptorPool::Open(Region& region, uint64_t bytes, uint64_t granu
       setup_->model == DescriptorModel::kDirect || setup_->model == DescriptorModel::kBuffer;
   if (bytes > (direct ? kDirectHeap : kIndirectHeap)) {
     return absl::InvalidArgumentError(
-        absl::StrFormat("0x%x bytes of %s in one pool; no heap of the %s model has more than 0x%x",
+        absl::StrFormat("0x%x bytes of %s in one pool; a heap of the %s model has at most 0x%x",
                         bytes, what, NameOf(setup_->model), direct ? kDirectHeap : kIndirectHeap));
   }
   const absl::StatusOr<gpu::Buffer> buffer =
@@ -148,7 +152,7 @@ absl::Status DescriptorPool::Open(Region& region, uint64_t bytes, uint64_t granu
   region.granule = granule;
   if (buffer->cpu == nullptr) {
     return absl::InvalidArgumentError(
-        absl::StrFormat("%s in a heap that the CPU cannot see", what));
+        absl::StrFormat("%s need a heap that the CPU can access", what));
   }
   // Records that shaders reach by addresses may lie anywhere.
   if (&region != &records_ || direct) {
@@ -174,7 +178,7 @@ absl::Status DescriptorPool::Open(Region& region, uint64_t bytes, uint64_t granu
 absl::StatusOr<gpu::Range> DescriptorPool::Take(Region& region, uint64_t bytes, const char* what) {
   if (region.ranges == nullptr) {
     return absl::ResourceExhaustedError(
-        absl::StrFormat("0x%x bytes of %s, of which the pool was made without any", bytes, what));
+        absl::StrFormat("0x%x bytes of %s, but the pool was made without any", bytes, what));
   }
   absl::StatusOr<gpu::Range> range = region.ranges->Allocate({.size = bytes});
   if (range.ok() || !absl::IsResourceExhausted(range.status())) return range;
@@ -182,22 +186,22 @@ absl::StatusOr<gpu::Range> DescriptorPool::Take(Region& region, uint64_t bytes, 
   if (now.free_bytes() >= AlignUp(bytes, region.granule)) {
     return absl::FailedPreconditionError(absl::StrFormat(
         "the descriptor pool is fragmented: 0x%x bytes of %s are free, but the largest of %d "
-        "pieces has 0x%x, and 0x%x were asked for. Reset the pool, or free more sets",
+        "pieces has 0x%x, and 0x%x are needed. Reset the pool, or free more sets",
         now.free_bytes(), what, now.holes, now.largest_hole, bytes));
   }
   return absl::ResourceExhaustedError(absl::StrFormat(
-      "the descriptor pool is full: 0x%x of 0x%x bytes of %s are free, 0x%x were asked for",
+      "the descriptor pool is full: 0x%x of 0x%x bytes of %s are free, 0x%x are needed",
       now.free_bytes(), now.capacity, what, bytes));
 }
 
 absl::StatusOr<DescriptorSet> DescriptorPool::Allocate(DescriptorSetLayoutPtr layout,
                                                        std::optional<uint32_t> variable_count) {
   if (lifetime_.lost()) return lifetime_.status();
-  if (layout == nullptr) return absl::InvalidArgumentError("a descriptor set without a layout");
+  if (layout == nullptr) return absl::InvalidArgumentError("a descriptor set needs a layout");
   if (layout->model() != setup_->model || layout->push() || layout->embedded()) {
     return absl::InvalidArgumentError(
         absl::StrFormat("a layout of %sthe %s model for a pool of the %s model",
-                        layout->push()       ? "what is pushed, of "
+                        layout->push()       ? "pushed descriptors, of "
                         : layout->embedded() ? "embedded samplers, of "
                                              : "",
                         NameOf(layout->model()), NameOf(setup_->model)));
@@ -209,20 +213,19 @@ absl::StatusOr<DescriptorSet> DescriptorPool::Allocate(DescriptorSetLayoutPtr la
           absl::StrFormat("a variable count of %d: %s", *variable_count,
                           layout->has_variable_count()
                               ? absl::StrFormat("the layout's last binding has at most %d", count)
-                              : std::string("the layout has no binding of variable count")));
+                              : std::string("the layout has no binding with a variable count")));
     }
     if (layout->bindings().back().type == DescriptorType::kInlineUniformBlock &&
         *variable_count % 4 != 0) {
-      return absl::InvalidArgumentError(
-          absl::StrFormat("a variable count of %d bytes: it is to be a multiple of 4 for an inline "
-                          "uniform block",
-                          *variable_count));
+      return absl::InvalidArgumentError(absl::StrFormat(
+          "a variable count of %d bytes; it must be a multiple of 4 for an inline uniform block",
+          *variable_count));
     }
     count = *variable_count;
   }
   if (sets_ == max_sets_) {
     return absl::ResourceExhaustedError(
-        absl::StrFormat("the descriptor pool has all of its %d sets allocated", max_sets_));
+        absl::StrFormat("all %d sets of the descriptor pool are allocated", max_sets_));
   }
 
   if (unused_.empty() && begun_ == places_.size()) {
@@ -299,7 +302,8 @@ void DescriptorPool::GiveBack(gpu::RangeHandle records, gpu::RangeHandle sampler
 
 absl::Status DescriptorPool::Free(const DescriptorSet& set) {
   if (!set.live() || !SameMaker(set.serial_, next_serial_)) {
-    return absl::NotFoundError("no set of this descriptor pool: it was freed, or is another one's");
+    return absl::NotFoundError(
+        "the descriptor set is not one of this pool: it was freed, or is another pool's");
   }
   Place& place = static_cast<Place&>(*set.storage_);  // whatever has a serial of ours
   place.End();

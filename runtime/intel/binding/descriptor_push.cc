@@ -43,7 +43,7 @@ absl::StatusOr<std::unique_ptr<PushDescriptors>> PushDescriptors::Create(
     const DescriptorSetup& setup, DescriptorSetLayoutPtr layout, const Streams& streams) {
   if (layout == nullptr || !layout->push() || layout->model() != setup.model) {
     return absl::InvalidArgumentError(absl::StrFormat(
-        "pushed descriptors want a push layout of the %s model", NameOf(setup.model)));
+        "pushed descriptors need a push layout of the %s model", NameOf(setup.model)));
   }
   const DescriptorSetSizes& sizes = layout->sizes();
   const auto missing = [](uint64_t bytes, const gpu::StateStream* stream) {
@@ -54,8 +54,7 @@ absl::StatusOr<std::unique_ptr<PushDescriptors>> PushDescriptors::Create(
                             : missing(sizes.surface_bytes, streams.surfaces) ? "surface states"
                                                                              : nullptr;
   if (lacks != nullptr) {
-    return absl::InvalidArgumentError(
-        absl::StrFormat("the layout wants a stream for %s, and there is none", lacks));
+    return absl::InvalidArgumentError(absl::StrFormat("the layout needs a stream for %s", lacks));
   }
   std::unique_ptr<PushDescriptors> push(new PushDescriptors(setup, streams));
   push->records_.resize(sizes.record_bytes);

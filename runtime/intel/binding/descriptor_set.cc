@@ -45,17 +45,16 @@ absl::StatusOr<Bytes> BytesOf(const DescriptorBuffer& wish) {
   if (wish.buffer.address == 0) return Bytes();
   if (wish.offset >= wish.buffer.size ||
       (wish.size != kWholeSize && wish.size > wish.buffer.size - wish.offset)) {
-    return absl::OutOfRangeError(absl::StrFormat("0x%x bytes from offset 0x%x of a buffer of 0x%x",
-                                                 wish.size == kWholeSize ? 0 : wish.size,
-                                                 wish.offset, wish.buffer.size));
+    return absl::OutOfRangeError(
+        absl::StrFormat("0x%x bytes at offset 0x%x are not within a buffer of 0x%x bytes",
+                        wish.size == kWholeSize ? 0 : wish.size, wish.offset, wish.buffer.size));
   }
   const uint64_t room = wish.buffer.size - wish.offset;
   const uint64_t size = wish.size == kWholeSize ? room : wish.size;
   if (size == 0 || size > kMostBufferBytes) {
-    return absl::InvalidArgumentError(
-        absl::StrFormat("0x%x bytes of a buffer: at least 1, at most 0x%x. Give a size, or a null "
-                        "buffer for none",
-                        size, kMostBufferBytes));
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "0x%x bytes of a buffer; there must be 1 to 0x%x. Give a size, or a null buffer for none",
+        size, kMostBufferBytes));
   }
   return Bytes{wish.buffer.address + wish.offset, size, room};
 }
@@ -72,10 +71,10 @@ const char* Mistake(const Descriptor& descriptor, bool immutable) {
     }
     if (!immutable && descriptor.samplers == nullptr) return "no sampler is given";
   } else if (descriptor.samplers != nullptr) {
-    return "a sampler is given, which the type has not";
+    return "a sampler is given, but the type has none";
   }
   if (!HasView(type) && descriptor.images != nullptr) {
-    return "an image is given, which the type has not";
+    return "an image is given, but the type has none";
   }
   return nullptr;
 }
@@ -227,15 +226,15 @@ absl::Status DescriptorSetStorage::Refuse(uint32_t binding, uint32_t element,
   if (found == nullptr) return Wrong(binding, element, "the set's layout has no such binding");
   if (element >= CountOf(*found)) {
     return absl::OutOfRangeError(absl::StrCat(
-        At(binding, element),
-        absl::StrFormat("there are %d, of type %s", CountOf(*found), NameOf(found->type))));
+        At(binding, element), absl::StrFormat("the binding has %d elements, of type %s",
+                                              CountOf(*found), NameOf(found->type))));
   }
   if (found->type == DescriptorType::kInlineUniformBlock) {
-    return Wrong(binding, element, "it is of type %s, for WriteInline()", NameOf(found->type));
+    return Wrong(binding, element, "it is of type %s: use WriteInline()", NameOf(found->type));
   }
-  return Wrong(binding, element, "it is of type %s%s, and a descriptor of type %s was given",
+  return Wrong(binding, element, "it is of type %s%s, but a descriptor of type %s was given",
                NameOf(found->type),
-               found->type == DescriptorType::kMutable ? ", without that in its list" : "",
+               found->type == DescriptorType::kMutable ? ", whose list lacks that type" : "",
                NameOf(type));
 }
 
@@ -349,20 +348,21 @@ absl::Status DescriptorSetStorage::WriteInline(uint32_t binding, uint32_t offset
                                                absl::Span<const uint8_t> bytes) {
   const Binding* const to = layout_->Find(binding);
   if (to == nullptr || to->type != DescriptorType::kInlineUniformBlock) {
-    return absl::InvalidArgumentError(absl::StrFormat(
-        "binding %d: %s", binding,
-        to == nullptr ? "the set's layout has no such binding" : "it is no inline uniform block"));
+    return absl::InvalidArgumentError(absl::StrFormat("binding %d: %s", binding,
+                                                      to == nullptr
+                                                          ? "the set's layout has no such binding"
+                                                          : "it is not an inline uniform block"));
   }
   const uint32_t size = CountOf(*to);
   if (offset > size || bytes.size() > size - offset) {
-    return absl::OutOfRangeError(
-        absl::StrFormat("binding %d: %d bytes from offset %d of an inline uniform block of %d",
-                        binding, bytes.size(), offset, size));
+    return absl::OutOfRangeError(absl::StrFormat(
+        "binding %d: %d bytes at offset %d are not within an inline uniform block of %d bytes",
+        binding, bytes.size(), offset, size));
   }
   if (offset % 4 != 0 || bytes.size() % 4 != 0) {
     return absl::InvalidArgumentError(absl::StrFormat(
-        "binding %d: %d bytes from offset %d; inline uniform blocks are written in dwords", binding,
-        bytes.size(), offset));
+        "binding %d: %d bytes at offset %d; both must be multiples of 4 for inline uniform blocks",
+        binding, bytes.size(), offset));
   }
   if (!bytes.empty()) std::memcpy(RecordAt(*to, offset), bytes.data(), bytes.size());
   return absl::OkStatus();
@@ -380,34 +380,35 @@ absl::Status DescriptorSetStorage::CheckCopy(const DescriptorSetStorage& from,
   if (from_element > from.CountOf(source) || count > from.CountOf(source) - from_element) {
     return absl::OutOfRangeError(
         absl::StrCat(At(source.binding, from_element),
-                     absl::StrFormat("%d elements are to be copied from here, of %d in the binding",
+                     absl::StrFormat("%d elements cannot be copied from here: the binding has %d",
                                      count, from.CountOf(source))));
   }
   if (element > CountOf(to) || count > CountOf(to) - element) {
     return absl::OutOfRangeError(
         absl::StrCat(At(to.binding, element),
-                     absl::StrFormat("%d elements are to be copied to here, of %d in the binding",
+                     absl::StrFormat("%d elements cannot be copied to here: the binding has %d",
                                      count, CountOf(to))));
   }
   if (&from == this && &source == &to && from_element < uint64_t{element} + count &&
       element < uint64_t{from_element} + count) {
-    return Wrong(to.binding, element, "%d elements are to be copied from %d on: they overlap",
+    return Wrong(to.binding, element,
+                 "%d elements cannot be copied from element %d on: source and target overlap",
                  count, from_element);
   }
   const bool is_inline = to.type == DescriptorType::kInlineUniformBlock;
   if (is_inline != (source.type == DescriptorType::kInlineUniformBlock)) {
-    return Wrong(to.binding, element, "it is of type %s, what is to be copied of type %s",
+    return Wrong(to.binding, element, "it is of type %s, but the source is of type %s",
                  NameOf(to.type), NameOf(source.type));
   }
   if (is_inline) {
     if (from_element % 4 == 0 && element % 4 == 0 && count % 4 == 0) return absl::OkStatus();
     return Wrong(to.binding, element,
-                 "%d bytes from %d on; inline uniform blocks are copied in dwords", count,
-                 from_element);
+                 "%d bytes from offset %d on; inline uniform blocks are copied in whole dwords",
+                 count, from_element);
   }
   if (to.planes != source.planes) {
-    return Wrong(to.binding, element, "elements of %d planes for those of %d", source.planes,
-                 to.planes);
+    return Wrong(to.binding, element, "elements of %d planes cannot be copied to elements of %d",
+                 source.planes, to.planes);
   }
   if (to.immutable_samplers && to.type == DescriptorType::kSampler) {
     return Wrong(to.binding, element, "its samplers are immutable");
@@ -418,7 +419,7 @@ absl::Status DescriptorSetStorage::CheckCopy(const DescriptorSetStorage& from,
         slot.written || source.type == DescriptorType::kMutable ? slot.type : source.type;
     // What was never written may be copied, and is then as if it had not been written here.
     if (type != DescriptorType::kMutable && !to.Takes(type)) {
-      return Wrong(to.binding, element + i, "it is of type %s, what is to be copied of type %s",
+      return Wrong(to.binding, element + i, "it is of type %s, but the source is of type %s",
                    NameOf(to.type), NameOf(type));
     }
   }
@@ -495,12 +496,13 @@ absl::StatusOr<const DescriptorSetStorage::Slot*> DescriptorSetStorage::Written(
         absl::StrCat(At(binding, element), "plane ", plane, " of ", found->planes));
   }
   if (!found->record.bindless) {
-    return Wrong(binding, element, "in the %s model type %s is reached by a table only",
+    return Wrong(binding, element, "in the %s model type %s is reached through a table only",
                  NameOf(setup_->model), NameOf(found->type));
   }
   const Slot& slot = slots_[found->first_slot + uint64_t{element} * found->planes + plane];
   if (!slot.written) {
-    return absl::FailedPreconditionError(absl::StrCat(At(binding, element), "it is not written"));
+    return absl::FailedPreconditionError(
+        absl::StrCat(At(binding, element), "it was never written"));
   }
   return &slot;
 }
@@ -561,8 +563,8 @@ absl::Status DescriptorSet::Gone() {
 absl::Status DescriptorSet::NotWritable() const {
   if (!live()) return Gone();
   return absl::FailedPreconditionError(
-      "the descriptor set was pushed, and stays as it is: PushDescriptors::Write() is for the next "
-      "one");
+      "the descriptor set was pushed, and cannot be changed: PushDescriptors::Write() changes the "
+      "next one");
 }
 
 // -- Descriptor buffers -------------------------------------------------------------------------
@@ -573,10 +575,10 @@ absl::StatusOr<uint32_t> WriteDescriptor(const DescriptorSetup& setup, const Des
   const DescriptorRecord record = RecordOf(DescriptorModel::kBuffer, type);
   if (record.bytes == 0 || type == DescriptorType::kInlineUniformBlock) {
     return absl::InvalidArgumentError(
-        absl::StrFormat("a descriptor buffer has no records of type %s", NameOf(type)));
+        absl::StrFormat("a descriptor buffer cannot have records of type %s", NameOf(type)));
   }
   if (to.size() < record.bytes) {
-    return absl::OutOfRangeError(absl::StrFormat("%d bytes for a record of type %s, which has %d",
+    return absl::OutOfRangeError(absl::StrFormat("%d bytes for a record of type %s, which needs %d",
                                                  to.size(), NameOf(type), record.bytes));
   }
   if (const char* mistake = Mistake(descriptor, /*immutable=*/false)) {

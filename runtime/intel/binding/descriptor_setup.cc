@@ -19,12 +19,12 @@ absl::Status DescriptorSetup::WriteBuffer(DescriptorType type, uint64_t gpu_addr
   const uint64_t most = texels ? hardware.most_entries : hardware.most_bytes;
   if (bits::rarely(entries == 0 || entries > most)) {
     return absl::InvalidArgumentError(absl::StrFormat(
-        "a buffer of 0x%x bytes; it is to have 1 to 0x%x", size, texels ? most * kTexel : most));
+        "a buffer of 0x%x bytes; it must have 1 to 0x%x", size, texels ? most * kTexel : most));
   }
   const std::optional<uint64_t> plain = PlainIfAddress(gpu_address, address_bits);
   if (bits::rarely(!plain.has_value())) {
     return absl::InvalidArgumentError(
-        absl::StrFormat("0x%x is no address of %d bits", gpu_address, address_bits));
+        absl::StrFormat("0x%x is not an address of %d bits", gpu_address, address_bits));
   }
   hardware.merge_buffer(IsWritable(type) ? storage_state : uniform_state,
                         Canonical(*plain, address_bits), entries, to);
@@ -38,32 +38,34 @@ absl::StatusOr<uint32_t> DescriptorSetup::SurfaceHandle(uint64_t offset) const {
 
 absl::Status DescriptorSetup::NoHandle(uint64_t offset) const {
   if (offset % kSurfaceStateBytes != 0) {
-    return absl::InvalidArgumentError(absl::StrFormat(
-        "a surface state at offset 0x%x, which is no multiple of %d", offset, kSurfaceStateBytes));
+    return absl::InvalidArgumentError(
+        absl::StrFormat("a surface state at offset 0x%x; it must be at a multiple of %d", offset,
+                        kSurfaceStateBytes));
   }
-  return absl::InvalidArgumentError(absl::StrFormat(
-      "a surface state at 0x%x: handles count units of %d bytes from 0x%x, and say 0x%x at most",
-      surface_base + offset, kSurfaceStateBytes, bindless_base,
-      (uint64_t{1} << hardware.surface_index_bits) - 1));
+  return absl::InvalidArgumentError(
+      absl::StrFormat("a surface state at 0x%x has no handle: handles count units of %d bytes from "
+                      "0x%x, and are at most 0x%x",
+                      surface_base + offset, kSurfaceStateBytes, bindless_base,
+                      (uint64_t{1} << hardware.surface_index_bits) - 1));
 }
 
 absl::StatusOr<DescriptorSetup> MakeDescriptorSetup(const DescriptorHardware& hardware,
                                                     const DescriptorSetupOptions& options) {
   if (static_cast<unsigned>(options.model) >= kDescriptorModels) {
-    return absl::InvalidArgumentError("no such model of descriptors");
+    return absl::InvalidArgumentError("the descriptor model is not one of enum DescriptorModel");
   }
   if (options.address_bits < 32 || options.address_bits > 63) {
-    return absl::InvalidArgumentError(absl::StrFormat(
-        "addresses of %d bits; 48 and 57 are what GPUs have", options.address_bits));
+    return absl::InvalidArgumentError(
+        absl::StrFormat("addresses of %d bits; GPUs have 48 or 57", options.address_bits));
   }
   if (options.surface_base % kSurfaceStateBytes != 0 ||
       options.null_surface % kSurfaceStateBytes != 0 ||
       options.sampler_base % kSamplerStride != 0) {
-    return absl::InvalidArgumentError(absl::StrFormat(
-        "surfaces from 0x%x on, a null surface at offset 0x%x, samplers from 0x%x on: they are to "
-        "be multiples of %d, %d and %d",
-        options.surface_base, options.null_surface, options.sampler_base, kSurfaceStateBytes,
-        kSurfaceStateBytes, kSamplerStride));
+    return absl::InvalidArgumentError(
+        absl::StrFormat("surfaces from 0x%x on, a null surface at offset 0x%x, samplers from 0x%x "
+                        "on: these must be multiples of %d, %d and %d",
+                        options.surface_base, options.null_surface, options.sampler_base,
+                        kSurfaceStateBytes, kSurfaceStateBytes, kSamplerStride));
   }
   DescriptorSetup setup{.model = options.model,
                         .hardware = hardware,

@@ -15,10 +15,10 @@ std::string At(const BindMap::Entry& entry) {
 }
 
 absl::Status NotWritten(const BindMap::Entry& entry) {
-  return absl::FailedPreconditionError(absl::StrCat(
-      At(entry),
-      "the shader uses it, and nothing is written there. Write it, or make the binding "
-      "partially bound"));
+  return absl::FailedPreconditionError(
+      absl::StrCat(At(entry),
+                   "the shader uses it, but it was never written. Write it, or make the binding "
+                   "partially bound"));
 }
 
 using Storages = std::array<const DescriptorSetStorage*, kMostSets>;
@@ -30,15 +30,14 @@ absl::Status StoragesOf(const BindMap& map, const BoundDescriptors& bound, Stora
     if ((map.sets >> set & 1) == 0) continue;
     storages[set] = bound.set(set).storage();
     if (bits::rarely(storages[set] == nullptr)) {
-      return absl::FailedPreconditionError(absl::StrFormat(
-          "set %d: the shader uses it, and it is not bound, or was freed since", set));
+      return absl::FailedPreconditionError(
+          absl::StrFormat("set %d: the shader uses it, but it is not bound, or was freed", set));
     }
     const DescriptorSetLayout* const expected = map.layout.set(set);
     const DescriptorSetLayout* const has = storages[set]->layout().get();
     if (bits::rarely(has != expected && (expected == nullptr || !(*has == *expected)))) {
       return absl::InvalidArgumentError(absl::StrFormat(
-          "set %d: the one that is bound has another layout than the one that the shader was "
-          "compiled for",
+          "set %d: the bound set's layout differs from the one that the shader was compiled for",
           set));
     }
   }
@@ -59,9 +58,9 @@ class DynamicStates {
     if (offset > buffer.room || least > buffer.room - offset) {
       return absl::OutOfRangeError(absl::StrCat(
           At(entry),
-          absl::StrFormat("a dynamic offset of 0x%x, and 0x%x bytes from there, where the buffer "
-                          "has 0x%x",
-                          offset, least, buffer.room)));
+          absl::StrFormat(
+              "a dynamic offset of 0x%x and 0x%x bytes from there exceed the buffer's 0x%x bytes",
+              offset, least, buffer.room)));
     }
     const absl::Status status =
         set.setup().WriteBuffer(set.slots()[entry.slot].type, buffer.address + offset,
@@ -74,8 +73,7 @@ class DynamicStates {
   absl::StatusOr<gpu::BufferHandle> Place(gpu::StateStream* stream, uint64_t base,
                                           uint32_t& first) const {
     if (stream == nullptr) {
-      return absl::InvalidArgumentError(
-          "there are dynamic buffers, and no stream for their surface states");
+      return absl::InvalidArgumentError("dynamic buffers need a stream for their surface states");
     }
     const uint64_t bytes = count_ * sizeof(SurfaceDwords);
     const absl::StatusOr<gpu::State> state = stream->Allocate(bytes, kSurfaceStateBytes);
@@ -108,18 +106,17 @@ absl::Status BoundDescriptors::Bind(const PipelineLayout& layout, uint32_t first
     const size_t number = first + i;
     const DescriptorSetLayout* const expected = number < kMostSets ? layout.set(number) : nullptr;
     if (expected == nullptr) {
-      return absl::InvalidArgumentError(absl::StrFormat(
-          "set %d is bound, and the pipeline layout has none of that number", number));
+      return absl::InvalidArgumentError(
+          absl::StrFormat("set %d cannot be bound: the pipeline layout has no such set", number));
     }
     const DescriptorSetStorage* const storage = sets[i].storage();
     if (storage == nullptr) {
       return absl::FailedPreconditionError(
-          absl::StrFormat("set %d is bound, and was freed, or its pool reset", number));
+          absl::StrFormat("set %d cannot be bound: it was freed, or its pool reset", number));
     }
     if (storage->layout().get() != expected && !(*storage->layout() == *expected)) {
       return absl::InvalidArgumentError(absl::StrFormat(
-          "set %d was made for another layout than the pipeline layout's set of that number",
-          number));
+          "set %d has another layout than the pipeline layout's set of that number", number));
     }
     wanted += expected->dynamic_buffers();
   }
@@ -144,13 +141,13 @@ absl::StatusOr<gpu::BufferHandle> FillSurfaceTable(const BindMap& map,
                                                    absl::Span<uint32_t> to) {
   const size_t size = map.surfaces.size();
   if (to.size() < size || size > kMostTableSurfaces) {
-    return absl::OutOfRangeError(
-        absl::StrFormat("a binding table of %d entries, with room for %d", size, to.size()));
+    return absl::OutOfRangeError(absl::StrFormat(
+        "a binding table of %d entries does not fit in room for %d", size, to.size()));
   }
   if (inputs.render_targets.size() != map.render_targets) {
-    return absl::InvalidArgumentError(
-        absl::StrFormat("%d render targets for a stage that has entries for %d",
-                        inputs.render_targets.size(), map.render_targets));
+    return absl::InvalidArgumentError(absl::StrFormat("%d render targets for a stage that has %d",
+                                                      inputs.render_targets.size(),
+                                                      map.render_targets));
   }
   Storages storages = {};
   if (absl::Status status = StoragesOf(map, bound, storages); !status.ok()) return status;
@@ -204,8 +201,8 @@ absl::StatusOr<gpu::BufferHandle> FillSurfaceTable(const BindMap& map,
 absl::Status FillSamplerTable(const BindMap& map, const BoundDescriptors& bound,
                               absl::Span<std::array<uint32_t, kSamplerStateBytes / 4>> to) {
   if (to.size() < map.samplers.size()) {
-    return absl::OutOfRangeError(absl::StrFormat("a table of %d samplers, with room for %d",
-                                                 map.samplers.size(), to.size()));
+    return absl::OutOfRangeError(absl::StrFormat(
+        "a table of %d samplers does not fit in room for %d", map.samplers.size(), to.size()));
   }
   Storages storages = {};
   if (absl::Status status = StoragesOf(map, bound, storages); !status.ok()) return status;

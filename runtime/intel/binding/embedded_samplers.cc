@@ -19,8 +19,8 @@ absl::StatusOr<std::vector<gpu::State>> EmbeddedSamplers::Acquire(const BindMap&
     states.push_back(*state);
     if (states_.size() > kMostEmbeddedSamplers) {
       status = absl::ResourceExhaustedError(
-          absl::StrFormat("set %d, binding %d: there are %d different embedded samplers already",
-                          one.set, one.binding, kMostEmbeddedSamplers));
+          absl::StrFormat("set %d, binding %d: more than %d different embedded samplers", one.set,
+                          one.binding, kMostEmbeddedSamplers));
       break;
     }
   }

@@ -109,7 +109,7 @@ absl::StatusOr<gpu::State> SamplerTables<Gen>::Acquire(
     absl::Span<const PackedSampler* const> samplers) {
   if (samplers.empty() || samplers.size() > kMostSamplers) {
     return absl::InvalidArgumentError(absl::StrFormat(
-        "a table of %d samplers; it is to have 1 to %d", samplers.size(), kMostSamplers));
+        "a table of %d samplers; it must have 1 to %d", samplers.size(), kMostSamplers));
   }
   uint32_t dwords[kMostSamplers * kLength];
   uint32_t* to = dwords;

@@ -6,12 +6,12 @@ namespace packsmith::intel::sampler_errors {
 
 absl::Status Anisotropy(uint32_t anisotropy) {
   return absl::InvalidArgumentError(
-      absl::StrFormat("a sampler's anisotropy is %d; it is to be 1 to 16", anisotropy));
+      absl::StrFormat("a sampler's anisotropy is %d; it must be 1 to 16", anisotropy));
 }
 
 absl::Status NoReduction(const char* generation) {
   return absl::InvalidArgumentError(
-      absl::StrFormat("samplers of %s give averages only, no minima and maxima", generation));
+      absl::StrFormat("samplers of %s compute averages only, not minima or maxima", generation));
 }
 
 absl::Status NotANumber() {

@@ -14,7 +14,8 @@ SharedStates::~SharedStates() {
 
 absl::StatusOr<gpu::State> SharedStates::Acquire(absl::Span<const uint32_t> dwords) {
   if (lifetime_.lost()) return lifetime_.status();
-  if (dwords.empty()) return absl::InvalidArgumentError("a state of no dwords has no place");
+  if (dwords.empty())
+    return absl::InvalidArgumentError("a shared state must have at least 1 dword");
   MutexLock lock(mutex_);
   if (const auto found = entries_.find(dwords); found != entries_.end()) {
     ++(*found)->users;
@@ -37,7 +38,7 @@ absl::Status SharedStates::Release(uint32_t offset) {
   MutexLock lock(mutex_);
   const auto place = places_.find(offset);
   if (place == places_.end()) {
-    return absl::NotFoundError(absl::StrFormat("nobody has a shared state at 0x%x", offset));
+    return absl::NotFoundError(absl::StrFormat("no shared state is in use at 0x%x", offset));
   }
   Entry& entry = *place->second;
   if (--entry.users != 0) return absl::OkStatus();

@@ -12,50 +12,51 @@ constexpr const char* kModes[] = {"none", "MCS", "MCS with CCS", "CCS_D", "CCS_E
 
 absl::Status Zero(const char* what) {
   return absl::InvalidArgumentError(
-      absl::StrFormat("a surface's %s is 0; it is to be 1 at least", what));
+      absl::StrFormat("a surface's %s is 0; it must be at least 1", what));
 }
 
 absl::Status NotMultipleOf4(const char* what, uint32_t value) {
   return absl::InvalidArgumentError(
-      absl::StrFormat("a surface's %s is %d; it is to be a multiple of 4", what, value));
+      absl::StrFormat("a surface's %s is %d; it must be a multiple of 4", what, value));
 }
 
 absl::Status BufferSize(const BufferSurface& surface, uint64_t most) {
   return absl::InvalidArgumentError(
-      absl::StrFormat("a buffer of %d bytes has %d entries of %d; a surface has 1 to %d",
+      absl::StrFormat("a buffer of %d bytes has %d entries of %d; there must be 1 to %d",
                       surface.size, surface.size / surface.stride, surface.stride, most));
 }
 
 absl::Status NoScratch(const char* generation) {
   return absl::InvalidArgumentError(
-      absl::StrFormat("%s has no surfaces for scratch, or none that is known", generation));
+      absl::StrFormat("%s has no scratch surfaces, or they are not known", generation));
 }
 
 absl::Status ScratchSize(uint32_t per_thread) {
   return absl::InvalidArgumentError(
-      absl::StrFormat("scratch of %d bytes for a thread; it is to be a multiple of %d, up to %d",
+      absl::StrFormat("scratch of %d bytes for a thread; it must be a multiple of %d, at most %d",
                       per_thread, kScratchUnit, kMostScratch));
 }
 
 absl::Status Samples(uint32_t samples) {
   return absl::InvalidArgumentError(
-      absl::StrFormat("a surface's samples are %d; they are to be a power of two", samples));
+      absl::StrFormat("a surface's samples are %d; they must be a power of two", samples));
 }
 
 absl::Status SampledLevels() {
   return absl::InvalidArgumentError(
-      "a surface with several samples has one level: its levels are 1, its first_level and "
-      "least_level 0");
+      "a surface with several samples has one level: levels must be 1, first_level and least_level "
+      "0");
 }
 
 absl::Status Layers(uint32_t first, uint32_t count) {
   return absl::InvalidArgumentError(absl::StrFormat(
-      "a surface's %d layers from layer %d end behind layer %d", count, first, kMostLayers - 1));
+      "a surface's %d layers from layer %d on end after layer %d, the last possible one", count,
+      first, kMostLayers - 1));
 }
 
 absl::Status CubeLayers(uint32_t count) {
   return absl::InvalidArgumentError(
-      absl::StrFormat("a cube's layers are %d; they are to be a multiple of 6", count));
+      absl::StrFormat("a cube's layers are %d; they must be a multiple of 6", count));
 }
 
 absl::Status Alignment(uint32_t horizontal, uint32_t vertical, const char* generation) {
@@ -80,12 +81,13 @@ absl::Status NoSuchMode(AuxiliaryMode mode, const char* generation) {
 
 absl::Status NoAuxiliarySurface() {
   return absl::InvalidArgumentError(
-      "a surface's auxiliary mode wants an auxiliary surface, with memory and pitch_tiles");
+      "a surface's auxiliary mode needs an auxiliary surface, with memory and pitch_tiles");
 }
 
 absl::Status ClearColor(uint32_t component) {
   return absl::InvalidArgumentError(absl::StrFormat(
-      "a surface's clear color has a component %d; this generation knows 0 and 1", component));
+      "a surface's clear colour has a component %d; on this generation it must be 0 or 1",
+      component));
 }
 
 }  // namespace packsmith::intel::surface_errors

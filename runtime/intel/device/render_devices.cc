@@ -207,8 +207,8 @@ absl::StatusOr<RenderDevice> FindRenderDevice(absl::string_view name) {
     if (device.name == name) return device;
     names.push_back(device.name);
   }
-  return absl::NotFoundError(
-      absl::StrCat("no device is called \"", name, "\"; there are ", absl::StrJoin(names, ", ")));
+  return absl::NotFoundError(absl::StrCat("no device is called \"", name,
+                                          "\"; known devices: ", absl::StrJoin(names, ", ")));
 }
 
 }  // namespace packsmith::intel

@@ -104,10 +104,10 @@ absl::StatusOr<uint64_t> AuxTable::PlainSurface(uint64_t surface, uint64_t size)
   const std::optional<uint64_t> plain = PlainIfAddress(surface, bits());
   if (!plain.has_value() || *plain % page() != 0 || size == 0 ||
       size > (uint64_t{1} << bits()) - *plain) {
-    return absl::InvalidArgumentError(absl::StrFormat(
-        "a compressed surface of 0x%x bytes at 0x%x; its address is to be a multiple of 0x%x, and "
-        "all of it within addresses of %d bits",
-        size, surface, page(), bits()));
+    return absl::InvalidArgumentError(
+        absl::StrFormat("a compressed surface of 0x%x bytes at 0x%x; its address must be a "
+                        "multiple of 0x%x, and all of it within addresses of %d bits",
+                        size, surface, page(), bits()));
   }
   return *plain;
 }
@@ -121,7 +121,7 @@ absl::Status AuxTable::Map(const AuxRange& range) {
   if (!auxiliary.has_value() || *auxiliary % hardware_.auxiliary_alignment != 0 ||
       pages * auxiliary_page() > (uint64_t{1} << bits()) - *auxiliary) {
     return absl::InvalidArgumentError(absl::StrFormat(
-        "compression data of 0x%x bytes at 0x%x; its address is to be a multiple of 0x%x, and all "
+        "compression data of 0x%x bytes at 0x%x; its address must be a multiple of 0x%x, and all "
         "of it within addresses of %d bits",
         pages * auxiliary_page(), range.auxiliary, hardware_.auxiliary_alignment, bits()));
   }
@@ -137,10 +137,10 @@ absl::Status AuxTable::Map(const AuxRange& range) {
     if (!table.ok()) return table.status();
     const Page& page = (*table)->pages[IndexIn(kLowest, at)];
     if (page.users != 0 && page.entry != entry_of(i)) {
-      return absl::AlreadyExistsError(absl::StrFormat(
-          "the page at 0x%x leads to compression data at 0x%x already, of this or another format; "
-          "unmap that surface first",
-          Canonical(at, bits()), Canonical(page.auxiliary, bits())));
+      return absl::AlreadyExistsError(
+          absl::StrFormat("the page at 0x%x is already mapped to compression data at 0x%x, of this "
+                          "or another format; unmap that surface first",
+                          Canonical(at, bits()), Canonical(page.auxiliary, bits())));
     }
   }
   bool changed = false;
@@ -176,10 +176,10 @@ absl::Status AuxTable::Unmap(uint64_t surface, uint64_t size) {
       Table* const table = Lowest(at);
       const uint32_t index = IndexIn(kLowest, at);
       if (table == nullptr || table->pages[index].users == 0) {
-        return absl::NotFoundError(absl::StrFormat(
-            "the page at 0x%x leads to no compression data: it was never mapped, or unmapped as "
-            "often as that",
-            Canonical(at, bits())));
+        return absl::NotFoundError(
+            absl::StrFormat("the page at 0x%x is not mapped to compression data: it was never "
+                            "mapped, or was unmapped as often as it was mapped",
+                            Canonical(at, bits())));
       }
       if (check || --table->pages[index].users != 0) continue;
       Write(*table, index, table->pages[index].entry & ~hardware_.valid);
@@ -204,7 +204,7 @@ absl::StatusOr<AuxRange> AuxTable::Find(uint64_t surface) const {
       }
     }
   }
-  return absl::NotFoundError(absl::StrFormat("0x%x leads to no compression data", surface));
+  return absl::NotFoundError(absl::StrFormat("0x%x is not mapped to compression data", surface));
 }
 
 uint64_t AuxTable::version() const {

@@ -9,10 +9,10 @@ namespace packsmith::intel {
 absl::StatusOr<std::unique_ptr<BorderColors>> BorderColors::Create(gpu::Buffers& buffers,
                                                                    const Options& options) {
   if (options.entries < 2 || options.entries > (1u << 26)) {
-    return absl::InvalidArgumentError(absl::StrFormat(
-        "%d border colors: there are to be two at least, the first one is never given out, and "
-        "offsets have 32 bits",
-        options.entries));
+    return absl::InvalidArgumentError(
+        absl::StrFormat("%d border colours; there must be at least 2, since the first one is never "
+                        "given out, and at most 2^26, since offsets have 32 bits",
+                        options.entries));
   }
   const absl::StatusOr<gpu::Buffer> buffer = buffers.Create({.size = options.entries * kEntrySize,
                                                              .zone = options.zone,
@@ -43,7 +43,7 @@ absl::StatusOr<BorderColor> BorderColors::Acquire(const Entry& color) {
   if (place == places_.end()) {
     if (unused_.empty()) {
       return absl::ResourceExhaustedError(absl::StrFormat(
-          "all %d border colors are in use; release samplers, or use a color that is there",
+          "all %d border colours are in use; release samplers, or use a colour that is in use",
           users_.size() - 1));
     }
     place = places_.emplace(color, unused_.back()).first;
@@ -60,7 +60,7 @@ absl::Status BorderColors::Release(uint32_t offset) {
   MutexLock lock(mutex_);
   const uint32_t entry = offset / kEntrySize;
   if (offset % kEntrySize != 0 || entry >= users_.size() || users_[entry] == 0) {
-    return absl::NotFoundError(absl::StrFormat("nobody uses a border color at 0x%x", offset));
+    return absl::NotFoundError(absl::StrFormat("no border colour is in use at 0x%x", offset));
   }
   if (--users_[entry] != 0) return absl::OkStatus();
   places_.erase(colors_[entry]);

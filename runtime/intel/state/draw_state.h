@@ -46,7 +46,7 @@ class DrawState : public StateCore {
   template <class P>
   static constexpr unsigned Index() {
     constexpr unsigned kIndex = Layout::template IndexOf<P>();
-    static_assert(kIndex != kNoPacket, "no packet of the draw state: see groups.h");
+    static_assert(kIndex != kNoPacket, "not a packet of the draw state: see groups.h");
     return kIndex;
   }
 
@@ -65,7 +65,8 @@ class DrawState : public StateCore {
   PACKSMITH_INLINE bool Set(const P& packet) {
     constexpr StatePacket kPlace = PlaceOf<P>();
     static_assert((Layout::kMade.fixed & StateGroup(kPlace.group)) != 0,
-                  "packets with items: SetItems(); of which there are several: SetEach()");
+                  "use SetItems() for packets with items, SetEach() for packets that are emitted "
+                  "several times");
     const error e = packet.template pack<Checks>(wanted(Index<P>()));
     if (bits::rarely(static_cast<bool>(e))) return RefusePacket(e, Index<P>());
     TakeFromPipeline(Index<P>());
@@ -109,7 +110,8 @@ class DrawState : public StateCore {
   template <checks Checks = default_checks, class P>
   bool SetEach(span<const P> packets) {
     constexpr StatePacket kPlace = PlaceOf<P>();
-    static_assert((Layout::kMade.fixed & StateGroup(kPlace.group)) == 0, "there is one: Set()");
+    static_assert((Layout::kMade.fixed & StateGroup(kPlace.group)) == 0,
+                  "this packet is emitted once: use Set()");
     const size_t dwords = packets.size() * size_t{P::length};
     if (dwords > kPlace.dwords) return RefuseSize(Index<P>(), dwords);
     if (const error e = bits::test<Checks>(packets)) return RefusePacket(e, Index<P>());
@@ -345,8 +347,7 @@ DrawState<Gen>::DrawState(const address& scratch) : StateCore(Layout::kLayout) {
   if (Layout::kMade.needs_scratch && scratch == address()) {
     Refuse(absl::InvalidArgumentError(
         absl::StrCat("the draw state of ", Gen::kName,
-                     " needs 8 bytes of scratch: some of its packets are "
-                     "followed by a write")));
+                     " needs 8 bytes of scratch: a write follows some of its packets")));
   }
   Layout::EachCompanion([&]<class Companion>(const Companion*, unsigned index) {
     const StatePacket& place = layout_.packets[index];

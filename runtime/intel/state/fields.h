@@ -144,7 +144,7 @@ struct FieldBits {
     return false;
   }
   static_assert((HasBits<Members>() && ...),
-                "a member is an address or a structure, whose bits cannot be set by themselves");
+                "the bits of addresses and structures cannot be set by themselves");
   static constexpr BitMarker<kDwords> kMarked = Mark<Members...>();
 
   static constexpr size_t kCount = [] {

@@ -70,7 +70,7 @@ absl::StatusOr<L3Partition> ChooseL3(const RenderDevice& device, const L3Weights
   for (double weight : {wanted.slm, wanted.urb, wanted.all, wanted.data, wanted.read_only}) {
     if (!(weight >= 0) || !std::isfinite(weight) || !(sum > 0)) {
       return absl::InvalidArgumentError(
-          "weights of L3 are numbers from 0 up, of which some are more than 0");
+          "weights of L3 must be finite numbers of at least 0, and not all 0");
     }
   }
   const L3Partition* best = nullptr;
@@ -95,7 +95,7 @@ absl::StatusOr<L3Partition> ChooseL3(const RenderDevice& device, const L3Weights
   }
   if (best == nullptr) {
     return absl::NotFoundError(absl::StrCat(
-        "no partition of L3 of ", device.name, " has some of all that is wanted: local memory ",
+        "no L3 partition of ", device.name, " has a share for each weight: local memory ",
         wanted.slm, ", URB ", wanted.urb, ", all ", wanted.all, ", data ", wanted.data,
         ", read only ", wanted.read_only));
   }

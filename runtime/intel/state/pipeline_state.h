@@ -111,18 +111,19 @@ class PipelineState {
   template <class P, class Pack, class Addresses>
   bool AddSized(size_t dwords, Pack pack, Addresses addresses, MaskedDwords dynamic) {
     constexpr unsigned kPacket = Layout::template IndexOf<P>();
-    static_assert(kPacket != kNoPacket, "no packet of the draw state: see groups.h");
+    static_assert(kPacket != kNoPacket, "not a packet of the draw state: see groups.h");
     constexpr StatePacket kPlace = Layout::kMade.packets[kPacket];
     constexpr unsigned kBehind = Layout::kMade.places[kPlace.group].behind;
     const absl::string_view name = TypeNameIn(kPlace.function);
     for (const PipelinePacket& other : core_.packets) {
       if (other.packet == kPacket) {
-        return Refuse(absl::AlreadyExistsError(absl::StrCat(name, ": the pipeline has one")));
+        return Refuse(
+            absl::AlreadyExistsError(absl::StrCat(name, ": the pipeline already has one")));
       }
     }
     if (dwords > kPlace.dwords) {
       return Refuse(absl::OutOfRangeError(
-          absl::StrCat(name, " of ", dwords, " dwords: there is room for ", kPlace.dwords)));
+          absl::StrCat(name, " of ", dwords, " dwords; it must be at most ", kPlace.dwords)));
     }
     const size_t first = core_.dwords.size();
     core_.dwords.resize(first + dwords + kBehind);

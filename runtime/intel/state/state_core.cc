@@ -52,7 +52,7 @@ bool StateCore::RefusePacket(const error& e, unsigned packet) {
 bool StateCore::RefuseSize(unsigned packet, size_t dwords) {
   const StatePacket& place = layout_.packets[packet];
   return Refuse(absl::OutOfRangeError(absl::StrFormat(
-      "%s of %d dwords: there is room for %d", TypeNameIn(place.function), dwords, place.dwords)));
+      "%s of %d dwords; it must be at most %d", TypeNameIn(place.function), dwords, place.dwords)));
 }
 
 void StateCore::InheritAll() {
@@ -78,9 +78,9 @@ bool StateCore::RefuseIncomplete(StateGroups draw_needs) {
     }
   }
   return Refuse(absl::FailedPreconditionError(
-      absl::StrCat("a draw, or what is to be emitted, needs packets that nobody has set: ",
+      absl::StrCat("packets that a draw or the next emission needs were never set: ",
                    absl::StrJoin(missing, ", "),
-                   "; set them, or Inherit() those of the draw that the context has already")));
+                   "; set them, or Inherit() those that the context already has")));
 }
 
 std::string StateCore::NamesOf(StateGroups groups) const {
@@ -134,21 +134,21 @@ bool StateCore::ReplaceOnce(unsigned packet, unsigned index, absl::Span<const ui
       fixed ? place.dword + place.dwords : group.dword + wanted_sizes_[place.group] - group.behind;
   if ((unset_[place.group] & place.part) != 0 || first + dwords.size() > end) {
     return Refuse(absl::FailedPreconditionError(
-        absl::StrCat(name, " ", index, " is to differ once, and has not been set")));
+        absl::StrCat(name, " ", index, " cannot be overridden once: it has not been set")));
   }
   const StateAddress* const own =
       wanted_addresses_.data() + place.address + index * addresses.size();
   if (!std::equal(addresses.begin(), addresses.end(), own)) {
     return Refuse(absl::InvalidArgumentError(
-        absl::StrCat(name, " ", index, " is to differ once, but not by its addresses")));
+        absl::StrCat(name, " ", index, " cannot be overridden once with other addresses")));
   }
   DropOnce(first, static_cast<uint32_t>(dwords.size()));
   unsigned differences = 0;
   for (size_t i = 0; i < dwords.size(); ++i) differences += dwords[i] != wanted_[first + i];
   if (differences > once_.size() - once_count_) {
     return Refuse(absl::ResourceExhaustedError(
-        absl::StrCat(name, " ", index, " is to differ once in ", differences,
-                     " dwords; of all packets together there may be ", once_.size())));
+        absl::StrCat(name, " ", index, " is overridden once in ", differences,
+                     " more dwords; all packets together can have ", once_.size())));
   }
   for (uint32_t i = 0; i < dwords.size(); ++i) {
     if (dwords[i] != wanted_[first + i]) once_[once_count_++] = {first + i, dwords[i], place.group};

@@ -23,12 +23,13 @@ absl::StatusOr<StreamOutPlan> PlanStreamOut(absl::Span<const StreamOutVarying> v
     if (varying.stream >= kVertexStreams || varying.buffer >= kStreamOutBuffers ||
         varying.register_index >= kRegisters || varying.components == 0 ||
         varying.components >> kComponents != 0) {
-      return wrong(&varying, "stream ", varying.stream, ", buffer ", varying.buffer, ", register ",
-                   varying.register_index, ", components ", varying.components,
-                   "; there are 4 streams and buffers, 64 registers, and components of 1 to 15");
+      return wrong(
+          &varying, "stream ", varying.stream, ", buffer ", varying.buffer, ", register ",
+          varying.register_index, ", components ", varying.components,
+          "; streams and buffers must be less than 4, registers less than 64, components 1 to 15");
     }
     if (varying.offset % 4 != 0) {
-      return wrong(&varying, "an offset of ", varying.offset, ", which is no multiple of 4");
+      return wrong(&varying, "the offset is ", varying.offset, "; it must be a multiple of 4");
     }
     sorted.push_back(&varying);
   }
@@ -44,11 +45,11 @@ absl::StatusOr<StreamOutPlan> PlanStreamOut(absl::Span<const StreamOutVarying> v
       filled = 0;
     } else if (before->stream != varying->stream) {
       return wrong(varying, "stream ", varying->stream, " writes buffer ", varying->buffer,
-                   ", which is stream ", before->stream, "'s");
+                   ", which stream ", before->stream, " writes already");
     }
     uint64_t next = varying->offset / 4;
     if (next < filled) {
-      return wrong(varying, "it lies upon another one at offset ", varying->offset, " of buffer ",
+      return wrong(varying, "it overlaps another one at offset ", varying->offset, " of buffer ",
                    varying->buffer);
     }
     std::vector<StreamOutDeclaration>& stream = plan.streams[varying->stream];
@@ -58,7 +59,7 @@ absl::StatusOr<StreamOutPlan> PlanStreamOut(absl::Span<const StreamOutVarying> v
       filled += hole;
     }
     if (stream.size() >= kMostStreamOutDeclarations) {
-      return wrong(varying, "stream ", varying->stream, " wants more than ",
+      return wrong(varying, "stream ", varying->stream, " needs more than ",
                    kMostStreamOutDeclarations, " declarations, holes of up to 16 bytes included");
     }
     stream.push_back({.buffer = varying->buffer,

@@ -113,7 +113,7 @@ absl::Status SetStreamOutBuffers(State& state, absl::Span<const StreamOutBuffer>
   constexpr uint32_t kFromMemory = ~uint32_t{0};
   if (buffers.size() > kStreamOutBuffers) {
     return absl::InvalidArgumentError(
-        absl::StrCat(buffers.size(), " buffers for stream output; there can be 4"));
+        absl::StrCat(buffers.size(), " buffers for stream output; the maximum is 4"));
   }
   // `body`: that of a packet, or the packet itself. Once: what it is to be for the next draw.
   const auto describe = [&](auto& body, size_t i, bool once) {
@@ -136,7 +136,7 @@ absl::Status SetStreamOutBuffers(State& state, absl::Span<const StreamOutBuffer>
         from.begin == kFromMemory) {
       return absl::InvalidArgumentError(
           absl::StrCat("stream output buffer ", i, " of ", from.size, " bytes, written from ",
-                       from.begin.value_or(0), " on: multiples of 4, up to 4 GiB"));
+                       from.begin.value_or(0), " on; both must be multiples of 4, up to 4 GiB"));
     }
     if (!e) return absl::OkStatus();
     return absl::InvalidArgumentError(absl::StrCat("stream output buffer ", i, ": ", to_text(e)));

@@ -82,11 +82,12 @@ absl::StatusOr<UrbPartition> PartitionUrb(const RenderDevice& device, unsigned u
                                           const UrbDemand& demand) {
   const auto uses = [&](unsigned stage) { return demand.entry_units[stage] != 0; };
   if (!uses(kVertex)) {
-    return absl::InvalidArgumentError("the vertex stage has entries always: how large are they?");
+    return absl::InvalidArgumentError(
+        "the vertex stage always has entries: their size must not be 0");
   }
   if (uses(kHull) != uses(kDomain)) {
     return absl::InvalidArgumentError(
-        "hull and domain stage are used together: both have entries, or none");
+        "hull and domain stage are used together: both must have entries, or neither");
   }
   const uint64_t all = uint64_t{urb_kb} * 1024 / kUrbChunkBytes;
   const uint64_t push = uint64_t{device.push_constant_kb} * 1024 / kUrbChunkBytes;
@@ -109,10 +110,9 @@ absl::StatusOr<UrbPartition> PartitionUrb(const RenderDevice& device, unsigned u
     for (const Share& share : shares) needed += share.chunks;
     return absl::ResourceExhaustedError(absl::StrCat(
         "the URB of ", device.name, " has ", all, " chunks of 8 KB, but ", needed,
-        " are needed at least: ", first, " for push constants, ", shares[kVertex].chunks,
-        " for vertices, ", shares[kHull].chunks, " for the hull, ", shares[kDomain].chunks,
-        " for the domain, ", shares[kGeometry].chunks,
-        " for the geometry stage; smaller entries need fewer"));
+        " are needed: ", first, " for push constants, ", shares[kVertex].chunks, " for vertices, ",
+        shares[kHull].chunks, " for the hull, ", shares[kDomain].chunks, " for the domain, ",
+        shares[kGeometry].chunks, " for the geometry stage; smaller entries need fewer"));
   }
   uint64_t next = first;
   for (unsigned i = 0; i < kUrbStages; ++i) {
@@ -134,7 +134,7 @@ absl::StatusOr<MeshUrbPartition> PartitionMeshUrb(const RenderDevice& device, un
       demand.task_units > kMostMeshUnits) {
     return absl::InvalidArgumentError(absl::StrCat(
         "URB entries of ", demand.mesh_units, " units for meshes and ", demand.task_units,
-        " for tasks: 1 to ", kMostMeshUnits, " units of 64 bytes; tasks may have none"));
+        " for tasks; there must be 1 to ", kMostMeshUnits, " units of 64 bytes, or 0 for tasks"));
   }
   const uint64_t all = uint64_t{urb_kb} * 1024 / kUrbChunkBytes;
   const uint64_t first = uint64_t{device.mesh_push_constant_kb} * 1024 / kUrbChunkBytes;
@@ -146,7 +146,7 @@ absl::StatusOr<MeshUrbPartition> PartitionMeshUrb(const RenderDevice& device, un
                       result.constrained)) {
     return absl::ResourceExhaustedError(
         absl::StrCat("the URB of ", device.name, " has ", all, " chunks of 8 KB, but ",
-                     first + shares[0].chunks + shares[1].chunks, " are needed at least: ", first,
+                     first + shares[0].chunks + shares[1].chunks, " are needed: ", first,
                      " for push constants, ", shares[0].chunks, " for tasks, ", shares[1].chunks,
                      " for meshes; smaller entries need fewer"));
   }

@@ -299,7 +299,7 @@ TYPED_TEST(BatchTest, OfAGroupAllOrNothing) {
         EXPECT_THAT(std::string(batch.status().message()), HasSubstr("address"));
       } else if (wrong == 1) {
         EXPECT_FALSE(group.Emit(Store{}, Store{}));
-        EXPECT_THAT(std::string(batch.status().message()), HasSubstr("open it for more"));
+        EXPECT_THAT(std::string(batch.status().message()), HasSubstr("open it with more"));
       } else if (wrong == 2) {
         EXPECT_FALSE(batch.Emit(Store{}));
         EXPECT_THAT(std::string(batch.status().message()), HasSubstr("a group is open"));

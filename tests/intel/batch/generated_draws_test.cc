@@ -276,7 +276,7 @@ TYPED_TEST(GeneratedDrawsTest, ARingThatIsNoneIsRefusedAndChangesNothing) {
   EXPECT_EQ(emit(DrawRing<Gen>(one, {.items = 5}), kBlock).code(),
             absl::StatusCode::kResourceExhausted);
   EXPECT_THAT(emit(DrawRing<Gen>(chunks, {.items = 5}), kBlock + 4).message(),
-              HasSubstr("no multiple of 8"));
+              HasSubstr("a multiple of 8"));
 }
 
 TYPED_TEST(GeneratedDrawsTest, WhatGeneratesMayFail) {

@@ -143,7 +143,7 @@ TYPED_TEST(IndirectTest, WhatIsNotAlignedIsRefused) {
   gpu::HostChunks chunks;
   Batch<TypeParam> batch(chunks);
   EXPECT_FALSE(EmitIndirectDraws(batch, this->Indexed(false), this->From(2, 18)));
-  EXPECT_THAT(batch.TakeStatus().message(), HasSubstr("18 bytes apart"));
+  EXPECT_THAT(batch.TakeStatus().message(), HasSubstr("is 18 bytes"));
   IndirectDraws from = this->From(2, 0);
   from.arguments.gpu += 2;
   EXPECT_FALSE(EmitIndirectDraws(batch, this->Indexed(false), from));

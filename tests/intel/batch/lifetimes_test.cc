@@ -98,7 +98,7 @@ TEST(BatchLifetimes, AnErrorThatWasThereBeforeStays) {
   Batch<Gfx9> batch(*chunks);
   EXPECT_FALSE(batch.AlignTo(3));
   chunks.reset();
-  EXPECT_THAT(batch.status().message(), HasSubstr("aligned to 3"));
+  EXPECT_THAT(batch.status().message(), HasSubstr("alignment is 3"));
 }
 
 class DeviceOfAGeneration : public testing::Test {

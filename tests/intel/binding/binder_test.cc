@@ -280,7 +280,7 @@ TYPED_TEST(BinderTest, ABlockThatDoesNotReachTheSurfacesIsRefused) {
     options.surface_bytes = world.options.surface_bytes;
     options.surface_base = 4096;
     EXPECT_THAT(Binder<TypeParam>::Create(*world.memory.buffers, options).status().message(),
-                HasSubstr("does not reach"));
+                HasSubstr("cannot reach"));
     EXPECT_EQ(world.memory.buffers->statistics().live, live);
   }
 }

@@ -93,7 +93,7 @@ TEST(DescriptorAddressesTest, AreNotCutTo48BitsWhereTheAddressSpaceHas57) {
   SurfaceDwords state;
   EXPECT_EQ(
       setup->WriteBuffer(DescriptorType::kStorageBuffer, uint64_t{1} << 57, 64, state).message(),
-      "0x200000000000000 is no address of 57 bits");
+      "0x200000000000000 is not an address of 57 bits");
   EXPECT_FALSE(
       MakeDescriptorSetup(DescriptorHardwareOf<Xe2>(), {.mocs = 6, .address_bits = 64}).ok());
 }

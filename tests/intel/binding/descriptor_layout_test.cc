@@ -162,14 +162,15 @@ TEST(DescriptorLayoutTest, AVariableCountChangesTheSizeAndNothingElse) {
 
 TEST(DescriptorLayoutTest, WhatNoSetCanBeIsRefusedByName) {
   ExpectRefused(Model::kDirect, {{.binding = 4}, {.binding = 4}},
-                "binding 4: there are two of that number");
-  ExpectRefused(Model::kDirect, {{.binding = 3, .type = Type::kSampledImage, .count = 33554433}},
-                "binding 3: 33554433 elements of type sampled image; in the direct model");
+                "binding 4: two bindings have this number");
+  ExpectRefused(
+      Model::kDirect, {{.binding = 3, .type = Type::kSampledImage, .count = 33554433}},
+      "binding 3: 33554433 elements of type sampled image; the maximum in the direct model");
   ExpectRefused(Model::kBindingTable, {{.binding = 3, .type = Type::kSampledImage, .count = 241}},
-                "at most 240");
+                "is 240");
   ExpectRefused(
       Model::kBuffer, {{.binding = 3, .type = Type::kUniformBufferDynamic}},
-      "binding 3: there is no type dynamic uniform buffer in the descriptor buffer model");
+      "binding 3: type dynamic uniform buffer does not exist in the descriptor buffer model");
   ExpectRefused(Model::kIndirect,
                 {{.binding = 0, .type = Type::kUniformBufferDynamic, .count = 9},
                  {.binding = 1, .type = Type::kStorageBufferDynamic, .count = 8}},
@@ -182,29 +183,32 @@ TEST(DescriptorLayoutTest, WhatNoSetCanBeIsRefusedByName) {
                 "2 planes of type sampled image");
   ExpectRefused(Model::kIndirect,
                 {{.binding = 0, .type = Type::kCombinedImageSampler, .planes = 4}}, "4 planes");
-  ExpectRefused(Model::kIndirect, {{.binding = 0, .flags = 0x90}}, "0x90 mean nothing");
+  ExpectRefused(Model::kIndirect, {{.binding = 0, .flags = 0x90}}, "0x90 are not defined");
   ExpectRefused(Model::kBindingTable,
                 {{.binding = 0, .type = Type::kSampledImage, .flags = kUpdateAfterBind}},
-                "it cannot be written later");
+                "cannot be written late");
   ExpectRefused(Model::kIndirect,
                 {{.binding = 0, .type = Type::kUniformBufferDynamic, .flags = kUpdateAfterBind}},
-                "it cannot be written later");
+                "cannot be written late");
   ExpectRefused(Model::kIndirect,
                 {{.binding = 0, .type = Type::kSampledImage, .flags = kVariableCount},
                  {.binding = 1, .type = Type::kSampledImage}},
-                "binding 0: a variable count is for the last binding");
+                "binding 0: only the last binding");
   ExpectRefused(Model::kIndirect, {{.binding = 6, .type = Type::kMutable}},
-                "binding 6: a mutable descriptor wants a list");
+                "binding 6: a mutable descriptor needs a list");
   const Type nested[] = {Type::kMutable};
   ExpectRefused(Model::kIndirect, {{.binding = 0, .type = Type::kMutable, .mutable_types = nested}},
                 "cannot be of type");
   const Type unknown[] = {static_cast<Type>(77)};
   ExpectRefused(Model::kIndirect,
-                {{.binding = 0, .type = Type::kMutable, .mutable_types = unknown}}, "there is no");
-  ExpectRefused(Model::kIndirect, {{.binding = 0, .type = static_cast<Type>(77)}}, "there is no");
+                {{.binding = 0, .type = Type::kMutable, .mutable_types = unknown}},
+                "does not exist");
+  ExpectRefused(Model::kIndirect, {{.binding = 0, .type = static_cast<Type>(77)}},
+                "does not exist");
   ExpectRefused(static_cast<Model>(8), {{.binding = 0}}, "in the unknown model");
   const Type one[] = {Type::kSampler};
-  ExpectRefused(Model::kIndirect, {{.binding = 0, .mutable_types = one}}, "no types to choose");
+  ExpectRefused(Model::kIndirect, {{.binding = 0, .mutable_types = one}},
+                "for mutable descriptors");
   const DescriptorSampler samplers[3] = {};
   ExpectRefused(Model::kIndirect, {{.binding = 0, .count = 2, .immutable_samplers = samplers}},
                 "3 immutable samplers for 2 elements of 1 planes");
@@ -219,12 +223,12 @@ TEST(DescriptorLayoutTest, ASetCannotBeLargerThanItsHeap) {
   for (uint32_t i = 0; i < 3; ++i) {
     bindings.push_back({.binding = i, .type = Type::kSampledImage, .count = 20000000});
   }
-  ExpectRefused(Model::kDirect, bindings, "binding 1: the set takes");
+  ExpectRefused(Model::kDirect, bindings, "binding 1: up to here the set takes");
   for (DescriptorBinding& binding : bindings) {
     binding.type = Type::kUniformBuffer;
     binding.count = 201326592;
   }
-  ExpectRefused(Model::kIndirect, bindings, "no heap is larger");
+  ExpectRefused(Model::kIndirect, bindings, "the size of a heap");
 }
 
 TEST(DescriptorLayoutTest, InlineBlocksAreCounted) {
@@ -234,7 +238,7 @@ TEST(DescriptorLayoutTest, InlineBlocksAreCounted) {
   }
   EXPECT_EQ(Make(Model::kDirect, bindings)->sizes().record_bytes, 32u * 4096);
   bindings.push_back({.binding = 99, .type = Type::kInlineUniformBlock, .count = 4});
-  ExpectRefused(Model::kDirect, bindings, "binding 99: it is one more");
+  ExpectRefused(Model::kDirect, bindings, "binding 99: more than");
 }
 
 TEST(DescriptorLayoutTest, SetsThatArePushedAreSmall) {
@@ -244,10 +248,10 @@ TEST(DescriptorLayoutTest, SetsThatArePushedAreSmall) {
   ExpectRefused(Model::kDirect, {{.binding = 0, .type = Type::kSampledImage, .count = 33}},
                 "33 descriptors up to here", /*push=*/true);
   ExpectRefused(Model::kDirect, {{.binding = 0, .type = Type::kUniformBufferDynamic}},
-                "no dynamic buffers", /*push=*/true);
+                "cannot have dynamic buffers", /*push=*/true);
   ExpectRefused(Model::kDirect,
                 {{.binding = 0, .type = Type::kSampledImage, .flags = kUpdateAfterBind}},
-                "no late writes", /*push=*/true);
+                "or late writes", /*push=*/true);
 }
 
 // Whatever the bindings are, records do not overlap, are aligned, and lie within the set.
@@ -319,7 +323,7 @@ TEST(PipelineLayoutTest, RefusesWhatIsTooMuch) {
     EXPECT_THAT(std::string(layout.status().message()), HasSubstr(why));
   };
   refused(std::vector<DescriptorSetLayoutPtr>(9, set), "9 descriptor sets");
-  refused({push, set, push}, "sets 0 and 2 are both to be pushed");
+  refused({push, set, push}, "sets 0 and 2 are both push sets");
   refused({dynamic, dynamic}, "set 1: 18 dynamic buffers");
   refused({set, indirect}, "set 1 is of the indirect model");
   EXPECT_TRUE(PipelineLayout::Create(std::vector<DescriptorSetLayoutPtr>(8, set)).ok());

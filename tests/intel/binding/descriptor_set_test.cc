@@ -274,7 +274,7 @@ TEST_P(DescriptorSetTest, HandlesLeadToWhatWasWritten) {
           .ok());
   const auto handle = set.SurfaceHandle(0, 3);
   if (!bindless_model()) {
-    EXPECT_THAT(std::string(handle.status().message()), HasSubstr("reached by a table only"));
+    EXPECT_THAT(std::string(handle.status().message()), HasSubstr("reached through a table only"));
     return;
   }
   ASSERT_TRUE(handle.ok()) << handle.status();
@@ -344,9 +344,10 @@ TEST_P(DescriptorSetTest, MistakesNameTheirPlaceAndChangeNothing) {
   constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
   constexpr auto kRange = absl::StatusCode::kOutOfRange;
   refused(9, 0, {.type = Type::kSampledImage}, kInvalid, "no such binding");
-  refused(0, 2, {.type = Type::kSampledImage}, kRange, "there are 2, of type sampled image");
+  refused(0, 2, {.type = Type::kSampledImage}, kRange,
+          "the binding has 2 elements, of type sampled image");
   refused(0, 1, {.type = Type::kStorageImage}, kInvalid,
-          "it is of type sampled image, and a descriptor of type storage image");
+          "it is of type sampled image, but a descriptor of type storage image");
   refused(0, 1, {.type = Type::kMutable}, kInvalid, "a descriptor of type mutable descriptor");
   refused(0, 1, {.type = static_cast<Type>(99)}, kInvalid, "of no known type");
   refused(0, 0, {.type = Type::kSampledImage, .samplers = &sampler}, kInvalid,
@@ -357,27 +358,28 @@ TEST_P(DescriptorSetTest, MistakesNameTheirPlaceAndChangeNothing) {
           kInvalid, "give none");
   refused(4, 0, {.type = Type::kCombinedImageSampler, .images = &image}, kInvalid,
           "no sampler is given");
-  refused(5, 0, {.type = Type::kInlineUniformBlock}, kInvalid, "for WriteInline()");
+  refused(5, 0, {.type = Type::kInlineUniformBlock}, kInvalid, "use WriteInline()");
   for (const Type type : {Type::kUniformBuffer, Type::kAccelerationStructure}) {
     const uint32_t binding = type == Type::kUniformBuffer ? 1 : 6;
     refused(binding, 0, {.type = type, .buffer = {.buffer = buffer, .offset = 4096}}, kRange,
-            "from offset 0x1000 of a buffer of 0x1000");
+            "at offset 0x1000 are not within a buffer of 0x1000");
     refused(binding, 0, {.type = type, .buffer = {.buffer = buffer, .offset = 4000, .size = 97}},
             kRange, "0x61 bytes");
     refused(binding, 0,
             {.type = type, .buffer = {.buffer = buffer, .offset = 8, .size = kWholeSize - 1}},
             kRange, "of a buffer");
     refused(binding, 0, {.type = type, .buffer = {.buffer = buffer, .size = 0}}, kInvalid,
-            "at least 1");
+            "must be 1 to");
   }
   gpu::Buffer huge = buffer;
   huge.size = uint64_t{1} << 33;
-  refused(1, 0, {.type = Type::kUniformBuffer, .buffer = {.buffer = huge}}, kInvalid, "at most");
+  refused(1, 0, {.type = Type::kUniformBuffer, .buffer = {.buffer = huge}}, kInvalid,
+          "must be 1 to");
   gpu::Buffer crooked = buffer;
   crooked.address = uint64_t{1} << 60;
   if (GetParam() != Model::kIndirect) {
     refused(1, 0, {.type = Type::kUniformBuffer, .buffer = {.buffer = crooked}}, kInvalid,
-            "is no address of 48 bits");
+            "is not an address of 48 bits");
   }
   if (GetParam() == Model::kIndirect) {
     DescriptorImage far = image;
@@ -483,24 +485,25 @@ TEST_P(DescriptorSetTest, CopiesThatMakeNoSenseChangeNothing) {
     EXPECT_THAT(std::string(status.message()), HasSubstr(why));
     EXPECT_EQ(Content(b), before) << why;
   };
-  refused(0, 2, 0, 0, 3, "binding 0, element 2: 3 elements are to be copied from here, of 4");
-  refused(0, 0, 0, 3, 2, "binding 0, element 3: 2 elements are to be copied to here, of 4");
+  refused(0, 2, 0, 0, 3,
+          "binding 0, element 2: 3 elements cannot be copied from here: the binding has 4");
+  refused(0, 0, 0, 3, 2,
+          "binding 0, element 3: 2 elements cannot be copied to here: the binding has 4");
   refused(0, ~0u, 0, 0, 2, "copied from here");
   refused(0, 0, 0, 1, ~0u, "copied from here");
-  refused(0, 0, 1, 0, 1,
-          "it is of type uniform buffer, what is to be copied of type sampled image");
+  refused(0, 0, 1, 0, 1, "it is of type uniform buffer, but the source is of type sampled image");
   refused(2, 0, 0, 0, 2, "binding 0, element 1: it is of type sampled image");
   refused(3, 0, 0, 0, 4, "of type inline uniform block");
   refused(3, 2, 3, 0, 4, "in dwords");
   refused(5, 0, 4, 0, 1, "its samplers are immutable");
-  refused(6, 0, 7, 0, 1, "elements of 2 planes for those of 1");
+  refused(6, 0, 7, 0, 1, "elements of 2 planes cannot be copied to elements of 1");
   refused(8, 0, 0, 0, 1, "binding 8, element 0: the set's layout has no such binding");
   refused(0, 0, 8, 0, 1, "binding 8");
   // To where a type fits, it may go.
   EXPECT_TRUE(b.CopyFrom(a, 2, 0, 0, 0).ok());
   EXPECT_TRUE(b.CopyFrom(a, 0, 0, 2, 0).ok()) << "never written";
   const absl::Status overlap = a.CopyFrom(a, 2, 0, 2, 1, 2);
-  EXPECT_THAT(std::string(overlap.message()), HasSubstr("they overlap"));
+  EXPECT_THAT(std::string(overlap.message()), HasSubstr("overlap"));
   EXPECT_TRUE(a.CopyFrom(a, 2, 0, 2, 2, 2).ok());
   EXPECT_EQ(a.storage()->slots()[8 + 3].type, Type::kStorageBuffer);
 }

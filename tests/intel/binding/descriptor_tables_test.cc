@@ -86,7 +86,7 @@ TEST(DescriptorPlacementTest, WhatHasNoOtherWayComesFirstOrIsAnError) {
   EXPECT_EQ(refused.status().code(), absl::StatusCode::kResourceExhausted);
   EXPECT_THAT(std::string(refused.status().message()), HasSubstr("set 0, binding 1: 10 entries"));
   const auto no_set = PlaceDescriptors(layout, uses, {.render_targets = 8, .most_surfaces = 18});
-  EXPECT_THAT(std::string(no_set.status().message()), HasSubstr("set 0: its memory wants one"));
+  EXPECT_THAT(std::string(no_set.status().message()), HasSubstr("set 0: its memory needs one"));
   EXPECT_FALSE(PlaceDescriptors(layout, {}, {.render_targets = 241}).ok());
 
   const auto table =
@@ -96,9 +96,10 @@ TEST(DescriptorPlacementTest, WhatHasNoOtherWayComesFirstOrIsAnError) {
                                   {.binding = 3, .type = Type::kSampler, .count = 29}});
   const auto tables = Value(PipelineLayout::Create({table}));
   const DescriptorUse images[] = {{0, 0}, {0, 1}}, samplers[] = {{0, 2}, {0, 3}};
-  EXPECT_THAT(std::string(PlaceDescriptors(tables, images).status().message()),
-              HasSubstr("set 0, binding 0: 200 entries of the binding table, the only way to type "
-                        "sampled image, and 41 of 240 are taken"));
+  EXPECT_THAT(
+      std::string(PlaceDescriptors(tables, images).status().message()),
+      HasSubstr("set 0, binding 0: 200 entries of the binding table, which type sampled image "
+                "needs, but 41 of 240 are taken"));
   EXPECT_THAT(std::string(PlaceDescriptors(tables, samplers).status().message()),
               HasSubstr("of the table of samplers"));
 }
@@ -377,11 +378,12 @@ TEST_P(DescriptorTablesTest, MistakesNameTheirPlaceAndWriteNothing) {
   };
   bind_refused(layout, 0, {first}, {}, "0 dynamic offsets for sets 0 to 0, which have 1");
   bind_refused(layout, 1, {second}, offset, "1 dynamic offsets");
-  bind_refused(layout, 0, {first, first}, offset, "set 1 was made for another layout");
-  bind_refused(layout, 1, {second, second}, {}, "set 2 is bound, and the pipeline layout has none");
+  bind_refused(layout, 0, {first, first}, offset, "set 1 has another layout");
+  bind_refused(layout, 1, {second, second}, {},
+               "set 2 cannot be bound: the pipeline layout has no such set");
   bind_refused(layout, 8, {second}, {}, "set 8");
   bind_refused(layout, ~0u, {second}, {}, "set 4294967295");
-  bind_refused(layout, 0, {DescriptorSet(), second}, offset, "set 0 is bound, and was freed");
+  bind_refused(layout, 0, {DescriptorSet(), second}, offset, "set 0 cannot be bound: it was freed");
 
   uint32_t entries[kMostTableSurfaces];
   std::array<uint32_t, 4> samplers[4];
@@ -399,7 +401,7 @@ TEST_P(DescriptorTablesTest, MistakesNameTheirPlaceAndWriteNothing) {
   constexpr auto kState = absl::StatusCode::kFailedPrecondition;
   constexpr auto kRange = absl::StatusCode::kOutOfRange;
   const SurfaceTableInputs good = {.render_targets = targets, .states = &stream_};
-  refused(good, kState, "set 0: the shader uses it, and it is not bound");
+  refused(good, kState, "set 0: the shader uses it, but it is not bound");
   EXPECT_FALSE(FillSamplerTable(map, bound, absl::MakeSpan(samplers)).ok());
   ASSERT_TRUE(bound.Bind(layout, 0, {first, second}, offset).ok());
   refused({.states = &stream_}, absl::StatusCode::kInvalidArgument, "0 render targets");
@@ -439,7 +441,7 @@ TEST_P(DescriptorTablesTest, MistakesNameTheirPlaceAndWriteNothing) {
   EXPECT_EQ(FillSamplerTable(map, bound, {}).code(), kRange);
   EXPECT_TRUE(FillSamplerTable(map, bound, absl::MakeSpan(samplers)).ok());
   ASSERT_TRUE(pool_->Free(second).ok());
-  refused(good, kState, "set 1: the shader uses it, and it is not bound, or was freed");
+  refused(good, kState, "set 1: the shader uses it, but it is not bound, or was freed");
 }
 
 // What is bound is another pipeline's, and the map's slots and offsets mean nothing in it.

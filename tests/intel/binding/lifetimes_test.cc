@@ -341,11 +341,11 @@ TEST(Lifetimes, ABinderKnowsABatchFromAnotherThatLiesWhereThatWas) {
   EXPECT_TRUE(world.binder->Bind(*batch, BindingStage::kPixel, table).ok());
   batch.emplace(world.host_chunks);
   EXPECT_THAT(world.binder->Bind(*batch, BindingStage::kPixel, table).message(),
-              HasSubstr("Begin() it first"));
+              HasSubstr("call Begin() first"));
   ASSERT_TRUE(world.binder->Begin(*batch).ok());
   batch->Reset();
   EXPECT_THAT(world.binder->Bind(*batch, BindingStage::kPixel, table).message(),
-              HasSubstr("Begin() it first"));
+              HasSubstr("call Begin() first"));
 }
 
 }  // namespace

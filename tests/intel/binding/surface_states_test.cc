@@ -114,7 +114,7 @@ TYPED_TEST(SurfaceStatesTest, BuffersHaveLimits) {
     this->Written(buffer);
     ++buffer.size;
   }
-  EXPECT_THAT(this->Wrong(buffer), HasSubstr("a surface has 1 to"));
+  EXPECT_THAT(this->Wrong(buffer), HasSubstr("there must be 1 to"));
   buffer = {.memory = {0x20000, 9}, .size = 4, .stride = 0, .mocs = 4};
   EXPECT_THAT(this->Wrong(buffer), HasSubstr("stride is 0"));
   buffer.stride = 4;
@@ -150,7 +150,7 @@ TYPED_TEST(SurfaceStatesTest, ScratchHasAPieceForEachThread) {
     scratch.size = kMostScratch - 1;
     EXPECT_THAT(this->Wrong(scratch), HasSubstr("entries"));
   } else {
-    EXPECT_THAT(this->Wrong(scratch), HasSubstr("no surfaces for scratch"));
+    EXPECT_THAT(this->Wrong(scratch), HasSubstr("no scratch surfaces"));
   }
 }
 
@@ -362,7 +362,7 @@ TYPED_TEST(SurfaceStatesTest, ClearColorsAreWhereTheGenerationWantsThem) {
   }
   image.auxiliary.clear_color = {0x3f800000, 0, 0, 0};
   if (TypeParam::kVersion == 80) {
-    EXPECT_THAT(this->Wrong(image), HasSubstr("clear color"));
+    EXPECT_THAT(this->Wrong(image), HasSubstr("clear colour"));
     return;
   }
   if constexpr (requires { state.clear_value_address; }) {
@@ -389,8 +389,8 @@ TYPED_TEST(SurfaceStatesTest, MistakesSayWhatIsWrong) {
   EXPECT_THAT(with([](auto& i) { i.layers = 0; }), HasSubstr("layers is 0"));
   EXPECT_THAT(with([](auto& i) { i.pitch = 0; }), HasSubstr("pitch is 0"));
   EXPECT_THAT(with([](auto& i) { i.qpitch = 6; }), HasSubstr("qpitch is 6"));
-  EXPECT_THAT(with([](auto& i) { i.first_layer = 2048; }), HasSubstr("behind layer 2047"));
-  EXPECT_THAT(with([](auto& i) { i.layers = ~0u; }), HasSubstr("behind layer 2047"));
+  EXPECT_THAT(with([](auto& i) { i.first_layer = 2048; }), HasSubstr("after layer 2047"));
+  EXPECT_THAT(with([](auto& i) { i.layers = ~0u; }), HasSubstr("after layer 2047"));
   EXPECT_THAT(with([](auto& i) { i.vertical_alignment = 2; }), HasSubstr("align"));
   EXPECT_THAT(with([](auto& i) { i.mocs = 0; }), HasSubstr("mocs"));
 }

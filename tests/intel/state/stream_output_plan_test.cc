@@ -53,9 +53,10 @@ TEST(StreamOutPlanTest, WhatCannotBeIsRefusedByName) {
   EXPECT_THAT(refused({{.register_index = 64}}), HasSubstr("register 64"));
   EXPECT_THAT(refused({{.components = 0}}), HasSubstr("components 0"));
   EXPECT_THAT(refused({{.components = 16}}), HasSubstr("components 16"));
-  EXPECT_THAT(refused({{.offset = 6}}), HasSubstr("no multiple of 4"));
-  EXPECT_THAT(refused({{}, {.offset = 12}}), HasSubstr("lies upon another"));
-  EXPECT_THAT(refused({{.stream = 1}, {.stream = 0, .offset = 16}}), HasSubstr("stream 1's"));
+  EXPECT_THAT(refused({{.offset = 6}}), HasSubstr("a multiple of 4"));
+  EXPECT_THAT(refused({{}, {.offset = 12}}), HasSubstr("overlaps another"));
+  EXPECT_THAT(refused({{.stream = 1}, {.stream = 0, .offset = 16}}),
+              HasSubstr("stream 1 writes already"));
   EXPECT_THAT(refused({{.offset = 16 * 128}}), HasSubstr("128"));
   EXPECT_THAT(refused({{.offset = ~3u}}), HasSubstr("128"));
 }
