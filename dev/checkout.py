@@ -1,4 +1,4 @@
-"""The checkout that a maintainer's program works on: its files, and those that changed."""
+"""The checkout that the maintainers' programs work on: its files, and those that changed."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from collections.abc import Iterable
 
 
 def root() -> pathlib.Path:
-    """The checkout: where `bazel run` was called, or that of this file."""
+    """The checkout: the one that `bazel run` was called in, or that of this file."""
     given = os.environ.get("BUILD_WORKSPACE_DIRECTORY")
     return pathlib.Path(given) if given else pathlib.Path(__file__).resolve().parent.parent
 
 
 def git(*arguments: str) -> str:
-    """What git prints. Ends the program with git's own words if it fails."""
+    """What git prints. Exits with git's error message if it fails."""
     done = subprocess.run(["git", *arguments], cwd=root(), capture_output=True, text=True, check=False)
     if done.returncode != 0:
         sys.exit(f"git {arguments[0]}: {done.stderr.strip()}")
@@ -25,7 +25,7 @@ def git(*arguments: str) -> str:
 
 
 def every_file() -> list[str]:
-    """All files that git knows, and new ones that it does not ignore."""
+    """All files that git tracks, and new ones that it does not ignore."""
     listed = git("ls-files", "-z", "--cached", "--others", "--exclude-standard").split("\0")
     return sorted(path for path in set(listed) if path and (root() / path).is_file())
 
@@ -49,7 +49,7 @@ def changed_files(since: str | None = None) -> list[str]:
 
 
 def cxx(paths: Iterable[str]) -> list[str]:
-    """C and C++ of ours; the driver that embeds a header has a style of its own, on purpose."""
+    """The project's C and C++ files; the driver that embeds a header keeps a style of its own."""
     return [path for path in paths if path.endswith((".h", ".cc", ".c"))
             and not path.startswith("docs/examples/embedding/")]
 
@@ -62,7 +62,7 @@ def build_files(paths: Iterable[str]) -> list[str]:
 
 
 def program(name: str, *others: str) -> str | None:
-    """Where a program is: the first of its names that the PATH has, or npm's folder of this machine."""
+    """The path of a program: the first of its names in the PATH, or in npm's folder of this machine."""
     for each in (name, *others):
         found = shutil.which(each) or shutil.which(each, path="/usr/local/bin:/usr/bin:/bin")
         if found:

@@ -3,7 +3,7 @@
 
 usage: compile_commands.py [TARGET...]   (//...)
 
-Headers that the build generates are there once the targets have been built. Exits with 0, or with 2
+Generated headers exist after the targets have been built. Exits with 0, or with 2
 if Bazel failed.
 """
 
@@ -17,13 +17,13 @@ import sys
 
 import checkout
 
-# What gcc is told and clang does not know.
+# Options of gcc that clang does not know.
 _GCC_ONLY = ("-fno-canonical-system-headers", "-Wunused-but-set-parameter", "-Wno-free-nonheap-object",
              "-Wno-restrict")
 
 
 def bazel(*arguments: str) -> str:
-    """What Bazel prints; ends the program if it fails."""
+    """What Bazel prints; exits if it fails."""
     done = subprocess.run(["./bazelw", *arguments], cwd=checkout.root(), stdout=subprocess.PIPE,
                           text=True, check=False)
     if done.returncode != 0:

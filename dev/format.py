@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""Formats C++ and BUILD files: those that changed, or all.
+"""Formats C++ and BUILD files: changed ones, or all.
 
-Changed is what differs from the commit at which this branch left the one that it follows (or main),
-and new files. Exits with 0 if everything is formatted now, 2 if a formatter is missing or failed.
+Changed files are those that differ from the commit at which this branch left its upstream (or main),
+and new ones. Exits with 0 if everything is formatted now, 2 if a formatter is missing or failed.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import checkout
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--all", action="store_true", help="every file, not only those that changed")
-    parser.add_argument("--since", metavar="COMMIT", help="what differs from COMMIT counts as changed")
+    parser.add_argument("--all", action="store_true", help="every file, not only changed ones")
+    parser.add_argument("--since", metavar="COMMIT", help="changed files are those that differ from COMMIT")
     arguments = parser.parse_args()
     paths = checkout.every_file() if arguments.all else checkout.changed_files(arguments.since)
     failed = False

@@ -1,12 +1,12 @@
 #!/usr/bin/python3
 """The checks that a reviewer need not make by eye.
 
-Looks at the files that changed (see format.py), or at all with --all. Checks:
+Checks changed files (see format.py), or all files with --all:
 
   format   clang-format would change nothing
   build    buildifier would change nothing, and has no warning
   tidy     clang-tidy has no warning (.clang-tidy); needs compile_commands.json, which it makes
-  links    every relative link of a Markdown page leads to a file, and every #fragment to a heading
+  links    every relative link of a Markdown page points to a file, and every #fragment to a heading
   words    phrases of the glossary (words.py) in pages, comments and messages
   python   Python files compile and have no line over 110 columns
 
@@ -29,7 +29,7 @@ import words
 
 
 class Missing(Exception):
-    """A program that a check needs is not here."""
+    """A program that a check needs is not installed."""
 
 
 def need(name: str, *others: str) -> str:
@@ -59,7 +59,7 @@ def build_files(paths: list[str]) -> list[str]:
     files = checkout.build_files(paths)
     if not files:
         return []
-    # Docstrings of private macros and of files are judged by readers.
+    # Docstrings of private macros and of files are left to reviewers.
     options = ["-mode=check", "-lint=warn", "-warnings=-module-docstring,-function-docstring,"
                "-function-docstring-args,-native-cc-binary,-native-cc-library,-native-cc-test,"
                "-native-cc-info,-native-cc-common,"
@@ -89,7 +89,7 @@ _LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 
 def anchors(text: str) -> set[str]:
-    """The fragments that a page's headings can be reached by."""
+    """The fragments of a page's headings."""
     found = set()
     fenced = False
     for line in text.splitlines():
@@ -103,7 +103,7 @@ def anchors(text: str) -> set[str]:
 
 
 def links(paths: list[str]) -> list[str]:
-    # A page may lose what another one links to, so all pages are looked at.
+    # A changed page may lose what another one links to, so all pages are checked.
     del paths
     root = checkout.root()
     pages = [path for path in checkout.every_file() if path.endswith(".md")]
@@ -122,12 +122,12 @@ def links(paths: list[str]) -> list[str]:
                 file = root / os.path.normpath(os.path.join(os.path.dirname(page), target)) \
                     if target else root / page
                 if "bazel-bin" in file.parts:
-                    continue  # made by the build: //tests/reference looks at those
+                    continue  # made by the build: //tests/reference checks those
                 if not file.exists():
-                    found.append(f"{page}:{number}: {match.group(1)} leads to no file")
+                    found.append(f"{page}:{number}: {match.group(1)} does not point to a file")
                 elif fragment and file.suffix == ".md" and \
                         fragment not in anchors(file.read_text(encoding="utf-8")):
-                    found.append(f"{page}:{number}: {match.group(1)}: no heading has that name")
+                    found.append(f"{page}:{number}: {match.group(1)}: no heading has this name")
     return found
 
 
@@ -161,17 +161,17 @@ def python(paths: list[str]) -> list[str]:
             if len(line) > 110:
                 found.append(f"{path}:{number}: {len(line)} columns")
             if line.rstrip() != line or "\t" in line:
-                found.append(f"{path}:{number}: blanks at the end, or a tab")
+                found.append(f"{path}:{number}: trailing blanks, or a tab")
         imported = {(alias.asname or alias.name).split(".")[0]: node.lineno
                     for node in tree.body if isinstance(node, (ast.Import, ast.ImportFrom))
                     and getattr(node, "module", "") != "__future__" for alias in node.names}
         used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
         exported = set(re.findall(r"\w+", text.partition("__all__")[2].partition("]")[0]))
         for name, number in imported.items():
-            # In annotations that are strings, too.
+            # Names in string annotations count, too.
             if name not in used and name not in exported and not re.search(
                     rf"[\"'\[ ]{name}\.", text):
-                found.append(f"{path}:{number}: {name} is imported and not used")
+                found.append(f"{path}:{number}: {name} is imported but not used")
     return found
 
 
@@ -189,13 +189,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0],
                                      epilog="\n".join(__doc__.splitlines()[2:]),
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--all", action="store_true", help="every file, not only those that changed")
-    parser.add_argument("--since", metavar="COMMIT", help="what differs from COMMIT counts as changed")
+    parser.add_argument("--all", action="store_true", help="every file, not only changed ones")
+    parser.add_argument("--since", metavar="COMMIT", help="changed files are those that differ from COMMIT")
     parser.add_argument("--check", action="append", choices=CHECKS, metavar="NAME",
-                        help="this check; may be given several times (all)")
+                        help="run this check; may be given several times (default: all)")
     parser.add_argument("--skip", action="append", choices=CHECKS, metavar="NAME", default=[],
-                        help="not this check; may be given several times")
-    parser.add_argument("files", nargs="*", help="these files, as seen from the checkout")
+                        help="skip this check; may be given several times")
+    parser.add_argument("files", nargs="*", help="check these files, relative to the checkout")
     arguments = parser.parse_args()
     paths = (arguments.files or checkout.every_file() if arguments.all or arguments.files
              else checkout.changed_files(arguments.since))

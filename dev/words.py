@@ -1,7 +1,7 @@
-"""Phrases that the project's English does without, as far as a machine can find them.
+"""Phrases that the project's prose avoids, where a program can find them.
 
-Each entry is what a line must not hold, as a regular expression, and what to write instead. The
-list has only what is wrong wherever it stands; the rest is a reader's judgement.
+Each entry is a regular expression that no line may match, and what to write instead. The list has
+only phrases that are wrong everywhere; the rest is a reader's judgement.
 """
 
 from __future__ import annotations
@@ -33,8 +33,7 @@ WORDS: list[tuple[str, str]] = [
     (r"\bcolor(?:s|ed)?\b(?=[^`\"']*$)", "colour, outside code"),
 ]
 
-# Where the words are held: what users and those who change the code read. Tests of wording have the
-# words that they test.
+# The files in which words are checked.
 PAGES = (".md",)
 SOURCES = (".h", ".cc", ".c", ".h.in", ".jinja")
 SCRIPTS = (".py", ".bzl", "BUILD")

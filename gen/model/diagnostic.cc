@@ -24,7 +24,7 @@ void AppendPlace(const Sources& sources, Location where, absl::string_view what,
   if (line.empty() || at.column > kLongestLineShown) return;
   const absl::string_view shown = line.substr(0, kLongestLineShown);
   absl::StrAppend(&out, "  ", shown, "\n  ");
-  // Tabs are repeated under the line, so that the caret stands below its column in any terminal.
+  // Tabs are repeated under the line, so that the caret is below its column in any terminal.
   for (uint32_t i = 0; i + 1 < at.column; ++i) {
     out.push_back(i < shown.size() && shown[i] == '\t' ? '\t' : ' ');
   }
@@ -51,7 +51,7 @@ Diagnostic& Diagnostics::Add(Code code, Location where, std::string text) {
 }
 
 void Diagnostics::Sort(absl::Span<const int32_t> files) {
-  std::map<int32_t, size_t> rank;  // no place comes first
+  std::map<int32_t, size_t> rank;  // without a location: first
   for (const int32_t file : files) rank.emplace(file, rank.size() + 1);
   const auto place = [&](const Diagnostic& d) {
     const auto at = rank.find(d.where.file);

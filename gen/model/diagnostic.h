@@ -1,5 +1,5 @@
-// Problems of a description, as values: a number, a place, a sentence, perhaps notes. All problems
-// of a run are collected; nothing is printed here and nothing stops at the first one.
+// Problems of a description, as values: a code, a location, a sentence, and notes. All problems of
+// a run are collected: nothing is printed here, and nothing stops at the first one.
 #ifndef PACKSMITH_GEN_MODEL_DIAGNOSTIC_H_
 #define PACKSMITH_GEN_MODEL_DIAGNOSTIC_H_
 
@@ -11,8 +11,8 @@
 
 namespace packsmith::model {
 
-// The numbers are stable: tests, docs and people search for them. docs/diagnostics.md has a line
-// for each. E… stops generation, W… does not.
+// The numbers are stable: tests, docs and users search for them. docs/diagnostics.md has a line for
+// each. E… stops generation, W… does not.
 enum class Code {
   kMalformedXml = 1,
   kUnknownElement,
@@ -77,15 +77,15 @@ struct Diagnostic {
 
 class Diagnostics {
  public:
-  // Returns the stored diagnostic, so that notes can be added. Beyond kMost, problems are counted
-  // and not stored: hostile text must not fill memory.
+  // Returns the stored diagnostic, so that notes can be added. After the first kMost, problems are
+  // counted and not stored: hostile input must not fill memory.
   Diagnostic& Add(Code code, Location where, std::string text);
 
   absl::Span<const Diagnostic> all() const { return all_; }
   bool has_errors() const { return errors_ != 0; }
   size_t errors() const { return errors_; }
   size_t not_stored() const { return not_stored_; }
-  // In the order of `files`, which index Sources, and of the lines within them.
+  // Sorts by file, in the order of `files` (indices into Sources), then by position.
   void Sort(absl::Span<const int32_t> files);
 
  private:

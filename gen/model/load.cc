@@ -13,24 +13,24 @@ namespace packsmith::model {
 
 absl::StatusOr<std::string> ReadFileFromDisk(const std::string& path) {
   const std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen(path.c_str(), "rb"), &std::fclose);
-  if (file == nullptr) return absl::NotFoundError("there is no such file that can be opened");
+  if (file == nullptr) return absl::NotFoundError("the file does not exist or cannot be opened");
   std::string text;
   char buffer[1 << 16];
   size_t got = 0;
   while ((got = std::fread(buffer, 1, sizeof(buffer), file.get())) > 0) text.append(buffer, got);
-  if (std::ferror(file.get()) != 0) return absl::DataLossError("reading failed");
+  if (std::ferror(file.get()) != 0) return absl::DataLossError("the file cannot be read");
   return text;
 }
 
 namespace {
 
-// All that follows parsing.
+// Everything after parsing.
 void Finish(const Sources& sources, LoadResult& result) {
   result.sources = sources;
   Resolve(result.sources, result.diagnostics, result.model);
   result.diagnostics.Sort(result.model.files);
 
-  // FNV-1a: the digest tells versions of a description apart, it protects from nobody.
+  // FNV-1a: the digest tells versions of a description apart; it is not a protection.
   uint64_t hash = 0xcbf29ce484222325u;
   for (const int32_t file : result.model.files) {
     for (const char c : result.sources.file(file).text()) {

@@ -13,7 +13,7 @@
 
 namespace packsmith::model {
 
-// Reads a file of the file system.
+// Reads a whole file. NotFound if it cannot be opened, DataLoss if it cannot be read.
 absl::StatusOr<std::string> ReadFileFromDisk(const std::string& path);
 
 struct LoadResult {
@@ -22,12 +22,12 @@ struct LoadResult {
   Model model;              // complete only if there are no errors
 };
 
-// Reads `path` and what it extends (paths relative to the file that names them), merges, resolves
-// and checks. Never fails as a whole: whatever is wrong is in the diagnostics, all of it.
+// Reads `path` and what it extends (paths are relative to the file that names them), merges,
+// resolves and checks. Never fails as a whole: the diagnostics have all problems.
 LoadResult Load(const std::string& path, const ReadFile& read_file);
 
-// The same for descriptions that extend each other: each is parsed once if parents come before
-// their heirs. Files must stay as they are meanwhile.
+// The same for descriptions that extend each other: each is parsed once if bases are loaded before
+// the descriptions derived from them. Files must not change meanwhile.
 class Loader {
  public:
   explicit Loader(ReadFile read_file) : read_file_(std::move(read_file)) {}

@@ -155,7 +155,8 @@ std::string Underscored(absl::string_view name) {
   return out;
 }
 
-// Blanks, slashes and hyphens become underscores, what else no identifier can have is dropped.
+// Blanks, slashes and hyphens become underscores; other characters that identifiers cannot have are
+// dropped.
 std::string CWords(absl::string_view name) {
   std::string out;
   for (const char c : name) {
@@ -194,7 +195,7 @@ bool IsCIdentifier(absl::string_view name) {
 }
 
 bool IsCppNamespace(absl::string_view name) {
-  // What runtime/pack declares beside the namespaces of generations.
+  // What runtime/pack declares next to the namespaces of generations.
   constexpr absl::string_view kDeclared[] = {
       "access",     "address", "bits",   "check",    "checks",    "default_checks", "error",
       "field_name", "names",   "pack",   "packed",   "packsmith", "reason",         "span",
@@ -250,7 +251,7 @@ std::string CNames::FieldValue(absl::string_view prefix, absl::string_view value
 std::string CppName(absl::string_view name) {
   std::string out = Underscored(name);
   if (out.empty() || !IsAlpha(out[0])) out.insert(out.begin(), '_');
-  // Type names and enumerators that are keywords ("default"), or taken.
+  // Type names and enumerators that are keywords ("default"), or in use.
   if (std::find(std::begin(kTakenNames), std::end(kTakenNames), out) != std::end(kTakenNames) ||
       std::binary_search(std::begin(kReservedMembers), std::end(kReservedMembers),
                          absl::string_view(out))) {

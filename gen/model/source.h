@@ -1,5 +1,5 @@
-// Source text and places in it. Every element of a description remembers where it stands, so that a
-// problem found long after parsing (an ambiguous opcode, say) is still shown at its own line.
+// Source text and locations in it. Every element of a description keeps its location, so that a
+// problem found long after parsing (an ambiguous opcode, for example) is shown at its own line.
 #ifndef PACKSMITH_GEN_MODEL_SOURCE_H_
 #define PACKSMITH_GEN_MODEL_SOURCE_H_
 
@@ -13,7 +13,7 @@
 
 namespace packsmith::model {
 
-// A byte in a source file. `file` indexes Sources; -1 is "no place".
+// A byte in a source file. `file` indexes Sources; -1 means no location.
 struct Location {
   int32_t file = -1;
   uint32_t offset = 0;
@@ -51,7 +51,7 @@ class Sources {
   std::vector<std::shared_ptr<const SourceFile>> files_;
 };
 
-// Where attribute `name` of the element at `element` is; the element itself if it has none.
+// The location of attribute `name` of the element at `element`; the element's own if it has none.
 Location AttributeLocation(const Sources& sources, Location element, absl::string_view name);
 
 }  // namespace packsmith::model

@@ -27,21 +27,21 @@ using packsmith::model::LoadResult;
 constexpr int kBadInput = 1;
 constexpr int kWrongUsage = 2;
 
-// A path as make reads it: spaces, # and $ need marks.
+// A path as make reads it: spaces, # and $ are escaped.
 std::string MakeEscaped(const std::string& path) {
   return absl::StrReplaceAll(path, {{" ", "\\ "}, {"#", "\\#"}, {"$", "$$"}});
 }
 
-// Reads files, also from folders in which descriptions of others are: what `extends` or `include`
-// names and is not beside the file that names it is looked for in each of them.
+// Reads files, and searches folders: a file that `extends` or `include` names, and that is not next
+// to the file that names it, is looked for in each folder.
 class SearchPath {
  public:
   explicit SearchPath(std::vector<std::string> folders) : folders_(std::move(folders)) {}
 
   absl::StatusOr<std::string> Read(const std::string& path) {
     absl::StatusOr<std::string> text = packsmith::model::ReadFileFromDisk(path);
-    // Which end of the path the description wrote is not known here: the longest that exists
-    // counts.
+    // Which end of the path the description gave is not known here: the longest one that exists is
+    // taken.
     for (size_t at = 0; !text.ok() && at < path.size(); ++at) {
       if (at != 0 && path[at - 1] != '/') continue;
       for (const std::string& folder : folders_) {
@@ -55,7 +55,7 @@ class SearchPath {
     return text;
   }
 
-  // `text` with the names of files as they were found.
+  // `text` with the paths where files were found.
   std::string Named(absl::string_view text) const { return absl::StrReplaceAll(text, found_); }
 
  private:
@@ -63,10 +63,10 @@ class SearchPath {
   std::vector<std::pair<std::string, std::string>> found_;
 };
 
-// What one call is asked for.
+// The options of one call.
 struct Arguments {
   std::vector<std::string> inputs, folders;
-  std::string ir, tables, depfile;  // empty: not wanted
+  std::string ir, tables, depfile;  // empty: not written
   bool list_outputs = false, list_inputs = false, quiet = false;
 };
 
@@ -82,7 +82,7 @@ std::string OutputName(const std::string& output, const std::string& input,
   return absl::StrCat(output, input.substr(begin, end - begin), ending);
 }
 
-// The outputs of one description; those that nobody wants are empty.
+// The outputs of one description; those that are not written are empty.
 struct Outputs {
   Outputs(const Arguments& arguments, const std::string& input)
       : ir(OutputName(arguments.ir, input, ".json")),
@@ -92,16 +92,16 @@ struct Outputs {
   std::string ir, tables, depfile;
 };
 
-// What is wrong with the options, or nothing.
+// What is wrong with the options; empty if nothing is.
 std::string Misuse(const Arguments& arguments) {
   if (!arguments.depfile.empty() && arguments.ir.empty() && arguments.tables.empty()) {
-    return "--depfile is about other outputs; give --ir or --tables too";
+    return "--depfile needs --ir or --tables";
   }
   if (arguments.inputs.size() > 1) {
     for (const std::string& output : {arguments.ir, arguments.tables, arguments.depfile}) {
       if (!output.empty() && !IsFolder(output)) {
-        return absl::StrCat("several descriptions cannot all become \"", output,
-                            "\"; name a folder, with a / at its end");
+        return absl::StrCat("several descriptions cannot be written to one file, \"", output,
+                            "\": give a folder, with a / at its end");
       }
     }
   }
@@ -117,7 +117,7 @@ std::string Misuse(const Arguments& arguments) {
   return "";
 }
 
-// Files that appear together, or, unless the last step of one of them fails, not at all.
+// Files that appear all together or not at all, unless the last step of one of them fails.
 class Files {
  public:
   absl::Status Add(const std::string& path, absl::string_view bytes) {
@@ -164,7 +164,8 @@ class Generator {
       LoadResult result = loader_.Load(input);
       Report(input, result);
       read_.insert(read_.end(), result.model.inputs.begin(), result.model.inputs.end());
-      // With errors nothing is written, but the other descriptions may have some, too.
+      // After an error nothing is written, but the errors of the other descriptions are reported,
+      // too.
       if (bad_ == 0 && status.ok()) status = Add(Outputs(arguments_, input), result);
     }
     if (bad_ != 0) return kBadInput;
@@ -181,7 +182,7 @@ class Generator {
   }
 
  private:
-  // Descriptions, those that others extend or include too, are not overwritten.
+  // Descriptions are not overwritten, nor those that they extend or include.
   absl::Status CheckOutputs() const {
     for (const std::string& input : arguments_.inputs) {
       const Outputs outputs(arguments_, input);
@@ -198,11 +199,11 @@ class Generator {
     for (const packsmith::model::Diagnostic& d : result.diagnostics.all()) {
       if (arguments_.quiet && !packsmith::model::IsError(d.code)) continue;
       const std::string text = search_.Named(packsmith::model::Format(d, result.sources));
-      // What is wrong with a file is wrong for all that extend it.
+      // A problem of a file is reported once, not for each description that extends it.
       if (reported_.insert(text).second) std::fputs(text.c_str(), stderr);
     }
     if (result.diagnostics.not_stored() != 0) {
-      std::fprintf(stderr, "packgen: and %zu more problems\n", result.diagnostics.not_stored());
+      std::fprintf(stderr, "packgen: %zu more problems\n", result.diagnostics.not_stored());
     }
     for (std::string& path : result.model.inputs) {
       path = search_.Named(path);
@@ -247,30 +248,31 @@ class Generator {
 
 int main(int argc, char** argv) {
   CLI::App app(
-      "Reads XML descriptions of packets, checks them, and writes what code generators and "
-      "decoders need. Without output options it only checks.",
+      "Reads XML descriptions of packets, checks them, and writes the inputs of code generators "
+      "and decoders. Without output options it only checks.",
       "packgen");
   Arguments arguments;
-  app.add_option("FILE", arguments.inputs, "the description, XML; several need folders to write to")
+  app.add_option("FILE", arguments.inputs, "XML description; with several, outputs must be folders")
       ->required();
   app.add_option("--path", arguments.folders,
-                 "a folder to look in for files that others extend or include; may be repeated")
+                 "folder to search for files that descriptions extend or include; may be given "
+                 "several times")
       ->allow_extra_args(false);
   app.add_option("--ir", arguments.ir,
-                 "write the resolved description as JSON, for gen/render; into a folder if the "
-                 "name ends in /, as all outputs");
+                 "write the resolved description as JSON, for gen/render; a name that ends in / is "
+                 "a folder, as for all outputs");
   app.add_option("--tables", arguments.tables, "write the decode tables, for runtime/decode");
   app.add_option("--depfile", arguments.depfile, "write the inputs as a make rule");
   app.add_flag("--list-outputs", arguments.list_outputs,
-               "print the files that this call would write, and stop");
+               "print the files that this call would write, and exit");
   app.add_flag("--list-inputs", arguments.list_inputs, "print the files that were read");
   app.add_flag("--no-warnings", arguments.quiet, "show errors only");
   app.set_version_flag("--version", std::string("packgen ") + packsmith::Version(),
-                       "print the version, and stop");
+                       "print the version, and exit");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ExtrasError& e) {
-    std::fprintf(stderr, "packgen: %s; packgen --help says what there is\n",
+    std::fprintf(stderr, "packgen: %s; packgen --help lists the options\n",
                  packsmith::tools::WhatIsWrong(app, e).c_str());
     return kWrongUsage;
   } catch (const CLI::ParseError& e) {

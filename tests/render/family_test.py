@@ -136,7 +136,7 @@ class Family(unittest.TestCase):
 
     def test_what_is_no_generation_does_not_compile(self) -> None:
         self.make_all()
-        for define, why in (("", "Define GFX_VERx10"), ("#define GFX_VERx10 20", "no generation")):
+        for define, why in (("", "Define GFX_VERx10"), ("#define GFX_VERx10 20", "No generation")):
             path = self.folder / "bad.c"
             path.write_text(f'{define}\n#include "packsmith/c/acme_pack.h"\n')
             result = subprocess.run(["gcc", f"-I{self.folder}", "-c", path, "-o", os.devnull],

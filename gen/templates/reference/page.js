@@ -1,5 +1,5 @@
 // Shows one version of a page at a time: the one that the address names, else that of the
-// generation which the reader looked at last, else the newest.
+// generation that the reader viewed last, else the newest.
 (() => {
   "use strict";
   const sections = [...document.querySelectorAll("section.version")];
@@ -14,7 +14,7 @@
     try {
       return localStorage.getItem(key);
     } catch {
-      return null;  // pages from disk may have no memory
+      return null;  // pages from disk may have no storage
     }
   };
   const show = (section) => {
@@ -29,7 +29,7 @@
     show(section || sectionOf(remembered()) || sections[0]);
     if (!section) return;
     // The id of a field begins with that of its section and "-"; a generation's page begins at its
-    // top, with the name of what it is about.
+    // top, where its subject is named.
     const generation = id.includes("-") ? section.id : id;
     if (generation === id) window.scrollTo(0, 0);
     else document.getElementById(id).scrollIntoView();

@@ -1,5 +1,5 @@
 // The search box. The index is a script, since pages from disk may read no other files; it is
-// loaded when somebody begins to type.
+// loaded when the reader begins to type.
 (() => {
   "use strict";
   const root = document.currentScript.dataset.root;
@@ -12,7 +12,7 @@
   // "3DSTATE_VS" and "3dstate vs" are the same.
   const plain = (text) => text.toLowerCase().replace(/[_\s-]+/g, " ").trim();
 
-  // 0 is best; -1 is not found. Each word of the query must begin somewhere, or at least be there.
+  // 0 is best; -1 is not found.
   const rank = (name, query, words) => {
     if (name === query) return 0;
     if (name.startsWith(query)) return 1;
@@ -28,7 +28,7 @@
     const words = query.split(" ");
     const found = [];
     const add = (score, page, note) => {
-      // A field's row has such an id, made by reference.py. A page that lacks it shows itself.
+      // A field's row has this id, made by reference.py. A page without it opens at its top.
       const place = note && "#" + page[6] + "-" +
           (note.replace(/[^A-Za-z0-9]+/g, "_").replace(/^_+|_+$/g, "") || "_");
       found.push({score, page, note, name: page[0], href: root + page[2] + place});
@@ -95,7 +95,7 @@
     if (found.length === 0) {
       const item = document.createElement("li");
       item.className = "none";
-      item.textContent = "Nothing has such a name.";
+      item.textContent = "No results";
       list.append(item);
     }
     list.hidden = false;

@@ -34,7 +34,7 @@ namespace packsmith::golden {
 
 using packsmith::packed;
 
-// The description that this was made from.
+// The digest of the description that this was made from.
 inline constexpr char description_digest[] = "f132099be17f07da";
 
 /// When a test passes.
@@ -501,7 +501,7 @@ struct STORE_DATA {
   packsmith::address address = {};
   uint64_t data = 0;
 
-  // Dwords that these values take.
+  // Dwords that these values need.
   template <class T = STORE_DATA>
   constexpr unsigned dwords_needed() const {
     const T& ps_p = *this;
@@ -598,7 +598,7 @@ struct LOAD_REGISTERS {
 
   uint32_t byte_write_disables = 0;
 
-  // Dwords that a packet with ps_count items takes.
+  // Dwords that a packet with ps_count items needs.
   static constexpr unsigned dwords_needed(unsigned ps_count) { return 1 + 2 * ps_count; }
 
   template <packsmith::checks Checks = packsmith::default_checks, class T = LOAD_REGISTERS>
@@ -670,7 +670,7 @@ struct VERTEX_BUFFERS {
   static constexpr unsigned length = 1, length_bias = 2;
   using ps_item = VERTEX_BUFFER;
 
-  // Dwords that a packet with ps_count items takes.
+  // Dwords that a packet with ps_count items needs.
   static constexpr unsigned dwords_needed(unsigned ps_count) { return 1 + 3 * ps_count; }
 
   template <packsmith::checks Checks = packsmith::default_checks, class T = VERTEX_BUFFERS>
@@ -783,7 +783,7 @@ struct Draw {
   /// Instances, a part that follows if instances_present.
   Count instances = {};
 
-  // Bytes that these values and the parts they announce take.
+  // Bytes that these values need, with the parts that they announce.
   template <class T = Draw>
   constexpr unsigned bytes_needed() const {
     const T& ps_p = *this;
@@ -852,8 +852,8 @@ struct Draw {
     if (!(ps_p.scissors_present)) return {};
     return ps_at.template rest<Rectangle>(ps_p.scissor_count, 6);
   }
-  // Shows the parts in the order in which they follow: ps_f(an empty one, its name, the bytes that
-  // it takes here, with all of its repetitions; 0 if it is absent).
+  // Calls ps_f for each part, in their order, with an empty one, its name, and the bytes that
+  // it takes here with all of its repetitions, 0 if it is absent.
   template <class F>
   constexpr void for_each_part(F&& ps_f) const {
     [[maybe_unused]] const Draw& ps_p = *this;

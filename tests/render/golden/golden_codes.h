@@ -1,7 +1,7 @@
-// Golden (an invented GPU): what the codes in its packets are called, for C++20.
+// Golden (an invented GPU): names of the codes in its packets, for C++20.
 // Made by packsmith from golden.xml. Do not edit.
 //
-// A member that holds such a code is a number; a name here is one of the numbers that it may be:
+// Members that hold such codes are plain numbers; these are the names of their values:
 //
 //   packet.format = packsmith::golden::Depth_Format::D32_FLOAT;
 #ifndef PACKSMITH_GOLDEN_CODES_H_

@@ -1,7 +1,7 @@
 // Golden (an invented GPU): names, for C++20.
 // Made by packsmith from golden.xml. Do not edit.
 //
-//   packsmith::name(value)      an enumerator as the manual writes it, nullptr if it has no name
+//   packsmith::name(value)      the manual's name of an enumerator, nullptr if it has none
 //   packsmith::to_text(packet)  the packet's name and its members, a line each
 //   packsmith::names<T>         ::type, the manual's name of a type; ::fields, of its members
 #ifndef PACKSMITH_GOLDEN_NAMES_H_

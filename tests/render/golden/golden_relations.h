@@ -1,4 +1,4 @@
-// Golden (an invented GPU): what packets do to each other, for C++20.
+// Golden (an invented GPU): relations between packets, for C++20.
 // Made by packsmith from golden.xml. Do not edit.
 //
 //   packsmith::relations<T>  of a packet: what it commits, needs and invalidates, as types<…>

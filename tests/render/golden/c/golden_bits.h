@@ -1,5 +1,5 @@
 /*
- * Golden (an invented GPU): where fields lie.
+ * Golden (an invented GPU): positions of fields.
  * Made by packsmith from golden.xml. Do not edit.
  *
  * Per field F of T: T_F_start, its first bit counted from the start of T (in a group: that of the

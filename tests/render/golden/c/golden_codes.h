@@ -1,5 +1,5 @@
 /*
- * Golden (an invented GPU): what the codes in its packets are called, for C11, C++ and OpenCL C.
+ * Golden (an invented GPU): names of the codes in its packets, for C11, C++ and OpenCL C.
  * Made by packsmith from golden.xml. Do not edit.
  *
  *   packet.Format = GOLDEN_DepthFormat_D32_FLOAT;

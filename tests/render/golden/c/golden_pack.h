@@ -11,35 +11,35 @@
  *
  * Per type T of dwords
  *   T_length, T_length_bias     in dwords; no T_length where it varies
- *   T_header                    packets: initialisers of the members, but for arrays, whose default
- *                               is not zero
+ *   T_header                    packets: initialisers of the members whose default is not zero,
+ *                               except arrays
  *   T_num                       registers: the offset in bytes
- *   struct T                    members in the manual's order; opcodes and lengths are among them
- *   T_pack(data, dst, values)   writes T_length dwords, and of the members beyond those what the
- *                               length field counts; in OpenCL C T_pack(dst, values)
+ *   struct T                    members in the manual's order, including opcodes and lengths
+ *   T_pack(data, dst, values)   writes T_length dwords, and those beyond them that the length field
+ *                               counts; in OpenCL C T_pack(dst, values)
  * Per record T of bytes
  *   T_LENGTH                    in bytes
  *   T_header                    initialisers of the members whose default is not zero
- *   T_defaults()                a T with them
+ *   T_defaults()                a T with these defaults
  *   struct T                    members in the manual's order, without opcodes
  *   T_pack(dst, values)         writes T_LENGTH bytes
  *   T_unpack(file, bytes, values)
- *                               reads as many, and returns whether forced and reserved bits are as
- *                               described, and all bits zero that nobody describes; `file` is not
+ *                               reads T_LENGTH bytes; returns whether forced and reserved bits are
+ *                               as described and all other undescribed bits zero; `file` is not
  *                               used
  * Positions of fields are in golden_bits.h.
  *
  * Define before including:
  *   __gen_address_type, __gen_user_data, __gen_combine_address
- *                               how addresses are made; without them uint64_t, void, and
+ *                               how addresses are made; by default uint64_t, void, and
  *                               address + delta
  *   __gen_validate_value(x)     called with every value that debug builds check
  *   PACKSMITH_REPACK            also T_repack(data, dst, origin, values)
  *   PACKSMITH_PREFIXED_VALUES   values only as GOLDEN_<name>: for two generations in one
  *                               file, or this header before the C++ one
- *   PACKSMITH_EXPECT_HEADERS    debug builds assert that opcodes are not zero: that no T_header was
- *                               forgotten. Without __gen_address_type they do so anyway.
- *   NDEBUG                      no assertions that values fit
+ *   PACKSMITH_EXPECT_HEADERS    debug builds assert that opcodes are not zero, to find a forgotten
+ *                               T_header; without __gen_address_type they always do
+ *   NDEBUG                      disables the assertions that values fit
  */
 #ifndef PACKSMITH_GOLDEN_PACK_H_
 #define PACKSMITH_GOLDEN_PACK_H_
