@@ -6,17 +6,17 @@
 //   math.Store64(size_address, count * math.Constant(48) + math.Constant(16));
 //   math.StoreIf32(math.Less(count, math.Constant(8)), flag_address, math.Constant(1));
 //
-// A Value is a 64-bit unsigned number that lies in one of the streamer's sixteen general-purpose
-// registers, or a constant, which costs nothing until a register is needed. Operators emit what
-// computes the result; of constants they are computed at once. A register is free again when the
-// last Value that refers to it is gone. When none is left, or the batch refuses a packet, the
-// result is no value (ok() is false), whatever is computed from it is none, and the batch's
-// status() says why. What has been emitted by then has changed registers only.
+// A Value is a 64-bit unsigned number in one of the streamer's sixteen general-purpose registers,
+// or a constant, which costs nothing until a register is needed. Operators emit what computes the
+// result; results of constants are computed at once. A register is free again when the last Value
+// that refers to it is destroyed. When no register is free, or the batch refuses a packet, ok() of
+// the result is false, and of all that is computed from it, and the batch's status() says why. What
+// has been emitted by then has changed registers only.
 //
-// A Condition is what comparisons give. Stores and jumps may depend on one.
+// A Condition is the result of a comparison. Stores and jumps may depend on one.
 //
-// Memory is read and written when the streamer comes to it; it waits for nothing that shaders or
-// the 3D pipeline do. Facts of the arithmetic unit are those of the PRMs, volume "Command Stream
+// Memory is read and written when the streamer reaches the packet; it does not wait for shaders or
+// the 3D pipeline. Facts of the arithmetic unit are those of the PRMs, volume "Command Stream
 // Programming", section "Command streamer ALU".
 
 #ifndef PACKSMITH_RUNTIME_INTEL_BATCH_ARITHMETIC_H_
@@ -36,12 +36,12 @@
 namespace packsmith::intel {
 
 struct ArithmeticOptions {
-  // Registers that may be used, a bit each; the others are the caller's own.
+  // Registers that may be used, a bit each; the others belong to the caller.
   uint32_t registers = 0xffff;
-  // How far the engine's registers lie from the render engine's, in bytes.
+  // Offset of the engine's registers from the render engine's, in bytes.
   uint32_t engine_offset = 0;
-  // The caching policy that MI_MATH wants to have from Gfx12.5 on, for instructions that access
-  // memory. Nothing here uses them, but it must not be zero.
+  // The caching policy of MI_MATH from Gfx12.5 on, for instructions that access memory. Nothing
+  // here uses them, but it must not be zero.
   uint32_t mocs = 2;
 };
 
@@ -58,7 +58,7 @@ class Arithmetic {
   Arithmetic(const Arithmetic&) = delete;
   Arithmetic& operator=(const Arithmetic&) = delete;
 
-  // -- Where values come from, and where they go ------------------------------------------------
+  // -- Loading and storing values ---------------------------------------------------------------
   // Addresses are multiples of 4. Registers are MMIO offsets.
 
   Value Constant(uint64_t value);
@@ -90,9 +90,9 @@ class Arithmetic {
   }
 
   // -- Computing --------------------------------------------------------------------------------
-  // Beside these there are + - * & | ^ ~ << and >>, all modulo 2^64. A shift by a Value is modulo
-  // 64 and takes a few hundred dwords; a product of two Values takes 17 for each bit of the
-  // narrower one, which has 32 bits if it was loaded as such, or 64.
+  // Also + - * & | ^ ~ << and >>, all modulo 2^64. A shift by a Value is modulo 64 and takes a few
+  // hundred dwords; a product of two Values takes 17 for each bit of the narrower one, which has 32
+  // bits if it was loaded as such, or 64.
 
   Condition Equal(Value a, Value b);
   Condition NotEqual(Value a, Value b);
@@ -110,19 +110,19 @@ class Arithmetic {
 
   // -- Control ----------------------------------------------------------------------------------
 
-  // What changes while the streamer runs: a register that Set() writes.
+  // A value that changes while the streamer runs: a register that Set() writes.
   Variable NewVariable(const Value& first);
-  // The predicate that draws, dispatches and stores may ask.
+  // Sets the predicate of draws, dispatches and stores that are predicated.
   bool SetPredicate(const Condition& condition) { return SetPredicate(condition, false); }
   // Runs what `body` emits if the condition holds; else jumps over it.
   template <class Body>
   bool If(const Condition& condition, const Body& body);
-  // Runs what `body` emits again and again, as long as the Condition that it returns holds: at
-  // least once. What differs from turn to turn is a Variable.
+  // Repeats what `body` emits as long as the Condition that it returns holds, at least once. Values
+  // that change from iteration to iteration are Variables.
   template <class Body>
   bool Repeat(const Body& body);
 
-  // Registers that nobody uses at the moment.
+  // Registers that are free now.
   unsigned free_registers() const {
     return static_cast<unsigned>(__builtin_popcount(options_.registers & kAll & ~used_));
   }
@@ -134,15 +134,15 @@ class Arithmetic {
 
   static constexpr uint32_t kRegisters = 16, kAll = (1u << kRegisters) - 1;
   static constexpr uint64_t kSign = uint64_t{1} << 63;
-  // Of one program. It is packed anew when it grows, so that it had better not be too long.
+  // Of one program. It is packed again when it grows, so it should not be too long.
   static constexpr unsigned kMostInstructions = 64;
   // Later generations shift, by 1, 2, 4, 8, 16 and 32 bits.
   static constexpr bool kShifts = requires { Instruction::ALU_OPCODE_SHL; };
   static_assert(Instruction::OPERAND_1_REG15 == Instruction::OPERAND_1_REG0 + 15 &&
                 Instruction::OPERAND_2_REG15 == Instruction::OPERAND_2_REG0 + 15);
 
-  // What a calculation leaves. A flag is stored as all ones or zero; that of a difference says that
-  // the first number was less.
+  // Results of a calculation. A flag is stored as all ones or zero; the carry of a difference means
+  // that the first number was less.
   static constexpr uint32_t kResult = Instruction::OPERAND_2_ACCU,
                             kZero = Instruction::OPERAND_2_ZF, kCarry = Instruction::OPERAND_2_CF;
   static constexpr uint32_t kAdd = Instruction::ALU_OPCODE_ADD;
@@ -164,7 +164,7 @@ class Arithmetic {
     return v == 0 ? 0 : 64 - static_cast<unsigned>(__builtin_clzll(v));
   }
 
-  // A register of its own, whose value will have at most so many bits.
+  // A new register, whose value will have at most `bits` bits.
   Value NewRegister(unsigned bits);
   Value InRegister(const Value& value);
   // A register that may be changed, with the value in it.
@@ -174,7 +174,7 @@ class Arithmetic {
     if (--users_[gpr] == 0) used_ &= ~(1u << gpr);
   }
 
-  // Emits instructions, as part of the last program if nothing came since.
+  // Emits instructions, as part of the last program if nothing has been emitted since.
   bool Run(std::initializer_list<Instruction> instructions);
   bool SetRegister(uint32_t offset, uint64_t value, unsigned dwords);
 
@@ -196,9 +196,9 @@ class Arithmetic {
   bool StoreGpr(const address& to, unsigned gpr, unsigned dwords, bool predicated);
   bool CopyToRegister(uint32_t offset, const Value& value, unsigned dwords);
   bool SetPredicate(const Condition& condition, bool inverted);
-  // Jumps if the condition is, or is not.
+  // Jumps if the condition is `wanted`.
   bool JumpIf(const Condition& condition, bool wanted, Label label);
-  // A place that JumpIf() may lead to.
+  // Binds a label that JumpIf() may jump to.
   bool BindTarget(Label label);
 
   static address Upper(const address& a) { return address(a.gpu + 4, a.buffer, a.use); }
@@ -209,7 +209,7 @@ class Arithmetic {
   std::array<uint32_t, kRegisters> users_ = {};  // values that refer to each
   std::array<Instruction, kMostInstructions> program_ = {};
   unsigned instructions_ = 0;
-  // The batch's cursor behind the program, and when that was.
+  // The batch's cursor after the program, and the batch's resets() at that time.
   const uint32_t* program_end_ = nullptr;
   uint32_t program_resets_ = 0;
 };
@@ -325,12 +325,12 @@ class Arithmetic<Gen>::Value {
 
   Arithmetic* math_ = nullptr;
   uint64_t constant_ = 0;
-  unsigned bits_ = 0;  // all above are zero
+  unsigned bits_ = 0;  // all higher ones are zero
   uint8_t gpr_ = 0;
   Kind kind_ = Kind::kNone;
 };
 
-// Whether something holds: all bits of a value, or none.
+// A boolean on the GPU: all bits of a value, or none.
 template <class Gen>
 class Arithmetic<Gen>::Condition {
  public:
@@ -355,8 +355,8 @@ class Arithmetic<Gen>::Condition {
   Value mask_;
 };
 
-// The register itself: what is computed from it has its value of that moment, but a Value that is
-// kept of it changes with the next Set().
+// The register itself: what is computed from it uses its value at that time, but a Value that
+// refers to it changes with the next Set().
 template <class Gen>
 class Arithmetic<Gen>::Variable : public Value {
  public:
@@ -454,7 +454,7 @@ typename Arithmetic<Gen>::Condition Arithmetic<Gen>::LessEqual(Value a, Value b)
 
 template <class Gen>
 typename Arithmetic<Gen>::Condition Arithmetic<Gen>::LessSigned(Value a, Value b) {
-  // The order is that of unsigned numbers once the signs are turned over.
+  // With the signs inverted, the order is that of unsigned numbers.
   return Less(std::move(a) ^ Constant(kSign), std::move(b) ^ Constant(kSign));
 }
 
@@ -467,7 +467,7 @@ typename Arithmetic<Gen>::Condition Arithmetic<Gen>::NonZero(Value a) {
 
 template <class Gen>
 typename Arithmetic<Gen>::Instruction Arithmetic<Gen>::Load(uint32_t source, const Value& value) {
-  // Of constants, these two cost no register.
+  // These two constants need no register.
   if (value.is_constant()) {
     return {.operand_1 = source,
             .alu_opcode = value.constant_ == 0 ? Instruction::ALU_OPCODE_LOAD0
@@ -518,7 +518,7 @@ typename Arithmetic<Gen>::Value Arithmetic<Gen>::Binary(uint32_t opcode, Value a
   if (!a.Is(0) && !a.Is(Value::kOnes)) a = InRegister(a);
   if (!b.Is(0) && !b.Is(Value::kOnes)) b = InRegister(b);
   if (!a.ok() || !b.ok()) return Value();
-  // Into the register of an operand that nobody needs any more, or a new one.
+  // Into the register of an operand that is no longer needed, or a new one.
   const auto is_spare = [&](const Value& v) { return !v.is_constant() && users_[v.gpr_] == 1; };
   Value result = is_spare(a) ? a : is_spare(b) ? b : NewRegister(bits);
   if (!result.ok() || !Run({LoadA(a), LoadB(b), Do(opcode), Put(result, what, inverted)})) {
@@ -617,7 +617,7 @@ typename Arithmetic<Gen>::Value Arithmetic<Gen>::ShiftRight(Value value, unsigne
   if constexpr (kShifts) {
     return ShiftByPowers(Instruction::ALU_OPCODE_SHR, std::move(value), bits, width);
   }
-  // What is shifted to the left by 32 - n has in its upper half what n to the right leaves.
+  // The upper half of a value shifted left by 32 - n is the value shifted right by n.
   if (bits >= 32) {
     value = Half(value, true);
     bits -= 32;
@@ -627,7 +627,7 @@ typename Arithmetic<Gen>::Value Arithmetic<Gen>::ShiftRight(Value value, unsigne
   } else {
     Value upper = Half(value, true), lower = Half(value, false);
     if (!upper.ok() || !lower.ok()) return Value();
-    value = Value();  // lets its register go
+    value = Value();  // frees its register
     lower = ShiftLeft(std::move(lower), 32 - bits);
     if (!lower.ok()) return Value();
     value = ShiftLeft(std::move(upper), 32 - bits) | Half(lower, true);
@@ -803,7 +803,7 @@ bool Arithmetic<Gen>::StoreIf(const Condition& condition, const address& to, con
 
 template <class Gen>
 typename Arithmetic<Gen>::Variable Arithmetic<Gen>::NewVariable(const Value& first) {
-  // A copy, even of a value that the caller lets go of: its register is written to.
+  // A copy, even of a value that the caller no longer needs: its register is written to.
   Value own = NewRegister(64);
   if (!first.ok() || !own.ok()) return Variable(Value());
   Variable variable(std::move(own));
@@ -825,7 +825,7 @@ template <class Gen>
 bool Arithmetic<Gen>::SetPredicate(const Condition& condition, bool inverted) {
   using Predicate = typename Gen::Predicate;
   if (!condition.ok()) return false;
-  // The predicate becomes "the sources differ", or if it is wanted inverted, "they are equal".
+  // The predicate becomes "the sources differ", or inverted, "they are equal".
   return CopyToRegister(Gen::PredicateSource0::register_offset + options_.engine_offset,
                         condition.mask_, 2) &&
          SetRegister(Gen::PredicateSource1::register_offset + options_.engine_offset, 0, 2) &&
@@ -837,7 +837,7 @@ bool Arithmetic<Gen>::SetPredicate(const Condition& condition, bool inverted) {
 
 template <class Gen>
 bool Arithmetic<Gen>::BindTarget(Label label) {
-  // Whoever jumped here did so while packets were predicated.
+  // Jumps to this place are executed while packets are predicated.
   constexpr auto kNever =
       packed(Predicator{.predicate_enable = Predicator::PREDICATE_ENABLE_NOOP_NEVER});
   return batch_.Bind(label) && batch_.EmitDwords(kNever);
@@ -871,7 +871,7 @@ bool Arithmetic<Gen>::If(const Condition& condition, const Body& body) {
 template <class Gen>
 template <class Body>
 bool Arithmetic<Gen>::Repeat(const Body& body) {
-  // What lives before the loop is needed in every turn, though the body let go of it.
+  // Values from before the loop are needed in every iteration, even if the body destroys them.
   const uint32_t before = used_;
   for (unsigned gpr = 0; gpr < kRegisters; ++gpr) {
     if ((before >> gpr & 1) != 0) Keep(gpr);

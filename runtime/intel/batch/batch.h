@@ -1,4 +1,4 @@
-// Builds what a command streamer reads: packets in chunks of memory, with every address noted.
+// Builds command streams: packets in chunks of memory, with every address recorded.
 //
 //   #include "runtime/intel/batch/batch.h"
 //   #include "runtime/intel/batch/gfx9.h"
@@ -7,18 +7,17 @@
 //   batch.Emit(gfx9::PIPE_CONTROL{.command_streamer_stall_enable = true},
 //              gfx9::MI_STORE_DATA_IMM{.address = {0x10000, handle}, .immediate_data = 42});
 //   absl::Status status = batch.End();
-//   for (const BufferUse& use : batch.uses().all()) { … }   // what the kernel has to make resident
+//   for (const BufferUse& use : batch.uses().all()) { … }   // what the kernel must make resident
 //
-// A call that does not do what it was asked to returns false (or null), and leaves the batch as it
-// was: nothing of several packets is there if one of them does not fit. What was wrong first is
-// kept as status(), so that a driver may look at it once, and End() refuses while there is an
-// error.
+// A call that fails returns false (or null), and leaves the batch as it was: if one of several
+// packets does not fit, none is emitted. status() keeps the first error, so that drivers can check
+// it once, and End() fails while there is an error.
 //
-// A full chunk is continued in another one by a jump; room for the jump or the end is always kept.
-// Emitting allocates nothing but chunks, apart from the lists' occasional growth.
+// A full chunk continues in another one with a jump; room for the jump or the end is always kept.
+// Emitting allocates only chunks, and occasionally grows lists.
 //
 // Not thread-safe. The source must outlive the batch, and the batch its groups. A batch whose
-// source was destroyed has lost its packets, and refuses more (memory/lifetime.h).
+// source was destroyed has lost its packets, and refuses new ones (base/lifetime.h).
 
 #ifndef PACKSMITH_RUNTIME_INTEL_BATCH_BATCH_H_
 #define PACKSMITH_RUNTIME_INTEL_BATCH_BATCH_H_
@@ -38,7 +37,7 @@
 
 namespace packsmith::intel {
 
-// Where a packet's only address stands.
+// The position of a packet's only address.
 struct AddressPlace {
   unsigned dword = 0, bit = 0, width = 0;
 };
@@ -52,7 +51,7 @@ constexpr AddressPlace AddressPlaceIn() {
   return place;
 }
 
-// Which bits of a packet, counted from its start, are a member's.
+// The bits of a packet, counted from its start, that a member has.
 struct MemberBits {
   unsigned bit = ~0u, width = 0;
 };
@@ -67,9 +66,9 @@ struct MemberFinder : bits::every_member<MemberFinder> {
     if (*rest == *name && found.width == 0) found = {bit, width};
   }
 };
-// Deliberately not constexpr: the compiler names it where a packet lacks a member.
+// Deliberately not constexpr: the compiler names it in the error if a packet lacks a member.
 inline void PacketHasNoSuchMember(const char*) {}
-// Of any kind of member, by its name in C++. A name that the packet lacks does not compile.
+// Of a member of any kind, by its name in C++. A name that the packet lacks does not compile.
 template <class P>
 consteval MemberBits MemberBitsIn(const char* member) {
   MemberFinder finder(member);
@@ -113,13 +112,13 @@ struct BatchCommandsOf {
   };
 };
 
-// How many dwords these packets will take, for those who want to know before.
+// The number of dwords that these packets take.
 template <class... P>
 PACKSMITH_INLINE constexpr size_t DwordsOf(const P&... packets) {
   return (size_t{0} + ... + bits::words_of(packets));
 }
 
-// As memcpy, but of dwords: compilers know that it reads nothing of the batch itself.
+// As memcpy, but for dwords: compilers know that it does not read the batch itself.
 template <unsigned N>
 PACKSMITH_INLINE inline void CopyDwords(uint32_t* to, const uint32_t (&from)[N]) {
   typedef uint32_t Four __attribute__((vector_size(16), aligned(4)));
@@ -144,7 +143,7 @@ class Batch : public BatchCore {
 
   // -- Packets ----------------------------------------------------------------------------------
 
-  // All of these packets, one behind the other in one chunk, or none.
+  // Emits all of these packets, contiguous in one chunk, or none.
   template <checks Checks = default_checks, class... P>
   PACKSMITH_INLINE bool Emit(const P&... packets) {
     const size_t dwords = DwordsOf(packets...);
@@ -176,8 +175,8 @@ class Batch : public BatchCore {
     return EmitItems<Checks>(packet, span<const typename P::ps_item>(items));
   }
 
-  // Packets that were packed before: constants, or state that changes seldom. Buffers whose
-  // addresses they hold are for Use().
+  // Packets that were packed before: constants, or state that rarely changes. Pass the buffers
+  // whose addresses they hold to Use().
   template <unsigned N>
   PACKSMITH_INLINE bool EmitDwords(const uint32_t (&dwords)[N]) {
     uint32_t* to;
@@ -192,23 +191,23 @@ class Batch : public BatchCore {
     if (to != nullptr) std::memcpy(to, dwords.data(), dwords.size() * 4);
     return to != nullptr;
   }
-  // Of packed(…). Refuses those whose values did not fit.
+  // The result of packed(…). Refused if a value did not fit.
   template <unsigned N>
   bool EmitDwords(const packed_words<N>& packet) {
     if (packet.status) return RefuseAs<packed_words<N>>(packet.status);
     return EmitDwords(absl::MakeConstSpan(packet.dw, packet.length));
   }
 
-  // Room for so many dwords, at least 1, in one piece. They are part of the batch from now on, and
-  // for the caller to fill. Or null.
+  // Contiguous room for `dwords` dwords, at least 1, or null. They are part of the batch from now
+  // on; the caller fills them in.
   uint32_t* Reserve(size_t dwords) {
     uint32_t* const to = Room(dwords);
     if (to != nullptr) cursor_ = to + dwords;
     return to;
   }
 
-  // Packets that must be in one chunk. The group's cursor is the compiler's to keep in a register,
-  // and what it knows to fit is not asked again: the fastest way to emit many packets.
+  // Packets that must be in one chunk. Compilers can keep the group's cursor in a register, and
+  // omit checks of what is known to fit: the fastest way to emit many packets.
   //
   //   {
   //     Batch<Gfx9>::Group group(batch, 40);
@@ -216,22 +215,22 @@ class Batch : public BatchCore {
   //     group.Emit(…);
   //   }  // part of the batch from here on
   //
-  // At most the dwords that it was opened for: it refuses more. All of a group becomes part of the
-  // batch, or nothing does if there was no room for it or a packet was refused. (Buffers that it
-  // named stay listed.) While it is open, the batch itself takes no packets.
+  // It takes at most the dwords that it was opened with. All of a group becomes part of the batch,
+  // or nothing if there was no room for it or a packet was refused. (Buffers that it named stay
+  // listed.) While it is open, the batch itself takes no packets.
   class Group;
 
   // -- Other batches ----------------------------------------------------------------------------
 
-  // A copy of all of `other`'s packets, with the uses of buffers, relocations and labels. Other
-  // chunks, other addresses: the copy's labels are its own. `other` may have ended or not.
+  // Copies all of `other`'s packets, with uses of buffers, relocations and labels. The copy is at
+  // other addresses, so its labels are its own. `other` may have ended or not.
   bool Append(const Batch& other) { return AppendCore(other); }
 
-  // Goes on elsewhere, and does not come back.
+  // Continues at `target`, and does not return.
   bool Jump(const address& target) { return EmitStart(target, options().second_level); }
 
-  // A second-level batch, whose end comes back here. Hardware has one such level: not from a batch
-  // that is second-level itself.
+  // Calls a second-level batch, whose end returns here. The hardware has one such level:
+  // second-level batches cannot call.
   bool Call(const address& target) {
     if (options().second_level) {
       return Refuse(absl::FailedPreconditionError(
@@ -240,16 +239,16 @@ class Batch : public BatchCore {
     return EmitStart(target, true);
   }
 
-  // Ends the batch with a jump whose target its caller fills in; returns where that stands, for
-  // CallReturning(). So batches can be called that call second-level ones. One caller at a time:
-  // the next one overwrites where it goes.
+  // Ends the batch with a jump whose target its caller fills in; returns the address of that
+  // target, for CallReturning(). Batches that call second-level ones can be called this way. One
+  // caller at a time: the next one overwrites the target.
   absl::StatusOr<address> EndReturning();
-  // Calls a batch that ended with EndReturning(): stores where to go on, and jumps. The streamer
-  // may have fetched ahead: whoever calls a batch that lies less than the prefetch behind this
-  // place pads or disables that.
+  // Calls a batch that ended with EndReturning(): stores the return address, and jumps. The
+  // streamer may have fetched ahead: if the called batch is less than the prefetch distance after
+  // this place, the caller must pad or disable prefetching.
   bool CallReturning(const address& target, const address& return_slot);
 
-  // Stores a label's address, 8 bytes, to memory when the GPU comes here.
+  // Stores a label's address, 8 bytes, to memory when the GPU gets here.
   bool StoreLabel(const address& where, Label label);
 
  private:
@@ -289,9 +288,9 @@ class Batch : public BatchCore {
     at += bits::words_of(packet);
   }
 
-  // Whether all buffers of a packet's addresses are known, or have become so. Asked before the
-  // packet is packed: what is written to memory might be the packet, for all that the compiler
-  // knows. to: where the packet is to go.
+  // Whether all buffers of a packet's addresses are known, or have become so. Checked before the
+  // packet is packed: afterwards the compiler must assume that the writes changed the packet. to:
+  // where the packet goes.
   template <bool InGroup>
   struct Knower {
     Batch& batch;
@@ -299,7 +298,7 @@ class Batch : public BatchCore {
     bool all = true;
 
     PACKSMITH_INLINE void operator()(const address& a, unsigned, unsigned, unsigned, access how) {
-      // Where the caller says how, that is looked at elsewhere.
+      // If the caller states the use, that is handled elsewhere.
       all &= a.use == access::from_xml;
       if (__builtin_constant_p(a.buffer) && a.buffer == 0) return;  // folds
       if (bits::rarely(!batch.uses().Known(a.buffer, gpu::UseOf(how)))) {
@@ -314,7 +313,7 @@ class Batch : public BatchCore {
     bits::addresses(packet, knower);
     return knower.all;
   }
-  // Notes those that are not.
+  // Records those that are not.
   template <class P>
   bool Note(const uint32_t* to, const P& packet) {
     bool good = true;
@@ -329,8 +328,8 @@ class Batch : public BatchCore {
     return good;
   }
 
-  // All that Emit() may have to do. It is given copies: were the packets themselves handed to a
-  // function, the compiler would have to keep them in memory, and would not know their values.
+  // The slow path of Emit(). It takes copies: if the packets themselves were passed to a function,
+  // the compiler would have to keep them in memory, and would not know their values.
   template <checks Checks, class... P>
   [[gnu::cold, gnu::noinline]] bool EmitNew(const P&... packets) {
     const size_t dwords = DwordsOf(packets...);
@@ -339,7 +338,7 @@ class Batch : public BatchCore {
     cursor_ = to + dwords;
     return true;
   }
-  // Packs and notes addresses; the batch ends where it did.
+  // Packs and records addresses; the cursor does not move.
   template <checks Checks, class... P>
   bool WriteNew(uint32_t* to, const P&... packets) {
     uint32_t* at = to;
@@ -379,14 +378,14 @@ class Batch : public BatchCore {
 template <class Gen>
 class Batch<Gen>::Group {
  public:
-  // ok() is false if there is no room.
+  // If there is no room, ok() is false.
   PACKSMITH_INLINE Group(Batch& batch, size_t dwords)
       : batch_(batch), size_(dwords), begin_(batch.OpenGroup(dwords)) {}
   PACKSMITH_INLINE ~Group() { Close(); }
   Group(const Group&) = delete;
   Group& operator=(const Group&) = delete;
 
-  // Whether all went well so far.
+  // Whether no error has occurred so far.
   bool ok() const { return open_ && !batch_.group_failed(); }
   size_t room() const { return size_ - used_; }
 
@@ -425,8 +424,8 @@ class Batch<Gen>::Group {
     if (!dwords.empty()) std::memcpy(Take(dwords.size()), dwords.data(), dwords.size() * 4);
     return true;
   }
-  // Room for so many dwords, for the caller to fill; of the group from now on. Never null: where
-  // there is no room, the group is lost, and what is written goes nowhere.
+  // Room for `dwords` dwords, part of the group from now on; the caller fills them in. Never null:
+  // if there is no room, the group is lost, and what is written is discarded.
   PACKSMITH_INLINE uint32_t* Reserve(size_t dwords) {
     if (bits::rarely(room() < dwords)) {
       batch_.RefuseInGroup(dwords, room());
@@ -434,18 +433,18 @@ class Batch<Gen>::Group {
     }
     return Take(dwords);
   }
-  // The caller filled in an address, `width` bits of it from `bit` of *dword on, which Reserve()
-  // gave: what Emit() notes of a packet's. False if it is that of a label which the batch does not
-  // have; the group is lost then.
+  // Records an address that the caller filled in: `width` bits from `bit` of *dword on, which is of
+  // Reserve(). Emit() does the same for a packet's. False if the address is of a label that the
+  // batch does not have; the group is then lost.
   PACKSMITH_INLINE bool Note(const uint32_t* dword, unsigned bit, unsigned width, const address& a,
                              gpu::UseFlags flags) {
     if (a.buffer == 0 || batch_.uses().Known(a.buffer, flags)) return true;
     return batch_.Record(dword, bit, width, a.gpu, a.buffer, flags);
   }
-  // The label's place is the next packet's, for sure.
+  // The label's place is exactly the next packet's.
   bool Bind(Label label) { return ok() && batch_.BindAt(label, begin_ + used_); }
 
-  // The packets become part of the batch, if none was refused. Called by the destructor.
+  // Makes the packets part of the batch, if none was refused. The destructor calls it.
   PACKSMITH_INLINE void Close() {
     if (open_) batch_.CloseGroup(begin_ + used_);
     open_ = false;
@@ -453,9 +452,8 @@ class Batch<Gen>::Group {
   }
 
  private:
-  // Where a packet goes that fits. It takes its room even if it is refused: so the compiler knows
-  // the places of the next ones, and of all questions for room that it can answer nothing is left.
-  // The group is lost then anyway.
+  // The place of a packet that fits. Its room is taken even if it is refused: the compiler then
+  // knows the places of the next ones, and can omit checks for room. The group is lost then anyway.
   PACKSMITH_INLINE uint32_t* Take(size_t dwords) {
     uint32_t* const to = begin_ + used_;
     used_ += dwords;
@@ -516,7 +514,7 @@ absl::StatusOr<address> Batch<Gen>::EndReturning() {
 template <class Gen>
 bool Batch<Gen>::CallReturning(const address& target, const address& return_slot) {
   using Commands = BatchCommandsOf<Gen>;
-  // The target is looked at first, and the room taken at once, so that nothing fails half-way.
+  // The target is checked first, and all room taken at once, so that nothing fails half-way.
   uint32_t jump[Commands::Start::length];
   if (const error e = Commands::PackStart(jump, target, false, options().global)) {
     return RefuseAs<typename Commands::Start>(e);

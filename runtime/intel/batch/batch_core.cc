@@ -72,8 +72,8 @@ size_t BatchCore::dwords() const {
 // -- Chunks -------------------------------------------------------------------------------------
 
 size_t BatchCore::Reserve() const {
-  // A jump out of a second-level batch has an end behind it, see MakeRoom().
-  // Both are padded: kernels want of a batch's length that it is a multiple of 8.
+  // A jump out of a second-level batch is followed by an end, see MakeRoom(). Both are padded:
+  // kernels require that a batch's length is a multiple of 8.
   const size_t jump =
       commands_.start_dwords + (options_.second_level ? commands_.end_dwords : 0) + 1;
   const size_t end = commands_.end_dwords + options_.end_alignment / 4 - 1;
@@ -119,8 +119,9 @@ bool BatchCore::MakeRoom(size_t dwords) {
     last.dwords = static_cast<uint32_t>(cursor_ - begin());
     last.total = last.dwords + commands_.start_dwords;
     if (options_.second_level) {
-      // A start with the second-level bit replaces the second-level address, and nobody comes back
-      // here. Whoever takes it for a call comes back to an end, and so returns to the caller, too.
+      // A start with the second-level bit replaces the second-level address, so that execution does
+      // not return here. Hardware that treats it as a call returns to an end, and so to the caller,
+      // too.
       std::memcpy(cursor_ + commands_.start_dwords, commands_.end, commands_.end_dwords * 4);
       last.total += commands_.end_dwords;
     }
@@ -134,7 +135,7 @@ bool BatchCore::MakeRoom(size_t dwords) {
 }
 
 void BatchCore::LoseChunks() {
-  // What has ended can still be asked where it was; nothing is read or written there.
+  // Addresses of an ended batch can still be queried; nothing is read or written there.
   if (ended_) {
     for (BatchPart& part : parts_) part.chunk.words = {};
   } else {
@@ -174,7 +175,7 @@ bool BatchCore::AlignTo(uint32_t bytes) {
 }
 
 uint32_t* BatchCore::OpenSlowly(size_t dwords) {
-  // Says what is wrong, if something is. (A group of nothing gets a place, too.)
+  // MakeRoom() reports what is wrong. (An empty group gets a place, too.)
   dwords = std::max<size_t>(dwords, 1);
   const bool within = in_group();
   if ((!ended_ && !within && room() >= dwords) || MakeRoom(dwords)) return OpenGroup(dwords);
@@ -267,7 +268,7 @@ void BatchCore::AddRelocation(const Place& place, unsigned bit, unsigned width, 
 
 bool BatchCore::Record(const uint32_t* dword, unsigned bit, unsigned width, uint64_t gpu,
                        uint32_t buffer, gpu::UseFlags flags) {
-  if (group_failed_) return true;  // nothing of it will stay
+  if (group_failed_) return true;  // all of it will be dropped
   if (buffer >= kFirstLabel) {
     const uint32_t label = buffer - kFirstLabel;
     if (label >= labels_.size()) {
@@ -343,7 +344,7 @@ Label BatchCore::Here() {
 }
 
 address BatchCore::At(Label label, uint64_t bytes) const {
-  // The handle of no label at all is refused when a packet comes with it.
+  // The handle of an invalid label is refused when a packet uses it.
   const uint32_t index = std::min(label.index_, kUnbound - kFirstLabel);
   return address(bytes, kFirstLabel + index);
 }
@@ -451,7 +452,7 @@ absl::Status BatchCore::ContinueAt(const address& next) {
     return absl::InvalidArgumentError(
         absl::StrFormat("a jump cannot reach 0x%x, where the batch is to continue", next.gpu));
   }
-  // A batch that does nothing goes on at once.
+  // A batch that does nothing continues at once.
   const uint32_t part = options_.noop ? 0 : static_cast<uint32_t>(parts_.size() - 1);
   BatchPart& last = parts_[part];
   const uint32_t at = options_.noop ? 0 : last.dwords;
@@ -505,14 +506,14 @@ bool BatchCore::AppendCore(const BatchCore& other) {
   if (labels_.size() + other.labels_.size() > kUnbound - kFirstLabel) {
     return Refuse(absl::ResourceExhaustedError("the two batches have too many labels"));
   }
-  if (ended_ || in_group()) return MakeRoom(0);  // says why not
+  if (ended_ || in_group()) return MakeRoom(0);  // reports why
 
   uint32_t* const cursor = cursor_;
   uint32_t* const limit = limit_;
   const uint32_t* const fence = fence_;
   const size_t parts = parts_.size();
 
-  // Where each of the other's parts begins here.
+  // The beginning of each of the other's parts here.
   std::vector<Place> starts;
   for (size_t i = 0; i < other.parts_.size(); ++i) {
     const BatchPart& part = other.parts_[i];
@@ -544,7 +545,7 @@ bool BatchCore::AppendCore(const BatchCore& other) {
     label_uses_.back().place = moved(use.place);
     label_uses_.back().label += first_label;
   }
-  // What End() added is about the other's own chunks.
+  // What End() added belongs to the other's own chunks.
   const bool ended = other.ended_;
   const size_t relocations = ended ? other.packet_relocations_ : other.relocations_.size();
   for (const Relocation& one : other.relocations().subspan(0, relocations)) {

@@ -1,5 +1,5 @@
-// What batches of all generations have in common: chunks, labels, and which addresses packets hold.
-// batch.h is what to use.
+// The part of batches that does not depend on the generation: chunks, labels, and the addresses
+// that packets hold. Use batch.h.
 
 #ifndef PACKSMITH_RUNTIME_INTEL_BATCH_BATCH_CORE_H_
 #define PACKSMITH_RUNTIME_INTEL_BATCH_BATCH_CORE_H_
@@ -22,21 +22,21 @@ namespace packsmith::intel {
 struct BatchOptions {
   // The batch is called by others: its end returns to the caller, and it cannot call in turn.
   bool second_level = false;
-  // Note where addresses stand, for kernels that move buffers.
+  // Record the positions of addresses, for kernels that move buffers.
   bool relocations = false;
   // Addresses of chunks are in the global address space, not in the context's own.
   bool global = false;
-  // The first packet is an end, so that the GPU does nothing; everything else is as ever.
+  // The first packet is an end, so that the GPU does nothing; everything else is unchanged.
   bool noop = false;
-  // The address behind the end is a multiple of this many bytes: a power of two, at least 8 (which
-  // kernels demand of a batch's length), 64 for a whole cache line.
+  // The address after the end is a multiple of this many bytes: a power of two, at least 8 (which
+  // kernels require of a batch's length), 64 for a whole cache line.
   uint32_t end_alignment = 8;
-  // Room that is kept until OpenKept(): for what every batch closes with, though memory has run
+  // Room that is reserved until OpenKept(): for what every batch ends with, even if memory has run
   // out.
   uint32_t kept_dwords = 0;
 };
 
-// A place in a batch, known by now or later. Of one batch only.
+// A place in a batch, known now or later. Valid for one batch only.
 class Label {
  public:
   Label() = default;
@@ -65,7 +65,7 @@ struct Relocation {
   uint64_t gpu = 0;  // as packed
 };
 
-// What the core has to know of a generation's packets.
+// What the core needs to know of a generation's packets.
 struct BatchCommands {
   const char* generation;
   unsigned start_dwords;
@@ -82,29 +82,29 @@ class BatchCore {
   BatchCore(const BatchCore&) = delete;
   BatchCore& operator=(const BatchCore&) = delete;
 
-  // The first thing that went wrong since the beginning, or since TakeStatus().
+  // The first error since the beginning, or since TakeStatus().
   const absl::Status& status() const { return status_; }
-  // For those who have put right what was wrong: forgets it.
+  // Returns the error and clears it, for callers that have corrected it.
   absl::Status TakeStatus();
-  // For those who build on a batch: keeps the first error; loses the group that is open. Returns
+  // For code that builds on a batch: keeps the first error, and drops the open group. Returns
   // false, for callers to pass on.
   bool Refuse(absl::Status status);
-  // A number that no other batch has, nor this one before Reset(): 1 or more. For those who
-  // remember what they have emitted to a batch.
+  // A number of 1 or more that no other batch has, nor this one before Reset(). For code that
+  // remembers what it has emitted to a batch.
   uint64_t number() const { return number_; }
 
   // -- Labels -----------------------------------------------------------------------------------
 
   Label NewLabel();
-  // The label's place is where the next packet goes; should a jump to another chunk come first,
-  // that. False if the label is bound already, or another batch's.
+  // The label's place is the next packet's, or that of a jump to another chunk if one comes first.
+  // False if the label is already bound, or of another batch.
   bool Bind(Label label);
   Label Here();
-  // `bytes` behind the label, for any address member of this batch's packets. The bits are filled
-  // in when the batch ends.
+  // `bytes` after the label, for any address member of this batch's packets. The bits are filled in
+  // when the batch ends.
   address At(Label label, uint64_t bytes = 0) const;
 
-  // Nothing, until the next packet's address is a multiple of `bytes`: a power of two from 4 to
+  // Emits no-ops until the next packet's address is a multiple of `bytes`: a power of two from 4 to
   // 4096.
   bool AlignTo(uint32_t bytes);
 
@@ -117,44 +117,46 @@ class BatchCore {
 
   // -- What the batch uses ----------------------------------------------------------------------
 
-  // A buffer that no packet's address names: one that is reached by an offset from a base, say.
+  // Adds a buffer that no packet's address names: one that is reached by an offset from a base, for
+  // example.
   void Use(uint32_t buffer, gpu::UseFlags flags) {
     if (buffer != 0 && !uses_.Known(buffer, flags)) AddUse(buffer, flags);
   }
-  // All buffers whose addresses packets hold, each once; after End() the batch's own, too.
+  // All buffers whose addresses packets hold, each once; after End() also the batch's own.
   const gpu::BufferUses& uses() const { return uses_; }
   // With BatchOptions::relocations. Those of labels and of jumps between chunks come with End().
   absl::Span<const Relocation> relocations() const { return relocations_; }
   // What a kernel adds to the buffer's address, and writes from the relocation's dword on: the
-  // distance from `base`, the address that the buffer was thought to have, together with the other
-  // bits of that dword.
+  // distance from `base`, the presumed address of the buffer, together with the other bits of that
+  // dword.
   uint32_t Delta(const Relocation& relocation, uint64_t base) const;
 
   // -- Ending -----------------------------------------------------------------------------------
 
-  // No packet after this. Fills in labels, and adds the end. An error if anything was wrong, or a
-  // label that packets refer to was never bound; the batch is then as it was.
+  // Fills in labels, and adds the end: no packets after this. An error if an earlier call failed,
+  // or if a label that packets refer to was never bound; the batch is then unchanged.
   absl::Status End();
   bool ended() const { return ended_; }
-  // After End(): the GPU goes on at `next`, where another batch begins, instead of ending; so
-  // several become one submission. What the other one uses is for the caller to add. The address 0:
-  // it ends after all. The GPU must be done with the batch. FailedPrecondition if it has not ended,
-  // or is second-level; InvalidArgument if no jump can lead there. Then nothing has changed.
+  // After End(): the GPU continues at `next`, where another batch begins, instead of ending;
+  // several batches become one submission. The caller adds what the other one uses. With address 0
+  // the batch ends again. The GPU must be done with the batch. FailedPrecondition if it has not
+  // ended, or is second-level; InvalidArgument if a jump cannot reach `next`. On an error nothing
+  // has changed.
   absl::Status ContinueAt(const address& next);
   absl::Span<const BatchPart> parts() const { return parts_; }
-  // Makes the limit that BatchOptions::kept_dwords has kept back usable.
+  // Makes the room of BatchOptions::kept_dwords usable.
   void OpenKept();
-  // Forgets everything. The chunks are the source's again.
+  // Forgets everything. The chunks belong to the source again.
   void Reset();
 
  protected:
   BatchCore(gpu::ChunkSource& source, const BatchOptions& options, const BatchCommands& commands);
   ~BatchCore() = default;
-  // For those that refer to this batch.
+  // For objects that refer to this batch.
   Lifetime& lifetime() const { return lifetime_; }
 
-  // Where `dwords` may be written; false if there is no room, and no chunk to be had. Writing is
-  // not enough: cursor_ has to follow.
+  // Where `dwords` may be written; false if there is no room, and no new chunk. After writing,
+  // cursor_ must be advanced.
   PACKSMITH_INLINE bool FindRoom(size_t dwords, uint32_t*& to) {
     to = cursor_;
     if (bits::rarely(!Fits(dwords))) {
@@ -169,33 +171,33 @@ class BatchCore {
     uint32_t* to;
     return FindRoom(dwords, to) ? to : nullptr;
   }
-  // For the ways that are seldom taken: what they see as cursor_ is `to`, which it is. Where each
-  // of them begins so, compilers know that of a run of packets nobody sees the cursors in between,
-  // and store the last one only. (They would drop a store of what is there already.)
+  // For slow paths: makes cursor_ visible to them as `to`, its value. If each of them begins with
+  // this, compilers know that nothing reads the cursors between packets, and store only the last
+  // one. (They would drop a store of the same value.)
   PACKSMITH_INLINE void StoreCursor(uint32_t* to) {
     asm("" : "+r"(to));
     cursor_ = to;
   }
-  // Whether there is room for so many.
+  // Whether there is room for `dwords`.
   PACKSMITH_INLINE bool Fits(size_t dwords) const {
-    // A packet's end is needed anyway, and where its size is known to be small the sum is a place
-    // in memory. Compared as numbers, since behind the chunk there need be no array.
+    // A packet's end is needed anyway, and if its size is known to be small the sum is a valid
+    // address. Compared as numbers, since no array need be after the chunk.
     if (__builtin_constant_p(dwords <= kSmall) && dwords <= kSmall) {
       return reinterpret_cast<uintptr_t>(cursor_) + dwords * sizeof(uint32_t) <=
              reinterpret_cast<uintptr_t>(limit_);
     }
     return room() >= dwords;
   }
-  // Goes on in a new chunk, in which `dwords` fit.
+  // Continues in a new chunk, in which `dwords` fit.
   bool MakeRoom(size_t dwords);
 
-  // Notes an address that was packed, `bit` of *dword on. False if its label is unknown: the packet
-  // must not become part of the batch then.
+  // Records an address that was packed from `bit` of *dword on. False if its label is unknown: the
+  // packet must not become part of the batch then.
   bool Record(const uint32_t* dword, unsigned bit, unsigned width, uint64_t gpu, uint32_t buffer,
               gpu::UseFlags flags);
-  // Lists a buffer of a packet that is about to be emitted; should that be refused, it is taken
-  // back, unless it is a group's. False, and nothing happens, if more has to be noted than that the
-  // buffer is used.
+  // Lists a buffer of a packet that is about to be emitted; if the packet is refused, the buffer is
+  // removed again, unless the packet is a group's. False, and nothing happens, if more must be
+  // recorded than the use.
   template <bool InGroup>
   PACKSMITH_INLINE bool NoteUse(uint32_t buffer, gpu::UseFlags flags) {
     if (buffer == 0) return true;
@@ -206,24 +208,24 @@ class BatchCore {
     }
     return uses_.AddLater(buffer, flags);
   }
-  // Forgets what was noted of dwords from `end` on.
+  // Forgets what was recorded of dwords from `end` on.
   void DropFrom(const uint32_t* end);
-  // When the batch ends, `width` bits of the label's address go to `bit` of *dword: its bits from
-  // `from` on.
+  // When the batch ends, `width` bits of the label's address, from its bit `from` on, are written
+  // at `bit` of *dword.
   void Patch(const uint32_t* dword, unsigned bit, unsigned width, unsigned from, Label label);
 
   // function: __PRETTY_FUNCTION__ of a template whose P is the packet.
   bool RefusePacket(const error& e, const char* function);
 
-  // How often Reset() was called: places of earlier times mean nothing any more.
+  // How often Reset() was called: places from before a Reset() are invalid.
   uint32_t resets() const { return resets_; }
-  // Takes back the last `dwords`, unless a label stands behind their start.
+  // Removes the last `dwords`, unless a label is bound after their start.
   bool Retract(size_t dwords);
 
-  // From here on until CloseGroup() no packet but the group's.
-  // Never null: where there is no room, or a group is open already, what is written goes nowhere.
+  // Until CloseGroup() only the group emits packets. Never null: if there is no room, or a group is
+  // already open, what is written is discarded.
   PACKSMITH_INLINE uint32_t* OpenGroup(size_t dwords) {
-    // Where the batch cannot be written to there is no room either.
+    // If the batch cannot be written to, there is no room either.
     if (bits::rarely(dwords == 0 || !Fits(dwords))) return OpenSlowly(dwords);
     group_begin_ = cursor_;
     cursor_ = limit_;  // the batch itself has no room now
@@ -235,21 +237,21 @@ class BatchCore {
     cursor_ = end;
   }
   bool group_failed() const { return group_failed_; }
-  // Where a group writes that is lost already.
+  // Memory for the writes of a group that is already lost.
   [[gnu::cold, gnu::noinline]] uint32_t* Nowhere(size_t dwords);
   [[gnu::cold, gnu::noinline]] bool RefuseInGroup(size_t dwords, size_t room);
 
-  // Bind(), at a place in the chunk at hand.
+  // Bind(), at a place in the current chunk.
   bool BindAt(Label label, const uint32_t* dword);
 
   bool AppendCore(const BatchCore& other);
 
   const BatchOptions& options() const { return options_; }
-  // GPU address and handle of a place in the chunk at hand.
+  // GPU address and handle of a place in the current chunk.
   address PlaceOf(const uint32_t* dword, access use) const;
 
   uint32_t* cursor_ = nullptr;  // the next packet
-  uint32_t* limit_ = nullptr;   // no packet goes beyond
+  uint32_t* limit_ = nullptr;   // packets end at most here
 
  private:
   static constexpr uint32_t kUnbound = ~uint32_t{0};
@@ -257,9 +259,9 @@ class BatchCore {
   static uint64_t NewNumber();
   // The chunks are gone, and all packets with them.
   void LoseChunks();
-  // Dwords of which no chunk lies so near the end of memory that a sum would wrap around.
+  // No chunk is so near the end of memory that adding this many dwords would wrap around.
   static constexpr size_t kSmall = 1024;
-  // Handles from here on stand for labels.
+  // Handles from here on are labels.
   static constexpr uint32_t kFirstLabel = 0xffff0000;
 
   struct Place {
@@ -273,12 +275,12 @@ class BatchCore {
     bool is_address;  // not data
     gpu::UseFlags flags;
     uint32_t label;
-    uint64_t bytes;  // behind the label
+    uint64_t bytes;  // after the label
   };
 
   [[gnu::cold, gnu::noinline]] uint32_t* OpenSlowly(size_t dwords);
   [[gnu::cold, gnu::noinline]] void DropGroup();
-  // What is kept for the jump or the end.
+  // Room that is reserved for the jump or the end.
   size_t Reserve() const;
   uint32_t* begin() const { return parts_.back().chunk.words.data(); }
   bool in_group() const { return group_begin_ != nullptr || group_failed_; }
@@ -286,14 +288,14 @@ class BatchCore {
   uint32_t* end() const { return in_group() ? group_begin_ : cursor_; }
   // special_from_, unless a group is lost.
   uint32_t FirstSpecial() const { return options_.relocations ? 0 : kFirstLabel; }
-  // Loses the group that is open. Whatever it says of buffers is not listed from now on.
+  // Drops the open group. Buffers that it names are not listed from now on.
   void FailGroup() {
     group_failed_ = true;
     special_from_ = 0;
   }
   Place PlaceAt(const uint32_t* dword) const;
   void AddUse(uint32_t buffer, gpu::UseFlags flags) {
-    // Relocations are wanted of all addresses, so that none may be passed over as known.
+    // Every address needs its relocation, so none may be skipped as known.
     uses_.Add(buffer, flags, /*remember=*/!options_.relocations);
   }
   absl::StatusOr<uint64_t> Resolve(const LabelUse& use) const;
@@ -312,22 +314,22 @@ class BatchCore {
   uint64_t number_ = NewNumber();
   uint32_t* group_begin_ = nullptr;  // cursor_, while a group is open
   bool group_failed_ = false;
-  // Groups that were opened though they could not be: within another one, and what they write to.
+  // Groups that were opened within another one, which is an error, and the memory for their writes.
   unsigned groups_within_ = 0;
   std::vector<std::unique_ptr<uint32_t[]>> nowhere_;
   const uint32_t* fence_ = nullptr;  // nothing before this is retracted
   std::vector<BatchPart> parts_;
   gpu::BufferUses uses_;
-  // Where the packet was to go for which NoteUse() was called last, and how much it had put off
-  // before.
+  // The place of the packet for which NoteUse() was called last, and how many uses were deferred
+  // before it.
   const uint32_t* noted_at_ = nullptr;
   size_t noted_from_ = 0;
-  // Handles of which more is to be noted than a use begin here: those that stand for labels; all,
-  // if there are relocations; and all while a group is lost.
+  // Handles from here on need more than a recorded use: those of labels; all, with relocations; and
+  // all while a group is lost.
   uint32_t special_from_;
-  // Of uses_ and relocations_, after End(): how many are of packets, not of the batch itself.
+  // After End(): how many of uses_ and relocations_ are of packets, not of the batch itself.
   size_t packet_uses_ = 0, packet_relocations_ = 0;
-  // After End(): how many relocations there are without that of ContinueAt().
+  // After End(): the number of relocations without that of ContinueAt().
   size_t own_relocations_ = 0;
   std::vector<Place> labels_;
   std::vector<LabelUse> label_uses_;
