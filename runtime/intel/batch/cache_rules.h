@@ -4,9 +4,9 @@
 //   if (!barrier.empty()) EmitBarrier(batch, barrier, scratch, Pipeline::kGpgpu);
 //   EmitSignal(batch, progress, 42, {.to_memory = SetOf(CacheDomain::kRender)});
 //
-// Which field of PIPE_CONTROL writes back or forgets which cache is a table; the remarks of the
-// manuals that go with it are in facts.h. Sources: PRMs, volume "Command Reference: Instructions",
-// PIPE_CONTROL, and what Mesa's drivers found out.
+// A table says which field of PIPE_CONTROL writes back or invalidates which cache; the manuals'
+// remarks on it are in facts.h. Sources: PRMs, volume "Command Reference: Instructions",
+// PIPE_CONTROL, and findings of Mesa's drivers.
 
 #ifndef PACKSMITH_RUNTIME_INTEL_BATCH_CACHE_RULES_H_
 #define PACKSMITH_RUNTIME_INTEL_BATCH_CACHE_RULES_H_
@@ -47,14 +47,14 @@ constexpr CacheRules<typename Gen::PipeControl> CacheRulesOf() {
   constexpr bool Pipe::*kData = &Pipe::dc_flush_enable;
   constexpr bool Pipe::*kOther = &Pipe::pipe_control_flush_enable;
   CacheRules<Pipe> r = {{{
-      // A cache that writes forgets what it writes back.
+      // A cache that writes is invalidated when it writes back.
       {D::kRender, true, {kColor}, {}, {kColor}},
       {D::kDepth, true, {kDepth}, {}, {kDepth}},
       {D::kData, true, {kData}, {kData}, {kData}},
       {D::kOtherWrite, false, {kOther}, {}, {kOther}},
       {D::kVertex, false, {}, {}, {&Pipe::vf_cache_invalidation_enable}},
       {D::kSampler, true, {}, {}, {&Pipe::texture_cache_invalidation_enable}},
-      // Shaders pull them by way of the sampler's cache.
+      // Shaders pull them through the sampler's cache.
       {D::kConstant,
        true,
        {},
@@ -64,7 +64,7 @@ constexpr CacheRules<typename Gen::PipeControl> CacheRulesOf() {
   }}};
   const auto at = [&](D domain) -> auto& { return r.rules[static_cast<size_t>(domain)]; };
   if constexpr (requires { &Pipe::l3_read_only_cache_invalidation_enable; }) {
-    // Data has a flush to L3 alone; vertices come through L3, which keeps them.
+    // Data has a flush to L3 only; vertices are read through L3, which caches them.
     at(D::kData).flush = at(D::kData).invalidate = {&Pipe::hdc_pipeline_flush_enable};
     at(D::kVertex).in_l3 = true;
     at(D::kVertex).invalidate[1] = &Pipe::l3_read_only_cache_invalidation_enable;
@@ -78,7 +78,7 @@ constexpr CacheRules<typename Gen::PipeControl> CacheRulesOf() {
     at(D::kDepth).flush[1] = at(D::kDepth).invalidate[1] = &Pipe::depth_stall_enable;
   }
   if constexpr (requires { &Pipe::untyped_data_port_cache_flush_enable; }) {
-    // Flushes the untyped part only together with the rest.
+    // The untyped part is flushed only together with the rest.
     at(D::kData).flush[1] = at(D::kData).invalidate[1] =
         &Pipe::untyped_data_port_cache_flush_enable;
   }
@@ -95,7 +95,7 @@ constexpr CacheDomains L3DomainsOf() {
   return domains;
 }
 
-// A barrier whose writes are of `value`, to the 8 bytes at `to`. See below.
+// Emits a barrier whose writes store `value` in the 8 bytes at `to`. See below.
 template <class Gen>
 bool EmitBarrierAndWrite(Batch<Gen>& batch, const CacheBarrier& barrier, const address& to,
                          uint64_t value, Pipeline pipeline) {
@@ -110,7 +110,7 @@ bool EmitBarrierAndWrite(Batch<Gen>& batch, const CacheBarrier& barrier, const a
         absl::FailedPreconditionError("the barrier includes caches of the 3D pipeline, but the "
                                       "GPGPU pipeline is selected: select 3D first"));
   }
-  // Writing back comes first, and a packet of its own: caches forget when a packet is read, but
+  // Writing back comes first, in its own packet: caches are invalidated when a packet is read, but
   // write back when it is done.
   Pipe flush{.post_sync_operation = Pipe::POST_SYNC_OPERATION_WRITE_IMMEDIATE_DATA,
              .command_streamer_stall_enable = true,
@@ -140,13 +140,13 @@ bool EmitBarrierAndWrite(Batch<Gen>& batch, const CacheBarrier& barrier, const a
     invalidate.address = to;
     invalidate.immediate_data = value;
   }
-  // What only reads has forgotten when the packet has been read. A cache that writes has to write
-  // back first, which is to be waited for; and in the GPGPU pipeline the manuals want a stall with
+  // A read-only cache is invalid once the packet has been read. A cache that writes must write back
+  // first, which needs a stall; and in the GPGPU pipeline the manuals require a stall with
   // textures.
   constexpr CacheDomains kWriting = (1u << kWritingDomains) - 1;
   invalidate.command_streamer_stall_enable = gpgpu || (barrier.invalidate & kWriting) != 0;
-  // Of what a stall may wait for, the scoreboard is the least, but does not go together with
-  // flushes of targets.
+  // The scoreboard is the least that a stall can wait for, but cannot be combined with flushes of
+  // targets.
   constexpr CacheDomains kFlushes = SetOf(D::kRender) | SetOf(D::kDepth) | SetOf(D::kData);
   invalidate.stall_at_pixel_scoreboard = Gen::kFacts.stall_needs_company && !write &&
                                          invalidate.command_streamer_stall_enable &&
@@ -168,19 +168,18 @@ bool EmitBarrierAndWrite(Batch<Gen>& batch, const CacheBarrier& barrier, const a
   return group.ok();
 }
 
-// scratch: 8 bytes that are written to and mean nothing; what has been flushed is in place when the
-// write is. pipeline: the one that is selected. From Gfx12 on, what 3D alone can forget or write
-// back to memory has to wait until that is selected; the barrier is refused otherwise.
+// scratch: 8 bytes that are overwritten; flushed data is in memory once the write is done.
+// pipeline: the selected one. From Gfx12 on, caches of the 3D pipeline can be invalidated or
+// written back to memory only while it is selected; otherwise the barrier is refused.
 template <class Gen>
 bool EmitBarrier(Batch<Gen>& batch, const CacheBarrier& barrier, const address& scratch,
                  Pipeline pipeline = Pipeline::k3D) {
   return EmitBarrierAndWrite(batch, barrier, scratch, 0, pipeline);
 }
 
-// How far a batch has come, for the CPU or another engine to look at: when all that was emitted
-// before is done, and written back as the barrier says, `value` stands in the 8 bytes at `to`. They
-// have to lie at a multiple of 8, or nothing is emitted. Numbers that rise from signal to signal
-// make a fence of it that is finer than that of a whole job.
+// Signals progress to the CPU or another engine: when all that was emitted before is done, and
+// written back as the barrier says, `value` is in the 8 bytes at `to`, which must be a multiple of
+// 8, or the signal is refused. With increasing numbers this is a fence within a job.
 template <class Gen>
 bool EmitSignal(Batch<Gen>& batch, const address& to, uint64_t value, CacheBarrier barrier = {},
                 Pipeline pipeline = Pipeline::k3D) {

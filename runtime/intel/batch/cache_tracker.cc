@@ -21,7 +21,7 @@ CacheBarrier CacheTracker::Needs(uint32_t buffer, CacheDomain domain) const {
   if (d < kWritingDomains) {
     for (size_t r = kWritingDomains; r < kCacheDomains; ++r) barrier.wait |= used[r] > waited_;
   }
-  // What is to be written back past L3 has to be written back to it, too.
+  // What must be written back past L3 must be written back to it, too.
   for (size_t w = 0; w < kWritingDomains; ++w) {
     if ((barrier.to_memory >> w & 1) != 0) barrier.flush |= static_cast<CacheDomains>(1u << w);
   }
@@ -37,7 +37,7 @@ CacheBarrier CacheTracker::Use(uint32_t buffer, CacheDomain domain) {
 
 void CacheTracker::Apply(const CacheBarrier& barrier) {
   if (barrier.empty()) return;
-  // Packets write back behind a stall.
+  // Packets write back after a stall.
   if (barrier.flush != 0 || barrier.to_memory != 0 || barrier.wait) waited_ = now_;
   for (size_t w = 0; w < kWritingDomains; ++w) {
     if (((barrier.flush | barrier.to_memory) >> w & 1) != 0) flushed_[w] = now_;
@@ -47,7 +47,7 @@ void CacheTracker::Apply(const CacheBarrier& barrier) {
   for (size_t r = 0; r < kCacheDomains; ++r) {
     if ((barrier.invalidate >> r & 1) == 0) continue;
     for (size_t w = 0; w < kWritingDomains; ++w) {
-      // Seen is what has come to where the reader looks.
+      // Visible writes are those that have reached the level that the reader accesses.
       Time there = InL3(r) ? flushed_[w] : in_memory_[w];
       if (InL3(r) && !InL3(w)) there = std::min(there, forgotten_);
       seen_[r][w] = std::max(seen_[r][w], there);

@@ -1,13 +1,14 @@
-// Which caches stand between a write and a read: what has to be written back, and what forgotten,
-// before a buffer is used in another way than it was last.
+// Tracks the caches between writes and reads: what must be written back, and what invalidated,
+// before a buffer is used in another way than last.
 //
 //   CacheTracker tracker(kL3Domains);
 //   const CacheBarrier barrier = tracker.Use(texture, CacheDomain::kSampler);
 //   if (!barrier.empty()) EmitBarrier(batch, barrier, scratch);      // cache_rules.h
 //
-// It knows no packets. A GPU has a cache in front of each kind of use, and a third-level cache (L3)
-// that most of them share and some look past. What is written through one is seen through another
-// once the first has written it back to where both look, and the second has forgotten what it had.
+// It does not depend on packets. A GPU has a cache for each kind of use, and a third-level cache
+// (L3) that most of them share and some bypass. A write through one cache is visible through
+// another after the first has written it back to the level that both access, and the second has
+// been invalidated.
 //
 // For one command streamer. Not thread-safe.
 
@@ -22,9 +23,9 @@
 
 namespace packsmith::intel {
 
-// Ways of using memory that have a cache of their own. The first four write, and may read, too.
+// Kinds of memory access that have their own cache. The first four write, and may also read.
 enum class CacheDomain : uint8_t {
-  kRender,      // color targets
+  kRender,      // colour targets
   kDepth,       // depth and stencil targets
   kData,        // stores and atomics of shaders
   kOtherWrite,  // stream output, the command streamer, post-sync writes
@@ -41,13 +42,13 @@ constexpr CacheDomains SetOf(CacheDomain domain) {
   return static_cast<CacheDomains>(1u << static_cast<unsigned>(domain));
 }
 
-// What has to happen between two uses.
+// The cache operations between two uses.
 struct CacheBarrier {
   CacheDomains flush = 0;       // write back
   CacheDomains to_memory = 0;   // write back past L3
-  CacheDomains invalidate = 0;  // forget, after that
-  bool from_memory = false;     // L3 forgets what it has read
-  bool wait = false;            // until everything before is done
+  CacheDomains invalidate = 0;  // invalidate, after that
+  bool from_memory = false;     // invalidate what L3 has read
+  bool wait = false;            // wait until everything before is done
 
   bool empty() const {
     return flush == 0 && to_memory == 0 && invalidate == 0 && !from_memory && !wait;
@@ -60,19 +61,20 @@ class CacheTracker {
   // l3: the domains that go through L3.
   explicit CacheTracker(CacheDomains l3) : l3_(l3) {}
 
-  // What has to happen before the buffer is used so. Empty if nothing has.
+  // The barrier that is needed before this use of the buffer; empty if none is.
   CacheBarrier Needs(uint32_t buffer, CacheDomain domain) const;
-  // The same, and takes it as having happened: emit the barrier if it is not empty, then the use.
+  // The same, and records barrier and use as emitted: emit the barrier if it is not empty, then the
+  // use.
   CacheBarrier Use(uint32_t buffer, CacheDomain domain);
-  // A barrier that was emitted for other reasons.
+  // Records a barrier that was emitted for other reasons.
   void Apply(const CacheBarrier& barrier);
-  // All that was done is visible to all that comes: where a batch ends, kernels see to it.
+  // Everything before is visible to everything after: kernels ensure this between batches.
   void Synchronized();
-  // The buffer is gone; its handle may come back as another one's.
+  // Forgets a destroyed buffer; its handle may be reused.
   void Forget(uint32_t buffer) { uses_.erase(buffer); }
 
  private:
-  // Uses are numbered by the barriers that were before them: 0 is never.
+  // Uses are numbered by the count of barriers before them; 0 means never.
   using Time = uint64_t;
   using Times = std::array<Time, kCacheDomains>;
 
@@ -80,11 +82,11 @@ class CacheTracker {
 
   const CacheDomains l3_;
   Time now_ = 1;
-  Time waited_ = 0;     // all uses until then are done
-  Time forgotten_ = 0;  // L3 has nothing of memory from before
-  Times flushed_ = {};  // writes until then are in L3, or in memory if the domain is not in L3
+  Time waited_ = 0;     // all uses up to then are done
+  Time forgotten_ = 0;  // L3 has no data of memory from before
+  Times flushed_ = {};  // writes up to then are in L3, or in memory if the domain is not in L3
   Times in_memory_ = {};
-  std::array<Times, kCacheDomains> seen_ = {};  // [reader][writer]: writes until then are seen
+  std::array<Times, kCacheDomains> seen_ = {};  // [reader][writer]: writes up to then are visible
   absl::flat_hash_map<uint32_t, Times> uses_;   // by buffer
 };
 

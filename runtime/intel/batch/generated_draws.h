@@ -1,9 +1,9 @@
-// Draws that a shader writes: packets that are not there yet when the batch is built.
+// Draws that a shader writes: packets that do not exist yet when the batch is built.
 //
 // Either the draws have their place in the batch,
 //
 //   const auto draws = EmitRoomForDraws(batch, {.items = 50});
-//   // draws->first is where a shader writes them, before the streamer comes there
+// // draws->first is where a shader writes them, before the streamer gets there
 //
 // or there are many, and they are written and drawn some at a time, in a ring:
 //
@@ -12,8 +12,8 @@
 //     return batch.Emit(…);  // the draw or the dispatch that fills the ring
 //   });
 //
-// What a shader writes is an item: a draw, or no-ops. Its packets, and so its size, are those of
-// GeneratedDraw. No draw is written by the CPU.
+// A shader writes items: a draw each, or no-ops, with the packets and the size of GeneratedDraw.
+// The CPU writes no draws.
 
 #ifndef PACKSMITH_RUNTIME_INTEL_BATCH_GENERATED_DRAWS_H_
 #define PACKSMITH_RUNTIME_INTEL_BATCH_GENERATED_DRAWS_H_
@@ -37,12 +37,12 @@
 
 namespace packsmith::intel {
 
-// Of the places that are made here; Mesa's drivers have rings of as many. More draws take a ring
-// several passes.
+// The most items of a place; rings of Mesa's drivers have as many. A ring draws more in several
+// passes.
 inline constexpr uint32_t kMostGeneratedDraws = 8192;
 
-// The draw of an item: where there is 3DPRIMITIVE_EXTENDED, from Gfx11 on, that, so that vertices
-// can read where a draw begins and which one it is.
+// The draw packet of an item: from Gfx11 on 3DPRIMITIVE_EXTENDED, so that vertices can read a
+// draw's first vertex and its number.
 template <class Gen>
 struct GeneratedDraw {
   using G = typename Gen::Packets;
@@ -67,18 +67,18 @@ struct GeneratedDraw {
 
 struct GeneratedDraws {
   uint32_t items = 0;  // 1 to kMostGeneratedDraws
-  // Before its draw an item has one 3DSTATE_VERTEX_BUFFERS with so many buffers, or none if this is
-  // 0. Up to Gfx9 it is from there that vertices read which draw they are of. At most 2: for where
-  // the draw begins, and for its number.
+  // Before its draw an item has a 3DSTATE_VERTEX_BUFFERS with this many buffers, or none if it is
+  // 0. Up to Gfx9 vertices read the draw's number from there. At most 2: for where the draw begins,
+  // and for its number.
   uint32_t vertex_buffers = 0;
 };
 
-// Where items lie, one behind the other.
+// Where items are, one after the other.
 struct GeneratedPlace {
   address first;              // written by shaders
   uint32_t stride = 0;        // bytes from one item to the next
   uint32_t draw_at = 0;       // bytes from an item's start to its draw
-  absl::Span<uint32_t> view;  // the CPU's, of all items; may be write-combined
+  absl::Span<uint32_t> view;  // all items, for the CPU; may be write-combined
 };
 
 inline absl::Status CheckGeneratedDraws(const GeneratedDraws& draws) {
@@ -95,13 +95,13 @@ inline absl::Status CheckGeneratedDraws(const GeneratedDraws& draws) {
 }
 
 // Whether the streamer has a pre-parser, from Gfx12 on: it reads packets long before they are
-// executed, and would see those that were there before a shader wrote others.
+// executed, and would read what was there before a shader wrote others.
 template <class Gen>
 inline constexpr bool kHasPreParser = requires(typename Gen::Packets::MI_ARB_CHECK check) {
   check.pre_parser_disable;
 };
 
-// Turns it off or on; where there is none, nothing.
+// Turns it off or on; no packets if there is none.
 template <class Gen>
 constexpr auto PreParser(bool enable) {
   using Check = typename Gen::Packets::MI_ARB_CHECK;
@@ -112,7 +112,7 @@ constexpr auto PreParser(bool enable) {
   }
 }
 
-// Packets, and room for draws directly behind them.
+// Emits packets, and room for draws directly after them.
 template <class Gen, size_t N>
 absl::StatusOr<GeneratedPlace> EmitRoomBehind(
     Batch<Gen>& batch, const std::array<typename Gen::Packets::MI_ARB_CHECK, N>& packets,
@@ -141,31 +141,31 @@ absl::StatusOr<GeneratedPlace> EmitRoomBehind(
                         .view = absl::MakeSpan(to, dwords)};
 }
 
-// Room for draws at this place of the batch, in one piece. It holds no-ops, until a shader writes
-// draws there. The items have to be in memory before the streamer fetches them, and it fetches
-// ahead; so the shader runs, and is waited for, well before: in an earlier batch, say.
-// An error if the batch has refused it, which is its status(), too; then nothing has changed.
+// Emits contiguous room for draws. It holds no-ops until a shader writes draws there. The items
+// must be in memory before the streamer fetches them, and it fetches ahead: the shader must have
+// finished well before, in an earlier batch for example. An error if the batch has refused it,
+// which is also the batch's status(); then nothing has changed.
 template <class Gen>
 absl::StatusOr<GeneratedPlace> EmitRoomForDraws(Batch<Gen>& batch, const GeneratedDraws& draws) {
   return EmitRoomBehind<Gen, 0>(batch, {}, draws);
 }
 
-// A batch of its own: pre-parser off, the items, and the jump back to whoever came here last. One
-// batch at a time runs it, but it may be emitted several times. The source has to outlive it.
+// A batch of its own: pre-parser off, the items, and a jump back to the last caller. One batch at a
+// time runs it, but it may be emitted several times. The source must outlive it.
 template <class Gen>
 class DrawRing {
  public:
   DrawRing(gpu::ChunkSource& source, const GeneratedDraws& draws)
       : ring_(source), draws_(draws), status_(Build()) {}
 
-  // Whether there is a ring. InvalidArgument, or what the source said.
+  // OK if there is a ring; else InvalidArgument, or the error of the source.
   const absl::Status& status() const { return status_; }
 
-  // What follows means nothing if there is none.
+  // The following are valid only if there is a ring.
   uint32_t items() const { return draws_.items; }
   uint32_t vertex_buffers() const { return draws_.vertex_buffers; }
   const GeneratedPlace& place() const { return place_; }
-  // Where a batch enters it, and where it writes 8 bytes beforehand: the address to come back to.
+  // Where a batch enters it, and where the batch writes the return address, 8 bytes, before.
   address entry() const {
     const gpu::Chunk& chunk = ring_.parts()[0].chunk;
     return address(chunk.gpu, chunk.buffer);
@@ -190,25 +190,24 @@ class DrawRing {
   const absl::Status status_;
 };
 
-// What the streamer tells the shader, in memory: item i of the ring is draw draw_base + i, or
-// no-ops if there is none of that number.
+// What the streamer passes to the shader, in memory: item i of the ring is draw draw_base + i, or
+// no-ops if there is no such draw.
 struct DrawRingBlock {
   uint32_t draw_base = 0;
   uint32_t items = 0;  // of the ring
   uint32_t draws = 0;  // of all passes
   uint32_t unused = 0;
-  uint64_t scratch = 0;  // the barriers'
+  uint64_t scratch = 0;  // for barriers
 };
 
 struct RingDraws {
   address block;       // of a DrawRingBlock, at a multiple of 8; the streamer fills it
   uint32_t draws = 1;  // at most
-  // Where 32 bits say that no more than so many are to be drawn. Whoever wrote them is flushed
-  // before.
+  // Address of a 32-bit count that limits the draws. Caches that wrote it must be flushed before.
   absl::optional<address> count = absl::nullopt;
-  // How the shader reads the block.
+  // The cache through which the shader reads the block.
   CacheDomain reads = CacheDomain::kConstant;
-  // How it writes items.
+  // The cache through which it writes items.
   CacheDomain writes = CacheDomain::kData;
 };
 
@@ -232,8 +231,8 @@ class RingEmitter {
     const address entry = ring_.entry();
     batch_.Use(entry.buffer, gpu::kReads | gpu::kWrites);
     const Label back = batch_.NewLabel();
-    // The pre-parser is off before it can come to the ring. The way back is the same in each turn;
-    // it is written here, so that a barrier lies between it and its use.
+    // The pre-parser is turned off before it can reach the ring. The return address is the same in
+    // each pass; it is written here, so that a barrier is between the write and its use.
     if (!Turn(false) || !FillBlock() || !batch_.StoreLabel(ring_.return_slot(), back)) {
       return false;
     }
@@ -267,8 +266,8 @@ class RingEmitter {
            math_.Store32(At(offsetof(Block, items)), math_.Constant(ring_.items())) &&
            math_.Store32(At(offsetof(Block, draws)), draws);
   }
-  // Makes what was written in one way visible to those who read in other ways. All that came before
-  // is done then: draws of the last pass no longer read what belongs to their items.
+  // Makes writes through one cache visible to reads through others. Everything before is done then:
+  // draws of the last pass no longer read their items' data.
   template <size_t N>
   bool Separate(CacheDomain written, const std::array<CacheDomain, N>& read) {
     constexpr uint32_t kSomething = 1;
@@ -283,8 +282,8 @@ class RingEmitter {
     return true;
   }
   bool TellShader() { return Separate(CacheDomain::kOtherWrite, std::array{from_.reads}); }
-  // An item is read by the streamer, and what its vertex buffers hold may have been written along
-  // with it.
+  // The streamer reads an item, and the shader may have written the data of its vertex buffers,
+  // too.
   bool TakeItems() {
     if (ring_.vertex_buffers() == 0) {
       return Separate(from_.writes, std::array{CacheDomain::kOtherRead});
@@ -304,17 +303,17 @@ class RingEmitter {
   Math math_;
 };
 
-// Has a shader write the ring's draws and draws them, as often as it takes: in order, each once.
-// generate() emits the draw or dispatch that runs the shader, and what that needs; it returns
-// whether all went well, and leaves the 3D pipeline selected. It is called once, since what it
-// emits is a loop's body.
+// Has a shader write the ring's draws and draws them, in as many passes as needed: in order, each
+// once. generate() emits the draw or dispatch that runs the shader, and its state; it returns false
+// on errors, and leaves the 3D pipeline selected. It is called once: what it emits is a loop's
+// body.
 //
 // Not for second-level batches. Overwrites general-purpose registers, and the predicate of
-// MI_PREDICATE, so that none of the draws can depend on one. The shader's state is for generate()
-// to set, and that of the draws to set again behind it.
+// MI_PREDICATE, so that draws cannot depend on one. generate() must set the shader's state, and
+// then set that of the draws again.
 //
-// False if the batch has refused a packet. Nothing has changed if there is no ring, or the block is
-// not aligned; else it has part of the loop, and is good for Reset() only.
+// False if the batch has refused a packet. If there is no ring, or the block is not aligned,
+// nothing has changed; else the batch has part of the loop, and must be Reset().
 template <class Gen, class Generate>
 bool EmitRing(Batch<Gen>& batch, const DrawRing<Gen>& ring, const RingDraws& from,
               const Generate& generate) {

@@ -1,9 +1,9 @@
-// What templates of the runtime take for a generation: its packets and its facts. A namespace
-// cannot be a template argument, so a type stands for it.
+// Template arguments of the runtime for a generation: its packets and its facts. A namespace cannot
+// be a template argument, so a type represents it.
 //
 // gfx9.h and its neighbours, which the build makes from generation.h.in, have one for each
-// generation of xml/generations.bzl. A description of one's own has the facts of the generation
-// that it extends:
+// generation of xml/generations.bzl. A custom description has the facts of the generation that it
+// extends:
 //
 //   #include "packsmith/mine.h"
 //   struct Mine : packsmith::intel::Generation<mine::generation, 90> {};  // its version times ten
@@ -15,18 +15,18 @@
 
 namespace packsmith::intel {
 
-// P: all packets by their names, as each generated header has them.
+// P: the struct of all packets by name that each generated header has.
 template <class P, unsigned version_x10 = P::version_x10>
 struct Generation {
-  static constexpr auto& kName = P::name;  // as dumps and tables have it
+  static constexpr auto& kName = P::name;  // as in dumps and tables
   static constexpr unsigned kVersion = version_x10;
-  // What code asks for: comparing kVersion would say it anew for each generation.
+  // Code should test these facts instead of comparing kVersion.
   static constexpr GenerationFacts kFacts = FactsOf(version_x10);
   static_assert(kFacts.version_x10 == version_x10,
                 "the generation has no column in runtime/intel/device/facts.h");
 
   using Packets = P;
-  // The commands that a batch writes by itself.
+  // The commands that the runtime itself emits.
   using BatchStart = typename P::MI_BATCH_BUFFER_START;
   using BatchEnd = typename P::MI_BATCH_BUFFER_END;
   using Noop = typename P::MI_NOOP;

@@ -1,4 +1,4 @@
-"""A library for each generation that a folder of the runtime is made for: gfx9, with gfx9.h."""
+"""A library for each generation that a folder of the runtime supports: gfx9, with gfx9.h."""
 
 load("@rules_cc//cc:defs.bzl", "cc_library")
 load("//xml:generations.bzl", "TYPES")
@@ -21,7 +21,7 @@ def _generation_header_impl(ctx):
 _generation_header = rule(
     implementation = _generation_header_impl,
     attrs = {
-        "generation": attr.string(mandatory = True, doc = "As xml/generations.bzl has it."),
+        "generation": attr.string(mandatory = True, doc = "As in xml/generations.bzl."),
         "out": attr.output(mandatory = True),
         "template": attr.label(
             allow_single_file = True,

@@ -1,16 +1,16 @@
-// Draws and dispatches whose parameters stand in memory: a shader, say, has written them, and the
-// command streamer reads them when it comes there.
+// Draws and dispatches whose parameters are in memory: the command streamer reads them when it
+// reaches the packet. A shader may have written them.
 //
 //   EmitIndirectDraws(batch, gfx9::_3DPRIMITIVE{},
 //                     {.arguments = {buffer.address, buffer.handle}, .draws = 3});
 //
-// The packet says what is not in memory: whether there are indices (Vertex Access Type), and on
-// Gfx12.5 how tiles are rendered. It may be 3DPRIMITIVE_EXTENDED, from Gfx11 on, where vertices
-// read the first vertex, the first instance and the draw's number.
+// The packet has what is not in memory: whether there are indices (Vertex Access Type), and on
+// Gfx12.5 how tiles are rendered. From Gfx11 on it may be 3DPRIMITIVE_EXTENDED, with which vertices
+// can read the first vertex, the first instance and the draw's number.
 //
-// The streamer waits for nothing: whoever wrote the parameters is flushed before, and a
-// CacheTracker is told of this use as CacheDomain::kOtherRead. The 3DPRIM_ registers of the render
-// engine are overwritten.
+// The streamer does not wait: caches that wrote the parameters must be flushed before; for a
+// CacheTracker this use is CacheDomain::kOtherRead. The 3DPRIM_ registers of the render engine are
+// overwritten.
 
 #ifndef PACKSMITH_RUNTIME_INTEL_BATCH_INDIRECT_H_
 #define PACKSMITH_RUNTIME_INTEL_BATCH_INDIRECT_H_
@@ -47,12 +47,12 @@ struct DispatchArguments {
 
 struct IndirectDraws {
   address arguments;    // of the first draw; a multiple of 4, as all that follows
-  uint32_t draws = 1;   // how many there are, at most
-  uint32_t stride = 0;  // bytes from one draw's parameters to the next's; 0: nothing is in between
-  // Where 32 bits say that no more than so many of them are to be drawn. This uses the predicate of
-  // MI_PREDICATE, so that the packet cannot depend on another one.
+  uint32_t draws = 1;   // the most that there are
+  uint32_t stride = 0;  // bytes from one draw's parameters to the next's; 0: they are contiguous
+  // Address of a 32-bit count that limits the draws. This uses the predicate of MI_PREDICATE, so
+  // that the packet cannot depend on another one.
   absl::optional<address> count = absl::nullopt;
-  // How memory is cached that Xe2 reads parameters from. Not zero.
+  // Caching policy of the parameters on Xe2. Not zero.
   uint32_t mocs = 2;
 };
 
@@ -76,11 +76,11 @@ class IndirectDrawEmitter {
   using Predicate = typename Gen::Predicate;
 
   static constexpr bool kExtended = !std::is_same_v<Draw, typename G::_3DPRIMITIVE>;
-  // One packet for all draws, which knows no extended parameters.
+  // One packet for all draws, without extended parameters.
   static constexpr bool kAllInOne = Gen::kFacts.executes_indirect_draws && !kExtended;
 
  public:
-  // The draw as it is emitted, with the parameters' places.
+  // The draw packet to emit, and where the parameters are.
   IndirectDrawEmitter(const Draw& draw, const IndirectDraws& from)
       : draw_(draw),
         from_(from),
@@ -148,8 +148,8 @@ class IndirectDrawEmitter {
     return batch.Emit(Load{.register_address = kCount, .memory_address = *from_.count},
                       Constant(kCount + 4, 0), Constant(kNumber + 4, 0));
   }
-  // The first draw is one of them unless the count is 0. The predicate turns where the count equals
-  // a draw's number, and stays false then, since none of the next ones does.
+  // The first draw is executed unless the count is 0. The predicate becomes false at the draw whose
+  // number equals the count, and stays false, since later numbers differ from it.
   void EmitPredicate(Group& group, uint32_t number) {
     group.Emit(Constant(Gen::PredicateSource1::register_offset, number),
                Predicate{.compare_operation = Predicate::COMPARE_OPERATION_SRCS_EQUAL,
@@ -182,7 +182,7 @@ class IndirectDrawEmitter {
     }
   }
 
-  // Of a draw: all packets above.
+  // All packets above, for one draw.
   static constexpr size_t kMostDwords =
       DwordsOf(LoadConstant(), LoadConstant(), LoadConstant(), Predicate(), Draw()) +
       7 * Load::length;
@@ -193,17 +193,16 @@ class IndirectDrawEmitter {
   const bool indexed_;
 };
 
-// Draws whose parameters are one behind the other in memory. That takes up to 40 dwords for each
-// draw; from Xe2 on one packet for any number, if nothing is in between and the draw has no
-// extended parameters. False if the batch has refused a packet: draws before it are part of the
-// batch.
+// Emits draws whose parameters are consecutive in memory, with up to 40 dwords for each draw; from
+// Xe2 on one packet for any number, if they are contiguous and the draw has no extended parameters.
+// False if the batch has refused a packet: the draws before it are part of the batch.
 template <class Gen, class Draw>
 bool EmitIndirectDraws(Batch<Gen>& batch, const Draw& draw, const IndirectDraws& from) {
   return IndirectDrawEmitter<Gen, Draw>(draw, from).Emit(batch);
 }
 
-// Loads what a GPGPU_WALKER or COMPUTE_WALKER takes that has `indirect_parameter_enable`:
-// DispatchArguments, at a multiple of 4.
+// Loads the DispatchArguments at `from`, a multiple of 4, for a GPGPU_WALKER or COMPUTE_WALKER with
+// `indirect_parameter_enable`.
 template <class Gen>
 bool LoadDispatchArguments(Batch<Gen>& batch, const address& from) {
   using G = typename Gen::Packets;

@@ -1,12 +1,12 @@
-// Changes between the two pipelines of a render engine: what is flushed before, and what else a
-// generation wants.
+// Switches between the two pipelines of a render engine: with the flushes before, and what else a
+// generation requires.
 //
 //   Batch<Gfx9>::Group group(batch, PipelineSelectDwords<Gfx9>());
 //   EmitPipelineSelect<Gfx9>(group, Pipeline::kGpgpu);
 //
-// What is lost by a change is said by the relations of PIPELINE_SELECT in the XML. Which fields of
-// PIPE_CONTROL it takes is the data of this file; what the generations differ by is in facts.h.
-// Where there is nothing to select, what is done before a selection is done all the same.
+// The relations of PIPELINE_SELECT in the XML say what a switch invalidates. This file has the
+// fields of PIPE_CONTROL that it takes; differences between generations are in facts.h. If there is
+// nothing to select, the packets before a selection are emitted all the same.
 
 #ifndef PACKSMITH_RUNTIME_INTEL_BATCH_PIPELINE_SELECT_H_
 #define PACKSMITH_RUNTIME_INTEL_BATCH_PIPELINE_SELECT_H_
@@ -20,7 +20,7 @@
 
 namespace packsmith::intel {
 
-// Which of its pipelines the render engine runs; compute engines run the second.
+// The pipelines of the render engine; compute engines have only the second.
 enum class Pipeline : uint8_t { k3D, kGpgpu };
 
 template <class Pipe>
@@ -29,7 +29,8 @@ struct PipelineSelectRules {
   size_t flush_count = 0;
   // 3DSTATE_CC_STATE_POINTERS without a valid pointer comes first.
   bool takes_color_calc = false;
-  // MEDIA_VFE_STATE comes before the selection. It means nothing, and its values are lost.
+  // MEDIA_VFE_STATE comes before the selection. Its values have no effect, and those set before are
+  // lost.
   bool takes_media_state = false;
 };
 
@@ -39,7 +40,7 @@ constexpr PipelineSelectRules<typename Gen::PipeControl> PipelineSelectRulesOf(P
   PipelineSelectRules<Pipe> rules;
   Pipe flush{.command_streamer_stall_enable = true};
   if constexpr (Gen::kFacts.select_forgets) {
-    // First everything is written back, then everything forgotten.
+    // First everything is written back, then everything invalidated.
     flush.render_target_cache_flush_enable = flush.depth_cache_flush_enable = true;
     flush.dc_flush_enable = true;
     rules.flushes = {flush,
@@ -77,8 +78,8 @@ constexpr size_t PipelineSelectDwords() {
   return dwords;
 }
 
-// Selects a pipeline, coming from the other one or not knowing which it was.
-// False if the group has been refused.
+// Selects a pipeline, from the other one or from an unknown one. False if the group has been
+// refused.
 template <class Gen>
 bool EmitPipelineSelect(typename Batch<Gen>::Group& group, Pipeline to) {
   using G = typename Gen::Packets;
@@ -97,7 +98,7 @@ bool EmitPipelineSelect(typename Batch<Gen>::Group& group, Pipeline to) {
   if constexpr (Gen::kFacts.selects_pipeline) {
     Select select{.pipeline_selection = to == Pipeline::k3D ? Select::PIPELINE_SELECTION_3D
                                                             : Select::PIPELINE_SELECTION_GPGPU};
-    // The two bits of the selection alone are to be written.
+    // Only the two bits of the selection are written.
     if constexpr (requires { select.mask_bits; }) select.mask_bits = 3;
     group.Emit(select);
   }
