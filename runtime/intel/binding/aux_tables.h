@@ -1,13 +1,13 @@
-// What of the auxiliary table (runtime/intel/memory/aux_table.h) depends on the generation: its
-// entries, and how engines are told of it.
+// The part of the auxiliary table (runtime/intel/memory/aux_table.h) that depends on the
+// generation: its entries, and how engines learn of it.
 //
 //   auto table = AuxTable::Create(pool, AuxTableHardwareOf<Gfx12>());
 //   EmitAuxTableBase(batch, AuxEngine::kRender, (*table)->base());     // once for each context
 //   ...
 //   if ((*table)->version() != known) EmitAuxInvalidation(batch, AuxEngine::kRender, scratch);
 //
-// For Gfx12 and Gfx12.5. (Of the latter, DG2 has no such table.) Sources: what Mesa's drivers do,
-// and the workaround HSD 22012751911 that they quote.
+// For Gfx12 and Gfx12.5, except DG2, which has no such table. Sources: what Mesa's drivers do, and
+// the workaround HSD 22012751911 that they quote.
 
 #ifndef PACKSMITH_RUNTIME_INTEL_BINDING_AUX_TABLES_H_
 #define PACKSMITH_RUNTIME_INTEL_BINDING_AUX_TABLES_H_
@@ -31,7 +31,7 @@ concept HasAuxTable = requires {
   typename Gen::Packets::AUX_TABLE_L1_ENTRY;
 };
 
-// Engines that have a register of their own for the table.
+// Engines that have their own register for the table.
 enum class AuxEngine : uint8_t { kRender, kCompute, kVideo, kCopy };
 
 namespace aux_tables {
@@ -51,7 +51,7 @@ constexpr std::array<AuxTableHardware::Level, AuxTableHardware::kLevels> LevelsI
   return levels;
 }
 
-// Bytes to whose multiples the address in an entry leads.
+// The alignment of the address in an entry, in bytes.
 template <class Entry>
 constexpr uint64_t AlignmentIn() {
   uint64_t alignment = 0;
@@ -69,7 +69,7 @@ constexpr uint64_t Packed(const Entry& entry) {
   return dwords.dw[0] | uint64_t{dwords.dw[1]} << 32;
 }
 
-// A format that can be compressed, and what entries call it.
+// A format that can be compressed, and its codes in entries.
 struct FormatRow {
   uint32_t format;
   uint32_t channels;
@@ -158,7 +158,7 @@ constexpr AuxTableHardware AuxTableHardwareOf() {
   hardware.levels = aux_tables::LevelsIn<typename G::AUX_TABLE_ADDRESS>();
   hardware.levels[0].alignment = aux_tables::AlignmentIn<L2>();
   hardware.levels[1].alignment = aux_tables::AlignmentIn<L3>();
-  // The registers take any address; tables of the two upper levels are alike.
+  // The registers take any address; tables of the two upper levels have the same alignment.
   hardware.levels[2].alignment = hardware.levels[1].alignment;
   hardware.table_entry[1] = [](uint64_t table) {
     return aux_tables::Packed(L2{.valid = true, .l1_table_address = table});
@@ -171,13 +171,13 @@ constexpr AuxTableHardware AuxTableHardwareOf() {
   };
   hardware.valid = aux_tables::Packed(L1{.valid = true});
   hardware.auxiliary_alignment = aux_tables::AlignmentIn<L1>();
-  // A page's compression data is what an entry's address can tell apart.
+  // A page has as much compression data as the alignment of an entry's address.
   hardware.auxiliary_ratio = hardware.page() / hardware.auxiliary_alignment;
   return hardware;
 }
 
-// InvalidArgument for formats and tilings that cannot be compressed. From Gfx12.5 on the surface's
-// state says it all, and entries nothing.
+// InvalidArgument for formats and tilings that cannot be compressed. From Gfx12.5 on the format is
+// in the surface's state only, not in entries.
 template <HasAuxTable Gen>
 absl::StatusOr<AuxFormat> AuxFormatOf(uint32_t format, SurfaceTiling tiling) {
   using Entry = typename Gen::Packets::AUX_TABLE_L1_ENTRY;
@@ -229,9 +229,9 @@ bool RefuseEngine(Batch<Gen>& batch) {
 
 }  // namespace aux_tables
 
-// Tells an engine where the table is: once, before a context's first compressed surface. base:
+// Sets the table's address of an engine: once, before a context's first compressed surface. base:
 // AuxTable::base(). The engine must be idle, as it is when a context begins. False if the batch has
-// refused it, or the engine knows no table.
+// refused it, or the engine has no table.
 template <HasAuxTable Gen>
 bool EmitAuxTableBase(Batch<Gen>& batch, AuxEngine engine, uint64_t base) {
   using Load = typename Gen::LoadRegisterConstant;
@@ -249,9 +249,9 @@ bool EmitAuxTableBase(Batch<Gen>& batch, AuxEngine engine, uint64_t base) {
   return known ? emitted : aux_tables::RefuseEngine(batch);
 }
 
-// Has an engine forget what it has read of the table: before a compressed surface is used, when
+// Invalidates what an engine has read of the table: before a compressed surface is used, when
 // AuxTable::version() has changed. All that was drawn is written back first. scratch: 8 bytes that
-// are written to and mean nothing. False if the batch has refused it, or the engine knows no table.
+// are overwritten. False if the batch has refused it, or the engine has no table.
 template <HasAuxTable Gen>
 bool EmitAuxInvalidation(Batch<Gen>& batch, AuxEngine engine, const address& scratch) {
   using G = typename Gen::Packets;
@@ -266,7 +266,7 @@ bool EmitAuxInvalidation(Batch<Gen>& batch, AuxEngine engine, const address& scr
     invalidation.aux_inv = true;
     const Load load{.register_offset_ = Register::register_offset,
                     .data_dword = packed(invalidation).dw[0]};
-    // It reads as zero when that is done.
+    // The register reads as zero when that is done.
     const Wait wait{.compare_operation = Wait::COMPARE_OPERATION_SAD_EQUAL_SDD,
                     .wait_mode = Wait::WAIT_MODE_POLLING_MODE,
                     .register_poll_mode = true,

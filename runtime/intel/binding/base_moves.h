@@ -1,10 +1,10 @@
-// What goes around a packet that moves a base: waits, what is written back before, what is
-// forgotten after. Which field of PIPE_CONTROL it takes is the data of this file; what the
-// generations differ by is in runtime/intel/device/facts.h.
+// The packets around one that moves a base: waits and write-backs before, invalidations after. This
+// file has the fields of PIPE_CONTROL that they take; differences between generations are in
+// runtime/intel/device/facts.h.
 //
-// Sources: PRMs, STATE_BASE_ADDRESS, 3DSTATE_BINDING_TABLE_POOL_ALLOC and PIPE_CONTROL, and what
-// Mesa's drivers found out. That state caches forget surface states
-// and binding tables only together with the texture cache is such a finding.
+// Sources: PRMs, STATE_BASE_ADDRESS, 3DSTATE_BINDING_TABLE_POOL_ALLOC and PIPE_CONTROL, and
+// findings of Mesa's drivers: for example, that invalidating the state cache affects surface states
+// and binding tables only together with the texture cache.
 
 #ifndef PACKSMITH_RUNTIME_INTEL_BINDING_BASE_MOVES_H_
 #define PACKSMITH_RUNTIME_INTEL_BINDING_BASE_MOVES_H_
@@ -35,19 +35,19 @@ struct BaseMoveRules {
   };
 
   Steps before, after;
-  // The move has no effect in this pipeline, so that it happens in the other one: Wa_1607854226.
+  // The move has no effect in this pipeline, and must be done in the other one: Wa_1607854226.
   bool through_3d = false;
 };
 
-// forgets_first: of a device whose compute pipeline is to forget before the move, too: ATS-M. It
-// counts where the generation has such devices (wa_14014427904).
+// forgets_first: for devices whose compute pipeline must also invalidate before the move: ATS-M.
+// Ignored if the generation has no such devices (wa_14014427904).
 template <class Gen>
 constexpr BaseMoveRules<typename Gen::PipeControl> BaseMoveRulesOf(BaseKind kind, Pipeline pipeline,
                                                                    bool forgets_first = false) {
   using Pipe = typename Gen::PipeControl;
   const bool gpgpu = pipeline == Pipeline::kGpgpu;
   constexpr Pipe kStall{.command_streamer_stall_enable = true};
-  // When the write is done, so is all that was flushed.
+  // When the write is done, all flushes are.
   constexpr Pipe kEnd{.post_sync_operation = Pipe::POST_SYNC_OPERATION_WRITE_IMMEDIATE_DATA,
                       .command_streamer_stall_enable = true};
   BaseMoveRules<Pipe> rules;
@@ -57,7 +57,7 @@ constexpr BaseMoveRules<typename Gen::PipeControl> BaseMoveRulesOf(BaseKind kind
     pipe.depth_stall_enable = Gen::kFacts.wa_1409600907;
   };
 
-  // Tables that move do not care for what has been drawn, surfaces do.
+  // Moving tables needs no flush of what has been drawn, moving surfaces does.
   Pipe before = kStall;
   if (kind == BaseKind::kSurfaceState) {
     before = kEnd;
@@ -88,7 +88,7 @@ constexpr BaseMoveRules<typename Gen::PipeControl> BaseMoveRulesOf(BaseKind kind
   }
   after.instruction_cache_invalidate_enable = Gen::kFacts.wa_16013000631;
 
-  // A write must not be the first thing that waits.
+  // A write must not be in the first packet that waits.
   const bool wait_first = Gen::kFacts.gpgpu_write_needs_stall && gpgpu;
   if (wait_first && before.post_sync_operation != 0) rules.before.Add(kStall);
   rules.before.Add(before);
@@ -97,7 +97,7 @@ constexpr BaseMoveRules<typename Gen::PipeControl> BaseMoveRulesOf(BaseKind kind
   return rules;
 }
 
-// The most dwords that EmitBaseMove() takes beside the packet itself.
+// The most dwords that EmitBaseMove() takes in addition to the packet itself.
 template <class Gen>
 constexpr size_t BaseMoveDwords() {
   return 4 * Gen::PipeControl::length + 2 * PipelineSelectDwords<Gen>();
@@ -115,8 +115,8 @@ template <class Gen>
   group.Emit(pipe);
 }
 
-// Emits a packet that moves a base, and what has to be around it. scratch: 8 bytes that are written
-// to and mean nothing. False if the group has been refused.
+// Emits a packet that moves a base, and those around it. scratch: 8 bytes that are overwritten.
+// False if the group has been refused.
 template <class Gen, class Packet>
 bool EmitBaseMove(typename Batch<Gen>::Group& group, const Packet& packet, BaseKind kind,
                   Pipeline pipeline, const address& scratch, bool forgets_first = false) {
@@ -138,7 +138,7 @@ bool EmitBaseMove(typename Batch<Gen>::Group& group, const Packet& packet, BaseK
   const auto emit = [&](const typename BaseMoveRules<Pipe>::Steps& steps) {
     for (size_t i = 0; i < steps.count; ++i) EmitAround<Gen>(group, steps.pipes[i], scratch);
   };
-  // Most generations never change over, and need no code for it.
+  // Most generations never switch pipelines, and need no code for it.
   constexpr bool kChangesOver =
       BaseMoveRulesOf<Gen>(BaseKind::kSurfaceState, Pipeline::kGpgpu).through_3d;
   if constexpr (kChangesOver) {

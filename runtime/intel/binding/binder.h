@@ -1,17 +1,16 @@
-// Binding tables of one context: which surfaces each shader stage has.
+// Binding tables of one context: the surfaces of each shader stage.
 //
 //   auto binder = Binder<Gfx9>::Create(*buffers, {.zone = zone, .surface_base = base, …});
 //   absl::Status status = (*binder)->Begin(batch);
 //   …
 //   status = (*binder)->Bind(batch, BindingStage::kPixel, {texture.offset, target.offset});
-//   if ((*binder)->TakeEvents() != 0) …   // emit pointers, and what else it says
+//   if ((*binder)->TakeEvents() != 0) …   // emit pointers, and what other events require
 //
 // A table is an array of offsets of surface states. Equal tables share a place. When a block of
-// tables is full, the binder takes another one, moves the base there with all the waits and flushes
-// that takes, writes the tables again that stages have bound, and says so by its events.
+// tables is full, the binder allocates another one, moves the base there with the necessary waits
+// and flushes, rewrites the tables that are bound, and reports it in its events.
 //
-// A call that fails changes neither batch nor binder. Binding allocates nothing, but for new
-// blocks.
+// A call that fails changes neither batch nor binder. Binding allocates nothing except new blocks.
 //
 // Not thread-safe: one for each context, as batches.
 
@@ -48,42 +47,43 @@ class Binder : public BinderCore {
 
   struct Options {
     BindingModel model = BindingModel::kBinder;
-    // Where blocks lie. Where tables have no base of their own, all of the zone has to be before
-    // surface_base, and its beginning not more than 4 GiB before the last surface state.
+    // The zone of blocks. If tables have no base of their own, all of the zone must be before
+    // surface_base, and begin at most 4 GiB before the last surface state.
     gpu::ZoneId zone = {};
     std::string name = "binding tables";
-    gpu::Heap heap = gpu::Heap::kSystem;  // one that the CPU sees
-    // Offsets of surface states count from this GPU address, and are less than so many bytes.
+    gpu::Heap heap = gpu::Heap::kSystem;  // the CPU must have access
+    // Offsets of surface states count from GPU address surface_base, and are less than
+    // surface_bytes.
     uint64_t surface_base = 0, surface_bytes = 0;
-    // All bases, as the driver wants them: emitted by Begin() and by moves, with the surface state
-    // base address filled in. Caching policies count even where nothing else is to be modified.
+    // All bases, with the driver's values: emitted by Begin() and by moves, with the surface state
+    // base address filled in. Caching policies apply even if nothing else is modified.
     Bases bases = {};
     uint32_t mocs = 0;     // of the table's own base; not 0
-    address scratch = {};  // 8 bytes that are written to and mean nothing
+    address scratch = {};  // 8 bytes that are overwritten
     // RenderDevice::forgets_before_moves, of runtime/intel/state.
     bool forgets_before_moves = false;
   };
 
-  // Errors of Buffers::Create(); FailedPrecondition if surface states cannot be reached from where
-  // the zone is, InvalidArgument if they are none, or more than 4 GiB, or if there is no scratch.
+  // Errors of Buffers::Create(); FailedPrecondition if surface states cannot be reached from the
+  // zone, InvalidArgument if surface_bytes is 0 or more than 4 GiB, or if there is no scratch.
   // `buffers` must outlive the result.
   static absl::StatusOr<std::unique_ptr<Binder>> Create(gpu::Buffers& buffers,
                                                         const Options& options);
 
-  // Once in a context's life: says in which units pointers count, where there is a choice.
+  // Once for each context: sets the unit of pointers, if the generation has a choice.
   absl::Status EmitSetup(Batch<Gen>& batch);
-  // The batch begins, or its bases are lost for another reason: emits all of them. Tables stay as
-  // they are; their pointers are to be emitted again.
+  // Emits all bases: when the batch begins, or its bases are lost for another reason. Tables are
+  // kept; their pointers must be emitted again.
   absl::Status Begin(Batch<Gen>& batch);
 
-  // The stage has this table from now on; none if it is empty. Offsets of surface states are
-  // multiples of 64. InvalidArgument if one is not, or does not exist; else errors of the batch,
-  // and of Buffers::Create().
+  // Sets the stage's table; none if it is empty. Offsets of surface states are multiples of 64.
+  // InvalidArgument if one is not, or is out of range; else errors of the batch, and of
+  // Buffers::Create().
   absl::Status Bind(Batch<Gen>& batch, BindingStage stage, absl::Span<const uint32_t> surfaces);
 
   // Emits the pointers of these stages of the 3D pipeline, to a batch or a group, for drivers that
-  // do not keep state otherwise. (On several generations that commits constants: see what their
-  // descriptions say of 3DSTATE_BINDING_TABLE_POINTERS_VS.) False if they were refused.
+  // do not use DrawState. (On several generations this commits constants: see
+  // 3DSTATE_BINDING_TABLE_POINTERS_VS in their descriptions.) False if they were refused.
   template <class To>
   bool EmitPointers(To& to, BindingEvents stages) const;
 
@@ -115,10 +115,10 @@ class Binder : public BinderCore {
   }
   // Moves the base of tables to a block: all of it is emitted, or nothing.
   absl::Status EmitBase(Batch<Gen>& batch, const gpu::Buffer& block, bool all_bases);
-  // What emitting a base has brought about.
+  // The events of emitting a base.
   BindingEvents EventsOf(bool all_bases) const;
 
-  // The bits that no offset of a surface state has.
+  // The bits that must be zero in offsets of surface states.
   static constexpr uint32_t kUnaligned = [] {
     uint32_t unaligned = 0;
     for (uint32_t bit = 1; bit != 0; bit <<= 1) {
@@ -127,8 +127,8 @@ class Binder : public BinderCore {
     return unaligned;
   }();
 
-  // Writes a table that is not there, and for which there is room. False if a surface is not good:
-  // then it is not there, whatever has been written.
+  // Writes a new table, for which there is room. False if a surface is invalid: then the table does
+  // not exist, whatever has been written.
   bool Write(uint64_t hash, absl::Span<const uint32_t> surfaces);
   [[gnu::cold, gnu::noinline]] absl::Status Move(Batch<Gen>& batch, BindingStage stage,
                                                  absl::Span<const uint32_t> surfaces);
@@ -217,7 +217,7 @@ bool Binder<Gen>::Write(uint64_t hash, absl::Span<const uint32_t> surfaces) {
   const auto delta = static_cast<uint32_t>(Delta(block()));
   uint32_t* to = EntriesAt(next());
   std::memcpy(CopyAt(next()), surfaces.data(), surfaces.size() * 4);
-  // More than 2^32 is what lies behind the last surface.
+  // Offsets after the last surface sum up to 2^32 or more.
   const uint64_t behind = kSurfaceReach - gen_options_.surface_bytes;
   uint32_t bits = 0;
   uint64_t carries = 0;

@@ -1,5 +1,5 @@
-// What binders of all generations have in common: blocks of memory, and which tables are in them.
-// binder.h is what to use.
+// The part of binders that does not depend on the generation: blocks of memory, and the tables in
+// them. Use binder.h.
 
 #ifndef PACKSMITH_RUNTIME_INTEL_BINDING_BINDER_CORE_H_
 #define PACKSMITH_RUNTIME_INTEL_BINDING_BINDER_CORE_H_
@@ -28,22 +28,23 @@ namespace packsmith::intel {
 enum class BindingStage : uint8_t { kVertex, kHull, kDomain, kGeometry, kPixel, kCompute };
 inline constexpr unsigned kBindingStages = 6;
 
-// What has to be emitted because of what a binder did: a set, for whoever emits state.
+// What must be emitted after calls of a binder: a set of bits, for the code that emits state.
 using BindingEvents = uint32_t;
 // The pointer to this stage's binding table.
 constexpr BindingEvents PointerOf(BindingStage stage) {
   return BindingEvents{1} << static_cast<unsigned>(stage);
 }
 inline constexpr BindingEvents kAllPointers = (1u << kBindingStages) - 1;
-// STATE_BASE_ADDRESS was emitted: what it invalidates is to be emitted again.
+// STATE_BASE_ADDRESS was emitted: what it invalidates must be emitted again.
 inline constexpr BindingEvents kSurfaceBaseMoved = 1u << 8;
 // The same of 3DSTATE_BINDING_TABLE_POOL_ALLOC.
 inline constexpr BindingEvents kTablePoolMoved = 1u << 9;
-// The GPGPU pipeline was left, and selected again: so is MEDIA_INTERFACE_DESCRIPTOR_LOAD.
+// The GPGPU pipeline was left, and selected again: MEDIA_INTERFACE_DESCRIPTOR_LOAD must be emitted
+// again.
 inline constexpr BindingEvents kPipelineReselected = 1u << 10;
 
-// The lower half of a product XOR its upper half, of 32-bit products: what is left to do on
-// machines without one of 128 bits.
+// The lower half of a 128-bit product XOR its upper half, from 32-bit products: for machines
+// without 128-bit integers.
 constexpr uint64_t MixProductOfHalves(uint64_t a, uint64_t b) {
   const uint64_t a_low = a & 0xffffffff, a_high = a >> 32;
   const uint64_t b_low = b & 0xffffffff, b_high = b >> 32;
@@ -65,8 +66,8 @@ constexpr uint64_t MixProduct(uint64_t a, uint64_t b) {
 
 struct BinderStatistics {
   uint64_t written = 0;    // tables
-  uint64_t shared = 0;     // that were there already
-  uint64_t unchanged = 0;  // that their stage had already
+  uint64_t shared = 0;     // tables that existed already
+  uint64_t unchanged = 0;  // tables that their stage already had
   uint64_t moves = 0;      // of the base, because a block was full
 };
 
@@ -79,21 +80,21 @@ class BinderCore {
   uint32_t pointer(BindingStage stage) const {
     return bound_[static_cast<unsigned>(stage)].offset >> rules_.pointer_shift;
   }
-  // How many surfaces the stage's table has.
+  // The number of surfaces in the stage's table.
   uint32_t count(BindingStage stage) const { return bound_[static_cast<unsigned>(stage)].count; }
 
-  // What has happened since the last call.
+  // The events since the last call.
   BindingEvents TakeEvents() {
     const BindingEvents events = events_;
     events_ = 0;
     return events;
   }
 
-  // From now on, the batch is in this pipeline.
+  // Sets the pipeline that the batch is in from now on.
   void SetPipeline(Pipeline pipeline) { pipeline_ = pipeline; }
 
-  // Blocks that are full, and no batch uses any more. A job that does has been told by
-  // Buffers::Use(): the memory is used again when it is done.
+  // Releases blocks that are full, and that no new batch uses. If a job has declared its use with
+  // Buffers::Use(), the memory is reused after the job is done.
   absl::Status ReleaseOld();
 
   const BindingRules& rules() const { return rules_; }
@@ -118,13 +119,13 @@ class BinderCore {
   BinderCore(gpu::Buffers& buffers, const BindingRules& rules, const Options& options);
   ~BinderCore();
 
-  // A new block. Errors of Buffers::Create(); FailedPrecondition if the zone or heap does not suit,
-  // InvalidArgument if the options never will.
+  // A new block. Errors of Buffers::Create(); FailedPrecondition if the zone or heap is unsuitable,
+  // InvalidArgument if the options are invalid.
   absl::StatusOr<gpu::Buffer> NewBlock() const;
-  // All tables are to go there from now on. There are none yet.
+  // Uses the block for all tables from now on. It has none yet.
   void UseBlock(const gpu::Buffer& block);
 
-  // What an entry is more than the surface's offset.
+  // What is added to the surface's offset in an entry.
   uint64_t Delta(const gpu::Buffer& block) const {
     return rules_.own_base ? 0 : options_.surface_base - block.address;
   }
@@ -152,7 +153,7 @@ class BinderCore {
     if (left != 0) hash = Mix(*at ^ hash, kMixB);
     return Mix(hash, kMixA);
   }
-  // Where a table with these surfaces stands.
+  // The offset of a table with these surfaces, if there is one.
   PACKSMITH_INLINE absl::optional<uint32_t> Find(uint64_t hash,
                                                  absl::Span<const uint32_t> surfaces) const {
     for (size_t slot = hash & mask_;; slot = (slot + 1) & mask_) {
@@ -164,7 +165,7 @@ class BinderCore {
       }
     }
   }
-  // Not of none.
+  // `surfaces` must not be empty.
   PACKSMITH_INLINE bool Holds(uint32_t offset, absl::Span<const uint32_t> surfaces) const {
     const uint32_t* const there = &surfaces_[offset / 4];
     return *there == surfaces[0] && std::memcmp(there, surfaces.data(), surfaces.size() * 4) == 0;
@@ -172,10 +173,11 @@ class BinderCore {
   uint32_t BytesFor(size_t count) const {
     return (static_cast<uint32_t>(count) * 4 + rules_.alignment - 1) & ~(rules_.alignment - 1);
   }
-  // The next table's place, before it is known to be good: the block, and the copy of it.
+  // The next table's place in the block, and in the copy of it; the table becomes valid with
+  // Keep().
   uint32_t next() const { return next_; }
   uint32_t* CopyAt(uint32_t offset) { return &surfaces_[offset / 4]; }
-  // It is good: from now on it can be found.
+  // The table at next() is valid: from now on it can be found.
   PACKSMITH_INLINE void Keep(uint64_t hash, size_t count) {
     size_t slot = hash & mask_;
     while (slots_[slot].count != 0) slot = (slot + 1) & mask_;
@@ -191,12 +193,12 @@ class BinderCore {
   }
 
   [[gnu::cold, gnu::noinline]] absl::Status TooMany(size_t count) const;
-  // Which surface is none of those that there are, if one is. unaligned: the bits that none has.
+  // Reports the first surface that is invalid. unaligned: the bits that must be zero.
   [[gnu::cold, gnu::noinline]] absl::Status CheckSurfaces(absl::Span<const uint32_t> surfaces,
                                                           uint32_t unaligned) const;
   [[gnu::cold, gnu::noinline]] absl::Status NotBegun() const;
 
-  // Remembers that the batch has been begun; and whether it is the one.
+  // Records the batch that has been begun, and checks for it.
   void SetBegun(const BatchCore& batch) { begun_ = batch.number(); }
   PACKSMITH_INLINE bool IsBegun(const BatchCore& batch) const { return begun_ == batch.number(); }
 
@@ -222,7 +224,7 @@ class BinderCore {
     return value;
   }
 
-  // Of a hash table: where a table of the block is. count 0: nothing.
+  // An entry of the hash table: the place of a table in the block. count 0: empty.
   struct Slot {
     uint32_t hash = 0, count = 0, offset = 0;
   };
@@ -230,8 +232,8 @@ class BinderCore {
   uint64_t begun_ = 0;  // the batch's number
   gpu::Buffer block_;
   uint32_t next_ = 0;  // offset of the next table
-  // What is in the block, as the callers gave it: the block itself is not read, since it may be
-  // memory for which that is slow.
+  // A copy of the block's tables, as the callers gave them: the block itself is not read, since its
+  // memory may be slow to read.
   std::vector<uint32_t> surfaces_;
   std::vector<Slot> slots_;
   size_t mask_ = 0;

@@ -1,15 +1,15 @@
-// Where binding tables lie and how pointers reach them. The numbers of each generation are in
-// runtime/intel/device/facts.h.
+// Where binding tables are, and how pointers reach them. runtime/intel/device/facts.h has the
+// numbers of each generation.
 //
-// Pointers to binding tables have few bits: they count from a base, and reach a block of tables
-// behind it. When the block is full the base moves on. Two ways to arrange that are known, Mesa's
-// iris has the first and anv the second:
+// Pointers to binding tables have few bits: they are offsets from a base, and reach one block of
+// tables after it. When the block is full, the base moves. There are two arrangements; Mesa's iris
+// uses the first and anv the second:
 //
-//   kBinder   one large block for each context, as far as pointers reach or is enough
+//   kBinder   one large block for each context, at most as large as pointers reach
 //   kBlocks   small blocks in the gigabyte before all surface states
 //
 // Up to Gfx9 (with kBlocks up to Gfx12) the base is that of the surface states: entries of tables
-// count from it, too, and change when it moves. From then on tables have a base of their own.
+// are offsets from it, too, and change when it moves. After that tables have their own base.
 
 #ifndef PACKSMITH_RUNTIME_INTEL_BINDING_BINDING_RULES_H_
 #define PACKSMITH_RUNTIME_INTEL_BINDING_BINDING_RULES_H_
@@ -22,15 +22,15 @@ namespace packsmith::intel {
 
 enum class BindingModel : uint8_t { kBinder, kBlocks };
 
-// A pointer that is 0 counts as none with kBinder.
+// With kBinder, a pointer of 0 means no table.
 constexpr const BindingRules& BindingRulesOf(BindingModel model, const GenerationFacts& facts) {
   return model == BindingModel::kBinder ? facts.binder : facts.blocks;
 }
 
-// Of a table. Shaders number surfaces by 8 bits, of which the highest have meanings of their own.
+// Of a table. Shaders use 8-bit numbers for surfaces, of which the highest have special meanings.
 inline constexpr uint32_t kMostSurfaces = 240;
 
-// How far offsets of surface states reach from a base, in bytes.
+// The range of offsets of surface states from a base, in bytes.
 inline constexpr uint64_t kSurfaceReach = uint64_t{1} << 32;
 
 }  // namespace packsmith::intel

@@ -1,4 +1,4 @@
-// What descriptor sets need to know of one generation.
+// The functions and limits of one generation that descriptor sets need.
 //
 //   #include "runtime/intel/batch/gfx9.h"
 //   absl::StatusOr<DescriptorSetup> setup = MakeDescriptorSetup(
@@ -16,13 +16,14 @@
 
 namespace packsmith::intel {
 
-// A buffer's surface state out of that of one entry at address 0: only what depends on the buffer
-// is packed, and the rest is the same for all of its kind.
+// Makes a buffer's surface state from that of one entry at address 0: only what depends on the
+// buffer is packed; the rest is the same for all buffers of its kind.
 template <class Gen>
 void MergeBuffer(const SurfaceDwords& one_entry, uint64_t address, uint64_t entries,
                  SurfaceDwords& to) {
   using S = SurfaceState<Gen>;
-  // What the variable members have in `one_entry`, and what packing demands of the others.
+  // The values of the variable members in `one_entry`, and of the others those that packing
+  // requires.
   static constexpr S kNone = [] {
     S none;
     none.mocs = 1;
@@ -36,7 +37,7 @@ void MergeBuffer(const SurfaceDwords& one_entry, uint64_t address, uint64_t entr
   state.height = bits::cut(last, kEntryBitsInWidth, kEntryBitsInHeight);
   state.depth = static_cast<uint32_t>(last >> (kEntryBitsInWidth + kEntryBitsInHeight));
   state.surface_base_address = address;
-  // The caller has looked at all that varies.
+  // The caller has checked all that varies.
   (void)state.template pack<checks::off>(to.data());
   for (size_t i = 0; i < to.size(); ++i) to[i] ^= kPlain.dw[i] ^ one_entry[i];
 }

@@ -17,10 +17,10 @@ absl::Status Wrong(uint32_t binding, const absl::FormatSpec<Args...>& format, co
                                     absl::StrFormat(format, args...));
 }
 
-// Of all that a binding may be.
+// The record of all types that a binding may be.
 struct Record {
   DescriptorRecord of;
-  bool data = false;  // one of them is
+  bool data = false;  // IsData() of one of them
 };
 
 absl::StatusOr<Record> RecordFor(DescriptorModel model, const DescriptorBinding& binding) {
@@ -60,7 +60,7 @@ absl::StatusOr<Record> RecordFor(DescriptorModel model, const DescriptorBinding&
     all.of.bindless &= one.bindless;
     all.data |= IsData(one.form);
   }
-  // So that each element is as well aligned as the first one.
+  // So that each element is aligned like the first one.
   all.of.bytes = AlignUp(all.of.bytes, all.of.alignment);
   return all;
 }
@@ -108,7 +108,7 @@ absl::StatusOr<DescriptorSetLayoutPtr> DescriptorSetLayout::Create(
       return Wrong(sorted[i].binding, "two bindings have this number");
     }
   }
-  // Whether there is a set surface has to be known before the others get their places.
+  // Whether there is a set surface must be known before the others are placed.
   for (const DescriptorBinding& binding : sorted) {
     const absl::StatusOr<Record> record = RecordFor(model, binding);
     if (!record.ok()) return record.status();
@@ -206,7 +206,7 @@ absl::Status DescriptorSetLayout::Add(const DescriptorBinding& from, bool last) 
                    kMostDynamicBuffers);
     }
   }
-  // Sums of what was within the limits a binding: these fit.
+  // Sums of counts within the limits of a binding: these do not overflow.
   const uint64_t slots = is_inline ? 0 : uint64_t{from.count} * from.planes;
   if (sizes_.slots + slots > ~uint32_t{0}) {
     return Wrong(from.binding, "more than 2^32 descriptors in one set");
@@ -249,7 +249,7 @@ absl::StatusOr<DescriptorSetLayoutPtr> DescriptorSetLayout::CreateEmbedded(
   if (!made.ok()) return made.status();
   std::shared_ptr<DescriptorSetLayout> layout(new DescriptorSetLayout(**made));
   layout->embedded_ = true;
-  // There is no memory.
+  // Such sets have no memory.
   layout->set_surface_ = false;
   layout->sizes_ = {};
   for (Binding& binding : layout->bindings_) {

@@ -1,4 +1,4 @@
-// What a descriptor set consists of, and where in its memory each descriptor lies.
+// The content of a descriptor set, and where in its memory each descriptor is.
 //
 //   const DescriptorBinding bindings[] = {
 //       {.binding = 0, .type = DescriptorType::kUniformBuffer},
@@ -25,21 +25,21 @@
 
 namespace packsmith::intel {
 
-// A sampler, as its maker packed it.
+// A packed sampler.
 struct DescriptorSampler {
   std::array<uint32_t, kSamplerStateBytes / 4> state = {};
-  // Where the same state lies in memory, from the base of samplers. For kIndirect.
+  // Where the same state is in memory, from the base of samplers. For kIndirect.
   uint32_t offset = 0;
 
   friend bool operator==(const DescriptorSampler&, const DescriptorSampler&) = default;
 };
 
-// What is agreed about a binding, ORed.
+// Properties of a binding, ORed.
 enum DescriptorFlags : uint8_t {
-  kUpdateAfterBind = 1,           // written although a command buffer has it
-  kUpdateUnusedWhilePending = 2,  // written while the GPU works, if it does not use it
-  kPartiallyBound = 4,            // elements that no shader looks at need not be written
-  kVariableCount = 8,             // the last binding: how many there are is each set's affair
+  kUpdateAfterBind = 1,           // may be written after it was bound in a command buffer
+  kUpdateUnusedWhilePending = 2,  // may be written while the GPU works, if it does not use it
+  kPartiallyBound = 4,            // elements that no shader uses need not be written
+  kVariableCount = 8,             // the last binding: each set has its own count
 };
 
 struct DescriptorBinding {
@@ -49,24 +49,24 @@ struct DescriptorBinding {
   uint32_t count = 1;
   uint8_t planes = 1;  // kCombinedImageSampler: surfaces and samplers to an element
   uint8_t flags = 0;   // DescriptorFlags
-  // Those of each element, plane by plane: they are part of the layout and are never written.
-  // Empty: none are.
+  // The samplers of each element, plane by plane: part of the layout, and never written. Empty: not
+  // immutable.
   absl::Span<const DescriptorSampler> immutable_samplers = {};
-  absl::Span<const DescriptorType> mutable_types = {};  // kMutable: what it may be
+  absl::Span<const DescriptorType> mutable_types = {};  // kMutable: the types that it may be
 };
 
-// What sets of a layout need. Bytes and numbers.
+// Memory and slots that sets of a layout need.
 struct DescriptorSetSizes {
   uint64_t record_bytes = 0;
   uint64_t sampler_bytes = 0;
   uint64_t surface_bytes = 0;  // surface states of its own
   uint32_t slots = 0;          // elements times planes, without inline uniform blocks
-  uint32_t sampler_slots = 0;  // of these, that have samplers
+  uint32_t sampler_slots = 0;  // slots that have samplers
 
   friend bool operator==(const DescriptorSetSizes&, const DescriptorSetSizes&) = default;
 };
 
-// Immutable; to be shared by all who use it.
+// Immutable; shared by its users.
 class DescriptorSetLayout {
  public:
   // Offsets and strides in bytes. Element e's plane p is at offset + (e * planes + p) * stride.
@@ -75,7 +75,7 @@ class DescriptorSetLayout {
     DescriptorType type = DescriptorType::kSampler;
     uint8_t planes = 1;
     uint8_t flags = 0;
-    uint16_t types = 0;  // what may be written to it: a bit for each DescriptorType
+    uint16_t types = 0;  // the types that may be written: a bit for each DescriptorType
     uint32_t count = 0;
     uint64_t record_offset = 0;
     uint32_t record_stride = 0;
@@ -85,10 +85,10 @@ class DescriptorSetLayout {
     uint32_t surface_stride = 0;
     uint32_t first_slot = 0;
     uint32_t first_sampler_slot = 0;
-    uint32_t first_dynamic = 0;  // kinds with offsets: which of the layout's
+    uint32_t first_dynamic = 0;  // dynamic types: index of the layout's first
     uint32_t first_immutable = 0;
     bool immutable_samplers = false;
-    // Of each element; of kMutable, the largest that it may be, in a table if one of them is,
+    // Of each element; for kMutable the largest of its types, in a table if one of them is,
     // bindless if all are.
     DescriptorRecord record;
 
@@ -98,16 +98,16 @@ class DescriptorSetLayout {
     friend bool operator==(const Binding&, const Binding&) = default;
   };
 
-  // InvalidArgument, naming the binding, for what no set can be: two of the same number, counts
-  // beyond the limits, dynamic buffers or too many descriptors in what is pushed, a variable count
-  // that is not the last binding's, flags that a binding table cannot keep, ...
+  // InvalidArgument, naming the binding, for invalid bindings: two with the same number, counts
+  // beyond the limits, dynamic buffers or too many descriptors in a pushed set, a variable count
+  // that is not the last binding's, flags that a binding table cannot support, and so on.
   static absl::StatusOr<std::shared_ptr<const DescriptorSetLayout>> Create(
       DescriptorModel model, absl::Span<const DescriptorBinding> bindings, bool push = false);
 
-  // Samplers that are part of pipelines, and of no set: immutable ones, each binding one (or none:
-  // a number that is only reserved). No set of such a layout is allocated or bound; pipelines have
-  // the samplers from BindMap::embedded. InvalidArgument, naming the binding, for anything else,
-  // and for models in which samplers are reached by tables only.
+  // A layout of samplers that are part of pipelines, not of a set: immutable ones, one for each
+  // binding (or none, for a number that is only reserved). Sets of such a layout are not allocated
+  // or bound; pipelines get the samplers from BindMap::embedded. InvalidArgument, naming the
+  // binding, for other bindings, and for models in which samplers are reached through tables only.
   static absl::StatusOr<std::shared_ptr<const DescriptorSetLayout>> CreateEmbedded(
       DescriptorModel model, absl::Span<const DescriptorBinding> bindings);
 
@@ -129,18 +129,20 @@ class DescriptorSetLayout {
   bool has_variable_count() const {
     return !bindings_.empty() && (bindings_.back().flags & kVariableCount) != 0;
   }
-  // Of the last binding, as the layout has it: what SizesOf() wants for a set that leaves nothing
-  // open.
+  // The last binding's count in the layout: the argument of SizesOf() for a set without a variable
+  // count.
   uint32_t last_count() const { return bindings_.empty() ? 0 : bindings_.back().count; }
-  // Whether the set's memory is data for shaders: then its surface state is the first of its own.
+  // Whether shaders read the set's memory as data: then the first of the set's own surface states
+  // is for its memory.
   bool has_set_surface() const { return set_surface_; }
 
-  // Of a set with so many elements (or bytes) in the last binding, if their number varies.
+  // The sizes of a set with `variable_count` elements (or bytes) in the last binding, if its count
+  // is variable.
   DescriptorSetSizes SizesOf(uint32_t variable_count) const;
-  // Of one with as many as the layout allows.
+  // The sizes of a set with as many as the layout allows.
   const DescriptorSetSizes& sizes() const { return sizes_; }
 
-  // Whether sets of one can be used where the other's are expected.
+  // Whether sets of one can be used in place of the other's.
   friend bool operator==(const DescriptorSetLayout&, const DescriptorSetLayout&) = default;
 
  private:
@@ -167,9 +169,8 @@ class PipelineLayout {
  public:
   PipelineLayout() = default;  // none
 
-  // Set i has the layout sets[i]; null: there is none of that number. InvalidArgument for more than
-  // kMostSets or kMostDynamicBuffers, for more than one set that is pushed, and for layouts of
-  // different models.
+  // Set i has the layout sets[i]; null: no set i. InvalidArgument for more than kMostSets or
+  // kMostDynamicBuffers, for more than one pushed set, and for layouts of different models.
   static absl::StatusOr<PipelineLayout> Create(absl::Span<const DescriptorSetLayoutPtr> sets);
 
   uint32_t sets() const { return count_; }
@@ -177,7 +178,7 @@ class PipelineLayout {
   const DescriptorSetLayout* set(uint32_t number) const {
     return number < count_ ? layouts_[number].get() : nullptr;
   }
-  // The offset that is the first of a set's, counted through all sets.
+  // The index of a set's first dynamic offset, counted through all sets.
   uint32_t first_dynamic(uint32_t set) const { return first_dynamic_[set]; }
   uint32_t dynamic_buffers() const { return first_dynamic_[count_]; }
   std::optional<uint32_t> push_set() const { return push_set_; }

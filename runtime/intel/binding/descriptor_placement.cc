@@ -110,7 +110,7 @@ class Placer {
         NameOf(candidate.binding->type), taken, most));
   }
 
-  // Which entry is the first.
+  // Returns the first entry.
   uint32_t Add(const Candidate& candidate, std::vector<BindMap::Entry>& table) {
     const DescriptorSetLayout::Binding& binding = *candidate.binding;
     const uint32_t first = static_cast<uint32_t>(table.size());
@@ -179,7 +179,7 @@ absl::StatusOr<BindMap> PlaceDescriptors(const PipelineLayout& layout,
     }
   }
 
-  // What pays most comes first, and before all else what has no other way.
+  // Descriptors with the highest score come first; before them those that need the table.
   std::stable_sort(candidates->begin(), candidates->end(),
                    [](const Candidate& a, const Candidate& b) {
                      if (a.dynamic() != b.dynamic()) return a.dynamic();

@@ -1,14 +1,14 @@
-// Which descriptors of a pipeline's stage get entries in its binding table, and which have to be
-// reached without.
+// Decides which descriptors of a pipeline's stage get entries in its binding table, and which must
+// be reached without one.
 //
 //   const DescriptorUse uses[] = {{.set = 0, .binding = 0, .uses = 12}, ...};
 //   absl::StatusOr<BindMap> map = PlaceDescriptors(layout, uses, {.render_targets = 1});
 //   map->Find(0, 0)->surface   // the entry, for the shader
 //
-// A table is small. What cannot be reached otherwise goes first, then what pays most: what is used
-// often and takes few entries. The rest is bindless. In the order of entries:
+// A table is small. Descriptors that cannot be reached otherwise come first, then those with the
+// most uses for each entry. The rest is bindless. The order of entries is:
 //
-//   render targets, dynamic buffers, the sets' own memory, all others by what they pay
+//   render targets, dynamic buffers, the sets' own memory, all others by uses for each entry
 
 #ifndef PACKSMITH_RUNTIME_INTEL_BINDING_DESCRIPTOR_PLACEMENT_H_
 #define PACKSMITH_RUNTIME_INTEL_BINDING_DESCRIPTOR_PLACEMENT_H_
@@ -27,42 +27,42 @@ namespace packsmith::intel {
 struct DescriptorUse {
   uint32_t set = 0;
   uint32_t binding = 0;
-  uint32_t uses = 1;  // added up, where a binding is named more than once; 0 is no use
+  uint32_t uses = 1;  // the sum, if a binding is named more than once; 0: not used
 };
 
 struct PlacementOptions {
   uint32_t render_targets = 0;  // entries before all others
   uint32_t most_surfaces = kMostTableSurfaces;
   uint32_t most_samplers = kMostTableSamplers;
-  bool always_bindless = false;  // nothing in the table that need not be there
+  bool always_bindless = false;  // only what must be in the table is
 };
 
 struct BindMap {
   enum class Kind : uint8_t { kRenderTarget, kSet, kDescriptor, kDynamic };
 
-  // A sampler that is part of the pipeline, and of no set.
+  // A sampler that is part of the pipeline, not of a set.
   struct Embedded {
     uint32_t set = 0, binding = 0;
     DescriptorSampler sampler;
   };
-  // One of the table.
+  // An entry of the table.
   struct Entry {
     Kind kind = Kind::kDescriptor;
     uint8_t set = 0;
     uint8_t plane = 0;
-    bool may_be_unbound = false;  // nothing need be written there
-    bool immutable = false;       // a sampler that is the layout's
+    bool may_be_unbound = false;  // the descriptor need not be written
+    bool immutable = false;       // the layout's sampler
     uint32_t binding = 0, element = 0;
-    uint32_t slot = 0;          // of the set's storage; of kRenderTarget, which one
-    uint32_t sampler_slot = 0;  // of tables of samplers: which of the storage's
-    uint32_t dynamic = 0;       // of kDynamic: which of the set's
+    uint32_t slot = 0;          // in the set's storage; kRenderTarget: which target
+    uint32_t sampler_slot = 0;  // tables of samplers: which of the storage's
+    uint32_t dynamic = 0;       // kDynamic: which of the set's
 
     friend bool operator==(const Entry&, const Entry&) = default;
   };
-  // Where a binding that is used is. Element e, plane p is `e * planes + p` entries further on.
+  // The entries of a used binding. Element e, plane p is `e * planes + p` entries after the first.
   struct Place {
     uint32_t set = 0, binding = 0;
-    std::optional<uint32_t> surface = {};  // none: bindless, or it has none
+    std::optional<uint32_t> surface = {};  // nullopt: bindless, or no surface
     std::optional<uint32_t> sampler = {};
 
     friend bool operator==(const Place&, const Place&) = default;
@@ -72,10 +72,10 @@ struct BindMap {
   std::vector<Entry> samplers;
   std::vector<Place> places;  // by set and binding
   std::vector<Embedded> embedded;
-  PipelineLayout layout;  // that all this is for
+  PipelineLayout layout;  // that the map is for
   uint32_t render_targets = 0;
   uint32_t dynamics = 0;  // entries of kDynamic
-  uint32_t sets = 0;      // that entries refer to: a bit for each
+  uint32_t sets = 0;      // sets that entries refer to, a bit each
 
   // Null if the binding is not used.
   const Place* Find(uint32_t set, uint32_t binding) const;

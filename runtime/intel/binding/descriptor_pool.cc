@@ -11,7 +11,7 @@ constexpr uint64_t AlignUp(uint64_t value, uint64_t power_of_two) {
   return (value + power_of_two - 1) & ~(power_of_two - 1);
 }
 
-// Of all records but inline uniform blocks, which are counted by themselves.
+// Of all records except inline uniform blocks, which are counted separately.
 uint64_t LargestAlignment(DescriptorModel model) {
   uint64_t largest = 1;
   for (unsigned type = 0; type < kDescriptorTypes; ++type) {
@@ -40,7 +40,7 @@ struct Room {
   uint64_t records = 0, samplers = 0, surfaces = 0;  // bytes
 };
 
-// So much that it suffices however the descriptors are spread over sets and bindings.
+// Enough room for any distribution of the descriptors over sets and bindings.
 absl::StatusOr<Room> RoomFor(DescriptorModel model, const DescriptorPoolOptions& options) {
   Room room;
   const uint64_t alignment = LargestAlignment(model);
@@ -53,7 +53,7 @@ absl::StatusOr<Room> RoomFor(DescriptorModel model, const DescriptorPoolOptions&
                             "DescriptorPoolOptions::inline_blocks, the number of bindings",
                             count.count));
       }
-      // A block begins at a boundary, and what follows it at one of its own.
+      // A block begins at a boundary, and so does what follows it.
       room.records +=
           AlignUp(count.count, kSetAlignment) + uint64_t{options.inline_blocks} * 2 * kSetAlignment;
       data |= count.count != 0;
@@ -154,7 +154,7 @@ absl::Status DescriptorPool::Open(Region& region, uint64_t bytes, uint64_t granu
     return absl::InvalidArgumentError(
         absl::StrFormat("%s need a heap that the CPU can access", what));
   }
-  // Records that shaders reach by addresses may lie anywhere.
+  // Records that shaders reach by addresses may be anywhere.
   if (&region != &records_ || direct) {
     const uint64_t base = &region == &samplers_ ? setup_->sampler_base : setup_->surface_base;
     const uint64_t reach = uint64_t{1} << 32;
@@ -245,7 +245,7 @@ absl::StatusOr<DescriptorSet> DescriptorPool::Allocate(DescriptorSetLayoutPtr la
   return set;
 }
 
-// Finds room for a set and begins it, or leaves everything as it was.
+// Finds room for a set and begins it, or leaves everything unchanged.
 absl::StatusOr<DescriptorSet> DescriptorPool::Settle(Place& place, DescriptorSetLayoutPtr layout,
                                                      uint32_t variable_count) {
   const DescriptorSetSizes sizes = layout->SizesOf(variable_count);
@@ -305,7 +305,7 @@ absl::Status DescriptorPool::Free(const DescriptorSet& set) {
     return absl::NotFoundError(
         "the descriptor set is not one of this pool: it was freed, or is another pool's");
   }
-  Place& place = static_cast<Place&>(*set.storage_);  // whatever has a serial of ours
+  Place& place = static_cast<Place&>(*set.storage_);  // it has a serial of this pool
   place.End();
   GiveBack(place.records, place.samplers, place.surfaces);
   unused_.push_back(place.index);

@@ -1,12 +1,13 @@
-// A set that is written while commands are recorded, and takes transient memory.
+// A set that is written while commands are recorded, in transient memory.
 //
-//   auto push = PushDescriptors::Create(setup, layout, {.records = &stream, .surfaces =
-//   &surfaces}); absl::Status status = (*push)->Write(0, 0, {.type =
-//   DescriptorType::kUniformBuffer, ...}); absl::StatusOr<DescriptorSet> set = (*push)->Flush(); //
-//   before the draw: to be bound
+//   auto push = PushDescriptors::Create(setup, layout,
+//                                       {.records = &stream, .surfaces = &surfaces});
+//   absl::Status status =
+//       (*push)->Write(0, 0, {.type = DescriptorType::kUniformBuffer, ...});
+//   absl::StatusOr<DescriptorSet> set = (*push)->Flush();   // to be bound before the draw
 //
-// Writes go to the CPU's memory. Flush() puts the whole set where the GPU reads it, at a new place
-// each time that something has changed: draws that were recorded before have theirs.
+// Writes go to CPU memory. Flush() copies the whole set to GPU memory, to a new place whenever
+// something has changed: draws that were recorded before keep theirs.
 
 #ifndef PACKSMITH_RUNTIME_INTEL_BINDING_DESCRIPTOR_PUSH_H_
 #define PACKSMITH_RUNTIME_INTEL_BINDING_DESCRIPTOR_PUSH_H_
@@ -30,28 +31,29 @@ namespace packsmith::intel {
 // Not thread-safe.
 class PushDescriptors {
  public:
-  // Of pools that the setup's bases reach. Null where the layout needs none.
+  // Streams of pools that the setup's bases reach. Null if the layout needs none.
   struct Streams {
     gpu::StateStream* records = nullptr;
     gpu::StateStream* samplers = nullptr;
     gpu::StateStream* surfaces = nullptr;
   };
 
-  // InvalidArgument for a layout that is not one to be pushed, or is of another model, and for a
-  // stream that is missing. `setup` and the streams must outlive the result.
+  // InvalidArgument for a layout that is not a push layout, or of another model, and for a missing
+  // stream. `setup` and the streams must outlive the result.
   static absl::StatusOr<std::unique_ptr<PushDescriptors>> Create(const DescriptorSetup& setup,
                                                                  DescriptorSetLayoutPtr layout,
                                                                  const Streams& streams);
 
-  // As DescriptorSet::Write(). The sets that Flush() returned are gone after it.
+  // As DescriptorSet::Write(). Sets that Flush() returned become invalid.
   absl::Status Write(uint32_t binding, uint32_t element, const Descriptor& descriptor);
 
-  // The set as it is now, good until the next Write(). Without one since the last time it is the
-  // same as then. Errors of the streams, or FailedPrecondition for what is out of reach of its
-  // base: then the set is as it was, though the streams may have given memory away.
+  // The set as it is now, valid until the next Write(). Without a write since the last call it is
+  // the same set. Errors of the streams, or FailedPrecondition if memory is out of reach of its
+  // base: then the set is unchanged, but the streams may have allocated memory.
   absl::StatusOr<DescriptorSet> Flush();
 
-  // The streams were rewound: what was flushed is gone, and the next Flush() takes new memory.
+  // After the streams were rewound: flushed sets become invalid, and the next Flush() allocates new
+  // memory.
   void Forget() { storage_->Suspend(); }
 
  private:
@@ -60,9 +62,9 @@ class PushDescriptors {
   Lifetime lifetime_{"pushed descriptors"};
   const Reference<const DescriptorSetup> setup_;
   const Streams streams_;
-  std::optional<Reference<gpu::StateStream>> references_[3];  // to these
+  std::optional<Reference<gpu::StateStream>> references_[3];  // to the streams
   std::vector<uint8_t> records_, samplers_, surfaces_;
-  Kept<DescriptorSetStorage> storage_ = TakeKept<DescriptorSetStorage>();  // handles lead to it
+  Kept<DescriptorSetStorage> storage_ = TakeKept<DescriptorSetStorage>();  // handles point to it
   uint64_t next_serial_;
 };
 

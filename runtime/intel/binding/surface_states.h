@@ -2,8 +2,8 @@
 //
 //   StateUses uses;
 //   const BufferSurface buffer{.memory = {gpu, handle}, .size = 4096, .mocs = 4};
-//   absl::Status status = WriteSurface<Gfx9>(buffer, reinterpret_cast<uint32_t*>(state.cpu),
-//   &uses);
+//   absl::Status status =
+//       WriteSurface<Gfx9>(buffer, reinterpret_cast<uint32_t*>(state.cpu), &uses);
 //
 // Bits come from the generated headers. What else the hardware wants is here: how a buffer's size
 // is cut into three fields, what the levels of a target mean, which auxiliary modes there are; what
