@@ -34,7 +34,7 @@ void Put(const T& value, uint8_t* to) {
   std::memcpy(to, &value, sizeof(T));
 }
 
-// Where a buffer's bytes are, after the wishes have been checked.
+// A buffer's bytes, after the descriptor has been checked.
 struct Bytes {
   uint64_t address = 0;
   uint64_t size = 0;
@@ -59,7 +59,8 @@ absl::StatusOr<Bytes> BytesOf(const DescriptorBuffer& wish) {
   return Bytes{wish.buffer.address + wish.offset, size, room};
 }
 
-// What is given beside what the type wants; `immutable`: the binding has its samplers.
+// How the given samplers and images differ from what the type needs, or null. `immutable`: the
+// binding has its own samplers.
 const char* Mistake(const Descriptor& descriptor, bool immutable) {
   const DescriptorType type = descriptor.type;
   if (HasSampler(type)) {
@@ -79,7 +80,7 @@ const char* Mistake(const Descriptor& descriptor, bool immutable) {
   return nullptr;
 }
 
-// The records of images and samplers. `sampler` null: it stays what it is.
+// Writes the records of images and samplers. `sampler` null: it is kept.
 PACKSMITH_INLINE inline void PutRecord(RecordForm form, const DescriptorSetup& setup,
                                        const DescriptorImage* image,
                                        const DescriptorSampler* sampler, bool has_view,
@@ -219,7 +220,7 @@ uint32_t DescriptorSetStorage::EntryFor(const Binding& binding, uint64_t item,
 
 // -- Writing ------------------------------------------------------------------------------------
 
-// Why there is no such place for such a descriptor.
+// The reason that a descriptor of this type cannot be written there.
 absl::Status DescriptorSetStorage::Refuse(uint32_t binding, uint32_t element,
                                           DescriptorType type) const {
   const Binding* const found = layout_->Find(binding);
@@ -262,7 +263,7 @@ absl::Status DescriptorSetStorage::WriteViews(const Binding& to, uint32_t elemen
   const DescriptorType type = descriptor.type;
   const DescriptorRecord record = RecordFor(to, type);
   const bool has_view = HasView(type);
-  // Records that hold the state itself do not ask where the view has it.
+  // Records that hold the state itself do not need its offset.
   if (descriptor.images != nullptr && !HoldsSurface(record.form)) {
     for (unsigned plane = 0; plane < to.planes; ++plane) {
       const uint32_t offset = descriptor.images[plane].offset;
@@ -417,7 +418,7 @@ absl::Status DescriptorSetStorage::CheckCopy(const DescriptorSetStorage& from,
     const Slot& slot = from.slots_[source.first_slot + uint64_t{from_element + i} * source.planes];
     const DescriptorType type =
         slot.written || source.type == DescriptorType::kMutable ? slot.type : source.type;
-    // What was never written may be copied, and is then as if it had not been written here.
+    // An element that was never written may be copied, and is then unwritten here, too.
     if (type != DescriptorType::kMutable && !to.Takes(type)) {
       return Wrong(to.binding, element + i, "it is of type %s, but the source is of type %s",
                    NameOf(to.type), NameOf(type));
@@ -545,7 +546,7 @@ absl::StatusOr<uint32_t> DescriptorSetStorage::SamplerHandle(uint32_t binding, u
   return static_cast<uint32_t>(at);
 }
 
-// Serials are the maker's number and a count.
+// A serial is the maker's number and a count.
 constexpr unsigned kCountBits = 40;
 
 uint64_t NewDescriptorSetSerials() {

@@ -5,8 +5,8 @@
 //       0, 0, {.type = DescriptorType::kUniformBuffer, .buffer = {.buffer = constants}});
 //   status = set->Write(1, 3, {.type = DescriptorType::kSampledImage, .images = &view});
 //
-// What a call was asked to do is done as a whole or not at all, and errors name the binding and the
-// element. Writing allocates nothing, and does not read the memory that the GPU sees.
+// A call succeeds completely or changes nothing; errors name the binding and the element. Writing
+// does not allocate, and does not read GPU memory.
 //
 // Not thread-safe: a set and its pool belong to one thread at a time.
 
@@ -30,14 +30,13 @@ namespace packsmith::intel {
 
 inline constexpr uint64_t kWholeSize = std::numeric_limits<uint64_t>::max();
 
-// A view of an image, or of a buffer as texels, as its maker packed it.
+// A packed view of an image, or of a buffer as texels.
 struct DescriptorImage {
   SurfaceDwords state = {};
-  // Where the same state lies in memory, from the base of surfaces. For kBindingTable and
-  // kIndirect.
+  // Where the same state is in memory, from the base of surfaces. For kBindingTable and kIndirect.
   uint32_t offset = 0;
-  gpu::BufferHandle buffer = 0;  // that it shows
-  uint32_t depth = 0;            // StorageRecord's
+  gpu::BufferHandle buffer = 0;  // the viewed buffer
+  uint32_t depth = 0;            // for StorageRecord
 };
 
 // Bytes.
@@ -48,16 +47,16 @@ struct DescriptorBuffer {
 };
 
 struct Descriptor {
-  DescriptorType type = DescriptorType::kSampler;  // not kMutable: what it is now
+  DescriptorType type = DescriptorType::kSampler;  // not kMutable, but the current type
   // One for each plane of the binding. Null: none is bound, and reads give zeros.
   const DescriptorImage* images = nullptr;
-  // One for each plane. Null where the layout has immutable ones.
+  // One for each plane. Null if the layout has immutable ones.
   const DescriptorSampler* samplers = nullptr;
   DescriptorBuffer buffer = {};  // also an acceleration structure's
 };
 
-// Where a set lies. Pointers are null where it needs no memory; offsets are from the base of
-// surfaces or samplers.
+// The memory of a set. Pointers are null if it needs none; offsets are from the base of surfaces or
+// samplers.
 struct DescriptorSetMemory {
   uint8_t* records = nullptr;
   uint8_t* samplers = nullptr;
@@ -69,10 +68,10 @@ struct DescriptorSetMemory {
   gpu::BufferHandle records_buffer = 0, samplers_buffer = 0, surfaces_buffer = 0;
 };
 
-// A set's content, owned by what made the set.
+// A set's content, owned by the maker of the set.
 class DescriptorSetStorage {
  public:
-  // What the last write left, of each element's plane.
+  // The last write, for each plane of each element.
   struct Slot {
     uint32_t surface = 0;  // the binding table's entry
     gpu::BufferHandle buffer = 0;
@@ -84,14 +83,14 @@ class DescriptorSetStorage {
     uint64_t size = 0;
     uint64_t room = 0;  // bytes from the address to the buffer's end
     gpu::BufferHandle buffer = 0;
-    bool whole = false;  // up to the buffer's end, wherever it begins
+    bool whole = false;  // up to the buffer's end, whatever the offset
   };
 
-  // Makes it that of a new set, in which nothing is written but immutable samplers. An error is
-  // that of the set's own surface state; then nothing has changed.
+  // Begins a new set, in which only immutable samplers are written. Errors are those of the set's
+  // own surface state; then nothing has changed.
   absl::Status Begin(const DescriptorSetup& setup, DescriptorSetLayoutPtr layout,
                      uint32_t variable_count, const DescriptorSetMemory& memory, uint64_t serial);
-  // No handle is good for it any more.
+  // Makes all handles invalid.
   void End();
   void Suspend() { serial_ = 0; }  // until CopyTo()
 
@@ -103,7 +102,7 @@ class DescriptorSetStorage {
   absl::StatusOr<uint32_t> SurfaceHandle(uint32_t binding, uint32_t element, uint32_t plane) const;
   absl::StatusOr<uint32_t> SamplerHandle(uint32_t binding, uint32_t element, uint32_t plane) const;
 
-  uint64_t serial() const { return serial_; }  // 0: it is no set's
+  uint64_t serial() const { return serial_; }  // 0: not a set
   const DescriptorSetup& setup() const { return *setup_; }
   const DescriptorSetLayoutPtr& layout() const { return layout_; }
   const DescriptorSetMemory& memory() const { return memory_; }
@@ -127,8 +126,8 @@ class DescriptorSetStorage {
   // The binding table's entry for the set's memory.
   uint32_t set_surface() const { return memory_.surfaces_offset; }
 
-  // The set's content is copied there, and offsets are those of that place from now on; its handles
-  // have another serial. Writes go to the memory of Begin() still. For sets that are pushed.
+  // Copies the set's content to `place`: offsets are those of that place from now on, and handles
+  // have another serial. Writes still go to the memory of Begin(). For pushed sets.
   absl::Status CopyTo(const DescriptorSetMemory& place, uint64_t serial);
 
  private:
@@ -146,7 +145,7 @@ class DescriptorSetStorage {
                 const Binding& to, uint64_t item);
   absl::StatusOr<const Slot*> Written(uint32_t binding, uint32_t element, uint32_t plane) const;
 
-  // Of a binding's elements, when they are of that type.
+  // The record of a binding's elements of this type.
   DescriptorRecord RecordFor(const Binding& binding, DescriptorType type) const {
     return binding.type == DescriptorType::kMutable ? RecordOf(setup_->model, type)
                                                     : binding.record;
@@ -160,7 +159,7 @@ class DescriptorSetStorage {
   uint8_t* SamplerAt(const Binding& binding, uint64_t item) const {
     return memory_.samplers + binding.sampler_offset + item * binding.sampler_stride;
   }
-  // The binding table's entry for an item, whose view has its state at `view_offset`.
+  // The binding table's entry for an item whose view has its state at `view_offset`.
   uint32_t EntryFor(const Binding& binding, uint64_t item, const DescriptorRecord& record,
                     uint32_t view_offset) const;
 
@@ -174,23 +173,23 @@ class DescriptorSetStorage {
   std::vector<Dynamic> dynamics_;
 };
 
-// Serials for the sets of a pool or the like, counted up from the result. No other one's are the
-// same.
+// The first serial for the sets of a new maker (a pool, for example), which counts up from it.
+// Serials of different makers differ.
 uint64_t NewDescriptorSetSerials();
-// Whether two serials are of the same one's.
+// Whether two serials are of the same maker.
 bool SameMaker(uint64_t a, uint64_t b);
 
-// A handle, to be copied. It is good until the set is freed or its pool is reset, and says so
-// afterwards; the pool itself must be there still.
+// A copyable handle. It is valid until the set is freed or its pool is reset or destroyed; then
+// live() is false.
 class DescriptorSet {
  public:
   DescriptorSet() = default;  // no set
   explicit DescriptorSet(DescriptorSetStorage& storage)
       : storage_(&storage), serial_(storage.serial()) {}
 
-  // FailedPrecondition if the set was freed, or pushed; InvalidArgument for a binding that there is
-  // not, another type than it takes, or what its surface state cannot say; OutOfRange for an
-  // element that it does not have, and for bytes that the buffer does not have.
+  // FailedPrecondition if the set was freed, or pushed; InvalidArgument for an unknown binding, a
+  // type that it does not take, or values that its surface state cannot hold; OutOfRange for an
+  // element that it does not have, and for bytes outside the buffer.
   absl::Status Write(uint32_t binding, uint32_t element, const Descriptor& descriptor) const {
     return writable() ? storage_->Write(binding, element, descriptor) : NotWritable();
   }
@@ -199,8 +198,8 @@ class DescriptorSet {
                            absl::Span<const uint8_t> bytes) const {
     return writable() ? storage_->WriteInline(binding, offset, bytes) : NotWritable();
   }
-  // Makes `count` elements what those of another set are, or of this one. Immutable samplers stay.
-  // Of inline uniform blocks, elements are bytes. Reads the memory that the GPU sees.
+  // Copies `count` elements from another set, or from this one. Immutable samplers are kept. For
+  // inline uniform blocks, elements are bytes. Reads GPU memory.
   absl::Status CopyFrom(const DescriptorSet& from, uint32_t from_binding, uint32_t from_element,
                         uint32_t binding, uint32_t element, uint32_t count = 1) const {
     if (!from.live()) return Gone();
@@ -208,8 +207,8 @@ class DescriptorSet {
     return storage_->CopyFrom(*from.storage_, from_binding, from_element, binding, element, count);
   }
 
-  // What a shader puts into a message to reach the surface or sampler without a table.
-  // FailedPrecondition if it is not written; InvalidArgument where the model or type has none.
+  // The handle with which a shader reaches the surface or sampler without a table.
+  // FailedPrecondition if it was never written; InvalidArgument if the model or type has none.
   absl::StatusOr<uint32_t> SurfaceHandle(uint32_t binding, uint32_t element,
                                          uint32_t plane = 0) const {
     if (!live()) return Gone();
@@ -221,8 +220,8 @@ class DescriptorSet {
     return storage_->SamplerHandle(binding, element, plane);
   }
 
-  // Calls visit(buffer, written) for the buffers that descriptors lead to, and for those of the set
-  // itself: what has to be resident. Some come more than once.
+  // Calls visit(buffer, written) for the buffers that descriptors point to, and for those of the
+  // set itself: all must be resident. Some are visited more than once.
   template <class Visit>
   absl::Status ForEachBuffer(Visit visit) const {
     if (!live()) return Gone();
@@ -237,7 +236,7 @@ class DescriptorSet {
 
  private:
   friend class DescriptorPool;
-  // What was pushed is where the GPU reads it: only PushDescriptors can make it anew.
+  // The GPU may be reading a pushed set: only PushDescriptors can write it again.
   bool writable() const { return live() && !storage_->layout()->push(); }
   static absl::Status Gone();
   absl::Status NotWritable() const;
@@ -246,8 +245,8 @@ class DescriptorSet {
   uint64_t serial_ = 0;
 };
 
-// What a descriptor's record is in a descriptor buffer: kBuffer's, for memory that is the
-// application's. Returns its size in bytes. OutOfRange if `to` has less; errors as of Write().
+// Writes a descriptor's kBuffer record to a descriptor buffer, memory of the application. Returns
+// its size in bytes. OutOfRange if `to` is smaller; otherwise errors of DescriptorSet::Write().
 absl::StatusOr<uint32_t> WriteDescriptor(const DescriptorSetup& setup, const Descriptor& descriptor,
                                          absl::Span<uint8_t> to);
 

@@ -13,7 +13,7 @@ constexpr uint64_t kTexel = 16, kDword = 4;
 absl::Status DescriptorSetup::WriteBuffer(DescriptorType type, uint64_t gpu_address, uint64_t size,
                                           SurfaceDwords& to) const {
   const bool texels = hardware.uniforms_are_texels && !IsWritable(type);
-  // Shaders read whole texels or dwords: the last one counts, though part of it is not there.
+  // Shaders read whole texels or dwords: the last one counts, even if it is incomplete.
   const uint64_t entries =
       texels ? size / kTexel + (size % kTexel != 0) : (size + kDword - 1) & ~(kDword - 1);
   const uint64_t most = texels ? hardware.most_entries : hardware.most_bytes;

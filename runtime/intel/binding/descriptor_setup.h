@@ -1,4 +1,4 @@
-// What all of a device's descriptor sets have in common.
+// What all descriptor sets of a device share.
 
 #ifndef PACKSMITH_RUNTIME_INTEL_BINDING_DESCRIPTOR_SETUP_H_
 #define PACKSMITH_RUNTIME_INTEL_BINDING_DESCRIPTOR_SETUP_H_
@@ -17,18 +17,18 @@ namespace packsmith::intel {
 
 using SurfaceDwords = std::array<uint32_t, kSurfaceStateBytes / 4>;
 
-// One generation's. DescriptorHardwareOf() of descriptor_hardware.h makes them.
+// Functions and limits of one generation, made by DescriptorHardwareOf() of descriptor_hardware.h.
 struct DescriptorHardware {
-  // A bindless handle is the number of a surface state, counted from the base in units of their
-  // size, in the upper bits of a dword: so many.
+  // A bindless handle is the index of a surface state from the base, in this many upper bits of a
+  // dword.
   unsigned surface_index_bits = 20;
-  // Uniform buffers are read by the sampler, in texels of 16 bytes, or as bytes.
+  // Uniform buffers are read by the sampler, in texels of 16 bytes, instead of as bytes.
   bool uniforms_are_texels = false;
-  // The largest buffers: of bytes, and entries of others.
+  // The largest buffers: in bytes, and in entries for typed ones.
   uint64_t most_bytes = 0, most_entries = 0;
   absl::Status (*write_buffer)(const BufferSurface& surface, SurfaceDwords& to) = nullptr;
-  // The state of `entries`, 1 up to what is the most, at a canonical address, where one_entry is
-  // that of one at 0.
+  // Makes the state of 1 to most_bytes or most_entries `entries` at a canonical address from
+  // one_entry, that of one entry at 0.
   void (*merge_buffer)(const SurfaceDwords& one_entry, uint64_t address, uint64_t entries,
                        SurfaceDwords& to) = nullptr;
   absl::Status (*write_null)(const NullSurface& surface, SurfaceDwords& to) = nullptr;
@@ -37,12 +37,12 @@ struct DescriptorHardware {
 struct DescriptorSetupOptions {
   DescriptorModel model = DescriptorModel::kDirect;
   // GPU addresses that offsets are counted from: of surface states, in binding tables and here; of
-  // those that handles name, if that is another one; and of samplers.
+  // surface states in handles, if different; and of samplers.
   uint64_t surface_base = 0;
   std::optional<uint64_t> bindless_base = {};
   uint64_t sampler_base = 0;
   uint32_t mocs = 0;  // caching of buffers and of the sets themselves; not 0
-  // Where a null surface's state lies, from the base of surfaces: for what is not bound.
+  // Where a null surface's state is, from the base of surfaces: for descriptors that are not bound.
   uint32_t null_surface = 0;
   unsigned address_bits = 48;  // AddressSpace::address_bits()
 };
@@ -61,12 +61,12 @@ struct DescriptorSetup {
   // For those that refer to this setup.
   Lifetime& lifetime() const { return life; }
 
-  // The state of `size` bytes of a buffer, as a descriptor of this type (or, as kUniformBuffer, a
-  // set's memory) is read. InvalidArgument if hardware knows no such buffer.
+  // Makes the state of `size` bytes of a buffer for a descriptor of this type (kUniformBuffer for a
+  // set's memory, too). InvalidArgument if the hardware cannot have such a buffer.
   absl::Status WriteBuffer(DescriptorType type, uint64_t gpu_address, uint64_t size,
                            SurfaceDwords& to) const;
-  // The handle of the surface state at an offset from the base of surfaces. InvalidArgument if no
-  // handle can say it.
+  // The handle of the surface state at an offset from the base of surfaces. InvalidArgument if
+  // there is no such handle.
   absl::StatusOr<uint32_t> SurfaceHandle(uint64_t offset) const;
   absl::Status NoHandle(uint64_t offset) const;
   bool HasHandle(uint64_t offset) const {
@@ -74,14 +74,14 @@ struct DescriptorSetup {
     return there % kSurfaceStateBytes == 0 &&
            there / kSurfaceStateBytes >> hardware.surface_index_bits == 0;
   }
-  // Of an offset that has one.
+  // For an offset that has one.
   uint32_t HandleAt(uint64_t offset) const {
     const uint64_t there = surface_base + offset - bindless_base;
     return static_cast<uint32_t>(there / kSurfaceStateBytes) << (32 - hardware.surface_index_bits);
   }
 };
 
-// InvalidArgument if a null surface cannot be made of the options.
+// InvalidArgument if an option is invalid, or a null surface cannot be made.
 absl::StatusOr<DescriptorSetup> MakeDescriptorSetup(const DescriptorHardware& hardware,
                                                     const DescriptorSetupOptions& options);
 

@@ -23,8 +23,8 @@ absl::Status NotWritten(const BindMap::Entry& entry) {
 
 using Storages = std::array<const DescriptorSetStorage*, kMostSets>;
 
-// Those that the map refers to. What is bound may be of another pipeline's layout, where slots and
-// offsets are others.
+// The sets that the map refers to. A bound set may be for another pipeline's layout, with other
+// slots and offsets.
 absl::Status StoragesOf(const BindMap& map, const BoundDescriptors& bound, Storages& storages) {
   for (uint32_t set = 0; set < kMostSets; ++set) {
     if ((map.sets >> set & 1) == 0) continue;
@@ -44,7 +44,7 @@ absl::Status StoragesOf(const BindMap& map, const BoundDescriptors& bound, Stora
   return absl::OkStatus();
 }
 
-// The surface states of dynamic buffers, made here before they get a place.
+// The surface states of dynamic buffers, made here before they are placed in memory.
 class DynamicStates {
  public:
   absl::Status Add(const BindMap::Entry& entry, const DescriptorSetStorage& set, uint32_t offset) {
@@ -152,7 +152,7 @@ absl::StatusOr<gpu::BufferHandle> FillSurfaceTable(const BindMap& map,
   Storages storages = {};
   if (absl::Status status = StoragesOf(map, bound, storages); !status.ok()) return status;
 
-  // Made apart, so that nothing is there if something is wrong.
+  // Made separately, so that nothing is written on an error.
   uint32_t entries[kMostTableSurfaces];
   uint32_t dynamic_entries[kMostDynamicBuffers];
   DynamicStates dynamics;
@@ -206,7 +206,7 @@ absl::Status FillSamplerTable(const BindMap& map, const BoundDescriptors& bound,
   }
   Storages storages = {};
   if (absl::Status status = StoragesOf(map, bound, storages); !status.ok()) return status;
-  // Immutable ones are there, if the set has as many elements.
+  // Immutable ones always exist, if the set has as many elements.
   const auto has_sampler = [&](const BindMap::Entry& entry) {
     const absl::Span<const DescriptorSetStorage::Slot> slots = storages[entry.set]->slots();
     return entry.slot < slots.size() &&

@@ -11,8 +11,8 @@ struct TypeRow {
   Row of[kDescriptorModels];  // by model
 };
 
-// Both the table and the set's memory lead to it, and which way a shader
-// takes is decided when its pipeline is made.
+// Both the table and the set's memory point to it; the pipeline decides which of them a shader
+// uses.
 constexpr Row Tabled(Form form, uint16_t bytes, uint16_t alignment, uint16_t own, bool bindless) {
   return {.form = form,
           .bytes = bytes,
@@ -26,7 +26,7 @@ constexpr Row kSurfaceOnly = {
 constexpr Row kData = {.form = Form::kAddress, .bytes = 16, .alignment = 8, .bindless = true};
 constexpr Row kInline = {.form = Form::kBytes, .bytes = 1, .alignment = 64, .bindless = true};
 
-// An image, or what is like one. `form` is that of its indirect record.
+// An image, or a similar type. `form` is that of its indirect record.
 constexpr TypeRow Image(const char* name, Form form) {
   return {name,
           {Tabled(Form::kNothing, 0, 1, 0, false), Tabled(form, 8, 8, 0, true),
@@ -37,8 +37,8 @@ constexpr TypeRow ABuffer(const char* name) {
           {Tabled(Form::kNothing, 0, 1, 64, false), Tabled(Form::kAddress, 16, 8, 64, true),
            Tabled(Form::kSurface, 64, 64, 0, true), kSurfaceOnly}};
 }
-// The surface state of what is bound with an offset is made when it is bound: no record knows it,
-// so there is no way but by the table.
+// The surface state of a buffer with a dynamic offset is made when it is bound: no record has it,
+// so it is reached through the table only.
 constexpr TypeRow ADynamicBuffer(const char* name) {
   return {name,
           {Tabled(Form::kNothing, 0, 1, 0, false),

@@ -1,16 +1,16 @@
-// The kinds of descriptors, and what each takes in the ways that drivers keep them.
+// The types of descriptors, and the memory of each in the models that drivers use.
 //
 // A descriptor tells a shader where a buffer, image or sampler is. There are four models of it:
 //
-//   kBindingTable  the shader names an entry of the stage's binding table; what the set's memory
-//                  has is data for the shader only
+//   kBindingTable  the shader names an entry of the stage's binding table; the set's memory has
+//                  only data for the shader
 //   kIndirect      the set's memory has small records, which the shader reads: handles of surface
-//                  states elsewhere, or addresses. What fits is in the binding table as well.
+//                  states elsewhere, or addresses. What fits is also in the binding table.
 //   kDirect        the set's memory has the surface states themselves, within reach of the surface
-//                  state base, and that of its samplers is in another heap
+//                  state base; samplers are in another heap
 //   kBuffer        as kDirect, but the memory is the application's, and there are no tables
 //
-// The numbers are those of Mesa's anv, which uses kIndirect up to Gfx12.0 and kDirect from Gfx12.5
+// The sizes are those of Mesa's anv, which uses kIndirect up to Gfx12.0 and kDirect from Gfx12.5
 // on.
 
 #ifndef PACKSMITH_RUNTIME_INTEL_BINDING_DESCRIPTOR_TYPES_H_
@@ -34,7 +34,7 @@ enum class DescriptorType : uint8_t {
   kInputAttachment,
   kInlineUniformBlock,  // bytes for the shader, in the set itself
   kAccelerationStructure,
-  kMutable,  // one of several, whichever was written last
+  kMutable,  // one of several types: the last one that was written
 };
 inline constexpr unsigned kDescriptorTypes = 14;
 
@@ -52,12 +52,12 @@ enum class RecordForm : uint8_t {
   kStorage,            // StorageRecord
   kAddress,            // AddressRecord
   kSurface,            // a surface state
-  kSurfaceAndSampler,  // a surface state, and a sampler state behind it
+  kSurfaceAndSampler,  // a surface state, followed by a sampler state
   kSampler,            // a sampler state
   kBytes,              // what the application wrote
 };
 
-// Sizes in bytes. Of images of several planes each plane takes as much.
+// Sizes in bytes, for each plane of an image.
 struct DescriptorRecord {
   RecordForm form = RecordForm::kNothing;
   uint16_t bytes = 0;          // in the set's memory; kInlineUniformBlock: 1 for each byte
@@ -71,18 +71,18 @@ struct DescriptorRecord {
   friend bool operator==(const DescriptorRecord&, const DescriptorRecord&) = default;
 };
 
-// kMutable has none: it depends on what it may be.
+// kMutable has none: it depends on its types.
 DescriptorRecord RecordOf(DescriptorModel model, DescriptorType type);
 
-// The records that shaders read. They are agreed upon by driver and shader compiler: no hardware
-// knows them.
+// The records that shaders read. They are a convention of driver and shader compiler, not of the
+// hardware.
 struct HandlesRecord {
-  uint32_t surface = 0;  // the bindless handle, as a message to the sampler has it
+  uint32_t surface = 0;  // the bindless handle, as in a message to the sampler
   uint32_t sampler = 0;  // offset from the base of samplers
 };
 struct StorageRecord {
   uint32_t surface = 0;  // as above
-  uint32_t depth = 0;    // of images of three dimensions of which a view shows some slices
+  uint32_t depth = 0;    // of 3D images of which a view shows some slices
 };
 struct AddressRecord {
   uint64_t address = 0;  // 0: none
@@ -95,7 +95,7 @@ inline constexpr uint32_t kSurfaceStateBytes = 64, kSamplerStateBytes = 16;
 inline constexpr uint32_t kSamplerStride = 32;
 // In a record of kSurfaceAndSampler.
 inline constexpr uint32_t kSamplerBehindSurface = 64;
-// A set's memory begins at a multiple of this, and that of its samplers at one of kSamplerStride.
+// The alignment of a set's memory; that of its samplers is kSamplerStride.
 inline constexpr uint32_t kSetAlignment = 64;
 
 // Limits.
@@ -105,22 +105,22 @@ inline constexpr uint32_t kMostPushDescriptors = 32;     // of a set
 inline constexpr uint32_t kMostInlineBlocks = 32;        // of a set
 inline constexpr uint32_t kMostInlineBytes = 4096;       // of a block
 inline constexpr uint32_t kMostPlanes = 3;               // of an image
-inline constexpr uint32_t kMostEmbeddedSamplers = 2048;  // of a device, different ones
+inline constexpr uint32_t kMostEmbeddedSamplers = 2048;  // different ones of a device
 inline constexpr uint32_t kMostTableSurfaces = 240;      // of a stage
 inline constexpr uint32_t kMostTableSamplers = 128;      // of a stage
 inline constexpr uint64_t kIndirectHeap = 3ull << 30;    // bytes for sets of kIndirect
 inline constexpr uint64_t kDirectHeap = 2ull << 30;      // and of kDirect, and for its samplers
 
-// How many descriptors of a type can exist, at most: as many as the heap has room for, or the
-// table, where there is no other way to them. What applications are told. kMutable: 0.
+// The maximum number of descriptors of a type, for applications: limited by the heap, or by the
+// table if they are reached only through it. kMutable: 0.
 uint32_t MostDescriptors(DescriptorModel model, DescriptorType type);
 
-// Whether a shader reads the set's memory as data, so that the set needs a surface state itself.
+// Whether a shader reads the set's memory as data, so that the memory needs a surface state.
 constexpr bool IsData(RecordForm form) {
   return form == RecordForm::kHandles || form == RecordForm::kStorage ||
          form == RecordForm::kAddress || form == RecordForm::kBytes;
 }
-// Offset and size of a buffer.
+// Types with offset and size of a buffer.
 constexpr bool IsBuffer(DescriptorType type) {
   return type == DescriptorType::kUniformBuffer || type == DescriptorType::kStorageBuffer ||
          type == DescriptorType::kUniformBufferDynamic ||
@@ -133,13 +133,13 @@ constexpr bool IsDynamic(DescriptorType type) {
 constexpr bool HasSampler(DescriptorType type) {
   return type == DescriptorType::kSampler || type == DescriptorType::kCombinedImageSampler;
 }
-// An image, or a buffer that is read as one: what has a surface state that its view made.
+// An image, or a buffer that is read as one: types whose view has a surface state.
 constexpr bool HasView(DescriptorType type) {
   return type == DescriptorType::kCombinedImageSampler || type == DescriptorType::kSampledImage ||
          type == DescriptorType::kStorageImage || type == DescriptorType::kUniformTexelBuffer ||
          type == DescriptorType::kStorageTexelBuffer || type == DescriptorType::kInputAttachment;
 }
-// Shaders may write to what the descriptor leads to.
+// Whether shaders may write to what the descriptor points to.
 constexpr bool IsWritable(DescriptorType type) {
   return type == DescriptorType::kStorageImage || type == DescriptorType::kStorageTexelBuffer ||
          type == DescriptorType::kStorageBuffer || type == DescriptorType::kStorageBufferDynamic;

@@ -1,8 +1,8 @@
-// Samplers that pipelines have embedded: each stands in memory once, whatever pipelines use it.
+// Samplers that are embedded in pipelines: each is in memory once, however many pipelines use it.
 //
 //   EmbeddedSamplers samplers(*dynamic);
 //   absl::StatusOr<std::vector<State>> states = samplers.Acquire(map);
-//   // map.embedded[i] is at (*states)[i].offset, which is what the shader puts into its messages
+//   // map.embedded[i] is at (*states)[i].offset, which the shader uses in its messages
 //   …
 //   absl::Status status = samplers.Release(*states);   // with the pipeline
 
@@ -24,14 +24,15 @@ namespace packsmith::intel {
 // Thread-safe.
 class EmbeddedSamplers {
  public:
-  // They lie in the pool, which the base of samplers reaches, and which must outlive this.
+  // Samplers are in the pool, which the base of samplers must reach, and which must outlive this.
   explicit EmbeddedSamplers(gpu::StatePool& pool) : states_(pool, kSamplerStride) {}
 
-  // Where the samplers of map.embedded are. ResourceExhausted for more than kMostEmbeddedSamplers
-  // different ones; errors of StatePool::Allocate(). Nothing has changed then.
+  // Returns where the samplers of map.embedded are. ResourceExhausted for more than
+  // kMostEmbeddedSamplers different ones; errors of StatePool::Allocate(). On an error nothing has
+  // changed.
   absl::StatusOr<std::vector<gpu::State>> Acquire(const BindMap& map);
-  // What was acquired, each once. The last one who has a sampler gives its place back: the GPU must
-  // be done with it. NotFound, for the first that nobody has; the others are released.
+  // Releases what was acquired. The last release of a sampler frees its place: the GPU must be done
+  // with it. NotFound for the first one that is not in use; the others are released.
   absl::Status Release(absl::Span<const gpu::State> states);
 
   size_t size() const { return states_.size(); }  // different samplers

@@ -1,6 +1,6 @@
-// Objects whose memory stays what it is for as long as the program runs, so that handles that lead
-// to them may outlive whoever made them: an object that is not used any more is used again, as
-// another one of its type, and never freed. It is for the handle to find that out, by a number.
+// Objects whose memory is never freed, so that handles may outlive the owner of the object: an
+// object that is no longer used is reused as another one of its type. Handles must detect that with
+// a serial number.
 
 #ifndef PACKSMITH_RUNTIME_INTEL_BINDING_KEPT_H_
 #define PACKSMITH_RUNTIME_INTEL_BINDING_KEPT_H_
@@ -13,7 +13,7 @@
 
 namespace packsmith::intel {
 
-// All objects of the type that nobody uses.
+// All unused objects of the type.
 template <class T>
 struct KeptShelf {
   Mutex mutex;

@@ -1,5 +1,4 @@
-// Tables of samplers, as shaders are given them. Equal tables share a place, as do equal border
-// colors.
+// Tables of samplers for shaders. Equal tables share a place, as do equal border colours.
 //
 //   SamplerTables<Gfx9> samplers(dynamic, *colors, 0);
 //   absl::StatusOr<PackedSampler> linear = samplers.Pack({.min_filter = Filter::kLinear});
@@ -27,7 +26,7 @@
 
 namespace packsmith::intel {
 
-// Shaders number samplers of a table by 8 bits; no API has more of them.
+// Of a table. Shaders use 8-bit numbers for samplers; APIs do not have more than this.
 inline constexpr size_t kMostSamplers = 128;
 // Of a table's address, in bytes.
 inline constexpr uint64_t kSamplerTableAlignment = 32;
@@ -35,24 +34,24 @@ inline constexpr uint64_t kSamplerTableAlignment = 32;
 // A sampler, ready to be copied into tables.
 struct PackedSampler {
   std::array<uint32_t, 4> dwords = {};
-  uint32_t border_color = 0;            // offset in BorderColors; 0: it has none
-  gpu::BufferHandle border_buffer = 0;  // that the color lies in: jobs use it
+  uint32_t border_color = 0;            // offset in BorderColors; 0: none
+  gpu::BufferHandle border_buffer = 0;  // of the colour; jobs must declare it
 };
 
 // Thread-safe.
 template <class Gen>
 class SamplerTables {
  public:
-  // Tables lie in `dynamic`, colors in `colors`, which both must outlive this. colors_offset: where
-  // the colors begin, from the dynamic state base address.
+  // Tables are in `dynamic`, colours in `colors`; both must outlive this. colors_offset: where the
+  // colours begin, from the dynamic state base address.
   SamplerTables(gpu::StatePool& dynamic, BorderColors& colors, uint32_t colors_offset)
       : tables_(dynamic, kSamplerTableAlignment),
         colors_(colors, lifetime_),
         colors_offset_(colors_offset) {}
 
-  // Packs a sampler, and gets a place for its border color if it uses one: Drop() gives that back.
-  // InvalidArgument that says what is wrong; ResourceExhausted when there is no place for the
-  // color. Nothing has changed then.
+  // Packs a sampler, and acquires a place for its border colour if it uses one, which Drop()
+  // releases. InvalidArgument for invalid values; ResourceExhausted if there is no place for the
+  // colour. On an error nothing has changed.
   absl::StatusOr<PackedSampler> Pack(const Sampler& sampler);
   // The GPU must be done with it.
   absl::Status Drop(const PackedSampler& sampler) {
@@ -60,8 +59,8 @@ class SamplerTables {
     return lifetime_.lost() ? lifetime_.status() : colors_->Release(sampler.border_color);
   }
 
-  // A table of these samplers; its offset is what packets want. Each must be released as often as
-  // it was acquired. InvalidArgument for none or too many; errors of StatePool::Allocate().
+  // A table of these samplers; packets take its offset. Each must be released as often as it was
+  // acquired. InvalidArgument for none or too many samplers; errors of StatePool::Allocate().
   absl::StatusOr<gpu::State> Acquire(absl::Span<const PackedSampler* const> samplers);
   absl::Status Release(uint32_t offset) { return tables_.Release(offset); }
 

@@ -1,10 +1,10 @@
-// Samplers: what a texture is read by, written as SAMPLER_STATE of one generation.
+// Samplers: how textures are read, written as SAMPLER_STATE of one generation.
 //
 //   const Sampler sampler{.min_filter = Filter::kLinear, .mip_filter = MipFilter::kLinear};
 //   absl::Status status = WriteSampler<Gfx9>(sampler, 0, dwords);
 //
-// Tables of them are what shaders are given; sampler_tables.h shares those that are equal.
-// Sources: PRMs, volume "Command Reference: Structures", SAMPLER_STATE.
+// Shaders use tables of samplers; sampler_tables.h shares equal ones. Sources: PRMs, volume
+// "Command Reference: Structures", SAMPLER_STATE.
 
 #ifndef PACKSMITH_RUNTIME_INTEL_BINDING_SAMPLERS_H_
 #define PACKSMITH_RUNTIME_INTEL_BINDING_SAMPLERS_H_
@@ -22,15 +22,15 @@ namespace packsmith::intel {
 
 enum class Filter : uint8_t { kNearest, kLinear };
 enum class MipFilter : uint8_t { kNone, kNearest, kLinear };
-// What is outside of a texture.
+// How coordinates outside a texture are handled.
 enum class Wrap : uint8_t {
   kRepeat,
   kMirror,
   kClampToEdge,
-  kCube,  // of cubes: the neighbouring face
+  kCube,  // cubes: the neighbouring face
   kClampToBorder,
   kMirrorOnce,
-  kHalfBorder,  // the edge and the border color, half and half
+  kHalfBorder,  // the edge and the border colour, half and half
 };
 // When a comparison of the reference with the texel passes.
 enum class Compare : uint8_t {
@@ -43,26 +43,25 @@ enum class Compare : uint8_t {
   kGreaterEqual,
   kAlways,
 };
-// What becomes of the texels that a filter takes.
+// How a filter combines texels.
 enum class Reduction : uint8_t { kAverage, kMinimum, kMaximum };
 
 struct Sampler {
   Filter min_filter = Filter::kNearest, mag_filter = Filter::kNearest;
   MipFilter mip_filter = MipFilter::kNone;
   std::array<Wrap, 3> wrap = {};  // along u, v and w
-  // Levels of detail. What hardware cannot store becomes the nearest that it can: -16 to just below
-  // 16, and 0 to 14. With MipFilter::kNone a min_lod above 0 has no level left out: min_filter is
-  // then used for images that are larger than the texture, too, as OpenGL has it.
+  // Levels of detail, clamped to what hardware can store: the bias to -16 to just below 16, the
+  // others to 0 to 14. With MipFilter::kNone a min_lod above 0 skips no level: min_filter is then
+  // also used for images that are larger than the texture, as in OpenGL.
   float lod_bias = 0, min_lod = 0, max_lod = 14;
   uint32_t anisotropy = 1;  // 2 to 16, of linear filters; 1: none
   bool compares = false;
   Compare compare = Compare::kNever;
-  Reduction reduction = Reduction::kAverage;  // others from Gfx9 on
+  Reduction reduction = Reduction::kAverage;  // other values from Gfx9 on
   bool unnormalized = false;                  // coordinates count texels
-  // Cubes are filtered across their edges, whatever the wrap.
+  // Cubes are filtered across their edges, regardless of `wrap`.
   bool seamless = true;
-  // Of floats or integers, as the texture's format has them: red, green, blue, alpha. It counts if
-  // uses_border().
+  // Red, green, blue, alpha: floats or integers, like the texture's format. Used if uses_border().
   std::array<uint32_t, 4> border_color = {};
 
   bool uses_border() const {
@@ -74,15 +73,14 @@ struct Sampler {
 template <class Gen>
 using SamplerState = typename Gen::Packets::SAMPLER_STATE;
 
-// Sets the values of a state that has its defaults, for those who set what Sampler does not know
-// before they pack it.
-// border_color: where the color is, from the dynamic state base address; 0 if there is none.
-// InvalidArgument that says what is wrong.
+// Sets the values of a default state, for callers that set further members before they pack it.
+// border_color: where the colour is, from the dynamic state base address; 0 if there is none.
+// InvalidArgument for invalid values.
 template <class Gen>
 absl::Status DescribeSampler(const Sampler& sampler, uint32_t border_color,
                              SamplerState<Gen>& state);
 
-// Writes SamplerState<Gen>::length dwords, or nothing if there is an error.
+// Writes SamplerState<Gen>::length dwords, or nothing on an error.
 template <class Gen>
 absl::Status WriteSampler(const Sampler& sampler, uint32_t border_color, uint32_t* dwords) {
   SamplerState<Gen> state;
@@ -92,7 +90,7 @@ absl::Status WriteSampler(const Sampler& sampler, uint32_t border_color, uint32_
   return ABSL_PREDICT_FALSE(static_cast<bool>(e)) ? PackStatus("SAMPLER_STATE", e) : status;
 }
 
-// -- How it is done -----------------------------------------------------------------------------
+// -- Implementation -----------------------------------------------------------------------------
 
 namespace sampler_errors {
 absl::Status Anisotropy(uint32_t anisotropy);
@@ -110,12 +108,12 @@ absl::Status DescribeSampler(const Sampler& sampler, uint32_t border_color,
                                     Mode::HALF_BORDER};
   static constexpr uint32_t kMipFilters[] = {S::MIP_MODE_FILTER_NONE, S::MIP_MODE_FILTER_NEAREST,
                                              S::MIP_MODE_FILTER_LINEAR};
-  // The hardware's functions say which texels are filtered out: what passes here does not there.
+  // The hardware's functions select the texels that fail: they are the inverse of Compare.
   static constexpr uint32_t kCompares[] = {S::SHADOW_FUNCTION_ALWAYS,   S::SHADOW_FUNCTION_LEQUAL,
                                            S::SHADOW_FUNCTION_NOTEQUAL, S::SHADOW_FUNCTION_LESS,
                                            S::SHADOW_FUNCTION_GEQUAL,   S::SHADOW_FUNCTION_EQUAL,
                                            S::SHADOW_FUNCTION_GREATER,  S::SHADOW_FUNCTION_NEVER};
-  // The finest level that hardware knows; and the largest bias, in steps of 1/256.
+  // The highest level that hardware has, and the bias limits, in steps of 1/256.
   constexpr float kMostLod = 14, kLeastBias = -16, kMostBias = 16 - 1.0f / 256;
 
   if (sampler.anisotropy < 1 || sampler.anisotropy > 16) {
@@ -126,8 +124,8 @@ absl::Status DescribeSampler(const Sampler& sampler, uint32_t border_color,
 
   const bool anisotropic = sampler.anisotropy >= 2;
   const bool linear_min = sampler.min_filter == Filter::kLinear;
-  // Without levels of detail the least one only says that images are always smaller than textures;
-  // hardware would begin at that level instead.
+  // Without mipmapping, a minimum level only means that images are always smaller than textures;
+  // hardware would start at that level instead.
   const bool always_smaller = sampler.mip_filter == MipFilter::kNone && sampler.min_lod > 0;
   const bool linear_mag =
       (always_smaller ? sampler.min_filter : sampler.mag_filter) == Filter::kLinear;
@@ -142,7 +140,7 @@ absl::Status DescribeSampler(const Sampler& sampler, uint32_t border_color,
     state.anisotropic_algorithm = S::ANISOTROPIC_ALGORITHM_EWA_APPROXIMATION;
     state.maximum_anisotropy = (sampler.anisotropy - 2) / 2;
   }
-  // Between texels coordinates are rounded; at the nearest one they are cut off.
+  // Linear filters round coordinates; nearest ones truncate them.
   state.u_address_min_filter_rounding_enable = state.v_address_min_filter_rounding_enable =
       state.r_address_min_filter_rounding_enable = linear_min;
   state.u_address_mag_filter_rounding_enable = state.v_address_mag_filter_rounding_enable =

@@ -1,4 +1,4 @@
-// States of which one copy is enough: whoever wants the same dwords gets the same place.
+// States that are stored once: callers that acquire the same dwords get the same place.
 //
 //   SharedStates tables(pool, 32);
 //   absl::StatusOr<State> table = tables.Acquire(dwords);
@@ -6,7 +6,7 @@
 //   …
 //   absl::Status status = tables.Release(table->offset);
 //
-// What is there already costs a hash and a comparison, and allocates nothing.
+// Acquiring an existing state costs a hash and a comparison, and does not allocate.
 
 #ifndef PACKSMITH_RUNTIME_INTEL_BINDING_SHARED_STATES_H_
 #define PACKSMITH_RUNTIME_INTEL_BINDING_SHARED_STATES_H_
@@ -32,19 +32,19 @@ namespace packsmith::intel {
 // Thread-safe.
 class SharedStates {
  public:
-  // States lie in the pool, which must outlive this, at multiples of `alignment` bytes.
+  // States are in the pool, which must outlive this, at multiples of `alignment` bytes.
   SharedStates(gpu::StatePool& pool, uint64_t alignment)
       : pool_(pool, lifetime_), alignment_(alignment) {}
-  // Gives all places back; the GPU must be done with them.
+  // Frees all places; the GPU must be done with them.
   ~SharedStates();
 
   SharedStates(const SharedStates&) = delete;
   SharedStates& operator=(const SharedStates&) = delete;
 
-  // Where these dwords stand. Each must be released as often as it was acquired. InvalidArgument
-  // for none; errors of StatePool::Allocate(), and then nothing has changed.
+  // Returns where these dwords are. Each state must be released as often as it was acquired.
+  // InvalidArgument for no dwords; errors of StatePool::Allocate(), and then nothing has changed.
   absl::StatusOr<gpu::State> Acquire(absl::Span<const uint32_t> dwords);
-  // The last one gives the place back: the GPU must be done with it. NotFound if nobody has a state
+  // The last release frees the place: the GPU must be done with it. NotFound if no state in use is
   // there.
   absl::Status Release(uint32_t offset);
 
@@ -57,7 +57,7 @@ class SharedStates {
     uint64_t users = 0;
   };
   using Owned = std::unique_ptr<Entry>;
-  // Entries are looked for by what they hold.
+  // Entries are found by their dwords.
   struct Hash {
     using is_transparent = void;
     size_t operator()(absl::Span<const uint32_t> dwords) const {

@@ -1,5 +1,5 @@
-// Which buffers the addresses of a state lead to. Batches note those of packets by themselves; a
-// state lies in memory, and whoever binds it tells the batch.
+// The buffers that the addresses of a state point to. Batches record those of packets by
+// themselves; a state is in memory, and the code that binds it must pass its buffers to the batch.
 //
 //   StateUses uses;
 //   absl::Status status = WriteSurface<Gfx9>(texture, dwords, &uses);
@@ -19,13 +19,13 @@ namespace packsmith::intel {
 
 class StateUses {
  public:
-  // No state has more addresses.
+  // The most addresses of a state.
   static constexpr size_t kMost = 4;
 
   absl::Span<const gpu::BufferUse> all() const { return absl::MakeConstSpan(uses_.data(), size_); }
 
   void Clear() { size_ = 0; }
-  // Those of a packed state's values.
+  // Takes the buffers of a state's addresses.
   template <class S>
   void SetFrom(const S& state) {
     Clear();
