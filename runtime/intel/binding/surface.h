@@ -1,9 +1,9 @@
-// What a surface is, in values that do not depend on the generation. surface_states.h writes them
-// for the hardware.
+// Descriptions of surfaces that do not depend on the generation. surface_states.h writes them for
+// the hardware.
 //
-// Sizes and counts are what they say, never less one; lengths are in texels or bytes as noted.
-// Formats are codes of SurfaceFormat, caching policies ("mocs") those of the kernel
-// driver's table, times 2, as in all packets.
+// Sizes and counts are actual values, never less one; lengths are in texels or bytes as noted.
+// Formats are codes of SurfaceFormat, caching policies ("mocs") those of the kernel driver's table,
+// times 2, as in all packets.
 
 #ifndef PACKSMITH_RUNTIME_INTEL_BINDING_SURFACE_H_
 #define PACKSMITH_RUNTIME_INTEL_BINDING_SURFACE_H_
@@ -19,7 +19,7 @@ namespace packsmith::intel {
 // The manual's formats. Their codes are the same in all generations.
 using SurfaceFormat = gfx9::SURFACE_FORMAT;
 
-// What a component of a texel is taken from.
+// The source of a component of a texel.
 enum class Channel : uint8_t { kZero, kOne, kRed, kGreen, kBlue, kAlpha };
 
 struct Swizzle {
@@ -27,7 +27,7 @@ struct Swizzle {
           alpha = Channel::kAlpha;
 };
 
-// Reads give zeros, writes go nowhere. As a render target it has a size, which clips.
+// Reads return zeros, writes are discarded. As a render target it has a size, which clips.
 struct NullSurface {
   uint32_t width = 1, height = 1;  // texels
   uint32_t layers = 1;
@@ -37,20 +37,20 @@ struct NullSurface {
 // A buffer of entries: typed (texel buffers, and uniform buffers, whose entries have 16 bytes), or
 // of bytes.
 struct BufferSurface {
-  // Of the first entry. Where its `use` says nothing, `writable` says it.
+  // Of the first entry. If its `use` is not set, `writable` determines it.
   address memory = {};
   bool writable = false;
-  uint64_t size = 0;    // bytes; a last entry that is not there whole does not count
-  uint32_t stride = 1;  // bytes of an entry; of bytes, 1
+  uint64_t size = 0;    // bytes; an incomplete last entry does not count
+  uint32_t stride = 1;  // bytes of an entry; 1 for a buffer of bytes
   uint32_t format = SurfaceFormat::RAW;
   uint32_t mocs = 0;  // not 0
   Swizzle swizzle = {};
 };
 
-// What threads spill to, a piece for each that can run at once: from Gfx12.5 on, where packets have
-// the offset of such a state instead of an address.
+// Memory that threads spill to, a piece for each thread that can run at once: from Gfx12.5 on,
+// where packets have the offset of such a state instead of an address.
 struct ScratchSurface {
-  // Of the first thread's piece. Where its `use` says nothing, it is read and written.
+  // Of the first thread's piece. If its `use` is not set, it is read and written.
   address memory = {};
   uint64_t size = 0;         // bytes, of all threads
   uint32_t per_thread = 64;  // bytes: a multiple of 64, up to 256 KiB
@@ -75,22 +75,22 @@ enum class AuxiliaryMode : uint8_t {
   kMcs,     // compressed samples
   kMcsCcs,  // Gfx12 and 12.5: the same, itself compressed
   kCcsD,    // fast clears only
-  kCcsE,    // compressed color; from Gfx12 on also depth and stencil, with `depth_stencil`
+  kCcsE,    // compressed colour; from Gfx12 on also depth and stencil, with `depth_stencil`
   kHiz,     // depth, up to Gfx11
 };
 
-// What goes with an image that is compressed, or was cleared fast.
+// The auxiliary surface of an image that is compressed, or was cleared fast.
 struct AuxiliarySurface {
   AuxiliaryMode mode = AuxiliaryMode::kNone;
-  // Where the mode's surface is. From Gfx12 on color compression finds it by itself, and only
-  // multisampling has one here.
+  // Where the mode's surface is. From Gfx12 on the hardware finds that of colour compression
+  // through tables, and only multisampling has one here.
   address memory = {};
   uint32_t pitch_tiles = 0;  // from row to row; at least 1 if there is a surface
   uint32_t qpitch = 0;       // rows from slice to slice: a multiple of 4
-  // What a fast-cleared texel stands for. Gfx8: 0 or 1 each; Gfx9 and 11: the bits of a float or
+  // The value of fast-cleared texels. Gfx8: 0 or 1 each; Gfx9 and 11: the bits of a float or
   // integer each; later: ignored, it is in memory.
   std::array<uint32_t, 4> clear_color = {};
-  // Gfx11 to 12.5: where the clear color is, a multiple of 64 bytes. 0: not in memory.
+  // Gfx11 to 12.5: where the clear colour is, a multiple of 64 bytes. 0: not in memory.
   address clear_color_at = {};
   // From Gfx12.5 on: how a texel is compressed, by the manual's codes.
   uint32_t compression_format = 0;
@@ -98,27 +98,26 @@ struct AuxiliarySurface {
 
 struct ImageSurface {
   SurfacePurpose purpose = SurfacePurpose::kTexture;
-  SurfaceShape shape = SurfaceShape::k2D;  // as anything but a texture, a cube is layers of 2D
-  // Where its `use` says nothing: textures are read, others read and written.
+  SurfaceShape shape = SurfaceShape::k2D;  // except in textures, a cube is layers of 2D
+  // If its `use` is not set: textures are read, others read and written.
   address memory = {};
   uint32_t format = 0;
   uint32_t mocs = 0;                          // not 0
   uint32_t width = 1, height = 1, depth = 1;  // texels of level 0; depth is of 3D
   uint32_t samples = 1;                       // a power of two, up to 16 (Gfx8: 8)
   bool interleaved_samples = false;           // depth and stencil
-  uint32_t first_level = 0, levels = 1;       // of the view; of a target the first one counts
-  uint32_t first_layer = 0, layers = 1;       // of the view; of 3D, slices that can be written
-  float least_level = 0;                      // finer ones are not there
+  uint32_t first_level = 0, levels = 1;       // of the view; targets use only the first one
+  uint32_t first_layer = 0, layers = 1;       // of the view; 3D: slices that can be written
+  float least_level = 0;                      // finer ones do not exist
   SurfaceTiling tiling = SurfaceTiling::kLinear;
   uint32_t pitch = 0;   // bytes from row to row; 1D: 0, not used
   uint32_t qpitch = 0;  // rows from slice to slice: a multiple of 4
-  // To which slices and levels are aligned, as the image was laid out. Gfx8 to 12: texels, 4, 8 or
-  // 16. From Gfx12.5 on: horizontally bytes, 16, 32, 64 or 128. 0: the least that the generation
-  // has.
+  // The alignment of slices and levels in the image's layout. Gfx8 to 12: texels, 4, 8 or 16. From
+  // Gfx12.5 on: horizontally bytes, 16, 32, 64 or 128. 0: the generation's minimum.
   uint32_t horizontal_alignment = 0, vertical_alignment = 0;
-  uint32_t mip_tail_level = 15;         // the first one in the tail; 15: there is none
+  uint32_t mip_tail_level = 15;         // the first one in the tail; 15: none
   uint32_t x_offset = 0, y_offset = 0;  // into the first tile: multiples of 4
-  bool depth_stencil = false;           // from Gfx12 on: compressed as these are
+  bool depth_stencil = false;           // from Gfx12 on: compressed like depth and stencil
   Swizzle swizzle = {};
   AuxiliarySurface auxiliary = {};
 };

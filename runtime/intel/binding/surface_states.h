@@ -1,14 +1,14 @@
-// Surface states: RENDER_SURFACE_STATE of one generation, made of what surface.h says.
+// Surface states: RENDER_SURFACE_STATE of one generation, made from the descriptions of surface.h.
 //
 //   StateUses uses;
 //   const BufferSurface buffer{.memory = {gpu, handle}, .size = 4096, .mocs = 4};
 //   absl::Status status =
 //       WriteSurface<Gfx9>(buffer, reinterpret_cast<uint32_t*>(state.cpu), &uses);
 //
-// Bits come from the generated headers. What else the hardware wants is here: how a buffer's size
-// is cut into three fields, what the levels of a target mean, which auxiliary modes there are; what
-// the generations differ by is in runtime/intel/device/facts.h. Sources: PRMs, volume "Command
-// Reference: Structures", RENDER_SURFACE_STATE, and what Mesa's isl found out.
+// Bits come from the generated headers. Other requirements of the hardware are here: how a buffer's
+// size is split into three fields, what the levels of a target mean, which auxiliary modes there
+// are; differences between generations are in runtime/intel/device/facts.h. Sources: PRMs, volume
+// "Command Reference: Structures", RENDER_SURFACE_STATE, and findings of Mesa's isl.
 
 #ifndef PACKSMITH_RUNTIME_INTEL_BINDING_SURFACE_STATES_H_
 #define PACKSMITH_RUNTIME_INTEL_BINDING_SURFACE_STATES_H_
@@ -26,22 +26,21 @@
 
 namespace packsmith::intel {
 
-// Of a buffer that is not of bytes.
+// Of a typed buffer.
 inline constexpr uint64_t kMostEntries = uint64_t{1} << 27;
-// The number of a buffer's entries, less one, is cut in three: so many bits are the width, the next
-// ones the height, and the rest the depth.
+// The number of a buffer's entries, less one, is split in three: these low bits are the width, the
+// next ones the height, and the rest the depth.
 inline constexpr unsigned kEntryBitsInWidth = 7, kEntryBitsInHeight = 14;
-// Of scratch, bytes of a thread (BSpec: a pitch of 63 to 262143, less one).
+// Scratch of a thread, in bytes (BSpec: a pitch of 63 to 262143, less one).
 inline constexpr uint32_t kScratchUnit = 64, kMostScratch = 256 * 1024;
-// The first layer and the number of layers, together.
+// The maximum sum of the first layer and the number of layers.
 inline constexpr uint32_t kMostLayers = 2048;
 
 template <class Gen>
 using SurfaceState = typename Gen::Packets::RENDER_SURFACE_STATE;
 
-// Sets the values of a state that has its defaults, for those who set what surface.h does not know
-// before they pack it. InvalidArgument that says what is wrong with the surface; `state` means
-// nothing then.
+// Sets the values of a default state, for callers that set further members before they pack it.
+// InvalidArgument for an invalid surface; `state` is then undefined.
 template <class Gen>
 absl::Status DescribeSurface(const NullSurface& surface, SurfaceState<Gen>& state);
 template <class Gen>
@@ -52,8 +51,8 @@ absl::Status DescribeSurface(const ScratchSurface& surface, SurfaceState<Gen>& s
 template <class Gen>
 absl::Status DescribeSurface(const ImageSurface& surface, SurfaceState<Gen>& state);
 
-// Writes SurfaceState<Gen>::length dwords, and says in `uses`, if there is one, which buffers the
-// state leads to. On an error nothing has been written, and `uses` is empty.
+// Writes SurfaceState<Gen>::length dwords, and sets `uses`, if given, to the buffers that the state
+// points to. On an error nothing is written, and `uses` is empty.
 template <class Gen, class Surface>
 absl::Status WriteSurface(const Surface& surface, uint32_t* dwords, StateUses* uses = nullptr) {
   SurfaceState<Gen> state;
@@ -67,9 +66,9 @@ absl::Status WriteSurface(const Surface& surface, uint32_t* dwords, StateUses* u
   return absl::OkStatus();
 }
 
-// -- How it is done -----------------------------------------------------------------------------
+// -- Implementation -----------------------------------------------------------------------------
 
-// Messages, apart so that what hardly ever happens is not part of each caller.
+// Errors, in functions of their own so that rare code is not part of each caller.
 namespace surface_errors {
 absl::Status Zero(const char* what);
 absl::Status NotMultipleOf4(const char* what, uint32_t value);
@@ -118,7 +117,7 @@ PACKSMITH_INLINE inline void SetSwizzle(const Swizzle& swizzle, SurfaceState<Gen
   state.shader_channel_select_alpha = select(swizzle.alpha);
 }
 
-// What all but null surfaces have.
+// Members of all surfaces except null surfaces.
 template <class Gen>
 PACKSMITH_INLINE inline void SetMemory(const address& memory, access how,
                                        SurfaceState<Gen>& state) {
@@ -277,7 +276,7 @@ absl::Status SetClearColor(const AuxiliarySurface& auxiliary, SurfaceState<Gen>&
     state.blue_clear_color = one(2);
     state.alpha_clear_color = one(3);
   } else {
-    // In memory, or in the state: they have the same dwords.
+    // In memory, or in the state: both use the same dwords.
     if constexpr (requires { state.clear_value_address; }) {
       if (auxiliary.clear_color_at.gpu != 0) {
         state.clear_value_address_enable = true;
@@ -331,9 +330,9 @@ absl::Status DescribeSurface(const NullSurface& surface, SurfaceState<Gen>& stat
   if (surface.layers == 0) return surface_errors::Zero("layers");
   using S = SurfaceState<Gen>;
   state.surface_type = SurfaceTypes<typename Gen::Packets>::kNull;
-  state.surface_format = SurfaceFormat::R32_UINT;  // what it pretends to be
+  state.surface_format = SurfaceFormat::R32_UINT;  // any valid format
   state.surface_array = surface.layers > 1;
-  // Hardware wants it tiled.
+  // The hardware requires tiling.
   if constexpr (requires { S::TILE_MODE_TILE4; }) {
     state.tile_mode = S::TILE_MODE_TILE4;
   } else {
@@ -440,10 +439,10 @@ absl::Status DescribeSurface(const ImageSurface& surface, SurfaceState<Gen>& sta
   } else if (!is_texture) {
     state.render_target_view_extent = state.depth;
   }
-  // What is placed by offsets is one image.
+  // A surface with offsets is a single image.
   state.surface_array = !is_3d && surface.x_offset == 0 && surface.y_offset == 0 &&
                         (!Gen::kFacts.wa_1806565034 || surface.layers > 1);
-  // Of a target it is the one level, of all else the number of levels.
+  // For a target this is the level, otherwise the number of levels.
   if (is_target) {
     state.mip_count_lod = surface.first_level;
   } else {

@@ -1,18 +1,18 @@
-// What generations of the hardware do that no packet's layout says: one column for each.
+// Behaviour of hardware generations that is not in packet layouts: one column for each generation.
 //
 //   if constexpr (Gen::kFacts.stall_needs_company) …
 //
-// Code asks for the fact, never for the generation's number: a new generation is then its XML and
-// a column at the end of kGenerationFacts. A column names all that holds, and inherits nothing from
-// the one before it: a workaround is for those generations that have it in their column.
+// Code tests the fact, never the generation's number: a new generation is then its XML and a column
+// at the end of kGenerationFacts. A column names all facts that hold, and inherits nothing from the
+// one before it: a workaround applies to the generations that have it in their column.
 //
-// What packets and fields there are is not here, because the XML says it: code asks whether there
-// is such a member (`requires { pipe.tile_cache_flush_enable; }`). What differs between devices of
-// one generation is in runtime/intel/device/render_devices.h.
+// The existence of packets and fields is not here, because the XML has it: code tests for the
+// member (`requires { pipe.tile_cache_flush_enable; }`). Differences between devices of one
+// generation are in runtime/intel/device/render_devices.h.
 //
-// Sources are said with each fact: PRM is the Programmer's Reference Manual, BSpec its successor by
-// page numbers, Wa_ is the vendor's number of a workaround. "found by Mesa" is what its drivers do
-// and no manual says.
+// Each fact has its source: PRM is the Programmer's Reference Manual, BSpec its successor, cited by
+// page number, Wa_ is the vendor's number of a workaround. "found by Mesa" is what its drivers do
+// without a manual's statement.
 
 #ifndef PACKSMITH_RUNTIME_INTEL_DEVICE_FACTS_H_
 #define PACKSMITH_RUNTIME_INTEL_DEVICE_FACTS_H_
@@ -22,21 +22,21 @@
 
 namespace packsmith::intel {
 
-// Where binding tables lie, and how pointers reach them: see binding_rules.h.
+// Where binding tables are, and how pointers reach them: see binding_rules.h.
 struct BindingRules {
-  uint32_t block = 0;          // bytes that tables have from one base
+  uint32_t block = 0;          // bytes for tables that one base reaches
   uint32_t alignment = 0;      // of tables, in bytes
-  unsigned pointer_shift = 0;  // low bits of a table's offset that pointers do not hold
+  unsigned pointer_shift = 0;  // low bits of a table's offset that pointers omit
   bool own_base = false;       // that of 3DSTATE_BINDING_TABLE_POOL_ALLOC
   uint32_t first = 0;          // offset of the first table, in bytes
 };
 
-// Pixels that may be discarded wait for those before them, unless a register's bit allows them not
-// to: what the bit is about.
+// Pixels that may be discarded wait for those before them, unless a register's bit disables it:
+// whether the bit is for depth or for stencil.
 enum class PixelMaskStall : uint8_t { kNone, kDepth, kStencil };
 
-// Which divisions of the third-level cache are known to work: a table in l3.cc. kNone: software has
-// no say in it.
+// The divisions of the third-level cache that are known to work: a table in l3.cc. kNone: software
+// cannot choose.
 enum class L3Division : uint8_t { kNone, kGfx8, kGfx9, kGfx11, kGfx12 };
 
 struct GenerationFacts {
@@ -44,64 +44,65 @@ struct GenerationFacts {
 
   // -- Caches, and what PIPE_CONTROL does to them (PRM and BSpec, PIPE_CONTROL) ------------------
 
-  // The cache of vertices forgets only together with a post-sync write.
+  // The vertex cache is invalidated only together with a post-sync write.
   bool vertices_need_write = false;
-  // … and after a PIPE_CONTROL that does nothing. Elsewhere such a packet may hang.
+  // … and after a PIPE_CONTROL that does nothing. On other generations such a packet may hang.
   bool vertices_need_nothing_before = false;
-  // It knows 32 bits of an address only: see VertexReach.
+  // It compares only 32 bits of an address: see VertexReach.
   bool vertices_know_32_bits = false;
-  // A stall has to come with something to wait for.
+  // A stall must be combined with something to wait for.
   bool stall_needs_company = false;
-  // In the GPGPU pipeline a post-sync write comes after a stall without one.
+  // In the GPGPU pipeline a stall without a post-sync write must precede one with it.
   bool gpgpu_write_needs_stall = false;
-  // The same, of barriers: devices like ADL-N.
+  // The same for barriers: devices like ADL-N.
   bool wa_14014966230 = false;
-  // The caches of targets and vertices cannot be written back or forgotten while the GPGPU pipeline
-  // is selected. Selecting it has written them back.
+  // The caches of targets and vertices cannot be written back or invalidated while the GPGPU
+  // pipeline is selected. Selecting it has written them back.
   bool gpgpu_bars_3d_caches = false;
-  // A flush of the depth cache comes with a depth stall.
+  // A flush of the depth cache must include a depth stall.
   bool wa_1409600907 = false;
 
   // -- PIPELINE_SELECT (PRM, PIPELINE_SELECT) ----------------------------------------------------
 
   // There are two pipelines to select from. (From Xe2 on there are not: BSpec 55860.)
   bool selects_pipeline = false;
-  // Before a selection all caches are written back, then all that only read forget.
+  // Before a selection all caches must be written back, then read-only ones invalidated.
   bool select_forgets = false;
-  // 3DSTATE_CC_STATE_POINTERS without a valid pointer comes before GPGPU is selected.
+  // 3DSTATE_CC_STATE_POINTERS without a valid pointer must precede the selection of GPGPU.
   bool select_takes_color_calc = false;
-  // MEDIA_VFE_STATE comes before 3D is selected.
+  // MEDIA_VFE_STATE must precede the selection of 3D.
   bool select_takes_media_state = false;
 
   // -- Bases that move (PRM, STATE_BASE_ADDRESS) -------------------------------------------------
 
   // Bases move only while 3D is selected.
   bool wa_1607854226 = false;
-  // The GPGPU pipeline, too, writes back the caches of targets before. (PIPE_CONTROL must not name
-  // them in later compute pipelines.)
+  // The caches of targets are written back before in the GPGPU pipeline, too. (PIPE_CONTROL must
+  // not name them in later compute pipelines.)
   bool gpgpu_flushes_targets = false;
-  // Constants read through the data port are not forgotten with the constant cache: the data port
-  // is flushed instead.
+  // Invalidating the constant cache does not affect constants read through the data port: the data
+  // port must be flushed instead.
   bool wa_14010840176 = false;
-  // Instructions are forgotten as well.
+  // Instructions must be invalidated as well.
   bool wa_16013000631 = false;
-  // Some devices have the GPGPU pipeline forget before the move:
+  // On some devices the GPGPU pipeline must invalidate before the move:
   // RenderDevice::forgets_before_moves.
   bool wa_14014427904 = false;
 
   // -- Surface states (PRM and BSpec, RENDER_SURFACE_STATE; Mesa's isl) --------------------------
 
   uint64_t most_buffer_bytes = 0;  // of a buffer of bytes
-  // Only what has several layers is an array.
+  // Only surfaces with several layers are arrays.
   bool wa_1806565034 = false;
-  bool ccs_found_by_tables = false;  // color compression has no surface that the state points to
-  bool mcs_is_ccs_e = false;         // the mode for compressed samples is that for compressed color
-  // Scratch is a surface. (Xe3 counts its pitch in other units, which are not known.)
+  bool ccs_found_by_tables =
+      false;                  // the state does not point to the surface of colour compression
+  bool mcs_is_ccs_e = false;  // the mode for compressed samples is that for compressed colour
+  // Scratch is a surface. (Xe3 counts its pitch in other units, which are unknown.)
   bool has_scratch_surfaces = false;
   // Bits of a bindless surface's handle in the extended message descriptor (PRM, volume "3D Media
   // GPGPU", bindless surfaces).
   unsigned surface_index_bits = 0;
-  // Uniform buffers are read through the sampler (where Mesa's compiler does so).
+  // Uniform buffers are read through the sampler (as Mesa's compiler does).
   bool uniforms_are_texels = false;
 
   // -- Binding tables (PRM, 3DSTATE_BINDING_TABLE_POINTERS_VS; Mesa's iris and anv) --------------
@@ -111,55 +112,57 @@ struct GenerationFacts {
 
   // -- Draws -------------------------------------------------------------------------------------
 
-  // EXECUTE_INDIRECT_DRAW does on all devices what it says. (Gfx12.5 has the packet, too.)
+  // EXECUTE_INDIRECT_DRAW works on all devices. (Gfx12.5 has the packet, too.)
   bool executes_indirect_draws = false;
-  // Each sampler count is zero, however many samplers a shader has.
+  // Every sampler count must be zero, regardless of the samplers of a shader.
   bool wa_1606682166 = false;
   // See PixelMaskStallFix. PRMs of Broadwell and Skylake, volume 2c, CACHE_MODE_1 "NP PMA Fix
   // Enable" and CACHE_MODE_0 "STC PMA Optimization Enable".
   PixelMaskStall pixel_mask_stall = PixelMaskStall::kNone;
-  // 3DSTATE_CONSTANT_ALL takes some bits of addresses for others: it is for stages without
-  // constants only.
+  // 3DSTATE_CONSTANT_ALL misinterprets some bits of addresses: it may be used only for stages
+  // without constants.
   bool wa_16011448509 = false;
-  // 3DSTATE_PUSH_CONSTANT_ALLOC_* come with a 3DSTATE_CONSTANT_ALL that empties all stages: DG2;
-  // the same as Wa_18022330953 of MTL and ARL.
+  // 3DSTATE_PUSH_CONSTANT_ALLOC_* must be accompanied by a 3DSTATE_CONSTANT_ALL that empties all
+  // stages: DG2; the same as Wa_18022330953 of MTL and ARL.
   bool wa_22011440098 = false;
-  // A stall follows 3DSTATE_SO_DECL_LIST.
+  // A stall must follow 3DSTATE_SO_DECL_LIST.
   bool wa_1509820217 = false;
-  // 3DSTATE_SO_DECL_LIST comes after a 3DSTATE_STREAMOUT that turns stream output off.
+  // A 3DSTATE_STREAMOUT that turns stream output off must precede 3DSTATE_SO_DECL_LIST.
   bool wa_16011773973 = false;
-  // A stall follows the buffers of stream output (found by Mesa) …
+  // A stall must follow the buffers of stream output (found by Mesa) …
   bool stream_output_buffers_need_stall = false;
-  // … and one comes before them.
+  // … and one must precede them.
   bool wa_16011411144 = false;
-  // A post-sync write follows the packets of depth and stencil: Wa_14014097488 (Gfx11 to DG2),
+  // A post-sync write must follow the packets of depth and stencil: Wa_14014097488 (Gfx11 to DG2),
   // Wa_1408224581 (Gfx12), Wa_14016712196 (Gfx12.5).
   bool depth_needs_write = false;
-  // A stall follows 3DSTATE_LINE_STIPPLE (found by Mesa).
+  // A stall must follow 3DSTATE_LINE_STIPPLE (found by Mesa).
   bool line_stipple_needs_stall = false;
-  // A wait for pixel shaders where draws begin or cease to write depth or stencil: DG2, early ARL.
+  // A wait for pixel shaders is needed when draws start or stop writing depth or stencil: DG2,
+  // early ARL.
   bool wa_18019816803 = false;
-  // A barrier where draws begin or cease to have depth bounds and a shader that discards pixels.
+  // A barrier is needed when draws start or stop having depth bounds and a shader that discards
+  // pixels.
   bool wa_14018283232 = false;
 
   // -- The third-level cache and the URB (PRM, volume "L3 Cache and URB", and 3DSTATE_URB_VS) ----
 
   L3Division l3 = L3Division::kNone;
-  // A division may change between draws, after the pipeline has been drained. Elsewhere it is for
-  // the beginning of a context.
+  // The division may change between draws, after the pipeline has been drained. On other
+  // generations it is set at the beginning of a context.
   bool l3_changes_between_draws = false;
   bool local_memory_in_l3 = false;  // a division may have ways for shared local memory
-  // Devices of one slice: the stages' entries begin at this chunk at the earliest.
+  // Devices of one slice: the first chunk at which the stages' entries may begin.
   unsigned least_urb_start = 0;
   // Entries that a vertex shader needs before tessellation, if more than for others.
   unsigned least_tessellated_vertices = 0;
-  // The URB is left with LeaveDomain() before it is divided in another way.
+  // LeaveDomain() must be called before the URB is divided in another way.
   bool wa_16014912113 = false;
-  // The URB is left with LeaveTasks() between the last draw that had tasks and the first one of
-  // vertices; the same as Wa_16014390852.
+  // LeaveTasks() must be called between the last draw with tasks and the first one of vertices; the
+  // same as Wa_16014390852.
   bool wa_14015814527 = false;
-  // From how many URB entries on the setup unit reads vertices in blocks: of the domain stage, and
-  // of the vertex stage.
+  // The number of URB entries from which on the setup unit reads vertices in blocks: of the domain
+  // stage, and of the vertex stage.
   unsigned block_dereference_domain = 0, block_dereference_vertices = 0;
 };
 
@@ -328,8 +331,8 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
     },
 };
 
-// The column of a version, times ten; where there is none, that of the newest generation before it,
-// or the oldest of all.
+// The column of a version, times ten; if there is none, that of the newest generation before it, or
+// the oldest of all.
 constexpr const GenerationFacts& FactsOf(unsigned version_x10) {
   const GenerationFacts* found = &kGenerationFacts[0];
   for (const GenerationFacts& column : kGenerationFacts) {

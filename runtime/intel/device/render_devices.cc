@@ -12,7 +12,7 @@ namespace {
 
 using Entries = std::array<unsigned, kUrbStages>;
 
-// What all of a generation's devices have in common; those below say the rest.
+// Values that all devices of a generation share; those below add the rest.
 constexpr RenderDevice kGfx8 = {
     .version = 80,
     .l3_way_kb = 2,
@@ -159,9 +159,9 @@ constexpr RenderDevice Xe2() {
 // intel_device_info.c, intel_l3_config.c for ways, isl.c for caching, with what the tables in
 // Linux' intel_mocs.c and xe_mocs.c say.
 //
-// From DG2 on kernels tell the size of the URB and the number of threads, which depend on how much
-// of the chip is there (DRM_I915_QUERY_HWCONFIG_BLOB, DRM_XE_DEVICE_QUERY_HWCONFIG); what stands
-// here is what Mesa takes where there is no kernel to ask.
+// From DG2 on kernels report the size of the URB and the number of threads, which depend on the
+// enabled parts of the chip (DRM_I915_QUERY_HWCONFIG_BLOB, DRM_XE_DEVICE_QUERY_HWCONFIG); the
+// values here are those that Mesa uses without a kernel.
 constexpr RenderDevice kDevices[] = {
     Gfx8("bdw gt1", 1, 2, 690, 42),
     Gfx8("bdw gt2", 1, 4, 960, 56),

@@ -40,7 +40,7 @@ absl::StatusOr<AuxTable::Table> AuxTable::NewTable(unsigned level) {
   const absl::StatusOr<gpu::State> state =
       pool_->Allocate(entries * sizeof(uint64_t), rule.alignment);
   if (!state.ok()) return state.status();
-  // The GPU is not told of it before it is all zero.
+  // It is zeroed before the GPU can read it.
   std::memset(state->cpu, 0, entries * sizeof(uint64_t));
   Table table;
   table.state = *state;
@@ -68,8 +68,8 @@ uint32_t AuxTable::IndexIn(unsigned level, uint64_t surface) const {
   return surface >> rule.index_bit & ((uint64_t{1} << rule.index_bits) - 1);
 }
 
-// Engines may read the entry meanwhile: it is there whole or not at all, and not before the table
-// that it leads to.
+// Engines may read the entry concurrently: it is written atomically, and after the table that it
+// points to.
 void AuxTable::Write(const Table& table, uint32_t index, uint64_t entry) {
   std::atomic_ref<uint64_t>(reinterpret_cast<uint64_t*>(table.state.cpu)[index])
       .store(entry, std::memory_order_release);
@@ -130,7 +130,7 @@ absl::Status AuxTable::Map(const AuxRange& range) {
            static_cast<uint64_t>(range.format);
   };
   MutexLock lock(mutex_);
-  // First whatever may fail.
+  // First everything that may fail.
   for (uint64_t i = 0; i < pages; ++i) {
     const uint64_t at = *surface + i * page();
     const absl::StatusOr<Table*> table = MakeLowest(at);
@@ -151,7 +151,8 @@ absl::Status AuxTable::Map(const AuxRange& range) {
     Page& page = table.pages[index];
     if (page.users++ != 0) continue;
     const uint64_t entry = entry_of(i);
-    // What was never valid nobody remembers; the same as before may be remembered.
+    // Engines cannot have cached an entry that was never valid; one that equals the cached one is
+    // fine.
     changed |= page.entry != 0 && page.entry != entry;
     page.entry = entry;
     page.auxiliary = *auxiliary + i * auxiliary_page();

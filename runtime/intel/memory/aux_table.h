@@ -1,13 +1,13 @@
-// The table in memory that leads from compressed surfaces to their compression data, on hardware
-// that has one: Gfx12 and, but for DG2, Gfx12.5.
+// The table in memory that maps compressed surfaces to their compression data, on hardware that has
+// one: Gfx12 and Gfx12.5, except DG2.
 //
 //   auto table = AuxTable::Create(pool, AuxTableHardwareOf<Gfx12>());   // binding/aux_tables.h
 //   absl::Status status = (*table)->Map({.surface = image.address, .auxiliary = ccs.address,
 //                                        .size = image.size, .format = format});
 //
-// What is compressed is found by its address, a page at a time (64 KiB, or 1 MiB), in three levels
-// of tables. An engine is told once where the highest one is, and remembers what it has read: when
-// version() is not what it was, it has to forget that before it uses a surface.
+// Compression data is found by the surface's address, for each page (64 KiB, or 1 MiB), in three
+// levels of tables. The address of the highest one is set once for each engine. Engines cache what
+// they have read: when version() has changed, that must be invalidated before a surface is used.
 
 #ifndef PACKSMITH_RUNTIME_INTEL_MEMORY_AUX_TABLE_H_
 #define PACKSMITH_RUNTIME_INTEL_MEMORY_AUX_TABLE_H_
@@ -29,27 +29,27 @@
 
 namespace packsmith::intel {
 
-// How texels are compressed, as an entry says it: AuxFormatOf() (binding/aux_tables.h).
+// How texels are compressed, as encoded in an entry: AuxFormatOf() (binding/aux_tables.h).
 enum class AuxFormat : uint64_t {};
 
-// What the table of one generation is like. Entries have 64 bits.
+// The structure of one generation's table. Entries have 64 bits.
 struct AuxTableHardware {
   static constexpr unsigned kLevels = 3;
   struct Level {
-    unsigned index_bit = 0, index_bits = 0;  // of a surface's address: which entry it is
+    unsigned index_bit = 0, index_bits = 0;  // of a surface's address: the index of the entry
     uint64_t alignment = 0;                  // bytes, of a table
   };
 
   std::array<Level, kLevels> levels = {};  // the lowest first
-  // Of the levels above the lowest: the entry for a table of the level below it.
+  // For levels above the lowest: makes the entry for a table of the level below.
   std::array<uint64_t (*)(uint64_t table), kLevels> table_entry = {};
-  // Of the lowest one: the entry for compression data, but for the format.
+  // For the lowest one: makes the entry for compression data, without the format.
   uint64_t (*surface_entry)(uint64_t auxiliary) = nullptr;
-  uint64_t valid = 0;                // what entries that count have set
+  uint64_t valid = 0;                // the bits that valid entries have set
   uint64_t auxiliary_alignment = 0;  // bytes
-  uint64_t auxiliary_ratio = 0;      // bytes of a surface to a byte of compression data
+  uint64_t auxiliary_ratio = 0;      // bytes of a surface for each byte of compression data
 
-  // What shares an entry, in bytes: surfaces begin at multiples of it.
+  // The bytes of a surface that one entry is for: surfaces begin at multiples of it.
   constexpr uint64_t page() const { return uint64_t{1} << levels[0].index_bit; }
 };
 
@@ -62,9 +62,9 @@ struct AuxRange {
 };
 
 struct AuxTableStatistics {
-  uint64_t pages = 0;         // that lead to compression data
+  uint64_t pages = 0;         // mapped to compression data
   uint64_t tables = 0;        // of all levels
-  uint64_t memory_bytes = 0;  // that they take
+  uint64_t memory_bytes = 0;  // memory of the tables
 };
 
 // Thread-safe.
@@ -80,27 +80,27 @@ class AuxTable {
   AuxTable(const AuxTable&) = delete;
   AuxTable& operator=(const AuxTable&) = delete;
 
-  // From now on the surface's pages lead to its compression data, until they have been unmapped as
-  // often as they were mapped. When it fails nothing is mapped: InvalidArgument for addresses that
-  // are not aligned or not addresses, AlreadyExists for a page that leads elsewhere, errors of
+  // Maps the surface's pages to its compression data, until they have been unmapped as often as
+  // they were mapped. On an error nothing is mapped: InvalidArgument for addresses that are
+  // unaligned or out of range, AlreadyExists for a page that is mapped elsewhere, errors of
   // StatePool::Allocate().
   absl::Status Map(const AuxRange& range);
-  // NotFound, and nothing is unmapped, if a page of it is not mapped. The GPU must be done with the
-  // surface.
+  // NotFound if one of its pages is not mapped; then nothing is unmapped. The GPU must be done with
+  // the surface.
   absl::Status Unmap(uint64_t surface, uint64_t size);
-  // The page of an address, with where its compression data is. NotFound if it is not mapped.
+  // The page of an address, and where its compression data is. NotFound if it is not mapped.
   absl::StatusOr<AuxRange> Find(uint64_t surface) const;
 
   // For the engines' registers: canonical.
   uint64_t base() const { return root_.state.address; }
   uint64_t page() const { return hardware_.page(); }
-  // Counts up when what engines may remember is not true any more.
+  // Increases when data that engines may have cached is no longer valid.
   uint64_t version() const;
-  // Whatever uses a compressed surface reads the tables.
+  // Adds the tables, which all users of compressed surfaces read.
   absl::Status AddTo(gpu::Residency& residency) const;
 
-  // Gives back tables in which nothing is mapped. The GPU must be done with all jobs before, and
-  // has to forget: version() counts up if there were any.
+  // Frees tables in which nothing is mapped. The GPU must be done with all earlier jobs; engines
+  // must invalidate: version() increases if there were any.
   absl::Status Trim();
   AuxTableStatistics statistics() const;
 
@@ -108,22 +108,22 @@ class AuxTable {
   static constexpr unsigned kLowest = 0, kHighest = AuxTableHardware::kLevels - 1;
 
   struct Page {
-    uint64_t entry = 0;  // the last one that was written, if only to be made invalid later
+    uint64_t entry = 0;  // the last one that was written, even if it is invalid now
     uint64_t users = 0;  // how often it is mapped
     uint64_t auxiliary = 0;
     AuxFormat format = {};
   };
   struct Table {
     gpu::State state;
-    uint32_t used = 0;                          // entries that count
-    std::vector<std::unique_ptr<Table>> below;  // tables of the next level; of the lowest: none
+    uint32_t used = 0;                          // valid entries
+    std::vector<std::unique_ptr<Table>> below;  // tables of the next level; none for the lowest
     std::vector<Page> pages;                    // of the lowest level
   };
 
   AuxTable(gpu::StatePool& pool, const AuxTableHardware& hardware)
       : pool_(pool, lifetime_), hardware_(hardware) {}
 
-  // Addresses that this takes have so many bits.
+  // The number of bits of valid addresses.
   unsigned bits() const {
     return hardware_.levels[kHighest].index_bit + hardware_.levels[kHighest].index_bits;
   }
@@ -131,14 +131,14 @@ class AuxTable {
   uint32_t IndexIn(unsigned level, uint64_t surface) const;
   absl::StatusOr<Table> NewTable(unsigned level) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status FreeTable(const Table& table) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // The table of the lowest level that has an address. Null if there is none.
+  // The table of the lowest level for an address. Null if there is none.
   Table* Lowest(uint64_t surface) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   const Table* Lowest(uint64_t surface) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     return const_cast<AuxTable*>(this)->Lowest(surface);
   }
-  // The same; makes what is not there.
+  // The same; makes missing tables.
   absl::StatusOr<Table*> MakeLowest(uint64_t surface) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // A surface's address without sign extension, if it and its size are good ones.
+  // A surface's address without sign extension; an error if it or its size is invalid.
   absl::StatusOr<uint64_t> PlainSurface(uint64_t surface, uint64_t size) const;
   absl::Status FreeEmpty(Table& table, bool& any) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void FreeAll(const Table& table) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -148,11 +148,11 @@ class AuxTable {
   const Reference<gpu::StatePool> pool_;
   const AuxTableHardware hardware_;
   mutable Mutex mutex_;
-  // Its state does not change; all else does.
+  // Its state does not change; the rest is guarded by mutex_.
   Table root_;
   uint64_t version_ ABSL_GUARDED_BY(mutex_) = 1;
   AuxTableStatistics statistics_ ABSL_GUARDED_BY(mutex_);
-  // How many tables lie in each.
+  // The number of tables in each.
   absl::flat_hash_map<gpu::BufferHandle, uint32_t> buffers_ ABSL_GUARDED_BY(mutex_);
 };
 

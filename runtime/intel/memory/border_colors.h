@@ -1,5 +1,5 @@
-// Border colors: few places, at an address that pointers of few bits can name, shared by all who
-// want the same one.
+// Border colours: few places, at an address that short pointers can hold, shared by all users of
+// the same colour.
 //
 //   auto colors = BorderColors::Create(buffers, {.zone = zone, .address = ...});
 //   uint32_t dwords[16];
@@ -29,7 +29,7 @@ namespace packsmith::intel {
 
 struct BorderColor {
   uint32_t offset = 0;           // from the start of the buffer
-  gpu::BufferHandle buffer = 0;  // that it lies in
+  gpu::BufferHandle buffer = 0;  // that it is in
 };
 
 // Thread-safe.
@@ -40,8 +40,8 @@ class BorderColors {
 
   struct Options {
     gpu::ZoneId zone = {};
-    std::optional<uint64_t> address = {};  // of the buffer; none: anywhere in the zone
-    uint32_t entries = 4096;               // the first is never given out, so that no offset is 0
+    std::optional<uint64_t> address = {};  // of the buffer; nullopt: anywhere in the zone
+    uint32_t entries = 4096;               // the first is never used, so that no offset is 0
   };
 
   // Errors of Buffers::Create(); InvalidArgument for fewer than two entries, or more than 2^26.
@@ -50,16 +50,16 @@ class BorderColors {
                                                               const Options& options);
   ~BorderColors();
 
-  // Where that color is. Each must be released as often as it was acquired. ResourceExhausted if
-  // all places hold colors that somebody uses: it is for the caller to say what to show instead.
+  // Returns where the colour is. Each must be released as often as it was acquired.
+  // ResourceExhausted if all places are in use: the caller must choose another colour.
   absl::StatusOr<BorderColor> Acquire(const Entry& color);
-  // The GPU must be done with it. NotFound if nobody has that color.
+  // The GPU must be done with it. NotFound if no colour in use is there.
   absl::Status Release(uint32_t offset);
 
   const gpu::Buffer& buffer() const { return buffer_; }
   uint32_t in_use() const;  // entries
 
-  // For those that refer to these colors.
+  // For objects that refer to these colours.
   Lifetime& lifetime() const { return lifetime_; }
 
  private:
@@ -69,7 +69,7 @@ class BorderColors {
   const Reference<gpu::Buffers> buffers_;
   const gpu::Buffer buffer_;
   mutable Mutex mutex_;
-  // By entry; what the buffer holds is not read back.
+  // By entry, so that the buffer is not read back.
   std::vector<Entry> colors_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<Entry, uint32_t> places_ ABSL_GUARDED_BY(mutex_);
   std::vector<uint32_t> users_ ABSL_GUARDED_BY(mutex_);   // of each entry

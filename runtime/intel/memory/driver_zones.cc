@@ -10,8 +10,8 @@ using gpu::kGiB, gpu::kKiB, gpu::kMiB;
 constexpr uint64_t kPage = 4 * kKiB;
 
 constexpr gpu::ZoneRow kIris[] = {
-    // The size fields of STATE_BASE_ADDRESS hold at most one page less than 4 GiB, of which the
-    // first page is left out to catch null pointers.
+    // The size fields of STATE_BASE_ADDRESS hold at most one page less than 4 GiB; the first page
+    // is left out to catch null pointers.
     {.name = "shader", .begin = kPage, .size = 4 * kGiB - 2 * kPage},
     {.name = "scratch", .begin = 4 * kGiB, .size = 8 * kMiB},
     {.name = "binder", .begin = 4 * kGiB + 8 * kMiB, .size = kGiB - 16 * kMiB},
@@ -26,11 +26,11 @@ constexpr gpu::ZoneRow kIris[] = {
      .begin = 8 * kGiB + 256 * kKiB,
      .size = 2 * kGiB - 256 * kKiB,
      .from_verx10 = 120},
-    // Fetches run ahead of what is asked for, so nothing lies at the very top.
+    // Prefetching reads ahead, so nothing is at the very top.
     {.name = "other", .begin = 12 * kGiB, .below_top = 4 * kGiB},
 };
 
-// Sizes are the driver's; pools that may lie anywhere follow each other here.
+// Sizes are the driver's; pools that may be anywhere are consecutive here.
 constexpr uint64_t kSparseBegin = uint64_t{0xf} << 44;
 constexpr gpu::ZoneRow kAnv[] = {
     {.name = "general state", .begin = 2 * kMiB, .size = kGiB - 2 * kMiB},
