@@ -94,9 +94,10 @@ struct GenerationFacts {
   uint64_t most_buffer_bytes = 0;  // of a buffer of bytes
   // Only surfaces with several layers are arrays.
   bool wa_1806565034 = false;
-  bool ccs_found_by_tables =
-      false;                  // the state does not point to the surface of colour compression
-  bool mcs_is_ccs_e = false;  // the mode for compressed samples is that for compressed colour
+  // The state does not point to the surface of colour compression.
+  bool ccs_found_by_tables = false;
+  // The mode for compressed samples is that for compressed colour.
+  bool mcs_is_ccs_e = false;
   // Scratch is a surface. (Xe3 counts its pitch in other units, which are unknown.)
   bool has_scratch_surfaces = false;
   // Bits of a bindless surface's handle in the extended message descriptor (PRM, volume "3D Media

@@ -1,9 +1,9 @@
-// State that nobody sets because it follows from packets that somebody sets: a table of what
-// workarounds and optimizations want when other state changes.
+// State that is derived from packets that the caller sets: a table of what workarounds and
+// optimizations require when other state changes.
 //
-// Make() is told the packets of From, and says what the GPU is to have. It is asked when one of
-// them has changed, and once all are set; what it says is emitted if it is another thing than
-// before.
+// Make() takes the packets of From, and returns the packet that the GPU must have. It is called
+// after one of them has changed, if all are set; its result is emitted if it differs from the last
+// one.
 
 #ifndef PACKSMITH_RUNTIME_INTEL_STATE_DERIVED_H_
 #define PACKSMITH_RUNTIME_INTEL_STATE_DERIVED_H_
@@ -16,8 +16,8 @@
 
 namespace packsmith::intel {
 
-// Wa_18019816803 (DG2, early ARL): where draws begin or cease to write depth or stencil, the pixel
-// shaders' dispatch waits.
+// Wa_18019816803 (DG2, early ARL): when draws start or stop writing depth or stencil, the pixel
+// shaders' dispatch must wait.
 template <class Gen>
 struct DepthWriteChange {
   using Depth = typename Gen::Packets::_3DSTATE_WM_DEPTH_STENCIL;
@@ -26,14 +26,14 @@ struct DepthWriteChange {
   static constexpr bool kOnRequest = false;
 
   static constexpr Packet Make(const Depth& depth) {
-    // No post-sync operation writes the number. It tells one packet from the other.
+    // No post-sync operation writes the number. It distinguishes the two packets.
     return {.pss_stall_sync_enable = true,
             .immediate_data = depth.depth_buffer_write_enable || depth.stencil_buffer_write_enable};
   }
 };
 
-// Wa_14018283232 (Xe2): where draws begin or cease to have depth bounds and a shader that discards
-// pixels, a barrier follows.
+// Wa_14018283232 (Xe2): when draws start or stop having depth bounds and a shader that discards
+// pixels, a barrier must follow.
 template <class Gen>
 struct BoundedDiscardChange {
   using G = typename Gen::Packets;
@@ -44,14 +44,14 @@ struct BoundedDiscardChange {
   static constexpr bool kOnRequest = false;
 
   static constexpr Packet Make(const Bounds& bounds, const Shader& shader) {
-    // The number goes nowhere. It tells one packet from the other.
+    // The number has no effect. It distinguishes the two packets.
     return {.identification_number =
                 bounds.depth_bounds_test_enable != 0 && shader.pixel_shader_kills_pixel};
   }
 };
 
-// Where pixels that may be discarded wait for the depth or stencil of those before them (see
-// PixelMaskStall), unless a bit says that they need not. It may be set where the manual's equation
+// The bit that disables a stall: pixels that may be discarded wait for the depth or stencil of
+// those before them (see PixelMaskStall), unless it is set. It may be set if the manual's equation
 // holds. Sources: PRMs of Broadwell and Skylake, volume 2c, CACHE_MODE_1 "NP PMA Fix Enable" and
 // CACHE_MODE_0 "STC PMA Optimization Enable".
 template <class Gen>
@@ -67,7 +67,8 @@ struct PixelMaskStallFix {
   using From = types<Rasterizer, Raster, Shader, Blend, Test, Depth, Stencil>;
   using Packet = typename Gen::LoadRegisterConstant;
   static constexpr bool kIsOfDepth = Gen::kFacts.pixel_mask_stall == PixelMaskStall::kDepth;
-  // The equation also wants that no depth is cleared or resolved, which is not part of the state.
+  // The equation also requires that no depth is cleared or resolved, which is not part of the
+  // state.
   static constexpr bool kOnRequest = true;
 
   static constexpr bool IsGood(const Rasterizer& wm, const Raster& raster, const Shader& shader,

@@ -1,4 +1,4 @@
-// The 3D pipeline's state between draws: knows what the GPU has, and emits what has changed.
+// The 3D pipeline's state between draws: tracks what the GPU has, and emits what has changed.
 //
 //   #include "runtime/intel/state/draw_state.h"
 //   #include "runtime/intel/state/gfx9.h"
@@ -10,14 +10,15 @@
 //   if (!state.Flush(batch)) return state.status().ok() ? batch.status() : state.status();
 //   batch.Emit(gfx9::_3DPRIMITIVE{…});
 //
-// A group of packets is dirty if it is wanted in another way than the GPU has it. To set what is
-// set already changes nothing, and to set something back makes the group clean again. What the XML
-// says of packets that commit, need or invalidate others is done by itself; so is what has to
-// go with them (groups.h).
+// A group of packets is dirty when its wanted values differ from what the GPU last received.
+// Setting the same values changes nothing, and setting the old values again makes the group clean.
+// Packets that commit, need or invalidate others according to the XML, and those that must
+// accompany them (groups.h), are handled automatically.
 //
-// A packet that is set whole is the caller's until a pipeline that has one is bound.
+// Values that the caller sets for a whole packet apply until a pipeline with such a packet is
+// bound.
 //
-// Not thread-safe. Nothing allocates but the constructor.
+// Not thread-safe. Only the constructor allocates.
 
 #ifndef PACKSMITH_RUNTIME_INTEL_STATE_DRAW_STATE_H_
 #define PACKSMITH_RUNTIME_INTEL_STATE_DRAW_STATE_H_
@@ -53,14 +54,14 @@ class DrawState : public StateCore {
  public:
   using Packets = typename Gen::Packets;
 
-  // scratch: 8 bytes that are written to and mean nothing. Gfx11 to Gfx12.5 want it.
+  // scratch: 8 bytes that are overwritten. Required on Gfx11 to Gfx12.5.
   explicit DrawState(const address& scratch = {});
 
   // The group of a packet.
   template <class P>
   static constexpr StateGroups kGroup = StateGroup(Layout::kMade.packets[Index<P>()].group);
 
-  // All values of a packet. False if one does not fit its field: what was set before stays then.
+  // Sets all values of a packet. False if one does not fit its field: the old values are then kept.
   template <checks Checks = default_checks, class P>
   PACKSMITH_INLINE bool Set(const P& packet) {
     constexpr StatePacket kPlace = PlaceOf<P>();
@@ -82,7 +83,7 @@ class DrawState : public StateCore {
     return true;
   }
 
-  // A packet and the items that follow it.
+  // Sets a packet and the items that follow it.
   template <checks Checks = default_checks, class P>
   bool SetItems(const P& packet, span<const typename P::ps_item> items) {
     constexpr StatePacket kPlace = PlaceOf<P>();
@@ -106,7 +107,7 @@ class DrawState : public StateCore {
     return SetItems<Checks>(packet, span<const typename P::ps_item>(items));
   }
 
-  // All packets of a kind of which there may be several.
+  // Sets all packets of a kind of which there may be several.
   template <checks Checks = default_checks, class P>
   bool SetEach(span<const P> packets) {
     constexpr StatePacket kPlace = PlaceOf<P>();
@@ -129,9 +130,9 @@ class DrawState : public StateCore {
     return SetEach<Checks>(span<const P>(packets));
   }
 
-  // The next time that a packet is emitted, it is with these values, and later as it has been set:
-  // for what begins something. Only values that are no addresses may be others. index: of those
-  // that SetEach() had. To set the packet anew takes this back.
+  // Overrides a packet's values for the next emission only: to begin something, for example.
+  // Addresses cannot be overridden. index: among the packets of SetEach(). Setting the packet again
+  // cancels this.
   template <checks Checks = default_checks, class P>
   bool SetOnce(const P& first, unsigned index = 0) {
     constexpr StatePacket kPlace = PlaceOf<P>();
@@ -145,7 +146,7 @@ class DrawState : public StateCore {
     return ReplaceOnce(Index<P>(), index, dwords, addresses);
   }
 
-  // Values of dynamic fields, of one packet: what counts where a pipeline leaves them open. Zero
+  // Sets values of dynamic fields of one packet, which apply if the pipeline leaves them open. Zero
   // until they are set.
   template <auto... Members>
   PACKSMITH_INLINE bool SetFields(const ValueOf<Members>&... values) {
@@ -169,22 +170,22 @@ class DrawState : public StateCore {
     return true;
   }
 
-  // All packets of a pipeline, which has no error. They are copied: it need not outlive this.
+  // Sets all packets of a pipeline, whose status must be OK. They are copied: it need not outlive
+  // this.
   void Bind(const PipelineState<Gen>& pipeline) { BindCore(pipeline.core_); }
 
-  // Whether pixels may pass over waits that the state at hand does not need: on Gfx8 and Gfx9, see
+  // Allows pixels to skip waits that the current state does not need: on Gfx8 and Gfx9, see
   // PixelMaskStallFix. Not while 3DSTATE_WM_HZ_OP clears or resolves depth or stencil, nor while
-  // 3DSTATE_WM_CHROMAKEY kills pixels: the next flush sets a register, which has to come before.
+  // 3DSTATE_WM_CHROMAKEY kills pixels: the next flush sets a register, and must precede these.
   void AllowStallFix(bool allowed) requires(Gen::kFacts.pixel_mask_stall != PixelMaskStall::kNone) {
     stall_fix_ = allowed;
     if (allowed) derived_from_ = Layout::kDerivedOrFrom;
     DeriveAll();
   }
 
-  // Emits what is dirty and what is to come with it, in the hardware's order: one group of the
-  // batch, or nothing. False if there is no room, or if something is missing: a packet that nobody
-  // has set, but that a draw needs, or one that is to be emitted. All is as it was then. Draw: what
-  // it is emitted for.
+  // Emits dirty groups and those that must accompany them, in the hardware's order: one group of
+  // the batch, or nothing. False if there is no room, or if a packet that the draw or the emission
+  // needs was never set; nothing has changed then. Draw: the packet that follows.
   template <class Draw = typename Packets::_3DPRIMITIVE>
   PACKSMITH_INLINE bool Flush(Batch<Gen>& batch) {
     constexpr StateGroups kNeeded = Layout::template kNeededBy<Draw>;
@@ -193,15 +194,15 @@ class DrawState : public StateCore {
     return FlushDirty(batch, kNeeded);
   }
 
-  // The context has these packets, though nobody has set them here. A draw may need them; they are
-  // not emitted until they are set.
+  // The context has these packets, although they were not set here. They satisfy the needs of
+  // draws, and are not emitted until they are set.
   template <class... P>
   void Inherit() {
     (InheritPacket(Layout::kMade.packets[Index<P>()]), ...);
   }
-  // Somebody else has emitted this packet: what it invalidates is dirty, and so is its own group,
-  // if it is one of this state's. What was inherited of the former is lost, and the packet itself
-  // is inherited.
+  // Other code has emitted this packet: what it invalidates becomes dirty, and so does its own
+  // group, if it is part of this state. Inherited packets that it invalidates are lost, and the
+  // packet itself is inherited.
   template <class P>
   void Emitted() {
     constexpr StateGroups kLost = Layout::template kLostWith<P>;
@@ -209,8 +210,8 @@ class DrawState : public StateCore {
     Disinherit(kLost);
     if constexpr (Layout::template IndexOf<P>() != kNoPacket) Inherit<P>();
   }
-  // The context goes on in another batch, whose kernel has to know the buffers that the GPU still
-  // refers to. What the end of a batch invalidates is dirty.
+  // The context continues in another batch, which must list the buffers that the GPU still refers
+  // to. What the end of a batch invalidates becomes dirty.
   void Resume(Batch<Gen>& batch) {
     Lose(Layout::template kLostWith<typename Gen::BatchEnd>);
     Disinherit(Layout::template kLostWith<typename Gen::BatchEnd>);
@@ -278,7 +279,7 @@ class DrawState : public StateCore {
     CopyInto(group, groups, dwords);
     return group.ok();
   }
-  // Stages with the same constants share a packet, at the place that theirs would have.
+  // Stages with the same constants share a packet, in the place of their own packets.
   bool EmitWithConstants(Batch<Gen>& batch, StateGroups groups) {
     SharedConstants<Gen> shared;
     StateGroups sharing = 0;
@@ -299,7 +300,7 @@ class DrawState : public StateCore {
     return group.ok();
   }
 
-  // What follows from other packets, if all of them have been set.
+  // Updates a derived packet, if all packets that it depends on have been set.
   template <class D>
   void Derive() {
     constexpr StatePacket kPlace = PlaceOf<D>();
@@ -337,8 +338,8 @@ class DrawState : public StateCore {
     return true;
   }
 
-  bool stall_fix_ = false;  // is allowed
-  // Groups whose change may change what is derived: nothing until it is asked for.
+  bool stall_fix_ = false;  // allowed
+  // Groups whose change may change derived packets; empty until derived packets are requested.
   StateGroups derived_from_ = Layout::kDerivedAlways ? Layout::kDerivedOrFrom : 0;
 };
 

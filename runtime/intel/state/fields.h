@@ -1,9 +1,9 @@
-// Some of a packet's members, named by pointers to them, and the bits that they are packed to.
+// Members of a packet, named by pointers to them, and the bits that they are packed to.
 //
 //   constexpr auto& mask = FieldBits<&gfx9::_3DSTATE_RASTER::cull_mode>::kMask;
 //
-// Where a member lies is asked of the generated header, while the program is compiled. Members are
-// integers, enumerations, fractions and truths, or arrays of them.
+// The bits of a member come from the generated header at compile time. Members are integers, enums,
+// fixed-point, float and bool, or arrays of these.
 
 #ifndef PACKSMITH_RUNTIME_INTEL_STATE_FIELDS_H_
 #define PACKSMITH_RUNTIME_INTEL_STATE_FIELDS_H_
@@ -42,7 +42,7 @@ PACKSMITH_INLINE constexpr bool IsIn(const V& member, const void* one) {
   }
 }
 
-// Shows a visitor some members of a packet, and nothing else.
+// Passes only some members of a packet to a visitor.
 template <class Visitor, auto... Members>
 struct OnlyVisitor : bits::visitor {
   using Packet = std::common_type_t<PacketOf<Members>...>;
@@ -87,7 +87,7 @@ struct OnlyVisitor : bits::visitor {
   PACKSMITH_INLINE constexpr void clamped(const auto& v, auto... a) {
     if (Has(v)) visitor.clamped(v, a...);
   }
-  // Addresses need relocations, and so are no members that can be shown alone.
+  // Addresses need relocations, and cannot be set by themselves.
   PACKSMITH_INLINE constexpr void address(auto&&...) {}
   PACKSMITH_INLINE constexpr void offset(const auto& v, auto... a) {
     if (Has(v)) visitor.offset(v, a...);
@@ -106,7 +106,7 @@ struct OnlyVisitor : bits::visitor {
   }
 };
 
-// Sets all bits of what it is shown.
+// Sets all bits of the members that it visits.
 template <unsigned Dwords>
 struct BitMarker : bits::every_member<BitMarker<Dwords>> {
   uint32_t words[Dwords] = {};
@@ -116,7 +116,7 @@ struct BitMarker : bits::every_member<BitMarker<Dwords>> {
   }
 };
 
-// A dword of a packet that has such members, and their bits in it.
+// A dword of a packet that has such members, and their bits.
 struct MaskedDword {
   uint32_t dword = 0;
   uint32_t mask = 0;
@@ -162,7 +162,7 @@ struct FieldBits {
     return mask;
   }();
 
-  // Packs these members of `packet` alone; all other bits are zero. An error if one does not fit:
+  // Packs only these members of `packet`; all other bits are zero. An error if one does not fit:
   // nothing is written then.
   template <checks Checks = default_checks>
   PACKSMITH_INLINE static constexpr error Pack(const Packet& packet, uint32_t* to) {

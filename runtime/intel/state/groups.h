@@ -1,12 +1,11 @@
-// What a draw's state consists of: groups of packets, in the order that they are emitted in.
+// The state of draws: groups of packets, in the order in which they are emitted.
 //
-// A group is emitted as a whole, or not at all; it is what the dirty set has a bit for. Which group
-// brings which other one with it is not said here: the XML states relations between packets, and
-// state_layout.h makes sets of groups of them. It also makes sure that this order is one that the
-// XML allows.
+// A group is emitted as a whole, or not at all; the dirty set has a bit for each group.
+// Dependencies between groups are not here: the XML states relations between packets, and
+// state_layout.h makes sets of groups of them. It also checks that the XML allows this order.
 //
-// Not here are packets that act instead of setting something (3DSTATE_WM_HZ_OP clears), and those
-// that are sent once when a context begins.
+// Packets that act instead of setting state (3DSTATE_WM_HZ_OP clears), and those that are sent once
+// when a context begins, are not included.
 
 #ifndef PACKSMITH_RUNTIME_INTEL_STATE_GROUPS_H_
 #define PACKSMITH_RUNTIME_INTEL_STATE_GROUPS_H_
@@ -21,16 +20,16 @@
 
 namespace packsmith::intel {
 
-// Packets that go together. Most are alone.
+// Packets that are emitted together. Most are alone.
 template <class... P>
 struct Group {};
-// One packet with up to Most items, and what is to follow it.
+// One packet with up to Most items, and the companions that follow it.
 template <class P, unsigned Most, class... Behind>
 struct Tail {};
-// Up to Most packets of one kind, and what is to follow them.
+// Up to Most packets of one kind, and the companions that follow them.
 template <class P, unsigned Most, class... Behind>
 struct Several {};
-// A Tail, and what is to come before it.
+// A Tail, and the companion before it.
 template <class Ahead, class Tail>
 struct LedBy {};
 
@@ -40,14 +39,14 @@ template <class... A, class... B>
 constexpr GroupList<A..., B...> operator+(GroupList<A...>, GroupList<B...>) {
   return {};
 }
-// Packets that go together, and a companion behind them where it is wanted.
+// Packets that are emitted together, followed by a companion if Wanted.
 template <bool Wanted, class Companion, class... P>
 using GroupAnd = std::conditional_t<Wanted, Group<P..., Companion>, Group<P...>>;
 // Each packet a group of its own.
 template <class... P>
 using Singles = GroupList<Group<P>...>;
 
-// -- Companions: packets that go with others, and are always the same ----------------------------
+// -- Companions: constant packets that accompany others ------------------------------------------
 
 // Waits until everything before is done.
 template <class Gen>
@@ -56,7 +55,7 @@ struct Stall {
   static constexpr bool kNeedsScratch = false;
   static constexpr Packet Make(const address&) { return {.command_streamer_stall_enable = true}; }
 };
-// Writes something somewhere, which orders it behind what came before.
+// A post-sync write to scratch memory, which is ordered after everything before.
 template <class Gen>
 struct Write {
   using Packet = typename Gen::PipeControl;
@@ -72,7 +71,7 @@ struct NoConstants {
   using Packet = typename Gen::Packets::_3DSTATE_CONSTANT_ALL;
   static constexpr bool kNeedsScratch = false;
   static constexpr Packet Make(const address&) {
-    // Nothing is read, so that any caching will do; but a field of zero is refused.
+    // Nothing is read, so any caching policy is correct; but 0 is refused.
     return {.shader_update_enable = 0x1f, .mocs = 2};
   }
 };
@@ -84,7 +83,7 @@ struct NoStreamOut {
   static constexpr Packet Make(const address&) { return {}; }
 };
 
-// Shaders of pixels wait until colors are written.
+// Pixel shaders wait until colours are written.
 template <class Gen>
 struct PixelBarrier {
   using Packet = typename Gen::Packets::RESOURCE_BARRIER;
@@ -97,7 +96,7 @@ struct PixelBarrier {
                                       .barrier_type = decltype(Body::barrier_type)::Immediate}};
   }
 };
-// What comes before and after the register that says how depth and stencil are tested.
+// The packets before and after a write of the register that controls depth and stencil tests.
 template <class Gen>
 struct TestsDone {
   using Packet = typename Gen::PipeControl;
@@ -121,9 +120,9 @@ struct TestsBegin {
 
 // -- The groups ----------------------------------------------------------------------------------
 
-// Elements: 34, of which the last may be the edge flag. Buffers: 33.
+// 34 elements, the last of which may be the edge flag; 33 buffers.
 inline constexpr unsigned kMostVertexBuffers = 33, kMostVertexElements = 34;
-// 128 declarations for each of four streams, side by side.
+// 128 declarations for each of four streams.
 inline constexpr unsigned kMostStreamOutDeclarations = 128;
 inline constexpr unsigned kStreamOutBuffers = 4;
 
@@ -136,7 +135,7 @@ constexpr auto DrawGroups() {
       typename G::_3DSTATE_PUSH_CONSTANT_ALLOC_HS, typename G::_3DSTATE_PUSH_CONSTANT_ALLOC_DS,
       typename G::_3DSTATE_PUSH_CONSTANT_ALLOC_GS, typename G::_3DSTATE_PUSH_CONSTANT_ALLOC_PS>>
       kPushConstants;
-  // Where the XML wants both if there is one, they are one group: a set has room for 64.
+  // If the XML requires both together, they are one group: a set has room for 64 groups.
   constexpr auto kViewports = [] {
     using Color = typename G::_3DSTATE_VIEWPORT_STATE_POINTERS_CC;
     using Clip = typename G::_3DSTATE_VIEWPORT_STATE_POINTERS_SF_CLIP;
@@ -148,7 +147,7 @@ constexpr auto DrawGroups() {
   }();
   constexpr auto kPointers =
       kViewports +
-      // All four, whether they have entries or not.
+      // All four, even without entries.
       GroupList<Group<typename G::_3DSTATE_URB_VS, typename G::_3DSTATE_URB_HS,
                       typename G::_3DSTATE_URB_DS, typename G::_3DSTATE_URB_GS>>{} +
       Singles<typename G::_3DSTATE_BLEND_STATE_POINTERS, typename G::_3DSTATE_CC_STATE_POINTERS>{} +
@@ -181,7 +180,7 @@ constexpr auto DrawGroups() {
       return GroupList<Tail<List, kMostStreamOutDeclarations>>{};
     }
   }();
-  // Four buffers, whether something is written to them or not.
+  // All four buffers, even if nothing is written to them.
   constexpr auto kWrittenBuffers = [] {
     if constexpr (requires { typename G::_3DSTATE_SO_BUFFER_INDEX_0; }) {
       static_assert(Gen::kFacts.stream_output_buffers_need_stall);
@@ -210,7 +209,7 @@ constexpr auto DrawGroups() {
       return GroupList<>{};
     }
   }();
-  // All of them, whether there are such targets or not.
+  // All of them, even without such targets.
   constexpr auto kDepth = [] {
     using Depth = typename G::_3DSTATE_DEPTH_BUFFER;
     using Stencil = typename G::_3DSTATE_STENCIL_BUFFER;
@@ -256,7 +255,7 @@ constexpr auto DrawGroups() {
       return Singles<Statistics, typename G::_3DSTATE_VF>{};
     }
   }();
-  // Views and coarse pixels, where there are such packets.
+  // Views and coarse pixels, if there are such packets.
   constexpr auto kViews = [] {
     if constexpr (requires { typename G::_3DSTATE_CPS_POINTERS; }) {
       return Singles<typename G::_3DSTATE_PRIMITIVE_REPLICATION,
@@ -267,8 +266,8 @@ constexpr auto DrawGroups() {
       return GroupList<>{};
     }
   }();
-  // The pipeline that has tasks and meshes instead of vertices. Whether there are such stages is
-  // apart from what they do: the pipeline of vertices wants to know that there are none.
+  // The pipeline with tasks and meshes instead of vertices. The enabling packets are a group of
+  // their own: the vertex pipeline needs them, to disable these stages.
   constexpr auto kMeshes = [] {
     if constexpr (requires { typename G::_3DSTATE_MESH_SHADER; }) {
       return GroupList<
@@ -283,7 +282,7 @@ constexpr auto DrawGroups() {
       return GroupList<>{};
     }
   }();
-  // What follows from the others, behind all of them.
+  // Derived packets, after all others.
   constexpr auto kDerived = [] {
     if constexpr (Gen::kFacts.pixel_mask_stall != PixelMaskStall::kNone) {
       return GroupList<Group<TestsDone<Gen>, PixelMaskStallFix<Gen>, TestsBegin<Gen>>>{};

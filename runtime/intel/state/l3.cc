@@ -11,8 +11,8 @@
 namespace packsmith::intel {
 namespace {
 
-// Sources: PRMs, volume "L3 Cache and URB", allocation tables; Mesa's intel_l3_config.c. Gfx11 has
-// 16/80 as well, which is known not to work.
+// Sources: PRMs, volume "L3 Cache and URB", allocation tables; Mesa's intel_l3_config.c. Gfx11 also
+// has 16/80, which is known not to work.
 constexpr L3Partition kGfx8[] = {
     {.urb = 48, .all = 48},
     {.urb = 48, .data = 16, .read_only = 32},
@@ -49,7 +49,7 @@ absl::Span<const L3Partition> L3Partitions(const RenderDevice& device) {
     case L3Division::kNone:
       break;
     case L3Division::kGfx8:
-      // Cherryview is divided like its successors.
+      // Cherryview has the partitions of its successors.
       if (device.platforms != "chv") return kGfx8;
       return kGfx9;
     case L3Division::kGfx9:

@@ -1,12 +1,12 @@
-// How the third-level cache is divided: ways for the URB, for shared local memory, for the rest.
+// Divides the third-level cache: ways for the URB, for shared local memory, for the rest.
 //
 //   absl::StatusOr<L3Partition> l3 = ChooseL3(device, {.urb = 1, .all = 1});
 //   unsigned kb = UrbKbOf(device, *l3);
 //   Batch<Gfx9>::Group group(batch, L3Dwords<Gfx9>());
 //   EmitL3<Gfx9>(group, *l3);
 //
-// Only some divisions are known to work: a table for each generation. From DG1 on hardware takes
-// all ways for everything; from Xe2 on there is nothing to say.
+// Only some divisions are known to work: a table for each generation. From DG1 on the hardware uses
+// all ways for everything; from Xe2 on software cannot choose.
 
 #ifndef PACKSMITH_RUNTIME_INTEL_STATE_L3_H_
 #define PACKSMITH_RUNTIME_INTEL_STATE_L3_H_
@@ -22,32 +22,32 @@
 
 namespace packsmith::intel {
 
-// Ways of each bank. `all`: for whatever has none of its own.
+// Ways of each bank. `all`: for every use without ways of its own.
 struct L3Partition {
   unsigned slm = 0, urb = 0, all = 0, data = 0, read_only = 0;
-  // All ways for everything, by the hardware's own ways.
+  // The hardware uses all ways for everything.
   bool full = false;
 
   unsigned total() const { return slm + urb + all + data + read_only; }
   friend bool operator==(const L3Partition&, const L3Partition&) = default;
 };
 
-// How much is wanted for what, in any unit.
+// The wanted share of each use, in any unit.
 struct L3Weights {
   double slm = 0, urb = 0, all = 0, data = 0, read_only = 0;
 };
 
-// The partitions that a device may have, the usual one for drawing first. None: there is no choice,
-// and nothing to emit.
+// The partitions that a device may have, the usual one for drawing first. Empty: there is no
+// choice, and nothing to emit.
 absl::Span<const L3Partition> L3Partitions(const RenderDevice& device);
 
-// The one whose shares come closest to the weights, of those that have some of everything that is
-// wanted. (Data and what is read only may have a part of `all`; local memory is elsewhere from
-// Gfx11 on, and asks for nothing.) InvalidArgument: weights that are no numbers, or negative.
-// NotFound: no partition does.
+// The partition whose shares are closest to the weights, of those that have ways for every non-zero
+// weight. (Data and read-only data may use `all`; from Gfx11 on local memory is elsewhere, and its
+// weight is ignored.) InvalidArgument: weights that are negative, not finite, or all zero.
+// NotFound: no partition has ways for all.
 absl::StatusOr<L3Partition> ChooseL3(const RenderDevice& device, const L3Weights& weights);
 
-// What the URB has of it: KB of a slice.
+// The URB's part of it: KB of a slice.
 unsigned UrbKbOf(const RenderDevice& device, const L3Partition& partition);
 
 // -- The packets ---------------------------------------------------------------------------------
@@ -58,9 +58,9 @@ constexpr size_t L3Dwords() {
   return 3 * Gen::PipeControl::length + Gen::LoadRegisterConstant::length;
 }
 
-// Emits a partition, and before it what drains the pipeline. From Gfx11 on it is for the beginning
-// of a context. Nothing where there is no such register. False if the group has been refused, or if
-// the partition does not fit the register: then there is nothing of it.
+// Drains the pipeline, and emits a partition; from Gfx11 on, only at the beginning of a context.
+// Emits nothing if there is no such register. False if the group has been refused, or if the
+// partition does not fit the register: then nothing is emitted.
 template <class Gen>
 bool EmitL3(typename Batch<Gen>::Group& group, const L3Partition& partition) {
   using G = typename Gen::Packets;
@@ -80,7 +80,7 @@ bool EmitL3(typename Batch<Gen>::Group& group, const L3Partition& partition) {
                                     .dc_allocation = partition.data,
                                     .all_allocation = partition.full ? 0 : partition.all});
   } else if constexpr (Gen::kFacts.l3_changes_between_draws) {
-    // Wait, forget, wait.
+    // Wait, invalidate, wait.
     constexpr Pipe kDrain{.dc_flush_enable = true, .command_streamer_stall_enable = true};
     constexpr Pipe kForget{.state_cache_invalidation_enable = true,
                            .constant_cache_invalidation_enable = true,

@@ -1,4 +1,4 @@
-// State that a driver knows when it creates a pipeline: packed once, bound often.
+// State that is known when a pipeline is created: packed once, bound often.
 //
 //   PipelineState<Gfx9> pipeline;
 //   pipeline.Add(gfx9::_3DSTATE_VS{…});
@@ -7,9 +7,9 @@
 //   if (!pipeline.status().ok()) …
 //   state.Bind(pipeline);
 //
-// Of a partial packet the named members are dynamic: the draw state says them, SetFields(), and the
-// pipeline the rest. So which members are dynamic is up to each pipeline; the draw state remembers
-// values that the one at hand does not ask for.
+// The named members of a partial packet are dynamic: their values are those of
+// DrawState::SetFields(), the others the pipeline's. Each pipeline chooses its dynamic members; the
+// draw state also keeps values that the current pipeline does not use.
 
 #ifndef PACKSMITH_RUNTIME_INTEL_STATE_PIPELINE_STATE_H_
 #define PACKSMITH_RUNTIME_INTEL_STATE_PIPELINE_STATE_H_
@@ -32,7 +32,7 @@ namespace packsmith::intel {
 template <class Gen>
 class DrawState;
 
-// Not thread-safe while it is made; any number of draw states may be bound to it then.
+// Not thread-safe while packets are added; afterwards any number of draw states may bind it.
 template <class Gen>
 class PipelineState {
  public:
@@ -40,22 +40,22 @@ class PipelineState {
   PipelineState(const PipelineState&) = delete;
   PipelineState& operator=(const PipelineState&) = delete;
 
-  // The first packet that could not be added, and why.
+  // The error of the first packet that could not be added.
   const absl::Status& status() const { return status_; }
 
-  // A packet of which the pipeline says everything. False if a value does not fit its field, or the
-  // pipeline has such a packet already.
+  // Adds a packet without dynamic members. False if a value does not fit its field, or the pipeline
+  // already has such a packet.
   template <class P>
   bool Add(const P& packet) {
     return AddPacket<P>(packet, {}, {});
   }
-  // One of which it does not say the members `Dynamic`.
+  // Adds a packet whose members `Dynamic` are dynamic.
   template <auto... Dynamic>
   bool AddPartial(const typename FieldBits<Dynamic...>::Packet& packet) {
     return AddPacket<typename FieldBits<Dynamic...>::Packet>(packet, {},
                                                              FieldBits<Dynamic...>::kMask);
   }
-  // A packet and its items.
+  // Adds a packet and its items.
   template <class P>
   bool AddItems(const P& packet, span<const typename P::ps_item> items) {
     const size_t dwords = P::dwords_needed(items.size());
@@ -73,7 +73,7 @@ class PipelineState {
   bool AddItems(const P& packet, const typename P::ps_item (&items)[N]) {
     return AddItems<P>(packet, span<const typename P::ps_item>(items));
   }
-  // All packets of a kind of which there may be several.
+  // Adds all packets of a kind of which there may be several.
   template <class P>
   bool AddEach(span<const P> packets) {
     return AddSized<P>(

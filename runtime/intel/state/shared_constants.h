@@ -1,9 +1,9 @@
-// Stages whose push constants are the same, or that have none, and how one packet says it for all
-// of them: 3DSTATE_CONSTANT_ALL, which is also the shorter one for a single stage.
+// One packet for all stages with the same push constants, or without any: 3DSTATE_CONSTANT_ALL,
+// which is also shorter for a single stage.
 //
-// A draw state keeps a packet for each stage and looks when it emits. Sources: BSpec,
-// 3DSTATE_CONSTANT_ALL; Wa_16011448509, by which Gfx12 takes some bits of addresses for others, so
-// that there the packet is only for stages without constants.
+// A draw state keeps a packet for each stage, and combines them when it emits. Sources: BSpec,
+// 3DSTATE_CONSTANT_ALL; Wa_16011448509: Gfx12 misinterprets some bits of addresses, so there the
+// packet is only for stages without constants.
 
 #ifndef PACKSMITH_RUNTIME_INTEL_STATE_SHARED_CONSTANTS_H_
 #define PACKSMITH_RUNTIME_INTEL_STATE_SHARED_CONSTANTS_H_
@@ -39,7 +39,8 @@ class SharedConstants {
     f.template operator()<typename G::_3DSTATE_CONSTANT_PS>(&All::pixel_shader_update_enable);
   }
 
-  // A stage's packet, and the addresses of its four buffers. False if it has to be emitted itself.
+  // Adds a stage's packet, with the addresses of its four buffers. False if it must be emitted
+  // itself.
   template <class P>
   PACKSMITH_INLINE bool Add(bool All::*stage, const uint32_t* dwords,
                             const StateAddress* addresses) {
@@ -50,7 +51,7 @@ class SharedConstants {
     for (unsigned i = 0; i < kBuffers; ++i) {
       const uint32_t length = packet.constant_body.read_length[i];
       if (length == 0) continue;
-      // It has fewer bits for lengths than the packets of stages have.
+      // 3DSTATE_CONSTANT_ALL has fewer bits for lengths than the packets of stages.
       if (!kAddressesAreRead || length > kLongest || addresses[i].flags != gpu::kReads)
         return false;
       own.buffer[own.buffers++] = {addresses[i].gpu, addresses[i].buffer, length};
@@ -91,14 +92,14 @@ class SharedConstants {
 
     friend bool operator==(const Buffer&, const Buffer&) = default;
   };
-  // Not initialized: nobody reads what has not been written.
+  // Not initialized: only written elements are read.
   struct Constants {
     uint32_t mocs;
     unsigned buffers, stages;
     Buffer buffer[kBuffers];
     bool All::*stage[kStages];
 
-    // How memory is cached does not matter where none is read.
+    // The caching policy does not matter if no memory is read.
     bool SameAs(const Constants& other) const {
       if (buffers != other.buffers) return false;
       for (unsigned i = 0; i < buffers; ++i) {

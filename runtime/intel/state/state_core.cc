@@ -183,7 +183,7 @@ void StateCore::DropOnceOf(StateGroups groups) {
 void StateCore::WriteOnce(uint32_t* to, StateGroups groups) const {
   EachRun(groups, [&](StateGroups, uint32_t dword, size_t dwords) {
     for (unsigned i = 0; i < once_count_; ++i) {
-      // Of what lies before this run the difference is large.
+      // For dwords before this run the difference wraps around.
       const uint32_t at = once_[i].dword - dword;
       if (at < dwords) to[at] = once_[i].value;
     }

@@ -1,6 +1,6 @@
-// What draw states of all generations have in common: a store of packed packets as they are wanted,
-// another one as the GPU has them, and the set of groups in which the two differ. draw_state.h is
-// what to use.
+// The part of draw states that does not depend on the generation: a store of packed packets with
+// the wanted values, another one with what the GPU last received, and the set of groups in which
+// the two differ. Use draw_state.h.
 
 #ifndef PACKSMITH_RUNTIME_INTEL_STATE_STATE_CORE_H_
 #define PACKSMITH_RUNTIME_INTEL_STATE_STATE_CORE_H_
@@ -37,20 +37,20 @@ struct StateAddress {
 struct PipelinePacket {
   uint32_t packet = 0;        // index in the layout
   uint32_t dword = 0;         // in PipelineCore::dwords
-  uint32_t dwords = 0;        // with what follows it
+  uint32_t dwords = 0;        // including what follows it
   uint32_t address = 0;       // in PipelineCore::addresses
   uint32_t addresses = 0;     // of it
-  MaskedDwords dynamic = {};  // bits that are not the pipeline's to say; zero in its dwords
+  MaskedDwords dynamic = {};  // bits that are not the pipeline's; zero in its dwords
 };
 
-// Packets that were packed before, once.
+// A pipeline's packed packets.
 struct PipelineCore {
-  uint64_t number = 0;  // of all pipelines of the program, from 1
+  uint64_t number = 0;  // unique in the program, from 1
   std::vector<PipelinePacket> packets;
   std::vector<uint32_t> dwords;
   std::vector<StateAddress> addresses;
 
-  // A number that no other has.
+  // A number that no other pipeline has.
   static uint64_t NewNumber();
 };
 
@@ -59,35 +59,35 @@ class StateCore {
   StateCore(const StateCore&) = delete;
   StateCore& operator=(const StateCore&) = delete;
 
-  // The first thing that went wrong since the beginning, or since TakeStatus(). (What was wrong
-  // with the batch is the batch's to say.)
+  // The first error since the beginning, or since TakeStatus(). (Errors of the batch are in its own
+  // status.)
   const absl::Status& status() const { return status_; }
   absl::Status TakeStatus();
 
-  // Groups that are wanted in another way than the GPU has them, or of which it is not known how it
-  // has them. Groups of which nothing was ever set are not wanted.
+  // Groups whose wanted values differ from what the GPU last received, or for which that is
+  // unknown. Groups of which nothing was ever set are not dirty.
   StateGroups dirty() const { return dirty_; }
   // Groups of which all packets have been set.
   StateGroups set() const { return set_; }
-  // What the next flush emits: dirty groups, and what the XML says is to come with them. (What is
-  // derived from these, derived.h, the flush itself finds out.)
+  // What the next flush emits: dirty groups, and those that must accompany them according to the
+  // XML. (Packets derived from these, see derived.h, are determined by the flush itself.)
   StateGroups ToEmit() const;
-  // How many dwords that takes, at most: stages may share a packet of constants.
+  // The most dwords that takes: stages may share a packet of constants.
   size_t DwordsToEmit() const { return DwordsOf(ToEmit()); }
-  // The packets of these groups, for people: "_3DSTATE_RASTER, _3DSTATE_SF".
+  // The packets of these groups, for messages: "_3DSTATE_RASTER, _3DSTATE_SF".
   std::string NamesOf(StateGroups groups) const;
 
-  // Nothing is known of what the GPU has: it is another context, or somebody else wrote to it.
-  // Everything that was set is emitted again, and nothing is inherited.
+  // What the GPU has is unknown: it is another context, or other code wrote to it. Everything that
+  // was set is emitted again, and nothing is inherited.
   void Forget() {
     Lose(~StateGroups{0});
     Disinherit(~StateGroups{0});
   }
-  // The context has all packets that nobody has set here: those of somebody else who drew with it,
-  // or of a kernel that begins each context with state of its own. What a draw needs may come from
-  // there, until it is lost: see Forget(), and Emitted() and Resume() of draw_state.h.
+  // The context has all packets, also those that were not set here: from other code that drew with
+  // it, or from a kernel that begins each context with state of its own. They satisfy the needs of
+  // draws until they are lost: see Forget(), and Emitted() and Resume() of draw_state.h.
   void InheritAll();
-  // Groups of which all packets are inherited, whether they have been set or not.
+  // Groups of which all packets are inherited, even if they have been set.
   StateGroups inherited() const { return inherited_; }
 
  protected:
@@ -101,8 +101,8 @@ class StateCore {
     for (; i + 4 <= dwords; i += 4) std::memcpy(to + i, from + i, 16);
     for (; i < dwords; ++i) to[i] = from[i];
   }
-  // Groups lie behind each other in their order. Calls f(groups, dword in the store, dwords) for
-  // each run of them without a gap.
+  // Groups are stored in their order. Calls f(groups, dword in the store, dwords) for each
+  // contiguous run of them.
   template <class F>
   PACKSMITH_INLINE void EachRun(StateGroups groups, F f) const {
     while (groups != 0) {
@@ -114,7 +114,7 @@ class StateCore {
         groups &= groups - 1;
         continue;
       }
-      // There are fewer than 64 groups, so that some bit is zero.
+      // There are fewer than 64 groups, so at least one bit is zero.
       const unsigned count = static_cast<unsigned>(__builtin_ctzll(~fixed));
       const StateGroups run = (StateGroup(count) - 1) << first;
       f(run, dword, layout_.places[first + count].dword - dword);
@@ -131,7 +131,7 @@ class StateCore {
     dirty_ |= groups & set_;
   }
   void BindCore(const PipelineCore& pipeline);
-  // The context has a packet that need not have been set; or has none of the groups' any more.
+  // Notes that the context has a packet, or no longer has those of the groups.
   void InheritPacket(const StatePacket& place) {
     not_inherited_[place.group] &= static_cast<uint8_t>(~place.part);
     partly_inherited_ |= StateGroup(place.group);
@@ -146,14 +146,13 @@ class StateCore {
   bool Refuse(absl::Status status);
   bool RefusePacket(const error& e, unsigned packet);
   bool RefuseSize(unsigned packet, size_t dwords);
-  // A group that is to be emitted, or one of those that a draw needs, has packets that nobody has
-  // set.
+  // The error for packets that the next emission or a draw needs, and that were never set.
   bool RefuseIncomplete(StateGroups draw_needs);
 
   PACKSMITH_INLINE uint32_t* wanted(unsigned packet) {
     return wanted_.data() + layout_.packets[packet].dword;
   }
-  // All of a packet's values are the caller's, from here on.
+  // From here on all of a packet's values are the caller's.
   PACKSMITH_INLINE void TakeFromPipeline(unsigned packet) {
     const StatePacket& place = layout_.packets[packet];
     dynamic_[packet] = {};
@@ -183,13 +182,13 @@ class StateCore {
     for (unsigned i = 0; i < Dwords; ++i) differences |= a[i] ^ b[i];
     MarkDirty(group, differences != 0);
   }
-  // The next time that the group is emitted, once, a packet that is set has these dwords instead of
-  // its own; addresses have to be the same. index: of those of its kind.
+  // Overrides the dwords of a packet that is set for the next emission of its group; addresses must
+  // be the same. index: among the packets of its kind.
   bool ReplaceOnce(unsigned packet, unsigned index, absl::Span<const uint32_t> dwords,
                    absl::Span<const StateAddress> addresses);
-  // How many addresses a group has was noted, and which.
+  // Updates the masks after a group's addresses were stored: `count` of them.
   void MarkAddressed(unsigned group, size_t count);
-  // Puts the dynamic fields' values over what a pipeline says.
+  // Writes the dynamic fields' values over the pipeline's.
   void Merge(unsigned packet);
 
   size_t DwordsOf(StateGroups groups) const {
@@ -197,8 +196,8 @@ class StateCore {
     EachRun(groups, [&](StateGroups, uint32_t, size_t dwords) { sum += dwords; });
     return sum;
   }
-  // Copies the groups, in their order, to where is room for DwordsOf(groups), and calls f(to,
-  // address) for each address of a buffer, where `to` is the beginning of its group.
+  // Copies the groups, in their order, to `to`, which has room for DwordsOf(groups), and calls
+  // f(to, address) for each address of a buffer, where `to` is the beginning of its group.
   template <class F>
   PACKSMITH_INLINE void CopyTo(uint32_t* to, StateGroups groups, F f) const {
     EachRun(groups, [&](StateGroups run, uint32_t dword, size_t dwords) {
@@ -228,7 +227,7 @@ class StateCore {
   // The groups have become part of a batch.
   void SetEmitted(StateGroups groups);
 
-  // What the groups have in once_: to where they have been copied; or it is theirs no more.
+  // Applies the groups' overrides in once_ to where they have been copied; or drops them.
   [[gnu::cold, gnu::noinline]] void WriteOnce(uint32_t* to, StateGroups groups) const;
   [[gnu::cold, gnu::noinline]] void DropOnceOf(StateGroups groups);
   [[gnu::cold, gnu::noinline]] void DropOnce(uint32_t dword, uint32_t dwords);
@@ -237,28 +236,29 @@ class StateCore {
   StateGroups dirty_ = 0;
   StateGroups set_ = 0;
   StateGroups known_ = 0;             // what the GPU has is in emitted_
-  StateGroups inherited_ = 0;         // the GPU has all of it, though nobody has set it
-  StateGroups partly_inherited_ = 0;  // it has some packet of it
+  StateGroups inherited_ = 0;         // the GPU has all of it without Set()
+  StateGroups partly_inherited_ = 0;  // the GPU has some of its packets
   StateGroups once_groups_ = 0;       // have dwords in once_
-  StateGroups alone_ = 0;             // bring no others with them
+  StateGroups alone_ = 0;             // no others accompany them
   StateGroups wanted_addressed_ = 0;  // have addresses of buffers
   StateGroups emitted_addressed_ = 0;
-  uint64_t bound_ = 0;  // the pipeline's number, if nothing of it was set otherwise since
+  uint64_t bound_ = 0;  // the pipeline's number, if none of its packets was set since
   StateGroups bound_groups_ = 0;
 
-  // As wanted, and as the GPU has it. Groups lie in their order, packets in their group.
+  // The wanted values, and what the GPU last received. Groups are in their order, packets in their
+  // group.
   std::vector<uint32_t> wanted_, emitted_;
   uint16_t wanted_sizes_[64] = {}, emitted_sizes_[64] = {};  // dwords of each group
   std::vector<StateAddress> wanted_addresses_, emitted_addresses_;
   uint16_t wanted_counts_[64] = {}, emitted_counts_[64] = {};
-  uint8_t unset_[64] = {};          // parts of each group that nobody has set
-  uint8_t not_inherited_[64] = {};  // that the context is not said to have
+  uint8_t unset_[64] = {};          // parts of each group that were never set
+  uint8_t not_inherited_[64] = {};  // parts that are not inherited
 
-  std::vector<uint32_t> values_;       // of dynamic fields, where their packets have them
-  std::vector<MaskedDwords> dynamic_;  // of each packet: which bits of values_ count
+  std::vector<uint32_t> values_;       // of dynamic fields, at the places of their packets
+  std::vector<MaskedDwords> dynamic_;  // of each packet: the bits of values_ that apply
 
  private:
-  // What is emitted the next time, instead of a dword of the store.
+  // The override of a dword for the next emission.
   struct Once {
     uint32_t dword = 0;
     uint32_t value = 0;
@@ -267,7 +267,7 @@ class StateCore {
 
   void UpdateOnceGroups();
 
-  // Four buffers of stream output, and some to spare.
+  // Enough for four buffers of stream output, and some more.
   std::array<Once, 16> once_ = {};
   unsigned once_count_ = 0;
   absl::Status status_;

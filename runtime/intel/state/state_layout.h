@@ -1,5 +1,5 @@
-// From a list of groups to tables: where in a store each packet lies, and which groups are emitted
-// together. All of it is computed while the program is compiled.
+// Makes tables from a list of groups: the place of each packet in a store, and the groups that are
+// emitted together. All of it is computed at compile time.
 
 #ifndef PACKSMITH_RUNTIME_INTEL_STATE_STATE_LAYOUT_H_
 #define PACKSMITH_RUNTIME_INTEL_STATE_STATE_LAYOUT_H_
@@ -14,18 +14,18 @@
 
 namespace packsmith::intel {
 
-// A set of groups: bit i is the group that is emitted as the i-th.
+// A set of groups: bit i is the i-th group in the order of emission.
 using StateGroups = uint64_t;
 inline constexpr StateGroups StateGroup(unsigned index) { return StateGroups{1} << index; }
 
 // One kind of packet.
 struct StatePacket {
   uint16_t dword = 0;    // in the store
-  uint16_t dwords = 0;   // of room, without what follows it
+  uint16_t dwords = 0;   // maximum, without what follows it
   uint16_t address = 0;  // in the list of addresses
   uint16_t addresses = 0;
   uint8_t group = 0;
-  // As one of the group's that somebody has to set before it can be emitted: a bit. 0: a
+  // Its bit among the group's packets that must be set before the group can be emitted. 0: a
   // companion.
   uint8_t part = 0;
   const char* function = nullptr;  // for TypeNameIn()
@@ -35,14 +35,14 @@ struct StateGroupPlace {
   uint16_t dword = 0;  // where it begins in the store
   uint16_t address = 0;
   uint16_t ahead = 0;   // dwords of a LedBy that come before the packet
-  uint16_t behind = 0;  // dwords that follow, whatever the group's size is
-  uint8_t parts = 0;    // all that have to be set
+  uint16_t behind = 0;  // dwords that follow, regardless of the group's size
+  uint8_t parts = 0;    // all that must be set
 };
 
-// What StateCore has to know of a generation.
+// What StateCore needs to know of a generation.
 struct StateLayout {
   unsigned groups = 0;
-  const StateGroupPlace* places = nullptr;  // groups, and one behind the last
+  const StateGroupPlace* places = nullptr;  // of groups, and one after the last
   const StatePacket* packets = nullptr;
   unsigned packet_count = 0;
   StateGroups fixed = 0;              // groups whose size never changes
@@ -79,7 +79,7 @@ constexpr unsigned AddressesIn() {
   return counter.count;
 }
 
-// What is emitted of a type in a Group: itself, or a companion's packet, or one that is derived.
+// What is emitted for a type in a Group: itself, a companion's packet, or a derived packet.
 template <class P>
 struct InGroup {
   using Packet = P;
@@ -138,7 +138,7 @@ struct GroupTraits<Tail<P, Most, Behind...>> {
   using Packets = types<P, Behind...>;
   static constexpr bool kFixed = false;
   static constexpr unsigned kAhead = 0, kBehind = (0u + ... + InGroup<Behind>::Packet::length);
-  static_assert((!Behind::kNeedsScratch && ...), "addresses are the packet's own here");
+  static_assert((!Behind::kNeedsScratch && ...), "a companion with an address cannot be here");
 
   template <class T>
   static constexpr unsigned Dwords() {
@@ -160,7 +160,7 @@ struct GroupTraits<Several<P, Most, Behind...>> {
   using Packets = types<P, Behind...>;
   static constexpr bool kFixed = false;
   static constexpr unsigned kAhead = 0, kBehind = (0u + ... + InGroup<Behind>::Packet::length);
-  static_assert((!Behind::kNeedsScratch && ...), "addresses are the packets' own here");
+  static_assert((!Behind::kNeedsScratch && ...), "a companion with an address cannot be here");
 
   template <class T>
   static constexpr unsigned Dwords() {
@@ -175,7 +175,7 @@ template <class Ahead, class T>
 struct GroupTraits<LedBy<Ahead, T>> : GroupTraits<T> {
   using Packets = typename Concatenated<types<Ahead>, typename GroupTraits<T>::Packets>::Types;
   static constexpr unsigned kAhead = InGroup<Ahead>::Packet::length;
-  static_assert(!Ahead::kNeedsScratch, "addresses are the packet's own here");
+  static_assert(!Ahead::kNeedsScratch, "a companion with an address cannot be here");
 };
 
 template <class Gen, class List>
@@ -184,7 +184,7 @@ struct StateLayoutFor;
 template <class Gen, class... Groups>
 struct StateLayoutFor<Gen, GroupList<Groups...>> {
   static constexpr unsigned kGroups = sizeof...(Groups);
-  static_assert(kGroups <= 64, "a set of groups is a number of 64 bits");
+  static_assert(kGroups <= 64, "a set of groups has 64 bits");
 
   template <class Types>
   struct Flat;
@@ -197,7 +197,7 @@ struct StateLayoutFor<Gen, GroupList<Groups...>> {
     static constexpr Map<I...> MapOf(bits::indices<I...>);
     using Index = decltype(MapOf(bits::first_indices<kCount>()));
 
-    // Companions appear more than once, and are not asked for.
+    // Companions appear more than once, and are not looked up.
     template <class F>
     static constexpr void Each(F f) {
       unsigned index = 0;
@@ -263,7 +263,7 @@ struct StateLayoutFor<Gen, GroupList<Groups...>> {
     (Place<GroupTraits<Groups>>(made, at, packet, group++, typename GroupTraits<Groups>::Packets()),
      ...);
     made.places[kGroups] = at;
-    // What the XML says directly …
+    // The direct relations in the XML …
     for (unsigned g = 0; g < kGroups; ++g) made.with[g] = StateGroup(g);
     Flat<Packets>::Each([&]<class P>(P*, unsigned index) {
       const unsigned g = made.packets[index].group;
@@ -274,7 +274,7 @@ struct StateLayoutFor<Gen, GroupList<Groups...>> {
         if ((committed & StateGroup(c)) != 0) made.with[c] |= StateGroup(g);
       }
     });
-    // … and what follows of that.
+    // … and their transitive closure.
     for (bool changed = true; changed;) {
       changed = false;
       for (StateGroups& with : made.with) {
@@ -290,8 +290,7 @@ struct StateLayoutFor<Gen, GroupList<Groups...>> {
   }
   static constexpr Made kMade = Make();
 
-  // Writes what follows P, if that is a packet of which there are more or fewer: the same whatever
-  // they are.
+  // Writes the companions that follow P, if that is a packet of variable size or number.
   template <class P>
   static void WriteBehind(uint32_t* to) {
     (WriteBehindIn<P>(static_cast<const Groups*>(nullptr), to), ...);
@@ -332,7 +331,7 @@ struct StateLayoutFor<Gen, GroupList<Groups...>> {
       if constexpr (InGroup<T>::kIsDerived) f(type);
     });
   }
-  // The groups of what is derived, and with those that it is derived from.
+  // The groups of derived packets, and those together with the groups that they are derived from.
   static constexpr StateGroups kDerived = [] {
     StateGroups all = 0;
     EachDerived([&]<class D>(D*) { all |= GroupOf<D>(kMade); });
@@ -344,14 +343,14 @@ struct StateLayoutFor<Gen, GroupList<Groups...>> {
     return all;
   }();
 
-  // Whether some of it nobody has to ask for.
+  // Whether a packet is derived without a request.
   static constexpr bool kDerivedAlways = [] {
     bool any = false;
     EachDerived([&]<class D>(D*) { any |= !D::kOnRequest; });
     return any;
   }();
 
-  // Whether what is committed comes first, and what is invalidated comes later.
+  // Whether committed groups come first, and invalidated groups later.
   static constexpr bool InOrder() {
     bool good = true;
     Flat<Packets>::Each([&]<class P>(P*, unsigned index) {
@@ -362,9 +361,9 @@ struct StateLayoutFor<Gen, GroupList<Groups...>> {
     });
     return good;
   }
-  static_assert(InOrder(), "the groups' order is not one that the XML's relations allow");
+  static_assert(InOrder(), "the XML's relations do not allow this order of groups");
 
-  // What has to be set before a draw by this packet.
+  // The groups that must be set before this draw packet.
   template <class Draw>
   static constexpr StateGroups kNeededBy = GroupsOf(kMade, typename relations<Draw>::needs());
   static_assert(kNeededBy<typename Gen::Packets::_3DPRIMITIVE> != 0,

@@ -38,7 +38,7 @@ absl::StatusOr<StreamOutPlan> PlanStreamOut(absl::Span<const StreamOutVarying> v
   });
 
   StreamOutPlan plan;
-  uint64_t filled = 0;  // of the vertex in the buffer at hand: components
+  uint64_t filled = 0;  // components of the vertex in the current buffer
   const StreamOutVarying* before = nullptr;
   for (const StreamOutVarying* varying : sorted) {
     if (before == nullptr || before->buffer != varying->buffer) {

@@ -6,8 +6,9 @@
 //   absl::Status status = SetStreamOutBuffers(
 //       state, {{.memory = target, .size = 4096, .progress = progress, .begin = 0}}, mocs);
 //
-// The GPU counts how far each buffer is full. Where it is told a place in memory for that, writing
-// goes on where it ended, whenever the packets have to be emitted again: in another context, say.
+// The GPU counts how much of each buffer is written. If it keeps that in memory (`progress`),
+// writing continues where it ended when the packets are emitted again, in another context for
+// example.
 //
 // Sources: PRMs, 3DSTATE_SO_BUFFER, 3DSTATE_SO_DECL_LIST and SO_DECL; workarounds are in groups.h.
 
@@ -33,7 +34,7 @@ namespace packsmith::intel {
 
 inline constexpr unsigned kVertexStreams = 4;
 
-// What becomes of one of a vertex's registers, which have four components of 32 bits.
+// Where a register of a vertex is written; registers have four components of 32 bits.
 struct StreamOutVarying {
   unsigned stream = 0;          // 0 to 3
   unsigned register_index = 0;  // of the vertex: 0 to 63
@@ -42,27 +43,27 @@ struct StreamOutVarying {
   unsigned offset = 0;          // in bytes, from the vertex's beginning in the buffer
 };
 
-// A declaration, as hardware goes through them: what is next in the buffer.
+// A declaration of what comes next in the buffer, in the hardware's order.
 struct StreamOutDeclaration {
   unsigned buffer = 0;
   unsigned register_index = 0;
   unsigned components = 0;
-  bool hole = false;  // so many components are left out
+  bool hole = false;  // `components` are skipped
 
   friend bool operator==(const StreamOutDeclaration&, const StreamOutDeclaration&) = default;
 };
 
 struct StreamOutPlan {
   std::array<std::vector<StreamOutDeclaration>, kVertexStreams> streams;
-  std::array<unsigned, kVertexStreams> buffers = {};  // that the stream writes: a bit for each
+  std::array<unsigned, kVertexStreams> buffers = {};  // buffers that the stream writes, a bit each
 };
 
-// In any order; holes are filled in. InvalidArgument, naming the varying, for numbers out of range,
-// offsets that are no multiples of 4, what lies upon another one, a buffer that two streams write,
-// and more than 128 declarations of a stream.
+// Varyings may be in any order; holes are filled in. InvalidArgument, naming the varying, for
+// numbers out of range, offsets that are not multiples of 4, overlaps, a buffer that two streams
+// write, and more than 128 declarations of a stream.
 absl::StatusOr<StreamOutPlan> PlanStreamOut(absl::Span<const StreamOutVarying> varyings);
 
-// Has a draw state emit the declarations. False if there is something that it refuses.
+// Sets the declarations of a draw state. False if the state refuses them.
 template <class State>
 bool SetStreamOutDeclarations(State& state, const StreamOutPlan& plan) {
   using G = typename State::Packets;
@@ -96,15 +97,15 @@ bool SetStreamOutDeclarations(State& state, const StreamOutPlan& plan) {
 
 struct StreamOutBuffer {
   address memory = {};    // a multiple of 4
-  uint64_t size = 0;      // in bytes: a multiple of 4, up to 4 GiB; 0: there is no buffer
+  uint64_t size = 0;      // in bytes: a multiple of 4, up to 4 GiB; 0: no buffer
   address progress = {};  // 4 bytes, in which the GPU keeps how much is written; 0: in a register
-  // Where the next draw begins to write: bytes from the buffer's beginning. None: it goes on.
+  // Where the next draw begins to write: bytes from the buffer's beginning. nullopt: it continues.
   std::optional<uint32_t> begin = {};
 };
 
-// Has a draw state emit all four buffers; those that are not given are off. `begin` counts for the
-// draw that is flushed next, and no later one; to set buffers again before that draw takes it back.
-// InvalidArgument, naming the buffer, for what does not fit: nothing is set then.
+// Sets all four buffers of a draw state; those that are not given are off. `begin` applies only to
+// the next flush; setting buffers again before that cancels it. InvalidArgument, naming the buffer,
+// for values that do not fit: nothing is set then.
 template <class State>
 absl::Status SetStreamOutBuffers(State& state, absl::Span<const StreamOutBuffer> buffers,
                                  uint32_t mocs) {

@@ -15,16 +15,16 @@ namespace {
 constexpr unsigned kVertex = 0, kHull = 1, kDomain = 2, kGeometry = 3;
 // Entries of fewer units than this come in eights.
 constexpr unsigned kSmallEntry = 9, kSmallGranularity = 8;
-// Of an entry of tasks or meshes, in units.
+// The largest entry of tasks or meshes, in units.
 constexpr unsigned kMostMeshUnits = 1024;
 
-// What one stage wants of the URB.
+// The demand of one stage.
 struct Wish {
   uint64_t units = 0;            // of an entry; 0: the stage is not used
   uint64_t least = 0, most = 0;  // entries
 };
 
-// What it gets.
+// The share that it gets.
 struct Share {
   uint64_t chunks = 0;
   unsigned entries = 0;
@@ -36,9 +36,9 @@ uint64_t ChunksOf(uint64_t entries, uint64_t units) {
 
 uint64_t GranularityOf(uint64_t units) { return units < kSmallEntry ? kSmallGranularity : 1; }
 
-// Each stage gets its least, and what is left goes to all in proportion to what they could use. The
-// last one has what rounding leaves over. False if the least is too much: then there are only the
-// chunks that it takes.
+// Each stage gets its minimum, and the remainder is shared in proportion to what they could use.
+// The last one gets the rounding remainder. False if the minimum is too much: then shares have only
+// their minimum chunks.
 template <size_t N>
 bool ShareChunks(uint64_t chunks, const std::array<Wish, N>& wishes, std::array<Share, N>& shares,
                  bool& constrained) {
@@ -91,7 +91,7 @@ absl::StatusOr<UrbPartition> PartitionUrb(const RenderDevice& device, unsigned u
   }
   const uint64_t all = uint64_t{urb_kb} * 1024 / kUrbChunkBytes;
   const uint64_t push = uint64_t{device.push_constant_kb} * 1024 / kUrbChunkBytes;
-  // Where the first stage begins, and those that are not used.
+  // The start of the first stage, and of those that are not used.
   const GenerationFacts& facts = FactsOf(device.version);
   const uint64_t first =
       device.slices == 1 ? std::max<uint64_t>(push, facts.least_urb_start) : push;
@@ -150,7 +150,7 @@ absl::StatusOr<MeshUrbPartition> PartitionMeshUrb(const RenderDevice& device, un
                      " for push constants, ", shares[0].chunks, " for tasks, ", shares[1].chunks,
                      " for meshes; smaller entries need fewer"));
   }
-  // Meshes lie before tasks.
+  // Meshes are before tasks.
   result.mesh = {shares[1].entries, demand.mesh_units, static_cast<unsigned>(first)};
   result.task.start = static_cast<unsigned>(first + shares[1].chunks);
   if (demand.task_units != 0) {
@@ -194,7 +194,7 @@ bool DomainPartChanges(const UrbPartition& old, const UrbPartition& next) {
 }
 
 UrbDereference DereferenceOf(const RenderDevice& device, const UrbPartition& partition) {
-  // The last stage says: geometry, else domain, else vertex.
+  // The last stage decides: geometry, else domain, else vertex.
   const GenerationFacts& facts = FactsOf(device.version);
   if (partition[UrbStage::kGeometry].entries != 0) return UrbDereference::kPerPolygon;
   const unsigned domain = partition[UrbStage::kDomain].entries;

@@ -1,4 +1,4 @@
-// How the URB, where stages pass vertices to each other, is divided: push constants first, then the
+// Divides the URB, in which stages pass vertices to each other: push constants first, then the
 // entries of each stage.
 //
 //   absl::StatusOr<UrbPartition> urb = PartitionUrb(
@@ -6,7 +6,7 @@
 //   SetUrb(state, *urb);
 //   SetPushConstants(state, PartitionPushConstants(device, {.vertex = true, .pixel = true}));
 //
-// The pipeline of tasks and meshes has other stages, and its packets are others:
+// The pipeline of tasks and meshes has other stages and packets:
 //
 //   absl::StatusOr<MeshUrbPartition> urb = PartitionMeshUrb(
 //       device, UrbKbOf(device, l3), {.task_units = 0, .mesh_units = 20});
@@ -14,7 +14,7 @@
 //   SetPushConstants(state, MeshPushConstants(device));
 //
 // Sources: PRMs, 3DSTATE_URB_VS and 3DSTATE_PUSH_CONSTANT_ALLOC_VS; Mesa's intel_urb_config.c for
-// how what is left is shared.
+// the distribution of the remainder.
 
 #ifndef PACKSMITH_RUNTIME_INTEL_STATE_URB_H_
 #define PACKSMITH_RUNTIME_INTEL_STATE_URB_H_
@@ -28,11 +28,11 @@
 
 namespace packsmith::intel {
 
-// The hardware counts the URB in chunks, entries in units.
+// The hardware's units: chunks of the URB, and units of entries.
 inline constexpr unsigned kUrbChunkBytes = 8192, kUrbUnitBytes = 64;
 
 struct UrbDemand {
-  // Of each stage, how large an entry is: units of 64 bytes. 0: the stage is not used.
+  // The size of an entry of each stage, in units of 64 bytes. 0: the stage is not used.
   std::array<unsigned, kUrbStages> entry_units = {};
 };
 
@@ -43,16 +43,15 @@ struct UrbPartition {
     unsigned start = 0;  // chunks from the URB's beginning
   };
   std::array<Stage, kUrbStages> stages;
-  // Some stage has fewer entries than it could use.
+  // A stage has fewer entries than it could use.
   bool constrained = false;
 
   const Stage& operator[](UrbStage stage) const { return stages[static_cast<unsigned>(stage)]; }
 };
 
-// Each stage that is used gets what it needs at least; what is left is shared in proportion to what
-// they could use. urb_kb: of a slice, see UrbKbOf(). Errors: InvalidArgument if there is no vertex
-// stage, or one that needs its partner (hull and domain) has none; ResourceExhausted if the least
-// is more than there is.
+// Each used stage gets its minimum; the remainder is shared in proportion to what they could use.
+// urb_kb: of a slice, see UrbKbOf(). Errors: InvalidArgument if there is no vertex stage, or only
+// one of hull and domain; ResourceExhausted if the minimum exceeds the URB.
 absl::StatusOr<UrbPartition> PartitionUrb(const RenderDevice& device, unsigned urb_kb,
                                           const UrbDemand& demand);
 
@@ -65,14 +64,14 @@ struct PushConstantUsers {
 struct PushConstantPartition {
   PushConstantPart vertex, hull, domain, geometry, pixel;
 };
-// Equal parts, in whole steps of 2 KB where there are 32; the pixel shader has what is left over.
+// Equal parts, in steps of 2 KB if there are 32 KB; the pixel shader gets the remainder.
 PushConstantPartition PartitionPushConstants(const RenderDevice& device,
                                              const PushConstantUsers& users);
 
 // -- Tasks and meshes, from Gfx12.5 on -----------------------------------------------------------
 
 struct MeshUrbDemand {
-  // How large an entry is: units of 64 bytes, up to 1024. 0: there are no tasks.
+  // The size of an entry in units of 64 bytes, up to 1024. 0: there are no tasks.
   unsigned task_units = 0;
   unsigned mesh_units = 0;
 };
@@ -81,24 +80,24 @@ struct MeshUrbPartition {
   bool constrained = false;
 };
 // By the same rule; every slice is divided alike. Errors: InvalidArgument if meshes have no
-// entries, or some that are too large; ResourceExhausted if the least is more than there is.
+// entries, or entries are too large; ResourceExhausted if the minimum exceeds the URB.
 absl::StatusOr<MeshUrbPartition> PartitionMeshUrb(const RenderDevice& device, unsigned urb_kb,
                                                   const MeshUrbDemand& demand);
-// Of the stages of this pipeline only the pixel shader has push constants in the URB.
+// In this pipeline only the pixel shader has push constants in the URB.
 PushConstantPartition MeshPushConstants(const RenderDevice& device);
 
-// -- What the setup unit wants to know -----------------------------------------------------------
+// -- The setup unit ------------------------------------------------------------------------------
 
-// How much of a URB entry the setup unit takes at a time, Gfx12 and later: by what was found to
-// work best, or a stage with too few entries might wait for itself. The values are those of
-// 3DSTATE_SF.
+// How much of a URB entry the setup unit reads at a time, Gfx12 and later: the values that were
+// found to work best; otherwise a stage with too few entries might wait for itself. The values are
+// those of 3DSTATE_SF.
 enum class UrbDereference : unsigned { kBlock32 = 0, kPerPolygon = 1, kMesh = 3 };
 UrbDereference DereferenceOf(const RenderDevice& device, const UrbPartition& partition);
 UrbDereference DereferenceOf(const MeshUrbPartition& partition);
 
 // -- The packets ---------------------------------------------------------------------------------
 
-// Has a draw state emit the partition. False if a value does not fit its field.
+// Sets the partition of a draw state. False if a value does not fit its field.
 template <class State>
 bool SetUrb(State& state, const UrbPartition& urb) {
   using G = typename State::Packets;
@@ -116,7 +115,7 @@ bool SetUrb(State& state, const UrbPartition& urb) {
   good &= state.Set(typename G::_3DSTATE_URB_GS{.gs_number_of_urb_entries = gs.entries,
                                                 .gs_urb_entry_allocation_size = gs.entry_units - 1,
                                                 .gs_urb_starting_address = gs.start});
-  // Whoever has drawn meshes before takes their part away.
+  // If meshes were drawn before, their part is removed.
   if constexpr (requires { typename G::_3DSTATE_URB_ALLOC_MESH; }) {
     if ((state.set() & State::template kGroup<typename G::_3DSTATE_URB_ALLOC_MESH>) != 0) {
       good &= state.Set(typename G::_3DSTATE_URB_ALLOC_MESH());
@@ -126,7 +125,7 @@ bool SetUrb(State& state, const UrbPartition& urb) {
   return good;
 }
 
-// The same of a partition for meshes. The stages of vertices have nothing then.
+// The same for a partition for meshes. The vertex stages get nothing.
 template <class State>
 bool SetMeshUrb(State& state, const MeshUrbPartition& urb) {
   using G = typename State::Packets;
@@ -150,9 +149,9 @@ bool SetMeshUrb(State& state, const MeshUrbPartition& urb) {
   return good;
 }
 
-// Where the generation wants it (Gen::kFacts.wa_16014912113: Gfx12), the URB has to be left with
-// LeaveDomain() before it is divided in another way, if the domain stage had a part of it that is
-// not the same then.
+// If the generation requires it (Gen::kFacts.wa_16014912113: Gfx12), LeaveDomain() must be called
+// before the URB is divided in another way, if this returns true: the domain stage had a part of
+// it, which changes.
 bool DomainPartChanges(const UrbPartition& old, const UrbPartition& next);
 
 // The dwords of LeaveDomain().
@@ -161,8 +160,8 @@ constexpr size_t LeaveDomainDwords() {
   return 4 * Gen::Packets::_3DSTATE_URB_VS::length + Gen::PipeControl::length;
 }
 
-// Takes the entries away from all stages but that of vertices, where they are, and flushes. The
-// state knows then that its partition is to be emitted. False if the group has been refused.
+// Removes the entries of all stages except the vertex stage, without moving them, and flushes. The
+// state then emits its partition again. False if the group has been refused.
 template <class State, class Group>
 bool LeaveDomain(State& state, Group& group, const UrbPartition& old) {
   using G = typename State::Packets;
@@ -191,10 +190,10 @@ constexpr size_t LeaveTasksDwords() {
          Gen::PipeControl::length;
 }
 
-// Between the last draw that had tasks and the first one of vertices, where the generation wants it
-// (Gen::kFacts.wa_14015814527: Gfx12.5): takes away what the stages have of the URB, and waits for
-// it. scratch: 8 bytes that are written to and mean nothing. The state knows then that its
-// partition is to be emitted again. False if the group has been refused.
+// Between the last draw with tasks and the first one of vertices, if the generation requires it
+// (Gen::kFacts.wa_14015814527: Gfx12.5): removes the stages' parts of the URB, and waits. scratch:
+// 8 bytes that are overwritten. The state then emits its partition again. False if the group has
+// been refused.
 template <class State, class Group>
 bool LeaveTasks(State& state, Group& group, const address& scratch) {
   using G = typename State::Packets;

@@ -1,7 +1,6 @@
-// Gfx8 and Gfx9: the cache that vertices and indices are fetched through knows only 32 bits of
-// their addresses. When a slot's buffer comes to lie in another stretch of 4 GiB, what is cached
-// may look like what is wanted, and has to be forgotten before the draw. Code for any generation
-// asks Gen::kFacts.vertices_know_32_bits.
+// Gfx8 and Gfx9: the cache for vertices and indices compares only 32 bits of their addresses. When
+// a slot's buffer is in another range of 4 GiB than before, stale data may match, and must be
+// invalidated before the draw. Code for any generation tests Gen::kFacts.vertices_know_32_bits.
 //
 //   reach.Set(0, vertices.address);
 //   reach.Set(VertexReach::kIndices, indices.address);
@@ -10,7 +9,7 @@
 //     reach.Invalidated();
 //   }
 //
-// Sources: Mesa's iris and anv, which do so, for each slot by itself.
+// Sources: Mesa's iris and anv, which do this for each slot.
 
 #ifndef PACKSMITH_RUNTIME_INTEL_STATE_VERTEX_REACH_H_
 #define PACKSMITH_RUNTIME_INTEL_STATE_VERTEX_REACH_H_
@@ -26,7 +25,7 @@ class VertexReach {
  public:
   static constexpr unsigned kIndices = kMostVertexBuffers;  // the slot of the index buffer
 
-  // The slot has this buffer from the next draw on. False if there is no such slot.
+  // Sets the slot's buffer from the next draw on. False if there is no such slot.
   bool Set(unsigned slot, uint64_t gpu_address) {
     if (slot >= upper_.size()) return false;
     const uint16_t upper = static_cast<uint16_t>(gpu_address >> 32);
@@ -34,13 +33,13 @@ class VertexReach {
     upper_[slot] = upper;
     return true;
   }
-  // The cache has to be invalidated before the next draw.
+  // Whether the cache must be invalidated before the next draw.
   bool stale() const { return stale_; }
   void Invalidated() { stale_ = false; }
 
  private:
-  // Bits 47:32 of each slot's address. A new context has nothing cached, wherever its first buffers
-  // are; to invalidate once too often does no harm.
+  // Bits 47:32 of each slot's address. A new context has nothing cached; one unnecessary
+  // invalidation does no harm.
   std::array<uint16_t, kMostVertexBuffers + 1> upper_ = {};
   bool stale_ = false;
 };
