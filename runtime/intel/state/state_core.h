@@ -72,7 +72,7 @@ class StateCore {
   // What the next flush emits: dirty groups, and those that must accompany them according to the
   // XML. (Packets derived from these, see derived.h, are determined by the flush itself.)
   StateGroups ToEmit() const;
-  // The most dwords that takes: stages may share a packet of constants.
+  // The most dwords that this takes: stages may share a packet of constants.
   size_t DwordsToEmit() const { return DwordsOf(ToEmit()); }
   // The packets of these groups, for messages: "_3DSTATE_RASTER, _3DSTATE_SF".
   std::string NamesOf(StateGroups groups) const;

@@ -116,7 +116,7 @@ absl::Status SetStreamOutBuffers(State& state, absl::Span<const StreamOutBuffer>
     return absl::InvalidArgumentError(
         absl::StrCat(buffers.size(), " buffers for stream output; the maximum is 4"));
   }
-  // `body`: that of a packet, or the packet itself. Once: what it is to be for the next draw.
+  // `body`: that of a packet, or the packet itself. once: with the values for the next draw.
   const auto describe = [&](auto& body, size_t i, bool once) {
     body.mocs = mocs;
     if (i >= buffers.size() || buffers[i].size == 0) return;
