@@ -9,9 +9,9 @@
 // A Value is a 64-bit unsigned number in one of the streamer's sixteen general-purpose registers,
 // or a constant, which costs nothing until a register is needed. Operators emit what computes the
 // result; results of constants are computed at once. A register is free again when the last Value
-// that refers to it is destroyed. When no register is free, or the batch refuses a packet, ok() of
-// the result is false, and of all that is computed from it, and the batch's status() says why. What
-// has been emitted by then has changed registers only.
+// that refers to it is destroyed. When no register is free, or the batch refuses a packet, ok() is
+// false for the result and all that is computed from it, and the batch's status() has the reason.
+// What has been emitted by then has changed registers only.
 //
 // A Condition is the result of a comparison. Stores and jumps may depend on one.
 //

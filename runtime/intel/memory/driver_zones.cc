@@ -21,7 +21,7 @@ constexpr gpu::ZoneRow kIris[] = {
      .begin = 8 * kGiB + 256 * kKiB,
      .size = 4 * kGiB - kPage - 256 * kKiB,
      .to_verx10 = 119},
-    // Wa_2209859288: offsets from the dynamic state base of 2 GiB and more are taken for negative.
+    // Wa_2209859288: offsets of 2 GiB and more from the dynamic state base are treated as negative.
     {.name = "dynamic",
      .begin = 8 * kGiB + 256 * kKiB,
      .size = 2 * kGiB - 256 * kKiB,
