@@ -11,16 +11,16 @@ namespace {
 
 using Names = std::initializer_list<absl::string_view>;
 
-// What --describe and --list look at: descriptions, and no dump.
+// --describe and --list read descriptions, not a dump.
 constexpr Names kOfDescriptions = {"--describe", "--list",   "--gen",   "--xml",     "--tables",
                                    "--format",   "--output", "--color", "--no-pager"};
-// And --hang: the report, and nothing of the batches.
+// --hang shows the report, and no batches.
 constexpr Names kOfReports = {"--hang",   "--gen",    "--xml",   "--tables",   "--input",
                               "--format", "--output", "--color", "--no-pager", "--max-input"};
 
 // The options that ask for one draw or dispatch, or for a list instead of records.
 constexpr Names kOfDraws = {"--draw", "--dispatch", "--draws", "--uses"};
-// What would be ignored by those that ask for a list.
+// Options that a list would ignore.
 constexpr Names kOfRecords = {"--filter", "--hide-zero", "--no-offsets",
                               "--strict", "--kernels",   "--disassembler"};
 
@@ -35,22 +35,22 @@ absl::Status CheckCombinations(absl::Span<const std::string> given, absl::string
   const auto is_given = [&](absl::string_view name) {
     return std::find(given.begin(), given.end(), name) != given.end();
   };
-  // The options of a mode of its own are listed; all others, new ones too, are about batches.
+  // Only the options that a mode takes are listed: all others, new ones too, apply to batches.
   const auto only = [&](absl::string_view mode, absl::string_view about,
                         Names allowed) -> absl::Status {
     for (const std::string& name : given) {
       if (Has(allowed, name)) continue;
       return absl::InvalidArgumentError(
-          absl::StrCat(mode, " and ", name, " do not go together: ", mode, " is about ", about,
+          absl::StrCat(mode, " and ", name, " do not go together: ", mode, " shows ", about,
                        "; it takes only ", absl::StrJoin(allowed, ", ")));
     }
     return absl::OkStatus();
   };
   for (const absl::string_view mode : {"--describe", "--list"}) {
-    if (is_given(mode)) return only(mode, "descriptions, not about a dump", kOfDescriptions);
+    if (is_given(mode)) return only(mode, "descriptions, not a dump", kOfDescriptions);
   }
   if (is_given("--hang")) {
-    absl::Status status = only("--hang", "the report alone", kOfReports);
+    absl::Status status = only("--hang", "only the report", kOfReports);
     if (!status.ok()) return status;
   }
 
@@ -64,9 +64,9 @@ absl::Status CheckCombinations(absl::Span<const std::string> given, absl::string
   for (const absl::string_view list : {"--draws", "--uses"}) {
     for (const absl::string_view other : kOfRecords) {
       if (!is_given(list) || !is_given(other)) continue;
-      return absl::InvalidArgumentError(
-          absl::StrCat(list, " and ", other, " do not go together: ", list,
-                       " is a list of its own, ", other, " is for records"));
+      return absl::InvalidArgumentError(absl::StrCat(list, " and ", other,
+                                                     " do not go together: ", list,
+                                                     " prints a list, ", other, " is for records"));
     }
   }
 
@@ -95,7 +95,7 @@ absl::Status CheckCombinations(absl::Span<const std::string> given, absl::string
     if (!is_given(option) || follow == "all") continue;
     return absl::InvalidArgumentError(
         absl::StrCat(option, " and --follow=", follow,
-                     " do not go together: what draws find stands behind pointers"));
+                     " do not go together: the state of draws is found by following all pointers"));
   }
   return absl::OkStatus();
 }

@@ -1,4 +1,4 @@
-// Which of unpack's options mean nothing together.
+// Rejects combinations of unpack's options that have no meaning.
 #ifndef PACKSMITH_TOOLS_COMBINATIONS_H_
 #define PACKSMITH_TOOLS_COMBINATIONS_H_
 
@@ -11,7 +11,7 @@
 namespace packsmith::tools {
 
 // `given`: the options of the call, as "--draw"; others have their defaults. `format`, `follow`:
-// the values of the options of that name. InvalidArgument if one of them would be ignored.
+// the values of the options of that name. InvalidArgument if an option would be ignored.
 absl::Status CheckCombinations(absl::Span<const std::string> given, absl::string_view format,
                                absl::string_view follow);
 

@@ -21,7 +21,7 @@ namespace {
 
 using describe::Reference;
 
-// Where the generation of that name stands in `references`.
+// The index of the generation of that name in `references`.
 absl::StatusOr<size_t> IndexOf(absl::Span<const Reference> references, const std::string& name) {
   std::vector<absl::string_view> known;
   Closest closest(name);
@@ -34,8 +34,9 @@ absl::StatusOr<size_t> IndexOf(absl::Span<const Reference> references, const std
       closest.Offer(alias);
     }
   }
-  return absl::NotFoundError(absl::StrCat("no generation is called \"", name, "\"; there is ",
-                                          absl::StrJoin(known, ", "), DidYouMean(closest)));
+  return absl::NotFoundError(absl::StrCat("there is no generation \"", name,
+                                          "\"; known generations: ", absl::StrJoin(known, ", "),
+                                          DidYouMean(closest)));
 }
 
 bool Has(const describe::History& history, absl::string_view generation) {
@@ -74,7 +75,7 @@ absl::Status Describe(absl::Span<const tables::Tables> generations, const Descri
 
   absl::StatusOr<std::vector<describe::Found>> found = describe::Find(wanted, options.name);
   if (!found.ok()) {
-    // Somewhere else there may be what this generation has not.
+    // Another generation may have it.
     const absl::StatusOr<std::vector<describe::Found>> elsewhere =
         only < all.size() ? describe::Find(all, options.name) : found;
     if (!elsewhere.ok()) return found.status();

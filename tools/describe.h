@@ -1,4 +1,4 @@
-// `unpack --describe` and `unpack --list`: what the descriptions say, instead of a dump.
+// `unpack --describe` and `unpack --list`: show descriptions instead of a dump.
 #ifndef PACKSMITH_TOOLS_DESCRIBE_H_
 #define PACKSMITH_TOOLS_DESCRIBE_H_
 
@@ -12,14 +12,14 @@
 namespace packsmith::tools {
 
 struct DescribeOptions {
-  std::string name;        // as describe::Find takes it; empty: list what there is
+  std::string name;        // as describe::Find takes it; empty: list all
   std::string generation;  // by name or alias; empty: the newest that has it
   bool jsonl = false;
   bool color = false;
 };
 
-// `generations` are those to look in, the oldest first. Errors: NotFound, with what is close;
-// nothing was written then.
+// `generations`: those to search, the oldest first. Errors: NotFound, with similar names; nothing
+// is written then.
 absl::Status Describe(absl::Span<const tables::Tables> generations, const DescribeOptions& options,
                       decode::Output& output);
 

@@ -10,7 +10,7 @@ namespace packsmith::tools {
 absl::Status DrawQuestions::Check() const {
   uint64_t address = 0;
   if (uses.empty() || ParseAddress(address)) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("--uses=", uses, " is no hexadecimal number"));
+  return absl::InvalidArgumentError(absl::StrCat("--uses=", uses, " is not a hexadecimal number"));
 }
 
 void DrawQuestions::Ask(uint64_t draws_before, uint64_t dispatches_before,
@@ -21,9 +21,9 @@ void DrawQuestions::Ask(uint64_t draws_before, uint64_t dispatches_before,
 
 absl::Status DrawQuestions::Missing(uint64_t draws_seen, uint64_t dispatches_seen) const {
   return absl::InvalidArgumentError(
-      draw != 0
-          ? absl::StrCat("--draw=", draw, ": there are ", draws_seen, " draws")
-          : absl::StrCat("--dispatch=", dispatch, ": there are ", dispatches_seen, " dispatches"));
+      draw != 0 ? absl::StrCat("--draw=", draw, ": there are only ", draws_seen, " draws")
+                : absl::StrCat("--dispatch=", dispatch, ": there are only ", dispatches_seen,
+                               " dispatches"));
 }
 
 void DrawQuestions::Set(decode::Options& options) const {
@@ -35,7 +35,7 @@ void DrawQuestions::Set(decode::Options& options) const {
 std::unique_ptr<decode::Sink> DrawQuestions::MakeSink(decode::Output& output, bool jsonl) const {
   if (draws) return decode::MakeDrawsSink(output, jsonl);
   uint64_t address = 0;
-  (void)ParseAddress(address);  // Check() has
+  (void)ParseAddress(address);  // checked by Check()
   return decode::MakeUsesSink(output, address, jsonl);
 }
 

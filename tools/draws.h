@@ -1,4 +1,4 @@
-// What unpack is asked about draws, dispatches and addresses.
+// unpack's options about draws, dispatches and addresses.
 #ifndef PACKSMITH_TOOLS_DRAWS_H_
 #define PACKSMITH_TOOLS_DRAWS_H_
 
@@ -19,25 +19,25 @@ struct DrawQuestions {
   bool draws = false;     // --draws
   std::string uses;       // --uses
 
-  // A list instead of records.
+  // Whether a list is written instead of records.
   bool IsList() const { return draws || !uses.empty(); }
-  // One of several.
+  // Whether one draw or dispatch was asked for.
   bool IsOne() const { return draw != 0 || dispatch != 0; }
 
-  // InvalidArgument, if the address is none.
+  // InvalidArgument if the value of --uses is not an address.
   absl::Status Check() const;
-  // What the overview of a group of dumps is to look for, behind so many draws and dispatches of
-  // other groups.
+  // Tells the overview of a group of dumps what to look for, after `draws_before` draws and
+  // `dispatches_before` dispatches of earlier groups.
   void Ask(uint64_t draws_before, uint64_t dispatches_before, decode::OverviewSink& overview) const;
-  // InvalidArgument that there are only so many.
+  // The InvalidArgument error that the dumps have fewer draws or dispatches than asked for.
   absl::Status Missing(uint64_t draws_seen, uint64_t dispatches_seen) const;
-  // What the decoder is to say.
+  // Sets what the decoder reports.
   void Set(decode::Options& options) const;
   // For IsList(). `output` must outlive the sink.
   std::unique_ptr<decode::Sink> MakeSink(decode::Output& output, bool jsonl) const;
 
  private:
-  // That of --uses.
+  // Parses the value of --uses.
   bool ParseAddress(uint64_t& address) const;
 };
 

@@ -12,13 +12,13 @@
 
 namespace packsmith::tools {
 
-// What makes decoded input count as not good, beyond unknown dwords and problems, which always do.
+// What makes decoded input fail, besides unknown dwords and problems, which always do.
 struct FailOn {
   std::array<bool, decode::kFaultKinds> faults{};
   bool undescribed = false;
 };
 
-// One reason: so many of a kind, and where the first is.
+// One reason: how many of a kind, and where the first is.
 struct Failure {
   std::string kind;  // "unknown", "problem", "undescribed" or the name of a kind of fault
   std::string what;  // "15 faults (reserved)"
@@ -27,12 +27,12 @@ struct Failure {
   std::string problem;  // the text of the first one, instead of `first`
 };
 
-// In the order: problems, unknown dwords, faults, bits that nobody describes.
+// In the order: problems, unknown dwords, faults, bits that are not described.
 std::vector<Failure> FailuresOf(const decode::Summary& summary,
                                 const decode::UndescribedSeen& undescribed, const FailOn& fail_on);
 
-// "exit code 1: 15 faults (reserved), the first in 3DSTATE_PS at 0x1000; …", without an end of
-// line. `offsets`: with addresses.
+// "exit code 1: 15 faults (reserved), the first in 3DSTATE_PS at 0x1000; …", without a newline.
+// `offsets`: with addresses.
 std::string FailuresText(absl::Span<const Failure> failures, bool offsets);
 
 // A record of type "failure" for each, as docs/records.md has them.

@@ -1,4 +1,4 @@
-// imglayout: where the pixels of an image lie.
+// imglayout: shows where the pixels of an image are in memory.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -35,7 +35,7 @@ constexpr int kGood = 0;
 constexpr int kNotRead = 1;  // a file could not be read or written
 constexpr int kWrongUsage = 2;
 
-constexpr const char* kHelp = R"(imglayout says where the pixels of an image lie in memory.
+constexpr const char* kHelp = R"(imglayout shows where the pixels of an image are in memory.
 
 Examples:
   imglayout agx --pixel-format=R8G8B8A8_UNORM --size=1032x2749 --levels=full
@@ -46,9 +46,9 @@ Examples:
   imglayout --batch < descriptions.jsonl
 
 imglayout LAYOUT [options]              sizes, levels, tiles
-imglayout tile LAYOUT [options] IN OUT  puts the rows of a raw file into an image
+imglayout tile LAYOUT [options] IN OUT  converts a raw file of rows to an image
 imglayout untile LAYOUT [options] IN OUT
-                                        takes them out of one; - is standard input or output
+                                        converts an image to rows; - is standard input or output
 imglayout --batch                       reads a description (JSON) a line, writes an answer a line
 
 LAYOUT is agx-linear, agx-twiddled (or just agx), agx-compressed, u-interleaved, intel-linear, intel-x,
@@ -65,15 +65,15 @@ The image:
   --compressed          agx: with metadata for lossless compression
   --stride=BYTES        from a row to the next (u-interleaved: a row of tiles)
   --bit6-swizzle        intel-x, intel-y
-  --align=WxH           intel: levels begin at multiples of so many elements (default: 4x4; 8x8 for intel-w)
-  --interleave-samples  intel: colours too are as depth and stencil always are (Gfx6)
+  --align=WxH           intel: levels begin at multiples of WxH elements (default: 4x4; 8x8 for intel-w)
+  --interleave-samples  intel: interleave samples of colour too, as of depth and stencil (Gfx6)
   --mip-tail=N          intel-yf, intel-ys, intel-tile64: this level and all after it share a tile
 
 What is shown:
   --format=FORMAT       text (default) or json
   --svg=FILE, --png=FILE
-                        draws the way through a tile, and where levels lie
-  --level=N             draws a tile of this level; tile, untile: this level (default: 0)
+                        draw the element order of a tile, and the places of levels
+  --level=N             draw a tile of this level; tile, untile: this level (default: 0)
   --layer=N             tile, untile: this layer (default: 0)
   -h, --help            this text
   --version             the version
@@ -139,7 +139,7 @@ int Batch() {
     const absl::StatusOr<Layout> layout = image.ok() ? Layout::Of(*image) : image.status();
     const std::string answer =
         absl::StrCat(layout.ok() ? ToJson(*layout) : ErrorToJson(layout.status()), "\n");
-    // At once: whoever asks may wait for the answer before asking for more.
+    // At once: the caller may wait for the answer before it asks for more.
     if (std::fwrite(answer.data(), 1, answer.size(), stdout) != answer.size() ||
         std::fflush(stdout) != 0) {
       Complain("standard output cannot be written");
@@ -162,12 +162,12 @@ struct Arguments {
   bool compressed = false, bit6_swizzle = false, interleave_samples = false, batch = false;
 };
 
-// CLI11 alone would take -1 for 2^64 - 1, and all that is larger too. Says what is wrong.
+// CLI11 alone would take -1 for 2^64 - 1, and so anything larger. Returns the error, or "".
 std::string IsNumber(const std::string& text) {
   uint64_t number = 0;
   const bool digits = std::all_of(text.begin(), text.end(), absl::ascii_isdigit);
   if (digits && absl::SimpleAtoi(text, &number)) return "";
-  return absl::StrCat("'", text, "' is no whole number below 2^64");
+  return absl::StrCat("'", text, "' is not an integer below 2^64");
 }
 
 // "640x480"
@@ -188,13 +188,14 @@ absl::StatusOr<Layout> LayoutOf(const std::string& name, const Arguments& argume
     image.scheme = Scheme::kAgxCompressed;
   }
   if (arguments.pixel_format.empty())
-    return absl::InvalidArgumentError("which format? --pixel-format=R8G8B8A8_UNORM, say");
+    return absl::InvalidArgumentError(
+        "no format was given; name one, such as --pixel-format=R8G8B8A8_UNORM");
   const absl::StatusOr<const Format*> format = FormatOf(arguments.pixel_format);
   if (!format.ok()) return format.status();
   image.format = *format;
   if (!IsPair(arguments.size, image.width_px, image.height_px)) {
     return absl::InvalidArgumentError(
-        absl::StrCat("--size=", arguments.size, " is no size; one is --size=640x480"));
+        absl::StrCat("--size=", arguments.size, " must be a size, such as --size=640x480"));
   }
   image.layers = arguments.layers;
   image.samples = arguments.samples;
@@ -207,7 +208,7 @@ absl::StatusOr<Layout> LayoutOf(const std::string& name, const Arguments& argume
     for (image.levels = 1; side > 1; side /= 2) ++image.levels;
   } else if (!absl::SimpleAtoi(arguments.levels, &image.levels)) {
     return absl::InvalidArgumentError(
-        absl::StrCat("--levels=", arguments.levels, " is neither a number nor full"));
+        absl::StrCat("--levels=", arguments.levels, " must be a number or full"));
   }
   for (const absl::string_view use : absl::StrSplit(arguments.usage, ',', absl::SkipWhitespace())) {
     const absl::Status status = SetUse(use, image);
@@ -218,8 +219,8 @@ absl::StatusOr<Layout> LayoutOf(const std::string& name, const Arguments& argume
   image.interleave_samples = arguments.interleave_samples;
   image.mip_tail_level = arguments.mip_tail_level;
   if (!arguments.align.empty() && !IsPair(arguments.align, image.align_w_el, image.align_h_el)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--align=", arguments.align, " is no pair of numbers; one is --align=16x4"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--align=", arguments.align, " must be a pair of numbers, such as --align=16x4"));
   }
   return Layout::Of(image);
 }
@@ -260,7 +261,7 @@ int Copy(const Layout& layout, const Arguments& arguments, bool in) {
   const std::unique_ptr<uint8_t, Free> memory(
       size_B == output_B ? static_cast<uint8_t*>(std::calloc(size_B, 1)) : nullptr);
   if (memory == nullptr) {
-    Complain(absl::StrCat("there is no memory for the ", output_B, " B of ", to));
+    Complain(absl::StrCat("not enough memory for the ", output_B, " B of ", to));
     return kNotRead;
   }
   const absl::Span<uint8_t> output(memory.get(), size_B);
@@ -277,7 +278,7 @@ int Copy(const Layout& layout, const Arguments& arguments, bool in) {
 int Show(const Layout& layout, const Arguments& arguments) {
   if (arguments.level >= layout.levels().size()) {
     Complain(absl::StrCat("--level=", arguments.level, ": the image has ", layout.levels().size(),
-                          ", counted from 0"));
+                          " levels, counted from 0"));
     return kWrongUsage;
   }
   using Draw = std::string (*)(const Layout&, uint32_t);
@@ -331,7 +332,7 @@ int Main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
-    Complain(absl::StrCat(tools::WhatIsWrong(app, e), "; imglayout --help says what there is"));
+    Complain(absl::StrCat(tools::WhatIsWrong(app, e), "; imglayout --help lists the options"));
     return kWrongUsage;
   }
   if (version) {
@@ -344,14 +345,14 @@ int Main(int argc, char** argv) {
   }
   if (arguments.batch) {
     if (argc == 2) return Batch();
-    Complain("--batch stands alone: the descriptions come from standard input");
+    Complain("--batch takes no other argument: it reads descriptions from standard input");
     return kWrongUsage;
   }
   const std::vector<std::string>& words = arguments.words;
   const bool copies = !words.empty() && (words[0] == "tile" || words[0] == "untile");
   if (words.size() != (copies ? 4 : 1)) {
     Complain(copies ? absl::StrCat(words[0], " takes a layout and two files")
-                    : "which layout? imglayout --help says more");
+                    : "exactly one layout must be given; imglayout --help says more");
     return kWrongUsage;
   }
   if (copies && !(arguments.svg.empty() && arguments.png.empty())) {
@@ -368,7 +369,7 @@ int Main(int argc, char** argv) {
     return kWrongUsage;
   }
   if (!copies && app.count("--layer") != 0) {
-    Complain("--layer is for tile and untile: all layers lie alike");
+    Complain("--layer is for tile and untile: all layers have the same layout");
     return kWrongUsage;
   }
   const absl::StatusOr<Layout> layout = LayoutOf(words[copies ? 1 : 0], arguments);

@@ -28,8 +28,8 @@ absl::StatusOr<Scheme> SchemeOf(absl::string_view name) {
   const std::string names = SchemeNames();
   const std::vector<absl::string_view> known =
       absl::StrSplit(names, absl::ByAnyChar(", "), absl::SkipEmpty());
-  return Wrong(
-      absl::StrCat("there is no layout '", name, "'; there are ", names, DidYouMean(name, known)));
+  return Wrong(absl::StrCat("there is no layout '", name, "'; known layouts: ", names,
+                            DidYouMean(name, known)));
 }
 
 absl::StatusOr<const Format*> FormatOf(absl::string_view name) {
@@ -45,7 +45,7 @@ absl::StatusOr<Dim> DimOf(absl::string_view name) {
   if (name == "2d") return Dim::k2d;
   if (name == "3d") return Dim::k3d;
   if (name == "cube") return Dim::kCube;
-  return Wrong(absl::StrCat("there is no dim '", name, "'; there are 2d, 3d and cube",
+  return Wrong(absl::StrCat("there is no dim '", name, "'; it must be 2d, 3d or cube",
                             DidYouMean(name, {"2d", "3d", "cube"})));
 }
 
@@ -55,7 +55,7 @@ absl::Status SetUse(absl::string_view name, ImageDescription& image) {
   } else if (name == "writeable") {
     image.writeable = true;
   } else {
-    return Wrong(absl::StrCat("there is no usage '", name, "'; there are renderable and writeable",
+    return Wrong(absl::StrCat("there is no usage '", name, "'; it must be renderable or writeable",
                               DidYouMean(name, {"renderable", "writeable"})));
   }
   return absl::OkStatus();
@@ -63,14 +63,14 @@ absl::Status SetUse(absl::string_view name, ImageDescription& image) {
 
 absl::StatusOr<ImageDescription> ImageOfJson(absl::string_view line) {
   rapidjson::Document document;
-  // Names of what is not known are repeated in the answer, which must be good JSON too.
+  // Unknown names are repeated in the answer, which must be valid JSON too.
   document.Parse<rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag>(
       line.data(), line.size());
   if (document.HasParseError()) {
     return Wrong(absl::StrCat("column ", document.GetErrorOffset() + 1, ": ",
                               rapidjson::GetParseError_En(document.GetParseError())));
   }
-  if (!document.IsObject()) return Wrong("a description is a JSON object");
+  if (!document.IsObject()) return Wrong("a description must be a JSON object");
   ImageDescription image;
   bool has_layout = false, has_width = false, has_height = false;
   for (rapidjson::SizeType i = 0; i < document.MemberCount(); ++i) {
@@ -78,7 +78,7 @@ absl::StatusOr<ImageDescription> ImageOfJson(absl::string_view line) {
     const absl::string_view key(member.name.GetString(), member.name.GetStringLength());
     const rapidjson::Value& value = member.value;
     if ((key == "layout" || key == "format" || key == "dim") && !value.IsString()) {
-      return Wrong(absl::StrCat(key, " is a string"));
+      return Wrong(absl::StrCat(key, " must be a string"));
     }
     const absl::string_view text =
         value.IsString() ? absl::string_view(value.GetString(), value.GetStringLength()) : "";
@@ -92,21 +92,21 @@ absl::StatusOr<ImageDescription> ImageOfJson(absl::string_view line) {
     if (key == "align_h_el") number = &image.align_h_el;
     if (key == "mip_tail_level") number = &image.mip_tail_level;
     if (number != nullptr) {
-      if (!value.IsUint()) return Wrong(absl::StrCat(key, " is a whole number below 2^32"));
+      if (!value.IsUint()) return Wrong(absl::StrCat(key, " must be an integer below 2^32"));
       *number = value.GetUint();
     } else if (key == "stride_B") {
-      if (!value.IsUint64()) return Wrong("stride_B is a whole number below 2^64");
+      if (!value.IsUint64()) return Wrong("stride_B must be an integer below 2^64");
       image.stride_B = value.GetUint64();
     } else if (key == "bit6_swizzle") {
-      if (!value.IsBool()) return Wrong("bit6_swizzle is true or false");
+      if (!value.IsBool()) return Wrong("bit6_swizzle must be true or false");
       image.bit6_swizzle = value.GetBool();
     } else if (key == "interleave_samples") {
-      if (!value.IsBool()) return Wrong("interleave_samples is true or false");
+      if (!value.IsBool()) return Wrong("interleave_samples must be true or false");
       image.interleave_samples = value.GetBool();
     } else if (key == "usage") {
-      if (!value.IsArray()) return Wrong("usage is an array of strings");
+      if (!value.IsArray()) return Wrong("usage must be an array of strings");
       for (const rapidjson::Value& use : value.GetArray()) {
-        if (!use.IsString()) return Wrong("usage is an array of strings");
+        if (!use.IsString()) return Wrong("usage must be an array of strings");
         const absl::Status status = SetUse({use.GetString(), use.GetStringLength()}, image);
         if (!status.ok()) return status;
       }
@@ -124,11 +124,11 @@ absl::StatusOr<ImageDescription> ImageOfJson(absl::string_view line) {
       if (!dim.ok()) return dim.status();
       image.dim = *dim;
     } else {
-      return Wrong(absl::StrCat("there is no '", key, "' in a description"));
+      return Wrong(absl::StrCat("a description has no member '", key, "'"));
     }
   }
   if (!has_layout || image.format == nullptr || !has_width || !has_height) {
-    return Wrong("a description has layout, format, width_px and height_px");
+    return Wrong("a description must have layout, format, width_px and height_px");
   }
   return image;
 }

@@ -80,7 +80,7 @@ std::string IndexOrder::Add(const Dump& dump, absl::string_view path) {
   if (last_ && first->index < *last_) {
     note = absl::StrCat(path, " begins with submission ", first->index,
                         ", the file before it ended with ", *last_,
-                        ": state is taken over in the order in which files are given");
+                        ": state carries over in the order in which files are given");
   }
   last_ = last->index;
   return note;

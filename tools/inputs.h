@@ -27,34 +27,34 @@ struct Gpu {
   bool IsSame(const tables::Tables& other, const Device& its) const;
 };
 
-// Whether a dump says anything of its GPU.
+// Whether a dump names its GPU, generation or family.
 bool NamesGpu(const Device& device);
 
-// Whether a dump says what was submitted, to which engine and where it lay, so that RawOptions are
-// not asked.
+// Whether a dump says what was submitted, to which engine and at which address, so that RawOptions
+// do not apply.
 bool SaysWhatItIs(const Dump& dump);
 
-// What ForEach() is to do after a dump.
+// What ForEach() does after a dump.
 enum class Then {
   kGoOn,
   kStop,
   kRefuse,  // the dump is bad: it is left out from then on
-  kLater,   // the dump, and those behind it, belong to the next group
+  kLater,   // the dump, and those after it, belong to the next group
 };
 
-// The inputs, which may be gone through several times, group by group. Only one of several files is
-// in memory at a time, but for those that can be read only once.
+// The inputs, which may be read several times, group by group. Only one of several files is in
+// memory at a time, except those that can be read only once.
 class Inputs {
  public:
   using Complain = std::function<void(absl::string_view)>;
 
-  // `complain` is told of files that cannot be read.
+  // `complain` is called with an error for each file that cannot be read.
   Inputs(const std::vector<std::string>& paths, RawOptions raw, Complain complain);
 
   // Whether a file could not be read, or was refused.
   bool failed() const { return failed_; }
 
-  // Goes on to the inputs that Then::kLater was said of. False: there are none.
+  // Advances to the inputs for which Then::kLater was returned. False: there are none.
   bool NextGroup();
 
   // Calls visit for each of the group that can be read. All inputs are one group until visit() says
@@ -75,10 +75,10 @@ class Inputs {
   bool failed_ = false;
 };
 
-// Notices dumps in the wrong order: state lives on from one to the next.
+// Notices dumps in the wrong order: state carries over from one to the next.
 class IndexOrder {
  public:
-  // What there is to say before the dump is decoded, or nothing.
+  // A note to print before the dump is decoded, or "".
   std::string Add(const Dump& dump, absl::string_view path);
 
  private:

@@ -30,7 +30,7 @@ constexpr auto kLongest = std::chrono::seconds(10);
 constexpr size_t kMostKernels = 1 << 16;
 constexpr size_t kMostSaid = 200;  // of its last line, in a message
 
-// Names come from descriptions, which may say anything.
+// Names come from descriptions, which may contain anything.
 std::string SafeName(absl::string_view text) {
   std::string safe;
   for (const char c : text) {
@@ -52,7 +52,7 @@ KernelFiles::KernelFiles(std::string directory, std::vector<std::string> inputs)
     : directory_(std::move(directory)), inputs_(std::move(inputs)) {
   if (::mkdir(directory_.c_str(), 0777) != 0 && errno != EEXIST) {
     status_ = absl::UnavailableError(absl::StrCat(directory_, ": ", std::strerror(errno),
-                                                  "; --kernels takes a directory to write to"));
+                                                  "; --kernels must be a writable directory"));
   }
 }
 
@@ -147,7 +147,7 @@ std::string Disassembler::Text(const decode::Record& record) {
   if (!stopped.empty()) ::kill(-child, SIGKILL);
   ::close(ends[0]);
   int status = 0;
-  // It may have closed its output and go on all the same.
+  // It may have closed its output and still run.
   while (stopped.empty() && ::waitpid(child, &status, WNOHANG) == 0) {
     if (std::chrono::steady_clock::now() >= deadline) {
       stopped = "disassembler: stopped after 10 seconds\n";
@@ -170,11 +170,11 @@ std::string Disassembler::Text(const decode::Record& record) {
   }
   if (seen_.size() < kMostKernels) seen_.emplace(hash, !failure.empty());
   if (!failure.empty() && failed_++ == 0) {
-    // Its own message is most likely the last thing that it said.
+    // Its own message is most likely its last line.
     const absl::string_view said = absl::StripAsciiWhitespace(text);
     const size_t line = said.rfind('\n');
     first_failure_ = absl::StrCat(
-        absl::StripAsciiWhitespace(failure), said.empty() ? "" : ", and said: ",
+        absl::StripAsciiWhitespace(failure), said.empty() ? "" : ", and printed: ",
         said.substr(line == absl::string_view::npos ? 0 : line + 1).substr(0, kMostSaid));
   }
   if (!text.empty() && text.back() != '\n') text += '\n';
@@ -185,7 +185,7 @@ std::string Disassembler::Failures() const {
   if (failed_ == 0) return "";
   return absl::StrCat(
       first_failure_,
-      failed_ == 1 ? "" : absl::StrCat(" (and failed ", failed_ - 1, " times more)"));
+      failed_ == 1 ? "" : absl::StrCat(" (and failed ", failed_ - 1, " more times)"));
 }
 
 }  // namespace packsmith::tools

@@ -1,4 +1,4 @@
-// Programs that a dump's packets point to: into files, through a disassembler.
+// Writes programs that a dump's packets point to into files, or passes them to a disassembler.
 #ifndef PACKSMITH_TOOLS_KERNELS_H_
 #define PACKSMITH_TOOLS_KERNELS_H_
 
@@ -19,10 +19,10 @@ class KernelFiles {
   // Makes the directory if there is none. `inputs`: files that are not overwritten.
   KernelFiles(std::string directory, std::vector<std::string> inputs);
 
-  // Of a record that has a program. After an error nothing more is written.
+  // Writes the program of a record that has one. After an error nothing more is written.
   void Add(const decode::Record& record);
 
-  // The first thing that went wrong.
+  // The first error.
   const absl::Status& status() const { return status_; }
 
  private:
@@ -57,17 +57,17 @@ class KernelSink : public decode::Sink {
   KernelFiles& files_;
 };
 
-// Runs a command for each program, once for equal ones.
+// Runs a command for each distinct program.
 class Disassembler {
  public:
-  // `{}` in the command stands for the name of a file that has the program's code; without, the
-  // name is added at the end. The command is the user's own, and the shell runs it.
+  // `{}` in the command stands for the name of a file with the program's code; without it, the name
+  // is appended. The command comes from the user, and the shell runs it.
   explicit Disassembler(std::string command) : command_(std::move(command)) {}
-  // What the command wrote (at most 1 MiB, for at most 10 seconds), or what went wrong.
+  // The command's output (at most 1 MiB, for at most 10 seconds), or an error.
   std::string Text(const decode::Record& record);
 
-  // What to tell somebody who does not see the text: how often the command failed, and what it said
-  // the first time. Empty if it never did.
+  // For a user who does not see the text: how often the command failed, and its first message.
+  // Empty if it never failed.
   std::string Failures() const;
 
  private:

@@ -21,11 +21,11 @@ bool IsDumb() {
   return term == nullptr || *term == '\0' || std::strcmp(term, "dumb") == 0;
 }
 
-// A pager that cannot be started reads nothing: what it was given is all in its pipe when that is
-// found out, and is kept until then. Linux's pipes hold 64 KiB, and 1 MiB at most.
+// A pager that cannot be started reads nothing: everything written to its pipe is still there when
+// the failure is noticed, and is kept until then. Linux's pipes hold 64 KiB, at most 1 MiB.
 constexpr size_t kMostKept = size_t{1} << 20;
 
-// What the shell says of a command that it cannot run, or does not find.
+// The shell's exit codes for a command that it cannot run, or does not find.
 bool CouldNotStart(int status) {
   return WIFEXITED(status) && (WEXITSTATUS(status) == 126 || WEXITSTATUS(status) == 127);
 }
@@ -49,7 +49,7 @@ class DescriptorOutput : public CliOutput {
         if (on_gone_) on_gone_();
       } else if (errno != EINTR) {
         status_ = absl::UnavailableError(
-            absl::StrCat("standard output: ", std::strerror(errno), "; the text is not complete"));
+            absl::StrCat("standard output: ", std::strerror(errno), "; the text is incomplete"));
       }
     }
   }
@@ -65,8 +65,8 @@ class DescriptorOutput : public CliOutput {
     kept_.append(written.data(), too_much_ ? 0 : written.size());
   }
 
-  // Waits for the pager. True: it could not be started; what it was to show is on standard output
-  // now, and the rest goes there.
+  // Waits for the pager. True: it could not be started; its text is on standard output now, and the
+  // rest goes there.
   bool EndPager() {
     if (pager_ <= 0) return false;
     ::close(fd_);
@@ -103,7 +103,7 @@ class FileOutput : public CliOutput {
   absl::Status status_;
 };
 
-// Where no pager can be started the text goes to the terminal itself.
+// If no pager can be started, the text goes to the terminal itself.
 std::unique_ptr<CliOutput> OpenPager(const std::function<void()>& on_gone) {
   const char* command = std::getenv("PAGER");
   if (command == nullptr) command = "less -R";

@@ -1,4 +1,5 @@
-// Where a program's text goes: standard output, a pager, a file that appears when it is complete.
+// The destination of a program's text: standard output, a pager, or a file that is created when it
+// is complete.
 #ifndef PACKSMITH_TOOLS_OUTPUT_H_
 #define PACKSMITH_TOOLS_OUTPUT_H_
 
@@ -21,11 +22,12 @@ class CliOutput : public decode::Output {
 struct OutputOptions {
   std::string file;    // empty: standard output
   bool pager = false;  // on a terminal only; $PAGER, else less -R
-  // Called when nobody reads any more. What comes after that is thrown away.
+  // Called when the reader has gone. Later text is discarded.
   std::function<void()> on_gone;
 };
 
-// Ignores SIGPIPE from then on: a reader that goes away (head, a pager that is left) is no error.
+// Ignores SIGPIPE from then on: a reader that goes away (head, a pager that was quit) is not an
+// error.
 absl::StatusOr<std::unique_ptr<CliOutput>> OpenOutput(const OutputOptions& options);
 
 // Whether colours are wanted: `when` is auto, always or never. Auto: standard output is a terminal,

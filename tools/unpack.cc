@@ -71,82 +71,82 @@ Examples:
   unpack --draws hang.core                    what is drawn, with which shaders and textures
   unpack --draw=3 hang.core                   the third draw: its packets, its state, its vertices
   unpack --filter='3DSTATE_*S,3DPRIMITIVE' hang.core
-                                              some packets (or structures), and what they lead to
-  unpack --address=0x1000..0x2000 hang.core   what lies there
-  unpack --format=stats *.core                how often each packet comes
+                                              some packets (or structures), and what they point to
+  unpack --address=0x1000..0x2000 hang.core   the records in that address range
+  unpack --format=stats *.core                how often each packet occurs
   unpack --format=names --no-offsets a.core   one name a line, for diff
   unpack --format=jsonl hang.core | jq .      one JSON record a line
-  unpack 00.core 01.core 02.core              several dumps of one run, in order: state lives on;
-                                              those of another GPU are decoded on their own
-  unpack error                                an error state of a hung GPU: what happened, and all
-                                              that the kernel saved
-  unpack --hang error                         only what happened
+  unpack 00.core 01.core 02.core              several dumps of one run, in order: state carries
+                                              over; dumps of another GPU are decoded separately
+  unpack error                                an error state of a hung GPU: the hang report, then
+                                              all that the kernel saved
+  unpack --hang error                         only the hang report
   unpack --gen=gfx9 --engine=render --address=0x1000 batch.bin
-                                              a bare batch, and where it lay in GPU memory
+                                              a bare batch, with its engine and GPU address
   echo 69040300 05000000 | unpack --gen=gfx9 -
   unpack --xml=mygpu.xml hang.core            with a description of your own
   unpack --describe=3DSTATE_VS --gen=gfx9     what a packet looks like
 
 unpack [options] FILE...      FILE is a dump of GPU memory, an error state, a bare batch or words of
-                              hex text, plain or packed (gzip, zstd), or a directory with dumps:
-                              that is found out. - is standard input.
+                              hex text, plain or compressed (gzip, zstd), or a directory of dumps;
+                              the format is detected. - is standard input.
 
 What is shown:
   --format=FORMAT       text (default), jsonl, stats or names
   --filter=NAME,...     packets, structures, registers and kinds of data with such a name (* and
-                        ?, any case), and what they lead to
-  --address=A..B        what lies at or above A and below B, and what it leads to
-  --draw=N              the Nth draw: the packets since the one before it, and below it what it
-                        finds set from before
-  --dispatch=N          the same of the Nth dispatch
+                        ?, any case), and what they point to
+  --address=A..B        records at or above A and below B, and what they point to
+  --draw=N              the Nth draw: the packets since the previous draw, and below it the state
+                        that was set earlier
+  --dispatch=N          the same for the Nth dispatch
   --draws               a line for each draw and dispatch: where it is, what it draws, its shaders,
                         render targets and textures
-  --uses=A              a line for each packet that leads to what lies at A (hexadecimal), with
-                        the draws and dispatches that find it set
-  --hang                only the report about the hang, of dumps that the kernel made of one
-  --continue-past-end   batches go on behind the packet that ends them, as far as there is memory
+  --uses=A              a line for each packet that points to the memory at A (hexadecimal), with
+                        the draws and dispatches that use it
+  --hang                only the hang report, for dumps that the kernel made of a hang
+  --continue-past-end   batches continue after the packet that ends them, to the end of memory
   --follow=WHICH        none: the submission's own batch; batches: jumps and calls too; all
                         (default): every pointer
-  --hide-zero           text: no fields that are zero
-  --no-offsets          text, names: not where things lie, so that diff finds what differs
-  --strict              bits that are set though nobody describes them; and exit code 1 if there are
-                        any, or faults: the end of the text says how many, and where the first is
-  --kernels=DIR         writes each shader program that is reached to a file in DIR
-  --disassembler=CMD    text: what CMD says about each of them; {} stands for a file with its code
+  --hide-zero           text: omit fields that are zero
+  --no-offsets          text, names: omit addresses, so that diff shows only what differs
+  --strict              show bits that are set and not described; exit code 1 if there are any, or
+                        faults: the end of the text gives their number, and where the first is
+  --kernels=DIR         write each shader program that is reached to a file in DIR
+  --disassembler=CMD    text: the output of CMD for each of them; {} stands for a file with its code
 
 What is read:
-  --gen=NAME            generation (gfx9, skl, g13), where the input does not say it, or is wrong
+  --gen=NAME            generation (gfx9, skl, g13), if the input does not name it, or is wrong
   --engine=NAME         engine of a bare batch (default: render)
   --address=A           GPU address of a bare batch, in hexadecimal
   --stream=NAME         which of the generation's streams a bare batch is, or which structure
-  --input=FORMAT        what the input is, where that is found out wrongly:
+  --input=FORMAT        input format, if detection guesses wrong:
                         @INPUTS@
   --xml=FILE            decode with this description instead of a built-in one; for --describe and
                         --list it may be given several times, the oldest generation first
-  --tables=FILE         the same with the decode tables that packgen has made of a description
+  --tables=FILE         the same with decode tables that packgen made of a description
 
-What there is to decode:
+What can be decoded:
   --describe=NAME       a packet, structure, register or enumeration, bit by bit, and what changed
                         from generation to generation; NAME may be NAME.FIELD, a glob, the offset of
                         a register (0x2358) or the first dword of a packet (0x78100000)
   --list                the generations; with --gen, all names of one
 
 Where it goes:
-  -o, --output=FILE     a file, which appears when it is complete
+  -o, --output=FILE     a file, which is created when the output is complete
   --color=WHEN          auto (default; not with NO_COLOR or TERM=dumb), always or never
-  --no-pager            not through $PAGER (default: less -R), which is asked on a terminal only
+  --no-pager            not through $PAGER (default: less -R), which is used on a terminal only
   --fail-on=WHAT,...    exit code 1 for these too: fault (any), or reserved, forced, range,
                         beyond-length, unmapped, truncated
   -h, --help            this text
   --version             the version
 
-Bounds, for input that would not end otherwise; a message says which one was reached:
-  --max-input=SIZE      bytes that are read from a pipe, or unpacked (default: 4 GiB, or half of
+Limits, for input that would not end otherwise; a message says which one was reached:
+  --max-input=SIZE      bytes read from a pipe, or after decompression (default: 4 GiB, or half of
                         the memory if that is less); 8G, 512M
   --max-packets=N       packets of a submission (default: as many as the dump may have)
-  --max-structs=N       structures that its pointers lead to
-  --max-calls=N         batches that call one another (default: 16, at most 256)
-  --max-pointers=N      structures that point to one another (default: 8, at most 64)
+  --max-structs=N       structures that its pointers reach
+  --max-calls=N         depth of batches that call one another (default: 16, at most 256)
+  --max-pointers=N      depth of structures that point to one another (default: 8, at most 64)
 
 Exit code: 0 all was decoded; 1 the input could not be read or decoded whole; 2 wrong usage.
 )";
@@ -166,12 +166,12 @@ struct Arguments {
   uint64_t max_input = 0, max_packets = 0, max_structs = 0;
   uint32_t max_calls = 0, max_pointers = 0;
 
-  // How many descriptions of the user's own there are.
+  // The number of the user's own descriptions.
   size_t own() const { return xml.size() + tables.size(); }
 };
 
 void Complain(absl::string_view text) {
-  // What is wrong with a description is told in several lines.
+  // Errors in a description take several lines.
   std::string lines = "unpack: ";
   for (const absl::string_view line :
        absl::StrSplit(absl::StripTrailingAsciiWhitespace(text), '\n')) {
@@ -180,7 +180,7 @@ void Complain(absl::string_view text) {
   std::fwrite(lines.data(), 1, lines.size(), stderr);
 }
 
-// "A..B", either of them hexadecimal and possibly left out.
+// "A..B", both hexadecimal; either may be omitted.
 bool ParseRange(absl::string_view text, decode::Filter& filter) {
   const std::vector<absl::string_view> parts = absl::StrSplit(text, absl::MaxSplits("..", 1));
   if (parts.size() != 2) return false;
@@ -233,27 +233,27 @@ Described ReadOwn(const Arguments& arguments) {
   return arguments.xml.empty() ? ReadTables(arguments.tables[0]) : ReadXml(arguments.xml[0]);
 }
 
-// What the kernel wrote beside a PCI id that is new, or that is not there; `note` is to be shown.
+// For a PCI id that is new or missing: the tables that follow from what else the kernel wrote.
+// `note` must be shown.
 absl::StatusOr<tables::Tables> LikelyTablesOf(const Device& device, std::string& note) {
   absl::StatusOr<LikelyGeneration> likely =
       FindLikelyGeneration(device.family, device.platform, device.kernel_verx10);
   if (!likely.ok()) return likely.status();
   note = absl::StrCat(
-      device.pci_id ? absl::StrFormat("no generation that is built in has a device with the PCI id "
-                                      "0x%04x",
+      device.pci_id ? absl::StrFormat("no built-in generation has a device with the PCI id 0x%04x",
                                       *device.pci_id)
                     : std::string("the input has no PCI id"),
       "; decoded as ", likely->tables.generation(), ", since the input says ", likely->by,
-      "; --gen names another");
+      "; --gen selects another");
   return likely->tables;
 }
 
-// The tables of the generation that the dump is from, or that was asked for. `note`: what there is
-// to say about that.
+// The tables of the generation that the dump is from, or that was asked for. `note`: a remark about
+// the choice, or empty.
 absl::StatusOr<tables::Tables> TablesOf(const Arguments& arguments, const Dump& dump,
                                         std::string& note) {
   const Device& device = dump.device;
-  // A chip's id says more than the name of its generation, and may be newer than the descriptions.
+  // A chip id is more specific than a generation's name, and may be newer than the descriptions.
   if (arguments.generation.empty() && device.chip_id) {
     absl::StatusOr<tables::Tables> found = FindGenerationOfChipId(*device.chip_id);
     if (found.ok() || device.generation.empty()) return found;
@@ -272,18 +272,18 @@ absl::StatusOr<tables::Tables> TablesOf(const Arguments& arguments, const Dump& 
   }
   if (name.empty()) {
     return absl::InvalidArgumentError(
-        "the input does not say which GPU it is from; name it with --gen=gfx9, say");
+        "the input does not say which GPU it is from; name a generation, such as --gen=gfx9");
   }
   absl::StatusOr<tables::Tables> found = FindGeneration(name);
   if (!found.ok() && arguments.generation.empty() && device.generation.empty()) {
     return absl::InvalidArgumentError(
-        absl::StrCat("the input says that it is from a GPU of the family ", name,
-                     ", but not from which; name its generation with --gen=gfx9, say"));
+        absl::StrCat("the input is from a GPU of the family ", name,
+                     ", but does not say which; name a generation, such as --gen=gfx9"));
   }
   return found;
 }
 
-// To where the arguments say.
+// The output that the arguments select.
 absl::StatusOr<std::unique_ptr<tools::CliOutput>> Open(const Arguments& arguments) {
   return tools::OpenOutput({arguments.output, !arguments.no_pager && arguments.format != "jsonl",
                             [] { std::_Exit(kGood); }});
@@ -300,7 +300,7 @@ bool Write(const Arguments& arguments, absl::string_view text) {
   return status.ok();
 }
 
-// Directories stand for the dumps in them.
+// Replaces directories by the dumps in them.
 absl::StatusOr<std::vector<std::string>> Files(const std::vector<std::string>& given) {
   std::vector<std::string> files;
   for (const std::string& path : given) {
@@ -316,14 +316,14 @@ absl::StatusOr<std::vector<std::string>> Files(const std::vector<std::string>& g
   return files;
 }
 
-// Of input that does not end, what memory can hold beside what is made of it.
+// For input that does not end: what memory can hold, with room for what is derived from it.
 uint64_t UsualMaxInput() {
   const auto pages = ::sysconf(_SC_PHYS_PAGES), page = ::sysconf(_SC_PAGESIZE);
   if (pages <= 0 || page <= 0) return kDefaultMaxBytes;
   return std::min(kDefaultMaxBytes, static_cast<uint64_t>(pages) * static_cast<uint64_t>(page) / 2);
 }
 
-// Which files there are that nothing may be written to.
+// Files that are read, and must not be overwritten.
 std::vector<std::string> ReadFiles(const Arguments& arguments, std::vector<std::string> dumps,
                                    absl::Span<const Described> own) {
   for (const std::vector<std::string>* more : {&arguments.xml, &arguments.tables}) {
@@ -413,8 +413,8 @@ class Groups {
     return Then::kGoOn;
   }
 
-  // A first pass finds out what there is in all, and where the draws are. False: nothing of the
-  // group is to be shown.
+  // The first pass collects the overview and the places of the draws. False: nothing of the group
+  // is shown.
   bool LookOver() {
     decode::OverviewSink overview;
     arguments_.questions.Ask(draws_, dispatches_, overview);
@@ -437,7 +437,7 @@ class Groups {
     overview_text_ = overview.Text(!arguments_.no_offsets);
     if (!arguments_.questions.IsOne()) return true;
     overview.Select(filter_);
-    // What came before comes once more, below the one that is asked about.
+    // Earlier packets are shown again, below the draw that was asked for.
     if (!options_.brief) filter_.packets.clear();
     if (filter_.draw) return true;
     draws_ += overview.draws();
@@ -447,7 +447,7 @@ class Groups {
 
   void MakeSinks(Sinks& sinks) {
     if (arguments_.questions.IsList()) {
-      // Nothing is said but the list.
+      // Only the list is written.
       sinks.Put(sinks.writer, arguments_.questions.MakeSink(*output_, !text_));
       return;
     }
@@ -460,7 +460,7 @@ class Groups {
       sinks.Put(sinks.writer, decode::MakeNamesSink(*output_, {!arguments_.no_offsets}));
     } else {
       decode::TextOptions options;
-      // Of a hang, what happened comes first, then what there is.
+      // For a hang the report comes first, then the overview.
       if (!any_hang_ || !filter_.all()) options.overview = std::exchange(overview_text_, "");
       options.color = color_;
       options.hide_zero_fields = arguments_.hide_zero;
@@ -481,8 +481,8 @@ class Groups {
       sinks.Put(sinks.kernels, std::make_unique<tools::KernelSink>(*sinks.first, *kernels_));
     }
     if (!filter_.all()) sinks.Put(sinks.filtered, decode::MakeFilterSink(*sinks.first, filter_));
-    // The report comes before everything else that is said of a dump, but who asks for a part of
-    // one wants that part.
+    // The report precedes the rest of a dump's output, unless only a part of the dump was asked
+    // for.
     if (options_.brief || !filter_.all()) return;
     const auto report = [this](const tables::Tables& tables, const Dump& dump) {
       const hang::HangReport report = hang::MakeHangReport(tables, dump);
@@ -505,15 +505,15 @@ class Groups {
       return absl::OkStatus();
     }
     Complain(absl::StrCat("note: ", path, " is from another GPU (", gpu_->tables.title(),
-                          ") than the files before it, and is decoded on its own"));
+                          ") than the files before it, and is decoded separately"));
     if (arguments_.format == "jsonl") return absl::OkStatus();
-    // Where the text does not say itself what follows.
+    // Formats that do not name the device themselves.
     output_->Append(
         text_ ? "\n" : absl::StrCat("\ndevice  ", decode::Harmless(gpu_->tables.title()), "\n"));
     return absl::OkStatus();
   }
 
-  // What there is of the group, to the output.
+  // Writes the group to the output.
   absl::Status Decode() {
     Sinks sinks;
     std::unique_ptr<decode::Decoder> decoder;
@@ -595,12 +595,12 @@ int Run(const Arguments& arguments) {
   if (absl::StrContains(arguments.address, "..")) {
     if (!ParseRange(arguments.address, filter)) {
       Complain(absl::StrCat("--address=", arguments.address,
-                            " is no range; give two hexadecimal numbers, the first below the "
+                            " is not a range; give two hexadecimal numbers, the first below the "
                             "second: --address=0x1000..0x2000"));
       return kWrongUsage;
     }
   } else if (!arguments.address.empty() && !absl::SimpleHexAtoi(arguments.address, &raw.address)) {
-    Complain(absl::StrCat("--address=", arguments.address, " is no hexadecimal number"));
+    Complain(absl::StrCat("--address=", arguments.address, " is not a hexadecimal number"));
     return kWrongUsage;
   }
 
@@ -609,7 +609,7 @@ int Run(const Arguments& arguments) {
     return kWrongUsage;
   }
   if (arguments.questions.IsList() && absl::StrContains(arguments.address, "..")) {
-    Complain("--draws and --uses are lists of their own; a range of addresses is for records");
+    Complain("--draws and --uses print lists; a range of addresses selects records");
     return kWrongUsage;
   }
 
@@ -647,13 +647,14 @@ int Run(const Arguments& arguments) {
     }
     if (options.brief && what != "unknown" && what != "problem") {
       Complain(absl::StrCat("--fail-on=", what, " and --format=", arguments.format,
-                            " do not go together: that looks at no fields"));
+                            " do not go together: that format does not read fields"));
       return kWrongUsage;
     }
   }
   if (options.brief && (arguments.strict || !arguments.kernels.empty())) {
-    Complain(absl::StrCat(arguments.strict ? "--strict" : "--kernels", " and --format=",
-                          arguments.format, " do not go together: that looks at no fields"));
+    Complain(absl::StrCat(arguments.strict ? "--strict" : "--kernels",
+                          " and --format=", arguments.format,
+                          " do not go together: that format does not read fields"));
     return kWrongUsage;
   }
   if (options.brief && arguments.hang) {
@@ -671,7 +672,7 @@ int Run(const Arguments& arguments) {
     Complain(files.status().message());
     return kNotDecoded;
   }
-  // A description of the user's own, or a generation that was asked for, is for all inputs.
+  // A description of the user's own, or a generation that was asked for, applies to all inputs.
   std::vector<Described> own;
   if (arguments.own() != 0) {
     own.push_back(ReadOwn(arguments));
@@ -701,13 +702,13 @@ int Run(const Arguments& arguments) {
   std::set<std::string> noted;
   const DescribeDump describe = [&](Dump& dump, const std::string& path,
                                     const std::optional<tools::Gpu>& before) {
-    // A dump that does not say what it is from is taken for one of the same GPU as that before it.
+    // A dump that does not name its GPU is assumed to be of the same GPU as the dump before it.
     const bool as_before = before && arguments.generation.empty() && !tools::NamesGpu(dump.device);
     std::string note;
     absl::StatusOr<tables::Tables> found = !own.empty() ? own[0].tables
                                            : as_before  ? before->tables
                                                         : TablesOf(arguments, dump, note);
-    // Inputs are gone through several times.
+    // Inputs are read several times.
     if (!note.empty() && noted.insert(path).second) {
       Complain(absl::StrCat("note: ", path == "-" ? "<stdin>" : path, ": ", note));
     }
@@ -719,9 +720,9 @@ int Run(const Arguments& arguments) {
     return found;
   };
 
-  // Names that no input knows are found out before anything is written.
+  // Names that are in no input are reported before anything is written.
   tools::WantedNames wanted(filter.names, arguments.engine, arguments.stream);
-  // What is only asked of a bare batch, if none of the inputs may be one.
+  // The option that applies to bare batches only, if no input can be one.
   absl::string_view of_bare = !arguments.engine.empty()   ? "--engine"
                               : !arguments.stream.empty() ? "--stream"
                               : raw.address != 0          ? "--address=A"
@@ -741,7 +742,7 @@ int Run(const Arguments& arguments) {
       return kWrongUsage;
     }
     if (gpu && !of_bare.empty()) {
-      Complain(absl::StrCat(of_bare, " is about a bare batch; the input says that itself"));
+      Complain(absl::StrCat(of_bare, " is for bare batches; the input describes its batches"));
       return kWrongUsage;
     }
   }
@@ -756,9 +757,8 @@ int Run(const Arguments& arguments) {
       if (!tables.ok()) return Then::kRefuse;
       gpu = tools::Gpu{*tables, dump.device};
       if (dump.error_state == nullptr) {
-        Complain(absl::StrCat(path,
-                              " says nothing of a hang: --hang takes what the kernel saved of "
-                              "one"));
+        Complain(
+            absl::StrCat(path, " is not a dump of a hang: --hang needs one that the kernel saved"));
         result = kNotDecoded;
         return Then::kGoOn;
       }
@@ -786,15 +786,15 @@ int Run(const Arguments& arguments) {
 // --describe and --list.
 int RunDescribe(const Arguments& arguments) {
   if (!arguments.files.empty() || (arguments.list && arguments.describe)) {
-    Complain("--describe and --list go alone: they are about no dump");
+    Complain("--describe and --list take no dump, and do not go together");
     return kWrongUsage;
   }
   if (arguments.format != "text" && arguments.format != "jsonl") {
-    Complain(absl::StrCat("--format=", arguments.format, ": descriptions are text or jsonl"));
+    Complain(absl::StrCat("--format=", arguments.format, ": descriptions must be text or jsonl"));
     return kWrongUsage;
   }
   if (arguments.describe && arguments.describe->empty()) {
-    Complain("--describe of what? --list --gen=gfx9, say, shows all names");
+    Complain("--describe needs a name; --list --gen=gfx9, for example, shows all names");
     return kWrongUsage;
   }
   absl::Span<const tables::Tables> generations = BuiltInGenerations();
@@ -887,7 +887,7 @@ int Unpack(int argc, char** argv) {
   const CLI::Range any(uint64_t{1}, uint64_t{1} << 40);
   app.add_option("--max-packets", arguments.max_packets)->check(any);
   app.add_option("--max-structs", arguments.max_structs)->check(any);
-  // Deeper ones need more stack than there may be.
+  // Deeper nesting could overflow the stack.
   app.add_option("--max-calls", arguments.max_calls)->check(CLI::Range(1, 256));
   app.add_option("--max-pointers", arguments.max_pointers)->check(CLI::Range(1, 64));
   bool version = false;
@@ -895,7 +895,7 @@ int Unpack(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
-    Complain(absl::StrCat(tools::WhatIsWrong(app, e), "; unpack --help says what there is"));
+    Complain(absl::StrCat(tools::WhatIsWrong(app, e), "; unpack --help lists the options"));
     return kWrongUsage;
   }
   if (version) {
@@ -916,17 +916,17 @@ int Unpack(int argc, char** argv) {
   }
   if (arguments.list || arguments.describe) return RunDescribe(arguments);
   if (arguments.own() > 1) {
-    Complain("one --xml or --tables is enough to decode with");
+    Complain("at most one --xml or --tables can be given to decode a dump");
     return kWrongUsage;
   }
   if (arguments.files.empty()) {
-    Complain("which file? unpack --help says more; - is standard input");
+    Complain("no file was given; - is standard input; unpack --help says more");
     return kWrongUsage;
   }
   return Run(arguments);
 }
 
-// Programs within the program: `unpack NAME ...`. A file of such a name is ./NAME.
+// Subcommands: `unpack NAME ...`. A file of such a name must be given as ./NAME.
 struct Command {
   absl::string_view name;
   int (*run)(int argc, char** argv);

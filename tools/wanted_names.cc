@@ -11,7 +11,7 @@
 namespace packsmith::tools {
 namespace {
 
-// What records may be called, of the tables and of the dump.
+// Calls use(name) with each name that a record may have, from the tables and the dump.
 template <class Use>
 void ForEachRecordName(const tables::Tables& tables, const Dump& dump, const Use& use) {
   for (const tables::Container& container : tables.containers()) {
@@ -31,7 +31,7 @@ void ForEachRecordName(const tables::Tables& tables, const Dump& dump, const Use
 WantedNames::WantedNames(absl::Span<const std::string> filter, absl::string_view engine,
                          absl::string_view stream) {
   const auto add = [&](Kind kind, absl::string_view name) {
-    // Of a glob, what is spelt out is what may be misspelt.
+    // Only the literal part of a glob can be misspelt.
     wanted_.push_back(
         {kind, std::string(name), Closest(absl::StrReplaceAll(name, {{"*", ""}, {"?", ""}}))});
   };
@@ -90,14 +90,14 @@ absl::Status WantedNames::status() const {
   switch (wanted.kind) {
     case Kind::kFilter:
       text = absl::StrCat("--filter=", wanted.name, ": ", generation_,
-                          " has no packet, structure, register or kind of data of that name");
+                          " has no packet, structure, register or kind of data with that name");
       break;
     case Kind::kEngine:
       text = absl::StrCat("--engine=", wanted.name, ": ", generation_, " has no such engine");
       break;
     case Kind::kStream:
       text = absl::StrCat("--stream=", wanted.name, ": ", generation_,
-                          " has no stream and no structure of that name");
+                          " has no stream or structure with that name");
       break;
   }
   const std::string close = DidYouMean(wanted.closest);

@@ -1,4 +1,4 @@
-// Names that a user typed, held against what the tables of the inputs know.
+// Checks names that a user typed against the tables of the inputs.
 #ifndef PACKSMITH_TOOLS_WANTED_NAMES_H_
 #define PACKSMITH_TOOLS_WANTED_NAMES_H_
 
@@ -14,19 +14,19 @@
 
 namespace packsmith::tools {
 
-// A name is good if the tables of one of the inputs know it.
+// A name is valid if the tables of one of the inputs know it.
 class WantedNames {
  public:
   // `filter`: globs of packets, structures, kinds of data and registers, as decode::Filter takes
-  // them. `engine`, `stream`: empty if nobody asks for one.
+  // them. `engine`, `stream`: empty if not given.
   WantedNames(absl::Span<const std::string> filter, absl::string_view engine,
               absl::string_view stream);
 
-  // Strikes out what the tables know, and the dump's own names of registers.
+  // Removes the names that are in the tables, or among the dump's own names of registers.
   void Look(const tables::Tables& tables, const Dump& dump);
   bool all_found() const { return wanted_.empty(); }
 
-  // InvalidArgument if something is left: the option, the name, and what is close to it.
+  // InvalidArgument if a name is left: the option, the name, and similar names.
   absl::Status status() const;
 
  private:

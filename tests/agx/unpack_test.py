@@ -165,7 +165,7 @@ class AgxTest(unittest.TestCase):
     def test_a_stream_that_is_not_there_is_wrong_usage(self) -> None:
         done = run("--gen=g13", "--stream=Textur", self.file(TERMINATE))
         self.assertEqual(done.returncode, 2)
-        self.assertIn(b"no stream and no structure", done.stderr)
+        self.assertIn(b"no stream or structure", done.stderr)
         self.assertIn(b"did you mean Texture", done.stderr)
 
     def test_unknown_bits_in_a_packet_are_said(self) -> None:

@@ -92,7 +92,7 @@ class ImglayoutTest(unittest.TestCase):
         self.assertEqual(batch(line), [said])
         wrong = run(*arguments, "--align=16")
         self.assertEqual(wrong.returncode, 2)
-        self.assertIn("--align=16 is no pair", wrong.stderr.decode())
+        self.assertIn("--align=16 must be a pair", wrong.stderr.decode())
 
     def test_json_has_sizes_levels_and_metadata(self) -> None:
         done = run("agx", "--compressed", RGBA, "--size=64x64", "--levels=full", "--format=json")
@@ -152,19 +152,19 @@ class ImglayoutTest(unittest.TestCase):
 
     def test_batch_says_what_is_wrong_with_a_description(self) -> None:
         for wrong, why in (
-            (image(width_px=-1), "width_px is a whole number"),
-            (image(levels=1.5), "levels is a whole number"),
-            (image(stride_B="x"), "stride_B is a whole number"),
-            (image(usage="renderable"), "usage is an array"),
-            (image(usage=[1]), "usage is an array"),
+            (image(width_px=-1), "width_px must be an integer"),
+            (image(levels=1.5), "levels must be an integer"),
+            (image(stride_B="x"), "stride_B must be an integer"),
+            (image(usage="renderable"), "usage must be an array"),
+            (image(usage=[1]), "usage must be an array"),
             (image(usage=["x"]), "no usage 'x'"),
             (image(usage=["renderable\0"]), "no usage 'renderable\0'"),
             (image(dim="4d"), "no dim '4d'"),
             (image(layout="agx"[:2]), "no layout 'ag'"),
-            (image(bit6_swizzle=1), "bit6_swizzle is true or false"),
-            (image(color=1), "no 'color'"),
-            ({"layout": "agx-linear"}, "has layout, format, width_px and height_px"),
-            ([], "a description is a JSON object"),
+            (image(bit6_swizzle=1), "bit6_swizzle must be true or false"),
+            (image(color=1), "no member 'color'"),
+            ({"layout": "agx-linear"}, "must have layout, format, width_px and height_px"),
+            ([], "a description must be a JSON object"),
             ("[" * 100000, "column"),
         ):
             self.assertIn(why, batch(wrong)[0]["error"])
@@ -223,7 +223,7 @@ class ImglayoutTest(unittest.TestCase):
         self.assertEqual(said["levels"][0]["tile_d_el"], 16)
 
     def test_every_layout_can_be_drawn(self) -> None:
-        names = batch(image(layout="?"))[0]["error"].split("there are ")[1].split(", ")
+        names = batch(image(layout="?"))[0]["error"].split("known layouts: ")[1].split(", ")
         self.assertIn("intel-tile64-xe2", names)
         for name in names:
             pixels = "--pixel-format=S8_UINT" if name == "intel-w" else RGBA
@@ -243,7 +243,7 @@ class ImglayoutTest(unittest.TestCase):
         for text in ("-5", "18446744073709551616", "", "4.5", "0x10"):
             done = run("intel-linear", RGBA, "--size=4x4", "--stride=" + text)
             self.assertEqual(done.returncode, 2, text)
-            self.assertIn(f"'{text}' is no whole number" if text else "--stride",
+            self.assertIn(f"'{text}' is not an integer" if text else "--stride",
                           done.stderr.decode())
 
     def test_an_image_larger_than_memory_is_told(self) -> None:
@@ -252,12 +252,12 @@ class ImglayoutTest(unittest.TestCase):
                    "--layers=16384", "--samples=4", "--levels=full", "--level=14",
                    self.path("rows", b"x" * 64), self.path("image"))
         self.assertEqual(done.returncode, 1)
-        self.assertIn("there is no memory for the ", done.stderr.decode())
+        self.assertIn("not enough memory for the ", done.stderr.decode())
         self.assertFalse(os.path.exists(self.path("image")))
 
     def test_what_is_no_string_is_told(self) -> None:
         for key in ("layout", "format", "dim"):
-            self.assertEqual(batch(image(**{key: 1})), [{"error": key + " is a string"}])
+            self.assertEqual(batch(image(**{key: 1})), [{"error": key + " must be a string"}])
 
     def test_drawings_are_svg_and_png(self) -> None:
         done = run("u-interleaved", "--pixel-format=R8_UNORM", "--size=16x16",
@@ -285,13 +285,13 @@ class ImglayoutTest(unittest.TestCase):
 
     def test_wrong_usage_is_2_and_says_why(self) -> None:
         for arguments, why in (
-            ((), "which layout"),
-            (("agx",), "which format"),
-            (("agx", RGBA), "is no size"),
-            (("agx", RGBA, "--size=3"), "is no size"),
+            ((), "one layout must be given"),
+            (("agx",), "no format was given"),
+            (("agx", RGBA), "must be a size"),
+            (("agx", RGBA, "--size=3"), "must be a size"),
             (("agx", RGBA, "--size=0x3"), "at least 1 px"),
             (("agx", RGBA, "--size=4x4", "--levels=4"), "there are 3 of them"),
-            (("agx", RGBA, "--size=4x4", "--levels=all"), "neither a number nor full"),
+            (("agx", RGBA, "--size=4x4", "--levels=all"), "must be a number or full"),
             (("agx", RGBA, "--size=4x4", "--level=1"), "counted from 0"),
             (("agx", RGBA, "--size=4x4", "--usage=x"), "no usage"),
             (("agx", RGBA, "--size=4x4", "--dim=1d"), "no dim"),
@@ -300,7 +300,7 @@ class ImglayoutTest(unittest.TestCase):
             (("tile", "agx", RGBA, "--size=4x4"), "takes a layout and two files"),
             (("tile", "agx", RGBA, "--size=4x4", "--svg=x", "in", "out"), "tile draws nothing"),
             (("agx", RGBA, "--size=4x4", "--layer=0"), "for tile and untile"),
-            (("--batch", "agx"), "stands alone"),
+            (("--batch", "agx"), "takes no other argument"),
             (("--what",), "--help"),
         ):
             done = run(*arguments)

@@ -147,7 +147,7 @@ class DisassemblerTest(ProgramTest):
         place = self.path("out.txt")
         done = self.run_it("--disassembler=echo 'no such chip' >&2; exit 3", "-o", place, CAPTURE)
         self.assertEqual(done.stderr.count(b"\n"), 1)
-        self.assertIn(b"ended with exit code 3, and said: no such chip", done.stderr)
+        self.assertIn(b"ended with exit code 3, and printed: no such chip", done.stderr)
         done = self.run_it("--disassembler=no-such-program", "-o", place, CAPTURE)
         self.assertIn(b"not found", done.stderr)
         self.assertEqual(self.run_it("--disassembler=true", "-o", place, CAPTURE).stderr, b"")

@@ -74,7 +74,7 @@ class SeveralTest(ProgramTest):
         self.assertIn("Gfx12.5", shown)
         self.assertNotIn("Gfx9", shown)
         self.assertEqual(shown.count("3DPRIMITIVE  7 dwords"), 1)
-        self.assertIn("there are 2 draws", self.refused("--draw=3", self.old, other))
+        self.assertIn("there are only 2 draws", self.refused("--draw=3", self.old, other))
 
     def test_state_is_not_taken_over_from_another_gpu(self) -> None:
         other = {**GFX9, "pci_id": "0x5916"}
@@ -87,7 +87,7 @@ class SeveralTest(ProgramTest):
     def test_a_family_alone_is_no_generation(self) -> None:
         done = self.run_it(self.file("f.core", core({"family": "intel"}, words(END))))
         self.assertEqual(done.returncode, 1)
-        self.assertIn(b"family intel, but not from which", done.stderr)
+        self.assertIn(b"family intel, but does not say which", done.stderr)
 
     def test_indices_that_go_back_are_noted(self) -> None:
         paths = [self.file(f"job-{i}.core", core(GFX9, words(END), index=i)) for i in (1, 2, 10)]

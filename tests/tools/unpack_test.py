@@ -103,7 +103,7 @@ class UnpackTest(unittest.TestCase):
         path = self.file("error", b"rcs0 command stream:\n  HEAD: 0x0\n")
         done = run(path)
         self.assertEqual(done.returncode, 1)
-        self.assertIn(b"of the family intel, but not from which", done.stderr)
+        self.assertIn(b"of the family intel, but does not say which", done.stderr)
         self.assertIn(b"--gen=gfx9", done.stderr)
 
     def test_a_hang_out_of_a_kernel_log_reads_like_the_file(self):
