@@ -51,7 +51,7 @@ class BoundSink : public decode::Sink {
         break;
       }
       case decode::RecordType::kStruct:
-        // What is written to a register is bound nowhere.
+        // Values that are written to registers are not bound.
         if (record.register_offset < 0) Add(record, record.index, "");
         break;
       case decode::RecordType::kData: {
@@ -72,7 +72,7 @@ class BoundSink : public decode::Sink {
   }
 
  private:
-  // The packet at hand is complete.
+  // Keeps the current packet, which is complete.
   void Keep() {
     if (!packet_.addresses.empty() || !packet_.reached.empty()) {
       if (engine_.bound.size() < kMostBound) {
@@ -127,7 +127,7 @@ class BoundSink : public decode::Sink {
   EngineReport& engine_;
   const tables::Tables* tables_ = nullptr;
   uint32_t own_space_ = 0;
-  Bound packet_;  // at hand
+  Bound packet_;  // the current one
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What a draw or dispatch found set.
+// The state that was set for a draw or dispatch.
 #ifndef PACKSMITH_RUNTIME_HANG_BOUND_H_
 #define PACKSMITH_RUNTIME_HANG_BOUND_H_
 
@@ -11,9 +11,9 @@
 
 namespace packsmith::hang {
 
-// Fills `work`, `bound` and `bound_left_out` for the packet of that ordinal in `walk`: of the
-// packets before it the last of each kind, and what they lead to. Only such as have addresses or
-// lead somewhere are listed.
+// Fills `work`, `bound` and `bound_left_out` for the packet of that ordinal in `walk`: the last
+// packet of each kind before it, and what these point to. Only packets that have addresses or
+// pointers are listed.
 void FindBound(const tables::Tables& tables, const Dump& dump, const Walk& walk, uint64_t ordinal,
                EngineReport& engine);
 

@@ -41,7 +41,7 @@ class Writer {
   void String(absl::string_view text) {
     json_.String(text.data(), static_cast<rapidjson::SizeType>(text.size()));
   }
-  // Nothing is said of what is empty.
+  // Empty texts are left out.
   void Text(const char* key, absl::string_view text) {
     if (text.empty()) return;
     json_.Key(key);
@@ -78,7 +78,7 @@ class Writer {
     Text("flags", neighbor.flags);
     json_.EndObject();
   }
-  // Into the object at hand.
+  // Into the current object.
   void Members(const Place& place) {
     Number("space", place.space);
     Hex("address", place.address);

@@ -1,4 +1,4 @@
-// The hang report for programs: docs/records.md.
+// The hang report as JSON records: docs/records.md.
 #ifndef PACKSMITH_RUNTIME_HANG_JSON_H_
 #define PACKSMITH_RUNTIME_HANG_JSON_H_
 
@@ -9,7 +9,7 @@
 
 namespace packsmith::hang {
 
-// One record of type "hang": a line.
+// One record of type "hang", in one line.
 std::string ToJson(const tables::Tables& tables, const HangReport& report);
 
 // A record of type "fact" for everything else that the kernel wrote.

@@ -72,7 +72,7 @@ class PassageSink : public decode::Sink {
       return;
     }
     if (command.depth == 0) {
-      // Back from a batch.
+      // Returned from a batch.
       if (inner_) {
         passage_.starter = std::move(outer_);
         passage_.last_of_batch = std::move(inner_);

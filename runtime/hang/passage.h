@@ -1,4 +1,4 @@
-// The commands around an address, as an engine comes to them.
+// The commands around an address, in execution order.
 #ifndef PACKSMITH_RUNTIME_HANG_PASSAGE_H_
 #define PACKSMITH_RUNTIME_HANG_PASSAGE_H_
 
@@ -23,10 +23,10 @@ struct Command {
   const tables::Container* container = nullptr;  // null: no packet matches
   std::vector<uint8_t> bytes;                    // the first ones, at most kMostBytes
   // Its ordinal among the packets of the submissions, and that of the last draw or dispatch up to
-  // it, if there is one. As decode::Filter counts them.
+  // it, if there is one, as decode::Filter counts them.
   uint64_t ordinal = 0;
   std::optional<uint64_t> last_work;
-  // The submission's index, and how many draws there are in it up to this one.
+  // The submission's index, and the number of draws in it up to this command.
   uint32_t submission = 0;
   uint64_t draws = 0;
 
@@ -40,13 +40,13 @@ struct Command {
 
 struct Passage {
   std::vector<Command> before;  // the last kBefore of them, in order
-  std::optional<Command> at;    // holds the address; none: the walk does not come to it
+  std::optional<Command> at;    // holds the address; empty: the walk does not reach it
   std::vector<Command> after;
-  // The packet of the submission's own stream that was being executed, and the end of it. Where
-  // `at` lies in a batch, this is what started the batch.
+  // The packet of the submission's own stream that was being executed. If `at` is in a batch, this
+  // is the packet that started the batch.
   std::optional<Command> outer;
-  // The last batch that the submission's own stream had started and that was read to its end
-  // before `at`: the packet that started it, and its own last one.
+  // The last batch that the submission's own stream had started and that was read to its end before
+  // `at`: the packet that started it, and the batch's last packet.
   std::optional<Command> starter, last_of_batch;
 
   static constexpr size_t kBefore = 32;
@@ -59,11 +59,11 @@ struct Walk {
   decode::Options options = {};
 };
 
-// One packet after the other from `begin` on, whatever they say of where to go on: for places that
-// no submission leads to.
+// Decodes packets one after the other from `begin`, and follows no jump or call: for places that no
+// submission reaches.
 Walk Sweep(const std::string& engine, uint32_t space, uint64_t begin);
 
-// Goes until it comes to the address.
+// Decodes until it reaches the address.
 Passage FindPassage(const tables::Tables& tables, const Dump& dump, const Walk& walk,
                     uint32_t space, uint64_t address);
 

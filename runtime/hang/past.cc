@@ -14,12 +14,12 @@ namespace {
 
 constexpr uint32_t kGlobalSpace = 1;
 
-// A walk over a piece of the ring that follows nothing.
+// A walk over a piece of the ring that follows no jump or call.
 class PastSink : public decode::Sink {
  public:
   PastSink(const Dump& dump, uint32_t space) : dump_(dump), space_(space) {}
 
-  // Whether all of it was packets, and whether the last one ends where the piece does.
+  // Whether all of it is packets, and the last one ends where the piece does.
   bool known() const { return known_ && packets_ != 0; }
   bool whole() const { return known() && !cut_; }
   uint64_t packets() const { return packets_; }
@@ -111,7 +111,7 @@ RingPast FindRingPast(const tables::Tables& tables, const Dump& dump, const Erro
     decode::Decoder decoder(tables, sink, options);
     decoder.Decode(dump, {piece});
     decoder.Finish();
-    // Within the packet that it executes an engine may be anywhere.
+    // An engine may be anywhere in the packet that it executes.
     if (!sink.whole() && !(sink.known() && stop.request_head == begin)) {
       if (!past.astray) past.astray = begin;
       continue;
@@ -120,7 +120,7 @@ RingPast FindRingPast(const tables::Tables& tables, const Dump& dump, const Erro
     past.packets = sink.packets();
     if (sink.start()) {
       past.begin = *sink.start() - address;
-      // Within the request at fault all of it counts.
+      // All packets of the request at fault count.
       if (stop.request_head == begin) past.begin = begin;
       break;
     }

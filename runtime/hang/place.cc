@@ -5,7 +5,7 @@
 namespace packsmith::hang {
 namespace {
 
-// As large as it turns out to be.
+// The buffer's size after inflating.
 uint64_t SizeOf(const Dump& dump, const Buffer& buffer) {
   if (!buffer.size_is_memory) return buffer.size;
   const Memory::Segment* segment = dump.memory.Find(buffer.space, buffer.address);
@@ -36,8 +36,8 @@ Place PlaceOf(const Dump& dump, uint32_t space, uint64_t address) {
   const Buffer* above = nullptr;
   for (const Buffer& buffer : dump.buffers) {
     if (buffer.space != space) continue;
-    // How large a buffer really is may be known only when it is inflated: of those below the one
-    // that begins last is asked.
+    // A buffer's real size may be known only when it is inflated: of those below, the one that
+    // begins last is resolved.
     if (buffer.address <= address) {
       if (below == nullptr || buffer.address >= below->address) below = &buffer;
     } else if (above == nullptr || buffer.address < above->address) {

@@ -1,4 +1,4 @@
-// Which buffer an address lies in, or near.
+// The buffer that contains an address, or is near it.
 #ifndef PACKSMITH_RUNTIME_HANG_PLACE_H_
 #define PACKSMITH_RUNTIME_HANG_PLACE_H_
 
@@ -9,7 +9,7 @@
 
 namespace packsmith::hang {
 
-// O(log n) where a buffer holds the address, else O(n) buffers.
+// O(log n) if one of the n buffers holds the address, else O(n).
 Place PlaceOf(const Dump& dump, uint32_t space, uint64_t address);
 
 }  // namespace packsmith::hang

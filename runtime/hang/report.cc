@@ -19,7 +19,7 @@ namespace {
 constexpr uint32_t kGlobalSpace = 1;
 constexpr size_t kShownBefore = 5;
 constexpr size_t kShownAfter = 4;
-// A command streamer reads this far ahead of what it executes, at most: eight cache lines.
+// A command streamer reads at most this far ahead of what it executes: eight cache lines.
 constexpr uint64_t kFarthestFetch = 512;
 
 std::string Hex(uint64_t value) { return absl::StrFormat("0x%x", value); }
@@ -119,7 +119,7 @@ std::map<uint32_t, uint64_t> DrawsBefore(const tables::Tables& tables, const Dum
   return counter.Take();
 }
 
-// Of one engine.
+// Makes the report of one engine.
 class Investigation {
  public:
   Investigation(const tables::Tables& tables, const Dump& dump, const ErrorEngine& engine)
@@ -173,14 +173,14 @@ class Investigation {
       report_.in_ring = true;
       ring_offset_ = *offset;
       const std::optional<uint64_t> start = RingStart();
-      // Nobody knows where the ring lies.
+      // The ring's address is not known.
       if (!start) return;
       space = kGlobalSpace;
       address = *start + *offset;
     }
     report_.where = PlaceOf(dump_, space, address);
     if (!report_.where->mapped) {
-      // An engine that has read all of a batch is just behind it, where the memory may end.
+      // An engine that has read all of a batch is just after it, where the memory may end.
       if (address == 0 || dump_.memory.Read(space, address - 1, 1).empty()) return;
       --address;
     }
@@ -192,15 +192,14 @@ class Investigation {
     passage_ = FindPassage(tables_, dump_, walk_, space, address);
     if (!passage_.at && report_.in_ring && report_.ring && stop.ring_tail &&
         ring_offset_ == stop.ring_tail->value) {
-      // It has read all that there is.
+      // It has read up to the tail.
       const uint64_t size = report_.ring->size;
       passage_ = FindPassage(tables_, dump_, walk_, space,
                              report_.ring->address + (ring_offset_ + size - 1) % size);
     }
     report_.reached = passage_.at.has_value();
     if (report_.reached) return;
-    // From the beginning of the memory that holds it: what is not dumped in one piece cannot be
-    // read in one piece.
+    // Decode from the beginning of the memory that holds it: a sweep cannot cross pieces of memory.
     const Memory::Segment* segment = dump_.memory.Find(space, address);
     if (segment == nullptr) return;
     walk_ = Sweep(engine_.name, space, segment->address);
@@ -208,18 +207,18 @@ class Investigation {
     passage_ = FindPassage(tables_, dump_, walk_, space, address);
   }
 
-  // Address of the ring, as far as its memory or a register tells.
+  // Address of the ring, if its memory or a register tells.
   std::optional<uint64_t> RingStart() const {
     if (report_.ring) return report_.ring->address;
     if (report_.stop.ring_start) return report_.stop.ring_start->value;
     return std::nullopt;
   }
 
-  // Where in the ring the active head is, if it is there.
+  // The ring offset of the active head, if it is in the ring.
   std::optional<uint64_t> OffsetInRing(uint64_t address) const {
     const Stop& stop = report_.stop;
     if (!report_.ring) {
-      // Without the ring's memory registers tell: the ring's head, or where the ring begins.
+      // Without the ring's memory the registers decide: the ring's head, or the ring's start.
       const bool is_mapped = dump_.memory.Find(engine_.space, address) != nullptr;
       if (!stop.ring_head || is_mapped) return std::nullopt;
       if (stop.active_is_ring_head) return stop.ring_head->value;
@@ -233,7 +232,7 @@ class Investigation {
     }
     const bool in_range = address >= ring.address && address - ring.address < ring.size;
     const Memory::Segment* own = dump_.memory.Find(engine_.space, address);
-    // Where all share one space, the ring lies in it, too.
+    // If all share one space, the ring is in it too.
     if (own != nullptr && !(in_range && own->address == ring.address)) return std::nullopt;
     if (in_range) return address - ring.address;
     if (own == nullptr && stop.active_ring_head && stop.ring_head &&
@@ -246,8 +245,8 @@ class Investigation {
 
   // --- Which of the commands ---
 
-  // Of the commands up to the active head the last one that begins with the header, as an index to
-  // passage_.before; its size stands for the command at the active head.
+  // The last command up to the active head that begins with the header, as an index to
+  // passage_.before; its size means the command at the active head.
   std::optional<size_t> HeaderAt() const {
     if (!report_.stop.header || !passage_.at) return std::nullopt;
     const auto is = [&](const Command& command) {
@@ -289,8 +288,8 @@ class Investigation {
     }
   }
 
-  // What `unpack --draw` calls the draw before which there are `draws` - 1 in that submission.
-  // Nothing where no submission of the dump leads to it.
+  // The number that `unpack --draw` uses for the draw before which there are `draws` - 1 in that
+  // submission. Empty if no submission of the dump reaches it.
   std::optional<uint64_t> DrawNumber(uint32_t submission, uint64_t draws) {
     if (!report_.reached) return std::nullopt;
     if (!draws_before_) draws_before_ = DrawsBefore(tables_, dump_);
@@ -304,7 +303,7 @@ class Investigation {
   void Say(std::string sentence) { report_.findings.push_back(std::move(sentence)); }
 
   static std::string NameOf(const tables::Tables& tables, const Command& command) {
-    return command.container == nullptr ? "what no packet matches"
+    return command.container == nullptr ? "unknown command"
                                         : std::string(tables.string(command.container->name));
   }
 
@@ -319,8 +318,7 @@ class Investigation {
     }
     if (!stop.active_head) {
       if (!engine_.registers.empty()) {
-        Say("None of the registers in the dump is described as the one that says where the engine "
-            "is.");
+        Say("No register in the dump is described as the one that gives the engine's position.");
       }
       return;
     }
@@ -335,7 +333,7 @@ class Investigation {
     const std::string& name = report_.stop.active_head->by;
     if (report_.in_ring && !report_.ring) return;
     if (!report_.where->mapped && passage_.at) {
-      Say(absl::StrCat(name, " is just behind the memory that the dump has of the batch."));
+      Say(absl::StrCat(name, " is just after the memory that the dump has of the batch."));
       return;
     }
     if (!report_.where->mapped) {
@@ -350,15 +348,16 @@ class Investigation {
       return;
     }
     if (!report_.reached) {
-      Say(absl::StrCat("Decoding what was submitted does not come to ", name,
-                       ". The commands around it were read from the start of their memory on, and "
-                       "may be none: the engine has lost its way, or the memory has changed since "
-                       "it was read."));
+      Say(absl::StrCat(
+          "Decoding the submissions does not reach ", name,
+          ". The commands around it were decoded from the start of their memory, and "
+          "may not be commands: the engine ran astray, or the memory has changed since "
+          "it was read."));
     }
     const Command& at = *passage_.at;
     if (at.container == nullptr) {
-      Say(absl::StrCat("What stands at ", name,
-                       " is no command that this generation knows for the engine."));
+      Say(absl::StrCat("The dword at ", name,
+                       " does not begin a command that this generation has for the engine."));
     }
   }
 
@@ -371,8 +370,8 @@ class Investigation {
     const uint64_t address = report_.where->address;
     if (!index) {
       Say(absl::StrFormat(
-          "%s is 0x%08x%s, which begins none of the %d commands up to %s: it was left by another "
-          "batch or by the ring, or the memory has changed since it was read.",
+          "%s is 0x%08x%s, which is not the header of any of the %d commands up to %s: it is left "
+          "over from another batch or from the ring, or the memory has changed since it was read.",
           header, stop.header->value,
           report_.header_name.empty() ? "" : absl::StrCat(" (", report_.header_name, ")"),
           passage_.before.size() + 1, active));
@@ -385,10 +384,12 @@ class Investigation {
       ++alike;
     }
     if (alike != 0) {
-      Say(alike == 1 ? "The command before it begins alike: the engine may have been in that one."
-                     : absl::StrCat("The ", alike,
-                                    " commands before it begin alike: the engine may "
-                                    "have been in one of them."));
+      Say(alike == 1
+              ? "The command before it has the same header: the engine may have been in that one."
+              : absl::StrCat(
+                    "The ", alike,
+                    " commands before it have the same header: the engine may have been in "
+                    "one of them."));
     }
   }
 
@@ -402,7 +403,7 @@ class Investigation {
       if (address == stopped.address) {
         Say(
             absl::StrFormat("%s is the header of the %s at %s: the engine has begun it and has not "
-                            "come to its end.",
+                            "finished it.",
                             header, name, active));
       } else {
         Say(absl::StrFormat(
@@ -418,9 +419,9 @@ class Investigation {
       Say(absl::StrFormat(
           "%s is the header of the %s at 0x%x: the engine executes that one, and %s is %s.", header,
           name, stopped.address, active,
-          end == address ? "just behind it"
-                         : absl::StrCat(Dwords(address - end),
-                                        " behind it, as far as the engine has read ahead")));
+          end == address
+              ? "just after it"
+              : absl::StrCat(Dwords(address - end), " after it: the engine has read ahead")));
       return;
     }
     Say(
@@ -439,11 +440,11 @@ class Investigation {
       Say(absl::StrCat(stop.batch_head->by, " agrees with ", stop.active_head->by, "."));
     } else if (apart <= kFarthestFetch) {
       Say(absl::StrCat(stop.batch_head->by, " is ", Dwords(apart),
-                       batch > active ? " behind " : " before ", stop.active_head->by,
-                       ": the same place, but for what is read ahead."));
+                       batch > active ? " after " : " before ", stop.active_head->by,
+                       ": the same place, apart from prefetching."));
     } else {
       Say(absl::StrCat(stop.batch_head->by, " is ", Hex(batch), ", far from ", stop.active_head->by,
-                       ": one of them was read when the engine had gone on."));
+                       ": the engine moved on between the two reads."));
     }
   }
 
@@ -462,7 +463,7 @@ class Investigation {
       }
       if (!report_.ring) {
         Say(absl::StrCat("The dump does not have the ring's memory", RingBegins(), ": ", head,
-                         " is at offset ", Hex(stop.ring_head->value), " of it."));
+                         " is at ring offset ", Hex(stop.ring_head->value), "."));
       }
     } else if (report_.ring && passage_.outer && passage_.outer->space == kGlobalSpace &&
                passage_.outer->address >= report_.ring->address &&
@@ -474,7 +475,7 @@ class Investigation {
       const std::string name = NameOf(tables_, start);
       if (stop.ring_head->value == to) {
         Say(
-            absl::StrFormat("%s is just behind the %s at ring offset 0x%x that started this batch: "
+            absl::StrFormat("%s is just after the %s at ring offset 0x%x that started this batch: "
                             "it agrees with %s.",
                             head, name, from, active));
       } else if (stop.ring_head->value >= from && stop.ring_head->value - from < start.size) {
@@ -490,22 +491,22 @@ class Investigation {
       }
     } else if (!report_.ring) {
       Say(absl::StrCat("The dump does not have the ring's memory", RingBegins(), ": ", head,
-                       " is at offset ", Hex(stop.ring_head->value), " of it."));
+                       " is at ring offset ", Hex(stop.ring_head->value), "."));
     } else if (passage_.at) {
       Say(absl::StrCat("No command between ring offset ", Hex(past_.begin),
-                       " and the ring's tail leads to ", active,
-                       ": the batch was started before."));
+                       " and the ring's tail points to ", active,
+                       ": the batch was started earlier."));
     }
     if (past_.astray) {
-      Say(absl::StrCat("The ring, read from offset ", Hex(*past_.astray), " on, does not come to ",
+      Say(absl::StrCat("The ring, decoded from offset ", Hex(*past_.astray), ", does not reach ",
                        head, ": what the engine executed before is not known."));
     } else if (past_.from && *past_.from != past_.begin) {
-      Say(absl::StrCat("The ring, read from offset ", Hex(*past_.from), " on, comes to ", head,
+      Say(absl::StrCat("The ring, decoded from offset ", Hex(*past_.from), ", reaches ", head,
                        " after ", past_.packets, past_.packets == 1 ? " packet." : " packets."));
     }
     if (stop.ring_tail && stop.ring_tail->value == stop.ring_head->value) {
       Say(absl::StrCat(head, " equals ", stop.ring_tail->by,
-                       ": nothing waits in the ring behind what the engine executes."));
+                       ": nothing waits in the ring after what the engine executes."));
     }
   }
 
@@ -515,8 +516,8 @@ class Investigation {
     return start ? absl::StrCat(", which begins at ", Hex(start->value)) : "";
   }
 
-  // In the ring, behind a batch that has been read to its end, an engine waits for what the batch
-  // has begun.
+  // An engine that is in its ring, after a batch that was read to its end, waits for the work of
+  // that batch.
   void ExplainLastBatch() {
     if (!report_.in_ring || !report_.ring || !passage_.at || !report_.reached) return;
     if (!passage_.starter || !passage_.last_of_batch) return;
@@ -529,21 +530,21 @@ class Investigation {
         NameOf(tables_, last), last.address);
     if (stopped.space == kGlobalSpace && stopped.depth == 0) {
       absl::StrAppendFormat(&text,
-                            "in the %s at ring offset 0x%x the engine waits for what that "
-                            "batch has begun.",
+                            "in the %s at ring offset 0x%x the engine waits for the work of that "
+                            "batch.",
                             NameOf(tables_, stopped), stopped.address - report_.ring->address);
     } else {
-      absl::StrAppend(&text, "the engine waits for what that batch has begun.");
+      absl::StrAppend(&text, "the engine waits for the work of that batch.");
     }
     Say(std::move(text));
     const std::optional<Said>& batch = report_.stop.batch_head;
     if (!batch || batch->value == 0) return;
     if (batch->value >= last.address && batch->value - end + last.size <= kFarthestFetch) {
       Say(batch->value == end
-              ? absl::StrCat(batch->by, " is just behind that end.")
-              : absl::StrCat(batch->by, " is at that end, but for what is read ahead."));
+              ? absl::StrCat(batch->by, " is just after that end.")
+              : absl::StrCat(batch->by, " is at that end, apart from prefetching."));
     } else {
-      Say(absl::StrCat(batch->by, " is ", Hex(batch->value), ", which is not there."));
+      Say(absl::StrCat(batch->by, " is ", Hex(batch->value), ", which is not at that end."));
     }
   }
 
@@ -592,7 +593,7 @@ class Investigation {
   std::optional<std::map<uint32_t, uint64_t>> draws_before_;
 };
 
-// Whether the word behind `before` in `text` is the engine, by whatever name.
+// Whether the word after `before` in `text` is a name or an alias of the engine.
 bool IsNamed(const tables::Tables& tables, absl::string_view text, absl::string_view before,
              const ErrorEngine& engine) {
   const size_t at = text.find(before);
@@ -601,7 +602,7 @@ bool IsNamed(const tables::Tables& tables, absl::string_view text, absl::string_
   word = word.substr(0, word.find_first_of(" ,)"));
   if (word == engine.name) return true;
   const uint32_t meant = tables.FindEngine(word);
-  // Of several of a kind only the name tells.
+  // If there are several engines of a kind, only the full name identifies one.
   const bool plain =
       absl::string_view(engine.name).find_first_of("0123456789") == absl::string_view::npos ||
       word.find_first_of("0123456789") == absl::string_view::npos;
@@ -613,7 +614,7 @@ bool IsBusy(const Stop& stop) {
   return stop.ring_head && stop.ring_tail && stop.ring_head->value != stop.ring_tail->value;
 }
 
-// How far a queue is with a job, or with the one that it began last. The numbers wrap.
+// A queue's progress with a job, or with the one that it began last. The numbers wrap.
 JobState StateOf(const ErrorContext& context, const std::optional<int64_t>* job) {
   if (!context.started || !context.finished) return JobState::kUnknown;
   const auto apart = [](int64_t a, int64_t b) {
@@ -624,9 +625,9 @@ JobState StateOf(const ErrorContext& context, const std::optional<int64_t>* job)
   return apart(number, *context.finished) > 0 ? JobState::kRuns : JobState::kEnded;
 }
 
-// What is known without registers.
+// Adds what is known without registers.
 void AddContexts(const Dump& dump, const ErrorState& state, HangReport& report) {
-  // The job's number is of its own queue.
+  // The job's number counts in its own queue.
   const std::optional<int64_t>* job = state.contexts.size() == 1 ? &state.job : nullptr;
   for (const ErrorContext& context : state.contexts) {
     report.contexts.push_back({context, StateOf(context, job)});
@@ -657,7 +658,7 @@ HangReport MakeHangReport(const tables::Tables& tables, const Dump& dump) {
     }
   }
   AddContexts(dump, state, report);
-  // Whom the kernel blames; else whom it may have meant.
+  // The engines that the kernel blames; else those that it may have meant.
   const auto each = [&](const auto& is) {
     std::vector<const ErrorEngine*> found;
     for (const ErrorEngine& engine : state.engines) {

@@ -1,4 +1,4 @@
-// What a dump of a hung GPU says about the hang: a plain structure, made once, that text.h and
+// What a dump of a hung GPU shows about the hang: a plain structure, made once, which text.h and
 // json.h write.
 //
 //   HangReport report = MakeHangReport(tables, dump);
@@ -24,22 +24,22 @@ struct Neighbor {
   std::string name;
   uint64_t address = 0;
   uint64_t size = 0;
-  // Bytes between the address and its end, or its beginning, whichever is nearer.
+  // Bytes between the address and the buffer's end or beginning, whichever is nearer.
   uint64_t distance = 0;
   std::string tiling, access, flags;  // as Buffer has them
 };
 
-// An address, and what the dump has there.
+// An address, and the memory and buffers that the dump has there.
 struct Place {
   uint32_t space = 0;
   uint64_t address = 0;
   bool mapped = false;  // the dump has its memory
-  // The buffer that holds it; else those that lie nearest.
+  // The buffer that holds it; else the nearest ones.
   std::optional<Neighbor> holder;  // `distance` counts from its beginning
   std::optional<Neighbor> below, above;
 };
 
-// How far a request has come, by the ring's head.
+// A request's progress, derived from the ring's head.
 enum class Progress { kUnknown, kDone, kRuns, kWaits };
 
 struct Request {
@@ -52,14 +52,14 @@ struct Ring {
   uint64_t size = 0;     // bytes
 };
 
-// What a draw or dispatch found set.
+// The state that was set for a draw or dispatch.
 struct Address {
   std::string field;
   Place place;
 };
 struct Reached {
   std::string name;    // of the structure or the kind of data
-  int64_t index = -1;  // in its table, or of several of the kind
+  int64_t index = -1;  // in its table, or among several of the kind; -1: none
   std::string about;   // "vertex, simd 8"
   uint64_t size = 0;   // bytes
   Place place;
@@ -69,7 +69,7 @@ struct Bound {
   std::string packet;
   uint64_t address = 0;            // of the packet
   std::vector<Address> addresses;  // that it has itself
-  std::vector<Reached> reached;    // what it leads to
+  std::vector<Reached> reached;    // what it points to
 };
 
 struct Field {
@@ -82,17 +82,18 @@ struct EngineReport {
   std::string process;  // whose work it was
   Stop stop;
 
-  // Where the active head is. Nothing: there is no such register.
+  // Where the active head is. Empty: there is no such register.
   std::optional<Place> where;
   bool in_ring = false;
-  bool reached = false;  // decoding comes to it; else what is around it was read from its buffer on
+  // Decoding reaches it; else the commands around it were decoded from the start of its buffer.
+  bool reached = false;
   std::vector<Command> commands;  // some around it
   std::vector<uint64_t> draws;    // of each command its number among the draws, or 0
-  std::optional<size_t> active;   // which of them the active head is in
-  std::optional<size_t> header;   // which of them the header is of, up to the active one
-  std::string header_name;        // of the packet that begins like that, if one does
+  std::optional<size_t> active;   // the one that holds the active head
+  std::optional<size_t> header;   // the one that the header belongs to, up to the active one
+  std::string header_name;        // of the packet with that header, if there is one
   std::vector<Field> fields;      // of the command that the engine most likely stopped in
-  // What agrees and what does not, in sentences.
+  // Sentences that say which registers agree, and which do not.
   std::vector<std::string> findings;
 
   std::optional<Ring> ring;
@@ -100,21 +101,21 @@ struct EngineReport {
 
   std::optional<Place> fault;  // the address that could not be read or written
 
-  // The last draw or dispatch that the engine had begun, and what it found set.
+  // The last draw or dispatch that the engine had begun, and the state that was set for it.
   std::optional<Command> work;
-  // Its number among the draws of the dump, counted from 1 as `unpack --draw` does; of a dispatch
-  // there is none.
+  // Its number among the draws of the dump, counted from 1 as `unpack --draw` does; empty for a
+  // dispatch.
   std::optional<uint64_t> work_draw;
   std::vector<Bound> bound;
   size_t bound_left_out = 0;
 };
 
-// A job of the GPU's firmware, as far as its queue's memory says.
+// The state of a job of the GPU's firmware, according to its queue's memory.
 enum class JobState {
   kUnknown,
   kNotBegun,  // the job at fault has not begun
   kRuns,      // a job has begun and not ended
-  kEnded,     // all that began has ended
+  kEnded,     // all jobs that began have ended
 };
 
 struct Context {
@@ -133,8 +134,8 @@ struct HangReport {
   std::vector<Place> batches;         // of the job at fault
 };
 
-// Of a dump with an error state; AddRings() has seen it. Never fails: what the dump does not say is
-// empty.
+// For a dump with an error state, on which AddRings() was called. Never fails: what the dump does
+// not contain stays empty.
 HangReport MakeHangReport(const tables::Tables& tables, const Dump& dump);
 
 }  // namespace packsmith::hang

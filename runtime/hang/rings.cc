@@ -14,7 +14,7 @@ namespace {
 
 constexpr uint32_t kGlobalSpace = 1;
 
-// What registers say that submissions have members for.
+// Copies registers to the members that submissions have for them.
 void Fill(const Stop& stop, Submission& submission) {
   if (stop.ring_head) submission.head = stop.ring_head->value;
   if (stop.ring_tail) submission.tail = stop.ring_tail->value;

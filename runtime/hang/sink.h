@@ -12,8 +12,8 @@
 
 namespace packsmith::hang {
 
-// Passes everything on to `next`, and before the records of each dump with an error state what
-// `write` says of it. Both must outlive the sink.
+// Passes everything on to `next`, and inserts the result of `write` before the records of each dump
+// with an error state. Both must outlive the sink.
 std::unique_ptr<decode::Sink> MakeHangSink(
     decode::Sink& next, std::function<std::string(const tables::Tables&, const Dump&)> write);
 

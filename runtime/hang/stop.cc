@@ -31,7 +31,7 @@ std::string UnitOf(absl::string_view field) {
   return words.empty() ? std::string(field) : absl::StrJoin(words, " ");
 }
 
-// What some registers say, by meaning.
+// The values of registers by meaning.
 class Meanings {
  public:
   Meanings(const tables::Tables& tables, uint64_t engines) : tables_(tables), engines_(engines) {}
@@ -84,7 +84,7 @@ class Meanings {
                        busy_.back().units.push_back(UnitOf(tables_.string(leaf.name)));
                        return;
                      }
-                     // Of several registers that say the same the first counts.
+                     // If several registers give the same meaning, the first counts.
                      if (!seen_.insert({extra.meaning, extra.meaning_at}).second) return;
                      const auto i = static_cast<size_t>(extra.meaning);
                      if (!said_[i]) {
@@ -113,7 +113,7 @@ uint64_t EngineMask(const tables::Tables& tables, const std::string& engine) {
 Stop StopOf(const tables::Tables& tables, const ErrorState& state, const ErrorEngine& engine) {
   Meanings meanings(tables, EngineMask(tables, engine.name));
   meanings.Add(engine.registers);
-  // Faults are the device's on some generations, units of the shaders are always the engine's.
+  // Fault registers belong to the device on some generations; shader units always to the engine.
   Stop stop;
   stop.busy = meanings.TakeBusy();
   meanings.Add(state.registers);

@@ -1,5 +1,5 @@
-// Where an engine stopped, as its registers say. Which register says what stands in the
-// description: `dumped-as` is the name that dumps have for it, `means` what a field of it says.
+// Where an engine stopped, according to its registers. The description gives their meaning:
+// `dumped-as` is a register's name in dumps, `means` the meaning of a field.
 #ifndef PACKSMITH_RUNTIME_HANG_STOP_H_
 #define PACKSMITH_RUNTIME_HANG_STOP_H_
 
@@ -13,7 +13,7 @@
 
 namespace packsmith::hang {
 
-// A number that one or several fields of registers say, and the dump's name of the first of these.
+// A number from one or several fields of registers, and the dump's name of the first register.
 struct Said {
   std::string by;
   uint64_t value = 0;
@@ -21,8 +21,8 @@ struct Said {
   friend bool operator==(const Said&, const Said&) = default;
 };
 
-// Units that are not idle, by the register that says so. They are called as its fields are, without
-// the word that says that the field is set for units that are idle.
+// Units that are not idle, by the register that reports them. Their names are those of its fields,
+// without the word that marks a field that is set for idle units ("Done").
 struct Busy {
   std::string by;
   std::vector<std::string> units;
@@ -36,15 +36,15 @@ struct Stop {
   std::optional<Said> header;                // first dword of what it executes
   std::optional<Said> fault, fault_address;  // of the engine, else of the device
   bool fault_is_global = false;              // the address is one of the global space
-  std::optional<uint64_t> request_head;      // where the request at fault begins in the ring
-  // `active_head` with the fields of the register that says `ring_head`: in a ring, an engine's
-  // active head is what the ring's head is.
+  std::optional<uint64_t> request_head;      // ring offset of the start of the request at fault
+  // `active_head` masked to the fields of the register that gives `ring_head`: in a ring, an
+  // engine's active head equals the ring's head.
   std::optional<uint64_t> active_ring_head;
-  bool active_is_ring_head = false;  // both registers hold the same
+  bool active_is_ring_head = false;  // both registers hold the same value
   std::vector<Busy> busy;
 };
 
-// Bit i: the tables' engine i. All bits where the description does not know the engine.
+// Bit i: the tables' engine i. All bits if the description does not have the engine.
 uint64_t EngineMask(const tables::Tables& tables, const std::string& engine);
 
 Stop StopOf(const tables::Tables& tables, const ErrorState& state, const ErrorEngine& engine);

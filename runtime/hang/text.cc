@@ -56,7 +56,7 @@ class Writer {
     Line(absl::StrFormat("  %-9s %s", name, Harmless(value)));
   }
 
-  // `start`, and words, as many as fit a line.
+  // `start`, then the words of `text`, wrapped; further lines are indented by `hanging`.
   void Wrapped(std::string start, absl::string_view text, size_t hanging) {
     std::string line = std::move(start);
     bool empty = true;
@@ -83,7 +83,7 @@ class Writer {
     return neighbor.name.empty() ? "a buffer" : Harmless(neighbor.name);
   }
 
-  // A buffer that has no name, by what else is known of it.
+  // Describes a buffer that has no name.
   static std::string Unnamed(const Neighbor& neighbor, bool saved) {
     std::string text =
         absl::StrFormat("a buffer of %s bytes at 0x%x", Grouped(neighbor.size), neighbor.address);
@@ -93,7 +93,7 @@ class Writer {
     return text;
   }
 
-  // `near`: with the nearest buffers, where none holds the address.
+  // `near`: with the nearest buffers, if none holds the address.
   static std::string Where(const Place& place, bool near) {
     if (place.holder && place.holder->name.empty()) {
       const std::string buffer = Unnamed(*place.holder, place.mapped);
@@ -104,10 +104,10 @@ class Writer {
       return absl::StrFormat("in %s+0x%x%s", Named(*place.holder), place.holder->distance,
                              place.mapped ? "" : ", which is not in the dump");
     }
-    std::string text = place.mapped ? "in memory without a name" : "in no buffer of the dump";
+    std::string text = place.mapped ? "in unnamed memory" : "not in any buffer of the dump";
     if (!near) return text;
     if (place.below) {
-      absl::StrAppendFormat(&text, "; 0x%x behind %s (0x%x, %d bytes)", place.below->distance,
+      absl::StrAppendFormat(&text, "; 0x%x after %s (0x%x, %d bytes)", place.below->distance,
                             Named(*place.below), place.below->address, place.below->size);
     }
     if (place.above) {
@@ -203,7 +203,7 @@ class Writer {
                           static_cast<int>(widest), NameOf(command), words);
       if (!marks.empty()) absl::StrAppend(&line, "  <- ", Harmless(absl::StrJoin(marks, ", ")));
       Line(marks.empty() ? line : Bold(line));
-      // The fields of the one that the engine stopped in.
+      // The fields of the command that the engine stopped in.
       if (i != engine.header.value_or(engine.active.value_or(i + 1))) continue;
       for (const Field& field : engine.fields) {
         Line(absl::StrFormat("          %-44s %s", field.name, field.value));
@@ -216,7 +216,7 @@ class Writer {
     if (engine.ring && stop.ring_head && stop.ring_tail) {
       Line(absl::StrFormat("  ring      0x%x, %d bytes, from 0x%x to 0x%x%s", engine.ring->address,
                            engine.ring->size, stop.ring_head->value, stop.ring_tail->value,
-                           stop.ring_tail->value < stop.ring_head->value    ? " (over its end)"
+                           stop.ring_tail->value < stop.ring_head->value    ? " (wraps around)"
                            : stop.ring_tail->value == stop.ring_head->value ? " (empty)"
                                                                             : ""));
     }
@@ -238,7 +238,7 @@ class Writer {
     const bool is_draw = engine.work->container->role == tables::Role::kDraw;
     const std::string number =
         engine.work_draw ? absl::StrCat(", draw ", *engine.work_draw) : std::string();
-    Line(absl::StrFormat("  last %s %s at 0x%x%s; it found set:", is_draw ? "draw " : "dispatch ",
+    Line(absl::StrFormat("  last %s %s at 0x%x%s; its state:", is_draw ? "draw " : "dispatch ",
                          NameOf(*engine.work), engine.work->address, number));
     for (const Bound& bound : engine.bound) {
       Line(absl::StrFormat("    %s at 0x%x", Harmless(bound.packet), bound.address));
@@ -255,7 +255,7 @@ class Writer {
     if (engine.bound_left_out != 0) Line(absl::StrCat("    and ", engine.bound_left_out, " more"));
   }
 
-  // What is known of the firmware's queues and of the job at fault.
+  // The firmware's queues and the job at fault.
   void Contexts() {
     if (report_.contexts.empty() && report_.batches.empty()) return;
     Line("");

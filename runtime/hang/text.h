@@ -1,4 +1,4 @@
-// The hang report for people.
+// The hang report as text.
 #ifndef PACKSMITH_RUNTIME_HANG_TEXT_H_
 #define PACKSMITH_RUNTIME_HANG_TEXT_H_
 
@@ -9,11 +9,11 @@
 
 namespace packsmith::hang {
 
-// Whole lines. `color` marks what counts.
+// Whole lines. `color` highlights the important parts.
 std::string ToText(const tables::Tables& tables, const HangReport& report, bool color = false);
 
-// Everything else that the kernel wrote, section by section, in its order: no kernel's keys are all
-// known, and none is lost.
+// Everything else that the kernel wrote, section by section, in its order: kernels write keys that
+// are not known here, and none is lost.
 std::string FactsToText(const ErrorState& state);
 
 }  // namespace packsmith::hang

@@ -110,7 +110,7 @@ TEST(ByHand, TheReportKnowsTheCommandTheRingAndTheFault) {
   ASSERT_TRUE(engine.active && engine.header);
   EXPECT_EQ(engine.commands[*engine.active].address, 0x402018u);
   EXPECT_EQ(engine.commands[*engine.header].address, 0x402000u);
-  EXPECT_THAT(engine.findings, testing::Contains(HasSubstr("HEAD is just behind the "
+  EXPECT_THAT(engine.findings, testing::Contains(HasSubstr("HEAD is just after the "
                                                            "MI_BATCH_BUFFER_START")));
   ASSERT_TRUE(engine.fault.has_value());
   EXPECT_EQ(engine.fault->address, 0x105000u);
@@ -226,7 +226,7 @@ TEST(ByHand, AnEngineMayBeJustBehindItsBatch) {
   const EngineReport& engine = report.engines[0];
   ASSERT_TRUE(engine.active && engine.header);
   EXPECT_EQ(engine.commands[*engine.header].address, 0x1004u);
-  EXPECT_THAT(engine.findings, testing::Contains(HasSubstr("just behind the memory")));
+  EXPECT_THAT(engine.findings, testing::Contains(HasSubstr("just after the memory")));
 }
 
 // --- Batches past their end ---

@@ -143,11 +143,11 @@ TEST(OldRings, TheBatchThatTheRingStartedBeforeItsHeadIsTheOneAtFault) {
   EXPECT_EQ(report.commands[*report.active].address, kSecondDraw);
   EXPECT_EQ(report.commands[*report.header].address, kSecondDraw - 8);
   EXPECT_THAT(report.findings,
-              Contains(AllOf(HasSubstr("HEAD is just behind the MI_BATCH_BUFFER_START at ring "
+              Contains(AllOf(HasSubstr("HEAD is just after the MI_BATCH_BUFFER_START at ring "
                                        "offset 0x60 that started this batch"),
                              HasSubstr("agrees with ACTHD"))));
   EXPECT_THAT(report.findings,
-              Contains("The ring, read from offset 0x40 on, comes to HEAD after 6 packets."));
+              Contains("The ring, decoded from offset 0x40, reaches HEAD after 6 packets."));
   ASSERT_TRUE(report.work && report.work_draw);
   EXPECT_EQ(report.work->address, kFirstDraw);
   EXPECT_EQ(report.work_draw, 1u);
@@ -175,7 +175,7 @@ TEST(OldRings, WithoutAPlaceToReadFromTheBatchWasStartedBefore) {
   hang.registers.clear();
   const Made made = Report(Text(hang));
   EXPECT_TRUE(made.report.reached) << "the batch is in the dump";
-  EXPECT_THAT(made.report.findings, Contains(HasSubstr("the batch was started before")));
+  EXPECT_THAT(made.report.findings, Contains(HasSubstr("the batch was started earlier")));
   EXPECT_EQ(made.dump.submissions[0].batch_address, kRing + hang.head);
 }
 
@@ -186,13 +186,13 @@ TEST(OldRings, AWalkThatDoesNotComeToTheHeadCountsForNothing) {
   const Made made = Report(Text(hang));
   EXPECT_EQ(made.dump.submissions[0].batch_address, kRing + hang.head);
   EXPECT_THAT(made.report.findings,
-              Contains("The ring, read from offset 0x30 on, does not come to HEAD: what the engine "
+              Contains("The ring, decoded from offset 0x30, does not reach HEAD: what the engine "
                        "executed before is not known."));
   // In the middle of a packet that goes beyond the head.
   hang = InTheBatch();
   hang.head = 0x60 + 4;
   const Made within = Report(Text(hang));
-  EXPECT_THAT(within.report.findings, Contains(HasSubstr("does not come to HEAD")));
+  EXPECT_THAT(within.report.findings, Contains(HasSubstr("does not reach HEAD")));
 }
 
 // The engine is in its ring, in the flush behind a batch that it has read: what it waits for is
@@ -214,8 +214,8 @@ TEST(OldRings, BehindABatchThatWasReadToItsEndTheEngineWaitsForIt) {
       report.findings,
       Contains("The batch that the MI_BATCH_BUFFER_START at ring offset 0x60 started was read to "
                "its end, the MI_BATCH_BUFFER_END at 0x402038: in the MI_FLUSH at ring offset 0x68 "
-               "the engine waits for what that batch has begun."));
-  EXPECT_THAT(report.findings, Contains("BBADDR is just behind that end."));
+               "the engine waits for the work of that batch."));
+  EXPECT_THAT(report.findings, Contains("BBADDR is just after that end."));
   ASSERT_TRUE(report.work && report.work_draw);
   EXPECT_EQ(report.work->address, kSecondDraw);
   EXPECT_EQ(report.work_draw, 2u);
@@ -232,7 +232,7 @@ TEST(OldRings, ABatchHeadThatIsElsewhereIsSaid) {
   hang.ipehr = kFlush;
   hang.registers = "  ring->head: 0x00000040\n";
   EXPECT_THAT(Report(Text(hang)).report.findings,
-              Contains("BBADDR is 0x77000000, which is not there."));
+              Contains("BBADDR is 0x77000000, which is not at that end."));
 }
 
 TEST(OldRings, AnEngineThatHasReadAllOfItsRingIsBehindTheLastCommand) {
@@ -266,7 +266,7 @@ TEST(OldRings, HeadThatEqualsTheActiveHeadIsInTheRingWithoutItsMemoryToo) {
   EXPECT_THAT(made.report.findings,
               ElementsAre("HEAD agrees with ACTHD: the engine executes its ring, not a batch.",
                           "The dump does not have the ring's memory, which begins at 0x12d000: "
-                          "HEAD is at offset 0x58cc of it."));
+                          "HEAD is at ring offset 0x58cc."));
   EXPECT_THAT(ToText(*made.tables, made.all), HasSubstr("stopped   in its ring, at 0x1328cc"));
 }
 
@@ -279,9 +279,8 @@ TEST(OldRings, WithoutTheRingsPlaceItsOffsetIsKnown) {
       "  ACTHD: 0x00000000 062058cc\n");
   EXPECT_TRUE(made.report.in_ring);
   EXPECT_FALSE(made.report.where.has_value());
-  EXPECT_THAT(
-      made.report.findings,
-      Contains("The dump does not have the ring's memory: HEAD is at offset 0x58cc of it."));
+  EXPECT_THAT(made.report.findings,
+              Contains("The dump does not have the ring's memory: HEAD is at ring offset 0x58cc."));
 }
 
 TEST(OldRings, AnActiveHeadOfTheRingsOwnAddressIsThere) {
