@@ -24,10 +24,10 @@ namespace packsmith::describe {
 namespace {
 
 constexpr size_t kMostSuggestions = 8;
-// What stands in front of a field's dot; no description comes near it.
+// The longest name before a field's dot; no description comes near it.
 constexpr size_t kLongestOwner = 512;
 
-// What has one name in several generations, once, in the order of finding.
+// Each name once, though several generations have it, in the order of finding.
 class Collected {
  public:
   void Add(const Reference& reference, const Entry& entry) {
@@ -74,7 +74,7 @@ bool IsCalled(const Entry& entry, absl::string_view name) {
                      [&](const std::string& alias) { return absl::EqualsIgnoreCase(alias, name); });
 }
 
-// Names to the letter win over others that differ in case only.
+// Exact names win over names that differ in case only.
 Collected Named(absl::Span<const Reference> references, absl::string_view name) {
   Collected exact, any;
   ForEach(references, [&](const Entry& entry, const Reference& reference) {
@@ -119,14 +119,15 @@ absl::StatusOr<std::vector<Found>> FindRegister(absl::Span<const Reference> refe
     if (it == above) break;
   }
   return NotFound(absl::StrFormat("no register at 0x%x is described (the first dword of a packet "
-                                  "would have eight digits: 0x%08x)",
+                                  "must have eight digits: 0x%08x)",
                                   offset, offset),
                   close);
 }
 
 absl::StatusOr<std::vector<Found>> FindPacket(absl::Span<const Reference> references,
                                               uint32_t word) {
-  // Those that look at the most bits first: they are the least likely to match by chance.
+  // Packets that are identified by the most bits first: they are the least likely to match by
+  // chance.
   std::map<int, Collected, std::greater<>> by_bits;
   for (const Reference* reference : NewestFirst(references)) {
     const tables::Tables& tables = reference->tables();
@@ -194,7 +195,7 @@ absl::StatusOr<std::vector<Found>> FindField(absl::Span<const Reference> referen
   return absl::NotFoundError("");
 }
 
-// What has a field or value of that name, for those who ask for it alone.
+// What has a field or value of that name, for a query without its owner.
 std::vector<std::string> OwnersOf(absl::Span<const Reference> references, absl::string_view name) {
   const std::string quoted = absl::StrCat("{\"name\":\"", name, "\",");
   std::set<std::string> seen;
@@ -220,7 +221,7 @@ absl::StatusOr<std::vector<Found>> Find(absl::Span<const Reference> references,
   if (absl::StartsWithIgnoreCase(query, "0x")) {
     uint32_t number = 0;
     if (!absl::SimpleHexAtoi(query, &number)) {
-      return absl::NotFoundError(absl::StrCat(query, " is no hexadecimal number of 32 bits"));
+      return absl::NotFoundError(absl::StrCat(query, " is not a 32-bit hexadecimal number"));
     }
     return query.size() == 10 ? FindPacket(references, number) : FindRegister(references, number);
   }
@@ -237,7 +238,7 @@ absl::StatusOr<std::vector<Found>> Find(absl::Span<const Reference> references,
   const std::vector<std::string> owners = OwnersOf(references, query);
   if (!owners.empty()) {
     return absl::NotFoundError(
-        absl::StrCat("\"", query, "\" is a part of ", absl::StrJoin(owners, ", "),
+        absl::StrCat("\"", query, "\" is part of ", absl::StrJoin(owners, ", "),
                      owners.size() == kMostSuggestions ? ", …" : "", "; ask for one of these"));
   }
   Closest closest(query);

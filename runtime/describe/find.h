@@ -1,4 +1,4 @@
-// What a person types, as names of descriptions.
+// Finds names of descriptions from user input.
 #ifndef PACKSMITH_RUNTIME_DESCRIBE_FIND_H_
 #define PACKSMITH_RUNTIME_DESCRIBE_FIND_H_
 
@@ -20,9 +20,10 @@ struct Found {
 };
 
 // `query` is a name or an alias in either case, a glob, NAME.FIELD, the offset of a register
-// ("0x2358"), or the first dword of a packet (eight hexadecimal digits behind 0x). `references`
-// are the generations to look in, the oldest first. Of each family, kind and name one is returned,
-// ordered as in the newest generation that has it. Errors: NotFound, with names that are close.
+// ("0x2358"), or the first dword of a packet (eight hexadecimal digits after 0x). `references` are
+// the generations to search, the oldest first. Each combination of family, kind and name is
+// returned once, ordered as in the newest generation that has it. Errors: NotFound, with similar
+// names.
 absl::StatusOr<std::vector<Found>> Find(absl::Span<const Reference> references,
                                         absl::string_view query);
 

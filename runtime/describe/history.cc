@@ -14,7 +14,7 @@
 namespace packsmith::describe {
 namespace {
 
-// What is no fact about the hardware, and what is compared in ways of its own.
+// Members that are not facts about the hardware, or are compared separately.
 bool Ignored(absl::string_view key) {
   for (const absl::string_view one : {"name", "kind", "doc", "source", "aliases"}) {
     if (key == one) return true;
@@ -50,7 +50,8 @@ std::string PlainText(const Json& value) {
 // What an absent member means.
 std::string Absent(const Json& other) { return other.IsBool() ? "no" : ""; }
 
-// Whether two names have a word in common: that of one place and type is the other's new name.
+// Whether two names have a word in common: with the same place and type, one is the other's new
+// name.
 bool ShareAWord(absl::string_view a, absl::string_view b) {
   const auto words = [](absl::string_view name) {
     std::set<std::string> all;
@@ -73,7 +74,7 @@ void AddMembers(const Json& owner, const char* key, const std::string& prefix,
       into.push_back({name.empty() ? "" : absl::StrCat(prefix, name, index), &item});
       continue;
     }
-    // Without a name of its own a group's index belongs to each of its fields.
+    // If a group has no name, its index belongs to each of its fields.
     if (name.empty()) {
       into.push_back({"", &item});
       AddMembers(item, "items", prefix, index + "[]", into);
@@ -85,8 +86,7 @@ void AddMembers(const Json& owner, const char* key, const std::string& prefix,
   }
 }
 
-// Members by what makes them the same thing in two generations: their path, or where there is none
-// the place.
+// Members by what identifies them across generations: their path, or without one their place.
 using Keyed = std::map<std::string, const Member*>;
 
 Keyed ByKey(const std::vector<Member>& members) {
@@ -134,8 +134,8 @@ class Differ {
            key != "of" && key != "must";
   }
 
-  // Members that both objects, or only one of them, have. `of` follows from the type, and reserved
-  // bits are a type to those who read.
+  // Members of both objects, or of only one of them. `of` follows from the type, and readers see
+  // reserved bits as a type.
   void Scalars(const Json& from, const Json& to, absl::string_view field) {
     for (const auto& [key, value] : from.GetObject()) {
       const absl::string_view name(key.GetString(), key.GetStringLength());
@@ -156,7 +156,7 @@ class Differ {
   }
 
   void Values(const Json& from, const Json& to, absl::string_view field) {
-    // By name first; a new name for a number whose old one is gone is another name for it.
+    // By name first; a new name for a number whose old name is gone is a renaming.
     std::map<absl::string_view, const Json*> before, after;
     for (const Json& value : Array(from, "values")) before.emplace(Text(value, "name"), &value);
     for (const Json& value : Array(to, "values")) after.emplace(Text(value, "name"), &value);
@@ -223,7 +223,7 @@ class Differ {
       const auto it = before.find(key);
       if (it != before.end()) partner[member] = it->second;
     }
-    // What is new where something alike is gone has got another name.
+    // A new member where a similar one is gone is a renaming.
     for (const Member& member : is) {
       if (partner.count(&member) != 0 || member.path.empty()) continue;
       for (const Member* old : gone) {

@@ -14,15 +14,15 @@
 namespace packsmith::describe {
 
 struct Change {
-  // "added", "removed", "renamed", "moved", or the member that is another now ("type", "default",
-  // "bytes", "opcode", …). "value added", "value removed", "value renamed" and "value changed" (to
-  // another number) are about named values.
+  // "added", "removed", "renamed", "moved", or the member that changed ("type", "default", "bytes",
+  // "opcode", …). "value added", "value removed", "value renamed" and "value changed" (to another
+  // number) are about named values.
   std::string what;
   std::string field;  // path as records write it, with [] for an index; empty: the whole
   std::string from, to;
 };
 
-// What some generations have in common. Sentences may differ: those of the newest count.
+// What some generations have in common. Docs may differ: the newest generation's are used.
 struct Version {
   std::vector<absl::string_view> generations;  // the oldest first
   rapidjson::Document record;
@@ -41,15 +41,16 @@ struct History {
 History HistoryOf(absl::Span<const Reference> references, absl::string_view family,
                   absl::string_view kind, absl::string_view name);
 
-// What is another in `to` than in `from`, both records of one kind.
+// The differences between `from` and `to`, both records of one kind.
 std::vector<Change> Changes(const Json& from, const Json& to);
 
-// A field, reserved run or group, and where it stands.
+// A field, reserved run or group, and its path.
 struct Member {
   std::string path;  // "Edge[].Width"
   const Json* item;
 };
-// All of a record, those of groups behind the group. Reserved runs without a name have none.
+// All members of a record, those of groups after the group. Reserved runs without a name have no
+// path.
 std::vector<Member> MembersOf(const Json& record);
 
 // "dword 3, bits 7:0": the bits count from the start of the dword.

@@ -15,7 +15,7 @@ void String(Writer& writer, absl::string_view text) {
   writer.String(text.data(), static_cast<rapidjson::SizeType>(text.size()));
 }
 
-// The members of a record, behind those that stand in front of it.
+// Writes the members of a record, after those that precede it.
 void Members(Writer& writer, const Json& record) {
   for (const auto& [key, value] : record.GetObject()) {
     writer.Key(key.GetString(), key.GetStringLength());

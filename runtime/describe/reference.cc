@@ -18,10 +18,10 @@ constexpr unsigned long long kMostBytes = 256ull << 20;
 absl::Status Damaged(const tables::Tables& tables, absl::string_view what) {
   return absl::DataLossError(
       absl::StrCat("the reference text of ", tables.generation(), " ", what,
-                   "; make its tables again with packgen, or use --xml with the description"));
+                   "; regenerate its tables with packgen, or use --xml with the description"));
 }
 
-// The string that begins at `at` with its opening quote, and moves `at` behind the closing one.
+// The string whose opening quote is at `at`; moves `at` after the closing one.
 std::string TakeString(absl::string_view line, size_t& at) {
   const size_t first = at;
   for (++at; at < line.size() && line[at] != '"'; ++at) {
@@ -43,7 +43,7 @@ bool Skip(absl::string_view line, size_t& at, absl::string_view expected) {
   return true;
 }
 
-// Name, kind and aliases stand first, in this order; the rest is read when somebody asks for it.
+// Name, kind and aliases come first, in this order; the rest is read on demand.
 bool TakeHead(Entry& entry) {
   const absl::string_view line = entry.line;
   size_t at = 0;
@@ -78,7 +78,7 @@ absl::StatusOr<Reference> Reference::Open(const tables::Tables& tables) {
        absl::StrSplit(absl::string_view(reference.text_.data(), size), '\n', absl::SkipEmpty())) {
     Entry entry;
     entry.line = line;
-    if (!TakeHead(entry)) return Damaged(tables, "is written in a way that nobody knows");
+    if (!TakeHead(entry)) return Damaged(tables, "has an unknown format");
     reference.entries_.push_back(std::move(entry));
   }
   if (reference.entries_.empty()) return Damaged(tables, "is empty");

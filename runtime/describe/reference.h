@@ -26,7 +26,7 @@ struct Entry {
 
 class Reference {
  public:
-  // Unpacks the text. Errors: DataLoss if the tables hold none that can be read.
+  // Decompresses the text. Errors: DataLoss if the tables have none that can be read.
   static absl::StatusOr<Reference> Open(const tables::Tables& tables);
 
   const tables::Tables& tables() const { return tables_; }
@@ -46,17 +46,17 @@ class Reference {
   std::vector<uint32_t> by_name_;
 };
 
-// The object of a line. Open() has seen that it is one.
+// The object of a line. Open() has checked that it is one.
 rapidjson::Document Parse(absl::string_view line);
 
-// Members of objects, with what stands for one that is missing.
+// Members of objects; "", 0 or false if missing.
 absl::string_view Text(const Json& object, const char* key);
 uint64_t Number(const Json& object, const char* key);
 bool Flag(const Json& object, const char* key);
 // Empty if there is no such array.
 absl::Span<const Json> Array(const Json& object, const char* key);
 
-// First bit and width of a field, reserved run or group (there: of one item), from `bits`.
+// First bit and width of a field, reserved run or group (for a group: of one item), from `bits`.
 struct Place {
   uint32_t bit;
   uint32_t width;

@@ -56,7 +56,7 @@ std::string SizeText(const Json& record) {
   return text;
 }
 
-// How many devices a platform has.
+// The number of devices that a platform has.
 std::string IdsText(size_t pci, size_t chip) {
   const size_t count = pci + chip;
   return absl::StrCat(count, pci != 0 || chip == 0 ? " PCI id" : " chip id", count == 1 ? "" : "s");
@@ -79,7 +79,7 @@ class Printer {
 
   std::string Take() { return std::move(text_); }
 
-  // What comes from a description may hold anything.
+  // Text from a description may contain anything.
   static std::string Clean(absl::string_view text) { return decode::Harmless(text); }
   std::string Bold(absl::string_view text) const { return Styled("\x1b[1m", text); }
   std::string Dim(absl::string_view text) const { return Styled("\x1b[2m", text); }
@@ -88,8 +88,8 @@ class Printer {
     absl::StrAppend(&text_, absl::StripTrailingAsciiWhitespace(text), "\n");
   }
 
-  // Words in lines that a terminal holds. All begin at `indent`, but the first behind `first`, if
-  // there is one.
+  // Words in lines that fit a terminal. All lines are indented by `indent`; the first begins after
+  // `first`, if given.
   void Wrapped(size_t indent, absl::string_view text, const std::string& first = "") {
     std::string line = first.empty() ? std::string(indent, ' ') : first;
     size_t column = Columns(line);
@@ -137,7 +137,7 @@ std::string If(const Json& object, const char* key = "when") {
 }
 
 std::string PointerSentence(const Json& pointer) {
-  std::string text = absl::StrCat("leads to ", Text(pointer, "to"));
+  std::string text = absl::StrCat("points to ", Text(pointer, "to"));
   if (const absl::string_view other = Text(pointer, "or"); !other.empty()) {
     absl::StrAppend(&text, " or ", other);
   }
@@ -156,8 +156,8 @@ std::string PointerSentence(const Json& pointer) {
   add("stage", "", " stage");
   add("simd", "SIMD ");
   add("scale", "multiplied by ");
-  add("base", "counted from the base ");
-  if (Flag(pointer, "relative")) text += ", counted from the start of the structure";
+  add("base", "relative to the base ");
+  if (Flag(pointer, "relative")) text += ", relative to the start of the structure";
   add("space", "in the space ");
   if (const absl::string_view when = Text(pointer, "space_when"); !when.empty()) {
     absl::StrAppend(&text, " if ", when);
@@ -173,7 +173,7 @@ std::string PointerSentence(const Json& pointer) {
   return when.empty() ? text : absl::StrCat("if ", when, ": ", text);
 }
 
-// Sentences that stand below a field.
+// Sentences below a field.
 std::vector<std::string> Sentences(const Json& item) {
   std::vector<std::string> all;
   for (const Json& pointer : Array(item, "points")) all.push_back(PointerSentence(pointer));
@@ -188,7 +188,7 @@ std::vector<std::string> Sentences(const Json& item) {
     all.push_back(absl::StrCat("is written to memory at ", to, If(item, "writes_when")));
   }
   if (const absl::string_view high = Text(item, "high"); !high.empty()) {
-    all.push_back(absl::StrCat("the bits above stand in ", high));
+    all.push_back(absl::StrCat("the higher bits are in ", high));
   }
   for (const Json& element : Array(item, "elements")) {
     std::string text = absl::StrCat(
@@ -202,13 +202,13 @@ std::vector<std::string> Sentences(const Json& item) {
   }
   if (const absl::string_view means = Text(item, "means"); !means.empty()) {
     const uint64_t at = describe::Number(item, "at");
-    all.push_back(absl::StrCat("says the ", absl::StrJoin(absl::StrSplit(means, '-'), " "),
+    all.push_back(absl::StrCat("gives the ", absl::StrJoin(absl::StrSplit(means, '-'), " "),
                                " of an engine", at == 0 ? "" : absl::StrCat(", from bit ", at)));
   }
   return all;
 }
 
-// Short facts that stand behind the type.
+// Short facts after the type.
 std::string Facts(const Json& item) {
   std::vector<std::string> facts;
   const auto add = [&](absl::string_view before, absl::string_view value) {
@@ -232,7 +232,7 @@ std::string Facts(const Json& item) {
     number("at least ", "min");
     number("at most ", "max");
   }
-  if (Flag(item, "clamp")) facts.emplace_back("others are brought into the range");
+  if (Flag(item, "clamp")) facts.emplace_back("others are clamped");
   if (Flag(item, "nonzero")) facts.emplace_back("not zero");
   if (Flag(item, "packed_nonzero")) facts.emplace_back("packing refuses zero");
   number("a multiple of ", "multiple");
@@ -254,14 +254,14 @@ std::string Facts(const Json& item) {
 
 // --- Dword by dword ---
 
-// A line of a layout: a field, reserved run, group, or (no item) bits that nobody describes.
+// A line of a layout: a field, reserved run, group, or (no item) bits that are not described.
 struct Row {
   uint32_t bit;
   uint32_t width;
   const Json* item;
 };
 
-// By dword, in it from the highest bit down, as manuals have it.
+// By dword, and from the highest bit down within a dword, as in manuals.
 std::vector<Row> RowsOf(absl::Span<const Json> items, uint32_t bits) {
   std::vector<Row> rows;
   std::vector<bool> described(bits);
@@ -285,7 +285,7 @@ std::vector<Row> RowsOf(absl::Span<const Json> items, uint32_t bits) {
     }
     uint32_t end = bit;
     while (end < bits && !described[end]) ++end;
-    // Whole dwords at once, what is left of one by itself.
+    // Whole dwords in one row, the rest of a dword in its own.
     const uint32_t rest = 32 - bit % 32;
     const uint32_t width =
         rest == 32 && end - bit >= 32 ? (end - bit) / 32 * 32 : std::min(rest, end - bit);
@@ -356,7 +356,7 @@ class Describer {
     if (!text.empty()) out_.Wrapped(16, text, Padded(absl::StrCat("  ", what), 16));
   }
 
-  // Those that have what is described: the whole, or the one field.
+  // The generations that have what is described: the whole, or the one field.
   void Generations() {
     std::vector<absl::string_view> have;
     for (const Version& version : history_.versions) {
@@ -398,11 +398,11 @@ class Describer {
     Fact("role", Text(record, "role"));
     Fact("in dumps", Joined(Array(record, "dumped_as")));
     if (Flag(record, "masked")) {
-      Fact("writes", "change those of bits 15:0 whose partner in bits 31:16 is 1");
+      Fact("writes", "change only the bits of 15:0 whose mask bit in 31:16 is 1");
     }
     if (const absl::string_view other = Text(record, "else"); !other.empty()) {
-      Fact("until set", other == "0" ? std::string("offsets count from the address 0")
-                                     : absl::StrCat("the base ", other, " counts"));
+      Fact("until set", other == "0" ? std::string("offsets are relative to address 0")
+                                     : absl::StrCat("the base ", other, " applies"));
     }
     if (record.HasMember("align")) {
       Fact("align", absl::StrCat(Number(record["align"]), " bytes"));
@@ -456,12 +456,12 @@ class Describer {
       const absl::string_view kind = Text(flow, "kind"), to = Text(flow, "to");
       std::string text = kind == "jump"     ? absl::StrCat("jumps to ", to)
                          : kind == "call"   ? absl::StrCat("calls ", to)
-                         : kind == "return" ? "returns to behind the last call"
+                         : kind == "return" ? "returns from the last call"
                          : kind == "end"    ? "ends the batch"
                                             : "ends everything";
       text += If(flow);
       if (const absl::string_view maybe = Text(flow, "maybe"); !maybe.empty()) {
-        absl::StrAppend(&text, "; or goes on, as the GPU decides if ", maybe);
+        absl::StrAppend(&text, "; if ", maybe, ", the GPU may continue instead");
       }
       out_.Wrapped(4, text, "  ");
     }
@@ -554,15 +554,15 @@ class Describer {
     const Place place = PlaceOf(item);
     const Json& count = item["count"];
     const absl::string_view name = Text(item, "name");
-    std::string text = absl::StrCat("dword ", place.bit / 32);
+    std::string text = absl::StrCat("from dword ", place.bit / 32);
     if (place.bit % 32 != 0) absl::StrAppend(&text, ", bit ", place.bit % 32);
-    absl::StrAppend(&text, " on: ");
+    absl::StrAppend(&text, ": ");
     if (!name.empty()) absl::StrAppend(&text, name, ", ");
     absl::StrAppend(
         &text,
         place.width % 32 == 0 ? Size(place.width / 8, false) : absl::StrCat(place.width, " bits"),
         ", ",
-        count.IsUint() ? absl::StrCat(count.GetUint(), " times") : "as often as the length says");
+        count.IsUint() ? absl::StrCat(count.GetUint(), " times") : "repeated up to the length");
     out_.Wrapped(indent, text);
     Documentation(item, indent + 4);
     Layout(Array(item, "items"), place.width, indent + 4);
@@ -642,7 +642,7 @@ class Describer {
       if (lines.empty()) continue;
       if (!any) out_.Line("\nchanges");
       any = true;
-      // Of one field, other things may have changed next.
+      // For one field, the next generations of a range may have other changes.
       out_.Line(absl::StrCat("  ", field_.empty()
                                        ? GenerationsText(references_, version.generations)
                                        : std::string(version.generations[0])));
@@ -663,7 +663,7 @@ class Describer {
     const std::string from = change.from.empty() ? "none" : change.from;
     const std::string to = change.to.empty() ? "none" : change.to;
     const std::string words = absl::StrReplaceAll(what, {{"_", " "}});
-    // What has commas is long, and may have a "to" of its own.
+    // Texts with commas are long, and may contain a "to" themselves.
     const bool lists = absl::StrContains(from, ", ") || absl::StrContains(to, ", ");
     return lists ? absl::StrCat("~ ", owner, words, ": ", to, "; before: ", from)
                  : absl::StrCat("~ ", owner, words, " from ", from, " to ", to);

@@ -18,8 +18,8 @@ struct TextOptions {
   std::string field;
 };
 
-// The version of `history` that `references[generation]` has, dword by dword as a manual has it,
-// then what changed from generation to generation. `references` are all generations.
+// The version of `history` that `references[generation]` has, dword by dword as in a manual, then
+// what changed from generation to generation. `references` are all generations.
 std::string DescriptionText(absl::Span<const Reference> references, size_t generation,
                             const History& history, const TextOptions& options);
 
@@ -27,10 +27,10 @@ std::string DescriptionText(absl::Span<const Reference> references, size_t gener
 std::string GenerationsText(absl::Span<const Reference> references,
                             absl::Span<const absl::string_view> names);
 
-// What is supported: for each generation its names, engines, platforms, how much is described.
+// What is supported: each generation's names, engines, platforms and number of descriptions.
 std::string ListText(absl::Span<const Reference> references, bool color);
 
-// All names of one generation, by kind, each with its size and the first sentence about it.
+// All names of one generation, by kind, each with its size and the first sentence of its doc.
 std::string NamesText(const Reference& reference, bool color);
 
 }  // namespace packsmith::describe

@@ -71,7 +71,7 @@ absl::StatusOr<FieldPosition> FindFieldPosition(const Tables& tables, absl::stri
   const Container& c = tables.container(index);
   Extent extent;
   for (const Leaf& leaf : tables.leaves(c.leaves)) {
-    // Reserved bits are no field, whatever they are called.
+    // Reserved bits are not fields, even if they have a name.
     if ((leaf.flags & (tables::kMustBeZero | tables::kMustBeOne)) != 0) continue;
     if (IsPartOf(tables.string(leaf.name), field)) extent.Add(leaf.bit, leaf.width);
   }

@@ -60,8 +60,8 @@ absl::StatusOr<tables::Tables> FindGeneration(absl::string_view name) {
       closest.Offer(alias);
     }
   }
-  return absl::NotFoundError(absl::StrCat("no generation \"", name, "\" is built in; there is ",
-                                          known, DidYouMean(closest)));
+  return absl::NotFoundError(absl::StrCat("there is no built-in generation \"", name,
+                                          "\"; known generations: ", known, DidYouMean(closest)));
 }
 
 absl::StatusOr<tables::Tables> FindGenerationOfPciId(uint32_t pci_id) {
@@ -69,8 +69,7 @@ absl::StatusOr<tables::Tables> FindGenerationOfPciId(uint32_t pci_id) {
     if (tables.FindPciId(pci_id) != nullptr) return tables;
   }
   return absl::NotFoundError(absl::StrFormat(
-      "no generation that is built in has a device with the PCI id 0x%04x; name one with --gen",
-      pci_id));
+      "no built-in generation has a device with the PCI id 0x%04x; name one with --gen", pci_id));
 }
 
 absl::StatusOr<LikelyGeneration> FindLikelyGeneration(absl::string_view family,
@@ -96,7 +95,7 @@ absl::StatusOr<LikelyGeneration> FindLikelyGeneration(absl::string_view family,
                                            verx10 % 10 == 0 ? "" : absl::StrCat(".", verx10 % 10))};
     }
   }
-  return absl::NotFoundError("nothing names a generation that is built in");
+  return absl::NotFoundError("no built-in generation is named");
 }
 
 absl::StatusOr<tables::Tables> FindGenerationOfChipId(uint32_t chip_id) {
@@ -104,8 +103,7 @@ absl::StatusOr<tables::Tables> FindGenerationOfChipId(uint32_t chip_id) {
     if (tables.FindChipId(chip_id) != nullptr) return tables;
   }
   return absl::NotFoundError(absl::StrFormat(
-      "no generation that is built in has a chip with the id 0x%04x; name one with --gen",
-      chip_id));
+      "no built-in generation has a chip with the id 0x%04x; name one with --gen", chip_id));
 }
 
 }  // namespace packsmith

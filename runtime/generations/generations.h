@@ -18,25 +18,25 @@ absl::Span<const tables::Tables> BuiltInGenerations();
 // Whether `name` is its name or one of its aliases, in either case.
 bool IsCalled(const tables::Tables& tables, absl::string_view name);
 
-// By name or alias ("gfx9", "9", "skl"), in either case. NotFound lists what there is.
+// By name or alias ("gfx9", "9", "skl"), in either case. NotFound lists the known generations.
 absl::StatusOr<tables::Tables> FindGeneration(absl::string_view name);
 
 // The generation of a PCI device. NotFound names the remedy.
 absl::StatusOr<tables::Tables> FindGenerationOfPciId(uint32_t pci_id);
 
-// What a dump says of its GPU beside an id that no description has.
+// The generation that follows from a dump whose PCI id is in no description.
 struct LikelyGeneration {
   tables::Tables tables;
   std::string by;  // "platform \"SKYLAKE\"": what named it
 };
 
-// Of the generations of `family` the one with a platform that is called `platform`, whatever the
-// case and the blanks; else the one of that number times ten, or the nearest below it of the same
-// whole number (12.5 for 127). Empty and 0: the dump does not say. NotFound if neither says one.
+// The generation of `family` that has a platform of the name `platform`, ignoring case and blanks;
+// else the generation whose number times ten is `verx10`, or the nearest below it with the same
+// integer part (12.5 for 127). Empty and 0: the dump does not say. NotFound if neither names one.
 absl::StatusOr<LikelyGeneration> FindLikelyGeneration(absl::string_view family,
                                                       absl::string_view platform, int verx10);
 
-// The same of a chip that is no PCI device.
+// The generation of a chip that is not a PCI device.
 absl::StatusOr<tables::Tables> FindGenerationOfChipId(uint32_t chip_id);
 
 }  // namespace packsmith

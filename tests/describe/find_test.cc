@@ -108,9 +108,9 @@ TEST_F(FindTest, NamesThatAreCloseAreSuggested) {
 }
 
 TEST_F(FindTest, AFieldOrValueAloneNamesItsOwners) {
-  EXPECT_THAT(Found("Green"), ElementsAre("! \"Green\" is a part of CLEAR.Green; ask for one of "
+  EXPECT_THAT(Found("Green"), ElementsAre("! \"Green\" is part of CLEAR.Green; ask for one of "
                                           "these"));
-  EXPECT_THAT(Found("Never"), ElementsAre(HasSubstr("is a part of Compare;")));
+  EXPECT_THAT(Found("Never"), ElementsAre(HasSubstr("is part of Compare;")));
 }
 
 TEST_F(FindTest, HostileTextIsNotFoundAndNothingElse) {

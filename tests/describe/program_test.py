@@ -26,10 +26,10 @@ class DescribeTest(unittest.TestCase):
         self.assertIn(b"Kernel Start Pointer", texts.pop())
 
     def test_masked_registers_and_bases_that_stand_for_others_say_so(self):
-        self.assertIn(b"partner in bits 31:16 is 1", run("--describe=GT_MODE", "--gen=gfx9").stdout)
-        self.assertIn(b"until set     the base surface state counts",
+        self.assertIn(b"mask bit in 31:16 is 1", run("--describe=GT_MODE", "--gen=gfx9").stdout)
+        self.assertIn(b"until set     the base surface state applies",
                       run("--describe=binding table pool", "--gen=gfx9").stdout)
-        self.assertIn(b"until set     offsets count from the address 0",
+        self.assertIn(b"until set     offsets are relative to address 0",
                       run("--describe=programs", "--gen=g13").stdout)
 
     def test_a_wrong_name_is_wrong_usage_and_close_ones_are_named(self):

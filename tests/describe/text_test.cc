@@ -56,7 +56,7 @@ dword 1
 dword 2
     31:6  Colors     offset
               Where the colors stand.
-              leads to bytes, Limit*4 bytes, counted from the base heap, read
+              points to bytes, Limit*4 bytes, relative to the base heap, read
      5:0  (not described)
 
 changes
@@ -88,10 +88,10 @@ dword 0
               0  Never
               1  Less
               7  Always
-dword 1 on: Edge, 1 dword, 2 times
+from dword 1: Edge, 1 dword, 2 times
         31:8  (not described)
          7:0  Width  uint     stored minus 1
-dword 3 on: 1 dword, 2 times
+from dword 3: 1 dword, 2 times
         31:0  Channel  float
 )");
 }
