@@ -16,7 +16,7 @@ absl::StatusOr<Chunk> BufferChunks::NewChunk(size_t dwords) {
   if (lifetime().lost()) return lifetime().status();
   if (handles_.size() >= options_.most_chunks) {
     return absl::ResourceExhaustedError(absl::StrFormat(
-        "all %d chunks are in use: submit what there is, or allow more", options_.most_chunks));
+        "all %d chunks are in use: submit the batches, or allow more", options_.most_chunks));
   }
   const uint64_t grown = std::min(bytes_, options_.largest_chunk_bytes);
   const uint64_t bytes = std::max({options_.chunk_bytes, grown, uint64_t{dwords} * 4});

@@ -10,8 +10,8 @@ namespace packsmith::gpu {
 absl::StatusOr<Chunk> HostChunks::NewChunk(size_t dwords) {
   if (chunks_.size() >= options_.most_chunks) {
     return absl::ResourceExhaustedError(
-        absl::StrFormat("a chunk of %d dwords was asked for, but all %d chunks are in use: submit "
-                        "what there is, or allow more",
+        absl::StrFormat("a chunk of %d dwords was requested, but all %d chunks are in use: submit "
+                        "the batches, or allow more",
                         dwords, options_.most_chunks));
   }
   constexpr uint64_t kPage = 4096;

@@ -30,7 +30,7 @@ absl::Status CheckAgx(const ImageDescription& image, uint32_t max_width_px) {
   }
   if (image.width_px > max_width_px || image.height_px > kMaxSize_px) {
     return BrokenRule(
-        absl::StrCat("width and height of an AGX image are at most ", kMaxSize_px, " px"));
+        absl::StrCat("width and height of an AGX image must be at most ", kMaxSize_px, " px"));
   }
   if (image.layers > kMaxSize_px) {
     return BrokenRule(absl::StrCat("an AGX image has at most ", kMaxSize_px, " layers"));
@@ -44,30 +44,30 @@ absl::Status LayOutAgxLinear(const ImageDescription& image, Layout::Geometry& ge
   const bool is_buffer = image.height_px == 1 && image.layers == 1;
   const absl::Status status = CheckAgx(image, is_buffer ? kMaxBuffer_px : kMaxSize_px);
   if (!status.ok()) return status;
-  if (image.dim == Dim::k3d) return BrokenRule("3D images may not be linear");
-  if (image.dim == Dim::kCube) return BrokenRule("cubes may not be linear");
-  if (image.levels != 1) return BrokenRule("images with mip levels may not be linear");
-  if (image.samples != 1) return BrokenRule("multisampled images may not be linear");
+  if (image.dim == Dim::k3d) return BrokenRule("3D images cannot be linear");
+  if (image.dim == Dim::kCube) return BrokenRule("cubes cannot be linear");
+  if (image.levels != 1) return BrokenRule("images with mip levels cannot be linear");
+  if (image.samples != 1) return BrokenRule("multisampled images cannot be linear");
   if (image.format->is_block_compressed()) {
-    return BrokenRule("block-compressed images may not be linear");
+    return BrokenRule("block-compressed images cannot be linear");
   }
   if (image.layers > kMaxLinearLayers) {
     return BrokenRule(absl::StrCat("a linear AGX image has at most ", kMaxLinearLayers,
-                                   " layers, as many as its descriptor can count; this one has ",
+                                   " layers, the limit of its descriptor; this one has ",
                                    image.layers));
   }
   const uint64_t row_B = uint64_t{image.width_px} * image.format->block_B;
   if (image.stride_B % 16 != 0) {
-    return BrokenRule(absl::StrCat("the stride of a linear AGX image is a multiple of 16 B; ",
+    return BrokenRule(absl::StrCat("the stride of a linear AGX image must be a multiple of 16 B; ",
                                    image.stride_B, " is not"));
   }
   if (image.stride_B != 0 && image.stride_B < row_B) {
-    return BrokenRule(
-        absl::StrCat("a stride of ", image.stride_B, " B is less than a row, which has ", row_B));
+    return BrokenRule(absl::StrCat("a stride of ", image.stride_B,
+                                   " B is less than a row, which has ", row_B, " B"));
   }
   if (image.stride_B > kMaxStride_B) {
     return BrokenRule(
-        absl::StrCat("the stride of a linear AGX image is at most ", kMaxStride_B, " B"));
+        absl::StrCat("the stride of a linear AGX image must be at most ", kMaxStride_B, " B"));
   }
   Level& level = geometry.levels[0];
   level.tile_row_stride_B = image.stride_B != 0 ? image.stride_B : RoundUp(row_B, kCacheLine_B);
@@ -86,7 +86,7 @@ absl::Status LayOutAgxTwiddled(const ImageDescription& image, Layout::Geometry& 
   if (!status.ok()) return status;
   const Format& format = *image.format;
   if (image.samples != 1 && image.samples != 2 && image.samples != 4) {
-    return BrokenRule(absl::StrCat("AGX has 1, 2 or 4 samples, not ", image.samples));
+    return BrokenRule(absl::StrCat("an AGX image has 1, 2 or 4 samples, not ", image.samples));
   }
   if (image.samples != 1 && format.is_block_compressed()) {
     return BrokenRule("block-compressed images have one sample");
@@ -182,13 +182,14 @@ absl::Status LayOutAgxTwiddled(const ImageDescription& image, Layout::Geometry& 
 }
 
 absl::Status LayOutAgxCompressed(const ImageDescription& image, Layout::Geometry& geometry) {
-  if (image.writeable) return BrokenRule("images that shaders write to may not be compressed");
+  if (image.writeable) return BrokenRule("images that shaders write to cannot be compressed");
   if (image.format->is_block_compressed()) {
-    return BrokenRule("block-compressed formats may not be compressed once more");
+    return BrokenRule("block-compressed formats cannot be compressed again");
   }
   if (!image.format->agx_compressible()) {
     return BrokenRule(
-        absl::StrCat("only what the GPU renders to may be compressed, and it does not render to ",
+        absl::StrCat("only formats that the GPU can render to can be compressed, and it cannot "
+                     "render to ",
                      image.format->name));
   }
   const absl::Status status = LayOutAgxTwiddled(image, geometry);
@@ -198,7 +199,7 @@ absl::Status LayOutAgxCompressed(const ImageDescription& image, Layout::Geometry
   uint64_t height_sa = uint64_t{image.height_px} * grid.y;
   if (width_sa < kMetadataTile_sa || height_sa < kMetadataTile_sa) {
     return BrokenRule(absl::StrCat("images of less than ", kMetadataTile_sa, "x", kMetadataTile_sa,
-                                   " samples may not be compressed; this one has ", width_sa, "x",
+                                   " samples cannot be compressed; this one has ", width_sa, "x",
                                    height_sa));
   }
 

@@ -19,26 +19,27 @@ constexpr uint64_t kTask_B = 64 * 1024;
 absl::Status CheckRegion(const Layout& layout, const Region& region) {
   if (region.level >= layout.levels().size()) {
     return absl::OutOfRangeError(absl::StrCat("level ", region.level, ": the image has ",
-                                              layout.levels().size(), ", counted from 0"));
+                                              layout.levels().size(), " levels, counted from 0"));
   }
   const Level& level = layout.levels()[region.level];
   if (region.layer >= level.layers) {
     return absl::OutOfRangeError(absl::StrCat(
-        "layer ", region.layer, ": the image has ", level.layers,
+        "layer ", region.layer, ": the image has ", level.layers, " layers",
         level.layers == layout.layers() ? "" : absl::StrCat(" in level ", region.level),
         ", counted from 0"));
   }
   const uint32_t samples = layout.description().samples;
   if (region.sample.has_value() && *region.sample >= samples) {
-    return absl::OutOfRangeError(
-        absl::StrCat("sample ", *region.sample, ": the image has ", samples, ", counted from 0"));
+    return absl::OutOfRangeError(absl::StrCat("sample ", *region.sample, ": the image has ",
+                                              samples, " samples, counted from 0"));
   }
   if (uint64_t{region.x_el} + region.w_el > level.width_el ||
       uint64_t{region.y_el} + region.h_el > level.height_el) {
-    return absl::OutOfRangeError(absl::StrCat(
-        "the region's corners are (", region.x_el, ", ", region.y_el, ") and (",
-        uint64_t{region.x_el} + region.w_el, ", ", uint64_t{region.y_el} + region.h_el,
-        "), and level ", region.level, " has ", level.width_el, "x", level.height_el, " elements"));
+    return absl::OutOfRangeError(
+        absl::StrCat("the region from (", region.x_el, ", ", region.y_el, ") to (",
+                     uint64_t{region.x_el} + region.w_el, ", ", uint64_t{region.y_el} + region.h_el,
+                     ") is not within level ", region.level, ", which has ", level.width_el, "x",
+                     level.height_el, " elements"));
   }
   return absl::OkStatus();
 }
@@ -47,7 +48,7 @@ absl::Status CheckMemory(uint64_t image_needs_B, uint64_t image_B, uint64_t row_
                          uint64_t stride_B, uint64_t linear_B) {
   if (image_B < image_needs_B) {
     return absl::InvalidArgumentError(
-        absl::StrCat("the image has ", image_needs_B, " B, its memory only ", image_B));
+        absl::StrCat("the image has ", image_needs_B, " B, but its memory only ", image_B));
   }
   if (rows == 0 || row_B == 0) return absl::OkStatus();
   if (rows > 1 && stride_B < row_B) {
@@ -189,7 +190,7 @@ absl::StatusOr<Region> RegionOfPixels(const Layout& layout, uint32_t level, uint
   const Format& format = *layout.description().format;
   if (x_px % format.block_w_px != 0 || y_px % format.block_h_px != 0) {
     return absl::InvalidArgumentError(
-        absl::StrCat("(", x_px, ", ", y_px, ") is not the corner of a block: those of ",
+        absl::StrCat("(", x_px, ", ", y_px, ") is not the corner of a block: blocks of ",
                      format.name, " have ", format.block_w_px, "x", format.block_h_px, " px"));
   }
   Region region;
@@ -231,14 +232,14 @@ absl::StatusOr<CopyPlan> CopyPlan::Make(const Layout& layout, const Region& regi
     placement.unit_B = plan.element_B_;
     plan.samples_ = 1;
   }
-  if (plan.samples_ > kMaxSamples) return absl::InternalError("more samples than are known");
+  if (plan.samples_ > kMaxSamples) return absl::InternalError("more samples than supported");
   for (uint32_t i = 0; i < plan.samples_; ++i) {
     const uint32_t sample = region.sample.value_or(0) + i;
     plan.sample_places_[i] = {(sample >> tiling.samples_log2()) * layout.sample_stride_B(),
                               tiling.IndexOf({0, 0, sample, region.layer})};
   }
   if (tiling.width_el() > kMaxTileSide_el || tiling.height_el() > kMaxTileSide_el) {
-    return absl::InternalError("a tile is larger than any that is known");
+    return absl::InternalError("a tile is larger than supported");
   }
   for (uint32_t x = 0; x < tiling.width_el(); ++x) {
     plan.x_index_[x] = static_cast<uint16_t>(tiling.IndexOf({x, 0, 0}));

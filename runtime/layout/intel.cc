@@ -124,10 +124,10 @@ absl::Status CheckSamples(const ImageDescription& image) {
         absl::StrCat("an Intel image has 1, 2, 4, 8 or 16 samples, not ", image.samples));
   }
   if (image.scheme == Scheme::kIntelTile4) {
-    return BrokenRule("multisampled images of GPUs that have Tile4 are in Tile64");
+    return BrokenRule("multisampled images of GPUs that have Tile4 must be in Tile64");
   }
   if (image.scheme == Scheme::kIntelLinear || image.scheme == Scheme::kIntelX) {
-    return BrokenRule("multisampled Intel images are in Y, W, Yf, Ys or Tile64 tiles");
+    return BrokenRule("multisampled Intel images must be in Y, W, Yf, Ys or Tile64 tiles");
   }
   if (image.levels != 1) return BrokenRule("multisampled Intel images have one level");
   if (image.format->is_block_compressed()) {
@@ -157,8 +157,8 @@ absl::Status FindAlignment(const ImageDescription& image, const Tiling& tiling,
                image.align_h_el != 0 ? image.align_h_el : least_el};
   for (const uint32_t align_el : {alignment.w_el, alignment.h_el}) {
     if (!IsPowerOfTwo(align_el) || align_el < least_el || align_el > kMaxAlign_el) {
-      return BrokenRule(absl::StrCat("levels are aligned to powers of two from ", least_el, " to ",
-                                     kMaxAlign_el, " elements; ", align_el, " is none"));
+      return BrokenRule(absl::StrCat("the alignment of levels must be a power of two from ",
+                                     least_el, " to ", kMaxAlign_el, " elements, not ", align_el));
     }
   }
   return absl::OkStatus();
@@ -218,7 +218,7 @@ absl::Status CheckMipTail(const ImageDescription& image, const Tiling& tiling) {
     return BrokenRule("a mip tail is for 2D images in Yf, Ys or Tile64 tiles, with one sample");
   }
   if (first >= image.levels) {
-    return BrokenRule(absl::StrCat("the mip tail begins at level ", first, ", and there are ",
+    return BrokenRule(absl::StrCat("the mip tail begins at level ", first, ", but there are only ",
                                    image.levels, " levels, counted from 0"));
   }
   const uint32_t w_el = LevelPlaces::LevelWidth(image, first);
@@ -253,7 +253,7 @@ absl::Status LayOutIntel(const ImageDescription& image, Layout::Geometry& geomet
   const bool tiled = image.scheme != Scheme::kIntelLinear;
   if (image.width_px > kMaxSize_px || image.height_px > kMaxSize_px) {
     return BrokenRule(
-        absl::StrCat("width and height of an Intel image are at most ", kMaxSize_px, " px"));
+        absl::StrCat("width and height of an Intel image must be at most ", kMaxSize_px, " px"));
   }
   if (image.layers > kMaxLayers) {
     return BrokenRule(absl::StrCat("an Intel image has at most ", kMaxLayers, " layers"));
@@ -269,7 +269,7 @@ absl::Status LayOutIntel(const ImageDescription& image, Layout::Geometry& geomet
   }
   if (image.dim == Dim::k3d && IsStandard(image.scheme) && !IsTile64(image.scheme)) {
     return BrokenRule(
-        "3D images in Yf and Ys tiles are not described: Gfx9 and Gfx11 tile them differently");
+        "3D images in Yf and Ys tiles are not supported: Gfx9 and Gfx11 tile them differently");
   }
   absl::Status status = CheckSamples(image);
   if (!status.ok()) return status;
@@ -291,15 +291,17 @@ absl::Status LayOutIntel(const ImageDescription& image, Layout::Geometry& geomet
   uint64_t stride_B = image.stride_B;
   if (stride_B == 0) stride_B = tiled ? row_B : RoundUp(row_B, kLinearAlignment_B);
   if (stride_B % unit_B != 0) {
-    return BrokenRule(absl::StrCat("the pitch of a tiled image is a multiple of the tile's width, ",
-                                   unit_B, " B; ", stride_B, " is not"));
+    return BrokenRule(
+        absl::StrCat("the pitch of a tiled image must be a multiple of the tile's "
+                     "width, ",
+                     unit_B, " B; ", stride_B, " is not"));
   }
   if (stride_B < row_B) {
     return BrokenRule(
-        absl::StrCat("a pitch of ", stride_B, " B is less than a row, which needs ", row_B));
+        absl::StrCat("a pitch of ", stride_B, " B is less than a row, which has ", row_B, " B"));
   }
   if (stride_B > kMaxStride_B) {
-    return BrokenRule(absl::StrCat("the pitch of an Intel image is at most ", kMaxStride_B,
+    return BrokenRule(absl::StrCat("the pitch of an Intel image must be at most ", kMaxStride_B,
                                    " B, not ", stride_B));
   }
   const uint64_t tile_row_stride_B = tiled ? stride_B / unit_B * tile_B : stride_B;

@@ -19,32 +19,33 @@ constexpr absl::string_view kSchemeNames[kSchemes] = {
 
 bool IsIntel(Scheme scheme) { return scheme >= Scheme::kIntelLinear; }
 
-// What no image can be, whoever lays it out.
+// Rules for all images, of any scheme.
 absl::Status CheckAny(const ImageDescription& image) {
-  if (image.format == nullptr) return BrokenRule("an image has a format");
+  if (image.format == nullptr) return BrokenRule("an image must have a format");
   if (image.width_px == 0 || image.height_px == 0) {
-    return BrokenRule("width and height are at least 1 px");
+    return BrokenRule("width and height must be at least 1 px");
   }
-  if (image.layers == 0) return BrokenRule("there is at least one layer");
-  if (image.levels == 0) return BrokenRule("there is at least one level");
-  if (image.samples == 0) return BrokenRule("there is at least one sample");
+  if (image.layers == 0) return BrokenRule("an image must have at least one layer");
+  if (image.levels == 0) return BrokenRule("an image must have at least one level");
+  if (image.samples == 0) return BrokenRule("an image must have at least one sample");
   const uint32_t full = FullChain(image);
   if (image.levels > full) {
-    return BrokenRule(absl::StrCat("levels end at a single pixel: there are ", full,
-                                   " of them, not ", image.levels));
+    return BrokenRule(
+        absl::StrCat("levels end at a single pixel: an image of this size has at most ", full,
+                     ", not ", image.levels));
   }
   if (image.levels > kMaxLevels) {
     return BrokenRule(absl::StrCat("an image has at most ", int{kMaxLevels}, " levels"));
   }
   if (image.dim == Dim::kCube) {
     if (image.layers % 6 != 0) {
-      return BrokenRule(absl::StrCat("a cube has 6 faces: ", image.layers,
-                                     " layers are no whole number of cubes"));
+      return BrokenRule(
+          absl::StrCat("the layers of cubes must be a multiple of 6, not ", image.layers));
     }
-    if (image.width_px != image.height_px) return BrokenRule("the faces of a cube are square");
+    if (image.width_px != image.height_px) return BrokenRule("the faces of a cube must be square");
   }
   if (image.dim != Dim::k2d && image.samples != 1) {
-    return BrokenRule("only 2D images have more than one sample");
+    return BrokenRule("only 2D images can have more than one sample");
   }
   const bool has_stride =
       image.scheme != Scheme::kAgxTwiddled && image.scheme != Scheme::kAgxCompressed;
@@ -52,7 +53,7 @@ absl::Status CheckAny(const ImageDescription& image) {
     return BrokenRule("the stride of a twiddled image follows from its size and cannot be chosen");
   }
   if (image.bit6_swizzle && image.scheme != Scheme::kIntelX && image.scheme != Scheme::kIntelY) {
-    return BrokenRule("only Intel's X and Y tiles are swizzled");
+    return BrokenRule("only Intel's X and Y tiles can be swizzled");
   }
   if ((image.align_w_el != 0 || image.align_h_el != 0) && !IsIntel(image.scheme)) {
     return BrokenRule("alignments of levels can be chosen for Intel images only");
@@ -61,7 +62,7 @@ absl::Status CheckAny(const ImageDescription& image) {
     return BrokenRule("whether samples are interleaved can be chosen for Intel images only");
   }
   if (image.mip_tail_level != kNoMipTail && !IsIntel(image.scheme)) {
-    return BrokenRule("only Intel images have a mip tail");
+    return BrokenRule("only Intel images can have a mip tail");
   }
   return absl::OkStatus();
 }

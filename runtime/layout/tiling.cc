@@ -26,7 +26,7 @@ absl::StatusOr<Tiling> Tiling::Parse(absl::string_view text) {
   const std::vector<absl::string_view> rows = absl::StrSplit(text, ' ', absl::SkipEmpty());
   if (rows.size() > kMaxBits) {
     return absl::InvalidArgumentError(
-        absl::StrCat("a tile's index has ", rows.size(), " bits; there may be ", int{kMaxBits}));
+        absl::StrCat("a tile's index has at most ", int{kMaxBits}, " bits, not ", rows.size()));
   }
   Tiling tiling;
   std::array<uint32_t, kAxes> used = {};
@@ -37,7 +37,7 @@ absl::StatusOr<Tiling> Tiling::Parse(absl::string_view text) {
       uint32_t bit = 0;
       if (axis == kAxisNames.npos || !absl::SimpleAtoi(term.substr(1), &bit) || bit >= kMaxBits) {
         return absl::InvalidArgumentError(absl::StrCat(
-            "'", term, "' in '", rows[row], "' is no bit; bits are x0, y3, s1 and so on"));
+            "'", term, "' in '", rows[row], "' is not a bit; bits are x0, y3, s1 and so on"));
       }
       tiling.columns_[axis][bit] ^= index_bit;
       used[axis] |= uint32_t{1} << bit;
@@ -47,13 +47,13 @@ absl::StatusOr<Tiling> Tiling::Parse(absl::string_view text) {
     while ((used[axis] >> tiling.bits_[axis]) != 0) ++tiling.bits_[axis];
     if ((used[axis] & (used[axis] + 1)) != 0) {
       return absl::InvalidArgumentError(absl::StrCat("bits of ", kAxisNames.substr(axis, 1),
-                                                     " are left out below the highest one"));
+                                                     " are missing below the highest one"));
     }
   }
   if (static_cast<size_t>(tiling.index_bits()) != rows.size()) {
     return absl::InvalidArgumentError(absl::StrCat("the index has ", rows.size(),
-                                                   " bits, the place ", tiling.index_bits(),
-                                                   "; they must be as many"));
+                                                   " bits, but the coordinates have ",
+                                                   tiling.index_bits(), "; both must be equal"));
   }
   return tiling;
 }

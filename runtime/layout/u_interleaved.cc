@@ -17,8 +17,8 @@ constexpr uint64_t kMaxStride_B = INT32_MAX;  // a signed word there
 absl::Status LayOutUInterleaved(const ImageDescription& image, Layout::Geometry& geometry) {
   const Format& format = *image.format;
   if (image.width_px > kMaxSize_px || image.height_px > kMaxSize_px || image.layers > kMaxSize_px) {
-    return BrokenRule(absl::StrCat("width, height and layers of a u-interleaved image are at most ",
-                                   kMaxSize_px));
+    return BrokenRule(absl::StrCat(
+        "width, height and layers of a u-interleaved image must be at most ", kMaxSize_px));
   }
   if (image.samples != 1) return BrokenRule("u-interleaved images have one sample");
   if (image.stride_B != 0 && image.levels != 1) {
@@ -42,17 +42,18 @@ absl::Status LayOutUInterleaved(const ImageDescription& image, Layout::Geometry&
     level.tile_row_stride_B = DivideUp(level.width_el, level.tile_w_el()) * tile_B;
     if (image.stride_B != 0) {
       if (image.stride_B % tile_B != 0) {
-        return BrokenRule(absl::StrCat("a row of u-interleaved tiles has whole tiles, of ", tile_B,
-                                       " B; a stride of ", image.stride_B, " B has not"));
+        return BrokenRule(absl::StrCat("the stride of a u-interleaved image must be a multiple of ",
+                                       tile_B, " B, the size of a tile; ", image.stride_B,
+                                       " is not"));
       }
       if (image.stride_B < level.tile_row_stride_B) {
         return BrokenRule(absl::StrCat("a stride of ", image.stride_B,
                                        " B is less than a row of tiles, which has ",
-                                       level.tile_row_stride_B));
+                                       level.tile_row_stride_B, " B"));
       }
       if (image.stride_B > kMaxStride_B) {
-        return BrokenRule(
-            absl::StrCat("the stride of a u-interleaved image is at most ", kMaxStride_B, " B"));
+        return BrokenRule(absl::StrCat("the stride of a u-interleaved image must be at most ",
+                                       kMaxStride_B, " B"));
       }
       level.tile_row_stride_B = image.stride_B;
     }

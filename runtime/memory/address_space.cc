@@ -26,10 +26,10 @@ std::string NamesOf(absl::Span<const Zone> zones) {
 absl::StatusOr<std::unique_ptr<AddressSpace>> AddressSpace::Create(std::vector<Zone> zones,
                                                                    const Options& options) {
   if (options.address_bits < 32 || options.address_bits > 63) {
-    return absl::InvalidArgumentError(absl::StrFormat(
-        "addresses of %d bits; 48 and 57 are what GPUs have", options.address_bits));
+    return absl::InvalidArgumentError(
+        absl::StrFormat("addresses must have 48 or 57 bits, not %d", options.address_bits));
   }
-  if (zones.empty()) return absl::InvalidArgumentError("an address space without zones");
+  if (zones.empty()) return absl::InvalidArgumentError("an address space must have a zone");
   auto space =
       std::unique_ptr<AddressSpace>(new AddressSpace(std::move(zones), options.address_bits));
   const uint64_t middle = uint64_t{1} << (options.address_bits - 1);
@@ -59,7 +59,7 @@ absl::StatusOr<ZoneId> AddressSpace::FindZone(absl::string_view name) const {
     if (zones_[i].name == name) return static_cast<ZoneId>(i);
   }
   return absl::NotFoundError(
-      absl::StrFormat("no zone is called \"%s\"; there are: %s", name, NamesOf(zones_)));
+      absl::StrFormat("there is no zone \"%s\"; the zones are: %s", name, NamesOf(zones_)));
 }
 
 absl::StatusOr<ZoneId> AddressSpace::ZoneOf(uint64_t address) const {
@@ -74,7 +74,7 @@ absl::Status AddressSpace::CheckZone(ZoneId zone) const {
   if (static_cast<uint32_t>(zone) < zones_.size()) return absl::OkStatus();
   if (!zone.is_set()) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "no zone was given: set it to what FindZone() returns; there are: ", NamesOf(zones_)));
+        "no zone was given: set it to what FindZone() returns; the zones are: ", NamesOf(zones_)));
   }
   return absl::InvalidArgumentError(absl::StrFormat("there is no zone %d; there are %d, from 0 on",
                                                     static_cast<uint32_t>(zone), zones_.size()));
@@ -86,8 +86,8 @@ absl::StatusOr<Range> AddressSpace::Allocate(ZoneId zone, RangeRequest request) 
     const std::optional<uint64_t> plain = PlainIfAddress(*request.address, bits_);
     if (!plain.has_value()) {
       return InZone(this->zone(zone),
-                    absl::InvalidArgumentError(
-                        absl::StrFormat("0x%x is no address of %d bits", *request.address, bits_)));
+                    absl::InvalidArgumentError(absl::StrFormat("0x%x is not an address of %d bits",
+                                                               *request.address, bits_)));
     }
     request.address = plain;
   }

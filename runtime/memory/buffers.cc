@@ -30,9 +30,9 @@ uint64_t SlabSize(uint64_t entry_size) {
 
 absl::Status NoSuchBuffer(BufferHandle handle) {
   return absl::NotFoundError(
-      handle == 0 ? std::string("handle 0 is no buffer")
-                  : absl::StrFormat("0x%x is the handle of no buffer: it was released before, or "
-                                    "the handle is made up",
+      handle == 0 ? std::string("handle 0 is not a buffer")
+                  : absl::StrFormat("0x%x is not the handle of a buffer: the buffer was released "
+                                    "before, or the handle is made up",
                                     handle));
 }
 
@@ -283,11 +283,11 @@ absl::StatusOr<uint32_t> Buffers::TakeSlab(const BufferOptions& options, uint64_
 }
 
 absl::Status Buffers::CheckOptions(const BufferOptions& options) const {
-  if (options.size == 0) return absl::InvalidArgumentError("a buffer of 0 bytes was asked for");
+  if (options.size == 0) return absl::InvalidArgumentError("a buffer must have at least 1 byte");
   if (absl::Status status = addresses_->CheckZone(options.zone); !status.ok()) return status;
   if (options.alignment != 0 && !std::has_single_bit(options.alignment)) {
     return absl::InvalidArgumentError(
-        absl::StrFormat("an alignment of 0x%x is no power of two", options.alignment));
+        absl::StrFormat("an alignment must be a power of two, not 0x%x", options.alignment));
   }
   // More than any zone has: so that rounding up does not overflow.
   if (options.size >> 60 != 0) {
@@ -345,7 +345,7 @@ absl::Status Buffers::EnsureSlot() {
   if (!unused_slots_.empty()) return absl::OkStatus();
   if (slots_.size() >= kMostSlots) {
     return absl::ResourceExhaustedError(
-        absl::StrFormat("there are %d buffers, which is the most", slots_.size()));
+        absl::StrFormat("there are %d buffers already, the maximum", slots_.size()));
   }
   unused_slots_.push_back(slots_.size());
   slots_.emplace_back();
@@ -373,12 +373,12 @@ absl::StatusOr<Buffer> Buffers::Adopt(MemoryId memory, const BufferOptions& opti
   if (lifetime_.lost()) return lifetime_.status();
   if (memory == MemoryId{} || options.zeroed) {
     return absl::InvalidArgumentError(
-        "memory to be adopted is to be some, and cannot be zeroed: write zeros to it instead");
+        "memory to adopt must be given, and cannot be zeroed: write zeros to it instead");
   }
   if (absl::Status status = CheckOptions(options); !status.ok()) return status;
   if (options.size % kPage != 0) {
     return absl::InvalidArgumentError(absl::StrFormat(
-        "memory of 0x%x bytes to be adopted; whole pages of 4 KiB are bound", options.size));
+        "adopted memory must be whole pages of 4 KiB, not 0x%x bytes", options.size));
   }
   MutexLock lock(mutex_);
   (void)Collect();

@@ -23,15 +23,15 @@ constexpr uint64_t kPage = 4096;
 
 absl::Status NoSuchMemory(MemoryId memory) {
   return absl::NotFoundError(
-      absl::StrFormat("memory %d does not exist, or does not exist any more", memory));
+      absl::StrFormat("memory %d does not exist, or no longer exists", memory));
 }
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<HostDevice>> HostDevice::Create(Options options) {
   if (options.address_bits < 32 || options.address_bits > 63) {
-    return absl::InvalidArgumentError(absl::StrFormat(
-        "addresses of %d bits; 48 and 57 are what GPUs have", options.address_bits));
+    return absl::InvalidArgumentError(
+        absl::StrFormat("addresses must have 48 or 57 bits, not %d", options.address_bits));
   }
   return std::unique_ptr<HostDevice>(new HostDevice(std::move(options)));
 }
@@ -44,13 +44,13 @@ HostDevice::~HostDevice() {
 absl::StatusOr<MemoryId> HostDevice::Create(const MemoryOptions& options) {
   if (options.size == 0 || options.size % kPage != 0) {
     return absl::InvalidArgumentError(
-        absl::StrFormat("memory of 0x%x bytes; whole pages of 4 KiB are needed", options.size));
+        absl::StrFormat("memory must be whole pages of 4 KiB, not 0x%x bytes", options.size));
   }
   MutexLock lock(mutex_);
   if (options.size > options_.memory_bytes - in_use_) {
     return absl::ResourceExhaustedError(
-        absl::StrFormat("0x%x bytes of memory asked for; of 0x%x, 0x%x are in use", options.size,
-                        options_.memory_bytes, in_use_));
+        absl::StrFormat("0x%x bytes of memory were requested; of 0x%x, 0x%x are in use",
+                        options.size, options_.memory_bytes, in_use_));
   }
   // Mapped, not allocated: a page costs nothing until it is touched, and is zero. Sizes of GPU
   // memory have 64 bits, those of this process may have 32.
@@ -95,7 +95,7 @@ absl::StatusOr<absl::Span<uint8_t>> HostDevice::Map(MemoryId memory) {
   if (piece == nullptr) return NoSuchMemory(memory);
   if (!CpuCanSee(piece->heap)) {
     return absl::FailedPreconditionError(absl::StrFormat(
-        "%s is of a heap that the CPU cannot see; copy to it by a job, or take another heap",
+        "%s is in a heap that the CPU cannot see; copy to it by a job, or use another heap",
         Called(memory, 0)));
   }
   return absl::MakeSpan(piece->bytes, piece->size);
@@ -105,7 +105,7 @@ absl::StatusOr<uint64_t> HostDevice::PlainAddress(uint64_t address) const {
   const std::optional<uint64_t> plain = PlainIfAddress(address, options_.address_bits);
   if (plain.has_value()) return *plain;
   return absl::InvalidArgumentError(
-      absl::StrFormat("0x%x is no address of %d bits", address, options_.address_bits));
+      absl::StrFormat("0x%x is not an address of %d bits", address, options_.address_bits));
 }
 
 absl::Status HostDevice::Bind(const PageBinding& binding) {
@@ -118,7 +118,7 @@ absl::Status HostDevice::Bind(const PageBinding& binding) {
   }
   if (binding.size > (uint64_t{1} << options_.address_bits) - *address) {
     return absl::InvalidArgumentError(absl::StrFormat(
-        "0x%x bytes at 0x%x go past the top of the address space", binding.size, *address));
+        "0x%x bytes at 0x%x go past the end of the address space", binding.size, *address));
   }
   MutexLock lock(mutex_);
   const auto piece = pieces_.find(static_cast<uint32_t>(binding.memory));
@@ -201,7 +201,7 @@ absl::Status HostDevice::Walk(uint32_t space, uint64_t address, uint64_t size, b
       const Pages& here = at->second;
       if (write && !here.writable) {
         return absl::PermissionDeniedError(
-            absl::StrFormat("space %d: 0x%x, in %s, is not writable for the GPU", space, now,
+            absl::StrFormat("space %d: 0x%x, in %s, is not writable by the GPU", space, now,
                             Called(here.memory, here.offset + (now - at->first))));
       }
       const uint64_t skip = now - at->first;
@@ -234,16 +234,16 @@ std::string HostDevice::CoreName(Fence fence) { return absl::StrFormat("%06d.cor
 absl::Status HostDevice::Check(const Job& job) const {
   if (std::find(options_.engines.begin(), options_.engines.end(), job.engine) ==
       options_.engines.end()) {
-    return absl::InvalidArgumentError(absl::StrFormat("there is no engine \"%s\"; there are: %s",
-                                                      job.engine,
-                                                      absl::StrJoin(options_.engines, ", ")));
+    return absl::InvalidArgumentError(
+        absl::StrFormat("there is no engine \"%s\"; the engines are: %s", job.engine,
+                        absl::StrJoin(options_.engines, ", ")));
   }
   const absl::StatusOr<uint64_t> batch = PlainAddress(job.batch_address);
   if (!batch.ok()) return batch.status();
   for (const Fence fence : job.after) {
     if (fence > last_) {
       return absl::InvalidArgumentError(
-          absl::StrFormat("the job is to wait for fence %d, and the last one is %d", fence, last_));
+          absl::StrFormat("the job waits for fence %d, but the last fence is %d", fence, last_));
     }
   }
   const auto found = spaces_.find(job.space);
@@ -255,7 +255,7 @@ absl::Status HostDevice::Check(const Job& job) const {
     if (Find(resident.memory) == nullptr) return NoSuchMemory(resident.memory);
     if (!seen.insert(resident.memory).second) {
       return absl::InvalidArgumentError(
-          absl::StrFormat("%s is named twice as resident", Called(resident.memory, 0)));
+          absl::StrFormat("%s is listed twice as resident", Called(resident.memory, 0)));
     }
     const Pages* pages = nullptr;
     if (found != spaces_.end()) {
@@ -277,7 +277,7 @@ absl::Status HostDevice::Check(const Job& job) const {
   }
   if (!batch_resident) {
     return absl::InvalidArgumentError(
-        absl::StrFormat("the batch, 0x%x bytes at 0x%x, does not lie in one of the %d residents",
+        absl::StrFormat("the batch, 0x%x bytes at 0x%x, is not in one of the %d residents",
                         job.batch_length, *batch, job.residents.size()));
   }
   return absl::OkStatus();
@@ -314,7 +314,7 @@ absl::StatusOr<bool> HostDevice::Wait(Fence fence, absl::Duration timeout) {
   MutexLock lock(mutex_);
   if (fence > last_) {
     return absl::InvalidArgumentError(
-        absl::StrFormat("fence %d is waited for, and the last one is %d", fence, last_));
+        absl::StrFormat("cannot wait for fence %d: the last fence is %d", fence, last_));
   }
   while (fence > done_) {
     if (timeout <= absl::ZeroDuration() ||

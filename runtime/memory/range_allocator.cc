@@ -36,17 +36,17 @@ constexpr uint64_t RoundDown(uint64_t value, uint64_t power_of_two) {
 absl::StatusOr<std::unique_ptr<RangeAllocator>> RangeAllocator::Create(const Options& options) {
   if (!std::has_single_bit(options.granule)) {
     return absl::InvalidArgumentError(
-        absl::StrFormat("a granule of %u bytes is no power of two", options.granule));
+        absl::StrFormat("a granule must be a power of two, not %u bytes", options.granule));
   }
   if (options.begin % options.granule != 0 || options.end % options.granule != 0 ||
       options.begin >= options.end) {
     return absl::InvalidArgumentError(
-        absl::StrFormat("0x%x..0x%x (end excluded) is no stretch of whole granules of 0x%x bytes",
+        absl::StrFormat("0x%x..0x%x (end excluded) must be whole granules of 0x%x bytes",
                         options.begin, options.end, options.granule));
   }
   if ((options.end - options.begin) / options.granule >> RangeNode::kSizeBits != 0) {
     return absl::InvalidArgumentError(
-        absl::StrFormat("0x%x..0x%x has more than 2^%d granules of 0x%x bytes; take a larger one",
+        absl::StrFormat("0x%x..0x%x has more than 2^%d granules of 0x%x bytes; use a larger one",
                         options.begin, options.end, RangeNode::kSizeBits, options.granule));
   }
   return std::unique_ptr<RangeAllocator>(new RangeAllocator(options));
@@ -121,16 +121,16 @@ void RangeAllocator::RemoveFromBin(uint32_t hole) {
 
 absl::StatusOr<RangeAllocator::Need> RangeAllocator::Understand(const RangeRequest& request) const {
   const uint64_t most = options_.end - options_.begin;
-  if (request.size == 0) return absl::InvalidArgumentError("a range of 0 bytes was asked for");
+  if (request.size == 0) return absl::InvalidArgumentError("a range must have at least 1 byte");
   if (request.alignment != 0 && !std::has_single_bit(request.alignment)) {
     return absl::InvalidArgumentError(
-        absl::StrFormat("an alignment of 0x%x is no power of two", request.alignment));
+        absl::StrFormat("an alignment must be a power of two, not 0x%x", request.alignment));
   }
   if (request.boundary != 0 &&
       (!std::has_single_bit(request.boundary) || request.boundary < request.size)) {
     return absl::InvalidArgumentError(absl::StrFormat(
-        "0x%x bytes cannot but cross multiples of 0x%x; the boundary is to be a power of two, and "
-        "not smaller than the range",
+        "0x%x bytes always cross multiples of 0x%x; the boundary must be a power of two, and not "
+        "smaller than the range",
         request.size, request.boundary));
   }
   if (request.guard > options_.granule * ((1u << RangeNode::kGuardBits) - 1)) {
@@ -144,7 +144,7 @@ absl::StatusOr<RangeAllocator::Need> RangeAllocator::Understand(const RangeReque
         (request.boundary != 0 &&
          (address & (request.boundary - 1)) > request.boundary - request.size)) {
       return absl::InvalidArgumentError(absl::StrFormat(
-          "address 0x%x does not have the alignment of 0x%x that goes with it, or crosses a "
+          "address 0x%x does not have the requested alignment of 0x%x, or the range crosses a "
           "multiple of 0x%x",
           address, std::max(request.alignment, options_.granule), request.boundary));
     }
@@ -261,7 +261,7 @@ absl::StatusOr<Range> RangeAllocator::Allocate(const RangeRequest& request) {
         node.end() - unit < need->size - need->guard) {
       ++failures_;
       return absl::AlreadyExistsError(absl::StrFormat(
-          "0x%x bytes at 0x%x, guards of 0x%x aside, are not free: 0x%x..0x%x is %s", request.size,
+          "0x%x bytes at 0x%x, with guards of 0x%x, are not free: 0x%x..0x%x is %s", request.size,
           address, request.guard, node.begin << shift_, (node.end() << shift_) - 1,
           node.kind == RangeNode::kHole ? "the hole there" : "in use"));
     }
@@ -278,7 +278,7 @@ absl::StatusOr<Range> RangeAllocator::Allocate(const RangeRequest& request) {
 absl::Status RangeAllocator::NoRoom(const RangeRequest& request) const {
   return absl::ResourceExhaustedError(absl::StrFormat(
       "no room for 0x%x bytes (alignment 0x%x, boundary 0x%x, guards 0x%x) in 0x%x..0x%x: 0x%x "
-      "bytes are free, in %u holes; free ranges, or ask for less",
+      "bytes are free, in %u holes; free ranges, or request less",
       request.size, std::max(request.alignment, options_.granule), request.boundary, request.guard,
       options_.begin, options_.end - 1, options_.end - options_.begin - (live_units_ << shift_),
       holes_));
@@ -448,9 +448,9 @@ Range RangeAllocator::RangeOf(uint32_t index) const {
 
 absl::Status RangeAllocator::NotLive(RangeHandle handle) const {
   const uint64_t own = next_serial_ >> kCountBits;
-  if (handle.serial == 0) return absl::NotFoundError("an empty handle is that of no range");
+  if (handle.serial == 0) return absl::NotFoundError("the handle is empty");
   if (handle.serial >> kCountBits != own) {
-    return absl::NotFoundError("this handle is of another allocator: give it to the one it is of");
+    return absl::NotFoundError("this handle is another allocator's: pass it to that one");
   }
   return absl::NotFoundError(absl::StrFormat(
       "range %u of allocation %u is not live: it was freed before, or the handle is made up",
@@ -472,7 +472,7 @@ absl::Status RangeAllocator::Verify() const {
       live_units += node.size;
       guard_units += 2 * node.guard;
     } else if (node.kind != RangeNode::kHole) {
-      return absl::InternalError(absl::StrFormat("range %d is of no kind", i));
+      return absl::InternalError(absl::StrFormat("range %d has no valid kind", i));
     } else {
       ++holes;
       if (previous != kNoRange && nodes_[previous].kind == RangeNode::kHole) {
@@ -480,7 +480,7 @@ absl::Status RangeAllocator::Verify() const {
       }
     }
   }
-  if (at != options_.end >> shift_) return absl::InternalError("ranges end before the stretch");
+  if (at != options_.end >> shift_) return absl::InternalError("ranges end before the whole does");
   uint64_t in_bins = 0;
   for (unsigned bin = 0; bin < kBins; ++bin) {
     const bool filled = (filled_[bin / 64] >> (bin % 64) & 1) != 0;
@@ -495,7 +495,7 @@ absl::Status RangeAllocator::Verify() const {
       if (node.kind != RangeNode::kHole || BinOf(node.size) != bin || node.bin.prev != before ||
           ++in_bins > holes) {
         return absl::InternalError(
-            absl::StrFormat("range %d is wrongly in size class %d", hole, bin));
+            absl::StrFormat("range %d must not be in size class %d", hole, bin));
       }
     }
   }

@@ -168,12 +168,12 @@ absl::Status RangeOrder::Verify(uint32_t first_node) const {
         return absl::InternalError(absl::StrFormat("level %d, group %d: begin", level, at));
       }
       for (uint32_t i = 0; i < group.count; ++i, member = NextOf(level, member)) {
-        if (member == kNoRange) return absl::InternalError("a group counts too many");
+        if (member == kNoRange) return absl::InternalError("a group's count is too high");
         const uint32_t parent = level == 0 ? parent_[member] : groups_[member].parent;
         const uint64_t bound = level > 0                                 ? groups_[member].bound
                                : nodes_[member].kind == RangeNode::kHole ? nodes_[member].size
                                                                          : 0;
-        if (parent != at) return absl::InternalError("a member is of another group");
+        if (parent != at) return absl::InternalError("a member belongs to another group");
         if (bound > group.bound) return absl::InternalError("a hole is larger than its bound");
       }
     }

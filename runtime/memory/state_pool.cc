@@ -20,8 +20,8 @@ absl::StatusOr<std::unique_ptr<StatePool>> StatePool::Create(Buffers& buffers,
       !std::has_single_bit(options.largest_block) || options.smallest > options.first_block ||
       options.first_block > options.largest_block || options.first_block < kPage) {
     return absl::InvalidArgumentError(absl::StrFormat(
-        "pool \"%s\": states from 0x%x bytes, blocks from 0x%x to 0x%x; these are to be powers of "
-        "two, in this order, and blocks whole pages",
+        "pool \"%s\": states from 0x%x bytes, blocks from 0x%x to 0x%x; these must be ascending "
+        "powers of two, and blocks whole pages",
         options.name, options.smallest, options.first_block, options.largest_block));
   }
   if (!CpuCanSee(options.heap)) {
@@ -38,7 +38,7 @@ absl::StatusOr<std::unique_ptr<StatePool>> StatePool::Create(Buffers& buffers,
       options.base.has_value() ? PlainIfAddress(*options.base, bits) : zone.begin;
   if (!base.has_value() || *base > zone.begin) {
     return absl::InvalidArgumentError(absl::StrFormat(
-        "pool \"%s\": its base, 0x%x, is no address at or before the zone's first, 0x%x",
+        "pool \"%s\": its base, 0x%x, must be an address at or before the zone's first, 0x%x",
         options.name, *options.base, zone.begin));
   }
   const uint64_t end = std::min(zone.end - *base, options.end == 0 ? 4 * kGiB : options.end);
@@ -98,7 +98,7 @@ absl::Status StatePool::Grow(uint64_t at_least) {
     if (size < options_.first_block || (size < wanted && size < at_least)) {
       return absl::ResourceExhaustedError(absl::StrFormat(
           "pool \"%s\" has no room for a block with 0x%x bytes: 0x%x of 0x%x bytes are taken, 0x%x "
-          "by live states; free states, or take a larger zone",
+          "by live states; free states, or use a larger zone",
           options_.name, at_least, end_, room_, statistics_.live_bytes));
     }
     const absl::StatusOr<Buffer> buffer = buffers_->Create(
@@ -127,10 +127,11 @@ absl::StatusOr<State> StatePool::Allocate(uint64_t size, uint64_t alignment) {
   if (lifetime_.lost()) return lifetime_.status();
   if (size == 0 || !std::has_single_bit(alignment) ||
       std::max(size, alignment) > options_.largest_block) {
-    return absl::InvalidArgumentError(absl::StrFormat(
-        "pool \"%s\": a state of 0x%x bytes, aligned to 0x%x; states have 1 to 0x%x bytes, "
-        "alignments are powers of two",
-        options_.name, size, alignment, options_.largest_block));
+    return absl::InvalidArgumentError(
+        absl::StrFormat("pool \"%s\": a state of 0x%x bytes, aligned to 0x%x; states must have 1 "
+                        "to 0x%x bytes, and "
+                        "alignments be powers of two",
+                        options_.name, size, alignment, options_.largest_block));
   }
   const unsigned order = OrderOf(std::max(size, alignment));
   MutexLock lock(mutex_);
@@ -169,7 +170,7 @@ absl::Status StatePool::Free(uint32_t offset) {
   if (offset < first_ || position >= end_ || position % options_.smallest != 0 ||
       order_[position >> smallest_shift_] == 0) {
     return absl::NotFoundError(absl::StrFormat(
-        "pool \"%s\": no state begins at offset 0x%x; it was freed before, or never was",
+        "pool \"%s\": no state begins at offset 0x%x; it was freed before, or never allocated",
         options_.name, offset));
   }
   unsigned order = order_[position >> smallest_shift_] - 1;

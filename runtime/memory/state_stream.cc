@@ -17,7 +17,7 @@ absl::StatusOr<State> StateStream::Allocate(uint64_t size, uint64_t alignment) {
   if (lifetime_.lost()) return lifetime_.status();
   if (size == 0 || !std::has_single_bit(alignment)) {
     return absl::InvalidArgumentError(absl::StrFormat(
-        "0x%x bytes of state, aligned to 0x%x, which is to be a power of two", size, alignment));
+        "0x%x bytes of state, aligned to 0x%x, which must be a power of two", size, alignment));
   }
   if (size > block_size_ || alignment > block_size_) {
     absl::StatusOr<State> state = pool_->Allocate(size, alignment);

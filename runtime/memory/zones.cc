@@ -24,11 +24,12 @@ absl::StatusOr<std::vector<Zone>> LayOutZones(absl::Span<const ZoneRow> rows,
   for (const ZoneRow& row : rows) {
     if (options.verx10 < row.from_verx10 || options.verx10 > row.to_verx10) continue;
     if (!std::has_single_bit(row.alignment)) {
-      return Wrong(row, absl::StrFormat("an alignment of 0x%x is no power of two", row.alignment));
+      return Wrong(row,
+                   absl::StrFormat("an alignment must be a power of two, not 0x%x", row.alignment));
     }
     const uint64_t mask = row.alignment - 1;
     if (row.begin == kAfterPrevious && previous_end > ~mask) {
-      return Wrong(row, absl::StrFormat("no address behind 0x%x has an alignment of 0x%x",
+      return Wrong(row, absl::StrFormat("no address after 0x%x has an alignment of 0x%x",
                                         previous_end, row.alignment));
     }
     Zone zone{row.name, row.begin == kAfterPrevious ? (previous_end + mask) & ~mask : row.begin, 0};
@@ -47,7 +48,7 @@ absl::StatusOr<std::vector<Zone>> LayOutZones(absl::Span<const ZoneRow> rows,
                                         zone.begin, zone.end - 1, row.alignment));
     }
     for (const Zone& other : zones) {
-      if (other.name == zone.name) return Wrong(row, "there is one of that name already");
+      if (other.name == zone.name) return Wrong(row, "another zone has that name");
       if (zone.begin < other.end && other.begin < zone.end) {
         return Wrong(row, absl::StrFormat("0x%x..0x%x overlaps \"%s\", 0x%x..0x%x", zone.begin,
                                           zone.end - 1, other.name, other.begin, other.end - 1));

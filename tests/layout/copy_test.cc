@@ -330,7 +330,7 @@ TEST(Copy, RegionsOutsideOfTheImageAreErrors) {
   EXPECT_THAT(error([](auto& r) { r.sample = 1; }), HasSubstr("sample 1: the image has 1"));
   EXPECT_THAT(error([](auto& r) { r.x_el = 1; }), HasSubstr("(17, 16)"));
   EXPECT_THAT(error([](auto& r) { r.y_el = 0xffffffff; }), HasSubstr("4294967311"));
-  EXPECT_THAT(error([](auto& r) { r.level = 1; }), HasSubstr("level 1 has 8x8"));
+  EXPECT_THAT(error([](auto& r) { r.level = 1; }), HasSubstr("level 1, which has 8x8"));
 }
 
 TEST(Copy, MemoryThatIsTooSmallIsAnError) {

@@ -387,7 +387,7 @@ TEST(HostDevice, RefusesEnginesThatItDoesNotHaveAndNamesThoseItHas) {
   Job job{.engine = "rendr", .batch_address = 0x10000, .residents = {&resident, 1}};
   const absl::Status status = device->Submit(job).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(status.message(), "there is no engine \"rendr\"; there are: render, compute");
+  EXPECT_EQ(status.message(), "there is no engine \"rendr\"; the engines are: render, compute");
   job.engine = "compute";
   EXPECT_EQ(*device->Submit(job), 1u) << "the refused job has no fence";
 }

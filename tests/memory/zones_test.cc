@@ -71,12 +71,12 @@ TEST(Zones, MistakesInATableAreNamed) {
       {{.name = "a", .begin = 0, .size = 2 * kPage}, {.name = "b", .begin = kPage, .size = kPage}},
       "overlaps \"a\"");
   ExpectRefused({{.name = "a", .begin = 0, .size = kPage}, {.name = "a", .size = kPage}},
-                "of that name");
+                "has that name");
   ExpectRefused({{.name = "a", .begin = 1, .size = kPage}}, "whole pages");
   ExpectRefused({{.name = "a", .begin = 0, .size = 1}}, "whole pages");
   ExpectRefused({{.name = "a", .begin = kPage, .alignment = 2 * kPage, .size = kPage}},
                 "not aligned");
-  ExpectRefused({{.name = "a", .alignment = 3}}, "no power of two");
+  ExpectRefused({{.name = "a", .alignment = 3}}, "a power of two");
   ExpectRefused({{.name = "a", .begin = kGiB, .size = kPage}}, "do not fit", {.top = kGiB});
   ExpectRefused({{.name = "a", .begin = kGiB, .below_top = kGiB}}, "do not fit", {.top = 2 * kGiB});
   ExpectRefused({{.name = "a", .begin = 0, .size = ~uint64_t{0} - 1}}, "do not fit",

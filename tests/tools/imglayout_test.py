@@ -290,7 +290,7 @@ class ImglayoutTest(unittest.TestCase):
             (("agx", RGBA), "must be a size"),
             (("agx", RGBA, "--size=3"), "must be a size"),
             (("agx", RGBA, "--size=0x3"), "at least 1 px"),
-            (("agx", RGBA, "--size=4x4", "--levels=4"), "there are 3 of them"),
+            (("agx", RGBA, "--size=4x4", "--levels=4"), "at most 3, not 4"),
             (("agx", RGBA, "--size=4x4", "--levels=all"), "must be a number or full"),
             (("agx", RGBA, "--size=4x4", "--level=1"), "counted from 0"),
             (("agx", RGBA, "--size=4x4", "--usage=x"), "no usage"),
