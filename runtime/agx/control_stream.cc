@@ -30,13 +30,13 @@ bool StreamCore::Refuse(absl::Status status) {
 
 bool StreamCore::RefuseBlock(const error& e, const char* function) {
   return Refuse(PackStatus(
-      e, absl::StrFormat("%s behind %d bytes of the stream", TypeNameIn(function), bytes())));
+      e, absl::StrFormat("%s after %d bytes of the stream", TypeNameIn(function), bytes())));
 }
 
 size_t StreamCore::bytes() const {
   size_t sum = 0;
   for (const StreamPart& part : parts_) sum += part.bytes;
-  // Of the chunk at hand it is not noted yet.
+  // The current chunk's size is not noted yet.
   if (!ended_ && !parts_.empty()) sum += static_cast<size_t>(cursor_ - begin());
   return sum;
 }
@@ -61,20 +61,20 @@ bool StreamCore::MakeRoom(size_t bytes) {
   if (!chunk.ok()) {
     return Refuse(absl::Status(
         chunk.status().code(),
-        absl::StrFormat("no chunk for %d bytes more, behind %d bytes of the %s stream: %s", bytes,
+        absl::StrFormat("no chunk for %d bytes more, after %d bytes of the %s stream: %s", bytes,
                         this->bytes(), blocks_.name, chunk.status().message())));
   }
   if (chunk->words.size() < dwords ||
       chunk->words.size() > std::numeric_limits<uint32_t>::max() / 4 || chunk->gpu % 4 != 0) {
     return Refuse(absl::InternalError(absl::StrFormat(
-        "the source gave a chunk of %d dwords at %#x, but %d dwords were asked for, at a multiple "
+        "the source gave a chunk of %d dwords at %#x, but %d dwords were requested, at a multiple "
         "of 4",
         chunk->words.size(), chunk->gpu, dwords)));
   }
   uint8_t link[64];
   const error e = blocks_.link(link, {chunk->gpu, chunk->buffer});
   if (e) {
-    return Refuse(PackStatus(e, absl::StrFormat("no link leads to the %s stream's chunk at %#x",
+    return Refuse(PackStatus(e, absl::StrFormat("no link can reach the %s stream's chunk at %#x",
                                                 blocks_.name, chunk->gpu)));
   }
   if (!parts_.empty()) Close(link, blocks_.link_bytes);
@@ -87,8 +87,8 @@ bool StreamCore::MakeRoom(size_t bytes) {
 
 bool StreamCore::EmitBytes(absl::Span<const uint8_t> blocks) {
   if (blocks.size() % 4 != 0) {
-    return Refuse(absl::InvalidArgumentError(absl::StrFormat(
-        "blocks are whole dwords, but %d bytes were to be emitted", blocks.size())));
+    return Refuse(absl::InvalidArgumentError(
+        absl::StrFormat("blocks must be whole dwords, not %d bytes", blocks.size())));
   }
   if (blocks.empty()) return true;
   uint8_t* const to = Room(blocks.size());

@@ -164,7 +164,7 @@ class ControlStream : public StreamCore {
   bool Call(const address& target) {
     static_assert(
         requires(typename Kind::Link link) { link.with_return; },
-        "a link of the compute data master does not remember where it came from");
+        "a link of the compute data master cannot return");
     typename Kind::Link link = LinkTo(target);
     link.with_return = true;
     return Write<checks::on>(link);

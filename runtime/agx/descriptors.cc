@@ -12,10 +12,10 @@ absl::Status CheckImage(const ImageLimits& image, absl::string_view what) {
     return absl::InvalidArgumentError(absl::StrCat(what, ": ", why));
   };
   if (image.one_dimensional && image.height_px != 1) {
-    return wrong(absl::StrFormat("a 1D image has a height of 1, not %d", image.height_px));
+    return wrong(absl::StrFormat("a 1D image must have a height of 1, not %d", image.height_px));
   }
   if (image.cube && image.width_px != image.height_px) {
-    return wrong(absl::StrFormat("the faces of a cube are squares, not %d by %d", image.width_px,
+    return wrong(absl::StrFormat("the faces of a cube must be square, not %d by %d", image.width_px,
                                  image.height_px));
   }
   if (image.first_level > image.last_level) {
@@ -29,41 +29,40 @@ absl::Status CheckImage(const ImageLimits& image, absl::string_view what) {
                                  image.last_level, image.width_px, image.height_px, Log2(largest)));
   }
   if (image.multisampled && image.last_level != 0) {
-    return wrong("a multisampled image has one level");
+    return wrong("a multisampled image must have one level");
   }
   if (image.block_format && image.multisampled) {
-    return wrong("a block-compressed format has no samples");
+    return wrong("a block-compressed format cannot be multisampled");
   }
   if (image.linear) {
     if (image.three_dimensional || image.cube) return wrong("3D images and cubes cannot be linear");
     if (image.multisampled) return wrong("multisampled images cannot be linear");
     if (image.block_format) return wrong("block-compressed formats cannot be linear");
-    if (image.last_level != 0) return wrong("a linear image has one level");
+    if (image.last_level != 0) return wrong("a linear image must have one level");
     if (image.page_aligned_layers) {
       return wrong(
-          "a linear image has no layers that begin at pages: the flag shares its bit with the "
+          "the layers of a linear image cannot be page-aligned: the flag shares its bit with the "
           "stride");
     }
     if (image.stride_reads_as_extended) {
       return wrong(
-          "the stride is so large that its highest bit is the one that says extended: have rows "
-          "closer to each other");
+          "the stride is so large that its highest bit is the one that says extended: reduce it");
     }
     if (image.has_layers) {
-      return wrong("the layers of a linear image are in its last eight bytes: depth_linear");
+      return wrong("set the layers of a linear image as depth_linear, in the last eight bytes");
     }
     if (image.has_linear_layers && !image.extended) {
-      return wrong("a linear image with layers is extended");
+      return wrong("a linear image with layers must be extended");
     }
     if (image.has_linear_layers && !image.array) {
-      return wrong("a linear image with layers is an array");
+      return wrong("a linear image with layers must be an array");
     }
   } else {
     if (image.has_stride) {
-      return wrong("only linear images have a stride: it shares its bits with the layers");
+      return wrong("only linear images can have a stride: it shares its bits with the layers");
     }
     if (image.has_linear_layers) {
-      return wrong("only linear images have depth_linear and layer_stride_linear");
+      return wrong("only linear images can have depth_linear and layer_stride_linear");
     }
     if (image.depth != 1 && !image.array && !image.three_dimensional) {
       return wrong(absl::StrFormat("%d layers, but neither an array nor a 3D image", image.depth));
@@ -71,11 +70,11 @@ absl::Status CheckImage(const ImageLimits& image, absl::string_view what) {
   }
   if (image.compressed != image.has_acceleration_buffer) {
     return wrong(image.compressed ? "a compressed image needs the address of its metadata"
-                                  : "only compressed images have metadata");
+                                  : "only compressed images can have metadata");
   }
-  if (image.compressed && !image.extended) return wrong("a compressed image is extended");
+  if (image.compressed && !image.extended) return wrong("a compressed image must be extended");
   if (image.compressed && image.block_format) {
-    return wrong("what is compressed in blocks is not compressed once more");
+    return wrong("block-compressed formats cannot be compressed again");
   }
   return absl::OkStatus();
 }
@@ -89,13 +88,13 @@ absl::StatusOr<ViewRange> RangeOf(const layout::Layout* layout, uint32_t first_l
   const layout::ImageDescription& image = layout->description();
   if (image.scheme != layout::Scheme::kAgxLinear && image.scheme != layout::Scheme::kAgxTwiddled &&
       image.scheme != layout::Scheme::kAgxCompressed) {
-    return absl::InvalidArgumentError(absl::StrFormat(
-        "an image of the layout %s is none of this hardware", layout::SchemeName(image.scheme)));
+    return absl::InvalidArgumentError(absl::StrFormat("this hardware does not have the layout %s",
+                                                      layout::SchemeName(image.scheme)));
   }
   if (image.format->is_block_compressed() != block_format) {
     return absl::InvalidArgumentError(absl::StrFormat(
-        "the image's format %s and the channels of the view differ in whether their elements are "
-        "blocks",
+        "the image's format %s and the channels of the view must both be block-compressed, or "
+        "neither",
         image.format->name));
   }
   if ((image.samples != 1) != multisampled) {
@@ -105,12 +104,12 @@ absl::StatusOr<ViewRange> RangeOf(const layout::Layout* layout, uint32_t first_l
   }
   if (first_level >= image.levels || levels > image.levels - first_level) {
     return absl::InvalidArgumentError(
-        absl::StrFormat("%d levels from %d on were to be seen, but the image has %d", levels,
+        absl::StrFormat("the view has %d levels from level %d, but the image has %d", levels,
                         first_level, image.levels));
   }
   if (first_layer >= image.layers || layers > image.layers - first_layer) {
     return absl::InvalidArgumentError(
-        absl::StrFormat("%d layers from %d on were to be seen, but the image has %d", layers,
+        absl::StrFormat("the view has %d layers from layer %d, but the image has %d", layers,
                         first_layer, image.layers));
   }
   ViewRange range = {};

@@ -107,7 +107,7 @@ absl::Status Check(const Texture& texture) {
   using Layout = decltype(texture.layout_);
   if ((texture.layout_ == Layout::Null) != texture.null) {
     return absl::InvalidArgumentError(
-        "texture: one that is not there has the layout Null, and is marked as null");
+        "texture: an absent texture must have the layout Null, and be marked as null");
   }
   if (texture.null) return absl::OkStatus();
   ImageLimits limits = LimitsOf(texture);
@@ -127,15 +127,15 @@ absl::Status Check(const Pbe& image) {
   limits.last_level = image.levels - 1;
   limits.has_layers = image.layers != 1 || image.levels != 1;
   if (image.layout_ == decltype(image.layout_)::Null) {
-    return absl::InvalidArgumentError("image: one that is written cannot be Null");
+    return absl::InvalidArgumentError("image: the layout of a written image cannot be Null");
   }
   if (limits.block_format) {
     return absl::InvalidArgumentError(
-        "image: the pixel back end writes pixels, and no blocks of a block-compressed format");
+        "image: the pixel back end cannot write blocks of a block-compressed format");
   }
   if (image.level >= image.levels) {
     return absl::InvalidArgumentError(absl::StrFormat(
-        "image: level %d is to be written, but there are %d", image.level, image.levels));
+        "image: level %d cannot be written: there are %d levels", image.level, image.levels));
   }
   return CheckImage(limits, "image");
 }
@@ -147,18 +147,18 @@ absl::Status CheckSampler(const Sampler& sampler, bool extended) {
   constexpr uint32_t kMostAnisotropy = 16;
   if (sampler.maximum_anisotropy > kMostAnisotropy) {
     return absl::InvalidArgumentError(
-        absl::StrFormat("sampler: an anisotropy of %d, but at most %d is sampled",
+        absl::StrFormat("sampler: an anisotropy of %d, but the maximum is %d",
                         sampler.maximum_anisotropy, kMostAnisotropy));
   }
   if (!(sampler.minimum_lod <= sampler.maximum_lod)) {
     return absl::InvalidArgumentError(
-        absl::StrFormat("sampler: levels of detail from %g down to %g: the minimum is larger",
+        absl::StrFormat("sampler: levels of detail from %g to %g: the minimum is larger",
                         sampler.minimum_lod, sampler.maximum_lod));
   }
   using Border = decltype(sampler.border_colour);
   if (sampler.border_colour == Border::Custom && !extended) {
     return absl::InvalidArgumentError(
-        "sampler: a border colour of one's own needs extended samplers, which have it behind them");
+        "sampler: a custom border colour needs an extended sampler, which includes it");
   }
   using Wrap = decltype(sampler.wrap_s);
   const auto clamps = [](Wrap wrap) {
@@ -167,8 +167,8 @@ absl::Status CheckSampler(const Sampler& sampler, bool extended) {
   if (sampler.pixel_coordinates && (!clamps(sampler.wrap_s) || !clamps(sampler.wrap_t) ||
                                     sampler.mip_filter != decltype(sampler.mip_filter)::None)) {
     return absl::InvalidArgumentError(
-        "sampler: coordinates that count pixels neither repeat nor choose a level: clamp them, and "
-        "leave the mip filter at None");
+        "sampler: pixel coordinates cannot repeat or choose a level: clamp them, and leave the mip "
+        "filter at None");
   }
   return absl::OkStatus();
 }
@@ -248,7 +248,7 @@ absl::StatusOr<uint32_t> DepthOf(const ImageView<Gen>& view, uint32_t layers) {
   const bool cube = view.dimension == Dimension::Cube || view.dimension == Dimension::Cube_Array;
   if (cube && layers % 6 != 0) {
     return absl::InvalidArgumentError(
-        absl::StrFormat("a cube has 6 layers, but %d are seen", layers));
+        absl::StrFormat("a cube has 6 layers, but the view has %d", layers));
   }
   return cube ? layers / 6 : layers;
 }

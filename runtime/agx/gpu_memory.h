@@ -59,8 +59,8 @@ class ProgramBase {
   absl::StatusOr<address> Offset(const address& a) const {
     if (a.gpu < gpu_ || a.gpu - gpu_ > 0xffffffff) {
       return absl::OutOfRangeError(
-          absl::StrFormat("32 bits cannot lead to %#x, which does not lie within 4 GiB from the "
-                          "base %#x on: allocate programs, code and coefficient bindings there",
+          absl::StrFormat("32 bits cannot hold the offset of %#x, which is not within 4 GiB from "
+                          "the base %#x: allocate programs, code and coefficient bindings there",
                           a.gpu, gpu_));
     }
     return address(a.gpu - gpu_, a.buffer, a.use);

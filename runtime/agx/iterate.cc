@@ -105,9 +105,9 @@ absl::StatusOr<uint32_t> Iterate(const OutputShape& shape, absl::Span<const Bind
   const absl::optional<unsigned> word = shape.WordInSlot(bound->slot);
   if (!word) {
     if (shape.z && bound->slot == 1) return AsBits(primitive.Z());
-    return absl::InvalidArgumentError(
-        absl::StrFormat("coefficient register %d is loaded from slot %d, but there are %d slots",
-                        reg, bound->slot, shape.slots()));
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "coefficient register %d is loaded from slot %d, but there are only %d slots", reg,
+        bound->slot, shape.slots()));
   }
   if (const int flat = FlatVertex(shade); flat >= 0) {
     if (static_cast<size_t>(flat) >= vertices.size()) {

@@ -87,13 +87,12 @@ class RecordMerger {
     HeaderOf(record).for_each_part([&](const auto& part, const char* name, unsigned size) {
       const unsigned there = size_in_merged[at++];
       if (size != 0 && status.ok()) {
-        status =
-            size == there
-                ? AddPart(part, name, record.subspan(from, size), to)
-                : absl::InvalidArgumentError(absl::StrFormat(
-                      "%s takes %d bytes in one record, but %d in what they say together: give "
-                      "all of them the same count",
-                      name, size, there));
+        status = size == there
+                     ? AddPart(part, name, record.subspan(from, size), to)
+                     : absl::InvalidArgumentError(absl::StrFormat(
+                           "%s takes %d bytes in one record, but %d in the merged record: give all "
+                           "records the same count",
+                           name, size, there));
       }
       from += size;
       to += there;
@@ -110,7 +109,7 @@ class RecordMerger {
       Part::ps_layout(empty, clash);
       if (clash.found != nullptr) {
         return absl::InvalidArgumentError(absl::StrFormat(
-            "%s.%s is set differently in two records: one of them has to leave it at zero", name,
+            "%s.%s is set differently in two records: one of them must leave it at zero", name,
             clash.found));
       }
     }

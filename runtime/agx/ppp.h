@@ -126,9 +126,8 @@ absl::StatusOr<typename Gen::PPP_State> MergePpp(const GpuMemory& to, gpu::Buffe
                                                  absl::Span<const PppRecord<Gen>* const> records) {
   constexpr size_t kMostRecords = 8;
   if (records.size() > kMostRecords) {
-    return absl::InvalidArgumentError(
-        absl::StrFormat("%d PPP records were to be merged at once, but at most %d can be",
-                        records.size(), kMostRecords));
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "at most %d PPP records can be merged at once, not %d", kMostRecords, records.size()));
   }
   absl::Span<const uint8_t> packed[kMostRecords];
   for (size_t i = 0; i < records.size(); ++i) packed[i] = records[i]->bytes();

@@ -65,7 +65,7 @@ class UscProgram {
   bool Uniforms(uint32_t first, const address& data, uint32_t halves) {
     if (first > kHalves || halves > kHalves - first) {
       return Refuse(absl::OutOfRangeError(
-          absl::StrFormat("%d uniforms from %d on were to be loaded, but the last register is %d",
+          absl::StrFormat("%d uniforms from register %d do not fit: the last register is %d",
                           halves, first, kHalves - 1)));
     }
     if (!HasRoom(UniformBytes(first, halves))) return false;
@@ -76,7 +76,7 @@ class UscProgram {
     });
     if (wrong) {
       return Refuse(PackStatus(
-          wrong, absl::StrFormat("%d uniforms from %d on, at %#x", halves, first, data.gpu)));
+          wrong, absl::StrFormat("%d uniforms from register %d, at %#x", halves, first, data.gpu)));
     }
     EachPiece(first, data, halves, [&](const auto& record) { Put(record); });
     return true;
@@ -92,13 +92,13 @@ class UscProgram {
                       std::is_same_v<Record, typename Gen::USC_Shared> ||
                       std::is_same_v<Record, typename Gen::USC_Registers> ||
                       std::is_same_v<Record, typename Gen::USC_Fragment_Properties>,
-                  "not a record of a USC program, or one that has a function of its own");
+                  "not a record of a USC program, or one that another function writes");
     return Put(record);
   }
 
   // The shader's code; the record's own address is not looked at.
   bool Shader(typename Gen::USC_Shader record, const address& code) {
-    if (has_shader_) return Refuse(absl::FailedPreconditionError("a program has one shader"));
+    if (has_shader_) return Refuse(absl::FailedPreconditionError("a program can have one shader"));
     const absl::StatusOr<address> offset = base_.Offset(code);
     if (!offset.ok()) return Refuse(offset.status());
     record.code = *offset;
@@ -153,7 +153,7 @@ class UscProgram {
     if (ended_) return Refuse(absl::FailedPreconditionError("the program has ended"));
     if (size_ + bytes + kEndBytes <= to_.bytes.size()) return true;
     return Refuse(absl::ResourceExhaustedError(
-        absl::StrFormat("a USC program of %d bytes takes %d more and %d for its end, but has %d",
+        absl::StrFormat("a USC program of %d bytes needs %d more and %d for its end, but has %d",
                         size_, bytes, kEndBytes, to_.bytes.size())));
   }
 
@@ -165,7 +165,7 @@ class UscProgram {
   bool Write(const Record& record) {
     if (const error e = record.pack(to_.bytes.data() + size_)) {
       return Refuse(PackStatus(
-          e, absl::StrFormat("USC record of %d bytes, %d bytes behind the start of its program",
+          e, absl::StrFormat("USC record of %d bytes, %d bytes after the start of its program",
                              Record::size, size_)));
     }
     size_ += Record::size;

@@ -161,7 +161,7 @@ absl::StatusOr<uint32_t> PackBindings(const Linkage& linkage, absl::Span<uint8_t
   return bytes;
 }
 
-// What a PPP record says of the vertex outputs.
+// The vertex outputs that a PPP record describes.
 template <class Gen>
 OutputShape ReadShape(const typename Gen::PPP_Header& header) {
   const auto counts = [](const typename Gen::Varying_Counts& words) {
@@ -181,15 +181,15 @@ OutputShape ReadShape(const typename Gen::PPP_Header& header) {
   return shape;
 }
 
-// The bindings of a table that has `table.size()` bytes. InvalidArgument for one that is cut off,
-// or holds a shade model or source that has no name.
+// The bindings of a table of `table.size()` bytes. InvalidArgument if it is cut off, or holds an
+// undefined shade model or source.
 template <class Gen>
 absl::StatusOr<std::vector<Binding>> ReadBindings(absl::Span<const uint8_t> table) {
   using Names = VaryingNames<Gen>;
   using Record = typename Gen::CF_binding_header;
   if (table.size() < Record::size || (table.size() - Record::size) % Record::ps_item::size != 0) {
     return absl::InvalidArgumentError(absl::StrFormat(
-        "%d bytes are no header with whole coefficient bindings behind it", table.size()));
+        "%d bytes are not a header with whole coefficient bindings after it", table.size()));
   }
   std::vector<Binding> bindings;
   for (const auto& item : Record::items(table.data(), static_cast<unsigned>(table.size()))) {
@@ -205,7 +205,7 @@ absl::StatusOr<std::vector<Binding>> ReadBindings(absl::Span<const uint8_t> tabl
     }
     if (!shade || !source) {
       return absl::InvalidArgumentError(absl::StrFormat(
-          "coefficient binding %d has shade model %d and source %d, one of which has no meaning",
+          "coefficient binding %d has shade model %d and source %d, one of which is not defined",
           bindings.size(), static_cast<uint32_t>(item.shade_model),
           static_cast<uint32_t>(item.source)));
     }

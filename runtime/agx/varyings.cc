@@ -36,24 +36,24 @@ absl::string_view Called(Interpolation interpolation) {
   return kNames[static_cast<size_t>(interpolation)];
 }
 
-// Whether a vertex shader that writes the input's location feeds it.
+// Whether a vertex shader that writes the input's location provides its value.
 bool TakesVaryings(const Input* input) {
   return input != nullptr &&
          (input->source == Source::kVarying || input->source == Source::kPrimitiveId);
 }
 
-// A number of a primitive is not interpolated.
+// A primitive's number is not interpolated.
 Interpolation InterpolationOf(const Input& input) {
   return input.source == Source::kPrimitiveId ? Interpolation::kFlat : input.interpolation;
 }
 
-// Whether an input or output can be at all.
+// Checks an input or output by itself.
 template <class Varying>
 absl::Status Check(const Varying& varying, unsigned first, absl::string_view what) {
   const auto name = [&] { return Called(varying.name, varying.location); };
   if (varying.location >= kLocations) {
     return absl::InvalidArgumentError(
-        absl::StrFormat("%s: %ss have locations from 0 to %d", name(), what, kLocations - 1));
+        absl::StrFormat("%s: %ss must have locations from 0 to %d", name(), what, kLocations - 1));
   }
   if (varying.components == 0 || first + varying.components > 4) {
     return absl::InvalidArgumentError(
@@ -63,7 +63,7 @@ absl::Status Check(const Varying& varying, unsigned first, absl::string_view wha
   return absl::OkStatus();
 }
 
-// The input that a location has, by location; null where there is none.
+// The input of each location, or null.
 using InputTable = std::array<const Input*, kLocations>;
 
 absl::StatusOr<InputTable> Tabulate(const FragmentInputs& fragment) {
@@ -73,25 +73,25 @@ absl::StatusOr<InputTable> Tabulate(const FragmentInputs& fragment) {
     const auto name = [&] { return Called(input.name, input.location); };
     if (table[input.location] != nullptr) {
       return absl::InvalidArgumentError(absl::StrFormat(
-          "%s is listed twice: one entry covers all of its components, and they are all "
-          "interpolated the same way",
+          "%s is listed twice: one entry covers all of its components, and all of them have the "
+          "same interpolation",
           name()));
     }
     if (input.source == Source::kFragmentZ) {
       return absl::InvalidArgumentError(absl::StrFormat(
-          "%s: Z is no input with a location, but FragmentInputs::reads_z", name()));
+          "%s: Z is not an input with a location; set FragmentInputs::reads_z", name()));
     }
     if (input.source != Source::kVarying && input.precision != Precision::k32) {
       return absl::InvalidArgumentError(
-          absl::StrFormat("%s is made by the hardware, which makes 32 bits", name()));
+          absl::StrFormat("%s is made by the hardware, and must have 32 bits", name()));
     }
     const unsigned most = input.source == Source::kPrimitiveId ? 1
                           : input.source == Source::kVarying   ? 4
                                                                : 2;
     if (input.first + input.components > most) {
       return absl::InvalidArgumentError(
-          absl::StrFormat("%s has %d components where it comes from, but %d were asked for", name(),
-                          most, input.first + input.components));
+          absl::StrFormat("%s has %d components at its source, but %d were requested", name(), most,
+                          input.first + input.components));
     }
     table[input.location] = &input;
   }
@@ -211,10 +211,10 @@ absl::StatusOr<OutputLayout> OutputLayout::Of(const VertexOutputs& vertex,
             TakesVaryings(input) ? InterpolationOf(*input) : Interpolation::kSmooth;
         if (as != static_cast<Interpolation>(i)) continue;
         const unsigned count = Units(0, output->components, precision);
-        // Slots are two more at most than varyings, but without the position.
+        // There are at most two more slots than varyings, but without the position.
         if (word + count + others > kMostCounted) {
           return absl::InvalidArgumentError(absl::StrFormat(
-              "no room for %s: the outputs of a vertex shader have %d words at most, and %d are "
+              "no room for %s: the outputs of a vertex shader have at most %d words, and %d are "
               "taken",
               Called(output->name, output->location), kMostCounted, word + others));
         }
@@ -336,8 +336,9 @@ absl::StatusOr<Linkage> Link(const OutputLayout& outputs, const FragmentInputs& 
   }
   if (fragment.reads_z != coefficients.reads_z()) {
     return absl::InvalidArgumentError(
-        "one of the fragment shader's inputs and its coefficient registers has Z, the other one "
-        "has not: they were laid out for other inputs");
+        "either the fragment shader's inputs or its coefficient registers have Z, but not both: "
+        "the "
+        "registers were laid out for other inputs");
   }
   constexpr Shade kFlat[] = {Shade::kFlatVertex0, Shade::kFlatVertex1, Shade::kFlatVertex2};
   Linkage linkage;
@@ -388,8 +389,8 @@ absl::StatusOr<Linkage> Link(const OutputLayout& outputs, const FragmentInputs& 
         const Interpolation laid_out = linkage.shape_.At(at->word)->interpolation;
         if (laid_out != as) {
           return absl::InvalidArgumentError(absl::StrFormat(
-              "%s is read %s, but stands among the outputs that are %s: they were laid out for "
-              "other inputs",
+              "%s is read %s, but is among the outputs that are %s: they were laid out for other "
+              "inputs",
               name(), Called(as), Called(laid_out)));
         }
       }
@@ -406,7 +407,7 @@ absl::StatusOr<Linkage> Link(const OutputLayout& outputs, const FragmentInputs& 
       binding.components = static_cast<uint8_t>(bound);
       good = linkage.Bind(binding);
     }
-    // What nobody has written reads W.
+    // Components that are not written read W.
     binding = {.shade = Shade::kLinear};
     for (unsigned i = bound; i < registers; ++i) {
       binding.base_register = static_cast<uint8_t>(place.base + i);
@@ -414,7 +415,7 @@ absl::StatusOr<Linkage> Link(const OutputLayout& outputs, const FragmentInputs& 
     }
     if (!good) {
       return absl::InvalidArgumentError(absl::StrFormat(
-          "no binding left for %s: a fragment shader has %d at most", name(), kMostBindings));
+          "no binding left for %s: a fragment shader has at most %d", name(), kMostBindings));
     }
   }
   return linkage;

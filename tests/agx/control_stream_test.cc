@@ -158,7 +158,7 @@ TEST_F(ControlStreams, RefuseWhatDoesNotFitAndStayAsTheyWere) {
   EXPECT_EQ(vdm.bytes(), 12u);
   EXPECT_THAT(
       std::string(vdm.status().message()),
-      HasSubstr("Index_List behind 12 bytes of the stream: index_buffer_hi needs more bits"));
+      HasSubstr("Index_List after 12 bytes of the stream: index_buffer_hi needs more bits"));
   EXPECT_THAT(uses_.all(), SizeIs(1)) << "the chunk, and not what was refused";
   EXPECT_FALSE(vdm.End().ok());
   EXPECT_FALSE(vdm.TakeStatus().ok());
@@ -174,7 +174,7 @@ TEST_F(ControlStreams, RefuseLinksBeyondTheAddressSpace) {
   HostChunks far{{.gpu = uint64_t{1} << 40}};
   VdmStream<G13> beyond(far, uses_);
   EXPECT_FALSE(beyond.Emit(Draw(3)));
-  EXPECT_THAT(std::string(beyond.status().message()), HasSubstr("no link leads to"));
+  EXPECT_THAT(std::string(beyond.status().message()), HasSubstr("no link can reach"));
 }
 
 TEST_F(ControlStreams, SayWhenThereAreNoMoreChunks) {

@@ -127,11 +127,11 @@ TEST(WrittenImages, SayWhichLevelIsWritten) {
 TEST(Views, StayWithinTheImage) {
   const Layout layout = LayoutOf(Rgba8(Scheme::kAgxTwiddled, 64, 64));
   EXPECT_THAT(Message(TextureOf<G13>({.layout = &layout, .first_level = 1})),
-              HasSubstr("levels from 1 on were to be seen, but the image has 1"));
+              HasSubstr("levels from level 1, but the image has 1"));
   EXPECT_THAT(Message(TextureOf<G13>({.layout = &layout, .layers = 2})),
-              HasSubstr("2 layers from 0 on"));
+              HasSubstr("2 layers from layer 0"));
   EXPECT_THAT(Message(TextureOf<G13>({.layout = &layout, .channels = g13::Channels::BC1})),
-              HasSubstr("R8G8B8A8_UNORM and the channels of the view differ"));
+              HasSubstr("R8G8B8A8_UNORM and the channels of the view must both"));
   const Layout other = LayoutOf(Rgba8(Scheme::kIntelY, 64, 64));
   EXPECT_THAT(Message(TextureOf<G13>({.layout = &other})), HasSubstr("intel-y"));
   EXPECT_THAT(Message(TextureOf<G13>({.layout = &layout, .dimension = Texture_dimension::Cube})),
@@ -187,7 +187,7 @@ TEST(Limits, OfTexturesAreSaid) {
                 t.dimension = Texture_dimension::Cube;
                 t.height = 32;
               }),
-              HasSubstr("are squares, not 64 by 32"));
+              HasSubstr("must be square, not 64 by 32"));
   EXPECT_THAT(broken([](auto& t) { t.dimension = Texture_dimension::_2D_Multisampled; }),
               HasSubstr("one level"));
   EXPECT_THAT(broken([](auto& t) {
@@ -195,27 +195,27 @@ TEST(Limits, OfTexturesAreSaid) {
                 t.channels = g13::Channels::BC7;
                 t.last_level = 0;
               }),
-              HasSubstr("no samples"));
+              HasSubstr("cannot be multisampled"));
   EXPECT_THAT(broken([](auto& t) { t.depth = 2; }), HasSubstr("neither an array nor a 3D image"));
   EXPECT_THAT(broken([](auto& t) { t.stride = 16; }),
-              HasSubstr("only linear images have a stride"));
+              HasSubstr("only linear images can have a stride"));
   EXPECT_THAT(broken([](auto& t) { t.depth_linear = 2; }), HasSubstr("depth_linear"));
   EXPECT_THAT(broken([](auto& t) { t.acceleration_buffer = kImage; }),
-              HasSubstr("only compressed images have metadata"));
+              HasSubstr("only compressed images can have metadata"));
   EXPECT_THAT(broken([](auto& t) { t.layout_ = g13::Layout::Compressed; }),
               HasSubstr("needs the address of its metadata"));
   EXPECT_THAT(broken([](auto& t) {
                 t.layout_ = g13::Layout::Compressed;
                 t.acceleration_buffer = kImage;
               }),
-              HasSubstr("a compressed image is extended"));
+              HasSubstr("a compressed image must be extended"));
   EXPECT_THAT(broken([](auto& t) {
                 t.layout_ = g13::Layout::Compressed;
                 t.acceleration_buffer = kImage;
                 t.extended = true;
                 t.channels = g13::Channels::BC1;
               }),
-              HasSubstr("not compressed once more"));
+              HasSubstr("cannot be compressed again"));
   EXPECT_THAT(broken([](auto& t) { t.null = true; }), HasSubstr("layout Null"));
   EXPECT_THAT(broken([](auto& t) { t.layout_ = g13::Layout::Null; }), HasSubstr("marked as null"));
   const auto linear = [&](auto&& breaks) {
@@ -240,12 +240,12 @@ TEST(Limits, OfTexturesAreSaid) {
               HasSubstr("shares its bit with the stride"));
   EXPECT_EQ(linear([](auto& t) { t.stride = (2u << 20) - 16; }), "");
   EXPECT_THAT(linear([](auto& t) { t.stride = 2u << 20; }), HasSubstr("says extended"));
-  EXPECT_THAT(linear([](auto& t) { t.depth_linear = 2; }), HasSubstr("is extended"));
+  EXPECT_THAT(linear([](auto& t) { t.depth_linear = 2; }), HasSubstr("must be extended"));
   EXPECT_THAT(linear([](auto& t) {
                 t.depth_linear = 2;
                 t.extended = true;
               }),
-              HasSubstr("is an array"));
+              HasSubstr("must be an array"));
 }
 
 TEST(Limits, OfWrittenImagesAreSaid) {
@@ -261,10 +261,10 @@ TEST(Limits, OfWrittenImagesAreSaid) {
     breaks(image);
     return Message(Check(image));
   };
-  EXPECT_THAT(broken([](auto& i) { i.level = 1; }), HasSubstr("level 1 is to be written"));
+  EXPECT_THAT(broken([](auto& i) { i.level = 1; }), HasSubstr("level 1 cannot be written"));
   EXPECT_THAT(broken([](auto& i) { i.levels = 8; }), HasSubstr("there is no level 7"));
   EXPECT_THAT(broken([](auto& i) { i.channels = g13::Channels::ASTC_4x4; }),
-              HasSubstr("no blocks"));
+              HasSubstr("cannot write blocks"));
   EXPECT_THAT(broken([](auto& i) { i.layout_ = g13::Layout::Null; }), HasSubstr("cannot be Null"));
   EXPECT_THAT(broken([](auto& i) { i.swizzle_r = 4; }), HasSubstr("swizzle_r needs more bits"));
   EXPECT_THAT(broken([](auto& i) {

@@ -244,10 +244,9 @@ TEST(Linking, RefusesOutputsThatWereLaidOutForAnotherInterpolation) {
   ASSERT_TRUE(registers.ok());
   EXPECT_TRUE(Link(*outputs, fragment, *registers).ok());
   input.interpolation = kFlat;
-  EXPECT_EQ(
-      Message(Link(*outputs, fragment, *registers).status()),
-      "varying \"id\" (location 3) is read flat, but stands among the outputs that are smooth: "
-      "they were laid out for other inputs");
+  EXPECT_EQ(Message(Link(*outputs, fragment, *registers).status()),
+            "varying \"id\" (location 3) is read flat, but is among the outputs that are smooth: "
+            "they were laid out for other inputs");
 }
 
 // One fragment shader with its registers, linked with several vertex shaders, none of them known
@@ -352,7 +351,7 @@ TEST(Limits, AreSaid) {
   };
   EXPECT_THAT(inputs({.first = 2, .components = 3}), HasSubstr("components 2 to 4"));
   EXPECT_THAT(inputs({.components = 3, .source = Source::kBarycentric}),
-              HasSubstr("has 2 components where it comes from"));
+              HasSubstr("has 2 components at its source"));
   EXPECT_THAT(inputs({.source = Source::kFragmentZ}), HasSubstr("reads_z"));
   EXPECT_THAT(inputs({.components = 2, .precision = k16, .source = Source::kPointCoord}),
               HasSubstr("made by the hardware"));
