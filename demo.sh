@@ -1,15 +1,15 @@
 #!/bin/sh
-# The demo: a packet typed by hand, then the state of one draw out of a real driver's submissions.
+# The demo: a packet typed by hand, then the state of one draw from a real driver's submissions.
 
-# `bazel run` starts this where the files are; started by hand, they are beside it.
+# `bazel run` starts this in the folder of the files; otherwise they are next to the script.
 [ -x tools/unpack ] || cd "$0.runfiles"/*/ || exit 1
 unpack=tools/unpack
 captures=tests/data/captures/skl-gl-basic
 
 cat <<'TEXT'
 A GPU reads packets: runs of 32-bit words whose bits say which state to set and what to draw.
-packsmith knows the packets from a description in XML (xml/intel/gfx9.xml, here). Words that
-somebody found in a log, and what `unpack` makes of them (05000000 ends the batch):
+packsmith knows the packets from a description in XML (here xml/intel/gfx9.xml). These are words
+from a log, and what `unpack` prints for them (05000000 ends the batch):
 
   $ echo 7b000005 00000000 00000003 00000000 00000001 00000000 00000000 05000000 > words.txt
   $ unpack --hide-zero --gen=gfx9 words.txt
@@ -21,8 +21,8 @@ echo 7b000005 00000000 00000003 00000000 00000001 00000000 00000000 05000000 |
 cat <<'TEXT'
 
 Next, four submissions of a real driver (Mesa's iris, Skylake), captured while a small OpenGL ES
-program drew triangles. Each file holds the GPU's memory, so that pointers can be followed. Of the
-fourth submission, some of what the first textured triangle depends on:
+program drew triangles. Each file holds the GPU's memory, so that pointers can be followed. This is
+part of the state that the first textured triangle, in the fourth submission, depends on:
 
   $ unpack --hide-zero 00.core.zst 01.core.zst 02.core.zst 03.core.zst
 TEXT
@@ -51,7 +51,7 @@ echo "$output" | tail -n 1 | sed 's/^/  /'
 
 cat <<'TEXT'
 
-Of your own dumps, once `./bazelw build //:unpack` is done: bazel-bin/tools/unpack FILE...
-(--help says more; --format=jsonl is for jq.) The same XML gives C++ and C headers that pack these
-packets: gen/README.md says how.
+To decode your own dumps, run `./bazelw build //:unpack`, then bazel-bin/tools/unpack FILE...
+(--help says more; --format=jsonl is for jq.) C++ and C headers that pack these packets are made
+from the same XML: gen/README.md says how.
 TEXT

@@ -7,7 +7,7 @@ packsmith_manifest lists all installed files for install.py.
 load("@bazel_tools//tools/build_defs/cc:action_names.bzl", "CPP_LINK_STATIC_LIBRARY_ACTION_NAME")
 load("@bazel_tools//tools/cpp:toolchain_utils.bzl", "find_cpp_toolchain")
 
-# This repository's name, however the workspace that builds it calls it.
+# This repository's name in the workspace that builds it.
 _HERE = Label("//install").workspace_name
 
 # What pkg-config calls the libraries of third_party. None: headers only, used in sources only.
@@ -22,7 +22,7 @@ _PKG_CONFIG = {
 }
 
 RuntimeInfo = provider(
-    doc = "Libraries of this repository, and what they stand on.",
+    doc = "Libraries of this repository, and what they depend on.",
     fields = {
         "headers": "depset of public headers",
         "linker_inputs": "depset of LinkerInput",
@@ -245,15 +245,15 @@ packsmith_manifest = rule(
         "programs": attr.label_list(doc = "For bin/."),
         "shared": attr.label_keyed_string_dict(
             allow_files = True,
-            doc = "For share/packsmith: files, and the folders, one space between them, below " +
-                  "which their paths are kept.",
+            doc = "For share/packsmith: files, and the folders, separated by spaces, below which " +
+                  "their paths are kept.",
         ),
         "templates": attr.label_keyed_string_dict(
             allow_files = True,
-            doc = "Files with @NAMES@ that install.py fills in, and where they go.",
+            doc = "Files with @NAMES@ that install.py fills in, and their destinations.",
         ),
-        "others": attr.label_keyed_string_dict(allow_files = True, doc = "And where they go."),
+        "others": attr.label_keyed_string_dict(allow_files = True, doc = "And their destinations."),
         "version": attr.string(mandatory = True),
     },
-    doc = "Lists what is installed, and brings it along as runfiles.",
+    doc = "Lists what is installed, and adds it to the runfiles.",
 )

@@ -1,14 +1,14 @@
 #!/usr/bin/python3
-"""Installs packsmith for people who build without Bazel.
+"""Installs packsmith for users who build without Bazel.
 
     ./bazelw run --config=opt //:install -- PREFIX
 
 puts headers, the runtime library, programs and descriptions under PREFIX, which may be relative to
-where the command was given. DESTDIR=/stage in the environment puts everything under
-/stage/PREFIX. What is installed may be moved: nothing in it knows PREFIX.
+the folder of the call. DESTDIR=/stage in the environment puts everything under /stage/PREFIX. The
+installation may be moved: no file in it contains PREFIX.
 
-All files are written beside their destinations first and then renamed, so that a full disk or a
-missing right leaves an earlier installation as it was.
+All files are first written next to their destinations and then renamed, so that a full disk or a
+missing permission leaves an earlier installation unchanged.
 """
 
 import argparse
@@ -26,11 +26,11 @@ PLACEHOLDER = re.compile(r"@([A-Z]+)@")
 
 
 class Failure(Exception):
-    """Something that the caller can do something about."""
+    """An error that the user can correct."""
 
 
 def runfiles() -> Path:
-    """Where the files to install are."""
+    """The folder of the files to install."""
     here = Path.cwd()
     beside = sorted(Path(sys.argv[0] + ".runfiles").resolve().glob("*/"))
     for place in [here, *beside]:
@@ -41,7 +41,7 @@ def runfiles() -> Path:
 
 
 def substitutions(manifest: dict[str, Any]) -> dict[str, str]:
-    """What templates may ask for."""
+    """The placeholders of templates, and their values."""
     modules: list[str] = manifest["modules"]
     major, minor, *_ = manifest["version"].split(".")
     return {
@@ -58,8 +58,8 @@ def content(source: Path, kind: str, values: dict[str, str]) -> bytes:
     """A file as it is installed."""
     data = source.read_bytes()
     if kind == "header":
-        # Inside of this repository headers are named from its root; outside, "runtime/" is too
-        # common a name to claim.
+        # Inside this repository headers are named from its root; outside, "runtime/" is too common
+        # a name.
         return INCLUDE.sub(rb"\1packsmith/\2", data)
     if kind.endswith("template"):
         return PLACEHOLDER.sub(lambda match: values[match[1]], data.decode()).encode()
@@ -67,7 +67,7 @@ def content(source: Path, kind: str, values: dict[str, str]) -> bytes:
 
 
 def make_folders(folder: Path, made: list[Path]) -> None:
-    """Creates a folder and those above it, and notes which ones."""
+    """Creates a folder and its parents, and notes which ones were created."""
     missing = []
     while not folder.exists():
         missing.append(folder)
@@ -82,7 +82,7 @@ def install(root: Path, manifest: dict[str, Any], prefix: Path) -> int:
     values = substitutions(manifest)
     made: list[Path] = []
     written: list[tuple[str, Path]] = []
-    # One name may be listed twice, by two generations that share a file, say.
+    # A name may be listed twice, for example by two generations that share a file.
     files = {file["to"]: file for file in manifest["files"]}
     done = False
     try:
@@ -93,7 +93,7 @@ def install(root: Path, manifest: dict[str, Any], prefix: Path) -> int:
             data = content(root / file["source"], file["kind"], values)
             make_folders(target.parent, made)
             if target.is_dir():
-                raise Failure(f"{target} is a folder, and a file of that name is to be installed")
+                raise Failure(f"{target} is a folder, but a file of that name must be installed")
             handle, name = tempfile.mkstemp(dir=target.parent, prefix=".packsmith-")
             written.append((name, target))
             with os.fdopen(handle, "wb") as out:
@@ -106,7 +106,7 @@ def install(root: Path, manifest: dict[str, Any], prefix: Path) -> int:
             except OSError as error:
                 done = False
                 raise Failure(f"{target}: {error.strerror}; files before it are new, others are "
-                              "as they were. Install once more when that is mended") from error
+                              "unchanged. Correct that and install again") from error
     finally:
         if not done:
             for name, _ in written:
@@ -128,7 +128,7 @@ def destination(prefix: str) -> Path:
 
 
 class PrintVersion(argparse.Action):
-    """Says which packsmith would be installed."""
+    """Prints the version that would be installed."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
         try:
@@ -145,7 +145,7 @@ def main() -> int:
         prog="install", description=lines[0], epilog="\n".join(lines[1:]),
         formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--version", action=PrintVersion, nargs=0,
-                        help="print the version that is installed, and stop")
+                        help="print the version that would be installed, and exit")
     parser.add_argument("prefix", metavar="PREFIX", help="/usr/local, $HOME/.local, a new folder")
     options = parser.parse_args()
     if not options.prefix:
@@ -166,8 +166,8 @@ def main() -> int:
         return 1
     print(f"installed {count} files of packsmith {manifest['version']} in {prefix}")
     if manifest["compilation_mode"] != "opt":
-        print("install: these are slow builds; for fast ones: ./bazelw run --config=opt //:install",
-              file=sys.stderr)
+        print("install: these builds are not optimised; for optimised ones: "
+              "./bazelw run --config=opt //:install", file=sys.stderr)
     return 0
 
 
