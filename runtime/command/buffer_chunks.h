@@ -24,9 +24,10 @@ class BufferChunks : public ChunkSource {
   struct Options {
     ZoneId zone = {};
     std::string name = "batch";
-    uint64_t chunk_bytes = 64 * 1024;  // unless more is asked for
-    // If this is more, each further chunk is as large as all before it together, up to so many
-    // bytes: short batches take little memory, and long ones few jumps. (anv: 8 KiB to 16 MiB.)
+    uint64_t chunk_bytes = 64 * 1024;  // unless more is requested
+    // If this is more than `chunk_bytes`, each further chunk is as large as all before it together,
+    // up to this size: short batches take little memory, and long ones few jumps. (anv: 8 KiB to 16
+    // MiB.)
     uint64_t largest_chunk_bytes = 0;
     Heap heap = Heap::kSystem;  // one that the CPU can see
     size_t most_chunks = ~size_t{0};
@@ -46,8 +47,8 @@ class BufferChunks : public ChunkSource {
     return buffers_ ? buffers_->generation() : std::string();
   }
 
-  // No batch uses them any more. A job that does has been told by Buffers::Use(): the memory is
-  // used again when it is done.
+  // Releases all chunks. No batch may use them any more. Jobs that do were passed to
+  // Buffers::Use(): their memory is reused when they are done.
   absl::Status Release();
 
  private:

@@ -1,12 +1,12 @@
-// Which buffers a batch uses, and how: what a kernel driver wants to have resident, and what says
-// whether one batch has to wait for another.
+// Which buffers a batch uses, and how: what a kernel driver must make resident, and what decides
+// whether one batch must wait for another.
 //
 //   BufferUses uses;
 //   uses.Add(handle, kReads);
 //   for (const BufferUse& use : uses.all()) { … }
 //
-// Each buffer is listed once, in the order of first use. Adding one that was added lately costs a
-// load and a comparison, others a hash table's look-up, which can be put off.
+// Each buffer is listed once, in the order of first use. Adding one that was added recently costs a
+// load and a comparison; others cost a look-up in a hash table, which can be deferred.
 
 #ifndef PACKSMITH_RUNTIME_COMMAND_BUFFER_USES_H_
 #define PACKSMITH_RUNTIME_COMMAND_BUFFER_USES_H_
@@ -26,8 +26,8 @@ namespace packsmith::gpu {
 using UseFlags = uint32_t;
 inline constexpr UseFlags kReads = 1, kWrites = 2;
 
-// What a description says of an address. Where it says nothing, or that the address is not always
-// followed, the buffer counts as read: it had better be resident.
+// The use that a description gives for an address. If it gives none, or the address is not always
+// followed, the buffer counts as read, so that it is resident.
 PACKSMITH_INLINE constexpr UseFlags UseOf(access how) {
   switch (how) {
     case access::write:
@@ -49,7 +49,7 @@ struct BufferUse {
 
 class BufferUses {
  public:
-  // Whether Add() would change nothing. May say no where it is so after all: of no buffer, too.
+  // Whether Add() would change nothing. May return false even then; always does for buffer 0.
   PACKSMITH_INLINE bool Known(uint32_t buffer, UseFlags flags) const {
     const size_t at = buffer % kRecent;
     const Handle handle = static_cast<Handle>(buffer);
@@ -57,20 +57,20 @@ class BufferUses {
     return (flags & kWrites) == 0 || !bits::rarely(written_[at] != handle);
   }
 
-  // buffer is not 0. Not remembered: Known() says no the next time, too.
+  // `buffer` must not be 0. Without `remember`, Known() still returns false for it.
   void Add(uint32_t buffer, UseFlags flags, bool remember = true);
 
-  // Adds it when somebody asks for the list. A few stores, and none that might be to a packet, for
-  // all that the compiler knows. False if too many are put off already: for Add() then.
+  // Defers adding until the list is read. A few stores, of types that the compiler knows not to
+  // alias packets. False if too many are deferred already: call Add() then.
   PACKSMITH_INLINE bool AddLater(uint32_t buffer, UseFlags flags) {
     if (later_count_ == kLater) return false;
     later_[later_count_++] = static_cast<Entry>(uint64_t{buffer} << 2 | flags);
     Remember(buffer, flags);
     return true;
   }
-  // How many are put off.
+  // The number of deferred uses.
   size_t later() const { return later_count_; }
-  // Forgets those that were put off after the first `count`.
+  // Forgets the deferred uses after the first `count`.
   void DropLater(size_t count);
 
   // The use of one buffer; empty if there is none.
@@ -82,7 +82,7 @@ class BufferUses {
   }
   size_t size() const { return all().size(); }
 
-  // Forgets all. Memory is kept for what comes.
+  // Forgets all uses. Memory is kept for later ones.
   void Clear();
 
   // For those that refer to this list.
@@ -92,7 +92,7 @@ class BufferUses {
   static constexpr UseFlags kBoth = kReads | kWrites;
   static constexpr size_t kRecent = 64, kLater = 128;
 
-  // A handle; a handle and flags. Types of their own: what is stored as these is no member of a
+  // A handle; a handle and flags. Distinct types, so that stores of these cannot alias members of a
   // packet.
   enum class Handle : uint32_t {};
   enum class Entry : uint64_t {};
@@ -102,8 +102,8 @@ class BufferUses {
     if ((flags & kWrites) != 0) written_[at] = static_cast<Handle>(buffer);
   }
   void ForgetRecent();
-  // What was put off. Adding leaves nothing to settle, and a batch that ends adds its own buffers:
-  // from then on several threads may read the list.
+  // Adds the deferred uses. Add() leaves none, and a batch that ends adds its own buffers: from
+  // then on several threads may read the list.
   void Settle() const {
     if (later_count_ != 0) const_cast<BufferUses*>(this)->AddAllLater();
   }
@@ -115,7 +115,7 @@ class BufferUses {
   void Grow();
 
   // Buffers that are listed as read, and as written, by their handles' low bits, which count
-  // buffers in most drivers. 0: nothing; so of addresses without a buffer there is nothing to note.
+  // buffers in most drivers. 0: none, so that addresses without a buffer need no entry.
   Handle read_[kRecent] = {}, written_[kRecent] = {};
   Entry later_[kLater];
   size_t later_count_ = 0;
@@ -125,8 +125,8 @@ class BufferUses {
   std::vector<uint64_t> slots_;
 };
 
-// Buffers of both lists that at least one of the two writes: the later batch has to wait for the
-// earlier one. Costs as much as the shorter list is long.
+// Buffers of both lists that at least one of the two writes: the later batch must wait for the
+// earlier one. O(length of the shorter list).
 std::vector<uint32_t> Conflicts(const BufferUses& a, const BufferUses& b);
 
 }  // namespace packsmith::gpu

@@ -15,24 +15,24 @@
 
 namespace packsmith::gpu {
 
-// A stretch of one buffer. `words` are the CPU's view of what the GPU sees at `gpu`.
+// A part of one buffer. `words` is the CPU's view of the memory that the GPU has at `gpu`.
 struct Chunk {
   uint64_t gpu = 0;            // a multiple of 8: command streamers fetch qwords
   absl::Span<uint32_t> words;  // may be write-combined: a batch hardly ever reads them
   uint32_t buffer = 0;         // the handle, as packsmith::address has it; not 0
 };
 
-// What a batch asks for memory when it starts, and whenever a chunk is full. Chunks belong to the
-// source, which keeps them at least until the batch is reset or gone.
+// Where a batch gets memory from when it starts, and whenever a chunk is full. Chunks belong to the
+// source, which must keep them at least until the batch is reset or destroyed.
 class ChunkSource {
  public:
   virtual ~ChunkSource() = default;
 
-  // A chunk that no batch uses, of at least `dwords`. Asked once a chunk, so that a virtual call
-  // does no harm. An error is what the batch reports.
+  // A chunk that no batch uses, of at least `dwords`. Called once a chunk, so that the cost of a
+  // virtual call does not matter. The batch reports its error.
   virtual absl::StatusOr<Chunk> NewChunk(size_t dwords) = 0;
 
-  // Whose packets the memory is for, as Device::generation(). Empty: any generation's.
+  // The generation whose packets the memory is for, as Device::generation(). Empty: any.
   virtual std::string generation() const { return {}; }
 
   // For those that refer to this source.
@@ -48,8 +48,8 @@ class HostChunks : public ChunkSource {
  public:
   struct Options {
     uint64_t gpu = 0x100000;      // of the first chunk, a multiple of 4096; others follow
-    uint32_t first_buffer = 1;    // the first chunk's handle; others count on
-    size_t chunk_dwords = 16384;  // of each chunk, unless more is asked for
+    uint32_t first_buffer = 1;    // the first chunk's handle; others count up from it
+    size_t chunk_dwords = 16384;  // of each chunk, unless more is requested
     size_t most_chunks = ~size_t{0};
   };
 
@@ -59,7 +59,7 @@ class HostChunks : public ChunkSource {
   // ResourceExhausted when there are `most_chunks`.
   absl::StatusOr<Chunk> NewChunk(size_t dwords) override;
 
-  // All that were handed out, in order.
+  // All chunks that were handed out, in order.
   absl::Span<const Chunk> chunks() const { return chunks_; }
 
  private:

@@ -1,4 +1,4 @@
-// Errors of packing as statuses, for states that are no packets of a batch.
+// Errors of packing as statuses, for states that are not packets of a batch.
 
 #ifndef PACKSMITH_RUNTIME_COMMAND_PACK_STATUS_H_
 #define PACKSMITH_RUNTIME_COMMAND_PACK_STATUS_H_
@@ -8,7 +8,7 @@
 
 namespace packsmith {
 
-// InvalidArgument that names the structure, the member and what is wrong with it. `e` is an error.
+// InvalidArgument that names the structure, the member and the error. `e` must be an error.
 absl::Status PackStatus(const char* structure, const error& e);
 
 }  // namespace packsmith

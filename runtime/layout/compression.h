@@ -1,4 +1,4 @@
-// What AGX's metadata says of a compressed image, and who may look at one.
+// AGX's metadata of compressed images, and which views of them are allowed.
 #ifndef PACKSMITH_RUNTIME_LAYOUT_COMPRESSION_H_
 #define PACKSMITH_RUNTIME_LAYOUT_COMPRESSION_H_
 
@@ -8,18 +8,18 @@
 
 namespace packsmith::layout {
 
-// A word describes 16x16 samples: one byte, the mode, for each 8x4 of them. In which order the
-// bytes stand is not known.
+// A word describes 16x16 samples: one byte, the mode, for each 8x4 of them. The order of the bytes
+// is not known.
 inline constexpr uint32_t kMetadataTile_sa = 16;
 inline constexpr uint32_t kMetadataWord_B = 8;
 
 // All samples have one value.
 inline constexpr uint8_t kMetadataModeSolid = 0x03;
-// The samples lie in the image as they are. `element_B` is 1, 2, 4, 8, 16 or more.
+// The samples are in the image uncompressed. `element_B` is 1, 2, 4, 8, 16 or more.
 constexpr uint8_t MetadataModeUncompressed(uint32_t element_B) {
   return element_B >= 8 ? 0xff : element_B == 4 ? 0x7f : element_B == 2 ? 0x3f : 0x1f;
 }
-// A word whose eight modes are the same.
+// A word whose eight modes are equal.
 constexpr uint64_t MetadataWord(uint8_t mode) { return mode * 0x0101010101010101u; }
 
 // Whether memory that was written as `image` may be read as `view`: compression depends on the

@@ -1,4 +1,4 @@
-// Copies between an image as a GPU lays it out and rows of elements as everybody else has them.
+// Copies between an image in a GPU's layout and linear memory: rows of elements.
 #ifndef PACKSMITH_RUNTIME_LAYOUT_COPY_H_
 #define PACKSMITH_RUNTIME_LAYOUT_COPY_H_
 
@@ -19,8 +19,8 @@ namespace packsmith::layout {
 // A rectangle of one level of one layer.
 struct Region {
   uint32_t level = 0, layer = 0;
-  // One sample of each pixel; or, if not set, all of them, which in linear memory too stand side by
-  // side.
+  // One sample of each pixel; if not set, all samples, which are next to each other in linear
+  // memory too.
   absl::optional<uint32_t> sample;
   uint32_t x_el = 0, y_el = 0, w_el = 0, h_el = 0;
 };
@@ -28,25 +28,25 @@ struct Region {
 Region WholeLevel(const Layout& layout, uint32_t level, uint32_t layer);
 
 // A rectangle given in pixels: its corner must be the corner of a block, its end is rounded up to
-// that of a block.
+// the end of a block.
 absl::StatusOr<Region> RegionOfPixels(const Layout& layout, uint32_t level, uint32_t layer,
                                       uint32_t x_px, uint32_t y_px, uint32_t w_px, uint32_t h_px);
 
-// Runs task 0 to `tasks` - 1, in any order, at the same time if it can, and returns when all are
+// Runs tasks 0 to `tasks` - 1, in any order, concurrently if possible, and returns when all are
 // done. Tasks write to different rows.
 using Executor = absl::FunctionRef<void(size_t tasks, absl::FunctionRef<void(size_t task)> run)>;
 
 // How to copy one region of one layout. A plan is made once and may run many times, in many
 // threads. Running does not allocate.
 //
-// No byte outside of the region is read or written, neither of the image nor of the linear memory,
-// so that different regions of an image may be copied at the same time.
+// No byte outside the region is read or written, neither of the image nor of the linear memory, so
+// that different regions of an image may be copied at the same time.
 class CopyPlan {
  public:
   // OutOfRange: the region is not in the image.
   static absl::StatusOr<CopyPlan> Make(const Layout& layout, const Region& region);
 
-  // Bytes of a row of the region in linear memory, without what may lie between rows.
+  // Bytes of a row of the region in linear memory, without padding between rows.
   uint64_t linear_row_B() const { return uint64_t{region_.w_el} * element_B_; }
   // Bytes that linear memory needs if its rows are `stride_B` apart.
   uint64_t linear_size_B(uint64_t stride_B) const {
@@ -72,7 +72,7 @@ class CopyPlan {
   static constexpr int kMaxTileSide_el = 512;
   static constexpr uint32_t kMaxSamples = 16;
 
-  // Where a sample lies, beside the first one.
+  // The place of a sample relative to the first one.
   struct SamplePlace {
     uint64_t offset_B;
     uint32_t index;  // XOR it to that of an element
@@ -80,7 +80,7 @@ class CopyPlan {
 
   CopyPlan() = default;
 
-  // So large that it should bypass the cache.
+  // Whether the copy is so large that it should bypass the cache.
   bool IsLarge() const;
 
   template <bool kIn>
@@ -97,8 +97,8 @@ class CopyPlan {
 
   Region region_;  // as places in the level's tiles
   uint64_t image_size_B_ = 0;
-  uint32_t element_B_ = 0;  // of what is copied, with all samples that are
-  // Samples that are copied one after the other, as they do not lie together.
+  uint32_t element_B_ = 0;  // with all samples that are copied
+  // Samples that are copied one after the other, since they are not next to each other.
   uint32_t samples_ = 1;
   std::array<SamplePlace, kMaxSamples> sample_places_;
   bool rows_are_linear_ = false;
@@ -107,8 +107,8 @@ class CopyPlan {
   CopyProgram program_;
 };
 
-// The same copy, one element after the other, each where Layout::AddressOf says. What a region is
-// and how it lies in memory can be read here; fast copies are tested against it. Errors as above.
+// The same copy, one element after the other, each at Layout::AddressOf(). A reference for regions
+// and their place in memory; fast copies are tested against it. Errors as above.
 absl::Status CopyInByElement(const Layout& layout, const Region& region,
                              absl::Span<const uint8_t> linear, uint64_t linear_stride_B,
                              absl::Span<uint8_t> image);

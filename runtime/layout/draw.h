@@ -1,4 +1,4 @@
-// Pictures of layouts: the way through a tile, and where levels lie.
+// Pictures of layouts: the order of elements in a tile, and the places of levels.
 #ifndef PACKSMITH_RUNTIME_LAYOUT_DRAW_H_
 #define PACKSMITH_RUNTIME_LAYOUT_DRAW_H_
 
@@ -9,11 +9,11 @@
 
 namespace packsmith::layout {
 
-// A tile of a level: a line through its elements (of sample 0) in the order in which they lie in
-// memory, from blue to red. Below it a layer's memory as a bar of levels, each as long as it is
-// large, padding in grey. `level` is below layout.levels().size().
+// A tile of a level: a line through its elements (of sample 0) in memory order, from blue to red.
+// Below it a layer's memory as a bar of levels, with lengths in proportion to their sizes and
+// padding in grey. `level` must be below layout.levels().size().
 //
-// The SVG has names and numbers too.
+// The SVG also has names and numbers.
 std::string DrawSvg(const Layout& layout, uint32_t level);
 std::string DrawPng(const Layout& layout, uint32_t level);
 

@@ -1,4 +1,4 @@
-// Where every pixel of an image lies: sizes, levels, layers, and addresses both ways.
+// The place of every pixel of an image: sizes, levels, layers, and addresses in both directions.
 //
 // Units are part of names: px pixels, el elements (a pixel, or a block of a block-compressed
 // format), sa samples, tl tiles, B bytes.
@@ -22,7 +22,7 @@ namespace packsmith::layout {
 enum class Scheme : uint8_t {
   kAgxLinear,
   kAgxTwiddled,
-  kAgxCompressed,  // twiddled, and metadata for lossless compression behind
+  kAgxCompressed,  // twiddled, followed by metadata for lossless compression
   kUInterleaved,   // Arm's Mali
   kIntelLinear,
   kIntelX,
@@ -32,7 +32,7 @@ enum class Scheme : uint8_t {
   kIntelYf,         // Gfx9 to Gfx12, 4 KiB
   kIntelYs,         // the same in 64 KiB
   kIntelTile64,     // Gfx12.5
-  kIntelTile64Xe2,  // from Gfx20 (Xe2) on; differs where there are samples or slices
+  kIntelTile64Xe2,  // from Gfx20 (Xe2) on; differs for images with samples or slices
 };
 inline constexpr int kSchemes = 13;
 
@@ -44,39 +44,37 @@ std::string SchemeNames();
 
 enum class Dim : uint8_t { k2d, k3d, kCube };
 
-// What Intel's Mip Tail Start LOD says if there is no mip tail.
+// The value of Intel's Mip Tail Start LOD for images without a mip tail.
 inline constexpr uint32_t kNoMipTail = 15;
 
-// What somebody wants an image to be.
+// The properties of an image.
 struct ImageDescription {
   Scheme scheme = Scheme::kAgxTwiddled;
   const Format* format = nullptr;  // of FindFormat(), not null
   uint32_t width_px = 1, height_px = 1;
-  // Of an array; depth of a 3D image; six for each cube. AGX's linear images may be arrays, of up
-  // to 2048 layers: texture descriptors hold the distance of these and their number
-  // (xml/agx/g13.xml, "Layer stride (linear)"), though Mesa's page on the Asahi driver says that
-  // they may not.
+  // Of an array; depth of a 3D image; six for each cube. AGX's linear images may be arrays of up to
+  // 2048 layers: texture descriptors hold the distance and number of layers (xml/agx/g13.xml,
+  // "Layer stride (linear)"), though Mesa's page on the Asahi driver says that they may not be
+  // arrays.
   uint32_t layers = 1;
   uint32_t levels = 1;
   uint32_t samples = 1;
   Dim dim = Dim::k2d;
-  // AGX: what the image will be used for; these make layers begin at pages. "Writeable" is an image
-  // that shaders write to.
+  // AGX: the image's uses; these make layers begin at pages. "Writeable": shaders write to it.
   bool renderable = false, writeable = false;
-  // Where the layout leaves it to its user: bytes from one row to the next. 0 for the least, or, of
-  // AGX's linear images, the least multiple of 128 B, as drivers choose; what is given may be any
-  // multiple of 16 B there. Linear: rows of elements. u-interleaved: rows of tiles. Intel: the
-  // pitch as it is programmed, which for W is twice the distance of one row of elements from the
-  // next.
+  // For layouts that let the user choose it: bytes from one row to the next. 0 means the least; for
+  // AGX's linear images, where any multiple of 16 B is possible, the least multiple of 128 B, as
+  // drivers choose. Linear: rows of elements. u-interleaved: rows of tiles. Intel: the pitch as
+  // programmed, which for W is twice the distance from one row of elements to the next.
   uint64_t stride_B = 0;
-  // Intel before Gfx8, where the memory is so configured: bit 6 of an address is XORed with bit 9
-  // (Y), or with 9 and 10 (X), to spread accesses over two channels.
+  // Intel before Gfx8, if the memory is configured so: bit 6 of an address is XORed with bit 9 (Y),
+  // or with bits 9 and 10 (X), to spread accesses over two channels.
   bool bit6_swizzle = false;
-  // Intel: mip levels begin at multiples of so many elements, powers of two up to 128, as Surface
-  // Horizontal Alignment and Surface Vertical Alignment say. 0 for the least: 4, or 8 of W.
+  // Intel: mip levels begin at multiples of these numbers of elements (Surface Horizontal Alignment
+  // and Surface Vertical Alignment), powers of two up to 128. 0 means the least: 4, or 8 for W.
   uint32_t align_w_el = 0, align_h_el = 0;
-  // Intel: samples of depth, stencil and W tiles are interleaved: they make the image larger both
-  // ways (MSFMT_DEPTH_STENCIL). Those of other images are slices (MSFMT_MSS), unless this is set:
+  // Intel: samples of depth, stencil and W tiles are interleaved: they make the image wider and
+  // higher (MSFMT_DEPTH_STENCIL). Those of other images are slices (MSFMT_MSS), unless this is set:
   // Gfx6 interleaves all.
   bool interleave_samples = false;
   // Intel, Yf, Ys and Tile64: this level and those after it share a tile.
@@ -87,25 +85,25 @@ inline constexpr int kMaxLevels = 16;
 
 // A level of detail of one layer.
 struct Level {
-  uint64_t offset_B = 0;  // from the start of its layer; in the first layer that of the image
-  uint64_t size_B = 0;  // of one layer with padding, and with what Intel's levels share tiles with
+  uint64_t offset_B = 0;  // from the start of its layer, or, for the first layer, of the image
+  uint64_t size_B = 0;    // of one layer with padding and, for Intel, levels that share its tiles
   uint64_t layer_stride_B = 0;     // from the level in one layer to the same level in the next
   uint64_t tile_row_stride_B = 0;  // from one row of tiles to the next
   uint32_t width_el = 0, height_el = 0;
   uint32_t layers = 0;    // that have memory for the level
   uint32_t pitch_el = 0;  // elements from the start of a row to that of the next one
-  // Where the first element is in the tile at offset_B. Not (0, 0) only of Intel's levels.
+  // Place of the first element in the tile at offset_B; (0, 0) except for Intel's levels.
   uint32_t x_el = 0, y_el = 0;
   uint8_t tile_w_log2 = 0, tile_h_log2 = 0;
-  uint8_t tile_d_log2 = 0;  // layers in a tile; not 0 only in 3D images in Intel's Tile64
+  uint8_t tile_d_log2 = 0;  // layers in a tile; 0 except for 3D images in Intel's Tile64
 
   uint32_t tile_w_el() const { return uint32_t{1} << tile_w_log2; }
   uint32_t tile_h_el() const { return uint32_t{1} << tile_h_log2; }
   uint32_t tile_d_el() const { return uint32_t{1} << tile_d_log2; }
 };
 
-// What AGX knows of the compression of an image: a 64-bit word for each 16x16 samples of each level
-// that is large enough to be compressed.
+// AGX's metadata of a compressed image: a 64-bit word for each 16x16 samples of each level that is
+// large enough to be compressed.
 struct Metadata {
   uint64_t offset_B = 0;  // from the start of the image
   uint64_t layer_stride_B = 0;
@@ -137,18 +135,18 @@ class Layout {
   static absl::StatusOr<Layout> Of(const ImageDescription& description);
 
   const ImageDescription& description() const { return description_; }
-  // Everything, with the metadata. All offsets and sizes are 64 bits wide: legal images have more
-  // than 4 GiB.
+  // Of everything, with the metadata. All offsets and sizes have 64 bits: legal images may have
+  // more than 4 GiB.
   uint64_t size_B() const { return geometry_.size_B; }
-  // From a layer to the next; where tiles are several layers deep, from the layers of one to those
-  // of the next. 0 where it differs from level to level, which say it themselves: u-interleaved 3D
-  // images with mip levels.
+  // From a layer to the next; if tiles are several layers deep, from the layers of one tile to
+  // those of the next. 0 if it differs between levels, which have it then: u-interleaved 3D images
+  // with mip levels.
   uint64_t layer_stride_B() const { return geometry_.layer_stride_B; }
-  // Where samples of a pixel are in different tiles: from those in one tile to those in the next,
-  // which begin at the next sample that the tile has no place for. Otherwise 0.
+  // If samples of a pixel are in different tiles: from those in one tile to those in the next,
+  // which begin with the first sample that does not fit into the tile. Otherwise 0.
   uint64_t sample_stride_B() const { return geometry_.sample_stride_B; }
   uint32_t layers() const { return description_.layers; }
-  // Those that have memory, which may be more than were asked for.
+  // The levels that have memory, which may be more than were requested.
   absl::Span<const Level> levels() const {
     return {geometry_.levels.data(), geometry_.level_count};
   }
@@ -159,14 +157,13 @@ class Layout {
 
   // Bytes of an element with all of its samples.
   uint32_t element_B() const { return description_.format->block_B * description_.samples; }
-  // How elements (and samples) lie in a tile. Its index counts single samples, of block_B bytes.
-  // `level` is below levels().size().
+  // The order of elements and samples in a tile. Its index counts single samples, of block_B bytes.
+  // `level` must be below levels().size().
   Tiling TilingOf(uint32_t level) const;
 
   // Bytes from the start of the image, or nothing if the image has no such element.
   absl::optional<uint64_t> AddressOf(const Element& element) const;
-  // The element that the byte at an address belongs to, or nothing where there is padding or
-  // metadata.
+  // The element that the byte at an address belongs to, or nothing for padding and metadata.
   absl::optional<Element> ElementAt(uint64_t address_B) const;
 
   // AGX, compressed: the address of the metadata's word for the 16x16 samples at (x_tl, y_tl).
@@ -176,7 +173,7 @@ class Layout {
 
   Layout(Key, const ImageDescription& description) : description_(description) {}
 
-  // What the rules of a scheme say; filled in by them.
+  // The result of a scheme's rules.
   struct Geometry {
     uint64_t size_B = 0, layer_stride_B = 0, sample_stride_B = 0;
     size_t level_count = 0;

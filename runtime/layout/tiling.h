@@ -24,15 +24,14 @@ struct TilePosition {
   }
 };
 
-// A matrix of bits: a place in a tile of 2^a by 2^b elements (of 2^c samples, or 2^d layers deep)
-// goes in, its index comes out, and each bit of the index is the XOR of some bits of the place.
-// Everything that is to be known about a tiling follows from the matrix: addresses, the way back,
-// whether two elements could fall on the same place, how to copy many elements at once, and the
-// drawing.
+// A matrix of bits that maps a place in a tile of 2^a by 2^b elements (of 2^c samples, or 2^d
+// layers deep) to its index: each bit of the index is the XOR of some bits of the place. Everything
+// about a tiling follows from the matrix: addresses, their inverse, whether two elements could have
+// the same address, how to copy many elements at once, and drawings.
 //
-// In text the bits of the index stand from the highest to the lowest, each as the bits whose XOR it
-// is: "y1 x1 y0 x0" is Morton order in tiles of 4 by 4, "y0 x0^y0" goes round a tile of 2 by 2 in
-// the shape of a U.
+// Text has the bits of the index from the highest to the lowest, each as the bits whose XOR it is:
+// "y1 x1 y0 x0" is Morton order in tiles of 4 by 4, "y0 x0^y0" goes round a tile of 2 by 2 in the
+// shape of a U.
 class Tiling {
  public:
   static constexpr int kMaxBits = 16;
@@ -40,21 +39,21 @@ class Tiling {
   // A tile of one element.
   Tiling() = default;
 
-  // A tiling without XORs, in which the bits of each of x, y, s and z come in order: a letter for
-  // each bit of the index, from the highest to the lowest, that says whose next bit it is. "yxyx"
-  // is Morton order in tiles of 4 by 4. Nothing else counts, and no more than the last kMaxBits.
+  // A tiling without XORs, in which the bits of each of x, y, s and z are in order: for each bit of
+  // the index, from the highest to the lowest, the letter whose next bit it is. "yxyx" is Morton
+  // order in tiles of 4 by 4. Other characters, and letters before the last kMaxBits, are ignored.
   static Tiling InOrder(absl::string_view letters);
-  // A tiling from its text. Errors: a word that is no bit; bits that are left out, which would make
-  // the tile's size unclear; more than kMaxBits. The result may be one that is not bijective.
+  // A tiling from its text. Errors: a word that is not a bit; missing bits, which would make the
+  // tile's size unclear; more than kMaxBits. The result may not be bijective.
   static absl::StatusOr<Tiling> Parse(absl::string_view text);
 
-  // Z order: sample bits lowest, then bits of x and y in turn, x first; what one of the two has
-  // more comes last.
+  // Z order: sample bits lowest, then bits of x and y in turn, x first; the rest of the longer one
+  // comes last.
   static Tiling Morton(int width_log2, int height_log2, int samples_log2 = 0);
   // Mali's order in a tile of 2^n by 2^n: bit 2i is x_i^y_i and bit 2i+1 is y_i.
   static Tiling UInterleaved(int size_log2);
   // Bits of the index that each bit of x, y and sample toggles, lowest bit first, e.g. {1, 4}, {2,
-  // 8}. Entries beyond the sizes (as logarithms) are of no interest. The sizes add up to at most
+  // 8}. Entries beyond the sizes (as logarithms) are ignored. The sizes must add up to at most
   // kMaxBits.
   using Columns = std::array<uint16_t, kMaxBits>;
   static Tiling FromColumns(int width_log2, int height_log2, int samples_log2, const Columns& x,
@@ -77,27 +76,26 @@ class Tiling {
   uint32_t sample_column(int bit) const { return columns_[kSample][static_cast<size_t>(bit)]; }
   uint32_t z_column(int bit) const { return columns_[kZ][static_cast<size_t>(bit)]; }
 
-  // Only the bits of a place that lie within the tile count, so that the place in the image may be
-  // given.
+  // Only the bits of a place within the tile count, so that the place in the image may be given.
   uint32_t IndexOf(TilePosition place) const;
   // The bits whose XOR is bit `bit` of the index.
   TilePosition Row(int bit) const;
 
-  // The way back. Nothing if two places have the same index.
+  // The inverse. Nothing if two places have the same index.
   class Inverse;
   absl::optional<Inverse> Invert() const;
-  // No two places share an index.
+  // Whether no two places have the same index.
   bool IsBijective() const;
 
-  // The tiling of groups of 2^n neighbours that are one element now, such as the four bytes of a
-  // pixel or the samples that lie together. Nothing where the lowest n bits of the index are not,
-  // in order, the lowest bits of x, or of the sample, or where these bits have a say elsewhere too.
+  // The tiling of groups of 2^n neighbours as one element, such as the four bytes of a pixel, or
+  // samples that are next to each other. Nothing if the lowest n bits of the index are not, in
+  // order, the lowest bits of x, or of the sample, or if these bits occur in other bits of the
+  // index too.
   absl::optional<Tiling> WithoutLowBitsOfX(int n) const;
   absl::optional<Tiling> WithoutSamples() const;
-  // The tiling of pixels of 2^n samples each, for n of at most 4, where this one is of samples that
-  // are interleaved: the samples of a pixel stand side by side, 2 by 1, 2 by 2, 4 by 2 or 4 by 4,
-  // in such a way that pairs of neighbours in x and in y stay neighbours. The tile has at least 8
-  // by 8 samples.
+  // The tiling of pixels of 2^n samples each, for n of at most 4, if this one is of interleaved
+  // samples: the samples of a pixel are 2 by 1, 2 by 2, 4 by 2 or 4 by 4 neighbours, such that
+  // pairs of neighbours in x and in y stay neighbours. The tile must have at least 8 by 8 samples.
   Tiling OfInterleavedSamples(int n) const;
 
   std::string Text() const;
@@ -118,7 +116,7 @@ class Tiling {
 
 class Tiling::Inverse {
  public:
-  // Of an index below 2^index_bits().
+  // For an index below 2^index_bits().
   TilePosition PositionOf(uint32_t index) const;
 
  private:

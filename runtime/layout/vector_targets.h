@@ -1,6 +1,6 @@
-// The sets of vector instructions that copies are compiled for. To be included before Highway, by
-// all that exports functions for it: in programs that are not optimized Highway has one function
-// that chooses among the sets, so that these must be the same everywhere.
+// The sets of vector instructions that copies are compiled for. Files that export functions through
+// Highway must include this before Highway: in programs that are not optimised, Highway has one
+// function that chooses among the sets, so that these must be the same everywhere.
 #ifndef PACKSMITH_RUNTIME_LAYOUT_VECTOR_TARGETS_H_
 #define PACKSMITH_RUNTIME_LAYOUT_VECTOR_TARGETS_H_
 
