@@ -5,7 +5,7 @@
 //   absl::StatusOr<Range> range = (*space)->Allocate(dynamic, {.size = 0x10000});
 //
 // Addresses are canonical: the topmost address bit is repeated up to bit 63, as kernels and the
-// hardware want it. Where addresses are taken, both forms are understood.
+// hardware require. Parameters may have either form.
 //
 // Thread-safe; each zone has a lock of its own.
 
@@ -33,8 +33,8 @@
 
 namespace packsmith::gpu {
 
-// A zone of an address space: an index into AddressSpace::zones(). One that nobody has set is no
-// zone's, and is refused wherever a zone is wanted.
+// A zone of an address space: an index into AddressSpace::zones(). An unset one is rejected
+// wherever a zone is required.
 class ZoneId {
  public:
   constexpr ZoneId() = default;
@@ -69,15 +69,15 @@ class AddressSpace {
   absl::Span<const Zone> zones() const { return zones_; }
   const Zone& zone(ZoneId id) const { return zones_[static_cast<uint32_t>(id)]; }
   unsigned address_bits() const { return bits_; }
-  // InvalidArgument, with the zones that there are, for one that is not set, or of another space.
+  // InvalidArgument, with the known zones, if `zone` is not set or belongs to another space.
   absl::Status CheckZone(ZoneId zone) const;
-  // NotFound, with the names that there are.
+  // NotFound, with the known names.
   absl::StatusOr<ZoneId> FindZone(absl::string_view name) const;
   // The zone that holds an address. NotFound if none does.
   absl::StatusOr<ZoneId> ZoneOf(uint64_t address) const;
 
   // As RangeAllocator's, in pages of 4 KiB; the zone's name is part of errors. InvalidArgument for
-  // a zone that does not exist (elsewhere a zone is to be one of zones()). No range has addresses
+  // a zone that does not exist (elsewhere a zone must be one of zones()). No range has addresses
   // both below and above the middle of the address space, which are far apart in canonical form.
   absl::StatusOr<Range> Allocate(ZoneId zone, RangeRequest request);
   absl::Status Free(ZoneId zone, RangeHandle handle);
@@ -87,7 +87,7 @@ class AddressSpace {
   RangeStatistics statistics(ZoneId zone) const;
   // Makes room in a zone's books; see RangeAllocator::Reserve().
   void Reserve(ZoneId zone, size_t live_ranges);
-  // What lies in a zone, in the order of addresses, while the zone is locked.
+  // Visits the ranges and holes of a zone, in address order, while the zone is locked.
   void ForEach(ZoneId zone, absl::FunctionRef<void(const RangeAllocator::Stretch&)> visit) const;
 
   // For those that refer to this address space.
@@ -97,7 +97,7 @@ class AddressSpace {
   struct Books {
     mutable Mutex mutex;
     std::unique_ptr<RangeAllocator> ranges ABSL_PT_GUARDED_BY(mutex);
-    RangeHandle middle;  // of the page that keeps the halves apart; shown as a guard
+    RangeHandle middle;  // of the page that separates the halves; shown as a guard
   };
 
   AddressSpace(std::vector<Zone> zones, unsigned bits) : zones_(std::move(zones)), bits_(bits) {}

@@ -1,4 +1,4 @@
-// A set of small numbers whose least one is found at once.
+// A set of small numbers that finds its least member quickly.
 
 #ifndef PACKSMITH_RUNTIME_MEMORY_BIT_TREE_H_
 #define PACKSMITH_RUNTIME_MEMORY_BIT_TREE_H_
@@ -11,11 +11,11 @@
 
 namespace packsmith::gpu {
 
-// One bit for each number, above each 64 bits one that says whether any is set, and so on. All
-// operations take as many steps as there are levels: four for 16 million numbers.
+// One bit for each number, above each 64 bits one that tells whether any of them is set, and so on.
+// All operations take one step a level: four for 16 million numbers.
 class BitTree {
  public:
-  // Room for numbers below `size`. Those that are in stay in. Never shrinks.
+  // Makes room for numbers below `size`; members are kept. Never shrinks.
   void Grow(size_t size) {
     if (size == 0) return;
     for (size_t level = 0; level == 0 || size > 1; ++level) {

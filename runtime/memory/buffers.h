@@ -8,8 +8,8 @@
 //   ...
 //   absl::Status status = (*buffers)->Release(vertices->handle);
 //
-// What is released is kept for the next buffer of its kind, up to a bound, and is not given out
-// before the GPU is done with it. Small buffers share memory.
+// Released memory is kept for the next buffer of its kind, up to a limit, and is not reused before
+// the GPU is done with it. Small buffers share memory.
 //
 // Thread-safe.
 
@@ -46,7 +46,7 @@ using BufferHandle = uint32_t;
 
 struct BufferOptions {
   uint64_t size = 0;  // bytes
-  ZoneId zone = {};   // to be set
+  ZoneId zone = {};   // required
   absl::string_view name = {};
   Heap heap = Heap::kSystem;
   uint8_t use = kOrdinary;  // MemoryUse, ORed
@@ -56,15 +56,15 @@ struct BufferOptions {
   Placement placement = Placement::kBest;
   std::optional<uint64_t> address = {};
   bool writable = true;  // by the GPU
-  bool zeroed = false;   // the memory is zero, not what its last user left
-  // Memory of its own, which no other buffer has a part of.
+  bool zeroed = false;   // the memory is zero, not its last user's content
+  // Memory of its own, not shared with other buffers.
   bool dedicated = false;
 };
 
 struct Buffer {
   BufferHandle handle = 0;
   uint64_t address = 0;    // GPU address, canonical
-  uint64_t size = 0;       // bytes that may be used: at least what was asked for
+  uint64_t size = 0;       // bytes that may be used: at least the requested size
   uint8_t* cpu = nullptr;  // null if the CPU cannot see it
 };
 
@@ -80,11 +80,11 @@ struct BufferStatistics {
   uint64_t live = 0;           // buffers
   uint64_t live_bytes = 0;     // their sizes
   uint64_t memory_bytes = 0;   // of the device, for all purposes
-  uint64_t cached_bytes = 0;   // of these: released, to be used again
-  uint64_t lost_bytes = 0;     // of these: the device would not take back, and nobody uses
+  uint64_t cached_bytes = 0;   // of these: released, and kept for reuse
+  uint64_t lost_bytes = 0;     // of these: unused, and the device did not take them back
   uint64_t waiting_bytes = 0;  // of released buffers that the GPU may still use
   uint64_t slabs = 0;          // memory that small buffers share
-  uint64_t created = 0, reused = 0, suballocated = 0;  // how buffers came to be, so far
+  uint64_t created = 0, reused = 0, suballocated = 0;  // origins of all buffers so far
 };
 
 class Buffers {
@@ -92,13 +92,13 @@ class Buffers {
   struct Options {
     uint32_t space = 0;                          // the device's number for the page tables
     uint64_t cache_bytes = uint64_t{256} << 20;  // the most that is kept for reuse
-    // What has been kept for so long goes when something else is released. iris: a second.
+    // Memory that was kept for longer is returned when another buffer is released. iris: a second.
     absl::Duration cache_time = absl::InfiniteDuration();
     std::function<absl::Time()> now = absl::Now;  // for cache_time
     // Buffers up to this size share memory: at most 1 MiB. 0: none do.
     uint64_t largest_shared = uint64_t{1} << 20;
-    // What all memory is aligned to, and its size a multiple of: 4 KiB, or 64 KiB for GPUs whose
-    // own memory has such pages. A power of two.
+    // Alignment of all memory and of its size: 4 KiB, or 64 KiB for GPUs whose own memory has such
+    // pages. A power of two.
     uint64_t page = 4096;
   };
 
@@ -111,42 +111,41 @@ class Buffers {
   Buffers(const Buffers&) = delete;
   Buffers& operator=(const Buffers&) = delete;
 
-  // Errors of AddressSpace::Allocate(), InvalidArgument for options without a zone among them, and
-  // of the device. When either has no room, what is kept for reuse is given up first.
+  // Errors of AddressSpace::Allocate(), among them InvalidArgument for options without a zone, and
+  // of the device. If either has no room, memory that is kept for reuse is returned first.
   absl::StatusOr<Buffer> Create(const BufferOptions& options);
-  // A buffer of memory that the device has otherwise: another process's, the program's own, ... Of
-  // the options, size is all of the memory in bytes, and heap and use are what it was made with;
-  // what nobody has used yet cannot be zeroed, nor be shared with other buffers. It is mapped if
-  // the CPU can see its heap, and destroyed when the buffer is released. Errors as Create()'s; the
-  // memory is then still the caller's.
+  // A buffer of memory that the device got elsewhere: another process's, the program's own, ... In
+  // the options, size must be that of all the memory in bytes, and heap and use what it was created
+  // with; it cannot be zeroed, nor be shared with other buffers. It is mapped if the CPU can see
+  // its heap, and destroyed when the buffer is released. Errors as Create()'s; the caller then
+  // still owns the memory.
   absl::StatusOr<Buffer> Adopt(MemoryId memory, const BufferOptions& options);
-  // NotFound for handles of no buffer: released, or made up. (A handle that has been released is
-  // told from a new one until its place has been used 1023 times.) The buffer is released also if
-  // the device would not take memory back, which is another error.
+  // NotFound for handles that are not a buffer's: released, or made up. (A released handle is
+  // distinguished from a new one until its place was used 1023 times.) The buffer is released even
+  // if the device does not take its memory back, which is another error.
   absl::Status Release(BufferHandle handle);
   absl::StatusOr<Buffer> Get(BufferHandle handle) const;
   absl::StatusOr<std::string> Name(BufferHandle handle) const;
   absl::Status SetName(BufferHandle handle, absl::string_view name);
-  // The buffer that has a byte at a GPU address. NotFound if none has.
+  // The buffer that contains a GPU address. NotFound if none does.
   absl::StatusOr<Buffer> Find(uint64_t address) const;
 
-  // What a job has to name for a buffer. Buffers that share memory have the same `memory`.
+  // What a job must list for a buffer. Buffers that share memory have the same `memory`.
   absl::StatusOr<Resident> ResidentOf(BufferHandle handle) const;
-  // A job uses these buffers: what is released of them waits for its fence. NotFound if one of the
-  // handles is that of no buffer; then none of them is marked.
+  // Tells that a job uses these buffers: those that are released wait for its fence. NotFound if
+  // one of the handles is not a buffer's; then none of them is marked.
   absl::Status Use(absl::Span<const BufferAccess> uses, Fence fence);
-  // The same for those who do not know what the job writes: it counts as all of them.
+  // The same for callers that do not know what the job writes: all of them count as written.
   absl::Status Use(absl::Span<const BufferHandle> handles, Fence fence);
-  // The jobs that a job with such uses has to come after, if they run elsewhere: those that write
-  // what it reads, and those that read or write what it writes. Each once; those that are done are
-  // left out. For Job::after. NotFound as above.
+  // The jobs that must be done before a job with these uses, if they run on other engines: those
+  // that write what it reads, and those that read or write what it writes. Each once, without jobs
+  // that are done. For Job::after. NotFound as above.
   absl::StatusOr<std::vector<Fence>> JobsBefore(absl::Span<const BufferAccess> uses);
-  // Whether the CPU may read the buffer, or write to it: the GPU has done what it does with it, or
-  // the time is over. A timeout of zero asks. NotFound as above; errors of Device::Wait(), for jobs
-  // that failed.
+  // Waits until the CPU may read the buffer, or write to it; false if the timeout passes first. A
+  // timeout of zero polls. NotFound as above; errors of Device::Wait(), for jobs that failed.
   absl::StatusOr<bool> Wait(BufferHandle handle, bool to_write, absl::Duration timeout);
 
-  // Gives back what is kept for reuse, as far as the GPU is done with it, down to `keep` bytes.
+  // Returns memory that is kept for reuse and that the GPU is done with, down to `keep` bytes.
   absl::Status Trim(uint64_t keep = 0);
   BufferStatistics statistics() const;
   // The device's.
@@ -155,18 +154,17 @@ class Buffers {
   // For those that refer to these buffers.
   Lifetime& lifetime() const { return lifetime_; }
 
-  // The size that memory of `size` bytes gets, so that it can be used again for others of about
-  // that size: 4, 8, 12 KiB, then four sizes to the octave. Sizes above 64 MiB are only rounded up
-  // to pages.
+  // The size to which `size` is rounded up, so that the memory can be reused for similar sizes: 4,
+  // 8, 12 KiB, then four sizes per power of two. Sizes above 64 MiB are only rounded up to pages.
   static uint64_t ClassSize(uint64_t size);
 
  private:
   static constexpr unsigned kSlotBits = 22, kGenerationBits = 32 - kSlotBits;
-  // The highest handles are not given out: in batches they stand for labels.
+  // The highest handles are not used: in batches they mean labels.
   static constexpr uint32_t kMostSlots = (1u << kSlotBits) - (1u << 16);
   static constexpr uint32_t kNone = ~uint32_t{0};
 
-  // Which memory may stand in for which.
+  // Memory of equal kind is interchangeable.
   struct Kind {
     ZoneId zone = {};
     Heap heap = Heap::kSystem;
@@ -197,7 +195,7 @@ class Buffers {
     uint32_t entries = 0, live_entries = 0;
     std::array<uint64_t, 4> free = {};
     std::vector<uint32_t> slots;  // of each entry: its buffer
-    // Neighbours in a list of Lists, and among all that is cached, by age. `next` of unused places
+    // Neighbours in a list of Lists, and among all cached blocks, by age. `next` of unused places
     // of the table is the next unused one.
     uint32_t prev = kNone, next = kNone, older = kNone, newer = kNone;
   };
@@ -210,7 +208,7 @@ class Buffers {
     uint32_t generation = 1;
     bool live = false;
     uint32_t block = kNone, entry = 0;
-    std::vector<JobUse> jobs;  // that use it, as far as they may still run
+    std::vector<JobUse> jobs;  // that use it and may still run
     std::string name;
   };
 
@@ -247,7 +245,7 @@ class Buffers {
   // The same. When there is no room, what is kept for reuse is given up.
   absl::StatusOr<uint32_t> MakeBlock(const RangeRequest& request, const Kind& kind, MemoryId memory)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // A place in the table, which a buffer has when it is taken from the front of the unused ones.
+  // Makes sure that there is an unused place in the table; TakeSlot() takes the first one.
   absl::Status EnsureSlot() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   Buffer TakeSlot(uint32_t block, uint32_t entry, absl::string_view name)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -256,14 +254,14 @@ class Buffers {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void MakeEntries(uint32_t block, uint64_t entry_size, uint32_t entries)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // The GPU is done with it.
+  // For an entry that the GPU is done with.
   absl::Status ReturnEntry(uint32_t block, uint32_t entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Note(Slot& slot, const JobUse& use) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void DropDone(Slot& slot) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool IsDone(Fence fence) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status Collect() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status TrimLocked(uint64_t keep) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Gives back what is cached within these addresses.
+  // Returns what is cached within these addresses.
   absl::Status TrimWithin(ZoneId zone, uint64_t address, uint64_t size)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 

@@ -16,7 +16,7 @@
 
 namespace packsmith::gpu {
 
-// Where memory lies and how the CPU sees it.
+// Where memory is, and how the CPU sees it.
 enum class Heap : uint8_t {
   kSystem,            // system memory, cached by the CPU and coherent with the GPU
   kSystemUncached,    // system memory, write-combined
@@ -32,13 +32,13 @@ constexpr bool CpuCanSee(Heap heap) {
   return heap != Heap::kSystemCompressed && heap != Heap::kLocal && heap != Heap::kLocalCompressed;
 }
 
-// A set of what else memory is for.
+// Special uses of memory: a set of flags.
 enum MemoryUse : uint8_t {
   kOrdinary = 0,
   kScanout = 1,    // shown on a display
   kShared = 2,     // with other processes
   kProtected = 4,  // content that only protected contexts may read
-  kCaptured = 8,   // to be part of the kernel's dumps of hangs
+  kCaptured = 8,   // part of the kernel's dumps of hangs
 };
 
 struct MemoryOptions {
@@ -65,14 +65,14 @@ struct Resident {
   MemoryId memory = {};
   uint64_t address = 0;  // where its first byte is bound in the job's space
   bool written = false;
-  uint64_t size = 0;  // bytes, of all of it: for those who count what a job needs
+  uint64_t size = 0;  // bytes, of all of it: for counting the memory that a job needs
 };
 
-// A number for each job, from 1 up. 0 is no job, and done.
+// A number for each job, from 1 up. 0 means no job, and counts as done.
 using Fence = uint64_t;
 
-// A base address that the kernel driver is told, on GPUs where no packet says it; by the name that
-// the GPU's description has for it.
+// A base address that is set through the kernel driver, on GPUs where no packet sets it; by its
+// name in the GPU's description.
 struct JobBase {
   absl::string_view name;
   uint64_t address = 0;
@@ -83,7 +83,7 @@ struct Job {
   uint32_t context = 0;
   std::string engine = "render";  // "compute", "copy", ...: as the device knows it
   uint64_t batch_address = 0;
-  uint64_t batch_length = 0;  // bytes, for those who want to know; the batch ends where it says so
+  uint64_t batch_length = 0;                  // bytes, for information; a packet ends the batch
   absl::Span<const Resident> residents = {};  // each memory once, the batch's among them
   absl::Span<const Fence> after = {};         // begins when these are done
   absl::Span<const JobBase> bases = {};
@@ -101,31 +101,31 @@ class Device {
   // All of it, for the CPU to read and write until Destroy(); calls return the same place.
   // FailedPrecondition if its heap is one that the CPU cannot see.
   virtual absl::StatusOr<absl::Span<uint8_t>> Map(MemoryId memory) = 0;
-  // AlreadyExists if a page of it is bound. Page tables are the caller's to plan: see AddressSpace.
+  // AlreadyExists if a page of it is bound. The caller plans the page tables: see AddressSpace.
   virtual absl::Status Bind(const PageBinding& binding) = 0;
-  // What was bound by one call. NotFound if that is not what was bound.
+  // Unbinds what one call bound. NotFound if no call bound exactly that.
   virtual absl::Status Unbind(uint32_t space, uint64_t address, uint64_t size) = 0;
-  // Starts a job; its fence. InvalidArgument if a resident is not bound where it says, or if there
-  // is no such engine.
+  // Starts a job and returns its fence. InvalidArgument if a resident is not bound at its address,
+  // or if there is no such engine.
   virtual absl::StatusOr<Fence> Submit(const Job& job) = 0;
-  // Whether the job was done before the time was over; a timeout of zero asks. A job that faulted
-  // or hung is an error: Aborted.
+  // Whether the job was done before the timeout; a timeout of zero polls. A job that faulted or
+  // hung is an error: Aborted.
   virtual absl::StatusOr<bool> Wait(Fence fence, absl::Duration timeout) = 0;
-  // Whether what is in a memory matters. While it does not, the system may take the memory away
-  // when it is short of it. Back to true: whether it is still there; if not, it is good for
-  // Destroy() only. Only for devices that have a use for it.
+  // Sets whether a memory's content is needed. While it is not, the system may reclaim the memory.
+  // When it is set to true again, returns whether the memory is still there; if not, only Destroy()
+  // may be called. Devices need not implement it.
   virtual absl::StatusOr<bool> SetNeeded(MemoryId memory, bool needed) {
     (void)memory, (void)needed;
     return true;
   }
-  // What lies in a part of a memory, for dumps and messages. Empty: nothing any more. Only for
-  // devices that have a use for it.
+  // Names the content of a part of a memory, for dumps and messages. Empty: removes the name.
+  // Devices need not implement it.
   virtual void SetName(MemoryId memory, uint64_t offset, uint64_t size, absl::string_view name) {
     (void)memory, (void)offset, (void)size, (void)name;
   }
 
-  // Which generation's packets it takes, by the XML's name ("gfx9"): batches of others refuse to be
-  // written. Empty: it does not say.
+  // The generation whose packets it takes, by the XML's name ("gfx9"): batches of other generations
+  // refuse to be written. Empty: not known.
   virtual std::string generation() const { return {}; }
 
   // For those that refer to this device.

@@ -1,15 +1,15 @@
-// A device that is nothing but memory: page tables, checks, and dumps of what was submitted.
+// A device that is only memory: page tables, checks, and dumps of submitted jobs.
 //
 //   auto device = HostDevice::Create({.device = {.generation = "gfx9"},
 //                                     .core_prefix = "/tmp/job-"});
 //   ...
 //   absl::StatusOr<Fence> fence = (*device)->Submit(job);   // writes /tmp/job-000001.core
 //
-// `unpack /tmp/job-000001.core` shows the job, with the memory that it named as resident: a pointer
-// to memory that it uses and did not name is a fault there (`--fail-on=unmapped`), as it may be on
-// a GPU, whether the pointer leads to a state or to a texture. No GPU is simulated; whoever has
-// something that runs batches gives it as Options::run, and it reads and writes memory by Read()
-// and Write(), which allow what the page tables allow.
+// `unpack /tmp/job-000001.core` shows the job, with the memory that it listed as resident: a
+// pointer to memory that it uses and did not list, whether to a state or to a texture, is a fault
+// there
+// (`--fail-on=unmapped`), as it may be on a GPU. No GPU is simulated; a caller that can run batches
+// sets Options::run, which accesses memory by Read() and Write(), as the page tables allow.
 
 #ifndef PACKSMITH_RUNTIME_MEMORY_HOST_DEVICE_H_
 #define PACKSMITH_RUNTIME_MEMORY_HOST_DEVICE_H_
@@ -37,18 +37,18 @@
 namespace packsmith::gpu {
 
 // Which of the memory that is bound in a job's space its core has. Buffers in bound memory that the
-// core leaves out are in it by name, with what they lack: "vertices (not resident)".
+// core leaves out are in it by name, with the reason: "vertices (not resident)".
 enum class CoreMemory : uint8_t {
-  kResident,  // what the job named, the batch among it: what it may use
-  kBound,     // everything, though a kernel would not have to have it there
-  kCaptured,  // what a kernel's dump of a hang has: the batch's memory, and what is MemoryUse
+  kResident,  // what the job listed, with the batch: what it may use
+  kBound,     // everything, though a kernel need not have it resident
+  kCaptured,  // what a kernel's dump of a hang has: the batch's memory, and memory with MemoryUse
               // kCaptured
 };
 
 class HostDevice : public Device {
  public:
   struct Options {
-    packsmith::Device device = {};  // what dumps say about the hardware
+    packsmith::Device device = {};  // the hardware as dumps describe it
     uint64_t memory_bytes = std::numeric_limits<uint64_t>::max();  // more is ResourceExhausted
     unsigned address_bits = 48;
     // Engines that jobs may name.
@@ -57,14 +57,14 @@ class HostDevice : public Device {
     // Each job is written to core_prefix + CoreName(fence) when it is submitted. Empty: none is.
     std::string core_prefix = {};
     CoreMemory core_memory = CoreMemory::kResident;
-    // Runs a job when it is submitted. What it returns is what waiting for the job returns. It may
-    // call Read() and Write(), and no other method.
+    // Runs a job when it is submitted. Waiting for the job returns its result. It may call Read()
+    // and Write(), and no other method.
     std::function<absl::Status(HostDevice&, const Job&)> run = {};
-    // Jobs are done when Complete() says so, and not at once.
+    // Jobs are done when Complete() is called, not at once.
     bool complete_by_hand = false;
   };
 
-  // InvalidArgument for address_bits that no GPU has.
+  // InvalidArgument if address_bits is not 48 or 57.
   static absl::StatusOr<std::unique_ptr<HostDevice>> Create(Options options);
   static absl::StatusOr<std::unique_ptr<HostDevice>> Create() { return Create(Options()); }
   ~HostDevice() override;
@@ -74,26 +74,27 @@ class HostDevice : public Device {
   absl::StatusOr<absl::Span<uint8_t>> Map(MemoryId memory) override;
   absl::Status Bind(const PageBinding& binding) override;
   absl::Status Unbind(uint32_t space, uint64_t address, uint64_t size) override;
-  // "000001.core" for 1: names sort as jobs were submitted.
+  // "000001.core" for 1: names sort in the order of submission.
   static std::string CoreName(Fence fence);
 
-  // Besides what Device promises: InvalidArgument if the batch does not lie in a resident, if a
-  // memory is named twice, or a fence to wait for has not been given out. An error if a core was to
-  // be written and could not be.
+  // In addition to Device's errors: InvalidArgument if the batch is not in a resident, if a memory
+  // is listed twice, or if a fence to wait for does not exist. An error if a core could not be
+  // written.
   absl::StatusOr<Fence> Submit(const Job& job) override;
   absl::StatusOr<bool> Wait(Fence fence, absl::Duration timeout) override;
   std::string generation() const override { return options_.device.generation; }
-  // The names are those of buffers in cores.
+  // Cores have the names as buffers.
   void SetName(MemoryId memory, uint64_t offset, uint64_t size, absl::string_view name) override;
 
-  // As the GPU sees memory. OutOfRange, with the nearest that is bound, for addresses that are not;
-  // PermissionDenied for writes to pages that are not writable. Then nothing was copied.
+  // Accesses memory as the GPU does. OutOfRange, with the nearest bound pages, for addresses that
+  // are not bound; PermissionDenied for writes to pages that are not writable. Then nothing was
+  // copied.
   absl::Status Read(uint32_t space, uint64_t address, absl::Span<uint8_t> out) const;
   absl::Status Write(uint32_t space, uint64_t address, absl::Span<const uint8_t> bytes);
 
-  // A core of a job as memory is now: of what is bound in its space, which the core calls space 0,
-  // what Options::core_memory says; and the job as its only submission, whose index is how many
-  // jobs the device had been given before. The CPU must not write meanwhile.
+  // A core of a job with the present content of memory: the part of its space, which is space 0 in
+  // the core, that Options::core_memory selects; and the job as its only submission, whose index is
+  // the number of jobs that were submitted before. The CPU must not write meanwhile.
   absl::Status WriteCore(const Job& job, const std::string& path) const;
 
   // With complete_by_hand: this job and all before it are done.
@@ -125,10 +126,10 @@ class HostDevice : public Device {
   explicit HostDevice(Options options) : options_(std::move(options)) {}
 
   absl::StatusOr<uint64_t> PlainAddress(uint64_t address) const;
-  // For messages: `memory 5 ("vertices")`, by what lies at `offset`.
+  // For messages: `memory 5 ("vertices")`, with the name at `offset`.
   std::string Called(MemoryId memory, uint64_t offset) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   const Piece* Find(MemoryId memory) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Calls visit(host bytes, offset, size) for each part of a range, after it has been checked.
+  // Calls visit(host bytes, offset, size) for each part of a range, after checking the whole range.
   absl::Status Walk(uint32_t space, uint64_t address, uint64_t size, bool write,
                     absl::FunctionRef<void(uint8_t*, uint64_t, uint64_t)> visit) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

@@ -1,14 +1,14 @@
-// Hands out ranges of a stretch of GPU addresses, at a cost that does not grow with their number.
+// Allocates ranges of GPU addresses, at a cost that does not grow with their number.
 //
 //   auto allocator = RangeAllocator::Create({.begin = 0x1000, .end = 0x100000000});
 //   absl::StatusOr<Range> range = (*allocator)->Allocate({.size = 0x5000, .alignment = 0x10000});
 //   ...
 //   absl::Status status = (*allocator)->Free(range->handle);
 //
-// It keeps books only: no memory stands behind the addresses. Ranges that need nothing special come
-// from the smallest hole that holds them, which keeps large holes whole. Allocate, Free and Find do
-// not depend on the number of ranges, except for its logarithm in Find; those that ask for an
-// alignment or a boundary look at each hole before they fail, and only then.
+// It only does the bookkeeping: the addresses have no memory. Ranges without special requirements
+// come from the smallest hole that holds them, which keeps large holes whole. The cost of Allocate,
+// Free and Find does not depend on the number of ranges, except for its logarithm in Find; requests
+// with an alignment or a boundary look at every hole only before they fail.
 //
 // Not thread-safe.
 
@@ -28,7 +28,7 @@
 
 namespace packsmith::gpu {
 
-// Which of all possible places.
+// Which of all possible places is used.
 enum class Placement : uint8_t {
   kBest,     // the lower end of the smallest hole that holds it: keeps large holes whole
   kLowest,   // the lowest address
@@ -39,17 +39,17 @@ enum class Placement : uint8_t {
 struct RangeRequest {
   uint64_t size = 0;       // rounded up to the granule
   uint64_t alignment = 0;  // of the address: a power of two, or 0 for the granule's
-  // A power of two that no range may cross a multiple of, or 0. What is addressed as base plus 32
-  // bits must not cross 4 GiB, say.
+  // A power of two whose multiples the range must not cross, or 0. For example, what is addressed
+  // as base plus 32 bits must not cross 4 GiB.
   uint64_t boundary = 0;
-  // On either side so much stays unused, so that what runs over an end meets no neighbour. Rounded
-  // up to the granule, of which it may be at most 255.
+  // Bytes that stay unused on either side, so that an overrun does not reach a neighbour. Rounded
+  // up to the granule; at most 255 granules.
   uint64_t guard = 0;
   Placement placement = Placement::kBest;
-  std::optional<uint64_t> address = {};  // exactly there, or not at all
+  std::optional<uint64_t> address = {};  // exactly there, or an error
 };
 
-// What Free() and Lookup() want. No two allocations of the process have the same one.
+// Identifies an allocation for Free() and Lookup(). Unique in the process.
 struct RangeHandle {
   uint64_t serial = 0;  // 0: no range
   uint32_t index = 0;
@@ -67,18 +67,18 @@ struct Range {
 
 // Sizes in bytes.
 struct RangeStatistics {
-  uint64_t capacity = 0;     // all of the stretch
+  uint64_t capacity = 0;     // all addresses
   uint64_t live_bytes = 0;   // of ranges, with their guards
   uint64_t guard_bytes = 0;  // of these, guards
   uint64_t peak_bytes = 0;   // the most that live_bytes has been
   uint64_t largest_hole = 0;
   uint64_t live_ranges = 0;
   uint64_t holes = 0;
-  uint64_t allocations = 0;  // all there have been
+  uint64_t allocations = 0;  // so far
   uint64_t failures = 0;     // that found no room
 
   uint64_t free_bytes() const { return capacity - live_bytes; }
-  // 0: all that is free is one hole; towards 1: none of the holes is worth much.
+  // 0: all free bytes are one hole; near 1: all holes are small.
   double fragmentation() const {
     if (free_bytes() == 0) return 0;
     return 1 - static_cast<double>(largest_hole) / static_cast<double>(free_bytes());
@@ -93,20 +93,19 @@ class RangeAllocator {
     uint64_t granule = 4096;  // a power of two; sizes and addresses are multiples of it
   };
 
-  // InvalidArgument if the options are not as described, or the stretch is empty or has 2^54
+  // InvalidArgument if the options are not as described, or begin..end is empty or has 2^54
   // granules or more.
   static absl::StatusOr<std::unique_ptr<RangeAllocator>> Create(const Options& options);
 
   RangeAllocator(const RangeAllocator&) = delete;
   RangeAllocator& operator=(const RangeAllocator&) = delete;
 
-  // InvalidArgument if the request makes no sense; ResourceExhausted if no hole can hold it (each
-  // was considered); AlreadyExists if it asks for an address that is taken. Nothing has changed
-  // then.
+  // InvalidArgument if the request is invalid; ResourceExhausted if no hole can hold it (every one
+  // was considered); AlreadyExists if it names an address that is taken. Nothing has changed then.
   absl::StatusOr<Range> Allocate(const RangeRequest& request);
 
   // NotFound if the handle is not that of a live range of this allocator: freed before, or another
-  // one's. Nothing has changed then.
+  // allocator's. Nothing has changed then.
   absl::Status Free(RangeHandle handle);
 
   // The range of a handle. NotFound as Free().
@@ -114,8 +113,8 @@ class RangeAllocator {
   // The live range that holds the byte at `address`, guards excluded. NotFound if none does.
   absl::StatusOr<Range> Find(uint64_t address) const;
 
-  // Everything in the order of addresses. A hole has no handle; `used` tells a live range's guards,
-  // which are reported as stretches of their own, from holes.
+  // Visits everything in address order. A hole has no handle; `used` distinguishes a live range's
+  // guards, which are separate stretches, from holes.
   struct Stretch {
     Range range;
     bool used = false;
@@ -124,16 +123,16 @@ class RangeAllocator {
 
   RangeStatistics statistics() const;
   const Options& options() const { return options_; }
-  // Makes room in the books, so that no allocation comes upon a table that has to grow until there
-  // have been so many live ranges at once.
+  // Makes room in the bookkeeping, so that no table grows before there are more than `live_ranges`
+  // live ranges at once.
   void Reserve(size_t live_ranges);
-  // What the books take.
+  // Bytes of the bookkeeping.
   size_t bookkeeping_bytes() const;
-  // Internal error if the books contradict each other. O(n); for tests.
+  // Internal error if the bookkeeping is inconsistent. O(n); for tests.
   absl::Status Verify() const;
 
  private:
-  // Holes by size: one class for each size below kExact units, from there 16 to the octave.
+  // Holes by size: one class for each size below kExact units, from there 16 per power of two.
   static constexpr unsigned kExactBits = 10, kPerOctaveBits = 4;
   static constexpr uint64_t kExact = uint64_t{1} << kExactBits;
   static constexpr unsigned kBins =
@@ -161,7 +160,7 @@ class RangeAllocator {
   void RemoveFromBin(uint32_t hole);
 
   absl::StatusOr<Need> Understand(const RangeRequest& request) const;
-  // Where the need would begin in a hole, with its guard, if the hole can hold it.
+  // Where the range would begin in a hole, with its guard, if the hole can hold it.
   std::optional<uint64_t> PlaceIn(const RangeNode& hole, const Need& need) const;
   // The smaller one that holds the need; `best` may be kNoRange.
   uint32_t Better(uint32_t best, uint32_t candidate, const Need& need) const;

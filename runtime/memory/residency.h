@@ -1,4 +1,4 @@
-// Which memory a job uses: each once, whatever the number of addresses that lead to it.
+// The memory that a job uses: each once, however many addresses point to it.
 
 #ifndef PACKSMITH_RUNTIME_MEMORY_RESIDENCY_H_
 #define PACKSMITH_RUNTIME_MEMORY_RESIDENCY_H_
@@ -20,11 +20,10 @@ class Residency {
   // `buffers` must outlive this.
   explicit Residency(const Buffers& buffers) : buffers_(buffers, lifetime_) {}
 
-  // O(1), whether the buffer is there already or not. NotFound for a handle of no buffer.
+  // O(1), also if the buffer is listed already. NotFound for a handle that is not a buffer's.
   absl::Status Add(BufferHandle handle, bool written);
   bool Contains(BufferHandle handle) const;
-  // Whether a job that has this list writes to the buffer. Of buffers that share memory each has
-  // its own answer.
+  // Whether a job with this list writes to the buffer. Buffers that share memory are distinguished.
   bool Writes(BufferHandle handle) const;
 
   // In the order in which they were added: for Job::residents.
@@ -33,7 +32,7 @@ class Residency {
   absl::Span<const BufferAccess> uses() const { return uses_; }
   // The same buffers.
   absl::Span<const BufferHandle> handles() const { return handles_; }
-  // How much memory the job has resident, in bytes: not to be more than the GPU can have at once.
+  // The job's resident memory in bytes: must not exceed what the GPU can have at once.
   uint64_t bytes() const { return bytes_; }
   void Clear();
 

@@ -5,9 +5,8 @@
 //   absl::StatusOr<State> sampler = (*pool)->Allocate(16, 32);
 //   packet.offset_to_samplers = sampler->offset;
 //
-// Sizes are powers of two. A state that is freed merges with its free neighbour, so that what small
-// states have used can become large ones again, and memory in which nothing is left can be
-// returned.
+// Sizes are powers of two. A state that is freed merges with its free neighbour, so that the memory
+// of small states can become large ones again, and memory without states can be returned.
 
 #ifndef PACKSMITH_RUNTIME_MEMORY_STATE_POOL_H_
 #define PACKSMITH_RUNTIME_MEMORY_STATE_POOL_H_
@@ -34,7 +33,7 @@ struct State {
   uint64_t address = 0;  // GPU address, canonical
   uint64_t size = 0;     // bytes that may be used
   uint8_t* cpu = nullptr;
-  BufferHandle buffer = 0;  // that it lies in
+  BufferHandle buffer = 0;  // that contains it
 };
 
 struct StatePoolStatistics {
@@ -50,17 +49,18 @@ class StatePool {
   struct Options {
     ZoneId zone = {};
     std::string name = "states";
-    // GPU address that offsets are counted from: what a driver programs as base address. None: the
+    // GPU address that offsets are relative to: the base address that a driver programs. Empty: the
     // zone's first.
     std::optional<uint64_t> base = {};
-    // States lie within the zone from offset `begin` on, and below offset `end`, which is at most
-    // 4 GiB. 0: as far as the zone goes. The first address is rounded up to a multiple of
+    // States are in the zone from offset `begin` up to, not including, offset `end`, which must be
+    // at most 4 GiB. 0: up to the end of the zone. The first address is rounded up to a multiple of
     // largest_block.
     uint64_t begin = 0, end = 0;
-    Heap heap = Heap::kSystem;  // one that the CPU sees
+    Heap heap = Heap::kSystem;  // one that the CPU can see
     uint64_t smallest = 64;     // bytes: a power of two
-    // How much memory is taken when there is none left: at first this, then as much as there is
-    // already, up to the largest. Powers of two, whole pages. No state is larger than that.
+    // The memory that is taken when there is none left: at first this much, then as much as there
+    // is already, up to the largest. Powers of two, whole pages. No state can be larger than the
+    // largest.
     uint64_t first_block = uint64_t{256} << 10, largest_block = uint64_t{16} << 20;
   };
 
@@ -68,15 +68,15 @@ class StatePool {
   static absl::StatusOr<std::unique_ptr<StatePool>> Create(Buffers& buffers,
                                                            const AddressSpace& addresses,
                                                            const Options& options);
-  // All states must have been given up.
+  // All states must be out of use.
   ~StatePool();
 
-  // A state of at least `size` bytes, its address a multiple of its own size, which is the least
-  // power of two that is not less than either. InvalidArgument if that is larger than the largest
-  // block; ResourceExhausted if there is no room; other errors of Buffers::Create().
+  // A state of at least `size` bytes. Its address is a multiple of its own size, which is the least
+  // power of two that is not below `size` or `alignment`. InvalidArgument if that exceeds the
+  // largest block; ResourceExhausted if there is no room; other errors of Buffers::Create().
   absl::StatusOr<State> Allocate(uint64_t size, uint64_t alignment = 1);
-  // NotFound if no state begins there: it was freed before, or never was. The GPU must be done with
-  // it.
+  // NotFound if no state begins there: it was freed before, or never allocated. The GPU must be
+  // done with it.
   absl::Status Free(uint32_t offset);
   // Returns memory at the end in which no state is left.
   absl::Status Trim();
@@ -86,7 +86,7 @@ class StatePool {
 
   uint64_t base() const { return base_; }  // GPU address, canonical
   StatePoolStatistics statistics() const;
-  // Internal error if the books contradict each other. O(n); for tests.
+  // Internal error if the bookkeeping is inconsistent. O(n); for tests.
   absl::Status Verify() const;
 
  private:
@@ -106,7 +106,7 @@ class StatePool {
   const Reference<Buffers> buffers_;
   const Options options_;
   const uint64_t base_;          // address of offset 0, canonical
-  const uint64_t first_, room_;  // offset of the first state, and how many bytes there are at most
+  const uint64_t first_, room_;  // offset of the first state, and the maximum number of bytes
   const unsigned address_bits_;
   const unsigned smallest_shift_, orders_;
 

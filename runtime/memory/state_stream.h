@@ -1,4 +1,4 @@
-// State that is written once and forgotten together: a frame's, a command buffer's.
+// State that is written once and discarded together: a frame's, a command buffer's.
 //
 //   StateStream stream(pool, 16384);
 //   absl::StatusOr<State> viewport = stream.Allocate(64, 64);
@@ -21,20 +21,20 @@ namespace packsmith::gpu {
 // Not thread-safe; several streams may share a pool.
 class StateStream {
  public:
-  // Takes blocks of so many bytes from the pool, which must outlive this.
+  // Takes blocks of `block_size` bytes from the pool, which must outlive this.
   StateStream(StatePool& pool, uint64_t block_size)
       : pool_(pool, lifetime_), block_size_(block_size) {}
-  // Gives the blocks back; the GPU must be done with them.
+  // Returns the blocks; the GPU must be done with them.
   ~StateStream();
 
   StateStream(const StateStream&) = delete;
   StateStream& operator=(const StateStream&) = delete;
 
-  // The next `size` bytes, aligned as said (a power of two). What does not fit a block gets one of
-  // its own. Errors as StatePool::Allocate()'s; the stream is then as it was.
+  // The next `size` bytes, aligned to `alignment` (a power of two). A state that does not fit into
+  // a block gets its own. Errors as StatePool::Allocate()'s; the stream is then unchanged.
   absl::StatusOr<State> Allocate(uint64_t size, uint64_t alignment);
 
-  // Begins anew. Blocks are kept for that, those of odd sizes are given back.
+  // Starts over. Blocks are kept for reuse, except those of states that did not fit.
   absl::Status Rewind();
 
   uint64_t used() const { return used_; }  // bytes since the beginning, with what was skipped
@@ -47,7 +47,7 @@ class StateStream {
   const Reference<StatePool> pool_;
   const uint64_t block_size_;
   std::vector<State> blocks_;  // of block_size_; those before current_ are full
-  std::vector<State> large_;   // that were asked for
+  std::vector<State> large_;   // those that did not fit into a block
   size_t current_ = 0;
   uint64_t next_ = 0;  // in the current block
   uint64_t used_ = 0;

@@ -1,4 +1,4 @@
-// What lies where in an address space, to look at: as JSON and as a picture.
+// Maps of an address space: as JSON and as a picture.
 
 #ifndef PACKSMITH_RUNTIME_MEMORY_ZONE_MAP_H_
 #define PACKSMITH_RUNTIME_MEMORY_ZONE_MAP_H_
@@ -20,7 +20,7 @@ using RangeNames = absl::FunctionRef<std::string(const Range&)>;
 std::string ZoneMapJson(const AddressSpace& space, RangeNames names);
 
 // An SVG document: a band for each zone, from its first live range to its last one, in cells that
-// are the darker the more of them is in use. The size does not depend on how many ranges there are.
+// are darker the more of them is in use. The size does not depend on the number of ranges.
 std::string ZoneMapSvg(const AddressSpace& space);
 
 }  // namespace packsmith::gpu

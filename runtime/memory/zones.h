@@ -1,9 +1,9 @@
 // How a GPU's address space is divided, as tables.
 //
-// Pointers in packets are narrower than addresses: offsets of 32 bits from a base, of 24 bits from
-// another, and so on. So what they point to has to lie in certain places, and a driver divides the
-// address space into zones. A division is a table of ZoneRow; those of two drivers for Intel's GPUs
-// are in runtime/intel/memory/driver_zones.h, and a program can write its own:
+// Pointers in packets are narrower than addresses: offsets of 32 bits from one base, of 24 bits
+// from another, and so on. Their targets must be in certain places, so a driver divides the address
+// space into zones. A division is a table of ZoneRow; those of two drivers for Intel's GPUs are in
+// runtime/intel/memory/driver_zones.h, and a program can write its own:
 //
 //   constexpr ZoneRow kMine[] = {
 //       {.name = "code", .begin = 0x1000, .size = kGiB - 0x1000},
@@ -27,9 +27,9 @@ namespace packsmith::gpu {
 
 inline constexpr uint64_t kKiB = 1024, kMiB = 1024 * kKiB, kGiB = 1024 * kMiB;
 
-// For ZoneRow::begin: where the row before ends, rounded up to `alignment`.
+// For ZoneRow::begin: the end of the previous row, rounded up to `alignment`.
 inline constexpr uint64_t kAfterPrevious = std::numeric_limits<uint64_t>::max();
-// For ZoneRow::size: up to the top of the address space, less `below_top`.
+// For ZoneRow::size: up to the top of the address space, minus `below_top`.
 inline constexpr uint64_t kRest = 0;
 
 // One line of a table. Sizes and addresses in bytes; addresses are not sign-extended.
@@ -39,12 +39,12 @@ struct ZoneRow {
   uint64_t alignment = 4096;  // of the zone's first address: a power of two
   uint64_t size = kRest;
   uint64_t below_top = 0;
-  // For kRest: the zone ends here at the latest, less `below_top`.
+  // For kRest: the upper limit of the zone's end, minus `below_top`.
   uint64_t limit = std::numeric_limits<uint64_t>::max();
   // The hardware that the row is for: generation times ten, both included. Rows for other hardware
   // take no room.
   int from_verx10 = 0, to_verx10 = std::numeric_limits<int>::max();
-  // Left out where the address space is too small for it, instead of being an error.
+  // Left out if the address space is too small for it; otherwise that is an error.
   bool optional = false;
 };
 
@@ -59,7 +59,7 @@ struct Zone {
 
 struct ZoneOptions {
   int verx10 = 0;                    // which rows apply
-  uint64_t top = uint64_t{1} << 48;  // size of the address space in bytes, as the kernel tells it
+  uint64_t top = uint64_t{1} << 48;  // size of the address space in bytes, from the kernel
 };
 
 // InvalidArgument, naming the row, for zones that overlap, go past the top, are empty, have the
