@@ -1,5 +1,5 @@
-// Builds what the vertex and the compute data master read: blocks in chunks of memory, with every
-// address noted.
+// Builds the streams that the vertex and the compute data master read: blocks in chunks of memory,
+// with the use of every address noted.
 //
 //   #include "packsmith/agx_g13.h"
 //   #include "runtime/agx/control_stream.h"
@@ -7,19 +7,18 @@
 //   using G13 = packsmith::agx_g13::generation;
 //   gpu::BufferUses uses;                        // of the whole job
 //   VdmStream<G13> vdm(chunks, uses);            // chunks: see runtime/command/chunks.h
-//   vdm.Emit(state, draw);                       // both, one behind the other, or none
+//   vdm.Emit(state, draw);                       // both, consecutively, or none
 //   absl::Status status = vdm.End();
 //   … vdm.parts()[0].chunk.gpu                   // where the stream begins
 //
-// A call that does not do what it was asked to returns false and leaves the stream as it was. What
-// was wrong first is kept as status(), and End() refuses while there is an error.
+// A call that fails returns false and leaves the stream unchanged. The first error is kept as
+// status(), and End() fails while there is an error.
 //
-// A full chunk is continued in another one by a stream link; room for the link, or for what ends
-// the stream, is always kept. Nothing is allocated but chunks, apart from the lists' occasional
-// growth.
+// A full chunk is continued in another one by a stream link; room for the link, or for the end of
+// the stream, is always kept. Only chunks are allocated, apart from the lists' occasional growth.
 //
-// Not thread-safe. The source and the uses must outlive the stream; one that has lost them refuses
-// everything (memory/lifetime.h).
+// Not thread-safe. The source and the uses must outlive the stream; a stream that has lost them
+// rejects everything (memory/lifetime.h).
 
 #ifndef PACKSMITH_RUNTIME_AGX_CONTROL_STREAM_H_
 #define PACKSMITH_RUNTIME_AGX_CONTROL_STREAM_H_
@@ -60,9 +59,9 @@ class StreamCore {
   StreamCore(const StreamCore&) = delete;
   StreamCore& operator=(const StreamCore&) = delete;
 
-  // The first thing that went wrong since the beginning, or since TakeStatus().
+  // The first error since the beginning, or since TakeStatus().
   const absl::Status& status() const { return status_; }
-  // For those who have put right what was wrong: forgets it.
+  // Returns and clears the error, for callers that have corrected its cause.
   absl::Status TakeStatus();
 
   size_t bytes() const;                                          // blocks so far
@@ -70,15 +69,15 @@ class StreamCore {
   absl::Span<const StreamPart> parts() const { return parts_; }  // after the end
   bool ended() const { return ended_; }
 
-  // Blocks that were packed before: whole dwords. Buffers that they lead to are the caller's to
-  // note.
+  // Blocks that were packed before: whole dwords. The caller must note the buffers that they point
+  // to.
   bool EmitBytes(absl::Span<const uint8_t> blocks);
 
-  // No block after this. An error if anything was wrong; the stream is then as it was.
+  // No block after this. Returns the error, if there was any; the stream is then unchanged.
   absl::Status End() { return Finish(blocks_.terminate); }
-  // Ends a stream that others call: goes back to behind the link that called.
+  // Ends a stream that others call: returns to the block after the link that called.
   absl::Status EndReturning() { return Finish(blocks_.give_back); }
-  // Forgets everything. The chunks are the source's again; noted uses stay.
+  // Forgets everything. The source gets the chunks back; noted uses stay.
   void Reset();
 
  protected:
@@ -90,7 +89,7 @@ class StreamCore {
         blocks_(blocks) {}
   ~StreamCore() = default;
 
-  // Where `bytes` may be written, or null. They belong to the stream when cursor_ has followed.
+  // Where `bytes` may be written, or null. They belong to the stream once cursor_ is advanced.
   PACKSMITH_INLINE uint8_t* Room(size_t bytes) {
     if (bits::rarely(room() < bytes) && !MakeRoom(bytes)) return nullptr;
     return cursor_;
@@ -104,10 +103,10 @@ class StreamCore {
  private:
   [[gnu::cold, gnu::noinline]] bool MakeRoom(size_t bytes);
   absl::Status Finish(absl::Span<const uint8_t> last);
-  // The chunks or the list of uses are gone.
+  // For when the chunks or the list of uses are gone.
   void LoseChunks();
   uint8_t* begin() const { return reinterpret_cast<uint8_t*>(parts_.back().chunk.words.data()); }
-  // Appends what room is kept for to the chunk at hand.
+  // Appends a link or end, for which room is kept, to the current chunk.
   void Close(const uint8_t* last, uint32_t bytes);
 
   Lifetime lifetime_;
@@ -116,11 +115,11 @@ class StreamCore {
   const StreamBlocks& blocks_;
   absl::Status status_;
   bool ended_ = false;
-  uint8_t* limit_ = nullptr;  // no block goes beyond
+  uint8_t* limit_ = nullptr;  // the end of blocks
   std::vector<StreamPart> parts_;
 };
 
-// The blocks of the two kinds of stream. Links and ends are the stream's own to write.
+// The blocks of the two kinds of stream. The stream itself writes links and ends.
 template <class Gen>
 struct Vdm {
   static constexpr char kName[] = "VDM";
@@ -151,16 +150,16 @@ class ControlStream : public StreamCore {
   ControlStream(gpu::ChunkSource& source, gpu::BufferUses& uses)
       : StreamCore(source, uses, kBlocks) {}
 
-  // All of these blocks, one behind the other in one chunk, or none.
+  // Writes all of these blocks, consecutively in one chunk, or none.
   template <checks Checks = default_checks, class... Block>
   bool Emit(const Block&... blocks) {
     static_assert((Kind::template kHas<Block> && ...), "not a block of this kind of stream");
     return Write<Checks>(blocks...);
   }
 
-  // Goes on in another stream, and does not come back.
+  // Continues in another stream, and does not return.
   bool Jump(const address& target) { return Write<checks::on>(LinkTo(target)); }
-  // Goes on in another stream, which ends with EndReturning(), and comes back.
+  // Calls another stream, which must end with EndReturning().
   bool Call(const address& target) {
     static_assert(
         requires(typename Kind::Link link) { link.with_return; },

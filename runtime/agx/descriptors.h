@@ -7,8 +7,8 @@
 //   absl::Status status = WriteTable<Texture>(memory, uses, {&*texture, 1});
 //   program.Emit(USC_Texture{.count = 1, .buffer = memory.gpu});
 //
-// Check() finds what a descriptor's fields allow, but the hardware does not: it is asked by all
-// that is here, and can be asked about descriptors that were filled in by hand.
+// Check() finds what a descriptor's fields allow, but the hardware does not: all functions here
+// call it, and it can be called for descriptors that were filled in by hand.
 
 #ifndef PACKSMITH_RUNTIME_AGX_DESCRIPTORS_H_
 #define PACKSMITH_RUNTIME_AGX_DESCRIPTORS_H_
@@ -32,7 +32,7 @@ namespace packsmith::agx {
 
 // -- Limits --------------------------------------------------------------------------------------
 
-// What textures and images have in common, as far as limits go.
+// What the limits of textures and images depend on.
 struct ImageLimits {
   bool linear, compressed;
   bool one_dimensional, array, cube, three_dimensional, multisampled;
@@ -40,17 +40,17 @@ struct ImageLimits {
   uint32_t width_px, height_px, depth;
   uint32_t first_level, last_level;
   bool extended;    // the descriptor's last eight bytes count
-  bool has_stride;  // in the bits where levels and layers stand unless it is linear
+  bool has_stride;  // in the bits that hold levels and layers unless it is linear
   bool has_layers;
   bool has_acceleration_buffer;
-  bool has_linear_layers;  // in the bits where the acceleration buffer stands
+  bool has_linear_layers;  // in the bits of the acceleration buffer
   // Flags that share bits with the upper end of the stride.
   bool page_aligned_layers;
   bool stride_reads_as_extended;
 };
 absl::Status CheckImage(const ImageLimits& image, absl::string_view what);
 
-// Formats of blocks have the higher numbers, from PVRTC on.
+// Block-compressed formats have the higher numbers, from PVRTC on.
 template <class Channels>
 constexpr bool IsBlockFormat(Channels channels) {
   return channels >= Channels::PVRTC_2bpp;
@@ -61,7 +61,7 @@ constexpr bool IsMultisampled(Dimension is) {
   return is == Dimension::_2D_Multisampled || is == Dimension::_2D_Array_Multisampled;
 }
 
-// Whether a descriptor that has nothing but this stride says that it is extended.
+// Whether this stride alone makes a descriptor read as extended.
 template <class Descriptor>
 bool ReadsAsExtended(uint32_t stride) {
   uint8_t bytes[Descriptor::size];
@@ -99,7 +99,7 @@ ImageLimits LimitsOf(const Descriptor& d) {
   };
 }
 
-// InvalidArgument, with what is wrong and why.
+// InvalidArgument, with the reason.
 template <class Texture>
 requires requires(Texture t) { t.last_level; }
 absl::Status Check(const Texture& texture) {
@@ -140,7 +140,7 @@ absl::Status Check(const Pbe& image) {
   return CheckImage(limits, "image");
 }
 
-// `extended`: a border colour of one's own follows the sampler.
+// `extended`: a custom border colour follows the sampler.
 template <class Sampler>
 absl::Status CheckSampler(const Sampler& sampler, bool extended) {
   if (const error e = sampler.check()) return PackStatus(e, "sampler");
@@ -185,7 +185,7 @@ absl::Status Check(const Extended& extended) {
 
 // -- Images --------------------------------------------------------------------------------------
 
-// What a shader sees of an image.
+// The part of an image that a shader sees.
 template <class Gen>
 struct ImageView {
   const layout::Layout* layout = nullptr;  // one of AGX
@@ -233,7 +233,7 @@ void FillImage(const ImageView<Gen>& view, const ViewRange& range, Descriptor& d
     d.acceleration_buffer.gpu += range.metadata_offset_B;
   }
   if (d.layout_ == Layout::Linear && range.layers > 1) {
-    // The hardware wants the stride without its first step.
+    // The hardware takes the stride minus its first step.
     constexpr uint64_t kStep_B = 128;
     d.extended = true;
     d.depth_linear = range.layers;
@@ -241,7 +241,7 @@ void FillImage(const ImageView<Gen>& view, const ViewRange& range, Descriptor& d
   }
 }
 
-// How many layers of its own unit a view has: cubes count as one of six layers.
+// The number of layers of a view: a cube counts as one, for six layers.
 template <class Gen>
 absl::StatusOr<uint32_t> DepthOf(const ImageView<Gen>& view, uint32_t layers) {
   using Dimension = typename Gen::Texture_dimension;
@@ -282,8 +282,8 @@ absl::StatusOr<typename Gen::Texture> TextureOf(const ImageView<Gen>& view) {
   return texture;
 }
 
-// For writing level `view.first_level` of it. The swizzle is not looked at: channels are written
-// where they are.
+// For writing level `view.first_level`. The swizzle is ignored: channels are written in their
+// order.
 template <class Gen>
 absl::StatusOr<typename Gen::PBE> WrittenImageOf(const ImageView<Gen>& view) {
   const absl::StatusOr<ViewRange> range =
@@ -313,9 +313,8 @@ absl::StatusOr<typename Gen::PBE> WrittenImageOf(const ImageView<Gen>& view) {
 
 // -- Tables --------------------------------------------------------------------------------------
 
-// Packs descriptors one behind the other: Textures and PBEs, which may follow each other in one
-// table, Samplers or Extended_samplers. Nothing is written if there is an error, which says which
-// of them it is.
+// Packs descriptors consecutively: Textures and PBEs, which may follow each other in one table,
+// Samplers or Extended_samplers. Nothing is written if there is an error, which names the entry.
 template <class Descriptor>
 absl::Status WriteTable(const GpuMemory& to, gpu::BufferUses& uses,
                         absl::Span<const Descriptor> descriptors) {
@@ -337,8 +336,8 @@ absl::Status WriteTable(const GpuMemory& to, gpu::BufferUses& uses,
   return absl::OkStatus();
 }
 
-// What the word that binds a program says of so many samplers. InvalidArgument for more than there
-// are registers for.
+// The value for `samplers` samplers in the word that binds a program. InvalidArgument for more than
+// there are registers for.
 template <class Gen>
 absl::StatusOr<typename Gen::Sampler_states> SamplerStatesFor(size_t samplers, bool extended) {
   using States = typename Gen::Sampler_states;

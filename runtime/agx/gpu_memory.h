@@ -15,18 +15,18 @@
 
 namespace packsmith::agx {
 
-// A stretch of one buffer: what the CPU writes to `bytes` the GPU reads at `gpu`.
+// A part of one buffer: the GPU reads at `gpu` what the CPU writes to `bytes`.
 struct GpuMemory {
   address gpu;
   absl::Span<uint8_t> bytes;
 
-  // The rest of it, from `offset` on, which is at most its size.
+  // The rest of it, from `offset`, which must be at most its size.
   GpuMemory From(size_t offset) const {
     return {{gpu.gpu + offset, gpu.buffer, gpu.use}, bytes.subspan(offset)};
   }
 };
 
-// Of what has the members of a gpu::State or a gpu::Buffer.
+// From a type that has the members of gpu::State or gpu::Buffer.
 template <class State>
 GpuMemory MemoryOf(const State& state) {
   uint32_t handle;
@@ -38,24 +38,24 @@ GpuMemory MemoryOf(const State& state) {
   return {{state.address, handle}, {state.cpu, static_cast<size_t>(state.size)}};
 }
 
-// Records of control streams hold an address in two fields, of which one is called "hi". Low()
-// keeps the buffer, so that uses are noted once; an address that is too wide for the two is refused
-// when the record is packed, by the name of its upper field.
+// Records of control streams hold an address in two fields, one of which is called "hi". Low()
+// keeps the buffer, so that uses are noted once. Packing rejects an address that is too wide for
+// the two, and names its upper field.
 constexpr uint32_t High(const address& a) {
   const uint64_t high = a.gpu >> 32;
   return high > ~uint32_t{0} ? ~uint32_t{0} : static_cast<uint32_t>(high);
 }
 constexpr address Low(const address& a) { return {a.gpu & 0xffffffff, a.buffer, a.use}; }
 
-// Addresses of programs, their code and coefficient bindings have 32 bits, which count from one
-// that the kernel driver is told for each job. Zero, if it is told nothing.
+// Addresses of programs, their code and coefficient bindings are 32-bit offsets from a base that
+// the kernel driver is given for each job; zero by default.
 class ProgramBase {
  public:
   ProgramBase() = default;
   explicit ProgramBase(uint64_t gpu) : gpu_(gpu) {}
 
   uint64_t gpu() const { return gpu_; }
-  // What a record holds to lead to `a`. OutOfRange unless `a` lies within 4 GiB from the base on.
+  // What a record holds to point to `a`. OutOfRange unless `a` is within 4 GiB from the base.
   absl::StatusOr<address> Offset(const address& a) const {
     if (a.gpu < gpu_ || a.gpu - gpu_ > 0xffffffff) {
       return absl::OutOfRangeError(
@@ -70,7 +70,7 @@ class ProgramBase {
   uint64_t gpu_ = 0;
 };
 
-// Notes the buffers that a record's addresses lead to.
+// Notes the buffers that a record's addresses point to.
 template <class Record>
 void NoteUses(gpu::BufferUses& uses, const Record& record) {
   record.for_each_address([&](const address& a, unsigned, unsigned, unsigned, access how) {
@@ -79,7 +79,7 @@ void NoteUses(gpu::BufferUses& uses, const Record& record) {
   });
 }
 
-// Bytes that a record takes, with the parts that it announces.
+// Size of a record in bytes, with the parts that it announces.
 template <class Record>
 constexpr uint32_t SizeOf(const Record& record) {
   if constexpr (requires { record.bytes_needed(); }) {
@@ -89,7 +89,7 @@ constexpr uint32_t SizeOf(const Record& record) {
   }
 }
 
-// For what pack() refused.
+// The status for an error of pack().
 inline absl::Status PackStatus(const error& e, absl::string_view what) {
   if (!e) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrFormat("%s: %s", what, to_text(e)));

@@ -20,7 +20,7 @@ class Primitive {
   Primitive(absl::Span<const OutputWords> vertices, const Fragment& fragment)
       : vertices_(vertices), fragment_(fragment) {}
 
-  // The sum of value(vertex), each by its share.
+  // The sum of value(vertex), weighted by shares.
   template <class F>
   double Linear(const F& value) const {
     double sum = 0;

@@ -1,8 +1,9 @@
-// Merges records that are put together of parts, after they were packed: what a pipeline set when
-// it was made, with what a draw sets.
+// Merges packed records that consist of parts: for example the parts that a pipeline sets when it
+// is created, and those that a draw sets.
 //
-// The merged record has each part that one of them has, in the order of the description. A part
-// that several have is the OR of theirs, if no field is set differently in two of them.
+// The merged record has every part that one of the records has, in the order of the description. A
+// part that several records have is the OR of theirs; no field may be set differently in two of
+// them.
 
 #ifndef PACKSMITH_RUNTIME_AGX_MERGE_RECORDS_H_
 #define PACKSMITH_RUNTIME_AGX_MERGE_RECORDS_H_
@@ -27,7 +28,7 @@ struct ClashFinder : bits::every_member<ClashFinder> {
   const char* found = nullptr;
 
   ClashFinder(const bits::some_bytes& of_a, const bits::some_bytes& of_b) : a(of_a), b(of_b) {}
-  // All of what a visitor is shown, but for bits that are always the same.
+  // Called for all members except bits with a fixed value.
   void member(unsigned bit, unsigned width, const char* name) {
     const uint64_t in_a = bits::get(a, bit, width), in_b = bits::get(b, bit, width);
     if (found == nullptr && in_a != 0 && in_b != 0 && in_a != in_b) found = name;
@@ -37,7 +38,7 @@ struct ClashFinder : bits::every_member<ClashFinder> {
 template <class Record>
 class RecordMerger {
  public:
-  // Starts with nothing. `to` is the caller's, and holds the merged record when all went well.
+  // `to` is the caller's, and holds the merged record after success.
   explicit RecordMerger(absl::Span<uint8_t> to) : to_(to) {}
 
   // The size of the merged record in bytes. ResourceExhausted if `to` is smaller; InvalidArgument,

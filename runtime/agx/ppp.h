@@ -1,14 +1,14 @@
 // Builds PPP records: the state of the primitive processing pipeline, in memory that a block of the
-// VDM's control stream leads to.
+// VDM's control stream points to.
 //
 //   PPP_Header header{.w_clamp = true, .w_clamp_state = {.w_clamp = 1e-10f}, …};
 //   GpuMemory memory = …;                                   // of header.bytes_needed() bytes
 //   absl::StatusOr<PPP_State> block = WritePpp<G13>(memory, uses, header);
 //   vdm.Emit(*block, draw);
 //
-// A record is as long as its header says, and its parts come in the order of the description,
-// whatever the order in which the caller thought of them. State that changes at different times is
-// packed once, as PppRecord, and merged for each draw.
+// The header gives a record's length; its parts are in the order of the description, however the
+// caller orders them. State that changes at different times is packed once, as PppRecord, and
+// merged for each draw.
 
 #ifndef PACKSMITH_RUNTIME_AGX_PPP_H_
 #define PACKSMITH_RUNTIME_AGX_PPP_H_
@@ -29,7 +29,7 @@
 
 namespace packsmith::agx {
 
-// The longest record that a PPP State can hand over, in bytes.
+// The longest record that a PPP State can point to, in bytes.
 template <class Gen>
 constexpr uint32_t MostPppBytes() {
   using Block = typename Gen::PPP_State;
@@ -38,7 +38,7 @@ constexpr uint32_t MostPppBytes() {
   return words * 4;
 }
 
-// How many addresses a record has whose parts are all there.
+// The number of addresses in a record that has all parts.
 template <class Record>
 constexpr size_t AddressesIn() {
   uint8_t ones[Record::size];
@@ -49,7 +49,7 @@ constexpr size_t AddressesIn() {
   return addresses;
 }
 
-// A record that was packed before it is known where it goes.
+// A record that is packed before its place is known.
 template <class Gen>
 class PppRecord {
  public:
@@ -73,7 +73,7 @@ class PppRecord {
   }
 
   absl::Span<const uint8_t> bytes() const { return {bytes_.data(), size_}; }
-  // The buffers that its addresses lead to.
+  // The buffers that its addresses point to.
   absl::Span<const gpu::BufferUse> uses() const { return {uses_.data(), use_count_}; }
 
  private:
@@ -87,7 +87,7 @@ class PppRecord {
   size_t use_count_ = 0;
 };
 
-// The block that hands a record of `bytes` at `record` to the PPP.
+// The block that passes a record of `bytes` at `record` to the PPP.
 template <class Gen>
 absl::StatusOr<typename Gen::PPP_State> PppBlock(const address& record, size_t bytes) {
   const typename Gen::PPP_State block{.pointer_hi = High(record),
@@ -120,7 +120,7 @@ absl::StatusOr<typename Gen::PPP_State> WritePpp(
   return block;
 }
 
-// The same of several records, merged: see merge_records.h.
+// The same for several records, merged: see merge_records.h.
 template <class Gen>
 absl::StatusOr<typename Gen::PPP_State> MergePpp(const GpuMemory& to, gpu::BufferUses& uses,
                                                  absl::Span<const PppRecord<Gen>* const> records) {

@@ -1,8 +1,8 @@
-// Builds USC programs: what a shader has bound, and where its code is. Records follow each other
+// Builds USC programs: a shader's bindings, and the address of its code. Records follow each other
 // without padding, also those of six and of two bytes.
 //
 //   UscProgram<G13> program(memory, base, uses);
-//   program.Uniforms(0, constants, 300);              // several records, as many as it takes
+//   program.Uniforms(0, constants, 300);              // as many records as needed
 //   program.Emit(USC_Texture{.count = 2, .buffer = textures});
 //   program.Emit(USC_Shared{.layout_ = Shared_layout::Vertex_compute});
 //   program.Shader({.loads_varyings = true}, code);
@@ -10,8 +10,7 @@
 //   absl::StatusOr<address> pipeline = program.End();  // or End(preshader)
 //   launch.launch_word_1.pipeline = *pipeline;
 //
-// A call that does not do what it was asked to returns false and leaves the program as it was; what
-// was wrong first is what End() says.
+// A call that fails returns false and leaves the program unchanged; End() returns the first error.
 
 #ifndef PACKSMITH_RUNTIME_AGX_USC_H_
 #define PACKSMITH_RUNTIME_AGX_USC_H_
@@ -34,18 +33,19 @@ namespace packsmith::agx {
 template <class Gen>
 class UscProgram {
  public:
-  // Uniform registers that one record fills at most, that either of the two kinds of record
-  // reaches, and that there are: all in halves of 16 bits.
+  // The most uniform registers of one record, those that each of the two kinds of record reaches,
+  // and all of them: in halves of 16 bits.
   static constexpr uint32_t kMostHalves = typename Gen::USC_Uniform{}.size_halfs;
   static constexpr uint32_t kBankHalves = 256, kHalves = 2 * kBankHalves;
 
-  // Writes to `to`, whose address is a multiple of 64. `base`: from which programs and code count.
+  // Writes to `to`, whose address must be a multiple of 64. `base`: programs and code are relative
+  // to it.
   UscProgram(const GpuMemory& to, ProgramBase base, gpu::BufferUses& uses)
       : to_(to), base_(base), uses_(uses) {}
   UscProgram(const UscProgram&) = delete;
   UscProgram& operator=(const UscProgram&) = delete;
 
-  // How many bytes the records for these uniforms take.
+  // Bytes of the records for these uniforms.
   static constexpr uint32_t UniformBytes(uint32_t first, uint32_t halves) {
     uint32_t bytes = 0;
     while (halves != 0) {
@@ -56,12 +56,12 @@ class UscProgram {
     }
     return bytes;
   }
-  // What ends a program takes at most.
+  // The most bytes that the end of a program takes.
   static constexpr uint32_t kEndBytes = Gen::USC_Preshader::size > Gen::USC_No_Preshader::size
                                             ? Gen::USC_Preshader::size
                                             : Gen::USC_No_Preshader::size;
 
-  // Loads `halves` of 16 bits from memory into the uniform registers from `first` on.
+  // Loads `halves` of 16 bits from memory into the uniform registers from `first`.
   bool Uniforms(uint32_t first, const address& data, uint32_t halves) {
     if (first > kHalves || halves > kHalves - first) {
       return Refuse(absl::OutOfRangeError(
@@ -69,7 +69,7 @@ class UscProgram {
                           halves, first, kHalves - 1)));
     }
     if (!HasRoom(UniformBytes(first, halves))) return false;
-    // All pieces are looked at before the first one is written.
+    // All pieces are checked before the first one is written.
     error wrong;
     EachPiece(first, data, halves, [&](const auto& record) {
       if (!wrong) wrong = record.check();
@@ -96,7 +96,7 @@ class UscProgram {
     return Put(record);
   }
 
-  // The shader's code; the record's own address is not looked at.
+  // The shader's code; the record's own address is ignored.
   bool Shader(typename Gen::USC_Shader record, const address& code) {
     if (has_shader_) return Refuse(absl::FailedPreconditionError("a program can have one shader"));
     const absl::StatusOr<address> offset = base_.Offset(code);
@@ -106,7 +106,7 @@ class UscProgram {
     return has_shader_;
   }
 
-  // Ends the program; what records that bind it have as its address.
+  // Ends the program. Returns its address for records that bind it.
   absl::StatusOr<address> End() { return Finish(typename Gen::USC_No_Preshader{}); }
   // … with code that runs once before the shader.
   absl::StatusOr<address> End(const address& preshader) {

@@ -1,4 +1,4 @@
-// The records that tell the hardware about varyings, made from a Linkage and read back.
+// The records that describe varyings to the hardware, made from a Linkage and read back.
 //
 //   Linkage linkage = …;
 //   SetVaryings<G13>(linkage, ppp_header);            // parts of a PPP record
@@ -89,9 +89,9 @@ typename Gen::VDM_State_Vertex_Outputs VertexOutputWord(const OutputShape& shape
   return {.output_count_1 = shape.words(), .output_count_2 = shape.words()};
 }
 
-// Three places say which vertex is the provoking one, each with numbers of its own: the bindings,
-// the state of the vertex stage, and Cull. The last two also hear of primitive IDs, which the
-// hardware makes only if it is told so.
+// Three places select the provoking vertex, each with its own numbers: the bindings, the state of
+// the vertex stage, and Cull. The last two also enable primitive IDs, which the hardware makes only
+// on request.
 template <class Gen>
 typename Gen::VDM_State_Vertex_Unknown FlatShadingWord(const Linkage& linkage) {
   using Vertex = typename Gen::VDM_Vertex;
@@ -100,8 +100,8 @@ typename Gen::VDM_State_Vertex_Unknown FlatShadingWord(const Linkage& linkage) {
           .generate_primitive_id = linkage.primitive_id()};
 }
 
-// The same in Cull and Cull 2. All else in these two is not about varyings: set it in the same
-// header, or merge the record with one that has it.
+// The same in Cull and Cull 2. Their other fields are not about varyings: set them in the same
+// header, or merge the record with one that has them.
 template <class Gen>
 void SetFlatShading(const Linkage& linkage, typename Gen::PPP_Header& header) {
   using Vertex = typename Gen::PPP_Vertex;
@@ -111,7 +111,8 @@ void SetFlatShading(const Linkage& linkage, typename Gen::PPP_Header& header) {
   header.cull_2_state.needs_primitive_id = linkage.primitive_id();
 }
 
-// What a PPP record says of varyings: output select, both counts, and the size of the outputs.
+// Sets a PPP record's fields about varyings: output select, both counts, and the size of the
+// outputs.
 template <class Gen>
 void SetVaryings(const Linkage& linkage, typename Gen::PPP_Header& header) {
   const auto counts = [](const std::array<uint8_t, kInterpolations>& words) {
@@ -129,7 +130,7 @@ void SetVaryings(const Linkage& linkage, typename Gen::PPP_Header& header) {
   header.output_size_state.count = linkage.shape().words();
 }
 
-// The coefficient bindings of a fragment shader, packed: the bytes that they take.
+// Packs the coefficient bindings of a fragment shader, and returns their size in bytes.
 // ResourceExhausted, with nothing written, if `to` is too small.
 template <class Gen>
 absl::StatusOr<uint32_t> PackBindings(const Linkage& linkage, absl::Span<uint8_t> to) {

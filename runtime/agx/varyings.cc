@@ -16,7 +16,7 @@ unsigned Sum(const std::array<uint8_t, kInterpolations>& counts) {
   return 0u + counts[0] + counts[1] + counts[2];
 }
 
-// Words, or registers, that components from `first` on take.
+// Words, or registers, of the components from `first`.
 unsigned Units(unsigned first, unsigned components, Precision precision) {
   if (precision == Precision::k32) return components;
   return (first + components + 1) / 2 - first / 2;

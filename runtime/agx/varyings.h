@@ -4,15 +4,15 @@
 //   shader
 //                     (OutputShape, OutputLayout)            (CoefficientLayout, Binding)
 //
-// The hardware wants vertex outputs in a certain order (OutputShape has it), so that where a
-// varying goes depends on how the fragment shader wants it interpolated. The fragment shader,
-// however, only knows coefficient registers, which bindings load from slots. So both shaders can be
-// compiled apart: the fragment shader with a CoefficientLayout of its own inputs, the vertex shader
+// The hardware requires vertex outputs in a certain order (see OutputShape), so that the place of a
+// varying depends on its interpolation in the fragment shader. The fragment shader, however, only
+// reads coefficient registers, which bindings load from slots. So both shaders can be compiled
+// separately: the fragment shader with a CoefficientLayout of its own inputs, the vertex shader
 // with the words of its outputs looked up in OutputLayout::WordTable() when it runs. Link() makes
-// the bindings. Where both are known, OutputLayout::Of() says the words before the vertex shader is
+// the bindings. If both are known, OutputLayout::Of() gives the words before the vertex shader is
 // compiled.
 //
-// Nothing here depends on a generation; varying_records.h makes records of it, and reads them.
+// Nothing here depends on a generation; varying_records.h makes records from it, and reads them.
 
 #ifndef PACKSMITH_RUNTIME_AGX_VARYINGS_H_
 #define PACKSMITH_RUNTIME_AGX_VARYINGS_H_
@@ -32,17 +32,17 @@ namespace packsmith::agx {
 enum class Interpolation : uint8_t { kSmooth, kFlat, kLinear };
 inline constexpr int kInterpolations = 3;
 
-// Varyings of 16 bits travel in pairs, two components to the word.
+// Varyings of 16 bits are in pairs, two components in a word.
 enum class Precision : uint8_t { k32, k16 };
 
-// By which a varying is called in both shaders: 0 to 63.
+// The location identifies a varying in both shaders: 0 to 63.
 inline constexpr unsigned kLocations = 64;
 inline constexpr unsigned kMostClipDistances = 16;
 inline constexpr unsigned kPositionWords = 4;
 
 // -- Vertex outputs, as numbers ------------------------------------------------------------------
 
-// What a word of the vertex outputs is.
+// The content of a word of the vertex outputs.
 struct OutputWord {
   enum class Kind : uint8_t { kPosition, kVarying, kPointSize, kLayerViewport, kClipDistance };
 
@@ -54,7 +54,7 @@ struct OutputWord {
   friend bool operator==(const OutputWord&, const OutputWord&) = default;
 };
 
-// How many words of each kind a vertex shader writes. They stand in this order: position, varyings
+// The number of words of each kind that a vertex shader writes. Their order is: position, varyings
 // of 32 bits, varyings of 16 bits (both: smooth, flat, linear), point size, layer and viewport in
 // one word, clip distances.
 struct OutputShape {
@@ -62,7 +62,7 @@ struct OutputShape {
   bool point_size = false;
   bool layer_viewport = false;
   uint8_t clip_distances = 0;
-  // Whether slot 1 is Z: the fragment shader reads it. The vertex shader does not care.
+  // Whether slot 1 is Z, since the fragment shader reads it. Does not affect the vertex shader.
   bool z = false;
 
   unsigned varying_words(Precision precision) const;
@@ -74,13 +74,13 @@ struct OutputShape {
   absl::optional<OutputWord> At(unsigned word) const;
   absl::optional<unsigned> WordOf(const OutputWord& what) const;
 
-  // Slots are what is interpolated: W, Z if it is read, and all varyings.
+  // Slots hold what is interpolated: W, Z if it is read, and all varyings.
   unsigned slots() const { return slots32() + varying_words(Precision::k16); }
   // Those of 32 bits, which come first.
   unsigned slots32() const { return 1u + z + varying_words(Precision::k32); }
-  // Nothing, for words that are no varying and so are not interpolated.
+  // Nothing for words that are not varyings, and so are not interpolated.
   absl::optional<unsigned> SlotOf(unsigned word) const;
-  // Nothing, for W, Z and slots that there are not.
+  // Nothing for W, Z and slots that do not exist.
   absl::optional<unsigned> WordInSlot(unsigned slot) const;
 
   friend bool operator==(const OutputShape&, const OutputShape&) = default;
@@ -102,14 +102,14 @@ struct VertexOutputs {
   unsigned clip_distances = 0;  // the fragment shader reads copies, if any, that are varyings
 };
 
-// Where the value of an input comes from. Point and barycentric coordinates are the hardware's,
-// without a vertex shader; so is the primitive ID, unless a vertex shader writes its location.
+// The source of an input's value. The hardware makes point and barycentric coordinates, without a
+// vertex shader; also the primitive ID, unless a vertex shader writes its location.
 enum class Source : uint8_t { kVarying, kFragmentZ, kPointCoord, kPrimitiveId, kBarycentric };
 
 struct Input {
   uint8_t location = 0;
   uint8_t first = 0;       // component
-  uint8_t components = 4;  // from there on that are read, with those between that are not
+  uint8_t components = 4;  // from `first` to the last one that is read
   Interpolation interpolation = Interpolation::kSmooth;  // primitive IDs are flat in any case
   Precision precision = Precision::k32;
   Source source = Source::kVarying;  // not kFragmentZ: see FragmentInputs
@@ -138,8 +138,8 @@ struct OutputComponent {
 
 class OutputLayout {
  public:
-  // Outputs that no input reads count as smooth; with `drop_unread` they have no word at all, which
-  // a vertex shader can be compiled for that has not been yet.
+  // Outputs that no input reads count as smooth; with `drop_unread` they have no word, for vertex
+  // shaders that are compiled later.
   // InvalidArgument, with the name of the varying, for locations that are listed twice or do not
   // exist, for outputs and inputs of one location that differ in precision, and for more than the
   // hardware counts.
@@ -150,13 +150,13 @@ class OutputLayout {
   // Nothing if it is not written.
   absl::optional<OutputPlace> Find(unsigned location, unsigned component) const;
   absl::optional<OutputComponent> At(unsigned word) const;
-  // How many components of a location are written.
+  // The number of components of a location that are written.
   unsigned ComponentsOf(unsigned location) const {
     return location < kLocations ? places_[location].components : 0;
   }
 
-  // For each location the word of its first component, or kNotWritten: what a vertex shader that
-  // was compiled apart looks up.
+  // For each location the word of its first component, or kNotWritten: the table for a vertex
+  // shader that was compiled separately.
   static constexpr uint16_t kNotWritten = 0xffff;
   std::array<uint16_t, kLocations> WordTable() const;
 
@@ -176,7 +176,7 @@ class OutputLayout {
 // What a coefficient register holds.
 struct RegisterUse {
   Source source = Source::kVarying;
-  bool w = false;         // the W coordinate; then the rest does not matter
+  bool w = false;         // the W coordinate; the other members are then unused
   uint8_t location = 0;   // of inputs
   uint8_t component = 0;  // the first of two in a pair
 
@@ -184,9 +184,9 @@ struct RegisterUse {
 };
 
 // Where the fragment shader finds its inputs: W first, Z if it is read, then the inputs by
-// location. One register holds a component, or a pair of them. This is the fragment shader's own;
-// no vertex shader is asked. Where an input comes from may still change before it is linked, such
-// as from a varying to the coordinates of a point sprite: its registers stay the same.
+// location. One register holds a component, or a pair of them. Depends on the fragment shader only.
+// The source of an input may still change before linking, for example from a varying to the
+// coordinates of a point sprite: its registers stay the same.
 class CoefficientLayout {
  public:
   static constexpr unsigned kW = 0;  // the register of W
@@ -237,12 +237,12 @@ inline constexpr unsigned kMostBindings = 127;
 
 struct LinkOptions {
   uint8_t provoking_vertex = 0;  // whose value flat inputs have: 0, 1 or 2
-  // Inputs that no vertex shader writes read W, which is to say anything. Otherwise they are an
+  // Inputs that no vertex shader writes read W, that is, an undefined value. Otherwise they are an
   // error.
   bool allow_unwritten = false;
 };
 
-// How two shaders that were compiled apart come together.
+// Connects two shaders that were compiled separately.
 class Linkage {
  public:
   // With Z, if the fragment shader reads it.
@@ -250,7 +250,7 @@ class Linkage {
   unsigned registers() const { return registers_; }
   absl::Span<const Binding> bindings() const { return {bindings_.data(), count_}; }
   unsigned provoking_vertex() const { return provoking_vertex_; }
-  // What the hardware has to provide.
+  // What the hardware must provide.
   bool primitive_id() const { return primitive_id_; }
   bool barycentrics() const { return barycentrics_; }
 
@@ -267,13 +267,13 @@ class Linkage {
   std::array<Binding, kMostBindings> bindings_;
 };
 
-// `coefficients` are those of `fragment`, and `outputs` were laid out for it. InvalidArgument, with
-// the name of the varying, for inputs that are not written, or are interpolated or have a precision
-// otherwise than the outputs were laid out for, and for more bindings or slots than there are.
+// `coefficients` must be those of `fragment`, and `outputs` laid out for it. InvalidArgument, with
+// the name of the varying, for inputs that are not written, or whose interpolation or precision
+// differs from that of the outputs, and for more bindings or slots than there are.
 absl::StatusOr<Linkage> Link(const OutputLayout& outputs, const FragmentInputs& fragment,
                              const CoefficientLayout& coefficients,
                              const LinkOptions& options = {});
-// Of shaders that are known together.
+// For shaders that are both known.
 absl::StatusOr<Linkage> Link(const VertexOutputs& vertex, const FragmentInputs& fragment,
                              const LinkOptions& options = {});
 

@@ -7,7 +7,7 @@
 namespace packsmith::gpu {
 
 BufferChunks::~BufferChunks() {
-  // Before others get the memory that batches write to.
+  // Before the memory that batches write to is reused.
   lifetime().End();
   if (buffers_) (void)Release();
 }

@@ -5,7 +5,7 @@
 namespace packsmith::gpu {
 
 size_t BufferUses::SlotOf(uint32_t buffer) const {
-  // Fibonacci hashing: neighbouring handles land far from each other.
+  // Fibonacci hashing: neighbouring handles are spread far apart.
   const size_t mask = slots_.size() - 1;
   size_t slot = (uint64_t{buffer} * 0x9e3779b97f4a7c15u >> 32) & mask;
   while (slots_[slot] != 0 && slots_[slot] >> 32 != buffer) slot = (slot + 1) & mask;
@@ -49,7 +49,7 @@ void BufferUses::AddAllLater() {
 void BufferUses::DropLater(size_t count) {
   if (later_count_ <= count) return;
   later_count_ = count;
-  // Which of these were known before is not kept.
+  // It is not kept which of these were known before.
   ForgetRecent();
 }
 

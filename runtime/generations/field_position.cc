@@ -18,12 +18,12 @@ using tables::Container;
 using tables::Leaf;
 using tables::Tables;
 
-// Whether `name` is the field, or lies in the structure or repetition that `field` names.
+// Whether `name` is the field, or is in the structure or group that `field` names.
 bool IsPartOf(absl::string_view name, absl::string_view field) {
   return absl::ConsumePrefix(&name, field) && (name.empty() || name[0] == '.' || name[0] == '[');
 }
 
-// The bits of all that was found.
+// The bits of all parts that were found.
 class Extent {
  public:
   void Add(uint64_t bit, uint32_t width) {
@@ -40,8 +40,8 @@ class Extent {
   uint64_t end_ = 0;
 };
 
-// Of a tail, whose items are named "head[number]suffix", the item that `field` speaks of. Without a
-// number it is the first: how many there are the description does not know.
+// In a tail, whose items are named "head[number]suffix", the item that `field` names. Without a
+// number it is the first: the description does not give the number of items.
 void AddOfTail(const Tables& tables, const Container& c, const Leaf& leaf, absl::string_view field,
                Extent& extent) {
   const absl::string_view head = tables.string(leaf.name);

@@ -43,7 +43,7 @@ absl::StatusOr<std::unique_ptr<AddressSpace>> AddressSpace::Create(std::vector<Z
     if (!ranges.ok()) return InZone(zone, ranges.status());
     auto books = std::make_unique<Books>();
     if (zone.begin < middle && zone.end > middle) {
-      // Taken for good, and so no range can reach across.
+      // Never freed, so that no range can cross it.
       const auto taken = (*ranges)->Allocate({.size = kPage, .address = middle - kPage});
       if (!taken.ok()) return InZone(zone, taken.status());
       books->middle = taken->handle;

@@ -12,7 +12,7 @@ namespace {
 constexpr uint64_t kPage = 4096, kLargePage = 2 * kMiB;
 constexpr uint64_t kSmallestEntry = 256, kLargestEntry = kMiB, kSmallestSlab = 64 * kKiB;
 constexpr uint64_t kLargestClass = 64 * kMiB;
-// How many cached blocks are looked at for one that is aligned well enough.
+// How many cached blocks are tried for one that is sufficiently aligned.
 constexpr int kProbes = 8;
 // From so many jobs on that use a buffer, it is asked which of them are done.
 constexpr size_t kFences = 4;
@@ -48,7 +48,7 @@ Buffers::~Buffers() {
   MutexLock lock(mutex_);
   for (const Block& block : blocks_) {
     if (block.memory == MemoryId{}) continue;
-    // A device that is gone has taken its memory with it.
+    // A destroyed device has freed its memory.
     if (device_) {
       if (!device_->Unbind(options_.space, block.range.address, block.range.size).ok()) continue;
       (void)device_->Destroy(block.memory);
@@ -91,7 +91,7 @@ void Buffers::Link(Lists& lists, const Kind& kind, uint32_t block) {
   first = block;
 }
 
-// The list stays where it is when it becomes empty: there will be such blocks again.
+// An empty list is kept: there will be such blocks again.
 void Buffers::Unlink(Lists& lists, const Kind& kind, uint32_t block) {
   const Block& gone = blocks_[block];
   if (gone.next != kNone) blocks_[gone.next].prev = gone.prev;
@@ -136,7 +136,7 @@ absl::StatusOr<uint32_t> Buffers::TakeBlock(const RangeRequest& request, const K
           ++statistics_.reused;
           return block;
         }
-        (void)DestroyBlock(block);  // counts as lost if it cannot be
+        (void)DestroyBlock(block);  // counts as lost if that fails
       } else {
         ++i;
       }
@@ -151,8 +151,8 @@ absl::StatusOr<uint32_t> Buffers::TakeBlock(const RangeRequest& request, const K
   return block;
 }
 
-// What others' memory does meanwhile, and whether the device takes it back, is not this request's
-// business: statistics say what is lost.
+// Errors with other buffers' memory, such as a device that does not take it back, are not reported
+// to this request: statistics count what is lost.
 absl::StatusOr<uint32_t> Buffers::MakeBlock(const RangeRequest& request, const Kind& kind,
                                             MemoryId memory) {
   absl::StatusOr<uint32_t> block = NewBlock(request, kind, memory);
@@ -172,7 +172,7 @@ absl::StatusOr<uint32_t> Buffers::MakeBlock(const RangeRequest& request, const K
 
 absl::StatusOr<uint32_t> Buffers::NewBlock(const RangeRequest& request, const Kind& kind,
                                            MemoryId adopted) {
-  // Large pages where they can be had.
+  // Large pages if possible.
   RangeRequest large = request;
   if (kind.size % kLargePage == 0) large.alignment = std::max(large.alignment, kLargePage);
   absl::StatusOr<Range> range = addresses_->Allocate(kind.zone, large);
@@ -180,7 +180,7 @@ absl::StatusOr<uint32_t> Buffers::NewBlock(const RangeRequest& request, const Ki
     range = addresses_->Allocate(kind.zone, request);
   }
   if (!range.ok()) return range.status();
-  // From here on, what has been done is undone when the next step fails.
+  // From here on, earlier steps are undone when one fails.
   const absl::StatusOr<MemoryId> memory =
       adopted != MemoryId{}
           ? adopted
@@ -232,7 +232,7 @@ absl::StatusOr<uint32_t> Buffers::NewBlock(const RangeRequest& request, const Ki
 absl::Status Buffers::DestroyBlock(uint32_t block) {
   Block& gone = blocks_[block];
   absl::Status status = device_->Unbind(options_.space, gone.range.address, gone.range.size);
-  // What is still bound keeps its memory, and nobody else must get its addresses.
+  // What is still bound keeps its memory, and its addresses must not be reused.
   const bool unbound = status.ok();
   if (unbound) {
     status = device_->Destroy(gone.memory);
@@ -289,7 +289,7 @@ absl::Status Buffers::CheckOptions(const BufferOptions& options) const {
     return absl::InvalidArgumentError(
         absl::StrFormat("an alignment must be a power of two, not 0x%x", options.alignment));
   }
-  // More than any zone has: so that rounding up does not overflow.
+  // More than any zone has, so that rounding up does not overflow.
   if (options.size >> 60 != 0) {
     return absl::ResourceExhaustedError(
         absl::StrFormat("no zone has room for 0x%x bytes", options.size));
@@ -311,7 +311,7 @@ absl::StatusOr<Buffer> Buffers::Create(const BufferOptions& options) {
   if (absl::Status status = CheckOptions(options); !status.ok()) return status;
   MutexLock lock(mutex_);
   (void)Collect();  // see MakeBlock()
-  // It comes first: it is what need not be given back.
+  // First, since it need not be undone.
   if (const absl::Status status = EnsureSlot(); !status.ok()) return status;
   uint32_t block, entry = 0;
   if (const uint64_t entry_size = EntrySize(options); entry_size != 0) {
@@ -400,7 +400,7 @@ absl::Status Buffers::Release(BufferHandle handle) {
   Slot& gone = slots_[slot];
   Block& block = blocks_[gone.block];
   gone.live = false;
-  // 0 is left out, so that no handle is 0.
+  // 0 is skipped, so that no handle is 0.
   gone.generation = gone.generation + 1 == 1u << kGenerationBits ? 1 : gone.generation + 1;
   unused_slots_.push_back(slot);
   block.slots[gone.entry] = kNone;
@@ -429,7 +429,7 @@ absl::Status Buffers::ReturnEntry(uint32_t block, uint32_t entry) {
     --statistics_.slabs;
   }
   if (!b.reusable || b.kind.size > options_.cache_bytes) return DestroyBlock(block);
-  // If the device does not know what that means, it is kept all the same.
+  // If the device does not support that, the memory is kept all the same.
   (void)device_->SetNeeded(b.memory, false);
   Cache(block);
   absl::Status status;
@@ -445,8 +445,8 @@ absl::Status Buffers::ReturnEntry(uint32_t block, uint32_t entry) {
   return status;
 }
 
-// Returns what the GPU has become done with. In the order of release: what was released later waits
-// until what was released before is done, which spares asking for each.
+// Returns what the GPU is done with. In the order of release: later releases wait until earlier
+// ones are done, which saves queries.
 absl::Status Buffers::Collect() {
   absl::Status status;
   Fence done = 0;
@@ -462,7 +462,7 @@ absl::Status Buffers::Collect() {
   return status;
 }
 
-// A job that failed, or that the device knows nothing of, uses nothing any more.
+// A job that failed, or that the device does not know, counts as done.
 bool Buffers::IsDone(Fence fence) {
   const absl::StatusOr<bool> done = device_->Wait(fence, absl::ZeroDuration());
   return !done.ok() || *done;
@@ -560,7 +560,7 @@ absl::StatusOr<Buffer> Buffers::Find(uint64_t address) const {
     const unsigned bits = addresses_->address_bits();
     const uint64_t entry = (Plain(address, bits) - Plain(range->address, bits)) /
                            std::max<uint64_t>(block.entry_size, 1);
-    // A slab may have a rest that is too small for an entry.
+    // The end of a slab may be too small for an entry.
     if (block.range == *range && entry < block.slots.size() && block.slots[entry] != kNone) {
       return BufferOf(block.slots[entry]);
     }
@@ -603,7 +603,7 @@ void Buffers::Note(Slot& slot, const JobUse& use) {
     jobs.back().written |= use.written;
     return;
   }
-  // Few are ever running at once; those of buffers that live long must not add up.
+  // Few run at once; jobs of long-lived buffers must not accumulate.
   if (jobs.size() >= kFences) DropDone(slot);
   jobs.push_back(use);
 }
@@ -627,7 +627,7 @@ absl::StatusOr<std::vector<Fence>> Buffers::JobsBefore(absl::Span<const BufferAc
   }
   std::sort(fences.begin(), fences.end());
   fences.erase(std::unique(fences.begin(), fences.end()), fences.end());
-  // Each is asked once, however many buffers it uses.
+  // Each is queried once, however many buffers it uses.
   const auto done = [this](Fence fence) ABSL_NO_THREAD_SAFETY_ANALYSIS { return IsDone(fence); };
   fences.erase(std::remove_if(fences.begin(), fences.end(), done), fences.end());
   return fences;
@@ -642,7 +642,7 @@ absl::StatusOr<bool> Buffers::Wait(BufferHandle handle, bool to_write, absl::Dur
     if (slot == kNone) return NoSuchBuffer(handle);
     jobs = slots_[slot].jobs;
   }
-  // Others go on meanwhile.
+  // Other threads continue meanwhile.
   const absl::Time until = options_.now() + timeout;
   for (const JobUse& job : jobs) {
     if (!to_write && !job.written) continue;

@@ -171,7 +171,7 @@ absl::Status HostDevice::Walk(uint32_t space, uint64_t address, uint64_t size, b
   const auto found = spaces_.find(space);
   static const Space kNothing;
   const Space& pages = found == spaces_.end() ? kNothing : found->second;
-  // Once to check, once to do it: a range that is not all there is not touched.
+  // One pass to check, one to access: a range that is not completely bound is not touched.
   for (const bool check : {true, false}) {
     uint64_t done = 0;
     auto at = pages.upper_bound(*plain);
@@ -179,7 +179,7 @@ absl::Status HostDevice::Walk(uint32_t space, uint64_t address, uint64_t size, b
     for (; done < size; ++at) {
       const uint64_t now = *plain + done;
       if (at == pages.end() || now < at->first || now - at->first >= at->second.size) {
-        // The nearest below and above help to find a pointer that is a little off.
+        // The nearest pages below and above help to find a slightly wrong pointer.
         const auto above = pages.upper_bound(now);
         std::string nearest;
         if (above != pages.begin()) {
@@ -308,7 +308,7 @@ absl::StatusOr<Fence> HostDevice::Submit(const Job& job) {
 }
 
 absl::StatusOr<bool> HostDevice::Wait(Fence fence, absl::Duration timeout) {
-  // Nobody's clock can be asked to wait for ever.
+  // Clocks cannot wait for ever.
   const auto until = std::chrono::steady_clock::now() +
                      absl::ToChronoNanoseconds(std::min(timeout, absl::Hours(24 * 365)));
   MutexLock lock(mutex_);
@@ -379,7 +379,7 @@ absl::Status HostDevice::WriteCoreLocked(const Job& job, uint32_t index,
   dump.memory_is_complete = options_.core_memory != CoreMemory::kCaptured;
   absl::flat_hash_set<MemoryId> residents;
   for (const Resident& resident : job.residents) residents.insert(resident.memory);
-  // What the memory lacks, for names; null if the core has it.
+  // The reason that the core lacks the memory, for names; null if the core has it.
   const auto lacking = [&](uint64_t address, const Pages& pages, const Piece& piece) {
     switch (options_.core_memory) {
       case CoreMemory::kResident:
@@ -404,7 +404,7 @@ absl::Status HostDevice::WriteCoreLocked(const Job& job, uint32_t index,
         if (!status.ok()) return status;
       }
       for (const auto& [offset, name] : piece.names) {
-        // The part of it that is bound here.
+        // The part of the buffer that is bound here.
         const uint64_t begin = std::max(offset, pages.offset);
         const uint64_t end = std::min(offset + name.size, pages.offset + pages.size);
         if (begin < end) {

@@ -11,11 +11,10 @@ namespace packsmith::gpu {
 namespace {
 
 // How many holes of one size class, and of how many classes, are compared before one is taken that
-// is known to do. More finds a better one now and then; this is enough to be hardly worse than
-// best.
+// is certain to fit. More would rarely find a better one: the result is close to the best.
 constexpr unsigned kProbes = 8, kProbedBins = 16;
 
-// Serials are an allocator's number and a count, so that no other allocator gives the same.
+// Serials are an allocator's number and a count, so that those of different allocators differ.
 constexpr unsigned kCountBits = 40;
 
 uint64_t FirstSerial() {
@@ -75,7 +74,7 @@ unsigned RangeAllocator::BinOf(uint64_t size) {
   return kExact + ((octave - kExactBits) << kPerOctaveBits) + within;
 }
 
-// The first class from `bin` on that has a hole, or kBins.
+// The first class from `bin` that has a hole, or kBins.
 unsigned RangeAllocator::FirstBinFrom(unsigned bin) const {
   if (bin >= kBins) return kBins;
   unsigned word = bin / 64;
@@ -88,7 +87,7 @@ unsigned RangeAllocator::FirstBinFrom(unsigned bin) const {
   return word * 64 + std::countr_zero(filled_[word]);
 }
 
-// Makes `hole` a hole that can be found.
+// Adds `hole` to its size class.
 void RangeAllocator::AddToBin(uint32_t hole) {
   RangeNode& node = nodes_[hole];
   const unsigned bin = BinOf(node.size);
@@ -149,7 +148,7 @@ absl::StatusOr<RangeAllocator::Need> RangeAllocator::Understand(const RangeReque
           address, std::max(request.alignment, options_.granule), request.boundary));
     }
   }
-  // Larger than everything: no overflow behind this line, and no hole will be found.
+  // Larger than everything: no overflow after this line, and no hole will be found.
   const uint64_t size = std::min(request.size, most + 1);
   const uint64_t guard = InUnits(request.guard);
   return Need{InUnits(size) + 2 * guard, guard,
@@ -167,7 +166,7 @@ std::optional<uint64_t> RangeAllocator::PlaceIn(const RangeNode& hole, const Nee
       // Up to the multiple that it would cross.
       at = RoundDown(RoundUp(at, need.boundary) - inner, need.alignment);
     }
-    // Unsigned: what fell below zero is large.
+    // Unsigned: values below zero wrap to large ones.
     return at < hole.begin + need.guard || at >= hole.end() ? std::nullopt
                                                             : std::optional(at - need.guard);
   }
@@ -175,7 +174,7 @@ std::optional<uint64_t> RangeAllocator::PlaceIn(const RangeNode& hole, const Nee
   if (need.boundary != 0 && (at & (need.boundary - 1)) > need.boundary - inner) {
     at = RoundUp(at, need.boundary);
   }
-  // Unsigned: what went past the top is small.
+  // Unsigned: values past the top wrap to small ones.
   return at < hole.begin || at + inner + need.guard > hole.end() ? std::nullopt
                                                                  : std::optional(at - need.guard);
 }
@@ -200,7 +199,7 @@ uint32_t RangeAllocator::BestInBin(unsigned bin, const Need& need, unsigned at_m
 uint32_t RangeAllocator::BestPlain(const Need& need) const {
   const unsigned own = BinOf(need.size);
   if (own >= kExact) {
-    // A class of several sizes: not each of its holes need hold the range.
+    // A class of several sizes: the range may not fit into each of its holes.
     const uint32_t hole = BestInBin(own, need, kProbes);
     if (hole != kNoRange) return hole;
   }
@@ -218,7 +217,7 @@ uint32_t RangeAllocator::BestConstrained(const Need& need) const {
     if (hole != kNoRange) return hole;
     bin = FirstBinFrom(bin + 1);
   }
-  // Then one that is so large that it holds the range wherever it lies.
+  // Then one that is so large that it holds the range at any alignment.
   const uint64_t inner = need.size - 2 * need.guard;
   const uint64_t enough =
       need.size + (need.alignment - 1) + (need.boundary != 0 ? inner + need.alignment - 2 : 0);
@@ -284,8 +283,8 @@ absl::Status RangeAllocator::NoRoom(const RangeRequest& request) const {
       holes_));
 }
 
-// Makes the units [at, at + need.size) of a hole a live range. The hole's own node keeps its begin
-// whatever happens to it, which is what RangeOrder relies on.
+// Makes the units [at, at + need.size) of a hole a live range. The hole's own node always keeps its
+// begin, on which RangeOrder relies.
 Range RangeAllocator::Take(uint32_t hole, uint64_t at, const Need& need) {
   RemoveFromBin(hole);
   uint32_t taken = hole;
@@ -422,7 +421,7 @@ void RangeAllocator::LinkAfter(uint32_t node, uint32_t after) {
   order_.InsertAfter(node, after);
 }
 
-// Never the first one: that keeps its begin as long as the allocator lives.
+// Never the first one, which keeps its begin for the allocator's lifetime.
 void RangeAllocator::Unlink(uint32_t node) {
   order_.Remove(node);
   RangeNode& gone = nodes_[node];

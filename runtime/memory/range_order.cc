@@ -40,8 +40,8 @@ void RangeOrder::InsertAfter(uint32_t node, uint32_t after) {
   if (++groups_[group].count > kFull) Added(0, group);
 }
 
-// Splits a group that has become too full; its new neighbour may make their common group too full,
-// and so on upwards.
+// Splits a group that has become too full; its new neighbour may make the parent too full, and so
+// on upwards.
 void RangeOrder::Added(int level, uint32_t group) {
   while (groups_[group].count > kFull) {
     if (group == root_) {
@@ -74,7 +74,7 @@ void RangeOrder::Remove(uint32_t node) { Removed(0, node); }
 
 void RangeOrder::Removed(int level, uint32_t member) {
   uint32_t group = ParentOf(level, member);
-  // An empty group goes too, and leaves its own group with one less.
+  // An empty group is removed too, and its own group has one less.
   while (--groups_[group].count == 0) {
     const Group& gone = groups_[group];
     if (gone.prev != kNoRange) groups_[gone.prev].next = gone.next;
@@ -82,7 +82,7 @@ void RangeOrder::Removed(int level, uint32_t member) {
     member = group;
     group = gone.parent;
     ++level;
-    // Its `next` is still needed to find who is first now, so it is recycled only after that.
+    // Its `next` is still needed to find the new first one, so it is recycled only after that.
     if (groups_[group].count > 1 && groups_[group].first == member) {
       groups_[group].first = gone.next;
     }
@@ -91,7 +91,8 @@ void RangeOrder::Removed(int level, uint32_t member) {
   }
   Group* changed = &groups_[group];
   if (changed->first == member) changed->first = NextOf(level, member);
-  // The first range of a group is the first one of the group above, if that begins with this one.
+  // The first range of a group is also the parent's first one, if the parent begins with this
+  // group.
   uint64_t begin = BeginOf(level, changed->first);
   while (changed->begin != begin) {
     changed->begin = begin;

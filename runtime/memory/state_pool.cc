@@ -43,7 +43,7 @@ absl::StatusOr<std::unique_ptr<StatePool>> StatePool::Create(Buffers& buffers,
   }
   const uint64_t end = std::min(zone.end - *base, options.end == 0 ? 4 * kGiB : options.end);
   const uint64_t begin = std::max(zone.begin - *base, options.begin);
-  // Where each block's size is an alignment that its address has.
+  // Every block must be aligned to its size.
   const uint64_t mask = options.largest_block - 1;
   const uint64_t first = begin < end ? ((*base + begin + mask) & ~mask) - *base : end;
   if (options.end > 4 * kGiB || first >= end || end - first < options.first_block) {
@@ -86,9 +86,9 @@ const StatePool::Block& StatePool::BlockOf(uint64_t position) const {
                        [](uint64_t at, const Block& block) { return at < block.begin; }));
 }
 
-// The next block is as large as all before it together, up to the largest and to what there is room
-// for, so it begins at a multiple of its size. Before a state that needs more than that there are
-// several, and it lies in the last one.
+// The next block is as large as all before it together, limited by the largest size and the room,
+// so it begins at a multiple of its size. For a state that needs more, several blocks are added,
+// and the state is in the last one.
 absl::Status StatePool::Grow(uint64_t at_least) {
   uint64_t size;
   do {
@@ -137,7 +137,7 @@ absl::StatusOr<State> StatePool::Allocate(uint64_t size, uint64_t alignment) {
   MutexLock lock(mutex_);
   unsigned from = order;
   std::optional<size_t> found;
-  // At most twice: after growing there is one.
+  // At most twice: after growing there is a free one.
   while (true) {
     for (from = order; from < orders_ && !(found = free_[from].Least()).has_value();) ++from;
     if (found.has_value()) break;
@@ -177,7 +177,7 @@ absl::Status StatePool::Free(uint32_t offset) {
   order_[position >> smallest_shift_] = 0;
   --statistics_.live_states;
   statistics_.live_bytes -= uint64_t{1} << (smallest_shift_ + order);
-  // Up to the whole block: blocks next to each other are memory of its own each.
+  // Up to the whole block: adjacent blocks are separate memory.
   const unsigned whole = OrderOf(BlockOf(position).size);
   size_t number = position >> (smallest_shift_ + order);
   while (order < whole && free_[order].Contains(number ^ 1)) {
@@ -198,7 +198,7 @@ absl::Status StatePool::Trim() {
     const unsigned order = OrderOf(last.size);
     const size_t number = last.begin >> (smallest_shift_ + order);
     if (!free_[order].Contains(number)) break;
-    // Whatever the device says, the buffer is gone.
+    // The buffer is gone even if the device reports an error.
     status.Update(buffers_->Release(last.buffer.handle));
     free_[order].Erase(number);
     end_ = last.begin;
@@ -216,7 +216,7 @@ StatePoolStatistics StatePool::statistics() const {
 
 absl::Status StatePool::Verify() const {
   MutexLock lock(mutex_);
-  // What is free and what is live, one after the other, is each block.
+  // Free and live states together, in order, must make up each block.
   uint64_t position = 0, live = 0;
   for (const Block& block : blocks_) {
     if (block.begin != position) return absl::InternalError("blocks do not follow each other");

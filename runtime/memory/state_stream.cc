@@ -28,7 +28,7 @@ absl::StatusOr<State> StateStream::Allocate(uint64_t size, uint64_t alignment) {
     return state;
   }
   uint64_t at = (next_ + alignment - 1) & ~(alignment - 1);
-  // Blocks are aligned to their size, so alignment within one is alignment.
+  // Blocks are aligned to their size, so aligning offsets in a block aligns addresses.
   if (current_ == blocks_.size() || at > block_size_ - size) {
     const size_t next = current_ == blocks_.size() ? current_ : current_ + 1;
     if (next == blocks_.size()) {

@@ -43,7 +43,7 @@ std::string Size(uint64_t bytes) {
   return absl::StrFormat("%.4g %s", value, kUnits[unit]);
 }
 
-// How many bytes of each cell of [begin, begin + cells * cell) are in use.
+// The number of bytes in use, for each cell of [begin, begin + cells * cell).
 struct Band {
   uint64_t begin = 0, cell = 0;
   std::vector<uint64_t> used;
@@ -54,9 +54,9 @@ Band BandOf(const AddressSpace& space, ZoneId id) {
   const unsigned bits = space.address_bits();
   uint64_t first = std::numeric_limits<uint64_t>::max(), end = 0;
   Band band;
-  // Two walks, between which the zone may change: what then lies outside is not drawn.
+  // Two walks, between which the zone may change: what is then outside is not drawn.
   space.ForEach(id, [&](const RangeAllocator::Stretch& stretch) {
-    // Guards may be far away from all that somebody uses.
+    // Guards may be far away from everything that is in use.
     if (stretch.range.handle == RangeHandle{}) return;
     const uint64_t at = Plain(stretch.range.address, bits);
     first = std::min(first, at);
@@ -116,7 +116,7 @@ std::string ZoneMapJson(const AddressSpace& space, RangeNames names) {
     json.EndObject();
     json.Key("ranges");
     json.StartArray();
-    // Names are asked for when the zone is no longer locked: who knows them asks the space.
+    // Names are looked up when the zone is no longer locked: the look-up may call the space.
     std::vector<Range> ranges;
     space.ForEach(id, [&](const RangeAllocator::Stretch& stretch) {
       if (stretch.used) ranges.push_back(stretch.range);
@@ -165,7 +165,7 @@ std::string ZoneMapSvg(const AddressSpace& space) {
       for (size_t cell = row * kCells, next; cell < end; cell = next) {
         const auto shade = [&](size_t at) {
           const double share = static_cast<double>(band.used[at]) / band.cell;
-          // Any use is seen, and so is any hole.
+          // Any use is visible, and so is any hole.
           return share == 0 ? 0 : share >= 1 ? 8 : std::clamp<int>(std::lround(share * 8), 1, 7);
         };
         for (next = cell + 1; next < end && shade(next) == shade(cell);) ++next;
