@@ -104,7 +104,7 @@ std::string Disassembler::Text(const decode::Record& record) {
   if (::pipe2(ends, O_CLOEXEC) == 0) {
     child = ::fork();
     if (child == 0) {
-      // A group of its own, so that what it starts ends with it.
+      // Its own process group, so that its children end with it.
       ::setpgid(0, 0);
       ::signal(SIGPIPE, SIG_DFL);
       const int null = ::open("/dev/null", O_RDONLY | O_CLOEXEC);

@@ -83,7 +83,7 @@ class DescriptorOutput : public CliOutput {
 
   int fd_;
   pid_t pager_;
-  std::string kept_;  // what is in the pager's pipe, unless it has read
+  std::string kept_;  // what is in the pager's pipe, unless the pager has read it
   bool too_much_ = false;
   std::function<void()> on_gone_;
   bool gone_ = false;
@@ -119,7 +119,7 @@ std::unique_ptr<CliOutput> OpenPager(const std::function<void()>& on_gone) {
   if (child == 0) {
     ::signal(SIGPIPE, SIG_DFL);
     ::dup2(ends[0], STDIN_FILENO);
-    // Colours pass, a short text needs no key, and what was shown stays.
+    // Colours are kept, a short text needs no key, and the text stays on the screen.
     ::setenv("LESS", "FRX", 0);
     ::execl("/bin/sh", "sh", "-c", command, static_cast<char*>(nullptr));
     ::_exit(127);

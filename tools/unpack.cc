@@ -162,7 +162,7 @@ struct Arguments {
   bool list = false;
   bool hide_zero = false, no_offsets = false, strict = false, no_pager = false;
   bool hang = false, continue_past_end = false;
-  // Bounds; 0: the usual ones.
+  // Limits; 0: the defaults.
   uint64_t max_input = 0, max_packets = 0, max_structs = 0;
   uint32_t max_calls = 0, max_pointers = 0;
 
@@ -541,7 +541,7 @@ class Groups {
       return Then::kGoOn;
     });
     if (!status.ok() || decoder == nullptr) return status;
-    // The summary is the last record of a GPU, and the last but one line of its text.
+    // The summary is the last record of a GPU, and the second to last line of its text.
     if (arguments_.format == "jsonl") {
       const auto failures = tools::FailuresOf(decoder->summary(), sinks.undescribed, fail_on_);
       sinks.writer->OnInsert(tools::FailuresJson(failures));
@@ -571,13 +571,13 @@ class Groups {
   std::unique_ptr<tools::CliOutput> output_;
   std::vector<std::string> reasons_;  // for exit code 1
   int result_ = kGood;
-  bool any_ = false;    // whether there was anything to look over
+  bool any_ = false;    // whether a first pass decoded anything
   uint64_t draws_ = 0;  // of the groups so far
   uint64_t dispatches_ = 0;
   uint64_t next_id_ = 0;              // of the next group's first record
-  std::optional<tools::Gpu> before_;  // of the dump before
+  std::optional<tools::Gpu> before_;  // of the previous dump
 
-  // Of the group at hand.
+  // Of the current group.
   std::optional<tools::Gpu> gpu_;
   std::string overview_text_;
   bool any_hang_ = false;

@@ -1,8 +1,7 @@
-// Where a varying is on its way from the vertex to the fragment shader.
+// The places of a varying on its way from the vertex to the fragment shader.
 //
-//   vertex shader ──► word of the vertex outputs ──► slot ──► coefficient register ──► fragment
-//   shader
-//                     (OutputShape, OutputLayout)            (CoefficientLayout, Binding)
+//   vertex shader ──► word of its outputs ──► slot ──► coefficient register ──► fragment shader
+//          (OutputShape, OutputLayout)             (CoefficientLayout, Binding)
 //
 // The hardware requires vertex outputs in a certain order (see OutputShape), so that the place of a
 // varying depends on its interpolation in the fragment shader. The fragment shader, however, only

@@ -105,7 +105,7 @@ absl::Status LayOutAgxTwiddled(const ImageDescription& image, Layout::Geometry& 
   const uint32_t tile_w_el = 1u << tile_w_log2;
   const uint32_t tile_h_el = 1u << tile_h_log2;
   const bool blocks = format.is_block_compressed();
-  // Plain formats, the most, are spared the divisions.
+  // Most formats are plain, and need no divisions.
   const auto columns_of = [&](uint32_t w_px) {
     return blocks ? DivideUp(w_px, format.block_w_px) : w_px;
   };
@@ -114,7 +114,7 @@ absl::Status LayOutAgxTwiddled(const ImageDescription& image, Layout::Geometry& 
   };
   const uint32_t width_el = columns_of(image.width_px), height_el = rows_of(image.height_px);
 
-  // With mip levels there is memory for all of them, whatever was asked for.
+  // With mip levels there is memory for all of them, however many were requested.
   const uint32_t levels = image.levels > 1 ? FullChain(image) : 1;
   geometry.level_count = levels;
 
@@ -160,7 +160,7 @@ absl::Status LayOutAgxTwiddled(const ImageDescription& image, Layout::Geometry& 
       level.tile_h_log2 = static_cast<uint8_t>(tile_h_log2);
       if (blocks && odd_columns) ++level.pitch_el;
     } else {
-      // A level's tile is the least square in which its smaller side fits.
+      // A level's tile is the least square into which its smaller side fits.
       const int log2 = blocks ? CeilLog2(std::min(small_w_el, small_h_el))
                               : CeilLog2(Minify(std::min(width_el, height_el), l));
       level.tile_w_log2 = level.tile_h_log2 = static_cast<uint8_t>(log2);
@@ -207,7 +207,7 @@ absl::Status LayOutAgxCompressed(const ImageDescription& image, Layout::Geometry
   metadata.offset_B = geometry.size_B;
   width_sa = RoundUp(width_sa, kMetadataTile_sa);
   height_sa = RoundUp(height_sa, kMetadataTile_sa);
-  // The larger side says which levels are compressed.
+  // The larger side decides which levels are compressed.
   for (uint64_t side_sa = std::max(width_sa, height_sa);
        side_sa >= kMetadataTile_sa && metadata.levels < static_cast<int>(geometry.level_count);
        side_sa /= 2) {

@@ -9,11 +9,11 @@
 namespace packsmith::layout {
 namespace {
 
-// Copies of that many bytes would push everything else out of the cache, and writing past it saves
-// reading what is about to be overwritten.
+// Copies of this many bytes would evict everything else from the cache; bypassing it also saves
+// reading lines that will be overwritten.
 constexpr uint64_t kStreamFrom_B = uint64_t{8} << 20;
 
-// What an executor's task is worth.
+// The size of an executor's task.
 constexpr uint64_t kTask_B = 64 * 1024;
 
 absl::Status CheckRegion(const Layout& layout, const Region& region) {
@@ -55,7 +55,7 @@ absl::Status CheckMemory(uint64_t image_needs_B, uint64_t image_B, uint64_t row_
     return absl::InvalidArgumentError(
         absl::StrCat("rows of ", row_B, " B overlap if they are only ", stride_B, " B apart"));
   }
-  // All rows but the last one are followed by the next; put so that nothing overflows.
+  // All rows but the last one need the whole stride; written so that nothing overflows.
   if (linear_B < row_B || (rows > 1 && (linear_B - row_B) / (rows - 1) < stride_B)) {
     return absl::InvalidArgumentError(absl::StrCat(rows, " rows of ", row_B, " B, ", stride_B,
                                                    " B apart, do not fit into ", linear_B, " B"));
@@ -63,7 +63,7 @@ absl::Status CheckMemory(uint64_t image_needs_B, uint64_t image_B, uint64_t row_
   return absl::OkStatus();
 }
 
-// kElement_B: bytes of an element, or 0 for as many as the placement says.
+// kElement_B: bytes of an element, or 0 to take them from the placement.
 template <bool kIn, size_t kElement_B>
 void CopyElements(const CellCopy& copy) {
   const Placement& placement = copy.placement;
@@ -250,7 +250,7 @@ absl::StatusOr<CopyPlan> CopyPlan::Make(const Layout& layout, const Region& regi
   plan.rows_are_linear_ = tiling.index_bits() == 0 && placement.tile_B == plan.element_B_;
   if (plan.samples_ != 1) return plan;
   const QuadProgram quads = MakeQuadProgram(tiling, placement.unit_B);
-  // To make the rest of a program takes longer than to copy a small image.
+  // Making the rest of a program takes longer than copying a small image.
   const Region& place = plan.region_;
   const bool all_quads = quads.w_el != 0 && (place.x_el | place.w_el) % quads.w_el == 0 &&
                          (place.y_el | place.h_el) % kQuadH_el == 0;
@@ -334,7 +334,7 @@ void CopyPlan::CopySample(const Placement& placement, uint32_t y_begin, uint32_t
                 return kIn ? CopyCellsIn(copy) : CopyCellsOut(copy);
               });
   };
-  // Neither lines nor quads have enough rows at once to read tiles past the cache.
+  // Neither lines nor quads have enough rows at once to read tiles without the cache.
   const auto may_be_large = [&](uint64_t alignment_B) {
     return !large || (kIn && IsAligned(image + placement.offset_B, 0, alignment_B));
   };

@@ -47,8 +47,8 @@ using Half = hn::Full128<uint8_t>;
 // A result is one vector of the machine, or two if they are of one half only.
 constexpr size_t kParts = kVector_B / hn::MaxLanes(Tag());
 
-// Cells go through a program in batches. The larger a batch, the less is to be done beside the
-// copy; but what is staged should be in the first cache together with what it is made of.
+// Cells go through a program in batches. Larger batches have less overhead; but what is staged
+// should be in the first-level cache together with its sources.
 constexpr uint32_t kBatch_B = 4 * kStagedBatch_B;
 constexpr uint32_t kMaxChunks = kBatch_B / kCacheLine_B;
 constexpr uint32_t kLongRow_B = 512;
@@ -65,7 +65,7 @@ HWY_INLINE void Unroll(std::index_sequence<kIndices...>, const F& f) {
   (f(std::integral_constant<size_t, kIndices>()), ...);
 }
 
-// One part of a result, of which `from` says where each half comes from.
+// One part of a result; `from` has the source of each half.
 template <Result::Kind kKind>
 HWY_INLINE Vector LoadPart(uint8_t* const from[2], size_t part) {
   const Tag d;
@@ -105,7 +105,7 @@ HWY_INLINE void Exchange(Vector (&v)[kResults][kParts], size_t part) {
 }
 
 // Makes kResults results of each cell, all in the same way. They are made for all cells before the
-// next ones are, so that what the program says of them can stay in registers.
+// next results, so that their part of the program can stay in registers.
 template <bool kIn, bool kOneChunk, Result::Kind kKind, size_t kPieces, size_t kResults>
 void MakeResults(const CopyProgram& program, const Result* results, const Piece* pieces,
                  const Batch& batch) {
@@ -138,7 +138,7 @@ void MakeResults(const CopyProgram& program, const Result* results, const Piece*
     }
   });
   if constexpr (kKind == Result::Kind::kRun) {
-    // As their places are known here already, they need no registers.
+    // Their places are already known here, and need no registers.
     Unroll(Results(), [&](auto r) HWY_ATTR {
       (kIn ? target[r] : source[r][0]).offset_B =
           (kIn ? target[0] : source[0][0]).offset_B + r * kVector_B;
@@ -204,7 +204,7 @@ constexpr Way MakeWay() {
 template <bool kIn, bool kOneChunk>
 Way WayOf(const Result& result) {
   using Kind = Result::Kind;
-  // One piece for both halves would be the same bytes twice.
+  // A single piece for both halves would be the same bytes twice.
   static constexpr Way kShared[CopyProgram::kMaxPieces - 1] = {
       MakeWay<kIn, kOneChunk, Kind::kShared, 2, 4>(),
       MakeWay<kIn, kOneChunk, Kind::kShared, 3, 4>(),
@@ -250,7 +250,7 @@ void CopyBatch(const CopyProgram& program, const Batch& batch) {
   }
 }
 
-// Copies past the cache. `to` is aligned to a half.
+// Copies bypassing the cache. `to` must be aligned to a half.
 void Stream(const uint8_t* from, uint8_t* to, size_t size_B) {
   const Half d;
   for (size_t i = 0; i < size_B; i += kHalf_B) hn::Stream(hn::LoadU(d, from + i), d, to + i);
@@ -283,8 +283,8 @@ struct Rectangle {
 // Batches of a copy, in order.
 class Batches {
  public:
-  // If `by_tiles`, a batch is a block, and one tile comes after the other: so images are read in
-  // the order of their memory. Otherwise a batch is part of a row of cells.
+  // If `by_tiles`, a batch is a block, and tiles follow each other, so that images are read in
+  // memory order. Otherwise a batch is part of a row of cells.
   Batches(const CellCopy& copy, bool by_tiles) : copy_(copy) {
     const CopyProgram& program = copy.program;
     w_el_ = by_tiles ? program.block_w_el : program.cell_w_el;
@@ -300,7 +300,7 @@ class Batches {
 
   uint32_t width_el() const { return w_el_; }
   Rectangle First() const { return At(copy_.x_begin_el, copy_.y_begin_el); }
-  // Down the tile, then on to those beside it, then to the next row of tiles. Begins at
+  // Down the tile, then to the next tiles of the row, then to the next row of tiles. Begins at
   // copy.y_end_el if there is none.
   Rectangle After(const Rectangle& batch) const {
     if (batch.y_end % band_el_ != 0 && batch.y_end < copy_.y_end_el) {
@@ -326,8 +326,8 @@ void CopyCells(const CellCopy& copy) {
   const auto copy_batch = program.chunks == 1 ? CopyBatch<kIn, true> : CopyBatch<kIn, false>;
   const Placement& placement = copy.placement;
   const size_t chunk_B = program.cell_row_B / program.chunks * program.cell_h_el;
-  // Lines that bypass the cache must be written whole, one after the other, and programs do not do
-  // that: what they make goes through a buffer, which the cache holds.
+  // Lines that bypass the cache must be written whole and in order, which programs do not do: their
+  // results go through a buffer in the cache.
   HWY_ALIGN uint8_t staging[kStagedBatch_B];
   const bool stages_rows = !kIn && copy.stream, stages_chunks = kIn && copy.stream;
   uint8_t* staged_for[kMaxChunks];
@@ -357,7 +357,7 @@ void CopyCells(const CellCopy& copy) {
       Stream(staging + i * chunk_B, staged_for[i], chunk_B);
     }
     if (stages_rows) {
-      // Meanwhile the next block is asked for, as far as the image has it.
+      // Meanwhile the next block is prefetched, as far as the image has it.
       const uint8_t* ahead =
           copy.image + placement.OffsetOf(copy.x_index, copy.y_index, next.x_begin, next.y_begin);
       const size_t row_B = uint64_t{cells.x_end - cells.x_begin} * placement.unit_B;

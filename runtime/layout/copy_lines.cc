@@ -71,7 +71,7 @@ void MakeResults(const LineProgram::Group& group, const Batch& batch) {
     const auto address = [&](const Place& in_cell, bool in_linear) HWY_ATTR {
       return (in_linear ? linear : chunks[in_cell.chunk]) + in_cell.offset_B;
     };
-    // Four windows of 16 bytes or two of 32, one beside the other.
+    // Four windows of 16 bytes or two of 32, concatenated.
     const auto load_half = [&](size_t i) HWY_ATTR {
       if constexpr (kWindow_B == kVector_B) {
         return hn::LoadU(half, address(from[i], kIn));

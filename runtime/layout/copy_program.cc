@@ -20,9 +20,9 @@ struct Chunk {
   int width_log2 = 0, height_log2 = 0;
 };
 
-// Whether the places whose index is below 2^bits are an aligned rectangle, and no other place has a
-// say in these bits. Then each of the tile's runs of 2^bits indices is such a rectangle, and all
-// are alike inside.
+// Whether the places whose index is below 2^bits are an aligned rectangle, and these bits depend on
+// no other bits of a place. Then each of the tile's runs of 2^bits indices is such a rectangle, and
+// all have the same order inside.
 bool IsChunk(const Tiling& tiling, int bits, Chunk& chunk) {
   const uint32_t low = (1u << bits) - 1;
   chunk = {};
@@ -53,14 +53,14 @@ bool IsChunk(const Tiling& tiling, int bits, Chunk& chunk) {
 
 constexpr uint8_t kNothing = 0x80;  // picks no byte
 
-// The starts of the fewest windows of 16 bytes that have all of some bytes, which are in lines of
-// `line_B` bytes. If it can be, they begin at multiples of 16.
+// The starts of the fewest windows of 16 bytes that cover all of `bytes`, in lines of `line_B`
+// bytes. If possible, they begin at multiples of 16.
 std::vector<CellPlace> CoverWithWindows(absl::Span<const CellPlace> bytes, uint32_t line_B) {
   std::vector<CellPlace> sorted(bytes.begin(), bytes.end());
   std::sort(sorted.begin(), sorted.end(), [](const CellPlace& a, const CellPlace& b) {
     return std::pair(a.line, a.offset_B) < std::pair(b.line, b.offset_B);
   });
-  // Each window begins at the first byte that no other one has, or as close as it can to the end of
+  // Each window begins at the first byte that is not covered, or as close as possible to the end of
   // the line.
   const auto cover = [&](uint32_t multiple_of_B) {
     std::vector<CellPlace> windows;
@@ -94,8 +94,8 @@ void MakeResult(absl::Span<const CellPlace> origins, uint32_t line_B, const Cell
   }
   size_t count = std::max(apart[0].size(), apart[1].size());
   result = {to, 0, Result::Kind::kApart};
-  // To load a window once and not for each half is worth one window more, except beside vectors
-  // that need no shuffling at all.
+  // Loading a window once, not for each half, is worth one more window, except for vectors that
+  // need no shuffling at all.
   if (shared.size() <= (count > 1 ? count + 1 : count)) {
     apart = {shared, shared};
     count = shared.size();
@@ -345,7 +345,7 @@ LineProgram MakeLineProgram(const Tiling& tiling, uint32_t element_B, bool in, u
     Chunk candidate;
     const uint32_t size_B = element_B << bits;
     if (size_B % kCacheLine_B != 0 || !IsChunk(tiling, bits, candidate)) continue;
-    // Few rows, as each is another page of a large image.
+    // Few rows, since each is in another page of a large image.
     if (1u << candidate.height_log2 > kMaxLineCellH_el) break;
     uint32_t needed = 1;
     while ((element_B << candidate.width_log2) * needed % row_B != 0) needed *= 2;
@@ -387,7 +387,7 @@ QuadProgram MakeQuadProgram(const Tiling& tiling, uint32_t element_B) {
   // From here on elements are pieces.
   const absl::optional<Tiling> pieces = tiling.WithoutLowBitsOfX(skipped);
   if (!pieces.has_value() || pieces->width_log2() < 2 || pieces->height_log2() < 2) return none;
-  constexpr uint32_t kInLine = 3;  // these bits of an index say which piece of a line it is
+  constexpr uint32_t kInLine = 3;  // the bits of an index that select the piece of a line
   for (int i = 2; i < pieces->width_log2(); ++i) {
     if ((pieces->x_column(i) & kInLine) != 0) return none;
   }
@@ -402,7 +402,7 @@ QuadProgram MakeQuadProgram(const Tiling& tiling, uint32_t element_B) {
   }
   const uint32_t x0 = pieces->x_column(0), x1 = pieces->x_column(1);
   const uint32_t y0 = pieces->y_column(0), y1 = pieces->y_column(1);
-  // What the four bits of a place in a quad do: two say where in a line, the others in which one.
+  // The meaning of the four bits of a place in a quad: two give the place in a line, two the line.
   struct Known {
     QuadProgram::Order order;
     std::array<uint32_t, 2> in_line, becomes, next_line;

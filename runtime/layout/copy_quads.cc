@@ -38,8 +38,8 @@ using Order = QuadProgram::Order;
 
 // Two pieces.
 struct Pair {
-  // Written out: a constructor that gcc makes by itself is compiled for the machine's least set of
-  // instructions, and cannot inline those of NEON's vectors.
+  // Written out: gcc compiles an implicit constructor for the machine's least set of instructions,
+  // in which it cannot inline the constructors of NEON's vectors.
   HWY_INLINE Pair() {}
 
 #if HWY_CAP_GE256

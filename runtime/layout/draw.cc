@@ -46,7 +46,7 @@ struct Point {
 // Both pictures have the same things at the same places.
 struct Picture {
   double cell = 0;           // side of an element
-  std::vector<Point> curve;  // middles of elements, in the order of memory
+  std::vector<Point> curve;  // centres of elements, in memory order
   double tile_w = 0, tile_h = 0;
   double bar_y = 0;
   struct Segment {
@@ -54,7 +54,7 @@ struct Picture {
     Color color;
   };
   std::vector<Segment> bar;
-  int width = 0, height = 0;  // without texts
+  int width = 0, height = 0;  // without text
 };
 
 Picture MakePicture(const Layout& layout, uint32_t level) {
@@ -72,7 +72,7 @@ Picture MakePicture(const Layout& layout, uint32_t level) {
         {kMargin + (place.x + 0.5) * picture.cell, kMargin + (place.y + 0.5) * picture.cell});
   }
   picture.bar_y = kMargin + picture.tile_h + kMargin;
-  // A layer; or, where layers differ from level to level, all of the image.
+  // A layer; or the whole image, if layers differ between levels.
   const bool all = layout.layer_stride_B() == 0;
   const double scale =
       kWidth / static_cast<double>(all ? layout.size_B() : layout.layer_stride_B());
@@ -146,7 +146,7 @@ std::string DrawSvg(const Layout& layout, uint32_t level) {
                         "<rect x=\"%d\" y=\"%d\" width=\"%g\" height=\"%g\" fill=\"#f4f4f4\" "
                         "stroke=\"#888\"/>\n",
                         kMargin, kMargin, picture.tile_w, picture.tile_h);
-  // A colour changes in steps, so that a large tile is no large file.
+  // Colours change in steps, so that a large tile does not make a large file.
   constexpr size_t kSteps = 64;
   const size_t points = picture.curve.size();
   for (size_t step = 0; step < kSteps && points > 1; ++step) {

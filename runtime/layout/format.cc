@@ -245,7 +245,7 @@ constexpr Format kFormats[] = {
     {"R16G16B16_UINT", 1, 1, 6, "", "", false},
     {"R16G16B16_SINT", 1, 1, 6, "", "", false},
     {"R16G16B16_FLOAT", 1, 1, 6, "", "", false},
-    // Other plain formats that AGX has not.
+    // Other plain formats that AGX does not have.
     {"R8_USCALED", 1, 1, 1, "", "", false},
     {"R8_SSCALED", 1, 1, 1, "", "", false},
     {"R8G8_USCALED", 1, 1, 2, "", "", false},
@@ -427,8 +427,8 @@ const Format* FindFormat(absl::string_view name) {
   for (const Alias& alias : kAliases) {
     if (alias.name == name) return FindExactly(alias.format);
   }
-  // In words that several channels are packed into, Vulkan counts from the highest bit on and
-  // Gallium from the lowest one.
+  // In words with several packed channels, Vulkan orders from the highest bit, Gallium from the
+  // lowest.
   for (const absl::string_view suffix : {"_PACK8", "_PACK16", "_PACK32"}) {
     if (absl::ConsumeSuffix(&name, suffix)) return FindFormat(WithChannelsReversed(name));
   }

@@ -20,7 +20,7 @@ constexpr uint32_t kMaxSize_px = 16384;        // 14 bits less 1 in RENDER_SURFA
 constexpr uint32_t kMaxLayers = 2048;          // 11 bits less 1
 constexpr uint64_t kMaxStride_B = 256 * 1024;  // 18 bits less 1
 constexpr uint32_t kMaxAlign_el = 128;         // HALIGN_128
-constexpr uint64_t kLinearAlignment_B = 64;    // what displays and the render engine want
+constexpr uint64_t kLinearAlignment_B = 64;    // required by displays and the render engine
 
 // The bits of an address in a tile, for elements of 1, 2, 4, 8 and 16 B. x counts bytes along a
 // row.
@@ -283,8 +283,8 @@ absl::Status LayOutIntel(const ImageDescription& image, Layout::Geometry& geomet
   const uint64_t tile_w_el = tiling.width_el(), tile_h_el = tiling.height_el();
   const uint64_t tile_B = uint64_t{format.block_B} << tiling.index_bits();
 
-  // Of what is the pitch a multiple? A W tile is programmed as if it were as wide as a Y tile and
-  // half as high as it is.
+  // The unit of the pitch. A W tile is programmed as if it were as wide as a Y tile, and half as
+  // high as it is.
   const uint64_t unit_B = tiled ? ByteTiling(image).width_el() * (w_tiles ? 2 : 1) : 1;
   const uint64_t row_B = tiled ? DivideUp(places.width_el, tiling.width_el()) * unit_B
                                : uint64_t{places.width_el} * format.block_B;
@@ -320,15 +320,15 @@ absl::Status LayOutIntel(const ImageDescription& image, Layout::Geometry& geomet
     level.offset_B = y_el / tile_h_el * tile_row_stride_B + x_el / tile_w_el * tile_B;
     level.x_el = static_cast<uint32_t>(x_el % tile_w_el);
     level.y_el = static_cast<uint32_t>(y_el % tile_h_el);
-    // Level 0 has its rows to the end, the others what they reach.
+    // Level 0 has whole rows, the others only what they cover.
     const uint64_t rows_tl = ShiftUp(level.y_el + level.height_el, tiling.height_log2());
     const uint64_t columns_tl = ShiftUp(level.x_el + level.width_el, tiling.width_log2());
     level.size_B = l == 0 ? rows_tl * tile_row_stride_B
                           : (rows_tl - 1) * tile_row_stride_B + columns_tl * tile_B;
   }
   // A slice (a layer, or a sample of one; in tiles that have several, all of these) begins at a row
-  // of tiles, and where a level could: that is a QPitch which one may choose from Gfx8 on. A single
-  // slice needs no more than its own rows.
+  // of tiles, at a place where a level may begin: that is a valid QPitch from Gfx8 on. A single
+  // slice needs only its own rows.
   const uint32_t slices_of_layer = DivideUp(image.samples, tiling.samples());
   const uint64_t slices = uint64_t{DivideUp(image.layers, tiling.depth_el())} * slices_of_layer;
   const uint64_t slice_h_el = RoundUp(

@@ -113,8 +113,8 @@ uint32_t FullChain(const ImageDescription& image) {
 }
 
 absl::StatusOr<Layout> Layout::Of(const ImageDescription& description) {
-  // Made where the caller has it, and returned in one place only: a layout is too large to be moved
-  // for nothing.
+  // Constructed in the caller's place, and returned in one place only: a layout is too large to be
+  // moved needlessly.
   absl::StatusOr<Layout> layout(absl::in_place, Key(), description);
   absl::Status status = CheckAny(description);
   if (status.ok()) status = LayOut(description, layout->geometry_);
@@ -122,7 +122,7 @@ absl::StatusOr<Layout> Layout::Of(const ImageDescription& description) {
     layout = std::move(status);
     return layout;
   }
-  // Unless a family's rules say otherwise, all layers are alike.
+  // All layers are alike, unless a family's rules change that.
   Geometry& geometry = layout->geometry_;
   for (size_t l = 0; l < geometry.level_count; ++l) {
     Level& level = geometry.levels[l];
@@ -176,10 +176,10 @@ absl::optional<uint64_t> Layout::AddressOf(const Element& element) const {
 
 absl::optional<Element> Layout::ElementAt(uint64_t address_B) const {
   const uint64_t block_B = description_.format->block_B;
-  // Levels may share tiles, and then rows of tiles too: more than one may be asked.
+  // Levels may share tiles, and then rows of tiles too: more than one level may be a candidate.
   for (uint32_t l = 0; l < geometry_.level_count; ++l) {
     const Level& level = geometry_.levels[l];
-    // Where layers differ from level to level, a level's layers begin with its first one.
+    // If layers differ between levels, a level's layers begin with its first one.
     const uint64_t first_B = geometry_.layer_stride_B != 0 ? 0 : level.offset_B;
     if (address_B < first_B) continue;
     const uint64_t in_layer_B = (address_B - first_B) % level.layer_stride_B;

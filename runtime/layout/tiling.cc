@@ -114,8 +114,8 @@ TilePosition Tiling::Row(int bit) const {
 }
 
 absl::optional<Tiling::Inverse> Tiling::Invert() const {
-  // Gauss and Jordan, over the numbers 0 and 1: pairs of an index and the place that it is of,
-  // where adding two pairs (XOR) gives a pair again.
+  // Gauss-Jordan elimination over GF(2): pairs of an index and its place; the sum (XOR) of two
+  // pairs is a pair again.
   std::vector<std::pair<uint32_t, TilePosition>> pairs;
   for (int i = 0; i < bits_[kX]; ++i) pairs.push_back({columns_[kX][i], {1u << i, 0, 0, 0}});
   for (int i = 0; i < bits_[kY]; ++i) pairs.push_back({columns_[kY][i], {0, 1u << i, 0, 0}});
@@ -174,7 +174,7 @@ absl::optional<Tiling> Tiling::WithoutSamples() const {
 
 Tiling Tiling::OfInterleavedSamples(int n) const {
   Tiling pixels = *this;
-  // Bits of the sample are bits of x and of y in turn, from bit 1 on: bit 0 is the pixel's own.
+  // Bits of the sample are bits of x and of y in turn, from bit 1: bit 0 is the pixel's own.
   const std::array<int, 2> taken = {(n + 1) / 2, n / 2};
   pixels.bits_[kSample] = static_cast<uint8_t>(n);
   for (int i = 0; i < n; ++i) pixels.columns_[kSample][i] = columns_[i % 2][1 + i / 2];

@@ -28,9 +28,9 @@ absl::Status LayOutUInterleaved(const ImageDescription& image, Layout::Geometry&
   // 16x16 pixels or 4x4 blocks.
   const int tile_log2 = format.is_block_compressed() ? 2 : 4;
   const uint64_t tile_B = uint64_t{format.block_B} << (2 * tile_log2);
-  // A level of a 3D image has all of its slices, half as many as the one before, and then comes the
-  // next level: descriptors have a pointer for each level, and a distance of its slices. In other
-  // images all levels of a layer come before the next layer.
+  // A level of a 3D image is followed by the next level after all of its slices, half as many as
+  // the level before has: descriptors have a pointer for each level, and the distance of its
+  // slices. In other images all levels of a layer come before the next layer.
   const bool levels_of_slices = image.dim == Dim::k3d && image.levels != 1;
   uint64_t offset_B = 0;
   for (uint32_t l = 0; l < image.levels; ++l) {

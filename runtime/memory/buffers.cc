@@ -14,7 +14,7 @@ constexpr uint64_t kSmallestEntry = 256, kLargestEntry = kMiB, kSmallestSlab = 6
 constexpr uint64_t kLargestClass = 64 * kMiB;
 // How many cached blocks are tried for one that is sufficiently aligned.
 constexpr int kProbes = 8;
-// From so many jobs on that use a buffer, it is asked which of them are done.
+// If this many jobs use a buffer, those that are done are removed.
 constexpr size_t kFences = 4;
 
 constexpr uint64_t RoundUp(uint64_t value, uint64_t power_of_two) {
@@ -74,7 +74,7 @@ uint64_t Buffers::EntrySize(const BufferOptions& options) const {
     return 0;
   }
   const uint64_t power = std::bit_ceil(std::max(options.size, kSmallestEntry));
-  // Of a slab of such entries each is aligned to a quarter of the next power of two.
+  // In a slab, entries of this size are aligned to a quarter of the next power of two.
   const uint64_t less = power / 4 * 3;
   uint64_t entry = less >= kSmallestEntry && options.size <= less && options.alignment <= power / 4
                        ? less
