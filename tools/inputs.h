@@ -17,13 +17,14 @@
 
 namespace packsmith::tools {
 
-// The GPU whose dumps are being decoded. Dumps of one GPU belong to one run: each goes on with the
-// state of those before it.
+// The GPU whose dumps are being decoded. Dumps of one GPU belong to one run: each continues with
+// the state of those before it.
 struct Gpu {
   tables::Tables tables;
   Device device;
 
-  // Whether a dump with these tables is of the same one, as far as both say.
+  // Whether a dump with these tables is of the same GPU: ids that only one of them has do not
+  // count.
   bool IsSame(const tables::Tables& other, const Device& its) const;
 };
 

@@ -16,12 +16,12 @@ constexpr int kPageLog2 = 14;
 
 // Limits of the texture descriptor: 14 bits for a size less 1.
 constexpr uint32_t kMaxSize_px = 16384;
-// A row that is the whole of a linear image is a buffer, whose length other fields hold; this is as
-// many elements as AGX addresses in one.
+// A linear image of one row is a buffer, whose length is in other fields; this is the most elements
+// that AGX addresses in one.
 constexpr uint32_t kMaxBuffer_px = 1u << 28;
 // The stride is held as (stride - 16) / 16 in 18 bits.
 constexpr uint64_t kMaxStride_B = uint64_t{16} << 18;
-// Of a linear image the descriptor holds layers less 1 in 11 bits.
+// For a linear image, the descriptor holds layers less 1 in 11 bits.
 constexpr uint32_t kMaxLinearLayers = 2048;
 
 absl::Status CheckAgx(const ImageDescription& image, uint32_t max_width_px) {
@@ -146,8 +146,9 @@ absl::Status LayOutAgxTwiddled(const ImageDescription& image, Layout::Geometry& 
     level.height_el = rows_of(Minify(image.height_px, l));
     level.pitch_el = level.width_el;
     if (l < first_small) {
-      // The tiles are those of level 0 divided by 4 for each level, which is too few where columns
-      // or rows were odd on the way: those get one more column, row and corner.
+      // The number of tiles is that of level 0 divided by 4 for each level, which is too few if the
+      // number of columns or rows was odd on the way: then there is one more column, row and
+      // corner.
       const uint64_t low = (uint64_t{1} << l) - 1;
       const bool odd_columns = (columns_tl & low) != 0;
       const bool odd_rows = (rows_tl & low) != 0;

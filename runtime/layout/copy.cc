@@ -123,9 +123,8 @@ bool IsAligned(const uint8_t* begin, uint64_t stride_B, uint64_t alignment_B) {
   return (reinterpret_cast<uintptr_t>(begin) | stride_B) % alignment_B == 0;
 }
 
-// Copies a rectangle: what of it are whole pieces of `w` by `h` elements with `whole`, if that can
-// do it, the rest with `rest`. Both take x from and to, and y from and to. There are no pieces if
-// `w` is 0.
+// Copies a rectangle: whole pieces of `w` by `h` elements with `whole`, if that can do it, the rest
+// with `rest`. Both take the begin and end of x, then of y. There are no pieces if `w` is 0.
 template <class Rest, class Whole>
 void CopyWhole(uint32_t w, uint32_t h, uint32_t x_begin, uint32_t x_end, uint32_t y_begin,
                uint32_t y_end, const Rest& rest, const Whole& whole) {

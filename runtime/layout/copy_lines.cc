@@ -32,11 +32,11 @@ namespace hn = hwy::HWY_NAMESPACE;
 using Line = hn::Full512<uint8_t>;
 using Vector = hn::Vec<Line>;
 
-// So many cells go through a group before they go through the next, so that what the program says
-// of it stays in registers, and their rows in the first cache.
+// This many cells go through a group before they go through the next, so that the group's program
+// stays in registers, and their rows in the first-level cache.
 constexpr uint32_t kBatchCells = 32;
 
-// What is copied of a row of cells.
+// The part of a row of cells that is copied.
 struct Batch {
   uint8_t* linear;
   size_t stride_B, cell_row_B;

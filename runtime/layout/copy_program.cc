@@ -10,8 +10,8 @@
 namespace packsmith::layout {
 namespace {
 
-// To look up where a chunk lies takes as long as to copy a line or two of it, so it should have
-// several. But the more elements a cell has, the more of an image remains for the edges, which are
+// Looking up the place of a chunk takes as long as copying a line or two of it, so it should have
+// several. But the more elements a cell has, the more of an image is edges, whose elements are
 // copied one by one.
 constexpr uint32_t kGoodChunk_B = 256, kGoodCell_el = 128, kMaxCell_B = 1024;
 constexpr uint32_t kMaxLineCellH_el = 16;
@@ -84,7 +84,7 @@ uint8_t PlaceIn(const CellPlace& window, const CellPlace& byte) {
   return byte.line == window.line && place < kHalf_B ? static_cast<uint8_t>(place) : kNothing;
 }
 
-// Makes the vector at `to` of the bytes at `origins`, which are in lines of `line_B` bytes.
+// Makes the vector at `to` from the bytes at `origins`, which are in lines of `line_B` bytes.
 void MakeResult(absl::Span<const CellPlace> origins, uint32_t line_B, const CellPlace& to,
                 Result& result, std::vector<Piece>& pieces) {
   const std::vector<CellPlace> shared = CoverWithWindows(origins, line_B);
@@ -164,7 +164,7 @@ void MakeExchange(absl::Span<Made* const> group) {
   }
 }
 
-// Finds all exchanges, and puts the results of each one after the other.
+// Finds all exchanges, and makes the results of each one consecutive.
 void FindExchanges(std::vector<Made>& made) {
   const auto same_windows = [](const Made& a, const Made& b) {
     return std::equal(a.pieces.begin(), a.pieces.end(), b.pieces.begin(), b.pieces.end(),
@@ -210,14 +210,13 @@ Shuffle MakeShuffle(const std::vector<CellPlace>& origins, uint32_t from_line_B,
   return shuffle;
 }
 
-// Whether a result is 32 bytes that stay as they are.
+// Whether a result is 32 bytes that are not shuffled.
 bool IsRun(const Result& result, const Piece& piece) {
   return result.kind == Result::Kind::kHalves && piece.from[0].line == piece.from[1].line &&
          piece.from[0].offset_B + kHalf_B == piece.from[1].offset_B;
 }
 
-// If all bytes stay as they are, results become runs. `into_tiled` says which side is the tiled
-// one.
+// If no bytes are shuffled, results become runs. `into_tiled` tells which side is the tiled one.
 void FindRuns(Shuffle& shuffle, bool into_tiled) {
   std::vector<std::pair<Result, Piece>> runs;
   for (size_t i = 0; i < shuffle.results.size(); ++i) {
@@ -244,7 +243,7 @@ class ByteSet {
   void Add(const ByteSet& more) {
     for (size_t i = 0; i < words_.size(); ++i) words_[i] |= more.words_[i];
   }
-  // The first of them from `byte` on.
+  // The first of them from `byte`.
   uint32_t From(uint32_t byte) const {
     for (; byte < kMaxCell_B; byte = (byte / 64 + 1) * 64) {
       const uint64_t rest = words_[byte / 64] >> byte % 64;
@@ -257,8 +256,8 @@ class ByteSet {
   std::array<uint64_t, kMaxCell_B / 64> words_ = {};
 };
 
-// Finds windows that have all of some bytes, which are in lines of `line_B`; at multiples of their
-// size, if that is possible. False if there would be too many.
+// Finds windows that cover the bytes, which are in lines of `line_B`; at multiples of their size,
+// if possible. False if there would be too many.
 bool FindWindows(const ByteSet& bytes, uint32_t line_B, uint32_t window_B,
                  LineProgram::Group& group) {
   const uint32_t most = LineProgram::kTables_B / window_B;
@@ -297,7 +296,7 @@ std::vector<LineProgram::Group> MakeGroups(absl::Span<const uint16_t> origins, u
         !FindWindows(needs[first], from_line_B, kHalf_B, group)) {
       return {};
     }
-    // As many of the others as fit beside it. There are no threes.
+    // As many of the others as fit too. Groups of three do not exist.
     std::array<size_t, LineProgram::kTables_B / kVector_B> members = {first};
     group.results = 1;
     ByteSet bytes = needs[first];
@@ -335,7 +334,7 @@ std::vector<LineProgram::Group> MakeGroups(absl::Span<const uint16_t> origins, u
   return groups;
 }
 
-// `row_B` is what the rows of cells are multiples of.
+// The rows of cells are multiples of `row_B`.
 LineProgram MakeLineProgram(const Tiling& tiling, uint32_t element_B, bool in, uint32_t row_B,
                             uint32_t result_B) {
   LineProgram program;
@@ -384,7 +383,7 @@ QuadProgram MakeQuadProgram(const Tiling& tiling, uint32_t element_B) {
   if (element_B == 0 || kHalf_B % element_B != 0) return none;
   int skipped = 0;
   while (element_B << skipped < kHalf_B) ++skipped;
-  // From here on elements are pieces.
+  // From here, elements are pieces.
   const absl::optional<Tiling> pieces = tiling.WithoutLowBitsOfX(skipped);
   if (!pieces.has_value() || pieces->width_log2() < 2 || pieces->height_log2() < 2) return none;
   constexpr uint32_t kInLine = 3;  // the bits of an index that select the piece of a line

@@ -86,8 +86,8 @@ HWY_INLINE void ForEachPair(const F& f) {
   ForEachPair(f, std::make_index_sequence<8>());
 }
 
-// Takes pairs of rows to those of lines; rows and lines have two each. As it happens, the same
-// takes them back.
+// Converts pairs of rows to pairs of lines; rows and lines have two each. The function is its own
+// inverse.
 template <Order kOrder>
 HWY_INLINE void Arrange(Pair (&pairs)[8]) {
   ForEachPair([&](auto i) HWY_ATTR {
@@ -100,7 +100,7 @@ HWY_INLINE void Arrange(Pair (&pairs)[8]) {
   });
 }
 
-// The line that such a pair belongs to, and its place in it.
+// The line that a pair belongs to, and its place in it.
 constexpr size_t LineOf(Order order, size_t pair) {
   const size_t row = pair / 2, column = pair % 2;
   if (order == Order::kRow) return row;
@@ -132,7 +132,7 @@ HWY_INLINE void CopyQuad(uint8_t* rows, size_t stride_B, uint8_t* const (&lines)
   });
 }
 
-// One row of quads after the other: in linear memory each line is beside the one before.
+// One row of quads after the other: in linear memory consecutive lines are adjacent.
 template <bool kIn, Order kOrder, bool kStream>
 void CopyQuads(const CellCopy& copy) {
   const Placement& placement = copy.placement;

@@ -4,8 +4,8 @@
 // Sources: Intel's Programmer's Reference Manuals, volume 5, "Memory Views" or "Memory Data
 // Formats", there "Calculating Texel Location", "Surface Layout", "Tiling and Mip Tails" and
 // "Tile64 Format"; RENDER_SURFACE_STATE in volume 2d; for the bits of Yf, Ys and Tile64 also the
-// tables in Intel's Graphics Memory Management Library and in Mesa's isl, which agree. Of Xe2's
-// Tile64 there is no public manual yet: its bits are those of isl.
+// tables in Intel's Graphics Memory Management Library and in Mesa's isl, which agree. Xe2's Tile64
+// has no public manual yet: its bits are those of isl.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -33,7 +33,7 @@ constexpr size_t kYfBegin = 5;  // in that text
 
 constexpr BitsBySize kTile64 = {"yyyx yyxy xxyy xxxx", "yyxx yyxy xxyy xxxx", "yyxx yyxy xxyy xxxx",
                                 "yxxx yyxy xxyy xxxx", "yxxx yyxy xxyy xxxx"};
-// Of two samples, and of four and more, of which a tile has four.
+// For two samples, and for four and more, of which a tile has four.
 constexpr BitsBySize kTile64Of2 = {"yyyx yyxy sxyy xxxx", "yyxx yyxy sxyy xxxx",
                                    "yyxx yyxy sxyy xxxx", "yxxx yyxy sxyy xxxx",
                                    "yxxx yyxy sxyy xxxx"};
@@ -43,7 +43,7 @@ constexpr BitsBySize kTile64Of4 = {"yyyx yyxs sxyy xxxx", "yyxx yyxs sxyy xxxx",
 constexpr BitsBySize kTile64Of3d = {"zzzx yyzy zxyy xxxx", "zzzy yxzy zxyy xxxx",
                                     "zzyx yxzy zxyy xxxx", "zzyx xxzy zxyy xxxx",
                                     "zzyx xxzy zxyy xxxx"};
-// Of 2, 4, 8 and 16 samples; with one it is as before.
+// For 2, 4, 8 and 16 samples; with one it is as before.
 constexpr std::array<BitsBySize, 4> kTile64Xe2 = {{
     {"yyyy yyxs xxyy xxxx", "yyyx yyxs xxyy xxxx", "yyyx yyxs xxyy xxxx", "yxxx yyxy sxyy xxxx",
      "yxxx yyxs xxyy xxxx"},
@@ -58,9 +58,9 @@ constexpr BitsBySize kTile64Xe2Of3d = {"zzzy yyzz xxyy xxxx", "zzzy yyzz xxyy xx
                                        "zzyx yyzz xxyy xxxx", "zzyx xyzz xxyy xxxx",
                                        "zzyx xyzz xxyy xxxx"};
 
-// Levels of a mip tail have slots, which begin at places of the image where a Ys tile has these
-// bytes; in Yf tiles it begins with the fifth slot. So it is in Tile64 too, where other bytes are
-// at these places. Slots after the eleventh come in another order in the Ys and Yf tiles of Gfx9.
+// Levels of a mip tail have slots, which begin at the places where a Ys tile has these bytes; in Yf
+// tiles the tail begins with the fifth slot. Tile64 has its slots at the same places, but other
+// bytes there. Slots after the eleventh have another order in the Ys and Yf tiles of Gfx9.
 constexpr std::array<uint16_t, 15> kTailSlots_B = {32768, 16384, 8192, 4096, 2048, 1536, 1280, 1024,
                                                    768,   512,   256,  0,    64,   128,  192};
 constexpr size_t kTailSlotsOfYs = 11, kFirstTailSlotOfYf = 4;
@@ -164,10 +164,9 @@ absl::Status FindAlignment(const ImageDescription& image, const Tiling& tiling,
   return absl::OkStatus();
 }
 
-// Where the levels of a layer are, as if they all were one image: level 1 below level 0, level 2 to
-// the right of level 1, and each that follows below the one before. So it is for 2D images from
-// Gfx4 on, and from Gfx9 on for each slice of a 3D image too ("2D Surfaces" of the manuals' "Memory
-// Views").
+// The places of the levels of a layer, in one image: level 1 below level 0, level 2 to the right of
+// level 1, and each further level below the one before. For 2D images from Gfx4 on, and from Gfx9
+// on also for each slice of a 3D image ("2D Surfaces" of the manuals' "Memory Views").
 struct LevelPlaces {
   std::array<uint32_t, kMaxLevels> x_el = {}, y_el = {};
   uint32_t width_el = 0, height_el = 0;  // of what holds all levels
@@ -180,7 +179,7 @@ struct LevelPlaces {
   }
 };
 
-// Levels of the mip tail are where its first one would be, and there in their slots.
+// Levels of the mip tail are at the place of its first level, in their slots.
 LevelPlaces PlaceLevels(const ImageDescription& image, const LevelAlignment& alignment) {
   LevelPlaces places;
   uint32_t x_el = 0, y_el = 0;

@@ -1,5 +1,5 @@
 // Arm's Mali: the only tiling of Utgard, and one of those from Midgard on. Mesa's documentation of
-// the Panfrost driver describes it; levels lie as that driver puts them.
+// the Panfrost driver describes it; levels are placed as that driver does.
 #include <algorithm>
 #include <cstdint>
 

@@ -21,8 +21,8 @@ constexpr uint64_t RoundUp(uint64_t value, uint64_t power_of_two) {
   return (value + power_of_two - 1) & ~(power_of_two - 1);
 }
 
-// A power of two, so that what lies in an aligned slab crosses no line of that size. Of entries of
-// three quarters of a power of two, five fit well.
+// A power of two, so that entries of an aligned slab do not cross multiples of that size. Five
+// entries of three quarters of a power of two fit well.
 uint64_t SlabSize(uint64_t entry_size) {
   const uint64_t power = std::bit_ceil(entry_size);
   return std::max(kSmallestSlab, power == entry_size ? 2 * power : 4 * power);

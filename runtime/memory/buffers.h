@@ -242,7 +242,7 @@ class Buffers {
   // memory: of the device, or 0 for new one.
   absl::StatusOr<uint32_t> NewBlock(const RangeRequest& request, const Kind& kind, MemoryId memory)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // The same. When there is no room, what is kept for reuse is given up.
+  // The same. If there is no room, memory that is kept for reuse is returned first.
   absl::StatusOr<uint32_t> MakeBlock(const RangeRequest& request, const Kind& kind, MemoryId memory)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Makes sure that there is an unused place in the table; TakeSlot() takes the first one.

@@ -1,4 +1,4 @@
-// What a kernel driver has to do for the runtime. One implementation for each kernel interface;
+// What the runtime needs from a kernel driver. One implementation for each kernel interface;
 // HostDevice needs no kernel.
 
 #ifndef PACKSMITH_RUNTIME_MEMORY_DEVICE_H_
