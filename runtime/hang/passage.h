@@ -59,8 +59,8 @@ struct Walk {
   decode::Options options = {};
 };
 
-// Decodes packets one after the other from `begin`, and follows no jump or call: for places that no
-// submission reaches.
+// Decodes packets one after the other from `begin`, regardless of jumps, calls and ends: for places
+// that no submission reaches.
 Walk Sweep(const std::string& engine, uint32_t space, uint64_t begin);
 
 // Decodes until it reaches the address.

@@ -87,7 +87,7 @@ unsigned RangeAllocator::FirstBinFrom(unsigned bin) const {
   return word * 64 + std::countr_zero(filled_[word]);
 }
 
-// Adds `hole` to its size class.
+// Makes the node a hole, in its size class and in the order of addresses.
 void RangeAllocator::AddToBin(uint32_t hole) {
   RangeNode& node = nodes_[hole];
   const unsigned bin = BinOf(node.size);
