@@ -137,8 +137,9 @@ def worded(paths: list[str]) -> list[str]:
         if not words.has_prose(path):
             continue
         text = (checkout.root() / path).read_text(encoding="utf-8")
+        phrases = words.WORDS + (words.WORDS_OF_PAGES if path.endswith(words.PAGES) else [])
         for number, line in words.prose(path, text):
-            for expression, better in words.WORDS:
+            for expression, better in phrases:
                 match = re.search(expression, line)
                 if match:
                     found.append(f"{path}:{number}: \"{match.group(0)}\": {better}")

@@ -30,6 +30,10 @@ WORDS: list[tuple[str, str]] = [
     (r"\b(?:has|have) to (?:lie|stand)\b", "must be"),
     (r"\bheirs?\b", "derived"),
     (r"\bfound out wrongly\b", "if detection guesses wrong"),
+]
+
+# The same for pages alone: in sources the other spelling is that of names and of options.
+WORDS_OF_PAGES: list[tuple[str, str]] = [
     (r"\bcolor(?:s|ed)?\b(?=[^`\"']*$)", "colour, outside code"),
 ]
 

@@ -911,7 +911,7 @@ void Decoder::CheckFields(const RecordView& record, uint64_t length, bool own_le
     AddFault(FaultKind::kTruncated, bytes.size() * 8, (length - bytes.size()) * 8, 0,
              absl::StrCat("the memory ends ", length - bytes.size(), " bytes too early"));
   } else {
-    // Sizes count words: less than one word of slack is no fault.
+    // Sizes count words: less than one word of slack is allowed.
     if (length >= needed + 4 && container.parts.count != 0) {
       AddFault(
           FaultKind::kBeyondLength, needed * 8, (length - needed) * 8, 0,

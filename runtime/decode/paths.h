@@ -41,7 +41,7 @@ class Paths {
     absl::string_view stage;
     // Its number in the table that it, or what points to it, belongs to; -1: none.
     int64_t index;
-    // The last of its leads to which a record was found: the packets of a stream come one after the
+    // The last of its leads by which a record was found: the packets of a stream come one after the
     // other.
     const Led* followed = nullptr;
   };
