@@ -9,9 +9,9 @@
 #include "absl/strings/str_format.h"
 #include "runtime/decode/fields.h"
 #include "runtime/decode/value.h"
-#include "runtime/hang/bound.h"
-#include "runtime/hang/past.h"
-#include "runtime/hang/place.h"
+#include "runtime/hang/bound_state.h"
+#include "runtime/hang/buffer_place.h"
+#include "runtime/hang/ring_history.h"
 
 namespace packsmith::hang {
 namespace {

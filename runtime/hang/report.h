@@ -1,5 +1,5 @@
-// What a dump of a hung GPU shows about the hang: a plain structure, made once, which text.h and
-// json.h write.
+// What a dump of a hung GPU shows about the hang: a plain structure, made once, which report_text.h
+// and report_json.h write.
 //
 //   HangReport report = MakeHangReport(tables, dump);
 //
@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "runtime/dump/dump.h"
-#include "runtime/hang/passage.h"
-#include "runtime/hang/stop.h"
+#include "runtime/hang/engine_state.h"
+#include "runtime/hang/nearby_commands.h"
 #include "runtime/tables/tables.h"
 
 namespace packsmith::hang {

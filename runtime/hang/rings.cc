@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "absl/strings/str_format.h"
-#include "runtime/hang/past.h"
-#include "runtime/hang/stop.h"
+#include "runtime/hang/engine_state.h"
+#include "runtime/hang/ring_history.h"
 
 namespace packsmith::hang {
 namespace {

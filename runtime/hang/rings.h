@@ -9,10 +9,10 @@
 namespace packsmith::hang {
 
 // Adds to `dump` a submission for each engine's ring that is not empty: from the request at fault,
-// or from the batch that the ring started last (past.h), to the tail. They precede the batches,
-// which are then decoded where a ring starts them. Submissions also get the registers `head`,
-// `tail`, `acthd` and `ipehr` of their engine. A dump without an error state, or that already has
-// its rings, is not changed.
+// or from the batch that the ring started last (ring_history.h), to the tail. They precede the
+// batches, which are then decoded where a ring starts them. Submissions also get the registers
+// `head`, `tail`, `acthd` and `ipehr` of their engine. A dump without an error state, or that
+// already has its rings, is not changed.
 void AddRings(const tables::Tables& tables, Dump& dump);
 
 }  // namespace packsmith::hang

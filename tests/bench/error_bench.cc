@@ -20,8 +20,8 @@
 #include "runtime/dump/text_bytes.h"
 #include "runtime/generations/generations.h"
 #include "runtime/hang/report.h"
+#include "runtime/hang/report_text.h"
 #include "runtime/hang/rings.h"
-#include "runtime/hang/text.h"
 
 namespace packsmith::bench {
 namespace {

@@ -12,10 +12,10 @@
 #include "runtime/decode/text_sink.h"
 #include "runtime/dump/read.h"
 #include "runtime/generations/generations.h"
-#include "runtime/hang/json.h"
 #include "runtime/hang/report.h"
+#include "runtime/hang/report_json.h"
+#include "runtime/hang/report_text.h"
 #include "runtime/hang/rings.h"
-#include "runtime/hang/text.h"
 #include "tests/fuzz/touch_dump.h"
 
 namespace packsmith {

@@ -16,10 +16,10 @@
 #include "runtime/base/file.h"
 #include "runtime/decode/decoder.h"
 #include "runtime/dump/read.h"
-#include "runtime/hang/json.h"
 #include "runtime/hang/report.h"
+#include "runtime/hang/report_json.h"
+#include "runtime/hang/report_text.h"
 #include "runtime/hang/rings.h"
-#include "runtime/hang/text.h"
 #include "tests/decode/world.h"
 
 namespace packsmith::hang {

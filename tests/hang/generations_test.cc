@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string>
 
-#include "runtime/hang/stop.h"
+#include "runtime/hang/engine_state.h"
 
 namespace packsmith::hang {
 namespace {

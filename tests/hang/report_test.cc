@@ -20,9 +20,9 @@
 #include "runtime/dump/i915_error_writer.h"
 #include "runtime/dump/read.h"
 #include "runtime/dump/xe_devcoredump_writer.h"
-#include "runtime/hang/json.h"
+#include "runtime/hang/report_json.h"
+#include "runtime/hang/report_text.h"
 #include "runtime/hang/rings.h"
-#include "runtime/hang/text.h"
 #include "tests/decode/world.h"
 #include "tests/hang/hung.h"
 

@@ -5,7 +5,7 @@
 //   EmitSignal(batch, progress, 42, {.to_memory = SetOf(CacheDomain::kRender)});
 //
 // A table says which field of PIPE_CONTROL writes back or invalidates which cache; the manuals'
-// remarks on it are in facts.h. Sources: PRMs, volume "Command Reference: Instructions",
+// remarks on it are in generation_facts.h. Sources: PRMs, volume "Command Reference: Instructions",
 // PIPE_CONTROL, and findings of Mesa's drivers.
 
 #ifndef PACKSMITH_RUNTIME_INTEL_BATCH_CACHE_RULES_H_
@@ -21,7 +21,7 @@
 #include "runtime/intel/batch/batch.h"
 #include "runtime/intel/batch/cache_tracker.h"
 #include "runtime/intel/batch/pipeline_select.h"
-#include "runtime/intel/device/facts.h"
+#include "runtime/intel/device/generation_facts.h"
 
 namespace packsmith::intel {
 

@@ -1,7 +1,7 @@
 // Template arguments of the runtime for a generation: its packets and its facts. A namespace cannot
 // be a template argument, so a type represents it.
 //
-// gfx9.h and its neighbours, which the build makes from generation.h.in, have one for each
+// gfx9.h and its neighbours, which the build makes from gfx.h.in, have one for each
 // generation of xml/generations.bzl. A custom description has the facts of the generation that it
 // extends:
 //
@@ -11,7 +11,7 @@
 #ifndef PACKSMITH_RUNTIME_INTEL_BATCH_GENERATION_H_
 #define PACKSMITH_RUNTIME_INTEL_BATCH_GENERATION_H_
 
-#include "runtime/intel/device/facts.h"
+#include "runtime/intel/device/generation_facts.h"
 
 namespace packsmith::intel {
 
@@ -23,7 +23,7 @@ struct Generation {
   // Code should test these facts instead of comparing kVersion.
   static constexpr GenerationFacts kFacts = FactsOf(version_x10);
   static_assert(kFacts.version_x10 == version_x10,
-                "the generation has no column in runtime/intel/device/facts.h");
+                "the generation has no column in runtime/intel/device/generation_facts.h");
 
   using Packets = P;
   // The commands that the runtime itself emits.

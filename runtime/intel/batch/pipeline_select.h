@@ -5,8 +5,8 @@
 //   EmitPipelineSelect<Gfx9>(group, Pipeline::kGpgpu);
 //
 // The relations of PIPELINE_SELECT in the XML say what a switch invalidates. This file has the
-// fields of PIPE_CONTROL that it takes; differences between generations are in facts.h. If there is
-// nothing to select, the packets before a selection are emitted all the same.
+// fields of PIPE_CONTROL that it takes; differences between generations are in generation_facts.h.
+// If there is nothing to select, the packets before a selection are emitted all the same.
 
 #ifndef PACKSMITH_RUNTIME_INTEL_BATCH_PIPELINE_SELECT_H_
 #define PACKSMITH_RUNTIME_INTEL_BATCH_PIPELINE_SELECT_H_
@@ -16,7 +16,7 @@
 #include <cstdint>
 
 #include "runtime/intel/batch/batch.h"
-#include "runtime/intel/device/facts.h"
+#include "runtime/intel/device/generation_facts.h"
 
 namespace packsmith::intel {
 

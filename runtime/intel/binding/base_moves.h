@@ -1,6 +1,6 @@
 // The packets around one that moves a base: waits and write-backs before, invalidations after. This
 // file has the fields of PIPE_CONTROL that they take; differences between generations are in
-// runtime/intel/device/facts.h.
+// runtime/intel/device/generation_facts.h.
 //
 // Sources: PRMs, STATE_BASE_ADDRESS, 3DSTATE_BINDING_TABLE_POOL_ALLOC and PIPE_CONTROL, and
 // findings of Mesa's drivers: for example, that invalidating the state cache affects surface states
@@ -16,7 +16,7 @@
 #include "packsmith/pack.h"
 #include "runtime/intel/batch/batch.h"
 #include "runtime/intel/batch/pipeline_select.h"
-#include "runtime/intel/device/facts.h"
+#include "runtime/intel/device/generation_facts.h"
 
 namespace packsmith::intel {
 

@@ -1,5 +1,5 @@
-// Where binding tables are, and how pointers reach them. runtime/intel/device/facts.h has the
-// numbers of each generation.
+// Where binding tables are, and how pointers reach them. runtime/intel/device/generation_facts.h
+// has the numbers of each generation.
 //
 // Pointers to binding tables have few bits: they are offsets from a base, and reach one block of
 // tables after it. When the block is full, the base moves. There are two arrangements; Mesa's iris
@@ -16,7 +16,7 @@
 
 #include <cstdint>
 
-#include "runtime/intel/device/facts.h"
+#include "runtime/intel/device/generation_facts.h"
 
 namespace packsmith::intel {
 

@@ -28,7 +28,7 @@
 #include "runtime/intel/binding/descriptor_layout.h"
 #include "runtime/intel/binding/descriptor_set.h"
 #include "runtime/intel/binding/descriptor_setup.h"
-#include "runtime/intel/binding/kept.h"
+#include "runtime/intel/binding/type_stable.h"
 #include "runtime/memory/buffers.h"
 #include "runtime/memory/range_allocator.h"
 

@@ -7,8 +7,8 @@
 //
 // Bits come from the generated headers. Other requirements of the hardware are here: how a buffer's
 // size is split into three fields, what the levels of a target mean, which auxiliary modes there
-// are; differences between generations are in runtime/intel/device/facts.h. Sources: PRMs, volume
-// "Command Reference: Structures", RENDER_SURFACE_STATE, and findings of Mesa's isl.
+// are; differences between generations are in runtime/intel/device/generation_facts.h. Sources:
+// PRMs, volume "Command Reference: Structures", RENDER_SURFACE_STATE, and findings of Mesa's isl.
 
 #ifndef PACKSMITH_RUNTIME_INTEL_BINDING_SURFACE_STATES_H_
 #define PACKSMITH_RUNTIME_INTEL_BINDING_SURFACE_STATES_H_

@@ -12,7 +12,7 @@
 
 #include "packsmith/pack.h"
 #include "packsmith/relations.h"
-#include "runtime/intel/device/facts.h"
+#include "runtime/intel/device/generation_facts.h"
 
 namespace packsmith::intel {
 

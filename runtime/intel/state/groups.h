@@ -15,7 +15,7 @@
 
 #include "packsmith/pack.h"
 #include "packsmith/relations.h"
-#include "runtime/intel/device/facts.h"
+#include "runtime/intel/device/generation_facts.h"
 #include "runtime/intel/state/derived.h"
 
 namespace packsmith::intel {

@@ -7,7 +7,7 @@ import unittest
 
 FOLDERS = ("runtime/intel/batch", "runtime/intel/binding", "runtime/intel/state")
 # The table itself, and where a generation's column is found by its number.
-TABLE = ("runtime/intel/device/facts.h", "runtime/intel/batch/generation.h")
+TABLE = ("runtime/intel/device/generation_facts.h", "runtime/intel/batch/generation.h")
 NUMBER = r"(?:\bkVersion|\bversion_x10|\bversion)\b(?:\(\))?"
 LADDER = re.compile(rf"{NUMBER}\s*(?:[<>]=?|[=!]=)|(?:[<>]=?|[=!]=)\s*[\w.:>()-]*{NUMBER}"
                     rf"|switch\s*\([\w.:]*{NUMBER}")

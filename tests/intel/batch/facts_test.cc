@@ -1,5 +1,5 @@
 // The columns of facts.h: one for each generation that batches are for, and the right one found.
-#include "runtime/intel/device/facts.h"
+#include "runtime/intel/device/generation_facts.h"
 
 #include <cstddef>
 #include <iterator>

@@ -1,4 +1,4 @@
-#include "runtime/hang/text.h"
+#include "runtime/hang/report_text.h"
 
 #include <algorithm>
 #include <utility>

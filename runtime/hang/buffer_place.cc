@@ -1,4 +1,4 @@
-#include "runtime/hang/place.h"
+#include "runtime/hang/buffer_place.h"
 
 #include <algorithm>
 

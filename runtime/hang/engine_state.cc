@@ -1,4 +1,4 @@
-#include "runtime/hang/stop.h"
+#include "runtime/hang/engine_state.h"
 
 #include <algorithm>
 #include <array>

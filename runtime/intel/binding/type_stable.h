@@ -2,8 +2,8 @@
 // object that is no longer used is reused as another one of its type. Handles must detect that with
 // a serial number.
 
-#ifndef PACKSMITH_RUNTIME_INTEL_BINDING_KEPT_H_
-#define PACKSMITH_RUNTIME_INTEL_BINDING_KEPT_H_
+#ifndef PACKSMITH_RUNTIME_INTEL_BINDING_TYPE_STABLE_H_
+#define PACKSMITH_RUNTIME_INTEL_BINDING_TYPE_STABLE_H_
 
 #include <memory>
 #include <vector>
@@ -54,4 +54,4 @@ Kept<T> TakeKept() {
 
 }  // namespace packsmith::intel
 
-#endif  // PACKSMITH_RUNTIME_INTEL_BINDING_KEPT_H_
+#endif  // PACKSMITH_RUNTIME_INTEL_BINDING_TYPE_STABLE_H_

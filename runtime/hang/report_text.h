@@ -1,6 +1,6 @@
 // The hang report as text.
-#ifndef PACKSMITH_RUNTIME_HANG_TEXT_H_
-#define PACKSMITH_RUNTIME_HANG_TEXT_H_
+#ifndef PACKSMITH_RUNTIME_HANG_REPORT_TEXT_H_
+#define PACKSMITH_RUNTIME_HANG_REPORT_TEXT_H_
 
 #include <string>
 
@@ -18,4 +18,4 @@ std::string FactsToText(const ErrorState& state);
 
 }  // namespace packsmith::hang
 
-#endif  // PACKSMITH_RUNTIME_HANG_TEXT_H_
+#endif  // PACKSMITH_RUNTIME_HANG_REPORT_TEXT_H_

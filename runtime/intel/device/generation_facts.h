@@ -14,8 +14,8 @@
 // page number, Wa_ is the vendor's number of a workaround. "found by Mesa" is what its drivers do
 // without a manual's statement.
 
-#ifndef PACKSMITH_RUNTIME_INTEL_DEVICE_FACTS_H_
-#define PACKSMITH_RUNTIME_INTEL_DEVICE_FACTS_H_
+#ifndef PACKSMITH_RUNTIME_INTEL_DEVICE_GENERATION_FACTS_H_
+#define PACKSMITH_RUNTIME_INTEL_DEVICE_GENERATION_FACTS_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -344,4 +344,4 @@ constexpr const GenerationFacts& FactsOf(unsigned version_x10) {
 
 }  // namespace packsmith::intel
 
-#endif  // PACKSMITH_RUNTIME_INTEL_DEVICE_FACTS_H_
+#endif  // PACKSMITH_RUNTIME_INTEL_DEVICE_GENERATION_FACTS_H_

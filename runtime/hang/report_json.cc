@@ -1,4 +1,4 @@
-#include "runtime/hang/json.h"
+#include "runtime/hang/report_json.h"
 
 #include <rapidjson/stringbuffer.h>
 #include <rapidjson/writer.h>

@@ -1,11 +1,11 @@
 // The state that was set for a draw or dispatch.
-#ifndef PACKSMITH_RUNTIME_HANG_BOUND_H_
-#define PACKSMITH_RUNTIME_HANG_BOUND_H_
+#ifndef PACKSMITH_RUNTIME_HANG_BOUND_STATE_H_
+#define PACKSMITH_RUNTIME_HANG_BOUND_STATE_H_
 
 #include <cstdint>
 
 #include "runtime/dump/dump.h"
-#include "runtime/hang/passage.h"
+#include "runtime/hang/nearby_commands.h"
 #include "runtime/hang/report.h"
 #include "runtime/tables/tables.h"
 
@@ -19,4 +19,4 @@ void FindBound(const tables::Tables& tables, const Dump& dump, const Walk& walk,
 
 }  // namespace packsmith::hang
 
-#endif  // PACKSMITH_RUNTIME_HANG_BOUND_H_
+#endif  // PACKSMITH_RUNTIME_HANG_BOUND_STATE_H_

@@ -1,7 +1,7 @@
 // Where an engine stopped, according to its registers. The description gives their meaning:
 // `dumped-as` is a register's name in dumps, `means` the meaning of a field.
-#ifndef PACKSMITH_RUNTIME_HANG_STOP_H_
-#define PACKSMITH_RUNTIME_HANG_STOP_H_
+#ifndef PACKSMITH_RUNTIME_HANG_ENGINE_STATE_H_
+#define PACKSMITH_RUNTIME_HANG_ENGINE_STATE_H_
 
 #include <cstdint>
 #include <optional>
@@ -51,4 +51,4 @@ Stop StopOf(const tables::Tables& tables, const ErrorState& state, const ErrorEn
 
 }  // namespace packsmith::hang
 
-#endif  // PACKSMITH_RUNTIME_HANG_STOP_H_
+#endif  // PACKSMITH_RUNTIME_HANG_ENGINE_STATE_H_

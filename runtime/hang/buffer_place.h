@@ -1,6 +1,6 @@
 // The buffer that contains an address, or is near it.
-#ifndef PACKSMITH_RUNTIME_HANG_PLACE_H_
-#define PACKSMITH_RUNTIME_HANG_PLACE_H_
+#ifndef PACKSMITH_RUNTIME_HANG_BUFFER_PLACE_H_
+#define PACKSMITH_RUNTIME_HANG_BUFFER_PLACE_H_
 
 #include <cstdint>
 
@@ -14,4 +14,4 @@ Place PlaceOf(const Dump& dump, uint32_t space, uint64_t address);
 
 }  // namespace packsmith::hang
 
-#endif  // PACKSMITH_RUNTIME_HANG_PLACE_H_
+#endif  // PACKSMITH_RUNTIME_HANG_BUFFER_PLACE_H_

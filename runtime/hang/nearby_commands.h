@@ -1,6 +1,6 @@
 // The commands around an address, in execution order.
-#ifndef PACKSMITH_RUNTIME_HANG_PASSAGE_H_
-#define PACKSMITH_RUNTIME_HANG_PASSAGE_H_
+#ifndef PACKSMITH_RUNTIME_HANG_NEARBY_COMMANDS_H_
+#define PACKSMITH_RUNTIME_HANG_NEARBY_COMMANDS_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -69,4 +69,4 @@ Passage FindPassage(const tables::Tables& tables, const Dump& dump, const Walk& 
 
 }  // namespace packsmith::hang
 
-#endif  // PACKSMITH_RUNTIME_HANG_PASSAGE_H_
+#endif  // PACKSMITH_RUNTIME_HANG_NEARBY_COMMANDS_H_

@@ -1,13 +1,13 @@
 // The content of a ring before its head. Commands that an engine has read stay in the ring's memory
 // until the driver overwrites them: among them the packet that started the batch at fault.
-#ifndef PACKSMITH_RUNTIME_HANG_PAST_H_
-#define PACKSMITH_RUNTIME_HANG_PAST_H_
+#ifndef PACKSMITH_RUNTIME_HANG_RING_HISTORY_H_
+#define PACKSMITH_RUNTIME_HANG_RING_HISTORY_H_
 
 #include <cstdint>
 #include <optional>
 
 #include "runtime/dump/dump.h"
-#include "runtime/hang/stop.h"
+#include "runtime/hang/engine_state.h"
 #include "runtime/tables/tables.h"
 
 namespace packsmith::hang {
@@ -34,4 +34,4 @@ inline constexpr int kMostWalks = 8;
 
 }  // namespace packsmith::hang
 
-#endif  // PACKSMITH_RUNTIME_HANG_PAST_H_
+#endif  // PACKSMITH_RUNTIME_HANG_RING_HISTORY_H_

@@ -1,4 +1,4 @@
-#include "runtime/hang/sink.h"
+#include "runtime/hang/report_sink.h"
 
 #include <utility>
 

@@ -1,6 +1,6 @@
 // The hang report in its place among the records of a dump.
-#ifndef PACKSMITH_RUNTIME_HANG_SINK_H_
-#define PACKSMITH_RUNTIME_HANG_SINK_H_
+#ifndef PACKSMITH_RUNTIME_HANG_REPORT_SINK_H_
+#define PACKSMITH_RUNTIME_HANG_REPORT_SINK_H_
 
 #include <functional>
 #include <memory>
@@ -19,4 +19,4 @@ std::unique_ptr<decode::Sink> MakeHangSink(
 
 }  // namespace packsmith::hang
 
-#endif  // PACKSMITH_RUNTIME_HANG_SINK_H_
+#endif  // PACKSMITH_RUNTIME_HANG_REPORT_SINK_H_

@@ -1,4 +1,4 @@
-#include "runtime/hang/bound.h"
+#include "runtime/hang/bound_state.h"
 
 #include <algorithm>
 #include <memory>
@@ -9,7 +9,7 @@
 #include "runtime/decode/fields.h"
 #include "runtime/decode/filter_sink.h"
 #include "runtime/decode/overview_sink.h"
-#include "runtime/hang/place.h"
+#include "runtime/hang/buffer_place.h"
 
 namespace packsmith::hang {
 namespace {

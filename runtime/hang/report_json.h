@@ -1,6 +1,6 @@
 // The hang report as JSON records: docs/records.md.
-#ifndef PACKSMITH_RUNTIME_HANG_JSON_H_
-#define PACKSMITH_RUNTIME_HANG_JSON_H_
+#ifndef PACKSMITH_RUNTIME_HANG_REPORT_JSON_H_
+#define PACKSMITH_RUNTIME_HANG_REPORT_JSON_H_
 
 #include <string>
 
@@ -17,4 +17,4 @@ std::string FactsToJson(const ErrorState& state);
 
 }  // namespace packsmith::hang
 
-#endif  // PACKSMITH_RUNTIME_HANG_JSON_H_
+#endif  // PACKSMITH_RUNTIME_HANG_REPORT_JSON_H_

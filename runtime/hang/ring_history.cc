@@ -1,4 +1,4 @@
-#include "runtime/hang/past.h"
+#include "runtime/hang/ring_history.h"
 
 #include <algorithm>
 #include <vector>

@@ -1,4 +1,4 @@
-#include "runtime/hang/passage.h"
+#include "runtime/hang/nearby_commands.h"
 
 #include <algorithm>
 #include <cstring>
