@@ -1,6 +1,4 @@
 // The columns of facts.h: one for each generation that batches are for, and the right one found.
-#include "runtime/intel/device/generation_facts.h"
-
 #include <cstddef>
 #include <iterator>
 #include <string>
@@ -8,6 +6,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "runtime/intel/device/generation_facts.h"
 #include "tests/intel/batch/generation_list.h"
 
 namespace packsmith::intel {
