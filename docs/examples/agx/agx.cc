@@ -47,11 +47,11 @@ using G13 = g13::generation;  // or that of agx_g14.h, agx_g14x.h
 // What a compiler knows of its shaders: two vertex shaders, and the fragment shaders they go with.
 constexpr Output kColored[] = {
     {.location = 0, .components = 1, .name = "material"},
-    {.location = 1, .components = 3, .name = "color"},
+    {.location = 1, .components = 3, .name = "colour"},
 };
 constexpr Input kColorInputs[] = {
     {.location = 0, .components = 1, .interpolation = Interpolation::kFlat, .name = "material"},
-    {.location = 1, .components = 3, .name = "color"},
+    {.location = 1, .components = 3, .name = "colour"},
 };
 constexpr Output kTextured[] = {
     {.location = 0, .components = 2, .name = "texcoord"},
@@ -64,7 +64,7 @@ constexpr Input kTextureInputs[] = {
 // End
 
 // Page: memory
-// Programs, code and bindings lie within 4 GiB from here on; the kernel driver is told so.
+// Programs, code and bindings lie within 4 GiB from this address, which the kernel driver knows.
 constexpr ZoneRow kZones[] = {
     {.name = "programs", .begin = 0x1100000000, .size = kGiB},
     {.name = "data", .begin = 0x1500000000, .size = 4 * kGiB},
@@ -232,7 +232,7 @@ void All(const std::string& render_core, const std::string& compute_core) {
                                       .scale_z = 1}};
   const g13::Region_clip clip[1] = {{.max_x = 4, .enable = true, .max_y = 4}};
 
-  // -- Clear: a triangle that covers everything, in a color that is a uniform ---------------------
+  // -- Clear: a triangle that covers everything, in a colour that is a uniform --------------------
   {
     const Linkage nothing = Must(Link(VertexOutputs(), FragmentInputs()));
     UscProgram<G13> program(frame.Program(64), kPrograms, uses);

@@ -124,7 +124,7 @@ void All(const std::string& core) {
     return batch.Emit(gfx9::_3DPRIMITIVE{.vertex_count_per_instance = 3, .instance_count = 1});
   });
   // End
-  Expect(place.view.size() == 3 * place.stride / 4, "items lie one behind the other");
+  Expect(place.view.size() == 3 * place.stride / 4, "items lie one after the other");
 
   // Page: caches
   CacheTracker tracker(L3DomainsOf<Gfx9>());

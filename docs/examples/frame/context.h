@@ -1,5 +1,5 @@
-// A context of one generation: a batch, what it takes to fill it, and what has to stand at its
-// beginning and end.
+// A context of one generation: a batch, what is needed to fill it, and the packets at its beginning
+// and end.
 
 #ifndef PACKSMITH_DOCS_EXAMPLES_FRAME_CONTEXT_H_
 #define PACKSMITH_DOCS_EXAMPLES_FRAME_CONTEXT_H_
@@ -170,7 +170,7 @@ void Context<Gen>::Begin() {
   // Constants that are pushed have addresses, and are not counted from a base.
   SetRegister(typename G::CS_DEBUG_MODE2{.constant_buffer_address_offset_disable = true,
                                          .constant_buffer_address_offset_disable_mask = true});
-  // What is never changed: the drawing rectangle is no limit, and one sample lies in the middle of
+  // These never change: the drawing rectangle limits nothing, and one sample lies in the middle of
   // its pixel.
   batch.Emit(typename G::_3DSTATE_DRAWING_RECTANGLE{.clipped_drawing_rectangle_x_max = 0xffff,
                                                     .clipped_drawing_rectangle_y_max = 0xffff},

@@ -92,7 +92,7 @@ template <class Gen>
 void Dispatch(Context<Gen>& context, uint32_t kernel, const Scene& scene) {
   using intel::BindingStage;
   using intel::CacheDomain;
-  // What was drawn is to be seen by those who sample it.
+  // Sampling must see what was drawn.
   context.Use(scene.target.memory, CacheDomain::kSampler);
   context.Use(scene.counts, CacheDomain::kData);
   context.Select(intel::Pipeline::kGpgpu);

@@ -62,7 +62,7 @@ void BindShaderResources(Context<Gen>& context, const Scene& scene) {
   const uint32_t mocs = context.part.mocs();
 
   typename G::_3DSTATE_CONSTANT_VS constants{.mocs = mocs};
-  // Of the four slots the last ones are to be used.
+  // Slots are filled from the last of the four.
   constants.constant_body.read_length[3] = sizeof(kTransform) / 32;
   constants.constant_body.buffer[3] = {scene.transform.address, scene.transform.handle};
   state.Set(constants);

@@ -20,8 +20,8 @@ Memory::Memory(const Part& part, const std::string& core_prefix)
       }))),
       space(Must(AddressSpace::Create(Must(LayOutZones(IrisZones(), {.verx10 = part.verx10}))))),
       buffers(Buffers::Create(*device, *space, {})),
-      // Kernels count from 0, dynamic states from where the border colors are: pointers to these
-      // have few bits.
+      // Kernels are relative to 0, dynamic states to the border colours, to which pointers have few
+      // bits.
       kernel_pool(Must(StatePool::Create(*buffers, *space,
                                          {.zone = Zone("shader"), .name = "kernels", .base = 0}))),
       surface_pool(

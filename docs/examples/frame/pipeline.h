@@ -152,7 +152,7 @@ void AddRasterization(intel::PipelineState<Gen>& pipeline, intel::UrbDereference
       Wm{.barycentric_interpolation_mode = Wm::BARYCENTRIC_INTERPOLATION_MODE_BIM_PERSPECTIVE_PIXEL,
          .statistics_enable = true});
   using Sbe = typename G::_3DSTATE_SBE;
-  Sbe attributes{.vertex_urb_entry_read_offset = 1,  // behind the header and the position
+  Sbe attributes{.vertex_urb_entry_read_offset = 1,  // after the header and the position
                  .vertex_urb_entry_read_length = 1,
                  .number_of_sf_output_attributes = 1,
                  .force_vertex_urb_entry_read_offset = true,

@@ -57,7 +57,7 @@ struct Scene {
 // Memory for all of it, with what the CPU has to put there.
 Scene MakeScene(Memory& memory, const Part& part);
 
-// The image as shaders or the color pipeline see it.
+// The image as shaders or the colour pipeline see it.
 intel::ImageSurface SurfaceOf(const Image& image, const Part& part, intel::SurfacePurpose purpose);
 
 }  // namespace frame

@@ -38,7 +38,7 @@ int main(int argc, char** argv) {
   const ZoneId other = Must(space->FindZone("other"));
   const Buffer answer = Must(buffers->Create({.size = 4096, .zone = other, .name = "answer"}));
 
-  // A batch: it asks for memory as it grows, and notes which buffers its packets lead to.
+  // A batch: it asks for memory as it grows, and notes which buffers its packets point to.
   BufferChunks chunks(*buffers, {.zone = other});
   Batch<Gfx9> batch(chunks);
   batch.Emit(

@@ -75,7 +75,7 @@ void Ranges() {
   std::exit(1);
 }
 
-// A GPU with compression data that a table leads to.
+// A GPU that finds compression data through a table.
 void Compression() {
   auto device = Must(HostDevice::Create());
   auto space = Must(AddressSpace::Create(Must(LayOutZones(AnvZones(), {.verx10 = 120}))));
@@ -151,7 +151,7 @@ void All(const std::string& core) {
   // End
   std::memset(constants.cpu, 0, constants.size);
 
-  // Page: colors
+  // Page: colours
   auto colors = Must(BorderColors::Create(
       *buffers, {.zone = Must(space->FindZone("border colors")), .address = 8 * kGiB}));
   BorderColors::Entry red = {};
@@ -239,7 +239,7 @@ void All(const std::string& core) {
 
 int main(int argc, char** argv) {
   if (argc != 2) {
-    std::fprintf(stderr, "which file the core is to be written to?\n");
+    std::fprintf(stderr, "usage: memory CORE: the file to write\n");
     return 2;
   }
   Own();

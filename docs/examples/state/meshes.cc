@@ -62,7 +62,7 @@ void Meshes() {
   Must(Draw(state, batch));
   const size_t first = batch.dwords();
   Must(Draw(state, batch));
-  Expect(batch.dwords() == first + _3DMESH_3D::length, "meshes that are known are not set again");
-  Expect(!state.Flush(batch), "a draw of vertices needs what nobody has set");
+  Expect(batch.dwords() == first + _3DMESH_3D::length, "meshes that the GPU has are not set again");
+  Expect(!state.Flush(batch), "a draw of vertices needs state that is not set");
   Must(batch.End());
 }

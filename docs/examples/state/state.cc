@@ -158,7 +158,7 @@ void All(const std::string& core) {
 
   // Page: missing
   const bool good = state.Flush(batch);
-  // good is false: push constants count only with a binding table pointer, and nobody has set one.
+  // good is false: push constants count only with a binding table pointer, and none is set.
   const absl::Status what = state.TakeStatus();
   // End
   Expect(!good && what.code() == absl::StatusCode::kFailedPrecondition,
