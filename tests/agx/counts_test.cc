@@ -16,7 +16,7 @@ namespace {
 const std::map<std::string, std::string>& OwnStructures() {
   static const auto& own = *new std::map<std::string, std::string>{
       {"Extended sampler",
-       "a Sampler and the Border behind it, so that a table of them has a stride"},
+       "a Sampler and the Border after it, so that a table of them has a stride"},
       {"Index List: Unk 1", "two words that are announced by a bit: they have to be stepped over"},
       {"Index List: Unk 2", "the same, one word"},
   };

@@ -39,8 +39,8 @@ TEST(AgxDraws, AreListedWithWhatTheirStateBinds) {
   PutFrame(world);
   const std::vector<std::string> draws = Lines(world);
   ASSERT_THAT(draws, SizeIs(4));
-  // The first draw comes right behind its state, the second one keeps it. A program is called by
-  // the stage that calls it, unless it says itself which one it is for.
+  // The first draw comes right after its state, the second one keeps it. A program has the stage
+  // that calls it, unless it states its own.
   for (const size_t i : {0, 1}) {
     EXPECT_THAT(draws[i], HasSubstr(R"({"stage":"vertex","space":0,"address":"0x20000"})"));
     EXPECT_THAT(draws[i], HasSubstr(R"({"stage":"fragment","space":0,"address":"0x20100"})"));

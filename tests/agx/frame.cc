@@ -144,7 +144,7 @@ void PutPrograms(decode::World& world) {
                                          .buffer = kTexels,
                                          .levels = 2})
                                 .get());
-  // As two plain samplers, or as two with borders: whoever binds them knows.
+  // As two plain samplers, or as two with borders: the word that binds them decides.
   const Sampler sampler{.maximum_lod = 14.0f, .border_colour = Border_colour::Custom};
   Bytes samplers;
   for (uint32_t i = 0; i < 2; ++i) {

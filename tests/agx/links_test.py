@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The links of docs/agx.md into the reference lead to pages that are made."""
+"""The links of docs/agx.md into the reference point to pages that are generated."""
 
 import re
 import sys

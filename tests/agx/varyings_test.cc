@@ -23,7 +23,7 @@ std::string Message(const absl::Status& status) { return std::string(status.mess
 // Every kind of varying: two shaders as a compiler describes them.
 constexpr Output kOutputs[] = {
     {.location = 9, .components = 3, .precision = k16, .name = "halves"},
-    {.location = 0, .components = 4, .name = "color"},
+    {.location = 0, .components = 4, .name = "colour"},
     {.location = 3, .components = 1, .name = "id"},
     {.location = 5, .components = 2, .name = "screen"},
     {.location = 1, .components = 2, .name = "texcoord"},
@@ -31,7 +31,7 @@ constexpr Output kOutputs[] = {
 };
 constexpr Input kInputs[] = {
     {.location = 1, .components = 2, .name = "texcoord"},
-    {.location = 0, .components = 4, .name = "color"},
+    {.location = 0, .components = 4, .name = "colour"},
     {.location = 3, .components = 1, .interpolation = kFlat, .name = "id"},
     {.location = 5, .components = 2, .interpolation = kLinear, .name = "screen"},
     {.location = 9, .components = 3, .precision = k16, .name = "halves"},
@@ -298,14 +298,14 @@ TEST(Linking, OfShadersThatWereCompiledApartNeedsNoCompiler) {
 }
 
 TEST(Linking, OfInputsThatNobodyWritesIsAnErrorOrReadsW) {
-  const Input inputs[] = {{.location = 0, .components = 4, .name = "color"},
+  const Input inputs[] = {{.location = 0, .components = 4, .name = "colour"},
                           {.location = 7, .components = 2, .name = "normal"}};
   const Output outputs[] = {{.location = 0, .components = 2}};
   const VertexOutputs vertex = {.varyings = outputs};
   const FragmentInputs fragment = {.inputs = inputs};
   EXPECT_THAT(
       Message(Link(vertex, fragment).status()),
-      HasSubstr("varying \"color\" (location 0): component 3 is read, but the vertex shader "
+      HasSubstr("varying \"colour\" (location 0): component 3 is read, but the vertex shader "
                 "writes 2"));
   const auto linkage = Link(vertex, fragment, {.allow_unwritten = true});
   ASSERT_TRUE(linkage.ok()) << linkage.status();
@@ -332,7 +332,7 @@ TEST(Limits, NameTheVarying) {
   outputs.resize(62);
   EXPECT_TRUE(OutputLayout::Of({.varyings = outputs}, {}).ok());
   EXPECT_FALSE(OutputLayout::Of({.varyings = outputs, .clip_distances = 4}, {}).ok());
-  // Bindings for single components that nobody has written: more than a shader can have.
+  // Bindings for single components that are not written: more than a shader can have.
   inputs.resize(40);
   EXPECT_THAT(
       Message(Link(VertexOutputs(), {.inputs = inputs}, {.allow_unwritten = true}).status()),

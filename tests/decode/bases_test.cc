@@ -1,4 +1,4 @@
-// Where offsets count from, and in which unit: bases that stand in for others, modes that registers
+// What offsets are relative to, and in which unit: bases that replace others, modes that registers
 // hold.
 
 #include <gmock/gmock.h>
@@ -69,7 +69,7 @@ const tables::Tables& Tables() {
   return kTables;
 }
 
-// The addresses of the entries that a stream's BINDs lead to.
+// The addresses of the entries that a stream's BINDs point to.
 std::vector<uint64_t> Entries(std::vector<uint32_t> stream) {
   stream.push_back(kEnd);
   World world;

@@ -145,7 +145,7 @@ size_t TexturesOfThreads(const std::vector<uint32_t>& before, const std::vector<
 }
 
 TEST(Counts, ATableHasNoMoreEntriesThanBytes) {
-  EXPECT_EQ(TexturesOfThreads({}, {}), 5u) << "nobody says anything";
+  EXPECT_EQ(TexturesOfThreads({}, {}), 5u) << "no count is given";
   EXPECT_EQ(TexturesOfThreads({0x07000001, 2}, {}), 2u);
   EXPECT_EQ(TexturesOfThreads({0x07000001, 4}, {}), 3u);
   EXPECT_EQ(TexturesOfThreads({0x07000001, 0}, {}), 3u) << "no number means any number";

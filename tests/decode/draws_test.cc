@@ -200,7 +200,7 @@ World TwoDraws() {
   return world;
 }
 
-// Names of the records below a draw or dispatch that it finds set, and what they lead to.
+// Names of the records below a draw or dispatch that it finds set, and what they point to.
 std::vector<std::string> Below(const Story& story, const std::string& work) {
   std::vector<std::string> names;
   std::vector<uint64_t> ids;
@@ -331,7 +331,7 @@ TEST(Bound, APointerThatKeepsCountsUntilAnotherPacketSetsIt) {
                      1, kDraw, 3, 1, kEnd});
   PutState(world);
   world.Submit(0x1000, 4 * 16);
-  // Of the first TARGETS only the depth is left; the second one has the color.
+  // Of the first TARGETS only the depth is left; the second one has the colour.
   const Story story = Tell(Gpu(), world, OfDraw(3));
   EXPECT_THAT(Below(story, "DRAW"), ElementsAre("TARGETS", "IMAGE", "TARGETS", "IMAGE"));
   const std::vector<Seen> images = story.Named("IMAGE");

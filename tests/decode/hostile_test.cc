@@ -67,8 +67,8 @@ class Capture {
   const std::string& name() const { return name_; }
   const std::vector<uint8_t>& batch() const { return batch_; }
 
-  // The same capture with another batch, which must outlive it. Memory behind the batch is gone
-  // where `cut`.
+  // The same capture with another batch, which must outlive it. If `cut`, memory after the batch is
+  // missing.
   Dump With(const std::vector<uint8_t>& batch, bool cut) const {
     const Submission& s = dump_.submissions[0];
     Dump dump;
@@ -244,7 +244,7 @@ TEST(Hostile, RandomPacketsWithOpcodesThatExist) {
 constexpr uint32_t kEnd = 0x05000000;
 
 TEST(Hostile, TablesThatFanOutAreBoundedInOutput) {
-  // Thousands of pointers to one table of 255 entries, each of which leads to a surface state.
+  // Thousands of pointers to one table of 255 entries, each of which points to a surface state.
   World world;
   std::vector<uint32_t> batch(19, 0x21);
   batch[0] = 0x61010011;

@@ -1,4 +1,4 @@
-// The decoder on the invented GPU of tests/mini: streams of bytes behind pointers.
+// The decoder on the invented GPU of tests/mini: streams of bytes that pointers point to.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

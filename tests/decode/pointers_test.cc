@@ -43,7 +43,7 @@ class Made {
       WriteBits(absl::MakeSpan(bytes_), bit, leaf.width, raw);
     }
   }
-  // An address or offset that leads to `to` from a base of 0.
+  // An address or offset that points to `to`, relative to a base of 0.
   void Point(const tables::Leaf& leaf, uint64_t to) { Set(leaf, to >> leaf.shift); }
   // The first of the alternatives.
   void Hold(uint32_t condition) {

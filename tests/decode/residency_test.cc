@@ -147,7 +147,7 @@ TEST(Residency, WhatAPacketDoesNotUseIsNoFault) {
 TEST(Residency, AnOffsetFromABaseIsLookedForWhereItLeads) {
   EXPECT_THAT(FaultsOf(With({kSetHeap, kForgotten, kScratch, 0x100})),
               ElementsAre("unmapped 63:32"));
-  EXPECT_THAT(FaultsOf(With({kScratch, 0x100})), IsEmpty()) << "nobody knows where it leads";
+  EXPECT_THAT(FaultsOf(With({kScratch, 0x100})), IsEmpty()) << "its base is unknown";
 }
 
 TEST(Residency, MemoryThatDecodingReadsIsNamedAsWell) {

@@ -1,4 +1,4 @@
-// Rings, batches that a ring leads to, and what error states add to a walk.
+// Rings, batches that a ring starts, and what error states add to a walk.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -466,7 +466,7 @@ TEST(Filter, KeepsPacketsByNameAndAddress) {
 TEST(Numbers, OfFewDigitsAreWrittenAsAllOthersAre) {
   std::mt19937_64 random(1);
   for (int i = 0; i < 20000; ++i) {
-    // Fractions with up to twelve bits behind the point, small and large, of either sign.
+    // Fractions with up to twelve bits after the point, small and large, of either sign.
     const auto steps = static_cast<double>(random() >> (i % 64));
     const double value = std::ldexp(i % 2 == 0 ? steps : -steps, -static_cast<int>(i % 13));
     char text[kMostDigits], json[kMostDigits];

@@ -138,7 +138,7 @@ TEST(Stores, BeyondTheBoundAreSaidOnceAndNotRemembered) {
 
 TEST(Stores, OfAnAddressThatChangesAPointerAreFollowed) {
   World world;
-  // The address of an index buffer, in a packet behind the store.
+  // The address of an index buffer, in a packet after the store.
   const uint32_t at = 0x1000 + 16;
   world.Put(0x1000, Store(at + 8, 0x4000) + Dwords{0x780a0003, 0x104, 0, 0, 8, kEnd})
       .Put(0x4000, {0x00020001, 0x00040003})

@@ -1,5 +1,5 @@
-// Packets that lead to what others have led to: what they share is shown without being worked out
-// again, and what they do not share is seen.
+// Packets that point to what earlier packets pointed to: what they share is shown without being
+// decoded again, and differences are noticed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ using testing::IsEmpty;
 using testing::SizeIs;
 
 // Draws whose state is a head with its parts and a program, which has data, registers and code.
-// What the head says, it asks itself and packets behind it ask.
+// The head's own conditions and those of packets after it depend on its fields.
 constexpr absl::string_view kXml = R"(
 <packsmith family="test" generation="trees" title="Trees" unit="byte">
   <engine name="one"/>
@@ -381,7 +381,7 @@ TEST(Trees, SetStatesForThoseThatAskLater) {
                                    one.kind = i / often % 2;
                                    one.count = 1 + i / often % 3;
                                  }).Whole());
-    // Those behind the pointers of a head, and of the packet after it.
+    // What the pointers of a head and of the packet after it point to.
     EXPECT_THAT(story.Named("Large thing"), SizeIs(84));
     EXPECT_THAT(story.Named("Small thing"), SizeIs(84));
     EXPECT_GE(story.trees, 40u);
@@ -414,7 +414,7 @@ TEST(Trees, OfAStreamWithinAnotherAreDeeper) {
   World world;
   Draws draws(20);
   const uint32_t inner = kStream + 4 * 10 * kDrawDwords;
-  // After ten draws the stream runs what comes behind this, and then decodes it itself.
+  // After ten draws the stream calls what follows, and then runs into it.
   draws.stream().insert(draws.stream().begin() + 10 * kDrawDwords, {0x05000000, inner + 8});
   draws.Put(world);
   const WithTrees story = Know(world);

@@ -44,7 +44,7 @@ void ExpectSameWithoutForms(const tables::Tables& tables, const Dumps& dumps, Op
   const std::pair<const char*, std::function<std::unique_ptr<Sink>(Output&)>> kSinks[] = {
       {"text", text(true, false, false)},
       {"text without zeros", text(false, false, false)},
-      {"text in colors", text(false, true, false)},
+      {"text in colour", text(false, true, false)},
       {"text with what is not described", text(true, false, true)},
       {"jsonl", jsonl(false)},
       {"jsonl with what is not described", jsonl(true)},

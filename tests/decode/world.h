@@ -29,7 +29,7 @@ class World {
   World& PutBytes(uint64_t address, std::vector<uint8_t> bytes, uint32_t space = 0);
   // Zeros that take no room.
   World& PutZeros(uint64_t address, uint64_t size, uint32_t space = 0);
-  // `length` 0: nobody knows.
+  // `length` 0: unknown.
   World& Submit(uint64_t address, uint64_t length = 0, absl::string_view stream = "",
                 absl::string_view engine = "");
   Submission& last() { return dump_.submissions.back(); }

@@ -427,7 +427,7 @@ class DumpsInTest : public testing::Test {
     std::filesystem::create_directories(path.parent_path());
     std::ofstream(path) << "x";
   }
-  // Their names, behind the directory's.
+  // Their names, after the directory's.
   std::vector<std::string> Found() {
     absl::StatusOr<std::vector<std::string>> found = DumpsIn(directory_.string());
     if (!found.ok()) return {std::string(found.status().message())};

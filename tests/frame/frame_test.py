@@ -17,7 +17,7 @@ VERTICES = [[[-0.5, -0.5, 0.25], [0, 0]], [[0.5, -0.5, 0.25], [1, 0]],
 INSTANCES = [[[-0.25, 0, 0, 1]], [[0, 0, 0.125, 0.75]], [[0.25, 0, 0.25, 0.5]]]
 INDICES = [0, 1, 2, 2, 1, 3]
 TEXTURE_SIZE, RED, WHITE = 64, 0xFF0000FF, 0xFFFFFFFF
-# Which buffer each pointer is to lead to.
+# Which buffer each pointer must point to.
 MEANT = {
     "vertex buffer": {"vertices", "instances"},
     "index buffer": {"indices"},
@@ -118,7 +118,7 @@ class FrameTests:
                                      "problems", "faults")},
             {"submissions": 1, "draws": 1, "dispatches": 1, "unknown_dwords": 0,
              "problems": 0, "faults": {}})
-        # Reserved bits are faults; others that nobody describes, --strict finds.
+        # Reserved bits are faults; --strict finds others that are not described.
         for record in frame.records[:-1]:
             self.assertNotIn("undescribed", record)
             self.assertNotIn("faults", record)
@@ -255,7 +255,7 @@ class FrameTests:
 
     def test_the_cpu_finds_in_memory_what_was_drawn_and_counted(self) -> None:
         frame = self.frame
-        # A flush is over when the command streamer has waited for what is written behind it.
+        # A flush is over when the command streamer has waited for the write after it.
         over = [f for f in frame.pipe_controls(frame.walker(), len(frame.names))
                 if f["Command Streamer Stall Enable"] and f["Post Sync Operation"]]
         for cache in ("Render Target Cache Flush Enable", "DC Flush Enable"):

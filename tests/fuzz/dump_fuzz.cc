@@ -1,4 +1,4 @@
-// Any bytes as a dump in a format that is to be detected: hex text, raw, compressed, core.
+// Any bytes as a dump in a format that must be detected: hex text, raw, compressed, core.
 
 #include <cstddef>
 #include <cstdint>

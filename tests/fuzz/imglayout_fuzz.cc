@@ -1,6 +1,6 @@
-// Any bytes as lines for `imglayout --batch`: each is parsed, and what can be laid out is: places
-// must lead to addresses and back, and copies of a part of it must do what copies element by
-// element do, in memory of exactly the size that they say they need.
+// Any bytes as lines for `imglayout --batch`: each is parsed, and laid out if possible. Elements
+// must map to addresses and back, and copies of a part must equal copies element by element, in
+// memory of exactly the size that they say they need.
 
 #include <algorithm>
 #include <cstddef>

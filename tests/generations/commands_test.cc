@@ -127,7 +127,7 @@ std::vector<Command> CommandsOfRings() {
                  "MI_REPORT_PERF_COUNT",
                  {0x14000001, 0x00007001, 0x00000005},
                  {{"Use Global GTT", 1}, {"Memory Address", 0x7000}, {"Report ID", 5}}});
-  // Flips stand in the rings of Gfx6 and 7, too.
+  // Flips are in the rings of Gfx6 and 7, too.
   all.push_back({"gfx6",
                  "render",
                  "MI_DISPLAY_FLIP",
@@ -482,7 +482,7 @@ INSTANTIATE_TEST_SUITE_P(OfKernels, BatchStarts,
                                          std::pair("gfx6 gfx7", 0x18800100u),
                                          std::pair("gfx75", 0x18802100u)));
 
-// How far a walk goes on behind a command that nobody describes: the kernel's command parser steps
+// How far a walk goes on after a command that is not described: the kernel's command parser steps
 // over it with the same masks.
 struct Unknown {
   std::vector<uint32_t> dwords;

@@ -197,7 +197,7 @@ TEST(KnownFailures, DataWithoutAHeaderBelongToNothing) {
 }
 
 TEST(KnownFailures, ABatchThatCallsItselfTwiceEnds) {
-  // MI_BATCH_BUFFER_START of the second level, twice, to the batch that they stand in.
+  // MI_BATCH_BUFFER_START of the second level, twice, to the batch that they are in.
   const std::string text =
       "PCI ID: 0x1912\nrcs0 command stream:\n  ACTHD: 0x00000000 00001004\n"
       "  IPEHR: 0x18c00101\n  hung: yes\n"

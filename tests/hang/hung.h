@@ -15,7 +15,7 @@
 namespace packsmith::hang {
 
 // Where the ring of the example lies, and its size. The request at fault begins shortly before its
-// end; one more waits behind it.
+// end; one more waits after it.
 inline constexpr uint64_t kRing = 0x100000;
 inline constexpr uint64_t kRingSize = 0x4000;
 inline constexpr uint64_t kRequest = 0x3fd0;

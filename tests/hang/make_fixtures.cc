@@ -14,7 +14,7 @@ int main(int argc, char** argv) {
     std::fputs("make_fixtures DIRECTORY\n", stderr);
     return 2;
   }
-  // In a PIPE_CONTROL behind the third draw; the engine has fetched five dwords of the next one. A
+  // In a PIPE_CONTROL after the third draw; the engine has fetched five dwords of the next one. A
   // texture was not there.
   const Dump dump =
       hang::HungCapture("tests/data/captures/skl-gl-basic/00.core.zst",

@@ -195,8 +195,8 @@ TEST(OldRings, AWalkThatDoesNotComeToTheHeadCountsForNothing) {
   EXPECT_THAT(within.report.findings, Contains(HasSubstr("does not reach HEAD")));
 }
 
-// The engine is in its ring, in the flush behind a batch that it has read: what it waits for is
-// what the batch has begun.
+// The engine is in its ring, in the flush after a batch that it has read: it waits for the work of
+// that batch.
 TEST(OldRings, BehindABatchThatWasReadToItsEndTheEngineWaitsForIt) {
   Hang hang;
   hang.pci_id = "0x0046";

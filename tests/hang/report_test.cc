@@ -38,7 +38,7 @@ using testing::IsEmpty;
 using testing::Not;
 using testing::SizeIs;
 
-// In the capture: the third draw, the PIPE_CONTROLs behind it, a packet with another header.
+// In the capture: the third draw, the PIPE_CONTROLs after it, a packet with another header.
 constexpr uint64_t kDraw = 0xfffefffeee20;
 constexpr uint64_t kFlush = 0xfffefffeee3c;
 constexpr uint64_t kSecondFlush = 0xfffefffeee54;

@@ -196,7 +196,7 @@ TEST(AgxTwiddled, SlicesWithLevelsBeginAtPages) {
   ImageDescription image = Image(kTwiddled, "R32_FLOAT", 63, 63, 6, 4);
   image.dim = Dim::k3d;
   EXPECT_EQ(LayOut(image).layer_stride_B(), 0x8000u);
-  // A compressed image's metadata begins behind these pages.
+  // A compressed image's metadata begins after these pages.
   image = Image(kCompressed, "R32_FLOAT", 63, 63, 6, 4);
   EXPECT_EQ(LayOut(image).metadata()->offset_B, 4 * 0x8000u);
 }

@@ -105,7 +105,7 @@ void ExpectEveryByte(const Tiling& tiling, uint32_t element_B, const LineProgram
         ASSERT_EQ(tiled.line, x / program.chunk_w_el);
         ASSERT_EQ(tiled.offset_B, index * element_B + linear.offset_B % element_B);
         made.insert({target.line, target.offset_B});
-        // Windows do not end outside of the row or the chunk.
+        // Windows do not end outside the row or the chunk.
         ASSERT_LE(window.offset_B + group.window_B,
                   in ? program.cell_row_B : cell_B / program.chunks);
       }

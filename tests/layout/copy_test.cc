@@ -37,8 +37,8 @@ void Fill(std::mt19937& random, absl::Span<uint8_t> bytes) {
   }
 }
 
-// Memory that begins at the begin of a page or ends at the end of one, with a page before and
-// behind that faults.
+// Memory that begins at the beginning of a page or ends at the end of one, with a page before and
+// a page after it that fault.
 class Guarded {
  public:
   enum class At { kBegin, kEnd };

@@ -623,7 +623,7 @@ class Comparison {
   }
 
   void PointerTable(const OracleItem& item, int packet) {
-    // Before Gfx7 one packet leads to the tables of all stages, which the oracle shows in their
+    // Before Gfx7 one packet points to the tables of all stages, which the oracle shows in their
     // order.
     const absl::string_view stage = item.name;
     const bool many =
@@ -871,8 +871,7 @@ class Comparison {
         }
       }
     }
-    // One write is half of the register; for the rest the oracle shows what stands behind the
-    // packet.
+    // One write is half of the register; for the rest the oracle shows what follows the packet.
     if (item.kind == OracleKind::kRegister && item.dwords.size() > record.dwords.size()) {
       Use(kReadsPastEnd);
       return true;

@@ -331,7 +331,7 @@ class Parser {
         item = &Add(OracleKind::kPointerTable, "binding table");
       }
       OracleField field;
-      // The digits, wherever they stand in the line.
+      // The digits, wherever they are in the line.
       field.name = line.substr(8, line.find(':') - 8);
       field.value = text;
       field.enum_name = absl::StripAsciiWhitespace(rest);

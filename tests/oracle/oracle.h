@@ -3,9 +3,9 @@
 
 // The text that an independent decoder (Mesa's) prints for a capture, as data.
 //
-// The text is indented by accident rather than by structure: a nested structure's fields stand at
-// the same column as those of the packet around it, and only the "Dword n" lines tell where one
-// ends. What cannot be told from the text alone is left to the reader: see OracleField::parent.
+// The indentation does not follow the structure: a nested structure's fields have the same column
+// as those of the packet around it, and only the "Dword n" lines tell where one ends. What the text
+// alone does not tell is left to the caller: see OracleField::parent.
 
 #include <cstdint>
 #include <string>
@@ -20,7 +20,7 @@ struct OracleField {
   absl::string_view name;
   // As printed: "true", "false", "17", "0x00000040", "0.500000". Empty for a nested structure.
   absl::string_view value;
-  // What stands in brackets after a number: the value's name. Empty if nothing does.
+  // The text in brackets after a number: the value's name. Empty if there is none.
   absl::string_view enum_name;
   // Type of a nested structure, empty for an ordinary field.
   absl::string_view struct_name;

@@ -13,8 +13,8 @@
 namespace packsmith {
 namespace {
 
-// A batch with an enumeration, a signed integer, a nested repetition, a register, a structure
-// behind a pointer with entries inside, and a table.
+// A batch with an enumeration, a signed integer, a nested repetition, a register, a structure that
+// a pointer points to with entries inside, and a table.
 constexpr char kText[] = R"(
 #### BATCH 0 address=0x1000 engine=0
 0x00001000:  0x69040300:  PIPELINE_SELECT                         

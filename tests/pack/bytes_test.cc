@@ -29,7 +29,7 @@ TEST(Bytes, RecordsOfTwoAndSixBytesWriteNoMore) {
 }
 
 TEST(Bytes, RecordsAreReadNoFurtherThanTheirSize) {
-  // Exactly sized, on the heap: a sanitizer sees a read behind the end.
+  // Exactly sized, on the heap: a sanitizer sees a read past the end.
   const std::unique_ptr<uint8_t[]> six(new uint8_t[6]{0x0d, 0x01, 0x78, 0x56, 0x34, 0x12});
   const Set_Code code = Set_Code::unpack(six.get());
   EXPECT_TRUE(code.loads_inputs);

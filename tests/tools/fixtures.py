@@ -100,7 +100,7 @@ class ProgramTest(unittest.TestCase):
                               env=environment, check=False, **more)
 
     def refused(self, *arguments: str, stdin: bytes = b"", **more: object) -> str:
-        """What is said of wrong usage, of which nothing comes but the message."""
+        """The message for wrong usage, which prints nothing else."""
         done = self.run_it(*arguments, stdin=stdin, **more)
         self.assertEqual(done.returncode, 2, (arguments, done.stderr))
         self.assertEqual(done.stdout, b"", arguments)

@@ -117,7 +117,7 @@ class BoundsTest(ProgramTest):
         self.assertEqual(self.run_it("--gen=gfx9", "--max-input=4K", "-", stdin=batch).returncode, 0)
 
     def test_limits_of_decoding_name_their_option_and_can_be_raised(self) -> None:
-        # Twenty calls, one inside of the other: each batch starts the next and ends.
+        # Twenty calls, one inside the other: each batch starts the next and ends.
         batches = []
         for i in range(20):
             batches.append(f"{0x1000 * (i + 1):x}: 18c00101 {0x1000 * (i + 2):08x} 00000000 05000000")

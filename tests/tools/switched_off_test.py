@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What a packet leads to does not count where another packet has switched off who would read it."""
+"""What a packet points to does not count if another packet has switched off its reader."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-// The C++ types of a generation as data: their members, and their functions behind pointers.
+// The C++ types of a generation as data: their members, and pointers to their functions.
 #ifndef PACKSMITH_TESTS_VECTORS_BINDING_CPP_H_
 #define PACKSMITH_TESTS_VECTORS_BINDING_CPP_H_
 
@@ -35,8 +35,8 @@ struct List {
   const Member* members;
   unsigned member_count;
   void (*construct)(void* at);
-  // Copies the objects behind a packet of which `words` may be read; how many there are. `to` has
-  // room for `room`.
+  // Copies the objects that follow a packet of which `words` may be read; returns how many there
+  // are. `to` has room for `room`.
   unsigned (*read)(const void* from, unsigned words, void* to, unsigned room);
 };
 

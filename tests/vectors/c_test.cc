@@ -83,8 +83,8 @@ size_t MostBytes(const Type& type) {
 }
 bool IsBytes(const Type& type) { return ModelOf(type).byte_unit; }
 
-// Reserved bits are no members; in records of bytes opcodes are none either, by the interface that
-// their users know.
+// Reserved bits are not members; in records of bytes, opcodes are not members either, by the
+// interface that their users know.
 bool IsMember(const Type& type, const Leaf& leaf) {
   if ((leaf.flags & (tables::kMustBeZero | tables::kMustBeOne)) != 0) return false;
   return (leaf.flags & tables::kForced) == 0 || !IsBytes(type);

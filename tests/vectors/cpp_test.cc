@@ -347,7 +347,7 @@ struct Packet {
     }
   }
 
-  // A copy at an address of its own, so that a sanitizer sees reads behind the end.
+  // A copy at an address of its own, so that a sanitizer sees reads past the end.
   static std::vector<uint8_t> Room(absl::Span<const uint8_t> bytes) {
     return {bytes.begin(), bytes.end()};
   }

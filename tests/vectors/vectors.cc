@@ -25,7 +25,7 @@ constexpr uint64_t kMostParts = 3;
 constexpr uint32_t kItemCounts[] = {0, 1, 3};
 
 // A form that a container can take: raw bits of the fields that decide about variants and parts,
-// and the number of items behind it.
+// and the number of items after it.
 struct Form {
   std::map<uint32_t, uint64_t> controls;  // by leaf index
   uint32_t items = 0;

@@ -474,7 +474,7 @@ TYPED_TEST(ArithmeticTest, OutOfMemoryAtEveryStep) {
     math.StoreIf64(math.Equal(a, b), this->Out(0), variable);
     math.Store64(this->Out(1), a >> 5);
     (void)batch.TakeStatus();
-    // What is there is whole, and leads to the end. Jumps to labels that found no place do not.
+    // What is there is whole, and runs to the end. Jumps to labels that are not bound do not.
     const absl::Status ended = batch.End();
     if (!ended.ok()) {
       EXPECT_THAT(std::string(ended.message()), HasSubstr("never bound"));

@@ -403,7 +403,7 @@ TYPED_TEST(BatchTest, LabelsAheadAndBehind) {
   std::erase(names, "MI_BATCH_BUFFER_START");
   EXPECT_THAT(names,
               ElementsAre("3DSTATE_VF_TOPOLOGY", "MI_STORE_DATA_IMM", "MI_BATCH_BUFFER_END"));
-  // The store goes to 8 bytes behind where it stands itself.
+  // The store goes to 8 bytes after its own address.
   const Met& store = decoded.packets[decoded.packets.size() - 2];
   EXPECT_EQ(Gen::StoreData::unpack(store.dwords.data()).address.gpu, store.address + 8);
   // The chunk is written to, so its use is that.

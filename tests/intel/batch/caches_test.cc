@@ -111,7 +111,7 @@ constexpr CacheDomains kL3 = SetOf(CacheDomain::kRender) | SetOf(CacheDomain::kD
 
 TEST(CacheTrackerTest, OnlyWhatIsNeeded) {
   CacheTracker tracker(kL3);
-  // The first use, any use of what nobody has written, and the same use again.
+  // The first use, any use of what was not written, and the same use again.
   EXPECT_TRUE(tracker.Use(1, CacheDomain::kSampler).empty());
   EXPECT_TRUE(tracker.Use(1, CacheDomain::kVertex).empty());
   EXPECT_TRUE(tracker.Use(2, CacheDomain::kRender).empty());

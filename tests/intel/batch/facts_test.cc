@@ -76,7 +76,7 @@ TEST(FactsTest, EveryColumnSaysWhatNoGenerationIsWithout) {
       EXPECT_EQ(rules.block % rules.alignment, 0u);
       EXPECT_EQ(rules.first % rules.alignment, 0u);
     }
-    // Zero is no pointer in this model.
+    // Zero means no table in this model.
     EXPECT_NE(facts.binder.first, 0u);
     // Followed by one of these, a pipeline would have a stall too few.
     EXPECT_TRUE(!facts.wa_16011773973 || facts.wa_1509820217);

@@ -12,7 +12,7 @@ def generation_list(name, folder, **kwargs):
 
     It includes the headers of `folder` ("runtime/intel/batch") for all generations, and has
     PACKSMITH_EACH_GENERATION(DO), which is DO(type, namespace) for each of them, and
-    PACKSMITH_GENERATIONS(Prefix), which is their types' names behind a prefix, with commas.
+    PACKSMITH_GENERATIONS(Prefix), which is their types' names after a prefix, with commas.
 
     Args:
       name: of the library.

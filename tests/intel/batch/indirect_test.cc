@@ -1,4 +1,4 @@
-// Indirect draws, run by a command streamer in software: what is drawn is what stands in memory.
+// Indirect draws, run by a command streamer in software: what is drawn is what memory contains.
 #include "runtime/intel/batch/indirect.h"
 
 #include <algorithm>

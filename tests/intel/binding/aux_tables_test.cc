@@ -34,7 +34,7 @@ Entry Unpack(uint64_t bits) {
   return Entry::unpack(dwords);
 }
 
-// What the hardware does: an address's entry in the lowest level; 0 if it leads nowhere.
+// What the hardware does: an address's entry in the lowest level; 0 if there is none.
 template <class Gen>
 uint64_t Walk(const Reader& read, uint64_t base, uint64_t surface) {
   using G = typename Gen::Packets;
@@ -429,7 +429,7 @@ TEST(AuxTableOfADriver, IsMadeAgainBitForBit) {
   const Reader read = [&](uint64_t address) -> std::optional<uint64_t> {
     uint64_t value = 0;
     const absl::Span<const uint8_t> bytes = dump->memory.Read(0, Plain(address, 48), 8);
-    // What is not there reads as zero behind a segment's bytes.
+    // Memory after a segment's bytes reads as zero.
     if (!bytes.empty()) std::memcpy(&value, bytes.data(), bytes.size());
     return value;
   };

@@ -28,7 +28,7 @@ std::string Short(const Pipe& p) {
   add(p.stall_at_pixel_scoreboard, "scoreboard");
   add(p.depth_stall_enable, "depth-stall");
   add(p.post_sync_operation == Pipe::POST_SYNC_OPERATION_WRITE_IMMEDIATE_DATA, "write");
-  add(p.render_target_cache_flush_enable, "color");
+  add(p.render_target_cache_flush_enable, "colour");
   add(p.depth_cache_flush_enable, "depth");
   add(p.dc_flush_enable, "data");
   if constexpr (requires { p.hdc_pipeline_flush_enable; }) {
@@ -95,19 +95,19 @@ TYPED_TEST(BaseMovesTest, SurfacesIn3D) {
     case 80:
     case 90:
     case 110:
-      EXPECT_THAT(moved, ElementsAre("stall write color depth data", "move",
+      EXPECT_THAT(moved, ElementsAre("stall write colour depth data", "move",
                                      "stall write -texture -state -constant"));
       break;
     case 120:
-      EXPECT_THAT(moved, ElementsAre("stall depth-stall write color depth data hdc", "move",
+      EXPECT_THAT(moved, ElementsAre("stall depth-stall write colour depth data hdc", "move",
                                      "stall write hdc -texture -state"));
       break;
     case 125:
-      EXPECT_THAT(moved, ElementsAre("stall write color depth data hdc untyped", "move",
+      EXPECT_THAT(moved, ElementsAre("stall write colour depth data hdc untyped", "move",
                                      "stall write -texture -state -constant -instruction"));
       break;
     default:
-      EXPECT_THAT(moved, ElementsAre("stall write color depth data hdc untyped", "move",
+      EXPECT_THAT(moved, ElementsAre("stall write colour depth data hdc untyped", "move",
                                      "stall write -texture -state -constant"));
   }
 }
@@ -117,18 +117,18 @@ TYPED_TEST(BaseMovesTest, SurfacesInGpgpu) {
   switch (TypeParam::kVersion) {
     case 80:
     case 110:
-      EXPECT_THAT(moved, ElementsAre("stall write color depth data", "move",
+      EXPECT_THAT(moved, ElementsAre("stall write colour depth data", "move",
                                      "stall write -texture -state -constant"));
       break;
     case 90:  // a stall before each write
-      EXPECT_THAT(moved, ElementsAre("stall", "stall write color depth data", "move", "stall",
+      EXPECT_THAT(moved, ElementsAre("stall", "stall write colour depth data", "move", "stall",
                                      "stall write -texture -state -constant"));
       break;
     case 120:  // Wa_1607854226
       EXPECT_THAT(moved, ElementsAre("stall hdc", "select 0",
-                                     "stall depth-stall write color depth data hdc", "move",
+                                     "stall depth-stall write colour depth data hdc", "move",
                                      "stall write hdc -texture -state",
-                                     "stall depth-stall color depth hdc", "select 2"));
+                                     "stall depth-stall colour depth hdc", "select 2"));
       break;
     case 125:
       EXPECT_THAT(moved, ElementsAre("stall write data hdc untyped", "move",
@@ -166,7 +166,7 @@ TYPED_TEST(BaseMovesTest, TablesOnlyWait) {
         ASSERT_EQ(moved.size(), 7u);
         EXPECT_EQ(moved[0], "stall hdc");
         EXPECT_EQ(moved[1], "select 0");
-        EXPECT_EQ(moved[5], "stall depth-stall color depth hdc");
+        EXPECT_EQ(moved[5], "stall depth-stall colour depth hdc");
         EXPECT_EQ(moved[6], "select 2");
         moved = {moved[2], moved[3], moved[4]};
       }

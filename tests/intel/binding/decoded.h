@@ -1,4 +1,4 @@
-// What a job's memory says, seen through the decoder: packets, and what their pointers lead to.
+// What a job's memory says, seen through the decoder: packets, and what their pointers point to.
 #ifndef PACKSMITH_TESTS_INTEL_BINDING_DECODED_H_
 #define PACKSMITH_TESTS_INTEL_BINDING_DECODED_H_
 
@@ -29,7 +29,7 @@ struct DecodedJob {
   std::vector<std::string> problems;  // unknown dwords and faults among them
   decode::Summary summary;
 
-  // What this record's pointers lead to, of that name, in order.
+  // The records of that name that this record points to, in order.
   std::vector<const DecodedRecord*> Below(uint64_t parent, absl::string_view name) const;
   std::vector<std::string> Packets() const;
 };

@@ -376,7 +376,7 @@ TEST_P(DescriptorPoolTest, WhatCannotBeIsRefused) {
   EXPECT_EQ(create(world_.PoolOptions(1, huge)), kInvalid);
   const DescriptorCount buffers[] = {{Type::kUniformBuffer, 100}};
   if (GetParam() != Model::kBindingTable) {
-    // In a zone that no handle, and no entry of a table, leads to.
+    // In a zone that no handle and no entry of a table can reach.
     DescriptorPoolOptions options = world_.PoolOptions(1, buffers);
     options.records = options.surfaces = world_.memory.Zone("high heap");
     EXPECT_EQ(create(options), absl::StatusCode::kFailedPrecondition);

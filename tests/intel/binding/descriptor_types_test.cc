@@ -68,7 +68,7 @@ TEST(DescriptorTypesTest, WhatHasNoTableIsReachedWithout) {
       const DescriptorRecord record = RecordOf(static_cast<Model>(m), fact.type);
       if (record == DescriptorRecord()) continue;  // the model has none
       EXPECT_TRUE(record.surface_table || record.sampler_table || record.bindless);
-      // A record that says nothing leads nowhere.
+      // An empty record points to nothing.
       if (record.bindless) {
         EXPECT_TRUE(record.form != RecordForm::kNothing || record.sampler_bytes != 0);
       }

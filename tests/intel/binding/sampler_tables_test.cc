@@ -189,7 +189,7 @@ TYPED_TEST(SamplerTablesTest, BorderColorsAreSharedAndComeToAnEnd) {
   EXPECT_EQ(tables.Pack(this->Bordered(10)).status().code(), absl::StatusCode::kResourceExhausted);
   EXPECT_TRUE(tables.Pack({}).ok()) << "needs none";
   EXPECT_TRUE(tables.Drop(third).ok());
-  // A sampler that is refused keeps no color.
+  // A sampler that is refused keeps no colour.
   Sampler bad = this->Bordered(11);
   bad.anisotropy = 99;
   EXPECT_FALSE(tables.Pack(bad).ok());

@@ -1,5 +1,5 @@
-// Draws with binding tables, and what the decoder has to find in them: every entry of every table
-// leads to the surface that was bound, before and after the base has moved.
+// Draws with binding tables, and what the decoder must find in them: every entry of every table
+// points to the surface that was bound, before and after the base has moved.
 #ifndef PACKSMITH_TESTS_INTEL_BINDING_SCENE_H_
 #define PACKSMITH_TESTS_INTEL_BINDING_SCENE_H_
 
@@ -52,7 +52,7 @@ class Scene {
   // Draws with what is bound; `emit` emits what the events are, and all that is dirty.
   template <class EmitState>
   void Draw(const EmitState& emit) {
-    // Shaders that have so many surfaces, for the decoder to know.
+    // Shaders with this number of surfaces, so that the decoder knows it.
     const auto count = [&](BindingStage stage) { return world.binder->count(stage); };
     using enum BindingStage;
     Emit(typename Packets::_3DSTATE_VS{.binding_table_entry_count = count(kVertex)});
@@ -64,8 +64,8 @@ class Scene {
     Emit(typename Packets::_3DPRIMITIVE{.vertex_count_per_instance = 3, .instance_count = 1});
     draws_.push_back(bound_);
   }
-  // A lot of draws, in several blocks. The first stage keeps its table, which stands at the same
-  // place in each of them: its pointer does not change, and is to be emitted all the same.
+  // Many draws, in several blocks. The first stage keeps its table, which is at the same place in
+  // each of them: its pointer does not change, but must be emitted.
   template <class EmitState>
   void Run(const EmitState& emit) {
     auto& binder = *world.binder;

@@ -70,7 +70,7 @@ Decoded DrawWithATexture(bool is_named, gpu::CoreMemory memory = gpu::CoreMemory
   const gpu::Buffer states =
       Value(buffers->Create({.size = 4096, .zone = other, .name = "states"}));
 
-  // A binding table with one entry, and its descriptor 64 bytes behind it.
+  // A binding table with one entry, and its descriptor 64 bytes after it.
   constexpr uint32_t kSurface = 64;
   uint32_t dwords[gfx9::RENDER_SURFACE_STATE::length] = {};
   std::memset(states.cpu, 0, states.size);

@@ -65,7 +65,7 @@ TYPED_TEST(DerivedTest, ShadersOfPixelsWaitWhereWritingOfDepthOrStencilBeginsOrE
     EXPECT_THAT(flushed_with(false, true, 2), goes_on);
     return;
   }
-  EXPECT_THAT(flushed_with(false, false, 0), waits) << "nobody knows what was before";
+  EXPECT_THAT(flushed_with(false, false, 0), waits) << "the state before is unknown";
   EXPECT_THAT(flushed_with(false, false, 1), goes_on);
   EXPECT_THAT(flushed_with(true, false, 1), waits);
   EXPECT_THAT(flushed_with(true, true, 1), goes_on);
@@ -231,7 +231,7 @@ TYPED_TEST(DerivedTest, PixelsPassOverWaitsWhereTheManualsEquationHolds) {
           EXPECT_EQ(G::CACHE_MODE_0::unpack(&load.data_dword).stc_pma_optimization_enable, wanted);
         }
       }
-      // Until somebody has allowed it, nothing is said of it.
+      // Until it is allowed once, it is not emitted.
       EXPECT_EQ(seen, (known || allowed) && (!known || wanted != on)) << i;
       changes += seen;
       known = known || allowed;

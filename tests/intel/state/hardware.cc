@@ -15,7 +15,7 @@ bool Draws(const std::string& name) {
   return name == "3DPRIMITIVE" || name.rfind("3DMESH_", 0) == 0;
 }
 
-// Of some packets the GPU has several, told apart by a number in the first dword behind the header.
+// The GPU keeps several of some packets, told apart by a number in the dword after the header.
 std::string KeyOf(const Met& packet) {
   if (packet.name == "3DSTATE_VF_INSTANCING") {
     return packet.name + " " + std::to_string(packet.dwords[1]);

@@ -208,8 +208,8 @@ TYPED_TEST(MeshTest, LeavingTasksEmptiesTheUrbAndIsKnownToTheState) {
   EXPECT_EQ(this->state_.dirty(), 0u);
 }
 
-// Wa_22011440098: behind a new allotment all constants are emptied, before anything commits them,
-// and set again then.
+// Wa_22011440098: after a new allotment all constants are emptied, before anything commits them,
+// and then set again.
 TYPED_TEST(MeshTest, ConstantsAreEmptiedBehindTheirAllotmentOnGfx125) {
   using G = typename TypeParam::Packets;
   this->SetMeshes();

@@ -61,7 +61,7 @@ TYPED_TEST(RelationsTest, AllPacketsOfTheStateArePacketsOfTheGeneration) {
 }
 
 TYPED_TEST(RelationsTest, WhatIsEmittedTogetherIsWhatTheTablesSayAndNoMore) {
-  // Whoever changes one of these emits the other, too: by the three kinds of relations.
+  // A change of one of these emits the other, too, by the three kinds of relations.
   std::vector<std::set<unsigned>> with(this->layout_.groups);
   size_t relations = 0;
   EachRelation(this->tables_,
