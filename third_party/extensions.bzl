@@ -1,4 +1,4 @@
-"""Bzlmod's way to the libraries that are the system's in either world. Not loaded by WORKSPACE."""
+"""The system's libraries as Bzlmod modules. WORKSPACE does not load this file."""
 
 load("//third_party:archives.bzl", "archives_repository")
 load("//third_party:repositories.bzl", "overlay_repository")
@@ -9,7 +9,7 @@ def _system_impl(_module_ctx):
         files = {Label("//third_party/system:libelf.BUILD"): "BUILD.bazel"},
     )
 
-    # What Bazel itself builds of sources is linked as archives without further ado.
+    # Libraries that Bazel builds from source are linked as archives anyway.
     archives_repository(name = "packsmith_archives", libraries = [])
 
 system = module_extension(implementation = _system_impl)

@@ -30,7 +30,7 @@ def _maybe(rule, name, **kwargs):
         rule(name = name, **kwargs)
 
 def packsmith_bazel_tools():
-    """What Bazel 4's own prelude would otherwise fetch, from Debian's packages and two stubs."""
+    """What Bazel 4's own prelude would fetch: from Debian's packages, and two stubs."""
     _maybe(native.local_repository, "platforms", path = "/usr/share/bazel/platforms")
     _maybe(native.local_repository, "rules_java", path = "/usr/share/bazel/rules/java")
     _maybe(native.local_repository, "rules_proto", path = "/usr/share/bazel/rules/proto")

@@ -1,7 +1,7 @@
-"""Every generation that this repository describes: the name of its packsmith_library, and where.
+"""Every generation that this repository describes: the name and package of its packsmith_library.
 
-This is the only list. What is made for all generations (libraries, what is built into programs,
-what is installed) loads it.
+This is the only list. Everything that is made for all generations (libraries, the descriptions in
+programs, the installation) loads it.
 """
 
 # Those whose command streamer has what batches and arithmetic need.
@@ -15,7 +15,7 @@ BATCHES = [
     "xe3",
 ]
 
-# What C++ calls their types: Gfx9, Xe2.
+# Their types' names in C++: Gfx9, Xe2.
 TYPES = {name: name.capitalize() for name in BATCHES}
 
 def since(first):

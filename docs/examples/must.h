@@ -1,4 +1,4 @@
-// What the examples do about errors: they say them and end. A driver would pass them on.
+// How the examples handle errors: they print them and exit. A driver would return them.
 
 #ifndef PACKSMITH_DOCS_EXAMPLES_MUST_H_
 #define PACKSMITH_DOCS_EXAMPLES_MUST_H_
@@ -26,7 +26,7 @@ T Must(absl::StatusOr<T> result) {
 
 inline void Expect(bool holds, const char* what) {
   if (holds) return;
-  std::fprintf(stderr, "not so: %s\n", what);
+  std::fprintf(stderr, "does not hold: %s\n", what);
   std::exit(1);
 }
 

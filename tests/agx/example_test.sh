@@ -1,5 +1,5 @@
 #!/bin/bash
-# The frame of docs/agx.md's program, read by unpack: each pointer leads to what the program wrote.
+# The frame of docs/agx.md's program, decoded by unpack: each pointer points to what was written.
 set -euo pipefail
 agx=$1
 unpack=$2
@@ -12,13 +12,13 @@ expect() {
   text=$("$unpack" "$core" --fail-on=fault)
   for line in "$@"; do
     grep -q -- "$line" <<<"$text" || {
-      printf 'no line has: %s\n%s\n' "$line" "$text"
+      printf 'no line matches: %s\n%s\n' "$line" "$text"
       exit 1
     }
   done
 }
 
-# count CORE NUMBER NAME: so many records of this name.
+# count CORE NUMBER NAME: exactly NUMBER records of this name.
 count() {
   local found
   found=$("$unpack" --format=jsonl "$1" | grep -c "\"name\":\"$3\"")
@@ -42,7 +42,7 @@ count "$TEST_TMPDIR/render.core" 1 'Texture'
 count "$TEST_TMPDIR/render.core" 1 'Sampler'
 expect "$TEST_TMPDIR/compute.core" '0 draws, 1 dispatch; all of it decoded' 'CDM Stream Terminate'
 
-# The varyings of the draws, as the hardware will find them: material and color, then texture
+# The varyings of the draws, as the hardware finds them: material and colour, then texture
 # coordinates and normals of 16 bits, with Z.
 draws=$("$unpack" --format=jsonl "$TEST_TMPDIR/render.core" | python3 -c '
 import json, sys

@@ -5,14 +5,14 @@ load("@rules_shell//shell:sh_test.bzl", "sh_test")
 _UNPACK = "//tools:unpack"
 
 def job_test(name, program, lines, argument = "job.core", core = "job.core"):
-    """The job that a program writes decodes whole, and says what is expected.
+    """Tests that the job that a program writes decodes whole and as expected.
 
     Args:
       name: of the test.
-      program: a program that writes a core dump where its only argument says.
-      lines: patterns of grep; of each, a line of what unpack says.
-      argument: what the program gets, in the test's own folder.
-      core: the core dump that it writes then.
+      program: a program that writes a core dump to the path that is its only argument.
+      lines: patterns of grep; each must match a line of unpack's output.
+      argument: the program's argument, a path in the test's own folder.
+      core: the core dump that it then writes.
     """
     sh_test(
         name = name,

@@ -1,9 +1,9 @@
 #!/bin/bash
-# Runs a program of the documentation, and lets unpack read the job that it writes: no pointer may
-# lead nowhere, and some line must look like each of those given.
+# Runs a program of the documentation, and decodes the job that it writes with unpack: every pointer
+# must be resolved, and each pattern must match a line.
 #
 #   job_test.sh PROGRAM UNPACK ARGUMENT CORE LINE...
-#     ARGUMENT  what the program gets, a path; CORE is the core dump that it writes then
+#     ARGUMENT  the program's argument, a path; CORE is the core dump that it then writes
 #     LINE      a pattern of grep
 set -euo pipefail
 program=$1
@@ -15,7 +15,7 @@ shift 4
 text=$("$unpack" "$core" --strict --fail-on=fault)
 for line in "$@" 'all of it decoded'; do
   grep -q -- "$line" <<<"$text" || {
-    printf 'no line has: %s\n%s\n' "$line" "$text"
+    printf 'no line matches: %s\n%s\n' "$line" "$text"
     exit 1
   }
 done

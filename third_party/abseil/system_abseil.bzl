@@ -73,7 +73,7 @@ def _module(content):
     return struct(requires = [name for name in requires if name], flags = flags)
 
 def _impl(repository_ctx):
-    # One target a module, in one package; the labels that people use are aliases of these.
+    # One target for each module, in one package; the public labels are aliases of these.
     modules = [
         "load(\"@rules_cc//cc:defs.bzl\", \"cc_library\")",
         "package(default_visibility = [\"//visibility:public\"])",
@@ -85,9 +85,9 @@ def _impl(repository_ctx):
         name = path.basename[:-len(".pc")]
         module = _module(repository_ctx.read(path))
 
-        # The shared libraries: Debian's static ones are not position-independent, and so fit into
-        # no preload library. No --as-needed: where Bazel makes a shared library of each cc_library,
-        # the program that loads them all must bring what they need.
+        # The shared libraries: Debian's static ones are not position-independent, so a preload
+        # library cannot contain them. No --as-needed: where Bazel makes a shared library of each
+        # cc_library, the program that loads them must link everything that they need.
         modules.append("cc_library(name = %r, linkopts = %r, deps = %r)" % (
             name,
             module.flags,

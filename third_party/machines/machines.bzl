@@ -1,15 +1,15 @@
-"""C++ toolchains for machines of other kinds than the one that builds.
+"""C++ toolchains for other kinds of machines than the build machine.
 
 The compilers are Debian's cross compilers. The libraries are those of Debian's packages for the
 other machine, unpacked in one folder for each kind of machine: .ci/machines puts them there and
 names the folder that holds these folders in the environment, as PACKSMITH_MACHINES.
 """
 
-# Debian's name of an architecture -> what Bazel's --cpu and the compilers call it, and compiler
+# Debian's name of an architecture -> its names for Bazel's --cpu and the compilers, and compiler
 # flags.
 MACHINES = {
     "arm64": struct(cpu = "aarch64", triplet = "aarch64-linux-gnu", flags = []),
-    # Files of 2 GiB and more are opened with 64-bit offsets only.
+    # Files of 2 GiB and more can be opened with 64-bit offsets only.
     "i386": struct(
         cpu = "i686",
         triplet = "i686-linux-gnu",
@@ -79,7 +79,7 @@ cc_toolchain_config(
 )
 """
 
-# llvm-cov and dwp are asked for, and never called.
+# llvm-cov and dwp are required, but never called.
 _TOOLS = [
     "ar",
     "cpp",
@@ -107,7 +107,7 @@ def _impl(repository_ctx):
             name = name,
             cpu = machine.cpu,
             triplet = machine.triplet,
-            # Where i386 differs, it is the compiler that says i686.
+            # For i386, the compiler's name is i686.
             libraries = machine.triplet.replace("i686", "i386"),
             root = "%s/%s" % (folder, name),
             flags = repr(machine.flags),

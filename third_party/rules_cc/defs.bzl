@@ -1,4 +1,4 @@
-"""rules_cc for Bazel 4, where the rules are native: BUILD files load them as newer Bazels want."""
+"""rules_cc for Bazel 4, where the rules are native: BUILD files load them as newer Bazel requires."""
 
 cc_binary = native.cc_binary
 cc_import = native.cc_import

@@ -1,6 +1,6 @@
-// What docs/agx.md shows, built and run: a whole frame for the M1. Each block of the page stands
-// here between "// Page: <name>" and "// End", and a test compares the two. The arguments are where
-// the cores of its two jobs go.
+// What docs/agx.md shows, built and run: a whole frame for the M1. Each block of the page is here
+// between "// Page: <name>" and "// End", and a test compares the two. The arguments are the paths
+// of the cores of its two jobs.
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -86,7 +86,7 @@ class Frame {
 
   GpuMemory Program(size_t bytes) { return MemoryOf(Must(programs_.Allocate(bytes, 64))); }
   GpuMemory Data(size_t bytes) { return MemoryOf(Must(data_.Allocate(bytes, 64))); }
-  // What a compiler would have made: some bytes that stand for it.
+  // What a compiler would have made: placeholder bytes.
   address Code() {
     const GpuMemory code = Program(64);
     std::memset(code.bytes.data(), 0x11, 64);
@@ -196,7 +196,7 @@ void CheckVaryings(const Linkage& linkage, const CoefficientLayout& registers) {
   const unsigned u = *registers.Find(/*location=*/0, /*component=*/0);
   const uint32_t value =
       Must(Iterate(linkage.shape(), linkage.bindings(), u, vertices, {.shares = {0.5, 0.5}}));
-  // 0.25: what is near takes more of the screen.
+  // 0.25: the nearer half takes more of the screen.
   // End
   Expect(value == Bits(0.25f), "perspective is corrected");
 }
@@ -285,7 +285,7 @@ void All(const std::string& render_core, const std::string& compute_core) {
   }
   {
     // Page: apart
-    // The fragment shader was compiled with these registers, before anybody knew a vertex shader.
+    // The fragment shader was compiled with these registers, before any vertex shader was known.
     const FragmentInputs inputs = {.inputs = kTextureInputs, .reads_z = true};
     const CoefficientLayout registers = Must(CoefficientLayout::Of(inputs));
     const unsigned normal_x = *registers.Find(/*location=*/2, /*component=*/0);

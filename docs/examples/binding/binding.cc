@@ -1,6 +1,6 @@
-// What docs/binding.md shows, built and run. Each block of the page stands here between
-// "// Page: <name>" and "// End", and a test compares the two. The argument is where the core of
-// its job goes.
+// What docs/binding.md shows, built and run. Each block of the page is here between
+// "// Page: <name>" and "// End", and a test compares the two. The argument is the path of the
+// core of its job.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>

@@ -1,6 +1,6 @@
-// What docs/descriptors.md shows, built and run. Each block of the page stands here between
-// "// Page: <name>" and "// End", and a test compares the two. The argument is where the core of
-// its job goes.
+// What docs/descriptors.md shows, built and run. Each block of the page is here between
+// "// Page: <name>" and "// End", and a test compares the two. The argument is the path of the
+// core of its job.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -146,7 +146,7 @@ void All(const std::string& core) {
   Expect(wrong.message() ==
              "binding 3, element 100: the binding has 100 elements, of type sampled image",
          "errors name their place");
-  Expect(absl::IsFailedPrecondition(gone), "freed sets say so");
+  Expect(absl::IsFailedPrecondition(gone), "the use of a freed set is an error");
 
   // Page: placement
   const PipelineLayout pipeline = Must(PipelineLayout::Create({layout}));

@@ -6,8 +6,8 @@
 
 namespace gfx9 = packsmith::gfx9;
 
-// What is known when the driver is built is packed when it is built, and a value that does not fit
-// would not compile.
+// Values that are known when the driver is built are packed by the compiler, and a value that does
+// not fit does not compile.
 constexpr auto kStall = packed(gfx9::PIPE_CONTROL{
     .dc_flush_enable = true,
     .command_streamer_stall_enable = true,

@@ -1,4 +1,4 @@
-// Shows a batch that is still in memory: what a driver does when it is asked to be verbose.
+// Prints a batch that is still in memory, as a driver does in its verbose mode.
 #include <cstdint>
 #include <cstdio>
 #include <memory>
@@ -16,7 +16,7 @@ int main() {
   if (store.pack(batch)) return 1;
   if (gfx9::MI_BATCH_BUFFER_END{}.pack(batch + gfx9::MI_STORE_DATA_IMM::length)) return 1;
 
-  // The GPU's memory, as far as it is at hand. Bytes are not copied.
+  // The part of the GPU's memory that is available. Bytes are not copied.
   constexpr uint64_t kAddress = 0x100000;
   packsmith::Dump dump;
   const absl::Status mapped = dump.memory.Map(

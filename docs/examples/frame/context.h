@@ -35,15 +35,15 @@ struct Context {
 
   Context(Memory& memory_, const Part& part_);
 
-  // Begins the batch: what the hardware wants to know before anything else.
+  // Begins the batch with what the hardware needs before anything else.
   void Begin();
   // Ends the batch and hands it to the device.
   gpu::Fence Submit();
-  // The buffers that the job uses, a line each.
+  // Prints the buffers that the job uses, one per line.
   void PrintUses() const;
 
   void Select(intel::Pipeline to);
-  // The buffer is used through a cache: waits for other uses of it, as far as that takes.
+  // The buffer is used through a cache: emits the waits and flushes that other uses of it require.
   void Use(const gpu::Buffer& buffer, intel::CacheDomain domain);
 
   // Packs a state and returns its offset from the dynamic state base.
@@ -167,7 +167,7 @@ void Context<Gen>::Begin() {
   }
   Must(binder->EmitSetup(batch));
   Must(binder->Begin(batch));
-  // Constants that are pushed have addresses, and are not counted from a base.
+  // Pushed constants have addresses that are not relative to a base.
   SetRegister(typename G::CS_DEBUG_MODE2{.constant_buffer_address_offset_disable = true,
                                          .constant_buffer_address_offset_disable_mask = true});
   // These never change: the drawing rectangle limits nothing, and one sample lies in the middle of
@@ -227,7 +227,7 @@ uint32_t Context<Gen>::SurfaceState(const Surface& surface) {
   return place.offset;
 }
 
-// A compiler makes kernels, which are not what this is about. Memory of zeros is an illegal
+// Making kernels is a compiler's work and out of scope here. Memory of zeros is an illegal
 // instruction on all generations: a GPU stops there, and does nothing else.
 template <class Gen>
 uint32_t Context<Gen>::Kernel() {

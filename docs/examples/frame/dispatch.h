@@ -33,8 +33,8 @@ typename Gen::Packets::INTERFACE_DESCRIPTOR_DATA DescribeKernel(const Context<Ge
   return descriptor;
 }
 
-// Up to Gfx12: the walker reads its descriptor and its arguments from memory, where packets before
-// it have said they are.
+// Up to Gfx12: the walker reads its descriptor and its arguments from memory, at the places that
+// earlier packets give.
 template <class Gen>
 void Walk(Context<Gen>& context, uint32_t kernel, uint32_t arguments) {
   using G = typename Gen::Packets;

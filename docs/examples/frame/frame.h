@@ -30,7 +30,7 @@ void Frame(const Part& part, const std::string& prefix) {
   context.Begin();
   Draw(context, pipeline, scene);
   Dispatch(context, context.Kernel(), scene);
-  // The CPU reads both when the job is done. It is the 3D pipeline that can flush all of this.
+  // The CPU reads both when the job is done. Only the 3D pipeline can flush all of this.
   context.Select(intel::Pipeline::k3D);
   context.Use(scene.target.memory, intel::CacheDomain::kOtherRead);
   context.Use(scene.counts, intel::CacheDomain::kOtherRead);

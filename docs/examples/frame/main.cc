@@ -1,5 +1,4 @@
-// Draws and computes on one generation: the arguments are its name and where the core of the job
-// goes.
+// Draws and computes on one generation: the arguments are its name and the path of the job's core.
 
 #include <cstdio>
 #include <string>

@@ -1,4 +1,4 @@
-// The memory of a context: one zone and one pool for each base that packets count from.
+// The memory of a context: one zone and one pool for each base of the packets' offsets.
 
 #ifndef PACKSMITH_DOCS_EXAMPLES_FRAME_MEMORY_H_
 #define PACKSMITH_DOCS_EXAMPLES_FRAME_MEMORY_H_
@@ -35,7 +35,7 @@ class Memory {
   const std::unique_ptr<gpu::Buffers> buffers;
   const std::unique_ptr<gpu::StatePool> kernel_pool, surface_pool, dynamic_pool;
   const std::unique_ptr<intel::BorderColors> border_colors;
-  // What is written for this frame, and forgotten with it.
+  // Data of this frame alone.
   gpu::StateStream kernels, surfaces, dynamic;
 };
 

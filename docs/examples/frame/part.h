@@ -1,5 +1,4 @@
-// What a driver knows of the GPU at hand, and no packet says: it asks the kernel, or looks into a
-// table by PCI id.
+// What a driver knows of its GPU and no packet states: it asks the kernel, or a table of PCI ids.
 
 #ifndef PACKSMITH_DOCS_EXAMPLES_FRAME_PART_H_
 #define PACKSMITH_DOCS_EXAMPLES_FRAME_PART_H_

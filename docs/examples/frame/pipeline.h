@@ -80,7 +80,7 @@ void AddVertexFetch(intel::PipelineState<Gen>& pipeline) {
   }
 }
 
-// The stages: two have programs, the others let pass.
+// The stages: two have programs, the others pass vertices through.
 template <class Gen>
 void AddStages(intel::PipelineState<Gen>& pipeline, const Part& part, const DrawKernels& kernels) {
   using G = typename Gen::Packets;
@@ -102,7 +102,7 @@ void AddStages(intel::PipelineState<Gen>& pipeline, const Part& part, const Draw
   pipeline.Add(Pixel{
       .kernel_start_pointer_0 = kernels.pixel,
       .binding_table_entry_count = 2,
-      // Wa_1606682166: samplers are not to be fetched ahead.
+      // Wa_1606682166: samplers must not be prefetched.
       .sampler_count = Gen::kFacts.wa_1606682166 ? Pixel::SAMPLER_COUNT_NO_SAMPLERS
                                                  : Pixel::SAMPLER_COUNT_1_4_SAMPLERS,
       .vector_mask_enable = true,
@@ -165,7 +165,7 @@ void AddRasterization(intel::PipelineState<Gen>& pipeline, intel::UrbDereference
   pipeline.Add(typename G::_3DSTATE_SAMPLE_MASK{.sample_mask = 1});
 }
 
-// What becomes of pixels: the nearer one stays.
+// Depth test: the nearer pixel stays.
 template <class Gen>
 void AddOutput(intel::PipelineState<Gen>& pipeline) {
   using G = typename Gen::Packets;

@@ -37,7 +37,7 @@ Image NewImage(Memory& memory, const Part& part, absl::string_view name, absl::s
   return {buffer, placement};
 }
 
-// Puts rows of texels where the layout has them.
+// Writes rows of texels to their places in the layout.
 void Upload(const Image& image, absl::Span<const uint32_t> texels) {
   const auto bytes = absl::MakeConstSpan(reinterpret_cast<const uint8_t*>(texels.data()),
                                          texels.size() * sizeof(uint32_t));

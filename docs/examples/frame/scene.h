@@ -54,7 +54,7 @@ struct Scene {
   gpu::Buffer counts;  // what the dispatch writes
 };
 
-// Memory for all of it, with what the CPU has to put there.
+// Memory for all of it, filled with what the CPU must write.
 Scene MakeScene(Memory& memory, const Part& part);
 
 // The image as shaders or the colour pipeline see it.

@@ -1,4 +1,4 @@
-// What docs/runtime.md begins with, as a whole. The argument is the beginning of the core's name.
+// The first example of docs/runtime.md, whole. The argument is the beginning of the core's name.
 // Page: shortest
 #include <cstdio>
 #include <cstdlib>
@@ -28,7 +28,7 @@ void Must(const absl::Status& status) { Must(status.ok() ? absl::StatusOr<int>(0
 
 int main(int argc, char** argv) {
   if (argc != 2) return 2;
-  // A device that needs no kernel, an address space, and buffers that have of both.
+  // A device that needs no kernel, an address space, and buffers in them.
   auto device = Must(HostDevice::Create({
       .device = {.family = "intel", .generation = "gfx9", .verx10 = 90},
       .core_prefix = argv[1],

@@ -1,4 +1,4 @@
-// What docs/generated-code.md shows of C, built and run. Each block of the page stands here between
+// What docs/generated-code.md shows of C, built and run. Each block of the page is here between
 // "// Page: <name>" and "// End", and a test compares the two.
 #include <stdint.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ static int failures;
 
 static void expect(bool holds, const char* what) {
   if (!holds) {
-    printf("not so: %s\n", what);
+    printf("does not hold: %s\n", what);
     ++failures;
   }
 }

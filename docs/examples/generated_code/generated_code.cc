@@ -1,6 +1,5 @@
-// What docs/generated-code.md shows of C++, built and run. Each block of the page stands here
-// between
-// "// Page: <name>" and "// End", and a test compares the two.
+// What docs/generated-code.md shows of C++, built and run. Each block of the page is here
+// between "// Page: <name>" and "// End", and a test compares the two.
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -16,7 +15,7 @@ int failures = 0;
 
 void Expect(bool holds, const char* what) {
   if (!holds) {
-    std::printf("not so: %s\n", what);
+    std::printf("does not hold: %s\n", what);
     ++failures;
   }
 }

@@ -1,5 +1,5 @@
 // What docs/generated-code.md shows of a C source that is compiled once for each generation. BUILD
-// says -DGFX_VERx10=90, and then 125.
+// passes -DGFX_VERx10=90, and then 125.
 
 // Page: c-generation
 #include "packsmith/c/intel_pack.h"

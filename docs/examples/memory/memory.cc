@@ -1,6 +1,6 @@
-// What docs/memory.md shows, built and run. Each block of the page stands here between
-// "// Page: <name>" and "// End", and a test compares the two. The argument is where the core of
-// its job goes.
+// What docs/memory.md shows, built and run. Each block of the page is here between
+// "// Page: <name>" and "// End", and a test compares the two. The argument is the path of the
+// core of its job.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -70,7 +70,7 @@ void Ranges() {
       kernel.address == 0xfffffffeffffd000) {
     return;
   }
-  std::fprintf(stderr, "ranges are not where the page says: 0x%llx\n",
+  std::fprintf(stderr, "a range is not where the page shows it: 0x%llx\n",
                static_cast<unsigned long long>(kernel.address));
   std::exit(1);
 }
@@ -105,7 +105,7 @@ void Compression() {
   // With the job that the batch becomes:
   Residency residency(*buffers);
   Must(aux->AddTo(residency));
-  // When the image goes:
+  // When the image is destroyed:
   Must(aux->Unmap(image.address, image.size));
   // End
   if (!batch.status().ok() || aux->Find(image.address).ok()) std::exit(1);
@@ -205,13 +205,13 @@ void All(const std::string& core) {
   // End
 
   // Page: wait
-  // Until the GPU has read it; what only reads it would not have to wait at all.
+  // Until the GPU has read it; another reader would not have to wait.
   const bool mine = Must(buffers->Wait(vertices.handle, /*to_write=*/true, absl::Seconds(1)));
   // End
   if (!mine) std::exit(1);
 
   // Page: adopt
-  // Of another process, say: the device knows how it came here.
+  // For example of another process: the device knows its origin.
   const MemoryId memory = Must(device->Create({.size = 64 * kKiB, .use = kShared}));
   const Buffer window = Must(
       buffers->Adopt(memory, {.size = 64 * kKiB, .zone = other, .name = "window", .use = kShared}));

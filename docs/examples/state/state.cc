@@ -1,6 +1,6 @@
-// What docs/state.md shows, built and run. Each block of the page stands here between
-// "// Page: <name>" and "// End", and a test compares the two. The argument is where the core of
-// its job goes.
+// What docs/state.md shows, built and run. Each block of the page is here between
+// "// Page: <name>" and "// End", and a test compares the two. The argument is the path of the
+// core of its job.
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -162,7 +162,7 @@ void All(const std::string& core) {
   const absl::Status what = state.TakeStatus();
   // End
   Expect(!good && what.code() == absl::StatusCode::kFailedPrecondition,
-         "a group that brings others is refused without them");
+         "a group that requires others is refused without them");
 
   state.Set(_3DSTATE_BINDING_TABLE_POINTERS_VS{});
   state.Set(_3DSTATE_BINDING_TABLE_POINTERS_HS{});
@@ -184,7 +184,7 @@ void All(const std::string& core) {
   set_constants(32);
   Expect(state.DwordsToEmit() ==
              _3DSTATE_CONSTANT_PS::length + _3DSTATE_BINDING_TABLE_POINTERS_PS::length,
-         "constants bring the pointer that commits them");
+         "constants are followed by the pointer that commits them");
   Must(draw());
 
   // Page: streamout

@@ -44,7 +44,7 @@ def generation_list(name, folder, **kwargs):
     )
 
 def generation_tests(name, srcs, deps, folder = "runtime/intel/state", generations = TYPES, **kwargs):
-    """A program for each generation, <name>_gfx9_test and so on: no compiler has to take all at once.
+    """A program for each generation, <name>_gfx9_test and so on: no compiler must handle all at once.
 
     A source includes tests/intel/batch/tested.h, and its suites are of the type `Generations`, which is
     one generation. All but Gfx9's have the tag "every-generation".
