@@ -14,7 +14,7 @@
 
 namespace packsmith::agx {
 
-// Memory of the CPU that pretends to lie at an address of the GPU.
+// CPU memory that is given an address of the GPU.
 class FakeMemory {
  public:
   FakeMemory(uint64_t gpu, size_t bytes, uint32_t buffer = 0)

@@ -14,7 +14,7 @@ struct Core {
 inline constexpr Core kCores[] = {{"frame.core", 0x8103, PutFrame},
                                   {"compute.core", 0x6001, PutCompute}};
 
-// What the file of that name holds.
+// The contents of the file of that name.
 inline void Fill(const Core& core, decode::World& world) {
   core.put(world);
   world.dump().device.family = "agx";

@@ -1,4 +1,4 @@
-// The description of G13 has all that is known of it: 86 structures with 554 fields, and 36
+// The description of G13 is complete: 86 structures with 554 fields, and 36
 // enumerations with 214 values, as its discoverers count them. What our own description adds to
 // that, and where it deviates, is listed here with the reason.
 #include <gtest/gtest.h>
@@ -98,7 +98,7 @@ TEST_F(Counts, AccelerationBuffersHaveTheBitsThatAnAddressCanHave) {
   EXPECT_EQ(Field("PBE", "Acceleration buffer").width, 44u);
 }
 
-// The sources say 32 bits, and pack the structure's eight bytes all the same.
+// The sources state 32 bits, yet pack all eight bytes of the structure.
 TEST_F(Counts, TheNestedDepthAndStencilControlHasAllOfItsBits) {
   EXPECT_EQ(Field("IOGPU Graphics", "ZLS control").width, 64u);
 }
@@ -112,7 +112,7 @@ TEST_F(Counts, SwizzlesOfAPbeAreChannelsWithoutConstants) {
   }
 }
 
-// Every structure that says what it is for can be looked up by what older papers call it.
+// Every structure with a title can be looked up by its name in older papers.
 TEST_F(Counts, OlderNamesAreKnown) {
   for (const char* name : {"Bind Vertex Pipeline", "Bind Fragment Pipeline", "Bind Uniform",
                            "Bind Texture", "Bind Sampler", "Set Shader", "Set Registers"}) {

@@ -160,7 +160,7 @@ TEST(Usc, ProgramsAreFollowedFromWhereverTheyAreBound) {
   EXPECT_THAT(stages, ElementsAre("", "preshader", ""));
 }
 
-// Programs, code and bindings are called by 32 bits; the dump knows from where they count.
+// Programs, code and bindings have 32-bit offsets; the dump has their base.
 TEST(Usc, ProgramsCountFromTheBaseThatTheDriverWasTold) {
   constexpr uint64_t kBase = 0x1500000000;
   g13::PPP_Header header{.fragment_shader = true};
@@ -226,7 +226,7 @@ TEST(Usc, IsAStreamThatCanBeDecodedAlone) {
   EXPECT_THAT(story.Packets(),
               ElementsAre("USC Texture", "USC Sampler", "USC Uniform High", "USC Shader",
                           "USC Fragment Properties", "USC Preshader"));
-  EXPECT_THAT(story.Named("Sampler"), SizeIs(2)) << "nobody said that they are extended";
+  EXPECT_THAT(story.Named("Sampler"), SizeIs(2)) << "nothing declares them extended";
 }
 
 TEST(Cdm, HasFourBlocksAndThreeWaysToLaunch) {

@@ -56,7 +56,7 @@ TEST(AgxDraws, AreListedWithWhatTheirStateBinds) {
   EXPECT_THAT(draws[0], HasSubstr(R"("topology":"Triangle strip","count":4,)"
                                   R"("instances":2,)"));
   EXPECT_THAT(draws[1], HasSubstr(R"("topology":"Triangles","count":6,)"));
-  // Memory says how much the third one draws.
+  // The third one's counts are in memory.
   EXPECT_THAT(draws[2], HasSubstr(R"("topology":"Points")"));
   EXPECT_THAT(draws[2], Not(HasSubstr("\"count\"")));
   EXPECT_THAT(draws[3], HasSubstr(R"("count":3,"instances":1,)"));

@@ -121,8 +121,8 @@ void PutPrograms(decode::World& world) {
   world.PutBytes(kBindings, {table, table + sizeof(table)});
   world.PutBytes(kUniforms, std::vector<uint8_t>(256, 0x3c));
   world.PutBytes(kTexels, std::vector<uint8_t>(64, 0x80));
-  // What is sampled and what is written look alike; the second's address, read as the first's, is
-  // another one.
+  // Descriptors for sampling and for writing look alike; the second's address, read as the first's,
+  // is another one.
   world.PutBytes(kTextures, Bytes()
                                 .Add(Texture{.dimension = Texture_dimension::_2D,
                                              .layout_ = Layout::Twiddled,

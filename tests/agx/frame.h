@@ -48,7 +48,7 @@ inline constexpr uint64_t kVdm = 0x1100000000, kSecondVdm = 0x1100010000, kCalle
                           kCdm = 0x1100030000, kPpp = 0x1100040000, kIndices = 0x1100050000,
                           kTextures = 0x1100060000, kSamplers = 0x1100070000,
                           kUniforms = 0x1100080000, kTexels = 0x1100090000;
-// What programs are called by has 32 bits.
+// Programs are referred to by 32 bits.
 inline constexpr uint32_t kVertexProgram = 0x10000, kFragmentProgram = 0x11000, kKernel = 0x12000,
                           kCode = 0x20000, kPreshader = 0x21000, kBindings = 0x30000;
 

@@ -8,7 +8,7 @@
 int main(int argc, char** argv) {
   using namespace packsmith;
   if (argc != 2) {
-    std::fprintf(stderr, "make_cores FOLDER\n");
+    std::fprintf(stderr, "usage: make_cores FOLDER\n");
     return 2;
   }
   for (const agx::Core& core : agx::kCores) {

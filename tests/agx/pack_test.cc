@@ -1,4 +1,4 @@
-// What is particular to AGX's records in C++: encodings and their defaults, sizes, what is clamped.
+// Properties of AGX's records in C++: encodings and their defaults, sizes, clamping.
 #include <limits>
 
 #include "gmock/gmock.h"

@@ -127,7 +127,7 @@ class AgxTest(unittest.TestCase):
         # The second draw, and below it both PPP records and both states, since neither replaces the
         # other one.
         self.assertEqual(shown[2], [52, 0, 8, 24, 32])
-        # The fourth: a record that has both parts, a new shader, and the index of long ago.
+        # The fourth: a record that has both parts, a new shader, and the oldest index.
         self.assertEqual(shown[4], [100, 24, 64, 72])
 
     def test_the_family_alone_is_enough(self) -> None:

@@ -111,7 +111,7 @@ TEST(Slots, BeginWithWAndZIfItIsRead) {
     EXPECT_EQ(shape.slots32(), 1u + z + 4);
     EXPECT_EQ(shape.slots(), 1u + z + 6);
     EXPECT_FALSE(shape.WordInSlot(0));
-    EXPECT_FALSE(shape.SlotOf(3)) << "the position is no varying";
+    EXPECT_FALSE(shape.SlotOf(3)) << "the position is not a varying";
     EXPECT_EQ(shape.SlotOf(4), 1u + z);
     EXPECT_FALSE(shape.SlotOf(10)) << "clip distances are not interpolated";
     for (unsigned word = 4; word < 10; ++word)
@@ -250,7 +250,7 @@ TEST(Linking, RefusesOutputsThatWereLaidOutForAnotherInterpolation) {
 }
 
 // One fragment shader with its registers, linked with several vertex shaders, none of them known
-// before: whatever they write, each register gets what its input wants.
+// before: whatever they write, each register gets its input's value.
 TEST(Linking, OfShadersThatWereCompiledApartNeedsNoCompiler) {
   std::mt19937 random(1);
   for (int round = 0; round < 300; ++round) {

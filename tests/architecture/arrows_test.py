@@ -75,7 +75,7 @@ class ArrowsTest(unittest.TestCase):
 
 
 class ReadingTest(unittest.TestCase):
-    """The reading itself, so that it cannot pass by finding nothing."""
+    """The parser itself, so that the test cannot pass by finding nothing."""
 
     TABLE = rooms("| folder | what | may depend on |\n|---|---|---|\n| `a` | x | – |\n"
                   "| `a/b` | y | `a` |\n| `c/` | z | `a`, `a/b` |\n")

@@ -1,5 +1,5 @@
-// How many entries a table has, where a structure says so to which a later packet leads; and tables
-// that are none, because their address is where a bare batch begins.
+// The number of a table's entries, where a structure that a later packet points to has it; and
+// addresses of tables that are ignored, because a bare batch begins there.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -88,8 +88,8 @@ const tables::Tables& Tables() {
   return kTables;
 }
 
-// A heap at 0x10000 with a table at 0x100 whose fourth entry leads out of the heap, shaders with 2
-// and 3 entries at 0x200 and 0x210, one that says none at 0x220, and a texture at 0x300.
+// A heap at 0x10000 with a table at 0x100 whose fourth entry points out of the heap, shaders with 2
+// and 3 entries at 0x200 and 0x210, one without a count at 0x220, and a texture at 0x300.
 Story Of(const std::vector<uint32_t>& stream, bool forms = true) {
   std::vector<uint32_t> heap(0x400 / 4);
   for (size_t i = 0; i < 3; ++i) heap[0x100 / 4 + i] = 0x300;
@@ -118,7 +118,7 @@ TEST(Counts, AreThoseOfTheLastStructureWhereNoOtherComesBeforeTheDraw) {
 }
 
 TEST(Counts, AreNotThoseOfAStructureThatMovesWithItsBase) {
-  // Where the heap is set anew between the table and the shader, the shader is not looked for.
+  // If the heap is set again between the table and the shader, the shader is not searched for.
   const Story story = Of(
       {kHeap, 0x10000, kShader, 0x210, kTable, 0x100, kHeap, 0x20000, kShader, 0x200, kDraw, kEnd});
   EXPECT_THAT(story.Named("Entry"), SizeIs(3));
@@ -148,14 +148,13 @@ TEST(Counts, ATableHasNoMoreEntriesThanBytes) {
   EXPECT_EQ(TexturesOfThreads({}, {}), 5u) << "no count is given";
   EXPECT_EQ(TexturesOfThreads({0x07000001, 2}, {}), 2u);
   EXPECT_EQ(TexturesOfThreads({0x07000001, 4}, {}), 3u);
-  EXPECT_EQ(TexturesOfThreads({0x07000001, 0}, {}), 3u) << "no number means any number";
+  EXPECT_EQ(TexturesOfThreads({0x07000001, 0}, {}), 3u) << "zero means any number";
 }
 
 TEST(Counts, ATableWithoutBytesIsNone) {
   EXPECT_EQ(TexturesOfThreads({0x07000000, 2}, {}), 0u);
   EXPECT_EQ(TexturesOfThreads({0x07000000, 0}, {}), 0u);
-  EXPECT_EQ(TexturesOfThreads({0x07000001, 2}, {0x07000000, 0}), 0u)
-      << "it is the draw's that counts";
+  EXPECT_EQ(TexturesOfThreads({0x07000001, 2}, {0x07000000, 0}), 0u) << "the draw's count applies";
   EXPECT_EQ(TexturesOfThreads({0x07000000, 0}, {0x07000001, 2}), 2u);
 }
 
@@ -194,7 +193,7 @@ TEST(Null, JumpsToWhereABareBatchBeginsAreFollowed) {
   world.Put(0, batch).Submit(0, batch.size() * 4);
   world.last().bare = true;
   const Story story = Tell(Tables(), world);
-  // Once: it would come by there again and again.
+  // Once: the walk would pass there again and again.
   EXPECT_THAT(story.Packets(), ElementsAre("DRAW", "JUMP"));
 }
 

@@ -76,7 +76,7 @@ World& PutFloats(World& world) {
   return world.Put(0x4000, floats);
 }
 
-// What draws say, not what the pointers' own packets say.
+// As draws show it, not the pointers' own packets.
 std::vector<Seen> AtDraws(const Story& story) {
   std::vector<Seen> found;
   for (const Seen& seen : story.records) {
@@ -528,7 +528,7 @@ TEST(Programs, LongerThanTheBoundAreCut) {
 }
 
 // ------------------------------------------------------------------------------------------------
-// As sinks say it.
+// As sinks write it.
 
 TEST(Written, RowsElementsAndComponents) {
   World world;
@@ -614,7 +614,7 @@ TEST(Components, OfEachTypeAreWhatTheyMean) {
 }
 
 TEST(Components, AreFoundByTheLettersOfEachSurfaceFormat) {
-  // The name says it, too: letters and bits as in the components, for all formats that have some.
+  // The name has the same letters and bits as the components, for all formats that have some.
   const tables::Leaf* format = nullptr;
   const tables::Container& c = Gfx9().container(Gfx9().FindContainer("VERTEX_ELEMENT_STATE"));
   for (const tables::Leaf& leaf : Gfx9().leaves(c.leaves)) {

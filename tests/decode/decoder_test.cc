@@ -236,7 +236,7 @@ TEST(Flow, APredicatedJumpBackIsALoopThatEnds) {
 }
 
 TEST(Flow, BothWaysOfAPredicatedJumpAreDecodedOnce) {
-  // The other way joins the first one by a jump, into its middle.
+  // The other path joins the first one by a jump, into its middle.
   World world;
   world.Put(0x1000, MaybeJump(0x2000) + BindingTable(0) + Samplers(0) + Dwords{kEnd})
       .Put(0x2000, Draw() + Jump(0x1014))
@@ -257,7 +257,7 @@ TEST(Flow, ManyPredicatedJumpsCostNoMoreThanTheirMemory) {
   World world;
   Dwords stream;
   for (uint64_t i = 0; i < 64; ++i) {
-    // Somewhere else, from where it comes back to the next one.
+    // Elsewhere, from where it returns to the next one.
     stream = stream + MaybeJump(0x8000 + 16 * i);
     world.Put(0x8000 + 16 * i, Jump(0x1000 + 12 * (i + 1)) + Dwords{kNoop});
   }
@@ -354,13 +354,13 @@ TEST(Unknown, TheWholeBatchMayBe) {
 }
 
 TEST(Unknown, OnePacketThatLeadsNowhereIsNotBelieved) {
-  // A header that would be followed by garbage is garbage itself.
+  // A header before garbage is garbage itself.
   const Story story = Of(Dwords{kNobody, 0x7b000005, 1, 2, 3, 4, 5, 6, kNobody, kNobody, kEnd});
   EXPECT_EQ(story.summary.draws, 0u);
 }
 
 TEST(Unknown, PacketsArePassedOverByTheLengthThatTheirStreamDeclares) {
-  // What it holds looks like packets, and is none.
+  // Its contents look like packets, but are not.
   const Story story =
       Of(Dwords{0x7f7f0002, kEnd, kNoop, kEnd} + Draw() + Dwords{0x467f0001, kEnd, kNoop, kEnd});
   EXPECT_THAT(story.Packets(), ElementsAre("?", "3DPRIMITIVE", "?", "MI_BATCH_BUFFER_END"));
@@ -494,7 +494,7 @@ TEST(Faults, ZeroIsOneWhereTheHardwareForbidsItAndNoneWhereOnlyPackingRefusesIt)
   static const tables::Tables kTables = TablesOf(kZeros);
   for (const bool forms : {false, true}) {
     World world;
-    // Twice each, for what is worked out for a record to be used for another.
+    // Twice each, so that results for one record are used for another.
     world.Put(0, {0x01000001, 0, 0x01000001, 0, 0x01000000, 0x0a01, 0x01000000, 0x0a00});
     world.Submit(0, 32);
     world.last().bare = true;
@@ -613,7 +613,7 @@ TEST(BindingTables, StopAtTheEndOfTheMemory) {
       .Submit(0x1000);
   const Story story = Tell(Gfx9(), world);
   EXPECT_THAT(story.Named("BINDING_TABLE_STATE"), SizeIs(2));
-  // Each entry says that there is no surface state.
+  // Each entry states that it has no surface state.
   EXPECT_THAT(story.Faults(), SizeIs(2));
 }
 

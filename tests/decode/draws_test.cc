@@ -1,4 +1,4 @@
-// Draws and dispatches: their numbers, what they find set, the lists of them and of who uses what.
+// Draws and dispatches: their numbers, the state that they find, the lists of them and of uses.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -221,7 +221,7 @@ TEST(Numbers, ARecordSaysItsSubmissionAndTheDrawThatLedToIt) {
   int draws = 0, of_second = 0;
   for (const std::string& line : lines) {
     if (!absl::StrContains(line, "\"dwords\"")) continue;
-    // Nothing but the bound packets stood somewhere else, and that was the same submission.
+    // Only the bound packets came from elsewhere, and from the same submission.
     EXPECT_THAT(line, HasSubstr("\"submission\":7"));
     draws += absl::StrContains(line, "\"name\":\"DRAW\"");
     of_second += absl::StrContains(line, "\"draw\":2");

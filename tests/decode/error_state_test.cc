@@ -1,4 +1,4 @@
-// A capture written as an error state of any era says what the capture says.
+// A capture written as an error state of any kernel version decodes as the capture does.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 namespace packsmith::decode {
 namespace {
 
-// Records but for their ids, and where an engine's name is of no matter.
+// Records without their ids, and without engines' names where these do not matter.
 void ExpectSameRecords(const Story& have, const Story& want) {
   EXPECT_EQ(have.problems, want.problems);
   EXPECT_EQ(have.summary.unknown_dwords, 0u);

@@ -1,5 +1,4 @@
-// Records that take over what was worked out for earlier ones: whatever a decoder says with forms,
-// it says without.
+// Records that reuse results of earlier ones: with forms a decoder's output is the same as without.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -29,7 +28,7 @@ struct Capture {
   Dump dump;
 };
 
-// Of real drivers, and the AGX frames.
+// Captures of real drivers, and the AGX frames.
 std::vector<Capture> Captures() {
   std::vector<Capture> captures;
   for (const char* folder : {"tests/data/captures", "tests/agx/data"}) {
@@ -83,12 +82,12 @@ TEST(Forms, OfEveryCaptureSayNothingElseOfMemoryThatMustBeThere) {
                       .Map(segment.space, segment.address, segment.bytes, segment.memory_size)
                       .ok());
     }
-    // What is at fault in one and not in the other.
+    // At fault in one but not in the other.
     ExpectSameWithoutForms(capture.tables, {&other, &capture.dump, &other});
   }
 }
 
-// A dump with some of its bits turned over.
+// A dump with some of its bits flipped.
 class Damaged {
  public:
   Damaged(const Dump& dump, std::mt19937& random) {

@@ -1,5 +1,5 @@
-// Captures that were damaged: decoding ends, says no more than it should, and what comes before the
-// damage is as it was.
+// Damaged captures: decoding ends, its output is bounded, and the output before the damage does not
+// change.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -136,8 +136,8 @@ size_t Common(const std::string& a, const std::string& b) {
       a.begin());
 }
 
-// The text before the packet that holds `address`, and with it before the damage there. Pointers
-// are looked at when the draw after them is known, so that what comes right before may differ.
+// The text before the packet that holds `address`, and so before the damage there. Pointers are
+// followed when the draw after them is known, so the text right before may differ.
 size_t BeforeAddress(const std::string& text, uint64_t address) {
   size_t before = 0, previous = 0;
   for (size_t at = text.find("\n0x"); at != std::string::npos; at = text.find("\n0x", at + 1)) {
@@ -170,7 +170,7 @@ TEST(Hostile, TruncatedAtEvery64thDwordKeepsWhatCameBefore) {
 TEST(Hostile, FlippedBitsAnywhereInTheBatch) {
   std::mt19937_64 random(20240601);
   for (const auto& capture : Capture::All()) {
-    // More of the small ones: they take no time.
+    // More of the small ones, which are fast.
     const int inputs = capture->batch().size() > 4096 ? 150 : 850;
     for (int i = 0; i < inputs; ++i) {
       std::vector<uint8_t> batch = capture->batch();
@@ -239,7 +239,7 @@ TEST(Hostile, RandomPacketsWithOpcodesThatExist) {
 }
 
 // ------------------------------------------------------------------------------------------------
-// The peer's worst cases.
+// Worst cases.
 
 constexpr uint32_t kEnd = 0x05000000;
 

@@ -53,7 +53,7 @@ class Made {
       if (term.ends_clause != 0) return;
     }
   }
-  // Something that is not zero.
+  // A value that is not zero.
   void Ask(uint32_t expression) {
     if (expression == tables::kNone) return;
     const tables::Expression& e = Gfx9().expression(expression);
@@ -99,7 +99,7 @@ void ForEachPointer(const tables::Container& c, const Visit& visit) {
   }
 }
 
-// Packets that set all bases to 0 and all that pointers ask of other packets to 1.
+// Packets that set all bases to 0 and all fields that pointers need from other packets to 1.
 std::vector<uint32_t> Preamble() {
   std::vector<uint32_t> batch;
   for (const tables::Container& c : Gfx9().containers()) {
@@ -183,7 +183,7 @@ TEST(Pointers, OfEachPacketAreFollowed) {
           break;
         }
       }
-      // Packets of one engine may be others on another one: bases of all are set where they are
+      // An opcode may be another packet on another engine: bases of all are set where they are
       // known, and those that the packet needs are its own engine's.
       Expect(world, c, leaf, p);
       ++pointers;

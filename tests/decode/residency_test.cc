@@ -1,5 +1,5 @@
-// Dumps that have all memory that their submissions may use: what is not there is forbidden, though
-// decoding would not read it.
+// Dumps that have all memory that their submissions may use: other memory is a fault, even if
+// decoding does not read it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -136,7 +136,7 @@ TEST(Residency, ADumpThatDoesNotSayThatItIsCompleteHasNoSuchFault) {
 TEST(Residency, WhatAPacketDoesNotUseIsNoFault) {
   EXPECT_THAT(FaultsOf(With({
                   kStore, kForgotten,      // switched off
-                  kStore | 3, kForgotten,  // of another space, of which the dump says nothing
+                  kStore | 3, kForgotten,  // of another space, which is not in the dump
                   kStore | 1, 0,           // null
                   kName, kForgotten,       // neither read nor written
                   kRead | 0, kForgotten,   // no bytes of it

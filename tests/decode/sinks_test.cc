@@ -1,4 +1,4 @@
-// What the sinks write, against docs/records.md.
+// The sinks' output, against docs/records.md.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidjson/document.h>
@@ -94,7 +94,7 @@ void CheckFaults(const Value& record, std::map<std::string, uint64_t>& faults) {
   }
 }
 
-// Everything that holds for every output.
+// Properties of every output.
 void Check(const std::vector<Document>& lines) {
   ASSERT_GE(lines.size(), 3u);
   EXPECT_EQ(TypeOf(lines.front()), "schema");
@@ -176,7 +176,7 @@ TEST(Jsonl, OfEveryCaptureIsAsDescribed) {
   }
 }
 
-// A batch with a little of everything: an unknown dword, a fault, a draw, a vertex buffer.
+// A batch with one of each: an unknown dword, a fault, a draw, a vertex buffer.
 World& Small(World& world) {
   world.dump().device.platform = "skl";
   world.Put(0x4000, {0x3f800000, 0xbf800000, 0, 0x40490fdb})
@@ -211,7 +211,7 @@ TEST(Jsonl, OfTheMiniatureHasBytesWhereRecordsAreNoDwords) {
   const std::vector<Document> lines = Parsed(Jsonl(Mini(), {&world.dump()}));
   Check(lines);
   EXPECT_STREQ(lines[3]["bytes"].GetString(), "0d0141000000");
-  // A value that the field's own rule forbids still comes with its bits.
+  // A value that the field's own rule forbids is still written with its bits.
   EXPECT_STREQ(lines[3]["fields"][1]["raw"].GetString(), "0x41");
 }
 
@@ -330,7 +330,7 @@ TEST(Text, HasNoEscapesOfTheDumpsOwn) {
   EXPECT_EQ(text.find_first_of("\x1b\x07\x7f"), std::string::npos);
   EXPECT_EQ(text.find("\xc2\x9b"), std::string::npos);
   EXPECT_THAT(text, HasSubstr("\\x1b[2J"));
-  // Nor what changes the order of letters, or bytes that are not UTF-8.
+  // Nor characters that change the order of letters, or bytes that are not UTF-8.
   EXPECT_EQ(Harmless("a\xe2\x80\xae"
                      "b\xc2\x85\xff\xc3\xa9"),
             "a\\u202eb\\u0085\\xff\xc3\xa9");
@@ -346,7 +346,7 @@ TEST(Text, SaysTheSameRecordsAsJsonl) {
   }
 }
 
-// What the brief sinks say of a batch with a call in it.
+// The brief sinks' output for a batch with a call in it.
 std::string Brief(const World& world, bool names, const Filter& filter = {}) {
   StringOutput output;
   const std::unique_ptr<Sink> sink = names ? MakeNamesSink(output) : MakeStatsSink(output);
@@ -392,7 +392,7 @@ TEST(Stats, CountPacketsTheMostFrequentFirst) {
   EXPECT_THAT(text, HasSubstr("1 unknown dword,"));
 }
 
-// Whether only packets are looked for or fields too, the same packets are found.
+// A search finds the same packets whether it is for packets alone or for fields too.
 TEST(BriefWalk, FindsWhatTheFullOneFinds) {
   for (const char* file : {"skl-gl-basic/00", "skl-gl-basic/03", "skl-vulkaninfo/01"}) {
     absl::StatusOr<Dump> dump = ReadDump(absl::StrCat("tests/data/captures/", file, ".core.zst"));
@@ -446,7 +446,7 @@ TEST(Filter, GlobsMatchInAnyCase) {
   EXPECT_FALSE(MatchesGlob("state", "3DSTATE_VS"));
   EXPECT_FALSE(MatchesGlob("3DSTATE_V?", "3DSTATE_V"));
   EXPECT_FALSE(MatchesGlob("", "x"));
-  // Hostile globs take no time.
+  // Hostile globs are fast.
   EXPECT_FALSE(MatchesGlob("*a*a*a*a*a*a*a*a*a*a*b", std::string(5000, 'a')));
 }
 

@@ -35,7 +35,7 @@ Dwords Draw() { return {0x7b000005, 4, 3, 0, 1, 0, 0}; }
 
 TEST(Stores, AReturnAddressThatWasStoredIsFollowed) {
   World world;
-  // A secondary batch that ends with a jump to nowhere yet.
+  // A secondary batch that ends with a jump whose target is not stored yet.
   world.Put(0x2000, Draw() + Jump(0))
       .Put(0x1000,
            StoreQword(0x2000 + 32, 0x1020) + Jump(0x2000) + Dwords{kEnd} + Draw() + Dwords{kEnd})
@@ -58,7 +58,7 @@ TEST(Stores, ThePacketSaysWhatWasStoredAndByWhom) {
   const std::vector<Seen> jumps = story.Named("MI_BATCH_BUFFER_START");
   ASSERT_THAT(jumps, SizeIs(2));
   EXPECT_THAT(jumps[0].stored, IsEmpty());
-  // The upper dword is as it was.
+  // The upper dword does not change.
   ASSERT_THAT(jumps[1].stored, SizeIs(1));
   EXPECT_EQ(jumps[1].stored[0].bit, 32u);
   EXPECT_EQ(jumps[1].stored[0].width, 32u);

@@ -229,7 +229,7 @@ class Draws {
     put(4 | one.fetch << 8 | uint64_t{kValues} << 16, 6);
     put(5 | one.pause << 8, 2);
     if (one.go != 0) {
-      // On the way there is something that might be taken for the end.
+      // In between is something that could be mistaken for the end.
       put(6 | uint64_t{one.program + one.go} << 16, 6);
       programs_.resize(end - kProgramBytes + 48);
       put(8 | 0x55 << 8, one.go - 48);
@@ -242,7 +242,7 @@ class Draws {
   std::vector<uint8_t> programs_;
 };
 
-// What a decoder says, and how many trees it knew.
+// A decoder's output, and how many trees it knew.
 struct WithTrees : Story {
   void OnTree(const RecordTree& tree) override {
     ++trees;
@@ -389,11 +389,11 @@ TEST(Trees, SetStatesForThoseThatAskLater) {
 }
 
 TEST(Trees, SetNothingWhereTheyAreNotFoundToTheirEnd) {
-  // What comes first in the tree sets a state; what comes last does not lead anywhere.
+  // The tree's first element sets a state; the last one points to nothing.
   const WithTrees story = Know(Draws(40, [](uint32_t i, One& one) {
                                  one.kind = i % 2;
                                  one.count = 1 + i % 2;
-                                 // A count that nothing within the tree asks for.
+                                 // A count that nothing within the tree uses.
                                  one.has_table = i % 2 == 0;
                                  if (i % 8 > 3) one.things = 0x7000000;
                                }).Whole());
@@ -401,8 +401,8 @@ TEST(Trees, SetNothingWhereTheyAreNotFoundToTheirEnd) {
 }
 
 TEST(Trees, OfFormsThatHaveBecomeOthersAreForgotten) {
-  // Sixteen ways, each a form of its own, replace each other; the first one's trees are of a packet
-  // that comes no more while they do.
+  // Sixteen variants, each a form of its own, replace each other; the first one's trees belong to a
+  // packet that no longer occurs meanwhile.
   const WithTrees story = Know(Draws(1000, [](uint32_t i, One& one) {
                                  one.alone = i >= 20 && i < 980;
                                  if (one.alone) one.fetch = i / 20 % 16;
@@ -527,7 +527,7 @@ TEST(Trees, ThatEndWithTheMemoryAreDecodedAsFarAsItGoes) {
 TEST(Trees, WithAProblemSayItEachTime) {
   World world;
   Draws(20, [](uint32_t, One& one) { one.program = 0x50000; }).Put(world);
-  // One program for all, which goes on where there is no memory.
+  // One program for all, which continues where there is no memory.
   world.Put(0x50000, {0x00000201, kValues});
   const WithTrees story = Know(world);
   EXPECT_THAT(story.problems, SizeIs(20));
@@ -539,7 +539,7 @@ TEST(Trees, OfAnyDrawsSayWhatIsSaidWithoutThem) {
   const auto one_in = [&](uint32_t n) { return random() % n == 0; };
   size_t trees = 0;
   for (int round = 0; round < 60; ++round) {
-    // Most draws are alike; some have something else, and some bits are turned over.
+    // Most draws are alike; some differ, and some bits are flipped.
     Draws draws(40, [&](uint32_t, One& one) {
       if (one_in(3)) one.done = random() % 4;
       if (one_in(8)) one.count = random() % 3;

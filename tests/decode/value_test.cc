@@ -22,7 +22,7 @@ using tables::LeafType;
 
 uint64_t Ones(uint32_t width) { return width >= 64 ? ~uint64_t{0} : (uint64_t{1} << width) - 1; }
 
-// One bit after the other: slow and plain.
+// Bit by bit: slow and simple.
 uint64_t SlowRead(absl::Span<const uint8_t> bytes, uint64_t bit, uint32_t width) {
   uint64_t value = 0;
   for (uint32_t i = 0; i < width; ++i) {
@@ -33,7 +33,7 @@ uint64_t SlowRead(absl::Span<const uint8_t> bytes, uint64_t bit, uint32_t width)
 
 TEST(Bits, AreReadAtEveryPlaceAndWidthAsOneByOne) {
   std::mt19937_64 random(1);
-  // Exactly as many bytes as needed and more: reads near the end take another way.
+  // Exactly as many bytes as needed and more: reads near the end use another path.
   for (const size_t size : {1, 2, 4, 7, 8, 9, 12, 16, 17}) {
     std::vector<uint8_t> bytes(size);
     for (uint8_t& byte : bytes) byte = static_cast<uint8_t>(random());

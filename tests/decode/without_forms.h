@@ -1,4 +1,4 @@
-// What a decoder says with what it remembers of earlier records, beside what it says without.
+// A decoder's output with what it remembers of earlier records, compared with that without.
 #ifndef PACKSMITH_TESTS_DECODE_WITHOUT_FORMS_H_
 #define PACKSMITH_TESTS_DECODE_WITHOUT_FORMS_H_
 
@@ -12,7 +12,7 @@ namespace packsmith::decode {
 
 using Dumps = std::vector<const Dump*>;
 
-// Fails the test if a sink writes anything else of the dumps, one after the other, without forms:
+// Fails the test if a sink's output for the dumps, one after the other, differs without forms:
 // every sink that writes fields, in every way that it writes them.
 void ExpectSameWithoutForms(const tables::Tables& tables, const Dumps& dumps, Options options = {});
 

@@ -1,4 +1,4 @@
-// Dumps made by hand, and what the decoder says of them.
+// Dumps made by hand, and the decoder's output for them.
 #ifndef PACKSMITH_TESTS_DECODE_WORLD_H_
 #define PACKSMITH_TESTS_DECODE_WORLD_H_
 
@@ -18,7 +18,7 @@ namespace packsmith::decode {
 // The descriptions that the tests use, made from their XML once.
 const tables::Tables& Gfx9();
 const tables::Tables& Mini();
-// Of a description that a test brings along. Lives as long as the program.
+// Of a test's own description. Lives as long as the program.
 tables::Tables TablesOf(absl::string_view xml);
 
 // A dump that grows.
@@ -41,7 +41,7 @@ class World {
   Dump dump_;
 };
 
-// A field as the records say it.
+// A field as the records give it.
 struct SeenField {
   std::string name;
   uint64_t bit;
@@ -74,11 +74,11 @@ struct Seen {
   std::vector<uint8_t> code = {};
   std::vector<Stored> stored = {};
 
-  // Value of a field as conditions use it; all ones where there is no such field.
+  // Value of a field as conditions use it; all ones if there is no such field.
   uint64_t Number(absl::string_view field) const;
 };
 
-// Everything that a decoder said.
+// A decoder's whole output.
 struct Story : Sink {
   void OnSchema(const tables::Tables& tables) override { tables_ = &tables; }
   void OnDevice(const Device&, uint64_t id) override { ids.push_back(id); }

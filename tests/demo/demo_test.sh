@@ -1,5 +1,5 @@
 #!/bin/sh
-# The demo picks lines out of unpack's text: this notices when that text has moved on without it.
+# The demo selects lines of unpack's text: this fails when the text changes and the demo does not.
 output=$(./demo.sh) || { echo "demo.sh: exit code $?"; exit 1; }
 echo "$output"
 

@@ -1,4 +1,4 @@
-// What a person may type.
+// Queries as users type them.
 #include "runtime/describe/find.h"
 
 #include <gmock/gmock.h>
@@ -19,7 +19,7 @@ using ::testing::SizeIs;
 
 class FindTest : public ::testing::Test {
  protected:
-  // "kind name" or "kind name.field" of all that is found, or the message.
+  // "kind name" or "kind name.field" of everything found, or the message.
   std::vector<std::string> Found(absl::string_view query) {
     const auto found = Find(references_, query);
     if (!found.ok()) {

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What unpack --describe prints of the miniature GPU is what golden/ says."""
+"""unpack --describe prints the files of golden/ for the miniature GPU."""
 
 import difflib
 import os

@@ -157,7 +157,7 @@ TEST(Reference, DamagedTextIsAnErrorAndNoCrash) {
   const References good({kRocket1});
   const tables::Tables& tables = good.all()[0].tables();
   const auto* block = tables.reference().data();
-  // The whole block is not known here; the packed text alone is damaged, and put back.
+  // Only the packed text is damaged, and then restored.
   auto* bytes = const_cast<uint8_t*>(block);
   size_t failed = 0;
   for (size_t i = 0; i < tables.reference().size(); ++i) {

@@ -1,4 +1,4 @@
-// Two invented generations, the second of which changes a bit of everything.
+// Two invented generations, the second of which has a change of each kind.
 #ifndef PACKSMITH_TESTS_DESCRIBE_ROCKETS_H_
 #define PACKSMITH_TESTS_DESCRIBE_ROCKETS_H_
 
@@ -12,7 +12,7 @@
 
 namespace packsmith::describe {
 
-// Reference texts, and the tables that they are of.
+// Reference texts, and their tables.
 class References {
  public:
   // Each text is the XML of a generation; the first is called "0.xml", so that the second can

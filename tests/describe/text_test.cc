@@ -1,4 +1,4 @@
-// Descriptions as text: what is in the description is on the screen.
+// Descriptions as text: everything in the description is printed.
 #include "runtime/describe/text.h"
 
 #include <gmock/gmock.h>
@@ -140,8 +140,7 @@ TEST(Text, TheListNamesGenerationsWithAliasesAndEngines) {
   EXPECT_THAT(list, HasSubstr("2 packets, 1 structures, 2 registers, 1 enumerations"));
 }
 
-// Everything that is built in, not samples: a field that the text leaves out is a field that
-// nobody finds.
+// Everything that is built in, not samples: a field that the text leaves out cannot be found.
 TEST(Text, EveryDescriptionOfEveryGenerationMentionsAllItsFieldsAndValues) {
   std::vector<Reference> references;
   for (const tables::Tables& tables : BuiltInGenerations()) {

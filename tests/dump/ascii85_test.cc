@@ -1,4 +1,4 @@
-// ASCII85 as kernels write it, and memory that text stands for.
+// ASCII85 as kernels write it, and memory written as text.
 
 #include "runtime/dump/ascii85.h"
 
@@ -209,7 +209,7 @@ TEST(TextBytes, HexLinesHaveOneWordOrFour) {
 TEST(TextBytes, HexLinesThatGoBackOrAreNoneEndTheirBuffer) {
   EXPECT_EQ(Make(TextEncoding::kHexWords, {"00000000 :  1 2\n00000004 :  3"}).bytes, Words({1, 2}));
   EXPECT_EQ(Make(TextEncoding::kHexWords, {"00000000 :  1 2g"}).problems.size(), 1u);
-  // What is left out is bounded by the limit, and an offset far away is none.
+  // Omitted memory is bounded by the limit, and an offset far away is not an omission.
   EXPECT_EQ(Make(TextEncoding::kHexWords, {"00000000 :  1\n00000ff0 :  3"}, 100).bytes.size(),
             100u);
   const auto far = Make(TextEncoding::kHexWords, {"00000000 :  1\nfffffff0 :  3"});

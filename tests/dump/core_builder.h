@@ -1,4 +1,4 @@
-// Core files made by hand, header by header, so that tests can lie in each of them.
+// Core files made by hand, header by header, so that tests can falsify each of them.
 
 #ifndef PACKSMITH_TESTS_DUMP_CORE_BUILDER_H_
 #define PACKSMITH_TESTS_DUMP_CORE_BUILDER_H_
@@ -19,7 +19,7 @@ class CoreBuilder {
   struct Part {
     Elf64_Phdr header = {};
     std::string content;
-    bool keep_offset = false;  // p_offset is a lie of the test's own
+    bool keep_offset = false;  // p_offset is the test's own wrong value
   };
 
   CoreBuilder() {

@@ -51,7 +51,8 @@ testing::AssertionResult HasProblem(const Dump& dump, const std::string& text) {
   for (const Problem& problem : dump.problems) {
     if (problem.text.find(text) != std::string::npos) return testing::AssertionSuccess();
   }
-  return testing::AssertionFailure() << "no problem says \"" << text << "\":\n" << Problems(dump);
+  return testing::AssertionFailure() << "no problem has the text \"" << text << "\":\n"
+                                     << Problems(dump);
 }
 
 std::string BytesAt(const Dump& dump, uint32_t space, uint64_t address, size_t size) {
@@ -95,7 +96,7 @@ size_t ResidentKb() {
   return 0;
 }
 
-// ---- What a good core says ----
+// ---- Good cores ----
 
 TEST(ElfCoreTest, ReadsDeviceSubmissionBuffersAndMemory) {
   const Dump dump = Read(Small().Build());
@@ -375,7 +376,7 @@ TEST(WriteElfCoreTest, FailureLeavesNothing) {
   EXPECT_EQ(WriteElfCore(dump, Path("no/such/folder/x.core")).code(), absl::StatusCode::kNotFound);
 }
 
-// ---- What is no core at all ----
+// ---- Not a core ----
 
 TEST(ElfCoreErrorTest, SaysWhereAndWhatToDo) {
   const auto message = [](std::string bytes) {
@@ -418,7 +419,7 @@ TEST(HostileElfCoreTest, CutOffAtEveryByteYieldsTheRest) {
           << size;
     }
   }
-  // Without its last byte it lacks that byte, and says so.
+  // Without its last byte it lacks that byte, which is reported.
   const Dump last = Read(whole.substr(0, whole.size() - 1));
   EXPECT_EQ(BytesAt(last, 1, 0x10000, 5), Numbered(4));
   EXPECT_EQ(BytesAt(last, 0, 0x10000, 16), Numbered(16));

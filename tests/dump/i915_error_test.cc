@@ -1,5 +1,4 @@
-// i915 error states: one test for each form that a kernel has written, and for each way to be
-// broken.
+// i915 error states: one test for each form that kernels have written, and for each kind of damage.
 
 #include "runtime/dump/i915_error.h"
 
@@ -176,7 +175,7 @@ TEST(I915Error, TheEnginesBatchLineSaysHowLongTheBatchIs) {
       kNew, {{"  PDP0:", "  batch: [0x0000fffe_0effe000, 0x0000fffe_0effe040]\n  PDP0:"}}));
   ASSERT_FALSE(dump.submissions.empty());
   EXPECT_EQ(dump.submissions[0].batch_length, 0x40u);
-  // Of another engine at the same address nothing is said.
+  // Nothing is said about another engine at the same address.
   for (const Submission& submission : dump.submissions) {
     if (submission.engine == "vcs0") {
       EXPECT_EQ(submission.batch_length, 0u);
@@ -290,7 +289,7 @@ TEST(I915Error, BuffersAreNamedAndAsLargeAsTheirData) {
   const Buffer* user = dump.FindBuffer(space, 0xfffe0efff002);
   ASSERT_NE(user, nullptr);
   EXPECT_EQ(user->name, "rcs0 user");
-  // The batch's room goes on to where the next buffer begins, its data do not.
+  // The batch's memory extends to the next buffer, its data do not.
   EXPECT_EQ(dump.FindBuffer(space, 0xfffe0effe00b)->name, "rcs0 batch");
   EXPECT_EQ(dump.FindBuffer(space, 0xfffe0effe00c), nullptr);
 }
@@ -397,7 +396,7 @@ TEST(I915Error, BufferListsOfAllFormsAreExtents) {
   ASSERT_EQ(dump.buffers.size(), 5u);
   EXPECT_EQ(dump.FindBuffer(0, 0x405fff - 0x1000)->address, 0x404000u);
   EXPECT_EQ(dump.FindBuffer(0, 0x100001fff)->size, 8192u);
-  // A list's heading is no buffer's name.
+  // A list's heading is not a buffer's name.
   EXPECT_EQ(dump.FindBuffer(1, 0x500000)->name, "");
   EXPECT_EQ(dump.FindBuffer(1, 0x500000)->flags, "P");
   EXPECT_EQ(dump.FindBuffer(0, 0x404000)->flags, "snooped");
@@ -511,7 +510,7 @@ TEST(I915Error, OfKernelsWithOneRingNamesNone) {
   EXPECT_EQ(dump.error_state->engines[0].ring_address, 0x100000u);
 }
 
-// All of a dump that a reader could trip over.
+// Everything in a dump that could break a reader.
 void Touch(const Dump& dump) {
   for (const Memory::Segment& segment : dump.memory.segments()) {
     const Memory::Segment& real = dump.memory.Resolve(segment);

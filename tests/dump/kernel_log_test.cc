@@ -1,4 +1,4 @@
-// Dumps out of kernel logs: each form of prefix, and what is none.
+// Dumps out of kernel logs: each form of prefix, and text that is not a prefix.
 
 #include "runtime/dump/kernel_log.h"
 

@@ -158,7 +158,7 @@ TEST_F(MemoryTest, ManySegmentsInTheWorstOrderAreNotQuadratic) {
   for (uint64_t i = 0; i < kCount; ++i) {
     ASSERT_EQ(memory_.Read(0, i * 16, 8)[0], i % 240);
   }
-  // Quadratic would be many minutes; this leaves room for sanitizers and a busy machine.
+  // Quadratic time would be minutes; the bound allows for sanitizers and a busy machine.
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(60));
 }
 

@@ -65,7 +65,7 @@ absl::StatusOr<Dump> Read(std::string bytes, const RawOptions& options = {}) {
 
 // ---- compression ----
 
-// Of an i915 error state, with something before each line and before all of it.
+// An i915 error state, with text before each line and before all of it.
 std::string ErrorState(absl::string_view mark, absl::string_view prefix) {
   return absl::StrCat(mark, prefix, "GPU HANG: ecode 9:1:0x85dffffb\n", prefix, "PCI ID: 0x1912\n",
                       prefix, "rcs0 command stream:\n", prefix,
@@ -238,7 +238,7 @@ TEST(ReadDumpTest, WhatIsPackedTwiceIsUnpackedTwice) {
     EXPECT_EQ(dump->device.generation, "gfx9");
     EXPECT_TRUE(dump->problems.empty());
   }
-  // But not without end.
+  // But not without bound.
   const absl::Status often = Read(Zstd(Zstd(Zstd(Zstd(Zstd(Core())))))).status();
   EXPECT_EQ(often.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_NE(often.message().find("more than 4 times"), absl::string_view::npos);
@@ -252,12 +252,12 @@ TEST(ReadDumpTest, WhatIsMissingOfTheOuterPackingIsReported) {
   EXPECT_NE(dump->problems.back().text.find("zstd data cut off"), std::string::npos);
 }
 
-// What other programs unpack or convert, and a word of the message about it.
+// Formats that other programs unpack or convert, and a word of the message about each.
 std::vector<std::pair<std::string, std::string>> ForeignFiles() {
   const std::string zeros(600, '\0');
   std::string tar = "error" + zeros, old_tar = "error" + zeros;
   tar.replace(257, 5, "ustar");
-  // The letters of the name, and eight blanks where the sum is, in octal.
+  // The letters of the name, and eight blanks in place of the checksum, in octal.
   old_tar.replace(148, 7, "0001452");
   std::string utf16le, utf16be;
   for (const char c : std::string("GPU HANG: ecode 9:0:00000000\nPCI ID: 0x1912\n")) {

@@ -305,7 +305,7 @@ TEST(XeDevcoredumpWriter, RefusesSeveralEngines) {
   EXPECT_EQ(WriteXeDevcoredump(dump, {}).status().code(), absl::StatusCode::kFailedPrecondition);
 }
 
-// The same memory with addresses as `batch`, `first` and `second` have them.
+// The same memory with the addresses `batch`, `first` and `second`.
 std::string WithAddresses(const char* batch, const char* first, const char* second) {
   return absl::StrFormat(
       "**** Xe Device Coredump ****\n"

@@ -88,7 +88,7 @@ TEST(Family, OneCSourceAndOneTemplatePackTheSameInEveryGeneration) {
 
 TEST(Family, GenerationsDifferWhereTheHardwareDoes) {
   Dwords old_one, new_one;
-  // Gfx6 and before count pixels in other places than Gfx7 and later.
+  // Gfx6 and earlier have pixel counts in other places than Gfx7 and later.
   Surface<gfx6::generation>(old_one.data(), 640, 480, 0);
   Surface<gfx7::generation>(new_one.data(), 640, 480, 0);
   EXPECT_EQ(old_one[2], 479u << 19 | 639u << 6);

@@ -57,7 +57,7 @@ def drivers_dispatch(platform: str) -> set[str]:
 
 
 def table(frames: list[set[str]], drivers: list[set[str]]) -> dict[str, list[str]]:
-    """Rows of the packets that not both emit on all generations, and how many both do."""
+    """Rows of the packets that only one emits on some generation, and how many both emit."""
     rows = {"in both": [str(len(a & b)) for a, b in zip(frames, drivers)]}
     for name in sorted(set().union(*frames, *drivers)):
         cells = [("both" if name in b else "frame") if name in a else "driver" if name in b else ""

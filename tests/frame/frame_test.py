@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The frame of docs/runtime.md, as unpack reads it: all of it is there, and nothing is wrong."""
+"""The frame of docs/runtime.md, as unpack decodes it: complete, and without faults."""
 
 import os
 import pathlib
@@ -27,13 +27,13 @@ MEANT = {
     "RENDER_SURFACE_STATE": {"surfaces"},
     "BINDING_TABLE_STATE": {"binding tables"},
 }
-# What takes effect at once, whatever the GPU is still busy with.
+# Packets that take effect at once, whatever the GPU still does.
 NOT_PIPELINED = {"PIPELINE_SELECT", "STATE_BASE_ADDRESS", "3DSTATE_BINDING_TABLE_POOL_ALLOC",
                  "MEDIA_VFE_STATE"}
-# Of these, after which memory is reached in other ways: what caches have is of no use.
+# Those of them after which addresses change their meaning: contents of caches are of no use.
 BASES = {"STATE_BASE_ADDRESS", "3DSTATE_BINDING_TABLE_POOL_ALLOC"}
 
-# What 3DSTATE_CONSTANT_ALL says of the stages whose packets it stands for.
+# The fields of 3DSTATE_CONSTANT_ALL for the stages whose packets it replaces.
 CONSTANTS = {f"3DSTATE_CONSTANT_{stage}": f"{name} Shader Update Enable" for stage, name in
              (("VS", "Vertex"), ("HS", "Hull"), ("DS", "Domain"), ("GS", "Geometry"),
               ("PS", "Pixel"))}
@@ -63,14 +63,14 @@ class Frame:
         return [r["packet"] for r in self.relations[name] if r["kind"] == kind]
 
     def sets(self, place: int, name: str) -> bool:
-        """Whether the packet there is such a one, or says the same for several stages."""
+        """Whether the packet there is one of these, or the equivalent for several stages."""
         packet = self.packets[place]
         return packet["name"] == name or (
             packet["name"] == "3DSTATE_CONSTANT_ALL" and name in CONSTANTS
             and fields(packet)[CONSTANTS[name]])
 
     def last(self, name: str, before: int) -> int:
-        """The place of the last such packet; -1 if there is none."""
+        """The position of the last such packet; -1 if there is none."""
         return max((i for i in range(before) if self.sets(i, name)), default=-1)
 
     def led_to(self, packet: dict) -> list[dict]:

@@ -1,4 +1,4 @@
-// Any bytes as a batch: the first byte says of which GPU (Gfx9, the invented one of tests/mini,
+// Any bytes as a batch: the first byte chooses the GPU (Gfx9, the invented one of tests/mini,
 // AGX). The second byte chooses what is followed and which stream it is. The rest is memory from
 // address 0 on, so that small numbers are pointers into it.
 
@@ -39,7 +39,7 @@ tables::Tables Described(const char* path) {
     std::fprintf(stderr, "run this from the workspace's root: %s\n", status.ToString().c_str());
     std::exit(1);
   }
-  // As long as the program lives, and where a leak checker finds it.
+  // Lives as long as the program, and is reachable for leak checkers.
   static auto& blocks = *new std::deque<std::vector<uint64_t>>;
   const std::vector<uint64_t>* block = &blocks.emplace_back(model::WriteTables(loaded.model));
   return *tables::Tables::Open(
@@ -49,7 +49,7 @@ tables::Tables Described(const char* path) {
 class LineOutput : public decode::Output {
  public:
   void Append(absl::string_view text) override {
-    // Nothing that a terminal obeys.
+    // No terminal control characters.
     Demand(!text.empty());
     for (const char c : text) Demand(c == '\n' || static_cast<unsigned char>(c) >= 0x20);
     text_.append(text.data(), text.size());
@@ -72,7 +72,7 @@ Said Decode(const tables::Tables& tables, const Dump& dump, const decode::Option
       json ? decode::MakeJsonlSink(output) : decode::MakeTextSink(output);
   decode::Decoder decoder(tables, *sink, options);
   decoder.Decode(dump);
-  // Again: state lives on.
+  // Again: state persists.
   decoder.Decode(dump);
   const decode::Summary summary = decoder.Finish();
   Demand(!output.text().empty() && output.text().back() == '\n');
@@ -90,7 +90,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size < 3) return 0;
   const tables::Tables& tables = data[0] % 3 == 0 ? kGfx9 : data[0] % 3 == 1 ? kMini : kAgx;
   const uint8_t how = data[1];
-  // A block of its own, so that a sanitizer sees reads beyond it.
+  // A block of its own, so that a sanitizer sees reads past it.
   const std::vector<uint8_t> memory(data + 2, data + size);
   Dump dump;
   Demand(dump.memory.Map(0, 0, memory, memory.size()).ok());
@@ -109,7 +109,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   Demand(text.packets <= 2 * kMostPackets && text.structs <= 2 * (kMostPackets + 1024));
   Demand(text.packets == json.packets && text.structs == json.structs &&
          text.problems == json.problems && text.faults == json.faults);
-  // What is taken over from earlier records is what would be found out anew.
+  // Results reused from earlier records equal those computed anew.
   options.forms = false;
   Demand(Decode(tables, dump, options, false).text == said.text);
   return 0;

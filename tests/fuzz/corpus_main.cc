@@ -37,7 +37,7 @@ void Run(const uint8_t* data, size_t size) {
 }
 
 void Alter(Bytes& bytes, std::mt19937_64& random) {
-  // Values at which sizes and counts go wrong.
+  // Edge values of sizes and counts.
   static constexpr uint64_t kEdges[] = {0,
                                         1,
                                         0x7f,

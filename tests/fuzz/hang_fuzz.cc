@@ -26,7 +26,7 @@ void Demand(bool condition) {
   if (!condition) __builtin_trap();
 }
 
-// Nothing that a terminal obeys.
+// No terminal control characters.
 void DemandHarmless(absl::string_view text) {
   for (const char c : text) Demand(c == '\n' || static_cast<unsigned char>(c) >= 0x20);
 }
@@ -43,7 +43,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace packsmith;
   constexpr uint64_t kMostWork = 4096;
   if (size < 2) return 0;
-  // The first byte chooses the generation: a dump's PCI id alone would hardly ever be good.
+  // The first byte chooses the generation: a dump's PCI id alone would hardly ever be known.
   const absl::Span<const tables::Tables> all = BuiltInGenerations();
   const tables::Tables& tables = all[data[0] % all.size()];
   for (const char* format : {"i915-error", "xe-devcoredump"}) {

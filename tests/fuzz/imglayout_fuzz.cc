@@ -57,7 +57,7 @@ void TryAddresses(const Layout& layout, Numbers& numbers) {
   Demand(address_B.has_value());
   Demand(*address_B + layout.description().format->block_B <= layout.size_B());
   Demand(layout.ElementAt(*address_B) == element);
-  // Whatever lies anywhere has its address there, or before.
+  // The element found at an address begins there, or before.
   const uint64_t any_B = numbers.Below(layout.size_B());
   const absl::optional<Element> other = layout.ElementAt(any_B);
   if (!other.has_value()) return;

@@ -1,5 +1,5 @@
-// Any bytes as the JSON of a core's note: of which type, the first byte says. What was read is
-// written and read again: it has to come back the same.
+// Any bytes as the JSON of a core's note, whose type the first byte chooses. What was read is
+// written and read again, and must be the same.
 
 #include <algorithm>
 #include <cstddef>

@@ -8,7 +8,7 @@
 
 namespace packsmith {
 
-// Not in the unnamed namespace: the compiler must believe that somebody looks, so that it reads.
+// Not in the unnamed namespace: the compiler must assume a use, so that the reads remain.
 uint64_t touched_bytes_sum = 0;
 
 namespace {

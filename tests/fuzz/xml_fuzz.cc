@@ -22,7 +22,7 @@ namespace {
 
 using packsmith::model::LoadResult;
 
-// What a text may extend or include, besides itself.
+// Files that a text may extend or include, besides itself.
 constexpr char kAncestor[] =
     "<packsmith family=\"f\" generation=\"g\"><stream name=\"s\"/><engine name=\"e\"/><data "
     "name=\"d\"/>"

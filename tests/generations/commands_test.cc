@@ -1,6 +1,5 @@
-// Commands as kernels and 2D drivers write them: each generation knows them by name, reads them in
-// their whole length, and says what they say. The words are put together from the bits that the
-// sources in the XML give.
+// Commands as kernels and 2D drivers write them: each generation decodes them by name, in their
+// whole length, with all values. The words are made of the bits that the sources in the XML give.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -174,7 +173,7 @@ std::vector<Command> CommandsOfRings() {
                  "3DSTATE_DX9_CONSTANTF_VS",
                  std::vector<uint32_t>{0x78390004, 0, 0, 0, 0, 0},
                  {}});
-  // What kernels and compute runtimes set beside it.
+  // Set by kernels and compute runtimes with it.
   all.push_back({"gfx9",
                  "render",
                  "MEDIA_POOL_STATE",
@@ -203,7 +202,7 @@ std::vector<Command> CommandsOfRings() {
 void AddBlit(const std::string& name, std::vector<uint32_t> dwords,
              std::vector<std::pair<std::string, uint64_t>> fields, std::vector<Command>& all,
              const std::vector<size_t>& addresses) {
-  // From what is needed to the length that the first dword says.
+  // From the length that is needed to that in the first dword.
   const auto finish = [](std::vector<uint32_t> words) {
     if (words.size() > 2) words[0] |= static_cast<uint32_t>(words.size() - 2);
     return words;
@@ -256,7 +255,7 @@ std::vector<Command> Blits() {
                         {"Transparency Color Low", kBack},
                         {"Transparency Color High", kFore}};
   const Fields immediate = {{"Immediate Data[0]", kData0}, {"Immediate Data[1]", kData1}};
-  // What dword 0 has beside opcode and length.
+  // Fields of dword 0 other than opcode and length.
   constexpr uint32_t kMask = 3u << 20, kSeeds = 5u << 8 | 6u << 12, kBit = 5u << 17,
                      kRange = 4u << 17, kDstTiled = 1u << 11, kSrcTiled = 1u << 15;
   const auto op = [](uint32_t opcode) { return 2u << 29 | opcode << 22; };
@@ -456,7 +455,7 @@ TEST_P(Commands, AreReadWholeByAllGenerationsThatHaveThem) {
 INSTANTIATE_TEST_SUITE_P(OfRings, Commands, testing::ValuesIn(CommandsOfRings()));
 INSTANTIATE_TEST_SUITE_P(OfTheBlitter, Commands, testing::ValuesIn(Blits()));
 
-// The kernel's first dword, and what the space of its batch is called.
+// The kernel's first dword, and the name of its batch's space.
 class BatchStarts : public testing::TestWithParam<std::pair<std::string, uint32_t>> {};
 
 TEST_P(BatchStarts, HaveTwoDwordsAndLeadToTheBatch) {
@@ -508,7 +507,7 @@ TEST_P(UnknownCommands, AreAsLongAsTheirClientSays) {
   }
 }
 
-// The memory interface's have six bits of length, those above are their own; one of the common 3D
+// Commands of the memory interface have six bits of length, with flags above; one of the common 3D
 // commands has none; media commands have twelve.
 INSTANTIATE_TEST_SUITE_P(OfEachClient, UnknownCommands,
                          testing::Values(Unknown{{0x1f8000c1, 0, 0}}, Unknown{{0x4fc00001, 0, 0}},

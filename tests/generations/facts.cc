@@ -131,7 +131,7 @@ uint32_t CountOf(const std::vector<Fact>& facts, absl::string_view word) {
 std::string DigestOf(std::vector<Fact> facts) {
   std::sort(facts.begin(), facts.end(),
             [](const Fact& a, const Fact& b) { return a.text < b.text; });
-  // FNV-1a: differences come from mistakes, not from anybody who looks for collisions.
+  // FNV-1a: differences come from mistakes, not from deliberate collisions.
   uint64_t hash = 0xcbf29ce484222325u;
   for (const Fact& fact : facts) {
     for (const char c : absl::StrCat(fact.text, "\n")) {

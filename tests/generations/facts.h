@@ -1,5 +1,5 @@
-// What a description says of hardware, as lines of text that can be counted and compared: sizes,
-// positions, types, defaults, names of values. Things are as users of C headers know them.
+// A description's facts, as lines of text that can be counted and compared: sizes, positions,
+// types, defaults, names of values. Names and types are those of the C headers.
 #ifndef PACKSMITH_TESTS_GENERATIONS_FACTS_H_
 #define PACKSMITH_TESTS_GENERATIONS_FACTS_H_
 

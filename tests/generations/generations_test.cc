@@ -1,5 +1,5 @@
-// Each generation says what others have published of it, except for what is listed with a reason:
-// no field, value, position, default, size or offset is missing, superfluous or different.
+// Each generation matches what others have published of it, except for what is listed with a
+// reason: no field, value, position, default, size or offset is missing, superfluous or different.
 #include "runtime/generations/generations.h"
 
 #include <algorithm>
@@ -66,7 +66,7 @@ std::vector<std::string> InOrder() {
   return names;
 }
 
-// Of "gfx4 gfx9+": the plus stands for all generations after that one.
+// Of "gfx4 gfx9+": the plus means all generations after that one.
 std::vector<std::string> Listed(absl::string_view text) {
   static const std::vector<std::string> kOrder = InOrder();
   std::vector<std::string> names;
@@ -126,8 +126,8 @@ std::vector<Fact> FactsIn(const std::string& generation) {
   return FactsOf(result.model);
 }
 
-// Takes what a line of a deviation means out of the facts; false if there is no such fact. The line
-// "packet NAME *" means all of the packet.
+// Removes the facts that a line of a deviation names; false if there is no such fact. The line
+// "packet NAME *" names all of the packet.
 bool TakeOut(absl::string_view line, std::vector<Fact>& facts) {
   const size_t before = facts.size();
   const bool all = absl::ConsumeSuffix(&line, " *");
@@ -191,7 +191,7 @@ TEST(Generations, SayWhatIsPublishedExceptForTheDeviations) {
       EXPECT_EQ(CountOf(facts, word), count) << word;
     }
     EXPECT_EQ(DigestOf(facts), published.digest)
-        << "some fact has changed; README.md says how to find it";
+        << "a fact has changed; README.md explains how to find it";
   }
 }
 

@@ -1,4 +1,4 @@
-// Prints the facts of a description, a line each, for who wants to see what differs from another.
+// Prints the facts of a description, one per line, for comparison with another description's.
 #include <cstdio>
 
 #include "gen/model/load.h"

@@ -82,8 +82,7 @@ constexpr char kByHand[] =
     "rcs0 --- 1 requests\n"
     "  seqno 0x00000006, emitted 4295000000, tail 0x00000010\n";
 
-// All the way from the text to the report, and to the records if `all`. Whether it could be read at
-// all.
+// From the text to the report, and to the records if `all`. Returns whether the dump could be read.
 bool Follow(const std::string& text, bool all = true) {
   absl::StatusOr<Dump> dump = ReadDump(BytesOf(text));
   if (!dump.ok()) return false;
@@ -172,7 +171,7 @@ TEST(Damage, WithBitsFlippedTheReportIsMade) {
   }
 }
 
-// --- What other readers of these files have failed on ---
+// --- Input on which other readers of these files have failed ---
 
 TEST(KnownFailures, MoreThan1024SectionsAreNoProblem) {
   std::string text(kByHand);

@@ -1,4 +1,4 @@
-// Every generation's description says where an engine stopped.
+// Every generation's description shows where an engine stopped.
 
 #include "runtime/generations/generations.h"
 
@@ -66,7 +66,7 @@ TEST_P(Generations, SayWhereTheRingBegins) {
   }
 }
 
-// Copies of the highest bit of an address are none of its bits.
+// Copies of the highest bit of an address are not part of it.
 TEST_P(Generations, SayAddressesInOneForm) {
   if (!HasWideAddresses(GetParam())) return;
   ErrorState state;
@@ -138,7 +138,7 @@ TEST_P(Generations, ListUnitsAtWork) {
   ASSERT_THAT(StopOf(tables(), state, engine).busy, testing::SizeIs(1));
   const std::vector<std::string> units = StopOf(tables(), state, engine).busy[0].units;
   EXPECT_THAT(units, testing::Not(testing::IsEmpty()));
-  // A unit in this list is at work: "Done" would say the opposite.
+  // A unit in this list is busy: "Done" would mean the opposite.
   EXPECT_THAT(units, testing::Not(testing::Contains(testing::HasSubstr("Done"))));
 }
 

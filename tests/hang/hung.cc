@@ -16,7 +16,7 @@ constexpr uint32_t kGlobalSpace = 1;
 constexpr uint32_t kWraps = 2u << 21;  // of the head register: how often the ring began anew
 constexpr uint32_t kArbitrate = 0x04000001, kDoNot = 0x04000000;
 
-// What the driver puts around a batch.
+// The driver's packets around a batch.
 std::array<uint32_t, 18> RequestOf(uint64_t batch) {
   const auto low = static_cast<uint32_t>(batch), high = static_cast<uint32_t>(batch >> 32);
   return {0x7a000004, 0x00100000, 0,          0,    0, 0,   // flushes
@@ -25,7 +25,7 @@ std::array<uint32_t, 18> RequestOf(uint64_t batch) {
           0x7a000004, 0x01104000, 0x00200100, 0,    7, 0};  // flushes, and writes the number
 }
 
-// What keeps the memory of a dump alive, beside what kept it so far.
+// An additional owner of a dump's memory.
 struct Kept {
   std::shared_ptr<const void> core;
   std::vector<uint8_t> ring;
@@ -97,7 +97,7 @@ Dump HungCapture(const std::string& path, const HungAt& at) {
   add_64("ACTHD", at.acthd);
   add("IPEIR", 0);
   add("IPEHR", at.ipehr);
-  add("INSTDONE", 0xffdffffb);  // CS and VS are at work
+  add("INSTDONE", 0xffdffffb);  // CS and VS are busy
   add("SC_INSTDONE", 0xffffffff);
   add("ROW_INSTDONE[0][1]", 0xfffeffff);  // an execution unit
   add_64("BBADDR", at.bbaddr.value_or(at.acthd) | 1);

@@ -19,10 +19,10 @@ namespace packsmith::hang {
 inline constexpr uint64_t kRing = 0x100000;
 inline constexpr uint64_t kRingSize = 0x4000;
 inline constexpr uint64_t kRequest = 0x3fd0;
-// Where the packet stands that starts the batch, and what follows it.
+// The address of the packet that starts the batch, and of what follows it.
 inline constexpr uint64_t kStart = 0x3fec;
 inline constexpr uint64_t kBehindStart = 0x3ff8;
-// Where the request at fault ends, and the one that waits.
+// The ends of the request at fault, and of the one that waits.
 inline constexpr uint64_t kRequestEnd = 0x18;
 inline constexpr uint64_t kTail = 0x60;
 inline constexpr uint64_t kOtherBatch = 0x70000;

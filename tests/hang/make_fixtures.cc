@@ -11,11 +11,11 @@
 int main(int argc, char** argv) {
   using namespace packsmith;
   if (argc != 2) {
-    std::fputs("make_fixtures DIRECTORY\n", stderr);
+    std::fputs("usage: make_fixtures DIRECTORY\n", stderr);
     return 2;
   }
   // In a PIPE_CONTROL after the third draw; the engine has fetched five dwords of the next one. A
-  // texture was not there.
+  // texture was missing.
   const Dump dump =
       hang::HungCapture("tests/data/captures/skl-gl-basic/00.core.zst",
                         {.acthd = 0xfffefffeee68, .ipehr = 0x7a000004, .fault = 0xfffeff900000});

@@ -1,5 +1,5 @@
-// Hangs of kernels that wrote no head of the request at fault: what the ring had before its head
-// says which batch the engine is in, or has just read.
+// Hangs of kernels that wrote no head of the request at fault: the ring's packets before its head
+// show which batch the engine is in, or has just read.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -181,14 +181,14 @@ TEST(OldRings, WithoutAPlaceToReadFromTheBatchWasStartedBefore) {
 
 TEST(OldRings, AWalkThatDoesNotComeToTheHeadCountsForNothing) {
   Hang hang = InTheBatch();
-  hang.damage = 0xe0000001;  // no packet
+  hang.damage = 0xe0000001;  // not a packet
   hang.registers = "  ring->head: 0x00000030\n";
   const Made made = Report(Text(hang));
   EXPECT_EQ(made.dump.submissions[0].batch_address, kRing + hang.head);
   EXPECT_THAT(made.report.findings,
               Contains("The ring, decoded from offset 0x30, does not reach HEAD: what the engine "
                        "executed before is not known."));
-  // In the middle of a packet that goes beyond the head.
+  // In the middle of a packet that extends past the head.
   hang = InTheBatch();
   hang.head = 0x60 + 4;
   const Made within = Report(Text(hang));

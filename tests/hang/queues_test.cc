@@ -1,4 +1,4 @@
-// What xe dumps say of the firmware's queues and of the job, with registers and without.
+// The firmware's queues and the job in xe dumps, with registers and without.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -91,7 +91,7 @@ TEST(Queues, ComparedWithTheJobAtFaultSayHowFarItIs) {
   EXPECT_EQ(StateOf(kJob, "-128", "-128"), JobState::kNotBegun);
   EXPECT_EQ(StateOf(kJob, "-127", "-128"), JobState::kRuns);
   EXPECT_EQ(StateOf(kJob, "-127", "-127"), JobState::kEnded);
-  EXPECT_EQ(StateOf(kJob, "-126", "-127"), JobState::kEnded) << "the one at fault has";
+  EXPECT_EQ(StateOf(kJob, "-126", "-127"), JobState::kEnded) << "the job at fault has ended";
 }
 
 TEST(Queues, WithoutTheJobSayWhetherSomethingRuns) {

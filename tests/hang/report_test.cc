@@ -1,4 +1,4 @@
-// What the report says of hangs, one kind after the other.
+// The report of each kind of hang.
 
 #include "runtime/hang/report.h"
 
@@ -203,7 +203,7 @@ TEST(HangReport, ReadsOnFromTheStartOfTheMemoryWhereNothingLeadsToTheActiveHead)
 }
 
 TEST(HangReport, SaysWhereAnEngineExecutesWhatIsNoCommand) {
-  // Programs are no commands.
+  // Programs are not commands.
   const EngineReport report = Report(Hung({.acthd = 0xffffb310}));
   EXPECT_FALSE(report.reached);
   EXPECT_THAT(report.findings, Contains(HasSubstr("does not reach ACTHD")));
@@ -283,7 +283,7 @@ TEST(HangReport, ShowsWhatTheLastDrawFoundSet) {
       EXPECT_NE(address.place.address, 0u);
       names.push_back(address.field);
     }
-    // Nothing that comes after the draw.
+    // Nothing from after the draw.
     EXPECT_LE(bound.address, kDraw);
   }
   EXPECT_THAT(names, Contains("vertex buffer "));

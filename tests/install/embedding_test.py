@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What docs/embedding.md says, done: the programs of docs/examples/embedding built without Bazel."""
+"""The steps of docs/embedding.md: the programs of docs/examples/embedding built without Bazel."""
 
 import os
 import re
@@ -16,7 +16,7 @@ from installed import ROOT, folder, install, run  # noqa: E402
 DOCS = ROOT / "docs"
 EXAMPLES = DOCS / "examples/embedding"
 WARNINGS = ["-Wall", "-Wextra", "-Werror"]
-# What projects turn on that are stricter than most: headers must not get in their way.
+# Warnings of stricter projects: headers must compile with them.
 STRICT = [*WARNINGS, "-Wpedantic", "-Wconversion", "-Wsign-conversion"]
 COMMANDS = ("7a000004 00100020 00000000 00000000 00000000 00000000 "
             "10000002 00200008 00000000 0000002a 05000000\n")
@@ -44,7 +44,7 @@ class Embedding(installed.TestCase):
         shutil.copytree(EXAMPLES, self.project)
 
     def expect_programs(self, place: Path) -> None:
-        """The three programs do what they are to do."""
+        """The three programs do what they should."""
         self.assertEqual(self.good(run([place / "c_driver"])), COMMANDS)
         self.assertEqual(self.good(run([place / "cpp_driver"])), COMMANDS)
         shown = self.good(run([place / "decode_batch"]))

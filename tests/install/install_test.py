@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The installer: what it writes, where, and what it leaves alone."""
+"""The installer: what it writes, where, and what it does not touch."""
 
 import json
 import os
@@ -31,7 +31,7 @@ class Installer(installed.TestCase):
                 self.assertIn(header, have)
         for header in ("c/intel_pack.h", "c/intel_bits.h"):
             self.assertIn(header, have)
-        # What unpack has built in, and nothing else.
+        # Only what unpack has built in.
         message = run([prefix / "bin/unpack", "--gen=?", os.devnull]).stderr
         self.assertEqual(set(re.findall(r"(\w+) \(also ", message)), set(generations), message)
 
@@ -66,7 +66,7 @@ class Installer(installed.TestCase):
         self.good(install(prefix))
         if installed.flags(prefix)["LDFLAGS"]:
             self.skipTest("programs with sanitizers take shared libraries")
-        # The C library, and what Highway's shared library brings: it has no archive.
+        # The C library, and the dependencies of Highway's shared library, which has no archive.
         libc = r"libc\.so\.6|libm\.so\.6|ld-linux-.*"
         highway = r"|libhwy\.so\.1|libstdc\+\+\.so\.6|libgcc_s\.so\.1"
         for name, most in (("unpack", libc), ("packgen", libc), ("imglayout", libc + highway)):
