@@ -27,7 +27,7 @@ class StreamLifetimes : public testing::Test {
       EXPECT_FALSE(vdm.Jump({0x1000, 7}));
       EXPECT_EQ(vdm.End().code(), absl::StatusCode::kFailedPrecondition);
       EXPECT_EQ(vdm.bytes(), 0u);
-      // Neither of these brings back what is gone.
+      // Neither of these restores what was destroyed.
       i == 0 ? (void)vdm.TakeStatus() : vdm.Reset();
     }
   }

@@ -34,7 +34,7 @@ def main() -> int:
         sys.stdout.writelines(differences)
         different |= bool(differences)
     if different:
-        print("If this is meant: ./bazelw run //tests/describe:refresh")
+        print("If this is intended: ./bazelw run //tests/describe:refresh")
     return 1 if different else 0
 
 

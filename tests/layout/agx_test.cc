@@ -225,7 +225,7 @@ TEST(AgxTwiddled, SamplesFollowEachOther) {
   EXPECT_EQ(layout.AddressOf({0, 0, 1, 0, 0}), 8u);
 }
 
-// Sizes beyond 32 bits, of which other programs lose the upper half.
+// Sizes of more than 32 bits, which other programs truncate.
 TEST(AgxTwiddled, LargeImagesHave64BitSizes) {
   EXPECT_EQ(LayOut(Image(kTwiddled, "R32G32B32A32_FLOAT", 16384, 16256, 15)).layer_stride_B(),
             5683910144u);

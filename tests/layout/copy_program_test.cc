@@ -1,4 +1,4 @@
-// What is found out about how to copy: the tilings of the hardware are all copied in the fast ways.
+// Programs for copies: all tilings of the hardware are copied in the fast ways.
 #include "runtime/layout/copy_program.h"
 
 #include <gmock/gmock.h>
@@ -85,7 +85,7 @@ TEST(CopyProgram, TilesThatAreTooSmallOrTooTwistedHaveNone) {
       0u);
 }
 
-// Follows every byte from where it comes to where it goes.
+// Follows every byte from its source to its destination.
 void ExpectEveryByte(const Tiling& tiling, uint32_t element_B, const LineProgram& program,
                      bool in) {
   SCOPED_TRACE(tiling.Text() + " of " + std::to_string(element_B) + (in ? ", in" : ", out"));

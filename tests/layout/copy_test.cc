@@ -1,4 +1,4 @@
-// Copies, against copies element by element, and between pages that nobody may touch.
+// Copies, compared with copies element by element, and between pages that must not be touched.
 #include "runtime/layout/copy.h"
 
 #include <gmock/gmock.h>
@@ -28,7 +28,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Bytes that come again only after a long time: those of one random number, multiplied.
+// Bytes that repeat only after a long period: those of one random number, multiplied.
 void Fill(std::mt19937& random, absl::Span<uint8_t> bytes) {
   uint64_t number = random() | 1;
   for (uint8_t& byte : bytes) {
@@ -163,7 +163,7 @@ TEST(Copy, AnElementSizeThatNoBuiltInFormatHasIsCopiedAllTheSame) {
   }
 }
 
-// Everything again for each set of instructions that this machine has and copies were made for.
+// Everything again for each instruction set that this machine has and copies were made for.
 TEST(Copy, EverySetOfVectorInstructions) {
   for (const int64_t target : hwy::SupportedAndGeneratedTargets()) {
     SCOPED_TRACE(hwy::TargetName(target));
@@ -185,7 +185,7 @@ TEST(Copy, EverySetOfVectorInstructions) {
 }
 
 // Large enough to bypass the cache, with memory whose alignment allows that and that does not;
-// beside the same copy in bands that are too small for it.
+// compared with the same copy in bands that are too small for it.
 TEST(Copy, LargeImagesAreAsBandsOfThem) {
   std::mt19937 random(9);
   for (const auto& [scheme, format] :

@@ -62,7 +62,7 @@ TEST(Format, EveryAliasLeadsSomewhere) {
   }
 }
 
-// Vulkan names what is packed into one word from its highest bit on.
+// Vulkan names the channels of a packed word from its highest bit on.
 TEST(Format, PackedChannelsHaveTheOtherOrderInVulkan) {
   const auto name = [](const char* vulkan) { return FindFormat(vulkan)->name; };
   EXPECT_EQ(name("VK_FORMAT_A8B8G8R8_UNORM_PACK32"), "R8G8B8A8_UNORM");

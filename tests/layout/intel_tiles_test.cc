@@ -177,7 +177,7 @@ TEST(IntelSamples, ThePitchIsAMultipleOfATilesWidthInSamples) {
 }
 
 TEST(IntelMipTail, LevelsBeginAtTilesUpToTheTail) {
-  // Tiles of 128x128; level 1 has one, level 2 is beside it, with room for what it has not.
+  // Tiles of 128x128; level 1 has one, level 2 is next to it, with room that it does not use.
   ImageDescription image = Image(Scheme::kIntelTile64, "R8G8B8A8_UNORM", 256, 256, 9);
   const Layout without = LayOut(image);
   EXPECT_EQ(without.levels()[1].offset_B, 4u * 65536);

@@ -59,7 +59,7 @@ TEST(Invariants, AddressesLeadBackToTheirElements) {
       ASSERT_EQ(layout.ElementAt(address + random() % image.format->block_B), element)
           << Text(image);
     }
-    // The other way round: whatever lies somewhere has its address there.
+    // The inverse: the element found at an address has that address.
     for (int i = 0; i < 20; ++i) {
       const uint64_t address = random() % layout.size_B();
       const absl::optional<Element> element = layout.ElementAt(address);

@@ -110,7 +110,7 @@ TEST(Tiling, BytesBecomeElements) {
   const Tiling bytes = *Tiling::Parse("x3 y1 y0 x2 x1 x0");
   EXPECT_EQ(bytes.WithoutLowBitsOfX(2)->Text(), "x1 y1 y0 x0");
   EXPECT_EQ(*bytes.WithoutLowBitsOfX(0), bytes);
-  // Four bytes that do not lie together are no element.
+  // Four bytes that are not contiguous are not an element.
   EXPECT_FALSE(Tiling::Parse("x1 y0 x0")->WithoutLowBitsOfX(2).has_value());
   EXPECT_FALSE(Tiling::Parse("y0^x0 x0")->WithoutLowBitsOfX(1).has_value());
   EXPECT_FALSE(bytes.WithoutLowBitsOfX(5).has_value());

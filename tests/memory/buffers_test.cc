@@ -177,7 +177,7 @@ TEST_F(BuffersTest, ZeroedMeansZeroEvenWhenUsedAgain) {
     EXPECT_EQ(b.address, a.address) << size;
     EXPECT_EQ(std::count(b.cpu, b.cpu + b.size, 0), static_cast<long>(b.size));
   }
-  // What the CPU cannot clear is new.
+  // Memory that the CPU cannot clear is new.
   const Buffer c = Must({.size = kMiB, .zone = kLow, .heap = Heap::kLocal, .dedicated = true});
   EXPECT_EQ(c.cpu, nullptr);
   Release(c);
@@ -311,7 +311,7 @@ TEST_F(BuffersTest, ABufferOfManyJobsRemembersThoseThatRun) {
 TEST_F(BuffersTest, WhenThereIsNoRoomTheCacheIsGivenUp) {
   Release(Must({.size = 6 * kPage, .zone = kTiny, .dedicated = true}));
   EXPECT_EQ(buffers_->statistics().cached_bytes, 6 * kPage);
-  // Neither is there such a one in the cache, nor three free pages beside it.
+  // Neither does the cache have such a buffer, nor are there three free pages next to it.
   const Buffer buffer = Must({.size = 3 * kPage, .zone = kTiny, .dedicated = true});
   EXPECT_EQ(buffers_->statistics().cached_bytes, 0u);
   const auto full = buffers_->Create({.size = 6 * kPage, .zone = kTiny, .dedicated = true});
@@ -429,7 +429,7 @@ TEST_F(BuffersTest, WhatTheDeviceDoesNotTakeBackIsLostAndNothingElse) {
     const Buffer other = Must({.size = kMiB, .zone = kLow});
     failing_.*refuses = true;
     EXPECT_EQ(buffers_->Release(lost.handle).code(), absl::StatusCode::kInternal);
-    EXPECT_FALSE(buffers_->Get(lost.handle).ok()) << "it is released all the same";
+    EXPECT_FALSE(buffers_->Get(lost.handle).ok()) << "it is released anyway";
     EXPECT_EQ(buffers_->statistics().lost_bytes, kMiB);
     EXPECT_EQ(buffers_->statistics().memory_bytes, device_->memory_in_use() - before);
     // Others go on, and do not get addresses that are still bound.
@@ -450,7 +450,7 @@ TEST_F(BuffersTest, MemoryThatCannotBeGivenBackDoesNotKeepOthersFromMemory) {
   Release(a);
   device_->Complete(fence);
   failing_.refuses_unbind = true;
-  // What was released before is given back now, which fails; that is none of this one's business.
+  // The buffer released before is freed now, which fails; that does not affect this one.
   EXPECT_TRUE(buffers_->Create({.size = 64, .zone = kLow}).ok());
   EXPECT_EQ(buffers_->statistics().waiting_bytes, 0u);
   EXPECT_EQ(buffers_->statistics().lost_bytes, a.size);

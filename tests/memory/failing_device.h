@@ -1,4 +1,4 @@
-// A device that fails when it is told to: the n-th call that needs room, or the n-th of any sort.
+// A device that fails on request: at the n-th call that needs memory, or the n-th of any kind.
 
 #ifndef PACKSMITH_TESTS_MEMORY_FAILING_DEVICE_H_
 #define PACKSMITH_TESTS_MEMORY_FAILING_DEVICE_H_
@@ -11,12 +11,12 @@ class FailingDevice : public Device {
  public:
   explicit FailingDevice(Device& device) : device_(device) {}
 
-  // So many calls from now one fails; negative: none does.
+  // The number of calls until one fails; negative: none does.
   void FailAfter(int calls) { left_ = calls; }
   bool failed() const { return failed_; }
-  // The same of all calls, also of those that give back or only ask.
+  // The same for all calls, also those that free or only query.
   void FailAnyAfter(int calls) { any_left_ = calls; }
-  // These calls alone, as long as it is so.
+  // Only these calls fail, while it is set.
   bool refuses_unbind = false, refuses_destroy = false;
   // Takes away all memory that is not needed.
   bool short_of_memory = false;

@@ -1,5 +1,5 @@
-// The allocator that everybody writes first: holes in a list that is sorted by address, the first
-// one that is large enough is taken. What RangeAllocator's fragmentation is compared with.
+// A first-fit allocator: holes in a list that is sorted by address, the first one that is large
+// enough is taken. RangeAllocator's fragmentation is compared with it.
 
 #ifndef PACKSMITH_TESTS_MEMORY_FIRST_FIT_H_
 #define PACKSMITH_TESTS_MEMORY_FIRST_FIT_H_

@@ -294,7 +294,7 @@ TEST(HostDevice, WritesACoreOfEachJob) {
   };
   EXPECT_EQ(name(0x800000000010), "commands");
   EXPECT_EQ(name(0x8000000010ff), "rest");
-  EXPECT_EQ(name(0x100ff), "rest") << "also where it is bound once more";
+  EXPECT_EQ(name(0x100ff), "rest") << "also where it is bound again";
   EXPECT_EQ(name(0x10100), "");
   std::filesystem::remove(prefix + "000001.core");
 }
@@ -347,7 +347,7 @@ TEST(HostDevice, ACoreHasNoMemoryThatTheJobDidNotNameAsResident) {
   ASSERT_TRUE(dump.ok()) << dump.status();
   EXPECT_NE(dump->memory.Find(0, 0x10000), nullptr);
   EXPECT_EQ(dump->memory.Find(0, 0x20000), nullptr);
-  ASSERT_NE(dump->FindBuffer(0, 0x20000), nullptr) << "what lies there is known all the same";
+  ASSERT_NE(dump->FindBuffer(0, 0x20000), nullptr) << "its content is known anyway";
   EXPECT_EQ(dump->FindBuffer(0, 0x20000)->name, "texture (not resident)");
   EXPECT_TRUE(dump->memory_is_complete);
 }

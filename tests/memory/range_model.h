@@ -1,4 +1,4 @@
-// What RangeAllocator promises, done the simple way: a sorted list of live ranges.
+// A simple model of RangeAllocator: a sorted list of live ranges.
 
 #ifndef PACKSMITH_TESTS_MEMORY_RANGE_MODEL_H_
 #define PACKSMITH_TESTS_MEMORY_RANGE_MODEL_H_

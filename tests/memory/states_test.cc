@@ -206,7 +206,7 @@ TEST_F(StatesTest, AStateLiesWithinOneBlock) {
   const Buffer buffer = *buffers_->Get(large.buffer);
   EXPECT_EQ(buffer.size, 256 * kKiB);
   EXPECT_EQ(buffer.address, large.address);
-  // What is free before it is in three blocks that do not merge with each other.
+  // The free memory before it is in three blocks that do not merge with each other.
   EXPECT_EQ(Must(pool->Allocate(128 * kKiB)).offset + 128 * kKiB, large.offset);
   const uint64_t blocks = pool->statistics().blocks;
   Must(pool->Allocate(64 * kKiB));
@@ -331,7 +331,7 @@ TEST_F(StatesTest, AStreamGivesOneAfterTheOther) {
   EXPECT_EQ(b.cpu, a.cpu + 128);
   EXPECT_NE(c.offset, a.offset);
   EXPECT_EQ(c.offset % 1024, 0u);
-  EXPECT_NE(d.offset, a.offset + 160) << "what the stream has left it does not come back to";
+  EXPECT_NE(d.offset, a.offset + 160) << "the stream does not return to a block that it has left";
   EXPECT_EQ(e.size, 8192u);
   EXPECT_EQ(stream.used(), 1024 + 1024 + 1 + 8192u);
   EXPECT_FALSE(stream.Allocate(0, 4).ok());

@@ -93,7 +93,7 @@ TEST(IrisZones, HaveTheirPlaces) {
             (Zone{"border colors", 8 * kGiB, 8 * kGiB + 256 * kKiB}));
   EXPECT_EQ(*Named(zones, "dynamic"), (Zone{"dynamic", 8 * kGiB + 256 * kKiB, 12 * kGiB - kPage}));
   EXPECT_EQ(*Named(zones, "other"), (Zone{"other", 12 * kGiB, (uint64_t{1} << 48) - 4 * kGiB}));
-  // What is counted from a base is in reach of 32 bits.
+  // Zones with a common base are within 32 bits of it.
   EXPECT_LE(Named(zones, "surface")->end - Named(zones, "binder")->begin, 4 * kGiB);
   EXPECT_LE(Named(zones, "dynamic")->end - Named(zones, "border colors")->begin, 4 * kGiB);
   const std::vector<Zone> later = Must(LayOutZones(intel::IrisZones(), {.verx10 = 125}));

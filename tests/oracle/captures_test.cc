@@ -49,7 +49,7 @@ std::vector<std::string> Dumps(const Capture& capture) {
   return files;
 }
 
-// What the two decoders make of a capture.
+// Both decoders' results for a capture.
 struct Decoded {
   std::string text;
   Oracle oracle;
@@ -115,7 +115,7 @@ TEST_P(Captures, EveryFieldOfTheOracleIsAccountedFor) {
 TEST_P(Captures, ExcusesOnlyWhatIsKnownToNeedIt) {
   EXPECT_TRUE(SilentRules(GetParam().folder, result()).empty())
       << absl::StrJoin(SilentRules(GetParam().folder, result()), ", ");
-  // A rule that begins to fire in a capture that it is not for hides something new.
+  // A rule that fires in a capture that it does not list hides a new difference.
   for (const CompareRule& rule : CompareRules()) {
     if (result().rules.at(rule.name) == 0) continue;
     EXPECT_NE(absl::StrCat(" ", rule.folders, " ").find(absl::StrCat(" ", GetParam().folder, " ")),

@@ -438,7 +438,7 @@ class Comparison {
     return it == children_.end() ? *kNone : it->second;
   }
 
-  // What a field of a record is, as a number.
+  // The value of a record's field, as a number.
   static absl::optional<uint64_t> ValueOf(const Record& record, absl::string_view name) {
     for (const RecordField& field : record.fields) {
       if (field.name == name) return field.value.bits;
@@ -451,7 +451,7 @@ class Comparison {
       return false;
     }
     if (!item.name.empty()) return item.name == record.name;
-    // Without a heading, its fields say what it is.
+    // Without a heading, its fields identify it.
     return item.fields.empty() || ValueOf(record, item.fields[0].name).has_value();
   }
 
@@ -496,7 +496,7 @@ class Comparison {
         return Found(item, r, 0, "");
       }
     }
-    // More of a table than there is: an earlier entry of the same table was found.
+    // More entries than the table has: an earlier entry of the same table was found.
     if (item.index > 0 && last_found_packet_ == item.packet && last_found_name_ == item.name &&
         IsBeyondTable(item)) {
       Use(kFixedCount);
@@ -512,7 +512,7 @@ class Comparison {
              kNothing);
   }
 
-  // Whether a packet says that the pointer in it is none.
+  // Whether a packet declares its pointer unused.
   static bool IsInvalidPointer(const Record& packet) {
     for (const RecordField& field : packet.fields) {
       if (absl::EndsWith(field.name, " Valid") && field.value.kind == RecordValue::Kind::kBool &&
@@ -533,7 +533,7 @@ class Comparison {
     return static_cast<uint64_t>(item.index) > last.value_or(0);
   }
 
-  // What the latest packet of a name gave as a field, up to the item at hand.
+  // The value of a field in the latest packet of a name, up to the current item.
   absl::optional<uint64_t> LastValue(absl::string_view packet, absl::string_view name) const {
     const auto it = last_packets_.find(packet);
     if (it == last_packets_.end()) return absl::nullopt;
@@ -544,7 +544,7 @@ class Comparison {
     return absl::nullopt;
   }
 
-  // What the next packet of a name gives as a field, before something is drawn.
+  // The value of a field in the next packet of a name, before the next draw.
   absl::optional<uint64_t> NextValue(int after, absl::string_view packet,
                                      absl::string_view name) const {
     for (size_t i = static_cast<size_t>(after) + 1; i < batch_->items.size(); ++i) {
@@ -561,7 +561,7 @@ class Comparison {
   }
 
   // Before Gfx6 structures have the counts: the one before a packet's records, or the next one
-  // before something is drawn.
+  // before the next draw.
   bool IsCountOf(int packet, absl::string_view structure, absl::string_view name,
                  uint64_t count) const {
     const auto is_it = [&](const Record& record) {
@@ -965,7 +965,7 @@ class Comparison {
   std::vector<std::vector<bool>> seen_;
   std::vector<Matched> matched_;
 
-  // The batch at hand.
+  // The current batch.
   const OracleBatch* batch_ = nullptr;
   absl::flat_hash_map<int, Children> children_;
   absl::flat_hash_map<uint64_t, Children> by_place_;

@@ -18,7 +18,7 @@
 
 namespace packsmith {
 
-// Why a difference is not held against packsmith.
+// Why a difference is not a fault of packsmith.
 enum class RuleKind {
   kDefect,    // the oracle is wrong
   kOmission,  // the oracle, or the record, leaves out by design what the other has

@@ -26,7 +26,7 @@ struct OracleField {
   absl::string_view struct_name;
   // The innermost structure that may still be open: index in OracleItem::fields, -1 for the item
   // itself. A structure that does not end at a dword's end leaves no trace of its end, so the
-  // field may in truth belong further out, never further in.
+  // field may belong further out, never further in.
   int parent = -1;
 };
 

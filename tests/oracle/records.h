@@ -1,7 +1,7 @@
 #ifndef PACKSMITH_TESTS_ORACLE_RECORDS_H_
 #define PACKSMITH_TESTS_ORACLE_RECORDS_H_
 
-// The records of `unpack --format=jsonl`, as far as a comparison needs them.
+// The parts of `unpack --format=jsonl` records that a comparison needs.
 
 #include <cstdint>
 #include <string>

@@ -1,7 +1,7 @@
 #ifndef PACKSMITH_TESTS_ORACLE_RUN_UNPACK_H_
 #define PACKSMITH_TESTS_ORACLE_RUN_UNPACK_H_
 
-// The records of a capture, by way of the libraries that `unpack` is made of.
+// The records of a capture, through the libraries of `unpack`.
 
 #include <string>
 #include <vector>

@@ -1,4 +1,5 @@
-// The C header beside the C++ one: the same dwords from the same values, and genxml's interface.
+// The C header compared with the C++ one: the same dwords from the same values, and genxml's
+// interface.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -185,7 +186,7 @@ TEST(C, ALengthThatTheCallerSetsDecidesHowMuchOfAFieldIsWritten) {
   c.DWordLength = 200;
   KINDS_STORE_pack(&batch, dw, &c);
   EXPECT_THAT(dw, ElementsAre(0x780600c8, 0, 0, 7, 1, 0xdeadbeef));
-  // Less than the shortest is no reason to write less than T_length.
+  // A length below the shortest form still writes T_length dwords.
   c.DWordLength = 0;
   std::fill_n(dw, 5, 1);
   KINDS_STORE_pack(&batch, dw, &c);
@@ -207,7 +208,7 @@ TEST(C, MembersBeyondTheLengthArePackedAsFarAsTheCallersLengthCountsThem) {
     c.DWordLength = length - KINDS_COUNTED_length_bias;
     std::vector<uint32_t> dw(9, 0xcccccccc);
     KINDS_COUNTED_pack(&batch, dw.data(), &c);
-    // Half an address is of no use, and its relocation would be one of memory that is not there.
+    // Half an address is useless, and its relocation would refer to memory that does not exist.
     EXPECT_EQ(batch.relocations.size(), length > 4 ? 1u : 0u) << length;
     for (unsigned i = 0; i < 9; ++i) {
       const bool is_counted = i < length && i < 7 && !(length == 4 && i == 3);

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Generated headers alone, in every language and compiler they promise; and what must not compile."""
+"""Generated headers alone, in every language and compiler that they support; and what must not compile."""
 
 import os
 import re
@@ -11,7 +11,7 @@ from pathlib import Path
 
 ROOT = Path(os.environ["TEST_SRCDIR"]) / os.environ["TEST_WORKSPACE"]
 WARNINGS = ["-Wall", "-Wextra", "-Werror"]
-# Where the headers of each generation lie.
+# The directory of each generation's headers.
 INTEL = {path.name.removesuffix("_cpp"): path.parent for path in ROOT.glob("xml/intel/*_cpp")}
 ALL = {"kinds": ROOT / "tests/pack", "m1": ROOT / "tests/pack", **INTEL}
 # Those with which everything is tried.

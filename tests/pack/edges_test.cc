@@ -1,6 +1,6 @@
 // pack tests packets in memory many bytes at a time, and only suspects at first. Here: that it
-// comes to the same verdict as check(), which looks at one member after the other, at and beside
-// the edge of what each member may hold. Built with optimisation: without it there is but one way.
+// gives the same result as check(), which tests one member after the other, at and next to the
+// edges of what each member may hold. Built with optimisation, without which there is only one way.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -14,7 +14,7 @@
 namespace packsmith {
 namespace {
 
-// The values of a member that lie at edges of anything.
+// The edge values of a member.
 template <class T>
 constexpr std::array<uint64_t, 29> Edges() {
   std::array<uint64_t, 29> edges = {0, 1, ~uint64_t{0}, uint64_t{1} << 63, uint64_t{1} << 31};
@@ -27,7 +27,7 @@ constexpr std::array<uint64_t, 29> Edges() {
   return edges;
 }
 
-// noinline, and through a pointer that the compiler cannot follow: nothing is known of the values.
+// noinline, and through a pointer that the compiler cannot follow: it knows nothing of the values.
 template <class Packet>
 [[gnu::noinline]] error PackFromMemory(const Packet* packet, uint32_t* dw) {
   return packet->pack(dw);

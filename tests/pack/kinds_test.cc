@@ -25,7 +25,7 @@ std::vector<uint32_t> Dwords(const P& packet) {
   return {words.dw, words.dw + words.length};
 }
 
-// What checked pack says, and that it wrote nothing if it complained.
+// The result of checked pack, which must write nothing on an error.
 template <class P>
 error Refusal(const P& packet) {
   std::vector<uint32_t> dw(64, kUntouched);

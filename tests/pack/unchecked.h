@@ -1,4 +1,4 @@
-// Two files of one program, one that looks at values and one that does not.
+// Two files of one program, one that checks values and one that does not.
 #ifndef PACKSMITH_TESTS_PACK_UNCHECKED_H_
 #define PACKSMITH_TESTS_PACK_UNCHECKED_H_
 

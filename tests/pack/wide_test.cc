@@ -24,7 +24,7 @@ constexpr uint64_t kHigh = 0x0023'4567'89ab'c000;       // above 48 bits
 constexpr uint64_t kCanonical = 0xff23'4567'89ab'c000;  // bit 56 is set, and repeated above
 constexpr uint64_t kPlain = 0x0123'4567'89ab'c000;      // the same without the copies
 
-// So that the compiler does not know what is packed: the optimised test takes other ways then.
+// Hides the values from the compiler: the optimised test then uses other code.
 template <class T>
 T Unknown(T value) {
   asm volatile("" : : "r"(&value) : "memory");

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""unpack's lists of draws and of uses say what the records of real captures say.
+"""unpack's lists of draws and of uses agree with the records of real captures.
 
 What is expected is put together here, from the records of the packets as they come: the last packet
 of a kind is what a draw finds set.
@@ -39,7 +39,7 @@ def surfaces(records):
 
 
 class Bindings:
-    """What the records say that each draw or dispatch finds, by the names of one family's packets."""
+    """What each draw or dispatch finds by the records, by the names of one family's packets."""
 
     def __init__(self, capture, pixel_shader, tables, topology):
         self.draws, self.dispatches = {}, {}
@@ -142,7 +142,7 @@ class DrawsTest(unittest.TestCase):
         self.assertIn(13, kept)
         line = next(x for x in lines("--draws", *cores("skl-gl-basic")) if x["draw"] == 13)
         self.assertNotEqual(line["textures"], [])
-        # And its records say so when one asks for it alone.
+        # Its records agree when it is decoded alone.
         records = [r for r in lines("--draw=13", *cores("skl-gl-basic")) if r.get("draw") == 13]
         self.assertEqual(surfaces(records), bindings.draws[13]["surfaces"])
         tables = [r for r in records if r.get("name") == names[1]]

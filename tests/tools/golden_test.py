@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The beginning of unpack's text for a real capture is what golden/ says."""
+"""The beginning of unpack's text for a real capture equals the file in golden/."""
 
 import difflib
 import os
@@ -27,7 +27,7 @@ def main() -> int:
     differences = list(difflib.unified_diff(golden, lines, str(GOLDEN), "unpack"))
     sys.stdout.writelines(differences)
     if differences:
-        print("If this is meant: ./bazelw run //tests/tools:refresh")
+        print("If this is intended: ./bazelw run //tests/tools:refresh")
     return 1 if differences else 0
 
 

@@ -16,7 +16,7 @@ RGBA = "--pixel-format=R8G8B8A8_UNORM"
 
 
 def run(*arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess:
-    # Under a sanitizer too there may be less memory than is asked for.
+    # Under a sanitizer, too, there may be less memory than requested.
     options = os.environ.get("ASAN_OPTIONS", "") + ":allocator_may_return_null=1"
     environment = {**os.environ, "ASAN_OPTIONS": options}
     return subprocess.run([IMGLAYOUT, *arguments], input=stdin, capture_output=True, check=False,
@@ -247,7 +247,7 @@ class ImglayoutTest(unittest.TestCase):
                           done.stderr.decode())
 
     def test_an_image_larger_than_memory_is_told(self) -> None:
-        # It is larger than what addresses there are, but its smallest level is not.
+        # It is larger than the address space, but its smallest level is not.
         done = run("tile", "agx", "--pixel-format=R32G32B32A32_UINT", "--size=16384x16384",
                    "--layers=16384", "--samples=4", "--levels=full", "--level=14",
                    self.path("rows", b"x" * 64), self.path("image"))

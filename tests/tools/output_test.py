@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Where unpack's text goes, what it may hold, and where it ends."""
+"""Where unpack's text goes, what it may contain, and where it ends."""
 
 import json
 import os

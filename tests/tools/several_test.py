@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""unpack with several dumps in one call, and why it ends with exit code 1."""
+"""unpack with several dumps in one call, and its reasons for exit code 1."""
 
 import json
 import os

@@ -22,7 +22,7 @@ DISPATCH = 1 << 19
 
 class SwitchedOffTest(ProgramTest):
     def followed(self, device: dict[str, object], *packets: int) -> list[str]:
-        """The packets whose offsets count: nothing has set the base that they count from."""
+        """The packets whose offsets count: their base was never set."""
         dump = self.file("a.core", core(device, words(*packets, END)))
         done = self.run_it("--format=jsonl", dump)
         records = [json.loads(line) for line in done.stdout.splitlines()]

@@ -367,7 +367,7 @@ class UnpackTest(unittest.TestCase):
         packets = [line.split()[1] for line in shown if line.startswith("0x")]
         self.assertEqual(packets.count("3DPRIMITIVE"), 1)
         self.assertEqual(packets[-1], "3DPRIMITIVE")
-        # What came before it stands below it.
+        # What came before it is below it.
         draw = next(i for i, line in enumerate(shown) if "  draw 2" in line)
         bound = [line.split()[1] for line in shown[draw:] if "  bound, from submission 0" in line]
         self.assertEqual(bound.count("STATE_BASE_ADDRESS"), 1)

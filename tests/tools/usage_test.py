@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""unpack refuses what cannot be meant, says why, and says what may be meant."""
+"""unpack refuses wrong arguments with a reason and a suggestion."""
 
 import os
 import re

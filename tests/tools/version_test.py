@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""All programs say the same version, which is written in one place."""
+"""All programs print the same version, which is defined in one place."""
 
 import re
 import subprocess

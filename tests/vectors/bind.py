@@ -191,7 +191,7 @@ def c(ir: Ir) -> str:
 
 
 def main(arguments: list[str]) -> None:
-    """See the top."""
+    """Writes the tables; the module's docstring describes the arguments."""
     language, *paths = arguments
     ir_path = next(path for path in paths if path.endswith(".json"))
     outputs = [path for path in paths if path.endswith((".cc", ".c"))]

@@ -1,5 +1,4 @@
-// golden_test GENERATION.xml GENERATION.jsonl.zst: whether the file of vectors is what the XML
-// comes to.
+// golden_test GENERATION.xml GENERATION.jsonl.zst: whether the file of vectors matches the XML.
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -31,7 +30,7 @@ TEST(Golden, TheFileIsWhatTheXmlComesTo) {
   };
   ADD_FAILURE() << g_file << " is not up to date from line " << at + 1 << " on:\n  " << line(have)
                 << "\nbut the XML says\n  " << line(want)
-                << "\nIf that is meant: ./bazelw run //tests/vectors:refresh";
+                << "\nIf that is intended: ./bazelw run //tests/vectors:refresh";
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Reads a file of vectors, as anybody would who has nothing but the file.
+// Reads a file of vectors, with no other knowledge than the file.
 #ifndef PACKSMITH_TESTS_VECTORS_READER_H_
 #define PACKSMITH_TESTS_VECTORS_READER_H_
 
@@ -28,7 +28,7 @@ struct ReadVector {
 // The text of a file, unpacked if it is compressed.
 absl::StatusOr<std::string> ReadText(const std::string& path);
 
-// InvalidArgument with the number of the first line that is no vector.
+// InvalidArgument with the number of the first line that is not a vector.
 absl::StatusOr<std::vector<ReadVector>> ParseVectors(const std::string& text);
 
 }  // namespace packsmith::vectors

@@ -44,7 +44,7 @@ class Maker {
 
   std::vector<Form> Forms() const;
   Form RandomForm(Random& random) const;
-  // `order` of the fields matters where they share bits: the first come gets them.
+  // `order` of the fields matters where they share bits: the first one gets them.
   absl::optional<Vector> Make(const Form& form, const std::string& what, const Choose& choose,
                               Random* order = nullptr) const;
   std::vector<Vector> All() const;
@@ -68,7 +68,7 @@ class Maker {
 
 void Maker::AddControl(uint32_t leaf_index, const std::vector<uint64_t>& choices) {
   const Leaf& leaf = t_.leaf(leaf_index);
-  // Of several views of the same bits, one says it all.
+  // Of several views of the same bits, one is enough.
   auto at = std::find_if(controls_.begin(), controls_.end(), [&](const Control& c) {
     return c.leaf->bit == leaf.bit && c.leaf->width == leaf.width;
   });
@@ -85,7 +85,7 @@ void Maker::FindControls() {
   const auto condition = [&](uint32_t index) {
     if (index == kNone) return;
     for (const tables::Term& term : t_.terms(t_.condition(index).terms)) {
-      // The value itself, one more that is something else, and zero.
+      // The value itself, another value, and zero.
       AddControl(term.leaf, {0, term.value, term.value + 1, term.value ^ 1});
     }
   };
@@ -250,7 +250,7 @@ absl::optional<Vector> Maker::Make(const Form& form, const std::string& what, co
       if (raw != 0 && !d_.IsGood(leaf, 0)) return absl::nullopt;
       continue;
     }
-    // Zero is not worth mentioning, if zero bits mean it.
+    // Zero is omitted if zero bits mean it.
     const decode::Value value = d_.Decoded(leaf, raw);
     mentioned[i] = Description::IsValue(leaf) &&
                    (raw != 0 || (!IsReal(leaf) && decode::NumberOf(value, raw) != 0));

@@ -1,6 +1,5 @@
 // Values and the bytes that they pack to, for every container of a description. Made by the decode
-// tables' own encoder, so that generated code has something to be compared with that it had no part
-// in.
+// tables' own encoder, so that generated code is compared with an independent result.
 #ifndef PACKSMITH_TESTS_VECTORS_VECTORS_H_
 #define PACKSMITH_TESTS_VECTORS_VECTORS_H_
 
@@ -53,13 +52,13 @@ std::vector<Vector> VectorsOf(const Description& description, const tables::Cont
 absl::optional<Vector> RandomVector(const Description& description,
                                     const tables::Container& container, Random& random);
 
-// A good value's raw bits, random with a liking for the extremes.
+// A good value's raw bits, random with a preference for the extremes.
 uint64_t RandomRaw(const Description& description, const tables::Leaf& leaf, Random& random);
 
 // A JSON object in one line, without the line's end.
 std::string ToJson(const Vector& vector);
 
-// All containers' in the order of the XML, a line each. The file that people test with.
+// All containers' in the order of the XML, a line each. The file for other implementations' tests.
 std::string Jsonl(const Description& description);
 
 }  // namespace packsmith::vectors

@@ -49,7 +49,7 @@ class ArithmeticTest : public testing::Test {
     ASSERT_TRUE(ended.ok()) << ended.message();
     streamer_.Map(chunks_.chunks());
     ASSERT_EQ(streamer_.Run(batch_.parts()[0].chunk.gpu), "");
-    // And it is what the decoder knows.
+    // The decoder agrees.
     const Decoded decoded =
         World().Put(chunks_.chunks()).Decode(Gen::kName, batch_.parts()[0].chunk.gpu);
     EXPECT_THAT(decoded.problems, IsEmpty());
@@ -63,7 +63,7 @@ class ArithmeticTest : public testing::Test {
 };
 TYPED_TEST_SUITE(ArithmeticTest, Generations);
 
-// Numbers at which something changes, and others.
+// Edge values, and others.
 uint64_t Interesting(std::mt19937_64& random) {
   switch (random() % 8) {
     case 0:
@@ -351,7 +351,7 @@ TYPED_TEST(ArithmeticTest, LoopsTurnAsOftenAsMemorySays) {
   auto product = math.NewVariable(math.Constant(1));
   ASSERT_TRUE(math.Repeat([&] {
     product.Set(product * math.Constant(3));
-    // The last that the program says of `step`: still its register is needed in the next turn.
+    // The program's last use of `step`: its register is still needed in the next iteration.
     sum.Set(sum + std::move(step) + left);
     auto inner = math.NewVariable(math.Constant(2));
     math.Repeat([&] {
@@ -428,7 +428,7 @@ TYPED_TEST(ArithmeticTest, RegistersRunOut) {
   EXPECT_FALSE(none.ok());
   EXPECT_EQ(this->batch_.status().code(), absl::StatusCode::kResourceExhausted);
   EXPECT_THAT(std::string(this->batch_.TakeStatus().message()), HasSubstr("register"));
-  // What is computed from nothing is nothing, and is not stored.
+  // A result of invalid operands is invalid, and is not stored.
   EXPECT_FALSE((none + values[0]).ok());
   EXPECT_FALSE((none * values[0]).ok());
   EXPECT_FALSE((none << 3).ok());
@@ -442,7 +442,7 @@ TYPED_TEST(ArithmeticTest, RegistersRunOut) {
   EXPECT_FALSE(math.NewVariable(none).ok());
   EXPECT_FALSE(math.Select(math.NonZero(none), values[0], values[1]).ok());
   (void)this->batch_.TakeStatus();
-  // In the operand's own register there is room.
+  // The operand's own register is available.
   values[0] = std::move(values[0]) + values[1];
   EXPECT_TRUE(values[0].ok());
   values.clear();

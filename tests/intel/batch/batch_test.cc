@@ -1,4 +1,4 @@
-// Batches of every generation: what is emitted, where it goes, and what is left when it cannot.
+// Batches of every generation: what is emitted, where it goes, and what remains after a failure.
 #include "runtime/intel/batch/batch.h"
 
 #include <cstdint>
@@ -94,7 +94,7 @@ TYPED_TEST(BatchTest, OfSeveralPacketsAllOrNone) {
   EXPECT_THAT(std::string(batch.status().message()), HasSubstr("MI_STORE_DATA_IMM"));
   EXPECT_THAT(std::string(batch.status().message()), HasSubstr("address"));
   EXPECT_FALSE(batch.End().ok());
-  // Who has put it right may go on.
+  // After the cause is mended, emitting continues.
   EXPECT_FALSE(batch.TakeStatus().ok());
   ASSERT_TRUE(batch.Emit(Store{.address = 0x3000, .immediate_data = 4}));
   ASSERT_TRUE(batch.End().ok());
@@ -121,7 +121,7 @@ TYPED_TEST(BatchTest, UncheckedPacketsAreNotLookedAt) {
   EXPECT_TRUE(batch.status().ok());
 }
 
-// A packet of a random size, which says its number.
+// A packet of a random size that contains its number.
 template <class Gen>
 bool EmitNumbered(Batch<Gen>& batch, std::mt19937& random, uint32_t number,
                   std::vector<uint32_t>& model) {
@@ -178,7 +178,7 @@ TYPED_TEST(BatchTest, AgainstAVectorThroughManyChunks) {
     }
     ASSERT_TRUE(batch.End().ok());
     ASSERT_EQ(PacketsOf(batch), model);
-    // The jumps lead on, and nothing else is met.
+    // The jumps go from chunk to chunk, and nothing else is decoded.
     const Decoded decoded = this->Decode(batch, chunks);
     ASSERT_THAT(decoded.problems, IsEmpty());
     std::vector<uint32_t> met;
@@ -227,7 +227,7 @@ TYPED_TEST(BatchTest, OutOfChunksAtEveryStepChangesNothing) {
       ASSERT_EQ(batch.room(), room);
       ASSERT_EQ(batch.parts().size(), parts);
       ASSERT_EQ(batch.TakeStatus().code(), absl::StatusCode::kResourceExhausted);
-      // What was refused goes in when there is memory again, as if nothing had been.
+      // What was refused is accepted when there is memory again, as if nothing had happened.
       if (refused % 2 == 0) {
         chunks.left = 1;
         random = same;
@@ -237,7 +237,7 @@ TYPED_TEST(BatchTest, OutOfChunksAtEveryStepChangesNothing) {
     EXPECT_GT(refused, 0u);
     if (batch.parts().empty()) chunks.left = 1;
     (void)batch.TakeStatus();
-    // Room for the end there is always.
+    // There is always room for the end.
     const absl::Status ended = batch.End();
     ASSERT_TRUE(ended.ok()) << ended.message();
     ASSERT_EQ(PacketsOf(batch), model);
@@ -347,7 +347,7 @@ TYPED_TEST(BatchTest, AGroupGivesRoomToFillAndNotesWhatItIsTold) {
   ASSERT_EQ(batch.relocations().size(), 2u);
   EXPECT_EQ(batch.relocations()[0].dword + Store::length, batch.relocations()[1].dword);
   {
-    // One dword too many: nothing of the group stays, and what is filled in harms nobody.
+    // One dword too many: nothing of the group stays, and writing to it is harmless.
     typename Batch<Gen>::Group group(batch, Store::length);
     group.Emit(store);
     uint32_t* const to = group.Reserve(Store::length);
@@ -406,7 +406,7 @@ TYPED_TEST(BatchTest, LabelsAheadAndBehind) {
   // The store goes to 8 bytes after its own address.
   const Met& store = decoded.packets[decoded.packets.size() - 2];
   EXPECT_EQ(Gen::StoreData::unpack(store.dwords.data()).address.gpu, store.address + 8);
-  // The chunk is written to, so its use is that.
+  // The chunk is written to, so its use is a write.
   bool written = false;
   for (const BatchPart& part : batch.parts()) {
     written |= batch.uses().Find(part.chunk.buffer)->writes();
@@ -451,7 +451,7 @@ TYPED_TEST(BatchTest, ALabelThatIsNotAlignedForItsUserIsAnError) {
   const Label odd = batch.Here();
   EXPECT_FALSE(batch.Jump(batch.At(odd, 2)));
   EXPECT_THAT(std::string(batch.TakeStatus().message()), HasSubstr("MI_BATCH_BUFFER_START"));
-  // This one holds multiples of 8, and the label's place is none; that is known at the end.
+  // This field holds multiples of 8, and the label's address is not one; that is known at the end.
   ASSERT_TRUE(batch.Emit(typename Gen::ConditionalEnd{.compare_address = batch.At(odd)}));
   EXPECT_THAT(std::string(batch.End().message()), HasSubstr("multiples of 8"));
 }
@@ -590,7 +590,7 @@ TYPED_TEST(BatchTest, CopiesOfBatches) {
     for (const gpu::Chunk& chunk : others.chunks()) {
       EXPECT_FALSE(batch.uses().Find(chunk.buffer).has_value()) << "the copy has left its source";
     }
-    // The source's memory is not there any more.
+    // The source's memory no longer exists.
     const Decoded decoded = this->Decode(batch, chunks);
     ASSERT_THAT(decoded.problems, IsEmpty());
     const std::vector<std::string> names = decoded.Names();
@@ -654,7 +654,7 @@ TYPED_TEST(BatchTest, RelocationsGiveTheSameDwordsBack) {
   for (const Relocation& one : batch.relocations()) {
     const uint32_t dword = batch.parts()[one.part].chunk.words[one.dword];
     const uint64_t base = one.buffer == 9 ? kBase : one.gpu;
-    // Where the buffer stays, so does the dword; where it moves, so does the address alone.
+    // If the buffer stays, so does the dword; if it moves, only the address changes.
     EXPECT_EQ(static_cast<uint32_t>(base) + batch.Delta(one, base), dword);
     of_nine += one.buffer == 9;
     if (one.buffer == 9) {
@@ -711,7 +711,7 @@ TYPED_TEST(BatchTest, EndedBatchesGoOnInEachOtherAndEndAgain) {
               ElementsAre("PIPE_CONTROL", "MI_BATCH_BUFFER_END"));
   for (Batch<Gen>& batch : batches) EXPECT_EQ(batch.parts()[0].total % 2, 0u);
 
-  // One that does nothing goes on, too.
+  // One that does nothing continues, too.
   Batch<Gen> noop(chunks, {.noop = true});
   ASSERT_TRUE(noop.Emit(typename Gen::Noop{}));
   ASSERT_TRUE(noop.End().ok());
@@ -736,7 +736,7 @@ TYPED_TEST(BatchTest, PartsAreWholeQwordsWhereverTheyEnd) {
       ASSERT_TRUE(batch.End().ok());
       ASSERT_GT(batch.parts().size(), 2u);
       for (const BatchPart& part : batch.parts()) {
-        EXPECT_EQ(part.total % 2, 0u) << "as kernels want it";
+        EXPECT_EQ(part.total % 2, 0u) << "as kernels require";
         EXPECT_LE(part.total, part.chunk.words.size());
       }
       EXPECT_EQ(this->Decode(batch, chunks).packets.back().name, "MI_BATCH_BUFFER_END");
@@ -813,7 +813,7 @@ TYPED_TEST(BatchTest, SizesAreKnownBefore) {
   EXPECT_EQ(batch.dwords(), DwordsOf(Store{}, Store{.store_qword = 1}));
 }
 
-// A source that hands out what no batch can use.
+// A source that returns chunks that no batch can use.
 class Broken : public gpu::ChunkSource {
  public:
   explicit Broken(const gpu::Chunk& chunk) : chunk_(chunk) {}

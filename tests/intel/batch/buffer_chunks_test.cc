@@ -1,4 +1,4 @@
-// Chunks that are buffers: their bounds, and what becomes of them.
+// Chunks that are buffers: their bounds and lifetimes.
 #include "runtime/command/buffer_chunks.h"
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Which buffers a batch lists, when many handles share a place in the tables of what is known.
+// Which buffers a batch lists, when many handles collide in its hash tables.
 #include "runtime/command/buffer_uses.h"
 
 #include <cstdint>
@@ -23,7 +23,7 @@ Model Listed(const gpu::BufferUses& uses) {
   return listed;
 }
 
-// Few handles, of which many are equal in their low bits; 0 is no buffer.
+// Few handles, many of them equal in their low bits; 0 is not a buffer.
 uint32_t RandomHandle(std::mt19937& random) {
   return 64 * static_cast<uint32_t>(random() % 5) + static_cast<uint32_t>(random() % 3);
 }
@@ -59,7 +59,7 @@ TEST(BufferUsesTest, AgainstAMap) {
   }
 }
 
-// The same by way of packets: one by one, several at once, as groups and as items.
+// The same through packets: one by one, several at once, as groups and as items.
 TEST(BufferUsesTest, OfPackets) {
   std::mt19937 random(2);
   gpu::HostChunks chunks({.first_buffer = 100000, .chunk_dwords = 512});

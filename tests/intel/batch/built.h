@@ -1,4 +1,4 @@
-// What a batch has become, seen through the decoder.
+// A batch's packets, seen through the decoder.
 #ifndef PACKSMITH_TESTS_INTEL_BATCH_BUILT_H_
 #define PACKSMITH_TESTS_INTEL_BATCH_BUILT_H_
 
@@ -38,7 +38,7 @@ class World {
  public:
   World& Put(absl::Span<const gpu::Chunk> chunks);
   World& Put(uint64_t gpu, absl::Span<const uint32_t> words);
-  // What the GPU does from `gpu` on.
+  // What the GPU executes from `gpu` on.
   Decoded Decode(absl::string_view generation, uint64_t gpu);
 
  private:

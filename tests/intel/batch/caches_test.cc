@@ -18,7 +18,7 @@ namespace {
 
 using testing::IsEmpty;
 
-// Caches that hold on to everything as long as they may: each buffer is one line, its content the
+// Caches that keep everything as long as they may: each buffer is one line, its content the
 // number of the last write that is in it.
 class Caches {
  public:
@@ -47,7 +47,7 @@ class Caches {
       std::erase_if(third_, [](const auto& line) { return !line.second.dirty; });
     }
     for (size_t d = 0; d < kCacheDomains; ++d) {
-      // One that writes forgets when it writes back.
+      // A cache that writes drops its lines when it writes back.
       if ((barrier.invalidate >> d & 1) == 0) continue;
       WriteBack(d);
       lines_[d].clear();
@@ -95,7 +95,7 @@ TEST(CacheTrackerTest, ReadersSeeTheLastWrite) {
       const size_t domain = random() % kCacheDomains;
       const CacheBarrier barrier = tracker.Use(buffer, static_cast<CacheDomain>(domain));
       caches.Apply(barrier);
-      // Before it writes it has to see what is there, too: it may write a part only.
+      // Before it writes it must see the content, too: it may write a part only.
       ASSERT_EQ(caches.Read(buffer, domain), written[buffer]) << round << ", step " << step;
       if (domain < kWritingDomains) {
         caches.Write(buffer, domain, step);
@@ -124,19 +124,19 @@ TEST(CacheTrackerTest, OnlyWhatIsNeeded) {
   // Another reader: it has been written back already.
   EXPECT_EQ(tracker.Use(2, CacheDomain::kConstant),
             (CacheBarrier{.invalidate = SetOf(CacheDomain::kConstant)}));
-  // A reader that looks past L3.
+  // A reader that bypasses L3.
   EXPECT_EQ(tracker.Use(2, CacheDomain::kVertex),
             (CacheBarrier{.flush = SetOf(CacheDomain::kRender),
                           .to_memory = SetOf(CacheDomain::kRender),
                           .invalidate = SetOf(CacheDomain::kVertex)}));
-  // Drawing again waits for those who read.
+  // Drawing again waits for the readers.
   EXPECT_EQ(tracker.Use(2, CacheDomain::kRender).wait, true);
   // Other buffers that were written before have been flushed with it.
   EXPECT_TRUE(tracker.Use(3, CacheDomain::kRender).empty());
   EXPECT_TRUE(tracker.Use(4, CacheDomain::kRender).empty());
   EXPECT_FALSE(tracker.Use(3, CacheDomain::kSampler).empty());
   EXPECT_TRUE(tracker.Use(4, CacheDomain::kSampler).empty());
-  // The command streamer writes past L3, which may have what was there before.
+  // The command streamer's writes bypass L3, which may have the old content.
   EXPECT_TRUE(tracker.Use(5, CacheDomain::kOtherWrite).empty());
   EXPECT_EQ(tracker.Use(5, CacheDomain::kSampler),
             (CacheBarrier{.flush = SetOf(CacheDomain::kOtherWrite),
@@ -239,7 +239,7 @@ TYPED_TEST(EmitBarrierTest, InTheGpgpuPipeline) {
   const auto pipes = this->Emitted(
       {.flush = SetOf(CacheDomain::kData), .invalidate = SetOf(CacheDomain::kSampler)},
       Pipeline::kGpgpu);
-  // A post-sync write wants a stall before, on some.
+  // Some generations need a stall before a post-sync write.
   const bool stall = TypeParam::kVersion == 90 || TypeParam::kVersion == 120;
   ASSERT_EQ(pipes.size(), stall ? 3u : 2u);
   for (const auto& pipe : pipes) EXPECT_TRUE(pipe.command_streamer_stall_enable);
@@ -273,7 +273,7 @@ TYPED_TEST(EmitBarrierTest, CachesOf3DAreNoneOfTheGpgpuPipelinesSinceGfx12) {
 TYPED_TEST(EmitBarrierTest, ASignalStandsInMemoryWhenAllBeforeIsDone) {
   constexpr uint64_t kValue = 0x123456789abcdef0;
   for (const Pipeline pipeline : {Pipeline::k3D, Pipeline::kGpgpu}) {
-    // In the GPGPU pipeline nothing forgets vertices from Gfx12 on.
+    // From Gfx12 on nothing invalidates vertices in the GPGPU pipeline.
     const CacheDomain forgets =
         pipeline == Pipeline::k3D ? CacheDomain::kVertex : CacheDomain::kSampler;
     gpu::HostChunks chunks;
@@ -289,7 +289,7 @@ TYPED_TEST(EmitBarrierTest, ASignalStandsInMemoryWhenAllBeforeIsDone) {
       if (met.name != "PIPE_CONTROL") continue;
       const auto pipe = TestFixture::Pipe::unpack(met.dwords.data());
       if (pipe.post_sync_operation == 0) continue;
-      // The first one waits; whatever is written, is this.
+      // The first one waits; every write has this address and value.
       EXPECT_TRUE(writes++ != 0 || pipe.command_streamer_stall_enable);
       EXPECT_EQ(pipe.address.gpu, 0x8008u);
       EXPECT_EQ(pipe.immediate_data, kValue);

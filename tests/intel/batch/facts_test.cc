@@ -40,7 +40,7 @@ TEST(FactsTest, AVersionWithoutAColumnHasThatOfTheOneBefore) {
   EXPECT_EQ(FactsOf(0).version_x10, 80u) << "the oldest, where none is before";
 }
 
-// A description of one's own has the facts of the generation that it extends.
+// A user's own description has the facts of the generation that it extends.
 struct Extended : Generation<gfx9::generation, 125> {};
 
 TEST(FactsTest, ADescriptionMayTakeAnothersColumn) {
@@ -48,7 +48,7 @@ TEST(FactsTest, ADescriptionMayTakeAnothersColumn) {
   EXPECT_EQ(Gfx9::kFacts.surface_index_bits, 20u);
 }
 
-// Those that the runtime has functions for, which a driver calls.
+// Facts that drivers query through functions of the runtime.
 TEST(FactsTest, WhatDriversAskForIsOfTheGenerationsThatTheManualsName) {
   const auto with = [](bool GenerationFacts::*fact) {
     std::vector<unsigned> versions;
@@ -78,7 +78,7 @@ TEST(FactsTest, EveryColumnSaysWhatNoGenerationIsWithout) {
     }
     // Zero means no table in this model.
     EXPECT_NE(facts.binder.first, 0u);
-    // Followed by one of these, a pipeline would have a stall too few.
+    // Otherwise a pipeline followed by one of the first would lack a stall.
     EXPECT_TRUE(!facts.wa_16011773973 || facts.wa_1509820217);
     EXPECT_TRUE(!facts.wa_16011411144 || facts.stream_output_buffers_need_stall);
   }

@@ -23,7 +23,7 @@ PACKSMITH_EACH_GENERATION(PACKSMITH_TESTED)
 #ifdef PACKSMITH_TEST_ONE_GENERATION
 using Generations = testing::Types<TestedGfx9>;
 #elif defined(__SANITIZE_ADDRESS__)
-// Instrumented, the code of one generation takes long to compile, and is made as that of another.
+// With sanitizers a generation takes long to compile; its code is generated as the others' is.
 using Generations = testing::Types<TestedGfx9, TestedGfx125>;
 #else
 using Generations = testing::Types<PACKSMITH_GENERATIONS(Tested)>;
@@ -39,7 +39,7 @@ template <template <class> class Has, class... Gen>
 auto Filtered(testing::Types<Gen...>)
     -> decltype((GenerationList<>() + ... +
                  std::conditional_t<Has<Gen>::value, GenerationList<Gen>, GenerationList<>>()));
-// Those that have something: of which Has<Gen>::value is true.
+// Those for which Has<Gen>::value is true.
 template <template <class> class Has>
 using GenerationsWith = typename decltype(Filtered<Has>(Generations()))::Types;
 

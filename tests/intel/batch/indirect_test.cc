@@ -45,7 +45,7 @@ class IndirectTest : public testing::Test {
     return {.arguments = {kArguments, 1}, .draws = draws, .stride = stride};
   }
   void SetCount(uint32_t count) { streamer_.Map(kCount, {{count}}); }
-  // What memory says, a draw's number being what counts from 0.
+  // What memory contains; draws are numbered from 0.
   std::vector<Draw> Expected(bool indexed, bool extended, uint32_t draws, uint32_t stride) {
     std::vector<Draw> expected;
     for (uint32_t i = 0; i < draws; ++i) {

@@ -47,7 +47,7 @@ TEST(BatchLifetimes, ABatchWithoutItsChunksRefusesEverything) {
       EXPECT_FALSE(group.ok());
       group.Emit(kStore);
     }
-    // Neither of these brings the chunks back.
+    // Neither of these restores the chunks.
     i == 0 ? (void)batch.TakeStatus() : batch.Reset();
   }
   gpu::HostChunks others;

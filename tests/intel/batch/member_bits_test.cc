@@ -1,4 +1,4 @@
-// Where a packet's members stand, asked by their names.
+// The positions of a packet's members, by their names.
 #include <type_traits>
 
 #include "gtest/gtest.h"

@@ -23,7 +23,7 @@ namespace packsmith::intel {
 template <class Gen>
 class Streamer {
  public:
-  // Memory of the GPU's, dword by dword.
+  // The GPU's memory, dword by dword.
   void Map(uint64_t gpu, absl::Span<const uint32_t> words) {
     for (size_t i = 0; i < words.size(); ++i) memory_[gpu + 4 * i] = words[i];
   }
@@ -48,8 +48,8 @@ class Streamer {
   // The vertex buffers that were set, in order: where each begins.
   const std::vector<uint64_t>& vertex_buffers() const { return vertex_buffers_; }
 
-  // What a dispatch does. It may call the next two; stalls see to it that others see what it wrote,
-  // and invalidations that it sees what the streamer wrote.
+  // The effect of a dispatch. It may call the next two; stalls make its writes visible to others,
+  // and invalidations make the streamer's writes visible to it.
   void OnDispatch(std::function<void(Streamer&)> shader) { shader_ = std::move(shader); }
   uint32_t ShaderRead32(uint64_t gpu) { return seen_by_shader_.at(gpu); }
   void ShaderWrite(uint64_t gpu, absl::Span<const uint32_t> words) {
@@ -57,7 +57,7 @@ class Streamer {
   }
   bool pre_parser() const { return pre_parser_; }
 
-  // Runs to the end of the batch. Empty, or what went wrong.
+  // Runs to the end of the batch. Returns what went wrong, or an empty string.
   std::string Run(uint64_t gpu, size_t most_packets = 100000) {
     at_ = gpu;
     ended_ = false;
@@ -75,7 +75,7 @@ class Streamer {
 
   static constexpr size_t kMost = 300;  // dwords of a packet
 
-  // The packet at hand, at most `dwords` of it.
+  // The current packet, at most `dwords` of it.
   std::vector<uint32_t> Fetch(size_t dwords) {
     std::vector<uint32_t> words;
     for (uint64_t at = at_; words.size() < dwords && memory_.count(at) != 0; at += 4) {
@@ -100,7 +100,7 @@ class Streamer {
     return true;
   }
 
-  // Executes, unless a predicate says to pass over it. Returns what is wrong.
+  // Executes, unless a predicate skips it. Returns what is wrong.
   std::string Step() {
     if (memory_.count(at_) == 0) return "no memory";
     if (outdated_.count(at_) != 0) return "read before a shader wrote it";
@@ -206,7 +206,7 @@ class Streamer {
     }
     return "";
   }
-  // What not all generations have, or not all batches.
+  // Packets that not all generations or batches have.
   std::string StepNewer(uint32_t first, const uint32_t* dw) {
     if (Gen::PipeControl::matches(first)) {
       Barrier(Gen::PipeControl::unpack(dw));

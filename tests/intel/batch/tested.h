@@ -1,5 +1,5 @@
-// The generation that a test is built for: there is a program for each, so that no compiler has to
-// take all of them at once.
+// The generation that a test is built for: there is a program for each, so that no compiler must
+// handle all of them at once.
 #ifndef PACKSMITH_TESTS_INTEL_BATCH_TESTED_H_
 #define PACKSMITH_TESTS_INTEL_BATCH_TESTED_H_
 

@@ -1,5 +1,5 @@
-// The table from surfaces to their compression data: as a walker of its levels finds it, beside a
-// map, and beside one that a driver has made.
+// The table from surfaces to their compression data: as a walker of its levels finds it, compared
+// with a map, and with a table that a driver has made.
 #include "runtime/intel/binding/aux_tables.h"
 
 #include <cstring>
@@ -25,7 +25,7 @@
 namespace packsmith::intel {
 namespace {
 
-// A qword of GPU memory; empty if it is not there.
+// A qword of GPU memory; empty if it is not mapped.
 using Reader = std::function<std::optional<uint64_t>(uint64_t address)>;
 
 template <class Entry>
@@ -187,7 +187,7 @@ TYPED_TEST(AuxTablesTest, RefusesWhatIsNoSurface) {
   EXPECT_FALSE(this->table_->Unmap(good + 1, 1).ok());
   EXPECT_FALSE(this->table_->Find(uint64_t{1} << 50).ok());
   EXPECT_EQ(this->table_->statistics().pages, 0u);
-  // The last page of all is one.
+  // The last page of the address space can be mapped.
   EXPECT_TRUE(this->table_
                   ->Map({.surface = top - this->kPage,
                          .auxiliary = top - this->kAuxiliary,
@@ -235,7 +235,7 @@ TYPED_TEST(AuxTablesTest, TablesWithNothingInThemAreGivenBack) {
 }
 
 TYPED_TEST(AuxTablesTest, WhenThereIsNoRoomForATableNothingIsMapped) {
-  // Whatever the number of tables there is room for, a surface in two of the highest level's
+  // However many tables there is room for, a surface in two of the highest level's
   // entries is mapped whole or not at all.
   for (uint64_t room = 1; room < 8; ++room) {
     this->table_ = nullptr;

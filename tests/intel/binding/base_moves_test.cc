@@ -1,4 +1,4 @@
-// What goes around packets that move a base: by hand from the manuals' rules.
+// The packets around one that moves a base: by hand from the manuals' rules.
 #include "runtime/intel/binding/base_moves.h"
 
 #include <string>
@@ -17,7 +17,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// A PIPE_CONTROL in short: what waits and is written first, then what is flushed, and forgotten.
+// A PIPE_CONTROL in short: first waits and writes, then flushes and invalidations.
 template <class Pipe>
 std::string Short(const Pipe& p) {
   std::string text;
@@ -54,7 +54,7 @@ class BaseMovesTest : public testing::Test {
     gpu::HostChunks chunks;
     Batch<Gen> batch(chunks);
     {
-      // What moves does not matter here.
+      // The new base does not matter here.
       const typename Gen::Noop noop;
       typename Batch<Gen>::Group group(batch, BaseMoveDwords<Gen>() + 1);
       EXPECT_TRUE(

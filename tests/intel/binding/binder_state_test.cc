@@ -1,4 +1,4 @@
-// A binder and a draw state together: what the binder's events are for.
+// A binder and a draw state together: the use of the binder's events.
 #include "gtest/gtest.h"
 #include "runtime/intel/state/draw_state.h"
 #include "tests/intel/batch/tested.h"
@@ -24,13 +24,13 @@ class BinderStateTest : public testing::Test {
   template <class... P>
   void SetConstants() {
     const auto set = [&](auto packet) {
-      if constexpr (requires { packet.mocs; }) packet.mocs = 4;  // Gfx8 does not say it
+      if constexpr (requires { packet.mocs; }) packet.mocs = 4;  // Gfx8 has no such field
       EXPECT_TRUE(state_.Set(packet));
     };
     (set(P()), ...);
   }
 
-  // What a driver does with events.
+  // A driver's handling of events.
   void Take(const Binder<Gen>& binder, BindingEvents events) {
     if ((events & kSurfaceBaseMoved) != 0) {
       state_.template Emitted<typename G::STATE_BASE_ADDRESS>();
@@ -61,7 +61,7 @@ TYPED_TEST(BinderStateTest, DrawsHaveTheirTablesAfterMovesToo) {
   for (const BindingModel model : {BindingModel::kBinder, BindingModel::kBlocks}) {
     Scene<TypeParam> scene(model);
     this->state_.Forget();
-    this->state_.InheritAll();  // the stages' packets are not the binder's matter
+    this->state_.InheritAll();  // the stages' packets are not the binder's
     scene.Run([&](BindingEvents events) {
       this->Take(*scene.world.binder, events);
       EXPECT_TRUE(this->state_.Flush(scene.world.batch))

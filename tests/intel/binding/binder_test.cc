@@ -47,7 +47,7 @@ TYPED_TEST(BinderTest, TablesHoldWhatWasBoundAndEqualOnesShareAPlace) {
     ASSERT_TRUE(binder.Begin(world.batch).ok());
     ASSERT_NE(binder.TakeEvents() & kSurfaceBaseMoved, 0u);
     std::array<std::vector<uint32_t>, kBindingStages> bound;
-    std::map<std::vector<uint32_t>, uint32_t> places;  // of the block at hand
+    std::map<std::vector<uint32_t>, uint32_t> places;  // of the current block
     std::vector<std::vector<uint32_t>> known;
     uint64_t moves = 0;
     const unsigned large = binder.rules().block > (512 << 10) ? 7 : 1;  // of eight tables
@@ -121,7 +121,7 @@ TYPED_TEST(BinderTest, PointersReachTheBlockAndNoFurther) {
     EXPECT_FALSE(fits(rules, rules.alignment / 2)) << "tables could be closer to each other";
   }
   const BindingRules binder = BindingRulesOf(BindingModel::kBinder, TypeParam::kFacts);
-  // From Gfx12.5 on, drivers are content with half of what pointers reach.
+  // From Gfx12.5 on, drivers use only half of the pointers' range.
   EXPECT_FALSE(fits(binder, kVersion >= 125 ? 2 * binder.block : binder.block));
   EXPECT_EQ(binder.block, kVersion <= 90 ? 64u << 10 : kVersion <= 120 ? 512u << 10 : 1u << 20);
   EXPECT_EQ(binder.own_base, kVersion >= 110);
@@ -140,7 +140,7 @@ TYPED_TEST(BinderTest, TheSameTableAgainIsNoChange) {
   ASSERT_TRUE(binder.Bind(world.batch, BindingStage::kPixel, surfaces).ok());
   EXPECT_EQ(binder.TakeEvents(), 0u);
   EXPECT_EQ(binder.statistics().unchanged, 1u);
-  // A new batch wants all of it.
+  // A new batch needs all of it.
   ASSERT_TRUE(binder.Begin(world.batch).ok());
   EXPECT_EQ(binder.TakeEvents() & kAllPointers, PointerOf(BindingStage::kPixel));
 }
@@ -177,7 +177,7 @@ TYPED_TEST(BinderTest, WritesThatMoveTheBaseHaveToGoSomewhere) {
   EXPECT_THAT(Binder<TypeParam>::Create(*world.memory.buffers, options).status().message(),
               HasSubstr("scratch"));
   if (!world.binder->rules().own_base) return;
-  // No caching policy: the packet says so, and nothing is emitted.
+  // No caching policy: the packet's error is returned, and nothing is emitted.
   options = world.options;
   options.mocs = 0;
   const auto binder = Value(Binder<TypeParam>::Create(*world.memory.buffers, options));

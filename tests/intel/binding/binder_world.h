@@ -1,4 +1,4 @@
-// A binder with all that it needs: memory in zones as the model wants them, and a batch.
+// A binder with all that it needs: memory in the model's zones, and a batch.
 #ifndef PACKSMITH_TESTS_INTEL_BINDING_BINDER_WORLD_H_
 #define PACKSMITH_TESTS_INTEL_BINDING_BINDER_WORLD_H_
 
@@ -58,13 +58,13 @@ struct BinderWorld {
     return (static_cast<uint32_t>(count) * 4 + alignment - 1) / alignment * alignment;
   }
 
-  // The surfaces of a table in the block at hand, as offsets from the base of surfaces.
+  // The surfaces of a table in the current block, as offsets from the base of surfaces.
   std::vector<uint32_t> SurfacesAt(uint32_t pointer, size_t count) const {
     std::vector<uint32_t> surfaces(count);
     const uint64_t offset = uint64_t{pointer} << binder->rules().pointer_shift;
     EXPECT_LE(offset + count * 4, binder->block().size);
     std::memcpy(surfaces.data(), binder->block().cpu + offset, count * 4);
-    // Entries count from the base that the hardware has.
+    // Entries are relative to the base that the hardware has.
     const uint64_t base = binder->rules().own_base ? options.surface_base : binder->block().address;
     for (uint32_t& surface : surfaces) {
       surface = static_cast<uint32_t>(base + surface - options.surface_base);

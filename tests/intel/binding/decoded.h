@@ -1,4 +1,4 @@
-// What a job's memory says, seen through the decoder: packets, and what their pointers point to.
+// A job's memory, seen through the decoder: packets, and what their pointers point to.
 #ifndef PACKSMITH_TESTS_INTEL_BINDING_DECODED_H_
 #define PACKSMITH_TESTS_INTEL_BINDING_DECODED_H_
 

@@ -22,7 +22,7 @@ DescriptorSetup SetupOf(const DescriptorHardware& hardware) {
   return *setup;
 }
 
-// What is merged is what would have been packed as a whole.
+// Merged states equal those that are packed as a whole.
 TYPED_TEST(DescriptorHardwareTest, BuffersAreThoseOfSurfaceStates) {
   const DescriptorSetup setup = SetupOf(DescriptorHardwareOf<TypeParam>());
   std::mt19937_64 random(9);

@@ -254,7 +254,7 @@ TEST(DescriptorLayoutTest, SetsThatArePushedAreSmall) {
                 "or late writes", /*push=*/true);
 }
 
-// Whatever the bindings are, records do not overlap, are aligned, and lie within the set.
+// For all bindings, records do not overlap, are aligned, and lie within the set.
 TEST(DescriptorLayoutTest, RandomLayoutsKeepTheirRecordsApart) {
   std::mt19937 random(7);
   for (int round = 0; round < 2000; ++round) {

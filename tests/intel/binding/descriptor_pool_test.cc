@@ -35,7 +35,7 @@ class DescriptorPoolTest : public testing::TestWithParam<Model> {
     return world_.Layout(
         {{.binding = 0, .type = Type::kSampledImage, .count = count, .flags = flags}});
   }
-  // Buffers have something of a set's own in each model.
+  // In each model buffers have data of the set's own.
   DescriptorSetLayoutPtr UniformBuffers(uint32_t count) {
     return world_.Layout({{.binding = 0, .type = Type::kUniformBuffer, .count = count}});
   }
@@ -289,7 +289,7 @@ TEST_P(DescriptorPoolTest, WhenOneRegionIsFullTheOthersAreAsBefore) {
   for (const DescriptorSetLayoutPtr& layout : {buffers, samplers}) {
     const auto before = pool->statistics();
     const auto set = pool->Allocate(layout);
-    if (set.ok()) {  // the model keeps these in what there is enough of
+    if (set.ok()) {  // in this model these do not run out
       ASSERT_TRUE(pool->Free(*set).ok());
       continue;
     }

@@ -1,4 +1,4 @@
-// Random writes and copies, good and bad, beside a list of what each descriptor is.
+// Random writes and copies, good and bad, compared with a list of what each descriptor is.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -63,7 +63,7 @@ class DescriptorRandomTest : public testing::TestWithParam<Model> {
                : binding.type == type;
   }
 
-  // What a shader, or a table, would find.
+  // What a shader or a table finds.
   void Check(const DescriptorSet& set, const std::vector<Expected>& expected) {
     const DescriptorSetStorage& storage = *set.storage();
     for (const DescriptorBinding& binding : bindings_) {

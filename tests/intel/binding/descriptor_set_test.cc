@@ -22,7 +22,7 @@ using Type = DescriptorType;
 using Model = DescriptorModel;
 using testing::HasSubstr;
 
-// Whatever a layout of these tests may want.
+// Enough for every layout of these tests.
 constexpr DescriptorCount kPlenty[] = {
     {Type::kSampler, 50},
     {Type::kCombinedImageSampler, 50},
@@ -82,7 +82,7 @@ TEST_P(DescriptorSetTest, ImagesAreWrittenAsTheModelKeepsThem) {
     case Model::kBindingTable:
       break;
     case Model::kIndirect: {
-      // The state's number, counted from the bindless base, in the upper 20 bits.
+      // The state's number, from the bindless base, in the upper 20 bits.
       const auto handle = [&](const DescriptorImage& image) {
         return static_cast<uint32_t>(
                    (world_.setup.surface_base + image.offset - world_.setup.bindless_base) / 64)
@@ -499,7 +499,7 @@ TEST_P(DescriptorSetTest, CopiesThatMakeNoSenseChangeNothing) {
   refused(6, 0, 7, 0, 1, "elements of 2 planes cannot be copied to elements of 1");
   refused(8, 0, 0, 0, 1, "binding 8, element 0: the set's layout has no such binding");
   refused(0, 0, 8, 0, 1, "binding 8");
-  // To where a type fits, it may go.
+  // A descriptor may be copied to any binding that its type fits.
   EXPECT_TRUE(b.CopyFrom(a, 2, 0, 0, 0).ok());
   EXPECT_TRUE(b.CopyFrom(a, 0, 0, 2, 0).ok()) << "never written";
   const absl::Status overlap = a.CopyFrom(a, 2, 0, 2, 1, 2);
@@ -570,7 +570,7 @@ TEST(DescriptorBufferTest, RecordsAreThoseOfSets) {
     ASSERT_TRUE(set.Write(i, 0, descriptors[i]).ok());
     const DescriptorSetMemory& memory = set.storage()->memory();
     const uint8_t* const there = memory.records + set.storage()->layout()->Find(i)->record_offset;
-    // What neither writes is the same in both.
+    // What neither writes is equal in both.
     std::vector<uint8_t> record(there, there + sizes[i]);
     std::vector<uint8_t> garbled = record;
     for (size_t at = 0; at < (i == 0 ? 16 : i == 1 ? 80 : sizes[i]); ++at) garbled[at] ^= 0xff;

@@ -147,14 +147,14 @@ TEST(DescriptorPlacementTest, WhatTheLayoutHasNotIsRefusedByName) {
   refused({0, 0}, "no elements there");
 }
 
-// Random layouts beside the rule, written down plainly.
+// Random layouts, compared with a plain version of the rule.
 TEST(DescriptorPlacementTest, RandomLayoutsFollowTheRule) {
   std::mt19937 random(5);
   int bindless = 0;
   for (int round = 0; round < 500; ++round) {
     std::vector<DescriptorSetLayoutPtr> sets;
     std::vector<DescriptorUse> uses;
-    // Whether it is dynamic, its score (negative), where it stands, how many entries it takes.
+    // Whether it is dynamic, its score (negative), its position, how many entries it takes.
     std::vector<std::tuple<int, int64_t, uint32_t, uint32_t, uint32_t>> rule;
     for (uint32_t s = 0; s < 3; ++s) {
       std::vector<DescriptorBinding> bindings;

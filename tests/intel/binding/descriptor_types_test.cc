@@ -11,7 +11,7 @@ namespace {
 using Type = DescriptorType;
 using Model = DescriptorModel;
 
-// What anv's descriptors take, from its documentation and headers, by hand: bytes of a record in
+// Sizes of anv's descriptors, from its documentation and headers, by hand: bytes of a record in
 // each model, and of a sampler in the heap of them in the direct one.
 struct Fact {
   Type type;

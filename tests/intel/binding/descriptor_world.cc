@@ -30,7 +30,7 @@ DescriptorWorld::DescriptorWorld(DescriptorModel model)
                                  .sampler_base = memory.Begin("dynamic state"),
                                  .mocs = 4,
                                  .null_surface = Value(named.Allocate(kSurfaceStateBytes)).offset};
-  // Handles count from another base than the tables' entries.
+  // Handles and the tables' entries are relative to different bases.
   if (bindless != nullptr) options.bindless_base = memory.Begin("bindless surface states");
   setup = Value(MakeDescriptorSetup(HardwareFor(model), options));
 }

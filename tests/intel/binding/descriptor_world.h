@@ -18,7 +18,7 @@
 
 namespace packsmith::intel {
 
-// Of the generation that has the model. Apart, so that a test need not compile packets.
+// Of the generation that has the model. Separate, so that a test need not compile packets.
 DescriptorHardware HardwareFor(DescriptorModel model);
 
 struct DescriptorWorld {
@@ -38,7 +38,7 @@ struct DescriptorWorld {
   DescriptorSetLayoutPtr Layout(absl::Span<const DescriptorBinding> bindings, bool push = false) {
     return Value(DescriptorSetLayout::Create(setup.model, bindings, push));
   }
-  // A buffer, a view and a sampler that are like no other one.
+  // A buffer, a view and a sampler that differ from all others.
   gpu::Buffer NewBuffer(uint64_t size);
   DescriptorImage NewImage();
   DescriptorSampler NewSampler();
@@ -64,7 +64,7 @@ inline std::string NameOfModel(const testing::TestParamInfo<DescriptorModel>& in
   return names[static_cast<unsigned>(info.param)];
 }
 
-// Everything that a set's memory holds, to see whether it has changed.
+// All contents of a set's memory, to see whether they change.
 std::vector<uint8_t> Content(const DescriptorSet& set);
 
 }  // namespace packsmith::intel

@@ -31,7 +31,7 @@ class EmbeddedSamplersTest : public testing::TestWithParam<Model> {
             .type = Type::kSampler,
             .immutable_samplers = absl::MakeConstSpan(&sampler, 1)};
   }
-  // Of a pipeline that uses these samplers, as set 0.
+  // The map of a pipeline that uses these samplers, as set 0.
   BindMap MapOf(absl::Span<const DescriptorSampler> samplers) {
     std::vector<DescriptorBinding> bindings;
     std::vector<DescriptorUse> uses;
@@ -71,7 +71,7 @@ TEST_P(EmbeddedSamplersTest, SamplersArePartOfThePipelineAndOfNoTableAndNoSet) {
   EXPECT_THAT(map.samplers, IsEmpty());
   EXPECT_FALSE(map.Find(1, 7)->sampler.has_value());
   EXPECT_EQ(map.sets & 2u, 0u);
-  // What is not used is not there, and what is only reserved cannot be.
+  // Unused samplers are left out, and a sampler that is only reserved cannot be used.
   EXPECT_THAT(Value(PlaceDescriptors(pipeline, {{0, 0}})).embedded, IsEmpty());
   EXPECT_FALSE(PlaceDescriptors(pipeline, {{1, 3}}).ok());
   // Nothing is allocated of it.
@@ -137,7 +137,7 @@ TEST_P(EmbeddedSamplersTest, ThereAreSoManyAndOneMoreChangesNothing) {
   EXPECT_EQ(more.status().code(), absl::StatusCode::kResourceExhausted);
   EXPECT_THAT(std::string(more.status().message()), HasSubstr("set 0, binding 1"));
   EXPECT_EQ(samplers.size(), kMostEmbeddedSamplers);
-  // Those that are there already are no more.
+  // Samplers that exist already take no more places.
   EXPECT_TRUE(samplers.Acquire(MapOf({all[3], all[2000]})).ok());
   EXPECT_TRUE(samplers.Release(taken).ok());
   EXPECT_EQ(samplers.size(), 2u);

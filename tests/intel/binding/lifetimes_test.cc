@@ -1,5 +1,5 @@
-// Objects of the runtime that are destroyed in every order: what refers to one that is gone says
-// so, and nothing reads or writes what is not there any more.
+// Objects of the runtime that are destroyed in every order: using what refers to a destroyed object
+// is an error, and nothing reads or writes destroyed objects.
 #include <algorithm>
 #include <cstdint>
 #include <functional>
@@ -226,7 +226,7 @@ struct World {
   std::unique_ptr<PushDescriptors> push;
 };
 
-// Those that an object's loss takes with it.
+// The objects that cannot be used without an object.
 std::set<std::string> LostWith(const std::vector<World::Object>& objects, const std::string& gone) {
   std::set<std::string> lost = {gone};
   for (bool changed = true; changed;) {
@@ -257,7 +257,7 @@ TEST(Lifetimes, WhatWasMadeWithADestroyedObjectSaysSoAndOthersGoOn) {
     objects[gone].destroy();
     for (size_t i = 0; i < count; ++i) {
       if (i == gone) continue;
-      // Twice: nothing has changed by asking.
+      // Twice: asking changes nothing.
       for (int time = 0; time < 2; ++time) {
         const absl::Status status = objects[i].use();
         if (!lost.contains(objects[i].name)) {

@@ -104,7 +104,7 @@ TEST_F(SharedStatesTest, TwoThreadsShareOneSet) {
         const uint32_t dwords[] = {static_cast<uint32_t>(random() % 8), 1};
         const absl::StatusOr<gpu::State> state = shared.Acquire(dwords);
         ASSERT_TRUE(state.ok());
-        // Nobody writes there again as long as somebody has it.
+        // It is not written again while it is in use.
         ASSERT_EQ(std::memcmp(state->cpu, dwords, sizeof(dwords)), 0);
         held.push_back(state->offset);
       } else {

@@ -93,7 +93,7 @@ TYPED_TEST(SamplersTest, WithoutLevelsALeastOneMeansThatImagesAreSmallerThanThei
   EXPECT_EQ(state.min_lod, 0);
   EXPECT_EQ(state.mag_mode_filter, S::MAG_MODE_FILTER_NEAREST);
   EXPECT_FALSE(state.u_address_mag_filter_rounding_enable);
-  // Both filters count where there are levels, and where none is left out.
+  // Both filters count if there are levels and none is excluded.
   state = this->Written(
       {.mag_filter = Filter::kLinear, .mip_filter = MipFilter::kNearest, .min_lod = 1});
   EXPECT_EQ(state.min_lod, 1);
@@ -104,7 +104,7 @@ TYPED_TEST(SamplersTest, WithoutLevelsALeastOneMeansThatImagesAreSmallerThanThei
 
 TYPED_TEST(SamplersTest, ComparisonsSayWhatPasses) {
   using S = typename TestFixture::State;
-  // The hardware's function is which texels are left out: less than, of those that pass at
+  // The hardware's function selects the texels to reject: less than, for those that pass at
   // greater or equal.
   const auto function = [&](Compare compare) {
     return this->Written({.compares = true, .compare = compare}).shadow_function;

@@ -39,7 +39,7 @@ class Scene {
     EXPECT_TRUE(world.binder->Begin(world.batch).ok());
   }
 
-  // So many surfaces, whichever.
+  // This number of surfaces, any of them.
   void Bind(unsigned stage, size_t count) {
     std::vector<uint32_t> offsets;
     bound_[stage].clear();
@@ -49,7 +49,7 @@ class Scene {
     }
     ASSERT_TRUE(world.binder->Bind(world.batch, static_cast<BindingStage>(stage), offsets).ok());
   }
-  // Draws with what is bound; `emit` emits what the events are, and all that is dirty.
+  // Draws with what is bound; `emit` emits what the events require, and all that is dirty.
   template <class EmitState>
   void Draw(const EmitState& emit) {
     // Shaders with this number of surfaces, so that the decoder knows it.
@@ -78,7 +78,7 @@ class Scene {
         }
         Draw(emit);
       }
-      // Until the block is nearly full, with tables of which no draw knows.
+      // Until the block is nearly full, with tables that no draw uses.
       while (binder.room() >= 8 * world.BytesFor(240)) Bind(kDrawStages, 240);
       while (binder.statistics().moves == round) {
         for (unsigned stage = 1; stage < kDrawStages; ++stage) Bind(stage, random_() % 30);
@@ -89,7 +89,7 @@ class Scene {
     EXPECT_GE(binder.statistics().moves, 4u);
   }
 
-  // Ends the batch, and looks at all of it.
+  // Ends the batch, and checks all of it.
   void Verify() {
     ASSERT_TRUE(world.batch.End().ok()) << world.batch.status();
     const DecodedJob job = DecodeJob(world.memory, world.batch);
@@ -142,7 +142,7 @@ class Scene {
       "3DSTATE_BINDING_TABLE_POINTERS_VS", "3DSTATE_BINDING_TABLE_POINTERS_HS",
       "3DSTATE_BINDING_TABLE_POINTERS_DS", "3DSTATE_BINDING_TABLE_POINTERS_GS",
       "3DSTATE_BINDING_TABLE_POINTERS_PS"};
-  // What a surface is, as the test knows it.
+  // A surface, as the test expects it.
   struct Known {
     uint32_t offset = 0;   // of its state
     uint64_t address = 0;  // of its memory; 0: a null surface
@@ -174,7 +174,7 @@ class Scene {
     EXPECT_TRUE(status.ok()) << status;
     surfaces_.push_back(known);
   }
-  // Packed apart: what packets become is not what is tested here, and inlining them takes long.
+  // Packed separately: packing is not tested here, and inlining it takes long to compile.
   template <class P>
   void Emit(const P& packet) {
     uint32_t dwords[P::length];

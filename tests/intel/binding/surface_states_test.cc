@@ -37,7 +37,7 @@ class SurfaceStatesTest : public testing::Test {
     return State::unpack(dwords);
   }
 
-  // What is wrong with it; nothing is written then.
+  // The error of packing it; nothing is written then.
   template <class Surface>
   std::string Wrong(const Surface& surface) {
     uint32_t dwords[State::length] = {};
@@ -162,7 +162,7 @@ TYPED_TEST(SurfaceStatesTest, UsesSayWhoIsWritten) {
   buffer.writable = true;
   this->Written(buffer, &uses);
   EXPECT_THAT(uses.all(), ElementsAre(gpu::BufferUse{9, gpu::kReads | gpu::kWrites}));
-  buffer.memory.use = access::write;  // the caller knows better
+  buffer.memory.use = access::write;  // the caller overrides it
   this->Written(buffer, &uses);
   EXPECT_THAT(uses.all(), ElementsAre(gpu::BufferUse{9, gpu::kWrites}));
 
@@ -246,7 +246,7 @@ TYPED_TEST(SurfaceStatesTest, CubesVolumesAndLines) {
   state = this->Written(image);
   EXPECT_EQ(state.surface_type, TestFixture::Types::k1D);
   EXPECT_EQ(state.surface_pitch, 0u);
-  // From Gfx12 on, one layer is no array.
+  // From Gfx12 on, one layer is not an array.
   EXPECT_EQ(state.surface_array, TypeParam::kVersion < 120);
 }
 

@@ -1,4 +1,4 @@
-// A job whose use list lacks a buffer: what decoding its core says of it.
+// A job whose use list lacks a buffer: what decoding its core reports.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -54,7 +54,7 @@ class TextOutput : public decode::Output {
   std::string text_;
 };
 
-// A draw that samples a texture, which its batch is told of, or not.
+// A draw that samples a texture, which its batch lists or not.
 Decoded DrawWithATexture(bool is_named, gpu::CoreMemory memory = gpu::CoreMemory::kResident) {
   const std::string prefix = testing::TempDir() + "residents_test-";
   auto device = Value(

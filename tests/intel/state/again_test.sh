@@ -1,5 +1,5 @@
 #!/bin/bash
-# Of the four draws of docs/state.md's program the second finds nothing new to emit.
+# The second of the four draws of docs/state.md's program has nothing new to emit.
 set -euo pipefail
 "$1" "$TEST_TMPDIR/job.core"
 packets=$("$2" "$TEST_TMPDIR/job.core" | grep -oE '^0x[0-9a-f]+ +[A-Z0-9_]+' | awk '{print $2}')

@@ -11,7 +11,7 @@
 
 namespace packsmith::intel {
 
-// A stage's packet. (Gfx8's does not say how memory is cached.)
+// A stage's packet. (Gfx8's has no caching policy.)
 template <class P>
 P ConstantsPacket([[maybe_unused]] uint32_t mocs, const decltype(P::constant_body)& body) {
   P packet;
@@ -29,7 +29,7 @@ uint32_t MocsOf([[maybe_unused]] const P& packet) {
 }
 
 // The packets, but of those that set constants one for each stage, in words that are the same for
-// 3DSTATE_CONSTANT_ALL and for a stage's own packet: how memory is cached, and of each buffer that
+// 3DSTATE_CONSTANT_ALL and for a stage's own packet: how memory is cached, and for each buffer that
 // is read, length and address.
 template <class Gen>
 std::vector<Met> ConstantsByStage(const std::vector<Met>& packets) {

@@ -25,7 +25,7 @@ class ConstantsTest : public testing::Test {
   using G = typename Gen::Packets;
   using Body = typename G::_3DSTATE_CONSTANT_BODY;
   static constexpr bool kShared = requires { typename G::_3DSTATE_CONSTANT_ALL; };
-  // Gfx12 knows no addresses in the packet for all.
+  // Gfx12 has no addresses in the packet for all.
   static constexpr bool kSharedWithBuffers = kShared && Gen::kVersion > 120;
 
   void SetUp() override {
@@ -118,7 +118,7 @@ TYPED_TEST(ConstantsTest, StagesWithTheSameShareAPacketAndTheirBuffersAreKnown) 
 }
 
 TYPED_TEST(ConstantsTest, AStageThatChangesIsSetAlone) {
-  // (Where a pointer brings the constants of all stages, it is not alone.)
+  // (Where a pointer requires the constants of all stages, it is not alone.)
   if (TypeParam::kVersion == 110 || TypeParam::kVersion == 120) return;
   this->Set({}, {}, {}, {}, {});
   this->Flushed();

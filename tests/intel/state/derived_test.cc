@@ -1,5 +1,4 @@
-// What follows from packets that somebody has set: that it is emitted when it changes, and only
-// then.
+// State that is derived from packets that were set: it is emitted when it changes, and only then.
 #include <random>
 #include <string>
 #include <vector>
@@ -83,11 +82,11 @@ TYPED_TEST(DerivedTest, ShadersOfPixelsWaitWhereWritingOfDepthOrStencilBeginsOrE
 
 TYPED_TEST(DerivedTest, WhatIsSetBackBeforeADrawIsNoChange) {
   using Test = typename TestFixture::Test;
-  if (TypeParam::kVersion != 125) GTEST_SKIP() << "Gfx12.5 has something to see it by";
+  if (TypeParam::kVersion != 125) GTEST_SKIP() << "only Gfx12.5 shows it";
   this->state_.Set(Test());
   this->Flushed();
   this->state_.Set(Test{.depth_buffer_write_enable = true});
-  // No room: what the flush has worked out must not outlive it.
+  // No room: results of the failed flush must not outlive it.
   gpu::HostChunks none({.chunk_dwords = 16, .most_chunks = 0});
   Batch<TypeParam> batch(none);
   EXPECT_FALSE(this->state_.Flush(batch));
@@ -98,7 +97,7 @@ TYPED_TEST(DerivedTest, WhatIsSetBackBeforeADrawIsNoChange) {
 TYPED_TEST(DerivedTest, ABarrierFollowsWhereBoundedDepthAndDiscardedPixelsMeetOrPart) {
   using G = typename TestFixture::G;
   if constexpr (!requires { typename G::_3DSTATE_DEPTH_BOUNDS; }) {
-    GTEST_SKIP() << "there are no depth bounds";
+    GTEST_SKIP() << "no depth bounds in this generation";
   } else {
     this->Flushed();
     const auto bounds = [&](bool on) {
@@ -164,7 +163,7 @@ struct Equation {
     depth.mocs = stencil.mocs = 2;
     stencil.stencil_buffer_enable = often();
   }
-  // As the manuals print it.
+  // As in the manuals.
   bool Holds() const {
     bool all = wm.force_thread_dispatch_enable != 2 && raster.forced_sample_count == 0 &&
                depth.surface_type != 7 && depth.hierarchical_depth_buffer_enable &&
@@ -194,7 +193,7 @@ struct Equation {
 TYPED_TEST(DerivedTest, PixelsPassOverWaitsWhereTheManualsEquationHolds) {
   using G = typename TestFixture::G;
   if constexpr (TypeParam::kVersion > 90) {
-    GTEST_SKIP() << "of Gfx8 and Gfx9";
+    GTEST_SKIP() << "only Gfx8 and Gfx9 have it";
   } else {
     std::mt19937 random(1);
     auto& state = this->state_;

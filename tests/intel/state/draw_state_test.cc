@@ -97,7 +97,7 @@ class DrawStateTest : public testing::Test {
     }
     return dwords;
   }
-  // What a flush emits now, into a batch of its own. Dirty afterwards is nothing.
+  // What a flush emits now, into a batch of its own. Nothing is dirty afterwards.
   std::vector<uint32_t> Flushed() {
     gpu::HostChunks chunks;
     Batch<Gen> batch(chunks);
@@ -179,7 +179,7 @@ TYPED_TEST(DrawStateTest, WhatSomebodyElseEmitsIsInherited) {
   DrawState<TypeParam> state(kScratch);
   state.template Emitted<Shader>();
   EXPECT_EQ(state.inherited(), DrawState<TypeParam>::template kGroup<Shader>);
-  // What that takes away is inherited no more.
+  // What that removes is no longer inherited.
   using Pointers = typename G::_3DSTATE_BINDING_TABLE_POINTERS_VS;
   state.template Inherit<Pointers>();
   state.template Emitted<typename G::_3DSTATE_BINDING_TABLE_POOL_ALLOC>();
@@ -297,7 +297,7 @@ TYPED_TEST(DrawStateTest, BuffersAreKnownToEachBatchThatRefersToThem) {
   for (uint32_t buffer : {3, 4, 5}) EXPECT_TRUE(next.uses().Find(buffer)) << buffer;
   EXPECT_TRUE(this->state_.Flush(next));
   EXPECT_EQ(next.dwords(), 0u);
-  // The same address in another buffer is another one.
+  // The same address in another buffer is a different address.
   typename Test::Buffer moved[] = {buffers[0], buffers[1]};
   moved[1].buffer_starting_address.buffer = 6;
   EXPECT_TRUE(this->state_.SetItems(typename Test::Buffers(), moved));
@@ -392,7 +392,7 @@ TYPED_TEST(DrawStateTest, APipelinesDynamicFieldsAreTheDrawStates) {
   this->SetTopology();
   this->Flushed();
   EXPECT_TRUE(this->state_.template SetFields<&Raster::cull_mode>(2u));
-  EXPECT_EQ(this->state_.dirty(), 0u);  // nobody asks for it yet
+  EXPECT_EQ(this->state_.dirty(), 0u);  // not requested yet
   this->state_.Bind(fixed);
   EXPECT_EQ(this->Flushed(), Test::Packed(raster));
   this->state_.Bind(partial);

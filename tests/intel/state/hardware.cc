@@ -5,7 +5,7 @@
 namespace packsmith::intel {
 namespace {
 
-// Commands and draws set nothing that counts at a draw. 3DSTATE_CONSTANT_ALL has nothing of its
+// Commands and draws set no state of a draw. 3DSTATE_CONSTANT_ALL has nothing of its
 // own: what others have set is gone.
 bool SetsState(const std::string& name) {
   return name.rfind("3DSTATE_", 0) == 0 && name != "3DSTATE_CONSTANT_ALL";

@@ -1,4 +1,4 @@
-// What a GPU has, as far as the XML's relations say: which packets count when it draws.
+// A GPU's state by the XML's relations: the packets that are in effect when it draws.
 #ifndef PACKSMITH_TESTS_INTEL_STATE_HARDWARE_H_
 #define PACKSMITH_TESTS_INTEL_STATE_HARDWARE_H_
 
@@ -20,7 +20,7 @@ class Hardware {
 
   explicit Hardware(const tables::Tables& tables);
 
-  // Reads what a batch has become.
+  // Executes a batch's packets.
   void Run(const std::vector<Met>& packets);
   // The context is lost.
   void Lose();

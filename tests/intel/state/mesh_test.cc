@@ -1,4 +1,4 @@
-// The pipeline of tasks and meshes, and what Gfx12.5 wants around push constants.
+// The pipeline of tasks and meshes, and what Gfx12.5 requires around push constants.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -60,7 +60,7 @@ class MeshTest : public testing::Test {
     both(typename G::_3DSTATE_CONSTANT_GS(), typename G::_3DSTATE_BINDING_TABLE_POINTERS_GS());
     both(typename G::_3DSTATE_CONSTANT_PS(), typename G::_3DSTATE_BINDING_TABLE_POINTERS_PS());
   }
-  // What `emit` makes of a batch.
+  // The packets that `emit` emits.
   template <class F>
   std::vector<Met> Emitted(F emit) {
     gpu::HostChunks chunks;
@@ -140,7 +140,7 @@ TYPED_TEST(MeshTest, TheUrbGoesToMeshesAndBackToVertices) {
   const auto vertices =
       PartitionUrb(this->device_, this->device_.urb_kb, {.entry_units = {2, 0, 0, 0}});
   ASSERT_TRUE(vertices.ok());
-  // Who never drew a mesh hears nothing of them.
+  // Without mesh draws, nothing about meshes is emitted.
   EXPECT_TRUE(SetUrb(this->state_, *vertices));
   EXPECT_TRUE(this->state_.Set(typename G::_3DSTATE_VF_TOPOLOGY()));
   this->state_.InheritAll();
@@ -193,7 +193,7 @@ TYPED_TEST(MeshTest, LeavingTasksEmptiesTheUrbAndIsKnownToTheState) {
   using State = DrawState<TypeParam>;
   EXPECT_EQ(this->state_.dirty(), State::template kGroup<typename G::_3DSTATE_URB_VS> |
                                       State::template kGroup<typename G::_3DSTATE_URB_ALLOC_MESH>);
-  // Without room, nothing has happened.
+  // Without room, nothing changes.
   class NoChunks : public gpu::ChunkSource {
     absl::StatusOr<gpu::Chunk> NewChunk(size_t) override {
       return absl::ResourceExhaustedError("no");

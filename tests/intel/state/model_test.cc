@@ -1,5 +1,5 @@
-// Draw states against the simplest thing that works: to emit everything before each draw. What the
-// GPU has when it draws must be the same.
+// Draw states compared with the simplest solution: to emit everything before each draw. The GPU's
+// state at each draw must be the same.
 #include <algorithm>
 #include <array>
 #include <functional>
@@ -33,7 +33,7 @@ struct Namer : bits::some_members {
   void address(packsmith::address& a, auto&&...) { a.buffer = random() % (kBuffers + 1); }
 };
 
-// Whatever fits.
+// Any value that fits.
 template <class P>
 P RandomValues(std::mt19937& random) {
   for (unsigned i = 0; i < 10000; ++i) {
@@ -47,11 +47,11 @@ P RandomValues(std::mt19937& random) {
     P::ps_layout(packet, namer);
     return packet;
   }
-  ADD_FAILURE() << "nothing fits";
+  ADD_FAILURE() << "no value fits";
   return {};
 }
 
-// What somebody wants the GPU to have: packets in the order of the layout, as they were set.
+// The wanted state of the GPU: packets in the order of the layout, as they were set.
 template <class Gen>
 class Model {
  public:
@@ -65,7 +65,7 @@ class Model {
     entry.dwords.assign(dwords, dwords + P::length);
     entry.buffers.clear();
     if constexpr (requires { packet.constant_body; }) {
-      // Of which nothing is read is not used.
+      // A buffer of which nothing is read is not used.
       for (unsigned i = 0; i < 4; ++i) {
         if (packet.constant_body.read_length[i] == 0) continue;
         entry.buffers.push_back(packet.constant_body.buffer[i].buffer);
@@ -137,8 +137,7 @@ class Model {
   std::map<unsigned, Entry> entries_, emitted_;
 };
 
-// Does the same to both, at random. Of each packet there are few values, so that much of it changes
-// nothing.
+// Does the same to both, at random. Each packet has few values, so that many sets change nothing.
 template <class Gen>
 class Driver {
   using G = typename Gen::Packets;
@@ -248,7 +247,7 @@ class Driver {
       ASSERT_TRUE(batch_->uses().Find(buffer).has_value()) << buffer;
     }
   }
-  // What is not part of the state.
+  // Packets that are not part of the state.
   template <class P>
   void Emit() {
     EmitBoth(RandomValues<P>(random_));
@@ -378,7 +377,7 @@ class Driver {
         SetDynamic();
       });
     }
-    // A packet that a pipeline has, too: the last one who says something counts.
+    // A packet that a pipeline has, too: the last one that was set counts.
     actions_.push_back([this] {
       const Raster raster = raster_pipelines_[random_() % 3];
       EXPECT_TRUE(state_.Set(raster));

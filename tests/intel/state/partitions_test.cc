@@ -60,7 +60,7 @@ TEST(RenderDevicesTest, AreOfPlatformsThatTheDescriptionsHave) {
   }
 }
 
-// What fields of packets take, and what captures of drivers have.
+// Values that the packets' fields take, and those of drivers' captures.
 TEST(RenderDevicesTest, ThreadsAndCachingAreThoseThatDriversUse) {
   for (const RenderDevice& device : RenderDevices()) {
     const StageThreads& threads = device.threads;
@@ -249,7 +249,7 @@ TEST(UrbTest, FewEntriesAreDereferencedByPolygon) {
   EXPECT_EQ(DereferenceOf(meshes), UrbDereference::kMesh);
 }
 
-// Fewer than 16 would want a stall after each change of the geometry shader.
+// Fewer than 16 would need a stall after each change of the geometry shader.
 TEST(UrbTest, AGeometryShaderHasEnoughEntriesForEightAtATime) {
   for (const RenderDevice& device : RenderDevices()) {
     const auto urb = PartitionUrb(device, UrbKbOf(device, L3Partition{.urb = 16}),

@@ -1,5 +1,5 @@
-// What is emitted together, against the relations in the decode tables: another way from the XML to
-// here than the generated headers.
+// What is emitted together, compared with the relations in the decode tables, which come from the
+// XML independently of the generated headers.
 #include <map>
 #include <set>
 #include <string>
@@ -131,7 +131,7 @@ TYPED_TEST(RelationsTest, WhatADrawNeedsAndWhatOthersTakeAwayIsWhatTheTablesSay)
   EXPECT_EQ(lost["MI_BATCH_BUFFER_END"] != 0, TypeParam::kVersion >= 120);
 }
 
-// As the XML has it, in words: these are what drivers trip over.
+// As the XML has it, in words: drivers often get these wrong.
 TYPED_TEST(RelationsTest, ConstantsCountOnlyWithABindingTablePointer) {
   const auto with = [&](const char* packet) {
     return this->layout_.with[this->groups_.at(packet)];

@@ -61,7 +61,7 @@ TEST(StreamOutPlanTest, WhatCannotBeIsRefusedByName) {
   EXPECT_THAT(refused({{.offset = ~3u}}), HasSubstr("128"));
 }
 
-// What hardware does with the declarations is what was asked for.
+// The hardware's use of the declarations gives the requested outputs.
 TEST(StreamOutPlanTest, DeclarationsPutEachComponentWhereItWasWanted) {
   std::mt19937 random(3);
   for (unsigned round = 0; round < 300; ++round) {

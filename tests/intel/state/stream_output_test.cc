@@ -22,7 +22,7 @@ using testing::HasSubstr;
 
 constexpr uint32_t kMocs = 2, kFromMemory = ~uint32_t{0};
 
-// What of a buffer's packet counts here.
+// The fields of a buffer's packet that matter here.
 struct Buffer {
   bool enabled = false, offset_in_memory = false, writes_offset = false;
   uint64_t address = 0;
@@ -106,7 +106,7 @@ TYPED_TEST(StreamOutputTest, ABufferBeginsOnceAndThenGoesOn) {
   EXPECT_THAT(this->used_, ElementsAre(1u, 2u));
   // Nothing has changed.
   EXPECT_EQ(this->state_.dirty(), 0u);
-  // Another context: it goes on where the GPU has noted that it ended.
+  // Another context: it continues where the GPU recorded its end.
   this->state_.Forget();
   EXPECT_THAT(this->BuffersIn(this->Flushed()), ElementsAre(later, kOff, kOff, kOff));
   // The same buffer from its beginning, though nothing else is new.
@@ -157,7 +157,7 @@ TYPED_TEST(StreamOutputTest, ABeginningWaitsForRoomInTheBatch) {
   EXPECT_FALSE(this->BuffersIn(this->Flushed())[0].writes_offset);
 }
 
-// What stream output's buffers are made with, of another packet.
+// Values of another packet that stream output's buffers need.
 TYPED_TEST(StreamOutputTest, APacketDiffersOnceAndOnlyInWhatIsNoAddress) {
   using Depth = typename TypeParam::Packets::_3DSTATE_DEPTH_BUFFER;
   using Raster = typename TypeParam::Packets::_3DSTATE_RASTER;
@@ -181,10 +181,10 @@ TYPED_TEST(StreamOutputTest, APacketDiffersOnceAndOnlyInWhatIsNoAddress) {
   };
   EXPECT_THAT(seen(), ElementsAre(2u));
   EXPECT_THAT(seen(), ElementsAre());
-  // The GPU has the first one now, and this one is wanted: nothing knows that but who asked for it.
+  // The GPU has the first one now, and this one is wanted: only the caller knows that.
   this->state_.Forget();
   EXPECT_THAT(seen(), ElementsAre(1u));
-  // As it is anyway: nothing to do.
+  // Already so: nothing to do.
   EXPECT_TRUE(this->state_.SetOnce(raster));
   EXPECT_EQ(this->state_.dirty(), 0u);
   EXPECT_FALSE(this->state_.SetOnce(raster, 1)) << "there is one";
@@ -206,7 +206,7 @@ TYPED_TEST(StreamOutputTest, APacketDiffersOnceAndOnlyInWhatIsNoAddress) {
   EXPECT_FALSE(this->state_.TakeStatus().ok());
 }
 
-// However buffers begin and other things come between, each beginning is in the stream once, before
+// However buffers begin and whatever comes between, each beginning is in the stream once, before
 // the next draw.
 TYPED_TEST(StreamOutputTest, RandomBeginningsAreEmittedOnce) {
   std::mt19937 random(11);

@@ -1,4 +1,4 @@
-// What packsmith_library gives to another workspace: headers of two generations and decode tables.
+// packsmith_library in another workspace: headers of two generations and decode tables.
 #include <cstdint>
 
 #include "absl/types/span.h"
