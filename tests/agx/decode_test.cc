@@ -156,7 +156,7 @@ TEST(Usc, ProgramsAreFollowedFromWhereverTheyAreBound) {
   EXPECT_EQ(story.Named("USC Shader")[0].bytes.size(), 6u);
   std::vector<std::string> stages;
   for (const Seen& shader : story.Named("shader")) stages.push_back(shader.stage);
-  // The fragment shader's program is reached first, by way of the PPP record.
+  // The fragment shader's program is reached first, through the PPP record.
   EXPECT_THAT(stages, ElementsAre("", "preshader", ""));
 }
 

@@ -1,4 +1,4 @@
-// What is drawn and dispatched on AGX, with what the USC programs bind.
+// Draws and dispatches on AGX, with the bindings of the USC programs.
 #include <memory>
 #include <string>
 #include <vector>

@@ -45,7 +45,7 @@ TEST(PartFinder, FindsThePartsThatTheTablesSay) {
   EXPECT_GT(placed_parts, 5000u);
 }
 
-// What is cut off by the record's end is not placed, and the last one may be cut.
+// Parts past the record's end have no place, and the last one may be cut.
 TEST(PartFinder, PlacesWhatBeginsInsideOfTheRecord) {
   const tables::Tables tables = *FindGeneration("g13");
   PartFinder finder(tables);

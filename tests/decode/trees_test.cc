@@ -354,7 +354,7 @@ TEST(Trees, AProgramThatDoesNotStopIsDecodedAsFarAsItGoes) {
                                    if (i == 12 && stays) one.done = 0x80;
                                    if (i == 12 && !stays) one.tag = 0x99;
                                  }).Whole());
-    // It goes on into the next one.
+    // It continues into the next one.
     EXPECT_THAT(story.Named("Load"), SizeIs(21));
   }
 }

@@ -299,7 +299,7 @@ TEST(Shift, DropsNoBitsThatAreSet) {
   EXPECT_EQ(NumberIn("Texture", "Stride", 3), 48u);
   EXPECT_EQ(RawIn("Texture", "Stride", 48), 3u);
   EXPECT_EQ(RawIn("Texture", "Stride", 47), absl::nullopt);
-  // Rounded up instead where the field says so.
+  // Rounded up instead if the field requires it.
   EXPECT_EQ(RawIn("Set Registers", "Spill", 17), 2u);
   EXPECT_EQ(RawIn("Set Registers", "Spill", 4081), absl::nullopt);
 }

@@ -76,7 +76,7 @@ struct Hang {
   uint32_t damage = 0;  // what the ring has before its second request
 };
 
-// Three requests from ring offset 0x40 on: one that is done, whose batch was not saved; the one at
+// Three requests from ring offset 0x40: one that is done, whose batch was not saved; the one at
 // fault at 0x60; one that waits at 0x80.
 std::string Text(const Hang& hang) {
   std::vector<uint32_t> ring(16, hang.damage);

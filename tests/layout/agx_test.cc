@@ -109,7 +109,7 @@ TEST(AgxTwiddled, OddTilesOfLevel0GetAColumnARowAndACornerMore) {
   EXPECT_EQ(tiles[4], 731u / 256 + 2 + 1 + 1);
 }
 
-// What is allocated and what addresses count are different things for plain formats: level 4 has
+// Allocation and addresses use different sizes for plain formats: level 4 has
 // room for more columns of tiles than its 64 pixels need.
 TEST(AgxTwiddled, AddressesCountTheTilesThatALevelNeeds) {
   const Layout layout = LayOut(Image(kTwiddled, "R8G8B8A8_UNORM", 1032, 2749, 12));

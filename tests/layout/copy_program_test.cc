@@ -140,7 +140,7 @@ TEST(Lines, ShareWindows) {
   // windows of the tile are parts of two rows.
   EXPECT_THAT(Shapes(MakeLineProgramIn(Tiling::Morton(6, 6), 4)), ElementsAre(Shape(32, 2, 64)));
   EXPECT_THAT(Shapes(MakeLineProgramOut(Tiling::Morton(6, 6), 4)), ElementsAre(Shape(32, 2, 64)));
-  // A line of 8 rows needs eight windows, and the one beside it the same ones.
+  // A line of 8 rows needs eight windows, and the one next to it the same ones.
   EXPECT_THAT(Shapes(MakeLineProgramIn(Tiling::Morton(7, 7), 1)), ElementsAre(Shape(16, 2, 64)));
   // Half a line from four windows, and three of other rows with it.
   EXPECT_THAT(Shapes(MakeLineProgramOut(Tiling::Morton(7, 7), 1)), ElementsAre(Shape(32, 4, 32)));

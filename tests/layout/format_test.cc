@@ -99,7 +99,7 @@ TEST(Format, SizesOfPlainFormatsFollowFromTheirNames) {
   EXPECT_GT(plain, 200);
 }
 
-// 43 channel layouts, and 90 formats that the GPU renders to by way of 12 register formats.
+// 43 channel layouts, and 90 formats that the GPU renders to through 12 register formats.
 TEST(Format, AgxHasItsChannelLayoutsAndRegisterFormats) {
   std::set<absl::string_view> channels;
   std::map<absl::string_view, int> registers;

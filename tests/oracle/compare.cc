@@ -613,8 +613,8 @@ class Comparison {
     Mismatch(&item, nullptr, "", absl::StrCat("register ", item.name), kNothing);
   }
 
-  // Whether a packet that has a table for each stage means the one of `stage`. Gfx6 says so, before
-  // that there is none where the pointer is zero.
+  // Whether a packet that has a table for each stage refers to that of `stage`. Gfx6 has bits for
+  // it; before, a pointer of zero means that there is none.
   static bool HasTable(const Record& packet, absl::string_view stage) {
     const absl::optional<uint64_t> change =
         ValueOf(packet, absl::StrCat(stage, " Binding Table Change"));

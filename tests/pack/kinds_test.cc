@@ -544,7 +544,7 @@ TEST(Ranges, ValuesThatAreClampedAlwaysFitAndTheOthersMustBeInRange) {
   ExpectRefused(RANGES{.bounded_code = 65}, "bounded_code", reason::out_of_range);
 }
 
-// What is printed of a packet has every member that its type has.
+// Every member of a packet's type is printed.
 template <class P>
 void ExpectAllPrinted(const P& packet) {
   const std::string text = to_text(packet);

@@ -61,7 +61,7 @@ def on_terminal(program: str, *arguments: str, **environment: str) -> tuple[byte
             while True:
                 try:
                     piece = os.read(parent, 65536)
-                except OSError:  # how a terminal ends that nobody writes to any more
+                except OSError:  # the end of a terminal that has no writer any more
                     break
                 if not piece:
                     break

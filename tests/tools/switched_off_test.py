@@ -44,7 +44,7 @@ class SwitchedOffTest(ProgramTest):
         self.assertEqual(self.followed(GFX6, *TABLES), [name])
         self.assertEqual(self.followed(GFX6, *on, *TABLES), [name])
         self.assertEqual(self.followed(GFX6, *off, *TABLES), [])
-        self.assertEqual(self.followed(GFX6, *TABLES, *off), [], "it is the draw's that counts")
+        self.assertEqual(self.followed(GFX6, *TABLES, *off), [], "the draw's count applies")
 
 
 if __name__ == "__main__":

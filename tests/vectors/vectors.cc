@@ -211,7 +211,7 @@ absl::optional<Vector> Maker::Make(const Form& form, const std::string& what, co
   if (order != nullptr) {
     for (size_t i = turn.size(); i > 1; --i) std::swap(turn[i - 1], turn[order->Below(i)]);
   }
-  // Controls first: others must not take their bits. Then what is chosen on purpose.
+  // Controls first: others must not take their bits. Then the deliberate choices.
   std::vector<absl::optional<uint64_t>> chosen(fields.size());
   for (const size_t i : turn) {
     if (Description::IsValue(*fields[i].leaf) && !is_control(fields[i])) {

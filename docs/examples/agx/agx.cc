@@ -290,7 +290,7 @@ void All(const std::string& render_core, const std::string& compute_core) {
     const CoefficientLayout registers = Must(CoefficientLayout::Of(inputs));
     const unsigned normal_x = *registers.Find(/*location=*/2, /*component=*/0);
 
-    // Later the two come together; the vertex shader looks up where its outputs go.
+    // Later the two are linked; the vertex shader looks up the places of its outputs.
     const OutputLayout outputs = Must(OutputLayout::Of({.varyings = kTextured}, inputs));
     const Linkage linkage = Must(Link(outputs, inputs, registers));
     const std::array<uint16_t, kLocations> words = outputs.WordTable();

@@ -158,7 +158,7 @@ void All(const std::string& core) {
 
   // Page: submit
   Must(batch.End());
-  BufferUses uses = callee.uses();  // what is called comes with all that it uses
+  BufferUses uses = callee.uses();  // a called batch brings its uses
   for (const BufferUse& use : batch.uses().all()) uses.Add(use.buffer, use.flags);
   Residency residency(*buffers);
   for (const BufferUse& use : uses.all()) Must(residency.Add(use.buffer, use.writes()));

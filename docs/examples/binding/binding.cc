@@ -109,7 +109,7 @@ void All(const std::string& core) {
   Binder<Gfx9>::Options options;
   options.model = BindingModel::kBinder;
   options.zone = Must(space->FindZone("binder"));
-  options.surface_base = surface_zone.begin;  // what the pool's offsets count from
+  options.surface_base = surface_zone.begin;  // the base of the pool's offsets
   options.surface_bytes = surface_zone.size();
   options.bases = {
       .general_state_mocs = 4,
@@ -156,7 +156,7 @@ void All(const std::string& core) {
   // Page: events
   const BindingEvents lost = binder->TakeEvents();
   if ((lost & kSurfaceBaseMoved) != 0) {
-    // What STATE_BASE_ADDRESS invalidates has to be emitted again.
+    // State that STATE_BASE_ADDRESS invalidates must be emitted again.
   }
   // End
   Expect(lost == 0 && (events & kSurfaceBaseMoved) != 0, "events are taken once");

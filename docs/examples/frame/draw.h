@@ -1,4 +1,4 @@
-// A draw: what is bound, and what was asked for.
+// A draw: its bindings, and the draw itself.
 
 #ifndef PACKSMITH_DOCS_EXAMPLES_FRAME_DRAW_H_
 #define PACKSMITH_DOCS_EXAMPLES_FRAME_DRAW_H_

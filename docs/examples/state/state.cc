@@ -240,7 +240,7 @@ void All(const std::string& core) {
   state.Forget();      // another context: everything is emitted again
   // End
   // Page: inherit
-  DrawState<Gfx9> guest;  // of somebody who draws in a context that others have drawn in
+  DrawState<Gfx9> guest;  // draws in a context that others have used
   guest.InheritAll();     // or Inherit<_3DSTATE_VS, …>()
   // End
   Expect(guest.Flush(next) && next.dwords() == 0, "what is inherited is not emitted");

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The generation is a column of facts.h, and is compared nowhere else."""
+"""The generation is a column of the table of facts, and is compared nowhere else."""
 
 import pathlib
 import re

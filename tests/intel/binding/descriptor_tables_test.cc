@@ -444,7 +444,7 @@ TEST_P(DescriptorTablesTest, MistakesNameTheirPlaceAndWriteNothing) {
   refused(good, kState, "set 1: the shader uses it, but it is not bound, or was freed");
 }
 
-// What is bound is another pipeline's, and the map's slots and offsets mean nothing in it.
+// The bound descriptors are another pipeline's, in which the map's slots and offsets are invalid.
 TEST_P(DescriptorTablesTest, ASetOfAnotherLayoutThanTheMapsIsRefused) {
   const auto large = world_.Layout({{.binding = 0, .type = Type::kUniformBufferDynamic, .count = 9},
                                     {.binding = 1, .type = Type::kSampler, .count = 50},

@@ -96,8 +96,7 @@ class Scene {
     EXPECT_THAT(job.problems, testing::IsEmpty());
     EXPECT_EQ(job.summary.unknown_dwords, 0u);
     EXPECT_EQ(job.summary.problems, 0u);
-    // What each stage's pointer is, as far as it counts: it does not where the base has moved
-    // since.
+    // Each stage's pointer, unless the base has moved since: then it does not count.
     std::array<const DecodedRecord*, kDrawStages> pointers = {};
     size_t drawn = 0, entries = 0;
     for (const DecodedRecord& record : job.records) {

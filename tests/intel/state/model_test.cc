@@ -110,7 +110,7 @@ class Model {
     return all;
   }
 
-  // The groups in which this differs from what is emitted already, or of which that is not known.
+  // The groups in which this differs from what was emitted, or of which that is unknown.
   StateGroups Dirty() const {
     StateGroups dirty = 0;
     for (const auto& [packet, entry] : entries_) {
@@ -415,7 +415,7 @@ class Driver {
   }
 
   void MakeBatches() {
-    // Small chunks: groups have to go on elsewhere.
+    // Small chunks: groups must continue in the next one.
     chunks_ = std::make_unique<gpu::HostChunks>(gpu::HostChunks::Options{.chunk_dwords = 600});
     naive_chunks_ = std::make_unique<gpu::HostChunks>();
     batch_ = std::make_unique<Batch<Gen>>(*chunks_);

@@ -1,5 +1,5 @@
 #!/bin/sh
-# same_test.sh EXPECTED PROGRAM...: each program prints what is expected.
+# same_test.sh EXPECTED PROGRAM...: each program prints the contents of EXPECTED.
 expected=$1
 shift
 code=0
