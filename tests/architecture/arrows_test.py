@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The rooms depend on each other as docs/architecture.md says, and in no other way."""
+"""The rooms depend on each other only as docs/architecture.md allows."""
 
 import pathlib
 import re

@@ -412,7 +412,7 @@ TEST(Length, TooShortIsAFaultOfEachPart) {
 }
 
 TEST(Length, ThatCutsAFieldIsAFaultOfTheField) {
-  Dwords primitive_lri{0x11000000, 0x20d8};  // one pair, and says that it has no value
+  Dwords primitive_lri{0x11000000, 0x20d8};  // one pair, and a length without its value
   const Story story = Of(primitive_lri + Dwords{kEnd});
   EXPECT_THAT(story.Packets(), ElementsAre("MI_LOAD_REGISTER_IMM", "MI_BATCH_BUFFER_END"));
   EXPECT_THAT(story.Faults(), ElementsAre("beyond-length 95:64"));

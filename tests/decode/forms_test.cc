@@ -268,7 +268,7 @@ TEST(Forms, LengthsAreThoseOfEachRecord) {
 }
 
 TEST(Forms, MoreOfThemThanAreKeptSayNothingElse) {
-  // Sixteen lengths take turns, each with something of its own in its fields.
+  // Sixteen lengths alternate, each with its own values in its fields.
   std::vector<uint32_t> packets;
   std::mt19937 random(2);
   for (uint32_t i = 0; i < 400; ++i) {

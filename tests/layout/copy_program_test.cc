@@ -196,7 +196,7 @@ TEST(Quads, OtherTilingsHaveNone) {
   EXPECT_EQ(MakeQuadProgram(Tiling::UInterleaved(4), 12).order, Order::kNone);
   EXPECT_EQ(MakeQuadProgram(Tiling::Morton(4, 4), 64).order, Order::kNone);
   EXPECT_EQ(MakeQuadProgram(Tiling::Morton(1, 5), 16).order, Order::kNone);
-  // Samples, layers or far bits that say where in a line a piece is.
+  // Samples, layers or far bits that select a piece of a line.
   EXPECT_EQ(QuadsOf("yyyx xxs", 16), Order::kNone);
   EXPECT_EQ(QuadsOf("yyyx xxz", 16), Order::kNone);
   EXPECT_EQ(MakeQuadProgram(*Tiling::Parse("y2 y1 y0 x2 x1 x0^y2"), 16).order, Order::kNone);

@@ -19,7 +19,7 @@
 namespace packsmith {
 namespace {
 
-// What the oracle's text of a capture holds, counted by hand (grep) rather than by the parser.
+// Counts of the oracle's text of a capture, made by hand (grep) rather than by the parser.
 struct Capture {
   const char* folder;
   int submissions;

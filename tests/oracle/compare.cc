@@ -143,7 +143,7 @@ const char* CompareValues(const OracleField& oracle, const RecordField& record) 
     return nullptr;
   }
   if (IsReal(oracle.value)) {
-    // JSON has no infinities: the bits say which it is. The oracle prints the sign of a NaN.
+    // JSON has no infinities: the bits identify the value. The oracle prints the sign of a NaN.
     if (absl::StrContains(oracle.value, "nan") || absl::StrContains(oracle.value, "inf")) {
       if (!record.raw.has_value()) return nullptr;
       const uint32_t bits = static_cast<uint32_t>(*record.raw);
@@ -523,7 +523,8 @@ class Comparison {
     return false;
   }
 
-  // Viewports and scissors: as many as 3DSTATE_CLIP said last. Of other tables it is not known.
+  // Viewports and scissors: the last 3DSTATE_CLIP has their number. That of other tables is
+  // unknown.
   bool IsBeyondTable(const OracleItem& item) const {
     if (item.name != "CC_VIEWPORT" && item.name != "SF_CLIP_VIEWPORT" &&
         item.name != "SCISSOR_RECT") {
@@ -729,7 +730,7 @@ class Comparison {
       size = size_t{1} << LastValue("3DSTATE_INDEX_BUFFER", "Index Format").value_or(2);
     }
     for (size_t v = 0; v < item.fields.size(); ++v) {
-      // A record may hold no more than the beginning.
+      // A record may hold only the beginning.
       if ((v + 1) * size > bytes.size()) break;
       uint32_t value = 0;
       for (size_t b = 0; b < size; ++b) value |= uint32_t{bytes[v * size + b]} << (8 * b);

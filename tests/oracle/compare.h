@@ -39,7 +39,7 @@ absl::Span<const CompareRule> CompareRules();
 struct CompareMismatch {
   int batch = 0;
   uint64_t address = 0;
-  // Line of the oracle's text, 0 if it says nothing.
+  // Line of the oracle's text, 0 if it has none.
   int oracle_line = 0;
   std::string item;
   // Empty if the item as a whole is meant.
@@ -54,7 +54,7 @@ struct CompareResult {
   int64_t batches = 0;
   int64_t oracle_packets = 0;
   int64_t oracle_fields = 0;
-  // How many of those have a counterpart among the records, each field of which was looked at.
+  // How many of those have a counterpart among the records, each field of which was compared.
   int64_t packets_compared = 0;
   int64_t structs_compared = 0;
   int64_t registers_compared = 0;

@@ -375,7 +375,7 @@ TEST(OracleComparison, CatchesUnknownDwordsWhereTheOracleHasAPacket) {
 }
 
 TEST(OracleComparison, CatchesAMissingSubmission) {
-  // The oracle's first batch becomes an empty one, so that all of the records are a batch early.
+  // The oracle's first batch is empty, so that all of the records are a batch early.
   const CompareResult result =
       Compare({{"#### BATCH 0", "#### BATCH 0 address=0x1 engine=0\n#### BATCH 1"}}, {});
   EXPECT_EQ(result.packets_compared, 0);

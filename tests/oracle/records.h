@@ -28,7 +28,7 @@ struct RecordValue {
 
 struct RecordField {
   std::string name;
-  // Inclusive, from the record's start. Both -1 where the record does not say.
+  // Inclusive, from the record's start. Both -1 if the record has none.
   int high_bit = -1;
   int low_bit = -1;
   RecordValue value;
@@ -65,7 +65,7 @@ struct Record {
   std::vector<RecordFault> faults;
 };
 
-// Unknown members and types are ignored. Record ids may begin anew with each `schema` or
+// Unknown members and types are ignored. Record ids may restart with each `schema` or
 // `submission` record: a parent is the latest record of that id.
 absl::StatusOr<std::vector<Record>> ParseRecords(absl::string_view jsonl);
 

@@ -181,7 +181,7 @@ TEST(C, ALengthThatTheCallerSetsDecidesHowMuchOfAFieldIsWritten) {
   c.DWordLength = KINDS_STORE_length + 1 - KINDS_STORE_length_bias;
   KINDS_STORE_pack(&batch, dw, &c);
   EXPECT_THAT(dw, ElementsAre(0x78060003, 0, 0, 7, 1, 0xdeadbeef));
-  // A length beyond the longest form writes no more than that.
+  // A length above the longest form writes no more than that.
   dw[4] = 1;
   c.DWordLength = 200;
   KINDS_STORE_pack(&batch, dw, &c);

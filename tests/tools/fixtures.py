@@ -1,4 +1,4 @@
-"""Small inputs for unpack, made by hand, and how it is started."""
+"""Small inputs for unpack, made by hand, and functions that run it."""
 
 import json
 import os

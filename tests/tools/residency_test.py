@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Memory that a job may not use is a fault, where the dump says that it has all that it may use."""
+"""Memory that a job may not use is a fault, if the dump states that it has all that it may use."""
 
 import json
 import os

@@ -32,7 +32,7 @@ struct Form {
   std::string name;  // empty: the plain one
 };
 
-// What raw bits a field gets; empty: those of zero bits, if there is no choice.
+// The raw bits that a field gets; empty: those of zero bits, if there is no choice.
 using Choose = std::function<absl::optional<uint64_t>(const FieldAt&, const std::string& name)>;
 
 class Maker {

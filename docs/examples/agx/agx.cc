@@ -101,7 +101,7 @@ class Frame {
     return Must(buffers_.Create({.size = bytes, .zone = data_zone_, .name = name}));
   }
 
-  // A vertex program with its code and constants; what the VDM needs to know of it.
+  // A vertex program with its code and constants; what the VDM needs of it.
   g13::VDM_State VertexState(const Linkage& linkage, absl::Span<const float> constants) {
     // Page: usc
     UscProgram<G13> program(Program(64), kPrograms, uses);

@@ -115,7 +115,7 @@ void All(const std::string& core) {
 
   // Page: generated
   const GeneratedPlace place = Must(EmitRoomForDraws(batch, {.items = 3}));
-  // Items go to place.first.gpu and on, place.stride bytes apart, before this batch runs.
+  // Items go to place.first.gpu and up, place.stride bytes apart, before this batch runs.
 
   BufferChunks ring_chunks(*buffers, {.zone = other, .name = "ring"});
   DrawRing<Gfx9> ring(ring_chunks, {.items = 100, .vertex_buffers = 1});

@@ -44,7 +44,7 @@ int main(int argc, char** argv) {
   batch.Emit(
       gfx9::MI_STORE_DATA_IMM{.address = {answer.address, answer.handle}, .immediate_data = 42},
       gfx9::PIPE_CONTROL{.command_streamer_stall_enable = true});
-  Must(batch.End());  // and says here what was wrong, if something was
+  Must(batch.End());  // returns the batch's first error, if any
 
   // A job: the batch, and the memory that it uses.
   Residency residency(*buffers);

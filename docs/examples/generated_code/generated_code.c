@@ -52,7 +52,7 @@ int main(void) {
 
   // Page: c-length
   struct GFX9_MI_STORE_DATA_IMM store = {GFX9_MI_STORE_DATA_IMM_header};
-  store.DWordLength = 5 - GFX9_MI_STORE_DATA_IMM_length_bias;  // the header says 4 dwords
+  store.DWordLength = 5 - GFX9_MI_STORE_DATA_IMM_length_bias;  // the default is 4 dwords
   store.ImmediateData = 0x100000007;
   GFX9_MI_STORE_DATA_IMM_pack(&batch, dw, &store);  // dw[3] is 7, dw[4] is 1
   // End

@@ -160,7 +160,7 @@ void PrintNames() {
 void Tables() {
   // Page: tables
   const auto place = packsmith::FindFieldPosition("gfx9", "3DSTATE_VS", "Sampler Count");
-  if (!place.ok()) return;  // place.status() says which name is not known
+  if (!place.ok()) return;  // place.status() names what is unknown
   std::printf("bit %u, %u bits\n", place->bit, place->width);  // bit 123, 3 bits
   // End
   Expect(place->bit == 123 && place->width == 3, "positions by name");

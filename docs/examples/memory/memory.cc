@@ -102,7 +102,7 @@ void Compression() {
   // In a batch that uses it:
   if (aux->version() != known) EmitAuxInvalidation(batch, AuxEngine::kRender, scratch);
   known = aux->version();
-  // With the job that the batch becomes:
+  // With the batch's job:
   Residency residency(*buffers);
   Must(aux->AddTo(residency));
   // When the image is destroyed:

@@ -84,8 +84,8 @@ void All(const std::string& core) {
   // End
 
   // Page: device
-  const uint32_t threads = skylake.threads.vertex - 1;  // what 3DSTATE_VS wants
-  const uint32_t cached = skylake.caching.cached;       // what fields called MOCS want
+  const uint32_t threads = skylake.threads.vertex - 1;  // the value for 3DSTATE_VS
+  const uint32_t cached = skylake.caching.cached;       // the value for MOCS fields
   // End
   Expect(threads == 335 && cached == 4, "Skylake has 336 threads for vertices");
 

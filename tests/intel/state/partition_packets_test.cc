@@ -148,7 +148,7 @@ TYPED_TEST(PartitionPacketsTest, TheDrawStateEmitsUrbAndPushConstants) {
   EXPECT_TRUE(SetUrb(state, *urb));
   EXPECT_TRUE(
       SetPushConstants(state, PartitionPushConstants(device, {.vertex = true, .pixel = true})));
-  // What goes with push constants.
+  // Packets that go with push constants.
   EXPECT_TRUE(state.Set(typename G::_3DSTATE_VF_TOPOLOGY()));
   const auto both = [&](const auto& constants, const auto& table) {
     auto packet = constants;

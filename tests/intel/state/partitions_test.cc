@@ -162,7 +162,7 @@ TEST(UrbTest, LargeEntriesAreNotRoundedToEights) {
   EXPECT_EQ((*urb)[UrbStage::kVertex].entries, 284u);
 }
 
-// Gfx8 wants 192 vertices before tessellation: of 32 units, 2048 bytes, 4 to a chunk, 48 chunks. A
+// Gfx8 needs 192 vertices before tessellation: of 32 units, 2048 bytes, 4 to a chunk, 48 chunks. A
 // Broadwell GT2 has 48 of which 44 are left; a Skylake GT2 needs 16 (64 entries) only.
 TEST(UrbTest, Gfx8WantsMoreVerticesBeforeTessellation) {
   const UrbDemand demand = {.entry_units = {32, 1, 1, 0}};

@@ -19,7 +19,7 @@ TEST(VertexReachTest, ABufferInAnotherStretchMakesTheCacheStale) {
   reach.Invalidated();
   EXPECT_TRUE(reach.Set(1, 2 * kStretch - 4));
   EXPECT_FALSE(reach.stale());
-  // Slots are apart, and indices have one of their own.
+  // Slots are separate, and indices have their own.
   EXPECT_TRUE(reach.Set(VertexReach::kIndices, 0x2000));
   EXPECT_FALSE(reach.stale());
   EXPECT_TRUE(reach.Set(VertexReach::kIndices, 0x7fffull << 32));
