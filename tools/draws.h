@@ -38,7 +38,7 @@ struct DrawQuestions {
 
  private:
   // Parses the value of --uses.
-  bool ParseAddress(uint64_t& address) const;
+  [[nodiscard]] bool ParseAddress(uint64_t& address) const;
 };
 
 }  // namespace packsmith::tools

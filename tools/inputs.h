@@ -56,7 +56,7 @@ class Inputs {
   bool failed() const { return failed_; }
 
   // Advances to the inputs for which Then::kLater was returned. False: there are none.
-  bool NextGroup();
+  [[nodiscard]] bool NextGroup();
 
   // Calls visit for each of the group that can be read. All inputs are one group until visit() says
   // otherwise. `again_later`: there will be another call for the same group.

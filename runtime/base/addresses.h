@@ -21,7 +21,7 @@ constexpr uint64_t Plain(uint64_t address, unsigned bits) {
 }
 
 // Plain(), if `address` has one of the two forms.
-constexpr std::optional<uint64_t> PlainIfAddress(uint64_t address, unsigned bits) {
+[[nodiscard]] constexpr std::optional<uint64_t> PlainIfAddress(uint64_t address, unsigned bits) {
   const uint64_t plain = Plain(address, bits);
   if (address != plain && address != Canonical(plain, bits)) return std::nullopt;
   return plain;

@@ -80,7 +80,7 @@ inline char* WriteAddress(uint64_t value, char* to) {
 // Writes a value with few digits, without a point if it is an integer; false: it has more digits.
 // Fractions in GPU state are mostly multiples of a power of two: for 256ths below a million no
 // digit is rounded.
-inline bool WriteShortReal(double value, char*& to) {
+[[nodiscard]] inline bool WriteShortReal(double value, char*& to) {
   const double magnitude = std::fabs(value);
   if (!(magnitude < 1e6) || (value == 0 && std::signbit(value))) return false;
   const double steps = magnitude * 256;

@@ -26,7 +26,6 @@ namespace {
 
 constexpr absl::string_view kStream = " command stream:";
 constexpr absl::string_view kOwnerEnd = " --- ";
-constexpr uint32_t kGlobalSpace = 1;
 // The status page with which the image of a context begins, where contexts have one.
 constexpr uint64_t kStatusPage = 4096;
 // The upper bound of a buffer's size if no other one begins after it.
@@ -484,7 +483,7 @@ class Reader {
       if (one && state_.registers.size() < kMostRegisters) {
         if (fact.key == "FAULT_TLB_DATA" && !one->is_64) {
           absl::string_view rest = absl::string_view(fact.value);
-          TakeNumber(rest, 16);
+          (void)TakeNumber(rest, 16);  // the upper half
           rest = Trimmed(rest);
           if (const std::optional<uint64_t> low = TakeNumber(rest, 16)) {
             state_.registers.push_back({"FAULT_TLB_DATA1", one->value, false, {}});

@@ -17,7 +17,6 @@
 namespace packsmith {
 namespace {
 
-constexpr uint32_t kGlobalSpace = 1;
 constexpr uint64_t kPage = 4096;
 
 class Writer {

@@ -21,6 +21,9 @@
 
 namespace packsmith {
 
+// The number of the global address space in every dump.
+inline constexpr uint32_t kGlobalSpace = 1;
+
 // Bytes that are expensive to make (to inflate, say), and are made on first access. Thread-safe.
 class DeferredBytes {
  public:

@@ -35,11 +35,11 @@ absl::string_view Trimmed(absl::string_view text);
 
 // Takes a number off the front of `text`: "0x" and hex digits, or digits of `base`. Nothing is
 // taken if there is none, or if it has more than 64 bits.
-std::optional<uint64_t> TakeNumber(absl::string_view& text, int base);
+[[nodiscard]] std::optional<uint64_t> TakeNumber(absl::string_view& text, int base);
 
 // Takes an address as kernels write it, in one word or two: "0x00000001", "0x00000001 00002000",
 // "0x00000001_00002000", with or without 0x. `two` becomes whether there were two words.
-std::optional<uint64_t> TakeAddress(absl::string_view& text, bool& two);
+[[nodiscard]] std::optional<uint64_t> TakeAddress(absl::string_view& text, bool& two);
 
 }  // namespace packsmith
 

@@ -25,7 +25,6 @@ namespace {
 constexpr absl::string_view kStars = "****";
 constexpr absl::string_view kLogged = "Capture";
 constexpr uint32_t kContextSpace = 0;
-constexpr uint32_t kGlobalSpace = 1;
 // The status page comes first, the image of the registers next.
 constexpr uint64_t kStatusPage = 4096;
 // Longer values are blobs; their start is enough to recognise them.

@@ -16,7 +16,6 @@
 namespace packsmith::hang {
 namespace {
 
-constexpr uint32_t kGlobalSpace = 1;
 constexpr size_t kShownBefore = 5;
 constexpr size_t kShownAfter = 4;
 // A command streamer reads at most this far ahead of what it executes: eight cache lines.

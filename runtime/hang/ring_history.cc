@@ -12,8 +12,6 @@
 namespace packsmith::hang {
 namespace {
 
-constexpr uint32_t kGlobalSpace = 1;
-
 // A walk over a piece of the ring that follows no jump or call.
 class PastSink : public decode::Sink {
  public:

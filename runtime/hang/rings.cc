@@ -12,8 +12,6 @@
 namespace packsmith::hang {
 namespace {
 
-constexpr uint32_t kGlobalSpace = 1;
-
 // Copies registers to the members that submissions have for them.
 void Fill(const Stop& stop, Submission& submission) {
   if (stop.ring_head) submission.head = stop.ring_head->value;

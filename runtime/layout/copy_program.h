@@ -181,16 +181,16 @@ struct CellCopy {
 
 // Copies with the best instructions that the machine has. Only the destination is written. False,
 // and nothing is copied, if the machine has no suitable instructions.
-bool CopyCellsIn(const CellCopy& copy);
-bool CopyCellsOut(const CellCopy& copy);
+[[nodiscard]] bool CopyCellsIn(const CellCopy& copy);
+[[nodiscard]] bool CopyCellsOut(const CellCopy& copy);
 // The same for a rectangle of whole quads. Only copies into an image that is aligned to kVector_B
 // bypass the cache.
-bool CopyQuadsIn(const CellCopy& copy);
-bool CopyQuadsOut(const CellCopy& copy);
+[[nodiscard]] bool CopyQuadsIn(const CellCopy& copy);
+[[nodiscard]] bool CopyQuadsOut(const CellCopy& copy);
 // The same for a rectangle of whole cells of lines. Only copies into a level that is aligned to
 // kCacheLine_B bypass the cache.
-bool CopyLinesIn(const CellCopy& copy);
-bool CopyLinesOut(const CellCopy& copy);
+[[nodiscard]] bool CopyLinesIn(const CellCopy& copy);
+[[nodiscard]] bool CopyLinesOut(const CellCopy& copy);
 // Whether the machine has the instructions for lines.
 bool HasLines();
 

@@ -34,6 +34,7 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
+#include "runtime/base/handles.h"
 #include "runtime/base/lifetime.h"
 #include "runtime/base/mutex.h"
 #include "runtime/memory/address_space.h"
@@ -160,8 +161,9 @@ class Buffers {
 
  private:
   static constexpr unsigned kSlotBits = 22, kGenerationBits = 32 - kSlotBits;
-  // The highest handles are not used: in batches they mean labels.
-  static constexpr uint32_t kMostSlots = (1u << kSlotBits) - (1u << 16);
+  // In slots from here on, the last generation's handles would be reserved ones.
+  static constexpr uint32_t kMostSlots = kFirstReservedHandle & ((1u << kSlotBits) - 1);
+  static_assert(kFirstReservedHandle >> kSlotBits == (1u << kGenerationBits) - 1);
   static constexpr uint32_t kNone = ~uint32_t{0};
 
   // Memory of equal kind is interchangeable.

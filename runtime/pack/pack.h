@@ -73,7 +73,7 @@ enum class reason : uint32_t {
 };
 
 // An error, or none. Converts to true if there is one.
-struct error {
+struct [[nodiscard]] error {
   const char* field = nullptr;  // the member as written in C++; for verify the manual's name
   reason why = reason::none;
   uint32_t item = 0;  // number of the tail's item, or the index for [] in `field`
@@ -1443,7 +1443,7 @@ struct cursor {
 // A packet's words. In a constant expression a value that does not fit is a compile error;
 // otherwise status has the error, and the words are zero.
 template <unsigned N>
-struct packed_words {
+struct [[nodiscard]] packed_words {
   uint32_t dw[N] = {};
   unsigned length = 0;  // dwords that the packet takes, at most N
   error status;
@@ -1451,7 +1451,7 @@ struct packed_words {
   constexpr uint32_t operator[](unsigned i) const { return dw[i]; }
 };
 template <unsigned N>
-struct packed_bytes {
+struct [[nodiscard]] packed_bytes {
   uint8_t bytes[N] = {};
   unsigned size = 0;
   error status;

@@ -12,7 +12,6 @@
 namespace packsmith::hang {
 namespace {
 
-constexpr uint32_t kGlobalSpace = 1;
 constexpr uint32_t kWraps = 2u << 21;  // of the head register: how often the ring began anew
 constexpr uint32_t kArbitrate = 0x04000001, kDoNot = 0x04000000;
 

@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "gen/model/load.h"
+#include "packsmith/pack.h"
 #include "tests/model/marked_text.h"
 
 namespace packsmith::model {
@@ -18,6 +19,9 @@ namespace {
 
 using ::testing::IsEmpty;
 using Json = rapidjson::Value;
+
+// The IR leaves out addresses' bits where pack.h assumes as many.
+static_assert(kUsualAddressBits == bits::usual_space);
 
 class IrTest : public testing::Test {
  protected:

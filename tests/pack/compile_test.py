@@ -217,6 +217,20 @@ class Compile(unittest.TestCase):
                 self.assertIn("bad.cc:4:", result.stderr)
                 self.assertNotIn("bad.cc:3:", result.stderr)
 
+    def test_an_error_that_is_dropped_is_a_warning(self) -> None:
+        integers = "packsmith::kinds::INTEGERS{}"
+        for call in (f"{integers}.pack(d)", f"{integers}.check()",
+                     "packsmith::kinds::INTEGERS::verify(d)", f"packed({integers})"):
+            for compiler in COMPILERS.values():
+                with self.subTest(call=call, compiler=compiler):
+                    text = '#include "packsmith/kinds.h"\nvoid f(uint32_t* d);\n'
+                    body = "void f([[maybe_unused]] uint32_t* d) { %s; }\n"
+                    command = [compiler, "-std=c++20", "-fsyntax-only", *WARNINGS]
+                    result = self.compile(command, "dropped.cc", text + body % call)
+                    self.assertNotEqual(result.returncode, 0)
+                    self.assertRegex(result.stderr, r"dropped\.cc:3:.*(nodiscard|Wunused-result)")
+                    self.expect_clean(command, "kept.cc", text + body % f"(void){call}")
+
     def test_a_visitor_that_forgets_a_kind_of_member_does_not_compile(self) -> None:
         kinds = {"flag": "INTEGERS", "uint": "INTEGERS", "sint": "INTEGERS", "real": "REALS",
                  "half": "REALS", "ufixed": "REALS", "sfixed": "REALS", "positive": "RANGES",

@@ -14,6 +14,7 @@ namespace {
 
 constexpr absl::string_view kTypes[] = {"uint",    "sint",    "unorm", "snorm",
                                         "uscaled", "sscaled", "float", "fixed"};
+static_assert(std::size(kTypes) == static_cast<size_t>(ComponentType::kUnused));
 constexpr uint32_t kMostBits = 1024;
 
 absl::Status Wrong(absl::string_view what) { return absl::InvalidArgumentError(what); }

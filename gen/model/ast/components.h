@@ -8,21 +8,11 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "runtime/tables/tables.h"
 
 namespace packsmith::model {
 
-// In the order of the words that name them.
-enum class ComponentType {
-  kUint,
-  kSint,
-  kUnorm,
-  kSnorm,
-  kUscaled,
-  kSscaled,
-  kFloat,
-  kFixed,
-  kUnused,
-};
+using tables::ComponentType;
 
 struct DataComponent {
   std::string name;

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,10 +15,15 @@
 #include "gen/model/ast/reach.h"
 #include "gen/model/diagnostic.h"
 #include "gen/model/source.h"
+#include "runtime/tables/tables.h"
 
 namespace packsmith::model {
 
-enum class ContainerKind { kPacket, kStruct, kRegister };
+// What tables hold as it is, the model has in the tables' own types.
+using tables::Access;
+using tables::ContainerKind;
+using tables::Meaning;
+using tables::Role;
 
 enum class FieldType {
   kUint,
@@ -33,31 +39,17 @@ enum class FieldType {
   kStruct,
 };
 
-// What a packet makes the hardware do, for those who count or look for draws.
-enum class Role { kOther, kDraw, kDispatch };
-
-// As in runtime/tables/tables.h.
-enum class Meaning : uint16_t {
-  kNone,
-  kRingHead,
-  kRingTail,
-  kActiveHead,
-  kBatchHead,
-  kHeader,
-  kFaultAddress,
-  kFault,
-  kFaultGlobal,
-  kIdle,
-  kRingStart,
-  kTopology,
-  kCount,
-  kInstances,
-  kGroups,
-};
-// What descriptions call them, from kRingHead on.
+// What descriptions call the meanings, from kRingHead on.
 inline constexpr std::initializer_list<absl::string_view> kMeaningNames = {
     "ring-head",    "ring-tail", "active-head", "batch-head", "header", "fault-address", "fault",
     "fault-global", "idle",      "ring-start",  "topology",   "count",  "instances",     "groups"};
+static_assert(kMeaningNames.size() == tables::kMeanings - 1);
+// What they call flows and relations, in the order of their kinds.
+inline constexpr absl::string_view kFlowNames[] = {"jump", "call", "return", "end", "terminate"};
+static_assert(std::size(kFlowNames) == static_cast<size_t>(tables::FlowKind::kTerminate) + 1);
+inline constexpr absl::string_view kRelationNames[] = {"commits", "requires", "invalidates"};
+static_assert(std::size(kRelationNames) ==
+              static_cast<size_t>(tables::RelationKind::kInvalidates) + 1);
 
 // Text from an attribute that is understood only when the whole file is known.
 struct Deferred {
@@ -136,11 +128,10 @@ struct Expression {
   uint64_t add = 0;  // kConstant: the value
 };
 
-enum class Access { kNone, kRead, kWrite, kReadWrite };
-
 // What the value of a field leads to.
 struct Points {
-  enum class Target { kStruct, kData, kStream } target = Target::kData;
+  using Target = tables::TargetKind;
+  Target target = Target::kData;
   Reference to;  // a container, a kind of data or a stream, as `target` says
   Reference base, space;
   Reference other;  // the container that an element may be instead
@@ -295,14 +286,16 @@ struct Pad {
 };
 
 struct Flow {
-  enum class Kind { kJump, kCall, kReturn, kEnd, kTerminate } kind = Kind::kEnd;
+  using Kind = tables::FlowKind;
+  Kind kind = Kind::kEnd;
   Late<Condition> when, maybe;
   Late<FieldRef> to;
   Location where;
 };
 
 struct Relation {
-  enum class Kind { kCommits, kRequires, kInvalidates } kind = Kind::kCommits;
+  using Kind = tables::RelationKind;
+  Kind kind = Kind::kCommits;
   Reference packet;
 };
 
@@ -438,7 +431,8 @@ struct Stream {
   Location where;
 };
 
-// Where a description does not state address-bits. As usual_space in runtime/pack/pack.h.
+// Where a description does not state address-bits. //tests/model:ir_test compares it with pack.h's
+// usual_space.
 constexpr uint32_t kUsualAddressBits = 48;
 
 struct Model {

@@ -7,11 +7,11 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "runtime/tables/tables.h"
 
 namespace packsmith::model {
 
-// What a surface is for those who read or write it. kAny: it does not say so itself.
-enum class SurfaceUse { kAny, kTexture, kTarget };
+using tables::SurfaceUse;
 
 // An instruction that reaches an element of the program's binding table.
 struct Reach {

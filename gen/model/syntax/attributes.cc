@@ -89,8 +89,6 @@ const absl::string_view kNoneWords[1] = {"none"};
 const absl::string_view kUintWords[1] = {"uint"};
 
 namespace {
-constexpr absl::string_view kRelationWords[] = {"commits", "requires", "invalidates"};
-constexpr absl::string_view kFlowWords[] = {"jump", "call", "return", "end", "terminate"};
 constexpr absl::string_view kMustWords[] = {"zero", "one"};
 constexpr absl::string_view kNonzeroWords[] = {"false", "packing", "true"};
 constexpr absl::string_view kAccessWords[] = {"none", "read", "write", "readwrite"};
@@ -283,14 +281,14 @@ const Attributes<Pad>& PadAttributes() {
 const Attributes<Flow>& FlowAttributes() {
   using T = Flow;
   static const auto& table =
-      *new Attributes<T>{Word<&T::kind>("kind", kFlowWords).Required(), Later<&T::when>("when"),
+      *new Attributes<T>{Word<&T::kind>("kind", kFlowNames).Required(), Later<&T::when>("when"),
                          Later<&T::to>("to"), Later<&T::maybe>("maybe")};
   return table;
 }
 
 const Attributes<Relation>& RelationAttributes() {
   using T = Relation;
-  static const auto& table = *new Attributes<T>{Word<&T::kind>("kind", kRelationWords).Required(),
+  static const auto& table = *new Attributes<T>{Word<&T::kind>("kind", kRelationNames).Required(),
                                                 Later<&T::packet>("packet").Required()};
   return table;
 }

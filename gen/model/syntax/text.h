@@ -11,11 +11,11 @@
 namespace packsmith::model {
 
 // Decimal, or hexadecimal as 0x…; false for anything else, signs and spaces too.
-bool ParseUnsigned(absl::string_view text, uint64_t& value);
+[[nodiscard]] bool ParseUnsigned(absl::string_view text, uint64_t& value);
 // The same with a minus in front, where the value fits 64 signed bits.
-bool ParseSigned(absl::string_view text, int64_t& value);
+[[nodiscard]] bool ParseSigned(absl::string_view text, int64_t& value);
 // "high:low", or one bit. False if it is neither; of numbers in the wrong order both are given.
-bool ParseHighLow(const std::string& text, uint64_t& high, uint64_t& low);
+[[nodiscard]] bool ParseHighLow(const std::string& text, uint64_t& high, uint64_t& low);
 
 // Where `text` stops being UTF-8, or begins to hold characters that XML forbids; its size if all is
 // well.

@@ -382,8 +382,7 @@ class Writer {
       json_.EndObject();
     }
     json_.Array("relations", c.relations, [this](const Relation& r) {
-      constexpr const char* kRelations[] = {"commits", "requires", "invalidates"};
-      json_.Member("kind", kRelations[static_cast<int>(r.kind)]);
+      json_.Member("kind", kRelationNames[static_cast<size_t>(r.kind)]);
       json_.Member("packet", model_.containers[static_cast<size_t>(r.packet.index)].name);
     });
     WriteTail(c);

@@ -374,15 +374,13 @@ class Writer {
     Number("pad", c.pad.to);
     Text("pad_when", c.pad.when.text);
     WriteEach("flows", c.flows, [this](const Flow& f) {
-      constexpr const char* kFlows[] = {"jump", "call", "return", "end", "terminate"};
-      Text("kind", kFlows[static_cast<size_t>(f.kind)]);
+      Text("kind", kFlowNames[static_cast<size_t>(f.kind)]);
       Text("to", f.to.text);
       Text("when", f.when.text);
       Text("maybe", f.maybe.text);
     });
     WriteEach("relations", c.relations, [this](const Relation& r) {
-      constexpr const char* kRelations[] = {"commits", "requires", "invalidates"};
-      Text("kind", kRelations[static_cast<size_t>(r.kind)]);
+      Text("kind", kRelationNames[static_cast<size_t>(r.kind)]);
       Text("packet", model_.containers[static_cast<size_t>(r.packet.index)].name);
     });
     WriteEach("draws", c.draws, [this](const Draws& d) {

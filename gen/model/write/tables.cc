@@ -55,7 +55,7 @@ class Writer {
         std::copy(std::begin(from.value), std::end(from.value), out.value);
         out.bit = static_cast<uint16_t>(from.bit);
         out.width = static_cast<uint16_t>(from.width);
-        out.use = static_cast<t::SurfaceUse>(from.use);
+        out.use = from.use;
         reaches_.push_back(out);
       }
       data_.push_back({Intern(kind.name),
@@ -190,8 +190,8 @@ class Writer {
     if (format.empty()) return t::kNone;
     const auto first = static_cast<uint32_t>(components_.size());
     for (const DataComponent& c : format.components) {
-      components_.push_back({Intern(c.name), static_cast<uint16_t>(c.bit),
-                             static_cast<uint8_t>(c.width), static_cast<t::ComponentType>(c.type)});
+      components_.push_back(
+          {Intern(c.name), static_cast<uint16_t>(c.bit), static_cast<uint8_t>(c.width), c.type});
     }
     formats_.push_back({{first, static_cast<uint32_t>(format.components.size())}, format.bits});
     return static_cast<uint32_t>(formats_.size()) - 1;
@@ -286,7 +286,7 @@ class Writer {
     t::Container out{};
     out.name = Intern(c.name);
     out.doc = Intern(c.doc);
-    out.kind = static_cast<t::ContainerKind>(c.kind);
+    out.kind = c.kind;
     out.variable = c.variable || !c.variants.empty() || !c.parts.empty() || c.tail != nullptr;
     out.length_unit = c.byte_unit ? 1 : 4;
     out.identify_bytes = static_cast<uint8_t>(c.identify_bytes);
@@ -297,7 +297,7 @@ class Writer {
     out.length_leaf =
         c.length_field == nullptr ? t::kNone : LeafOf({c.length_field, nullptr}, self);
     out.length_bias = c.length_bias;
-    out.role = static_cast<t::Role>(c.role);
+    out.role = c.role;
     out.masked = c.masked ? 1 : 0;
     out.serves = static_cast<uint8_t>(c.serves);
     out.engines = c.engines;
@@ -325,15 +325,14 @@ class Writer {
     out.flows.first = static_cast<uint32_t>(flows_.size());
     out.flows.count = static_cast<uint32_t>(c.flows.size());
     for (const Flow& flow : c.flows) {
-      flows_.push_back({static_cast<t::FlowKind>(flow.kind), AddCondition(flow.when.is, self),
+      flows_.push_back({flow.kind, AddCondition(flow.when.is, self),
                         flow.to.is.field == nullptr ? t::kNone : LeafOf(flow.to.is, self),
                         AddCondition(flow.maybe.is, self)});
     }
     out.relations.first = static_cast<uint32_t>(relations_.size());
     out.relations.count = static_cast<uint32_t>(c.relations.size());
     for (const Relation& r : c.relations) {
-      relations_.push_back(
-          {static_cast<t::RelationKind>(r.kind), static_cast<uint32_t>(r.packet.index)});
+      relations_.push_back({r.kind, static_cast<uint32_t>(r.packet.index)});
     }
     out.draw = c.draws.empty() ? t::kNone : AddDraw(c.draws[0], self);
     out.images.first = static_cast<uint32_t>(images_.size());
@@ -381,7 +380,7 @@ class Writer {
       extra.stores_leaf =
           item.writes_memory.is.field == nullptr ? t::kNone : LeafOf(item.writes_memory.is, asker);
       extra.stores_when = AddCondition(item.writes_when.is, asker);
-      extra.meaning = static_cast<t::Meaning>(item.meaning);
+      extra.meaning = item.meaning;
       extra.meaning_at = static_cast<uint16_t>(item.meaning_at);
       extra.counts_when = AddCondition(item.when.is, asker);
       extra.element = item.elements.empty() ? t::kNone : AddElement(item.elements[0], asker);
@@ -436,7 +435,7 @@ class Writer {
       return ref.field == nullptr ? t::kNone : LeafOf(ref, asker);
     };
     t::Image out{};
-    out.use = static_cast<t::SurfaceUse>(from.use);
+    out.use = from.use;
     out.when = AddCondition(from.when.is, asker);
     out.address = leaf(from.address.is);
     out.format = leaf(from.format.is);
@@ -451,20 +450,8 @@ class Writer {
   uint32_t AddPointer(const Points& points, const Asker& asker) {
     t::Pointer out{};
     out.next = t::kNone;
-    switch (points.target) {
-      case Points::Target::kStruct:
-        out.target_kind = t::TargetKind::kStruct;
-        out.target = static_cast<uint32_t>(points.to.index);
-        break;
-      case Points::Target::kData:
-        out.target_kind = t::TargetKind::kData;
-        out.target = static_cast<uint32_t>(points.to.index);
-        break;
-      case Points::Target::kStream:
-        out.target_kind = t::TargetKind::kStream;
-        out.target = static_cast<uint32_t>(points.to.index);
-        break;
-    }
+    out.target_kind = points.target;
+    out.target = static_cast<uint32_t>(points.to.index);
     out.other = points.other.index < 0 ? t::kNone : static_cast<uint32_t>(points.other.index);
     out.relative = points.relative;
     out.keeps = points.keeps;
@@ -485,7 +472,7 @@ class Writer {
     out.scale = AddExpression(points.scale.is, asker);
     out.stage = Intern(points.stage);
     out.limit = points.limit;
-    out.access = static_cast<t::Access>(points.access);
+    out.access = points.access;
     out.until_zero = points.until_zero;
     pointers_.push_back(out);
     return static_cast<uint32_t>(pointers_.size()) - 1;

@@ -284,7 +284,7 @@ class Batch : public BatchCore {
   // Of a packet that is not doubtful.
   template <class P>
   PACKSMITH_INLINE static void Write(uint32_t*& at, const P& packet) {
-    packet.template pack<checks::off>(at);
+    (void)packet.template pack<checks::off>(at);
     at += bits::words_of(packet);
   }
 

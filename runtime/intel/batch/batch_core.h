@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "packsmith/pack.h"
+#include "runtime/base/handles.h"
 #include "runtime/base/lifetime.h"
 #include "runtime/command/buffer_uses.h"
 #include "runtime/command/chunks.h"
@@ -262,7 +263,7 @@ class BatchCore {
   // No chunk is so near the end of memory that adding this many dwords would wrap around.
   static constexpr size_t kSmall = 1024;
   // Handles from here on are labels.
-  static constexpr uint32_t kFirstLabel = 0xffff0000;
+  static constexpr uint32_t kFirstLabel = kFirstReservedHandle;
 
   struct Place {
     uint32_t part = kUnbound;

@@ -128,7 +128,7 @@ absl::StatusOr<GeneratedPlace> EmitRoomBehind(
   uint32_t* to = batch.Reserve(N * Check::length + dwords);
   if (to == nullptr) return batch.status();
   for (const Check& packet : packets) {
-    packet.template pack<checks::off>(to);
+    (void)packet.template pack<checks::off>(to);
     to += Check::length;
   }
   std::fill_n(to, dwords, BatchCommandsOf<Gen>::kNoop.dw[0]);

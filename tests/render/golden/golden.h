@@ -616,7 +616,7 @@ struct LOAD_REGISTERS {
     }
     ps_dw[0] = 0x79060000 | ((ps_n - 2) & 0xff) | ps_p.byte_write_disables << 8;
     for (unsigned ps_i = 0; ps_i < ps_items.count; ++ps_i) {
-      ps_items.ptr[ps_i].template pack<packsmith::checks::off>(ps_dw + dwords_needed(ps_i));
+      (void)ps_items.ptr[ps_i].template pack<packsmith::checks::off>(ps_dw + dwords_needed(ps_i));
     }
     return {};
   }
@@ -688,7 +688,7 @@ struct VERTEX_BUFFERS {
     }
     ps_dw[0] = 0x79070000 | ((ps_n - 2) & 0xff);
     for (unsigned ps_i = 0; ps_i < ps_items.count; ++ps_i) {
-      ps_items.ptr[ps_i].template pack<packsmith::checks::off>(ps_dw + dwords_needed(ps_i));
+      (void)ps_items.ptr[ps_i].template pack<packsmith::checks::off>(ps_dw + dwords_needed(ps_i));
     }
     return {};
   }
@@ -811,11 +811,11 @@ struct Draw {
                        ps_p.scissors_present << 3 | (ps_p.scissor_count - 1) << 4, 4);
     uint8_t* ps_next = ps_to + 4;
     if (ps_p.instances_present) {
-      ps_p.instances.template pack<packsmith::checks::off>(ps_next);
+      (void)ps_p.instances.template pack<packsmith::checks::off>(ps_next);
       ps_next += 4;
     }
     for (const Rectangle& ps_i : ps_scissors) {
-      ps_i.template pack<packsmith::checks::off>(ps_next);
+      (void)ps_i.template pack<packsmith::checks::off>(ps_next);
       ps_next += 6;
     }
     return {};
