@@ -34,6 +34,7 @@
 #include "runtime/intel/binding/base_moves.h"
 #include "runtime/intel/binding/binder_core.h"
 #include "runtime/intel/binding/binding_rules.h"
+#include "runtime/intel/binding/table_limits.h"
 #include "runtime/memory/buffers.h"
 
 namespace packsmith::intel {
@@ -245,7 +246,7 @@ absl::Status Binder<Gen>::Bind(Batch<Gen>& batch, BindingStage stage,
     events_ |= PointerOf(stage);
     return absl::OkStatus();
   }
-  if (ABSL_PREDICT_FALSE(surfaces.size() > kMostSurfaces)) return TooMany(surfaces.size());
+  if (ABSL_PREDICT_FALSE(surfaces.size() > kMostTableSurfaces)) return TooMany(surfaces.size());
   const uint64_t hash = HashOf(surfaces);
   uint32_t offset = next();
   if (const auto found = Find(hash, surfaces)) {
@@ -272,19 +273,19 @@ absl::Status Binder<Gen>::Move(Batch<Gen>& batch, BindingStage stage,
     return status;
   }
   // The tables that stages have, as they were given: the caller's one among them.
-  std::array<uint32_t, kBindingStages * kMostSurfaces> copies;
+  std::array<uint32_t, kBindingStages * kMostTableSurfaces> copies;
   std::array<uint32_t, kBindingStages> counts;
   for (unsigned i = 0; i < kBindingStages; ++i) {
     const absl::Span<const uint32_t> from =
         i == static_cast<unsigned>(stage) ? surfaces : SurfacesAt(bound_[i]);
     counts[i] = static_cast<uint32_t>(from.size());
-    std::copy(from.begin(), from.end(), copies.begin() + i * kMostSurfaces);
+    std::copy(from.begin(), from.end(), copies.begin() + i * kMostTableSurfaces);
   }
   old_.push_back(this->block());
   UseBlock(*block);
   ++statistics_.moves;
   for (unsigned i = 0; i < kBindingStages; ++i) {
-    const auto table = absl::MakeConstSpan(copies.data() + i * kMostSurfaces, counts[i]);
+    const auto table = absl::MakeConstSpan(copies.data() + i * kMostTableSurfaces, counts[i]);
     bound_[i] = Table();
     if (table.empty()) continue;
     const uint64_t hash = HashOf(table);

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "absl/strings/str_format.h"
+#include "runtime/intel/binding/table_limits.h"
 
 namespace packsmith::intel {
 BinderCore::BinderCore(gpu::Buffers& buffers, const BindingRules& rules, const Options& options)
@@ -65,8 +66,8 @@ void BinderCore::UseBlock(const gpu::Buffer& block) {
 }
 
 absl::Status BinderCore::TooMany(size_t count) const {
-  return absl::InvalidArgumentError(
-      absl::StrFormat("a binding table of %d surfaces; the maximum is %d", count, kMostSurfaces));
+  return absl::InvalidArgumentError(absl::StrFormat(
+      "a binding table of %d surfaces; there may be %d", count, kMostTableSurfaces));
 }
 
 absl::Status BinderCore::CheckSurfaces(absl::Span<const uint32_t> surfaces,

@@ -27,9 +27,6 @@ constexpr const BindingRules& BindingRulesOf(BindingModel model, const Generatio
   return model == BindingModel::kBinder ? facts.binder : facts.blocks;
 }
 
-// Of a table. Shaders use 8-bit numbers for surfaces, of which the highest have special meanings.
-inline constexpr uint32_t kMostSurfaces = 240;
-
 // The range of offsets of surface states from a base, in bytes.
 inline constexpr uint64_t kSurfaceReach = uint64_t{1} << 32;
 

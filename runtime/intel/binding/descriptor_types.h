@@ -18,6 +18,8 @@
 
 #include <cstdint>
 
+#include "runtime/intel/binding/table_limits.h"
+
 namespace packsmith::intel {
 
 enum class DescriptorType : uint8_t {
@@ -106,8 +108,6 @@ inline constexpr uint32_t kMostInlineBlocks = 32;        // of a set
 inline constexpr uint32_t kMostInlineBytes = 4096;       // of a block
 inline constexpr uint32_t kMostPlanes = 3;               // of an image
 inline constexpr uint32_t kMostEmbeddedSamplers = 2048;  // different ones of a device
-inline constexpr uint32_t kMostTableSurfaces = 240;      // of a stage
-inline constexpr uint32_t kMostTableSamplers = 128;      // of a stage
 inline constexpr uint64_t kIndirectHeap = 3ull << 30;    // bytes for sets of kIndirect
 inline constexpr uint64_t kDirectHeap = 2ull << 30;      // and of kDirect, and for its samplers
 

@@ -21,13 +21,12 @@
 #include "runtime/command/pack_status.h"
 #include "runtime/intel/binding/samplers.h"
 #include "runtime/intel/binding/shared_states.h"
+#include "runtime/intel/binding/table_limits.h"
 #include "runtime/intel/memory/border_colors.h"
 #include "runtime/memory/state_pool.h"
 
 namespace packsmith::intel {
 
-// Of a table. Shaders use 8-bit numbers for samplers; APIs do not have more than this.
-inline constexpr size_t kMostSamplers = 128;
 // Of a table's address, in bytes.
 inline constexpr uint64_t kSamplerTableAlignment = 32;
 
@@ -106,11 +105,11 @@ absl::StatusOr<PackedSampler> SamplerTables<Gen>::Pack(const Sampler& sampler) {
 template <class Gen>
 absl::StatusOr<gpu::State> SamplerTables<Gen>::Acquire(
     absl::Span<const PackedSampler* const> samplers) {
-  if (samplers.empty() || samplers.size() > kMostSamplers) {
+  if (samplers.empty() || samplers.size() > kMostTableSamplers) {
     return absl::InvalidArgumentError(absl::StrFormat(
-        "a table of %d samplers; it must have 1 to %d", samplers.size(), kMostSamplers));
+        "a table of %d samplers; it is to have 1 to %d", samplers.size(), kMostTableSamplers));
   }
-  uint32_t dwords[kMostSamplers * kLength];
+  uint32_t dwords[kMostTableSamplers * kLength];
   uint32_t* to = dwords;
   for (const PackedSampler* sampler : samplers) {
     std::memcpy(to, sampler->dwords.data(), kLength * 4);

@@ -164,7 +164,7 @@ TYPED_TEST(SamplerTablesTest, EqualTablesShareAPlace) {
   EXPECT_TRUE(tables.Release(first.offset).ok());
   EXPECT_EQ(tables.size(), 1u);
   EXPECT_EQ(tables.Acquire({}).status().code(), absl::StatusCode::kInvalidArgument);
-  const std::vector<const PackedSampler*> many(kMostSamplers + 1, &linear);
+  const std::vector<const PackedSampler*> many(kMostTableSamplers + 1, &linear);
   EXPECT_THAT(tables.Acquire(many).status().message(), HasSubstr("129 samplers"));
   EXPECT_TRUE(tables.Acquire(absl::MakeConstSpan(many).subspan(1)).ok());
 }
