@@ -164,6 +164,46 @@ class CommandTest(unittest.TestCase):
         self.assertEqual(self.run_command("record", {"Walk": 1}).returncode, 2)
         self.assertEqual((self.folder / "baseline.tsv").read_text(encoding="utf-8"), before)
 
+    def program(self, walks: list[float]) -> pathlib.Path:
+        """A program that measures Copy/4 as 1, and Walk as another number in each run."""
+        path = self.write("p_bench", "#!/usr/bin/python3\n"
+                          "import json, pathlib, sys\n"
+                          "if '--benchmark_list_tests' in sys.argv:\n"
+                          "    sys.exit(print('Copy/4\\nWalk'))\n"
+                          "runs = pathlib.Path(__file__ + '.runs')\n"
+                          "run = len(runs.read_text()) if runs.exists() else 0\n"
+                          "runs.write_text('x' * (run + 1))\n"
+                          f"walk = {walks}[run]\n"
+                          "print(json.dumps({'benchmarks': [\n"
+                          "    {'name': 'Copy/4', 'cpu_time': 1, 'time_unit': 'ns'},\n"
+                          "    {'name': 'Walk', 'cpu_time': walk, 'time_unit': 'ns'}]}))\n")
+        path.chmod(0o755)
+        self.write("baseline.tsv", "p\tWalk\tCopy/4\t10\n")
+        return path
+
+    def compare_program(self, path: pathlib.Path) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, str(COMPARE), "baseline", str(path),
+             f"--baseline={self.folder / 'baseline.tsv'}",
+             f"--yardsticks={self.folder / 'yardsticks.tsv'}"],
+            capture_output=True, text=True, check=False)
+
+    def test_what_seems_slower_is_measured_again_before_it_counts(self) -> None:
+        done = self.compare_program(self.program([20, 15, 11]))
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertRegex(done.stdout, r"11 +10 +1\.100  p: Walk")
+
+    def test_what_stays_slower_counts(self) -> None:
+        done = self.compare_program(self.program([20, 18, 19, 17]))
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertRegex(done.stdout, r"17 +10 +1\.700  p: Walk")
+
+    def test_a_program_that_fails_is_named_and_ends_in_2(self) -> None:
+        path = self.program([])
+        done = self.compare_program(path)
+        self.assertEqual(done.returncode, 2, done.stdout)
+        self.assertIn(f"{path}: exit code 1", done.stderr)
+
     def test_two_builds_are_compared_by_their_times(self) -> None:
         def saved(name: str, time: float) -> str:
             return str(self.write(name, json.dumps({"machine": measure.machine(),
