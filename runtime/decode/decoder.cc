@@ -710,12 +710,12 @@ void Decoder::QuietPacket(Form& form, const tables::Container& container, const 
   stored_.clear();
   const RecordView view{container, bytes, form.parts};
   if (form.remembered) {
-    Remember(static_cast<uint32_t>(&container - tables_.containers().data()), view);
+    Remember(tables_.IndexOf(container), view);
   }
   const bool follow = options_.follow == Follow::kAll;
   const auto keep = [&](uint64_t id) {
     if (rules_ == nullptr) return;
-    const auto index = static_cast<uint32_t>(&container - tables_.containers().data());
+    const uint32_t index = tables_.IndexOf(container);
     KeepOrShowBound(index, frame, bytes, id);
   };
   if (form.pointers.empty() || options_.follow == Follow::kNone) {
@@ -1154,9 +1154,7 @@ void Decoder::Emit(Record& record) {
   if (options_.brief) {
     record.id = next_id_ + briefs_.size();
     AddBrief({record.address, record.bytes.data(), static_cast<uint32_t>(record.bytes.size()),
-              record.container == nullptr
-                  ? tables::kNone
-                  : static_cast<uint32_t>(record.container - tables_.containers().data()),
+              record.container == nullptr ? tables::kNone : tables_.IndexOf(*record.container),
               record.depth, record.space});
     // The bytes may be a temporary copy.
     FlushBriefs();

@@ -55,8 +55,7 @@ class FieldChecks {
   };
 
   const Checks& ChecksOf(const tables::Container& container) {
-    std::unique_ptr<Checks>& checks =
-        checks_[static_cast<size_t>(&container - tables_.containers().data())];
+    std::unique_ptr<Checks>& checks = checks_[tables_.IndexOf(container)];
     if (checks == nullptr) checks = Make(container);
     return *checks;
   }

@@ -134,8 +134,7 @@ class ChosenLeaves {
       : tables_(tables), choice_(choice), chosen_(tables.containers().size()) {}
 
   const Chosen& Of(const tables::Container& container) {
-    std::unique_ptr<Chosen>& chosen =
-        chosen_[static_cast<size_t>(&container - tables_.containers().data())];
+    std::unique_ptr<Chosen>& chosen = chosen_[tables_.IndexOf(container)];
     if (chosen == nullptr) chosen = Make(container);
     return *chosen;
   }

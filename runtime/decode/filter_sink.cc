@@ -42,7 +42,7 @@ class FilterSink : public Sink {
     for (const tables::Container& container : tables.containers()) {
       matches_.push_back(Matches(tables.string(container.name)));
     }
-    containers_ = tables.containers().data();
+    tables_ = &tables;
     matches_unknown_ = Matches("unknown");
     next_.OnSchema(tables);
   }
@@ -72,8 +72,7 @@ class FilterSink : public Sink {
     }
     while (!path_.empty() && path_.back().first != record.parent) path_.pop_back();
     const bool led_to = !path_.empty() && path_.back().second;
-    const bool named = record.container != nullptr
-                           ? matches_[static_cast<size_t>(record.container - containers_)]
+    const bool named = record.container != nullptr ? matches_[tables_->IndexOf(*record.container)]
                        : record.type == RecordType::kUnknown ? matches_unknown_
                                                              : Matches(record.name);
     const uint64_t size = record.type == RecordType::kData ? record.data_size : record.bytes.size();
@@ -129,7 +128,7 @@ class FilterSink : public Sink {
 
   Sink& next_;
   Filter filter_;
-  const tables::Container* containers_ = nullptr;
+  const tables::Tables* tables_ = nullptr;
   std::vector<bool> matches_;  // by container
   bool matches_unknown_ = false;
   absl::optional<Submission> submission_;  // not forwarded yet

@@ -116,7 +116,7 @@ bool BoundsOf(const tables::Tables& tables, const FieldAt& at, Form::Limit& limi
 
 Form* Forms::Learn(const RecordView& record, uint64_t size) {
   if (record.bytes.empty() || record.bytes.size() > kLongest) return nullptr;
-  std::unique_ptr<Kind>& kind = kinds_[IndexOf(record.container)];
+  std::unique_ptr<Kind>& kind = kinds_[tables_.IndexOf(record.container)];
   // A container that occurs only once needs no forms.
   if (kind == nullptr) {
     kind = std::make_unique<Kind>();
@@ -128,7 +128,7 @@ Form* Forms::Learn(const RecordView& record, uint64_t size) {
   kind->next = (kind->next + 1) % kMost;
   if (form == nullptr) form = std::make_unique<Form>();
   *form = Make(record, size);
-  return last_[IndexOf(record.container)] = form.get();
+  return last_[tables_.IndexOf(record.container)] = form.get();
 }
 
 Form Forms::Make(const RecordView& record, uint64_t size) {

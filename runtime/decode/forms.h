@@ -143,9 +143,6 @@ class Forms {
   static bool IsOf(const Form& form, absl::Span<const uint8_t> bytes, uint64_t size) {
     return form.said_size == size && form.Has(bytes);
   }
-  size_t IndexOf(const tables::Container& container) const {
-    return static_cast<size_t>(&container - tables_.containers().data());
-  }
   Form Make(const RecordView& record, uint64_t size);
 
   const tables::Tables& tables_;

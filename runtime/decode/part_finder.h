@@ -28,8 +28,7 @@ class PartFinder {
 
   // A function that returns whether a part of the container exists.
   auto HoldsIn(const tables::Container& container, absl::Span<const uint8_t> bytes) {
-    std::unique_ptr<Tests>& tests =
-        tests_[static_cast<size_t>(&container - tables_.containers().data())];
+    std::unique_ptr<Tests>& tests = tests_[tables_.IndexOf(container)];
     if (tests == nullptr) tests = Make(container);
     return [this, &container, bytes, tests = tests->data(),
             first = tables_.parts(container.parts).data()](const tables::Part& part) {

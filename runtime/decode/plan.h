@@ -135,8 +135,7 @@ class Plans {
   Plans(const tables::Tables& tables, std::unique_ptr<const FieldStyle> style);
 
   Plan& PlanOf(const tables::Container& container) {
-    std::unique_ptr<Plan>& plan =
-        plans_[static_cast<size_t>(&container - tables_.containers().data())];
+    std::unique_ptr<Plan>& plan = plans_[tables_.IndexOf(container)];
     if (plan == nullptr) plan = Make(container);
     return *plan;
   }

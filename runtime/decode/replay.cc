@@ -51,8 +51,7 @@ void Decoder::ShowNoting(Form& form, const tables::Container& container, const F
   const auto show = [&] {
     if (form.quiet) return QuietPacket(form, container, frame, bytes, parent);
     stored_.clear();
-    Packet(static_cast<uint32_t>(&container - tables_.containers().data()), frame, bytes, bytes,
-           bytes.size(), parent, &form);
+    Packet(tables_.IndexOf(container), frame, bytes, bytes, bytes.size(), parent, &form);
   };
   if (IsMaking() || ++form.without_tree < form.patience) return show();
   form.without_tree = 0;
@@ -172,7 +171,7 @@ void Decoder::NoteRecord(const Record& record, const Form* form) {
       return;
     }
   } else {
-    node.container = static_cast<uint32_t>(record.container - tables_.containers().data());
+    node.container = tables_.IndexOf(*record.container);
     const Actions& actions = actions_[node.container];
     if (form->asks_state || actions.describes_data || record.container->draw != tables::kNone ||
         record.container->role != tables::Role::kOther || node.bytes != form->bytes) {

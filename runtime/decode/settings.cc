@@ -112,7 +112,7 @@ void SettingRules::ForEach(uint32_t container, absl::Span<const uint8_t> packet,
 
 absl::optional<SettingKey> SettingRules::KeyOf(const RecordView& record, const FieldAt& at,
                                                const tables::Pointer& pointer, bool packet) const {
-  const uint32_t container = IndexOf(record.container);
+  const uint32_t container = tables_.IndexOf(record.container);
   const tables::Part* const all = tables_.parts(record.container.parts).data();
   for (const PlacedPart& placed : record.parts) {
     const uint64_t bits = placed.count * tables_.container(placed.part->container).bytes * 8;

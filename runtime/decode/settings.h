@@ -64,9 +64,6 @@ class SettingRules {
   absl::Span<const uint8_t> RecordAt(const tables::Container& container,
                                      absl::Span<const uint8_t> packet, const tables::Leaf& leaf,
                                      const Memory& memory, uint32_t space) const;
-  uint32_t IndexOf(const tables::Container& container) const {
-    return static_cast<uint32_t>(&container - tables_.containers().data());
-  }
 
   const tables::Tables& tables_;
   std::vector<bool> by_register_;                // by container: loads registers

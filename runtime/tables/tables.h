@@ -523,6 +523,10 @@ class Tables {
 
   absl::Span<const Expression> expressions() const { return all<Expression>(header().expressions); }
   absl::Span<const Container> containers() const { return all<Container>(header().containers); }
+  // The index of one of containers(), with which container() returns it.
+  uint32_t IndexOf(const Container& container) const {
+    return static_cast<uint32_t>(&container - containers().data());
+  }
   absl::Span<const Stream> streams() const { return all<Stream>(header().streams); }
   absl::Span<const Engine> engines() const { return all<Engine>(header().engines); }
   absl::Span<const Base> bases() const { return all<Base>(header().bases); }
