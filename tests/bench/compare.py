@@ -123,6 +123,9 @@ def record(options: argparse.Namespace) -> int:
             recorded = {key: ratio for key, ratio in recorded.items() if key[0] != source.name}
         recorded.update(new)
         print(f"{source.name}: {len(new)} ratios")
+        for (_, benchmark), ratio in new.items():
+            if ratio.limit is not None and ratio.value > ratio.limit:
+                print(f"  {benchmark}: {ratio.value:.4g} is over its limit of {ratio.limit:g}")
     options.baseline.write_text(baseline.text_of(recorded, measure.machine()), encoding="utf-8")
     return 0
 

@@ -82,6 +82,12 @@ class CommandTest(unittest.TestCase):
         done = self.compare({"Copy/4": 1, "Pack/4": 2.1, "Walk": 10}, 1)
         self.assertIn("p: Pack/4 / Copy/4  OVER THE LIMIT OF 2", done.stdout)
 
+    def test_a_limit_that_the_baseline_exceeds_already_is_shown_but_is_nothing_new(self) -> None:
+        self.write("baseline.tsv", "p\tPack/4\tCopy/4\t2.2\np\tWalk\tCopy/4\t10\n")
+        done = self.compare({"Copy/4": 1, "Pack/4": 2.1, "Walk": 10}, 0)
+        self.assertIn("p: Pack/4 / Copy/4  OVER THE LIMIT OF 2, AS IN THE BASELINE", done.stdout)
+        self.compare({"Copy/4": 1, "Pack/4": 2.8, "Walk": 10}, 1)
+
     def test_a_benchmark_that_is_gone_is_missing_and_ends_in_2(self) -> None:
         done = self.compare({"Copy/4": 1, "Pack/4": 1.5}, 2)
         self.assertRegex(done.stdout, r"- +10 +-  p: Walk / Copy/4  MISSING")
