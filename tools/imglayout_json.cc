@@ -1,12 +1,12 @@
 #include "tools/imglayout_json.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "absl/types/optional.h"
 #include "rapidjson/document.h"
 #include "rapidjson/error/en.h"
 #include "rapidjson/stringbuffer.h"
@@ -23,7 +23,7 @@ absl::Status Wrong(absl::string_view text) { return absl::InvalidArgumentError(t
 }  // namespace
 
 absl::StatusOr<Scheme> SchemeOf(absl::string_view name) {
-  const absl::optional<Scheme> scheme = FindScheme(name == "agx" ? "agx-twiddled" : name);
+  const std::optional<Scheme> scheme = FindScheme(name == "agx" ? "agx-twiddled" : name);
   if (scheme.has_value()) return *scheme;
   const std::string names = SchemeNames();
   const std::vector<absl::string_view> known =

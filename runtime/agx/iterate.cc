@@ -1,6 +1,7 @@
 #include "runtime/agx/iterate.h"
 
 #include <cmath>
+#include <optional>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_format.h"
@@ -71,7 +72,7 @@ int FlatVertex(Shade shade) {
 absl::StatusOr<uint32_t> Iterate(const OutputShape& shape, absl::Span<const Binding> bindings,
                                  unsigned reg, absl::Span<const OutputWords> vertices,
                                  const Fragment& fragment) {
-  const absl::optional<BoundRegister> bound = FindRegister(bindings, reg);
+  const std::optional<BoundRegister> bound = FindRegister(bindings, reg);
   if (!bound) {
     return absl::InvalidArgumentError(
         absl::StrFormat("no binding loads coefficient register %d", reg));
@@ -102,7 +103,7 @@ absl::StatusOr<uint32_t> Iterate(const OutputShape& shape, absl::Span<const Bind
       break;
   }
   if (bound->slot == 0) return AsBits(primitive.OneByW());
-  const absl::optional<unsigned> word = shape.WordInSlot(bound->slot);
+  const std::optional<unsigned> word = shape.WordInSlot(bound->slot);
   if (!word) {
     if (shape.z && bound->slot == 1) return AsBits(primitive.Z());
     return absl::InvalidArgumentError(absl::StrFormat(

@@ -1,6 +1,7 @@
 #include "runtime/agx/varyings.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -132,8 +133,8 @@ void EachGroup(const OutputShape& shape, const F& visit) {
 
 }  // namespace
 
-absl::optional<OutputWord> OutputShape::At(unsigned word) const {
-  absl::optional<OutputWord> found;
+std::optional<OutputWord> OutputShape::At(unsigned word) const {
+  std::optional<OutputWord> found;
   unsigned begin = 0;
   EachGroup(*this, [&](OutputWord group, unsigned count) {
     if (word >= begin && word - begin < count) {
@@ -145,8 +146,8 @@ absl::optional<OutputWord> OutputShape::At(unsigned word) const {
   return found;
 }
 
-absl::optional<unsigned> OutputShape::WordOf(const OutputWord& what) const {
-  absl::optional<unsigned> found;
+std::optional<unsigned> OutputShape::WordOf(const OutputWord& what) const {
+  std::optional<unsigned> found;
   unsigned begin = 0;
   EachGroup(*this, [&](OutputWord group, unsigned count) {
     group.index = what.index;
@@ -156,13 +157,13 @@ absl::optional<unsigned> OutputShape::WordOf(const OutputWord& what) const {
   return found;
 }
 
-absl::optional<unsigned> OutputShape::SlotOf(unsigned word) const {
-  if (word < kPositionWords || word - kPositionWords >= varying_words()) return absl::nullopt;
+std::optional<unsigned> OutputShape::SlotOf(unsigned word) const {
+  if (word < kPositionWords || word - kPositionWords >= varying_words()) return std::nullopt;
   return 1 + z + word - kPositionWords;
 }
 
-absl::optional<unsigned> OutputShape::WordInSlot(unsigned slot) const {
-  if (slot < 1u + z || slot >= slots()) return absl::nullopt;
+std::optional<unsigned> OutputShape::WordInSlot(unsigned slot) const {
+  if (slot < 1u + z || slot >= slots()) return std::nullopt;
   return slot - 1 - z + kPositionWords;
 }
 
@@ -228,8 +229,8 @@ absl::StatusOr<OutputLayout> OutputLayout::Of(const VertexOutputs& vertex,
   return layout;
 }
 
-absl::optional<OutputPlace> OutputLayout::Find(unsigned location, unsigned component) const {
-  if (location >= kLocations || component >= places_[location].components) return absl::nullopt;
+std::optional<OutputPlace> OutputLayout::Find(unsigned location, unsigned component) const {
+  if (location >= kLocations || component >= places_[location].components) return std::nullopt;
   const Place& place = places_[location];
   if (place.precision == Precision::k32) {
     return OutputPlace{static_cast<uint8_t>(place.word + component), place.precision, 0};
@@ -238,7 +239,7 @@ absl::optional<OutputPlace> OutputLayout::Find(unsigned location, unsigned compo
                      static_cast<uint8_t>(component % 2)};
 }
 
-absl::optional<OutputComponent> OutputLayout::At(unsigned word) const {
+std::optional<OutputComponent> OutputLayout::At(unsigned word) const {
   for (unsigned location = 0; location < kLocations; ++location) {
     const Place& place = places_[location];
     if (word < place.word) continue;
@@ -248,7 +249,7 @@ absl::optional<OutputComponent> OutputLayout::At(unsigned word) const {
       return OutputComponent{static_cast<uint8_t>(location), static_cast<uint8_t>(unit * each)};
     }
   }
-  return absl::nullopt;
+  return std::nullopt;
 }
 
 std::array<uint16_t, kLocations> OutputLayout::WordTable() const {
@@ -289,20 +290,20 @@ absl::StatusOr<CoefficientLayout> CoefficientLayout::Of(const FragmentInputs& fr
   return layout;
 }
 
-absl::optional<unsigned> CoefficientLayout::z() const {
-  if (!reads_z_) return absl::nullopt;
+std::optional<unsigned> CoefficientLayout::z() const {
+  if (!reads_z_) return std::nullopt;
   return kW + 1;
 }
 
-absl::optional<unsigned> CoefficientLayout::Find(unsigned location, unsigned component) const {
-  if (location >= kLocations) return absl::nullopt;
+std::optional<unsigned> CoefficientLayout::Find(unsigned location, unsigned component) const {
+  if (location >= kLocations) return std::nullopt;
   const Place& place = places_[location];
-  if (component < place.first || component >= place.first + place.components) return absl::nullopt;
+  if (component < place.first || component >= place.first + place.components) return std::nullopt;
   if (place.precision == Precision::k32) return place.base + component - place.first;
   return place.base + component / 2 - place.first / 2;
 }
 
-absl::optional<RegisterUse> CoefficientLayout::At(unsigned reg) const {
+std::optional<RegisterUse> CoefficientLayout::At(unsigned reg) const {
   if (reg == kW) return RegisterUse{.w = true};
   if (z() && reg == *z()) return RegisterUse{.source = Source::kFragmentZ};
   for (unsigned location = 0; location < kLocations; ++location) {
@@ -314,7 +315,7 @@ absl::optional<RegisterUse> CoefficientLayout::At(unsigned reg) const {
     return RegisterUse{place.source, false, static_cast<uint8_t>(location),
                        static_cast<uint8_t>(component)};
   }
-  return absl::nullopt;
+  return std::nullopt;
 }
 
 // -- Linking -------------------------------------------------------------------------------------
@@ -377,7 +378,7 @@ absl::StatusOr<Linkage> Link(const OutputLayout& outputs, const FragmentInputs& 
     const unsigned registers = CoefficientLayout::RegistersOf(place);
     unsigned bound = registers;  // those that have a slot
     if (source == Source::kVarying) {
-      const absl::optional<OutputPlace> at = outputs.Find(input->location, input->first);
+      const std::optional<OutputPlace> at = outputs.Find(input->location, input->first);
       const unsigned written = outputs.ComponentsOf(input->location);
       const unsigned end = input->first + unsigned{input->components};
       if (at && at->precision != input->precision) {
@@ -430,22 +431,22 @@ absl::StatusOr<Linkage> Link(const VertexOutputs& vertex, const FragmentInputs& 
   return Link(*outputs, fragment, *coefficients, options);
 }
 
-absl::optional<BoundRegister> FindRegister(absl::Span<const Binding> bindings, unsigned reg) {
+std::optional<BoundRegister> FindRegister(absl::Span<const Binding> bindings, unsigned reg) {
   for (const Binding& binding : bindings) {
     if (reg < binding.base_register || reg - binding.base_register >= binding.components) continue;
     const unsigned component = reg - binding.base_register;
     return BoundRegister{binding, component, binding.base_slot + component};
   }
-  return absl::nullopt;
+  return std::nullopt;
 }
 
-absl::optional<unsigned> FindSlot(absl::Span<const Binding> bindings, unsigned slot) {
+std::optional<unsigned> FindSlot(absl::Span<const Binding> bindings, unsigned slot) {
   for (const Binding& binding : bindings) {
     if (binding.source != Source::kVarying && binding.source != Source::kFragmentZ) continue;
     if (slot < binding.base_slot || slot - binding.base_slot >= binding.components) continue;
     return binding.base_register + slot - binding.base_slot;
   }
-  return absl::nullopt;
+  return std::nullopt;
 }
 
 }  // namespace packsmith::agx

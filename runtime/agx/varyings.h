@@ -19,11 +19,11 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "absl/types/optional.h"
 #include "absl/types/span.h"
 
 namespace packsmith::agx {
@@ -70,17 +70,17 @@ struct OutputShape {
   }
   unsigned words() const;
 
-  absl::optional<OutputWord> At(unsigned word) const;
-  absl::optional<unsigned> WordOf(const OutputWord& what) const;
+  std::optional<OutputWord> At(unsigned word) const;
+  std::optional<unsigned> WordOf(const OutputWord& what) const;
 
   // Slots hold what is interpolated: W, Z if it is read, and all varyings.
   unsigned slots() const { return slots32() + varying_words(Precision::k16); }
   // Those of 32 bits, which come first.
   unsigned slots32() const { return 1u + z + varying_words(Precision::k32); }
   // Nothing for words that are not varyings, and so are not interpolated.
-  absl::optional<unsigned> SlotOf(unsigned word) const;
+  std::optional<unsigned> SlotOf(unsigned word) const;
   // Nothing for W, Z and slots that do not exist.
-  absl::optional<unsigned> WordInSlot(unsigned slot) const;
+  std::optional<unsigned> WordInSlot(unsigned slot) const;
 
   friend bool operator==(const OutputShape&, const OutputShape&) = default;
 };
@@ -147,8 +147,8 @@ class OutputLayout {
 
   const OutputShape& shape() const { return shape_; }
   // Nothing if it is not written.
-  absl::optional<OutputPlace> Find(unsigned location, unsigned component) const;
-  absl::optional<OutputComponent> At(unsigned word) const;
+  std::optional<OutputPlace> Find(unsigned location, unsigned component) const;
+  std::optional<OutputComponent> At(unsigned word) const;
   // The number of components of a location that are written.
   unsigned ComponentsOf(unsigned location) const {
     return location < kLocations ? places_[location].components : 0;
@@ -195,9 +195,9 @@ class CoefficientLayout {
 
   unsigned registers() const { return registers_; }
   bool reads_z() const { return reads_z_; }
-  absl::optional<unsigned> z() const;
-  absl::optional<unsigned> Find(unsigned location, unsigned component) const;
-  absl::optional<RegisterUse> At(unsigned reg) const;
+  std::optional<unsigned> z() const;
+  std::optional<unsigned> Find(unsigned location, unsigned component) const;
+  std::optional<RegisterUse> At(unsigned reg) const;
 
  private:
   friend absl::StatusOr<class Linkage> Link(const OutputLayout&, const FragmentInputs&,
@@ -282,9 +282,9 @@ struct BoundRegister {
   unsigned component = 0;
   unsigned slot = 0;
 };
-absl::optional<BoundRegister> FindRegister(absl::Span<const Binding> bindings, unsigned reg);
+std::optional<BoundRegister> FindRegister(absl::Span<const Binding> bindings, unsigned reg);
 // The first register that is loaded from a slot.
-absl::optional<unsigned> FindSlot(absl::Span<const Binding> bindings, unsigned slot);
+std::optional<unsigned> FindSlot(absl::Span<const Binding> bindings, unsigned slot);
 
 }  // namespace packsmith::agx
 

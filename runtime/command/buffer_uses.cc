@@ -1,6 +1,7 @@
 #include "runtime/command/buffer_uses.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace packsmith::gpu {
 
@@ -58,11 +59,11 @@ void BufferUses::ForgetRecent() {
   std::fill(std::begin(written_), std::end(written_), Handle{});
 }
 
-absl::optional<BufferUse> BufferUses::Find(uint32_t buffer) const {
+std::optional<BufferUse> BufferUses::Find(uint32_t buffer) const {
   Settle();
-  if (slots_.empty()) return absl::nullopt;
+  if (slots_.empty()) return std::nullopt;
   const uint32_t found = static_cast<uint32_t>(slots_[SlotOf(buffer)]);
-  if (found == 0) return absl::nullopt;
+  if (found == 0) return std::nullopt;
   return all_[found - 1];
 }
 
@@ -78,7 +79,7 @@ std::vector<uint32_t> Conflicts(const BufferUses& a, const BufferUses& b) {
   const BufferUses& longer = a.size() <= b.size() ? b : a;
   std::vector<uint32_t> found;
   for (const BufferUse& use : shorter.all()) {
-    const absl::optional<BufferUse> other = longer.Find(use.buffer);
+    const std::optional<BufferUse> other = longer.Find(use.buffer);
     if (other && (use.writes() || other->writes())) found.push_back(use.buffer);
   }
   return found;

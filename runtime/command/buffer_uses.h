@@ -13,9 +13,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
-#include "absl/types/optional.h"
 #include "absl/types/span.h"
 #include "packsmith/pack.h"
 #include "runtime/base/lifetime.h"
@@ -74,7 +74,7 @@ class BufferUses {
   void DropLater(size_t count);
 
   // The use of one buffer; empty if there is none.
-  absl::optional<BufferUse> Find(uint32_t buffer) const;
+  std::optional<BufferUse> Find(uint32_t buffer) const;
 
   absl::Span<const BufferUse> all() const {
     Settle();

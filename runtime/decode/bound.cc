@@ -1,5 +1,6 @@
 // The settings that draws and dispatches use: earlier packets, shown once more with what they point
 // to by then. Part of the Decoder.
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -38,7 +39,7 @@ void Decoder::KeepOrShowBound(uint32_t index, const Frame& frame, absl::Span<con
 void Decoder::ShowBound(tables::Role role, uint64_t id) {
   // All of this has been decoded before: it affects neither the summary nor later packets.
   const Summary summary = summary_;
-  const std::vector<absl::optional<uint64_t>> bases = state_->bases;
+  const std::vector<std::optional<uint64_t>> bases = state_->bases;
   const std::vector<std::vector<uint8_t>> last = state_->last;
   const uint64_t most_packets = std::exchange(most_packets_, most_packets_ * kBoundRepeats);
   const uint64_t most_structs = std::exchange(most_structs_, most_structs_ * kBoundRepeats);
@@ -96,7 +97,7 @@ void Decoder::ShowSetting(const Setting& setting, uint64_t id) {
 bool Decoder::IsBound(const RecordView& record, const FieldAt& at,
                       const tables::Pointer& pointer) const {
   const bool packet = record.bytes.data() == bound_->bytes.data();
-  const absl::optional<SettingKey> key = rules_->KeyOf(record, at, pointer, packet);
+  const std::optional<SettingKey> key = rules_->KeyOf(record, at, pointer, packet);
   if (!key) return true;
   const Setting* const last = state_->settings[bound_->stream].Find(*key);
   return last == nullptr || last == bound_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -387,7 +388,7 @@ void Decoder::WalkSubmission(const Dump& dump, const Submission& submission) {
     const tables::Container& container = tables_.container(index);
     const uint64_t fit = container.variable == 0 ? submission.batch_length / container.bytes : 1;
     here_ = submission.batch_address;
-    ShowTable({index, tables::kNone, std::max<uint64_t>(fit, 1), absl::nullopt, fit > 1, false},
+    ShowTable({index, tables::kNone, std::max<uint64_t>(fit, 1), std::nullopt, fit > 1, false},
               submission.space, submission.batch_address, parent, 0);
     return;
   }
@@ -837,7 +838,7 @@ void Decoder::RememberBytes(uint32_t memory, absl::Span<const uint8_t> bytes) {
   if (absl::MakeConstSpan(last) == bytes) return;
   if (replaying_) {
     done_bytes_.insert(done_bytes_.end(), last.begin(), last.end());
-    done_.push_back({false, memory, absl::nullopt, last.size()});
+    done_.push_back({false, memory, std::nullopt, last.size()});
   }
   last.assign(bytes.begin(), bytes.end());
   ++state_->changes;
@@ -1027,7 +1028,7 @@ void Decoder::SetsAndWrites(const RecordView& packet, const Form* form, uint32_t
     const Scope scope(tables_, at, bytes);
     SetBase(at, bytes, scope.Holds(extra.sets_when));
     if (extra.writes_leaf == tables::kNone || at.bit % 8 != 0 || options_.brief) return;
-    const absl::optional<uint64_t> offset = scope.Number(extra.writes_leaf);
+    const std::optional<uint64_t> offset = scope.Number(extra.writes_leaf);
     if (!offset || *offset > 0xffffffffu) return;
     const uint32_t index = tables_.FindRegister(static_cast<uint32_t>(*offset));
     if (index == tables::kNone) return;
@@ -1064,8 +1065,8 @@ void Decoder::SetsAndWrites(const RecordView& packet, const Form* form, uint32_t
 void Decoder::SetBase(const FieldAt& at, absl::Span<const uint8_t> bytes, bool holds) {
   const tables::Extra& extra = tables_.extra(at.leaf->extra);
   if (at.cut || extra.sets_base == tables::kNone) return;
-  absl::optional<uint64_t>& base = state_->bases[extra.sets_base];
-  const absl::optional<uint64_t> before = base;
+  std::optional<uint64_t>& base = state_->bases[extra.sets_base];
+  const std::optional<uint64_t> before = base;
   if (holds) {
     base = NumberOfBits(tables_, *at.leaf, at.width, ReadBits(bytes, at.bit, at.width));
   } else if (tables_.bases()[extra.sets_base].otherwise != tables::kNone) {
@@ -1091,7 +1092,7 @@ void Decoder::RememberRegister(uint32_t index, absl::Span<const uint8_t> written
   }
 }
 
-absl::optional<Decoder::Asked> Decoder::Ask(const tables::Expression& e) const {
+std::optional<Decoder::Asked> Decoder::Ask(const tables::Expression& e) const {
   const tables::Container& container = tables_.container(e.container);
   if (looked_ahead_) {
     const auto ahead = state_->ahead.find(e.container);
@@ -1101,14 +1102,14 @@ absl::optional<Decoder::Asked> Decoder::Ask(const tables::Expression& e) const {
     }
   }
   const std::vector<uint8_t>& last = state_->last[actions_[e.container].memory];
-  if (last.empty()) return absl::nullopt;
+  if (last.empty()) return std::nullopt;
   return Asked{&container, last};
 }
 
-absl::optional<uint64_t> Decoder::Evaluate(uint32_t expression, const Scope& scope) const {
-  if (expression == tables::kNone) return absl::nullopt;
+std::optional<uint64_t> Decoder::Evaluate(uint32_t expression, const Scope& scope) const {
+  if (expression == tables::kNone) return std::nullopt;
   const tables::Expression& e = tables_.expression(expression);
-  absl::optional<uint64_t> value;
+  std::optional<uint64_t> value;
   switch (e.kind) {
     case tables::ExpressionKind::kConstant:
       return e.add;
@@ -1116,12 +1117,12 @@ absl::optional<uint64_t> Decoder::Evaluate(uint32_t expression, const Scope& sco
       value = scope.Number(e.leaf);
       break;
     case tables::ExpressionKind::kState:
-      if (const absl::optional<Asked> asked = Ask(e)) {
+      if (const std::optional<Asked> asked = Ask(e)) {
         value = Scope(tables_, *asked->container, asked->bytes).Number(e.leaf);
       }
       break;
   }
-  if (!value) return absl::nullopt;
+  if (!value) return std::nullopt;
   return Apply(e, *value);
 }
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -17,7 +18,6 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/container/inlined_vector.h"
-#include "absl/types/optional.h"
 #include "runtime/decode/addresses.h"
 #include "runtime/decode/field_checks.h"
 #include "runtime/decode/fields.h"
@@ -170,12 +170,12 @@ class Decoder {
   struct Read {
     uint64_t rows_version, indices_version, first, count, first_instance, instances, bias;
     bool indexed;
-    absl::optional<uint64_t> cut;  // the index that ends a primitive
+    std::optional<uint64_t> cut;  // the index that ends a primitive
     bool operator==(const Read&) const = default;
   };
   // A context's state from earlier packets.
   struct State {
-    std::vector<absl::optional<uint64_t>> bases;
+    std::vector<std::optional<uint64_t>> bases;
     // By Actions::memory; empty: there was none.
     std::vector<std::vector<uint8_t>> last;
     // The same for packets between here and the next draw. A pointer's target is read by the draw,
@@ -190,7 +190,7 @@ class Decoder {
     std::vector<Rows> rows;  // by kind of data; only those that draws read have slots
     // Counts changes of bases and of `last`.
     uint64_t changes = 0;
-    absl::optional<Read> last_read;
+    std::optional<Read> last_read;
     std::vector<Settings> settings;  // by stream; only with Options::bound
     uint32_t ahead_space = 0;
     uint64_t ahead_begin = 1, ahead_end = 0;  // addresses that were read ahead
@@ -276,7 +276,7 @@ class Decoder {
   // known if its meaning has changed.
   Target ChosenTarget(const Tree& tree, size_t index) const;
   // Bits of what State::last remembers.
-  absl::optional<uint64_t> Said(uint32_t memory, uint64_t bit, uint32_t width) const;
+  std::optional<uint64_t> Said(uint32_t memory, uint64_t bit, uint32_t width) const;
   bool IsSaid(absl::Span<const TreeNode::Asked> all) const;
   // Whether the memory has the node's program.
   bool IsCodeOf(TreeNode& node, const Place& place);
@@ -346,8 +346,8 @@ class Decoder {
     const FieldAt* at;
     const tables::Pointer* pointer;
     Target target;
-    size_t number;                  // of the field among the record's pointers, from 0
-    absl::optional<uint64_t> size;  // SizeOf() data
+    size_t number;                 // of the field among the record's pointers, from 0
+    std::optional<uint64_t> size;  // SizeOf() data
   };
   // A record's leads, valid while the state does not change.
   struct Leads {
@@ -373,7 +373,7 @@ class Decoder {
   void FollowPointers(const RecordView& record, const Leads& leads, uint64_t parent,
                       uint32_t depth);
   void FollowPointer(const RecordView& record, const FieldAt& at, const tables::Pointer& pointer,
-                     const Scope& scope, const Target& target, absl::optional<uint64_t> size,
+                     const Scope& scope, const Target& target, std::optional<uint64_t> size,
                      uint64_t parent, uint32_t depth);
   // Calls visit(at, pointer, scope, number) for each field that points somewhere now.
   template <class Visit>
@@ -386,8 +386,8 @@ class Decoder {
     uint32_t target;
     uint32_t other;  // what each may be instead, or kNone
     uint64_t count;
-    absl::optional<uint64_t> size;  // of each, if it is stated elsewhere
-    bool is_table;                  // even if it has only one element
+    std::optional<uint64_t> size;  // of each, if it is stated elsewhere
+    bool is_table;                 // even if it has only one element
     bool until_zero;
   };
   // False: it ends before its last one.
@@ -397,7 +397,7 @@ class Decoder {
   // a name, pointers to missing memory, faults.
   int Misfits(const RecordView& record);
   // The current value of a base.
-  absl::optional<uint64_t> BaseNow(uint32_t base) const;
+  std::optional<uint64_t> BaseNow(uint32_t base) const;
   Target TargetOf(const FieldAt& at, const tables::Pointer& pointer, const Scope& scope,
                   absl::Span<const uint8_t> bytes) const;
   struct Count {
@@ -416,7 +416,7 @@ class Decoder {
   const tables::Pointer* PointerOf(const tables::Extra& extra, const Scope& scope) const;
   // No structures, or no bytes. Of data `size` is set, then.
   bool LeadsNowhere(const tables::Pointer& pointer, const Scope& scope, const Target& target,
-                    absl::optional<uint64_t>& size) const;
+                    std::optional<uint64_t>& size) const;
   // Bytes of data at a target.
   uint64_t SizeOf(const tables::Pointer& pointer, const Scope& scope, const Target& target) const;
   // Whether it points to the beginning of a bare batch, and not to a stream.
@@ -449,13 +449,13 @@ class Decoder {
   // Whether one more structure or piece of data is within the bounds; else reports a problem.
   bool MayFollow(uint64_t bytes);
   Count CountOf(const tables::Pointer& pointer, const Scope& scope) const;
-  absl::optional<uint64_t> Evaluate(uint32_t expression, const Scope& scope) const;
+  std::optional<uint64_t> Evaluate(uint32_t expression, const Scope& scope) const;
   // The bytes that have an expression's leaf now, and their container.
   struct Asked {
     const tables::Container* container = nullptr;
     absl::Span<const uint8_t> bytes;
   };
-  absl::optional<Asked> Ask(const tables::Expression& e) const;
+  std::optional<Asked> Ask(const tables::Expression& e) const;
   // Memory::Find().
   const Memory::Segment* Find(uint32_t space, uint64_t address) const {
     for (const Memory::Segment* segment : recent_) {
@@ -622,7 +622,7 @@ class Decoder {
   struct Done {
     bool is_base;
     size_t number;  // of the base, or Actions::memory
-    absl::optional<uint64_t> base;
+    std::optional<uint64_t> base;
     size_t bytes;  // number of done_bytes_, from the end
   };
   std::vector<Done> done_;
@@ -630,14 +630,14 @@ class Decoder {
   bool replaying_ = false;
 };
 
-inline absl::optional<uint64_t> Decoder::BaseNow(uint32_t base) const {
+inline std::optional<uint64_t> Decoder::BaseNow(uint32_t base) const {
   // Each base is read at most once: descriptions may be circular.
   for (size_t i = 0; i < state_->bases.size() && base != tables::kNone; ++i) {
     if (state_->bases[base].has_value()) return state_->bases[base];
     base = tables_.bases()[base].otherwise;
     if (base == tables::kZeroBase) return 0;
   }
-  return absl::nullopt;
+  return std::nullopt;
 }
 
 // Inline where it is called: replaying a tree does little else.
@@ -652,7 +652,7 @@ inline absl::optional<uint64_t> Decoder::BaseNow(uint32_t base) const {
   }
   if (known.pointer->relative != 0) target.address += record_;
   if (known.pointer->base != tables::kNone) {
-    const absl::optional<uint64_t> base = BaseNow(known.pointer->base);
+    const std::optional<uint64_t> base = BaseNow(known.pointer->base);
     target.base_known = base.has_value();
     target.address += base.value_or(0);
   }

@@ -1,6 +1,7 @@
 // The data that draws read: its layout, from packets, and the rows that a draw uses. Part of the
 // Decoder.
 #include <algorithm>
+#include <optional>
 
 #include "runtime/decode/addresses.h"
 #include "runtime/decode/decoder.h"
@@ -162,7 +163,7 @@ void Decoder::DrawData(const tables::Container& container, absl::Span<const uint
     const uint32_t width = std::min<uint32_t>(slot.format->bits, 64);
     const uint64_t most = width == 64 ? ~uint64_t{0} : (uint64_t{1} << width) - 1;
     if (read.cut && draw.cut == tables::kNone) read.cut = most;
-    absl::optional<uint64_t> least;
+    std::optional<uint64_t> least;
     for (uint64_t at = 0; at + width / 8 <= shown.size(); at += slot.stride) {
       const uint64_t index = ReadBits(shown, at * 8, width);
       if (index != read.cut) least = std::min(index, least.value_or(index));

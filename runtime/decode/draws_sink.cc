@@ -1,13 +1,13 @@
 #include "runtime/decode/draws_sink.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/types/optional.h"
 #include "runtime/decode/chunk_writer.h"
 #include "runtime/decode/paths.h"
 #include "runtime/decode/text_sink.h"
@@ -47,10 +47,10 @@ struct Work {
   std::string name;
   uint32_t space = 0;
   uint64_t address = 0;
-  absl::optional<std::string> topology;
+  std::optional<std::string> topology;
   bool counts = false;  // its description has a field for the number of vertices
-  absl::optional<bool> indexed;
-  absl::optional<uint64_t> count, instances;  // empty: the packet does not state it
+  std::optional<bool> indexed;
+  std::optional<uint64_t> count, instances;  // empty: the packet does not state it
   std::vector<uint64_t> groups;
   std::string groups_of;  // "groups", "threads"
   std::vector<Shader> shaders;
@@ -88,14 +88,14 @@ class DrawsSink : public Sink {
     if (!of_it) return;
     // A packet without a role that it serves may have no reader.
     if (record.bound) {
-      absl::optional<std::string> topology;
+      std::optional<std::string> topology;
       Meanings(record, [&](tables::Meaning meaning, const FieldAt& at, uint64_t value) {
         if (meaning == tables::Meaning::kTopology) topology = NameOf(*at.leaf, value);
       });
       if (!work_->topology) work_->topology = topology;
     }
     if (record.kernel != nullptr) AddShader(record, node);
-    if (absl::optional<ImageSeen> image = ImageOf(*tables_, record)) {
+    if (std::optional<ImageSeen> image = ImageOf(*tables_, record)) {
       AddOnce(work_->surfaces,
               Surface{*std::move(image), record.space, std::string(node.stage), node.index});
     }
@@ -354,7 +354,7 @@ class DrawsSink : public Sink {
   const bool jsonl_;
   const tables::Tables* tables_ = nullptr;
   Paths paths_;
-  absl::optional<Work> work_;  // that records belong to
+  std::optional<Work> work_;  // that records belong to
   bool headed_ = false;
 };
 

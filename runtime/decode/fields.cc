@@ -1,5 +1,7 @@
 #include "runtime/decode/fields.h"
 
+#include <optional>
+
 #include "absl/strings/str_cat.h"
 
 namespace packsmith::decode {
@@ -14,15 +16,15 @@ void AppendFieldName(const FieldName& name, std::string& to) {
   absl::StrAppend(&to, name.tail);
 }
 
-absl::optional<uint64_t> Scope::Number(uint32_t leaf_index) const {
-  const absl::optional<uint64_t> raw = Raw(leaf_index);
+std::optional<uint64_t> Scope::Number(uint32_t leaf_index) const {
+  const std::optional<uint64_t> raw = Raw(leaf_index);
   if (!raw) return raw;
   const tables::Leaf& leaf = tables_.leaf(leaf_index);
   return NumberOfBits(tables_, leaf, leaf.width, *raw);
 }
 
-absl::optional<uint64_t> Scope::StateOf(uint32_t state) const {
-  return state < states_.size() ? states_[state] : absl::nullopt;
+std::optional<uint64_t> Scope::StateOf(uint32_t state) const {
+  return state < states_.size() ? states_[state] : std::nullopt;
 }
 
 bool Scope::Holds(uint32_t condition) const {
@@ -30,7 +32,7 @@ bool Scope::Holds(uint32_t condition) const {
   bool clause = true;
   for (const tables::Term& term : tables_.terms(tables_.condition(condition).terms)) {
     if (clause) {
-      const absl::optional<uint64_t> raw = term.of_state != 0 ? StateOf(term.leaf) : Raw(term.leaf);
+      const std::optional<uint64_t> raw = term.of_state != 0 ? StateOf(term.leaf) : Raw(term.leaf);
       clause = raw && (*raw == term.value) != (term.negated != 0);
     }
     if (term.ends_clause != 0) {
@@ -85,7 +87,7 @@ uint64_t LengthOf(const tables::Tables& tables, const tables::Container& contain
                   absl::Span<const uint8_t> bytes) {
   const Scope scope(tables, container, bytes);
   if (container.length_leaf != tables::kNone) {
-    const absl::optional<uint64_t> raw = scope.Raw(container.length_leaf);
+    const std::optional<uint64_t> raw = scope.Raw(container.length_leaf);
     if (!raw) return container.bytes;
     const uint64_t steps = std::min(*raw, internal::kLongestRecord) + container.length_bias;
     // With a length of zero the walk would not advance.

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/string_view.h"
-#include "absl/types/optional.h"
 #include "absl/types/span.h"
 #include "runtime/decode/value.h"
 #include "runtime/tables/tables.h"
@@ -54,19 +54,19 @@ class Scope {
   // The scope of a field. `states` are the values of the tables' bases, for conditions that use
   // one.
   Scope(const tables::Tables& tables, const FieldAt& at, absl::Span<const uint8_t> bytes,
-        absl::Span<const absl::optional<uint64_t>> states = {})
+        absl::Span<const std::optional<uint64_t>> states = {})
       : Scope(tables, *at.owner, bytes, at.in_tail ? 0 : at.base, at.in_tail ? at.base : 0) {
     states_ = states;
   }
 
   // Empty if the record is too short to have the leaf.
-  absl::optional<uint64_t> Raw(uint32_t leaf_index) const {
+  std::optional<uint64_t> Raw(uint32_t leaf_index) const {
     const tables::Leaf& leaf = tables_.leaf(leaf_index);
     const uint64_t bit = BitOf(leaf_index);
-    if (leaf.width > 64 || bit + leaf.width > bytes_.size() * 8) return absl::nullopt;
+    if (leaf.width > 64 || bit + leaf.width > bytes_.size() * 8) return std::nullopt;
     return ReadBits(bytes_, bit, leaf.width);
   }
-  absl::optional<uint64_t> Number(uint32_t leaf_index) const;
+  std::optional<uint64_t> Number(uint32_t leaf_index) const;
   // The leaf's position in the record; it may be after the record's end.
   uint64_t BitOf(uint32_t leaf_index) const {
     const bool in_tail = leaf_index - container_.tail_leaves.first < container_.tail_leaves.count;
@@ -76,14 +76,14 @@ class Scope {
   bool Holds(uint32_t condition) const;
 
  private:
-  absl::optional<uint64_t> StateOf(uint32_t state) const;
+  std::optional<uint64_t> StateOf(uint32_t state) const;
 
   const tables::Tables& tables_;
   const tables::Container& container_;
   absl::Span<const uint8_t> bytes_;
   uint64_t base_;
   uint64_t tail_base_;
-  absl::Span<const absl::optional<uint64_t>> states_;
+  absl::Span<const std::optional<uint64_t>> states_;
 };
 
 // The length in bytes that a packet or structure states. `bytes` are those in memory; the result

@@ -1,10 +1,10 @@
 #include "runtime/decode/filter_sink.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/ascii.h"
-#include "absl/types/optional.h"
 
 namespace packsmith::decode {
 
@@ -131,7 +131,7 @@ class FilterSink : public Sink {
   const tables::Tables* tables_ = nullptr;
   std::vector<bool> matches_;  // by container
   bool matches_unknown_ = false;
-  absl::optional<Submission> submission_;  // not forwarded yet
+  std::optional<Submission> submission_;  // not forwarded yet
   uint64_t submission_id_ = 0;
   uint64_t ordinal_ = 0;
   size_t wanted_ = 0;

@@ -1,6 +1,7 @@
 #include "runtime/decode/forms.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "runtime/decode/trees.h"
@@ -54,7 +55,7 @@ class Asked {
   void View(uint32_t condition, const Scope& scope) {
     if (condition == tables::kNone) return;
     for (const tables::Term& term : tables_.terms(tables_.condition(condition).terms)) {
-      const absl::optional<uint64_t> raw = scope.Raw(term.leaf);
+      const std::optional<uint64_t> raw = scope.Raw(term.leaf);
       if (!raw || *raw == term.value) {
         Leaf(term.leaf, scope);
         continue;

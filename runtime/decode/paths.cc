@@ -1,6 +1,7 @@
 #include "runtime/decode/paths.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -80,24 +81,24 @@ bool StageReaches::Has(absl::string_view stage, int64_t index, tables::SurfaceUs
          });
 }
 
-absl::optional<uint64_t> ValueOf(const tables::Tables& tables, uint32_t expression,
-                                 const Scope& scope) {
-  if (expression == tables::kNone) return absl::nullopt;
+std::optional<uint64_t> ValueOf(const tables::Tables& tables, uint32_t expression,
+                                const Scope& scope) {
+  if (expression == tables::kNone) return std::nullopt;
   const tables::Expression& e = tables.expression(expression);
   if (e.kind == tables::ExpressionKind::kConstant) return e.add;
-  if (e.kind == tables::ExpressionKind::kState) return absl::nullopt;
-  const absl::optional<uint64_t> value = scope.Number(e.leaf);
-  if (!value) return absl::nullopt;
+  if (e.kind == tables::ExpressionKind::kState) return std::nullopt;
+  const std::optional<uint64_t> value = scope.Number(e.leaf);
+  if (!value) return std::nullopt;
   return Apply(e, *value);
 }
 
-absl::optional<ImageSeen> ImageOf(const tables::Tables& tables, const Record& record) {
-  if (record.container == nullptr) return absl::nullopt;
+std::optional<ImageSeen> ImageOf(const tables::Tables& tables, const Record& record) {
+  if (record.container == nullptr) return std::nullopt;
   const Scope scope(tables, *record.container, record.bytes);
   for (const tables::Image& image : tables.images(*record.container)) {
     if (!scope.Holds(image.when)) continue;
-    const absl::optional<uint64_t> address = scope.Number(image.address);
-    if (!address) return absl::nullopt;
+    const std::optional<uint64_t> address = scope.Number(image.address);
+    if (!address) return std::nullopt;
     ImageSeen seen{image.use,
                    &tables.leaf(image.address),
                    MaskAddress(*address, tables.address_mask()),
@@ -108,7 +109,7 @@ absl::optional<ImageSeen> ImageOf(const tables::Tables& tables, const Record& re
                    0};
     for (const uint32_t leaf : {image.format, image.type}) {
       if (leaf == tables::kNone) continue;
-      const absl::optional<uint64_t> raw = scope.Raw(leaf);
+      const std::optional<uint64_t> raw = scope.Raw(leaf);
       if (!raw) continue;
       const absl::string_view name = tables.ValueName(tables.leaf(leaf), *raw);
       absl::StrAppend(&seen.format, seen.format.empty() ? "" : " ");
@@ -124,7 +125,7 @@ absl::optional<ImageSeen> ImageOf(const tables::Tables& tables, const Record& re
     seen.pitch = ValueOf(tables, image.pitch, scope).value_or(0);
     return seen;
   }
-  return absl::nullopt;
+  return std::nullopt;
 }
 
 }  // namespace packsmith::decode

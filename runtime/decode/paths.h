@@ -4,11 +4,11 @@
 #define PACKSMITH_RUNTIME_DECODE_PATHS_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/strings/string_view.h"
-#include "absl/types/optional.h"
 #include "runtime/decode/fields.h"
 #include "runtime/decode/record.h"
 #include "runtime/tables/tables.h"
@@ -87,11 +87,11 @@ struct ImageSeen {
   uint64_t width, height, depth;
   uint64_t pitch;  // bytes from row to row
 };
-absl::optional<ImageSeen> ImageOf(const tables::Tables& tables, const Record& record);
+std::optional<ImageSeen> ImageOf(const tables::Tables& tables, const Record& record);
 
 // The value of an expression that uses only the record.
-absl::optional<uint64_t> ValueOf(const tables::Tables& tables, uint32_t expression,
-                                 const Scope& scope);
+std::optional<uint64_t> ValueOf(const tables::Tables& tables, uint32_t expression,
+                                const Scope& scope);
 
 }  // namespace packsmith::decode
 

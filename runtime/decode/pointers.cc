@@ -1,5 +1,6 @@
 // The targets of pointers: structures, streams, programs, data. Part of the Decoder.
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -43,7 +44,7 @@ Decoder::Target Decoder::TargetOf(const FieldAt& at, const tables::Pointer& poin
   target.address += Evaluate(tables_.extra(at.leaf->extra).high, scope).value_or(0);
   if (pointer.relative != 0) target.address += record_;
   if (pointer.base != tables::kNone) {
-    const absl::optional<uint64_t> base = BaseNow(pointer.base);
+    const std::optional<uint64_t> base = BaseNow(pointer.base);
     target.base_known = base.has_value();
     target.address += base.value_or(0);
   }
@@ -77,7 +78,7 @@ void Decoder::CheckPointers(const RecordView& record, const Form* form, Leads& l
       const Target target = PlainTarget(known, record.bytes);
       if (target.base_known && Find(target.space, target.address) != nullptr &&
           !IsNull(*known.pointer, target)) {
-        leads.all.push_back({&known.at, known.pointer, target, known.number, absl::nullopt});
+        leads.all.push_back({&known.at, known.pointer, target, known.number, std::nullopt});
         continue;
       }
     }
@@ -100,7 +101,7 @@ void Decoder::CheckPointer(const FieldAt& at, const tables::Pointer& pointer, co
   if (IsNull(pointer, target)) return;
   if (options_.leads && target.base_known) SayLead(at, pointer, scope, target);
   // Usually only memory that is read can be missing: dumps rarely have textures and render targets.
-  absl::optional<uint64_t> size;
+  std::optional<uint64_t> size;
   if (!somewhere && LeadsNowhere(pointer, scope, target, size)) {
     if (IsForbidden(pointer, target)) {
       AddFault(FaultKind::kUnmapped, at.bit, at.width, target.address, WhyMissing(at, target));
@@ -178,7 +179,7 @@ void Decoder::FollowPointers(const RecordView& record, const Leads& leads, uint6
     const Target target = TargetOf(at, pointer, scope, record.bytes);
     if (!target.base_known || Find(target.space, target.address) == nullptr) return;
     if (IsNull(pointer, target)) return;
-    absl::optional<uint64_t> size;
+    std::optional<uint64_t> size;
     if (LeadsNowhere(pointer, scope, target, size)) return;
     FollowPointer(record, at, pointer, scope, target, size, parent, depth);
   });
@@ -186,7 +187,7 @@ void Decoder::FollowPointers(const RecordView& record, const Leads& leads, uint6
 
 void Decoder::FollowPointer(const RecordView& record, const FieldAt& at,
                             const tables::Pointer& pointer, const Scope& scope,
-                            const Target& target, absl::optional<uint64_t> size, uint64_t parent,
+                            const Target& target, std::optional<uint64_t> size, uint64_t parent,
                             uint32_t depth) {
   if (making_ != nullptr) NotePointer(at, pointer, scope, target, parent);
   if (depth >= options_.deepest_pointer) {
@@ -255,7 +256,7 @@ Decoder::Formatted Decoder::FormatOf(const tables::Pointer& pointer, const Scope
     return format == tables::kNone ? Formatted{} : Formatted{&tables_.format(format), {}};
   }
   const tables::Expression& e = tables_.expression(pointer.format);
-  const absl::optional<uint64_t> value = Evaluate(pointer.format, scope);
+  const std::optional<uint64_t> value = Evaluate(pointer.format, scope);
   if (!value || e.kind == tables::ExpressionKind::kConstant) return {};
   const tables::NamedValue* named = tables_.FindValue(tables_.leaf(e.leaf), *value);
   if (named == nullptr || named->format == tables::kNone) return {};
@@ -450,7 +451,7 @@ Decoder::Count Decoder::CountOf(const tables::Pointer& pointer, const Scope& sco
   Count count = SaidCountOf(pointer, scope);
   if (!IsBoundedTable(pointer)) return count;
   // The stated or guessed number, bounded by the size.
-  const absl::optional<uint64_t> bytes = Evaluate(pointer.size, scope);
+  const std::optional<uint64_t> bytes = Evaluate(pointer.size, scope);
   if (bytes) count.count = std::min(count.count, *bytes / tables_.container(pointer.target).bytes);
   return count;
 }
@@ -468,7 +469,7 @@ Decoder::Count Decoder::SaidCountOf(const tables::Pointer& pointer, const Scope&
   if (pointer.count == tables::kNone) {
     return pointer.until_zero != 0 ? Count{pointer.limit, false} : Count{1, true};
   }
-  const absl::optional<uint64_t> said = Evaluate(pointer.count, scope);
+  const std::optional<uint64_t> said = Evaluate(pointer.count, scope);
   // Drivers state 0 entries if none should be prefetched; a table of pointers ends with a zero, so
   // it can be read without a count.
   if (pointer.until_zero != 0 && said.value_or(0) == 0) return {pointer.limit, false};
@@ -476,7 +477,7 @@ Decoder::Count Decoder::SaidCountOf(const tables::Pointer& pointer, const Scope&
 }
 
 bool Decoder::LeadsNowhere(const tables::Pointer& pointer, const Scope& scope, const Target& target,
-                           absl::optional<uint64_t>& size) const {
+                           std::optional<uint64_t>& size) const {
   if (pointer.target_kind == tables::TargetKind::kData) {
     if (tables_.data(pointer.target).is_code != 0) return false;
     size = SizeOf(pointer, scope, target);
@@ -497,7 +498,7 @@ uint64_t Decoder::SizeOf(const tables::Pointer& pointer, const Scope& scope,
     const uint64_t most = address_mask_;
     return stride != 0 && count > most / stride ? most : count * stride;
   }
-  const absl::optional<uint64_t> end = Evaluate(pointer.end, scope);
+  const std::optional<uint64_t> end = Evaluate(pointer.end, scope);
   if (!end) return 0;
   uint64_t last = *end;
   if (pointer.base != tables::kNone) last += BaseNow(pointer.base).value_or(0);

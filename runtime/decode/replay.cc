@@ -7,6 +7,7 @@
 // all changes are reverted, and the packet is decoded normally.
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "runtime/decode/decoder.h"
@@ -281,7 +282,7 @@ bool Decoder::Finish(Making& making) {
         if (!must_be(e, scope)) return false;
       }
       if (known.pointer->end != tables::kNone || known.pointer->until_zero != 0) return false;
-      absl::optional<uint64_t> size;
+      std::optional<uint64_t> size;
       if (!LeadsNowhere(*known.pointer, scope, TargetOf(known.at, *known.pointer, scope, bytes),
                         size)) {
         return false;
@@ -412,9 +413,9 @@ bool Decoder::HasMore(Tree& tree, size_t index) {
   return true;
 }
 
-absl::optional<uint64_t> Decoder::Said(uint32_t memory, uint64_t bit, uint32_t width) const {
+std::optional<uint64_t> Decoder::Said(uint32_t memory, uint64_t bit, uint32_t width) const {
   const std::vector<uint8_t>& last = state_->last[memory];
-  if (bit + width > last.size() * 8) return absl::nullopt;
+  if (bit + width > last.size() * 8) return std::nullopt;
   return ReadBits(last, bit, width);
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <tuple>
 
 #include "runtime/decode/addresses.h"
@@ -97,7 +98,7 @@ void SettingRules::ForEach(uint32_t container, absl::Span<const uint8_t> packet,
         // A piece of data that no longer exists is set to nothing.
         const bool last = pointer.next == tables::kNone;
         if (!scope.Holds(pointer.when) && (pointer.keeps != 0 || !last)) continue;
-        const absl::optional<SettingKey> key = KeyOf(record, at, pointer, true);
+        const std::optional<SettingKey> key = KeyOf(record, at, pointer, true);
         if (key && key->what != SettingKey::What::kAll) visit(*key);
         return;
       }
@@ -110,8 +111,8 @@ void SettingRules::ForEach(uint32_t container, absl::Span<const uint8_t> packet,
   }
 }
 
-absl::optional<SettingKey> SettingRules::KeyOf(const RecordView& record, const FieldAt& at,
-                                               const tables::Pointer& pointer, bool packet) const {
+std::optional<SettingKey> SettingRules::KeyOf(const RecordView& record, const FieldAt& at,
+                                              const tables::Pointer& pointer, bool packet) const {
   const uint32_t container = tables_.IndexOf(record.container);
   const tables::Part* const all = tables_.parts(record.container.parts).data();
   for (const PlacedPart& placed : record.parts) {
@@ -119,10 +120,10 @@ absl::optional<SettingKey> SettingRules::KeyOf(const RecordView& record, const F
     if (at.bit < placed.bit || at.bit - placed.bit >= bits) continue;
     return SettingKey{container, SettingKey::What::kPart, static_cast<uint64_t>(placed.part - all)};
   }
-  if (!packet) return absl::nullopt;
+  if (!packet) return std::nullopt;
   if (pointer.slot != tables::kNone) {
     const tables::Expression& slot = tables_.expression(pointer.slot);
-    absl::optional<uint64_t> number;
+    std::optional<uint64_t> number;
     if (slot.kind == tables::ExpressionKind::kConstant) number = slot.add;
     if (slot.kind == tables::ExpressionKind::kLeaf) {
       number = Scope(tables_, at, record.bytes).Number(slot.leaf);

@@ -5,12 +5,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/functional/function_ref.h"
-#include "absl/types/optional.h"
 #include "absl/types/span.h"
 #include "runtime/decode/fields.h"
 #include "runtime/dump/dump.h"
@@ -51,8 +51,8 @@ class SettingRules {
                uint32_t space, absl::FunctionRef<void(const SettingKey&)> visit) const;
   // The key that the pointer at a field belongs to. `packet`: the record is a packet, not a
   // packet's target. Empty: the key of the pointer to the record.
-  absl::optional<SettingKey> KeyOf(const RecordView& record, const FieldAt& at,
-                                   const tables::Pointer& pointer, bool packet) const;
+  std::optional<SettingKey> KeyOf(const RecordView& record, const FieldAt& at,
+                                  const tables::Pointer& pointer, bool packet) const;
   // Whether the stream can have a draw or dispatch.
   bool HasWork(uint32_t stream) const { return has_work_[stream]; }
 

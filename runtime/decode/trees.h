@@ -5,9 +5,9 @@
 #define PACKSMITH_RUNTIME_DECODE_TREES_H_
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
-#include "absl/types/optional.h"
 #include "absl/types/span.h"
 #include "runtime/decode/forms.h"
 #include "runtime/decode/masked_bytes.h"
@@ -28,7 +28,7 @@ struct TreeNode {
     uint32_t memory;
     uint64_t bit;
     uint32_t width;
-    absl::optional<uint64_t> raw;
+    std::optional<uint64_t> raw;
   };
   // What later packets may ask for.
   struct Remembered {

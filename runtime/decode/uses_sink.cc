@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -77,7 +78,7 @@ class UsesSink : public Sink {
         Has(record.address, record.data_size)) {
       Add(record, nodes[nodes.size() - 2], *node.by);
     }
-    const absl::optional<ImageSeen> image = ImageOf(*tables_, record);
+    const std::optional<ImageSeen> image = ImageOf(*tables_, record);
     for (const Paths::Led& led : node.leads) {
       uint64_t size = led.size;
       if (size == 0 && image && image->leaf == led.leaf && image->pitch != 0) {

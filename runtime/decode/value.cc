@@ -4,6 +4,7 @@
 #include <cmath>
 #include <initializer_list>
 #include <limits>
+#include <optional>
 
 namespace packsmith::decode {
 namespace {
@@ -36,9 +37,9 @@ double HalfToDouble(uint32_t raw) {
 }
 
 // Rounds to nearest even. Empty where the number is too large for a half.
-absl::optional<uint64_t> DoubleToHalf(double value) {
+std::optional<uint64_t> DoubleToHalf(double value) {
   const uint64_t sign = std::signbit(value) ? 0x8000 : 0;
-  if (std::isnan(value)) return absl::nullopt;
+  if (std::isnan(value)) return std::nullopt;
   const double magnitude = std::fabs(value);
   if (std::isinf(magnitude)) return sign | 0x7c00;
   int exponent = 0;
@@ -47,7 +48,7 @@ absl::optional<uint64_t> DoubleToHalf(double value) {
   const int unit = std::max(exponent - 11, -24);
   const double steps = std::nearbyint(std::ldexp(magnitude, -unit));
   const double rounded = std::ldexp(steps, unit);
-  if (rounded > 65504) return absl::nullopt;
+  if (rounded > 65504) return std::nullopt;
   if (rounded < std::ldexp(1.0, -14)) return sign | static_cast<uint64_t>(std::ldexp(rounded, 24));
   std::frexp(rounded, &exponent);
   const auto mantissa = static_cast<uint64_t>(std::ldexp(rounded, 11 - exponent));
@@ -156,21 +157,21 @@ uint64_t NumberOf(const Value& value, uint64_t raw) {
   }
 }
 
-absl::optional<uint64_t> EncodeValue(const tables::Tables& tables, const Leaf& leaf,
-                                     const Value& value) {
+std::optional<uint64_t> EncodeValue(const tables::Tables& tables, const Leaf& leaf,
+                                    const Value& value) {
   const uint32_t width = std::min<uint32_t>(leaf.width, 64);
   switch (leaf.type) {
     case LeafType::kBool:
-      if (value.unsigned_value > 1) return absl::nullopt;
+      if (value.unsigned_value > 1) return std::nullopt;
       return value.unsigned_value;
     case LeafType::kInt: {
       const uint64_t raw = static_cast<uint64_t>(value.signed_value) & Ones(width);
-      if (SignExtended(raw, width) != value.signed_value) return absl::nullopt;
+      if (SignExtended(raw, width) != value.signed_value) return std::nullopt;
       return raw;
     }
     case LeafType::kFloat: {
       const auto real = static_cast<float>(value.real);
-      if (std::isinf(real) && !std::isinf(value.real)) return absl::nullopt;
+      if (std::isinf(real) && !std::isinf(value.real)) return std::nullopt;
       uint32_t bits = 0;
       std::memcpy(&bits, &real, sizeof(bits));
       return bits;
@@ -182,7 +183,7 @@ absl::optional<uint64_t> EncodeValue(const tables::Tables& tables, const Leaf& l
       const double scaled = std::nearbyint(std::ldexp(value.real, leaf.fraction_bits));
       const bool is_signed = leaf.type == LeafType::kSfixed;
       const double most = std::ldexp(1.0, static_cast<int>(width) - (is_signed ? 1 : 0));
-      if (!(scaled < most && scaled >= (is_signed ? -most : 0))) return absl::nullopt;
+      if (!(scaled < most && scaled >= (is_signed ? -most : 0))) return std::nullopt;
       return is_signed ? static_cast<uint64_t>(static_cast<int64_t>(scaled)) & Ones(width)
                        : static_cast<uint64_t>(scaled);
     }
@@ -193,27 +194,27 @@ absl::optional<uint64_t> EncodeValue(const tables::Tables& tables, const Leaf& l
   }
   uint64_t number = value.unsigned_value;
   if ((leaf.flags & tables::kLog2) != 0) {
-    if (number == 0 || (number & (number - 1)) != 0) return absl::nullopt;
+    if (number == 0 || (number & (number - 1)) != 0) return std::nullopt;
     number = static_cast<uint64_t>(__builtin_ctzll(number));
   }
   if (leaf.extra != tables::kNone) {
     const Extra& extra = tables.extra(leaf.extra);
     if (extra.align != 0) {
-      if (number > ~uint64_t{0} - extra.align) return absl::nullopt;
+      if (number > ~uint64_t{0} - extra.align) return std::nullopt;
       number = (number + extra.align - 1) / extra.align * extra.align;
     }
-    if (extra.multiple != 0 && number % extra.multiple != 0) return absl::nullopt;
+    if (extra.multiple != 0 && number % extra.multiple != 0) return std::nullopt;
     if (extra.groups != 0) {
       const uint64_t groups = number == 0 ? 1 : (number - 1) / extra.groups + 1;
       // The largest number of groups is written as zero.
-      return width < 64 && groups == Ones(width) + 1 ? absl::optional<uint64_t>(0)
-             : groups <= Ones(width)                 ? absl::optional<uint64_t>(groups)
-                                                     : absl::nullopt;
+      return width < 64 && groups == Ones(width) + 1 ? std::optional<uint64_t>(0)
+             : groups <= Ones(width)                 ? std::optional<uint64_t>(groups)
+                                                     : std::nullopt;
     }
-    if (number < extra.minus) return absl::nullopt;
+    if (number < extra.minus) return std::nullopt;
     number -= extra.minus;
   }
-  if ((number & Ones(leaf.shift)) != 0 && leaf.shift != 0) return absl::nullopt;
+  if ((number & Ones(leaf.shift)) != 0 && leaf.shift != 0) return std::nullopt;
   number >>= leaf.shift;
   // A canonical address repeats its highest bit; the field has room for some of the copies. Where
   // addresses have more than 48 bits, one of 48 is canonical, too.
@@ -224,7 +225,7 @@ absl::optional<uint64_t> EncodeValue(const tables::Tables& tables, const Leaf& l
       number &= Ones(width);
     }
   }
-  return number <= Ones(width) ? absl::optional<uint64_t>(number) : absl::nullopt;
+  return number <= Ones(width) ? std::optional<uint64_t>(number) : std::nullopt;
 }
 
 }  // namespace packsmith::decode

@@ -4,8 +4,8 @@
 
 #include <cstdint>
 #include <cstring>
+#include <optional>
 
-#include "absl/types/optional.h"
 #include "absl/types/span.h"
 #include "runtime/decode/addresses.h"
 #include "runtime/tables/tables.h"
@@ -84,8 +84,8 @@ inline uint64_t NumberOfBits(const tables::Tables& tables, const tables::Leaf& l
 }
 
 // Raw bits of a value. Empty if it does not fit the field or its encoding.
-absl::optional<uint64_t> EncodeValue(const tables::Tables& tables, const tables::Leaf& leaf,
-                                     const Value& value);
+std::optional<uint64_t> EncodeValue(const tables::Tables& tables, const tables::Leaf& leaf,
+                                    const Value& value);
 
 }  // namespace packsmith::decode
 

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
-#include "absl/types/optional.h"
 #include "runtime/generations/generations.h"
 
 namespace packsmith {
@@ -30,8 +30,8 @@ class Extent {
     first_ = std::min(first_, bit);
     end_ = std::max(end_, bit + width);
   }
-  absl::optional<FieldPosition> Position() const {
-    if (end_ == 0 || end_ > std::numeric_limits<uint32_t>::max()) return absl::nullopt;
+  std::optional<FieldPosition> Position() const {
+    if (end_ == 0 || end_ > std::numeric_limits<uint32_t>::max()) return std::nullopt;
     return FieldPosition{static_cast<uint32_t>(first_), static_cast<uint32_t>(end_ - first_)};
   }
 
@@ -76,7 +76,7 @@ absl::StatusOr<FieldPosition> FindFieldPosition(const Tables& tables, absl::stri
     if (IsPartOf(tables.string(leaf.name), field)) extent.Add(leaf.bit, leaf.width);
   }
   for (const Leaf& leaf : tables.leaves(c.tail_leaves)) AddOfTail(tables, c, leaf, field, extent);
-  const absl::optional<FieldPosition> position = extent.Position();
+  const std::optional<FieldPosition> position = extent.Position();
   if (!position) {
     return absl::NotFoundError(absl::StrCat(
         tables.string(c.name), " of ", generation, " has no field \"", field,

@@ -1,6 +1,7 @@
 #include "runtime/hang/ring_history.h"
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "absl/strings/string_view.h"
@@ -46,7 +47,7 @@ class PastSink : public decode::Sink {
     const decode::Scope scope(*tables_, container, {packet.data, packet.bytes});
     for (const tables::Flow& flow : tables_->flows(container.flows)) {
       if (flow.target == tables::kNone || !scope.Holds(flow.when)) continue;
-      const absl::optional<uint64_t> target = scope.Number(flow.target);
+      const std::optional<uint64_t> target = scope.Number(flow.target);
       if (!target) continue;
       const bool mapped = dump_.memory.Find(space_, *target) != nullptr ||
                           dump_.memory.Find(kGlobalSpace, *target) != nullptr;

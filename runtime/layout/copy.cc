@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -224,7 +225,7 @@ absl::StatusOr<CopyPlan> CopyPlan::Make(const Layout& layout, const Region& regi
   placement.tile_B = uint64_t{sample_B} << tiling.index_bits();
   placement.unit_B = sample_B;
   plan.samples_ = region.sample.has_value() ? 1 : layout.description().samples;
-  const absl::optional<Tiling> pixels = tiling.WithoutSamples();
+  const std::optional<Tiling> pixels = tiling.WithoutSamples();
   if (plan.samples_ == tiling.samples() && pixels.has_value()) {
     // All samples of a pixel together are one large element.
     tiling = *pixels;

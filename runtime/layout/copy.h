@@ -5,11 +5,11 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/types/optional.h"
 #include "absl/types/span.h"
 #include "runtime/layout/copy_program.h"
 #include "runtime/layout/layout.h"
@@ -21,7 +21,7 @@ struct Region {
   uint32_t level = 0, layer = 0;
   // One sample of each pixel; if not set, all samples, which are next to each other in linear
   // memory too.
-  absl::optional<uint32_t> sample;
+  std::optional<uint32_t> sample;
   uint32_t x_el = 0, y_el = 0, w_el = 0, h_el = 0;
 };
 

@@ -1,6 +1,7 @@
 #include "runtime/layout/copy_program.h"
 
 #include <algorithm>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -384,7 +385,7 @@ QuadProgram MakeQuadProgram(const Tiling& tiling, uint32_t element_B) {
   int skipped = 0;
   while (element_B << skipped < kHalf_B) ++skipped;
   // From here, elements are pieces.
-  const absl::optional<Tiling> pieces = tiling.WithoutLowBitsOfX(skipped);
+  const std::optional<Tiling> pieces = tiling.WithoutLowBitsOfX(skipped);
   if (!pieces.has_value() || pieces->width_log2() < 2 || pieces->height_log2() < 2) return none;
   constexpr uint32_t kInLine = 3;  // the bits of an index that select the piece of a line
   for (int i = 2; i < pieces->width_log2(); ++i) {

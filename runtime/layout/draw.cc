@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -64,7 +65,7 @@ Picture MakePicture(const Layout& layout, uint32_t level) {
   picture.cell = std::min(48.0, static_cast<double>(kWidth) / larger);
   picture.tile_w = picture.cell * tiling.width_el();
   picture.tile_h = picture.cell * tiling.height_el();
-  const absl::optional<Tiling::Inverse> inverse = tiling.Invert();
+  const std::optional<Tiling::Inverse> inverse = tiling.Invert();
   for (uint32_t index = 0; inverse.has_value() && index < 1u << tiling.index_bits(); ++index) {
     const TilePosition place = inverse->PositionOf(index);
     if (place.sample != 0 || place.z != 0) continue;

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "runtime/layout/schemes.h"
@@ -183,7 +184,7 @@ struct LevelPlaces {
 LevelPlaces PlaceLevels(const ImageDescription& image, const LevelAlignment& alignment) {
   LevelPlaces places;
   uint32_t x_el = 0, y_el = 0;
-  absl::optional<Tiling::Inverse> slots;
+  std::optional<Tiling::Inverse> slots;
   for (uint32_t l = 0; l < image.levels; ++l) {
     const uint32_t w_el = places.LevelWidth(image, l), h_el = places.LevelHeight(image, l);
     places.x_el[l] = x_el;

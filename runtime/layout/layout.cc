@@ -1,6 +1,7 @@
 #include "runtime/layout/layout.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -95,11 +96,11 @@ absl::Status LayOut(const ImageDescription& image, Layout::Geometry& geometry) {
 
 absl::string_view SchemeName(Scheme scheme) { return kSchemeNames[static_cast<int>(scheme)]; }
 
-absl::optional<Scheme> FindScheme(absl::string_view name) {
+std::optional<Scheme> FindScheme(absl::string_view name) {
   for (int i = 0; i < kSchemes; ++i) {
     if (kSchemeNames[i] == name) return static_cast<Scheme>(i);
   }
-  return absl::nullopt;
+  return std::nullopt;
 }
 
 std::string SchemeNames() { return absl::StrJoin(kSchemeNames, ", "); }
@@ -157,13 +158,13 @@ Tiling Layout::TilingOf(uint32_t level) const {
   return Tiling();
 }
 
-absl::optional<uint64_t> Layout::AddressOf(const Element& element) const {
+std::optional<uint64_t> Layout::AddressOf(const Element& element) const {
   if (element.level >= geometry_.level_count || element.sample >= description_.samples) {
-    return absl::nullopt;
+    return std::nullopt;
   }
   const Level& level = geometry_.levels[element.level];
-  if (element.layer >= level.layers) return absl::nullopt;
-  if (element.x_el >= level.width_el || element.y_el >= level.height_el) return absl::nullopt;
+  if (element.layer >= level.layers) return std::nullopt;
+  if (element.x_el >= level.width_el || element.y_el >= level.height_el) return std::nullopt;
   const uint32_t x_el = level.x_el + element.x_el, y_el = level.y_el + element.y_el;
   const Tiling tiling = TilingOf(element.level);
   const uint64_t block_B = description_.format->block_B;
@@ -174,7 +175,7 @@ absl::optional<uint64_t> Layout::AddressOf(const Element& element) const {
          (x_el >> level.tile_w_log2) * (block_B << tiling.index_bits()) + index * block_B;
 }
 
-absl::optional<Element> Layout::ElementAt(uint64_t address_B) const {
+std::optional<Element> Layout::ElementAt(uint64_t address_B) const {
   const uint64_t block_B = description_.format->block_B;
   // Levels may share tiles, and then rows of tiles too: more than one level may be a candidate.
   for (uint32_t l = 0; l < geometry_.level_count; ++l) {
@@ -194,8 +195,8 @@ absl::optional<Element> Layout::ElementAt(uint64_t address_B) const {
     rest %= level.tile_row_stride_B;
     const uint64_t x_tl = rest / tile_B;
     rest %= tile_B;
-    const absl::optional<Tiling::Inverse> inverse = tiling.Invert();
-    if (!inverse.has_value()) return absl::nullopt;
+    const std::optional<Tiling::Inverse> inverse = tiling.Invert();
+    if (!inverse.has_value()) return std::nullopt;
     const TilePosition place = inverse->PositionOf(static_cast<uint32_t>(rest / block_B));
     const uint64_t x_el = (x_tl << level.tile_w_log2) + place.x;
     const uint64_t y_el = (y_tl << level.tile_h_log2) + place.y;
@@ -215,19 +216,19 @@ absl::optional<Element> Layout::ElementAt(uint64_t address_B) const {
     element.sample = static_cast<uint32_t>(sample);
     return element;
   }
-  return absl::nullopt;
+  return std::nullopt;
 }
 
-absl::optional<uint64_t> Layout::MetadataAddressOf(uint32_t level, uint32_t layer, uint32_t x_tl,
-                                                   uint32_t y_tl) const {
+std::optional<uint64_t> Layout::MetadataAddressOf(uint32_t level, uint32_t layer, uint32_t x_tl,
+                                                  uint32_t y_tl) const {
   const Metadata& metadata = geometry_.metadata;
   if (level >= static_cast<uint32_t>(metadata.levels) || layer >= description_.layers) {
-    return absl::nullopt;
+    return std::nullopt;
   }
   const SampleGrid grid = AgxSampleGrid(description_.samples);
   const uint32_t width_tl = DivideUp(Minify(description_.width_px, level) * grid.x, 16);
   const uint32_t height_tl = DivideUp(Minify(description_.height_px, level) * grid.y, 16);
-  if (x_tl >= width_tl || y_tl >= height_tl) return absl::nullopt;
+  if (x_tl >= width_tl || y_tl >= height_tl) return std::nullopt;
   return metadata.offset_B + layer * metadata.layer_stride_B + metadata.level_offset_B[level] +
          8 * AgxMetadataIndex(width_tl, height_tl, x_tl, y_tl);
 }

@@ -7,12 +7,12 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "absl/types/optional.h"
 #include "absl/types/span.h"
 #include "runtime/layout/format.h"
 #include "runtime/layout/tiling.h"
@@ -38,7 +38,7 @@ inline constexpr int kSchemes = 13;
 
 // "agx-twiddled", "u-interleaved", "intel-tile4" and so on.
 absl::string_view SchemeName(Scheme scheme);
-absl::optional<Scheme> FindScheme(absl::string_view name);
+std::optional<Scheme> FindScheme(absl::string_view name);
 // The names of all of them: "agx-linear, agx-twiddled" and so on.
 std::string SchemeNames();
 
@@ -162,14 +162,14 @@ class Layout {
   Tiling TilingOf(uint32_t level) const;
 
   // Bytes from the start of the image, or nothing if the image has no such element.
-  absl::optional<uint64_t> AddressOf(const Element& element) const;
+  std::optional<uint64_t> AddressOf(const Element& element) const;
   // The element that the byte at an address belongs to, or nothing for padding and metadata.
-  absl::optional<Element> ElementAt(uint64_t address_B) const;
+  std::optional<Element> ElementAt(uint64_t address_B) const;
 
   // AGX, compressed: the address of the metadata's word for the 16x16 samples at (x_tl, y_tl).
   // Nothing if the image has no such word.
-  absl::optional<uint64_t> MetadataAddressOf(uint32_t level, uint32_t layer, uint32_t x_tl,
-                                             uint32_t y_tl) const;
+  std::optional<uint64_t> MetadataAddressOf(uint32_t level, uint32_t layer, uint32_t x_tl,
+                                            uint32_t y_tl) const;
 
   Layout(Key, const ImageDescription& description) : description_(description) {}
 

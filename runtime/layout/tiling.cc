@@ -1,6 +1,7 @@
 #include "runtime/layout/tiling.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -113,7 +114,7 @@ TilePosition Tiling::Row(int bit) const {
   return {row[kX], row[kY], row[kSample], row[kZ]};
 }
 
-absl::optional<Tiling::Inverse> Tiling::Invert() const {
+std::optional<Tiling::Inverse> Tiling::Invert() const {
   // Gauss-Jordan elimination over GF(2): pairs of an index and its place; the sum (XOR) of two
   // pairs is a pair again.
   std::vector<std::pair<uint32_t, TilePosition>> pairs;
@@ -127,7 +128,7 @@ absl::optional<Tiling::Inverse> Tiling::Invert() const {
   for (size_t bit = 0; bit < pairs.size(); ++bit) {
     size_t pivot = bit;
     while (pivot < pairs.size() && (pairs[pivot].first >> bit & 1) == 0) ++pivot;
-    if (pivot == pairs.size()) return absl::nullopt;
+    if (pivot == pairs.size()) return std::nullopt;
     std::swap(pairs[bit], pairs[pivot]);
     for (size_t i = 0; i < pairs.size(); ++i) {
       if (i == bit || (pairs[i].first >> bit & 1) == 0) continue;
@@ -139,7 +140,7 @@ absl::optional<Tiling::Inverse> Tiling::Invert() const {
     }
   }
   for (size_t bit = 0; bit < pairs.size(); ++bit) {
-    if (pairs[bit].first != 1u << bit) return absl::nullopt;  // bits above those of the index
+    if (pairs[bit].first != 1u << bit) return std::nullopt;  // bits above those of the index
     inverse.columns_[bit] = pairs[bit].second;
   }
   return inverse;
@@ -147,8 +148,8 @@ absl::optional<Tiling::Inverse> Tiling::Invert() const {
 
 bool Tiling::IsBijective() const { return Invert().has_value(); }
 
-absl::optional<Tiling> Tiling::WithoutLowBits(Axis axis, int n) const {
-  if (n > bits_[axis]) return absl::nullopt;
+std::optional<Tiling> Tiling::WithoutLowBits(Axis axis, int n) const {
+  if (n > bits_[axis]) return std::nullopt;
   const uint32_t low = (1u << n) - 1;
   Tiling rest = *this;
   rest.bits_[axis] = static_cast<uint8_t>(bits_[axis] - n);
@@ -156,7 +157,7 @@ absl::optional<Tiling> Tiling::WithoutLowBits(Axis axis, int n) const {
     const int skipped = a == axis ? n : 0;
     for (int bit = 0; bit < bits_[a]; ++bit) {
       const uint32_t column = columns_[a][bit];
-      if (bit < skipped ? column != 1u << bit : (column & low) != 0) return absl::nullopt;
+      if (bit < skipped ? column != 1u << bit : (column & low) != 0) return std::nullopt;
     }
     rest.columns_[a].fill(0);
     for (int bit = skipped; bit < bits_[a]; ++bit) {
@@ -166,9 +167,9 @@ absl::optional<Tiling> Tiling::WithoutLowBits(Axis axis, int n) const {
   return rest;
 }
 
-absl::optional<Tiling> Tiling::WithoutLowBitsOfX(int n) const { return WithoutLowBits(kX, n); }
+std::optional<Tiling> Tiling::WithoutLowBitsOfX(int n) const { return WithoutLowBits(kX, n); }
 
-absl::optional<Tiling> Tiling::WithoutSamples() const {
+std::optional<Tiling> Tiling::WithoutSamples() const {
   return WithoutLowBits(kSample, bits_[kSample]);
 }
 

@@ -6,11 +6,11 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "absl/types/optional.h"
 
 namespace packsmith::layout {
 
@@ -83,7 +83,7 @@ class Tiling {
 
   // The inverse. Nothing if two places have the same index.
   class Inverse;
-  absl::optional<Inverse> Invert() const;
+  std::optional<Inverse> Invert() const;
   // Whether no two places have the same index.
   bool IsBijective() const;
 
@@ -91,8 +91,8 @@ class Tiling {
   // samples that are next to each other. Nothing if the lowest n bits of the index are not, in
   // order, the lowest bits of x, or of the sample, or if these bits occur in other bits of the
   // index too.
-  absl::optional<Tiling> WithoutLowBitsOfX(int n) const;
-  absl::optional<Tiling> WithoutSamples() const;
+  std::optional<Tiling> WithoutLowBitsOfX(int n) const;
+  std::optional<Tiling> WithoutSamples() const;
   // The tiling of pixels of 2^n samples each, for n of at most 4, if this one is of interleaved
   // samples: the samples of a pixel are 2 by 1, 2 by 2, 4 by 2 or 4 by 4 neighbours, such that
   // pairs of neighbours in x and in y stay neighbours. The tile must have at least 8 by 8 samples.
@@ -108,7 +108,7 @@ class Tiling {
   enum Axis { kX, kY, kSample, kZ, kAxes };
   static constexpr absl::string_view kAxisNames = "xysz";
 
-  absl::optional<Tiling> WithoutLowBits(Axis axis, int n) const;
+  std::optional<Tiling> WithoutLowBits(Axis axis, int n) const;
 
   std::array<uint8_t, kAxes> bits_ = {};
   std::array<Columns, kAxes> columns_ = {};

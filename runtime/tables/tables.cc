@@ -1,6 +1,7 @@
 #include "runtime/tables/tables.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
@@ -465,12 +466,12 @@ const NamedValue* Tables::FindValue(const Leaf& leaf, uint64_t value) const {
   return it != named.end() && it->value == value ? &*it : nullptr;
 }
 
-absl::optional<uint64_t> Tables::NamedValueOf(const Leaf& leaf, absl::string_view name) const {
-  if (leaf.named == kNone) return absl::nullopt;
+std::optional<uint64_t> Tables::NamedValueOf(const Leaf& leaf, absl::string_view name) const {
+  if (leaf.named == kNone) return std::nullopt;
   for (const NamedValue& named : values(enumeration(leaf.named).values)) {
     if (string(named.name) == name) return named.value;
   }
-  return absl::nullopt;
+  return std::nullopt;
 }
 
 }  // namespace packsmith::tables

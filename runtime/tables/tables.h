@@ -11,11 +11,11 @@
 #define PACKSMITH_RUNTIME_TABLES_TABLES_H_
 
 #include <cstdint>
+#include <optional>
 #include <type_traits>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "absl/types/optional.h"
 #include "absl/types/span.h"
 
 namespace packsmith::tables {
@@ -587,7 +587,7 @@ class Tables {
   // The named value of a raw value of a leaf, null if it has none.
   const NamedValue* FindValue(const Leaf& leaf, uint64_t value) const;
   // The raw value that has a name.
-  absl::optional<uint64_t> NamedValueOf(const Leaf& leaf, absl::string_view name) const;
+  std::optional<uint64_t> NamedValueOf(const Leaf& leaf, absl::string_view name) const;
 
  private:
   explicit Tables(const uint8_t* data) : data_(data) {}

@@ -5,11 +5,11 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
 
-#include "absl/types/optional.h"
 #include "absl/types/span.h"
 #include "runtime/tables/tables.h"
 #include "tests/decode/world.h"
@@ -75,7 +75,7 @@ Leaf Plain(LeafType type, uint16_t width) {
 }
 
 Value Decoded(const Leaf& leaf, uint64_t raw) { return DecodeValue(Gfx9(), leaf, leaf.width, raw); }
-absl::optional<uint64_t> Again(const Leaf& leaf, uint64_t raw) {
+std::optional<uint64_t> Again(const Leaf& leaf, uint64_t raw) {
   return EncodeValue(Gfx9(), leaf, Decoded(leaf, raw));
 }
 
@@ -114,9 +114,9 @@ TEST(Halves, NumbersBetweenRoundToEvenAndTooLargeOnesAreRefused) {
   EXPECT_EQ(encoded(std::ldexp(1023.9, -24)), 0x0400u);
   EXPECT_EQ(encoded(-0.0), 0x8000u);
   EXPECT_EQ(encoded(65519.0), 0x7bffu);
-  EXPECT_EQ(encoded(65520.0), absl::nullopt);
+  EXPECT_EQ(encoded(65520.0), std::nullopt);
   EXPECT_EQ(encoded(std::numeric_limits<double>::infinity()), 0x7c00u);
-  EXPECT_EQ(encoded(std::numeric_limits<double>::quiet_NaN()), absl::nullopt);
+  EXPECT_EQ(encoded(std::numeric_limits<double>::quiet_NaN()), std::nullopt);
 }
 
 TEST(Floats, ComeBackBitForBitUnlessTheyAreSpecial) {
@@ -155,12 +155,12 @@ TEST(FixedPoint, HasItsScaleAndSignAndRefusesWhatDoesNotFit) {
     value.real = real;
     return EncodeValue(Gfx9(), leaf, value);
   };
-  EXPECT_EQ(encoded(u, 16.0), absl::nullopt);
-  EXPECT_EQ(encoded(u, -0.1), absl::nullopt);
-  EXPECT_EQ(encoded(s, 16.0), absl::nullopt);
-  EXPECT_EQ(encoded(s, -16.1), absl::nullopt);
-  EXPECT_EQ(encoded(s, std::numeric_limits<double>::quiet_NaN()), absl::nullopt);
-  EXPECT_EQ(encoded(u, std::numeric_limits<double>::infinity()), absl::nullopt);
+  EXPECT_EQ(encoded(u, 16.0), std::nullopt);
+  EXPECT_EQ(encoded(u, -0.1), std::nullopt);
+  EXPECT_EQ(encoded(s, 16.0), std::nullopt);
+  EXPECT_EQ(encoded(s, -16.1), std::nullopt);
+  EXPECT_EQ(encoded(s, std::numeric_limits<double>::quiet_NaN()), std::nullopt);
+  EXPECT_EQ(encoded(u, std::numeric_limits<double>::infinity()), std::nullopt);
 }
 
 TEST(SignedIntegers, AreSignExtendedAtEveryWidth) {
@@ -174,7 +174,7 @@ TEST(SignedIntegers, AreSignExtendedAtEveryWidth) {
     if (width < 64) {
       Value value = Decoded(leaf, least);
       --value.signed_value;
-      EXPECT_EQ(EncodeValue(Gfx9(), leaf, value), absl::nullopt) << width;
+      EXPECT_EQ(EncodeValue(Gfx9(), leaf, value), std::nullopt) << width;
     }
   }
 }
@@ -198,9 +198,9 @@ TEST(Addresses, Have48BitsAndTheirSignCopiesComeBack) {
   value.unsigned_value = 0xffff900000000000u;
   EXPECT_EQ(EncodeValue(Gfx9(), narrow, value), 0x900000000u);
   value.unsigned_value = 0x0001900000000000u;  // not canonical
-  EXPECT_EQ(EncodeValue(Gfx9(), narrow, value), absl::nullopt);
+  EXPECT_EQ(EncodeValue(Gfx9(), narrow, value), std::nullopt);
   value.unsigned_value = 0x1001;  // not aligned
-  EXPECT_EQ(EncodeValue(Gfx9(), narrow, value), absl::nullopt);
+  EXPECT_EQ(EncodeValue(Gfx9(), narrow, value), std::nullopt);
 }
 
 TEST(Addresses, HaveAsManyBitsAsTheDescriptionSays) {
@@ -237,7 +237,7 @@ TEST(Addresses, HaveAsManyBitsAsTheDescriptionSays) {
   value.unsigned_value = canonical;
   EXPECT_EQ(EncodeValue(wide, of_48_bits, value), 0xfffeeffe0u);
   value.unsigned_value = uint64_t{1} << 57;  // not canonical
-  EXPECT_EQ(EncodeValue(wide, narrow, value), absl::nullopt);
+  EXPECT_EQ(EncodeValue(wide, narrow, value), std::nullopt);
 }
 
 // ------------------------------------------------------------------------------------------------
@@ -257,8 +257,8 @@ uint64_t NumberIn(absl::string_view container, absl::string_view name, uint64_t 
   const Leaf& leaf = LeafOf(Mini(), container, name);
   return DecodeValue(Mini(), leaf, leaf.width, raw).unsigned_value;
 }
-absl::optional<uint64_t> RawIn(absl::string_view container, absl::string_view name,
-                               uint64_t number) {
+std::optional<uint64_t> RawIn(absl::string_view container, absl::string_view name,
+                              uint64_t number) {
   const Leaf& leaf = LeafOf(Mini(), container, name);
   Value value;
   value.unsigned_value = number;
@@ -275,33 +275,33 @@ TEST(Groups, ZeroStandsForAllThereCanBe) {
   EXPECT_EQ(RawIn("Vertex Program", "Uniform count", 448), 7u);
   EXPECT_EQ(RawIn("Vertex Program", "Uniform count", 65), 2u);
   EXPECT_EQ(RawIn("Vertex Program", "Uniform count", 0), 1u);  // none takes one group
-  EXPECT_EQ(RawIn("Vertex Program", "Uniform count", 513), absl::nullopt);
-  EXPECT_EQ(RawIn("Vertex Program", "Uniform count", ~uint64_t{0}), absl::nullopt);
+  EXPECT_EQ(RawIn("Vertex Program", "Uniform count", 513), std::nullopt);
+  EXPECT_EQ(RawIn("Vertex Program", "Uniform count", ~uint64_t{0}), std::nullopt);
 }
 
 TEST(Minus, IsAddedWhenReadAndTakenAwayWhenWritten) {
   EXPECT_EQ(NumberIn("Texture", "Width", 0), 1u);
   EXPECT_EQ(NumberIn("Texture", "Width", 16383), 16384u);
   EXPECT_EQ(RawIn("Texture", "Width", 16384), 16383u);
-  EXPECT_EQ(RawIn("Texture", "Width", 0), absl::nullopt);
-  EXPECT_EQ(RawIn("Texture", "Width", 16385), absl::nullopt);
+  EXPECT_EQ(RawIn("Texture", "Width", 0), std::nullopt);
+  EXPECT_EQ(RawIn("Texture", "Width", 16385), std::nullopt);
 }
 
 TEST(Log2, ReadsPowersAndWritesNothingElse) {
   EXPECT_EQ(NumberIn("Set Shared Memory", "Samples", 3), 8u);
   EXPECT_EQ(RawIn("Set Shared Memory", "Samples", 4), 2u);
-  EXPECT_EQ(RawIn("Set Shared Memory", "Samples", 3), absl::nullopt);
-  EXPECT_EQ(RawIn("Set Shared Memory", "Samples", 0), absl::nullopt);
-  EXPECT_EQ(RawIn("Set Shared Memory", "Samples", 16), absl::nullopt);
+  EXPECT_EQ(RawIn("Set Shared Memory", "Samples", 3), std::nullopt);
+  EXPECT_EQ(RawIn("Set Shared Memory", "Samples", 0), std::nullopt);
+  EXPECT_EQ(RawIn("Set Shared Memory", "Samples", 16), std::nullopt);
 }
 
 TEST(Shift, DropsNoBitsThatAreSet) {
   EXPECT_EQ(NumberIn("Texture", "Stride", 3), 48u);
   EXPECT_EQ(RawIn("Texture", "Stride", 48), 3u);
-  EXPECT_EQ(RawIn("Texture", "Stride", 47), absl::nullopt);
+  EXPECT_EQ(RawIn("Texture", "Stride", 47), std::nullopt);
   // Rounded up instead if the field requires it.
   EXPECT_EQ(RawIn("Set Registers", "Spill", 17), 2u);
-  EXPECT_EQ(RawIn("Set Registers", "Spill", 4081), absl::nullopt);
+  EXPECT_EQ(RawIn("Set Registers", "Spill", 4081), std::nullopt);
 }
 
 // ------------------------------------------------------------------------------------------------

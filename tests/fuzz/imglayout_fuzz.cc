@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
-#include "absl/types/optional.h"
 #include "absl/types/span.h"
 #include "runtime/layout/copy.h"
 #include "runtime/layout/layout.h"
@@ -53,15 +53,15 @@ void TryAddresses(const Layout& layout, Numbers& numbers) {
   element.x_el = numbers.Below(level.width_el);
   element.y_el = numbers.Below(level.height_el);
   element.sample = numbers.Below(layout.description().samples);
-  const absl::optional<uint64_t> address_B = layout.AddressOf(element);
+  const std::optional<uint64_t> address_B = layout.AddressOf(element);
   Demand(address_B.has_value());
   Demand(*address_B + layout.description().format->block_B <= layout.size_B());
   Demand(layout.ElementAt(*address_B) == element);
   // The element found at an address begins there, or before.
   const uint64_t any_B = numbers.Below(layout.size_B());
-  const absl::optional<Element> other = layout.ElementAt(any_B);
+  const std::optional<Element> other = layout.ElementAt(any_B);
   if (!other.has_value()) return;
-  const absl::optional<uint64_t> begin_B = layout.AddressOf(*other);
+  const std::optional<uint64_t> begin_B = layout.AddressOf(*other);
   Demand(begin_B.has_value() && *begin_B <= any_B &&
          any_B - *begin_B < layout.description().format->block_B);
 }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -349,10 +350,10 @@ TEST(AgxCompressed, WordsLieInZOrderInSquaresAlongTheLargerSide) {
   EXPECT_EQ(wide.MetadataAddressOf(0, 0, 2, 0), start + 8 * 4);
   EXPECT_EQ(wide.MetadataAddressOf(0, 0, 7, 1), start + 8 * 15);
   EXPECT_EQ(wide.MetadataAddressOf(0, 1, 0, 0), start + wide.metadata()->layer_stride_B);
-  EXPECT_EQ(wide.MetadataAddressOf(0, 0, 8, 0), absl::nullopt);
-  EXPECT_EQ(wide.MetadataAddressOf(0, 0, 0, 2), absl::nullopt);
-  EXPECT_EQ(wide.MetadataAddressOf(1, 0, 0, 0), absl::nullopt);
-  EXPECT_EQ(wide.MetadataAddressOf(0, 2, 0, 0), absl::nullopt);
+  EXPECT_EQ(wide.MetadataAddressOf(0, 0, 8, 0), std::nullopt);
+  EXPECT_EQ(wide.MetadataAddressOf(0, 0, 0, 2), std::nullopt);
+  EXPECT_EQ(wide.MetadataAddressOf(1, 0, 0, 0), std::nullopt);
+  EXPECT_EQ(wide.MetadataAddressOf(0, 2, 0, 0), std::nullopt);
   const Layout high = LayOut(Image(kCompressed, "R8_UNORM", 2 * 16, 8 * 16));
   EXPECT_EQ(high.MetadataAddressOf(0, 0, 0, 2), high.metadata()->offset_B + 8 * 4);
 }
@@ -430,13 +431,13 @@ TEST(AgxAny, ImpossibleImagesAreToldWhy) {
 TEST(AgxAny, PlacesThatAreNotInTheImageHaveNoAddress) {
   const Layout layout = LayOut(Image(kTwiddled, "R8G8B8A8_UNORM", 100, 50, 7, 2));
   EXPECT_TRUE(layout.AddressOf({6, 1, 0, 0, 0}).has_value());
-  EXPECT_EQ(layout.AddressOf({7, 0, 0, 0, 0}), absl::nullopt);
-  EXPECT_EQ(layout.AddressOf({0, 2, 0, 0, 0}), absl::nullopt);
-  EXPECT_EQ(layout.AddressOf({0, 0, 100, 0, 0}), absl::nullopt);
-  EXPECT_EQ(layout.AddressOf({0, 0, 0, 50, 0}), absl::nullopt);
-  EXPECT_EQ(layout.AddressOf({0, 0, 0, 0, 1}), absl::nullopt);
-  EXPECT_EQ(layout.ElementAt(layout.size_B()), absl::nullopt);
-  EXPECT_EQ(layout.ElementAt(~uint64_t{0}), absl::nullopt);
+  EXPECT_EQ(layout.AddressOf({7, 0, 0, 0, 0}), std::nullopt);
+  EXPECT_EQ(layout.AddressOf({0, 2, 0, 0, 0}), std::nullopt);
+  EXPECT_EQ(layout.AddressOf({0, 0, 100, 0, 0}), std::nullopt);
+  EXPECT_EQ(layout.AddressOf({0, 0, 0, 50, 0}), std::nullopt);
+  EXPECT_EQ(layout.AddressOf({0, 0, 0, 0, 1}), std::nullopt);
+  EXPECT_EQ(layout.ElementAt(layout.size_B()), std::nullopt);
+  EXPECT_EQ(layout.ElementAt(~uint64_t{0}), std::nullopt);
 }
 
 }  // namespace

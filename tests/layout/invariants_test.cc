@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <optional>
 #include <random>
 #include <vector>
 
@@ -62,9 +63,9 @@ TEST(Invariants, AddressesLeadBackToTheirElements) {
     // The inverse: the element found at an address has that address.
     for (int i = 0; i < 20; ++i) {
       const uint64_t address = random() % layout.size_B();
-      const absl::optional<Element> element = layout.ElementAt(address);
+      const std::optional<Element> element = layout.ElementAt(address);
       if (!element.has_value()) continue;
-      const absl::optional<uint64_t> begin = layout.AddressOf(*element);
+      const std::optional<uint64_t> begin = layout.AddressOf(*element);
       ASSERT_TRUE(begin.has_value()) << Text(image);
       ASSERT_LE(*begin, address) << Text(image);
       ASSERT_LT(address, *begin + image.format->block_B) << Text(image);

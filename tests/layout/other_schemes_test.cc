@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 
 #include "runtime/layout/layout.h"
@@ -96,7 +97,7 @@ TEST(UInterleaved, LevelsOf3DImagesHaveAllTheirSlicesTogether) {
     const Element last = {l, slices[l] - 1, 1, 1, 0};
     EXPECT_EQ(layout.AddressOf(last), offset_B + (slices[l] - 1) * slices_B[l] + 2);
     EXPECT_EQ(layout.ElementAt(*layout.AddressOf(last)), last);
-    EXPECT_EQ(layout.AddressOf({l, slices[l], 0, 0, 0}), absl::nullopt);
+    EXPECT_EQ(layout.AddressOf({l, slices[l], 0, 0, 0}), std::nullopt);
     offset_B += slices[l] * slices_B[l];
   }
   EXPECT_EQ(layout.size_B(), offset_B);
@@ -317,7 +318,7 @@ TEST(Scheme, IsFoundByItsName) {
     const Scheme scheme = static_cast<Scheme>(i);
     EXPECT_EQ(FindScheme(SchemeName(scheme)), scheme);
   }
-  EXPECT_EQ(FindScheme("intel-z"), absl::nullopt);
+  EXPECT_EQ(FindScheme("intel-z"), std::nullopt);
 }
 
 }  // namespace

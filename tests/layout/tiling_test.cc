@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <random>
 #include <set>
 #include <vector>
@@ -82,7 +83,7 @@ TEST(Tiling, InverseLeadsBackWhateverTheMatrix) {
     const Tiling tiling =
         Tiling::FromColumns(width, height, samples, columns[0], columns[1], columns[2]);
     std::set<uint32_t> indices;
-    const absl::optional<Tiling::Inverse> inverse = tiling.Invert();
+    const std::optional<Tiling::Inverse> inverse = tiling.Invert();
     for (uint32_t s = 0; s < tiling.samples(); ++s) {
       for (uint32_t y = 0; y < tiling.height_el(); ++y) {
         for (uint32_t x = 0; x < tiling.width_el(); ++x) {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -18,7 +19,6 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
-#include "absl/types/optional.h"
 #include "tests/oracle/records.h"
 
 namespace packsmith {
@@ -439,11 +439,11 @@ class Comparison {
   }
 
   // The value of a record's field, as a number.
-  static absl::optional<uint64_t> ValueOf(const Record& record, absl::string_view name) {
+  static std::optional<uint64_t> ValueOf(const Record& record, absl::string_view name) {
     for (const RecordField& field : record.fields) {
       if (field.name == name) return field.value.bits;
     }
-    return absl::nullopt;
+    return std::nullopt;
   }
 
   static bool SameStruct(const OracleItem& item, const Record& record) {
@@ -530,35 +530,35 @@ class Comparison {
         item.name != "SCISSOR_RECT") {
       return true;
     }
-    const absl::optional<uint64_t> last = LastValue("3DSTATE_CLIP", "Maximum VP Index");
+    const std::optional<uint64_t> last = LastValue("3DSTATE_CLIP", "Maximum VP Index");
     return static_cast<uint64_t>(item.index) > last.value_or(0);
   }
 
   // The value of a field in the latest packet of a name, up to the current item.
-  absl::optional<uint64_t> LastValue(absl::string_view packet, absl::string_view name) const {
+  std::optional<uint64_t> LastValue(absl::string_view packet, absl::string_view name) const {
     const auto it = last_packets_.find(packet);
-    if (it == last_packets_.end()) return absl::nullopt;
+    if (it == last_packets_.end()) return std::nullopt;
     for (const OracleField& field : it->second->fields) {
       uint64_t value = 0;
       if (field.name == name && OracleInteger(field.value, &value)) return value;
     }
-    return absl::nullopt;
+    return std::nullopt;
   }
 
   // The value of a field in the next packet of a name, before the next draw.
-  absl::optional<uint64_t> NextValue(int after, absl::string_view packet,
-                                     absl::string_view name) const {
+  std::optional<uint64_t> NextValue(int after, absl::string_view packet,
+                                    absl::string_view name) const {
     for (size_t i = static_cast<size_t>(after) + 1; i < batch_->items.size(); ++i) {
       const OracleItem& item = batch_->items[i];
       if (item.kind != OracleKind::kPacket) continue;
-      if (absl::StartsWith(item.name, "3DPRIMITIVE")) return absl::nullopt;
+      if (absl::StartsWith(item.name, "3DPRIMITIVE")) return std::nullopt;
       if (item.name != packet) continue;
       for (const OracleField& field : item.fields) {
         uint64_t value = 0;
         if (field.name == name && OracleInteger(field.value, &value)) return value;
       }
     }
-    return absl::nullopt;
+    return std::nullopt;
   }
 
   // Before Gfx6 structures have the counts: the one before a packet's records, or the next one
@@ -617,7 +617,7 @@ class Comparison {
   // Whether a packet that has a table for each stage refers to that of `stage`. Gfx6 has bits for
   // it; before, a pointer of zero means that there is none.
   static bool HasTable(const Record& packet, absl::string_view stage) {
-    const absl::optional<uint64_t> change =
+    const std::optional<uint64_t> change =
         ValueOf(packet, absl::StrCat(stage, " Binding Table Change"));
     if (change) return *change != 0;
     return ValueOf(packet, absl::StrCat("Pointer to ", stage, " Binding Table")).value_or(0) != 0;

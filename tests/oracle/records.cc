@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -40,13 +41,13 @@ std::string Text(const JsonValue& object, const char* name) {
   return value != nullptr && value->IsString() ? std::string(View(*value)) : std::string();
 }
 
-absl::optional<uint64_t> Number(const JsonValue& object, const char* name) {
+std::optional<uint64_t> Number(const JsonValue& object, const char* name) {
   const JsonValue* value = Member(object, name);
   uint64_t hex = 0;
-  if (value == nullptr) return absl::nullopt;
+  if (value == nullptr) return std::nullopt;
   if (value->IsUint64()) return value->GetUint64();
   if (value->IsString() && Hex(View(*value), &hex)) return hex;
-  return absl::nullopt;
+  return std::nullopt;
 }
 
 void Bits(const JsonValue& object, int* high, int* low) {

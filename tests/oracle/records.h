@@ -4,12 +4,12 @@
 // The parts of `unpack --format=jsonl` records that a comparison needs.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "absl/types/optional.h"
 
 namespace packsmith {
 
@@ -33,7 +33,7 @@ struct RecordField {
   int low_bit = -1;
   RecordValue value;
   std::string enum_name;
-  absl::optional<uint64_t> raw;
+  std::optional<uint64_t> raw;
 };
 
 struct RecordFault {
@@ -55,7 +55,7 @@ struct Record {
   bool has_address = false;
   uint64_t address = 0;
   // Offset of a register, where the record is one.
-  absl::optional<uint64_t> register_offset;
+  std::optional<uint64_t> register_offset;
   std::vector<uint32_t> dwords;
   // Byte-sized records and data, in place of dwords.
   std::vector<uint8_t> bytes;

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -376,7 +377,7 @@ TEST(CTypes, RealNumbersAreRoundedToTheNearest) {
       for (const double v : {1 / 3.0, -1 / 3.0, 2 / 3.0, 0.1, 1.9, -1.9, 5.1, 1e-5}) {
         const Value value =
             g_description->ValueOf(leaf, 0, static_cast<double>(static_cast<float>(v)));
-        const absl::optional<uint64_t> raw = g_description->Encoded(leaf, value);
+        const std::optional<uint64_t> raw = g_description->Encoded(leaf, value);
         if (!raw) continue;  // out of range
         Set(object.data(), *found->second, 0, v);
         std::vector<uint8_t> packed(std::max<size_t>(c.bytes, PackedBytes(type)));

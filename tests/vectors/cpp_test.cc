@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <tuple>
@@ -131,7 +132,7 @@ class World {
   }
 
   void BindAll(const Container& owner, const std::string& key, absl::Span<const Leaf> leaves,
-               const Member* members, size_t count, absl::optional<std::string> part = {}) {
+               const Member* members, size_t count, std::optional<std::string> part = {}) {
     const std::string wanted = part ? *part : key;
     const tables::Tables& t = description->tables();
     for (size_t i = 0; i < count; ++i) {
@@ -551,7 +552,7 @@ TEST(CppTypes, RandomValuesSurviveBeingPackedAndUnpacked) {
   for (const Type& type : BoundTypes()) {
     Random random(SeedOf(absl::StrCat("survive ", type.name)));
     for (int i = 0; i < 8; ++i) {
-      const absl::optional<Vector> made =
+      const std::optional<Vector> made =
           RandomVector(*world.description, world.container(type), random);
       if (!made) continue;  // a form that the length cannot say
       ReadVector vector{type.name, absl::StrCat("random ", i), made->packed, {}};
@@ -713,15 +714,15 @@ std::vector<std::pair<uint64_t, double>> Edges(const Leaf& leaf, const Member& m
 }
 
 // What a field may hold, by the tables: the raw bits, or nothing.
-absl::optional<uint64_t> Wanted(const Leaf& leaf, const Value& value) {
+std::optional<uint64_t> Wanted(const Leaf& leaf, const Value& value) {
   const Description& d = *World::Get().description;
-  if (!d.IsAllowed(leaf, value)) return absl::nullopt;
+  if (!d.IsAllowed(leaf, value)) return std::nullopt;
   if (leaf.type == tables::LeafType::kAddress) {
     // A dump may hold any bits. What is packed is an address of as many bits as the hardware's
     // have, or one sign-extended.
     const int64_t above =
         static_cast<int64_t>(value.unsigned_value) >> (d.tables().address_bits() - 1);
-    if (above < -1 || above > 1) return absl::nullopt;
+    if (above < -1 || above > 1) return std::nullopt;
   }
   return d.Encoded(leaf, value);
 }
@@ -750,7 +751,7 @@ TEST(CppTypes, AValueThatDoesNotFitIsNamedAndNothingIsWritten) {
         Set(object, *member, integer, real);
         const Got got = Get(object, *member);  // as wide as the member
         const Value value = d.ValueOf(leaf, got.integer, got.real);
-        const absl::optional<uint64_t> raw = Wanted(leaf, value);
+        const std::optional<uint64_t> raw = Wanted(leaf, value);
         std::vector<uint8_t> memory = Canaries(vector.packed.size());
         if (raw && packet->Needed() != vector.packed.size()) continue;  // another form
         const error e = packet->Pack(memory);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -47,7 +48,7 @@ absl::StatusOr<std::unique_ptr<Description>> Description::Load(const std::string
   }
   for (uint32_t i = 0; i < d->items_.size(); ++i) {
     const Leaf& leaf = d->tables_->leaf(i);
-    d->least_.push_back(IsValue(leaf) ? d->FindLeast(leaf) : absl::nullopt);
+    d->least_.push_back(IsValue(leaf) ? d->FindLeast(leaf) : std::nullopt);
   }
   return d;
 }
@@ -104,10 +105,10 @@ namespace {
 class Choice {
  public:
   Choice(const Description& d, const Leaf& leaf) : d_(d), leaf_(leaf) {}
-  void Want(absl::optional<uint64_t> raw) {
+  void Want(std::optional<uint64_t> raw) {
     if (!found && raw && d_.IsGood(leaf_, *raw)) found = raw;
   }
-  absl::optional<uint64_t> found;
+  std::optional<uint64_t> found;
 
  private:
   const Description& d_;
@@ -120,7 +121,7 @@ double RealLimit(const std::optional<double>& real, const std::optional<int64_t>
 
 }  // namespace
 
-absl::optional<uint64_t> Description::FindLeast(const Leaf& leaf) const {
+std::optional<uint64_t> Description::FindLeast(const Leaf& leaf) const {
   const model::Item& item = this->item(leaf);
   Choice choice(*this, leaf);
   choice.Want(0);
@@ -137,7 +138,7 @@ absl::optional<uint64_t> Description::FindLeast(const Leaf& leaf) const {
   return choice.found;
 }
 
-absl::optional<uint64_t> Description::Most(const Leaf& leaf) const {
+std::optional<uint64_t> Description::Most(const Leaf& leaf) const {
   const model::Item& item = this->item(leaf);
   const uint64_t ones = Ones(leaf.width);
   Choice choice(*this, leaf);
@@ -175,7 +176,7 @@ absl::optional<uint64_t> Description::Most(const Leaf& leaf) const {
   return choice.found;
 }
 
-absl::optional<uint64_t> Description::Lowest(const Leaf& leaf) const {
+std::optional<uint64_t> Description::Lowest(const Leaf& leaf) const {
   const model::Item& item = this->item(leaf);
   Choice choice(*this, leaf);
   if (item.min || item.min_real) {
@@ -213,9 +214,9 @@ decode::Value Description::DefaultValue(const Leaf& leaf) const {
   return Decoded(leaf, 0);
 }
 
-absl::optional<uint64_t> Description::Default(const Leaf& leaf) const {
-  const absl::optional<uint64_t> raw = Encoded(leaf, DefaultValue(leaf));
-  return raw && IsGood(leaf, *raw) ? raw : absl::nullopt;
+std::optional<uint64_t> Description::Default(const Leaf& leaf) const {
+  const std::optional<uint64_t> raw = Encoded(leaf, DefaultValue(leaf));
+  return raw && IsGood(leaf, *raw) ? raw : std::nullopt;
 }
 
 std::vector<decode::FieldAt> FieldsOf(const tables::Tables& tables,

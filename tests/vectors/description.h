@@ -5,11 +5,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "absl/types/optional.h"
 #include "absl/types/span.h"
 #include "gen/model/ast/flatten.h"
 #include "gen/model/ast/model.h"
@@ -49,30 +49,30 @@ class Description {
   decode::Value Decoded(const tables::Leaf& leaf, uint64_t raw) const {
     return decode::DecodeValue(*tables_, leaf, leaf.width, raw);
   }
-  absl::optional<uint64_t> Encoded(const tables::Leaf& leaf, const decode::Value& value) const {
+  std::optional<uint64_t> Encoded(const tables::Leaf& leaf, const decode::Value& value) const {
     return decode::EncodeValue(*tables_, leaf, value);
   }
 
   // The good raw bits whose value is the least possible one (zero, where that is good), the
   // smallest, the largest, the default. Empty if no bits are good; the default also where it may
   // not be packed.
-  absl::optional<uint64_t> Least(const tables::Leaf& leaf) const { return least_[IndexOf(leaf)]; }
-  absl::optional<uint64_t> Lowest(const tables::Leaf& leaf) const;
-  absl::optional<uint64_t> Most(const tables::Leaf& leaf) const;
-  absl::optional<uint64_t> Default(const tables::Leaf& leaf) const;
+  std::optional<uint64_t> Least(const tables::Leaf& leaf) const { return least_[IndexOf(leaf)]; }
+  std::optional<uint64_t> Lowest(const tables::Leaf& leaf) const;
+  std::optional<uint64_t> Most(const tables::Leaf& leaf) const;
+  std::optional<uint64_t> Default(const tables::Leaf& leaf) const;
   // What generated code's defaults are, good or not.
   decode::Value DefaultValue(const tables::Leaf& leaf) const;
 
  private:
   Description() = default;
-  absl::optional<uint64_t> FindLeast(const tables::Leaf& leaf) const;
+  std::optional<uint64_t> FindLeast(const tables::Leaf& leaf) const;
 
   model::Model model_;
   std::vector<uint64_t> block_;
-  absl::optional<tables::Tables> tables_;
+  std::optional<tables::Tables> tables_;
   // By leaf index.
   std::vector<const model::Item*> items_;
-  std::vector<absl::optional<uint64_t>> least_;  // asked for each field of each vector
+  std::vector<std::optional<uint64_t>> least_;  // asked for each field of each vector
 };
 
 bool IsReal(const tables::Leaf& leaf);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -33,7 +34,7 @@ struct Form {
 };
 
 // The raw bits that a field gets; empty: those of zero bits, if there is no choice.
-using Choose = std::function<absl::optional<uint64_t>(const FieldAt&, const std::string& name)>;
+using Choose = std::function<std::optional<uint64_t>(const FieldAt&, const std::string& name)>;
 
 class Maker {
  public:
@@ -45,8 +46,8 @@ class Maker {
   std::vector<Form> Forms() const;
   Form RandomForm(Random& random) const;
   // `order` of the fields matters where they share bits: the first one gets them.
-  absl::optional<Vector> Make(const Form& form, const std::string& what, const Choose& choose,
-                              Random* order = nullptr) const;
+  std::optional<Vector> Make(const Form& form, const std::string& what, const Choose& choose,
+                             Random* order = nullptr) const;
   std::vector<Vector> All() const;
 
  private:
@@ -58,7 +59,7 @@ class Maker {
   std::string NameOfLeaf(const Leaf& leaf) const { return std::string(t_.string(leaf.name)); }
   void FindControls();
   void AddControl(uint32_t leaf, const std::vector<uint64_t>& choices);
-  absl::optional<std::vector<uint8_t>> Empty(const Form& form) const;
+  std::optional<std::vector<uint8_t>> Empty(const Form& form) const;
 
   const Description& d_;
   const tables::Tables& t_;
@@ -159,7 +160,7 @@ Form Maker::RandomForm(Random& random) const {
 }
 
 // A record of that form, all zeros but for what makes it that form, and its length.
-absl::optional<std::vector<uint8_t>> Maker::Empty(const Form& form) const {
+std::optional<std::vector<uint8_t>> Maker::Empty(const Form& form) const {
   std::vector<uint8_t> bytes(container_.max_bytes);
   for (const auto& [index, raw] : form.controls) {
     const Leaf& leaf = t_.leaf(index);
@@ -185,17 +186,17 @@ absl::optional<std::vector<uint8_t>> Maker::Empty(const Form& form) const {
     const Leaf& leaf = t_.leaf(container_.length_leaf);
     const uint64_t steps = size / container_.length_unit;
     if (steps < container_.length_bias || steps - container_.length_bias > Ones(leaf.width)) {
-      return absl::nullopt;
+      return std::nullopt;
     }
     decode::WriteBits(absl::MakeSpan(bytes), leaf.bit, leaf.width, steps - container_.length_bias);
   }
   return bytes;
 }
 
-absl::optional<Vector> Maker::Make(const Form& form, const std::string& what, const Choose& choose,
-                                   Random* order) const {
-  absl::optional<std::vector<uint8_t>> bytes = Empty(form);
-  if (!bytes) return absl::nullopt;
+std::optional<Vector> Maker::Make(const Form& form, const std::string& what, const Choose& choose,
+                                  Random* order) const {
+  std::optional<std::vector<uint8_t>> bytes = Empty(form);
+  if (!bytes) return std::nullopt;
   Vector vector;
   vector.container = std::string(t_.string(container_.name));
   vector.what = form.name.empty() ? what : absl::StrCat(what, ", ", form.name);
@@ -212,7 +213,7 @@ absl::optional<Vector> Maker::Make(const Form& form, const std::string& what, co
     for (size_t i = turn.size(); i > 1; --i) std::swap(turn[i - 1], turn[order->Below(i)]);
   }
   // Controls first: others must not take their bits. Then the deliberate choices.
-  std::vector<absl::optional<uint64_t>> chosen(fields.size());
+  std::vector<std::optional<uint64_t>> chosen(fields.size());
   for (const size_t i : turn) {
     if (Description::IsValue(*fields[i].leaf) && !is_control(fields[i])) {
       chosen[i] = choose(fields[i], NameOf(fields[i]));
@@ -239,15 +240,15 @@ absl::optional<Vector> Maker::Make(const Form& form, const std::string& what, co
     } else if (is_control(at)) {
       raw = form.controls.at(d_.IndexOf(leaf));
     } else {
-      const absl::optional<uint64_t> least = d_.Least(leaf);
-      if (!chosen[i] && !least) return absl::nullopt;
+      const std::optional<uint64_t> least = d_.Least(leaf);
+      if (!chosen[i] && !least) return std::nullopt;
       raw = chosen[i] ? *chosen[i] : *least;
     }
     bool is_taken = false;
     for (uint64_t b = at.bit; b < at.bit + at.width; ++b) is_taken = is_taken || taken[b];
     if (is_taken) {
       // Another view of the same bits has them. This one stays at zero, if it may.
-      if (raw != 0 && !d_.IsGood(leaf, 0)) return absl::nullopt;
+      if (raw != 0 && !d_.IsGood(leaf, 0)) return std::nullopt;
       continue;
     }
     // Zero is omitted if zero bits mean it.
@@ -275,7 +276,7 @@ std::vector<Vector> Maker::All() const {
   std::set<std::string> alone, seen;
   bool first = true;
   Random random(SeedOf(t_.string(container_.name)));
-  const auto add = [&](absl::optional<Vector> vector) {
+  const auto add = [&](std::optional<Vector> vector) {
     // Without a choice many are the same.
     if (vector && seen.insert(ToJson(Vector{"", "", vector->fields, vector->packed})).second) {
       all.push_back(*std::move(vector));
@@ -283,8 +284,8 @@ std::vector<Vector> Maker::All() const {
   };
   for (const Form& form : Forms()) {
     if (!Empty(form)) continue;
-    add(Make(form, "least", [](const FieldAt&, const std::string&) { return absl::nullopt; }));
-    const auto each = [&](absl::optional<uint64_t> (Description::*raw)(const Leaf&) const) {
+    add(Make(form, "least", [](const FieldAt&, const std::string&) { return std::nullopt; }));
+    const auto each = [&](std::optional<uint64_t> (Description::*raw)(const Leaf&) const) {
       return [this, raw](const FieldAt& at, const std::string&) { return (d_.*raw)(*at.leaf); };
     };
     add(Make(form, "default", each(&Description::Default)));
@@ -301,13 +302,13 @@ std::vector<Vector> Maker::All() const {
       if (!Description::IsValue(*at.leaf)) continue;
       const std::string name = NameOf(at);
       if (!alone.insert(name).second) continue;
-      const absl::optional<uint64_t> most = d_.Most(*at.leaf), lowest = d_.Lowest(*at.leaf),
-                                     least = d_.Least(*at.leaf);
+      const std::optional<uint64_t> most = d_.Most(*at.leaf), lowest = d_.Lowest(*at.leaf),
+                                    least = d_.Least(*at.leaf);
       if (!most || !least || form.controls.count(d_.IndexOf(*at.leaf)) != 0) continue;
       const auto only = [&](uint64_t raw) -> Choose {
-        return [&, raw](const FieldAt&, const std::string& n) -> absl::optional<uint64_t> {
+        return [&, raw](const FieldAt&, const std::string& n) -> std::optional<uint64_t> {
           if (n == name) return raw;
-          return absl::nullopt;
+          return std::nullopt;
         };
       };
       add(Make(form, absl::StrCat("only ", name), only(*most)));
@@ -351,8 +352,8 @@ std::vector<Vector> VectorsOf(const Description& description, const Container& c
   return Maker(description, container).All();
 }
 
-absl::optional<Vector> RandomVector(const Description& description, const Container& container,
-                                    Random& random) {
+std::optional<Vector> RandomVector(const Description& description, const Container& container,
+                                   Random& random) {
   const Maker maker(description, container);
   return maker.Make(
       maker.RandomForm(random), "random",

@@ -4,11 +4,11 @@
 #define PACKSMITH_TESTS_VECTORS_VECTORS_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/strings/string_view.h"
-#include "absl/types/optional.h"
 #include "runtime/decode/value.h"
 #include "tests/vectors/description.h"
 
@@ -49,8 +49,8 @@ std::vector<Vector> VectorsOf(const Description& description, const tables::Cont
 
 // One with random good values, in a random form (variant, parts, number of items), empty if that
 // form is impossible.
-absl::optional<Vector> RandomVector(const Description& description,
-                                    const tables::Container& container, Random& random);
+std::optional<Vector> RandomVector(const Description& description,
+                                   const tables::Container& container, Random& random);
 
 // A good value's raw bits, random with a preference for the extremes.
 uint64_t RandomRaw(const Description& description, const tables::Leaf& leaf, Random& random);

@@ -22,11 +22,11 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "absl/types/optional.h"
 #include "absl/types/span.h"
 #include "packsmith/pack.h"
 #include "runtime/command/chunks.h"
@@ -204,7 +204,7 @@ struct RingDraws {
   address block;       // of a DrawRingBlock, at a multiple of 8; the streamer fills it
   uint32_t draws = 1;  // at most
   // Address of a 32-bit count that limits the draws. Caches that wrote it must be flushed before.
-  absl::optional<address> count = absl::nullopt;
+  std::optional<address> count = std::nullopt;
   // The cache through which the shader reads the block.
   CacheDomain reads = CacheDomain::kConstant;
   // The cache through which it writes items.

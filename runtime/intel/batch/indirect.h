@@ -17,11 +17,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <type_traits>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "absl/types/optional.h"
 #include "packsmith/pack.h"
 #include "runtime/intel/batch/batch.h"
 
@@ -51,7 +51,7 @@ struct IndirectDraws {
   uint32_t stride = 0;  // bytes from one draw's parameters to the next's; 0: they are contiguous
   // Address of a 32-bit count that limits the draws. This uses the predicate of MI_PREDICATE, so
   // that the packet cannot depend on another one.
-  absl::optional<address> count = absl::nullopt;
+  std::optional<address> count = std::nullopt;
   // Caching policy of the parameters on Xe2. Not zero.
   uint32_t mocs = 2;
 };

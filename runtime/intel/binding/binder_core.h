@@ -8,12 +8,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/types/optional.h"
 #include "absl/types/span.h"
 #include "packsmith/pack.h"
 #include "runtime/base/lifetime.h"
@@ -154,11 +154,11 @@ class BinderCore {
     return Mix(hash, kMixA);
   }
   // The offset of a table with these surfaces, if there is one.
-  PACKSMITH_INLINE absl::optional<uint32_t> Find(uint64_t hash,
-                                                 absl::Span<const uint32_t> surfaces) const {
+  PACKSMITH_INLINE std::optional<uint32_t> Find(uint64_t hash,
+                                                absl::Span<const uint32_t> surfaces) const {
     for (size_t slot = hash & mask_;; slot = (slot + 1) & mask_) {
       const Slot& s = slots_[slot];
-      if (s.count == 0) return absl::nullopt;
+      if (s.count == 0) return std::nullopt;
       if (s.hash == static_cast<uint32_t>(hash >> 32) && s.count == surfaces.size() &&
           Holds(s.offset, surfaces)) {
         return s.offset;

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/types/optional.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "runtime/command/chunks.h"
@@ -75,7 +75,7 @@ class GeneratedDrawsTest : public testing::Test {
   }
   // One item, as a shader would write it.
   static std::vector<uint32_t> Item(const GeneratedPlace& place, uint32_t vertex_buffers,
-                                    absl::optional<uint32_t> number) {
+                                    std::optional<uint32_t> number) {
     std::vector<uint32_t> words(place.stride / 4, BatchCommandsOf<Gen>::kNoop.dw[0]);
     if (!number.has_value()) return words;
     if (vertex_buffers != 0) {
@@ -106,7 +106,7 @@ class GeneratedDrawsTest : public testing::Test {
     const uint32_t items = read(offsetof(DrawRingBlock, items));
     ASSERT_EQ(items, ring.items());
     for (uint32_t i = 0; i < items; ++i) {
-      absl::optional<uint32_t> number;
+      std::optional<uint32_t> number;
       if (base + i < draws) number = base + i;
       machine.ShaderWrite(ring.place().first.gpu + uint64_t{i} * ring.place().stride,
                           Item(ring.place(), ring.vertex_buffers(), number));
@@ -115,7 +115,7 @@ class GeneratedDrawsTest : public testing::Test {
   static bool Dispatch(Batch<Gen>& batch) { return batch.Emit(DispatchOf<Gen>::Choose()); }
 
   // The batch is run twice; what each run has drawn is checked.
-  void Run(uint32_t draws, absl::optional<uint32_t> count, uint32_t vertex_buffers) {
+  void Run(uint32_t draws, std::optional<uint32_t> count, uint32_t vertex_buffers) {
     SCOPED_TRACE(testing::Message() << draws << " draws, " << vertex_buffers << " vertex buffers");
     UsedChunks ring_chunks({.gpu = 0x900000, .first_buffer = 100, .chunk_dwords = 8});
     const DrawRing<Gen> ring(ring_chunks, {.items = kItems, .vertex_buffers = vertex_buffers});
@@ -174,12 +174,12 @@ TYPED_TEST_SUITE(GeneratedDrawsTest, Generations);
 
 TYPED_TEST(GeneratedDrawsTest, ARingDrawsEachOnceAndInOrderHoweverOftenItsBatchRuns) {
   for (uint32_t draws : {1u, kItems - 1, kItems, kItems + 1, 3 * kItems + 2}) {
-    this->Run(draws, absl::nullopt, 0);
+    this->Run(draws, std::nullopt, 0);
   }
 }
 
 TYPED_TEST(GeneratedDrawsTest, ADrawMayComeWithVertexBuffers) {
-  for (uint32_t buffers : {1u, 2u}) this->Run(kItems + 2, absl::nullopt, buffers);
+  for (uint32_t buffers : {1u, 2u}) this->Run(kItems + 2, std::nullopt, buffers);
 }
 
 TYPED_TEST(GeneratedDrawsTest, MemoryMaySayHowManyDrawsARingHas) {
