@@ -1,4 +1,5 @@
-// The columns of generation_facts.h: one for each generation that batches are for, and the right one found.
+// The columns of generation_facts.h: one for each generation that batches are for, and the right
+// one found.
 #include <cstddef>
 #include <iterator>
 #include <string>
