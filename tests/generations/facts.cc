@@ -14,7 +14,9 @@ namespace {
 
 using model::Container;
 using model::ContainerKind;
+using model::Field;
 using model::FieldType;
+using model::Group;
 using model::Item;
 
 class Lister {
@@ -41,7 +43,7 @@ class Lister {
 
   void List(const Container& c) {
     const std::string dwords =
-        c.variable ? "variable" : absl::StrCat(c.c_dwords.value_or(c.bytes / 4));
+        c.variable ? "variable" : absl::StrCat(c.in_c.dwords.value_or(c.bytes / 4));
     switch (c.kind) {
       case ContainerKind::kPacket:
         Add(c.name, absl::StrCat("packet ", c.name, ": dwords=", dwords, " bias=", c.length_bias,
@@ -52,7 +54,7 @@ class Lister {
         break;
       case ContainerKind::kRegister:
         Add(c.name, absl::StrFormat("register %s: dwords=%s offset=0x%x", c.name, dwords,
-                                    c.c_offset.value_or(c.register_offset)));
+                                    c.in_c.offset.value_or(c.register_offset)));
         break;
     }
     Items(c, c.items, "", 0);
@@ -68,48 +70,51 @@ class Lister {
   void Items(const Container& c, const std::vector<Item>& items, const std::string& groups,
              uint32_t base) {
     for (const Item& item : items) {
-      if (item.kind == Item::Kind::kField) {
-        Field(c, item, groups, base);
-      } else if (item.kind == Item::Kind::kGroup && item.c_whole) {
-        Item whole = item.items[0];
-        whole.bit = item.bit;
-        whole.width = item.width * (item.tail ? item.c_count : item.count);
-        Field(c, whole, groups, base);
-      } else if (item.kind == Item::Kind::kGroup && item.c_count == 1) {
-        Items(c, item.items, groups, base + item.bit);
-      } else if (item.kind == Item::Kind::kGroup) {
-        const std::string count = item.tail && item.c_count == 0
-                                      ? "*"
-                                      : absl::StrCat(item.tail ? item.c_count : item.count);
-        Items(c, item.items,
-              absl::StrFormat("%s[%sx%d@%d]", groups, count, item.width, base + item.bit), 0);
-      }
+      if (const Field* const field = item.field()) AddField(c, *field, groups, base);
+      if (const Group* const group = item.group()) AddGroup(c, *group, groups, base);
     }
   }
 
-  void Field(const Container& c, const Item& item, const std::string& groups, uint32_t base) {
-    const uint32_t first = base + item.bit;
-    const uint32_t width = item.c_bits != 0 ? item.c_bits : item.width;
-    Add(c.name, absl::StrFormat("field %s: %s%s%s %d-%d %s%s%s", c.name, groups,
-                                groups.empty() ? "" : " ", item.name, first, first + width - 1,
-                                item.c_uint ? "uint" : item.type_name.text, Default(c, item),
-                                item.prefix.empty() ? "" : absl::StrCat(" prefix=", item.prefix)));
-    const uint64_t bits = item.width >= 64 ? ~uint64_t{0} : (uint64_t{1} << item.width) - 1;
-    for (const model::Value& value : item.values) {
-      Add(c.name, absl::StrCat("value ", c.name, ": ", item.name, ", ", value.name, "=",
-                               item.type == FieldType::kInt ? value.value & bits : value.value));
+  void AddGroup(const Container& c, const Group& group, const std::string& groups, uint32_t base) {
+    const uint32_t count = group.tail ? group.in_c.count : group.count;
+    if (group.in_c.is_whole) {
+      Field whole = *group.items[0].field();
+      whole.bit = group.bit;
+      whole.width = group.width * count;
+      AddField(c, whole, groups, base);
+    } else if (group.in_c.count == 1) {
+      Items(c, group.items, groups, base + group.bit);
+    } else {
+      const std::string times = count == 0 ? "*" : absl::StrCat(count);
+      Items(c, group.items,
+            absl::StrFormat("%s[%sx%d@%d]", groups, times, group.width, base + group.bit), 0);
     }
   }
 
-  static std::string Default(const Container& c, const Item& item) {
-    if (item.c_no_default) return "";
-    if (item.forced) return absl::StrCat(" default=", *item.forced);
-    if (item.default_real) return absl::StrCat(" default=", *item.default_real);
-    if (item.default_value) {
-      return absl::StrCat(" default=", static_cast<int64_t>(*item.default_value));
+  void AddField(const Container& c, const Field& field, const std::string& groups, uint32_t base) {
+    const uint32_t first = base + field.bit;
+    const uint32_t width = field.in_c.bits != 0 ? field.in_c.bits : field.width;
+    Add(c.name,
+        absl::StrFormat("field %s: %s%s%s %d-%d %s%s%s", c.name, groups, groups.empty() ? "" : " ",
+                        field.name, first, first + width - 1,
+                        field.in_c.is_uint ? "uint" : field.type_name.text, Default(c, field),
+                        field.prefix.empty() ? "" : absl::StrCat(" prefix=", field.prefix)));
+    const uint64_t bits = field.width >= 64 ? ~uint64_t{0} : (uint64_t{1} << field.width) - 1;
+    for (const model::Value& value : field.values) {
+      Add(c.name, absl::StrCat("value ", c.name, ": ", field.name, ", ", value.name, "=",
+                               field.type == FieldType::kInt ? value.value & bits : value.value));
     }
-    if (&item == c.length_field && !c.variable) {
-      return absl::StrCat(" default=", c.c_dwords.value_or(c.bytes / 4) - c.length_bias);
+  }
+
+  static std::string Default(const Container& c, const Field& field) {
+    if (field.in_c.has_no_default) return "";
+    if (field.forced) return absl::StrCat(" default=", *field.forced);
+    if (field.default_real) return absl::StrCat(" default=", *field.default_real);
+    if (field.default_value) {
+      return absl::StrCat(" default=", static_cast<int64_t>(*field.default_value));
+    }
+    if (&field == c.length_field && !c.variable) {
+      return absl::StrCat(" default=", c.in_c.dwords.value_or(c.bytes / 4) - c.length_bias);
     }
     return "";
   }

@@ -254,7 +254,7 @@ TEST(Attributes, ThatAreAbsentBecomeWhatTheirTableSays) {
   const LoadResult result = LoadBody(
       "<struct name=\"S\" dwords=\"1\"><field name=\"F\" dword=\"0\" bits=\"31:0\" type=\"offset\">"
       "<points to=\"S\"/></field></struct>");
-  const Points& points = ContainerNamed(result, "S").items[0].points[0];
+  const Points& points = ContainerNamed(result, "S").items[0].field()->points[0];
   EXPECT_EQ(points.limit, 32u);
   EXPECT_EQ(points.access, Access::kNone);
   EXPECT_FALSE(points.until_zero);
@@ -265,7 +265,7 @@ TEST(Attributes, AWordIsStoredAsItsEnumerator) {
   const LoadResult result = LoadBody(
       "<struct name=\"S\" dwords=\"1\"><field name=\"F\" dword=\"0\" bits=\"31:0\" type=\"offset\">"
       "<points to=\"S\" access=\"write\" until=\"zero\" limit=\"7\"/></field></struct>");
-  const Points& points = ContainerNamed(result, "S").items[0].points[0];
+  const Points& points = ContainerNamed(result, "S").items[0].field()->points[0];
   EXPECT_EQ(points.access, Access::kWrite);
   EXPECT_TRUE(points.until_zero);
   EXPECT_EQ(points.limit, 7u);

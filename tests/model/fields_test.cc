@@ -21,32 +21,32 @@ class FieldsTest : public testing::Test {
     EXPECT_THAT(Summary(result_), IsEmpty()) << FormatAll(result_.diagnostics, result_.sources);
     return ContainerNamed(result_, "A");
   }
-  const Item& F(const std::string& attributes) {
-    return ItemNamed(A(absl::StrCat("<field name=\"f\" ", attributes, "/>")).items, "f");
+  const Field& F(const std::string& attributes) {
+    return FieldNamed(A(absl::StrCat("<field name=\"f\" ", attributes, "/>")).items, "f");
   }
   LoadResult result_;
 };
 
 TEST_F(FieldsTest, BitsCountFromTheStartOfTheirDword) {
-  const Item& f = F(R"(dword="1" bits="15:4" type="uint")");
+  const Field& f = F(R"(dword="1" bits="15:4" type="uint")");
   EXPECT_EQ(f.bit, 36u);
   EXPECT_EQ(f.width, 12u);
 }
 
 TEST_F(FieldsTest, OneBitMayBeWrittenAlone) {
-  const Item& f = F(R"(dword="0" bits="31" type="bool")");
+  const Field& f = F(R"(dword="0" bits="31" type="bool")");
   EXPECT_EQ(f.bit, 31u);
   EXPECT_EQ(f.width, 1u);
 }
 
 TEST_F(FieldsTest, BitsMayGoBeyondTheirDword) {
-  const Item& f = F(R"(dword="1" bits="63:6" type="address")");
+  const Field& f = F(R"(dword="1" bits="63:6" type="address")");
   EXPECT_EQ(f.bit, 38u);
   EXPECT_EQ(f.width, 58u);
 }
 
 TEST_F(FieldsTest, AFieldMayStartInALaterDwordThanItSays) {
-  const Item& f = F(R"(dword="0" bits="47:33" type="uint")");
+  const Field& f = F(R"(dword="0" bits="47:33" type="uint")");
   EXPECT_EQ(f.bit, 33u);
   EXPECT_EQ(f.width, 15u);
 }
@@ -66,10 +66,10 @@ TEST_F(FieldsTest, TypesHaveTheirKinds) {
 }
 
 TEST_F(FieldsTest, FixedPointCountsItsSignBit) {
-  const Item& u = F(R"(dword="0" bits="11:0" type="u4.8")");
+  const Field& u = F(R"(dword="0" bits="11:0" type="u4.8")");
   EXPECT_EQ(u.type, FieldType::kUfixed);
   EXPECT_EQ(u.fraction_bits, 8u);
-  const Item& s = F(R"(dword="0" bits="12:0" type="s4.8")");
+  const Field& s = F(R"(dword="0" bits="12:0" type="s4.8")");
   EXPECT_EQ(s.type, FieldType::kSfixed);
   EXPECT_EQ(s.fraction_bits, 8u);
 }
@@ -96,7 +96,7 @@ TEST_F(FieldsTest, EncodingsAreKept) {
 TEST_F(FieldsTest, DefaultsMayBeNamed) {
   const Container& a = A(R"(<field name="f" dword="0" bits="7:0" type="uint" default="Fast">
       <value name="Slow" value="3"/><value name="Fast" value="5"/></field>)");
-  EXPECT_EQ(ItemNamed(a.items, "f").default_value, 5u);
+  EXPECT_EQ(FieldNamed(a.items, "f").default_value, 5u);
   EXPECT_EQ(F(R"(dword="0" bits="7" type="bool" default="true")").default_value, 1u);
 }
 
@@ -104,18 +104,18 @@ TEST_F(FieldsTest, SignedDefaultsAndValuesAreTwosComplement) {
   EXPECT_EQ(F(R"(dword="0" bits="7:0" type="int" default="-128")").default_value, ~uint64_t{127});
   const Container& a = A(
       R"(<field name="f" dword="0" bits="3:0" type="int"><value name="Low" value="-8"/></field>)");
-  EXPECT_EQ(ItemNamed(a.items, "f").values[0].value, ~uint64_t{7});
+  EXPECT_EQ(FieldNamed(a.items, "f").values[0].value, ~uint64_t{7});
 }
 
 TEST_F(FieldsTest, RealDefaultsAndRangesAreReal) {
-  const Item& f = F(R"(dword="0" bits="9:0" type="u4.6" default="13.5" min="0.25" max="14.0")");
+  const Field& f = F(R"(dword="0" bits="9:0" type="u4.6" default="13.5" min="0.25" max="14.0")");
   EXPECT_EQ(f.default_real, 13.5);
   EXPECT_EQ(f.min_real, 0.25);
   EXPECT_EQ(f.max_real, 14.0);
 }
 
 TEST_F(FieldsTest, RangesTakeTheEncodingIntoAccount) {
-  const Item& f = F(R"(dword="0" bits="3:0" type="uint" minus="1" min="1" max="16")");
+  const Field& f = F(R"(dword="0" bits="3:0" type="uint" minus="1" min="1" max="16")");
   EXPECT_EQ(f.min, 1);
   EXPECT_EQ(f.max, 16);
   EXPECT_EQ(F(R"(dword="0" bits="3:0" type="uint" log2="true" max="0x8000")").max, 0x8000);
@@ -132,7 +132,7 @@ TEST_F(FieldsTest, ZeroIsRefusedByNobodyByPackingOrAlways) {
 }
 
 TEST_F(FieldsTest, RequirementsAreKept) {
-  const Item& f =
+  const Field& f =
       F(R"(dword="0" bits="7:0" type="uint" nonzero="true" multiple="4" unit="px" prefix="PX")");
   EXPECT_EQ(f.nonzero, NotZero::kAlways);
   EXPECT_EQ(f.multiple, 4u);
@@ -141,8 +141,8 @@ TEST_F(FieldsTest, RequirementsAreKept) {
 }
 
 TEST_F(FieldsTest, AliasNamesTheMember) {
-  EXPECT_EQ(F(R"(alias="other" dword="0" bits="7:0" type="uint")").cpp, "other");
-  EXPECT_EQ(F(R"(dword="0" bits="7:0" type="uint")").cpp, "f");
+  EXPECT_EQ(F(R"(alias="other" dword="0" bits="7:0" type="uint")").spelled.cpp, "other");
+  EXPECT_EQ(F(R"(dword="0" bits="7:0" type="uint")").spelled.cpp, "f");
 }
 
 TEST_F(FieldsTest, WordsAreFolded) {
@@ -151,24 +151,24 @@ TEST_F(FieldsTest, WordsAreFolded) {
         "type=\"bool\"><doc> A &lt; B <![CDATA[ & C ]]></doc></field>");
   EXPECT_EQ(a.doc, "One two.");
   EXPECT_EQ(a.source, "p. 4");
-  EXPECT_EQ(ItemNamed(a.items, "f").doc, "A < B & C");
+  EXPECT_EQ(FieldNamed(a.items, "f").doc, "A < B & C");
 }
 
 TEST_F(FieldsTest, CommentsMayStandAnywhere) {
   const Container& a =
       A("<!-- one --><field name=\"f\" dword=\"0\" bits=\"0\" type=\"bool\"><!-- two --><doc>A<!-- "
         "three --> b</doc></field>");
-  EXPECT_EQ(ItemNamed(a.items, "f").doc, "A b");
+  EXPECT_EQ(FieldNamed(a.items, "f").doc, "A b");
 }
 
 TEST_F(FieldsTest, GroupsRepeatTheirItems) {
   const Container& a = A(
       R"(<group name="g" count="3" dword="1" bit="16" size="8"><field name="f" dword="0" bits="7:0" type="uint"/></group>)");
-  const Item& g = ItemNamed(a.items, "g");
+  const Group& g = GroupNamed(a.items, "g");
   EXPECT_EQ(g.bit, 48u);
   EXPECT_EQ(g.width, 8u);
   EXPECT_EQ(g.count, 3u);
-  EXPECT_EQ(g.items[0].bit, 0u);
+  EXPECT_EQ(g.items[0].base().bit, 0u);
 }
 
 TEST(Containers, DwordsAndBytesGiveSizes) {

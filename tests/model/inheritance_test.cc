@@ -50,7 +50,7 @@ LoadResult Extended(const std::string& body, const std::string& attributes = "")
 
 std::vector<std::string> NamesOf(const std::vector<Item>& items) {
   std::vector<std::string> names;
-  for (const Item& item : items) names.push_back(item.name);
+  for (const Item& item : items) names.push_back(item.base().name);
   return names;
 }
 
@@ -112,8 +112,8 @@ TEST(Inheritance, AmendKeepsWhatItDoesNotMention) {
   EXPECT_THAT(NamesOf(s.items), ElementsAre("first", "second", "g"));
   EXPECT_EQ(s.doc, "The old one.");
   EXPECT_EQ(s.bytes, 8u);
-  EXPECT_EQ(ItemNamed(s.items, "second").width, 4u);
-  EXPECT_FALSE(ItemNamed(s.items, "second").default_value.has_value());
+  EXPECT_EQ(FieldNamed(s.items, "second").width, 4u);
+  EXPECT_FALSE(FieldNamed(s.items, "second").default_value.has_value());
 }
 
 TEST(Inheritance, NewFieldsGoWhereTheirBitsBelong) {
@@ -130,7 +130,7 @@ TEST(Inheritance, AmendMayChangeSizeAndRemoveFields) {
   EXPECT_THAT(Summary(result), IsEmpty());
   const Container& s = ContainerNamed(result, "S");
   EXPECT_THAT(NamesOf(s.items), ElementsAre("first", "g", "last"));
-  EXPECT_THAT(NamesOf(ItemNamed(s.items, "g").items), ElementsAre("x"));
+  EXPECT_THAT(NamesOf(GroupNamed(s.items, "g").items), ElementsAre("x"));
   EXPECT_EQ(s.bytes, 12u);
 }
 
@@ -146,7 +146,7 @@ TEST(Inheritance, AnotherSizeIsAnotherSizeInC) {
           "c-dwords=\"1\"><doc>S</doc><field name=\"f\" dword=\"0\" bits=\"7:0\" "
           "type=\"uint\"/></struct></packsmith>"}});
     EXPECT_THAT(Summary(result), IsEmpty());
-    return result.model.containers[result.model.FindContainer("S")].c_dwords;
+    return result.model.containers[result.model.FindContainer("S")].in_c.dwords;
   };
   EXPECT_EQ(size_in_c(""), 1u);
   EXPECT_EQ(size_in_c("dwords=\"3\""), std::nullopt);
@@ -168,7 +168,7 @@ TEST(Inheritance, AnAmendedFieldKeepsWhatItDoesNotMention) {
         <field name="p" amend="true"><points to="e"/></field></struct></packsmith>)"}});
   EXPECT_THAT(Summary(result), IsEmpty());
   const Container& s = ContainerNamed(result, "S");
-  const Item& a = ItemNamed(s.items, "a");
+  const Field& a = FieldNamed(s.items, "a");
   EXPECT_EQ(a.bit, 1u);
   EXPECT_EQ(a.width, 8u);
   EXPECT_EQ(a.type, FieldType::kUint);
@@ -180,7 +180,7 @@ TEST(Inheritance, AnAmendedFieldKeepsWhatItDoesNotMention) {
   EXPECT_TRUE(a.values[0].avoid);
   EXPECT_EQ(a.values[1].name, "W");
   EXPECT_EQ(a.values[2].name, "Z");
-  const Item& p = ItemNamed(s.items, "p");
+  const Field& p = FieldNamed(s.items, "p");
   ASSERT_EQ(p.points.size(), 1u);
   EXPECT_EQ(p.points[0].to.text, "e");
   EXPECT_EQ(p.points[0].access, Access::kNone);
@@ -290,7 +290,7 @@ TEST(Inheritance, AGroupWithoutNameIsReplacedByOneAtItsPlace) {
         R"(<packsmith generation="now" extends="old.xml"><struct name="S" amend="true"><group count="4" dword="1" size="8"><field name="z" dword="0" bits="7:0" type="uint"/></group></struct></packsmith>)"}});
   EXPECT_THAT(Summary(result), IsEmpty());
   ASSERT_EQ(ContainerNamed(result, "S").items.size(), 1u);
-  EXPECT_EQ(ContainerNamed(result, "S").items[0].count, 4u);
+  EXPECT_EQ(ContainerNamed(result, "S").items[0].group()->count, 4u);
 }
 
 TEST(Inheritance, LikeStartsFromAnother) {
@@ -303,7 +303,7 @@ TEST(Inheritance, LikeStartsFromAnother) {
   EXPECT_EQ(ContainerNamed(result, "P").identify_value, 0x01000000u);
   EXPECT_THAT(q.aliases, IsEmpty());
   // Each has its own fields: what one asks is not answered by the other.
-  EXPECT_EQ(q.flows[0].to.is.field, &ItemNamed(q.items, "To"));
+  EXPECT_EQ(q.flows[0].to.is.field, &FieldNamed(q.items, "To"));
 }
 
 TEST(Inheritance, LikeWorksInOneFileToo) {

@@ -4,6 +4,7 @@
 
 #include <ostream>
 #include <string_view>
+#include <variant>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -16,6 +17,23 @@ constexpr std::string_view kProblem = "§", kNote = "¤";
 Place PlaceIn(const SourceFile& file, uint32_t offset) {
   const LineColumn at = file.Find(offset);
   return {file.path(), at.line, at.column, std::string(file.Line(at.line))};
+}
+
+template <class T>
+const T* Named(const std::vector<Item>& items, const std::string& name) {
+  std::vector<const std::vector<Item>*> open = {&items};
+  while (!open.empty()) {
+    const std::vector<Item>& list = *open.back();
+    open.pop_back();
+    for (const Item& item : list) {
+      const T* const one = std::get_if<T>(&item);
+      if (one != nullptr && one->name == name) return one;
+      if (const Group* const group = item.group()) open.push_back(&group->items);
+    }
+  }
+  ADD_FAILURE() << "there is no such field or group: " << name;
+  static const T& none = *new T;
+  return &none;
 }
 
 }  // namespace
@@ -89,19 +107,12 @@ const Container& ContainerNamed(const LoadResult& result, const std::string& nam
   return none;
 }
 
-const Item& ItemNamed(const std::vector<Item>& items, const std::string& name) {
-  static const Item& none = *new Item;
-  std::vector<const std::vector<Item>*> open = {&items};
-  while (!open.empty()) {
-    const std::vector<Item>& list = *open.back();
-    open.pop_back();
-    for (const Item& item : list) {
-      if (item.name == name) return item;
-      open.push_back(&item.items);
-    }
-  }
-  ADD_FAILURE() << "there is no field " << name;
-  return none;
+const Field& FieldNamed(const std::vector<Item>& items, const std::string& name) {
+  return *Named<Field>(items, name);
+}
+
+const Group& GroupNamed(const std::vector<Item>& items, const std::string& name) {
+  return *Named<Group>(items, name);
 }
 
 }  // namespace packsmith::model

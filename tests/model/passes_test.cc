@@ -43,20 +43,20 @@ class PassesTest : public testing::Test {
     return codes;
   }
 
-  static Item Field(const std::string& name, uint32_t bit, uint32_t width) {
-    Item item;
-    item.name = name;
-    item.bit = bit;
-    item.width = width;
-    return item;
+  static Field Uint(const std::string& name, uint32_t bit, uint32_t width) {
+    Field field;
+    field.name = name;
+    field.bit = bit;
+    field.width = width;
+    return field;
   }
   // A field of the type that is called so, which no pass has looked up.
-  static Item Typed(const std::string& name, uint32_t bit, uint32_t width,
-                    const std::string& type) {
-    Item item = Field(name, bit, width);
-    item.type = FieldType::kEnum;
-    item.type_name.text = type;
-    return item;
+  static Field Typed(const std::string& name, uint32_t bit, uint32_t width,
+                     const std::string& type) {
+    Field field = Uint(name, bit, width);
+    field.type = FieldType::kEnum;
+    field.type_name.text = type;
+    return field;
   }
   Container& Add(ContainerKind kind, const std::string& name, std::vector<Item> items,
                  uint32_t bytes = 8) {
@@ -111,11 +111,11 @@ TEST_F(PassesTest, TypesAreStructuresOrEnumerations) {
   Struct("Outer", {Typed("e", 0, 8, "E"), Typed("s", 32, 32, "Inner"), Typed("x", 8, 8, "X")});
   ResolveTypes(context_);
   const std::vector<Item>& items = model_.containers[1].items;
-  EXPECT_EQ(items[0].type, FieldType::kEnum);
-  EXPECT_EQ(items[0].type_index, 0);
+  EXPECT_EQ(items[0].field()->type, FieldType::kEnum);
+  EXPECT_EQ(items[0].field()->type_index, 0);
   EXPECT_TRUE(model_.enums[0].is_type);
-  EXPECT_EQ(items[1].type, FieldType::kStruct);
-  EXPECT_EQ(items[1].type_index, 0);
+  EXPECT_EQ(items[1].field()->type, FieldType::kStruct);
+  EXPECT_EQ(items[1].field()->type_index, 0);
   EXPECT_THAT(Codes(), ElementsAre(Code::kUnknownType));
 }
 
@@ -136,7 +136,7 @@ TEST_F(PassesTest, NestingInCirclesIsAProblem) {
 }
 
 TEST_F(PassesTest, SizesThatVaryAreThoseOfTheFields) {
-  Container& c = Struct("S", {Field("f", 64, 3)});
+  Container& c = Struct("S", {Uint("f", 64, 3)});
   c.bytes = 0;
   c.variable = true;
   ComputeSize(context_, c);
@@ -145,49 +145,49 @@ TEST_F(PassesTest, SizesThatVaryAreThoseOfTheFields) {
 }
 
 TEST_F(PassesTest, AnAddressImpliesTheBitsBelowIt) {
-  Item item = Field("a", 38, 26);
-  item.type = FieldType::kAddress;
-  CheckEncoding(context_, item);
-  EXPECT_EQ(item.encoding.shift, 6u);
+  Field field = Uint("a", 38, 26);
+  field.type = FieldType::kAddress;
+  CheckEncoding(context_, field);
+  EXPECT_EQ(field.encoding.shift, 6u);
   EXPECT_THAT(Codes(), IsEmpty());
 }
 
 TEST_F(PassesTest, ABoolHasOneBit) {
-  Item item = Field("b", 0, 2);
-  item.type = FieldType::kBool;
-  CheckWidth(context_, item);
+  Field field = Uint("b", 0, 2);
+  field.type = FieldType::kBool;
+  CheckWidth(context_, field);
   EXPECT_THAT(Codes(), ElementsAre(Code::kBadWidth));
 }
 
 TEST_F(PassesTest, ADefaultMayBeTheNameOfAValue) {
-  Item item = Field("f", 0, 4);
-  item.values.emplace_back().name = "five";
-  item.values[0].value = 5;
-  item.default_text = Text("five");
-  ResolveDefault(context_, item);
-  EXPECT_EQ(item.default_value, uint64_t{5});
+  Field field = Uint("f", 0, 4);
+  field.values.emplace_back().name = "five";
+  field.values[0].value = 5;
+  field.default_text = Text("five");
+  ResolveDefault(context_, field);
+  EXPECT_EQ(field.default_value, uint64_t{5});
 }
 
 TEST_F(PassesTest, ADefaultBelowTheLeastValueIsAProblem) {
-  Item item = Field("f", 0, 4);
-  item.min = 3;
-  item.default_value = 2;
-  CheckRange(context_, item);
+  Field field = Uint("f", 0, 4);
+  field.min = 3;
+  field.default_value = 2;
+  CheckRange(context_, field);
   EXPECT_THAT(Codes(), ElementsAre(Code::kBadRange));
 }
 
 TEST_F(PassesTest, ATailComesLast) {
-  Item tail = Field("", 0, 32);
-  tail.kind = Item::Kind::kGroup;
+  Group tail;
+  tail.width = 32;
   tail.tail = true;
-  Container& c = Struct("S", {tail, Field("f", 32, 1)});
+  Container& c = Struct("S", {tail, Uint("f", 32, 1)});
   c.variable = true;
   CheckTail(context_, c);
   EXPECT_THAT(Codes(), ElementsAre(Code::kBadGroup));
 }
 
 TEST_F(PassesTest, FieldsThatShareBitsAreReportedOnce) {
-  Container& c = Struct("S", {Field("a", 0, 4), Field("b", 3, 4)});
+  Container& c = Struct("S", {Uint("a", 0, 4), Uint("b", 3, 4)});
   OverlapPass overlaps(context_);
   overlaps.Check(c);
   overlaps.Check(c);
@@ -195,7 +195,7 @@ TEST_F(PassesTest, FieldsThatShareBitsAreReportedOnce) {
 }
 
 TEST_F(PassesTest, OpcodesAreTheForcedBitsOfTheFirstDword) {
-  Item type = Field("type", 29, 3), beyond = Field("beyond", 32, 8);
+  Field type = Uint("type", 29, 3), beyond = Uint("beyond", 32, 8);
   type.forced = 3;
   beyond.forced = 1;
   Container& c = Packet("P", {type, beyond});
@@ -216,11 +216,11 @@ TEST_F(PassesTest, TwoPacketsOfOneOpcodeAreAProblem) {
 }
 
 TEST_F(PassesTest, LengthsAreFieldsOfTheFirstDword) {
-  Container& c = Packet("P", {Field("Length", 0, 8)});
+  Container& c = Packet("P", {Uint("Length", 0, 8)});
   c.length_name = Text("Length");
   ResolveLength(context_, c);
-  EXPECT_EQ(c.length_field, &c.items[0]);
-  c.items[0].bit = 32;
+  EXPECT_EQ(c.length_field, c.items[0].field());
+  c.items[0].field()->bit = 32;
   ResolveLength(context_, c);
   EXPECT_THAT(Codes(), ElementsAre(Code::kBadLengthField));
 }
@@ -233,20 +233,20 @@ TEST_F(PassesTest, TwoRegistersAtOneOffsetAreAProblem) {
 }
 
 TEST_F(PassesTest, ConditionsNameFieldsAndValues) {
-  const Container& c = Packet("P", {Field("A", 0, 4), Field("A B", 4, 4)});
+  const Container& c = Packet("P", {Uint("A", 0, 4), Uint("A B", 4, 4)});
   ExpressionReader reader(context_);
   Late<Condition> when;
   when.text = "A B=3 and !A";
   reader.Resolve(when, {&c, nullptr});
   ASSERT_EQ(when.is.size(), 1u);
   ASSERT_EQ(when.is[0].size(), 2u);
-  EXPECT_EQ(when.is[0][0].ref.field, &c.items[1]);
+  EXPECT_EQ(when.is[0][0].ref.field, c.items[1].field());
   EXPECT_EQ(when.is[0][0].value, 3u);
-  EXPECT_EQ(when.is[0][1].ref.field, &c.items[0]);
+  EXPECT_EQ(when.is[0][1].ref.field, c.items[0].field());
 }
 
 TEST_F(PassesTest, ExpressionsAskTheLastPacketOfAName) {
-  Packet("COUNTS", {Field("Number", 0, 8)});
+  Packet("COUNTS", {Uint("Number", 0, 8)});
   const Container& c = Packet("P", {});
   ExpressionReader reader(context_);
   Late<Expression> count;

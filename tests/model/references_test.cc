@@ -127,7 +127,7 @@ std::string ExpressionOf(const std::string& text) {
       "<field name=\"At\" dword=\"3\" bits=\"31:2\" type=\"address\"><points to=\"S\" count=\"",
       text, "\"/></field><variant dwords=\"4\" when=\"Flag\"/></packet>"));
   if (result.diagnostics.has_errors()) return FormatAll(result.diagnostics, result.sources);
-  const Expression& e = ItemNamed(ContainerNamed(result, "P").items, "At").points[0].count.is;
+  const Expression& e = FieldNamed(ContainerNamed(result, "P").items, "At").points[0].count.is;
   switch (e.kind) {
     case Expression::Kind::kNone:
       return "nothing";
@@ -159,7 +159,7 @@ LoadResult PointsWith(const std::string& attributes, const std::string& more = "
 TEST(States, AreAskedByPointersByNameAndValue) {
   const LoadResult result = PointsWith("when=\"the mode=On or number!=3\"");
   EXPECT_THAT(Summary(result), IsEmpty());
-  const Item& to = ItemNamed(ContainerNamed(result, "P").items, "To");
+  const Field& to = FieldNamed(ContainerNamed(result, "P").items, "To");
   EXPECT_EQ(Understood(to.points[0].when.is), "{the mode}=1 or {number}!=3");
   EXPECT_EQ(to.points[0].when.is[0][0].state, 0);
 }
@@ -167,7 +167,7 @@ TEST(States, OfAFieldOfTheSameNameGiveWayToIt) {
   const LoadResult result = PointsWith(
       "when=\"number\"", "<field name=\"number\" dword=\"0\" bits=\"1\" type=\"bool\"/>");
   EXPECT_THAT(Summary(result), IsEmpty());
-  const Item& to = ItemNamed(ContainerNamed(result, "P").items, "To");
+  const Field& to = FieldNamed(ContainerNamed(result, "P").items, "To");
   EXPECT_EQ(to.points[0].when.is[0][0].state, -1);
 }
 TEST(States, ThatNobodyDeclaresAreErrors) {
@@ -185,7 +185,7 @@ TEST(States, ThatNobodyDeclaresAreErrors) {
 TEST(Pointers, MayLeadToOneOfTwoStructuresOfTheSameSize) {
   const LoadResult result = PointsWith("or=\"B\"");
   EXPECT_THAT(Summary(result), IsEmpty());
-  const Item& to = ItemNamed(ContainerNamed(result, "P").items, "To");
+  const Field& to = FieldNamed(ContainerNamed(result, "P").items, "To");
   EXPECT_EQ(to.points[0].other.index, result.model.FindContainer("B"));
   EXPECT_THAT(Summary(PointsWith("or=\"C\"")), SizeIs(1));
   EXPECT_THAT(Summary(PointsWith("or=\"D\"")), SizeIs(1));
@@ -270,10 +270,10 @@ TEST(Expressions, InGroupsAskTheSameItem) {
 </struct>)");
   EXPECT_THAT(Summary(result), IsEmpty());
   const Container& a = ContainerNamed(result, "A");
-  const Points& points = ItemNamed(a.items, "At").points[0];
-  EXPECT_EQ(points.count.is.ref.group, &a.items[1]);
+  const Points& points = FieldNamed(a.items, "At").points[0];
+  EXPECT_EQ(points.count.is.ref.group, a.items[1].group());
   EXPECT_EQ(points.when.is[0][0].ref.group, nullptr);
-  EXPECT_EQ(points.when.is[0][1].ref.group, &a.items[1]);
+  EXPECT_EQ(points.when.is[0][1].ref.group, a.items[1].group());
 }
 
 TEST(Expressions, CannotAskAGroupOfAnotherCount) {
@@ -291,8 +291,8 @@ TEST(SplitAddresses, TakeTheirHighBitsFromAnotherField) {
   <field name="High" dword="0" bits="7:0" type="uint"/><field name="At" dword="1" bits="31:2" type="address" high="High"><points to="S"/></field></packet>)");
   EXPECT_THAT(Summary(result), IsEmpty());
   const Container& p = ContainerNamed(result, "P");
-  EXPECT_EQ(ItemNamed(p.items, "At").high.is.ref.field, &ItemNamed(p.items, "High"));
-  EXPECT_EQ(ItemNamed(p.items, "At").high.is.multiply, uint64_t{1} << 32);
+  EXPECT_EQ(FieldNamed(p.items, "At").high.is.ref.field, &FieldNamed(p.items, "High"));
+  EXPECT_EQ(FieldNamed(p.items, "At").high.is.multiply, uint64_t{1} << 32);
 }
 
 TEST(SplitAddresses, InAPartMayAskTheHeader) {
@@ -302,11 +302,11 @@ TEST(SplitAddresses, InAPartMayAskTheHeader) {
 <packet name="P" dwords="1"><doc>.</doc><field name="Op" dword="0" bits="31:24" type="uint" forced="1"/>
   <field name="High" dword="0" bits="7:0" type="uint"/><part name="Low"/><part name="Number"/></packet>)");
   EXPECT_THAT(Summary(result), IsEmpty());
-  const Item& at = ItemNamed(ContainerNamed(result, "Low").items, "At");
+  const Field& at = FieldNamed(ContainerNamed(result, "Low").items, "At");
   EXPECT_EQ(at.high.is.kind, Expression::Kind::kState);
-  EXPECT_EQ(at.high.is.ref.field, &ItemNamed(ContainerNamed(result, "P").items, "High"));
+  EXPECT_EQ(at.high.is.ref.field, &FieldNamed(ContainerNamed(result, "P").items, "High"));
   EXPECT_EQ(at.points[0].count.is.ref.field,
-            &ItemNamed(ContainerNamed(result, "Number").items, "N"));
+            &FieldNamed(ContainerNamed(result, "Number").items, "N"));
 }
 
 }  // namespace

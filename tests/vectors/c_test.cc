@@ -70,7 +70,7 @@ const Type* TypeOf(const std::string& name) {
 // What _pack writes at least: _length dwords, whatever the packet has.
 size_t PackedBytes(const Type& type) {
   const model::Container& c = ModelOf(type);
-  return c.c_dwords ? *c.c_dwords * size_t{4} : c.bytes;
+  return c.in_c.dwords ? *c.in_c.dwords * size_t{4} : c.bytes;
 }
 // Up to where it packs what the length field counts: members of longer forms, and those that have
 // items of a tail.
@@ -80,7 +80,7 @@ size_t MostBytes(const Type& type) {
   if (c.length_field == nullptr || c.byte_unit) return most;
   most = std::max<size_t>(most, c.max_bytes);
   if (c.tail == nullptr) return most;
-  return std::max<size_t>(most, (c.tail->bit + c.tail->c_count * c.tail->width) / 8);
+  return std::max<size_t>(most, (c.tail->bit + c.tail->in_c.count * c.tail->width) / 8);
 }
 bool IsBytes(const Type& type) { return ModelOf(type).byte_unit; }
 
@@ -273,13 +273,13 @@ TEST(CTypes, LengthsBiasesAndRegisterNumbersAreTheDescriptions) {
     const model::Container& c = ModelOf(type);
     // Records of bytes have a size even where more follows; the others have no length then.
     const long units = static_cast<long>(c.byte_unit ? c.bytes : PackedBytes(type) / 4);
-    const long length = c.variable && !c.byte_unit && !c.c_dwords ? -1 : units;
+    const long length = c.variable && !c.byte_unit && !c.in_c.dwords ? -1 : units;
     EXPECT_EQ(type.length, length) << type.name;
     if (c.byte_unit) continue;
     const bool biased = c.length_field != nullptr || c.length_bias != 0;
     EXPECT_EQ(type.length_bias, biased ? static_cast<long>(c.length_bias) : -1) << type.name;
     EXPECT_EQ(type.num, c.kind == model::ContainerKind::kRegister
-                            ? static_cast<long>(c.c_offset.value_or(c.register_offset))
+                            ? static_cast<long>(c.in_c.offset.value_or(c.register_offset))
                             : -1)
         << type.name;
     g_figures["lengths, biases, numbers"] += 3;
@@ -312,11 +312,11 @@ TEST(CTypes, HeadersHaveOpcodesLengthsAndDefaults) {
         if ((leaf.flags & tables::kForced) != 0) {
           integer = T().extra(leaf.extra).forced;
         } else if ((leaf.flags & tables::kLength) != 0) {
-          const model::Item& item = g_description->item(leaf);
-          integer = item.c_no_default    ? 0
-                    : item.default_value ? *item.default_value
-                    : !model.variable    ? PackedBytes(type) / c.length_unit - c.length_bias
-                                         : item.default_value.value_or(0);
+          const model::Field& field = g_description->field(leaf);
+          integer = field.in_c.has_no_default ? 0
+                    : field.default_value     ? *field.default_value
+                    : !model.variable         ? PackedBytes(type) / c.length_unit - c.length_bias
+                                              : field.default_value.value_or(0);
         } else {
           const Value value = g_description->DefaultValue(leaf);
           integer = IntegerOf(value);
@@ -449,11 +449,12 @@ Match MatchOf(absl::string_view name, absl::string_view field) {
 // The width of a group that is one field in C, by that field's name; 0: there is none.
 uint32_t WidthOfWhole(const std::vector<model::Item>& items, const std::string& name) {
   for (const model::Item& item : items) {
-    if (item.kind != model::Item::Kind::kGroup) continue;
-    if (item.c_whole && item.items[0].name == name) {
-      return item.width * (item.tail ? item.c_count : item.count);
+    const model::Group* const group = item.group();
+    if (group == nullptr) continue;
+    if (group->in_c.is_whole && group->items[0].base().name == name) {
+      return group->width * (group->tail ? group->in_c.count : group->count);
     }
-    const uint32_t width = WidthOfWhole(item.items, name);
+    const uint32_t width = WidthOfWhole(group->items, name);
     if (width != 0) return width;
   }
   return 0;
@@ -461,7 +462,7 @@ uint32_t WidthOfWhole(const std::vector<model::Item>& items, const std::string& 
 
 // What _bits says: what the XML says for C, that of a whole group, or the field's width.
 uint32_t PublishedWidth(const binding_c_position& p, const Leaf& leaf) {
-  const uint32_t published = g_description->item(leaf).c_bits;
+  const uint32_t published = g_description->field(leaf).in_c.bits;
   if (published != 0) return published;
   const model::Model& model = g_description->model();
   const uint32_t whole =

@@ -652,9 +652,9 @@ bool Names(const error& e, const std::string& path) {
 // Values around the edges of what a field can take; some fit.
 std::vector<std::pair<uint64_t, double>> Edges(const Leaf& leaf, const Member& member) {
   const Description& d = *World::Get().description;
-  const model::Item& item = d.item(leaf);
+  const model::Field& field = d.field(leaf);
   std::vector<std::pair<uint64_t, double>> edges;
-  if (item.clamp) return edges;  // anything fits
+  if (field.clamp) return edges;  // anything fits
   if (IsRealMember(member)) {
     const double infinity = std::numeric_limits<double>::infinity();
     if (leaf.type == tables::LeafType::kUfixed || leaf.type == tables::LeafType::kSfixed) {
@@ -672,7 +672,7 @@ std::vector<std::pair<uint64_t, double>> Edges(const Leaf& leaf, const Member& m
         edges.push_back({0, v});
       }
     }
-    for (const auto& limit : {item.min_real, item.max_real}) {
+    for (const auto& limit : {field.min_real, field.max_real}) {
       if (!limit) continue;
       edges.push_back({0, *limit});
       edges.push_back({0, *limit + 1});
@@ -700,8 +700,8 @@ std::vector<std::pair<uint64_t, double>> Edges(const Leaf& leaf, const Member& m
     if (extra.multiple != 0) around(extra.multiple);
     if (extra.align != 0) around(extra.align);
   }
-  if (item.min) around(static_cast<uint64_t>(*item.min));
-  if (item.max) around(static_cast<uint64_t>(*item.max));
+  if (field.min) around(static_cast<uint64_t>(*field.min));
+  if (field.max) around(static_cast<uint64_t>(*field.max));
   if (leaf.type == tables::LeafType::kAddress) {
     for (const unsigned bits : {48u, d.tables().address_bits()}) {
       values.insert({uint64_t{1} << (bits - 1), ~uint64_t{0} << (bits - 1)});
@@ -897,10 +897,10 @@ TEST(CppTypes, AddressesAreVisitedWhereTheyAre) {
           !Description::IsValue(*at.leaf)) {
         continue;
       }
-      const model::Item& item = d.item(*at.leaf);
+      const model::Field& field = d.field(*at.leaf);
       constexpr access kUse[] = {access::none, access::read, access::write, access::read_write};
       want.emplace_back(at.bit, at.width, Get(packet->ObjectOf(at), *packet->MemberOf(at)).integer,
-                        kUse[item.points.empty() ? 0 : static_cast<int>(item.points[0].access)]);
+                        kUse[field.points.empty() ? 0 : static_cast<int>(field.points[0].access)]);
     }
     type.addresses(packet->head[0], packet->Lists().data(),
                    [&](const address& a, unsigned dword, unsigned bit, unsigned width, access use) {

@@ -33,8 +33,13 @@ absl::StatusOr<std::unique_ptr<Description>> Description::Load(const std::string
   d->tables_ = *opened;
   const auto add = [&](tables::Range range, const std::vector<model::FlatLeaf>& flat) {
     if (range.count != flat.size()) return false;
+    static const model::Field& none = *new model::Field;
     d->items_.resize(std::max<size_t>(d->items_.size(), range.first + range.count));
-    for (uint32_t i = 0; i < range.count; ++i) d->items_[range.first + i] = flat[i].item;
+    d->fields_.resize(d->items_.size());
+    for (uint32_t i = 0; i < range.count; ++i) {
+      d->items_[range.first + i] = flat[i].item;
+      d->fields_[range.first + i] = flat[i].field != nullptr ? flat[i].field : &none;
+    }
     return true;
   };
   for (const tables::Container& container : d->tables_->containers()) {
@@ -46,7 +51,7 @@ absl::StatusOr<std::unique_ptr<Description>> Description::Load(const std::string
       return absl::InternalError(absl::StrCat("the tables have other leaves of ", name));
     }
   }
-  for (uint32_t i = 0; i < d->items_.size(); ++i) {
+  for (uint32_t i = 0; i < d->fields_.size(); ++i) {
     const Leaf& leaf = d->tables_->leaf(i);
     d->least_.push_back(IsValue(leaf) ? d->FindLeast(leaf) : std::nullopt);
   }
@@ -54,25 +59,25 @@ absl::StatusOr<std::unique_ptr<Description>> Description::Load(const std::string
 }
 
 bool Description::IsAllowed(const Leaf& leaf, const decode::Value& value) const {
-  const model::Item& item = this->item(leaf);
+  const model::Field& field = this->field(leaf);
   if (IsReal(leaf)) {
     if (!std::isfinite(value.real)) return false;
-    if (item.nonzero != model::NotZero::kMayBeZero && value.real == 0) return false;
-    if (item.min_real && value.real < *item.min_real) return false;
-    if (item.max_real && value.real > *item.max_real) return false;
-    if (item.min && value.real < static_cast<double>(*item.min)) return false;
-    return !(item.max && value.real > static_cast<double>(*item.max));
+    if (field.nonzero != model::NotZero::kMayBeZero && value.real == 0) return false;
+    if (field.min_real && value.real < *field.min_real) return false;
+    if (field.max_real && value.real > *field.max_real) return false;
+    if (field.min && value.real < static_cast<double>(*field.min)) return false;
+    return !(field.max && value.real > static_cast<double>(*field.max));
   }
   if (leaf.type == LeafType::kInt) {
-    if (item.nonzero != model::NotZero::kMayBeZero && value.signed_value == 0) return false;
-    if (item.min && value.signed_value < *item.min) return false;
-    if (item.max && value.signed_value > *item.max) return false;
+    if (field.nonzero != model::NotZero::kMayBeZero && value.signed_value == 0) return false;
+    if (field.min && value.signed_value < *field.min) return false;
+    if (field.max && value.signed_value > *field.max) return false;
   } else {
     const uint64_t v = value.unsigned_value;
-    if (item.nonzero != model::NotZero::kMayBeZero && v == 0) return false;
-    if (item.min && *item.min > 0 && v < static_cast<uint64_t>(*item.min)) return false;
-    if (item.max && (*item.max < 0 || v > static_cast<uint64_t>(*item.max))) return false;
-    if (item.multiple != 0 && v % item.multiple != 0) return false;
+    if (field.nonzero != model::NotZero::kMayBeZero && v == 0) return false;
+    if (field.min && *field.min > 0 && v < static_cast<uint64_t>(*field.min)) return false;
+    if (field.max && (*field.max < 0 || v > static_cast<uint64_t>(*field.max))) return false;
+    if (field.multiple != 0 && v % field.multiple != 0) return false;
   }
   return true;
 }
@@ -81,9 +86,9 @@ bool Description::IsGood(const Leaf& leaf, uint64_t raw) const {
   if ((raw & ~Ones(leaf.width)) != 0) return false;
   const decode::Value value = Decoded(leaf, raw);
   if (!IsAllowed(leaf, value)) return false;
-  const model::Item& item = this->item(leaf);
+  const model::Field& field = this->field(leaf);
   const std::vector<model::Value>& named =
-      item.type == model::FieldType::kEnum ? model_.enums[item.type_index].values : item.values;
+      field.type == model::FieldType::kEnum ? model_.enums[field.type_index].values : field.values;
   const uint64_t number = decode::NumberOf(value, raw);
   for (const model::Value& v : named) {
     if (v.avoid && v.value == number) return false;
@@ -122,31 +127,31 @@ double RealLimit(const std::optional<double>& real, const std::optional<int64_t>
 }  // namespace
 
 std::optional<uint64_t> Description::FindLeast(const Leaf& leaf) const {
-  const model::Item& item = this->item(leaf);
+  const model::Field& field = this->field(leaf);
   Choice choice(*this, leaf);
   choice.Want(0);
-  if (item.min || item.min_real) {
-    choice.Want(Encoded(leaf, ValueOf(leaf, static_cast<uint64_t>(item.min.value_or(0)),
-                                      RealLimit(item.min_real, item.min))));
+  if (field.min || field.min_real) {
+    choice.Want(Encoded(leaf, ValueOf(leaf, static_cast<uint64_t>(field.min.value_or(0)),
+                                      RealLimit(field.min_real, field.min))));
   }
-  if (item.max || item.max_real) {
-    choice.Want(Encoded(leaf, ValueOf(leaf, static_cast<uint64_t>(item.max.value_or(0)),
-                                      RealLimit(item.max_real, item.max))));
+  if (field.max || field.max_real) {
+    choice.Want(Encoded(leaf, ValueOf(leaf, static_cast<uint64_t>(field.max.value_or(0)),
+                                      RealLimit(field.max_real, field.max))));
   }
-  if (item.multiple != 0) choice.Want(Encoded(leaf, ValueOf(leaf, item.multiple, 0)));
+  if (field.multiple != 0) choice.Want(Encoded(leaf, ValueOf(leaf, field.multiple, 0)));
   for (uint64_t raw = 1; raw < 256 && !choice.found; ++raw) choice.Want(raw);
   return choice.found;
 }
 
 std::optional<uint64_t> Description::Most(const Leaf& leaf) const {
-  const model::Item& item = this->item(leaf);
+  const model::Field& field = this->field(leaf);
   const uint64_t ones = Ones(leaf.width);
   Choice choice(*this, leaf);
-  if (item.max || item.max_real) {
-    choice.Want(Encoded(leaf, ValueOf(leaf, static_cast<uint64_t>(item.max.value_or(0)),
-                                      RealLimit(item.max_real, item.max))));
+  if (field.max || field.max_real) {
+    choice.Want(Encoded(leaf, ValueOf(leaf, static_cast<uint64_t>(field.max.value_or(0)),
+                                      RealLimit(field.max_real, field.max))));
   }
-  if (item.encoding.groups != 0) choice.Want(0);  // as many as there can be
+  if (field.encoding.groups != 0) choice.Want(0);  // as many as there can be
   switch (leaf.type) {
     case LeafType::kFloat:
       choice.Want(0x7f7fffff);
@@ -177,11 +182,11 @@ std::optional<uint64_t> Description::Most(const Leaf& leaf) const {
 }
 
 std::optional<uint64_t> Description::Lowest(const Leaf& leaf) const {
-  const model::Item& item = this->item(leaf);
+  const model::Field& field = this->field(leaf);
   Choice choice(*this, leaf);
-  if (item.min || item.min_real) {
-    choice.Want(Encoded(leaf, ValueOf(leaf, static_cast<uint64_t>(item.min.value_or(0)),
-                                      RealLimit(item.min_real, item.min))));
+  if (field.min || field.min_real) {
+    choice.Want(Encoded(leaf, ValueOf(leaf, static_cast<uint64_t>(field.min.value_or(0)),
+                                      RealLimit(field.min_real, field.min))));
   }
   switch (leaf.type) {
     case LeafType::kFloat:
@@ -202,15 +207,15 @@ std::optional<uint64_t> Description::Lowest(const Leaf& leaf) const {
 }
 
 decode::Value Description::DefaultValue(const Leaf& leaf) const {
-  const model::Item& item = this->item(leaf);
-  if (item.default_real) {
+  const model::Field& field = this->field(leaf);
+  if (field.default_real) {
     // Members are float unless that is too narrow.
     const bool wide = leaf.type != LeafType::kFloat && leaf.width > 24;
     return ValueOf(
         leaf, 0,
-        wide ? *item.default_real : static_cast<double>(static_cast<float>(*item.default_real)));
+        wide ? *field.default_real : static_cast<double>(static_cast<float>(*field.default_real)));
   }
-  if (item.default_value) return ValueOf(leaf, *item.default_value, 0);
+  if (field.default_value) return ValueOf(leaf, *field.default_value, 0);
   return Decoded(leaf, 0);
 }
 

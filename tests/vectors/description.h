@@ -27,8 +27,9 @@ class Description {
   const model::Model& model() const { return model_; }
   const tables::Tables& tables() const { return *tables_; }
 
-  // What the XML says of a leaf.
-  const model::Item& item(const tables::Leaf& leaf) const { return *items_[IndexOf(leaf)]; }
+  const model::ItemBase& item(const tables::Leaf& leaf) const { return *items_[IndexOf(leaf)]; }
+  // What the XML says of a field; of a reserved run, a field without attributes.
+  const model::Field& field(const tables::Leaf& leaf) const { return *fields_[IndexOf(leaf)]; }
   uint32_t IndexOf(const tables::Leaf& leaf) const {
     return static_cast<uint32_t>(&leaf - &tables_->leaf(0));
   }
@@ -71,7 +72,8 @@ class Description {
   std::vector<uint64_t> block_;
   std::optional<tables::Tables> tables_;
   // By leaf index.
-  std::vector<const model::Item*> items_;
+  std::vector<const model::ItemBase*> items_;  // by leaf
+  std::vector<const model::Field*> fields_;
   std::vector<std::optional<uint64_t>> least_;  // asked for each field of each vector
 };
 

@@ -7,17 +7,19 @@
 namespace packsmith::model {
 
 uint64_t EndOf(const Item& item) {
-  if (item.kind != Item::Kind::kGroup) return uint64_t{item.bit} + item.width;
-  return item.tail ? item.bit : uint64_t{item.bit} + uint64_t{item.count} * item.width;
+  const ItemBase& base = item.base();
+  const Group* const group = item.group();
+  if (group == nullptr) return uint64_t{base.bit} + base.width;
+  return group->tail ? base.bit : uint64_t{base.bit} + uint64_t{group->count} * base.width;
 }
 
-bool IsReal(const Item& item) {
-  return item.type == FieldType::kFloat || item.type == FieldType::kHalf ||
-         item.type == FieldType::kUfixed || item.type == FieldType::kSfixed;
+bool IsReal(const Field& field) {
+  return field.type == FieldType::kFloat || field.type == FieldType::kHalf ||
+         field.type == FieldType::kUfixed || field.type == FieldType::kSfixed;
 }
 
-bool IsWhole(const Item& item) {
-  switch (item.type) {
+bool IsWhole(const Field& field) {
+  switch (field.type) {
     case FieldType::kFloat:
     case FieldType::kHalf:
     case FieldType::kUfixed:
@@ -29,43 +31,43 @@ bool IsWhole(const Item& item) {
   }
 }
 
-bool HasEncoding(const Item& item) {
-  const Encoding& e = item.encoding;
+bool HasEncoding(const Field& field) {
+  const Encoding& e = field.encoding;
   return e.minus != 0 || e.shift != 0 || e.log2 || e.groups != 0 || e.align != 0;
 }
 
-bool ZeroIsZero(const Item& item) {
-  const Encoding& e = item.encoding;
+bool ZeroIsZero(const Field& field) {
+  const Encoding& e = field.encoding;
   return e.minus == 0 && !e.log2 && e.groups == 0;
 }
 
-double MostReal(const Item& item) {
-  switch (item.type) {
+double MostReal(const Field& field) {
+  switch (field.type) {
     case FieldType::kFloat:
       return std::numeric_limits<float>::max();
     case FieldType::kHalf:
       return 65504;
     default:
-      return std::ldexp(1.0, static_cast<int>(item.width) - static_cast<int>(item.fraction_bits) -
-                                 (item.type == FieldType::kSfixed ? 1 : 0));
+      return std::ldexp(1.0, static_cast<int>(field.width) - static_cast<int>(field.fraction_bits) -
+                                 (field.type == FieldType::kSfixed ? 1 : 0));
   }
 }
 
-bool FitsReal(const Item& item, double value) {
-  const double most = MostReal(item);
-  if (item.type == FieldType::kFloat || item.type == FieldType::kHalf) {
+bool FitsReal(const Field& field, double value) {
+  const double most = MostReal(field);
+  if (field.type == FieldType::kFloat || field.type == FieldType::kHalf) {
     return value >= -most && value <= most;
   }
-  return value < most && value >= (item.type == FieldType::kUfixed ? 0 : -most);
+  return value < most && value >= (field.type == FieldType::kUfixed ? 0 : -most);
 }
 
-int64_t Least(const Item& item) {
-  if (item.type == FieldType::kInt) return -static_cast<int64_t>(Ones(item.width - 1)) - 1;
-  return static_cast<int64_t>(item.encoding.log2 ? 1 : item.encoding.minus);
+int64_t Least(const Field& field) {
+  if (field.type == FieldType::kInt) return -static_cast<int64_t>(Ones(field.width - 1)) - 1;
+  return static_cast<int64_t>(field.encoding.log2 ? 1 : field.encoding.minus);
 }
 
-int64_t Most(const Item& item) {
-  const uint64_t most = item.type == FieldType::kInt ? Ones(item.width - 1) : MostValue(item);
+int64_t Most(const Field& field) {
+  const uint64_t most = field.type == FieldType::kInt ? Ones(field.width - 1) : MostValue(field);
   return static_cast<int64_t>(std::min<uint64_t>(most, std::numeric_limits<int64_t>::max()));
 }
 
@@ -75,14 +77,14 @@ bool FitsSigned(uint64_t value, uint32_t width) {
   return top == 0 || top == ~uint64_t{0} >> (width - 1);
 }
 
-uint64_t MostValue(const Item& item) {
-  const Encoding& e = item.encoding;
-  const uint64_t raw = Ones(item.width);
+uint64_t MostValue(const Field& field) {
+  const Encoding& e = field.encoding;
+  const uint64_t raw = Ones(field.width);
   if (e.log2) return raw >= 63 ? ~uint64_t{0} : uint64_t{1} << raw;
   if (e.groups != 0) {
-    return item.width >= 32 ? ~uint64_t{0} : (raw + 1) * e.groups;
+    return field.width >= 32 ? ~uint64_t{0} : (raw + 1) * e.groups;
   }
-  if (e.shift != 0 && e.shift + item.width > 64) return ~uint64_t{0};
+  if (e.shift != 0 && e.shift + field.width > 64) return ~uint64_t{0};
   const uint64_t shifted = raw << e.shift;
   return shifted + e.minus < shifted ? ~uint64_t{0} : shifted + e.minus;
 }
@@ -93,12 +95,12 @@ bool CanEncode(const Encoding& e, uint64_t value) {
   return e.align != 0 || ((value - e.minus) & Ones(e.shift)) == 0;
 }
 
-const std::vector<Value>& NamedValues(const Model& model, const Item& item) {
-  if (item.type == FieldType::kEnum && item.type_index >= 0) {
-    return model.enums[static_cast<size_t>(item.type_index)].values;
+const std::vector<Value>& NamedValues(const Model& model, const Field& field) {
+  if (field.type == FieldType::kEnum && field.type_index >= 0) {
+    return model.enums[static_cast<size_t>(field.type_index)].values;
   }
-  if (item.names.index >= 0) return model.enums[static_cast<size_t>(item.names.index)].values;
-  return item.values;
+  if (field.names.index >= 0) return model.enums[static_cast<size_t>(field.names.index)].values;
+  return field.values;
 }
 
 }  // namespace packsmith::model

@@ -21,23 +21,23 @@ inline bool IsPowerOfTwo(uint64_t value) { return value != 0 && (value & (value 
 uint64_t EndOf(const Item& item);
 
 // Whether the field's value is a fraction: float, half or fixed point.
-bool IsReal(const Item& item);
+bool IsReal(const Field& field);
 // Whether the field's value is an integer, so that it can be compared and calculated with.
-bool IsWhole(const Item& item);
-bool HasEncoding(const Item& item);
+bool IsWhole(const Field& field);
+bool HasEncoding(const Field& field);
 // Whether raw bits of zero mean the value zero, so that a test for it needs no decoding.
-bool ZeroIsZero(const Item& item);
+bool ZeroIsZero(const Field& field);
 
 // The largest magnitude that a real field can hold; what it holds is less, or for float and half
 // at most that.
-double MostReal(const Item& item);
-bool FitsReal(const Item& item, double value);
+double MostReal(const Field& field);
+bool FitsReal(const Field& field, double value);
 
 // The least and the largest value of an integer, as far as 64 signed bits can tell.
-int64_t Least(const Item& item);
-int64_t Most(const Item& item);
+int64_t Least(const Field& field);
+int64_t Most(const Field& field);
 // The largest value that an unsigned field can hold.
-uint64_t MostValue(const Item& item);
+uint64_t MostValue(const Field& field);
 // Whether `value`, in two's complement of 64 bits, fits a signed field of `width` bits.
 bool FitsSigned(uint64_t value, uint32_t width);
 // Whether some raw bits decode to `value`, whatever their number.
@@ -45,7 +45,7 @@ bool CanEncode(const Encoding& e, uint64_t value);
 
 // The names that a field's values have: those of its enumeration, of the one that it takes names
 // from, or its own.
-const std::vector<Value>& NamedValues(const Model& model, const Item& item);
+const std::vector<Value>& NamedValues(const Model& model, const Field& field);
 
 }  // namespace packsmith::model
 

@@ -22,31 +22,33 @@ class Flattener {
         flat_.too_large = true;
         return;
       }
-      if (item.kind == Item::Kind::kGroup) {
-        if (item.tail) continue;  // the caller's
-        for (uint32_t i = 0; i < item.count && !flat_.too_large; ++i) {
+      if (const Group* const group = item.group()) {
+        if (group->tail) continue;  // the caller's
+        for (uint32_t i = 0; i < group->count && !flat_.too_large; ++i) {
           const std::string here = absl::StrCat(index, "[", i, "]");
-          if (item.name.empty()) {
-            AddItems(item.items, prefix, here, base + item.bit + i * item.width, scope,
-                     outermost ? i : outer_index, false, overlap || item.overlap, into);
+          if (group->name.empty()) {
+            AddItems(group->items, prefix, here, base + group->bit + i * group->width, scope,
+                     outermost ? i : outer_index, false, overlap || group->overlap, into);
           } else {
-            AddItems(item.items, absl::StrCat(prefix, item.name, here, "."), "",
-                     base + item.bit + i * item.width, scope, outermost ? i : outer_index, false,
-                     overlap || item.overlap, into);
+            AddItems(group->items, absl::StrCat(prefix, group->name, here, "."), "",
+                     base + group->bit + i * group->width, scope, outermost ? i : outer_index,
+                     false, overlap || group->overlap, into);
           }
         }
         continue;
       }
-      const uint32_t bit = base + item.bit;
-      if (item.kind == Item::Kind::kField && item.type == FieldType::kStruct) {
-        if (item.type_index < 0) continue;
-        const Container& nested = model_.containers[static_cast<size_t>(item.type_index)];
-        AddItems(nested.items, absl::StrCat(prefix, item.name, index, "."), "", bit, ++scopes_, 0,
-                 true, overlap || item.overlap, into);
+      const ItemBase& leaf = item.base();
+      const uint32_t bit = base + leaf.bit;
+      const Field* const field = item.field();
+      if (field != nullptr && field->type == FieldType::kStruct) {
+        if (field->type_index < 0) continue;
+        const Container& nested = model_.containers[static_cast<size_t>(field->type_index)];
+        AddItems(nested.items, absl::StrCat(prefix, field->name, index, "."), "", bit, ++scopes_, 0,
+                 true, overlap || field->overlap, into);
         continue;
       }
-      into.push_back({&item, absl::StrCat(prefix, item.name, index), "", bit, scope, outer_index,
-                      overlap || item.overlap});
+      into.push_back({&leaf, field, absl::StrCat(prefix, leaf.name, index), "", bit, scope,
+                      outer_index, overlap || leaf.overlap});
     }
   }
 
@@ -84,13 +86,14 @@ Flat Flatten(const Model& model, const Container& container) {
   flattener.AddItems(container.items, "", "", 0, 0, 0, true, false, flat.leaves);
   SortByBit(flat.leaves);
   for (const Item& item : container.items) {
-    if (item.kind != Item::Kind::kGroup || !item.tail) continue;
+    const Group* const tail = item.group();
+    if (tail == nullptr || !tail->tail) continue;
     const std::string index = absl::StrCat("[", std::string(1, kIndexMark), "]");
-    if (item.name.empty()) {
-      flattener.AddItems(item.items, "", index, 0, 0, 0, false, false, flat.tail_leaves);
+    if (tail->name.empty()) {
+      flattener.AddItems(tail->items, "", index, 0, 0, 0, false, false, flat.tail_leaves);
     } else {
-      flattener.AddItems(item.items, absl::StrCat(item.name, index, "."), "", 0, 0, 0, false, false,
-                         flat.tail_leaves);
+      flattener.AddItems(tail->items, absl::StrCat(tail->name, index, "."), "", 0, 0, 0, false,
+                         false, flat.tail_leaves);
     }
     SplitAtMark(flat.tail_leaves);
     SortByBit(flat.tail_leaves);

@@ -12,10 +12,11 @@
 namespace packsmith::model {
 
 struct FlatLeaf {
-  const Item* item = nullptr;  // a field that is no structure, or a reserved run
-  std::string name;            // RECORDS: outer.inner, name[3]
-  std::string suffix;          // in a tail, what follows the index
-  uint32_t bit = 0;            // from the start of the container; in a tail, of the item
+  const ItemBase* item = nullptr;  // a field that is not a structure, or a reserved run
+  const Field* field = nullptr;    // the same, nullptr of a reserved run
+  std::string name;                // RECORDS: outer.inner, name[3]
+  std::string suffix;              // in a tail, what follows the index
+  uint32_t bit = 0;                // from the start of the container; in a tail, of the item
   // To find the fields that this one refers to: the structure it was reached through, and which
   // item of its outermost group it is.
   uint32_t scope = 0;

@@ -9,6 +9,7 @@
 #include <iterator>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "gen/model/ast/components.h"
@@ -101,12 +102,13 @@ struct Encoding {
   uint64_t align = 0;   // v is rounded up first
 };
 
-struct Item;
+struct Field;
+struct Group;
 
 // A field of the same container, or of the same repetition.
 struct FieldRef {
-  const Item* field = nullptr;
-  const Item* group = nullptr;  // the outermost group that holds it, nullptr = none
+  const Field* field = nullptr;
+  const Group* group = nullptr;  // the outermost group that holds it, nullptr = none
 };
 
 struct Term {
@@ -196,20 +198,34 @@ struct Image {
 inline constexpr Late<Expression> Image::*kImageExpressions[] = {&Image::width, &Image::height,
                                                                  &Image::depth, &Image::pitch};
 
-// A field, a reserved run of bits, or a group that repeats.
-struct Item {
-  enum class Kind { kField, kReserved, kGroup } kind = Kind::kField;
+// How C++ and C spell a name. Set by a pass, which reports names that collide.
+struct Spelling {
+  std::string cpp;
+  std::string c;
+};
+
+// What fields, reserved runs and groups have in common.
+struct ItemBase {
   Location where;
   std::string name;   // groups and reserved runs may have none
   std::string alias;  // identifier for C++ where the name cannot be spelled
   std::string doc;
   std::string source;
+  uint32_t bit = 0;    // from the start of the container, or of the enclosing group's item
+  uint32_t width = 0;  // field, reserved: bits. Group: bits of one item
+  bool overlap = false;
+  bool unplaced = false;  // its bits="…" could not be read: what follows from them is not reported
+  Spelling spelled;
+};
 
-  uint32_t bit = 0;       // from the start of the container, or of the enclosing group's item
-  uint32_t width = 0;     // field, reserved: bits. Group: bits of one item
-  bool unplaced = false;  // its bits="…" could not be read: what follows from them is no problem
+// What C says of a field where it must equal a table that others have published.
+struct FieldInC {
+  bool is_uint = false;         // a plain integer, whose low bits are not implied
+  bool has_no_default = false;  // <T>_header leaves it out
+  uint32_t bits = 0;            // as <T>_<field>_bits; 0: its width
+};
 
-  // Field.
+struct Field : ItemBase {
   Deferred type_name;
   FieldType type = FieldType::kUint;
   int type_index = -1;         // enum or container
@@ -223,9 +239,8 @@ struct Item {
   std::optional<int64_t> min, max;
   std::optional<double> min_real, max_real;
   uint64_t multiple = 0;
-  bool clamp = false;  // packing takes what is above max, or below 0, for that
+  bool clamp = false;  // packing clamps the value to [0, max]
   NotZero nonzero = NotZero::kMayBeZero;
-  bool overlap = false;
   Late<Condition> when;  // the bits hold this field only if the condition holds
   std::string prefix;
   std::string unit;
@@ -240,26 +255,46 @@ struct Item {
   Late<Condition> writes_when;       // to memory
   Meaning meaning = Meaning::kNone;  // of a register's or packet's field
   uint32_t meaning_at = 0;           // the bit of the number that the value begins at
+  FieldInC in_c;
+};
 
-  // What C says of a field where it is to equal a table that others have published.
-  bool c_uint = false;        // a plain integer, whose low bits are not implied
-  bool c_no_default = false;  // <T>_header leaves it out
-  uint32_t c_bits = 0;        // as <T>_<field>_bits; 0: its width
-
-  // Reserved.
+// Bits whose value is fixed and that have no meaning.
+struct Reserved : ItemBase {
   bool must_be_one = false;
+};
 
-  // Group.
-  bool tail = false;
+// The same of a group.
+struct GroupInC {
+  uint32_t count = 0;     // how many items of a tail are members
+  bool is_whole = false;  // all items are one field
+};
+
+struct Item;
+
+// Items that repeat.
+struct Group : ItemBase {
+  bool tail = false;  // repeats to the end of its packet, as the length field says
   uint32_t count = 0;
-  uint32_t most = 0;     // of a tail: how many items the hardware takes; 0: as many as fit
-  uint32_t c_count = 0;  // how many items of a tail are members in C
-  bool c_whole = false;  // in C all items are one field
+  uint32_t most = 0;  // of a tail: how many items the hardware takes; 0: as many as fit
   std::vector<Item> items;
+  GroupInC in_c;
+};
 
-  // Derived names.
-  std::string cpp;
-  std::string c;
+struct Item : std::variant<Field, Reserved, Group> {
+  using variant::variant;
+
+  // nullptr where it is something else.
+  const Field* field() const { return std::get_if<Field>(this); }
+  Field* field() { return std::get_if<Field>(this); }
+  const Reserved* reserved() const { return std::get_if<Reserved>(this); }
+  const Group* group() const { return std::get_if<Group>(this); }
+  Group* group() { return std::get_if<Group>(this); }
+
+  const ItemBase& base() const {
+    if (const Field* one = field()) return *one;
+    if (const Group* one = group()) return *one;
+    return *reserved();
+  }
 };
 
 struct Variant {
@@ -299,6 +334,11 @@ struct Relation {
   Reference packet;
 };
 
+// What C says of a container where it must equal a table that others have published.
+struct ContainerInC {
+  std::optional<uint32_t> dwords, offset;
+};
+
 struct Container {
   ContainerKind kind = ContainerKind::kPacket;
   std::string name;
@@ -312,7 +352,7 @@ struct Container {
   uint32_t bytes = 0;      // of the fixed part
   uint32_t max_bytes = 0;  // with the longest variant
   Deferred length_name;
-  const Item* length_field = nullptr;  // at top level
+  const Field* length_field = nullptr;  // at top level
   uint32_t length_bias = 0;
   Deferred engines_text;
   uint64_t engines = ~uint64_t{0};
@@ -320,8 +360,6 @@ struct Container {
   int stream = -1;
   Role role = Role::kOther;
   Role serves = Role::kOther;  // only work of this role reads what the packet sets; kOther: any
-  // What C says where it is to equal a table that others have published, whatever is right.
-  std::optional<uint32_t> c_dwords, c_offset;
   bool masked = false;    // a register whose upper 16 bits say which of the lower ones are written
   std::string dumped_as;  // names of a register in error states, separated by spaces
   Deferred like;
@@ -334,14 +372,14 @@ struct Container {
   std::vector<Relation> relations;
   std::vector<Draws> draws;   // none or one
   std::vector<Image> images;  // the first whose condition holds
+  ContainerInC in_c;
 
   // Derived.
-  const Item* tail = nullptr;
+  const Group* tail = nullptr;
   uint32_t identify_mask = 0;
   uint32_t identify_value = 0;
   uint32_t identify_bytes = 0;
-  std::string cpp;
-  std::string c;
+  Spelling spelled;
 };
 
 struct Engine {
@@ -382,7 +420,7 @@ struct State {
   std::string doc;
   Location where;
   Reference of;  // the enumeration that its values are of, or none
-  Item field;    // itself, as conditions see it
+  Field field;   // itself, as conditions see it
 };
 
 // How long an instruction of a program is, as far as its first dword tells.

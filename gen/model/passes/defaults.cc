@@ -9,11 +9,11 @@
 
 namespace packsmith::model {
 
-void ResolveDefault(Context& context, Item& item) {
-  if (item.default_text.empty()) return;
-  const std::string& text = item.default_text.text;
-  const Location where = item.default_text.where;
-  switch (item.type) {
+void ResolveDefault(Context& context, Field& field) {
+  if (field.default_text.empty()) return;
+  const std::string& text = field.default_text.text;
+  const Location where = field.default_text.where;
+  switch (field.type) {
     case FieldType::kFloat:
     case FieldType::kHalf:
     case FieldType::kUfixed:
@@ -24,10 +24,10 @@ void ResolveDefault(Context& context, Item& item) {
                        absl::StrCat("default=\"", text, "\" is no number"));
         return;
       }
-      item.default_real = real;
-      if (!FitsReal(item, real)) {
+      field.default_real = real;
+      if (!FitsReal(field, real)) {
         context.Report(Code::kValueTooWide, where,
-                       absl::StrCat("default ", text, " does not fit ", item.type_name.text));
+                       absl::StrCat("default ", text, " does not fit ", field.type_name.text));
       }
       return;
     }
@@ -36,17 +36,17 @@ void ResolveDefault(Context& context, Item& item) {
       return;
     case FieldType::kBool:
       if (text == "true" || text == "false") {
-        item.default_value = text == "true" ? 1 : 0;
+        field.default_value = text == "true" ? 1 : 0;
         return;
       }
       break;
     default:
       break;
   }
-  const std::vector<Value>& named = NamedValues(context.model, item);
+  const std::vector<Value>& named = NamedValues(context.model, field);
   for (const Value& value : named) {
     if (value.name == text) {
-      item.default_value = value.value;
+      field.default_value = value.value;
       return;
     }
   }
@@ -54,21 +54,21 @@ void ResolveDefault(Context& context, Item& item) {
   int64_t negative = 0;
   const bool hex = text.size() > 2 && text[0] == '0' && (text[1] | 32) == 'x';
   if (hex ? absl::SimpleHexAtoi(text, &number) : absl::SimpleAtoi(text, &number)) {
-    if (number > (item.type == FieldType::kInt ? Ones(item.width - 1) : MostValue(item))) {
+    if (number > (field.type == FieldType::kInt ? Ones(field.width - 1) : MostValue(field))) {
       context.Report(Code::kValueTooWide, where,
-                     absl::StrCat("default ", text, " does not fit ", item.width, " bits"));
-    } else if (!CanEncode(item.encoding, number)) {
+                     absl::StrCat("default ", text, " does not fit ", field.width, " bits"));
+    } else if (!CanEncode(field.encoding, number)) {
       context.Report(Code::kValueTooWide, where,
                      absl::StrCat("default ", text, " is no value that the encoding of \"",
-                                  item.name, "\" can give"));
+                                  field.name, "\" can give"));
     }
-    item.default_value = number;
-  } else if (item.type == FieldType::kInt && absl::SimpleAtoi(text, &negative)) {
-    if (!FitsSigned(static_cast<uint64_t>(negative), item.width)) {
+    field.default_value = number;
+  } else if (field.type == FieldType::kInt && absl::SimpleAtoi(text, &negative)) {
+    if (!FitsSigned(static_cast<uint64_t>(negative), field.width)) {
       context.Report(Code::kValueTooWide, where,
-                     absl::StrCat("default ", text, " does not fit ", item.width, " bits"));
+                     absl::StrCat("default ", text, " does not fit ", field.width, " bits"));
     }
-    item.default_value = static_cast<uint64_t>(negative);
+    field.default_value = static_cast<uint64_t>(negative);
   } else {
     context.Report(
         Code::kBadNumber, where,

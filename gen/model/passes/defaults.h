@@ -1,7 +1,7 @@
 // The value that a field has when nothing is said.
 //
 // Needs: types and encodings.
-// Establishes: Item::default_value or default_real, where there is a default.
+// Establishes: Field::default_value or default_real, where there is a default.
 #ifndef PACKSMITH_GEN_MODEL_PASSES_DEFAULTS_H_
 #define PACKSMITH_GEN_MODEL_PASSES_DEFAULTS_H_
 
@@ -9,7 +9,7 @@
 
 namespace packsmith::model {
 
-void ResolveDefault(Context& context, Item& item);
+void ResolveDefault(Context& context, Field& field);
 
 }  // namespace packsmith::model
 

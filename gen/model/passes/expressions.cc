@@ -12,7 +12,7 @@ namespace packsmith::model {
 namespace {
 
 // Whether a field of one group can ask fields of another: item i there goes with item i here.
-bool RunsInStep(const Item* group, const Item* asks) {
+bool RunsInStep(const Group* group, const Group* asks) {
   if (group == nullptr || group == asks) return true;
   return asks != nullptr && !group->tail && !asks->tail && group->count == asks->count;
 }
@@ -50,11 +50,13 @@ ExpressionReader::ExpressionReader(Context& context) : Pass(context) {
 // What packets lead to is read with them.
 void ExpressionReader::LeaveState(const std::vector<Item>& items) {
   for (const Item& item : items) {
-    for (const Points& points : item.points) {
+    if (const Group* const group = item.group()) LeaveState(group->items);
+    const Field* const field = item.field();
+    if (field == nullptr) continue;
+    for (const Points& points : field->points) {
       const int i = FindContainer(points.to.text);
       if (i >= 0) leaves_state_[static_cast<size_t>(i)] = true;
     }
-    LeaveState(item.items);
   }
 }
 
@@ -62,15 +64,17 @@ const ExpressionReader::FieldNames& ExpressionReader::NamesIn(const Container& c
   const auto [at, is_new] = fields_.try_emplace(&container);
   FieldNames& names = at->second;
   if (!is_new) return names;
-  const auto add = [&](const Item& item, const Item* group) {
-    if (item.kind != Item::Kind::kField) return;
-    names.prefixes.Add(item.name, 0);
-    names.fields.emplace(item.name, FieldRef{&item, group});
+  const auto add = [&](const Item& item, const Group* group) {
+    const Field* const field = item.field();
+    if (field == nullptr) return;
+    names.prefixes.Add(field->name, 0);
+    names.fields.emplace(field->name, FieldRef{field, group});
   };
   for (const Item& item : container.items) {
     add(item, nullptr);
-    if (item.kind != Item::Kind::kGroup) continue;
-    for (const Item& inner : item.items) add(inner, &item);
+    const Group* const group = item.group();
+    if (group == nullptr) continue;
+    for (const Item& inner : group->items) add(inner, group);
   }
   return names;
 }
@@ -122,7 +126,7 @@ int ExpressionReader::TakeState(Cursor& cursor) {
   return best ? static_cast<int>(*best) : -1;
 }
 
-absl::optional<uint64_t> ExpressionReader::TakeValue(Cursor& cursor, const Item& field) {
+absl::optional<uint64_t> ExpressionReader::TakeValue(Cursor& cursor, const Field& field) {
   const std::vector<Value>& values = NamedValues(model_, field);
   const absl::optional<size_t> best = TakeName(cursor, values, {" and ", " or "});
   return best ? values[*best].value : TakeNumber(cursor);

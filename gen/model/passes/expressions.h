@@ -22,7 +22,7 @@ namespace packsmith::model {
 // What asks: a field in `group`, or (nullptr) something at the top level.
 struct Scope {
   const Container* container;
-  const Item* group;
+  const Group* group;
 };
 
 class ExpressionReader : private Pass {
@@ -66,7 +66,7 @@ class ExpressionReader : private Pass {
   template <class T>
   absl::optional<size_t> TakeName(Cursor& cursor, const std::vector<T>& all,
                                   std::initializer_list<absl::string_view> ends);
-  absl::optional<uint64_t> TakeValue(Cursor& cursor, const Item& field);
+  absl::optional<uint64_t> TakeValue(Cursor& cursor, const Field& field);
 
   std::unordered_map<const void*, PrefixIndex> prefixes_;  // of lists that conditions ask
   std::unordered_map<const Container*, FieldNames> fields_;

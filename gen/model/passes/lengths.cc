@@ -8,9 +8,8 @@ namespace packsmith::model {
 void ResolveLength(Context& context, Container& c) {
   if (!c.length_name.empty()) {
     for (const Item& item : c.items) {
-      if (item.kind == Item::Kind::kField && item.name == c.length_name.text) {
-        c.length_field = &item;
-      }
+      const Field* const field = item.field();
+      if (field != nullptr && field->name == c.length_name.text) c.length_field = field;
     }
     if (c.length_field == nullptr) {
       context.Report(Code::kBadLengthField, c.length_name.where,

@@ -19,7 +19,6 @@ class NamingPass : public Pass {
   void Run() {
     std::map<std::string, Location> types, c_names;
     std::set<std::string> seen;  // two of one name were reported already
-    const CNames in_c(model_.c_prefix, model_.byte_unit);
     const auto claim = [&](std::map<std::string, Location>& names, const std::string& name,
                            Location where, absl::string_view language) {
       const auto [old, fresh] = names.emplace(name, where);
@@ -35,7 +34,7 @@ class NamingPass : public Pass {
              absl::StrCat("\"", xml, "\" would be ", name, " in C, which cannot be a name there"));
     };
     for (const Enum& e : model_.enums) {
-      spell(in_c.EnumType(e.name), e.name, e.where);
+      spell(in_c_.EnumType(e.name), e.name, e.where);
       for (const Value& value : e.values) {
         if (value.value <= 0xffffffffu) continue;
         Report(
@@ -44,25 +43,25 @@ class NamingPass : public Pass {
       }
       seen.insert(e.name);
       claim(types, CppName(e.name), e.where, "C++");
-      claim(c_names, in_c.EnumType(e.name), e.where, "C");
+      claim(c_names, in_c_.EnumType(e.name), e.where, "C");
       std::map<std::string, Location> enumerators;
       for (const Value& value : e.values) {
         claim(enumerators, CppName(value.name), value.where, "C++");
-        spell(in_c.Enumerator(e.name, e.prefix, value.name), value.name, value.where);
+        spell(in_c_.Enumerator(e.name, e.prefix, value.name), value.name, value.where);
       }
     }
     for (Container& c : model_.containers) {
-      c.cpp = CppName(c.name);
-      c.c = in_c.Type(c.name);
-      spell(c.c, c.name, c.where);
+      c.spelled.cpp = CppName(c.name);
+      c.spelled.c = in_c_.Type(c.name);
+      spell(c.spelled.c, c.name, c.where);
       if (seen.insert(c.name).second) {
-        claim(types, c.cpp, c.where, "C++");
-        claim(c_names, c.c, c.where, "C");
+        claim(types, c.spelled.cpp, c.where, "C++");
+        claim(c_names, c.spelled.c, c.where, "C");
       }
       NameScope scope;
       constants_.clear();
       types_.clear();
-      UseType(c.cpp, c.where);
+      UseType(c.spelled.cpp, c.where);
       UseTypes(c.items);
       for (const Part& part : c.parts) {
         if (part.struct_name.index < 0) continue;
@@ -83,12 +82,13 @@ class NamingPass : public Pass {
   // The types that a container's members have, and its own, are no names of its members in C++.
   void UseTypes(const std::vector<Item>& items) {
     for (const Item& item : items) {
-      UseTypes(item.items);
-      if (item.kind != Item::Kind::kField || item.type_index < 0) continue;
-      const auto index = static_cast<size_t>(item.type_index);
-      UseType(CppName(item.type == FieldType::kStruct ? model_.containers[index].name
-                                                      : model_.enums[index].name),
-              item.where);
+      if (const Group* const group = item.group()) UseTypes(group->items);
+      const Field* const field = item.field();
+      if (field == nullptr || field->type_index < 0) continue;
+      const auto index = static_cast<size_t>(field->type_index);
+      UseType(CppName(field->type == FieldType::kStruct ? model_.containers[index].name
+                                                        : model_.enums[index].name),
+              field->where);
     }
   }
 
@@ -106,56 +106,67 @@ class NamingPass : public Pass {
     std::map<std::string, Location> xml, cpp, c;
   };
 
+  // Spells a field or group, and reports two of one name. False: there are two, which claim
+  // nothing.
+  bool Name(const Container& c, ItemBase& item, NameScope& scope) {
+    item.spelled.c = in_c_.Member(item.name);
+    item.spelled.cpp = item.alias.empty() ? CppMember(item.name) : item.alias;
+    const auto [old, fresh] = scope.xml.emplace(item.name, item.where);
+    if (fresh || item.name.empty()) return true;
+    Report(Code::kDuplicateName, item.where,
+           absl::StrCat("\"", c.name, "\" has two fields \"", item.name, "\""))
+        .notes.push_back({old->second, "the first is here"});
+    return false;
+  }
+
   template <class Claim, class Spell>
   void NameItems(const Container& c, std::vector<Item>& items, NameScope& scope, const Claim& claim,
                  const Spell& spell) {
-    const CNames in_c(model_.c_prefix, model_.byte_unit);
     for (Item& item : items) {
-      if (item.kind == Item::Kind::kReserved) continue;
-      item.c = in_c.Member(item.name);
-      item.cpp = item.alias.empty() ? CppMember(item.name) : item.alias;
-      const auto [old, fresh] = scope.xml.emplace(item.name, item.where);
-      const bool twice = !fresh && !item.name.empty();
-      if (twice) {
-        Report(Code::kDuplicateName, item.where,
-               absl::StrCat("\"", c.name, "\" has two fields \"", item.name, "\""))
-            .notes.push_back({old->second, "the first is here"});
-      }
-      if (item.kind == Item::Kind::kField) {
-        const bool in_cpp = !item.forced && &item != c.length_field;
-        if (!twice && in_cpp) claim(scope.cpp, item.cpp, item.where, "C++");
-        if (!twice) claim(scope.c, item.c, item.where, "C");
-        if (!twice) spell(item.c, item.name, item.where);
-        for (const Value& value : item.values) {
-          spell(in_c.FieldValue(item.prefix, value.name), value.name, value.where);
-        }
-        NameConstants(item);
-        continue;
-      }
-      // The items of a tail are no members; a named group has members of its own in C++ only.
-      if (!twice && !item.tail && !item.name.empty()) {
-        claim(scope.cpp, item.cpp, item.where, "C++");
-      }
-      if (item.tail) {
-        NameScope own;
-        NameItems(c, item.items, own, claim, spell);
-        for (const auto& [name, where] : own.cpp) CheckIsNoType(name, where);
-      } else if (item.name.empty()) {
-        NameItems(c, item.items, scope, claim, spell);
-      } else {
-        NameScope own;
-        std::swap(own.c, scope.c);
-        NameItems(c, item.items, own, claim, spell);
-        for (const auto& [name, where] : own.cpp) CheckIsNoType(name, where);
-        std::swap(own.c, scope.c);
-      }
+      if (Field* const field = item.field()) NameField(c, *field, scope, claim, spell);
+      if (Group* const group = item.group()) NameGroup(c, *group, scope, claim, spell);
     }
   }
 
+  template <class Claim, class Spell>
+  void NameField(const Container& c, Field& field, NameScope& scope, const Claim& claim,
+                 const Spell& spell) {
+    if (Name(c, field, scope)) {
+      const bool in_cpp = !field.forced && &field != c.length_field;
+      if (in_cpp) claim(scope.cpp, field.spelled.cpp, field.where, "C++");
+      claim(scope.c, field.spelled.c, field.where, "C");
+      spell(field.spelled.c, field.name, field.where);
+    }
+    for (const Value& value : field.values) {
+      spell(in_c_.FieldValue(field.prefix, value.name), value.name, value.where);
+    }
+    NameConstants(field);
+  }
+
+  template <class Claim, class Spell>
+  void NameGroup(const Container& c, Group& group, NameScope& scope, const Claim& claim,
+                 const Spell& spell) {
+    const bool is_new = Name(c, group, scope);
+    // The items of a tail are no members; a named group has members of its own in C++ only.
+    if (is_new && !group.tail && !group.name.empty()) {
+      claim(scope.cpp, group.spelled.cpp, group.where, "C++");
+    }
+    if (!group.tail && group.name.empty()) {
+      NameItems(c, group.items, scope, claim, spell);
+      return;
+    }
+    NameScope own;
+    if (!group.tail) std::swap(own.c, scope.c);
+    NameItems(c, group.items, own, claim, spell);
+    for (const auto& [name, where] : own.cpp) CheckIsNoType(name, where);
+    if (!group.tail) std::swap(own.c, scope.c);
+  }
+
   // Values listed inside fields are constants of the container; two of one name must be equal.
-  void NameConstants(const Item& item) {
-    for (const Value& value : item.values) {
-      const std::string name = CppConstant(item.alias.empty() ? item.name : item.alias, value.name);
+  void NameConstants(const Field& field) {
+    for (const Value& value : field.values) {
+      const std::string name =
+          CppConstant(field.alias.empty() ? field.name : field.alias, value.name);
       const auto [old, fresh] = constants_.emplace(name, &value);
       if (fresh || old->second->value == value.value) continue;
       Report(Code::kNameCollision, value.where,
@@ -164,6 +175,7 @@ class NamingPass : public Pass {
     }
   }
 
+  const CNames in_c_{model_.c_prefix, model_.byte_unit};
   std::map<std::string, const Value*> constants_;  // of the container at hand
   std::map<std::string, Location> types_;          // that it uses, as C++ names them
 };

@@ -19,7 +19,7 @@ class NestingPass : public Pass {
     // Depth first without recursion: a chain of structures may be as long as the file.
     struct Frame {
       int container;
-      std::vector<const Item*> nested;
+      std::vector<const Field*> nested;
       size_t next = 0;
     };
     for (size_t root = 0; root < model_.containers.size(); ++root) {
@@ -39,18 +39,18 @@ class NestingPass : public Pass {
           stack.pop_back();
           continue;
         }
-        const Item* item = top.nested[top.next++];
-        const auto target = static_cast<size_t>(item->type_index);
+        const Field* field = top.nested[top.next++];
+        const auto target = static_cast<size_t>(field->type_index);
         if (state[target] == kOpen) {
-          Report(Code::kStructCycle, item->where,
+          Report(Code::kStructCycle, field->where,
                  absl::StrCat("\"", model_.containers[target].name, "\" contains itself"));
           good = false;
         } else if (state[target] == kNew) {
           if (stack.size() > 16) {
-            Report(Code::kTooLarge, item->where, "structures nest at most 16 deep");
+            Report(Code::kTooLarge, field->where, "structures nest at most 16 deep");
             return false;
           }
-          open(item->type_index);
+          open(field->type_index);
         }
       }
     }
@@ -62,10 +62,11 @@ class NestingPass : public Pass {
   }
 
  private:
-  static void FindNested(const std::vector<Item>& items, std::vector<const Item*>& into) {
+  static void FindNested(const std::vector<Item>& items, std::vector<const Field*>& into) {
     for (const Item& item : items) {
-      if (item.kind == Item::Kind::kGroup) FindNested(item.items, into);
-      if (item.kind == Item::Kind::kField && item.type == FieldType::kStruct) into.push_back(&item);
+      if (const Group* const group = item.group()) FindNested(group->items, into);
+      const Field* const field = item.field();
+      if (field != nullptr && field->type == FieldType::kStruct) into.push_back(field);
     }
   }
 };

@@ -13,10 +13,11 @@ namespace {
 
 void ReadForcedBits(Context& context, Container& c) {
   for (const Item& item : c.items) {
-    if (!item.forced || item.bit >= 32) continue;
-    for (uint32_t i = 0; i < item.width && item.bit + i < 32; ++i) {
-      c.identify_mask |= 1u << (item.bit + i);
-      c.identify_value |= static_cast<uint32_t>(*item.forced >> i & 1) << (item.bit + i);
+    const Field* const field = item.field();
+    if (field == nullptr || !field->forced || field->bit >= 32) continue;
+    for (uint32_t i = 0; i < field->width && field->bit + i < 32; ++i) {
+      c.identify_mask |= 1u << (field->bit + i);
+      c.identify_value |= static_cast<uint32_t>(*field->forced >> i & 1) << (field->bit + i);
     }
   }
   c.identify_bytes = 1;

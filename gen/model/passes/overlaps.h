@@ -23,8 +23,8 @@ class OverlapPass : private Pass {
  private:
   void Sweep(const std::vector<FlatLeaf>& leaves);
 
-  std::set<std::pair<const Item*, const Item*>> overlaps_;  // that were reported
-  size_t leaves_ = 0;                                       // of all containers so far
+  std::set<std::pair<const ItemBase*, const ItemBase*>> overlaps_;  // that were reported
+  size_t leaves_ = 0;                                               // of all containers so far
 };
 
 }  // namespace packsmith::model

@@ -25,27 +25,30 @@ class PointerPass : public Pass {
 
  private:
   void ResolveItem(Item& item, const Scope& scope) {
-    if (item.kind == Item::Kind::kGroup) {
-      const Scope inner{scope.container, scope.group != nullptr ? scope.group : &item};
-      for (Item& child : item.items) ResolveItem(child, inner);
-      return;
+    if (Group* const group = item.group()) {
+      const Scope inner{scope.container, scope.group != nullptr ? scope.group : group};
+      for (Item& child : group->items) ResolveItem(child, inner);
     }
-    for (Points& points : item.points) {
-      ResolvePoints(item, points, scope);
+    if (Field* const field = item.field()) ResolveField(*field, scope);
+  }
+
+  void ResolveField(Field& field, const Scope& scope) {
+    for (Points& points : field.points) {
+      ResolvePoints(field, points, scope);
     }
-    for (ElementOf& element : item.elements) ResolveElement(item, element, scope);
-    if (!item.when.empty()) ResolveView(item, scope);
-    if (!item.writes_memory.empty()) ResolveStore(item, scope);
-    if (!item.high.empty()) ResolveHighBits(item, scope);
-    for (SetsBase& sets : item.sets) {
+    for (ElementOf& element : field.elements) ResolveElement(field, element, scope);
+    if (!field.when.empty()) ResolveView(field, scope);
+    if (!field.writes_memory.empty()) ResolveStore(field, scope);
+    if (!field.high.empty()) ResolveHighBits(field, scope);
+    for (SetsBase& sets : field.sets) {
       reader_.Resolve(sets.when, scope);
       if (sets.is_state) {
         sets.base.index = Find(model_.states, sets.base.text);
         if (sets.base.index < 0) {
           Report(Code::kUnknownReference, sets.base.where,
                  absl::StrCat("there is no <state name=\"", sets.base.text, "\">"));
-        } else if (!IsWhole(item) || HasEncoding(item)) {
-          Report(Code::kBadType, item.where, "a state is an integer without an encoding");
+        } else if (!IsWhole(field) || HasEncoding(field)) {
+          Report(Code::kBadType, field.where, "a state is an integer without an encoding");
         }
         continue;
       }
@@ -54,24 +57,24 @@ class PointerPass : public Pass {
         Report(Code::kUnknownReference, sets.base.where,
                absl::StrCat("there is no <base name=\"", sets.base.text, "\">"));
       }
-      if (item.type != FieldType::kAddress && item.type != FieldType::kOffset) {
-        Report(Code::kBadType, item.where, "only an address or offset can be a base");
+      if (field.type != FieldType::kAddress && field.type != FieldType::kOffset) {
+        Report(Code::kBadType, field.where, "only an address or offset can be a base");
       }
     }
-    if (!item.writes_register.empty()) {
-      item.writes_register.is = reader_.FindField(item.writes_register, scope);
-      if (item.writes_register.is.field == nullptr ||
-          item.writes_register.is.field->type != FieldType::kOffset) {
-        Report(Code::kBadRegister, item.writes_register.where,
-               absl::StrCat("\"", item.writes_register.text,
+    if (!field.writes_register.empty()) {
+      field.writes_register.is = reader_.FindField(field.writes_register, scope);
+      if (field.writes_register.is.field == nullptr ||
+          field.writes_register.is.field->type != FieldType::kOffset) {
+        Report(Code::kBadRegister, field.writes_register.where,
+               absl::StrCat("\"", field.writes_register.text,
                             "\" is no offset field next to this one"));
-        item.writes_register.is = {};
+        field.writes_register.is = {};
       }
     }
   }
 
-  void ResolvePoints(const Item& item, Points& points, const Scope& scope) {
-    if (item.type != FieldType::kAddress && item.type != FieldType::kOffset) {
+  void ResolvePoints(const Field& field, Points& points, const Scope& scope) {
+    if (field.type != FieldType::kAddress && field.type != FieldType::kOffset) {
       Report(Code::kBadType, points.where, "only an address or offset points to something");
     }
     if (const int data = Find(model_.data_kinds, points.to.text); data >= 0) {
@@ -150,74 +153,74 @@ class PointerPass : public Pass {
                         "\" is no structure of the same, fixed size as to=\"…\""));
   }
 
-  void ResolveElement(const Item& item, ElementOf& element, const Scope& scope) {
+  void ResolveElement(const Field& field, ElementOf& element, const Scope& scope) {
     element.data.index = FindData(context_, element.data);
     reader_.ResolveAll(element, kElementExpressions, scope);
     reader_.Resolve(element.when, scope);
-    if (!element.is_step && !HasFormats(NamedValues(model_, item))) {
+    if (!element.is_step && !HasFormats(NamedValues(model_, field))) {
       Report(Code::kBadData, element.where,
-             absl::StrCat("no value of \"", item.name, "\" has components=\"…\""));
-    } else if (element.is_step && !IsWhole(item)) {
+             absl::StrCat("no value of \"", field.name, "\" has components=\"…\""));
+    } else if (element.is_step && !IsWhole(field)) {
       Report(Code::kBadData, element.where,
-             absl::StrCat("\"", item.name, "\" is no integer, so it counts no instances"));
+             absl::StrCat("\"", field.name, "\" is no integer, so it counts no instances"));
     }
   }
 
   // Memory is written in dwords: what is stored is read again as fields of packets.
-  void ResolveStore(Item& item, const Scope& scope) {
-    const FieldRef target = reader_.FindField(item.writes_memory, scope);
+  void ResolveStore(Field& field, const Scope& scope) {
+    const FieldRef target = reader_.FindField(field.writes_memory, scope);
     if (target.field == nullptr ||
         (target.field->type != FieldType::kAddress && target.field->type != FieldType::kOffset)) {
-      Report(Code::kBadData, item.writes_memory.where,
-             absl::StrCat("\"", item.writes_memory.text, "\" is no address next to this field"));
-    } else if (item.width % 32 != 0 || item.bit % 8 != 0) {
-      Report(Code::kBadData, item.writes_memory.where,
-             absl::StrCat("\"", item.name, "\" is no whole number of dwords"));
+      Report(Code::kBadData, field.writes_memory.where,
+             absl::StrCat("\"", field.writes_memory.text, "\" is no address next to this field"));
+    } else if (field.width % 32 != 0 || field.bit % 8 != 0) {
+      Report(Code::kBadData, field.writes_memory.where,
+             absl::StrCat("\"", field.name, "\" is no whole number of dwords"));
     } else {
-      item.writes_memory.is = target;
+      field.writes_memory.is = target;
     }
-    reader_.Resolve(item.writes_when, scope);
+    reader_.Resolve(field.writes_when, scope);
   }
 
   // Of bits that hold something else where the condition does not hold.
-  void ResolveView(Item& item, const Scope& scope) {
-    reader_.Resolve(item.when, scope);
-    if (!item.overlap) {
-      Report(Code::kContradiction, item.when.where,
+  void ResolveView(Field& field, const Scope& scope) {
+    reader_.Resolve(field.when, scope);
+    if (!field.overlap) {
+      Report(Code::kContradiction, field.when.where,
              "a field with when shares its bits: it has overlap=\"true\"");
     }
-    if (item.forced || item.nonzero != NotZero::kMayBeZero || item.min || item.max ||
-        item.type == FieldType::kStruct || !item.points.empty() || !item.sets.empty() ||
-        !item.elements.empty() || !item.writes_register.empty() || !item.writes_memory.empty()) {
-      Report(Code::kContradiction, item.when.where,
+    if (field.forced || field.nonzero != NotZero::kMayBeZero || field.min || field.max ||
+        field.type == FieldType::kStruct || !field.points.empty() || !field.sets.empty() ||
+        !field.elements.empty() || !field.writes_register.empty() || !field.writes_memory.empty()) {
+      Report(Code::kContradiction, field.when.where,
              "a field with when only shows a number: it has no fields of its own, no range, leads "
              "nowhere, and sets nothing");
     }
   }
 
   // high="FIELD": the value of FIELD stands above the bits of this one.
-  void ResolveHighBits(Item& item, const Scope& scope) {
-    reader_.Resolve(item.high, scope);
-    const Item* field = item.high.is.ref.field;
-    if (item.high.is.kind == Expression::Kind::kNone) return;
-    const uint32_t from = item.width + item.encoding.shift;
-    if (item.type != FieldType::kAddress && item.type != FieldType::kOffset) {
-      Report(Code::kBadType, item.high.where,
+  void ResolveHighBits(Field& field, const Scope& scope) {
+    reader_.Resolve(field.high, scope);
+    const Field* above = field.high.is.ref.field;
+    if (field.high.is.kind == Expression::Kind::kNone) return;
+    const uint32_t from = field.width + field.encoding.shift;
+    if (field.type != FieldType::kAddress && field.type != FieldType::kOffset) {
+      Report(Code::kBadType, field.high.where,
              "only an address or offset continues in another field");
-    } else if (item.high.is.kind == Expression::Kind::kConstant || item.high.is.multiply != 1 ||
-               item.high.is.power || item.high.is.add != 0 || field->type != FieldType::kUint ||
-               field == &item || HasEncoding(*field)) {
-      Report(Code::kBadExpression, item.high.where,
-             absl::StrCat("high=\"", item.high.text,
+    } else if (field.high.is.kind == Expression::Kind::kConstant || field.high.is.multiply != 1 ||
+               field.high.is.power || field.high.is.add != 0 || above->type != FieldType::kUint ||
+               above == &field || HasEncoding(*above)) {
+      Report(Code::kBadExpression, field.high.where,
+             absl::StrCat("high=\"", field.high.text,
                           "\" must name another field, a uint without an encoding"));
-    } else if (from + field->width > 64) {
-      Report(Code::kBadWidth, item.high.where,
-             absl::StrCat("the address and its high bits take ", from + field->width, " bits"));
+    } else if (from + above->width > 64) {
+      Report(Code::kBadWidth, field.high.where,
+             absl::StrCat("the address and its high bits take ", from + above->width, " bits"));
     } else {
-      item.high.is.multiply = uint64_t{1} << from;
+      field.high.is.multiply = uint64_t{1} << from;
       return;
     }
-    item.high.is = {};
+    field.high.is = {};
   }
 
   ExpressionReader& reader_;

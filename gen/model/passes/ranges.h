@@ -9,7 +9,7 @@
 
 namespace packsmith::model {
 
-void CheckRange(Context& context, const Item& item);
+void CheckRange(Context& context, const Field& field);
 
 }  // namespace packsmith::model
 

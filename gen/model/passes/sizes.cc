@@ -9,7 +9,8 @@ namespace packsmith::model {
 
 void ComputeSize(Context& context, Container& c) {
   for (const Item& item : c.items) {
-    if (item.kind == Item::Kind::kGroup && item.tail) c.tail = &item;
+    const Group* const group = item.group();
+    if (group != nullptr && group->tail) c.tail = group;
   }
   if (c.bytes == 0) {  // dwords="variable"
     uint64_t end = 0;

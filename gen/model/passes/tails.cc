@@ -8,24 +8,25 @@ namespace packsmith::model {
 void CheckTail(Context& context, const Container& c) {
   size_t tails = 0;
   for (const Item& item : c.items) {
-    if (item.kind != Item::Kind::kGroup || !item.tail) continue;
+    const Group* const tail = item.group();
+    if (tail == nullptr || !tail->tail) continue;
     ++tails;
     const uint32_t unit = c.byte_unit ? 16 : 32;
-    if (item.width % unit != 0 || item.bit % unit != 0) {
-      context.Report(Code::kBadGroup, item.where,
+    if (tail->width % unit != 0 || tail->bit % unit != 0) {
+      context.Report(Code::kBadGroup, tail->where,
                      absl::StrCat("a tail starts at and has items of whole ",
                                   c.byte_unit ? "pairs of bytes" : "dwords"));
     }
     for (const Item& other : c.items) {
-      if (&other != &item && EndOf(other) > item.bit) {
-        context.Report(
-            Code::kBadGroup, item.where,
-            absl::StrCat("a tail comes last, but \"", other.name, "\" lies behind its start"));
+      if (&other != &item && EndOf(other) > tail->bit) {
+        context.Report(Code::kBadGroup, tail->where,
+                       absl::StrCat("a tail comes last, but \"", other.base().name,
+                                    "\" lies behind its start"));
       }
     }
-    if (uint64_t{c.bytes} * 8 != item.bit && !c.variable) {
+    if (uint64_t{c.bytes} * 8 != tail->bit && !c.variable) {
       context.Report(
-          Code::kBadGroup, item.where,
+          Code::kBadGroup, tail->where,
           "the tail must start where the fixed part ends; dwords=\"variable\" derives that");
     }
   }

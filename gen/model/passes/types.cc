@@ -34,42 +34,43 @@ class TypePass : public Pass {
 
   void ResolveItems(std::vector<Item>& items) {
     for (Item& item : items) {
-      if (item.kind == Item::Kind::kGroup) {
-        ResolveItems(item.items);
-        continue;
-      }
-      if (!item.names.empty()) {
-        const int e = Find(model_.enums, item.names.text);
-        if (e >= 0) model_.enums[static_cast<size_t>(e)].gives_names = true;
-        if (e < 0) {
-          Report(Code::kUnknownType, item.names.where,
-                 absl::StrCat("there is no <enum name=\"", item.names.text, "\">"));
-        } else if (item.type != FieldType::kUint || !item.values.empty()) {
-          Report(Code::kContradiction, item.names.where,
-                 "names=\"…\" is for a uint without values of its own");
-        } else {
-          item.names.index = e;
-        }
-      }
-      if (item.kind != Item::Kind::kField || item.type != FieldType::kEnum) continue;
-      if (item.type_name.empty()) continue;
-      if (const int e = Find(model_.enums, item.type_name.text); e >= 0) {
-        item.type_index = e;
-        model_.enums[static_cast<size_t>(e)].is_type = true;
-        continue;
-      }
-      const int nested = FindContainer(item.type_name.text);
-      if (nested >= 0 &&
-          model_.containers[static_cast<size_t>(nested)].kind == ContainerKind::kStruct) {
-        item.type = FieldType::kStruct;
-        item.type_index = nested;
-        continue;
-      }
-      Report(
-          Code::kUnknownType, item.type_name.where,
-          absl::StrCat("there is no type, enumeration or structure \"", item.type_name.text, "\""));
-      item.type = FieldType::kUint;
+      if (Group* const group = item.group()) ResolveItems(group->items);
+      if (Field* const field = item.field()) ResolveField(*field);
     }
+  }
+
+  void ResolveField(Field& field) {
+    if (!field.names.empty()) {
+      const int e = Find(model_.enums, field.names.text);
+      if (e >= 0) model_.enums[static_cast<size_t>(e)].gives_names = true;
+      if (e < 0) {
+        Report(Code::kUnknownType, field.names.where,
+               absl::StrCat("there is no <enum name=\"", field.names.text, "\">"));
+      } else if (field.type != FieldType::kUint || !field.values.empty()) {
+        Report(Code::kContradiction, field.names.where,
+               "names=\"…\" is for a uint without values of its own");
+      } else {
+        field.names.index = e;
+      }
+    }
+    if (field.type != FieldType::kEnum) return;
+    if (field.type_name.empty()) return;
+    if (const int e = Find(model_.enums, field.type_name.text); e >= 0) {
+      field.type_index = e;
+      model_.enums[static_cast<size_t>(e)].is_type = true;
+      return;
+    }
+    const int nested = FindContainer(field.type_name.text);
+    if (nested >= 0 &&
+        model_.containers[static_cast<size_t>(nested)].kind == ContainerKind::kStruct) {
+      field.type = FieldType::kStruct;
+      field.type_index = nested;
+      return;
+    }
+    Report(
+        Code::kUnknownType, field.type_name.where,
+        absl::StrCat("there is no type, enumeration or structure \"", field.type_name.text, "\""));
+    field.type = FieldType::kUint;
   }
 };
 

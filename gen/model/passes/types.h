@@ -1,7 +1,7 @@
 // The types that fields name: enumerations and structures.
 //
 // Needs: unique names (declarations).
-// Establishes: Item::type and Item::type_index, Item::names_index, the type of State::field, and of
+// Establishes: Field::type and Field::type_index, Field::names, the type of State::field, and of
 // enumerations what they are used for.
 #ifndef PACKSMITH_GEN_MODEL_PASSES_TYPES_H_
 #define PACKSMITH_GEN_MODEL_PASSES_TYPES_H_

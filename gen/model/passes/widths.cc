@@ -7,89 +7,89 @@
 
 namespace packsmith::model {
 
-void CheckWidth(Context& context, Item& item) {
+void CheckWidth(Context& context, Field& field) {
   const auto demand = [&](bool good, absl::string_view what) {
     if (!good) {
-      context.Report(Code::kBadWidth, context.At(item.where, "bits"),
-                     absl::StrCat(what, ", \"", item.name, "\" has ", item.width));
+      context.Report(Code::kBadWidth, context.At(field.where, "bits"),
+                     absl::StrCat(what, ", \"", field.name, "\" has ", field.width));
     }
   };
-  switch (item.type) {
+  switch (field.type) {
     case FieldType::kBool:
-      demand(item.width == 1, "a bool has one bit");
+      demand(field.width == 1, "a bool has one bit");
       break;
     case FieldType::kFloat:
-      demand(item.width == 32, "a float has 32 bits");
+      demand(field.width == 32, "a float has 32 bits");
       break;
     case FieldType::kHalf:
-      demand(item.width == 16, "a half has 16 bits");
+      demand(field.width == 16, "a half has 16 bits");
       break;
     case FieldType::kStruct: {
-      const Container& nested = context.model.containers[static_cast<size_t>(item.type_index)];
+      const Container& nested = context.model.containers[static_cast<size_t>(field.type_index)];
       if (nested.tail != nullptr || !nested.parts.empty() || !nested.variants.empty()) {
         context.Report(
-            Code::kBadType, item.type_name.where,
+            Code::kBadType, field.type_name.where,
             absl::StrCat("\"", nested.name, "\" has no fixed size, so it cannot be nested"));
       }
       uint64_t needed = 0;
       for (const Item& inner : nested.items) needed = std::max(needed, EndOf(inner));
-      if (item.width > nested.bytes * 8 || item.width < needed) {
-        context.Report(Code::kBadWidth, context.At(item.where, "bits"),
+      if (field.width > nested.bytes * 8 || field.width < needed) {
+        context.Report(Code::kBadWidth, context.At(field.where, "bits"),
                        absl::StrCat("\"", nested.name, "\" describes ", needed, " of ",
-                                    nested.bytes * 8, " bits, the field has ", item.width));
+                                    nested.bytes * 8, " bits, the field has ", field.width));
       }
       break;
     }
     case FieldType::kUfixed:
     case FieldType::kSfixed:
-      demand(item.width <= 32, "fixed point has at most 32 bits");
+      demand(field.width <= 32, "fixed point has at most 32 bits");
       break;
     case FieldType::kEnum:
-      demand(item.width <= 32, "a field with the values of an enumeration has at most 32 bits");
+      demand(field.width <= 32, "a field with the values of an enumeration has at most 32 bits");
       break;
     default:
-      demand(item.width <= 64, "a field has at most 64 bits");
+      demand(field.width <= 64, "a field has at most 64 bits");
       break;
   }
-  if (item.type != FieldType::kStruct && item.width > 64) item.width = 64;
+  if (field.type != FieldType::kStruct && field.width > 64) field.width = 64;
 }
 
-void CheckEncoding(Context& context, Item& item) {
-  Encoding& e = item.encoding;
-  const bool address = item.type == FieldType::kAddress || item.type == FieldType::kOffset;
+void CheckEncoding(Context& context, Field& field) {
+  Encoding& e = field.encoding;
+  const bool address = field.type == FieldType::kAddress || field.type == FieldType::kOffset;
   // An address stands in its place: the bits below it are implied to be zero.
-  if (address && !item.shift_given) e.shift = item.bit % 32;
-  const bool plain = item.type == FieldType::kUint || item.type == FieldType::kOffset;
+  if (address && !field.shift_given) e.shift = field.bit % 32;
+  const bool plain = field.type == FieldType::kUint || field.type == FieldType::kOffset;
   const bool integer = address || plain;
   if (!plain && (e.minus != 0 || e.log2 || e.groups != 0 || e.align != 0)) {
-    context.Report(Code::kBadEncoding, item.where,
+    context.Report(Code::kBadEncoding, field.where,
                    "minus, log2, groups and align are for uint and offset");
-  } else if (!integer && (e.shift != 0 || item.multiple != 0)) {
-    context.Report(Code::kBadEncoding, item.where,
+  } else if (!integer && (e.shift != 0 || field.multiple != 0)) {
+    context.Report(Code::kBadEncoding, field.where,
                    "shift and multiple are for uint, address and offset");
   }
-  if (item.clamp && (item.type != FieldType::kUfixed || !item.max_real || item.min_real)) {
-    context.Report(Code::kBadEncoding, item.where,
+  if (field.clamp && (field.type != FieldType::kUfixed || !field.max_real || field.min_real)) {
+    context.Report(Code::kBadEncoding, field.where,
                    "clamp is for unsigned fixed point with max and without min");
   }
   if ((e.minus != 0) + e.log2 + (e.groups != 0) > 1) {
-    context.Report(Code::kBadEncoding, item.where, "minus, log2 and groups exclude each other");
+    context.Report(Code::kBadEncoding, field.where, "minus, log2 and groups exclude each other");
   }
   if ((e.log2 || e.groups != 0) && e.shift != 0) {
-    context.Report(Code::kBadEncoding, item.where, "log2 and groups exclude shift");
+    context.Report(Code::kBadEncoding, field.where, "log2 and groups exclude shift");
   }
-  if (e.log2 && item.width > 6) {
-    context.Report(Code::kBadEncoding, item.where, "a logarithm has at most 6 bits");
+  if (e.log2 && field.width > 6) {
+    context.Report(Code::kBadEncoding, field.where, "a logarithm has at most 6 bits");
   }
-  if (e.groups != 0 && (item.width > 31 || (Ones(item.width) + 1) * e.groups > 0xffffffffu)) {
-    context.Report(Code::kBadEncoding, item.where, "what groups count must fit 32 bits");
+  if (e.groups != 0 && (field.width > 31 || (Ones(field.width) + 1) * e.groups > 0xffffffffu)) {
+    context.Report(Code::kBadEncoding, field.where, "what groups count must fit 32 bits");
   }
   if (e.align != 0 && !IsPowerOfTwo(e.align)) {
-    context.Report(Code::kBadEncoding, context.At(item.where, "align"),
+    context.Report(Code::kBadEncoding, context.At(field.where, "align"),
                    "align must be a power of two");
   }
-  if (e.shift + item.width > 64 && integer) {
-    context.Report(Code::kBadEncoding, item.where, "shifted values must fit 64 bits");
+  if (e.shift + field.width > 64 && integer) {
+    context.Report(Code::kBadEncoding, field.where, "shifted values must fit 64 bits");
     e.shift = 0;
   }
 }

@@ -9,8 +9,8 @@
 
 namespace packsmith::model {
 
-void CheckWidth(Context& context, Item& item);
-void CheckEncoding(Context& context, Item& item);
+void CheckWidth(Context& context, Field& field);
+void CheckEncoding(Context& context, Field& field);
 
 }  // namespace packsmith::model
 

@@ -13,40 +13,40 @@ struct Member<member> {
   using Value = V;
 };
 template <auto member>
-using AttributeOf = Attribute<typename Member<member>::Owner>;
+using OwnerOf = typename Member<member>::Owner;
 
-// --- How an attribute is stored ---
+// --- How an attribute is stored: in `member` of a T, which may be one of its bases' ---
 
-template <auto member>
-AttributeOf<member> Text(absl::string_view name) {
-  AttributeOf<member> out;
+template <auto member, class T = OwnerOf<member>>
+Attribute<T> Text(absl::string_view name) {
+  Attribute<T> out;
   out.info = {name, ValueKind::kText, false, {}};
   out.text = member;
   return out;
 }
 
 // Understood when all is known.
-template <auto member>
-AttributeOf<member> Later(absl::string_view name) {
-  AttributeOf<member> out;
+template <auto member, class T = OwnerOf<member>>
+Attribute<T> Later(absl::string_view name) {
+  Attribute<T> out;
   out.info = {name, ValueKind::kText, false, {}};
-  out.later = [](typename Member<member>::Owner& of) -> Deferred& { return of.*member; };
+  out.later = [](T& of) -> Deferred& { return of.*member; };
   return out;
 }
 
-template <auto member>
-AttributeOf<member> Flag(absl::string_view name) {
-  AttributeOf<member> out;
+template <auto member, class T = OwnerOf<member>>
+Attribute<T> Flag(absl::string_view name) {
+  Attribute<T> out;
   out.info = {name, ValueKind::kFlag, false, {}};
   out.flag = member;
   return out;
 }
 
-template <auto member>
-AttributeOf<member> Number(absl::string_view name, uint64_t otherwise, uint64_t most) {
-  AttributeOf<member> out;
+template <auto member, class T = OwnerOf<member>>
+Attribute<T> Number(absl::string_view name, uint64_t otherwise, uint64_t most) {
+  Attribute<T> out;
   out.info = {name, ValueKind::kNumber, false, {}};
-  out.number = [](typename Member<member>::Owner& into, uint64_t value) {
+  out.number = [](T& into, uint64_t value) {
     into.*member = static_cast<typename Member<member>::Value>(value);
   };
   out.otherwise = otherwise;
@@ -55,11 +55,11 @@ AttributeOf<member> Number(absl::string_view name, uint64_t otherwise, uint64_t 
 }
 
 // The enumerators of `member`, from 0 on, are in the order of the words.
-template <auto member>
-AttributeOf<member> Word(absl::string_view name, absl::Span<const absl::string_view> words) {
-  AttributeOf<member> out;
+template <auto member, class T = OwnerOf<member>>
+Attribute<T> Word(absl::string_view name, absl::Span<const absl::string_view> words) {
+  Attribute<T> out;
   out.info = {name, ValueKind::kWord, false, words};
-  out.word = [](typename Member<member>::Owner& into, size_t index) {
+  out.word = [](T& into, size_t index) {
     into.*member = static_cast<typename Member<member>::Value>(index);
   };
   return out;
@@ -325,9 +325,9 @@ const Attributes<Image>& ImageAttributes() {
 
 // --- Fields, reserved runs, groups ---
 
-const Attributes<Item>& FieldAttributes() {
-  using T = Item;
-  static const auto& table = *new Attributes<T>{Text<&T::name>("name").Required(),
+const Attributes<Field>& FieldAttributes() {
+  using T = Field;
+  static const auto& table = *new Attributes<T>{Text<&T::name, T>("name").Required(),
                                                 Own<T>("alias"),
                                                 Own<T>("dword", kNumber).Required(),
                                                 Own<T>("bits").Required(),
@@ -345,7 +345,7 @@ const Attributes<Item>& FieldAttributes() {
                                                 Number<&T::multiple>("multiple", 0, 1u << 31),
                                                 Text<&T::unit>("unit"),
                                                 Text<&T::prefix>("prefix"),
-                                                Flag<&T::overlap>("overlap"),
+                                                Flag<&T::overlap, T>("overlap"),
                                                 Later<&T::high>("high"),
                                                 Later<&T::names>("names"),
                                                 Own<T>("means", kWord, kMeaningNames),
@@ -359,27 +359,27 @@ const Attributes<Item>& FieldAttributes() {
   return table;
 }
 
-const Attributes<Item>& ReservedAttributes() {
-  using T = Item;
+const Attributes<Reserved>& ReservedAttributes() {
+  using T = Reserved;
   static const auto& table =
-      *new Attributes<T>{Text<&T::name>("name"), Own<T>("dword", kNumber).Required(),
+      *new Attributes<T>{Text<&T::name, T>("name"), Own<T>("dword", kNumber).Required(),
                          Own<T>("bits").Required(), Word<&T::must_be_one>("must", kMustWords)};
   return table;
 }
 
-const Attributes<Item>& GroupAttributes() {
-  using T = Item;
+const Attributes<Group>& GroupAttributes() {
+  using T = Group;
   static const auto& table =
-      *new Attributes<T>{Text<&T::name>("name"),
+      *new Attributes<T>{Text<&T::name, T>("name"),
                          Own<T>("alias"),
                          Own<T>("count", kOther).Required(),
                          Own<T>("max", kNumber),
-                         Number<&T::c_count>("c-count", 0, kMostRepeats),
-                         Flag<&T::c_whole>("c-whole"),
+                         Own<T>("c-count", kNumber),
+                         Own<T>("c-whole", kFlag),
                          Own<T>("dword", kNumber).Required(),
                          Own<T>("bit", kNumber),
-                         Number<&T::width>("size", 0, kLargestContainer * 8).Required(),
-                         Flag<&T::overlap>("overlap")};
+                         Number<&T::width, T>("size", 0, kLargestContainer * 8).Required(),
+                         Flag<&T::overlap, T>("overlap")};
   return table;
 }
 
@@ -416,8 +416,8 @@ const Attributes<SetsBase>& SetsAttributes() {
   return table;
 }
 
-const Attributes<Item>& WritesAttributes() {
-  using T = Item;
+const Attributes<Field>& WritesAttributes() {
+  using T = Field;
   static const auto& table =
       *new Attributes<T>{Later<&T::writes_register>("register"), Later<&T::writes_memory>("memory"),
                          Later<&T::writes_when>("when")};

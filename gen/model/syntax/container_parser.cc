@@ -67,12 +67,12 @@ void ContainerParser::ParseContainer(pugi::xml_node node, ContainerKind kind) {
     container.register_offset = ReadSmall(node, "offset", 0, 0x7fffffff);
   }
   // What C says in place of one size it does not say in place of another.
-  if (FindAttribute(node, "dwords")) container.c_dwords.reset();
+  if (FindAttribute(node, "dwords")) container.in_c.dwords.reset();
   if (FindAttribute(node, "c-dwords")) {
-    container.c_dwords = ReadSmall(node, "c-dwords", 0, kLargestContainer / 4);
+    container.in_c.dwords = ReadSmall(node, "c-dwords", 0, kLargestContainer / 4);
   }
   if (FindAttribute(node, "c-offset"))
-    container.c_offset = ReadSmall(node, "c-offset", 0, 0x7fffffff);
+    container.in_c.offset = ReadSmall(node, "c-offset", 0, 0x7fffffff);
   bool variants_cleared = false, parts_cleared = false, flows_cleared = false;
   bool relations_cleared = false, draws_cleared = false, images_cleared = false;
   // What an heir says of variants, parts, flows or relations replaces all that it inherited of

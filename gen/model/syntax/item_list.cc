@@ -7,23 +7,27 @@ namespace {
 
 bool RemoveFrom(std::vector<Item>& items, const std::string& name) {
   for (auto it = items.begin(); it != items.end(); ++it) {
-    if (it->name == name) {
+    if (it->base().name == name) {
       items.erase(it);
       return true;
     }
-    if (it->kind == Item::Kind::kGroup && RemoveFrom(it->items, name)) {
-      if (it->items.empty()) items.erase(it);
+    Group* const group = it->group();
+    if (group != nullptr && RemoveFrom(group->items, name)) {
+      if (group->items.empty()) items.erase(it);
       return true;
     }
   }
   return false;
 }
 
+// Calls call(name) for each item inside of a group.
 template <class Call>
-void ForEachInside(const std::vector<Item>& items, const Call& call) {
-  for (const Item& item : items) {
-    if (!item.name.empty()) call(item);
-    ForEachInside(item.items, call);
+void ForEachInside(const Item& item, const Call& call) {
+  const Group* const group = item.group();
+  if (group == nullptr) return;
+  for (const Item& inner : group->items) {
+    if (const std::string& name = inner.base().name; !name.empty()) call(name);
+    ForEachInside(inner, call);
   }
 }
 
@@ -31,8 +35,9 @@ void ForEachInside(const std::vector<Item>& items, const Call& call) {
 
 template <class Change>
 void ItemList::ForEachIndex(const Item& item, const Change& change) {
-  change(item.name.empty() ? unnamed_[{item.kind, item.bit}] : named_[item.name]);
-  ForEachInside(item.items, [&](const Item& inner) { change(inside_[inner.name]); });
+  const ItemBase& base = item.base();
+  change(base.name.empty() ? unnamed_[{item.index(), base.bit}] : named_[base.name]);
+  ForEachInside(item, [&](const std::string& name) { change(inside_[name]); });
 }
 
 void ItemList::Insert(const Place& place, Item&& item) {
@@ -51,25 +56,25 @@ void ItemList::Open() {
   is_open_ = true;
   uint32_t greatest = 0;
   for (Item& item : items_) {
-    greatest = std::max(greatest, item.bit);
+    greatest = std::max(greatest, item.base().bit);
     Insert({greatest, next_++}, std::move(item));
   }
 }
 
-const Item* ItemList::FindField(const std::string& name) {
+const Field* ItemList::FindField(const std::string& name) {
   if (!inherits_) return nullptr;
   Open();
   for (const Place& place : named_[name]) {
-    const Item& item = open_.at(place);
-    if (item.kind == Item::Kind::kField) return &item;
+    if (const Field* const field = open_.at(place).field()) return field;
   }
   return nullptr;
 }
 
 const ItemList::Place* ItemList::FindOld(const Item& item) {
-  const Places& places = item.name.empty() ? unnamed_[{item.kind, item.bit}] : named_[item.name];
+  const ItemBase& base = item.base();
+  const Places& places = base.name.empty() ? unnamed_[{item.index(), base.bit}] : named_[base.name];
   for (const Place& place : places) {
-    if (open_.at(place).kind == item.kind) return &place;
+    if (open_.at(place).index() == item.index()) return &place;
   }
   return nullptr;
 }
@@ -82,14 +87,14 @@ void ItemList::Add(Item&& item) {
   Open();
   if (const Place* const old = FindOld(item)) {
     const Place place = *old;
-    const bool stays = open_.at(place).bit == item.bit;
+    const bool stays = open_.at(place).base().bit == item.base().bit;
     Erase(place);
     if (stays) {
       Insert(place, std::move(item));
       return;
     }
   }
-  const uint32_t bit = item.bit;
+  const uint32_t bit = item.base().bit;
   Insert({bit, next_++}, std::move(item));
 }
 
@@ -104,7 +109,7 @@ bool ItemList::Remove(const std::string& name) {
       return true;
     }
     const Place place = *inside.begin();
-    std::vector<Item>& items = open_.at(place).items;
+    std::vector<Item>& items = open_.at(place).group()->items;
     const bool removed = RemoveFrom(items, name);
     if (items.empty()) {
       Erase(place);

@@ -21,7 +21,7 @@ class ItemList {
   ItemList(std::vector<Item>& items, bool inherits) : items_(items), inherits_(inherits) {}
 
   // The first inherited field of that name, nullptr if there is none. Good until the next change.
-  const Item* FindField(const std::string& name);
+  const Field* FindField(const std::string& name);
   // In what inherits, an item of the same name (an item without one: at the same place) replaces
   // the old one. Items are in the order of their bits; what stays at its bit stays in its place.
   void Add(Item&& item);
@@ -52,7 +52,7 @@ class ItemList {
   std::map<Place, Item> open_;
   std::unordered_map<std::string, Places> named_;   // items of that name
   std::unordered_map<std::string, Places> inside_;  // groups that hold, or held, one of that name
-  std::map<std::pair<Item::Kind, uint32_t>, Places> unnamed_;  // by their bits
+  std::map<std::pair<size_t, uint32_t>, Places> unnamed_;  // by Item::index() and their bits
 };
 
 }  // namespace packsmith::model

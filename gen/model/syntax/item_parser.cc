@@ -17,9 +17,9 @@ namespace {
 
 constexpr int kDeepestGroup = 4;
 
-bool IsFilledBy(const Item& group, const Item& item) {
-  return item.kind == Item::Kind::kField && item.type == FieldType::kUint && item.bit == 0 &&
-         item.width == group.width;
+bool IsFilledBy(const Group& group, const Field* field) {
+  return field != nullptr && field->type == FieldType::kUint && field->bit == 0 &&
+         field->width == group.width;
 }
 
 }  // namespace
@@ -79,34 +79,36 @@ void ItemParser::ParseValue(pugi::xml_node node, ValueList& into) {
 
 bool ItemParser::ParseItem(pugi::xml_node node, ItemList& into, int depth) {
   const absl::string_view what = node.name();
-  Item item;
   if (what == "field") {
-    const Item* old = FindAmended(node, into);
-    if (old != nullptr) item = *old;
-    item.where = At(node);
-    ParseField(node, item, old != nullptr);
+    const Field* const old = FindAmended(node, into);
+    Field field;
+    if (old != nullptr) field = *old;
+    field.where = At(node);
+    ParseField(node, field, old != nullptr);
+    into.Add(std::move(field));
   } else if (what == "reserved") {
-    item.kind = Item::Kind::kReserved;
-    item.where = At(node);
+    Reserved reserved;
+    reserved.where = At(node);
     Allow(node, ReservedAttributes());
-    Read(node, ReservedAttributes(), item);
-    ParseBits(node, item);
-    ReadChildren(node, item);
+    Read(node, ReservedAttributes(), reserved);
+    ParseBits(node, reserved);
+    ReadChildren(node, reserved);
+    into.Add(std::move(reserved));
   } else if (what == "group") {
-    item.kind = Item::Kind::kGroup;
-    item.where = At(node);
-    ParseGroup(node, item, depth);
+    Group group;
+    group.where = At(node);
+    ParseGroup(node, group, depth);
+    into.Add(std::move(group));
   } else {
     return false;
   }
-  into.Add(std::move(item));
   return true;
 }
 
-const Item* ItemParser::FindAmended(pugi::xml_node node, ItemList& items) {
+const Field* ItemParser::FindAmended(pugi::xml_node node, ItemList& items) {
   if (!ReadFlag(node, "amend")) return nullptr;
   const std::string name = ReadText(node, "name");
-  const Item* const old = items.FindField(name);
+  const Field* const old = items.FindField(name);
   if (old == nullptr) {
     Report(Code::kNothingToInherit, At(node, "amend"),
            absl::StrCat("there is no inherited field \"", name, "\" to amend"));
@@ -114,7 +116,7 @@ const Item* ItemParser::FindAmended(pugi::xml_node node, ItemList& items) {
   return old;
 }
 
-void ItemParser::ParseBits(pugi::xml_node node, Item& item) {
+void ItemParser::ParseBits(pugi::xml_node node, ItemBase& item) {
   Require(node, "dword");
   const uint32_t dword = ReadSmall(node, "dword", 0, kLargestContainer / 4);
   const std::string text = Require(node, "bits");
@@ -137,16 +139,16 @@ void ItemParser::ParseBits(pugi::xml_node node, Item& item) {
   item.width = static_cast<uint32_t>(high - low + 1);
 }
 
-void ItemParser::ParseType(pugi::xml_node node, Item& item) {
+void ItemParser::ParseType(pugi::xml_node node, Field& field) {
   static constexpr std::pair<absl::string_view, FieldType> kSimple[] = {
       {"uint", FieldType::kUint},     {"int", FieldType::kInt},   {"bool", FieldType::kBool},
       {"float", FieldType::kFloat},   {"half", FieldType::kHalf}, {"address", FieldType::kAddress},
       {"offset", FieldType::kOffset},
   };
-  const std::string& text = item.type_name.text;
+  const std::string& text = field.type_name.text;
   for (const auto& [name, type] : kSimple) {
     if (text == name) {
-      item.type = type;
+      field.type = type;
       return;
     }
   }
@@ -157,21 +159,21 @@ void ItemParser::ParseType(pugi::xml_node node, Item& item) {
   if (!text.empty() && (text[0] == 'u' || text[0] == 's') && halves.size() == 2 &&
       ParseUnsigned(halves[0], whole) && ParseUnsigned(halves[1], fraction) && whole <= 64 &&
       fraction <= 64) {
-    item.type = text[0] == 'u' ? FieldType::kUfixed : FieldType::kSfixed;
-    item.fraction_bits = static_cast<uint32_t>(std::min<uint64_t>(fraction, 63));
+    field.type = text[0] == 'u' ? FieldType::kUfixed : FieldType::kSfixed;
+    field.fraction_bits = static_cast<uint32_t>(std::min<uint64_t>(fraction, 63));
     const uint64_t bits = whole + fraction + (text[0] == 's' ? 1 : 0);
-    if (bits != item.width && !item.unplaced) {
+    if (bits != field.width && !field.unplaced) {
       Report(Code::kBadWidth, At(node, "type"),
-             absl::StrCat("type ", text, " takes ", bits, " bits, the field has ", item.width));
+             absl::StrCat("type ", text, " takes ", bits, " bits, the field has ", field.width));
     }
     return;
   }
-  item.type = FieldType::kEnum;  // or a structure; resolved by name later
+  field.type = FieldType::kEnum;  // or a structure; resolved by name later
 }
 
-void ItemParser::ParseRange(pugi::xml_node node, Item& item) {
-  const bool real = item.type == FieldType::kFloat || item.type == FieldType::kHalf ||
-                    item.type == FieldType::kUfixed || item.type == FieldType::kSfixed;
+void ItemParser::ParseRange(pugi::xml_node node, Field& field) {
+  const bool real = field.type == FieldType::kFloat || field.type == FieldType::kHalf ||
+                    field.type == FieldType::kUfixed || field.type == FieldType::kSfixed;
   for (const char* name : {"min", "max"}) {
     if (!FindAttribute(node, name)) continue;
     const std::string text = ReadText(node, name);
@@ -179,144 +181,144 @@ void ItemParser::ParseRange(pugi::xml_node node, Item& item) {
     int64_t integer = 0;
     double number = 0;
     if (real && absl::SimpleAtod(text, &number) && std::isfinite(number)) {
-      (is_min ? item.min_real : item.max_real) = number;
+      (is_min ? field.min_real : field.max_real) = number;
     } else if (!real && ParseSigned(text, integer)) {
-      (is_min ? item.min : item.max) = integer;
+      (is_min ? field.min : field.max) = integer;
     } else {
       Report(Code::kBadNumber, At(node, name), absl::StrCat(name, "=\"", text, "\" is no number"));
     }
   }
 }
 
-void ItemParser::ParsePublished(pugi::xml_node node, Item& item, bool amend) {
+void ItemParser::ParsePublished(pugi::xml_node node, Field& field, bool amend) {
   if (!amend || FindAttribute(node, "c-bits")) {
-    item.c_bits = ReadSmall(node, "c-bits", 0, kLargestContainer * 8);
+    field.in_c.bits = ReadSmall(node, "c-bits", 0, kLargestContainer * 8);
   }
   if (FindAttribute(node, "c-default")) {
     ReadWord(node, "c-default", kNoneWords);
-    item.c_no_default = true;
+    field.in_c.has_no_default = true;
   }
   if (FindAttribute(node, "c-type")) {
     ReadWord(node, "c-type", kUintWords);
-    item.c_uint = true;
-    if (item.type != FieldType::kOffset) {
+    field.in_c.is_uint = true;
+    if (field.type != FieldType::kOffset) {
       Report(Code::kContradiction, At(node, "c-type"), "only an offset has another type in C");
     }
   }
 }
 
-void ItemParser::ParseField(pugi::xml_node node, Item& item, bool amend) {
+void ItemParser::ParseField(pugi::xml_node node, Field& field, bool amend) {
   Allow(node, FieldAttributes());
   const auto says = [&](const char* attribute) { return !amend || FindAttribute(node, attribute); };
-  if (says("alias")) item.alias = ReadIdentifier(node);
+  if (says("alias")) field.alias = ReadIdentifier(node);
   const bool moves = says("dword") || says("bits");
-  if (moves) ParseBits(node, item);
+  if (moves) ParseBits(node, field);
   if (says("type")) {
     Require(node, "type");
-    item.type_name = ReadLater(node, "type");
+    field.type_name = ReadLater(node, "type");
   }
-  if (moves || says("type")) ParseType(node, item);
-  if (says("minus")) item.encoding.minus = ReadNumber(node, "minus", 1u << 31).value_or(0);
+  if (moves || says("type")) ParseType(node, field);
+  if (says("minus")) field.encoding.minus = ReadNumber(node, "minus", 1u << 31).value_or(0);
   if (says("shift")) {
-    item.shift_given = FindAttribute(node, "shift");
-    item.encoding.shift = ReadSmall(node, "shift", 0, 63);
+    field.shift_given = FindAttribute(node, "shift");
+    field.encoding.shift = ReadSmall(node, "shift", 0, 63);
   }
-  if (says("log2")) item.encoding.log2 = ReadFlag(node, "log2");
-  if (says("groups")) item.encoding.groups = ReadNumber(node, "groups", 1u << 31).value_or(0);
-  if (says("align")) item.encoding.align = ReadNumber(node, "align", 1u << 31).value_or(0);
+  if (says("log2")) field.encoding.log2 = ReadFlag(node, "log2");
+  if (says("groups")) field.encoding.groups = ReadNumber(node, "groups", 1u << 31).value_or(0);
+  if (says("align")) field.encoding.align = ReadNumber(node, "align", 1u << 31).value_or(0);
   for (const char* power : {"align", "groups"}) {
     if (FindAttribute(node, power) && ReadNumber(node, power) == uint64_t{0}) {
       Report(Code::kBadEncoding, At(node, power), absl::StrCat(power, " cannot be 0"));
     }
   }
-  Read(node, FieldAttributes(), item, amend);
-  if (says("forced")) item.forced = ReadNumber(node, "forced");
-  ParsePublished(node, item, amend);
+  Read(node, FieldAttributes(), field, amend);
+  if (says("forced")) field.forced = ReadNumber(node, "forced");
+  ParsePublished(node, field, amend);
   if (FindAttribute(node, "means")) {
-    item.meaning = static_cast<Meaning>(1 + ReadWord(node, "means", kMeaningNames));
+    field.meaning = static_cast<Meaning>(1 + ReadWord(node, "means", kMeaningNames));
   }
-  ParseRange(node, item);
+  ParseRange(node, field);
   // What a field points to, sets and writes is said anew, or stays as a whole.
   bool points_said = !amend, sets_said = !amend, writes_said = !amend, elements_said = !amend;
   const auto fresh = [](bool& said, auto&&... all) {
     if (!said) ((all = {}), ...);
     said = true;
   };
-  ValueList values(item.values, amend);
+  ValueList values(field.values, amend);
   for (const pugi::xml_node child : node.children()) {
     const absl::string_view what = child.name();
     if (ParseValueOrRemove(child, values)) {
       // Done.
     } else if (what == "points") {
-      fresh(points_said, item.points);
-      ParsePoints(child, item);
+      fresh(points_said, field.points);
+      ParsePoints(child, field);
     } else if (what == "sets") {
-      fresh(sets_said, item.sets);
-      ParseSets(child, item);
+      fresh(sets_said, field.sets);
+      ParseSets(child, field);
     } else if (what == "writes") {
-      fresh(writes_said, item.writes_register, item.writes_memory);
-      ParseWrites(child, item);
+      fresh(writes_said, field.writes_register, field.writes_memory);
+      ParseWrites(child, field);
     } else if (what == "element" || what == "step") {
-      fresh(elements_said, item.elements);
-      ParseElement(child, item);
-    } else if (!ReadWords(child, item)) {
+      fresh(elements_said, field.elements);
+      ParseElement(child, field);
+    } else if (!ReadWords(child, field)) {
       ReportUnknown(child, node);
     }
   }
   values.Finish();
-  if (item.unplaced) item.overlap = true;
+  if (field.unplaced) field.overlap = true;
 }
 
-void ItemParser::ParseSets(pugi::xml_node node, Item& item) {
+void ItemParser::ParseSets(pugi::xml_node node, Field& field) {
   Allow(node, SetsAttributes());
   ExpectEmpty(node);
   const bool is_state = FindAttribute(node, "state");
   if (!is_state) Require(node, "base");
-  if (!item.sets.empty() || (is_state && FindAttribute(node, "base"))) {
+  if (!field.sets.empty() || (is_state && FindAttribute(node, "base"))) {
     Report(Code::kContradiction, At(node), "a field sets one base or one state");
   }
   SetsBase sets;
   Read(node, SetsAttributes(), sets);
   sets.is_state = is_state;
   static_cast<Deferred&>(sets.base) = ReadLater(node, is_state ? "state" : "base");
-  item.sets.assign(1, std::move(sets));
+  field.sets.assign(1, std::move(sets));
 }
 
-void ItemParser::ParseWrites(pugi::xml_node node, Item& item) {
+void ItemParser::ParseWrites(pugi::xml_node node, Field& field) {
   Allow(node, WritesAttributes());
   ExpectEmpty(node);
-  if (!item.writes_register.empty() || !item.writes_memory.empty()) {
+  if (!field.writes_register.empty() || !field.writes_memory.empty()) {
     Report(Code::kContradiction, At(node), "a field writes one register");
   }
-  Read(node, WritesAttributes(), item);
-  if (item.writes_memory.empty()) {
+  Read(node, WritesAttributes(), field);
+  if (field.writes_memory.empty()) {
     Require(node, "register");
   } else if (FindAttribute(node, "register")) {
     Report(Code::kContradiction, At(node, "memory"), "register and memory exclude each other");
   }
-  if (!item.writes_when.empty() && item.writes_memory.empty()) {
+  if (!field.writes_when.empty() && field.writes_memory.empty()) {
     Report(Code::kContradiction, At(node, "when"), "only writes to memory have when");
   }
 }
 
-void ItemParser::ParseElement(pugi::xml_node node, Item& item) {
+void ItemParser::ParseElement(pugi::xml_node node, Field& field) {
   ElementOf element;
   element.is_step = absl::string_view(node.name()) == "step";
   const Attributes<ElementOf>& table = element.is_step ? StepAttributes() : ElementAttributes();
   Allow(node, table);
   Read(node, table, element);
   ExpectEmpty(node);
-  if (!item.elements.empty()) {
+  if (!field.elements.empty()) {
     Report(Code::kContradiction, At(node), "a field says one thing of elements");
   }
   element.where = At(node);
-  item.elements.assign(1, std::move(element));
+  field.elements.assign(1, std::move(element));
 }
 
-void ItemParser::ParsePoints(pugi::xml_node node, Item& item) {
+void ItemParser::ParsePoints(pugi::xml_node node, Field& field) {
   Allow(node, PointsAttributes());
   ExpectEmpty(node);
-  if (!item.points.empty() && item.points.back().when.empty()) {
+  if (!field.points.empty() && field.points.back().when.empty()) {
     Report(Code::kContradiction, At(node),
            "a field points to one thing; of several, all but the last need when=\"…\"");
   }
@@ -334,53 +336,55 @@ void ItemParser::ParsePoints(pugi::xml_node node, Item& item) {
   if (!points.end.empty() && !points.size.empty()) {
     Report(Code::kContradiction, At(node, "end"), "size and end exclude each other");
   }
-  item.points.push_back(std::move(points));
+  field.points.push_back(std::move(points));
 }
 
-void ItemParser::ParseGroup(pugi::xml_node node, Item& item, int depth) {
+void ItemParser::ParseGroup(pugi::xml_node node, Group& group, int depth) {
   Allow(node, GroupAttributes());
-  item.alias = ReadIdentifier(node);
+  group.alias = ReadIdentifier(node);
   Require(node, "dword");
-  item.bit = ReadSmall(node, "dword", 0, kLargestContainer / 4) * 32 +
-             ReadSmall(node, "bit", 0, kLargestContainer * 8);
-  Read(node, GroupAttributes(), item);
+  group.bit = ReadSmall(node, "dword", 0, kLargestContainer / 4) * 32 +
+              ReadSmall(node, "bit", 0, kLargestContainer * 8);
+  Read(node, GroupAttributes(), group);
+  group.in_c.count = ReadSmall(node, "c-count", 0, kMostRepeats);
+  group.in_c.is_whole = ReadFlag(node, "c-whole");
   const std::string count = Require(node, "count");
-  item.tail = count == "tail";
-  if (!item.tail && !count.empty()) item.count = ReadSmall(node, "count", 0, kMostRepeats);
-  if (FindAttribute(node, "max")) item.most = ReadSmall(node, "max", 1, kMostRepeats);
-  if (item.most != 0 && !item.tail) {
+  group.tail = count == "tail";
+  if (!group.tail && !count.empty()) group.count = ReadSmall(node, "count", 0, kMostRepeats);
+  if (FindAttribute(node, "max")) group.most = ReadSmall(node, "max", 1, kMostRepeats);
+  if (group.most != 0 && !group.tail) {
     Report(Code::kContradiction, At(node, "max"),
            "max=\"…\" bounds a tail; any other group has as many items as count=\"…\" says");
   }
-  if (item.most != 0 && item.c_count > item.most) {
+  if (group.most != 0 && group.in_c.count > group.most) {
     Report(Code::kContradiction, At(node, "c-count"),
            "more items would be members in C than max=\"…\" allows");
   }
-  if (item.c_count != 0 && !item.tail) {
+  if (group.in_c.count != 0 && !group.tail) {
     Report(Code::kContradiction, At(node, "c-count"),
            "all items of a group that is no tail are members in C");
   }
-  if (item.width == 0 || (!item.tail && item.count == 0)) {
-    Report(Code::kBadGroup, item.where, "a group repeats at least once, and has items of bits");
-    item.width = item.width == 0 ? 32 : item.width;
-    item.count = item.tail ? 0 : 1;
+  if (group.width == 0 || (!group.tail && group.count == 0)) {
+    Report(Code::kBadGroup, group.where, "a group repeats at least once, and has items of bits");
+    group.width = group.width == 0 ? 32 : group.width;
+    group.count = group.tail ? 0 : 1;
   }
   if (depth + 1 >= kDeepestGroup) {
-    Report(Code::kTooLarge, item.where,
+    Report(Code::kTooLarge, group.where,
            absl::StrCat("groups nest at most ", kDeepestGroup - 1, " deep"));
     return;
   }
-  ItemList items(item.items, false);
+  ItemList items(group.items, false);
   for (const pugi::xml_node child : node.children()) {
-    if (!ParseItem(child, items, depth + 1) && !ReadWords(child, item)) {
+    if (!ParseItem(child, items, depth + 1) && !ReadWords(child, group)) {
       ReportUnknown(child, node);
     }
   }
-  if (item.items.empty()) {
-    Report(Code::kBadGroup, item.where, "a group holds at least one field");
+  if (group.items.empty()) {
+    Report(Code::kBadGroup, group.where, "a group holds at least one field");
   }
-  if (item.c_whole && ((item.tail && item.c_count == 0) || item.items.size() != 1 ||
-                       !IsFilledBy(item, item.items[0]))) {
+  if (group.in_c.is_whole && ((group.tail && group.in_c.count == 0) || group.items.size() != 1 ||
+                              !IsFilledBy(group, group.items[0].field()))) {
     Report(Code::kContradiction, At(node, "c-whole"),
            "only items of one uint field that fills them are one field in C");
   }

@@ -26,21 +26,21 @@ class ItemParser : public ElementReader {
  private:
   void ParseValue(pugi::xml_node node, ValueList& into);
   // The field that amend="true" starts from, nullptr where there is none.
-  const Item* FindAmended(pugi::xml_node node, ItemList& items);
-  void ParseBits(pugi::xml_node node, Item& item);
-  void ParseType(pugi::xml_node node, Item& item);
-  void ParseRange(pugi::xml_node node, Item& item);
+  const Field* FindAmended(pugi::xml_node node, ItemList& items);
+  void ParseBits(pugi::xml_node node, ItemBase& item);
+  void ParseType(pugi::xml_node node, Field& field);
+  void ParseRange(pugi::xml_node node, Field& field);
   // What C says of a field in place of what is right.
-  void ParsePublished(pugi::xml_node node, Item& item, bool amend);
+  void ParsePublished(pugi::xml_node node, Field& field, bool amend);
   // With `amend` the item is the inherited one, and what the element does not mention stays.
-  void ParseField(pugi::xml_node node, Item& item, bool amend);
-  void ParseSets(pugi::xml_node node, Item& item);
-  void ParseWrites(pugi::xml_node node, Item& item);
+  void ParseField(pugi::xml_node node, Field& field, bool amend);
+  void ParseSets(pugi::xml_node node, Field& field);
+  void ParseWrites(pugi::xml_node node, Field& field);
   // <element of="DATA" …/>: the field's value is the format of an element of the data's rows.
   // <step of="DATA" element="…"/>: it says how many instances share a row of it.
-  void ParseElement(pugi::xml_node node, Item& item);
-  void ParsePoints(pugi::xml_node node, Item& item);
-  void ParseGroup(pugi::xml_node node, Item& item, int depth);
+  void ParseElement(pugi::xml_node node, Field& field);
+  void ParsePoints(pugi::xml_node node, Field& field);
+  void ParseGroup(pugi::xml_node node, Group& group, int depth);
 };
 
 }  // namespace packsmith::model

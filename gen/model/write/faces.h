@@ -21,18 +21,18 @@ class Faces {
   explicit Faces(const Model& model) : model_(model) {}
 
   const CNames& c_names() const { return c_names_; }
-  std::string TypeOf(const Item& item, Face face) const {
-    return face == Face::kCpp ? CppType(item) : CType(item);
+  std::string TypeOf(const Field& field, Face face) const {
+    return face == Face::kCpp ? CppType(field) : CType(field);
   }
-  std::string CppType(const Item& item) const;
-  std::string CType(const Item& item) const;
-  std::string CppDefault(const Item& item) const;
+  std::string CppType(const Field& field) const;
+  std::string CType(const Field& field) const;
+  std::string CppDefault(const Field& field) const;
   // Text of the initialiser in <T>_header, empty if the field has no default.
-  std::string CDefault(const Container& c, const Item& item) const;
+  std::string CDefault(const Container& c, const Field& field) const;
   // An item as C has it. Valid as long as this object.
   const Item& SeenAs(const Item& item, Face face);
   // How many items of a group are members: of a tail, those that C's users know as such.
-  static uint32_t ItemsIn(const Item& group, Face face);
+  static uint32_t ItemsIn(const Group& group, Face face);
 
  private:
   const Model& model_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "gen/model/write/leaves.h"
@@ -10,7 +11,9 @@ namespace packsmith::model {
 namespace {
 
 struct Fixed {
-  const Item* item;
+  const ItemBase* item;
+  std::optional<uint64_t> forced;  // of a field
+  bool must_be_one = false;        // of a reserved run
   uint32_t bit;
 };
 
@@ -18,15 +21,17 @@ struct Fixed {
 void CollectFixed(const Model& model, const std::vector<Item>& items, uint32_t base,
                   std::vector<Fixed>& into) {
   for (const Item& item : items) {
-    if (item.kind == Item::Kind::kGroup) {
-      for (uint32_t i = 0; i < item.count; ++i) {
-        CollectFixed(model, item.items, base + item.bit + i * item.width, into);
+    if (const Group* const group = item.group()) {
+      for (uint32_t i = 0; i < group->count; ++i) {
+        CollectFixed(model, group->items, base + group->bit + i * group->width, into);
       }
-    } else if (item.kind == Item::Kind::kReserved || item.forced) {
-      into.push_back({&item, base + item.bit});
-    } else if (item.type == FieldType::kStruct) {
-      CollectFixed(model, model.containers[static_cast<size_t>(item.type_index)].items,
-                   base + item.bit, into);
+    } else if (const Reserved* const run = item.reserved()) {
+      into.push_back({run, {}, run->must_be_one, base + run->bit});
+    } else if (const Field& field = *item.field(); field.forced) {
+      into.push_back({&field, field.forced, false, base + field.bit});
+    } else if (field.type == FieldType::kStruct) {
+      CollectFixed(model, model.containers[static_cast<size_t>(field.type_index)].items,
+                   base + field.bit, into);
     }
   }
 }
@@ -41,12 +46,12 @@ void WriteFixed(const Model& model, Json& json, const Container& c) {
   json.Key("forced");
   json.StartArray();
   for (const Fixed& f : fixed) {
-    if (!f.item->forced) continue;
+    if (!f.forced) continue;
     json.StartObject();
     json.Member("name", f.item->name);
     json.Member("bit", f.bit);
     json.Member("width", f.item->width);
-    json.Hex("value", *f.item->forced);
+    json.Hex("value", *f.forced);
     WritePlaces(json, f.bit, f.item->width);
     json.EndObject();
   }
@@ -54,12 +59,12 @@ void WriteFixed(const Model& model, Json& json, const Container& c) {
   json.Key("reserved");
   json.StartArray();
   for (const Fixed& f : fixed) {
-    if (f.item->forced) continue;
+    if (f.forced) continue;
     json.StartObject();
     json.Member("name", f.item->name);
     json.Member("bit", f.bit);
     json.Member("width", f.item->width);
-    json.Member("must", f.item->must_be_one ? 1 : 0);
+    json.Member("must", f.must_be_one ? 1 : 0);
     WritePlaces(json, f.bit, f.item->width);
     json.EndObject();
   }
@@ -70,12 +75,12 @@ void WriteFixed(const Model& model, Json& json, const Container& c) {
     for (uint32_t i = 0; i < f.item->width; ++i) {
       const uint32_t word = (f.bit + i) / 32, bit = 1u << (f.bit + i) % 32;
       if (word >= words) continue;
-      if (f.item->kind == Item::Kind::kReserved && !f.item->must_be_one) {
+      if (!f.forced && !f.must_be_one) {
         zero_mask[word] |= bit;
         continue;
       }
       ones_mask[word] |= bit;
-      if (f.item->must_be_one || (i < 64 && (*f.item->forced >> i & 1) != 0)) ones[word] |= bit;
+      if (f.must_be_one || (i < 64 && (*f.forced >> i & 1) != 0)) ones[word] |= bit;
     }
   }
   json.Key("forced_words");

@@ -121,55 +121,51 @@ class Writer {
                     Face face) {
     for (const Item& described : items) {
       const Item& item = faces_.SeenAs(described, face);
-      switch (item.kind) {
-        case Item::Kind::kReserved:
-          break;
-        case Item::Kind::kField:
-          WriteMember(c, item, dims, face);
-          break;
-        case Item::Kind::kGroup: {
-          if (item.tail && (face == Face::kCpp || item.c_count == 0)) break;
-          std::vector<uint32_t> inner = dims;
-          // One item of a tail is no array.
-          if (!item.tail || item.c_count > 1)
-            inner.push_back(item.tail ? item.c_count : item.count);
-          if (item.name.empty() || face == Face::kC) {
-            WriteMembers(c, item.items, inner, face);
-            break;
-          }
-          json_.StartObject();
-          json_.Member("name", item.name);
-          json_.Member("doc", item.doc);
-          json_.Member("id", item.cpp);
-          // The type is declared in place; its name must differ from the member's.
-          json_.Member("type", absl::StrCat(item.cpp, "_item"));
-          WriteDims(inner);
-          json_.Null("default");
-          json_.Key("members");
-          json_.StartArray();
-          WriteMembers(c, item.items, {}, face);
-          json_.EndArray();
-          json_.EndObject();
-          break;
-        }
-      }
+      if (const Field* const field = item.field()) WriteMember(c, *field, dims, face);
+      if (const Group* const group = item.group()) WriteGroup(c, *group, dims, face);
     }
   }
 
-  void WriteMember(const Container& c, const Item& item, const std::vector<uint32_t>& dims,
-                   Face face) {
-    if (face == Face::kCpp && (item.forced || &item == c.length_field)) return;
+  void WriteGroup(const Container& c, const Group& group, const std::vector<uint32_t>& dims,
+                  Face face) {
+    const uint32_t count = Faces::ItemsIn(group, face);
+    if (count == 0) return;
+    std::vector<uint32_t> inner = dims;
+    // One item of a tail is no array.
+    if (!group.tail || count > 1) inner.push_back(count);
+    if (group.name.empty() || face == Face::kC) {
+      WriteMembers(c, group.items, inner, face);
+      return;
+    }
     json_.StartObject();
-    json_.Member("name", item.name);
-    json_.Member("doc", item.doc);
-    json_.Member("unit", item.unit);
-    json_.Member("id", face == Face::kCpp ? item.cpp : item.c);
-    json_.Member("type", faces_.TypeOf(item, face));
+    json_.Member("name", group.name);
+    json_.Member("doc", group.doc);
+    json_.Member("id", group.spelled.cpp);
+    // The type is declared in place; its name must differ from the member's.
+    json_.Member("type", absl::StrCat(group.spelled.cpp, "_item"));
+    WriteDims(inner);
+    json_.Null("default");
+    json_.Key("members");
+    json_.StartArray();
+    WriteMembers(c, group.items, {}, face);
+    json_.EndArray();
+    json_.EndObject();
+  }
+
+  void WriteMember(const Container& c, const Field& field, const std::vector<uint32_t>& dims,
+                   Face face) {
+    if (face == Face::kCpp && (field.forced || &field == c.length_field)) return;
+    json_.StartObject();
+    json_.Member("name", field.name);
+    json_.Member("doc", field.doc);
+    json_.Member("unit", field.unit);
+    json_.Member("id", face == Face::kCpp ? field.spelled.cpp : field.spelled.c);
+    json_.Member("type", faces_.TypeOf(field, face));
     WriteDims(dims);
     if (face == Face::kCpp) {
-      json_.Member("default", faces_.CppDefault(item));
+      json_.Member("default", faces_.CppDefault(field));
     } else {
-      json_.MemberOrNull("default", dims.empty() ? faces_.CDefault(c, item) : "");
+      json_.MemberOrNull("default", dims.empty() ? faces_.CDefault(c, field) : "");
     }
     json_.EndObject();
   }
@@ -187,7 +183,8 @@ class Writer {
       json_.StartArray();
       for (const Term& term : clause) {
         json_.StartObject();
-        json_.Member("path", face == Face::kCpp ? term.ref.field->cpp : term.ref.field->c);
+        json_.Member("path",
+                     face == Face::kCpp ? term.ref.field->spelled.cpp : term.ref.field->spelled.c);
         json_.Member("op", term.negated ? "ne" : "eq");
         json_.Member("value", term.value);
         json_.Member("type", TypeName(*term.ref.field));
@@ -202,24 +199,24 @@ class Writer {
                       std::set<std::string>& seen) {
     for (const Item& described : items) {
       const Item& item = faces_.SeenAs(described, Face::kC);
-      if (item.kind == Item::Kind::kGroup) {
-        WritePositions(c, item.items, base + item.bit, seen);
-      } else if (item.kind == Item::Kind::kField) {
-        const std::string name = absl::StrCat(c.c, "_", item.c);
+      if (const Group* const group = item.group()) {
+        WritePositions(c, group->items, base + group->bit, seen);
+      } else if (const Field* const field = item.field()) {
+        const std::string name = absl::StrCat(c.spelled.c, "_", field->spelled.c);
         if (!seen.insert(name).second) continue;
         json_.StartObject();
-        json_.Member("name", item.name);
+        json_.Member("name", field->name);
         json_.Member("c", name);
-        json_.Member("start", base + item.bit);
-        json_.Member("bits", item.c_bits == 0 ? item.width : item.c_bits);
+        json_.Member("start", base + field->bit);
+        json_.Member("bits", field->in_c.bits == 0 ? field->width : field->in_c.bits);
         json_.EndObject();
       }
     }
   }
 
   // Values of an int are kept in two's complement, and may be negative.
-  void WriteConstantValue(const Item& item, const Value& v) {
-    if (item.type == FieldType::kInt) {
+  void WriteConstantValue(const Field& field, const Value& v) {
+    if (field.type == FieldType::kInt) {
       json_.Member("value", static_cast<int64_t>(v.value));
     } else {
       json_.Member("value", v.value);
@@ -228,14 +225,17 @@ class Writer {
 
   void WriteConstants(const std::vector<Item>& items, std::set<std::string>& seen) {
     for (const Item& item : items) {
-      if (item.kind == Item::Kind::kGroup) WriteConstants(item.items, seen);
-      for (const Value& v : item.values) {
-        const std::string name = CppConstant(item.alias.empty() ? item.name : item.alias, v.name);
+      if (const Group* const group = item.group()) WriteConstants(group->items, seen);
+      const Field* const field = item.field();
+      if (field == nullptr) continue;
+      for (const Value& v : field->values) {
+        const std::string name =
+            CppConstant(field->alias.empty() ? field->name : field->alias, v.name);
         if (!seen.insert(name).second) continue;
         json_.StartObject();
         json_.Member("cpp", name);
-        json_.Member("type", faces_.CppType(item));
-        WriteConstantValue(item, v);
+        json_.Member("type", faces_.CppType(*field));
+        WriteConstantValue(*field, v);
         json_.Member("doc", v.doc);
         json_.EndObject();
       }
@@ -244,13 +244,15 @@ class Writer {
 
   void WriteCValues(const std::vector<Item>& items) {
     for (const Item& item : items) {
-      if (item.kind == Item::Kind::kGroup) WriteCValues(item.items);
-      for (const Value& v : item.values) {
-        const std::string name = faces_.c_names().FieldValue(item.prefix, v.name);
+      if (const Group* const group = item.group()) WriteCValues(group->items);
+      const Field* const field = item.field();
+      if (field == nullptr) continue;
+      for (const Value& v : field->values) {
+        const std::string name = faces_.c_names().FieldValue(field->prefix, v.name);
         if (!c_values_.insert(name).second) continue;
         json_.StartObject();
         json_.Member("c", name);
-        WriteConstantValue(item, v);
+        WriteConstantValue(*field, v);
         json_.EndObject();
       }
     }
@@ -260,10 +262,10 @@ class Writer {
   // users of genxml know as members, is packed as far as the length field counts it.
   static uint32_t BitsInC(const Container& c) {
     uint32_t bits = std::max(c.byte_unit || c.variable ? c.max_bytes * 8 : c.bytes * 8,
-                             c.c_dwords.value_or(0) * 32);
+                             c.in_c.dwords.value_or(0) * 32);
     if (c.length_field == nullptr || c.byte_unit) return bits;
     bits = std::max(bits, c.max_bytes * 8);
-    if (c.tail != nullptr) bits = std::max(bits, c.tail->bit + c.tail->c_count * c.tail->width);
+    if (c.tail != nullptr) bits = std::max(bits, c.tail->bit + c.tail->in_c.count * c.tail->width);
     return bits;
   }
 
@@ -277,14 +279,14 @@ class Writer {
     json_.Member("source", c.source);
     json_.Member("file", sources_.file(c.where.file).path());
     json_.Member("line", at.line);
-    json_.Member("cpp", c.cpp);
-    json_.Member("c", c.c);
+    json_.Member("cpp", c.spelled.cpp);
+    json_.Member("c", c.spelled.c);
     json_.Member("unit", c.byte_unit ? "byte" : "dword");
     json_.Member("bytes", c.bytes);
     json_.Member("max_bytes", c.max_bytes);
     json_.Member("words", (c.max_bytes + 3) / 4);
-    if (c.c_dwords) {
-      json_.Member("c_length", *c.c_dwords);
+    if (c.in_c.dwords) {
+      json_.Member("c_length", *c.in_c.dwords);
     } else if (c.variable || c.byte_unit) {
       json_.Null("c_length");
     } else {
@@ -299,7 +301,7 @@ class Writer {
       json_.Member("width", c.length_field->width);
       json_.Member("bias", c.length_bias);
       json_.Member("unit_bytes", c.byte_unit ? 1 : 4);
-      json_.Member("c", c.length_field->c);
+      json_.Member("c", c.length_field->spelled.c);
       json_.EndObject();
     } else {
       if (c.kind == ContainerKind::kPacket && c.length_bias != 0) {
@@ -317,7 +319,7 @@ class Writer {
     json_.Member("role", kRoles[static_cast<int>(c.role)]);
     if (c.kind == ContainerKind::kRegister) {
       json_.Member("register_offset", c.register_offset);
-      json_.Member("c_offset", c.c_offset.value_or(c.register_offset));
+      json_.Member("c_offset", c.in_c.offset.value_or(c.register_offset));
     } else {
       json_.Null("register_offset");
       json_.Null("c_offset");
@@ -355,7 +357,7 @@ class Writer {
       const Container& nested = model_.containers[static_cast<size_t>(p.struct_name.index)];
       json_.Member("name", p.name);
       json_.Member("id", p.cpp);
-      json_.Member("struct", nested.cpp);
+      json_.Member("struct", nested.spelled.cpp);
       json_.Member("bytes", nested.bytes);
       WriteCondition("when", p.when.is, Face::kCpp);
       const Expression& repeat = p.repeat.is;
@@ -365,8 +367,8 @@ class Writer {
       }
       json_.Key("repeat");
       json_.StartObject();
-      json_.MemberOrNull("path",
-                         repeat.kind == Expression::Kind::kField ? repeat.ref.field->cpp : "");
+      json_.MemberOrNull(
+          "path", repeat.kind == Expression::Kind::kField ? repeat.ref.field->spelled.cpp : "");
       if (repeat.power) json_.Member("power", true);
       json_.Member("multiply", repeat.multiply);
       json_.Member("add", repeat.add);
@@ -409,10 +411,11 @@ class Writer {
       json_.Null();
       return;
     }
-    const Item& tail = *c.tail;
+    const Group& tail = *c.tail;
+    const ItemBase& named = tail.name.empty() ? tail.items[0].base() : tail;
     json_.StartObject();
-    json_.Member("name", tail.name.empty() ? tail.items[0].name : tail.name);
-    json_.Member("id", tail.name.empty() ? tail.items[0].cpp : tail.cpp);
+    json_.Member("name", named.name);
+    json_.Member("id", named.spelled.cpp);
     json_.Member("start_bit", tail.bit);
     json_.Member("item_bytes", tail.width / 8);
     if (tail.most != 0) {
@@ -420,10 +423,10 @@ class Writer {
     } else {
       json_.Null("max");
     }
-    const bool one_struct = tail.items.size() == 1 && tail.items[0].kind == Item::Kind::kField &&
-                            tail.items[0].type == FieldType::kStruct && tail.items[0].bit == 0;
+    const Field* const only = tail.items.size() == 1 ? tail.items[0].field() : nullptr;
+    const bool one_struct = only != nullptr && only->type == FieldType::kStruct && only->bit == 0;
     if (one_struct) {
-      json_.Member("struct", model_.containers[static_cast<size_t>(tail.items[0].type_index)].cpp);
+      json_.Member("struct", model_.containers[static_cast<size_t>(only->type_index)].spelled.cpp);
       json_.Null("item");
     } else {
       json_.Null("struct");

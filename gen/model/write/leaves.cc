@@ -42,18 +42,18 @@ class LeafWriter {
   size_t CountLeaves(const std::vector<Item>& items) const {
     size_t count = 0;
     for (const Item& item : items) {
-      if (item.kind == Item::Kind::kGroup) {
-        count += item.tail ? 0 : item.count * CountLeaves(item.items);
-      } else if (item.kind == Item::Kind::kField) {
-        count += item.type == FieldType::kStruct
-                     ? CountLeaves(model_.containers[static_cast<size_t>(item.type_index)].items)
+      if (const Group* const group = item.group()) {
+        count += group->tail ? 0 : group->count * CountLeaves(group->items);
+      } else if (const Field* const field = item.field()) {
+        count += field->type == FieldType::kStruct
+                     ? CountLeaves(model_.containers[static_cast<size_t>(field->type_index)].items)
                      : 1;
       }
     }
     return count;
   }
 
-  bool Unrolled(const Item& group, Face face) const {
+  bool Unrolled(const Group& group, Face face) const {
     return Faces::ItemsIn(group, face) * CountLeaves(group.items) <= kMostUnrolled;
   }
 
@@ -64,48 +64,46 @@ class LeafWriter {
             const OnLoop& on_loop) {
     for (const Item& described : items) {
       const Item& item = faces_.SeenAs(described, face);
-      switch (item.kind) {
-        case Item::Kind::kReserved:
-          break;
-        case Item::Kind::kField: {
-          const Frame here{
-              absl::StrCat(frame.path, face == Face::kCpp ? item.cpp : item.c, frame.index),
-              absl::StrCat(frame.name, item.name, frame.index), "", frame.bit + item.bit};
-          if (item.type == FieldType::kStruct) {
-            Frame inner = here;
-            inner.path += ".";
-            inner.name += ".";
-            Walk(model_.containers[static_cast<size_t>(item.type_index)].items, inner, face,
-                 on_leaf, on_loop);
-          } else {
-            on_leaf(item, here);
-          }
-          break;
+      if (const Field* const field = item.field()) {
+        const Frame here{absl::StrCat(frame.path, NameIn(*field, face), frame.index),
+                         absl::StrCat(frame.name, field->name, frame.index), "",
+                         frame.bit + field->bit};
+        if (field->type == FieldType::kStruct) {
+          Frame inner = here;
+          inner.path += ".";
+          inner.name += ".";
+          Walk(model_.containers[static_cast<size_t>(field->type_index)].items, inner, face,
+               on_leaf, on_loop);
+        } else {
+          on_leaf(*field, here);
         }
-        case Item::Kind::kGroup:
-          if (!Unrolled(item, face)) {
-            on_loop(item, frame);
-            break;
-          }
-          for (uint32_t i = 0; i < Faces::ItemsIn(item, face); ++i) {
-            // One item of a tail is no array.
-            const std::string index =
-                item.tail && item.c_count == 1 ? "" : absl::StrCat("[", i, "]");
-            Walk(item.items, Enter(item, frame, index, i, face), face, on_leaf, on_loop);
-          }
-          break;
+      } else if (const Group* const group = item.group()) {
+        if (!Unrolled(*group, face)) {
+          on_loop(*group, frame);
+          continue;
+        }
+        for (uint32_t i = 0; i < Faces::ItemsIn(*group, face); ++i) {
+          // One item of a tail is no array.
+          const std::string index =
+              group->tail && group->in_c.count == 1 ? "" : absl::StrCat("[", i, "]");
+          Walk(group->items, Enter(*group, frame, index, i, face), face, on_leaf, on_loop);
+        }
       }
     }
   }
 
-  static Frame Enter(const Item& group, const Frame& frame, const std::string& index, uint32_t i,
+  static const std::string& NameIn(const Field& field, Face face) {
+    return face == Face::kCpp ? field.spelled.cpp : field.spelled.c;
+  }
+
+  static Frame Enter(const Group& group, const Frame& frame, const std::string& index, uint32_t i,
                      Face face) {
     Frame inner = frame;
     inner.bit += group.bit + i * group.width;
     if (group.name.empty() || face == Face::kC) {
       inner.index += index;
     } else {
-      inner.path = absl::StrCat(frame.path, group.cpp, frame.index, index, ".");
+      inner.path = absl::StrCat(frame.path, group.spelled.cpp, frame.index, index, ".");
       inner.name = absl::StrCat(frame.name, group.name, frame.index, index, ".");
       inner.index.clear();
     }
@@ -130,17 +128,17 @@ class LeafWriter {
   }
 
   // How many bits an address has, whatever its field has.
-  void WriteAddressBits(const Item& item) {
+  void WriteAddressBits(const Field& field) {
     const uint32_t bits =
-        item.type == FieldType::kAddress ? model_.address_bits : kUsualAddressBits;
+        field.type == FieldType::kAddress ? model_.address_bits : kUsualAddressBits;
     if (usual_ || bits != kUsualAddressBits) json_.Member("address_bits", bits);
   }
 
-  void WriteAvoided(const Item& item) {
+  void WriteAvoided(const Field& field) {
     std::vector<uint64_t> avoided;
     // Names that a number borrows from an enumeration are for readers: its values are any.
-    const bool borrowed = item.type != FieldType::kEnum && item.names.index >= 0;
-    for (const Value& v : borrowed ? item.values : NamedValues(model_, item)) {
+    const bool borrowed = field.type != FieldType::kEnum && field.names.index >= 0;
+    for (const Value& v : borrowed ? field.values : NamedValues(model_, field)) {
       if (v.avoid) avoided.push_back(v.value);
     }
     if (avoided.empty() && !usual_) return;
@@ -150,41 +148,41 @@ class LeafWriter {
     json_.EndArray();
   }
 
-  static absl::string_view AccessName(const Item& item) {
+  static absl::string_view AccessName(const Field& field) {
     constexpr absl::string_view kNames[] = {"none", "read", "write", "readwrite"};
-    return item.points.empty() ? kNames[0] : kNames[static_cast<int>(item.points[0].access)];
+    return field.points.empty() ? kNames[0] : kNames[static_cast<int>(field.points[0].access)];
   }
 
-  void WriteLeaf(const Container& c, const Item& item, const Frame& at, Face face,
+  void WriteLeaf(const Container& c, const Field& field, const Frame& at, Face face,
                  uint32_t bits_that_exist, bool in_loop) {
-    if (face == Face::kCpp && (item.forced || &item == c.length_field)) return;
+    if (face == Face::kCpp && (field.forced || &field == c.length_field)) return;
     if (at.bit >= bits_that_exist) return;
-    const uint32_t width = std::min(item.width, bits_that_exist - at.bit);
-    const Encoding& e = item.encoding;
+    const uint32_t width = std::min(field.width, bits_that_exist - at.bit);
+    const Encoding& e = field.encoding;
     json_.StartObject();
     json_.Member("name", at.name);
     json_.Member("path", at.path);
     json_.Member("bit", at.bit);
     json_.Member("width", width);
-    json_.Member("type", TypeName(item));
-    json_.Member("value_type", faces_.TypeOf(item, face));
-    MemberIfUnusual("frac", item.fraction_bits);
+    json_.Member("type", TypeName(field));
+    json_.Member("value_type", faces_.TypeOf(field, face));
+    MemberIfUnusual("frac", field.fraction_bits);
     MemberIfUnusual("shift", e.shift);
     MemberIfUnusual("minus", e.minus);
     MemberIfUnusual("log2", e.log2);
     MemberIfUnusual("groups", e.groups);
     MemberIfUnusual("align", e.align);
-    WriteRange("min", item.min, item.min_real);
-    WriteRange("max", item.max, item.max_real);
-    MemberIfUnusual("nonzero", item.nonzero != NotZero::kMayBeZero);
-    MemberIfUnusual("multiple", item.multiple);
-    MemberIfUnusual("clamp", item.clamp);
-    if (usual_ || !item.points.empty()) json_.Member("access", AccessName(item));
-    WriteAddressBits(item);
-    MemberIfUnusual("overlap", item.overlap);
-    WriteAvoided(item);
-    const bool beyond = !in_loop && at.bit + item.width > c.bytes * 8;
-    MemberIfUnusual("present_bytes", beyond ? (at.bit + item.width + 31) / 32 * 4 : 0);
+    WriteRange("min", field.min, field.min_real);
+    WriteRange("max", field.max, field.max_real);
+    MemberIfUnusual("nonzero", field.nonzero != NotZero::kMayBeZero);
+    MemberIfUnusual("multiple", field.multiple);
+    MemberIfUnusual("clamp", field.clamp);
+    if (usual_ || !field.points.empty()) json_.Member("access", AccessName(field));
+    WriteAddressBits(field);
+    MemberIfUnusual("overlap", field.overlap);
+    WriteAvoided(field);
+    const bool beyond = !in_loop && at.bit + field.width > c.bytes * 8;
+    MemberIfUnusual("present_bytes", beyond ? (at.bit + field.width + 31) / 32 * 4 : 0);
     if (in_loop) {
       WritePlaces(json_, 0, 0);
     } else {
@@ -195,17 +193,18 @@ class LeafWriter {
 
   void WriteAt(const Container& c, const std::vector<Item>& items, const Frame& frame, Face face,
                uint32_t bits_that_exist, int depth, const char* leaves_key, const char* loops_key) {
-    std::vector<std::pair<const Item*, Frame>> leaves, loops;
+    std::vector<std::pair<const Field*, Frame>> leaves;
+    std::vector<std::pair<const Group*, Frame>> loops;
     Walk(
         items, frame, face,
-        [&](const Item& item, const Frame& at) { leaves.emplace_back(&item, at); },
-        [&](const Item& group, const Frame& at) { loops.emplace_back(&group, at); });
+        [&](const Field& field, const Frame& at) { leaves.emplace_back(&field, at); },
+        [&](const Group& group, const Frame& at) { loops.emplace_back(&group, at); });
     const auto by_bit = [](const auto& a, const auto& b) { return a.second.bit < b.second.bit; };
     std::stable_sort(leaves.begin(), leaves.end(), by_bit);
     json_.Key(leaves_key);
     json_.StartArray();
-    for (const auto& [item, at] : leaves) {
-      WriteLeaf(c, *item, at, face, bits_that_exist, depth > 0);
+    for (const auto& [field, at] : leaves) {
+      WriteLeaf(c, *field, at, face, bits_that_exist, depth > 0);
     }
     json_.EndArray();
     json_.Key(loops_key);
@@ -238,8 +237,8 @@ class LeafWriter {
 
 }  // namespace
 
-absl::string_view TypeName(const Item& item) {
-  switch (item.type) {
+absl::string_view TypeName(const Field& field) {
+  switch (field.type) {
     case FieldType::kInt:
       return "int";
     case FieldType::kBool:

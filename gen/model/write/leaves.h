@@ -12,7 +12,7 @@
 namespace packsmith::model {
 
 // The word of the IR for the type of a field that is no structure.
-absl::string_view TypeName(const Item& item);
+absl::string_view TypeName(const Field& field);
 
 // "places": the words that [bit, bit + width) lies in, from low to high.
 void WritePlaces(Json& json, uint32_t bit, uint32_t width);

@@ -211,76 +211,76 @@ class Writer {
 
   void WriteItems(const Container& c, const char* key, const std::vector<Item>& items) {
     WriteEach(key, items, [&](const Item& item) {
-      switch (item.kind) {
-        case Item::Kind::kReserved:
-          Text("name", item.name);
-          json_.Key("must");
-          String(item.must_be_one ? "one" : "zero");
-          WriteBits(item.bit, item.width);
-          WriteWords(item);
-          break;
-        case Item::Kind::kGroup:
-          Text("name", item.name);
-          json_.Key("count");
-          if (item.tail) {
-            String("tail");
-          } else {
-            json_.Uint(item.count);
-          }
-          if (item.most != 0) Number("max", item.most);
-          WriteBits(item.bit, item.width);
-          Flag("overlap", item.overlap);
-          WriteWords(item);
-          WriteItems(c, "items", item.items);
-          break;
-        case Item::Kind::kField:
-          WriteField(c, item);
-          break;
-      }
+      if (const Reserved* const run = item.reserved()) WriteReserved(*run);
+      if (const Group* const group = item.group()) WriteGroup(c, *group);
+      if (const Field* const field = item.field()) WriteField(c, *field);
     });
   }
 
-  void WriteField(const Container& c, const Item& item) {
-    Text("name", item.name);
-    WriteBits(item.bit, item.width);
-    Text("type", item.type_name.text);
-    if (item.type == FieldType::kEnum) Text("of", "enum");
-    if (item.type == FieldType::kStruct) Text("of", "struct");
-    WriteWords(item);
-    if (item.forced) Hex("forced", *item.forced);
-    Flag("length", &item == c.length_field);
-    Text("default", item.default_text.text);
-    WriteRange("min", item.min, item.min_real);
-    WriteRange("max", item.max, item.max_real);
-    Flag("nonzero", item.nonzero == NotZero::kAlways);
-    Flag("packed_nonzero", item.nonzero == NotZero::kPacking);
-    Number("multiple", item.multiple);
-    Flag("clamp", item.clamp);
-    Text("unit", item.unit);
-    const Encoding& e = item.encoding;
+  void WriteReserved(const Reserved& run) {
+    Text("name", run.name);
+    json_.Key("must");
+    String(run.must_be_one ? "one" : "zero");
+    WriteBits(run.bit, run.width);
+    WriteWords(run);
+  }
+
+  void WriteGroup(const Container& c, const Group& group) {
+    Text("name", group.name);
+    json_.Key("count");
+    if (group.tail) {
+      String("tail");
+    } else {
+      json_.Uint(group.count);
+    }
+    if (group.most != 0) Number("max", group.most);
+    WriteBits(group.bit, group.width);
+    Flag("overlap", group.overlap);
+    WriteWords(group);
+    WriteItems(c, "items", group.items);
+  }
+
+  void WriteField(const Container& c, const Field& field) {
+    Text("name", field.name);
+    WriteBits(field.bit, field.width);
+    Text("type", field.type_name.text);
+    if (field.type == FieldType::kEnum) Text("of", "enum");
+    if (field.type == FieldType::kStruct) Text("of", "struct");
+    WriteWords(field);
+    if (field.forced) Hex("forced", *field.forced);
+    Flag("length", &field == c.length_field);
+    Text("default", field.default_text.text);
+    WriteRange("min", field.min, field.min_real);
+    WriteRange("max", field.max, field.max_real);
+    Flag("nonzero", field.nonzero == NotZero::kAlways);
+    Flag("packed_nonzero", field.nonzero == NotZero::kPacking);
+    Number("multiple", field.multiple);
+    Flag("clamp", field.clamp);
+    Text("unit", field.unit);
+    const Encoding& e = field.encoding;
     Number("minus", e.minus);
     // Addresses have one because of where they stand, unless the XML says otherwise, be it none.
-    if (item.shift_given) {
+    if (field.shift_given) {
       json_.Key("shift");
       json_.Uint(e.shift);
     }
     Flag("log2", e.log2);
     Number("groups", e.groups);
     Number("align", e.align);
-    Flag("overlap", item.overlap);
-    Text("when", item.when.text);
-    Text("names", item.names.text);
-    WriteValues(item.values, item.type == FieldType::kInt);
-    Text("high", item.high.text);
-    WriteEach("points", item.points, [this](const Points& p) { WritePointer(p); });
-    WriteEach("sets", item.sets, [this](const SetsBase& s) {
+    Flag("overlap", field.overlap);
+    Text("when", field.when.text);
+    Text("names", field.names.text);
+    WriteValues(field.values, field.type == FieldType::kInt);
+    Text("high", field.high.text);
+    WriteEach("points", field.points, [this](const Points& p) { WritePointer(p); });
+    WriteEach("sets", field.sets, [this](const SetsBase& s) {
       Text(s.is_state ? "state" : "base", s.base.text);
       Text("when", s.when.text);
     });
-    Text("writes_register", item.writes_register.text);
-    Text("writes_memory", item.writes_memory.text);
-    Text("writes_when", item.writes_when.text);
-    WriteEach("elements", item.elements, [this](const ElementOf& e) {
+    Text("writes_register", field.writes_register.text);
+    Text("writes_memory", field.writes_memory.text);
+    Text("writes_when", field.writes_when.text);
+    WriteEach("elements", field.elements, [this](const ElementOf& e) {
       Flag("step", e.is_step);
       Text("of", e.data.text);
       Text("element", e.number.text);
@@ -288,9 +288,9 @@ class Writer {
       Text("offset", e.offset.text);
       Text("when", e.when.text);
     });
-    if (item.meaning != Meaning::kNone) {
-      Text("means", kMeaningNames.begin()[static_cast<size_t>(item.meaning) - 1]);
-      Number("at", item.meaning_at);
+    if (field.meaning != Meaning::kNone) {
+      Text("means", kMeaningNames.begin()[static_cast<size_t>(field.meaning) - 1]);
+      Number("at", field.meaning_at);
     }
   }
 

@@ -21,7 +21,7 @@ namespace t = packsmith::tables;
 
 // What a leaf is found by: the structure it was reached through, the field, which item of its
 // group.
-using LeafKey = std::tuple<uint32_t, const Item*, uint32_t>;
+using LeafKey = std::tuple<uint32_t, const ItemBase*, uint32_t>;
 
 class Writer {
  public:
@@ -116,39 +116,40 @@ class Writer {
   }
 
   t::Leaf MakeLeaf(const Container& c, const FlatLeaf& from) {
-    const Item& item = *from.item;
     t::Leaf leaf{};
     leaf.name = Intern(from.name);
     leaf.name_suffix = Intern(from.suffix);
     leaf.bit = from.bit;
-    leaf.width = static_cast<uint16_t>(std::min<uint32_t>(item.width, 0xffff));
+    leaf.width = static_cast<uint16_t>(std::min<uint32_t>(from.item->width, 0xffff));
     leaf.named = t::kNone;
     leaf.extra = t::kNone;
-    if (item.kind == Item::Kind::kReserved) {
-      leaf.flags = item.must_be_one ? t::kMustBeOne : t::kMustBeZero;
+    if (from.field == nullptr) {
+      leaf.flags =
+          static_cast<const Reserved&>(*from.item).must_be_one ? t::kMustBeOne : t::kMustBeZero;
       return leaf;
     }
-    leaf.type = LeafTypeOf(item);
-    leaf.fraction_bits = static_cast<uint8_t>(item.fraction_bits);
-    leaf.shift = static_cast<uint8_t>(item.encoding.shift);
+    const Field& field = *from.field;
+    leaf.type = LeafTypeOf(field);
+    leaf.fraction_bits = static_cast<uint8_t>(field.fraction_bits);
+    leaf.shift = static_cast<uint8_t>(field.encoding.shift);
     uint32_t flags = 0;
-    if (item.forced) flags |= t::kForced;
-    if (&item == c.length_field) flags |= t::kLength;
-    if (item.encoding.log2) flags |= t::kLog2;
-    if (item.nonzero == NotZero::kAlways) flags |= t::kNonzero;
+    if (field.forced) flags |= t::kForced;
+    if (&field == c.length_field) flags |= t::kLength;
+    if (field.encoding.log2) flags |= t::kLog2;
+    if (field.nonzero == NotZero::kAlways) flags |= t::kNonzero;
     if (from.overlap) flags |= t::kOverlap;
-    if (item.min) flags |= t::kHasMin;
-    if (item.max) flags |= t::kHasMax;
-    if (from.scope == 0 && !c.variants.empty() && from.bit + item.width > c.bytes * 8) {
+    if (field.min) flags |= t::kHasMin;
+    if (field.max) flags |= t::kHasMax;
+    if (from.scope == 0 && !c.variants.empty() && from.bit + field.width > c.bytes * 8) {
       flags |= t::kVariantOnly;
     }
     leaf.flags = static_cast<uint16_t>(flags);
-    leaf.named = AddNames(item);
+    leaf.named = AddNames(field);
     return leaf;
   }
 
-  static t::LeafType LeafTypeOf(const Item& item) {
-    switch (item.type) {
+  static t::LeafType LeafTypeOf(const Field& field) {
+    switch (field.type) {
       case FieldType::kInt:
         return t::LeafType::kInt;
       case FieldType::kBool:
@@ -174,16 +175,16 @@ class Writer {
   }
 
   // One list of named values per enumeration, or per field that lists its own.
-  uint32_t AddNames(const Item& item) {
-    if (item.type == FieldType::kEnum && item.type_index >= 0) {
-      const Enum& e = model_.enums[static_cast<size_t>(item.type_index)];
+  uint32_t AddNames(const Field& field) {
+    if (field.type == FieldType::kEnum && field.type_index >= 0) {
+      const Enum& e = model_.enums[static_cast<size_t>(field.type_index)];
       return AddNames(&e, e.name, e.values);
     }
-    if (item.names.index >= 0) {
-      const Enum& e = model_.enums[static_cast<size_t>(item.names.index)];
+    if (field.names.index >= 0) {
+      const Enum& e = model_.enums[static_cast<size_t>(field.names.index)];
       return AddNames(&e, e.name, e.values);
     }
-    return item.values.empty() ? t::kNone : AddNames(&item, "", item.values);
+    return field.values.empty() ? t::kNone : AddNames(&field, "", field.values);
   }
 
   uint32_t AddFormat(const DataFormat& format) {
@@ -346,44 +347,46 @@ class Writer {
 
   void AddExtras(const Flattened& f, const std::vector<FlatLeaf>& flat, uint32_t first) {
     for (size_t i = 0; i < flat.size(); ++i) {
-      const Item& item = *flat[i].item;
-      const Encoding& e = item.encoding;
-      const bool any = e.minus != 0 || e.groups != 0 || e.align != 0 || item.multiple != 0 ||
-                       item.forced || item.min || item.max || !item.points.empty() ||
-                       !item.sets.empty() || item.writes_register.is.field != nullptr ||
-                       !item.unit.empty() || item.high.is.kind != Expression::Kind::kNone ||
-                       item.writes_memory.is.field != nullptr || !item.elements.empty() ||
-                       item.meaning != Meaning::kNone || !item.when.is.empty();
+      if (flat[i].field == nullptr) continue;
+      const Field& field = *flat[i].field;
+      const Encoding& e = field.encoding;
+      const bool any = e.minus != 0 || e.groups != 0 || e.align != 0 || field.multiple != 0 ||
+                       field.forced || field.min || field.max || !field.points.empty() ||
+                       !field.sets.empty() || field.writes_register.is.field != nullptr ||
+                       !field.unit.empty() || field.high.is.kind != Expression::Kind::kNone ||
+                       field.writes_memory.is.field != nullptr || !field.elements.empty() ||
+                       field.meaning != Meaning::kNone || !field.when.is.empty();
       if (!any) continue;
       const Asker asker{&f, flat[i].scope, flat[i].index};
       t::Extra extra{};
       extra.minus = e.minus;
       extra.groups = e.groups;
       extra.align = e.align;
-      extra.multiple = item.multiple;
-      extra.forced = item.forced.value_or(0);
-      extra.min = item.min.value_or(0);
-      extra.max = item.max.value_or(0);
-      extra.pointer = AddPointers(item.points, asker);
+      extra.multiple = field.multiple;
+      extra.forced = field.forced.value_or(0);
+      extra.min = field.min.value_or(0);
+      extra.max = field.max.value_or(0);
+      extra.pointer = AddPointers(field.points, asker);
       extra.sets_base = t::kNone;
       extra.sets_when = t::kNone;
-      if (!item.sets.empty()) {
-        const auto states = static_cast<uint32_t>(item.sets[0].is_state ? model_.bases.size() : 0);
-        extra.sets_base = states + static_cast<uint32_t>(item.sets[0].base.index);
-        extra.sets_when = AddCondition(item.sets[0].when.is, asker);
+      if (!field.sets.empty()) {
+        const auto states = static_cast<uint32_t>(field.sets[0].is_state ? model_.bases.size() : 0);
+        extra.sets_base = states + static_cast<uint32_t>(field.sets[0].base.index);
+        extra.sets_when = AddCondition(field.sets[0].when.is, asker);
       }
-      extra.writes_leaf = item.writes_register.is.field == nullptr
+      extra.writes_leaf = field.writes_register.is.field == nullptr
                               ? t::kNone
-                              : LeafOf(item.writes_register.is, asker);
-      extra.unit = Intern(item.unit);
-      extra.high = AddExpression(item.high.is, asker);
-      extra.stores_leaf =
-          item.writes_memory.is.field == nullptr ? t::kNone : LeafOf(item.writes_memory.is, asker);
-      extra.stores_when = AddCondition(item.writes_when.is, asker);
-      extra.meaning = item.meaning;
-      extra.meaning_at = static_cast<uint16_t>(item.meaning_at);
-      extra.counts_when = AddCondition(item.when.is, asker);
-      extra.element = item.elements.empty() ? t::kNone : AddElement(item.elements[0], asker);
+                              : LeafOf(field.writes_register.is, asker);
+      extra.unit = Intern(field.unit);
+      extra.high = AddExpression(field.high.is, asker);
+      extra.stores_leaf = field.writes_memory.is.field == nullptr
+                              ? t::kNone
+                              : LeafOf(field.writes_memory.is, asker);
+      extra.stores_when = AddCondition(field.writes_when.is, asker);
+      extra.meaning = field.meaning;
+      extra.meaning_at = static_cast<uint16_t>(field.meaning_at);
+      extra.counts_when = AddCondition(field.when.is, asker);
+      extra.element = field.elements.empty() ? t::kNone : AddElement(field.elements[0], asker);
       leaves_[first + i].extra = static_cast<uint32_t>(extras_.size());
       extras_.push_back(extra);
     }
