@@ -1,9 +1,8 @@
 """Statements that write a container word by word; what C++ and C have in common."""
 
-from collections.abc import Iterator
 from typing import Protocol
 
-from ir import Ir
+from ir import Ir, Unsupported, places
 from text import call, join
 
 # Words of zeros from which on a loop is less to read than a statement each.
@@ -40,15 +39,6 @@ class Face(Protocol):
     def combine(self, word: str, special: list[Term], others: list[str],
                 indent: int) -> list[str]:
         """Declares what the address terms of a word name; others: the other terms of that word."""
-
-
-def places(bit: int, width: int) -> Iterator[Ir]:
-    """The words that [bit, bit + width) lies in, from low to high."""
-    low = 0
-    while low < width:
-        here = min(32 - (bit + low) % 32, width - low)
-        yield {"word": (bit + low) // 32, "lsb": (bit + low) % 32, "from": low, "width": here}
-        low += here
 
 
 def shifted(text: str, by: int) -> str:

@@ -1,6 +1,8 @@
 """The IR: what packgen makes of a description, as dictionaries and lists.
 
-gen/model/write/ir.h is where its members come from.
+It states facts, nested as the description nests them, and no language's types or expressions. Its
+members are those that gen/model/write/ir.cc and items.cc write. `read` completes it: members that
+most fields have alike are left out in the file.
 """
 
 import json
@@ -9,18 +11,17 @@ from typing import Any
 
 Ir = dict[str, Any]
 
+_VERSION = 3
+
 
 class Unsupported(Exception):
     """The IR asks for something that this back end cannot express."""
 
 
-def _complete(usual: Ir, holder: Ir) -> None:
-    """Gives each leaf what it has as most leaves do, and so does not say."""
-    for leaves, loops in (("leaves", "loops"), ("c_leaves", "c_loops")):
-        if leaves in holder:
-            holder[leaves] = [{**usual, **leaf} for leaf in holder[leaves]]
-            for loop in holder[loops]:
-                _complete(usual, loop)
+def _complete(usual: Ir, items: list[Ir]) -> list[Ir]:
+    """Gives each field the members that it leaves out."""
+    return [dict(item, items=_complete(usual, item["items"])) if "items" in item
+            else item if "kind" in item else {**usual, **item} for item in items]
 
 
 def read(path: Path) -> Ir:
@@ -29,10 +30,20 @@ def read(path: Path) -> Ir:
         ir = json.loads(path.read_bytes())
     except ValueError as error:
         raise Unsupported(f"not an IR: {error}") from error
-    if not isinstance(ir, dict) or ir.get("ir") != 2:
-        raise Unsupported("not an IR of version 2; was it made by another packgen?")
+    if not isinstance(ir, dict) or ir.get("ir") != _VERSION:
+        raise Unsupported(f"not an IR of version {_VERSION}; was it made by another packgen?")
     for container in ir["containers"]:
-        _complete(ir["usual_leaf"], container)
-        if container["tail"] and container["tail"]["item"]:
-            _complete(ir["usual_leaf"], container["tail"]["item"])
+        container["items"] = _complete(ir["usual_item"], container["items"])
     return ir
+
+
+def places(bit: int, width: int) -> list[Ir]:
+    """The words that [bit, bit + width) lies in, from low to high."""
+    found: list[Ir] = []
+    low = 0
+    while low < width:
+        lsb = (bit + low) % 32
+        here = min(32 - lsb, width - low)
+        found.append({"word": (bit + low) // 32, "lsb": lsb, "from": low, "width": here})
+        low += here
+    return found

@@ -14,18 +14,6 @@ def ones(width: int) -> int:
     return (1 << min(width, 64)) - 1
 
 
-def places(bit: int, width: int) -> list[Ir]:
-    """The words that [bit, bit + width) lies in, from low to high."""
-    found: list[Ir] = []
-    low = 0
-    while low < width:
-        lsb = (bit + low) % 32
-        here = min(32 - lsb, width - low)
-        found.append({"word": (bit + low) // 32, "lsb": lsb, "from": low, "width": here})
-        low += here
-    return found
-
-
 def exceeds_32_bits(field: Ir) -> bool:
     """Whether a value of an unsigned field can be larger than 32 bits hold."""
     width, shift = field["width"], field["shift"]

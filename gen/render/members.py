@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ir import Ir
-from languages import C, Cpp, Language, places
+from ir import Ir, places
+from languages import C, Cpp, Language
 
 # Groups of more leaves than this are loops in generated code; smaller ones are written out.
 _MOST_UNROLLED = 16

@@ -35,6 +35,7 @@ import c  # noqa: E402
 import cpp  # noqa: E402
 import text  # noqa: E402
 from ir import Unsupported, read  # noqa: E402
+from members import add_views  # noqa: E402
 
 TEMPLATES = Path(__file__).resolve().parent.parent / "templates"
 
@@ -291,6 +292,8 @@ def main(arguments: list[str]) -> int:
         return 0
     try:
         ir = read(options.ir) if options.ir else {}
+        if ir:
+            add_views(ir)
         env = environment()
         contents = [(path, render(env, ir)) for path, render in printers if path]
         if options.depfile:

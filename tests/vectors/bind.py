@@ -14,6 +14,7 @@ from pathlib import Path
 sys.path.insert(0, "gen/render")
 
 from ir import Ir, read  # noqa: E402
+from members import add_views  # noqa: E402
 
 
 def quote(text: str) -> str:
@@ -196,6 +197,7 @@ def main(arguments: list[str]) -> None:
     ir_path = next(path for path in paths if path.endswith(".json"))
     outputs = [path for path in paths if path.endswith((".cc", ".c"))]
     ir = read(Path(ir_path))
+    add_views(ir)
     for shard, output in enumerate(outputs):
         text = cpp(ir, shard, len(outputs)) if language == "--cpp" else c(ir)
         Path(output).write_text(text, encoding="utf-8")

@@ -1,5 +1,10 @@
-// Writes a Model as JSON for the templates of gen/render. Everything a template prints is derived
-// here: identifiers, types, defaults, and for each field the words and bits it goes to.
+// Writes a Model as JSON for code generators, gen/render first of all.
+//
+// The IR states facts in no programming language: the kind of a field's value, its bits, encoding,
+// range and default as exact numbers (text, since not every reader of JSON has 64-bit integers),
+// nested as the description nests them. Types, literals and expressions are chosen by the back end
+// of a language. Names are the exception: "cpp" and "c" are how C++ and C spell them, because the
+// model reports names that collide there.
 #ifndef PACKSMITH_GEN_MODEL_WRITE_IR_H_
 #define PACKSMITH_GEN_MODEL_WRITE_IR_H_
 
@@ -9,11 +14,11 @@
 
 namespace packsmith::model {
 
-// In a line, for programs; python3 -m json.tool makes it legible. Of a leaf, a field at its place,
-// it says what it has other than "usual_leaf".
+// One line, for programs; python3 -m json.tool makes it legible. Members of a field that equal those
+// of "usual_item" are left out. "in_c" has what C must say differently because others have published
+// it so.
 //
-// The model must be free of errors. docs/architecture.md names the members. The same model gives
-// the same text.
+// The model must be free of errors. The same model gives the same text.
 std::string WriteIr(const Model& model, const Sources& sources);
 
 }  // namespace packsmith::model
