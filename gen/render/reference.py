@@ -127,7 +127,7 @@ class Site:
 
 
 def references(record: Json) -> Iterator[tuple[str, str]]:
-    """Kinds and names that a record leads to; streams, engines and spaces have too many."""
+    """Kinds and names that a record refers to; streams, engines and spaces have too many."""
     for item in all_items(record.get("fields", [])):
         if "of" in item:
             yield item["of"], item["type"]
@@ -223,60 +223,12 @@ class Writer:
 
     # --- Sentences ---
 
-    def pointer(self, pointer: Json) -> Markup:
-        """What an address or offset leads to."""
-        parts = [Markup("leads to ") + self.link(pointer["kind"], pointer["to"])]
-        if "or" in pointer:
-            parts[0] += Markup(" or ") + self.link("struct", pointer["or"])
-        for key, before, after in (
-                ("count", "", " of them"), ("until_zero", "up to an entry of zeros", ""),
-                ("size", "", " bytes"), ("end", "up to the byte at ", ""),
-                ("stride", "", " bytes apart"), ("format", "of the format ", ""),
-                ("slot", "slot ", ""), ("step", "a row for ", " instances"),
-                ("stage", "", " stage"), ("simd", "SIMD ", ""),
-                ("scale", "multiplied by ", "")):
-            if key in pointer:
-                value = "" if pointer[key] is True else pointer[key]
-                parts.append(escape(f"{before}{value}{after}"))
-        if "base" in pointer:
-            parts.append(Markup("counted from the base ") + self.link("base", pointer["base"]))
-        if pointer.get("relative"):
-            parts.append(Markup("counted from the start of the structure"))
-        if "space" in pointer:
-            when = f" if {pointer['space_when']}" if "space_when" in pointer else ""
-            parts.append(Markup("in the space ") + self.link("space", pointer["space"])
-                         + escape(when))
-        if "access" in pointer:
-            parts.append(escape({"readwrite": "read and written", "write": "written"}.get(
-                pointer["access"], pointer["access"])))
-        sentence = Markup(", ").join(parts)
-        return escape(f"if {pointer['when']}: ") + sentence if "when" in pointer else sentence
-
-    def sentences(self, item: Json) -> list[Markup]:
-        """What a field does, besides having a value."""
-        found = [self.pointer(pointer) for pointer in item.get("points", [])]
-        for sets in item.get("sets", []):
-            kind, name = what_is_set(sets)
-            found.append(escape(f"sets the {kind} ") + self.link(kind, name)
-                         + escape(condition(sets)))
-        if "writes_register" in item:
-            found.append(escape(f"is written to the register at {item['writes_register']}"))
-        if "writes_memory" in item:
-            found.append(escape(f"is written to memory at {item['writes_memory']}"
-                                + condition(item, "writes_when")))
-        if "high" in item:
-            found.append(escape(f"the bits above stand in {item['high']}"))
-        for element in item.get("elements", []):
-            what = "instances that share a row of " if element.get("step") else \
-                "format of an element of "
-            more = "".join(f", {key} {element[key]}" for key in ("element", "slot", "offset")
-                           if key in element)
-            found.append(Markup(what) + self.link("data", element["of"])
-                         + escape(more + condition(element)))
-        if "means" in item:
-            found.append(escape(f"says the {item['means'].replace('-', ' ')} of an engine"
-                                + (f", from bit {item['at']}" if "at" in item else "")))
-        return found
+    def sentences(self, owner: Json) -> list[Markup]:
+        """What unpack says of a field or a container, with links."""
+        return [Markup("").join(escape(piece) if isinstance(piece, str)
+                                else self.link(piece["kind"], piece["name"])
+                                for piece in sentence)
+                for sentence in owner.get("sentences", [])]
 
     @staticmethod
     def change_text(change: Json) -> str:
@@ -327,7 +279,7 @@ class Writer:
                 continue
             yield {"row": "field", "depth": depth, "bits": place, "id": self.identifier(item),
                    "name": item["name"], "color": kind_of(item), "type": self.type_of(item),
-                   "facts": facts(item), "doc": item.get("doc", ""),
+                   "facts": item.get("facts", ""), "doc": item.get("doc", ""),
                    "sentences": self.sentences(item), "values": item.get("values", []),
                    "changes": self.changed.get(id(item), [])}
 
@@ -345,7 +297,7 @@ class Writer:
     # --- All of it ---
 
     def facts_of(self) -> list[tuple[str, Markup]]:
-        """What stands above the layout."""
+        """What is above the layout."""
         v = self.version
         found: list[tuple[str, Markup]] = []
 
@@ -357,11 +309,11 @@ class Writer:
         add("Offset", v.get("offset", ""))
         add("Also called", ", ".join(v.get("aliases", [])))
         add("In error states", ", ".join(v.get("dumped_as", [])))
-        add("Writes", "change those of bits 15:0 whose partner in bits 31:16 is 1"
+        add("Writes", "change only the bits of 15:0 whose mask bit in 31:16 is 1"
             if v.get("masked") else "")
         if "else" in v:
-            add("Until set", "offsets count from the address 0" if v["else"] == "0"
-                else self.link("base", v["else"]) + " counts")
+            add("Until set", "offsets are relative to address 0" if v["else"] == "0"
+                else Markup("the base ") + self.link("base", v["else"]) + " applies")
         if "opcode" in v:
             add("Opcode", f"{int(v['opcode'], 16):#010x} in the bits "
                           f"{int(v['opcode_mask'], 16):#010x}")
@@ -379,39 +331,6 @@ class Writer:
         add("Is", "a program" if v.get("code") else "")
         return found
 
-    def notes(self) -> list[Markup]:
-        """What stands below the layout."""
-        v = self.version
-        found: list[Markup] = []
-        for part in v.get("parts", []):
-            struct = Markup("") if part["struct"] == part["name"] else \
-                Markup(" (") + self.link("struct", part["struct"]) + Markup(")")
-            name = self.link("struct", part["name"]) if not struct else escape(part["name"])
-            times = f", {part['repeat']} times" if "repeat" in part else ""
-            found.append(Markup("then ") + name + struct + escape(times + condition(part)))
-        if "pad" in v:
-            found.append(escape(f"then zeros up to a multiple of {v['pad']} bytes"
-                                + condition(v, "pad_when")))
-        for variant in v.get("variants", []):
-            unit = 1 if v["unit"] == "byte" else 4
-            found.append(escape(f"{variant['bytes'] // unit} {v['unit']}s" + condition(variant)))
-        for flow in v.get("flows", []):
-            text = {"jump": "jumps to {}", "call": "calls {}", "end": "ends the batch",
-                    "return": "returns to behind the last call",
-                    "terminate": "ends everything"}[flow["kind"]]
-            found.append(escape(text.format(flow.get("to", "")) + condition(flow)))
-        for relation in v.get("relations", []):
-            found.append(escape(relation["kind"] + " ") + self.link("packet", relation["packet"]))
-        for draws in v.get("draws", []):
-            text = Markup("draws ") + self.link("data", draws["data"])
-            if "indices" in draws:
-                text += Markup(", indices ") + self.link("data", draws["indices"]) + escape(
-                    f" if {draws['indexed']}" if "indexed" in draws else "")
-            more = "".join(f", {key.replace('_', ' ')} {draws[key]}" for key in (
-                "first", "count", "first_instance", "instances", "bias", "cuts", "cut") if key in draws)
-            found.append(text + escape(more + condition(draws)))
-        return found
-
     def context(self) -> Json:
         """What the template prints of this version."""
         v = self.version
@@ -425,7 +344,7 @@ class Writer:
             "before": self.before["generations"][-1] if self.before else "",
             "doc": v.get("doc", ""), "source": v.get("source", ""),
             "facts": self.facts_of(), "svg": svg,
-            "rows": list(self.rows(v.get("fields", []), bits)), "notes": self.notes(),
+            "rows": list(self.rows(v.get("fields", []), bits)), "notes": self.sentences(v),
             "values": [dict(value, hex=f"{value['value']:#x}") for value in v.get("values", [])]
             if self.page.kind == "enum" else [],
             "changes": [(change.get("field", ""), self.change_text(change))
@@ -438,10 +357,6 @@ def what_is_set(sets: Json) -> tuple[str, str]:
     return ("state", sets["state"]) if "state" in sets else ("base", sets["base"])
 
 
-def condition(owner: Json, key: str = "when") -> str:
-    return f", if {owner[key]}" if key in owner else ""
-
-
 def group_text(item: Json) -> str:
     high, low = item["bits"]
     width = high - low + 1
@@ -451,53 +366,6 @@ def group_text(item: Json) -> str:
         times += f", at most {item['max']} times"
     bit = f", bit {low % 32}" if low % 32 else ""
     return f"{size} each, {times}, from dword {low // 32}{bit} on"
-
-
-def facts(item: Json) -> str:
-    """What is unusual about a field's value."""
-    found: list[str] = []
-    if "unit" in item:
-        found.append(f"[{item['unit']}]")
-    if "forced" in item:
-        value = int(item["forced"], 16)
-        found.append(f"always {value if value < 10 else item['forced']}")
-    if item.get("length"):
-        found.append("the packet's length")
-    if "default" in item:
-        found.append(f"default {item['default']}")
-    if "min" in item and "max" in item:
-        found.append(f"{item['min']:g} to {item['max']:g}" if isinstance(item["min"], float)
-                     else f"{item['min']} to {item['max']}")
-    elif "min" in item:
-        found.append(f"at least {item['min']}")
-    elif "max" in item:
-        found.append(f"at most {item['max']}")
-    if item.get("clamp"):
-        found.append("others are brought into the range")
-    if item.get("nonzero"):
-        found.append("not zero")
-    if item.get("packed_nonzero"):
-        found.append("packing refuses zero")
-    if "when" in item:
-        found.append(f"if {item['when']}")
-    if "multiple" in item:
-        found.append(f"a multiple of {item['multiple']}")
-    stored: list[str] = []
-    if "minus" in item:
-        stored.append(f"minus {item['minus']}")
-    if "shift" in item:
-        stored.append(f"divided by {1 << item['shift']}" if item["shift"] else "whole")
-    if item.get("log2"):
-        stored.append("as log2")
-    if "groups" in item:
-        stored.append(f"in groups of {item['groups']}")
-    if stored:
-        found.append("stored " + ", ".join(stored))
-    if "align" in item:
-        found.append(f"rounded up to {item['align']}")
-    if item.get("overlap"):
-        found.append("shares its bits")
-    return ", ".join(found)
 
 
 def first_sentence(doc: str) -> str:

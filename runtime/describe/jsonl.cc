@@ -5,6 +5,10 @@
 
 #include <algorithm>
 #include <map>
+#include <string>
+#include <vector>
+
+#include "runtime/describe/sentences.h"
 
 namespace packsmith::describe {
 namespace {
@@ -15,12 +19,68 @@ void String(Writer& writer, absl::string_view text) {
   writer.String(text.data(), static_cast<rapidjson::SizeType>(text.size()));
 }
 
+// A list for each sentence: texts, and objects for what they name.
+void Sentences(Writer& writer, const std::vector<Sentence>& sentences) {
+  if (sentences.empty()) return;
+  writer.Key("sentences");
+  writer.StartArray();
+  for (const Sentence& sentence : sentences) {
+    writer.StartArray();
+    for (const Piece& piece : sentence) {
+      if (piece.kind.empty()) {
+        String(writer, piece.text);
+        continue;
+      }
+      writer.StartObject();
+      writer.Key("kind");
+      String(writer, piece.kind);
+      writer.Key("name");
+      String(writer, piece.text);
+      writer.EndObject();
+    }
+    writer.EndArray();
+  }
+  writer.EndArray();
+}
+
+void Key(Writer& writer, const Json& key) { writer.Key(key.GetString(), key.GetStringLength()); }
+
+// Fields, reserved runs and groups, with what is said of fields in words.
+void Items(Writer& writer, const Json& items) {
+  writer.StartArray();
+  for (const Json& item : items.GetArray()) {
+    writer.StartObject();
+    for (const auto& [key, value] : item.GetObject()) {
+      Key(writer, key);
+      if (key == "items") {
+        Items(writer, value);
+      } else {
+        value.Accept(writer);
+      }
+    }
+    if (item.HasMember("type")) {
+      if (const std::string facts = FieldFacts(item); !facts.empty()) {
+        writer.Key("facts");
+        String(writer, facts);
+      }
+      Sentences(writer, FieldSentences(item));
+    }
+    writer.EndObject();
+  }
+  writer.EndArray();
+}
+
 // Writes the members of a record, after those that precede it.
 void Members(Writer& writer, const Json& record) {
   for (const auto& [key, value] : record.GetObject()) {
-    writer.Key(key.GetString(), key.GetStringLength());
-    value.Accept(writer);
+    Key(writer, key);
+    if (key == "fields") {
+      Items(writer, value);
+    } else {
+      value.Accept(writer);
+    }
   }
+  Sentences(writer, ContainerSentences(record));
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "runtime/decode/text_sink.h"
+#include "runtime/describe/sentences.h"
 
 namespace packsmith::describe {
 namespace {
@@ -24,31 +25,19 @@ constexpr size_t kColumns = 100;
 constexpr size_t kMostValues = 16;
 constexpr size_t kWidestName = 44;
 
-std::string Number(const Json& value) {
-  if (value.IsUint64()) return absl::StrCat(value.GetUint64());
-  if (value.IsInt64()) return absl::StrCat(value.GetInt64());
-  if (value.IsDouble()) return absl::StrCat(value.GetDouble());
-  return "";
-}
-
-std::string Size(uint64_t bytes, bool byte_unit) {
-  if (byte_unit || bytes % 4 != 0) return absl::StrCat(bytes, bytes == 1 ? " byte" : " bytes");
-  return absl::StrCat(bytes / 4, bytes == 4 ? " dword" : " dwords");
-}
-
 // The size of a whole container: "9 dwords", "4 or 5 dwords", "3 dwords and more".
-std::string SizeText(const Json& record) {
+std::string WholeSizeText(const Json& record) {
   const bool byte_unit = Text(record, "unit") == "byte";
-  const uint64_t bytes = describe::Number(record, "bytes");
-  std::string text = Size(bytes, byte_unit);
+  const uint64_t bytes = Number(record, "bytes");
+  std::string text = SizeText(bytes, byte_unit);
   const absl::Span<const Json> variants = Array(record, "variants");
   if (!variants.empty()) {
     text = byte_unit ? absl::StrCat(bytes) : absl::StrCat(bytes / 4);
     for (const Json& variant : variants) {
       absl::StrAppend(&text, " or ",
                       &variant == &variants.back()
-                          ? Size(describe::Number(variant, "bytes"), byte_unit)
-                          : absl::StrCat(describe::Number(variant, "bytes") / (byte_unit ? 1 : 4)));
+                          ? SizeText(Number(variant, "bytes"), byte_unit)
+                          : absl::StrCat(Number(variant, "bytes") / (byte_unit ? 1 : 4)));
     }
   } else if (Flag(record, "variable")) {
     text += " and more";
@@ -127,129 +116,6 @@ std::string Padded(std::string text, size_t width) {
   const size_t columns = Columns(text);
   if (columns < width) text.append(width - columns, ' ');
   return text;
-}
-
-// --- What is unusual about a field, in words ---
-
-std::string If(const Json& object, const char* key = "when") {
-  const absl::string_view condition = Text(object, key);
-  return condition.empty() ? "" : absl::StrCat(", if ", condition);
-}
-
-std::string PointerSentence(const Json& pointer) {
-  std::string text = absl::StrCat("points to ", Text(pointer, "to"));
-  if (const absl::string_view other = Text(pointer, "or"); !other.empty()) {
-    absl::StrAppend(&text, " or ", other);
-  }
-  const auto add = [&](const char* key, absl::string_view before, absl::string_view after = "") {
-    const absl::string_view value = Text(pointer, key);
-    if (!value.empty()) absl::StrAppend(&text, ", ", before, value, after);
-  };
-  add("count", "", " of them");
-  if (Flag(pointer, "until_zero")) text += ", up to an entry of zeros";
-  add("size", "", " bytes");
-  add("end", "up to the byte at ");
-  add("stride", "", " bytes apart");
-  add("format", "of the format ");
-  add("slot", "slot ");
-  add("step", "a row for ", " instances");
-  add("stage", "", " stage");
-  add("simd", "SIMD ");
-  add("scale", "multiplied by ");
-  add("base", "relative to the base ");
-  if (Flag(pointer, "relative")) text += ", relative to the start of the structure";
-  add("space", "in the space ");
-  if (const absl::string_view when = Text(pointer, "space_when"); !when.empty()) {
-    absl::StrAppend(&text, " if ", when);
-  }
-  const absl::string_view access = Text(pointer, "access");
-  if (!access.empty()) {
-    absl::StrAppend(&text, ", ",
-                    access == "readwrite" ? "read and written"
-                    : access == "write"   ? "written"
-                                          : "read");
-  }
-  const absl::string_view when = Text(pointer, "when");
-  return when.empty() ? text : absl::StrCat("if ", when, ": ", text);
-}
-
-// Sentences below a field.
-std::vector<std::string> Sentences(const Json& item) {
-  std::vector<std::string> all;
-  for (const Json& pointer : Array(item, "points")) all.push_back(PointerSentence(pointer));
-  for (const Json& sets : Array(item, "sets")) {
-    const char* what = sets.HasMember("state") ? "state" : "base";
-    all.push_back(absl::StrCat("sets the ", what, " ", Text(sets, what), If(sets)));
-  }
-  if (const absl::string_view to = Text(item, "writes_register"); !to.empty()) {
-    all.push_back(absl::StrCat("is written to the register at ", to));
-  }
-  if (const absl::string_view to = Text(item, "writes_memory"); !to.empty()) {
-    all.push_back(absl::StrCat("is written to memory at ", to, If(item, "writes_when")));
-  }
-  if (const absl::string_view high = Text(item, "high"); !high.empty()) {
-    all.push_back(absl::StrCat("the higher bits are in ", high));
-  }
-  for (const Json& element : Array(item, "elements")) {
-    std::string text = absl::StrCat(
-        Flag(element, "step") ? "instances that share a row of " : "format of an element of ",
-        Text(element, "of"));
-    for (const char* key : {"element", "slot", "offset"}) {
-      const absl::string_view value = Text(element, key);
-      if (!value.empty()) absl::StrAppend(&text, ", ", key, " ", value);
-    }
-    all.push_back(text + If(element));
-  }
-  if (const absl::string_view means = Text(item, "means"); !means.empty()) {
-    const uint64_t at = describe::Number(item, "at");
-    all.push_back(absl::StrCat("gives the ", absl::StrJoin(absl::StrSplit(means, '-'), " "),
-                               " of an engine", at == 0 ? "" : absl::StrCat(", from bit ", at)));
-  }
-  return all;
-}
-
-// Short facts after the type.
-std::string Facts(const Json& item) {
-  std::vector<std::string> facts;
-  const auto add = [&](absl::string_view before, absl::string_view value) {
-    if (!value.empty()) facts.push_back(absl::StrCat(before, value));
-  };
-  const auto number = [&](absl::string_view before, const char* key) {
-    if (item.HasMember(key)) facts.push_back(absl::StrCat(before, Number(item[key])));
-  };
-  add("", Text(item, "unit").empty() ? "" : absl::StrCat("[", Text(item, "unit"), "]"));
-  if (const absl::string_view forced = Text(item, "forced"); !forced.empty()) {
-    uint64_t value = 0;
-    facts.push_back(absl::SimpleHexAtoi(forced, &value) && value < 10
-                        ? absl::StrCat("always ", value)
-                        : absl::StrCat("always ", forced));
-  }
-  if (Flag(item, "length")) facts.emplace_back("the packet's length");
-  add("default ", Text(item, "default"));
-  if (item.HasMember("min") && item.HasMember("max")) {
-    facts.push_back(absl::StrCat(Number(item["min"]), " to ", Number(item["max"])));
-  } else {
-    number("at least ", "min");
-    number("at most ", "max");
-  }
-  if (Flag(item, "clamp")) facts.emplace_back("others are clamped");
-  if (Flag(item, "nonzero")) facts.emplace_back("not zero");
-  if (Flag(item, "packed_nonzero")) facts.emplace_back("packing refuses zero");
-  number("a multiple of ", "multiple");
-  std::string stored;
-  if (item.HasMember("minus")) absl::StrAppend(&stored, " minus ", Number(item["minus"]));
-  if (const uint64_t shift = describe::Number(item, "shift"); shift != 0 && shift < 64) {
-    absl::StrAppend(&stored, stored.empty() ? "" : ",", " divided by ", uint64_t{1} << shift);
-  } else if (item.HasMember("shift")) {
-    stored += " whole";
-  }
-  if (Flag(item, "log2")) stored += " as log2";
-  if (item.HasMember("groups")) absl::StrAppend(&stored, " in groups of ", Number(item["groups"]));
-  if (!stored.empty()) facts.push_back(absl::StrCat("stored", stored));
-  number("rounded up to ", "align");
-  if (Flag(item, "overlap")) facts.emplace_back("shares its bits");
-  add("if ", Text(item, "when"));
-  return absl::StrJoin(facts, ", ");
 }
 
 // --- Dword by dword ---
@@ -339,7 +205,7 @@ class Describer {
     if (history_.kind != "generation") {
       absl::StrAppend(&line, " of ", out_.Clean(reference_.generation()));
     }
-    if (record.HasMember("bytes")) absl::StrAppend(&line, ", ", SizeText(record));
+    if (record.HasMember("bytes")) absl::StrAppend(&line, ", ", WholeSizeText(record));
     if (history_.kind == "register") absl::StrAppend(&line, ", at ", Text(record, "offset"));
     out_.Line(line);
     if (field_.empty()) Documentation(record, 2);
@@ -385,7 +251,7 @@ class Describer {
     }
     if (const absl::string_view length = Text(record, "length"); !length.empty()) {
       const bool byte_unit = Text(record, "unit") == "byte";
-      const uint64_t bias = describe::Number(record, "bias");
+      const uint64_t bias = Number(record, "bias");
       Fact("length", absl::StrCat(length, ", counted in ", byte_unit ? "bytes" : "dwords",
                                   bias == 0 ? "" : absl::StrCat(" minus ", bias)));
     }
@@ -405,9 +271,9 @@ class Describer {
                                      : absl::StrCat("the base ", other, " applies"));
     }
     if (record.HasMember("align")) {
-      Fact("align", absl::StrCat(Number(record["align"]), " bytes"));
+      Fact("align", absl::StrCat(NumberText(record["align"]), " bytes"));
     }
-    if (record.HasMember("number")) Fact("number", Number(record["number"]));
+    if (record.HasMember("number")) Fact("number", NumberText(record["number"]));
     Fact("values", Text(record, "of"));
     Fact("components", Text(record, "components"));
     if (Flag(record, "code")) Fact("is", "a program");
@@ -424,62 +290,13 @@ class Describer {
     out_.Line("");
     const absl::Span<const Json> fields = Array(record, "fields");
     if (record.HasMember("bytes")) {
-      uint64_t bits = describe::Number(record, "bytes") * 8;
-      bits = std::max(bits, describe::Number(record, "max_bytes") * 8);
+      uint64_t bits = Number(record, "bytes") * 8;
+      bits = std::max(bits, Number(record, "max_bytes") * 8);
       Layout(fields, static_cast<uint32_t>(std::min<uint64_t>(bits, 1u << 22)), 0);
     }
     Values(Array(record, "values"), 2, SIZE_MAX);
-    for (const Json& part : Array(record, "parts")) {
-      std::string text = absl::StrCat("then ", Text(part, "name"));
-      if (Text(part, "struct") != Text(part, "name")) {
-        absl::StrAppend(&text, " (", Text(part, "struct"), ")");
-      }
-      if (const absl::string_view repeat = Text(part, "repeat"); !repeat.empty()) {
-        absl::StrAppend(&text, ", ", repeat, " times");
-      }
-      out_.Wrapped(4, text + If(part), "  ");
-    }
-    if (record.HasMember("pad")) {
-      out_.Wrapped(4,
-                   absl::StrCat("then zeros up to a multiple of ", Number(record["pad"]), " bytes",
-                                If(record, "pad_when")),
-                   "  ");
-    }
-    for (const Json& variant : Array(record, "variants")) {
-      out_.Wrapped(
-          4,
-          absl::StrCat(Size(describe::Number(variant, "bytes"), Text(record, "unit") == "byte"),
-                       If(variant)),
-          "  ");
-    }
-    for (const Json& flow : Array(record, "flows")) {
-      const absl::string_view kind = Text(flow, "kind"), to = Text(flow, "to");
-      std::string text = kind == "jump"     ? absl::StrCat("jumps to ", to)
-                         : kind == "call"   ? absl::StrCat("calls ", to)
-                         : kind == "return" ? "returns from the last call"
-                         : kind == "end"    ? "ends the batch"
-                                            : "ends everything";
-      text += If(flow);
-      if (const absl::string_view maybe = Text(flow, "maybe"); !maybe.empty()) {
-        absl::StrAppend(&text, "; if ", maybe, ", the GPU may continue instead");
-      }
-      out_.Wrapped(4, text, "  ");
-    }
-    for (const Json& relation : Array(record, "relations")) {
-      out_.Wrapped(4, absl::StrCat(Text(relation, "kind"), " ", Text(relation, "packet")), "  ");
-    }
-    for (const Json& draws : Array(record, "draws")) {
-      std::string text = absl::StrCat("draws ", Text(draws, "data"));
-      for (const char* key :
-           {"indices", "first", "count", "first_instance", "instances", "bias", "cuts", "cut"}) {
-        const absl::string_view value = Text(draws, key);
-        if (value.empty()) continue;
-        absl::StrAppend(&text, ", ", absl::StrJoin(absl::StrSplit(key, '_'), " "), " ", value);
-        if (absl::string_view(key) == "indices" && !Text(draws, "indexed").empty()) {
-          absl::StrAppend(&text, " (if ", Text(draws, "indexed"), ")");
-        }
-      }
-      out_.Wrapped(4, text + If(draws), "  ");
+    for (const Sentence& sentence : ContainerSentences(record)) {
+      out_.Wrapped(4, PlainText(sentence), "  ");
     }
   }
 
@@ -541,11 +358,13 @@ class Describer {
     absl::StrAppend(&line, out_.Bold(name),
                     std::string(names - std::min(names, Columns(name)), ' '), "  ",
                     Padded(out_.Clean(Text(item, "type")), 7));
-    const std::string facts = describe::Facts(item);
+    const std::string facts = FieldFacts(item);
     if (!facts.empty()) absl::StrAppend(&line, "  ", out_.Clean(facts));
     out_.Line(line);
     Documentation(item, below);
-    for (const std::string& sentence : Sentences(item)) out_.Wrapped(below, sentence);
+    for (const Sentence& sentence : FieldSentences(item)) {
+      out_.Wrapped(below, PlainText(sentence));
+    }
     Values(Array(item, "values"), below, SIZE_MAX);
     ValuesOfType(item, below, kMostValues);
   }
@@ -560,7 +379,8 @@ class Describer {
     if (!name.empty()) absl::StrAppend(&text, name, ", ");
     absl::StrAppend(
         &text,
-        place.width % 32 == 0 ? Size(place.width / 8, false) : absl::StrCat(place.width, " bits"),
+        place.width % 32 == 0 ? SizeText(place.width / 8, false)
+                              : absl::StrCat(place.width, " bits"),
         ", ",
         count.IsUint() ? absl::StrCat(count.GetUint(), " times") : "repeated up to the length");
     out_.Wrapped(indent, text);
@@ -570,12 +390,12 @@ class Describer {
 
   void Values(absl::Span<const Json> values, size_t indent, size_t most) {
     size_t width = 0;
-    for (const Json& value : values) width = std::max(width, Number(value["value"]).size());
+    for (const Json& value : values) width = std::max(width, NumberText(value["value"]).size());
     size_t shown = 0;
     for (const Json& value : values) {
       if (shown++ == most) break;
       std::string line = absl::StrCat(std::string(indent, ' '),
-                                      absl::StrFormat("%*s  ", width, Number(value["value"])),
+                                      absl::StrFormat("%*s  ", width, NumberText(value["value"])),
                                       out_.Clean(Text(value, "name")));
       if (Flag(value, "avoid")) line += "  (avoid)";
       if (const absl::string_view c = Text(value, "components"); !c.empty()) {
@@ -614,10 +434,12 @@ class Describer {
         Group(*member.item, 2);
         continue;
       }
-      const std::string facts = describe::Facts(*member.item);
+      const std::string facts = FieldFacts(*member.item);
       out_.Wrapped(2, absl::StrCat(Text(*member.item, "type"), facts.empty() ? "" : ", ", facts));
       Documentation(*member.item, 2);
-      for (const std::string& sentence : Sentences(*member.item)) out_.Wrapped(2, sentence);
+      for (const Sentence& sentence : FieldSentences(*member.item)) {
+        out_.Wrapped(2, PlainText(sentence));
+      }
       Values(Array(*member.item, "values"), 4, SIZE_MAX);
       ValuesOfType(*member.item, 4, SIZE_MAX);
     }
@@ -768,7 +590,7 @@ std::string NamesText(const Reference& reference, bool color) {
       if (kind == "register") {
         size = std::string(Text(record, "offset"));
       } else if (record.HasMember("bytes")) {
-        size = SizeText(record);
+        size = WholeSizeText(record);
       } else if (kind == "enum") {
         size = absl::StrCat(Array(record, "values").size(), " values");
       }

@@ -91,6 +91,29 @@ class DescribeTest(unittest.TestCase):
         fields = {field["name"]: field for field in record["fields"] if "name" in field}
         self.assertEqual(fields["Kernel Start Pointer"]["bits"], [95, 38])
 
+    def test_json_lines_carry_the_words_of_the_text(self):
+        def words(text):
+            return " ".join(text.split())
+
+        def said(items):
+            for item in items:
+                if "facts" in item:
+                    yield item["facts"]
+                for sentence in item.get("sentences", []):
+                    yield "".join(one if isinstance(one, str) else one["name"] for one in sentence)
+                yield from said(item.get("items", []))
+
+        text = words(run("--describe=*", "--color=never", MINI).stdout.decode())
+        records = map(json.loads, run("--describe=*", "--format=jsonl", MINI).stdout.splitlines())
+        found = [one for record in records for one in said([record, *record.get("fields", [])])]
+        self.assertGreater(len(found), 50)
+        for one in found:
+            self.assertIn(words(one), text)
+        link = json.loads(run("--describe=Link", "--format=jsonl", MINI).stdout.splitlines()[0])
+        named = [piece for field in link["fields"] for sentence in field.get("sentences", [])
+                 for piece in sentence if isinstance(piece, dict)]
+        self.assertIn({"kind": "stream", "name": "draw control"}, named)
+
     def test_everything_at_once_is_good_json_lines(self):
         done = run("--describe=*", "--format=jsonl", MINI)
         names = [json.loads(line)["name"] for line in done.stdout.splitlines()]
