@@ -173,7 +173,7 @@ class Body:
 
     def _store(self, place: str, constant: int, terms: list[Term], indent: int,
                size: int = 4, condition: str = "") -> list[str]:
-        """One word. condition: what stands before the statement; none where there is an address."""
+        """One word. condition: what precedes the statement; none where there is an address."""
         lines: list[str] = []
         terms = self.face.gather(terms)
         texts: list[str] = [f"0x{constant:08x}"] if constant else []

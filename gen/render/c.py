@@ -243,7 +243,7 @@ def _checks(owner: str, leaf: Ir, path: str, byte_unit: bool) -> list[str]:
     elif checks_itself(leaf, byte_unit):
         pass
     elif kind in ("uint", "enum"):
-        # A 64-bit member with few bits: the rest of its field lies behind what pack writes.
+        # A 64-bit member with few bits: the rest of its field is after what pack writes.
         cut = kind == "uint" and leaf["value_type"] == "uint64_t" and width <= 33
         if width < (64 if leaf["value_type"] == "uint64_t" else 32) and not cut:
             out.append(f"ps_fits({value}, {width}, {name})")
@@ -306,7 +306,7 @@ def _items_check(container: Ir) -> list[str]:
 
 
 def _opcode(container: Ir) -> tuple[int, int] | None:
-    """Where the field stands that tells whether T_header was forgotten: the last one of the opcode
+    """Where the field is that tells whether T_header was forgotten: the last one of the opcode
     that is not zero."""
     if container["kind"] != "packet" or container["unit"] == "byte":
         return None
@@ -472,7 +472,7 @@ def prepare(container: Ir, called: str, where: int) -> Ir:
     body = Body(_Face(byte_unit, called, where, _opcode(container)), leaves, loops, [size, full],
                 byte_unit, counted)
     if byte_unit:
-        # Opcodes are no members of these.
+        # Opcodes are not members of these.
         for forced in container["forced_words"]:
             body.constant(forced["word"], int(forced["value"], 16))
     else:

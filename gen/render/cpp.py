@@ -26,7 +26,7 @@ def type_name(name: str) -> str:
 
 
 def default(member: Ir) -> str:
-    """What stands behind the = of a member."""
+    """What follows the = of a member."""
     value = member["default"]
     if value is None or (member["type"] == "address" and value == "0"):
         value = "{}"
@@ -277,7 +277,7 @@ class Packet:
             else:
                 value = f"(ps_n - {length['bias']})"
                 if self.bytes < length["unit_bytes"] * length["bias"]:
-                    # No items: an error, unless nobody looks.
+                    # No items: an error, unless checks are off.
                     value = f"({value} & 0x{(1 << length['width']) - 1:x})"
                 body.words.add(word, Term(shifted(value, lsb)))
         try:

@@ -44,10 +44,10 @@ def in_order(outlines: list[Outline]) -> list[Outline]:
     for outline in outlines:
         version = outline["version_x10"]
         if version in found:
-            raise Bad(f"{outline['generation']} and {found[version]['generation']} have one version")
+            raise Bad(f"{outline['generation']} and {found[version]['generation']} have the same version")
         found[version] = outline
         if outline["family"] != outlines[0]["family"]:
-            raise Bad(f"{outline['generation']} and {outlines[0]['generation']} are no family")
+            raise Bad(f"{outline['generation']} and {outlines[0]['generation']} are not of one family")
     return [outline for _, outline in sorted(found.items())]
 
 

@@ -32,17 +32,17 @@ class Row(NamedTuple):
 
 
 def span(item: Json, bits: int) -> tuple[int, int]:
-    """First bit of an item and the first behind it, all repetitions of a group included."""
+    """First bit of an item and the first after it, all repetitions of a group included."""
     high, low = item["bits"]
     count = item.get("count")
     if count is None:
         return low, high + 1
-    # A tail is drawn as one dword behind the fixed part: nobody knows how long it is.
+    # A tail is drawn as one dword after the fixed part: its length is not known.
     return low, max(bits, low + 32) if count == "tail" else low + (high + 1 - low) * count
 
 
 def rows_of(items: Sequence[Json], bits: int) -> list[Row]:
-    """Everything that stands in `bits` bits; of several views of the same bits the first."""
+    """Everything in `bits` bits; of several views of the same bits the first."""
     ends = [span(item, bits) for item in items]
     bits = max([bits, *(end for _, end in ends)])
     dwords: list[list[Piece]] = [[] for _ in range((bits + 31) // 32)]
@@ -94,7 +94,7 @@ def beginning(text: str, room: float) -> str:
 
 
 def fitted(name: str, bits: int) -> str:
-    """A name, or what of it can be read in so many bits: its beginning, or initials."""
+    """A name, or what of it fits a number of bits: its beginning, or initials."""
     room = bits * COLUMN - 4
     if pixels(name) <= room:
         return name

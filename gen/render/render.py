@@ -206,7 +206,7 @@ def write(contents: list[tuple[Path, str]]) -> None:
             if path.exists() and not path.is_file():
                 direct.append((path, content))
                 continue
-            path = Path(os.path.realpath(path))  # replace what a link leads to, not the link
+            path = Path(os.path.realpath(path))  # replace the target of a link, not the link
             try:
                 handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name + ".")
             except OSError as error:  # would name the temporary file

@@ -24,7 +24,7 @@ def literal(value: str) -> str:
 
 
 def join(head: str, terms: Sequence[str], separator: str, tail: str, indent: int) -> str:
-    """head + terms + tail, broken after separators and aligned behind head.
+    """head + terms + tail, broken after separators and aligned after head.
 
     `head` starts at column `indent`; separators keep their trailing space at a break.
     """
@@ -50,7 +50,7 @@ def join(head: str, terms: Sequence[str], separator: str, tail: str, indent: int
 
 
 def call(head: str, arguments: Sequence[str], tail: str, indent: int) -> str:
-    """A call whose arguments continue behind its parenthesis, where they fit, else below."""
+    """A call whose arguments continue after its parenthesis, where they fit, else below."""
     line = " " * indent + head + "(" + ", ".join(arguments) + ")" + tail
     if len(line) <= COLUMNS:
         return line
@@ -107,7 +107,7 @@ def quote(text: str) -> str:
 
 
 def pieces(words: str, most: int) -> list[str]:
-    """Text of short words, cut after blanks into pieces of at most so many characters."""
+    """Text of short words, cut after blanks into pieces of at most `most` characters."""
     out: list[str] = []
     for word in re.findall(r"\S+\s?", words):
         if out and len(out[-1]) + len(word) <= most:
@@ -151,7 +151,7 @@ _BREAKS = (") return ", " && ", " || ", ", ", " | ", " ? ", " = ")
 
 
 def _column(line: str, cut: int, rest: int) -> int:
-    """Where what follows a cut goes: behind the bracket that is open, else to `rest`."""
+    """The column of what follows a cut: after the bracket that is open, else `rest`."""
     open_at: list[int] = []
     quoted = False
     for at, character in enumerate(line[:cut]):

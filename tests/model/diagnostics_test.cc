@@ -109,44 +109,44 @@ const std::vector<Case>& Cases() {
       {"NotXml",
        Code::kMalformedXml,
        {{"main.xml", "<packsmith family=\"f\" generation=\"g\">\n  <doc>\n</§packsmith>\n"}},
-       "this is no well-formed XML: Start-end tags mismatch",
+       "not well-formed XML: Start-end tags mismatch",
        {}},
       {"TwoRoots",
        Code::kMalformedXml,
        {{"main.xml",
          "<packsmith family=\"f\" generation=\"g\"/>\n§<packsmith family=\"f\" "
          "generation=\"h\"/>\n"}},
-       "this is no well-formed XML: a file has one root element, here is another",
+       "not well-formed XML: a second root element",
        {}},
       {"TextBehindTheRoot",
        Code::kMalformedXml,
        {{"main.xml", "§<packsmith family=\"f\" generation=\"g\"/>\njunk\n"}},
-       "this is no well-formed XML: there is text beside the root element",
+       "not well-formed XML: text outside the root element",
        {}},
       {"NotUtf8",
        Code::kMalformedXml,
        {{"main.xml", "<packsmith family=\"f\"\n  title=\"§\xff\" generation=\"g\"/>\n"}},
-       "this is no well-formed XML: here is a character that is not UTF-8, or forbidden",
+       "not well-formed XML: invalid UTF-8 or a forbidden character",
        {}},
       {"OverlongUtf8",
        Code::kMalformedXml,
        {{"main.xml", "<packsmith family=\"f\"\n  title=\"§\xc0\xaf\" generation=\"g\"/>\n"}},
-       "this is no well-formed XML: here is a character that is not UTF-8, or forbidden",
+       "not well-formed XML: invalid UTF-8 or a forbidden character",
        {}},
       {"Surrogate",
        Code::kMalformedXml,
        {{"main.xml", "<packsmith family=\"f\"\n  title=\"§\xed\xa0\x80\" generation=\"g\"/>\n"}},
-       "this is no well-formed XML: here is a character that is not UTF-8, or forbidden",
+       "not well-formed XML: invalid UTF-8 or a forbidden character",
        {}},
       {"CutCharacter",
        Code::kMalformedXml,
        {{"main.xml", "<packsmith family=\"f\" generation=\"g\"/>\n§\xe2\x82"}},
-       "this is no well-formed XML: here is a character that is not UTF-8, or forbidden",
+       "not well-formed XML: invalid UTF-8 or a forbidden character",
        {}},
       {"ControlCharacter",
        Code::kMalformedXml,
        {{"main.xml", "<packsmith family=\"f\"\n  title=\"§\x01\" generation=\"g\"/>\n"}},
-       "this is no well-formed XML: here is a character that is not UTF-8, or forbidden",
+       "not well-formed XML: invalid UTF-8 or a forbidden character",
        {}},
       In("ControlCharacterAsReference", Code::kMalformedXml, "<data §name=\"a&#1;b\"/>",
          "the value of \"name\" holds a character that XML forbids"),
@@ -155,7 +155,7 @@ const std::vector<Case>& Cases() {
       {"Empty",
        Code::kMalformedXml,
        {{"main.xml", "§"}},
-       "this is no well-formed XML: there is no element in it",
+       "not well-formed XML: no root element",
        {}},
 
       // --- E002: elements.
@@ -232,10 +232,10 @@ const std::vector<Case>& Cases() {
       // --- E005: numbers and words.
       Field("NoNumber", Code::kBadNumber,
             "<field name=\"f\" §dword=\"two\" bits=\"0\" type=\"bool\"/>",
-            "dword=\"two\" is no number; write it in decimal, or in hexadecimal as 0x…"),
+            "dword=\"two\" must be a number, in decimal or in hexadecimal as 0x…"),
       Field("NegativeNumber", Code::kBadNumber,
             "<field name=\"f\" dword=\"0\" bits=\"7:0\" type=\"uint\" §minus=\"-1\"/>",
-            "minus=\"-1\" is no number; write it in decimal, or in hexadecimal as 0x…"),
+            "minus=\"-1\" must be a number, in decimal or in hexadecimal as 0x…"),
       Field("LargeNumber", Code::kBadNumber,
             "<field name=\"f\" §dword=\"99999\" bits=\"0\" type=\"bool\"/>",
             "dword=\"99999\" is more than 16384"),
@@ -250,10 +250,10 @@ const std::vector<Case>& Cases() {
             "default=\"many\" is neither a number nor one of the values"),
       Field("NoRealDefault", Code::kBadNumber,
             "<field name=\"f\" dword=\"0\" bits=\"31:0\" type=\"float\" §default=\"inf\"/>",
-            "default=\"inf\" is no number"),
+            "default=\"inf\" must be a number"),
       Field("NoMinimum", Code::kBadNumber,
             "<field name=\"f\" dword=\"0\" bits=\"7:0\" type=\"uint\" §min=\"0.5\"/>",
-            "min=\"0.5\" is no number"),
+            "min=\"0.5\" must be a number"),
       Packet("NoFlowKind", Code::kBadNumber, "<flow §kind=\"loop\"/>",
              "kind=\"loop\" must be one of jump, call, return, end, terminate"),
       In("OddBytes", Code::kBadNumber, "<struct name=\"A\" §bytes=\"3\"/>",
@@ -401,15 +401,15 @@ const std::vector<Case>& Cases() {
             "default 1e39 does not fit float"),
       Field("DefaultBelowMinus", Code::kValueTooWide,
             "<field name=\"f\" dword=\"0\" bits=\"3:0\" type=\"uint\" minus=\"1\" §default=\"0\"/>",
-            "default 0 is no value that the encoding of \"f\" can give"),
+            "the encoding of \"f\" cannot represent the default 0"),
       Field(
           "DefaultNoPowerOfTwo", Code::kValueTooWide,
           "<field name=\"f\" dword=\"0\" bits=\"3:0\" type=\"uint\" log2=\"true\" §default=\"3\"/>",
-          "default 3 is no value that the encoding of \"f\" can give"),
+          "the encoding of \"f\" cannot represent the default 3"),
       Field(
           "DefaultBelowShift", Code::kValueTooWide,
           "<field name=\"f\" dword=\"0\" bits=\"3:0\" type=\"uint\" shift=\"4\" §default=\"24\"/>",
-          "default 24 is no value that the encoding of \"f\" can give"),
+          "the encoding of \"f\" cannot represent the default 24"),
       Field("ListedValueTooWide", Code::kValueTooWide,
             "<field name=\"f\" dword=\"0\" bits=\"1:0\" type=\"uint\">§<value name=\"X\" "
             "value=\"4\"/></field>",
@@ -547,18 +547,18 @@ const std::vector<Case>& Cases() {
 
       // --- E018: fields that conditions and expressions ask for.
       Packet("ConditionOnNothing", Code::kUnknownField, "<variant dwords=\"5\" §when=\"Flags\"/>",
-             "\"Flags\" begins with no field of \"P\""),
+             "\"Flags\" does not begin with a field of \"P\""),
       Packet("RestOfACondition", Code::kUnknownField,
              "<variant dwords=\"5\" §when=\"Flag and Flog=1\"/>",
-             "\"Flog=1\" begins with no field of \"P\""),
+             "\"Flog=1\" does not begin with a field of \"P\""),
       Packet("CountByNothing", Code::kUnknownField,
              "<field name=\"a\" dword=\"2\" bits=\"31:2\" type=\"address\"><points to=\"S\" "
              "§count=\"Modus\"/></field>",
-             "\"Modus\" begins with no field of \"P\""),
+             "\"Modus\" does not begin with a field of \"P\""),
       Packet("CountByNothingElsewhere", Code::kUnknownField,
              "<field name=\"a\" dword=\"2\" bits=\"31:2\" type=\"address\"><points to=\"S\" "
              "§count=\"P.Modus\"/></field>",
-             "\"Modus\" begins with no field of \"P\""),
+             "\"Modus\" does not begin with a field of \"P\""),
 
       // --- E019: conditions.
       Packet("ConditionOnReal", Code::kBadCondition, "<variant dwords=\"5\" §when=\"Real\"/>",
@@ -581,7 +581,7 @@ const std::vector<Case>& Cases() {
       Packet("ExpressionOfReal", Code::kBadExpression,
              "<field name=\"a\" dword=\"2\" bits=\"31:2\" type=\"address\"><points to=\"S\" "
              "§count=\"Real\"/></field>",
-             "\"Real\" is no integer"),
+             "\"Real\" must be an integer"),
       Packet("ExpressionWithMinus", Code::kBadExpression,
              "<field name=\"a\" dword=\"2\" bits=\"31:2\" type=\"address\"><points to=\"S\" "
              "§count=\"Mode*2+x\"/></field>",
@@ -603,7 +603,7 @@ const std::vector<Case>& Cases() {
          "<packsmith family=\"f\" generation=\"g\">\n  §<packet name=\"P\" "
          "dwords=\"1\"><doc>.</doc><field name=\"Op\" dword=\"0\" bits=\"31:24\" type=\"uint\" "
          "forced=\"1\"/></packet>\n</packsmith>"}},
-       "a packet stands in a stream, and the file declares none with <stream>",
+       "a packet belongs to a stream, and the file declares none with <stream>",
        {}},
       Packet("UnknownTarget", Code::kUnknownReference,
              "<field name=\"a\" dword=\"2\" bits=\"31:2\" type=\"address\"><points "
@@ -674,7 +674,7 @@ const std::vector<Case>& Cases() {
          "<struct name=\"A\" dwords=\"variable\">\n  §<group count=\"tail\" dword=\"1\" "
          "size=\"32\"><field name=\"f\" dword=\"0\" bits=\"7:0\" type=\"uint\"/></group>\n"
          "  <field name=\"g\" dword=\"2\" bits=\"7:0\" type=\"uint\"/></struct>",
-         "a tail comes last, but \"g\" lies behind its start"),
+         "a tail must come last, but \"g\" ends after its start"),
       In("TailOfOddItems", Code::kBadGroup,
          "<struct name=\"A\" dwords=\"1\">\n  §<group count=\"tail\" dword=\"1\" "
          "size=\"24\"><field name=\"f\" dword=\"0\" bits=\"7:0\" type=\"uint\"/></group></struct>",
@@ -752,7 +752,7 @@ const std::vector<Case>& Cases() {
          "<enum name=\"E\"><value name=\"X\" value=\"1\"/></enum>\n<struct name=\"A\" dwords=\"1\">"
          "<field name=\"f\" dword=\"0\" bits=\"7:0\" type=\"E\">§<value name=\"Y\" "
          "value=\"2\"/></field></struct>",
-         "the values of an enumeration stand in its <enum>"),
+         "the values of an enumeration must be in its <enum>"),
       In("EnumWithoutValues", Code::kContradiction,
          "§<enum name=\"E\"/>\n<struct name=\"A\" dwords=\"1\"><field name=\"f\" dword=\"0\" "
          "bits=\"7:0\" type=\"E\"/></struct>",
@@ -860,7 +860,7 @@ const std::vector<Case>& Cases() {
             "alias=\"default\" cannot be a member in C++; \"default_\" could"),
 
       // --- E030: too large.
-      In("TooManyEngines", Code::kTooLarge, ManyEngines(), "there can be 64 engines"),
+      In("TooManyEngines", Code::kTooLarge, ManyEngines(), "more than 64 engines"),
       In("TooManyMasks", Code::kTooLarge, ManyPackets(),
          "packets have more than 64 forms of opcode"),
       In("NestedTooDeep", Code::kTooLarge, NestedStructs(20), "structures nest at most 16 deep"),
@@ -918,7 +918,7 @@ const std::vector<Case>& Cases() {
       Packet("EndThatMayBeLeftOut", Code::kBadFlow, "<flow kind=\"end\" §maybe=\"Mode=1\"/>",
              "only jumps and calls may be left out"),
       Packet("JumpToNumber", Code::kBadFlow, "<flow kind=\"jump\" §to=\"Mode\"/>",
-             "\"Mode\" is no address field of \"P\""),
+             "\"Mode\" is not an address field of \"P\""),
       In("FlowOfStruct", Code::kBadFlow,
          "<struct name=\"A\" dwords=\"1\"><field name=\"f\" dword=\"0\" bits=\"31:0\" "
          "type=\"address\"/>§<flow kind=\"jump\" to=\"f\"/></struct>",
@@ -930,19 +930,19 @@ const std::vector<Case>& Cases() {
             "min is more than max"),
       Field("MaxTooWide", Code::kBadRange,
             "<field name=\"f\" dword=\"0\" bits=\"7:0\" type=\"uint\" §max=\"256\"/>",
-            "max is no value that the field can hold, 0 to 255"),
+            "max does not fit: the field holds 0 to 255"),
       Field("MinBelowEncoding", Code::kBadRange,
             "<field name=\"f\" dword=\"0\" bits=\"3:0\" type=\"uint\" minus=\"1\" §min=\"0\"/>",
-            "min is no value that the field can hold, 1 to 16"),
+            "min does not fit: the field holds 1 to 16"),
       Field("NegativeMinOfUint", Code::kBadRange,
             "<field name=\"f\" dword=\"0\" bits=\"7:0\" type=\"uint\" §min=\"-1\"/>",
-            "min is no value that the field can hold, 0 to 255"),
+            "min does not fit: the field holds 0 to 255"),
       Field("MaxOfInt", Code::kBadRange,
             "<field name=\"f\" dword=\"0\" bits=\"7:0\" type=\"int\" §max=\"128\"/>",
-            "max is no value that the field can hold, -128 to 127"),
+            "max does not fit: the field holds -128 to 127"),
       Field("MaxOfFixed", Code::kBadRange,
             "<field name=\"f\" dword=\"0\" bits=\"9:0\" type=\"u4.6\" §max=\"16\"/>",
-            "max is no value that the field can hold"),
+            "max does not fit the field"),
       Field("DefaultOutOfRange", Code::kBadRange,
             "<field name=\"f\" dword=\"0\" bits=\"7:0\" type=\"uint\" min=\"4\" §default=\"3\"/>",
             "the default is less than min or more than max"),
@@ -961,13 +961,13 @@ const std::vector<Case>& Cases() {
       Field("DefaultNoMultiple", Code::kBadRange,
             "<field name=\"f\" dword=\"0\" bits=\"7:0\" type=\"uint\" multiple=\"4\" "
             "§default=\"6\"/>",
-            "the default is no multiple of 4"),
+            "the default must be a multiple of 4"),
 
       // --- E035: registers.
       Field("RegisterOffsetIsNoOffset", Code::kBadRegister,
             "<field name=\"o\" dword=\"0\" bits=\"31:0\" type=\"uint\"/><field name=\"f\" "
             "dword=\"1\" bits=\"31:0\" type=\"uint\"><writes §register=\"o\"/></field>",
-            "\"o\" is no offset field next to this one"),
+            "\"o\" is not an offset field next to this one"),
       In("RegisterTwice", Code::kBadRegister,
          "¤<register name=\"R\" dwords=\"1\" offset=\"0x10\"/>\n<register name=\"Q\" dwords=\"1\" "
          "§offset=\"0x10\"/>",
@@ -977,21 +977,22 @@ const std::vector<Case>& Cases() {
 
       // --- E036: data.
       In("ComponentsWithoutType", Code::kBadData, "<data name=\"d\" §components=\"R32 G32\"/>",
-         "components=\"R32 G32\": \"R32\" has no type behind it"),
+         "components=\"R32 G32\": \"R32\" has no type after it"),
       Field(
           "ComponentsOfNoType", Code::kBadData,
           "<field name=\"f\" dword=\"0\" bits=\"7:0\" type=\"uint\"><value name=\"a\" value=\"1\" "
           "§components=\"R8 byte\"/></field>",
-          "components=\"R8 byte\": \"byte\" is no type; there are uint, sint, unorm, snorm, "
+          "components=\"R8 byte\": \"byte\" is not a type; the types are uint, sint, unorm, snorm, "
           "uscaled, "
           "sscaled, float, fixed"),
       In("ComponentsThatAreNoBytes", Code::kBadData, "<data name=\"d\" §components=\"R5 uint\"/>",
-         "components=\"R5 uint\": the components have 5 bits, which are no whole number of bytes"),
+         "components=\"R5 uint\": the components have 5 bits, which is not a whole number of "
+         "bytes"),
       In("ComponentsOfAStrangeFloat", Code::kBadData,
          "<data name=\"d\" §components=\"R24 float X8\"/>",
          "components=\"R24 float X8\": there is no float of 24 bits"),
       In("ComponentsThatAreNone", Code::kBadData, "<data name=\"d\" §components=\"R65 uint\"/>",
-         "components=\"R65 uint\": \"R65\" is no component: a name and 1 to 64 bits"),
+         "components=\"R65 uint\": \"R65\" is not a component: a name and 1 to 64 bits"),
       In("EndOutsideOfInstruction", Code::kBadData,
          "<data name=\"d\" code=\"true\"><instruction mask=\"0\" value=\"0\" bytes=\"8\" "
          "§end=\"64\"/></data>",
@@ -1005,21 +1006,21 @@ const std::vector<Case>& Cases() {
       Packet("FormatWithoutFormats", Code::kBadData,
              "<field name=\"a\" dword=\"2\" bits=\"31:2\" type=\"address\"><points to=\"S\" "
              "§format=\"Mode\"/></field>",
-             "\"Mode\" names no field whose values have components=\"…\""),
+             "\"Mode\" must name a field whose values have components=\"…\""),
       Packet("StageOfNoProgram", Code::kBadData,
              "<field name=\"a\" dword=\"2\" bits=\"31:2\" type=\"address\">§<points to=\"d\" "
              "stage=\"pixel\"/></field></packet><data name=\"d\"/><packet name=\"Q\" "
              "dwords=\"1\"><doc>.</doc><field name=\"Op\" dword=\"0\" bits=\"31:24\" type=\"uint\" "
              "forced=\"2\"/>",
-             "\"d\" is no program (code=\"true\"), so it has no stage"),
+             "\"d\" is not a program (code=\"true\"), so it has no stage"),
       Packet("WritesMemoryNowhere", Code::kBadData,
              "<field name=\"v\" dword=\"2\" bits=\"31:0\" type=\"uint\"><writes "
              "§memory=\"Mode\"/></field>",
-             "\"Mode\" is no address next to this field"),
+             "\"Mode\" is not an address next to this field"),
       Packet("WritesHalfADword", Code::kBadData,
              "<field name=\"a\" dword=\"2\" bits=\"31:2\" type=\"address\"/><field name=\"v\" "
              "dword=\"3\" bits=\"15:0\" type=\"uint\"><writes §memory=\"a\"/></field>",
-             "\"v\" is no whole number of dwords"),
+             "\"v\" must be a whole number of dwords"),
       In("NamesOfNoEnum", Code::kUnknownType,
          "<struct name=\"A\" dwords=\"1\"><field name=\"f\" dword=\"0\" bits=\"7:0\" type=\"uint\" "
          "§names=\"E\"/></struct>",
@@ -1027,7 +1028,7 @@ const std::vector<Case>& Cases() {
       In("CCountOfNoTail", Code::kContradiction,
          "<struct name=\"A\" dwords=\"2\"><group count=\"2\" §c-count=\"1\" dword=\"0\" "
          "size=\"32\"><field name=\"f\" dword=\"0\" bits=\"7:0\" type=\"uint\"/></group></struct>",
-         "all items of a group that is no tail are members in C"),
+         "c-count is for tails: all items of any other group are members in C"),
       In("MaxOfNoTail", Code::kContradiction,
          "<struct name=\"A\" dwords=\"2\"><group count=\"2\" §max=\"1\" dword=\"0\" "
          "size=\"32\"><field name=\"f\" dword=\"0\" bits=\"7:0\" type=\"uint\"/></group></struct>",
@@ -1055,11 +1056,12 @@ const std::vector<Case>& Cases() {
       Field("ViewOfBitsOfItsOwn", Code::kContradiction,
             "<field name=\"f\" dword=\"0\" bits=\"7:0\" type=\"uint\" §when=\"f\"/>",
             "a field with when shares its bits: it has overlap=\"true\""),
-      Field("ViewWithARange", Code::kContradiction,
-            "<field name=\"f\" dword=\"0\" bits=\"7:0\" type=\"uint\" overlap=\"true\" max=\"9\" "
-            "§when=\"f\"/>",
-            "a field with when only shows a number: it has no fields of its own, no range, leads "
-            "nowhere, and sets nothing"),
+      Field(
+          "ViewWithARange", Code::kContradiction,
+          "<field name=\"f\" dword=\"0\" bits=\"7:0\" type=\"uint\" overlap=\"true\" max=\"9\" "
+          "§when=\"f\"/>",
+          "a field with when only shows a number: it has no fields of its own and no range, points "
+          "nowhere and sets nothing"),
       Packet("TwoDraws", Code::kContradiction,
              "<draws data=\"d\"/>§<draws data=\"d\"/></packet><data name=\"d\"/><packet name=\"Q\" "
              "dwords=\"1\"><doc>.</doc><field name=\"Op\" dword=\"0\" bits=\"31:24\" type=\"uint\" "

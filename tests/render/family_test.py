@@ -146,8 +146,8 @@ class Family(unittest.TestCase):
 
     def test_generations_without_a_version_two_of_one_and_two_families_are_refused(self) -> None:
         self.expect_refused("acme1 has no version", outline("acme1", version_x10=0))
-        self.expect_refused("have one version", outline("acme1"), outline("acme3", version_x10=10))
-        self.expect_refused("are no family", outline("acme1"), outline("acme3", family="other"))
+        self.expect_refused("have the same version", outline("acme1"), outline("acme3", version_x10=10))
+        self.expect_refused("are not of one family", outline("acme1"), outline("acme3", family="other"))
 
     def test_what_is_no_outline_is_refused(self) -> None:
         self.expect_refused("not what render.py --positions writes", {"ir": 1})

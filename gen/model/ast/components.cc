@@ -45,8 +45,8 @@ absl::StatusOr<DataFormat> ParseComponents(absl::string_view text) {
       size_t type = 0;
       while (type < std::size(kTypes) && kTypes[type] != word) ++type;
       if (type == std::size(kTypes)) {
-        return Wrong(
-            absl::StrCat("\"", word, "\" is no type; there are ", absl::StrJoin(kTypes, ", ")));
+        return Wrong(absl::StrCat("\"", word, "\" is not a type; the types are ",
+                                  absl::StrJoin(kTypes, ", ")));
       }
       if (typed == format.components.size()) {
         return Wrong(absl::StrCat("\"", word, "\" has no component before it"));
@@ -67,7 +67,7 @@ absl::StatusOr<DataFormat> ParseComponents(absl::string_view text) {
     if (letters == 0 || !absl::ascii_isdigit(static_cast<unsigned char>(word[letters])) ||
         !absl::SimpleAtoi(word.substr(letters), &component.width) || component.width == 0 ||
         component.width > 64) {
-      return Wrong(absl::StrCat("\"", word, "\" is no component: a name and 1 to 64 bits"));
+      return Wrong(absl::StrCat("\"", word, "\" is not a component: a name and 1 to 64 bits"));
     }
     format.bits += component.width;
     if (format.bits > kMostBits) {
@@ -78,12 +78,12 @@ absl::StatusOr<DataFormat> ParseComponents(absl::string_view text) {
   for (; typed < format.components.size(); ++typed) {
     if (format.components[typed].name != "X") {
       return Wrong(absl::StrCat("\"", format.components[typed].name, format.components[typed].width,
-                                "\" has no type behind it"));
+                                "\" has no type after it"));
     }
   }
   if (format.bits == 0 || format.bits % 8 != 0) {
     return Wrong(absl::StrCat("the components have ", format.bits,
-                              " bits, which are no whole number of bytes"));
+                              " bits, which is not a whole number of bytes"));
   }
   return format;
 }

@@ -27,9 +27,9 @@ struct DataFormat {
   bool empty() const { return components.empty(); }
 };
 
-// Components from the lowest bit on, each a name and its bits ("R32"; "X8": bits that nobody uses),
-// and behind one or several of them the word for their type. Errors: InvalidArgument that says what
-// is wrong.
+// Components from the lowest bit on, each a name and its bits ("R32"; "X8": bits that are not
+// used), and after one or several of them the word for their type. Errors: InvalidArgument that
+// says what is wrong.
 absl::StatusOr<DataFormat> ParseComponents(absl::string_view text);
 
 }  // namespace packsmith::model

@@ -33,7 +33,7 @@ bool ZeroIsZero(const Field& field);
 double MostReal(const Field& field);
 bool FitsReal(const Field& field, double value);
 
-// The least and the largest value of an integer, as far as 64 signed bits can tell.
+// The least and the largest value of an integer, clamped to what 64 signed bits hold.
 int64_t Least(const Field& field);
 int64_t Most(const Field& field);
 // The largest value that an unsigned field can hold.

@@ -1,5 +1,5 @@
 // A container with its nested structures and counted groups written out: each leaf once, with its
-// full name and its place. The decode tables and the checks of overlaps stand on this.
+// full name and its place. The decode tables and the checks of overlaps are based on this.
 #ifndef PACKSMITH_GEN_MODEL_AST_FLATTEN_H_
 #define PACKSMITH_GEN_MODEL_AST_FLATTEN_H_
 
@@ -27,7 +27,7 @@ struct FlatLeaf {
 struct Flat {
   std::vector<FlatLeaf> leaves;       // in bit order
   std::vector<FlatLeaf> tail_leaves;  // of one item, in bit order
-  bool too_large = false;             // cut off: more leaves than anybody could mean
+  bool too_large = false;             // cut off: more leaves than any real description has
 };
 
 // Structures must not nest in circles.

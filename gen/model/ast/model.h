@@ -130,7 +130,7 @@ struct Expression {
   uint64_t add = 0;  // kConstant: the value
 };
 
-// What the value of a field leads to.
+// What the value of a field points to.
 struct Points {
   using Target = tables::TargetKind;
   Target target = Target::kData;
@@ -423,7 +423,7 @@ struct State {
   Field field;   // itself, as conditions see it
 };
 
-// How long an instruction of a program is, as far as its first dword tells.
+// The length of a program's instruction, by its first dword.
 struct Instruction {
   uint32_t mask = 0;
   uint32_t value = 0;
@@ -441,7 +441,7 @@ struct DataKind {
   Location where;
 };
 
-// How long a packet is that nobody describes, as far as its first dword tells: most families encode
+// The length of a packet that is not described, by its first dword: most families encode
 // lengths alike, so that a walk need not lose its place.
 struct UnknownLength {
   uint32_t mask = 0;

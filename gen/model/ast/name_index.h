@@ -13,8 +13,8 @@
 
 namespace packsmith::model {
 
-// A list of things that have names while it is made: things are added at its end, replaced in their
-// places, and removed. What is removed stays in the list, without being found, until Compact.
+// The index of a list of named things while it is made: things are added at its end, replaced in
+// their places, and removed. What is removed stays in the list, without being found, until Compact.
 class NameIndex {
  public:
   // Takes up what a list holds already.

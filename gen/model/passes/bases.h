@@ -1,4 +1,4 @@
-// Bases that another one stands in for while they are not set.
+// Bases that another one replaces while they are not set.
 //
 // Needs: nothing but the parsed model.
 // Establishes: Base::otherwise_index.

@@ -21,7 +21,7 @@ void ResolveDefault(Context& context, Field& field) {
       double real = 0;
       if (!absl::SimpleAtod(text, &real) || !std::isfinite(real)) {
         context.Report(Code::kBadNumber, where,
-                       absl::StrCat("default=\"", text, "\" is no number"));
+                       absl::StrCat("default=\"", text, "\" must be a number"));
         return;
       }
       field.default_real = real;
@@ -58,9 +58,9 @@ void ResolveDefault(Context& context, Field& field) {
       context.Report(Code::kValueTooWide, where,
                      absl::StrCat("default ", text, " does not fit ", field.width, " bits"));
     } else if (!CanEncode(field.encoding, number)) {
-      context.Report(Code::kValueTooWide, where,
-                     absl::StrCat("default ", text, " is no value that the encoding of \"",
-                                  field.name, "\" can give"));
+      context.Report(
+          Code::kValueTooWide, where,
+          absl::StrCat("the encoding of \"", field.name, "\" cannot represent the default ", text));
     }
     field.default_value = number;
   } else if (field.type == FieldType::kInt && absl::SimpleAtoi(text, &negative)) {

@@ -1,4 +1,4 @@
-// The value that a field has when nothing is said.
+// The value that a field has unless it is set.
 //
 // Needs: types and encodings.
 // Establishes: Field::default_value or default_real, where there is a default.

@@ -34,7 +34,7 @@ void ResolveImages(Context& context, ExpressionReader& reader, Container& c) {
     image.address.is = field(image.address);
     if (image.address.is.field != nullptr && image.address.is.field->type != FieldType::kAddress) {
       context.Report(Code::kBadType, image.address.where,
-                     absl::StrCat("\"", image.address.text, "\" is no address"));
+                     absl::StrCat("\"", image.address.text, "\" is not an address"));
     }
     image.format.is = field(image.format);
     image.type.is = field(image.type);

@@ -47,7 +47,7 @@ ExpressionReader::ExpressionReader(Context& context) : Pass(context) {
   }
 }
 
-// What packets lead to is read with them.
+// What packets point to is read with them.
 void ExpressionReader::LeaveState(const std::vector<Item>& items) {
   for (const Item& item : items) {
     if (const Group* const group = item.group()) LeaveState(group->items);
@@ -148,7 +148,7 @@ Condition ExpressionReader::ReadCondition(const Deferred& text, const Scope& sco
     }
     if (term.ref.field == nullptr) {
       Report(Code::kUnknownField, text.where,
-             absl::StrCat("\"", cursor.rest(), "\" begins with no field of \"",
+             absl::StrCat("\"", cursor.rest(), "\" does not begin with a field of \"",
                           scope.container->name, "\""));
       return {};
     }
@@ -226,8 +226,8 @@ Expression ExpressionReader::ReadExpression(const Deferred& text, const Scope& s
   const Container* state = nullptr;
   for (size_t i = 0; i < model_.containers.size(); ++i) {
     const Container& c = model_.containers[i];
-    // Parts are words of a stream too, so they leave state behind as packets do. So do registers
-    // that packets write, and structures that packets lead to.
+    // Parts are words of a stream too, so they leave state as packets do. So do registers
+    // that packets write, and structures that packets point to.
     if ((c.kind != ContainerKind::kStruct || leaves_state_[i]) &&
         cursor.rest().size() > c.name.size() && cursor.rest().substr(0, c.name.size()) == c.name &&
         cursor.rest()[c.name.size()] == '.' &&
@@ -244,13 +244,13 @@ Expression ExpressionReader::ReadExpression(const Deferred& text, const Scope& s
   expression.ref = TakeField(cursor, where, {"*", "+"});
   if (expression.ref.field == nullptr) {
     Report(Code::kUnknownField, text.where,
-           absl::StrCat("\"", cursor.rest(), "\" begins with no field of \"", where.container->name,
-                        "\""));
+           absl::StrCat("\"", cursor.rest(), "\" does not begin with a field of \"",
+                        where.container->name, "\""));
     return {};
   }
   if (!IsWhole(*expression.ref.field)) {
     Report(Code::kBadExpression, text.where,
-           absl::StrCat("\"", expression.ref.field->name, "\" is no integer"));
+           absl::StrCat("\"", expression.ref.field->name, "\" must be an integer"));
     return {};
   }
   absl::optional<uint64_t> factor = 1, addend = 0;

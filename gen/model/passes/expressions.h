@@ -27,7 +27,7 @@ struct Scope {
 
 class ExpressionReader : private Pass {
  public:
-  // Looks at the whole model: which structures leave values behind that expressions may ask.
+  // Looks at the whole model: which structures leave values that later expressions may ask for.
   explicit ExpressionReader(Context& context);
 
   // `asks_states`: the condition may ask for states, which earlier packets have set.

@@ -52,7 +52,7 @@ class FieldPass : public Pass {
     CheckValues(context_, field.values);
     if (!field.values.empty() && field.type == FieldType::kEnum) {
       Report(Code::kContradiction, field.values[0].where,
-             "the values of an enumeration stand in its <enum>");
+             "the values of an enumeration must be in its <enum>");
     } else if (!field.values.empty() && (IsReal(field) || field.type == FieldType::kStruct)) {
       Report(Code::kContradiction, field.values[0].where, "only integers have named values");
     }

@@ -27,7 +27,7 @@ void ResolveFlows(Context& context, ExpressionReader& reader, Container& c) {
                                         flow.to.is.field->type != FieldType::kOffset)) {
       context.Report(
           Code::kBadFlow, flow.to.where,
-          absl::StrCat("\"", flow.to.text, "\" is no address field of \"", c.name, "\""));
+          absl::StrCat("\"", flow.to.text, "\" is not an address field of \"", c.name, "\""));
       flow.to.is = {};
     }
   }

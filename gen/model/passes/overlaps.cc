@@ -49,7 +49,7 @@ void OverlapPass::Sweep(const std::vector<FlatLeaf>& leaves) {
                        "); overlap=\"true\" says that it is meant"))
           .notes.push_back({other->item->where, "the other is here"});
     }
-    // Views of the same bits pile up only where somebody means it.
+    // Many views of the same bits are intended: overlap="true" marks them.
     if (open.size() < 64) open.push_back(&leaf);
   }
 }

@@ -61,7 +61,7 @@ void ResolvePad(Context& context, ExpressionReader& reader, Container& c) {
         !IsPowerOfTwo(c.pad.to)) {
       context.Report(
           Code::kBadPart, c.pad.where,
-          absl::StrCat("padding stands behind parts of a packet without a length, up to a "
+          absl::StrCat("padding must follow the parts of a packet without a length, up to a "
                        "power of two of at least ",
                        unit, " bytes"));
     }

@@ -67,7 +67,7 @@ class PointerPass : public Pass {
           field.writes_register.is.field->type != FieldType::kOffset) {
         Report(Code::kBadRegister, field.writes_register.where,
                absl::StrCat("\"", field.writes_register.text,
-                            "\" is no offset field next to this one"));
+                            "\" is not an offset field next to this one"));
         field.writes_register.is = {};
       }
     }
@@ -119,15 +119,15 @@ class PointerPass : public Pass {
          format.add != 0 || !HasFormats(NamedValues(model_, *format.ref.field)))) {
       Report(Code::kBadData, points.format.where,
              absl::StrCat("\"", points.format.text,
-                          "\" names no field whose values have components=\"…\""));
+                          "\" must name a field whose values have components=\"…\""));
       points.format.is = {};
     }
     if (points.target == Points::Target::kData && points.to.index >= 0) {
       const DataKind& kind = model_.data_kinds[static_cast<size_t>(points.to.index)];
       if (!kind.is_code && (!points.stage.empty() || !points.simd.empty())) {
-        Report(
-            Code::kBadData, points.where,
-            absl::StrCat("\"", kind.name, "\" is no program (code=\"true\"), so it has no stage"));
+        Report(Code::kBadData, points.where,
+               absl::StrCat("\"", kind.name,
+                            "\" is not a program (code=\"true\"), so it has no stage"));
       }
     }
   }
@@ -150,7 +150,7 @@ class PointerPass : public Pass {
     points.other.index = -1;
     Report(Code::kUnknownReference, points.other.where,
            absl::StrCat("\"", points.other.text,
-                        "\" is no structure of the same, fixed size as to=\"…\""));
+                        "\" must be a structure of the same fixed size as to=\"…\""));
   }
 
   void ResolveElement(const Field& field, ElementOf& element, const Scope& scope) {
@@ -162,7 +162,7 @@ class PointerPass : public Pass {
              absl::StrCat("no value of \"", field.name, "\" has components=\"…\""));
     } else if (element.is_step && !IsWhole(field)) {
       Report(Code::kBadData, element.where,
-             absl::StrCat("\"", field.name, "\" is no integer, so it counts no instances"));
+             absl::StrCat("\"", field.name, "\" must be an integer to count instances"));
     }
   }
 
@@ -171,11 +171,12 @@ class PointerPass : public Pass {
     const FieldRef target = reader_.FindField(field.writes_memory, scope);
     if (target.field == nullptr ||
         (target.field->type != FieldType::kAddress && target.field->type != FieldType::kOffset)) {
-      Report(Code::kBadData, field.writes_memory.where,
-             absl::StrCat("\"", field.writes_memory.text, "\" is no address next to this field"));
+      Report(
+          Code::kBadData, field.writes_memory.where,
+          absl::StrCat("\"", field.writes_memory.text, "\" is not an address next to this field"));
     } else if (field.width % 32 != 0 || field.bit % 8 != 0) {
       Report(Code::kBadData, field.writes_memory.where,
-             absl::StrCat("\"", field.name, "\" is no whole number of dwords"));
+             absl::StrCat("\"", field.name, "\" must be a whole number of dwords"));
     } else {
       field.writes_memory.is = target;
     }
@@ -192,13 +193,14 @@ class PointerPass : public Pass {
     if (field.forced || field.nonzero != NotZero::kMayBeZero || field.min || field.max ||
         field.type == FieldType::kStruct || !field.points.empty() || !field.sets.empty() ||
         !field.elements.empty() || !field.writes_register.empty() || !field.writes_memory.empty()) {
-      Report(Code::kContradiction, field.when.where,
-             "a field with when only shows a number: it has no fields of its own, no range, leads "
-             "nowhere, and sets nothing");
+      Report(
+          Code::kContradiction, field.when.where,
+          "a field with when only shows a number: it has no fields of its own and no range, points "
+          "nowhere and sets nothing");
     }
   }
 
-  // high="FIELD": the value of FIELD stands above the bits of this one.
+  // high="FIELD": the value of FIELD is above the bits of this one.
   void ResolveHighBits(Field& field, const Scope& scope) {
     reader_.Resolve(field.high, scope);
     const Field* above = field.high.is.ref.field;

@@ -17,12 +17,12 @@ void CheckRange(Context& context, const Field& field) {
   for (const auto& [name, whole, real] : {std::make_tuple("min", field.min, field.min_real),
                                           std::make_tuple("max", field.max, field.max_real)}) {
     if (whole && (*whole < Least(field) || *whole > Most(field))) {
-      context.Report(Code::kBadRange, context.At(field.where, name),
-                     absl::StrCat(name, " is no value that the field can hold, ", Least(field),
-                                  " to ", Most(field)));
+      context.Report(
+          Code::kBadRange, context.At(field.where, name),
+          absl::StrCat(name, " does not fit: the field holds ", Least(field), " to ", Most(field)));
     } else if (real && !FitsReal(field, *real)) {
       context.Report(Code::kBadRange, context.At(field.where, name),
-                     absl::StrCat(name, " is no value that the field can hold"));
+                     absl::StrCat(name, " does not fit the field"));
     }
   }
   const bool below_or_above =
@@ -40,7 +40,7 @@ void CheckRange(Context& context, const Field& field) {
   } else if (field.default_value && field.multiple != 0 &&
              *field.default_value % field.multiple != 0) {
     context.Report(Code::kBadRange, field.default_text.where,
-                   absl::StrCat("the default is no multiple of ", field.multiple));
+                   absl::StrCat("the default must be a multiple of ", field.multiple));
   }
 }
 

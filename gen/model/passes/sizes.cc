@@ -43,7 +43,7 @@ void ComputeSize(Context& context, Container& c) {
     }
     c.max_bytes = std::max(c.max_bytes, variant.bytes);
   }
-  // Of several whose condition holds the longest counts; whoever tries them in order finds it.
+  // Of several whose condition holds the longest counts; trying them in order finds it.
   std::stable_sort(c.variants.begin(), c.variants.end(),
                    [](const Variant& a, const Variant& b) { return a.bytes > b.bytes; });
   if (c.tail != nullptr && (!c.variants.empty() || !c.parts.empty())) {

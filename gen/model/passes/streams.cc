@@ -13,7 +13,7 @@ class StreamPass : public Pass {
 
   void Run() {
     if (model_.engines.size() > 64) {
-      Report(Code::kTooLarge, model_.engines[64].where, "there can be 64 engines");
+      Report(Code::kTooLarge, model_.engines[64].where, "more than 64 engines");
     }
     for (Stream& stream : model_.streams) stream.engines = EngineMask(stream.engines_text);
     for (Container& c : model_.containers) {
@@ -23,7 +23,7 @@ class StreamPass : public Pass {
         c.stream = model_.streams.empty() ? -1 : 0;
         if (c.stream < 0) {
           Report(Code::kUnknownReference, c.where,
-                 "a packet stands in a stream, and the file declares none with <stream>");
+                 "a packet belongs to a stream, and the file declares none with <stream>");
         }
         continue;
       }

@@ -20,8 +20,8 @@ void CheckTail(Context& context, const Container& c) {
     for (const Item& other : c.items) {
       if (&other != &item && EndOf(other) > tail->bit) {
         context.Report(Code::kBadGroup, tail->where,
-                       absl::StrCat("a tail comes last, but \"", other.base().name,
-                                    "\" lies behind its start"));
+                       absl::StrCat("a tail must come last, but \"", other.base().name,
+                                    "\" ends after its start"));
       }
     }
     if (uint64_t{c.bytes} * 8 != tail->bit && !c.variable) {

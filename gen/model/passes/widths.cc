@@ -57,7 +57,7 @@ void CheckWidth(Context& context, Field& field) {
 void CheckEncoding(Context& context, Field& field) {
   Encoding& e = field.encoding;
   const bool address = field.type == FieldType::kAddress || field.type == FieldType::kOffset;
-  // An address stands in its place: the bits below it are implied to be zero.
+  // An address is stored in place: the bits below it are implied to be zero.
   if (address && !field.shift_given) e.shift = field.bit % 32;
   const bool plain = field.type == FieldType::kUint || field.type == FieldType::kOffset;
   const bool integer = address || plain;

@@ -36,7 +36,8 @@ void ContainerParser::ParseContainer(pugi::xml_node node, ContainerKind kind) {
       inherited = true;
       if (old->kind != kind) {
         Report(Code::kContradiction, At(node),
-               absl::StrCat("\"", name, "\" was no <", node.name(), ">, and amending keeps that"))
+               absl::StrCat("\"", name, "\" was not a <", node.name(),
+                            ">, and amending cannot change that"))
             .notes.push_back({old->where, "what is amended is here"});
         kind = old->kind;
       }
@@ -75,8 +76,8 @@ void ContainerParser::ParseContainer(pugi::xml_node node, ContainerKind kind) {
     container.in_c.offset = ReadSmall(node, "c-offset", 0, 0x7fffffff);
   bool variants_cleared = false, parts_cleared = false, flows_cleared = false;
   bool relations_cleared = false, draws_cleared = false, images_cleared = false;
-  // What an heir says of variants, parts, flows or relations replaces all that it inherited of
-  // that sort: their order matters, so there is no merging one by one.
+  // What a derived container says of variants, parts, flows or relations replaces all that it
+  // inherited of that sort: their order matters, so there is no merging one by one.
   const auto fresh = [&](bool& cleared, auto& all) {
     if (!cleared && inherited) all.clear();
     cleared = true;
@@ -113,7 +114,7 @@ void ContainerParser::ParseContainer(pugi::xml_node node, ContainerKind kind) {
       fresh(images_cleared, container.images);
       ParseImage(child, container);
     } else if (what == "remove" && inherited) {
-      // What is left of the relations is kept, and what is said of others comes behind it.
+      // What is left of the relations is kept, and new ones are added after it.
       if (FindAttribute(child, "relation")) relations_cleared = true;
       RemoveFrom(container, items, child);
     } else if (!ParseItem(child, items, 0) && !ReadWords(child, container)) {

@@ -45,7 +45,7 @@ class ContainerParser : public ItemParser {
   std::unordered_map<const void*, NameIndex> indices_;  // of the model's lists
 
  private:
-  // <remove field="…"/>; or <remove relation="…"/>, of those that lead to a packet of that name.
+  // <remove field="…"/>; or <remove relation="…"/>, of relations to a packet of that name.
   void RemoveFrom(Container& container, ItemList& items, pugi::xml_node node);
   void ParseSize(pugi::xml_node node, bool inherited, Container& container);
   void ParseVariant(pugi::xml_node node, Container& container);

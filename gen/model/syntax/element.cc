@@ -89,7 +89,7 @@ std::optional<uint64_t> ElementReader::ReadNumber(pugi::xml_node node, absl::str
   if (!ParseUnsigned(attribute.value(), value)) {
     Report(Code::kBadNumber, At(node, name),
            absl::StrCat(name, "=\"", attribute.value(),
-                        "\" is no number; write it in decimal, or in hexadecimal as 0x…"));
+                        "\" must be a number, in decimal or in hexadecimal as 0x…"));
     return std::nullopt;
   }
   if (value > most) {

@@ -185,7 +185,8 @@ void ItemParser::ParseRange(pugi::xml_node node, Field& field) {
     } else if (!real && ParseSigned(text, integer)) {
       (is_min ? field.min : field.max) = integer;
     } else {
-      Report(Code::kBadNumber, At(node, name), absl::StrCat(name, "=\"", text, "\" is no number"));
+      Report(Code::kBadNumber, At(node, name),
+             absl::StrCat(name, "=\"", text, "\" must be a number"));
     }
   }
 }
@@ -238,7 +239,7 @@ void ItemParser::ParseField(pugi::xml_node node, Field& field, bool amend) {
     field.meaning = static_cast<Meaning>(1 + ReadWord(node, "means", kMeaningNames));
   }
   ParseRange(node, field);
-  // What a field points to, sets and writes is said anew, or stays as a whole.
+  // What a field points to, sets and writes is replaced as a whole, or stays.
   bool points_said = !amend, sets_said = !amend, writes_said = !amend, elements_said = !amend;
   const auto fresh = [](bool& said, auto&&... all) {
     if (!said) ((all = {}), ...);
@@ -362,7 +363,7 @@ void ItemParser::ParseGroup(pugi::xml_node node, Group& group, int depth) {
   }
   if (group.in_c.count != 0 && !group.tail) {
     Report(Code::kContradiction, At(node, "c-count"),
-           "all items of a group that is no tail are members in C");
+           "c-count is for tails: all items of any other group are members in C");
   }
   if (group.width == 0 || (!group.tail && group.count == 0)) {
     Report(Code::kBadGroup, group.where, "a group repeats at least once, and has items of bits");

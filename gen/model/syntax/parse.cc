@@ -77,7 +77,7 @@ class Parser : public ContainerParser {
     const SourceFile& source = sources_.file(file_);
     if (const size_t bad = FirstBadByte(source.text()); bad != source.text().size()) {
       Report(Code::kMalformedXml, {file_, static_cast<uint32_t>(bad)},
-             "this is no well-formed XML: here is a character that is not UTF-8, or forbidden");
+             "not well-formed XML: invalid UTF-8 or a forbidden character");
       return;
     }
     pugi::xml_document document;
@@ -86,25 +86,23 @@ class Parser : public ContainerParser {
         pugi::parse_default | pugi::parse_fragment | pugi::parse_doctype, pugi::encoding_utf8);
     if (!parsed) {
       Report(Code::kMalformedXml, {file_, static_cast<uint32_t>(parsed.offset)},
-             absl::StrCat("this is no well-formed XML: ", parsed.description()));
+             absl::StrCat("not well-formed XML: ", parsed.description()));
       return;
     }
     const pugi::xml_node root = document.document_element();
     if (!root) {
-      Report(Code::kMalformedXml, {file_, 0},
-             "this is no well-formed XML: there is no element in it");
+      Report(Code::kMalformedXml, {file_, 0}, "not well-formed XML: no root element");
       return;
     }
     for (const pugi::xml_node beside : document.children()) {
       if (beside == root) continue;
       if (beside.type() == pugi::node_doctype) {
-        Report(Code::kMalformedXml, At(beside), "a description has no document type; drop it");
-      } else if (beside.type() == pugi::node_element) {
         Report(Code::kMalformedXml, At(beside),
-               "this is no well-formed XML: a file has one root element, here is another");
+               "a description must not have a document type; remove it");
+      } else if (beside.type() == pugi::node_element) {
+        Report(Code::kMalformedXml, At(beside), "not well-formed XML: a second root element");
       } else {
-        Report(Code::kMalformedXml, At(root),
-               "this is no well-formed XML: there is text beside the root element");
+        Report(Code::kMalformedXml, At(root), "not well-formed XML: text outside the root element");
       }
     }
     if (absl::string_view(root.name()) != "packsmith") {
@@ -123,7 +121,7 @@ class Parser : public ContainerParser {
       Extend(PathBeside(sources_.file(file_).path(), extends), At(root, "extends"));
     }
     const bool heir = !extends.empty();
-    // What names a generation and its products is its own: nobody inherits it.
+    // What names a generation and its products is its own and is not inherited.
     model_.platforms.clear();
     model_.doc.clear();
     model_.source.clear();
@@ -162,7 +160,7 @@ class Parser : public ContainerParser {
     indices_.clear();
   }
 
-  // Nothing but this file's heirs has been parsed into the model yet.
+  // Only files derived from this one have been parsed into the model so far.
   void Extend(const std::string& path, Location named_at) {
     const auto known = parsed_.models.find(path);
     // Close to the limits the files are parsed again, for the problem to be found at its place.
@@ -181,8 +179,8 @@ class Parser : public ContainerParser {
     indices_.clear();
   }
 
-  // What an heir adds has no natural place between what it inherited: the order of a generation
-  // must not tell its history.
+  // What a derived file adds has no natural place between what it inherited: the order of a
+  // generation must not tell its history.
   void SortByName() {
     std::stable_sort(model_.enums.begin(), model_.enums.end(),
                      [](const Enum& a, const Enum& b) { return a.name < b.name; });
@@ -205,8 +203,8 @@ class Parser : public ContainerParser {
     if (parts.size() > 2 || !ParseUnsigned(parts[0], whole) || whole < 1 || whole > 1000 ||
         (parts.size() == 2 && (parts[1].size() != 1 || !ParseUnsigned(parts[1], tenths)))) {
       Report(Code::kBadNumber, At(root, "version"),
-             absl::StrCat("version=\"", text, "\" is no number from 1 to 1000 with at most one ",
-                          "digit behind the point"));
+             absl::StrCat("version=\"", text,
+                          "\" must be a number from 1 to 1000 with at most one ", "decimal digit"));
       return 0;
     }
     return static_cast<uint32_t>(whole * 10 + tenths);
@@ -286,7 +284,7 @@ class Parser : public ContainerParser {
         uint32_t number = 0;
         if (!absl::StartsWith(id, "0x") || !absl::SimpleHexAtoi(id, &number) || number > 0xffff) {
           Report(Code::kBadNumber, At(node, attribute),
-                 absl::StrCat("\"", id, "\" is no ", what, ": 0x and up to four hex digits"));
+                 absl::StrCat("\"", id, "\" is not a ", what, ": 0x and up to four hex digits"));
           continue;
         }
         ids->push_back(number);
@@ -471,7 +469,7 @@ class Parser : public ContainerParser {
     Declare(model_.enums, std::move(e), "enumeration");
   }
 
-  // A later file says it again: the new one stands in the old one's place. Twice in one file is an
+  // A later file says it again: the new one replaces the old one. Twice in one file is an
   // error.
   template <class T>
   T* Declare(std::vector<T>& all, T&& item, absl::string_view what) {

@@ -14,9 +14,9 @@
 
 namespace packsmith::model {
 
-// One line, for programs; python3 -m json.tool makes it legible. Members of a field that equal those
-// of "usual_item" are left out. "in_c" has what C must say differently because others have published
-// it so.
+// One line, for programs; python3 -m json.tool makes it legible. Members of a field that equal
+// those of "usual_item" are left out. "in_c" has what C must say differently because others have
+// published it so.
 //
 // The model must be free of errors. The same model gives the same text.
 std::string WriteIr(const Model& model, const Sources& sources);

@@ -12,8 +12,8 @@
 namespace packsmith::model {
 
 // The model must be free of errors. Each line begins with name, kind and, if there are some,
-// aliases, so that whoever looks for one of them need not read the others. What has no doc, unit,
-// range or default has no such member. The same model gives the same text.
+// aliases, so that a reader that looks for one of them need not read the others. What has no doc,
+// unit, range or default has no such member. The same model gives the same text.
 std::string WriteReference(const Model& model);
 
 }  // namespace packsmith::model

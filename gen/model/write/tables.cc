@@ -214,7 +214,7 @@ class Writer {
 
   // --- Conditions and expressions ---
 
-  // Whoever asks: a leaf, or the container itself.
+  // What refers to a leaf: another leaf, or the container itself.
   struct Asker {
     const Flattened* flattened;
     uint32_t scope;
@@ -541,7 +541,7 @@ class Writer {
     return section;
   }
 
-  // Text that programs carry and hardly ever read. Empty where there is no memory to pack it.
+  // Text that is rarely read. Empty if there is no memory to pack it.
   static std::vector<uint8_t> Pack(const std::string& text) {
     constexpr int kLevel =
         3;  // a higher one takes a percent off the tables, and three times as long
