@@ -81,11 +81,12 @@ bool ItemParser::ParseItem(pugi::xml_node node, ItemList& into, int depth) {
   const absl::string_view what = node.name();
   if (what == "field") {
     const Field* const old = FindAmended(node, into);
-    Field field;
+    Item item;  // parsed in place: fields are large, and many
+    Field& field = *item.field();
     if (old != nullptr) field = *old;
     field.where = At(node);
     ParseField(node, field, old != nullptr);
-    into.Add(std::move(field));
+    into.Add(std::move(item));
   } else if (what == "reserved") {
     Reserved reserved;
     reserved.where = At(node);
