@@ -1,7 +1,7 @@
 """What C++ and C make of a field: its type, its default, and what C knows as something else.
 
-A third language is a class here, and its names: gen/model/names.h spells those of C++ and C, because
-descriptions whose names collide there are refused.
+A third language is a class here, and its names: gen/model/names.h spells those of C++ and C,
+because descriptions whose names collide there are refused.
 """
 
 from ir import Ir

@@ -279,7 +279,7 @@ def _tail(view: View, container: Ir, tail: Ir | None) -> Ir | None:
     if only and only["kind"] == "field" and only["type"] == "struct" and only["bit"] == 0:
         out["struct"] = view.structs[only["of"]]["cpp"]
     else:
-        # The item as a container of its own, declared inside of its packet.
+        # The item as a container of its own, declared inside its packet.
         size = tail["width"] // 8
         item: Ir = {"cpp": "item", "unit": container["unit"], "bytes": size, "max_bytes": size,
                     "doc": tail["doc"], "items": tail["items"], "variable": False, "length": None,

@@ -665,7 +665,7 @@ const std::vector<Case>& Cases() {
           "TailInside", Code::kBadGroup,
           "<group count=\"2\" dword=\"0\" size=\"64\">§<group count=\"tail\" dword=\"0\" "
           "size=\"32\"><field name=\"f\" dword=\"0\" bits=\"7:0\" type=\"uint\"/></group></group>",
-          "a tail cannot be inside of another group"),
+          "a tail cannot be inside another group"),
       In("TailBeforeEnd", Code::kBadGroup,
          "<struct name=\"A\" dwords=\"2\">\n  §<group count=\"tail\" dword=\"1\" "
          "size=\"32\"><field name=\"f\" dword=\"0\" bits=\"7:0\" type=\"uint\"/></group></struct>",

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What C++ and C see of containers: types, defaults, leaves at their places, words that are fixed."""
+"""What C++ and C see of containers: types, defaults, leaves at their places, fixed words."""
 
 import os
 import subprocess
@@ -135,7 +135,8 @@ class MembersTest(unittest.TestCase):
 
     def test_published_interfaces_decide_what_c_says(self) -> None:
         a = views('<packet name="A" dwords="2" c-dwords="3"><doc>.</doc>'
-                  '<field name="Op" dword="0" bits="31:24" type="uint" forced="1" c-default="none"/>'
+                  '<field name="Op" dword="0" bits="31:24" type="uint" forced="1" '
+                  'c-default="none"/>'
                   '<field name="o" dword="1" bits="31:4" type="offset" c-type="uint" c-bits="30"/>'
                   "</packet>")["A"]
         self.assertEqual(a["c_length"], 3)

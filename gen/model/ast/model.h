@@ -75,7 +75,7 @@ struct Value {
   uint64_t value = 0;
   std::string doc;
   bool avoid = false;  // the hardware has it, the manual says not to use it
-  DataFormat format;   // of data that is said to be so; no components: of none
+  DataFormat format;   // of data of this format; no components: of none
   Location where;
 };
 
@@ -183,7 +183,7 @@ inline constexpr Late<Expression> Draws::*kDrawsExpressions[] = {
 // Who refuses a field's zero.
 enum class NotZero : uint8_t {
   kMayBeZero,
-  kPacking,  // packing: what nobody has set is most likely forgotten; the hardware takes it
+  kPacking,  // packing: a value that is not set is most likely forgotten; the hardware takes it
   kAlways,   // the hardware: packing refuses it, and decoding reports it
 };
 
@@ -503,7 +503,7 @@ struct Model {
   Model(Model&&) = default;
   Model& operator=(Model&&) = default;
 
-  // A copy of a model that nothing is resolved of yet: it would leave resolved pointers behind.
+  // A copy of a model before anything is resolved: resolved pointers would point to the original.
   Model CopyUnresolved() const { return *this; }
 
   // Index by name or alias, -1 if there is none.

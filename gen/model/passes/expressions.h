@@ -70,7 +70,7 @@ class ExpressionReader : private Pass {
 
   std::unordered_map<const void*, PrefixIndex> prefixes_;  // of lists that conditions ask
   std::unordered_map<const Container*, FieldNames> fields_;
-  std::vector<bool> leaves_state_;  // structures that are parts, or that a packet leads to
+  std::vector<bool> leaves_state_;  // structures that are parts, or that a packet points to
 };
 
 }  // namespace packsmith::model

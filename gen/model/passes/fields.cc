@@ -37,7 +37,7 @@ class FieldPass : public Pass {
     for (Item& inner : group->items) {
       const Group* const nested = inner.group();
       if (nested != nullptr && nested->tail) {
-        Report(Code::kBadGroup, nested->where, "a tail cannot be inside of another group");
+        Report(Code::kBadGroup, nested->where, "a tail cannot be inside another group");
         continue;
       }
       CheckItem(inner, group->width);

@@ -79,7 +79,7 @@ class NamingPass : public Pass {
   }
 
  private:
-  // The types that a container's members have, and its own, are no names of its members in C++.
+  // The types that a container's members have, and its own, cannot be names of its members in C++.
   void UseTypes(const std::vector<Item>& items) {
     for (const Item& item : items) {
       if (const Group* const group = item.group()) UseTypes(group->items);
@@ -147,7 +147,7 @@ class NamingPass : public Pass {
   void NameGroup(const Container& c, Group& group, NameScope& scope, const Claim& claim,
                  const Spell& spell) {
     const bool is_new = Name(c, group, scope);
-    // The items of a tail are no members; a named group has members of its own in C++ only.
+    // The items of a tail are not members; a named group has members of its own in C++ only.
     if (is_new && !group.tail && !group.name.empty()) {
       claim(scope.cpp, group.spelled.cpp, group.where, "C++");
     }

@@ -20,7 +20,7 @@ bool RemoveFrom(std::vector<Item>& items, const std::string& name) {
   return false;
 }
 
-// Calls call(name) for each item inside of a group.
+// Calls call(name) for each named item inside a group.
 template <class Call>
 void ForEachInside(const Item& item, const Call& call) {
   const Group* const group = item.group();

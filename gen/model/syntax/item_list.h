@@ -25,7 +25,7 @@ class ItemList {
   // In what inherits, an item of the same name (an item without one: at the same place) replaces
   // the old one. Items are in the order of their bits; what stays at its bit stays in its place.
   void Add(Item&& item);
-  // Takes out the first item of that name, be it inside of a group, and a group that it leaves
+  // Removes the first item of that name, which may be inside a group, and a group that it leaves
   // empty. False if there is none.
   bool Remove(const std::string& name);
   void Finish();

@@ -135,7 +135,7 @@ class Writer {
     for (const std::string& one : all) String(one);
     json_.EndArray();
   }
-  // Calls write(one) for each, inside of an object.
+  // Calls write(one) for each, inside an object.
   template <class T, class Write>
   void WriteEach(const char* key, const std::vector<T>& all, const Write& write) {
     if (all.empty()) return;
