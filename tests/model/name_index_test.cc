@@ -1,6 +1,7 @@
 // Lists that are looked up by name, and descriptions of many things.
 #include "gen/model/ast/name_index.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,8 +25,8 @@ TEST(NameIndex, FindsTheFirstOfAName) {
   index.Fill(std::vector<Thing>{{"a"}, {""}, {"b"}, {"a"}});
   EXPECT_EQ(index.Find("a"), 0u);
   EXPECT_EQ(index.Find("b"), 2u);
-  EXPECT_EQ(index.Find(""), absl::nullopt);
-  EXPECT_EQ(index.Find("c"), absl::nullopt);
+  EXPECT_EQ(index.Find(""), std::nullopt);
+  EXPECT_EQ(index.Find("c"), std::nullopt);
 }
 
 TEST(NameIndex, WhatIsRemovedIsNotFoundAndIsTakenOutInOneGo) {
@@ -35,7 +36,7 @@ TEST(NameIndex, WhatIsRemovedIsNotFoundAndIsTakenOutInOneGo) {
   index.Remove("d");
   index.Remove("b");
   index.Remove("nothing");
-  EXPECT_EQ(index.Find("b"), absl::nullopt);
+  EXPECT_EQ(index.Find("b"), std::nullopt);
   index.Add("b", list.size());
   list.push_back({"b"});
   index.Compact(list);
@@ -56,7 +57,7 @@ TEST(PrefixIndex, TakesTheLongestNameAtWhoseEndOneMayEnd) {
   EXPECT_EQ(index.Longest("Size Enable and Size", length, any), 1u);
   EXPECT_EQ(length, 11u);
   EXPECT_EQ(index.Longest("Size=3", length, any), 0u);
-  EXPECT_EQ(index.Longest("Siz", length, any), absl::nullopt);
+  EXPECT_EQ(index.Longest("Siz", length, any), std::nullopt);
   EXPECT_EQ(index.Longest("Size Enable", length, [](size_t n) { return n == 4; }), 0u);
   EXPECT_EQ(length, 4u);
 }

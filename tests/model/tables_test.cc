@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -63,7 +64,7 @@ struct Block {
   absl::string_view Name(uint32_t leaf) const { return tables->string(tables->leaf(leaf).name); }
 
   std::vector<uint64_t> words;
-  absl::optional<t::Tables> tables;
+  std::optional<t::Tables> tables;
 };
 
 LoadResult Mini() {

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "absl/strings/string_view.h"
-#include "absl/types/optional.h"
 
 namespace packsmith::model {
 
@@ -28,9 +28,9 @@ class NameIndex {
   void Add(const std::string& name, size_t place) {
     if (!name.empty()) places_.emplace(name, place);
   }
-  absl::optional<size_t> Find(absl::string_view name) const {
+  std::optional<size_t> Find(absl::string_view name) const {
     const auto at = places_.find(std::string(name));
-    if (at == places_.end()) return absl::nullopt;
+    if (at == places_.end()) return std::nullopt;
     return at->second;
   }
   void Remove(absl::string_view name) {
@@ -74,8 +74,8 @@ class PrefixIndex {
   }
   // good(length): whether a name may end there. `length` is that of the name that was found.
   template <class Good>
-  absl::optional<size_t> Longest(absl::string_view text, size_t& length, const Good& good) const {
-    if (lengths_.empty()) return absl::nullopt;
+  std::optional<size_t> Longest(absl::string_view text, size_t& length, const Good& good) const {
+    if (lengths_.empty()) return std::nullopt;
     for (size_t n = std::min(text.size(), lengths_.size() - 1); n > 0; --n) {
       if (!lengths_[n] || !good(n)) continue;
       const auto at = places_.find(text.substr(0, n));
@@ -83,7 +83,7 @@ class PrefixIndex {
       length = n;
       return at->second;
     }
-    return absl::nullopt;
+    return std::nullopt;
   }
 
  private:

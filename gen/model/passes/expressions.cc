@@ -1,5 +1,6 @@
 #include "gen/model/passes/expressions.h"
 
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -17,7 +18,7 @@ bool RunsInStep(const Group* group, const Group* asks) {
   return asks != nullptr && !group->tail && !asks->tail && group->count == asks->count;
 }
 
-absl::optional<uint64_t> TakeNumber(Cursor& cursor) {
+std::optional<uint64_t> TakeNumber(Cursor& cursor) {
   const bool hex = cursor.rest().size() > 2 && cursor.rest()[0] == '0' && cursor.rest()[1] == 'x';
   size_t n = hex ? 2 : 0;
   while (n < cursor.rest().size() &&
@@ -28,7 +29,7 @@ absl::optional<uint64_t> TakeNumber(Cursor& cursor) {
   uint64_t value = 0;
   const absl::string_view digits = cursor.rest().substr(0, n);
   if (n == 0 || !(hex ? absl::SimpleHexAtoi(digits, &value) : absl::SimpleAtoi(digits, &value))) {
-    return absl::nullopt;
+    return std::nullopt;
   }
   cursor.Skip(n);
   return value;
@@ -110,25 +111,25 @@ FieldRef ExpressionReader::FindField(const Deferred& text, const Scope& scope) {
 }
 
 template <class T>
-absl::optional<size_t> ExpressionReader::TakeName(Cursor& cursor, const std::vector<T>& all,
-                                                  std::initializer_list<absl::string_view> ends) {
+std::optional<size_t> ExpressionReader::TakeName(Cursor& cursor, const std::vector<T>& all,
+                                                 std::initializer_list<absl::string_view> ends) {
   const auto [at, is_new] = prefixes_.try_emplace(&all);
   for (size_t i = 0; is_new && i < all.size(); ++i) at->second.Add(all[i].name, i);
   size_t length = 0;
-  const absl::optional<size_t> best = at->second.Longest(
+  const std::optional<size_t> best = at->second.Longest(
       cursor.rest(), length, [&](size_t n) { return cursor.EndsAfter(n, ends); });
   cursor.Skip(length);
   return best;
 }
 
 int ExpressionReader::TakeState(Cursor& cursor) {
-  const absl::optional<size_t> best = TakeName(cursor, model_.states, {"=", "!=", " and ", " or "});
+  const std::optional<size_t> best = TakeName(cursor, model_.states, {"=", "!=", " and ", " or "});
   return best ? static_cast<int>(*best) : -1;
 }
 
-absl::optional<uint64_t> ExpressionReader::TakeValue(Cursor& cursor, const Field& field) {
+std::optional<uint64_t> ExpressionReader::TakeValue(Cursor& cursor, const Field& field) {
   const std::vector<Value>& values = NamedValues(model_, field);
-  const absl::optional<size_t> best = TakeName(cursor, values, {" and ", " or "});
+  const std::optional<size_t> best = TakeName(cursor, values, {" and ", " or "});
   return best ? values[*best].value : TakeNumber(cursor);
 }
 
@@ -163,7 +164,7 @@ Condition ExpressionReader::ReadCondition(const Deferred& text, const Scope& sco
     const bool unequal = cursor.Take("!=");
     if (unequal || cursor.Take("=")) {
       const absl::string_view written = cursor.rest();
-      const absl::optional<uint64_t> value = TakeValue(cursor, *term.ref.field);
+      const std::optional<uint64_t> value = TakeValue(cursor, *term.ref.field);
       if (!value || negated) {
         Report(Code::kBadCondition, text.where,
                negated
@@ -209,7 +210,7 @@ Expression ExpressionReader::ReadExpression(const Deferred& text, const Scope& s
   if (absl::ascii_isdigit(static_cast<unsigned char>(cursor.rest()[0]))) {
     const FieldRef field = TakeField(cursor, scope, {"*", "+"});
     if (field.field == nullptr && cursor.rest().substr(0, 2) != "2^") {
-      const absl::optional<uint64_t> number = TakeNumber(cursor);
+      const std::optional<uint64_t> number = TakeNumber(cursor);
       if (number && cursor.done()) {
         expression.kind = Expression::Kind::kConstant;
         expression.add = *number;
@@ -253,7 +254,7 @@ Expression ExpressionReader::ReadExpression(const Deferred& text, const Scope& s
            absl::StrCat("\"", expression.ref.field->name, "\" must be an integer"));
     return {};
   }
-  absl::optional<uint64_t> factor = 1, addend = 0;
+  std::optional<uint64_t> factor = 1, addend = 0;
   if (cursor.Take("*")) factor = TakeNumber(cursor);
   if (cursor.Take("+")) addend = TakeNumber(cursor);
   if (!factor || !addend || !cursor.done() || *factor > 1u << 31 || *addend > 1u << 31) {

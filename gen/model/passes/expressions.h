@@ -8,11 +8,11 @@
 #include <cstdint>
 #include <initializer_list>
 #include <map>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
 #include "absl/strings/string_view.h"
-#include "absl/types/optional.h"
 #include "gen/model/ast/name_index.h"
 #include "gen/model/passes/cursor.h"
 #include "gen/model/passes/pass.h"
@@ -64,9 +64,9 @@ class ExpressionReader : private Pass {
   int TakeState(Cursor& cursor);
   // Which of a list's names `cursor` begins with: the longest.
   template <class T>
-  absl::optional<size_t> TakeName(Cursor& cursor, const std::vector<T>& all,
-                                  std::initializer_list<absl::string_view> ends);
-  absl::optional<uint64_t> TakeValue(Cursor& cursor, const Field& field);
+  std::optional<size_t> TakeName(Cursor& cursor, const std::vector<T>& all,
+                                 std::initializer_list<absl::string_view> ends);
+  std::optional<uint64_t> TakeValue(Cursor& cursor, const Field& field);
 
   std::unordered_map<const void*, PrefixIndex> prefixes_;  // of lists that conditions ask
   std::unordered_map<const Container*, FieldNames> fields_;

@@ -6,12 +6,12 @@
 #define PACKSMITH_GEN_MODEL_PASSES_PASS_H_
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "absl/strings/string_view.h"
-#include "absl/types/optional.h"
 #include "gen/model/ast/model.h"
 #include "gen/model/ast/name_index.h"
 #include "gen/model/diagnostic.h"
@@ -38,7 +38,7 @@ struct Context {
   int Find(const std::vector<T>& all, absl::string_view name) {
     const auto [index, is_new] = indices.try_emplace(&all);
     if (is_new) index->second.Fill(all);
-    const absl::optional<size_t> place = index->second.Find(name);
+    const std::optional<size_t> place = index->second.Find(name);
     return place ? static_cast<int>(*place) : -1;
   }
   int FindContainer(absl::string_view name) { return Find(model.containers, name); }

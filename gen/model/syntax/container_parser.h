@@ -2,13 +2,13 @@
 #ifndef PACKSMITH_GEN_MODEL_SYNTAX_CONTAINER_PARSER_H_
 #define PACKSMITH_GEN_MODEL_SYNTAX_CONTAINER_PARSER_H_
 
+#include <optional>
 #include <pugixml.hpp>
 #include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
-#include "absl/types/optional.h"
 #include "gen/model/ast/model.h"
 #include "gen/model/ast/name_index.h"
 #include "gen/model/syntax/item_parser.h"
@@ -31,7 +31,7 @@ class ContainerParser : public ItemParser {
   }
   template <class T>
   T* Find(std::vector<T>& all, absl::string_view name) {
-    const absl::optional<size_t> place = IndexOf(all).Find(name);
+    const std::optional<size_t> place = IndexOf(all).Find(name);
     return place ? &all[*place] : nullptr;
   }
   template <class T>

@@ -5,11 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "absl/types/optional.h"
 #include "gen/model/ast/model.h"
 #include "gen/model/ast/name_index.h"
 
@@ -25,7 +25,7 @@ class ValueList {
 
   Value* Find(const std::string& name) {
     FillNames();
-    const absl::optional<size_t> place = names_.Find(name);
+    const std::optional<size_t> place = names_.Find(name);
     if (!place) return nullptr;
     return *place < values_.size() ? &values_[*place] : &added_[*place - values_.size()];
   }
