@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "gen/model/ast/facts.h"
+#include "gen/model/ast/field_limits.h"
 #include "gen/model/passes/data.h"
 
 namespace packsmith::model {

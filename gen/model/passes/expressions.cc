@@ -7,7 +7,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "gen/model/ast/facts.h"
+#include "gen/model/ast/field_limits.h"
 
 namespace packsmith::model {
 namespace {

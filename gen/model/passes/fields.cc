@@ -1,11 +1,11 @@
 #include "gen/model/passes/fields.h"
 
 #include "absl/strings/str_cat.h"
-#include "gen/model/ast/facts.h"
+#include "gen/model/ast/field_limits.h"
 #include "gen/model/passes/defaults.h"
-#include "gen/model/passes/ranges.h"
+#include "gen/model/passes/field_widths.h"
+#include "gen/model/passes/value_ranges.h"
 #include "gen/model/passes/values.h"
-#include "gen/model/passes/widths.h"
 
 namespace packsmith::model {
 namespace {

@@ -1,7 +1,7 @@
 #include "gen/model/passes/parts.h"
 
 #include "absl/strings/str_cat.h"
-#include "gen/model/ast/facts.h"
+#include "gen/model/ast/field_limits.h"
 
 namespace packsmith::model {
 namespace {

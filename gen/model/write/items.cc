@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "gen/model/ast/facts.h"
+#include "gen/model/ast/field_limits.h"
 #include "gen/model/names.h"
 
 namespace packsmith::model {

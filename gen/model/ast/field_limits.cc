@@ -1,4 +1,4 @@
-#include "gen/model/ast/facts.h"
+#include "gen/model/ast/field_limits.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,9 +1,9 @@
-#include "gen/model/passes/sizes.h"
+#include "gen/model/passes/container_sizes.h"
 
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "gen/model/ast/facts.h"
+#include "gen/model/ast/field_limits.h"
 
 namespace packsmith::model {
 

@@ -2,8 +2,8 @@
 //
 // Needs: sizes, types and encodings.
 // Establishes: Container::length_field.
-#ifndef PACKSMITH_GEN_MODEL_PASSES_LENGTHS_H_
-#define PACKSMITH_GEN_MODEL_PASSES_LENGTHS_H_
+#ifndef PACKSMITH_GEN_MODEL_PASSES_LENGTH_FIELDS_H_
+#define PACKSMITH_GEN_MODEL_PASSES_LENGTH_FIELDS_H_
 
 #include "gen/model/passes/pass.h"
 
@@ -13,4 +13,4 @@ void ResolveLength(Context& context, Container& c);
 
 }  // namespace packsmith::model
 
-#endif  // PACKSMITH_GEN_MODEL_PASSES_LENGTHS_H_
+#endif  // PACKSMITH_GEN_MODEL_PASSES_LENGTH_FIELDS_H_

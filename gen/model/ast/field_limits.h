@@ -1,6 +1,6 @@
 // What follows from what a description says of a field: what its bits can hold, and where it ends.
-#ifndef PACKSMITH_GEN_MODEL_AST_FACTS_H_
-#define PACKSMITH_GEN_MODEL_AST_FACTS_H_
+#ifndef PACKSMITH_GEN_MODEL_AST_FIELD_LIMITS_H_
+#define PACKSMITH_GEN_MODEL_AST_FIELD_LIMITS_H_
 
 #include <cstdint>
 #include <vector>
@@ -49,4 +49,4 @@ const std::vector<Value>& NamedValues(const Model& model, const Field& field);
 
 }  // namespace packsmith::model
 
-#endif  // PACKSMITH_GEN_MODEL_AST_FACTS_H_
+#endif  // PACKSMITH_GEN_MODEL_AST_FIELD_LIMITS_H_

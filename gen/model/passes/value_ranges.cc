@@ -1,9 +1,9 @@
-#include "gen/model/passes/ranges.h"
+#include "gen/model/passes/value_ranges.h"
 
 #include <tuple>
 
 #include "absl/strings/str_cat.h"
-#include "gen/model/ast/facts.h"
+#include "gen/model/ast/field_limits.h"
 
 namespace packsmith::model {
 

@@ -1,7 +1,7 @@
-#include "gen/model/passes/lengths.h"
+#include "gen/model/passes/length_fields.h"
 
 #include "absl/strings/str_cat.h"
-#include "gen/model/ast/facts.h"
+#include "gen/model/ast/field_limits.h"
 
 namespace packsmith::model {
 

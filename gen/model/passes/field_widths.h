@@ -2,8 +2,8 @@
 //
 // Needs: types, and the sizes of all containers.
 // Establishes: Encoding::shift of addresses and offsets.
-#ifndef PACKSMITH_GEN_MODEL_PASSES_WIDTHS_H_
-#define PACKSMITH_GEN_MODEL_PASSES_WIDTHS_H_
+#ifndef PACKSMITH_GEN_MODEL_PASSES_FIELD_WIDTHS_H_
+#define PACKSMITH_GEN_MODEL_PASSES_FIELD_WIDTHS_H_
 
 #include "gen/model/passes/pass.h"
 
@@ -14,4 +14,4 @@ void CheckEncoding(Context& context, Field& field);
 
 }  // namespace packsmith::model
 
-#endif  // PACKSMITH_GEN_MODEL_PASSES_WIDTHS_H_
+#endif  // PACKSMITH_GEN_MODEL_PASSES_FIELD_WIDTHS_H_

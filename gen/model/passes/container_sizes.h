@@ -2,8 +2,8 @@
 //
 // Needs: types; of the structures that it nests, nothing: a field says how many bits it has.
 // Establishes: Container::bytes, max_bytes and tail.
-#ifndef PACKSMITH_GEN_MODEL_PASSES_SIZES_H_
-#define PACKSMITH_GEN_MODEL_PASSES_SIZES_H_
+#ifndef PACKSMITH_GEN_MODEL_PASSES_CONTAINER_SIZES_H_
+#define PACKSMITH_GEN_MODEL_PASSES_CONTAINER_SIZES_H_
 
 #include "gen/model/passes/pass.h"
 
@@ -13,4 +13,4 @@ void ComputeSize(Context& context, Container& c);
 
 }  // namespace packsmith::model
 
-#endif  // PACKSMITH_GEN_MODEL_PASSES_SIZES_H_
+#endif  // PACKSMITH_GEN_MODEL_PASSES_CONTAINER_SIZES_H_

@@ -2,8 +2,8 @@
 //
 // Needs: types, encodings and defaults.
 // Establishes: nothing.
-#ifndef PACKSMITH_GEN_MODEL_PASSES_RANGES_H_
-#define PACKSMITH_GEN_MODEL_PASSES_RANGES_H_
+#ifndef PACKSMITH_GEN_MODEL_PASSES_VALUE_RANGES_H_
+#define PACKSMITH_GEN_MODEL_PASSES_VALUE_RANGES_H_
 
 #include "gen/model/passes/pass.h"
 
@@ -13,4 +13,4 @@ void CheckRange(Context& context, const Field& field);
 
 }  // namespace packsmith::model
 
-#endif  // PACKSMITH_GEN_MODEL_PASSES_RANGES_H_
+#endif  // PACKSMITH_GEN_MODEL_PASSES_VALUE_RANGES_H_

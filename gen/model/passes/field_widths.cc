@@ -1,9 +1,9 @@
-#include "gen/model/passes/widths.h"
+#include "gen/model/passes/field_widths.h"
 
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "gen/model/ast/facts.h"
+#include "gen/model/ast/field_limits.h"
 
 namespace packsmith::model {
 
