@@ -45,7 +45,7 @@ void Sentences(Writer& writer, const std::vector<Sentence>& sentences) {
 
 void Key(Writer& writer, const Json& key) { writer.Key(key.GetString(), key.GetStringLength()); }
 
-// Fields, reserved runs and groups, with what is said of fields in words.
+// Fields, reserved runs and groups, with the sentences about fields.
 void Items(Writer& writer, const Json& items) {
   writer.StartArray();
   for (const Json& item : items.GetArray()) {

@@ -39,7 +39,7 @@ using agx_g13::Texture;
 
 constexpr size_t kBytes = 60 * 1024 / Texture::size * Texture::size;
 
-// Where descriptors go, one behind the other, from the start again when it is full.
+// Where descriptors go, one after the other, from the start again when it is full.
 class Table {
  public:
   uint8_t* Next() {
@@ -229,7 +229,7 @@ void BM_UnpackByHand(benchmark::State& state) {
       [&](const Packed& from, size_t i) { HandUnpack(from.data(), &textures[i]); });
 }
 
-// Whoever needs a few of the fields pays for these.
+// A caller that needs a few of the fields pays for these.
 void BM_UnpackFourFields(benchmark::State& state) {
   Run(state, PackedTextures(), [](const Packed& from, size_t) {
     const Texture texture = Texture::unpack(from.data());

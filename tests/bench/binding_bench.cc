@@ -46,7 +46,7 @@ T Must(absl::StatusOr<T> result) {
   return *std::move(result);
 }
 
-// Tables of so many surfaces.
+// Tables of N surfaces.
 class Tables {
  public:
   Tables(size_t tables, size_t count) : tables_(tables), count_(count), surfaces_(tables * count) {

@@ -4,7 +4,7 @@
 // samplers, which the runs "with state" show again for each draw.
 //
 // Output goes through a 64 KiB buffer that nobody reads. Copy moves the batch's bytes in the same
-// run: the limit that the others are to be compared with.
+// run: the limit for the others.
 #include <benchmark/benchmark.h>
 
 #include <cstdint>

@@ -21,7 +21,7 @@ namespace {
 
 constexpr size_t kBatchDwords = 60 * 1024 / 4;
 
-// Where packets go, one behind the other, from the start again when it is full.
+// Where packets go, one after the other, from the start again when it is full.
 class Batch {
  public:
   uint32_t* Next(size_t dwords) {

@@ -1292,7 +1292,7 @@ TEST(Diagnostics, StatusHoldsThePrintedForm) {
   EXPECT_EQ(ToStatus(result).message(), FormatAll(result.diagnostics, result.sources));
 }
 
-// What is wrong with bits="…" is said once, and not again for what follows from it.
+// A fault in bits="…" is reported once, and not again for what follows from it.
 TEST(Diagnostics, BitsThatCannotBeReadHaveNoConsequences) {
   const LoadResult result = LoadBody(R"(
 <packet name="P" dwords="2" length="L" bias="2"><doc>.</doc>

@@ -134,7 +134,7 @@ TEST_F(XmlPage, EachElementAndAttributeIsExplained) {
     EXPECT_TRUE(absl::StrContains(rest, absl::StrCat("`", name, "`")) ||
                 absl::StrContains(rest, absl::StrCat("`<", name)) ||
                 absl::StrContains(rest, absl::StrCat("`", name, "=")))
-        << name << " does not stand in the reference";
+        << name << " is not in the reference";
   }
 }
 

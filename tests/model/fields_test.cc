@@ -194,7 +194,7 @@ TEST(Containers, TheLongestVariantGivesTheLargestSize) {
   EXPECT_THAT(Summary(result), IsEmpty());
   EXPECT_EQ(ContainerNamed(result, "P").bytes, 4u);
   EXPECT_EQ(ContainerNamed(result, "P").max_bytes, 20u);
-  // Whoever takes the first whose condition holds takes the longest.
+  // A reader that takes the first whose condition holds takes the longest.
   EXPECT_EQ(ContainerNamed(result, "P").variants[0].bytes, 20u);
 }
 

@@ -191,7 +191,7 @@ TEST(Inheritance, FieldsThatMoveGoWhereTheirBitsBelong) {
       R"(<struct name="S" amend="true"><field name="first" amend="true" dword="0" bits="19:16"/></struct>)");
   EXPECT_THAT(Summary(moved), IsEmpty());
   EXPECT_THAT(NamesOf(ContainerNamed(moved, "S").items), ElementsAre("second", "first", "g"));
-  // Behind what begins at the same bit, whether it moves there or is new.
+  // After what begins at the same bit, whether it moves there or is new.
   const LoadResult same = Extended(
       R"(<struct name="S" amend="true"><field name="other" dword="0" bits="1:0" type="uint" overlap="true"/></struct>)");
   EXPECT_THAT(Summary(same), IsEmpty());
@@ -357,7 +357,7 @@ TEST(Inheritance, ARelationMayBeRemovedAndTheOthersStay) {
   EXPECT_THAT(names(Related("")), ElementsAre("A", "B"));
   EXPECT_THAT(names(Related("<remove relation=\"A\"/>")), ElementsAre("B"));
   EXPECT_THAT(names(Related("<remove relation=\"A\"/><remove relation=\"B\"/>")), IsEmpty());
-  // What is named replaces all, except behind such a removal.
+  // What is named replaces all, except after such a removal.
   const std::string named = "<relation kind=\"invalidates\" packet=\"A\"/>";
   EXPECT_THAT(names(Related(named)), ElementsAre("A"));
   EXPECT_THAT(names(Related("<remove relation=\"A\"/>" + named)), ElementsAre("B", "A"));
@@ -538,7 +538,7 @@ TEST(Loader, HeirsMayComeBeforeTheirParents) {
 
 TEST(Loader, WhatIsWrongWithAParentIsSaidWithEachHeir) {
   Files files = ThreeGenerations();
-  // In the text, and where a name leads nowhere: the one is found in parsing, the other later.
+  // In the text, and where a name is unknown: the one is found in parsing, the other later.
   files["a.xml"] =
       "<packsmith><struct name=\"T\" dwords=\"none\"/>"
       "<struct name=\"U\" dwords=\"1\">"

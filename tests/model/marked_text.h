@@ -47,7 +47,7 @@ std::vector<std::string> Summary(const LoadResult& result);
 
 // The first container of that name; the test fails and gets an empty one if there is none.
 const Container& ContainerNamed(const LoadResult& result, const std::string& name);
-// The field or group of that name, at the top level of `items` or inside of groups; the test fails
+// The field or group of that name, at the top level of `items` or inside groups; the test fails
 // and gets an empty one if there is none.
 const Field& FieldNamed(const std::vector<Item>& items, const std::string& name);
 const Group& GroupNamed(const std::vector<Item>& items, const std::string& name);

@@ -321,7 +321,7 @@ class DamageTest : public testing::Test {
 
 TEST_F(DamageTest, AShortBlockIsRefused) {
   for (size_t size = 0; size < good_.size() * 8; size += size < 512 ? 1 : 61) {
-    // In memory of exactly that size, so that a sanitizer sees what is read behind it.
+    // In memory of exactly that size, so that a sanitizer sees reads after it.
     const std::vector<uint64_t> copy(good_.begin(),
                                      good_.begin() + static_cast<ptrdiff_t>((size + 7) / 8));
     EXPECT_FALSE(

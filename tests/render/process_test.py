@@ -267,13 +267,13 @@ class Packgen(InFolder):
     def test_of_several_descriptions_with_errors_all_are_shown_and_nothing_is_written(self) -> None:
         self.rockets()
         self.write("bad.xml", BASE)
-        self.write("heir.xml", '<packsmith generation="heir" extends="bad.xml"/>')
-        done = self.packgen("next.xml", "bad.xml", "heir.xml", "missing.xml", "--ir=./")
+        self.write("derived.xml", '<packsmith generation="derived" extends="bad.xml"/>')
+        done = self.packgen("next.xml", "bad.xml", "derived.xml", "missing.xml", "--ir=./")
         self.assert_exit(done, 1)
         self.assertEqual(done.stderr.count("bad.xml:"), 1)  # once, though two have it
-        for name in ("bad.xml", "heir.xml", "missing.xml"):
+        for name in ("bad.xml", "derived.xml", "missing.xml"):
             self.assertIn(f"error in {name}, nothing was written", done.stderr)
-        self.assertEqual(self.files(), {"next.xml", "old $5", "bad.xml", "heir.xml"})
+        self.assertEqual(self.files(), {"next.xml", "old $5", "bad.xml", "derived.xml"})
 
     def test_a_missing_description_is_exit_code_1(self) -> None:
         done = self.packgen("missing.xml", "--ir=a.json")

@@ -1,4 +1,4 @@
-// The fields of one container: that each is inside of it, and that what is said of a field goes
+// The fields of one container: that each is inside it, and that the attributes of a field go
 // together.
 //
 // Needs: types, and the sizes of all containers.

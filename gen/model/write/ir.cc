@@ -78,8 +78,7 @@ class Writer {
 
   // --- Enumerations ---
 
-  // only_names: those that are no member's type, but what the values of some
-  // members are called.
+  // only_names: the enumerations that only name values, and are not the type of a member.
   void WriteEnums(absl::string_view key, bool only_names) {
     json_.Key(key);
     json_.StartArray();
