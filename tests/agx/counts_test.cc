@@ -35,8 +35,8 @@ const std::map<std::string, std::string>& OwnFields() {
 size_t Fields(const std::vector<Item>& items) {
   size_t fields = 0;
   for (const Item& item : items) {
-    if (item.kind == Item::Kind::kField) ++fields;
-    fields += Fields(item.items);
+    if (item.field() != nullptr) ++fields;
+    if (const Group* group = item.group()) fields += Fields(group->items);
   }
   return fields;
 }
@@ -52,12 +52,12 @@ class Counts : public testing::Test {
     EXPECT_GE(i, 0) << name;
     return loaded_.model.containers[static_cast<size_t>(i)];
   }
-  const Item& Field(const std::string& container, const std::string& name) const {
+  const Field& FieldOf(const std::string& container, const std::string& name) const {
     for (const Item& item : Named(container).items) {
-      if (item.name == name) return item;
+      if (const Field* field = item.field(); field != nullptr && field->name == name) return *field;
     }
     ADD_FAILURE() << container << "." << name;
-    static const Item kNone;
+    static const Field kNone;
     return kNone;
   }
 
@@ -94,21 +94,21 @@ TEST_F(Counts, ThereAreRecordsOfTwoAndOfSixBytes) {
 // The sources say 64 bits of an address without its lowest four: no address has as many. These are
 // enough for 48, and hardware is known to have 40.
 TEST_F(Counts, AccelerationBuffersHaveTheBitsThatAnAddressCanHave) {
-  EXPECT_EQ(Field("Texture", "Acceleration buffer").width, 44u);
-  EXPECT_EQ(Field("PBE", "Acceleration buffer").width, 44u);
+  EXPECT_EQ(FieldOf("Texture", "Acceleration buffer").width, 44u);
+  EXPECT_EQ(FieldOf("PBE", "Acceleration buffer").width, 44u);
 }
 
 // The sources state 32 bits, yet pack all eight bytes of the structure.
 TEST_F(Counts, TheNestedDepthAndStencilControlHasAllOfItsBits) {
-  EXPECT_EQ(Field("IOGPU Graphics", "ZLS control").width, 64u);
+  EXPECT_EQ(FieldOf("IOGPU Graphics", "ZLS control").width, 64u);
 }
 
 // Two bits cannot hold the constants of Channel: the field is an integer that has its names.
 TEST_F(Counts, SwizzlesOfAPbeAreChannelsWithoutConstants) {
   for (const char* name : {"Swizzle R", "Swizzle G", "Swizzle B", "Swizzle A"}) {
-    EXPECT_EQ(Field("PBE", name).type, FieldType::kUint) << name;
-    EXPECT_GE(Field("PBE", name).names.index, 0) << name;
-    EXPECT_EQ(Field("Texture", name).type, FieldType::kEnum) << name;
+    EXPECT_EQ(FieldOf("PBE", name).type, FieldType::kUint) << name;
+    EXPECT_GE(FieldOf("PBE", name).names.index, 0) << name;
+    EXPECT_EQ(FieldOf("Texture", name).type, FieldType::kEnum) << name;
   }
 }
 

@@ -124,7 +124,7 @@ TEST(Residency, MemoryThatTheDumpHasIsNoFault) {
 TEST(Residency, AnAddressOfNothingIsAFault) {
   const Story story = Tell(Tables(), With({kStore | 1, kNothing}));
   ASSERT_THAT(story.Faults(), ElementsAre("unmapped 63:32"));
-  EXPECT_THAT(story.Only("STORE").faults[0].text, HasSubstr("no memory at 0x40000"));
+  EXPECT_THAT(story.Only("STORE").faults[0].text, HasSubstr("may not use memory at 0x40000"));
 }
 
 TEST(Residency, ADumpThatDoesNotSayThatItIsCompleteHasNoSuchFault) {

@@ -367,7 +367,7 @@ TEST_P(DescriptorSetTest, MistakesNameTheirPlaceAndChangeNothing) {
             kRange, "0x61 bytes");
     refused(binding, 0,
             {.type = type, .buffer = {.buffer = buffer, .offset = 8, .size = kWholeSize - 1}},
-            kRange, "of a buffer");
+            kRange, "not within a buffer");
     refused(binding, 0, {.type = type, .buffer = {.buffer = buffer, .size = 0}}, kInvalid,
             "must be 1 to");
   }
@@ -384,13 +384,14 @@ TEST_P(DescriptorSetTest, MistakesNameTheirPlaceAndChangeNothing) {
   if (GetParam() == Model::kIndirect) {
     DescriptorImage far = image;
     far.offset += 64 << 20;  // 20 bits of surface states further
-    refused(0, 1, {.type = Type::kSampledImage, .images = &far}, kInvalid, "0xfffff at most");
+    refused(0, 1, {.type = Type::kSampledImage, .images = &far}, kInvalid, "at most 0xfffff");
   }
 
   if (!world_.direct()) {
     DescriptorImage odd = image;
     odd.offset += 32;
-    refused(0, 1, {.type = Type::kSampledImage, .images = &odd}, kInvalid, "no multiple of 64");
+    refused(0, 1, {.type = Type::kSampledImage, .images = &odd}, kInvalid,
+            "must be at a multiple of 64");
   }
 
   const uint8_t bytes[24] = {};
@@ -494,7 +495,7 @@ TEST_P(DescriptorSetTest, CopiesThatMakeNoSenseChangeNothing) {
   refused(0, 0, 1, 0, 1, "it is of type uniform buffer, but the source is of type sampled image");
   refused(2, 0, 0, 0, 2, "binding 0, element 1: it is of type sampled image");
   refused(3, 0, 0, 0, 4, "of type inline uniform block");
-  refused(3, 2, 3, 0, 4, "in dwords");
+  refused(3, 2, 3, 0, 4, "in whole dwords");
   refused(5, 0, 4, 0, 1, "its samplers are immutable");
   refused(6, 0, 7, 0, 1, "elements of 2 planes cannot be copied to elements of 1");
   refused(8, 0, 0, 0, 1, "binding 8, element 0: the set's layout has no such binding");

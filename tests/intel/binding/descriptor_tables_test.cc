@@ -418,7 +418,7 @@ TEST_P(DescriptorTablesTest, MistakesNameTheirPlaceAndWriteNothing) {
   }
   refused(good, kState, "set 1, binding 0, element 0");
   ASSERT_TRUE(second.Write(0, 0, {.type = Type::kSampledImage, .images = &image}).ok());
-  refused({.render_targets = targets}, absl::StatusCode::kInvalidArgument, "no stream");
+  refused({.render_targets = targets}, absl::StatusCode::kInvalidArgument, "need a stream");
   for (const auto& beyond : {far, further}) {
     ASSERT_TRUE(bound.Bind(layout, 0, {first}, {beyond, 1}).ok());
     refused(good, kRange, "set 0, binding 1, element 0: a dynamic offset of");
