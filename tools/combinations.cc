@@ -18,6 +18,14 @@ constexpr Names kOfDescriptions = {"--describe", "--list",   "--gen",   "--xml",
 constexpr Names kOfReports = {"--hang",   "--gen",    "--xml",   "--tables",   "--input",
                               "--format", "--output", "--color", "--no-pager", "--max-input"};
 
+// --run executes batches; records are not decoded.
+constexpr Names kOfRuns = {"--run",       "--draw",      "--dispatch", "--until",  "--watch",
+                           "--registers", "--gen",       "--engine",   "--address", "--stream",
+                           "--xml",       "--tables",    "--input",    "--format", "--output",
+                           "--color",     "--no-pager",  "--max-input", "--max-commands"};
+// Of --run alone.
+constexpr Names kOfRunsAlone = {"--until", "--watch", "--registers", "--max-commands"};
+
 // The options that ask for one draw or dispatch, or for a list instead of records.
 constexpr Names kOfDraws = {"--draw", "--dispatch", "--draws", "--uses"};
 // Options that a list would ignore.
@@ -53,6 +61,14 @@ absl::Status CheckCombinations(absl::Span<const std::string> given, absl::string
     absl::Status status = only("--hang", "only the report", kOfReports);
     if (!status.ok()) return status;
   }
+  if (is_given("--run")) {
+    absl::Status status = only("--run", "what is executed", kOfRuns);
+    if (!status.ok()) return status;
+  }
+  for (const absl::string_view option : kOfRunsAlone) {
+    if (!is_given(option) || is_given("--run")) continue;
+    return absl::InvalidArgumentError(absl::StrCat(option, " is for --run"));
+  }
 
   for (const absl::string_view one : kOfDraws) {
     for (const absl::string_view other : kOfDraws) {
@@ -77,7 +93,7 @@ absl::Status CheckCombinations(absl::Span<const std::string> given, absl::string
   static constexpr Rule kRules[] = {
       {"--hide-zero", {"text"}},     {"--no-offsets", {"text", "names"}},
       {"--disassembler", {"text"}},  {"--draws", {"text", "jsonl"}},
-      {"--uses", {"text", "jsonl"}},
+      {"--uses", {"text", "jsonl"}},  {"--run", {"text", "jsonl"}},
   };
   for (const Rule& rule : kRules) {
     if (!is_given(rule.option) || Has(rule.formats, format)) continue;

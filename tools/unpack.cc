@@ -53,6 +53,7 @@
 #include "tools/inputs.h"
 #include "tools/kernels.h"
 #include "tools/output.h"
+#include "tools/run.h"
 #include "tools/wanted_names.h"
 
 namespace packsmith {
@@ -103,6 +104,12 @@ What is shown:
                         render targets and textures
   --uses=A              a line for each packet that points to the memory at A (hexadecimal), with
                         the draws and dispatches that use it
+  --run                 execute the batches, and show the commands as they are executed, what they
+                        write, and the draws and dispatches with their parameters and new state;
+                        with --draw=N or --dispatch=N only this one, with the state that it sees
+  --until=A             --run: stop before the command at A (hexadecimal)
+  --watch=A             --run: only the commands that write the memory at A (hexadecimal)
+  --registers           --run: the registers at the end
   --hang                only the hang report, for dumps that the kernel made of a hang
   --continue-past-end   batches continue after the packet that ends them, to the end of memory
   --follow=WHICH        none: the submission's own batch; batches: jumps and calls too; all
@@ -144,6 +151,7 @@ Limits, for input that would not end otherwise; a message says which one was rea
   --max-input=SIZE      bytes read from a pipe, or after decompression (default: 4 GiB, or half of
                         the memory if that is less); 8G, 512M
   --max-packets=N       packets of a submission (default: as many as the dump may have)
+  --max-commands=N      commands that --run executes of a submission (default: 10000000)
   --max-structs=N       structures that its pointers reach
   --max-calls=N         depth of batches that call one another (default: 16, at most 256)
   --max-pointers=N      depth of structures that point to one another (default: 8, at most 64)
@@ -161,7 +169,9 @@ struct Arguments {
   std::optional<std::string> describe;
   bool list = false;
   bool hide_zero = false, no_offsets = false, strict = false, no_pager = false;
-  bool hang = false, continue_past_end = false;
+  bool hang = false, continue_past_end = false, run = false, registers = false;
+  std::string until, watch;  // hexadecimal addresses
+  uint64_t max_commands = 10'000'000;
   // Limits; 0: the defaults.
   uint64_t max_input = 0, max_packets = 0, max_structs = 0;
   uint32_t max_calls = 0, max_pointers = 0;
@@ -583,6 +593,54 @@ class Groups {
   bool any_hang_ = false;
 };
 
+// --run.
+int Simulate(const Arguments& arguments, tools::Inputs& inputs, const DescribeDump& describe) {
+  tools::RunOptions options;
+  options.jsonl = arguments.format == "jsonl";
+  options.draw = arguments.questions.draw;
+  options.dispatch = arguments.questions.dispatch;
+  options.registers = arguments.registers;
+  options.max_commands = arguments.max_commands;
+  for (const auto& [name, text, address] :
+       {std::make_tuple("--until", &arguments.until, &options.until),
+        std::make_tuple("--watch", &arguments.watch, &options.watch)}) {
+    uint64_t value = 0;
+    if (text->empty()) continue;
+    if (!absl::SimpleHexAtoi(*text, &value)) {
+      Complain(absl::StrCat(name, "=", *text, " is not a hexadecimal number"));
+      return kWrongUsage;
+    }
+    *address = value;
+  }
+  absl::StatusOr<std::unique_ptr<tools::CliOutput>> output = Open(arguments);
+  absl::Status status = output.status();
+  int result = kGood;
+  bool any = false;
+  do {
+    std::unique_ptr<tools::SimulatedRun> run;
+    std::optional<tools::Gpu> gpu, before;
+    inputs.ForEach(false, [&](Dump& dump, const std::string& path) {
+      if (!status.ok()) return Then::kStop;
+      const absl::StatusOr<tables::Tables> tables = describe(dump, path, gpu);
+      if (!tables.ok()) return Then::kRefuse;
+      if (gpu && !gpu->IsSame(*tables, dump.device)) return Then::kLater;
+      gpu = tools::Gpu{*tables, dump.device};
+      status = tools::SimulatedRun::Check(*tables);
+      if (!status.ok()) return Then::kStop;
+      if (run == nullptr) run = std::make_unique<tools::SimulatedRun>(*tables, options, **output);
+      run->Add(dump, path);
+      return Then::kGoOn;
+    });
+    if (run != nullptr && !run->Finish()) result = kNotDecoded;
+    any = any || run != nullptr;
+  } while (status.ok() && inputs.NextGroup());
+  if (inputs.failed() || !any) result = kNotDecoded;
+  if (status.ok()) status = (*output)->Finish();
+  if (status.ok()) return result;
+  Complain(status.message());
+  return kNotDecoded;
+}
+
 int Run(const Arguments& arguments) {
   const bool text = arguments.format == "text";
   RawOptions raw;
@@ -780,6 +838,7 @@ int Run(const Arguments& arguments) {
     return Write(arguments, reports) ? result : kNotDecoded;
   }
 
+  if (arguments.run) return Simulate(arguments, inputs, describe);
   return Groups(arguments, options, filter, fail_on, read_files, inputs, describe).DecodeAll();
 }
 
@@ -866,6 +925,10 @@ int Unpack(int argc, char** argv) {
   app.add_flag("--draws", arguments.questions.draws);
   app.add_option("--uses", arguments.questions.uses);
   app.add_flag("--hang", arguments.hang);
+  app.add_flag("--run", arguments.run);
+  app.add_option("--until", arguments.until);
+  app.add_option("--watch", arguments.watch);
+  app.add_flag("--registers", arguments.registers);
   app.add_flag("--continue-past-end", arguments.continue_past_end);
   app.add_option("--follow", arguments.follow)->check(tools::OneOf({"none", "batches", "all"}));
   app.add_flag("--hide-zero", arguments.hide_zero);
@@ -886,6 +949,7 @@ int Unpack(int argc, char** argv) {
       ->check(CLI::Range(uint64_t{1}, ~uint64_t{0} >> 1));
   const CLI::Range any(uint64_t{1}, uint64_t{1} << 40);
   app.add_option("--max-packets", arguments.max_packets)->check(any);
+  app.add_option("--max-commands", arguments.max_commands)->check(any);
   app.add_option("--max-structs", arguments.max_structs)->check(any);
   // Deeper nesting could overflow the stack.
   app.add_option("--max-calls", arguments.max_calls)->check(CLI::Range(1, 256));

@@ -50,6 +50,7 @@ enum class Code {
   kBadRange,
   kBadRegister,
   kBadData,
+  kBadOperation,
   kEndOfErrors,
 
   kNoDocumentation = 101,

@@ -106,6 +106,16 @@ Sentence FlowSentence(const Json& flow) {
   return out.If(flow).Value(flow, "maybe", "; if ", ", the GPU may continue instead").Take();
 }
 
+Sentence OperationSentence(const Json& operation) {
+  Builder out;
+  out.Add("executed: ", Text(operation, "kind"));
+  for (const Json::Member& member : operation.GetObject()) {
+    const absl::string_view key = member.name.GetString();
+    if (key != "kind" && key != "when") out.Add(", ", key, " ", member.value.GetString());
+  }
+  return out.If(operation).Take();
+}
+
 Sentence DrawsSentence(const Json& draws) {
   Builder out;
   out.Add("draws ").Name("data", Text(draws, "data"));
@@ -166,6 +176,9 @@ std::vector<Sentence> ContainerSentences(const Json& record) {
     all.push_back(out.If(variant).Take());
   }
   for (const Json& flow : Array(record, "flows")) all.push_back(FlowSentence(flow));
+  for (const Json& operation : Array(record, "operations")) {
+    all.push_back(OperationSentence(operation));
+  }
   for (const Json& relation : Array(record, "relations")) {
     Builder out;
     out.Value(relation, "kind", "", " ").Name("packet", Text(relation, "packet"));

@@ -27,6 +27,8 @@ class Checker {
     Array<Expression>("expressions", h_.expressions);
     Array<Pointer>("pointers", h_.pointers);
     Array<Flow>("flows", h_.flows);
+    Array<Operation>("operations", h_.operations);
+    Array<Operand>("operands", h_.operands);
     Array<Part>("parts", h_.parts);
     Array<Variant>("variants", h_.variants);
     Array<Relation>("relations", h_.relations);
@@ -181,6 +183,15 @@ class Checker {
       Index(f.target, h_.leaves, !goes);
       Index(f.maybe, h_.conditions, true);
     }
+    for (const Operation& o : All<Operation>(h_.operations)) {
+      if (static_cast<uint32_t>(o.kind) >= kOperationKinds) Fail("an operation of unknown kind", 0);
+      Index(o.when, h_.conditions, true);
+      Run(o.operands, h_.operands);
+    }
+    for (const Operand& o : All<Operand>(h_.operands)) {
+      if (static_cast<uint32_t>(o.role) >= kOperandRoles) Fail("an operand of unknown role", 0);
+      Index(o.expression, h_.expressions, false);
+    }
     for (const Part& p : All<Part>(h_.parts)) {
       String(p.name);
       Index(p.container, h_.containers, false);
@@ -200,6 +211,7 @@ class Checker {
       Run(c.variants, h_.variants);
       Run(c.parts, h_.parts);
       Run(c.flows, h_.flows);
+      Run(c.operations, h_.operations);
       Run(c.relations, h_.relations);
       Index(c.length_leaf, h_.leaves, true);
       Index(c.draw, h_.draws, true);
@@ -216,6 +228,7 @@ class Checker {
       String(s.name);
       Run(s.groups, h_.groups);
       Run(s.unknown, h_.unknown);
+      Index(s.levels, h_.expressions, true);
       if (s.align == 0 || s.align > 4096) Fail("a stream has an impossible alignment", s.align);
     }
     for (const UnknownLength& u : All<UnknownLength>(h_.unknown)) {

@@ -21,7 +21,7 @@
 namespace packsmith::tables {
 
 inline constexpr uint32_t kMagic = 0x544b4350;  // "PCKT"
-inline constexpr uint32_t kVersion = 11;
+inline constexpr uint32_t kVersion = 12;
 inline constexpr uint32_t kNone = 0xffffffffu;
 
 // A run of records of another array.
@@ -95,8 +95,13 @@ enum class Meaning : uint16_t {
   kCount,         // vertices, indices or patches of one instance
   kInstances,     // how often all of them are drawn
   kGroups,        // thread groups in one dimension, the first dimension first
+  kAluOpcode,     // of an instruction of MI_MATH
+  kAluOperand1,
+  kAluOperand2,
+  kClock,         // of a register: the time
+  kStored,        // what an operation without `value` stores, all such fields in order
 };
-inline constexpr uint32_t kMeanings = 15;
+inline constexpr uint32_t kMeanings = 20;
 
 // What few leaves have.
 struct Extra {
@@ -297,6 +302,76 @@ struct Flow {
   uint32_t maybe;   // Condition: the GPU may also continue after the packet; kNone: it never does
 };
 
+// What a packet does when it is executed: one of a list, in order.
+enum class OperationKind : uint32_t {
+  kNothing,         // executing the packet has no effect on memory, registers or control flow
+  kUnsupported,     // the packet has an effect that is not described
+  kUnpredicated,    // the packet is executed even while MI_SET_PREDICATE turns others into no-ops
+  kSkip,            // if bit 0 of `register` equals `value`, the rest of the list is not executed
+  kEngineBase,      // the offset in the field `register` counts from the engine's registers
+  kReplace,         // the field `field`, or number `index` of Meaning::kGroups, = register
+  kWriteRegister,   // register = value
+  kLoadRegister,    // register = memory
+  kStoreRegister,   // memory, or `index` in the status page, = register
+  kCopyRegister,    // register = source
+  kStore,           // memory, or `index` in the status page, = value
+  kCopyMemory,      // memory = source
+  kMath,            // the instructions in the tail: fields with Meaning::kAlu…; `register` is R0
+  kPredicate,       // result = `compare` of source, value, data, combined by `combine`, `load`
+  kSetPredicate,    // later packets are no-ops if `value` says so of `result`, `source`
+  kAtomic,          // memory = opcode(memory, value, source)
+  kWait,            // until `compare` holds of memory (or register) and `value`
+  kEnd,             // ends the batch unless `compare` holds of memory and `value`
+  kSignal,          // wakes a context that waits for `value`
+  kFence,           // waits for what came before; caches are flushed and invalidated
+  kReport,          // memory = a report of performance counters with the number `value`
+  kPreParser,       // commands are fetched ahead of their execution if `value` is 0
+  kArbitration,     // other contexts may take over the engine if `value` is not 0
+  kSwitchContext,   // to the context whose image is at `memory`
+  kDrawIndirect,    // draws up to `count` times with arguments from memory
+};
+inline constexpr uint32_t kOperationKinds = 25;
+
+// What an operand of an operation is.
+enum class OperandRole : uint32_t {
+  kRegister,
+  kMemory,
+  kValue,
+  kSource,
+  kBytes,    // how many are moved; 4 if it is absent
+  kIndex,    // bytes from the start of the hardware status page
+  kPage,     // not 0: the status page of the context instead of the global one
+  kField,
+  kCompare,
+  kCombine,
+  kLoad,
+  kData,
+  kResult,
+  kMask,     // not 0: memory holds a value and a mask for it
+  kLevel,    // not 0: only the current level of batches ends
+  kOpcode,
+  kSize,
+  kReturn,   // not 0: the former value goes to a register
+  kInline,   // not 0: operands are in the packet, else in registers
+  kCount,
+  kCounted,  // not 0: the count in memory at `source` applies, too
+  kFormat,
+  kHigh,  // bits 63:32 of the address
+};
+inline constexpr uint32_t kOperandRoles = 23;
+
+struct Operand {
+  OperandRole role;
+  uint32_t expression;  // Expression; a register is its offset
+  uint32_t is_register;  // 1: the expression is the offset of a described register
+};
+
+struct Operation {
+  OperationKind kind;
+  uint32_t when;  // Condition or kNone
+  Range operands;  // Operand
+};
+
 // Words that follow a packet's fixed part: `repeat` structures, if `when` holds.
 struct Part {
   uint32_t name;
@@ -342,6 +417,7 @@ struct Container {
   Range variants;
   Range parts;
   Range flows;
+  Range operations;
   Range relations;
   Range images;       // Image, the first whose condition holds applies
   uint32_t draw;      // Draw, or kNone
@@ -374,13 +450,16 @@ struct Stream {
   uint32_t name;
   uint32_t align;  // bytes: where the next packet may start
   uint64_t engines;
-  Range groups;   // OpcodeGroup, the most specific mask first
-  Range unknown;  // UnknownLength, the first match applies
+  Range groups;       // OpcodeGroup, the most specific mask first
+  Range unknown;      // UnknownLength, the first match applies
+  uint32_t levels;    // Expression: levels of batches above the ring; kNone: 1
+  uint32_t prefetch;  // bytes that are fetched ahead of what is executed
 };
 
 struct Engine {
   uint32_t name;
-  uint32_t aliases;  // string: separated by spaces
+  uint32_t aliases;    // string: separated by spaces
+  uint32_t registers;  // offset of its registers
 };
 
 // What fields set and pointers use: an address that offsets count from, or a state.
@@ -437,6 +516,8 @@ struct Header {
   Section expressions;
   Section pointers;
   Section flows;
+  Section operations;
+  Section operands;
   Section parts;
   Section variants;
   Section relations;
@@ -539,6 +620,12 @@ class Tables {
   absl::Span<const Term> terms(Range r) const { return run<Term>(header().terms, r); }
   absl::Span<const NamedValue> values(Range r) const { return run<NamedValue>(header().values, r); }
   absl::Span<const Flow> flows(Range r) const { return run<Flow>(header().flows, r); }
+  absl::Span<const Operation> operations(const Container& c) const {
+    return run<Operation>(header().operations, c.operations);
+  }
+  absl::Span<const Operand> operands(const Operation& o) const {
+    return run<Operand>(header().operands, o.operands);
+  }
   absl::Span<const OpcodeGroup> groups(Range r) const {
     return run<OpcodeGroup>(header().groups, r);
   }

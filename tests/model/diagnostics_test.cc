@@ -924,6 +924,23 @@ const std::vector<Case>& Cases() {
          "type=\"address\"/>§<flow kind=\"jump\" to=\"f\"/></struct>",
          "only packets jump, call, return and end"),
 
+      // --- E037: operations.
+      Packet("OperationWithoutAnOperand", Code::kBadOperation,
+             "§<operation kind=\"write-register\" register=\"4\"/>",
+             "an operation \"write-register\" needs value"),
+      Packet("OperationWithAForeignOperand", Code::kBadOperation,
+             "§<operation kind=\"fence\" value=\"1\"/>", "an operation \"fence\" has no value"),
+      Packet("OperationOfTwoPlaces", Code::kBadOperation,
+             "§<operation kind=\"store\" value=\"1\" index=\"0\" memory=\"0\"/>",
+             "an operation \"store\" needs one of memory, index"),
+      Packet("OperationOnNoAddress", Code::kBadOperation,
+             "<operation kind=\"store\" value=\"1\" §memory=\"Mode\"/>",
+             "\"Mode\" is not an address field"),
+      In("OperationOfRegister", Code::kBadOperation,
+         "<register name=\"A\" offset=\"4\" dwords=\"1\"><field name=\"f\" dword=\"0\" "
+         "bits=\"31:0\" type=\"uint\"/>§<operation kind=\"fence\"/></register>",
+         "registers are not executed"),
+
       // --- E034: ranges.
       Field("MinAboveMax", Code::kBadRange,
             "<field name=\"f\" dword=\"0\" bits=\"7:0\" type=\"uint\" §min=\"9\" max=\"8\"/>",

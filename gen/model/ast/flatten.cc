@@ -43,7 +43,9 @@ class Flattener {
       if (field != nullptr && field->type == FieldType::kStruct) {
         if (field->type_index < 0) continue;
         const Container& nested = model_.containers[static_cast<size_t>(field->type_index)];
-        AddItems(nested.items, absl::StrCat(prefix, field->name, index, "."), "", bit, ++scopes_, 0,
+        ++scopes_;
+        if (&into == &flat_.leaves) flat_.nested.push_back({&nested, scopes_});
+        AddItems(nested.items, absl::StrCat(prefix, field->name, index, "."), "", bit, scopes_, 0,
                  true, overlap || field->overlap, into);
         continue;
       }

@@ -24,9 +24,16 @@ struct FlatLeaf {
   bool overlap = false;  // the field, or what holds it, says that it is another view of its bits
 };
 
+// A structure that is a field of the container, or of one of its structures.
+struct NestedStruct {
+  const Container* container = nullptr;
+  uint32_t scope = 0;  // of its leaves
+};
+
 struct Flat {
   std::vector<FlatLeaf> leaves;       // in bit order
   std::vector<FlatLeaf> tail_leaves;  // of one item, in bit order
+  std::vector<NestedStruct> nested;   // of the fixed part, by scope
   bool too_large = false;             // cut off: more leaves than any real description has
 };
 

@@ -4,6 +4,7 @@
 #ifndef PACKSMITH_GEN_MODEL_AST_MODEL_H_
 #define PACKSMITH_GEN_MODEL_AST_MODEL_H_
 
+#include <array>
 #include <cstdint>
 #include <initializer_list>
 #include <iterator>
@@ -43,11 +44,23 @@ enum class FieldType {
 // What descriptions call the meanings, from kRingHead on.
 inline constexpr std::initializer_list<absl::string_view> kMeaningNames = {
     "ring-head",    "ring-tail", "active-head", "batch-head", "header", "fault-address", "fault",
-    "fault-global", "idle",      "ring-start",  "topology",   "count",  "instances",     "groups"};
+    "fault-global", "idle",      "ring-start",  "topology",   "count",  "instances",     "groups",
+    "alu-opcode",   "alu-operand-1", "alu-operand-2", "clock", "stored"};
 static_assert(kMeaningNames.size() == tables::kMeanings - 1);
 // What they call flows and relations, in the order of their kinds.
 inline constexpr absl::string_view kFlowNames[] = {"jump", "call", "return", "end", "terminate"};
 static_assert(std::size(kFlowNames) == static_cast<size_t>(tables::FlowKind::kTerminate) + 1);
+inline constexpr absl::string_view kOperationNames[] = {
+    "nothing", "unsupported", "unpredicated",  "skip",  "engine-base", "replace",   "write-register",
+    "load-register",  "store-register", "copy-register", "store", "copy-memory", "math",
+    "predicate",      "set-predicate", "atomic", "wait", "end", "signal", "fence", "report",
+    "pre-parser",     "arbitration", "switch-context", "draw-indirect"};
+static_assert(std::size(kOperationNames) == tables::kOperationKinds);
+// What they call the roles of operands.
+inline constexpr absl::string_view kOperandNames[] = {
+    "register", "memory", "value",  "source", "bytes", "index", "page", "field", "compare", "combine", "load",
+    "data", "result", "mask", "level", "opcode", "size", "return", "inline", "count", "counted", "format", "high"};
+static_assert(std::size(kOperandNames) == tables::kOperandRoles);
 inline constexpr absl::string_view kRelationNames[] = {"commits", "requires", "invalidates"};
 static_assert(std::size(kRelationNames) ==
               static_cast<size_t>(tables::RelationKind::kInvalidates) + 1);
@@ -328,6 +341,17 @@ struct Flow {
   Location where;
 };
 
+// What executing a packet does. The members of `operands` that are empty are absent.
+struct Operation {
+  using Kind = tables::OperationKind;
+  Kind kind = Kind::kNothing;
+  Late<Condition> when;
+  std::array<Late<Expression>, tables::kOperandRoles> operands;
+  // Whether the operand is a described register; its expression is the offset.
+  std::array<bool, tables::kOperandRoles> is_register = {};
+  Location where;
+};
+
 struct Relation {
   using Kind = tables::RelationKind;
   Kind kind = Kind::kCommits;
@@ -369,6 +393,7 @@ struct Container {
   std::vector<Part> parts;
   Pad pad;
   std::vector<Flow> flows;
+  std::vector<Operation> operations;
   std::vector<Relation> relations;
   std::vector<Draws> draws;   // none or one
   std::vector<Image> images;  // the first whose condition holds
@@ -385,6 +410,7 @@ struct Container {
 struct Engine {
   std::string name;
   std::string aliases;
+  uint32_t registers = 0;  // offset of its registers
   std::string doc;
   Location where;
 };
@@ -464,6 +490,8 @@ struct Stream {
   Deferred engines_text;
   uint64_t engines = ~uint64_t{0};
   uint32_t align = 4;
+  Late<Expression> levels;  // of batches above the ring
+  uint32_t prefetch = 0;    // bytes that are fetched ahead
   std::vector<UnknownLength> unknown;  // the first that matches
   std::vector<Serves> serves;          // the first that matches
   Location where;

@@ -11,6 +11,7 @@
 #include "gen/model/passes/naming.h"
 #include "gen/model/passes/nesting.h"
 #include "gen/model/passes/opcodes.h"
+#include "gen/model/passes/operations.h"
 #include "gen/model/passes/overlaps.h"
 #include "gen/model/passes/parts.h"
 #include "gen/model/passes/pass.h"
@@ -51,8 +52,10 @@ void Resolve(const Sources& sources, Diagnostics& diagnostics, Model& model) {
     ResolveDraws(context, reader, c);
     ResolveImages(context, reader, c);
     ResolveFlows(context, reader, c);
+    ResolveOperations(context, reader, c);
     ResolveRelations(context, c);
   }
+  for (Stream& stream : model.streams) ResolveLevels(context, reader, stream);
   CheckAmbiguity(context);
   CheckRegisters(context);
   ResolveBases(context);

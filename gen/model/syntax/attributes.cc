@@ -1,5 +1,8 @@
 #include "gen/model/syntax/attributes.h"
 
+#include <cstddef>
+#include <utility>
+
 namespace packsmith::model {
 namespace {
 
@@ -115,7 +118,8 @@ const Attributes<Model>& RootAttributes() {
 const Attributes<Engine>& EngineAttributes() {
   using T = Engine;
   static const auto& table =
-      *new Attributes<T>{Text<&T::name>("name").Required(), Text<&T::aliases>("aliases")};
+      *new Attributes<T>{Text<&T::name>("name").Required(), Text<&T::aliases>("aliases"),
+                         Number<&T::registers>("registers", 0, k32Bits)};
   return table;
 }
 
@@ -175,7 +179,8 @@ const Attributes<Stream>& StreamAttributes() {
   using T = Stream;
   static const auto& table =
       *new Attributes<T>{Text<&T::name>("name").Required(), Later<&T::engines_text>("engines"),
-                         Number<&T::align>("align", 4, 64)};
+                         Number<&T::align>("align", 4, 64), Later<&T::levels>("levels"),
+                         Number<&T::prefetch>("prefetch", 0, 65536)};
   return table;
 }
 
@@ -284,6 +289,30 @@ const Attributes<Flow>& FlowAttributes() {
       *new Attributes<T>{Word<&T::kind>("kind", kFlowNames).Required(), Later<&T::when>("when"),
                          Later<&T::to>("to"), Later<&T::maybe>("maybe")};
   return table;
+}
+
+namespace {
+
+template <size_t role>
+Attribute<Operation> OperandOf() {
+  Attribute<Operation> out;
+  out.info = {kOperandNames[role], ValueKind::kText, false, {}};
+  out.later = [](Operation& of) -> Deferred& { return of.operands[role]; };
+  return out;
+}
+
+template <size_t... roles>
+const Attributes<Operation>& MakeOperationAttributes(std::index_sequence<roles...>) {
+  using T = Operation;
+  static const auto& table = *new Attributes<T>{Word<&T::kind>("kind", kOperationNames).Required(),
+                                                Later<&T::when>("when"), OperandOf<roles>()...};
+  return table;
+}
+
+}  // namespace
+
+const Attributes<Operation>& OperationAttributes() {
+  return MakeOperationAttributes(std::make_index_sequence<tables::kOperandRoles>());
 }
 
 const Attributes<Relation>& RelationAttributes() {
@@ -492,6 +521,7 @@ std::vector<ElementInfo> AllElements() {
       {"part", PartAttributes().infos()},
       {"pad", PadAttributes().infos()},
       {"flow", FlowAttributes().infos()},
+      {"operation", OperationAttributes().infos()},
       {"relation", RelationAttributes().infos()},
       {"draws", DrawsAttributes().infos()},
       {"image", ImageAttributes().infos()},

@@ -49,6 +49,7 @@ const Attributes<Variant>& VariantAttributes();
 const Attributes<Part>& PartAttributes();
 const Attributes<Pad>& PadAttributes();
 const Attributes<Flow>& FlowAttributes();
+const Attributes<Operation>& OperationAttributes();
 const Attributes<Relation>& RelationAttributes();
 const Attributes<Draws>& DrawsAttributes();
 const Attributes<Image>& ImageAttributes();

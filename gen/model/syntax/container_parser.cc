@@ -76,7 +76,8 @@ void ContainerParser::ParseContainer(pugi::xml_node node, ContainerKind kind) {
     container.in_c.offset = ReadSmall(node, "c-offset", 0, 0x7fffffff);
   bool variants_cleared = false, parts_cleared = false, flows_cleared = false;
   bool relations_cleared = false, draws_cleared = false, images_cleared = false;
-  // What a derived container says of variants, parts, flows or relations replaces all that it
+  bool operations_cleared = false;
+  // What a derived container says of variants, parts, flows, operations or relations replaces all that it
   // inherited of that sort: their order matters, so there is no merging one by one.
   const auto fresh = [&](bool& cleared, auto& all) {
     if (!cleared && inherited) all.clear();
@@ -101,6 +102,9 @@ void ContainerParser::ParseContainer(pugi::xml_node node, ContainerKind kind) {
     } else if (what == "flow") {
       fresh(flows_cleared, container.flows);
       ParseFlow(child, container);
+    } else if (what == "operation") {
+      fresh(operations_cleared, container.operations);
+      ParseOperation(child, container);
     } else if (what == "relation") {
       fresh(relations_cleared, container.relations);
       Allow(child, RelationAttributes());
@@ -213,6 +217,16 @@ void ContainerParser::ParseFlow(pugi::xml_node node, Container& container) {
   Read(node, FlowAttributes(), flow);
   // Of an unknown kind nothing more can be said.
   if (problems == diagnostics_.errors()) container.flows.push_back(std::move(flow));
+}
+
+void ContainerParser::ParseOperation(pugi::xml_node node, Container& container) {
+  Allow(node, OperationAttributes());
+  ExpectEmpty(node);
+  const size_t problems = diagnostics_.errors();
+  Operation operation;
+  operation.where = At(node);
+  Read(node, OperationAttributes(), operation);
+  if (problems == diagnostics_.errors()) container.operations.push_back(std::move(operation));
 }
 
 void ContainerParser::ParseDraws(pugi::xml_node node, Container& container) {

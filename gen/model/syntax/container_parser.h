@@ -51,6 +51,7 @@ class ContainerParser : public ItemParser {
   void ParseVariant(pugi::xml_node node, Container& container);
   void ParsePart(pugi::xml_node node, Container& container);
   void ParseFlow(pugi::xml_node node, Container& container);
+  void ParseOperation(pugi::xml_node node, Container& container);
   void ParseDraws(pugi::xml_node node, Container& container);
   void ParseImage(pugi::xml_node node, Container& container);
 };

@@ -379,6 +379,13 @@ class Writer {
       Text("when", f.when.text);
       Text("maybe", f.maybe.text);
     });
+    WriteEach("operations", c.operations, [this](const Operation& o) {
+      Text("kind", kOperationNames[static_cast<size_t>(o.kind)]);
+      Text("when", o.when.text);
+      for (size_t i = 0; i < tables::kOperandRoles; ++i) {
+        Text(kOperandNames[i].data(), o.operands[i].text);
+      }
+    });
     WriteEach("relations", c.relations, [this](const Relation& r) {
       Text("kind", kRelationNames[static_cast<size_t>(r.kind)]);
       Text("packet", model_.containers[static_cast<size_t>(r.packet.index)].name);

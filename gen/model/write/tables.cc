@@ -42,7 +42,9 @@ class Writer {
       ids_.insert(ids_.end(), p.pci_ids.begin(), p.pci_ids.end());
       ids_.insert(ids_.end(), p.chip_ids.begin(), p.chip_ids.end());
     }
-    for (const Engine& e : model_.engines) engines_.push_back({Intern(e.name), Intern(e.aliases)});
+    for (const Engine& e : model_.engines) {
+      engines_.push_back({Intern(e.name), Intern(e.aliases), e.registers});
+    }
     for (const DataKind& kind : model_.data_kinds) {
       const auto first = static_cast<uint32_t>(instructions_.size());
       for (const Instruction& i : kind.instructions) {
@@ -330,6 +332,16 @@ class Writer {
                         flow.to.is.field == nullptr ? t::kNone : LeafOf(flow.to.is, self),
                         AddCondition(flow.maybe.is, self)});
     }
+    out.operations.first = static_cast<uint32_t>(operations_.size());
+    for (const Operation& operation : c.operations) AddOperation(operation, self);
+    if (c.kind == ContainerKind::kPacket) {
+      for (const NestedStruct& nested : f.flat.nested) {
+        for (const Operation& operation : nested.container->operations) {
+          AddOperation(operation, {&f, nested.scope, 0});
+        }
+      }
+    }
+    out.operations.count = static_cast<uint32_t>(operations_.size()) - out.operations.first;
     out.relations.first = static_cast<uint32_t>(relations_.size());
     out.relations.count = static_cast<uint32_t>(c.relations.size());
     for (const Relation& r : c.relations) {
@@ -390,6 +402,21 @@ class Writer {
       leaves_[first + i].extra = static_cast<uint32_t>(extras_.size());
       extras_.push_back(extra);
     }
+  }
+
+  void AddOperation(const Operation& from, const Asker& asker) {
+    t::Operation out{};
+    out.kind = from.kind;
+    out.when = AddCondition(from.when.is, asker);
+    out.operands.first = static_cast<uint32_t>(operands_.size());
+    for (uint32_t role = 0; role < t::kOperandRoles; ++role) {
+      const uint32_t expression = AddExpression(from.operands[role].is, asker);
+      if (expression == t::kNone) continue;
+      operands_.push_back(
+          {static_cast<t::OperandRole>(role), expression, from.is_register[role] ? 1u : 0u});
+    }
+    out.operands.count = static_cast<uint32_t>(operands_.size()) - out.operands.first;
+    operations_.push_back(out);
   }
 
   // Each names the one that counts where its own condition does not hold.
@@ -523,6 +550,8 @@ class Writer {
         unknown_.push_back({u.mask, u.value, static_cast<uint16_t>(u.length_bit),
                             static_cast<uint16_t>(u.length_width), u.bias});
       }
+      out.levels = AddExpression(stream.levels.is, {nullptr, 0, 0});
+      out.prefetch = stream.prefetch;
       streams_.push_back(out);
     }
   }
@@ -573,6 +602,8 @@ class Writer {
     header.expressions = Append(expressions_);
     header.pointers = Append(pointers_);
     header.flows = Append(flows_);
+    header.operations = Append(operations_);
+    header.operands = Append(operands_);
     header.parts = Append(parts_);
     header.variants = Append(variants_);
     header.relations = Append(relations_);
@@ -617,6 +648,8 @@ class Writer {
   std::vector<t::Expression> expressions_;
   std::vector<t::Pointer> pointers_;
   std::vector<t::Flow> flows_;
+  std::vector<t::Operation> operations_;
+  std::vector<t::Operand> operands_;
   std::vector<t::Part> parts_;
   std::vector<t::Variant> variants_;
   std::vector<t::Relation> relations_;

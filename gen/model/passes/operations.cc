@@ -1,0 +1,149 @@
+#include "gen/model/passes/operations.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+
+#include "absl/strings/str_cat.h"
+
+namespace packsmith::model {
+namespace {
+
+using Kind = tables::OperationKind;
+using R = tables::OperandRole;
+
+constexpr uint32_t SetOf(std::initializer_list<R> roles) {
+  uint32_t set = 0;
+  for (const R role : roles) set |= uint32_t{1} << static_cast<uint32_t>(role);
+  return set;
+}
+
+// The operands that an operation must have, those that it may have, and a set of which it must
+// have exactly one.
+struct Signature {
+  uint32_t required = 0, optional = 0, one_of = 0;
+};
+
+Signature SignatureOf(Kind kind) {
+  switch (kind) {
+    case Kind::kNothing:
+    case Kind::kUnsupported:
+    case Kind::kUnpredicated:
+    case Kind::kFence:
+      return {};
+    case Kind::kSkip:
+    case Kind::kWriteRegister:
+      return {SetOf({R::kRegister, R::kValue}), SetOf({R::kMask})};
+    case Kind::kEngineBase:
+    case Kind::kMath:
+      return {SetOf({R::kRegister})};
+    case Kind::kReplace:
+      return {SetOf({R::kRegister}), 0, SetOf({R::kField, R::kIndex})};
+    case Kind::kLoadRegister:
+      return {SetOf({R::kRegister, R::kMemory}), SetOf({R::kBytes})};
+    case Kind::kStoreRegister:
+      return {SetOf({R::kRegister}), SetOf({R::kBytes, R::kPage}), SetOf({R::kMemory, R::kIndex})};
+    case Kind::kCopyRegister:
+      return {SetOf({R::kRegister, R::kSource})};
+    case Kind::kStore:
+      return {0, SetOf({R::kValue, R::kBytes, R::kPage}), SetOf({R::kMemory, R::kIndex})};
+    case Kind::kCopyMemory:
+      return {SetOf({R::kMemory, R::kSource}), SetOf({R::kBytes})};
+    case Kind::kPredicate:
+      return {SetOf({R::kCompare, R::kCombine, R::kLoad, R::kSource, R::kValue, R::kData, R::kResult})};
+    case Kind::kSetPredicate:
+      return {SetOf({R::kValue, R::kResult, R::kSource}), SetOf({R::kRegister})};
+    case Kind::kAtomic:
+      return {SetOf({R::kMemory, R::kOpcode, R::kSize, R::kReturn, R::kInline, R::kRegister})};
+    case Kind::kWait:
+      return {SetOf({R::kValue, R::kCompare}), SetOf({R::kHigh}), SetOf({R::kMemory, R::kRegister})};
+    case Kind::kEnd:
+      return {SetOf({R::kMemory, R::kValue}), SetOf({R::kCompare, R::kMask, R::kLevel})};
+    case Kind::kSignal:
+    case Kind::kPreParser:
+    case Kind::kArbitration:
+      return {SetOf({R::kValue})};
+    case Kind::kReport:
+      return {SetOf({R::kMemory, R::kValue, R::kBytes})};
+    case Kind::kSwitchContext:
+      return {SetOf({R::kMemory})};
+    case Kind::kDrawIndirect:
+      return {SetOf({R::kMemory, R::kCount, R::kFormat}), SetOf({R::kCounted, R::kSource})};
+  }
+  return {};
+}
+
+// Roles whose operand is an address in memory or the offset of a register.
+constexpr uint32_t kPlaces = SetOf({R::kMemory});
+
+std::string NamesOf(uint32_t roles) {
+  std::string names;
+  for (size_t i = 0; i < tables::kOperandRoles; ++i) {
+    if ((roles >> i & 1) == 0) continue;
+    absl::StrAppend(&names, names.empty() ? "" : ", ", kOperandNames[i]);
+  }
+  return names;
+}
+
+}  // namespace
+
+void ResolveLevels(Context& context, ExpressionReader& reader, Stream& stream) {
+  if (stream.levels.empty() || context.model.containers.empty()) return;
+  reader.Resolve(stream.levels, {&context.model.containers[0], nullptr});
+  if (stream.levels.is.kind == Expression::Kind::kField) {
+    context.Report(Code::kBadExpression, stream.levels.where,
+                   "levels must be a number or PACKET.FIELD[*N][+N]");
+    stream.levels.is = {};
+  }
+}
+
+void ResolveOperations(Context& context, ExpressionReader& reader, Container& c) {
+  const Scope top{&c, nullptr};
+  const auto report = [&](Location where, std::string text) {
+    context.Report(Code::kBadOperation, where, std::move(text));
+  };
+  if (!c.operations.empty() && c.kind == ContainerKind::kRegister) {
+    report(c.operations[0].where, "registers are not executed");
+  }
+  for (Operation& operation : c.operations) {
+    reader.Resolve(operation.when, top);
+    uint32_t given = 0;
+    for (size_t i = 0; i < tables::kOperandRoles; ++i) {
+      Late<Expression>& operand = operation.operands[i];
+      if (operand.empty()) continue;
+      given |= uint32_t{1} << i;
+      // The name of a register stands for its offset.
+      const int index = context.FindContainer(operand.text);
+      if (index >= 0) {
+        const Container& named = context.model.containers[static_cast<size_t>(index)];
+        if (named.kind == ContainerKind::kRegister) {
+          operand.is.kind = Expression::Kind::kConstant;
+          operand.is.add = named.register_offset;
+          operation.is_register[i] = true;
+          continue;
+        }
+      }
+      reader.Resolve(operand, top);
+      if ((kPlaces >> i & 1) != 0 && operand.is.kind == Expression::Kind::kField &&
+          operand.is.ref.field->type != FieldType::kAddress) {
+        report(operand.where, absl::StrCat("\"", operand.text, "\" is not an address field"));
+      }
+    }
+    const Signature takes = SignatureOf(operation.kind);
+    const absl::string_view kind = kOperationNames[static_cast<size_t>(operation.kind)];
+    if (const uint32_t missing = takes.required & ~given; missing != 0) {
+      report(operation.where, absl::StrCat("an operation \"", kind, "\" needs ", NamesOf(missing)));
+    }
+    if (const uint32_t extra = given & ~(takes.required | takes.optional | takes.one_of);
+        extra != 0) {
+      report(operation.where, absl::StrCat("an operation \"", kind, "\" has no ", NamesOf(extra)));
+    }
+    if (const uint32_t one = given & takes.one_of;
+        takes.one_of != 0 && (one == 0 || (one & (one - 1)) != 0)) {
+      report(operation.where,
+             absl::StrCat("an operation \"", kind, "\" needs one of ", NamesOf(takes.one_of)));
+    }
+  }
+}
+
+}  // namespace packsmith::model

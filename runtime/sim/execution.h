@@ -1,0 +1,81 @@
+// The execution of one packet. Part of the Streamer.
+#ifndef PACKSMITH_RUNTIME_SIM_EXECUTION_H_
+#define PACKSMITH_RUNTIME_SIM_EXECUTION_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/types/span.h"
+#include "runtime/decode/fields.h"
+#include "runtime/sim/plan.h"
+#include "runtime/sim/streamer.h"
+
+namespace packsmith::sim {
+
+// `offset`, which the description gives for the first engine, of another engine.
+uint32_t EngineOffset(const tables::Tables& tables, uint32_t engine, uint32_t offset);
+
+class Execution {
+ public:
+  enum class Outcome { kDone, kSkipped, kWaiting, kEndsLevel, kEndsAll };
+
+  Execution(Streamer& streamer, const Plan& plan, Command& command);
+
+  // Finds out whether the packet is skipped, and replaces fields by registers' values:
+  // `command.bytes` are then those that are executed.
+  Outcome Prepare();
+  // Tells the observer and has the effects, apart from control flow.
+  Outcome Run();
+
+  Place PlaceOf(uint32_t leaf, uint64_t high = 0) const;
+
+ private:
+  using Operation = PlannedOperation;
+
+  decode::Scope Scope(uint64_t tail_base = 0) const {
+    return decode::Scope(tables_, *plan_.container, command_.bytes, 0, tail_base);
+  }
+  uint64_t Evaluate(const tables::Operand& operand) const;
+  uint64_t Number(const Operation& operation, tables::OperandRole role, uint64_t otherwise) const;
+  // Raw bits of the leaf that an operand is.
+  std::optional<uint64_t> Raw(const Operation& operation, tables::OperandRole role) const;
+  uint32_t RegisterOf(const Operation& operation, tables::OperandRole role) const;
+  // Where `memory` or `index` is; empty if the status page is not known.
+  std::optional<Place> Destination(const Operation& operation) const;
+
+  void WriteRegister(uint32_t offset, uint32_t value);
+  void Store(const Place& place, absl::Span<const uint8_t> bytes);
+  void StoreNumber(const Place& place, uint64_t value, uint64_t bytes);
+  // Zeros where no memory is.
+  void Load(const Place& place, absl::Span<uint8_t> out);
+  uint32_t Load32(const Place& place);
+
+  void WriteFields();
+  Outcome Do(const Operation& operation);
+  void Replace(const Operation& operation);
+  void StoreRegister(const Operation& operation);
+  void LoadRegister(const Operation& operation);
+  void StoreValue(const Operation& operation);
+  void CopyMemory(const Operation& operation);
+  void Math(const Operation& operation);
+  void Predicate(const Operation& operation);
+  void SetPredicate(const Operation& operation);
+  void Atomic(const Operation& operation);
+  Outcome Wait(const Operation& operation);
+  Outcome End(const Operation& operation);
+  void MakeReport(const Operation& operation);
+  void DrawIndirect(const Operation& operation);
+
+  Streamer& streamer_;
+  const tables::Tables& tables_;
+  const Plan& plan_;
+  Command& command_;
+  // Leaves whose offsets count from the engine's registers.
+  absl::InlinedVector<uint32_t, 2> engine_based_;
+};
+
+}  // namespace packsmith::sim
+
+#endif  // PACKSMITH_RUNTIME_SIM_EXECUTION_H_

@@ -1,0 +1,56 @@
+// The bytes that a command streamer has fetched ahead of what it executes.
+#ifndef PACKSMITH_RUNTIME_SIM_FETCH_WINDOW_H_
+#define PACKSMITH_RUNTIME_SIM_FETCH_WINDOW_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "runtime/sim/memory_access.h"
+
+namespace packsmith::sim {
+
+// While a command is executed, the next `ahead` bytes have been fetched already: a later write to
+// them is not seen. A jump begins anew.
+class FetchWindow {
+ public:
+  // `memory` must outlive this. `ahead` of 0: nothing is fetched ahead.
+  FetchWindow(const MemoryAccess& memory, uint64_t ahead)
+      : memory_(memory), ahead_(ahead), enabled_(ahead != 0) {}
+
+  // Fetching continues at (space, address).
+  void Restart(uint32_t space, uint64_t address);
+  // At most `size` bytes from `address` on, which is not before that of the last call or Restart().
+  // Fewer: the next byte is not mapped. Valid until the next call.
+  absl::Span<const uint8_t> Fetch(uint64_t address, uint64_t size);
+
+  // Whether what was fetched from [address, address + size) has been written since.
+  bool IsStale(uint64_t address, uint64_t size) const;
+  // Somebody has written [address, address + size).
+  void OnWrite(uint32_t space, uint64_t address, uint64_t size);
+
+  // The pre-parser. What was fetched already is executed as it was fetched.
+  void Enable(bool enabled) { enabled_ = enabled && ahead_ != 0; }
+  bool enabled() const { return enabled_; }
+
+ private:
+  struct Range {
+    uint64_t first, last;  // addresses
+  };
+  // So that the bytes from begin_ on are at least `size`, if they are mapped.
+  void Extend(uint64_t size);
+
+  const MemoryAccess& memory_;
+  const uint64_t ahead_;
+  bool enabled_;
+  uint32_t space_ = 0;
+  uint64_t address_ = 0;        // of bytes_[begin_]
+  std::vector<uint8_t> bytes_;
+  size_t begin_ = 0;
+  std::vector<Range> written_;  // of what was fetched, since
+};
+
+}  // namespace packsmith::sim
+
+#endif  // PACKSMITH_RUNTIME_SIM_FETCH_WINDOW_H_

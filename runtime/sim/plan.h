@@ -1,0 +1,53 @@
+// What executing a kind of packet takes, from the tables, found once.
+#ifndef PACKSMITH_RUNTIME_SIM_PLAN_H_
+#define PACKSMITH_RUNTIME_SIM_PLAN_H_
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "runtime/sim/names.h"
+#include "runtime/tables/tables.h"
+
+namespace packsmith::sim {
+
+// An operation with its operands by role.
+struct PlannedOperation {
+  tables::OperationKind kind;
+  uint32_t when;  // Condition or kNone
+  // Null: the operation has no such operand.
+  std::array<const tables::Operand*, tables::kOperandRoles> operands = {};
+  // Of operands whose fields have named values.
+  NameIndex opcode = {}, size = {}, compare = {}, combine = {}, load = {}, value = {}, format = {};
+
+  const tables::Operand* operand(tables::OperandRole role) const {
+    return operands[static_cast<size_t>(role)];
+  }
+};
+
+struct Plan {
+  Plan(const tables::Tables& tables, const tables::Container& of);
+
+  const tables::Container* container;
+  bool unpredicated = false;
+  bool replaces = false;
+  // The packet is kept as state: it neither draws nor has an effect of its own.
+  bool is_state = false;
+  std::vector<PlannedOperation> operations;
+  // Leaves whose bits go to registers, and those that operations store.
+  std::vector<uint32_t> writes, tail_writes, stored, tail_stored;
+  // The leaves of an instruction of MI_MATH, relative to the tail's item; kNone: there are none.
+  uint32_t alu_opcode = tables::kNone, alu_operand_1 = tables::kNone,
+           alu_operand_2 = tables::kNone;
+  NameIndex alu_opcodes, alu_operands_1, alu_operands_2;
+  // What is dispatched, a leaf for each dimension.
+  std::vector<uint32_t> groups;
+};
+
+// The leaf whose value an operand is; kNone if it is a number.
+uint32_t LeafOf(const tables::Tables& tables, const tables::Operand& operand);
+
+}  // namespace packsmith::sim
+
+#endif  // PACKSMITH_RUNTIME_SIM_PLAN_H_

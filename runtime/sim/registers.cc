@@ -1,0 +1,45 @@
+#include "runtime/sim/registers.h"
+
+namespace packsmith::sim {
+
+Registers::Registers(const tables::Tables& tables) {
+  for (const tables::Container& container : tables.containers()) {
+    if (container.kind != tables::ContainerKind::kRegister) continue;
+    if (container.masked != 0) masked_.insert(container.register_offset);
+    for (const tables::Leaf& leaf : tables.leaves(container.leaves)) {
+      if (leaf.extra == tables::kNone ||
+          tables.extra(leaf.extra).meaning != tables::Meaning::kClock) {
+        continue;
+      }
+      for (uint32_t bit = 0; bit < leaf.width; bit += 32) {
+        clocks_[container.register_offset + (leaf.bit + bit) / 8] = bit;
+      }
+    }
+  }
+}
+
+uint32_t Registers::Read(uint32_t offset) const {
+  const auto clock = clocks_.find(offset);
+  if (clock != clocks_.end()) return static_cast<uint32_t>(clock_ >> clock->second);
+  const auto found = values_.find(offset);
+  return found == values_.end() ? 0 : found->second;
+}
+
+void Registers::Write(uint32_t offset, uint32_t value) {
+  if (clocks_.contains(offset)) return;
+  if (masked_.contains(offset)) {
+    uint32_t& held = values_[offset];
+    const uint32_t mask = value >> 16;
+    held = (held & ~mask) | (value & mask);
+    return;
+  }
+  values_[offset] = value;
+}
+
+std::optional<uint32_t> Registers::Written(uint32_t offset) const {
+  const auto found = values_.find(offset);
+  if (found == values_.end()) return std::nullopt;
+  return found->second;
+}
+
+}  // namespace packsmith::sim

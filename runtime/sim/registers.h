@@ -1,0 +1,51 @@
+// The registers of an engine as its command streamer sees them.
+#ifndef PACKSMITH_RUNTIME_SIM_REGISTERS_H_
+#define PACKSMITH_RUNTIME_SIM_REGISTERS_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "runtime/tables/tables.h"
+
+namespace packsmith::sim {
+
+// Offsets are in bytes, multiples of 4. A register that was never written reads as 0. Not
+// thread-safe.
+class Registers {
+ public:
+  // The tables must outlive this.
+  explicit Registers(const tables::Tables& tables);
+
+  uint32_t Read(uint32_t offset) const;
+  // Masked registers take those of the lower 16 bits that the upper 16 select, and read as 0 in the
+  // upper 16.
+  void Write(uint32_t offset, uint32_t value);
+
+  uint64_t Read64(uint32_t offset) const {
+    return Read(offset) | uint64_t{Read(offset + 4)} << 32;
+  }
+  void Write64(uint32_t offset, uint64_t value) {
+    Write(offset, static_cast<uint32_t>(value));
+    Write(offset + 4, static_cast<uint32_t>(value >> 32));
+  }
+
+  // Empty if nothing has written it.
+  std::optional<uint32_t> Written(uint32_t offset) const;
+  const absl::flat_hash_map<uint32_t, uint32_t>& written() const { return values_; }
+
+  // What registers that tell the time read.
+  void SetClock(uint64_t ticks) { clock_ = ticks; }
+  uint64_t clock() const { return clock_; }
+
+ private:
+  absl::flat_hash_map<uint32_t, uint32_t> values_;
+  absl::flat_hash_set<uint32_t> masked_;
+  absl::flat_hash_map<uint32_t, uint32_t> clocks_;  // offset of a dword, its first bit
+  uint64_t clock_ = 0;
+};
+
+}  // namespace packsmith::sim
+
+#endif  // PACKSMITH_RUNTIME_SIM_REGISTERS_H_

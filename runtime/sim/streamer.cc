@@ -1,0 +1,281 @@
+#include "runtime/sim/streamer.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "runtime/decode/fields.h"
+#include "runtime/decode/value.h"
+#include "runtime/dump/memory.h"
+#include "runtime/sim/execution.h"
+
+namespace packsmith::sim {
+
+using tables::FlowKind;
+using tables::kNone;
+
+Streamer::Streamer(const tables::Tables& tables, MemoryAccess& memory,
+                   const StreamerOptions& options, Observer& observer)
+    : tables_(tables),
+      memory_(memory),
+      options_(options),
+      observer_(observer),
+      finder_(tables, options.stream,
+              options.all_engines ? ~uint64_t{0} : uint64_t{1} << options.engine),
+      registers_(tables),
+      window_(memory, options.prefetch ? tables.stream(options.stream).prefetch : 0),
+      plans_(tables.containers().size()),
+      states_(tables.containers().size()) {}
+
+Streamer::~Streamer() = default;
+
+void Streamer::EnterBatch(uint32_t space, uint64_t address) {
+  in_ring_ = false;
+  ended_ = false;
+  returns_.clear();
+  level_ = 1;
+  Jump({space, address});
+}
+
+void Streamer::EnterRing(const Ring& ring) {
+  ring_ = ring;
+  in_ring_ = true;
+  ended_ = ring.size == 0 || ring.head >= ring.size || ring.tail >= ring.size;
+  returns_.clear();
+  level_ = 0;
+  Jump({kGlobalSpace, ring.address + ring.head});
+}
+
+void Streamer::Jump(const Place& to) {
+  position_ = to;
+  window_.Restart(to.space, to.address);
+}
+
+uint64_t Streamer::Levels() const {
+  const uint32_t levels = tables_.stream(options_.stream).levels;
+  if (levels == kNone) return 1;
+  const tables::Expression& expression = tables_.expression(levels);
+  if (expression.kind == tables::ExpressionKind::kConstant) return expression.add;
+  if (expression.kind != tables::ExpressionKind::kState) return 1;
+  const tables::Container& container = tables_.container(expression.container);
+  uint64_t value = 0;
+  const tables::Leaf& leaf = tables_.leaf(expression.leaf);
+  if (container.kind == tables::ContainerKind::kRegister) {
+    const uint64_t bits =
+        registers_.Read64(EngineOffset(tables_, options_.engine, container.register_offset));
+    if (leaf.bit + leaf.width <= 64) value = bits >> leaf.bit & ((uint64_t{1} << leaf.width) - 1);
+  } else if (const absl::Span<const uint8_t> state = StateOf(container); !state.empty()) {
+    value = decode::Scope(tables_, container, state).Number(expression.leaf).value_or(0);
+  }
+  return decode::Apply(expression, value);
+}
+
+bool Streamer::IsNoop() const {
+  if (noop_.in_register) return (registers_.Read(*noop_.in_register) & 1) != 0;
+  switch (noop_.mode) {
+    case NoopMode::kNever:
+      return false;
+    case NoopMode::kResult2Clear:
+    case NoopMode::kResult2Set:
+      return ((registers_.Read(noop_.result_2) & 1) != 0) == (noop_.mode == NoopMode::kResult2Set);
+    case NoopMode::kResultClear:
+    case NoopMode::kResultSet:
+      return ((registers_.Read(noop_.result) & 1) != 0) == (noop_.mode == NoopMode::kResultSet);
+    case NoopMode::kAlways:
+      return true;
+  }
+  return false;
+}
+
+void Streamer::Report(ProblemKind kind, std::string text) {
+  observer_.OnProblem({kind, position_.space, position_.address, std::move(text)});
+}
+
+absl::Span<const uint8_t> Streamer::StateOf(const tables::Container& container) const {
+  return states_[tables_.IndexOf(container)].bytes;
+}
+
+uint64_t Streamer::StateNumber(const tables::Container& container) const {
+  return states_[tables_.IndexOf(container)].number;
+}
+
+const Plan& Streamer::PlanOf(const tables::Container& container) {
+  std::unique_ptr<Plan>& plan = plans_[tables_.IndexOf(container)];
+  if (plan == nullptr) plan = std::make_unique<Plan>(tables_, container);
+  return *plan;
+}
+
+Stop Streamer::Run(uint64_t most) {
+  for (uint64_t i = 0; i < most; ++i) {
+    if (failed_) return Stop::kFault;
+    if (level_ == 0 && ring_.head == ring_.tail) ended_ = true;
+    if (ended_) return Stop::kEnded;
+    switch (Step()) {
+      case Result::kDone:
+        break;
+      case Result::kWaiting:
+        return Stop::kWaiting;
+      case Result::kFault:
+        failed_ = true;
+        return Stop::kFault;
+    }
+  }
+  return ended_ ? Stop::kEnded : Stop::kBudget;
+}
+
+absl::Span<const uint8_t> Streamer::Fetch(uint64_t size) {
+  if (level_ != 0) return window_.Fetch(position_.address, size);
+  // The ring's contents, which may continue at its beginning.
+  size = std::min(size, (ring_.tail + ring_.size - ring_.head) % ring_.size);
+  ring_bytes_.resize(size);
+  const uint64_t first = std::min(size, ring_.size - ring_.head);
+  size_t read = memory_.Read(kGlobalSpace, ring_.address + ring_.head,
+                             absl::MakeSpan(ring_bytes_).first(first));
+  if (read == first && first < size) {
+    read += memory_.Read(kGlobalSpace, ring_.address, absl::MakeSpan(ring_bytes_).subspan(first));
+  }
+  return absl::MakeConstSpan(ring_bytes_).first(read);
+}
+
+void Streamer::Advance(uint64_t bytes) {
+  if (level_ == 0) {
+    ring_.head = (ring_.head + bytes) % ring_.size;
+    position_.address = ring_.address + ring_.head;
+  } else {
+    position_.address += bytes;
+  }
+}
+
+Streamer::Result Streamer::Step() {
+  const absl::Span<const uint8_t> head = Fetch(4);
+  if (head.size() < 4) {
+    Report(ProblemKind::kFault, "there is no memory to execute");
+    return Result::kFault;
+  }
+  uint32_t word = 0;
+  std::memcpy(&word, head.data(), 4);
+  registers_.SetClock(registers_.clock() + 1);
+  const tables::PacketFinder::Kind& kind = finder_.Find(word);
+  if (kind.container == kNone) {
+    const uint32_t length = tables_.UnknownBytes(options_.stream, word);
+    if (length == 0) {
+      Report(ProblemKind::kFault, absl::StrFormat("0x%08x does not begin a packet", word));
+      return Result::kFault;
+    }
+    Report(ProblemKind::kUnsupported, absl::StrFormat("unknown packet 0x%08x", word));
+    ++commands_;
+    Advance(length);
+    return Result::kDone;
+  }
+  const tables::Container& container = tables_.container(kind.container);
+  const uint64_t length = kind.plain ? kind.Bytes(word)
+                                     : decode::LengthOf(tables_, container,
+                                                        Fetch(std::max(container.max_bytes, 4u)));
+  const absl::Span<const uint8_t> bytes = Fetch(length);
+  if (bytes.size() < length) {
+    Report(ProblemKind::kFault,
+           absl::StrCat(tables_.string(container.name), " of ", length, " bytes goes beyond ",
+                        level_ == 0 ? "the contents of the ring" : "the memory"));
+    return Result::kFault;
+  }
+  if (level_ != 0 && window_.IsStale(position_.address, length)) ReportStale(container, bytes);
+  return Execute(PlanOf(container), bytes);
+}
+
+void Streamer::ReportStale(const tables::Container& container, absl::Span<const uint8_t> bytes) {
+  std::vector<uint8_t> now(bytes.size());
+  now.resize(memory_.Read(position_.space, position_.address, absl::MakeSpan(now)));
+  if (absl::MakeConstSpan(now) == bytes) return;
+  Report(ProblemKind::kStale,
+         absl::StrCat(tables_.string(container.name),
+                      " was written after it had been fetched: a jump, more distance, or the "
+                      "pre-parser off is needed between them"));
+}
+
+Streamer::Result Streamer::Execute(const Plan& plan, absl::Span<const uint8_t> bytes) {
+  Command command{plan.container, position_.space, position_.address, bytes, level_, commands_};
+  const uint64_t length = bytes.size();
+  if (!plan.unpredicated && IsNoop()) {
+    observer_.OnSkipped(command);
+    ++commands_;
+    Advance(length);
+    return Result::kDone;
+  }
+  Execution execution(*this, plan, command);
+  switch (execution.Prepare()) {
+    case Execution::Outcome::kSkipped:
+      observer_.OnSkipped(command);
+      ++commands_;
+      Advance(length);
+      return Result::kDone;
+    default:
+      break;
+  }
+  const Execution::Outcome outcome = execution.Run();
+  if (outcome == Execution::Outcome::kWaiting) return Result::kWaiting;
+  ++commands_;
+  if (plan.is_state) {
+    State& state = states_[tables_.IndexOf(*plan.container)];
+    state.bytes.assign(bytes.begin(), bytes.end());
+    state.number = commands_;
+  }
+  if (outcome == Execution::Outcome::kEndsLevel || outcome == Execution::Outcome::kEndsAll) {
+    Advance(length);
+    Return(outcome == Execution::Outcome::kEndsAll);
+    return Result::kDone;
+  }
+  const decode::Scope scope(tables_, *plan.container, command.bytes);
+  for (const tables::Flow& flow : tables_.flows(plan.container->flows)) {
+    if (!scope.Holds(flow.when)) continue;
+    const std::optional<Place> target =
+        flow.target == kNone ? std::nullopt : std::optional<Place>(execution.PlaceOf(flow.target));
+    Advance(length);
+    return Follow(flow.kind, target);
+  }
+  Advance(length);
+  return Result::kDone;
+}
+
+Streamer::Result Streamer::Follow(FlowKind kind, std::optional<Place> target) {
+  switch (kind) {
+    case FlowKind::kEnd:
+    case FlowKind::kReturn:
+      Return(false);
+      break;
+    case FlowKind::kTerminate:
+      returns_.clear();
+      ended_ = true;
+      break;
+    case FlowKind::kJump:
+    case FlowKind::kCall:
+      if (!target) break;
+      // The ring never jumps: it enters the first level. The deepest level chains.
+      if (level_ == 0 || (kind == FlowKind::kCall && level_ < Levels())) {
+        returns_.push_back(position_);
+        ++level_;
+      }
+      Jump({target->space, target->address});
+      break;
+  }
+  return Result::kDone;
+}
+
+void Streamer::Return(bool all_levels) {
+  if (all_levels && !returns_.empty()) {
+    returns_.resize(1);
+    level_ = in_ring_ ? 1 : 2;
+    if (!in_ring_) returns_.clear();
+  }
+  if (returns_.empty()) {
+    ended_ = true;
+    return;
+  }
+  const Place to = returns_.back();
+  returns_.pop_back();
+  --level_;
+  Jump(to);
+}
+
+}  // namespace packsmith::sim

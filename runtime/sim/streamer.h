@@ -1,0 +1,149 @@
+// A command streamer: executes a ring or a batch on memory.
+//
+//   OverlayMemory memory(dump.memory);
+//   Streamer streamer(tables, memory, {.engine = 0, .own_space = submission.space}, observer);
+//   streamer.EnterBatch(submission.space, submission.batch_address);
+//   Stop why = streamer.Run(1'000'000);
+//
+// What a packet does is what its <operation>, <flow>, <writes> and role in the XML say (docs/xml.md,
+// Execution); the streamer knows no packet by name.
+#ifndef PACKSMITH_RUNTIME_SIM_STREAMER_H_
+#define PACKSMITH_RUNTIME_SIM_STREAMER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "runtime/sim/fetch_window.h"
+#include "runtime/sim/memory_access.h"
+#include "runtime/sim/observer.h"
+#include "runtime/sim/plan.h"
+#include "runtime/sim/predication.h"
+#include "runtime/sim/registers.h"
+#include "runtime/tables/packet_finder.h"
+#include "runtime/tables/tables.h"
+
+namespace packsmith::sim {
+
+enum class Stop {
+  kEnded,    // the batch, or the ring's contents
+  kWaiting,  // for memory or a register that nobody has changed yet; Run() tries again
+  kFault,    // see Observer::OnProblem; Run() does nothing more
+  kBudget,   // as many commands were executed as Run() was allowed to
+};
+
+struct Place {
+  uint32_t space = 0;
+  uint64_t address = 0;
+};
+
+struct StreamerOptions {
+  uint32_t engine = 0;     // index in the tables
+  bool all_engines = false;  // packets of all engines are executed
+  uint32_t stream = 0;     // index in the tables
+  uint32_t own_space = 0;  // the space of addresses that name no other
+  // The hardware status pages, in the global space: global, and of the context. Empty: writes to
+  // them are left out.
+  std::optional<uint64_t> status_page = {}, context_status_page = {};
+  // Whether commands are fetched ahead as the hardware does it. Otherwise each is fetched when it is
+  // executed.
+  bool prefetch = true;
+};
+
+// The state of one context on one engine. Not thread-safe.
+class Streamer {
+ public:
+  // All arguments must outlive the streamer.
+  Streamer(const tables::Tables& tables, MemoryAccess& memory, const StreamerOptions& options,
+           Observer& observer);
+  ~Streamer();
+
+  // Execution continues at the first command of a first-level batch. Registers and state stay.
+  void EnterBatch(uint32_t space, uint64_t address);
+  // Execution continues at `head` of a ring, to `tail`: bytes from its beginning.
+  struct Ring {
+    uint64_t address = 0;  // in the global space
+    uint64_t size = 0;
+    uint64_t head = 0, tail = 0;
+  };
+  void EnterRing(const Ring& ring);
+
+  // Executes at most `most` commands, skipped ones included.
+  Stop Run(uint64_t most);
+
+  Registers& registers() { return registers_; }
+  const Registers& registers() const { return registers_; }
+  uint64_t commands() const { return commands_; }
+  // The position of the command that is executed next.
+  uint32_t space() const { return position_.space; }
+  uint64_t address() const { return position_.address; }
+  // Of the ring, after all that was executed.
+  uint64_t ring_head() const { return ring_.head; }
+  bool arbitration() const { return arbitration_; }
+  bool pre_parser() const { return window_.enabled(); }
+
+  // The last packet of a kind that has been executed, for state; empty if there was none.
+  absl::Span<const uint8_t> StateOf(const tables::Container& container) const;
+  // Numbered in the order in which the packets were executed; 0 if there was none.
+  uint64_t StateNumber(const tables::Container& container) const;
+
+ private:
+  friend class Execution;
+
+  struct State {
+    std::vector<uint8_t> bytes;
+    uint64_t number = 0;
+  };
+
+  enum class Result { kDone, kWaiting, kFault };
+  Result Step();
+  Result Execute(const Plan& plan, absl::Span<const uint8_t> bytes);
+  Result Follow(tables::FlowKind kind, std::optional<Place> target);
+  // At most `size` bytes at the position; fewer: the rest is not mapped, or not in the ring.
+  absl::Span<const uint8_t> Fetch(uint64_t size);
+  void Advance(uint64_t bytes);
+  void ReportStale(const tables::Container& container, absl::Span<const uint8_t> bytes);
+  const Plan& PlanOf(const tables::Container& container);
+  // `position_` moves; the window is refilled there.
+  void Jump(const Place& to);
+  void Return(bool all_levels);
+  uint64_t Levels() const;
+  bool IsNoop() const;
+  void Report(ProblemKind kind, std::string text);
+
+  const tables::Tables& tables_;
+  MemoryAccess& memory_;
+  const StreamerOptions options_;
+  Observer& observer_;
+  tables::PacketFinder finder_;
+  Registers registers_;
+  FetchWindow window_;
+  std::vector<std::unique_ptr<Plan>> plans_;  // by container
+  std::vector<State> states_;                 // by container
+  Ring ring_;
+  bool in_ring_ = false;
+  // Where the levels below the current one continue; levels are counted from the ring.
+  std::vector<Place> returns_;
+  Place position_;
+  uint32_t level_ = 0;
+  bool ended_ = true;
+  bool failed_ = false;
+  bool arbitration_ = true;
+  // When commands are no-ops: tested for each command, or once, with the result in a register.
+  struct Noop {
+    NoopMode mode = NoopMode::kNever;
+    uint32_t result = 0, result_2 = 0;  // offsets of the registers that the mode tests
+    std::optional<uint32_t> in_register = {};
+  };
+  Noop noop_;
+  uint64_t commands_ = 0, works_ = 0;
+  std::vector<uint8_t> patched_, ring_bytes_;
+};
+
+}  // namespace packsmith::sim
+
+#endif  // PACKSMITH_RUNTIME_SIM_STREAMER_H_

@@ -1,0 +1,433 @@
+#include "tools/run.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include <rapidjson/stringbuffer.h>
+#include <rapidjson/writer.h>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "runtime/decode/fields.h"
+#include "runtime/decode/text_sink.h"
+#include "runtime/sim/overlay_memory.h"
+#include "runtime/sim/streamer.h"
+#include "runtime/sim/work.h"
+#include "tools/run_folding.h"
+
+namespace packsmith::tools {
+namespace {
+
+std::string Hex(uint64_t value) { return absl::StrFormat("0x%x", value); }
+
+std::string RegisterName(const tables::Tables& tables, uint32_t offset) {
+  const uint32_t exact = tables.FindRegister(offset);
+  if (exact != tables::kNone) return std::string(tables.string(tables.container(exact).name));
+  // The upper half of a register of 64 bits.
+  const uint32_t lower = offset >= 4 ? tables.FindRegister(offset - 4) : tables::kNone;
+  if (lower != tables::kNone && tables.container(lower).bytes >= 8) {
+    return absl::StrCat(tables.string(tables.container(lower).name), "+4");
+  }
+  return Hex(offset);
+}
+
+uint64_t LittleEndian(absl::Span<const uint8_t> bytes) {
+  uint64_t value = 0;
+  std::memcpy(&value, bytes.data(), std::min<size_t>(bytes.size(), 8));
+  return value;
+}
+
+absl::string_view KindName(sim::ProblemKind kind) {
+  switch (kind) {
+    case sim::ProblemKind::kFault:
+      return "fault";
+    case sim::ProblemKind::kStale:
+      return "stale";
+    case sim::ProblemKind::kApproximate:
+      return "approximate";
+    case sim::ProblemKind::kUnsupported:
+      return "unsupported";
+  }
+  return "";
+}
+
+// One JSON object a line.
+class JsonLine {
+ public:
+  JsonLine() { writer_.StartObject(); }
+  JsonLine& Text(const char* key, absl::string_view value) {
+    writer_.Key(key);
+    writer_.String(value.data(), static_cast<rapidjson::SizeType>(value.size()));
+    return *this;
+  }
+  JsonLine& Number(const char* key, uint64_t value) {
+    writer_.Key(key);
+    writer_.Uint64(value);
+    return *this;
+  }
+  JsonLine& Signed(const char* key, int64_t value) {
+    writer_.Key(key);
+    writer_.Int64(value);
+    return *this;
+  }
+  JsonLine& List(const char* key, const std::vector<std::string>& values) {
+    writer_.Key(key);
+    writer_.StartArray();
+    for (const std::string& value : values) {
+      writer_.String(value.data(), static_cast<rapidjson::SizeType>(value.size()));
+    }
+    writer_.EndArray();
+    return *this;
+  }
+  JsonLine& Object(const char* key, const std::vector<sim::Parameter>& values) {
+    writer_.Key(key);
+    writer_.StartObject();
+    for (const sim::Parameter& value : values) Signed(std::string(value.name).c_str(), value.value);
+    writer_.EndObject();
+    return *this;
+  }
+  std::string Take() {
+    writer_.EndObject();
+    return std::string(buffer_.GetString(), buffer_.GetSize()) + "\n";
+  }
+
+ private:
+  rapidjson::StringBuffer buffer_;
+  rapidjson::Writer<rapidjson::StringBuffer> writer_{buffer_};
+};
+
+}  // namespace
+
+class SimulatedRun::Impl : public sim::Observer {
+ public:
+  Impl(const tables::Tables& tables, const RunOptions& options, decode::Output& output)
+      : tables_(tables),
+        options_(options),
+        output_(output),
+        memory_(empty_),
+        folding_([this](absl::string_view text) { output_.Append(text); }) {}
+
+  void Add(const Dump& dump, const std::string& path) {
+    memory_.Continue(dump.memory);
+    for (const Submission& submission : dump.submissions) {
+      if (!submission.unless_reached) Execute(submission, path);
+    }
+    memory_.Detach();
+  }
+
+  bool Finish() {
+    folding_.Flush();
+    if (options_.registers) WriteRegisters();
+    const bool found = options_.draw == 0 && options_.dispatch == 0 ? true : found_;
+    Summarize();
+    return good_ && found;
+  }
+
+  // --- Observer ---
+
+  void OnCommand(const sim::Command& command) override {
+    ++executed_;
+    if (options_.jsonl || Quiet()) return;
+    folding_.Begin(command.space, command.address, command.level,
+                   absl::StrFormat("%s0x%012x  %s", std::string(2 * command.level, ' '),
+                                   command.address, NameOf(command)));
+  }
+  void OnSkipped(const sim::Command& command) override {
+    ++skipped_;
+    if (options_.jsonl || Quiet()) return;
+    folding_.Begin(command.space, command.address, command.level,
+                   absl::StrFormat("%s0x%012x  %s  skipped: predicate",
+                                   std::string(2 * command.level, ' '), command.address,
+                                   NameOf(command)));
+  }
+  void OnRegister(const sim::Command&, uint32_t offset, uint32_t, uint32_t now) override {
+    ++register_writes_;
+    if (options_.jsonl || Quiet()) return;
+    folding_.Add(absl::StrCat("  ", RegisterName(tables_, offset), " = ", Hex(now)));
+  }
+  void OnStore(const sim::Command& command, uint32_t space, uint64_t address,
+               absl::Span<const uint8_t> bytes) override {
+    ++stores_;
+    const bool watched =
+        options_.watch && address <= *options_.watch && *options_.watch - address < bytes.size();
+    const std::string value = bytes.size() <= 8 ? Hex(LittleEndian(bytes))
+                                                : absl::StrCat(bytes.size(), " bytes");
+    if (watched) {
+      if (options_.jsonl) {
+        output_.Append(JsonLine()
+                           .Text("type", "store")
+                           .Text("packet", NameOf(command))
+                           .Number("command", command.address)
+                           .Number("space", space)
+                           .Number("address", address)
+                           .Text("value", value)
+                           .Take());
+      } else {
+        output_.Append(absl::StrCat(Hex(command.address), "  ", NameOf(command), "  [",
+                                    Hex(address), "] = ", value, "\n"));
+      }
+    }
+    if (options_.jsonl || Quiet()) return;
+    folding_.Add(absl::StrCat("  [", Hex(address), "] = ", value));
+  }
+  void OnWork(const sim::Work& work) override {
+    const bool draw = work.role == tables::Role::kDraw;
+    const uint64_t number = ++(draw ? draws_ : dispatches_);
+    const uint64_t asked = draw ? options_.draw : options_.dispatch;
+    const bool all = options_.draw == 0 && options_.dispatch == 0 && !options_.watch;
+    const std::vector<sim::Parameter> parameters = sim::ParametersOf(tables_, work);
+    std::vector<std::string> state, changed;
+    for (const sim::StatePacket& packet : sim::StateOf(tables_, *streamer_, work.role)) {
+      const std::string name(tables_.string(packet.container->name));
+      state.push_back(name);
+      if (packet.number > last_work_) changed.push_back(name);
+    }
+    last_work_ = work.command.number + 1;
+    if (!all && asked != number) return;
+    found_ = found_ || asked == number;
+    if (options_.jsonl) {
+      output_.Append(JsonLine()
+                         .Text("type", draw ? "draw" : "dispatch")
+                         .Number("number", number)
+                         .Text("packet", NameOf(work.command))
+                         .Number("space", work.command.space)
+                         .Number("address", work.command.address)
+                         .Object("parameters", parameters)
+                         .List("changed", changed)
+                         .List("state", state)
+                         .Take());
+      return;
+    }
+    std::vector<std::string> values;
+    for (const sim::Parameter& parameter : parameters) {
+      values.push_back(absl::StrCat(parameter.name, " ", parameter.value));
+    }
+    std::string text = absl::StrCat(draw ? "  draw " : "  dispatch ", number, ": ",
+                                    absl::StrJoin(values, ", "));
+    if (all) {
+      folding_.Add(text);
+      if (!changed.empty()) {
+        folding_.Line(absl::StrCat(std::string(2 * work.command.level + 16, ' '), "new state: ",
+                                   absl::StrJoin(changed, ", ")));
+      }
+      return;
+    }
+    output_.Append(absl::StrCat(draw ? "draw " : "dispatch ", number, "  ",
+                                Hex(work.command.address), "  ", NameOf(work.command), "  ",
+                                absl::StrJoin(values, ", "), "\n"));
+    for (const sim::StatePacket& packet : sim::StateOf(tables_, *streamer_, work.role)) {
+      output_.Append(sim::TextOf(tables_, *packet.container, packet.bytes));
+    }
+  }
+  void OnProblem(const sim::Problem& problem) override {
+    ++problems_[{problem.kind, problem.text}];
+    if (problem.kind == sim::ProblemKind::kFault) good_ = false;
+    if (options_.jsonl) {
+      if (problems_[{problem.kind, problem.text}] > 1) return;
+      output_.Append(JsonLine()
+                         .Text("type", "problem")
+                         .Text("kind", KindName(problem.kind))
+                         .Number("space", problem.space)
+                         .Number("address", problem.address)
+                         .Text("text", problem.text)
+                         .Take());
+      return;
+    }
+    if (problem.kind == sim::ProblemKind::kFault || problem.kind == sim::ProblemKind::kStale) {
+      folding_.Line(absl::StrCat("! ", KindName(problem.kind), " at ", Hex(problem.address), ": ",
+                                 decode::Harmless(problem.text)));
+    }
+  }
+
+ private:
+  // Whether only something in particular was asked for.
+  bool Quiet() const { return options_.draw != 0 || options_.dispatch != 0 || options_.watch; }
+  std::string NameOf(const sim::Command& command) const {
+    return std::string(tables_.string(command.container->name));
+  }
+
+  sim::Streamer& StreamerOf(const Submission& submission) {
+    const auto key = std::make_tuple(submission.context, submission.slot, submission.engine);
+    std::unique_ptr<sim::Streamer>& streamer = streamers_[key];
+    if (streamer != nullptr) return *streamer;
+    sim::StreamerOptions options;
+    const uint32_t engine = tables_.FindEngine(submission.engine);
+    options.engine = engine == tables::kNone ? 0 : engine;
+    options.all_engines = engine == tables::kNone;
+    options.own_space = submission.own_space.value_or(submission.space);
+    const uint32_t stream =
+        submission.stream.empty() ? tables::kNone : tables_.FindStream(submission.stream);
+    if (stream != tables::kNone) options.stream = stream;
+    streamer = std::make_unique<sim::Streamer>(tables_, memory_, options, *this);
+    return *streamer;
+  }
+
+  void Execute(const Submission& submission, const std::string& path) {
+    streamer_ = &StreamerOf(submission);
+    folding_.Flush();
+    if (options_.jsonl) {
+      output_.Append(JsonLine()
+                         .Text("type", "submission")
+                         .Text("file", path)
+                         .Number("index", submission.index)
+                         .Text("engine", submission.engine)
+                         .Number("space", submission.space)
+                         .Number("address", submission.batch_address)
+                         .Take());
+    } else if (!Quiet()) {
+      folding_.Line(absl::StrCat("submission ", submission.index, "  ", submission.engine, "  ",
+                                 Hex(submission.batch_address)));
+    }
+    if (submission.ring && submission.ring->size != 0 &&
+        submission.batch_address >= submission.ring->address) {
+      sim::Streamer::Ring ring{submission.ring->address, submission.ring->size, 0, 0};
+      ring.head = (submission.batch_address - ring.address) % ring.size;
+      ring.tail = (ring.head + submission.batch_length) % ring.size;
+      streamer_->EnterRing(ring);
+    } else {
+      streamer_->EnterBatch(submission.space, submission.batch_address);
+    }
+    const sim::Stop stop = Run();
+    switch (stop) {
+      case sim::Stop::kEnded:
+      case sim::Stop::kFault:
+        return;
+      case sim::Stop::kWaiting:
+        good_ = false;
+        Stopped("waits", "nothing in the dump satisfies the wait");
+        return;
+      case sim::Stop::kBudget:
+        if (until_) return;
+        good_ = false;
+        Stopped("stopped", absl::StrCat(options_.max_commands,
+                                        " commands were executed (--max-commands)"));
+        return;
+    }
+  }
+
+  sim::Stop Run() {
+    if (!options_.until) return streamer_->Run(options_.max_commands);
+    for (uint64_t i = 0; i < options_.max_commands; ++i) {
+      if (streamer_->address() == *options_.until) {
+        until_ = true;
+        return sim::Stop::kBudget;
+      }
+      const sim::Stop stop = streamer_->Run(1);
+      if (stop != sim::Stop::kBudget) return stop;
+    }
+    return sim::Stop::kBudget;
+  }
+
+  void Stopped(absl::string_view kind, const std::string& text) {
+    ++stops_;
+    folding_.Flush();
+    if (options_.jsonl) {
+      output_.Append(JsonLine()
+                         .Text("type", "problem")
+                         .Text("kind", kind)
+                         .Number("space", streamer_->space())
+                         .Number("address", streamer_->address())
+                         .Text("text", text)
+                         .Take());
+    } else {
+      output_.Append(absl::StrCat("! ", kind, " at ", Hex(streamer_->address()), ": ", text, "\n"));
+    }
+  }
+
+  void WriteRegisters() {
+    for (const auto& [key, streamer] : streamers_) {
+      std::vector<std::pair<uint32_t, uint32_t>> all(streamer->registers().written().begin(),
+                                                     streamer->registers().written().end());
+      std::sort(all.begin(), all.end());
+      const std::string& engine = std::get<2>(key);
+      if (!options_.jsonl) {
+        output_.Append(absl::StrCat("registers of context ", std::get<0>(key), " on ",
+                                    engine.empty() ? "the first engine" : engine, ":\n"));
+      }
+      for (const auto& [offset, value] : all) {
+        if (options_.jsonl) {
+          output_.Append(JsonLine()
+                             .Text("type", "register")
+                             .Number("context", std::get<0>(key))
+                             .Text("engine", engine)
+                             .Number("offset", offset)
+                             .Text("name", RegisterName(tables_, offset))
+                             .Number("value", value)
+                             .Take());
+        } else {
+          output_.Append(absl::StrFormat("  0x%05x  %-28s 0x%08x\n", offset,
+                                         RegisterName(tables_, offset), value));
+        }
+      }
+    }
+  }
+
+  void Summarize() {
+    uint64_t counts[4] = {};
+    for (const auto& [problem, count] : problems_) {
+      counts[static_cast<size_t>(problem.first)] += count;
+    }
+    if (options_.jsonl) {
+      output_.Append(JsonLine()
+                         .Text("type", "summary")
+                         .Number("commands", executed_)
+                         .Number("skipped", skipped_)
+                         .Number("draws", draws_)
+                         .Number("dispatches", dispatches_)
+                         .Number("stores", stores_)
+                         .Number("register_writes", register_writes_)
+                         .Number("approximate", counts[2])
+                         .Number("unsupported", counts[3])
+                         .Number("stale", counts[1])
+                         .Number("faults", counts[0])
+                         .Number("unfinished", stops_)
+                         .Take());
+      return;
+    }
+    output_.Append(absl::StrCat("executed ", executed_, " commands (", skipped_, " skipped), ",
+                                draws_, " draws, ", dispatches_, " dispatches; ", stores_,
+                                " writes to memory, ", register_writes_, " to registers\n"));
+    if (problems_.empty()) output_.Append("all of it exactly\n");
+    for (const auto& [problem, count] : problems_) {
+      output_.Append(absl::StrCat(KindName(problem.first), ", ", count, " times: ",
+                                  decode::Harmless(problem.second), "\n"));
+    }
+  }
+
+  const tables::Tables tables_;
+  const RunOptions options_;
+  decode::Output& output_;
+  const Memory empty_;
+  sim::OverlayMemory memory_;
+  Folding folding_;
+  std::map<std::tuple<uint32_t, uint32_t, std::string>, std::unique_ptr<sim::Streamer>> streamers_;
+  sim::Streamer* streamer_ = nullptr;
+  std::map<std::pair<sim::ProblemKind, std::string>, uint64_t> problems_;
+  uint64_t executed_ = 0, skipped_ = 0, draws_ = 0, dispatches_ = 0, stores_ = 0;
+  uint64_t register_writes_ = 0, stops_ = 0, last_work_ = 0;
+  bool good_ = true, found_ = false, until_ = false;
+};
+
+absl::Status SimulatedRun::Check(const tables::Tables& tables) {
+  for (const tables::Container& container : tables.containers()) {
+    if (container.operations.count != 0) return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("the description of ", tables.title(),
+                   " does not say what packets do when they are executed: --run needs "
+                   "<operation> elements, which those of Intel's GPUs have"));
+}
+
+SimulatedRun::SimulatedRun(const tables::Tables& tables, const RunOptions& options,
+                           decode::Output& output)
+    : impl_(std::make_unique<Impl>(tables, options, output)) {}
+SimulatedRun::~SimulatedRun() = default;
+void SimulatedRun::Add(const Dump& dump, const std::string& path) { impl_->Add(dump, path); }
+bool SimulatedRun::Finish() { return impl_->Finish(); }
+
+}  // namespace packsmith::tools
