@@ -19,10 +19,10 @@ constexpr Names kOfReports = {"--hang",   "--gen",    "--xml",   "--tables",   "
                               "--format", "--output", "--color", "--no-pager", "--max-input"};
 
 // --run executes batches; records are not decoded.
-constexpr Names kOfRuns = {"--run",       "--draw",      "--dispatch", "--until",  "--watch",
-                           "--registers", "--gen",       "--engine",   "--address", "--stream",
-                           "--xml",       "--tables",    "--input",    "--format", "--output",
-                           "--color",     "--no-pager",  "--max-input", "--max-commands"};
+constexpr Names kOfRuns = {"--run",       "--draw",     "--dispatch",  "--until",       "--watch",
+                           "--registers", "--gen",      "--engine",    "--address",     "--stream",
+                           "--xml",       "--tables",   "--input",     "--format",      "--output",
+                           "--color",     "--no-pager", "--max-input", "--max-commands"};
 // Of --run alone.
 constexpr Names kOfRunsAlone = {"--until", "--watch", "--registers", "--max-commands"};
 
@@ -93,7 +93,7 @@ absl::Status CheckCombinations(absl::Span<const std::string> given, absl::string
   static constexpr Rule kRules[] = {
       {"--hide-zero", {"text"}},     {"--no-offsets", {"text", "names"}},
       {"--disassembler", {"text"}},  {"--draws", {"text", "jsonl"}},
-      {"--uses", {"text", "jsonl"}},  {"--run", {"text", "jsonl"}},
+      {"--uses", {"text", "jsonl"}}, {"--run", {"text", "jsonl"}},
   };
   for (const Rule& rule : kRules) {
     if (!is_given(rule.option) || Has(rule.formats, format)) continue;

@@ -1,13 +1,13 @@
 #include "tools/run.h"
 
+#include <rapidjson/stringbuffer.h>
+#include <rapidjson/writer.h>
+
 #include <algorithm>
 #include <cstring>
 #include <map>
 #include <tuple>
 #include <utility>
-
-#include <rapidjson/stringbuffer.h>
-#include <rapidjson/writer.h>
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
@@ -140,10 +140,10 @@ class SimulatedRun::Impl : public sim::Observer {
   void OnSkipped(const sim::Command& command) override {
     ++skipped_;
     if (options_.jsonl || Quiet()) return;
-    folding_.Begin(command.space, command.address, command.level,
-                   absl::StrFormat("%s0x%012x  %s  skipped: predicate",
-                                   std::string(2 * command.level, ' '), command.address,
-                                   NameOf(command)));
+    folding_.Begin(
+        command.space, command.address, command.level,
+        absl::StrFormat("%s0x%012x  %s  skipped: predicate", std::string(2 * command.level, ' '),
+                        command.address, NameOf(command)));
   }
   void OnRegister(const sim::Command&, uint32_t offset, uint32_t, uint32_t now) override {
     ++register_writes_;
@@ -155,8 +155,8 @@ class SimulatedRun::Impl : public sim::Observer {
     ++stores_;
     const bool watched =
         options_.watch && address <= *options_.watch && *options_.watch - address < bytes.size();
-    const std::string value = bytes.size() <= 8 ? Hex(LittleEndian(bytes))
-                                                : absl::StrCat(bytes.size(), " bytes");
+    const std::string value =
+        bytes.size() <= 8 ? Hex(LittleEndian(bytes)) : absl::StrCat(bytes.size(), " bytes");
     if (watched) {
       if (options_.jsonl) {
         output_.Append(JsonLine()
@@ -207,13 +207,13 @@ class SimulatedRun::Impl : public sim::Observer {
     for (const sim::Parameter& parameter : parameters) {
       values.push_back(absl::StrCat(parameter.name, " ", parameter.value));
     }
-    std::string text = absl::StrCat(draw ? "  draw " : "  dispatch ", number, ": ",
-                                    absl::StrJoin(values, ", "));
+    std::string text =
+        absl::StrCat(draw ? "  draw " : "  dispatch ", number, ": ", absl::StrJoin(values, ", "));
     if (all) {
       folding_.Add(text);
       if (!changed.empty()) {
-        folding_.Line(absl::StrCat(std::string(2 * work.command.level + 16, ' '), "new state: ",
-                                   absl::StrJoin(changed, ", ")));
+        folding_.Line(absl::StrCat(std::string(2 * work.command.level + 16, ' '),
+                                   "new state: ", absl::StrJoin(changed, ", ")));
       }
       return;
     }
@@ -304,8 +304,8 @@ class SimulatedRun::Impl : public sim::Observer {
       case sim::Stop::kBudget:
         if (until_) return;
         good_ = false;
-        Stopped("stopped", absl::StrCat(options_.max_commands,
-                                        " commands were executed (--max-commands)"));
+        Stopped("stopped",
+                absl::StrCat(options_.max_commands, " commands were executed (--max-commands)"));
         return;
     }
   }
@@ -394,8 +394,8 @@ class SimulatedRun::Impl : public sim::Observer {
                                 " writes to memory, ", register_writes_, " to registers\n"));
     if (problems_.empty()) output_.Append("all of it exactly\n");
     for (const auto& [problem, count] : problems_) {
-      output_.Append(absl::StrCat(KindName(problem.first), ", ", count, " times: ",
-                                  decode::Harmless(problem.second), "\n"));
+      output_.Append(absl::StrCat(KindName(problem.first), ", ", count,
+                                  " times: ", decode::Harmless(problem.second), "\n"));
     }
   }
 

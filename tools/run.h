@@ -17,11 +17,11 @@ namespace packsmith::tools {
 
 struct RunOptions {
   bool jsonl = false;
-  uint64_t draw = 0, dispatch = 0;       // only this one, with all state; 0: all
-  std::optional<uint64_t> until = {};    // stop before the command at this address
-  std::optional<uint64_t> watch = {};    // only writes to the memory at this address
-  bool registers = false;                // list the registers at the end
-  uint64_t max_commands = 10'000'000;    // of a submission
+  uint64_t draw = 0, dispatch = 0;     // only this one, with all state; 0: all
+  std::optional<uint64_t> until = {};  // stop before the command at this address
+  std::optional<uint64_t> watch = {};  // only writes to the memory at this address
+  bool registers = false;              // list the registers at the end
+  uint64_t max_commands = 10'000'000;  // of a submission
 };
 
 // The dumps of one GPU, in order. Registers, state and memory continue from dump to dump: bytes of

@@ -32,8 +32,9 @@ enum class AluOpcode : uint32_t {
   kFenceWrites,
 };
 inline constexpr absl::string_view kAluOpcodeNames[] = {
-    "NOOP", "LOAD", "LOADINV", "LOAD0", "LOAD1",    "ADD",     "SUB",      "AND",      "OR",      "XOR",
-    "SHL",  "SHR",  "SAR",     "STORE", "STOREINV", "LOADIND", "STOREIND", "FENCE_RD", "FENCE_WR"};
+    "NOOP",     "LOAD",    "LOADINV",  "LOAD0",    "LOAD1",   "ADD", "SUB",
+    "AND",      "OR",      "XOR",      "SHL",      "SHR",     "SAR", "STORE",
+    "STOREINV", "LOADIND", "STOREIND", "FENCE_RD", "FENCE_WR"};
 
 // Its operands: sixteen registers, then these.
 enum AluOperand : uint32_t { kSourceA = 16, kSourceB, kAccumulator, kZeroFlag, kCarryFlag };
@@ -70,8 +71,8 @@ enum class AtomicOpcode : uint32_t {
   kCompareWrite,
   kPredecrement,
 };
-inline constexpr absl::string_view kAtomicNames[] = {"AND",  "OR",   "XOR",  "MOVE",  "INC",
-                                                     "DEC",  "ADD",  "SUB",  "RSUB",  "IMAX",
+inline constexpr absl::string_view kAtomicNames[] = {"AND",  "OR",   "XOR",  "MOVE",   "INC",
+                                                     "DEC",  "ADD",  "SUB",  "RSUB",   "IMAX",
                                                      "IMIN", "UMAX", "UMIN", "CMP_WR", "PREDEC"};
 
 // The new value of `bytes` (4, 8 or 16) of memory.
@@ -88,8 +89,9 @@ enum class Comparison : uint32_t {
   kNotEqual
 };
 inline constexpr absl::string_view kComparisonNames[] = {
-    "SAD_GREATER_THAN_SDD",       "SAD_GREATER_THAN_OR_EQUAL_SDD", "SAD_LESS_THAN_SDD",
-    "SAD_LESS_THAN_OR_EQUAL_SDD", "SAD_EQUAL_SDD",                 "SAD_NOT_EQUAL_SDD"};
+    "SAD_GREATER_THAN_SDD", "SAD_GREATER_THAN_OR_EQUAL_SDD",
+    "SAD_LESS_THAN_SDD",    "SAD_LESS_THAN_OR_EQUAL_SDD",
+    "SAD_EQUAL_SDD",        "SAD_NOT_EQUAL_SDD"};
 bool Holds(Comparison comparison, uint32_t memory, uint32_t data);
 
 }  // namespace packsmith::sim

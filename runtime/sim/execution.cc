@@ -56,15 +56,13 @@ uint64_t Execution::Evaluate(const tables::Operand& operand) const {
       const absl::Span<const uint8_t> state = streamer_.StateOf(container);
       if (state.empty()) return decode::Apply(expression, 0);
       return decode::Apply(
-          expression,
-          decode::Scope(tables_, container, state).Number(expression.leaf).value_or(0));
+          expression, decode::Scope(tables_, container, state).Number(expression.leaf).value_or(0));
     }
   }
   return 0;
 }
 
-uint64_t Execution::Number(const Operation& operation, OperandRole role,
-                           uint64_t otherwise) const {
+uint64_t Execution::Number(const Operation& operation, OperandRole role, uint64_t otherwise) const {
   const tables::Operand* const operand = operation.operand(role);
   return operand == nullptr ? otherwise : Evaluate(*operand);
 }
@@ -100,8 +98,8 @@ Place Execution::PlaceOf(uint32_t leaf_index, uint64_t high) const {
     if (pointer == kNone) pointer = first;
     if (pointer != kNone) {
       const tables::Pointer& chosen = tables_.pointer(pointer);
-      const bool named = chosen.space_when == kNone ? chosen.space != 0
-                                                    : scope.Holds(chosen.space_when);
+      const bool named =
+          chosen.space_when == kNone ? chosen.space != 0 : scope.Holds(chosen.space_when);
       if (named) place.space = chosen.space;
     }
   }
@@ -214,10 +212,9 @@ void Execution::Replace(const Operation& operation) {
   if (leaf_index == kNone) return;
   const tables::Leaf& leaf = tables_.leaf(leaf_index);
   if (leaf.bit + leaf.width > command_.bytes.size() * 8) return;
-  const uint64_t value =
-      streamer_.registers_.Read64(RegisterOf(operation, OperandRole::kRegister));
-  decode::WriteBits(absl::MakeSpan(streamer_.patched_), leaf.bit, std::min<uint32_t>(leaf.width, 64),
-                    value);
+  const uint64_t value = streamer_.registers_.Read64(RegisterOf(operation, OperandRole::kRegister));
+  decode::WriteBits(absl::MakeSpan(streamer_.patched_), leaf.bit,
+                    std::min<uint32_t>(leaf.width, 64), value);
 }
 
 Execution::Outcome Execution::Run() {
@@ -238,9 +235,8 @@ Execution::Outcome Execution::Run() {
   }
   if (plan_.container->role != tables::Role::kOther) {
     const bool indirect =
-        std::any_of(plan_.operations.begin(), plan_.operations.end(), [](const Operation& o) {
-          return o.kind == OperationKind::kDrawIndirect;
-        });
+        std::any_of(plan_.operations.begin(), plan_.operations.end(),
+                    [](const Operation& o) { return o.kind == OperationKind::kDrawIndirect; });
     if (!indirect) {
       streamer_.observer_.OnWork({command_, plan_.container->role, streamer_.works_++});
     }
@@ -391,8 +387,7 @@ void Execution::CopyMemory(const Operation& operation) {
   const std::optional<Place> to = Destination(operation);
   const uint32_t source = LeafOf(tables_, *operation.operand(OperandRole::kSource));
   if (!to || source == kNone) return;
-  std::vector<uint8_t> bytes(
-      std::min(Number(operation, OperandRole::kBytes, kDword), kMostBytes));
+  std::vector<uint8_t> bytes(std::min(Number(operation, OperandRole::kBytes, kDword), kMostBytes));
   Load(PlaceOf(source), absl::MakeSpan(bytes));
   Store(*to, bytes);
 }
@@ -406,8 +401,8 @@ void Execution::Math(const Operation& operation) {
   const auto general = [&](uint32_t n) { return first + n * static_cast<uint32_t>(kQword); };
   const auto problem = [&](uint64_t at, absl::string_view text) {
     streamer_.Report(ProblemKind::kApproximate,
-                     absl::StrCat("instruction ", at, " of ",
-                                  tables_.string(plan_.container->name), ": ", text));
+                     absl::StrCat("instruction ", at, " of ", tables_.string(plan_.container->name),
+                                  ": ", text));
   };
   Alu alu;
   const tables::Container& container = *plan_.container;
@@ -504,9 +499,7 @@ void Execution::Math(const Operation& operation) {
 
 void Execution::Predicate(const Operation& operation) {
   Registers& registers = streamer_.registers_;
-  const auto read = [&](OperandRole role) {
-    return registers.Read64(RegisterOf(operation, role));
-  };
+  const auto read = [&](OperandRole role) { return registers.Read64(RegisterOf(operation, role)); };
   const auto chosen = [&](OperandRole role, const NameIndex& names) {
     const std::optional<uint64_t> raw = Raw(operation, role);
     return raw ? names.Find(*raw) : std::nullopt;
@@ -642,7 +635,7 @@ Execution::Outcome Execution::Wait(const Operation& operation) {
           : Load32(Destination(operation).value_or(Place{}));
   const auto data = static_cast<uint32_t>(Number(operation, OperandRole::kValue, 0));
   return Holds(static_cast<Comparison>(*comparison), value, data) ? Outcome::kDone
-                                                                   : Outcome::kWaiting;
+                                                                  : Outcome::kWaiting;
 }
 
 Execution::Outcome Execution::End(const Operation& operation) {
@@ -667,8 +660,7 @@ void Execution::MakeReport(const Operation& operation) {
   const std::optional<Place> place = Destination(operation);
   if (!place) return;
   // Nothing counts here: the report has its number, and zeros.
-  std::vector<uint8_t> report(
-      std::min(Number(operation, OperandRole::kBytes, kDword), kMostBytes));
+  std::vector<uint8_t> report(std::min(Number(operation, OperandRole::kBytes, kDword), kMostBytes));
   const auto number = static_cast<uint32_t>(Number(operation, OperandRole::kValue, 0));
   if (report.size() >= sizeof(number)) std::memcpy(report.data(), &number, sizeof(number));
   Store(*place, report);
@@ -703,9 +695,9 @@ void Execution::DrawIndirect(const Operation& operation) {
     const size_t read = streamer_.memory_.Read(
         at.space, at.address, absl::MakeSpan(reinterpret_cast<uint8_t*>(one.data()), bytes));
     if (read < bytes) {
-      streamer_.Report(ProblemKind::kApproximate,
-                       absl::StrFormat("the arguments of draw %d at 0x%x are not in the dump", i,
-                                       at.address));
+      streamer_.Report(
+          ProblemKind::kApproximate,
+          absl::StrFormat("the arguments of draw %d at 0x%x are not in the dump", i, at.address));
       break;
     }
     streamer_.observer_.OnWork({command_, plan_.container->role, streamer_.works_++, one});

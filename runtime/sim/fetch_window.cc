@@ -56,8 +56,7 @@ absl::Span<const uint8_t> FetchWindow::Fetch(uint64_t address, uint64_t size) {
     const size_t old = bytes_.size();
     const uint64_t have = old - begin_;
     bytes_.resize(begin_ + size);
-    const size_t read =
-        memory_.Read(space_, address_ + have, absl::MakeSpan(bytes_).subspan(old));
+    const size_t read = memory_.Read(space_, address_ + have, absl::MakeSpan(bytes_).subspan(old));
     bytes_.resize(old + read);
   }
   return absl::MakeConstSpan(bytes_).subspan(begin_, size);

@@ -45,7 +45,7 @@ class FetchWindow {
   const uint64_t ahead_;
   bool enabled_;
   uint32_t space_ = 0;
-  uint64_t address_ = 0;        // of bytes_[begin_]
+  uint64_t address_ = 0;  // of bytes_[begin_]
   std::vector<uint8_t> bytes_;
   size_t begin_ = 0;
   std::vector<Range> written_;  // of what was fetched, since

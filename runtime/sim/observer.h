@@ -32,8 +32,8 @@ struct Work {
 };
 
 enum class ProblemKind {
-  kFault,        // the command could not be executed; the simulation stops
-  kStale,        // a command was executed in an old form, since it was fetched before it was written
+  kFault,  // the command could not be executed; the simulation stops
+  kStale,  // a command was executed in an old form, since it was fetched before it was written
   kApproximate,  // a value that this simulation cannot know was used
   kUnsupported,  // an effect of the command was left out
 };
@@ -55,8 +55,8 @@ class Observer {
   // In place of OnCommand: a predicate skips the command.
   virtual void OnSkipped(const Command&) {}
   virtual void OnWork(const Work&) {}
-  virtual void OnRegister(const Command&, uint32_t /*offset*/, uint32_t /*old*/,
-                          uint32_t /*now*/) {}
+  virtual void OnRegister(const Command&, uint32_t /*offset*/, uint32_t /*old*/, uint32_t /*now*/) {
+  }
   // After the bytes were written.
   virtual void OnStore(const Command&, uint32_t /*space*/, uint64_t /*address*/,
                        absl::Span<const uint8_t> /*bytes*/) {}

@@ -38,8 +38,7 @@ struct Plan {
   // Leaves whose bits go to registers, and those that operations store.
   std::vector<uint32_t> writes, tail_writes, stored, tail_stored;
   // The leaves of an instruction of MI_MATH, relative to the tail's item; kNone: there are none.
-  uint32_t alu_opcode = tables::kNone, alu_operand_1 = tables::kNone,
-           alu_operand_2 = tables::kNone;
+  uint32_t alu_opcode = tables::kNone, alu_operand_1 = tables::kNone, alu_operand_2 = tables::kNone;
   NameIndex alu_opcodes, alu_operands_1, alu_operands_2;
   // What is dispatched, a leaf for each dimension.
   std::vector<uint32_t> groups;

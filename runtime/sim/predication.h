@@ -20,7 +20,14 @@ enum class PredicateLoad : uint32_t { kKeep, kLoad, kLoadInverted };
 inline constexpr absl::string_view kPredicateLoadNames[] = {"KEEP", "LOAD", "LOADINV"};
 
 // MI_SET_PREDICATE: when later commands are no-ops.
-enum class NoopMode : uint32_t { kNever, kResult2Clear, kResult2Set, kResultClear, kResultSet, kAlways };
+enum class NoopMode : uint32_t {
+  kNever,
+  kResult2Clear,
+  kResult2Set,
+  kResultClear,
+  kResultSet,
+  kAlways
+};
 inline constexpr absl::string_view kNoopModeNames[] = {
     "NOOP Never",           "NOOP On Result2 Clear", "NOOP On Result2 Set",
     "NOOP On Result Clear", "NOOP On Result Set",    "NOOP Always"};

@@ -23,9 +23,7 @@ class Registers {
   // upper 16.
   void Write(uint32_t offset, uint32_t value);
 
-  uint64_t Read64(uint32_t offset) const {
-    return Read(offset) | uint64_t{Read(offset + 4)} << 32;
-  }
+  uint64_t Read64(uint32_t offset) const { return Read(offset) | uint64_t{Read(offset + 4)} << 32; }
   void Write64(uint32_t offset, uint64_t value) {
     Write(offset, static_cast<uint32_t>(value));
     Write(offset + 4, static_cast<uint32_t>(value >> 32));

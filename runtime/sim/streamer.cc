@@ -170,9 +170,9 @@ Streamer::Result Streamer::Step() {
     return Result::kDone;
   }
   const tables::Container& container = tables_.container(kind.container);
-  const uint64_t length = kind.plain ? kind.Bytes(word)
-                                     : decode::LengthOf(tables_, container,
-                                                        Fetch(std::max(container.max_bytes, 4u)));
+  const uint64_t length =
+      kind.plain ? kind.Bytes(word)
+                 : decode::LengthOf(tables_, container, Fetch(std::max(container.max_bytes, 4u)));
   const absl::Span<const uint8_t> bytes = Fetch(length);
   if (bytes.size() < length) {
     Report(ProblemKind::kFault,

@@ -5,8 +5,8 @@
 //   streamer.EnterBatch(submission.space, submission.batch_address);
 //   Stop why = streamer.Run(1'000'000);
 //
-// What a packet does is what its <operation>, <flow>, <writes> and role in the XML say (docs/xml.md,
-// Execution); the streamer knows no packet by name.
+// What a packet does is what its <operation>, <flow>, <writes> and role in the XML say
+// (docs/xml.md, Execution); the streamer knows no packet by name.
 #ifndef PACKSMITH_RUNTIME_SIM_STREAMER_H_
 #define PACKSMITH_RUNTIME_SIM_STREAMER_H_
 
@@ -42,15 +42,15 @@ struct Place {
 };
 
 struct StreamerOptions {
-  uint32_t engine = 0;     // index in the tables
+  uint32_t engine = 0;       // index in the tables
   bool all_engines = false;  // packets of all engines are executed
-  uint32_t stream = 0;     // index in the tables
-  uint32_t own_space = 0;  // the space of addresses that name no other
+  uint32_t stream = 0;       // index in the tables
+  uint32_t own_space = 0;    // the space of addresses that name no other
   // The hardware status pages, in the global space: global, and of the context. Empty: writes to
   // them are left out.
   std::optional<uint64_t> status_page = {}, context_status_page = {};
-  // Whether commands are fetched ahead as the hardware does it. Otherwise each is fetched when it is
-  // executed.
+  // Whether commands are fetched ahead as the hardware does it. Otherwise each is fetched when it
+  // is executed.
   bool prefetch = true;
 };
 

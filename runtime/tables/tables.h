@@ -98,8 +98,8 @@ enum class Meaning : uint16_t {
   kAluOpcode,     // of an instruction of MI_MATH
   kAluOperand1,
   kAluOperand2,
-  kClock,         // of a register: the time
-  kStored,        // what an operation without `value` stores, all such fields in order
+  kClock,   // of a register: the time
+  kStored,  // what an operation without `value` stores, all such fields in order
 };
 inline constexpr uint32_t kMeanings = 20;
 
@@ -304,31 +304,31 @@ struct Flow {
 
 // What a packet does when it is executed: one of a list, in order.
 enum class OperationKind : uint32_t {
-  kNothing,         // executing the packet has no effect on memory, registers or control flow
-  kUnsupported,     // the packet has an effect that is not described
-  kUnpredicated,    // the packet is executed even while MI_SET_PREDICATE turns others into no-ops
-  kSkip,            // if bit 0 of `register` equals `value`, the rest of the list is not executed
-  kEngineBase,      // the offset in the field `register` counts from the engine's registers
-  kReplace,         // the field `field`, or number `index` of Meaning::kGroups, = register
-  kWriteRegister,   // register = value
-  kLoadRegister,    // register = memory
-  kStoreRegister,   // memory, or `index` in the status page, = register
-  kCopyRegister,    // register = source
-  kStore,           // memory, or `index` in the status page, = value
-  kCopyMemory,      // memory = source
-  kMath,            // the instructions in the tail: fields with Meaning::kAlu…; `register` is R0
-  kPredicate,       // result = `compare` of source, value, data, combined by `combine`, `load`
-  kSetPredicate,    // later packets are no-ops if `value` says so of `result`, `source`
-  kAtomic,          // memory = opcode(memory, value, source)
-  kWait,            // until `compare` holds of memory (or register) and `value`
-  kEnd,             // ends the batch unless `compare` holds of memory and `value`
-  kSignal,          // wakes a context that waits for `value`
-  kFence,           // waits for what came before; caches are flushed and invalidated
-  kReport,          // memory = a report of performance counters with the number `value`
-  kPreParser,       // commands are fetched ahead of their execution if `value` is 0
-  kArbitration,     // other contexts may take over the engine if `value` is not 0
-  kSwitchContext,   // to the context whose image is at `memory`
-  kDrawIndirect,    // draws up to `count` times with arguments from memory
+  kNothing,        // executing the packet has no effect on memory, registers or control flow
+  kUnsupported,    // the packet has an effect that is not described
+  kUnpredicated,   // the packet is executed even while MI_SET_PREDICATE turns others into no-ops
+  kSkip,           // if bit 0 of `register` equals `value`, the rest of the list is not executed
+  kEngineBase,     // the offset in the field `register` counts from the engine's registers
+  kReplace,        // the field `field`, or number `index` of Meaning::kGroups, = register
+  kWriteRegister,  // register = value
+  kLoadRegister,   // register = memory
+  kStoreRegister,  // memory, or `index` in the status page, = register
+  kCopyRegister,   // register = source
+  kStore,          // memory, or `index` in the status page, = value
+  kCopyMemory,     // memory = source
+  kMath,           // the instructions in the tail: fields with Meaning::kAlu…; `register` is R0
+  kPredicate,      // result = `compare` of source, value, data, combined by `combine`, `load`
+  kSetPredicate,   // later packets are no-ops if `value` says so of `result`, `source`
+  kAtomic,         // memory = opcode(memory, value, source)
+  kWait,           // until `compare` holds of memory (or register) and `value`
+  kEnd,            // ends the batch unless `compare` holds of memory and `value`
+  kSignal,         // wakes a context that waits for `value`
+  kFence,          // waits for what came before; caches are flushed and invalidated
+  kReport,         // memory = a report of performance counters with the number `value`
+  kPreParser,      // commands are fetched ahead of their execution if `value` is 0
+  kArbitration,    // other contexts may take over the engine if `value` is not 0
+  kSwitchContext,  // to the context whose image is at `memory`
+  kDrawIndirect,   // draws up to `count` times with arguments from memory
 };
 inline constexpr uint32_t kOperationKinds = 25;
 
@@ -338,21 +338,21 @@ enum class OperandRole : uint32_t {
   kMemory,
   kValue,
   kSource,
-  kBytes,    // how many are moved; 4 if it is absent
-  kIndex,    // bytes from the start of the hardware status page
-  kPage,     // not 0: the status page of the context instead of the global one
+  kBytes,  // how many are moved; 4 if it is absent
+  kIndex,  // bytes from the start of the hardware status page
+  kPage,   // not 0: the status page of the context instead of the global one
   kField,
   kCompare,
   kCombine,
   kLoad,
   kData,
   kResult,
-  kMask,     // not 0: memory holds a value and a mask for it
-  kLevel,    // not 0: only the current level of batches ends
+  kMask,   // not 0: memory holds a value and a mask for it
+  kLevel,  // not 0: only the current level of batches ends
   kOpcode,
   kSize,
-  kReturn,   // not 0: the former value goes to a register
-  kInline,   // not 0: operands are in the packet, else in registers
+  kReturn,  // not 0: the former value goes to a register
+  kInline,  // not 0: operands are in the packet, else in registers
   kCount,
   kCounted,  // not 0: the count in memory at `source` applies, too
   kFormat,
@@ -362,13 +362,13 @@ inline constexpr uint32_t kOperandRoles = 23;
 
 struct Operand {
   OperandRole role;
-  uint32_t expression;  // Expression; a register is its offset
+  uint32_t expression;   // Expression; a register is its offset
   uint32_t is_register;  // 1: the expression is the offset of a described register
 };
 
 struct Operation {
   OperationKind kind;
-  uint32_t when;  // Condition or kNone
+  uint32_t when;   // Condition or kNone
   Range operands;  // Operand
 };
 

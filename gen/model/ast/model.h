@@ -43,23 +43,26 @@ enum class FieldType {
 
 // What descriptions call the meanings, from kRingHead on.
 inline constexpr std::initializer_list<absl::string_view> kMeaningNames = {
-    "ring-head",    "ring-tail", "active-head", "batch-head", "header", "fault-address", "fault",
-    "fault-global", "idle",      "ring-start",  "topology",   "count",  "instances",     "groups",
-    "alu-opcode",   "alu-operand-1", "alu-operand-2", "clock", "stored"};
+    "ring-head",     "ring-tail",     "active-head",  "batch-head", "header",
+    "fault-address", "fault",         "fault-global", "idle",       "ring-start",
+    "topology",      "count",         "instances",    "groups",     "alu-opcode",
+    "alu-operand-1", "alu-operand-2", "clock",        "stored"};
 static_assert(kMeaningNames.size() == tables::kMeanings - 1);
 // What they call flows and relations, in the order of their kinds.
 inline constexpr absl::string_view kFlowNames[] = {"jump", "call", "return", "end", "terminate"};
 static_assert(std::size(kFlowNames) == static_cast<size_t>(tables::FlowKind::kTerminate) + 1);
 inline constexpr absl::string_view kOperationNames[] = {
-    "nothing", "unsupported", "unpredicated",  "skip",  "engine-base", "replace",   "write-register",
-    "load-register",  "store-register", "copy-register", "store", "copy-memory", "math",
-    "predicate",      "set-predicate", "atomic", "wait", "end", "signal", "fence", "report",
-    "pre-parser",     "arbitration", "switch-context", "draw-indirect"};
+    "nothing", "unsupported",    "unpredicated",  "skip",           "engine-base",
+    "replace", "write-register", "load-register", "store-register", "copy-register",
+    "store",   "copy-memory",    "math",          "predicate",      "set-predicate",
+    "atomic",  "wait",           "end",           "signal",         "fence",
+    "report",  "pre-parser",     "arbitration",   "switch-context", "draw-indirect"};
 static_assert(std::size(kOperationNames) == tables::kOperationKinds);
 // What they call the roles of operands.
 inline constexpr absl::string_view kOperandNames[] = {
-    "register", "memory", "value",  "source", "bytes", "index", "page", "field", "compare", "combine", "load",
-    "data", "result", "mask", "level", "opcode", "size", "return", "inline", "count", "counted", "format", "high"};
+    "register", "memory",  "value",  "source", "bytes",   "index",  "page",  "field",
+    "compare",  "combine", "load",   "data",   "result",  "mask",   "level", "opcode",
+    "size",     "return",  "inline", "count",  "counted", "format", "high"};
 static_assert(std::size(kOperandNames) == tables::kOperandRoles);
 inline constexpr absl::string_view kRelationNames[] = {"commits", "requires", "invalidates"};
 static_assert(std::size(kRelationNames) ==
@@ -490,8 +493,8 @@ struct Stream {
   Deferred engines_text;
   uint64_t engines = ~uint64_t{0};
   uint32_t align = 4;
-  Late<Expression> levels;  // of batches above the ring
-  uint32_t prefetch = 0;    // bytes that are fetched ahead
+  Late<Expression> levels;             // of batches above the ring
+  uint32_t prefetch = 0;               // bytes that are fetched ahead
   std::vector<UnknownLength> unknown;  // the first that matches
   std::vector<Serves> serves;          // the first that matches
   Location where;

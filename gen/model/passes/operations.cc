@@ -50,13 +50,15 @@ Signature SignatureOf(Kind kind) {
     case Kind::kCopyMemory:
       return {SetOf({R::kMemory, R::kSource}), SetOf({R::kBytes})};
     case Kind::kPredicate:
-      return {SetOf({R::kCompare, R::kCombine, R::kLoad, R::kSource, R::kValue, R::kData, R::kResult})};
+      return {
+          SetOf({R::kCompare, R::kCombine, R::kLoad, R::kSource, R::kValue, R::kData, R::kResult})};
     case Kind::kSetPredicate:
       return {SetOf({R::kValue, R::kResult, R::kSource}), SetOf({R::kRegister})};
     case Kind::kAtomic:
       return {SetOf({R::kMemory, R::kOpcode, R::kSize, R::kReturn, R::kInline, R::kRegister})};
     case Kind::kWait:
-      return {SetOf({R::kValue, R::kCompare}), SetOf({R::kHigh}), SetOf({R::kMemory, R::kRegister})};
+      return {SetOf({R::kValue, R::kCompare}), SetOf({R::kHigh}),
+              SetOf({R::kMemory, R::kRegister})};
     case Kind::kEnd:
       return {SetOf({R::kMemory, R::kValue}), SetOf({R::kCompare, R::kMask, R::kLevel})};
     case Kind::kSignal:
