@@ -50,7 +50,7 @@ uint64_t Execution::Evaluate(const tables::Operand& operand) const {
     case tables::ExpressionKind::kConstant:
       return expression.add;
     case tables::ExpressionKind::kLeaf:
-      return decode::Apply(expression, Scope().Number(expression.leaf).value_or(0));
+      return decode::Apply(expression, NumberOf(expression.leaf));
     case tables::ExpressionKind::kState: {
       const tables::Container& container = tables_.container(expression.container);
       const absl::Span<const uint8_t> state = streamer_.StateOf(container);
@@ -60,6 +60,17 @@ uint64_t Execution::Evaluate(const tables::Operand& operand) const {
     }
   }
   return 0;
+}
+
+uint64_t Execution::NumberOf(uint32_t leaf_index) const {
+  if (const std::optional<uint64_t> number = Scope().Number(leaf_index)) return *number;
+  // The short form of a packet has only the lower part of some fields.
+  const tables::Leaf& leaf = tables_.leaf(leaf_index);
+  const uint64_t end = command_.bytes.size() * 8;
+  if (leaf.bit >= end || leaf.width > 64) return 0;
+  const auto width = static_cast<uint32_t>(std::min<uint64_t>(leaf.width, end - leaf.bit));
+  return decode::NumberOfBits(tables_, leaf, width,
+                              decode::ReadBits(command_.bytes, leaf.bit, width));
 }
 
 uint64_t Execution::Number(const Operation& operation, OperandRole role, uint64_t otherwise) const {
@@ -394,6 +405,7 @@ void Execution::CopyMemory(const Operation& operation) {
 
 void Execution::Math(const Operation& operation) {
   if (plan_.alu_opcode == kNone || plan_.alu_operand_1 == kNone || plan_.alu_operand_2 == kNone) {
+    streamer_.Report(ProblemKind::kUnsupported, "the description lacks fields of instructions");
     return;
   }
   Registers& registers = streamer_.registers_;

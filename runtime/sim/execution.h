@@ -37,6 +37,8 @@ class Execution {
   decode::Scope Scope(uint64_t tail_base = 0) const {
     return decode::Scope(tables_, *plan_.container, command_.bytes, 0, tail_base);
   }
+  // The value of a leaf; of the bits that exist.
+  uint64_t NumberOf(uint32_t leaf) const;
   uint64_t Evaluate(const tables::Operand& operand) const;
   uint64_t Number(const Operation& operation, tables::OperandRole role, uint64_t otherwise) const;
   // Raw bits of the leaf that an operand is.

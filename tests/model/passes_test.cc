@@ -82,7 +82,7 @@ class PassesTest : public testing::Test {
 };
 
 TEST_F(PassesTest, StreamsGivePacketsTheFirstStreamAndTheirEngines) {
-  model_.engines = {{"render", "", "", {}}, {"copy", "", "", {}}};
+  model_.engines = {{"render", "", 0, "", {}}, {"copy", "", 0, "", {}}};
   model_.streams.resize(1);
   model_.streams[0].name = "commands";
   Packet("P", {}).engines_text = Text("copy");

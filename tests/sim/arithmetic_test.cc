@@ -42,15 +42,15 @@ TEST(Math, EachOperationWithItsFlagsIsThatOf64Bits) {
                                         LoadImmediate(kGpr + 12, static_cast<uint32_t>(b >> 32))});
     for (const uint32_t opcode : {0x100u, 0x101u, 0x102u, 0x103u, 0x104u}) {
       const uint32_t to = 2 + 2 * (opcode - 0x100);
-      batch = Join({batch, Math({Alu(0x080, kA, 0), Alu(0x080, kB, 1), Alu(opcode),
-                                 Alu(0x180, to, kAccu), Alu(0x180, to + 1, kCf)})});
+      batch = Join({batch, Math({AluWord(0x080, kA, 0), AluWord(0x080, kB, 1), AluWord(opcode),
+                                 AluWord(0x180, to, kAccu), AluWord(0x180, to + 1, kCf)})});
     }
-    batch = Join(
-        {batch,
-         // Inverted loads and stores, constants, the zero flag.
-         Math({Alu(0x480, kA, 0), Alu(0x081, kB), Alu(0x100), Alu(0x580, 12, kAccu), Alu(0x481, kA),
-               Alu(0x081, kB), Alu(0x102), Alu(0x180, 13, kZf), Alu(0x580, 14, kZf)}),
-         {kEnd}});
+    batch = Join({batch,
+                  // Inverted loads and stores, constants, the zero flag.
+                  Math({AluWord(0x480, kA, 0), AluWord(0x081, kB), AluWord(0x100),
+                        AluWord(0x580, 12, kAccu), AluWord(0x481, kA), AluWord(0x081, kB),
+                        AluWord(0x102), AluWord(0x180, 13, kZf), AluWord(0x580, 14, kZf)}),
+                  {kEnd}});
     world.Put(kBatch, batch);
     ASSERT_EQ(world.Run(kBatch), Stop::kEnded);
     const auto got = [&](uint32_t n) { return world.streamer().registers().Read64(kGpr + 8 * n); };
@@ -88,10 +88,9 @@ TEST(Math, ShiftsByPowersOfTwoFromGfx125) {
 
 TEST(Math, AnUnknownInstructionIsReportedAndTheNextIsExecuted) {
   World world("gfx9");
-  world.Put(
-      kBatch,
-      Join({Math({Alu(0x7ff), Alu(0x481, kA), Alu(0x081, kB), Alu(0x103), Alu(0x180, 3, kAccu)}),
-            {kEnd}}));
+  world.Put(kBatch, Join({Math({AluWord(0x7ff), AluWord(0x481, kA), AluWord(0x081, kB),
+                                AluWord(0x103), AluWord(0x180, 3, kAccu)}),
+                          {kEnd}}));
   EXPECT_EQ(world.Run(kBatch), Stop::kEnded);
   EXPECT_EQ(world.problems().size(), 1u);
   EXPECT_EQ(world.streamer().registers().Read64(kGpr + 24), ~uint64_t{0});

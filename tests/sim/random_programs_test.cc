@@ -51,18 +51,18 @@ class Program {
     switch (random_() % 8) {
       case 0:
       case 1:
-        return Alu(0x080, source, r());
+        return AluWord(0x080, source, r());
       case 2:
-        return Alu(0x480, source, r());
+        return AluWord(0x480, source, r());
       case 3:
-        return Alu(random_() % 2 == 0 ? 0x081 : 0x481, source);
+        return AluWord(random_() % 2 == 0 ? 0x081 : 0x481, source);
       case 4:
       case 5:
-        return Alu(0x100 + static_cast<uint32_t>(random_() % 5));
+        return AluWord(0x100 + static_cast<uint32_t>(random_() % 5));
       case 6:
-        return Alu(0x180, r(), kResults[random_() % 3]);
+        return AluWord(0x180, r(), kResults[random_() % 3]);
       default:
-        return Alu(0x580, r(), kResults[random_() % 3]);
+        return AluWord(0x580, r(), kResults[random_() % 3]);
     }
   }
   std::vector<uint32_t> Body(uint32_t at, uint64_t count, bool first_level) {

@@ -116,7 +116,7 @@ inline std::vector<uint32_t> Math(const std::vector<uint32_t>& instructions) {
   out.insert(out.end(), instructions.begin(), instructions.end());
   return out;
 }
-inline constexpr uint32_t Alu(uint32_t opcode, uint32_t operand1 = 0, uint32_t operand2 = 0) {
+inline constexpr uint32_t AluWord(uint32_t opcode, uint32_t operand1 = 0, uint32_t operand2 = 0) {
   return opcode << 20 | operand1 << 10 | operand2;
 }
 inline constexpr uint32_t kGpr = 0x2600;

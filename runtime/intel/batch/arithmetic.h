@@ -196,6 +196,8 @@ class Arithmetic {
   bool StoreGpr(const address& to, unsigned gpr, unsigned dwords, bool predicated);
   bool CopyToRegister(uint32_t offset, const Value& value, unsigned dwords);
   bool SetPredicate(const Condition& condition, bool inverted);
+  // What predicated jumps test before Gfx12.5.
+  bool SetStartPredicate(uint32_t value);
   // Jumps if the condition is `wanted`.
   bool JumpIf(const Condition& condition, bool wanted, Label label);
   // Binds a label that JumpIf() may jump to.
@@ -837,10 +839,19 @@ bool Arithmetic<Gen>::SetPredicate(const Condition& condition, bool inverted) {
 
 template <class Gen>
 bool Arithmetic<Gen>::BindTarget(Label label) {
-  // Jumps to this place are executed while packets are predicated.
-  constexpr auto kNever =
-      packed(Predicator{.predicate_enable = Predicator::PREDICATE_ENABLE_NOOP_NEVER});
-  return batch_.Bind(label) && batch_.EmitDwords(kNever);
+  // Jumps to this place leave packets, or later jumps, predicated.
+  if constexpr (Gen::kStartAsksSetPredicate) {
+    constexpr auto kNever =
+        packed(Predicator{.predicate_enable = Predicator::PREDICATE_ENABLE_NOOP_NEVER});
+    return batch_.Bind(label) && batch_.EmitDwords(kNever);
+  } else {
+    return batch_.Bind(label) && SetStartPredicate(0);
+  }
+}
+
+template <class Gen>
+bool Arithmetic<Gen>::SetStartPredicate(uint32_t value) {
+  return SetRegister(Gen::StartPredicate::register_offset + options_.engine_offset, value, 1);
 }
 
 template <class Gen>
@@ -853,10 +864,21 @@ bool Arithmetic<Gen>::JumpIf(const Condition& condition, bool wanted, Label labe
   Start jump = BatchCommandsOf<Gen>::StartTo(batch_.At(label), batch_.options().second_level,
                                              batch_.options().global);
   jump.predication_enable = true;
-  return SetPredicate(condition, !wanted) &&
-         batch_.Emit(
-             Predicator{.predicate_enable = Predicator::PREDICATE_ENABLE_NOOP_ON_RESULT_CLEAR},
-             jump, Predicator{.predicate_enable = Predicator::PREDICATE_ENABLE_NOOP_NEVER});
+  if (!SetPredicate(condition, !wanted)) return false;
+  if constexpr (Gen::kStartAsksSetPredicate) {
+    return batch_.Emit(
+        Predicator{.predicate_enable = Predicator::PREDICATE_ENABLE_NOOP_ON_RESULT_CLEAR}, jump,
+        Predicator{.predicate_enable = Predicator::PREDICATE_ENABLE_NOOP_NEVER});
+  } else {
+    using CopyRegister = typename Gen::CopyRegister;
+    const uint32_t engine = options_.engine_offset;
+    return batch_.Emit(
+               CopyRegister{
+                   .source_register_address = Gen::PredicateResult::register_offset + engine,
+                   .destination_register_address = Gen::StartPredicate::register_offset + engine},
+               jump) &&
+           SetStartPredicate(0);
+  }
 }
 
 template <class Gen>

@@ -44,6 +44,11 @@ struct Generation {
   using GeneralRegister = typename P::CS_GPR0;
   using PredicateSource0 = typename P::MI_PREDICATE_SRC0;
   using PredicateSource1 = typename P::MI_PREDICATE_SRC1;
+  using PredicateResult = typename P::MI_PREDICATE_RESULT;
+  // What a predicated MI_BATCH_BUFFER_START tests before Gfx12.5.
+  using StartPredicate = typename P::MI_PREDICATE_RESULT_1;
+  // Later it tests what MI_SET_PREDICATE has found.
+  static constexpr bool kStartAsksSetPredicate = requires { typename P::MI_SET_PREDICATE_RESULT; };
 };
 
 }  // namespace packsmith::intel

@@ -65,7 +65,8 @@ class Streamer : private sim::Observer {
   Streamer()
       : tables_(*FindGeneration(Gen::kName)),
         machine_(tables_, memory_, {.prefetch = false}, *this) {}
-  Streamer(const Streamer&) = delete;
+  // A copy has the memory, and has executed nothing.
+  Streamer(const Streamer& other) : Streamer() { memory_ = other.memory_; }
   Streamer& operator=(const Streamer&) = delete;
 
   // The GPU's memory, dword by dword.
