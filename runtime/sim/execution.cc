@@ -342,6 +342,20 @@ Execution::Outcome Execution::Do(const Operation& operation) {
     case OperationKind::kDrawIndirect:
       DrawIndirect(operation);
       break;
+    case OperationKind::kBlitDestination:
+    case OperationKind::kBlitSource:
+    case OperationKind::kBlitBits:
+    case OperationKind::kBlitPattern:
+    case OperationKind::kBlitPatternBits:
+    case OperationKind::kBlitColor:
+    case OperationKind::kBlitKey:
+    case OperationKind::kBlitRectangle:
+    case OperationKind::kBlitClip:
+    case OperationKind::kBlitAgain:
+    case OperationKind::kBlitSetup:
+    case OperationKind::kBlit:
+      DoBlit(operation);
+      break;
   }
   return Outcome::kDone;
 }

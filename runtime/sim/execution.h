@@ -18,6 +18,8 @@ namespace packsmith::sim {
 uint32_t EngineOffset(const tables::Tables& tables, uint32_t engine, uint32_t offset);
 
 class Execution {
+  friend class ExecutedBlit;
+
  public:
   enum class Outcome { kDone, kSkipped, kWaiting, kEndsLevel, kEndsAll };
 
@@ -69,6 +71,7 @@ class Execution {
   Outcome End(const Operation& operation);
   void MakeReport(const Operation& operation);
   void DrawIndirect(const Operation& operation);
+  void DoBlit(const Operation& operation);
 
   Streamer& streamer_;
   const tables::Tables& tables_;

@@ -1,5 +1,7 @@
 #include "runtime/sim/registers.h"
 
+#include <algorithm>
+
 namespace packsmith::sim {
 
 Registers::Registers(const tables::Tables& tables) {
@@ -7,15 +9,25 @@ Registers::Registers(const tables::Tables& tables) {
     if (container.kind != tables::ContainerKind::kRegister) continue;
     if (container.masked != 0) masked_.insert(container.register_offset);
     for (const tables::Leaf& leaf : tables.leaves(container.leaves)) {
-      if (leaf.extra == tables::kNone ||
-          tables.extra(leaf.extra).meaning != tables::Meaning::kClock) {
-        continue;
+      if (leaf.extra == tables::kNone) continue;
+      const tables::Meaning meaning = tables.extra(leaf.extra).meaning;
+      if (meaning == tables::Meaning::kTileYSource ||
+          meaning == tables::Meaning::kTileYDestination) {
+        choices_.push_back(
+            {meaning, container.register_offset + leaf.bit / 32 * 4, uint32_t{1} << leaf.bit % 32});
       }
+      if (meaning != tables::Meaning::kClock) continue;
       for (uint32_t bit = 0; bit < leaf.width; bit += 32) {
         clocks_[container.register_offset + (leaf.bit + bit) / 8] = bit;
       }
     }
   }
+}
+
+bool Registers::Says(tables::Meaning meaning) const {
+  return std::any_of(choices_.begin(), choices_.end(), [&](const Choice& choice) {
+    return choice.meaning == meaning && (Read(choice.offset) & choice.mask) != 0;
+  });
 }
 
 uint32_t Registers::Read(uint32_t offset) const {

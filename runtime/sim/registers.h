@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
@@ -33,6 +34,9 @@ class Registers {
   std::optional<uint32_t> Written(uint32_t offset) const;
   const absl::flat_hash_map<uint32_t, uint32_t>& written() const { return values_; }
 
+  // Whether a register's field that means this is not zero; false if no register has one.
+  bool Says(tables::Meaning meaning) const;
+
   // What registers that tell the time read.
   void SetClock(uint64_t ticks) { clock_ = ticks; }
   uint64_t clock() const { return clock_; }
@@ -41,6 +45,12 @@ class Registers {
   absl::flat_hash_map<uint32_t, uint32_t> values_;
   absl::flat_hash_set<uint32_t> masked_;
   absl::flat_hash_map<uint32_t, uint32_t> clocks_;  // offset of a dword, its first bit
+  // Fields that choose tilings.
+  struct Choice {
+    tables::Meaning meaning;
+    uint32_t offset, mask;
+  };
+  std::vector<Choice> choices_;
   uint64_t clock_ = 0;
 };
 

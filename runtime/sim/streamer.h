@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "runtime/sim/blit/blit_operation.h"
 #include "runtime/sim/fetch_window.h"
 #include "runtime/sim/memory_access.h"
 #include "runtime/sim/observer.h"
@@ -93,6 +94,7 @@ class Streamer {
 
  private:
   friend class Execution;
+  friend class ExecutedBlit;
 
   struct State {
     std::vector<uint8_t> bytes;
@@ -121,6 +123,7 @@ class Streamer {
   Observer& observer_;
   tables::PacketFinder finder_;
   Registers registers_;
+  BlitUnit blits_;
   FetchWindow window_;
   std::vector<std::unique_ptr<Plan>> plans_;  // by container
   std::vector<State> states_;                 // by container

@@ -98,10 +98,12 @@ enum class Meaning : uint16_t {
   kAluOpcode,     // of an instruction of MI_MATH
   kAluOperand1,
   kAluOperand2,
-  kClock,   // of a register: the time
-  kStored,  // what an operation without `value` stores, all such fields in order
+  kClock,             // of a register: the time
+  kStored,            // what an operation without `value` stores, all such fields in order
+  kTileYSource,       // of a register: where a blit has a choice, its source is in Y tiles
+  kTileYDestination,  // the same of its destination
 };
-inline constexpr uint32_t kMeanings = 20;
+inline constexpr uint32_t kMeanings = 22;
 
 // What few leaves have.
 struct Extra {
@@ -329,8 +331,21 @@ enum class OperationKind : uint32_t {
   kArbitration,    // other contexts may take over the engine if `value` is not 0
   kSwitchContext,  // to the context whose image is at `memory`
   kDrawIndirect,   // draws up to `count` times with arguments from memory
+  // What a copy engine takes, until one of the last two is executed.
+  kBlitDestination,  // the surface at `memory`
+  kBlitSource,       // the surface at `memory`, from (left, top)
+  kBlitBits,         // a source of one bit per pixel
+  kBlitPattern,      // of 8 by 8 pixels
+  kBlitPatternBits,  // of 8 by 8 pixels of one bit: `value` and `high`
+  kBlitColor,        // a pattern of one color
+  kBlitKey,          // a range of colors
+  kBlitRectangle,    // of the destination
+  kBlitClip,         // a rectangle outside of which later blits may leave pixels
+  kBlitAgain,        // what kBlitSetup has kept
+  kBlitSetup,        // keeps all of it for later packets
+  kBlit,             // fills or copies
 };
-inline constexpr uint32_t kOperationKinds = 25;
+inline constexpr uint32_t kOperationKinds = 37;
 
 // What an operand of an operation is.
 enum class OperandRole : uint32_t {
@@ -357,8 +372,38 @@ enum class OperandRole : uint32_t {
   kCounted,  // not 0: the count in memory at `source` applies, too
   kFormat,
   kHigh,  // bits 63:32 of the address
+  // Of a surface.
+  kPitch,   // bytes, or dwords if it is tiled
+  kTiling,  // 0 linear, then X, Y, Tile4, Yf, Ys, Tile64, that of Xe2; 8: X or Y by a register
+  // Of a rectangle, in pixels.
+  kLeft,
+  kTop,
+  kRight,   // the first column that is not in it
+  kBottom,  // the first row that is not in it
+  kX,       // added to coordinates; bits of a byte before the first pixel
+  kY,
+  // Of the image that a surface is a level of.
+  kWidth,
+  kHeight,
+  kSlice,
+  kSliceRows,  // rows from slice to slice
+  kAlignX,     // bytes
+  kAlignY,     // rows
+  kMipTail,    // its first level
+  kVolume,     // not 0: slices are those of a 3D image
+  // Of bits that become colors.
+  kBackground,
+  kForeground,
+  kTransparent,  // not 0: pixels whose bit is 0 stay
+  kPacking,
+  kLow,  // to `high`: a range of colors
+  kMode,
+  // Of a blit.
+  kRaster,   // the raster operation
+  kClipped,  // not 0: pixels outside the clipping rectangle stay
+  kOrder,    // 0 forward, 1 from right to left, 2 as overlapping surfaces need it
 };
-inline constexpr uint32_t kOperandRoles = 23;
+inline constexpr uint32_t kOperandRoles = 48;
 
 struct Operand {
   OperandRole role;

@@ -43,27 +43,66 @@ enum class FieldType {
 
 // What descriptions call the meanings, from kRingHead on.
 inline constexpr std::initializer_list<absl::string_view> kMeaningNames = {
-    "ring-head",     "ring-tail",     "active-head",  "batch-head", "header",
-    "fault-address", "fault",         "fault-global", "idle",       "ring-start",
-    "topology",      "count",         "instances",    "groups",     "alu-opcode",
-    "alu-operand-1", "alu-operand-2", "clock",        "stored"};
+    "ring-head",         "ring-tail",     "active-head",  "batch-head", "header",
+    "fault-address",     "fault",         "fault-global", "idle",       "ring-start",
+    "topology",          "count",         "instances",    "groups",     "alu-opcode",
+    "alu-operand-1",     "alu-operand-2", "clock",        "stored",     "tile-y-source",
+    "tile-y-destination"};
 static_assert(kMeaningNames.size() == tables::kMeanings - 1);
 // What they call flows and relations, in the order of their kinds.
 inline constexpr absl::string_view kFlowNames[] = {"jump", "call", "return", "end", "terminate"};
 static_assert(std::size(kFlowNames) == static_cast<size_t>(tables::FlowKind::kTerminate) + 1);
-inline constexpr absl::string_view kOperationNames[] = {
-    "nothing", "unsupported",    "unpredicated",  "skip",           "engine-base",
-    "replace", "write-register", "load-register", "store-register", "copy-register",
-    "store",   "copy-memory",    "math",          "predicate",      "set-predicate",
-    "atomic",  "wait",           "end",           "signal",         "fence",
-    "report",  "pre-parser",     "arbitration",   "switch-context", "draw-indirect"};
+inline constexpr absl::string_view kOperationNames[] = {"nothing",
+                                                        "unsupported",
+                                                        "unpredicated",
+                                                        "skip",
+                                                        "engine-base",
+                                                        "replace",
+                                                        "write-register",
+                                                        "load-register",
+                                                        "store-register",
+                                                        "copy-register",
+                                                        "store",
+                                                        "copy-memory",
+                                                        "math",
+                                                        "predicate",
+                                                        "set-predicate",
+                                                        "atomic",
+                                                        "wait",
+                                                        "end",
+                                                        "signal",
+                                                        "fence",
+                                                        "report",
+                                                        "pre-parser",
+                                                        "arbitration",
+                                                        "switch-context",
+                                                        "draw-indirect",
+                                                        "blit-destination",
+                                                        "blit-source",
+                                                        "blit-bits",
+                                                        "blit-pattern",
+                                                        "blit-pattern-bits",
+                                                        "blit-color",
+                                                        "blit-key",
+                                                        "blit-rectangle",
+                                                        "blit-clip",
+                                                        "blit-again",
+                                                        "blit-setup",
+                                                        "blit"};
 static_assert(std::size(kOperationNames) == tables::kOperationKinds);
 // What they call the roles of operands.
 inline constexpr absl::string_view kOperandNames[] = {
-    "register", "memory",  "value",  "source", "bytes",   "index",  "page",  "field",
-    "compare",  "combine", "load",   "data",   "result",  "mask",   "level", "opcode",
-    "size",     "return",  "inline", "count",  "counted", "format", "high"};
+    "register", "memory",  "value",    "source", "bytes",      "index",      "page",
+    "field",    "compare", "combine",  "load",   "data",       "result",     "mask",
+    "level",    "opcode",  "size",     "return", "inline",     "count",      "counted",
+    "format",   "high",    "pitch",    "tiling", "left",       "top",        "right",
+    "bottom",   "x",       "y",        "width",  "height",     "slice",      "slice-rows",
+    "align-x",  "align-y", "mip-tail", "volume", "background", "foreground", "transparent",
+    "packing",  "low",     "mode",     "raster", "clipped",    "order"};
 static_assert(std::size(kOperandNames) == tables::kOperandRoles);
+// What they call the numbers of the operand `tiling`.
+inline constexpr absl::string_view kTilingNames[] = {
+    "linear", "X", "Y", "Tile4", "Yf", "Ys", "Tile64", "Tile64-Xe2", "X-or-Y"};
 inline constexpr absl::string_view kRelationNames[] = {"commits", "requires", "invalidates"};
 static_assert(std::size(kRelationNames) ==
               static_cast<size_t>(tables::RelationKind::kInvalidates) + 1);

@@ -1,8 +1,11 @@
 #include "gen/model/passes/operations.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <iterator>
+#include <string>
 
 #include "absl/strings/str_cat.h"
 
@@ -12,17 +15,26 @@ namespace {
 using Kind = tables::OperationKind;
 using R = tables::OperandRole;
 
-constexpr uint32_t SetOf(std::initializer_list<R> roles) {
-  uint32_t set = 0;
-  for (const R role : roles) set |= uint32_t{1} << static_cast<uint32_t>(role);
+// A bit for each role.
+using Roles = uint64_t;
+static_assert(tables::kOperandRoles <= 64);
+
+constexpr Roles SetOf(std::initializer_list<R> roles) {
+  Roles set = 0;
+  for (const R role : roles) set |= Roles{1} << static_cast<uint32_t>(role);
   return set;
 }
 
 // The operands that an operation must have, those that it may have, and a set of which it must
 // have exactly one.
 struct Signature {
-  uint32_t required = 0, optional = 0, one_of = 0;
+  Roles required = 0, optional = 0, one_of = 0;
 };
+
+constexpr Roles kRectangle = SetOf({R::kLeft, R::kTop, R::kRight, R::kBottom});
+constexpr Roles kSurface =
+    SetOf({R::kMemory, R::kPitch, R::kTiling, R::kX, R::kY, R::kLevel, R::kWidth, R::kHeight,
+           R::kSlice, R::kSliceRows, R::kAlignX, R::kAlignY, R::kMipTail, R::kVolume});
 
 Signature SignatureOf(Kind kind) {
   switch (kind) {
@@ -71,20 +83,55 @@ Signature SignatureOf(Kind kind) {
       return {SetOf({R::kMemory})};
     case Kind::kDrawIndirect:
       return {SetOf({R::kMemory, R::kCount, R::kFormat}), SetOf({R::kCounted, R::kSource})};
+    case Kind::kBlitDestination:
+      return {0, kSurface};
+    case Kind::kBlitSource:
+      return {0, kSurface | SetOf({R::kLeft, R::kTop})};
+    case Kind::kBlitBits:
+      return {0, SetOf({R::kMemory, R::kX, R::kPacking, R::kBackground, R::kForeground,
+                        R::kTransparent})};
+    case Kind::kBlitPattern:
+      return {0, SetOf({R::kMemory, R::kX, R::kY})};
+    case Kind::kBlitPatternBits:
+      return {SetOf({R::kValue, R::kHigh}),
+              SetOf({R::kX, R::kY, R::kBackground, R::kForeground, R::kTransparent})};
+    case Kind::kBlitColor:
+      return {0, SetOf({R::kValue})};
+    case Kind::kBlitKey:
+      return {SetOf({R::kMode, R::kLow, R::kHigh})};
+    case Kind::kBlitRectangle:
+      return {0, kRectangle | SetOf({R::kBytes})};
+    case Kind::kBlitClip:
+      return {kRectangle};
+    case Kind::kBlitAgain:
+      return {};
+    case Kind::kBlitSetup:
+    case Kind::kBlit:
+      return {0, SetOf({R::kRaster, R::kFormat, R::kMask, R::kClipped, R::kOrder})};
   }
   return {};
 }
 
 // Roles whose operand is an address in memory or the offset of a register.
-constexpr uint32_t kPlaces = SetOf({R::kMemory});
+constexpr Roles kPlaces = SetOf({R::kMemory});
 
-std::string NamesOf(uint32_t roles) {
+std::string NamesOf(Roles roles) {
   std::string names;
   for (size_t i = 0; i < tables::kOperandRoles; ++i) {
     if ((roles >> i & 1) == 0) continue;
     absl::StrAppend(&names, names.empty() ? "" : ", ", kOperandNames[i]);
   }
   return names;
+}
+
+// Whether the operand is the name of a tiling, which stands for its number.
+bool ResolveTiling(Late<Expression>& operand) {
+  const auto* const name =
+      std::find(std::begin(kTilingNames), std::end(kTilingNames), operand.text);
+  if (name == std::end(kTilingNames)) return false;
+  operand.is.kind = Expression::Kind::kConstant;
+  operand.is.add = static_cast<uint64_t>(name - std::begin(kTilingNames));
+  return true;
 }
 
 }  // namespace
@@ -109,11 +156,12 @@ void ResolveOperations(Context& context, ExpressionReader& reader, Container& c)
   }
   for (Operation& operation : c.operations) {
     reader.Resolve(operation.when, top);
-    uint32_t given = 0;
+    Roles given = 0;
     for (size_t i = 0; i < tables::kOperandRoles; ++i) {
       Late<Expression>& operand = operation.operands[i];
       if (operand.empty()) continue;
-      given |= uint32_t{1} << i;
+      given |= Roles{1} << i;
+      if (static_cast<R>(i) == R::kTiling && ResolveTiling(operand)) continue;
       // The name of a register stands for its offset.
       const int index = context.FindContainer(operand.text);
       if (index >= 0) {
@@ -133,14 +181,13 @@ void ResolveOperations(Context& context, ExpressionReader& reader, Container& c)
     }
     const Signature takes = SignatureOf(operation.kind);
     const absl::string_view kind = kOperationNames[static_cast<size_t>(operation.kind)];
-    if (const uint32_t missing = takes.required & ~given; missing != 0) {
+    if (const Roles missing = takes.required & ~given; missing != 0) {
       report(operation.where, absl::StrCat("an operation \"", kind, "\" needs ", NamesOf(missing)));
     }
-    if (const uint32_t extra = given & ~(takes.required | takes.optional | takes.one_of);
-        extra != 0) {
+    if (const Roles extra = given & ~(takes.required | takes.optional | takes.one_of); extra != 0) {
       report(operation.where, absl::StrCat("an operation \"", kind, "\" has no ", NamesOf(extra)));
     }
-    if (const uint32_t one = given & takes.one_of;
+    if (const Roles one = given & takes.one_of;
         takes.one_of != 0 && (one == 0 || (one & (one - 1)) != 0)) {
       report(operation.where,
              absl::StrCat("an operation \"", kind, "\" needs one of ", NamesOf(takes.one_of)));
