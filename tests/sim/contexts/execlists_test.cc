@@ -407,7 +407,9 @@ TEST(Execlists, TwoContextsThatPreemptEachOtherGiveWhatEachGivesAlone) {
   for (int i = 0; i < 1000 && !world.lists->idle(); ++i) {
     if (world.lists->Run(7) == EngineState::kIdle) break;
     now = 3 - now;
-    if (world.HeadOf(now) != world.TailOf(now)) ASSERT_TRUE(world.Submit({now}).ok());
+    if (world.HeadOf(now) != world.TailOf(now)) {
+      ASSERT_TRUE(world.Submit({now}).ok());
+    }
   }
   for (const uint64_t id : {1, 2}) {
     if (world.HeadOf(id) == world.TailOf(id)) continue;

@@ -113,7 +113,9 @@ TEST(Ring, AReaderSeesWhatWasWritten) {
       ASSERT_EQ(dword, expected.front());
       expected.pop_front();
     }
-    if (head == world->tail()) ASSERT_TRUE(expected.empty());
+    if (head == world->tail()) {
+      ASSERT_TRUE(expected.empty());
+    }
   }
 }
 

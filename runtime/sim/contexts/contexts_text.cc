@@ -1,0 +1,133 @@
+#include "runtime/sim/contexts/contexts_text.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "runtime/decode/value.h"
+
+namespace packsmith::sim {
+namespace {
+
+using tables::kNone;
+using tables::Leaf;
+
+// Bytes of an image that are read: the largest one of a generation has 22 pages.
+constexpr uint64_t kMostImage = 32 * 4096;
+
+// "Head Offset 0x40, Wrap Count 2": the fields that are not zero.
+std::string Fields(const tables::Tables& tables, uint32_t container, uint32_t value) {
+  std::string text;
+  if (container == kNone) return text;
+  uint8_t bytes[4];
+  decode::WriteBits(absl::MakeSpan(bytes), 0, 32, value);
+  for (const Leaf& leaf : tables.leaves(tables.container(container).leaves)) {
+    const bool reserved = (leaf.flags & (tables::kMustBeZero | tables::kMustBeOne)) != 0;
+    if (reserved || leaf.bit + leaf.width > 32) continue;
+    const uint64_t raw = decode::ReadBits(bytes, leaf.bit, leaf.width);
+    if (raw == 0) continue;
+    const absl::string_view name = tables.string(leaf.name);
+    if (!text.empty()) text += ", ";
+    if (leaf.type == tables::LeafType::kBool) {
+      absl::StrAppend(&text, name);
+      continue;
+    }
+    const absl::string_view named = tables.ValueName(leaf, raw);
+    absl::StrAppend(&text, name, " ");
+    if (named.empty()) {
+      absl::StrAppendFormat(&text, "0x%x", decode::NumberOfBits(tables, leaf, leaf.width, raw));
+    } else {
+      absl::StrAppend(&text, named);
+    }
+  }
+  return text;
+}
+
+// The base of the engine that an image is for: that of its first register, where it has one.
+uint32_t BaseOf(const tables::Tables& tables, absl::string_view engine,
+                absl::Span<const uint8_t> list) {
+  ContextImage::Options options;
+  options.engine = engine;
+  // Offsets as they are.
+  options.engine_base = 0;
+  options.relative_bytes = 0;
+  const absl::StatusOr<ContextImage> image = ContextImage::Parse(tables, options, list);
+  if (!image.ok()) return DescribedBase(tables);
+  const uint32_t offset = image->registers().front().offset;
+  const uint32_t base = offset - offset % kEngineRegisters;
+  return base == 0 ? DescribedBase(tables) : base;
+}
+
+}  // namespace
+
+void ContextImagesText::Add(const tables::Tables& tables, const Dump& dump) {
+  for (const Submission& submission : dump.submissions) {
+    if (submission.kind != "context image") continue;
+    const uint64_t length = std::min<uint64_t>(
+        submission.batch_length == 0 ? kMostImage : submission.batch_length, kMostImage);
+    std::vector<uint8_t> list(length);
+    list.resize(dump.memory.Copy(submission.space, submission.batch_address, absl::MakeSpan(list)));
+    absl::StrAppendFormat(&text_, "%scontext image  engine %s, at 0x%x", text_.empty() ? "" : "\n",
+                          submission.engine, submission.batch_address);
+    ContextImage::Options options;
+    const uint32_t engine = tables.FindEngine(submission.engine);
+    if (engine != kNone) options.engine = submission.engine;
+    options.engine_base = BaseOf(tables, options.engine, list);
+    absl::StatusOr<ContextImage> image = ContextImage::Parse(tables, options, list);
+    if (!image.ok()) {
+      ++failures_;
+      absl::StrAppend(&text_, "\n    ", image.status().message(), "\n");
+      continue;
+    }
+    ++images_;
+    const auto before = last_.find(submission.engine);
+    if (before == last_.end()) {
+      absl::StrAppendFormat(&text_, ", %d registers\n", image->registers().size());
+      for (const ImageRegister& one : image->registers()) {
+        const uint32_t value = ContextImage::Get(list, one);
+        std::string line = absl::StrFormat("    %-36s 0x%08x  %s", image->NameOf(one), value,
+                                           Fields(tables, one.container, value));
+        line.erase(line.find_last_not_of(' ') + 1);
+        absl::StrAppend(&text_, line, "\n");
+      }
+    } else {
+      const std::vector<ImageDifference> differences =
+          CompareImages(tables, before->second.image, before->second.list, *image, list);
+      absl::StrAppendFormat(&text_, ", compared with the one at 0x%x: %d registers differ\n",
+                            before->second.address, differences.size());
+      text_ += DifferencesText(differences);
+      last_.erase(before);
+    }
+    last_.emplace(submission.engine,
+                  Seen{*std::move(image), std::move(list), submission.batch_address});
+  }
+}
+
+std::string PageTablesText(const PageTables& tables, uint64_t most_ranges) {
+  std::string text;
+  uint64_t ranges = 0;
+  const PageTableListing listing = tables.List([&](const MappedRange& range) {
+    if (++ranges > most_ranges) return;
+    const PageAttributes& is = range.attributes;
+    absl::StrAppendFormat(&text, "0x%012x..0x%012x  %s0x%x, pages of %d KiB%s%s%s\n", range.address,
+                          range.address + range.bytes, is.device ? "device " : "", range.physical,
+                          range.page_bytes / 1024, is.writable ? "" : ", read-only",
+                          is.null ? ", null" : "",
+                          is.pat == 0 ? "" : absl::StrCat(", PAT ", is.pat));
+  });
+  if (ranges > most_ranges) {
+    absl::StrAppendFormat(&text, "%d more ranges\n", ranges - most_ranges);
+  }
+  absl::StrAppendFormat(&text, "%d tables", listing.tables);
+  if (listing.unreadable != 0)
+    absl::StrAppendFormat(&text, ", %d not in memory", listing.unreadable);
+  if (listing.loops != 0) {
+    absl::StrAppendFormat(&text, ", %d entries point to a table above them", listing.loops);
+  }
+  if (listing.skipped != 0)
+    absl::StrAppendFormat(&text, ", %d not read: too many", listing.skipped);
+  return text + "\n";
+}
+
+}  // namespace packsmith::sim
