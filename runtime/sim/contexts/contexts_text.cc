@@ -83,7 +83,7 @@ void ContextImagesText::Add(const tables::Tables& tables, const Dump& dump) {
     ++images_;
     const auto before = last_.find(submission.engine);
     if (before == last_.end()) {
-      absl::StrAppendFormat(&text_, ", %d registers\n", image->registers().size());
+      absl::StrAppendFormat(&text_, ", registers: %d\n", image->registers().size());
       for (const ImageRegister& one : image->registers()) {
         const uint32_t value = ContextImage::Get(list, one);
         std::string line = absl::StrFormat("    %-36s 0x%08x  %s", image->NameOf(one), value,
@@ -94,7 +94,7 @@ void ContextImagesText::Add(const tables::Tables& tables, const Dump& dump) {
     } else {
       const std::vector<ImageDifference> differences =
           CompareImages(tables, before->second.image, before->second.list, *image, list);
-      absl::StrAppendFormat(&text_, ", compared with the one at 0x%x: %d registers differ\n",
+      absl::StrAppendFormat(&text_, ", differences from the one at 0x%x: %d\n",
                             before->second.address, differences.size());
       text_ += DifferencesText(differences);
       last_.erase(before);
@@ -117,16 +117,15 @@ std::string PageTablesText(const PageTables& tables, uint64_t most_ranges) {
                           is.pat == 0 ? "" : absl::StrCat(", PAT ", is.pat));
   });
   if (ranges > most_ranges) {
-    absl::StrAppendFormat(&text, "%d more ranges\n", ranges - most_ranges);
+    absl::StrAppendFormat(&text, "further ranges: %d\n", ranges - most_ranges);
   }
-  absl::StrAppendFormat(&text, "%d tables", listing.tables);
+  absl::StrAppendFormat(&text, "tables: %d", listing.tables);
   if (listing.unreadable != 0)
-    absl::StrAppendFormat(&text, ", %d not in memory", listing.unreadable);
+    absl::StrAppendFormat(&text, ", not in memory: %d", listing.unreadable);
   if (listing.loops != 0) {
-    absl::StrAppendFormat(&text, ", %d entries point to a table above them", listing.loops);
+    absl::StrAppendFormat(&text, ", entries that point to a table above them: %d", listing.loops);
   }
-  if (listing.skipped != 0)
-    absl::StrAppendFormat(&text, ", %d not read: too many", listing.skipped);
+  if (listing.skipped != 0) absl::StrAppendFormat(&text, ", not read: %d", listing.skipped);
   return text + "\n";
 }
 

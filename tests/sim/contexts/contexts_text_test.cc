@@ -39,7 +39,7 @@ TEST(ContextsText, TheFirstImageOfAnEngineIsShownAndLaterOnesAreCompared) {
   text.Add(*FindGeneration("gfx9"), first.dump());
   EXPECT_TRUE(absl::StartsWith(
       text.text(),
-      "context image  engine rcs0, at 0x10000, 68 registers\n"
+      "context image  engine rcs0, at 0x10000, registers: 68\n"
       "    CTX_CONTEXT_CONTROL                  0x00090009  Engine Context Restore "
       "Inhibit, Inhibit Synchronous Context Switch, Mask 0x9\n"
       "    RING_BUFFER_HEAD                     0x00000000\n"
@@ -51,8 +51,7 @@ TEST(ContextsText, TheFirstImageOfAnEngineIsShownAndLaterOnesAreCompared) {
   const size_t before = text.text().size();
   text.Add(*FindGeneration("gfx9"), second.dump());
   EXPECT_EQ(text.text().substr(before),
-            "\ncontext image  engine rcs0, at 0x20000, compared with the one at 0x10000: "
-            "1 registers differ\n"
+            "\ncontext image  engine rcs0, at 0x20000, differences from the one at 0x10000: 1\n"
             "RING_BUFFER_HEAD                     0x00000000 -> 0x00000020\n"
             "    Head Offset                      0x0 -> 0x20\n");
   EXPECT_EQ(text.images(), 2u);
@@ -111,12 +110,12 @@ TEST(ContextsText, PageTablesAreShownByRanges) {
   EXPECT_EQ(PageTablesText(*tables),
             "0x000000001000..0x000000004000  0x9000, pages of 4 KiB\n"
             "0x000000200000..0x000000400000  device 0x400000, pages of 2048 KiB, read-only, PAT 3\n"
-            "4 tables\n");
+            "tables: 4\n");
   memory.Put(7, 0x100000 + 8, 0x100003, 8);
   memory.Put(7, 0x100000 + 16, 0x7777003, 8);
-  EXPECT_TRUE(absl::EndsWith(
-      PageTablesText(*tables, 1),
-      "1 more ranges\n5 tables, 1 not in memory, 1 entries point to a table above them\n"));
+  EXPECT_TRUE(absl::EndsWith(PageTablesText(*tables, 1),
+                             "further ranges: 1\ntables: 5, not in memory: 1, entries that point "
+                             "to a table above them: 1\n"));
 }
 
 }  // namespace
