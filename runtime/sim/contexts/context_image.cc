@@ -396,11 +396,18 @@ std::vector<ImageDifference> CompareImages(const tables::Tables& tables, const C
                                            const ContextImage& after,
                                            absl::Span<const uint8_t> after_list) {
   std::vector<ImageDifference> differences;
-  // Images of different engines have the same registers at different places.
-  const auto key = [](const ContextImage& image, const ImageRegister& one) {
-    return std::make_pair(image.NameOf(one), one.occurrence);
+  // Images of different engines have the same registers, which count from other bases.
+  struct Key {
+    bool of_engine;
+    uint32_t offset, occurrence;
+    auto operator<=>(const Key&) const = default;
   };
-  std::map<std::pair<std::string, uint32_t>, const ImageRegister*> others;
+  const auto key = [](const ContextImage& image, const ImageRegister& one) {
+    const uint32_t base = image.engine_base();
+    const bool of_engine = one.offset >= base && one.offset - base < kEngineRegisters;
+    return Key{of_engine, of_engine ? one.offset - base : one.offset, one.occurrence};
+  };
+  std::map<Key, const ImageRegister*> others;
   for (const ImageRegister& one : after.registers()) others.emplace(key(after, one), &one);
   for (const ImageRegister& one : before.registers()) {
     const auto found = others.find(key(before, one));

@@ -110,6 +110,7 @@ class ContextImage {
                                             absl::Span<const uint8_t> list);
 
   absl::Span<const ImageRegister> registers() const { return registers_; }
+  uint32_t engine_base() const { return engine_base_; }
   // Bytes of the list up to its end.
   uint64_t parsed_bytes() const { return parsed_bytes_; }
   // Whether a command ended the list.

@@ -56,7 +56,12 @@ absl::StatusOr<uint32_t> ContextPool::Create(const ContextDescription& descripti
   context.image_bytes = bytes->size();
   context.bytes = *std::move(bytes);
   context.ring_bytes = description.ring_bytes;
-  context.engine_base = description.engine_base;
+  ContextImage::Options options;
+  options.engine_base = description.engine_base;
+  absl::StatusOr<ContextImage> registers = ContextImage::Parse(
+      tables_, options, absl::MakeSpan(context.bytes).subspan(kContextStatusPage));
+  if (!registers.ok()) return registers.status();
+  context.registers = *std::move(registers);
   context.levels = description.page_tables.kind;
   contexts_.emplace(next_id_, std::move(context));
   return next_id_++;
@@ -71,44 +76,39 @@ absl::StatusOr<ContextPool::Context*> ContextPool::FindPinned(uint32_t id) {
   return &found->second;
 }
 
-absl::StatusOr<ContextImage> ContextPool::Parse(const Context& context,
-                                                absl::Span<const uint8_t> list) const {
-  ContextImage::Options options;
-  options.engine_base = context.engine_base;
-  return ContextImage::Parse(tables_, options, list);
+absl::StatusOr<std::pair<Structure, uint64_t>> ContextPool::Locate(const Context& context,
+                                                                   absl::string_view name) const {
+  const ImageRegister* one = context.registers ? context.registers->Find(name) : nullptr;
+  if (one == nullptr) return absl::NotFoundError(absl::StrCat("the image has no ", name));
+  const absl::StatusOr<Structure> structure = Structure::Make(tables_, one->container);
+  if (!structure.ok()) return structure.status();
+  return std::make_pair(*structure, context.image + kContextStatusPage + one->at);
 }
 
 absl::StatusOr<uint32_t> ContextPool::ReadField(const Context& context, absl::string_view name,
                                                 absl::string_view field) const {
-  std::vector<uint8_t> list(kContextStatusPage);
-  list.resize(memory_->Read(space_, context.image + kContextStatusPage, absl::MakeSpan(list)));
-  const absl::StatusOr<ContextImage> image = Parse(context, list);
-  if (!image.ok()) return image.status();
-  const ImageRegister* one = image->Find(name);
-  if (one == nullptr) return absl::NotFoundError(absl::StrCat("the image has no ", name));
-  const absl::StatusOr<Structure> structure = Structure::Make(tables_, one->container);
-  if (!structure.ok()) return structure.status();
-  return static_cast<uint32_t>(
-      structure->Get(Bytes(ContextImage::Get(list, *one)), structure->Field(field)));
+  const absl::StatusOr<std::pair<Structure, uint64_t>> found = Locate(context, name);
+  if (!found.ok()) return found.status();
+  const auto& [structure, address] = *found;
+  std::array<uint8_t, 8> bytes = {};
+  if (memory_->Read(space_, address, absl::MakeSpan(bytes).subspan(0, 4)) != 4) {
+    return absl::NotFoundError(absl::StrFormat("there is no memory at 0x%x", address));
+  }
+  return static_cast<uint32_t>(structure.Get(bytes, structure.Field(field)));
 }
 
 absl::Status ContextPool::WriteField(const Context& context, absl::string_view name,
                                      absl::string_view field, uint64_t value) {
-  std::vector<uint8_t> list(kContextStatusPage);
-  list.resize(memory_->Read(space_, context.image + kContextStatusPage, absl::MakeSpan(list)));
-  const absl::StatusOr<ContextImage> image = Parse(context, list);
-  if (!image.ok()) return image.status();
-  const ImageRegister* one = image->Find(name);
-  if (one == nullptr) return absl::NotFoundError(absl::StrCat("the image has no ", name));
-  const absl::StatusOr<Structure> structure = Structure::Make(tables_, one->container);
-  if (!structure.ok()) return structure.status();
-  std::array<uint8_t, 8> bytes = Bytes(ContextImage::Get(list, *one));
-  absl::Status status = structure->Set(absl::MakeSpan(bytes), structure->Field(field), value);
+  const absl::StatusOr<std::pair<Structure, uint64_t>> found = Locate(context, name);
+  if (!found.ok()) return found.status();
+  const auto& [structure, address] = *found;
+  std::array<uint8_t, 8> bytes = {};
+  const absl::Span<uint8_t> dword = absl::MakeSpan(bytes).subspan(0, 4);
+  const size_t read = memory_->Read(space_, address, dword);
+  absl::Status status = structure.Set(absl::MakeSpan(bytes), structure.Field(field), value);
   if (!status.ok()) return status;
-  const absl::Span<const uint8_t> dword = absl::MakeSpan(bytes).subspan(0, 4);
-  const uint64_t at = context.image + kContextStatusPage + one->at;
-  if (memory_->Write(space_, at, dword) != dword.size()) {
-    return absl::NotFoundError(absl::StrFormat("there is no memory at 0x%x", at));
+  if (read != dword.size() || memory_->Write(space_, address, dword) != dword.size()) {
+    return absl::NotFoundError(absl::StrFormat("there is no memory at 0x%x", address));
   }
   return absl::OkStatus();
 }

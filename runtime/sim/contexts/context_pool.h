@@ -14,6 +14,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -87,11 +88,11 @@ class ContextPool {
     std::vector<uint8_t> bytes;  // while it is not pinned
     uint64_t image_bytes = 0;
     uint32_t ring_bytes = 0;
-    uint32_t engine_base = 0;
     PageTableKind levels = PageTableKind::kFourLevels;
     uint64_t image = 0;
     uint64_t descriptor = 0;
     std::optional<Ring> ring;
+    std::optional<ContextImage> registers;
     bool banned = false;
     bool submitted = false;
     bool queued = false;
@@ -107,7 +108,9 @@ class ContextPool {
               const Structure& descriptor, const Structure& status);
 
   absl::StatusOr<Context*> FindPinned(uint32_t id);
-  absl::StatusOr<ContextImage> Parse(const Context& context, absl::Span<const uint8_t> list) const;
+  // Finds a register in the image: its description, and the address of its value.
+  absl::StatusOr<std::pair<Structure, uint64_t>> Locate(const Context& context,
+                                                        absl::string_view name) const;
   absl::StatusOr<uint32_t> ReadField(const Context& context, absl::string_view name,
                                      absl::string_view field) const;
   absl::Status WriteField(const Context& context, absl::string_view name, absl::string_view field,

@@ -237,6 +237,7 @@ PageWalk PageTables::Walk(uint64_t address) const {
     walk.physical = decoded.physical - decoded.physical % span + address % span;
     walk.attributes = decoded.attributes;
     walk.space = decoded.attributes.device ? spaces_.device : spaces_.system;
+    return walk;
   }
   return walk;
 }

@@ -2,6 +2,7 @@
 #ifndef PACKSMITH_TESTS_SIM_CONTEXTS_FAKE_MEMORY_H_
 #define PACKSMITH_TESTS_SIM_CONTEXTS_FAKE_MEMORY_H_
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -25,21 +26,29 @@ class FakeMemory : public MemoryAccess {
   }
 
   size_t Read(uint32_t space, uint64_t address, absl::Span<uint8_t> out) const override {
-    for (size_t i = 0; i < out.size(); ++i) {
-      const auto page = pages_.find({space, (address + i) / kPage});
-      if (page == pages_.end()) return i;
-      out[i] = page->second[(address + i) % kPage];
+    size_t done = 0;
+    while (done < out.size()) {
+      const auto page = pages_.find({space, (address + done) / kPage});
+      if (page == pages_.end()) break;
+      const size_t at = (address + done) % kPage;
+      const size_t now = std::min<size_t>(kPage - at, out.size() - done);
+      std::copy_n(page->second.data() + at, now, out.data() + done);
+      done += now;
     }
-    return out.size();
+    return done;
   }
 
   size_t Write(uint32_t space, uint64_t address, absl::Span<const uint8_t> bytes) override {
-    for (size_t i = 0; i < bytes.size(); ++i) {
-      const auto page = pages_.find({space, (address + i) / kPage});
-      if (page == pages_.end()) return i;
-      page->second[(address + i) % kPage] = bytes[i];
+    size_t done = 0;
+    while (done < bytes.size()) {
+      const auto page = pages_.find({space, (address + done) / kPage});
+      if (page == pages_.end()) break;
+      const size_t at = (address + done) % kPage;
+      const size_t now = std::min<size_t>(kPage - at, bytes.size() - done);
+      std::copy_n(bytes.data() + done, now, page->second.data() + at);
+      done += now;
     }
-    return bytes.size();
+    return done;
   }
 
   uint64_t Number(uint32_t space, uint64_t address, size_t bytes) const {
