@@ -26,6 +26,10 @@ constexpr Names kOfRuns = {"--run",       "--draw",     "--dispatch",  "--until"
 // Of --run alone.
 constexpr Names kOfRunsAlone = {"--until", "--watch", "--registers", "--max-commands"};
 
+// --contexts shows registers, and no batches.
+constexpr Names kOfContexts = {"--contexts", "--gen",    "--xml",      "--tables",
+                               "--input",    "--output", "--no-pager", "--max-input"};
+
 // The options that ask for one draw or dispatch, or for a list instead of records.
 constexpr Names kOfDraws = {"--draw", "--dispatch", "--draws", "--uses"};
 // Options that a list would ignore.
@@ -68,6 +72,10 @@ absl::Status CheckCombinations(absl::Span<const std::string> given, absl::string
   for (const absl::string_view option : kOfRunsAlone) {
     if (!is_given(option) || is_given("--run")) continue;
     return absl::InvalidArgumentError(absl::StrCat(option, " is for --run"));
+  }
+  if (is_given("--contexts")) {
+    absl::Status status = only("--contexts", "only context images", kOfContexts);
+    if (!status.ok()) return status;
   }
 
   for (const absl::string_view one : kOfDraws) {

@@ -47,6 +47,7 @@
 #include "runtime/hang/report_text.h"
 #include "runtime/hang/rings.h"
 #include "tools/combinations.h"
+#include "tools/contexts.h"
 #include "tools/describe.h"
 #include "tools/draws.h"
 #include "tools/failures.h"
@@ -111,6 +112,8 @@ What is shown:
   --watch=A             --run: only the commands that write the memory at A (hexadecimal)
   --registers           --run: the registers at the end
   --hang                only the hang report, for dumps that the kernel made of a hang
+  --contexts            only the registers in context images: all of an engine's first image, then
+                        what differs from one image to the next, in this dump or the next one
   --continue-past-end   batches continue after the packet that ends them, to the end of memory
   --follow=WHICH        none: the submission's own batch; batches: jumps and calls too; all
                         (default): every pointer
@@ -168,6 +171,7 @@ struct Arguments {
   tools::DrawQuestions questions;
   std::optional<std::string> describe;
   bool list = false;
+  bool contexts = false;
   bool hide_zero = false, no_offsets = false, strict = false, no_pager = false;
   bool hang = false, continue_past_end = false, run = false, registers = false;
   std::string until, watch;  // hexadecimal addresses
@@ -805,6 +809,17 @@ int Run(const Arguments& arguments) {
     }
   }
 
+  if (arguments.contexts) {
+    std::optional<tools::Gpu> gpu;
+    const auto tables_of = [&](Dump& dump, const std::string& path) {
+      absl::StatusOr<tables::Tables> tables = describe(dump, path, gpu);
+      if (tables.ok()) gpu = tools::Gpu{*tables, dump.device};
+      return tables;
+    };
+    const tools::ContextsResult shown = tools::ShowContexts(inputs, tables_of, Complain);
+    return Write(arguments, shown.text) && shown.complete ? kGood : kNotDecoded;
+  }
+
   if (arguments.hang) {
     const bool color = text && tools::UseColor(arguments.color, arguments.output);
     int result = kGood;
@@ -941,6 +956,7 @@ int Unpack(int argc, char** argv) {
   app.add_option("--tables", arguments.tables)->allow_extra_args(false);
   app.add_option("--describe", arguments.describe);
   app.add_flag("--list", arguments.list);
+  app.add_flag("--contexts", arguments.contexts);
   app.add_option("-o,--output", arguments.output);
   app.add_option("--color", arguments.color)->check(tools::OneOf({"auto", "always", "never"}));
   app.add_flag("--no-pager", arguments.no_pager);

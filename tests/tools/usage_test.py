@@ -153,7 +153,8 @@ class CombinationsTest(ProgramTest):
         dump = self.file("a.core", core(GFX9, words(END)))
         for arguments in (["--list", "--draw=3"], ["--describe=MI_NOOP", "--filter=MI_NOOP"],
                           ["--list", "--strict"], ["--describe=MI_NOOP", "--engine=render"],
-                          ["--hang", "--draw=1", dump], ["--hang", "--hide-zero", dump],
+                          ["--hang", "--draw=1", dump], ["--contexts", "--draw=1", dump],
+                          ["--contexts", "--format=jsonl", dump], ["--hang", "--hide-zero", dump],
                           ["--hang", "--kernels=k", dump], ["--hide-zero", "--format=jsonl", dump],
                           ["--no-offsets", "--format=stats", dump],
                           ["--disassembler=cat", "--format=names", dump],

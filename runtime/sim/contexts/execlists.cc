@@ -359,7 +359,7 @@ absl::Status Execlists::Restore(uint64_t descriptor) {
         structure.ok() && structure->Get(Bytes(ContextImage::Get(image->list, *control)),
                                          structure->Field("Engine Context Restore Inhibit")) != 0;
   }
-  runner_->BeginContext();
+  runner_->BeginContext(ImageOf(descriptor), inhibited);
   const uint64_t ring_context = ContextImage::Options().relative_bytes;
   image->loads.Load(image->list, [&](const ImageRegister& one, uint32_t value) {
     if (inhibited && one.at >= ring_context) return;
@@ -481,19 +481,19 @@ EngineState Execlists::Run(uint64_t budget) {
     budget -= std::min(budget, std::max<uint64_t>(result.commands, 1));
     absl::Status status;
     switch (result.stop) {
-      case Stop::kDrained:
+      case RingStop::kDrained:
         status = Complete();
         break;
-      case Stop::kPreemptible:
+      case RingStop::kPreemptible:
         if (yield) status = Preempt();
         break;
-      case Stop::kWaiting:
+      case RingStop::kWaiting:
         if (!yield) return EngineState::kWaiting;
         status = Preempt();
         break;
-      case Stop::kBudget:
+      case RingStop::kBudget:
         break;
-      case Stop::kFault:
+      case RingStop::kFault:
         return EngineState::kFault;
     }
     if (!status.ok()) {

@@ -30,7 +30,7 @@
 namespace packsmith::sim {
 
 // Why a ring is not executed any further.
-enum class Stop : uint8_t {
+enum class RingStop : uint8_t {
   kDrained,      // the head has reached the tail
   kPreemptible,  // another context may take over here, and the caller wanted to know
   kWaiting,      // nothing goes on until memory or another engine changes; preemptible, too
@@ -39,7 +39,7 @@ enum class Stop : uint8_t {
 };
 
 struct RunResult {
-  Stop stop = Stop::kDrained;
+  RingStop stop = RingStop::kDrained;
   uint64_t commands = 0;  // executed
 };
 
@@ -58,14 +58,16 @@ class RingRunner {
   virtual uint32_t ReadRegister(uint32_t offset, uint32_t occurrence) = 0;
   virtual void WriteRegister(uint32_t offset, uint32_t value) = 0;
 
-  // Before the registers of another context are loaded: state has its defaults.
-  virtual void BeginContext() {}
+  // Before the registers of a context are loaded. State that is not in registers belongs to the
+  // context whose image is at `image`: it is as it was when that context ran last, or has its
+  // defaults if `fresh`.
+  virtual void BeginContext(uint64_t /*image*/, bool /*fresh*/) {}
 };
 
 enum class EngineState : uint8_t {
   kIdle,
   kBusy,     // the budget is used up
-  kWaiting,  // Stop::kWaiting, and no list is pending
+  kWaiting,  // RingStop::kWaiting, and no list is pending
   kFault,
 };
 

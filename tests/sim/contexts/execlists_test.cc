@@ -390,11 +390,14 @@ TEST(Execlists, AFreshContextLoadsOnlyItsRing) {
   ASSERT_TRUE(world.Submit({1}).ok());
   EXPECT_EQ(world.lists->Run(1000), EngineState::kIdle);
   EXPECT_EQ(world.memory.Dword(1, world.ImageOf(1) + 4096 + 0x69 * 4), 1u);
+  EXPECT_EQ(world.runner.loaded, world.ImageOf(1));
+  EXPECT_TRUE(world.runner.loaded_fresh);
   // What was saved is restored the next time.
   world.Append(1, {2});
   ASSERT_TRUE(world.Submit({1}).ok());
   EXPECT_EQ(world.lists->Run(1000), EngineState::kIdle);
   EXPECT_EQ(world.memory.Dword(1, world.ImageOf(1) + 4096 + 0x69 * 4), 3u);
+  EXPECT_FALSE(world.runner.loaded_fresh);
 }
 
 TEST(Execlists, TwoContextsThatPreemptEachOtherGiveWhatEachGivesAlone) {

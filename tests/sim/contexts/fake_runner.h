@@ -25,12 +25,12 @@ class FakeRunner : public RingRunner {
     RunResult result;
     for (;;) {
       uint32_t& head = registers[base_ + kHead];
-      if (head == registers[base_ + kTail]) return {Stop::kDrained, result.commands};
-      if (yield && arbitration) return {Stop::kPreemptible, result.commands};
-      if (result.commands == budget) return {Stop::kBudget, result.commands};
+      if (head == registers[base_ + kTail]) return {RingStop::kDrained, result.commands};
+      if (yield && arbitration) return {RingStop::kPreemptible, result.commands};
+      if (result.commands == budget) return {RingStop::kBudget, result.commands};
       const uint32_t command = memory_.Dword(1, registers[base_ + kStart] + head);
-      if (command == kWait && waiting) return {Stop::kWaiting, result.commands};
-      if (command == kFault) return {Stop::kFault, result.commands};
+      if (command == kWait && waiting) return {RingStop::kWaiting, result.commands};
+      if (command == kFault) return {RingStop::kFault, result.commands};
       if (command != 0 && command != kWait) {
         registers[base_ + kGpr0] += command;
         executed.push_back(command);
@@ -45,14 +45,18 @@ class FakeRunner : public RingRunner {
     return registers[offset] + occurrence;
   }
   void WriteRegister(uint32_t offset, uint32_t value) override { registers[offset] = value; }
-  void BeginContext() override {
+  void BeginContext(uint64_t image, bool fresh) override {
     registers.clear();
     ++contexts;
+    loaded = image;
+    loaded_fresh = fresh;
   }
 
   std::map<uint32_t, uint32_t> registers;
   std::vector<uint32_t> executed;
   int contexts = 0;  // that were loaded
+  uint64_t loaded = 0;
+  bool loaded_fresh = false;
   bool arbitration = true;
   bool waiting = true;
 
