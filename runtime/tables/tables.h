@@ -102,8 +102,27 @@ enum class Meaning : uint16_t {
   kStored,            // what an operation without `value` stores, all such fields in order
   kTileYSource,       // of a register: where a blit has a choice, its source is in Y tiles
   kTileYDestination,  // the same of its destination
+  // Of what vertex fetch makes. `meaning_at` tells which, where there are several.
+  kComponentControl,    // what a component (0 to 3) of an element becomes
+  kEdgeFlag,            // the element is not stored: it tells which edges are drawn
+  kElementDestination,  // the dword of the vertex at which the element begins
+  kComponentPacking,    // kComponentEnables holds: else all components are stored
+  kComponentEnables,    // of an element: bit i: component i is stored
+  // A value that the hardware makes replaces a component of an element. Values are numbered: the
+  // vertex id, the instance id, three parameters of the draw.
+  kGenerated,  // the value is used
+  kGeneratedElement,
+  kGeneratedComponent,
+  kGeneratedSource,  // a parameter, or a number of the draw in its place
+  kDrawParameter,    // the value of a parameter (0 to 2)
+  kCutSequential,    // the cut index ends primitives of draws without indices, too
+  kVertexIdOffset,   // vertex ids include the first vertex, or the index's bias
+  kProvokingLines,   // which vertex's attributes hold for the whole primitive
+  kProvokingTriangles,
+  kProvokingFans,
+  kStripOrder,  // which vertices of a strip's triangles stay in order
 };
-inline constexpr uint32_t kMeanings = 22;
+inline constexpr uint32_t kMeanings = 38;
 
 // What few leaves have.
 struct Extra {
@@ -124,7 +143,7 @@ struct Extra {
   uint32_t stores_when;  // Condition for that, or kNone
   uint32_t element;      // Element that the value describes, or kNone
   Meaning meaning;
-  uint16_t meaning_at;   // the bit of the number at which the value begins
+  uint16_t meaning_at;   // the bit of the number at which the value begins; or which of several
   uint32_t counts_when;  // Condition: else the bits hold something else; kNone: always
   uint32_t pad;
 };

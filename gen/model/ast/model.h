@@ -42,12 +42,43 @@ enum class FieldType {
 };
 
 // What descriptions call the meanings, from kRingHead on.
-inline constexpr std::initializer_list<absl::string_view> kMeaningNames = {
-    "ring-head",         "ring-tail",     "active-head",  "batch-head", "header",
-    "fault-address",     "fault",         "fault-global", "idle",       "ring-start",
-    "topology",          "count",         "instances",    "groups",     "alu-opcode",
-    "alu-operand-1",     "alu-operand-2", "clock",        "stored",     "tile-y-source",
-    "tile-y-destination"};
+inline constexpr std::initializer_list<absl::string_view> kMeaningNames = {"ring-head",
+                                                                           "ring-tail",
+                                                                           "active-head",
+                                                                           "batch-head",
+                                                                           "header",
+                                                                           "fault-address",
+                                                                           "fault",
+                                                                           "fault-global",
+                                                                           "idle",
+                                                                           "ring-start",
+                                                                           "topology",
+                                                                           "count",
+                                                                           "instances",
+                                                                           "groups",
+                                                                           "alu-opcode",
+                                                                           "alu-operand-1",
+                                                                           "alu-operand-2",
+                                                                           "clock",
+                                                                           "stored",
+                                                                           "tile-y-source",
+                                                                           "tile-y-destination",
+                                                                           "component-control",
+                                                                           "edge-flag",
+                                                                           "element-destination",
+                                                                           "component-packing",
+                                                                           "component-enables",
+                                                                           "generated",
+                                                                           "generated-element",
+                                                                           "generated-component",
+                                                                           "generated-source",
+                                                                           "draw-parameter",
+                                                                           "cut-sequential",
+                                                                           "vertex-id-offset",
+                                                                           "provoking-lines",
+                                                                           "provoking-triangles",
+                                                                           "provoking-fans",
+                                                                           "strip-order"};
 static_assert(kMeaningNames.size() == tables::kMeanings - 1);
 // What they call flows and relations, in the order of their kinds.
 inline constexpr absl::string_view kFlowNames[] = {"jump", "call", "return", "end", "terminate"};
