@@ -1,5 +1,7 @@
 #include "runtime/describe/sentences.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "absl/strings/numbers.h"
@@ -116,6 +118,11 @@ Sentence OperationSentence(const Json& operation) {
   return out.If(operation).Take();
 }
 
+// What `means` says of registers; the rest of its words are about work.
+constexpr absl::string_view kMeaningsOfEngines[] = {
+    "ring-head",     "ring-tail", "active-head",  "batch-head", "header",
+    "fault-address", "fault",     "fault-global", "idle",       "ring-start"};
+
 Sentence DrawsSentence(const Json& draws) {
   Builder out;
   out.Add("draws ").Name("data", Text(draws, "data"));
@@ -154,9 +161,14 @@ std::vector<Sentence> FieldSentences(const Json& field) {
   add("high", "the higher bits are in ");
   for (const Json& element : Array(field, "elements")) all.push_back(ElementSentence(element));
   if (const absl::string_view means = Text(field, "means"); !means.empty()) {
+    const bool of_engine = std::find(std::begin(kMeaningsOfEngines), std::end(kMeaningsOfEngines),
+                                     means) != std::end(kMeaningsOfEngines);
     Builder out;
-    out.Add("gives the ", absl::StrJoin(absl::StrSplit(means, '-'), " "), " of an engine");
-    if (const uint64_t at = Number(field, "at"); at != 0) out.Add(", from bit ", at);
+    out.Add("gives the ", absl::StrJoin(absl::StrSplit(means, '-'), " "),
+            of_engine ? " of an engine" : " of a draw or dispatch");
+    if (const uint64_t at = Number(field, "at"); at != 0) {
+      out.Add(of_engine ? ", from bit " : ", number ", at);
+    }
     all.push_back(out.Take());
   }
   return all;

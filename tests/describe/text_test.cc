@@ -112,6 +112,23 @@ changes
 )");
 }
 
+TEST(Text, MeaningsAreOfAnEngineOrOfWork) {
+  const References references({R"(<packsmith family="test" generation="meanings" title="Meanings">
+    <struct name="WORK" dwords="1">
+      <field name="Control" dword="0" bits="2:0" type="uint" means="component-control" at="3"/>
+      <field name="Shape" dword="0" bits="7:4" type="uint" means="topology"/>
+    </struct>
+    <register name="STOP" offset="0x10" dwords="1">
+      <field name="Head" dword="0" bits="31:2" type="uint" means="ring-head" at="2"/>
+    </register>
+  </packsmith>)"});
+  const std::string work = TextOf(references, 0, "struct", "WORK");
+  EXPECT_THAT(work, HasSubstr("gives the component control of a draw or dispatch, number 3"));
+  EXPECT_THAT(work, HasSubstr("gives the topology of a draw or dispatch\n"));
+  EXPECT_THAT(TextOf(references, 0, "register", "STOP"),
+              HasSubstr("gives the ring head of an engine, from bit 2"));
+}
+
 TEST(Text, ControlCharactersOfADescriptionDoNotReachTheTerminal) {
   const References references(
       {"<packsmith family=\"f\" generation=\"g\"><stream name=\"s\"/>"
