@@ -3,8 +3,9 @@
 // engine.
 //
 //   absl::StatusOr<std::vector<uint8_t>> image = MakeContextImage(description, {...});
-//   absl::StatusOr<ContextImage> found = ContextImage::Parse(description, options, *image);
-//   found->ForEach(*image, [](const ImageRegister& r) { ... });
+//   const absl::Span<const uint8_t> list = absl::MakeSpan(*image).subspan(kContextStatusPage);
+//   absl::StatusOr<ContextImage> found = ContextImage::Parse(description, {}, list);
+//   const uint32_t tail = ContextImage::Get(list, *found->Find("RING_BUFFER_TAIL"));
 //
 // What the list looks like in a generation is in its XML, as structures whose fixed fields are the
 // loads (RENDER_CONTEXT_REGISTERS, CONTEXT_REGISTERS). To read an image none of them is needed: the

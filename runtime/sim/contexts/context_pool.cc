@@ -30,7 +30,7 @@ ContextPool::ContextPool(const tables::Tables& tables, MemoryAccess& memory, Exe
       space_(space),
       descriptor_(descriptor),
       status_(status),
-      events_read_(lists.events_written()) {}
+      events_read_(lists.events().written()) {}
 
 absl::StatusOr<ContextPool> ContextPool::Make(const tables::Tables& tables, MemoryAccess& memory,
                                               Execlists& lists, uint32_t space) {
@@ -242,15 +242,16 @@ void ContextPool::Finish(uint32_t id) {
 }
 
 absl::Status ContextPool::HandleEvents() {
-  const uint64_t written = lists_->events_written();
-  if (written - events_read_ > lists_->entries()) {
+  const uint64_t written = lists_->events().written();
+  if (written - events_read_ > lists_->events().entries()) {
     events_read_ = written;
     return absl::DataLossError("the engine has overwritten events that were not read");
   }
   for (; events_read_ != written; ++events_read_) {
     const size_t behind = static_cast<size_t>(written - events_read_ - 1);
-    const size_t index = (lists_->last() + lists_->entries() - behind) % lists_->entries();
-    const Event event = Understand(lists_->event(index));
+    const size_t index = (lists_->events().last() + lists_->events().entries() - behind) %
+                         lists_->events().entries();
+    const Event event = Understand(lists_->events().event(index));
     if (event.takes_over) {
       if (pending_.empty())
         return absl::DataLossError("an event reports a list that was not pending");
@@ -281,7 +282,7 @@ absl::Status ContextPool::Ban(uint32_t id) {
   queue_.erase(std::remove(queue_.begin(), queue_.end(), id), queue_.end());
   if (!context.submitted) return absl::OkStatus();
   lists_->Reset();
-  events_read_ = lists_->events_written();
+  events_read_ = lists_->events().written();
   // The others start again from their last saved state.
   std::deque<uint32_t> again;
   for (const std::vector<uint32_t>* list : {&inflight_, &pending_}) {

@@ -15,7 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <vector>
+#include <utility>
 
 #include "absl/container/inlined_vector.h"
 #include "absl/functional/function_ref.h"
@@ -23,18 +23,11 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "runtime/sim/contexts/structure.h"
+#include "runtime/sim/contexts/page_table_format.h"
 #include "runtime/sim/memory_access.h"
 #include "runtime/tables/tables.h"
 
 namespace packsmith::sim {
-
-enum class PageTableKind : uint8_t {
-  kGlobal,       // one table, an entry for each page
-  kTwoLevels,    // Gfx6 to Gfx7.5: 2 GiB, the directory is among the entries of the global table
-  kThreeLevels,  // 4 GiB: four page directories, whose addresses are in registers
-  kFourLevels,   // 48 bits
-};
 
 // Where an address space begins.
 struct PageTableRoot {
@@ -51,15 +44,6 @@ struct PhysicalSpaces {
   uint32_t tables = 0;  // of page tables
   uint32_t system = 0;  // of pages in system memory
   uint32_t device = 0;  // of pages in the memory of a discrete GPU
-};
-
-struct PageAttributes {
-  bool writable = true;
-  bool null = false;    // reads give zero, writes are dropped
-  bool device = false;  // in the memory of a discrete GPU
-  uint32_t pat = 0;     // index of the caching policy
-
-  friend bool operator==(const PageAttributes&, const PageAttributes&) = default;
 };
 
 enum class WalkEnd : uint8_t {
@@ -122,7 +106,7 @@ struct MappingRequest {
 
 class PageTables {
  public:
-  static constexpr uint64_t kPage = 4096;
+  static constexpr uint64_t kPage = PageTableFormat::kPage;
   // Most pages of one MappingRequest.
   static constexpr uint64_t kMostPages = uint64_t{1} << 22;
 
@@ -158,64 +142,30 @@ class PageTables {
   static constexpr uint64_t kMostTables = 65536;
 
  private:
-  // One level of tables, the highest first.
-  struct Level {
-    explicit Level(const Structure& structure) : entry(structure) {}
+  PageTables(MemoryAccess& memory, const PageTableRoot& root, const PhysicalSpaces& spaces,
+             PageTableFormat format)
+      : memory_(&memory), root_(root), spaces_(spaces), format_(std::move(format)) {}
 
-    Structure entry;
-    StructureField present, writable, user, null, device;
-    StructureField next;     // address of the next level's table; none in the last level
-    StructureField page;     // address of a page
-    StructureField is_page;  // the entry is a page although there is a next level
-    // Two ways to have pages of 64 KiB in the next level's table.
-    StructureField sparse, dense;
-    StructureField part;  // the entry is one of several that together are such a page
-    std::array<StructureField, 5> pat;
-    uint32_t shift = 0;    // address bits below the index
-    uint64_t entries = 0;  // of a table
-  };
-
-  // What one level's entry says.
-  struct Decoded {
-    bool present = false;
-    bool is_page = false;
-    uint64_t table = 0;
-    uint64_t physical = 0;
-    PageAttributes attributes;
-  };
-
-  // How the entries of the last level's table are arranged.
-  enum class Arrangement : uint8_t { kSmall, kSparse, kDense };
-
-  PageTables(MemoryAccess& memory, const PageTableRoot& root, const PhysicalSpaces& spaces)
-      : memory_(&memory), root_(root), spaces_(spaces) {}
-
-  absl::Status AddLevel(const tables::Tables& tables, absl::string_view name,
-                        absl::string_view next);
-  bool is_last(size_t level) const { return level + 1 == levels_.size(); }
   // 0: there is no table.
-  uint64_t* RootTable(uint64_t address);
-  uint64_t EntryAddress(size_t level, uint64_t table, uint64_t address, Arrangement arranged) const;
-  bool ReadEntry(const Level& level, uint64_t address, uint64_t* value) const;
-  absl::Status WriteEntry(const Level& level, uint64_t address, uint64_t value);
-  Decoded Decode(const Level& level, uint64_t value) const;
-  Arrangement ArrangementBelow(const Level& level, uint64_t value) const;
-  uint64_t PageBytes(size_t level, uint64_t value, Arrangement arranged) const;
-  absl::StatusOr<uint64_t> EncodePage(const Level& level, uint64_t physical,
-                                      const PageAttributes& attributes) const;
+  const uint64_t& RootTable(uint64_t address) const;
+  uint64_t EntryAddress(size_t level, uint64_t table, uint64_t address,
+                        PageArrangement arranged) const;
+  bool ReadEntry(size_t level, uint64_t address, uint64_t* value) const;
+  absl::Status WriteEntry(size_t level, uint64_t address, uint64_t value);
   absl::StatusOr<uint64_t> NewTable(absl::FunctionRef<absl::StatusOr<uint64_t>()> new_table);
   absl::Status CheckRequest(const MappingRequest& request) const;
   absl::Status MapPage(const MappingRequest& request, uint64_t address, uint64_t physical,
                        absl::FunctionRef<absl::StatusOr<uint64_t>()> new_table);
-  absl::Status WriteSmallPages(const Level& level, uint64_t entry, uint64_t physical,
-                               const PageAttributes& attributes, uint64_t count);
+  // In a table of the last level, from `entry` on.
+  absl::Status WritePages(uint64_t entry, uint64_t physical, const PageAttributes& attributes,
+                          uint64_t count);
 
   struct Lister;
 
   MemoryAccess* memory_;
   PageTableRoot root_;
   PhysicalSpaces spaces_;
-  std::vector<Level> levels_;
+  PageTableFormat format_;
 };
 
 }  // namespace packsmith::sim

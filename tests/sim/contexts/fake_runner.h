@@ -7,7 +7,7 @@
 #include <map>
 #include <vector>
 
-#include "runtime/sim/contexts/execlists.h"
+#include "runtime/sim/contexts/ring_runner.h"
 #include "tests/sim/contexts/fake_memory.h"
 
 namespace packsmith::sim {
