@@ -48,6 +48,12 @@ void Streamer::EnterRing(const Ring& ring) {
   Jump({kGlobalSpace, ring.address + ring.head});
 }
 
+void Streamer::SetRingTail(uint64_t tail) {
+  if (!in_ring_ || ring_.size == 0 || tail >= ring_.size || tail == ring_.tail) return;
+  ring_.tail = tail;
+  ended_ = false;
+}
+
 void Streamer::Jump(const Place& to) {
   position_ = to;
   window_.Restart(to.space, to.address);

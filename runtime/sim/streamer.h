@@ -72,6 +72,8 @@ class Streamer {
     uint64_t head = 0, tail = 0;
   };
   void EnterRing(const Ring& ring);
+  // The ring has been given more; execution goes on where it was.
+  void SetRingTail(uint64_t tail);
 
   // Executes at most `most` commands, skipped ones included.
   Stop Run(uint64_t most);
