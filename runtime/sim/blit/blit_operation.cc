@@ -348,9 +348,10 @@ absl::Status BlitUnit::Finish(Blit& blit) const {
       blit.pattern = now_.mono_pattern;
       break;
   }
-  if (!now_.width_in_bytes) return absl::OkStatus();
-
   const int64_t width_B = blit.rectangle.x2;
+  // Rows that are empty, or too long, are so in bytes as well.
+  if (!now_.width_in_bytes || width_B <= 0 || width_B > kMaxCoordinate) return absl::OkStatus();
+
   if (blit.order == BlitOrder::kRightToLeft) {
     // Addresses are those of the rightmost bytes.
     blit.destination.address -= static_cast<uint64_t>(width_B - 1);

@@ -235,6 +235,14 @@ TEST_F(BlitUnitTest, RowsMayBeCountedInBytes) {
   EXPECT_THAT(
       std::string(Run(Of({{Role::kRaster, 0xf0}}, {{Role::kFormat, "565"}})).status.message()),
       HasSubstr("rows of 5 B end within a pixel, which has 2 B"));
+  // Rows that nothing could have are errors, and empty ones none.
+  for (const uint64_t right : {uint64_t{1} << 63, ~uint64_t{0} >> 1, uint64_t{0}}) {
+    rectangle.numbers[Role::kRight] = right;
+    Say(OperationKind::kBlitDestination, At(kBase, {{Role::kPitch, 16}}));
+    Say(OperationKind::kBlitColor, Of({{Role::kValue, 0x0201}}));
+    Say(OperationKind::kBlitRectangle, rectangle);
+    EXPECT_EQ(Run(Of({{Role::kRaster, 0xf0}, {Role::kOrder, 1}})).status.ok(), right == 0);
+  }
 }
 
 TEST_F(BlitUnitTest, FromRightToLeftAddressesAreThoseOfTheRightmostBytes) {

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <optional>
 #include <random>
 #include <variant>
@@ -324,6 +325,95 @@ TEST(RandomBlitTest, BlitsGiveWhatGoingFromPixelToPixelGives) {
   }
   EXPECT_EQ(source, source_before);
   EXPECT_GT(drawn, 2000);
+}
+
+// Puts a number that hurts in place of every fourth: limits of types, of coordinates, of memory.
+template <class T>
+void Spoil(RandomBlits& random, T& number) {
+  switch (random.Below(24)) {
+    case 0:
+      number = std::numeric_limits<T>::max();
+      break;
+    case 1:
+      number = std::numeric_limits<T>::min();
+      break;
+    case 2:
+      number = static_cast<T>(random.Word() | uint64_t{random.Word()} << 32);
+      break;
+    case 3:
+      number = static_cast<T>(random.Maybe() ? kMaxCoordinate : -kMaxCoordinate);
+      break;
+    case 4:
+      number = static_cast<T>(512 * random.Below(9));
+      break;
+    case 5:
+      number = static_cast<T>(random.Below(65536) - 32768);
+      break;
+    default:
+      break;
+  }
+}
+
+void Spoil(RandomBlits& random, BlitRectangle& rectangle) {
+  Spoil(random, rectangle.x1);
+  Spoil(random, rectangle.y1);
+  Spoil(random, rectangle.x2);
+  Spoil(random, rectangle.y2);
+}
+
+void Spoil(RandomBlits& random, BlitSurface& surface) {
+  Spoil(random, surface.address);
+  Spoil(random, surface.pitch_B);
+  Spoil(random, surface.x_offset_px);
+  Spoil(random, surface.y_offset_px);
+  if (random.Below(4) != 0) return;
+  BlitLevel level = {.width_px = 64, .height_px = 64, .is_3d = random.Maybe()};
+  Spoil(random, level.width_px);
+  Spoil(random, level.height_px);
+  Spoil(random, level.level);
+  Spoil(random, level.mip_tail_level);
+  Spoil(random, level.align_w_B);
+  Spoil(random, level.align_h_px);
+  Spoil(random, level.slice);
+  Spoil(random, level.qpitch_px);
+  surface.level = level;
+}
+
+TEST(RandomBlitTest, BlitsOfHostileNumbersAreBounded) {
+  RandomBlits random(7);
+  Segments memory;
+  for (const uint64_t address : {kDestination, kSource}) memory.Map(0, address, kSurface_B);
+  memory.Map(0, kData, kData_B);
+  memory.Map(0, 0, 4096);
+  memory.Map(0, ~uint64_t{0} - 4095, 4096);
+  constexpr uint64_t kMost_B = 1 << 16;
+  int drawn = 0, failed = 0;
+  for (int i = 0; i < 20000; ++i) {
+    Blit blit = random.Next();
+    Spoil(random, blit.destination);
+    Spoil(random, blit.rectangle);
+    if (blit.clip.has_value()) Spoil(random, *blit.clip);
+    if (auto* const source = std::get_if<SurfaceSource>(&blit.source)) {
+      Spoil(random, source->surface);
+      Spoil(random, source->x1);
+      Spoil(random, source->y1);
+    } else {
+      auto& mono = std::get<MonoSource>(blit.source);
+      Spoil(random, mono.bits.address);
+      Spoil(random, mono.first_bit);
+    }
+    if (auto* const pattern = std::get_if<ColorPattern>(&blit.pattern)) {
+      Spoil(random, pattern->pixels.address);
+      Spoil(random, pattern->x_seed);
+    }
+    const BlitOutcome outcome = ExecuteBlit(blit, memory, {.max_B = kMost_B});
+    ASSERT_LE(outcome.processed_B, kMost_B) << i;
+    ASSERT_LE(outcome.written_B, outcome.processed_B) << i;
+    if (outcome.written_B != 0) ++drawn;
+    if (!outcome.status.ok()) ++failed;
+  }
+  EXPECT_GT(drawn, 300);
+  EXPECT_GT(failed, 1000);
 }
 
 }  // namespace
