@@ -120,9 +120,10 @@ enum class Meaning : uint16_t {
   kProvokingLines,   // which vertex's attributes hold for the whole primitive
   kProvokingTriangles,
   kProvokingFans,
-  kStripOrder,  // which vertices of a strip's triangles stay in order
+  kStripOrder,     // which vertices of a strip's triangles stay in order
+  kAddressModify,  // else the item's buffer keeps the address and size that it has
 };
-inline constexpr uint32_t kMeanings = 38;
+inline constexpr uint32_t kMeanings = 39;
 
 // What few leaves have.
 struct Extra {

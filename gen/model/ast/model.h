@@ -78,7 +78,8 @@ inline constexpr std::initializer_list<absl::string_view> kMeaningNames = {"ring
                                                                            "provoking-lines",
                                                                            "provoking-triangles",
                                                                            "provoking-fans",
-                                                                           "strip-order"};
+                                                                           "strip-order",
+                                                                           "address-modify"};
 static_assert(kMeaningNames.size() == tables::kMeanings - 1);
 // What they call flows and relations, in the order of their kinds.
 inline constexpr absl::string_view kFlowNames[] = {"jump", "call", "return", "end", "terminate"};
