@@ -38,6 +38,7 @@ bool IsOfDraws(Meaning meaning) {
     case Meaning::kProvokingTriangles:
     case Meaning::kProvokingFans:
     case Meaning::kStripOrder:
+    case Meaning::kAddressModify:
       return true;
     default:
       return false;
@@ -146,6 +147,8 @@ void VertexState::See(const tables::Container& container, absl::Span<const uint8
     kept_[tables.IndexOf(container)].assign(kept.begin(), kept.end());
   }
   if (use.describes_elements) elements_.clear();
+  // The item whose buffer keeps its address: the field that says so comes before the address.
+  std::optional<uint64_t> keeping;
   const decode::PlacedParts parts = decode::PlaceParts(tables, container, bytes);
   decode::ForEachField(tables, description_->chosen_, {container, bytes, parts},
                        [&](const FieldAt& at) {
@@ -153,7 +156,10 @@ void VertexState::See(const tables::Container& container, absl::Span<const uint8
                          const tables::Extra& extra = tables.extra(at.leaf->extra);
                          const Scope scope(tables, at, bytes);
                          const uint64_t raw = decode::ReadBits(bytes, at.bit, at.width);
-                         if (extra.pointer != kNone) SeePointer(extra, at, scope, raw, space);
+                         if (extra.meaning == Meaning::kAddressModify && raw == 0)
+                           keeping = at.base;
+                         if (extra.pointer != kNone)
+                           SeePointer(extra, at, scope, raw, space, keeping == at.base);
                          if (extra.element != kNone)
                            SeeElement(tables.element(extra.element), at, scope, raw);
                          if (extra.meaning != Meaning::kNone) SeeMeaning(extra, at, raw);
@@ -161,7 +167,7 @@ void VertexState::See(const tables::Container& container, absl::Span<const uint8
 }
 
 void VertexState::SeePointer(const tables::Extra& extra, const FieldAt& at, const Scope& scope,
-                             uint64_t raw, uint32_t space) {
+                             uint64_t raw, uint32_t space, bool keeps) {
   const tables::Tables& tables = description_->tables_;
   const tables::Pointer& any = tables.pointer(extra.pointer);
   if (any.target_kind != tables::TargetKind::kData) return;
@@ -211,12 +217,19 @@ void VertexState::SeePointer(const tables::Extra& extra, const FieldAt& at, cons
   if (slot >= kMostVertexBuffers) return;
   if (buffers_.size() <= slot) buffers_.resize(slot + 1);
   VertexBuffer& buffer = buffers_[slot];
+  const VertexBuffer before = buffer;
   buffer = {.space = space,
             .address = address,
             .size = size,
             .pitch = static_cast<uint32_t>(stride),
             .null = pointer == nullptr,
             .last_row = last_row};
+  if (keeps) {
+    buffer.space = before.space;
+    buffer.address = before.address;
+    buffer.size = before.size;
+    buffer.last_row = before.last_row;
+  }
   if (that.step != kNone) {
     buffer.step = static_cast<uint32_t>(Evaluate(that.step, scope).value_or(0));
   }

@@ -4,7 +4,7 @@
 //
 //   VertexDescription description(tables);
 //   VertexState state(description);
-//   state.See(container, bytes);                    // each packet, in order
+//   state.See(container, bytes);  // each packet, in order
 //   absl::StatusOr<VertexDraw> draw = state.Draw(container, bytes);
 #ifndef PACKSMITH_RUNTIME_SIM_VERTICES_DRAW_STATE_H_
 #define PACKSMITH_RUNTIME_SIM_VERTICES_DRAW_STATE_H_
@@ -77,8 +77,9 @@ class VertexState {
   // `description` must outlive this.
   explicit VertexState(VertexDescription& description) : description_(&description) {}
 
-  // A packet with its addresses in address space `space`. Packets that vertex fetch does not read
-  // cost next to nothing.
+  // A packet with its addresses in address space `space`, or a structure that one points to (Gfx4-5
+  // have the provoking vertices in one). Packets that vertex fetch does not read cost next to
+  // nothing.
   void See(const tables::Container& container, absl::Span<const uint8_t> bytes, uint32_t space = 0);
 
   // What a packet that draws makes vertex fetch do. FailedPrecondition: its numbers are neither in
@@ -107,7 +108,7 @@ class VertexState {
   std::optional<uint64_t> Evaluate(uint32_t expression, const decode::Scope& scope) const;
   void SeeMeaning(const tables::Extra& extra, const decode::FieldAt& at, uint64_t raw);
   void SeePointer(const tables::Extra& extra, const decode::FieldAt& at, const decode::Scope& scope,
-                  uint64_t raw, uint32_t space);
+                  uint64_t raw, uint32_t space, bool keeps);
   void SeeElement(const tables::Element& element, const decode::FieldAt& at,
                   const decode::Scope& scope, uint64_t raw);
   Element* ElementOf(const decode::FieldAt& at);

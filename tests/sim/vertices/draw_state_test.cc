@@ -132,8 +132,8 @@ TEST(DrawState, Gfx9DrawsSequentialVertices) {
       .Put("3DSTATE_VERTEX_BUFFERS",
            {{"Vertex Buffer State[0].Buffer Pitch", 4u},
             {"Vertex Buffer State[0].Vertex Buffer Index", 2u},
-            {"Vertex Buffer State[0].Address Modify Enable", 1u},
             {"Vertex Buffer State[0].Buffer Starting Address", 0x1000u},
+            {"Vertex Buffer State[0].Address Modify Enable", 1u},
             {"Vertex Buffer State[0].Buffer Size", 20u}},
            1)
       .Put("3DSTATE_VERTEX_ELEMENTS",
@@ -249,6 +249,7 @@ TEST(DrawState, TheCutIndexIsInAPacketOfItsOwnFromGfx75On) {
           .Put("3DSTATE_VERTEX_BUFFERS",
                {{"Vertex Buffer State[0].Buffer Pitch", 4u},
                 {"Vertex Buffer State[0].Buffer Starting Address", 0x1000u},
+                {"Vertex Buffer State[0].Address Modify Enable", 1u},
                 {"Vertex Buffer State[0].End Address", 0x101fu}},
                1)
           .Put("3DSTATE_INDEX_BUFFER", {{"Index Format", "WORD"},
@@ -259,6 +260,7 @@ TEST(DrawState, TheCutIndexIsInAPacketOfItsOwnFromGfx75On) {
           .Put("3DSTATE_VERTEX_BUFFERS",
                {{"Vertex Buffer State[0].Buffer Pitch", 4u},
                 {"Vertex Buffer State[0].Buffer Starting Address", 0x1000u},
+                {"Vertex Buffer State[0].Address Modify Enable", 1u},
                 {"Vertex Buffer State[0].Buffer Size", 32u}},
                1)
           .Put(
@@ -359,6 +361,7 @@ TEST(DrawState, PackedComponentsAreThoseEnabled) {
            2)
       .Put("3DSTATE_VERTEX_BUFFERS",
            {{"Vertex Buffer State[0].Buffer Starting Address", 0x1000u},
+            {"Vertex Buffer State[0].Address Modify Enable", 1u},
             {"Vertex Buffer State[0].Buffer Size", 32u}},
            1)
       .Put("3DSTATE_VF_COMPONENT_PACKING",
@@ -395,6 +398,7 @@ TEST(DrawState, NumbersThatAreNotInThePacketCanBeGiven) {
       .Put("3DSTATE_VERTEX_BUFFERS",
            {{"Vertex Buffer State[0].Buffer Pitch", 4u},
             {"Vertex Buffer State[0].Buffer Starting Address", 0x1000u},
+            {"Vertex Buffer State[0].Address Modify Enable", 1u},
             {"Vertex Buffer State[0].Buffer Size", 32u}},
            1)
       .Put("3DSTATE_VF_TOPOLOGY", {{"Primitive Topology Type", "POINTLIST"}});
@@ -424,12 +428,42 @@ TEST(DrawState, NullBuffersReadAsZeros) {
            {{"Vertex Buffer State[0].Buffer Pitch", 4u},
             {"Vertex Buffer State[0].Null Vertex Buffer", 1u},
             {"Vertex Buffer State[0].Buffer Starting Address", 0x1000u},
+            {"Vertex Buffer State[0].Address Modify Enable", 1u},
             {"Vertex Buffer State[0].Buffer Size", 32u}},
            1)
       .Put("3DSTATE_VF_TOPOLOGY", {{"Primitive Topology Type", "POINTLIST"}});
   EXPECT_EQ(
       Vertices(Rows(), stream.Draw({{"Vertex Count Per Instance", 2u}, {"Instance Count", 1u}})),
       "0 0");
+}
+
+TEST(DrawState, ABufferKeepsItsAddressUnlessItIsModified) {
+  Stream stream("gfx9");
+  stream.Put("3DSTATE_VERTEX_ELEMENTS", kOneUint, 1)
+      .Put("3DSTATE_VERTEX_BUFFERS",
+           {{"Vertex Buffer State[0].Buffer Pitch", 4u},
+            {"Vertex Buffer State[0].Address Modify Enable", 1u},
+            {"Vertex Buffer State[0].Buffer Starting Address", 0x1000u},
+            {"Vertex Buffer State[0].Buffer Size", 32u}},
+           1)
+      .Put("3DSTATE_VERTEX_BUFFERS",
+           {{"Vertex Buffer State[0].Buffer Pitch", 8u},
+            {"Vertex Buffer State[0].Buffer Starting Address", 0x7000u},
+            {"Vertex Buffer State[1].Vertex Buffer Index", 1u},
+            {"Vertex Buffer State[1].Address Modify Enable", 1u},
+            {"Vertex Buffer State[1].Buffer Starting Address", 0x2000u}},
+           2)
+      .Put("3DSTATE_VF_TOPOLOGY", {{"Primitive Topology Type", "POINTLIST"}});
+  const VertexDraw draw = stream.Draw({{"Vertex Count Per Instance", 3u}, {"Instance Count", 1u}});
+  EXPECT_EQ(Vertices(Rows(), draw), "100 102 104") << "only the pitch is new";
+  EXPECT_EQ(draw.buffers[1].address, 0x2000u);
+}
+
+TEST(DrawState, Gfx4HasProvokingVerticesInTheStateOfASetup) {
+  VertexDescription description(Generation("gfx4"));
+  const uint32_t sf = Generation("gfx4").FindContainer("SF_STATE");
+  ASSERT_NE(sf, tables::kNone);
+  EXPECT_TRUE(description.Changes(Generation("gfx4").container(sf)));
 }
 
 TEST(DrawState, ProvokingVerticesAndStripsOrder) {
