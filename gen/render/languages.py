@@ -159,8 +159,9 @@ class C(Language):
         if kind in ("enum", "struct"):
             return f"{kind} {self.types[field['of']]['c']}"
         # The interface that C drivers know widens a member where its last bit lies more than 32
-        # bits after its first.
-        wide = width > 33 or (self.byte_unit and exceeds_32_bits(field))
+        # bits after its first. It has no shifted integers.
+        shifted = self.byte_unit or field["shift"] != 0
+        wide = width > 33 or (shifted and exceeds_32_bits(field))
         return "uint64_t" if wide else "uint32_t"
 
     def default_of(self, container: Ir, field: Ir, dims: list[int]) -> str | None:

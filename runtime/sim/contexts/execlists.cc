@@ -188,7 +188,7 @@ absl::StatusOr<bool> Execlists::WritePort(uint32_t value) {
 absl::StatusOr<bool> Execlists::WriteControl(uint32_t value) {
   const absl::StatusOr<Structure> control = Structure::Find(tables_, "EXECLIST_CONTROL");
   if (!control.ok()) return control.status();
-  if (control->Get(Bytes(value), control->Field("Load")) == 0) return true;
+  if (control->Get(Bytes(value), control->Field("Load Submit Queue")) == 0) return true;
   std::vector<uint64_t> descriptors;
   for (size_t i = 0; i < queue_.size(); i += 2) {
     descriptors.push_back(uint64_t{queue_[i + 1]} << 32 | queue_[i]);
