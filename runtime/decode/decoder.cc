@@ -42,6 +42,23 @@ bool MayDescribeData(const tables::Tables& tables, const tables::Leaf& leaf) {
          (leaf.extra != tables::kNone && tables.extra(leaf.extra).element != tables::kNone);
 }
 
+// A command streamer's registers are within so many bytes from the beginning of the engine's.
+constexpr uint32_t kEngineRegisters = 0x1000;
+
+// The description of a register of another engine than the first; kNone if there is none.
+uint32_t FindRegisterOfFirstEngine(const tables::Tables& tables, uint32_t offset) {
+  const absl::Span<const tables::Engine> engines = tables.engines();
+  for (size_t i = 1; i < engines.size(); ++i) {
+    const uint32_t begin = engines[i].registers;
+    if (begin == 0 || offset < begin || offset - begin >= kEngineRegisters) continue;
+    const uint32_t found = tables.FindRegister(engines[0].registers + (offset - begin));
+    if (found == tables::kNone) continue;
+    const uint64_t has = tables.container(found).engines;
+    if ((has >> i & 1) != 0) return found;
+  }
+  return tables::kNone;
+}
+
 }  // namespace
 
 absl::string_view FaultKindName(FaultKind kind) {
@@ -1030,8 +1047,13 @@ void Decoder::SetsAndWrites(const RecordView& packet, const Form* form, uint32_t
     if (extra.writes_leaf == tables::kNone || at.bit % 8 != 0 || options_.brief) return;
     const std::optional<uint64_t> offset = scope.Number(extra.writes_leaf);
     if (!offset || *offset > 0xffffffffu) return;
-    const uint32_t index = tables_.FindRegister(static_cast<uint32_t>(*offset));
-    if (index == tables::kNone) return;
+    uint32_t index = tables_.FindRegister(static_cast<uint32_t>(*offset));
+    // Registers that all engines have are described for the first one.
+    const bool of_another_engine = index == tables::kNone;
+    if (of_another_engine) {
+      index = FindRegisterOfFirstEngine(tables_, static_cast<uint32_t>(*offset));
+      if (index == tables::kNone) return;
+    }
     faults_.clear();
     const tables::Container& described = tables_.container(index);
     Record record;
@@ -1053,6 +1075,8 @@ void Decoder::SetsAndWrites(const RecordView& packet, const Form* form, uint32_t
                   faults_.end());
     record.faults = faults_;
     Emit(record);
+    // What another engine's register sets is not the first one's state.
+    if (of_another_engine) return;
     RememberRegister(index, record.bytes);
     if (actions_[index].sets_or_writes) {
       SetsAndWrites(view, nullptr, space, record.address, record.id);

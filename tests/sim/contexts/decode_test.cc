@@ -50,6 +50,19 @@ TEST(DecodeContexts, AnImagesRegistersHaveNames) {
   }
 }
 
+TEST(DecodeContexts, RegistersOfOtherEnginesHaveTheSameNames) {
+  for (const auto& [generation, base] :
+       {std::make_pair("gfx9", 0x22000u), std::make_pair("gfx9", 0x12000u),
+        std::make_pair("gfx12", 0x1c0000u), std::make_pair("xe2", 0x1a000u)}) {
+    const decode::Story story =
+        DecodeImage(generation, {.layout = "CONTEXT_REGISTERS", .engine_base = base});
+    const decode::Seen tail = story.Only("RING_BUFFER_TAIL");
+    EXPECT_EQ(tail.Number("Tail Offset"), 0x40u) << generation;
+    EXPECT_EQ(tail.register_offset, base + 0x30) << generation;
+    EXPECT_EQ(story.Named("CTX_CONTEXT_CONTROL").size(), 1u) << generation;
+  }
+}
+
 TEST(DecodeContexts, PageTablesHaveTheNamesOfTheirGeneration) {
   EXPECT_EQ(DecodeImage("gfx12", {}).Only("PDP0_LDW").Number("Page Directory Address"),
             0x34567000u);
