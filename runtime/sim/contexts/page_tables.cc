@@ -10,7 +10,6 @@
 namespace packsmith::sim {
 namespace {
 
-constexpr uint64_t kPage = PageTables::kPage;
 constexpr uint64_t kLargePage = PageTableFormat::kLargePage;
 constexpr uint64_t kPartsOfLargePage = PageTableFormat::kPartsOfLargePage;
 
