@@ -42,7 +42,7 @@ bool MayDescribeData(const tables::Tables& tables, const tables::Leaf& leaf) {
          (leaf.extra != tables::kNone && tables.extra(leaf.extra).element != tables::kNone);
 }
 
-// A command streamer's registers are within so many bytes from the beginning of the engine's.
+// The registers of a command streamer begin less than this number of bytes after the engine's.
 constexpr uint32_t kEngineRegisters = 0x1000;
 
 // The description of a register of another engine than the first; kNone if there is none.

@@ -6,7 +6,7 @@ namespace packsmith::sim {
 namespace {
 
 constexpr uint64_t kLine = 64;
-// Bytes that were executed are dropped when there are so many.
+// Bytes that were executed are dropped when this number of them is kept.
 constexpr size_t kMostExecuted = size_t{1} << 16;
 // More ranges are joined to one, which may report too much.
 constexpr size_t kMostRanges = 64;

@@ -32,7 +32,7 @@ namespace packsmith::sim {
 
 enum class Stop {
   kEnded,    // the batch, or the ring's contents
-  kWaiting,  // for memory or a register that nobody has changed yet; Run() tries again
+  kWaiting,  // for a change of memory or of a register; Run() tries again
   kFault,    // see Observer::OnProblem; Run() does nothing more
   kBudget,   // as many commands were executed as Run() was allowed to
 };

@@ -360,7 +360,7 @@ enum class OperationKind : uint32_t {
   kBlitColor,        // a pattern of one color
   kBlitKey,          // a range of colors
   kBlitRectangle,    // of the destination
-  kBlitClip,         // a rectangle outside of which later blits may leave pixels
+  kBlitClip,         // later blits may leave out pixels outside this rectangle
   kBlitAgain,        // what kBlitSetup has kept
   kBlitSetup,        // keeps all of it for later packets
   kBlit,             // fills or copies

@@ -77,8 +77,8 @@ void ContainerParser::ParseContainer(pugi::xml_node node, ContainerKind kind) {
   bool variants_cleared = false, parts_cleared = false, flows_cleared = false;
   bool relations_cleared = false, draws_cleared = false, images_cleared = false;
   bool operations_cleared = false;
-  // What a derived container says of variants, parts, flows, operations or relations replaces all that it
-  // inherited of that sort: their order matters, so there is no merging one by one.
+  // What a derived container says of variants, parts, flows, operations or relations replaces all
+  // that it inherited of that sort: their order matters, so there is no merging one by one.
   const auto fresh = [&](bool& cleared, auto& all) {
     if (!cleared && inherited) all.clear();
     cleared = true;

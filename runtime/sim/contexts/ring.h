@@ -39,7 +39,7 @@ class Ring {
   // Bytes that can be written while the engine is at `head`. A request may take more than its size,
   // see Needed().
   uint32_t Free(uint32_t head) const;
-  // Bytes that a request of so many dwords takes, with what pads it to a multiple of 8 bytes and
+  // Bytes that a request of `dwords` takes, with what pads it to a multiple of 8 bytes and
   // with what fills the ring's end.
   uint32_t Needed(size_t dwords) const;
 

@@ -94,7 +94,7 @@ struct Primitive {
   uint8_t size = 0;       // vertices
   uint8_t provoking = 0;  // an index of `vertices`
   uint8_t outline = 0;  // of triangles and quads: bit i: the edge from corner i to the next one is
-                        // an edge of what was drawn, not inside of a polygon
+                        // an edge of what was drawn, not inside a polygon
   bool starts_strip = false;
   uint32_t id = 0;        // PrimitiveID: counts from 0 in an instance, restarts do not matter
   uint32_t adjacent = 0;  // bit i: vertices[i] is only adjacent

@@ -11,7 +11,7 @@
 // Nothing depends on how many vertices a draw has: they are made one at a time, in any order.
 //
 // Sources: PRM volume 2 (3D pipeline), "Vertex Fetch"; 3DSTATE_VERTEX_ELEMENTS, 3DSTATE_VF_SGVS,
-// 3DSTATE_VF. Inferred: an element's bits that lie outside of its buffer are zero before they are
+// 3DSTATE_VF. Inferred: an element's bits that lie outside its buffer are zero before they are
 // converted, and components that its format lacks keep their defaults.
 #ifndef PACKSMITH_RUNTIME_SIM_VERTICES_VERTEX_FETCH_H_
 #define PACKSMITH_RUNTIME_SIM_VERTICES_VERTEX_FETCH_H_

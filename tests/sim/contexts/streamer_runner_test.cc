@@ -139,10 +139,10 @@ TEST(StreamerRunner, APreemptedImageHasThePlaceInTheBatch) {
   ASSERT_TRUE(world.Submit(2).ok());
   EXPECT_EQ(world.lists->Run(10000), EngineState::kIdle);
   const uint64_t list = world.ImageOf(1) + 4096;
-  // Behind MI_LOAD_REGISTER_IMM, MI_ARB_ON_OFF and MI_MATH, valid.
+  // After MI_LOAD_REGISTER_IMM, MI_ARB_ON_OFF and MI_MATH, valid.
   EXPECT_EQ(world.memory.Dword(1, list + 0x0f * 4), World::kBatch + (9 + 6) * 4 + 1);
   EXPECT_EQ(world.memory.Dword(1, list + 0x0d * 4), 0u);
-  // The head is behind MI_BATCH_BUFFER_START, the sum so far is in GPR 0.
+  // The head is after MI_BATCH_BUFFER_START, the sum so far is in GPR 0.
   EXPECT_EQ(world.HeadOf(1), 12u);
   EXPECT_EQ(world.memory.Dword(1, list + 0x69 * 4), 3u);
 }
