@@ -1116,38 +1116,25 @@ void Decoder::RememberRegister(uint32_t index, absl::Span<const uint8_t> written
   }
 }
 
-std::optional<Decoder::Asked> Decoder::Ask(const tables::Expression& e) const {
-  const tables::Container& container = tables_.container(e.container);
+std::optional<uint64_t> Decoder::Ask(uint32_t container_index, uint32_t leaf) const {
+  const tables::Container& container = tables_.container(container_index);
   if (looked_ahead_) {
-    const auto ahead = state_->ahead.find(e.container);
+    const auto ahead = state_->ahead.find(container_index);
     if (ahead != state_->ahead.end() && ahead->second.look == state_->looks &&
         here_ < ahead->second.address) {
-      return Asked{&container, ahead->second.bytes};
+      return Scope(tables_, container, ahead->second.bytes).Number(leaf);
     }
   }
-  const std::vector<uint8_t>& last = state_->last[actions_[e.container].memory];
+  const std::vector<uint8_t>& last = state_->last[actions_[container_index].memory];
   if (last.empty()) return std::nullopt;
-  return Asked{&container, last};
+  return Scope(tables_, container, last).Number(leaf);
 }
 
 std::optional<uint64_t> Decoder::Evaluate(uint32_t expression, const Scope& scope) const {
   if (expression == tables::kNone) return std::nullopt;
-  const tables::Expression& e = tables_.expression(expression);
-  std::optional<uint64_t> value;
-  switch (e.kind) {
-    case tables::ExpressionKind::kConstant:
-      return e.add;
-    case tables::ExpressionKind::kLeaf:
-      value = scope.Number(e.leaf);
-      break;
-    case tables::ExpressionKind::kState:
-      if (const std::optional<Asked> asked = Ask(e)) {
-        value = Scope(tables_, *asked->container, asked->bytes).Number(e.leaf);
-      }
-      break;
-  }
-  if (!value) return std::nullopt;
-  return Apply(e, *value);
+  return decode::Evaluate(
+      tables_.expression(expression), [&](uint32_t leaf) { return scope.Number(leaf); },
+      [&](uint32_t container, uint32_t leaf) { return Ask(container, leaf); });
 }
 
 const Memory::Segment* Decoder::FindAnew(uint32_t space, uint64_t address) const {

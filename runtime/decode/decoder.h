@@ -450,12 +450,8 @@ class Decoder {
   bool MayFollow(uint64_t bytes);
   Count CountOf(const tables::Pointer& pointer, const Scope& scope) const;
   std::optional<uint64_t> Evaluate(uint32_t expression, const Scope& scope) const;
-  // The bytes that have an expression's leaf now, and their container.
-  struct Asked {
-    const tables::Container* container = nullptr;
-    absl::Span<const uint8_t> bytes;
-  };
-  std::optional<Asked> Ask(const tables::Expression& e) const;
+  // The value that a leaf of another packet has now.
+  std::optional<uint64_t> Ask(uint32_t container, uint32_t leaf) const;
   // Memory::Find().
   const Memory::Segment* Find(uint32_t space, uint64_t address) const {
     for (const Memory::Segment* segment : recent_) {

@@ -114,6 +114,27 @@ struct RecordView {
 // multiply and add of an expression applied to the value of its leaf.
 uint64_t Apply(const tables::Expression& expression, uint64_t value);
 
+// The value of an expression; empty if that which it depends on is not known. `of_leaf(leaf)` is
+// the value of a leaf of the record, `of_state(container, leaf)` of the last packet of another
+// kind, both std::optional<uint64_t>.
+template <class OfLeaf, class OfState>
+std::optional<uint64_t> Evaluate(const tables::Expression& expression, OfLeaf&& of_leaf,
+                                 OfState&& of_state) {
+  std::optional<uint64_t> value;
+  switch (expression.kind) {
+    case tables::ExpressionKind::kConstant:
+      return expression.add;
+    case tables::ExpressionKind::kLeaf:
+      value = of_leaf(expression.leaf);
+      break;
+    case tables::ExpressionKind::kState:
+      value = of_state(expression.container, expression.leaf);
+      break;
+  }
+  if (!value) return std::nullopt;
+  return Apply(expression, *value);
+}
+
 // How often a part comes, apart from its condition.
 uint64_t RepeatOf(const tables::Tables& tables, const tables::Part& part, const Scope& scope);
 

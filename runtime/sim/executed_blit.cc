@@ -44,22 +44,9 @@ std::optional<BlitOperands::Place> ExecutedBlit::Memory() const {
 
 std::vector<uint8_t> ExecutedBlit::Stored() const {
   std::vector<uint8_t> bytes;
-  const auto add = [&](uint32_t leaf, const decode::Scope& scope) {
-    const std::optional<uint64_t> raw = scope.Raw(leaf);
-    if (!raw) return;
-    for (uint32_t bit = 0; bit < execution_.tables_.leaf(leaf).width; bit += 8) {
-      bytes.push_back(static_cast<uint8_t>(*raw >> bit));
-    }
-  };
-  const Plan& plan = execution_.plan_;
-  for (const uint32_t leaf : plan.stored) add(leaf, execution_.Scope());
-  if (plan.tail_stored.empty()) return bytes;
-  const tables::Container& container = *plan.container;
-  for (uint64_t bit = container.tail_bit;
-       bit + container.tail_size <= execution_.command_.bytes.size() * 8;
-       bit += container.tail_size) {
-    for (const uint32_t leaf : plan.tail_stored) add(leaf, execution_.Scope(bit));
-  }
+  execution_.ForEachStored([&](uint64_t value, uint64_t size) {
+    for (uint64_t i = 0; i < size; ++i) bytes.push_back(static_cast<uint8_t>(value >> (8 * i)));
+  });
   return bytes;
 }
 

@@ -45,21 +45,13 @@ Execution::Execution(Streamer& streamer, const Plan& plan, Command& command)
 // --- Operands ---
 
 uint64_t Execution::Evaluate(const tables::Operand& operand) const {
-  const tables::Expression& expression = tables_.expression(operand.expression);
-  switch (expression.kind) {
-    case tables::ExpressionKind::kConstant:
-      return expression.add;
-    case tables::ExpressionKind::kLeaf:
-      return decode::Apply(expression, NumberOf(expression.leaf));
-    case tables::ExpressionKind::kState: {
-      const tables::Container& container = tables_.container(expression.container);
-      const absl::Span<const uint8_t> state = streamer_.StateOf(container);
-      if (state.empty()) return decode::Apply(expression, 0);
-      return decode::Apply(
-          expression, decode::Scope(tables_, container, state).Number(expression.leaf).value_or(0));
-    }
-  }
-  return 0;
+  return decode::Evaluate(
+             tables_.expression(operand.expression),
+             [&](uint32_t leaf) { return std::optional(NumberOf(leaf)); },
+             [&](uint32_t container, uint32_t leaf) {
+               return std::optional(streamer_.StateValue(container, leaf).value_or(0));
+             })
+      .value_or(0);
 }
 
 uint64_t Execution::NumberOf(uint32_t leaf_index) const {
@@ -83,6 +75,12 @@ std::optional<uint64_t> Execution::Raw(const Operation& operation, OperandRole r
   if (operand == nullptr) return std::nullopt;
   const uint32_t leaf = LeafOf(tables_, *operand);
   return leaf == kNone ? std::nullopt : Scope().Raw(leaf);
+}
+
+std::optional<uint32_t> Execution::Named(const Operation& operation, OperandRole role,
+                                         const NameIndex& names) const {
+  const std::optional<uint64_t> raw = Raw(operation, role);
+  return raw ? names.Find(*raw) : std::nullopt;
 }
 
 uint32_t Execution::RegisterOf(const Operation& operation, OperandRole role) const {
@@ -392,20 +390,10 @@ void Execution::StoreValue(const Operation& operation) {
     return;
   }
   Place at = *to;
-  const auto store = [&](uint32_t leaf_index, const decode::Scope& scope) {
-    const std::optional<uint64_t> raw = scope.Raw(leaf_index);
-    if (!raw) return;
-    const uint64_t bytes = tables_.leaf(leaf_index).width / 8;
-    StoreNumber(at, *raw, bytes);
+  ForEachStored([&](uint64_t value, uint64_t bytes) {
+    StoreNumber(at, value, bytes);
     at.address += bytes;
-  };
-  for (const uint32_t leaf : plan_.stored) store(leaf, Scope());
-  const tables::Container& container = *plan_.container;
-  if (plan_.tail_stored.empty()) return;
-  for (uint64_t bit = container.tail_bit; bit + container.tail_size <= command_.bytes.size() * 8;
-       bit += container.tail_size) {
-    for (const uint32_t leaf : plan_.tail_stored) store(leaf, Scope(bit));
-  }
+  });
 }
 
 void Execution::CopyMemory(const Operation& operation) {
@@ -526,13 +514,11 @@ void Execution::Math(const Operation& operation) {
 void Execution::Predicate(const Operation& operation) {
   Registers& registers = streamer_.registers_;
   const auto read = [&](OperandRole role) { return registers.Read64(RegisterOf(operation, role)); };
-  const auto chosen = [&](OperandRole role, const NameIndex& names) {
-    const std::optional<uint64_t> raw = Raw(operation, role);
-    return raw ? names.Find(*raw) : std::nullopt;
-  };
-  const std::optional<uint32_t> compare = chosen(OperandRole::kCompare, operation.compare),
-                                combine = chosen(OperandRole::kCombine, operation.combine),
-                                load = chosen(OperandRole::kLoad, operation.load);
+  const std::optional<uint32_t> compare =
+                                    Named(operation, OperandRole::kCompare, operation.compare),
+                                combine =
+                                    Named(operation, OperandRole::kCombine, operation.combine),
+                                load = Named(operation, OperandRole::kLoad, operation.load);
   if (!compare || !combine || !load) {
     streamer_.Report(ProblemKind::kUnsupported, "an unknown operation on the predicate");
     return;
@@ -579,8 +565,7 @@ void Execution::Predicate(const Operation& operation) {
 }
 
 void Execution::SetPredicate(const Operation& operation) {
-  const std::optional<uint64_t> raw = Raw(operation, OperandRole::kValue);
-  const std::optional<uint32_t> mode = raw ? operation.value.Find(*raw) : std::nullopt;
+  const std::optional<uint32_t> mode = Named(operation, OperandRole::kValue, operation.value);
   if (!mode) {
     streamer_.Report(ProblemKind::kUnsupported, "an unknown condition of MI_SET_PREDICATE");
     return;
@@ -598,12 +583,8 @@ void Execution::SetPredicate(const Operation& operation) {
 }
 
 void Execution::Atomic(const Operation& operation) {
-  const auto chosen = [&](OperandRole role, const NameIndex& names) {
-    const std::optional<uint64_t> raw = Raw(operation, role);
-    return raw ? names.Find(*raw) : std::nullopt;
-  };
-  const std::optional<uint32_t> opcode = chosen(OperandRole::kOpcode, operation.opcode),
-                                size = chosen(OperandRole::kSize, operation.size);
+  const std::optional<uint32_t> opcode = Named(operation, OperandRole::kOpcode, operation.opcode),
+                                size = Named(operation, OperandRole::kSize, operation.size);
   const std::optional<Place> place = Destination(operation);
   if (!opcode || !size || !place) {
     streamer_.Report(ProblemKind::kUnsupported, "an unknown atomic operation");
@@ -649,8 +630,8 @@ void Execution::Atomic(const Operation& operation) {
 }
 
 Execution::Outcome Execution::Wait(const Operation& operation) {
-  const std::optional<uint64_t> raw = Raw(operation, OperandRole::kCompare);
-  const std::optional<uint32_t> comparison = raw ? operation.compare.Find(*raw) : std::nullopt;
+  const std::optional<uint32_t> comparison =
+      Named(operation, OperandRole::kCompare, operation.compare);
   if (!comparison) {
     streamer_.Report(ProblemKind::kUnsupported, "an unknown comparison: the wait is left out");
     return Outcome::kDone;
@@ -671,11 +652,9 @@ Execution::Outcome Execution::End(const Operation& operation) {
   if (Number(operation, OperandRole::kMask, 0) != 0) {
     value &= Load32({place->space, place->address + kDword});
   }
-  Comparison comparison = Comparison::kGreater;
-  if (const std::optional<uint64_t> raw = Raw(operation, OperandRole::kCompare)) {
-    comparison = static_cast<Comparison>(
-        operation.compare.Find(*raw).value_or(static_cast<uint32_t>(Comparison::kGreater)));
-  }
+  const auto comparison =
+      static_cast<Comparison>(Named(operation, OperandRole::kCompare, operation.compare)
+                                  .value_or(static_cast<uint32_t>(Comparison::kGreater)));
   if (Holds(comparison, value, static_cast<uint32_t>(Number(operation, OperandRole::kValue, 0)))) {
     return Outcome::kDone;
   }
@@ -694,8 +673,7 @@ void Execution::MakeReport(const Operation& operation) {
 }
 
 void Execution::DrawIndirect(const Operation& operation) {
-  const std::optional<uint64_t> raw = Raw(operation, OperandRole::kFormat);
-  const std::optional<uint32_t> format = raw ? operation.format.Find(*raw) : std::nullopt;
+  const std::optional<uint32_t> format = Named(operation, OperandRole::kFormat, operation.format);
   const std::optional<Place> arguments = Destination(operation);
   if (!format || !arguments) {
     streamer_.Report(ProblemKind::kUnsupported, "indirect draws of an unknown format");

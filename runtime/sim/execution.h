@@ -45,6 +45,26 @@ class Execution {
   uint64_t Number(const Operation& operation, tables::OperandRole role, uint64_t otherwise) const;
   // Raw bits of the leaf that an operand is.
   std::optional<uint64_t> Raw(const Operation& operation, tables::OperandRole role) const;
+  // What the name of the leaf's value stands for; empty if the value has no name, or an unknown
+  // one.
+  std::optional<uint32_t> Named(const Operation& operation, tables::OperandRole role,
+                                const NameIndex& names) const;
+  // Calls visit(value, bytes) for each leaf that means what is stored, in order.
+  template <class Visit>
+  void ForEachStored(Visit&& visit) const {
+    const auto give = [&](uint32_t leaf, const decode::Scope& scope) {
+      if (const std::optional<uint64_t> raw = scope.Raw(leaf)) {
+        visit(*raw, static_cast<uint64_t>(tables_.leaf(leaf).width / 8));
+      }
+    };
+    for (const uint32_t leaf : plan_.stored) give(leaf, Scope());
+    if (plan_.tail_stored.empty()) return;
+    const tables::Container& container = *plan_.container;
+    for (uint64_t bit = container.tail_bit; bit + container.tail_size <= command_.bytes.size() * 8;
+         bit += container.tail_size) {
+      for (const uint32_t leaf : plan_.tail_stored) give(leaf, Scope(bit));
+    }
+  }
   uint32_t RegisterOf(const Operation& operation, tables::OperandRole role) const;
   // Where `memory` or `index` is; empty if the status page is not known.
   std::optional<Place> Destination(const Operation& operation) const;

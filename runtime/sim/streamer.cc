@@ -1,6 +1,7 @@
 #include "runtime/sim/streamer.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <utility>
 
@@ -62,20 +63,12 @@ void Streamer::Jump(const Place& to) {
 uint64_t Streamer::Levels() const {
   const uint32_t levels = tables_.stream(options_.stream).levels;
   if (levels == kNone) return 1;
-  const tables::Expression& expression = tables_.expression(levels);
-  if (expression.kind == tables::ExpressionKind::kConstant) return expression.add;
-  if (expression.kind != tables::ExpressionKind::kState) return 1;
-  const tables::Container& container = tables_.container(expression.container);
-  uint64_t value = 0;
-  const tables::Leaf& leaf = tables_.leaf(expression.leaf);
-  if (container.kind == tables::ContainerKind::kRegister) {
-    const uint64_t bits =
-        registers_.Read64(EngineOffset(tables_, options_.engine, container.register_offset));
-    if (leaf.bit + leaf.width <= 64) value = bits >> leaf.bit & ((uint64_t{1} << leaf.width) - 1);
-  } else if (const absl::Span<const uint8_t> state = StateOf(container); !state.empty()) {
-    value = decode::Scope(tables_, container, state).Number(expression.leaf).value_or(0);
-  }
-  return decode::Apply(expression, value);
+  return decode::Evaluate(
+             tables_.expression(levels), [](uint32_t) { return std::optional<uint64_t>(); },
+             [&](uint32_t container, uint32_t leaf) {
+               return std::optional(StateValue(container, leaf).value_or(0));
+             })
+      .value_or(1);
 }
 
 bool Streamer::IsNoop() const {
@@ -101,6 +94,20 @@ void Streamer::Report(ProblemKind kind, std::string text) {
 
 absl::Span<const uint8_t> Streamer::StateOf(const tables::Container& container) const {
   return states_[tables_.IndexOf(container)].bytes;
+}
+
+std::optional<uint64_t> Streamer::StateValue(uint32_t container_index, uint32_t leaf) const {
+  const tables::Container& container = tables_.container(container_index);
+  std::array<uint8_t, 8> bits;
+  absl::Span<const uint8_t> bytes = StateOf(container);
+  if (container.kind == tables::ContainerKind::kRegister) {
+    const uint64_t value =
+        registers_.Read64(EngineOffset(tables_, options_.engine, container.register_offset));
+    std::memcpy(bits.data(), &value, bits.size());
+    bytes = bits;
+  }
+  if (bytes.empty()) return std::nullopt;
+  return decode::Scope(tables_, container, bytes).Number(leaf);
 }
 
 uint64_t Streamer::StateNumber(const tables::Container& container) const {

@@ -91,6 +91,8 @@ class Streamer {
 
   // The last packet of a kind that has been executed, for state; empty if there was none.
   absl::Span<const uint8_t> StateOf(const tables::Container& container) const;
+  // The value of a leaf of that packet; empty if there was none.
+  std::optional<uint64_t> StateValue(uint32_t container, uint32_t leaf) const;
   // Numbered in the order in which the packets were executed; 0 if there was none.
   uint64_t StateNumber(const tables::Container& container) const;
 

@@ -35,14 +35,10 @@ std::vector<Parameter> ParametersOf(const tables::Tables& tables, const Work& wo
     const tables::Draw& draw = tables.draw(container.draw);
     const auto add = [&](absl::string_view name, uint32_t expression) {
       if (expression == kNone) return;
-      const tables::Expression& e = tables.expression(expression);
-      if (e.kind == tables::ExpressionKind::kConstant) {
-        out.push_back({name, static_cast<int64_t>(e.add)});
-      } else if (e.kind == tables::ExpressionKind::kLeaf) {
-        if (const std::optional<uint64_t> value = scope.Number(e.leaf)) {
-          out.push_back({name, static_cast<int64_t>(decode::Apply(e, *value))});
-        }
-      }
+      const std::optional<uint64_t> value = decode::Evaluate(
+          tables.expression(expression), [&](uint32_t leaf) { return scope.Number(leaf); },
+          [](uint32_t, uint32_t) { return std::optional<uint64_t>(); });
+      if (value) out.push_back({name, static_cast<int64_t>(*value)});
     };
     add("count", draw.count);
     add("first", draw.first);

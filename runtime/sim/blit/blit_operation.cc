@@ -97,26 +97,6 @@ void Set(const BlitOperands& operands, BlitRectangle& rectangle) {
 
 }  // namespace
 
-bool BlitUnit::Does(OperationKind kind) {
-  switch (kind) {
-    case OperationKind::kBlitDestination:
-    case OperationKind::kBlitSource:
-    case OperationKind::kBlitBits:
-    case OperationKind::kBlitPattern:
-    case OperationKind::kBlitPatternBits:
-    case OperationKind::kBlitColor:
-    case OperationKind::kBlitKey:
-    case OperationKind::kBlitRectangle:
-    case OperationKind::kBlitClip:
-    case OperationKind::kBlitAgain:
-    case OperationKind::kBlitSetup:
-    case OperationKind::kBlit:
-      return true;
-    default:
-      return false;
-  }
-}
-
 BlitOutcome BlitUnit::Do(OperationKind kind, const BlitOperands& operands, MemoryAccess& memory) {
   switch (kind) {
     case OperationKind::kBlitDestination:

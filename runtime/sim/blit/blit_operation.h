@@ -45,9 +45,6 @@ class BlitUnit {
   // `max_B`: of all blits together, as BlitLimits has it for one.
   explicit BlitUnit(uint64_t max_B = uint64_t{8} << 30) : rest_B_(max_B) {}
 
-  // Whether the kind is one of a blit.
-  static bool Does(tables::OperationKind kind);
-
   // The effect of an operation whose kind is one of a blit. Only kBlit reads and writes memory.
   // Errors are those of ExecuteBlit(), and InvalidArgument: a value without a name. A blit with an
   // error in one of its operations is not executed.

@@ -118,23 +118,13 @@ bool VertexDescription::Matters(const tables::Leaf& leaf) const {
 std::optional<uint64_t> VertexState::Evaluate(uint32_t expression, const Scope& scope) const {
   if (expression == kNone) return std::nullopt;
   const tables::Tables& tables = description_->tables_;
-  const tables::Expression& e = tables.expression(expression);
-  std::optional<uint64_t> value;
-  switch (e.kind) {
-    case tables::ExpressionKind::kConstant:
-      return e.add;
-    case tables::ExpressionKind::kLeaf:
-      value = scope.Number(e.leaf);
-      break;
-    case tables::ExpressionKind::kState: {
-      const auto kept = kept_.find(e.container);
-      if (kept == kept_.end()) break;
-      value = Scope(tables, tables.container(e.container), kept->second).Number(e.leaf);
-      break;
-    }
-  }
-  if (!value) return std::nullopt;
-  return decode::Apply(e, *value);
+  return decode::Evaluate(
+      tables.expression(expression), [&](uint32_t leaf) { return scope.Number(leaf); },
+      [&](uint32_t container, uint32_t leaf) -> std::optional<uint64_t> {
+        const auto kept = kept_.find(container);
+        if (kept == kept_.end()) return std::nullopt;
+        return Scope(tables, tables.container(container), kept->second).Number(leaf);
+      });
 }
 
 void VertexState::See(const tables::Container& container, absl::Span<const uint8_t> bytes,
