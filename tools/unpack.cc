@@ -25,8 +25,6 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/types/span.h"
-#include "gen/model/load.h"
-#include "gen/model/write/tables.h"
 #include "runtime/base/closest.h"
 #include "runtime/base/command_line.h"
 #include "runtime/base/same_file.h"
@@ -49,6 +47,7 @@
 #include "tools/combinations.h"
 #include "tools/contexts.h"
 #include "tools/describe.h"
+#include "tools/descriptions.h"
 #include "tools/draws.h"
 #include "tools/failures.h"
 #include "tools/inputs.h"
@@ -203,98 +202,10 @@ bool ParseRange(absl::string_view text, decode::Filter& filter) {
   return filter.first < filter.end;
 }
 
-// Tables, and what keeps them alive.
-struct Described {
-  absl::StatusOr<tables::Tables> tables = absl::NotFoundError("");
-  std::vector<uint64_t> block;
-  std::vector<std::string> inputs;  // files that were read for them
-};
-
-Described ReadXml(const std::string& path) {
-  Described described;
-  const model::LoadResult loaded = model::Load(path, model::ReadFileFromDisk);
-  const absl::Status status = model::ToStatus(loaded);
-  described.inputs = loaded.model.inputs;
-  if (!status.ok()) {
-    described.tables = status;
-    return described;
-  }
-  described.block = model::WriteTables(loaded.model);
-  described.tables = tables::Tables::Open(
-      {reinterpret_cast<const uint8_t*>(described.block.data()), described.block.size() * 8});
-  return described;
-}
-
-// What packgen --tables has written.
-Described ReadTables(const std::string& path) {
-  Described described;
-  described.inputs = {path};
-  const absl::StatusOr<std::string> bytes = model::ReadFileFromDisk(path);
-  if (!bytes.ok()) {
-    described.tables = absl::InvalidArgumentError(
-        absl::StrCat("cannot read \"", path, "\": ", bytes.status().message()));
-    return described;
-  }
-  described.block.resize((bytes->size() + 7) / 8);
-  bytes->copy(reinterpret_cast<char*>(described.block.data()), bytes->size());
-  described.tables = tables::Tables::Open(
-      {reinterpret_cast<const uint8_t*>(described.block.data()), bytes->size()});
-  return described;
-}
-
 // The first description of the user's own.
-Described ReadOwn(const Arguments& arguments) {
-  return arguments.xml.empty() ? ReadTables(arguments.tables[0]) : ReadXml(arguments.xml[0]);
-}
-
-// For a PCI id that is new or missing: the tables that follow from what else the kernel wrote.
-// `note` must be shown.
-absl::StatusOr<tables::Tables> LikelyTablesOf(const Device& device, std::string& note) {
-  absl::StatusOr<LikelyGeneration> likely =
-      FindLikelyGeneration(device.family, device.platform, device.kernel_verx10);
-  if (!likely.ok()) return likely.status();
-  note = absl::StrCat(
-      device.pci_id ? absl::StrFormat("no built-in generation has a device with the PCI id 0x%04x",
-                                      *device.pci_id)
-                    : std::string("the input has no PCI id"),
-      "; decoded as ", likely->tables.generation(), ", since the input says ", likely->by,
-      "; --gen selects another");
-  return likely->tables;
-}
-
-// The tables of the generation that the dump is from, or that was asked for. `note`: a remark about
-// the choice, or empty.
-absl::StatusOr<tables::Tables> TablesOf(const Arguments& arguments, const Dump& dump,
-                                        std::string& note) {
-  const Device& device = dump.device;
-  // A chip id is more specific than a generation's name, and may be newer than the descriptions.
-  if (arguments.generation.empty() && device.chip_id) {
-    absl::StatusOr<tables::Tables> found = FindGenerationOfChipId(*device.chip_id);
-    if (found.ok() || device.generation.empty()) return found;
-  }
-  const std::string& name = !arguments.generation.empty() ? arguments.generation
-                            : !device.generation.empty()  ? device.generation
-                            : !device.pci_id              ? device.family
-                                                          : device.generation;
-  if (arguments.generation.empty() && device.generation.empty()) {
-    absl::StatusOr<tables::Tables> of_id = absl::NotFoundError("no id");
-    if (device.pci_id) of_id = FindGenerationOfPciId(*device.pci_id);
-    if (of_id.ok()) return of_id;
-    absl::StatusOr<tables::Tables> likely = LikelyTablesOf(device, note);
-    if (likely.ok()) return likely;
-    if (device.pci_id) return of_id;
-  }
-  if (name.empty()) {
-    return absl::InvalidArgumentError(
-        "the input does not say which GPU it is from; name a generation, such as --gen=gfx9");
-  }
-  absl::StatusOr<tables::Tables> found = FindGeneration(name);
-  if (!found.ok() && arguments.generation.empty() && device.generation.empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the input is from a GPU of the family ", name,
-                     ", but does not say which; name a generation, such as --gen=gfx9"));
-  }
-  return found;
+tools::Described ReadOwn(const Arguments& arguments) {
+  return arguments.xml.empty() ? tools::ReadTables(arguments.tables[0])
+                               : tools::ReadXml(arguments.xml[0]);
 }
 
 // The output that the arguments select.
@@ -339,11 +250,11 @@ uint64_t UsualMaxInput() {
 
 // Files that are read, and must not be overwritten.
 std::vector<std::string> ReadFiles(const Arguments& arguments, std::vector<std::string> dumps,
-                                   absl::Span<const Described> own) {
+                                   absl::Span<const tools::Described> own) {
   for (const std::vector<std::string>* more : {&arguments.xml, &arguments.tables}) {
     dumps.insert(dumps.end(), more->begin(), more->end());
   }
-  for (const Described& one : own) {
+  for (const tools::Described& one : own) {
     dumps.insert(dumps.end(), one.inputs.begin(), one.inputs.end());
   }
   return dumps;
@@ -735,7 +646,7 @@ int Run(const Arguments& arguments) {
     return kNotDecoded;
   }
   // A description of the user's own, or a generation that was asked for, applies to all inputs.
-  std::vector<Described> own;
+  std::vector<tools::Described> own;
   if (arguments.own() != 0) {
     own.push_back(ReadOwn(arguments));
     if (!own[0].tables.ok()) {
@@ -768,8 +679,9 @@ int Run(const Arguments& arguments) {
     const bool as_before = before && arguments.generation.empty() && !tools::NamesGpu(dump.device);
     std::string note;
     absl::StatusOr<tables::Tables> found = !own.empty() ? own[0].tables
-                                           : as_before  ? before->tables
-                                                        : TablesOf(arguments, dump, note);
+                                           : as_before
+                                               ? before->tables
+                                               : tools::TablesOf(arguments.generation, dump, note);
     // Inputs are read several times.
     if (!note.empty() && noted.insert(path).second) {
       Complain(absl::StrCat("note: ", path == "-" ? "<stdin>" : path, ": ", note));
@@ -872,11 +784,11 @@ int RunDescribe(const Arguments& arguments) {
     return kWrongUsage;
   }
   absl::Span<const tables::Tables> generations = BuiltInGenerations();
-  std::vector<Described> described;
+  std::vector<tools::Described> described;
   std::vector<tables::Tables> own;
-  for (const std::string& path : arguments.xml) described.push_back(ReadXml(path));
-  for (const std::string& path : arguments.tables) described.push_back(ReadTables(path));
-  for (const Described& one : described) {
+  for (const std::string& path : arguments.xml) described.push_back(tools::ReadXml(path));
+  for (const std::string& path : arguments.tables) described.push_back(tools::ReadTables(path));
+  for (const tools::Described& one : described) {
     if (!one.tables.ok()) {
       Complain(one.tables.status().message());
       return kNotDecoded;
