@@ -19,12 +19,14 @@ constexpr Names kOfReports = {"--hang",   "--gen",    "--xml",   "--tables",   "
                               "--format", "--output", "--color", "--no-pager", "--max-input"};
 
 // --run executes batches; records are not decoded.
-constexpr Names kOfRuns = {"--run",       "--draw",     "--dispatch",  "--until",       "--watch",
-                           "--registers", "--gen",      "--engine",    "--address",     "--stream",
-                           "--xml",       "--tables",   "--input",     "--format",      "--output",
-                           "--color",     "--no-pager", "--max-input", "--max-commands"};
+constexpr Names kOfRuns = {
+    "--run",       "--draw",      "--draw-vertices", "--dispatch", "--until",     "--watch",
+    "--registers", "--gen",       "--engine",        "--address",  "--stream",    "--xml",
+    "--tables",    "--input",     "--format",        "--output",   "--hide-zero", "--color",
+    "--no-pager",  "--max-input", "--max-commands"};
 // Of --run alone.
-constexpr Names kOfRunsAlone = {"--until", "--watch", "--registers", "--max-commands"};
+constexpr Names kOfRunsAlone = {"--until", "--watch", "--registers", "--draw-vertices",
+                                "--max-commands"};
 
 // --contexts shows registers, and no batches.
 constexpr Names kOfContexts = {"--contexts", "--gen",    "--xml",      "--tables",
@@ -72,6 +74,15 @@ absl::Status CheckCombinations(absl::Span<const std::string> given, absl::string
   for (const absl::string_view option : kOfRunsAlone) {
     if (!is_given(option) || is_given("--run")) continue;
     return absl::InvalidArgumentError(absl::StrCat(option, " is for --run"));
+  }
+  if (is_given("--draw-vertices") && !is_given("--draw")) {
+    return absl::InvalidArgumentError("--draw-vertices is for --run --draw=N");
+  }
+  if (is_given("--run") && is_given("--hide-zero") && !is_given("--draw") &&
+      !is_given("--dispatch")) {
+    return absl::InvalidArgumentError(
+        "--run and --hide-zero do not go together, except with --draw=N or --dispatch=N: only the "
+        "state of a draw has fields");
   }
   if (is_given("--contexts")) {
     absl::Status status = only("--contexts", "only context images", kOfContexts);

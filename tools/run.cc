@@ -1,8 +1,5 @@
 #include "tools/run.h"
 
-#include <rapidjson/stringbuffer.h>
-#include <rapidjson/writer.h>
-
 #include <algorithm>
 #include <cstring>
 #include <map>
@@ -17,6 +14,8 @@
 #include "runtime/sim/overlay_memory.h"
 #include "runtime/sim/streamer.h"
 #include "runtime/sim/work.h"
+#include "tools/json_line.h"
+#include "tools/run_draw.h"
 #include "tools/run_folding.h"
 
 namespace packsmith::tools {
@@ -55,51 +54,6 @@ absl::string_view KindName(sim::ProblemKind kind) {
   return "";
 }
 
-// One JSON object a line.
-class JsonLine {
- public:
-  JsonLine() { writer_.StartObject(); }
-  JsonLine& Text(const char* key, absl::string_view value) {
-    writer_.Key(key);
-    writer_.String(value.data(), static_cast<rapidjson::SizeType>(value.size()));
-    return *this;
-  }
-  JsonLine& Number(const char* key, uint64_t value) {
-    writer_.Key(key);
-    writer_.Uint64(value);
-    return *this;
-  }
-  JsonLine& Signed(const char* key, int64_t value) {
-    writer_.Key(key);
-    writer_.Int64(value);
-    return *this;
-  }
-  JsonLine& List(const char* key, const std::vector<std::string>& values) {
-    writer_.Key(key);
-    writer_.StartArray();
-    for (const std::string& value : values) {
-      writer_.String(value.data(), static_cast<rapidjson::SizeType>(value.size()));
-    }
-    writer_.EndArray();
-    return *this;
-  }
-  JsonLine& Object(const char* key, const std::vector<sim::Parameter>& values) {
-    writer_.Key(key);
-    writer_.StartObject();
-    for (const sim::Parameter& value : values) Signed(std::string(value.name).c_str(), value.value);
-    writer_.EndObject();
-    return *this;
-  }
-  std::string Take() {
-    writer_.EndObject();
-    return std::string(buffer_.GetString(), buffer_.GetSize()) + "\n";
-  }
-
- private:
-  rapidjson::StringBuffer buffer_;
-  rapidjson::Writer<rapidjson::StringBuffer> writer_{buffer_};
-};
-
 }  // namespace
 
 class SimulatedRun::Impl : public sim::Observer {
@@ -109,13 +63,16 @@ class SimulatedRun::Impl : public sim::Observer {
         options_(options),
         output_(output),
         memory_(empty_),
+        description_(tables_),
         folding_([this](absl::string_view text) { output_.Append(text); }) {}
 
   void Add(const Dump& dump, const std::string& path) {
     memory_.Continue(dump.memory);
+    dump_ = &dump;
     for (const Submission& submission : dump.submissions) {
       if (!submission.unless_reached) Execute(submission, path);
     }
+    dump_ = nullptr;
     memory_.Detach();
   }
 
@@ -131,6 +88,7 @@ class SimulatedRun::Impl : public sim::Observer {
 
   void OnCommand(const sim::Command& command) override {
     ++executed_;
+    if (IsOne()) engine_->state.See(command, *submission_, engine_->stream);
     if (options_.jsonl || Quiet()) return;
     folding_.Begin(command.space, command.address, command.level,
                    absl::StrFormat("%s0x%012x  %s", std::string(2 * command.level, ' '),
@@ -190,21 +148,22 @@ class SimulatedRun::Impl : public sim::Observer {
     if (!all && asked != number) return;
     found_ = found_ || asked == number;
     if (options_.jsonl) {
-      output_.Append(JsonLine()
-                         .Text("type", draw ? "draw" : "dispatch")
-                         .Number("number", number)
-                         .Text("packet", NameOf(work.command))
-                         .Number("space", work.command.space)
-                         .Number("address", work.command.address)
-                         .Object("parameters", parameters)
-                         .List("changed", changed)
-                         .List("state", state)
-                         .Take());
+      JsonLine line;
+      line.Text("type", draw ? "draw" : "dispatch").Number("number", number);
+      line.Text("packet", NameOf(work.command)).Number("space", work.command.space);
+      line.Number("address", work.command.address);
+      line.Object("parameters", [&] {
+        for (const sim::Parameter& one : parameters) {
+          line.Signed(sim::NameOf(one.kind), one.value);
+        }
+      });
+      output_.Append(line.Texts("changed", changed).Texts("state", state).Take());
+      if (!all) Show(work, number);
       return;
     }
     std::vector<std::string> values;
     for (const sim::Parameter& parameter : parameters) {
-      values.push_back(absl::StrCat(parameter.name, " ", parameter.value));
+      values.push_back(absl::StrCat(sim::NameOf(parameter.kind), " ", parameter.value));
     }
     std::string text =
         absl::StrCat(draw ? "  draw " : "  dispatch ", number, ": ", absl::StrJoin(values, ", "));
@@ -219,9 +178,7 @@ class SimulatedRun::Impl : public sim::Observer {
     output_.Append(absl::StrCat(draw ? "draw " : "dispatch ", number, "  ",
                                 Hex(work.command.address), "  ", NameOf(work.command), "  ",
                                 absl::StrJoin(values, ", "), "\n"));
-    for (const sim::StatePacket& packet : sim::StateOf(tables_, *streamer_, work.role)) {
-      output_.Append(sim::TextOf(tables_, *packet.container, packet.bytes));
-    }
+    Show(work, number);
   }
   void OnProblem(const sim::Problem& problem) override {
     ++problems_[{problem.kind, problem.text}];
@@ -250,10 +207,26 @@ class SimulatedRun::Impl : public sim::Observer {
     return std::string(tables_.string(command.container->name));
   }
 
-  sim::Streamer& StreamerOf(const Submission& submission) {
+  // What executes the submissions of one context on one engine, and what these have set.
+  struct Engine {
+    explicit Engine(RunDescription& description) : state(description) {}
+    std::unique_ptr<sim::Streamer> streamer;
+    uint32_t stream = 0;  // an index in the tables
+    RunState state;
+  };
+
+  // Whether one draw or dispatch is shown in full.
+  bool IsOne() const { return options_.draw != 0 || options_.dispatch != 0; }
+  void Show(const sim::Work& work, uint64_t number) {
+    engine_->state.Show({work, number, *dump_, *submission_, engine_->stream, memory_},
+                        {options_.jsonl, options_.draw_vertices, options_.text}, output_);
+  }
+
+  Engine& EngineOf(const Submission& submission) {
     const auto key = std::make_tuple(submission.context, submission.slot, submission.engine);
-    std::unique_ptr<sim::Streamer>& streamer = streamers_[key];
-    if (streamer != nullptr) return *streamer;
+    std::unique_ptr<Engine>& made = engines_[key];
+    if (made != nullptr) return *made;
+    made = std::make_unique<Engine>(description_);
     sim::StreamerOptions options;
     const uint32_t engine = tables_.FindEngine(submission.engine);
     options.engine = engine == tables::kNone ? 0 : engine;
@@ -262,12 +235,15 @@ class SimulatedRun::Impl : public sim::Observer {
     const uint32_t stream =
         submission.stream.empty() ? tables::kNone : tables_.FindStream(submission.stream);
     if (stream != tables::kNone) options.stream = stream;
-    streamer = std::make_unique<sim::Streamer>(tables_, memory_, options, *this);
-    return *streamer;
+    made->stream = options.stream;
+    made->streamer = std::make_unique<sim::Streamer>(tables_, memory_, options, *this);
+    return *made;
   }
 
   void Execute(const Submission& submission, const std::string& path) {
-    streamer_ = &StreamerOf(submission);
+    engine_ = &EngineOf(submission);
+    streamer_ = engine_->streamer.get();
+    submission_ = &submission;
     folding_.Flush();
     if (options_.jsonl) {
       output_.Append(JsonLine()
@@ -339,9 +315,9 @@ class SimulatedRun::Impl : public sim::Observer {
   }
 
   void WriteRegisters() {
-    for (const auto& [key, streamer] : streamers_) {
-      std::vector<std::pair<uint32_t, uint32_t>> all(streamer->registers().written().begin(),
-                                                     streamer->registers().written().end());
+    for (const auto& [key, one] : engines_) {
+      const auto& written = one->streamer->registers().written();
+      std::vector<std::pair<uint32_t, uint32_t>> all(written.begin(), written.end());
       std::sort(all.begin(), all.end());
       const std::string& engine = std::get<2>(key);
       if (!options_.jsonl) {
@@ -403,8 +379,13 @@ class SimulatedRun::Impl : public sim::Observer {
   decode::Output& output_;
   const Memory empty_;
   sim::OverlayMemory memory_;
+  RunDescription description_;
   Folding folding_;
-  std::map<std::tuple<uint32_t, uint32_t, std::string>, std::unique_ptr<sim::Streamer>> streamers_;
+  std::map<std::tuple<uint32_t, uint32_t, std::string>, std::unique_ptr<Engine>> engines_;
+  // Of the submission at hand.
+  const Dump* dump_ = nullptr;
+  const Submission* submission_ = nullptr;
+  Engine* engine_ = nullptr;
   sim::Streamer* streamer_ = nullptr;
   std::map<std::pair<sim::ProblemKind, std::string>, uint64_t> problems_;
   uint64_t executed_ = 0, skipped_ = 0, draws_ = 0, dispatches_ = 0, stores_ = 0;

@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "runtime/decode/record.h"
+#include "runtime/decode/text_sink.h"
 #include "runtime/dump/dump.h"
 #include "runtime/tables/tables.h"
 
@@ -17,7 +18,9 @@ namespace packsmith::tools {
 
 struct RunOptions {
   bool jsonl = false;
-  uint64_t draw = 0, dispatch = 0;     // only this one, with all state; 0: all
+  uint64_t draw = 0, dispatch = 0;     // only this one, in full (run_draw.h); 0: all
+  uint64_t draw_vertices = 64;         // of the draw, and primitives
+  decode::TextOptions text = {};       // of its state
   std::optional<uint64_t> until = {};  // stop before the command at this address
   std::optional<uint64_t> watch = {};  // only writes to the memory at this address
   bool registers = false;              // list the registers at the end

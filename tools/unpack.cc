@@ -106,7 +106,9 @@ What is shown:
                         the draws and dispatches that use it
   --run                 execute the batches, and show the commands as they are executed, what they
                         write, and the draws and dispatches with their parameters and new state;
-                        with --draw=N or --dispatch=N only this one, with the state that it sees
+                        with --draw=N or --dispatch=N only this one, with the state that it sees,
+                        what that points to in memory at that moment, and the draw's vertices
+  --draw-vertices=N     --run --draw: vertices and primitives that are shown (default: 64)
   --until=A             --run: stop before the command at A (hexadecimal)
   --watch=A             --run: only the commands that write the memory at A (hexadecimal)
   --registers           --run: the registers at the end
@@ -175,6 +177,7 @@ struct Arguments {
   bool hang = false, continue_past_end = false, run = false, registers = false;
   std::string until, watch;  // hexadecimal addresses
   uint64_t max_commands = 10'000'000;
+  uint64_t draw_vertices = 64;
   // Limits; 0: the defaults.
   uint64_t max_input = 0, max_packets = 0, max_structs = 0;
   uint32_t max_calls = 0, max_pointers = 0;
@@ -514,6 +517,9 @@ int Simulate(const Arguments& arguments, tools::Inputs& inputs, const DescribeDu
   options.jsonl = arguments.format == "jsonl";
   options.draw = arguments.questions.draw;
   options.dispatch = arguments.questions.dispatch;
+  options.draw_vertices = arguments.draw_vertices;
+  options.text.color = tools::UseColor(arguments.color, arguments.output);
+  options.text.hide_zero_fields = arguments.hide_zero;
   options.registers = arguments.registers;
   options.max_commands = arguments.max_commands;
   for (const auto& [name, text, address] :
@@ -856,6 +862,8 @@ int Unpack(int argc, char** argv) {
   app.add_option("--until", arguments.until);
   app.add_option("--watch", arguments.watch);
   app.add_flag("--registers", arguments.registers);
+  app.add_option("--draw-vertices", arguments.draw_vertices)
+      ->check(CLI::Range(uint64_t{0}, uint64_t{1} << 40));
   app.add_flag("--continue-past-end", arguments.continue_past_end);
   app.add_option("--follow", arguments.follow)->check(tools::OneOf({"none", "batches", "all"}));
   app.add_flag("--hide-zero", arguments.hide_zero);

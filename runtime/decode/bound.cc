@@ -68,6 +68,43 @@ void Decoder::ShowBound(tables::Role role, uint64_t id) {
   summary_.problems = problems;
 }
 
+void Decoder::RememberAll(absl::Span<const std::shared_ptr<const Setting>> all) {
+  for (const std::shared_ptr<const Setting>& setting : all) {
+    const tables::Container& container = tables_.container(setting->container);
+    const PlacedParts parts = parts_.Place(container, setting->bytes);
+    const RecordView view{container, setting->bytes, parts};
+    Remember(setting->container, view);
+    if (!actions_[setting->container].sets_or_writes) continue;
+    ForEachField(tables_, acting_, view, [&](const FieldAt& at) {
+      const Scope scope(tables_, at, setting->bytes);
+      SetBase(at, setting->bytes, scope.Holds(tables_.extra(at.leaf->extra).sets_when));
+    });
+  }
+  // Where structures are follows from all bases.
+  ++state_->looks;
+  for (const std::shared_ptr<const Setting>& setting : all) {
+    if (!actions_[setting->container].leads_to_remembered) continue;
+    LookBehind(setting->container, setting->bytes, setting->address);
+  }
+  for (const auto& [container, ahead] : state_->ahead) {
+    if (ahead.look == state_->looks) RememberBytes(actions_[container].memory, ahead.bytes);
+  }
+}
+
+void Decoder::DecodeExecuted(const Dump& dump, const Submission& submission, const Setting& work,
+                             const Settings& settings) {
+  sink_.OnDump(&dump);
+  const uint64_t parent = BeginSubmission(dump, submission);
+  stream_ = work.stream;
+  state_->settings[stream_] = settings;
+  RememberAll(settings.All());
+  here_ = work.address;
+  stored_.clear();
+  Packet(work.container, Frame{work.space, work.address, ~uint64_t{0}, 0}, work.bytes, work.bytes,
+         work.bytes.size(), parent, nullptr);
+  sink_.OnDump(nullptr);
+}
+
 void Decoder::ShowSetting(const Setting& setting, uint64_t id) {
   const tables::Container& container = tables_.container(setting.container);
   const PlacedParts parts = parts_.Place(container, setting.bytes);

@@ -320,7 +320,7 @@ Summary Decoder::Finish() {
   return summary_;
 }
 
-void Decoder::WalkSubmission(const Dump& dump, const Submission& submission) {
+uint64_t Decoder::BeginSubmission(const Dump& dump, const Submission& submission) {
   memory_ = &dump.memory;
   complete_ = dump.memory_is_complete ? &dump : nullptr;
   recent_.fill(nullptr);
@@ -385,6 +385,11 @@ void Decoder::WalkSubmission(const Dump& dump, const Submission& submission) {
                      false);
     }
   }
+  return parent;
+}
+
+void Decoder::WalkSubmission(const Dump& dump, const Submission& submission) {
+  const uint64_t parent = BeginSubmission(dump, submission);
   uint32_t stream = 0;
   if (submission.stream.empty()) {
     // The first that the engine reads.

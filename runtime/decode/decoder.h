@@ -107,6 +107,12 @@ class Decoder {
   void Decode(const Dump& dump);
   // The same for these submissions only, which need not be the dump's own.
   void Decode(const Dump& dump, absl::Span<const Submission> submissions);
+  // Writes a draw or dispatch that was executed by other means, and below it the packets of
+  // `settings` that it uses, with what all of them point to in the dump's memory: as Decode() with
+  // Options::bound, which must be `each`, but in another order. The submission has the engine, the
+  // context and the space of addresses. What draws read of vertices is not shown.
+  void DecodeExecuted(const Dump& dump, const Submission& submission, const Setting& work,
+                      const Settings& settings);
   // The summary of what has been decoded so far.
   const Summary& summary() const { return summary_; }
   // The id that the next record gets.
@@ -239,6 +245,8 @@ class Decoder {
   void AddBrief(const Brief& brief);
   void FlushBriefs();
   void ShowRegisters(absl::string_view engine, absl::Span<const ErrorRegister> registers);
+  // What holds before the first packet of a submission. Returns the id of its record.
+  uint64_t BeginSubmission(const Dump& dump, const Submission& submission);
   void WalkSubmission(const Dump& dump, const Submission& submission);
   void WalkStream(uint32_t stream, uint64_t engines, Frame frame, uint64_t parent);
   // Shows the packet in `bytes` and all that it points to. `now` are the bytes after stores by
@@ -515,6 +523,8 @@ class Decoder {
   void KeepOrShowBound(uint32_t container, const Frame& frame, absl::Span<const uint8_t> bytes,
                        uint64_t id);
   void ShowBound(tables::Role role, uint64_t id);
+  // Later packets may ask for fields of these, and of structures that these point to.
+  void RememberAll(absl::Span<const std::shared_ptr<const Setting>> all);
   void ShowSetting(const Setting& setting, uint64_t id);
   // While a packet is shown once more: whether no later packet has set the pointer.
   bool IsBound(const RecordView& record, const FieldAt& at, const tables::Pointer& pointer) const;

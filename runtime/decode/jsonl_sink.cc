@@ -64,6 +64,7 @@ class JsonlSink : public Sink {
   void OnSchema(const tables::Tables& tables) override {
     tables_ = &tables;
     plans_ = std::make_unique<Plans>(tables, std::make_unique<JsonlStyle>());
+    if (!options_.schema) return;
     Begin("schema", options_.first_id);
     Member("version", uint64_t{1});
     Member("program", "packsmith");

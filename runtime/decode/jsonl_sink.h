@@ -16,6 +16,8 @@ struct JsonlOptions {
   UndescribedSeen* undescribed_seen = nullptr;
   // As Options::first_id.
   uint64_t first_id = 0;
+  // A record of type `schema` comes first.
+  bool schema = true;
 };
 
 // Hands text over in chunks of 64 KiB, the last one with the summary. `output` must outlive the

@@ -54,6 +54,18 @@ SettingRules::SettingRules(const tables::Tables& tables) : tables_(tables) {
       }
       return false;
     }));
+    sets_bases_.push_back(any([](const tables::Extra& extra) {
+      return extra.sets_base != tables::kNone && extra.sets_when != tables::kNone;
+    }));
+    uint32_t number = tables::kNone;
+    for (const tables::Leaf& leaf : tables.leaves(container.leaves)) {
+      if (leaf.extra == tables::kNone || tables.extra(leaf.extra).element == tables::kNone)
+        continue;
+      number = tables.element(tables.extra(leaf.extra).element).number;
+    }
+    const bool own =
+        number != tables::kNone && tables.expression(number).kind == tables::ExpressionKind::kLeaf;
+    elements_.push_back(own ? number : tables::kNone);
     std::vector<uint32_t>& to_parts = to_parts_.emplace_back();
     for (uint32_t i = 0; i < container.leaves.count; ++i) {
       const uint32_t leaf = container.leaves.first + i;
@@ -84,7 +96,14 @@ void SettingRules::ForEach(uint32_t container, absl::Span<const uint8_t> packet,
     std::memcpy(&offset, packet.data() + 4, 4);
     all = {container, SettingKey::What::kRegister, offset};
   }
+  if (elements_[container] != tables::kNone) {
+    const tables::Expression& expression = tables_.expression(elements_[container]);
+    if (const auto number = Scope(tables_, c, packet).Number(expression.leaf)) {
+      all = {container, SettingKey::What::kElement, Apply(expression, *number)};
+    }
+  }
   visit(all);
+  if (sets_bases_[container]) Bases(container, packet, visit);
   Parts(container, packet, visit);
   if (selective_[container]) {
     const PlacedParts parts = PlaceParts(tables_, c, packet);
@@ -121,6 +140,10 @@ std::optional<SettingKey> SettingRules::KeyOf(const RecordView& record, const Fi
     return SettingKey{container, SettingKey::What::kPart, static_cast<uint64_t>(placed.part - all)};
   }
   if (!packet) return std::nullopt;
+  if (const tables::Extra& extra = tables_.extra(at.leaf->extra);
+      extra.sets_base != tables::kNone && extra.sets_when != tables::kNone) {
+    return SettingKey{container, SettingKey::What::kBase, extra.sets_base};
+  }
   if (pointer.slot != tables::kNone) {
     const tables::Expression& slot = tables_.expression(pointer.slot);
     std::optional<uint64_t> number;
@@ -136,6 +159,17 @@ std::optional<SettingKey> SettingRules::KeyOf(const RecordView& record, const Fi
     return SettingKey{container, SettingKey::What::kPointer, leaf};
   }
   return SettingKey{container, SettingKey::What::kAll, 0};
+}
+
+void SettingRules::Bases(uint32_t container, absl::Span<const uint8_t> packet,
+                         absl::FunctionRef<void(const SettingKey&)> visit) const {
+  ForEachField(tables_, tables_.container(container), packet, [&](const FieldAt& at) {
+    if (at.cut || at.leaf->extra == tables::kNone) return;
+    const tables::Extra& extra = tables_.extra(at.leaf->extra);
+    if (extra.sets_base == tables::kNone || extra.sets_when == tables::kNone) return;
+    if (!Scope(tables_, at, packet).Holds(extra.sets_when)) return;
+    visit({container, SettingKey::What::kBase, extra.sets_base});
+  });
 }
 
 void SettingRules::Parts(uint32_t container, absl::Span<const uint8_t> record,

@@ -26,6 +26,8 @@ struct SettingKey {
     kPart,      // an optional part, by its number
     kPointer,   // a pointer with its own condition, by its leaf
     kSlot,      // one of several pieces of data, by its number
+    kElement,   // an element of data that has a packet of its own, by its number
+    kBase,      // a base with its own condition, by its index
   };
   uint32_t container;
   What what;
@@ -57,6 +59,9 @@ class SettingRules {
   bool HasWork(uint32_t stream) const { return has_work_[stream]; }
 
  private:
+  // The bases that a packet sets, of those that it need not set.
+  void Bases(uint32_t container, absl::Span<const uint8_t> packet,
+             absl::FunctionRef<void(const SettingKey&)> visit) const;
   // In a record that consists of parts, absent parts remain unchanged.
   void Parts(uint32_t container, absl::Span<const uint8_t> record,
              absl::FunctionRef<void(const SettingKey&)> visit) const;
@@ -68,6 +73,8 @@ class SettingRules {
   const tables::Tables& tables_;
   std::vector<bool> by_register_;                // by container: loads registers
   std::vector<bool> selective_;                  // by container: has pointers of their own
+  std::vector<bool> sets_bases_;                 // by container: it need not set all of them
+  std::vector<uint32_t> elements_;               // by container: the number's expression, or kNone
   std::vector<std::vector<uint32_t>> to_parts_;  // by container: leaves that point to parts
   std::vector<bool> has_work_;                   // by stream
 };

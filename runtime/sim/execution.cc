@@ -13,6 +13,7 @@
 #include "runtime/decode/value.h"
 #include "runtime/dump/memory.h"
 #include "runtime/sim/arithmetic.h"
+#include "runtime/sim/parameters.h"
 
 namespace packsmith::sim {
 
@@ -690,9 +691,9 @@ void Execution::DrawIndirect(const Operation& operation) {
                                   kMostIndirectDraws, " are simulated"));
     count = kMostIndirectDraws;
   }
-  constexpr std::array<size_t, 4> kDwords = {4, 5, 3, 1};
-  std::array<uint32_t, 5> dwords = {};
-  const absl::Span<uint32_t> one = absl::MakeSpan(dwords).first(kDwords[*format]);
+  const auto layout = static_cast<ArgumentFormat>(*format);
+  std::array<uint32_t, kMostArguments> dwords = {};
+  const absl::Span<uint32_t> one = absl::MakeSpan(dwords).first(ArgumentsOf(layout).size());
   Place at = *arguments;
   for (uint64_t i = 0; i < count; ++i) {
     const size_t bytes = one.size() * kDword;
@@ -704,7 +705,7 @@ void Execution::DrawIndirect(const Operation& operation) {
           absl::StrFormat("the arguments of draw %d at 0x%x are not in the dump", i, at.address));
       break;
     }
-    streamer_.observer_.OnWork({command_, plan_.container->role, streamer_.works_++, one});
+    streamer_.observer_.OnWork({command_, plan_.container->role, streamer_.works_++, one, layout});
     at.address += bytes;
   }
 }

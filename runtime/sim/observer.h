@@ -7,6 +7,7 @@
 
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "runtime/sim/predication.h"
 #include "runtime/tables/tables.h"
 
 namespace packsmith::sim {
@@ -27,8 +28,9 @@ struct Work {
   const Command& command;
   tables::Role role;
   uint64_t number;  // draws and dispatches before it
-  // Of one that takes its arguments from memory: the dwords of one draw, in the manual's order.
+  // Of one that takes its arguments from memory: the dwords of one draw, and what they are.
   absl::Span<const uint32_t> arguments = {};
+  ArgumentFormat format = ArgumentFormat::kDraw;
 };
 
 enum class ProblemKind {

@@ -2,8 +2,26 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 
 namespace packsmith::sim {
+namespace {
+
+// Memory that is expensive to make stays so until it is read.
+class Below : public DeferredBytes {
+ public:
+  Below(const Memory& memory, const Memory::Segment& segment)
+      : memory_(memory), segment_(segment) {}
+
+ protected:
+  absl::Span<const uint8_t> Make() override { return memory_.Resolve(segment_).bytes; }
+
+ private:
+  const Memory& memory_;
+  const Memory::Segment& segment_;
+};
+
+}  // namespace
 
 size_t OverlayMemory::Read(uint32_t space, uint64_t address, absl::Span<uint8_t> out) const {
   size_t done = 0;
@@ -52,6 +70,49 @@ void OverlayMemory::Continue(const Memory& next) {
 void OverlayMemory::Detach() {
   static const Memory& nothing = *new Memory();
   base_ = &nothing;
+}
+
+Memory OverlayMemory::Snapshot() const {
+  std::map<Place, const Page*> pages;
+  for (const auto& [place, page] : pages_) pages.emplace(place, page.get());
+  Memory all;
+  // Pieces of what is mapped do not overlap: mapping them again succeeds.
+  for (const Memory::Segment& mapped : base_->segments()) {
+    auto page = pages.lower_bound(Place{mapped.space, mapped.address / kPage});
+    const auto is_of = [&](const Memory::Segment& segment) {
+      return page != pages.end() && page->first.first == segment.space &&
+             page->first.second <= segment.last() / kPage;
+    };
+    if (mapped.deferred != nullptr && !is_of(mapped)) {
+      all.MapDeferred(mapped.space, mapped.address, std::make_shared<Below>(*base_, mapped),
+                      mapped.memory_size)
+          .IgnoreError();
+      continue;
+    }
+    const Memory::Segment& segment = base_->Resolve(mapped);
+    if (segment.memory_size == 0) continue;
+    const auto map = [&](uint64_t at, uint64_t size, absl::Span<const uint8_t> bytes) {
+      all.Map(segment.space, at,
+              bytes.subspan(0, static_cast<size_t>(std::min<uint64_t>(size, bytes.size()))), size)
+          .IgnoreError();
+    };
+    const auto below = [&](uint64_t at, uint64_t size) {
+      const uint64_t offset = at - segment.address;
+      map(at, size, segment.bytes.subspan(std::min<uint64_t>(offset, segment.bytes.size())));
+    };
+    uint64_t at = segment.address;
+    for (; is_of(segment); ++page) {
+      const uint64_t begin = std::max(page->first.second * kPage, segment.address);
+      if (begin > at) below(at, begin - at);
+      const uint64_t last = std::min(page->first.second * kPage + (kPage - 1), segment.last());
+      map(begin, last - begin + 1,
+          absl::MakeConstSpan(page->second->now).subspan(static_cast<size_t>(begin % kPage)));
+      at = last + 1;
+      if (at == 0) break;  // the end of all addresses
+    }
+    if (at != 0 && at <= segment.last()) below(at, segment.last() - at + 1);
+  }
+  return all;
 }
 
 size_t OverlayMemory::Write(uint32_t space, uint64_t address, absl::Span<const uint8_t> bytes) {

@@ -37,6 +37,10 @@ class OverlayMemory : public MemoryAccess {
   size_t Read(uint32_t space, uint64_t address, absl::Span<uint8_t> out) const override;
   size_t Write(uint32_t space, uint64_t address, absl::Span<const uint8_t> bytes) override;
 
+  // All of it as it is now, as views of this and of the memory below: valid until the next Write(),
+  // Continue() or Detach().
+  Memory Snapshot() const;
+
   // Whether a write was refused because too many pages have been copied.
   bool exhausted() const { return exhausted_; }
 

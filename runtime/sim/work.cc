@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "runtime/decode/fields.h"
 #include "runtime/decode/value.h"
 
@@ -15,39 +13,37 @@ using tables::kNone;
 std::vector<Parameter> ParametersOf(const tables::Tables& tables, const Work& work) {
   std::vector<Parameter> out;
   if (!work.arguments.empty()) {
-    // VkDrawIndirectCommand, VkDrawIndexedIndirectCommand, groups of meshes.
-    constexpr absl::string_view kDraw[] = {"count", "instances", "first", "first-instance"};
-    constexpr absl::string_view kIndexed[] = {"count", "instances", "first", "bias",
-                                              "first-instance"};
-    constexpr absl::string_view kGroups[] = {"groups x", "groups y", "groups z"};
+    const absl::Span<const ParameterKind> kinds = ArgumentsOf(work.format);
     for (size_t i = 0; i < work.arguments.size(); ++i) {
-      const absl::string_view name = work.arguments.size() == 5   ? kIndexed[i]
-                                     : work.arguments.size() == 4 ? kDraw[i]
-                                                                  : kGroups[i];
       const uint32_t value = work.arguments[i];
-      out.push_back({name, name == "bias" ? static_cast<int32_t>(value) : int64_t{value}});
+      const bool is_signed = kinds[i] == ParameterKind::kBias;
+      out.push_back({kinds[i], is_signed ? static_cast<int32_t>(value) : int64_t{value}});
     }
+    if (work.format == ArgumentFormat::kDrawIndexed) out.push_back({ParameterKind::kIndexed, 1});
     return out;
   }
   const tables::Container& container = *work.command.container;
   const decode::Scope scope(tables, container, work.command.bytes);
   if (container.draw != kNone) {
     const tables::Draw& draw = tables.draw(container.draw);
-    const auto add = [&](absl::string_view name, uint32_t expression) {
+    const auto add = [&](ParameterKind kind, uint32_t expression) {
       if (expression == kNone) return;
       const std::optional<uint64_t> value = decode::Evaluate(
           tables.expression(expression), [&](uint32_t leaf) { return scope.Number(leaf); },
           [](uint32_t, uint32_t) { return std::optional<uint64_t>(); });
-      if (value) out.push_back({name, static_cast<int64_t>(*value)});
+      if (value) out.push_back({kind, static_cast<int64_t>(*value)});
     };
-    add("count", draw.count);
-    add("first", draw.first);
-    add("instances", draw.instances);
-    add("first-instance", draw.first_instance);
-    add("bias", draw.bias);
-    if (draw.indices != kNone) out.push_back({"indexed", scope.Holds(draw.indexed) ? 1 : 0});
+    add(ParameterKind::kCount, draw.count);
+    add(ParameterKind::kFirst, draw.first);
+    add(ParameterKind::kInstances, draw.instances);
+    add(ParameterKind::kFirstInstance, draw.first_instance);
+    add(ParameterKind::kBias, draw.bias);
+    if (draw.indices != kNone) {
+      out.push_back({ParameterKind::kIndexed, scope.Holds(draw.indexed) ? 1 : 0});
+    }
   }
-  constexpr absl::string_view kGroups[] = {"groups x", "groups y", "groups z"};
+  constexpr ParameterKind kGroups[] = {ParameterKind::kGroupsX, ParameterKind::kGroupsY,
+                                       ParameterKind::kGroupsZ};
   size_t groups = 0;
   for (uint32_t i = 0; i < container.leaves.count; ++i) {
     const uint32_t index = container.leaves.first + i;
@@ -63,6 +59,39 @@ std::vector<Parameter> ParametersOf(const tables::Tables& tables, const Work& wo
   return out;
 }
 
+std::optional<DrawParameters> DrawParametersOf(const tables::Tables& tables, const Work& work) {
+  DrawParameters out;
+  for (const Parameter& parameter : ParametersOf(tables, work)) {
+    const auto value = static_cast<uint32_t>(parameter.value);
+    switch (parameter.kind) {
+      case ParameterKind::kCount:
+        out.vertex_count = value;
+        break;
+      case ParameterKind::kFirst:
+        out.start_vertex = value;
+        break;
+      case ParameterKind::kInstances:
+        out.instance_count = value;
+        break;
+      case ParameterKind::kFirstInstance:
+        out.start_instance = value;
+        break;
+      case ParameterKind::kBias:
+        out.base_vertex = static_cast<int32_t>(value);
+        break;
+      case ParameterKind::kIndexed:
+        out.indexed = value != 0;
+        break;
+      case ParameterKind::kGroupsX:
+      case ParameterKind::kGroupsY:
+      case ParameterKind::kGroupsZ:
+        break;
+    }
+  }
+  if (work.role != tables::Role::kDraw || !out.vertex_count) return std::nullopt;
+  return out;
+}
+
 std::vector<StatePacket> StateOf(const tables::Tables& tables, const Streamer& streamer,
                                  tables::Role role) {
   std::vector<StatePacket> out;
@@ -75,39 +104,6 @@ std::vector<StatePacket> StateOf(const tables::Tables& tables, const Streamer& s
   std::sort(out.begin(), out.end(),
             [](const StatePacket& a, const StatePacket& b) { return a.number < b.number; });
   return out;
-}
-
-std::string TextOf(const tables::Tables& tables, const tables::Container& container,
-                   absl::Span<const uint8_t> bytes) {
-  std::string text = absl::StrCat("  ", tables.string(container.name), "\n");
-  decode::ForEachField(tables, container, bytes, [&](const decode::FieldAt& at) {
-    if (at.cut || at.width > 64 || (at.leaf->flags & (tables::kForced | tables::kLength)) != 0) {
-      return;
-    }
-    const uint64_t raw = decode::ReadBits(bytes, at.bit, at.width);
-    if (raw == 0) return;
-    text += "    ";
-    decode::AppendFieldName(at.name, text);
-    const decode::Value value = decode::DecodeValue(tables, *at.leaf, at.width, raw);
-    switch (value.kind) {
-      case decode::ValueKind::kSigned:
-        absl::StrAppend(&text, "  ", value.signed_value);
-        break;
-      case decode::ValueKind::kReal:
-        absl::StrAppend(&text, "  ", value.real);
-        break;
-      case decode::ValueKind::kAddress:
-        absl::StrAppendFormat(&text, "  0x%x", value.unsigned_value);
-        break;
-      default:
-        absl::StrAppend(&text, "  ", value.unsigned_value);
-        break;
-    }
-    const absl::string_view name = tables.ValueName(*at.leaf, raw);
-    if (!name.empty()) absl::StrAppend(&text, " (", name, ")");
-    text += "\n";
-  });
-  return text;
 }
 
 }  // namespace packsmith::sim

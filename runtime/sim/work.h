@@ -3,24 +3,23 @@
 #define PACKSMITH_RUNTIME_SIM_WORK_H_
 
 #include <cstdint>
-#include <string>
+#include <optional>
 #include <vector>
 
-#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "runtime/sim/observer.h"
+#include "runtime/sim/parameters.h"
 #include "runtime/sim/streamer.h"
+#include "runtime/sim/vertices/draw_state.h"
 #include "runtime/tables/tables.h"
 
 namespace packsmith::sim {
 
-struct Parameter {
-  absl::string_view name;  // "count", "first", "instances", "first-instance", "bias", "groups x" …
-  int64_t value;
-};
-
 // As resolved: from the packet, registers, or memory.
 std::vector<Parameter> ParametersOf(const tables::Tables& tables, const Work& work);
+
+// The same for vertex fetch. Empty: it is not a draw that fetches vertices.
+std::optional<DrawParameters> DrawParametersOf(const tables::Tables& tables, const Work& work);
 
 // A packet that set state.
 struct StatePacket {
@@ -33,10 +32,6 @@ struct StatePacket {
 // the streamer executes more.
 std::vector<StatePacket> StateOf(const tables::Tables& tables, const Streamer& streamer,
                                  tables::Role role);
-
-// The packet's name, and a line for each field that is not zero.
-std::string TextOf(const tables::Tables& tables, const tables::Container& container,
-                   absl::Span<const uint8_t> bytes);
 
 }  // namespace packsmith::sim
 

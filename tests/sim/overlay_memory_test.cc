@@ -1,6 +1,7 @@
 #include "runtime/sim/overlay_memory.h"
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "gmock/gmock.h"
@@ -65,6 +66,70 @@ TEST(OverlayMemory, TheNextDumpCountsExceptWhereItIsTheSameAndWasWritten) {
   EXPECT_TRUE(ReadAll(memory, 0x1000, 4).empty());
   memory.Continue(next);
   EXPECT_EQ(ReadAll(memory, 0x1000, 4), (std::vector<uint8_t>{9, 5, 1, 5}));
+}
+
+std::vector<uint8_t> Copied(const Memory& memory, uint32_t space, uint64_t address, size_t size) {
+  std::vector<uint8_t> out(size, 0xee);
+  out.resize(memory.Copy(space, address, absl::MakeSpan(out)));
+  return out;
+}
+
+TEST(OverlayMemory, ASnapshotIsTheMemoryWithWhatWasWritten) {
+  std::vector<uint8_t> below(3 * 4096);
+  for (size_t i = 0; i < below.size(); ++i) below[i] = static_cast<uint8_t>(i * 7);
+  Memory base;
+  // Two segments in one page, zeros that take no room, and another space at the same addresses.
+  ASSERT_TRUE(base.Map(0, 0x1010, below, below.size()).ok());
+  ASSERT_TRUE(base.Map(0, 0x4010, absl::MakeConstSpan(below).first(8), 0x3000).ok());
+  ASSERT_TRUE(base.Map(2, 0x1010, below, below.size()).ok());
+  OverlayMemory memory(base);
+  ASSERT_EQ(memory.Write(0, 0x2ffe, std::vector<uint8_t>(4, 1)), 4u);
+  ASSERT_EQ(memory.Write(0, 0x400e, std::vector<uint8_t>(4, 2)), 4u);
+  ASSERT_EQ(memory.Write(0, 0x6800, std::vector<uint8_t>(4, 3)), 4u);
+  const Memory now = memory.Snapshot();
+  const std::vector<uint8_t> all = ReadAll(memory, 0x1010, 0x6000);
+  ASSERT_EQ(all.size(), 0x6000u);
+  EXPECT_EQ(all[0x2ffe - 0x1010], 1);
+  EXPECT_EQ(all[0x6800 - 0x1010], 3);
+  EXPECT_EQ(Copied(now, 0, 0x1010, 0x7000), all);
+  EXPECT_EQ(Copied(now, 2, 0x1010, 0x7000), below);
+  EXPECT_EQ(now.Find(0, 0x100f), nullptr);
+}
+
+class MadeBytes : public DeferredBytes {
+ public:
+  int made = 0;
+
+ protected:
+  absl::Span<const uint8_t> Make() override {
+    ++made;
+    return bytes_;
+  }
+
+ private:
+  const std::vector<uint8_t> bytes_ = std::vector<uint8_t>(100, 5);
+};
+
+TEST(OverlayMemory, ASnapshotMakesNoMemoryThatNobodyReads) {
+  const auto bytes = std::make_shared<MadeBytes>();
+  Memory base;
+  ASSERT_TRUE(base.MapDeferred(0, 0x1000, bytes, 4096).ok());
+  const OverlayMemory memory(base);
+  const Memory now = memory.Snapshot();
+  EXPECT_EQ(bytes->made, 0);
+  EXPECT_EQ(Copied(now, 0, 0x1000, 200), std::vector<uint8_t>(100, 5));
+  EXPECT_EQ(bytes->made, 1);
+}
+
+TEST(OverlayMemory, ASnapshotReachesTheEndOfAllAddresses) {
+  const std::vector<uint8_t> below(8192, 1);
+  Memory base;
+  ASSERT_TRUE(base.Map(0, ~uint64_t{0} - 8191, below, below.size()).ok());
+  OverlayMemory memory(base);
+  ASSERT_EQ(memory.Write(0, ~uint64_t{0}, std::vector<uint8_t>(1, 9)), 1u);
+  const Memory now = memory.Snapshot();
+  EXPECT_EQ(Copied(now, 0, ~uint64_t{0} - 4096, 4096), std::vector<uint8_t>(4096, 1));
+  EXPECT_EQ(Copied(now, 0, ~uint64_t{0}, 1), std::vector<uint8_t>(1, 9));
 }
 
 }  // namespace

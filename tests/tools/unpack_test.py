@@ -370,7 +370,9 @@ class UnpackTest(unittest.TestCase):
         # What came before it is below it.
         draw = next(i for i, line in enumerate(shown) if "  draw 2" in line)
         bound = [line.split()[1] for line in shown[draw:] if "  bound, from submission 0" in line]
-        self.assertEqual(bound.count("STATE_BASE_ADDRESS"), 1)
+        # The last one sets only the base of surface states, the first one the others.
+        self.assertEqual(bound.count("STATE_BASE_ADDRESS"), 2)
+        self.assertEqual(bound.count("3DSTATE_WM_HZ_OP"), 1)
         self.assertNotIn("3DPRIMITIVE", bound)
         self.assertEqual(sum(line.startswith("submission ") for line in shown), 1)
 

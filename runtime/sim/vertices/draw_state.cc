@@ -255,7 +255,9 @@ void VertexState::SeeElement(const tables::Element& element, const FieldAt& at, 
   const absl::StatusOr<VertexFormat> format =
       MakeVertexFormat(tables, tables.format(named->format));
   one->has_format = format.ok();
-  if (format.ok()) one->is.format = *format;
+  if (!format.ok()) return;
+  one->is.format = *format;
+  one->is.format_name = tables.string(named->name);
 }
 
 void VertexState::SeeMeaning(const tables::Extra& extra, const FieldAt& at, uint64_t raw) {

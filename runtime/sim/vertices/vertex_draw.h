@@ -67,6 +67,8 @@ struct VertexElement {
   std::optional<uint32_t> destination = std::nullopt;
   // Gfx9 and later, component packing: bit i: component i is stored.
   uint8_t enables = 0xf;
+  // The format as the tables name it, for people; empty: it has none.
+  absl::string_view format_name = {};
 };
 
 // A value that the hardware makes, in place of a component of an element.

@@ -161,14 +161,29 @@ class Streamer : private sim::Observer {
     Draw draw;
     for (const sim::Parameter& parameter : sim::ParametersOf(tables_, work)) {
       const auto value = static_cast<uint32_t>(parameter.value);
-      if (parameter.name == "count") draw.vertices = value;
-      if (parameter.name == "instances") draw.instances = value;
-      if (parameter.name == "first") draw.first = value;
-      if (parameter.name == "first-instance") draw.first_instance = value;
-      if (parameter.name == "bias") draw.base = static_cast<int32_t>(parameter.value);
-      if (parameter.name == "indexed") draw.indexed = value != 0;
+      switch (parameter.kind) {
+        case sim::ParameterKind::kCount:
+          draw.vertices = value;
+          break;
+        case sim::ParameterKind::kInstances:
+          draw.instances = value;
+          break;
+        case sim::ParameterKind::kFirst:
+          draw.first = value;
+          break;
+        case sim::ParameterKind::kFirstInstance:
+          draw.first_instance = value;
+          break;
+        case sim::ParameterKind::kBias:
+          draw.base = static_cast<int32_t>(parameter.value);
+          break;
+        case sim::ParameterKind::kIndexed:
+          draw.indexed = value != 0;
+          break;
+        default:
+          break;
+      }
     }
-    draw.indexed = draw.indexed || work.arguments.size() == 5;
     if constexpr (requires { typename G::_3DPRIMITIVE_EXTENDED; }) {
       std::vector<uint32_t> words(work.command.bytes.size() / 4);
       std::memcpy(words.data(), work.command.bytes.data(), work.command.bytes.size());
