@@ -1,7 +1,8 @@
 #include "tools/run_vertices.h"
 
-#include <algorithm>
+#include <charconv>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -76,6 +77,13 @@ absl::string_view KindName(sim::PrimitiveKind kind) {
   return "";
 }
 
+// As few digits as identify the number.
+template <class Number>
+std::string Shortest(Number number) {
+  char digits[32];
+  return std::string(digits, std::to_chars(digits, digits + sizeof(digits), number).ptr);
+}
+
 // A dword of a vertex, or two that are one value.
 struct Value {
   enum class Kind { kUnsigned, kSigned, kReal } kind = Kind::kUnsigned;
@@ -103,7 +111,7 @@ struct Value {
       case Kind::kSigned:
         return absl::StrCat(Signed());
       case Kind::kReal:
-        return wide ? absl::StrFormat("%.17g", Real()) : absl::StrFormat("%.9g", Real());
+        return wide ? Shortest(Real()) : Shortest(static_cast<float>(Real()));
     }
     return "";
   }
