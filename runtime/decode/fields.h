@@ -86,6 +86,12 @@ class Scope {
   absl::Span<const std::optional<uint64_t>> states_;
 };
 
+// The address space of what a pointer in a record leads to: the one that it names if `space_when`
+// holds, or always without it; else `own`, that of the submission.
+inline uint32_t SpaceOf(const tables::Pointer& pointer, const Scope& scope, uint32_t own) {
+  return pointer.space != 0 && scope.Holds(pointer.space_when) ? pointer.space : own;
+}
+
 // The length in bytes that a packet or structure states. `bytes` are those in memory; the result
 // may be more: at least 1 for a packet, at most 16 MiB.
 uint64_t LengthOf(const tables::Tables& tables, const tables::Container& container,

@@ -214,8 +214,7 @@ Form Forms::Make(const RecordView& record, uint64_t size) {
     to.unread = bits_alone && IsUnread(tables_, *counts);
     form.has_unread |= to.unread;
     to.address_mask = IsAddress(leaf) ? tables_.address_mask() : ~uint64_t{0};
-    to.in_other_space =
-        bits_alone && counts->space_when != tables::kNone && scope.Holds(counts->space_when);
+    to.in_other_space = bits_alone && SpaceOf(*counts, scope, 0) != 0;
     to.somewhere = bits_alone && (counts->target_kind == tables::TargetKind::kData
                                       ? tables_.data(counts->target).is_code != 0
                                       : counts->count == tables::kNone &&

@@ -33,10 +33,7 @@ void Decoder::ForEachPointer(const RecordView& record, const Visit& visit) {
 
 Decoder::Target Decoder::TargetOf(const FieldAt& at, const tables::Pointer& pointer,
                                   const Scope& scope, absl::Span<const uint8_t> bytes) const {
-  Target target{own_space_, 0, true};
-  if (pointer.space_when != tables::kNone && scope.Holds(pointer.space_when)) {
-    target.space = pointer.space;
-  }
+  Target target{SpaceOf(pointer, scope, own_space_), 0, true};
   const uint64_t raw = ReadBits(bytes, at.bit, at.width);
   target.address = NumberOfBits(tables_, *at.leaf, at.width, raw);
   target.address *= Evaluate(pointer.scale, scope).value_or(1);

@@ -268,7 +268,8 @@ bool Decoder::Finish(Making& making) {
              k = tables_.pointer(k).next) {
           const tables::Pointer& other = tables_.pointer(k);
           if (other.base != from->to->base || other.relative != from->to->relative ||
-              other.scale != from->to->scale || other.space_when != tables::kNone) {
+              other.scale != from->to->scale || other.space_when != tables::kNone ||
+              other.space != from->to->space) {
             return false;
           }
         }

@@ -364,7 +364,7 @@ class TextSink : public Sink {
     const uint32_t index = tables_->extra(field.leaf->extra).pointer;
     if (index == tables::kNone) return own_space_;
     const tables::Pointer& pointer = tables_->pointer(index);
-    if (pointer.space_when == tables::kNone) return own_space_;
+    if (pointer.space == 0) return own_space_;
     // A field of a part, or of an item of the tail, depends on others of the same.
     const uint64_t base = bit - field.bit;
     const absl::Span<const tables::Leaf> tail = tables_->leaves(record.container->tail_leaves);
@@ -372,7 +372,7 @@ class TextSink : public Sink {
                                      [&](const tables::Leaf& leaf) { return &leaf == field.leaf; });
     const Scope scope(*tables_, *record.container, record.bytes, in_tail ? 0 : base,
                       in_tail ? base : 0);
-    return scope.Holds(pointer.space_when) ? pointer.space : own_space_;
+    return decode::SpaceOf(pointer, scope, own_space_);
   }
 
   void Described(const Record& record, size_t indent, uint64_t count, uint64_t last) {

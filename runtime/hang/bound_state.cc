@@ -111,9 +111,8 @@ class BoundSink : public decode::Sink {
       if (at.leaf->extra != tables::kNone) {
         const uint32_t pointer = tables_->extra(at.leaf->extra).pointer;
         const decode::Scope scope(*tables_, at, record.bytes);
-        if (pointer != tables::kNone && tables_->pointer(pointer).space_when != tables::kNone &&
-            scope.Holds(tables_->pointer(pointer).space_when)) {
-          space = tables_->pointer(pointer).space;
+        if (pointer != tables::kNone) {
+          space = decode::SpaceOf(tables_->pointer(pointer), scope, own_space_);
         }
       }
       Address one;

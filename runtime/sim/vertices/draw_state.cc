@@ -168,9 +168,7 @@ void VertexState::SeePointer(const tables::Extra& extra, const FieldAt& at, cons
     if (scope.Holds(tables.pointer(i).when)) pointer = &tables.pointer(i);
   }
   const tables::Pointer& that = pointer != nullptr ? *pointer : any;
-  if (pointer != nullptr && pointer->space_when != kNone && scope.Holds(pointer->space_when)) {
-    space = pointer->space;
-  }
+  if (pointer != nullptr) space = decode::SpaceOf(*pointer, scope, space);
   const uint64_t mask = tables.address_mask();
   const uint64_t address =
       decode::MaskAddress(decode::NumberOfBits(tables, *at.leaf, at.width, raw), mask);
