@@ -50,6 +50,8 @@ absl::string_view KindName(sim::ProblemKind kind) {
       return "approximate";
     case sim::ProblemKind::kUnsupported:
       return "unsupported";
+    case sim::ProblemKind::kPrivileged:
+      return "privileged";
   }
   return "";
 }
@@ -343,7 +345,7 @@ class SimulatedRun::Impl : public sim::Observer {
   }
 
   void Summarize() {
-    uint64_t counts[4] = {};
+    uint64_t counts[sim::kProblemKinds] = {};
     for (const auto& [problem, count] : problems_) {
       counts[static_cast<size_t>(problem.first)] += count;
     }
@@ -358,6 +360,7 @@ class SimulatedRun::Impl : public sim::Observer {
                          .Number("register_writes", register_writes_)
                          .Number("approximate", counts[2])
                          .Number("unsupported", counts[3])
+                         .Number("privileged", counts[4])
                          .Number("stale", counts[1])
                          .Number("faults", counts[0])
                          .Number("unfinished", stops_)

@@ -265,6 +265,10 @@ class Describer {
     if (Flag(record, "masked")) {
       Fact("writes", "change only the bits of 15:0 whose mask bit in 31:16 is 1");
     }
+    if (Flag(record, "privileged")) {
+      Fact("privilege", Text(record, "kind") == "space" ? "a batch without it has no access"
+                                                        : "a batch without it cannot write it");
+    }
     if (const absl::string_view other = Text(record, "else"); !other.empty()) {
       Fact("until set", other == "0" ? std::string("offsets are relative to address 0")
                                      : absl::StrCat("the base ", other, " applies"));

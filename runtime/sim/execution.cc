@@ -28,17 +28,12 @@ constexpr uint64_t kDword = 4, kQword = 8;
 constexpr uint64_t kMostBytes = 4096;
 // An indirect draw of more draws is cut off.
 constexpr uint64_t kMostIndirectDraws = 1 << 20;
-// All registers of an engine.
-constexpr uint32_t kEngineRegisters = 0x1000;
+// Dwords of one of them: the largest structure has five.
+constexpr size_t kMostArguments = 16;
+// What an entry of the global page table stands for.
+constexpr uint64_t kPage = 4096;
 
 }  // namespace
-
-uint32_t EngineOffset(const tables::Tables& tables, uint32_t engine, uint32_t offset) {
-  const uint32_t first = tables.engines()[0].registers;
-  const uint32_t own = tables.engines()[engine].registers;
-  if (own == 0 || offset < first || offset - first >= kEngineRegisters) return offset;
-  return offset - first + own;
-}
 
 Execution::Execution(Streamer& streamer, const Plan& plan, Command& command)
     : streamer_(streamer), tables_(streamer.tables_), plan_(plan), command_(command) {}
@@ -98,23 +93,43 @@ uint32_t Execution::RegisterOf(const Operation& operation, OperandRole role) con
 Place Execution::PlaceOf(uint32_t leaf_index, uint64_t high) const {
   const decode::Scope scope = Scope();
   Place place{streamer_.options_.own_space, scope.Number(leaf_index).value_or(0)};
-  const tables::Leaf& leaf = tables_.leaf(leaf_index);
-  if (leaf.extra != kNone) {
-    const uint32_t first = tables_.extra(leaf.extra).pointer;
-    uint32_t pointer = first;
-    while (pointer != kNone && !scope.Holds(tables_.pointer(pointer).when)) {
-      pointer = tables_.pointer(pointer).next;
-    }
-    if (pointer == kNone) pointer = first;
-    if (pointer != kNone) {
-      const tables::Pointer& chosen = tables_.pointer(pointer);
-      const bool named =
-          chosen.space_when == kNone ? chosen.space != 0 : scope.Holds(chosen.space_when);
-      if (named) place.space = chosen.space;
-    }
+  if (const tables::Pointer* const pointer = PointerOf(tables_, leaf_index, scope)) {
+    place.space = decode::SpaceOf(*pointer, scope, place.space);
   }
   place.address = decode::MaskAddress(place.address + (high << 32), tables_.address_mask());
   return place;
+}
+
+Place Execution::BatchAt(uint32_t leaf) {
+  Place place = PlaceOf(leaf);
+  if (!streamer_.privileged_ && place.space != streamer_.options_.own_space &&
+      NeedsPrivilege(tables_, place.space)) {
+    streamer_.Report(ProblemKind::kPrivileged,
+                     "a batch without privilege starts only batches in its own space");
+    place.space = streamer_.options_.own_space;
+  }
+  return place;
+}
+
+bool Execution::IsDenied(const Operation& operation) {
+  if (streamer_.privileged_ || !operation.may_need_privilege) return false;
+  const decode::Scope scope = Scope();
+  for (const OperandRole role : {OperandRole::kMemory, OperandRole::kSource}) {
+    const tables::Operand* const operand = operation.operand(role);
+    const uint32_t leaf = operand == nullptr ? kNone : LeafOf(tables_, *operand);
+    const tables::Pointer* const pointer =
+        leaf == kNone ? nullptr : PointerOf(tables_, leaf, scope);
+    if (pointer == nullptr) continue;
+    const uint32_t own = streamer_.options_.own_space;
+    const uint32_t space = decode::SpaceOf(*pointer, scope, own);
+    if (space == own || !NeedsPrivilege(tables_, space)) continue;
+    streamer_.Report(
+        ProblemKind::kPrivileged,
+        absl::StrCat(tables_.string(plan_.container->name),
+                     " has no access to the global space: the batch has no privilege"));
+    return true;
+  }
+  return false;
 }
 
 std::optional<Place> Execution::Destination(const Operation& operation) const {
@@ -133,6 +148,21 @@ std::optional<Place> Execution::Destination(const Operation& operation) const {
 // --- Effects ---
 
 void Execution::WriteRegister(uint32_t offset, uint32_t value) {
+  if (!streamer_.privileged_ && streamer_.registers_.IsPrivileged(offset)) {
+    const uint32_t described = tables_.FindRegister(offset);
+    streamer_.Report(
+        ProblemKind::kPrivileged,
+        absl::StrFormat(
+            "0x%x%s is not written: the batch has no privilege", offset,
+            described == kNone
+                ? ""
+                : absl::StrCat(" (", tables_.string(tables_.container(described).name), ")")));
+    return;
+  }
+  for (Streamer* const other : streamer_.connected_) {
+    const uint32_t base = tables_.engines()[other->options_.engine].registers;
+    if (offset - base < kEngineRegisterBytes) other->registers_.Write(offset, value);
+  }
   const uint32_t old = streamer_.registers_.Read(offset);
   streamer_.registers_.Write(offset, value);
   streamer_.observer_.OnRegister(command_, offset, old, streamer_.registers_.Read(offset));
@@ -187,6 +217,9 @@ Execution::Outcome Execution::Prepare() {
           return Outcome::kSkipped;
         }
         break;
+      case OperationKind::kPrivileged:
+        if (!streamer_.privileged_ && scope.Holds(operation.when)) return Outcome::kDenied;
+        break;
       case OperationKind::kEngineBase:
         if (scope.Holds(operation.when)) {
           engine_based_.push_back(LeafOf(tables_, *operation.operand(OperandRole::kRegister)));
@@ -200,15 +233,33 @@ Execution::Outcome Execution::Prepare() {
   // The conditions are those of the packet as it is in memory.
   absl::InlinedVector<const Operation*, 8> replaced;
   for (const Operation& operation : plan_.operations) {
-    if (operation.kind == OperationKind::kReplace && scope.Holds(operation.when)) {
+    if ((operation.kind == OperationKind::kReplace ||
+         operation.kind == OperationKind::kAddRegister) &&
+        scope.Holds(operation.when)) {
       replaced.push_back(&operation);
     }
   }
   if (replaced.empty()) return Outcome::kDone;
   streamer_.patched_.assign(command_.bytes.begin(), command_.bytes.end());
   command_.bytes = streamer_.patched_;
-  for (const Operation* const operation : replaced) Replace(*operation);
+  for (const Operation* const operation : replaced) {
+    if (operation->kind == OperationKind::kReplace) {
+      Replace(*operation);
+    } else {
+      AddRegister(*operation);
+    }
+  }
   return Outcome::kDone;
+}
+
+void Execution::AddRegister(const Operation& operation) {
+  const uint32_t leaf_index = LeafOf(tables_, *operation.operand(OperandRole::kField));
+  if (leaf_index == kNone) return;
+  const tables::Leaf& leaf = tables_.leaf(leaf_index);
+  if (leaf.width > 64 || leaf.bit + leaf.width > command_.bytes.size() * 8) return;
+  const uint64_t sum = NumberOf(leaf_index) +
+                       streamer_.registers_.Read(RegisterOf(operation, OperandRole::kRegister));
+  decode::WriteBits(absl::MakeSpan(streamer_.patched_), leaf.bit, leaf.width, sum >> leaf.shift);
 }
 
 void Execution::Replace(const Operation& operation) {
@@ -231,7 +282,7 @@ Execution::Outcome Execution::Run() {
   // A wait that does not hold has no effect, and is executed again.
   for (const Operation& operation : plan_.operations) {
     if (operation.kind == OperationKind::kWait && Scope().Holds(operation.when) &&
-        Wait(operation) == Outcome::kWaiting) {
+        !IsDenied(operation) && Wait(operation) == Outcome::kWaiting) {
       return Outcome::kWaiting;
     }
   }
@@ -240,6 +291,8 @@ Execution::Outcome Execution::Run() {
   Outcome outcome = Outcome::kDone;
   for (const Operation& operation : plan_.operations) {
     if (!Scope().Holds(operation.when)) continue;
+    // A wait was made before.
+    if (operation.kind != OperationKind::kWait && IsDenied(operation)) continue;
     const Outcome one = Do(operation);
     if (one != Outcome::kDone) outcome = one;
   }
@@ -280,17 +333,25 @@ Execution::Outcome Execution::Do(const Operation& operation) {
     case OperationKind::kSkip:
     case OperationKind::kEngineBase:
     case OperationKind::kReplace:
+    case OperationKind::kAddRegister:
     case OperationKind::kWait:
     case OperationKind::kFence:
     case OperationKind::kSignal:
+    case OperationKind::kArbitrationPoint:
+    case OperationKind::kPrivileged:
+      break;
+    case OperationKind::kDropPrivilege:
+      streamer_.drops_privilege_ = true;
       break;
     case OperationKind::kUnsupported:
       streamer_.Report(ProblemKind::kUnsupported,
                        absl::StrCat(tables_.string(plan_.container->name), " is not simulated"));
       break;
     case OperationKind::kSwitchContext:
-      streamer_.Report(ProblemKind::kUnsupported,
-                       "the switch to another context is not simulated: state stays as it is");
+      SwitchContext(operation);
+      break;
+    case OperationKind::kUpdatePageTable:
+      UpdatePageTable(operation);
       break;
     case OperationKind::kWriteRegister: {
       const uint32_t offset = RegisterOf(operation, OperandRole::kRegister);
@@ -390,7 +451,10 @@ void Execution::StoreValue(const Operation& operation) {
                 Number(operation, OperandRole::kBytes, kDword));
     return;
   }
-  Place at = *to;
+  StoreFields(*to);
+}
+
+void Execution::StoreFields(Place at) {
   ForEachStored([&](uint64_t value, uint64_t bytes) {
     StoreNumber(at, value, bytes);
     at.address += bytes;
@@ -571,7 +635,7 @@ void Execution::SetPredicate(const Operation& operation) {
     streamer_.Report(ProblemKind::kUnsupported, "an unknown condition of MI_SET_PREDICATE");
     return;
   }
-  Streamer::Noop& noop = streamer_.noop_;
+  Noop& noop = streamer_.noop_;
   noop.in_register = std::nullopt;
   noop.mode = static_cast<NoopMode>(*mode);
   noop.result = RegisterOf(operation, OperandRole::kResult);
@@ -592,13 +656,13 @@ void Execution::Atomic(const Operation& operation) {
     return;
   }
   const uint32_t bytes = 4u << *size;
-  const uint32_t first = RegisterOf(operation, OperandRole::kRegister);
-  Registers& registers = streamer_.registers_;
-  const auto pair = [&](uint32_t n) {
-    return absl::MakeUint128(registers.Read64(first + 8 * n + 8), registers.Read64(first + 8 * n));
+  const Registers& registers = streamer_.registers_;
+  // An operand of 16 bytes is in two registers.
+  const auto pair = [&](OperandRole role) {
+    const uint32_t first = RegisterOf(operation, role);
+    return absl::MakeUint128(registers.Read64(first + kQword), registers.Read64(first));
   };
-  // {R1, R0} and {R3, R2}.
-  absl::uint128 one = pair(0), two = pair(2);
+  absl::uint128 one = pair(OperandRole::kSource), two = pair(OperandRole::kData);
   if (Number(operation, OperandRole::kInline, 0) != 0) {
     one = two = 0;
     for (size_t i = 0; i < plan_.stored.size(); ++i) {
@@ -621,9 +685,9 @@ void Execution::Atomic(const Operation& operation) {
   std::memcpy(buffer.data() + 8, &high, 8);
   Store(*place, data);
   if (Number(operation, OperandRole::kReturn, 0) == 0) return;
-  // To R4, and R5. A predecrement returns the new value.
+  // A predecrement returns the new value.
   const absl::uint128 returned = kind == AtomicOpcode::kPredecrement ? now : old;
-  const uint32_t to = first + 8 * 4;
+  const uint32_t to = RegisterOf(operation, OperandRole::kResult);
   for (uint32_t i = 0; i < bytes / 4; ++i) {
     WriteRegister(to + 4 * i,
                   static_cast<uint32_t>(absl::Uint128Low64(returned >> static_cast<int>(32 * i))));
@@ -631,8 +695,10 @@ void Execution::Atomic(const Operation& operation) {
 }
 
 Execution::Outcome Execution::Wait(const Operation& operation) {
-  const std::optional<uint32_t> comparison =
-      Named(operation, OperandRole::kCompare, operation.compare);
+  std::optional<uint32_t> comparison = static_cast<uint32_t>(Comparison::kGreater);
+  if (operation.operand(OperandRole::kCompare) != nullptr) {
+    comparison = Named(operation, OperandRole::kCompare, operation.compare);
+  }
   if (!comparison) {
     streamer_.Report(ProblemKind::kUnsupported, "an unknown comparison: the wait is left out");
     return Outcome::kDone;
@@ -665,18 +731,79 @@ Execution::Outcome Execution::End(const Operation& operation) {
 void Execution::MakeReport(const Operation& operation) {
   const std::optional<Place> place = Destination(operation);
   if (!place) return;
-  // Nothing counts here: the report has its number, and zeros.
-  std::vector<uint8_t> report(std::min(Number(operation, OperandRole::kBytes, kDword), kMostBytes));
-  const auto number = static_cast<uint32_t>(Number(operation, OperandRole::kValue, 0));
-  if (report.size() >= sizeof(number)) std::memcpy(report.data(), &number, sizeof(number));
+  if (operation.layout == nullptr) return;
+  // Nothing counts here.
+  std::vector<uint8_t> report(std::min<uint64_t>(operation.layout->bytes, kMostBytes));
+  for (const tables::Leaf& leaf : tables_.leaves(operation.layout->leaves)) {
+    if (leaf.extra == kNone || leaf.width > 64 || leaf.bit + leaf.width > report.size() * 8)
+      continue;
+    const auto put = [&](uint64_t value) {
+      decode::WriteBits(absl::MakeSpan(report), leaf.bit, leaf.width, value);
+    };
+    switch (tables_.extra(leaf.extra).meaning) {
+      case tables::Meaning::kReportNumber:
+        put(Number(operation, OperandRole::kValue, 0));
+        break;
+      case tables::Meaning::kClock:
+        put(streamer_.registers_.clock());
+        break;
+      case tables::Meaning::kReportContext:
+        put(streamer_.options_.context);
+        break;
+      default:
+        break;
+    }
+  }
   Store(*place, report);
   streamer_.Report(ProblemKind::kApproximate, "performance counters are reported as zeros");
 }
 
+void Execution::UpdatePageTable(const Operation& operation) {
+  const std::optional<Place> page = Destination(operation);
+  if (!page) return;
+  const std::optional<StreamerOptions::PageTable>& table = streamer_.options_.global_table;
+  if (!table) {
+    streamer_.Report(ProblemKind::kApproximate,
+                     "the place of the global page table is not known: its entries stay");
+    return;
+  }
+  const uint64_t first = page->address / kPage;
+  uint64_t bytes = 0;
+  ForEachStored([&](uint64_t, uint64_t size) { bytes += size; });
+  if (first >= table->entries || bytes > (table->entries - first) * table->entry_bytes) {
+    streamer_.Report(ProblemKind::kApproximate,
+                     absl::StrFormat("the global page table has no entry for 0x%x: nothing is "
+                                     "written",
+                                     page->address));
+    return;
+  }
+  StoreFields({table->space, table->address + first * table->entry_bytes});
+}
+
+void Execution::SwitchContext(const Operation& operation) {
+  const std::optional<Place> image = Destination(operation);
+  if (!image) return;
+  Streamer& s = streamer_;
+  if (s.context_ == image->address && Number(operation, OperandRole::kForce, 0) == 0) return;
+  if (s.context_) s.contexts_.Save(*s.context_, {s.registers_.written(), s.states_, s.noop_});
+  s.context_ = image->address;
+  if (Number(operation, OperandRole::kInhibit, 0) != 0) return;
+  const SavedContext* const saved = s.contexts_.Find(image->address);
+  if (saved == nullptr) {
+    s.Report(ProblemKind::kApproximate,
+             "a context is restored that was never saved: state stays as it is");
+    return;
+  }
+  s.registers_.Restore(saved->registers);
+  s.states_ = saved->states;
+  s.noop_ = saved->noop;
+}
+
 void Execution::DrawIndirect(const Operation& operation) {
-  const std::optional<uint32_t> format = Named(operation, OperandRole::kFormat, operation.format);
   const std::optional<Place> arguments = Destination(operation);
-  if (!format || !arguments) {
+  std::array<uint32_t, kMostArguments> dwords = {};
+  const size_t bytes = operation.layout == nullptr ? 0 : operation.layout->bytes;
+  if (!arguments || bytes == 0 || bytes % kDword != 0 || bytes > sizeof(dwords)) {
     streamer_.Report(ProblemKind::kUnsupported, "indirect draws of an unknown format");
     return;
   }
@@ -691,12 +818,9 @@ void Execution::DrawIndirect(const Operation& operation) {
                                   kMostIndirectDraws, " are simulated"));
     count = kMostIndirectDraws;
   }
-  const auto layout = static_cast<ArgumentFormat>(*format);
-  std::array<uint32_t, kMostArguments> dwords = {};
-  const absl::Span<uint32_t> one = absl::MakeSpan(dwords).first(ArgumentsOf(layout).size());
+  const absl::Span<uint32_t> one = absl::MakeSpan(dwords).first(bytes / kDword);
   Place at = *arguments;
   for (uint64_t i = 0; i < count; ++i) {
-    const size_t bytes = one.size() * kDword;
     const size_t read = streamer_.memory_.Read(
         at.space, at.address, absl::MakeSpan(reinterpret_cast<uint8_t*>(one.data()), bytes));
     if (read < bytes) {
@@ -705,7 +829,8 @@ void Execution::DrawIndirect(const Operation& operation) {
           absl::StrFormat("the arguments of draw %d at 0x%x are not in the dump", i, at.address));
       break;
     }
-    streamer_.observer_.OnWork({command_, plan_.container->role, streamer_.works_++, one, layout});
+    streamer_.observer_.OnWork(
+        {command_, plan_.container->role, streamer_.works_++, one, operation.layout});
     at.address += bytes;
   }
 }

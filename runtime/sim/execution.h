@@ -14,24 +14,23 @@
 
 namespace packsmith::sim {
 
-// `offset`, which the description gives for the first engine, of another engine.
-uint32_t EngineOffset(const tables::Tables& tables, uint32_t engine, uint32_t offset);
-
 class Execution {
   friend class ExecutedBlit;
 
  public:
-  enum class Outcome { kDone, kSkipped, kWaiting, kEndsLevel, kEndsAll };
+  enum class Outcome { kDone, kSkipped, kDenied, kWaiting, kEndsLevel, kEndsAll };
 
   Execution(Streamer& streamer, const Plan& plan, Command& command);
 
-  // Finds out whether the packet is skipped, and replaces fields by registers' values:
-  // `command.bytes` are then those that are executed.
+  // Finds out whether the packet is skipped, or needs privilege that the batch lacks, and replaces
+  // fields by registers' values: `command.bytes` are then those that are executed.
   Outcome Prepare();
   // Tells the observer and has the effects, apart from control flow.
   Outcome Run();
 
   Place PlaceOf(uint32_t leaf, uint64_t high = 0) const;
+  // Where a batch is that the packet starts.
+  Place BatchAt(uint32_t leaf);
 
  private:
   using Operation = PlannedOperation;
@@ -69,6 +68,10 @@ class Execution {
   // Where `memory` or `index` is; empty if the status page is not known.
   std::optional<Place> Destination(const Operation& operation) const;
 
+  // Whether an address of the operation is where a batch without privilege has no access; if so,
+  // it has been reported.
+  bool IsDenied(const Operation& operation);
+
   void WriteRegister(uint32_t offset, uint32_t value);
   void Store(const Place& place, absl::Span<const uint8_t> bytes);
   void StoreNumber(const Place& place, uint64_t value, uint64_t bytes);
@@ -79,6 +82,9 @@ class Execution {
   void WriteFields();
   Outcome Do(const Operation& operation);
   void Replace(const Operation& operation);
+  void AddRegister(const Operation& operation);
+  // Fields that mean `stored`, one after the other.
+  void StoreFields(Place at);
   void StoreRegister(const Operation& operation);
   void LoadRegister(const Operation& operation);
   void StoreValue(const Operation& operation);
@@ -90,6 +96,8 @@ class Execution {
   Outcome Wait(const Operation& operation);
   Outcome End(const Operation& operation);
   void MakeReport(const Operation& operation);
+  void UpdatePageTable(const Operation& operation);
+  void SwitchContext(const Operation& operation);
   void DrawIndirect(const Operation& operation);
   void DoBlit(const Operation& operation);
 

@@ -2,12 +2,12 @@
 #ifndef PACKSMITH_RUNTIME_SIM_OBSERVER_H_
 #define PACKSMITH_RUNTIME_SIM_OBSERVER_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "runtime/sim/predication.h"
 #include "runtime/tables/tables.h"
 
 namespace packsmith::sim {
@@ -28,9 +28,10 @@ struct Work {
   const Command& command;
   tables::Role role;
   uint64_t number;  // draws and dispatches before it
-  // Of one that takes its arguments from memory: the dwords of one draw, and what they are.
+  // Of one that takes its arguments from memory: the dwords of one draw or dispatch, and the
+  // structure that they are.
   absl::Span<const uint32_t> arguments = {};
-  ArgumentFormat format = ArgumentFormat::kDraw;
+  const tables::Container* layout = nullptr;
 };
 
 enum class ProblemKind {
@@ -38,7 +39,9 @@ enum class ProblemKind {
   kStale,  // a command was executed in an old form, since it was fetched before it was written
   kApproximate,  // a value that this simulation cannot know was used
   kUnsupported,  // an effect of the command was left out
+  kPrivileged,   // an effect of the command has not taken place, since the batch has no privilege
 };
+inline constexpr size_t kProblemKinds = 5;
 
 struct Problem {
   ProblemKind kind;

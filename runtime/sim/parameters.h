@@ -7,8 +7,6 @@
 #include <cstdint>
 
 #include "absl/strings/string_view.h"
-#include "absl/types/span.h"
-#include "runtime/sim/predication.h"
 
 namespace packsmith::sim {
 
@@ -32,11 +30,6 @@ struct Parameter {
   ParameterKind kind;
   int64_t value;
 };
-
-// What the dwords of one indirect draw are, in their order: VkDrawIndirectCommand,
-// VkDrawIndexedIndirectCommand, VkDrawMeshTasksIndirectCommandEXT, or the first dword of it.
-absl::Span<const ParameterKind> ArgumentsOf(ArgumentFormat format);
-inline constexpr size_t kMostArguments = 5;
 
 }  // namespace packsmith::sim
 

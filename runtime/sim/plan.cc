@@ -17,6 +17,24 @@ uint32_t LeafOf(const tables::Tables& tables, const tables::Operand& operand) {
   return expression.kind == tables::ExpressionKind::kLeaf ? expression.leaf : kNone;
 }
 
+const tables::Pointer* PointerOf(const tables::Tables& tables, uint32_t leaf,
+                                 const decode::Scope& scope) {
+  const uint32_t extra = tables.leaf(leaf).extra;
+  if (extra == kNone || tables.extra(extra).pointer == kNone) return nullptr;
+  const uint32_t first = tables.extra(extra).pointer;
+  for (uint32_t i = first; i != kNone; i = tables.pointer(i).next) {
+    if (scope.Holds(tables.pointer(i).when)) return &tables.pointer(i);
+  }
+  return &tables.pointer(first);
+}
+
+bool NeedsPrivilege(const tables::Tables& tables, uint32_t space) {
+  for (const tables::Space& one : tables.spaces()) {
+    if (one.number == space) return one.privileged != 0;
+  }
+  return false;
+}
+
 Plan::Plan(const tables::Tables& tables, const tables::Container& of) : container(&of) {
   const auto scan = [&](tables::Range range, bool tail) {
     for (uint32_t i = range.first; i < range.first + range.count; ++i) {
@@ -56,13 +74,25 @@ Plan::Plan(const tables::Tables& tables, const tables::Container& of) : containe
       unpredicated = true;
       continue;
     }
-    if (operation.kind == OperationKind::kReplace) replaces = true;
+    replaces |=
+        operation.kind == OperationKind::kReplace || operation.kind == OperationKind::kAddRegister;
     PlannedOperation planned{operation.kind, operation.when};
     for (const tables::Operand& operand : tables.operands(operation)) {
       planned.operands[static_cast<size_t>(operand.role)] = &operand;
+      if (operand.role == OperandRole::kLayout) {
+        const uint64_t index = tables.expression(operand.expression).add;
+        if (index < tables.containers().size()) planned.layout = &tables.containers()[index];
+      }
       const uint32_t leaf_index = LeafOf(tables, operand);
       if (leaf_index == kNone) continue;
       const tables::Leaf& leaf = tables.leaf(leaf_index);
+      const bool is_place =
+          operand.role == OperandRole::kMemory || operand.role == OperandRole::kSource;
+      uint32_t pointer =
+          !is_place || leaf.extra == kNone ? kNone : tables.extra(leaf.extra).pointer;
+      for (; pointer != kNone; pointer = tables.pointer(pointer).next) {
+        planned.may_need_privilege |= NeedsPrivilege(tables, tables.pointer(pointer).space);
+      }
       switch (operand.role) {
         case OperandRole::kOpcode:
           planned.opcode = AtomicNames(tables, leaf);
@@ -85,9 +115,6 @@ Plan::Plan(const tables::Tables& tables, const tables::Container& of) : containe
           if (operation.kind == OperationKind::kSetPredicate) {
             planned.value = NameIndex(tables, leaf, kNoopModeNames);
           }
-          break;
-        case OperandRole::kFormat:
-          planned.format = NameIndex(tables, leaf, kArgumentFormatNames);
           break;
         default:
           break;

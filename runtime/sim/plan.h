@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "runtime/decode/fields.h"
 #include "runtime/sim/names.h"
 #include "runtime/tables/tables.h"
 
@@ -19,7 +20,11 @@ struct PlannedOperation {
   // Null: the operation has no such operand.
   std::array<const tables::Operand*, tables::kOperandRoles> operands = {};
   // Of operands whose fields have named values.
-  NameIndex opcode = {}, size = {}, compare = {}, combine = {}, load = {}, value = {}, format = {};
+  NameIndex opcode = {}, size = {}, compare = {}, combine = {}, load = {}, value = {};
+  // Of `layout`; null: the operation has none.
+  const tables::Container* layout = nullptr;
+  // An address can be in a space that batches without privilege have no access to.
+  bool may_need_privilege = false;
 
   const tables::Operand* operand(tables::OperandRole role) const {
     return operands[static_cast<size_t>(role)];
@@ -31,7 +36,7 @@ struct Plan {
 
   const tables::Container* container;
   bool unpredicated = false;
-  bool replaces = false;
+  bool replaces = false;  // fields by values of registers
   // The packet is kept as state: it neither draws nor has an effect of its own.
   bool is_state = false;
   std::vector<PlannedOperation> operations;
@@ -43,6 +48,14 @@ struct Plan {
   // What is dispatched, a leaf for each dimension.
   std::vector<uint32_t> groups;
 };
+
+// The pointer of an address that counts in a packet, the first one if none does; null: there is
+// none.
+const tables::Pointer* PointerOf(const tables::Tables& tables, uint32_t leaf,
+                                 const decode::Scope& scope);
+
+// Whether batches without privilege have no access to a space.
+bool NeedsPrivilege(const tables::Tables& tables, uint32_t space);
 
 // The leaf whose value an operand is; kNone if it is a number.
 uint32_t LeafOf(const tables::Tables& tables, const tables::Operand& operand);

@@ -1,8 +1,9 @@
-// The names of what predicates and indirect draws choose from.
+// The names of what predicates choose from.
 #ifndef PACKSMITH_RUNTIME_SIM_PREDICATION_H_
 #define PACKSMITH_RUNTIME_SIM_PREDICATION_H_
 
 #include <cstdint>
+#include <optional>
 
 #include "absl/strings/string_view.h"
 #include "runtime/sim/names.h"
@@ -32,15 +33,17 @@ inline constexpr absl::string_view kNoopModeNames[] = {
     "NOOP Never",           "NOOP On Result2 Clear", "NOOP On Result2 Set",
     "NOOP On Result Clear", "NOOP On Result Set",    "NOOP Always"};
 
+// When commands are no-ops: tested for each command, or once, with the result in a register.
+struct Noop {
+  NoopMode mode = NoopMode::kNever;
+  uint32_t result = 0, result_2 = 0;  // offsets of the registers that the mode tests
+  std::optional<uint32_t> in_register = {};
+};
+
 // Sizes of what MI_ATOMIC works on: 4, 8, 16 bytes.
 inline constexpr absl::string_view kAtomicSizeNames[] = {"DWORD", "QWORD", "OCTWORD"};
 // The opcodes of MI_ATOMIC, whose names end with their width.
 NameIndex AtomicNames(const tables::Tables& tables, const tables::Leaf& leaf);
-
-// Arguments of indirect draws.
-enum class ArgumentFormat : uint32_t { kDraw, kDrawIndexed, kMesh3d, kMesh1d };
-inline constexpr absl::string_view kArgumentFormatNames[] = {"DRAW", "DRAWINDEXED", "MESH_3D",
-                                                             "MESH_1D"};
 
 }  // namespace packsmith::sim
 

@@ -12,6 +12,12 @@
 
 namespace packsmith::sim {
 
+// `offset`, which the description gives for the first engine, of another engine.
+uint32_t EngineOffset(const tables::Tables& tables, uint32_t engine, uint32_t offset);
+
+// All registers of an engine, in bytes.
+inline constexpr uint32_t kEngineRegisterBytes = 0x1000;
+
 // Offsets are in bytes, multiples of 4. A register that was never written reads as 0. Not
 // thread-safe.
 class Registers {
@@ -34,6 +40,13 @@ class Registers {
   std::optional<uint32_t> Written(uint32_t offset) const;
   const absl::flat_hash_map<uint32_t, uint32_t>& written() const { return values_; }
 
+  // Whether a batch without privilege cannot write it: the description says so, and no register
+  // (FORCE_TO_NONPRIV) allows it.
+  bool IsPrivileged(uint32_t offset) const;
+  // Takes the values that another context had, written(). Registers of the engine stay: those that
+  // are privileged.
+  void Restore(const absl::flat_hash_map<uint32_t, uint32_t>& values);
+
   // Whether a register's field that means this is not zero; false if no register has one.
   bool Says(tables::Meaning meaning) const;
 
@@ -42,8 +55,10 @@ class Registers {
   uint64_t clock() const { return clock_; }
 
  private:
+  void AddAllowance(const tables::Tables& tables, const tables::Container& of);
+
   absl::flat_hash_map<uint32_t, uint32_t> values_;
-  absl::flat_hash_set<uint32_t> masked_;
+  absl::flat_hash_set<uint32_t> masked_, privileged_;
   absl::flat_hash_map<uint32_t, uint32_t> clocks_;  // offset of a dword, its first bit
   // Fields that choose tilings.
   struct Choice {
@@ -51,6 +66,14 @@ class Registers {
     uint32_t offset, mask;
   };
   std::vector<Choice> choices_;
+  // A register that lets batches without privilege write others.
+  struct Allowance {
+    uint32_t offset = 0;
+    uint32_t address_mask = 0, address_shift = 0, scale = 0;
+    uint32_t range_mask = 0, range_shift = 0;
+    uint32_t denied = 0;
+  };
+  std::vector<Allowance> allowances_;
   uint64_t clock_ = 0;
 };
 

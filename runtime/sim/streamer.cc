@@ -36,6 +36,7 @@ void Streamer::EnterBatch(uint32_t space, uint64_t address) {
   in_ring_ = false;
   ended_ = false;
   returns_.clear();
+  privileged_ = space == kGlobalSpace;
   level_ = 1;
   Jump({space, address});
 }
@@ -45,6 +46,7 @@ void Streamer::EnterRing(const Ring& ring) {
   in_ring_ = true;
   ended_ = ring.size == 0 || ring.head >= ring.size || ring.tail >= ring.size;
   returns_.clear();
+  privileged_ = true;
   level_ = 0;
   Jump({kGlobalSpace, ring.address + ring.head});
 }
@@ -53,6 +55,11 @@ void Streamer::SetRingTail(uint64_t tail) {
   if (!in_ring_ || ring_.size == 0 || tail >= ring_.size || tail == ring_.tail) return;
   ring_.tail = tail;
   ended_ = false;
+}
+
+void Streamer::Connect(Streamer& other) {
+  connected_.push_back(&other);
+  other.connected_.push_back(this);
 }
 
 void Streamer::Jump(const Place& to) {
@@ -216,10 +223,18 @@ Streamer::Result Streamer::Execute(const Plan& plan, absl::Span<const uint8_t> b
     Advance(length);
     return Result::kDone;
   }
+  drops_privilege_ = false;
   Execution execution(*this, plan, command);
   switch (execution.Prepare()) {
     case Execution::Outcome::kSkipped:
       observer_.OnSkipped(command);
+      ++commands_;
+      Advance(length);
+      return Result::kDone;
+    case Execution::Outcome::kDenied:
+      observer_.OnCommand(command);
+      Report(ProblemKind::kPrivileged, absl::StrCat(tables_.string(plan.container->name),
+                                                    " has no effect: the batch has no privilege"));
       ++commands_;
       Advance(length);
       return Result::kDone;
@@ -230,20 +245,20 @@ Streamer::Result Streamer::Execute(const Plan& plan, absl::Span<const uint8_t> b
   if (outcome == Execution::Outcome::kWaiting) return Result::kWaiting;
   ++commands_;
   if (plan.is_state) {
-    State& state = states_[tables_.IndexOf(*plan.container)];
+    StatePacketBytes& state = states_[tables_.IndexOf(*plan.container)];
     state.bytes.assign(bytes.begin(), bytes.end());
     state.number = commands_;
   }
   if (outcome == Execution::Outcome::kEndsLevel || outcome == Execution::Outcome::kEndsAll) {
     Advance(length);
-    Return(outcome == Execution::Outcome::kEndsAll);
+    Leave(outcome == Execution::Outcome::kEndsAll);
     return Result::kDone;
   }
   const decode::Scope scope(tables_, *plan.container, command.bytes);
   for (const tables::Flow& flow : tables_.flows(plan.container->flows)) {
     if (!scope.Holds(flow.when)) continue;
     const std::optional<Place> target =
-        flow.target == kNone ? std::nullopt : std::optional<Place>(execution.PlaceOf(flow.target));
+        flow.target == kNone ? std::nullopt : std::optional<Place>(execution.BatchAt(flow.target));
     Advance(length);
     return Follow(flow.kind, target);
   }
@@ -255,7 +270,7 @@ Streamer::Result Streamer::Follow(FlowKind kind, std::optional<Place> target) {
   switch (kind) {
     case FlowKind::kEnd:
     case FlowKind::kReturn:
-      Return(false);
+      Leave(false);
       break;
     case FlowKind::kTerminate:
       returns_.clear();
@@ -266,16 +281,18 @@ Streamer::Result Streamer::Follow(FlowKind kind, std::optional<Place> target) {
       if (!target) break;
       // The ring never jumps: it enters the first level. The deepest level chains.
       if (level_ == 0 || (kind == FlowKind::kCall && level_ < Levels())) {
-        returns_.push_back(position_);
+        returns_.push_back({position_, privileged_});
         ++level_;
       }
-      Jump({target->space, target->address});
+      // Privilege that is given up comes back at the return only.
+      privileged_ = privileged_ && !drops_privilege_;
+      Jump(*target);
       break;
   }
   return Result::kDone;
 }
 
-void Streamer::Return(bool all_levels) {
+void Streamer::Leave(bool all_levels) {
   if (all_levels && !returns_.empty()) {
     returns_.resize(1);
     level_ = in_ring_ ? 1 : 2;
@@ -285,10 +302,11 @@ void Streamer::Return(bool all_levels) {
     ended_ = true;
     return;
   }
-  const Place to = returns_.back();
+  const Return to = returns_.back();
   returns_.pop_back();
   --level_;
-  Jump(to);
+  privileged_ = to.privileged;
+  Jump(to.place);
 }
 
 }  // namespace packsmith::sim

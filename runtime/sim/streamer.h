@@ -25,6 +25,7 @@
 #include "runtime/sim/plan.h"
 #include "runtime/sim/predication.h"
 #include "runtime/sim/registers.h"
+#include "runtime/sim/saved_contexts.h"
 #include "runtime/tables/packet_finder.h"
 #include "runtime/tables/tables.h"
 
@@ -50,6 +51,15 @@ struct StreamerOptions {
   // The hardware status pages, in the global space: global, and of the context. Empty: writes to
   // them are left out.
   std::optional<uint64_t> status_page = {}, context_status_page = {};
+  // The entries of the global page table, where they can be written.
+  struct PageTable {
+    uint32_t space = 0;
+    uint64_t address = 0;
+    uint64_t entries = 0;
+    uint32_t entry_bytes = 8;
+  };
+  std::optional<PageTable> global_table = {};
+  uint32_t context = 0;  // the number that reports of performance counters give
   // Whether commands are fetched ahead as the hardware does it. Otherwise each is fetched when it
   // is executed.
   bool prefetch = true;
@@ -63,7 +73,8 @@ class Streamer {
            Observer& observer);
   ~Streamer();
 
-  // Execution continues at the first command of a first-level batch. Registers and state stay.
+  // Execution continues at the first command of a first-level batch. Registers and state stay. A
+  // batch in the global space has privilege, as a ring has.
   void EnterBatch(uint32_t space, uint64_t address);
   // Execution continues at `head` of a ring, to `tail`: bytes from its beginning.
   struct Ring {
@@ -74,6 +85,9 @@ class Streamer {
   void EnterRing(const Ring& ring);
   // The ring has been given more; execution goes on where it was.
   void SetRingTail(uint64_t tail);
+
+  // What either writes to registers of the other's engine arrives there. Both must outlive it.
+  void Connect(Streamer& other);
 
   // Executes at most `most` commands, skipped ones included.
   Stop Run(uint64_t most);
@@ -88,6 +102,7 @@ class Streamer {
   uint64_t ring_head() const { return ring_.head; }
   bool arbitration() const { return arbitration_; }
   bool pre_parser() const { return window_.enabled(); }
+  bool privileged() const { return privileged_; }
 
   // The last packet of a kind that has been executed, for state; empty if there was none.
   absl::Span<const uint8_t> StateOf(const tables::Container& container) const;
@@ -100,9 +115,10 @@ class Streamer {
   friend class Execution;
   friend class ExecutedBlit;
 
-  struct State {
-    std::vector<uint8_t> bytes;
-    uint64_t number = 0;
+  // Where a level continues.
+  struct Return {
+    Place place;
+    bool privileged;
   };
 
   enum class Result { kDone, kWaiting, kFault };
@@ -116,7 +132,7 @@ class Streamer {
   const Plan& PlanOf(const tables::Container& container);
   // `position_` moves; the window is refilled there.
   void Jump(const Place& to);
-  void Return(bool all_levels);
+  void Leave(bool all_levels);
   uint64_t Levels() const;
   bool IsNoop() const;
   void Report(ProblemKind kind, std::string text);
@@ -130,23 +146,23 @@ class Streamer {
   BlitUnit blits_;
   FetchWindow window_;
   std::vector<std::unique_ptr<Plan>> plans_;  // by container
-  std::vector<State> states_;                 // by container
+  std::vector<StatePacketBytes> states_;      // by container
   Ring ring_;
   bool in_ring_ = false;
   // Where the levels below the current one continue; levels are counted from the ring.
-  std::vector<Place> returns_;
+  std::vector<Return> returns_;
   Place position_;
   uint32_t level_ = 0;
   bool ended_ = true;
   bool failed_ = false;
   bool arbitration_ = true;
-  // When commands are no-ops: tested for each command, or once, with the result in a register.
-  struct Noop {
-    NoopMode mode = NoopMode::kNever;
-    uint32_t result = 0, result_2 = 0;  // offsets of the registers that the mode tests
-    std::optional<uint32_t> in_register = {};
-  };
+  // Of the current batch, and whether the one that the command starts has none.
+  bool privileged_ = true, drops_privilege_ = false;
   Noop noop_;
+  // Of contexts that are switched by command: their images.
+  SavedContexts contexts_;
+  std::optional<uint64_t> context_;
+  std::vector<Streamer*> connected_;
   uint64_t commands_ = 0, works_ = 0;
   std::vector<uint8_t> patched_, ring_bytes_;
 };

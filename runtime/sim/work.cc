@@ -12,18 +12,13 @@ using tables::kNone;
 
 std::vector<Parameter> ParametersOf(const tables::Tables& tables, const Work& work) {
   std::vector<Parameter> out;
-  if (!work.arguments.empty()) {
-    const absl::Span<const ParameterKind> kinds = ArgumentsOf(work.format);
-    for (size_t i = 0; i < work.arguments.size(); ++i) {
-      const uint32_t value = work.arguments[i];
-      const bool is_signed = kinds[i] == ParameterKind::kBias;
-      out.push_back({kinds[i], is_signed ? static_cast<int32_t>(value) : int64_t{value}});
-    }
-    if (work.format == ArgumentFormat::kDrawIndexed) out.push_back({ParameterKind::kIndexed, 1});
-    return out;
-  }
-  const tables::Container& container = *work.command.container;
-  const decode::Scope scope(tables, container, work.command.bytes);
+  const bool indirect = work.layout != nullptr;
+  const tables::Container& container = indirect ? *work.layout : *work.command.container;
+  const decode::Scope scope(
+      tables, container,
+      indirect ? absl::MakeConstSpan(reinterpret_cast<const uint8_t*>(work.arguments.data()),
+                                     work.arguments.size() * sizeof(uint32_t))
+               : work.command.bytes);
   if (container.draw != kNone) {
     const tables::Draw& draw = tables.draw(container.draw);
     const auto add = [&](ParameterKind kind, uint32_t expression) {

@@ -21,7 +21,7 @@
 namespace packsmith::tables {
 
 inline constexpr uint32_t kMagic = 0x544b4350;  // "PCKT"
-inline constexpr uint32_t kVersion = 12;
+inline constexpr uint32_t kVersion = 13;
 inline constexpr uint32_t kNone = 0xffffffffu;
 
 // A run of records of another array.
@@ -33,7 +33,7 @@ struct Range {
 enum class ContainerKind : uint8_t { kPacket, kStruct, kRegister };
 
 // What a packet makes the hardware do, for counting and finding.
-enum class Role : uint16_t { kOther, kDraw, kDispatch };
+enum class Role : uint8_t { kOther, kDraw, kDispatch };
 
 // How the bits of a leaf become a value. Encodings (shift, minus, …) apply to the integer kinds.
 enum class LeafType : uint8_t {
@@ -122,8 +122,15 @@ enum class Meaning : uint16_t {
   kProvokingFans,
   kStripOrder,     // which vertices of a strip's triangles stay in order
   kAddressModify,  // else the item's buffer keeps the address and size that it has
+  // Of a register that lets batches without privilege write others.
+  kAllowedRegister,  // the offset of the first one
+  kAllowedRange,     // raw r: 4 to the power of r registers
+  kAllowedNot,       // not zero: it lets nothing be written
+  // Of a report of performance counters.
+  kReportNumber,   // which the packet gives
+  kReportContext,  // the number of the context that runs
 };
-inline constexpr uint32_t kMeanings = 39;
+inline constexpr uint32_t kMeanings = 44;
 
 // What few leaves have.
 struct Extra {
@@ -326,31 +333,36 @@ struct Flow {
 
 // What a packet does when it is executed: one of a list, in order.
 enum class OperationKind : uint32_t {
-  kNothing,        // executing the packet has no effect on memory, registers or control flow
-  kUnsupported,    // the packet has an effect that is not described
-  kUnpredicated,   // the packet is executed even while MI_SET_PREDICATE turns others into no-ops
-  kSkip,           // if bit 0 of `register` equals `value`, the rest of the list is not executed
-  kEngineBase,     // the offset in the field `register` counts from the engine's registers
-  kReplace,        // the field `field`, or number `index` of Meaning::kGroups, = register
-  kWriteRegister,  // register = value
-  kLoadRegister,   // register = memory
-  kStoreRegister,  // memory, or `index` in the status page, = register
-  kCopyRegister,   // register = source
-  kStore,          // memory, or `index` in the status page, = value
-  kCopyMemory,     // memory = source
-  kMath,           // the instructions in the tail: fields with Meaning::kAlu…; `register` is R0
-  kPredicate,      // result = `compare` of source, value, data, combined by `combine`, `load`
-  kSetPredicate,   // later packets are no-ops if `value` says so of `result`, `source`
-  kAtomic,         // memory = opcode(memory, value, source)
-  kWait,           // until `compare` holds of memory (or register) and `value`
-  kEnd,            // ends the batch unless `compare` holds of memory and `value`
-  kSignal,         // wakes a context that waits for `value`
-  kFence,          // waits for what came before; caches are flushed and invalidated
-  kReport,         // memory = a report of performance counters with the number `value`
-  kPreParser,      // commands are fetched ahead of their execution if `value` is 0
-  kArbitration,    // other contexts may take over the engine if `value` is not 0
-  kSwitchContext,  // to the context whose image is at `memory`
-  kDrawIndirect,   // draws up to `count` times with arguments from memory
+  kNothing,          // executing the packet has no effect on memory, registers or control flow
+  kUnsupported,      // the packet has an effect that is not described
+  kUnpredicated,     // the packet is executed even while MI_SET_PREDICATE turns others into no-ops
+  kSkip,             // if bit 0 of `register` equals `value`, the rest of the list is not executed
+  kEngineBase,       // the offset in the field `register` counts from the engine's registers
+  kReplace,          // the field `field`, or number `index` of Meaning::kGroups, = register
+  kAddRegister,      // the field `field` is increased by the register
+  kWriteRegister,    // register = value
+  kLoadRegister,     // register = memory
+  kStoreRegister,    // memory, or `index` in the status page, = register
+  kCopyRegister,     // register = source
+  kStore,            // memory, or `index` in the status page, = value
+  kCopyMemory,       // memory = source
+  kMath,             // the instructions in the tail: fields with Meaning::kAlu…; `register` is R0
+  kPredicate,        // result = `compare` of source, value, data, combined by `combine`, `load`
+  kSetPredicate,     // later packets are no-ops if `value` says so of `result`, `source`
+  kAtomic,           // memory = opcode(memory, value, source)
+  kWait,             // until `compare` holds of memory (or register) and `value`
+  kEnd,              // ends the batch unless `compare` holds of memory and `value`
+  kSignal,           // wakes a context that waits for `value`
+  kFence,            // waits for what came before; caches are flushed and invalidated
+  kReport,           // memory = a report of performance counters with the number `value`
+  kUpdatePageTable,  // the global page table's entries from the page at `memory` on = stored fields
+  kPreParser,        // commands are fetched ahead of their execution if `value` is 0
+  kArbitration,      // other contexts may take over the engine if `value` is not 0
+  kArbitrationPoint,  // another context may take over the engine here
+  kPrivileged,        // in a batch without privilege the packet has no effect
+  kDropPrivilege,     // the batch that the packet starts has no privilege
+  kSwitchContext,     // to the context whose image is at `memory`
+  kDrawIndirect,      // draws or dispatches up to `count` times with arguments from memory
   // What a copy engine takes, until one of the last two is executed.
   kBlitDestination,  // the surface at `memory`
   kBlitSource,       // the surface at `memory`, from (left, top)
@@ -365,7 +377,7 @@ enum class OperationKind : uint32_t {
   kBlitSetup,        // keeps all of it for later packets
   kBlit,             // fills or copies
 };
-inline constexpr uint32_t kOperationKinds = 37;
+inline constexpr uint32_t kOperationKinds = 42;
 
 // What an operand of an operation is.
 enum class OperandRole : uint32_t {
@@ -422,12 +434,16 @@ enum class OperandRole : uint32_t {
   kRaster,   // the raster operation
   kClipped,  // not 0: pixels outside the clipping rectangle stay
   kOrder,    // 0 forward, 1 from right to left, 2 as overlapping surfaces need it
+  kLayout,   // Container: the structure that is read or written
+  // Of a switch to another context.
+  kInhibit,  // not 0: its state is not restored
+  kForce,    // not 0: it is restored even if it is the current one
 };
-inline constexpr uint32_t kOperandRoles = 48;
+inline constexpr uint32_t kOperandRoles = 51;
 
 struct Operand {
   OperandRole role;
-  uint32_t expression;   // Expression; a register is its offset
+  uint32_t expression;   // Expression; a register is its offset, a structure its Container
   uint32_t is_register;  // 1: the expression is the offset of a described register
 };
 
@@ -471,9 +487,10 @@ struct Container {
   uint32_t length_leaf;  // or kNone
   uint32_t length_bias;
   Role role;
-  uint8_t masked;    // a register whose upper 16 bits select which of the lower ones are written
-  uint8_t serves;    // a Role: only work of this role reads what the packet sets; kOther: any
-  uint64_t engines;  // bit i: engine i; all bits where no engine is named
+  uint8_t masked;      // a register whose upper 16 bits select which of the lower ones are written
+  uint8_t serves;      // a Role: only work of this role reads what the packet sets; kOther: any
+  uint8_t privileged;  // a register that a batch without privilege cannot write
+  uint64_t engines;    // bit i: engine i; all bits where no engine is named
   uint32_t register_offset;
   Range leaves;        // fixed part and variants, in bit order
   Range tail_leaves;   // of one item
@@ -538,6 +555,7 @@ inline constexpr uint32_t kZeroBase = kNone - 1;
 struct Space {
   uint32_t name;
   uint32_t number;
+  uint32_t privileged;  // 1: a batch without privilege has no access
 };
 
 struct RegisterEntry {

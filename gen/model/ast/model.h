@@ -79,7 +79,12 @@ inline constexpr std::initializer_list<absl::string_view> kMeaningNames = {"ring
                                                                            "provoking-triangles",
                                                                            "provoking-fans",
                                                                            "strip-order",
-                                                                           "address-modify"};
+                                                                           "address-modify",
+                                                                           "allowed-register",
+                                                                           "allowed-range",
+                                                                           "allowed-not",
+                                                                           "report-number",
+                                                                           "report-context"};
 static_assert(kMeaningNames.size() == tables::kMeanings - 1);
 // What they call flows and relations, in the order of their kinds.
 inline constexpr absl::string_view kFlowNames[] = {"jump", "call", "return", "end", "terminate"};
@@ -90,6 +95,7 @@ inline constexpr absl::string_view kOperationNames[] = {"nothing",
                                                         "skip",
                                                         "engine-base",
                                                         "replace",
+                                                        "add-register",
                                                         "write-register",
                                                         "load-register",
                                                         "store-register",
@@ -105,8 +111,12 @@ inline constexpr absl::string_view kOperationNames[] = {"nothing",
                                                         "signal",
                                                         "fence",
                                                         "report",
+                                                        "update-page-table",
                                                         "pre-parser",
                                                         "arbitration",
+                                                        "arbitration-point",
+                                                        "privileged",
+                                                        "drop-privilege",
                                                         "switch-context",
                                                         "draw-indirect",
                                                         "blit-destination",
@@ -130,7 +140,8 @@ inline constexpr absl::string_view kOperandNames[] = {
     "format",   "high",    "pitch",    "tiling", "left",       "top",        "right",
     "bottom",   "x",       "y",        "width",  "height",     "slice",      "slice-rows",
     "align-x",  "align-y", "mip-tail", "volume", "background", "foreground", "transparent",
-    "packing",  "low",     "mode",     "raster", "clipped",    "order"};
+    "packing",  "low",     "mode",     "raster", "clipped",    "order",      "layout",
+    "inhibit",  "force"};
 static_assert(std::size(kOperandNames) == tables::kOperandRoles);
 // What they call the numbers of the operand `tiling`.
 inline constexpr absl::string_view kTilingNames[] = {
@@ -458,8 +469,9 @@ struct Container {
   int stream = -1;
   Role role = Role::kOther;
   Role serves = Role::kOther;  // only work of this role reads what the packet sets; kOther: any
-  bool masked = false;    // a register whose upper 16 bits say which of the lower ones are written
-  std::string dumped_as;  // names of a register in error states, separated by spaces
+  bool masked = false;  // a register whose upper 16 bits say which of the lower ones are written
+  bool privileged = false;  // a register that a batch without privilege cannot write
+  std::string dumped_as;    // names of a register in error states, separated by spaces
   Deferred like;
   uint32_t register_offset = 0;
   std::vector<Item> items;  // in XML order
@@ -501,6 +513,7 @@ struct Platform {
 struct Space {
   std::string name;
   uint32_t number = 0;
+  bool privileged = false;  // a batch without privilege has no access
   std::string doc;
   Location where;
 };

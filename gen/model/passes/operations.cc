@@ -42,6 +42,9 @@ Signature SignatureOf(Kind kind) {
     case Kind::kUnsupported:
     case Kind::kUnpredicated:
     case Kind::kFence:
+    case Kind::kArbitrationPoint:
+    case Kind::kPrivileged:
+    case Kind::kDropPrivilege:
       return {};
     case Kind::kSkip:
     case Kind::kWriteRegister:
@@ -51,6 +54,8 @@ Signature SignatureOf(Kind kind) {
       return {SetOf({R::kRegister})};
     case Kind::kReplace:
       return {SetOf({R::kRegister}), 0, SetOf({R::kField, R::kIndex})};
+    case Kind::kAddRegister:
+      return {SetOf({R::kRegister, R::kField})};
     case Kind::kLoadRegister:
       return {SetOf({R::kRegister, R::kMemory}), SetOf({R::kBytes})};
     case Kind::kStoreRegister:
@@ -67,9 +72,10 @@ Signature SignatureOf(Kind kind) {
     case Kind::kSetPredicate:
       return {SetOf({R::kValue, R::kResult, R::kSource}), SetOf({R::kRegister})};
     case Kind::kAtomic:
-      return {SetOf({R::kMemory, R::kOpcode, R::kSize, R::kReturn, R::kInline, R::kRegister})};
+      return {SetOf({R::kMemory, R::kOpcode, R::kSize, R::kReturn, R::kInline, R::kSource, R::kData,
+                     R::kResult})};
     case Kind::kWait:
-      return {SetOf({R::kValue, R::kCompare}), SetOf({R::kHigh}),
+      return {SetOf({R::kValue}), SetOf({R::kCompare, R::kHigh}),
               SetOf({R::kMemory, R::kRegister})};
     case Kind::kEnd:
       return {SetOf({R::kMemory, R::kValue}), SetOf({R::kCompare, R::kMask, R::kLevel})};
@@ -78,11 +84,13 @@ Signature SignatureOf(Kind kind) {
     case Kind::kArbitration:
       return {SetOf({R::kValue})};
     case Kind::kReport:
-      return {SetOf({R::kMemory, R::kValue, R::kBytes})};
-    case Kind::kSwitchContext:
+      return {SetOf({R::kMemory, R::kValue, R::kLayout})};
+    case Kind::kUpdatePageTable:
       return {SetOf({R::kMemory})};
+    case Kind::kSwitchContext:
+      return {SetOf({R::kMemory}), SetOf({R::kInhibit, R::kForce})};
     case Kind::kDrawIndirect:
-      return {SetOf({R::kMemory, R::kCount, R::kFormat}), SetOf({R::kCounted, R::kSource})};
+      return {SetOf({R::kMemory, R::kCount, R::kLayout}), SetOf({R::kCounted, R::kSource})};
     case Kind::kBlitDestination:
       return {0, kSurface};
     case Kind::kBlitSource:
@@ -162,8 +170,18 @@ void ResolveOperations(Context& context, ExpressionReader& reader, Container& c)
       if (operand.empty()) continue;
       given |= Roles{1} << i;
       if (static_cast<R>(i) == R::kTiling && ResolveTiling(operand)) continue;
-      // The name of a register stands for its offset.
       const int index = context.FindContainer(operand.text);
+      if (static_cast<R>(i) == R::kLayout) {
+        if (index < 0 ||
+            context.model.containers[static_cast<size_t>(index)].kind != ContainerKind::kStruct) {
+          report(operand.where, absl::StrCat("\"", operand.text, "\" is not a structure"));
+          continue;
+        }
+        operand.is.kind = Expression::Kind::kConstant;
+        operand.is.add = static_cast<uint64_t>(index);
+        continue;
+      }
+      // The name of a register stands for its offset.
       if (index >= 0) {
         const Container& named = context.model.containers[static_cast<size_t>(index)];
         if (named.kind == ContainerKind::kRegister) {

@@ -133,7 +133,8 @@ const Attributes<Platform>& PlatformAttributes() {
 const Attributes<Space>& SpaceAttributes() {
   using T = Space;
   static const auto& table =
-      *new Attributes<T>{Text<&T::name>("name").Required(), Own<T>("number", kNumber).Required()};
+      *new Attributes<T>{Text<&T::name>("name").Required(), Own<T>("number", kNumber).Required(),
+                         Flag<&T::privileged>("privileged")};
   return table;
 }
 
@@ -255,6 +256,7 @@ const Attributes<Container>& RegisterAttributes() {
                                                 Own<T>("c-offset", kNumber),
                                                 Text<&T::dumped_as>("dumped-as"),
                                                 Flag<&T::masked>("masked"),
+                                                Flag<&T::privileged>("privileged"),
                                                 Later<&T::engines_text>("engines"),
                                                 Own<T>("like"),
                                                 Own<T>("amend", kFlag)};

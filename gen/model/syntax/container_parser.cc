@@ -110,7 +110,7 @@ void ContainerParser::ParseContainer(pugi::xml_node node, ContainerKind kind) {
       Allow(child, RelationAttributes());
       ExpectEmpty(child);
       Read(child, RelationAttributes(), container.relations.emplace_back());
-    } else if (what == "draws" && kind == ContainerKind::kPacket) {
+    } else if (what == "draws" && kind != ContainerKind::kRegister) {
       if (!draws_cleared) container.draws.clear();
       draws_cleared = true;
       ParseDraws(child, container);

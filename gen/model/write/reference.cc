@@ -73,6 +73,7 @@ class Writer {
       Text("doc", s.doc);
       json_.Key("number");
       json_.Uint(s.number);
+      Flag("privileged", s.privileged);
       End();
     }
     for (const DataKind& d : model_.data_kinds) {
@@ -340,6 +341,7 @@ class Writer {
     if (c.kind == ContainerKind::kRegister) {
       Hex("offset", c.register_offset);
       Flag("masked", c.masked);
+      Flag("privileged", c.privileged);
       SplitAndWrite("dumped_as", c.dumped_as);
     }
     // The fixed part, and the longest form where there are several.

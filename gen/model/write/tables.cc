@@ -72,7 +72,9 @@ class Writer {
                                             : static_cast<uint32_t>(b.otherwise.index)});
     }
     for (const State& s : model_.states) bases_.push_back({Intern(s.name), t::kNone});
-    for (const Space& s : model_.spaces) spaces_.push_back({Intern(s.name), s.number});
+    for (const Space& s : model_.spaces) {
+      spaces_.push_back({Intern(s.name), s.number, s.privileged ? 1u : 0u});
+    }
     std::stable_sort(
         registers_.begin(), registers_.end(),
         [](const t::RegisterEntry& a, const t::RegisterEntry& b) { return a.offset < b.offset; });
@@ -302,6 +304,7 @@ class Writer {
     out.length_bias = c.length_bias;
     out.role = c.role;
     out.masked = c.masked ? 1 : 0;
+    out.privileged = c.privileged ? 1 : 0;
     out.serves = static_cast<uint8_t>(c.serves);
     out.engines = c.engines;
     out.register_offset = c.register_offset;

@@ -97,7 +97,7 @@ bool StreamerRunner::AtPreemptionPoint() const {
   for (const tables::Operation& operation : tables_.operations(packet)) {
     switch (operation.kind) {
       case tables::OperationKind::kArbitration:
-      case tables::OperationKind::kPreParser:
+      case tables::OperationKind::kArbitrationPoint:
       case tables::OperationKind::kWait:
       case tables::OperationKind::kFence:
         return true;
