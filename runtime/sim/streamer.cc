@@ -26,6 +26,7 @@ Streamer::Streamer(const tables::Tables& tables, MemoryAccess& memory,
       finder_(tables, options.stream,
               options.all_engines ? ~uint64_t{0} : uint64_t{1} << options.engine),
       registers_(tables),
+      blits_(options.most_blit_bytes),
       window_(memory, options.prefetch ? tables.stream(options.stream).prefetch : 0),
       plans_(tables.containers().size()),
       states_(tables.containers().size()) {}

@@ -63,6 +63,8 @@ struct StreamerOptions {
   // Whether commands are fetched ahead as the hardware does it. Otherwise each is fetched when it
   // is executed.
   bool prefetch = true;
+  // Bytes of destination pixels that all blits together go through. One that needs more stops.
+  uint64_t most_blit_bytes = uint64_t{8} << 30;
 };
 
 // The state of one context on one engine. Not thread-safe.
