@@ -26,9 +26,7 @@ namespace {
 constexpr uint64_t kDword = 4, kQword = 8;
 // No operation moves more at once: a report of counters is the largest.
 constexpr uint64_t kMostBytes = 4096;
-// An indirect draw of more draws is cut off.
-constexpr uint64_t kMostIndirectDraws = 1 << 20;
-// Dwords of one of them: the largest structure has five.
+// Dwords of the arguments of an indirect draw: the largest structure has five.
 constexpr size_t kMostArguments = 16;
 // What an entry of the global page table stands for.
 constexpr uint64_t kPage = 4096;
@@ -174,7 +172,10 @@ void Execution::Store(const Place& place, absl::Span<const uint8_t> bytes) {
   if (written != 0) {
     streamer_.observer_.OnStore(command_, place.space, place.address, bytes.first(written));
   }
-  if (written < bytes.size()) {
+  if (written < bytes.size() && streamer_.memory_.exhausted()) {
+    streamer_.Report(ProblemKind::kUnsupported,
+                     "writes are left out: there are as many pages as the simulation keeps");
+  } else if (written < bytes.size()) {
     streamer_.Report(ProblemKind::kApproximate,
                      absl::StrFormat("%d bytes are written at 0x%x, where the dump has no memory",
                                      bytes.size() - written, place.address + written));
@@ -812,12 +813,13 @@ void Execution::DrawIndirect(const Operation& operation) {
     const uint32_t source = LeafOf(tables_, *operation.operand(OperandRole::kSource));
     count = std::min<uint64_t>(count, Load32(PlaceOf(source)));
   }
-  if (count > kMostIndirectDraws) {
+  if (count > streamer_.indirect_draws_left_) {
     streamer_.Report(ProblemKind::kUnsupported,
                      absl::StrCat("of ", count, " indirect draws only the first ",
-                                  kMostIndirectDraws, " are simulated"));
-    count = kMostIndirectDraws;
+                                  streamer_.indirect_draws_left_, " are simulated"));
+    count = streamer_.indirect_draws_left_;
   }
+  streamer_.indirect_draws_left_ -= count;
   const absl::Span<uint32_t> one = absl::MakeSpan(dwords).first(bytes / kDword);
   Place at = *arguments;
   for (uint64_t i = 0; i < count; ++i) {

@@ -16,6 +16,9 @@ class MemoryAccess {
   // Both return the number of bytes that were read or written before the first unmapped one.
   virtual size_t Read(uint32_t space, uint64_t address, absl::Span<uint8_t> out) const = 0;
   virtual size_t Write(uint32_t space, uint64_t address, absl::Span<const uint8_t> bytes) = 0;
+
+  // Whether a write was refused because too much has been written; what is mapped stays mapped.
+  virtual bool exhausted() const { return false; }
 };
 
 }  // namespace packsmith::sim

@@ -42,7 +42,7 @@ class OverlayMemory : public MemoryAccess {
   Memory Snapshot() const;
 
   // Whether a write was refused because too many pages have been copied.
-  bool exhausted() const { return exhausted_; }
+  bool exhausted() const override { return exhausted_; }
 
  private:
   struct Page {

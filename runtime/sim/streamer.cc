@@ -29,7 +29,8 @@ Streamer::Streamer(const tables::Tables& tables, MemoryAccess& memory,
       blits_(options.most_blit_bytes),
       window_(memory, options.prefetch ? tables.stream(options.stream).prefetch : 0),
       plans_(tables.containers().size()),
-      states_(tables.containers().size()) {}
+      states_(tables.containers().size()),
+      indirect_draws_left_(options.most_indirect_draws) {}
 
 Streamer::~Streamer() = default;
 

@@ -65,6 +65,8 @@ struct StreamerOptions {
   bool prefetch = true;
   // Bytes of destination pixels that all blits together go through. One that needs more stops.
   uint64_t most_blit_bytes = uint64_t{8} << 30;
+  // Draws and dispatches that take their arguments from memory; further ones are left out.
+  uint64_t most_indirect_draws = 1 << 22;
 };
 
 // The state of one context on one engine. Not thread-safe.
@@ -165,7 +167,7 @@ class Streamer {
   SavedContexts contexts_;
   std::optional<uint64_t> context_;
   std::vector<Streamer*> connected_;
-  uint64_t commands_ = 0, works_ = 0;
+  uint64_t commands_ = 0, works_ = 0, indirect_draws_left_;
   std::vector<uint8_t> patched_, ring_bytes_;
 };
 

@@ -29,7 +29,8 @@
 namespace packsmith::sim {
 namespace {
 
-constexpr uint64_t kMostCommands = 150, kMostBlits_B = 1 << 20, kMostProblems = 64;
+constexpr uint64_t kMostCommands = 150, kMostBlits_B = 1 << 20;
+constexpr uint64_t kMostIndirectDraws = 100;
 constexpr uint64_t kZeros_B = 65536;
 constexpr uint64_t kMostWorks = 4, kMostVertices = 16, kMostTables = 3;
 constexpr size_t kMostPages = 8;
@@ -106,10 +107,9 @@ class Watcher : public Observer {
   }
   void OnWork(const Work& work) override {
     if (++works_ > kMostWorks) return;
-    size_t bytes = 0;
-    bytes += ParametersOf(generation_.tables, work).size();
+    ParametersOf(generation_.tables, work);
     for (const StatePacket& packet : StateOf(generation_.tables, *streamer_, work.role)) {
-      bytes += TextOf(generation_.tables, *packet.container, packet.bytes).size();
+      Demand(!TextOf(generation_.tables, *packet.container, packet.bytes).empty());
     }
     if (work.role != tables::Role::kDraw) return;
     DrawParameters parameters;
@@ -179,6 +179,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   options.prefetch = (how & 0x40) == 0;
   options.status_page = options.context_status_page = 0x1000;
   options.most_blit_bytes = kMostBlits_B;
+  options.most_indirect_draws = kMostIndirectDraws;
   Watcher watcher(generation, memory);
   Streamer streamer(generation.tables, memory, options, watcher);
   watcher.Watch(streamer);
