@@ -23,28 +23,52 @@ class Below : public DeferredBytes {
 
 }  // namespace
 
+OverlayMemory::Page* OverlayMemory::FindPage(uint32_t space, uint64_t number) const {
+  Recent& recent = recent_[number % kRecent];
+  if (recent.number != number || recent.space != space) {
+    const auto found = pages_.find(Place{space, number});
+    recent = {space, number, found == pages_.end() ? nullptr : found->second.get()};
+  }
+  return recent.page;
+}
+
+absl::Span<const uint8_t> OverlayMemory::Below(uint32_t space, uint64_t address,
+                                               uint64_t size) const {
+  constexpr uint64_t kMost = uint64_t{1} << 30;
+  if (space != run_.space || address - run_.address >= run_.bytes.size()) {
+    run_ = {space, address, base_->Read(space, address, kMost)};
+  }
+  return run_.bytes.subspan(address - run_.address, size);
+}
+
 size_t OverlayMemory::Read(uint32_t space, uint64_t address, absl::Span<uint8_t> out) const {
   size_t done = 0;
   while (done < out.size()) {
     const uint64_t at = address + done;
     if (at < address) break;  // addresses do not wrap
     const uint64_t wanted = std::min<uint64_t>(out.size() - done, kPage - at % kPage);
-    const absl::Span<const uint8_t> mapped = base_->Read(space, at, wanted);
+    const Page* const page = FindPage(space, at / kPage);
+    if (page != nullptr && page->whole) {
+      std::memcpy(out.data() + done, page->now.data() + at % kPage, wanted);
+      done += wanted;
+      continue;
+    }
+    const absl::Span<const uint8_t> mapped = Below(space, at, wanted);
     if (mapped.empty()) break;
-    const auto page = pages_.empty() ? pages_.end() : pages_.find(Place{space, at / kPage});
-    const uint8_t* const from =
-        page == pages_.end() ? mapped.data() : page->second->now.data() + at % kPage;
-    std::memcpy(out.data() + done, from, mapped.size());
+    std::memcpy(out.data() + done, page == nullptr ? mapped.data() : page->now.data() + at % kPage,
+                mapped.size());
     done += mapped.size();
   }
   return done;
 }
 
-void OverlayMemory::ReadBelow(uint32_t space, uint64_t begin,
+bool OverlayMemory::ReadBelow(uint32_t space, uint64_t begin,
                               std::array<uint8_t, kPage>& page) const {
+  uint64_t mapped = 0;
   for (uint64_t i = 0; i < kPage;) {
     const absl::Span<const uint8_t> run = base_->Read(space, begin + i, kPage - i);
     std::copy(run.begin(), run.end(), page.begin() + static_cast<ptrdiff_t>(i));
+    mapped += run.size();
     if (!run.empty()) {
       i += run.size();
       continue;
@@ -53,13 +77,15 @@ void OverlayMemory::ReadBelow(uint32_t space, uint64_t begin,
     if (next == nullptr || next->address <= begin + i || next->address - begin >= kPage) break;
     i = next->address - begin;
   }
+  return mapped == kPage;
 }
 
 void OverlayMemory::Continue(const Memory& next) {
   base_ = &next;
+  run_ = {};
   for (auto& [place, page] : pages_) {
     std::array<uint8_t, kPage> below = page->below;
-    ReadBelow(place.first, place.second * kPage, below);
+    page->whole = ReadBelow(place.first, place.second * kPage, below);
     for (size_t i = 0; i < kPage; ++i) {
       if (below[i] != page->below[i]) page->now[i] = below[i];
     }
@@ -70,6 +96,8 @@ void OverlayMemory::Continue(const Memory& next) {
 void OverlayMemory::Detach() {
   static const Memory& nothing = *new Memory();
   base_ = &nothing;
+  run_ = {};
+  for (auto& [place, page] : pages_) page->whole = false;
 }
 
 Memory OverlayMemory::Snapshot() const {
@@ -120,24 +148,33 @@ size_t OverlayMemory::Write(uint32_t space, uint64_t address, absl::Span<const u
   while (done < bytes.size()) {
     const uint64_t at = address + done;
     if (at < address) break;
-    const uint64_t wanted = std::min<uint64_t>(bytes.size() - done, kPage - at % kPage);
-    const absl::Span<const uint8_t> mapped = base_->Read(space, at, wanted);
-    if (mapped.empty()) break;
-    auto page = pages_.find(Place{space, at / kPage});
-    if (page == pages_.end()) {
-      if (pages_.size() >= most_pages_) {
-        exhausted_ = true;
-        break;
-      }
-      auto copy = std::make_unique<Page>();
-      ReadBelow(space, at - at % kPage, copy->below);
-      copy->now = copy->below;
-      page = pages_.emplace(Place{space, at / kPage}, std::move(copy)).first;
+    uint64_t size = std::min<uint64_t>(bytes.size() - done, kPage - at % kPage);
+    Page* page = FindPage(space, at / kPage);
+    if (page == nullptr || !page->whole) {
+      size = Below(space, at, size).size();
+      if (size == 0) break;
     }
-    std::memcpy(page->second->now.data() + at % kPage, bytes.data() + done, mapped.size());
-    done += mapped.size();
+    if (page == nullptr) {
+      page = CopyPage(space, at / kPage);
+      if (page == nullptr) break;
+    }
+    std::memcpy(page->now.data() + at % kPage, bytes.data() + done, size);
+    done += size;
   }
   return done;
+}
+
+OverlayMemory::Page* OverlayMemory::CopyPage(uint32_t space, uint64_t number) {
+  if (pages_.size() >= most_pages_) {
+    exhausted_ = true;
+    return nullptr;
+  }
+  auto copy = std::make_unique<Page>();
+  copy->whole = ReadBelow(space, number * kPage, copy->below);
+  copy->now = copy->below;
+  Page* const page = pages_.emplace(Place{space, number}, std::move(copy)).first->second.get();
+  recent_[number % kRecent] = {space, number, page};
+  return page;
 }
 
 }  // namespace packsmith::sim

@@ -22,7 +22,7 @@ namespace packsmith::sim {
 class OverlayMemory : public MemoryAccess {
  public:
   // At most `most_pages` pages of kPage bytes are copied; a write that needs more is not done.
-  // `base` must outlive this.
+  // `base` must outlive this; what is mapped in it must stay so, until Continue() or Detach().
   explicit OverlayMemory(const Memory& base, size_t most_pages = size_t{1} << 18)
       : base_(&base), most_pages_(most_pages) {}
 
@@ -47,16 +47,40 @@ class OverlayMemory : public MemoryAccess {
  private:
   struct Page {
     std::array<uint8_t, kPage> below = {}, now = {};
+    bool whole = false;  // all of it is mapped
   };
   using Place = std::pair<uint32_t, uint64_t>;  // space, number of the page
 
-  // Fills a page from the memory below; bytes that are not mapped are not changed.
-  void ReadBelow(uint32_t space, uint64_t begin, std::array<uint8_t, kPage>& page) const;
+  // A page that was looked up; `page` is null if it has not been copied.
+  struct Recent {
+    uint32_t space = 0;
+    uint64_t number = ~uint64_t{0};
+    Page* page = nullptr;
+  };
+  static constexpr size_t kRecent = 64;
+
+  // Fills a page from the memory below; bytes that are not mapped are not changed. Whether all of
+  // them are mapped.
+  bool ReadBelow(uint32_t space, uint64_t begin, std::array<uint8_t, kPage>& page) const;
+  // At most `size` bytes of the memory below; empty if the first is not mapped.
+  absl::Span<const uint8_t> Below(uint32_t space, uint64_t address, uint64_t size) const;
+  // Null: it has not been copied.
+  Page* FindPage(uint32_t space, uint64_t number) const;
+  // Null: there are too many.
+  Page* CopyPage(uint32_t space, uint64_t number);
 
   const Memory* base_;
   const size_t most_pages_;
   absl::flat_hash_map<Place, std::unique_ptr<Page>> pages_;
   bool exhausted_ = false;
+  // What was found last, since accesses are mostly near each other: pages by their number, and
+  // bytes of the memory below.
+  mutable std::array<Recent, kRecent> recent_;
+  mutable struct {
+    uint32_t space = 0;
+    uint64_t address = 0;
+    absl::Span<const uint8_t> bytes;
+  } run_;
 };
 
 }  // namespace packsmith::sim

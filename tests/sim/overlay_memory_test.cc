@@ -1,7 +1,11 @@
 #include "runtime/sim/overlay_memory.h"
 
 #include <cstdint>
+#include <iterator>
+#include <map>
 #include <memory>
+#include <random>
+#include <utility>
 #include <vector>
 
 #include "gmock/gmock.h"
@@ -130,6 +134,62 @@ TEST(OverlayMemory, ASnapshotReachesTheEndOfAllAddresses) {
   const Memory now = memory.Snapshot();
   EXPECT_EQ(Copied(now, 0, ~uint64_t{0} - 4096, 4096), std::vector<uint8_t>(4096, 1));
   EXPECT_EQ(Copied(now, 0, ~uint64_t{0}, 1), std::vector<uint8_t>(1, 9));
+}
+
+TEST(OverlayMemory, DetachedMemoryIsNotMappedWhereItWasWrittenEither) {
+  Memory base;
+  ASSERT_TRUE(base.Map(0, 0x1000, {}, 4096).ok());
+  OverlayMemory memory(base);
+  const uint8_t written[] = {9, 9};
+  ASSERT_EQ(memory.Write(0, 0x1000, written), 2u);
+  ASSERT_EQ(ReadAll(memory, 0x1000, 4), (std::vector<uint8_t>{9, 9, 0, 0}));
+  memory.Detach();
+  EXPECT_TRUE(ReadAll(memory, 0x1000, 4).empty());
+  EXPECT_EQ(memory.Write(0, 0x1000, written), 0u);
+  memory.Continue(base);
+  EXPECT_EQ(ReadAll(memory, 0x1000, 4), (std::vector<uint8_t>{9, 9, 0, 0}));
+}
+
+TEST(OverlayMemory, IsTheSameAsBytesInAMap) {
+  // Segments with gaps, in two spaces; pages that share a place in what is looked up lately.
+  constexpr uint64_t kFar = 64 * 4096;
+  const std::vector<uint8_t> bytes(10000, 3);
+  const struct {
+    uint32_t space;
+    uint64_t address, size;
+  } kSegments[] = {{0, 0x1000, 5000},        {0, 0x1000 + 5000, 300}, {0, 0x3000, 9000},
+                   {0, 0x1000 + kFar, 8192}, {1, 0x1000, 8192},       {1, 0x4100, 100},
+                   {1, 0x1000 + kFar, 10},   {0, ~uint64_t{99}, 100}};
+  Memory base;
+  std::map<std::pair<uint32_t, uint64_t>, uint8_t> model;
+  for (const auto& [space, address, size] : kSegments) {
+    const size_t filled = size / 2;
+    ASSERT_TRUE(base.Map(space, address, absl::MakeConstSpan(bytes).first(filled), size).ok());
+    for (uint64_t i = 0; i < size; ++i) model[{space, address + i}] = i < filled ? 3 : 0;
+  }
+  OverlayMemory memory(base);
+  std::mt19937_64 random(1);
+  for (int turn = 0; turn < 3000; ++turn) {
+    const auto& near = kSegments[random() % std::size(kSegments)];
+    const uint64_t address = near.address + random() % (near.size + 20) - 10;
+    std::vector<uint8_t> data(1 + random() % (random() % 10 == 0 ? 6000 : 20),
+                              static_cast<uint8_t>(random()));
+    size_t mapped = 0;
+    while (mapped < data.size() && address + mapped >= address &&
+           model.count({near.space, address + mapped}) != 0) {
+      ++mapped;
+    }
+    if (random() % 2 == 0) {
+      ASSERT_EQ(memory.Write(near.space, address, data), mapped) << turn;
+      for (size_t i = 0; i < mapped; ++i) model[{near.space, address + i}] = data[i];
+      continue;
+    }
+    ASSERT_EQ(memory.Read(near.space, address, absl::MakeSpan(data)), mapped) << turn;
+    for (size_t i = 0; i < mapped; ++i) {
+      const uint8_t expected = model[{near.space, address + i}];
+      ASSERT_EQ(data[i], expected) << turn << " at " << address + i;
+    }
+  }
 }
 
 }  // namespace
