@@ -23,7 +23,12 @@ class FetchWindow {
   void Restart(uint32_t space, uint64_t address);
   // At most `size` bytes from `address` on, which is not before that of the last call or Restart().
   // Fewer: the next byte is not mapped. Valid until the next call.
-  absl::Span<const uint8_t> Fetch(uint64_t address, uint64_t size);
+  absl::Span<const uint8_t> Fetch(uint64_t address, uint64_t size) {
+    const size_t have = end_ - begin_;
+    if (address != address_ || have < size || (enabled_ && have < ahead_))
+      return Move(address, size);
+    return absl::MakeConstSpan(bytes_).subspan(begin_, size);
+  }
 
   // Whether what was fetched from [address, address + size) has been written since.
   bool IsStale(uint64_t address, uint64_t size) const;
@@ -38,16 +43,19 @@ class FetchWindow {
   struct Range {
     uint64_t first, last;  // addresses
   };
-  // So that the bytes from begin_ on are at least `size`, if they are mapped.
-  void Extend(uint64_t size);
+  // What Fetch() does if not all of it has been fetched already.
+  absl::Span<const uint8_t> Move(uint64_t address, uint64_t size);
+  // Reads `more` bytes after those that there are, as far as they are mapped.
+  void Append(uint64_t more);
 
   const MemoryAccess& memory_;
   const uint64_t ahead_;
   bool enabled_;
   uint32_t space_ = 0;
   uint64_t address_ = 0;  // of bytes_[begin_]
+  // Bytes that have been fetched are bytes_[begin_] to bytes_[end_ - 1]; around them is room.
   std::vector<uint8_t> bytes_;
-  size_t begin_ = 0;
+  size_t begin_ = 0, end_ = 0;
   std::vector<Range> written_;  // of what was fetched, since
 };
 
