@@ -208,21 +208,20 @@ uint32_t Execution::Load32(const Place& place) {
 // --- The packet ---
 
 Execution::Outcome Execution::Prepare() {
-  const decode::Scope scope = Scope();
   for (const Operation& operation : plan_.operations) {
     switch (operation.kind) {
       case OperationKind::kSkip:
-        if (scope.Holds(operation.when) &&
+        if (Applies(operation.when) &&
             (streamer_.registers_.Read(RegisterOf(operation, OperandRole::kRegister)) & 1) ==
                 (Number(operation, OperandRole::kValue, 0) & 1)) {
           return Outcome::kSkipped;
         }
         break;
       case OperationKind::kPrivileged:
-        if (!streamer_.privileged_ && scope.Holds(operation.when)) return Outcome::kDenied;
+        if (!streamer_.privileged_ && Applies(operation.when)) return Outcome::kDenied;
         break;
       case OperationKind::kEngineBase:
-        if (scope.Holds(operation.when)) {
+        if (Applies(operation.when)) {
           engine_based_.push_back(LeafOf(tables_, *operation.operand(OperandRole::kRegister)));
         }
         break;
@@ -236,13 +235,14 @@ Execution::Outcome Execution::Prepare() {
   for (const Operation& operation : plan_.operations) {
     if ((operation.kind == OperationKind::kReplace ||
          operation.kind == OperationKind::kAddRegister) &&
-        scope.Holds(operation.when)) {
+        Applies(operation.when)) {
       replaced.push_back(&operation);
     }
   }
   if (replaced.empty()) return Outcome::kDone;
   streamer_.patched_.assign(command_.bytes.begin(), command_.bytes.end());
   command_.bytes = streamer_.patched_;
+  known_when_ = kNone;
   for (const Operation* const operation : replaced) {
     if (operation->kind == OperationKind::kReplace) {
       Replace(*operation);
@@ -282,7 +282,7 @@ void Execution::Replace(const Operation& operation) {
 Execution::Outcome Execution::Run() {
   // A wait that does not hold has no effect, and is executed again.
   for (const Operation& operation : plan_.operations) {
-    if (operation.kind == OperationKind::kWait && Scope().Holds(operation.when) &&
+    if (operation.kind == OperationKind::kWait && Applies(operation.when) &&
         !IsDenied(operation) && Wait(operation) == Outcome::kWaiting) {
       return Outcome::kWaiting;
     }
@@ -291,9 +291,7 @@ Execution::Outcome Execution::Run() {
   WriteFields();
   Outcome outcome = Outcome::kDone;
   for (const Operation& operation : plan_.operations) {
-    if (!Scope().Holds(operation.when)) continue;
-    // A wait was made before.
-    if (operation.kind != OperationKind::kWait && IsDenied(operation)) continue;
+    if (operation.only_prepares || !Applies(operation.when) || IsDenied(operation)) continue;
     const Outcome one = Do(operation);
     if (one != Outcome::kDone) outcome = one;
   }

@@ -38,6 +38,15 @@ class Execution {
   decode::Scope Scope(uint64_t tail_base = 0) const {
     return decode::Scope(tables_, *plan_.container, command_.bytes, 0, tail_base);
   }
+  // Whether the condition of an operation holds for the command as it is now.
+  bool Applies(uint32_t when) {
+    if (when == tables::kNone) return true;
+    if (when != known_when_) {
+      known_when_ = when;
+      known_ = Scope().Holds(when);
+    }
+    return known_;
+  }
   // The value of a leaf; of the bits that exist.
   uint64_t NumberOf(uint32_t leaf) const;
   uint64_t Evaluate(const tables::Operand& operand) const;
@@ -105,6 +114,9 @@ class Execution {
   const tables::Tables& tables_;
   const Plan& plan_;
   Command& command_;
+  // The condition that was asked for last; kNone: none, or the command has changed since.
+  uint32_t known_when_ = tables::kNone;
+  bool known_ = false;
   // Leaves whose offsets count from the engine's registers.
   absl::InlinedVector<uint32_t, 2> engine_based_;
 };

@@ -1,5 +1,6 @@
 #include "runtime/sim/plan.h"
 
+#include <algorithm>
 #include <iterator>
 
 #include "runtime/sim/arithmetic.h"
@@ -11,6 +12,36 @@ using tables::kNone;
 using tables::Meaning;
 using tables::OperandRole;
 using tables::OperationKind;
+
+namespace {
+
+bool SameTerms(const tables::Tables& tables, uint32_t one, uint32_t other) {
+  const absl::Span<const tables::Term> a = tables.terms(tables.condition(one).terms),
+                                       b = tables.terms(tables.condition(other).terms);
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const tables::Term& x, const tables::Term& y) {
+                      return x.leaf == y.leaf && x.value == y.value && x.negated == y.negated &&
+                             x.ends_clause == y.ends_clause && x.of_state == y.of_state;
+                    });
+}
+
+// The condition, or the same one of an operation before.
+uint32_t FirstSameCondition(const tables::Tables& tables, absl::Span<const PlannedOperation> before,
+                            uint32_t when) {
+  if (when == kNone) return kNone;
+  for (const PlannedOperation& operation : before) {
+    if (operation.when != kNone && SameTerms(tables, operation.when, when)) return operation.when;
+  }
+  return when;
+}
+
+bool OnlyPrepares(OperationKind kind) {
+  return kind == OperationKind::kSkip || kind == OperationKind::kPrivileged ||
+         kind == OperationKind::kEngineBase || kind == OperationKind::kReplace ||
+         kind == OperationKind::kAddRegister || kind == OperationKind::kWait;
+}
+
+}  // namespace
 
 uint32_t LeafOf(const tables::Tables& tables, const tables::Operand& operand) {
   const tables::Expression& expression = tables.expression(operand.expression);
@@ -76,7 +107,8 @@ Plan::Plan(const tables::Tables& tables, const tables::Container& of) : containe
     }
     replaces |=
         operation.kind == OperationKind::kReplace || operation.kind == OperationKind::kAddRegister;
-    PlannedOperation planned{operation.kind, operation.when};
+    PlannedOperation planned{operation.kind, FirstSameCondition(tables, operations, operation.when),
+                             OnlyPrepares(operation.kind)};
     for (const tables::Operand& operand : tables.operands(operation)) {
       planned.operands[static_cast<size_t>(operand.role)] = &operand;
       if (operand.role == OperandRole::kLayout) {

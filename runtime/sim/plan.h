@@ -16,7 +16,10 @@ namespace packsmith::sim {
 // An operation with its operands by role.
 struct PlannedOperation {
   tables::OperationKind kind;
-  uint32_t when;  // Condition or kNone
+  // Condition or kNone; operations of a packet that have the same condition have the same index.
+  uint32_t when;
+  // It is done before the packet has effects, and has none itself.
+  bool only_prepares = false;
   // Null: the operation has no such operand.
   std::array<const tables::Operand*, tables::kOperandRoles> operands = {};
   // Of operands whose fields have named values.
