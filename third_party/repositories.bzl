@@ -41,8 +41,11 @@ def packsmith_bazel_tools():
         overlay_repository,
         "rules_cc",
         files = {
+            Label("//third_party/rules_cc:abseil.hh"): "cc/abseil.hh",
             Label("//third_party/rules_cc:cc.BUILD"): "cc/BUILD.bazel",
             Label("//third_party/rules_cc:defs.bzl"): "cc/defs.bzl",
+            Label("//third_party/rules_cc:googletest.hh"): "cc/googletest.hh",
+            Label("//third_party/rules_cc:precompiled.bzl"): "cc/precompiled.bzl",
         },
     )
     _maybe(

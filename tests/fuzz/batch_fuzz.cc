@@ -51,7 +51,9 @@ class LineOutput : public decode::Output {
   void Append(absl::string_view text) override {
     // No terminal control characters.
     Demand(!text.empty());
-    for (const char c : text) Demand(c == '\n' || static_cast<unsigned char>(c) >= 0x20);
+    bool harmless = true;
+    for (const char c : text) harmless &= c == '\n' || static_cast<unsigned char>(c) >= 0x20;
+    Demand(harmless);
     text_.append(text.data(), text.size());
   }
   const std::string& text() const { return text_; }

@@ -22,8 +22,18 @@ namespace {
 
 using Bytes = std::vector<uint8_t>;
 
-// Inputs per test; large files get fewer, so that the time of a test stays about the same.
-constexpr size_t kInputs = 3000;
+// Inputs per test; large files get fewer, so that the time of a test stays about the same. Most
+// mistakes show only under a sanitizer, so that more is tried there.
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define PACKSMITH_SANITIZED 1
+#endif
+#endif
+#if defined(PACKSMITH_SANITIZED) || defined(__SANITIZE_ADDRESS__)
+constexpr size_t kInputs = 1500;
+#else
+constexpr size_t kInputs = 500;
+#endif
 constexpr size_t kBytesPerTest = 64 << 20;
 
 size_t InputsFor(const Bytes& bytes) {
