@@ -10,7 +10,7 @@ def _with_precompiled(kwargs):
     copts = kwargs.get("copts", [])
     if type(deps) != "list" or type(copts) != "list":
         return kwargs
-    repositories = [dep.partition("//")[0] for dep in deps]
+    repositories = [str(dep).partition("//")[0] for dep in deps]
     if "@com_google_googletest" in repositories:
         name = "googletest"
     elif "@com_google_absl" in repositories:
