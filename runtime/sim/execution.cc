@@ -166,6 +166,16 @@ void Execution::WriteRegister(uint32_t offset, uint32_t value) {
   streamer_.observer_.OnRegister(command_, offset, old, streamer_.registers_.Read(offset));
 }
 
+void Execution::DoubtCounter(uint32_t offset) {
+  const absl::string_view doubt = streamer_.statistics_.Doubt(offset);
+  if (doubt.empty()) return;
+  const uint32_t index = tables_.FindRegister(offset & ~uint32_t{4});
+  streamer_.Report(ProblemKind::kApproximate,
+                   absl::StrCat(index == kNone ? absl::string_view("a counter")
+                                               : tables_.string(tables_.container(index).name),
+                                " is read: ", doubt));
+}
+
 void Execution::Store(const Place& place, absl::Span<const uint8_t> bytes) {
   const size_t written = streamer_.memory_.Write(place.space, place.address, bytes);
   streamer_.window_.OnWrite(place.space, place.address, written);
@@ -300,7 +310,7 @@ Execution::Outcome Execution::Run() {
         std::any_of(plan_.operations.begin(), plan_.operations.end(),
                     [](const Operation& o) { return o.kind == OperationKind::kDrawIndirect; });
     if (!indirect) {
-      streamer_.observer_.OnWork({command_, plan_.container->role, streamer_.works_++});
+      streamer_.Do({command_, plan_.container->role, streamer_.works_++});
     }
   }
   return outcome;
@@ -366,6 +376,7 @@ Execution::Outcome Execution::Do(const Operation& operation) {
       StoreRegister(operation);
       break;
     case OperationKind::kCopyRegister:
+      DoubtCounter(RegisterOf(operation, OperandRole::kSource));
       WriteRegister(RegisterOf(operation, OperandRole::kRegister),
                     streamer_.registers_.Read(RegisterOf(operation, OperandRole::kSource)));
       break;
@@ -435,6 +446,7 @@ void Execution::StoreRegister(const Operation& operation) {
     streamer_.Report(ProblemKind::kApproximate, "the address of the status page is not known");
     return;
   }
+  DoubtCounter(offset);
   StoreNumber(*to, streamer_.registers_.Read64(offset),
               Number(operation, OperandRole::kBytes, kDword));
 }
@@ -829,8 +841,7 @@ void Execution::DrawIndirect(const Operation& operation) {
           absl::StrFormat("the arguments of draw %d at 0x%x are not in the dump", i, at.address));
       break;
     }
-    streamer_.observer_.OnWork(
-        {command_, plan_.container->role, streamer_.works_++, one, operation.layout});
+    streamer_.Do({command_, plan_.container->role, streamer_.works_++, one, operation.layout});
     at.address += bytes;
   }
 }

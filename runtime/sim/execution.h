@@ -82,6 +82,8 @@ class Execution {
   bool IsDenied(const Operation& operation);
 
   void WriteRegister(uint32_t offset, uint32_t value);
+  // Reports that a register which is read counts what is not known.
+  void DoubtCounter(uint32_t offset);
   void Store(const Place& place, absl::Span<const uint8_t> bytes);
   void StoreNumber(const Place& place, uint64_t value, uint64_t bytes);
   // Zeros where no memory is.

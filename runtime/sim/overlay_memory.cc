@@ -8,9 +8,9 @@ namespace packsmith::sim {
 namespace {
 
 // Memory that is expensive to make stays so until it is read.
-class Below : public DeferredBytes {
+class LowerSegment : public DeferredBytes {
  public:
-  Below(const Memory& memory, const Memory::Segment& segment)
+  LowerSegment(const Memory& memory, const Memory::Segment& segment)
       : memory_(memory), segment_(segment) {}
 
  protected:
@@ -112,7 +112,7 @@ Memory OverlayMemory::Snapshot() const {
              page->first.second <= segment.last() / kPage;
     };
     if (mapped.deferred != nullptr && !is_of(mapped)) {
-      all.MapDeferred(mapped.space, mapped.address, std::make_shared<Below>(*base_, mapped),
+      all.MapDeferred(mapped.space, mapped.address, std::make_shared<LowerSegment>(*base_, mapped),
                       mapped.memory_size)
           .IgnoreError();
       continue;

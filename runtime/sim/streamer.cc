@@ -27,6 +27,7 @@ Streamer::Streamer(const tables::Tables& tables, MemoryAccess& memory,
               options.all_engines ? ~uint64_t{0} : uint64_t{1} << options.engine),
       registers_(tables),
       blits_(options.most_blit_bytes),
+      statistics_(tables),
       window_(memory, options.prefetch ? tables.stream(options.stream).prefetch : 0),
       plans_(tables.containers().size()),
       states_(tables.containers().size()),
@@ -99,6 +100,11 @@ bool Streamer::IsNoop() const {
 
 void Streamer::Report(ProblemKind kind, std::string text) {
   observer_.OnProblem({kind, position_.space, position_.address, std::move(text)});
+}
+
+void Streamer::Do(const Work& work) {
+  statistics_.Count(work, *this, memory_, options_.own_space, registers_);
+  observer_.OnWork(work);
 }
 
 absl::Span<const uint8_t> Streamer::StateOf(const tables::Container& container) const {

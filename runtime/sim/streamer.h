@@ -26,6 +26,7 @@
 #include "runtime/sim/predication.h"
 #include "runtime/sim/registers.h"
 #include "runtime/sim/saved_contexts.h"
+#include "runtime/sim/statistics.h"
 #include "runtime/tables/packet_finder.h"
 #include "runtime/tables/tables.h"
 
@@ -140,6 +141,8 @@ class Streamer {
   uint64_t Levels() const;
   bool IsNoop() const;
   void Report(ProblemKind kind, std::string text);
+  // A draw or dispatch: counts it, and tells the observer.
+  void Do(const Work& work);
 
   const tables::Tables& tables_;
   MemoryAccess& memory_;
@@ -148,6 +151,7 @@ class Streamer {
   tables::PacketFinder finder_;
   Registers registers_;
   BlitUnit blits_;
+  Statistics statistics_;
   FetchWindow window_;
   std::vector<std::unique_ptr<Plan>> plans_;  // by container
   std::vector<StatePacketBytes> states_;      // by container

@@ -129,8 +129,16 @@ enum class Meaning : uint16_t {
   // Of a report of performance counters.
   kReportNumber,   // which the packet gives
   kReportContext,  // the number of the context that runs
+  // Of registers: they count what draws do.
+  kVertexCounter,        // vertices that vertex fetch reads
+  kPrimitiveCounter,     // primitives that it makes of them
+  kVertexShaderCounter,  // invocations of the vertex shader
+  kShaderCounter,        // what follows from shaders and what comes after them
+  // Of packets: whether these count.
+  kVertexStatistics,        // kVertexCounter and kPrimitiveCounter
+  kVertexShaderStatistics,  // kVertexShaderCounter
 };
-inline constexpr uint32_t kMeanings = 44;
+inline constexpr uint32_t kMeanings = 50;
 
 // What few leaves have.
 struct Extra {
