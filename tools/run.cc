@@ -11,6 +11,8 @@
 #include "absl/strings/str_join.h"
 #include "runtime/decode/fields.h"
 #include "runtime/decode/text_sink.h"
+#include "runtime/sim/contexts/context_image.h"
+#include "runtime/sim/contexts/image_start.h"
 #include "runtime/sim/overlay_memory.h"
 #include "runtime/sim/streamer.h"
 #include "runtime/sim/work.h"
@@ -72,8 +74,22 @@ class SimulatedRun::Impl : public sim::Observer {
     memory_.Continue(dump.memory);
     dump_ = &dump;
     for (const Submission& submission : dump.submissions) {
-      if (!submission.unless_reached) Execute(submission, path);
+      // The driver's own batches are executed where registers of a context image name them.
+      const bool is_own = submission.kind == "context image" || submission.slot != 0;
+      if (submission.unless_reached && !is_own) {
+        unreached_.insert({submission.space, submission.batch_address});
+      }
     }
+    for (const bool unless_reached : {false, true}) {
+      for (const Submission& submission : dump.submissions) {
+        if (submission.unless_reached != unless_reached) continue;
+        if (unless_reached && unreached_.count({submission.space, submission.batch_address}) == 0) {
+          continue;
+        }
+        Execute(dump, submission, path);
+      }
+    }
+    unreached_.clear();
     dump_ = nullptr;
     memory_.Detach();
   }
@@ -91,6 +107,7 @@ class SimulatedRun::Impl : public sim::Observer {
   void OnCommand(const sim::Command& command) override {
     ++executed_;
     if (IsOne()) engine_->state.See(command, *submission_, engine_->stream);
+    if (!unreached_.empty()) unreached_.erase({command.space, command.address});
     if (options_.jsonl || Quiet()) return;
     folding_.Begin(command.space, command.address, command.level,
                    absl::StrFormat("%s0x%012x  %s", std::string(2 * command.level, ' '),
@@ -224,10 +241,16 @@ class SimulatedRun::Impl : public sim::Observer {
                         {options_.jsonl, options_.draw_vertices, options_.text}, output_);
   }
 
-  Engine& EngineOf(const Submission& submission) {
+  // Whether the engine, which is `engine_` then, has not executed anything.
+  bool ChooseEngine(const Submission& submission) {
     const auto key = std::make_tuple(submission.context, submission.slot, submission.engine);
     std::unique_ptr<Engine>& made = engines_[key];
-    if (made != nullptr) return *made;
+    submission_ = &submission;
+    engine_ = made.get();
+    if (engine_ != nullptr) {
+      streamer_ = engine_->streamer.get();
+      return false;
+    }
     made = std::make_unique<Engine>(description_);
     sim::StreamerOptions options;
     const uint32_t engine = tables_.FindEngine(submission.engine);
@@ -239,13 +262,55 @@ class SimulatedRun::Impl : public sim::Observer {
     if (stream != tables::kNone) options.stream = stream;
     made->stream = options.stream;
     made->streamer = std::make_unique<sim::Streamer>(tables_, memory_, options, *this);
-    return *made;
+    engine_ = made.get();
+    streamer_ = engine_->streamer.get();
+    return true;
   }
 
-  void Execute(const Submission& submission, const std::string& path) {
-    engine_ = &EngineOf(submission);
-    streamer_ = engine_->streamer.get();
-    submission_ = &submission;
+  // What runs begins with the registers and the state in its context's image, if the dump has it.
+  void StartFromImage(const Dump& dump, const Submission& submission) {
+    const auto image = std::find_if(
+        dump.submissions.begin(), dump.submissions.end(), [&](const Submission& other) {
+          return other.kind == "context image" && other.engine == submission.engine &&
+                 other.context == submission.context;
+        });
+    if (image == dump.submissions.end()) return;
+    const uint64_t length = image->batch_length == 0 ? sim::kMostContextImage : image->batch_length;
+    std::vector<uint8_t> list(std::min(length, sim::kMostContextImage));
+    list.resize(dump.memory.Copy(image->space, image->batch_address, absl::MakeSpan(list)));
+    const absl::StatusOr<sim::InheritedState> state =
+        sim::StartFromImage(tables_, submission.engine, list, *streamer_);
+    if (!state.ok()) {
+      OnProblem({sim::ProblemKind::kApproximate, image->space, image->batch_address,
+                 absl::StrCat("the context image cannot be read: ", state.status().message())});
+      return;
+    }
+    for (const sim::InheritedState::Packet& packet : state->packets) {
+      if (!IsOne()) break;
+      engine_->state.See(
+          {packet.container, image->space, image->batch_address + packet.at, packet.bytes, 0, 0},
+          submission, engine_->stream);
+    }
+    // Only what comes after it is new.
+    last_work_ = streamer_->commands();
+    if (options_.jsonl) {
+      output_.Append(JsonLine()
+                         .Text("type", "context")
+                         .Text("engine", submission.engine)
+                         .Number("space", image->space)
+                         .Number("address", image->batch_address)
+                         .Number("registers", state->registers)
+                         .Number("packets", state->packets.size())
+                         .Take());
+    } else if (!Quiet()) {
+      folding_.Line(absl::StrCat("starts from the context image at ", Hex(image->batch_address),
+                                 ": registers ", state->registers, ", packets that set state ",
+                                 state->packets.size()));
+    }
+  }
+
+  void Execute(const Dump& dump, const Submission& submission, const std::string& path) {
+    const bool is_new = ChooseEngine(submission);
     folding_.Flush();
     if (options_.jsonl) {
       output_.Append(JsonLine()
@@ -260,6 +325,7 @@ class SimulatedRun::Impl : public sim::Observer {
       folding_.Line(absl::StrCat("submission ", submission.index, "  ", submission.engine, "  ",
                                  Hex(submission.batch_address)));
     }
+    if (is_new) StartFromImage(dump, submission);
     if (submission.ring && submission.ring->size != 0 &&
         submission.batch_address >= submission.ring->address) {
       sim::Streamer::Ring ring{submission.ring->address, submission.ring->size, 0, 0};
@@ -394,6 +460,8 @@ class SimulatedRun::Impl : public sim::Observer {
   uint64_t executed_ = 0, skipped_ = 0, draws_ = 0, dispatches_ = 0, stores_ = 0;
   uint64_t register_writes_ = 0, stops_ = 0, last_work_ = 0;
   bool good_ = true, found_ = false, until_ = false;
+  // Space and address of batches of the dump that are executed unless others start them.
+  absl::flat_hash_set<std::pair<uint32_t, uint64_t>> unreached_;
 };
 
 absl::Status SimulatedRun::Check(const tables::Tables& tables) {

@@ -60,6 +60,46 @@ void Streamer::SetRingTail(uint64_t tail) {
   ended_ = false;
 }
 
+Stop Streamer::RunAside(uint64_t address, uint64_t bytes, uint64_t most) {
+  const Ring ring = ring_;
+  const std::vector<Return> returns = returns_;
+  const Place position = position_;
+  const Noop noop = noop_;
+  const uint32_t level = level_;
+  const bool in_ring = in_ring_, ended = ended_, privileged = privileged_;
+  EnterBatch(kGlobalSpace, address);
+  noop_ = {};
+  Stop stop = Stop::kBudget;
+  for (uint64_t i = 0; i < most && stop == Stop::kBudget; ++i) {
+    stop =
+        bytes != 0 && level_ == 1 && position_.address - address >= bytes ? Stop::kEnded : Run(1);
+  }
+  if (stop != Stop::kEnded) {
+    if (stop != Stop::kFault) {
+      Report(ProblemKind::kFault, "what is executed with a switch of contexts does not end");
+    }
+    failed_ = true;
+    return stop;
+  }
+  ring_ = ring;
+  returns_ = returns;
+  noop_ = noop;
+  level_ = level;
+  in_ring_ = in_ring;
+  ended_ = ended;
+  privileged_ = privileged;
+  Jump(position);
+  return Stop::kEnded;
+}
+
+bool Streamer::Inherit(const tables::Container& container, absl::Span<const uint8_t> packet) {
+  if (!PlanOf(container).is_state) return false;
+  StatePacketBytes& state = states_[tables_.IndexOf(container)];
+  state.bytes.assign(packet.begin(), packet.end());
+  state.number = ++commands_;
+  return true;
+}
+
 void Streamer::Connect(Streamer& other) {
   connected_.push_back(&other);
   other.connected_.push_back(this);

@@ -91,6 +91,13 @@ class Streamer {
   // The ring has been given more; execution goes on where it was.
   void SetRingTail(uint64_t tail);
 
+  // Executes a batch in the global space, then execution continues where it was. `bytes`: the batch
+  // ends there, too; 0: only by itself. Predicates do not apply. Not kEnded: the batch did not end,
+  // after at most `most` commands, and nothing can be executed any more.
+  Stop RunAside(uint64_t address, uint64_t bytes, uint64_t most);
+  // A packet was executed before, as far as it sets state; else false. Counts as a command.
+  bool Inherit(const tables::Container& container, absl::Span<const uint8_t> packet);
+
   // What either writes to registers of the other's engine arrives there. Both must outlive it.
   void Connect(Streamer& other);
 

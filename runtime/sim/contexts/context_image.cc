@@ -172,6 +172,20 @@ void ContextImage::Save(absl::Span<uint8_t> list,
   }
 }
 
+uint32_t BaseOfImage(const tables::Tables& tables, absl::string_view engine,
+                     absl::Span<const uint8_t> list) {
+  ContextImage::Options options;
+  options.engine = engine;
+  // Offsets as they are.
+  options.engine_base = 0;
+  options.relative_bytes = 0;
+  const absl::StatusOr<ContextImage> image = ContextImage::Parse(tables, options, list);
+  if (!image.ok()) return DescribedBase(tables);
+  const uint32_t offset = image->registers().front().offset;
+  const uint32_t base = offset - offset % kEngineRegisters;
+  return base == 0 ? DescribedBase(tables) : base;
+}
+
 // --- Making ---
 
 namespace {

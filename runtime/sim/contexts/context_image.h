@@ -33,6 +33,10 @@ namespace packsmith::sim {
 // Bytes of the status page that an image begins with.
 inline constexpr uint64_t kContextStatusPage = 4096;
 
+// Bytes of an image that are read where it is not known how large it is: the largest one of a
+// generation has 22 pages.
+inline constexpr uint64_t kMostContextImage = 32 * 4096;
+
 // An engine's registers are in this many bytes from its base on: in a context image, hardware takes
 // an offset's position in them and adds the base of the engine that restores.
 inline constexpr uint32_t kEngineRegisters = 0x1000;
@@ -150,6 +154,10 @@ class ContextImage {
   uint64_t parsed_bytes_ = 0;
   bool ended_ = false;
 };
+
+// The base of the engine that an image is for: that of its first register, where it has one.
+uint32_t BaseOfImage(const tables::Tables& tables, absl::string_view engine,
+                     absl::Span<const uint8_t> list);
 
 // How a register differs between two images.
 struct ImageDifference {

@@ -13,9 +13,6 @@ namespace {
 using tables::kNone;
 using tables::Leaf;
 
-// Bytes of an image that are read: the largest one of a generation has 22 pages.
-constexpr uint64_t kMostImage = 32 * 4096;
-
 // "Head Offset 0x40, Wrap Count 2": the fields that are not zero.
 std::string Fields(const tables::Tables& tables, uint32_t container, uint32_t value) {
   std::string text;
@@ -44,28 +41,13 @@ std::string Fields(const tables::Tables& tables, uint32_t container, uint32_t va
   return text;
 }
 
-// The base of the engine that an image is for: that of its first register, where it has one.
-uint32_t BaseOf(const tables::Tables& tables, absl::string_view engine,
-                absl::Span<const uint8_t> list) {
-  ContextImage::Options options;
-  options.engine = engine;
-  // Offsets as they are.
-  options.engine_base = 0;
-  options.relative_bytes = 0;
-  const absl::StatusOr<ContextImage> image = ContextImage::Parse(tables, options, list);
-  if (!image.ok()) return DescribedBase(tables);
-  const uint32_t offset = image->registers().front().offset;
-  const uint32_t base = offset - offset % kEngineRegisters;
-  return base == 0 ? DescribedBase(tables) : base;
-}
-
 }  // namespace
 
 void ContextImagesText::Add(const tables::Tables& tables, const Dump& dump) {
   for (const Submission& submission : dump.submissions) {
     if (submission.kind != "context image") continue;
     const uint64_t length = std::min<uint64_t>(
-        submission.batch_length == 0 ? kMostImage : submission.batch_length, kMostImage);
+        submission.batch_length == 0 ? kMostContextImage : submission.batch_length, kMostContextImage);
     std::vector<uint8_t> list(length);
     list.resize(dump.memory.Copy(submission.space, submission.batch_address, absl::MakeSpan(list)));
     absl::StrAppendFormat(&text_, "%scontext image  engine %s, at 0x%x", text_.empty() ? "" : "\n",
@@ -73,7 +55,7 @@ void ContextImagesText::Add(const tables::Tables& tables, const Dump& dump) {
     ContextImage::Options options;
     const uint32_t engine = tables.FindEngine(submission.engine);
     if (engine != kNone) options.engine = submission.engine;
-    options.engine_base = BaseOf(tables, options.engine, list);
+    options.engine_base = BaseOfImage(tables, options.engine, list);
     absl::StatusOr<ContextImage> image = ContextImage::Parse(tables, options, list);
     if (!image.ok()) {
       ++failures_;

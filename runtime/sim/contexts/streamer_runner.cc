@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "runtime/decode/value.h"
 #include "runtime/dump/memory.h"
@@ -11,6 +12,9 @@ namespace packsmith::sim {
 namespace {
 
 constexpr uint64_t kRingPage = 4096;
+constexpr uint64_t kCacheLine = 64;
+// Commands of a batch that a switch of contexts executes.
+constexpr uint64_t kMostAside = 65536;
 
 }  // namespace
 
@@ -26,7 +30,9 @@ StreamerRunner::StreamerRunner(const tables::Tables& tables, MemoryAccess& memor
       start_high_(Find("RING_BUFFER_START_UDW")),
       control_(Find("RCS_RING_BUFFER_CTL")),
       batch_(Find("BB_ADDR")),
-      batch_high_(Find("BB_ADDR_UDW")) {}
+      batch_high_(Find("BB_ADDR_UDW")),
+      indirect_(Find("INDIRECT_CTX")),
+      per_context_(Find("BB_PER_CTX_PTR")) {}
 
 StreamerRunner::Register StreamerRunner::Find(absl::string_view name) const {
   Register found;
@@ -71,6 +77,17 @@ void StreamerRunner::EnterRing() {
   }
   context.ring = ring;
   context.entered = true;
+}
+
+void StreamerRunner::FinishRestore() {
+  Streamer& streamer = *current_->streamer;
+  const uint64_t lines = Get(indirect_, "Size of Indirect Context");
+  if (lines != 0) {
+    streamer.RunAside(Get(indirect_, "Indirect Context Address"), lines * kCacheLine, kMostAside);
+  }
+  if (Get(per_context_, "Valid") != 0) {
+    streamer.RunAside(Get(per_context_, "Batch Buffer Per Context Address"), 0, kMostAside);
+  }
 }
 
 bool StreamerRunner::InBatch() const {
@@ -134,9 +151,10 @@ RingStop StreamerRunner::Execute(uint64_t budget, bool yield) {
 
 RunResult StreamerRunner::Run(uint64_t budget, bool yield) {
   if (current_ == nullptr) return {RingStop::kDrained, 0};
-  EnterRing();
   Streamer& streamer = *current_->streamer;
   const uint64_t before = streamer.commands();
+  if (std::exchange(restored_, false)) FinishRestore();
+  EnterRing();
   const RingStop stop = Execute(budget, yield);
   streamer.registers().Write(head_.offset, ReadRegister(head_.offset, 0));
   return {stop, streamer.commands() - before};
@@ -181,6 +199,7 @@ void StreamerRunner::BeginContext(uint64_t image, bool fresh) {
   }
   context.began = ++switches_;
   current_ = &context;
+  restored_ = true;
 }
 
 }  // namespace packsmith::sim

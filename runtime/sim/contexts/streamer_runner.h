@@ -67,6 +67,8 @@ class StreamerRunner : public RingRunner {
   Streamer::Ring RingOfRegisters() const;
   void EnterRing();
   RingStop Execute(uint64_t budget, bool yield);
+  // Executes the batches that the restored registers name: INDIRECT_CTX, then BB_PER_CTX_PTR.
+  void FinishRestore();
   bool InBatch() const;
   // Whether the next command is one before which another context may take over.
   bool AtPreemptionPoint() const;
@@ -75,10 +77,12 @@ class StreamerRunner : public RingRunner {
   MemoryAccess& memory_;
   Observer& observer_;
   const Options options_;
-  const Register head_, tail_, start_, start_high_, control_, batch_, batch_high_;
+  const Register head_, tail_, start_, start_high_, control_, batch_, batch_high_, indirect_,
+      per_context_;
   std::map<uint64_t, Context> contexts_;  // by image
   Context* current_ = nullptr;
   uint64_t switches_ = 0;
+  bool restored_ = false;  // and what a restore executes has not been executed
 };
 
 }  // namespace packsmith::sim
