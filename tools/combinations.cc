@@ -32,6 +32,10 @@ constexpr Names kOfRunsAlone = {"--until", "--watch", "--registers", "--draw-ver
 constexpr Names kOfContexts = {"--contexts", "--gen",    "--xml",      "--tables",
                                "--input",    "--output", "--no-pager", "--max-input"};
 
+// --page-tables shows what contexts map, and no batches.
+constexpr Names kOfPageTables = {"--page-tables", "--gen",    "--xml",      "--tables",
+                                 "--input",       "--output", "--no-pager", "--max-input"};
+
 // The options that ask for one draw or dispatch, or for a list instead of records.
 constexpr Names kOfDraws = {"--draw", "--dispatch", "--draws", "--uses"};
 // Options that a list would ignore.
@@ -86,6 +90,10 @@ absl::Status CheckCombinations(absl::Span<const std::string> given, absl::string
   }
   if (is_given("--contexts")) {
     absl::Status status = only("--contexts", "only context images", kOfContexts);
+    if (!status.ok()) return status;
+  }
+  if (is_given("--page-tables")) {
+    absl::Status status = only("--page-tables", "only page tables", kOfPageTables);
     if (!status.ok()) return status;
   }
 

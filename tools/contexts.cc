@@ -29,4 +29,26 @@ ContextsResult ShowContexts(
   return result;
 }
 
+ContextsResult ShowPageTables(
+    Inputs& inputs,
+    const std::function<absl::StatusOr<tables::Tables>(Dump&, const std::string&)>& describe,
+    const std::function<void(absl::string_view)>& complain) {
+  ContextsResult result;
+  inputs.ForEach(false, [&](Dump& dump, const std::string& path) {
+    const absl::StatusOr<tables::Tables> tables = describe(dump, path);
+    if (!tables.ok()) return Then::kRefuse;
+    const sim::PageTablesOfDump shown = sim::ShowPageTables(*tables, dump);
+    if (!shown.text.empty()) {
+      absl::StrAppend(&result.text, result.text.empty() ? "" : "\n", shown.text);
+    }
+    for (const std::string& problem : shown.problems) {
+      complain(absl::StrCat(path, ": ", problem));
+      result.complete = false;
+    }
+    return Then::kGoOn;
+  });
+  result.complete = result.complete && !inputs.failed();
+  return result;
+}
+
 }  // namespace packsmith::tools

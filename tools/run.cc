@@ -275,9 +275,7 @@ class SimulatedRun::Impl : public sim::Observer {
                  other.context == submission.context;
         });
     if (image == dump.submissions.end()) return;
-    const uint64_t length = image->batch_length == 0 ? sim::kMostContextImage : image->batch_length;
-    std::vector<uint8_t> list(std::min(length, sim::kMostContextImage));
-    list.resize(dump.memory.Copy(image->space, image->batch_address, absl::MakeSpan(list)));
+    const std::vector<uint8_t> list = sim::ContextImageBytes(dump, *image);
     const absl::StatusOr<sim::InheritedState> state =
         sim::StartFromImage(tables_, submission.engine, list, *streamer_);
     if (!state.ok()) {

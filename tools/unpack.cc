@@ -115,6 +115,8 @@ What is shown:
   --hang                only the hang report, for dumps that the kernel made of a hang
   --contexts            only the registers in context images: all of an engine's first image, then
                         what differs from one image to the next, in this dump or the next one
+  --page-tables         only the page tables of contexts, from dumps that have them: a line for each
+                        range of pages, with where it is and its flags
   --continue-past-end   batches continue after the packet that ends them, to the end of memory
   --follow=WHICH        none: the submission's own batch; batches: jumps and calls too; all
                         (default): every pointer
@@ -173,6 +175,7 @@ struct Arguments {
   std::optional<std::string> describe;
   bool list = false;
   bool contexts = false;
+  bool page_tables = false;
   bool hide_zero = false, no_offsets = false, strict = false, no_pager = false;
   bool hang = false, continue_past_end = false, run = false, registers = false;
   std::string until, watch;  // hexadecimal addresses
@@ -727,14 +730,16 @@ int Run(const Arguments& arguments) {
     }
   }
 
-  if (arguments.contexts) {
+  if (arguments.contexts || arguments.page_tables) {
     std::optional<tools::Gpu> gpu;
     const auto tables_of = [&](Dump& dump, const std::string& path) {
       absl::StatusOr<tables::Tables> tables = describe(dump, path, gpu);
       if (tables.ok()) gpu = tools::Gpu{*tables, dump.device};
       return tables;
     };
-    const tools::ContextsResult shown = tools::ShowContexts(inputs, tables_of, Complain);
+    const tools::ContextsResult shown =
+        arguments.page_tables ? tools::ShowPageTables(inputs, tables_of, Complain)
+                              : tools::ShowContexts(inputs, tables_of, Complain);
     return Write(arguments, shown.text) && shown.complete ? kGood : kNotDecoded;
   }
 
@@ -877,6 +882,7 @@ int Unpack(int argc, char** argv) {
   app.add_option("--describe", arguments.describe);
   app.add_flag("--list", arguments.list);
   app.add_flag("--contexts", arguments.contexts);
+  app.add_flag("--page-tables", arguments.page_tables);
   app.add_option("-o,--output", arguments.output);
   app.add_option("--color", arguments.color)->check(tools::OneOf({"auto", "always", "never"}));
   app.add_flag("--no-pager", arguments.no_pager);

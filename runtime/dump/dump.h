@@ -132,6 +132,9 @@ struct Dump {
   // any other address faults, even if `buffers` lists it. Only set by cores whose writer knew what
   // memory each job had named; kernels' dumps may omit any memory.
   bool memory_is_complete = false;
+  // The space of `memory` whose addresses are physical: page tables are in it, and what they map.
+  // Only in cores whose writer saved it.
+  std::optional<uint32_t> physical_space = {};
   std::shared_ptr<const ErrorState> error_state;  // null: the format has none
   std::vector<Problem> problems;  // at most kMaxProblems + 1, the last one then counts the rest
   std::shared_ptr<LateProblems> late_problems;  // null: no memory is deferred

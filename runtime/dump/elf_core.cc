@@ -420,8 +420,8 @@ absl::StatusOr<std::vector<uint8_t>> NotesOf(const Dump& dump) {
   for (const Submission& submission : dump.submissions) {
     if (status.ok()) status = AppendNote(kSubmissionNote, SubmissionToJson(submission), notes);
   }
-  if (dump.memory_is_complete && status.ok()) {
-    status = AppendNote(kMemoryNote, MemoryToJson(true), notes);
+  if ((dump.memory_is_complete || dump.physical_space) && status.ok()) {
+    status = AppendNote(kMemoryNote, MemoryToJson(dump), notes);
   }
   const absl::Span<const Buffer> buffers = dump.buffers;
   for (size_t i = 0; i < buffers.size() && status.ok(); i += kBuffersInANote) {

@@ -3,8 +3,9 @@
 //   PT_LOAD  p_vaddr is the GPU virtual address, p_paddr the number of the address space; bytes
 //            from p_filesz to p_memsz read as zero
 //   PT_NOTE  owner "packsmith", JSON: type 0x50530001 device, 0x50530002 submission (any number),
-//            0x50530003 list of buffers, 0x50530004 {"complete": 1} if the file has all memory that
-//            the submissions may use (Dump::memory_is_complete); other notes are skipped
+//            0x50530003 list of buffers, 0x50530004 {"complete": 1, "physical": 3}: whether the
+//            file has all memory that the submissions may use (Dump::memory_is_complete), and the
+//            space of physical addresses (Dump::physical_space); other notes are skipped
 //
 // e_machine is 205 for Intel and EM_NONE for AGX. More than 65,534 segments use PN_XNUM.
 // `readelf -lhn` shows all of it.

@@ -196,6 +196,7 @@ class MemoryRecord : public Record {
   explicit MemoryRecord(Dump& dump) : dump_(dump) {}
   void Begin() override {}
   bool Member(absl::string_view name, const Value& value) override {
+    if (name == "physical") return Set(value, dump_.physical_space);
     if (name != "complete") return true;
     uint32_t flag = 0;
     const bool good = Set(value, flag);
@@ -425,11 +426,12 @@ std::string BuffersToJson(absl::Span<const Buffer> buffers) {
   return TextOf(out);
 }
 
-std::string MemoryToJson(bool is_complete) {
+std::string MemoryToJson(const Dump& dump) {
   rapidjson::StringBuffer out;
   Writer writer(out);
   writer.StartObject();
-  PutUint(writer, "complete", is_complete ? 1 : 0);
+  PutUint(writer, "complete", dump.memory_is_complete ? 1 : 0);
+  if (dump.physical_space) PutUint(writer, "physical", *dump.physical_space);
   writer.EndObject();
   return TextOf(out);
 }

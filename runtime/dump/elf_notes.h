@@ -25,7 +25,8 @@ void ReadNote(uint32_t type, absl::string_view json, uint64_t offset, Dump& dump
 std::string DeviceToJson(const Device& device);
 std::string SubmissionToJson(const Submission& submission);
 std::string BuffersToJson(absl::Span<const Buffer> buffers);
-std::string MemoryToJson(bool is_complete);
+// What is known of `dump.memory` as a whole.
+std::string MemoryToJson(const Dump& dump);
 
 }  // namespace packsmith
 

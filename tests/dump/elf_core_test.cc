@@ -140,6 +140,13 @@ TEST(ElfCoreTest, SaysWhetherItsMemoryIsAllThatJobsMayUse) {
   EXPECT_TRUE(HasProblem(wrong, "\"complete\" is of the wrong kind"));
 }
 
+TEST(ElfCoreTest, SaysWhichSpaceHasPhysicalAddresses) {
+  EXPECT_EQ(WithMemoryNote(R"({"complete": 1})").physical_space, std::nullopt);
+  const Dump dump = WithMemoryNote(R"({"complete": 0, "physical": 7})");
+  EXPECT_EQ(dump.physical_space, 7u);
+  EXPECT_FALSE(dump.memory_is_complete);
+}
+
 TEST(ElfCoreTest, WhatIsDamagedIsNotComplete) {
   const Dump dump = WithMemoryNote(R"({"complete": 1})", 1);
   EXPECT_FALSE(dump.problems.empty());
@@ -270,6 +277,7 @@ Dump Sample(std::vector<uint8_t>& bytes) {
                        .bases = {{"programs", 0x1100000000}, {"dynamic state", 0}},
                        .unless_reached = true}};
   dump.memory_is_complete = true;
+  dump.physical_space = 4;
   dump.buffers = {{0, 0x2000, 0x1000, "b"}, {2, 0xffff'0000'1000, 0x10000, "\xc3\xa9 a"}};
   const absl::Span<const uint8_t> all = bytes;
   EXPECT_TRUE(dump.memory.Map(0, 0x2000, all.subspan(0, 5000), 0x2000).ok());
@@ -294,6 +302,7 @@ TEST(WriteElfCoreTest, WhatIsWrittenIsRead) {
   EXPECT_EQ(read->submissions, dump.submissions);
   EXPECT_EQ(read->buffers, dump.buffers);
   EXPECT_TRUE(read->memory_is_complete);
+  EXPECT_EQ(read->physical_space, 4u);
   ASSERT_EQ(read->memory.segments().size(), dump.memory.segments().size());
   auto other = read->memory.segments().begin();
   for (const Memory::Segment& segment : dump.memory.segments()) {

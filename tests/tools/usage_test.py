@@ -155,6 +155,8 @@ class CombinationsTest(ProgramTest):
                           ["--list", "--strict"], ["--describe=MI_NOOP", "--engine=render"],
                           ["--hang", "--draw=1", dump], ["--contexts", "--draw=1", dump],
                           ["--contexts", "--format=jsonl", dump], ["--hang", "--hide-zero", dump],
+                          ["--page-tables", "--draw=1", dump], ["--page-tables", "--run", dump],
+                          ["--page-tables", "--contexts", dump],
                           ["--hang", "--kernels=k", dump], ["--hide-zero", "--format=jsonl", dump],
                           ["--no-offsets", "--format=stats", dump],
                           ["--disassembler=cat", "--format=names", dump],

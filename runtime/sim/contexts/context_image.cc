@@ -172,6 +172,14 @@ void ContextImage::Save(absl::Span<uint8_t> list,
   }
 }
 
+std::vector<uint8_t> ContextImageBytes(const Dump& dump, const Submission& submission) {
+  const uint64_t length =
+      submission.batch_length == 0 ? kMostContextImage : submission.batch_length;
+  std::vector<uint8_t> list(std::min(length, kMostContextImage));
+  list.resize(dump.memory.Copy(submission.space, submission.batch_address, absl::MakeSpan(list)));
+  return list;
+}
+
 uint32_t BaseOfImage(const tables::Tables& tables, absl::string_view engine,
                      absl::Span<const uint8_t> list) {
   ContextImage::Options options;
@@ -404,6 +412,29 @@ std::vector<ImageDifference::Field> DifferentFields(const tables::Tables& tables
 }
 
 }  // namespace
+
+absl::StatusOr<PageTableRoot> PageTableRootOf(const ContextImage& image,
+                                              absl::Span<const uint8_t> list) {
+  const auto half = [&](absl::string_view name) {
+    const ImageRegister* const one = image.Find(name);
+    return one == nullptr ? uint64_t{0} : ContextImage::Get(list, *one);
+  };
+  const auto table = [&](absl::string_view name) {
+    return half(absl::StrCat(name, "_LDW")) | half(absl::StrCat(name, "_UDW")) << 32;
+  };
+  PageTableRoot root;
+  for (size_t i = 0; i < root.tables.size(); ++i) {
+    root.tables[i] = table(absl::StrCat("PDP", i));
+    if (i > 0 && root.tables[i] != 0) root.kind = PageTableKind::kThreeLevels;
+  }
+  if (const uint64_t single = table("PTBP"); single != 0) {
+    root = {.kind = PageTableKind::kFourLevels, .tables = {single}};
+  }
+  if (root.tables == PageTableRoot{}.tables) {
+    return absl::NotFoundError("the image names no page tables");
+  }
+  return root;
+}
 
 std::vector<ImageDifference> CompareImages(const tables::Tables& tables, const ContextImage& before,
                                            absl::Span<const uint8_t> before_list,

@@ -25,6 +25,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "runtime/dump/dump.h"
 #include "runtime/sim/contexts/page_tables.h"
 #include "runtime/tables/tables.h"
 
@@ -155,9 +156,16 @@ class ContextImage {
   bool ended_ = false;
 };
 
+// What the dump has of the context image that `submission` is, from after its status page on.
+std::vector<uint8_t> ContextImageBytes(const Dump& dump, const Submission& submission);
+
 // The base of the engine that an image is for: that of its first register, where it has one.
 uint32_t BaseOfImage(const tables::Tables& tables, absl::string_view engine,
                      absl::Span<const uint8_t> list);
+// Where an image's page tables begin: four levels if it names one table, three if it names several.
+// NotFound: the image does not have the registers, or they are 0.
+absl::StatusOr<PageTableRoot> PageTableRootOf(const ContextImage& image,
+                                              absl::Span<const uint8_t> list);
 
 // How a register differs between two images.
 struct ImageDifference {

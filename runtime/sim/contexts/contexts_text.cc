@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "runtime/decode/text_sink.h"
 #include "runtime/decode/value.h"
 
 namespace packsmith::sim {
@@ -41,22 +42,52 @@ std::string Fields(const tables::Tables& tables, uint32_t container, uint32_t va
   return text;
 }
 
+// A context image of a dump.
+struct ReadImage {
+  std::vector<uint8_t> list;
+  absl::StatusOr<ContextImage> image = absl::UnknownError("");
+};
+
+ReadImage ReadImageOf(const tables::Tables& tables, const Dump& dump,
+                      const Submission& submission) {
+  ReadImage out{ContextImageBytes(dump, submission)};
+  ContextImage::Options options;
+  const uint32_t engine = tables.FindEngine(submission.engine);
+  if (engine != kNone) options.engine = submission.engine;
+  options.engine_base = BaseOfImage(tables, options.engine, out.list);
+  out.image = ContextImage::Parse(tables, options, out.list);
+  return out;
+}
+
+// The memory of a dump, which is only read.
+class DumpMemory : public MemoryAccess {
+ public:
+  explicit DumpMemory(const Memory& memory) : memory_(memory) {}
+  size_t Read(uint32_t space, uint64_t address, absl::Span<uint8_t> out) const override {
+    return memory_.Copy(space, address, out);
+  }
+  size_t Write(uint32_t, uint64_t, absl::Span<const uint8_t>) override { return 0; }
+
+ private:
+  const Memory& memory_;
+};
+
+std::string RootText(const PageTableRoot& root) {
+  if (root.kind == PageTableKind::kFourLevels) {
+    return absl::StrFormat("four levels from 0x%x", root.tables[0]);
+  }
+  return absl::StrFormat("three levels from 0x%x, 0x%x, 0x%x, 0x%x", root.tables[0], root.tables[1],
+                         root.tables[2], root.tables[3]);
+}
+
 }  // namespace
 
 void ContextImagesText::Add(const tables::Tables& tables, const Dump& dump) {
   for (const Submission& submission : dump.submissions) {
     if (submission.kind != "context image") continue;
-    const uint64_t length = std::min<uint64_t>(
-        submission.batch_length == 0 ? kMostContextImage : submission.batch_length, kMostContextImage);
-    std::vector<uint8_t> list(length);
-    list.resize(dump.memory.Copy(submission.space, submission.batch_address, absl::MakeSpan(list)));
+    auto [list, image] = ReadImageOf(tables, dump, submission);
     absl::StrAppendFormat(&text_, "%scontext image  engine %s, at 0x%x", text_.empty() ? "" : "\n",
-                          submission.engine, submission.batch_address);
-    ContextImage::Options options;
-    const uint32_t engine = tables.FindEngine(submission.engine);
-    if (engine != kNone) options.engine = submission.engine;
-    options.engine_base = BaseOfImage(tables, options.engine, list);
-    absl::StatusOr<ContextImage> image = ContextImage::Parse(tables, options, list);
+                          decode::Harmless(submission.engine), submission.batch_address);
     if (!image.ok()) {
       ++failures_;
       absl::StrAppend(&text_, "\n    ", image.status().message(), "\n");
@@ -86,7 +117,56 @@ void ContextImagesText::Add(const tables::Tables& tables, const Dump& dump) {
   }
 }
 
-std::string PageTablesText(const PageTables& tables, uint64_t most_ranges) {
+PageTablesOfDump ShowPageTables(const tables::Tables& tables, const Dump& dump) {
+  PageTablesOfDump out;
+  DumpMemory memory(dump.memory);
+  bool any = false;
+  for (const Submission& submission : dump.submissions) {
+    if (submission.kind != "context image") continue;
+    any = true;
+    const std::string which =
+        absl::StrFormat("context image  engine %s, at 0x%x", decode::Harmless(submission.engine),
+                        submission.batch_address);
+    const ReadImage read = ReadImageOf(tables, dump, submission);
+    if (!read.image.ok()) {
+      out.problems.push_back(absl::StrCat(which, ": ", read.image.status().message()));
+      continue;
+    }
+    const absl::StatusOr<PageTableRoot> root = PageTableRootOf(*read.image, read.list);
+    if (!root.ok()) {
+      out.problems.push_back(absl::StrCat(which, ": ", root.status().message()));
+      continue;
+    }
+    absl::StrAppend(&out.text, out.text.empty() ? "" : "\n", which, ", page tables of ",
+                    RootText(*root), "\n");
+    if (!dump.physical_space) {
+      out.problems.push_back(absl::StrCat(
+          which, ": the dump does not have the page tables: it has no memory by physical address"));
+      continue;
+    }
+    const uint32_t space = *dump.physical_space;
+    const absl::StatusOr<PageTables> found =
+        PageTables::Open(tables, memory, *root, {space, space, space});
+    if (!found.ok()) {
+      out.problems.push_back(absl::StrCat(which, ": ", found.status().message()));
+      continue;
+    }
+    PageTableListing listing;
+    out.text += PageTablesText(*found, kMostRanges, &listing);
+    if (!listing.complete()) {
+      out.problems.push_back(absl::StrCat(which, ": the page tables could not be read whole"));
+    }
+  }
+  if (!any) {
+    out.problems.push_back(
+        "there is no context image, which says where page tables are: dumps that the kernel makes "
+        "of a hang may have some");
+  }
+  return out;
+}
+
+std::string PageTablesText(const PageTables& tables, uint64_t most_ranges,
+                           PageTableListing* listed) {
   std::string text;
   uint64_t ranges = 0;
   const PageTableListing listing = tables.List([&](const MappedRange& range) {
@@ -101,6 +181,7 @@ std::string PageTablesText(const PageTables& tables, uint64_t most_ranges) {
   if (ranges > most_ranges) {
     absl::StrAppendFormat(&text, "further ranges: %d\n", ranges - most_ranges);
   }
+  if (listed != nullptr) *listed = listing;
   absl::StrAppendFormat(&text, "tables: %d", listing.tables);
   if (listing.unreadable != 0)
     absl::StrAppendFormat(&text, ", not in memory: %d", listing.unreadable);

@@ -42,8 +42,20 @@ class ContextImagesText {
   size_t failures_ = 0;
 };
 
+// The page tables of a dump's contexts, which their images name: below a line for each image a line
+// for each range of pages, with where it is and its flags. `problems` has a sentence for each image
+// whose tables cannot be shown, or one if the dump has no image.
+struct PageTablesOfDump {
+  std::string text;
+  std::vector<std::string> problems;
+};
+PageTablesOfDump ShowPageTables(const tables::Tables& tables, const Dump& dump);
+
 // A line for each range of pages, then what could not be read. At most `most_ranges` lines.
-std::string PageTablesText(const PageTables& tables, uint64_t most_ranges = 100000);
+// `listed`, unless null, gets how far listing came.
+inline constexpr uint64_t kMostRanges = 100000;
+std::string PageTablesText(const PageTables& tables, uint64_t most_ranges = kMostRanges,
+                           PageTableListing* listed = nullptr);
 
 }  // namespace packsmith::sim
 

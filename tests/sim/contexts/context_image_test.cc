@@ -195,6 +195,29 @@ TEST(ContextImage, ThreeLevelsHaveFourDirectories) {
   EXPECT_EQ(Dword(list, 0x25), 9u);
 }
 
+TEST(ContextImage, SaysWhereItsPageTablesBegin) {
+  const PageTableRoot three = {.kind = PageTableKind::kThreeLevels,
+                               .tables = {0x1000, 0, 0x3000, 0x9'0000'4000}};
+  for (const char* generation : {"gfx9", "xe2"}) {
+    ContextDescription description = Description();
+    for (const PageTableRoot& root : {description.page_tables, three}) {
+      // Later generations have four levels only.
+      if (root.kind != PageTableKind::kFourLevels && std::string(generation) != "gfx9") continue;
+      description.page_tables = root;
+      const std::vector<uint8_t> list = ListOf(generation, description);
+      const absl::StatusOr<PageTableRoot> found =
+          PageTableRootOf(ParseList(generation, list), list);
+      ASSERT_TRUE(found.ok()) << found.status();
+      EXPECT_EQ(found->kind, root.kind) << generation;
+      EXPECT_EQ(found->tables, root.tables) << generation;
+    }
+  }
+  ContextDescription description = Description();
+  description.page_tables = {};
+  const std::vector<uint8_t> list = ListOf("gfx9", description);
+  EXPECT_TRUE(absl::IsNotFound(PageTableRootOf(ParseList("gfx9", list), list).status()));
+}
+
 TEST(ContextImage, FurtherRegistersAreSetByName) {
   ContextDescription description = Description();
   description.registers = {{"R_PWR_CLK_STATE", 0x80001234}, {"CS_GPR3_UDW", 77}};
