@@ -74,15 +74,16 @@ class SimulatedRun::Impl : public sim::Observer {
     memory_.Continue(dump.memory);
     dump_ = &dump;
     for (const Submission& submission : dump.submissions) {
-      // The driver's own batches are executed where registers of a context image name them.
-      const bool is_own = submission.kind == "context image" || submission.slot != 0;
-      if (submission.unless_reached && !is_own) {
+      // With another slot: the driver's own, which a switch of contexts executes.
+      if (submission.unless_reached && submission.slot == 0) {
         unreached_.insert({submission.space, submission.batch_address});
       }
     }
     for (const bool unless_reached : {false, true}) {
       for (const Submission& submission : dump.submissions) {
         if (submission.unless_reached != unless_reached) continue;
+        // Hardware executes it to restore the context: see StartFromImage().
+        if (submission.kind == "context image") continue;
         if (unless_reached && unreached_.count({submission.space, submission.batch_address}) == 0) {
           continue;
         }

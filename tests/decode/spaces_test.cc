@@ -59,7 +59,8 @@ TEST(Spaces, APointerIsInTheSpaceThatItNamesAlwaysOrIfItsConditionHolds) {
   std::vector<uint64_t> values;
   for (const Seen& entry : story.Named("Entry"))
     values.push_back(entry.space * 100 + entry.address);
-  EXPECT_THAT(values, ElementsAre(0x1000, 0x1000 + 100, 0x2000, 0x2000 + 100));
+  EXPECT_THAT(values, ElementsAre(0x1000, 0x1000 + 100, 0x1000, 0x1000 + 100,  //
+                                  0x2000, 0x2000 + 100, 0x2000, 0x2000 + 100));
 }
 
 }  // namespace

@@ -12,13 +12,6 @@ namespace {
 
 constexpr size_t kMostProblems = 64;
 
-// Two writes to ELSP are a descriptor, the upper half first; of two elements the second one first.
-constexpr size_t kPortWrites = 4;
-constexpr size_t kPortElements = 2;
-
-uint32_t Low(uint64_t value) { return static_cast<uint32_t>(value); }
-uint32_t High(uint64_t value) { return static_cast<uint32_t>(value >> 32); }
-
 std::array<uint8_t, 8> Bytes(uint64_t value) {
   std::array<uint8_t, 8> bytes;
   decode::WriteBits(absl::MakeSpan(bytes), 0, 64, value);
@@ -43,54 +36,20 @@ absl::StatusOr<Execlists> Execlists::Make(const tables::Tables& tables, MemoryAc
   of_images.engine = std::string(options.engine);
   of_images.space = options.space;
   of_images.image_bytes = options.image_bytes;
-  Execlists lists(tables, runner, options, *descriptor, *std::move(events),
+  absl::StatusOr<ExeclistRegisters> registers =
+      ExeclistRegisters::Make(tables, options.engine_base);
+  if (!registers.ok()) return registers.status();
+  Execlists lists(runner, options, *descriptor, *std::move(events), *std::move(registers),
                   ContextSwitch(tables, memory, runner, of_images));
-  if (absl::Status found = lists.FindRegisters(); !found.ok()) return found;
   lists.Reset();
   return lists;
-}
-
-uint32_t Execlists::OffsetOf(absl::string_view name) const {
-  const uint32_t container = tables_.FindContainer(name);
-  if (container == tables::kNone) return 0;
-  const uint32_t offset = tables_.container(container).register_offset;
-  return offset - DescribedBase(tables_) + options_.engine_base;
-}
-
-absl::Status Execlists::FindRegisters() {
-  offsets_.elsp = OffsetOf("ELSP");
-  offsets_.control = OffsetOf("EXECLIST_CONTROL");
-  offsets_.status = OffsetOf("EXECLIST_STATUS");
-  offsets_.status_high = OffsetOf("EXECLIST_STATUS_UDW");
-  offsets_.lrca = OffsetOf("CURRENT_LRCA");
-  offsets_.pointer = OffsetOf("CONTEXT_STATUS_BUFFER_PTR");
-  const auto all = [&](absl::string_view name, std::vector<uint32_t>& to) {
-    for (size_t i = 0;; ++i) {
-      const uint32_t offset = OffsetOf(absl::StrCat(name, i));
-      if (offset == 0) return;
-      to.push_back(offset);
-    }
-  };
-  all("EXECLIST_SQ_CONTENTS", offsets_.queue);
-  all("CONTEXT_STATUS_BUFFER", offsets_.buffer);
-  if (offsets_.elsp == 0 && (offsets_.control == 0 || offsets_.queue.empty())) {
-    return absl::NotFoundError(
-        absl::StrCat(tables_.generation(), " has neither a submit port nor a submit queue"));
-  }
-  queue_.resize(offsets_.queue.size() * 2);
-  return absl::OkStatus();
-}
-
-size_t Execlists::MostElements() const {
-  return offsets_.elsp != 0 ? kPortElements : offsets_.queue.size();
 }
 
 void Execlists::Reset() {
   running_.reset();
   pending_.reset();
-  port_.clear();
   events_.Reset();
-  read_pointer_ = static_cast<uint32_t>(events_.last());
+  registers_.Reset(events_.last());
   next_slot_ = 0;
 }
 
@@ -131,9 +90,10 @@ absl::Status Execlists::Submit(absl::Span<const uint64_t> descriptors) {
   if (list.descriptors.empty()) {
     return absl::InvalidArgumentError("the first context of an execution list must be valid");
   }
-  if (descriptors.size() > MostElements()) {
-    return absl::InvalidArgumentError(absl::StrCat("an execution list has at most ", MostElements(),
-                                                   " contexts, not ", descriptors.size()));
+  if (descriptors.size() > registers_.most_elements()) {
+    return absl::InvalidArgumentError(absl::StrCat("an execution list has at most ",
+                                                   registers_.most_elements(), " contexts, not ",
+                                                   descriptors.size()));
   }
   if (pending_) {
     return absl::FailedPreconditionError(
@@ -175,119 +135,23 @@ absl::Status Execlists::Submit(absl::Span<const uint64_t> descriptors) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<bool> Execlists::WritePort(uint32_t value) {
-  port_.push_back(value);
-  if (port_.size() < kPortWrites) return true;
-  const auto descriptor = [&](size_t at) { return uint64_t{port_[at]} << 32 | port_[at + 1]; };
-  const uint64_t both[] = {descriptor(2), descriptor(0)};
-  port_.clear();
-  if (absl::Status status = Submit(both); !status.ok()) return status;
-  return true;
-}
-
-absl::StatusOr<bool> Execlists::WriteControl(uint32_t value) {
-  const absl::StatusOr<Structure> control = Structure::Find(tables_, "EXECLIST_CONTROL");
-  if (!control.ok()) return control.status();
-  if (control->Get(Bytes(value), control->Field("Load Submit Queue")) == 0) return true;
-  std::vector<uint64_t> descriptors;
-  for (size_t i = 0; i < queue_.size(); i += 2) {
-    descriptors.push_back(uint64_t{queue_[i + 1]} << 32 | queue_[i]);
-  }
-  if (absl::Status status = Submit(descriptors); !status.ok()) return status;
-  return true;
-}
-
-absl::StatusOr<bool> Execlists::WritePointer(uint32_t value) {
-  const absl::StatusOr<Structure> pointer = Structure::Find(tables_, "CONTEXT_STATUS_BUFFER_PTR");
-  if (!pointer.ok()) return pointer.status();
-  const StructureField read = pointer->Field("Read Pointer");
-  const absl::StatusOr<uint32_t> bits = pointer->Dword(read, 1);
-  if (!bits.ok()) return bits.status();
-  const uint64_t mask = pointer->Get(Bytes(value), pointer->Field("Mask"));
-  if ((mask & *bits) != 0) read_pointer_ = static_cast<uint32_t>(pointer->Get(Bytes(value), read));
-  return true;
-}
-
 absl::StatusOr<bool> Execlists::WriteRegister(uint32_t offset, uint32_t value) {
-  if (offset == 0) return false;
-  if (offset == offsets_.elsp) return WritePort(value);
-  if (offset == offsets_.control) return WriteControl(value);
-  if (offset == offsets_.pointer) return WritePointer(value);
-  for (size_t i = 0; i < offsets_.queue.size(); ++i) {
-    if (offset != offsets_.queue[i] && offset != offsets_.queue[i] + 4) continue;
-    queue_[i * 2 + (offset - offsets_.queue[i]) / 4] = value;
-    return true;
+  const absl::StatusOr<ExeclistRegisters::Written> written = registers_.Write(offset, value);
+  if (!written.ok()) return written.status();
+  if (written->submission) {
+    if (absl::Status status = Submit(*written->submission); !status.ok()) return status;
   }
-  return false;
+  return written->known;
 }
 
 std::optional<uint32_t> Execlists::ReadRegister(uint32_t offset) const {
-  if (offset == 0) return std::nullopt;
-  if (offset == offsets_.status) return StatusDword();
-  if (offset == offsets_.status_high) return High(active());
-  if (offset == offsets_.lrca) return LrcaDword();
-  if (offset == offsets_.pointer) return PointerDword();
-  if (offset == offsets_.elsp) return 0;
-  for (size_t i = 0; i < offsets_.queue.size(); ++i) {
-    if (offset == offsets_.queue[i]) return queue_[i * 2];
-    if (offset == offsets_.queue[i] + 4) return queue_[i * 2 + 1];
-  }
-  for (size_t i = 0; i < std::min(offsets_.buffer.size(), events_.entries()); ++i) {
-    if (offset == offsets_.buffer[i]) return Low(events_.event(i));
-    if (offset == offsets_.buffer[i] + 4) return High(events_.event(i));
-  }
-  return std::nullopt;
-}
-
-uint32_t Execlists::LrcaDword() const {
-  const absl::StatusOr<Structure> lrca = Structure::Find(tables_, "CURRENT_LRCA");
-  if (!lrca.ok() || !running_) return 0;
-  std::array<uint8_t, 8> bytes = {};
-  const absl::Span<uint8_t> out = absl::MakeSpan(bytes);
-  lrca->Set(out, lrca->Field("Valid"), 1).IgnoreError();
-  lrca->Set(out, lrca->Field("Logical Ring Context Address"), ImageOf(active())).IgnoreError();
-  return Low(decode::ReadBits(bytes, 0, 64));
-}
-
-uint32_t Execlists::PointerDword() const {
-  const absl::StatusOr<Structure> pointer = Structure::Find(tables_, "CONTEXT_STATUS_BUFFER_PTR");
-  if (!pointer.ok()) return 0;
-  std::array<uint8_t, 8> bytes = {};
-  const absl::Span<uint8_t> out = absl::MakeSpan(bytes);
-  pointer->Set(out, pointer->Field("Write Pointer"), events_.last()).IgnoreError();
-  pointer->Set(out, pointer->Field("Read Pointer"), read_pointer_).IgnoreError();
-  return Low(decode::ReadBits(bytes, 0, 64));
-}
-
-uint32_t Execlists::StatusDword() const {
-  const absl::StatusOr<Structure> status = Structure::Find(tables_, "EXECLIST_STATUS");
-  if (!status.ok()) return 0;
-  std::array<uint8_t, 8> bytes = {};
-  // Fields that the generation does not have are left out.
-  const auto set = [&](absl::string_view name, uint64_t value) {
-    const StructureField field = status->Field(name);
-    if (field) status->Set(absl::MakeSpan(bytes), field, value).IgnoreError();
+  const auto of = [&](const std::optional<List>& list) {
+    using State = ExeclistRegisters::State;
+    return list ? std::optional(
+                      State::List{list->now(), ImageOf(list->now()), list->active, list->slot})
+                : std::nullopt;
   };
-  set("Load Complete", pending_ ? 0 : 1);
-  set("Busy", running_ ? 1 : 0);
-  set("Idle", running_ ? 0 : 1);
-  set("Execlist Write Pointer", static_cast<uint64_t>(next_slot_));
-  set("Execlist Queue Full", pending_ ? 1 : 0);
-  if (const StructureField reason = status->Field("Last Context Switch Reason")) {
-    set("Last Context Switch Reason",
-        events_.last_reason() & ((uint64_t{1} << reason.width()) - 1));
-  }
-  set("Arbitration Enable", 1);
-  for (const std::optional<List>* list : {&running_, &pending_}) {
-    if (!list->has_value()) continue;
-    set(absl::StrCat("Execlist ", (*list)->slot, " Valid"), 1);
-  }
-  if (running_) {
-    set("Current Execlist Pointer", static_cast<uint64_t>(running_->slot));
-    set("Current Active Element Status", running_->active + 1);
-    set(absl::StrCat("Execlist ", running_->slot, " Active"), 1);
-  }
-  return static_cast<uint32_t>(decode::ReadBits(bytes, 0, 32));
+  return registers_.Read(offset, {of(running_), of(pending_), next_slot_}, events_);
 }
 
 // --- Running ---

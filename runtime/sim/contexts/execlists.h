@@ -24,6 +24,7 @@
 #include "runtime/dump/memory.h"
 #include "runtime/sim/contexts/context_status.h"
 #include "runtime/sim/contexts/context_switch.h"
+#include "runtime/sim/contexts/execlist_registers.h"
 #include "runtime/sim/contexts/ring_runner.h"
 #include "runtime/sim/contexts/structure.h"
 #include "runtime/sim/memory_access.h"
@@ -94,33 +95,17 @@ class Execlists {
     uint64_t now() const { return descriptors[active]; }
   };
 
-  // Offsets of registers; 0: the generation does not have it.
-  struct Offsets {
-    uint32_t elsp = 0, control = 0, status = 0, status_high = 0, lrca = 0, pointer = 0;
-    std::vector<uint32_t> queue, buffer;
-  };
-
-  Execlists(const tables::Tables& tables, RingRunner& runner, const Options& options,
-            const Structure& descriptor, ContextStatusBuffer events, ContextSwitch contexts)
-      : tables_(tables),
-        runner_(&runner),
+  Execlists(RingRunner& runner, const Options& options, const Structure& descriptor,
+            ContextStatusBuffer events, ExeclistRegisters registers, ContextSwitch contexts)
+      : runner_(&runner),
         options_(options),
         descriptor_(descriptor),
         events_(std::move(events)),
+        registers_(std::move(registers)),
         contexts_(std::move(contexts)) {}
 
-  absl::Status FindRegisters();
-  uint32_t OffsetOf(absl::string_view name) const;
-  size_t MostElements() const;
   uint64_t ImageOf(uint64_t descriptor) const;
   bool Flag(uint64_t descriptor, absl::string_view field) const;
-
-  absl::StatusOr<bool> WritePort(uint32_t value);
-  absl::StatusOr<bool> WriteControl(uint32_t value);
-  absl::StatusOr<bool> WritePointer(uint32_t value);
-  uint32_t StatusDword() const;
-  uint32_t PointerDword() const;
-  uint32_t LrcaDword() const;
 
   absl::Status Begin(List list, SwitchReason reason, uint64_t away);
   absl::Status Complete();
@@ -128,19 +113,15 @@ class Execlists {
   void Report(SwitchReason reason, uint64_t to, uint64_t away);
   void AddProblem(std::string text);
 
-  tables::Tables tables_;
   RingRunner* runner_;
   Options options_;
   Structure descriptor_;
-  Offsets offsets_;
   ContextStatusBuffer events_;
+  ExeclistRegisters registers_;
   ContextSwitch contexts_;
 
   std::optional<List> running_, pending_;
   int next_slot_ = 0;
-  absl::InlinedVector<uint32_t, 4> port_;  // writes to ELSP that are not a submission yet
-  std::vector<uint32_t> queue_;            // dwords of the submit queue
-  uint32_t read_pointer_ = 0;
   std::vector<std::string> problems_;
 };
 

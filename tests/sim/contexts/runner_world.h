@@ -22,7 +22,7 @@
 namespace packsmith::sim {
 
 inline constexpr uint32_t kEnd = 0x05000000;
-inline constexpr uint32_t kArbitrationOn = 0x04000001;
+inline constexpr uint32_t kArbitrationCheck = 0x02800000;
 inline constexpr uint32_t kArbitrationOff = 0x04000000;
 
 struct RunnerWorld : Observer {
@@ -72,7 +72,7 @@ struct RunnerWorld : Observer {
     std::vector<uint32_t> batch = {// MI_LOAD_REGISTER_IMM of GPR 0 and GPR 1.
                                    0x11000007, 0x2600, 0, 0x2604, 0, 0x2608, step, 0x260c, 0};
     for (int i = 0; i < count; ++i) {
-      batch.push_back(between.value_or(arbitration ? kArbitrationOn : kArbitrationOff));
+      batch.push_back(between.value_or(kArbitrationCheck));
       // MI_MATH: SRCA = R0, SRCB = R1, ADD, R0 = ACCU.
       batch.insert(batch.end(), {0x0d000003, 0x08008000, 0x08008401, 0x10000000, 0x18000031});
     }
@@ -80,7 +80,10 @@ struct RunnerWorld : Observer {
     batch.insert(batch.end(), {0x12000002, 0x2600, static_cast<uint32_t>(kResult), 0, kEnd});
     PutDwords(space, kBatch, batch);
     // MI_BATCH_BUFFER_START in the context's own space.
-    PutDwords(1, RingOf(id), {0x18800101, static_cast<uint32_t>(kBatch), 0, 0});
+    const auto at = static_cast<uint32_t>(kBatch);
+    PutDwords(1, RingOf(id),
+              arbitration ? std::vector<uint32_t>{0x18800101, at, 0, 0}
+                          : std::vector<uint32_t>{kArbitrationOff, 0x18800101, at, 0});
     ContextDescription description;
     description.ring_address = RingOf(id);
     description.ring_bytes = 4096;

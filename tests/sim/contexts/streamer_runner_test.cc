@@ -59,7 +59,7 @@ TEST(StreamerRunner, APreemptedImageHasThePlaceInTheBatch) {
   ASSERT_TRUE(world.Submit(2).ok());
   EXPECT_EQ(world.lists->Run(10000), EngineState::kIdle);
   const uint64_t list = world.ImageOf(1) + 4096;
-  // After MI_LOAD_REGISTER_IMM, MI_ARB_ON_OFF and MI_MATH, valid.
+  // After MI_LOAD_REGISTER_IMM, MI_ARB_CHECK and MI_MATH, valid.
   EXPECT_EQ(world.memory.Dword(1, list + 0x0f * 4), RunnerWorld::kBatch + (9 + 6) * 4 + 1);
   EXPECT_EQ(world.memory.Dword(1, list + 0x0d * 4), 0u);
   // The head is after MI_BATCH_BUFFER_START, the sum so far is in GPR 0.
@@ -72,7 +72,7 @@ TEST(StreamerRunner, WithArbitrationOffABatchIsNotPreempted) {
   world.Add(1, 3, 10, false);
   world.Add(2, 7, 1);
   ASSERT_TRUE(world.Submit(1).ok());
-  // MI_BATCH_BUFFER_START, MI_LOAD_REGISTER_IMM, MI_ARB_ON_OFF.
+  // MI_ARB_ON_OFF, MI_BATCH_BUFFER_START, MI_LOAD_REGISTER_IMM.
   EXPECT_EQ(world.lists->Run(3), EngineState::kBusy);
   ASSERT_TRUE(world.Submit(2).ok());
   EXPECT_EQ(world.lists->Run(5), EngineState::kBusy);

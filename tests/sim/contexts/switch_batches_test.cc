@@ -11,7 +11,6 @@
 namespace packsmith::sim {
 namespace {
 
-constexpr uint32_t kArbitrationCheck = 0x02800000;
 // In the global space.
 constexpr uint32_t kNotes = 0x700000, kIndirect = 0x710000, kPerContext = 0x720000;
 
