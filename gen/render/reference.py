@@ -311,8 +311,9 @@ class Writer:
         add("In error states", ", ".join(v.get("dumped_as", [])))
         add("Writes", "change only the bits of 15:0 whose mask bit in 31:16 is 1"
             if v.get("masked") else "")
-        add("Privilege", "a batch without it has no access" if "number" in v
-            else "a batch without it cannot write it" if v.get("privileged") else "")
+        if v.get("privileged"):
+            add("Privilege", "a batch without it has no access" if "number" in v
+                else "a batch without it cannot write it")
         if "else" in v:
             add("Until set", "offsets are relative to address 0" if v["else"] == "0"
                 else Markup("the base ") + self.link("base", v["else"]) + " applies")

@@ -129,6 +129,26 @@ TEST(Text, MeaningsAreOfAnEngineOrOfWork) {
               HasSubstr("gives the ring head of an engine, from bit 2"));
 }
 
+TEST(Text, WhatNeedsPrivilegeSaysSo) {
+  const References references({R"(
+<packsmith family="acme" generation="locked" title="Locked">
+  <space name="own" number="0"/>
+  <space name="global" number="1" privileged="true"/>
+  <register name="TAIL" offset="0x30" dwords="1" privileged="true">
+    <field name="Value" dword="0" bits="31:0" type="uint"/>
+  </register>
+  <register name="SCRATCH" offset="0x34" dwords="1">
+    <field name="Value" dword="0" bits="31:0" type="uint"/>
+  </register>
+</packsmith>)"});
+  EXPECT_THAT(TextOf(references, 0, "register", "TAIL"),
+              HasSubstr("privilege     a batch without it cannot write it\n"));
+  EXPECT_THAT(TextOf(references, 0, "space", "global"),
+              HasSubstr("privilege     a batch without it has no access\n"));
+  EXPECT_THAT(TextOf(references, 0, "register", "SCRATCH"), Not(HasSubstr("privilege")));
+  EXPECT_THAT(TextOf(references, 0, "space", "own"), Not(HasSubstr("privilege")));
+}
+
 TEST(Text, ControlCharactersOfADescriptionDoNotReachTheTerminal) {
   const References references(
       {"<packsmith family=\"f\" generation=\"g\"><stream name=\"s\"/>"
