@@ -109,7 +109,7 @@ class Watcher : public Observer {
     if (++works_ > kMostWorks) return;
     ParametersOf(generation_.tables, work);
     for (const StatePacket& packet : StateOf(generation_.tables, *streamer_, work.role)) {
-      Demand(!TextOf(generation_.tables, *packet.container, packet.bytes).empty());
+      Demand(packet.container != nullptr && !packet.bytes.empty());
     }
     if (work.role != tables::Role::kDraw) return;
     DrawParameters parameters;
