@@ -201,10 +201,10 @@ class SimulatedRun::Impl : public sim::Observer {
     Show(work, number);
   }
   void OnProblem(const sim::Problem& problem) override {
-    ++problems_[{problem.kind, problem.text}];
+    const uint64_t times = ++TimesOf(problem);
     if (problem.kind == sim::ProblemKind::kFault) good_ = false;
     if (options_.jsonl) {
-      if (problems_[{problem.kind, problem.text}] > 1) return;
+      if (times > 1) return;
       output_.Append(JsonLine()
                          .Text("type", "problem")
                          .Text("kind", KindName(problem.kind))
@@ -221,6 +221,16 @@ class SimulatedRun::Impl : public sim::Observer {
   }
 
  private:
+  // How often there was this problem. Hostile batches have any number of different ones: beyond
+  // kMostProblems those of a kind are counted together.
+  static constexpr size_t kMostProblems = 1000;
+  uint64_t& TimesOf(const sim::Problem& problem) {
+    std::pair<sim::ProblemKind, std::string> key(problem.kind, problem.text);
+    if (problems_.size() >= kMostProblems && problems_.count(key) == 0) {
+      key.second = "further problems, which are not listed";
+    }
+    return problems_[std::move(key)];
+  }
   // Whether only something in particular was asked for.
   bool Quiet() const { return options_.draw != 0 || options_.dispatch != 0 || options_.watch; }
   std::string NameOf(const sim::Command& command) const {
