@@ -54,6 +54,8 @@ absl::string_view KindName(sim::ProblemKind kind) {
       return "unsupported";
     case sim::ProblemKind::kPrivileged:
       return "privileged";
+    case sim::ProblemKind::kEarly:
+      return "early";
   }
   return "";
 }
@@ -214,7 +216,8 @@ class SimulatedRun::Impl : public sim::Observer {
                          .Take());
       return;
     }
-    if (problem.kind == sim::ProblemKind::kFault || problem.kind == sim::ProblemKind::kStale) {
+    if (problem.kind == sim::ProblemKind::kFault || problem.kind == sim::ProblemKind::kStale ||
+        problem.kind == sim::ProblemKind::kEarly) {
       folding_.Line(absl::StrCat("! ", KindName(problem.kind), " at ", Hex(problem.address), ": ",
                                  decode::Harmless(problem.text)));
     }
@@ -437,6 +440,7 @@ class SimulatedRun::Impl : public sim::Observer {
                          .Number("unsupported", counts[3])
                          .Number("privileged", counts[4])
                          .Number("stale", counts[1])
+                         .Number("early", counts[5])
                          .Number("faults", counts[0])
                          .Number("unfinished", stops_)
                          .Take());

@@ -32,7 +32,7 @@ TEMPLATES = Path(__file__).resolve().parent.parent / "templates" / "reference"
 KINDS = {
     "packet": "Packets", "struct": "Structures", "register": "Registers", "enum": "Enumerations",
     "stream": "Streams", "engine": "Engines", "data": "Data", "base": "Base addresses",
-    "state": "States", "space": "Address spaces",
+    "state": "States", "space": "Address spaces", "client": "Clients of memory",
 }
 CONTAINERS = ("packet", "struct", "register")
 
@@ -331,6 +331,11 @@ class Writer:
         add("Number", str(v["number"]) if "number" in v else "")
         add("Values", self.link("enum", v["of"]) if "of" in v else "")
         add("Components", v.get("components", ""))
+        add("Client", self.link("client", v["client"]) if "client" in v else "")
+        for key, what in (("level", "Level"), ("flush", "Flush"), ("to_memory", "To memory"),
+                          ("after", "Complete after"), ("invalidate", "Invalidate"),
+                          ("from_memory", "From memory"), ("own", "Own writes")):
+            add(what, v.get(key, ""))
         add("Is", "a program" if v.get("code") else "")
         return found
 

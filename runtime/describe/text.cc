@@ -279,6 +279,14 @@ class Describer {
     if (record.HasMember("number")) Fact("number", NumberText(record["number"]));
     Fact("values", Text(record, "of"));
     Fact("components", Text(record, "components"));
+    Fact("client", Text(record, "client"));
+    Fact("level", Text(record, "level"));
+    Fact("flush", Text(record, "flush"));
+    Fact("to memory", Text(record, "to_memory"));
+    Fact("complete after", Text(record, "after"));
+    Fact("invalidate", Text(record, "invalidate"));
+    Fact("from memory", Text(record, "from_memory"));
+    Fact("own writes", Text(record, "own"));
     if (Flag(record, "code")) Fact("is", "a program");
     for (const Json& platform : Array(record, "platforms")) {
       Fact("platform", absl::StrCat(Text(platform, "name"), ", ", Text(platform, "title"), ", ",
@@ -570,10 +578,17 @@ std::string ListText(absl::Span<const Reference> references, bool color) {
 std::string NamesText(const Reference& reference, bool color) {
   constexpr struct {
     absl::string_view kind, title;
-  } kKinds[] = {{"packet", "Packets"},      {"struct", "Structures"},   {"register", "Registers"},
-                {"enum", "Enumerations"},   {"stream", "Streams"},      {"engine", "Engines"},
-                {"data", "Data"},           {"base", "Base addresses"}, {"state", "States"},
-                {"space", "Address spaces"}};
+  } kKinds[] = {{"packet", "Packets"},
+                {"struct", "Structures"},
+                {"register", "Registers"},
+                {"enum", "Enumerations"},
+                {"stream", "Streams"},
+                {"engine", "Engines"},
+                {"data", "Data"},
+                {"base", "Base addresses"},
+                {"state", "States"},
+                {"space", "Address spaces"},
+                {"client", "Clients of memory"}};
   Printer out(color);
   for (const auto& [kind, title] : kKinds) {
     std::vector<const Entry*> entries;

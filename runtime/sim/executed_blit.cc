@@ -55,12 +55,14 @@ bool ExecutedBlit::RegisterSays(tables::Meaning meaning) const {
 }
 
 size_t ExecutedBlit::Read(uint32_t space, uint64_t address, absl::Span<uint8_t> out) const {
-  return execution_.streamer_.memory_.Read(space, address, out);
+  return execution_.streamer_.seen_.Read(tables::ClientKind::kBlitter, space, address, out,
+                                         execution_.command_);
 }
 
 size_t ExecutedBlit::Write(uint32_t space, uint64_t address, absl::Span<const uint8_t> bytes) {
   Streamer& streamer = execution_.streamer_;
-  const size_t written = streamer.memory_.Write(space, address, bytes);
+  const size_t written = streamer.seen_.Write(tables::ClientKind::kBlitter, space, address, bytes,
+                                              execution_.command_);
   if (written == 0) return 0;
   streamer.window_.OnWrite(space, address, written);
   streamer.observer_.OnStore(execution_.command_, space, address, bytes.first(written));

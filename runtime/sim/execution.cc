@@ -177,7 +177,8 @@ void Execution::DoubtCounter(uint32_t offset) {
 }
 
 void Execution::Store(const Place& place, absl::Span<const uint8_t> bytes) {
-  const size_t written = streamer_.memory_.Write(place.space, place.address, bytes);
+  const size_t written =
+      streamer_.seen_.Write(plan_.stores_as, place.space, place.address, bytes, command_);
   streamer_.window_.OnWrite(place.space, place.address, written);
   if (written != 0) {
     streamer_.observer_.OnStore(command_, place.space, place.address, bytes.first(written));
@@ -198,8 +199,10 @@ void Execution::StoreNumber(const Place& place, uint64_t value, uint64_t bytes) 
   Store(place, absl::MakeConstSpan(buffer).first(std::min<uint64_t>(bytes, buffer.size())));
 }
 
-void Execution::Load(const Place& place, absl::Span<uint8_t> out) {
-  const size_t read = streamer_.memory_.Read(place.space, place.address, out);
+void Execution::Load(const Place& place, absl::Span<uint8_t> out, bool polls) {
+  const size_t read = polls ? streamer_.memory_.Read(place.space, place.address, out)
+                            : streamer_.seen_.Read(tables::ClientKind::kStreamer, place.space,
+                                                   place.address, out, command_);
   if (read == out.size()) return;
   std::fill(out.begin() + static_cast<ptrdiff_t>(read), out.end(), uint8_t{0});
   streamer_.Report(ProblemKind::kApproximate,
@@ -207,10 +210,10 @@ void Execution::Load(const Place& place, absl::Span<uint8_t> out) {
                                    out.size() - read, place.address + read));
 }
 
-uint32_t Execution::Load32(const Place& place) {
+uint32_t Execution::Load32(const Place& place, bool polls) {
   uint32_t value = 0;
   std::array<uint8_t, kDword> bytes;
-  Load(place, absl::MakeSpan(bytes));
+  Load(place, absl::MakeSpan(bytes), polls);
   std::memcpy(&value, bytes.data(), bytes.size());
   return value;
 }
@@ -292,13 +295,15 @@ void Execution::Replace(const Operation& operation) {
 Execution::Outcome Execution::Run() {
   // A wait that does not hold has no effect, and is executed again.
   for (const Operation& operation : plan_.operations) {
-    if (operation.kind == OperationKind::kWait && Applies(operation.when) &&
-        !IsDenied(operation) && Wait(operation) == Outcome::kWaiting) {
+    if (operation.kind == OperationKind::kWait && Applies(operation.when) && !IsDenied(operation) &&
+        Wait(operation) == Outcome::kWaiting) {
       return Outcome::kWaiting;
     }
   }
   streamer_.observer_.OnCommand(command_);
   WriteFields();
+  const tables::CacheActions actions = plan_.fences ? Actions() : 0;
+  if (actions != 0) streamer_.seen_.BeginFence(actions);
   Outcome outcome = Outcome::kDone;
   for (const Operation& operation : plan_.operations) {
     if (operation.only_prepares || !Applies(operation.when) || IsDenied(operation)) continue;
@@ -309,11 +314,24 @@ Execution::Outcome Execution::Run() {
     const bool indirect =
         std::any_of(plan_.operations.begin(), plan_.operations.end(),
                     [](const Operation& o) { return o.kind == OperationKind::kDrawIndirect; });
-    if (!indirect) {
-      streamer_.Do({command_, plan_.container->role, streamer_.works_++});
-    }
+    if (!indirect) DoWork();
   }
+  if (actions != 0) streamer_.seen_.EndFence(actions);
   return outcome;
+}
+
+tables::CacheActions Execution::Actions() const {
+  tables::CacheActions actions = 0;
+  const uint64_t end = command_.bytes.size() * 8;
+  for (const CacheField& field : plan_.cache_fields) {
+    if (field.bit + field.width > end) continue;
+    if (decode::ReadBits(command_.bytes, field.bit, field.width) != 0) actions |= field.actions;
+  }
+  for (const Operation& operation : plan_.operations) {
+    if (operation.kind != OperationKind::kFence || !Scope().Holds(operation.when)) continue;
+    actions |= static_cast<tables::CacheActions>(Number(operation, OperandRole::kDoes, 0));
+  }
+  return actions;
 }
 
 void Execution::WriteFields() {
@@ -717,7 +735,7 @@ Execution::Outcome Execution::Wait(const Operation& operation) {
   const uint32_t value =
       operation.operand(OperandRole::kRegister) != nullptr
           ? streamer_.registers_.Read(RegisterOf(operation, OperandRole::kRegister))
-          : Load32(Destination(operation).value_or(Place{}));
+          : Load32(Destination(operation).value_or(Place{}), true);
   const auto data = static_cast<uint32_t>(Number(operation, OperandRole::kValue, 0));
   return Holds(static_cast<Comparison>(*comparison), value, data) ? Outcome::kDone
                                                                   : Outcome::kWaiting;
@@ -833,15 +851,16 @@ void Execution::DrawIndirect(const Operation& operation) {
   const absl::Span<uint32_t> one = absl::MakeSpan(dwords).first(bytes / kDword);
   Place at = *arguments;
   for (uint64_t i = 0; i < count; ++i) {
-    const size_t read = streamer_.memory_.Read(
-        at.space, at.address, absl::MakeSpan(reinterpret_cast<uint8_t*>(one.data()), bytes));
+    const size_t read = streamer_.seen_.Read(
+        tables::ClientKind::kStreamer, at.space, at.address,
+        absl::MakeSpan(reinterpret_cast<uint8_t*>(one.data()), bytes), command_);
     if (read < bytes) {
       streamer_.Report(
           ProblemKind::kApproximate,
           absl::StrFormat("the arguments of draw %d at 0x%x are not in the dump", i, at.address));
       break;
     }
-    streamer_.Do({command_, plan_.container->role, streamer_.works_++, one, operation.layout});
+    DoWork(one, operation.layout);
     at.address += bytes;
   }
 }

@@ -86,9 +86,11 @@ class Execution {
   void DoubtCounter(uint32_t offset);
   void Store(const Place& place, absl::Span<const uint8_t> bytes);
   void StoreNumber(const Place& place, uint64_t value, uint64_t bytes);
-  // Zeros where no memory is.
-  void Load(const Place& place, absl::Span<uint8_t> out);
-  uint32_t Load32(const Place& place);
+  // Zeros where no memory is. `polls`: reads until it sees what was written.
+  void Load(const Place& place, absl::Span<uint8_t> out, bool polls = false);
+  uint32_t Load32(const Place& place, bool polls = false);
+  // What the packet does to caches.
+  tables::CacheActions Actions() const;
 
   void WriteFields();
   Outcome Do(const Operation& operation);
@@ -111,6 +113,8 @@ class Execution {
   void SwitchContext(const Operation& operation);
   void DrawIndirect(const Operation& operation);
   void DoBlit(const Operation& operation);
+  // A draw or dispatch, with its arguments if they come from memory.
+  void DoWork(absl::Span<const uint32_t> arguments = {}, const tables::Container* layout = nullptr);
 
   Streamer& streamer_;
   const tables::Tables& tables_;

@@ -34,14 +34,28 @@ struct Work {
   const tables::Container* layout = nullptr;
 };
 
+// Memory as the parts of the hardware that a draw or dispatch uses see it. Both methods return the
+// number of bytes that were read or written before the first unmapped one.
+class WorkMemory {
+ public:
+  virtual ~WorkMemory() = default;
+
+  // What has not become visible to the reader is reported (ProblemKind::kEarly).
+  virtual size_t Read(tables::ClientKind reader, uint32_t space, uint64_t address,
+                      absl::Span<uint8_t> out) = 0;
+  virtual size_t Write(tables::ClientKind writer, uint32_t space, uint64_t address,
+                       absl::Span<const uint8_t> bytes) = 0;
+};
+
 enum class ProblemKind {
   kFault,  // the command could not be executed; the simulation stops
   kStale,  // a command was executed in an old form, since it was fetched before it was written
   kApproximate,  // a value that this simulation cannot know was used
   kUnsupported,  // an effect of the command was left out
   kPrivileged,   // an effect of the command has not taken place, since the batch has no privilege
+  kEarly,  // something was read that its reader does not see yet: old bytes, where they are kept
 };
-inline constexpr size_t kProblemKinds = 5;
+inline constexpr size_t kProblemKinds = 6;
 
 struct Problem {
   ProblemKind kind;
@@ -60,6 +74,8 @@ class Observer {
   // In place of OnCommand: a predicate skips the command.
   virtual void OnSkipped(const Command&) {}
   virtual void OnWork(const Work&) {}
+  // After that: whoever can execute shaders, or fixed functions, reads and writes here.
+  virtual void OnShaders(const Work&, WorkMemory&) {}
   virtual void OnRegister(const Command&, uint32_t /*offset*/, uint32_t /*old*/, uint32_t /*now*/) {
   }
   // After the bytes were written.

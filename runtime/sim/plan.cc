@@ -93,6 +93,8 @@ Plan::Plan(const tables::Tables& tables, const tables::Container& of) : containe
           alu_operands_2 = NameIndex(tables, leaf, kAluOperandNames);
           break;
         default:
+          if (tail || !tables::IsCacheAction(extra.meaning) || leaf.width > 64) break;
+          cache_fields.push_back({leaf.bit, leaf.width, tables::SetOf(extra.meaning)});
           break;
       }
     }
@@ -105,6 +107,7 @@ Plan::Plan(const tables::Tables& tables, const tables::Container& of) : containe
       unpredicated = true;
       continue;
     }
+    fences |= operation.kind == OperationKind::kFence;
     replaces |=
         operation.kind == OperationKind::kReplace || operation.kind == OperationKind::kAddRegister;
     PlannedOperation planned{operation.kind, FirstSameCondition(tables, operations, operation.when),
@@ -154,6 +157,8 @@ Plan::Plan(const tables::Tables& tables, const tables::Container& of) : containe
     }
     operations.push_back(planned);
   }
+  if (fences || of.role != tables::Role::kOther) stores_as = tables::ClientKind::kPostSync;
+  fences = fences || !cache_fields.empty();
   is_state = of.role == tables::Role::kOther && operations.empty() && of.flows.count == 0 &&
              writes.empty() && tail_writes.empty();
 }

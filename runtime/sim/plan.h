@@ -34,6 +34,13 @@ struct PlannedOperation {
   }
 };
 
+// A field that has cache actions if it is not zero.
+struct CacheField {
+  uint64_t bit;
+  uint32_t width;
+  tables::CacheActions actions;
+};
+
 struct Plan {
   Plan(const tables::Tables& tables, const tables::Container& of);
 
@@ -43,6 +50,10 @@ struct Plan {
   // The packet is kept as state: it neither draws nor has an effect of its own.
   bool is_state = false;
   std::vector<PlannedOperation> operations;
+  // The packet may have cache actions; what it stores follows its flushes.
+  bool fences = false;
+  tables::ClientKind stores_as = tables::ClientKind::kStreamer;
+  std::vector<CacheField> cache_fields;
   // Leaves whose bits go to registers, and those that operations store.
   std::vector<uint32_t> writes, tail_writes, stored, tail_stored;
   // The leaves of an instruction of MI_MATH, relative to the tail's item; kNone: there are none.

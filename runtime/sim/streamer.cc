@@ -21,6 +21,8 @@ Streamer::Streamer(const tables::Tables& tables, MemoryAccess& memory,
                    const StreamerOptions& options, Observer& observer)
     : tables_(tables),
       memory_(memory),
+      seen_(tables_, memory, observer, options.engine, options.visibility),
+      used_(tables_, uint64_t{1} << options.engine, options.own_space),
       options_(options),
       observer_(observer),
       finder_(tables, options.stream,
@@ -41,6 +43,7 @@ void Streamer::EnterBatch(uint32_t space, uint64_t address) {
   returns_.clear();
   privileged_ = space == kGlobalSpace;
   level_ = 1;
+  seen_.Synchronize();
   Jump({space, address});
 }
 
@@ -51,6 +54,7 @@ void Streamer::EnterRing(const Ring& ring) {
   returns_.clear();
   privileged_ = true;
   level_ = 0;
+  seen_.Synchronize();
   Jump({kGlobalSpace, ring.address + ring.head});
 }
 
@@ -140,11 +144,6 @@ bool Streamer::IsNoop() const {
 
 void Streamer::Report(ProblemKind kind, std::string text) {
   observer_.OnProblem({kind, position_.space, position_.address, std::move(text)});
-}
-
-void Streamer::Do(const Work& work) {
-  statistics_.Count(work, *this, memory_, options_.own_space, registers_);
-  observer_.OnWork(work);
 }
 
 absl::Span<const uint8_t> Streamer::StateOf(const tables::Container& container) const {
@@ -264,6 +263,11 @@ void Streamer::ReportStale(const tables::Container& container, absl::Span<const 
 
 Streamer::Result Streamer::Execute(const Plan& plan, absl::Span<const uint8_t> bytes) {
   Command command{plan.container, position_.space, position_.address, bytes, level_, commands_};
+  if (seen_.MayBeEarly(tables::ClientKind::kCommands, position_.space, position_.address,
+                       bytes.size())) {
+    seen_.Look(tables::ClientKind::kCommands, {position_.space, position_.address, bytes.size()},
+               command);
+  }
   const uint64_t length = bytes.size();
   if (!plan.unpredicated && IsNoop()) {
     observer_.OnSkipped(command);
@@ -292,11 +296,7 @@ Streamer::Result Streamer::Execute(const Plan& plan, absl::Span<const uint8_t> b
   const Execution::Outcome outcome = execution.Run();
   if (outcome == Execution::Outcome::kWaiting) return Result::kWaiting;
   ++commands_;
-  if (plan.is_state) {
-    StatePacketBytes& state = states_[tables_.IndexOf(*plan.container)];
-    state.bytes.assign(bytes.begin(), bytes.end());
-    state.number = commands_;
-  }
+  if (plan.is_state) KeepState(plan, bytes);
   if (outcome == Execution::Outcome::kEndsLevel || outcome == Execution::Outcome::kEndsAll) {
     Advance(length);
     Leave(outcome == Execution::Outcome::kEndsAll);
@@ -312,6 +312,18 @@ Streamer::Result Streamer::Execute(const Plan& plan, absl::Span<const uint8_t> b
   }
   Advance(length);
   return Result::kDone;
+}
+
+void Streamer::KeepState(const Plan& plan, absl::Span<const uint8_t> bytes) {
+  const tables::Container& container = *plan.container;
+  if (seen_.tracks()) {
+    used_.Keep(container, bytes, [this](const tables::Container& of) {
+      return StateBytes{StateOf(of), StateNumber(of)};
+    });
+  }
+  StatePacketBytes& state = states_[tables_.IndexOf(container)];
+  state.bytes.assign(bytes.begin(), bytes.end());
+  state.number = commands_;
 }
 
 Streamer::Result Streamer::Follow(FlowKind kind, std::optional<Place> target) {

@@ -26,7 +26,9 @@
 #include "runtime/sim/predication.h"
 #include "runtime/sim/registers.h"
 #include "runtime/sim/saved_contexts.h"
+#include "runtime/sim/seen_memory.h"
 #include "runtime/sim/statistics.h"
+#include "runtime/sim/used_memory.h"
 #include "runtime/tables/packet_finder.h"
 #include "runtime/tables/tables.h"
 
@@ -68,6 +70,8 @@ struct StreamerOptions {
   uint64_t most_blit_bytes = uint64_t{8} << 30;
   // Draws and dispatches that take their arguments from memory; further ones are left out.
   uint64_t most_indirect_draws = 1 << 22;
+  // Whether reads before fences see old bytes and are reported. Otherwise all is visible at once.
+  bool visibility = true;
 };
 
 // The state of one context on one engine. Not thread-safe.
@@ -142,17 +146,18 @@ class Streamer {
   void Advance(uint64_t bytes);
   void ReportStale(const tables::Container& container, absl::Span<const uint8_t> bytes);
   const Plan& PlanOf(const tables::Container& container);
+  void KeepState(const Plan& plan, absl::Span<const uint8_t> bytes);
   // `position_` moves; the window is refilled there.
   void Jump(const Place& to);
   void Leave(bool all_levels);
   uint64_t Levels() const;
   bool IsNoop() const;
   void Report(ProblemKind kind, std::string text);
-  // A draw or dispatch: counts it, and tells the observer.
-  void Do(const Work& work);
 
   const tables::Tables& tables_;
   MemoryAccess& memory_;
+  SeenMemory seen_;
+  UsedMemory used_;
   const StreamerOptions options_;
   Observer& observer_;
   tables::PacketFinder finder_;

@@ -50,6 +50,7 @@ class Checker {
     Array<Draw>("draws", h_.draws);
     Array<Image>("images", h_.images);
     Array<Reach>("reaches", h_.reaches);
+    Array<Client>("clients of memory", h_.clients);
     Array<uint32_t>("names", h_.by_name);
     Array<uint8_t>("reference text", h_.reference);
     if (!status_.ok()) return status_;
@@ -252,6 +253,12 @@ class Checker {
       if (b.otherwise != kZeroBase) Index(b.otherwise, h_.bases, true);
     }
     for (const Space& s : All<Space>(h_.spaces)) String(s.name);
+    for (const DataKind& d : All<DataKind>(h_.data)) {
+      if (d.client != kNone && d.client >= kClientKinds) Fail("a client of unknown kind", d.client);
+    }
+    for (const Client& c : All<Client>(h_.clients)) {
+      if (static_cast<uint32_t>(c.kind) >= kClientKinds) Fail("a client of unknown kind", 0);
+    }
     for (const RegisterEntry& r : All<RegisterEntry>(h_.registers)) {
       Index(r.container, h_.containers, false);
       String(r.dumped_as);

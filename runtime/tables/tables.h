@@ -21,7 +21,7 @@
 namespace packsmith::tables {
 
 inline constexpr uint32_t kMagic = 0x544b4350;  // "PCKT"
-inline constexpr uint32_t kVersion = 13;
+inline constexpr uint32_t kVersion = 14;
 inline constexpr uint32_t kNone = 0xffffffffu;
 
 // A run of records of another array.
@@ -137,8 +137,40 @@ enum class Meaning : uint16_t {
   // Of packets: whether these count.
   kVertexStatistics,        // kVertexCounter and kPrimitiveCounter
   kVertexShaderStatistics,  // kVertexShaderCounter
+  kStreamOutput,            // zero: no vertices are written to buffers
+  // Cache actions: what a packet does between writes and reads, if the field is not zero.
+  kInOrder,     // invalidations come after the packet's flushes, not when it is parsed
+  kStall,       // the streamer waits until all before is done
+  kWrite,       // a write after the packet's flushes
+  kDepthStall,  // depth tests of later draws wait for those of earlier ones
+  kFlushRender,
+  kFlushDepth,
+  kFlushData,     // what the data port has written, to memory
+  kFlushPort,     // the same to the third level
+  kFlushUntyped,  // its untyped part, along with kFlushPort
+  kFlushTiles,    // what render and depth caches have written to the third level, to memory
+  kFlushPipe,     // what else has been written
+  kFlushBlits,
+  kFlushStores,  // what the command streamer has written
+  kInvalidateVertices,
+  kInvalidateTextures,
+  kInvalidateConstants,
+  kInvalidateState,
+  kInvalidateInstructions,
+  kInvalidateL3,  // what the third level has read from memory
 };
-inline constexpr uint32_t kMeanings = 50;
+inline constexpr uint32_t kMeanings = 70;
+inline constexpr Meaning kFirstCacheAction = Meaning::kInOrder;
+inline constexpr uint32_t kCacheActions = kMeanings - static_cast<uint32_t>(kFirstCacheAction);
+
+// A set of cache actions, a bit each.
+using CacheActions = uint32_t;
+static_assert(kCacheActions <= 32);
+constexpr bool IsCacheAction(Meaning meaning) { return meaning >= kFirstCacheAction; }
+constexpr CacheActions SetOf(Meaning action) {
+  return CacheActions{1} << (static_cast<uint32_t>(action) -
+                             static_cast<uint32_t>(kFirstCacheAction));
+}
 
 // What few leaves have.
 struct Extra {
@@ -283,8 +315,47 @@ struct DataKind {
   uint32_t name;
   uint32_t format;     // Format of all data of this kind, or kNone
   uint32_t is_code;    // a program
+  uint32_t client;     // ClientKind that reads or writes it, or kNone
   Range instructions;  // Instruction, the first match applies
   Range reaches;       // Reach, all matches apply
+};
+
+// A part of the hardware that reads or writes memory through caches of its own.
+enum class ClientKind : uint32_t {
+  kRenderTarget,
+  kDepth,
+  kDataPort,  // stores, loads and atomics of shaders
+  kStreamOutput,
+  kPostSync,  // writes that follow the flushes of a packet
+  kStreamer,  // what commands load and store
+  kCommands,  // the commands themselves
+  kBlitter,
+  kVertexFetch,  // vertices and indices
+  kSampler,
+  kConstants,
+  kState,  // what state packets point to
+  kInstructions,
+  kOther,  // the CPU, other engines
+};
+inline constexpr uint32_t kClientKinds = 14;
+
+// All of up to kMostClauses clauses that are not 0; any of the actions of a clause.
+inline constexpr uint32_t kMostClauses = 4;
+using Clauses = CacheActions[kMostClauses];
+
+// When what one client writes is visible to another: flush of the writer; to_memory of the writer
+// if the reader is not in the third level as the writer is; then a stall (and a write, if the
+// reader says so), then invalidate of the reader; from_memory of the reader if it is in the third
+// level and the writer is not.
+struct Client {
+  ClientKind kind;
+  uint32_t in_l3;        // 1: it reads and writes through the third level
+  uint32_t after_write;  // 1: flushes are complete for this reader after a stall with a write only
+  Clauses flush;
+  Clauses to_memory;
+  Clauses invalidate;
+  Clauses from_memory;
+  Clauses own;  // what it needs to see what it has written itself
 };
 
 enum class ElementKind : uint32_t {
@@ -446,8 +517,9 @@ enum class OperandRole : uint32_t {
   // Of a switch to another context.
   kInhibit,  // not 0: its state is not restored
   kForce,    // not 0: it is restored even if it is the current one
+  kDoes,     // of a fence: CacheActions
 };
-inline constexpr uint32_t kOperandRoles = 51;
+inline constexpr uint32_t kOperandRoles = 52;
 
 struct Operand {
   OperandRole role;
@@ -630,6 +702,7 @@ struct Header {
   Section draws;
   Section images;
   Section reaches;
+  Section clients;    // at most one of a kind
   Section by_name;    // uint32_t container indices, ordered by name
   Section reference;  // bytes: see Tables::reference
 };
@@ -644,6 +717,7 @@ static_assert(std::has_unique_object_representations_v<Expression>);
 static_assert(std::has_unique_object_representations_v<Pointer>);
 static_assert(std::has_unique_object_representations_v<Reach>);
 static_assert(std::has_unique_object_representations_v<Image>);
+static_assert(std::has_unique_object_representations_v<Client>);
 static_assert(std::has_unique_object_representations_v<Container>);
 static_assert(std::has_unique_object_representations_v<Stream>);
 static_assert(std::has_unique_object_representations_v<Header>);
@@ -704,6 +778,7 @@ class Tables {
   absl::Span<const Base> bases() const { return all<Base>(header().bases); }
   absl::Span<const Space> spaces() const { return all<Space>(header().spaces); }
   absl::Span<const DataKind> data_kinds() const { return all<DataKind>(header().data); }
+  absl::Span<const Client> clients() const { return all<Client>(header().clients); }
   absl::Span<const Platform> platforms() const { return all<Platform>(header().platforms); }
   absl::Span<const uint32_t> ids(Range r) const { return run<uint32_t>(header().ids, r); }
   absl::Span<const Draw> draws() const { return all<Draw>(header().draws); }

@@ -91,7 +91,27 @@ inline constexpr std::initializer_list<absl::string_view> kMeaningNames = {
     "vertex-shader-counter",
     "shader-counter",
     "vertex-statistics",
-    "vertex-shader-statistics"};
+    "vertex-shader-statistics",
+    "stream-output",
+    "in-order",
+    "stall",
+    "write",
+    "depth-stall",
+    "flush-render",
+    "flush-depth",
+    "flush-data",
+    "flush-port",
+    "flush-untyped",
+    "flush-tiles",
+    "flush-pipe",
+    "flush-blits",
+    "flush-stores",
+    "invalidate-vertices",
+    "invalidate-textures",
+    "invalidate-constants",
+    "invalidate-state",
+    "invalidate-instructions",
+    "invalidate-l3"};
 static_assert(kMeaningNames.size() == tables::kMeanings - 1);
 // What they call flows and relations, in the order of their kinds.
 inline constexpr absl::string_view kFlowNames[] = {"jump", "call", "return", "end", "terminate"};
@@ -139,6 +159,15 @@ inline constexpr absl::string_view kOperationNames[] = {"nothing",
                                                         "blit-setup",
                                                         "blit"};
 static_assert(std::size(kOperationNames) == tables::kOperationKinds);
+// What they call clients of memory, in the order of their kinds.
+inline constexpr absl::string_view kClientNames[] = {
+    "render-target", "depth",    "data-port",    "stream-output", "post-sync",
+    "streamer",      "commands", "blitter",      "vertex-fetch",  "sampler",
+    "constants",     "state",    "instructions", "other"};
+static_assert(std::size(kClientNames) == tables::kClientKinds);
+// The level at which they read and write, and what completes flushes for them.
+inline constexpr absl::string_view kLevelNames[] = {"memory", "L3"};
+inline constexpr absl::string_view kAfterNames[] = {"stall", "write"};
 // What they call the roles of operands.
 inline constexpr absl::string_view kOperandNames[] = {
     "register", "memory",  "value",    "source", "bytes",      "index",      "page",
@@ -148,7 +177,7 @@ inline constexpr absl::string_view kOperandNames[] = {
     "bottom",   "x",       "y",        "width",  "height",     "slice",      "slice-rows",
     "align-x",  "align-y", "mip-tail", "volume", "background", "foreground", "transparent",
     "packing",  "low",     "mode",     "raster", "clipped",    "order",      "layout",
-    "inhibit",  "force"};
+    "inhibit",  "force",   "does"};
 static_assert(std::size(kOperandNames) == tables::kOperandRoles);
 // What they call the numbers of the operand `tiling`.
 inline constexpr absl::string_view kTilingNames[] = {
@@ -534,6 +563,18 @@ struct Base {
   static constexpr int kZero = -2;
 };
 
+// A part of the hardware that accesses memory through caches of its own. The members with texts are
+// lists of cache actions: all that are separated by blanks, one of those that are separated by "|".
+struct Client {
+  tables::ClientKind kind = {};
+  bool in_l3 = false;
+  bool after_write = false;
+  std::string doc;
+  Deferred flush, to_memory, invalidate, from_memory, own;
+  tables::Client is = {};
+  Location where;
+};
+
 // What later pointers ask: the value that a field had last.
 struct State {
   std::string name;
@@ -556,8 +597,9 @@ struct DataKind {
   std::string doc;
   DataFormat format;
   bool is_code = false;
-  std::vector<Instruction> instructions;  // the first that matches
-  std::vector<Reach> reaches;             // all that match
+  std::optional<tables::ClientKind> client;  // that reads or writes it
+  std::vector<Instruction> instructions;     // the first that matches
+  std::vector<Reach> reaches;                // all that match
   Location where;
 };
 
@@ -613,6 +655,7 @@ struct Model {
   std::vector<Engine> engines;
   std::vector<Platform> platforms;
   std::vector<Space> spaces;
+  std::vector<Client> clients;
   std::vector<Base> bases;
   std::vector<State> states;
   std::vector<DataKind> data_kinds;

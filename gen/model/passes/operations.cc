@@ -8,6 +8,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "gen/model/passes/clients.h"
 
 namespace packsmith::model {
 namespace {
@@ -41,11 +42,12 @@ Signature SignatureOf(Kind kind) {
     case Kind::kNothing:
     case Kind::kUnsupported:
     case Kind::kUnpredicated:
-    case Kind::kFence:
     case Kind::kArbitrationPoint:
     case Kind::kPrivileged:
     case Kind::kDropPrivilege:
       return {};
+    case Kind::kFence:
+      return {0, SetOf({R::kDoes})};
     case Kind::kSkip:
     case Kind::kWriteRegister:
       return {SetOf({R::kRegister, R::kValue}), SetOf({R::kMask})};
@@ -170,6 +172,14 @@ void ResolveOperations(Context& context, ExpressionReader& reader, Container& c)
       if (operand.empty()) continue;
       given |= Roles{1} << i;
       if (static_cast<R>(i) == R::kTiling && ResolveTiling(operand)) continue;
+      if (static_cast<R>(i) == R::kDoes) {
+        operand.is.kind = Expression::Kind::kConstant;
+        operand.is.add = 0;
+        for (const tables::CacheActions clause : ReadClauses(context, operand)) {
+          operand.is.add |= clause;
+        }
+        continue;
+      }
       const int index = context.FindContainer(operand.text);
       if (static_cast<R>(i) == R::kLayout) {
         if (index < 0 ||

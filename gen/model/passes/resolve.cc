@@ -1,6 +1,7 @@
 #include "gen/model/passes/resolve.h"
 
 #include "gen/model/passes/bases.h"
+#include "gen/model/passes/clients.h"
 #include "gen/model/passes/container_sizes.h"
 #include "gen/model/passes/declarations.h"
 #include "gen/model/passes/draws.h"
@@ -30,6 +31,7 @@ void Resolve(const Sources& sources, Diagnostics& diagnostics, Model& model) {
   Context context(sources, diagnostics, model);
   ResolveStreams(context);
   CheckDeclarations(context);
+  ResolveClients(context);
   for (const Enum& e : model.enums) CheckValues(context, e.values);
   ResolveTypes(context);
   if (!OrderNesting(context)) return;  // circles make everything that follows endless

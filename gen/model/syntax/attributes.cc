@@ -152,10 +152,24 @@ const Attributes<State>& StateAttributes() {
   return table;
 }
 
+const Attributes<Client>& ClientAttributes() {
+  using T = Client;
+  static const auto& table = *new Attributes<T>{Word<&T::kind>("name", kClientNames).Required(),
+                                                Word<&T::in_l3>("level", kLevelNames),
+                                                Word<&T::after_write>("after", kAfterNames),
+                                                Later<&T::flush>("flush"),
+                                                Later<&T::to_memory>("to-memory"),
+                                                Later<&T::invalidate>("invalidate"),
+                                                Later<&T::from_memory>("from-memory"),
+                                                Later<&T::own>("own")};
+  return table;
+}
+
 const Attributes<DataKind>& DataAttributes() {
   using T = DataKind;
-  static const auto& table = *new Attributes<T>{Text<&T::name>("name").Required(),
-                                                Own<T>("components"), Flag<&T::is_code>("code")};
+  static const auto& table =
+      *new Attributes<T>{Text<&T::name>("name").Required(), Own<T>("components"),
+                         Flag<&T::is_code>("code"), Own<T>("client", kWord, kClientNames)};
   return table;
 }
 
@@ -502,25 +516,45 @@ const Attributes<None>& NoAttributes() {
 
 std::vector<ElementInfo> AllElements() {
   return {
-      {"packsmith", RootAttributes().infos()},     {"engine", EngineAttributes().infos()},
-      {"platform", PlatformAttributes().infos()},  {"space", SpaceAttributes().infos()},
-      {"base", BaseAttributes().infos()},          {"state", StateAttributes().infos()},
-      {"data", DataAttributes().infos()},          {"instruction", InstructionAttributes().infos()},
-      {"reaches", ReachAttributes().infos()},      {"stream", StreamAttributes().infos()},
-      {"unknown", UnknownAttributes().infos()},    {"serves", ServesAttributes().infos()},
-      {"enum", EnumAttributes().infos()},          {"value", ValueAttributes().infos()},
-      {"packet", PacketAttributes().infos()},      {"struct", StructAttributes().infos()},
-      {"register", RegisterAttributes().infos()},  {"variant", VariantAttributes().infos()},
-      {"part", PartAttributes().infos()},          {"pad", PadAttributes().infos()},
-      {"flow", FlowAttributes().infos()},          {"operation", OperationAttributes().infos()},
-      {"relation", RelationAttributes().infos()},  {"draws", DrawsAttributes().infos()},
-      {"image", ImageAttributes().infos()},        {"field", FieldAttributes().infos()},
-      {"reserved", ReservedAttributes().infos()},  {"group", GroupAttributes().infos()},
-      {"points", PointsAttributes().infos()},      {"sets", SetsAttributes().infos()},
-      {"element", ElementAttributes().infos()},    {"step", StepAttributes().infos()},
-      {"include", IncludeAttributes().infos()},    {"writes", WritesAttributes().infos()},
-      {"remove", RemoveAttributes().infos()},      {"remove", RemoveFieldAttributes().infos()},
-      {"remove", RemoveValueAttributes().infos()}, {"doc", NoAttributes().infos()},
+      {"packsmith", RootAttributes().infos()},
+      {"engine", EngineAttributes().infos()},
+      {"platform", PlatformAttributes().infos()},
+      {"space", SpaceAttributes().infos()},
+      {"base", BaseAttributes().infos()},
+      {"state", StateAttributes().infos()},
+      {"data", DataAttributes().infos()},
+      {"instruction", InstructionAttributes().infos()},
+      {"reaches", ReachAttributes().infos()},
+      {"stream", StreamAttributes().infos()},
+      {"unknown", UnknownAttributes().infos()},
+      {"serves", ServesAttributes().infos()},
+      {"enum", EnumAttributes().infos()},
+      {"value", ValueAttributes().infos()},
+      {"packet", PacketAttributes().infos()},
+      {"struct", StructAttributes().infos()},
+      {"register", RegisterAttributes().infos()},
+      {"variant", VariantAttributes().infos()},
+      {"part", PartAttributes().infos()},
+      {"pad", PadAttributes().infos()},
+      {"flow", FlowAttributes().infos()},
+      {"operation", OperationAttributes().infos()},
+      {"relation", RelationAttributes().infos()},
+      {"draws", DrawsAttributes().infos()},
+      {"image", ImageAttributes().infos()},
+      {"field", FieldAttributes().infos()},
+      {"reserved", ReservedAttributes().infos()},
+      {"group", GroupAttributes().infos()},
+      {"points", PointsAttributes().infos()},
+      {"sets", SetsAttributes().infos()},
+      {"element", ElementAttributes().infos()},
+      {"step", StepAttributes().infos()},
+      {"client", ClientAttributes().infos()},
+      {"include", IncludeAttributes().infos()},
+      {"writes", WritesAttributes().infos()},
+      {"remove", RemoveAttributes().infos()},
+      {"remove", RemoveFieldAttributes().infos()},
+      {"remove", RemoveValueAttributes().infos()},
+      {"doc", NoAttributes().infos()},
       {"source", NoAttributes().infos()},
   };
 }

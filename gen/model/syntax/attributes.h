@@ -34,6 +34,7 @@ const Attributes<Platform>& PlatformAttributes();
 const Attributes<Space>& SpaceAttributes();
 const Attributes<Base>& BaseAttributes();
 const Attributes<State>& StateAttributes();
+const Attributes<Client>& ClientAttributes();
 const Attributes<DataKind>& DataAttributes();
 const Attributes<Instruction>& InstructionAttributes();
 const Attributes<Reach>& ReachAttributes();

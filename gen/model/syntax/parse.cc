@@ -246,6 +246,8 @@ class Parser : public ContainerParser {
       ParseBase(node);
     } else if (name == "state") {
       ParseState(node);
+    } else if (name == "client") {
+      ParseClient(node);
     } else if (name == "data") {
       ParseData(node);
     } else if (name == "stream") {
@@ -314,6 +316,17 @@ class Parser : public ContainerParser {
     Declare(model_.bases, std::move(base), "base");
   }
 
+  void ParseClient(pugi::xml_node node) {
+    Allow(node, ClientAttributes());
+    Client client;
+    client.where = At(node);
+    Read(node, ClientAttributes(), client);
+    ReadChildren(node, client);
+    // One that was declared before, here or in what this extends, is replaced.
+    std::erase_if(model_.clients, [&](const Client& old) { return old.kind == client.kind; });
+    model_.clients.push_back(std::move(client));
+  }
+
   void ParseState(pugi::xml_node node) {
     Allow(node, StateAttributes());
     State state;
@@ -332,6 +345,9 @@ class Parser : public ContainerParser {
     Read(node, DataAttributes(), kind);
     kind.where = At(node);
     kind.format = ReadComponents(node);
+    if (FindAttribute(node, "client")) {
+      kind.client = static_cast<tables::ClientKind>(ReadWord(node, "client", kClientNames));
+    }
     for (const pugi::xml_node child : node.children()) {
       if (absl::string_view(child.name()) == "instruction") {
         ParseInstruction(child, kind);

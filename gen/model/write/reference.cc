@@ -62,6 +62,18 @@ class Writer {
       Text("else", b.otherwise.text);
       End();
     }
+    for (const Client& c : model_.clients) {
+      Begin(std::string(kClientNames[static_cast<size_t>(c.kind)]), "client");
+      Text("doc", c.doc);
+      Text("level", kLevelNames[c.in_l3 ? 1 : 0]);
+      Text("after", kAfterNames[c.after_write ? 1 : 0]);
+      Text("flush", c.flush.text);
+      Text("to_memory", c.to_memory.text);
+      Text("invalidate", c.invalidate.text);
+      Text("from_memory", c.from_memory.text);
+      Text("own", c.own.text);
+      End();
+    }
     for (const State& s : model_.states) {
       Begin(s.name, "state");
       Text("doc", s.doc);
@@ -81,6 +93,7 @@ class Writer {
       Text("doc", d.doc);
       Text("components", ComponentsText(d.format));
       Flag("code", d.is_code);
+      if (d.client) Text("client", kClientNames[static_cast<size_t>(*d.client)]);
       End();
     }
     return std::move(text_);

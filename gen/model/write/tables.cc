@@ -63,6 +63,7 @@ class Writer {
       data_.push_back({Intern(kind.name),
                        AddFormat(kind.format),
                        kind.is_code,
+                       kind.client ? static_cast<uint32_t>(*kind.client) : t::kNone,
                        {first, static_cast<uint32_t>(kind.instructions.size())},
                        {first_reach, static_cast<uint32_t>(kind.reaches.size())}});
     }
@@ -71,6 +72,7 @@ class Writer {
                                             ? t::kZeroBase
                                             : static_cast<uint32_t>(b.otherwise.index)});
     }
+    for (const Client& c : model_.clients) clients_.push_back(c.is);
     for (const State& s : model_.states) bases_.push_back({Intern(s.name), t::kNone});
     for (const Space& s : model_.spaces) {
       spaces_.push_back({Intern(s.name), s.number, s.privileged ? 1u : 0u});
@@ -628,6 +630,7 @@ class Writer {
     header.draws = Append(draws_);
     header.images = Append(images_);
     header.reaches = Append(reaches_);
+    header.clients = Append(clients_);
     header.by_name = Append(by_name_);
     header.reference = Append(Pack(WriteReference(model_)));
     header.strings = Append(strings_);
@@ -652,6 +655,7 @@ class Writer {
   std::vector<t::Pointer> pointers_;
   std::vector<t::Flow> flows_;
   std::vector<t::Operation> operations_;
+  std::vector<t::Client> clients_;
   std::vector<t::Operand> operands_;
   std::vector<t::Part> parts_;
   std::vector<t::Variant> variants_;

@@ -32,6 +32,7 @@
 #include "absl/status/status.h"
 #include "packsmith/pack.h"
 #include "runtime/intel/batch/batch.h"
+#include "runtime/intel/batch/stores.h"
 
 namespace packsmith::intel {
 
@@ -85,8 +86,9 @@ class Arithmetic {
   }
   // From memory to memory, without a register.
   bool Copy32(const address& to, const address& from) {
-    return batch_.Emit(
-        typename Gen::CopyMemory{.destination_memory_address = to, .source_memory_address = from});
+    return WaitForStores<Gen>::Emit(batch_) &&
+           batch_.Emit(typename Gen::CopyMemory{.destination_memory_address = to,
+                                                .source_memory_address = from});
   }
 
   // -- Computing --------------------------------------------------------------------------------
@@ -709,9 +711,10 @@ typename Arithmetic<Gen>::Value Arithmetic<Gen>::Multiply(const Value& a, const 
 template <class Gen>
 typename Arithmetic<Gen>::Value Arithmetic<Gen>::Load32(const address& from) {
   Value value = NewRegister(32);
-  if (!value.ok() || !batch_.Emit(typename Gen::LoadRegister{.register_address = Offset(value.gpr_),
-                                                             .memory_address = from},
-                                  LoadConstant{.register_offset_ = Offset(value.gpr_, true)})) {
+  if (!value.ok() || !WaitForStores<Gen>::Emit(batch_) ||
+      !batch_.Emit(typename Gen::LoadRegister{.register_address = Offset(value.gpr_),
+                                              .memory_address = from},
+                   LoadConstant{.register_offset_ = Offset(value.gpr_, true)})) {
     return Value();
   }
   return value;
@@ -721,7 +724,7 @@ template <class Gen>
 typename Arithmetic<Gen>::Value Arithmetic<Gen>::Load64(const address& from) {
   using LoadRegister = typename Gen::LoadRegister;
   Value value = NewRegister(64);
-  if (!value.ok() ||
+  if (!value.ok() || !WaitForStores<Gen>::Emit(batch_) ||
       !batch_.Emit(LoadRegister{.register_address = Offset(value.gpr_), .memory_address = from},
                    LoadRegister{.register_address = Offset(value.gpr_, true),
                                 .memory_address = Upper(from)})) {

@@ -21,6 +21,7 @@
 #include "runtime/intel/batch/batch.h"
 #include "runtime/intel/batch/cache_tracker.h"
 #include "runtime/intel/batch/pipeline_select.h"
+#include "runtime/intel/batch/stores.h"
 #include "runtime/intel/device/generation_facts.h"
 
 namespace packsmith::intel {
@@ -70,6 +71,9 @@ constexpr CacheRules<typename Gen::PipeControl> CacheRulesOf() {
     at(D::kVertex).invalidate[1] = &Pipe::l3_read_only_cache_invalidation_enable;
     r.from_memory = {&Pipe::l3_read_only_cache_invalidation_enable,
                      &Pipe::constant_cache_invalidation_enable};
+  } else {
+    // What L3 has read is old until constants are invalidated.
+    r.from_memory = {&Pipe::constant_cache_invalidation_enable};
   }
   if constexpr (requires { &Pipe::tile_cache_flush_enable; }) {
     at(D::kRender).to_memory = at(D::kDepth).to_memory = {&Pipe::tile_cache_flush_enable};
@@ -104,11 +108,13 @@ bool EmitBarrierAndWrite(Batch<Gen>& batch, const CacheBarrier& barrier, const a
   static constexpr CacheRules<Pipe> kRules = CacheRulesOf<Gen>();
   constexpr CacheDomains kOf3D = SetOf(D::kRender) | SetOf(D::kDepth) | SetOf(D::kVertex);
   const bool gpgpu = pipeline == Pipeline::kGpgpu;
-  const CacheDomains barred = gpgpu && Gen::kFacts.gpgpu_bars_3d_caches ? kOf3D : CacheDomains{0};
+  CacheDomains barred = 0;
+  if (gpgpu && Gen::kFacts.gpgpu_bars_3d_caches) barred |= kOf3D;
+  if (gpgpu && Gen::kFacts.compute_bars_vertices) barred |= SetOf(D::kVertex);
   if (((barrier.to_memory | barrier.invalidate) & barred) != 0) {
     return batch.Refuse(
-        absl::FailedPreconditionError("the barrier includes caches of the 3D pipeline, but the "
-                                      "GPGPU pipeline is selected: select 3D first"));
+        absl::FailedPreconditionError("the barrier includes caches of the 3D pipeline, but is one "
+                                      "of the GPGPU pipeline: select 3D first, or state k3D"));
   }
   // Writing back comes first, in its own packet: caches are invalidated when a packet is read, but
   // write back when it is done.
@@ -163,7 +169,11 @@ bool EmitBarrierAndWrite(Batch<Gen>& batch, const CacheBarrier& barrier, const a
   if (vertices && Gen::kFacts.vertices_need_nothing_before) ++count;
   if (invalidates) pipes[count++] = invalidate;
   if (count == 0) return true;
-  typename Batch<Gen>::Group group(batch, count * Pipe::length);
+  // Stores of the streamer may be in a queue that PIPE_CONTROL does not wait for.
+  using Stores = WaitForStores<Gen>;
+  const bool stores = ((barrier.flush | barrier.to_memory) & SetOf(D::kOtherWrite)) != 0;
+  typename Batch<Gen>::Group group(batch, (stores ? Stores::kLength : 0) + count * Pipe::length);
+  if (stores) Stores::Emit(group);
   for (size_t i = 0; i < count; ++i) group.Emit(pipes[i]);
   return group.ok();
 }

@@ -11,7 +11,13 @@ CacheBarrier CacheTracker::Needs(uint32_t buffer, CacheDomain domain) const {
   const Times& used = found->second;
   const size_t d = static_cast<size_t>(domain);
   for (size_t w = 0; w < kWritingDomains; ++w) {
-    if (w == d || used[w] <= seen_[d][w]) continue;
+    if (w == d) {
+      // Its units do not see each other's writes before they are done.
+      if (domain == CacheDomain::kOtherWrite && used[w] > flushed_[w])
+        barrier.flush |= SetOf(domain);
+      continue;
+    }
+    if (used[w] <= seen_[d][w]) continue;
     const CacheDomains writer = SetOf(static_cast<CacheDomain>(w));
     barrier.invalidate |= SetOf(domain);
     if (used[w] > flushed_[w]) barrier.flush |= writer;

@@ -28,7 +28,8 @@ enum class CacheDomain : uint8_t {
   kRender,      // colour targets
   kDepth,       // depth and stencil targets
   kData,        // stores and atomics of shaders
-  kOtherWrite,  // stream output, the command streamer, post-sync writes
+  kOtherWrite,  // stream output, the command streamer, post-sync writes: each use waits for the
+                // last
   kVertex,      // vertices and indices
   kSampler,     // textures
   kConstant,    // constants that shaders pull

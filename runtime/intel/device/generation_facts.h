@@ -59,6 +59,9 @@ struct GenerationFacts {
   // The caches of targets and vertices cannot be written back or invalidated while the GPGPU
   // pipeline is selected. Selecting it has written them back.
   bool gpgpu_bars_3d_caches = false;
+  // No pipeline is selected; what is emitted for compute may be on the compute engine, which has no
+  // vertex cache to invalidate.
+  bool compute_bars_vertices = false;
   // A flush of the depth cache must include a depth stall.
   bool wa_1409600907 = false;
 
@@ -300,6 +303,7 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
     },
     {
         .version_x10 = 200,
+        .compute_bars_vertices = true,
         .most_buffer_bytes = uint64_t{1} << 32,
         .wa_1806565034 = true,
         .ccs_found_by_tables = true,
@@ -317,6 +321,7 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
     },
     {
         .version_x10 = 300,
+        .compute_bars_vertices = true,
         .most_buffer_bytes = uint64_t{1} << 32,
         .wa_1806565034 = true,
         .ccs_found_by_tables = true,
