@@ -5,7 +5,6 @@
 
 #include "absl/status/statusor.h"
 #include "runtime/decode/fields.h"
-#include "runtime/sim/parameters.h"
 #include "runtime/sim/streamer.h"
 #include "runtime/sim/work.h"
 
@@ -75,14 +74,11 @@ Statistics::Statistics(const tables::Tables& tables) : tables_(tables), indices_
   }
 }
 
-std::optional<uint64_t> Statistics::Number(uint32_t expression, const Work& work,
+std::optional<uint64_t> Statistics::Number(uint32_t expression, const decode::Scope& scope,
                                            const Streamer& streamer) const {
   if (expression == kNone) return std::nullopt;
   return decode::Evaluate(
-      tables_.expression(expression),
-      [&](uint32_t leaf) {
-        return decode::Scope(tables_, *work.command.container, work.command.bytes).Number(leaf);
-      },
+      tables_.expression(expression), [&](uint32_t leaf) { return scope.Number(leaf); },
       [&](uint32_t container, uint32_t leaf) {
         return std::optional(streamer.StateValue(container, leaf).value_or(0));
       });
@@ -151,22 +147,38 @@ std::optional<DrawCounts> Statistics::Fetched(const Work& work, const Streamer& 
 
 std::optional<DrawCounts> Statistics::CountsOf(const Work& work, const Streamer& streamer,
                                                const MemoryAccess& memory, uint32_t own_space) {
-  const tables::Container& container = *work.command.container;
+  // The numbers are in the packet, or in a structure in memory.
+  const bool indirect = work.layout != nullptr;
+  const tables::Container& container = indirect ? *work.layout : *work.command.container;
+  const decode::Scope scope(
+      tables_, container,
+      indirect ? absl::MakeConstSpan(reinterpret_cast<const uint8_t*>(work.arguments.data()),
+                                     work.arguments.size() * sizeof(uint32_t))
+               : work.command.bytes);
   const Topology* const topology = TopologyOf(work, streamer);
   if (topology == nullptr) return std::nullopt;
-  const std::optional<DrawParameters> parameters = DrawParametersOf(tables_, work);
-  if (!parameters) return std::nullopt;
-  const uint64_t count = *parameters->vertex_count;
-  const uint64_t instances = parameters->instance_count.value_or(1);
-  const bool indexed = parameters->indexed.value_or(false);
+  const tables::Draw& draw = tables_.draw(container.draw);
+  const std::optional<uint64_t> count = Number(draw.count, scope, streamer);
+  if (!count) return std::nullopt;
+  const uint64_t instances = Number(draw.instances, scope, streamer).value_or(1);
+  const bool indexed = draw.indices != kNone && scope.Holds(draw.indexed);
   if (indexed) vertex_shaders_in_doubt_ = true;
-  // A packet without <draws> of its own is cut as the others are.
-  const tables::Draw* draw = container.draw == kNone ? nullptr : &tables_.draw(container.draw);
-  if (draw == nullptr && !tables_.draws().empty()) draw = &tables_.draws().back();
-  const bool cut = indexed ? draw != nullptr && Number(draw->cuts, work, streamer).value_or(0) != 0
-                           : IsOn(cuts_sequential_, streamer);
+  const bool cut = indexed ? IsCut(draw, scope, streamer) : IsOn(cuts_sequential_, streamer);
   if (cut) return Fetched(work, streamer, memory, own_space);
-  return DrawCounts{count * instances, CountPrimitives(*topology, count) * instances, true};
+  return DrawCounts{*count * instances, CountPrimitives(*topology, *count) * instances, true};
+}
+
+bool Statistics::IsCut(const tables::Draw& draw, const decode::Scope& scope,
+                       const Streamer& streamer) const {
+  if (draw.cuts != kNone) return Number(draw.cuts, scope, streamer).value_or(0) != 0;
+  // Where the numbers are in memory, other draws tell what cuts.
+  for (const tables::Draw& other : tables_.draws()) {
+    if (other.cuts == kNone) continue;
+    const tables::Expression& expression = tables_.expression(other.cuts);
+    if (expression.kind != tables::ExpressionKind::kState) continue;
+    if (Number(other.cuts, scope, streamer).value_or(0) != 0) return true;
+  }
+  return false;
 }
 
 void Statistics::Count(const Work& work, const Streamer& streamer, const MemoryAccess& memory,
@@ -178,9 +190,9 @@ void Statistics::Count(const Work& work, const Streamer& streamer, const MemoryA
   const bool shade = !vertex_shaders_.empty() && IsOn(vertex_shader_statistics_, streamer);
   if (!fetch && !shade) return;
   // Meshes have no vertices.
-  const bool is_mesh =
-      (work.layout != nullptr ? work.layout : work.command.container)->draw == kNone;
-  if (is_mesh) return;
+  const tables::Container& container =
+      work.layout != nullptr ? *work.layout : *work.command.container;
+  if (container.draw == kNone) return;
   const bool was_in_doubt = vertex_shaders_in_doubt_;
   const std::optional<DrawCounts> counts = CountsOf(work, streamer, memory, own_space);
   if (!shade) vertex_shaders_in_doubt_ = was_in_doubt;

@@ -11,6 +11,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "runtime/decode/fields.h"
 #include "runtime/sim/memory_access.h"
 #include "runtime/sim/observer.h"
 #include "runtime/sim/registers.h"
@@ -50,8 +51,11 @@ class Statistics {
   // One or more registers that count the same.
   using Counters = std::vector<uint32_t>;  // offsets
 
-  std::optional<uint64_t> Number(uint32_t expression, const Work& work,
+  // `scope`: the packet or structure with the draw's numbers.
+  std::optional<uint64_t> Number(uint32_t expression, const decode::Scope& scope,
                                  const Streamer& streamer) const;
+  // Whether indices can end a strip.
+  bool IsCut(const tables::Draw& draw, const decode::Scope& scope, const Streamer& streamer) const;
   // Any of them.
   bool IsOn(const std::vector<Field>& fields, const Streamer& streamer) const;
   // Null: it is not known.

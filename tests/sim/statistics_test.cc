@@ -182,6 +182,26 @@ TEST_F(Counted, ReadingIndicesIsBounded) {
   EXPECT_THAT(Problems()[0], HasSubstr("IA_VERTICES_COUNT is read: not all vertices"));
 }
 
+TEST(CountedOnGfx125, ArgumentsInMemoryAndRestarts) {
+  World world("gfx125");
+  // EXECUTE_INDIRECT_DRAW of two draws with indices, then of one without.
+  world.Put(0x1000, Join({CountVertices(true),
+                          Topology(5),
+                          Indices(8, true),
+                          {0x7c000404, 2, 0, 0, 0x3000, 0},
+                          {0x7c000004, 1, 0, 0, 0x3040, 0},
+                          Store(kVertices, kOut),
+                          Store(kPrimitives, kOut + 8),
+                          {kEnd}}));
+  world.Put(0x3000, {8, 2, 0, 0, 0, 3, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 6, 3, 0, 0});
+  world.Put(kOut, std::vector<uint32_t>(16));
+  world.Put(kIndices, {0, 1, 2, 0xffffffff, 1, 2, 3, 4});
+  ASSERT_EQ(world.Run(0x1000), Stop::kEnded);
+  EXPECT_EQ(world.Read64(kOut), 14u + 3u + 18u);
+  EXPECT_EQ(world.Read64(kOut + 8), 6u + 1u + 12u);
+  for (const Problem& problem : world.problems()) ADD_FAILURE() << problem.text;
+}
+
 TEST_F(Counted, ADrawOfAnUnknownTopologyIsNotCounted) {
   EXPECT_THAT(Run(Join({CountVertices(true), Topology(0x1f), Draw(3)})), ElementsAre(0, 0, 0));
   ASSERT_FALSE(Problems().empty());

@@ -369,7 +369,9 @@ absl::StatusOr<VertexDraw> VertexState::Draw(const tables::Container& container,
                                              scope.Holds(says->indexed));
   draw.indices = indices_;
   // A packet without <draws> of its own is cut as the others are.
-  if (says == nullptr && !tables.draws().empty()) says = &tables.draws().back();
+  for (size_t i = tables.draws().size(); says == nullptr && i != 0; --i) {
+    if (tables.draws()[i - 1].cuts != kNone) says = &tables.draws()[i - 1];
+  }
   if (says != nullptr) {
     const bool cuts = Evaluate(says->cuts, scope).value_or(0) != 0;
     draw.cut_sequential = cut_sequential_;
