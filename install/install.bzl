@@ -17,6 +17,8 @@ _PKG_CONFIG = {
     "libelf": "libelf",
     "pugixml": "pugixml",
     "rapidjson": None,
+    # Only what precompiles headers of the others.
+    "rules_cc": None,
     "zlib": "zlib",
     "zstd": "libzstd",
 }
