@@ -20,13 +20,13 @@ constexpr Names kOfReports = {"--hang",   "--gen",    "--xml",   "--tables",   "
 
 // --run executes batches; records are not decoded.
 constexpr Names kOfRuns = {
-    "--run",       "--draw",      "--draw-vertices", "--dispatch", "--until",     "--watch",
-    "--registers", "--gen",       "--engine",        "--address",  "--stream",    "--xml",
-    "--tables",    "--input",     "--format",        "--output",   "--hide-zero", "--color",
-    "--no-pager",  "--max-input", "--max-commands"};
+    "--run",       "--draw",      "--draw-vertices", "--dispatch",   "--until",     "--watch",
+    "--registers", "--gen",       "--engine",        "--address",    "--stream",    "--xml",
+    "--tables",    "--input",     "--format",        "--output",     "--hide-zero", "--color",
+    "--no-pager",  "--max-input", "--max-commands",  "--max-seconds"};
 // Of --run alone.
-constexpr Names kOfRunsAlone = {"--until", "--watch", "--registers", "--draw-vertices",
-                                "--max-commands"};
+constexpr Names kOfRunsAlone = {"--until",         "--watch",        "--registers",
+                                "--draw-vertices", "--max-commands", "--max-seconds"};
 
 // --contexts shows registers, and no batches.
 constexpr Names kOfContexts = {"--contexts", "--gen",    "--xml",      "--tables",

@@ -1,6 +1,7 @@
 #include "tools/run.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <map>
 #include <tuple>
@@ -360,22 +361,32 @@ class SimulatedRun::Impl : public sim::Observer {
         if (until_) return;
         good_ = false;
         Stopped("stopped",
-                absl::StrCat(options_.max_commands, " commands were executed (--max-commands)"));
+                late_ ? absl::StrCat(options_.max_seconds, " seconds have passed (--max-seconds)")
+                      : absl::StrCat(options_.max_commands,
+                                     " commands were executed (--max-commands)"));
         return;
     }
   }
 
   sim::Stop Run() {
-    if (!options_.until) return streamer_->Run(options_.max_commands);
-    for (uint64_t i = 0; i < options_.max_commands; ++i) {
-      if (streamer_->address() == *options_.until) {
-        until_ = true;
-        return sim::Stop::kBudget;
-      }
-      const sim::Stop stop = streamer_->Run(1);
+    // The clock is read between pieces.
+    constexpr uint64_t kPiece = 4096;
+    uint64_t left = options_.max_commands;
+    while (left != 0) {
+      until_ = options_.until && streamer_->address() == *options_.until;
+      if (until_ || IsLate()) return sim::Stop::kBudget;
+      const uint64_t piece = options_.until ? 1 : std::min(left, kPiece);
+      const sim::Stop stop = streamer_->Run(piece);
       if (stop != sim::Stop::kBudget) return stop;
+      left -= piece;
     }
     return sim::Stop::kBudget;
+  }
+
+  bool IsLate() {
+    late_ = late_ || (options_.max_seconds != 0 && std::chrono::steady_clock::now() - began_ >=
+                                                       std::chrono::seconds(options_.max_seconds));
+    return late_;
   }
 
   void Stopped(absl::string_view kind, const std::string& text) {
@@ -473,6 +484,8 @@ class SimulatedRun::Impl : public sim::Observer {
   uint64_t executed_ = 0, skipped_ = 0, draws_ = 0, dispatches_ = 0, stores_ = 0;
   uint64_t register_writes_ = 0, stops_ = 0, last_work_ = 0;
   bool good_ = true, found_ = false, until_ = false;
+  bool late_ = false;
+  const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
   // Space and address of batches of the dump that are executed unless others start them.
   absl::flat_hash_set<std::pair<uint32_t, uint64_t>> unreached_;
 };

@@ -25,6 +25,7 @@ struct RunOptions {
   std::optional<uint64_t> watch = {};  // only writes to the memory at this address
   bool registers = false;              // list the registers at the end
   uint64_t max_commands = 10'000'000;  // of a submission
+  uint64_t max_seconds = 0;            // of all; 0: no limit
 };
 
 // The dumps of one GPU, in order. Registers, state and memory continue from dump to dump: bytes of

@@ -158,6 +158,7 @@ Limits, for input that would not end otherwise; a message says which one was rea
                         the memory if that is less); 8G, 512M
   --max-packets=N       packets of a submission (default: as many as the dump may have)
   --max-commands=N      commands that --run executes of a submission (default: 10000000)
+  --max-seconds=N       time that --run takes (default: no limit)
   --max-structs=N       structures that its pointers reach
   --max-calls=N         depth of batches that call one another (default: 16, at most 256)
   --max-pointers=N      depth of structures that point to one another (default: 8, at most 64)
@@ -179,7 +180,7 @@ struct Arguments {
   bool hide_zero = false, no_offsets = false, strict = false, no_pager = false;
   bool hang = false, continue_past_end = false, run = false, registers = false;
   std::string until, watch;  // hexadecimal addresses
-  uint64_t max_commands = 10'000'000;
+  uint64_t max_commands = 10'000'000, max_seconds = 0;
   uint64_t draw_vertices = 64;
   // Limits; 0: the defaults.
   uint64_t max_input = 0, max_packets = 0, max_structs = 0;
@@ -525,6 +526,7 @@ int Simulate(const Arguments& arguments, tools::Inputs& inputs, const DescribeDu
   options.text.hide_zero_fields = arguments.hide_zero;
   options.registers = arguments.registers;
   options.max_commands = arguments.max_commands;
+  options.max_seconds = arguments.max_seconds;
   for (const auto& [name, text, address] :
        {std::make_tuple("--until", &arguments.until, &options.until),
         std::make_tuple("--watch", &arguments.watch, &options.watch)}) {
@@ -737,9 +739,9 @@ int Run(const Arguments& arguments) {
       if (tables.ok()) gpu = tools::Gpu{*tables, dump.device};
       return tables;
     };
-    const tools::ContextsResult shown =
-        arguments.page_tables ? tools::ShowPageTables(inputs, tables_of, Complain)
-                              : tools::ShowContexts(inputs, tables_of, Complain);
+    const tools::ContextsResult shown = arguments.page_tables
+                                            ? tools::ShowPageTables(inputs, tables_of, Complain)
+                                            : tools::ShowContexts(inputs, tables_of, Complain);
     return Write(arguments, shown.text) && shown.complete ? kGood : kNotDecoded;
   }
 
@@ -892,6 +894,8 @@ int Unpack(int argc, char** argv) {
   const CLI::Range any(uint64_t{1}, uint64_t{1} << 40);
   app.add_option("--max-packets", arguments.max_packets)->check(any);
   app.add_option("--max-commands", arguments.max_commands)->check(any);
+  app.add_option("--max-seconds", arguments.max_seconds)
+      ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 30));
   app.add_option("--max-structs", arguments.max_structs)->check(any);
   // Deeper nesting could overflow the stack.
   app.add_option("--max-calls", arguments.max_calls)->check(CLI::Range(1, 256));

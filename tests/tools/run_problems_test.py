@@ -40,6 +40,19 @@ class RunProblems(unittest.TestCase):
         self.assertEqual(sum(record["type"] == "problem" for record in records), 1001)
         self.assertEqual(records[-1]["approximate"], STORES)
 
+    def test_a_run_may_be_limited_in_time(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "a.core")
+            with open(path, "wb") as file:
+                # A jump to itself.
+                file.write(core({"generation": "gfx9"}, words(0x18800101, 0x1000, 0)))
+            done = subprocess.run(
+                [UNPACK, "--run", "--max-commands=1000000000000", "--max-seconds=1", path],
+                capture_output=True, check=False, text=True, env={"PATH": "/bin:/usr/bin"})
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("! stopped at", done.stdout)
+        self.assertIn("1 seconds have passed (--max-seconds)", done.stdout)
+
 
 if __name__ == "__main__":
     unittest.main()
