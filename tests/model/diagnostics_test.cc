@@ -190,7 +190,7 @@ const std::vector<Case>& Cases() {
 
       // --- E003: attributes.
       In("UnknownAttribute", Code::kUnknownAttribute, "<data name=\"d\" §colour=\"red\"/>",
-         "<data> has no attribute \"colour\"; it may have name, components, code"),
+         "<data> has no attribute \"colour\"; it may have name, components, code, client"),
       In("StructWithLength", Code::kUnknownAttribute,
          "<struct name=\"A\" dwords=\"1\"\n   §length=\"L\"/>",
          "<struct> has no attribute \"length\"; it may have name, alias, dwords, bytes, "

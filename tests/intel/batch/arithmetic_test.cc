@@ -273,7 +273,8 @@ TYPED_TEST(ArithmeticTest, ShiftsByValues) {
 TYPED_TEST(ArithmeticTest, RegistersAndCopies) {
   using Math = Arithmetic<TypeParam>;
   Math math(this->batch_);
-  constexpr uint32_t kRegister = 0x2368, kOther = 0x2370;
+  // MI_PREDICATE_SRC0 and MI_PREDICATE_SRC1, which any batch may write.
+  constexpr uint32_t kRegister = 0x2400, kOther = 0x2408;
   this->SetIn(0, 0x1122334455667788);
   ASSERT_TRUE(math.StoreRegister64(kRegister, math.Load64(this->In(0))));
   ASSERT_TRUE(math.Store64(this->Out(0), math.LoadRegister64(kRegister) + math.Constant(1)));

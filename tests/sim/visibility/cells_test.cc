@@ -31,7 +31,6 @@ constexpr absl::string_view kRt = "Render Target Cache Flush Enable",
                             kWrite = "Post Sync Operation", kVfi = "VF Cache Invalidation Enable",
                             kTi = "Texture Cache Invalidation Enable",
                             kCi = "Constant Cache Invalidation Enable",
-                            kSti = "State Cache Invalidation Enable",
                             kIi = "Instruction Cache Invalidate Enable",
                             kL3r = "L3 Read Only Cache Invalidation Enable";
 
