@@ -13,7 +13,7 @@
 
 namespace packsmith::tools {
 
-// Keys may be empty inside of a list.
+// Keys may be empty inside a list.
 class JsonLine {
  public:
   JsonLine() { writer_.StartObject(); }

@@ -282,13 +282,12 @@ class VertexText {
     }
     if (left != 0) Left(left, "vertices");
     if (problems.elements_outside != 0) {
-      output_.Append(absl::StrCat("  outside of their buffers, zeros: ",
+      output_.Append(absl::StrCat("  outside their buffers, zeros: ",
                                   decode::Counted(problems.elements_outside, "element"), "\n"));
     }
     if (problems.indices_outside != 0) {
-      output_.Append(
-          absl::StrCat("  outside of the index buffer, zeros: ", problems.indices_outside,
-                       problems.indices_outside == 1 ? " index\n" : " indices\n"));
+      output_.Append(absl::StrCat("  outside the index buffer, zeros: ", problems.indices_outside,
+                                  problems.indices_outside == 1 ? " index\n" : " indices\n"));
     }
     if (problems.unmapped != 0) {
       output_.Append(absl::StrFormat("  not in the dump, taken as zeros: %s, the first at 0x%x\n",

@@ -86,7 +86,7 @@ class Scope {
   absl::Span<const std::optional<uint64_t>> states_;
 };
 
-// The address space of what a pointer in a record leads to: the one that it names if `space_when`
+// The address space of what a pointer in a record points to: the one that it names if `space_when`
 // holds, or always without it; else `own`, that of the submission.
 inline uint32_t SpaceOf(const tables::Pointer& pointer, const Scope& scope, uint32_t own) {
   return pointer.space != 0 && scope.Holds(pointer.space_when) ? pointer.space : own;

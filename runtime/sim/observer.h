@@ -74,7 +74,7 @@ class Observer {
   // In place of OnCommand: a predicate skips the command.
   virtual void OnSkipped(const Command&) {}
   virtual void OnWork(const Work&) {}
-  // After that: whoever can execute shaders, or fixed functions, reads and writes here.
+  // After that: callers that can execute shaders, or fixed functions, read and write here.
   virtual void OnShaders(const Work&, WorkMemory&) {}
   virtual void OnRegister(const Command&, uint32_t /*offset*/, uint32_t /*old*/, uint32_t /*now*/) {
   }

@@ -1,4 +1,4 @@
-// The address space of what a pointer leads to.
+// The address space of what a pointer points to.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -60,7 +60,7 @@ TEST(HostileBatch, ALoopThatWritesItselfExecutesWhatItWroteUntilTheBudgetEnds) {
   // MI_ATOMIC increments the value that the store after it stores.
   world.Put(kBatch, Join({{0x17800501, kBatch + 4 * 6, 0}, StoreDword(kData, 0), Jump(kBatch)}));
   EXPECT_EQ(world.Run(kBatch, 3 * 1000), Stop::kBudget);
-  // What the first turn stores was fetched before it was written; so in each, one behind.
+  // What the first turn stores was fetched before it was written; so in each turn, one later.
   EXPECT_EQ(world.Read32(kData), 999u);
   EXPECT_EQ(world.Read32(kBatch + 4 * 6), 1000u);
   ASSERT_EQ(world.problems().size(), 1000u);

@@ -31,7 +31,7 @@ def floats(*values: float) -> list[int]:
 
 
 class Batch:
-    """A batch of Gfx9 with data behind it, in one piece of memory."""
+    """A batch of Gfx9 with data after it, in one piece of memory."""
 
     def __init__(self) -> None:
         self.packets: list[int] = []
@@ -228,8 +228,8 @@ class RunDraw(ProgramTest):
         self.assertEqual((end["shown"], end["left"]), (3, 0xFFFFFFFF * 0xFFFFFFFF - 3))
         text = self.run_it("--run", "--draw=1", path)
         self.assertEqual(text.returncode, 0)
-        self.assertIn(b"  outside of their buffers, zeros: 64 elements\n"
-                      b"  outside of the index buffer, zeros: 64 indices\n", text.stdout)
+        self.assertIn(b"  outside their buffers, zeros: 64 elements\n"
+                      b"  outside the index buffer, zeros: 64 indices\n", text.stdout)
 
     def test_vertices_that_the_dump_lacks_are_counted(self) -> None:
         batch = Batch()

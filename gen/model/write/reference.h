@@ -1,8 +1,8 @@
 // Writes a Model as what people read of it: one JSON object a line for the generation itself, each
-// packet, structure, register, enumeration, stream, engine, base, state, space, client of memory and
-// kind of data.
-// Nothing is flattened and nothing is encoded: groups and nested structures stay what they are,
-// conditions and expressions are the text of the XML. docs/records.md names the members.
+// packet, structure, register, enumeration, stream, engine, base, state, space, client of memory
+// and kind of data. Nothing is flattened and nothing is encoded: groups and nested structures stay
+// what they are, conditions and expressions are the text of the XML. docs/records.md names the
+// members.
 #ifndef PACKSMITH_GEN_MODEL_WRITE_REFERENCE_H_
 #define PACKSMITH_GEN_MODEL_WRITE_REFERENCE_H_
 

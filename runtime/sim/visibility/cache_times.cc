@@ -108,7 +108,7 @@ Missing CacheTimes::MissingFor(const VisibilityNeed& need, Time written) const {
   for (const CacheActions clause : need.invalidate) {
     if (Invalidated(need, clause, written)) continue;
     const bool parsed = Done(parsed_, clause & kInvalidations, written);
-    if (parsed && !flushed) continue;  // in which order is said once there is a flush
+    if (parsed && !flushed) continue;  // the order is reported when there is a flush
     Add(missing.clauses, clause);
     missing.too_early = missing.too_early || parsed;
   }

@@ -53,7 +53,7 @@ void PendingWrites::Cut(uint32_t space, uint64_t begin, uint64_t end) {
     if (before->first.first == space && left.end > begin) {
       const uint64_t first = before->first.second;
       PendingWrite right = left;
-      // Its end, behind the cut.
+      // Its end, after the cut.
       if (right.end > end && first < begin && !full()) {
         if (!right.old.empty()) {
           right.old.erase(right.old.begin(),

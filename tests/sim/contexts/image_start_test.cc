@@ -38,7 +38,7 @@ TEST(ImageStart, GivesRegistersAndThePacketsThatSetState) {
   for (const char* generation : {"gfx8", "gfx9", "gfx11", "gfx12"}) {
     Started world(generation);
     // Registers, absolute and from the engine's base; 3DSTATE_DRAWING_RECTANGLE; PIPE_CONTROL,
-    // which sets no state; behind the end nothing counts.
+    // which sets no state; after the end nothing counts.
     const absl::StatusOr<InheritedState> state =
         StartFromImage(world.tables, "render",
                        BytesOf({0,          0x11001003, 0x2244,     0x00090009, 0x2034,     0x40,
