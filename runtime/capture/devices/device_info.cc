@@ -89,6 +89,22 @@ absl::string_view NameOf(KernelDriver driver) {
   return "";
 }
 
+absl::string_view NameOf(EngineClass engine_class) {
+  switch (engine_class) {
+    case EngineClass::kRender:
+      return "rcs";
+    case EngineClass::kCopy:
+      return "bcs";
+    case EngineClass::kVideo:
+      return "vcs";
+    case EngineClass::kVideoEnhance:
+      return "vecs";
+    case EngineClass::kCompute:
+      return "ccs";
+  }
+  return "";
+}
+
 absl::Span<const DeviceInfo> AllDevices() { return kDeviceRows; }
 
 std::vector<uint16_t> PciIdsOf(const DeviceInfo& device) {

@@ -40,6 +40,9 @@ enum class EngineClass : uint8_t {
   kCompute = 4,
 };
 
+// "rcs", "bcs", "vcs", "vecs", "ccs": the kernels' names, which an instance's number may follow.
+absl::string_view NameOf(EngineClass engine_class);
+
 // I915_VIDEO_CLASS_CAPABILITY_HEVC, I915_VIDEO_AND_ENHANCE_CLASS_CAPABILITY_SFC.
 inline constexpr uint8_t kEngineHevc = 1, kEngineSfc = 2;
 
