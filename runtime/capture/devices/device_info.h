@@ -157,6 +157,9 @@ struct DeviceInfo {
   constexpr bool discrete() const { return vram_bytes != 0; }
   uint64_t aperture_bytes = 0;  // of the global GTT that the CPU can map; 0: none
   uint64_t ggtt_bytes = 0;
+  // What the CPU writes through the aperture is seen in order with its other writes
+  // (I915_PARAM_MMAP_GTT_COHERENT).
+  bool coherent_ggtt = false;
   Ppgtt ppgtt = Ppgtt::kNone;
   uint8_t ppgtt_bits = 0;  // i915's address spaces
   uint8_t xe_va_bits = 0;
