@@ -58,6 +58,7 @@ struct GtInfo {
   uint8_t id = 0;
   // From the register GMD_ID; 0 on platforms without it (before Meteor Lake).
   uint16_t ip_major = 0, ip_minor = 0, ip_revision = 0;
+  bool reports_l3 = true;  // its topology has a mask of L3 banks
 };
 
 // Slices, subslices (from Gfx12 on dual subslices, from Gfx12.5 on Xe-cores) and execution units,
@@ -140,7 +141,8 @@ struct DeviceInfo {
   constexpr bool reports_topology() const { return version_x10 >= 75; }
   absl::Span<const EngineInfo> engines = {};  // as i915 and xe list them
   absl::Span<const GtInfo> gts = {};
-  uint8_t l3_banks = 0;  // of the device; 0: unknown or none
+  uint8_t l3_banks = 0;     // of the device; 0: unknown or none
+  bool simd16_eus = false;  // execution units are counted in SIMD16 ones, else in SIMD8 ones
   uint32_t timestamp_hz = 0;
   uint8_t timestamp_bits = 0;         // that count, in registers and in post-sync writes
   uint16_t min_mhz = 0, max_mhz = 0;  // of the GPU: RPn and RP0
@@ -155,9 +157,10 @@ struct DeviceInfo {
   Ppgtt ppgtt = Ppgtt::kNone;
   uint8_t ppgtt_bits = 0;  // i915's address spaces
   uint8_t xe_va_bits = 0;
-  bool llc = false;     // CPU and GPU share the last-level cache
-  bool snoops = false;  // the GPU can snoop the CPU's caches (objects of I915_CACHING_CACHED)
-  uint8_t fences = 0;   // registers for tiled access through the aperture
+  bool page_faults = false;  // address spaces may be filled as they are used (xe's fault mode)
+  bool llc = false;          // CPU and GPU share the last-level cache
+  bool snoops = false;       // the GPU can snoop the CPU's caches (objects of I915_CACHING_CACHED)
+  uint8_t fences = 0;        // registers for tiled access through the aperture
   Swizzle swizzle_x = Swizzle::kNone, swizzle_y = Swizzle::kNone;
   // Addresses and sizes that kernels accept are multiples of it.
   uint32_t min_alignment = 4096;

@@ -75,7 +75,13 @@ constexpr GtInfo Main(uint16_t major, uint16_t minor, uint16_t revision) {
   return {.id = 0, .ip_major = major, .ip_minor = minor, .ip_revision = revision};
 }
 constexpr GtInfo Media(uint16_t major, uint16_t minor, uint16_t revision) {
-  return {.media = true, .id = 1, .ip_major = major, .ip_minor = minor, .ip_revision = revision};
+  // From Xe3 on the media GT has no register that tells.
+  return {.media = true,
+          .id = 1,
+          .ip_major = major,
+          .ip_minor = minor,
+          .ip_revision = revision,
+          .reports_l3 = major < 30};
 }
 constexpr GtInfo kMtlGts[] = {Main(12, 71, 4), Media(13, 0, 4)};
 constexpr GtInfo kMtlUGts[] = {Main(12, 70, 4), Media(13, 0, 4)};
@@ -323,6 +329,8 @@ constexpr DeviceInfo kXe2 = [] {
   row.topology = Units(1, 64, 8, 1, 8, 8, 8);
   row.engines = kLunarLakeEngines;
   row.gts = kLnlGts;
+  row.simd16_eus = true;
+  row.page_faults = true;
   row.revision = 4;
   row.timestamp_bits = 64;
   row.min_mhz = 400;
