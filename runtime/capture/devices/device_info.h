@@ -1,4 +1,4 @@
-// What a mock kernel knows of the device that it stands in for: one row for each variant of a
+// What a mock kernel knows of the device that it imitates: one row for each variant of a
 // platform ("skl" is the GT2, "skl_gt4" the largest).
 //
 //   absl::StatusOr<FoundDevice> found = FindDevice("tgl");  // or "0x9a49", "8086:9a49"
