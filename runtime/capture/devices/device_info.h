@@ -181,6 +181,10 @@ inline constexpr uint64_t kSystemMemoryBytes = uint64_t{16} << 30;
 // All rows, ordered by generation; a platform's default row comes before its others.
 absl::Span<const DeviceInfo> AllDevices();
 
+// What a driver calls the platform, in error states, devcoredumps and debugfs: "TIGERLAKE",
+// "ALDERLAKE_S". Several platforms may have one name. Empty: the driver has none.
+absl::string_view KernelPlatform(const DeviceInfo& device, KernelDriver driver);
+
 // All PCI ids of a row, its default first. Empty: not a PCI device.
 std::vector<uint16_t> PciIdsOf(const DeviceInfo& device);
 
