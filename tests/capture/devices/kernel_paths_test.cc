@@ -1,4 +1,4 @@
-// The same trees as virtual files and as real ones: random paths lead to the same place, or to the
+// The same trees as virtual files and as real ones: random paths end at the same place, or with the
 // same error, as the kernel's openat2() says below the directory that stands for the root.
 #include <fcntl.h>
 #include <linux/openat2.h>
@@ -21,7 +21,7 @@
 namespace packsmith::capture {
 namespace {
 
-// Where a path leads, or the errno.
+// Where a path ends, or the errno.
 struct Place {
   int error = 0;
   std::string path;
@@ -38,7 +38,7 @@ class KernelPathsTest : public testing::Test {
     std::free(real);
     root_fd_ = open(root_.c_str(), O_PATH | O_DIRECTORY);
     EXPECT_GE(root_fd_, 0);
-    // No path leads to the real root.
+    // No path ends in the real root.
     EXPECT_TRUE(files_.AddDirectory("/", {.kind = DirectoryKind::kOwned}).ok());
   }
   ~KernelPathsTest() override { close(root_fd_); }
