@@ -36,7 +36,7 @@ class KernelPathsTest : public testing::Test {
     char* const real = realpath(root_.c_str(), nullptr);
     if (real != nullptr) root_ = real;
     std::free(real);
-    root_fd_ = open(root_.c_str(), O_PATH | O_DIRECTORY);
+    root_fd_ = open(root_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
     EXPECT_GE(root_fd_, 0);
     // No path ends in the real root.
     EXPECT_TRUE(files_.AddDirectory("/", {.kind = DirectoryKind::kOwned}).ok());
@@ -63,7 +63,7 @@ class KernelPathsTest : public testing::Test {
     const FileAnswer answer = files_.Lookup(path, follow);
     EXPECT_NE(answer.status, PathStatus::kReal) << path;
     if (answer.status != PathStatus::kVirtual) return {ErrnoOf(answer.status), ""};
-    return {0, std::string(answer.real_path())};
+    return {.path = std::string(answer.real_path())};
   }
 
   void AddDirectory(const std::string& path) {
@@ -121,7 +121,7 @@ TEST_F(KernelPathsTest, RandomPathsLeadToTheSamePlace) {
           break;
         default: {
           std::string target = RandomPath(random, 4);
-          if (target[0] == '/') target = top + target;
+          if (target[0] == '/') target.insert(0, top);
           AddLink(path, target);
         }
       }
