@@ -63,7 +63,9 @@ class KernelPathsTest : public testing::Test {
     const FileAnswer answer = files_.Lookup(path, follow);
     EXPECT_NE(answer.status, PathStatus::kReal) << path;
     if (answer.status != PathStatus::kVirtual) return {ErrnoOf(answer.status), ""};
-    return {.path = std::string(answer.real_path())};
+    Place place;
+    place.path.assign(answer.path.data(), answer.path_size);
+    return place;
   }
 
   void AddDirectory(const std::string& path) {
