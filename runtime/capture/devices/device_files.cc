@@ -37,7 +37,7 @@ std::string IntegratedPlace(const VirtualFiles& files) {
   }
 }
 
-// Behind a root port and the two bridges of the card's own switch.
+// Below a root port and the two bridges of the card's own switch.
 std::string DiscretePlace(const VirtualFiles& files) {
   for (unsigned card = 0;; ++card) {
     const unsigned bus = 1 + 4 * card;
@@ -218,7 +218,7 @@ void AddPlatformFiles(const DeviceSetup& setup, const DevicePaths& paths, FileWr
 
 // -- DRM -----------------------------------------------------------------------------------------
 
-// The two names of a node outside of the device's directory.
+// The names of a node in directories other than the device's.
 std::string SysCharLink(uint32_t minor) {
   return absl::StrCat("/sys/dev/char/", kDrmMajor, ":", minor);
 }

@@ -63,7 +63,7 @@ absl::Status AddCommonFiles(VirtualFiles& files);
 
 // InvalidArgument: the device has no such driver, or the index is too high; AlreadyExists: the
 // index is in use. Integrated devices are at 0000:00:02.0, the second one in the next PCI domain;
-// discrete devices are behind a bridge, the first at 0000:03:00.0.
+// discrete devices are below bridges, the first at 0000:03:00.0.
 absl::StatusOr<DevicePaths> AddDeviceFiles(const DeviceSetup& setup, VirtualFiles& files);
 
 // Takes the device's files away.

@@ -1,4 +1,4 @@
-// What a mock kernel knows of the device that it stands in for: one row for each variant of a
+// What a mock kernel knows of the device that it imitates: one row for each variant of a
 // platform ("skl" is the GT2, "skl_gt4" the largest).
 //
 //   absl::StatusOr<FoundDevice> found = FindDevice("tgl");  // or "0x9a49", "8086:9a49"
@@ -180,6 +180,10 @@ inline constexpr uint64_t kSystemMemoryBytes = uint64_t{16} << 30;
 
 // All rows, ordered by generation; a platform's default row comes before its others.
 absl::Span<const DeviceInfo> AllDevices();
+
+// What a driver calls the platform, in error states, devcoredumps and debugfs: "TIGERLAKE",
+// "ALDERLAKE_S". Several platforms may have one name. Empty: the driver has none.
+absl::string_view KernelPlatform(const DeviceInfo& device, KernelDriver driver);
 
 // All PCI ids of a row, its default first. Empty: not a PCI device.
 std::vector<uint16_t> PciIdsOf(const DeviceInfo& device);

@@ -1,7 +1,6 @@
 // Linux' i915_sysfs.c, intel_gt_sysfs_pm.c, sysfs_engines.c, i915_debugfs.c.
 #include <string>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "runtime/capture/devices/driver_files.h"
 
@@ -76,7 +75,7 @@ void AddDebugFiles(const DeviceSetup& setup, const DevicePaths& paths, FileWrite
   const DeviceInfo& device = *setup.device;
   writer.File(paths.debugfs + "/i915_capabilities",
               {.content = absl::StrCat("graphics version: ", device.version_x10 / 10,
-                                       "\nplatform: ", absl::AsciiStrToUpper(device.platform),
+                                       "\nplatform: ", KernelPlatform(device, setup.driver),
                                        "\nis_dgfx: ", device.discrete() ? "yes" : "no",
                                        "\nhas_llc: ", device.llc ? "yes" : "no",
                                        "\nhas_snoop: ", device.snoops ? "yes" : "no",

@@ -325,7 +325,7 @@ VirtualFiles::Walk VirtualFiles::Resolve(absl::string_view path, bool follow) co
       outside = 1;
       continue;
     }
-    // A slash behind the last name asks for what the link points to.
+    // A slash after the last name asks for what the link points to.
     const bool to_follow = !is_last || follow || at < text.size();
     if (next->facts.kind == FileKind::kLink && to_follow) {
       if (++links > kMaxLinks) return {.status = PathStatus::kLoop};
@@ -581,7 +581,7 @@ absl::StatusOr<std::unique_ptr<VirtualFiles>> VirtualFiles::Parse(absl::string_v
       way.emplace_back(files->root_.get(), 0);
       continue;
     }
-    if (depth == 0 || depth > way.size()) return BadBytes("file outside of every directory");
+    if (depth == 0 || depth > way.size()) return BadBytes("file that is in no directory");
     way.resize(depth);
     const size_t path_size = way.back().second + 1 + node->name.size();
     if (node->name.empty() || !NamesOf(absl::StrCat("/", node->name)).ok() ||

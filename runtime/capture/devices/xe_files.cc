@@ -3,7 +3,6 @@
 #include <set>
 #include <string>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "runtime/capture/devices/driver_files.h"
 
@@ -55,7 +54,7 @@ std::string Info(const DeviceSetup& setup) {
   const DeviceInfo& device = *setup.device;
   std::string text = absl::StrCat(
       "graphics_verx100 ", device.version_x10 * 10, "\nplatform ",
-      absl::AsciiStrToUpper(device.platform), "\nis_dgfx ", device.discrete() ? "yes" : "no",
+      KernelPlatform(device, setup.driver), "\nis_dgfx ", device.discrete() ? "yes" : "no",
       "\nva_bits ", int{device.xe_va_bits}, "\nrevid ", int{device.revision}, "\ntile_count 1\n");
   for (const GtInfo& gt : device.gts) {
     absl::StrAppend(&text, "gt", int{gt.id}, " force wake 0\n");

@@ -241,6 +241,24 @@ TEST(DeviceTable, DriversAreThoseOfTheGeneration) {
   EXPECT_EQ(NameOf(KernelDriver::kAsahi), "asahi");
 }
 
+TEST(DeviceTable, KernelsNameThePlatformOfTheRightGeneration) {
+  for (const DeviceInfo& device : AllDevices()) {
+    const absl::string_view name = KernelPlatform(device, device.default_driver);
+    EXPECT_EQ(name.empty(), device.apple != nullptr) << device.name;
+    // Where a dump has that name, unpack finds the generation by it, if a description's title is
+    // the same.
+    const absl::StatusOr<LikelyGeneration> found = FindLikelyGeneration("intel", name, 0);
+    if (found.ok()) {
+      EXPECT_EQ(found->tables.generation(), device.generation) << device.name;
+    }
+  }
+  EXPECT_EQ(KernelPlatform(*FindDevice("skl_gt4")->device, KernelDriver::kI915), "SKYLAKE");
+  EXPECT_EQ(KernelPlatform(*FindDevice("rpls")->device, KernelDriver::kI915), "ALDERLAKE_S");
+  EXPECT_EQ(KernelPlatform(*FindDevice("adln")->device, KernelDriver::kI915), "ALDERLAKE_P");
+  EXPECT_EQ(KernelPlatform(*FindDevice("adln")->device, KernelDriver::kXe), "ALDERLAKE_N");
+  EXPECT_EQ(KernelPlatform(*FindDevice("wcl")->device, KernelDriver::kXe), "PANTHERLAKE");
+}
+
 TEST(DeviceTable, MemoryIsConsistent) {
   for (const DeviceInfo& device : AllDevices()) {
     EXPECT_LE(device.vram_visible_bytes, device.vram_bytes) << device.name;

@@ -101,7 +101,7 @@ TEST_F(VirtualFilesTest, TheRealFileSystemIsAskedForWhatTheTreeDoesNotHave) {
     EXPECT_EQ(answer.status, PathStatus::kReal) << path;
     EXPECT_EQ(answer.real_path(), path) << "as given: the real path may have links";
   }
-  // Behind a link of the tree the real kernel must be given another path.
+  // After a link of the tree the real kernel must be given another path.
   EXPECT_EQ(files_.Lookup("/sys/dev/char/226:128/device/subsystem/../x/../y", true).real_path(),
             "/sys/bus/pci/../x/../y");
   EXPECT_EQ(files_.Lookup("/sys/dev/char/226:128/device/subsystem/devices", true).real_path(),
