@@ -26,7 +26,8 @@ namespace {
 
 constexpr char kLibrary[] = "libpacksmith-mock.so";
 
-// Where signals are passed on to.
+// What is passed on to the program, and to which process.
+constexpr int kPassed[] = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
 std::atomic<pid_t> receiver = 0;
 
 void PassOn(int signal) {
@@ -105,8 +106,14 @@ int Launcher::Start(const Program& program) {
     std::perror("packsmith-mock: pipe");
     return kCannotRun;
   }
+  // Signals that arrive from now on reach the program.
+  sigset_t passed, before;
+  sigemptyset(&passed);
+  for (const int signal : kPassed) sigaddset(&passed, signal);
+  pthread_sigmask(SIG_BLOCK, &passed, &before);
   program_ = fork();
   if (program_ == 0) {
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
     setrlimit(RLIMIT_NOFILE, &files_);
     execvpe(argument_pointers[0], argument_pointers.data(), environment_pointers.data());
     const int error = errno;
@@ -114,6 +121,15 @@ int Launcher::Start(const Program& program) {
     _exit(kNotFound);
   }
   const int fork_error = errno;
+  // The terminal sends these to the program, too, which decides.
+  signal(SIGINT, SIG_IGN);
+  signal(SIGQUIT, SIG_IGN);
+  receiver.store(program_);
+  struct sigaction action = {};
+  action.sa_handler = PassOn;
+  action.sa_flags = SA_RESTART;
+  for (const int signal : kPassed) sigaction(signal, &action, nullptr);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   close(failure[1]);
   int error = 0;
   if (program_ < 0) {
@@ -127,18 +143,9 @@ int Launcher::Start(const Program& program) {
   close(failure[0]);
   if (error != 0) {
     std::fprintf(stderr, "packsmith-mock: %s: %s\n", arguments[0].c_str(), std::strerror(error));
+    receiver.store(0);
     if (program_ > 0) waitpid(program_, nullptr, 0);
     return error == ENOENT ? kNotFound : kCannotRun;
-  }
-  // The terminal sends these to the program, too, which decides.
-  signal(SIGINT, SIG_IGN);
-  signal(SIGQUIT, SIG_IGN);
-  receiver.store(program_);
-  struct sigaction action = {};
-  action.sa_handler = PassOn;
-  action.sa_flags = SA_RESTART;
-  for (const int passed : {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2}) {
-    sigaction(passed, &action, nullptr);
   }
   return 0;
 }

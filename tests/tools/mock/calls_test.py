@@ -110,6 +110,8 @@ class FilesTest(ClientTest):
         self.assertEqual((done.returncode, done.stdout), (0, "0x8086\n"))
         done = mock("ls", "/dev/dri")
         self.assertEqual(done.stdout.split(), ["card0", "renderD128"])
+        done = mock("ls", "-lL", "/sys/class/drm", "/dev/dri")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
         done = mock("find", "/sys/class/drm/", "-type", "l", "-name", "card*")
         self.assertEqual(done.stdout.split(), ["/sys/class/drm/card0"])
         done = mock("stat", "-c", "%F %t:%T", "/dev/dri/renderD128")

@@ -1,7 +1,6 @@
 #include "tools/mock/face/stat.h"
 
 #include <fcntl.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -189,22 +188,6 @@ int FaceStatx(int directory, const char* path, int flags, unsigned mask, struct 
   return static_cast<int>(
       Returned(Raw(SYS_statx, target.directory, target.path, flags, mask, out)));
 }
-
-// libudev asks whether a directory of /sys is one of sysfs.
-int FaceFstatfs(int fd, struct statfs* out) FACE_FUNCTION("fstatfs");
-int FaceFstatfs(int fd, struct statfs* out) {
-  const long result = Raw(SYS_fstatfs, fd, out);
-  constexpr long kTmpfs = 0x01021994, kSysfs = 0x62656572;
-  char path[kMostPath];
-  if (result == 0 && out->f_type == kTmpfs && PathOfDescriptor(fd, path) &&
-      std::strncmp(path, "/sys/", 5) == 0) {
-    out->f_type = kSysfs;
-  }
-  return static_cast<int>(Returned(result));
-}
-
-int FaceFstatfs64(int fd, struct statfs* out) FACE_FUNCTION("fstatfs64");
-int FaceFstatfs64(int fd, struct statfs* out) { return FaceFstatfs(fd, out); }
 
 using AccessType = int(const char*, int);
 
