@@ -105,9 +105,9 @@ struct AppleChip {
   char variant = 'G';       // 'G' base, 'S' Pro, 'C' Max, 'D' Ultra
   uint32_t revision = 0;    // BCD: 0x00 is A0, 0x21 is C1
   uint32_t dies = 0;
-  uint32_t clusters = 0;  // of all dies
-  uint32_t cores_per_cluster = 0;
-  uint64_t core_mask = 0;  // of each cluster
+  uint32_t clusters = 0;                    // of all dies
+  uint32_t cores_per_cluster = 0;           // with those that are absent
+  std::array<uint64_t, 8> core_masks = {};  // of each cluster
   uint32_t max_frequency_khz = 0;
 };
 
