@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "runtime/capture/i915/i915.h"
 #include "runtime/capture/xe/xe.h"
 
 namespace packsmith::mock {
@@ -22,6 +23,7 @@ struct Maker {
 };
 
 constexpr Maker kMakers[] = {
+    {KernelDriver::kI915, capture::MakeI915},
     {KernelDriver::kXe, capture::MakeXe},
 };
 

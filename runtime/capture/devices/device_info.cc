@@ -23,6 +23,25 @@ namespace {
 
 constexpr uint32_t kIntelVendor = 0x8086;
 
+// Linux' i915_pci.c and xe_pci.c.
+struct KernelName {
+  absl::string_view platform, name;
+};
+constexpr KernelName kKernelNames[] = {
+    {"brw", "I965G"},        {"crl", "I965GM"},       {"ctg", "GM45"},
+    {"elk", "G45"},          {"ilk", "IRONLAKE"},     {"snb", "SANDYBRIDGE"},
+    {"ivb", "IVYBRIDGE"},    {"byt", "VALLEYVIEW"},   {"hsw", "HASWELL"},
+    {"bdw", "BROADWELL"},    {"chv", "CHERRYVIEW"},   {"skl", "SKYLAKE"},
+    {"bxt", "BROXTON"},      {"kbl", "KABYLAKE"},     {"glk", "GEMINILAKE"},
+    {"cfl", "COFFEELAKE"},   {"cml", "COMETLAKE"},    {"icl", "ICELAKE"},
+    {"ehl", "ELKHARTLAKE"},  {"jsl", "JASPERLAKE"},   {"tgl", "TIGERLAKE"},
+    {"rkl", "ROCKETLAKE"},   {"dg1", "DG1"},          {"adls", "ALDERLAKE_S"},
+    {"adlp", "ALDERLAKE_P"}, {"adln", "ALDERLAKE_P"}, {"rpls", "ALDERLAKE_S"},
+    {"rplp", "ALDERLAKE_P"}, {"dg2", "DG2"},          {"atsm", "DG2"},
+    {"mtl", "METEORLAKE"},   {"arl", "METEORLAKE"},   {"lnl", "LUNARLAKE"},
+    {"bmg", "BATTLEMAGE"},   {"ptl", "PANTHERLAKE"},  {"wcl", "PANTHERLAKE"},
+};
+
 bool IsCalled(const DeviceInfo& device, absl::string_view name) {
   if (absl::EqualsIgnoreCase(device.name, name)) return true;
   for (const absl::string_view alias : absl::StrSplit(device.aliases, ' ', absl::SkipEmpty())) {
@@ -85,6 +104,30 @@ absl::string_view NameOf(KernelDriver driver) {
       return "xe";
     case KernelDriver::kAsahi:
       return "asahi";
+  }
+  return "";
+}
+
+absl::string_view NameOf(EngineClass engine_class) {
+  switch (engine_class) {
+    case EngineClass::kRender:
+      return "rcs";
+    case EngineClass::kCopy:
+      return "bcs";
+    case EngineClass::kVideo:
+      return "vcs";
+    case EngineClass::kVideoEnhance:
+      return "vecs";
+    case EngineClass::kCompute:
+      return "ccs";
+  }
+  return "";
+}
+
+absl::string_view KernelPlatform(const DeviceInfo& device, KernelDriver driver) {
+  if (device.platform == "adln" && driver == KernelDriver::kXe) return "ALDERLAKE_N";
+  for (const KernelName& one : kKernelNames) {
+    if (one.platform == device.platform) return one.name;
   }
   return "";
 }

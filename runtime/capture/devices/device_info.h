@@ -1,4 +1,4 @@
-// What a mock kernel knows of the device that it stands in for: one row for each variant of a
+// What a mock kernel knows of the device that it imitates: one row for each variant of a
 // platform ("skl" is the GT2, "skl_gt4" the largest).
 //
 //   absl::StatusOr<FoundDevice> found = FindDevice("tgl");  // or "0x9a49", "8086:9a49"
@@ -40,6 +40,9 @@ enum class EngineClass : uint8_t {
   kCompute = 4,
 };
 
+// "rcs", "bcs", "vcs", "vecs", "ccs": the kernels' names, which an instance's number may follow.
+absl::string_view NameOf(EngineClass engine_class);
+
 // I915_VIDEO_CLASS_CAPABILITY_HEVC, I915_VIDEO_AND_ENHANCE_CLASS_CAPABILITY_SFC.
 inline constexpr uint8_t kEngineHevc = 1, kEngineSfc = 2;
 
@@ -58,6 +61,7 @@ struct GtInfo {
   uint8_t id = 0;
   // From the register GMD_ID; 0 on platforms without it (before Meteor Lake).
   uint16_t ip_major = 0, ip_minor = 0, ip_revision = 0;
+  bool reports_l3 = true;  // its topology has a mask of L3 banks
 };
 
 // Slices, subslices (from Gfx12 on dual subslices, from Gfx12.5 on Xe-cores) and execution units,
@@ -140,7 +144,8 @@ struct DeviceInfo {
   constexpr bool reports_topology() const { return version_x10 >= 75; }
   absl::Span<const EngineInfo> engines = {};  // as i915 and xe list them
   absl::Span<const GtInfo> gts = {};
-  uint8_t l3_banks = 0;  // of the device; 0: unknown or none
+  uint8_t l3_banks = 0;     // of the device; 0: unknown or none
+  bool simd16_eus = false;  // execution units are counted in SIMD16 ones, else in SIMD8 ones
   uint32_t timestamp_hz = 0;
   uint8_t timestamp_bits = 0;         // that count, in registers and in post-sync writes
   uint16_t min_mhz = 0, max_mhz = 0;  // of the GPU: RPn and RP0
@@ -152,12 +157,16 @@ struct DeviceInfo {
   constexpr bool discrete() const { return vram_bytes != 0; }
   uint64_t aperture_bytes = 0;  // of the global GTT that the CPU can map; 0: none
   uint64_t ggtt_bytes = 0;
+  // What the CPU writes through the aperture is seen in order with its other writes
+  // (I915_PARAM_MMAP_GTT_COHERENT).
+  bool coherent_ggtt = false;
   Ppgtt ppgtt = Ppgtt::kNone;
   uint8_t ppgtt_bits = 0;  // i915's address spaces
   uint8_t xe_va_bits = 0;
-  bool llc = false;     // CPU and GPU share the last-level cache
-  bool snoops = false;  // the GPU can snoop the CPU's caches (objects of I915_CACHING_CACHED)
-  uint8_t fences = 0;   // registers for tiled access through the aperture
+  bool page_faults = false;  // address spaces may be filled as they are used (xe's fault mode)
+  bool llc = false;          // CPU and GPU share the last-level cache
+  bool snoops = false;       // the GPU can snoop the CPU's caches (objects of I915_CACHING_CACHED)
+  uint8_t fences = 0;        // registers for tiled access through the aperture
   Swizzle swizzle_x = Swizzle::kNone, swizzle_y = Swizzle::kNone;
   // Addresses and sizes that kernels accept are multiples of it.
   uint32_t min_alignment = 4096;
@@ -171,6 +180,10 @@ inline constexpr uint64_t kSystemMemoryBytes = uint64_t{16} << 30;
 
 // All rows, ordered by generation; a platform's default row comes before its others.
 absl::Span<const DeviceInfo> AllDevices();
+
+// What a driver calls the platform, in error states, devcoredumps and debugfs: "TIGERLAKE",
+// "ALDERLAKE_S". Several platforms may have one name. Empty: the driver has none.
+absl::string_view KernelPlatform(const DeviceInfo& device, KernelDriver driver);
 
 // All PCI ids of a row, its default first. Empty: not a PCI device.
 std::vector<uint16_t> PciIdsOf(const DeviceInfo& device);

@@ -75,7 +75,13 @@ constexpr GtInfo Main(uint16_t major, uint16_t minor, uint16_t revision) {
   return {.id = 0, .ip_major = major, .ip_minor = minor, .ip_revision = revision};
 }
 constexpr GtInfo Media(uint16_t major, uint16_t minor, uint16_t revision) {
-  return {.media = true, .id = 1, .ip_major = major, .ip_minor = minor, .ip_revision = revision};
+  // From Xe3 on the media GT has no register that tells.
+  return {.media = true,
+          .id = 1,
+          .ip_major = major,
+          .ip_minor = minor,
+          .ip_revision = revision,
+          .reports_l3 = major < 30};
 }
 constexpr GtInfo kMtlGts[] = {Main(12, 71, 4), Media(13, 0, 4)};
 constexpr GtInfo kMtlUGts[] = {Main(12, 70, 4), Media(13, 0, 4)};
@@ -145,6 +151,7 @@ constexpr DeviceInfo kGfx4 = {
     .max_mhz = 667,
     .aperture_bytes = 256 * kMiB,
     .ggtt_bytes = 512 * kMiB,
+    .coherent_ggtt = true,
     .fences = 16,
 };
 constexpr DeviceInfo kGfx45 = [] {
@@ -241,6 +248,7 @@ constexpr DeviceInfo kGfx9Small = [] {
   row.timestamp_hz = 19'200'000;
   row.min_mhz = 100;
   row.max_mhz = 750;
+  row.coherent_ggtt = false;
   row.llc = false;
   row.snoops = true;
   return row;
@@ -251,6 +259,7 @@ constexpr DeviceInfo kGfx11 = [] {
   row.version_x10 = 110;
   row.topology = Units(1, 8, 8, 1, 8, 8, 7);
   row.engines = kGfx11Engines;
+  row.coherent_ggtt = false;
   row.revision = 7;
   row.l3_banks = 8;
   row.max_mhz = 1100;
@@ -323,6 +332,8 @@ constexpr DeviceInfo kXe2 = [] {
   row.topology = Units(1, 64, 8, 1, 8, 8, 8);
   row.engines = kLunarLakeEngines;
   row.gts = kLnlGts;
+  row.simd16_eus = true;
+  row.page_faults = true;
   row.revision = 4;
   row.timestamp_bits = 64;
   row.min_mhz = 400;
@@ -392,6 +403,7 @@ constexpr DeviceInfo WithVram(DeviceInfo row, uint64_t bytes, uint32_t page) {
   return row;
 }
 constexpr DeviceInfo WithoutLlc(DeviceInfo row) {
+  row.coherent_ggtt = false;
   row.llc = false;
   row.snoops = true;
   return row;
@@ -566,7 +578,7 @@ constexpr uint16_t kJsl4x6[] = {0x4e61};
 constexpr uint16_t kTglGt1[] = {0x9a60, 0x9a68, 0x9a70};
 constexpr uint16_t kRklGt05[] = {0x4c8c};
 constexpr uint16_t kSg1[] = {0x4907};
-constexpr uint16_t kAdlsGt05[] = {0x4693};
+constexpr uint16_t kAdlsGt05[] = {0x468b};
 constexpr uint16_t kDg2G11[] = {0x56a5, 0x5693, 0x5694, 0x5695, 0x56a6, 0x56b0,
                                 0x56b1, 0x56ba, 0x56bb, 0x56bc, 0x56bd};
 constexpr uint16_t kDg2G12[] = {0x5696, 0x5697, 0x56a3, 0x56a4, 0x56b2, 0x56b3};
@@ -652,7 +664,7 @@ constexpr DeviceInfo kRows[] = {
     Row(Dg1(), {"dg1", "", "DG1", "dg1"}, 0x4905),
     Row(Dg1(), {"sg1", "", "SG1", "dg1"}, 0x4907, kSg1),
     Row(Gfx12(0x0c, 2, 1550), {"adls", "adl-s adl adls_gt1", "Alder Lake S", "adls"}, 0x4680),
-    Row(Gfx12(0x0c, 1, 1450), {"adls_gt0_5", "", "Alder Lake S GT0.5", "adls"}, 0x4693, kAdlsGt05),
+    Row(Gfx12(0x0c, 1, 1450), {"adls_gt0_5", "", "Alder Lake S GT0.5", "adls"}, 0x468b, kAdlsGt05),
     Row(Gfx12(0x0c, 6, 1400), {"adlp", "adl-p adlp_gt2", "Alder Lake P", "adlp"}, 0x46a6),
     Row(Gfx12(0, 2, 1250), {"adln", "adl-n", "Alder Lake N", "adln"}, 0x46d0),
     Row(Gfx12(4, 2, 1650), {"rpls", "rpl-s rpl", "Raptor Lake S", "rpls"}, 0xa780),

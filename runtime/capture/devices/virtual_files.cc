@@ -9,6 +9,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "absl/types/span.h"
 
 namespace packsmith::capture {
@@ -33,9 +34,10 @@ uint32_t ModeOf(FileKind kind, uint32_t permissions) {
   return kFileMode | permissions;
 }
 
-bool IsHidden(absl::string_view name, absl::Span<const std::string> prefixes) {
-  return std::any_of(prefixes.begin(), prefixes.end(),
-                     [&](const std::string& prefix) { return absl::StartsWith(name, prefix); });
+bool IsHidden(absl::string_view name, absl::Span<const std::string> hidden) {
+  return std::any_of(hidden.begin(), hidden.end(), [&](absl::string_view one) {
+    return absl::ConsumeSuffix(&one, "*") ? absl::StartsWith(name, one) : name == one;
+  });
 }
 
 // The names of a path of the tree; an error for one that cannot be added.
@@ -86,7 +88,7 @@ int ErrnoOf(PathStatus status) {
 }
 
 bool DirectoryListing::ShowsReal(absl::string_view name) const {
-  if (directory == DirectoryKind::kOwned || IsHidden(name, hidden_prefixes)) return false;
+  if (directory == DirectoryKind::kOwned || IsHidden(name, hidden)) return false;
   const auto at = std::lower_bound(
       entries.begin(), entries.end(), name,
       [](const DirectoryEntry& entry, absl::string_view wanted) { return entry.name < wanted; });
@@ -100,7 +102,7 @@ struct VirtualFiles::Node {
   std::string text;  // of a file its content, of a link its target
   std::function<std::string()> make;
   std::function<int(absl::string_view)> write;
-  std::vector<std::string> hidden_prefixes;
+  std::vector<std::string> hidden;
   std::map<std::string, std::unique_ptr<Node>, std::less<>> entries;
 
   Node* Find(absl::string_view entry) const {
@@ -122,7 +124,7 @@ struct VirtualFiles::Node {
 // Where a path leads.
 struct VirtualFiles::Walk {
   PathStatus status = PathStatus::kMissing;
-  Node* node = nullptr;   // kVirtual
+  Node* node = nullptr;        // kVirtual
   std::string real_path = {};  // kReal
 };
 
@@ -151,6 +153,7 @@ absl::StatusOr<VirtualFiles::Node*> VirtualFiles::Make(absl::string_view path, F
       made->name = std::string(name);
       made->parent = node;
       made->facts.kind = is_last ? kind : FileKind::kDirectory;
+      made->facts.directory = node->facts.directory;
       made->facts.mode = ModeOf(made->facts.kind, 0755);
       made->facts.inode = next_inode_++;
       node->entries.emplace(made->name, std::move(made));
@@ -167,10 +170,10 @@ absl::StatusOr<VirtualFiles::Node*> VirtualFiles::Make(absl::string_view path, F
 }
 
 absl::Status VirtualFiles::AddDirectory(absl::string_view path, DirectoryOptions options) {
-  for (const std::string& prefix : options.hidden_prefixes) {
-    if (prefix.empty() || prefix.size() > kMaxName || options.hidden_prefixes.size() > kMaxName) {
+  for (const std::string& name : options.hidden) {
+    if (name.empty() || name.size() > kMaxName || options.hidden.size() > kMaxName) {
       return absl::InvalidArgumentError(absl::StrCat("\"", path, "\": a directory has at most ",
-                                                     kMaxName, " hidden prefixes, each of 1 to ",
+                                                     kMaxName, " hidden names, each of 1 to ",
                                                      kMaxName, " bytes"));
     }
   }
@@ -178,7 +181,7 @@ absl::Status VirtualFiles::AddDirectory(absl::string_view path, DirectoryOptions
   absl::StatusOr<Node*> node = Make(path, FileKind::kDirectory);
   if (!node.ok()) return node.status();
   (*node)->facts.directory = options.kind;
-  (*node)->hidden_prefixes = std::move(options.hidden_prefixes);
+  (*node)->hidden = std::move(options.hidden);
   return absl::OkStatus();
 }
 
@@ -247,15 +250,33 @@ absl::Status VirtualFiles::Remove(absl::string_view path) {
   return absl::OkStatus();
 }
 
-absl::Status VirtualFiles::SetContent(absl::string_view path, std::string content) {
-  MutexLock lock(mutex_);
+absl::StatusOr<VirtualFiles::Node*> VirtualFiles::FindFile(absl::string_view path) const {
   Node* const node = FindExact(path);
   if (node == nullptr || node->facts.kind != FileKind::kFile) {
     return absl::NotFoundError(absl::StrCat("\"", path, "\" is not a virtual file"));
   }
-  node->text = std::move(content);
+  return node;
+}
+
+absl::Status VirtualFiles::SetContent(absl::string_view path, std::string content) {
+  MutexLock lock(mutex_);
+  const absl::StatusOr<Node*> node = FindFile(path);
+  if (!node.ok()) return node.status();
+  (*node)->text = std::move(content);
   ++version_;
   return absl::OkStatus();
+}
+
+absl::StatusOr<bool> VirtualFiles::ExchangeContent(absl::string_view path,
+                                                   absl::string_view expected,
+                                                   std::string content) {
+  MutexLock lock(mutex_);
+  const absl::StatusOr<Node*> node = FindFile(path);
+  if (!node.ok()) return node.status();
+  if ((*node)->text != expected) return false;
+  (*node)->text = std::move(content);
+  ++version_;
+  return true;
 }
 
 // One component at a time. While the walk is in the real file system, `outside` has the names that
@@ -296,7 +317,7 @@ VirtualFiles::Walk VirtualFiles::Resolve(absl::string_view path, bool follow) co
     }
     Node* const next = node->Find(name);
     if (next == nullptr) {
-      if (node->facts.directory == DirectoryKind::kOwned || IsHidden(name, node->hidden_prefixes)) {
+      if (node->facts.directory == DirectoryKind::kOwned || IsHidden(name, node->hidden)) {
         return {.status = PathStatus::kMissing};
       }
       as_walked =
@@ -304,7 +325,7 @@ VirtualFiles::Walk VirtualFiles::Resolve(absl::string_view path, bool follow) co
       outside = 1;
       continue;
     }
-    // A slash behind the last name asks for what the link points to.
+    // A slash after the last name asks for what the link points to.
     const bool to_follow = !is_last || follow || at < text.size();
     if (next->facts.kind == FileKind::kLink && to_follow) {
       if (++links > kMaxLinks) return {.status = PathStatus::kLoop};
@@ -371,7 +392,7 @@ DirectoryListing VirtualFiles::List(absl::string_view path) const {
   }
   listing.path = walk.node->Path();
   listing.directory = walk.node->facts.directory;
-  listing.hidden_prefixes = walk.node->hidden_prefixes;
+  listing.hidden = walk.node->hidden;
   for (const auto& [name, node] : walk.node->entries) {
     listing.entries.push_back({name, node->facts.kind, node->facts.inode});
   }
@@ -430,7 +451,7 @@ uint64_t VirtualFiles::version() const {
 // -- Bytes ---------------------------------------------------------------------------------------
 //
 // A header (magic, version of the tree), then a record for each node, a directory before its
-// entries: depth, kind, flags, permissions, device, inode, size, name, text, hidden prefixes.
+// entries: depth, kind, flags, permissions, device, inode, size, name, text, hidden names.
 // Numbers are little endian.
 
 namespace {
@@ -506,8 +527,8 @@ std::string VirtualFiles::Serialise() const {
     AppendNumber(facts.size, 8, &out);
     AppendText(node->name, 1, &out);
     AppendText(node->text, 4, &out);
-    AppendNumber(node->hidden_prefixes.size(), 1, &out);
-    for (const std::string& prefix : node->hidden_prefixes) AppendText(prefix, 1, &out);
+    AppendNumber(node->hidden.size(), 1, &out);
+    for (const std::string& name : node->hidden) AppendText(name, 1, &out);
     for (auto entry = node->entries.rbegin(); entry != node->entries.rend(); ++entry) {
       pending.emplace_back(entry->second.get(), static_cast<uint16_t>(depth + 1));
     }
@@ -540,8 +561,8 @@ absl::StatusOr<std::unique_ptr<VirtualFiles>> VirtualFiles::Parse(absl::string_v
     facts.size = reader.Number(8);
     node->name = reader.Text(1);
     node->text = reader.Text(4);
-    for (uint64_t prefixes = reader.Number(1); prefixes > 0 && reader.ok; --prefixes) {
-      node->hidden_prefixes.push_back(reader.Text(1));
+    for (uint64_t names = reader.Number(1); names > 0 && reader.ok; --names) {
+      node->hidden.push_back(reader.Text(1));
     }
     if (!reader.ok) return BadBytes("it ends within a file");
     if (kind < static_cast<uint8_t>(FileKind::kDirectory) ||
@@ -560,7 +581,7 @@ absl::StatusOr<std::unique_ptr<VirtualFiles>> VirtualFiles::Parse(absl::string_v
       way.emplace_back(files->root_.get(), 0);
       continue;
     }
-    if (depth == 0 || depth > way.size()) return BadBytes("file outside of every directory");
+    if (depth == 0 || depth > way.size()) return BadBytes("file that is in no directory");
     way.resize(depth);
     const size_t path_size = way.back().second + 1 + node->name.size();
     if (node->name.empty() || !NamesOf(absl::StrCat("/", node->name)).ok() ||

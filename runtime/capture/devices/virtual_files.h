@@ -105,7 +105,7 @@ struct DirectoryListing {
   std::string path;
   std::vector<DirectoryEntry> entries;
   DirectoryKind directory = DirectoryKind::kMerged;
-  std::vector<std::string> hidden_prefixes;
+  std::vector<std::string> hidden;
 
   // Whether an entry `name` of the real directory is shown, too.
   bool ShowsReal(absl::string_view name) const;
@@ -113,7 +113,9 @@ struct DirectoryListing {
 
 struct DirectoryOptions {
   DirectoryKind kind = DirectoryKind::kMerged;
-  std::vector<std::string> hidden_prefixes = {};  // of real entries of a merged directory
+  // Real entries of a merged directory that are not shown: names, or with a * at the end what names
+  // begin with.
+  std::vector<std::string> hidden = {};
 };
 
 struct FileOptions {
@@ -146,6 +148,10 @@ class VirtualFiles {
   absl::Status Remove(absl::string_view path);
   // The fixed content of a file. NotFound if there is no such file.
   absl::Status SetContent(absl::string_view path, std::string content);
+  // The same if the content is still `expected`; returns whether it was. What other threads do
+  // comes before or after it.
+  absl::StatusOr<bool> ExchangeContent(absl::string_view path, absl::string_view expected,
+                                       std::string content);
 
   // `follow`: whether a link at the end is followed (stat) or not (lstat).
   FileAnswer Lookup(absl::string_view path, bool follow) const;
@@ -170,6 +176,7 @@ class VirtualFiles {
   absl::StatusOr<Node*> Make(absl::string_view path, FileKind kind);
   Walk Resolve(absl::string_view path, bool follow) const;
   Node* FindExact(absl::string_view path) const;
+  absl::StatusOr<Node*> FindFile(absl::string_view path) const;
 
   mutable Mutex mutex_;
   std::unique_ptr<Node> root_;

@@ -26,7 +26,7 @@ uint64_t Canonical(uint64_t address) {
 }
 uint64_t NotCanonical(uint64_t address) { return address & ((uint64_t{1} << 48) - 1); }
 
-absl::string_view NameOf(EngineClass engine_class) {
+absl::string_view DumpNameOf(EngineClass engine_class) {
   switch (engine_class) {
     case EngineClass::kRender:
       return "render";
@@ -490,7 +490,7 @@ std::shared_ptr<Work> Submission::MakeWork(const ContextEngine::Lane& lane,
   work->process = caller_.name();
   work->file = file_.number();
   work->context = lane.context;
-  work->engine = std::string(NameOf(lane.engine.engine_class));
+  work->engine = std::string(DumpNameOf(lane.engine.engine_class));
   work->engine_instance = lane.engine.instance;
   work->engine_class = static_cast<uint32_t>(lane.engine.engine_class);
   work->memory = memory;

@@ -166,12 +166,26 @@ TEST(DeviceTable, NumbersOfUnitsAreThoseOfTheParts) {
   const std::map<std::string, unsigned> kUnits = {
       {"hsw_gt3", 40},  {"bdw", 24},     {"skl_gt4", 72}, {"bxt_2x6", 12}, {"icl", 64},
       {"tgl", 96},      {"tgl_gt1", 32}, {"dg2", 512},    {"mtl", 128},    {"bmg", 160},
-      {"bmg_g31", 256}, {"lnl", 64},     {"ptl", 96},     {"ilk", 12},
+      {"bmg_g31", 256}, {"lnl", 64},     {"ptl", 96},     {"ilk", 12},     {"0x0102", 6},
+      {"0x0d22", 40},   {"0x163b", 48},  {"0x192a", 72},  {"0x1917", 24},  {"0x5915", 18},
+      {"0x5917", 24},   {"0x3ea1", 12},  {"0x3ea2", 48},  {"0x9bab", 12},  {"0x8a5c", 48},
+      {"0x8a5d", 32},   {"0x4e55", 16},  {"0x468b", 16},  {"0x4693", 32},  {"0x9a70", 32},
+      {"0x56a1", 512},  {"0x56b3", 256}, {"0x56c1", 128}, {"0x7d60", 64},  {"0xb0a0", 32},
   };
   for (const auto& [name, total] : kUnits) {
     const absl::StatusOr<FoundDevice> found = FindDevice(name);
     ASSERT_TRUE(found.ok()) << found.status();
     EXPECT_EQ(found->device->topology.eu_total(), total) << name;
+  }
+}
+
+TEST(DeviceTable, Xe2CountsWideExecutionUnitsAndXe3sMediaGtHidesItsL3) {
+  for (const DeviceInfo& device : AllDevices()) {
+    EXPECT_EQ(device.simd16_eus, device.version_x10 >= 200) << device.name;
+    EXPECT_EQ(device.page_faults, device.version_x10 >= 200) << device.name;
+    for (const GtInfo& gt : device.gts) {
+      EXPECT_EQ(gt.reports_l3, !gt.media || device.version_x10 < 300) << device.name;
+    }
   }
 }
 
@@ -227,6 +241,24 @@ TEST(DeviceTable, DriversAreThoseOfTheGeneration) {
   EXPECT_EQ(NameOf(KernelDriver::kAsahi), "asahi");
 }
 
+TEST(DeviceTable, KernelsNameThePlatformOfTheRightGeneration) {
+  for (const DeviceInfo& device : AllDevices()) {
+    const absl::string_view name = KernelPlatform(device, device.default_driver);
+    EXPECT_EQ(name.empty(), device.apple != nullptr) << device.name;
+    // Where a dump has that name, unpack finds the generation by it, if a description's title is
+    // the same.
+    const absl::StatusOr<LikelyGeneration> found = FindLikelyGeneration("intel", name, 0);
+    if (found.ok()) {
+      EXPECT_EQ(found->tables.generation(), device.generation) << device.name;
+    }
+  }
+  EXPECT_EQ(KernelPlatform(*FindDevice("skl_gt4")->device, KernelDriver::kI915), "SKYLAKE");
+  EXPECT_EQ(KernelPlatform(*FindDevice("rpls")->device, KernelDriver::kI915), "ALDERLAKE_S");
+  EXPECT_EQ(KernelPlatform(*FindDevice("adln")->device, KernelDriver::kI915), "ALDERLAKE_P");
+  EXPECT_EQ(KernelPlatform(*FindDevice("adln")->device, KernelDriver::kXe), "ALDERLAKE_N");
+  EXPECT_EQ(KernelPlatform(*FindDevice("wcl")->device, KernelDriver::kXe), "PANTHERLAKE");
+}
+
 TEST(DeviceTable, MemoryIsConsistent) {
   for (const DeviceInfo& device : AllDevices()) {
     EXPECT_LE(device.vram_visible_bytes, device.vram_bytes) << device.name;
@@ -238,6 +270,11 @@ TEST(DeviceTable, MemoryIsConsistent) {
     EXPECT_EQ(device.ppgtt == Ppgtt::kNone, device.ppgtt_bits == 0) << device.name;
     EXPECT_FALSE(device.llc && device.snoops) << device.name;
     EXPECT_FALSE(device.discrete() && device.llc) << device.name;
+    // Devices without the shared cache write through a queue of their own, and so does Gfx11.
+    EXPECT_EQ(device.coherent_ggtt,
+              device.apple == nullptr &&
+                  (device.version_x10 < 60 || (device.llc && device.version_x10 < 110)))
+        << device.name;
     EXPECT_GT(device.timestamp_hz, 0u) << device.name;
     EXPECT_GT(device.timestamp_bits, 0) << device.name;
     EXPECT_LT(device.min_mhz, device.max_mhz) << device.name;

@@ -24,7 +24,7 @@ class VirtualFilesTest : public testing::Test {
     EXPECT_TRUE(files_.AddDevice("/dev/dri/card0", 226, 0).ok());
     EXPECT_TRUE(files_.AddDevice("/dev/dri/renderD128", 226, 128, 0660).ok());
     EXPECT_TRUE(files_.AddLink("/dev/dri/by-path/pci-0000:00:02.0-render", "../renderD128").ok());
-    EXPECT_TRUE(files_.AddDirectory("/sys/dev/char", {.hidden_prefixes = {"226:"}}).ok());
+    EXPECT_TRUE(files_.AddDirectory("/sys/dev/char", {.hidden = {"226:*", "9:9"}}).ok());
     EXPECT_TRUE(files_
                     .AddLink("/sys/dev/char/226:128",
                              "../../devices/pci0000:00/0000:00:02.0/drm/renderD128")
@@ -101,7 +101,7 @@ TEST_F(VirtualFilesTest, TheRealFileSystemIsAskedForWhatTheTreeDoesNotHave) {
     EXPECT_EQ(answer.status, PathStatus::kReal) << path;
     EXPECT_EQ(answer.real_path(), path) << "as given: the real path may have links";
   }
-  // Behind a link of the tree the real kernel must be given another path.
+  // After a link of the tree the real kernel must be given another path.
   EXPECT_EQ(files_.Lookup("/sys/dev/char/226:128/device/subsystem/../x/../y", true).real_path(),
             "/sys/bus/pci/../x/../y");
   EXPECT_EQ(files_.Lookup("/sys/dev/char/226:128/device/subsystem/devices", true).real_path(),
@@ -127,12 +127,21 @@ TEST_F(VirtualFilesTest, OwnedDirectoriesHideRealEntries) {
   EXPECT_FALSE(listing.ShowsReal("card1"));
 }
 
+TEST_F(VirtualFilesTest, DirectoriesOnTheWayAreAsTheirParent) {
+  EXPECT_EQ(StatusOf("/dev/dri/by-path/x"), PathStatus::kMissing);
+  EXPECT_EQ(StatusOf("/sys/devices/x"), PathStatus::kReal);
+  ASSERT_TRUE(files_.AddDirectory("/dev/dri/by-path", {.kind = DirectoryKind::kMerged}).ok());
+  EXPECT_EQ(StatusOf("/dev/dri/by-path/x"), PathStatus::kReal);
+}
+
 TEST_F(VirtualFilesTest, MergedDirectoriesShowRealEntriesExceptHiddenOnes) {
   const DirectoryListing listing = files_.List("/sys/dev/char");
   ASSERT_EQ(listing.status, PathStatus::kVirtual);
   EXPECT_TRUE(listing.ShowsReal("1:3"));
   EXPECT_FALSE(listing.ShowsReal("226:128")) << "the tree's own";
   EXPECT_FALSE(listing.ShowsReal("226:5")) << "hidden";
+  EXPECT_FALSE(listing.ShowsReal("9:9")) << "hidden";
+  EXPECT_TRUE(listing.ShowsReal("9:99"));
   EXPECT_EQ(StatusOf("/sys/dev/char/226:5"), PathStatus::kMissing);
   EXPECT_EQ(StatusOf("/sys/dev/char/226:5/device"), PathStatus::kMissing);
   EXPECT_EQ(files_.List("/etc").status, PathStatus::kReal);
@@ -186,6 +195,20 @@ TEST_F(VirtualFilesTest, AWriteMayChangeTheTree) {
   EXPECT_EQ(error, 0);
 }
 
+TEST_F(VirtualFilesTest, ContentIsExchangedOnlyIfItIsTheExpectedOne) {
+  const std::string path = absl::StrCat(kDevice, "/vendor");
+  absl::StatusOr<bool> exchanged = files_.ExchangeContent(path, "other", "new");
+  ASSERT_TRUE(exchanged.ok());
+  EXPECT_FALSE(*exchanged);
+  EXPECT_EQ(files_.Read(path).text, "0x8086\n");
+  exchanged = files_.ExchangeContent(path, "0x8086\n", "new");
+  ASSERT_TRUE(exchanged.ok());
+  EXPECT_TRUE(*exchanged);
+  EXPECT_EQ(files_.Read(path).text, "new");
+  EXPECT_EQ(files_.ExchangeContent("/none", "", "").status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(files_.SetContent("/dev/dri", "").code(), absl::StatusCode::kNotFound);
+}
+
 TEST_F(VirtualFilesTest, FilesAppearAndDisappear) {
   const uint64_t before = files_.version();
   ASSERT_TRUE(files_.AddFile("/sys/class/devcoredump/devcd1/data", {.content = "dump"}).ok());
@@ -209,8 +232,7 @@ TEST_F(VirtualFilesTest, PathsThatCannotBeAddedAreRefused) {
   EXPECT_EQ(files_.AddLink("/x", "").code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(files_.AddLink("/x", std::string(4096, 'a')).code(),
             absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(files_.AddDirectory("/x", {.hidden_prefixes = {""}}).code(),
-            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(files_.AddDirectory("/x", {.hidden = {""}}).code(), absl::StatusCode::kInvalidArgument);
 }
 
 TEST_F(VirtualFilesTest, LoopsOfLinksEnd) {
