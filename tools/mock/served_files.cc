@@ -122,10 +122,12 @@ Opened WrittenFiles::Open(const std::string& path) {
   const uint64_t number = ++opened_;
   if (!Watch(written_.get(), ours.get(), EPOLLIN, number)) return {-ENFILE, UniqueFd()};
   open_[number] = {path, std::move(ours)};
+  open_count_.store(open_.size(), std::memory_order_release);
   return opened;
 }
 
 void WrittenFiles::Drain() {
+  if (open_count_.load(std::memory_order_acquire) == 0) return;
   MutexLock lock(mutex_);
   std::vector<char> text;
   for (const uint64_t number : Ready(written_.get())) {
@@ -147,6 +149,7 @@ void WrittenFiles::Drain() {
       break;
     }
   }
+  open_count_.store(open_.size(), std::memory_order_release);
 }
 
 }  // namespace packsmith::mock

@@ -96,6 +96,9 @@ class FilesTest(ClientTest):
     def test_directories_are_listed_and_merged(self) -> None:
         self.good(FILES, "directories")
 
+    def test_patterns_find_files(self) -> None:
+        self.good(FILES, "globs")
+
     def test_links_are_read_and_followed(self) -> None:
         self.good(FILES, "links")
 
