@@ -50,7 +50,8 @@ std::vector<uint64_t> Ready(int watcher) {
   std::vector<uint64_t> numbers;
   epoll_event events[64];
   const int count = epoll_wait(watcher, events, 64, 0);
-  for (int i = 0; i < count; ++i) numbers.push_back(events[i].data.u64);
+  // The structure is packed.
+  for (int i = 0; i < count; ++i) numbers.push_back(uint64_t{events[i].data.u64});
   return numbers;
 }
 
