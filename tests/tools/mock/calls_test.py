@@ -171,7 +171,7 @@ class LauncherTest(unittest.TestCase):
             mark = os.path.join(folder, "open")
             begin = time.monotonic()
             done = mock("--linger=0.3", "sh", "-c",
-                        f"(exec 3<>/dev/dri/renderD128; : > {mark}; exec sleep 60)"
+                        f"(exec 3<>/dev/dri/renderD128; : > {mark}; exec sleep 20)"
                         f" > /dev/null 2>&1 & until test -e {mark}; do sleep 0.01; done")
             self.assertLess(time.monotonic() - begin, 30)
             self.assertEqual(done.stderr,
