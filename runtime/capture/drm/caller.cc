@@ -1,8 +1,11 @@
 #include "runtime/capture/drm/caller.h"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/uio.h>
 #include <unistd.h>
+
+#include "runtime/capture/drm/shared_memory.h"
 
 namespace packsmith::capture {
 namespace {
@@ -46,6 +49,15 @@ OwnCaller::OwnCaller()
 Result OwnCaller::Install(UniqueFd fd, bool close_on_exec) {
   const int number = fcntl(fd.get(), close_on_exec ? F_DUPFD_CLOEXEC : F_DUPFD, 0);
   return number < 0 ? -errno : number;
+}
+
+Result OwnCaller::Map(const SharedMemory& memory, uint64_t offset, uint64_t size,
+                      uint64_t& address) {
+  void* const at = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, memory.fd(),
+                        static_cast<off_t>(offset));
+  if (at == MAP_FAILED) return -errno;
+  address = reinterpret_cast<uint64_t>(at);
+  return 0;
 }
 
 UniqueFd OwnCaller::Take(int number) { return UniqueFd(fcntl(number, F_DUPFD_CLOEXEC, 0)); }

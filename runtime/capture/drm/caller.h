@@ -40,6 +40,8 @@ class ProcessMemory : public UserMemory {
   const pid_t pid_;
 };
 
+class SharedMemory;
+
 class Caller {
  public:
   // `memory` outlives the call where an object is made of it (userptr).
@@ -51,6 +53,13 @@ class Caller {
   virtual Result Install(UniqueFd fd, bool close_on_exec) = 0;
   // A duplicate, in this process, of the caller's descriptor; empty: there is none (EBADF).
   virtual UniqueFd Take(int number) = 0;
+  // Maps memory where the process has room, to be read and written, for calls that do what mmap()
+  // does. 0 and where it is, or a negative errno; `offset` and `size` are in whole pages.
+  virtual Result Map(const SharedMemory& memory, uint64_t offset, uint64_t size,
+                     uint64_t& address) {
+    (void)memory, (void)offset, (void)size, (void)address;
+    return -ENODEV;
+  }
   // Whether nobody waits for the result any more: calls that wait end.
   virtual bool gone() const { return false; }
 
@@ -107,6 +116,8 @@ class OwnCaller : public Caller {
   OwnCaller();
   Result Install(UniqueFd fd, bool close_on_exec) override;
   UniqueFd Take(int number) override;
+  Result Map(const SharedMemory& memory, uint64_t offset, uint64_t size,
+             uint64_t& address) override;
 };
 
 }  // namespace packsmith::capture

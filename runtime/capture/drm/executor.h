@@ -33,7 +33,7 @@ class Executor {
 class Watcher {
  public:
   virtual ~Watcher() = default;
-  // In the order of submission, before any of it is executed.
+  // Before any of it is executed; for each queue in the order of submission.
   virtual void OnSubmit(const std::shared_ptr<const Work>&) {}
   // `outcome` is kDone or kHung; `why` says why it hung.
   virtual void OnDone(const Work&, Outcome, absl::string_view /*why*/) {}

@@ -22,15 +22,26 @@ File::File(MockDevice& device, uint64_t number, bool render)
 
 File::~File() = default;
 
-Result File::Ioctl(Caller& caller, uint32_t request, uint64_t argument) {
-  if (IoctlType(request) != kDrmIoctlType) return -ENOTTY;
+const IoctlEntry* File::FindEntry(uint32_t request) const {
+  if (IoctlType(request) != kDrmIoctlType) return nullptr;
   const uint32_t number = IoctlNumber(request);
   const bool own = number >= drm::kDriverBase && number < 0xa0;
   const absl::Span<const IoctlEntry> entries = own ? DriverIoctls() : CoreIoctls();
   const auto entry = std::find_if(entries.begin(), entries.end(), [&](const IoctlEntry& e) {
     return IoctlNumber(e.request) == number;
   });
-  if (entry == entries.end()) return -EINVAL;
+  return entry == entries.end() ? nullptr : &*entry;
+}
+
+absl::string_view File::CallName(uint32_t request) const {
+  const IoctlEntry* const entry = FindEntry(request);
+  return entry == nullptr ? "" : entry->name;
+}
+
+Result File::Ioctl(Caller& caller, uint32_t request, uint64_t argument) {
+  if (IoctlType(request) != kDrmIoctlType) return -ENOTTY;
+  const IoctlEntry* const entry = FindEntry(request);
+  if (entry == nullptr) return -EINVAL;
   if (render_ && !entry->render) return -EACCES;
   // The structure may be an older or a newer one: what it lacks is zero, what it has more of is
   // left alone.

@@ -28,6 +28,9 @@ class File {
   File(const File&) = delete;
   File& operator=(const File&) = delete;
 
+  // The name of a call of this file, "GEM_CLOSE"; empty: it has no such call.
+  absl::string_view CallName(uint32_t request) const;
+
   // ioctl(): 0 or a negative errno. `argument` is an address in the caller's memory.
   Result Ioctl(Caller& caller, uint32_t request, uint64_t argument);
 
@@ -70,6 +73,8 @@ class File {
 
  private:
   static absl::Span<const IoctlEntry> CoreIoctls();
+  // Null: there is no such call.
+  const IoctlEntry* FindEntry(uint32_t request) const;
 
   Result Version(Caller&, uapi::drm::version&);
   Result GetUnique(Caller&, uapi::drm::unique&);

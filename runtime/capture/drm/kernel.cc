@@ -258,7 +258,11 @@ std::shared_ptr<Object> MockKernel::ObjectOn(MockDevice& device,
 }
 
 void MockKernel::Warn(const Caller& caller, absl::string_view call, absl::string_view text) {
-  for (Watcher* const watcher : watchers_) watcher->OnWarning(caller.pid(), call, text);
+  Warn(caller.pid(), call, text);
+}
+
+void MockKernel::Warn(pid_t pid, absl::string_view call, absl::string_view text) {
+  for (Watcher* const watcher : watchers_) watcher->OnWarning(pid, call, text);
 }
 
 void MockKernel::Refused(const Caller& caller, absl::string_view call, Result result,

@@ -128,6 +128,8 @@ class MockKernel {
   std::shared_ptr<Object> ObjectOn(MockDevice& device, const std::shared_ptr<Object>& object);
 
   void Warn(const Caller& caller, absl::string_view call, absl::string_view text);
+  // Of work whose call has returned: what is found when it begins or ends.
+  void Warn(pid_t pid, absl::string_view call, absl::string_view text);
   void Refused(const Caller& caller, absl::string_view call, Result result, absl::string_view why);
   void OnSubmit(const std::shared_ptr<const Work>& work);
 

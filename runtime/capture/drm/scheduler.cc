@@ -17,6 +17,10 @@ void Scheduler::Cancel(uint64_t number, Result error) {
   }
 }
 
+void Scheduler::ForgetContext(uint64_t context) {
+  if (executor_ != nullptr) executor_->ForgetContext(context);
+}
+
 void Scheduler::Add(uint64_t queue, Job job) {
   if (!job.done) job.done = std::make_shared<Fence>();
   for (const auto& fence : job.after) {

@@ -47,6 +47,9 @@ class Scheduler {
   // What is in the queue ends with an error, without being executed.
   void Cancel(uint64_t queue, Result error);
 
+  // A context (Work::context) will submit nothing more, and its work is done.
+  void ForgetContext(uint64_t context);
+
   void Add(uint64_t queue, Job job);
   // Begins and executes all that can be. Called whenever a fence was signalled from outside, and
   // again after a while if waiting() is true.

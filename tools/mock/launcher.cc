@@ -1,0 +1,180 @@
+#include "tools/mock/launcher.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <thread>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "tools/mock/protocol.h"
+
+namespace packsmith::mock {
+namespace {
+
+constexpr char kLibrary[] = "libpacksmith-mock.so";
+
+// What is passed on to the program, and to which process.
+constexpr int kPassed[] = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
+std::atomic<pid_t> receiver = 0;
+
+void PassOn(int signal) {
+  const pid_t pid = receiver.load();
+  if (pid > 0) kill(pid, signal);
+}
+
+// This environment with the run's token and the library in front of others.
+std::vector<std::string> MakeEnvironment(const Program& program) {
+  constexpr absl::string_view kPreload = "LD_PRELOAD=";
+  const std::string token = absl::StrCat(kTokenVariable, "=");
+  std::string preload = absl::StrCat(kPreload, program.preload);
+  std::vector<std::string> variables;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    const absl::string_view text = *variable;
+    if (absl::StartsWith(text, token)) continue;
+    if (absl::StartsWith(text, kPreload)) {
+      if (text.size() > kPreload.size()) {
+        absl::StrAppend(&preload, ":", text.substr(kPreload.size()));
+      }
+      continue;
+    }
+    variables.emplace_back(text);
+  }
+  variables.push_back(std::move(preload));
+  variables.push_back(token + program.token);
+  return variables;
+}
+
+std::vector<char*> Pointers(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (std::string& text : texts) pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+int ExitCode(int status) {
+  return WIFSIGNALED(status) ? kKilledBy + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> FindPreloadLibrary() {
+  std::error_code error;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (error) return absl::ErrnoToStatus(error.value(), "/proc/self/exe");
+  const std::filesystem::path folder = program.parent_path();
+  const std::filesystem::path places[] = {
+      folder / "face" / kLibrary,
+      folder / kLibrary,
+      folder.parent_path() / "lib" / "packsmith" / kLibrary,
+  };
+  std::string searched;
+  for (const std::filesystem::path& place : places) {
+    if (std::filesystem::exists(place, error)) return place.string();
+    absl::StrAppend(&searched, searched.empty() ? "" : ", ", place.string());
+  }
+  return absl::NotFoundError(
+      absl::StrCat("the preload library ", kLibrary, " is not where it should be: ", searched));
+}
+
+Launcher::Launcher() {
+  getrlimit(RLIMIT_NOFILE, &files_);
+  // Processes that lose their parent become children of this one: it can wait for them, and read
+  // their memory where only ancestors may.
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+}
+
+int Launcher::Start(const Program& program) {
+  std::vector<std::string> arguments = program.arguments;
+  std::vector<std::string> environment = MakeEnvironment(program);
+  const std::vector<char*> argument_pointers = Pointers(arguments);
+  const std::vector<char*> environment_pointers = Pointers(environment);
+  int failure[2];
+  if (pipe2(failure, O_CLOEXEC) != 0) {
+    std::perror("packsmith-mock: pipe");
+    return kCannotRun;
+  }
+  // Signals that arrive from now on reach the program.
+  sigset_t passed, before;
+  sigemptyset(&passed);
+  for (const int signal : kPassed) sigaddset(&passed, signal);
+  pthread_sigmask(SIG_BLOCK, &passed, &before);
+  program_ = fork();
+  if (program_ == 0) {
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    setrlimit(RLIMIT_NOFILE, &files_);
+    execvpe(argument_pointers[0], argument_pointers.data(), environment_pointers.data());
+    const int error = errno;
+    (void)!write(failure[1], &error, sizeof(error));
+    _exit(kNotFound);
+  }
+  const int fork_error = errno;
+  // The terminal sends these to the program, too, which decides.
+  signal(SIGINT, SIG_IGN);
+  signal(SIGQUIT, SIG_IGN);
+  receiver.store(program_);
+  struct sigaction action = {};
+  action.sa_handler = PassOn;
+  action.sa_flags = SA_RESTART;
+  for (const int signal : kPassed) sigaction(signal, &action, nullptr);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  close(failure[1]);
+  int error = 0;
+  if (program_ < 0) {
+    error = fork_error;
+  } else {
+    ssize_t size;
+    do {
+      size = read(failure[0], &error, sizeof(error));
+    } while (size < 0 && errno == EINTR);
+  }
+  close(failure[0]);
+  if (error != 0) {
+    std::fprintf(stderr, "packsmith-mock: %s: %s\n", arguments[0].c_str(), std::strerror(error));
+    receiver.store(0);
+    if (program_ > 0) waitpid(program_, nullptr, 0);
+    return error == ENOENT ? kNotFound : kCannotRun;
+  }
+  return 0;
+}
+
+int Launcher::Wait() {
+  while (true) {
+    int status = 0;
+    const pid_t ended = waitpid(-1, &status, 0);
+    if (ended == program_) {
+      receiver.store(0);
+      return ExitCode(status);
+    }
+    if (ended < 0 && errno != EINTR) return kCannotRun;
+  }
+}
+
+bool Launcher::WaitForOthers(const std::function<bool()>& done, double seconds) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+  while (!done()) {
+    const pid_t ended = waitpid(-1, nullptr, WNOHANG);
+    if (ended < 0 && errno == ECHILD) {
+      // Their files are closed, which the server notices soon.
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      if (done()) return true;
+    }
+    if (std::chrono::steady_clock::now() >= end) return false;
+    if (ended <= 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  return true;
+}
+
+}  // namespace packsmith::mock

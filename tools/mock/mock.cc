@@ -1,0 +1,112 @@
+// packsmith-mock: runs a program on GPUs that are not there.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "runtime/base/command_line.h"
+#include "runtime/base/version.h"
+#include "tools/mock/launcher.h"
+#include "tools/mock/run.h"
+#include "tools/mock/session.h"
+
+namespace packsmith::mock {
+namespace {
+
+constexpr char kHelp[] =
+    R"(packsmith-mock --device=NAME[,NAME...] [OPTIONS] -- APP [ARGS...]
+Runs APP as if the machine had the named GPUs: their kernel drivers' calls, and the files in /dev
+and /sys that show them, are answered by a mock kernel.
+
+  --device=NAME[,...]   the GPUs: platforms (tgl), variants (skl_gt4) or PCI ids (8086:9a49).
+                        NAME:xe, NAME:i915: with that driver's interface
+  --kernel=DRIVER       the interface of GPUs that name none, instead of the usual one
+  --hang-at=N[,N...]    the Nth submission hangs
+  --linger=SECONDS      how long processes that APP leaves behind may keep the GPU (default: 10)
+  --verbose             show each call on standard error, and why it fails
+  --warnings            show what is accepted and is wrong all the same
+  --summary             show at the end how many calls there were
+  --list                list the GPUs
+  --version
+  -h, --help
+
+Exit codes: those of APP; 128 + N if signal N killed it; 2 for wrong usage; 126 and 127 if APP
+cannot be started or is not found.
+)";
+
+constexpr int kGood = 0, kWrongUsage = 2;
+
+void Complain(absl::string_view text) {
+  std::fprintf(stderr, "packsmith-mock: %.*s\n", static_cast<int>(text.size()), text.data());
+}
+
+int Main(int argc, char** argv) {
+  Launcher launcher;
+  // What comes after "--" is the program's.
+  int own = 1;
+  while (own < argc && std::strcmp(argv[own], "--") != 0) ++own;
+  RunOptions run;
+  if (own < argc) run.arguments.assign(argv + own + 1, argv + argc);
+  SessionOptions options;
+  CLI::App app("", "packsmith-mock");
+  app.set_help_flag();
+  bool help = false, version = false, list = false;
+  std::vector<std::string> words;
+  app.add_flag("-h,--help", help);
+  app.add_flag("--version", version);
+  app.add_flag("--list", list);
+  app.add_option("WORDS", words);
+  app.add_option("--device", options.devices)->delimiter(',')->allow_extra_args(false);
+  app.add_option("--kernel", options.kernel)->check(tools::OneOf(KernelNames()));
+  app.add_option("--hang-at", options.hang_at)->delimiter(',')->allow_extra_args(false);
+  app.add_option("--linger", run.linger_seconds)->check(CLI::Range(0.0, 1e6));
+  app.add_flag("--verbose", options.log.calls);
+  app.add_flag("--warnings", options.log.warnings);
+  app.add_flag("--summary", run.summary);
+  try {
+    app.parse(own, argv);
+  } catch (const CLI::ParseError& e) {
+    Complain(absl::StrCat(tools::WhatIsWrong(app, e), "; packsmith-mock --help lists the options"));
+    return kWrongUsage;
+  }
+  if (version) {
+    std::printf("packsmith-mock %s\n", Version());
+    return kGood;
+  }
+  if (help) {
+    std::fputs(kHelp, stdout);
+    return kGood;
+  }
+  if (list) {
+    std::fputs(ListDevices().c_str(), stdout);
+    return kGood;
+  }
+  if (!words.empty()) {
+    Complain(absl::StrCat("the program and its arguments come after --: packsmith-mock … -- ",
+                          words[0]));
+    return kWrongUsage;
+  }
+  if (run.arguments.empty()) {
+    Complain("no program is given: packsmith-mock --device=NAME -- APP [ARGS...]");
+    return kWrongUsage;
+  }
+  if (options.devices.empty()) {
+    Complain("--device is required; packsmith-mock --list shows the GPUs");
+    return kWrongUsage;
+  }
+  const absl::StatusOr<std::unique_ptr<Session>> session = Session::Make(options);
+  if (!session.ok()) {
+    Complain(absl::StrCat("--device: ", session.status().message()));
+    return kWrongUsage;
+  }
+  return Run(launcher, (*session)->kernel(), (*session)->files(), (*session)->log(), run);
+}
+
+}  // namespace
+}  // namespace packsmith::mock
+
+int main(int argc, char** argv) { return packsmith::mock::Main(argc, argv); }
