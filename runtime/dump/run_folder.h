@@ -6,6 +6,8 @@
 //                             "time", "warnings", "flags", ...
 //                 outcome     "number", "outcome" ("completed", "faulted", "hung"), "detail"
 //                 dropped     "number", "reason": the record was thrown away
+//                 shortened   "dropped": as many submissions had been thrown away when the lines
+//                             about them were removed
 //                 end         the recorder ended in good order
 //   000012.core   submission 12
 //   memory        their memory: memory_file.h

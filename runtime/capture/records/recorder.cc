@@ -599,8 +599,8 @@ absl::Status Recorder::Drop(uint64_t number, absl::string_view reason) {
 }
 
 absl::Status Recorder::ShortenIndex() {
-  Line dropped("dropped");
-  dropped.Put("count", totals_.dropped);
+  Line dropped("shortened");
+  dropped.Put("dropped", totals_.dropped);
   std::string lines = absl::StrCat(run_line_, dropped.End());
   for (const auto& [number, record] : records_) {
     absl::StrAppend(&lines, record.line, record.outcome_line);
