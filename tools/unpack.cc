@@ -245,6 +245,7 @@ absl::StatusOr<FoundDumps> Files(const std::vector<std::string>& given) {
     if (!found.ok()) return found.status();
     files.paths.insert(files.paths.end(), found->paths.begin(), found->paths.end());
     files.problems.insert(files.problems.end(), found->problems.begin(), found->problems.end());
+    files.others.insert(files.others.end(), found->others.begin(), found->others.end());
   }
   return files;
 }
@@ -677,7 +678,8 @@ int Run(const Arguments& arguments) {
       return kWrongUsage;
     }
   }
-  const std::vector<std::string> read_files = ReadFiles(arguments, found->paths, own);
+  std::vector<std::string> read_files = ReadFiles(arguments, found->paths, own);
+  read_files.insert(read_files.end(), found->others.begin(), found->others.end());
   if (absl::Status refused = RefuseToOverwrite(OutputName(arguments), read_files); !refused.ok()) {
     Complain(refused.message());
     return kWrongUsage;

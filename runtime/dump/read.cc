@@ -23,6 +23,7 @@
 #include "runtime/dump/hex_text.h"
 #include "runtime/dump/i915_error.h"
 #include "runtime/dump/kernel_log.h"
+#include "runtime/dump/memory_file.h"
 #include "runtime/dump/run_folder.h"
 #include "runtime/dump/xe_devcoredump.h"
 
@@ -213,6 +214,9 @@ absl::StatusOr<FoundDumps> FindDumps(const std::string& directory) {
     if (!paths.ok()) return paths.status();
     found.paths = *std::move(paths);
     return found;
+  }
+  for (const absl::string_view other : {kIndexFile, kMemoryFile}) {
+    found.others.push_back(absl::StrCat(directory, "/", other));
   }
   for (const std::string& problem : run->problems) {
     found.problems.push_back(absl::StrCat(directory, "/", kIndexFile, ", ", problem));

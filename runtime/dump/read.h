@@ -34,6 +34,7 @@ struct FoundDumps {
   std::vector<std::string> paths;
   // What is wrong with the directory's index, each with its path; of these dumps nothing is lost.
   std::vector<std::string> problems;
+  std::vector<std::string> others;  // files that are read beside the dumps
 };
 
 // Searches `directory`: a recorded run's folder (run_folder.h) has its submissions, also those
