@@ -233,17 +233,19 @@ bool Write(const Arguments& arguments, absl::string_view text) {
 }
 
 // Replaces directories by the dumps in them.
-absl::StatusOr<std::vector<std::string>> Files(const std::vector<std::string>& given) {
-  std::vector<std::string> files;
+absl::StatusOr<FoundDumps> Files(const std::vector<std::string>& given) {
+  FoundDumps files;
   for (const std::string& path : given) {
     struct stat about {};
     if (::stat(path.c_str(), &about) != 0 || !S_ISDIR(about.st_mode)) {
-      files.push_back(path);
+      files.paths.push_back(path);
       continue;
     }
-    absl::StatusOr<std::vector<std::string>> found = DumpsIn(path);
+    absl::StatusOr<FoundDumps> found = FindDumps(path);
     if (!found.ok()) return found.status();
-    files.insert(files.end(), found->begin(), found->end());
+    files.paths.insert(files.paths.end(), found->paths.begin(), found->paths.end());
+    files.problems.insert(files.problems.end(), found->problems.begin(), found->problems.end());
+    files.others.insert(files.others.end(), found->others.begin(), found->others.end());
   }
   return files;
 }
@@ -651,9 +653,9 @@ int Run(const Arguments& arguments) {
     fail_on.undescribed = true;
   }
 
-  const absl::StatusOr<std::vector<std::string>> files = Files(arguments.files);
-  if (!files.ok()) {
-    Complain(files.status().message());
+  const absl::StatusOr<FoundDumps> found = Files(arguments.files);
+  if (!found.ok()) {
+    Complain(found.status().message());
     return kNotDecoded;
   }
   // A description of the user's own, or a generation that was asked for, applies to all inputs.
@@ -676,13 +678,15 @@ int Run(const Arguments& arguments) {
       return kWrongUsage;
     }
   }
-  const std::vector<std::string> read_files = ReadFiles(arguments, *files, own);
+  std::vector<std::string> read_files = ReadFiles(arguments, found->paths, own);
+  read_files.insert(read_files.end(), found->others.begin(), found->others.end());
   if (absl::Status refused = RefuseToOverwrite(OutputName(arguments), read_files); !refused.ok()) {
     Complain(refused.message());
     return kWrongUsage;
   }
 
-  tools::Inputs inputs(*files, raw, Complain);
+  tools::Inputs inputs(found->paths, raw, Complain);
+  for (const std::string& problem : found->problems) inputs.Fail(problem);
   std::set<std::string> noted;
   const DescribeDump describe = [&](Dump& dump, const std::string& path,
                                     const std::optional<tools::Gpu>& before) {
