@@ -20,6 +20,7 @@
 #include "runtime/dump/compressed.h"
 #include "runtime/dump/elf_core.h"
 #include "runtime/dump/foreign.h"
+#include "runtime/dump/hang_dump.h"
 #include "runtime/dump/hex_text.h"
 #include "runtime/dump/i915_error.h"
 #include "runtime/dump/kernel_log.h"
@@ -57,6 +58,7 @@ constexpr Format kFormats[] = {
      [](FileBytes file, const RawOptions&) {
        return ReadElfCore(std::move(file), CoreAddresses::kPlain);
      }},
+    {"hang-dump", IsHangDump, ReadHangDump},
     {"xe-devcoredump",
      [](absl::Span<const uint8_t> bytes) {
        return IsText(bytes) && LooksLikeXeDevcoredump(TextOf(bytes));
