@@ -25,6 +25,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/types/span.h"
+#include "runtime/aub/play.h"
 #include "runtime/base/closest.h"
 #include "runtime/base/command_line.h"
 #include "runtime/base/same_file.h"
@@ -698,6 +699,7 @@ int Run(const Arguments& arguments) {
       Complain(absl::StrCat("note: ", path == "-" ? "<stdin>" : path, ": ", note));
     }
     if (found.ok()) {
+      aub::Play(*found, dump, {.images = arguments.contexts || arguments.page_tables});
       hang::AddRings(*found, dump);
     } else {
       Complain(absl::StrCat(path == "-" ? "<stdin>" : path, ": ", found.status().message()));

@@ -17,6 +17,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "runtime/dump/aub.h"
 #include "runtime/dump/compressed.h"
 #include "runtime/dump/elf_core.h"
 #include "runtime/dump/foreign.h"
@@ -58,6 +59,7 @@ constexpr Format kFormats[] = {
      [](FileBytes file, const RawOptions&) {
        return ReadElfCore(std::move(file), CoreAddresses::kPlain);
      }},
+    {"aub", IsAub, ReadAub},
     {"hang-dump", IsHangDump, ReadHangDump},
     {"xe-devcoredump",
      [](absl::Span<const uint8_t> bytes) {
