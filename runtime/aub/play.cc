@@ -104,12 +104,16 @@ class Player {
     uint32_t space = 0;
     Runs runs;
   };
-  // A context by its page tables, and by its images: of each engine that it uses one.
-  struct Context {
-    uint32_t number = 0;
+  // Page tables, and what they mapped at the last submission.
+  struct Tables {
+    uint32_t context = 0;  // that used them first
     std::optional<ProcessSpace> space;
     std::optional<Snapshot> last;
-    std::vector<uint64_t> images;
+  };
+  // A context's state on an engine.
+  struct State {
+    uint32_t context = 0;
+    uint32_t slot = 0;
   };
   // A ring's piece, until the end of the file shows whether it was overwritten.
   struct Piece {
@@ -281,8 +285,7 @@ class Player {
     commands.resize(read);
     Submission submission;
     submission.engine = engine;
-    Context* const context = Enter(root, image_address, submission);
-    if (context == nullptr) return;
+    const bool maps = Enter(root, image_address, submission);
     const std::optional<uint64_t> batch = OnlyBatch(tables_, engine, commands);
     if (batch) {
       submission.batch_address = PlainAddress(*batch);
@@ -293,9 +296,7 @@ class Player {
       uint8_t byte[1];
       if (!has(submission.space) &&
           global_->Read(0, submission.batch_address, absl::MakeSpan(byte)) == 1) {
-        if (context->last && !context->last->runs.empty()) {
-          submission.own_space = submission.space;
-        }
+        if (maps) submission.own_space = submission.space;
         submission.space = kGlobalSpace;
       }
     } else {
@@ -327,41 +328,51 @@ class Player {
     dump_.submissions.push_back(std::move(submission));
   }
 
-  // Fills in the context and its space as it is now.
-  Context* Enter(const sim::PageTableRoot& root, uint64_t image_address, Submission& submission) {
-    const auto [found, is_new] =
-        contexts_.try_emplace(std::make_tuple(root.kind, root.tables, root.entries));
-    Context& context = found->second;
+  // The context of an image, which keeps it when it gets other page tables. A new image is of the
+  // context that its page tables are known from, or of a new one.
+  State& EnterState(uint64_t image_address, Tables& tables, bool new_tables) {
+    const auto [found, is_new] = states_.try_emplace(image_address);
+    State& state = found->second;
     if (is_new) {
-      context.number = static_cast<uint32_t>(contexts_.size() - 1);
+      if (new_tables) slots_.push_back(0);
+      state.context = new_tables ? static_cast<uint32_t>(slots_.size() - 1) : tables.context;
+      state.slot = slots_[state.context]++;
+    }
+    if (new_tables) tables.context = state.context;
+    return state;
+  }
+
+  // Fills in the context and its space as it is now. Returns whether anything is mapped in it.
+  bool Enter(const sim::PageTableRoot& root, uint64_t image_address, Submission& submission) {
+    const auto [found, is_new] =
+        page_tables_.try_emplace(std::make_tuple(root.kind, root.tables, root.entries));
+    Tables& tables = found->second;
+    if (is_new) {
       absl::StatusOr<ProcessSpace> space = ProcessSpace::Make(tables_, memory_, root);
       if (space.ok()) {
-        context.space.emplace(*std::move(space));
+        tables.space.emplace(*std::move(space));
       } else {
         Report(absl::StrCat("the page tables of a context cannot be read: ",
                             space.status().message()));
       }
     }
-    auto& images = context.images;
-    const auto image = std::find(images.begin(), images.end(), image_address);
-    submission.context = context.number;
-    submission.slot = static_cast<uint32_t>(image - images.begin());
-    if (context.space) {
+    const bool new_image = states_.count(image_address) == 0;
+    const State& state = EnterState(image_address, tables, is_new);
+    submission.context = state.context;
+    submission.slot = state.slot;
+    if (tables.space) {
       memory_.Freeze();
       std::string problem;
-      Runs runs = context.space->List(budget_, problem);
+      Runs runs = tables.space->List(budget_, problem);
       if (!problem.empty()) {
-        ReportOnce(absl::StrCat("tables", context.number),
-                   absl::StrCat("context ", context.number, ": ", problem));
+        ReportOnce(absl::StrCat("tables", root.tables[0]),
+                   absl::StrCat("context ", state.context, ": ", problem));
       }
-      Enter(context.last, std::move(runs));
-      submission.space = context.last->space;
+      Enter(tables.last, std::move(runs));
+      submission.space = tables.last->space;
     }
-    if (image == images.end()) {
-      images.push_back(image_address);
-      if (options_.images) AddImage(submission, image_address);
-    }
-    return &context;
+    if (new_image && options_.images) AddImage(submission, image_address);
+    return tables.last && !tables.last->runs.empty();
   }
 
   // Makes `last` a space with the memory `runs`, unless it is that already.
@@ -444,7 +455,7 @@ class Player {
   void Finish() {
     memory_.Freeze();
     offset_ = 0;
-    if (!is_classic_ || !contexts_.empty()) Map(kGlobalSpace, global_->List(budget_));
+    if (!is_classic_ || !states_.empty()) Map(kGlobalSpace, global_->List(budget_));
     for (const Piece& piece : pieces_) {
       const bool is_there = std::all_of(piece.runs.begin(), piece.runs.end(), [&](const Run& run) {
         std::vector<uint8_t> now(run.size);
@@ -499,7 +510,9 @@ class Player {
   Budget budget_;
   std::optional<GlobalSpace> global_;
   std::map<uint32_t, sim::ExeclistRegisters> engines_;
-  std::map<std::tuple<sim::PageTableKind, std::array<uint64_t, 4>, uint64_t>, Context> contexts_;
+  std::map<std::tuple<sim::PageTableKind, std::array<uint64_t, 4>, uint64_t>, Tables> page_tables_;
+  std::map<uint64_t, State> states_;  // by address of the image
+  std::vector<uint32_t> slots_;       // of each context, how many
   std::optional<Snapshot> classic_;
   std::vector<Piece> pieces_;
   std::shared_ptr<std::list<std::vector<uint8_t>>> kept_ =

@@ -120,6 +120,7 @@ class RecordingWriter::Impl {
   }
 
   absl::Status Add(const Dump& dump) {
+    if (status_.ok()) status_ = CheckSize(dump);
     if (!status_.ok()) return status_;
     status_ = is_classic_ ? AddClassic(dump) : AddTrace(dump);
     if (status_.ok()) Lose(dump);
@@ -140,7 +141,10 @@ class RecordingWriter::Impl {
     uint64_t ring = 0;
     uint64_t ring_bytes = 0;
     uint64_t descriptor = 0;
-    uint64_t head_at = 0, tail_at = 0;  // addresses of the registers' values
+    // Addresses of the registers' values.
+    uint64_t head_at = 0, tail_at = 0, root_at = 0, root_high_at = 0;
+    uint64_t root = 0;  // that it names
+    uint64_t bytes = 0;
   };
 
   void LoseOne(std::string phrase) {
@@ -181,11 +185,17 @@ class RecordingWriter::Impl {
     for (std::string& phrase : LostBesides(dump)) LoseOne(std::move(phrase));
   }
 
-  absl::Status CountPages(uint64_t& pages) const {
-    if (++pages <= kMostPages) return absl::OkStatus();
-    return absl::ResourceExhaustedError(
-        absl::StrCat("the dump has more than ", kMostPages,
-                     " pages of memory, too many for a recording; write a GPU core dump"));
+  static absl::Status CheckSize(const Dump& dump) {
+    uint64_t pages = 0;
+    for (const Memory::Segment& segment : dump.memory.segments()) {
+      const uint64_t size = dump.memory.Resolve(segment).memory_size;
+      pages += size / kPage + (size % kPage == 0 ? 0 : 1);
+      if (pages <= kMostPages) continue;
+      return absl::ResourceExhaustedError(
+          absl::StrCat("the dump has more than ", kMostPages,
+                       " pages of memory, too many for a recording; write a GPU core dump"));
+    }
+    return absl::OkStatus();
   }
 
   // --- The classic family ---
@@ -207,22 +217,19 @@ class RecordingWriter::Impl {
     }
     const auto format = sim::PageTableFormat::Make(tables_, sim::PageTableKind::kGlobal, 0);
     if (!format.ok()) return format.status();
-    uint64_t count = 0;
-    absl::Status status = PagesOf(dump, *space)
-                              .ForEach([&](uint64_t page, absl::Span<const uint8_t> bytes,
-                                           bool whole) -> absl::Status {
-                                absl::Status counted = CountPages(count);
-                                if (!counted.ok()) return counted;
-                                if (page >= kGlobalEnd) {
-                                  return absl::FailedPreconditionError(absl::StrFormat(
-                                      "a recording of this generation has addresses of 32 bits, "
-                                      "and the dump has memory "
-                                      "at 0x%x; write a GPU core dump",
-                                      page));
-                                }
-                                parts_of_pages_ = parts_of_pages_ || !whole;
-                                return WriteClassicPage(*format, page, bytes);
-                              });
+    PagesOf pages(dump, *space);
+    absl::Status status = pages.ForEach(
+        [&](uint64_t page, absl::Span<const uint8_t> bytes, bool whole) -> absl::Status {
+          if (page >= kGlobalEnd) {
+            return absl::FailedPreconditionError(
+                absl::StrFormat("a recording of this generation has addresses of 32 bits, "
+                                "and the dump has memory "
+                                "at 0x%x; write a GPU core dump",
+                                page));
+          }
+          parts_of_pages_ = parts_of_pages_ || !whole;
+          return WriteClassicPage(*format, page, bytes);
+        });
     for (const Submission& submission : dump.submissions) {
       if (!status.ok()) break;
       if (!IsBatch(submission)) {
@@ -322,7 +329,16 @@ class RecordingWriter::Impl {
           "a recording needs a submission: this dump has none; write a GPU core dump");
     }
     roots_.clear();
-    images_.clear();
+    // Contexts continue from dump to dump, unless this one has memory where they are.
+    const auto taken = [&](uint64_t address, uint64_t bytes) {
+      const Memory::Segment* const next = dump.memory.FindFrom(kGlobalSpace, address);
+      return next != nullptr && next->address < address + bytes;
+    };
+    for (const auto& [key, image] : images_) {
+      if (!taken(image.address, image.bytes) && !taken(image.ring, image.ring_bytes)) continue;
+      images_.clear();
+      break;
+    }
     absl::Status status = WriteGlobal(dump);
     for (const Submission& submission : dump.submissions) {
       if (!status.ok()) return status;
@@ -343,18 +359,16 @@ class RecordingWriter::Impl {
 
   // A dump after the first one overwrites what its predecessor had in the global space.
   absl::Status WriteGlobal(const Dump& dump) {
-    uint64_t count = 0;
-    return PagesOf(dump, kGlobalSpace)
-        .ForEach([&](uint64_t page, absl::Span<const uint8_t> bytes, bool whole) -> absl::Status {
-          absl::Status status = CountPages(count);
-          if (!status.ok()) return status;
+    PagesOf pages(dump, kGlobalSpace);
+    return pages.ForEach(
+        [&](uint64_t page, absl::Span<const uint8_t> bytes, bool whole) -> absl::Status {
           if (page >= kGlobalEnd) {
             LoseOne("the global space above 4 GiB");
             return absl::OkStatus();
           }
           parts_of_pages_ = parts_of_pages_ || !whole;
           const uint64_t physical = NewPage();
-          status = MapGlobal(page, physical);
+          absl::Status status = MapGlobal(page, physical);
           static constexpr uint8_t kZeros[kPage] = {};
           if (status.ok()) {
             status = WritePhysical(physical, bytes.empty() ? absl::MakeConstSpan(kZeros) : bytes);
@@ -376,28 +390,24 @@ class RecordingWriter::Impl {
     absl::StatusOr<sim::PageTables> made = sim::PageTables::Open(tables_, tables, root, spaces);
     if (!made.ok()) return made.status();
     const uint64_t limit = made->limit();
-    uint64_t count = 0;
-    absl::Status status =
-        PagesOf(dump, space)
-            .ForEach(
-                [&](uint64_t page, absl::Span<const uint8_t> bytes, bool whole) -> absl::Status {
-                  if (space == kGlobalSpace) return absl::OkStatus();
-                  absl::Status done = CountPages(count);
-                  if (!done.ok()) return done;
-                  if (page >= limit) {
-                    LoseOne(absl::StrFormat("memory at 0x%x and above", limit));
-                    return absl::OkStatus();
-                  }
-                  parts_of_pages_ = parts_of_pages_ || !whole;
-                  const bool zero = bytes.empty() || IsZero(bytes);
-                  const absl::StatusOr<uint64_t> physical =
-                      zero ? ZeroPage() : absl::StatusOr<uint64_t>(NewPage());
-                  if (!physical.ok()) return physical.status();
-                  done = made->Map({.address = page, .physical = *physical, .bytes = kPage},
-                                   [this]() -> absl::StatusOr<uint64_t> { return NewPage(); });
-                  if (done.ok() && !zero) done = WritePhysical(*physical, bytes);
-                  return done;
-                });
+    PagesOf pages(dump, space);
+    absl::Status status = pages.ForEach(
+        [&](uint64_t page, absl::Span<const uint8_t> bytes, bool whole) -> absl::Status {
+          if (space == kGlobalSpace) return absl::OkStatus();
+          if (page >= limit) {
+            LoseOne(absl::StrFormat("memory at 0x%x and above", limit));
+            return absl::OkStatus();
+          }
+          parts_of_pages_ = parts_of_pages_ || !whole;
+          const bool zero = bytes.empty() || IsZero(bytes);
+          const absl::StatusOr<uint64_t> physical =
+              zero ? ZeroPage() : absl::StatusOr<uint64_t>(NewPage());
+          if (!physical.ok()) return physical.status();
+          absl::Status done = made->Map({.address = page, .physical = *physical, .bytes = kPage},
+                                        [this]() -> absl::StatusOr<uint64_t> { return NewPage(); });
+          if (done.ok() && !zero) done = WritePhysical(*physical, bytes);
+          return done;
+        });
     for (const auto& [page, version] : tables.pages(RecordedMemory::kSystem)) {
       if (status.ok()) status = WritePhysical(page, absl::MakeConstSpan(version.bytes, kPage));
     }
@@ -455,18 +465,22 @@ class RecordingWriter::Impl {
   absl::StatusOr<Image*> ImageOf(const Dump& dump, const Submission& submission) {
     const std::optional<uint64_t> ring_address =
         submission.ring ? std::make_optional(submission.ring->address) : std::nullopt;
-    const auto key = std::make_tuple(OwnSpace(submission), submission.context, submission.slot,
-                                     submission.engine, ring_address);
-    const auto known = images_.find(key);
-    if (known != images_.end()) return &known->second;
+    const absl::StatusOr<sim::PageTableRoot> root = RootOf(dump, OwnSpace(submission));
+    if (!root.ok()) return root.status();
+    const auto key =
+        std::make_tuple(submission.context, submission.slot, submission.engine, ring_address);
+    if (const auto known = images_.find(key); known != images_.end()) {
+      absl::Status status = SetRoot(known->second, root->tables[0]);
+      if (!status.ok()) return status;
+      return &known->second;
+    }
     Image image;
+    image.root = root->tables[0];
     image.base = BaseOfEngine(tables_, submission.engine).value_or(sim::DescribedBase(tables_));
     if (ClassOf(tables_, submission.engine).empty()) {
       LoseOne(absl::StrCat("the engine ", submission.engine, ", which ", tables_.generation(),
                            " does not have: submitted to render"));
     }
-    const absl::StatusOr<sim::PageTableRoot> root = RootOf(dump, OwnSpace(submission));
-    if (!root.ok()) return root.status();
     absl::Status status = StartEngine(dump, image.base);
     if (!status.ok()) return status;
     sim::ContextDescription description;
@@ -484,6 +498,7 @@ class RecordingWriter::Impl {
     absl::StatusOr<uint64_t> place = NewGlobal(dump, kPage + description.bytes);
     if (!place.ok()) return place.status();
     image.address = *place;
+    image.bytes = kPage + description.bytes;
     if (ring_address) {
       image.ring = *ring_address;
     } else {
@@ -515,14 +530,26 @@ class RecordingWriter::Impl {
     const absl::StatusOr<sim::ContextImage> loads =
         sim::ContextImage::Parse(tables_, options, list);
     if (!loads.ok()) return loads.status();
-    const sim::ImageRegister* const head = loads->Find("RING_BUFFER_HEAD");
-    const sim::ImageRegister* const tail = loads->Find("RING_BUFFER_TAIL");
-    if (head == nullptr || tail == nullptr) {
-      return absl::NotFoundError("the context image has no ring");
-    }
-    image.head_at = image.address + sim::kContextStatusPage + head->at;
-    image.tail_at = image.address + sim::kContextStatusPage + tail->at;
-    return absl::OkStatus();
+    const auto find = [&](absl::string_view name, uint64_t* at) {
+      const sim::ImageRegister* const one = loads->Find(name);
+      if (one != nullptr) *at = image.address + sim::kContextStatusPage + one->at;
+      return one != nullptr;
+    };
+    const bool ring =
+        find("RING_BUFFER_HEAD", &image.head_at) && find("RING_BUFFER_TAIL", &image.tail_at);
+    const bool root = (find("PTBP_LDW", &image.root_at) && find("PTBP_UDW", &image.root_high_at)) ||
+                      (find("PDP0_LDW", &image.root_at) && find("PDP0_UDW", &image.root_high_at));
+    if (ring && root) return absl::OkStatus();
+    return absl::NotFoundError("the context image has no ring, or no page tables");
+  }
+
+  // The context goes on with other page tables.
+  absl::Status SetRoot(Image& image, uint64_t root) {
+    if (image.root == root) return absl::OkStatus();
+    image.root = root;
+    absl::Status status = WriteDword(image.root_at, root);
+    if (status.ok()) status = WriteDword(image.root_high_at, root >> 32);
+    return status;
   }
 
   absl::Status WriteDword(uint64_t address, uint64_t value) {
@@ -634,7 +661,7 @@ class RecordingWriter::Impl {
 
   static constexpr uint64_t kMostRing = 2u << 20;
 
-  using ImageKey = std::tuple<uint32_t, uint32_t, uint32_t, std::string, std::optional<uint64_t>>;
+  using ImageKey = std::tuple<uint32_t, uint32_t, std::string, std::optional<uint64_t>>;
 
   const tables::Tables tables_;
   FileWriter out_;

@@ -494,7 +494,8 @@ absl::Status WriteElfCore(const Dump& dump, const std::string& path) {
 
   std::vector<size_t> stored;  // so that long zeros are read only once
   stored.reserve(dump.memory.segments().size());
-  for (const Memory::Segment& segment : dump.memory.segments()) {
+  for (const Memory::Segment& mapped : dump.memory.segments()) {
+    const Memory::Segment& segment = dump.memory.Resolve(mapped);
     stored.push_back(SizeWithoutZeros(segment.bytes));
     Elf64_Phdr load = {};
     load.p_type = PT_LOAD;
@@ -521,7 +522,9 @@ absl::Status WriteElfCore(const Dump& dump, const std::string& path) {
     static constexpr uint8_t kPadding[kSegmentAlignment] = {};
     status =
         writer->Append(absl::MakeConstSpan(kPadding, AlignedUp(writer->size()) - writer->size()));
-    if (status.ok()) status = writer->Append(segment.bytes.subspan(0, size));
+    if (status.ok()) {
+      status = writer->Append(dump.memory.Resolve(segment).bytes.subspan(0, size));
+    }
   }
   if (!status.ok()) return status;
   return writer->Commit();

@@ -13,6 +13,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "runtime/aub/play.h"
 #include "runtime/aub/write.h"
@@ -212,6 +213,9 @@ TEST(Conversion, DumpsOfOneRunAreSubmittedInTheirOrderWithTheirOwnMemory) {
   ASSERT_EQ(after.submissions.size(), 2u);
   for (size_t i = 0; i < 2; ++i) {
     EXPECT_EQ(after.submissions[i].batch_address, 0x1000 + 16 * i);
+    // State carries over within a context.
+    EXPECT_EQ(after.submissions[i].context, 0u);
+    EXPECT_EQ(after.submissions[i].slot, 0u);
     EXPECT_EQ(MemoryDifference(dumps[i], 0, after, after.submissions[i].space), "");
   }
 }
