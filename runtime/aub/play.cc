@@ -68,7 +68,7 @@ class Player {
         // submission.
         memory_((uint64_t{64} << 20) + 8 * file_.bytes.size()) {
     const uint64_t size = file_.bytes.size();
-    budget_ = {1024 + size / 16, (uint64_t{1} << 20) + size / 2, (uint64_t{1} << 16) + size / 64};
+    budget_ = {1024 + size / 16, (uint64_t{1} << 16) + size * 16, (uint64_t{1} << 16) + size / 64};
   }
 
   void Play() {
