@@ -30,6 +30,7 @@ namespace {
 
 constexpr uint32_t kEngineBits = sim::kEngineRegisters - 1;
 constexpr size_t kMostEngines = 256;
+constexpr uint32_t kHighestLevel = 5;
 constexpr uint64_t kMostRing = 2u << 20;
 
 std::array<uint8_t, 8> Bytes(uint64_t value) {
@@ -130,6 +131,9 @@ class Player {
   // --- Writes ---
 
   void WriteMemory(const AubPacket& packet) {
+    if (packet.table_level == kHighestLevel) {
+      five_levels_.insert(packet.address - packet.address % RecordedMemory::kPage);
+    }
     size_t written = 0;
     switch (packet.space) {
       case AubSpace::kGlobal:
@@ -226,6 +230,10 @@ class Player {
     const std::optional<uint64_t> narrow = structure->NamedValue(
         structure->Field("Addressing Mode"), "Legacy context with 32-bit addresses");
     if (narrow && get("Addressing Mode") == *narrow) root->kind = sim::PageTableKind::kThreeLevels;
+    // Nothing in the context says so, but a writer that uses five levels names them.
+    if (root->kind == sim::PageTableKind::kFourLevels && five_levels_.count(root->tables[0]) != 0) {
+      root->kind = sim::PageTableKind::kFiveLevels;
+    }
     Execute(engine, base, address, *image, *root);
   }
 
@@ -518,6 +526,7 @@ class Player {
   std::shared_ptr<std::list<std::vector<uint8_t>>> kept_ =
       std::make_shared<std::list<std::vector<uint8_t>>>();
   std::set<std::string> reported_;
+  std::set<uint64_t> five_levels_;  // addresses of tables of the fifth level
   uint64_t offset_ = 0;
   uint32_t next_space_ = 0;
   bool is_classic_ = false;

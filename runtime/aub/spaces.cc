@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/base/addresses.h"
 
 namespace packsmith::aub {
 namespace {
@@ -159,7 +160,7 @@ Runs ProcessSpace::List(Budget& budget, std::string& problem) {
 void ProcessSpace::AddRange(const sim::MappedRange& range, Budget& budget, Runs& runs) const {
   --budget.pages;
   if (range.attributes.null) {
-    AddRun(runs, {range.address, nullptr, range.bytes});
+    AddRun(runs, {PlainAddress(range.address), nullptr, range.bytes});
     return;
   }
   const RecordedMemory::Pages& pages = memory_->pages(range.space);
@@ -168,7 +169,7 @@ void ProcessSpace::AddRange(const sim::MappedRange& range, Budget& budget, Runs&
     --budget.pages;
     // Pages of zeros are joined, wherever they are: many may be the same physical page.
     const uint8_t* const bytes = at->second.IsZero() ? nullptr : at->second.bytes;
-    AddRun(runs, {range.address + (at->first - range.physical), bytes, kPage});
+    AddRun(runs, {PlainAddress(range.address + (at->first - range.physical)), bytes, kPage});
   }
 }
 

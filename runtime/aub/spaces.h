@@ -24,7 +24,8 @@ struct Run {
   friend bool operator==(const Run&, const Run&) = default;
 };
 
-// In the order of addresses; adjacent ones are joined.
+// In the order in which page tables have them; adjacent ones are joined. Addresses are in the plain
+// form (addresses.h).
 using Runs = std::vector<Run>;
 void AddRun(Runs& runs, const Run& added);
 

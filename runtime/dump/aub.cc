@@ -202,7 +202,10 @@ bool AubPackets::ReadMemoryWrite(AubPacket& packet) {
   packet.address = Word(1) | uint64_t{Word(2)} << 32;
   packet.data = Data(kWriteData * kWord, Word(kWriteSize));
   const uint32_t hint = HintOf(flags);
-  packet.is_page_table = IsTableSpace(space) || (hint >= kFirstTableHint && hint <= kLastTableHint);
+  if (hint >= kFirstTableHint && hint <= kLastTableHint) {
+    packet.table_level = hint - kFirstTableHint + 1;
+  }
+  packet.is_page_table = IsTableSpace(space) || packet.table_level != 0;
   return !packet.data.empty();
 }
 

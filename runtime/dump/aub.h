@@ -54,6 +54,7 @@ struct AubPacket {
   uint64_t address = 0;
   uint32_t value = 0;
   bool is_page_table = false;  // the writer says that the data is a page table
+  uint32_t table_level = 0;    // of the page table, the lowest is 1; 0: the writer does not say
   absl::string_view engine = {};
   absl::Span<const uint8_t> data;  // in the file
 };

@@ -203,15 +203,17 @@ class Reader {
     return data;
   }
 
-  // Adds it to the list, cut at the end of the address space.
-  bool AddBuffer(uint64_t at, Buffer buffer) {
+  // Adds it to the list; `mapped`: the file has its bytes. False: it does not fit below 2^64.
+  bool AddBuffer(uint64_t at, Buffer buffer, bool mapped) {
     if (buffer.size == 0) return false;
     if (buffer.size - 1 > std::numeric_limits<uint64_t>::max() - buffer.address) {
       dump_.AddProblem(at, absl::StrFormat("0x%x bytes at 0x%x go past 2^64; left out", buffer.size,
                                            buffer.address));
       return false;
     }
-    dump_.buffers.push_back(std::move(buffer));
+    // Memory of which nothing is known but its place.
+    const bool plain = buffer.name.empty() && buffer.access.empty() && buffer.flags.empty();
+    if (!plain || !mapped) dump_.buffers.push_back(std::move(buffer));
     return true;
   }
 
@@ -231,7 +233,7 @@ class Reader {
     }
     const absl::Span<const uint8_t> data = Data(at, rest, layout_.buffer_bytes, buffer.size);
     const uint64_t address = buffer.address;
-    if (AddBuffer(at, std::move(buffer))) {
+    if (AddBuffer(at, std::move(buffer), true)) {
       const absl::Status mapped = dump_.memory.Map(0, address, data, data.size());
       if (!mapped.ok()) dump_.AddProblem(at, absl::StrCat(mapped.message(), "; left out"));
     }
@@ -244,7 +246,7 @@ class Reader {
     buffer.name = Name(rest, layout_.map_name);
     buffer.address = PlainAddress(ReadU64(rest, layout_.map_address));
     buffer.size = ReadU64(rest, layout_.map_address + 8);
-    AddBuffer(at, std::move(buffer));
+    AddBuffer(at, std::move(buffer), false);
     return layout_.map_bytes;
   }
 

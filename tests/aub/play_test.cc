@@ -232,6 +232,27 @@ TEST(Play, EntriesOfTablesMayHaveSpacesOfTheirOwn) {
   EXPECT_EQ(TextAt(recording.Play(), 0, 0x1000, 5), "batch");
 }
 
+TEST(Play, FiveLevelsMap57BitsIfTheWriterNamesThem) {
+  Recording recording("xe2");
+  // Two addresses: one above 48 bits, and one that has 48 bits, repeated above.
+  for (const uint64_t address : {uint64_t{0x023'4567'8912'3000}, uint64_t{0x1ff'ffff'ffff'f000}}) {
+    uint64_t table = kRoot;
+    for (uint32_t level = 4; level > 0; --level) {
+      const uint64_t next = table + 4096 + (level == 4 ? address >> 56 << 20 : 0);
+      recording.Write(kSystem, table + Recording::Index(address, static_cast<int>(level)),
+                      Long(next | 3), (65 + level) << 20);
+      table = next;
+    }
+    recording.Write(kSystem, table + Recording::Index(address, 0), Long(0x500003), 65 << 20);
+  }
+  recording.Write(kSystem, 0x500000, "batch").Run(0xffff'ffff'ffff'f000);
+  const Dump dump = recording.Play();
+  EXPECT_EQ(Problems(dump), "");
+  EXPECT_EQ(dump.submissions.at(0).batch_address, 0xffff'ffff'f000u);
+  EXPECT_EQ(TextAt(dump, 0, 0xffff'ffff'f000, 5), "batch");
+  EXPECT_EQ(TextAt(dump, 0, 0x023'4567'8912'3000, 5), "batch");
+}
+
 TEST(Play, AContextOf32BitsHasFourDirectories) {
   Recording recording("gfx9");
   // The second one: addresses from 1 GiB on.

@@ -78,6 +78,7 @@ TEST(AubPackets, AMemoryWriteHasASpaceAnAddressAndDataOfAnyLength) {
 
 TEST(AubPackets, AHintSaysThatAWriteIsAPageTable) {
   EXPECT_TRUE(Read(TraceWrite(1, 0, "abcd", 69u << 20)).packets[0].is_page_table);
+  EXPECT_EQ(Read(TraceWrite(1, 0, "abcd", 69u << 20)).packets[0].table_level, 5u);
   EXPECT_FALSE(Read(TraceWrite(1, 0, "abcd", 26u << 20)).packets[0].is_page_table);
 }
 

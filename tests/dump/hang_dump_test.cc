@@ -118,6 +118,15 @@ TEST(HangDump, VersionTwoHasPropertiesOfBuffersAndWhatFollowsFlagsIsNotAligned) 
   EXPECT_EQ(TextAt(dump, 1, dump.submissions[1].batch_address, 99), "list");
 }
 
+TEST(HangDump, MemoryWithoutANameIsNotABuffer) {
+  const Dump dump = Read(Header(2) + Buffer2("", 0x1000, "code") +
+                         Buffer2("", 0x2000, "data", {1, 1, 0, 0, 0}) + Map("", 0x9000, 16));
+  EXPECT_EQ(TextAt(dump, 0, 0x1000, 99), "code");
+  ASSERT_EQ(dump.buffers.size(), 2u);
+  EXPECT_EQ(dump.buffers[0].address, 0x2000u);
+  EXPECT_EQ(dump.buffers[1].address, 0x9000u);
+}
+
 TEST(HangDump, VersionOneHasNoBlockOfFlags) {
   const Dump dump = Read(Header(1) + Exec(0x1000) + VmFlags(1) + Exec(0x2000));
   ASSERT_EQ(dump.submissions.size(), 1u);
