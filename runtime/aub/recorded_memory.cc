@@ -19,8 +19,9 @@ uint8_t* RecordedMemory::NewPage() {
     return nullptr;
   }
   // Pages that are written one after the other are adjacent, so that they become one segment.
-  if (used_ == kPagesOfSlab) {
-    slabs_->push_back(std::make_unique<uint8_t[]>(kPagesOfSlab * kPage));
+  if (used_ == slab_) {
+    slab_ = std::clamp(slab_ * 2, kFirstSlab, kMostOfSlab);
+    slabs_->push_back(std::make_unique<uint8_t[]>(slab_ * kPage));
     used_ = 0;
   }
   taken_ += kPage;

@@ -79,7 +79,8 @@ class RecordedMemory : public sim::MemoryAccess {
 
  private:
   using Slab = std::unique_ptr<uint8_t[]>;
-  static constexpr size_t kPagesOfSlab = 256;
+  // A small recording takes little memory.
+  static constexpr size_t kFirstSlab = 8, kMostOfSlab = 512;
 
   uint8_t* NewPage();
 
@@ -87,7 +88,7 @@ class RecordedMemory : public sim::MemoryAccess {
   std::array<Pages, kSpaces> pages_;
   absl::flat_hash_set<uint64_t> device_tables_;
   std::shared_ptr<std::vector<Slab>> slabs_ = std::make_shared<std::vector<Slab>>();
-  size_t used_ = kPagesOfSlab;  // pages of the last slab
+  size_t slab_ = 0, used_ = 0;  // pages of the last slab, and how many of them are taken
   uint64_t taken_ = 0;          // bytes of pages
   uint32_t moment_ = 0;
   bool exhausted_ = false;

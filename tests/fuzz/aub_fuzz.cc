@@ -1,5 +1,6 @@
-// Any bytes as a recording of the generation that the first byte chooses, through to its memory and
-// submissions, and, if it has any, to another recording.
+// Any bytes as a recording, through to its memory and submissions, and to another recording. Of the
+// first byte the lower half chooses the generation; bit 7 asks for images of contexts, bit 6 for
+// the other recording.
 
 #include <cstddef>
 #include <cstdint>
@@ -25,7 +26,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   packsmith::aub::Play(tables, *dump, {.images = (data[0] & 0x80) != 0});
   packsmith::TouchDump(*dump);
   // Larger ones take too long.
-  if (dump->memory.segments().size() > 256) return 0;
+  if ((data[0] & 0x40) == 0 || dump->memory.segments().size() > 256) return 0;
   auto writer = packsmith::aub::RecordingWriter::Create(tables, dump->device, "/dev/null");
   if (writer.ok() && writer->Add(*dump).ok()) static_cast<void>(writer->Finish());
   return 0;
