@@ -25,6 +25,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/types/span.h"
+#include "runtime/aub/play.h"
 #include "runtime/base/closest.h"
 #include "runtime/base/command_line.h"
 #include "runtime/base/same_file.h"
@@ -46,6 +47,7 @@
 #include "runtime/hang/rings.h"
 #include "tools/combinations.h"
 #include "tools/contexts.h"
+#include "tools/convert.h"
 #include "tools/describe.h"
 #include "tools/descriptions.h"
 #include "tools/draws.h"
@@ -87,9 +89,10 @@ Examples:
   echo 69040300 05000000 | unpack --gen=gfx9 -
   unpack --xml=mygpu.xml hang.core            with a description of your own
   unpack --describe=3DSTATE_VS --gen=gfx9     what a packet looks like
+  unpack --convert=aub -o run.aub *.core      a recording for simulators, of GPU core dumps
 
-unpack [options] FILE...      FILE is a dump of GPU memory, an error state, a bare batch or words of
-                              hex text, plain or compressed (gzip, zstd), or a directory of dumps;
+unpack [options] FILE...      FILE is a dump of GPU memory, an error state, a recording (AUB), a bare
+                              batch or words of hex text, plain or compressed (gzip, zstd), or a directory of dumps;
                               the format is detected. - is standard input.
 
 What is shown:
@@ -144,6 +147,11 @@ What can be decoded:
                         a register (0x2358) or the first dword of a packet (0x78100000)
   --list                the generations; with --gen, all names of one
 
+What is written instead:
+  --convert=FORMAT      the dump in another format, to --output: @CONVERSIONS@;
+                        a message says what the format cannot hold; aub takes several dumps of one
+                        run
+
 Where it goes:
   -o, --output=FILE     a file, which is created when the output is complete
   --color=WHEN          auto (default; not with NO_COLOR or TERM=dumb), always or never
@@ -170,7 +178,7 @@ struct Arguments {
   std::vector<std::string> files;
   std::string generation, engine, address, stream, input_format, format = "text", follow = "all";
   std::vector<std::string> xml, tables;
-  std::string output, color = "auto", kernels, disassembler;
+  std::string output, color = "auto", kernels, disassembler, convert;
   std::string filter, fail_on;  // lists
   tools::DrawQuestions questions;
   std::optional<std::string> describe;
@@ -702,6 +710,7 @@ int Run(const Arguments& arguments) {
       Complain(absl::StrCat("note: ", path == "-" ? "<stdin>" : path, ": ", note));
     }
     if (found.ok()) {
+      aub::Play(*found, dump, {.images = arguments.contexts || arguments.page_tables});
       hang::AddRings(*found, dump);
     } else {
       Complain(absl::StrCat(path == "-" ? "<stdin>" : path, ": ", found.status().message()));
@@ -736,13 +745,26 @@ int Run(const Arguments& arguments) {
     }
   }
 
+  std::optional<tools::Gpu> before;
+  const auto tables_of = [&](Dump& dump, const std::string& path) {
+    absl::StatusOr<tables::Tables> tables = describe(dump, path, before);
+    if (tables.ok()) before = tools::Gpu{*tables, dump.device};
+    return tables;
+  };
+  if (!arguments.convert.empty()) {
+    if (files->size() > 1 && arguments.convert != "aub") {
+      Complain(absl::StrCat("--convert=", arguments.convert,
+                            " takes one dump; only --convert=aub can hold several"));
+      return kWrongUsage;
+    }
+    bool complete = true;
+    const absl::Status converted =
+        tools::Convert(inputs, arguments.convert, arguments.output, tables_of, Complain, complete);
+    if (!converted.ok()) Complain(converted.message());
+    return converted.ok() && complete ? kGood : kNotDecoded;
+  }
+
   if (arguments.contexts || arguments.page_tables) {
-    std::optional<tools::Gpu> gpu;
-    const auto tables_of = [&](Dump& dump, const std::string& path) {
-      absl::StatusOr<tables::Tables> tables = describe(dump, path, gpu);
-      if (tables.ok()) gpu = tools::Gpu{*tables, dump.device};
-      return tables;
-    };
     const tools::ContextsResult shown = arguments.page_tables
                                             ? tools::ShowPageTables(inputs, tables_of, Complain)
                                             : tools::ShowContexts(inputs, tables_of, Complain);
@@ -889,6 +911,7 @@ int Unpack(int argc, char** argv) {
   app.add_flag("--list", arguments.list);
   app.add_flag("--contexts", arguments.contexts);
   app.add_flag("--page-tables", arguments.page_tables);
+  app.add_option("--convert", arguments.convert)->check(tools::OneOf(tools::ConvertFormats()));
   app.add_option("-o,--output", arguments.output);
   app.add_option("--color", arguments.color)->check(tools::OneOf({"auto", "always", "never"}));
   app.add_flag("--no-pager", arguments.no_pager);
@@ -917,8 +940,9 @@ int Unpack(int argc, char** argv) {
     return kGood;
   }
   if (help) {
-    const std::string text =
-        absl::StrReplaceAll(kHelp, {{"@INPUTS@", absl::StrJoin(inputs, ", ")}});
+    const std::string text = absl::StrReplaceAll(
+        kHelp, {{"@INPUTS@", absl::StrJoin(inputs, ", ")},
+                {"@CONVERSIONS@", absl::StrJoin(tools::ConvertFormats(), ", ")}});
     std::fputs(text.c_str(), stdout);
     return kGood;
   }

@@ -675,7 +675,9 @@ absl::Status WriteElfCore(const Dump& dump, const std::string& path) {
     static constexpr uint8_t kPadding[kSegmentAlignment] = {};
     status =
         writer->Append(absl::MakeConstSpan(kPadding, AlignedUp(writer->size()) - writer->size()));
-    if (status.ok()) status = writer->Append(segment.bytes.subspan(0, size));
+    if (status.ok()) {
+      status = writer->Append(dump.memory.Resolve(segment).bytes.subspan(0, size));
+    }
   }
   if (!status.ok()) return status;
   return writer->Commit();

@@ -17,9 +17,11 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "runtime/dump/aub.h"
 #include "runtime/dump/compressed.h"
 #include "runtime/dump/elf_core.h"
 #include "runtime/dump/foreign.h"
+#include "runtime/dump/hang_dump.h"
 #include "runtime/dump/hex_text.h"
 #include "runtime/dump/i915_error.h"
 #include "runtime/dump/kernel_log.h"
@@ -66,6 +68,8 @@ constexpr Format kFormats[] = {
      [](FileBytes file, const RawOptions&, absl::string_view folder) {
        return ReadElfCore(std::move(file), CoreAddresses::kPlain, folder);
      }},
+    {"aub", IsAub, ReadAub},
+    {"hang-dump", IsHangDump, ReadHangDump},
     {"xe-devcoredump",
      [](absl::Span<const uint8_t> bytes) {
        return IsText(bytes) && LooksLikeXeDevcoredump(TextOf(bytes));
