@@ -71,13 +71,13 @@ std::string TimeText(absl::Time time) {
   return absl::FormatTime("%Y-%m-%dT%H:%M:%E6SZ", time, absl::UTCTimeZone());
 }
 
-absl::string_view NameOf(Outcome outcome) {
+absl::string_view NameOf(RecordOutcome outcome) {
   switch (outcome) {
-    case Outcome::kCompleted:
+    case RecordOutcome::kCompleted:
       return "completed";
-    case Outcome::kFaulted:
+    case RecordOutcome::kFaulted:
       return "faulted";
-    case Outcome::kHung:
+    case RecordOutcome::kHung:
       return "hung";
   }
   return "";
@@ -608,7 +608,7 @@ absl::Status Recorder::ShortenIndex() {
   return index_.Replace(lines);
 }
 
-absl::Status Recorder::Finish(uint64_t number, Outcome outcome, absl::string_view detail) {
+absl::Status Recorder::Finish(uint64_t number, RecordOutcome outcome, absl::string_view detail) {
   const MutexLock lock(mutex_);
   if (absl::Status status = Check(); !status.ok()) return status;
   const auto found = records_.find(number);
@@ -638,11 +638,11 @@ absl::Status Recorder::Settle(std::deque<uint64_t>& numbers, bool at_end) {
     }
     if (!record->second.outcome) {
       if (!at_end) break;
-    } else if (*record->second.outcome == Outcome::kCompleted) {
+    } else if (*record->second.outcome == RecordOutcome::kCompleted) {
       const auto next = numbers.size() > 1 ? records_.find(numbers[1]) : records_.end();
       const bool has_next = next != records_.end();
       if (!at_end && (numbers.size() == 1 || (has_next && !next->second.outcome))) break;
-      if (!has_next || next->second.outcome == Outcome::kCompleted) {
+      if (!has_next || next->second.outcome == RecordOutcome::kCompleted) {
         if (absl::Status status = Drop(number, "completed"); !status.ok()) return status;
         numbers.pop_front();
         continue;

@@ -7,7 +7,7 @@
 //   const uint64_t number = (*recorder)->NextNumber();
 //   (*recorder)->Add({.dump = dump, .parts = parts, .facts = {.number = number, ...}});
 //   ...
-//   (*recorder)->Finish(number, Outcome::kCompleted);
+//   (*recorder)->Finish(number, RecordOutcome::kCompleted);
 //
 // When Add() returns, the record is in the folder, and readable if the process is killed.
 #ifndef PACKSMITH_RUNTIME_CAPTURE_RECORDS_RECORDER_H_
@@ -88,7 +88,7 @@ struct Submitted {
   SubmissionFacts facts = {};
 };
 
-enum class Outcome { kCompleted, kFaulted, kHung };
+enum class RecordOutcome { kCompleted, kFaulted, kHung };
 
 // Of the run, for the first line of the index.
 struct RunFacts {
@@ -125,7 +125,7 @@ class Recorder {
   // With Keep::kHung a record that completed is thrown away when the next one of its context (and
   // process) completed too: a record that hung or faulted stays together with the one before it,
   // from which it inherits state. Records without an outcome stay: a hang may end the process.
-  absl::Status Finish(uint64_t number, Outcome outcome, absl::string_view detail = "");
+  absl::Status Finish(uint64_t number, RecordOutcome outcome, absl::string_view detail = "");
 
   // Ends the run. Later calls of Add() are FailedPrecondition. What has no outcome stays.
   absl::Status Close();
@@ -145,7 +145,7 @@ class Recorder {
     uint64_t core_bytes = 0;
     std::string line;  // of the index, only if records are thrown away
     std::string outcome_line;
-    std::optional<Outcome> outcome;
+    std::optional<RecordOutcome> outcome;
   };
   // A process and its context.
   using Context = std::pair<uint64_t, uint64_t>;

@@ -209,9 +209,9 @@ TEST(RecorderTest, TheIndexHasALineForEachSubmissionAndItsOutcome) {
   facts.warnings = {"the batch is not aligned"};
   facts.flags = {"hang-at"};
   ASSERT_TRUE(recorder->Add({dump, {}, facts}).ok());
-  ASSERT_TRUE(recorder->Finish(1, Outcome::kHung, "reset").ok());
-  ASSERT_TRUE(recorder->Finish(1, Outcome::kCompleted).ok());  // the first outcome counts
-  ASSERT_TRUE(recorder->Finish(99, Outcome::kCompleted).ok());
+  ASSERT_TRUE(recorder->Finish(1, RecordOutcome::kHung, "reset").ok());
+  ASSERT_TRUE(recorder->Finish(1, RecordOutcome::kCompleted).ok());  // the first outcome counts
+  ASSERT_TRUE(recorder->Finish(99, RecordOutcome::kCompleted).ok());
   const std::string index = ContentOf(folder / "run/index.jsonl");
   EXPECT_THAT(index, HasSubstr("{\"type\":\"run\",\"version\":1,\"run\":\""));
   EXPECT_THAT(index, HasSubstr("\"program\":\"test\",\"command\":\"cube --frames 3\""));
@@ -302,7 +302,7 @@ TEST(RecorderTest, AChildOfTheProcessCannotUseIt) {
   if (child == 0) {
     const Dump dump = DumpOf(buffers);
     const bool refused = !recorder->Add({dump, {}, {.number = 2}}).ok() &&
-                         !recorder->Finish(1, Outcome::kHung).ok() && recorder->Close().ok();
+                         !recorder->Finish(1, RecordOutcome::kHung).ok() && recorder->Close().ok();
     _exit(refused ? 0 : 1);
   }
   int status = 0;
@@ -498,9 +498,9 @@ TEST(KeepTest, OnlyHungRecordsAndThoseBeforeThemStay) {
   for (uint32_t number = 1; number <= 20; ++number) {
     snapshots[number] = {{1, 0x1000, RandomBytes(5 * kPage, number)}};
     AddOne(*recorder, number, snapshots[number], number % 2 == 1 ? 1 : 2);
-    const Outcome outcome = number == 9    ? Outcome::kHung
-                            : number == 14 ? Outcome::kFaulted
-                                           : Outcome::kCompleted;
+    const RecordOutcome outcome = number == 9    ? RecordOutcome::kHung
+                            : number == 14 ? RecordOutcome::kFaulted
+                                           : RecordOutcome::kCompleted;
     ASSERT_TRUE(recorder->Finish(number, outcome).ok());
   }
   EXPECT_THAT(NumbersIn(run), ElementsAre(7u, 9u, 12u, 14u, 19u, 20u));
@@ -519,7 +519,7 @@ TEST(KeepTest, ManyCompletedSubmissionsLeaveNothingBehind) {
     buffers[0].bytes[0] = static_cast<uint8_t>(number);
     buffers[0].bytes[1] = static_cast<uint8_t>(number >> 8);
     AddOne(*recorder, number, buffers);
-    ASSERT_TRUE(recorder->Finish(number, Outcome::kCompleted).ok());
+    ASSERT_TRUE(recorder->Finish(number, RecordOutcome::kCompleted).ok());
   }
   EXPECT_THAT(NumbersIn(run), ElementsAre(2000u));
   EXPECT_LE(std::filesystem::file_size(run + "/memory"), 60 * kPage);
@@ -547,7 +547,7 @@ TEST(ThreadsTest, EightThreadsRecordAtOnce) {
                    {10 + thread, 0x200000, RandomBytes(3 * kPage, static_cast<uint32_t>(number))}};
         recorder->Wants({.number = number});
         AddOne(*recorder, number, buffers, thread);
-        recorder->Finish(number, i % 3 == 0 ? Outcome::kHung : Outcome::kCompleted).IgnoreError();
+        recorder->Finish(number, i % 3 == 0 ? RecordOutcome::kHung : RecordOutcome::kCompleted).IgnoreError();
         recorder->totals();
       }
     });
