@@ -36,6 +36,10 @@ constexpr Names kOfContexts = {"--contexts", "--gen",    "--xml",      "--tables
 constexpr Names kOfPageTables = {"--page-tables", "--gen",    "--xml",      "--tables",
                                  "--input",       "--output", "--no-pager", "--max-input"};
 
+// --convert writes a dump, and shows nothing.
+constexpr Names kOfConversions = {"--convert", "--gen",    "--engine", "--address", "--stream",
+                                  "--xml",     "--tables", "--input",  "--output",  "--max-input"};
+
 // The options that ask for one draw or dispatch, or for a list instead of records.
 constexpr Names kOfDraws = {"--draw", "--dispatch", "--draws", "--uses"};
 // Options that a list would ignore.
@@ -95,6 +99,14 @@ absl::Status CheckCombinations(absl::Span<const std::string> given, absl::string
   if (is_given("--page-tables")) {
     absl::Status status = only("--page-tables", "only page tables", kOfPageTables);
     if (!status.ok()) return status;
+  }
+
+  if (is_given("--convert")) {
+    absl::Status status = only("--convert", "nothing, and writes a dump", kOfConversions);
+    if (!status.ok()) return status;
+    if (!is_given("--output")) {
+      return absl::InvalidArgumentError("--convert needs --output=FILE, the file to write");
+    }
   }
 
   for (const absl::string_view one : kOfDraws) {

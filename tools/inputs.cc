@@ -40,6 +40,11 @@ Inputs::Inputs(const std::vector<std::string>& paths, RawOptions raw, Complain c
   }
 }
 
+void Inputs::Fail(absl::string_view why) {
+  complain_(why);
+  failed_ = true;
+}
+
 bool Inputs::NextGroup() {
   begin_ = std::exchange(end_, inputs_.size());
   return begin_ != end_;

@@ -52,8 +52,11 @@ class Inputs {
   // `complain` is called with an error for each file that cannot be read.
   Inputs(const std::vector<std::string>& paths, RawOptions raw, Complain complain);
 
-  // Whether a file could not be read, or was refused.
+  // Whether a file could not be read, or was refused, or Fail() was called.
   bool failed() const { return failed_; }
+
+  // Complains about something around the files, such as the index of a folder.
+  void Fail(absl::string_view why);
 
   // Advances to the inputs for which Then::kLater was returned. False: there are none.
   [[nodiscard]] bool NextGroup();

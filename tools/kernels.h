@@ -51,6 +51,7 @@ class KernelSink : public decode::Sink {
     next_.OnRemark(text, is_problem);
   }
   void OnSummary(const decode::Summary& summary) override { next_.OnSummary(summary); }
+  void OnPause() override { next_.OnPause(); }
 
  private:
   decode::Sink& next_;

@@ -25,6 +25,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/types/span.h"
+#include "runtime/aub/play.h"
 #include "runtime/base/closest.h"
 #include "runtime/base/command_line.h"
 #include "runtime/base/same_file.h"
@@ -46,6 +47,7 @@
 #include "runtime/hang/rings.h"
 #include "tools/combinations.h"
 #include "tools/contexts.h"
+#include "tools/convert.h"
 #include "tools/describe.h"
 #include "tools/descriptions.h"
 #include "tools/draws.h"
@@ -87,9 +89,10 @@ Examples:
   echo 69040300 05000000 | unpack --gen=gfx9 -
   unpack --xml=mygpu.xml hang.core            with a description of your own
   unpack --describe=3DSTATE_VS --gen=gfx9     what a packet looks like
+  unpack --convert=aub -o run.aub *.core      a recording for simulators, of GPU core dumps
 
-unpack [options] FILE...      FILE is a dump of GPU memory, an error state, a bare batch or words of
-                              hex text, plain or compressed (gzip, zstd), or a directory of dumps;
+unpack [options] FILE...      FILE is a dump of GPU memory, an error state, a recording (AUB), a bare
+                              batch or words of hex text, plain or compressed (gzip, zstd), or a directory of dumps;
                               the format is detected. - is standard input.
 
 What is shown:
@@ -144,6 +147,11 @@ What can be decoded:
                         a register (0x2358) or the first dword of a packet (0x78100000)
   --list                the generations; with --gen, all names of one
 
+What is written instead:
+  --convert=FORMAT      the dump in another format, to --output: @CONVERSIONS@;
+                        a message says what the format cannot hold; aub takes several dumps of one
+                        run
+
 Where it goes:
   -o, --output=FILE     a file, which is created when the output is complete
   --color=WHEN          auto (default; not with NO_COLOR or TERM=dumb), always or never
@@ -170,7 +178,7 @@ struct Arguments {
   std::vector<std::string> files;
   std::string generation, engine, address, stream, input_format, format = "text", follow = "all";
   std::vector<std::string> xml, tables;
-  std::string output, color = "auto", kernels, disassembler;
+  std::string output, color = "auto", kernels, disassembler, convert;
   std::string filter, fail_on;  // lists
   tools::DrawQuestions questions;
   std::optional<std::string> describe;
@@ -233,17 +241,19 @@ bool Write(const Arguments& arguments, absl::string_view text) {
 }
 
 // Replaces directories by the dumps in them.
-absl::StatusOr<std::vector<std::string>> Files(const std::vector<std::string>& given) {
-  std::vector<std::string> files;
+absl::StatusOr<FoundDumps> Files(const std::vector<std::string>& given) {
+  FoundDumps files;
   for (const std::string& path : given) {
     struct stat about {};
     if (::stat(path.c_str(), &about) != 0 || !S_ISDIR(about.st_mode)) {
-      files.push_back(path);
+      files.paths.push_back(path);
       continue;
     }
-    absl::StatusOr<std::vector<std::string>> found = DumpsIn(path);
+    absl::StatusOr<FoundDumps> found = FindDumps(path);
     if (!found.ok()) return found.status();
-    files.insert(files.end(), found->begin(), found->end());
+    files.paths.insert(files.paths.end(), found->paths.begin(), found->paths.end());
+    files.problems.insert(files.problems.end(), found->problems.begin(), found->problems.end());
+    files.others.insert(files.others.end(), found->others.begin(), found->others.end());
   }
   return files;
 }
@@ -651,9 +661,9 @@ int Run(const Arguments& arguments) {
     fail_on.undescribed = true;
   }
 
-  const absl::StatusOr<std::vector<std::string>> files = Files(arguments.files);
-  if (!files.ok()) {
-    Complain(files.status().message());
+  const absl::StatusOr<FoundDumps> found = Files(arguments.files);
+  if (!found.ok()) {
+    Complain(found.status().message());
     return kNotDecoded;
   }
   // A description of the user's own, or a generation that was asked for, applies to all inputs.
@@ -676,13 +686,15 @@ int Run(const Arguments& arguments) {
       return kWrongUsage;
     }
   }
-  const std::vector<std::string> read_files = ReadFiles(arguments, *files, own);
+  std::vector<std::string> read_files = ReadFiles(arguments, found->paths, own);
+  read_files.insert(read_files.end(), found->others.begin(), found->others.end());
   if (absl::Status refused = RefuseToOverwrite(OutputName(arguments), read_files); !refused.ok()) {
     Complain(refused.message());
     return kWrongUsage;
   }
 
-  tools::Inputs inputs(*files, raw, Complain);
+  tools::Inputs inputs(found->paths, raw, Complain);
+  for (const std::string& problem : found->problems) inputs.Fail(problem);
   std::set<std::string> noted;
   const DescribeDump describe = [&](Dump& dump, const std::string& path,
                                     const std::optional<tools::Gpu>& before) {
@@ -698,6 +710,7 @@ int Run(const Arguments& arguments) {
       Complain(absl::StrCat("note: ", path == "-" ? "<stdin>" : path, ": ", note));
     }
     if (found.ok()) {
+      aub::Play(*found, dump, {.images = arguments.contexts || arguments.page_tables});
       hang::AddRings(*found, dump);
     } else {
       Complain(absl::StrCat(path == "-" ? "<stdin>" : path, ": ", found.status().message()));
@@ -732,13 +745,26 @@ int Run(const Arguments& arguments) {
     }
   }
 
+  std::optional<tools::Gpu> before;
+  const auto tables_of = [&](Dump& dump, const std::string& path) {
+    absl::StatusOr<tables::Tables> tables = describe(dump, path, before);
+    if (tables.ok()) before = tools::Gpu{*tables, dump.device};
+    return tables;
+  };
+  if (!arguments.convert.empty()) {
+    if (files->size() > 1 && arguments.convert != "aub") {
+      Complain(absl::StrCat("--convert=", arguments.convert,
+                            " takes one dump; only --convert=aub can hold several"));
+      return kWrongUsage;
+    }
+    bool complete = true;
+    const absl::Status converted =
+        tools::Convert(inputs, arguments.convert, arguments.output, tables_of, Complain, complete);
+    if (!converted.ok()) Complain(converted.message());
+    return converted.ok() && complete ? kGood : kNotDecoded;
+  }
+
   if (arguments.contexts || arguments.page_tables) {
-    std::optional<tools::Gpu> gpu;
-    const auto tables_of = [&](Dump& dump, const std::string& path) {
-      absl::StatusOr<tables::Tables> tables = describe(dump, path, gpu);
-      if (tables.ok()) gpu = tools::Gpu{*tables, dump.device};
-      return tables;
-    };
     const tools::ContextsResult shown = arguments.page_tables
                                             ? tools::ShowPageTables(inputs, tables_of, Complain)
                                             : tools::ShowContexts(inputs, tables_of, Complain);
@@ -885,6 +911,7 @@ int Unpack(int argc, char** argv) {
   app.add_flag("--list", arguments.list);
   app.add_flag("--contexts", arguments.contexts);
   app.add_flag("--page-tables", arguments.page_tables);
+  app.add_option("--convert", arguments.convert)->check(tools::OneOf(tools::ConvertFormats()));
   app.add_option("-o,--output", arguments.output);
   app.add_option("--color", arguments.color)->check(tools::OneOf({"auto", "always", "never"}));
   app.add_flag("--no-pager", arguments.no_pager);
@@ -913,8 +940,9 @@ int Unpack(int argc, char** argv) {
     return kGood;
   }
   if (help) {
-    const std::string text =
-        absl::StrReplaceAll(kHelp, {{"@INPUTS@", absl::StrJoin(inputs, ", ")}});
+    const std::string text = absl::StrReplaceAll(
+        kHelp, {{"@INPUTS@", absl::StrJoin(inputs, ", ")},
+                {"@CONVERSIONS@", absl::StrJoin(tools::ConvertFormats(), ", ")}});
     std::fputs(text.c_str(), stdout);
     return kGood;
   }

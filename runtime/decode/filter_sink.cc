@@ -101,6 +101,7 @@ class FilterSink : public Sink {
     next_.OnRemark(text, is_problem);
   }
   void OnSummary(const Summary& summary) override { next_.OnSummary(summary); }
+  void OnPause() override { next_.OnPause(); }
 
  private:
   bool Matches(absl::string_view name) const {

@@ -199,6 +199,7 @@ class JsonlSink : public Sink {
     End();
     out_.Flush();
   }
+  void OnPause() override { out_.Flush(); }
 
  private:
   // Keys are ours: no need to escape them.

@@ -62,6 +62,7 @@ class NamesSink : public Sink {
     out_.Put(absl::StrCat(is_problem ? "problem: " : "note: ", Harmless(text), "\n"));
   }
   void OnSummary(const Summary&) override { out_.Flush(); }
+  void OnPause() override { out_.Flush(); }
 
  private:
   void Unknown(size_t bytes) {

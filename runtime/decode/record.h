@@ -201,6 +201,9 @@ class Sink {
   // decoded to its end.
   virtual void OnRemark(absl::string_view text, bool is_problem) = 0;
   virtual void OnSummary(const Summary& summary) = 0;
+  // More dumps will follow, but not now: what is written by then is to reach the output. Sinks that
+  // write all of their text at the end ignore it.
+  virtual void OnPause() {}
 };
 
 // The destination of sinks.

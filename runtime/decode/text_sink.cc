@@ -203,6 +203,11 @@ class TextSink : public Sink {
     out_.Flush();
   }
 
+  void OnPause() override {
+    FinishRun();
+    out_.Flush();
+  }
+
  private:
   absl::string_view Bold() const { return options_.color ? "\x1b[1m" : ""; }
   absl::string_view Red() const { return options_.color ? "\x1b[31m" : ""; }

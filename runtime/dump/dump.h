@@ -122,6 +122,8 @@ class LateProblems {
   std::vector<Problem> problems_ ABSL_GUARDED_BY(mutex_);
 };
 
+struct AubRecording;
+
 // Move-only. `memory` points into `backing`.
 struct Dump {
   Device device;
@@ -136,6 +138,9 @@ struct Dump {
   // Only in cores whose writer saved it.
   std::optional<uint32_t> physical_space = {};
   std::shared_ptr<const ErrorState> error_state;  // null: the format has none
+  // A recording (aub.h), of which runtime/aub makes memory and submissions once the GPU's
+  // description is known; until then there are none. Null: the format is not a recording.
+  std::shared_ptr<const AubRecording> recording;
   std::vector<Problem> problems;  // at most kMaxProblems + 1, the last one then counts the rest
   std::shared_ptr<LateProblems> late_problems;  // null: no memory is deferred
   std::shared_ptr<const void> backing;

@@ -28,6 +28,13 @@ constexpr uint64_t kMaxAddress = std::numeric_limits<uint64_t>::max();
 // Keeps each note far below the 4 GiB that its header can state.
 constexpr size_t kBuffersInANote = size_t{1} << 16;
 constexpr uint64_t kSegmentAlignment = 64;  // in the file
+// Of a paged segment; in the range that ELF leaves to operating systems.
+constexpr uint32_t kPagedSegment = 0x65053001;
+constexpr size_t kPageRunSize = 8;  // bytes in the file
+// Several pages of a dump may be one page of the memory file. More than this many times its size is
+// a damaged or hostile list, which would make decoding as slow as the memory that it claims.
+constexpr uint64_t kMostRepeats = 64;
+constexpr uint64_t kLeastPagedBytes = uint64_t{1} << 30;
 
 // libelf knows the layouts and byte orders; it is given one header at a time, because its own walk
 // of the file refuses a table that is cut off.
@@ -67,6 +74,11 @@ absl::Span<const uint8_t> Slice(absl::Span<const uint8_t> bytes, uint64_t offset
   return bytes.subspan(offset, std::min<uint64_t>(size, bytes.size() - offset));
 }
 
+uint32_t LittleEndian32(const uint8_t* bytes) {
+  return uint32_t{bytes[0]} | uint32_t{bytes[1]} << 8 | uint32_t{bytes[2]} << 16 |
+         uint32_t{bytes[3]} << 24;
+}
+
 // A stretch of memory that some program header asks for.
 struct Wanted {
   uint32_t space;
@@ -81,16 +93,21 @@ struct Wanted {
 
 class CoreReader {
  public:
-  CoreReader(FileBytes file, CoreAddresses addresses)
-      : file_(std::move(file)), addresses_(addresses) {}
+  CoreReader(FileBytes file, CoreAddresses addresses, absl::string_view folder)
+      : file_(std::move(file)), addresses_(addresses), folder_(folder) {}
 
   absl::StatusOr<Dump> Read() {
     if (absl::Status status = CheckHeader(); !status.ok()) return status;
     ReadProgramHeaders();
+    ReadPaged();
     MakeAddressesPlain();
     MapWanted();
     Complete();
     dump_.backing = std::move(file_.owner);
+    if (memory_.owner != nullptr) {
+      dump_.backing = std::make_shared<std::pair<std::shared_ptr<const void>, FileBytes>>(
+          std::move(dump_.backing), std::move(memory_));
+    }
     return std::move(dump_);
   }
 
@@ -172,6 +189,114 @@ class CoreReader {
       const Elf64_Phdr header = FromFile<Elf64_Phdr>(ELF_T_PHDR, file_.bytes.data() + at);
       if (header.p_type == PT_LOAD) AddLoad(static_cast<uint32_t>(i), at, header);
       if (header.p_type == PT_NOTE) ReadNotes(at, header);
+      // Their run may be named by a note that comes later.
+      if (header.p_type == kPagedSegment) paged_.push_back(static_cast<uint32_t>(i));
+    }
+  }
+
+  // Opens the memory file, or says why its pages are missing.
+  void OpenMemory() {
+    constexpr absl::string_view kMissing = "its pages are unmapped";
+    const uint64_t at = HeaderOffset(paged_.front());
+    if (folder_.empty()) {
+      dump_.AddProblem(
+          at,
+          absl::StrFormat("the memory is in the file \"%s\" of the folder of this core: give the "
+                          "core by its name there, not through a pipe; %s",
+                          kMemoryFile, kMissing));
+      return;
+    }
+    absl::StatusOr<FileBytes> memory = OpenMemoryFile(folder_);
+    if (!memory.ok()) {
+      dump_.AddProblem(at, absl::StrFormat("%s; %s", memory.status().message(), kMissing));
+      return;
+    }
+    const absl::string_view run = RunOfMemoryFile(TextOf(memory->bytes));
+    if (run_.empty() || run != run_) {
+      dump_.AddProblem(
+          at, absl::StrFormat("%s is of run \"%s\", this core of run \"%s\": put it back into its "
+                              "own folder; %s",
+                              memory->name, ValidUtf8(run), run_, kMissing));
+      return;
+    }
+    memory_ = *std::move(memory);
+  }
+
+  void ReadPaged() {
+    if (paged_.empty()) return;
+    OpenMemory();
+    paged_left_ = std::max(kLeastPagedBytes, memory_.bytes.size() * kMostRepeats);
+    for (const uint32_t number : paged_) {
+      const uint64_t at = HeaderOffset(number);
+      AddPaged(number, at, FromFile<Elf64_Phdr>(ELF_T_PHDR, file_.bytes.data() + at));
+    }
+  }
+
+  void AddPaged(uint32_t number, uint64_t at, const Elf64_Phdr& header) {
+    const auto report = [&](absl::string_view what) {
+      dump_.AddProblem(at, absl::StrFormat("segment at 0x%x: %s", header.p_vaddr, what));
+    };
+    uint64_t size = header.p_memsz;
+    if (header.p_paddr > std::numeric_limits<uint32_t>::max()) {
+      return report(absl::StrFormat(
+          "the number of an address space must have 32 bits, not 0x%x; left out", header.p_paddr));
+    }
+    if (size == 0) return;
+    const bool wraps = size - 1 > kMaxAddress - header.p_vaddr;
+    if (wraps) {
+      report(absl::StrFormat("0x%x bytes go past 2^64; cut there", size));
+      size = kMaxAddress - header.p_vaddr + 1;
+    }
+    const absl::Span<const uint8_t> list = Slice(file_.bytes, header.p_offset, header.p_filesz);
+    // Many headers may name the same list: reading more than the file has is repetition.
+    if (list.size() > file_.bytes.size() - list_bytes_) {
+      return report("its list of pages overlaps others; left out");
+    }
+    list_bytes_ += list.size();
+
+    // Pages that are contiguous in the memory file, and the zeros after them, are one piece.
+    Wanted piece{static_cast<uint32_t>(header.p_paddr), number, header.p_vaddr, 0, {}, wraps};
+    const auto end_piece = [&] {
+      if (piece.size != 0) wanted_.push_back(piece);
+      piece.address += piece.size;
+      piece.size = 0;
+      piece.bytes = {};
+    };
+    uint64_t done = 0, missing = 0;
+    for (size_t i = 0; i + kPageRunSize <= list.size() && done < size; i += kPageRunSize) {
+      const PageRun run{LittleEndian32(list.data() + i), LittleEndian32(list.data() + i + 4)};
+      const uint64_t here = std::min(uint64_t{run.count} * kMemoryPage, size - done);
+      if (here == 0) continue;
+      done += here;
+      if (run.first == 0) {
+        piece.size += here;
+        continue;
+      }
+      absl::Span<const uint8_t> bytes =
+          Slice(memory_.bytes, uint64_t{run.first} * kMemoryPage, std::min(here, paged_left_));
+      paged_left_ -= bytes.size();
+      const bool contiguous = !piece.bytes.empty() && piece.size == piece.bytes.size() &&
+                              piece.bytes.data() + piece.bytes.size() == bytes.data();
+      if (contiguous) {
+        piece.bytes = absl::MakeConstSpan(piece.bytes.data(), piece.bytes.size() + bytes.size());
+      } else {
+        end_piece();
+        piece.bytes = bytes;
+      }
+      piece.size += bytes.size();
+      if (bytes.size() == here) continue;
+      missing += here - bytes.size();
+      end_piece();
+      piece.address += here - bytes.size();
+    }
+    end_piece();
+    // That there is no memory file at all has been reported.
+    if (missing != 0 && !memory_.bytes.empty()) {
+      report(absl::StrFormat("0x%x bytes are not in the memory file; unmapped", missing));
+    }
+    if (done < size) {
+      report(absl::StrFormat("the list of pages has 0x%x of 0x%x bytes; the rest is unmapped", done,
+                             size));
     }
   }
 
@@ -248,7 +373,11 @@ class CoreReader {
       }
       if (IsOurs(name)) {
         saw_note_ = true;
-        ReadNote(note.n_type, TextOf(desc), header.p_offset + desc_pos, dump_);
+        if (note.n_type == kRunNote) {
+          run_ = ReadRunNote(TextOf(desc), header.p_offset + desc_pos, dump_);
+        } else {
+          ReadNote(note.n_type, TextOf(desc), header.p_offset + desc_pos, dump_);
+        }
       }
       pos = desc_pos + aligned(note.n_descsz);
       if (cut || pos > notes.size()) return;
@@ -310,11 +439,11 @@ class CoreReader {
     const uint64_t size = last - first + 1;
     const absl::Status status = dump_.memory.Map(
         wanted.space, first, Slice(wanted.bytes, first - wanted.address, size), size);
-    if (!status.ok()) dump_.AddProblem(HeaderOffset(wanted), std::string(status.message()));
+    if (!status.ok()) dump_.AddProblem(HeaderOffset(wanted.header), std::string(status.message()));
   }
 
-  uint64_t HeaderOffset(const Wanted& wanted) const {
-    return ehdr_.e_phoff + uint64_t{wanted.header} * ehdr_.e_phentsize;
+  uint64_t HeaderOffset(uint32_t number) const {
+    return ehdr_.e_phoff + uint64_t{number} * ehdr_.e_phentsize;
   }
 
   // Sweeps over stretches that overlap, sorted by address. At each place the lowest header number
@@ -352,7 +481,7 @@ class CoreReader {
     for (size_t i = 0; i < group.size(); ++i) {
       if (mapped[i] == group[i].size) continue;
       dump_.AddProblem(
-          HeaderOffset(group[i]),
+          HeaderOffset(group[i].header),
           absl::StrFormat("space %u: the segment 0x%x..0x%x overlaps an earlier one of "
                           "the file, which is kept; 0x%x bytes were left out",
                           group[i].space, group[i].address, group[i].last(),
@@ -381,6 +510,12 @@ class CoreReader {
   std::vector<Wanted> wanted_;
   uint64_t note_bytes_ = 0;
   bool saw_note_ = false;
+  const std::string folder_;     // of the memory file
+  std::string run_;              // that it must be of
+  std::vector<uint32_t> paged_;  // the numbers of the paged segments' headers
+  FileBytes memory_;             // the memory file
+  uint64_t paged_left_ = 0;      // bytes of it that may still be mapped
+  uint64_t list_bytes_ = 0;
 };
 
 // The size without the zeros at the end.
@@ -431,24 +566,16 @@ absl::StatusOr<std::vector<uint8_t>> NotesOf(const Dump& dump) {
   return notes;
 }
 
-uint64_t AlignedUp(uint64_t offset) {
-  return (offset + kSegmentAlignment - 1) & ~(kSegmentAlignment - 1);
-}
+// A core up to the program headers of its segments, which the caller appends to `headers`. The
+// notes follow them, then, from the offset `content` on, the segments' content.
+struct Beginning {
+  std::vector<uint8_t> headers;
+  uint64_t content = 0;
+};
 
-}  // namespace
-
-bool IsElf(absl::Span<const uint8_t> bytes) {
-  return bytes.size() >= SELFMAG && std::memcmp(bytes.data(), ELFMAG, SELFMAG) == 0;
-}
-
-absl::StatusOr<Dump> ReadElfCore(FileBytes file, CoreAddresses addresses) {
-  return CoreReader(std::move(file), addresses).Read();
-}
-
-absl::Status WriteElfCore(const Dump& dump, const std::string& path) {
-  const absl::StatusOr<std::vector<uint8_t>> notes = NotesOf(dump);
-  if (!notes.ok()) return notes.status();
-  const uint64_t count = dump.memory.segments().size() + 1;
+absl::StatusOr<Beginning> Begin(const Device& device, size_t segments,
+                                absl::Span<const uint8_t> notes) {
+  const uint64_t count = uint64_t{segments} + 1;
   if (count > std::numeric_limits<uint32_t>::max()) {
     return absl::InvalidArgumentError(absl::StrFormat(
         "%u segments are more than an ELF file can count (2^32 - 1); join some", count));
@@ -461,7 +588,7 @@ absl::Status WriteElfCore(const Dump& dump, const std::string& path) {
   ehdr.e_ident[EI_DATA] = ELFDATA2LSB;
   ehdr.e_ident[EI_VERSION] = EV_CURRENT;
   ehdr.e_type = ET_CORE;
-  ehdr.e_machine = dump.device.family == "intel" ? kMachineIntelGpu : EM_NONE;
+  ehdr.e_machine = device.family == "intel" ? kMachineIntelGpu : EM_NONE;
   ehdr.e_version = EV_CURRENT;
   ehdr.e_ehsize = sizeof(Elf64_Ehdr);
   ehdr.e_phentsize = sizeof(Elf64_Phdr);
@@ -474,7 +601,8 @@ absl::Status WriteElfCore(const Dump& dump, const std::string& path) {
     ehdr.e_phoff += sizeof(Elf64_Shdr);
   }
 
-  std::vector<uint8_t> headers;
+  Beginning beginning;
+  std::vector<uint8_t>& headers = beginning.headers;
   headers.reserve(ehdr.e_phoff + count * sizeof(Elf64_Phdr));
   ToFile(ELF_T_EHDR, ehdr, headers);
   if (many) {
@@ -482,19 +610,44 @@ absl::Status WriteElfCore(const Dump& dump, const std::string& path) {
     section.sh_info = static_cast<uint32_t>(count);
     ToFile(ELF_T_SHDR, section, headers);
   }
-  uint64_t offset = ehdr.e_phoff + count * sizeof(Elf64_Phdr);
   Elf64_Phdr note = {};
   note.p_type = PT_NOTE;
   note.p_flags = PF_R;
-  note.p_offset = offset;
-  note.p_filesz = note.p_memsz = notes->size();
+  note.p_offset = ehdr.e_phoff + count * sizeof(Elf64_Phdr);
+  note.p_filesz = note.p_memsz = notes.size();
   note.p_align = 4;
   ToFile(ELF_T_PHDR, note, headers);
-  offset += notes->size();
+  beginning.content = note.p_offset + notes.size();
+  return beginning;
+}
+
+uint64_t AlignedUp(uint64_t offset) {
+  return (offset + kSegmentAlignment - 1) & ~(kSegmentAlignment - 1);
+}
+
+}  // namespace
+
+bool IsElf(absl::Span<const uint8_t> bytes) {
+  return bytes.size() >= SELFMAG && std::memcmp(bytes.data(), ELFMAG, SELFMAG) == 0;
+}
+
+absl::StatusOr<Dump> ReadElfCore(FileBytes file, CoreAddresses addresses,
+                                 absl::string_view folder) {
+  return CoreReader(std::move(file), addresses, folder).Read();
+}
+
+absl::Status WriteElfCore(const Dump& dump, const std::string& path) {
+  const absl::StatusOr<std::vector<uint8_t>> notes = NotesOf(dump);
+  if (!notes.ok()) return notes.status();
+  absl::StatusOr<Beginning> beginning = Begin(dump.device, dump.memory.segments().size(), *notes);
+  if (!beginning.ok()) return beginning.status();
+  std::vector<uint8_t>& headers = beginning->headers;
+  uint64_t offset = beginning->content;
 
   std::vector<size_t> stored;  // so that long zeros are read only once
   stored.reserve(dump.memory.segments().size());
-  for (const Memory::Segment& segment : dump.memory.segments()) {
+  for (const Memory::Segment& mapped : dump.memory.segments()) {
+    const Memory::Segment& segment = dump.memory.Resolve(mapped);
     stored.push_back(SizeWithoutZeros(segment.bytes));
     Elf64_Phdr load = {};
     load.p_type = PT_LOAD;
@@ -515,16 +668,57 @@ absl::Status WriteElfCore(const Dump& dump, const std::string& path) {
   absl::Status status = writer->Append(headers);
   if (status.ok()) status = writer->Append(*notes);
   size_t i = 0;
-  for (const Memory::Segment& segment : dump.memory.segments()) {
+  for (const Memory::Segment& mapped : dump.memory.segments()) {
+    const Memory::Segment& segment = dump.memory.Resolve(mapped);
     const size_t size = stored[i++];
     if (size == 0 || !status.ok()) continue;
     static constexpr uint8_t kPadding[kSegmentAlignment] = {};
     status =
         writer->Append(absl::MakeConstSpan(kPadding, AlignedUp(writer->size()) - writer->size()));
-    if (status.ok()) status = writer->Append(segment.bytes.subspan(0, size));
+    if (status.ok()) {
+      status = writer->Append(dump.memory.Resolve(segment).bytes.subspan(0, size));
+    }
   }
   if (!status.ok()) return status;
   return writer->Commit();
+}
+
+absl::StatusOr<std::vector<uint8_t>> MakePagedCore(const Dump& about, absl::string_view run,
+                                                   absl::Span<const PagedSegment> segments) {
+  absl::StatusOr<std::vector<uint8_t>> notes = NotesOf(about);
+  if (!notes.ok()) return notes.status();
+  if (absl::Status status = AppendNote(kRunNote, RunToJson(run), *notes); !status.ok()) {
+    return status;
+  }
+  absl::StatusOr<Beginning> beginning = Begin(about.device, segments.size(), *notes);
+  if (!beginning.ok()) return beginning.status();
+  std::vector<uint8_t> core = std::move(beginning->headers);
+  uint64_t offset = beginning->content;
+  for (const PagedSegment& segment : segments) {
+    Elf64_Phdr header = {};
+    header.p_type = kPagedSegment;
+    header.p_flags = PF_R | PF_W;
+    header.p_offset = offset;
+    header.p_vaddr = segment.address;
+    header.p_paddr = segment.space;
+    header.p_filesz = segment.runs.size() * kPageRunSize;
+    header.p_memsz = segment.memory_size;
+    header.p_align = 4;
+    ToFile(ELF_T_PHDR, header, core);
+    offset += header.p_filesz;
+  }
+  core.reserve(offset);
+  core.insert(core.end(), notes->begin(), notes->end());
+  for (const PagedSegment& segment : segments) {
+    for (const PageRun& run_of_pages : segment.runs) {
+      for (const uint32_t number : {run_of_pages.count, run_of_pages.first}) {
+        for (unsigned shift = 0; shift < 32; shift += 8) {
+          core.push_back(static_cast<uint8_t>(number >> shift));
+        }
+      }
+    }
+  }
+  return core;
 }
 
 }  // namespace packsmith

@@ -209,6 +209,19 @@ class MemoryRecord : public Record {
   Dump& dump_;
 };
 
+class RunRecord : public Record {
+ public:
+  void Begin() override {}
+  bool Member(absl::string_view name, const Value& value) override {
+    return name != "run" || Set(value, run_);
+  }
+  std::string End() override { return ""; }
+  const std::string& run() const { return run_; }
+
+ private:
+  std::string run_;
+};
+
 // Feeds a Record with the members of the outermost object, or of each object in the outermost
 // list. Values nested deeper are skipped: whatever a later version puts there costs no memory.
 class Handler {
@@ -364,6 +377,12 @@ void ReadNote(uint32_t type, absl::string_view json, uint64_t offset, Dump& dump
   }
 }
 
+std::string ReadRunNote(absl::string_view json, uint64_t offset, Dump& dump) {
+  RunRecord record;
+  Read(record, json, offset, dump);
+  return record.run();
+}
+
 std::string DeviceToJson(const Device& device) {
   rapidjson::StringBuffer out;
   Writer writer(out);
@@ -432,6 +451,15 @@ std::string MemoryToJson(const Dump& dump) {
   writer.StartObject();
   PutUint(writer, "complete", dump.memory_is_complete ? 1 : 0);
   if (dump.physical_space) PutUint(writer, "physical", *dump.physical_space);
+  writer.EndObject();
+  return TextOf(out);
+}
+
+std::string RunToJson(absl::string_view run) {
+  rapidjson::StringBuffer out;
+  Writer writer(out);
+  writer.StartObject();
+  Put(writer, "run", std::string(run));
   writer.EndObject();
   return TextOf(out);
 }

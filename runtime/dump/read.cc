@@ -17,12 +17,16 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "runtime/dump/aub.h"
 #include "runtime/dump/compressed.h"
 #include "runtime/dump/elf_core.h"
 #include "runtime/dump/foreign.h"
+#include "runtime/dump/hang_dump.h"
 #include "runtime/dump/hex_text.h"
 #include "runtime/dump/i915_error.h"
 #include "runtime/dump/kernel_log.h"
+#include "runtime/dump/memory_file.h"
+#include "runtime/dump/run_folder.h"
 #include "runtime/dump/xe_devcoredump.h"
 
 namespace packsmith {
@@ -50,29 +54,38 @@ absl::StatusOr<Dump> ReadHex(FileBytes file, const RawOptions& options) {
 struct Format {
   absl::string_view name;
   bool (*is)(absl::Span<const uint8_t> bytes);
-  absl::StatusOr<Dump> (*read)(FileBytes file, const RawOptions& options);
+  // folder: of the file, for formats that refer to other files; "": unknown.
+  absl::StatusOr<Dump> (*read)(FileBytes file, const RawOptions& options, absl::string_view folder);
 };
+
+template <absl::StatusOr<Dump> (*kRead)(FileBytes file, const RawOptions& options)>
+absl::StatusOr<Dump> Alone(FileBytes file, const RawOptions& options, absl::string_view) {
+  return kRead(std::move(file), options);
+}
+
 constexpr Format kFormats[] = {
     {"elf", IsElf,
-     [](FileBytes file, const RawOptions&) {
-       return ReadElfCore(std::move(file), CoreAddresses::kPlain);
+     [](FileBytes file, const RawOptions&, absl::string_view folder) {
+       return ReadElfCore(std::move(file), CoreAddresses::kPlain, folder);
      }},
+    {"aub", IsAub, ReadAub},
+    {"hang-dump", IsHangDump, ReadHangDump},
     {"xe-devcoredump",
      [](absl::Span<const uint8_t> bytes) {
        return IsText(bytes) && LooksLikeXeDevcoredump(TextOf(bytes));
      },
-     ReadXeDevcoredump},
+     Alone<ReadXeDevcoredump>},
     {"i915-error",
      [](absl::Span<const uint8_t> bytes) {
        return IsText(bytes) && LooksLikeI915Error(TextOf(bytes));
      },
-     ReadI915Error},
+     Alone<ReadI915Error>},
     {"hex",
      [](absl::Span<const uint8_t> bytes) {
        return IsText(bytes) && LooksLikeHexText(TextOf(bytes));
      },
-     ReadHex},
-    {"raw", [](absl::Span<const uint8_t> bytes) { return !IsText(bytes); }, ReadRaw},
+     Alone<ReadHex>},
+    {"raw", [](absl::Span<const uint8_t> bytes) { return !IsText(bytes); }, Alone<ReadRaw>},
 };
 
 // Text without what other programs added: a byte order mark, the prefixes of a kernel log.
@@ -100,13 +113,14 @@ absl::Status CheckIsDump(const FileBytes& file) {
                                                  " (if it only looks like one: --input=raw)"));
 }
 
-absl::StatusOr<Dump> ReadFormat(FileBytes file, const RawOptions& options) {
+absl::StatusOr<Dump> ReadFormat(FileBytes file, const RawOptions& options,
+                                absl::string_view folder) {
   for (const Format& format : kFormats) {
     if (options.format.empty() && &format == &kFormats[std::size(kFormats) - 1]) {
       if (absl::Status status = CheckIsDump(file); !status.ok()) return status;
     }
     if (options.format.empty() ? format.is(file.bytes) : format.name == options.format) {
-      return format.read(std::move(file), options);
+      return format.read(std::move(file), options, folder);
     }
   }
   return absl::InvalidArgumentError(absl::StrFormat(
@@ -164,12 +178,62 @@ absl::StatusOr<Decompressed> UnpackAll(FileBytes file, uint64_t max_bytes) {
                                                  kMostLevels, " times; unpack it first"));
 }
 
+// ReadDump() for a file of `folder`.
+absl::StatusOr<Dump> ReadIn(absl::string_view folder, FileBytes file, const RawOptions& options) {
+  const std::vector<absl::string_view> formats = DumpFormats();
+  if (!options.format.empty() &&
+      std::find(formats.begin(), formats.end(), options.format) == formats.end()) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("unknown format \"%s\": expected one of %s", options.format, AllFormats()));
+  }
+  absl::StatusOr<Decompressed> unpacked = UnpackAll(std::move(file), options.max_bytes);
+  if (!unpacked.ok()) return unpacked.status();
+  // Raw input is not treated as text.
+  if (options.format != "raw") unpacked->file = Bare(std::move(unpacked->file));
+  absl::StatusOr<Dump> dump = ReadFormat(std::move(unpacked->file), options, folder);
+  if (unpacked->problem) {
+    // An error in the unpacked data is most likely due to this problem: report both.
+    if (!dump.ok()) {
+      return absl::Status(dump.status().code(), absl::StrCat(dump.status().message(), " (",
+                                                             unpacked->problem->text, ")"));
+    }
+    dump->AddProblem(unpacked->problem->offset, unpacked->problem->text);
+  }
+  return dump;
+}
+
 }  // namespace
 
 std::vector<absl::string_view> DumpFormats() {
   std::vector<absl::string_view> names;
   for (const Format& format : kFormats) names.push_back(format.name);
   return names;
+}
+
+absl::StatusOr<FoundDumps> FindDumps(const std::string& directory) {
+  FoundDumps found;
+  absl::StatusOr<RunFolder> run = ReadRunFolder(directory);
+  if (!run.ok() || (run->run.empty() && run->records.empty())) {
+    absl::StatusOr<std::vector<std::string>> paths = DumpsIn(directory);
+    if (!paths.ok()) return paths.status();
+    found.paths = *std::move(paths);
+    return found;
+  }
+  for (const absl::string_view other : {kIndexFile, kMemoryFile}) {
+    found.others.push_back(absl::StrCat(directory, "/", other));
+  }
+  for (const std::string& problem : run->problems) {
+    found.problems.push_back(absl::StrCat(directory, "/", kIndexFile, ", ", problem));
+  }
+  for (const RunRecord& record : run->records) {
+    found.paths.push_back((std::filesystem::path(directory) / record.file).string());
+  }
+  if (found.paths.empty()) {
+    return absl::NotFoundError(
+        absl::StrCat(directory, ": the run has no submissions",
+                     found.problems.empty() ? "" : "; " + found.problems.front()));
+  }
+  return found;
 }
 
 absl::StatusOr<std::vector<std::string>> DumpsIn(const std::string& directory) {
@@ -214,32 +278,14 @@ absl::StatusOr<std::vector<std::string>> DumpsIn(const std::string& directory) {
 }
 
 absl::StatusOr<Dump> ReadDump(FileBytes file, const RawOptions& options) {
-  const std::vector<absl::string_view> formats = DumpFormats();
-  if (!options.format.empty() &&
-      std::find(formats.begin(), formats.end(), options.format) == formats.end()) {
-    return absl::InvalidArgumentError(
-        absl::StrFormat("unknown format \"%s\": expected one of %s", options.format, AllFormats()));
-  }
-  absl::StatusOr<Decompressed> unpacked = UnpackAll(std::move(file), options.max_bytes);
-  if (!unpacked.ok()) return unpacked.status();
-  // Raw input is not treated as text.
-  if (options.format != "raw") unpacked->file = Bare(std::move(unpacked->file));
-  absl::StatusOr<Dump> dump = ReadFormat(std::move(unpacked->file), options);
-  if (unpacked->problem) {
-    // An error in the unpacked data is most likely due to this problem: report both.
-    if (!dump.ok()) {
-      return absl::Status(dump.status().code(), absl::StrCat(dump.status().message(), " (",
-                                                             unpacked->problem->text, ")"));
-    }
-    dump->AddProblem(unpacked->problem->offset, unpacked->problem->text);
-  }
-  return dump;
+  return ReadIn("", std::move(file), options);
 }
 
 absl::StatusOr<Dump> ReadDump(const std::string& path, const RawOptions& options) {
   absl::StatusOr<FileBytes> file = OpenFile(path, options.max_bytes);
   if (!file.ok()) return file.status();
-  return ReadDump(*std::move(file), options);
+  const std::string folder = path == "-" ? "" : std::filesystem::path(path).parent_path().string();
+  return ReadIn(path != "-" && folder.empty() ? "." : folder, *std::move(file), options);
 }
 
 }  // namespace packsmith

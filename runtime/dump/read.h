@@ -29,13 +29,24 @@ std::vector<absl::string_view> DumpFormats();
 // options.max_bytes.
 absl::StatusOr<Dump> ReadDump(const std::string& path, const RawOptions& options = {});
 
-// The files of `directory` to pass to ReadDump(), in order: what a kernel shows there (a card's or
-// a device core dump's directory in /sys, or a copy: `error`, `i915_error_state`, `data`), else all
-// GPU core dumps (`*.core`, 2.core before 10.core), else its only file. Each of them may be
-// compressed, with .gz or .zst after its name. Subdirectories are not searched, except
-// `device/devcoredump`.
+// The files of a directory to pass to ReadDump(), in order.
+struct FoundDumps {
+  std::vector<std::string> paths;
+  // What is wrong with the directory's index, each with its path; of these dumps nothing is lost.
+  std::vector<std::string> problems;
+  std::vector<std::string> others;  // files that are read beside the dumps
+};
+
+// Searches `directory`: a recorded run's folder (run_folder.h) has its submissions, also those
+// whose file is missing; else what a kernel shows there (a card's or a device core dump's directory
+// in /sys, or a copy: `error`, `i915_error_state`, `data`), else all GPU core dumps
+// (`*.core`, 2.core before 10.core), else its only file. Each of them may be compressed, with .gz
+// or .zst after its name. Subdirectories are not searched, except `device/devcoredump`.
 //
 // NotFound if there are none of these; the message says what was looked for.
+absl::StatusOr<FoundDumps> FindDumps(const std::string& directory);
+
+// The paths alone.
 absl::StatusOr<std::vector<std::string>> DumpsIn(const std::string& directory);
 
 // ReadDump() for bytes in memory.

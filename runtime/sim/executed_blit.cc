@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -55,14 +57,17 @@ bool ExecutedBlit::RegisterSays(tables::Meaning meaning) const {
 }
 
 size_t ExecutedBlit::Read(uint32_t space, uint64_t address, absl::Span<uint8_t> out) const {
-  return execution_.streamer_.seen_.Read(tables::ClientKind::kBlitter, space, address, out,
-                                         execution_.command_);
+  const size_t read = execution_.streamer_.seen_.Read(tables::ClientKind::kBlitter, space, address,
+                                                      out, execution_.command_);
+  met_unmapped_ |= read < out.size();
+  return read;
 }
 
 size_t ExecutedBlit::Write(uint32_t space, uint64_t address, absl::Span<const uint8_t> bytes) {
   Streamer& streamer = execution_.streamer_;
   const size_t written = streamer.seen_.Write(tables::ClientKind::kBlitter, space, address, bytes,
                                               execution_.command_);
+  met_unmapped_ |= written < bytes.size() && !streamer.memory_.exhausted();
   if (written == 0) return 0;
   streamer.window_.OnWrite(space, address, written);
   streamer.observer_.OnStore(execution_.command_, space, address, bytes.first(written));
@@ -73,9 +78,15 @@ void Execution::DoBlit(const Operation& operation) {
   ExecutedBlit blit(*this, operation);
   const BlitOutcome outcome = streamer_.blits_.Do(operation.kind, blit, blit);
   if (!outcome.status.ok()) {
-    streamer_.Report(
-        absl::IsOutOfRange(outcome.status) ? ProblemKind::kApproximate : ProblemKind::kUnsupported,
-        absl::StrCat(tables_.string(plan_.container->name), ": ", outcome.status.message()));
+    std::string text =
+        absl::StrCat(tables_.string(plan_.container->name), ": ", outcome.status.message());
+    if (blit.met_unmapped()) {
+      streamer_.ReportUnmapped(std::move(text));
+    } else {
+      streamer_.Report(absl::IsOutOfRange(outcome.status) ? ProblemKind::kApproximate
+                                                          : ProblemKind::kUnsupported,
+                       std::move(text));
+    }
   }
   if (outcome.overlap_undefined) {
     streamer_.Report(ProblemKind::kApproximate,

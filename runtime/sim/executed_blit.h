@@ -32,9 +32,13 @@ class ExecutedBlit : public BlitOperands, public MemoryAccess {
   size_t Read(uint32_t space, uint64_t address, absl::Span<uint8_t> out) const override;
   size_t Write(uint32_t space, uint64_t address, absl::Span<const uint8_t> bytes) override;
 
+  // Whether memory was read or written that is not mapped.
+  bool met_unmapped() const { return met_unmapped_; }
+
  private:
   const Execution& execution_;
   const PlannedOperation& operation_;
+  mutable bool met_unmapped_ = false;
 };
 
 }  // namespace packsmith::sim

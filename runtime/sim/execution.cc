@@ -187,9 +187,9 @@ void Execution::Store(const Place& place, absl::Span<const uint8_t> bytes) {
     streamer_.Report(ProblemKind::kUnsupported,
                      "writes are left out: there are as many pages as the simulation keeps");
   } else if (written < bytes.size()) {
-    streamer_.Report(ProblemKind::kApproximate,
-                     absl::StrFormat("%d bytes are written at 0x%x, where the dump has no memory",
-                                     bytes.size() - written, place.address + written));
+    streamer_.ReportUnmapped(
+        absl::StrFormat("%d bytes are written at 0x%x, where the dump has no memory",
+                        bytes.size() - written, place.address + written));
   }
 }
 
@@ -205,9 +205,9 @@ void Execution::Load(const Place& place, absl::Span<uint8_t> out, bool polls) {
                                                    place.address, out, command_);
   if (read == out.size()) return;
   std::fill(out.begin() + static_cast<ptrdiff_t>(read), out.end(), uint8_t{0});
-  streamer_.Report(ProblemKind::kApproximate,
-                   absl::StrFormat("%d bytes are read at 0x%x, where the dump has no memory: zeros",
-                                   out.size() - read, place.address + read));
+  streamer_.ReportUnmapped(
+      absl::StrFormat("%d bytes are read at 0x%x, where the dump has no memory: zeros",
+                      out.size() - read, place.address + read));
 }
 
 uint32_t Execution::Load32(const Place& place, bool polls) {
@@ -855,8 +855,7 @@ void Execution::DrawIndirect(const Operation& operation) {
         tables::ClientKind::kStreamer, at.space, at.address,
         absl::MakeSpan(reinterpret_cast<uint8_t*>(one.data()), bytes), command_);
     if (read < bytes) {
-      streamer_.Report(
-          ProblemKind::kApproximate,
+      streamer_.ReportUnmapped(
           absl::StrFormat("the arguments of draw %d at 0x%x are not in the dump", i, at.address));
       break;
     }

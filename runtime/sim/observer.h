@@ -62,6 +62,8 @@ struct Problem {
   uint32_t space;
   uint64_t address;
   std::string text;
+  // It is about memory that is not mapped: the last access that stopped short.
+  bool unmapped = false;
 };
 
 // Methods do nothing unless they are overridden.

@@ -99,9 +99,21 @@ bool Registers::Says(tables::Meaning meaning) const {
   });
 }
 
-uint32_t Registers::Read(uint32_t offset) const {
-  const auto clock = clocks_.find(offset);
-  if (clock != clocks_.end()) return static_cast<uint32_t>(clock_ >> clock->second);
+uint32_t Registers::Read(uint32_t offset) const { return ReadAt(offset, nullptr); }
+
+uint64_t Registers::Read64(uint32_t offset) const {
+  if (!live_clock_ || !clocks_.contains(offset)) {
+    return Read(offset) | uint64_t{Read(offset + 4)} << 32;
+  }
+  const uint64_t ticks = clock();
+  return ReadAt(offset, &ticks) | uint64_t{ReadAt(offset + 4, &ticks)} << 32;
+}
+
+uint32_t Registers::ReadAt(uint32_t offset, const uint64_t* ticks) const {
+  const auto found_clock = clocks_.find(offset);
+  if (found_clock != clocks_.end()) {
+    return static_cast<uint32_t>((ticks == nullptr ? clock() : *ticks) >> found_clock->second);
+  }
   const auto found = values_.find(offset);
   return found == values_.end() ? 0 : found->second;
 }

@@ -3,7 +3,9 @@
 #define PACKSMITH_RUNTIME_SIM_REGISTERS_H_
 
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -30,7 +32,8 @@ class Registers {
   // upper 16.
   void Write(uint32_t offset, uint32_t value);
 
-  uint64_t Read64(uint32_t offset) const { return Read(offset) | uint64_t{Read(offset + 4)} << 32; }
+  // Both halves at the same time.
+  uint64_t Read64(uint32_t offset) const;
   void Write64(uint32_t offset, uint64_t value) {
     Write(offset, static_cast<uint32_t>(value));
     Write(offset + 4, static_cast<uint32_t>(value >> 32));
@@ -50,11 +53,13 @@ class Registers {
   // Whether a register's field that means this is not zero; false if no register has one.
   bool Says(tables::Meaning meaning) const;
 
-  // What registers that tell the time read.
+  // What registers that tell the time read: the result of the function, if one is set.
   void SetClock(uint64_t ticks) { clock_ = ticks; }
-  uint64_t clock() const { return clock_; }
+  void SetClock(std::function<uint64_t()> ticks) { live_clock_ = std::move(ticks); }
+  uint64_t clock() const { return live_clock_ ? live_clock_() : clock_; }
 
  private:
+  uint32_t ReadAt(uint32_t offset, const uint64_t* ticks) const;
   void AddAllowance(const tables::Tables& tables, const tables::Container& of);
 
   absl::flat_hash_map<uint32_t, uint32_t> values_;
@@ -75,6 +80,7 @@ class Registers {
   };
   std::vector<Allowance> allowances_;
   uint64_t clock_ = 0;
+  std::function<uint64_t()> live_clock_;
 };
 
 }  // namespace packsmith::sim

@@ -33,7 +33,9 @@ Streamer::Streamer(const tables::Tables& tables, MemoryAccess& memory,
       window_(memory, options.prefetch ? tables.stream(options.stream).prefetch : 0),
       plans_(tables.containers().size()),
       states_(tables.containers().size()),
-      indirect_draws_left_(options.most_indirect_draws) {}
+      indirect_draws_left_(options.most_indirect_draws) {
+  if (options_.clock) registers_.SetClock(options_.clock);
+}
 
 Streamer::~Streamer() = default;
 
@@ -142,8 +144,14 @@ bool Streamer::IsNoop() const {
   return false;
 }
 
-void Streamer::Report(ProblemKind kind, std::string text) {
-  observer_.OnProblem({kind, position_.space, position_.address, std::move(text)});
+void Streamer::Report(ProblemKind kind, std::string text, bool unmapped) {
+  observer_.OnProblem({kind, position_.space, position_.address, std::move(text), unmapped});
+}
+
+void Streamer::ReportUnmapped(std::string text) {
+  if (!options_.unmapped_faults) return Report(ProblemKind::kApproximate, std::move(text), true);
+  // Of a command only the first one.
+  if (!std::exchange(unmapped_, true)) Report(ProblemKind::kFault, std::move(text), true);
 }
 
 absl::Span<const uint8_t> Streamer::StateOf(const tables::Container& container) const {
@@ -218,12 +226,12 @@ void Streamer::Advance(uint64_t bytes) {
 Streamer::Result Streamer::Step() {
   const absl::Span<const uint8_t> head = Fetch(4);
   if (head.size() < 4) {
-    Report(ProblemKind::kFault, "there is no memory to execute");
+    Report(ProblemKind::kFault, "there is no memory to execute", true);
     return Result::kFault;
   }
   uint32_t word = 0;
   std::memcpy(&word, head.data(), 4);
-  registers_.SetClock(registers_.clock() + 1);
+  if (!options_.clock) registers_.SetClock(registers_.clock() + 1);
   const tables::PacketFinder::Kind& kind = finder_.Find(word);
   if (kind.container == kNone) {
     const uint32_t length = tables_.UnknownBytes(options_.stream, word);
@@ -244,7 +252,8 @@ Streamer::Result Streamer::Step() {
   if (bytes.size() < length) {
     Report(ProblemKind::kFault,
            absl::StrCat(tables_.string(container.name), " of ", length, " bytes goes beyond ",
-                        level_ == 0 ? "the contents of the ring" : "the memory"));
+                        level_ == 0 ? "the contents of the ring" : "the memory"),
+           level_ != 0);
     return Result::kFault;
   }
   if (level_ != 0 && window_.IsStale(position_.address, length)) ReportStale(container, bytes);
@@ -294,6 +303,7 @@ Streamer::Result Streamer::Execute(const Plan& plan, absl::Span<const uint8_t> b
       break;
   }
   const Execution::Outcome outcome = execution.Run();
+  if (unmapped_) return Result::kFault;
   if (outcome == Execution::Outcome::kWaiting) return Result::kWaiting;
   ++commands_;
   if (plan.is_state) KeepState(plan, bytes);

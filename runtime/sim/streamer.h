@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -72,6 +73,11 @@ struct StreamerOptions {
   uint64_t most_indirect_draws = 1 << 22;
   // Whether reads before fences see old bytes and are reported. Otherwise all is visible at once.
   bool visibility = true;
+  // Whether a command that reads or writes memory which is not mapped is a fault, at which the
+  // simulation stops. Otherwise it reads zeros, and such writes are left out.
+  bool unmapped_faults = false;
+  // What registers that tell the time read. Empty: they count commands.
+  std::function<uint64_t()> clock = {};
 };
 
 // The state of one context on one engine. Not thread-safe.
@@ -111,7 +117,7 @@ class Streamer {
   Registers& registers() { return registers_; }
   const Registers& registers() const { return registers_; }
   uint64_t commands() const { return commands_; }
-  // The position of the command that is executed next.
+  // The position of the command that is executed next, or that has faulted.
   uint32_t space() const { return position_.space; }
   uint64_t address() const { return position_.address; }
   // Of the ring, after all that was executed.
@@ -152,7 +158,9 @@ class Streamer {
   void Leave(bool all_levels);
   uint64_t Levels() const;
   bool IsNoop() const;
-  void Report(ProblemKind kind, std::string text);
+  void Report(ProblemKind kind, std::string text, bool unmapped = false);
+  // The command has read or written memory that is not mapped.
+  void ReportUnmapped(std::string text);
 
   const tables::Tables& tables_;
   MemoryAccess& memory_;
@@ -175,6 +183,7 @@ class Streamer {
   uint32_t level_ = 0;
   bool ended_ = true;
   bool failed_ = false;
+  bool unmapped_ = false;  // the command at hand has faulted
   bool arbitration_ = true;
   // Of the current batch, and whether the one that the command starts has none.
   bool privileged_ = true, drops_privilege_ = false;

@@ -216,7 +216,7 @@ TEST(ReadDumpTest, TheFormatMayBeForced) {
   options.format = "elephant";
   EXPECT_EQ(
       Read("64617461", options).status().message(),
-      "unknown format \"elephant\": expected one of elf, xe-devcoredump, i915-error, hex, raw");
+      "unknown format \"elephant\": expected one of elf, aub, hang-dump, xe-devcoredump, i915-error, hex, raw");
 }
 
 TEST(ReadDumpTest, ErrorsInTextNameTheFile) {

@@ -360,6 +360,50 @@ TEST(Streamer, WritesWhereNoMemoryIsAreReported) {
   EXPECT_EQ(world.problems()[0].kind, ProblemKind::kApproximate);
 }
 
+TEST(Streamer, StopsAtCommandsThatReachUnmappedMemoryIfTheseAreFaults) {
+  // A load, a store, a wait, a copy, and a blit whose second row is not mapped.
+  const std::vector<uint32_t> wait = {0x0e000000 | 1u << 15 | 4u << 12 | 2, 1, 0x999000, 0};
+  const std::vector<uint32_t> blit = {
+      0x54f00008, 0x03cc0000 | 64, 0, 2u << 16 | 16, kData + 4032, 0, 0, 64, kData, 0};
+  for (const bool faults : {false, true}) {
+    for (const std::vector<uint32_t>& command :
+         {LoadMemory(kGpr, 0x999000), StoreDword(0x999000, 1), wait, CopyMemory(kData, 0x999000),
+          blit}) {
+      const uint32_t copies = FindGeneration("gfx9")->FindEngine("blitter");
+      World world("gfx9", {.engine = command == blit ? copies : 0, .unmapped_faults = faults});
+      world.Put(kData, std::vector<uint32_t>(1024));
+      world.Put(kBatch, Join({{kNoop}, command, StoreDword(kData, 1), {kEnd}}));
+      const Stop ends = command == wait ? Stop::kWaiting : Stop::kEnded;
+      EXPECT_EQ(world.Run(kBatch), faults ? Stop::kFault : ends) << command[0];
+      EXPECT_EQ(world.Read32(kData), faults || command == wait ? 0u : 1u) << command[0];
+      ASSERT_FALSE(world.problems().empty()) << command[0];
+      EXPECT_EQ(world.problems()[0].kind, faults ? ProblemKind::kFault : ProblemKind::kApproximate);
+      EXPECT_TRUE(world.problems()[0].unmapped);
+      if (!faults) continue;
+      EXPECT_EQ(world.streamer().address(), kBatch + 4);
+      EXPECT_EQ(world.streamer().Run(1), Stop::kFault);
+    }
+  }
+}
+
+TEST(Streamer, TellsTheTimeOfItsClock) {
+  uint64_t now = 0xfffffffe;
+  World world("gfx9", {.clock = [&now] { return now++; }});
+  constexpr uint32_t kTimestamp = 0x2358;
+  world.Put(kData, std::vector<uint32_t>(8));
+  // A post-sync write of both halves, of one time; then the lower half.
+  world.Put(kBatch, Join({{0x7a000004, 3u << 14 | 1u << 20, kData, 0, 0, 0},
+                          {0x7a000004, 3u << 14 | 1u << 20, kData + 8, 0, 0, 0},
+                          {0x7a000004, 3u << 14 | 1u << 20, kData + 16, 0, 0, 0},
+                          StoreRegister(kData + 24, kTimestamp),
+                          {kEnd}}));
+  EXPECT_EQ(world.Run(kBatch), Stop::kEnded);
+  EXPECT_EQ(world.Read64(kData), 0xfffffffeu);
+  EXPECT_EQ(world.Read64(kData + 8), 0xffffffffu);
+  EXPECT_EQ(world.Read64(kData + 16), 0x100000000u);
+  EXPECT_EQ(world.Read32(kData + 24), 1u);
+}
+
 TEST(Streamer, KeepsTheLastPacketOfEachKindAsState) {
   World world("gfx9");
   // 3DSTATE_VF_TOPOLOGY twice, a draw.

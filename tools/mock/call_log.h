@@ -26,6 +26,9 @@ class CallLog : public capture::Watcher {
   uint64_t warnings() const;
   uint64_t submissions() const;
 
+  // A line that is always shown.
+  void Say(absl::string_view line) { Print(line); }
+
   // A call on a device file, or another one of a client. `result` is 0 or more, or a negative
   // errno. On the thread that made the call.
   void OnCall(pid_t pid, absl::string_view process, absl::string_view call, int64_t result);

@@ -10,6 +10,7 @@
 #include "absl/strings/string_view.h"
 #include "runtime/base/command_line.h"
 #include "runtime/base/version.h"
+#include "runtime/capture/records/command_line.h"
 #include "tools/mock/launcher.h"
 #include "tools/mock/run.h"
 #include "tools/mock/session.h"
@@ -25,6 +26,11 @@ and /sys that show them, are answered by a mock kernel.
   --device=NAME[,...]   the GPUs: platforms (tgl), variants (skl_gt4) or PCI ids (8086:9a49).
                         NAME:xe, NAME:i915: with that driver's interface
   --kernel=DRIVER       the interface of GPUs that name none, instead of the usual one
+  --run                 execute submissions in a simulator: what command streamers and copy engines
+                        do, not shaders. Otherwise each is done at once, without effect
+  --unpack[=OPTIONS]    show each submission, decoded, as it is made; with options of unpack:
+                        "hide-zero filter=3DPRIMITIVE"
+  --unpack-file=FILE    show them in FILE, not on standard error
   --hang-at=N[,N...]    the Nth submission hangs
   --linger=SECONDS      how long processes that APP leaves behind may keep the GPU (default: 10)
   --verbose             show each call on standard error, and why it fails
@@ -34,8 +40,11 @@ and /sys that show them, are answered by a mock kernel.
   --version
   -h, --help
 
+Records, each submission as a GPU core dump:
+)";
+constexpr char kExitCodes[] = R"(
 Exit codes: those of APP; 128 + N if signal N killed it; 2 for wrong usage; 126 and 127 if APP
-cannot be started or is not found.
+cannot be started or is not found; 1 if APP succeeded and something could not be written.
 )";
 
 constexpr int kGood = 0, kWrongUsage = 2;
@@ -64,6 +73,11 @@ int Main(int argc, char** argv) {
   app.add_option("--kernel", options.kernel)->check(tools::OneOf(KernelNames()));
   app.add_option("--hang-at", options.hang_at)->delimiter(',')->allow_extra_args(false);
   app.add_option("--linger", run.linger_seconds)->check(CLI::Range(0.0, 1e6));
+  app.add_flag("--run", options.run);
+  std::string unpack;
+  CLI::Option* const unpack_option = app.add_option("--unpack", unpack)->expected(0, 1);
+  app.add_option("--unpack-file", options.unpack_file)->needs(unpack_option);
+  capture::AddRecordOptions(app, options.record);
   app.add_flag("--verbose", options.log.calls);
   app.add_flag("--warnings", options.log.warnings);
   app.add_flag("--summary", run.summary);
@@ -79,6 +93,8 @@ int Main(int argc, char** argv) {
   }
   if (help) {
     std::fputs(kHelp, stdout);
+    std::fputs(std::string(capture::kRecordHelp).c_str(), stdout);
+    std::fputs(kExitCodes, stdout);
     return kGood;
   }
   if (list) {
@@ -98,12 +114,17 @@ int Main(int argc, char** argv) {
     Complain("--device is required; packsmith-mock --list shows the GPUs");
     return kWrongUsage;
   }
+  if (unpack_option->count() != 0) options.unpack = unpack;
+  options.arguments = run.arguments;
   const absl::StatusOr<std::unique_ptr<Session>> session = Session::Make(options);
   if (!session.ok()) {
-    Complain(absl::StrCat("--device: ", session.status().message()));
+    Complain(session.status().message());
     return kWrongUsage;
   }
-  return Run(launcher, (*session)->kernel(), (*session)->files(), (*session)->log(), run);
+  const int code = Run(launcher, (*session)->kernel(), (*session)->files(), (*session)->log(), run);
+  const bool good = (*session)->Finish();
+  if (run.summary) std::fputs((*session)->Summary().c_str(), stderr);
+  return code == 0 && !good ? 1 : code;
 }
 
 }  // namespace

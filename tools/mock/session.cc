@@ -1,12 +1,18 @@
 #include "tools/mock/session.h"
 
+#include <unistd.h>
+
+#include <cerrno>
 #include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "runtime/capture/asahi/asahi.h"
+#include "runtime/capture/execute/unpack_options.h"
 #include "runtime/capture/i915/i915.h"
+#include "runtime/capture/records/recorder.h"
 #include "runtime/capture/xe/xe.h"
 
 namespace packsmith::mock {
@@ -25,6 +31,7 @@ struct Maker {
 constexpr Maker kMakers[] = {
     {KernelDriver::kI915, capture::MakeI915},
     {KernelDriver::kXe, capture::MakeXe},
+    {KernelDriver::kAsahi, capture::MakeAsahi},
 };
 
 const Maker* FindMaker(absl::string_view name) {
@@ -57,6 +64,25 @@ const Maker* UsualMaker(const DeviceInfo& info) {
     if (usual == nullptr || maker.driver == info.default_driver) usual = &maker;
   }
   return usual;
+}
+
+class StandardError : public tools::CliOutput {
+ public:
+  void Append(absl::string_view text) override {
+    while (!text.empty()) {
+      const ssize_t written = write(STDERR_FILENO, text.data(), text.size());
+      if (written <= 0 && errno != EINTR) return;
+      if (written > 0) text.remove_prefix(static_cast<size_t>(written));
+    }
+  }
+  absl::Status Finish() override { return absl::OkStatus(); }
+};
+
+std::string WhereIsReport(const capture::DevicePaths& paths) {
+  return absl::StrCat("the GPU hung; clients find the report at ",
+                      paths.driver == KernelDriver::kI915
+                          ? absl::StrCat(paths.card, "/error")
+                          : absl::StrCat(paths.device, "/devcoredump/data"));
 }
 
 }  // namespace
@@ -92,7 +118,77 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Make(const SessionOptions& opt
     status = session->Add(device, options.kernel);
     if (!status.ok()) return status;
   }
+  status = session->Watch(options);
+  if (!status.ok()) return status;
   return session;
+}
+
+absl::Status Session::Watch(const SessionOptions& options) {
+  const auto say = [this](absl::string_view line) { log_.Say(line); };
+  if (options.unpack) {
+    const auto unpack = capture::ParseUnpackOptions(*options.unpack);
+    if (!unpack.ok()) return unpack.status();
+    if (options.unpack_file.empty()) {
+      unpack_output_ = std::make_unique<StandardError>();
+    } else {
+      auto output = tools::OpenOutput({.file = options.unpack_file, .pager = false, .on_gone = {}});
+      if (!output.ok()) return output.status();
+      unpack_output_ = *std::move(output);
+    }
+    printer_ = std::make_unique<capture::PrintingWatcher>(*unpack_output_, *unpack);
+    kernel_.AddWatcher(printer_.get());
+  }
+  if (!options.record.folder.empty()) {
+    auto recorder = capture::Recorder::Create(
+        options.record,
+        {.program = "packsmith-mock", .command = absl::StrJoin(options.arguments, " ")});
+    if (!recorder.ok()) return recorder.status();
+    recorder_ = std::make_unique<RecordWatcher>(*std::move(recorder), say);
+    kernel_.AddWatcher(recorder_.get());
+  }
+  if (options.run) {
+    executor_ = std::make_unique<capture::SimExecutor>(capture::SimExecutorOptions{.say = say});
+    kernel_.set_executor(executor_.get());
+  }
+  hangs_ = std::make_unique<capture::HangReporter>(
+      [this](const capture::Work& work) {
+        return executor_ ? executor_->PlaceOfHang(work) : std::nullopt;
+      },
+      [this](const capture::Work& work, std::string report) {
+        for (size_t i = 0; i < infos_.size(); ++i) {
+          if (work.device != &infos_[i]) continue;
+          const auto written = capture::ReportHang(paths_[i], std::move(report), files_);
+          if (written.ok() && *written) log_.Say(WhereIsReport(paths_[i]));
+          return;
+        }
+      });
+  kernel_.AddWatcher(hangs_.get());
+  return absl::OkStatus();
+}
+
+bool Session::Finish() {
+  bool good = true;
+  if (printer_) {
+    printer_->Finish();
+    if (const absl::Status status = unpack_output_->Finish(); !status.ok()) {
+      log_.Say(absl::StrCat("--unpack: ", status.message()));
+      good = false;
+    }
+  }
+  if (recorder_) good = recorder_->Finish() && good;
+  return good;
+}
+
+std::string Session::Summary() const {
+  std::string text;
+  if (executor_) absl::StrAppend(&text, executor_->Summary(), "\n");
+  if (recorder_) {
+    const capture::Recorder::Totals totals = recorder_->totals();
+    absl::StrAppendFormat(&text, "recorded %d submissions: %d bytes of memory in %d bytes\n",
+                          totals.recorded - totals.dropped, totals.memory_bytes,
+                          totals.folder_bytes);
+  }
+  return text;
 }
 
 absl::Status Session::Add(absl::string_view text, absl::string_view kernel) {

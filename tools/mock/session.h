@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,13 @@
 #include "runtime/capture/devices/device_info.h"
 #include "runtime/capture/devices/virtual_files.h"
 #include "runtime/capture/drm/kernel.h"
+#include "runtime/capture/execute/hang_report.h"
+#include "runtime/capture/execute/printing_watcher.h"
+#include "runtime/capture/execute/sim_executor.h"
+#include "runtime/capture/records/options.h"
 #include "tools/mock/call_log.h"
+#include "tools/mock/record_watcher.h"
+#include "tools/output.h"
 
 namespace packsmith::mock {
 
@@ -24,6 +31,11 @@ struct SessionOptions {
   std::string kernel;                // the interface of devices that name none; empty: the usual
   std::vector<uint64_t> hang_at;     // submissions, counted from 1
   CallLog::Options log;
+  bool run = false;                    // submissions are executed
+  std::optional<std::string> unpack;   // submissions are shown, with these options of unpack
+  std::string unpack_file;             // empty: standard error
+  capture::RecordOptions record;       // no folder: nothing is recorded
+  std::vector<std::string> arguments;  // the program's, for records
 };
 
 class Session {
@@ -37,14 +49,27 @@ class Session {
   capture::VirtualFiles& files() { return files_; }
   CallLog& log() { return log_; }
 
+  // After the last submission: writes what was shown, and the record's end. False: something could
+  // not be written, which was said.
+  bool Finish();
+  // A line for each of the options that have results to sum up.
+  std::string Summary() const;
+
  private:
   explicit Session(const SessionOptions& options) : log_(options.log) {}
   absl::Status Add(absl::string_view text, absl::string_view kernel);
+  absl::Status Watch(const SessionOptions& options);
 
   CallLog log_;
   capture::VirtualFiles files_;
   std::deque<capture::DeviceInfo> infos_;  // with the ids that were asked for
   std::vector<capture::DevicePaths> paths_;
+  // All that watch the kernel outlive it.
+  std::unique_ptr<capture::SimExecutor> executor_;
+  std::unique_ptr<tools::CliOutput> unpack_output_;
+  std::unique_ptr<capture::PrintingWatcher> printer_;
+  std::unique_ptr<RecordWatcher> recorder_;
+  std::unique_ptr<capture::HangReporter> hangs_;
   capture::MockKernel kernel_;
 };
 

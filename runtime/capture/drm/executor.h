@@ -21,7 +21,8 @@ enum class Outcome {
 class Executor {
  public:
   virtual ~Executor() = default;
-  // Executes the work's streams, in order, on its memory. `why` is set for kHung.
+  // Executes the work's streams, in order, on its memory. `why` is set for kHung; for kWaiting it
+  // may say for what: "for MI_SEMAPHORE_WAIT at 0x1000".
   virtual Outcome Execute(const Work& work, std::string& why) = 0;
   // The work will not be executed any further: it was banned, or its context is gone.
   virtual void Forget(const Work& work) { (void)work; }

@@ -9,6 +9,14 @@ namespace packsmith::capture {
 
 namespace drm = uapi::drm;
 
+namespace {
+
+// The call that this thread answers, and why it fails: a call that waits gives the lock to others.
+thread_local absl::string_view call;
+thread_local std::string why;
+
+}  // namespace
+
 File::File(MockDevice& device, uint64_t number, bool render)
     : device_(device), number_(number), render_(render) {}
 
@@ -46,11 +54,12 @@ Result File::Ioctl(Caller& caller, uint32_t request, uint64_t argument) {
   Result result = 0;
   {
     MutexLock lock(kernel().mutex());
-    call_ = entry->name;
+    call = entry->name;
+    why.clear();
     result = entry->call(*this, caller, bytes.data());
     kernel().scheduler().Advance();
     kernel().Changed();
-    if (result < 0) kernel().Refused(caller, entry->name, result, "");
+    if (result < 0) kernel().Refused(caller, entry->name, result, why);
   }
   // Also after an error: the structure has what was done until then.
   if (IoctlOut(request) && IoctlOut(entry->request) &&
@@ -62,14 +71,15 @@ Result File::Ioctl(Caller& caller, uint32_t request, uint64_t argument) {
 
 Result File::Mmap(Caller& caller, uint64_t offset, uint64_t size, Mapped& out) {
   MutexLock lock(kernel().mutex());
-  call_ = "mmap";
+  call = "mmap";
   const MockKernel::MapTarget target = kernel().FindMapOffset(offset);
   if (!target.object || size == 0 || offset % 4096 != 0) return -EINVAL;
   // Pages: the system rounds the size up.
   const uint64_t whole = (target.object->size() + 4095) / 4096 * 4096;
   if (size > whole || target.offset > whole - size) return -EINVAL;
   if (!handle_of_.contains(target.object->id())) {
-    return Refuse(caller, -EACCES, "this file has no handle of the object");
+    kernel().Refused(caller, call, -EACCES, "this file has no handle of the object");
+    return -EACCES;
   }
   out.memory = ViewOf(*target.object, target.mode);
   out.offset = target.offset;
@@ -101,11 +111,11 @@ std::shared_ptr<Syncobj> File::FindSyncobj(uint32_t handle) {
 }
 
 void File::Warn(const Caller& caller, absl::string_view text) const {
-  device_.kernel().Warn(caller, call_, text);
+  device_.kernel().Warn(caller, call, text);
 }
 
-Result File::Refuse(const Caller& caller, Result error, absl::string_view why) const {
-  device_.kernel().Refused(caller, call_, error, why);
+Result File::Refuse(const Caller&, Result error, absl::string_view text) {
+  why = std::string(text);
   return error;
 }
 

@@ -68,8 +68,8 @@ class File {
 
   // Says of the call that is being answered what is wrong with it although it succeeds.
   void Warn(const Caller& caller, absl::string_view text) const;
-  // Returns `error`, and says why for logs.
-  Result Refuse(const Caller& caller, Result error, absl::string_view why) const;
+  // Returns `error`; logs say why.
+  static Result Refuse(const Caller& caller, Result error, absl::string_view text);
 
  private:
   static absl::Span<const IoctlEntry> CoreIoctls();
@@ -114,7 +114,6 @@ class File {
   HandleTable<std::shared_ptr<Object>> objects_;
   std::map<uint64_t, uint32_t> handle_of_;  // of the object's id
   HandleTable<std::shared_ptr<Syncobj>> syncobjs_;
-  absl::string_view call_;  // that is being answered
 };
 
 }  // namespace packsmith::capture

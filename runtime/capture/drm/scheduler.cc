@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+
 namespace packsmith::capture {
 
 void Scheduler::Cancel(uint64_t number, Result error) {
@@ -79,7 +81,8 @@ bool Scheduler::Step(Queue& queue) {
   }
   if (outcome == Outcome::kWaiting) {
     outcome = Outcome::kHung;
-    why = "waited too long for a value in memory";
+    why = why.empty() ? "waited too long for a value in memory"
+                      : absl::StrCat("waited too long ", why);
   }
   Finish(queue, outcome == Outcome::kHung, why);
   return true;

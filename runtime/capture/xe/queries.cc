@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "runtime/capture/devices/gpu_clock.h"
 
 namespace packsmith::capture {
 
@@ -146,12 +147,6 @@ Result Give(const Caller& caller, xe::device_query& args, absl::Span<const uint8
   return caller.memory()->Write(args.data, reply) ? 0 : cannot_write;
 }
 
-// Nanoseconds in units of a clock of `hz`, without overflow.
-uint64_t Cycles(uint64_t nanoseconds, uint64_t hz) {
-  constexpr uint64_t kSecond = 1'000'000'000;
-  return nanoseconds / kSecond * hz + nanoseconds % kSecond * hz / kSecond;
-}
-
 uint64_t NowBy(clockid_t clock) {
   timespec now = {};
   clock_gettime(clock, &now);
@@ -179,8 +174,7 @@ Result EngineCycles(const XeDevice& device, const Caller& caller, xe::device_que
   if (FindXeEngine(device.info(), reply.eci) == nullptr) return -EINVAL;
   reply.width = device.info().timestamp_bits;
   reply.cpu_timestamp = NowBy(reply.clockid);
-  reply.engine_cycles = Cycles(static_cast<uint64_t>(MonotonicNow()), device.info().timestamp_hz) &
-                        LowBits(reply.width);
+  reply.engine_cycles = GpuTicks(device.info(), MonotonicNow());
   reply.cpu_delta = NowBy(reply.clockid) - reply.cpu_timestamp;
   return caller.Put(args.data, reply);
 }

@@ -314,12 +314,12 @@ absl::Status SetPageTables(Maker& maker, const PageTableRoot& root) {
     status.Update(maker.SetDword(high, High(table)));
     return status;
   };
-  if (root.kind == PageTableKind::kFourLevels) {
+  if (root.kind == PageTableKind::kFourLevels || root.kind == PageTableKind::kFiveLevels) {
     return maker.Has("PTBP_LDW") ? set("PTBP_LDW", "PTBP_UDW", root.tables[0])
                                  : set("PDP0_LDW", "PDP0_UDW", root.tables[0]);
   }
   if (root.kind != PageTableKind::kThreeLevels) {
-    return absl::InvalidArgumentError("a context's page tables have three or four levels");
+    return absl::InvalidArgumentError("a context's page tables have three, four or five levels");
   }
   for (size_t i = 0; i < root.tables.size(); ++i) {
     absl::Status status =

@@ -58,7 +58,7 @@ struct ContextDescription {
   uint32_t ring_bytes = 0;  // 0: no ring
   uint32_t ring_head = 0;
   uint32_t ring_tail = 0;
-  // The page tables: three or four levels.
+  // The page tables: three, four or five levels.
   PageTableRoot page_tables = {};
   // Only the ring's registers are loaded when the context is restored first.
   bool restore_inhibit = true;

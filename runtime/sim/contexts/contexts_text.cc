@@ -76,6 +76,9 @@ std::string RootText(const PageTableRoot& root) {
   if (root.kind == PageTableKind::kFourLevels) {
     return absl::StrFormat("four levels from 0x%x", root.tables[0]);
   }
+  if (root.kind == PageTableKind::kFiveLevels) {
+    return absl::StrFormat("five levels from 0x%x", root.tables[0]);
+  }
   return absl::StrFormat("three levels from 0x%x, 0x%x, 0x%x, 0x%x", root.tables[0], root.tables[1],
                          root.tables[2], root.tables[3]);
 }

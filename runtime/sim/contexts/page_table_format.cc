@@ -69,6 +69,9 @@ absl::StatusOr<PageTableFormat> PageTableFormat::Make(const tables::Tables& tabl
       add("PPGTT_PAGE_DIRECTORY_ENTRY", "Page Table Address");
       add("PPGTT_PAGE_TABLE_ENTRY", "");
       break;
+    case PageTableKind::kFiveLevels:
+      add("PPGTT_PML5_ENTRY", "Page Map Level 4 Address");
+      [[fallthrough]];
     case PageTableKind::kFourLevels:
       add("PPGTT_PML4_ENTRY", "Page Directory Pointer Table Address");
       add("PPGTT_PDP_ENTRY", "Page Directory Address");

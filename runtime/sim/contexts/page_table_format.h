@@ -20,6 +20,7 @@ enum class PageTableKind : uint8_t {
   kTwoLevels,    // Gfx6 to Gfx7.5: 2 GiB, the directory is among the entries of the global table
   kThreeLevels,  // 4 GiB: four page directories, whose addresses are in registers
   kFourLevels,   // 48 bits
+  kFiveLevels,   // 57 bits, from Xe2 on
 };
 
 struct PageAttributes {

@@ -92,7 +92,9 @@ PageWalk PageTables::Walk(uint64_t address) const {
   walk.address = address;
   const uint64_t most = limit();
   // A canonical address repeats its highest bit.
-  if (root_.kind == PageTableKind::kFourLevels && address >= ~uint64_t{0} - (most / 2 - 1)) {
+  const bool canonical =
+      root_.kind == PageTableKind::kFourLevels || root_.kind == PageTableKind::kFiveLevels;
+  if (canonical && address >= ~uint64_t{0} - (most / 2 - 1)) {
     address &= most - 1;
   }
   if (address >= most) {

@@ -1,5 +1,5 @@
 // Page tables as hardware reads them: the global one, and those of a process, with two levels (Gfx6
-// to Gfx7.5), three or four (from Gfx8 on). They can be written, walked and listed.
+// to Gfx7.5), three or four (from Gfx8 on), five (from Xe2 on). They can be written, walked and listed.
 //
 //   absl::StatusOr<PageTables> tables = PageTables::Open(
 //       description, memory, {.kind = PageTableKind::kFourLevels, .tables = {pml4}}, spaces);
@@ -33,8 +33,8 @@ namespace packsmith::sim {
 struct PageTableRoot {
   PageTableKind kind = PageTableKind::kFourLevels;
   // Physical addresses. kGlobal: of the first entry. kTwoLevels: of the directory's first entry.
-  // kThreeLevels: of the four directories (0: none). kFourLevels: of the table of the highest
-  // level.
+  // kThreeLevels: of the four directories (0: none). kFourLevels, kFiveLevels: of the table of the
+  // highest level.
   std::array<uint64_t, 4> tables = {};
   uint64_t entries = 0;  // kGlobal: how many there are
 };

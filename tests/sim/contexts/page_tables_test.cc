@@ -69,6 +69,31 @@ TEST(PageTables, FourLevelsHaveOneEntryALevelWithAddressPresentAndWritable) {
   EXPECT_EQ(world.memory.Qword(kTables, 0x103000 + 8 * 3), 0x1234567003u);
 }
 
+TEST(PageTables, FiveLevelsAddATableAbove48BitsFromXe2On) {
+  const PageTableRoot root = {.kind = PageTableKind::kFiveLevels};
+  for (const char* const generation : {"xe2", "xe3"}) {
+    World world(generation, root);
+    EXPECT_EQ(world->limit(), uint64_t{1} << 57);
+    const uint64_t address = 0x003'8080'4020'3000;
+    ASSERT_TRUE(world.Map({.address = address, .physical = 0x12'3456'7000, .bytes = 4096}).ok());
+    // Bits 56:48 and 47:39 of the address are 3 and 257.
+    EXPECT_EQ(world.memory.Qword(kTables, 0x100000 + 8 * 3), 0x101003u);
+    EXPECT_EQ(world.memory.Qword(kTables, 0x101000 + 8 * 0x101), 0x102003u);
+    EXPECT_EQ(world.memory.Qword(kTables, 0x104000 + 8 * 3), 0x1234567003u);
+    EXPECT_EQ(world->Walk(address + 0x123).physical, 0x12'3456'7123u);
+    EXPECT_EQ(world->Walk(address).steps.size(), 5u);
+    ASSERT_TRUE(
+        world.Map({.address = 0x1ff'ffff'ffff'f000, .physical = 0x9000, .bytes = 4096}).ok());
+    EXPECT_EQ(world->Walk(0xffff'ffff'ffff'f123).physical, 0x9123u);
+    std::vector<uint64_t> listed;
+    world->List([&](const MappedRange& range) { listed.push_back(range.address); });
+    EXPECT_EQ(listed, (std::vector<uint64_t>{address, 0x1ff'ffff'ffff'f000}));
+  }
+  FakeMemory memory;
+  EXPECT_TRUE(
+      absl::IsNotFound(PageTables::Open(Generation("gfx125"), memory, root, kSpaces).status()));
+}
+
 TEST(PageTables, LargePagesEndTheWalkAtTheirLevel) {
   World world("gfx8", Wide());
   ASSERT_TRUE(world
