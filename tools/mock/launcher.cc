@@ -70,6 +70,13 @@ int ExitCode(int status) {
 
 }  // namespace
 
+absl::Status CheckPreloadPath(const std::string& path) {
+  if (path.find_first_of(" :") == std::string::npos) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "the preload library's path has a blank or a colon, which LD_PRELOAD takes for an end: ",
+      path, "; move packsmith to a folder without them"));
+}
+
 absl::StatusOr<std::string> FindPreloadLibrary() {
   std::error_code error;
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 namespace packsmith::mock {
@@ -21,6 +22,9 @@ struct Program {
   std::string preload;                 // the library's path
   std::string token;
 };
+
+// Whether a library with that path can be preloaded.
+absl::Status CheckPreloadPath(const std::string& path);
 
 // The preload library beside this program, or where it is installed. NotFound with the places.
 absl::StatusOr<std::string> FindPreloadLibrary();

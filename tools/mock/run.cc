@@ -13,8 +13,9 @@ int Run(Launcher& launcher, capture::MockKernel& kernel, capture::VirtualFiles& 
         const RunOptions& options) {
   const absl::StatusOr<std::string> library =
       options.library.empty() ? FindPreloadLibrary() : options.library;
-  if (!library.ok()) {
-    absl::FPrintF(stderr, "packsmith-mock: %s\n", library.status().message());
+  const absl::Status usable = library.ok() ? CheckPreloadPath(*library) : library.status();
+  if (!usable.ok()) {
+    absl::FPrintF(stderr, "packsmith-mock: %s\n", usable.message());
     return kCannotRun;
   }
   auto server = Server::Start(kernel, files, log);

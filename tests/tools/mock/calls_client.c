@@ -119,6 +119,7 @@ static void Looks(void) {
   CHECK(strcmp(text, kNode) == 0);
   char* const real = realpath(link, NULL);
   CHECK(real != NULL && strcmp(real, kNode) == 0);
+  free(real);
   const int again = open(link, O_RDWR);
   CHECK(again >= 0);
   const pid_t self = getpid();
@@ -541,6 +542,7 @@ static void Limits(void) {
   close(40);
   CHECK(ioctl(fd, PRIME_HANDLE_TO_FD, &prime) == 0);
   CHECK(prime.fd == 40);
+  closefrom(3);
 }
 
 static const char* self;

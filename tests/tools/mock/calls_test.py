@@ -177,6 +177,13 @@ class LauncherTest(unittest.TestCase):
             self.assertEqual(done.stderr,
                              "packsmith-mock: 1 device files are still open; they end now\n")
 
+    def test_a_library_whose_path_cannot_be_preloaded_is_an_error(self) -> None:
+        for path in ("/a b/libpacksmith-mock.so", "/a:b/libpacksmith-mock.so"):
+            done = subprocess.run([MOCK, path, "true"], capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, 126)
+            self.assertIn(f"has a blank or a colon, which LD_PRELOAD takes for an end: {path}",
+                          done.stderr)
+
     def test_other_libraries_are_preloaded_too(self) -> None:
         done = mock("sh", "-c", "echo $LD_PRELOAD", env={**os.environ, "LD_PRELOAD": "libc.so.6"})
         self.assertEqual(done.stdout, f"{LIBRARY}:libc.so.6\n")
