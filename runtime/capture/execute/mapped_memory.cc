@@ -82,6 +82,7 @@ void MappedMemory::Use(std::shared_ptr<const AddressMap> map, const Options& opt
   missed_ = false;
   written_to_ = 0;
   overrun_ = {};
+  scratch_write_.reset();
 }
 
 void MappedMemory::Drop() { Use(nullptr, {}); }
@@ -154,6 +155,7 @@ size_t MappedMemory::Write(uint32_t space, uint64_t address, absl::Span<const ui
     if (run == nullptr) {
       size = std::min<uint64_t>(size, 4096 - at % 4096);
       good = options_.scratch_page;
+      if (good && !scratch_write_) scratch_write_ = at;
     } else if (!good) {
       // Read-only.
     } else if (run->bytes != nullptr) {

@@ -7,7 +7,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "absl/types/span.h"
 #include "runtime/capture/drm/address_map.h"
@@ -36,6 +38,15 @@ class MappedMemory : public sim::MemoryAccess {
   // stops at mappings that are read-only, too.
   size_t Read(uint32_t space, uint64_t address, absl::Span<uint8_t> out) const override;
   size_t Write(uint32_t space, uint64_t address, absl::Span<const uint8_t> bytes) override;
+
+  // Whether TakeOverrun() or TakeScratchWrite() has something.
+  bool any_doubt() const { return overrun_.from != nullptr || scratch_write_.has_value(); }
+  // Whether something is mapped there, be it without memory.
+  bool IsMapped(uint32_t space, uint64_t address) const { return Find(space, address) != nullptr; }
+
+  // The first byte that was written where only the scratch page is, since the last call of Use() or
+  // this.
+  std::optional<uint64_t> TakeScratchWrite() { return std::exchange(scratch_write_, {}); }
 
   // The last access that stopped: "which is not mapped; the mapping before it is bo3, 0x1000 bytes
   // at 0x2000". Empty: none has since Use().
@@ -82,6 +93,7 @@ class MappedMemory : public sim::MemoryAccess {
   uint64_t written_to_ = 0;
   const Mapping* written_ = nullptr;
   Overrun overrun_;
+  std::optional<uint64_t> scratch_write_;
 };
 
 // What messages call an object: its name, or "bo12".

@@ -66,10 +66,18 @@ struct SimExecutor::Lane : sim::Observer {
   void OnCommand(const sim::Command&) override { memory.BeginCommand(); }
   void OnStore(const sim::Command& command, uint32_t, uint64_t,
                absl::Span<const uint8_t>) override {
+    if (!memory.any_doubt()) return;
     const MappedMemory::Overrun overrun = memory.TakeOverrun();
-    if (overrun.from == nullptr) return;
+    const std::optional<uint64_t> scratch = memory.TakeScratchWrite();
     const Work& work = *executor.current_;
     const absl::string_view name = device.tables.string(command.container->name);
+    if (scratch) {
+      executor.SayOnce(absl::StrCat("scratch ", work.context, " ", *scratch), work,
+                       absl::StrFormat("%s at 0x%x writes to 0x%x, which is not mapped: the "
+                                       "kernel's scratch page takes it",
+                                       name, command.address, *scratch));
+    }
+    if (overrun.from == nullptr) return;
     executor.SayOnce(
         absl::StrCat("overrun ", work.context, " ", overrun.from->id(), " ", overrun.to->id()),
         work,
@@ -282,6 +290,10 @@ Outcome SimExecutor::Continue(const Work& work, Running& running, std::string& w
           return Hang(
               work, lane,
               absl::StrCat("it does not end: ", running.commands, " commands were executed"), why);
+        }
+        if (!lane.memory.IsMapped(lane.streamer.space(), lane.streamer.address())) {
+          // No-ops to the end of the address space.
+          return Hang(work, lane, "it executes the kernel's scratch page", why);
         }
         now = Now();
         if (options_.max_seconds != 0 &&

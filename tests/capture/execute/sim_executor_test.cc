@@ -263,10 +263,26 @@ TEST(SimExecutor, WhatIsNotMappedIsAScratchPageIfThereIsOne) {
   data.words()[0] = 9;
   Work work = works.Batch(batch, {works.Store(0x500000, 1), works.Copy(kData, 0x500000)});
   work.scratch_page = true;
-  SimExecutor executor;
+  Lines lines;
+  SimExecutor executor(lines.Options());
   std::string why;
   EXPECT_EQ(executor.Execute(work, why), Outcome::kDone) << why;
   EXPECT_EQ(data.words()[0], 0u);
+  EXPECT_THAT(lines.lines, ElementsAre(HasSubstr(
+                               "MI_STORE_DATA_IMM at 0x100000 writes to 0x500000, which is not "
+                               "mapped: the kernel's scratch page takes it")));
+}
+
+TEST(SimExecutor, ABatchThatRunsIntoTheScratchPageHangsAtOnce) {
+  Works works("skl");
+  works.Place(kBatch);  // no-ops
+  Work work = works.Make(kBatch);
+  work.scratch_page = true;
+  SimExecutor executor;
+  std::string why;
+  EXPECT_EQ(executor.Execute(work, why), Outcome::kHung);
+  EXPECT_THAT(why, HasSubstr("executes the kernel's scratch page"));
+  EXPECT_LT(executor.totals().commands, 10000u);
 }
 
 TEST(SimExecutor, ABatchWithoutAnEndFaultsAtTheEndOfItsBuffer) {
