@@ -142,6 +142,7 @@ size_t MappedMemory::Read(uint32_t space, uint64_t address, absl::Span<uint8_t> 
     }
     done += size;
   }
+  Count(done);
   return done;
 }
 
@@ -178,6 +179,7 @@ size_t MappedMemory::Write(uint32_t space, uint64_t address, absl::Span<const ui
     }
     done += size;
   }
+  Count(done);
   return done;
 }
 

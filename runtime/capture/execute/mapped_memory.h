@@ -66,10 +66,23 @@ class MappedMemory : public sim::MemoryAccess {
   };
   // The first one since the last call of Use() or this. `from` is null: there was none.
   Overrun TakeOverrun();
+  // True once much has been read and written since the last call of Restart(): a command may take
+  // as long as many others.
+  const bool& much() const { return much_; }
+  void Restart() {
+    moved_ = 0;
+    much_ = false;
+  }
   // Writes of a new command do not continue those before.
   void BeginCommand() { written_to_ = 0; }
 
  private:
+  static constexpr uint64_t kMuch = uint64_t{4} << 20;  // bytes
+
+  void Count(uint64_t bytes) const {
+    moved_ += bytes;
+    if (moved_ >= kMuch) much_ = true;
+  }
   // A mapping that was found: the last ones are kept.
   struct Run {
     uint64_t begin = 1, last = 0;  // addresses
@@ -89,6 +102,8 @@ class MappedMemory : public sim::MemoryAccess {
   mutable bool missed_ = false, miss_writes_ = false;
   mutable uint32_t miss_space_ = 0;
   mutable uint64_t miss_address_ = 0;
+  mutable uint64_t moved_ = 0;
+  mutable bool much_ = false;
   // Where the writes of the command have come to, and in which mapping.
   uint64_t written_to_ = 0;
   const Mapping* written_ = nullptr;

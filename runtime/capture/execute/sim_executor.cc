@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
 #include <utility>
 
 #include "absl/status/statusor.h"
@@ -61,7 +60,12 @@ struct SimExecutor::Device {
 
 struct SimExecutor::Lane : sim::Observer {
   Lane(SimExecutor& in, Device& of, const sim::StreamerOptions& options)
-      : executor(in), device(of), streamer(of.tables, memory, options, *this) {}
+      : executor(in), device(of), streamer(of.tables, memory, Pausing(options), *this) {}
+
+  sim::StreamerOptions Pausing(sim::StreamerOptions options) const {
+    options.pause = &memory.much();
+    return options;
+  }
 
   void OnCommand(const sim::Command&) override { memory.BeginCommand(); }
   void OnStore(const sim::Command& command, uint32_t, uint64_t,
@@ -190,8 +194,9 @@ SimExecutor::Lane* SimExecutor::LaneFor(const Work& work, Device& device, const 
     options.stream = StreamOf(device.tables, stream, engine);
     options.own_space = work.global ? kGlobalSpace : 0;
     options.context = static_cast<uint32_t>(work.context);
-    // One that is too large for this hangs by the time that it takes.
-    options.most_blit_bytes = std::numeric_limits<uint64_t>::max() / 2;
+    // All together hang by the time that they take.
+    options.most_blit_bytes = ~uint64_t{0} / 2;
+    options.most_bytes_of_a_blit = options_.most_bytes_of_a_blit;
     options.visibility = options_.visibility;
     options.unmapped_faults = true;
     options.clock = [this, info = work.device] { return GpuTicks(*info, Now()); };
@@ -271,6 +276,7 @@ Outcome SimExecutor::Continue(const Work& work, Running& running, std::string& w
         if (options_.max_commands != 0) {
           piece = std::min(piece, options_.max_commands - running.commands);
         }
+        lane.memory.Restart();
         const sim::Stop stop = lane.streamer.Run(piece);
         const uint64_t done = lane.streamer.commands() - before;
         running.commands += done;

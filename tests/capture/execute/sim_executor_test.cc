@@ -378,6 +378,29 @@ TEST(SimExecutor, ACopyThatLeavesItsMemoryHangs) {
   EXPECT_EQ(executor.PlaceOfHang(work)->header, batch.words()[0]);
 }
 
+TEST(SimExecutor, CopiesGiveWayToClientsAndAreBounded) {
+  Works works("skl");
+  const Placed batch = works.Place(kBatch);
+  works.map().Map({.address = 0x10000000, .size = uint64_t{1} << 26, .object = nullptr});
+  Lines lines;
+  SimExecutorOptions options = lines.Options();
+  int64_t now = 0;
+  options.now = [&now] { return now += 1'000'000; };
+  options.slice_ns = 3'000'000;
+  options.most_bytes_of_a_blit = 6 << 20;
+  SimExecutor executor(options);
+  std::string why;
+  // Of 8 MiB each.
+  const std::vector<uint32_t> copy = CopyRows(works, 0x10000000, 0x12000000, 4096, 2048);
+  const Work work = works.Batch(batch, {copy, copy, copy, copy, copy}, "copy");
+  // The clock is read after each.
+  EXPECT_EQ(executor.Execute(work, why), Outcome::kWaiting);
+  EXPECT_EQ(executor.totals().commands, 3u);
+  EXPECT_EQ(executor.Execute(work, why), Outcome::kDone);
+  EXPECT_THAT(lines.lines, ElementsAre(AllOf(HasSubstr("not simulated at 0x100000"),
+                                             HasSubstr("6291456 B, the limit"))));
+}
+
 TEST(SimExecutor, ACopyThatRunsOverItsBuffersEndIsSaidOnce) {
   Works works("skl");
   const Placed batch = works.Place(kBatch);
