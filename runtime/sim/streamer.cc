@@ -28,7 +28,7 @@ Streamer::Streamer(const tables::Tables& tables, MemoryAccess& memory,
       finder_(tables, options.stream,
               options.all_engines ? ~uint64_t{0} : uint64_t{1} << options.engine),
       registers_(tables),
-      blits_(options.most_blit_bytes),
+      blits_(options.most_blit_bytes, options.most_bytes_of_a_blit),
       statistics_(tables),
       window_(memory, options.prefetch ? tables.stream(options.stream).prefetch : 0),
       plans_(tables.containers().size()),
@@ -189,6 +189,7 @@ Stop Streamer::Run(uint64_t most) {
     if (ended_) return Stop::kEnded;
     switch (Step()) {
       case Result::kDone:
+        if (options_.pause != nullptr && *options_.pause && !ended_) return Stop::kBudget;
         break;
       case Result::kWaiting:
         return Stop::kWaiting;

@@ -69,6 +69,8 @@ struct StreamerOptions {
   bool prefetch = true;
   // Bytes of destination pixels that all blits together go through. One that needs more stops.
   uint64_t most_blit_bytes = uint64_t{8} << 30;
+  // The same of each.
+  uint64_t most_bytes_of_a_blit = ~uint64_t{0};
   // Draws and dispatches that take their arguments from memory; further ones are left out.
   uint64_t most_indirect_draws = 1 << 22;
   // Whether reads before fences see old bytes and are reported. Otherwise all is visible at once.
@@ -76,6 +78,8 @@ struct StreamerOptions {
   // Whether a command that reads or writes memory which is not mapped is a fault, at which the
   // simulation stops. Otherwise it reads zeros, and such writes are left out.
   bool unmapped_faults = false;
+  // Not null: when it is true, Run() returns after the command, as if its commands were used up.
+  const bool* pause = nullptr;
   // What registers that tell the time read. Empty: they count commands.
   std::function<uint64_t()> clock = {};
 };

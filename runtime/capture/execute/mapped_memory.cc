@@ -82,6 +82,7 @@ void MappedMemory::Use(std::shared_ptr<const AddressMap> map, const Options& opt
   missed_ = false;
   written_to_ = 0;
   overrun_ = {};
+  scratch_write_.reset();
 }
 
 void MappedMemory::Drop() { Use(nullptr, {}); }
@@ -141,6 +142,7 @@ size_t MappedMemory::Read(uint32_t space, uint64_t address, absl::Span<uint8_t> 
     }
     done += size;
   }
+  Count(done);
   return done;
 }
 
@@ -154,6 +156,7 @@ size_t MappedMemory::Write(uint32_t space, uint64_t address, absl::Span<const ui
     if (run == nullptr) {
       size = std::min<uint64_t>(size, 4096 - at % 4096);
       good = options_.scratch_page;
+      if (good && !scratch_write_) scratch_write_ = at;
     } else if (!good) {
       // Read-only.
     } else if (run->bytes != nullptr) {
@@ -176,6 +179,7 @@ size_t MappedMemory::Write(uint32_t space, uint64_t address, absl::Span<const ui
     }
     done += size;
   }
+  Count(done);
   return done;
 }
 

@@ -7,7 +7,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "absl/types/span.h"
 #include "runtime/capture/drm/address_map.h"
@@ -37,6 +39,15 @@ class MappedMemory : public sim::MemoryAccess {
   size_t Read(uint32_t space, uint64_t address, absl::Span<uint8_t> out) const override;
   size_t Write(uint32_t space, uint64_t address, absl::Span<const uint8_t> bytes) override;
 
+  // Whether TakeOverrun() or TakeScratchWrite() has something.
+  bool any_doubt() const { return overrun_.from != nullptr || scratch_write_.has_value(); }
+  // Whether something is mapped there, be it without memory.
+  bool IsMapped(uint32_t space, uint64_t address) const { return Find(space, address) != nullptr; }
+
+  // The first byte that was written where only the scratch page is, since the last call of Use() or
+  // this.
+  std::optional<uint64_t> TakeScratchWrite() { return std::exchange(scratch_write_, {}); }
+
   // The last access that stopped: "which is not mapped; the mapping before it is bo3, 0x1000 bytes
   // at 0x2000". Empty: none has since Use().
   struct Miss {
@@ -55,10 +66,23 @@ class MappedMemory : public sim::MemoryAccess {
   };
   // The first one since the last call of Use() or this. `from` is null: there was none.
   Overrun TakeOverrun();
+  // True once much has been read and written since the last call of Restart(): a command may take
+  // as long as many others.
+  const bool& much() const { return much_; }
+  void Restart() {
+    moved_ = 0;
+    much_ = false;
+  }
   // Writes of a new command do not continue those before.
   void BeginCommand() { written_to_ = 0; }
 
  private:
+  static constexpr uint64_t kMuch = uint64_t{4} << 20;  // bytes
+
+  void Count(uint64_t bytes) const {
+    moved_ += bytes;
+    if (moved_ >= kMuch) much_ = true;
+  }
   // A mapping that was found: the last ones are kept.
   struct Run {
     uint64_t begin = 1, last = 0;  // addresses
@@ -78,10 +102,13 @@ class MappedMemory : public sim::MemoryAccess {
   mutable bool missed_ = false, miss_writes_ = false;
   mutable uint32_t miss_space_ = 0;
   mutable uint64_t miss_address_ = 0;
+  mutable uint64_t moved_ = 0;
+  mutable bool much_ = false;
   // Where the writes of the command have come to, and in which mapping.
   uint64_t written_to_ = 0;
   const Mapping* written_ = nullptr;
   Overrun overrun_;
+  std::optional<uint64_t> scratch_write_;
 };
 
 // What messages call an object: its name, or "bo12".

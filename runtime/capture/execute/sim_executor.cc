@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
 #include <utility>
 
 #include "absl/status/statusor.h"
@@ -61,15 +60,28 @@ struct SimExecutor::Device {
 
 struct SimExecutor::Lane : sim::Observer {
   Lane(SimExecutor& in, Device& of, const sim::StreamerOptions& options)
-      : executor(in), device(of), streamer(of.tables, memory, options, *this) {}
+      : executor(in), device(of), streamer(of.tables, memory, Pausing(options), *this) {}
+
+  sim::StreamerOptions Pausing(sim::StreamerOptions options) const {
+    options.pause = &memory.much();
+    return options;
+  }
 
   void OnCommand(const sim::Command&) override { memory.BeginCommand(); }
   void OnStore(const sim::Command& command, uint32_t, uint64_t,
                absl::Span<const uint8_t>) override {
+    if (!memory.any_doubt()) return;
     const MappedMemory::Overrun overrun = memory.TakeOverrun();
-    if (overrun.from == nullptr) return;
+    const std::optional<uint64_t> scratch = memory.TakeScratchWrite();
     const Work& work = *executor.current_;
     const absl::string_view name = device.tables.string(command.container->name);
+    if (scratch) {
+      executor.SayOnce(absl::StrCat("scratch ", work.context, " ", *scratch), work,
+                       absl::StrFormat("%s at 0x%x writes to 0x%x, which is not mapped: the "
+                                       "kernel's scratch page takes it",
+                                       name, command.address, *scratch));
+    }
+    if (overrun.from == nullptr) return;
     executor.SayOnce(
         absl::StrCat("overrun ", work.context, " ", overrun.from->id(), " ", overrun.to->id()),
         work,
@@ -182,8 +194,9 @@ SimExecutor::Lane* SimExecutor::LaneFor(const Work& work, Device& device, const 
     options.stream = StreamOf(device.tables, stream, engine);
     options.own_space = work.global ? kGlobalSpace : 0;
     options.context = static_cast<uint32_t>(work.context);
-    // One that is too large for this hangs by the time that it takes.
-    options.most_blit_bytes = std::numeric_limits<uint64_t>::max() / 2;
+    // All together hang by the time that they take.
+    options.most_blit_bytes = ~uint64_t{0} / 2;
+    options.most_bytes_of_a_blit = options_.most_bytes_of_a_blit;
     options.visibility = options_.visibility;
     options.unmapped_faults = true;
     options.clock = [this, info = work.device] { return GpuTicks(*info, Now()); };
@@ -263,6 +276,7 @@ Outcome SimExecutor::Continue(const Work& work, Running& running, std::string& w
         if (options_.max_commands != 0) {
           piece = std::min(piece, options_.max_commands - running.commands);
         }
+        lane.memory.Restart();
         const sim::Stop stop = lane.streamer.Run(piece);
         const uint64_t done = lane.streamer.commands() - before;
         running.commands += done;
@@ -282,6 +296,10 @@ Outcome SimExecutor::Continue(const Work& work, Running& running, std::string& w
           return Hang(
               work, lane,
               absl::StrCat("it does not end: ", running.commands, " commands were executed"), why);
+        }
+        if (!lane.memory.IsMapped(lane.streamer.space(), lane.streamer.address())) {
+          // No-ops to the end of the address space.
+          return Hang(work, lane, "it executes the kernel's scratch page", why);
         }
         now = Now();
         if (options_.max_seconds != 0 &&

@@ -36,6 +36,9 @@ struct SimExecutorOptions {
   // hangs. 0: no limit.
   uint64_t max_commands = 0;
   uint64_t max_seconds = 10;
+  // Bytes of destination pixels that one blit goes through: the largest images that hardware has
+  // are smaller. What is left of one is not executed.
+  uint64_t most_bytes_of_a_blit = uint64_t{4} << 30;
   // Execute() returns Outcome::kWaiting after this time, so that clients are served.
   int64_t slice_ns = 10'000'000;
   // Whether reads that come too early are found: it costs time and memory for each store.

@@ -360,7 +360,7 @@ BlitOutcome BlitUnit::Execute(MemoryAccess& memory) {
   BlitOutcome outcome;
   outcome.status = Finish(blit);
   if (outcome.status.ok()) {
-    outcome = ExecuteBlit(blit, memory, {.max_B = rest_B_});
+    outcome = ExecuteBlit(blit, memory, {.max_B = std::min(rest_B_, max_one_B_)});
     rest_B_ -= outcome.processed_B;
   }
   now_ = {};

@@ -42,8 +42,9 @@ class BlitOperands {
 // What one engine keeps of blits from operation to operation. Not thread-safe.
 class BlitUnit {
  public:
-  // `max_B`: of all blits together, as BlitLimits has it for one.
-  explicit BlitUnit(uint64_t max_B = uint64_t{8} << 30) : rest_B_(max_B) {}
+  // `max_B`: of all blits together, as BlitLimits has it for one; `max_one_B`: of each.
+  explicit BlitUnit(uint64_t max_B = uint64_t{8} << 30, uint64_t max_one_B = ~uint64_t{0})
+      : rest_B_(max_B), max_one_B_(max_one_B) {}
 
   // The effect of an operation whose kind is one of a blit. Only kBlit reads and writes memory.
   // Errors are those of ExecuteBlit(), and InvalidArgument: a value without a name. A blit with an
@@ -102,6 +103,7 @@ class BlitUnit {
   Command now_, setup_;
   BlitRectangle clip_;
   uint64_t rest_B_;
+  const uint64_t max_one_B_;
 };
 
 }  // namespace packsmith::sim

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <vector>
 
 #include "absl/types/span.h"
@@ -144,7 +145,12 @@ TEST_F(MappedMemoryTest, AScratchPageEndsWhereSomethingIsMapped) {
   Use({.scratch_page = true});
   EXPECT_EQ(Write(kAddress, 2), 2u);
   EXPECT_EQ(Read(kAddress - 2, 4), (std::vector<uint8_t>{0, 0, 1, 2}));
+  EXPECT_EQ(memory_.TakeScratchWrite(), std::nullopt);
   EXPECT_EQ(Write(kAddress - 2, 4, 7), 4u);
+  EXPECT_EQ(memory_.TakeScratchWrite(), kAddress - 2);
+  EXPECT_EQ(memory_.TakeScratchWrite(), std::nullopt);
+  EXPECT_TRUE(memory_.IsMapped(0, kAddress));
+  EXPECT_FALSE(memory_.IsMapped(0, kAddress - 1));
   EXPECT_EQ(Read(kAddress - 2, 4), (std::vector<uint8_t>{0, 0, 9, 10}));
 }
 

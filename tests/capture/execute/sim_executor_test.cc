@@ -263,10 +263,26 @@ TEST(SimExecutor, WhatIsNotMappedIsAScratchPageIfThereIsOne) {
   data.words()[0] = 9;
   Work work = works.Batch(batch, {works.Store(0x500000, 1), works.Copy(kData, 0x500000)});
   work.scratch_page = true;
-  SimExecutor executor;
+  Lines lines;
+  SimExecutor executor(lines.Options());
   std::string why;
   EXPECT_EQ(executor.Execute(work, why), Outcome::kDone) << why;
   EXPECT_EQ(data.words()[0], 0u);
+  EXPECT_THAT(lines.lines, ElementsAre(HasSubstr(
+                               "MI_STORE_DATA_IMM at 0x100000 writes to 0x500000, which is not "
+                               "mapped: the kernel's scratch page takes it")));
+}
+
+TEST(SimExecutor, ABatchThatRunsIntoTheScratchPageHangsAtOnce) {
+  Works works("skl");
+  works.Place(kBatch);  // no-ops
+  Work work = works.Make(kBatch);
+  work.scratch_page = true;
+  SimExecutor executor;
+  std::string why;
+  EXPECT_EQ(executor.Execute(work, why), Outcome::kHung);
+  EXPECT_THAT(why, HasSubstr("executes the kernel's scratch page"));
+  EXPECT_LT(executor.totals().commands, 10000u);
 }
 
 TEST(SimExecutor, ABatchWithoutAnEndFaultsAtTheEndOfItsBuffer) {
@@ -360,6 +376,29 @@ TEST(SimExecutor, ACopyThatLeavesItsMemoryHangs) {
   EXPECT_EQ(executor.PlaceOfHang(work)->unmapped, 0x302000u);
   EXPECT_TRUE(executor.PlaceOfHang(work)->unmapped_write);
   EXPECT_EQ(executor.PlaceOfHang(work)->header, batch.words()[0]);
+}
+
+TEST(SimExecutor, CopiesGiveWayToClientsAndAreBounded) {
+  Works works("skl");
+  const Placed batch = works.Place(kBatch);
+  works.map().Map({.address = 0x10000000, .size = uint64_t{1} << 26, .object = nullptr});
+  Lines lines;
+  SimExecutorOptions options = lines.Options();
+  int64_t now = 0;
+  options.now = [&now] { return now += 1'000'000; };
+  options.slice_ns = 3'000'000;
+  options.most_bytes_of_a_blit = 6 << 20;
+  SimExecutor executor(options);
+  std::string why;
+  // Of 8 MiB each.
+  const std::vector<uint32_t> copy = CopyRows(works, 0x10000000, 0x12000000, 4096, 2048);
+  const Work work = works.Batch(batch, {copy, copy, copy, copy, copy}, "copy");
+  // The clock is read after each.
+  EXPECT_EQ(executor.Execute(work, why), Outcome::kWaiting);
+  EXPECT_EQ(executor.totals().commands, 3u);
+  EXPECT_EQ(executor.Execute(work, why), Outcome::kDone);
+  EXPECT_THAT(lines.lines, ElementsAre(AllOf(HasSubstr("not simulated at 0x100000"),
+                                             HasSubstr("6291456 B, the limit"))));
 }
 
 TEST(SimExecutor, ACopyThatRunsOverItsBuffersEndIsSaidOnce) {
