@@ -358,9 +358,8 @@ static const struct {
   const char* name;
   void (*run)(void);
 } kTests[] = {
-    {"libdrm", Libdrm},     {"opens", Opens},
-    {"relative", Relative}, {"stats", Stats},
-    {"links", Links},       {"directories", Directories},
+    {"libdrm", Libdrm}, {"opens", Opens},       {"relative", Relative},
+    {"stats", Stats},   {"links", Links},       {"directories", Directories},
     {"globs", Globs},   {"controls", Controls}, {"environment", Environment},
 };
 

@@ -33,8 +33,8 @@ static int Connect(void) {
   struct sockaddr_un address;
   memset(&address, 0, sizeof(address));
   address.sun_family = AF_UNIX;
-  const int size = snprintf(address.sun_path + 1, sizeof(address.sun_path) - 1,
-                            "packsmith-mock/%s", getenv("PACKSMITH_MOCK"));
+  const int size = snprintf(address.sun_path + 1, sizeof(address.sun_path) - 1, "packsmith-mock/%s",
+                            getenv("PACKSMITH_MOCK"));
   const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
   CHECK(fd >= 0);
   CHECK(connect(fd, (struct sockaddr*)&address,
@@ -66,8 +66,14 @@ static int Send(int channel, const void* bytes, size_t size, int descriptors) {
   return sendmsg(channel, &message, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0;
 }
 
-static const char* const kPaths[] = {"/dev/dri/renderD128", "/sys/class/drm", "/dev/dri/card0", "",
-                                     "relative", "/sys/../../..", "/dev", "/"};
+static const char* const kPaths[] = {"/dev/dri/renderD128",
+                                     "/sys/class/drm",
+                                     "/dev/dri/card0",
+                                     "",
+                                     "relative",
+                                     "/sys/../../..",
+                                     "/dev",
+                                     "/"};
 
 static void Talk(void) {
   const int channel = Connect();
@@ -78,9 +84,9 @@ static void Talk(void) {
     struct request request;
     memset(&request, 0, sizeof(request));
     request.op = (uint32_t)(Random() % (kOps + 1));
-    static const uint32_t kRequests[] = {TEST_DOUBLE, TEST_CREATE, TEST_SUM, TEST_STATE,
-                                         PRIME_HANDLE_TO_FD, PRIME_FD_TO_HANDLE, VERSION,
-                                         SYNC_FILE_INFO};
+    static const uint32_t kRequests[] = {TEST_DOUBLE, TEST_CREATE,        TEST_SUM,
+                                         TEST_STATE,  PRIME_HANDLE_TO_FD, PRIME_FD_TO_HANDLE,
+                                         VERSION,     SYNC_FILE_INFO};
     request.request = Random() % 4 == 0 ? (uint32_t)Random() : kRequests[Random() % 8];
     request.file = Random() % 4;
     request.argument = Random() % 2 == 0 ? (uint64_t)(uintptr_t)bytes : Random();
