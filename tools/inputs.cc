@@ -45,6 +45,11 @@ void Inputs::Fail(absl::string_view why) {
   failed_ = true;
 }
 
+std::string Inputs::RemarkOf(const std::string& path) const {
+  const auto found = remarks_.find(path);
+  return found == remarks_.end() ? "" : found->second;
+}
+
 bool Inputs::NextGroup() {
   begin_ = std::exchange(end_, inputs_.size());
   return begin_ != end_;

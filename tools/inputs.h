@@ -5,9 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/string_view.h"
@@ -58,6 +60,11 @@ class Inputs {
   // Complains about something around the files, such as the index of a folder.
   void Fail(absl::string_view why);
 
+  // By path: what is known of an input beyond its content.
+  void SetRemarks(std::map<std::string, std::string> remarks) { remarks_ = std::move(remarks); }
+  // The remark about an input, or "".
+  std::string RemarkOf(const std::string& path) const;
+
   // Advances to the inputs for which Then::kLater was returned. False: there are none.
   [[nodiscard]] bool NextGroup();
 
@@ -77,6 +84,7 @@ class Inputs {
   std::vector<Input> inputs_;
   size_t begin_ = 0, end_;
   bool failed_ = false;
+  std::map<std::string, std::string> remarks_;
 };
 
 // Notices dumps in the wrong order: state carries over from one to the next.

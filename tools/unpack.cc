@@ -254,6 +254,7 @@ absl::StatusOr<FoundDumps> Files(const std::vector<std::string>& given) {
     files.paths.insert(files.paths.end(), found->paths.begin(), found->paths.end());
     files.problems.insert(files.problems.end(), found->problems.begin(), found->problems.end());
     files.others.insert(files.others.end(), found->others.begin(), found->others.end());
+    files.remarks.insert(found->remarks.begin(), found->remarks.end());
   }
   return files;
 }
@@ -479,6 +480,9 @@ class Groups {
         Complain("note: " + note);
         sinks.first->OnRemark(note, false);
       }
+      if (const std::string remark = inputs_.RemarkOf(path); !remark.empty()) {
+        sinks.first->OnRemark(remark, false);
+      }
       decoder->Decode(dump);
       return Then::kGoOn;
     });
@@ -694,6 +698,7 @@ int Run(const Arguments& arguments) {
   }
 
   tools::Inputs inputs(found->paths, raw, Complain);
+  inputs.SetRemarks(found->remarks);
   for (const std::string& problem : found->problems) inputs.Fail(problem);
   std::set<std::string> noted;
   const DescribeDump describe = [&](Dump& dump, const std::string& path,

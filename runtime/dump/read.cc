@@ -227,6 +227,9 @@ absl::StatusOr<FoundDumps> FindDumps(const std::string& directory) {
   }
   for (const RunRecord& record : run->records) {
     found.paths.push_back((std::filesystem::path(directory) / record.file).string());
+    if (std::string remark = RemarkOf(record); !remark.empty()) {
+      found.remarks.emplace(found.paths.back(), std::move(remark));
+    }
   }
   if (found.paths.empty()) {
     return absl::NotFoundError(

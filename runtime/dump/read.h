@@ -3,6 +3,7 @@
 #ifndef PACKSMITH_RUNTIME_DUMP_READ_H_
 #define PACKSMITH_RUNTIME_DUMP_READ_H_
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,8 @@ struct FoundDumps {
   // What is wrong with the directory's index, each with its path; of these dumps nothing is lost.
   std::vector<std::string> problems;
   std::vector<std::string> others;  // files that are read beside the dumps
+  // By path: what the index says about a dump beyond its content, such as that it hung.
+  std::map<std::string, std::string> remarks;
 };
 
 // Searches `directory`: a recorded run's folder (run_folder.h) has its submissions, also those

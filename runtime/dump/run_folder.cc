@@ -17,6 +17,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "runtime/base/file.h"
 #include "runtime/dump/dump.h"
@@ -157,6 +158,22 @@ class IndexReader {
 }  // namespace
 
 std::string RecordFile(uint64_t number) { return absl::StrFormat("%06u.core", number); }
+
+std::string RemarkOf(const RunRecord& record) {
+  std::vector<std::string> parts;
+  if (!record.outcome.empty() && record.outcome != "completed") {
+    parts.push_back(absl::StrCat(record.outcome, record.detail.empty() ? "" : ": ", record.detail));
+  }
+  for (const std::string& flag : record.flags) parts.push_back(absl::StrCat("flag ", flag));
+  for (const std::string& warning : record.warnings) {
+    parts.push_back(absl::StrCat("warning: ", warning));
+  }
+  if (parts.empty()) return "";
+  std::string text = absl::StrCat("submission ", record.number);
+  if (!record.process.empty()) absl::StrAppend(&text, " of ", record.process);
+  if (record.pid != 0) absl::StrAppend(&text, " [", record.pid, "]");
+  return absl::StrCat(text, ": ", absl::StrJoin(parts, "; "));
+}
 
 RunFolder ReadRunIndex(absl::string_view index, absl::Span<const std::string> cores) {
   std::vector<std::string> known;

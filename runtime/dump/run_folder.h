@@ -44,6 +44,10 @@ struct RunRecord {
   std::vector<std::string> flags;
 };
 
+// What is worth telling about a submission: "submission 12 of vkcube [1234]: hung: reset; warning:
+// ...". Empty if it completed without a warning, or the index does not say.
+std::string RemarkOf(const RunRecord& record);
+
 struct RunFolder {
   std::string run;
   std::vector<RunRecord> records;     // in the order of their numbers

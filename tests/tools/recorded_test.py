@@ -17,7 +17,6 @@ GFX9 = {"family": "intel", "generation": "gfx9", "pci_id": "0x1912"}
 PAGE = 4096
 RUN = "0123abc"
 BATCH = 0x10000
-NOP = 0
 # MI_STORE_DATA_IMM, 4 dwords: address, then the value
 STORE = 0x10000002
 
@@ -53,7 +52,7 @@ class RecordedTest(ProgramTest):
         self.cores = {1: [(3, 1)], 2: [(1, 4), (2, 0)], 3: [(1, 0), (1, 2), (1, 3)]}
         for number, runs in self.cores.items():
             self.file(f"{number:06}.core", paged_core(number, runs))
-        self.lines: list[object] = [{"type": "run", "run": RUN}]
+        self.lines: list[dict[str, object]] = [{"type": "run", "run": RUN}]
         for number in self.cores:
             self.lines.append({"type": "submission", "number": number,
                                "file": f"{number:06}.core"})
@@ -140,6 +139,23 @@ class RecordedTest(ProgramTest):
         done = self.run_it("-", stdin=self.read("000001.core"))
         self.assertEqual(done.returncode, 1)
         self.assertIn(b'in the file "memory" of the folder of this core', done.stderr)
+
+    def test_what_the_index_says_about_a_submission_is_shown_with_it(self) -> None:
+        self.lines[3].update({"process": "cube\x1b", "pid": 7, "warnings": ["odd"]})
+        self.lines += [{"type": "outcome", "number": 2, "outcome": "completed"},
+                       {"type": "outcome", "number": 3, "outcome": "hung", "detail": "reset"}]
+        self.write_index()
+        done = self.run_it("--format=jsonl", self.folder)
+        records = [json.loads(line) for line in done.stdout.splitlines()]
+        remarks = [r for r in records if r["type"] == "remark"]
+        self.assertEqual([r["text"] for r in remarks],
+                         ["submission 3 of cube\x1b [7]: hung: reset; warning: odd"])
+        before = records[:records.index(remarks[0])]
+        self.assertEqual(len([r for r in before if r["type"] == "submission"]), 2)
+        self.assertEqual(done.returncode, 0)
+        text = self.run_it(self.folder).stdout
+        self.assertIn(b"submission 3 of cube\\x1b [7]: hung: reset", text)
+        self.assertNotIn(b"\x1b", text)
 
     def test_the_record_is_not_overwritten(self) -> None:
         for name in ("memory", "index.jsonl", "000001.core"):

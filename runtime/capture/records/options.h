@@ -22,7 +22,7 @@ struct Only {
   std::vector<uint64_t> contexts = {};
   std::vector<uint64_t> pids = {};
   uint64_t from = 1;      // the first number
-  uint64_t count = kAll;  // at most so many of those that match
+  uint64_t count = kAll;  // of those that match, at most
 
   friend bool operator==(const Only&, const Only&) = default;
 };

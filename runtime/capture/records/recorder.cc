@@ -1,7 +1,5 @@
 #include "runtime/capture/records/recorder.h"
 
-#include <rapidjson/stringbuffer.h>
-#include <rapidjson/writer.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,73 +13,15 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_join.h"
+#include "runtime/capture/records/index_line.h"
 #include "runtime/dump/elf_core.h"
 #include "runtime/dump/run_folder.h"
 
 namespace packsmith::capture {
 namespace {
 
-// The index may have as many bytes of records that were thrown away, and these beside.
-constexpr uint64_t kLeastToShorten = 16384;
 // Of a core and its line, beside its pages; a guess that decides only when memory is counted first.
 constexpr uint64_t kRoomForCore = 65536;
-
-using Writer = rapidjson::Writer<rapidjson::StringBuffer>;
-
-// A line of the index.
-class Line {
- public:
-  explicit Line(absl::string_view type) : writer_(out_) {
-    writer_.StartObject();
-    Put("type", type);
-  }
-  void Put(const char* name, absl::string_view value) {
-    if (value.empty()) return;
-    writer_.Key(name);
-    PutText(value);
-  }
-  void Put(const char* name, uint64_t value) {
-    writer_.Key(name);
-    writer_.Uint64(value);
-  }
-  void Put(const char* name, absl::Span<const std::string> values) {
-    if (values.empty()) return;
-    writer_.Key(name);
-    writer_.StartArray();
-    for (const std::string& value : values) PutText(value);
-    writer_.EndArray();
-  }
-  std::string End() {
-    writer_.EndObject();
-    return absl::StrCat(absl::string_view(out_.GetString(), out_.GetSize()), "\n");
-  }
-
- private:
-  void PutText(absl::string_view value) {
-    const std::string text = ValidUtf8(value);
-    writer_.String(text.data(), static_cast<rapidjson::SizeType>(text.size()));
-  }
-
-  rapidjson::StringBuffer out_;
-  Writer writer_;
-};
-
-std::string TimeText(absl::Time time) {
-  return absl::FormatTime("%Y-%m-%dT%H:%M:%E6SZ", time, absl::UTCTimeZone());
-}
-
-absl::string_view NameOf(RecordOutcome outcome) {
-  switch (outcome) {
-    case RecordOutcome::kCompleted:
-      return "completed";
-    case RecordOutcome::kFaulted:
-      return "faulted";
-    case RecordOutcome::kHung:
-      return "hung";
-  }
-  return "";
-}
 
 std::string NameOfRun() {
   std::random_device random;
@@ -200,6 +140,24 @@ class Parts {
   std::vector<const MemoryPart*> sorted_;
 };
 
+// Bytes of the pages that are not zero.
+uint64_t ContentOf(const Memory& memory, const Parts& parts) {
+  uint64_t content = 0;
+  for (const Memory::Segment& mapped : memory.segments()) {
+    const Memory::Segment& segment = memory.Resolve(mapped);
+    uint64_t next = 0;  // page
+    for (const Extent& data : DataOf(segment, parts.Find(segment))) {
+      next = std::max(next, data.begin / kMemoryPage);
+      for (const uint64_t end = PagesOf(data.begin + data.size); next < end; ++next) {
+        const uint64_t at = next * kMemoryPage;
+        const uint64_t size = std::min<uint64_t>(kMemoryPage, segment.bytes.size() - at);
+        if (!IsZero(&segment.bytes[at], size)) content += kMemoryPage;
+      }
+    }
+  }
+  return content;
+}
+
 SubmissionFacts Completed(const Submitted& submitted) {
   SubmissionFacts facts = submitted.facts;
   if (!submitted.dump.submissions.empty()) {
@@ -254,20 +212,17 @@ absl::StatusOr<std::unique_ptr<Recorder>> Recorder::Create(const RecordOptions& 
   if (!index.ok()) return index.status();
   absl::StatusOr<std::unique_ptr<PageStore>> store = PageStore::Create(options.folder, name);
   if (!store.ok()) return store.status();
-  Line line("run");
+  IndexLine line("run");
   line.Put("version", uint64_t{1});
   line.Put("run", name);
   line.Put("program", run.program);
   line.Put("command", run.command);
-  line.Put("time", TimeText(absl::Now()));
+  line.Put("time", absl::Now());
   line.Put("options", RecordArguments(options));
-  std::string text = line.End();
-  if (absl::Status status = index->Append(text); !status.ok()) return status;
   std::unique_ptr<Recorder> recorder(
       new Recorder(options, std::move(name), *std::move(store), *std::move(index)));
   const MutexLock lock(recorder->mutex_);
-  recorder->live_lines_bytes_ = text.size();
-  recorder->run_line_ = std::move(text);
+  if (absl::Status status = recorder->kept_.Start(line.End()); !status.ok()) return status;
   return recorder;
 }
 
@@ -277,7 +232,7 @@ Recorder::Recorder(RecordOptions options, std::string run, std::unique_ptr<PageS
       run_(std::move(run)),
       process_(getpid()),
       store_(std::move(store)),
-      index_(std::move(index)),
+      kept_(options_, *store_, std::move(index)),
       trigger_(options_.trigger) {}
 
 Recorder::~Recorder() { Close().IgnoreError(); }
@@ -310,7 +265,7 @@ absl::StatusOr<bool> Recorder::Add(const Submitted& submitted) {
   const uint64_t number = draft.facts.number;
   const MutexLock lock(mutex_);
   if (absl::Status status = Check(); !status.ok()) return status;
-  if (number == 0 || records_.count(number) != 0) {
+  if (number == 0 || kept_.Has(number)) {
     return absl::InvalidArgumentError(absl::StrCat(
         "submission ", number, ": each needs a number of its own, from 1; see NextNumber()"));
   }
@@ -332,14 +287,6 @@ absl::StatusOr<bool> Recorder::Add(const Submitted& submitted) {
   ++totals_.recorded;
   totals_.memory_bytes += draft.memory_bytes;
   totals_.stored_bytes += draft.stored_bytes;
-  if (options_.keep == Keep::kHung) {
-    const Context context{draft.facts.pid, draft.facts.context.value_or(0)};
-    undecided_[context].push_back(number);
-    context_of_.emplace(number, context);
-  }
-  if (options_.limit != 0 && store_->file_bytes() + cores_bytes_ + index_.size() > options_.limit) {
-    store_->ReturnUnused();
-  }
   return true;
 }
 
@@ -349,29 +296,16 @@ absl::Status Recorder::MakeDraft(const Submitted& submitted, Draft& draft) {
   if (options_.limit != 0) {
     // Older records are thrown away only for one that has room without them. What is stored already
     // counts too: it may be only in those records.
-    uint64_t most = 0, content = 0;
+    uint64_t most = 0;
     for (const Memory::Segment& mapped : memory.segments()) {
       most += memory.Resolve(mapped).bytes.size() + kMemoryPage;
     }
     if (most + kRoomForCore > options_.limit) {
-      for (const Memory::Segment& mapped : memory.segments()) {
-        const Memory::Segment& segment = memory.Resolve(mapped);
-        uint64_t next = 0;
-        for (const Extent& data : DataOf(segment, parts.Find(segment))) {
-          for (uint64_t page = std::max(next, data.begin / kMemoryPage);
-               page < PagesOf(data.begin + data.size); next = ++page) {
-            const uint64_t at = page * kMemoryPage;
-            content += IsZero(&segment.bytes[at],
-                              std::min<uint64_t>(kMemoryPage, segment.bytes.size() - at))
-                           ? 0
-                           : kMemoryPage;
-          }
-        }
-      }
+      const uint64_t content = ContentOf(memory, parts);
       if (content + kMemoryPage > options_.limit) {
         return absl::ResourceExhaustedError(
-            absl::StrFormat("submission %u has %u bytes of memory, more than the limit of the "
-                            "record (%u bytes); raise it",
+            absl::StrFormat("submission %u has %u bytes of memory that are not zero, more than the "
+                            "limit of the record (%u bytes); raise it",
                             draft.facts.number, content, options_.limit));
       }
     }
@@ -469,7 +403,7 @@ absl::Status Recorder::Store(const uint8_t* page, PageStore::Place* seen, Draft&
   if (number != 0) {
     if (absl::Status status = Use(number, draft); !status.ok()) return status;
   } else {
-    if (absl::Status status = MakeRoom(kMemoryPage); !status.ok()) return status;
+    if (absl::Status status = kept_.MakeRoom(kMemoryPage); !status.ok()) return status;
     number = store_->Insert(page, hash);
     if (number == 0) {
       return absl::ResourceExhaustedError(
@@ -489,7 +423,7 @@ absl::Status Recorder::Use(uint32_t number, Draft& draft) {
   store_->Refer(number);
   AppendPages(*draft.runs, 1, number);
   draft.data_bytes += kMemoryPage;
-  return is_used ? absl::OkStatus() : MakeRoom(0);
+  return is_used ? absl::OkStatus() : kept_.MakeRoom(0);
 }
 
 absl::Status Recorder::WriteDraft(const Submitted& submitted, Draft& draft) {
@@ -507,10 +441,10 @@ absl::Status Recorder::WriteDraft(const Submitted& submitted, Draft& draft) {
   const absl::StatusOr<std::vector<uint8_t>> core = MakePagedCore(about, run_, draft.segments);
   if (!core.ok()) return core.status();
 
-  Line line("submission");
+  IndexLine line("submission");
   line.Put("number", facts.number);
   line.Put("file", RecordFile(facts.number));
-  line.Put("time", TimeText(facts.time.value_or(absl::Now())));
+  line.Put("time", facts.time.value_or(absl::Now()));
   line.Put("process", facts.process);
   line.Put("pid", facts.pid);
   line.Put("engine", facts.engine);
@@ -524,153 +458,28 @@ absl::Status Recorder::WriteDraft(const Submitted& submitted, Draft& draft) {
   line.Put("stored_bytes", draft.stored_bytes);
   line.Put("flags", facts.flags);
   line.Put("warnings", facts.warnings);
-  std::string text = line.End();
-
-  if (absl::Status status = MakeRoom(core->size() + text.size()); !status.ok()) return status;
-  const std::string file = RecordFile(facts.number);
-  absl::Status status =
-      WriteNewFile(options_.folder, file,
-                   absl::string_view(reinterpret_cast<const char*>(core->data()), core->size()));
-  if (!status.ok()) return status;
-  status = index_.Append(text);
-  if (!status.ok()) {
-    unlink(absl::StrCat(options_.folder, "/", file).c_str());
-    return status;
-  }
-  Record record;
-  record.core_bytes = core->size();
-  cores_bytes_ += core->size();
-  live_lines_bytes_ += text.size();
-  if (ThrowsAway()) {
-    record.line = std::move(text);
-    for (const PagedSegment& segment : draft.segments) {
-      for (const PageRun& run : segment.runs) {
-        if (run.first != 0) record.runs.push_back(run);
-      }
-    }
-  }
-  records_.emplace(facts.number, std::move(record));
-  return absl::OkStatus();
-}
-
-uint64_t Recorder::FolderBytes() const {
-  return store_->used_bytes() + cores_bytes_ + index_.size();
-}
-
-absl::Status Recorder::MakeRoom(uint64_t bytes) {
-  if (options_.limit == 0) return absl::OkStatus();
-  while (FolderBytes() + bytes > options_.limit) {
-    if (records_.empty()) {
-      if (index_.size() > live_lines_bytes_ + kLeastToShorten / 4) {
-        if (absl::Status status = ShortenIndex(); !status.ok()) return status;
-        continue;
-      }
-      return absl::ResourceExhaustedError(
-          absl::StrFormat("a submission alone has more than the limit of the record (%u bytes); "
-                          "raise it",
-                          options_.limit));
-    }
-    if (absl::Status status = Drop(records_.begin()->first, "limit"); !status.ok()) return status;
-  }
-  return absl::OkStatus();
-}
-
-absl::Status Recorder::Drop(uint64_t number, absl::string_view reason) {
-  const auto found = records_.find(number);
-  Line line("dropped");
-  line.Put("number", number);
-  line.Put("reason", reason);
-  // In this order, so that the folder can be read whenever the process is killed: the line, the
-  // file, and only then its pages may get other content.
-  if (absl::Status status = index_.Append(line.End()); !status.ok()) return status;
-  const std::string path = absl::StrCat(options_.folder, "/", RecordFile(number));
-  if (unlink(path.c_str()) != 0 && errno != ENOENT) {
-    return absl::ErrnoToStatus(errno, absl::StrCat("cannot remove ", path));
-  }
-  const Record& record = found->second;
-  store_->Release(record.runs);
-  cores_bytes_ -= record.core_bytes;
-  live_lines_bytes_ -= record.line.size() + record.outcome_line.size();
-  records_.erase(found);
-  context_of_.erase(number);
-  ++totals_.dropped;
-  return index_.size() > 2 * live_lines_bytes_ + kLeastToShorten ? ShortenIndex()
-                                                                 : absl::OkStatus();
-}
-
-absl::Status Recorder::ShortenIndex() {
-  Line dropped("shortened");
-  dropped.Put("dropped", totals_.dropped);
-  std::string lines = absl::StrCat(run_line_, dropped.End());
-  for (const auto& [number, record] : records_) {
-    absl::StrAppend(&lines, record.line, record.outcome_line);
-  }
-  return index_.Replace(lines);
+  return kept_.Add(facts.number, {facts.pid, facts.context.value_or(0)}, *core, line.End(),
+                   draft.segments);
 }
 
 absl::Status Recorder::Finish(uint64_t number, RecordOutcome outcome, absl::string_view detail) {
   const MutexLock lock(mutex_);
   if (absl::Status status = Check(); !status.ok()) return status;
-  const auto found = records_.find(number);
-  if (found == records_.end() || found->second.outcome) return absl::OkStatus();
-  Line line("outcome");
-  line.Put("number", number);
-  line.Put("outcome", NameOf(outcome));
-  line.Put("detail", detail);
-  std::string text = line.End();
-  if (absl::Status status = index_.Append(text); !status.ok()) return status;
-  found->second.outcome = outcome;
-  live_lines_bytes_ += text.size();
-  if (ThrowsAway()) found->second.outcome_line = std::move(text);
-  const auto context = context_of_.find(number);
-  return context == context_of_.end() ? absl::OkStatus()
-                                      : Settle(undecided_[context->second], /*at_end=*/false);
-}
-
-// Throws away, from the oldest on, what is known to be neither hung nor followed by what hung.
-absl::Status Recorder::Settle(std::deque<uint64_t>& numbers, bool at_end) {
-  while (!numbers.empty()) {
-    const uint64_t number = numbers.front();
-    const auto record = records_.find(number);
-    if (record == records_.end()) {  // thrown away already
-      numbers.pop_front();
-      continue;
-    }
-    if (!record->second.outcome) {
-      if (!at_end) break;
-    } else if (*record->second.outcome == RecordOutcome::kCompleted) {
-      const auto next = numbers.size() > 1 ? records_.find(numbers[1]) : records_.end();
-      const bool has_next = next != records_.end();
-      if (!at_end && (numbers.size() == 1 || (has_next && !next->second.outcome))) break;
-      if (!has_next || next->second.outcome == RecordOutcome::kCompleted) {
-        if (absl::Status status = Drop(number, "completed"); !status.ok()) return status;
-        numbers.pop_front();
-        continue;
-      }
-    }
-    context_of_.erase(number);
-    numbers.pop_front();
-  }
-  return absl::OkStatus();
+  return kept_.Finish(number, outcome, detail);
 }
 
 absl::Status Recorder::Close() {
   const MutexLock lock(mutex_);
   if (closed_ || getpid() != process_) return absl::OkStatus();
   closed_ = true;
-  absl::Status status;
-  for (auto& [context, numbers] : undecided_) status.Update(Settle(numbers, /*at_end=*/true));
-  Line line("end");
-  line.Put("recorded", totals_.recorded);
-  line.Put("dropped", totals_.dropped);
-  status.Update(index_.Append(line.End()));
-  return status;
+  return kept_.End(totals_.recorded);
 }
 
 Recorder::Totals Recorder::totals() const {
   const MutexLock lock(mutex_);
   Totals totals = totals_;
-  totals.folder_bytes = store_->file_bytes() + cores_bytes_ + index_.size();
+  totals.dropped = kept_.dropped();
+  totals.folder_bytes = kept_.folder_bytes();
   return totals;
 }
 

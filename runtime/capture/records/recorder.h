@@ -13,19 +13,14 @@
 #ifndef PACKSMITH_RUNTIME_CAPTURE_RECORDS_RECORDER_H_
 #define PACKSMITH_RUNTIME_CAPTURE_RECORDS_RECORDER_H_
 
-#include <array>
 #include <atomic>
 #include <cstdint>
-#include <deque>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -33,6 +28,7 @@
 #include "absl/types/span.h"
 #include "runtime/base/mutex.h"
 #include "runtime/capture/records/index_writer.h"
+#include "runtime/capture/records/kept_records.h"
 #include "runtime/capture/records/options.h"
 #include "runtime/capture/records/page_store.h"
 #include "runtime/capture/records/seen_pages.h"
@@ -49,7 +45,7 @@ struct Extent {
 };
 
 // What is known of a range of a dump's memory: it saves time, and changes nothing of what is
-// recorded, unless it is wrong. It applies to segments that are inside of it; memory without a part
+// recorded, unless it is wrong. It applies to segments that it contains; memory without a part
 // is recorded too.
 struct MemoryPart {
   uint32_t space = 0;
@@ -87,8 +83,6 @@ struct Submitted {
   absl::Span<const MemoryPart> parts = {};
   SubmissionFacts facts = {};
 };
-
-enum class RecordOutcome { kCompleted, kFaulted, kHung };
 
 // Of the run, for the first line of the index.
 struct RunFacts {
@@ -140,15 +134,6 @@ class Recorder {
   Totals totals() const;
 
  private:
-  struct Record {
-    std::vector<PageRun> runs;  // only if records are thrown away
-    uint64_t core_bytes = 0;
-    std::string line;  // of the index, only if records are thrown away
-    std::string outcome_line;
-    std::optional<RecordOutcome> outcome;
-  };
-  // A process and its context.
-  using Context = std::pair<uint64_t, uint64_t>;
   // A record that is being made.
   struct Draft;
 
@@ -156,7 +141,6 @@ class Recorder {
            IndexWriter index);
 
   bool Matches(const SubmissionFacts& facts) const;
-  bool ThrowsAway() const { return options_.limit != 0 || options_.keep == Keep::kHung; }
 
   absl::Status Check() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status MakeDraft(const Submitted& submitted, Draft& draft)
@@ -171,14 +155,6 @@ class Recorder {
   absl::Status WriteDraft(const Submitted& submitted, Draft& draft)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  uint64_t FolderBytes() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  absl::Status MakeRoom(uint64_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  absl::Status Drop(uint64_t number, absl::string_view reason)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  absl::Status Settle(std::deque<uint64_t>& numbers, bool at_end)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  absl::Status ShortenIndex() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-
   const RecordOptions options_;
   const std::string run_;
   const int64_t process_;
@@ -186,16 +162,10 @@ class Recorder {
 
   mutable Mutex mutex_;
   std::unique_ptr<PageStore> store_ ABSL_GUARDED_BY(mutex_);
-  IndexWriter index_ ABSL_GUARDED_BY(mutex_);
+  KeptRecords kept_ ABSL_GUARDED_BY(mutex_);
   Trigger trigger_ ABSL_GUARDED_BY(mutex_);
   SeenPages seen_ ABSL_GUARDED_BY(mutex_);
-  std::map<uint64_t, Record> records_ ABSL_GUARDED_BY(mutex_);
-  std::map<Context, std::deque<uint64_t>> undecided_ ABSL_GUARDED_BY(mutex_);
-  std::map<uint64_t, Context> context_of_ ABSL_GUARDED_BY(mutex_);  // of the undecided ones
-  std::string run_line_ ABSL_GUARDED_BY(mutex_);
   uint64_t counted_ ABSL_GUARDED_BY(mutex_) = 0;  // for --only=count
-  uint64_t cores_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
-  uint64_t live_lines_bytes_ ABSL_GUARDED_BY(mutex_) = 0;  // of the index
   bool closed_ ABSL_GUARDED_BY(mutex_) = false;
   Totals totals_ ABSL_GUARDED_BY(mutex_);
 };

@@ -499,8 +499,8 @@ TEST(KeepTest, OnlyHungRecordsAndThoseBeforeThemStay) {
     snapshots[number] = {{1, 0x1000, RandomBytes(5 * kPage, number)}};
     AddOne(*recorder, number, snapshots[number], number % 2 == 1 ? 1 : 2);
     const RecordOutcome outcome = number == 9    ? RecordOutcome::kHung
-                            : number == 14 ? RecordOutcome::kFaulted
-                                           : RecordOutcome::kCompleted;
+                                  : number == 14 ? RecordOutcome::kFaulted
+                                                 : RecordOutcome::kCompleted;
     ASSERT_TRUE(recorder->Finish(number, outcome).ok());
   }
   EXPECT_THAT(NumbersIn(run), ElementsAre(7u, 9u, 12u, 14u, 19u, 20u));
@@ -547,7 +547,8 @@ TEST(ThreadsTest, EightThreadsRecordAtOnce) {
                    {10 + thread, 0x200000, RandomBytes(3 * kPage, static_cast<uint32_t>(number))}};
         recorder->Wants({.number = number});
         AddOne(*recorder, number, buffers, thread);
-        recorder->Finish(number, i % 3 == 0 ? RecordOutcome::kHung : RecordOutcome::kCompleted).IgnoreError();
+        recorder->Finish(number, i % 3 == 0 ? RecordOutcome::kHung : RecordOutcome::kCompleted)
+            .IgnoreError();
         recorder->totals();
       }
     });
