@@ -91,9 +91,10 @@ Examples:
   unpack --describe=3DSTATE_VS --gen=gfx9     what a packet looks like
   unpack --convert=aub -o run.aub *.core      a recording for simulators, of GPU core dumps
 
-unpack [options] FILE...      FILE is a dump of GPU memory, an error state, a recording (AUB), a bare
-                              batch or words of hex text, plain or compressed (gzip, zstd), or a directory of dumps;
-                              the format is detected. - is standard input.
+unpack [options] FILE...      FILE is a dump of GPU memory, an error state, a hang dump, a recording
+                              (AUB), a bare batch or words of hex text, plain or compressed (gzip,
+                              zstd), or a directory of dumps; the format is detected. - is
+                              standard input.
 
 What is shown:
   --format=FORMAT       text (default), jsonl, stats or names

@@ -22,7 +22,7 @@ namespace packsmith::aub {
 // the classic family. It appears whole, by Finish(), or not at all.
 class RecordingWriter {
  public:
-  // Errors of FileWriter.
+  // FailedPrecondition: the GPU is not Intel's; errors of FileWriter.
   static absl::StatusOr<RecordingWriter> Create(const tables::Tables& tables, const Device& device,
                                                 const std::string& path);
   RecordingWriter(RecordingWriter&&) noexcept;

@@ -370,7 +370,7 @@ class HangDumpWriter {
                       [this](const Buffer& one) { return one.space == space_; }));
     if (kept_ < of_space) {
       lost.push_back(
-          absl::StrCat("extents of ", of_space - kept_, " buffers, which are not those of memory"));
+          absl::StrCat("extents of buffers that are not those of memory: ", of_space - kept_));
     }
     if (images_ > 1) lost.push_back("all images of contexts but the last");
     if (images_ > 0) lost.push_back("addresses of images of contexts");
@@ -499,6 +499,11 @@ absl::StatusOr<std::vector<std::string>> WriteHangDump(const Dump& dump, const s
         absl::StrFormat("hang dumps of version %u cannot be written; versions %u to %u can",
                         options.version, kOldest, kNewest));
   }
+  if (!dump.device.family.empty() && dump.device.family != "intel") {
+    return absl::FailedPreconditionError(
+        absl::StrCat("a hang dump is of Intel's GPUs, and this dump is of another one, ",
+                     dump.device.family, "; write a GPU core dump"));
+  }
   const auto last = std::find_if(dump.submissions.rbegin(), dump.submissions.rend(), IsBatch);
   if (last == dump.submissions.rend()) {
     return absl::FailedPreconditionError(
@@ -526,7 +531,7 @@ absl::StatusOr<std::vector<std::string>> WriteHangDump(const Dump& dump, const s
         return one.kind != "context image" && (!IsBatch(one) || one.space != space);
       }));
   if (left_out != 0) {
-    lost.push_back(absl::StrCat(left_out, " submissions that are not batches of its space"));
+    lost.push_back(absl::StrCat("submissions that are not batches of its space: ", left_out));
   }
   const auto add = [&lost](std::vector<std::string> more) {
     lost.insert(lost.end(), more.begin(), more.end());

@@ -47,8 +47,8 @@ struct HangDumpOptions {
 // in their order, and the last image of its context. The file appears whole or not at all. Returns
 // a phrase for each thing of the dump that the format cannot hold.
 //
-// FailedPrecondition: the dump has no batch; InvalidArgument: unknown version; errors of
-// FileWriter.
+// FailedPrecondition: the dump has no batch, or is not of Intel's GPUs; InvalidArgument: unknown
+// version; errors of FileWriter.
 absl::StatusOr<std::vector<std::string>> WriteHangDump(const Dump& dump, const std::string& path,
                                                        const HangDumpOptions& options = {});
 

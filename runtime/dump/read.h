@@ -21,8 +21,9 @@ std::vector<absl::string_view> DumpFormats();
 // Opens `path` ("-": standard input), decompresses zstd and gzip (up to 4 levels of it), removes a
 // byte order mark and the prefixes of a kernel log (then offsets in problems count without them),
 // detects the format (unless options.format names it; input that is not text and in no other format
-// is raw), and reads. Options about addresses, engines and generations apply to formats that do not
-// have these; a core's own notes take precedence.
+// is raw), and reads. A recording has no memory and no submissions before aub::Play() of
+// runtime/aub has played it: that needs the GPU's description. Options about addresses, engines and
+// generations apply to formats that do not have these; a core's own notes take precedence.
 //
 // Errors of OpenFile() and of the format's reader; InvalidArgument for an unknown options.format,
 // for text in no known format, and, unless options.format names one, for empty input and formats

@@ -220,6 +220,26 @@ TEST(Conversion, DumpsOfOneRunAreSubmittedInTheirOrderWithTheirOwnMemory) {
   }
 }
 
+TEST(Conversion, AClassicRecordingHasOneSpaceThatChangesFromBatchToBatch) {
+  const tables::Tables tables = TablesFor("gfx6");
+  const std::vector<uint8_t> one = Page(1), two = Page(2);
+  Dump dump, next;
+  dump.device = next.device = DeviceOfGeneration("gfx6");
+  ASSERT_TRUE(dump.memory.Map(0, 0x1000, one, 0x2000).ok());
+  ASSERT_TRUE(dump.memory.Map(2, 0x1000, two, 4096).ok());
+  ASSERT_TRUE(next.memory.Map(0, 0x5000, one, 4096).ok());
+  dump.submissions.push_back({.engine = "render", .batch_address = 0x1000});
+  dump.submissions.push_back({.engine = "blitter", .space = 2, .batch_address = 0x1000});
+  next.submissions.push_back({.engine = "render", .batch_address = 0x5000});
+  const Dump after = Converted(tables, {&dump, &next});
+  ASSERT_EQ(after.submissions.size(), 3u);
+  EXPECT_EQ(MemoryDifference(dump, 0, after, after.submissions[0].space), "");
+  EXPECT_EQ(MemoryDifference(dump, 2, after, after.submissions[1].space), "");
+  EXPECT_EQ(MemoryDifference(next, 0, after, after.submissions[2].space), "");
+  EXPECT_EQ(after.submissions[1].engine, "blitter");
+  EXPECT_EQ(after.submissions[2].batch_address, 0x5000u);
+}
+
 TEST(Conversion, ARecordingIsTheSameAfterAnotherConversion) {
   const absl::StatusOr<Dump> capture = ReadDump("tests/data/captures/tgl-gl-compute/01.core.zst");
   ASSERT_TRUE(capture.ok()) << capture.status();
@@ -245,12 +265,19 @@ TEST(Conversion, WhatARecordingCannotHoldIsListed) {
       {.engine = "render", .slot = 2, .batch_address = 0x1010, .batch_length = 8, .acthd = 0x1018});
   Lost lost;
   const Dump after = Converted(tables, {&dump}, &lost);
-  EXPECT_EQ(lost, (Lost{"buffers: names and extents", "slots of submissions", "lengths of batches",
+  EXPECT_EQ(lost, (Lost{"ends of memory within pages of 4 KiB, which zeros fill",
+                        "buffers: names and extents", "slots of submissions", "lengths of batches",
                         "registers of submissions", "address spaces of no submission",
-                        "ends of memory within pages of 4 KiB, which zeros fill",
                         "names of the driver and of its interface",
                         "the statement that memory is complete"}));
   EXPECT_EQ(MemoryDifferenceInPages(dump, 0, after, 0), "");
+}
+
+TEST(Conversion, DumpsOfOtherGpusAreRefused) {
+  const auto writer =
+      aub::RecordingWriter::Create(TablesFor("agx_g13"), DeviceOfGeneration("agx_g13"), TempPath());
+  EXPECT_EQ(writer.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_FALSE(std::filesystem::exists(TempPath()));
 }
 
 TEST(Conversion, ADumpThatCannotBeRecordedLeavesNoFile) {

@@ -229,9 +229,12 @@ TEST(HangDump, WhatTheFormatCannotHoldIsListed) {
   EXPECT_EQ(*lost,
             (std::vector<std::string>{
                 "the GPU (read it with --gen)", "0x1000 bytes of memory in other address spaces",
-                "1 submissions that are not batches of its space", "engines of submissions",
+                "submissions that are not batches of its space: 1", "engines of submissions",
                 "contexts of submissions", "lengths of batches",
-                "extents of 1 buffers, which are not those of memory"}));
+                "extents of buffers that are not those of memory: 1"}));
+  dump.device.family = "agx";
+  EXPECT_EQ(WriteHangDump(dump, path).status().code(), absl::StatusCode::kFailedPrecondition);
+  dump.device.family = "intel";
   dump.submissions.clear();
   EXPECT_EQ(WriteHangDump(dump, path).status().code(), absl::StatusCode::kFailedPrecondition);
   std::filesystem::remove(path);
