@@ -31,6 +31,10 @@ class TracedAsahi : public TracedFile {
   TraceInterest DriverInterestIn(uint32_t number) const override;
   Finish DriverBefore(uint32_t number, const TracedCall& call) override;
   void DriverAfter(uint32_t number, const TracedCall& call) override;
+  // Nothing stays mapped without a handle.
+  void OnClosed(const TracedObject& object) override {
+    for (const auto& [id, space] : spaces_) space->Change().UnmapObject(object);
+  }
   void* MapObject(TraceAccess& access, uint32_t handle, uint64_t size) override;
 
  private:
@@ -67,9 +71,9 @@ TraceInterest TracedAsahi::DriverInterestIn(uint32_t number) const {
 TracedFile::Finish TracedAsahi::DriverBefore(uint32_t number, const TracedCall& call) {
   switch (number) {
     case DriverNumber(asahi::kVmDestroy):
-      return TakeOut(spaces_, call.In<asahi::vm_destroy>().vm_id);
+      return TakeOut(spaces_, call.Argument<asahi::vm_destroy>().vm_id);
     case DriverNumber(asahi::kQueueDestroy):
-      return TakeOut(queues_, call.In<asahi::queue_destroy>().queue_id);
+      return TakeOut(queues_, call.Argument<asahi::queue_destroy>().queue_id);
     case DriverNumber(asahi::kVmBind):
       return BeforeBind(call);
     case DriverNumber(asahi::kSubmit):
@@ -82,21 +86,21 @@ TracedFile::Finish TracedAsahi::DriverBefore(uint32_t number, const TracedCall& 
 void TracedAsahi::DriverAfter(uint32_t number, const TracedCall& call) {
   switch (number) {
     case DriverNumber(asahi::kGemCreate): {
-      const auto args = call.Out<asahi::gem_create>();
+      const auto args = call.Argument<asahi::gem_create>();
       CreateObject(args.handle, (args.size + asahi::kPage - 1) / asahi::kPage * asahi::kPage);
       break;
     }
     case DriverNumber(asahi::kGemMmapOffset):
-      NoteWritten(call.In<asahi::gem_mmap_offset>().handle);
+      NoteWritten(call.Argument<asahi::gem_mmap_offset>().handle);
       break;
     case DriverNumber(asahi::kVmCreate): {
       auto space = std::make_shared<TracedSpace>();
       space->scratch_page = true;
-      spaces_[call.Out<asahi::vm_create>().vm_id] = std::move(space);
+      spaces_[call.Argument<asahi::vm_create>().vm_id] = std::move(space);
       break;
     }
     case DriverNumber(asahi::kQueueCreate): {
-      const auto args = call.Out<asahi::queue_create>();
+      const auto args = call.Argument<asahi::queue_create>();
       const auto space = spaces_.find(args.vm_id);
       const uint64_t context = ++shared_.contexts_made;
       if (space == spaces_.end()) break;
@@ -117,7 +121,7 @@ void* TracedAsahi::MapObject(TraceAccess& access, uint32_t handle, uint64_t size
 }
 
 TracedFile::Finish TracedAsahi::BeforeBind(const TracedCall& call) {
-  const auto args = call.In<asahi::vm_bind>();
+  const auto args = call.Argument<asahi::vm_bind>();
   const auto found = spaces_.find(args.vm_id);
   if (found == spaces_.end()) return nullptr;
   std::vector<asahi::gem_bind_op> ops;
@@ -159,7 +163,7 @@ void TracedAsahi::Bind(TracedSpace& space, const asahi::gem_bind_op& op,
 }
 
 TracedFile::Finish TracedAsahi::BeforeSubmit(const TracedCall& call) {
-  const auto args = call.In<asahi::submit>();
+  const auto args = call.Argument<asahi::submit>();
   const auto found = queues_.find(args.queue_id);
   if (found == queues_.end()) return nullptr;
   const Queue& queue = *found->second;
@@ -172,7 +176,7 @@ TracedFile::Finish TracedAsahi::BeforeSubmit(const TracedCall& call) {
   std::vector<Work> works;
   bool wanted = false;
   for (const AsahiCommand& command : commands) {
-    Work work = MakeWork(call.caller, "asahi");
+    Work work = MakeWork(call.caller, "asahi", works.size() + 1);
     work.context = queue.context;
     work.scratch_page = queue.space->scratch_page;
     DescribeAsahiCommand(command, queue.usc_exec_base, work);

@@ -25,25 +25,16 @@ class TraceAccess {
 
 struct TracedCall {
   uint32_t request = 0;
-  // The argument's structure before and after the call; `after` is empty before it.
-  absl::Span<const uint8_t> before = {}, after = {};
-  Result result = 0;  // 0 or more, or a negative errno
+  // The argument's structure, as it was before the call or after it. Kernels leave what they read
+  // in it.
+  absl::Span<const uint8_t> bytes = {};
+  Result result = 0;  // 0 or more, or a negative errno; before the call 0
   Caller& caller;
   TraceAccess& access;
 
   // What the program does not give is zero.
   template <typename T>
-  T In() const {
-    return Get<T>(before);
-  }
-  template <typename T>
-  T Out() const {
-    return Get<T>(after);
-  }
-
- private:
-  template <typename T>
-  static T Get(absl::Span<const uint8_t> bytes) {
+  T Argument() const {
     static_assert(std::is_trivially_copyable_v<T>);
     T value = {};
     std::memcpy(&value, bytes.data(), std::min(bytes.size(), sizeof(T)));

@@ -67,7 +67,7 @@ void TracedFile::Unmap() {
 }
 
 TracedFile::Finish TracedFile::BeforeClose(const TracedCall& call) {
-  const auto args = call.In<drm::gem_close>();
+  const auto args = call.Argument<drm::gem_close>();
   const std::shared_ptr<TracedObject> object = FindObject(args.handle);
   if (object == nullptr) return nullptr;
   // What is still mapped in an address space can be read now for the last time.
@@ -76,12 +76,13 @@ TracedFile::Finish TracedFile::BeforeClose(const TracedCall& call) {
   Finish put_back = TakeOut(objects_, args.handle);
   return [this, put_back, object, handle = args.handle](const TracedCall& done) {
     put_back(done);
-    if (done.result < 0) handle_of_.try_emplace(object.get(), handle);
+    if (done.result >= 0) return OnClosed(*object);
+    handle_of_.try_emplace(object.get(), handle);
   };
 }
 
 void TracedFile::AfterExport(const TracedCall& call) {
-  const auto args = call.Out<drm::prime_handle>();
+  const auto args = call.Argument<drm::prime_handle>();
   const std::shared_ptr<TracedObject> object = FindObject(args.handle);
   if (object == nullptr) return;
   object->written = true;
@@ -91,7 +92,7 @@ void TracedFile::AfterExport(const TracedCall& call) {
 }
 
 void TracedFile::AfterImport(const TracedCall& call) {
-  const auto args = call.Out<drm::prime_handle>();
+  const auto args = call.Argument<drm::prime_handle>();
   // The file has the object already.
   if (FindObject(args.handle) != nullptr) return;
   uint64_t size = 0;
@@ -108,7 +109,7 @@ void TracedFile::AfterImport(const TracedCall& call) {
 }
 
 void TracedFile::AfterFlink(const TracedCall& call) {
-  const auto args = call.Out<drm::gem_flink>();
+  const auto args = call.Argument<drm::gem_flink>();
   const std::shared_ptr<TracedObject> object = FindObject(args.handle);
   if (object == nullptr) return;
   object->written = true;
@@ -116,7 +117,7 @@ void TracedFile::AfterFlink(const TracedCall& call) {
 }
 
 void TracedFile::AfterOpen(const TracedCall& call) {
-  const auto args = call.Out<drm::gem_open>();
+  const auto args = call.Argument<drm::gem_open>();
   if (FindObject(args.handle) != nullptr) return;
   std::shared_ptr<TracedObject> object = shared_.named[{minor_, args.name}].lock();
   if (object == nullptr) {
@@ -162,8 +163,10 @@ bool TracedFile::Refresh(TraceAccess& access, TracedObject& object) {
   });
 }
 
-Work TracedFile::MakeWork(const Caller& caller, absl::string_view interface) const {
+Work TracedFile::MakeWork(const Caller& caller, absl::string_view interface,
+                          uint64_t ahead) const {
   Work work;
+  work.number = shared_.works_made + ahead;
   work.device = device_;
   work.interface = interface;
   work.minor = minor_;

@@ -25,7 +25,7 @@ class TraceSink {
  public:
   virtual ~TraceSink() = default;
   // Whether OnSubmit() has a use for a submission, whose memory is not read otherwise. `work` has no
-  // number, no memory and no streams yet.
+  // memory and no streams yet; its number is another one if others are accepted before.
   virtual bool Wants(const Work& work) {
     (void)work;
     return true;
@@ -73,6 +73,8 @@ class TracedFile {
   virtual TraceInterest DriverInterestIn(uint32_t number) const = 0;
   virtual Finish DriverBefore(uint32_t number, const TracedCall& call) = 0;
   virtual void DriverAfter(uint32_t number, const TracedCall& call) = 0;
+  // After the handle of an object was closed.
+  virtual void OnClosed(const TracedObject& object) { (void)object; }
   // Maps an object of that handle; null: it cannot be mapped.
   virtual void* MapObject(TraceAccess& access, uint32_t handle, uint64_t size) = 0;
 
@@ -88,8 +90,8 @@ class TracedFile {
   // Brings the copy up to date. False: it could not be read.
   bool Refresh(TraceAccess& access, TracedObject& object);
 
-  // A submission without number, memory and streams.
-  Work MakeWork(const Caller& caller, absl::string_view interface) const;
+  // A submission without memory and streams, that is likely to be the `ahead`th from now on.
+  Work MakeWork(const Caller& caller, absl::string_view interface, uint64_t ahead = 1) const;
   // Numbers the submission and hands it on.
   void Submit(Work& work);
 

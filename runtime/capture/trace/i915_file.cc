@@ -184,17 +184,17 @@ TraceInterest TracedI915::DriverInterestIn(uint32_t number) const {
 void TracedI915::DriverAfter(uint32_t number, const TracedCall& call) {
   switch (number) {
     case DriverNumber(api::kGemCreate): {
-      const auto args = call.Out<api::gem_create>();
+      const auto args = call.Argument<api::gem_create>();
       CreateObject(args.handle, args.size);
       break;
     }
     case DriverNumber(api::kGemCreateExt): {
-      const auto args = call.Out<api::gem_create_ext>();
+      const auto args = call.Argument<api::gem_create_ext>();
       CreateObject(args.handle, args.size);
       break;
     }
     case DriverNumber(api::kGemUserptr): {
-      const auto args = call.Out<api::gem_userptr>();
+      const auto args = call.Argument<api::gem_userptr>();
       if (auto object = CreateUserObject(call.caller, args.user_ptr, args.user_size)) {
         object->read_only = (args.flags & api::kUserptrReadOnly) != 0;
         AddObject(args.handle, std::move(object));
@@ -202,19 +202,19 @@ void TracedI915::DriverAfter(uint32_t number, const TracedCall& call) {
       break;
     }
     case DriverNumber(api::kGemPwrite):
-      NoteWritten(call.In<api::gem_pwrite>().handle);
+      NoteWritten(call.Argument<api::gem_pwrite>().handle);
       break;
     case DriverNumber(api::kGemMmap):
-      NoteWritten(call.In<api::gem_mmap>().handle);
+      NoteWritten(call.Argument<api::gem_mmap>().handle);
       break;
     case DriverNumber(api::kGemMmapOffset):
-      NoteWritten(call.In<api::gem_mmap_offset>().handle);
+      NoteWritten(call.Argument<api::gem_mmap_offset>().handle);
       break;
     case DriverNumber(api::kGemContextCreate):
       CreateContext(call);
       break;
     case DriverNumber(api::kGemContextSetparam): {
-      const auto args = call.In<api::gem_context_param>();
+      const auto args = call.Argument<api::gem_context_param>();
       const auto found = contexts_.find(args.ctx_id);
       if (found != contexts_.end() && args.param == api::kContextEngines) {
         // An empty one brings back the rings.
@@ -229,7 +229,7 @@ void TracedI915::DriverAfter(uint32_t number, const TracedCall& call) {
 }
 
 void TracedI915::CreateContext(const TracedCall& call) {
-  const auto args = call.Out<api::gem_context_create_ext>();
+  const auto args = call.Argument<api::gem_context_create_ext>();
   TracedContext context = RingContext();
   if ((args.flags & api::kContextUseExtensions) != 0) {
     WalkExtensions(call.caller, args.extensions, [&](uint32_t name, uint64_t at) {
@@ -278,14 +278,14 @@ TracedEngine* TracedI915::FindEngine(const api::gem_execbuffer2& args) {
 
 TracedFile::Finish TracedI915::DriverBefore(uint32_t number, const TracedCall& call) {
   if (number == DriverNumber(api::kGemContextDestroy)) {
-    return TakeOut(contexts_, call.In<api::gem_context_destroy>().ctx_id);
+    return TakeOut(contexts_, call.Argument<api::gem_context_destroy>().ctx_id);
   }
   return number == DriverNumber(api::kGemExecbuffer2) ? BeforeSubmit(call) : nullptr;
 }
 
 TracedFile::Finish TracedI915::BeforeSubmit(const TracedCall& call) {
   auto submission = std::make_shared<Submission>();
-  submission->args = call.In<api::gem_execbuffer2>();
+  submission->args = call.Argument<api::gem_execbuffer2>();
   const api::gem_execbuffer2& args = submission->args;
   std::vector<api::gem_exec_object2> objects;
   TracedEngine* const found = FindEngine(args);
@@ -301,7 +301,7 @@ TracedFile::Finish TracedI915::BeforeSubmit(const TracedCall& call) {
       (args.flags & api::kExecBatchFirst) != 0 ? 0 : objects.size() - engine.width;
   bool wanted = false;
   for (unsigned i = 0; i < engine.width; ++i) {
-    Work work = MakeWork(call.caller, "i915");
+    Work work = MakeWork(call.caller, "i915", i + 1);
     const api::engine_class_instance& name = engine.engines[i * lane];
     work.engine = std::string(EngineName(name.engine_class));
     work.engine_class = name.engine_class;

@@ -83,8 +83,7 @@ std::shared_ptr<TracedFile> Tracer::Make(int minor, TraceAccess& access) {
   return nullptr;
 }
 
-Tracer::Interests Tracer::Open(uint64_t file, int minor, Caller& caller, TraceAccess& access) {
-  (void)caller;
+Tracer::Interests Tracer::Open(uint64_t file, int minor, TraceAccess& access) {
   MutexLock lock(mutex_);
   std::shared_ptr<TracedFile>& traced = files_[file];
   if (traced == nullptr) traced = Make(minor, access);

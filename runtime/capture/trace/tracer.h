@@ -2,8 +2,8 @@
 // makes of it: Work, with the memory as the program had written it.
 //
 //   Tracer tracer(sink);
-//   const Tracer::Interests interests = tracer.Open(file, minor, caller, access);
-//   // ioctl() of a program, in whose number interests[number] is kBeforeAndAfter:
+//   const Tracer::Interests interests = tracer.Open(file, minor, access);
+//   // ioctl() of a program, if interests[number] is kBeforeAndAfter:
 //   const uint64_t ticket = tracer.Before(file, call);
 //   ... the call is passed on ...
 //   tracer.After(file, ticket, call);
@@ -37,7 +37,7 @@ class Tracer {
   using Interests = std::array<TraceInterest, 256>;
   // An open file of a device, by a number that no other open file has; it may be known already.
   // `minor` is that of its node.
-  Interests Open(uint64_t file, int minor, Caller& caller, TraceAccess& access);
+  Interests Open(uint64_t file, int minor, TraceAccess& access);
 
   // Before a call is passed on: a number for After(). 0: nothing is to be done after it.
   uint64_t Before(uint64_t file, const TracedCall& call);

@@ -85,9 +85,9 @@ TraceInterest TracedXe::DriverInterestIn(uint32_t number) const {
 TracedFile::Finish TracedXe::DriverBefore(uint32_t number, const TracedCall& call) {
   switch (number) {
     case DriverNumber(xe::kVmDestroy):
-      return TakeOut(spaces_, call.In<xe::vm_destroy>().vm_id);
+      return TakeOut(spaces_, call.Argument<xe::vm_destroy>().vm_id);
     case DriverNumber(xe::kExecQueueDestroy):
-      return TakeOut(queues_, call.In<xe::exec_queue_destroy>().exec_queue_id);
+      return TakeOut(queues_, call.Argument<xe::exec_queue_destroy>().exec_queue_id);
     case DriverNumber(xe::kVmBind):
       return BeforeBind(call);
     case DriverNumber(xe::kExec):
@@ -100,15 +100,15 @@ TracedFile::Finish TracedXe::DriverBefore(uint32_t number, const TracedCall& cal
 void TracedXe::DriverAfter(uint32_t number, const TracedCall& call) {
   switch (number) {
     case DriverNumber(xe::kGemCreate): {
-      const auto args = call.Out<xe::gem_create>();
+      const auto args = call.Argument<xe::gem_create>();
       CreateObject(args.handle, args.size);
       break;
     }
     case DriverNumber(xe::kGemMmapOffset):
-      NoteWritten(call.In<xe::gem_mmap_offset>().handle);
+      NoteWritten(call.Argument<xe::gem_mmap_offset>().handle);
       break;
     case DriverNumber(xe::kVmCreate): {
-      const auto args = call.Out<xe::vm_create>();
+      const auto args = call.Argument<xe::vm_create>();
       auto space = std::make_shared<TracedSpace>();
       space->scratch_page = (args.flags & xe::kVmScratchPage) != 0;
       spaces_[args.vm_id] = std::move(space);
@@ -123,7 +123,7 @@ void TracedXe::DriverAfter(uint32_t number, const TracedCall& call) {
 }
 
 void TracedXe::CreateQueue(const TracedCall& call) {
-  const auto args = call.Out<xe::exec_queue_create>();
+  const auto args = call.Argument<xe::exec_queue_create>();
   auto queue = std::make_shared<ExecQueue>();
   const auto space = spaces_.find(args.vm_id);
   if (space != spaces_.end()) queue->space = space->second;
@@ -143,7 +143,7 @@ void* TracedXe::MapObject(TraceAccess& access, uint32_t handle, uint64_t size) {
 // Before, since a bind that has returned may be used by another thread at once, and since handles
 // may then mean something else.
 TracedFile::Finish TracedXe::BeforeBind(const TracedCall& call) {
-  const auto args = call.In<xe::vm_bind>();
+  const auto args = call.Argument<xe::vm_bind>();
   const auto found = spaces_.find(args.vm_id);
   if (found == spaces_.end()) return nullptr;
   std::vector<xe::vm_bind_op> ops;
@@ -199,7 +199,7 @@ uint64_t TracedXe::InSpace(uint64_t address) const {
 }
 
 TracedFile::Finish TracedXe::BeforeExec(const TracedCall& call) {
-  const auto args = call.In<xe::exec>();
+  const auto args = call.Argument<xe::exec>();
   const auto found = queues_.find(args.exec_queue_id);
   if (found == queues_.end()) return nullptr;
   const ExecQueue& queue = *found->second;

@@ -237,16 +237,7 @@ TEST(TraceI915, AnImportedObjectOfAnUnknownOriginHasItsDescriptorsSize) {
 
 TEST(TraceI915, ObjectsOpenedByNameAreTheSame) {
   Machine machine;
-  const auto primary = [&](Client& client) {
-    client.file = machine.kernel.Open(machine.device->card_minor());
-    client.access = MockAccess(client.file);
-    client.interests =
-        machine.tracer.Open(client.file->number(), machine.device->card_minor(), client.caller,
-                            client.access);
-  };
-  Client one(machine), two(machine);
-  primary(one);
-  primary(two);
+  Client one(machine, /*render=*/false), two(machine, /*render=*/false);
   const uint32_t handle = one.Create(4096);
   one.Write(handle, 4, 6);
   uapi::drm::gem_flink flink = {handle, 0};
@@ -389,8 +380,7 @@ TEST(TraceI915, CallsOfUnknownFilesAndTicketsAreIgnored) {
   uapi::drm::gem_close args = {1, 0};
   const absl::Span<const uint8_t> bytes(reinterpret_cast<const uint8_t*>(&args), sizeof(args));
   const TracedCall call = {.request = uapi::drm::kGemClose,
-                           .before = bytes,
-                           .after = bytes,
+                           .bytes = bytes,
                            .caller = client.caller,
                            .access = client.access};
   EXPECT_EQ(machine.tracer.Before(4711, call), 0u);
@@ -401,8 +391,7 @@ TEST(TraceI915, CallsOfUnknownFilesAndTicketsAreIgnored) {
   // A structure that is cut off: what is missing is zero.
   machine.tracer.After(client.file->number(), 0,
                        {.request = api::kGemCreate,
-                        .before = bytes.first(3),
-                        .after = bytes.first(3),
+                        .bytes = bytes.first(3),
                         .caller = client.caller,
                         .access = client.access});
 }

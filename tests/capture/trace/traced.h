@@ -138,38 +138,31 @@ class TracedMachine {
 // An open file, each of whose calls the tracer is told of.
 class TracedClient {
  public:
-  explicit TracedClient(TracedMachine& a_machine)
+  explicit TracedClient(TracedMachine& a_machine, bool render = true)
       : machine(a_machine),
-        file(machine.kernel.Open(machine.device->render_minor())),
-        access(file) {
-    interests = machine.tracer.Open(file->number(), machine.device->render_minor(), caller, access);
-  }
+        minor(render ? machine.device->render_minor() : machine.device->card_minor()),
+        file(machine.kernel.Open(minor)),
+        access(file),
+        interests(machine.tracer.Open(file->number(), minor, access)) {}
 
   // `between`: done when the kernel has answered, before the tracer knows.
   template <typename T, typename Between>
   Result Call(uint32_t request, T& args, const Between& between) {
     const TraceInterest interest = interests[IoctlNumber(request)];
-    T before = args;
-    const absl::Span<const uint8_t> in(reinterpret_cast<const uint8_t*>(&before), sizeof(T));
-    const absl::Span<const uint8_t> out(reinterpret_cast<const uint8_t*>(&args), sizeof(T));
+    TracedCall call = {.request = request,
+                       .bytes = {reinterpret_cast<const uint8_t*>(&args), sizeof(T)},
+                       .caller = caller,
+                       .access = access};
     uint64_t ticket = 0;
     if (interest == TraceInterest::kBeforeAndAfter) {
-      ticket = machine.tracer.Before(
-          file->number(),
-          {.request = request, .before = in, .caller = caller, .access = access});
+      ticket = machine.tracer.Before(file->number(), call);
     }
-    const Result result = file->Ioctl(caller, request, reinterpret_cast<uint64_t>(&args));
+    call.result = file->Ioctl(caller, request, reinterpret_cast<uint64_t>(&args));
     between();
     if (ticket != 0 || interest == TraceInterest::kAfter) {
-      machine.tracer.After(file->number(), ticket,
-                           {.request = request,
-                            .before = in,
-                            .after = out,
-                            .result = result,
-                            .caller = caller,
-                            .access = access});
+      machine.tracer.After(file->number(), ticket, call);
     }
-    return result;
+    return call.result;
   }
   template <typename T>
   Result Call(uint32_t request, T& args) {
@@ -198,10 +191,11 @@ class TracedClient {
   }
 
   TracedMachine& machine;
+  const int minor;
   OwnCaller caller;
-  std::shared_ptr<File> file;
+  const std::shared_ptr<File> file;
   MockAccess access;
-  Tracer::Interests interests;
+  const Tracer::Interests interests;
 };
 
 template <typename T>
