@@ -19,12 +19,9 @@
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "tools/mock/protocol.h"
 
 namespace packsmith::mock {
 namespace {
-
-constexpr char kLibrary[] = "libpacksmith-mock.so";
 
 // What is passed on to the program, and to which process.
 constexpr int kPassed[] = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
@@ -38,7 +35,7 @@ void PassOn(int signal) {
 // This environment with the run's token and the library in front of others.
 std::vector<std::string> MakeEnvironment(const Program& program) {
   constexpr absl::string_view kPreload = "LD_PRELOAD=";
-  const std::string token = absl::StrCat(kTokenVariable, "=");
+  const std::string token = absl::StrCat(program.variable, "=");
   std::string preload = absl::StrCat(kPreload, program.preload);
   std::vector<std::string> variables;
   for (char** variable = environ; *variable != nullptr; ++variable) {
@@ -77,15 +74,15 @@ absl::Status CheckPreloadPath(const std::string& path) {
       path, "; move packsmith to a folder without them"));
 }
 
-absl::StatusOr<std::string> FindPreloadLibrary() {
+absl::StatusOr<std::string> FindPreloadLibrary(const std::string& library) {
   std::error_code error;
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
   if (error) return absl::ErrnoToStatus(error.value(), "/proc/self/exe");
   const std::filesystem::path folder = program.parent_path();
   const std::filesystem::path places[] = {
-      folder / "face" / kLibrary,
-      folder / kLibrary,
-      folder.parent_path() / "lib" / "packsmith" / kLibrary,
+      folder / "face" / library,
+      folder / library,
+      folder.parent_path() / "lib" / "packsmith" / library,
   };
   std::string searched;
   for (const std::filesystem::path& place : places) {
@@ -93,10 +90,10 @@ absl::StatusOr<std::string> FindPreloadLibrary() {
     absl::StrAppend(&searched, searched.empty() ? "" : ", ", place.string());
   }
   return absl::NotFoundError(
-      absl::StrCat("the preload library ", kLibrary, " is not where it should be: ", searched));
+      absl::StrCat("the preload library ", library, " is not where it should be: ", searched));
 }
 
-Launcher::Launcher() {
+Launcher::Launcher(std::string name) : name_(std::move(name)) {
   getrlimit(RLIMIT_NOFILE, &files_);
   // Processes that lose their parent become children of this one: it can wait for them, and read
   // their memory where only ancestors may.
@@ -110,7 +107,7 @@ int Launcher::Start(const Program& program) {
   const std::vector<char*> environment_pointers = Pointers(environment);
   int failure[2];
   if (pipe2(failure, O_CLOEXEC) != 0) {
-    std::perror("packsmith-mock: pipe");
+    std::fprintf(stderr, "%s: pipe: %s\n", name_.c_str(), std::strerror(errno));
     return kCannotRun;
   }
   // Signals that arrive from now on reach the program.
@@ -149,7 +146,7 @@ int Launcher::Start(const Program& program) {
   }
   close(failure[0]);
   if (error != 0) {
-    std::fprintf(stderr, "packsmith-mock: %s: %s\n", arguments[0].c_str(), std::strerror(error));
+    std::fprintf(stderr, "%s: %s: %s\n", name_.c_str(), arguments[0].c_str(), std::strerror(error));
     receiver.store(0);
     if (program_ > 0) waitpid(program_, nullptr, 0);
     return error == ENOENT ? kNotFound : kCannotRun;

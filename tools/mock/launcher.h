@@ -20,19 +20,22 @@ inline constexpr int kCannotRun = 126, kNotFound = 127, kKilledBy = 128;
 struct Program {
   std::vector<std::string> arguments;  // the first is searched for in PATH
   std::string preload;                 // the library's path
+  std::string variable;                // of the environment: what the library finds `token` in
   std::string token;
 };
 
 // Whether a library with that path can be preloaded.
 absl::Status CheckPreloadPath(const std::string& path);
 
-// The preload library beside this program, or where it is installed. NotFound with the places.
-absl::StatusOr<std::string> FindPreloadLibrary();
+// The preload library of that name beside this program, or where it is installed. NotFound with the
+// places.
+absl::StatusOr<std::string> FindPreloadLibrary(const std::string& library);
 
 class Launcher {
  public:
-  // Before anything changes the limits and signals that the program inherits.
-  Launcher();
+  // Before anything changes the limits and signals that the program inherits. `name`: this
+  // program's, for messages.
+  explicit Launcher(std::string name);
 
   // Starts the program: 0, or the exit code if that cannot be done, with the reason on standard
   // error.
@@ -44,6 +47,7 @@ class Launcher {
   bool WaitForOthers(const std::function<bool()>& done, double seconds);
 
  private:
+  const std::string name_;
   rlimit files_ = {};
   pid_t program_ = 0;
 };

@@ -54,7 +54,7 @@ void Complain(absl::string_view text) {
 }
 
 int Main(int argc, char** argv) {
-  Launcher launcher;
+  Launcher launcher("packsmith-mock");
   // What comes after "--" is the program's.
   int own = 1;
   while (own < argc && std::strcmp(argv[own], "--") != 0) ++own;

@@ -12,7 +12,7 @@ namespace packsmith::mock {
 int Run(Launcher& launcher, capture::MockKernel& kernel, capture::VirtualFiles& files, CallLog& log,
         const RunOptions& options) {
   const absl::StatusOr<std::string> library =
-      options.library.empty() ? FindPreloadLibrary() : options.library;
+      options.library.empty() ? FindPreloadLibrary("libpacksmith-mock.so") : options.library;
   const absl::Status usable = library.ok() ? CheckPreloadPath(*library) : library.status();
   if (!usable.ok()) {
     absl::FPrintF(stderr, "packsmith-mock: %s\n", usable.message());
@@ -24,7 +24,7 @@ int Run(Launcher& launcher, capture::MockKernel& kernel, capture::VirtualFiles& 
     return kCannotRun;
   }
   const Program program = {
-      .arguments = options.arguments, .preload = *library, .token = (*server)->token()};
+      .arguments = options.arguments, .preload = *library, .variable = kTokenVariable, .token = (*server)->token()};
   if (const int code = launcher.Start(program); code != 0) return code;
   const int code = launcher.Wait();
   if (!launcher.WaitForOthers([&] { return (*server)->files_open() == 0; },

@@ -10,9 +10,13 @@
 
 #include "absl/types/span.h"
 #include "runtime/capture/drm/caller.h"
+#include "runtime/capture/drm/work.h"
 #include "runtime/kernel/uapi/asahi.h"
 
 namespace packsmith::capture {
+
+// What the kernel reports as its limits.
+inline constexpr uint32_t kAsahiMostCommands = 64, kAsahiMostAttachments = 16;
 
 // One for the hardware. Exactly one of `render` and `compute` is there.
 struct AsahiCommand {
@@ -27,6 +31,9 @@ struct AsahiCommand {
 
 // 0, or the kernel's error, and then `out` is not specified.
 Result ReadAsahiCommands(absl::Span<const uint8_t> buffer, std::vector<AsahiCommand>& out);
+
+// Sets the engine, the streams, the bases and the driver's words. `usc_exec_base`: the queue's.
+void DescribeAsahiCommand(const AsahiCommand& command, uint64_t usc_exec_base, Work& work);
 
 // The timestamps that a command has written: calls for each of them.
 void ForEachTimestamp(const AsahiCommand& command,

@@ -13,11 +13,10 @@
 
 namespace packsmith::capture {
 
-// What the driver's parameters say: addresses of programs, and limits of a submission.
+// What the driver's parameters say: addresses of programs.
 inline constexpr uint64_t kAsahiVmStart = uapi::asahi::kPage;
 inline constexpr uint64_t kAsahiVmEnd = (uint64_t{1} << 39) - 2 * uapi::asahi::kPage;
 inline constexpr uint64_t kAsahiKernelSize = uint64_t{1} << 29;  // at least
-inline constexpr uint32_t kAsahiMostCommands = 64, kAsahiMostAttachments = 16;
 
 // Guarded by the kernel's lock.
 class AsahiVm {

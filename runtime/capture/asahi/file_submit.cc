@@ -66,13 +66,6 @@ void Submission::End(bool hung) const {
   if (!hung && !queue->closed) WriteTime(at_end);
 }
 
-// Addresses of programs are 32 bits with flags in the lowest; 0 and no resources: there is none.
-void AddProgram(const asahi::bg_eot& program, uint64_t base, std::vector<WorkStream>& streams) {
-  constexpr uint32_t kFlags = 7;
-  if ((program.usc & ~kFlags) == 0) return;
-  streams.push_back({.address = base + (program.usc & ~kFlags), .length = 0, .stream = "usc"});
-}
-
 }  // namespace
 
 Result AsahiFile::ReadSyncs(Caller& caller, const asahi::submit& args, Syncs& out) {
@@ -133,34 +126,22 @@ std::shared_ptr<Fence> AsahiFile::Queue(const Caller& caller,
   work.memory = std::make_shared<const AddressMap>();
   // Loads of shaders are zeros where nothing is mapped, and stores are dropped.
   work.scratch_page = true;
-  work.bases.push_back({"programs", queue->usc_exec_base});
-  work.driver_words = command.words;
+  DescribeAsahiCommand(command, queue->usc_exec_base, work);
   const auto add_time = [this](const asahi::timestamp& time,
                                std::vector<Submission::Place>& places) {
     if (time.handle != 0) places.push_back({*timestamps_.Find(time.handle), time.offset});
   };
   if (command.render) {
     const asahi::cmd_render& render = *command.render;
-    work.engine = "render";
-    work.streams.push_back({.address = render.vdm_ctrl_stream_base, .length = 0, .stream = "vdm"});
-    for (const asahi::bg_eot& program :
-         {render.bg, render.eot, render.partial_bg, render.partial_eot}) {
-      AddProgram(program, queue->usc_exec_base, work.streams);
-    }
     add_time(render.ts_vtx.start, submission->at_begin);
     add_time(render.ts_vtx.end, submission->at_end);
     add_time(render.ts_frag.start, submission->at_end);
     add_time(render.ts_frag.end, submission->at_end);
   } else {
     const asahi::cmd_compute& compute = *command.compute;
-    work.engine = "compute";
-    work.engine_class = 1;
-    const bool ends = compute.cdm_ctrl_stream_end > compute.cdm_ctrl_stream_base;
-    work.streams.push_back(
-        {.address = compute.cdm_ctrl_stream_base,
-         .length = ends ? compute.cdm_ctrl_stream_end - compute.cdm_ctrl_stream_base : 0,
-         .stream = "cdm"});
-    if (!ends) submission->Warn("the compute stream does not end behind its beginning");
+    if (compute.cdm_ctrl_stream_end <= compute.cdm_ctrl_stream_base) {
+      submission->Warn("the compute stream does not end behind its beginning");
+    }
     add_time(compute.ts.start, submission->at_begin);
     add_time(compute.ts.end, submission->at_end);
   }

@@ -24,6 +24,9 @@ class Object {
   // kernel ever has.
   Object(const MockDevice& device, uint64_t id, std::shared_ptr<SharedMemory> memory, uint64_t size)
       : device_(&device), id_(id), size_(size), memory_(std::move(memory)) {}
+  // Memory that no mock device made.
+  Object(uint64_t id, std::shared_ptr<SharedMemory> memory, uint64_t size)
+      : device_(nullptr), id_(id), size_(size), memory_(std::move(memory)) {}
   // Memory that belongs to a process.
   Object(const MockDevice& device, uint64_t id, std::shared_ptr<const UserMemory> user,
          uint64_t user_address, uint64_t size)
@@ -34,6 +37,7 @@ class Object {
         user_address_(user_address) {}
   virtual ~Object() = default;
 
+  // Null: no mock device made it.
   const MockDevice* device() const { return device_; }
   uint64_t id() const { return id_; }
   uint64_t size() const { return size_; }

@@ -168,7 +168,7 @@ void GiveUpPtrace() {
 }
 
 int Main(int argc, char** argv) {
-  Launcher launcher;
+  Launcher launcher("packsmith-mock");
   CallLog::Options log_options;
   RunOptions options;
   int at = 1;

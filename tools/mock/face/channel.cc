@@ -62,10 +62,10 @@ int Connect() {
   if (token == nullptr) return -ENODEV;
   sockaddr_un address = {};
   address.sun_family = AF_UNIX;
-  constexpr size_t kPrefix = sizeof(kNamePrefix) - 1;
-  std::memcpy(address.sun_path + 1, kNamePrefix, kPrefix);
-  std::memcpy(address.sun_path + 1 + kPrefix, token, kTokenSize);
-  const size_t size = offsetof(sockaddr_un, sun_path) + 1 + kPrefix + kTokenSize;
+  const size_t prefix = std::strlen(kServer.prefix);
+  std::memcpy(address.sun_path + 1, kServer.prefix, prefix);
+  std::memcpy(address.sun_path + 1 + prefix, token, kTokenSize);
+  const size_t size = offsetof(sockaddr_un, sun_path) + 1 + prefix + kTokenSize;
   const int fd = static_cast<int>(Raw(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
   if (fd < 0) return fd;
   long result;
@@ -256,7 +256,7 @@ const char* Token() {
   static char token[kTokenSize + 1];
   static std::atomic<bool> searched = false;
   if (searched.load(std::memory_order_acquire)) return found.load(std::memory_order_relaxed);
-  const char* const value = std::getenv(kTokenVariable);
+  const char* const value = std::getenv(kServer.variable);
   if (value != nullptr && std::strlen(value) == kTokenSize) {
     std::memcpy(token, value, kTokenSize);
     found.store(token, std::memory_order_relaxed);
@@ -266,6 +266,10 @@ const char* Token() {
 }
 
 int Transact(Request request, const char* path, int fd, Answer& answer) {
+  return TransactBytes(request, path, path == nullptr ? 0 : std::strlen(path), fd, answer);
+}
+
+int TransactBytes(Request request, const void* bytes, size_t size, int fd, Answer& answer) {
   const int error = errno;
   Taken taken;
   request.thread = static_cast<int32_t>(Raw(SYS_gettid));
@@ -274,23 +278,23 @@ int Transact(Request request, const char* path, int fd, Answer& answer) {
   answer.path[0] = '\0';
   long state = taken.fd();
   if (state >= 0) {
-    state = Send(taken.fd(), request, path, path == nullptr ? 0 : std::strlen(path), fd);
-    // Not a channel's fault: there is no such descriptor.
-    const bool bad_descriptor = state == -EBADF && fd >= 0;
+    state = Send(taken.fd(), request, bytes, size, fd);
+    // Not a channel's fault: there is no such descriptor, or no such memory.
+    const long bad = (state == -EBADF && fd >= 0) || state == -EFAULT ? state : 0;
     bool cancelled = false, lost_descriptor = false;
     while (state >= 0) {
       state = Receive(taken.fd(), answer, lost_descriptor, cancelled);
       if (state < 0 || answer.reply.kind == ReplyKind::kDone) break;
       state = Serve(taken.fd(), answer, lost_descriptor);
     }
-    if (bad_descriptor) {
-      answer.reply.result = -EBADF;
+    if (bad != 0) {
+      answer.reply.result = static_cast<int32_t>(bad);
     } else if (state < 0) {
       taken.Drop();
     } else if (lost_descriptor && answer.fd < 0) {
       answer.reply.result = -EMFILE;
     }
-    if (bad_descriptor) state = 0;
+    if (bad != 0) state = 0;
   }
   if (state < 0) answer.reply.result = -ENODEV;
   errno = error;

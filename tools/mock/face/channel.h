@@ -6,7 +6,14 @@
 
 namespace packsmith::mock::face {
 
-// The run's token: kTokenSize digits. Null: the program does not run under packsmith-mock.
+// Whose server it is: each library defines its own.
+struct ServerNames {
+  const char* variable;  // of the environment, which holds the run's token
+  const char* prefix;    // of abstract names
+};
+extern const ServerNames kServer;
+
+// The run's token: kTokenSize digits. Null: the program does not run under that server's program.
 const char* Token();
 
 struct Answer {
@@ -20,6 +27,8 @@ struct Answer {
 // server is gone. Can be called in signal handlers, after fork, and on any number of threads at
 // once; is no cancellation point; leaves errno alone.
 int Transact(Request request, const char* path, int fd, Answer& answer);
+// The same with `size` bytes, which may be anywhere. -EFAULT: they cannot be read.
+int TransactBytes(Request request, const void* bytes, size_t size, int fd, Answer& answer);
 
 }  // namespace packsmith::mock::face
 

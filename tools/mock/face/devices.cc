@@ -11,6 +11,9 @@
 #include "tools/mock/face/raw.h"
 
 namespace packsmith::mock::face {
+
+const ServerNames kServer = {kTokenVariable, kNamePrefix};
+
 namespace {
 
 // A decimal number; false if there is none. `at` is moved to what follows.
