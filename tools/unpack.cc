@@ -752,7 +752,7 @@ int Run(const Arguments& arguments) {
     return tables;
   };
   if (!arguments.convert.empty()) {
-    if (files->size() > 1 && arguments.convert != "aub") {
+    if (found->paths.size() > 1 && arguments.convert != "aub") {
       Complain(absl::StrCat("--convert=", arguments.convert,
                             " takes one dump; only --convert=aub can hold several"));
       return kWrongUsage;

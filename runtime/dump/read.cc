@@ -68,8 +68,8 @@ constexpr Format kFormats[] = {
      [](FileBytes file, const RawOptions&, absl::string_view folder) {
        return ReadElfCore(std::move(file), CoreAddresses::kPlain, folder);
      }},
-    {"aub", IsAub, ReadAub},
-    {"hang-dump", IsHangDump, ReadHangDump},
+    {"aub", IsAub, Alone<ReadAub>},
+    {"hang-dump", IsHangDump, Alone<ReadHangDump>},
     {"xe-devcoredump",
      [](absl::Span<const uint8_t> bytes) {
        return IsText(bytes) && LooksLikeXeDevcoredump(TextOf(bytes));
