@@ -119,13 +119,12 @@ bool Channel::SendDone(Reply reply, absl::string_view path, int fd) {
   return !broken_ && Send(reply, path, fd);
 }
 
-bool Channel::Await(Result& result, absl::Span<uint8_t> more, UniqueFd* fd) {
+bool Channel::Await(Request& answer, absl::Span<uint8_t> more, UniqueFd* fd) {
   while (!broken_) {
     pollfd waiting = {socket_.get(), POLLIN, 0};
     const int ready = poll(&waiting, 1, kPatienceMs);
     if (ready < 0 && errno == EINTR) continue;
     if (ready <= 0) break;
-    Request answer;
     iovec parts[2] = {{&answer, sizeof(answer)}, {more.data(), more.size()}};
     const ssize_t size = ReceiveParts(socket_.get(), absl::MakeSpan(parts), fd);
     if (size < static_cast<ssize_t>(sizeof(answer))) break;
@@ -134,8 +133,7 @@ bool Channel::Await(Result& result, absl::Span<uint8_t> more, UniqueFd* fd) {
       continue;
     }
     if (answer.op != Op::kAnswer) break;
-    result = answer.result;
-    return result < 0 || static_cast<size_t>(size) == sizeof(answer) + more.size();
+    return answer.result < 0 || static_cast<size_t>(size) == sizeof(answer) + more.size();
   }
   // What comes later would be taken for something else.
   broken_ = true;
@@ -147,9 +145,20 @@ Result Channel::Install(int fd, bool close_on_exec) {
   Reply reply;
   reply.kind = ReplyKind::kInstall;
   reply.argument = close_on_exec ? 1 : 0;
-  Result result = 0;
-  if (!waiting_ || broken_ || !Send(reply, "", fd) || !Await(result, {}, nullptr)) return -EIO;
-  return result;
+  Request answer;
+  if (!waiting_ || broken_ || !Send(reply, "", fd) || !Await(answer)) return -EIO;
+  return answer.result;
+}
+
+Result Channel::Map(int fd, uint64_t offset, uint64_t size, uint64_t& address) {
+  Reply reply;
+  reply.kind = ReplyKind::kMap;
+  reply.argument = offset;
+  reply.size = size;
+  Request answer;
+  if (!waiting_ || broken_ || !Send(reply, "", fd) || !Await(answer)) return -EIO;
+  address = answer.argument;
+  return answer.result;
 }
 
 UniqueFd Channel::Take(int number) {
@@ -157,9 +166,9 @@ UniqueFd Channel::Take(int number) {
   reply.kind = ReplyKind::kTake;
   reply.argument = static_cast<uint32_t>(number);
   UniqueFd fd;
-  Result result = 0;
+  Request answer;
   if (!waiting_ || broken_ || number < 0 || !Send(reply, "", -1)) return UniqueFd();
-  if (!Await(result, {}, &fd) || result < 0) return UniqueFd();
+  if (!Await(answer, {}, &fd) || answer.result < 0) return UniqueFd();
   return fd;
 }
 
@@ -170,9 +179,9 @@ bool Channel::Read(uint64_t address, absl::Span<uint8_t> out) {
     reply.kind = ReplyKind::kRead;
     reply.argument = address;
     reply.size = piece.size();
-    Result result = 0;
+    Request answer;
     if (!waiting_ || broken_ || !Send(reply, "", -1)) return false;
-    if (!Await(result, piece, nullptr) || result < 0) return false;
+    if (!Await(answer, piece) || answer.result < 0) return false;
     address += piece.size();
     out.remove_prefix(piece.size());
   }
@@ -186,13 +195,13 @@ bool Channel::Write(uint64_t address, absl::Span<const uint8_t> bytes) {
     reply.kind = ReplyKind::kWrite;
     reply.argument = address;
     reply.size = piece.size();
-    Result result = 0;
+    Request answer;
     if (!waiting_ || broken_ || !Send(reply, "", -1)) return false;
     if (send(socket_.get(), piece.data(), piece.size(), MSG_NOSIGNAL) < 0) {
       broken_ = true;
       return false;
     }
-    if (!Await(result, {}, nullptr) || result < 0) return false;
+    if (!Await(answer) || answer.result < 0) return false;
     address += piece.size();
     bytes.remove_prefix(piece.size());
   }
@@ -244,6 +253,11 @@ ChannelCaller::~ChannelCaller() { client_memory_->ForgetChannel(); }
 
 Result ChannelCaller::Install(UniqueFd fd, bool close_on_exec) {
   return channel_.Install(fd.get(), close_on_exec);
+}
+
+Result ChannelCaller::Map(const capture::SharedMemory& memory, uint64_t offset, uint64_t size,
+                          uint64_t& address) {
+  return channel_.Map(memory.fd(), offset, size, address);
 }
 
 UniqueFd ChannelCaller::Take(int number) { return channel_.Take(number); }

@@ -12,6 +12,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "runtime/capture/drm/caller.h"
+#include "runtime/capture/drm/shared_memory.h"
 #include "runtime/capture/drm/unique_fd.h"
 #include "tools/mock/protocol.h"
 
@@ -33,6 +34,8 @@ class Channel {
   // While the client waits. 0 or more, or a negative errno.
   capture::Result Install(int fd, bool close_on_exec);
   capture::UniqueFd Take(int number);
+  // Sets the address.
+  capture::Result Map(int fd, uint64_t offset, uint64_t size, uint64_t& address);
   // False: the client cannot access its memory there, or does not wait.
   bool Read(uint64_t address, absl::Span<uint8_t> out);
   bool Write(uint64_t address, absl::Span<const uint8_t> bytes);
@@ -46,8 +49,8 @@ class Channel {
 
  private:
   bool Send(const Reply& reply, absl::string_view more, int fd);
-  // The client's answer, with `more` bytes of which it needs all.
-  bool Await(capture::Result& result, absl::Span<uint8_t> more, capture::UniqueFd* fd);
+  // The client's answer, with a descriptor (if `fd` is not null) and bytes, which fill `more`.
+  bool Await(Request& answer, absl::Span<uint8_t> more = {}, capture::UniqueFd* fd = nullptr);
 
   const capture::UniqueFd socket_;
   pid_t pid_ = 0;
@@ -86,6 +89,8 @@ class ChannelCaller : public capture::Caller {
 
   capture::Result Install(capture::UniqueFd fd, bool close_on_exec) override;
   capture::UniqueFd Take(int number) override;
+  capture::Result Map(const capture::SharedMemory& memory, uint64_t offset, uint64_t size,
+                      uint64_t& address) override;
   bool gone() const override;
 
  private:

@@ -38,7 +38,7 @@ enum class Op : uint32_t {
   kStat,      // follow, path
   kReadLink,  // path
   kCancel,    // a signal has arrived: a call that waits is to end
-  kAnswer,    // result
+  kAnswer,    // result; argument: of kMap the address
 };
 
 struct Request {
@@ -57,6 +57,7 @@ enum class ReplyKind : uint32_t {
   kDone,
   kInstall,  // keep the descriptor that comes with this; argument: close it on exec
   kTake,     // send the descriptor `argument`
+  kMap,      // map `size` bytes of the descriptor that comes with this, from `argument` on
   kRead,     // send `size` bytes at `argument` with the answer
   kWrite,    // the next message is written to `argument`
 };

@@ -50,7 +50,8 @@ std::vector<uint64_t> Ready(int watcher) {
   std::vector<uint64_t> numbers;
   epoll_event events[64];
   const int count = epoll_wait(watcher, events, 64, 0);
-  for (int i = 0; i < count; ++i) numbers.push_back(events[i].data.u64);
+  // The structure is packed.
+  for (int i = 0; i < count; ++i) numbers.push_back(uint64_t{events[i].data.u64});
   return numbers;
 }
 
@@ -122,10 +123,12 @@ Opened WrittenFiles::Open(const std::string& path) {
   const uint64_t number = ++opened_;
   if (!Watch(written_.get(), ours.get(), EPOLLIN, number)) return {-ENFILE, UniqueFd()};
   open_[number] = {path, std::move(ours)};
+  open_count_.store(open_.size(), std::memory_order_release);
   return opened;
 }
 
 void WrittenFiles::Drain() {
+  if (open_count_.load(std::memory_order_acquire) == 0) return;
   MutexLock lock(mutex_);
   std::vector<char> text;
   for (const uint64_t number : Ready(written_.get())) {
@@ -147,6 +150,7 @@ void WrittenFiles::Drain() {
       break;
     }
   }
+  open_count_.store(open_.size(), std::memory_order_release);
 }
 
 }  // namespace packsmith::mock

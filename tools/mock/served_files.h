@@ -2,6 +2,7 @@
 #ifndef PACKSMITH_TOOLS_MOCK_SERVED_FILES_H_
 #define PACKSMITH_TOOLS_MOCK_SERVED_FILES_H_
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -60,7 +61,7 @@ class WrittenFiles {
   explicit WrittenFiles(capture::VirtualFiles& files);
 
   Opened Open(const std::string& path);
-  // Does what was written until now.
+  // Does what was written until now. Costs nothing while no file is open.
   void Drain();
   // Readable when there is something to drain.
   int descriptor() const { return written_.get(); }
@@ -75,6 +76,7 @@ class WrittenFiles {
   const capture::UniqueFd written_;
   Mutex mutex_;
   std::map<uint64_t, Written> open_;
+  std::atomic<size_t> open_count_ = 0;  // of open_
   uint64_t opened_ = 0;
 };
 

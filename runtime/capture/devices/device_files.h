@@ -39,7 +39,7 @@ struct DeviceSetup {
   // render node renderD128 with the minor 128.
   unsigned index = 0;
   // Called with the name and the new text of a control in debugfs that acts when it is written:
-  // "i915_wedged", "i915_drop_caches", "forcereset". Returns 0 or an errno. Not set: nothing
+  // "i915_wedged", "i915_gem_drop_caches", "forcereset". Returns 0 or an errno. Not set: nothing
   // happens.
   std::function<int(absl::string_view name, absl::string_view text)> control = nullptr;
 };

@@ -98,7 +98,7 @@ void AddDebugFiles(const DeviceSetup& setup, const DevicePaths& paths, FileWrite
   // Held open while registers are read.
   writer.File(paths.debugfs + "/i915_forcewake_user", {.mode = 0400, .size = 0});
   AddControl(setup, paths.debugfs + "/i915_wedged", "0\n", writer);
-  AddControl(setup, paths.debugfs + "/i915_drop_caches", "0x000001ff\n", writer);
+  AddControl(setup, paths.debugfs + "/i915_gem_drop_caches", "0x000001ff\n", writer);
   VirtualFiles& files = writer.files();
   for (const absl::string_view name : {"i915_error_state", "i915_gpu_info"}) {
     writer.File(absl::StrCat(paths.debugfs, "/", name),

@@ -314,7 +314,7 @@ TEST_F(DeviceFilesTest, ControlsAreHandedOn) {
           }});
   EXPECT_EQ(Write(paths.debugfs + "/i915_wedged", "-1"), 0);
   EXPECT_EQ(seen, "i915_wedged=-1");
-  EXPECT_EQ(Write(paths.debugfs + "/i915_drop_caches", "1"), EBUSY);
+  EXPECT_EQ(Write(paths.debugfs + "/i915_gem_drop_caches", "1"), EBUSY);
   const DevicePaths other = Add("tgl", 1);
   EXPECT_EQ(Write(other.debugfs + "/i915_wedged", "1"), 0) << "nobody listens";
 }

@@ -315,6 +315,11 @@ static void Mappings(void) {
   CHECK(whole != MAP_FAILED);
   fixed[1] = 'a';
   CHECK(whole[4097] == 'a');
+  struct test_map map = {4096, 4096, 0, made.handle, 0};
+  CHECK(ioctl(fd, TEST_MAP, &map) == 0);
+  CHECK(((char*)(uintptr_t)map.address)[1] == 'a');
+  map.offset = 1;
+  EXPECT_ERRNO(ioctl(fd, TEST_MAP, &map), EINVAL);
   CHECK(mmap64(NULL, 20480, PROT_READ, MAP_SHARED, fd, (off_t)made.offset) == MAP_FAILED);
   CHECK(errno == EINVAL);
   // The memory lives on without the file.

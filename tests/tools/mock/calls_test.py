@@ -10,7 +10,7 @@ import tempfile
 import time
 import unittest
 
-MOCK, LIBRARY, CALLS, FILES = (os.path.abspath(sys.argv.pop(1)) for _ in range(4))
+MOCK, LIBRARY, CALLS, FILES, HOSTILE = (os.path.abspath(sys.argv.pop(1)) for _ in range(5))
 
 
 def mock(*arguments: str, **more: object) -> subprocess.CompletedProcess[str]:
@@ -96,6 +96,9 @@ class FilesTest(ClientTest):
     def test_directories_are_listed_and_merged(self) -> None:
         self.good(FILES, "directories")
 
+    def test_patterns_find_files(self) -> None:
+        self.good(FILES, "globs")
+
     def test_links_are_read_and_followed(self) -> None:
         self.good(FILES, "links")
 
@@ -120,6 +123,13 @@ class FilesTest(ClientTest):
                     " os.path.realpath('/sys/dev/char/226:128/device'))")
         self.assertEqual(done.stdout, "['card0', 'renderD128'] "
                          "/sys/devices/pci0000:00/0000:00:02.0\n")
+
+
+class HostileTest(unittest.TestCase):
+    def test_messages_of_any_form_change_nothing_for_others(self) -> None:
+        for seed in range(4):
+            done = mock(HOSTILE, str(seed))
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "good\n", ""))
 
 
 class LauncherTest(unittest.TestCase):
@@ -149,19 +159,23 @@ class LauncherTest(unittest.TestCase):
     def test_a_process_that_outlives_the_program_keeps_its_device(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
             out = os.path.join(folder, "out")
-            done = mock("sh", "-c", f"(exec 3<>/dev/dri/renderD128; sleep 0.5;"
-                        f" readlink /proc/self/fd/3; {CALLS} version) > {out} 2>&1 &")
+            done = mock("sh", "-c", f"(exec 3<>/dev/dri/renderD128; : > {out}.open; sleep 0.5;"
+                        f" readlink /proc/self/fd/3; {CALLS} version) > {out} 2>&1 &"
+                        f" until test -e {out}.open; do sleep 0.01; done")
             self.assertEqual(done.returncode, 0)
             with open(out, encoding="utf-8") as file:
                 self.assertTrue(file.read().endswith("good\n"))
 
     def test_a_process_that_does_not_end_is_not_waited_for_for_ever(self) -> None:
-        begin = time.monotonic()
-        done = mock("--linger=0.3", "sh", "-c",
-                    "(exec 3<>/dev/dri/renderD128; exec sleep 5) > /dev/null 2>&1 & sleep 0.3")
-        self.assertLess(time.monotonic() - begin, 4)
-        self.assertEqual(done.stderr,
-                         "packsmith-mock: 1 device files are still open; they end now\n")
+        with tempfile.TemporaryDirectory() as folder:
+            mark = os.path.join(folder, "open")
+            begin = time.monotonic()
+            done = mock("--linger=0.3", "sh", "-c",
+                        f"(exec 3<>/dev/dri/renderD128; : > {mark}; exec sleep 20)"
+                        f" > /dev/null 2>&1 & until test -e {mark}; do sleep 0.01; done")
+            self.assertLess(time.monotonic() - begin, 30)
+            self.assertEqual(done.stderr,
+                             "packsmith-mock: 1 device files are still open; they end now\n")
 
     def test_other_libraries_are_preloaded_too(self) -> None:
         done = mock("sh", "-c", "echo $LD_PRELOAD", env={**os.environ, "LD_PRELOAD": "libc.so.6"})

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <limits.h>
 #include <stdint.h>
 #include <sys/stat.h>
@@ -289,6 +290,19 @@ static void Directories(void) {
   CHECK(opendir("/dev/dri/card0") == NULL && errno == ENOTDIR);
 }
 
+static void Globs(void) {
+  glob_t found;
+  CHECK(glob("/dev/dri/render*", 0, NULL, &found) == 0);
+  CHECK(found.gl_pathc == 1 && strcmp(found.gl_pathv[0], kRender) == 0);
+  CHECK(glob("/sys/class/drm/card*/device/vendor", GLOB_APPEND, NULL, &found) == 0);
+  CHECK(found.gl_pathc == 2);
+  CHECK(strcmp(found.gl_pathv[1], "/sys/class/drm/card0/device/vendor") == 0);
+  globfree(&found);
+  CHECK(glob("/proc/self/stat*", GLOB_MARK, NULL, &found) == 0 && found.gl_pathc == 3);
+  globfree(&found);
+  CHECK(glob("/dev/dri/card1*", 0, NULL, &found) == GLOB_NOMATCH);
+}
+
 ssize_t __readlink_chk(const char*, char*, size_t, size_t);
 char* __realpath_chk(const char*, char*, size_t);
 
@@ -347,7 +361,7 @@ static const struct {
     {"libdrm", Libdrm},     {"opens", Opens},
     {"relative", Relative}, {"stats", Stats},
     {"links", Links},       {"directories", Directories},
-    {"controls", Controls}, {"environment", Environment},
+    {"globs", Globs},   {"controls", Controls}, {"environment", Environment},
 };
 
 int main(int argc, char** argv) {

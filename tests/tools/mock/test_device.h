@@ -21,6 +21,14 @@ struct test_sum {
   uint64_t count;
   uint64_t sum;
 };
+// Maps an object where the program has room.
+struct test_map {
+  uint64_t offset;
+  uint64_t size;
+  uint64_t address;
+  uint32_t handle;
+  uint32_t pad;
+};
 // What the device had before: files that are open now, objects that exist now.
 struct test_state {
   uint32_t files;
@@ -35,6 +43,7 @@ enum {
   TEST_CREATE = 0xc0186441u,
   TEST_SUM = 0xc0186442u,
   TEST_STATE = 0x80086443u,
+  TEST_MAP = 0xc0206444u,
 };
 
 #endif  // PACKSMITH_TESTS_TOOLS_MOCK_TEST_DEVICE_H_

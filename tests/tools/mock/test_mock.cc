@@ -55,6 +55,7 @@ class TestFile : public capture::File {
         MakeIoctl<&TestFile::Create>(TEST_CREATE, "TEST_CREATE"),
         MakeIoctl<&TestFile::Sum>(TEST_SUM, "TEST_SUM"),
         MakeIoctl<&TestFile::State>(TEST_STATE, "TEST_STATE"),
+        MakeIoctl<&TestFile::Map>(TEST_MAP, "TEST_MAP"),
     };
     return kEntries;
   }
@@ -75,6 +76,12 @@ class TestFile : public capture::File {
     args.handle = AddObject(object);
     args.offset = kernel().MapOffset(object, 0);
     return 0;
+  }
+
+  Result Map(Caller& caller, test_map& args) {
+    const auto object = FindObject(args.handle);
+    if (object == nullptr) return -ENOENT;
+    return caller.Map(*object->memory(), args.offset, args.size, args.address);
   }
 
   Result Sum(Caller& caller, test_sum& args) {

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -162,8 +163,9 @@ long Send(int channel, const Request& request, const void* more, size_t more_siz
   return result;
 }
 
-long SendAnswer(int channel, int result, int fd = -1) {
+long SendAnswer(int channel, int result, int fd = -1, uint64_t argument = 0) {
   Request answer;
+  answer.argument = argument;
   answer.op = Op::kAnswer;
   answer.result = result;
   return Send(channel, answer, nullptr, 0, fd);
@@ -214,6 +216,16 @@ long Serve(int channel, Answer& answer, bool lost_descriptor) {
     case ReplyKind::kTake: {
       const long result = SendAnswer(channel, 0, static_cast<int>(reply.argument));
       return result == -EBADF ? SendAnswer(channel, -EBADF) : result;
+    }
+    case ReplyKind::kMap: {
+      if (answer.fd < 0) return SendAnswer(channel, lost_descriptor ? -EMFILE : -EBADF);
+      const long address = Raw(SYS_mmap, nullptr, reply.size, PROT_READ | PROT_WRITE, MAP_SHARED,
+                               answer.fd, reply.argument);
+      Close(answer.fd);
+      answer.fd = -1;
+      const bool failed = address < 0 && address >= -4095;
+      return SendAnswer(channel, failed ? static_cast<int>(address) : 0, -1,
+                        static_cast<uint64_t>(address));
     }
     case ReplyKind::kRead: {
       Request request;

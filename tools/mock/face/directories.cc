@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -311,6 +312,43 @@ int FaceScanDirAt64(int directory, const char* path, dirent64*** out, Filter* fi
                     Compare* compare) {
   return ScanAtWith(FACE_REAL("scandirat64", FaceScanDirAt64), directory, path, out, filter,
                     compare);
+}
+
+// The C library's glob() opens directories by itself, unless it is given the functions.
+static int GlobWith(int (*real)(const char*, int, int (*)(const char*, int), glob_t*),
+                    const char* pattern, int flags, int (*on_error)(const char*, int),
+                    glob_t* out) {
+  if (real == nullptr) return GLOB_ABORTED;
+  if (Token() == nullptr || (flags & GLOB_ALTDIRFUNC) != 0) {
+    return real(pattern, flags, on_error, out);
+  }
+  out->gl_opendir = [](const char* path) -> void* { return FaceOpenDir(path); };
+  out->gl_readdir = [](void* stream) -> dirent* {
+    return reinterpret_cast<dirent*>(FaceReadDir(static_cast<DIR*>(stream)));
+  };
+  out->gl_closedir = [](void* stream) { FaceCloseDir(static_cast<DIR*>(stream)); };
+  out->gl_stat = [](const char* path, struct stat* facts) {
+    return fstatat(AT_FDCWD, path, facts, 0);
+  };
+  out->gl_lstat = [](const char* path, struct stat* facts) {
+    return fstatat(AT_FDCWD, path, facts, AT_SYMLINK_NOFOLLOW);
+  };
+  const int result = real(pattern, flags | GLOB_ALTDIRFUNC, on_error, out);
+  // globfree() does not care, but a program that calls glob() again might.
+  out->gl_flags &= ~GLOB_ALTDIRFUNC;
+  return result;
+}
+
+int FaceGlob(const char* pattern, int flags, int (*on_error)(const char*, int), glob_t* out)
+    FACE_FUNCTION("glob");
+int FaceGlob(const char* pattern, int flags, int (*on_error)(const char*, int), glob_t* out) {
+  return GlobWith(FACE_REAL("glob", FaceGlob), pattern, flags, on_error, out);
+}
+
+int FaceGlob64(const char* pattern, int flags, int (*on_error)(const char*, int), glob_t* out)
+    FACE_FUNCTION("glob64");
+int FaceGlob64(const char* pattern, int flags, int (*on_error)(const char*, int), glob_t* out) {
+  return GlobWith(FACE_REAL("glob64", FaceGlob64), pattern, flags, on_error, out);
 }
 
 ssize_t FaceGetDents(int fd, void* out, size_t size) FACE_FUNCTION("getdents64");
