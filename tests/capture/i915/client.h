@@ -116,8 +116,8 @@ class Client {
     return mapped.memory;
   }
   std::shared_ptr<SharedMemory> Map(uint32_t handle) {
-    return Map(handle, machine.info.discrete() ? uapi::i915::kMmapOffsetFixed
-                                               : uapi::i915::kMmapOffsetWb);
+    return Map(handle,
+               machine.info.discrete() ? uapi::i915::kMmapOffsetFixed : uapi::i915::kMmapOffsetWb);
   }
   uint32_t ReadWord(uint32_t handle, uint64_t offset) {
     uint32_t word = 0;

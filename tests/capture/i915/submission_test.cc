@@ -214,10 +214,9 @@ TEST(SubmissionTest, EnginesAreChosenByRingAndByThePlaceInTheContextsList) {
   }
   struct {
     api::context_param_engines head = {};
-    api::engine_class_instance engines[3] = {
-        {api::kClassCopy, 0},
-        {api::kClassInvalid, api::kInstanceInvalidNone},
-        {api::kClassVideo, 1}};
+    api::engine_class_instance engines[3] = {{api::kClassCopy, 0},
+                                             {api::kClassInvalid, api::kInstanceInvalidNone},
+                                             {api::kClassVideo, 1}};
   } list;
   const uint32_t context = client.CreateContext();
   ASSERT_EQ(client.SetContextParam(context, api::kContextEngines, AddressOf(list), 20), 0);
