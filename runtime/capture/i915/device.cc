@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "runtime/capture/devices/gpu_clock.h"
 #include "runtime/capture/drm/fence.h"
 #include "runtime/capture/i915/file.h"
 #include "runtime/capture/i915/i915.h"
@@ -47,13 +48,7 @@ std::shared_ptr<AddressSpace> I915Device::MakeSpace() const {
   return std::make_shared<AddressSpace>(uint64_t{1} << info().ppgtt_bits, /*global=*/false);
 }
 
-uint64_t I915Device::Timestamp() const {
-  const unsigned __int128 product =
-      static_cast<unsigned __int128>(MonotonicNow()) * info().timestamp_hz;
-  const uint64_t ticks = static_cast<uint64_t>(product / 1'000'000'000);
-  const unsigned bits = info().timestamp_bits;
-  return bits >= 64 ? ticks : ticks & ((uint64_t{1} << bits) - 1);
-}
+uint64_t I915Device::Timestamp() const { return GpuTicks(info(), MonotonicNow()); }
 
 }  // namespace i915
 
