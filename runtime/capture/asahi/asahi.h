@@ -13,6 +13,9 @@ namespace packsmith::capture {
 
 // `info` outlives the kernel; it is one of Apple's (DeviceInfo::apple).
 std::unique_ptr<MockDevice> MakeAsahi(MockKernel& kernel, const DeviceInfo& info);
+// The same with the interface of Mesa 24, before the driver was merged: programs take one of the
+// two alone.
+std::unique_ptr<MockDevice> MakeOldAsahi(MockKernel& kernel, const DeviceInfo& info);
 
 }  // namespace packsmith::capture
 

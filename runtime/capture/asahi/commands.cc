@@ -5,6 +5,8 @@
 #include <cstring>
 #include <utility>
 
+#include "runtime/capture/asahi/device.h"
+
 namespace packsmith::capture {
 
 namespace asahi = uapi::asahi;
@@ -30,7 +32,14 @@ Result CheckAttachments(absl::Span<const uint8_t> payload) {
   return 0;
 }
 
-Result CheckRender(const asahi::cmd_render& render) {
+// `before`: commands of the kind that came before in the submission.
+bool BarrierIsGood(uint16_t barrier, size_t before) {
+  return barrier == asahi::kNoBarrier || barrier <= before;
+}
+
+}  // namespace
+
+Result CheckAsahiRender(const asahi::cmd_render& render) {
   constexpr uint32_t kFlags = asahi::kRenderVertexScratch | asahi::kRenderProcessEmptyTiles |
                               asahi::kRenderNoVertexClustering | asahi::kRenderDbiasIsInt;
   constexpr uint32_t kMostPixels = 16384, kMostLayers = 2048;
@@ -48,20 +57,6 @@ Result CheckRender(const asahi::cmd_render& render) {
   if (render.samples != 1 && render.samples != 2 && render.samples != 4) return -EINVAL;
   return width * height * render.samples * render.sample_size_B > kTileMemory ? -EINVAL : 0;
 }
-
-// `before`: commands of the kind that came before in the submission.
-bool BarrierIsGood(uint16_t barrier, size_t before) {
-  return barrier == asahi::kNoBarrier || barrier <= before;
-}
-
-// Addresses of programs are 32 bits with flags in the lowest; 0 and no resources: there is none.
-void AddProgram(const asahi::bg_eot& program, uint64_t base, std::vector<WorkStream>& streams) {
-  constexpr uint32_t kFlags = 7;
-  if ((program.usc & ~kFlags) == 0) return;
-  streams.push_back({.address = base + (program.usc & ~kFlags), .length = 0, .stream = "usc"});
-}
-
-}  // namespace
 
 Result ReadAsahiCommands(absl::Span<const uint8_t> buffer, std::vector<AsahiCommand>& out) {
   size_t renders = 0, computes = 0;
@@ -87,7 +82,7 @@ Result ReadAsahiCommands(absl::Span<const uint8_t> buffer, std::vector<AsahiComm
         continue;
       case asahi::kCmdRender:
         command.render = Extended<asahi::cmd_render>(payload);
-        if (const Result bad = CheckRender(*command.render)) return bad;
+        if (const Result bad = CheckAsahiRender(*command.render)) return bad;
         break;
       case asahi::kCmdCompute:
         command.compute = Extended<asahi::cmd_compute>(payload);
@@ -113,42 +108,6 @@ Result ReadAsahiCommands(absl::Span<const uint8_t> buffer, std::vector<AsahiComm
     out.push_back(std::move(command));
   }
   return out.empty() ? -EINVAL : 0;
-}
-
-void DescribeAsahiCommand(const AsahiCommand& command, uint64_t usc_exec_base, Work& work) {
-  work.bases.push_back({"programs", usc_exec_base});
-  work.driver_words = command.words;
-  if (command.render) {
-    const asahi::cmd_render& render = *command.render;
-    work.engine = "render";
-    work.streams.push_back({.address = render.vdm_ctrl_stream_base, .length = 0, .stream = "vdm"});
-    for (const asahi::bg_eot& program :
-         {render.bg, render.eot, render.partial_bg, render.partial_eot}) {
-      AddProgram(program, usc_exec_base, work.streams);
-    }
-  } else {
-    const asahi::cmd_compute& compute = *command.compute;
-    work.engine = "compute";
-    work.engine_class = 1;
-    const bool ends = compute.cdm_ctrl_stream_end > compute.cdm_ctrl_stream_base;
-    work.streams.push_back(
-        {.address = compute.cdm_ctrl_stream_base,
-         .length = ends ? compute.cdm_ctrl_stream_end - compute.cdm_ctrl_stream_base : 0,
-         .stream = "cdm"});
-  }
-}
-
-void ForEachTimestamp(const AsahiCommand& command,
-                      const std::function<void(const asahi::timestamp&)>& call) {
-  const auto both = [&call](const asahi::timestamps& times) {
-    call(times.start);
-    call(times.end);
-  };
-  if (command.render) {
-    both(command.render->ts_vtx);
-    both(command.render->ts_frag);
-  }
-  if (command.compute) both(command.compute->ts);
 }
 
 }  // namespace packsmith::capture

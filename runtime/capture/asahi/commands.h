@@ -4,19 +4,17 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/types/span.h"
 #include "runtime/capture/drm/caller.h"
-#include "runtime/capture/drm/work.h"
+#include "runtime/capture/drm/object.h"
 #include "runtime/kernel/uapi/asahi.h"
 
 namespace packsmith::capture {
-
-// What the kernel reports as its limits.
-inline constexpr uint32_t kAsahiMostCommands = 64, kAsahiMostAttachments = 16;
 
 // One for the hardware. Exactly one of `render` and `compute` is there.
 struct AsahiCommand {
@@ -25,19 +23,24 @@ struct AsahiCommand {
   // What must be done before: kNoBarrier: nothing; 0: what earlier submissions have; N: the first N
   // commands of that kind in this one.
   uint16_t vdm_barrier = uapi::asahi::kNoBarrier, cdm_barrier = uapi::asahi::kNoBarrier;
-  // As the program gave it, after the commands that set its attachments.
+  uint64_t programs = 0;  // what its addresses of programs count from
+  // As the program gave it, with its attachments.
   std::string words;
+  // Where times of its beginning and its end are written.
+  struct Place {
+    std::shared_ptr<Object> object;
+    uint64_t offset = 0;
+  };
+  std::vector<Place> at_begin, at_end;
+  // Called at its end, with times by the GPU's clock; it may be empty.
+  std::function<void(bool hung, uint64_t begin, uint64_t end)> ended;
 };
 
-// 0, or the kernel's error, and then `out` is not specified.
+// All return 0 or a negative errno.
+
+// A command buffer. After an error `out` is not specified.
 Result ReadAsahiCommands(absl::Span<const uint8_t> buffer, std::vector<AsahiCommand>& out);
-
-// Sets the engine, the streams, the bases and the driver's words. `usc_exec_base`: the queue's.
-void DescribeAsahiCommand(const AsahiCommand& command, uint64_t usc_exec_base, Work& work);
-
-// The timestamps that a command has written: calls for each of them.
-void ForEachTimestamp(const AsahiCommand& command,
-                      const std::function<void(const uapi::asahi::timestamp&)>& call);
+Result CheckAsahiRender(const uapi::asahi::cmd_render& render);
 
 }  // namespace packsmith::capture
 

@@ -4,6 +4,7 @@
 
 #include "runtime/capture/asahi/asahi.h"
 #include "runtime/capture/asahi/file.h"
+#include "runtime/capture/asahi/old_file.h"
 
 namespace packsmith::capture {
 
@@ -38,6 +39,7 @@ MockDevice::Version AsahiDevice::version() const {
 }
 
 std::shared_ptr<File> AsahiDevice::MakeFile(uint64_t number, bool render) {
+  if (old_) return std::make_shared<OldAsahiFile>(*this, number, render);
   return std::make_shared<AsahiFile>(*this, number, render);
 }
 
@@ -47,7 +49,11 @@ std::shared_ptr<Object> AsahiDevice::MakeObject(uint64_t id, std::shared_ptr<Sha
 }
 
 std::unique_ptr<MockDevice> MakeAsahi(MockKernel& kernel, const DeviceInfo& info) {
-  return std::make_unique<AsahiDevice>(kernel, info);
+  return std::make_unique<AsahiDevice>(kernel, info, /*old=*/false);
+}
+
+std::unique_ptr<MockDevice> MakeOldAsahi(MockKernel& kernel, const DeviceInfo& info) {
+  return std::make_unique<AsahiDevice>(kernel, info, /*old=*/true);
 }
 
 }  // namespace packsmith::capture

@@ -13,10 +13,12 @@
 
 namespace packsmith::capture {
 
-// What the driver's parameters say: addresses of programs.
+// What the driver's parameters say: addresses of programs, and limits of a submission.
 inline constexpr uint64_t kAsahiVmStart = uapi::asahi::kPage;
 inline constexpr uint64_t kAsahiVmEnd = (uint64_t{1} << 39) - 2 * uapi::asahi::kPage;
 inline constexpr uint64_t kAsahiKernelSize = uint64_t{1} << 29;  // at least
+inline constexpr uint32_t kAsahiMostCommands = 64, kAsahiMostAttachments = 16;
+inline constexpr uint32_t kAsahiOldMostSyncs = 64;  // of the interface of Mesa 24, each way
 
 // Guarded by the kernel's lock.
 class AsahiVm {
@@ -71,12 +73,17 @@ struct AsahiQueue {
 
 class AsahiDevice : public MockDevice {
  public:
-  using MockDevice::MockDevice;
+  // `old`: with the interface of Mesa 24.
+  AsahiDevice(MockKernel& kernel, const DeviceInfo& info, bool old)
+      : MockDevice(kernel, info), old_(old) {}
 
   Version version() const override;
   std::shared_ptr<File> MakeFile(uint64_t number, bool render) override;
   std::shared_ptr<Object> MakeObject(uint64_t id, std::shared_ptr<SharedMemory> memory,
                                      uint64_t size) override;
+
+ private:
+  const bool old_;
 };
 
 }  // namespace packsmith::capture

@@ -54,6 +54,16 @@ void AsahiFile::OnClosed(const std::shared_ptr<Object>& object) {
   for (const auto& [id, vm] : vms_.values()) vm->UnmapObject(*object);
 }
 
+std::shared_ptr<AsahiVm> AsahiFile::FindVm(uint32_t id) {
+  const auto* const found = vms_.Find(id);
+  return found == nullptr ? nullptr : *found;
+}
+
+std::shared_ptr<AsahiQueue> AsahiFile::FindQueue(uint32_t id) {
+  const auto* const found = queues_.Find(id);
+  return found == nullptr ? nullptr : *found;
+}
+
 Result AsahiFile::GetParams(Caller& caller, asahi::get_params& args) {
   if (args.param_group != 0 || args.pad != 0) return -EINVAL;
   const DeviceInfo& info = device().info();
@@ -87,13 +97,13 @@ Result AsahiFile::GetTime(Caller&, asahi::get_time& args) {
   return 0;
 }
 
-Result AsahiFile::VmCreate(Caller& caller, asahi::vm_create& args) {
+Result AsahiFile::VmCreate(Caller&, asahi::vm_create& args) {
   if (args.pad != 0) return -EINVAL;
   if (args.kernel_start < kAsahiVmStart || args.kernel_end > kAsahiVmEnd ||
       args.kernel_start > args.kernel_end ||
       (args.kernel_start | args.kernel_end) % asahi::kPage != 0 ||
       args.kernel_end - args.kernel_start < kAsahiKernelSize) {
-    return Refuse(caller, -EINVAL, "the kernel's range is not in the address space or too small");
+    return Refuse(-EINVAL, "the kernel's range is not in the address space or too small");
   }
   args.vm_id = vms_.Insert(std::make_shared<AsahiVm>(args.kernel_start, args.kernel_end));
   return 0;
@@ -106,9 +116,8 @@ Result AsahiFile::VmDestroy(Caller&, asahi::vm_destroy& args) {
 
 Result AsahiFile::VmBind(Caller& caller, asahi::vm_bind& args) {
   if (args.pad != 0 || args.stride == 0) return -EINVAL;
-  const auto* const found = vms_.Find(args.vm_id);
-  if (found == nullptr) return Refuse(caller, -ENOENT, "the address space does not exist");
-  const std::shared_ptr<AsahiVm> vm = *found;
+  const std::shared_ptr<AsahiVm> vm = FindVm(args.vm_id);
+  if (!vm) return Refuse(-ENOENT, "the address space does not exist");
   // In order; those before one that is refused stay.
   for (uint64_t i = 0; i < args.num_binds; ++i) {
     asahi::gem_bind_op op = {};
@@ -117,19 +126,18 @@ Result AsahiFile::VmBind(Caller& caller, asahi::vm_bind& args) {
                                {reinterpret_cast<uint8_t*>(&op), size})) {
       return -EFAULT;
     }
-    if (const Result bad = Bind(caller, vm, op)) return bad;
+    if (const Result bad = Bind(vm, op)) return bad;
   }
   return 0;
 }
 
-Result AsahiFile::Bind(Caller& caller, const std::shared_ptr<AsahiVm>& vm,
-                       const asahi::gem_bind_op& op) {
+Result AsahiFile::Bind(const std::shared_ptr<AsahiVm>& vm, const asahi::gem_bind_op& op) {
   constexpr uint32_t kFlags =
       asahi::kBindUnbind | asahi::kBindRead | asahi::kBindWrite | asahi::kBindSinglePage;
   if ((op.flags & ~kFlags) != 0) return -EINVAL;
   if ((op.offset | op.range | op.addr) % asahi::kPage != 0) return -EINVAL;
   if (!vm->IsForPrograms(op.addr, op.range)) {
-    return Refuse(caller, -EINVAL, "the range is not one that programs may use");
+    return Refuse(-EINVAL, "the range is not one that programs may use");
   }
   if ((op.flags & asahi::kBindUnbind) != 0) {
     if (op.handle != 0 || op.offset != 0) return -EINVAL;
@@ -138,14 +146,14 @@ Result AsahiFile::Bind(Caller& caller, const std::shared_ptr<AsahiVm>& vm,
   }
   if ((op.flags & (asahi::kBindRead | asahi::kBindWrite)) == 0) return -EINVAL;
   const std::shared_ptr<Object> object = FindObject(op.handle);
-  if (!object) return Refuse(caller, -ENOENT, "the object does not exist");
+  if (!object) return Refuse(-ENOENT, "the object does not exist");
   if (!static_cast<const AsahiObject&>(*object).MayBeIn(vm)) {
-    return Refuse(caller, -EINVAL, "the object is another address space's alone");
+    return Refuse(-EINVAL, "the object is another address space's alone");
   }
   const bool single = (op.flags & asahi::kBindSinglePage) != 0;
   const uint64_t used = single ? asahi::kPage : op.range;
   if (used > object->size() || op.offset > object->size() - used) {
-    return Refuse(caller, -EINVAL, "the range is beyond the end of the object");
+    return Refuse(-EINVAL, "the range is beyond the end of the object");
   }
   Mapping mapping;
   mapping.address = op.addr;
@@ -159,7 +167,7 @@ Result AsahiFile::Bind(Caller& caller, const std::shared_ptr<AsahiVm>& vm,
   return 0;
 }
 
-Result AsahiFile::GemCreate(Caller& caller, asahi::gem_create& args) {
+Result AsahiFile::GemCreate(Caller&, asahi::gem_create& args) {
   const bool is_private = (args.flags & asahi::kGemVmPrivate) != 0;
   if (args.pad != 0 || (args.flags & ~(asahi::kGemWriteback | asahi::kGemVmPrivate)) != 0) {
     return -EINVAL;
@@ -167,9 +175,8 @@ Result AsahiFile::GemCreate(Caller& caller, asahi::gem_create& args) {
   if (args.size == 0 || (args.vm_id != 0 && !is_private)) return -EINVAL;
   std::shared_ptr<AsahiVm> vm;
   if (is_private) {
-    const auto* const found = vms_.Find(args.vm_id);
-    if (found == nullptr) return Refuse(caller, -ENOENT, "the address space does not exist");
-    vm = *found;
+    vm = FindVm(args.vm_id);
+    if (!vm) return Refuse(-ENOENT, "the address space does not exist");
   }
   if (args.size > kSystemMemoryBytes) return -ENOMEM;
   const uint64_t size = (args.size + asahi::kPage - 1) / asahi::kPage * asahi::kPage;
@@ -188,7 +195,7 @@ Result AsahiFile::GemMmapOffset(Caller&, asahi::gem_mmap_offset& args) {
   return 0;
 }
 
-Result AsahiFile::GemBindObject(Caller& caller, asahi::gem_bind_object& args) {
+Result AsahiFile::GemBindObject(Caller&, asahi::gem_bind_object& args) {
   if (args.pad != 0 || args.vm_id != 0) return -EINVAL;
   if (args.op == asahi::kObjectUnbind) {
     if (args.flags != 0 || args.handle != 0 || args.offset != 0 || args.range != 0) return -EINVAL;
@@ -197,7 +204,7 @@ Result AsahiFile::GemBindObject(Caller& caller, asahi::gem_bind_object& args) {
   if (args.op != asahi::kObjectBind || args.flags != asahi::kObjectTimestamps) return -EINVAL;
   if ((args.offset | args.range) % asahi::kPage != 0) return -EINVAL;
   const std::shared_ptr<Object> object = FindObject(args.handle);
-  if (!object) return Refuse(caller, -ENOENT, "the object does not exist");
+  if (!object) return Refuse(-ENOENT, "the object does not exist");
   if (args.range == 0 || args.range > object->size() || args.offset > object->size() - args.range) {
     return -EINVAL;
   }
@@ -205,13 +212,13 @@ Result AsahiFile::GemBindObject(Caller& caller, asahi::gem_bind_object& args) {
   return 0;
 }
 
-Result AsahiFile::QueueCreate(Caller& caller, asahi::queue_create& args) {
+Result AsahiFile::QueueCreate(Caller&, asahi::queue_create& args) {
   // The higher priorities are for privileged programs.
   if (args.flags != 0 || args.priority > asahi::kPriorityMedium) return -EINVAL;
-  const auto* const vm = vms_.Find(args.vm_id);
-  if (vm == nullptr) return Refuse(caller, -ENOENT, "the address space does not exist");
+  std::shared_ptr<AsahiVm> vm = FindVm(args.vm_id);
+  if (!vm) return Refuse(-ENOENT, "the address space does not exist");
   auto queue = std::make_shared<AsahiQueue>();
-  queue->vm = *vm;
+  queue->vm = std::move(vm);
   queue->context = kernel().NewContextId();
   queue->usc_exec_base = args.usc_exec_base;
   queue->submissions = kernel().scheduler().NewQueue();
@@ -223,9 +230,8 @@ Result AsahiFile::QueueCreate(Caller& caller, asahi::queue_create& args) {
 
 Result AsahiFile::QueueDestroy(Caller&, asahi::queue_destroy& args) {
   if (args.pad != 0) return -EINVAL;
-  const auto* const found = queues_.Find(args.queue_id);
-  if (found == nullptr) return -ENOENT;
-  const std::shared_ptr<AsahiQueue> queue = *found;
+  const std::shared_ptr<AsahiQueue> queue = FindQueue(args.queue_id);
+  if (!queue) return -ENOENT;
   queues_.Remove(args.queue_id);
   // What was submitted runs to its end.
   Scheduler& scheduler = kernel().scheduler();

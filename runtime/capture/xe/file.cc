@@ -54,12 +54,12 @@ Result XeFile::DeviceQuery(Caller& caller, xe::device_query& args) {
   return AnswerXeQuery(device(), caller, args);
 }
 
-Result XeFile::GemCreate(Caller& caller, xe::gem_create& args) {
+Result XeFile::GemCreate(Caller&, xe::gem_create& args) {
   if (const Result bad = CheckXeGemCreate(device(), args)) return bad;
   std::shared_ptr<XeVm> vm;
   if (args.vm_id != 0) {
     const auto* const found = vms_.Find(args.vm_id);
-    if (found == nullptr) return Refuse(caller, -ENOENT, "the address space does not exist");
+    if (found == nullptr) return Refuse(-ENOENT, "the address space does not exist");
     vm = *found;
   }
   // The device's own memory is taken first.
@@ -70,7 +70,7 @@ Result XeFile::GemCreate(Caller& caller, xe::gem_create& args) {
         args.size <= candidate->size && candidate->used <= candidate->size - args.size;
     if ((args.placement >> i & 1) != 0 && fits) region = candidate;
   }
-  if (!region) return Refuse(caller, -ENOMEM, "the memory that the object may be in is full");
+  if (!region) return Refuse(-ENOMEM, "the memory that the object may be in is full");
   auto memory = SharedMemory::Create(args.size, "xe object");
   if (!memory) return -ENOMEM;
   const auto caching = args.cpu_caching == xe::kCachingWb ? XeObject::Caching::kWriteBack
@@ -104,12 +104,12 @@ Result XeFile::VmCreate(Caller&, xe::vm_create& args) {
   return 0;
 }
 
-Result XeFile::VmDestroy(Caller& caller, xe::vm_destroy& args) {
+Result XeFile::VmDestroy(Caller&, xe::vm_destroy& args) {
   if (args.pad != 0 || args.reserved[0] != 0 || args.reserved[1] != 0) return -EINVAL;
   const auto* const found = vms_.Find(args.vm_id);
   if (found == nullptr) return -ENOENT;
   if ((*found)->exec_queues != 0) {
-    return Refuse(caller, -EBUSY, "exec queues of the address space exist");
+    return Refuse(-EBUSY, "exec queues of the address space exist");
   }
   vms_.Remove(args.vm_id);
   return 0;
@@ -129,7 +129,7 @@ Result XeFile::ExecQueueCreate(Caller& caller, xe::exec_queue_create& args) {
     return bad;
   }
   const auto* const vm = vms_.Find(args.vm_id);
-  if (vm == nullptr) return Refuse(caller, -ENOENT, "the address space does not exist");
+  if (vm == nullptr) return Refuse(-ENOENT, "the address space does not exist");
   if (const Result bad = CheckXeQueueExtensions(caller, args.extensions)) return bad;
   auto queue = std::make_shared<XeExecQueue>();
   queue->vm = *vm;
@@ -167,12 +167,12 @@ Result XeFile::ExecQueueGetProperty(Caller&, xe::exec_queue_get_property& args) 
   return 0;
 }
 
-Result XeFile::Observation(Caller& caller, xe::observation_param& args) {
+Result XeFile::Observation(Caller&, xe::observation_param& args) {
   if (args.extensions != 0 || args.observation_type != xe::kObservationOa ||
       args.observation_op > xe::kObservationRemoveConfig) {
     return -EINVAL;
   }
-  return Refuse(caller, -ENODEV, "the device has no performance counters");
+  return Refuse(-ENODEV, "the device has no performance counters");
 }
 
 }  // namespace packsmith::capture

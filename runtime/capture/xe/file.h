@@ -62,8 +62,8 @@ class XeFile : public File {
                    Syncs& out);
 
   // The steps of checked operations: finds their objects.
-  Result MakeBindSteps(Caller& caller, const std::shared_ptr<XeVm>& vm,
-                       absl::Span<const uapi::xe::vm_bind_op> ops, std::vector<XeBindStep>& out);
+  Result MakeBindSteps(const std::shared_ptr<XeVm>& vm, absl::Span<const uapi::xe::vm_bind_op> ops,
+                       std::vector<XeBindStep>& out);
 
   XeDevice& device() const { return static_cast<XeDevice&>(File::device()); }
 

@@ -24,8 +24,8 @@ bool IsReadable(const UserMemory& memory, uint64_t address, uint64_t size) {
 
 }  // namespace
 
-Result XeFile::MakeBindSteps(Caller& caller, const std::shared_ptr<XeVm>& vm,
-                             absl::Span<const xe::vm_bind_op> ops, std::vector<XeBindStep>& out) {
+Result XeFile::MakeBindSteps(const std::shared_ptr<XeVm>& vm, absl::Span<const xe::vm_bind_op> ops,
+                             std::vector<XeBindStep>& out) {
   for (const xe::vm_bind_op& op : ops) {
     XeBindStep step;
     step.op = static_cast<xe::BindOp>(op.op);
@@ -38,10 +38,10 @@ Result XeFile::MakeBindSteps(Caller& caller, const std::shared_ptr<XeVm>& vm,
     step.mapping.pat_index = op.pat_index;
     if (op.obj != 0) {
       step.mapping.object = FindObject(op.obj);
-      if (!step.mapping.object) return Refuse(caller, -ENOENT, "the object does not exist");
+      if (!step.mapping.object) return Refuse(-ENOENT, "the object does not exist");
       const auto& object = static_cast<const XeObject&>(*step.mapping.object);
       if (!object.MayBeIn(vm)) {
-        return Refuse(caller, -EINVAL, "the object is another address space's alone");
+        return Refuse(-EINVAL, "the object is another address space's alone");
       }
       if (const Result bad = CheckXeBindObject(device(), op, object)) return bad;
     }
@@ -52,7 +52,7 @@ Result XeFile::MakeBindSteps(Caller& caller, const std::shared_ptr<XeVm>& vm,
 
 Result XeFile::VmBind(Caller& caller, xe::vm_bind& args) {
   const auto* const found = vms_.Find(args.vm_id);
-  if (found == nullptr) return Refuse(caller, -EINVAL, "the address space does not exist");
+  if (found == nullptr) return Refuse(-EINVAL, "the address space does not exist");
   const std::shared_ptr<XeVm> vm = *found;
   if (args.extensions != 0 || args.pad != 0 || args.pad2 != 0 || args.reserved[0] != 0 ||
       args.reserved[1] != 0 || args.num_syncs > kMostSyncs) {
@@ -72,9 +72,9 @@ Result XeFile::VmBind(Caller& caller, xe::vm_bind& args) {
   uint64_t queue = vm->queue();
   if (args.exec_queue_id != 0) {
     const auto* const named = exec_queues_.Find(args.exec_queue_id);
-    if (named == nullptr) return Refuse(caller, -ENOENT, "the bind queue does not exist");
+    if (named == nullptr) return Refuse(-ENOENT, "the bind queue does not exist");
     if (!(*named)->binds() || (*named)->vm != vm) {
-      return Refuse(caller, -EINVAL, "the queue is not for binds of this address space");
+      return Refuse(-EINVAL, "the queue is not for binds of this address space");
     }
     queue = (*named)->queue;
   }
@@ -82,7 +82,7 @@ Result XeFile::VmBind(Caller& caller, xe::vm_bind& args) {
     if (op.range > vm->size() || op.addr > vm->size() - op.range) return -EINVAL;
   }
   std::vector<XeBindStep> steps;
-  if (const Result bad = MakeBindSteps(caller, vm, ops, steps)) return bad;
+  if (const Result bad = MakeBindSteps(vm, ops, steps)) return bad;
   Syncs syncs;
   if (const Result bad = ReadSyncs(caller, args.syncs, args.num_syncs,
                                    ops.empty() ? SyncUse::kEmptyBind : SyncUse::kBind,
@@ -93,7 +93,7 @@ Result XeFile::VmBind(Caller& caller, xe::vm_bind& args) {
     if (ops[i].op != xe::kMapUserptr) continue;
     const uint64_t address = ops[i].obj_offset;
     if (!IsReadable(*caller.memory(), address, ops[i].range)) {
-      return Refuse(caller, -EFAULT, "the process has nothing mapped in the range");
+      return Refuse(-EFAULT, "the process has nothing mapped in the range");
     }
     steps[i].mapping.object = std::make_shared<Object>(device(), kernel().NewObjectId(),
                                                        caller.memory(), address, ops[i].range);

@@ -105,11 +105,11 @@ Result XeFile::Exec(Caller& caller, xe::exec& args) {
     return -EINVAL;
   }
   const auto* const found = exec_queues_.Find(args.exec_queue_id);
-  if (found == nullptr) return Refuse(caller, -ENOENT, "the exec queue does not exist");
+  if (found == nullptr) return Refuse(-ENOENT, "the exec queue does not exist");
   const std::shared_ptr<XeExecQueue> queue = *found;
-  if (queue->binds()) return Refuse(caller, -EINVAL, "the queue is for binds");
+  if (queue->binds()) return Refuse(-EINVAL, "the queue is for binds");
   if (args.num_batch_buffer != 0 && args.num_batch_buffer != queue->width) return -EINVAL;
-  if (queue->banned) return Refuse(caller, -ECANCELED, "the exec queue was banned after a hang");
+  if (queue->banned) return Refuse(-ECANCELED, "the exec queue was banned after a hang");
   if (queue->jobs >= kMostJobs) return -EAGAIN;
   const std::shared_ptr<XeVm> vm = queue->vm;
   Syncs syncs;

@@ -48,18 +48,17 @@ Result XeFile::ReadSyncs(Caller& caller, uint64_t address, uint32_t count, SyncU
     const uint64_t point = timeline ? sync.timeline_value : 0;
     if (timeline && point == 0) return -EINVAL;
     std::shared_ptr<Syncobj> syncobj = FindSyncobj(static_cast<uint32_t>(sync.handle_or_address));
-    if (!syncobj) return Refuse(caller, -ENOENT, "the synchronization object does not exist");
+    if (!syncobj) return Refuse(-ENOENT, "the synchronization object does not exist");
     if (signal) {
       if (timeline && point <= syncobj->added()) {
-        Warn(caller, "a point of a timeline is to be signalled that is not above the last one");
+        Warn(caller, "the point of a timeline that the call signals is not above the last one");
       }
       out.out.push_back({std::move(syncobj), point});
     } else {
       std::shared_ptr<Fence> fence = syncobj->PointFence(point);
       if (!fence) {
-        return Refuse(caller, -EINVAL,
-                      timeline ? "nothing was submitted yet for the point to wait for"
-                               : "nothing was submitted yet for the object to wait for");
+        return Refuse(-EINVAL, timeline ? "nothing was submitted yet for the point to wait for"
+                                        : "nothing was submitted yet for the object to wait for");
       }
       out.in.push_back(std::move(fence));
     }

@@ -4,76 +4,23 @@
 
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <cstdint>
-#include <memory>
-#include <string>
-#include <utility>
 #include <vector>
 
-#include "runtime/capture/devices/device_info.h"
-#include "runtime/capture/drm/file.h"
-#include "runtime/capture/drm/kernel.h"
 #include "runtime/capture/xe/xe.h"
 #include "runtime/kernel/uapi/drm.h"
 #include "runtime/kernel/uapi/xe.h"
+#include "tests/capture/program.h"
 
 namespace packsmith::capture {
 
-// What the kernel reports.
-class Seen : public Watcher {
- public:
-  void OnSubmit(const std::shared_ptr<const Work>& work) override { works.push_back(work); }
-  void OnDone(const Work& work, Outcome outcome, absl::string_view) override {
-    done.emplace_back(work.number, outcome);
-  }
-  void OnWarning(pid_t, absl::string_view call, absl::string_view text) override {
-    warnings.push_back(std::string(call) + ": " + std::string(text));
-  }
-
-  std::vector<std::shared_ptr<const Work>> works;
-  std::vector<std::pair<uint64_t, Outcome>> done;
-  std::vector<std::string> warnings;
-};
-
-// Holds work back until it is opened.
-class Gate : public Executor {
- public:
-  Outcome Execute(const Work&, std::string&) override {
-    return open ? Outcome::kDone : Outcome::kWaiting;
-  }
-  void ForgetContext(uint64_t context) override { forgotten.push_back(context); }
-  std::atomic<bool> open = false;
-  std::vector<uint64_t> forgotten;
-};
-
-template <typename T>
-uint64_t AddressOf(T& value) {
-  return reinterpret_cast<uint64_t>(&value);
-}
-
-// One kernel with one device.
-struct Machine {
-  explicit Machine(absl::string_view name = "tgl")
-      : device(kernel.Add(MakeXe(kernel, *FindDevice(name)->device))) {
-    kernel.AddWatcher(&seen);
-  }
-  // Both outlive the kernel.
-  Seen seen;
-  Gate gate;
-  MockKernel kernel;
-  MockDevice& device;
+struct Machine : MachineWith<&MakeXe> {
+  explicit Machine(absl::string_view name = "tgl") : MachineWith(name) {}
 };
 
 // An open file. Methods that return handles expect the call to succeed.
-struct Client {
-  explicit Client(Machine& machine)
-      : kernel(machine.kernel), file(machine.kernel.Open(machine.device.render_minor())) {}
-
-  template <typename T>
-  Result Call(uint32_t request, T& args) {
-    return file->Ioctl(caller, request, AddressOf(args));
-  }
+struct Client : Program {
+  explicit Client(Machine& machine) : Program(machine.kernel, machine.device) {}
 
   uint32_t Vm(uint32_t flags = uapi::xe::kVmScratchPage) {
     uapi::xe::vm_create args = {};
@@ -110,11 +57,6 @@ struct Client {
     EXPECT_EQ(Call(uapi::xe::kExecQueueCreate, args), 0);
     return args.exec_queue_id;
   }
-  uint32_t Syncobj(bool signalled = false) {
-    uapi::drm::syncobj_create args = {0, signalled ? uapi::drm::kSyncobjCreateSignaled : 0};
-    EXPECT_EQ(Call(uapi::drm::kSyncobjCreate, args), 0);
-    return args.handle;
-  }
 
   using Syncs = std::vector<uapi::xe::sync>;
   Result Bind(uint32_t vm, std::vector<uapi::xe::vm_bind_op> ops, Syncs syncs = {},
@@ -138,29 +80,12 @@ struct Client {
     if (!syncs.empty()) args.syncs = AddressOf(syncs[0]);
     return Call(uapi::xe::kExec, args);
   }
-  // 0: it is signalled; -ETIME: not yet.
-  Result Poll(uint32_t syncobj) {
-    uapi::drm::syncobj_wait args = {};
-    args.handles = AddressOf(syncobj);
-    args.count_handles = 1;
-    return Call(uapi::drm::kSyncobjWait, args);
-  }
-  uint64_t Reached(uint32_t syncobj) {
-    uint64_t point = 0;
-    uapi::drm::syncobj_timeline_array args = {AddressOf(syncobj), AddressOf(point), 1, 0};
-    EXPECT_EQ(Call(uapi::drm::kSyncobjQuery, args), 0);
-    return point;
-  }
   bool Banned(uint32_t queue) {
     uapi::xe::exec_queue_get_property args = {};
     args.exec_queue_id = queue;
     EXPECT_EQ(Call(uapi::xe::kExecQueueGetProperty, args), 0);
     return args.value == 1;
   }
-
-  MockKernel& kernel;
-  OwnCaller caller;
-  std::shared_ptr<File> file;
 };
 
 inline uapi::xe::vm_bind_op Map(uint32_t object, uint64_t address, uint64_t size,

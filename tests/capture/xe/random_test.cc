@@ -229,7 +229,7 @@ TEST_F(XeRandom, CallsThatFailChangeNothing) {
 }
 
 TEST_F(XeRandom, NoiseInEverySizeIsAnswered) {
-  for (int i = 0; i < 20'000; ++i) {
+  for (int i = 0; i < 10'000; ++i) {
     for (size_t at = 0; at < 1024; ++at) memory_->bytes[at] = static_cast<uint8_t>(random_());
     if (Upto(2) == 0) std::memset(memory_->bytes.data(), 0, 8 * Upto(64));
     const auto number = static_cast<uint32_t>(0x40 + Upto(16));
