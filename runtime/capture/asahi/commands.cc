@@ -5,8 +5,6 @@
 #include <cstring>
 #include <utility>
 
-#include "runtime/capture/asahi/device.h"
-
 namespace packsmith::capture {
 
 namespace asahi = uapi::asahi;
@@ -35,6 +33,13 @@ Result CheckAttachments(absl::Span<const uint8_t> payload) {
 // `before`: commands of the kind that came before in the submission.
 bool BarrierIsGood(uint16_t barrier, size_t before) {
   return barrier == asahi::kNoBarrier || barrier <= before;
+}
+
+// Addresses of programs are 32 bits with flags in the lowest; 0: there is none.
+void AddProgram(const asahi::bg_eot& program, uint64_t base, std::vector<WorkStream>& streams) {
+  constexpr uint32_t kFlags = 7;
+  if ((program.usc & ~kFlags) == 0) return;
+  streams.push_back({.address = base + (program.usc & ~kFlags), .length = 0, .stream = "usc"});
 }
 
 }  // namespace
@@ -108,6 +113,29 @@ Result ReadAsahiCommands(absl::Span<const uint8_t> buffer, std::vector<AsahiComm
     out.push_back(std::move(command));
   }
   return out.empty() ? -EINVAL : 0;
+}
+
+void DescribeAsahiCommand(const AsahiCommand& command, Work& work) {
+  work.bases.push_back({"programs", command.programs});
+  work.driver_words = command.words;
+  if (command.render) {
+    const asahi::cmd_render& render = *command.render;
+    work.engine = "render";
+    work.streams.push_back({.address = render.vdm_ctrl_stream_base, .length = 0, .stream = "vdm"});
+    for (const asahi::bg_eot& program :
+         {render.bg, render.eot, render.partial_bg, render.partial_eot}) {
+      AddProgram(program, command.programs, work.streams);
+    }
+    return;
+  }
+  const asahi::cmd_compute& compute = *command.compute;
+  work.engine = "compute";
+  work.engine_class = 1;
+  const bool ends = compute.cdm_ctrl_stream_end > compute.cdm_ctrl_stream_base;
+  work.streams.push_back(
+      {.address = compute.cdm_ctrl_stream_base,
+       .length = ends ? compute.cdm_ctrl_stream_end - compute.cdm_ctrl_stream_base : 0,
+       .stream = "cdm"});
 }
 
 }  // namespace packsmith::capture

@@ -12,9 +12,13 @@
 #include "absl/types/span.h"
 #include "runtime/capture/drm/caller.h"
 #include "runtime/capture/drm/object.h"
+#include "runtime/capture/drm/work.h"
 #include "runtime/kernel/uapi/asahi.h"
 
 namespace packsmith::capture {
+
+// What the kernel reports as its limits.
+inline constexpr uint32_t kAsahiMostCommands = 64, kAsahiMostAttachments = 16;
 
 // One for the hardware. Exactly one of `render` and `compute` is there.
 struct AsahiCommand {
@@ -41,6 +45,9 @@ struct AsahiCommand {
 // A command buffer. After an error `out` is not specified.
 Result ReadAsahiCommands(absl::Span<const uint8_t> buffer, std::vector<AsahiCommand>& out);
 Result CheckAsahiRender(const uapi::asahi::cmd_render& render);
+
+// Sets the engine, the streams, the bases and the driver's words.
+void DescribeAsahiCommand(const AsahiCommand& command, Work& work);
 
 }  // namespace packsmith::capture
 

@@ -61,37 +61,6 @@ void Running::End(bool hung) const {
   if (command.ended) command.ended(hung, began, now);
 }
 
-// Addresses of programs are 32 bits with flags in the lowest; 0: there is none.
-void AddProgram(const asahi::bg_eot& program, uint64_t base, std::vector<WorkStream>& streams) {
-  constexpr uint32_t kFlags = 7;
-  if ((program.usc & ~kFlags) == 0) return;
-  streams.push_back({.address = base + (program.usc & ~kFlags), .length = 0, .stream = "usc"});
-}
-
-void AddStreams(const Running& running) {
-  Work& work = *running.work;
-  const AsahiCommand& command = running.command;
-  if (command.render) {
-    const asahi::cmd_render& render = *command.render;
-    work.engine = "render";
-    work.streams.push_back({.address = render.vdm_ctrl_stream_base, .length = 0, .stream = "vdm"});
-    for (const asahi::bg_eot& program :
-         {render.bg, render.eot, render.partial_bg, render.partial_eot}) {
-      AddProgram(program, command.programs, work.streams);
-    }
-    return;
-  }
-  const asahi::cmd_compute& compute = *command.compute;
-  work.engine = "compute";
-  work.engine_class = 1;
-  const bool ends = compute.cdm_ctrl_stream_end > compute.cdm_ctrl_stream_base;
-  work.streams.push_back(
-      {.address = compute.cdm_ctrl_stream_base,
-       .length = ends ? compute.cdm_ctrl_stream_end - compute.cdm_ctrl_stream_base : 0,
-       .stream = "cdm"});
-  if (!ends) running.Warn("the compute stream does not end after its beginning");
-}
-
 std::shared_ptr<Work> MakeWork(const File& file, const Caller& caller,
                                const AsahiSubmission& submission, const AsahiCommand& command) {
   auto work = std::make_shared<Work>();
@@ -106,8 +75,7 @@ std::shared_ptr<Work> MakeWork(const File& file, const Caller& caller,
   work->memory = std::make_shared<const AddressMap>();
   // Loads of shaders are zeros where nothing is mapped, and stores are dropped.
   work->scratch_page = true;
-  work->bases.push_back({"programs", command.programs});
-  work->driver_words = command.words;
+  DescribeAsahiCommand(command, *work);
   return work;
 }
 
@@ -130,7 +98,10 @@ void SubmitAsahi(const File& file, const Caller& caller, AsahiSubmission submiss
     running->queue = submission.queue;
     running->work = MakeWork(file, caller, submission, command);
     running->command = std::move(command);
-    AddStreams(*running);
+    if (const auto& compute = running->command.compute;
+        compute && compute->cdm_ctrl_stream_end <= compute->cdm_ctrl_stream_base) {
+      running->Warn("the compute stream does not end after its beginning");
+    }
 
     Job job;
     job.work = running->work;

@@ -114,7 +114,7 @@ void File::Warn(const Caller& caller, absl::string_view text) const {
   device_.kernel().Warn(caller, call, text);
 }
 
-Result File::Refuse(const Caller&, Result error, absl::string_view text) {
+Result File::Refuse(Result error, absl::string_view text) {
   why = std::string(text);
   return error;
 }
@@ -261,7 +261,7 @@ Result File::PrimeFdToHandle(Caller& caller, drm::prime_handle& args) {
   const UniqueFd fd = caller.Take(args.fd);
   if (!fd) return -EBADF;
   std::shared_ptr<Object> object = kernel().shared_files().FindObject(fd.get());
-  if (!object) return Refuse(caller, -EINVAL, "the descriptor is not a dma-buf");
+  if (!object) return Refuse(-EINVAL, "the descriptor is not a dma-buf");
   object = kernel().ObjectOn(device_, object);
   const auto known = handle_of_.find(object->id());
   args.handle = known != handle_of_.end() ? known->second : AddObject(object);

@@ -69,7 +69,7 @@ class File {
   // Says of the call that is being answered what is wrong with it although it succeeds.
   void Warn(const Caller& caller, absl::string_view text) const;
   // Returns `error`; logs say why.
-  static Result Refuse(const Caller& caller, Result error, absl::string_view text);
+  static Result Refuse(Result error, absl::string_view text);
 
  private:
   static absl::Span<const IoctlEntry> CoreIoctls();

@@ -44,7 +44,7 @@ Result File::SyncobjHandleToFd(Caller& caller, drm::syncobj_handle& args) {
   UniqueFd fd;
   if (sync_file) {
     const std::shared_ptr<Fence> fence = syncobj->PointFence(args.point);
-    if (!fence) return Refuse(caller, -EINVAL, "the object has no fence");
+    if (!fence) return Refuse(-EINVAL, "the object has no fence");
     fd = kernel().shared_files().Export(fence);
   } else {
     fd = kernel().shared_files().Export(syncobj);
@@ -102,7 +102,7 @@ Result File::WaitFor(Caller& caller, const std::vector<Waited>& waited, uint32_t
   const bool may_come = available || (flags & drm::kSyncobjWaitForSubmit) != 0;
   if (!may_come) {
     for (const Waited& one : waited) {
-      if (!one.Found()) return Refuse(caller, -EINVAL, "an object has no fence to wait for");
+      if (!one.Found()) return Refuse(-EINVAL, "an object has no fence to wait for");
     }
   }
   // A fence that was found is waited for even if the object is given another one meanwhile.

@@ -53,7 +53,7 @@ Result I915File::GemContextCreate(Caller& caller, api::gem_context_create_ext& a
     return -EINVAL;
   }
   if (record_->score >= kMostScore) {
-    return Refuse(caller, -EIO, "contexts of this file were banned too often");
+    return Refuse(-EIO, "contexts of this file were banned too often");
   }
   const std::shared_ptr<Context> context = MakeContext();
   if ((args.flags & api::kContextSingleTimeline) != 0) {
@@ -144,7 +144,7 @@ Result I915File::SetParam(Caller& caller, Context& context, api::gem_context_par
       return 0;
     case api::kContextBannable:
       if (args.size != 0) return -EINVAL;
-      if (args.value == 0) return Refuse(caller, -EPERM, "only root's contexts are never banned");
+      if (args.value == 0) return Refuse(-EPERM, "only root's contexts are never banned");
       context.bannable = true;
       return 0;
     case api::kContextRecoverable:
@@ -158,7 +158,7 @@ Result I915File::SetParam(Caller& caller, Context& context, api::gem_context_par
       if (priority > api::kContextMostPriority || priority < -api::kContextMostPriority) {
         return -EINVAL;
       }
-      if (priority > 0) return Refuse(caller, -EPERM, "only root may have a priority above 0");
+      if (priority > 0) return Refuse(-EPERM, "only root may have a priority above 0");
       context.priority = static_cast<int>(priority);
       return 0;
     }
@@ -191,7 +191,7 @@ Result I915File::SetParam(Caller& caller, Context& context, api::gem_context_par
       if (!creating) return -EINVAL;
       if (args.size != 0) return -EINVAL;
       if (args.value == 0) return 0;
-      return Refuse(caller, -ENODEV, "there is no protected content");
+      return Refuse(-ENODEV, "there is no protected content");
     case api::kContextLowLatency:
       if (args.size != 0) return -EINVAL;
       if (!traits_.guc) return -EINVAL;

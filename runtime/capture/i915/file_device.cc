@@ -177,17 +177,17 @@ Result I915File::PerfOpen(Caller& caller, api::perf_open_param& args) {
   for (const Property& property : properties) {
     if (property.id == 0 || property.id >= api::kPerfMostProperty) return -EINVAL;
   }
-  return Refuse(caller, -EACCES, "counters of the whole GPU are root's");
+  return Refuse(-EACCES, "counters of the whole GPU are root's");
 }
 
-Result I915File::PerfAddConfig(Caller& caller, api::perf_oa_config&) {
+Result I915File::PerfAddConfig(Caller&, api::perf_oa_config&) {
   if (!traits_.perf) return -EOPNOTSUPP;
-  return Refuse(caller, -EACCES, "configurations of counters are root's");
+  return Refuse(-EACCES, "configurations of counters are root's");
 }
 
-Result I915File::PerfRemoveConfig(Caller& caller, api::perf_remove_config&) {
+Result I915File::PerfRemoveConfig(Caller&, api::perf_remove_config&) {
   if (!traits_.perf) return -EOPNOTSUPP;
-  return Refuse(caller, -EACCES, "configurations of counters are root's");
+  return Refuse(-EACCES, "configurations of counters are root's");
 }
 
 }  // namespace packsmith::capture::i915

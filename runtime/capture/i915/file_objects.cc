@@ -39,10 +39,10 @@ uint32_t I915File::AddMemory(uint64_t size, std::shared_ptr<I915Object>& out) {
   return AddObject(out);
 }
 
-Result I915File::GemCreate(Caller& caller, api::gem_create& args) {
+Result I915File::GemCreate(Caller&, api::gem_create& args) {
   const uint64_t size = (args.size + kPage - 1) / kPage * kPage;
-  if (args.size == 0 || size < args.size) return Refuse(caller, -EINVAL, "the size is 0");
-  if (TooBig(size)) return Refuse(caller, -E2BIG, "the size is too large");
+  if (args.size == 0 || size < args.size) return Refuse(-EINVAL, "the size is 0");
+  if (TooBig(size)) return Refuse(-E2BIG, "the size is too large");
   std::shared_ptr<I915Object> object;
   const uint32_t handle = AddMemory(size, object);
   if (handle == 0) return -ENOMEM;
@@ -65,9 +65,9 @@ Result I915File::GemCreateExt(Caller& caller, api::gem_create_ext& args) {
         if (extension.pad != 0) return -EINVAL;
         if (extension.num_regions == 0) return -EINVAL;
         if (extension.num_regions > (device_.info().discrete() ? 2u : 1u)) {
-          return Refuse(caller, -EINVAL, "more regions than the device has");
+          return Refuse(-EINVAL, "more regions than the device has");
         }
-        if (!places.empty()) return Refuse(caller, -EINVAL, "regions are given twice");
+        if (!places.empty()) return Refuse(-EINVAL, "regions are given twice");
         std::vector<api::gem_memory_class_instance> regions;
         if (const Result bad = caller.GetArray(extension.regions, extension.num_regions, regions)) {
           return bad;
@@ -78,8 +78,8 @@ Result I915File::GemCreateExt(Caller& caller, api::gem_create_ext& args) {
               region.memory_instance == 0 &&
               (region.memory_class == api::kMemorySystem ||
                (region.memory_class == api::kMemoryDevice && device_.info().discrete()));
-          if (!known) return Refuse(caller, -EINVAL, "the device has no such region");
-          if (places[region.memory_class]) return Refuse(caller, -EINVAL, "a region twice");
+          if (!known) return Refuse(-EINVAL, "the device has no such region");
+          if (places[region.memory_class]) return Refuse(-EINVAL, "a region twice");
           places[region.memory_class] = true;
           ++count;
         }
@@ -89,7 +89,7 @@ Result I915File::GemCreateExt(Caller& caller, api::gem_create_ext& args) {
         api::gem_create_ext_protected_content extension = {};
         if (const Result bad = caller.Get(address, extension)) return bad;
         if (extension.flags != 0) return -EINVAL;
-        return Refuse(caller, -ENODEV, "there is no protected content");
+        return Refuse(-ENODEV, "there is no protected content");
       }
       case api::kCreateSetPat: {
         // Since Meteor Lake.
@@ -97,7 +97,7 @@ Result I915File::GemCreateExt(Caller& caller, api::gem_create_ext& args) {
         api::gem_create_ext_set_pat extension = {};
         if (const Result bad = caller.Get(address, extension)) return bad;
         if (extension.pat_index >= device_.info().pat.entries) {
-          return Refuse(caller, -EINVAL, "there is no such entry of the table of page attributes");
+          return Refuse(-EINVAL, "there is no such entry of the table of page attributes");
         }
         has_pat = true;
         pat_index = extension.pat_index;
@@ -112,12 +112,12 @@ Result I915File::GemCreateExt(Caller& caller, api::gem_create_ext& args) {
   const bool system = count == 0 || places[api::kMemorySystem];
   if ((args.flags & api::kCreateNeedsCpuAccess) != 0 && (count < 2 || !system)) {
     // What the CPU is to reach must be able to move to where it can.
-    return Refuse(caller, -EINVAL, "CPU access needs system memory as a second region");
+    return Refuse(-EINVAL, "CPU access needs system memory as a second region");
   }
   const uint64_t page = std::max<uint64_t>(kPage, local ? device_.info().vram_min_page : 0);
   const uint64_t size = (args.size + page - 1) / page * page;
-  if (args.size == 0 || size < args.size) return Refuse(caller, -EINVAL, "the size is 0");
-  if (TooBig(size)) return Refuse(caller, -E2BIG, "the size is too large");
+  if (args.size == 0 || size < args.size) return Refuse(-EINVAL, "the size is 0");
+  if (TooBig(size)) return Refuse(-E2BIG, "the size is too large");
   std::shared_ptr<I915Object> object;
   const uint32_t handle = AddMemory(size, object);
   if (handle == 0) return -ENOMEM;
@@ -139,7 +139,7 @@ Result I915File::GemUserptr(Caller& caller, api::gem_userptr& args) {
   if (TooBig(args.user_size)) return -E2BIG;
   if (args.user_size == 0) return -EINVAL;
   if ((args.user_ptr | args.user_size) % kPage != 0) {
-    return Refuse(caller, -EINVAL, "the range must be whole pages");
+    return Refuse(-EINVAL, "the range must be whole pages");
   }
   if (args.user_ptr > kUserEnd || kUserEnd - args.user_ptr < args.user_size) return -EFAULT;
   if ((args.flags & api::kUserptrUnsynchronized) != 0) return -ENODEV;
@@ -165,7 +165,7 @@ Result I915File::GemPread(Caller& caller, api::gem_pread& args) {
   const std::shared_ptr<I915Object> object = FindI915Object(args.handle);
   if (!object) return -ENOENT;
   if (const Result bad = CheckCopy(*object, args.offset, args.size, args.data_ptr)) return bad;
-  if (object->user()) return Refuse(caller, -EINVAL, "the object is the process' own memory");
+  if (object->user()) return Refuse(-EINVAL, "the object is the process' own memory");
   if (const Result bad = WaitForObject(caller, *object, /*for_write=*/false)) return bad;
   const absl::Span<const uint8_t> bytes = object->memory()->bytes();
   return caller.memory()->Write(args.data_ptr, bytes.subspan(args.offset, args.size)) ? 0 : -EFAULT;
@@ -177,7 +177,7 @@ Result I915File::GemPwrite(Caller& caller, api::gem_pwrite& args) {
   const std::shared_ptr<I915Object> object = FindI915Object(args.handle);
   if (!object) return -ENOENT;
   if (const Result bad = CheckCopy(*object, args.offset, args.size, args.data_ptr)) return bad;
-  if (object->user()) return Refuse(caller, -EINVAL, "the object is the process' own memory");
+  if (object->user()) return Refuse(-EINVAL, "the object is the process' own memory");
   if (const Result bad = WaitForObject(caller, *object, /*for_write=*/true)) return bad;
   const absl::Span<uint8_t> bytes = object->memory()->bytes();
   for (uint64_t at = 0; at < args.size; at += kStep) {
@@ -194,7 +194,7 @@ Result I915File::GemMmap(Caller& caller, api::gem_mmap& args) {
   if ((args.flags & ~api::kMmapWc) != 0) return -EINVAL;
   const std::shared_ptr<I915Object> object = FindI915Object(args.handle);
   if (!object) return -ENOENT;
-  if (object->user()) return Refuse(caller, -ENXIO, "the object is the process' own memory");
+  if (object->user()) return Refuse(-ENXIO, "the object is the process' own memory");
   if (args.offset > object->size() || object->size() - args.offset < args.size) return -EINVAL;
   const uint64_t size = (args.size + kPage - 1) / kPage * kPage;
   if (size == 0 || args.offset % kPage != 0) return -EINVAL;
@@ -206,7 +206,7 @@ Result I915File::GemMmapOffset(Caller& caller, api::gem_mmap_offset& args) {
   const DeviceInfo& info = device_.info();
   switch (args.flags) {
     case api::kMmapOffsetGtt:
-      if (info.aperture_bytes == 0) return Refuse(caller, -ENODEV, "the device has no aperture");
+      if (info.aperture_bytes == 0) return Refuse(-ENODEV, "the device has no aperture");
       break;
     case api::kMmapOffsetWc:
     case api::kMmapOffsetWb:
@@ -218,11 +218,10 @@ Result I915File::GemMmapOffset(Caller& caller, api::gem_mmap_offset& args) {
   }
   const std::shared_ptr<I915Object> object = FindI915Object(args.handle);
   if (!object) return -ENOENT;
-  if (object->user()) return Refuse(caller, -ENODEV, "the object is the process' own memory");
+  if (object->user()) return Refuse(-ENODEV, "the object is the process' own memory");
   if ((args.flags == api::kMmapOffsetFixed) != info.discrete()) {
-    return Refuse(caller, -ENODEV,
-                  info.discrete() ? "devices with local memory map in one way only (FIXED)"
-                                  : "FIXED is for devices with local memory");
+    return Refuse(-ENODEV, info.discrete() ? "devices with local memory map in one way only (FIXED)"
+                                           : "FIXED is for devices with local memory");
   }
   args.offset = kernel().MapOffset(object, static_cast<uint32_t>(args.flags));
   return 0;
@@ -243,7 +242,7 @@ Result I915File::GemSetTiling(Caller& caller, api::gem_set_tiling& args) {
     const uint32_t width = args.tiling_mode == api::kTilingX ? 512 : 128;
     const uint32_t most = (traits_.version >= 700 ? 0x800 : 0x400) * 128;
     if (args.stride == 0 || args.stride > most || args.stride % width != 0) {
-      return Refuse(caller, -EINVAL, "the stride must be a multiple of a tile's");
+      return Refuse(-EINVAL, "the stride must be a multiple of a tile's");
     }
     args.swizzle_mode =
         static_cast<uint32_t>(args.tiling_mode == api::kTilingX ? info.swizzle_x : info.swizzle_y);

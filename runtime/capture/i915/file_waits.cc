@@ -16,7 +16,7 @@ Result I915File::WaitForObject(Caller& caller, const I915Object& object, bool fo
 Result I915File::GemSetDomain(Caller& caller, api::gem_set_domain& args) {
   if (device_.info().discrete()) return -ENODEV;
   if (((args.write_domain | args.read_domains) & api::kGpuDomains) != 0) {
-    return Refuse(caller, -EINVAL, "domains of the GPU are the kernel's own");
+    return Refuse(-EINVAL, "domains of the GPU are the kernel's own");
   }
   if (args.write_domain != 0 && args.read_domains != args.write_domain) return -EINVAL;
   if (args.read_domains == 0) return 0;

@@ -78,7 +78,7 @@ Result Submission::CheckArguments() {
   if (args_.buffer_count < 1 || args_.buffer_count > INT32_MAX) return -EINVAL;
   constexpr uint64_t kIllegal = api::kExecConstantsMask | api::kExecResourceStreamer;
   if ((args_.flags & (~api::kExecKnownFlags | kIllegal)) != 0) {
-    return file_.Refuse(caller_, -EINVAL, "flags that the kernel does not know");
+    return file_.Refuse(-EINVAL, "flags that the kernel does not know");
   }
   if ((args_.flags & (api::kExecFenceArray | api::kExecUseExtensions)) == 0 &&
       (args_.num_cliprects != 0 || args_.cliprects_ptr != 0)) {
@@ -87,10 +87,10 @@ Result Submission::CheckArguments() {
   if (args_.DR4 == 0xffffffff) args_.DR4 = 0;  // an old X server's
   if (args_.DR1 != 0 || args_.DR4 != 0) return -EINVAL;
   if (((args_.batch_start_offset | args_.batch_len) & 7) != 0) {
-    return file_.Refuse(caller_, -EINVAL, "a batch begins and ends at multiples of 8 bytes");
+    return file_.Refuse(-EINVAL, "a batch begins and ends at multiples of 8 bytes");
   }
   if ((args_.flags & api::kExecSecure) != 0) {
-    return file_.Refuse(caller_, file_.traits_.version >= 1100 ? -ENODEV : -EPERM,
+    return file_.Refuse(file_.traits_.version >= 1100 ? -ENODEV : -EPERM,
                         "secure batches are the display server's");
   }
   return 0;
@@ -115,10 +115,10 @@ Result Submission::ReadFenceArray(uint64_t address, uint64_t count) {
   for (const api::gem_exec_fence& fence : fences) {
     if ((fence.flags & ~(api::kFenceWait | api::kFenceSignal)) != 0) return -EINVAL;
     const std::shared_ptr<Syncobj> syncobj = file_.FindSyncobj(fence.handle);
-    if (!syncobj) return file_.Refuse(caller_, -ENOENT, "there is no such syncobj");
+    if (!syncobj) return file_.Refuse(-ENOENT, "there is no such syncobj");
     if ((fence.flags & api::kFenceWait) != 0) {
       if (!syncobj->fence()) {
-        return file_.Refuse(caller_, -EINVAL, "the syncobj to wait for has no fence");
+        return file_.Refuse(-EINVAL, "the syncobj to wait for has no fence");
       }
       after_.push_back(syncobj->fence());
     }
@@ -144,14 +144,14 @@ Result Submission::ReadTimelineFences(uint64_t address) {
     const uint32_t flags = fences[i].flags;
     if ((flags & ~(api::kFenceWait | api::kFenceSignal)) != 0) return -EINVAL;
     const std::shared_ptr<Syncobj> syncobj = file_.FindSyncobj(fences[i].handle);
-    if (!syncobj) return file_.Refuse(caller_, -ENOENT, "there is no such syncobj");
+    if (!syncobj) return file_.Refuse(-ENOENT, "there is no such syncobj");
     const bool signal = (flags & api::kFenceSignal) != 0;
     const std::shared_ptr<Fence> fence = syncobj->PointFence(points[i]);
     if (!signal && flags != 0 && !fence) {
-      return file_.Refuse(caller_, -EINVAL, "nobody has submitted the point to wait for");
+      return file_.Refuse(-EINVAL, "nobody has submitted the point to wait for");
     }
     if (signal && (flags & api::kFenceWait) != 0 && points[i] != 0) {
-      return file_.Refuse(caller_, -EINVAL, "a point cannot be waited for and signalled");
+      return file_.Refuse(-EINVAL, "a point cannot be waited for and signalled");
     }
     if (fence && (!signal || points[i] == 0)) after_.push_back(fence);
     if (signal) signals_.push_back({syncobj, points[i]});
@@ -166,7 +166,7 @@ Result Submission::ReadInFence() {
   const UniqueFd file = caller_.Take(static_cast<int>(args_.rsvd2 & 0xffffffff));
   const std::shared_ptr<Fence> fence =
       file ? file_.kernel().shared_files().FindFence(file.get()) : nullptr;
-  if (!fence) return file_.Refuse(caller_, -EINVAL, "the descriptor is not a sync file");
+  if (!fence) return file_.Refuse(-EINVAL, "the descriptor is not a sync file");
   // A fence to be submitted with has begun when this work does: it is not waited for, since the
   // two may wait for each other.
   if ((args_.flags & api::kExecFenceIn) != 0) after_.push_back(fence);
@@ -175,7 +175,7 @@ Result Submission::ReadInFence() {
 
 Result Submission::FindEngine() {
   context_ = file_.FindContext(static_cast<uint32_t>(args_.rsvd1));
-  if (!context_) return file_.Refuse(caller_, -ENOENT, "there is no such context");
+  if (!context_) return file_.Refuse(-ENOENT, "there is no such context");
   context_->used = true;
   const uint64_t ring = args_.flags & api::kExecRingMask;
   engine_ = ring;
@@ -190,7 +190,7 @@ Result Submission::FindEngine() {
     }
   }
   if (engine_ >= context_->map.engines.size() || context_->map.engines[engine_].engines.empty()) {
-    return file_.Refuse(caller_, -EINVAL, "the context has no such engine");
+    return file_.Refuse(-EINVAL, "the context has no such engine");
   }
   const ContextEngine& engine = context_->map.engines[engine_];
   batches_ = engine.width;
@@ -215,7 +215,7 @@ Result Submission::Prepare() {
   if (const Result bad = FindEngine()) return bad;
   if (const Result bad = FindObjects()) return bad;
   if (context_->map.engines[engine_].banned) {
-    return file_.Refuse(caller_, -EIO, "the context is banned");
+    return file_.Refuse(-EIO, "the context is banned");
   }
   relocate_ = (args_.flags & api::kExecNoReloc) == 0;
   if (const Result bad = PlaceObjects()) return bad;
@@ -227,7 +227,7 @@ Result Submission::Prepare() {
   for (const Entry& entry : entries_) {
     if ((entry.flags & api::kObjectCapture) != 0 && context_->recoverable &&
         (file_.device_.info().discrete() || file_.traits_.version > 1200)) {
-      return file_.Refuse(caller_, -EINVAL, "CAPTURE needs a context that is not recoverable");
+      return file_.Refuse(-EINVAL, "CAPTURE needs a context that is not recoverable");
     }
   }
   return 0;
@@ -241,7 +241,7 @@ Result Submission::FindObjects() {
     entry.flags = entry.exec.flags;
     entry.object = file_.FindI915Object(entry.exec.handle);
     if (!entry.object) {
-      return file_.Refuse(caller_, -ENOENT, absl::StrCat("object ", i, " is unknown"));
+      return file_.Refuse(-ENOENT, absl::StrCat("object ", i, " is unknown"));
     }
     if (const Result bad = CheckObject(entry, IsBatch(i))) return bad;
     entries_.push_back(std::move(entry));
@@ -252,7 +252,7 @@ Result Submission::FindObjects() {
 Result Submission::CheckObject(Entry& entry, bool batch) {
   const api::gem_exec_object2& exec = entry.exec;
   if (exec.relocation_count != 0 && !file_.traits_.relocations) {
-    return file_.Refuse(caller_, -EINVAL, "the platform has no relocations");
+    return file_.Refuse(-EINVAL, "the platform has no relocations");
   }
   uint64_t unknown = ~api::kObjectKnownFlags;
   if (file_.traits_.full_ppgtt) unknown |= api::kObjectNeedsGtt;
@@ -260,7 +260,7 @@ Result Submission::CheckObject(Entry& entry, bool batch) {
   if (exec.alignment != 0 && !std::has_single_bit(exec.alignment)) return -EINVAL;
   if ((exec.flags & api::kObjectPinned) != 0 &&
       exec.offset != Canonical(exec.offset & ~(kPage - 1))) {
-    return file_.Refuse(caller_, -EINVAL,
+    return file_.Refuse(-EINVAL,
                         "the address is not canonical, or not at the begin of a page");
   }
   if ((exec.flags & api::kObjectPadToSize) != 0) {
@@ -270,11 +270,11 @@ Result Submission::CheckObject(Entry& entry, bool batch) {
   }
   if (!batch) return 0;
   if ((exec.flags & api::kObjectWrite) != 0) {
-    return file_.Refuse(caller_, -EINVAL, "the batch is marked as written");
+    return file_.Refuse(-EINVAL, "the batch is marked as written");
   }
   const uint64_t size = entry.object->size();
   if (args_.batch_start_offset >= size || args_.batch_len > size - args_.batch_start_offset) {
-    return file_.Refuse(caller_, -EINVAL, "the batch is not inside its object");
+    return file_.Refuse(-EINVAL, "the batch is not inside its object");
   }
   return 0;
 }
@@ -304,7 +304,7 @@ Result Submission::PlaceObjects() {
   for (size_t i = 0; i < entries_.size(); ++i) {
     wishes.push_back(WishOf(entries_[i], IsBatch(i)));
     if (wishes[i].size > wishes[i].most) {
-      return file_.Refuse(caller_, -ENOSPC, "an object is larger than the address space");
+      return file_.Refuse(-ENOSPC, "an object is larger than the address space");
     }
   }
   // Objects whose address is given come first; others make way.
@@ -316,18 +316,18 @@ Result Submission::PlaceObjects() {
     if (entry.address % wish.alignment != 0 || entry.address > wish.most ||
         wish.most - entry.address < wish.size) {
       return file_.Refuse(
-          caller_, -EINVAL,
+          -EINVAL,
           absl::StrCat("object ", i,
                        " is not aligned, or ends above what addresses it may have: 0x",
                        absl::Hex(entry.address)));
     }
     const bool there = space.Find(wish.object) == entry.address && space.Suits(wish);
     if (kept.contains(wish.object) && !there) {
-      return file_.Refuse(caller_, -EINVAL, "an object cannot be at two addresses");
+      return file_.Refuse(-EINVAL, "an object cannot be at two addresses");
     }
     if (!there && !space.Place(wish, entry.address, kept)) {
       return file_.Refuse(
-          caller_, -ENOSPC,
+          -ENOSPC,
           absl::StrCat("object ", i, " overlaps another one at 0x", absl::Hex(entry.address)));
     }
     kept.insert(wish.object);
@@ -338,7 +338,7 @@ Result Submission::PlaceObjects() {
     if (space.Suits(wishes[i])) {
       kept.insert(wishes[i].object);
     } else if (kept.contains(wishes[i].object)) {
-      return file_.Refuse(caller_, -EINVAL, "an object cannot be at two addresses");
+      return file_.Refuse(-EINVAL, "an object cannot be at two addresses");
     } else {
       homeless.push_back(i);
     }
@@ -354,7 +354,7 @@ Result Submission::PlaceObjects() {
     if (hinted) {
       space.Place(wish, hint, kept);
     } else if (!space.PlaceAnywhere(wish, kept)) {
-      return file_.Refuse(caller_, -ENOSPC, "the address space has no room");
+      return file_.Refuse(-ENOSPC, "the address space has no room");
     }
     kept.insert(wish.object);
   }
@@ -400,17 +400,17 @@ Result Submission::CheckRelocation(size_t source, const api::gem_relocation_entr
     }
   }
   if (target >= entries_.size()) {
-    return file_.Refuse(caller_, -ENOENT, "the target of a relocation is not in the list");
+    return file_.Refuse(-ENOENT, "the target of a relocation is not in the list");
   }
   if ((relocation.write_domain & (relocation.write_domain - 1)) != 0) return -EINVAL;
   if (((relocation.write_domain | relocation.read_domains) & ~api::kGpuDomains) != 0) {
-    return file_.Refuse(caller_, -EINVAL, "a relocation has a domain that is not the GPU's");
+    return file_.Refuse(-EINVAL, "a relocation has a domain that is not the GPU's");
   }
   if (relocation.write_domain != 0) entries_[target].flags |= api::kObjectWrite;
   if (relocation.presumed_offset == Canonical(entries_[target].address)) return 0;
   const uint64_t bytes = file_.traits_.wide_addresses ? 8 : 4;
   if (relocation.offset > entries_[source].object->size() - bytes || relocation.offset % 4 != 0) {
-    return file_.Refuse(caller_, -EINVAL,
+    return file_.Refuse(-EINVAL,
                         absl::StrCat("a relocation is not aligned, or not in its object: 0x",
                                      absl::Hex(relocation.offset)));
   }
@@ -450,7 +450,7 @@ Result Submission::CheckUserMemory() {
     uint8_t byte = 0;
     if (!entry.object->Read(0, {&byte, 1}) ||
         !entry.object->Read(entry.object->size() - 1, {&byte, 1})) {
-      return file_.Refuse(caller_, -EFAULT, "the process has unmapped its memory");
+      return file_.Refuse(-EFAULT, "the process has unmapped its memory");
     }
   }
   return 0;

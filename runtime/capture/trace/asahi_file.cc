@@ -175,11 +175,12 @@ TracedFile::Finish TracedAsahi::BeforeSubmit(const TracedCall& call) {
   }
   std::vector<Work> works;
   bool wanted = false;
-  for (const AsahiCommand& command : commands) {
+  for (AsahiCommand& command : commands) {
+    command.programs = queue.usc_exec_base;
     Work work = MakeWork(call.caller, "asahi", works.size() + 1);
     work.context = queue.context;
     work.scratch_page = queue.space->scratch_page;
-    DescribeAsahiCommand(command, queue.usc_exec_base, work);
+    DescribeAsahiCommand(command, work);
     wanted = shared_.sink.Wants(work) || wanted;
     works.push_back(std::move(work));
   }

@@ -70,7 +70,7 @@ class TestFile : public File {
     if (args.wait != 0) {
       const auto wait = FindSyncobj(args.wait);
       if (!wait) return -ENOENT;
-      if (!wait->fence()) return Refuse(caller, -EINVAL, "nothing to wait for");
+      if (!wait->fence()) return Refuse(-EINVAL, "nothing to wait for");
       job.after.push_back(wait->fence());
     }
     if (args.signal != 0) {

@@ -61,7 +61,7 @@ class TestFile : public capture::File {
   }
 
   Result Double(Caller& caller, test_double& args) {
-    if (args.in == TEST_REFUSED) return Refuse(caller, -EDOM, "it is too much");
+    if (args.in == TEST_REFUSED) return Refuse(-EDOM, "it is too much");
     if (args.in == TEST_WARNED) Warn(caller, "it is much");
     args.out = 2 * args.in;
     return 0;
