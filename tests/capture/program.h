@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "runtime/capture/devices/device_info.h"
 #include "runtime/capture/drm/file.h"
 #include "runtime/capture/drm/kernel.h"
@@ -22,11 +24,11 @@ namespace packsmith::capture {
 class Seen : public Watcher {
  public:
   void OnSubmit(const std::shared_ptr<const Work>& work) override { works.push_back(work); }
-  void OnDone(const Work& work, Outcome outcome, absl::string_view) override {
+  void OnDone(const Work& work, Outcome outcome, absl::string_view /*why*/) override {
     done.emplace_back(work.number, outcome);
   }
   void OnWarning(pid_t, absl::string_view call, absl::string_view text) override {
-    warnings.push_back(std::string(call) + ": " + std::string(text));
+    warnings.push_back(absl::StrCat(call, ": ", text));
   }
 
   std::vector<std::shared_ptr<const Work>> works;

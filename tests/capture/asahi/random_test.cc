@@ -18,7 +18,7 @@ namespace drm = uapi::drm;
 constexpr uint64_t kPage = asahi::kPage;
 constexpr uint64_t kPages = 16, kRoom = SandboxMemory::kBegin;  // where arguments are
 constexpr uint64_t kData = kRoom + 4096;                        // where what they point to is
-constexpr uint64_t kProbe = kRoom + 15 * 4096;                  // where the test's own calls are
+constexpr uint64_t kProbe = kRoom + uint64_t{15} * 4096;        // where the test's own calls are
 constexpr uint32_t kHandles = 16;                               // that are looked at
 
 class AsahiRandom : public testing::Test {
@@ -200,7 +200,7 @@ TEST_F(AsahiRandom, CallsThatFailChangeNothing) {
       submit.queue_id = static_cast<uint32_t>(1 + Upto(2));
       submit.in_sync_count = static_cast<uint32_t>(Upto(3));
       submit.out_sync_count = static_cast<uint32_t>(Upto(3));
-      for (int s = 0; s < 4; ++s) {
+      for (uint64_t s = 0; s < 4; ++s) {
         Put(kData + 16 * s, Sync(static_cast<uint32_t>(1 + Upto(2)), Upto(3)));
       }
       std::memcpy(args.data(), &submit, sizeof(submit));

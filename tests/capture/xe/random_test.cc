@@ -17,7 +17,7 @@ namespace xe = uapi::xe;
 
 constexpr uint64_t kPages = 16, kRoom = SandboxMemory::kBegin;  // where arguments are
 constexpr uint64_t kData = kRoom + 4096;                        // where what they point to is
-constexpr uint64_t kProbe = kRoom + 15 * 4096;                  // where the test's own calls are
+constexpr uint64_t kProbe = kRoom + uint64_t{15} * 4096;        // where the test's own calls are
 constexpr uint32_t kHandles = 24;                               // that are looked at
 
 class XeRandom : public testing::Test {
