@@ -26,6 +26,7 @@ class I915File : public File {
 
  protected:
   absl::Span<const IoctlEntry> DriverIoctls() const override;
+  std::shared_ptr<SharedMemory> ViewOf(Object& object, uint32_t mode) override;
   void OnClosed(const std::shared_ptr<Object>& object) override;
   Result MayExport(const Object& object) const override;
 
@@ -54,7 +55,8 @@ class I915File : public File {
   Result GemBusy(Caller&, uapi::i915::gem_busy&);
   Result GemWait(Caller&, uapi::i915::gem_wait&);
   Result GemThrottle(Caller&, uapi::drm::nothing&);
-  Result WaitForObject(Caller& caller, const I915Object& object, bool for_write);
+  // Until the CPU may use the object.
+  Result WaitForObject(Caller& caller, I915Object& object, bool for_write);
 
   // file_contexts.cc
   Result GemContextCreate(Caller&, uapi::i915::gem_context_create_ext&);
@@ -90,6 +92,8 @@ class I915File : public File {
   Result GemExecbuffer2(Caller&, uapi::i915::gem_execbuffer2&);
 
   std::shared_ptr<I915Object> FindI915Object(uint32_t handle);
+  // Makes the view of a tiled object show its tiling as it is now.
+  void SetViewTiling(I915Object& object) const;
   // The handle of a new object; 0: there is no memory left (ENOMEM).
   uint32_t AddMemory(uint64_t size, std::shared_ptr<I915Object>& out);
 

@@ -186,6 +186,7 @@ Result I915File::GemPwrite(Caller& caller, api::gem_pwrite& args) {
       return -EFAULT;
     }
   }
+  object->SyncView();
   return 0;
 }
 
@@ -252,7 +253,29 @@ Result I915File::GemSetTiling(Caller& caller, api::gem_set_tiling& args) {
   }
   object->tiling = args.tiling_mode;
   object->stride = args.stride;
+  SetViewTiling(*object);
   return 0;
+}
+
+void I915File::SetViewTiling(I915Object& object) const {
+  if (!object.view) return;
+  const DeviceInfo& info = device_.info();
+  object.view->SetTiling(object.tiling, object.stride,
+                         info.swizzle_x == Swizzle::k9_10 && info.swizzle_y == Swizzle::k9);
+  object.SyncView();
+}
+
+std::shared_ptr<SharedMemory> I915File::ViewOf(Object& any, uint32_t mode) {
+  auto& object = static_cast<I915Object&>(any);
+  if (mode != api::kMmapOffsetGtt) return object.memory();
+  // Once there is a view it stays, since it may be mapped.
+  if (object.tiling == api::kTilingNone && !object.view) return object.memory();
+  if (!object.view) {
+    object.view = TiledView::Make(object.size());
+    SetViewTiling(object);
+  }
+  object.SyncView();
+  return object.view ? object.view->memory() : nullptr;
 }
 
 Result I915File::GemGetTiling(Caller&, api::gem_get_tiling& args) {

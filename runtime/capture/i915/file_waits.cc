@@ -8,9 +8,11 @@ namespace packsmith::capture::i915 {
 
 namespace api = uapi::i915;
 
-Result I915File::WaitForObject(Caller& caller, const I915Object& object, bool for_write) {
+Result I915File::WaitForObject(Caller& caller, I915Object& object, bool for_write) {
   const auto before = WhenAll(for_write ? object.uses() : object.writes());
-  return kernel().WaitUntil(caller, INT64_MAX, [&] { return before->done(); });
+  const Result result = kernel().WaitUntil(caller, INT64_MAX, [&] { return before->done(); });
+  object.SyncView();
+  return result;
 }
 
 Result I915File::GemSetDomain(Caller& caller, api::gem_set_domain& args) {
@@ -26,13 +28,17 @@ Result I915File::GemSetDomain(Caller& caller, api::gem_set_domain& args) {
 }
 
 Result I915File::GemSwFinish(Caller&, api::gem_sw_finish& args) {
-  return FindI915Object(args.handle) ? 0 : -ENOENT;
+  const std::shared_ptr<I915Object> object = FindI915Object(args.handle);
+  if (!object) return -ENOENT;
+  object->SyncView();
+  return 0;
 }
 
 Result I915File::GemBusy(Caller&, api::gem_busy& args) {
   const std::shared_ptr<I915Object> object = FindI915Object(args.handle);
   if (!object) return -ENOENT;
   args.busy = object->busy();
+  object->SyncView();
   return 0;
 }
 
@@ -46,6 +52,7 @@ Result I915File::GemWait(Caller& caller, api::gem_wait& args) {
                                ? INT64_MAX
                                : start + args.timeout_ns;
   const Result result = kernel().WaitUntil(caller, deadline, [&] { return before->done(); });
+  object->SyncView();
   // What is left of the time.
   if (args.timeout_ns > 0) {
     args.timeout_ns = std::max<int64_t>(0, args.timeout_ns - (MonotonicNow() - start));

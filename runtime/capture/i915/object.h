@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "runtime/capture/drm/object.h"
+#include "runtime/capture/i915/tiled_view.h"
 
 namespace packsmith::capture::i915 {
 
@@ -22,6 +23,12 @@ class I915Object : public Object {
   uint32_t tiling = 0, stride = 0;  // kTilingNone...; bytes
   uint32_t madvise = 0;             // kMadvWillneed...
   bool read_only = false;           // for the GPU
+  // What the aperture shows, if the object was mapped there while it was tiled.
+  std::unique_ptr<TiledView> view;
+  // Brings the view in line with the object.
+  void SyncView() {
+    if (view) view->Sync(*this);
+  }
 
   // Work that uses the object, with the class of its engine: what GEM_BUSY reports.
   void AddBusy(const std::shared_ptr<Fence>& fence, uint16_t engine_class, bool writes);

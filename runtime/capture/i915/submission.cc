@@ -548,6 +548,10 @@ Result Submission::Submit() {
   }
   if (context_->single_timeline && context_->last) after_.push_back(context_->last);
 
+  std::vector<std::shared_ptr<I915Object>> views;  // of the objects, those that have one
+  for (const auto& [id, i] : first) {
+    if (entries_[i].object->view) views.push_back(entries_[i].object);
+  }
   std::vector<Job> jobs;
   std::vector<std::shared_ptr<Fence>> dones;
   const std::vector<ContextEngine::Lane>& lanes = context_->Lanes(kernel, engine);
@@ -559,7 +563,8 @@ Result Submission::Submit() {
     job.done = std::make_shared<Fence>();
     job.begin = [&kernel, work = job.work] { kernel.OnSubmit(work); };
     job.end = [&kernel, &device = file_.device_, context = context_, engine = engine_,
-               record = file_.record_](bool hung) {
+               record = file_.record_, views](bool hung) {
+      for (const auto& object : views) object->SyncView();
       if (!hung) return;
       ++device.resets;
       const int64_t now = MonotonicNow();
@@ -588,6 +593,7 @@ Result Submission::Submit() {
     if (number < 0) return number;
     args_.rsvd2 = (args_.rsvd2 & 0xffffffff) | static_cast<uint64_t>(number) << 32;
   }
+  for (const auto& [id, i] : first) entries_[i].object->SyncView();
   WriteRelocations();
   WriteOffsets();
 

@@ -207,6 +207,73 @@ TEST(ObjectsTest, AdviceIsTakenAndAnObjectThatMayGoIsAWarningWhenItIsUsed) {
   EXPECT_THAT(machine.watcher.warnings, ElementsAre(testing::HasSubstr("not needed")));
 }
 
+// Where a byte of a row is in a tiled object.
+uint64_t TiledAddress(const DeviceInfo& info, uint32_t mode, uint64_t stride, uint64_t x,
+                      uint64_t y) {
+  if (mode == api::kTilingX) {
+    const uint64_t tile = y / 8 * (stride / 512) + x / 512;
+    const uint64_t address = tile * 4096 + y % 8 * 512 + x % 512;
+    const bool swizzle = info.swizzle_x == Swizzle::k9_10;
+    return swizzle ? address ^ ((address >> 9 ^ address >> 10) & 1) << 6 : address;
+  }
+  const uint64_t tile = y / 32 * (stride / 128) + x / 128;
+  const uint64_t address = tile * 4096 + x % 128 / 16 * 512 + y % 32 * 16 + x % 16;
+  return info.swizzle_y == Swizzle::k9 ? address ^ (address >> 9 & 1) << 6 : address;
+}
+
+TEST(ObjectsTest, TheApertureShowsTiledObjectsInRows) {
+  for (const char* const name : {"gm45", "ilk", "ivb", "skl"}) {
+    for (const uint32_t mode : {api::kTilingX, api::kTilingY}) {
+      SCOPED_TRACE(testing::Message() << name << " " << mode);
+      Machine machine(name);
+      Client client(machine);
+      constexpr uint64_t kStride = 1024, kSize = 3 * 65536 + 4096;
+      const uint32_t handle = client.Create(kSize);
+      api::gem_set_tiling set = {handle, mode, kStride, 0};
+      ASSERT_EQ(client.Call(api::kGemSetTiling, set), 0);
+      const auto tiled = client.Map(handle, api::kMmapOffsetWb);
+      const auto rows = client.Map(handle, api::kMmapOffsetGtt);
+      ASSERT_NE(tiled, rows);
+      // From the view to the object.
+      for (uint64_t y = 0; y < 64; ++y) {
+        for (uint64_t x = 0; x < kStride; ++x) {
+          rows->bytes()[y * kStride + x] = static_cast<uint8_t>(x * 3 + y * 7 + 1);
+        }
+      }
+      api::gem_set_domain domain = {handle, api::kDomainCpu, api::kDomainCpu};
+      ASSERT_EQ(client.Call(api::kGemSetDomain, domain), 0);
+      for (uint64_t y = 0; y < 64; ++y) {
+        for (uint64_t x = 0; x < kStride; ++x) {
+          const uint64_t address = TiledAddress(machine.info, mode, kStride, x, y);
+          ASSERT_EQ(tiled->bytes()[address], static_cast<uint8_t>(x * 3 + y * 7 + 1))
+              << x << ", " << y;
+        }
+      }
+      // And back, without what the other side holds being lost.
+      tiled->bytes()[TiledAddress(machine.info, mode, kStride, 300, 20)] = 0xee;
+      rows->bytes()[20 * kStride + 301] = 0xdd;
+      ASSERT_EQ(client.SubmitOne(handle), 0);
+      EXPECT_EQ(rows->bytes()[20 * kStride + 300], 0xee);
+      EXPECT_EQ(tiled->bytes()[TiledAddress(machine.info, mode, kStride, 301, 20)], 0xdd);
+    }
+  }
+}
+
+TEST(ObjectsTest, AViewFollowsTheTilingThatIsSet) {
+  Machine machine("ivb");
+  Client client(machine);
+  const uint32_t handle = client.Create(8192);
+  api::gem_set_tiling set = {handle, api::kTilingX, 1024, 0};
+  ASSERT_EQ(client.Call(api::kGemSetTiling, set), 0);
+  const auto rows = client.Map(handle, api::kMmapOffsetGtt);
+  rows->bytes()[1024] = 5;  // the second row
+  set = {handle, api::kTilingNone, 0, 0};
+  ASSERT_EQ(client.Call(api::kGemSetTiling, set), 0);
+  EXPECT_EQ(rows->bytes()[1024], 0);
+  EXPECT_EQ(rows->bytes()[512], 5);
+  EXPECT_EQ(client.Map(handle)->bytes()[512], 5);
+}
+
 TEST(ObjectsTest, AClosedObjectLosesItsAddress) {
   Machine machine("skl");
   Client client(machine);
