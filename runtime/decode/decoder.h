@@ -113,7 +113,8 @@ class Decoder {
   // context and the space of addresses. What draws read of vertices is not shown.
   void DecodeExecuted(const Dump& dump, const Submission& submission, const Setting& work,
                       const Settings& settings);
-  // The text of what has been decoded so far reaches the sink's output, if it is written as decoded.
+  // The text of what has been decoded so far reaches the sink's output, if it is written as
+  // decoded.
   void Pause() { sink_.OnPause(); }
   // The summary of what has been decoded so far.
   const Summary& summary() const { return summary_; }

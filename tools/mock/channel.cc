@@ -225,8 +225,9 @@ bool Channel::interrupted() {
 }
 
 bool ClientMemory::MayAsk(int error) const {
-  return (error == EPERM || error == ENOSYS) && channel_ != nullptr &&
-         std::this_thread::get_id() == thread_;
+  // Other threads must not touch the channel's pointer.
+  return (error == EPERM || error == ENOSYS) && std::this_thread::get_id() == thread_ &&
+         channel_ != nullptr;
 }
 
 bool ClientMemory::Read(uint64_t address, absl::Span<uint8_t> out) const {

@@ -197,6 +197,7 @@ SimExecutor::Lane* SimExecutor::LaneFor(const Work& work, Device& device, const 
     // All together hang by the time that they take.
     options.most_blit_bytes = ~uint64_t{0} / 2;
     options.most_bytes_of_a_blit = options_.most_bytes_of_a_blit;
+    options.most_indirect_draws = options_.most_indirect_draws;
     options.visibility = options_.visibility;
     options.unmapped_faults = true;
     options.clock = [this, info = work.device] { return GpuTicks(*info, Now()); };

@@ -39,6 +39,8 @@ struct SimExecutorOptions {
   // Bytes of destination pixels that one blit goes through: the largest images that hardware has
   // are smaller. What is left of one is not executed.
   uint64_t most_bytes_of_a_blit = uint64_t{4} << 30;
+  // Draws and dispatches of a context whose arguments come from memory; further ones do not count.
+  uint64_t most_indirect_draws = 1 << 22;
   // Execute() returns Outcome::kWaiting after this time, so that clients are served.
   int64_t slice_ns = 10'000'000;
   // Whether reads that come too early are found: it costs time and memory for each store.

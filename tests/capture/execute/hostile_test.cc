@@ -87,6 +87,7 @@ TEST_P(HostileTest, RandomBatchesChangeOnlyWhatTheyMayAndEnd) {
   SimExecutorOptions options;
   options.max_commands = 3000;
   options.most_bytes_of_a_blit = 1 << 16;
+  options.most_indirect_draws = 1 << 12;
   uint64_t lines = 0;
   options.say = [&](absl::string_view line) {
     ++lines;
