@@ -2,14 +2,15 @@
 #ifndef PACKSMITH_TOOLS_TRACE_RECORD_SINK_H_
 #define PACKSMITH_TOOLS_TRACE_RECORD_SINK_H_
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <utility>
 
+#include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "runtime/capture/records/recorder.h"
 #include "runtime/capture/trace/file.h"
-#include "tools/mock/record_watcher.h"
 
 namespace packsmith::trace {
 
@@ -18,27 +19,21 @@ class RecordSink : public capture::TraceSink {
   // `complain` receives the first error that keeps a submission from being recorded.
   RecordSink(std::unique_ptr<capture::Recorder> recorder,
              std::function<void(absl::string_view)> complain)
-      : recorder_(*recorder), watcher_(std::move(recorder), std::move(complain)) {}
+      : recorder_(std::move(recorder)), complain_(std::move(complain)) {}
 
-  bool Wants(const capture::Work& work) override {
-    return recorder_.Wants({.number = work.number,
-                            .engine = work.engine,
-                            .context = work.context,
-                            .process = work.process,
-                            .pid = static_cast<uint64_t>(work.pid)});
-  }
-  void OnSubmit(const capture::Work& work) override {
-    // Lives longer than the call.
-    watcher_.OnSubmit(std::shared_ptr<const capture::Work>(std::shared_ptr<void>(), &work));
-  }
+  bool Wants(const capture::Work& work) override;
+  void OnSubmit(const capture::Work& work) override;
 
   // Ends the record. False: something could not be recorded.
-  bool Finish() { return watcher_.Finish(); }
-  capture::Recorder::Totals totals() const { return watcher_.totals(); }
+  bool Finish();
+  capture::Recorder::Totals totals() const { return recorder_->totals(); }
 
  private:
-  capture::Recorder& recorder_;  // the watcher's
-  mock::RecordWatcher watcher_;
+  void Note(const absl::Status& status);
+
+  const std::unique_ptr<capture::Recorder> recorder_;
+  const std::function<void(absl::string_view)> complain_;
+  uint64_t failures_ = 0;
 };
 
 }  // namespace packsmith::trace

@@ -87,8 +87,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(capture::Tracer& tracer) {
       listen(listener.get(), SOMAXCONN) != 0) {
     return SystemError("listen");
   }
-  std::unique_ptr<Server> server(
-      new Server(tracer, token, std::move(listener), std::move(stop)));
+  std::unique_ptr<Server> server(new Server(tracer, token, std::move(listener), std::move(stop)));
   server->acceptor_ = std::thread([raw = server.get()] { raw->Accept(); });
   return server;
 }
@@ -173,8 +172,7 @@ bool Server::Answer(Served& served, const mock::Request& request, const std::str
   std::string more;
   served.files.insert(request.file);
   if (request.op == kOpen) {
-    const auto interests =
-        tracer_.Open(request.file, static_cast<int>(request.request), access);
+    const auto interests = tracer_.Open(request.file, static_cast<int>(request.request), access);
     more.resize(kInterestBytes);
     for (size_t i = 0; i < interests.size(); ++i) {
       more[i / 4] = static_cast<char>(more[i / 4] | static_cast<int>(interests[i]) << i % 4 * 2);

@@ -58,8 +58,7 @@ struct Options {
 };
 
 int Run(mock::Launcher& launcher, const Options& options) {
-  const absl::StatusOr<std::string> library =
-      mock::FindPreloadLibrary("libpacksmith-trace.so");
+  const absl::StatusOr<std::string> library = mock::FindPreloadLibrary("libpacksmith-trace.so");
   if (!library.ok()) {
     Complain(library.status().message());
     return mock::kCannotRun;

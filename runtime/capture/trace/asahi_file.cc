@@ -33,7 +33,7 @@ class TracedAsahi : public TracedFile {
   void DriverAfter(uint32_t number, const TracedCall& call) override;
   // Nothing stays mapped without a handle.
   void OnClosed(const TracedObject& object) override {
-    for (const auto& [id, space] : spaces_) space->Change().UnmapObject(object);
+    for (const auto& [id, space] : spaces_) space->UnmapObject(object);
   }
   void* MapObject(TraceAccess& access, uint32_t handle, uint64_t size) override;
 
@@ -123,7 +123,7 @@ void* TracedAsahi::MapObject(TraceAccess& access, uint32_t handle, uint64_t size
 TracedFile::Finish TracedAsahi::BeforeBind(const TracedCall& call) {
   const auto args = call.Argument<asahi::vm_bind>();
   const auto found = spaces_.find(args.vm_id);
-  if (found == spaces_.end()) return nullptr;
+  if (found == spaces_.end() || args.stride == 0) return nullptr;
   std::vector<asahi::gem_bind_op> ops;
   std::vector<std::shared_ptr<TracedObject>> objects;
   for (uint64_t i = 0; i < args.num_binds; ++i) {
@@ -145,9 +145,8 @@ TracedFile::Finish TracedAsahi::BeforeBind(const TracedCall& call) {
 
 void TracedAsahi::Bind(TracedSpace& space, const asahi::gem_bind_op& op,
                        const std::shared_ptr<TracedObject>& object) {
-  if (op.range == 0) return;
   if ((op.flags & asahi::kBindUnbind) != 0) {
-    space.Change().Unmap(op.addr, op.range);
+    space.Unmap(op.addr, op.range);
     return;
   }
   if (object == nullptr) return;
@@ -159,7 +158,7 @@ void TracedAsahi::Bind(TracedSpace& space, const asahi::gem_bind_op& op,
   mapping.repeats = (op.flags & asahi::kBindSinglePage) != 0 ? asahi::kPage : 0;
   mapping.writable = (op.flags & asahi::kBindWrite) != 0;
   mapping.flags = op.flags;
-  space.Change().Map(std::move(mapping));
+  space.Map(std::move(mapping));
 }
 
 TracedFile::Finish TracedAsahi::BeforeSubmit(const TracedCall& call) {

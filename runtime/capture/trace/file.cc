@@ -163,8 +163,7 @@ bool TracedFile::Refresh(TraceAccess& access, TracedObject& object) {
   });
 }
 
-Work TracedFile::MakeWork(const Caller& caller, absl::string_view interface,
-                          uint64_t ahead) const {
+Work TracedFile::MakeWork(const Caller& caller, absl::string_view interface, uint64_t ahead) const {
   Work work;
   work.number = shared_.works_made + ahead;
   work.device = device_;

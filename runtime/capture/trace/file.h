@@ -24,8 +24,8 @@ namespace packsmith::capture {
 class TraceSink {
  public:
   virtual ~TraceSink() = default;
-  // Whether OnSubmit() has a use for a submission, whose memory is not read otherwise. `work` has no
-  // memory and no streams yet; its number is another one if others are accepted before.
+  // Whether OnSubmit() has a use for a submission, whose memory is not read otherwise. `work` has
+  // no memory and no streams yet; its number is another one if others are accepted before.
   virtual bool Wants(const Work& work) {
     (void)work;
     return true;
@@ -127,11 +127,14 @@ class TracedFile {
 // What is mapped in an address space that lives longer than a submission.
 class TracedSpace {
  public:
-  AddressMap& Change() {
-    if (handed_out_) map_ = std::make_shared<AddressMap>(*map_);
-    handed_out_ = false;
-    return *map_;
+  // Ranges without size, and those that pass the end of all addresses, are ignored.
+  void Map(Mapping mapping) {
+    if (IsRange(mapping.address, mapping.size)) Change().Map(std::move(mapping));
   }
+  void Unmap(uint64_t address, uint64_t size) {
+    if (IsRange(address, size)) Change().Unmap(address, size);
+  }
+  void UnmapObject(const Object& object) { Change().UnmapObject(object); }
   // Later changes do not concern it.
   std::shared_ptr<const AddressMap> Bound() {
     handed_out_ = true;
@@ -140,6 +143,15 @@ class TracedSpace {
   bool scratch_page = false;
 
  private:
+  static bool IsRange(uint64_t address, uint64_t size) {
+    return size != 0 && size - 1 <= ~uint64_t{0} - address;
+  }
+  AddressMap& Change() {
+    if (handed_out_) map_ = std::make_shared<AddressMap>(*map_);
+    handed_out_ = false;
+    return *map_;
+  }
+
   std::shared_ptr<AddressMap> map_ = std::make_shared<AddressMap>();
   bool handed_out_ = false;
 };

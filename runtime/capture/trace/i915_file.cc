@@ -44,9 +44,10 @@ absl::string_view EngineName(uint16_t engine_class) {
 
 // What a submission to one place of a context's list reaches.
 struct TracedEngine {
-  std::vector<api::engine_class_instance> engines = {};  // of which the kernel takes any; lane by lane
-  unsigned width = 1;                               // batches of a submission
-  std::vector<uint64_t> contexts = {};              // numbers of their states
+  std::vector<api::engine_class_instance> engines =
+      {};                               // of which the kernel takes any; lane by lane
+  unsigned width = 1;                   // batches of a submission
+  std::vector<uint64_t> contexts = {};  // numbers of their states
 };
 
 struct TracedContext {
@@ -62,11 +63,13 @@ TracedContext RingContext() {
       {api::kClassRender, 0}, {api::kClassRender, 0},       {api::kClassVideo, 0},
       {api::kClassCopy, 0},   {api::kClassVideoEnhance, 0}, {api::kClassVideo, 1}};
   TracedContext context;
-  for (const api::engine_class_instance& ring : kRings) context.engines.push_back({.engines = {ring}});
+  for (const api::engine_class_instance& ring : kRings)
+    context.engines.push_back({.engines = {ring}});
   return context;
 }
 
-// Calls `take(name, address)` for the structures of a chain of extensions, as far as it can be read.
+// Calls `take(name, address)` for the structures of a chain of extensions, as far as it can be
+// read.
 template <typename Take>
 void WalkExtensions(const Caller& caller, uint64_t address, const Take& take) {
   constexpr int kMost = 512;
@@ -253,8 +256,8 @@ void* TracedI915::MapObject(TraceAccess& access, uint32_t handle, uint64_t size)
     llc_ = access.Ioctl(api::kGetparam, &args) >= 0 && value != 0;
   }
   // Through the caches where they see what programs write in any other way.
-  const uint64_t modes[] = {*llc_ ? api::kMmapOffsetWb : api::kMmapOffsetWc,
-                            api::kMmapOffsetFixed, api::kMmapOffsetGtt};
+  const uint64_t modes[] = {*llc_ ? api::kMmapOffsetWb : api::kMmapOffsetWc, api::kMmapOffsetFixed,
+                            api::kMmapOffsetGtt};
   for (const uint64_t mode : modes) {
     api::gem_mmap_offset args = {};
     args.handle = handle;
@@ -290,15 +293,13 @@ TracedFile::Finish TracedI915::BeforeSubmit(const TracedCall& call) {
   std::vector<api::gem_exec_object2> objects;
   TracedEngine* const found = FindEngine(args);
   // What is wrong with it the kernel is about to say.
-  if (found == nullptr ||
-      call.caller.GetArray(args.buffers_ptr, args.buffer_count, objects) != 0 ||
+  if (found == nullptr || call.caller.GetArray(args.buffers_ptr, args.buffer_count, objects) != 0 ||
       objects.size() < found->width) {
     return nullptr;
   }
   TracedEngine& engine = *found;
   const size_t lane = engine.engines.size() / engine.width;
-  const size_t first =
-      (args.flags & api::kExecBatchFirst) != 0 ? 0 : objects.size() - engine.width;
+  const size_t first = (args.flags & api::kExecBatchFirst) != 0 ? 0 : objects.size() - engine.width;
   bool wanted = false;
   for (unsigned i = 0; i < engine.width; ++i) {
     Work work = MakeWork(call.caller, "i915", i + 1);
@@ -346,9 +347,9 @@ TracedFile::Finish TracedI915::BeforeSubmit(const TracedCall& call) {
 void TracedI915::Place(Submission& submission, const Caller& caller) {
   // The kernel writes where it has put objects, if that is not where the program presumed them.
   std::vector<api::gem_exec_object2> after;
-  const bool read = caller.GetArray(submission.args.buffers_ptr, submission.args.buffer_count,
-                                    after) == 0 &&
-                    after.size() == submission.entries.size();
+  const bool read =
+      caller.GetArray(submission.args.buffers_ptr, submission.args.buffer_count, after) == 0 &&
+      after.size() == submission.entries.size();
   for (size_t i = 0; i < submission.entries.size(); ++i) {
     Entry& entry = submission.entries[i];
     const bool moved = read && after[i].handle == entry.exec.handle &&
@@ -381,9 +382,8 @@ void TracedI915::Relocate(Submission& submission) {
           source.object->size() - relocation.offset < bytes) {
         continue;
       }
-      const uint64_t value =
-          Canonical(target->address +
-                    static_cast<uint64_t>(int64_t{static_cast<int32_t>(relocation.delta)}));
+      const uint64_t value = Canonical(
+          target->address + static_cast<uint64_t>(int64_t{static_cast<int32_t>(relocation.delta)}));
       source.object->Update(relocation.offset, {reinterpret_cast<const uint8_t*>(&value), bytes});
     }
   }

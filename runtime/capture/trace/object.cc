@@ -31,6 +31,9 @@ absl::Span<const uint8_t> MappingReader::Read(const uint8_t* from, uint64_t size
 }
 
 std::shared_ptr<TracedObject> TracedObject::Create(uint64_t id, uint64_t size) {
+  // More than any GPU has.
+  constexpr uint64_t kMost = uint64_t{1} << 40;
+  if (size > kMost) return nullptr;
   std::shared_ptr<SharedMemory> copy = SharedMemory::Create(size, "packsmith-trace");
   return copy == nullptr ? nullptr : std::make_shared<TracedObject>(id, std::move(copy), size);
 }
@@ -64,39 +67,67 @@ bool TracedObject::Refresh(MappingReader& reader, const Mapper& mapper) {
 bool TracedObject::RefreshUser() {
   constexpr uint64_t kStep = uint64_t{256} << 10;
   std::vector<uint8_t> now(std::min(kStep, size()));
-  bool all = true;
-  for (uint64_t at = 0; at < size(); at += kStep) {
+  // Where nothing is mapped, nothing is for long.
+  constexpr uint64_t kMostUnreadable = 65536;
+  uint64_t unreadable = 0;
+  for (uint64_t at = 0; at < size() && unreadable < kMostUnreadable; at += kStep) {
     const absl::Span<uint8_t> piece = absl::MakeSpan(now).first(std::min(kStep, size() - at));
     if (process_->Read(process_address_ + at, piece)) {
       Update(at, piece);
       continue;
     }
-    all = false;
     for (uint64_t page = 0; page < piece.size(); page += kPage) {
       const absl::Span<uint8_t> one = piece.subspan(page, kPage);
-      if (process_->Read(process_address_ + at + page, one)) Update(at + page, one);
+      if (process_->Read(process_address_ + at + page, one)) {
+        Update(at + page, one);
+      } else {
+        ++unreadable;
+      }
     }
   }
-  return all;
+  return unreadable == 0;
 }
 
 void TracedObject::Update(uint64_t offset, absl::Span<const uint8_t> now) {
-  if (present_.empty()) present_.resize((size() + kPage - 1) / kPage);
   const absl::Span<uint8_t> copy = memory()->bytes();
   while (!now.empty()) {
     const uint64_t page = offset / kPage;
     const absl::Span<const uint8_t> one = now.first(std::min(now.size(), kPage - offset % kPage));
     now.remove_prefix(one.size());
     // A hole is not read: that would fill it.
-    const bool same = present_[page]
-                          ? std::memcmp(copy.data() + offset, one.data(), one.size()) == 0
-                          : IsZero(one);
+    const bool is_present = page < present_.size() && present_[page];
+    const bool same =
+        is_present ? std::memcmp(copy.data() + offset, one.data(), one.size()) == 0 : IsZero(one);
     if (!same) {
       std::memcpy(copy.data() + offset, one.data(), one.size());
-      present_[page] = true;
+      if (present_.size() <= page) {
+        present_.resize(page + 1);
+        changed_.resize(page + 1);
+      }
+      present_[page] = changed_[page] = true;
     }
     offset += one.size();
   }
+}
+
+std::vector<SharedMemory::Extent> TracedObject::Changed(uint64_t offset, uint64_t size) const {
+  std::vector<SharedMemory::Extent> extents;
+  const uint64_t end = std::min<uint64_t>((offset + size + kPage - 1) / kPage, changed_.size());
+  for (uint64_t page = offset / kPage; page < end; ++page) {
+    if (!changed_[page]) continue;
+    if (!extents.empty() && extents.back().offset + extents.back().size == page * kPage) {
+      extents.back().size += kPage;
+    } else {
+      extents.push_back({page * kPage, kPage});
+    }
+  }
+  return extents;
+}
+
+void TracedObject::NoteRecorded(uint64_t offset, uint64_t size) {
+  // A page at the edge has more than the range.
+  const uint64_t end = std::min<uint64_t>((offset + size) / kPage, changed_.size());
+  for (uint64_t page = (offset + kPage - 1) / kPage; page < end; ++page) changed_[page] = false;
 }
 
 void TracedObject::Unmap() {

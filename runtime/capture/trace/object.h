@@ -33,7 +33,7 @@ class MappingReader {
 // Object::memory() is the copy: what the program had written when Refresh() was called last.
 class TracedObject : public Object {
  public:
-  // `size` in bytes. Null: the system has no memory left.
+  // `size` in bytes. Null: it is 0 or above 2^40, or the system has no memory left.
   static std::shared_ptr<TracedObject> Create(uint64_t id, uint64_t size);
   // Memory of a process.
   static std::shared_ptr<TracedObject> CreateUser(uint64_t id,
@@ -59,13 +59,19 @@ class TracedObject : public Object {
   // Until it is needed again.
   void Unmap();
 
+  // Parts of [offset, offset + size) of the copy that changed since NoteRecorded() was called for
+  // them, in order; in whole pages, from the object's beginning.
+  std::vector<SharedMemory::Extent> Changed(uint64_t offset, uint64_t size) const;
+  void NoteRecorded(uint64_t offset, uint64_t size);
+
  private:
   bool RefreshUser();
 
   std::shared_ptr<const UserMemory> process_;
   uint64_t process_address_ = 0;
   void* mapped_ = nullptr;
-  std::vector<bool> present_;  // pages of the copy that are not holes
+  // Pages of the copy: those that are not holes, and those that changed; as far as there are any.
+  std::vector<bool> present_, changed_;
 };
 
 }  // namespace packsmith::capture

@@ -1,5 +1,7 @@
 #include "runtime/capture/trace/tracer.h"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <cstring>
 #include <string>
@@ -60,6 +62,15 @@ const DeviceInfo* AppleDevice(TraceAccess& access) {
 }
 
 }  // namespace
+
+Tracer::Tracer(TraceSink& sink) : shared_(sink) {
+  // Each object's copy has a descriptor.
+  rlimit limit = {};
+  if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+  }
+}
 
 const DeviceInfo* Tracer::DeviceOf(uint32_t pci_id) {
   if (pci_id == 0) return nullptr;

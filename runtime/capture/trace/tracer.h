@@ -1,5 +1,5 @@
-// Follows the calls of programs to real GPU drivers, and makes of each submission what a mock kernel
-// makes of it: Work, with the memory as the program had written it.
+// Follows the calls of programs to real GPU drivers, and makes of each submission what a mock
+// kernel makes of it: Work, with the memory as the program had written it.
 //
 //   Tracer tracer(sink);
 //   const Tracer::Interests interests = tracer.Open(file, minor, access);
@@ -31,7 +31,7 @@ namespace packsmith::capture {
 class Tracer {
  public:
   // `sink` outlives the tracer.
-  explicit Tracer(TraceSink& sink) : shared_(sink) {}
+  explicit Tracer(TraceSink& sink);
 
   // By the call's number in its table.
   using Interests = std::array<TraceInterest, 256>;

@@ -148,8 +148,7 @@ TracedFile::Finish TracedXe::BeforeBind(const TracedCall& call) {
   if (found == spaces_.end()) return nullptr;
   std::vector<xe::vm_bind_op> ops;
   if (args.num_binds == 1) ops.push_back(args.bind);
-  if (args.num_binds > 1 &&
-      call.caller.GetArray(args.vector_of_binds, args.num_binds, ops) != 0) {
+  if (args.num_binds > 1 && call.caller.GetArray(args.vector_of_binds, args.num_binds, ops) != 0) {
     return nullptr;
   }
   std::vector<std::shared_ptr<TracedObject>> objects;
@@ -182,15 +181,15 @@ void TracedXe::Bind(const Caller& caller, TracedSpace& space, const xe::vm_bind_
       if (object == nullptr && (op.flags & xe::kBindNull) == 0) return;
       break;
     case xe::kUnmap:
-      if (op.range != 0) space.Change().Unmap(op.addr, op.range);
+      space.Unmap(op.addr, op.range);
       return;
     case xe::kUnmapAll:
-      if (object != nullptr) space.Change().UnmapObject(*object);
+      if (object != nullptr) space.UnmapObject(*object);
       return;
     default:
       return;
   }
-  if (mapping.size != 0) space.Change().Map(std::move(mapping));
+  space.Map(std::move(mapping));
 }
 
 uint64_t TracedXe::InSpace(uint64_t address) const {

@@ -126,9 +126,9 @@ TEST(TraceAsahi, AnObjectWhoseHandleIsClosedIsNotBoundAnyMore) {
   Client client(machine);
   const uint32_t vm = client.Vm(), queue = client.Queue(vm, 0);
   const uint32_t one = client.Create(kPage), two = client.Create(kPage);
-  ASSERT_EQ(client.Bind(vm, {{kReadWrite, one, 0, kPage, 0x40000},
-                             {kReadWrite, two, 0, kPage, 0x80000}}),
-            0);
+  ASSERT_EQ(
+      client.Bind(vm, {{kReadWrite, one, 0, kPage, 0x40000}, {kReadWrite, two, 0, kPage, 0x80000}}),
+      0);
   ASSERT_EQ(client.Close(two), 0);
   ASSERT_EQ(client.Submit(queue, RenderAndCompute(0x40000)), 0);
   machine.ExpectSame();

@@ -1,8 +1,9 @@
 // The tracer on i915: what it makes of calls equals what the mock kernel says of them.
+#include "runtime/capture/i915/i915.h"
+
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "runtime/capture/i915/i915.h"
 #include "runtime/kernel/uapi/i915.h"
 #include "tests/capture/trace/traced.h"
 
@@ -136,9 +137,8 @@ TEST(TraceI915, AHandleThatAnotherThreadGetsBeforeTheCloseReturnsIsItsNewObject)
   Client client(machine);
   const uint32_t handle = client.Create(4096);
   uapi::drm::gem_close args = {handle, 0};
-  ASSERT_EQ(client.Call(uapi::drm::kGemClose, args,
-                        [&] { EXPECT_EQ(client.Create(8192), handle); }),
-            0);
+  ASSERT_EQ(
+      client.Call(uapi::drm::kGemClose, args, [&] { EXPECT_EQ(client.Create(8192), handle); }), 0);
   client.Write(handle, 4096, 5);
   ASSERT_EQ(client.SubmitAt(handle, 0x10000), 0);
   machine.ExpectSame();

@@ -35,10 +35,10 @@ struct Shown {
 
 inline Shown Show(const Work& work) {
   Shown shown;
-  shown.text = absl::StrFormat("%d %s %s%d minor %d file %d context %d class %d global %d scratch %d",
-                               work.number, work.interface, work.engine, work.engine_instance,
-                               work.minor, work.file, work.context, work.engine_class, work.global,
-                               work.scratch_page);
+  shown.text =
+      absl::StrFormat("%d %s %s%d minor %d file %d context %d class %d global %d scratch %d",
+                      work.number, work.interface, work.engine, work.engine_instance, work.minor,
+                      work.file, work.context, work.engine_class, work.global, work.scratch_page);
   if (work.device != nullptr) {
     absl::StrAppendFormat(&shown.text, " %s %04x", work.device->name, work.device->pci_id);
   }
@@ -50,9 +50,8 @@ inline Shown Show(const Work& work) {
   }
   for (const auto& [address, mapping] : work.memory->mappings()) {
     absl::StrAppendFormat(&shown.text, " [%#x %s%s%s id %d]", address,
-                          mapping.writable ? "" : "read-only ",
-                          mapping.dumpable ? "dumpable " : "", mapping.object ? "" : "null ",
-                          mapping.object ? mapping.object->id() : 0);
+                          mapping.writable ? "" : "read-only ", mapping.dumpable ? "dumpable " : "",
+                          mapping.object ? "" : "null ", mapping.object ? mapping.object->id() : 0);
     std::vector<uint8_t> bytes;
     if (mapping.object != nullptr) {
       bytes.resize(mapping.repeats != 0
@@ -207,8 +206,8 @@ uint64_t AddressOf(T& value) {
 class Pages {
  public:
   explicit Pages(uint64_t a_size) : size(a_size) {
-    bytes = static_cast<uint8_t*>(mmap(nullptr, size, PROT_READ | PROT_WRITE,
-                                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    bytes = static_cast<uint8_t*>(
+        mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     EXPECT_NE(bytes, MAP_FAILED);
   }
   ~Pages() { munmap(bytes, size); }

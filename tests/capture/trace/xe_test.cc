@@ -1,8 +1,9 @@
 // The tracer on xe: what it makes of calls equals what the mock kernel says of them.
+#include "runtime/capture/xe/xe.h"
+
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "runtime/capture/xe/xe.h"
 #include "runtime/kernel/uapi/xe.h"
 #include "tests/capture/trace/traced.h"
 

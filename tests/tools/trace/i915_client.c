@@ -39,10 +39,12 @@ static void Submissions(int fd) {
   const uint32_t again = I915Create(fd, 2 * kPage);
   CHECK(again == written);
   uint32_t* const again_map = I915Map(fd, again, 2 * kPage);
+  again_map[0] = kBatchEnd;
   again_map[1024] = 99;
   CHECK(I915Submit(fd, &one, 1, I915_NO_RELOC, 0) == 0);
   // The program's own memory.
-  void* const own = mmap(NULL, 4 * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* const own =
+      mmap(NULL, 4 * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   CHECK(own != MAP_FAILED);
   struct i915_gem_userptr userptr = {Address(own), 4 * kPage, 0, 0};
   CHECK(ioctl(fd, I915_GEM_USERPTR, &userptr) == 0);
@@ -203,7 +205,8 @@ static void Cost(uint32_t pages) {
     CHECK(I915Submit(fd, &object, 1, I915_NO_RELOC, 0) == 0);
   }
   clock_gettime(CLOCK_MONOTONIC, &end);
-  printf("%ld\n", ((end.tv_sec - begin.tv_sec) * 1000000000L + end.tv_nsec - begin.tv_nsec) / kTimes);
+  printf("%ld\n",
+         ((end.tv_sec - begin.tv_sec) * 1000000000L + end.tv_nsec - begin.tv_nsec) / kTimes);
 }
 
 int main(int argc, char** argv) {

@@ -79,7 +79,7 @@ class SameTest(FolderTest):
         self.record("tgl", I915, "submissions")
         done = run(UNPACK, self.traced)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
-        self.assertEqual(done.stdout.count("MI_BATCH_BUFFER_END"), 10)
+        self.assertEqual(done.stdout.count("MI_BATCH_BUFFER_END"), 11)
 
     def test_the_index_names_the_program(self) -> None:
         self.record("tgl", I915, "submissions")

@@ -120,10 +120,9 @@ int TraceDup2(int from, int to) {
   if (to >= 0 && from != to) ForgetFiles(static_cast<unsigned>(to), static_cast<unsigned>(to));
   auto* const real = FACE_REAL("dup2", TraceDup2);
   if (real != nullptr) return real(from, to);
-  return static_cast<int>(Returned(from == to ? Raw(SYS_fcntl, from, 1 /* F_GETFD */, 0) < 0
-                                                    ? -EBADF
-                                                    : to
-                                              : Raw(SYS_dup3, from, to, 0)));
+  return static_cast<int>(Returned(from == to
+                                       ? Raw(SYS_fcntl, from, 1 /* F_GETFD */, 0) < 0 ? -EBADF : to
+                                       : Raw(SYS_dup3, from, to, 0)));
 }
 
 int TraceDup3(int from, int to, int flags) FACE_FUNCTION("dup3");

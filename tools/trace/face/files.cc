@@ -62,7 +62,8 @@ uint64_t ClientId(int fd) {
   uint64_t id = 0;
   for (found += sizeof(kKey) - 1; *found == ' ' || *found == '\t'; ++found) {
   }
-  for (; *found >= '0' && *found <= '9'; ++found) id = id * 10 + static_cast<uint64_t>(*found - '0');
+  for (; *found >= '0' && *found <= '9'; ++found)
+    id = id * 10 + static_cast<uint64_t>(*found - '0');
   return id;
 }
 
