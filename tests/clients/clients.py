@@ -4,6 +4,7 @@ import collections
 import dataclasses
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -77,9 +78,13 @@ def run(folder: str, device: str, *command: str, **environment: str) -> Run:
     record = tempfile.mkdtemp(dir=folder)
     done = subprocess.run(
         [MOCK, f"--device={device}", "--run", "--warnings", "--summary", f"--record={record}/run", "--",
-         *command], capture_output=True, text=True, check=False, timeout=300,
-        env={**ENVIRONMENT, **environment})
+         *command], capture_output=True, text=True, errors="replace",
+        check=False, timeout=300, env={**ENVIRONMENT, **environment})
     return Run(done.returncode, done.stdout, done.stderr, f"{record}/run")
+
+
+# A packet as Mesa's own decoder shows it: the address, the first dword, the name.
+_DRIVERS_PACKET = re.compile(r"^0x[0-9a-f]+:  0x(?P<dword>[0-9a-f]{8}):  (?P<name>\S.*?) *$")
 
 
 def faults(records: list[dict[str, object]]) -> collections.Counter[tuple[str, str]]:
@@ -110,6 +115,21 @@ class ClientTest(unittest.TestCase):
         self.assertEqual((summary["unknown_dwords"], summary["problems"]), (0, 0))
         self.assertGreater(summary["packets"], 0)  # type: ignore[misc]
         self.assertLessEqual(set(faults(records)), expected_faults)
+
+    def assert_decoded_as_by_the_driver(self, done: Run) -> None:
+        """The same packets, in the same order, as the driver shows them with INTEL_DEBUG=bat. It shows
+        no end of a batch on old GPUs."""
+        theirs = [(match["dword"], match["name"])
+                  for match in map(_DRIVERS_PACKET.match, done.stderr.splitlines())
+                  if match and match["name"] != "MI_BATCH_BUFFER_END"]
+        if not theirs:
+            self.skipTest("this build of the driver does not show what it submits")
+        ours = [(record["dwords"][0], record["name"])  # type: ignore[index]
+                for record in done.records()
+                if record["type"] == "packet" and record["name"] != "MI_BATCH_BUFFER_END"]
+        self.assertEqual(len(theirs), len(ours))
+        for number, (their, our) in enumerate(zip(theirs, ours)):
+            self.assertEqual(their, our, f"packet {number}")
 
 
 class _Result(unittest.TextTestResult):

@@ -57,12 +57,12 @@ class OnOneGpu:
         if cls.CALCULATES:
             tests.append("query-copy")
         cls.plain = cls.run_vulkan(plain, *tests)
-        cls.shaders = cls.run_vulkan(with_shaders, *files)
+        cls.shaders = cls.run_vulkan(with_shaders, *files, INTEL_DEBUG="bat")
 
     @classmethod
-    def run_vulkan(cls, *command: str) -> clients.Run:
+    def run_vulkan(cls, *command: str, **environment: str) -> clients.Run:
         return clients.run(cls.folder.name, cls.DEVICE, *command, VK_ICD_FILENAMES=":".join(DRIVERS),
-                           ANV_QUEUE_OVERRIDE="gc=2")
+                           ANV_QUEUE_OVERRIDE="gc=2", **environment)
 
     @classmethod
     def tearDownClass(cls) -> None:
@@ -125,6 +125,9 @@ class OnOneGpu:
     def test_everything_submitted_is_known_to_the_decoder(self) -> None:
         for done in (self.plain, self.shaders):
             self.assert_decoded(done, self.FAULTS)  # type: ignore[attr-defined]
+
+    def test_packets_have_the_names_that_the_driver_gives_them(self) -> None:
+        self.assert_decoded_as_by_the_driver(self.shaders)  # type: ignore[attr-defined]
 
     def test_vulkaninfo_shows_the_gpu(self) -> None:
         done = self.run_vulkan(clients.program("vulkaninfo"))
