@@ -133,7 +133,12 @@ bool Execution::IsDenied(const Operation& operation) {
 std::optional<Place> Execution::Destination(const Operation& operation) const {
   if (const tables::Operand* const memory = operation.operand(OperandRole::kMemory)) {
     const uint32_t leaf = LeafOf(tables_, *memory);
-    if (leaf != kNone) return PlaceOf(leaf, Number(operation, OperandRole::kHigh, 0));
+    if (leaf != kNone) {
+      Place place = PlaceOf(leaf, Number(operation, OperandRole::kHigh, 0));
+      place.address = decode::MaskAddress(
+          place.address + tables_.expression(memory->expression).add, tables_.address_mask());
+      return place;
+    }
     return Place{streamer_.options_.own_space, Evaluate(*memory)};
   }
   const bool own = Number(operation, OperandRole::kPage, 0) != 0;

@@ -56,6 +56,33 @@ TEST(Report, NamesNoContextBeforeGfx8) {
   }
 }
 
+// The four dwords of times come from two registers, to the places after the address.
+TEST(ComputeWalker, WritesFourTimesOrANumberWhenItHasEnded) {
+  World world("gfx125");
+  world.streamer().registers().SetClock(0x1234567890u);
+  world.Put(kData, std::vector<uint32_t>(12, 0xff));
+  std::vector<uint32_t> walker(39);
+  walker[0] = 0x72080025;
+  walker[26] = 3;
+  walker[27] = kData;
+  std::vector<uint32_t> batch = walker;
+  walker[26] = 1;
+  walker[27] = kData + 32;
+  walker[29] = 0xabcd;
+  batch.insert(batch.end(), walker.begin(), walker.end());
+  batch.push_back(kEnd);
+  world.Put(kBatch, batch);
+  EXPECT_EQ(world.Run(kBatch), Stop::kEnded);
+  EXPECT_EQ(world.Read32(kData + 4), 0x34567891u);  // one command later
+  EXPECT_EQ(world.Read32(kData + 12), 0x34567891u);
+  // The times of the context.
+  EXPECT_EQ(world.Read32(kData), world.Read32(kData + 8));
+  EXPECT_NE(world.Read32(kData + 8), 0xffu);
+  EXPECT_EQ(world.Read32(kData + 16), 0xffu);
+  EXPECT_EQ(world.Read64(kData + 32), 0xabcdu);
+  EXPECT_EQ(world.Read32(kData + 40), 0xffu);
+}
+
 TEST(Report, OfXe2HasNumbersOf64Bits) {
   StreamerOptions options;
   options.context = 0x77;
