@@ -76,7 +76,7 @@ class Gfx12Test(OnOneGpu, clients.ClientTest):
 
 class Gfx125Test(OnOneGpu, clients.ClientTest):
     DEVICE = "dg2"
-    # This driver lets one batch run into the next one behind it, but tells the kernel the first one's
+    # This driver lets one batch run into the one that follows it, but tells the kernel the first one's
     # length.
     PROBLEM = "the stream continues at 0x[0-9a-f]+, where the batch ends"
 

@@ -80,7 +80,7 @@ static void events(void) {
   vkDestroyEvent(device, event, NULL);
 }
 
-// The GPU waits until the CPU sets the event, and a second submission behind it too.
+// The GPU waits until the CPU sets the event, and a second submission after it too.
 static void host_event(void) {
   const VkEvent event = make_event(), behind = make_event();
   const VkFence fence = make_fence();

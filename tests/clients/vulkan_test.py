@@ -4,7 +4,6 @@
 import os
 import subprocess
 import tempfile
-import unittest
 
 import clients
 

@@ -1,4 +1,4 @@
-// Starting a program, and waiting for it and what it leaves behind.
+// Starting a program, and waiting for it and for what it leaves running.
 #ifndef PACKSMITH_TOOLS_MOCK_LAUNCHER_H_
 #define PACKSMITH_TOOLS_MOCK_LAUNCHER_H_
 

@@ -49,7 +49,7 @@ class File {
  protected:
   // The driver's calls, whose numbers begin at 0x40. Sorted by number.
   virtual absl::Span<const IoctlEntry> DriverIoctls() const = 0;
-  // The memory behind a view of an object; see MockKernel::MapOffset(). Null: it cannot be mapped
+  // The memory of a view of an object; see MockKernel::MapOffset(). Null: it cannot be mapped
   // (EINVAL).
   virtual std::shared_ptr<SharedMemory> ViewOf(Object& object, uint32_t mode);
   // After the last handle of an object in this file was closed.

@@ -26,7 +26,7 @@ class Syncobj {
   // A point of a timeline, which is signalled when `fence` and all points before it are.
   void AddPoint(uint64_t point, const std::shared_ptr<Fence>& fence);
   // The fence that is signalled when the timeline has reached the point; of point 0 fence(). Null:
-  // nobody has added that point or one behind it.
+  // neither that point nor a later one has been added.
   std::shared_ptr<Fence> PointFence(uint64_t point) const;
   // Calls once with PointFence(point), as soon as there is one.
   void WhenPoint(uint64_t point, std::function<void(const std::shared_ptr<Fence>&)> call);

@@ -212,7 +212,7 @@ MappedMemory::Miss MappedMemory::last_miss() const {
       miss.why = absl::StrCat("which is in ", NameOf(*in->object),
                               ", memory of a process that it does not have any more");
     } else {
-      miss.why = absl::StrCat("which is behind the end of ", NameOf(*in->object));
+      miss.why = absl::StrCat("which is after the end of ", NameOf(*in->object));
     }
     return miss;
   }

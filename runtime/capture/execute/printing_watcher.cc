@@ -24,7 +24,7 @@ namespace {
 
 using Format = UnpackOptions::Format;
 
-// Ids of records of different devices are different: so many each.
+// Ids of records of different devices are different: this number each.
 constexpr uint64_t kIdsOfADevice = uint64_t{1} << 48;
 
 std::unique_ptr<decode::Sink> MakeWriter(decode::Output& output, const UnpackOptions& options,

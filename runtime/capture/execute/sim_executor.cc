@@ -137,7 +137,7 @@ void SimExecutor::OnWork(const sim::Work& work) {
   SayOnce(draw ? "draw" : "dispatch", *current_,
           absl::StrCat(draw ? "draws" : "dispatches",
                        " need shaders, which are not executed: what they would write is not "
-                       "written (this is said once)"));
+                       "written (further ones are not named)"));
 }
 
 void SimExecutor::OnProblem(const sim::Problem& problem, const Lane& lane) {
@@ -170,7 +170,7 @@ SimExecutor::Device* SimExecutor::DeviceOf(const Work& work) {
   if (made->executes) return made.get();
   SayOnce(absl::StrCat("executes ", made->tables.title()), work,
           absl::StrCat("not executed: the description of ", made->tables.title(),
-                       " does not say what packets do (this is said once)"));
+                       " does not say what packets do (further ones are not named)"));
   return nullptr;
 }
 
@@ -236,7 +236,7 @@ bool SimExecutor::Begin(const Work& work, Device& device, Running& running) {
     SayOnce(work.engine, work,
             absl::StrCat("what only ", work.engine,
                          " engines do is not executed, apart from commands that all engines have "
-                         "(this is said once)"));
+                         "(further ones are not named)"));
   }
   return true;
 }

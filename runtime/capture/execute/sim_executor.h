@@ -4,7 +4,7 @@
 //   kernel.set_executor(&executor);
 //
 // What a batch stores, copies, computes and waits for takes place; shaders and the functions of
-// media engines do not, which is said once for each kind.
+// media engines do not: one line says so for each kind.
 #ifndef PACKSMITH_RUNTIME_CAPTURE_EXECUTE_SIM_EXECUTOR_H_
 #define PACKSMITH_RUNTIME_CAPTURE_EXECUTE_SIM_EXECUTOR_H_
 

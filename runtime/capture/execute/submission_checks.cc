@@ -52,7 +52,7 @@ struct SubmissionChecks::Device : decode::Sink {
     CheckLeads(record);
     if (record.type == decode::RecordType::kUnknown) {
       checks.Warn(absl::StrCat("unknown ", record.space, " ", record.address),
-                  absl::StrFormat("%d dwords at 0x%x are no packet that is described",
+                  absl::StrFormat("%d dwords at 0x%x are not of a packet that is described",
                                   record.bytes.size() / 4, record.address));
     }
     for (const decode::Fault& fault : record.faults) {

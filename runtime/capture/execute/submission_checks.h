@@ -23,7 +23,7 @@ namespace packsmith::capture {
 // - pointers to memory that is not mapped, with the object that was mapped there in an earlier
 //   submission of the context, if there was one: it may have been freed;
 // - what is written through a pointer beyond the end of its buffer;
-// - dwords that are no packet, and batches that do not end.
+// - dwords of unknown packets, and batches that do not end.
 // The same warning is given once, wherever in the batch it is. State carries over within a context.
 class SubmissionChecks : public Watcher {
  public:

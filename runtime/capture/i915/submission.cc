@@ -148,7 +148,7 @@ Result Submission::ReadTimelineFences(uint64_t address) {
     const bool signal = (flags & api::kFenceSignal) != 0;
     const std::shared_ptr<Fence> fence = syncobj->PointFence(points[i]);
     if (!signal && flags != 0 && !fence) {
-      return file_.Refuse(-EINVAL, "nobody has submitted the point to wait for");
+      return file_.Refuse(-EINVAL, "the point to wait for has not been submitted");
     }
     if (signal && (flags & api::kFenceWait) != 0 && points[i] != 0) {
       return file_.Refuse(-EINVAL, "a point cannot be waited for and signalled");

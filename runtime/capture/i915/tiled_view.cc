@@ -61,7 +61,7 @@ void TiledView::Sync(Object& object) {
   std::vector<uint8_t> rows;
   Read(object, rows);
   if (last_.empty()) {
-    // Nobody has written to the view as it is now.
+    // The view as it is now has not been written to.
     std::memcpy(view.data(), rows.data(), rows.size());
     last_ = std::move(rows);
     return;

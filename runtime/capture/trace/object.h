@@ -44,7 +44,7 @@ class TracedObject : public Object {
       : Object(id, std::move(copy), size) {}
   ~TracedObject() override { Unmap(); }
 
-  // A program may have written it. Objects that nobody has mapped hold what the GPU wrote, which is
+  // A program may have written it. Objects that were never mapped hold what the GPU wrote, which is
   // not recorded.
   bool written = false;
   bool read_only = false;  // for the GPU

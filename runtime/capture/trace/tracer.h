@@ -39,7 +39,7 @@ class Tracer {
   // `minor` is that of its node.
   Interests Open(uint64_t file, int minor, TraceAccess& access);
 
-  // Before a call is passed on: a number for After(). 0: nothing is to be done after it.
+  // Before a call is passed on: a number for After(). 0: nothing follows it.
   uint64_t Before(uint64_t file, const TracedCall& call);
   // After the call; `ticket` is what Before() returned, or 0 for calls that it was not told of.
   void After(uint64_t file, uint64_t ticket, const TracedCall& call);

@@ -230,7 +230,7 @@ TEST_F(KernelTest, WorkThatWaitsForMemoryGoesOnWithoutACall) {
   const uint32_t object = client->Object(4096);
   uint8_t* const bytes = Map(*client, object);
   ASSERT_EQ(client->Submit(1, object, 0, first), 0);
-  ASSERT_EQ(client->Submit(1, 0, 0, second), 0);  // behind it in the same queue
+  ASSERT_EQ(client->Submit(1, 0, 0, second), 0);  // after it in the same queue
   EXPECT_EQ(client->Wait(second, 0), -ETIME);
   const UniqueFd file(client->ExportSyncobj(second, drm::kSyncobjFdSyncFile));
   pollfd readable = {file.get(), POLLIN, 0};

@@ -83,7 +83,7 @@ TEST_F(MappedMemoryTest, AMappingIsNotLargerThanItsObject) {
   works_.map().Map({.address = 0x50000, .size = 4096, .object = object, .offset = 4096});
   Use();
   EXPECT_EQ(Write(kAddress + 4092, 8), 4u);
-  EXPECT_THAT(memory_.last_miss().why, HasSubstr("behind the end of tiny"));
+  EXPECT_THAT(memory_.last_miss().why, HasSubstr("after the end of tiny"));
   EXPECT_EQ(Write(0x50000, 1), 0u);
 }
 

@@ -120,7 +120,7 @@ TEST_F(SubmissionChecksTest, BatchesThatDoNotEndAreWarnedOf) {
 TEST_F(SubmissionChecksTest, UnknownPacketsAreWarnedOf) {
   Submit(works_.Batch(batch_, {{0xe0000000}}));
   ASSERT_FALSE(lines_.empty());
-  EXPECT_THAT(lines_[0], HasSubstr("1 dwords at 0x100000 are no packet that is described"));
+  EXPECT_THAT(lines_[0], HasSubstr("1 dwords at 0x100000 are not of a packet that is described"));
 }
 
 TEST_F(SubmissionChecksTest, LinesCannotControlATerminal) {

@@ -646,7 +646,7 @@ const Case kSubmissionCases[] = {
     SUBMIT("an object that is unknown", "skl", -ENOENT, object.handle = 99),
     SUBMIT("unknown flags of an object", "skl", -EINVAL, object.flags = 1 << 8),
     SUBMIT("an object in the global page table", "skl", -EINVAL, object.flags = api::kObjectNeedsGtt),
-    SUBMIT("an alignment that is no power of two", "skl", -EINVAL, object.alignment = 12288),
+    SUBMIT("an alignment that is not a power of two", "skl", -EINVAL, object.alignment = 12288),
     SUBMIT("an alignment beyond the address space", "skl", -ENOSPC,
            object.alignment = uint64_t{1} << 63),
     SUBMIT("a padding of half a page", "skl", -EINVAL, object.flags = api::kObjectPadToSize;

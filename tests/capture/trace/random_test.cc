@@ -1,4 +1,4 @@
-// Calls with arbitrary arguments, which the kernel is said to have accepted or not: the tracer
+// Calls with arbitrary arguments, which a kernel is reported to have accepted or refused: the tracer
 // takes them all.
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 namespace packsmith::mock::face {
 
 // Whether the server's tree has the path: `result` is then a descriptor or a negative errno. Else
-// the real call is to be made, with what is in `target`.
+// the real call must be made, with what is in `target`.
 bool OpenVirtual(Target& target, int flags, long& result);
 
 }  // namespace packsmith::mock::face

@@ -38,7 +38,7 @@ class Target {
  public:
   Target(int a_directory, const char* a_path) : directory(a_directory), path(a_path) {}
 
-  // True: answer.reply is final. False: the real call is to be made, with `directory` and `path`,
+  // True: answer.reply is final. False: the real call must be made, with `directory` and `path`,
   // which may have changed.
   bool Ask(Op op, int flags, bool follow);
 

@@ -1,4 +1,4 @@
-// The functions that this library stands in front of.
+// The functions that this library replaces.
 #ifndef PACKSMITH_TOOLS_MOCK_FACE_REAL_H_
 #define PACKSMITH_TOOLS_MOCK_FACE_REAL_H_
 

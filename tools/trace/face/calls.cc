@@ -1,4 +1,4 @@
-// The functions that the tracer stands in front of. Each passes the call on, with what the program
+// The functions that the tracer replaces. Each passes the call on, with what the program
 // gave, and leaves errno as the call left it.
 #include <errno.h>
 #include <stdarg.h>

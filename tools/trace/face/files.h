@@ -21,7 +21,7 @@ struct File {
   }
 };
 
-// What is known of a descriptor, which is asked when it is seen first. Null: nothing of it is to be
+// What is known of a descriptor, which is asked when it is seen first. Null: nothing of it must be
 // told. `scratch` holds what has no other place.
 const File* FindFile(int fd, File& scratch);
 
