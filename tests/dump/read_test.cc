@@ -214,9 +214,9 @@ TEST(ReadDumpTest, TheFormatMayBeForced) {
   options.format = "elf";
   EXPECT_EQ(Read("64617461", options).status().code(), absl::StatusCode::kInvalidArgument);
   options.format = "elephant";
-  EXPECT_EQ(
-      Read("64617461", options).status().message(),
-      "unknown format \"elephant\": expected one of elf, aub, hang-dump, xe-devcoredump, i915-error, hex, raw");
+  EXPECT_EQ(Read("64617461", options).status().message(),
+            "unknown format \"elephant\": expected one of elf, aub, hang-dump, xe-devcoredump, "
+            "i915-error, hex, raw");
 }
 
 TEST(ReadDumpTest, ErrorsInTextNameTheFile) {

@@ -23,8 +23,10 @@ int Run(Launcher& launcher, capture::MockKernel& kernel, capture::VirtualFiles& 
     absl::FPrintF(stderr, "packsmith-mock: %s\n", server.status().message());
     return kCannotRun;
   }
-  const Program program = {
-      .arguments = options.arguments, .preload = *library, .variable = kTokenVariable, .token = (*server)->token()};
+  const Program program = {.arguments = options.arguments,
+                           .preload = *library,
+                           .variable = kTokenVariable,
+                           .token = (*server)->token()};
   if (const int code = launcher.Start(program); code != 0) return code;
   const int code = launcher.Wait();
   if (!launcher.WaitForOthers([&] { return (*server)->files_open() == 0; },

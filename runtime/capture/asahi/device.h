@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <memory>
 
-#include "runtime/capture/devices/device_info.h"
 #include "runtime/capture/asahi/commands.h"
+#include "runtime/capture/devices/device_info.h"
 #include "runtime/capture/drm/address_map.h"
 #include "runtime/capture/drm/kernel.h"
 #include "runtime/capture/drm/object.h"
@@ -17,7 +17,8 @@ namespace packsmith::capture {
 // What the driver's parameters say: addresses of programs, and limits of a submission.
 inline constexpr uint64_t kAsahiVmStart = uapi::asahi::kPage;
 inline constexpr uint64_t kAsahiVmEnd = (uint64_t{1} << 39) - 2 * uapi::asahi::kPage;
-inline constexpr uint64_t kAsahiKernelSize = uint64_t{1} << 29;  inline constexpr uint32_t kAsahiOldMostSyncs = 64;  // of the interface of Mesa 24, each way
+inline constexpr uint64_t kAsahiKernelSize = uint64_t{1} << 29;
+inline constexpr uint32_t kAsahiOldMostSyncs = 64;  // of the interface of Mesa 24, each way
 
 // Guarded by the kernel's lock.
 class AsahiVm {

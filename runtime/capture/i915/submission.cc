@@ -260,8 +260,7 @@ Result Submission::CheckObject(Entry& entry, bool batch) {
   if (exec.alignment != 0 && !std::has_single_bit(exec.alignment)) return -EINVAL;
   if ((exec.flags & api::kObjectPinned) != 0 &&
       exec.offset != Canonical(exec.offset & ~(kPage - 1))) {
-    return file_.Refuse(-EINVAL,
-                        "the address is not canonical, or not at the begin of a page");
+    return file_.Refuse(-EINVAL, "the address is not canonical, or not at the begin of a page");
   }
   if ((exec.flags & api::kObjectPadToSize) != 0) {
     if (exec.pad_to_size % kPage != 0) return -EINVAL;
@@ -316,19 +315,17 @@ Result Submission::PlaceObjects() {
     if (entry.address % wish.alignment != 0 || entry.address > wish.most ||
         wish.most - entry.address < wish.size) {
       return file_.Refuse(
-          -EINVAL,
-          absl::StrCat("object ", i,
-                       " is not aligned, or ends above what addresses it may have: 0x",
-                       absl::Hex(entry.address)));
+          -EINVAL, absl::StrCat("object ", i,
+                                " is not aligned, or ends above what addresses it may have: 0x",
+                                absl::Hex(entry.address)));
     }
     const bool there = space.Find(wish.object) == entry.address && space.Suits(wish);
     if (kept.contains(wish.object) && !there) {
       return file_.Refuse(-EINVAL, "an object cannot be at two addresses");
     }
     if (!there && !space.Place(wish, entry.address, kept)) {
-      return file_.Refuse(
-          -ENOSPC,
-          absl::StrCat("object ", i, " overlaps another one at 0x", absl::Hex(entry.address)));
+      return file_.Refuse(-ENOSPC, absl::StrCat("object ", i, " overlaps another one at 0x",
+                                                absl::Hex(entry.address)));
     }
     kept.insert(wish.object);
   }

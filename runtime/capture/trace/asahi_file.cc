@@ -137,7 +137,8 @@ TracedFile::Finish TracedAsahi::BeforeBind(const TracedCall& call) {
     objects.push_back(FindObject(op.handle));
   }
   return [space = found->second, ops, objects](const TracedCall& done) {
-    // Of a call that fails, those before the one that is refused stay, and the result does not say which.
+    // Of a call that fails, those before the one that is refused stay, and the result does not say
+    // which.
     if (done.result < 0) return;
     for (size_t i = 0; i < ops.size(); ++i) Bind(*space, ops[i], objects[i]);
   };

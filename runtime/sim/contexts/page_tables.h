@@ -1,5 +1,6 @@
 // Page tables as hardware reads them: the global one, and those of a process, with two levels (Gfx6
-// to Gfx7.5), three or four (from Gfx8 on), five (from Xe2 on). They can be written, walked and listed.
+// to Gfx7.5), three or four (from Gfx8 on), five (from Xe2 on). They can be written, walked and
+// listed.
 //
 //   absl::StatusOr<PageTables> tables = PageTables::Open(
 //       description, memory, {.kind = PageTableKind::kFourLevels, .tables = {pml4}}, spaces);

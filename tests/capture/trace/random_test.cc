@@ -1,5 +1,5 @@
-// Calls with arbitrary arguments, which a kernel is reported to have accepted or refused: the tracer
-// takes them all.
+// Calls with arbitrary arguments, which a kernel is reported to have accepted or refused: the
+// tracer takes them all.
 #include <gtest/gtest.h>
 
 #include <cstdint>
