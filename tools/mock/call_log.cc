@@ -51,14 +51,16 @@ void CallLog::OnSubmit(const std::shared_ptr<const capture::Work>&) {
   ++submissions_;
 }
 
-void CallLog::OnWarning(pid_t pid, absl::string_view call, absl::string_view text) {
+void CallLog::Warn(absl::string_view line) {
   {
     MutexLock lock(mutex_);
     ++warnings_;
   }
-  if (options_.warnings || options_.calls) {
-    Print(absl::StrCat("[", pid, "] warning: ", call, ": ", text));
-  }
+  if (shows_warnings()) Print(line);
+}
+
+void CallLog::OnWarning(pid_t pid, absl::string_view call, absl::string_view text) {
+  Warn(absl::StrCat("[", pid, "] warning: ", call, ": ", text));
 }
 
 void CallLog::OnRefused(pid_t, absl::string_view, int, absl::string_view why) {

@@ -24,44 +24,43 @@ using capture::MockDevice;
 using capture::MockKernel;
 
 struct Maker {
+  absl::string_view name;  // of the interface
   KernelDriver driver;
   std::unique_ptr<MockDevice> (*make)(MockKernel& kernel, const DeviceInfo& info);
 };
 
 constexpr Maker kMakers[] = {
-    {KernelDriver::kI915, capture::MakeI915},
-    {KernelDriver::kXe, capture::MakeXe},
-    {KernelDriver::kAsahi, capture::MakeAsahi},
+    {"i915", KernelDriver::kI915, capture::MakeI915},
+    {"xe", KernelDriver::kXe, capture::MakeXe},
+    {"asahi", KernelDriver::kAsahi, capture::MakeAsahi},
+    {"asahi-24", KernelDriver::kAsahi, capture::MakeOldAsahi},
 };
 
 const Maker* FindMaker(absl::string_view name) {
   for (const Maker& maker : kMakers) {
-    if (capture::NameOf(maker.driver) == name) return &maker;
+    if (maker.name == name) return &maker;
   }
   return nullptr;
-}
-
-bool IsInterface(absl::string_view name) {
-  for (const auto driver : {KernelDriver::kI915, KernelDriver::kXe, KernelDriver::kAsahi}) {
-    if (capture::NameOf(driver) == name) return true;
-  }
-  return false;
 }
 
 std::string InterfacesOf(const DeviceInfo& info) {
   std::vector<absl::string_view> names;
   for (const Maker& maker : kMakers) {
-    if (info.has(maker.driver)) names.push_back(capture::NameOf(maker.driver));
+    if (info.has(maker.driver)) names.push_back(maker.name);
   }
   return absl::StrJoin(names, ", ");
 }
 
-// The interface that a device has if none is asked for. Null: none of those that can be mocked.
+// The interface that a device has if none is asked for: the first of its usual driver. Null: none
+// of those that can be mocked.
 const Maker* UsualMaker(const DeviceInfo& info) {
   const Maker* usual = nullptr;
   for (const Maker& maker : kMakers) {
     if (!info.has(maker.driver)) continue;
-    if (usual == nullptr || maker.driver == info.default_driver) usual = &maker;
+    if (usual == nullptr ||
+        (usual->driver != info.default_driver && maker.driver == info.default_driver)) {
+      usual = &maker;
+    }
   }
   return usual;
 }
@@ -89,7 +88,7 @@ std::string WhereIsReport(const capture::DevicePaths& paths) {
 
 std::vector<std::string> KernelNames() {
   std::vector<std::string> names;
-  for (const Maker& maker : kMakers) names.emplace_back(capture::NameOf(maker.driver));
+  for (const Maker& maker : kMakers) names.emplace_back(maker.name);
   return names;
 }
 
@@ -102,7 +101,7 @@ std::string ListDevices() {
     if (!info.aliases.empty()) absl::StrAppend(&names, " ", info.aliases);
     std::vector<std::string> ids;
     for (const uint16_t id : capture::PciIdsOf(info)) ids.push_back(absl::StrFormat("%04x", id));
-    absl::StrAppendFormat(&text, "%-16s %-10s %s: %s\n", names, InterfacesOf(info), info.title,
+    absl::StrAppendFormat(&text, "%-16s %-15s %s: %s\n", names, InterfacesOf(info), info.title,
                           absl::StrJoin(ids, " "));
   }
   return text;
@@ -125,6 +124,14 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Make(const SessionOptions& opt
 
 absl::Status Session::Watch(const SessionOptions& options) {
   const auto say = [this](absl::string_view line) { log_.Say(line); };
+  // Decoding each submission takes longer than many submissions.
+  if (log_.shows_warnings()) {
+    checks_ = std::make_unique<capture::SubmissionChecks>(
+        [this](const capture::Work&, absl::string_view line) {
+          log_.Warn(absl::StrCat("warning: ", line));
+        });
+    kernel_.AddWatcher(checks_.get());
+  }
   if (options.unpack) {
     const auto unpack = capture::ParseUnpackOptions(*options.unpack);
     if (!unpack.ok()) return unpack.status();
@@ -195,7 +202,7 @@ absl::Status Session::Add(absl::string_view text, absl::string_view kernel) {
   absl::string_view name = text;
   // An id has a colon, too: "8086:9a49".
   const size_t colon = text.rfind(':');
-  if (colon != absl::string_view::npos && IsInterface(text.substr(colon + 1))) {
+  if (colon != absl::string_view::npos && FindMaker(text.substr(colon + 1)) != nullptr) {
     name = text.substr(0, colon);
     kernel = text.substr(colon + 1);
   }

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "tests/tools/mock/drm_calls.h"
-#include "tests/tools/trace/gpu_calls.h"
+#include "tests/tools/mock/gpu_calls.h"
 
 static const char kNode[] = "/dev/dri/renderD128";
 enum { kPage = 4096, kBatchEnd = 0x05000000 };

@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include <unistd.h>
 
-#include "tests/tools/trace/gpu_calls.h"
+#include "tests/tools/mock/gpu_calls.h"
 
 enum { k64K = 65536 };
 

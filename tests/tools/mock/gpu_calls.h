@@ -1,7 +1,7 @@
 // The calls of i915 and xe that programs of these tests make: interfaces of Linux, which do not
 // change.
-#ifndef PACKSMITH_TESTS_TOOLS_TRACE_GPU_CALLS_H_
-#define PACKSMITH_TESTS_TOOLS_TRACE_GPU_CALLS_H_
+#ifndef PACKSMITH_TESTS_TOOLS_MOCK_GPU_CALLS_H_
+#define PACKSMITH_TESTS_TOOLS_MOCK_GPU_CALLS_H_
 
 #include <fcntl.h>
 #include <stdint.h>
@@ -43,6 +43,13 @@ struct i915_execbuffer2 {
   uint64_t buffers_ptr;
   uint32_t buffer_count, batch_start_offset, batch_len, DR1, DR4, num_cliprects;
   uint64_t cliprects_ptr, flags, rsvd1, rsvd2;
+};
+struct i915_gem_wait {
+  uint32_t handle, flags;
+  int64_t timeout;
+};
+struct i915_reset_stats {
+  uint32_t ctx_id, flags, reset_count, batch_active, batch_pending, pad;
 };
 struct i915_context_create {
   uint32_t ctx_id, flags;
@@ -102,7 +109,9 @@ struct xe_exec {
 #define I915_GEM_PWRITE _IOW('d', 0x5d, struct i915_gem_pwrite)
 #define I915_GEM_MMAP_OFFSET _IOWR('d', 0x64, struct i915_gem_mmap_offset)
 #define I915_GEM_EXECBUFFER2 _IOW('d', 0x69, struct i915_execbuffer2)
+#define I915_GEM_WAIT _IOWR('d', 0x6c, struct i915_gem_wait)
 #define I915_CONTEXT_CREATE _IOWR('d', 0x6d, struct i915_context_create)
+#define I915_GET_RESET_STATS _IOWR('d', 0x72, struct i915_reset_stats)
 #define I915_GEM_USERPTR _IOWR('d', 0x73, struct i915_gem_userptr)
 #define XE_GEM_CREATE _IOWR('d', 0x41, struct xe_gem_create)
 #define XE_GEM_MMAP_OFFSET _IOWR('d', 0x42, struct xe_gem_mmap_offset)
@@ -168,4 +177,4 @@ static inline int I915Submit(int fd, struct i915_exec_object* objects, uint32_t 
   return ioctl(fd, I915_GEM_EXECBUFFER2, &args);
 }
 
-#endif  // PACKSMITH_TESTS_TOOLS_TRACE_GPU_CALLS_H_
+#endif  // PACKSMITH_TESTS_TOOLS_MOCK_GPU_CALLS_H_

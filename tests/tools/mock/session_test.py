@@ -1,0 +1,117 @@
+#!/usr/bin/python3
+"""What packsmith-mock's options do with a program's submissions."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+MOCK, CLIENT, UNPACK = (os.path.abspath(sys.argv.pop(1)) for _ in range(3))
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(arguments, capture_output=True, text=True, check=False, timeout=60)
+
+
+class SessionTest(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.record = os.path.join(folder.name, "run")
+
+    def client(self, options: list[str], *arguments: str,
+               device: str = "skl") -> subprocess.CompletedProcess[str]:
+        done = run(MOCK, f"--device={device}", *options, "--", CLIENT, *arguments)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done
+
+    def numbers(self) -> list[int]:
+        with open(os.path.join(self.record, "index.jsonl"), encoding="utf-8") as file:
+            lines = [json.loads(line) for line in file]
+        dropped = [line["number"] for line in lines if line["type"] == "dropped"]
+        return [line["number"] for line in lines
+                if line["type"] == "submission" and line["number"] not in dropped]
+
+    def test_without_run_submissions_complete_without_effect(self) -> None:
+        done = self.client([], "2")
+        self.assertEqual((done.stdout, done.stderr), ("0\n0\nactive 0, pending 0\n", ""))
+
+    def test_run_executes_submissions(self) -> None:
+        for device in ("bdw", "skl", "icl", "tgl"):
+            with self.subTest(device):
+                done = self.client(["--run"], "3", device=device)
+                self.assertEqual(done.stdout, "1\n2\n3\nactive 0, pending 0\n")
+
+    def test_hang_at_hangs_the_submission_that_it_names(self) -> None:
+        for options in (["--hang-at=2"], ["--run", "--hang-at=2"]):
+            with self.subTest(options):
+                done = self.client(options, "4")
+                before = "1" if "--run" in options else "0"
+                lines = done.stdout.splitlines()
+                self.assertEqual(lines[0], before)
+                self.assertEqual(lines[-1], "active 1, pending 0")
+                self.assertRegex(done.stderr, "the GPU hung; clients find the report at .*/error")
+
+    def test_the_report_of_a_hang_is_one_that_unpack_reads(self) -> None:
+        report = os.path.join(self.folder, "error")
+        done = run(MOCK, "--device=skl", "--hang-at=1", "--", "sh", "-c",
+                   f"{CLIENT} 1; cat /sys/class/drm/card0/error > {report}")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        shown = run(UNPACK, report)
+        self.assertIn("MI_STORE_DATA_IMM", shown.stdout)
+
+    def test_warnings_name_a_store_to_what_is_not_mapped(self) -> None:
+        done = self.client(["--warnings", "--summary"], "2", "0x123456000")
+        self.assertRegex(done.stderr, r"warning: submission 2 \(session_client\[\d+\], [a-z0-9]+\): "
+                         r"MI_STORE_DATA_IMM at 0x800000 points to 0x123456000, which is not mapped")
+        self.assertIn("2 submissions, 1 warnings", done.stderr)
+
+    def test_warnings_are_not_shown_unless_asked_for(self) -> None:
+        self.assertEqual(self.client([], "2", "0x123456000").stderr, "")
+
+    def test_unpack_shows_each_submission(self) -> None:
+        done = self.client(["--unpack=hide-zero"], "3")
+        self.assertEqual(done.stderr.count("MI_STORE_DATA_IMM"), 3)
+        shown = os.path.join(self.folder, "shown")
+        done = self.client(["--unpack", f"--unpack-file={shown}"], "3")
+        self.assertEqual(done.stderr, "")
+        with open(shown, encoding="utf-8") as file:
+            self.assertEqual(file.read().count("MI_STORE_DATA_IMM"), 3)
+
+    def test_record_has_each_submission(self) -> None:
+        self.client(["--run", f"--record={self.record}"], "3")
+        self.assertEqual(self.numbers(), [1, 2, 3])
+        self.assertEqual(run(UNPACK, self.record).stdout.count("MI_STORE_DATA_IMM"), 3)
+
+    def test_a_record_of_some_submissions(self) -> None:
+        self.client([f"--record={self.record}", "--only=from=2,count=1"], "3")
+        self.assertEqual(self.numbers(), [2])
+
+    def test_keep_hung_keeps_what_hung_and_what_it_follows(self) -> None:
+        self.client(["--hang-at=3", f"--record={self.record}", "--keep=hung"], "3")
+        self.assertEqual(self.numbers(), [2, 3])
+
+    def test_all_parts_of_the_mock_at_once(self) -> None:
+        done = self.client(["--run", "--warnings", "--summary", "--unpack=hide-zero",
+                            f"--record={self.record}", "--hang-at=3"], "3")
+        self.assertTrue(done.stdout.startswith("1\n2\n"))
+        self.assertEqual(self.numbers(), [1, 2, 3])
+
+
+class InterfacesTest(unittest.TestCase):
+    def test_an_apple_gpu_has_the_interface_of_mesa_24_if_that_is_asked_for(self) -> None:
+        # GET_TIME of Mesa 24, which the merged interface has under another number.
+        program = ("import fcntl, os\n"
+                   "file = os.open('/dev/dri/renderD128', os.O_RDWR)\n"
+                   "fcntl.ioctl(file, 0xc0286449, bytes(40))\n")
+        for device, works in (("g13g", False), ("g13g:asahi", False), ("g13g:asahi-24", True)):
+            with self.subTest(device):
+                done = run(MOCK, f"--device={device}", "--", "python3", "-c", program)
+                self.assertEqual(done.returncode == 0, works, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
