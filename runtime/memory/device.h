@@ -89,6 +89,26 @@ struct Job {
   absl::Span<const JobBase> bases = {};
 };
 
+// In what order the kernel runs jobs of different contexts. Without the right to it (CAP_SYS_NICE),
+// kHigh and kHighest are PermissionDenied.
+enum class Priority : uint8_t { kLow, kNormal, kHigh, kHighest };
+
+struct ContextOptions {
+  uint32_t space = 0;
+  Priority priority = Priority::kNormal;
+  // After a job that hung, the context goes on with the next one, whose state is then not what the
+  // job before left. Otherwise it is lost.
+  bool recoverable = true;
+  bool protects = false;  // for memory of MemoryUse kProtected
+};
+
+enum class ContextState : uint8_t {
+  kGood,
+  kHung,   // one of its jobs hung or faulted
+  kReset,  // the GPU was reset because of another context, while a job of this one ran
+  kLost,   // it takes no more jobs: it hung, and is not recoverable, or hung too often
+};
+
 // Thread-safe. When a call fails, nothing has changed.
 class Device {
  public:
@@ -111,6 +131,22 @@ class Device {
   // Whether the job was done before the timeout; a timeout of zero polls. A job that faulted or
   // hung is an error: Aborted.
   virtual absl::StatusOr<bool> Wait(Fence fence, absl::Duration timeout) = 0;
+  // A context for jobs of one space: Job::context. Context 0 exists in each space. Jobs of one
+  // context and engine begin in the order in which they are submitted. Unimplemented unless the
+  // device has contexts; those that do not accept any number in Job::context.
+  virtual absl::StatusOr<uint32_t> CreateContext(const ContextOptions& options) {
+    (void)options;
+    return absl::UnimplementedError("the device has no contexts");
+  }
+  // Its jobs must be done.
+  virtual absl::Status DestroyContext(uint32_t context) {
+    (void)context;
+    return absl::UnimplementedError("the device has no contexts");
+  }
+  virtual absl::StatusOr<ContextState> StateOf(uint32_t space, uint32_t context) {
+    (void)space, (void)context;
+    return ContextState::kGood;
+  }
   // Sets whether a memory's content is needed. While it is not, the system may reclaim the memory.
   // When it is set to true again, returns whether the memory is still there; if not, only Destroy()
   // may be called. Devices need not implement it.

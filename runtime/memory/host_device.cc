@@ -128,23 +128,15 @@ absl::Status HostDevice::Bind(const PageBinding& binding) {
         absl::StrFormat("memory %d has 0x%x bytes, not 0x%x from offset 0x%x", binding.memory,
                         piece->second.size, binding.size, binding.offset));
   }
-  Space& space = spaces_[binding.space];
-  const auto next = space.lower_bound(*address);
-  auto there = space.end();
-  if (next != space.end() && next->first - *address < binding.size) {
-    there = next;
-  } else if (next != space.begin()) {
-    const auto previous = std::prev(next);
-    if (*address - previous->first < previous->second.size) there = previous;
-  }
-  if (there != space.end()) {
+  PageTable& space = spaces_[binding.space];
+  const auto there = space.Overlap(*address, binding.size);
+  if (there != space.pages().end()) {
     return absl::AlreadyExistsError(absl::StrFormat(
         "space %d: 0x%x..0x%x is not free: %s is bound at 0x%x..0x%x", binding.space, *address,
         *address + binding.size - 1, Called(there->second.memory, there->second.offset),
         there->first, there->first + there->second.size - 1));
   }
-  space.emplace_hint(next, *address,
-                     Pages{binding.size, binding.memory, binding.offset, binding.writable});
+  space.Insert(*address, {binding.size, binding.memory, binding.offset, binding.writable});
   ++piece->second.bindings;
   return absl::OkStatus();
 }
@@ -153,14 +145,14 @@ absl::Status HostDevice::Unbind(uint32_t space, uint64_t address, uint64_t size)
   const absl::StatusOr<uint64_t> plain = PlainAddress(address);
   if (!plain.ok()) return plain.status();
   MutexLock lock(mutex_);
-  Space& pages = spaces_[space];
-  const auto found = pages.find(*plain);
-  if (found == pages.end() || found->second.size != size) {
+  PageTable& table = spaces_[space];
+  const Pages* const pages = table.Find(*plain, size);
+  if (pages == nullptr) {
     return absl::NotFoundError(absl::StrFormat(
         "space %d: 0x%x bytes at 0x%x are not what was bound", space, size, *plain));
   }
-  --pieces_[static_cast<uint32_t>(found->second.memory)].bindings;
-  pages.erase(found);
+  --pieces_[static_cast<uint32_t>(pages->memory)].bindings;
+  table.Erase(*plain);
   return absl::OkStatus();
 }
 
@@ -169,8 +161,8 @@ absl::Status HostDevice::Walk(uint32_t space, uint64_t address, uint64_t size, b
   const absl::StatusOr<uint64_t> plain = PlainAddress(address);
   if (!plain.ok()) return plain.status();
   const auto found = spaces_.find(space);
-  static const Space kNothing;
-  const Space& pages = found == spaces_.end() ? kNothing : found->second;
+  static const PageTable::Map kNothing;
+  const PageTable::Map& pages = found == spaces_.end() ? kNothing : found->second.pages();
   // One pass to check, one to access: a range that is not completely bound is not touched.
   for (const bool check : {true, false}) {
     uint64_t done = 0;
@@ -259,10 +251,8 @@ absl::Status HostDevice::Check(const Job& job) const {
     }
     const Pages* pages = nullptr;
     if (found != spaces_.end()) {
-      const auto there = found->second.find(*address);
-      if (there != found->second.end() && there->second.memory == resident.memory) {
-        pages = &there->second;
-      }
+      pages = found->second.FindAt(*address);
+      if (pages != nullptr && pages->memory != resident.memory) pages = nullptr;
     }
     if (pages == nullptr) {
       return absl::InvalidArgumentError(absl::StrFormat(
@@ -395,7 +385,7 @@ absl::Status HostDevice::WriteCoreLocked(const Job& job, uint32_t index,
   };
   const auto space = spaces_.find(job.space);
   if (space != spaces_.end()) {
-    for (const auto& [address, pages] : space->second) {
+    for (const auto& [address, pages] : space->second.pages()) {
       const Piece& piece = *Find(pages.memory);
       const char* const lacks = lacking(address, pages, piece);
       if (lacks == nullptr) {

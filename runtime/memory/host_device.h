@@ -33,6 +33,7 @@
 #include "runtime/base/mutex.h"
 #include "runtime/dump/dump.h"
 #include "runtime/memory/device.h"
+#include "runtime/memory/page_table.h"
 
 namespace packsmith::gpu {
 
@@ -115,13 +116,7 @@ class HostDevice : public Device {
     };
     std::map<uint64_t, Name> names;  // by offset
   };
-  struct Pages {
-    uint64_t size = 0;
-    MemoryId memory = {};
-    uint64_t offset = 0;
-    bool writable = false;
-  };
-  using Space = std::map<uint64_t, Pages>;  // by address without sign extension
+  using Pages = PageTable::Pages;
 
   explicit HostDevice(Options options) : options_(std::move(options)) {}
 
@@ -141,7 +136,7 @@ class HostDevice : public Device {
   mutable Mutex mutex_;
   std::condition_variable_any progress_;  // done_ has changed
   absl::flat_hash_map<uint32_t, Piece> pieces_ ABSL_GUARDED_BY(mutex_);
-  absl::flat_hash_map<uint32_t, Space> spaces_ ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_map<uint32_t, PageTable> spaces_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<Fence, absl::Status> failed_ ABSL_GUARDED_BY(mutex_);
   uint32_t next_memory_ ABSL_GUARDED_BY(mutex_) = 1;
   uint64_t in_use_ ABSL_GUARDED_BY(mutex_) = 0;

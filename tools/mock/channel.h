@@ -11,9 +11,9 @@
 
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "runtime/base/unique_fd.h"
 #include "runtime/capture/drm/caller.h"
 #include "runtime/capture/drm/shared_memory.h"
-#include "runtime/capture/drm/unique_fd.h"
 #include "tools/mock/protocol.h"
 
 namespace packsmith::mock {

@@ -10,10 +10,10 @@
 #include <string>
 
 #include "runtime/base/mutex.h"
+#include "runtime/base/unique_fd.h"
 #include "runtime/capture/devices/virtual_files.h"
 #include "runtime/capture/drm/file.h"
 #include "runtime/capture/drm/kernel.h"
-#include "runtime/capture/drm/unique_fd.h"
 
 namespace packsmith::mock {
 

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
+#include "runtime/base/unique_fd.h"
 #include "runtime/capture/devices/virtual_files.h"
-#include "runtime/capture/drm/unique_fd.h"
 #include "tools/mock/protocol.h"
 #include "tools/mock/served_files.h"
 

@@ -14,7 +14,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
 #include "runtime/base/mutex.h"
-#include "runtime/capture/drm/unique_fd.h"
+#include "runtime/base/unique_fd.h"
 #include "runtime/capture/trace/tracer.h"
 #include "tools/mock/channel.h"
 

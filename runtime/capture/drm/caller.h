@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "runtime/capture/drm/unique_fd.h"
+#include "runtime/base/unique_fd.h"
 
 namespace packsmith::capture {
 

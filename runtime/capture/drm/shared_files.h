@@ -8,9 +8,9 @@
 #include <memory>
 #include <utility>
 
+#include "runtime/base/unique_fd.h"
 #include "runtime/capture/drm/object.h"
 #include "runtime/capture/drm/syncobj.h"
-#include "runtime/capture/drm/unique_fd.h"
 
 namespace packsmith::capture {
 

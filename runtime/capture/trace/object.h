@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "runtime/base/unique_fd.h"
 #include "runtime/capture/drm/caller.h"
 #include "runtime/capture/drm/object.h"
 #include "runtime/capture/drm/shared_memory.h"
-#include "runtime/capture/drm/unique_fd.h"
 
 namespace packsmith::capture {
 

@@ -1,12 +1,12 @@
 // A file descriptor that is closed when its owner goes.
-#ifndef PACKSMITH_RUNTIME_CAPTURE_DRM_UNIQUE_FD_H_
-#define PACKSMITH_RUNTIME_CAPTURE_DRM_UNIQUE_FD_H_
+#ifndef PACKSMITH_RUNTIME_BASE_UNIQUE_FD_H_
+#define PACKSMITH_RUNTIME_BASE_UNIQUE_FD_H_
 
 #include <unistd.h>
 
 #include <utility>
 
-namespace packsmith::capture {
+namespace packsmith {
 
 class UniqueFd {
  public:
@@ -31,6 +31,6 @@ class UniqueFd {
   int fd_ = -1;
 };
 
-}  // namespace packsmith::capture
+}  // namespace packsmith
 
-#endif  // PACKSMITH_RUNTIME_CAPTURE_DRM_UNIQUE_FD_H_
+#endif  // PACKSMITH_RUNTIME_BASE_UNIQUE_FD_H_

@@ -1,0 +1,144 @@
+#include "runtime/kernel/drm/calls.h"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/kernel/uapi/drm.h"
+
+namespace packsmith::gpu {
+namespace {
+
+namespace api = uapi::drm;
+
+// CLOCK_MONOTONIC, which the calls' deadlines are in.
+int64_t Deadline(absl::Duration timeout) {
+  if (timeout <= absl::ZeroDuration()) return 0;
+  timespec now = {};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  const int64_t begin = now.tv_sec * int64_t{1'000'000'000} + now.tv_nsec;
+  const int64_t length = absl::ToInt64Nanoseconds(timeout);  // saturates
+  return length > INT64_MAX - begin ? INT64_MAX : begin + length;
+}
+
+}  // namespace
+
+absl::Status StatusOfErrno(int error, absl::string_view call, absl::string_view path) {
+  absl::StatusCode code = absl::ErrnoToStatusCode(error);
+  if (error == ENOMEM || error == ENOSPC) code = absl::StatusCode::kResourceExhausted;
+  if (error == EIO || error == ECANCELED) code = absl::StatusCode::kAborted;
+  if (error == ENODEV) code = absl::StatusCode::kUnavailable;
+  return absl::Status(code, absl::StrCat(call, " on ", path, ": ", strerror(error)));
+}
+
+int Calls::TryPointer(uint32_t request, void* argument) const {
+  for (;;) {
+    const int result = connection_->Ioctl(request, argument);
+    if (result != -EINTR && result != -EAGAIN) return result;
+  }
+}
+
+absl::StatusOr<std::string> Calls::DriverName() const {
+  char name[64] = {};
+  api::version version = {};
+  version.name_len = sizeof(name) - 1;
+  version.name = reinterpret_cast<uintptr_t>(name);
+  const absl::Status status = Do("VERSION", api::kVersion, version);
+  if (!status.ok()) return status;
+  return std::string(name, std::min<uint64_t>(version.name_len, sizeof(name) - 1));
+}
+
+uint64_t Calls::Capability(uint64_t capability) const {
+  api::get_cap args = {.capability = capability, .value = 0};
+  return Try(api::kGetCap, args) < 0 ? 0 : args.value;
+}
+
+absl::StatusOr<absl::Span<uint8_t>> Calls::Map(uint64_t offset, uint64_t size) const {
+  uint8_t* bytes = nullptr;
+  const int result = connection_->Map(offset, size, bytes);
+  if (result < 0) return Error(-result, "mmap()");
+  return absl::MakeSpan(bytes, static_cast<size_t>(size));
+}
+
+void Calls::Unmap(absl::Span<uint8_t> bytes) const {
+  connection_->Unmap(bytes.data(), bytes.size());
+}
+
+absl::Status Calls::CloseObject(uint32_t handle) const {
+  api::gem_close args = {.handle = handle, .pad = 0};
+  return Do("GEM_CLOSE", api::kGemClose, args);
+}
+
+absl::StatusOr<UniqueFd> Calls::ExportObject(uint32_t handle) const {
+  api::prime_handle args = {.handle = handle, .flags = O_CLOEXEC | O_RDWR, .fd = -1};
+  const absl::Status status = Do("PRIME_HANDLE_TO_FD", api::kPrimeHandleToFd, args);
+  if (!status.ok()) return status;
+  return UniqueFd(args.fd);
+}
+
+absl::StatusOr<uint32_t> Calls::ImportObject(int fd) const {
+  api::prime_handle args = {.handle = 0, .flags = 0, .fd = fd};
+  const absl::Status status = Do("PRIME_FD_TO_HANDLE", api::kPrimeFdToHandle, args);
+  if (!status.ok()) return status;
+  return args.handle;
+}
+
+absl::StatusOr<uint32_t> Calls::CreateSyncobj(bool signalled) const {
+  api::syncobj_create args = {.handle = 0, .flags = signalled ? api::kSyncobjCreateSignaled : 0};
+  const absl::Status status = Do("SYNCOBJ_CREATE", api::kSyncobjCreate, args);
+  if (!status.ok()) return status;
+  return args.handle;
+}
+
+absl::Status Calls::DestroySyncobj(uint32_t handle) const {
+  api::syncobj_destroy args = {.handle = handle, .pad = 0};
+  return Do("SYNCOBJ_DESTROY", api::kSyncobjDestroy, args);
+}
+
+absl::StatusOr<bool> Calls::WaitSyncobj(uint32_t handle, absl::Duration timeout) const {
+  api::syncobj_wait args = {};
+  args.handles = reinterpret_cast<uintptr_t>(&handle);
+  args.count_handles = 1;
+  args.timeout_nsec = Deadline(timeout);
+  const int result = Try(api::kSyncobjWait, args);
+  if (result == -ETIME) return false;
+  if (result < 0) return Error(-result, "SYNCOBJ_WAIT");
+  return true;
+}
+
+absl::StatusOr<UniqueFd> Calls::ExportSyncFile(uint32_t handle) const {
+  api::syncobj_handle args = {};
+  args.handle = handle;
+  args.flags = api::kSyncobjFdSyncFile;
+  args.fd = -1;
+  const absl::Status status = Do("SYNCOBJ_HANDLE_TO_FD", api::kSyncobjHandleToFd, args);
+  if (!status.ok()) return status;
+  return UniqueFd(args.fd);
+}
+
+absl::Status Calls::ImportSyncFile(uint32_t handle, int fd) const {
+  api::syncobj_handle args = {};
+  args.handle = handle;
+  args.flags = api::kSyncobjFdSyncFile;
+  args.fd = fd;
+  return Do("SYNCOBJ_FD_TO_HANDLE", api::kSyncobjFdToHandle, args);
+}
+
+absl::Status Calls::OutcomeOfSyncobj(uint32_t handle) const {
+  const absl::StatusOr<UniqueFd> file = ExportSyncFile(handle);
+  if (!file.ok()) return file.status();
+  api::sync_file_info info = {};
+  int result;
+  do {
+    result = connection_->IoctlOn(file->get(), api::kSyncFileInfo, &info);
+  } while (result == -EINTR || result == -EAGAIN);
+  if (result < 0) return Error(-result, "SYNC_IOC_FILE_INFO");
+  if (info.status >= 0) return absl::OkStatus();
+  return absl::AbortedError(strerror(-info.status));
+}
+
+}  // namespace packsmith::gpu

@@ -1,0 +1,353 @@
+#include "runtime/kernel/drm/drm_device.h"
+
+#include <unistd.h>
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "runtime/base/addresses.h"
+
+namespace packsmith::gpu {
+namespace {
+
+constexpr uint64_t kPage = 4096;
+
+absl::Status NoSuchMemory(MemoryId memory) {
+  return absl::NotFoundError(
+      absl::StrFormat("memory %d does not exist, or no longer exists", memory));
+}
+
+}  // namespace
+
+DrmDevice::DrmDevice(std::unique_ptr<Connection> connection, std::string generation,
+                     DeviceProperties properties, std::string dump)
+    : calls_(std::move(connection)),
+      generation_(std::move(generation)),
+      properties_(std::move(properties)),
+      fences_(calls_, std::move(dump)) {
+  objects_.emplace_back();  // MemoryId 0 is none
+}
+
+DrmDevice::~DrmDevice() {
+  MutexLock lock(mutex_);
+  for (const Object& object : objects_) {
+    if (!object.mapped.empty()) calls_.Unmap(object.mapped);
+  }
+  // The file's end frees the rest.
+}
+
+absl::StatusOr<uint64_t> DrmDevice::PlainAddress(uint64_t address) const {
+  const std::optional<uint64_t> plain = PlainIfAddress(address, properties_.address_bits);
+  if (plain.has_value()) return *plain;
+  return absl::InvalidArgumentError(
+      absl::StrFormat("0x%x is not an address of %d bits", address, properties_.address_bits));
+}
+
+DrmDevice::Object* DrmDevice::Find(MemoryId memory) {
+  const uint32_t slot = static_cast<uint32_t>(memory) & ((1u << kSlotBits) - 1);
+  if (slot == 0 || slot >= objects_.size()) return nullptr;
+  Object& object = objects_[slot];
+  return object.handle != 0 && object.generation == static_cast<uint32_t>(memory) >> kSlotBits
+             ? &object
+             : nullptr;
+}
+
+MemoryId DrmDevice::Add(uint32_t handle, uint64_t size, Heap heap, uint8_t use) {
+  MutexLock lock(mutex_);
+  return AddLocked(handle, size, heap, use);
+}
+
+MemoryId DrmDevice::AddLocked(uint32_t handle, uint64_t size, Heap heap, uint8_t use) {
+  uint32_t slot;
+  if (unused_.empty()) {
+    slot = static_cast<uint32_t>(objects_.size());
+    objects_.emplace_back();
+  } else {
+    slot = unused_.back();
+    unused_.pop_back();
+  }
+  Object& object = objects_[slot];
+  const uint32_t generation = object.generation;
+  object = {};
+  object.generation = generation;
+  object.handle = handle;
+  object.size = size;
+  object.heap = heap;
+  object.use = use;
+  ++users_of_[handle];
+  return static_cast<MemoryId>(generation << kSlotBits | slot);
+}
+
+absl::StatusOr<MemoryId> DrmDevice::Create(const MemoryOptions& options) {
+  if (options.size == 0 || options.size % kPage != 0) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("memory must be whole pages of 4 KiB, not 0x%x bytes", options.size));
+  }
+  if (!properties_.has_heap[static_cast<int>(options.heap)]) {
+    return absl::UnimplementedError(
+        absl::StrFormat("%s has no memory of heap %d; DeviceProperties::has_heap lists the heaps",
+                        calls_.path(), options.heap));
+  }
+  const absl::StatusOr<uint32_t> handle = CreateObject(options);
+  if (!handle.ok()) return handle.status();
+  return Add(*handle, options.size, options.heap, options.use);
+}
+
+absl::Status DrmDevice::CloseHandle(uint32_t handle) {
+  const auto users = users_of_.find(handle);
+  if (users != users_of_.end() && users->second > 1) {
+    --users->second;
+    return absl::OkStatus();
+  }
+  absl::Status status = calls_.CloseObject(handle);
+  if (status.ok() && users != users_of_.end()) users_of_.erase(users);
+  return status;
+}
+
+absl::Status DrmDevice::Destroy(MemoryId memory) {
+  MutexLock lock(mutex_);
+  Object* const object = Find(memory);
+  if (object == nullptr) return NoSuchMemory(memory);
+  if (object->bindings != 0) {
+    return absl::FailedPreconditionError(absl::StrFormat(
+        "memory %d is still bound at %d places; unbind it first", memory, object->bindings));
+  }
+  const absl::Status status = CloseHandle(object->handle);
+  if (!status.ok()) return status;
+  if (!object->mapped.empty()) calls_.Unmap(object->mapped);
+  const uint32_t slot = static_cast<uint32_t>(memory) & ((1u << kSlotBits) - 1);
+  // The last generation's place is not used again: its old names would become valid.
+  const uint32_t next = object->generation + 1;
+  *object = {};
+  object->generation = next;
+  if (next >> (32 - kSlotBits) == 0) unused_.push_back(slot);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<absl::Span<uint8_t>> DrmDevice::Map(MemoryId memory) {
+  MutexLock lock(mutex_);
+  Object* const object = Find(memory);
+  if (object == nullptr) return NoSuchMemory(memory);
+  if (!CpuCanSee(object->heap)) {
+    return absl::FailedPreconditionError(absl::StrFormat(
+        "memory %d is in a heap that the CPU cannot see; copy to it by a job, or use another heap",
+        memory));
+  }
+  if (object->mapped.empty()) {
+    const absl::StatusOr<uint64_t> offset = MapOffset(object->handle, object->heap);
+    if (!offset.ok()) return offset.status();
+    const auto mapped = calls_.Map(*offset, object->size);
+    if (!mapped.ok()) return mapped.status();
+    object->mapped = *mapped;
+  }
+  return object->mapped;
+}
+
+absl::Status DrmDevice::Bind(const PageBinding& binding) {
+  const absl::StatusOr<uint64_t> address = PlainAddress(binding.address);
+  if (!address.ok()) return address.status();
+  if (binding.size == 0 || ((*address | binding.size | binding.offset) & (kPage - 1)) != 0) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("0x%x bytes from offset 0x%x at 0x%x are not whole pages", binding.size,
+                        binding.offset, *address));
+  }
+  if (binding.size > (uint64_t{1} << properties_.address_bits) - *address) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "0x%x bytes at 0x%x go past the end of the address space", binding.size, *address));
+  }
+  MutexLock lock(mutex_);
+  Object* const object = Find(binding.memory);
+  if (object == nullptr) return NoSuchMemory(binding.memory);
+  if (binding.offset > object->size || binding.size > object->size - binding.offset) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("memory %d has 0x%x bytes, not 0x%x from offset 0x%x", binding.memory,
+                        object->size, binding.size, binding.offset));
+  }
+  PageTable& table = spaces_[binding.space];
+  const auto there = table.Overlap(*address, binding.size);
+  if (there != table.pages().end()) {
+    return absl::AlreadyExistsError(
+        absl::StrFormat("space %d: 0x%x..0x%x is not free: memory %d is bound at 0x%x..0x%x",
+                        binding.space, *address, *address + binding.size - 1, there->second.memory,
+                        there->first, there->first + there->second.size - 1));
+  }
+  absl::Status status = BindLocked(binding, *address, object->handle);
+  if (!status.ok()) return status;
+  const PageTable::Pages pages = {binding.size, binding.memory, binding.offset, binding.writable};
+  table.Insert(*address, pages);
+  ++object->bindings;
+  object->space = binding.space;
+  object->address = *address;
+  object->pages = pages;
+  return absl::OkStatus();
+}
+
+absl::Status DrmDevice::Unbind(uint32_t space, uint64_t address, uint64_t size) {
+  const absl::StatusOr<uint64_t> plain = PlainAddress(address);
+  if (!plain.ok()) return plain.status();
+  MutexLock lock(mutex_);
+  PageTable& table = spaces_[space];
+  const PageTable::Pages* const pages = table.Find(*plain, size);
+  if (pages == nullptr) {
+    return absl::NotFoundError(absl::StrFormat(
+        "space %d: 0x%x bytes at 0x%x are not what was bound", space, size, *plain));
+  }
+  absl::Status status = UnbindLocked(space, *plain, size);
+  if (!status.ok()) return status;
+  Object* const object = Find(pages->memory);
+  --object->bindings;
+  if (object->space == space && object->address == *plain) object->pages = {};
+  table.Erase(*plain);
+  return absl::OkStatus();
+}
+
+const PageTable::Pages* DrmDevice::BoundAt(const Object& object, MemoryId memory, uint32_t space,
+                                           uint64_t address) const {
+  if (object.pages.size != 0 && object.space == space && object.address == address) {
+    return &object.pages;
+  }
+  const auto table = spaces_.find(space);
+  if (table == spaces_.end()) return nullptr;
+  const PageTable::Pages* const pages = table->second.FindAt(address);
+  return pages != nullptr && pages->memory == memory ? pages : nullptr;
+}
+
+absl::Status DrmDevice::Check(const Job& job, Scratch& scratch, uint64_t& batch,
+                              size_t& batch_object) {
+  const absl::StatusOr<uint64_t> begin = PlainAddress(job.batch_address);
+  if (!begin.ok()) return begin.status();
+  batch = *begin;
+  ++jobs_;
+  bool found = false;
+  scratch.objects.clear();
+  scratch.objects.reserve(job.residents.size());
+  for (const Resident& resident : job.residents) {
+    const absl::StatusOr<uint64_t> address = PlainAddress(resident.address);
+    if (!address.ok()) return address.status();
+    Object* const object = Find(resident.memory);
+    if (object == nullptr) return NoSuchMemory(resident.memory);
+    if (std::exchange(object->seen, jobs_) == jobs_) {
+      return absl::InvalidArgumentError(
+          absl::StrFormat("memory %d is listed twice as resident", resident.memory));
+    }
+    const PageTable::Pages* const pages = BoundAt(*object, resident.memory, job.space, *address);
+    if (pages == nullptr) {
+      return absl::InvalidArgumentError(absl::StrFormat(
+          "memory %d is not bound at 0x%x in space %d", resident.memory, *address, job.space));
+    }
+    if (resident.written && !pages->writable) {
+      return absl::InvalidArgumentError(
+          absl::StrFormat("memory %d is written by the job and bound read-only", resident.memory));
+    }
+    if (!found && batch >= *address && batch - *address < pages->size &&
+        job.batch_length <= pages->size - (batch - *address)) {
+      found = true;
+      batch_object = scratch.objects.size();
+    }
+    scratch.objects.push_back({.handle = object->handle,
+                               .address = *address,
+                               .size = pages->size,
+                               .written = resident.written,
+                               .use = object->use});
+  }
+  if (found) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrFormat("the batch, 0x%x bytes at 0x%x, is not in one of the %d residents",
+                      job.batch_length, batch, job.residents.size()));
+}
+
+std::unique_ptr<DrmDevice::Scratch> DrmDevice::TakeScratch() {
+  MutexLock lock(mutex_);
+  if (scratch_.empty()) return std::make_unique<Scratch>();
+  std::unique_ptr<Scratch> taken = std::move(scratch_.back());
+  scratch_.pop_back();
+  return taken;
+}
+
+void DrmDevice::ReturnScratch(std::unique_ptr<Scratch> scratch) {
+  MutexLock lock(mutex_);
+  scratch_.push_back(std::move(scratch));
+}
+
+absl::StatusOr<Fence> DrmDevice::Submit(const Job& job) {
+  std::unique_ptr<Scratch> scratch = TakeScratch();
+  uint64_t batch = 0;
+  size_t batch_object = 0;
+  absl::Status status;
+  {
+    MutexLock lock(mutex_);
+    status = Check(job, *scratch, batch, batch_object);
+  }
+  scratch->waits.clear();
+  bool held = false;
+  uint32_t signals = 0;
+  if (status.ok()) {
+    status = fences_.Hold(job.after, scratch->waits);
+    held = status.ok();
+  }
+  if (status.ok()) {
+    const absl::StatusOr<uint32_t> syncobj = fences_.Take();
+    status = syncobj.status();
+    if (syncobj.ok()) signals = *syncobj;
+  }
+  if (status.ok()) {
+    status = Execute({.job = job,
+                      .batch_address = batch,
+                      .batch_object = batch_object,
+                      .objects = scratch->objects,
+                      .waits = scratch->waits,
+                      .signals = signals});
+  }
+  if (held) fences_.Release(job.after);
+  ReturnScratch(std::move(scratch));
+  if (!status.ok()) {
+    if (signals != 0) fences_.Return(signals);
+    return status;
+  }
+  return fences_.Begin(signals, absl::StrCat(job.engine, ", context ", job.context));
+}
+
+absl::StatusOr<bool> DrmDevice::Wait(Fence fence, absl::Duration timeout) {
+  return fences_.Wait(fence, timeout);
+}
+
+absl::StatusOr<UniqueFd> DrmDevice::Export(MemoryId memory) {
+  MutexLock lock(mutex_);
+  const Object* const object = Find(memory);
+  if (object == nullptr) return NoSuchMemory(memory);
+  if ((object->use & kShared) == 0) {
+    return absl::FailedPreconditionError(absl::StrFormat(
+        "memory %d was not created to be shared: MemoryOptions::use needs kShared", memory));
+  }
+  return calls_.ExportObject(object->handle);
+}
+
+absl::StatusOr<DrmDevice::Imported> DrmDevice::Import(int dma_buf) {
+  const off_t size = lseek(dma_buf, 0, SEEK_END);
+  if (size <= 0 || size % kPage != 0) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("descriptor %d is not a dma-buf of whole pages", dma_buf));
+  }
+  // With the lock: a thread that destroys the same object meanwhile would close this handle.
+  MutexLock lock(mutex_);
+  const absl::StatusOr<uint32_t> handle = calls_.ImportObject(dma_buf);
+  if (!handle.ok()) return handle.status();
+  const auto bytes = static_cast<uint64_t>(size);
+  return Imported{AddLocked(*handle, bytes, Heap::kSystem, kShared), bytes};
+}
+
+absl::StatusOr<UniqueFd> DrmDevice::ExportFence(Fence fence) { return fences_.Export(fence); }
+
+absl::StatusOr<Fence> DrmDevice::ImportFence(int sync_file) {
+  const absl::StatusOr<uint32_t> syncobj = fences_.Take();
+  if (!syncobj.ok()) return syncobj.status();
+  const absl::Status status = calls_.ImportSyncFile(*syncobj, sync_file);
+  if (!status.ok()) {
+    fences_.Return(*syncobj);
+    return status;
+  }
+  return fences_.Begin(*syncobj, "imported");
+}
+
+}  // namespace packsmith::gpu

@@ -1,0 +1,160 @@
+// What devices of all kernel drivers have in common: memory, page tables, fences, and the order in
+// which a job is checked, handed to the kernel, and waited for.
+#ifndef PACKSMITH_RUNTIME_KERNEL_DRM_DRM_DEVICE_H_
+#define PACKSMITH_RUNTIME_KERNEL_DRM_DRM_DEVICE_H_
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "runtime/base/mutex.h"
+#include "runtime/base/unique_fd.h"
+#include "runtime/kernel/drm/calls.h"
+#include "runtime/kernel/drm/fences.h"
+#include "runtime/kernel/drm/properties.h"
+#include "runtime/memory/device.h"
+#include "runtime/memory/page_table.h"
+
+namespace packsmith::gpu {
+
+// Errors of all methods, besides those of Device: what the kernel's refusal means (see
+// StatusOfErrno()), with the call that it refused.
+class DrmDevice : public Device {
+ public:
+  ~DrmDevice() override;
+
+  const DeviceProperties& properties() const { return properties_; }
+  std::string generation() const override { return generation_; }
+
+  absl::StatusOr<MemoryId> Create(const MemoryOptions& options) override;
+  absl::Status Destroy(MemoryId memory) override;
+  absl::StatusOr<absl::Span<uint8_t>> Map(MemoryId memory) override;
+  absl::Status Bind(const PageBinding& binding) override;
+  absl::Status Unbind(uint32_t space, uint64_t address, uint64_t size) override;
+  absl::StatusOr<Fence> Submit(const Job& job) override;
+  absl::StatusOr<bool> Wait(Fence fence, absl::Duration timeout) override;
+
+  // Memory for other processes and devices, as a dma-buf. FailedPrecondition unless it was created
+  // with MemoryUse kShared.
+  absl::StatusOr<UniqueFd> Export(MemoryId memory);
+  // Another's memory, all of it. Importing it again returns another MemoryId.
+  struct Imported {
+    MemoryId memory = {};
+    uint64_t size = 0;  // bytes
+  };
+  absl::StatusOr<Imported> Import(int dma_buf);
+  // A job's fence for other processes and devices, as a sync file, and another's fence for
+  // Job::after.
+  absl::StatusOr<UniqueFd> ExportFence(Fence fence);
+  absl::StatusOr<Fence> ImportFence(int sync_file);
+
+ protected:
+  // What the drivers' devices know of a memory.
+  struct Object {
+    uint32_t handle = 0;  // the kernel's; 0: the place is unused
+    uint32_t generation = 1;
+    uint64_t size = 0;
+    Heap heap = Heap::kSystem;
+    uint8_t use = kOrdinary;
+    uint32_t bindings = 0;
+    absl::Span<uint8_t> mapped;
+    uint64_t seen = 0;  // the last job that lists it
+    // Where it was bound last, which is where jobs usually have it.
+    uint32_t space = 0;
+    uint64_t address = 0;  // plain
+    PageTable::Pages pages;
+  };
+  // A resident of a job that was checked.
+  struct JobObject {
+    uint32_t handle = 0;
+    uint64_t address = 0;  // plain
+    uint64_t size = 0;
+    bool written = false;
+    uint8_t use = kOrdinary;
+  };
+  // A job on its way to the kernel.
+  struct Submission {
+    const Job& job;
+    uint64_t batch_address;  // plain
+    size_t batch_object;     // in `objects`
+    absl::Span<const JobObject> objects;
+    absl::Span<const uint32_t> waits;  // syncobjs
+    uint32_t signals;                  // a syncobj
+  };
+
+  // `dump`: where the kernel reports hangs, for messages.
+  DrmDevice(std::unique_ptr<Connection> connection, std::string generation,
+            DeviceProperties properties, std::string dump);
+
+  // Calls of the driver. Each changes nothing if it fails. Those that are named ...Locked are
+  // called with a lock held, and must not call methods of Device.
+  virtual absl::StatusOr<uint32_t> CreateObject(const MemoryOptions& options) = 0;
+  // The offset for mmap() of an object, for a CPU that sees it as its heap says.
+  virtual absl::StatusOr<uint64_t> MapOffset(uint32_t handle, Heap heap) = 0;
+  virtual absl::Status BindLocked(const PageBinding& binding, uint64_t plain_address,
+                                  uint32_t handle) {
+    (void)binding, (void)plain_address, (void)handle;
+    return absl::OkStatus();
+  }
+  virtual absl::Status UnbindLocked(uint32_t space, uint64_t plain_address, uint64_t size) {
+    (void)space, (void)plain_address, (void)size;
+    return absl::OkStatus();
+  }
+  // Hands the job to the kernel, which returns at once. Several threads may be in it.
+  virtual absl::Status Execute(const Submission& submission) = 0;
+
+  // A memory for an object that the driver made in another way.
+  MemoryId Add(uint32_t handle, uint64_t size, Heap heap, uint8_t use);
+  const Calls& calls() const { return calls_; }
+
+ private:
+  // Buffers that submissions use in turn, so that submitting does not allocate.
+  struct Scratch {
+    std::vector<JobObject> objects;
+    std::vector<uint32_t> waits;
+  };
+
+  static constexpr unsigned kSlotBits = 22;
+
+  MemoryId AddLocked(uint32_t handle, uint64_t size, Heap heap, uint8_t use)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::StatusOr<uint64_t> PlainAddress(uint64_t address) const;
+  // Null: there is no such memory, or no longer.
+  Object* Find(MemoryId memory) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status CloseHandle(uint32_t handle) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status Check(const Job& job, Scratch& scratch, uint64_t& batch, size_t& batch_object)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Null: it is not bound there.
+  const PageTable::Pages* BoundAt(const Object& object, MemoryId memory, uint32_t space,
+                                  uint64_t address) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  std::unique_ptr<Scratch> TakeScratch();
+  void ReturnScratch(std::unique_ptr<Scratch> scratch);
+
+  const Calls calls_;
+  const std::string generation_;
+  const DeviceProperties properties_;
+  Fences fences_;
+
+  mutable Mutex mutex_;
+  std::deque<Object> objects_ ABSL_GUARDED_BY(mutex_);  // by the low bits of MemoryId, from 1
+  std::vector<uint32_t> unused_ ABSL_GUARDED_BY(mutex_);
+  // Memory of one handle: imports of what the file has already.
+  absl::flat_hash_map<uint32_t, uint32_t> users_of_ ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_map<uint32_t, PageTable> spaces_ ABSL_GUARDED_BY(mutex_);
+  uint64_t jobs_ ABSL_GUARDED_BY(mutex_) = 0;  // that were checked
+  std::vector<std::unique_ptr<Scratch>> scratch_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace packsmith::gpu
+
+#endif  // PACKSMITH_RUNTIME_KERNEL_DRM_DRM_DEVICE_H_
