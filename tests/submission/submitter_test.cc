@@ -1,0 +1,270 @@
+#include "runtime/submission/submitter.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "tests/submission/model_device.h"
+
+namespace packsmith::gpu {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class SubmitterTest : public testing::Test {
+ protected:
+  // A job that is known by its batch's address.
+  absl::StatusOr<TimelinePoint> Submit(QueueId queue, uint64_t name,
+                                       std::vector<TimelinePoint> waits = {},
+                                       std::vector<TimelinePoint> signals = {}) {
+    return submitter_->Submit(queue, {.batch_address = name, .waits = waits, .signals = signals});
+  }
+  std::vector<uint64_t> Taken() const {
+    std::vector<uint64_t> names;
+    for (const auto& job : device_.waiting()) names.push_back(job.batch_address);
+    return names;
+  }
+  absl::StatusOr<bool> Poll(TimelinePoint point) {
+    return submitter_->Wait(point, absl::ZeroDuration());
+  }
+
+  ModelDevice device_;
+  std::unique_ptr<Submitter> submitter_ = Submitter::Create(device_, {});
+  const QueueId render_ = submitter_->AddQueue({.engine = "render"});
+  const QueueId copy_ = submitter_->AddQueue({.engine = "copy", .context = 3});
+  const TimelineId timeline_ = submitter_->AddTimeline();
+};
+
+TEST_F(SubmitterTest, AJobWithoutWaitsIsHandedOverAtOnce) {
+  const auto point = Submit(render_, 1);
+  ASSERT_TRUE(point.ok());
+  EXPECT_THAT(Taken(), ElementsAre(1));
+  EXPECT_EQ(*Poll(*point), false);
+  ASSERT_TRUE(device_.CompleteOne(0));
+  EXPECT_EQ(*Poll(*point), true);
+}
+
+TEST_F(SubmitterTest, AWaitForAPromisedValueIsAFenceForTheDevice) {
+  ASSERT_TRUE(Submit(copy_, 1, {}, {{timeline_, 5}}).ok());
+  ASSERT_TRUE(Submit(render_, 2, {{timeline_, 3}}).ok());
+  ASSERT_THAT(Taken(), ElementsAre(1, 2));
+  EXPECT_THAT(device_.waiting()[1].after, ElementsAre(1));
+}
+
+TEST_F(SubmitterTest, AWaitForAnUnknownValueHoldsTheJobAndThoseAfterIt) {
+  ASSERT_TRUE(Submit(render_, 1, {{timeline_, 1}}).ok());
+  ASSERT_TRUE(Submit(render_, 2).ok());
+  EXPECT_THAT(Taken(), IsEmpty());
+  EXPECT_EQ(submitter_->held(), 2u);
+  ASSERT_TRUE(Submit(copy_, 3, {}, {{timeline_, 1}}).ok());
+  EXPECT_THAT(Taken(), ElementsAre(3, 1, 2));
+  EXPECT_EQ(submitter_->held(), 0u);
+}
+
+TEST_F(SubmitterTest, TheCpuReleasesWhatWaitsForItsValue) {
+  ASSERT_TRUE(Submit(render_, 1, {{timeline_, 2}}).ok());
+  ASSERT_TRUE(submitter_->Signal({timeline_, 1}).ok());
+  EXPECT_THAT(Taken(), IsEmpty());
+  ASSERT_TRUE(submitter_->Signal({timeline_, 2}).ok());
+  EXPECT_THAT(Taken(), ElementsAre(1));
+  EXPECT_THAT(device_.waiting()[0].after, IsEmpty());
+  EXPECT_EQ(*submitter_->Value(timeline_), 2u);
+}
+
+TEST_F(SubmitterTest, ALowerValueMayBePromisedAfterAHigherOneThatWaitsForIt) {
+  ASSERT_TRUE(Submit(render_, 1, {{timeline_, 1}}, {{timeline_, 2}}).ok());
+  EXPECT_EQ(submitter_->held(), 1u);
+  ASSERT_TRUE(submitter_->Signal({timeline_, 1}).ok());
+  EXPECT_THAT(Taken(), ElementsAre(1));
+}
+
+TEST_F(SubmitterTest, ChainsOfHeldJobsAreReleasedTogether) {
+  for (uint64_t i = 9; i > 0; --i) {
+    const QueueId queue = submitter_->AddQueue({});
+    ASSERT_TRUE(Submit(queue, i, {{timeline_, i}}, {{timeline_, i + 1}}).ok());
+  }
+  EXPECT_EQ(submitter_->held(), 9u);
+  ASSERT_TRUE(submitter_->Signal({timeline_, 1}).ok());
+  EXPECT_THAT(Taken(), ElementsAre(1, 2, 3, 4, 5, 6, 7, 8, 9));
+}
+
+TEST_F(SubmitterTest, ValuesGrow) {
+  ASSERT_TRUE(submitter_->Signal({timeline_, 5}).ok());
+  EXPECT_THAT(submitter_->Signal({timeline_, 5}).message(), HasSubstr("has reached 5"));
+  EXPECT_EQ(Submit(render_, 1, {}, {{timeline_, 4}}).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  ASSERT_TRUE(Submit(render_, 1, {}, {{timeline_, 7}}).ok());
+  EXPECT_EQ(Submit(render_, 2, {}, {{timeline_, 7}}).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(submitter_->Signal({timeline_, 8}).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(Submit(render_, 3, {}, {{timeline_, 8}, {timeline_, 9}}).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  // Nothing was changed by those.
+  EXPECT_THAT(Taken(), ElementsAre(1));
+  ASSERT_TRUE(device_.CompleteOne(0));
+  EXPECT_TRUE(submitter_->Signal({timeline_, 8}).ok());
+}
+
+TEST_F(SubmitterTest, WhatDoesNotExistIsNotFound) {
+  const auto none = static_cast<TimelineId>(77);
+  EXPECT_TRUE(absl::IsNotFound(Submit(static_cast<QueueId>(9), 1).status()));
+  EXPECT_TRUE(absl::IsNotFound(Submit(render_, 1, {{none, 1}}).status()));
+  EXPECT_TRUE(absl::IsNotFound(Submit(render_, 1, {}, {{none, 1}}).status()));
+  EXPECT_TRUE(absl::IsNotFound(submitter_->Signal({none, 1})));
+  EXPECT_TRUE(absl::IsNotFound(Poll({none, 1}).status()));
+  EXPECT_TRUE(absl::IsNotFound(submitter_->Value(none).status()));
+}
+
+TEST_F(SubmitterTest, AJobThatIsRefusedAtOnceLeavesNothingBehind) {
+  device_.Refuse(1);
+  EXPECT_TRUE(absl::IsResourceExhausted(Submit(render_, 1, {}, {{timeline_, 1}}).status()));
+  const auto again = Submit(render_, 2, {}, {{timeline_, 1}});
+  ASSERT_TRUE(again.ok());
+  EXPECT_EQ(again->value, 1u);
+  ASSERT_TRUE(device_.CompleteOne(0));
+  EXPECT_EQ(*Poll({timeline_, 1}), true);
+}
+
+TEST_F(SubmitterTest, AHeldJobThatIsRefusedFailsItsPointsAndThoseThatWaitForIt) {
+  const auto refused = Submit(render_, 1, {{timeline_, 1}}, {{timeline_, 2}});
+  const auto dependent = Submit(copy_, 2, {{timeline_, 2}});
+  ASSERT_TRUE(refused.ok() && dependent.ok());
+  device_.Refuse(1);
+  ASSERT_TRUE(submitter_->Signal({timeline_, 1}).ok());
+  EXPECT_TRUE(absl::IsResourceExhausted(Poll(*refused).status()));
+  EXPECT_TRUE(absl::IsResourceExhausted(Poll({timeline_, 2}).status()));
+  EXPECT_TRUE(absl::IsFailedPrecondition(Poll(*dependent).status()));
+  EXPECT_THAT(Poll(*dependent).status().message(), HasSubstr("told to refuse"));
+  EXPECT_EQ(submitter_->held(), 0u);
+  EXPECT_THAT(Taken(), IsEmpty());
+  // So does one that is submitted afterwards; later values are not affected.
+  EXPECT_TRUE(absl::IsFailedPrecondition(Submit(copy_, 3, {{timeline_, 2}}).status()));
+  ASSERT_TRUE(submitter_->Signal({timeline_, 3}).ok());
+  EXPECT_TRUE(Submit(copy_, 4, {{timeline_, 3}}).ok());
+  EXPECT_THAT(Taken(), ElementsAre(4));
+}
+
+TEST_F(SubmitterTest, AJobThatHangsIsAnErrorOfItsOwnPointsOnly) {
+  ASSERT_TRUE(Submit(render_, 1, {}, {{timeline_, 1}}).ok());
+  const auto next = Submit(render_, 2, {}, {{timeline_, 2}});
+  device_.Hang(1);
+  ASSERT_TRUE(device_.CompleteOne(0));
+  EXPECT_TRUE(absl::IsAborted(Poll({timeline_, 1}).status()));
+  EXPECT_TRUE(absl::IsAborted(Poll({timeline_, 1}).status()));  // and it stays so
+  ASSERT_TRUE(device_.CompleteOne(0));
+  EXPECT_EQ(*Poll(*next), true);
+  EXPECT_EQ(*Poll({timeline_, 2}), true);
+  // Kernels run what waits for it.
+  EXPECT_TRUE(Submit(copy_, 3, {{timeline_, 1}}).ok());
+}
+
+TEST_F(SubmitterTest, WaitingEndsWhenTheTimeIsUp) {
+  EXPECT_EQ(*submitter_->Wait({timeline_, 1}, absl::Milliseconds(2)), false);
+  ASSERT_TRUE(Submit(render_, 1, {}, {{timeline_, 1}}).ok());
+  EXPECT_EQ(*submitter_->Wait({timeline_, 1}, absl::Milliseconds(2)), false);
+}
+
+TEST_F(SubmitterTest, AThreadWaitsForAValueThatIsPromisedLater) {
+  std::atomic<bool> done = false;
+  std::thread waits([&] {
+    EXPECT_EQ(*submitter_->Wait({timeline_, 1}, absl::InfiniteDuration()), true);
+    done = true;
+  });
+  ASSERT_TRUE(Submit(render_, 1, {}, {{timeline_, 1}}).ok());
+  EXPECT_FALSE(done);
+  ASSERT_TRUE(device_.CompleteOne(0));
+  waits.join();
+}
+
+TEST_F(SubmitterTest, WhatAHeldJobRefersToIsCopied) {
+  {
+    const std::string name = "base";
+    const std::vector<Resident> residents = {{.memory = static_cast<MemoryId>(1)}};
+    const std::vector<JobBase> bases = {{name, 0x1000}};
+    const std::vector<TimelinePoint> waits = {{timeline_, 1}};
+    ASSERT_TRUE(
+        submitter_
+            ->Submit(render_,
+                     {.batch_address = 1, .residents = residents, .bases = bases, .waits = waits})
+            .ok());
+  }
+  ASSERT_TRUE(submitter_->Signal({timeline_, 1}).ok());
+  EXPECT_THAT(Taken(), ElementsAre(1));
+}
+
+TEST_F(SubmitterTest, TakenIsCalledOnceWithTheFence) {
+  std::vector<Fence> taken;
+  const auto note = [&](Fence fence) { taken.push_back(fence); };
+  const TimelinePoint wait = {timeline_, 1};
+  ASSERT_TRUE(submitter_->Submit(render_, {.batch_address = 1, .taken = note}).ok());
+  ASSERT_TRUE(
+      submitter_->Submit(copy_, {.batch_address = 2, .waits = {&wait, 1}, .taken = note}).ok());
+  EXPECT_THAT(taken, ElementsAre(1));
+  ASSERT_TRUE(submitter_->Signal(wait).ok());
+  EXPECT_THAT(taken, ElementsAre(1, 2));
+}
+
+TEST_F(SubmitterTest, AManyTimesSignalledTimelineStaysSmall) {
+  device_.set_instant(true);
+  for (uint64_t i = 1; i <= 5000; ++i) {
+    ASSERT_TRUE(Submit(render_, i, {}, {{timeline_, i}}).ok());
+  }
+  EXPECT_EQ(*submitter_->Value(timeline_), 5000u);
+}
+
+TEST(SubmitterLifetime, ADestroyedDeviceIsAnError) {
+  auto device = std::make_unique<ModelDevice>();
+  const auto submitter = Submitter::Create(*device, {});
+  const QueueId queue = submitter->AddQueue({});
+  const TimelineId timeline = submitter->AddTimeline();
+  device.reset();
+  EXPECT_TRUE(absl::IsFailedPrecondition(submitter->Submit(queue, {}).status()));
+  EXPECT_TRUE(absl::IsFailedPrecondition(submitter->Signal({timeline, 1})));
+  EXPECT_TRUE(
+      absl::IsFailedPrecondition(submitter->Wait({timeline, 1}, absl::ZeroDuration()).status()));
+}
+
+// Eight threads with a queue each, which wait for each other's values.
+TEST(SubmitterThreads, SubmitAndWaitAtTheSameTime) {
+  for (const bool thread : {false, true}) {
+    ModelDevice device;
+    device.set_instant(true);
+    const auto submitter = Submitter::Create(device, {.thread = thread});
+    constexpr uint64_t kThreads = 8, kJobs = 200;
+    std::vector<QueueId> queues;
+    std::vector<TimelineId> timelines;
+    for (uint64_t i = 0; i < kThreads; ++i) {
+      queues.push_back(submitter->AddQueue({}));
+      timelines.push_back(submitter->AddTimeline());
+    }
+    std::vector<std::thread> threads;
+    for (uint64_t i = 0; i < kThreads; ++i) {
+      threads.emplace_back([&, i] {
+        for (uint64_t k = 1; k <= kJobs; ++k) {
+          // Of the next thread, what it did in the round before.
+          const TimelinePoint wait = {timelines[(i + 1) % kThreads], k - 1};
+          const TimelinePoint signal = {timelines[i], k};
+          const auto point =
+              submitter->Submit(queues[i], {.waits = {&wait, 1}, .signals = {&signal, 1}});
+          ASSERT_TRUE(point.ok());
+          if (k % 16 == 0) {
+            EXPECT_EQ(*submitter->Wait(*point, absl::InfiniteDuration()), true);
+          }
+        }
+      });
+    }
+    for (std::thread& one : threads) one.join();
+    for (const TimelineId timeline : timelines) {
+      EXPECT_EQ(*submitter->Wait({timeline, kJobs}, absl::InfiniteDuration()), true);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace packsmith::gpu
