@@ -6,10 +6,12 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
 #include <string>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -44,13 +46,23 @@ class ModelDevice : public Device {
     MutexLock lock(mutex_);
     instant_ = instant;
   }
+  // In the order in which they were submitted.
   std::vector<Started> waiting() const {
+    std::map<Fence, Started> all;
     MutexLock lock(mutex_);
-    return waiting_;
+    for (const auto& [engine, jobs] : waiting_) {
+      for (const Started& job : jobs) all[job.fence] = job;
+    }
+    std::vector<Started> list;
+    for (const auto& [fence, job] : all) list.push_back(job);
+    return list;
   }
   bool idle() const {
     MutexLock lock(mutex_);
-    return waiting_.empty();
+    for (const auto& [engine, jobs] : waiting_) {
+      if (!jobs.empty()) return false;
+    }
+    return true;
   }
   // Completes the nth of those that may begin: the first of its engine, after its fences. Calls
   // `run` with it. False: none may.
@@ -58,31 +70,27 @@ class ModelDevice : public Device {
     Started job;
     {
       MutexLock lock(mutex_);
-      std::vector<size_t> ready;
-      std::vector<std::string> engines;  // that have a job before this one
-      for (size_t i = 0; i < waiting_.size(); ++i) {
-        const Started& one = waiting_[i];
-        bool first = true;
-        for (const std::string& engine : engines) first &= engine != one.engine;
-        if (!first) continue;
-        engines.push_back(one.engine);
-        for (const Fence fence : one.after) first &= IsDone(fence);
-        if (first) ready.push_back(i);
+      std::vector<std::deque<Started>*> ready;
+      for (auto& [engine, jobs] : waiting_) {
+        if (jobs.empty()) continue;
+        bool may = true;
+        for (const Fence fence : jobs.front().after) may &= IsDone(fence);
+        if (may) ready.push_back(&jobs);
       }
       if (ready.empty()) return false;
-      const size_t at = ready[choice % ready.size()];
-      job = waiting_[at];
-      waiting_.erase(waiting_.begin() + static_cast<ptrdiff_t>(at));
+      std::deque<Started>& jobs = *ready[choice % ready.size()];
+      job = jobs.front();
+      jobs.pop_front();
     }
     if (run) run(job);
     MutexLock lock(mutex_);
-    done_[job.fence] = true;
+    done_.insert(job.fence);
     progress_.notify_all();
     return true;
   }
   void Hang(Fence fence) {
     MutexLock lock(mutex_);
-    hung_[fence] = true;
+    hung_.insert(fence);
   }
 
   absl::StatusOr<MemoryId> Create(const MemoryOptions& options) override {
@@ -105,9 +113,9 @@ class ModelDevice : public Device {
     }
     const Fence fence = ++last_;
     if (instant_) {
-      done_[fence] = true;
+      done_.insert(fence);
     } else {
-      waiting_.push_back(
+      waiting_[job.engine].push_back(
           {fence, job.batch_address, job.engine, {job.after.begin(), job.after.end()}});
     }
     return fence;
@@ -134,8 +142,8 @@ class ModelDevice : public Device {
   const std::unique_ptr<HostDevice> memory_;
   mutable Mutex mutex_;
   std::condition_variable_any progress_;
-  std::vector<Started> waiting_ ABSL_GUARDED_BY(mutex_);
-  std::map<Fence, bool> done_ ABSL_GUARDED_BY(mutex_), hung_ ABSL_GUARDED_BY(mutex_);
+  std::map<std::string, std::deque<Started>> waiting_ ABSL_GUARDED_BY(mutex_);
+  std::unordered_set<Fence> done_ ABSL_GUARDED_BY(mutex_), hung_ ABSL_GUARDED_BY(mutex_);
   Fence last_ ABSL_GUARDED_BY(mutex_) = 0;
   int refuse_ ABSL_GUARDED_BY(mutex_) = 0;
   bool instant_ ABSL_GUARDED_BY(mutex_) = false;
