@@ -64,9 +64,9 @@ Result Submission::Run() {
     const Result result = Prepare();
     if (result == 0) break;
     if (!busy_) return result;
-    const auto idle = WhenAll(busy_->uses());
+    const auto before = busy_->uses();
     if (const Result bad =
-            file_.kernel().WaitUntil(caller_, INT64_MAX, [&] { return idle->done(); })) {
+            file_.kernel().WaitUntil(caller_, INT64_MAX, [&] { return AllDone(before); })) {
       return bad;
     }
     busy_ = nullptr;
@@ -377,7 +377,7 @@ Result Submission::ReadRelocations() {
   }
   for (const Relocation& relocation : relocations_) {
     const std::shared_ptr<I915Object>& source = entries_[relocation.source].object;
-    if (!WhenAll(source->uses())->done()) {
+    if (!AllDone(source->uses())) {
       busy_ = source;
       return -EAGAIN;
     }

@@ -1,4 +1,5 @@
 // EXECBUFFER2: addresses, relocations, fences, and what hangs do.
+#include <malloc.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -388,6 +389,35 @@ TEST(SubmissionTest, BusyObjectsSayWhichEnginesUseThem) {
   wait.timeout_ns = 1'000'000'000;
   EXPECT_EQ(client.Call(api::kGemWait, wait), 0);
   EXPECT_GT(wait.timeout_ns, 0);
+}
+
+TEST(SubmissionTest, AskingAgainAndAgainWhetherWorkIsDoneTakesNoMemory) {
+  Machine machine("skl");
+  Client client(machine);
+  machine.Hold();
+  const uint32_t batch = client.Create(4096);
+  std::vector<api::gem_exec_object2> objects = {Client::Object(batch)};
+  ASSERT_EQ(client.Submit(objects), 0);
+  const size_t before = mallinfo2().uordblks;
+  for (int i = 0; i < 20'000; ++i) {
+    api::gem_wait wait = {batch, 0, 0};
+    ASSERT_EQ(client.Call(api::kGemWait, wait), -ETIME);
+  }
+  EXPECT_LT(mallinfo2().uordblks, before + 100'000);
+  machine.Release();
+}
+
+TEST(SubmissionTest, FilesThatAreClosedLeaveTheDevicesOwnSpace) {
+  Machine machine("hsw");
+  // No two of them fit into 2 GB at once.
+  for (int i = 0; i < 3; ++i) {
+    Client client(machine);
+    const uint32_t batch = client.Create(uint64_t{1} << 30);
+    std::vector<api::gem_exec_object2> objects = {Client::Object(batch)};
+    ASSERT_EQ(client.Submit(objects), 0);
+  }
+  const Work& last = *machine.watcher.works.back();
+  EXPECT_EQ(last.streams[0].address, machine.watcher.works.front()->streams[0].address);
 }
 
 TEST(SubmissionTest, AnObjectInUseIsRelocatedWhenItIsIdle) {
