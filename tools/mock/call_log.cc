@@ -52,13 +52,18 @@ void CallLog::OnSubmit(const std::shared_ptr<const capture::Work>&) {
 }
 
 void CallLog::OnWarning(pid_t pid, absl::string_view call, absl::string_view text) {
-  {
-    MutexLock lock(mutex_);
-    ++warnings_;
-  }
-  if (options_.warnings || options_.calls) {
-    Print(absl::StrCat("[", pid, "] warning: ", call, ": ", text));
-  }
+  CountWarning();
+  if (shows_warnings()) Print(absl::StrCat("[", pid, "] warning: ", call, ": ", text));
+}
+
+void CallLog::Warn(absl::string_view line) {
+  CountWarning();
+  if (shows_warnings()) Print(absl::StrCat("warning: ", line));
+}
+
+void CallLog::CountWarning() {
+  MutexLock lock(mutex_);
+  ++warnings_;
 }
 
 void CallLog::OnRefused(pid_t, absl::string_view, int, absl::string_view why) {

@@ -23,11 +23,14 @@ class CallLog : public capture::Watcher {
   explicit CallLog(Options options) : options_(options) {}
 
   bool shows_calls() const { return options_.calls; }
+  bool shows_warnings() const { return options_.warnings || options_.calls; }
   uint64_t warnings() const;
   uint64_t submissions() const;
 
   // A line that is always shown.
   void Say(absl::string_view line) { Print(line); }
+  // What is wrong with a submission that the kernel accepts.
+  void Warn(absl::string_view line);
 
   // A call on a device file, or another one of a client. `result` is 0 or more, or a negative
   // errno. On the thread that made the call.
@@ -39,6 +42,7 @@ class CallLog : public capture::Watcher {
 
  private:
   void Print(absl::string_view line);
+  void CountWarning();
 
   const Options options_;
   mutable Mutex mutex_;

@@ -34,7 +34,8 @@ and /sys that show them, are answered by a mock kernel.
   --hang-at=N[,N...]    the Nth submission hangs
   --linger=SECONDS      how long processes that APP leaves behind may keep the GPU (default: 10)
   --verbose             show each call on standard error, and why it fails
-  --warnings            show what is accepted and is wrong all the same
+  --warnings            show what is accepted and is wrong all the same: arguments of calls, pointers
+                        in submissions to memory that is not mapped, unknown packets
   --summary             show at the end how many calls there were
   --list                list the GPUs
   --version

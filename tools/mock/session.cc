@@ -125,6 +125,12 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Make(const SessionOptions& opt
 
 absl::Status Session::Watch(const SessionOptions& options) {
   const auto say = [this](absl::string_view line) { log_.Say(line); };
+  // Decoding takes longer than all the rest of a submission.
+  if (log_.shows_warnings()) {
+    checks_ = std::make_unique<capture::SubmissionChecks>(
+        [this](const capture::Work&, absl::string_view line) { log_.Warn(line); });
+    kernel_.AddWatcher(checks_.get());
+  }
   if (options.unpack) {
     const auto unpack = capture::ParseUnpackOptions(*options.unpack);
     if (!unpack.ok()) return unpack.status();

@@ -19,6 +19,7 @@
 #include "runtime/capture/execute/hang_report.h"
 #include "runtime/capture/execute/printing_watcher.h"
 #include "runtime/capture/execute/sim_executor.h"
+#include "runtime/capture/execute/submission_checks.h"
 #include "runtime/capture/records/options.h"
 #include "tools/mock/call_log.h"
 #include "tools/mock/record_watcher.h"
@@ -66,6 +67,7 @@ class Session {
   std::vector<capture::DevicePaths> paths_;
   // All that watch the kernel outlive it.
   std::unique_ptr<capture::SimExecutor> executor_;
+  std::unique_ptr<capture::SubmissionChecks> checks_;
   std::unique_ptr<tools::CliOutput> unpack_output_;
   std::unique_ptr<capture::PrintingWatcher> printer_;
   std::unique_ptr<RecordWatcher> recorder_;
