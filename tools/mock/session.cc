@@ -24,34 +24,30 @@ using capture::MockDevice;
 using capture::MockKernel;
 
 struct Maker {
+  absl::string_view name;  // of the interface
   KernelDriver driver;
   std::unique_ptr<MockDevice> (*make)(MockKernel& kernel, const DeviceInfo& info);
 };
 
+// The usual interface of a driver before its others.
 constexpr Maker kMakers[] = {
-    {KernelDriver::kI915, capture::MakeI915},
-    {KernelDriver::kXe, capture::MakeXe},
-    {KernelDriver::kAsahi, capture::MakeAsahi},
+    {"i915", KernelDriver::kI915, capture::MakeI915},
+    {"xe", KernelDriver::kXe, capture::MakeXe},
+    {"asahi", KernelDriver::kAsahi, capture::MakeAsahi},
+    {"asahi-old", KernelDriver::kAsahi, capture::MakeOldAsahi},
 };
 
 const Maker* FindMaker(absl::string_view name) {
   for (const Maker& maker : kMakers) {
-    if (capture::NameOf(maker.driver) == name) return &maker;
+    if (maker.name == name) return &maker;
   }
   return nullptr;
-}
-
-bool IsInterface(absl::string_view name) {
-  for (const auto driver : {KernelDriver::kI915, KernelDriver::kXe, KernelDriver::kAsahi}) {
-    if (capture::NameOf(driver) == name) return true;
-  }
-  return false;
 }
 
 std::string InterfacesOf(const DeviceInfo& info) {
   std::vector<absl::string_view> names;
   for (const Maker& maker : kMakers) {
-    if (info.has(maker.driver)) names.push_back(capture::NameOf(maker.driver));
+    if (info.has(maker.driver)) names.push_back(maker.name);
   }
   return absl::StrJoin(names, ", ");
 }
@@ -61,7 +57,10 @@ const Maker* UsualMaker(const DeviceInfo& info) {
   const Maker* usual = nullptr;
   for (const Maker& maker : kMakers) {
     if (!info.has(maker.driver)) continue;
-    if (usual == nullptr || maker.driver == info.default_driver) usual = &maker;
+    if (usual == nullptr ||
+        (maker.driver == info.default_driver && usual->driver != info.default_driver)) {
+      usual = &maker;
+    }
   }
   return usual;
 }
@@ -89,7 +88,7 @@ std::string WhereIsReport(const capture::DevicePaths& paths) {
 
 std::vector<std::string> KernelNames() {
   std::vector<std::string> names;
-  for (const Maker& maker : kMakers) names.emplace_back(capture::NameOf(maker.driver));
+  for (const Maker& maker : kMakers) names.emplace_back(maker.name);
   return names;
 }
 
@@ -201,7 +200,7 @@ absl::Status Session::Add(absl::string_view text, absl::string_view kernel) {
   absl::string_view name = text;
   // An id has a colon, too: "8086:9a49".
   const size_t colon = text.rfind(':');
-  if (colon != absl::string_view::npos && IsInterface(text.substr(colon + 1))) {
+  if (colon != absl::string_view::npos && FindMaker(text.substr(colon + 1)) != nullptr) {
     name = text.substr(0, colon);
     kernel = text.substr(colon + 1);
   }
