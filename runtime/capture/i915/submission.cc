@@ -17,8 +17,6 @@ namespace api = uapi::i915;
 namespace {
 
 constexpr uint64_t kPage = 4096;
-// Batches with relocations are not placed below: addresses before their begin stay positive.
-constexpr uint64_t kBatchLeast = 256 << 10;
 
 // Addresses of 48 bits have copies of the last one above it in what programs see.
 uint64_t Canonical(uint64_t address) {
@@ -292,7 +290,7 @@ AddressSpace::Wish Submission::WishOf(const Entry& entry, bool batch) const {
   if ((entry.flags & api::kObjectSupports48bAddress) == 0) {
     wish.most = std::min(wish.most, (uint64_t{1} << 32) - kPage);
   }
-  if (batch && entry.exec.relocation_count != 0) wish.least = kBatchLeast;
+  if (batch && entry.exec.relocation_count != 0) wish.least = kLeastOfBatches;
   return wish;
 }
 

@@ -407,6 +407,22 @@ TEST(SubmissionTest, AskingAgainAndAgainWhetherWorkIsDoneTakesNoMemory) {
   machine.Release();
 }
 
+TEST(SubmissionTest, AnObjectNeedNotMoveToBeABatchWithRelocations) {
+  Machine machine("skl");
+  Client client(machine);
+  std::vector<api::gem_exec_object2> objects = {Client::Object(client.Create(4096)),
+                                                Client::Object(client.Create(4096))};
+  ASSERT_EQ(client.Submit(objects, api::kExecNoReloc), 0);
+  const uint64_t before = objects[1].offset;
+  // It is not looked at: nothing has moved since.
+  api::gem_relocation_entry relocation = {};
+  relocation.target_handle = 99;
+  objects[1].relocation_count = 1;
+  objects[1].relocs_ptr = AddressOf(relocation);
+  ASSERT_EQ(client.Submit(objects, api::kExecNoReloc), 0);
+  EXPECT_EQ(objects[1].offset, before);
+}
+
 TEST(SubmissionTest, FilesThatAreClosedLeaveTheDevicesOwnSpace) {
   Machine machine("hsw");
   // No two of them fit into 2 GB at once.
