@@ -44,10 +44,13 @@ ssize_t ReceiveParts(int socket, absl::Span<iovec> parts, UniqueFd* fd) {
   if (size < 0) return size;
   const cmsghdr* const header = CMSG_FIRSTHDR(&message);
   if (header != nullptr && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS) {
-    int number = -1;
-    std::memcpy(&number, CMSG_DATA(header), sizeof(number));
-    UniqueFd received(number);
-    if (fd != nullptr) *fd = std::move(received);
+    // The padding has room for more than one.
+    for (size_t at = CMSG_LEN(0); at + sizeof(int) <= header->cmsg_len; at += sizeof(int)) {
+      int number = -1;
+      std::memcpy(&number, control.bytes + at, sizeof(number));
+      UniqueFd received(number);
+      if (fd != nullptr && at == CMSG_LEN(0)) *fd = std::move(received);
+    }
   }
   return size;
 }

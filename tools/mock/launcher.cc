@@ -6,7 +6,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
@@ -23,13 +22,16 @@
 namespace packsmith::mock {
 namespace {
 
-// What is passed on to the program, and to which process.
+// What is passed on to the program.
 constexpr int kPassed[] = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
-std::atomic<pid_t> receiver = 0;
 
-void PassOn(int signal) {
-  const pid_t pid = receiver.load();
-  if (pid > 0) kill(pid, signal);
+// Those, and what says that a child has ended.
+sigset_t Awaited() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int signal : kPassed) sigaddset(&set, signal);
+  sigaddset(&set, SIGCHLD);
+  return set;
 }
 
 // This environment with the run's token and the library in front of others.
@@ -95,6 +97,13 @@ absl::StatusOr<std::string> FindPreloadLibrary(const std::string& library) {
 
 Launcher::Launcher(std::string name) : name_(std::move(name)) {
   getrlimit(RLIMIT_NOFILE, &files_);
+  // In all threads: Wait() takes them, one after the other, where anything may be done.
+  const sigset_t awaited = Awaited();
+  pthread_sigmask(SIG_BLOCK, &awaited, &signals_);
+  // Where it is ignored, children that end say nothing.
+  struct sigaction standard = {};
+  standard.sa_handler = SIG_DFL;
+  sigaction(SIGCHLD, &standard, &child_action_);
   // Processes that lose their parent become children of this one: it can wait for them, and read
   // their memory where only ancestors may.
   prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -110,14 +119,10 @@ int Launcher::Start(const Program& program) {
     std::fprintf(stderr, "%s: pipe: %s\n", name_.c_str(), std::strerror(errno));
     return kCannotRun;
   }
-  // Signals that arrive from now on reach the program.
-  sigset_t passed, before;
-  sigemptyset(&passed);
-  for (const int signal : kPassed) sigaddset(&passed, signal);
-  pthread_sigmask(SIG_BLOCK, &passed, &before);
   program_ = fork();
   if (program_ == 0) {
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    sigaction(SIGCHLD, &child_action_, nullptr);
+    pthread_sigmask(SIG_SETMASK, &signals_, nullptr);
     setrlimit(RLIMIT_NOFILE, &files_);
     execvpe(argument_pointers[0], argument_pointers.data(), environment_pointers.data());
     const int error = errno;
@@ -128,12 +133,6 @@ int Launcher::Start(const Program& program) {
   // The terminal sends these to the program, too, which decides.
   signal(SIGINT, SIG_IGN);
   signal(SIGQUIT, SIG_IGN);
-  receiver.store(program_);
-  struct sigaction action = {};
-  action.sa_handler = PassOn;
-  action.sa_flags = SA_RESTART;
-  for (const int signal : kPassed) sigaction(signal, &action, nullptr);
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   close(failure[1]);
   int error = 0;
   if (program_ < 0) {
@@ -147,7 +146,6 @@ int Launcher::Start(const Program& program) {
   close(failure[0]);
   if (error != 0) {
     std::fprintf(stderr, "%s: %s: %s\n", name_.c_str(), arguments[0].c_str(), std::strerror(error));
-    receiver.store(0);
     if (program_ > 0) waitpid(program_, nullptr, 0);
     return error == ENOENT ? kNotFound : kCannotRun;
   }
@@ -155,14 +153,17 @@ int Launcher::Start(const Program& program) {
 }
 
 int Launcher::Wait() {
+  const sigset_t awaited = Awaited();
   while (true) {
+    // One signal may stand for several children.
     int status = 0;
-    const pid_t ended = waitpid(-1, &status, 0);
-    if (ended == program_) {
-      receiver.store(0);
-      return ExitCode(status);
+    pid_t ended;
+    while ((ended = waitpid(-1, &status, WNOHANG)) > 0) {
+      if (ended == program_) return ExitCode(status);
     }
     if (ended < 0 && errno != EINTR) return kCannotRun;
+    const int signal = sigwaitinfo(&awaited, nullptr);
+    if (signal > 0 && signal != SIGCHLD) kill(program_, signal);
   }
 }
 

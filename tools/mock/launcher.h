@@ -2,6 +2,7 @@
 #ifndef PACKSMITH_TOOLS_MOCK_LAUNCHER_H_
 #define PACKSMITH_TOOLS_MOCK_LAUNCHER_H_
 
+#include <signal.h>
 #include <sys/resource.h>
 #include <sys/types.h>
 
@@ -48,7 +49,10 @@ class Launcher {
 
  private:
   const std::string name_;
+  // What the program inherits.
   rlimit files_ = {};
+  sigset_t signals_ = {};
+  struct sigaction child_action_ = {};
   pid_t program_ = 0;
 };
 

@@ -89,7 +89,9 @@ std::shared_ptr<capture::File> ServedFiles::Find(uint64_t number) {
 }
 
 bool ServedFiles::DropClosed() {
-  std::vector<Served> dropped;  // without the lock: the kernel has its own
+  // Who finds nothing to drop must not be ahead of who is at it.
+  MutexLock dropping(dropping_);
+  std::vector<Served> dropped;  // without the other lock: the kernel has its own
   {
     MutexLock lock(mutex_);
     for (const uint64_t number : Ready(closed_.get())) {

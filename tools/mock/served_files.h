@@ -49,6 +49,7 @@ class ServedFiles {
   capture::MockKernel& kernel_;
   const std::string token_;
   const capture::UniqueFd closed_;
+  Mutex dropping_;  // taken before the other
   mutable Mutex mutex_;
   std::map<uint64_t, Served> files_;
   uint64_t opened_ = 0;

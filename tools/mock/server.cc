@@ -169,7 +169,7 @@ bool Server::ServeFile(Channel& channel, ChannelCaller& caller, const Request& r
   paths_.written().Drain();
   Reply reply;
   File::Mapped mapped;
-  const std::shared_ptr<File> file = devices_.Find(request.file);
+  std::shared_ptr<File> file = devices_.Find(request.file);
   std::string name;
   if (file == nullptr) {
     reply.result = -ENODEV;
@@ -192,6 +192,8 @@ bool Server::ServeFile(Channel& channel, ChannelCaller& caller, const Request& r
     log_.OnCall(caller.pid(), caller.name(),
                 absl::StrCat(NodeName(minor), "#", file->number(), " ", name), reply.result);
   }
+  // A client that has the answer may close the file, and count on it that it is closed.
+  file.reset();
   const bool gives = reply.result >= 0 && mapped.memory != nullptr;
   return channel.SendDone(reply, "", gives ? mapped.memory->fd() : -1);
 }

@@ -1,8 +1,35 @@
 #include "runtime/capture/drm/fence.h"
 
+#include <algorithm>
 #include <ctime>
+#include <deque>
 
 namespace packsmith::capture {
+
+namespace {
+
+using Calls = std::deque<std::function<void()>>;
+
+// A call may signal a fence that others wait for, and so on: chains of any length, since each point
+// of a timeline waits for the one before. The outermost signal makes the calls of all, and the
+// outermost destructor lets go of all, so that neither needs a deep stack.
+thread_local Calls* due = nullptr;
+thread_local Calls* dropped = nullptr;
+
+}  // namespace
+
+Fence::~Fence() {
+  Calls own;
+  Calls& calls = dropped == nullptr ? own : *dropped;
+  for (auto& call : calls_) calls.push_back(std::move(call));
+  if (dropped != nullptr) return;
+  dropped = &own;
+  while (!own.empty()) {
+    const auto last = std::move(own.front());
+    own.pop_front();
+  }
+  dropped = nullptr;
+}
 
 int64_t MonotonicNow() {
   timespec now = {};
@@ -21,8 +48,18 @@ void Fence::Signal(Result error) {
   done_ = true;
   error_ = error;
   time_ = MonotonicNow();
+  Calls own;
+  Calls& calls = due == nullptr ? own : *due;
   // A call may add others, to fences that follow this one.
-  for (const auto& call : std::exchange(calls_, {})) call();
+  for (auto& call : std::exchange(calls_, {})) calls.push_back(std::move(call));
+  if (due != nullptr) return;
+  due = &own;
+  while (!own.empty()) {
+    const auto call = std::move(own.front());
+    own.pop_front();
+    call();
+  }
+  due = nullptr;
 }
 
 void Fence::WhenDone(std::function<void()> call) {
@@ -31,6 +68,10 @@ void Fence::WhenDone(std::function<void()> call) {
   } else {
     calls_.push_back(std::move(call));
   }
+}
+
+bool AllDone(const std::vector<std::shared_ptr<Fence>>& fences) {
+  return std::all_of(fences.begin(), fences.end(), [](const auto& fence) { return fence->done(); });
 }
 
 }  // namespace packsmith::capture

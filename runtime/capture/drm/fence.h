@@ -15,6 +15,11 @@ namespace packsmith::capture {
 // Guarded by the kernel's lock. A fence is signalled once and stays so.
 class Fence {
  public:
+  Fence() = default;
+  ~Fence();
+  Fence(const Fence&) = delete;
+  Fence& operator=(const Fence&) = delete;
+
   // One that is signalled from the beginning.
   static std::shared_ptr<Fence> Signalled();
 
@@ -35,6 +40,9 @@ class Fence {
   int64_t time_ = 0;
   std::vector<std::function<void()>> calls_;
 };
+
+// Whether all of them are signalled.
+bool AllDone(const std::vector<std::shared_ptr<Fence>>& fences);
 
 // CLOCK_MONOTONIC, in nanoseconds.
 int64_t MonotonicNow();

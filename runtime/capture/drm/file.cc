@@ -20,7 +20,17 @@ thread_local std::string why;
 File::File(MockDevice& device, uint64_t number, bool render)
     : device_(device), number_(number), render_(render) {}
 
-File::~File() = default;
+File::~File() {
+  MutexLock lock(kernel().mutex());
+  CloseObjects();
+}
+
+void File::CloseObjects() {
+  for (const auto& [handle, object] : objects_.values()) OnClosed(object);
+  handle_of_.clear();
+  objects_.Clear();
+  kernel().shared_files().DropClosedObjects();
+}
 
 const IoctlEntry* File::FindEntry(uint32_t request) const {
   if (IoctlType(request) != kDrmIoctlType) return nullptr;
@@ -210,19 +220,21 @@ Result File::GetCap(Caller&, drm::get_cap& args) {
       args.value = 1;
       return 0;
     default:
-      // What displays have: there is none.
-      return args.capability >= 1 && args.capability <= 0x15 ? -EOPNOTSUPP : -EINVAL;
+      // What displays have, and all that the kernel does not know: there is no display.
+      return -EOPNOTSUPP;
   }
 }
 
 Result File::SetClientCap(Caller&, drm::set_client_cap&) { return -EOPNOTSUPP; }
 
 Result File::GemClose(Caller&, drm::gem_close& args) {
-  const std::shared_ptr<Object> object = FindObject(args.handle);
+  std::shared_ptr<Object> object = FindObject(args.handle);
   if (!object) return -EINVAL;
   objects_.Remove(args.handle);
   handle_of_.erase(object->id());
   OnClosed(object);
+  object.reset();
+  kernel().shared_files().DropClosedObjects();
   return 0;
 }
 

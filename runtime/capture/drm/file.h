@@ -59,6 +59,10 @@ class File {
 
   MockKernel& kernel() const { return device_.kernel(); }
 
+  // Closes all handles, for destructors: the objects count in what the device knows of its memory,
+  // which the lock guards.
+  void CloseObjects();
+
   // A new handle for an object that this file had none of.
   uint32_t AddObject(std::shared_ptr<Object> object);
   // Null: the handle is unknown.

@@ -1,7 +1,9 @@
 // The calls of synchronization objects.
+#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -10,6 +12,18 @@
 namespace packsmith::capture {
 
 namespace drm = uapi::drm;
+
+namespace {
+
+bool IsEventfd(int fd) {
+  constexpr absl::string_view kName = "anon_inode:[eventfd]";
+  char name[64];
+  const std::string link = "/proc/self/fd/" + std::to_string(fd);
+  const ssize_t size = readlink(link.c_str(), name, sizeof(name));
+  return size > 0 && absl::string_view(name, static_cast<size_t>(size)) == kName;
+}
+
+}  // namespace
 
 // What a call waits for.
 struct File::Waited {
@@ -242,10 +256,13 @@ Result File::SyncobjEventfd(Caller& caller, drm::syncobj_eventfd& args) {
   if (!syncobj) return -ENOENT;
   auto fd = std::make_shared<UniqueFd>(caller.Take(args.fd));
   if (!*fd) return -EBADF;
+  if (!IsEventfd(fd->get())) return Refuse(-EINVAL, "the descriptor is not an eventfd");
   const bool available = args.flags != 0;
   const auto tell = [fd] {
+    // One that is full would block. Its readers have been told.
+    pollfd room = {fd->get(), POLLOUT, 0};
     const uint64_t one = 1;
-    (void)!::write(fd->get(), &one, sizeof(one));
+    if (poll(&room, 1, 0) == 1) (void)!::write(fd->get(), &one, sizeof(one));
   };
   syncobj->WhenPoint(args.point, [available, tell](const std::shared_ptr<Fence>& fence) {
     if (available) {

@@ -40,6 +40,9 @@ class HandleTable {
     return true;
   }
 
+  // Of a table that is not used any more.
+  void Clear() { values_.clear(); }
+
   // In the order of handles: pairs of a handle and a value.
   const std::map<uint32_t, T>& values() const { return values_; }
   std::map<uint32_t, T>& values() { return values_; }

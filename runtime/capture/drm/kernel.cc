@@ -129,8 +129,8 @@ Result MockKernel::FdIoctl(Caller& caller, UniqueFd fd, uint32_t request, uint64
       }
       if ((sync.flags & kEnd) != 0) return 0;
       // Access begins when the work that it must follow is done.
-      const auto before = WhenAll((sync.flags & kWrite) != 0 ? object->uses() : object->writes());
-      return WaitUntil(caller, INT64_MAX, [&] { return before->done(); });
+      const auto before = (sync.flags & kWrite) != 0 ? object->uses() : object->writes();
+      return WaitUntil(caller, INT64_MAX, [&] { return AllDone(before); });
     }
     case drm::kDmaBufSetName:
     case drm::kDmaBufSetNameOld: {
@@ -224,6 +224,24 @@ uint64_t MockKernel::MapOffset(const std::shared_ptr<Object>& object, uint32_t m
   return it->second;
 }
 
+void MockKernel::DropGone() {
+  if (offset_of_.size() + name_of_.size() + imports_.size() < drop_at_) return;
+  std::erase_if(offset_of_, [this](const auto& one) {
+    const auto it = offsets_.find(one.second);
+    if (!it->second.object.expired()) return false;
+    offsets_.erase(it);
+    return true;
+  });
+  std::erase_if(name_of_, [this](const auto& one) {
+    const auto it = names_.find(one.second);
+    if (!it->second.object.expired()) return false;
+    names_.erase(it);
+    return true;
+  });
+  std::erase_if(imports_, [](const auto& one) { return one.second.expired(); });
+  drop_at_ = std::max<size_t>(1024, 2 * (offset_of_.size() + name_of_.size() + imports_.size()));
+}
+
 MockKernel::MapTarget MockKernel::FindMapOffset(uint64_t offset) const {
   auto it = offsets_.upper_bound(offset);
   if (it == offsets_.begin()) return {};
@@ -233,9 +251,8 @@ MockKernel::MapTarget MockKernel::FindMapOffset(uint64_t offset) const {
 }
 
 uint32_t MockKernel::NameOf(const MockDevice& device, const std::shared_ptr<Object>& object) {
-  const auto [it, fresh] =
-      name_of_.try_emplace(object->id(), static_cast<uint32_t>(name_of_.size() + 1));
-  if (fresh) names_[it->second] = {&device, object};
+  const auto [it, fresh] = name_of_.try_emplace(object->id(), names_made_ + 1);
+  if (fresh) names_[++names_made_] = {&device, object};
   return it->second;
 }
 

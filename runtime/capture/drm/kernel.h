@@ -102,7 +102,10 @@ class MockKernel {
   Mutex& mutex() ABSL_LOCK_RETURNED(mutex_) { return mutex_; }
   Scheduler& scheduler() { return scheduler_; }
   SharedFiles& shared_files() { return shared_files_; }
-  uint64_t NewObjectId() { return ++objects_made_; }
+  uint64_t NewObjectId() {
+    DropGone();
+    return ++objects_made_;
+  }
   uint64_t NewContextId() { return ++contexts_made_; }
   uint64_t NewWorkNumber() { return ++works_made_; }
   // For calls that wait: releases the lock, and takes it again to ask `ready` whenever something
@@ -162,8 +165,13 @@ class MockKernel {
   };
   std::map<uint32_t, Named> names_;
   std::map<uint64_t, uint32_t> name_of_;  // of the object's id
+  uint32_t names_made_ = 0;
   // Objects of other devices that were made for an import: by the device and the memory.
   std::map<std::pair<const MockDevice*, const SharedMemory*>, std::weak_ptr<Object>> imports_;
+
+  // Forgets offsets, names and imports of objects that are gone; now and then.
+  void DropGone();
+  size_t drop_at_ = 1024;
 
   // Tries, in short intervals, work that waits for a value in memory.
   std::thread ticker_;

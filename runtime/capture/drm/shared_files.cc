@@ -2,27 +2,40 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 namespace packsmith::capture {
+
 SharedFiles::Identity SharedFiles::IdentityOf(int fd) {
   struct stat facts = {};
   return fstat(fd, &facts) == 0 ? Identity(facts.st_dev, facts.st_ino) : Identity();
 }
 
 UniqueFd SharedFiles::Export(const std::shared_ptr<Object>& object) {
-  UniqueFd fd(fcntl(object->memory()->fd(), F_DUPFD_CLOEXEC, 0));
-  if (fd) {
-    for (auto it = objects_.begin(); it != objects_.end();) {
-      it = it->second.expired() ? objects_.erase(it) : std::next(it);
-    }
-    objects_[IdentityOf(fd.get())] = object;
-  }
+  DropClosedObjects();
+  // Opened anew: a lock belongs to what was opened, and lasts until all copies of the descriptor
+  // and all mappings that were made with it are gone.
+  const std::string path = "/proc/self/fd/" + std::to_string(object->memory()->fd());
+  UniqueFd fd(open(path.c_str(), O_RDWR | O_CLOEXEC));
+  if (!fd || flock(fd.get(), LOCK_SH | LOCK_NB) != 0) return UniqueFd();
+  // Memory that came from another device is still the object of that device.
+  objects_.try_emplace(IdentityOf(fd.get()), object);
   return fd;
+}
+
+void SharedFiles::DropClosedObjects() {
+  for (auto it = objects_.begin(); it != objects_.end();) {
+    const int fd = it->second->memory()->fd();
+    const bool closed = it->second.use_count() == 1 && flock(fd, LOCK_EX | LOCK_NB) == 0;
+    if (closed) flock(fd, LOCK_UN);
+    it = closed ? objects_.erase(it) : std::next(it);
+  }
 }
 
 UniqueFd SharedFiles::AddSocket(Socket socket) {
@@ -54,7 +67,7 @@ UniqueFd SharedFiles::Export(const std::shared_ptr<Syncobj>& syncobj) {
 
 std::shared_ptr<Object> SharedFiles::FindObject(int fd) const {
   const auto it = objects_.find(IdentityOf(fd));
-  return it == objects_.end() ? nullptr : it->second.lock();
+  return it == objects_.end() ? nullptr : it->second;
 }
 
 std::shared_ptr<Fence> SharedFiles::FindFence(int fd) const {

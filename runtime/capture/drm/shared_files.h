@@ -19,7 +19,8 @@ namespace packsmith::capture {
 class SharedFiles {
  public:
   // A descriptor for the object's memory: what mmap and lseek on it do is what they do on a
-  // dma-buf. Empty, with errno set: none are left.
+  // dma-buf. The object lives on until its last copy is closed. Empty, with errno set: none are
+  // left.
   UniqueFd Export(const std::shared_ptr<Object>& object);
   // One that is readable once the fence is signalled.
   UniqueFd Export(const std::shared_ptr<Fence>& fence);
@@ -29,6 +30,9 @@ class SharedFiles {
   std::shared_ptr<Object> FindObject(int fd) const;
   std::shared_ptr<Fence> FindFence(int fd) const;
   std::shared_ptr<Syncobj> FindSyncobj(int fd) const;
+
+  // Lets go of objects whose descriptors are all closed.
+  void DropClosedObjects();
 
  private:
   // What has a socket, whose end here tells when the last copy of it is closed.
@@ -44,7 +48,7 @@ class SharedFiles {
   using Identity = std::pair<uint64_t, uint64_t>;
   static Identity IdentityOf(int fd);
 
-  std::map<Identity, std::weak_ptr<Object>> objects_;
+  std::map<Identity, std::shared_ptr<Object>> objects_;
   std::map<Identity, Socket> sockets_;
   size_t drop_at_ = 64;
 };

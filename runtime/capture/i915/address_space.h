@@ -12,6 +12,9 @@
 
 namespace packsmith::capture::i915 {
 
+// Batches with relocations are not placed below: addresses before their begin stay positive.
+inline constexpr uint64_t kLeastOfBatches = 256 << 10;
+
 // Objects stay where they are from one submission to the next, until another one needs the place.
 // Guarded by the kernel's lock.
 class AddressSpace {

@@ -15,6 +15,7 @@ I915File::I915File(I915Device& device, uint64_t number, bool render)
 I915File::~I915File() {
   MutexLock lock(kernel().mutex());
   for (const auto& [id, context] : contexts_) context->Close(kernel());
+  CloseObjects();
 }
 
 std::shared_ptr<I915Object> I915File::FindI915Object(uint32_t handle) {
@@ -27,8 +28,8 @@ void I915File::OnClosed(const std::shared_ptr<Object>& object) {
     if (!context->space->global()) context->space->Remove(object->id());
   }
   for (const auto& [id, space] : spaces_.values()) space->Remove(object->id());
-  // Other files may still use it in the device's own page table.
-  if (object.use_count() <= 1) device_.global_space()->Remove(object->id());
+  // Another file that uses it finds it the same place, if nothing else is there by then.
+  device_.global_space()->Remove(object->id());
 }
 
 Result I915File::MayExport(const Object& object) const {

@@ -74,8 +74,6 @@ class I915File : public File {
   std::shared_ptr<Context> MakeContext() const;
   // Null: there is none of that id.
   std::shared_ptr<Context> FindContext(uint32_t id) const;
-  // An id for an address space, always the same.
-  uint32_t IdOf(const std::shared_ptr<AddressSpace>& space);
 
   // file_device.cc
   Result Getparam(Caller&, uapi::i915::getparam&);

@@ -41,13 +41,6 @@ std::shared_ptr<Context> I915File::FindContext(uint32_t id) const {
   return it == contexts_.end() ? nullptr : it->second;
 }
 
-uint32_t I915File::IdOf(const std::shared_ptr<AddressSpace>& space) {
-  for (const auto& [id, known] : spaces_.values()) {
-    if (known == space) return id;
-  }
-  return spaces_.Insert(space);
-}
-
 Result I915File::GemContextCreate(Caller& caller, api::gem_context_create_ext& args) {
   if ((args.flags & ~(api::kContextUseExtensions | api::kContextSingleTimeline)) != 0) {
     return -EINVAL;
@@ -112,7 +105,8 @@ Result I915File::GemContextGetparam(Caller& caller, api::gem_context_param& args
       break;
     case api::kContextVm:
       if (!traits_.full_ppgtt) return -ENODEV;
-      args.value = IdOf(context->space);
+      // An id of its own for each caller, who destroys it.
+      args.value = spaces_.Insert(context->space);
       break;
     case api::kContextPersistence:
       args.value = context->persistent ? 1 : 0;

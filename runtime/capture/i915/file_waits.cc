@@ -9,8 +9,8 @@ namespace packsmith::capture::i915 {
 namespace api = uapi::i915;
 
 Result I915File::WaitForObject(Caller& caller, I915Object& object, bool for_write) {
-  const auto before = WhenAll(for_write ? object.uses() : object.writes());
-  const Result result = kernel().WaitUntil(caller, INT64_MAX, [&] { return before->done(); });
+  const auto before = for_write ? object.uses() : object.writes();
+  const Result result = kernel().WaitUntil(caller, INT64_MAX, [&] { return AllDone(before); });
   object.SyncView();
   return result;
 }
@@ -46,12 +46,12 @@ Result I915File::GemWait(Caller& caller, api::gem_wait& args) {
   if (args.flags != 0) return -EINVAL;
   const std::shared_ptr<I915Object> object = FindI915Object(args.bo_handle);
   if (!object) return -ENOENT;
-  const auto before = WhenAll(object->uses());
+  const auto before = object->uses();
   const int64_t start = MonotonicNow();
   const int64_t deadline = args.timeout_ns < 0 || args.timeout_ns > INT64_MAX - start
                                ? INT64_MAX
                                : start + args.timeout_ns;
-  const Result result = kernel().WaitUntil(caller, deadline, [&] { return before->done(); });
+  const Result result = kernel().WaitUntil(caller, deadline, [&] { return AllDone(before); });
   object->SyncView();
   // What is left of the time.
   if (args.timeout_ns > 0) {
@@ -69,8 +69,7 @@ Result I915File::GemThrottle(Caller& caller, uapi::drm::nothing&) {
     if (!recent_.front().fence->done()) old.push_back(recent_.front().fence);
     recent_.pop_front();
   }
-  const auto all = WhenAll(old);
-  return kernel().WaitUntil(caller, INT64_MAX, [&] { return all->done(); });
+  return kernel().WaitUntil(caller, INT64_MAX, [&] { return AllDone(old); });
 }
 
 }  // namespace packsmith::capture::i915

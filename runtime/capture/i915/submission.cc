@@ -17,8 +17,6 @@ namespace api = uapi::i915;
 namespace {
 
 constexpr uint64_t kPage = 4096;
-// Batches with relocations are not placed below: addresses before their begin stay positive.
-constexpr uint64_t kBatchLeast = 256 << 10;
 
 // Addresses of 48 bits have copies of the last one above it in what programs see.
 uint64_t Canonical(uint64_t address) {
@@ -64,9 +62,9 @@ Result Submission::Run() {
     const Result result = Prepare();
     if (result == 0) break;
     if (!busy_) return result;
-    const auto idle = WhenAll(busy_->uses());
+    const auto before = busy_->uses();
     if (const Result bad =
-            file_.kernel().WaitUntil(caller_, INT64_MAX, [&] { return idle->done(); })) {
+            file_.kernel().WaitUntil(caller_, INT64_MAX, [&] { return AllDone(before); })) {
       return bad;
     }
     busy_ = nullptr;
@@ -292,7 +290,7 @@ AddressSpace::Wish Submission::WishOf(const Entry& entry, bool batch) const {
   if ((entry.flags & api::kObjectSupports48bAddress) == 0) {
     wish.most = std::min(wish.most, (uint64_t{1} << 32) - kPage);
   }
-  if (batch && entry.exec.relocation_count != 0) wish.least = kBatchLeast;
+  if (batch && entry.exec.relocation_count != 0) wish.least = kLeastOfBatches;
   return wish;
 }
 
@@ -377,7 +375,7 @@ Result Submission::ReadRelocations() {
   }
   for (const Relocation& relocation : relocations_) {
     const std::shared_ptr<I915Object>& source = entries_[relocation.source].object;
-    if (!WhenAll(source->uses())->done()) {
+    if (!AllDone(source->uses())) {
       busy_ = source;
       return -EAGAIN;
     }

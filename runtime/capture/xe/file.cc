@@ -21,6 +21,9 @@ XeFile::~XeFile() {
       scheduler.ForgetContext(queue->context);
     }
     for (const auto& [id, vm] : vms_.values()) scheduler.Cancel(vm->queue(), -ECANCELED);
+    // Objects that only these hold count in the device's memory, which the lock guards.
+    exec_queues_.Clear();
+    vms_.Clear();
   }
   // What waited for it goes on.
   kernel().Advance();

@@ -3,7 +3,9 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <malloc.h>
 #include <poll.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -65,6 +67,8 @@ TEST_F(KernelTest, TheCallIsFoundByItsNumberAlone) {
   EXPECT_EQ(client->Call((drm::kGetCap & ~0xff00u) | 'x' << 8, cap), -ENOTTY);
   EXPECT_EQ(client->Call(drm::Request(drm::kInOut, 0x3e, 16), cap), -EINVAL);
   EXPECT_EQ(client->Call(drm::Request(drm::kInOut, 0x9f, 16), cap), -EINVAL);
+  cap.capability = 0x1000;
+  EXPECT_EQ(client->Call(drm::kGetCap, cap), -EOPNOTSUPP);
   // Half of the structure: the rest is zero, and is not written.
   cap = {.capability = drm::kCapSyncobj, .value = 77};
   EXPECT_EQ(client->Call(drm::Request(drm::kInOut, 0x0c, 8), cap), 0);
@@ -129,6 +133,70 @@ TEST_F(KernelTest, AnObjectComesBackToItsFileWithTheSameHandle) {
   const UniqueFd null(open("/dev/null", O_RDWR));
   EXPECT_EQ(client->ImportObject(null.get()), 0u);
   EXPECT_EQ(client->ImportObject(-1), 0u);
+}
+
+TEST_F(KernelTest, AnExportedObjectLivesUntilItsLastDescriptorIsClosed) {
+  const uint32_t handle = client->Object(4096);
+  UniqueFd fd(client->ExportObject(handle));
+  uint8_t* const bytes = Map(*client, handle);
+  bytes[7] = 77;
+  munmap(bytes, 4096);
+  const int descriptors = OpenDescriptors();
+  // Its file is closed: only the descriptor is left.
+  client.reset();
+  Client other(kernel), device(kernel, 129);
+  for (Client* const importer : {&other, &device}) {
+    const uint32_t imported = importer->ImportObject(fd.get());
+    ASSERT_NE(imported, 0u);
+    uint8_t* const seen = Map(*importer, imported);
+    EXPECT_EQ(seen[7], 77);
+    munmap(seen, 4096);
+    drm::gem_close close = {.handle = imported, .pad = 0};
+    EXPECT_EQ(importer->Call(drm::kGemClose, close), 0);
+  }
+  // A copy of the descriptor counts, and so does a mapping that was made with it.
+  void* const mapped = mmap(nullptr, 4096, PROT_READ, MAP_SHARED, fd.get(), 0);
+  fd.Reset();
+  const uint32_t more = other.Object(4096);
+  drm::gem_close close = {.handle = more, .pad = 0};
+  EXPECT_EQ(other.Call(drm::kGemClose, close), 0);
+  EXPECT_EQ(OpenDescriptors(), descriptors - 1);
+  munmap(mapped, 4096);
+  close.handle = other.Object(4096);
+  EXPECT_EQ(other.Call(drm::kGemClose, close), 0);
+  EXPECT_EQ(OpenDescriptors(), descriptors - 2);
+}
+
+TEST_F(KernelTest, WhatComesBackFromAnotherDeviceIsTheObjectThatWentThere) {
+  const uint32_t handle = client->Object(4096);
+  Client device(kernel, 129);
+  const UniqueFd there(client->ExportObject(handle));
+  const UniqueFd back(device.ExportObject(device.ImportObject(there.get())));
+  EXPECT_EQ(client->ImportObject(back.get()), handle);
+}
+
+TEST_F(KernelTest, OffsetsAndNamesOfObjectsThatAreGoneAreForgotten) {
+  Client primary(kernel, 0);
+  const size_t before = mallinfo2().uordblks;
+  uint64_t kept_offset = 0;
+  for (int i = 0; i < 20'000; ++i) {
+    CreateArgs create = {.size = 4096, .handle = 0, .pad = 0, .map_offset = 0};
+    ASSERT_EQ(primary.Call(kTestCreate, create), 0);
+    drm::gem_flink flink = {.handle = create.handle, .name = 0};
+    ASSERT_EQ(primary.Call(drm::kGemFlink, flink), 0);
+    ASSERT_EQ(flink.name, static_cast<uint32_t>(i + 1));
+    if (i == 0) {
+      kept_offset = create.map_offset;
+      continue;
+    }
+    drm::gem_close close = {.handle = create.handle, .pad = 0};
+    ASSERT_EQ(primary.Call(drm::kGemClose, close), 0);
+  }
+  EXPECT_LT(mallinfo2().uordblks, before + (1 << 20));
+  File::Mapped mapped;
+  EXPECT_EQ(primary.file->Mmap(primary.caller, kept_offset, 4096, mapped), 0);
+  drm::gem_open open = {.name = 1, .handle = 0, .size = 0};
+  EXPECT_EQ(primary.Call(drm::kGemOpen, open), 0);
 }
 
 TEST_F(KernelTest, MmapTakesTheOffsetsOfTheFilesOwnObjectsOnly) {
@@ -305,17 +373,50 @@ TEST_F(KernelTest, SyncFilesMergeAndTellTheirState) {
 
 TEST_F(KernelTest, AnEventfdIsToldOfAPoint) {
   const uint32_t timeline = client->Syncobj();
+  const UniqueFd event(eventfd(0, EFD_NONBLOCK));
+  drm::syncobj_eventfd told = {
+      .handle = timeline, .flags = 0, .point = 4, .fd = event.get(), .pad = 0};
+  ASSERT_EQ(client->Call(drm::kSyncobjEventfd, told), 0);
+  uint64_t count = 0;
+  EXPECT_LT(read(event.get(), &count, sizeof(count)), 0);
+  client->SignalPoint(timeline, 4);
+  EXPECT_EQ(read(event.get(), &count, sizeof(count)), 8);
+  EXPECT_EQ(count, 1u);
+}
+
+TEST_F(KernelTest, OnlyAnEventfdIsWrittenToAndNeverWaitedFor) {
+  const uint32_t signalled = client->Syncobj(1);
   int ends[2];
   ASSERT_EQ(pipe2(ends, O_NONBLOCK), 0);
   const UniqueFd read_end(ends[0]), write_end(ends[1]);
+  const UniqueFd full(eventfd(0, 0));
+  const uint64_t most = ~uint64_t{0} - 1;
+  ASSERT_EQ(write(full.get(), &most, sizeof(most)), 8);
   drm::syncobj_eventfd told = {
-      .handle = timeline, .flags = 0, .point = 4, .fd = write_end.get(), .pad = 0};
-  ASSERT_EQ(client->Call(drm::kSyncobjEventfd, told), 0);
-  uint64_t one = 0;
-  EXPECT_LT(read(read_end.get(), &one, sizeof(one)), 0);
-  client->SignalPoint(timeline, 4);
-  EXPECT_EQ(read(read_end.get(), &one, sizeof(one)), 8);
-  EXPECT_EQ(one, 1u);
+      .handle = signalled, .flags = 0, .point = 0, .fd = write_end.get(), .pad = 0};
+  EXPECT_EQ(client->Call(drm::kSyncobjEventfd, told), -EINVAL);
+  char byte;
+  EXPECT_LT(read(read_end.get(), &byte, 1), 0);
+  told.fd = full.get();
+  EXPECT_EQ(client->Call(drm::kSyncobjEventfd, told), 0);
+  told.fd = 9999;
+  EXPECT_EQ(client->Call(drm::kSyncobjEventfd, told), -EBADF);
+}
+
+// Each point waits for the one before.
+TEST_F(KernelTest, ALongTimelineIsSignalledAndFreedWithoutADeepStack) {
+  constexpr int kPoints = 50'000;
+  for (const bool signalled : {true, false}) {
+    const auto first = std::make_shared<Fence>();
+    Syncobj timeline;
+    timeline.AddPoint(1, first);
+    for (int point = 2; point <= kPoints; ++point) timeline.AddPoint(point, Fence::Signalled());
+    const std::shared_ptr<Fence> last = timeline.PointFence(kPoints);
+    EXPECT_FALSE(last->done());
+    if (signalled) first->Signal();
+    EXPECT_EQ(last->done(), signalled);
+    EXPECT_EQ(timeline.reached(), signalled ? kPoints : 0u);
+  }
 }
 
 TEST_F(KernelTest, MalformedCallsChangeNothing) {

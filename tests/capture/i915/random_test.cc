@@ -98,6 +98,27 @@ class RandomTest : public testing::TestWithParam<const char*> {
       std::memcpy(&point, memory_->bytes.data() + (query.points - kRoom), sizeof(point));
       add(point);
     }
+    // What new ones are called: the smallest numbers that nothing has.
+    drm::gem_close close = {};
+    api::gem_create object = {4096, 0, 0};
+    add(Probe(api::kGemCreate, object));
+    add(close.handle = object.handle);
+    add(Probe(drm::kGemClose, close));
+    api::gem_context_create_ext made = {};
+    add(Probe(api::kGemContextCreateExt, made));
+    add(made.ctx_id);
+    api::gem_context_destroy unmade = {made.ctx_id, 0};
+    add(Probe(api::kGemContextDestroy, unmade));
+    api::gem_vm_control space = {};
+    add(Probe(api::kGemVmCreate, space));
+    add(space.vm_id);
+    space.extensions = 0;
+    add(Probe(api::kGemVmDestroy, space));
+    drm::syncobj_create syncobj = {};
+    add(Probe(drm::kSyncobjCreate, syncobj));
+    add(syncobj.handle);
+    drm::syncobj_destroy forgotten = {syncobj.handle, 0};
+    add(Probe(drm::kSyncobjDestroy, forgotten));
     add(CountDescriptors());
     add(machine_.watcher.works.size());
     state.append(reinterpret_cast<const char*>(memory_->bytes.data()) + 4096,

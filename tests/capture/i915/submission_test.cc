@@ -1,4 +1,5 @@
 // EXECBUFFER2: addresses, relocations, fences, and what hangs do.
+#include <malloc.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -388,6 +389,51 @@ TEST(SubmissionTest, BusyObjectsSayWhichEnginesUseThem) {
   wait.timeout_ns = 1'000'000'000;
   EXPECT_EQ(client.Call(api::kGemWait, wait), 0);
   EXPECT_GT(wait.timeout_ns, 0);
+}
+
+TEST(SubmissionTest, AskingAgainAndAgainWhetherWorkIsDoneTakesNoMemory) {
+  Machine machine("skl");
+  Client client(machine);
+  machine.Hold();
+  const uint32_t batch = client.Create(4096);
+  std::vector<api::gem_exec_object2> objects = {Client::Object(batch)};
+  ASSERT_EQ(client.Submit(objects), 0);
+  const size_t before = mallinfo2().uordblks;
+  for (int i = 0; i < 20'000; ++i) {
+    api::gem_wait wait = {batch, 0, 0};
+    ASSERT_EQ(client.Call(api::kGemWait, wait), -ETIME);
+  }
+  EXPECT_LT(mallinfo2().uordblks, before + 100'000);
+  machine.Release();
+}
+
+TEST(SubmissionTest, AnObjectNeedNotMoveToBeABatchWithRelocations) {
+  Machine machine("skl");
+  Client client(machine);
+  std::vector<api::gem_exec_object2> objects = {Client::Object(client.Create(4096)),
+                                                Client::Object(client.Create(4096))};
+  ASSERT_EQ(client.Submit(objects, api::kExecNoReloc), 0);
+  const uint64_t before = objects[1].offset;
+  // It is not looked at: nothing has moved since.
+  api::gem_relocation_entry relocation = {};
+  relocation.target_handle = 99;
+  objects[1].relocation_count = 1;
+  objects[1].relocs_ptr = AddressOf(relocation);
+  ASSERT_EQ(client.Submit(objects, api::kExecNoReloc), 0);
+  EXPECT_EQ(objects[1].offset, before);
+}
+
+TEST(SubmissionTest, FilesThatAreClosedLeaveTheDevicesOwnSpace) {
+  Machine machine("hsw");
+  // No two of them fit into 2 GB at once.
+  for (int i = 0; i < 3; ++i) {
+    Client client(machine);
+    const uint32_t batch = client.Create(uint64_t{1} << 30);
+    std::vector<api::gem_exec_object2> objects = {Client::Object(batch)};
+    ASSERT_EQ(client.Submit(objects), 0);
+  }
+  const Work& last = *machine.watcher.works.back();
+  EXPECT_EQ(last.streams[0].address, machine.watcher.works.front()->streams[0].address);
 }
 
 TEST(SubmissionTest, AnObjectInUseIsRelocatedWhenItIsIdle) {

@@ -156,6 +156,17 @@ class LauncherTest(unittest.TestCase):
             process.send_signal(signal.SIGTERM)
             self.assertEqual(process.wait(timeout=30), 3)
 
+    def test_the_program_inherits_what_is_done_with_signals(self) -> None:
+        def dispositions(before: str, *launcher: str) -> list[int]:
+            done = subprocess.run(["sh", "-c", before + 'exec "$@"', "sh", *launcher, "grep", "-E",
+                                   "SigBlk|SigIgn", "/proc/self/status"], capture_output=True,
+                                  text=True, check=True)
+            # Those above 31 are the C library's own.
+            return [int(line.split()[1], 16) & 0x7fffffff for line in done.stdout.splitlines()]
+
+        for before in ("", "trap '' CHLD USR1; "):
+            self.assertEqual(dispositions(before, MOCK, LIBRARY), dispositions(before))
+
     def test_a_process_that_outlives_the_program_keeps_its_device(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
             out = os.path.join(folder, "out")

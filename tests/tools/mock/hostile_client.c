@@ -1,6 +1,7 @@
 // Talks to the server without the library, and not as the library does: `hostile_client SEED`. The
 // server must go on serving others, and hold nothing of this program when it ends.
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdint.h>
@@ -116,8 +117,21 @@ static void Talk(void) {
   close(channel);
 }
 
+// Of the server, which is the parent.
+static int ServersDescriptors(void) {
+  char path[64];
+  snprintf(path, sizeof(path), "/proc/%d/fd", (int)getppid());
+  DIR* const directory = opendir(path);
+  CHECK(directory != NULL);
+  int count = 0;
+  while (readdir(directory) != NULL) ++count;
+  closedir(directory);
+  return count;
+}
+
 int main(int argc, char** argv) {
   CHECK(argc == 2);
+  const int begin = ServersDescriptors();
   state = strtoull(argv[1], NULL, 10) * 0x9e3779b97f4a7c15u + 1;
   for (int i = 0; i < 200; ++i) Talk();
   const int fd = open("/dev/dri/renderD128", O_RDWR);
@@ -130,6 +144,8 @@ int main(int argc, char** argv) {
     usleep(10000);
   }
   CHECK(before.files == 1 && before.objects == 0);
+  // A channel and a file may be open, and a few others on their way out.
+  CHECK(ServersDescriptors() < begin + 16);
   printf("good\n");
   return 0;
 }

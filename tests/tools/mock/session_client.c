@@ -1,8 +1,10 @@
-// Submissions to i915 from Gfx8 on, each of which stores its number: `session_client COUNT
-// [ADDRESS]`. Prints a line for each, with the number that is in memory afterwards or the call that
+// Submissions to i915 from Gfx8 on, each of which stores its number: `session_client COUNT [ADDRESS
+// [die]]`. Prints a line for each, with the number that is in memory afterwards or the call that
 // failed, and then what the kernel says of hangs. With an address, the last submission stores
-// there.
+// there; with a third argument, the program then kills itself.
 #define _GNU_SOURCE
+#include <signal.h>
+
 #include "tests/tools/mock/gpu_calls.h"
 
 enum {
@@ -35,6 +37,7 @@ int main(int argc, char** argv) {
       printf("%u\n", results[0]);
     }
   }
+  if (argc > 3) CHECK(raise(SIGKILL) == 0);
   struct i915_reset_stats stats = {context.ctx_id, 0, 0, 0, 0, 0};
   CHECK(ioctl(fd, I915_GET_RESET_STATS, &stats) == 0);
   printf("active %u, pending %u\n", stats.batch_active, stats.batch_pending);

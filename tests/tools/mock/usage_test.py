@@ -60,6 +60,18 @@ class DevicesTest(unittest.TestCase):
                        "/sys/class/drm/renderD128/device/device")
             self.assertEqual((done.stdout, done.stderr), (f"0x{device}\n", ""))
 
+    def test_apples_gpus_have_the_interface_of_linux_unless_the_old_one_is_asked_for(self) -> None:
+        # GET_PARAMS of 24 and of 32 bytes; the old one begins with its version.
+        new = ("import array, fcntl, struct; f = open('/dev/dri/renderD128', 'r+b', 0);"
+               " to = array.array('I', [0] * 200); at = to.buffer_info()[0];")
+        calls = {"m1": "fcntl.ioctl(f, 0x40186440, struct.pack('IIQQ', 0, 0, at, 800));"
+                       " print(to[2])",
+                 "m1:asahi-24": "fcntl.ioctl(f, 0xc0206440, struct.pack('QIIQQ', 0, 0, 0, at, 800));"
+                                 " print(hex(to[0]))"}
+        for device, expected in (("m1", "13\n"), ("m1:asahi-24", "0xdeadbeef\n")):
+            done = run(f"--device={device}", "--", sys.executable, "-c", new + calls[device])
+            self.assertEqual((done.returncode, done.stdout), (0, expected), done.stderr)
+
     def test_several_devices_have_nodes_each(self) -> None:
         for arguments in (["--device=lnl,bmg"], ["--device=lnl", "--device=bmg"]):
             done = run(*arguments, "--", "ls", "/dev/dri")
