@@ -17,7 +17,6 @@ namespace packsmith::mock {
 namespace {
 
 using capture::Result;
-using capture::UniqueFd;
 
 // Memory is moved in pieces that fit a socket's buffer.
 constexpr size_t kPiece = size_t{32} << 10;

@@ -23,17 +23,17 @@ namespace packsmith::mock {
 class Channel {
  public:
   // A channel that has just been accepted.
-  explicit Channel(capture::UniqueFd socket);
+  explicit Channel(UniqueFd socket);
 
   // The next request, the path that follows it, and the descriptor that comes with it. False: the
   // channel has ended.
-  bool Receive(Request& request, std::string& path, capture::UniqueFd& fd);
+  bool Receive(Request& request, std::string& path, UniqueFd& fd);
   // The final result, for which the client waits.
   bool SendDone(Reply reply, absl::string_view path, int fd);
 
   // While the client waits. 0 or more, or a negative errno.
   capture::Result Install(int fd, bool close_on_exec);
-  capture::UniqueFd Take(int number);
+  UniqueFd Take(int number);
   // Sets the address.
   capture::Result Map(int fd, uint64_t offset, uint64_t size, uint64_t& address);
   // False: the client cannot access its memory there, or does not wait.
@@ -50,9 +50,9 @@ class Channel {
  private:
   bool Send(const Reply& reply, absl::string_view more, int fd);
   // The client's answer, with a descriptor (if `fd` is not null) and bytes, which fill `more`.
-  bool Await(Request& answer, absl::Span<uint8_t> more = {}, capture::UniqueFd* fd = nullptr);
+  bool Await(Request& answer, absl::Span<uint8_t> more = {}, UniqueFd* fd = nullptr);
 
-  const capture::UniqueFd socket_;
+  const UniqueFd socket_;
   pid_t pid_ = 0;
   uid_t user_ = 0;
   bool waiting_ = false;    // the client waits for a result
@@ -87,8 +87,8 @@ class ChannelCaller : public capture::Caller {
   explicit ChannelCaller(Channel& channel);
   ~ChannelCaller() override;
 
-  capture::Result Install(capture::UniqueFd fd, bool close_on_exec) override;
-  capture::UniqueFd Take(int number) override;
+  capture::Result Install(UniqueFd fd, bool close_on_exec) override;
+  UniqueFd Take(int number) override;
   capture::Result Map(const capture::SharedMemory& memory, uint64_t offset, uint64_t size,
                       uint64_t& address) override;
   bool gone() const override;

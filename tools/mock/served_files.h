@@ -20,7 +20,7 @@ namespace packsmith::mock {
 // A client's end of what was opened.
 struct Opened {
   int error = 0;  // a negative errno
-  capture::UniqueFd fd;
+  UniqueFd fd;
 };
 
 // Device files. A file ends when all copies of the client's end, in all processes, are closed.
@@ -43,12 +43,12 @@ class ServedFiles {
  private:
   struct Served {
     std::shared_ptr<capture::File> file;
-    capture::UniqueFd ours;
+    UniqueFd ours;
   };
 
   capture::MockKernel& kernel_;
   const std::string token_;
-  const capture::UniqueFd closed_;
+  const UniqueFd closed_;
   Mutex dropping_;  // taken before the other
   mutable Mutex mutex_;
   std::map<uint64_t, Served> files_;
@@ -70,11 +70,11 @@ class WrittenFiles {
  private:
   struct Written {
     std::string path;
-    capture::UniqueFd ours;
+    UniqueFd ours;
   };
 
   capture::VirtualFiles& files_;
-  const capture::UniqueFd written_;
+  const UniqueFd written_;
   Mutex mutex_;
   std::map<uint64_t, Written> open_;
   std::atomic<size_t> open_count_ = 0;  // of open_

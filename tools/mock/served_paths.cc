@@ -20,7 +20,6 @@ namespace {
 using capture::FileAnswer;
 using capture::FileKind;
 using capture::PathStatus;
-using capture::UniqueFd;
 
 PathAnswer Refused(int error) {
   PathAnswer answer;

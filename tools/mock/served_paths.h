@@ -16,7 +16,7 @@ namespace packsmith::mock {
 struct PathAnswer {
   Reply reply;
   std::string path;
-  capture::UniqueFd fd;
+  UniqueFd fd;
 };
 
 // Thread-safe.

@@ -22,7 +22,6 @@ namespace packsmith::mock {
 namespace {
 
 using capture::File;
-using capture::UniqueFd;
 
 absl::Status SystemError(absl::string_view what) {
   return absl::ErrnoToStatus(errno, absl::StrCat("the mock kernel's server: ", what));

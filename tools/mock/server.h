@@ -46,18 +46,18 @@ class Server {
 
  private:
   Server(capture::MockKernel& kernel, capture::VirtualFiles& files, CallLog& log, std::string token,
-         capture::UniqueFd listener, capture::UniqueFd stop);
+         UniqueFd listener, UniqueFd stop);
   void Accept();
-  void ServeChannel(capture::UniqueFd socket);
+  void ServeChannel(UniqueFd socket);
   // Sends the result. False: the channel has ended.
   bool ServeRequest(Channel& channel, ChannelCaller& caller, const Request& request,
-                    const std::string& path, capture::UniqueFd fd);
+                    const std::string& path, UniqueFd fd);
   bool ServeFile(Channel& channel, ChannelCaller& caller, const Request& request);
 
   capture::MockKernel& kernel_;
   CallLog& log_;
   const std::string token_;
-  const capture::UniqueFd listener_, stop_;
+  const UniqueFd listener_, stop_;
   ServedFiles devices_;
   ServedPaths paths_;
   std::atomic<uint64_t> calls_ = 0;

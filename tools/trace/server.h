@@ -39,16 +39,15 @@ class Server {
   // A channel, from its first request to its end.
   struct Served;
 
-  Server(capture::Tracer& tracer, std::string token, capture::UniqueFd listener,
-         capture::UniqueFd stop);
+  Server(capture::Tracer& tracer, std::string token, UniqueFd listener, UniqueFd stop);
   void Accept();
-  void Serve(capture::UniqueFd socket);
+  void Serve(UniqueFd socket);
   // False: the channel has ended.
   bool Answer(Served& served, const mock::Request& request, const std::string& bytes);
 
   capture::Tracer& tracer_;
   const std::string token_;
-  const capture::UniqueFd listener_, stop_;
+  const UniqueFd listener_, stop_;
 
   mutable Mutex mutex_;
   std::condition_variable_any changed_;
