@@ -1,0 +1,128 @@
+// Jobs of two engines on a device, ordered by a timeline. Arguments: "host", or a GPU's node.
+
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "docs/examples/must.h"
+#include "runtime/command/buffer_chunks.h"
+#include "runtime/intel/batch/batch.h"
+#include "runtime/intel/batch/engines.h"
+#include "runtime/intel/batch/gfx12.h"
+#include "runtime/intel/batch/gfx125.h"
+#include "runtime/intel/batch/gfx9.h"
+#include "runtime/intel/batch/xe2.h"
+#include "runtime/intel/memory/driver_zones.h"
+#include "runtime/kernel/open.h"
+#include "runtime/memory/address_space.h"
+#include "runtime/memory/buffers.h"
+#include "runtime/memory/host_device.h"
+#include "runtime/memory/residency.h"
+#include "runtime/submission/submitter.h"
+
+namespace {
+
+using example::Must;
+using namespace packsmith::gpu;    // NOLINT: an example
+using namespace packsmith::intel;  // NOLINT: an example
+
+// Page: open
+// A node of /dev/dri, or for "host" a device that needs no kernel.
+std::unique_ptr<Device> Open(const std::string& name) {
+  if (name == "host") {
+    return Must(HostDevice::Create({.device = {.family = "intel", .generation = "gfx9"}}));
+  }
+  return Must(OpenDevice({.path = name}));
+}
+// End
+
+// A recorded batch, with the memory that it uses.
+template <class Gen>
+struct Recorded {
+  explicit Recorded(Buffers& buffers, ZoneId zone)
+      : chunks(buffers, {.zone = zone}), batch(chunks), residency(buffers) {}
+  QueueJob End() {
+    Must(batch.End());
+    for (const BufferUse& use : batch.uses().all()) Must(residency.Add(use.buffer, use.writes()));
+    const BatchPart& begin = batch.parts()[0];
+    return {.batch_address = begin.chunk.gpu,
+            .batch_length = begin.total * uint64_t{4},
+            .residents = residency.residents()};
+  }
+
+  BufferChunks chunks;
+  Batch<Gen> batch;
+  Residency residency;
+};
+
+template <class Gen>
+void Run(Device& device) {
+  auto space =
+      Must(AddressSpace::Create(Must(LayOutZones(IrisZones(), {.verx10 = Gen::kVersion}))));
+  auto buffers = Buffers::Create(device, *space, {});
+  const ZoneId other = Must(space->FindZone("other"));
+  const Buffer data = Must(buffers->Create({.size = 4096, .zone = other, .zeroed = true}));
+  const auto at = [&](uint64_t offset) {
+    return packsmith::address{data.address + offset, data.handle};
+  };
+
+  // Page: queues
+  auto submitter = Submitter::Create(device, {});
+  const QueueId render = submitter->AddQueue({.engine = "render"});
+  const QueueId copy = submitter->AddQueue({.engine = "copy"});
+  const TimelineId uploads = submitter->AddTimeline();
+  // End
+
+  Recorded<Gen> draws(*buffers, other), copies(*buffers, other);
+  draws.batch.Emit(typename Gen::CopyMemory{.destination_memory_address = at(8),
+                                            .source_memory_address = at(0)});
+  EmitSignal(draws.batch, EngineKind::kRender, at(64), 1);
+  copies.batch.Emit(typename Gen::StoreData{.address = at(0), .immediate_data = 42});
+  EmitFlush(copies.batch, EngineKind::kCopy);
+
+  // Page: submit
+  const TimelinePoint uploaded[] = {{uploads, 1}};
+  QueueJob drawing = draws.End(), copying = copies.End();
+  drawing.waits = uploaded;    // held until somebody promises this value
+  copying.signals = uploaded;  // promises it: both are handed to the kernel
+  // The buffers are not used for anything else before the jobs are done.
+  drawing.taken = [&](Fence fence) { Must(buffers->Use(draws.residency.uses(), fence)); };
+  copying.taken = [&](Fence fence) { Must(buffers->Use(copies.residency.uses(), fence)); };
+  const TimelinePoint drawn = Must(submitter->Submit(render, drawing));
+  Must(submitter->Submit(copy, copying));
+  // End
+
+  // Page: wait
+  const bool done = Must(submitter->Wait(drawn, absl::Seconds(10)));
+  // End
+  uint32_t words[3] = {};
+  std::memcpy(words, data.cpu, sizeof(words));
+  std::printf("done %d, stored %u, copied %u\n", done, words[0], words[2]);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::fputs("usage: submission host|NODE\n", stderr);
+    return 2;
+  }
+  const std::unique_ptr<Device> device = Open(argv[1]);
+  const std::string generation = device->generation();
+  if (generation == "gfx9") {
+    Run<Gfx9>(*device);
+  } else if (generation == "gfx12") {
+    Run<Gfx12>(*device);
+  } else if (generation == "gfx125") {
+    Run<Gfx125>(*device);
+  } else if (generation == "xe2") {
+    Run<Xe2>(*device);
+  } else {
+    std::fprintf(stderr, "the example has no batches for %s\n", generation.c_str());
+    return 1;
+  }
+  return 0;
+}
