@@ -26,7 +26,7 @@ absl::Status StatusOfErrno(int error, absl::string_view call, absl::string_view 
 // Thread-safe.
 class Calls {
  public:
-  explicit Calls(std::unique_ptr<Connection> connection) : connection_(std::move(connection)) {}
+  explicit Calls(std::shared_ptr<Connection> connection) : connection_(std::move(connection)) {}
 
   // Repeats the call while it is interrupted or must be made again (EINTR, EAGAIN): 0 or more, or
   // the negative of an errno. The structure's content is then the kernel's answer.
@@ -77,7 +77,7 @@ class Calls {
  private:
   int TryPointer(uint32_t request, void* argument) const;
 
-  const std::unique_ptr<Connection> connection_;
+  const std::shared_ptr<Connection> connection_;
 };
 
 // A syncobj that is destroyed with its owner.
