@@ -59,7 +59,10 @@ uint64_t Calls::Capability(uint64_t capability) const {
 
 absl::StatusOr<absl::Span<uint8_t>> Calls::Map(uint64_t offset, uint64_t size) const {
   uint8_t* bytes = nullptr;
-  const int result = connection_->Map(offset, size, bytes);
+  int result;
+  do {
+    result = connection_->Map(offset, size, bytes);
+  } while (result == -EINTR);
   if (result < 0) return Error(-result, "mmap()");
   return absl::MakeSpan(bytes, static_cast<size_t>(size));
 }
