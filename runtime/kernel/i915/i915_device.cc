@@ -31,11 +31,20 @@ std::string DumpOf(const Connection& connection) {
   return folder + "/drm/card*/error";
 }
 
-absl::StatusOr<std::string> GenerationOf(const std::string& wanted, uint16_t pci_id) {
-  const absl::StatusOr<tables::Tables> found =
-      wanted.empty() ? FindGenerationOfPciId(pci_id) : FindGeneration(wanted);
-  if (!found.ok()) return found.status();
-  return std::string(found->generation());
+absl::StatusOr<std::string> GenerationOf(absl::string_view path, const std::string& wanted,
+                                         uint16_t pci_id) {
+  const absl::StatusOr<tables::Tables> found = FindGenerationOfPciId(pci_id);
+  if (wanted.empty()) {
+    if (!found.ok()) return found.status();
+    return std::string(found->generation());
+  }
+  const absl::StatusOr<tables::Tables> given = FindGeneration(wanted);
+  if (!given.ok()) return given.status();
+  if (found.ok() && found->generation() != given->generation()) {
+    return absl::FailedPreconditionError(absl::StrCat(path, " is a GPU of ", found->generation(),
+                                                      ", not of ", given->generation()));
+  }
+  return std::string(given->generation());
 }
 
 }  // namespace
@@ -53,7 +62,7 @@ absl::StatusOr<std::unique_ptr<I915Device>> I915Device::Open(std::unique_ptr<Con
   absl::StatusOr<i915::Capabilities> capabilities = i915::AskCapabilities(calls);
   if (!capabilities.ok()) return capabilities.status();
   const absl::StatusOr<std::string> generation =
-      GenerationOf(options.generation, capabilities->properties.pci_id);
+      GenerationOf(calls.path(), options.generation, capabilities->properties.pci_id);
   if (!generation.ok()) return generation.status();
   capabilities->writes_are_global = *generation == "gfx6";
   std::string dump = DumpOf(*shared);

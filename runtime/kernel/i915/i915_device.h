@@ -45,12 +45,14 @@ namespace packsmith::gpu {
 class I915Device : public DrmDevice {
  public:
   struct Options {
-    // The generation of the GPU, by the XML's name. Empty: by its PCI id.
+    // The generation that the GPU must have, by the XML's name or alias. Empty: any whose
+    // description has the PCI id.
     std::string generation = {};
   };
 
-  // InvalidArgument if it is another driver's node; FailedPrecondition if the kernel is too old;
-  // NotFound if no description has the PCI id.
+  // InvalidArgument if it is another driver's node; FailedPrecondition if the kernel is too old, or
+  // the GPU of another generation; NotFound if no description has the PCI id, and no generation is
+  // given.
   static absl::StatusOr<std::unique_ptr<I915Device>> Open(std::unique_ptr<Connection> connection,
                                                           const Options& options);
   ~I915Device() override;
