@@ -23,10 +23,13 @@ namespace packsmith::gpu {
 // ECANCELED (the context is lost) Aborted, ENODEV (the GPU is gone) Unavailable.
 absl::Status StatusOfErrno(int error, absl::string_view call, absl::string_view path);
 
+// The name of a node's driver: "i915", "xe", "asahi".
+absl::StatusOr<std::string> DriverNameOf(Connection& connection);
+
 // Thread-safe.
 class Calls {
  public:
-  explicit Calls(std::unique_ptr<Connection> connection) : connection_(std::move(connection)) {}
+  explicit Calls(std::shared_ptr<Connection> connection) : connection_(std::move(connection)) {}
 
   // Repeats the call while it is interrupted or must be made again (EINTR, EAGAIN): 0 or more, or
   // the negative of an errno. The structure's content is then the kernel's answer.
@@ -45,8 +48,7 @@ class Calls {
     return StatusOfErrno(error, name, path());
   }
 
-  // The driver's name: "i915", "xe", "asahi".
-  absl::StatusOr<std::string> DriverName() const;
+  absl::StatusOr<std::string> DriverName() const { return DriverNameOf(*connection_); }
   // 0: the kernel does not have the capability.
   uint64_t Capability(uint64_t capability) const;
 
@@ -77,7 +79,7 @@ class Calls {
  private:
   int TryPointer(uint32_t request, void* argument) const;
 
-  const std::unique_ptr<Connection> connection_;
+  const std::shared_ptr<Connection> connection_;
 };
 
 // A syncobj that is destroyed with its owner.

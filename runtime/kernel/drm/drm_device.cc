@@ -2,16 +2,16 @@
 
 #include <unistd.h>
 
+#include <optional>
 #include <utility>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "runtime/base/addresses.h"
 
 namespace packsmith::gpu {
 namespace {
-
-constexpr uint64_t kPage = 4096;
 
 absl::Status NoSuchMemory(MemoryId memory) {
   return absl::NotFoundError(
@@ -20,7 +20,7 @@ absl::Status NoSuchMemory(MemoryId memory) {
 
 }  // namespace
 
-DrmDevice::DrmDevice(std::unique_ptr<Connection> connection, std::string generation,
+DrmDevice::DrmDevice(std::shared_ptr<Connection> connection, std::string generation,
                      DeviceProperties properties, std::string dump)
     : calls_(std::move(connection)),
       generation_(std::move(generation)),
@@ -32,7 +32,7 @@ DrmDevice::DrmDevice(std::unique_ptr<Connection> connection, std::string generat
 DrmDevice::~DrmDevice() {
   MutexLock lock(mutex_);
   for (const Object& object : objects_) {
-    if (!object.mapped.empty()) calls_.Unmap(object.mapped);
+    if (!object.mapped.empty() && !object.user) calls_.Unmap(object.mapped);
   }
   // The file's end frees the rest.
 }
@@ -75,14 +75,44 @@ MemoryId DrmDevice::AddLocked(uint32_t handle, uint64_t size, Heap heap, uint8_t
   object.size = size;
   object.heap = heap;
   object.use = use;
-  ++users_of_[handle];
+  if (handle != kNoHandle) ++users_of_[handle];
   return static_cast<MemoryId>(generation << kSlotBits | slot);
 }
 
-absl::StatusOr<MemoryId> DrmDevice::Create(const MemoryOptions& options) {
-  if (options.size == 0 || options.size % kPage != 0) {
+absl::StatusOr<MemoryId> DrmDevice::AddUser(uint32_t handle, absl::Span<uint8_t> bytes) {
+  const auto address = reinterpret_cast<uintptr_t>(bytes.data());
+  if (bytes.empty() || (address | bytes.size()) % properties_.page != 0) {
     return absl::InvalidArgumentError(
-        absl::StrFormat("memory must be whole pages of 4 KiB, not 0x%x bytes", options.size));
+        absl::StrFormat("0x%x bytes at 0x%x of this process are not whole pages of %d KiB",
+                        bytes.size(), address, properties_.page / 1024));
+  }
+  MutexLock lock(mutex_);
+  const MemoryId memory = AddLocked(handle, bytes.size(), Heap::kSystem, kOrdinary);
+  Object* const object = Find(memory);
+  object->mapped = bytes;
+  object->user = true;
+  return memory;
+}
+
+absl::StatusOr<uint32_t> DrmDevice::HandleOf(MemoryId memory) {
+  MutexLock lock(mutex_);
+  const Object* const object = Find(memory);
+  if (object == nullptr) return NoSuchMemory(memory);
+  return object->handle;
+}
+
+absl::Status DrmDevice::WithObject(MemoryId memory,
+                                   absl::FunctionRef<absl::Status(const Object&)> use) {
+  MutexLock lock(mutex_);
+  const Object* const object = Find(memory);
+  return object == nullptr ? NoSuchMemory(memory) : use(*object);
+}
+
+absl::StatusOr<MemoryId> DrmDevice::Create(const MemoryOptions& options) {
+  if (options.size == 0 || options.size % properties_.page != 0) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("memory of this device must be whole pages of %d KiB, not 0x%x bytes",
+                        properties_.page / 1024, options.size));
   }
   if (!properties_.has_heap[static_cast<int>(options.heap)]) {
     return absl::UnimplementedError(
@@ -95,13 +125,16 @@ absl::StatusOr<MemoryId> DrmDevice::Create(const MemoryOptions& options) {
 }
 
 absl::Status DrmDevice::CloseHandle(uint32_t handle) {
+  if (handle == kNoHandle) return absl::OkStatus();
   const auto users = users_of_.find(handle);
   if (users != users_of_.end() && users->second > 1) {
     --users->second;
     return absl::OkStatus();
   }
   absl::Status status = calls_.CloseObject(handle);
-  if (status.ok() && users != users_of_.end()) users_of_.erase(users);
+  if (!status.ok()) return status;
+  if (users != users_of_.end()) users_of_.erase(users);
+  ClosedLocked(handle);
   return status;
 }
 
@@ -115,7 +148,7 @@ absl::Status DrmDevice::Destroy(MemoryId memory) {
   }
   const absl::Status status = CloseHandle(object->handle);
   if (!status.ok()) return status;
-  if (!object->mapped.empty()) calls_.Unmap(object->mapped);
+  if (!object->mapped.empty() && !object->user) calls_.Unmap(object->mapped);
   const uint32_t slot = static_cast<uint32_t>(memory) & ((1u << kSlotBits) - 1);
   // The last generation's place is not used again: its old names would become valid.
   const uint32_t next = object->generation + 1;
@@ -135,36 +168,39 @@ absl::StatusOr<absl::Span<uint8_t>> DrmDevice::Map(MemoryId memory) {
         memory));
   }
   if (object->mapped.empty()) {
-    const absl::StatusOr<uint64_t> offset = MapOffset(object->handle, object->heap);
-    if (!offset.ok()) return offset.status();
-    const auto mapped = calls_.Map(*offset, object->size);
+    const auto mapped = MapObjectLocked(*object);
     if (!mapped.ok()) return mapped.status();
     object->mapped = *mapped;
   }
   return object->mapped;
 }
 
-absl::Status DrmDevice::Bind(const PageBinding& binding) {
+absl::StatusOr<absl::Span<uint8_t>> DrmDevice::MapObjectLocked(const Object& object) {
+  const absl::StatusOr<uint64_t> offset = MapOffset(object.handle, object.heap);
+  if (!offset.ok()) return offset.status();
+  return calls_.Map(*offset, object.size);
+}
+
+absl::StatusOr<DrmDevice::BindStep> DrmDevice::Enter(const PageBinding& binding, PageTable& table) {
   const absl::StatusOr<uint64_t> address = PlainAddress(binding.address);
   if (!address.ok()) return address.status();
-  if (binding.size == 0 || ((*address | binding.size | binding.offset) & (kPage - 1)) != 0) {
+  if (binding.size == 0 ||
+      ((*address | binding.size | binding.offset) & (properties_.page - 1)) != 0) {
     return absl::InvalidArgumentError(
-        absl::StrFormat("0x%x bytes from offset 0x%x at 0x%x are not whole pages", binding.size,
-                        binding.offset, *address));
+        absl::StrFormat("0x%x bytes from offset 0x%x at 0x%x are not whole pages of %d KiB",
+                        binding.size, binding.offset, *address, properties_.page / 1024));
   }
   if (binding.size > (uint64_t{1} << properties_.address_bits) - *address) {
     return absl::InvalidArgumentError(absl::StrFormat(
         "0x%x bytes at 0x%x go past the end of the address space", binding.size, *address));
   }
-  MutexLock lock(mutex_);
-  Object* const object = Find(binding.memory);
+  const Object* const object = Find(binding.memory);
   if (object == nullptr) return NoSuchMemory(binding.memory);
   if (binding.offset > object->size || binding.size > object->size - binding.offset) {
     return absl::InvalidArgumentError(
         absl::StrFormat("memory %d has 0x%x bytes, not 0x%x from offset 0x%x", binding.memory,
                         object->size, binding.size, binding.offset));
   }
-  PageTable& table = spaces_[binding.space];
   const auto there = table.Overlap(*address, binding.size);
   if (there != table.pages().end()) {
     return absl::AlreadyExistsError(
@@ -172,14 +208,44 @@ absl::Status DrmDevice::Bind(const PageBinding& binding) {
                         binding.space, *address, *address + binding.size - 1, there->second.memory,
                         there->first, there->first + there->second.size - 1));
   }
-  absl::Status status = BindLocked(binding, *address, object->handle);
-  if (!status.ok()) return status;
-  const PageTable::Pages pages = {binding.size, binding.memory, binding.offset, binding.writable};
-  table.Insert(*address, pages);
-  ++object->bindings;
-  object->space = binding.space;
-  object->address = *address;
-  object->pages = pages;
+  table.Insert(*address, {binding.size, binding.memory, binding.offset, binding.writable});
+  return BindStep{.address = *address,
+                  .size = binding.size,
+                  .object = object,
+                  .offset = binding.offset,
+                  .writable = binding.writable};
+}
+
+absl::Status DrmDevice::BindAll(absl::Span<const PageBinding> bindings) {
+  if (bindings.empty()) return absl::OkStatus();
+  const uint32_t space = bindings.front().space;
+  absl::InlinedVector<BindStep, 4> steps;
+  MutexLock lock(mutex_);
+  PageTable& table = spaces_[space];
+  absl::Status status;
+  for (const PageBinding& binding : bindings) {
+    if (binding.space != space) {
+      status = absl::InvalidArgumentError(absl::StrFormat(
+          "pages of one call must be of one space, not of %d and %d", space, binding.space));
+    } else {
+      const absl::StatusOr<BindStep> step = Enter(binding, table);
+      status = step.status();
+      if (step.ok()) steps.push_back(*step);
+    }
+    if (!status.ok()) break;
+  }
+  if (status.ok()) status = BindLocked(space, steps);
+  if (!status.ok()) {
+    for (const BindStep& step : steps) table.Erase(step.address);
+    return status;
+  }
+  for (size_t i = 0; i < steps.size(); ++i) {
+    Object* const object = Find(bindings[i].memory);
+    ++object->bindings;
+    object->space = space;
+    object->address = steps[i].address;
+    object->pages = *table.FindAt(steps[i].address);
+  }
   return absl::OkStatus();
 }
 
@@ -245,16 +311,51 @@ absl::Status DrmDevice::Check(const Job& job, Scratch& scratch, uint64_t& batch,
       found = true;
       batch_object = scratch.objects.size();
     }
+    object->place = scratch.objects.size();
     scratch.objects.push_back({.handle = object->handle,
                                .address = *address,
                                .size = pages->size,
                                .written = resident.written,
                                .use = object->use});
   }
-  if (found) return absl::OkStatus();
+  if (found) return CheckRelocations(job, scratch);
   return absl::InvalidArgumentError(
       absl::StrFormat("the batch, 0x%x bytes at 0x%x, is not in one of the %d residents",
                       job.batch_length, batch, job.residents.size()));
+}
+
+absl::Status DrmDevice::CheckRelocations(const Job& job, Scratch& scratch) {
+  scratch.relocations.clear();
+  if (!properties_.moves_memory) return absl::OkStatus();
+  scratch.relocations.reserve(job.relocations.size());
+  for (const Relocation& relocation : job.relocations) {
+    const Object* const in = Find(relocation.in);
+    const Object* const target = Find(relocation.target);
+    for (const auto& [object, memory] :
+         {std::pair(in, relocation.in), std::pair(target, relocation.target)}) {
+      if (object == nullptr) return NoSuchMemory(memory);
+      if (object->seen == jobs_) continue;
+      return absl::InvalidArgumentError(absl::StrFormat(
+          "memory %d is part of a relocation, and not listed as resident", memory));
+    }
+    if (relocation.offset % 4 != 0 || relocation.offset > in->size - 4) {
+      return absl::InvalidArgumentError(absl::StrFormat(
+          "a relocation at offset 0x%x of memory %d: it must be a multiple of 4 in its 0x%x bytes",
+          relocation.offset, relocation.in, in->size));
+    }
+    if (relocation.delta >> 32 != 0) {
+      return absl::InvalidArgumentError(
+          absl::StrFormat("a relocation at offset 0x%x of memory %d: the delta 0x%x does not fit "
+                          "in 32 bits",
+                          relocation.offset, relocation.in, relocation.delta));
+    }
+    scratch.relocations.push_back({.in = in->place,
+                                   .target = target->place,
+                                   .offset = relocation.offset,
+                                   .delta = static_cast<uint32_t>(relocation.delta),
+                                   .written = relocation.written});
+  }
+  return absl::OkStatus();
 }
 
 std::unique_ptr<DrmDevice::Scratch> DrmDevice::TakeScratch() {
@@ -271,6 +372,11 @@ void DrmDevice::ReturnScratch(std::unique_ptr<Scratch> scratch) {
 }
 
 absl::StatusOr<Fence> DrmDevice::Submit(const Job& job) {
+  return SubmitBy(job, [this](const Submission& submission) { return Execute(submission); });
+}
+
+absl::StatusOr<Fence> DrmDevice::SubmitBy(
+    const Job& job, absl::FunctionRef<absl::Status(const Submission&)> execute) {
   std::unique_ptr<Scratch> scratch = TakeScratch();
   uint64_t batch = 0;
   size_t batch_object = 0;
@@ -292,10 +398,11 @@ absl::StatusOr<Fence> DrmDevice::Submit(const Job& job) {
     if (syncobj.ok()) signals = *syncobj;
   }
   if (status.ok()) {
-    status = Execute({.job = job,
+    status = execute({.job = job,
                       .batch_address = batch,
                       .batch_object = batch_object,
                       .objects = scratch->objects,
+                      .relocations = scratch->relocations,
                       .waits = scratch->waits,
                       .signals = signals});
   }
@@ -305,7 +412,11 @@ absl::StatusOr<Fence> DrmDevice::Submit(const Job& job) {
     if (signals != 0) fences_.Return(signals);
     return status;
   }
-  return fences_.Begin(signals, absl::StrCat(job.engine, ", context ", job.context));
+  return fences_.Begin(signals, job.engine, std::pair(job.space, job.context));
+}
+
+bool DrmDevice::HasFailed(uint32_t space, uint32_t context) {
+  return fences_.HasFailed({space, context});
 }
 
 absl::StatusOr<bool> DrmDevice::Wait(Fence fence, absl::Duration timeout) {
@@ -324,8 +435,9 @@ absl::StatusOr<UniqueFd> DrmDevice::Export(MemoryId memory) {
 }
 
 absl::StatusOr<DrmDevice::Imported> DrmDevice::Import(int dma_buf) {
+  constexpr off_t kImportedPage = 4096;
   const off_t size = lseek(dma_buf, 0, SEEK_END);
-  if (size <= 0 || size % kPage != 0) {
+  if (size <= 0 || size % kImportedPage != 0) {
     return absl::InvalidArgumentError(
         absl::StrFormat("descriptor %d is not a dma-buf of whole pages", dma_buf));
   }
@@ -347,7 +459,7 @@ absl::StatusOr<Fence> DrmDevice::ImportFence(int sync_file) {
     fences_.Return(*syncobj);
     return status;
   }
-  return fences_.Begin(*syncobj, "imported");
+  return fences_.Begin(*syncobj, "imported", std::nullopt);
 }
 
 }  // namespace packsmith::gpu

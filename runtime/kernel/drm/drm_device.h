@@ -12,6 +12,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -39,7 +40,10 @@ class DrmDevice : public Device {
   absl::StatusOr<MemoryId> Create(const MemoryOptions& options) override;
   absl::Status Destroy(MemoryId memory) override;
   absl::StatusOr<absl::Span<uint8_t>> Map(MemoryId memory) override;
-  absl::Status Bind(const PageBinding& binding) override;
+  absl::Status Bind(const PageBinding& binding) override { return BindAll({&binding, 1}); }
+  // Binds all of these or none, in one call of the kernel if it has such a call. All are of one
+  // space.
+  absl::Status BindAll(absl::Span<const PageBinding> bindings);
   absl::Status Unbind(uint32_t space, uint64_t address, uint64_t size) override;
   absl::StatusOr<Fence> Submit(const Job& job) override;
   absl::StatusOr<bool> Wait(Fence fence, absl::Duration timeout) override;
@@ -61,18 +65,28 @@ class DrmDevice : public Device {
  protected:
   // What the drivers' devices know of a memory.
   struct Object {
-    uint32_t handle = 0;  // the kernel's; 0: the place is unused
+    uint32_t handle = 0;  // the kernel's; kNoHandle: it has none; 0: the place is unused
     uint32_t generation = 1;
     uint64_t size = 0;
     Heap heap = Heap::kSystem;
     uint8_t use = kOrdinary;
     uint32_t bindings = 0;
     absl::Span<uint8_t> mapped;
+    bool user = false;  // memory of this process, at `mapped`
     uint64_t seen = 0;  // the last job that lists it
+    size_t place = 0;   // in that job's list
     // Where it was bound last, which is where jobs usually have it.
     uint32_t space = 0;
     uint64_t address = 0;  // plain
     PageTable::Pages pages;
+  };
+  // Pages that were checked.
+  struct BindStep {
+    uint64_t address = 0;  // plain
+    uint64_t size = 0;
+    const Object* object = nullptr;
+    uint64_t offset = 0;
+    bool writable = true;
   };
   // A resident of a job that was checked.
   struct JobObject {
@@ -82,18 +96,26 @@ class DrmDevice : public Device {
     bool written = false;
     uint8_t use = kOrdinary;
   };
+  // One of a job's relocations that was checked; `in` and `target` are places in its objects.
+  struct JobRelocation {
+    size_t in = 0, target = 0;
+    uint64_t offset = 0;
+    uint32_t delta = 0;
+    bool written = false;
+  };
   // A job on its way to the kernel.
   struct Submission {
     const Job& job;
     uint64_t batch_address;  // plain
     size_t batch_object;     // in `objects`
     absl::Span<const JobObject> objects;
-    absl::Span<const uint32_t> waits;  // syncobjs
+    absl::Span<const JobRelocation> relocations;  // empty unless the device moves memory
+    absl::Span<const uint32_t> waits;             // syncobjs
     uint32_t signals;                  // a syncobj
   };
 
   // `dump`: where the kernel reports hangs, for messages.
-  DrmDevice(std::unique_ptr<Connection> connection, std::string generation,
+  DrmDevice(std::shared_ptr<Connection> connection, std::string generation,
             DeviceProperties properties, std::string dump);
 
   // Calls of the driver. Each changes nothing if it fails. Those that are named ...Locked are
@@ -101,9 +123,12 @@ class DrmDevice : public Device {
   virtual absl::StatusOr<uint32_t> CreateObject(const MemoryOptions& options) = 0;
   // The offset for mmap() of an object, for a CPU that sees it as its heap says.
   virtual absl::StatusOr<uint64_t> MapOffset(uint32_t handle, Heap heap) = 0;
-  virtual absl::Status BindLocked(const PageBinding& binding, uint64_t plain_address,
-                                  uint32_t handle) {
-    (void)binding, (void)plain_address, (void)handle;
+  // All of an object, for the CPU: by MapOffset(), unless the driver has another way.
+  virtual absl::StatusOr<absl::Span<uint8_t>> MapObjectLocked(const Object& object);
+  // The handle was closed: the kernel may give its number to another object.
+  virtual void ClosedLocked(uint32_t handle) { (void)handle; }
+  virtual absl::Status BindLocked(uint32_t space, absl::Span<const BindStep> steps) {
+    (void)space, (void)steps;
     return absl::OkStatus();
   }
   virtual absl::Status UnbindLocked(uint32_t space, uint64_t plain_address, uint64_t size) {
@@ -113,19 +138,38 @@ class DrmDevice : public Device {
   // Hands the job to the kernel, which returns at once. Several threads may be in it.
   virtual absl::Status Execute(const Submission& submission) = 0;
 
+  // The handle of memory of this process where the kernel gives none.
+  static constexpr uint32_t kNoHandle = ~uint32_t{0};
+
   // A memory for an object that the driver made in another way.
   MemoryId Add(uint32_t handle, uint64_t size, Heap heap, uint8_t use);
+  // … for memory of this process, which outlives it. InvalidArgument unless it is whole pages.
+  absl::StatusOr<MemoryId> AddUser(uint32_t handle, absl::Span<uint8_t> bytes);
+  absl::StatusOr<uint32_t> HandleOf(MemoryId memory);
+  // Calls `use` with the memory's object, which lives meanwhile: a lock is held. NotFound if there
+  // is no such memory.
+  absl::Status WithObject(MemoryId memory, absl::FunctionRef<absl::Status(const Object&)> use);
+  // Submit(), with another way to hand the job to the kernel.
+  absl::StatusOr<Fence> SubmitBy(const Job& job,
+                                 absl::FunctionRef<absl::Status(const Submission&)> execute);
+  // Whether a job of the context has failed, as far as that was found out: of those that were
+  // waited for, and of the oldest of those that may still run, which are asked now.
+  bool HasFailed(uint32_t space, uint32_t context);
   const Calls& calls() const { return calls_; }
 
  private:
   // Buffers that submissions use in turn, so that submitting does not allocate.
   struct Scratch {
     std::vector<JobObject> objects;
+    std::vector<JobRelocation> relocations;
     std::vector<uint32_t> waits;
   };
 
   static constexpr unsigned kSlotBits = 22;
 
+  // Checks one and enters it in the table.
+  absl::StatusOr<BindStep> Enter(const PageBinding& binding, PageTable& table)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   MemoryId AddLocked(uint32_t handle, uint64_t size, Heap heap, uint8_t use)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::StatusOr<uint64_t> PlainAddress(uint64_t address) const;
@@ -133,6 +177,8 @@ class DrmDevice : public Device {
   Object* Find(MemoryId memory) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status CloseHandle(uint32_t handle) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status Check(const Job& job, Scratch& scratch, uint64_t& batch, size_t& batch_object)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status CheckRelocations(const Job& job, Scratch& scratch)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Null: it is not bound there.
   const PageTable::Pages* BoundAt(const Object& object, MemoryId memory, uint32_t space,

@@ -47,15 +47,22 @@ void Fences::Return(uint32_t syncobj) {
   unused_.push_back(syncobj);
 }
 
-Fence Fences::Begin(uint32_t syncobj, std::string job) {
+Fence Fences::Begin(uint32_t syncobj, absl::string_view what, std::optional<Owner> owner) {
   MutexLock lock(mutex_);
-  entries_.push_back({.syncobj = syncobj, .held = 0, .done = false, .job = std::move(job)});
+  entries_.push_back(
+      {.syncobj = syncobj, .held = 0, .done = false, .what = std::string(what), .owner = owner});
   return first_ + entries_.size() - 1;
 }
 
 Fence Fences::last() const {
   MutexLock lock(mutex_);
   return first_ + entries_.size() - 1;
+}
+
+bool Fences::HasFailed(const Owner& owner) {
+  Collect();
+  MutexLock lock(mutex_);
+  return failed_owners_.count(owner) != 0;
 }
 
 absl::Status Fences::CheckExists(Fence fence) const {
@@ -79,8 +86,11 @@ void Fences::End(Fence fence, const absl::Status& outcome) {
   if (entry == nullptr || entry->done) return;
   entry->done = true;
   if (outcome.ok()) return;
-  failed_[fence] = absl::StrCat("job ", fence, " (", entry->job, ") failed: ", outcome.message(),
-                                dump_.empty() ? "" : "; the kernel reports it in ", dump_);
+  if (entry->owner.has_value()) failed_owners_.insert(*entry->owner);
+  const std::string context =
+      entry->owner.has_value() ? absl::StrCat(", context ", entry->owner->second) : "";
+  failed_[fence] = absl::StrCat("job ", fence, " (", entry->what, context,
+                                ") failed: ", outcome.message(), dump_.empty() ? "" : "; the kernel reports it in ", dump_);
 }
 
 // Of an entry whose last holder has gone.
