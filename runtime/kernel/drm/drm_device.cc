@@ -2,16 +2,16 @@
 
 #include <unistd.h>
 
+#include <optional>
 #include <utility>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "runtime/base/addresses.h"
 
 namespace packsmith::gpu {
 namespace {
-
-constexpr uint64_t kPage = 4096;
 
 absl::Status NoSuchMemory(MemoryId memory) {
   return absl::NotFoundError(
@@ -32,7 +32,7 @@ DrmDevice::DrmDevice(std::unique_ptr<Connection> connection, std::string generat
 DrmDevice::~DrmDevice() {
   MutexLock lock(mutex_);
   for (const Object& object : objects_) {
-    if (!object.mapped.empty()) calls_.Unmap(object.mapped);
+    if (!object.mapped.empty() && !object.user) calls_.Unmap(object.mapped);
   }
   // The file's end frees the rest.
 }
@@ -75,14 +75,37 @@ MemoryId DrmDevice::AddLocked(uint32_t handle, uint64_t size, Heap heap, uint8_t
   object.size = size;
   object.heap = heap;
   object.use = use;
-  ++users_of_[handle];
+  if (handle != kNoHandle) ++users_of_[handle];
   return static_cast<MemoryId>(generation << kSlotBits | slot);
 }
 
-absl::StatusOr<MemoryId> DrmDevice::Create(const MemoryOptions& options) {
-  if (options.size == 0 || options.size % kPage != 0) {
+absl::StatusOr<MemoryId> DrmDevice::AddUser(uint32_t handle, absl::Span<uint8_t> bytes) {
+  const auto address = reinterpret_cast<uintptr_t>(bytes.data());
+  if (bytes.empty() || (address | bytes.size()) % properties_.page != 0) {
     return absl::InvalidArgumentError(
-        absl::StrFormat("memory must be whole pages of 4 KiB, not 0x%x bytes", options.size));
+        absl::StrFormat("0x%x bytes at 0x%x of this process are not whole pages of %d KiB",
+                        bytes.size(), address, properties_.page / 1024));
+  }
+  MutexLock lock(mutex_);
+  const MemoryId memory = AddLocked(handle, bytes.size(), Heap::kSystem, kOrdinary);
+  Object* const object = Find(memory);
+  object->mapped = bytes;
+  object->user = true;
+  return memory;
+}
+
+absl::StatusOr<uint32_t> DrmDevice::HandleOf(MemoryId memory) {
+  MutexLock lock(mutex_);
+  const Object* const object = Find(memory);
+  if (object == nullptr) return NoSuchMemory(memory);
+  return object->handle;
+}
+
+absl::StatusOr<MemoryId> DrmDevice::Create(const MemoryOptions& options) {
+  if (options.size == 0 || options.size % properties_.page != 0) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("memory of this device must be whole pages of %d KiB, not 0x%x bytes",
+                        properties_.page / 1024, options.size));
   }
   if (!properties_.has_heap[static_cast<int>(options.heap)]) {
     return absl::UnimplementedError(
@@ -95,6 +118,7 @@ absl::StatusOr<MemoryId> DrmDevice::Create(const MemoryOptions& options) {
 }
 
 absl::Status DrmDevice::CloseHandle(uint32_t handle) {
+  if (handle == kNoHandle) return absl::OkStatus();
   const auto users = users_of_.find(handle);
   if (users != users_of_.end() && users->second > 1) {
     --users->second;
@@ -115,7 +139,7 @@ absl::Status DrmDevice::Destroy(MemoryId memory) {
   }
   const absl::Status status = CloseHandle(object->handle);
   if (!status.ok()) return status;
-  if (!object->mapped.empty()) calls_.Unmap(object->mapped);
+  if (!object->mapped.empty() && !object->user) calls_.Unmap(object->mapped);
   const uint32_t slot = static_cast<uint32_t>(memory) & ((1u << kSlotBits) - 1);
   // The last generation's place is not used again: its old names would become valid.
   const uint32_t next = object->generation + 1;
@@ -144,27 +168,26 @@ absl::StatusOr<absl::Span<uint8_t>> DrmDevice::Map(MemoryId memory) {
   return object->mapped;
 }
 
-absl::Status DrmDevice::Bind(const PageBinding& binding) {
+absl::StatusOr<DrmDevice::BindStep> DrmDevice::Enter(const PageBinding& binding, PageTable& table) {
   const absl::StatusOr<uint64_t> address = PlainAddress(binding.address);
   if (!address.ok()) return address.status();
-  if (binding.size == 0 || ((*address | binding.size | binding.offset) & (kPage - 1)) != 0) {
+  if (binding.size == 0 ||
+      ((*address | binding.size | binding.offset) & (properties_.page - 1)) != 0) {
     return absl::InvalidArgumentError(
-        absl::StrFormat("0x%x bytes from offset 0x%x at 0x%x are not whole pages", binding.size,
-                        binding.offset, *address));
+        absl::StrFormat("0x%x bytes from offset 0x%x at 0x%x are not whole pages of %d KiB",
+                        binding.size, binding.offset, *address, properties_.page / 1024));
   }
   if (binding.size > (uint64_t{1} << properties_.address_bits) - *address) {
     return absl::InvalidArgumentError(absl::StrFormat(
         "0x%x bytes at 0x%x go past the end of the address space", binding.size, *address));
   }
-  MutexLock lock(mutex_);
-  Object* const object = Find(binding.memory);
+  const Object* const object = Find(binding.memory);
   if (object == nullptr) return NoSuchMemory(binding.memory);
   if (binding.offset > object->size || binding.size > object->size - binding.offset) {
     return absl::InvalidArgumentError(
         absl::StrFormat("memory %d has 0x%x bytes, not 0x%x from offset 0x%x", binding.memory,
                         object->size, binding.size, binding.offset));
   }
-  PageTable& table = spaces_[binding.space];
   const auto there = table.Overlap(*address, binding.size);
   if (there != table.pages().end()) {
     return absl::AlreadyExistsError(
@@ -172,14 +195,44 @@ absl::Status DrmDevice::Bind(const PageBinding& binding) {
                         binding.space, *address, *address + binding.size - 1, there->second.memory,
                         there->first, there->first + there->second.size - 1));
   }
-  absl::Status status = BindLocked(binding, *address, object->handle);
-  if (!status.ok()) return status;
-  const PageTable::Pages pages = {binding.size, binding.memory, binding.offset, binding.writable};
-  table.Insert(*address, pages);
-  ++object->bindings;
-  object->space = binding.space;
-  object->address = *address;
-  object->pages = pages;
+  table.Insert(*address, {binding.size, binding.memory, binding.offset, binding.writable});
+  return BindStep{.address = *address,
+                  .size = binding.size,
+                  .object = object,
+                  .offset = binding.offset,
+                  .writable = binding.writable};
+}
+
+absl::Status DrmDevice::BindAll(absl::Span<const PageBinding> bindings) {
+  if (bindings.empty()) return absl::OkStatus();
+  const uint32_t space = bindings.front().space;
+  absl::InlinedVector<BindStep, 4> steps;
+  MutexLock lock(mutex_);
+  PageTable& table = spaces_[space];
+  absl::Status status;
+  for (const PageBinding& binding : bindings) {
+    if (binding.space != space) {
+      status = absl::InvalidArgumentError(absl::StrFormat(
+          "pages of one call must be of one space, not of %d and %d", space, binding.space));
+    } else {
+      const absl::StatusOr<BindStep> step = Enter(binding, table);
+      status = step.status();
+      if (step.ok()) steps.push_back(*step);
+    }
+    if (!status.ok()) break;
+  }
+  if (status.ok()) status = BindLocked(space, steps);
+  if (!status.ok()) {
+    for (const BindStep& step : steps) table.Erase(step.address);
+    return status;
+  }
+  for (size_t i = 0; i < steps.size(); ++i) {
+    Object* const object = Find(bindings[i].memory);
+    ++object->bindings;
+    object->space = space;
+    object->address = steps[i].address;
+    object->pages = *table.FindAt(steps[i].address);
+  }
   return absl::OkStatus();
 }
 
@@ -271,6 +324,11 @@ void DrmDevice::ReturnScratch(std::unique_ptr<Scratch> scratch) {
 }
 
 absl::StatusOr<Fence> DrmDevice::Submit(const Job& job) {
+  return SubmitBy(job, [this](const Submission& submission) { return Execute(submission); });
+}
+
+absl::StatusOr<Fence> DrmDevice::SubmitBy(
+    const Job& job, absl::FunctionRef<absl::Status(const Submission&)> execute) {
   std::unique_ptr<Scratch> scratch = TakeScratch();
   uint64_t batch = 0;
   size_t batch_object = 0;
@@ -292,7 +350,7 @@ absl::StatusOr<Fence> DrmDevice::Submit(const Job& job) {
     if (syncobj.ok()) signals = *syncobj;
   }
   if (status.ok()) {
-    status = Execute({.job = job,
+    status = execute({.job = job,
                       .batch_address = batch,
                       .batch_object = batch_object,
                       .objects = scratch->objects,
@@ -305,7 +363,12 @@ absl::StatusOr<Fence> DrmDevice::Submit(const Job& job) {
     if (signals != 0) fences_.Return(signals);
     return status;
   }
-  return fences_.Begin(signals, absl::StrCat(job.engine, ", context ", job.context));
+  return fences_.Begin(signals, absl::StrCat(job.engine, ", context ", job.context),
+                       std::pair(job.space, job.context));
+}
+
+bool DrmDevice::HasFailed(uint32_t space, uint32_t context) {
+  return fences_.HasFailed({space, context});
 }
 
 absl::StatusOr<bool> DrmDevice::Wait(Fence fence, absl::Duration timeout) {
@@ -324,8 +387,9 @@ absl::StatusOr<UniqueFd> DrmDevice::Export(MemoryId memory) {
 }
 
 absl::StatusOr<DrmDevice::Imported> DrmDevice::Import(int dma_buf) {
+  constexpr off_t kImportedPage = 4096;
   const off_t size = lseek(dma_buf, 0, SEEK_END);
-  if (size <= 0 || size % kPage != 0) {
+  if (size <= 0 || size % kImportedPage != 0) {
     return absl::InvalidArgumentError(
         absl::StrFormat("descriptor %d is not a dma-buf of whole pages", dma_buf));
   }
@@ -347,7 +411,7 @@ absl::StatusOr<Fence> DrmDevice::ImportFence(int sync_file) {
     fences_.Return(*syncobj);
     return status;
   }
-  return fences_.Begin(*syncobj, "imported");
+  return fences_.Begin(*syncobj, "imported", std::nullopt);
 }
 
 }  // namespace packsmith::gpu

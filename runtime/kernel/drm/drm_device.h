@@ -12,6 +12,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -39,7 +40,10 @@ class DrmDevice : public Device {
   absl::StatusOr<MemoryId> Create(const MemoryOptions& options) override;
   absl::Status Destroy(MemoryId memory) override;
   absl::StatusOr<absl::Span<uint8_t>> Map(MemoryId memory) override;
-  absl::Status Bind(const PageBinding& binding) override;
+  absl::Status Bind(const PageBinding& binding) override { return BindAll({&binding, 1}); }
+  // Binds all of these or none, in one call of the kernel if it has such a call. All are of one
+  // space.
+  absl::Status BindAll(absl::Span<const PageBinding> bindings);
   absl::Status Unbind(uint32_t space, uint64_t address, uint64_t size) override;
   absl::StatusOr<Fence> Submit(const Job& job) override;
   absl::StatusOr<bool> Wait(Fence fence, absl::Duration timeout) override;
@@ -61,18 +65,27 @@ class DrmDevice : public Device {
  protected:
   // What the drivers' devices know of a memory.
   struct Object {
-    uint32_t handle = 0;  // the kernel's; 0: the place is unused
+    uint32_t handle = 0;  // the kernel's; kNoHandle: it has none; 0: the place is unused
     uint32_t generation = 1;
     uint64_t size = 0;
     Heap heap = Heap::kSystem;
     uint8_t use = kOrdinary;
     uint32_t bindings = 0;
     absl::Span<uint8_t> mapped;
+    bool user = false;  // memory of this process, at `mapped`
     uint64_t seen = 0;  // the last job that lists it
     // Where it was bound last, which is where jobs usually have it.
     uint32_t space = 0;
     uint64_t address = 0;  // plain
     PageTable::Pages pages;
+  };
+  // Pages that were checked.
+  struct BindStep {
+    uint64_t address = 0;  // plain
+    uint64_t size = 0;
+    const Object* object = nullptr;
+    uint64_t offset = 0;
+    bool writable = true;
   };
   // A resident of a job that was checked.
   struct JobObject {
@@ -101,9 +114,8 @@ class DrmDevice : public Device {
   virtual absl::StatusOr<uint32_t> CreateObject(const MemoryOptions& options) = 0;
   // The offset for mmap() of an object, for a CPU that sees it as its heap says.
   virtual absl::StatusOr<uint64_t> MapOffset(uint32_t handle, Heap heap) = 0;
-  virtual absl::Status BindLocked(const PageBinding& binding, uint64_t plain_address,
-                                  uint32_t handle) {
-    (void)binding, (void)plain_address, (void)handle;
+  virtual absl::Status BindLocked(uint32_t space, absl::Span<const BindStep> steps) {
+    (void)space, (void)steps;
     return absl::OkStatus();
   }
   virtual absl::Status UnbindLocked(uint32_t space, uint64_t plain_address, uint64_t size) {
@@ -113,8 +125,20 @@ class DrmDevice : public Device {
   // Hands the job to the kernel, which returns at once. Several threads may be in it.
   virtual absl::Status Execute(const Submission& submission) = 0;
 
+  // The handle of memory of this process where the kernel gives none.
+  static constexpr uint32_t kNoHandle = ~uint32_t{0};
+
   // A memory for an object that the driver made in another way.
   MemoryId Add(uint32_t handle, uint64_t size, Heap heap, uint8_t use);
+  // … for memory of this process, which outlives it. InvalidArgument unless it is whole pages.
+  absl::StatusOr<MemoryId> AddUser(uint32_t handle, absl::Span<uint8_t> bytes);
+  absl::StatusOr<uint32_t> HandleOf(MemoryId memory);
+  // Submit(), with another way to hand the job to the kernel.
+  absl::StatusOr<Fence> SubmitBy(const Job& job,
+                                 absl::FunctionRef<absl::Status(const Submission&)> execute);
+  // Whether a job of the context has failed, as far as that was found out: of those that were
+  // waited for, and of the oldest of those that may still run, which are asked now.
+  bool HasFailed(uint32_t space, uint32_t context);
   const Calls& calls() const { return calls_; }
 
  private:
@@ -126,6 +150,9 @@ class DrmDevice : public Device {
 
   static constexpr unsigned kSlotBits = 22;
 
+  // Checks one and enters it in the table.
+  absl::StatusOr<BindStep> Enter(const PageBinding& binding, PageTable& table)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   MemoryId AddLocked(uint32_t handle, uint64_t size, Heap heap, uint8_t use)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::StatusOr<uint64_t> PlainAddress(uint64_t address) const;

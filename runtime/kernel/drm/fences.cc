@@ -47,15 +47,22 @@ void Fences::Return(uint32_t syncobj) {
   unused_.push_back(syncobj);
 }
 
-Fence Fences::Begin(uint32_t syncobj, std::string job) {
+Fence Fences::Begin(uint32_t syncobj, std::string job, std::optional<Owner> owner) {
   MutexLock lock(mutex_);
-  entries_.push_back({.syncobj = syncobj, .held = 0, .done = false, .job = std::move(job)});
+  entries_.push_back(
+      {.syncobj = syncobj, .held = 0, .done = false, .job = std::move(job), .owner = owner});
   return first_ + entries_.size() - 1;
 }
 
 Fence Fences::last() const {
   MutexLock lock(mutex_);
   return first_ + entries_.size() - 1;
+}
+
+bool Fences::HasFailed(const Owner& owner) {
+  Collect();
+  MutexLock lock(mutex_);
+  return failed_owners_.count(owner) != 0;
 }
 
 absl::Status Fences::CheckExists(Fence fence) const {
@@ -79,6 +86,7 @@ void Fences::End(Fence fence, const absl::Status& outcome) {
   if (entry == nullptr || entry->done) return;
   entry->done = true;
   if (outcome.ok()) return;
+  if (entry->owner.has_value()) failed_owners_.insert(*entry->owner);
   failed_[fence] = absl::StrCat("job ", fence, " (", entry->job, ") failed: ", outcome.message(),
                                 dump_.empty() ? "" : "; the kernel reports it in ", dump_);
 }

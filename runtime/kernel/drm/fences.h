@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,9 +32,11 @@ class Fences {
   // A syncobj for a job that will be submitted; then either Begin() or Return() takes it.
   absl::StatusOr<uint32_t> Take();
   void Return(uint32_t syncobj);
+  // Whose job it is: a space and a context.
+  using Owner = std::pair<uint32_t, uint32_t>;
   // The job was submitted, or the fence imported: its number. `job`: for messages, "context 3,
   // render".
-  Fence Begin(uint32_t syncobj, std::string job);
+  Fence Begin(uint32_t syncobj, std::string job, std::optional<Owner> owner);
 
   // See Device::Wait().
   absl::StatusOr<bool> Wait(Fence fence, absl::Duration timeout);
@@ -44,6 +48,8 @@ class Fences {
   absl::StatusOr<UniqueFd> Export(Fence fence);
 
   Fence last() const;
+  // See DrmDevice::HasFailed().
+  bool HasFailed(const Owner& owner);
 
  private:
   struct Entry {
@@ -51,6 +57,7 @@ class Fences {
     uint32_t held = 0;  // by calls that wait, and by submissions
     bool done = false;
     std::string job;
+    std::optional<Owner> owner;
   };
 
   Entry* Find(Fence fence) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -67,6 +74,7 @@ class Fences {
   Fence first_ ABSL_GUARDED_BY(mutex_) = 1;
   std::vector<uint32_t> unused_ ABSL_GUARDED_BY(mutex_);
   std::map<Fence, std::string> failed_ ABSL_GUARDED_BY(mutex_);
+  std::set<Owner> failed_owners_ ABSL_GUARDED_BY(mutex_);
   unsigned since_collected_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
