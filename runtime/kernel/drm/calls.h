@@ -26,7 +26,7 @@ absl::Status StatusOfErrno(int error, absl::string_view call, absl::string_view 
 // Thread-safe.
 class Calls {
  public:
-  explicit Calls(std::unique_ptr<Connection> connection) : connection_(std::move(connection)) {}
+  explicit Calls(std::shared_ptr<Connection> connection) : connection_(std::move(connection)) {}
 
   // Repeats the call while it is interrupted or must be made again (EINTR, EAGAIN): 0 or more, or
   // the negative of an errno. The structure's content is then the kernel's answer.
@@ -67,9 +67,9 @@ class Calls {
   // The present fence as a sync file, and a syncobj's fence from one.
   absl::StatusOr<UniqueFd> ExportSyncFile(uint32_t handle) const;
   absl::Status ImportSyncFile(uint32_t handle, int fd) const;
-  // Of a signalled fence: Ok, or the error with which the kernel ended the work. Aborted for the
-  // errors of hangs.
-  absl::Status OutcomeOfSyncobj(uint32_t handle) const;
+  // Of a signalled fence: sets `outcome` to Ok, or to Aborted with the error with which the kernel
+  // ended the work. Errors are those of asking.
+  absl::Status OutcomeOfSyncobj(uint32_t handle, absl::Status& outcome) const;
 
   const std::string& path() const { return connection_->path(); }
   Connection& connection() const { return *connection_; }
@@ -77,7 +77,7 @@ class Calls {
  private:
   int TryPointer(uint32_t request, void* argument) const;
 
-  const std::unique_ptr<Connection> connection_;
+  const std::shared_ptr<Connection> connection_;
 };
 
 // A syncobj that is destroyed with its owner.

@@ -20,7 +20,7 @@ absl::Status NoSuchMemory(MemoryId memory) {
 
 }  // namespace
 
-DrmDevice::DrmDevice(std::unique_ptr<Connection> connection, std::string generation,
+DrmDevice::DrmDevice(std::shared_ptr<Connection> connection, std::string generation,
                      DeviceProperties properties, std::string dump)
     : calls_(std::move(connection)),
       generation_(std::move(generation)),

@@ -106,7 +106,7 @@ class DrmDevice : public Device {
   };
 
   // `dump`: where the kernel reports hangs, for messages.
-  DrmDevice(std::unique_ptr<Connection> connection, std::string generation,
+  DrmDevice(std::shared_ptr<Connection> connection, std::string generation,
             DeviceProperties properties, std::string dump);
 
   // Calls of the driver. Each changes nothing if it fails. Those that are named ...Locked are
