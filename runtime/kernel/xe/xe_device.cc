@@ -436,15 +436,11 @@ absl::StatusOr<bool> XeDevice::WaitForValue(const uint64_t* place, uint64_t valu
                                             std::optional<QueueName> queue) {
   // Keeps the queue alive while the kernel waits.
   std::shared_ptr<Queue> used;
-  size_t engine = 0;
-  ContextKey key;
   if (queue.has_value()) {
-    const absl::StatusOr<size_t> found = FindEngine(queue->engine);
-    if (!found.ok()) return found.status();
-    engine = *found;
-    key = {queue->space, queue->context};
+    const absl::StatusOr<size_t> engine = FindEngine(queue->engine);
+    if (!engine.ok()) return engine.status();
     MutexLock lock(mutex_);
-    absl::StatusOr<std::shared_ptr<Queue>> its = FindQueue(key, engine);
+    absl::StatusOr<std::shared_ptr<Queue>> its = FindQueue({queue->space, queue->context}, *engine);
     if (!its.ok()) return its.status();
     used = *std::move(its);
   }
@@ -459,12 +455,9 @@ absl::StatusOr<bool> XeDevice::WaitForValue(const uint64_t* place, uint64_t valu
   if (result == -ETIME) return false;
   if (result >= 0) return true;
   if (result == -EIO && used != nullptr) {
-    MutexLock lock(mutex_);
-    const absl::Status status = NoteBan(key, engine, *used);
-    if (!status.ok()) return status;
     return absl::AbortedError(
         absl::StrFormat("a job of context %d (%s) of space %d hung before the value was stored",
-                        key.second, queue->engine, key.first));
+                        queue->context, queue->engine, queue->space));
   }
   return calls().Error(-result, "WAIT_USER_FENCE");
 }
