@@ -453,16 +453,22 @@ AsahiTimestamps::AsahiTimestamps(AsahiTimestamps&& other) noexcept
       object_(other.object_),
       count_(other.count_) {}
 
-AsahiTimestamps::~AsahiTimestamps() {
-  if (device_ == nullptr) return;
-  // What the kernel says to it changes nothing: the file's end frees it, too.
+// What the kernel says to it changes nothing: the file's end frees it, too.
+AsahiTimestamps::~AsahiTimestamps() { Free().IgnoreError(); }
+
+absl::Status AsahiTimestamps::Free() {
+  if (device_ == nullptr) return absl::OkStatus();
   if (object_ != 0) {
     api::gem_bind_object args = {};
     args.op = api::kObjectUnbind;
     args.object_handle = object_;
-    device_->calls().Try(api::kGemBindObject, args);
+    const absl::Status status = device_->calls().Do("GEM_BIND_OBJECT", api::kGemBindObject, args);
+    if (!status.ok()) return status;
+    object_ = 0;
   }
-  device_->Destroy(memory_).IgnoreError();
+  absl::Status status = device_->Destroy(memory_);
+  if (status.ok()) device_ = nullptr;
+  return status;
 }
 
 uint64_t AsahiTimestamps::Read(uint32_t index) const {

@@ -130,6 +130,10 @@ class AsahiTimestamps {
   AsahiTimestamps& operator=(AsahiTimestamps&&) = delete;
   ~AsahiTimestamps();
 
+  // Frees the memory before the end. If it fails, nothing has changed; otherwise only the
+  // destructor may follow.
+  absl::Status Free();
+
   uint32_t count() const { return count_; }
   // For a command. `index` is below count().
   AsahiTime At(uint32_t index) const { return {object_, index * kBytes}; }
