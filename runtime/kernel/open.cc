@@ -3,8 +3,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/kernel/asahi/asahi_device.h"
 #include "runtime/kernel/drm/calls.h"
 #include "runtime/kernel/i915/i915_device.h"
+#include "runtime/kernel/xe/xe_device.h"
 
 namespace packsmith::gpu {
 namespace {
@@ -20,6 +22,8 @@ absl::StatusOr<std::unique_ptr<DrmDevice>> OpenAs(std::unique_ptr<Connection> co
 
 constexpr BackEnd kBackEnds[] = {
     {"i915", OpenAs<I915Device>},
+    {"xe", OpenAs<XeDevice>},
+    {"asahi", OpenAs<AsahiDevice>},
 };
 
 absl::StatusOr<std::unique_ptr<DrmDevice>> OpenPath(const std::string& path,

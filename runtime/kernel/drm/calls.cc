@@ -135,7 +135,7 @@ absl::Status Calls::ImportSyncFile(uint32_t handle, int fd) const {
   return Do("SYNCOBJ_FD_TO_HANDLE", api::kSyncobjFdToHandle, args);
 }
 
-absl::Status Calls::OutcomeOfSyncobj(uint32_t handle) const {
+absl::Status Calls::OutcomeOfSyncobj(uint32_t handle, absl::Status& outcome) const {
   const absl::StatusOr<UniqueFd> file = ExportSyncFile(handle);
   if (!file.ok()) return file.status();
   api::sync_file_info info = {};
@@ -144,8 +144,8 @@ absl::Status Calls::OutcomeOfSyncobj(uint32_t handle) const {
     result = connection_->IoctlOn(file->get(), api::kSyncFileInfo, &info);
   } while (result == -EINTR || result == -EAGAIN);
   if (result < 0) return Error(-result, "SYNC_IOC_FILE_INFO");
-  if (info.status >= 0) return absl::OkStatus();
-  return absl::AbortedError(strerror(-info.status));
+  outcome = info.status >= 0 ? absl::OkStatus() : absl::AbortedError(strerror(-info.status));
+  return absl::OkStatus();
 }
 
 }  // namespace packsmith::gpu

@@ -69,9 +69,9 @@ class Calls {
   // The present fence as a sync file, and a syncobj's fence from one.
   absl::StatusOr<UniqueFd> ExportSyncFile(uint32_t handle) const;
   absl::Status ImportSyncFile(uint32_t handle, int fd) const;
-  // Of a signalled fence: Ok, or the error with which the kernel ended the work. Aborted for the
-  // errors of hangs.
-  absl::Status OutcomeOfSyncobj(uint32_t handle) const;
+  // Of a signalled fence: sets `outcome` to Ok, or to Aborted with the error with which the kernel
+  // ended the work. Errors are those of asking.
+  absl::Status OutcomeOfSyncobj(uint32_t handle, absl::Status& outcome) const;
 
   const std::string& path() const { return connection_->path(); }
   Connection& connection() const { return *connection_; }

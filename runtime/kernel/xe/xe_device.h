@@ -1,0 +1,154 @@
+// A device of Linux's xe driver: Intel's GPUs from Gfx12 on.
+//
+//   absl::StatusOr<std::unique_ptr<Connection>> node = OpenNode("/dev/dri/renderD128");
+//   auto device = XeDevice::Open(*std::move(node), {});
+//   ...
+//   absl::StatusOr<Fence> fence = (*device)->Submit(job);
+//
+// A space is a VM of the kernel, and a context has an exec queue for each kind of engine that its
+// jobs name; both are made when they are first needed. Calls of Bind() are made at once, so that
+// their errors are theirs, and take effect asynchronously: jobs wait for them in the kernel, the
+// CPU does not. BindAll() is one call for many pages.
+#ifndef PACKSMITH_RUNTIME_KERNEL_XE_XE_DEVICE_H_
+#define PACKSMITH_RUNTIME_KERNEL_XE_XE_DEVICE_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "runtime/base/mutex.h"
+#include "runtime/kernel/drm/calls.h"
+#include "runtime/kernel/drm/connection.h"
+#include "runtime/kernel/drm/drm_device.h"
+#include "runtime/kernel/xe/xe_info.h"
+#include "runtime/memory/device.h"
+
+namespace packsmith::gpu {
+
+class XeDevice : public DrmDevice {
+ public:
+  struct Options {
+    // By the XML's name; empty: that of the device's PCI id.
+    std::string generation = {};
+    // Loads from addresses that are not bound give 0, and stores to them are dropped. Otherwise
+    // they hang the job.
+    bool scratch_page = false;
+    // The kernel allocates memory when it is first bound or mapped: ResourceExhausted may then come
+    // from Bind() and Map().
+    bool defer_memory = false;
+  };
+
+  // NotFound if the generation is not known. Other errors are the kernel's.
+  static absl::StatusOr<std::unique_ptr<XeDevice>> Open(std::unique_ptr<Connection> connection,
+                                                        Options options);
+  static absl::StatusOr<std::unique_ptr<XeDevice>> Open(std::unique_ptr<Connection> connection) {
+    return Open(std::move(connection), Options());
+  }
+  ~XeDevice() override;
+
+  const XeInfo& info() const { return info_; }
+
+  // PermissionDenied for kHigh and kHighest without CAP_SYS_NICE; both are the same. Unimplemented
+  // for protected contexts.
+  absl::StatusOr<uint32_t> CreateContext(const ContextOptions& options) override;
+  absl::Status DestroyContext(uint32_t context) override;
+  // kHung for a context that is recoverable, and kLost for another one. When a job hangs, the
+  // kernel ends those behind it on the same engine, too.
+  absl::StatusOr<ContextState> StateOf(uint32_t space, uint32_t context) override;
+
+  // Memory of this process as memory of the device. It must exist until Destroy(), and be whole
+  // pages (DeviceProperties::page). Map() returns the same bytes.
+  absl::StatusOr<MemoryId> CreateFromUser(absl::Span<uint8_t> bytes) {
+    return AddUser(kNoHandle, bytes);
+  }
+
+  // A value that is stored in memory when a job is done.
+  struct Store {
+    uint64_t address = 0;  // a multiple of 8, in a resident that the job writes
+    uint64_t value = 0;
+  };
+  absl::StatusOr<Fence> SubmitAndStore(const Job& job, const Store& store);
+  // A kind of engine of a context.
+  struct QueueName {
+    uint32_t space = 0, context = 0;
+    absl::string_view engine = "render";
+  };
+  // Whether the value at `place` (a multiple of 8) was at least `value` before the time is up; a
+  // timeout of zero polls. With `queue`: Aborted if a job there hangs meanwhile.
+  absl::StatusOr<bool> WaitForValue(const uint64_t* place, uint64_t value, absl::Duration timeout,
+                                    std::optional<QueueName> queue = std::nullopt);
+
+  // The GPU's clock and the CPU's at about the same time.
+  struct Clocks {
+    uint64_t ticks = 0;        // DeviceProperties::timestamp_hertz a second
+    unsigned tick_bits = 0;    // that count; above, ticks are zero
+    uint64_t cpu_ns = 0;       // CLOCK_MONOTONIC, when reading began
+    uint64_t duration_ns = 0;  // of reading
+  };
+  absl::StatusOr<Clocks> ReadClocks(absl::string_view engine) const;
+
+ protected:
+  absl::StatusOr<uint32_t> CreateObject(const MemoryOptions& options) override;
+  absl::StatusOr<uint64_t> MapOffset(uint32_t handle, Heap heap) override;
+  absl::Status BindLocked(uint32_t space, absl::Span<const BindStep> steps) override;
+  absl::Status UnbindLocked(uint32_t space, uint64_t plain_address, uint64_t size) override;
+  absl::Status Execute(const Submission& submission) override {
+    return Execute(submission, nullptr);
+  }
+
+ private:
+  // An exec queue, which ends with its last user.
+  class Queue;
+  struct Space {
+    uint32_t vm = 0;  // 0: not yet made
+    // Binds reach its points, one after the other.
+    std::optional<Syncobj> timeline;
+    uint64_t points = 0;  // the last one
+    uint64_t bound = 0;   // the last one of a call that bound something: jobs wait for it
+  };
+  struct Context {
+    Priority priority = Priority::kNormal;
+    bool recoverable = true;
+    bool hung = false, lost = false;
+    std::vector<std::shared_ptr<Queue>> queues;  // by the index of the engine; null: not yet made
+  };
+  using ContextKey = std::pair<uint32_t, uint32_t>;  // its space and its number
+
+  XeDevice(std::shared_ptr<Connection> connection, std::string generation, XeInfo info,
+           Options options, std::string dump);
+
+  absl::Status Execute(const Submission& submission, const Store* store);
+  absl::StatusOr<size_t> FindEngine(absl::string_view engine) const;
+  absl::StatusOr<Space*> FindSpace(uint32_t space) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::StatusOr<Context*> FindContext(const ContextKey& key) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::StatusOr<std::shared_ptr<Queue>> FindQueue(const ContextKey& key, size_t engine)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // The kernel has banned the queue: the context goes on with another one, or is lost.
+  absl::Status NoteBan(const ContextKey& key, size_t engine, const Queue& queue)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  uint16_t PatOf(const Object& object) const;
+  absl::Status CallBind(Space& space, absl::Span<const uapi::xe::vm_bind_op> ops);
+
+  const XeInfo info_;
+  const Options options_;
+
+  Mutex mutex_;
+  absl::flat_hash_map<uint32_t, Space> spaces_ ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_map<ContextKey, Context> contexts_ ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_map<uint32_t, uint32_t> space_of_ ABSL_GUARDED_BY(mutex_);  // by context
+  uint32_t last_context_ ABSL_GUARDED_BY(mutex_) = 0;
+};
+
+}  // namespace packsmith::gpu
+
+#endif  // PACKSMITH_RUNTIME_KERNEL_XE_XE_DEVICE_H_
