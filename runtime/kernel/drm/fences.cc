@@ -89,8 +89,9 @@ void Fences::End(Fence fence, const absl::Status& outcome) {
   if (entry->owner.has_value()) failed_owners_.insert(*entry->owner);
   const std::string context =
       entry->owner.has_value() ? absl::StrCat(", context ", entry->owner->second) : "";
-  failed_[fence] = absl::StrCat("job ", fence, " (", entry->what, context,
-                                ") failed: ", outcome.message(), dump_.empty() ? "" : "; the kernel reports it in ", dump_);
+  failed_[fence] =
+      absl::StrCat("job ", fence, " (", entry->what, context, ") failed: ", outcome.message(),
+                   dump_.empty() ? "" : "; the kernel reports it in ", dump_);
 }
 
 // Of an entry whose last holder has gone.
@@ -121,20 +122,16 @@ absl::StatusOr<bool> Fences::Wait(Fence fence, absl::Duration timeout) {
     syncobj = entry->syncobj;
   }
   const absl::StatusOr<bool> done = calls_.WaitSyncobj(syncobj, timeout);
-  absl::Status outcome;
-  bool known = false;
-  if (done.ok() && *done) {
-    outcome = calls_.OutcomeOfSyncobj(syncobj);
-    // That the outcome cannot be asked for (no descriptors are left) is not the job's failure.
-    known = outcome.ok() || outcome.code() == absl::StatusCode::kAborted;
-  }
+  // That the outcome cannot be asked for (no descriptors are left) is not the job's failure.
+  absl::Status asked = absl::UnknownError(""), outcome;
+  if (done.ok() && *done) asked = calls_.OutcomeOfSyncobj(syncobj, outcome);
   MutexLock lock(mutex_);
   --Find(fence)->held;
-  if (known) End(fence, outcome);
+  if (asked.ok()) End(fence, outcome);
   Drop(fence);
   if (!done.ok()) return done.status();
   if (!*done) return false;
-  if (!known) return outcome;
+  if (!asked.ok()) return asked;
   const absl::Status failure = Failure(fence);
   if (!failure.ok()) return failure;
   return true;
