@@ -404,6 +404,23 @@ TEST(Streamer, TellsTheTimeOfItsClock) {
   EXPECT_EQ(world.Read32(kData + 24), 1u);
 }
 
+// Programs wait in loops until so many ticks of it have passed.
+TEST(Streamer, TheTimeOfAContextPasses) {
+  uint64_t now = 1000;
+  World world("gfx9", {.clock = [&now] { return now += 7; }});
+  // Of the render engine, and of others.
+  constexpr uint32_t kContextTimestamp = 0x23a8, kVideo = 0x123a8, kCopyTime = 0x22358;
+  world.Put(kData, std::vector<uint32_t>(4));
+  world.Put(kBatch, Join({StoreRegister(kData, kContextTimestamp),
+                          StoreRegister(kData + 4, kVideo),
+                          StoreRegister(kData + 8, kCopyTime),
+                          {kEnd}}));
+  EXPECT_EQ(world.Run(kBatch), Stop::kEnded);
+  EXPECT_EQ(world.Read32(kData), 1007u);
+  EXPECT_EQ(world.Read32(kData + 4), 1014u);
+  EXPECT_EQ(world.Read32(kData + 8), 1021u);
+}
+
 TEST(Streamer, KeepsTheLastPacketOfEachKindAsState) {
   World world("gfx9");
   // 3DSTATE_VF_TOPOLOGY twice, a draw.

@@ -266,6 +266,10 @@ TEST_P(RandomTest, CallsThatFailChangeNothing) {
     std::vector<uint8_t> args(std::max<size_t>(size, 8));
     if (request == api::kGemExecbuffer2 && Upto(8) != 0) {
       args = Execbuffer();
+    } else if (request == api::kGemContextCreateExt && Upto(4) != 0) {
+      // With extensions that are noise.
+      const api::gem_context_create_ext made = {0, api::kContextUseExtensions, kData};
+      std::memcpy(args.data(), &made, sizeof(made));
     } else if (Upto(10) == 0) {
       for (uint8_t& byte : args) byte = static_cast<uint8_t>(random_());
     } else {

