@@ -63,7 +63,7 @@ bool AddressSpace::Place(const Wish& wish, uint64_t address, const Kept& kept) {
 std::optional<uint64_t> AddressSpace::FindGap(const Wish& wish) const {
   const uint64_t most = std::min(wish.most, size_);
   // Drivers take the address 0 for none.
-  constexpr uint64_t kLowest = 0x10000;
+  constexpr uint64_t kLowest = 256 << 10;
   uint64_t at = AlignUp(std::max(wish.least, kLowest), wish.alignment);
   for (auto it = From(at);; ++it) {
     if (at > most || most - at < wish.size) return std::nullopt;
