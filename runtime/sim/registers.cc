@@ -38,7 +38,8 @@ Registers::Registers(const tables::Tables& tables) {
       }
       if (meaning != tables::Meaning::kClock) continue;
       for (uint32_t bit = 0; bit < leaf.width; bit += 32) {
-        clocks_[container.register_offset + (leaf.bit + bit) / 8] = bit;
+        for_each_engine(container.register_offset + (leaf.bit + bit) / 8,
+                        [&](uint32_t at) { clocks_[at] = bit; });
       }
     }
   }
