@@ -73,13 +73,14 @@ class Run:
         return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def run(folder: str, device: str, *command: str, **environment: str) -> Run:
-    """Runs a program on a simulated GPU, executed and recorded."""
+def run(folder: str, device: str, *command: str, most: int = 0, **environment: str) -> Run:
+    """Runs a program on a simulated GPU, executed and recorded: the first `most` submissions, or all."""
     record = tempfile.mkdtemp(dir=folder)
+    recording = [f"--record={record}/run"] + ([f"--only=count={most}"] if most else [])
     done = subprocess.run(
-        [MOCK, f"--device={device}", "--run", "--warnings", "--summary", f"--record={record}/run", "--",
-         *command], capture_output=True, text=True, errors="replace",
-        check=False, timeout=300, env={**ENVIRONMENT, **environment})
+        [MOCK, f"--device={device}", "--run", "--warnings", "--summary", *recording, "--", *command],
+        capture_output=True, text=True, errors="replace", check=False, timeout=300,
+        env={**ENVIRONMENT, **environment})
     return Run(done.returncode, done.stdout, done.stderr, f"{record}/run")
 
 
