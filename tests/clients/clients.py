@@ -2,6 +2,7 @@
 
 import collections
 import dataclasses
+import functools
 import json
 import os
 import re
@@ -64,6 +65,7 @@ class Run:
     stderr: str
     folder: str
 
+    @functools.cached_property
     def records(self) -> list[dict[str, object]]:
         """Everything that was submitted, as `unpack --format=jsonl` has it."""
         done = subprocess.run([UNPACK, "--format=jsonl", self.folder], capture_output=True, text=True,
@@ -110,7 +112,7 @@ class ClientTest(unittest.TestCase):
                        expected_problem: str = "no problem") -> None:
         """All that was submitted has a name, and the only faults and problems are the driver's known
         ones."""
-        records = done.records()
+        records = done.records
         summary = records[-1]
         self.assertEqual(summary["type"], "summary")
         unknown = [record for record in records if record["type"] == "unknown"]
@@ -131,7 +133,7 @@ class ClientTest(unittest.TestCase):
         if not theirs:
             self.skipTest("this build of the driver does not show what it submits")
         ours = [(record["dwords"][0], record["name"])  # type: ignore[index]
-                for record in done.records()
+                for record in done.records
                 if record["type"] == "packet" and record["name"] != "MI_BATCH_BUFFER_END"]
         self.assertEqual(len(theirs), len(ours))
         for number, (their, our) in enumerate(zip(theirs, ours)):

@@ -81,7 +81,7 @@ class Gfx125Test(OnOneGpu, clients.ClientTest):
     PROBLEM = "the stream continues at 0x[0-9a-f]+, where the batch ends"
 
     def test_the_copy_engine_copies(self) -> None:
-        copies = [record for record in self.done.records()
+        copies = [record for record in self.done.records
                   if record["type"] == "packet" and record["name"] == "XY_BLOCK_COPY_BLT"]
         self.assertGreater(len(copies), 0)
 
