@@ -43,11 +43,16 @@ def program(name: str) -> str:
     return found
 
 
-def compiled(folder: str, source: str, header: str, *libraries: str) -> str:
+# What is made once for all tests of a program.
+MADE = tempfile.TemporaryDirectory()
+
+
+@functools.cache
+def compiled(source: str, header: str, *libraries: str) -> str:
     """A program of this folder. The repository builds without the headers and libraries that it needs,
     so it is compiled here; without the header, the test is skipped, and says so."""
     driver(os.path.join("/usr/include", header))
-    made = os.path.join(folder, os.path.splitext(source)[0])
+    made = os.path.join(MADE.name, os.path.splitext(source)[0])
     done = subprocess.run(
         [program("cc"), "-std=c11", "-D_GNU_SOURCE", "-DCL_TARGET_OPENCL_VERSION=120", "-g", "-Wall",
          "-Wextra", "-Werror", os.path.join(HERE, source), "-o", made, *libraries],

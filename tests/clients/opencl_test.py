@@ -23,7 +23,7 @@ class OnOneGpu:
     @classmethod
     def setUpClass(cls) -> None:
         cls.folder = tempfile.TemporaryDirectory()
-        client = clients.compiled(cls.folder.name, "opencl_client.c", "CL/cl.h", "-lOpenCL")
+        client = clients.compiled("opencl_client.c", "CL/cl.h", "-lOpenCL")
         cls.done = clients.run(cls.folder.name, cls.DEVICE, client)
 
     @classmethod

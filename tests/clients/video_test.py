@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """Intel's video drivers on simulated GPUs: i965-va-driver and intel-media-va-driver (iHD)."""
 
+import functools
 import os
 import subprocess
 import tempfile
@@ -29,28 +30,17 @@ OWN_STORAGE = frozenset((name, "unmapped") for name in (
     "HCP_PIPE_BUF_ADDR_STATE", "MFX_BSP_BUF_BASE_ADDR_STATE", "MFX_PIPE_BUF_ADDR_STATE",
     "VDENC_PIPE_BUF_ADDR_STATE"))
 
-films: tempfile.TemporaryDirectory[str]
 
-
+@functools.cache
 def film(codec: str) -> str:
     """A film of five frames."""
     ending, encoder = FILMS[codec]
-    path = os.path.join(films.name, f"{codec}.{ending}")
-    if not os.path.exists(path):
-        subprocess.run([clients.program("ffmpeg"), "-loglevel", "error", "-f", "lavfi", "-i",
-                        "testsrc=size=320x240:rate=5:duration=1", "-pix_fmt",
-                        "yuvj420p" if codec == "jpeg" else "yuv420p", "-c:v", encoder, path],
-                       stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+    path = os.path.join(clients.MADE.name, f"{codec}.{ending}")
+    subprocess.run([clients.program("ffmpeg"), "-loglevel", "error", "-f", "lavfi", "-i",
+                    "testsrc=size=320x240:rate=5:duration=1", "-pix_fmt",
+                    "yuvj420p" if codec == "jpeg" else "yuv420p", "-c:v", encoder, path],
+                   stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
     return path
-
-
-def setUpModule() -> None:
-    global films
-    films = tempfile.TemporaryDirectory()
-
-
-def tearDownModule() -> None:
-    films.cleanup()
 
 
 class OnOneGpu:
