@@ -2,6 +2,7 @@
 
 import collections
 import dataclasses
+import functools
 import json
 import os
 import re
@@ -42,11 +43,16 @@ def program(name: str) -> str:
     return found
 
 
-def compiled(folder: str, source: str, header: str, *libraries: str) -> str:
+# What is made once for all tests of a program.
+MADE = tempfile.TemporaryDirectory()
+
+
+@functools.cache
+def compiled(source: str, header: str, *libraries: str) -> str:
     """A program of this folder. The repository builds without the headers and libraries that it needs,
     so it is compiled here; without the header, the test is skipped, and says so."""
     driver(os.path.join("/usr/include", header))
-    made = os.path.join(folder, os.path.splitext(source)[0])
+    made = os.path.join(MADE.name, os.path.splitext(source)[0])
     done = subprocess.run(
         [program("cc"), "-std=c11", "-D_GNU_SOURCE", "-DCL_TARGET_OPENCL_VERSION=120", "-g", "-Wall",
          "-Wextra", "-Werror", os.path.join(HERE, source), "-o", made, *libraries],
@@ -64,6 +70,7 @@ class Run:
     stderr: str
     folder: str
 
+    @functools.cached_property
     def records(self) -> list[dict[str, object]]:
         """Everything that was submitted, as `unpack --format=jsonl` has it."""
         done = subprocess.run([UNPACK, "--format=jsonl", self.folder], capture_output=True, text=True,
@@ -73,13 +80,14 @@ class Run:
         return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def run(folder: str, device: str, *command: str, **environment: str) -> Run:
-    """Runs a program on a simulated GPU, executed and recorded."""
+def run(folder: str, device: str, *command: str, most: int = 0, **environment: str) -> Run:
+    """Runs a program on a simulated GPU, executed and recorded: the first `most` submissions, or all."""
     record = tempfile.mkdtemp(dir=folder)
+    recording = [f"--record={record}/run"] + ([f"--only=count={most}"] if most else [])
     done = subprocess.run(
-        [MOCK, f"--device={device}", "--run", "--warnings", "--summary", f"--record={record}/run", "--",
-         *command], capture_output=True, text=True, errors="replace",
-        check=False, timeout=300, env={**ENVIRONMENT, **environment})
+        [MOCK, f"--device={device}", "--run", "--warnings", "--summary", *recording, "--", *command],
+        capture_output=True, text=True, errors="replace", check=False, timeout=300,
+        env={**ENVIRONMENT, **environment})
     return Run(done.returncode, done.stdout, done.stderr, f"{record}/run")
 
 
@@ -109,7 +117,7 @@ class ClientTest(unittest.TestCase):
                        expected_problem: str = "no problem") -> None:
         """All that was submitted has a name, and the only faults and problems are the driver's known
         ones."""
-        records = done.records()
+        records = done.records
         summary = records[-1]
         self.assertEqual(summary["type"], "summary")
         unknown = [record for record in records if record["type"] == "unknown"]
@@ -130,7 +138,7 @@ class ClientTest(unittest.TestCase):
         if not theirs:
             self.skipTest("this build of the driver does not show what it submits")
         ours = [(record["dwords"][0], record["name"])  # type: ignore[index]
-                for record in done.records()
+                for record in done.records
                 if record["type"] == "packet" and record["name"] != "MI_BATCH_BUFFER_END"]
         self.assertEqual(len(theirs), len(ours))
         for number, (their, our) in enumerate(zip(theirs, ours)):

@@ -26,7 +26,7 @@ class OnOneGpu:
     @classmethod
     def setUpClass(cls) -> None:
         cls.folder = tempfile.TemporaryDirectory()
-        client = clients.compiled(cls.folder.name, "gles_client.c", "GLES3/gl31.h", "-lEGL", "-lGLESv2")
+        client = clients.compiled("gles_client.c", "GLES3/gl31.h", "-lEGL", "-lGLESv2")
         clients.driver("/usr/include/EGL/egl.h")
         cls.done = clients.run(cls.folder.name, cls.DEVICE, client, INTEL_DEBUG="bat")
 

@@ -23,7 +23,7 @@ class OnOneGpu:
     @classmethod
     def setUpClass(cls) -> None:
         cls.folder = tempfile.TemporaryDirectory()
-        client = clients.compiled(cls.folder.name, "opencl_client.c", "CL/cl.h", "-lOpenCL")
+        client = clients.compiled("opencl_client.c", "CL/cl.h", "-lOpenCL")
         cls.done = clients.run(cls.folder.name, cls.DEVICE, client)
 
     @classmethod
@@ -81,7 +81,7 @@ class Gfx125Test(OnOneGpu, clients.ClientTest):
     PROBLEM = "the stream continues at 0x[0-9a-f]+, where the batch ends"
 
     def test_the_copy_engine_copies(self) -> None:
-        copies = [record for record in self.done.records()
+        copies = [record for record in self.done.records
                   if record["type"] == "packet" and record["name"] == "XY_BLOCK_COPY_BLT"]
         self.assertGreater(len(copies), 0)
 

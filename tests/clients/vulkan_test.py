@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """Mesa's Vulkan drivers on simulated GPUs: hasvk (Gfx7, Gfx8) and anv (Gfx9 to Gfx12.5)."""
 
+import functools
 import os
 import subprocess
 import tempfile
@@ -9,7 +10,7 @@ import clients
 
 DRIVERS = "/usr/share/vulkan/icd.d/intel_icd.x86_64.json", \
     "/usr/share/vulkan/icd.d/intel_hasvk_icd.x86_64.json"
-SHADERS = {"triangle.vert": "vert.spv", "triangle.frag": "frag.spv", "numbers.comp": "comp.spv"}
+SHADERS = ("triangle.vert", "triangle.frag", "numbers.comp")
 
 # What this driver submits that hardware reads otherwise, or not: before its first work it sets up the
 # state of a context by a submission whose buffers are the batch alone, so that what this points to is
@@ -22,6 +23,17 @@ DG2 = ALONE | {("3DSTATE_SLICE_TABLE_STATE_POINTERS", "unmapped"), ("3DSTATE_BTD
 def setUpModule() -> None:
     for path in DRIVERS:
         clients.driver(path)
+
+
+@functools.cache
+def shaders() -> list[str]:
+    """Files of SPIR-V."""
+    files = []
+    for source in SHADERS:
+        files.append(os.path.join(clients.MADE.name, f"{source}.spv"))
+        subprocess.run([clients.program("glslangValidator"), "-V", os.path.join(clients.HERE, source),
+                        "-o", files[-1]], check=True, stdout=subprocess.DEVNULL)
+    return files
 
 
 class OnOneGpu:
@@ -41,22 +53,15 @@ class OnOneGpu:
     @classmethod
     def setUpClass(cls) -> None:
         cls.folder = tempfile.TemporaryDirectory()
-        folder = cls.folder.name
-        plain = clients.compiled(folder, "vulkan_client.c", "vulkan/vulkan.h", "-lvulkan")
-        with_shaders = clients.compiled(folder, "vulkan_shaders.c", "vulkan/vulkan.h", "-lvulkan")
-        files = []
-        for source, made in SHADERS.items():
-            files.append(os.path.join(folder, made))
-            subprocess.run([clients.program("glslangValidator"), "-V",
-                            os.path.join(clients.HERE, source), "-o", files[-1]], check=True,
-                           stdout=subprocess.DEVNULL)
+        plain = clients.compiled("vulkan_client.c", "vulkan/vulkan.h", "-lvulkan")
+        with_shaders = clients.compiled("vulkan_shaders.c", "vulkan/vulkan.h", "-lvulkan")
         tests = ["timestamps", "events", "timeline", "transfers"]
         if cls.WAITS:
             tests.append("host-event")
         if cls.CALCULATES:
             tests.append("query-copy")
         cls.plain = cls.run_vulkan(plain, *tests)
-        cls.shaders = cls.run_vulkan(with_shaders, *files, INTEL_DEBUG="bat")
+        cls.shaders = cls.run_vulkan(with_shaders, *shaders(), INTEL_DEBUG="bat")
 
     @classmethod
     def run_vulkan(cls, *command: str, **environment: str) -> clients.Run:

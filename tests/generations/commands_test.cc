@@ -425,6 +425,71 @@ std::vector<Command> Blits() {
   return all;
 }
 
+std::vector<Command> CommandsOfMedia() {
+  std::vector<Command> all;
+  all.push_back({kGfx4To5,
+                 "render",
+                 "MEDIA_STATE_POINTERS",
+                 {0x70000001, 0x00010001, 0x0005a000},
+                 {{"Extended VFE State Enable", 1},
+                  {"Pointer to Extended VFE State", 0x10000},
+                  {"Pointer to VFE State", 0x5a000}}});
+  all.push_back({kGfx4To5,
+                 "render",
+                 "MEDIA_OBJECT",
+                 {0x71000004, 3, 0x20f, 0x0005c004, 0x00007f06, 0x05000000},
+                 {{"Interface Descriptor Offset", 3},
+                  {"Indirect Data Length", 0x20f},
+                  {"Indirect Data Start Address", 0x5c004},
+                  {"Inline Data[1]", 0x5000000}}});
+  all.push_back({"gfx5",
+                 "render",
+                 "MEDIA_OBJECT_EX",
+                 {0x71010003, 1, 0, 0, 7},
+                 {{"Interface Descriptor Offset", 1}, {"Inline Data[0]", 7}}});
+  all.push_back({"gfx5",
+                 "video",
+                 "AVC_BSD_IMG_STATE",
+                 {0x74000004, 300, 0x000f0014, 0x02031610, 0x3000059c, 0x7101000a},
+                 {{"Frame Size", 300},
+                  {"Frame Width", 20},
+                  {"Frame Height", 15},
+                  {"Number of Reference Frames", 16},
+                  {"QM Present", 1},
+                  {"Image Structure", 2},
+                  {"Second Chroma QP Offset", 2},
+                  {"Residual Data Offset", 0x30},
+                  {"Direct 8x8 Inference", 1},
+                  {"AVC IT Command Header", 0x7101000a}}});
+  all.push_back(
+      {"gfx5",
+       "video",
+       "AVC_BSD_OBJECT",
+       {0x7408000e, 0xd5d, 6, 2, 0x02010605, 0x59170301, 0x0a0b0102, 0x87, 0, 0, 0, 0, 0, 0, 0, 0},
+       {{"Indirect BSD Data Length", 0xd5d},
+        {"Indirect BSD Data Start Address", 6},
+        {"Slice Type", 2},
+        {"Number of References L1", 2},
+        {"Log 2 Weight Denominator Luma", 5},
+        {"Slice Quantization Parameter", 23},
+        {"Disable Deblocking Filter Indicator", 3},
+        {"Weighted Prediction Indicator", 1},
+        {"First MB", 0x102},
+        {"Slice Vertical Position", 10}}});
+  all.push_back({"gfx6",
+                 "video",
+                 "MFX_SURFACE_STATE",
+                 {0x70010004, 0, 0x07784fc0, 0x48000bfb, 0x100, 0},
+                 {{"Width", 319},
+                  {"Height", 239},
+                  {"Surface Format", 4},
+                  {"Surface Pitch", 383},
+                  {"Interleave Chroma", 1},
+                  {"Tile Walk", 1},
+                  {"Y Offset for U(Cb)", 256}}});
+  return all;
+}
+
 class Commands : public testing::TestWithParam<Command> {};
 
 TEST_P(Commands, AreReadWholeByAllGenerationsThatHaveThem) {
@@ -453,6 +518,7 @@ TEST_P(Commands, AreReadWholeByAllGenerationsThatHaveThem) {
 }
 
 INSTANTIATE_TEST_SUITE_P(OfRings, Commands, testing::ValuesIn(CommandsOfRings()));
+INSTANTIATE_TEST_SUITE_P(OfMedia, Commands, testing::ValuesIn(CommandsOfMedia()));
 INSTANTIATE_TEST_SUITE_P(OfTheBlitter, Commands, testing::ValuesIn(Blits()));
 
 // The kernel's first dword, and the name of its batch's space.

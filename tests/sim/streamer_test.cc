@@ -404,21 +404,22 @@ TEST(Streamer, TellsTheTimeOfItsClock) {
   EXPECT_EQ(world.Read32(kData + 24), 1u);
 }
 
-// Programs wait in loops until so many ticks of it have passed.
-TEST(Streamer, TheTimeOfAContextPasses) {
-  uint64_t now = 1000;
-  World world("gfx9", {.clock = [&now] { return now += 7; }});
-  // Of the render engine, and of others.
-  constexpr uint32_t kContextTimestamp = 0x23a8, kVideo = 0x123a8, kCopyTime = 0x22358;
-  world.Put(kData, std::vector<uint32_t>(4));
-  world.Put(kBatch, Join({StoreRegister(kData, kContextTimestamp),
-                          StoreRegister(kData + 4, kVideo),
-                          StoreRegister(kData + 8, kCopyTime),
-                          {kEnd}}));
+TEST(Streamer, TellsTheTimeInTheRegistersOfEveryEngine) {
+  uint64_t now = 0x500000000;
+  World world("gfx9", {.clock = [&now] { return now++; }});
+  // TIMESTAMP and CTX_TIMESTAMP of the engines for 3D, video and copies.
+  const std::vector<uint32_t> registers = {0x2358, 0x23a8, 0x12358, 0x123a8, 0x22358, 0x223a8};
+  std::vector<uint32_t> batch;
+  for (uint32_t i = 0; i < registers.size(); ++i) {
+    const std::vector<uint32_t> store = StoreRegister(kData + 4 * i, registers[i]);
+    batch.insert(batch.end(), store.begin(), store.end());
+  }
+  batch = Join({batch, StoreRegister(kData + 24, 0x2235c), {kEnd}});
+  world.Put(kData, std::vector<uint32_t>(8));
+  world.Put(kBatch, batch);
   EXPECT_EQ(world.Run(kBatch), Stop::kEnded);
-  EXPECT_EQ(world.Read32(kData), 1007u);
-  EXPECT_EQ(world.Read32(kData + 4), 1014u);
-  EXPECT_EQ(world.Read32(kData + 8), 1021u);
+  for (uint32_t i = 0; i < registers.size(); ++i) EXPECT_EQ(world.Read32(kData + 4 * i), i) << i;
+  EXPECT_EQ(world.Read32(kData + 24), 5u);
 }
 
 TEST(Streamer, KeepsTheLastPacketOfEachKindAsState) {

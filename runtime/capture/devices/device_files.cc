@@ -293,8 +293,10 @@ void FileWriter::Link(absl::string_view path, absl::string_view target) {
   const std::vector<absl::string_view> from =
       absl::StrSplit(DirectoryOf(path), '/', absl::SkipEmpty());
   const std::vector<absl::string_view> to = absl::StrSplit(target, '/', absl::SkipEmpty());
+  // As the kernel writes them, they end with the target's name, also if that is a directory above:
+  // programs read the name.
   size_t same = 0;
-  while (same < from.size() && same < to.size() && from[same] == to[same]) ++same;
+  while (same < from.size() && same + 1 < to.size() && from[same] == to[same]) ++same;
   std::string relative;
   for (size_t i = same; i < from.size(); ++i) absl::StrAppend(&relative, "../");
   for (size_t i = same; i < to.size(); ++i) {

@@ -179,6 +179,18 @@ TEST_F(DeviceFilesTest, NodesAreNamedAsLibdrmAsksForThem) {
             "/sys/kernel/debug/dri/3/name");
 }
 
+TEST_F(DeviceFilesTest, LinksEndWithTheNameOfWhatTheyLeadTo) {
+  Add("skl", 0);
+  for (const auto& [link, target] : std::vector<std::pair<std::string, std::string>>{
+           {"/sys/dev/char/226:128/device", "../../../0000:00:02.0"},
+           {"/sys/class/drm/card0/device", "../../../0000:00:02.0"},
+           {"/sys/class/drm/card0/device/subsystem", "../../../bus/pci"},
+           {"/sys/class/drm/card0/device/driver", "../../../bus/pci/drivers/i915"},
+           {"/sys/class/drm/card0", "../../devices/pci0000:00/0000:00:02.0/drm/card0"}}) {
+    EXPECT_EQ(files_.ReadLink(link).text, target) << link;
+  }
+}
+
 TEST_F(DeviceFilesTest, TheConfigurationSpaceSaysTheSameAsTheAttributes) {
   const DevicePaths paths = Add("dg2", 0, {.pci_id = 0x56a1});
   const std::string config = Read(paths.device + "/config");

@@ -157,6 +157,22 @@ TEST(SubmissionTest, NoRelocReadsNoRelocationsUnlessAnObjectMoved) {
   EXPECT_THAT(machine.watcher.works.at(1)->warnings, SizeIs(1));
 }
 
+TEST(SubmissionTest, ABatchThatGetsRelocationsStaysWhereItIs) {
+  Machine machine("skl");
+  Client client(machine);
+  const uint32_t data = client.Create(4096), batch = client.Create(4096);
+  std::vector<api::gem_exec_object2> objects = {Client::Object(data), Client::Object(batch)};
+  ASSERT_EQ(client.Submit(objects, api::kExecNoReloc | api::kExecHandleLut), 0);
+  const uint64_t before = objects[1].offset;
+  // Its target is a handle, where an index is expected: nobody reads it.
+  api::gem_relocation_entry relocation = Relocation(99, 0, 0);
+  objects[1].relocation_count = 1;
+  objects[1].relocs_ptr = AddressOf(relocation);
+  ASSERT_EQ(client.Submit(objects, api::kExecNoReloc | api::kExecHandleLut), 0);
+  EXPECT_EQ(objects[1].offset, before);
+  EXPECT_THAT(machine.watcher.warnings, IsEmpty());
+}
+
 TEST(SubmissionTest, UnpinnedObjectsKeepTheirAddressesUntilAPinnedOneNeedsTheRoom) {
   Machine machine("skl");
   Client client(machine);
