@@ -56,7 +56,7 @@ class IgtTest(clients.ClientTest):
         self.assert_good(self.benchmark("tgl", "gem_busy", "-I"))
 
     def test_objects_are_busy_until_the_program_ends_their_batch(self) -> None:
-        # The batch starts itself again. The benchmark says that nothing is to be relocated, but has a
+        # The batch starts itself again. The benchmark says that it needs no relocation, but has a
         # relocation whose target is another object than it presumes.
         done = self.benchmark("skl", "gem_busy", "-s")
         self.assertIn("NO_RELOC, but a relocation at 0x400 presumes", done.stderr)

@@ -14,7 +14,6 @@
 namespace packsmith::mock {
 namespace {
 
-
 // The largest text that is written to a file at once.
 constexpr size_t kMostWritten = size_t{64} << 10;
 

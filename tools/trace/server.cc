@@ -21,7 +21,6 @@
 namespace packsmith::trace {
 namespace {
 
-
 absl::Status SystemError(absl::string_view what) {
   return absl::ErrnoToStatus(errno, absl::StrCat("the tracer's server: ", what));
 }

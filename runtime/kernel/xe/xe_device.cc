@@ -423,8 +423,7 @@ absl::StatusOr<Fence> XeDevice::SubmitAndStore(const Job& job, const Store& stor
         });
     if (!is_written) {
       return absl::InvalidArgumentError(absl::StrFormat(
-          "0x%x, where a value is to be stored, is not in a resident that the job writes",
-          *address));
+          "0x%x, the place of the value, is not in a resident that the job writes", *address));
     }
     const Store plain = {*address, store.value};
     return Execute(submission, &plain);

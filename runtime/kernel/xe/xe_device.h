@@ -63,7 +63,7 @@ class XeDevice : public DrmDevice {
   absl::StatusOr<uint32_t> CreateContext(const ContextOptions& options) override;
   absl::Status DestroyContext(uint32_t context) override;
   // kHung for a context that is recoverable, and kLost for another one. When a job hangs, the
-  // kernel ends those behind it on the same engine, too.
+  // kernel ends those after it on the same engine, too.
   absl::StatusOr<ContextState> StateOf(uint32_t space, uint32_t context) override;
 
   // Memory of this process as memory of the device. It must exist until Destroy(), and be whole

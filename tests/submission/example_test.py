@@ -1,0 +1,55 @@
+#!/usr/bin/python3
+"""docs/examples/submission on mock kernels that execute what is submitted."""
+
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+EXAMPLE, MOCK, UNPACK = (os.path.abspath(sys.argv.pop(1)) for _ in range(3))
+NODE = "/dev/dri/renderD128"
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(arguments, capture_output=True, text=True, check=False, timeout=60)
+
+
+class ExampleTest(unittest.TestCase):
+    def test_results_are_in_memory_and_what_was_submitted_decodes(self) -> None:
+        for device in ("skl", "tgl", "tgl:xe", "dg2:i915", "dg2:xe", "mtl:xe", "lnl", "bmg"):
+            with self.subTest(device), tempfile.TemporaryDirectory() as folder:
+                done = run(MOCK, f"--device={device}", "--run", "--warnings", "--summary",
+                           f"--record={folder}/run", "--", EXAMPLE, NODE)
+                self.assertEqual((done.returncode, done.stdout),
+                                 (0, "done 1, stored 42, copied 42\n"), done.stderr)
+                self.assertIn("2 submissions, 0 warnings", done.stderr)
+                shown = run(UNPACK, "--strict", f"{folder}/run")
+                self.assertEqual((shown.returncode, shown.stderr), (0, ""))
+                for packet in ("MI_STORE_DATA_IMM", "MI_FLUSH_DW", "MI_COPY_MEM_MEM"):
+                    self.assertEqual(shown.stdout.count(f"{packet} "), 1, packet)
+
+    def test_without_execution_jobs_are_done_at_once(self) -> None:
+        done = run(MOCK, "--device=skl", "--", EXAMPLE, NODE)
+        self.assertEqual((done.returncode, done.stdout), (0, "done 1, stored 0, copied 0\n"))
+
+    def test_a_hang_is_an_error_that_says_where_the_report_is(self) -> None:
+        for device, report in (("skl", "error"), ("lnl", "devcoredump/data")):
+            with self.subTest(device):
+                done = run(MOCK, f"--device={device}", "--hang-at=2", "--", EXAMPLE, NODE)
+                self.assertNotEqual(done.returncode, 0)
+                self.assertRegex(done.stderr,
+                                 f"job .*render.*failed: .*the kernel reports it in .*/{report}")
+
+    def test_the_host_needs_no_kernel(self) -> None:
+        done = run(EXAMPLE, "host")
+        self.assertEqual((done.returncode, done.stdout), (0, "done 1, stored 0, copied 0\n"))
+
+    def test_a_node_that_cannot_be_opened_is_an_error(self) -> None:
+        done = run(EXAMPLE, "/dev/null")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("/dev/null is not a GPU's node", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
