@@ -10,10 +10,16 @@ namespace {
 
 using Calls = std::deque<std::function<void()>>;
 
+// A call that is to be made, and the fence that it asks for its error: it must live until then.
+struct Due {
+  std::shared_ptr<Fence> of;
+  std::function<void()> call;
+};
+
 // A call may signal a fence that others wait for, and so on: chains of any length, since each point
 // of a timeline waits for the one before. The outermost signal makes the calls of all, and the
 // outermost destructor lets go of all, so that neither needs a deep stack.
-thread_local Calls* due = nullptr;
+thread_local std::deque<Due>* due = nullptr;
 thread_local Calls* dropped = nullptr;
 
 }  // namespace
@@ -48,16 +54,18 @@ void Fence::Signal(Result error) {
   done_ = true;
   error_ = error;
   time_ = MonotonicNow();
-  Calls own;
-  Calls& calls = due == nullptr ? own : *due;
+  std::deque<Due> own;
+  std::deque<Due>& calls = due == nullptr ? own : *due;
   // A call may add others, to fences that follow this one.
-  for (auto& call : std::exchange(calls_, {})) calls.push_back(std::move(call));
+  for (auto& call : std::exchange(calls_, {})) {
+    calls.push_back({weak_from_this().lock(), std::move(call)});
+  }
   if (due != nullptr) return;
   due = &own;
   while (!own.empty()) {
-    const auto call = std::move(own.front());
+    const Due next = std::move(own.front());
     own.pop_front();
-    call();
+    next.call();
   }
   due = nullptr;
 }

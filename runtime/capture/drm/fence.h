@@ -13,7 +13,7 @@
 namespace packsmith::capture {
 
 // Guarded by the kernel's lock. A fence is signalled once and stays so.
-class Fence {
+class Fence : public std::enable_shared_from_this<Fence> {
  public:
   Fence() = default;
   ~Fence();

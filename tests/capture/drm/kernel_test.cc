@@ -403,6 +403,15 @@ TEST_F(KernelTest, OnlyAnEventfdIsWrittenToAndNeverWaitedFor) {
   EXPECT_EQ(client->Call(drm::kSyncobjEventfd, told), -EBADF);
 }
 
+TEST_F(KernelTest, FencesThatNobodyHoldsPassTheirErrorOn) {
+  const auto first = std::make_shared<Fence>();
+  std::shared_ptr<Fence> last = first;
+  for (int i = 0; i < 4; ++i) last = WhenAll({last});
+  first->Signal(-EIO);
+  EXPECT_TRUE(last->done());
+  EXPECT_EQ(last->error(), -EIO);
+}
+
 // Each point waits for the one before.
 TEST_F(KernelTest, ALongTimelineIsSignalledAndFreedWithoutADeepStack) {
   constexpr int kPoints = 50'000;
