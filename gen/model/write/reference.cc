@@ -29,9 +29,9 @@ std::string ComponentsText(const DataFormat& format) {
   return text;
 }
 
-class ReferenceWriter {
+class Writer {
  public:
-  explicit ReferenceWriter(const Model& model) : model_(model) {}
+  explicit Writer(const Model& model) : model_(model) {}
 
   std::string Run() {
     WriteGeneration();
@@ -441,6 +441,6 @@ class ReferenceWriter {
 
 }  // namespace
 
-std::string WriteReference(const Model& model) { return ReferenceWriter(model).Run(); }
+std::string WriteReference(const Model& model) { return Writer(model).Run(); }
 
 }  // namespace packsmith::model
