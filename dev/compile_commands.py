@@ -43,7 +43,8 @@ def main() -> int:
     targets = " + ".join(sys.argv[1:]) or "//..."
     execution_root = bazel("info", "--noshow_progress", "execution_root").strip()
     answer = json.loads(bazel("aquery", "--noshow_progress", "--output=jsonproto",
-                              "--include_artifacts=false", f'mnemonic("CppCompile", {targets})'))
+                              "--include_artifacts=false", "--define=sources=apart",
+                              f'mnemonic("CppCompile", {targets})'))
     commands: dict[str, dict[str, object]] = {}
     for action in answer.get("actions", []):
         arguments = [argument for argument in action["arguments"] if argument not in _GCC_ONLY]

@@ -29,9 +29,9 @@ std::string ComponentsText(const DataFormat& format) {
   return text;
 }
 
-class Writer {
+class ReferenceWriter {
  public:
-  explicit Writer(const Model& model) : model_(model) {}
+  explicit ReferenceWriter(const Model& model) : model_(model) {}
 
   std::string Run() {
     WriteGeneration();
@@ -441,6 +441,6 @@ class Writer {
 
 }  // namespace
 
-std::string WriteReference(const Model& model) { return Writer(model).Run(); }
+std::string WriteReference(const Model& model) { return ReferenceWriter(model).Run(); }
 
 }  // namespace packsmith::model

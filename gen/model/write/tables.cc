@@ -23,9 +23,9 @@ namespace t = packsmith::tables;
 // group.
 using LeafKey = std::tuple<uint32_t, const ItemBase*, uint32_t>;
 
-class Writer {
+class TablesWriter {
  public:
-  explicit Writer(const Model& model) : model_(model) { Intern(""); }
+  explicit TablesWriter(const Model& model) : model_(model) { Intern(""); }
 
   std::vector<uint64_t> Run() {
     // Leaves of all containers first, since conditions and expressions may name any of them.
@@ -684,6 +684,6 @@ class Writer {
 
 }  // namespace
 
-std::vector<uint64_t> WriteTables(const Model& model) { return Writer(model).Run(); }
+std::vector<uint64_t> WriteTables(const Model& model) { return TablesWriter(model).Run(); }
 
 }  // namespace packsmith::model

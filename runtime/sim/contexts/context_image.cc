@@ -8,6 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "runtime/decode/fields.h"
 #include "runtime/decode/value.h"
+#include "runtime/sim/contexts/quad_word.h"
 #include "runtime/sim/contexts/structure.h"
 
 namespace packsmith::sim {
@@ -19,9 +20,6 @@ using tables::Leaf;
 // The upper half of a write to a masked register selects the bits of the lower half.
 constexpr uint32_t kMaskShift = 16;
 constexpr uint32_t kFullMask = 0xffff0000;
-
-uint32_t Low(uint64_t address) { return static_cast<uint32_t>(address); }
-uint32_t High(uint64_t address) { return static_cast<uint32_t>(address >> 32); }
 
 uint64_t Dwords(absl::Span<const uint8_t> list, uint64_t at) {
   return decode::ReadBits(list, at * 8, 32);
@@ -295,10 +293,10 @@ absl::Status SetRing(Maker& maker, const ContextDescription& context) {
   absl::Status status = maker.SetFields("RING_BUFFER_HEAD", {{"Head Offset", context.ring_head}});
   const auto set = [&](absl::Status next) { status.Update(std::move(next)); };
   set(maker.SetFields("RING_BUFFER_TAIL", {{"Tail Offset", context.ring_tail}}));
-  set(maker.SetFields("RING_BUFFER_START", {{"Starting Address", Low(context.ring_address)}}));
+  set(maker.SetFields("RING_BUFFER_START", {{"Starting Address", LowDword(context.ring_address)}}));
   if (maker.Has("RING_BUFFER_START_UDW")) {
-    set(maker.SetDword("RING_BUFFER_START_UDW", High(context.ring_address)));
-  } else if (High(context.ring_address) != 0) {
+    set(maker.SetDword("RING_BUFFER_START_UDW", HighDword(context.ring_address)));
+  } else if (HighDword(context.ring_address) != 0) {
     set(absl::InvalidArgumentError(
         absl::StrFormat("a ring at 0x%x: its address has 32 bits", context.ring_address)));
   }
@@ -310,8 +308,8 @@ absl::Status SetRing(Maker& maker, const ContextDescription& context) {
 
 absl::Status SetPageTables(Maker& maker, const PageTableRoot& root) {
   const auto set = [&](absl::string_view low, absl::string_view high, uint64_t table) {
-    absl::Status status = maker.SetDword(low, Low(table));
-    status.Update(maker.SetDword(high, High(table)));
+    absl::Status status = maker.SetDword(low, LowDword(table));
+    status.Update(maker.SetDword(high, HighDword(table)));
     return status;
   };
   if (root.kind == PageTableKind::kFourLevels || root.kind == PageTableKind::kFiveLevels) {

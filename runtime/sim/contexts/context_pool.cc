@@ -7,18 +7,13 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "runtime/decode/value.h"
+#include "runtime/sim/contexts/quad_word.h"
 
 namespace packsmith::sim {
 namespace {
 
 // Drivers use two elements of a list: what runs, and what runs next.
 constexpr size_t kElements = 2;
-
-std::array<uint8_t, 8> Bytes(uint64_t value) {
-  std::array<uint8_t, 8> bytes;
-  decode::WriteBits(absl::MakeSpan(bytes), 0, 64, value);
-  return bytes;
-}
 
 }  // namespace
 
@@ -219,7 +214,7 @@ absl::Status ContextPool::SubmitQueued() {
 }
 
 ContextPool::Event ContextPool::Understand(uint64_t event) const {
-  const std::array<uint8_t, 8> bytes = Bytes(event);
+  const std::array<uint8_t, 8> bytes = QuadWord(event);
   const auto get = [&](absl::string_view name) { return status_.Get(bytes, status_.Field(name)); };
   Event said;
   if (status_.Field("Context ID")) {

@@ -6,17 +6,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "runtime/decode/value.h"
+#include "runtime/sim/contexts/quad_word.h"
 
 namespace packsmith::sim {
-namespace {
-
-std::array<uint8_t, 8> Bytes(uint64_t value) {
-  std::array<uint8_t, 8> bytes;
-  decode::WriteBits(absl::MakeSpan(bytes), 0, 64, value);
-  return bytes;
-}
-
-}  // namespace
 
 absl::StatusOr<ContextStatusBuffer> ContextStatusBuffer::Make(const tables::Tables& tables,
                                                               MemoryAccess& memory,
@@ -87,13 +79,13 @@ absl::StatusOr<uint64_t> ContextStatusBuffer::Switch(SwitchReason reason, uint64
     if (field) status.Update(status_.Set(absl::MakeSpan(bytes), field, value));
   };
   const auto get = [&](uint64_t descriptor, absl::string_view name) {
-    return descriptor_.Get(Bytes(descriptor), descriptor_.Field(name));
+    return descriptor_.Get(QuadWord(descriptor), descriptor_.Field(name));
   };
   const auto set_context = [&](absl::string_view id, absl::string_view counter,
                                uint64_t descriptor) {
     if (descriptor == 0) {
       // All ones: no context.
-      set(id, status_.Get(Bytes(~uint64_t{0}), status_.Field(id)));
+      set(id, status_.Get(QuadWord(~uint64_t{0}), status_.Field(id)));
       return;
     }
     set(id, get(descriptor, "Software Context ID"));
@@ -121,8 +113,8 @@ absl::Status ContextStatusBuffer::Report(SwitchReason reason, uint64_t to, uint6
   ++written_;
   if (options_.status_page == 0) return absl::OkStatus();
   // A driver that sees the pointer finds the entry.
-  const std::array<uint8_t, 8> bytes = Bytes(*event);
-  const std::array<uint8_t, 8> pointer = Bytes(last_);
+  const std::array<uint8_t, 8> bytes = QuadWord(*event);
+  const std::array<uint8_t, 8> pointer = QuadWord(last_);
   const absl::Span<const uint8_t> index = absl::MakeSpan(pointer).subspan(0, 4);
   const uint64_t page = options_.status_page;
   if (memory_->Write(options_.space, page + entry_offsets_[last_], bytes) == bytes.size() &&

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_format.h"
 #include "runtime/decode/value.h"
+#include "runtime/sim/contexts/quad_word.h"
 #include "runtime/sim/contexts/structure.h"
 
 namespace packsmith::sim {
@@ -14,12 +15,6 @@ namespace {
 
 constexpr absl::string_view kControl = "CTX_CONTEXT_CONTROL";
 constexpr absl::string_view kRestoreInhibit = "Engine Context Restore Inhibit";
-
-std::array<uint8_t, 8> Bytes(uint64_t value) {
-  std::array<uint8_t, 8> bytes;
-  decode::WriteBits(absl::MakeSpan(bytes), 0, 64, value);
-  return bytes;
-}
 
 }  // namespace
 
@@ -29,7 +24,7 @@ uint64_t ContextSwitch::Image::Get(const tables::Tables& tables, absl::string_vi
   if (one == nullptr) return 0;
   const absl::StatusOr<Structure> structure = Structure::Make(tables, one->container);
   if (!structure.ok()) return 0;
-  return structure->Get(Bytes(ContextImage::Get(list, *one)), structure->Field(field));
+  return structure->Get(QuadWord(ContextImage::Get(list, *one)), structure->Field(field));
 }
 
 absl::StatusOr<ContextSwitch::Image> ContextSwitch::Read(uint64_t address, uint64_t bytes) const {
@@ -104,7 +99,7 @@ absl::Status ContextSwitch::SaveList(const Image& image) {
   if (const ImageRegister* control = image.loads.Find(kControl)) {
     const absl::StatusOr<Structure> structure = Structure::Make(tables_, control->container);
     if (!structure.ok()) return structure.status();
-    std::array<uint8_t, 8> bytes = Bytes(ContextImage::Get(list, *control));
+    std::array<uint8_t, 8> bytes = QuadWord(ContextImage::Get(list, *control));
     absl::Status set = structure->Set(absl::MakeSpan(bytes), structure->Field(kRestoreInhibit), 0);
     if (!set.ok()) return set;
     ContextImage::Set(absl::MakeSpan(list), *control,

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "runtime/decode/value.h"
 #include "runtime/sim/contexts/context_image.h"
+#include "runtime/sim/contexts/quad_word.h"
 #include "runtime/sim/contexts/structure.h"
 
 namespace packsmith::sim {
@@ -16,15 +17,6 @@ namespace {
 // Two writes to ELSP are a descriptor, the upper half first; of two elements the second one first.
 constexpr size_t kPortWrites = 4;
 constexpr size_t kPortElements = 2;
-
-uint32_t Low(uint64_t value) { return static_cast<uint32_t>(value); }
-uint32_t High(uint64_t value) { return static_cast<uint32_t>(value >> 32); }
-
-std::array<uint8_t, 8> Bytes(uint64_t value) {
-  std::array<uint8_t, 8> bytes;
-  decode::WriteBits(absl::MakeSpan(bytes), 0, 64, value);
-  return bytes;
-}
 
 }  // namespace
 
@@ -82,7 +74,7 @@ ExeclistRegisters::Written ExeclistRegisters::WritePort(uint32_t value) {
 absl::StatusOr<ExeclistRegisters::Written> ExeclistRegisters::WriteControl(uint32_t value) const {
   const absl::StatusOr<Structure> control = Structure::Find(tables_, "EXECLIST_CONTROL");
   if (!control.ok()) return control.status();
-  if (control->Get(Bytes(value), control->Field("Load Submit Queue")) == 0) return Written{true};
+  if (control->Get(QuadWord(value), control->Field("Load Submit Queue")) == 0) return Written{true};
   std::vector<uint64_t> descriptors;
   for (size_t i = 0; i < queue_.size(); i += 2) {
     descriptors.push_back(uint64_t{queue_[i + 1]} << 32 | queue_[i]);
@@ -96,8 +88,9 @@ absl::StatusOr<ExeclistRegisters::Written> ExeclistRegisters::WritePointer(uint3
   const StructureField read = pointer->Field("Read Pointer");
   const absl::StatusOr<uint32_t> bits = pointer->Dword(read, 1);
   if (!bits.ok()) return bits.status();
-  const uint64_t mask = pointer->Get(Bytes(value), pointer->Field("Mask"));
-  if ((mask & *bits) != 0) read_pointer_ = static_cast<uint32_t>(pointer->Get(Bytes(value), read));
+  const uint64_t mask = pointer->Get(QuadWord(value), pointer->Field("Mask"));
+  if ((mask & *bits) != 0)
+    read_pointer_ = static_cast<uint32_t>(pointer->Get(QuadWord(value), read));
   return Written{true};
 }
 
@@ -119,7 +112,7 @@ std::optional<uint32_t> ExeclistRegisters::Read(uint32_t offset, const State& st
                                                 const ContextStatusBuffer& events) const {
   if (offset == 0) return std::nullopt;
   if (offset == status_) return StatusDword(state, events);
-  if (offset == status_high_) return state.running ? High(state.running->descriptor) : 0;
+  if (offset == status_high_) return state.running ? HighDword(state.running->descriptor) : 0;
   if (offset == lrca_) return LrcaDword(state);
   if (offset == pointer_) return PointerDword(events);
   if (offset == elsp_) return 0;
@@ -128,8 +121,8 @@ std::optional<uint32_t> ExeclistRegisters::Read(uint32_t offset, const State& st
     if (offset == queue_offsets_[i] + 4) return queue_[i * 2 + 1];
   }
   for (size_t i = 0; i < std::min(buffer_offsets_.size(), events.entries()); ++i) {
-    if (offset == buffer_offsets_[i]) return Low(events.event(i));
-    if (offset == buffer_offsets_[i] + 4) return High(events.event(i));
+    if (offset == buffer_offsets_[i]) return LowDword(events.event(i));
+    if (offset == buffer_offsets_[i] + 4) return HighDword(events.event(i));
   }
   return std::nullopt;
 }
@@ -141,7 +134,7 @@ uint32_t ExeclistRegisters::LrcaDword(const State& state) const {
   const absl::Span<uint8_t> out = absl::MakeSpan(bytes);
   lrca->Set(out, lrca->Field("Valid"), 1).IgnoreError();
   lrca->Set(out, lrca->Field("Logical Ring Context Address"), state.running->image).IgnoreError();
-  return Low(decode::ReadBits(bytes, 0, 64));
+  return LowDword(decode::ReadBits(bytes, 0, 64));
 }
 
 uint32_t ExeclistRegisters::PointerDword(const ContextStatusBuffer& events) const {
@@ -151,7 +144,7 @@ uint32_t ExeclistRegisters::PointerDword(const ContextStatusBuffer& events) cons
   const absl::Span<uint8_t> out = absl::MakeSpan(bytes);
   pointer->Set(out, pointer->Field("Write Pointer"), events.last()).IgnoreError();
   pointer->Set(out, pointer->Field("Read Pointer"), read_pointer_).IgnoreError();
-  return Low(decode::ReadBits(bytes, 0, 64));
+  return LowDword(decode::ReadBits(bytes, 0, 64));
 }
 
 uint32_t ExeclistRegisters::StatusDword(const State& state,

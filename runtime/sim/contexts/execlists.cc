@@ -5,18 +5,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "runtime/decode/value.h"
+#include "runtime/sim/contexts/quad_word.h"
 
 namespace packsmith::sim {
 namespace {
 
 constexpr size_t kMostProblems = 64;
-
-std::array<uint8_t, 8> Bytes(uint64_t value) {
-  std::array<uint8_t, 8> bytes;
-  decode::WriteBits(absl::MakeSpan(bytes), 0, 64, value);
-  return bytes;
-}
 
 }  // namespace
 
@@ -60,11 +54,11 @@ void Execlists::AddProblem(std::string text) {
 // --- Descriptors ---
 
 uint64_t Execlists::ImageOf(uint64_t descriptor) const {
-  return descriptor_.Get(Bytes(descriptor), descriptor_.Field("Logical Ring Context Address"));
+  return descriptor_.Get(QuadWord(descriptor), descriptor_.Field("Logical Ring Context Address"));
 }
 
 bool Execlists::Flag(uint64_t descriptor, absl::string_view field) const {
-  return descriptor_.Get(Bytes(descriptor), descriptor_.Field(field)) != 0;
+  return descriptor_.Get(QuadWord(descriptor), descriptor_.Field(field)) != 0;
 }
 
 uint64_t Execlists::active() const { return running_ ? running_->now() : 0; }

@@ -43,7 +43,7 @@ def generation_list(name, folder, **kwargs):
         **kwargs
     )
 
-def generation_tests(name, srcs, deps, folder = "runtime/intel/state", generations = TYPES, **kwargs):
+def generation_tests(name, srcs, deps, size = "small", folder = "runtime/intel/state", generations = TYPES, **kwargs):
     """A program for each generation, <name>_gfx9_test and so on: no compiler must handle all at once.
 
     A source includes tests/intel/batch/tested.h, and its suites are of the type `Generations`, which is
@@ -53,6 +53,7 @@ def generation_tests(name, srcs, deps, folder = "runtime/intel/state", generatio
       name: of the tests.
       srcs: sources, the same for each.
       deps: of each, besides the generation's own library.
+      size: of each.
       folder: with a library and a header for each generation.
       generations: names of those that have what is tested; all of xml/generations.bzl by default.
       **kwargs: as for all tests.
@@ -60,7 +61,7 @@ def generation_tests(name, srcs, deps, folder = "runtime/intel/state", generatio
     for generation in generations:
         cc_test(
             name = "%s_%s_test" % (name, generation),
-            size = "small",
+            size = size,
             srcs = srcs,
             local_defines = [
                 "PACKSMITH_TESTED=" + TYPES[generation],

@@ -23,7 +23,7 @@ using testing::IsEmpty;
 using testing::Not;
 
 constexpr uint32_t kMocs = 6;
-const address kScratch(0x7000, 99);
+const address kMeshScratch(0x7000, 99);
 
 template <class Gen>
 class MeshTest : public testing::Test {
@@ -93,7 +93,7 @@ class MeshTest : public testing::Test {
     return nullptr;
   }
 
-  DrawState<Gen> state_{kScratch};
+  DrawState<Gen> state_{kMeshScratch};
 };
 TYPED_TEST_SUITE(MeshTest, Generations);
 
@@ -185,7 +185,7 @@ TYPED_TEST(MeshTest, LeavingTasksEmptiesTheUrbAndIsKnownToTheState) {
   EXPECT_EQ(this->state_.dirty(), 0u);
   const auto left = this->Emitted([&](Batch<TypeParam>& batch) {
     typename Batch<TypeParam>::Group group(batch, LeaveTasksDwords<TypeParam>());
-    EXPECT_TRUE(LeaveTasks(this->state_, group, kScratch));
+    EXPECT_TRUE(LeaveTasks(this->state_, group, kMeshScratch));
   });
   EXPECT_THAT(this->Names(left),
               ElementsAre("3DSTATE_URB_VS", "3DSTATE_URB_HS", "3DSTATE_URB_DS", "3DSTATE_URB_GS",
@@ -203,7 +203,7 @@ TYPED_TEST(MeshTest, LeavingTasksEmptiesTheUrbAndIsKnownToTheState) {
   Batch<TypeParam> batch(none);
   {
     typename Batch<TypeParam>::Group group(batch, LeaveTasksDwords<TypeParam>());
-    EXPECT_FALSE(LeaveTasks(this->state_, group, kScratch));
+    EXPECT_FALSE(LeaveTasks(this->state_, group, kMeshScratch));
   }
   EXPECT_EQ(this->state_.dirty(), 0u);
 }

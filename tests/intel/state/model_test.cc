@@ -26,7 +26,7 @@ namespace {
 using testing::IsEmpty;
 
 constexpr unsigned kBuffers = 12;
-const address kScratch(0x7000, 99);
+const address kModelScratch(0x7000, 99);
 
 struct Namer : bits::some_members {
   std::mt19937& random;
@@ -431,7 +431,7 @@ class Driver {
   }
 
   std::mt19937 random_;
-  DrawState<Gen> state_{kScratch};
+  DrawState<Gen> state_{kModelScratch};
   Model<Gen> model_;
   std::vector<std::function<void()>> actions_;
   std::map<unsigned, std::function<void()>> first_;

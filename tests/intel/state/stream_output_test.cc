@@ -20,7 +20,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-constexpr uint32_t kMocs = 2, kFromMemory = ~uint32_t{0};
+constexpr uint32_t kBufferMocs = 2, kFromMemory = ~uint32_t{0};
 
 // The fields of a buffer's packet that matter here.
 struct Buffer {
@@ -87,7 +87,7 @@ class StreamOutputTest : public testing::Test {
     return names;
   }
   absl::Status Set(const std::vector<StreamOutBuffer>& buffers) {
-    return SetStreamOutBuffers(state_, buffers, kMocs);
+    return SetStreamOutBuffers(state_, buffers, kBufferMocs);
   }
 
   DrawState<Gen> state_{address(0x7000, 99)};
@@ -194,7 +194,7 @@ TYPED_TEST(StreamOutputTest, APacketDiffersOnceAndOnlyInWhatIsNoAddress) {
   EXPECT_EQ(this->state_.TakeStatus().code(), absl::StatusCode::kInvalidArgument);
 
   Depth depth;
-  depth.mocs = kMocs;
+  depth.mocs = kBufferMocs;
   depth.surface_base_address = address(0x5000, 5);
   EXPECT_TRUE(this->state_.Set(depth));
   Depth moved = depth;
