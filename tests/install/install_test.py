@@ -76,6 +76,15 @@ class Installer(installed.TestCase):
             for library in needed:
                 self.assertRegex(library, f"^(?:{most})$", name)
 
+    def test_programs_find_their_preload_libraries(self) -> None:
+        prefix = folder()
+        self.good(install(prefix))
+        shown = self.good(run([prefix / "bin/packsmith-mock", "--device=tgl", "--",
+                               prefix / "bin/packsmith-trace", f"--record={prefix}/run", "--",
+                               "ls", "/dev/dri"]))
+        self.assertIn("renderD128", shown)
+        self.assertTrue((prefix / "run/index.jsonl").exists())
+
     def test_nothing_knows_where_it_was_installed_or_built(self) -> None:
         prefix = folder()
         self.good(install(prefix))
