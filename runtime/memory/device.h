@@ -78,6 +78,15 @@ struct JobBase {
   uint64_t address = 0;
 };
 
+// A word in memory that holds an address of another memory, for kernels that move memory.
+struct Relocation {
+  MemoryId in = {};     // the memory that has the word
+  uint64_t offset = 0;  // of the word in it, in bytes: a multiple of 4
+  MemoryId target = {};
+  uint64_t delta = 0;    // the word is the address of the target's first byte, plus this
+  bool written = false;  // the GPU writes to the target through this address
+};
+
 struct Job {
   uint32_t space = 0;
   uint32_t context = 0;
@@ -87,6 +96,11 @@ struct Job {
   absl::Span<const Resident> residents = {};  // each memory once, the batch's among them
   absl::Span<const Fence> after = {};         // begins when these are done
   absl::Span<const JobBase> bases = {};
+  // For devices that move memory (DeviceProperties::moves_memory); others ignore them. All words of
+  // the residents that hold addresses of residents, as they are bound: the kernel corrects those
+  // whose target it has moved. Without any, nothing is moved: the job fails if the addresses are
+  // not free (ResourceExhausted).
+  absl::Span<const Relocation> relocations = {};
 };
 
 // In what order the kernel runs jobs of different contexts. Without the right to it (CAP_SYS_NICE),

@@ -2,6 +2,7 @@
 #ifndef PACKSMITH_TESTS_KERNEL_MOCK_CONNECTION_H_
 #define PACKSMITH_TESTS_KERNEL_MOCK_CONNECTION_H_
 
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -93,9 +94,15 @@ class MockConnection : public Connection {
     maps_.emplace(bytes, std::move(mapped.memory));
     return 0;
   }
-  void Unmap(uint8_t* bytes, uint64_t) override {
+  void Unmap(uint8_t* bytes, uint64_t size) override {
     MutexLock lock(mutex_);
-    maps_.erase(maps_.find(bytes));
+    const auto map = maps_.find(bytes);
+    // Otherwise a call of the driver has mapped it.
+    if (map == maps_.end()) {
+      munmap(bytes, size);
+    } else {
+      maps_.erase(map);
+    }
   }
   std::string sysfs() const override { return "/sys/mock"; }
 

@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "runtime/generations/generations.h"
+#include "runtime/kernel/drm/generation.h"
 
 namespace packsmith::gpu {
 
@@ -99,15 +100,11 @@ absl::StatusOr<std::unique_ptr<AsahiDevice>> AsahiDevice::Open(
   const Calls calls(node);
   absl::StatusOr<AsahiInfo> info = Ask(calls);
   if (!info.ok()) return info.status();
-  const absl::StatusOr<tables::Tables> tables = options.generation.empty()
-                                                    ? FindGenerationOfChipId(info->params.chip_id)
-                                                    : FindGeneration(options.generation);
-  if (!tables.ok()) {
-    return absl::Status(tables.status().code(),
-                        absl::StrCat(calls.path(), ": ", tables.status().message()));
-  }
-  return std::unique_ptr<AsahiDevice>(new AsahiDevice(node, std::string(tables->generation()),
-                                                      *std::move(info), std::move(options)));
+  absl::StatusOr<std::string> generation =
+      GenerationOf(calls.path(), options.generation, FindGenerationOfChipId(info->params.chip_id));
+  if (!generation.ok()) return generation.status();
+  return std::unique_ptr<AsahiDevice>(
+      new AsahiDevice(node, *std::move(generation), *std::move(info), std::move(options)));
 }
 
 // ---- Memory. ----

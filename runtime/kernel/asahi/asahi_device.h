@@ -43,14 +43,16 @@ class AsahiTimestamps;
 class AsahiDevice : public DrmDevice {
  public:
   struct Options {
-    // By the XML's name; empty: that of the chip.
+    // The generation that the GPU must have, by the XML's name or alias; also that of one whose id
+    // is in no description. Empty: any.
     std::string generation = {};
     // What jobs of the engine "render" that come by Submit() have besides their stream.
     AsahiRender plain_render = {.width = 64, .height = 64};
   };
 
-  // NotFound if the generation is not known. Unimplemented if the kernel has the interface from
-  // before Linux 6.16. Other errors are the kernel's.
+  // NotFound if the generation is not known, FailedPrecondition if it is not Options::generation.
+  // Unimplemented if the kernel has the interface from before Linux 6.16. Other errors are the
+  // kernel's.
   static absl::StatusOr<std::unique_ptr<AsahiDevice>> Open(std::unique_ptr<Connection> connection,
                                                            Options options);
   static absl::StatusOr<std::unique_ptr<AsahiDevice>> Open(std::unique_ptr<Connection> connection) {

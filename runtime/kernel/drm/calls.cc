@@ -25,6 +25,13 @@ int64_t Deadline(absl::Duration timeout) {
   return length > INT64_MAX - begin ? INT64_MAX : begin + length;
 }
 
+int Repeat(Connection& connection, uint32_t request, void* argument) {
+  for (;;) {
+    const int result = connection.Ioctl(request, argument);
+    if (result != -EINTR && result != -EAGAIN) return result;
+  }
+}
+
 }  // namespace
 
 absl::Status StatusOfErrno(int error, absl::string_view call, absl::string_view path) {
@@ -35,21 +42,18 @@ absl::Status StatusOfErrno(int error, absl::string_view call, absl::string_view 
   return absl::Status(code, absl::StrCat(call, " on ", path, ": ", strerror(error)));
 }
 
-int Calls::TryPointer(uint32_t request, void* argument) const {
-  for (;;) {
-    const int result = connection_->Ioctl(request, argument);
-    if (result != -EINTR && result != -EAGAIN) return result;
-  }
-}
-
-absl::StatusOr<std::string> Calls::DriverName() const {
+absl::StatusOr<std::string> DriverNameOf(Connection& connection) {
   char name[64] = {};
   api::version version = {};
   version.name_len = sizeof(name) - 1;
   version.name = reinterpret_cast<uintptr_t>(name);
-  const absl::Status status = Do("VERSION", api::kVersion, version);
-  if (!status.ok()) return status;
+  const int result = Repeat(connection, api::kVersion, &version);
+  if (result < 0) return StatusOfErrno(-result, "VERSION", connection.path());
   return std::string(name, std::min<uint64_t>(version.name_len, sizeof(name) - 1));
+}
+
+int Calls::TryPointer(uint32_t request, void* argument) const {
+  return Repeat(*connection_, request, argument);
 }
 
 uint64_t Calls::Capability(uint64_t capability) const {
@@ -59,7 +63,10 @@ uint64_t Calls::Capability(uint64_t capability) const {
 
 absl::StatusOr<absl::Span<uint8_t>> Calls::Map(uint64_t offset, uint64_t size) const {
   uint8_t* bytes = nullptr;
-  const int result = connection_->Map(offset, size, bytes);
+  int result;
+  do {
+    result = connection_->Map(offset, size, bytes);
+  } while (result == -EINTR);
   if (result < 0) return Error(-result, "mmap()");
   return absl::MakeSpan(bytes, static_cast<size_t>(size));
 }

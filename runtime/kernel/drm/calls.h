@@ -23,6 +23,9 @@ namespace packsmith::gpu {
 // ECANCELED (the context is lost) Aborted, ENODEV (the GPU is gone) Unavailable.
 absl::Status StatusOfErrno(int error, absl::string_view call, absl::string_view path);
 
+// The name of a node's driver: "i915", "xe", "asahi".
+absl::StatusOr<std::string> DriverNameOf(Connection& connection);
+
 // Thread-safe.
 class Calls {
  public:
@@ -45,8 +48,7 @@ class Calls {
     return StatusOfErrno(error, name, path());
   }
 
-  // The driver's name: "i915", "xe", "asahi".
-  absl::StatusOr<std::string> DriverName() const;
+  absl::StatusOr<std::string> DriverName() const { return DriverNameOf(*connection_); }
   // 0: the kernel does not have the capability.
   uint64_t Capability(uint64_t capability) const;
 

@@ -101,6 +101,13 @@ absl::StatusOr<uint32_t> DrmDevice::HandleOf(MemoryId memory) {
   return object->handle;
 }
 
+absl::Status DrmDevice::WithObject(MemoryId memory,
+                                   absl::FunctionRef<absl::Status(const Object&)> use) {
+  MutexLock lock(mutex_);
+  const Object* const object = Find(memory);
+  return object == nullptr ? NoSuchMemory(memory) : use(*object);
+}
+
 absl::StatusOr<MemoryId> DrmDevice::Create(const MemoryOptions& options) {
   if (options.size == 0 || options.size % properties_.page != 0) {
     return absl::InvalidArgumentError(
@@ -125,7 +132,9 @@ absl::Status DrmDevice::CloseHandle(uint32_t handle) {
     return absl::OkStatus();
   }
   absl::Status status = calls_.CloseObject(handle);
-  if (status.ok() && users != users_of_.end()) users_of_.erase(users);
+  if (!status.ok()) return status;
+  if (users != users_of_.end()) users_of_.erase(users);
+  ClosedLocked(handle);
   return status;
 }
 
@@ -159,13 +168,17 @@ absl::StatusOr<absl::Span<uint8_t>> DrmDevice::Map(MemoryId memory) {
         memory));
   }
   if (object->mapped.empty()) {
-    const absl::StatusOr<uint64_t> offset = MapOffset(object->handle, object->heap);
-    if (!offset.ok()) return offset.status();
-    const auto mapped = calls_.Map(*offset, object->size);
+    const auto mapped = MapObjectLocked(*object);
     if (!mapped.ok()) return mapped.status();
     object->mapped = *mapped;
   }
   return object->mapped;
+}
+
+absl::StatusOr<absl::Span<uint8_t>> DrmDevice::MapObjectLocked(const Object& object) {
+  const absl::StatusOr<uint64_t> offset = MapOffset(object.handle, object.heap);
+  if (!offset.ok()) return offset.status();
+  return calls_.Map(*offset, object.size);
 }
 
 absl::StatusOr<DrmDevice::BindStep> DrmDevice::Enter(const PageBinding& binding, PageTable& table) {
@@ -298,16 +311,51 @@ absl::Status DrmDevice::Check(const Job& job, Scratch& scratch, uint64_t& batch,
       found = true;
       batch_object = scratch.objects.size();
     }
+    object->place = scratch.objects.size();
     scratch.objects.push_back({.handle = object->handle,
                                .address = *address,
                                .size = pages->size,
                                .written = resident.written,
                                .use = object->use});
   }
-  if (found) return absl::OkStatus();
+  if (found) return CheckRelocations(job, scratch);
   return absl::InvalidArgumentError(
       absl::StrFormat("the batch, 0x%x bytes at 0x%x, is not in one of the %d residents",
                       job.batch_length, batch, job.residents.size()));
+}
+
+absl::Status DrmDevice::CheckRelocations(const Job& job, Scratch& scratch) {
+  scratch.relocations.clear();
+  if (!properties_.moves_memory) return absl::OkStatus();
+  scratch.relocations.reserve(job.relocations.size());
+  for (const Relocation& relocation : job.relocations) {
+    const Object* const in = Find(relocation.in);
+    const Object* const target = Find(relocation.target);
+    for (const auto& [object, memory] :
+         {std::pair(in, relocation.in), std::pair(target, relocation.target)}) {
+      if (object == nullptr) return NoSuchMemory(memory);
+      if (object->seen == jobs_) continue;
+      return absl::InvalidArgumentError(
+          absl::StrFormat("memory %d is part of a relocation, and not listed as resident", memory));
+    }
+    if (relocation.offset % 4 != 0 || relocation.offset > in->size - 4) {
+      return absl::InvalidArgumentError(absl::StrFormat(
+          "a relocation at offset 0x%x of memory %d: it must be a multiple of 4 in its 0x%x bytes",
+          relocation.offset, relocation.in, in->size));
+    }
+    if (relocation.delta >> 32 != 0) {
+      return absl::InvalidArgumentError(
+          absl::StrFormat("a relocation at offset 0x%x of memory %d: the delta 0x%x does not fit "
+                          "in 32 bits",
+                          relocation.offset, relocation.in, relocation.delta));
+    }
+    scratch.relocations.push_back({.in = in->place,
+                                   .target = target->place,
+                                   .offset = relocation.offset,
+                                   .delta = static_cast<uint32_t>(relocation.delta),
+                                   .written = relocation.written});
+  }
+  return absl::OkStatus();
 }
 
 std::unique_ptr<DrmDevice::Scratch> DrmDevice::TakeScratch() {
@@ -354,6 +402,7 @@ absl::StatusOr<Fence> DrmDevice::SubmitBy(
                       .batch_address = batch,
                       .batch_object = batch_object,
                       .objects = scratch->objects,
+                      .relocations = scratch->relocations,
                       .waits = scratch->waits,
                       .signals = signals});
   }
@@ -363,8 +412,7 @@ absl::StatusOr<Fence> DrmDevice::SubmitBy(
     if (signals != 0) fences_.Return(signals);
     return status;
   }
-  return fences_.Begin(signals, absl::StrCat(job.engine, ", context ", job.context),
-                       std::pair(job.space, job.context));
+  return fences_.Begin(signals, job.engine, std::pair(job.space, job.context));
 }
 
 bool DrmDevice::HasFailed(uint32_t space, uint32_t context) {

@@ -74,6 +74,7 @@ class DrmDevice : public Device {
     absl::Span<uint8_t> mapped;
     bool user = false;  // memory of this process, at `mapped`
     uint64_t seen = 0;  // the last job that lists it
+    size_t place = 0;   // in that job's list
     // Where it was bound last, which is where jobs usually have it.
     uint32_t space = 0;
     uint64_t address = 0;  // plain
@@ -95,14 +96,22 @@ class DrmDevice : public Device {
     bool written = false;
     uint8_t use = kOrdinary;
   };
+  // One of a job's relocations that was checked; `in` and `target` are places in its objects.
+  struct JobRelocation {
+    size_t in = 0, target = 0;
+    uint64_t offset = 0;
+    uint32_t delta = 0;
+    bool written = false;
+  };
   // A job on its way to the kernel.
   struct Submission {
     const Job& job;
     uint64_t batch_address;  // plain
     size_t batch_object;     // in `objects`
     absl::Span<const JobObject> objects;
-    absl::Span<const uint32_t> waits;  // syncobjs
-    uint32_t signals;                  // a syncobj
+    absl::Span<const JobRelocation> relocations;  // empty unless the device moves memory
+    absl::Span<const uint32_t> waits;             // syncobjs
+    uint32_t signals;                             // a syncobj
   };
 
   // `dump`: where the kernel reports hangs, for messages.
@@ -114,6 +123,10 @@ class DrmDevice : public Device {
   virtual absl::StatusOr<uint32_t> CreateObject(const MemoryOptions& options) = 0;
   // The offset for mmap() of an object, for a CPU that sees it as its heap says.
   virtual absl::StatusOr<uint64_t> MapOffset(uint32_t handle, Heap heap) = 0;
+  // All of an object, for the CPU: by MapOffset(), unless the driver has another way.
+  virtual absl::StatusOr<absl::Span<uint8_t>> MapObjectLocked(const Object& object);
+  // The handle was closed: the kernel may give its number to another object.
+  virtual void ClosedLocked(uint32_t handle) { (void)handle; }
   virtual absl::Status BindLocked(uint32_t space, absl::Span<const BindStep> steps) {
     (void)space, (void)steps;
     return absl::OkStatus();
@@ -133,6 +146,9 @@ class DrmDevice : public Device {
   // … for memory of this process, which outlives it. InvalidArgument unless it is whole pages.
   absl::StatusOr<MemoryId> AddUser(uint32_t handle, absl::Span<uint8_t> bytes);
   absl::StatusOr<uint32_t> HandleOf(MemoryId memory);
+  // Calls `use` with the memory's object, which lives meanwhile: a lock is held. NotFound if there
+  // is no such memory.
+  absl::Status WithObject(MemoryId memory, absl::FunctionRef<absl::Status(const Object&)> use);
   // Submit(), with another way to hand the job to the kernel.
   absl::StatusOr<Fence> SubmitBy(const Job& job,
                                  absl::FunctionRef<absl::Status(const Submission&)> execute);
@@ -145,6 +161,7 @@ class DrmDevice : public Device {
   // Buffers that submissions use in turn, so that submitting does not allocate.
   struct Scratch {
     std::vector<JobObject> objects;
+    std::vector<JobRelocation> relocations;
     std::vector<uint32_t> waits;
   };
 
@@ -160,6 +177,8 @@ class DrmDevice : public Device {
   Object* Find(MemoryId memory) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status CloseHandle(uint32_t handle) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status Check(const Job& job, Scratch& scratch, uint64_t& batch, size_t& batch_object)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status CheckRelocations(const Job& job, Scratch& scratch)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Null: it is not bound there.
   const PageTable::Pages* BoundAt(const Object& object, MemoryId memory, uint32_t space,

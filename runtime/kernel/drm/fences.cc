@@ -47,10 +47,10 @@ void Fences::Return(uint32_t syncobj) {
   unused_.push_back(syncobj);
 }
 
-Fence Fences::Begin(uint32_t syncobj, std::string job, std::optional<Owner> owner) {
+Fence Fences::Begin(uint32_t syncobj, absl::string_view what, std::optional<Owner> owner) {
   MutexLock lock(mutex_);
   entries_.push_back(
-      {.syncobj = syncobj, .held = 0, .done = false, .job = std::move(job), .owner = owner});
+      {.syncobj = syncobj, .held = 0, .done = false, .what = std::string(what), .owner = owner});
   return first_ + entries_.size() - 1;
 }
 
@@ -87,8 +87,11 @@ void Fences::End(Fence fence, const absl::Status& outcome) {
   entry->done = true;
   if (outcome.ok()) return;
   if (entry->owner.has_value()) failed_owners_.insert(*entry->owner);
-  failed_[fence] = absl::StrCat("job ", fence, " (", entry->job, ") failed: ", outcome.message(),
-                                dump_.empty() ? "" : "; the kernel reports it in ", dump_);
+  const std::string context =
+      entry->owner.has_value() ? absl::StrCat(", context ", entry->owner->second) : "";
+  failed_[fence] =
+      absl::StrCat("job ", fence, " (", entry->what, context, ") failed: ", outcome.message(),
+                   dump_.empty() ? "" : "; the kernel reports it in ", dump_);
 }
 
 // Of an entry whose last holder has gone.

@@ -14,6 +14,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "runtime/base/mutex.h"
@@ -34,9 +35,8 @@ class Fences {
   void Return(uint32_t syncobj);
   // Whose job it is: a space and a context.
   using Owner = std::pair<uint32_t, uint32_t>;
-  // The job was submitted, or the fence imported: its number. `job`: for messages, "context 3,
-  // render".
-  Fence Begin(uint32_t syncobj, std::string job, std::optional<Owner> owner);
+  // The job was submitted, or the fence imported: its number. `what`: for messages, "render".
+  Fence Begin(uint32_t syncobj, absl::string_view what, std::optional<Owner> owner);
 
   // See Device::Wait().
   absl::StatusOr<bool> Wait(Fence fence, absl::Duration timeout);
@@ -56,7 +56,7 @@ class Fences {
     uint32_t syncobj = 0;
     uint32_t held = 0;  // by calls that wait, and by submissions
     bool done = false;
-    std::string job;
+    std::string what;  // short: not allocated
     std::optional<Owner> owner;
   };
 

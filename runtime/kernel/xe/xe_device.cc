@@ -9,6 +9,7 @@
 #include "absl/strings/str_format.h"
 #include "runtime/base/addresses.h"
 #include "runtime/generations/generations.h"
+#include "runtime/kernel/drm/generation.h"
 
 namespace packsmith::gpu {
 
@@ -86,18 +87,13 @@ absl::StatusOr<std::unique_ptr<XeDevice>> XeDevice::Open(std::unique_ptr<Connect
   const Calls calls(node);
   absl::StatusOr<XeInfo> info = QueryXe(calls);
   if (!info.ok()) return info.status();
-  const absl::StatusOr<tables::Tables> tables = options.generation.empty()
-                                                    ? FindGenerationOfPciId(info->properties.pci_id)
-                                                    : FindGeneration(options.generation);
-  if (!tables.ok()) {
-    return absl::Status(tables.status().code(),
-                        absl::StrCat(calls.path(), ": ", tables.status().message()));
-  }
+  absl::StatusOr<std::string> generation = GenerationOf(
+      calls.path(), options.generation, FindGenerationOfPciId(info->properties.pci_id));
+  if (!generation.ok()) return generation.status();
   std::string dump = node->sysfs();
   if (!dump.empty()) dump += "/devcoredump/data";
-  return std::unique_ptr<XeDevice>(new XeDevice(node, std::string(tables->generation()),
-                                                *std::move(info), std::move(options),
-                                                std::move(dump)));
+  return std::unique_ptr<XeDevice>(new XeDevice(node, *std::move(generation), *std::move(info),
+                                                std::move(options), std::move(dump)));
 }
 
 // ---- Memory. ----

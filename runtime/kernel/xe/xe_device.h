@@ -38,7 +38,8 @@ namespace packsmith::gpu {
 class XeDevice : public DrmDevice {
  public:
   struct Options {
-    // By the XML's name; empty: that of the device's PCI id.
+    // The generation that the GPU must have, by the XML's name or alias; also that of one whose id
+    // is in no description. Empty: any.
     std::string generation = {};
     // Loads from addresses that are not bound give 0, and stores to them are dropped. Otherwise
     // they hang the job.
@@ -48,7 +49,8 @@ class XeDevice : public DrmDevice {
     bool defer_memory = false;
   };
 
-  // NotFound if the generation is not known. Other errors are the kernel's.
+  // NotFound if the generation is not known, FailedPrecondition if it is not Options::generation.
+  // Other errors are the kernel's.
   static absl::StatusOr<std::unique_ptr<XeDevice>> Open(std::unique_ptr<Connection> connection,
                                                         Options options);
   static absl::StatusOr<std::unique_ptr<XeDevice>> Open(std::unique_ptr<Connection> connection) {

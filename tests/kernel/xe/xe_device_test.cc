@@ -538,10 +538,13 @@ TEST(XeDevice, MemoryAndFencesGoFromDeviceToDevice) {
 
 TEST(XeDevice, TheGenerationCanBeNamed) {
   Machine machine;
-  EXPECT_EQ(machine.Open({.generation = "xe2"})->generation(), "xe2");
-  const auto refused = XeDevice::Open(machine.Connect(), {.generation = "gfx99"});
-  EXPECT_EQ(CodeOf(refused), absl::StatusCode::kNotFound);
-  EXPECT_THAT(std::string(refused.status().message()), HasSubstr("/dev/dri/mock"));
+  EXPECT_EQ(machine.Open({.generation = "tgl"})->generation(), "gfx12");
+  const auto unknown = XeDevice::Open(machine.Connect(), {.generation = "gfx99"});
+  EXPECT_EQ(CodeOf(unknown), absl::StatusCode::kNotFound);
+  EXPECT_THAT(std::string(unknown.status().message()), HasSubstr("/dev/dri/mock"));
+  const auto other = XeDevice::Open(machine.Connect(), {.generation = "xe2"});
+  EXPECT_EQ(CodeOf(other), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(other.status().message()), HasSubstr("is a GPU of gfx12, not of xe2"));
 }
 
 TEST(XeHwconfig, EntriesAreKeysWithValues) {
