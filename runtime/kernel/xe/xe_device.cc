@@ -92,8 +92,11 @@ absl::StatusOr<std::unique_ptr<XeDevice>> XeDevice::Open(std::unique_ptr<Connect
   if (!generation.ok()) return generation.status();
   std::string dump = node->sysfs();
   if (!dump.empty()) dump += "/devcoredump/data";
-  return std::unique_ptr<XeDevice>(new XeDevice(node, *std::move(generation), *std::move(info),
+  std::unique_ptr<XeDevice> device(new XeDevice(node, *std::move(generation), *std::move(info),
                                                 std::move(options), std::move(dump)));
+  const absl::Status status = device->CheckPageFaults();
+  if (!status.ok()) return status;
+  return device;
 }
 
 // ---- Memory. ----
@@ -160,6 +163,30 @@ uint16_t XeDevice::PatOf(const Object& object) const {
 
 // ---- Spaces. ----
 
+uint32_t XeDevice::vm_flags() const {
+  uint32_t flags = 0;
+  if (options_.scratch_page) flags |= api::kVmScratchPage;
+  // Only work without an end may fault.
+  if (options_.page_faults) flags |= api::kVmFaultMode | api::kVmLrMode;
+  return flags;
+}
+
+absl::Status XeDevice::CheckPageFaults() const {
+  if (!options_.page_faults) return absl::OkStatus();
+  api::vm_create args = {};
+  args.flags = vm_flags();
+  const int result = calls().Try(api::kVmCreate, args);
+  if (result == -EINVAL) {
+    return absl::UnimplementedError(
+        absl::StrFormat("%s has no page faults%s", calls().path(),
+                        options_.scratch_page ? ", or none together with a scratch page" : ""));
+  }
+  if (result < 0) return calls().Error(-result, "VM_CREATE");
+  api::vm_destroy destroy = {};
+  destroy.vm_id = args.vm_id;
+  return calls().Do("VM_DESTROY", api::kVmDestroy, destroy);
+}
+
 absl::StatusOr<XeDevice::Space*> XeDevice::FindSpace(uint32_t space) {
   // What was made before a call failed is used by the next one.
   Space& found = spaces_[space];
@@ -170,7 +197,7 @@ absl::StatusOr<XeDevice::Space*> XeDevice::FindSpace(uint32_t space) {
   }
   if (found.vm == 0) {
     api::vm_create args = {};
-    if (options_.scratch_page) args.flags |= api::kVmScratchPage;
+    args.flags = vm_flags();
     const absl::Status status = calls().Do("VM_CREATE", api::kVmCreate, args);
     if (!status.ok()) return status;
     found.vm = args.vm_id;
@@ -189,11 +216,14 @@ absl::Status XeDevice::CallBind(Space& space, absl::Span<const api::vm_bind_op> 
   } else {
     args.vector_of_binds = reinterpret_cast<uintptr_t>(ops.data());
   }
-  args.num_syncs = 1;
-  args.syncs = reinterpret_cast<uintptr_t>(&sync);
+  // With page faults, the GPU waits for what it touches, and nobody else can.
+  if (!options_.page_faults) {
+    args.num_syncs = 1;
+    args.syncs = reinterpret_cast<uintptr_t>(&sync);
+  }
   // Either all of it is done or nothing.
   const absl::Status status = calls().Do("VM_BIND", api::kVmBind, args);
-  if (status.ok()) ++space.points;
+  if (status.ok() && !options_.page_faults) ++space.points;
   return status;
 }
 
@@ -361,6 +391,10 @@ absl::StatusOr<ContextState> XeDevice::StateOf(uint32_t space, uint32_t context)
 
 absl::Status XeDevice::Execute(const Submission& submission, const Store* store) {
   const Job& job = submission.job;
+  if (options_.page_faults && submission.signals != 0) {
+    return absl::FailedPreconditionError(
+        "jobs of a device with page faults have no fences; use SubmitWithoutFence()");
+  }
   const absl::StatusOr<size_t> engine = FindEngine(job.engine);
   if (!engine.ok()) return engine.status();
   const ContextKey key = {job.space, job.context};
@@ -379,8 +413,10 @@ absl::Status XeDevice::Execute(const Submission& submission, const Store* store)
     absl::InlinedVector<api::sync, 12> syncs;
     for (const uint32_t wait : submission.waits) syncs.push_back(WaitFor(wait));
     if (bound.timeline_value != 0) syncs.push_back(bound);
-    syncs.push_back(WaitFor(submission.signals));
-    syncs.back().flags = api::kSyncSignal;
+    if (submission.signals != 0) {
+      syncs.push_back(WaitFor(submission.signals));
+      syncs.back().flags = api::kSyncSignal;
+    }
     if (store != nullptr) {
       api::sync& sync = syncs.emplace_back();
       sync.type = api::kSyncUserFence;
@@ -403,7 +439,7 @@ absl::Status XeDevice::Execute(const Submission& submission, const Store* store)
   }
 }
 
-absl::StatusOr<Fence> XeDevice::SubmitAndStore(const Job& job, const Store& store) {
+absl::Status XeDevice::ExecuteAndStore(const Submission& submission, const Store& store) {
   const unsigned bits = info_.properties.address_bits;
   const std::optional<uint64_t> address = PlainIfAddress(store.address, bits);
   if (!address.has_value() || store.address % sizeof(uint64_t) != 0) {
@@ -411,20 +447,27 @@ absl::StatusOr<Fence> XeDevice::SubmitAndStore(const Job& job, const Store& stor
         "a value cannot be stored at 0x%x: it must be an address of %d bits and a multiple of 8",
         store.address, bits));
   }
-  return SubmitBy(job, [&](const Submission& submission) -> absl::Status {
-    const bool is_written = std::any_of(
-        submission.objects.begin(), submission.objects.end(), [&](const JobObject& object) {
-          return object.written && *address >= object.address &&
-                 *address - object.address <= object.size - sizeof(uint64_t);
-        });
-    if (!is_written) {
-      return absl::InvalidArgumentError(absl::StrFormat(
-          "0x%x, where a value is to be stored, is not in a resident that the job writes",
-          *address));
-    }
-    const Store plain = {*address, store.value};
-    return Execute(submission, &plain);
-  });
+  const bool is_written = std::any_of(
+      submission.objects.begin(), submission.objects.end(), [&](const JobObject& object) {
+        return object.written && *address >= object.address &&
+               *address - object.address <= object.size - sizeof(uint64_t);
+      });
+  if (!is_written) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "0x%x, where a value is to be stored, is not in a resident that the job writes", *address));
+  }
+  const Store plain = {*address, store.value};
+  return Execute(submission, &plain);
+}
+
+absl::StatusOr<Fence> XeDevice::SubmitAndStore(const Job& job, const Store& store) {
+  return SubmitBy(job,
+                  [&](const Submission& submission) { return ExecuteAndStore(submission, store); });
+}
+
+absl::Status XeDevice::SubmitWithoutFence(const Job& job, const Store& store) {
+  return SubmitWithoutFenceBy(
+      job, [&](const Submission& submission) { return ExecuteAndStore(submission, store); });
 }
 
 absl::StatusOr<bool> XeDevice::WaitForValue(const uint64_t* place, uint64_t value,

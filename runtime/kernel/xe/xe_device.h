@@ -44,6 +44,10 @@ class XeDevice : public DrmDevice {
     // Loads from addresses that are not bound give 0, and stores to them are dropped. Otherwise
     // they hang the job.
     bool scratch_page = false;
+    // The kernel fills page tables when the GPU touches them, and jobs may run for any time. Such
+    // jobs have no fences: SubmitWithoutFence() is the only way to submit. Unbind() does not wait
+    // for them.
+    bool page_faults = false;
     // The kernel allocates memory when it is first bound or mapped: ResourceExhausted may then come
     // from Bind() and Map().
     bool defer_memory = false;
@@ -80,6 +84,8 @@ class XeDevice : public DrmDevice {
     uint64_t value = 0;
   };
   absl::StatusOr<Fence> SubmitAndStore(const Job& job, const Store& store);
+  // Only stores the value when the job is done. What there is to know of it is the value.
+  absl::Status SubmitWithoutFence(const Job& job, const Store& store);
   // A kind of engine of a context.
   struct QueueName {
     uint32_t space = 0, context = 0;
@@ -130,6 +136,10 @@ class XeDevice : public DrmDevice {
            Options options, std::string dump);
 
   absl::Status Execute(const Submission& submission, const Store* store);
+  // Execute(), after checking the store.
+  absl::Status ExecuteAndStore(const Submission& submission, const Store& store);
+  uint32_t vm_flags() const;
+  absl::Status CheckPageFaults() const;
   absl::StatusOr<size_t> FindEngine(absl::string_view engine) const;
   absl::StatusOr<Space*> FindSpace(uint32_t space) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::StatusOr<Context*> FindContext(const ContextKey& key) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

@@ -501,6 +501,38 @@ TEST(XeDevice, AddressesThatAreNotBoundHangUnlessThereIsAScratchPage) {
   }
 }
 
+TEST(XeDevice, JobsOfADeviceWithPageFaultsHaveNoFences) {
+  Machine machine("lnl");
+  machine.Execute();
+  const auto device = machine.Open({.page_faults = true});
+  const Place batch = machine.Make(*device, kBatch), data = machine.Make(*device, kData);
+  machine.Write(batch, {{kData, 7}});
+  PlacedJob work(batch, {data});
+  const auto refused = device->Submit(work.job);
+  EXPECT_EQ(CodeOf(refused), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(refused.status().message()), HasSubstr("SubmitWithoutFence()"));
+  const absl::Status status =
+      device->SubmitWithoutFence(work.job, {.address = kData + 8, .value = 3});
+  ASSERT_TRUE(status.ok()) << status;
+  const auto* const place = reinterpret_cast<const uint64_t*>(data.bytes.data() + 8);
+  EXPECT_EQ(*device->WaitForValue(place, 3, kLong, XeDevice::QueueName{}), true);
+  EXPECT_EQ(data.word(0), 7u);
+  // There was no fence 1.
+  const Fence after[] = {1};
+  work.job.after = after;
+  EXPECT_EQ(CodeOf(device->SubmitWithoutFence(work.job, {.address = kData + 8, .value = 4})),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_TRUE(device->Unbind(0, kData, 4096).ok());
+  EXPECT_TRUE(device->Destroy(data.memory).ok());
+}
+
+TEST(XeDevice, PageFaultsNeedHardwareThatHasThem) {
+  Machine machine("tgl");
+  const auto refused = XeDevice::Open(machine.Connect(), {.page_faults = true});
+  EXPECT_EQ(CodeOf(refused), absl::StatusCode::kUnimplemented);
+  EXPECT_THAT(std::string(refused.status().message()), HasSubstr("no page faults"));
+}
+
 TEST(XeDevice, MemoryAndFencesGoFromDeviceToDevice) {
   Machine machine;
   machine.kernel.set_executor(&machine.gate);
