@@ -34,8 +34,8 @@ absl::StatusOr<std::unique_ptr<DrmDevice>> OpenPath(const std::string& path,
     if (back_end.driver == *driver) return back_end.open(*std::move(connection), generation);
     absl::StrAppend(&known, known.empty() ? "" : ", ", back_end.driver);
   }
-  return absl::UnimplementedError(absl::StrCat(
-      path, " is a node of the driver ", *driver, "; devices can be opened of: ", known));
+  return absl::UnimplementedError(absl::StrCat(path, " is a node of the driver ", *driver,
+                                               "; devices can be opened of: ", known));
 }
 
 }  // namespace

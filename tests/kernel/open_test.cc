@@ -127,10 +127,9 @@ class Stranger : public Connection {
 };
 
 TEST(OpenDeviceTest, DriversWithoutABackEndAreUnimplemented) {
-  const auto device =
-      OpenDevice({.path = "/dev/dri/renderD128", .nodes = {.open = [](const std::string&) {
-                    return std::make_unique<Stranger>();
-                  }}});
+  const auto device = OpenDevice(
+      {.path = "/dev/dri/renderD128",
+       .nodes = {.open = [](const std::string&) { return std::make_unique<Stranger>(); }}});
   EXPECT_EQ(device.status().code(), absl::StatusCode::kUnimplemented);
   EXPECT_THAT(device.status().message(), AllOf(HasSubstr("nouveau"), HasSubstr("i915")));
 }

@@ -335,8 +335,8 @@ absl::Status DrmDevice::CheckRelocations(const Job& job, Scratch& scratch) {
          {std::pair(in, relocation.in), std::pair(target, relocation.target)}) {
       if (object == nullptr) return NoSuchMemory(memory);
       if (object->seen == jobs_) continue;
-      return absl::InvalidArgumentError(absl::StrFormat(
-          "memory %d is part of a relocation, and not listed as resident", memory));
+      return absl::InvalidArgumentError(
+          absl::StrFormat("memory %d is part of a relocation, and not listed as resident", memory));
     }
     if (relocation.offset % 4 != 0 || relocation.offset > in->size - 4) {
       return absl::InvalidArgumentError(absl::StrFormat(

@@ -111,7 +111,7 @@ class DrmDevice : public Device {
     absl::Span<const JobObject> objects;
     absl::Span<const JobRelocation> relocations;  // empty unless the device moves memory
     absl::Span<const uint32_t> waits;             // syncobjs
-    uint32_t signals;                  // a syncobj
+    uint32_t signals;                             // a syncobj
   };
 
   // `dump`: where the kernel reports hangs, for messages.

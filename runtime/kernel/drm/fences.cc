@@ -89,8 +89,9 @@ void Fences::End(Fence fence, const absl::Status& outcome) {
   if (entry->owner.has_value()) failed_owners_.insert(*entry->owner);
   const std::string context =
       entry->owner.has_value() ? absl::StrCat(", context ", entry->owner->second) : "";
-  failed_[fence] = absl::StrCat("job ", fence, " (", entry->what, context,
-                                ") failed: ", outcome.message(), dump_.empty() ? "" : "; the kernel reports it in ", dump_);
+  failed_[fence] =
+      absl::StrCat("job ", fence, " (", entry->what, context, ") failed: ", outcome.message(),
+                   dump_.empty() ? "" : "; the kernel reports it in ", dump_);
 }
 
 // Of an entry whose last holder has gone.

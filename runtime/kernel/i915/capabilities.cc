@@ -313,8 +313,7 @@ absl::StatusOr<Capabilities> Asker::Ask() {
   if (status.ok()) status = AskSpace();
   if (status.ok()) status = AskCaching();
   if (!status.ok()) return status;
-  out_.captures_if_recoverable =
-      !out_.properties.discrete && out_.caching != CachingBy::kPageTable;
+  out_.captures_if_recoverable = !out_.properties.discrete && out_.caching != CachingBy::kPageTable;
   SetHeaps();
   return std::move(out_);
 }

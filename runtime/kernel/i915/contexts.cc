@@ -97,8 +97,8 @@ void Parameters::SetEngines(const std::vector<EngineKind>& kinds) {
 
 absl::Status Contexts::CheckSpace(uint32_t space) const {
   if (space == 0 || capabilities_.has_spaces) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrFormat(
-      "space %d: %s has one set of page tables, space 0", space, calls_.path()));
+  return absl::InvalidArgumentError(
+      absl::StrFormat("space %d: %s has one set of page tables, space 0", space, calls_.path()));
 }
 
 absl::StatusOr<Contexts::Context> Contexts::Make(const ContextOptions& options) {
@@ -135,8 +135,7 @@ absl::StatusOr<Contexts::Context> Contexts::Make(const ContextOptions& options) 
   if (args.extensions != 0) args.flags = api::kContextUseExtensions;
   const int result = calls_.Try(api::kGemContextCreateExt, args);
   if (result == -ENODEV && options.protects) {
-    return absl::UnimplementedError(
-        absl::StrFormat("%s has no protected content", calls_.path()));
+    return absl::UnimplementedError(absl::StrFormat("%s has no protected content", calls_.path()));
   }
   if (result < 0) return calls_.Error(-result, "GEM_CONTEXT_CREATE");
   return Context{
@@ -195,8 +194,7 @@ absl::Status Contexts::Destroy(uint32_t context) {
         "there is no context %d that was created, or it no longer exists", context));
   }
   api::gem_context_destroy args = {.ctx_id = found->second.id, .pad = 0};
-  const absl::Status status =
-      calls_.Do("GEM_CONTEXT_DESTROY", api::kGemContextDestroy, args);
+  const absl::Status status = calls_.Do("GEM_CONTEXT_DESTROY", api::kGemContextDestroy, args);
   if (status.ok()) contexts_.erase(found);
   return status;
 }

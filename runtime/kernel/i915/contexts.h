@@ -24,7 +24,7 @@ class Contexts {
 
   // Where a job is submitted.
   struct Target {
-    uint32_t id = 0;           // the kernel's
+    uint32_t id = 0;  // the kernel's
     bool recoverable = true;
   };
   // InvalidArgument if there is no such context, or if it is of another space.
@@ -52,8 +52,7 @@ class Contexts {
     Context context;  // context 0
   };
 
-  absl::StatusOr<Context> Make(const ContextOptions& options)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::StatusOr<Context> Make(const ContextOptions& options) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::StatusOr<Context*> FindLocked(uint32_t space, uint32_t context)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status CheckSpace(uint32_t space) const;

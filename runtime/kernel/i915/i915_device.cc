@@ -41,8 +41,8 @@ absl::StatusOr<std::string> GenerationOf(absl::string_view path, const std::stri
   const absl::StatusOr<tables::Tables> given = FindGeneration(wanted);
   if (!given.ok()) return given.status();
   if (found.ok() && found->generation() != given->generation()) {
-    return absl::FailedPreconditionError(absl::StrCat(path, " is a GPU of ", found->generation(),
-                                                      ", not of ", given->generation()));
+    return absl::FailedPreconditionError(
+        absl::StrCat(path, " is a GPU of ", found->generation(), ", not of ", given->generation()));
   }
   return std::string(given->generation());
 }
@@ -90,8 +90,7 @@ absl::StatusOr<uint32_t> I915Device::CreateObject(const MemoryOptions& options) 
   uint32_t flags = 0;
   if (local) {
     regions.push_back({api::kMemoryDevice, 0});
-    const bool needs_cpu =
-        options.heap == Heap::kLocalVisible && !capabilities_.cpu_sees_all_local;
+    const bool needs_cpu = options.heap == Heap::kLocalVisible && !capabilities_.cpu_sees_all_local;
     // What the CPU must reach has to be able to move to where it can.
     if (needs_cpu) flags |= api::kCreateNeedsCpuAccess;
     if (needs_cpu || options.heap == Heap::kLocalPreferred) {
@@ -349,8 +348,8 @@ absl::StatusOr<ContextState> I915Device::StateOf(uint32_t space, uint32_t contex
 
 absl::Status I915Device::BindLocked(uint32_t space, absl::Span<const BindStep> steps) {
   if (space != 0 && !capabilities_.has_spaces) {
-    return absl::InvalidArgumentError(absl::StrFormat(
-        "space %d: %s has one set of page tables, space 0", space, calls().path()));
+    return absl::InvalidArgumentError(
+        absl::StrFormat("space %d: %s has one set of page tables, space 0", space, calls().path()));
   }
   for (const BindStep& step : steps) {
     if (step.offset != 0 || step.size != step.object->size) {

@@ -68,11 +68,11 @@ class I915Device : public DrmDevice {
 
   // How the CPU sees a mapping. Which of them a device has depends on it: see MapAs().
   enum class MapMode : uint8_t {
-    kCached,         // write-back
+    kCached,  // write-back
     kWriteCombined,
     kUncached,
-    kFixed,          // as the memory was created; on discrete GPUs the only one
-    kAperture,       // through the global page table: tiled memory (SetTiling()) in rows
+    kFixed,     // as the memory was created; on discrete GPUs the only one
+    kAperture,  // through the global page table: tiled memory (SetTiling()) in rows
   };
   // Another mapping of all of a memory, until Destroy(). Calls with the same mode return the same
   // place. Unimplemented if the device or its kernel has no such mode.

@@ -148,8 +148,8 @@ absl::Status I915Device::Execute(const Submission& submission) {
   const bool relocates = !submission.relocations.empty();
   lists->any_moved = false;
   if (relocates) FindMoved(submission, *lists);
-  const bool captures = capabilities_.has_capture &&
-                        (capabilities_.captures_if_recoverable || !target->recoverable);
+  const bool captures =
+      capabilities_.has_capture && (capabilities_.captures_if_recoverable || !target->recoverable);
   FillObjects(submission, captures, *lists);
   if (relocates) FillRelocations(submission, *lists);
   lists->fences.clear();
