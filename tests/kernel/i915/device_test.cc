@@ -54,8 +54,7 @@ TEST_P(EveryDevice, PropertiesAreWhatTheKernelSays) {
   const bool full = info.ppgtt == capture::Ppgtt::kFull;
   EXPECT_EQ(properties.moves_memory, !full);
   EXPECT_EQ(properties.address_bits, full ? 48u : 32u);
-  EXPECT_EQ(properties.address_space,
-            full ? uint64_t{1} << info.ppgtt_bits : info.ggtt_bytes);
+  EXPECT_EQ(properties.address_space, full ? uint64_t{1} << info.ppgtt_bits : info.ggtt_bytes);
   EXPECT_EQ(properties.coherent, info.llc || info.snoops || info.discrete());
   EXPECT_EQ(properties.page, info.discrete() ? 64u << 10 : 4096u);
   std::map<std::string, unsigned> engines, found;

@@ -21,11 +21,8 @@ struct Scene : Rig {
   explicit Scene(absl::string_view name) : Rig(name), batch(Place(kBatch)), data(Place(kData)) {
     Write();
     residents = {data.AsResident(/*written=*/true), batch.AsResident()};
-    relocations = {{.in = batch.memory,
-                    .offset = 8,
-                    .target = data.memory,
-                    .delta = kDelta,
-                    .written = true}};
+    relocations = {
+        {.in = batch.memory, .offset = 8, .target = data.memory, .delta = kDelta, .written = true}};
   }
   void Write() { Put(batch, {Store(kData + kDelta, 5)}); }
   Job MakeJob() const {
@@ -100,9 +97,7 @@ TEST_P(Gfx4To7, WordsThatWereCorrectedAndNewOnesAreBothRight) {
   ASSERT_TRUE(scene.Run(scene.MakeJob()));
   EXPECT_EQ(scene.batch.Word(2), moved + Scene::kDelta);
   // It moves back, and the word still holds the other place.
-  {
-    const Intruder second(scene.machine, moved);
-  }
+  { const Intruder second(scene.machine, moved); }
   Job pinned = scene.MakeJob();
   pinned.relocations = {};
   ASSERT_TRUE(scene.Run(pinned));
@@ -157,11 +152,11 @@ TEST(I915RelocationTest, OnlyGfx4To7MoveMemory) {
     const Resident resident = batch.AsResident();
     // It is ignored, be it right or wrong.
     const Relocation wrong = {.in = {}, .offset = 3, .target = {}};
-    EXPECT_TRUE(rig.device
-                    ->Submit({.batch_address = kBatch,
-                              .residents = {&resident, 1},
-                              .relocations = {&wrong, 1}})
-                    .ok());
+    EXPECT_TRUE(
+        rig.device
+            ->Submit(
+                {.batch_address = kBatch, .residents = {&resident, 1}, .relocations = {&wrong, 1}})
+            .ok());
   }
 }
 

@@ -33,7 +33,8 @@ struct Counts {
   void Note(uint32_t request, const void* argument) {
     namespace api = uapi::i915;
     MutexLock lock(mutex);
-    if (request == api::kGemCreate || request == api::kGemCreateExt || request == api::kGemUserptr) {
+    if (request == api::kGemCreate || request == api::kGemCreateExt ||
+        request == api::kGemUserptr) {
       ++objects;
     }
     if (request == uapi::drm::kGemClose) --objects;
@@ -124,10 +125,8 @@ class Rig {
       EXPECT_TRUE(mapped.ok()) << mapped.status();
       if (mapped.ok()) placed.bytes = *mapped;
     }
-    const absl::Status bound = device->Bind({.space = space,
-                                             .address = address,
-                                             .size = options.size,
-                                             .memory = *memory});
+    const absl::Status bound =
+        device->Bind({.space = space, .address = address, .size = options.size, .memory = *memory});
     EXPECT_TRUE(bound.ok()) << bound;
     return placed;
   }

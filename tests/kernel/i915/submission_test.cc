@@ -25,7 +25,9 @@ struct Scene : Rig {
     Put(batch, {});
     residents = {data.AsResident(/*written=*/true), batch.AsResident()};
   }
-  Job MakeJob() const { return {.batch_address = kBatch, .batch_length = 8, .residents = residents}; }
+  Job MakeJob() const {
+    return {.batch_address = kBatch, .batch_length = 8, .residents = residents};
+  }
   const capture::Work& work(size_t index = 0) const { return *machine.watcher.works.at(index); }
 
   Placed batch, data;
@@ -93,8 +95,7 @@ TEST(I915SubmissionTest, AddressesOfTheUpperHalfAreCanonicalForTheKernel) {
   const Placed batch = rig.Place(0xffff800000100000), data = rig.Place(0x900000000000);
   rig.Put(batch, {});
   const std::vector<Resident> residents = {batch.AsResident(), data.AsResident()};
-  ASSERT_TRUE(
-      rig.device->Submit({.batch_address = batch.address, .residents = residents}).ok());
+  ASSERT_TRUE(rig.device->Submit({.batch_address = batch.address, .residents = residents}).ok());
   EXPECT_EQ(rig.machine.watcher.works.at(0)->streams[0].address, 0x800000100000u);
   EXPECT_NE(rig.machine.watcher.works.at(0)->memory->Find(0x900000000000), nullptr);
 }
