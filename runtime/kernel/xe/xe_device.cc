@@ -154,10 +154,13 @@ absl::Status XeDevice::UnbindLocked(uint32_t space, uint64_t plain_address, uint
 // ---- Jobs. ----
 
 absl::StatusOr<size_t> XeDevice::FindEngine(absl::string_view engine) const {
+  const auto& engines = info_.properties.engines;
+  for (size_t i = 0; i < engines.size(); ++i) {
+    if (engines[i].name == engine) return i;
+  }
   std::string known;
-  for (size_t i = 0; i < info_.properties.engines.size(); ++i) {
-    if (info_.properties.engines[i].name == engine) return i;
-    absl::StrAppend(&known, i == 0 ? "" : ", ", info_.properties.engines[i].name);
+  for (const DeviceProperties::Engine& one : engines) {
+    absl::StrAppend(&known, known.empty() ? "" : ", ", one.name);
   }
   return absl::InvalidArgumentError(
       absl::StrFormat("%s has no engine \"%s\"; it has: %s", calls().path(), engine, known));
