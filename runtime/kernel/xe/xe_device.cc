@@ -45,8 +45,10 @@ absl::StatusOr<std::unique_ptr<XeDevice>> XeDevice::Open(std::unique_ptr<Connect
   absl::StatusOr<std::string> generation = GenerationOf(
       calls.path(), options.generation, FindGenerationOfPciId(info->properties.pci_id));
   if (!generation.ok()) return generation.status();
+  // Where the kernel reports hangs.
   std::string dump = node->sysfs();
-  if (!dump.empty()) dump += "/devcoredump/data";
+  if (dump.empty()) dump = "/sys/class/drm/card*/device";
+  dump += "/devcoredump/data";
   std::unique_ptr<XeDevice> device(new XeDevice(node, *std::move(generation), *std::move(info),
                                                 std::move(options), std::move(dump)));
   const absl::Status status = device->spaces_.CheckOptions();
@@ -222,7 +224,8 @@ absl::Status XeDevice::ExecuteAndStore(const Submission& submission, const Store
       });
   if (!is_written) {
     return absl::InvalidArgumentError(absl::StrFormat(
-        "0x%x, where a value is to be stored, is not in a resident that the job writes", *address));
+        "the address 0x%x of a value to store must be in a resident that the job writes",
+        *address));
   }
   const Store plain = {*address, store.value};
   return Execute(submission, &plain);

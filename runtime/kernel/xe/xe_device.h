@@ -67,7 +67,7 @@ class XeDevice : public DrmDevice {
   }
   absl::Status DestroyContext(uint32_t context) override { return contexts_.Destroy(context); }
   // kHung for a context that is recoverable, and kLost for another one. When a job hangs, the
-  // kernel ends those behind it on the same engine, too.
+  // kernel ends those after it on the same engine, too.
   absl::StatusOr<ContextState> StateOf(uint32_t space, uint32_t context) override {
     return contexts_.StateOf({space, context});
   }
