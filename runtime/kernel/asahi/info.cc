@@ -1,5 +1,6 @@
 #include "runtime/kernel/asahi/info.h"
 
+#include <algorithm>
 #include <bit>
 #include <cerrno>
 #include <cstdint>
@@ -26,15 +27,18 @@ absl::StatusOr<AsahiInfo> QueryAsahi(const Calls& calls) {
         calls.path(), " has the interface of asahi from before Linux 6.16; update the kernel"));
   }
   if (result < 0) return calls.Error(-result, "GET_PARAMS");
-  const uint64_t kernel = (params.vm_kernel_min_size + api::kPage - 1) / api::kPage * api::kPage;
+  // More than any GPU's addresses have.
+  constexpr uint64_t kMostAddresses = uint64_t{1} << 56;
+  const uint64_t kernel = (std::min(params.vm_kernel_min_size, kMostAddresses) + api::kPage - 1) /
+                          api::kPage * api::kPage;
   const uint64_t last = params.vm_end / api::kPage * api::kPage;
-  if (last <= kernel || params.vm_start >= last - kernel || params.num_dies == 0 ||
-      params.num_clusters_total > std::size(params.core_masks)) {
-    return absl::DataLossError(
-        absl::StrFormat("GET_PARAMS on %s: %d clusters on %d dies, addresses 0x%x..0x%x of which "
-                        "the kernel needs 0x%x",
-                        calls.path(), params.num_clusters_total, params.num_dies, params.vm_start,
-                        params.vm_end, params.vm_kernel_min_size));
+  const uint32_t clusters = params.num_clusters_total, dies = params.num_dies;
+  if (last > kMostAddresses || last <= kernel || params.vm_start >= last - kernel || dies == 0 ||
+      dies > clusters || clusters > std::size(params.core_masks)) {
+    return absl::DataLossError(absl::StrFormat(
+        "GET_PARAMS on %s: %d clusters on %d dies, addresses 0x%x..0x%x of which "
+        "the kernel needs 0x%x",
+        calls.path(), clusters, dies, params.vm_start, params.vm_end, params.vm_kernel_min_size));
   }
   info.begin = params.vm_start;
   info.end = last - kernel;
@@ -52,8 +56,8 @@ absl::StatusOr<AsahiInfo> QueryAsahi(const Calls& calls) {
   properties.has_heap[static_cast<int>(Heap::kSystem)] = true;
   properties.has_heap[static_cast<int>(Heap::kSystemUncached)] = true;
   properties.has_priorities = true;
-  const uint32_t of_die = (params.num_clusters_total + params.num_dies - 1) / params.num_dies;
-  for (uint32_t cluster = 0; cluster < params.num_clusters_total; ++cluster) {
+  const uint32_t of_die = (clusters + dies - 1) / dies;
+  for (uint32_t cluster = 0; cluster < clusters; ++cluster) {
     if (cluster % of_die == 0) properties.slices.emplace_back();
     properties.slices.back().eus.push_back(
         static_cast<unsigned>(std::popcount(params.core_masks[cluster])));

@@ -568,6 +568,50 @@ TEST(XeDevice, MemoryAndFencesGoFromDeviceToDevice) {
   EXPECT_THAT(machine.seen.works, SizeIs(2));
 }
 
+// Changes replies to a query.
+class Lying : public MockConnection {
+ public:
+  using Change = void (*)(absl::Span<uint32_t> words);
+  Lying(Machine& machine, uint32_t query, Change change)
+      : MockConnection(machine.kernel, machine.device), query_(query), change_(change) {}
+  int Ioctl(uint32_t request, void* argument) override {
+    const auto& args = *static_cast<xe::device_query*>(argument);
+    const bool is_reply = request == xe::kDeviceQuery && args.data != 0 && args.query == query_;
+    const int result = MockConnection::Ioctl(request, argument);
+    if (is_reply) change_({reinterpret_cast<uint32_t*>(args.data), args.size / 4});
+    return result;
+  }
+
+ private:
+  const uint32_t query_;
+  const Change change_;
+};
+
+TEST(XeDevice, RepliesThatDoNotFitTogetherAreAnError) {
+  Machine machine("bmg");
+  const auto code = [&](uint32_t query, Lying::Change change) {
+    return CodeOf(XeDevice::Open(std::make_unique<Lying>(machine, query, change)));
+  };
+  using Words = absl::Span<uint32_t>;
+  const auto bad = absl::StatusCode::kDataLoss;
+  EXPECT_EQ(code(xe::kQueryConfig, [](Words) {}), absl::StatusCode::kOk);
+  for (const uint32_t query :
+       {xe::kQueryConfig, xe::kQueryGtList, xe::kQueryEngines, xe::kQueryMemRegions}) {
+    EXPECT_EQ(code(query, [](Words words) { words[0] = 0xffffffff; }), bad) << query;
+    EXPECT_EQ(code(query, [](Words words) { words[0] += 1; }), bad) << query;
+  }
+  EXPECT_EQ(code(xe::kQueryConfig, [](Words words) { words[0] = 4; }), bad);
+  EXPECT_EQ(code(xe::kQueryConfig, [](Words words) { words[2 + 2 * 2] = 0; }), bad);
+  EXPECT_EQ(code(xe::kQueryConfig, [](Words words) { words[2 + 2 * 2] = 4097; }), bad);
+  EXPECT_EQ(code(xe::kQueryConfig, [](Words words) { words[2 + 2 * 3] = 64; }), bad);
+  EXPECT_EQ(code(xe::kQueryGtTopology, [](Words words) { words[1] = 0xffffffff; }), bad);
+  // The rest is then no whole record.
+  EXPECT_EQ(code(xe::kQueryGtTopology, [](Words words) { words[1] = 4 * words.size() - 12; }), bad);
+  // No GT is for shaders.
+  EXPECT_EQ(code(xe::kQueryGtList, [](Words words) { words[0] = 0; }),
+            absl::StatusCode::kUnavailable);
+}
+
 TEST(XeDevice, TheGenerationCanBeNamed) {
   Machine machine;
   EXPECT_EQ(machine.Open({.generation = "tgl"})->generation(), "gfx12");
