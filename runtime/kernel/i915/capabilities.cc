@@ -266,12 +266,11 @@ absl::Status Asker::AskSpace() {
 }
 
 absl::Status Asker::AskCaching() {
-  bool llc = false;
-  const absl::Status status = Flag(api::kParamHasLlc, llc);
+  const absl::Status status = Flag(api::kParamHasLlc, out_.cached_at_first);
   if (!status.ok()) return status;
   if (out_.properties.discrete) return absl::OkStatus();  // always coherent
   out_.caching = CachingBy::kCall;
-  if (llc) return absl::OkStatus();
+  if (out_.cached_at_first) return absl::OkStatus();
   // Whether the GPU can look into the CPU's caches is found by asking for it.
   api::gem_create create = {};
   create.size = 4096;
