@@ -133,12 +133,13 @@ absl::StatusOr<uint32_t> I915Device::CreateObject(const MemoryOptions& options) 
 
 absl::Status I915Device::SetCaching(uint32_t handle, const MemoryOptions& options) {
   if (capabilities_.caching != i915::CachingBy::kCall) return absl::OkStatus();
-  api::gem_caching args = {.handle = handle, .caching = api::kCachingNone};
+  const bool cached = options.heap == Heap::kSystem && properties().coherent;
+  api::gem_caching args = {.handle = handle,
+                           .caching = cached ? api::kCachingCached : api::kCachingNone};
   if ((options.use & kScanout) != 0) {
     args.caching = api::kCachingDisplay;
-  } else if (options.heap == Heap::kSystem) {
-    if (!properties().coherent) return absl::OkStatus();
-    args.caching = api::kCachingCached;
+  } else if (cached == capabilities_.cached_at_first) {
+    return absl::OkStatus();
   }
   return calls().Do("GEM_SET_CACHING", api::kGemSetCaching, args);
 }
