@@ -14,8 +14,9 @@ namespace {
 template <typename T>
 absl::StatusOr<std::unique_ptr<DrmDevice>> OpenAs(std::unique_ptr<Connection> connection,
                                                   const std::string& generation) {
-  absl::StatusOr<std::unique_ptr<T>> device =
-      T::Open(std::move(connection), {.generation = generation});
+  typename T::Options options;
+  options.generation = generation;
+  absl::StatusOr<std::unique_ptr<T>> device = T::Open(std::move(connection), options);
   if (!device.ok()) return device.status();
   return *std::move(device);
 }

@@ -9,8 +9,10 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "runtime/capture/asahi/asahi.h"
 #include "runtime/capture/devices/device_info.h"
 #include "runtime/capture/i915/i915.h"
+#include "runtime/capture/xe/xe.h"
 #include "tests/kernel/mock_connection.h"
 
 namespace packsmith::gpu {
@@ -20,14 +22,20 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
-// A machine with GPUs of i915, by name, at /dev/dri/renderD128, ...129 and so on.
+// A machine with GPUs, by name, at /dev/dri/renderD128, ...129 and so on.
 class Gpus {
  public:
-  explicit Gpus(const std::vector<const char*>& names) {
+  // `driver`: of Intel's.
+  explicit Gpus(const std::vector<const char*>& names,
+                capture::KernelDriver driver = capture::KernelDriver::kI915) {
     for (const char* const name : names) {
       infos_.push_back(std::make_unique<capture::DeviceInfo>(*capture::FindDevice(name)->device));
       infos_.back()->pci_id = capture::FindDevice(name)->pci_id;
-      devices_.push_back(&kernel_.Add(capture::MakeI915(kernel_, *infos_.back())));
+      const capture::DeviceInfo& info = *infos_.back();
+      devices_.push_back(&kernel_.Add(info.apple != nullptr ? capture::MakeAsahi(kernel_, info)
+                                      : driver == capture::KernelDriver::kXe
+                                          ? capture::MakeXe(kernel_, info)
+                                          : capture::MakeI915(kernel_, info)));
     }
   }
   capture::DeviceInfo& info(size_t index) { return *infos_[index]; }
@@ -109,6 +117,19 @@ TEST(OpenDeviceTest, ListsAllWithWhatTheyHaveOrWhyTheyCannotBeOpened) {
   EXPECT_EQ(devices[2].status.code(), absl::StatusCode::kNotFound);
 }
 
+TEST(OpenDeviceTest, TheNodesDriverDecides) {
+  Gpus gpus({"tgl", "lnl", "m1", "m2"}, capture::KernelDriver::kXe);
+  const std::vector<ListedDevice> devices = ListDevices(gpus.nodes());
+  ASSERT_THAT(devices, SizeIs(4));
+  for (const ListedDevice& device : devices) EXPECT_TRUE(device.status.ok()) << device.status;
+  EXPECT_EQ(devices[0].properties.driver, "xe");
+  EXPECT_EQ(devices[1].generation, "xe2");
+  EXPECT_EQ(devices[2].properties.driver, "asahi");
+  const auto device = OpenDevice({.generation = "agx_g14", .nodes = gpus.nodes()});
+  ASSERT_TRUE(device.ok()) << device.status();
+  EXPECT_EQ((*device)->generation(), "agx_g14");
+}
+
 // A node that says that its driver is another one.
 class Stranger : public Connection {
  public:
@@ -131,7 +152,7 @@ TEST(OpenDeviceTest, DriversWithoutABackEndAreUnimplemented) {
       {.path = "/dev/dri/renderD128",
        .nodes = {.open = [](const std::string&) { return std::make_unique<Stranger>(); }}});
   EXPECT_EQ(device.status().code(), absl::StatusCode::kUnimplemented);
-  EXPECT_THAT(device.status().message(), AllOf(HasSubstr("nouveau"), HasSubstr("i915")));
+  EXPECT_THAT(device.status().message(), AllOf(HasSubstr("nouveau"), HasSubstr("i915, xe, asahi")));
 }
 
 }  // namespace

@@ -16,41 +16,33 @@
 #include <string>
 #include <utility>
 
-#include "absl/base/thread_annotations.h"
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "runtime/base/mutex.h"
 #include "runtime/kernel/asahi/commands.h"
-#include "runtime/kernel/drm/calls.h"
+#include "runtime/kernel/asahi/contexts.h"
+#include "runtime/kernel/asahi/info.h"
+#include "runtime/kernel/asahi/spaces.h"
+#include "runtime/kernel/asahi/timestamps.h"
 #include "runtime/kernel/drm/connection.h"
 #include "runtime/kernel/drm/drm_device.h"
-#include "runtime/kernel/uapi/asahi.h"
 #include "runtime/memory/device.h"
 
 namespace packsmith::gpu {
 
-struct AsahiInfo {
-  DeviceProperties properties;  // a slice is a die, its subslices are clusters, their EUs cores
-  uapi::asahi::params_global params = {};
-  // Addresses that bindings may use: [begin, end). The kernel has those above.
-  uint64_t begin = 0, end = 0;
-};
-
-class AsahiTimestamps;
-
 class AsahiDevice : public DrmDevice {
  public:
   struct Options {
-    // By the XML's name; empty: that of the chip.
+    // The generation that the GPU must have, by the XML's name or alias; also that of one whose id
+    // is in no description. Empty: any.
     std::string generation = {};
     // What jobs of the engine "render" that come by Submit() have besides their stream.
     AsahiRender plain_render = {.width = 64, .height = 64};
   };
 
-  // NotFound if the generation is not known. Unimplemented if the kernel has the interface from
-  // before Linux 6.16. Other errors are the kernel's.
+  // NotFound if the generation is not known, FailedPrecondition if it is not Options::generation.
+  // Unimplemented if the kernel has the interface from before Linux 6.16. Other errors are the
+  // kernel's.
   static absl::StatusOr<std::unique_ptr<AsahiDevice>> Open(std::unique_ptr<Connection> connection,
                                                            Options options);
   static absl::StatusOr<std::unique_ptr<AsahiDevice>> Open(std::unique_ptr<Connection> connection) {
@@ -61,8 +53,10 @@ class AsahiDevice : public DrmDevice {
 
   // PermissionDenied for kHigh and kHighest unless the kernel takes them. Unimplemented for
   // protected contexts.
-  absl::StatusOr<uint32_t> CreateContext(const ContextOptions& options) override;
-  absl::Status DestroyContext(uint32_t context) override;
+  absl::StatusOr<uint32_t> CreateContext(const ContextOptions& options) override {
+    return contexts_.Create(options);
+  }
+  absl::Status DestroyContext(uint32_t context) override { return contexts_.Destroy(context); }
   // From the outcomes of jobs, as far as they are known (see DrmDevice::HasFailed()): the kernel
   // does not say. Jobs of a context that is not recoverable are refused from then on.
   absl::StatusOr<ContextState> StateOf(uint32_t space, uint32_t context) override;
@@ -85,70 +79,27 @@ class AsahiDevice : public DrmDevice {
   absl::StatusOr<uint32_t> CreateObject(const MemoryOptions& options) override;
   absl::StatusOr<uint64_t> MapOffset(uint32_t handle, Heap heap) override;
   absl::Status BindLocked(uint32_t space, absl::Span<const BindStep> steps) override;
-  absl::Status UnbindLocked(uint32_t space, uint64_t plain_address, uint64_t size) override;
+  absl::Status UnbindLocked(uint32_t space, uint64_t plain_address, uint64_t size) override {
+    return spaces_.Unbind(space, plain_address, size);
+  }
   // A job of the engine "render" is Options::plain_render with the batch as its stream, one of
   // "compute" the batch.
   absl::Status Execute(const Submission& submission) override;
 
  private:
   friend class AsahiTimestamps;
-  struct Context {
-    Priority priority = Priority::kNormal;
-    bool recoverable = true;
-    uint32_t queue = 0;     // 0: not yet made
-    uint64_t programs = 0;  // of the queue
-  };
-  using ContextKey = std::pair<uint32_t, uint32_t>;  // its space and its number
-
   AsahiDevice(std::shared_ptr<Connection> connection, std::string generation, AsahiInfo info,
               Options options);
 
   absl::Status ExecuteCommands(const Submission& submission,
                                absl::Span<const AsahiCommand> commands);
-  absl::StatusOr<uint32_t> FindVm(uint32_t space) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  absl::StatusOr<Context*> FindContext(const ContextKey& key) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  absl::StatusOr<uint32_t> FindQueue(const Job& job) ABSL_LOCKS_EXCLUDED(mutex_);
-  absl::StatusOr<uint32_t> CreateQueue(uint32_t vm, Priority priority, uint64_t programs) const;
-  absl::Status DestroyQueue(uint32_t queue) const;
-  absl::Status CallUnbind(uint32_t vm, absl::Span<const uapi::asahi::gem_bind_op> bound) const;
+  // The kernel's queue for a job.
+  absl::StatusOr<uint32_t> QueueFor(const Job& job);
 
   const AsahiInfo info_;
   const Options options_;
-
-  Mutex mutex_;
-  absl::flat_hash_map<uint32_t, uint32_t> vms_ ABSL_GUARDED_BY(mutex_);  // by space
-  absl::flat_hash_map<ContextKey, Context> contexts_ ABSL_GUARDED_BY(mutex_);
-  absl::flat_hash_map<uint32_t, uint32_t> space_of_ ABSL_GUARDED_BY(mutex_);  // by context
-  uint32_t last_context_ ABSL_GUARDED_BY(mutex_) = 0;
-};
-
-// Memory that the GPU writes times to. The device must outlive it, and the jobs that use it must be
-// done before it ends.
-class AsahiTimestamps {
- public:
-  AsahiTimestamps(AsahiTimestamps&& other) noexcept;
-  AsahiTimestamps& operator=(AsahiTimestamps&&) = delete;
-  ~AsahiTimestamps();
-
-  // Frees the memory before the end. If it fails, nothing has changed; otherwise only the
-  // destructor may follow.
-  absl::Status Free();
-
-  uint32_t count() const { return count_; }
-  // For a command. `index` is below count().
-  AsahiTime At(uint32_t index) const { return {object_, index * kBytes}; }
-  // What was last written there, by the clock of AsahiDevice::ReadClock(); 0: nothing.
-  uint64_t Read(uint32_t index) const;
-
- private:
-  friend class AsahiDevice;
-  static constexpr uint32_t kBytes = sizeof(uint64_t);
-  AsahiTimestamps() = default;
-
-  AsahiDevice* device_ = nullptr;
-  MemoryId memory_ = {};
-  absl::Span<const uint8_t> bytes_;
-  uint32_t object_ = 0, count_ = 0;
+  AsahiSpaces spaces_;
+  AsahiContexts contexts_;
 };
 
 }  // namespace packsmith::gpu

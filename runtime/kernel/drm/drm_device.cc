@@ -377,6 +377,20 @@ absl::StatusOr<Fence> DrmDevice::Submit(const Job& job) {
 
 absl::StatusOr<Fence> DrmDevice::SubmitBy(
     const Job& job, absl::FunctionRef<absl::Status(const Submission&)> execute) {
+  uint32_t signals = 0;
+  const absl::Status status = Run(job, &signals, execute);
+  if (status.ok()) return fences_.Begin(signals, job.engine, std::pair(job.space, job.context));
+  if (signals != 0) fences_.Return(signals);
+  return status;
+}
+
+absl::Status DrmDevice::SubmitWithoutFenceBy(
+    const Job& job, absl::FunctionRef<absl::Status(const Submission&)> execute) {
+  return Run(job, /*signals=*/nullptr, execute);
+}
+
+absl::Status DrmDevice::Run(const Job& job, uint32_t* signals,
+                            absl::FunctionRef<absl::Status(const Submission&)> execute) {
   std::unique_ptr<Scratch> scratch = TakeScratch();
   uint64_t batch = 0;
   size_t batch_object = 0;
@@ -387,15 +401,14 @@ absl::StatusOr<Fence> DrmDevice::SubmitBy(
   }
   scratch->waits.clear();
   bool held = false;
-  uint32_t signals = 0;
   if (status.ok()) {
     status = fences_.Hold(job.after, scratch->waits);
     held = status.ok();
   }
-  if (status.ok()) {
+  if (status.ok() && signals != nullptr) {
     const absl::StatusOr<uint32_t> syncobj = fences_.Take();
     status = syncobj.status();
-    if (syncobj.ok()) signals = *syncobj;
+    if (syncobj.ok()) *signals = *syncobj;
   }
   if (status.ok()) {
     status = execute({.job = job,
@@ -404,15 +417,11 @@ absl::StatusOr<Fence> DrmDevice::SubmitBy(
                       .objects = scratch->objects,
                       .relocations = scratch->relocations,
                       .waits = scratch->waits,
-                      .signals = signals});
+                      .signals = signals == nullptr ? 0 : *signals});
   }
   if (held) fences_.Release(job.after);
   ReturnScratch(std::move(scratch));
-  if (!status.ok()) {
-    if (signals != 0) fences_.Return(signals);
-    return status;
-  }
-  return fences_.Begin(signals, job.engine, std::pair(job.space, job.context));
+  return status;
 }
 
 bool DrmDevice::HasFailed(uint32_t space, uint32_t context) {

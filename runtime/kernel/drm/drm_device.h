@@ -111,7 +111,7 @@ class DrmDevice : public Device {
     absl::Span<const JobObject> objects;
     absl::Span<const JobRelocation> relocations;  // empty unless the device moves memory
     absl::Span<const uint32_t> waits;             // syncobjs
-    uint32_t signals;                             // a syncobj
+    uint32_t signals;                             // a syncobj; 0: the job has no fence
   };
 
   // `dump`: where the kernel reports hangs, for messages.
@@ -152,6 +152,9 @@ class DrmDevice : public Device {
   // Submit(), with another way to hand the job to the kernel.
   absl::StatusOr<Fence> SubmitBy(const Job& job,
                                  absl::FunctionRef<absl::Status(const Submission&)> execute);
+  // … for a job of which nobody is told that it is done.
+  absl::Status SubmitWithoutFenceBy(const Job& job,
+                                    absl::FunctionRef<absl::Status(const Submission&)> execute);
   // Whether a job of the context has failed, as far as that was found out: of those that were
   // waited for, and of the oldest of those that may still run, which are asked now.
   bool HasFailed(uint32_t space, uint32_t context);
@@ -180,6 +183,10 @@ class DrmDevice : public Device {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status CheckRelocations(const Job& job, Scratch& scratch)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Checks a job and hands it over. Sets `signals`, unless it is null, to a syncobj, which is the
+  // caller's afterwards, also if the job was not submitted.
+  absl::Status Run(const Job& job, uint32_t* signals,
+                   absl::FunctionRef<absl::Status(const Submission&)> execute);
   // Null: it is not bound there.
   const PageTable::Pages* BoundAt(const Object& object, MemoryId memory, uint32_t space,
                                   uint64_t address) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

@@ -15,8 +15,8 @@ constexpr unsigned kCollectEvery = 32;
 
 Fences::~Fences() {
   MutexLock lock(mutex_);
-  for (const Entry& entry : entries_) {
-    if (entry.syncobj != 0) calls_.DestroySyncobj(entry.syncobj).IgnoreError();
+  for (size_t i = 0; i < entries_.size(); ++i) {
+    if (entries_[i].syncobj != 0) calls_.DestroySyncobj(entries_[i].syncobj).IgnoreError();
   }
   for (const uint32_t syncobj : unused_) calls_.DestroySyncobj(syncobj).IgnoreError();
 }

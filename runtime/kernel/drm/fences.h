@@ -3,7 +3,6 @@
 #define PACKSMITH_RUNTIME_KERNEL_DRM_FENCES_H_
 
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <optional>
 #include <set>
@@ -19,6 +18,7 @@
 #include "absl/types/span.h"
 #include "runtime/base/mutex.h"
 #include "runtime/kernel/drm/calls.h"
+#include "runtime/kernel/drm/ring.h"
 #include "runtime/memory/device.h"
 
 namespace packsmith::gpu {
@@ -70,7 +70,7 @@ class Fences {
   const Calls& calls_;
   const std::string dump_;
   mutable Mutex mutex_;
-  std::deque<Entry> entries_ ABSL_GUARDED_BY(mutex_);  // fences from first_ on
+  Ring<Entry> entries_ ABSL_GUARDED_BY(mutex_);  // fences from first_ on
   Fence first_ ABSL_GUARDED_BY(mutex_) = 1;
   std::vector<uint32_t> unused_ ABSL_GUARDED_BY(mutex_);
   std::map<Fence, std::string> failed_ ABSL_GUARDED_BY(mutex_);

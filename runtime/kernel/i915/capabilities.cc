@@ -24,6 +24,9 @@ constexpr int32_t kHasMapOffset = 4;
 // Local memory is bound in pages of this size. Source: Linux, intel_memory_region.c.
 constexpr uint64_t kLocalPage = 64 << 10;
 
+// Bytes of a query's answer; those of today's kernels have a few hundred.
+constexpr int32_t kMostAnswer = 1 << 20;
+
 struct ClassName {
   absl::string_view name;
   uint16_t engine_class;
@@ -100,6 +103,10 @@ absl::StatusOr<std::vector<uint8_t>> Asker::Query(api::QueryId id, size_t head_s
     const int error = result < 0 ? -result : item.length < 0 ? -item.length : 0;
     if (IsAbsent(error)) return std::vector<uint8_t>();
     if (error != 0) return calls_.Error(error, absl::StrCat("QUERY ", static_cast<int>(id)));
+    if (item.length > kMostAnswer) {
+      return absl::InternalError(absl::StrCat(calls_.path(), ": QUERY ", static_cast<int>(id),
+                                              " is answered by ", item.length, " bytes"));
+    }
     if (pass == 0) bytes.resize(static_cast<size_t>(item.length));
   }
   if (bytes.size() < head_size) bytes.clear();
@@ -233,7 +240,19 @@ absl::Status Asker::AskTopology() {
   if (!answer.ok()) return answer.status();
   const std::vector<uint8_t>& bytes = *answer;
   const auto head = At<api::query_topology_info>(bytes, 0);
-  // Bit `bit` of a mask that begins at `offset`, after the head.
+  // The masks must be in the answer, and each as long as what it is of.
+  const size_t masks = bytes.empty() ? 0 : bytes.size() - sizeof(head);
+  const size_t subslices = size_t{head.max_slices} * head.max_subslices;
+  if (size_t{head.subslice_offset} * 8 < head.max_slices ||
+      size_t{head.subslice_stride} * 8 < head.max_subslices ||
+      size_t{head.eu_stride} * 8 < head.max_eus_per_subslice ||
+      head.subslice_offset + size_t{head.max_slices} * head.subslice_stride > masks ||
+      head.eu_offset + subslices * head.eu_stride > masks) {
+    return absl::InternalError(
+        absl::StrCat(calls_.path(), ": the topology that the kernel answers has ", bytes.size(),
+                     " bytes, which is not what its head says"));
+  }
+  // Bit `index` of a mask that begins at `offset`, after the head.
   const auto bit = [&](size_t offset, unsigned index) {
     const auto byte = At<uint8_t>(bytes, sizeof(head) + offset + index / 8);
     return (byte >> (index % 8) & 1) != 0;
@@ -266,12 +285,11 @@ absl::Status Asker::AskSpace() {
 }
 
 absl::Status Asker::AskCaching() {
-  bool llc = false;
-  const absl::Status status = Flag(api::kParamHasLlc, llc);
+  const absl::Status status = Flag(api::kParamHasLlc, out_.cached_at_first);
   if (!status.ok()) return status;
   if (out_.properties.discrete) return absl::OkStatus();  // always coherent
   out_.caching = CachingBy::kCall;
-  if (llc) return absl::OkStatus();
+  if (out_.cached_at_first) return absl::OkStatus();
   // Whether the GPU can look into the CPU's caches is found by asking for it.
   api::gem_create create = {};
   create.size = 4096;

@@ -47,6 +47,8 @@ struct Capabilities {
   bool has_fences = false;      // registers for tiled memory: SET_TILING
   bool cpu_sees_all_local = true;
   CachingBy caching = CachingBy::kNothing;
+  // What memory has that was just created: CPU and GPU share a cache.
+  bool cached_at_first = false;
 };
 
 // FailedPrecondition if the kernel is too old; the calls' errors.

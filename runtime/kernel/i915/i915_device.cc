@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "runtime/generations/generations.h"
+#include "runtime/kernel/drm/generation.h"
 #include "runtime/kernel/uapi/i915.h"
 
 namespace packsmith::gpu {
@@ -31,22 +32,6 @@ std::string DumpOf(const Connection& connection) {
   return folder + "/drm/card*/error";
 }
 
-absl::StatusOr<std::string> GenerationOf(absl::string_view path, const std::string& wanted,
-                                         uint16_t pci_id) {
-  const absl::StatusOr<tables::Tables> found = FindGenerationOfPciId(pci_id);
-  if (wanted.empty()) {
-    if (!found.ok()) return found.status();
-    return std::string(found->generation());
-  }
-  const absl::StatusOr<tables::Tables> given = FindGeneration(wanted);
-  if (!given.ok()) return given.status();
-  if (found.ok() && found->generation() != given->generation()) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(path, " is a GPU of ", found->generation(), ", not of ", given->generation()));
-  }
-  return std::string(given->generation());
-}
-
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<I915Device>> I915Device::Open(std::unique_ptr<Connection> connection,
@@ -61,8 +46,8 @@ absl::StatusOr<std::unique_ptr<I915Device>> I915Device::Open(std::unique_ptr<Con
   }
   absl::StatusOr<i915::Capabilities> capabilities = i915::AskCapabilities(calls);
   if (!capabilities.ok()) return capabilities.status();
-  const absl::StatusOr<std::string> generation =
-      GenerationOf(calls.path(), options.generation, capabilities->properties.pci_id);
+  const absl::StatusOr<std::string> generation = GenerationOf(
+      calls.path(), options.generation, FindGenerationOfPciId(capabilities->properties.pci_id));
   if (!generation.ok()) return generation.status();
   capabilities->writes_are_global = *generation == "gfx6";
   std::string dump = DumpOf(*shared);
@@ -148,12 +133,13 @@ absl::StatusOr<uint32_t> I915Device::CreateObject(const MemoryOptions& options) 
 
 absl::Status I915Device::SetCaching(uint32_t handle, const MemoryOptions& options) {
   if (capabilities_.caching != i915::CachingBy::kCall) return absl::OkStatus();
-  api::gem_caching args = {.handle = handle, .caching = api::kCachingNone};
+  const bool cached = options.heap == Heap::kSystem && properties().coherent;
+  api::gem_caching args = {.handle = handle,
+                           .caching = cached ? api::kCachingCached : api::kCachingNone};
   if ((options.use & kScanout) != 0) {
     args.caching = api::kCachingDisplay;
-  } else if (options.heap == Heap::kSystem) {
-    if (!properties().coherent) return absl::OkStatus();
-    args.caching = api::kCachingCached;
+  } else if (cached == capabilities_.cached_at_first) {
+    return absl::OkStatus();
   }
   return calls().Do("GEM_SET_CACHING", api::kGemSetCaching, args);
 }

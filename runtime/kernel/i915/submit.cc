@@ -136,10 +136,13 @@ absl::Status I915Device::Execute(const Submission& submission) {
   }
   const JobObject& batch = submission.objects[submission.batch_object];
   const uint64_t start = submission.batch_address - batch.address;
-  if (start % 8 != 0 || start >> 32 != 0 || job.batch_length > batch.size) {
+  // The kernel has 32 bits for the place where a batch begins and for its length, in whole qwords.
+  const uint64_t length = (job.batch_length + 7) / 8 * 8;
+  if (start % 8 != 0 || (start | length) >> 32 != 0) {
     return absl::InvalidArgumentError(absl::StrFormat(
-        "the batch at 0x%x must begin at a multiple of 8 bytes, in the first 4 GiB of its memory",
-        submission.batch_address));
+        "the batch, 0x%x bytes at 0x%x, must begin at a multiple of 8 bytes, in the first 4 GiB of "
+        "its memory, and be shorter than that",
+        job.batch_length, submission.batch_address));
   }
   const absl::StatusOr<i915::Contexts::Target> target = contexts_.Find(job.space, job.context);
   if (!target.ok()) return target.status();
@@ -162,7 +165,7 @@ absl::Status I915Device::Execute(const Submission& submission) {
   args.buffers_ptr = reinterpret_cast<uintptr_t>(lists->objects.data());
   args.buffer_count = static_cast<uint32_t>(lists->objects.size());
   args.batch_start_offset = static_cast<uint32_t>(start);
-  args.batch_len = static_cast<uint32_t>((job.batch_length + 7) / 8 * 8);
+  args.batch_len = static_cast<uint32_t>(length);
   args.cliprects_ptr = reinterpret_cast<uintptr_t>(lists->fences.data());
   args.num_cliprects = static_cast<uint32_t>(lists->fences.size());
   args.flags = capabilities_.has_spaces ? *engine : capabilities_.engines[*engine].ring;

@@ -17,19 +17,16 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
-#include "absl/base/thread_annotations.h"
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
-#include "runtime/base/mutex.h"
-#include "runtime/kernel/drm/calls.h"
 #include "runtime/kernel/drm/connection.h"
 #include "runtime/kernel/drm/drm_device.h"
+#include "runtime/kernel/xe/contexts.h"
+#include "runtime/kernel/xe/spaces.h"
 #include "runtime/kernel/xe/xe_info.h"
 #include "runtime/memory/device.h"
 
@@ -38,33 +35,42 @@ namespace packsmith::gpu {
 class XeDevice : public DrmDevice {
  public:
   struct Options {
-    // By the XML's name; empty: that of the device's PCI id.
+    // The generation that the GPU must have, by the XML's name or alias; also that of one whose id
+    // is in no description. Empty: any.
     std::string generation = {};
     // Loads from addresses that are not bound give 0, and stores to them are dropped. Otherwise
     // they hang the job.
     bool scratch_page = false;
+    // The kernel fills page tables when the GPU touches them, and jobs may run for any time. Such
+    // jobs have no fences: SubmitWithoutFence() is the only way to submit. Unbind() does not wait
+    // for them.
+    bool page_faults = false;
     // The kernel allocates memory when it is first bound or mapped: ResourceExhausted may then come
     // from Bind() and Map().
     bool defer_memory = false;
   };
 
-  // NotFound if the generation is not known. Other errors are the kernel's.
+  // NotFound if the generation is not known, FailedPrecondition if it is not Options::generation.
+  // Other errors are the kernel's.
   static absl::StatusOr<std::unique_ptr<XeDevice>> Open(std::unique_ptr<Connection> connection,
                                                         Options options);
   static absl::StatusOr<std::unique_ptr<XeDevice>> Open(std::unique_ptr<Connection> connection) {
     return Open(std::move(connection), Options());
   }
-  ~XeDevice() override;
 
   const XeInfo& info() const { return info_; }
 
   // PermissionDenied for kHigh and kHighest without CAP_SYS_NICE; both are the same. Unimplemented
   // for protected contexts.
-  absl::StatusOr<uint32_t> CreateContext(const ContextOptions& options) override;
-  absl::Status DestroyContext(uint32_t context) override;
+  absl::StatusOr<uint32_t> CreateContext(const ContextOptions& options) override {
+    return contexts_.Create(options);
+  }
+  absl::Status DestroyContext(uint32_t context) override { return contexts_.Destroy(context); }
   // kHung for a context that is recoverable, and kLost for another one. When a job hangs, the
   // kernel ends those after it on the same engine, too.
-  absl::StatusOr<ContextState> StateOf(uint32_t space, uint32_t context) override;
+  absl::StatusOr<ContextState> StateOf(uint32_t space, uint32_t context) override {
+    return contexts_.StateOf({space, context});
+  }
 
   // Memory of this process as memory of the device. It must exist until Destroy(), and be whole
   // pages (DeviceProperties::page). Map() returns the same bytes.
@@ -78,6 +84,8 @@ class XeDevice : public DrmDevice {
     uint64_t value = 0;
   };
   absl::StatusOr<Fence> SubmitAndStore(const Job& job, const Store& store);
+  // Only stores the value when the job is done. What there is to know of it is the value.
+  absl::Status SubmitWithoutFence(const Job& job, const Store& store);
   // A kind of engine of a context.
   struct QueueName {
     uint32_t space = 0, context = 0;
@@ -107,46 +115,19 @@ class XeDevice : public DrmDevice {
   }
 
  private:
-  // An exec queue, which ends with its last user.
-  class Queue;
-  struct Space {
-    uint32_t vm = 0;  // 0: not yet made
-    // Binds reach its points, one after the other.
-    std::optional<Syncobj> timeline;
-    uint64_t points = 0;  // the last one
-    uint64_t bound = 0;   // the last one of a call that bound something: jobs wait for it
-  };
-  struct Context {
-    Priority priority = Priority::kNormal;
-    bool recoverable = true;
-    bool hung = false, lost = false;
-    std::vector<std::shared_ptr<Queue>> queues;  // by the index of the engine; null: not yet made
-  };
-  using ContextKey = std::pair<uint32_t, uint32_t>;  // its space and its number
-
   XeDevice(std::shared_ptr<Connection> connection, std::string generation, XeInfo info,
            Options options, std::string dump);
 
   absl::Status Execute(const Submission& submission, const Store* store);
+  // Execute(), after checking the store.
+  absl::Status ExecuteAndStore(const Submission& submission, const Store& store);
   absl::StatusOr<size_t> FindEngine(absl::string_view engine) const;
-  absl::StatusOr<Space*> FindSpace(uint32_t space) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  absl::StatusOr<Context*> FindContext(const ContextKey& key) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  absl::StatusOr<std::shared_ptr<Queue>> FindQueue(const ContextKey& key, size_t engine)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // The kernel has banned the queue: the context goes on with another one, or is lost.
-  absl::Status NoteBan(const ContextKey& key, size_t engine, const Queue& queue)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   uint16_t PatOf(const Object& object) const;
-  absl::Status CallBind(Space& space, absl::Span<const uapi::xe::vm_bind_op> ops);
 
   const XeInfo info_;
   const Options options_;
-
-  Mutex mutex_;
-  absl::flat_hash_map<uint32_t, Space> spaces_ ABSL_GUARDED_BY(mutex_);
-  absl::flat_hash_map<ContextKey, Context> contexts_ ABSL_GUARDED_BY(mutex_);
-  absl::flat_hash_map<uint32_t, uint32_t> space_of_ ABSL_GUARDED_BY(mutex_);  // by context
-  uint32_t last_context_ ABSL_GUARDED_BY(mutex_) = 0;
+  XeSpaces spaces_;
+  XeContexts contexts_;
 };
 
 }  // namespace packsmith::gpu

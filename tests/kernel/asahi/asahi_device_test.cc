@@ -80,6 +80,43 @@ TEST(AsahiDevice, TheOldInterfaceIsRefusedWithTheRemedy) {
   EXPECT_THAT(std::string(refused.status().message()), HasSubstr("Linux 6.16"));
 }
 
+// Changes what the kernel says.
+class Lying : public MockConnection {
+ public:
+  using Change = void (*)(asahi::params_global&);
+  Lying(Machine& machine, Change change)
+      : MockConnection(machine.kernel, machine.device), change_(change) {}
+  int Ioctl(uint32_t request, void* argument) override {
+    const int result = MockConnection::Ioctl(request, argument);
+    if (request == asahi::kGetParams) {
+      const uint64_t to = static_cast<asahi::get_params*>(argument)->pointer;
+      change_(*reinterpret_cast<asahi::params_global*>(to));
+    }
+    return result;
+  }
+
+ private:
+  const Change change_;
+};
+
+TEST(AsahiDevice, ParametersThatDoNotFitTogetherAreAnError) {
+  Machine machine;
+  const auto code = [&](Lying::Change change) {
+    return CodeOf(AsahiDevice::Open(std::make_unique<Lying>(machine, change)));
+  };
+  using Params = asahi::params_global;
+  const auto bad = absl::StatusCode::kDataLoss;
+  EXPECT_EQ(code([](Params&) {}), absl::StatusCode::kOk);
+  EXPECT_EQ(code([](Params& p) { p.num_dies = 0; }), bad);
+  EXPECT_EQ(code([](Params& p) { p.num_dies = 0xffffffff; }), bad);
+  EXPECT_EQ(code([](Params& p) { p.num_clusters_total = 65; }), bad);
+  EXPECT_EQ(code([](Params& p) { p.vm_end = 0; }), bad);
+  EXPECT_EQ(code([](Params& p) { p.vm_end = ~uint64_t{0}; }), bad);
+  EXPECT_EQ(code([](Params& p) { p.vm_start = p.vm_end; }), bad);
+  EXPECT_EQ(code([](Params& p) { p.vm_kernel_min_size = ~uint64_t{0}; }), bad);
+  EXPECT_EQ(code([](Params& p) { p.chip_id = 0x1234; }), absl::StatusCode::kNotFound);
+}
+
 TEST(AsahiDevice, MemoryIsBoundAndSeenByTheCpu) {
   Machine machine;
   const auto device = machine.Open();

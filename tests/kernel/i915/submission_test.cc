@@ -119,6 +119,22 @@ TEST(I915SubmissionTest, BatchesBeginAnywhereInTheirMemoryAtMultiplesOfEight) {
   EXPECT_EQ(scene.device->Submit(job).status().code(), absl::StatusCode::kInvalidArgument);
 }
 
+TEST(I915SubmissionTest, BatchesThatTheKernelCannotNameAreRefused) {
+  Rig rig("skl");
+  constexpr uint64_t kSize = uint64_t{6} << 30, kHigh = uint64_t{1} << 40;
+  const auto memory = rig.device->Create({.size = kSize});
+  ASSERT_TRUE(memory.ok()) << memory.status();
+  ASSERT_TRUE(rig.device->Bind({.address = kHigh, .size = kSize, .memory = *memory}).ok());
+  const Resident resident = {.memory = *memory, .address = kHigh, .size = kSize};
+  Job job = {.batch_address = kHigh, .batch_length = 64, .residents = {&resident, 1}};
+  EXPECT_TRUE(rig.device->Submit(job).ok());
+  job.batch_address = kHigh + (uint64_t{5} << 30);
+  EXPECT_EQ(rig.device->Submit(job).status().code(), absl::StatusCode::kInvalidArgument);
+  job.batch_address = kHigh;
+  job.batch_length = (uint64_t{1} << 32) - 4;
+  EXPECT_EQ(rig.device->Submit(job).status().code(), absl::StatusCode::kInvalidArgument);
+}
+
 TEST(I915SubmissionTest, CapturedMemoryIsInDumpsWhereTheKernelTakesIt) {
   Scene scene("skl", {}, {.use = kCaptured});
   ASSERT_TRUE(scene.device->Submit(scene.MakeJob()).ok());

@@ -501,6 +501,38 @@ TEST(XeDevice, AddressesThatAreNotBoundHangUnlessThereIsAScratchPage) {
   }
 }
 
+TEST(XeDevice, JobsOfADeviceWithPageFaultsHaveNoFences) {
+  Machine machine("lnl");
+  machine.Execute();
+  const auto device = machine.Open({.page_faults = true});
+  const Place batch = machine.Make(*device, kBatch), data = machine.Make(*device, kData);
+  machine.Write(batch, {{kData, 7}});
+  PlacedJob work(batch, {data});
+  const auto refused = device->Submit(work.job);
+  EXPECT_EQ(CodeOf(refused), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(refused.status().message()), HasSubstr("SubmitWithoutFence()"));
+  const absl::Status status =
+      device->SubmitWithoutFence(work.job, {.address = kData + 8, .value = 3});
+  ASSERT_TRUE(status.ok()) << status;
+  const auto* const place = reinterpret_cast<const uint64_t*>(data.bytes.data() + 8);
+  EXPECT_EQ(*device->WaitForValue(place, 3, kLong, XeDevice::QueueName{}), true);
+  EXPECT_EQ(data.word(0), 7u);
+  // There was no fence 1.
+  const Fence after[] = {1};
+  work.job.after = after;
+  EXPECT_EQ(CodeOf(device->SubmitWithoutFence(work.job, {.address = kData + 8, .value = 4})),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_TRUE(device->Unbind(0, kData, 4096).ok());
+  EXPECT_TRUE(device->Destroy(data.memory).ok());
+}
+
+TEST(XeDevice, PageFaultsNeedHardwareThatHasThem) {
+  Machine machine("tgl");
+  const auto refused = XeDevice::Open(machine.Connect(), {.page_faults = true});
+  EXPECT_EQ(CodeOf(refused), absl::StatusCode::kUnimplemented);
+  EXPECT_THAT(std::string(refused.status().message()), HasSubstr("no page faults"));
+}
+
 TEST(XeDevice, MemoryAndFencesGoFromDeviceToDevice) {
   Machine machine;
   machine.kernel.set_executor(&machine.gate);
@@ -536,12 +568,59 @@ TEST(XeDevice, MemoryAndFencesGoFromDeviceToDevice) {
   EXPECT_THAT(machine.seen.works, SizeIs(2));
 }
 
+// Changes replies to a query.
+class Lying : public MockConnection {
+ public:
+  using Change = void (*)(absl::Span<uint32_t> words);
+  Lying(Machine& machine, uint32_t query, Change change)
+      : MockConnection(machine.kernel, machine.device), query_(query), change_(change) {}
+  int Ioctl(uint32_t request, void* argument) override {
+    const auto& args = *static_cast<xe::device_query*>(argument);
+    const bool is_reply = request == xe::kDeviceQuery && args.data != 0 && args.query == query_;
+    const int result = MockConnection::Ioctl(request, argument);
+    if (is_reply) change_({reinterpret_cast<uint32_t*>(args.data), args.size / 4});
+    return result;
+  }
+
+ private:
+  const uint32_t query_;
+  const Change change_;
+};
+
+TEST(XeDevice, RepliesThatDoNotFitTogetherAreAnError) {
+  Machine machine("bmg");
+  const auto code = [&](uint32_t query, Lying::Change change) {
+    return CodeOf(XeDevice::Open(std::make_unique<Lying>(machine, query, change)));
+  };
+  using Words = absl::Span<uint32_t>;
+  const auto bad = absl::StatusCode::kDataLoss;
+  EXPECT_EQ(code(xe::kQueryConfig, [](Words) {}), absl::StatusCode::kOk);
+  for (const uint32_t query :
+       {xe::kQueryConfig, xe::kQueryGtList, xe::kQueryEngines, xe::kQueryMemRegions}) {
+    EXPECT_EQ(code(query, [](Words words) { words[0] = 0xffffffff; }), bad) << query;
+    EXPECT_EQ(code(query, [](Words words) { words[0] += 1; }), bad) << query;
+  }
+  EXPECT_EQ(code(xe::kQueryConfig, [](Words words) { words[0] = 4; }), bad);
+  EXPECT_EQ(code(xe::kQueryConfig, [](Words words) { words[2 + 2 * 2] = 0; }), bad);
+  EXPECT_EQ(code(xe::kQueryConfig, [](Words words) { words[2 + 2 * 2] = 4097; }), bad);
+  EXPECT_EQ(code(xe::kQueryConfig, [](Words words) { words[2 + 2 * 3] = 64; }), bad);
+  EXPECT_EQ(code(xe::kQueryGtTopology, [](Words words) { words[1] = 0xffffffff; }), bad);
+  // The rest is then no whole record.
+  EXPECT_EQ(code(xe::kQueryGtTopology, [](Words words) { words[1] = 4 * words.size() - 12; }), bad);
+  // No GT is for shaders.
+  EXPECT_EQ(code(xe::kQueryGtList, [](Words words) { words[0] = 0; }),
+            absl::StatusCode::kUnavailable);
+}
+
 TEST(XeDevice, TheGenerationCanBeNamed) {
   Machine machine;
-  EXPECT_EQ(machine.Open({.generation = "xe2"})->generation(), "xe2");
-  const auto refused = XeDevice::Open(machine.Connect(), {.generation = "gfx99"});
-  EXPECT_EQ(CodeOf(refused), absl::StatusCode::kNotFound);
-  EXPECT_THAT(std::string(refused.status().message()), HasSubstr("/dev/dri/mock"));
+  EXPECT_EQ(machine.Open({.generation = "tgl"})->generation(), "gfx12");
+  const auto unknown = XeDevice::Open(machine.Connect(), {.generation = "gfx99"});
+  EXPECT_EQ(CodeOf(unknown), absl::StatusCode::kNotFound);
+  EXPECT_THAT(std::string(unknown.status().message()), HasSubstr("/dev/dri/mock"));
+  const auto other = XeDevice::Open(machine.Connect(), {.generation = "xe2"});
+  EXPECT_EQ(CodeOf(other), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(other.status().message()), HasSubstr("is a GPU of gfx12, not of xe2"));
 }
 
 TEST(XeHwconfig, EntriesAreKeysWithValues) {
