@@ -9,7 +9,9 @@
 //   …
 //   device.Submit({…, .residents = residency.residents(), .relocations = words.all()});
 //
-// Devices that do not move memory (DeviceProperties::moves_memory) need no list.
+// Devices that do not move memory (DeviceProperties::moves_memory) need no list. On those that do,
+// offsets from a base address hold inside one piece of memory only: a StatePool must take one block
+// for all its states, and the address of the base must be among the words.
 
 #ifndef PACKSMITH_RUNTIME_COMMAND_RELOCATION_LIST_H_
 #define PACKSMITH_RUNTIME_COMMAND_RELOCATION_LIST_H_

@@ -60,7 +60,8 @@ I915Device::I915Device(std::shared_ptr<Connection> connection, std::string gener
     : DrmDevice(std::move(connection), std::move(generation), capabilities.properties, dump),
       dump_(std::move(dump)),
       capabilities_(std::move(capabilities)),
-      contexts_(calls(), capabilities_) {}
+      contexts_(calls(), capabilities_),
+      mapper_(calls(), capabilities_) {}
 
 I915Device::~I915Device() {
   MutexLock lock(mutex_);
@@ -181,75 +182,12 @@ absl::StatusOr<bool> I915Device::SetNeeded(MemoryId memory, bool needed) {
 
 // ---- Mapping. -----------------------------------------------------------------------------------
 
-I915Device::MapMode I915Device::ModeOf(Heap heap, uint8_t use) const {
-  if (properties().discrete) return MapMode::kFixed;
-  // Displays do not look into the CPU's caches.
-  if (heap == Heap::kSystemUncached || (use & kScanout) != 0) return MapMode::kWriteCombined;
-  return MapMode::kCached;
-}
-
-absl::StatusOr<uint64_t> I915Device::OffsetAs(uint32_t handle, MapMode mode) {
-  api::gem_mmap_offset args = {};
-  args.handle = handle;
-  switch (mode) {
-    case MapMode::kCached:
-      args.flags = api::kMmapOffsetWb;
-      break;
-    case MapMode::kWriteCombined:
-      args.flags = api::kMmapOffsetWc;
-      break;
-    case MapMode::kUncached:
-      args.flags = api::kMmapOffsetUc;
-      break;
-    case MapMode::kFixed:
-      args.flags = api::kMmapOffsetFixed;
-      break;
-    case MapMode::kAperture:
-      args.flags = api::kMmapOffsetGtt;
-      break;
-  }
-  int result = 0;
-  if (capabilities_.has_map_offset) {
-    result = calls().Try(api::kGemMmapOffset, args);
-  } else {
-    api::gem_mmap_gtt old = {.handle = handle, .pad = 0, .offset = 0};
-    result = calls().Try(api::kGemMmapGtt, old);
-    args.offset = old.offset;
-  }
-  if (result == -ENODEV) {
-    return absl::UnimplementedError(
-        absl::StrCat(calls().path(), " cannot map the memory in this mode"));
-  }
-  if (result < 0) return calls().Error(-result, "GEM_MMAP_OFFSET");
-  return args.offset;
-}
-
-absl::StatusOr<absl::Span<uint8_t>> I915Device::MapHandle(uint32_t handle, uint64_t size,
-                                                          MapMode mode) {
-  if (!capabilities_.has_map_offset && mode != MapMode::kAperture) {
-    if (mode == MapMode::kUncached || mode == MapMode::kFixed) {
-      return absl::UnimplementedError(absl::StrCat(
-          calls().path(), ": the kernel cannot map memory in this mode before Linux 5.7"));
-    }
-    api::gem_mmap args = {};
-    args.handle = handle;
-    args.size = size;
-    args.flags = mode == MapMode::kWriteCombined ? api::kMmapWc : 0;
-    const absl::Status status = calls().Do("GEM_MMAP", api::kGemMmap, args);
-    if (!status.ok()) return status;
-    return absl::MakeSpan(reinterpret_cast<uint8_t*>(args.addr_ptr), static_cast<size_t>(size));
-  }
-  const absl::StatusOr<uint64_t> offset = OffsetAs(handle, mode);
-  if (!offset.ok()) return offset.status();
-  return calls().Map(*offset, size);
-}
-
 absl::StatusOr<uint64_t> I915Device::MapOffset(uint32_t handle, Heap heap) {
-  return OffsetAs(handle, ModeOf(heap, kOrdinary));
+  return mapper_.OffsetOf(handle, mapper_.ModeOf(heap, kOrdinary));
 }
 
 absl::StatusOr<absl::Span<uint8_t>> I915Device::MapObjectLocked(const Object& object) {
-  return MapHandle(object.handle, object.size, ModeOf(object.heap, object.use));
+  return mapper_.Map(object.handle, object.size, mapper_.ModeOf(object.heap, object.use));
 }
 
 absl::StatusOr<absl::Span<uint8_t>> I915Device::MapAs(MemoryId memory, MapMode mode) {
@@ -265,7 +203,7 @@ absl::StatusOr<absl::Span<uint8_t>> I915Device::MapAs(MemoryId memory, MapMode m
       bytes = found->second;
       return absl::OkStatus();
     }
-    const auto mapped = MapHandle(object.handle, object.size, mode);
+    const auto mapped = mapper_.Map(object.handle, object.size, mode);
     if (!mapped.ok()) return mapped.status();
     bytes = *mapped;
     maps_.emplace(std::pair(object.handle, mode), bytes);

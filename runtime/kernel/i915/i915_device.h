@@ -29,6 +29,7 @@
 #include "runtime/kernel/i915/capabilities.h"
 #include "runtime/kernel/i915/contexts.h"
 #include "runtime/kernel/i915/exec_lists.h"
+#include "runtime/kernel/i915/mapper.h"
 #include "runtime/memory/device.h"
 
 namespace packsmith::gpu {
@@ -66,14 +67,7 @@ class I915Device : public DrmDevice {
   // GPUs that do not see the CPU's caches; InvalidArgument if not all of it is mapped.
   absl::StatusOr<MemoryId> CreateFromUser(absl::Span<uint8_t> bytes);
 
-  // How the CPU sees a mapping. Which of them a device has depends on it: see MapAs().
-  enum class MapMode : uint8_t {
-    kCached,  // write-back
-    kWriteCombined,
-    kUncached,
-    kFixed,     // as the memory was created; on discrete GPUs the only one
-    kAperture,  // through the global page table: tiled memory (SetTiling()) in rows
-  };
+  using MapMode = i915::MapMode;
   // Another mapping of all of a memory, until Destroy(). Calls with the same mode return the same
   // place. Unimplemented if the device or its kernel has no such mode.
   absl::StatusOr<absl::Span<uint8_t>> MapAs(MemoryId memory, MapMode mode);
@@ -104,9 +98,6 @@ class I915Device : public DrmDevice {
              i915::Capabilities capabilities);
 
   absl::Status SetCaching(uint32_t handle, const MemoryOptions& options);
-  MapMode ModeOf(Heap heap, uint8_t use) const;
-  absl::StatusOr<uint64_t> OffsetAs(uint32_t handle, MapMode mode);
-  absl::StatusOr<absl::Span<uint8_t>> MapHandle(uint32_t handle, uint64_t size, MapMode mode);
   absl::Status Refused(int error, const Job& job);
 
   std::unique_ptr<i915::ExecLists> TakeLists();
@@ -120,6 +111,7 @@ class I915Device : public DrmDevice {
   const std::string dump_;
   const i915::Capabilities capabilities_;
   i915::Contexts contexts_;
+  const i915::Mapper mapper_;
 
   Mutex mutex_;
   std::vector<std::unique_ptr<i915::ExecLists>> lists_ ABSL_GUARDED_BY(mutex_);

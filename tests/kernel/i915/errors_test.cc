@@ -14,6 +14,8 @@
 namespace packsmith::gpu {
 namespace {
 
+using MapMode = I915Device::MapMode;
+
 constexpr uint64_t kBatch = 0x100000, kData = 0x200000;
 
 // How many pieces of memory the mock has, each in a descriptor.
@@ -108,9 +110,32 @@ class Scenario {
     if (!state.ok()) return state.status();
     const auto needed = device_->SetNeeded(data.memory, true);
     if (!needed.ok()) return needed.status();
+    status = Others(batch, data);
+    if (!status.ok()) return status;
+    return Undo();
+  }
+
+  // What not all devices have.
+  absl::Status Others(const Placed& batch, const Placed& data) {
+    const auto failed = [](const absl::Status& status) {
+      return !status.ok() && status.code() != absl::StatusCode::kUnimplemented;
+    };
     const auto shared = device_->Export(data.memory);
     if (!shared.ok()) return shared.status();
-    return Undo();
+    // It is the same object: it lives until both are destroyed.
+    const auto imported = device_->Import(shared->get());
+    if (!imported.ok()) return imported.status();
+    memories_.push_back(imported->memory);
+    const bool discrete = device_->properties().discrete;
+    const auto mapped =
+        device_->MapAs(batch.memory, discrete ? MapMode::kFixed : MapMode::kWriteCombined);
+    if (!mapped.ok()) return mapped.status();
+    const auto tiled = device_->SetTiling(data.memory, I915Device::Tiling::kX, 512);
+    if (failed(tiled.status())) return tiled.status();
+    alignas(64 << 10) static uint8_t bytes[64 << 10];
+    const auto user = device_->CreateFromUser(bytes);
+    if (user.ok()) memories_.push_back(*user);
+    return failed(user.status()) ? user.status() : absl::OkStatus();
   }
 
   absl::Status Undo() {

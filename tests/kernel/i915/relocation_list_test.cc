@@ -17,6 +17,7 @@
 #include "runtime/memory/buffers.h"
 #include "runtime/memory/host_device.h"
 #include "runtime/memory/residency.h"
+#include "runtime/memory/state_pool.h"
 #include "tests/kernel/i915/rig.h"
 
 namespace packsmith::gpu {
@@ -26,6 +27,7 @@ using gfx75::MI_BATCH_BUFFER_END;
 using gfx75::MI_BATCH_BUFFER_START;
 using gfx75::MI_STORE_DATA_IMM;
 using gfx75::RENDER_SURFACE_STATE;
+using gfx75::STATE_BASE_ADDRESS;
 
 class RelocationListTest : public ::testing::Test {
  protected:
@@ -64,6 +66,17 @@ class RelocationListTest : public ::testing::Test {
     EXPECT_TRUE(status.ok()) << status;
     return sizeof(dwords);
   }
+  // Another program has the places of all these.
+  void Occupy(const Residency& residency) {
+    for (const Resident& resident : residency.residents()) {
+      const uint32_t handle = client_.Create(4096);
+      std::vector<uapi::i915::gem_exec_object2> objects = {
+          capture::Client::Pinned(handle, resident.address)};
+      const uint32_t end = 0x05000000;  // MI_BATCH_BUFFER_END
+      std::memcpy(client_.Map(handle)->bytes().data(), &end, 4);
+      ASSERT_EQ(client_.Submit(objects), 0);
+    }
+  }
   static uint32_t Word(const Buffer& buffer, uint64_t offset) {
     uint32_t word = 0;
     std::memcpy(&word, buffer.cpu + offset, 4);
@@ -75,6 +88,7 @@ class RelocationListTest : public ::testing::Test {
   const std::unique_ptr<AddressSpace> addresses_ = MakeAddresses();
   const std::unique_ptr<Buffers> buffers_ = Buffers::Create(*rig_.device, *addresses_, {});
   RelocationList list_{*buffers_};
+  capture::Client client_{rig_.machine};
 };
 
 TEST_F(RelocationListTest, BatchesAndStatesAreRightWhereverTheKernelPutsTheirMemory) {
@@ -99,16 +113,7 @@ TEST_F(RelocationListTest, BatchesAndStatesAreRightWhereverTheKernelPutsTheirMem
   Put(surface, state, 96);
   ASSERT_EQ(list_.all().size(), 4u);
 
-  // Another program has all these places.
-  capture::Client client(rig_.machine);
-  for (const Resident& resident : residency.residents()) {
-    const uint32_t handle = client.Create(4096);
-    std::vector<uapi::i915::gem_exec_object2> objects = {
-        capture::Client::Pinned(handle, resident.address)};
-    const uint32_t end = 0x05000000;  // MI_BATCH_BUFFER_END
-    std::memcpy(client.Map(handle)->bytes().data(), &end, 4);
-    ASSERT_EQ(client.Submit(objects), 0);
-  }
+  Occupy(residency);
   const auto fence = rig_.device->Submit({.batch_address = first.address,
                                           .residents = residency.residents(),
                                           .relocations = list_.all()});
@@ -123,6 +128,58 @@ TEST_F(RelocationListTest, BatchesAndStatesAreRightWhereverTheKernelPutsTheirMem
   uint32_t dwords[RENDER_SURFACE_STATE::length];
   std::memcpy(dwords, state.cpu + 96, sizeof(dwords));
   EXPECT_EQ(RENDER_SURFACE_STATE::unpack(dwords).surface_base_address.gpu, now + 0x100);
+}
+
+TEST_F(RelocationListTest, OffsetsOfStatesHoldWhenTheirBaseIsCorrected) {
+  // One piece of memory: offsets between several would not hold.
+  const auto pool = StatePool::Create(
+      *buffers_, *addresses_,
+      {.zone = *addresses_->FindZone("all"), .first_block = 2 << 20, .largest_block = 2 << 20});
+  ASSERT_TRUE(pool.ok()) << pool.status();
+  const auto first = (*pool)->Allocate(64), state = (*pool)->Allocate(64);
+  ASSERT_TRUE(first.ok() && state.ok());
+  const Buffer batch = Make(2 << 20), data = Make(2 << 20);
+  RENDER_SURFACE_STATE surface;
+  surface.mocs = 1;
+  surface.surface_base_address = {data.address, data.handle};
+  uint32_t dwords[RENDER_SURFACE_STATE::length];
+  ASSERT_FALSE(static_cast<bool>(surface.pack(dwords)));
+  std::memcpy(state->cpu, dwords, sizeof(dwords));
+  ASSERT_TRUE(list_.AddPacked(surface, dwords, state->buffer, state->address).ok());
+  STATE_BASE_ADDRESS base;
+  base.stateless_data_port_access_mocs = base.general_state_mocs = base.surface_state_mocs =
+      base.dynamic_state_mocs = base.indirect_object_mocs = base.instruction_mocs = 1;
+  base.surface_state_base_address_modify_enable = true;
+  base.surface_state_base_address = {state->address - state->offset, state->buffer};
+  const uint64_t end = Put(base, batch, 0);
+  Put(MI_BATCH_BUFFER_END{}, batch, end);
+
+  Residency residency(*buffers_);
+  for (const BufferHandle handle : {batch.handle, data.handle, state->buffer}) {
+    ASSERT_TRUE(residency.Add(handle, false).ok());
+  }
+  Occupy(residency);
+  const auto fence = rig_.device->Submit({.batch_address = batch.address,
+                                          .residents = residency.residents(),
+                                          .relocations = list_.all()});
+  ASSERT_TRUE(fence.ok()) << fence.status();
+  ASSERT_TRUE(rig_.WaitFor(*fence));
+  uint32_t packed[STATE_BASE_ADDRESS::length];
+  std::memcpy(packed, batch.cpu, sizeof(packed));
+  const STATE_BASE_ADDRESS now = STATE_BASE_ADDRESS::unpack(packed);
+  EXPECT_TRUE(now.surface_state_base_address_modify_enable);
+  const uint64_t at = (now.surface_state_base_address.gpu + state->offset) & 0xffffffff;
+  EXPECT_NE(at, state->address);
+  // What the GPU finds there is the state.
+  const capture::Work& work = *rig_.machine.watcher.works.back();
+  const capture::Mapping* const mapping = work.memory->Find(at);
+  ASSERT_NE(mapping, nullptr);
+  uint32_t found[RENDER_SURFACE_STATE::length];
+  ASSERT_TRUE(mapping->object->Read(at - mapping->address,
+                                    {reinterpret_cast<uint8_t*>(found), sizeof(found)}));
+  EXPECT_EQ(std::memcmp(found, state->cpu, sizeof(found)), 0);
+  EXPECT_NE(work.memory->Find(RENDER_SURFACE_STATE::unpack(found).surface_base_address.gpu),
+            nullptr);
 }
 
 TEST(BatchRelocationsTest, ABatchGivesTheWordsThatItHasRecorded) {
