@@ -10,7 +10,7 @@ namespace {
 
 using Calls = std::deque<std::function<void()>>;
 
-// A call that is to be made, and the fence that it asks for its error: it must live until then.
+// A call that must be made, and the fence that it asks for its error: it must live until then.
 struct Due {
   std::shared_ptr<Fence> of;
   std::function<void()> call;
