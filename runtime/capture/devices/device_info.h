@@ -75,10 +75,10 @@ struct Topology {
   uint32_t slice_mask = 0;
   std::array<uint64_t, 3> subslice_masks = {};  // for each slice
 
-  constexpr unsigned slices() const { return std::popcount(slice_mask); }
+  constexpr unsigned slices() const { return static_cast<unsigned>(std::popcount(slice_mask)); }
   constexpr unsigned subslices() const {
     unsigned count = 0;
-    for (const uint64_t mask : subslice_masks) count += std::popcount(mask);
+    for (const uint64_t mask : subslice_masks) count += static_cast<unsigned>(std::popcount(mask));
     return count;
   }
   constexpr unsigned eu_total() const { return subslices() * eus; }
