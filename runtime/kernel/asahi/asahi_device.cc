@@ -71,6 +71,7 @@ absl::StatusOr<AsahiInfo> Ask(const Calls& calls) {
   properties.engines = {{"render", 1}, {"compute", 1}};
   properties.has_heap[static_cast<int>(Heap::kSystem)] = true;
   properties.has_heap[static_cast<int>(Heap::kSystemUncached)] = true;
+  properties.caches_scanout = true;
   properties.has_priorities = true;
   const uint32_t of_die = (params.num_clusters_total + params.num_dies - 1) / params.num_dies;
   for (uint32_t cluster = 0; cluster < params.num_clusters_total; ++cluster) {

@@ -423,6 +423,18 @@ absl::StatusOr<bool> DrmDevice::Wait(Fence fence, absl::Duration timeout) {
   return fences_.Wait(fence, timeout);
 }
 
+HeapCaching DrmDevice::CachingOf(Heap heap, uint8_t use) const {
+  HeapCaching caching = {.available = properties_.has_heap[static_cast<int>(heap)],
+                         .cpu = CpuView::kNone,
+                         .coherent = true};
+  if (!CpuCanSee(heap)) return caching;
+  const bool cached =
+      heap == Heap::kSystem && ((use & kScanout) == 0 || properties_.caches_scanout);
+  caching.cpu = cached ? CpuView::kCached : CpuView::kWriteCombined;
+  caching.coherent = !cached || properties_.coherent;
+  return caching;
+}
+
 absl::StatusOr<UniqueFd> DrmDevice::Export(MemoryId memory) {
   MutexLock lock(mutex_);
   const Object* const object = Find(memory);
