@@ -3,9 +3,11 @@
 #define PACKSMITH_TESTS_KERNEL_MEMORY_MACHINE_H_
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <map>
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <utility>
@@ -46,6 +48,11 @@ struct Live {
   int objects = 0, syncobjs = 0, maps = 0;
   std::map<uint32_t, int> calls;  // by request
   bool is_coherent = true;        // else i915 refuses memory that looks into the CPU's caches
+  bool purges = false;            // i915 takes what is not needed
+  // The error of a call that is not made; 0: it is made.
+  std::function<int(uint32_t request)> refuse = [](uint32_t) { return 0; };
+  // How the last call that says it has memory mapped. Empty: none has said it.
+  std::optional<CpuView> view;
 
   bool none() {
     MutexLock lock(mutex);
@@ -69,9 +76,14 @@ class LiveConnection : public MockConnection {
         static_cast<uapi::i915::gem_caching*>(argument)->caching == uapi::i915::kCachingCached) {
       return -ENODEV;
     }
+    if (const int error = live_.refuse(request); error != 0) return -error;
     const int result = MockConnection::Ioctl(request, argument);
     if (result < 0) return result;
     MutexLock lock(live_.mutex);
+    NoteView(request, argument);
+    if (request == uapi::i915::kGemMadvise && live_.purges) {
+      static_cast<uapi::i915::gem_madvise*>(argument)->retained = 0;
+    }
     ++live_.calls[request];
     if (request == uapi::i915::kGemCreate || request == uapi::i915::kGemCreateExt ||
         request == uapi::xe::kGemCreate || request == uapi::asahi::kGemCreate) {
@@ -84,6 +96,24 @@ class LiveConnection : public MockConnection {
   }
 
  private:
+  void NoteView(uint32_t request, const void* argument) {
+    const auto set = [this](bool cached) {
+      live_.view = cached ? CpuView::kCached : CpuView::kWriteCombined;
+    };
+    if (request == uapi::i915::kGemMmapOffset) {
+      const uint64_t flags = static_cast<const uapi::i915::gem_mmap_offset*>(argument)->flags;
+      if (flags == uapi::i915::kMmapOffsetWb) set(true);
+      if (flags == uapi::i915::kMmapOffsetWc) set(false);
+    }
+    if (request == uapi::xe::kGemCreate) {
+      set(static_cast<const uapi::xe::gem_create*>(argument)->cpu_caching == uapi::xe::kCachingWb);
+    }
+    if (request == uapi::asahi::kGemCreate) {
+      const auto* const create = static_cast<const uapi::asahi::gem_create*>(argument);
+      set((create->flags & uapi::asahi::kGemWriteback) != 0);
+    }
+  }
+
   Live& live_;
 };
 
