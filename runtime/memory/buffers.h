@@ -134,6 +134,10 @@ class Buffers {
   // default; kShared is added to the uses. Otherwise as Adopt(). If this device has the memory
   // already, a job must not list both buffers: kernels refuse one memory at two places.
   absl::StatusOr<Buffer> Import(int dma_buf, BufferOptions options);
+  // See Device::ImportUses(), ExportUse(): what others do with the buffer becomes a job that uses
+  // it, for JobsBefore() and Wait(); and others wait for this job's use. Errors as Export()'s.
+  absl::Status ImportUses(BufferHandle handle, bool to_write);
+  absl::Status ExportUse(BufferHandle handle, Fence fence, bool written);
   // NotFound for handles that are not a buffer's: released, or made up. (A released handle is
   // distinguished from a new one until its place was used 1023 times.) The buffer is released even
   // if the device does not take its memory back, which is another error.
@@ -287,6 +291,8 @@ class Buffers {
   // Lists the memory as lost if the device does not take it back.
   absl::Status ReturnMemory(Lost memory) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void RetryLost() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // The memory of a buffer with MemoryUse kShared.
+  absl::StatusOr<MemoryId> SharedMemoryOf(BufferHandle handle) const ABSL_LOCKS_EXCLUDED(mutex_);
   // Flushes what the CPU may have in its caches of these bytes, if they are not coherent.
   absl::Status FlushBytes(const Block& block, uint64_t offset, uint64_t size) const;
   // Checks the arguments of the public calls, too.

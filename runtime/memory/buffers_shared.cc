@@ -19,20 +19,43 @@ constexpr size_t kUsualLine = 64;
 
 }  // namespace
 
-absl::StatusOr<UniqueFd> Buffers::Export(BufferHandle handle) {
-  const absl::StatusOr<Resident> resident = ResidentOf(handle);
-  if (!resident.ok()) return resident.status();
-  {
-    MutexLock lock(mutex_);
-    const uint32_t slot = SlotOf(handle);
-    if (slot != kNone && (blocks_[slots_[slot].block].kind.use & kShared) == 0) {
-      return absl::FailedPreconditionError(
-          absl::StrFormat("buffer 0x%x (\"%s\") was not created to be shared: BufferOptions::use "
-                          "needs kShared",
-                          handle, slots_[slot].name));
-    }
+absl::StatusOr<MemoryId> Buffers::SharedMemoryOf(BufferHandle handle) const {
+  if (lifetime_.lost()) return lifetime_.status();
+  MutexLock lock(mutex_);
+  const uint32_t slot = SlotOf(handle);
+  if (slot == kNone) {
+    return absl::NotFoundError(absl::StrFormat("0x%x is not the handle of a buffer", handle));
   }
-  return device_->Export(resident->memory);
+  const Block& block = blocks_[slots_[slot].block];
+  if ((block.kind.use & kShared) == 0) {
+    return absl::FailedPreconditionError(
+        absl::StrFormat("buffer 0x%x (\"%s\") was not created to be shared: BufferOptions::use "
+                        "needs kShared",
+                        handle, slots_[slot].name));
+  }
+  return block.memory;
+}
+
+absl::StatusOr<UniqueFd> Buffers::Export(BufferHandle handle) {
+  const absl::StatusOr<MemoryId> memory = SharedMemoryOf(handle);
+  if (!memory.ok()) return memory.status();
+  return device_->Export(*memory);
+}
+
+absl::Status Buffers::ImportUses(BufferHandle handle, bool to_write) {
+  const absl::StatusOr<MemoryId> memory = SharedMemoryOf(handle);
+  if (!memory.ok()) return memory.status();
+  const absl::StatusOr<Fence> fence = device_->ImportUses(*memory, to_write);
+  if (!fence.ok()) return fence.status();
+  // Whether they read or write is not known: all wait for them.
+  const BufferAccess use = {handle, true};
+  return Use({&use, 1}, *fence);
+}
+
+absl::Status Buffers::ExportUse(BufferHandle handle, Fence fence, bool written) {
+  const absl::StatusOr<MemoryId> memory = SharedMemoryOf(handle);
+  if (!memory.ok()) return memory.status();
+  return device_->ExportUse(*memory, fence, written);
 }
 
 absl::StatusOr<Buffer> Buffers::Import(int dma_buf, BufferOptions options) {

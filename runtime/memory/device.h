@@ -221,6 +221,19 @@ class Device {
     return absl::UnimplementedError("the device does not share fences");
   }
 
+  // For memory with MemoryUse kShared and programs that exchange no fences, such as displays. A
+  // fence of what others do with the memory: write to it, and with `to_write` also read it; and a
+  // job's fence for others. Kernels that order jobs by the shared memory that they list (i915) need
+  // neither. Unimplemented before Linux 6.0.
+  virtual absl::StatusOr<Fence> ImportUses(MemoryId memory, bool to_write) {
+    (void)memory, (void)to_write;
+    return absl::UnimplementedError("the device does not share memory");
+  }
+  virtual absl::Status ExportUse(MemoryId memory, Fence fence, bool written) {
+    (void)memory, (void)fence, (void)written;
+    return absl::UnimplementedError("the device does not share memory");
+  }
+
   // Names the content of a part of a memory, for dumps and messages. Empty: removes the name.
   // Devices need not implement it.
   virtual void SetName(MemoryId memory, uint64_t offset, uint64_t size, absl::string_view name) {

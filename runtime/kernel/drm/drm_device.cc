@@ -474,4 +474,20 @@ absl::StatusOr<Fence> DrmDevice::ImportFence(int sync_file) {
   return fences_.Begin(*syncobj, "imported", std::nullopt);
 }
 
+absl::StatusOr<Fence> DrmDevice::ImportUses(MemoryId memory, bool to_write) {
+  const absl::StatusOr<UniqueFd> buffer = Export(memory);
+  if (!buffer.ok()) return buffer.status();
+  const absl::StatusOr<UniqueFd> file = calls_.ExportDmaBufFences(buffer->get(), to_write);
+  if (!file.ok()) return file.status();
+  return ImportFence(file->get());
+}
+
+absl::Status DrmDevice::ExportUse(MemoryId memory, Fence fence, bool written) {
+  const absl::StatusOr<UniqueFd> buffer = Export(memory);
+  if (!buffer.ok()) return buffer.status();
+  const absl::StatusOr<UniqueFd> file = ExportFence(fence);
+  if (!file.ok()) return file.status();
+  return calls_.AddDmaBufFence(buffer->get(), file->get(), written);
+}
+
 }  // namespace packsmith::gpu

@@ -53,6 +53,8 @@ class DrmDevice : public Device {
   absl::StatusOr<Imported> Import(int dma_buf) override;
   absl::StatusOr<UniqueFd> ExportFence(Fence fence) override;
   absl::StatusOr<Fence> ImportFence(int sync_file) override;
+  absl::StatusOr<Fence> ImportUses(MemoryId memory, bool to_write) override;
+  absl::Status ExportUse(MemoryId memory, Fence fence, bool written) override;
 
  protected:
   // What the drivers' devices know of a memory.

@@ -226,6 +226,41 @@ TEST_P(SharedBuffers, GoBackWhenTheJobsOfTheOtherSideAreDone) {
   EXPECT_EQ(one_.Content(), 1u) << "it is the first program's still";
 }
 
+// Programs that exchange no fences find them with the memory.
+TEST_P(SharedBuffers, KeepTheFencesOfThoseThatUseThem) {
+  {
+    MutexLock lock(executor_.mutex);
+    executor_.holds_first = true;
+  }
+  const auto first = one_.Submit(0, 1);
+  ASSERT_TRUE(first.ok()) << first.status();
+  const absl::Status told = one_.on.buffers->ExportUse(one_.shared.handle, *first, true);
+  ASSERT_TRUE(told.ok()) << told;
+  const absl::Status asked = two_.on.buffers->ImportUses(two_.shared.handle, true);
+  ASSERT_TRUE(asked.ok()) << asked;
+  EXPECT_FALSE(*two_.on.buffers->Wait(two_.shared.handle, false, absl::ZeroDuration()));
+  const auto second = two_.Submit(1, 2);
+  ASSERT_TRUE(second.ok()) << second.status();
+  Open(true);
+  EXPECT_FALSE(*two_.device->Wait(*second, absl::ZeroDuration()));
+  {
+    MutexLock lock(executor_.mutex);
+    executor_.holds_first = false;
+  }
+  Open(true);
+  EXPECT_TRUE(*two_.on.buffers->Wait(two_.shared.handle, true, absl::Seconds(20)));
+  EXPECT_THAT(executor_.faults, IsEmpty());
+  EXPECT_EQ(one_.Content(), 2u);
+}
+
+TEST_P(SharedBuffers, HaveNoFencesIfTheyAreNotShared) {
+  const Buffer own = one_.on.Must({.size = one_.page, .zone = one_.on.kAll});
+  EXPECT_EQ(one_.on.buffers->ImportUses(own.handle, true).code(),
+            absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(one_.on.buffers->ExportUse(own.handle, 0, true).code(),
+            absl::StatusCode::kFailedPrecondition);
+}
+
 // i915 orders jobs that list shared memory by what they write, as programs without fences expect.
 TEST(SharedBuffersOfI915, AreOrderedByTheKernelWithoutFences) {
   OrderExecutor executor;
