@@ -113,8 +113,11 @@ absl::StatusOr<bool> Calls::WaitSyncobj(uint32_t handle, absl::Duration timeout)
   args.timeout_nsec = Deadline(timeout);
   const int result = Try(api::kSyncobjWait, args);
   if (result == -ETIME) return false;
-  if (result < 0) return Error(-result, "SYNCOBJ_WAIT");
-  return true;
+  if (result >= 0) return true;
+  absl::Status error = Error(-result, "SYNCOBJ_WAIT");
+  // Aborted would say that the job has failed, and so does not run any more.
+  if (absl::IsAborted(error)) error = absl::InternalError(error.message());
+  return error;
 }
 
 absl::StatusOr<UniqueFd> Calls::ExportSyncFile(uint32_t handle) const {

@@ -162,5 +162,114 @@ TEST_P(Pressure, MakesBuffersGiveBackWhatTheyKeep) {
   }
 }
 
+// ---- Jobs. ----
+
+class ClosedGate : public capture::Executor {
+ public:
+  capture::Outcome Execute(const capture::Work& work, std::string&) override {
+    MutexLock lock(mutex);
+    mapped = work.memory->mappings().size();
+    return open ? capture::Outcome::kDone : capture::Outcome::kWaiting;
+  }
+  Mutex mutex;
+  bool open = false;
+  size_t mapped = 0;  // pieces of memory in the last work
+};
+
+TEST_P(Pressure, LetsJobsCountAsRunningWhenTheKernelCannotBeAskedForThem) {
+  ClosedGate gate;
+  KernelOf machine(GetParam(), &gate);
+  Live live;
+  const auto device = machine.Open(live);
+  const uint64_t page = device->properties().page;
+  BuffersOn on(*device, page);
+  const BufferOptions options = {.size = page, .zone = on.kAll, .dedicated = true};
+  const Buffer batch = on.Must(options);
+  Residency residency(*on.buffers);
+  ASSERT_TRUE(residency.Add(batch.handle, true).ok());
+  const auto fence = on.buffers->Submit(
+      {.batch_address = batch.address, .residents = residency.residents()}, residency.uses());
+  ASSERT_TRUE(fence.ok()) << fence.status();
+  ASSERT_TRUE(on.buffers->Release(batch.handle).ok());
+  for (const int error : {ENOMEM, ENOSPC, ENODEV, EIO, ECANCELED}) {
+    live.refuse = [error](uint32_t request) {
+      return request == uapi::drm::kSyncobjWait ? error : 0;
+    };
+    EXPECT_NE(on.Must(options).address, batch.address) << error;
+  }
+  live.refuse = [](uint32_t) { return 0; };
+  EXPECT_NE(on.Must(options).address, batch.address);
+  {
+    MutexLock lock(gate.mutex);
+    gate.open = true;
+  }
+  EXPECT_TRUE(*device->Wait(*fence, absl::Seconds(20)));
+  EXPECT_EQ(on.Must(options).address, batch.address);
+}
+
+// i915 binds what a job lists; xe has bound everything before.
+TEST_P(Pressure, OfJobsIsNoMoreThanTheyListWhereTheKernelBindsMemoryForThem) {
+  ClosedGate gate;
+  gate.open = true;
+  KernelOf machine(GetParam(), &gate);
+  Live live;
+  const auto device = machine.Open(live);
+  const uint64_t page = device->properties().page;
+  BuffersOn on(*device, page);
+  std::vector<Buffer> all;
+  for (int i = 0; i < 10; ++i) {
+    all.push_back(on.Must({.size = page, .zone = on.kAll, .dedicated = true}));
+  }
+  Residency residency(*on.buffers);
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(residency.Add(all[i].handle, false).ok());
+  const auto fence = on.buffers->Submit(
+      {.batch_address = all[0].address, .residents = residency.residents()}, residency.uses());
+  ASSERT_TRUE(fence.ok()) << fence.status();
+  EXPECT_TRUE(*device->Wait(*fence, absl::Seconds(20)));
+  EXPECT_EQ(gate.mapped, std::string(GetParam().driver) == "i915" ? 3u : 10u);
+}
+
+TEST_P(Pressure, OnTheKernelDoesNotGrowWithTheBuffersOfAJob) {
+  ClosedGate gate;
+  KernelOf machine(GetParam(), &gate);
+  std::vector<int> calls;
+  for (const size_t count : {10, 1000}) {
+    Live live;
+    const auto device = machine.Open(live);
+    const uint64_t page = device->properties().page;
+    BuffersOn on(*device, page);
+    Residency residency(*on.buffers);
+    Buffer batch;
+    for (size_t i = 0; i < count; ++i) {
+      batch = on.Must({.size = page, .zone = on.kAll, .dedicated = true});
+      ASSERT_TRUE(residency.Add(batch.handle, true).ok());
+    }
+    const auto total = [&live] {
+      MutexLock lock(live.mutex);
+      return live.asked;
+    };
+    const int before = total();
+    for (int job = 0; job < 20; ++job) {
+      const auto jobs = on.buffers->JobsBefore(residency.uses());
+      ASSERT_TRUE(jobs.ok());
+      ASSERT_TRUE(on.buffers
+                      ->Submit({.batch_address = batch.address,
+                                .residents = residency.residents(),
+                                .after = *jobs},
+                               residency.uses())
+                      .ok());
+    }
+    calls.push_back(total() - before);
+    {
+      MutexLock lock(gate.mutex);
+      gate.open = true;
+    }
+    ASSERT_TRUE(machine.kernel.WaitIdle(20'000'000'000));
+    MutexLock lock(gate.mutex);
+    gate.open = false;
+  }
+  EXPECT_EQ(calls[0], calls[1]);
+}
+
 }  // namespace
 }  // namespace packsmith::gpu

@@ -47,6 +47,7 @@ struct Live {
   Mutex mutex;
   int objects = 0, syncobjs = 0, maps = 0;
   std::map<uint32_t, int> calls;  // by request
+  int asked = 0;                  // calls, also those that failed
   bool is_coherent = true;        // else i915 refuses memory that looks into the CPU's caches
   bool purges = false;            // i915 takes what is not needed
   // The error of a call that is not made; 0: it is made.
@@ -75,6 +76,10 @@ class LiveConnection : public MockConnection {
     if (request == uapi::i915::kGemSetCaching && !live_.is_coherent &&
         static_cast<uapi::i915::gem_caching*>(argument)->caching == uapi::i915::kCachingCached) {
       return -ENODEV;
+    }
+    {
+      MutexLock lock(live_.mutex);
+      ++live_.asked;
     }
     if (const int error = live_.refuse(request); error != 0) return -error;
     const int result = MockConnection::Ioctl(request, argument);
