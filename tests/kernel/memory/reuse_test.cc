@@ -428,7 +428,7 @@ class Story {
 class MemoryOfJobs : public testing::TestWithParam<Gpu> {};
 INSTANTIATE_TEST_SUITE_P(, MemoryOfJobs,
                          testing::Values(Gpu{"i915", "skl"}, Gpu{"i915", "dg2"}, Gpu{"xe", "tgl"},
-                                         Gpu{"xe", "lnl"}),
+                                         Gpu{"xe", "lnl"}, Gpu{"asahi", "g13g"}),
                          testing::PrintToStringParamName());
 
 TEST_P(MemoryOfJobs, IsNotUsedAgainBeforeTheyAreDoneWhateverFails) {

@@ -124,7 +124,7 @@ class SharedBuffers : public testing::TestWithParam<Gpu> {
 };
 INSTANTIATE_TEST_SUITE_P(, SharedBuffers,
                          testing::Values(Gpu{"i915", "skl"}, Gpu{"i915", "dg2"}, Gpu{"xe", "tgl"},
-                                         Gpu{"xe", "bmg"}),
+                                         Gpu{"xe", "bmg"}, Gpu{"asahi", "g13g"}),
                          testing::PrintToStringParamName());
 
 TEST_P(SharedBuffers, AreOneMemoryAtTwoAddresses) {
