@@ -1,5 +1,8 @@
 // Buffers that two devices share: each sees what the other wrote, in order, and the memory lives
 // until both are done with it.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <cstring>
 #include <string>
 #include <vector>
@@ -259,6 +262,47 @@ TEST_P(SharedBuffers, HaveNoFencesIfTheyAreNotShared) {
             absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(one_.on.buffers->ExportUse(own.handle, 0, true).code(),
             absl::StatusCode::kFailedPrecondition);
+}
+
+TEST_P(SharedBuffers, ComeBackToTheirDeviceAsAnotherBuffer) {
+  const auto file = two_.on.buffers->Export(two_.shared.handle);
+  ASSERT_TRUE(file.ok()) << file.status();
+  const int before = live_.objects;
+  const auto again = one_.on.buffers->Import(file->get(), {.zone = one_.on.kAll});
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_NE(again->address, one_.shared.address);
+  EXPECT_NE(again->handle, one_.shared.handle);
+  one_.shared.cpu[5] = 7;
+  EXPECT_EQ(again->cpu[5], 7);
+  // The kernel has one object for both: the last one frees it.
+  ASSERT_TRUE(one_.on.buffers->Release(one_.shared.handle).ok());
+  EXPECT_EQ(live_.objects, before);
+  one_.shared = *again;
+  std::memset(again->cpu, 0, 8);
+  const auto fence = one_.Submit(0, 1);
+  ASSERT_TRUE(fence.ok()) << fence.status();
+  EXPECT_TRUE(*one_.on.buffers->Wait(again->handle, true, absl::Seconds(20)));
+  EXPECT_EQ(two_.Content(), 1u);
+  const int with = live_.objects;
+  ASSERT_TRUE(one_.on.buffers->Release(again->handle).ok());
+  EXPECT_EQ(live_.objects, with - 1);
+}
+
+TEST_P(SharedBuffers, ComeFromDescriptorsOfMemoryOnly) {
+  int pipe_ends[2];
+  ASSERT_EQ(pipe(pipe_ends), 0);
+  const UniqueFd read_end(pipe_ends[0]), write_end(pipe_ends[1]);
+  const UniqueFd nothing(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  const auto fence = one_.Submit(0, 1);
+  ASSERT_TRUE(fence.ok()) << fence.status();
+  const auto sync_file = one_.device->ExportFence(*fence);
+  ASSERT_TRUE(sync_file.ok()) << sync_file.status();
+  const uint64_t bytes = one_.on.buffers->statistics().memory_bytes;
+  for (const int fd : {-1, read_end.get(), nothing.get(), sync_file->get()}) {
+    EXPECT_FALSE(one_.on.buffers->Import(fd, {.zone = one_.on.kAll}).ok());
+  }
+  EXPECT_EQ(one_.on.buffers->statistics().memory_bytes, bytes);
+  EXPECT_FALSE(one_.device->ImportFence(read_end.get()).ok());
 }
 
 // i915 orders jobs that list shared memory by what they write, as programs without fences expect.
