@@ -14,7 +14,7 @@ constexpr uint64_t kSmallestEntry = 256, kLargestEntry = kMiB, kSmallestSlab = 6
 constexpr uint64_t kLargestClass = 64 * kMiB;
 // How many cached blocks are tried for one that is sufficiently aligned.
 constexpr int kProbes = 8;
-// If this many jobs use a buffer, those that are done are removed.
+// If this many jobs use a buffer, those that are done are removed for the first time.
 constexpr size_t kFences = 4;
 
 constexpr uint64_t RoundUp(uint64_t value, uint64_t power_of_two) {
@@ -43,6 +43,17 @@ std::unique_ptr<Buffers> Buffers::Create(Device& device, AddressSpace& addresses
   return std::unique_ptr<Buffers>(new Buffers(device, addresses, options));
 }
 
+Buffers::Buffers(Device& device, AddressSpace& addresses, const Options& options)
+    : device_(device, lifetime_),
+      addresses_(addresses, lifetime_),
+      options_(options),
+      block_of_range_(addresses.zones().size()) {
+  for (int heap = 0; heap < kHeaps; ++heap) {
+    const HeapCaching caching = device.CachingOf(static_cast<Heap>(heap), kOrdinary);
+    incoherent_[static_cast<size_t>(heap)] = caching.cpu == CpuView::kCached && !caching.coherent;
+  }
+}
+
 Buffers::~Buffers() {
   lifetime_.End();
   MutexLock lock(mutex_);
@@ -55,6 +66,7 @@ Buffers::~Buffers() {
     }
     if (addresses_) (void)addresses_->Free(block.kind.zone, block.range.handle);
   }
+  if (device_ && addresses_) RetryLost();
 }
 
 uint64_t Buffers::ClassSize(uint64_t size) {
@@ -133,6 +145,12 @@ absl::StatusOr<uint32_t> Buffers::TakeBlock(const RangeRequest& request, const K
         const absl::StatusOr<bool> kept = device_->SetNeeded(blocks_[block].memory, true);
         if (kept.ok() && *kept) {
           if (zeroed) std::memset(blocks_[block].cpu, 0, kind.size);
+          // Lines that its last user wrote would be written over what the GPU writes for the next.
+          const absl::Status flushed = FlushBytes(blocks_[block], 0, kind.size);
+          if (!flushed.ok()) {
+            Cache(block);
+            return flushed;
+          }
           ++statistics_.reused;
           return block;
         }
@@ -159,6 +177,7 @@ absl::StatusOr<uint32_t> Buffers::MakeBlock(const RangeRequest& request, const K
   if (block.status().code() == absl::StatusCode::kResourceExhausted) {
     (void)Collect();
     (void)TrimLocked(0);
+    RetryLost();
     block = NewBlock(request, kind, memory);
   } else if (block.status().code() == absl::StatusCode::kAlreadyExists &&
              request.address.has_value()) {
@@ -201,9 +220,13 @@ absl::StatusOr<uint32_t> Buffers::NewBlock(const RangeRequest& request, const Ki
                               .offset = 0,
                               .writable = kind.writable});
     }
-    if (!status.ok() && adopted == MemoryId{} && !device_->Destroy(*memory).ok()) {
+    if (!status.ok() && adopted == MemoryId{}) {
       statistics_.memory_bytes += range->size;
-      statistics_.lost_bytes += range->size;
+      (void)ReturnMemory({.memory = *memory,
+                          .size = range->size,
+                          .zone = kind.zone,
+                          .range = *range,
+                          .bound = false});
     }
   }
   if (!status.ok()) {
@@ -229,23 +252,42 @@ absl::StatusOr<uint32_t> Buffers::NewBlock(const RangeRequest& request, const Ki
   return block;
 }
 
+absl::Status Buffers::ReturnMemory(Lost memory) {
+  absl::Status status;
+  if (memory.bound) {
+    // What is still bound keeps its memory, and its addresses must not be reused.
+    status = device_->Unbind(options_.space, memory.range.address, memory.range.size);
+    if (status.ok()) {
+      memory.bound = false;
+      status = addresses_->Free(memory.zone, memory.range.handle);
+    }
+  }
+  if (!memory.bound) {
+    const absl::Status destroyed = device_->Destroy(memory.memory);
+    if (destroyed.ok()) {
+      statistics_.memory_bytes -= memory.size;
+      return status;
+    }
+    status.Update(destroyed);
+  }
+  statistics_.lost_bytes += memory.size;
+  lost_.push_back(memory);
+  return status;
+}
+
+void Buffers::RetryLost() {
+  // Those that are refused again are listed again.
+  std::vector<Lost> lost = std::exchange(lost_, {});
+  for (const Lost& memory : lost) {
+    statistics_.lost_bytes -= memory.size;
+    (void)ReturnMemory(memory);
+  }
+}
+
 absl::Status Buffers::DestroyBlock(uint32_t block) {
   Block& gone = blocks_[block];
-  absl::Status status = device_->Unbind(options_.space, gone.range.address, gone.range.size);
-  // What is still bound keeps its memory, and its addresses must not be reused.
-  const bool unbound = status.ok();
-  if (unbound) {
-    status = device_->Destroy(gone.memory);
-    const absl::Status freed = addresses_->Free(gone.kind.zone, gone.range.handle);
-    if (status.ok()) {
-      statistics_.memory_bytes -= gone.kind.size;
-      status = freed;
-    } else {
-      statistics_.lost_bytes += gone.kind.size;
-    }
-  } else {
-    statistics_.lost_bytes += gone.kind.size;
-  }
+  absl::Status status = ReturnMemory(
+      {.memory = gone.memory, .size = gone.kind.size, .zone = gone.kind.zone, .range = gone.range});
   block_of_range_[static_cast<uint32_t>(gone.kind.zone)][gone.range.handle.index] = kNone;
   gone.memory = MemoryId{};
   gone.slots.clear();
@@ -324,6 +366,11 @@ absl::StatusOr<Buffer> Buffers::Create(const BufferOptions& options) {
     b.free[entry / 64] &= b.free[entry / 64] - 1;
     if (++b.live_entries == b.entries) Unlink(slabs_, KindOf(options, entry_size), block);
     if (options.zeroed) std::memset(b.cpu + entry * entry_size, 0, entry_size);
+    // As in TakeBlock(). An entry is whole lines.
+    if (const absl::Status flushed = FlushBytes(b, entry * entry_size, entry_size); !flushed.ok()) {
+      (void)ReturnEntry(block, entry);
+      return flushed;
+    }
     ++statistics_.suballocated;
   } else {
     const bool reusable = options.guard == 0 && options.boundary == 0 &&
@@ -361,6 +408,7 @@ Buffer Buffers::TakeSlot(uint32_t block, uint32_t entry, absl::string_view name)
   made.block = block;
   made.entry = entry;
   made.jobs.clear();
+  made.drop_at = 0;
   made.name.assign(name.data(), name.size());
   const Block& b = blocks_[block];
   if (!name.empty()) device_->SetName(b.memory, entry * b.entry_size, b.entry_size, name);
@@ -462,10 +510,21 @@ absl::Status Buffers::Collect() {
   return status;
 }
 
-// A job that failed, or that the device does not know, counts as done.
+// A job that failed, or that the device does not know, counts as done. Other errors are those of
+// asking, such as no memory for the call: the job may still run.
 bool Buffers::IsDone(Fence fence) {
   const absl::StatusOr<bool> done = device_->Wait(fence, absl::ZeroDuration());
-  return !done.ok() || *done;
+  if (done.ok()) return *done;
+  return absl::IsAborted(done.status()) || absl::IsInvalidArgument(done.status()) ||
+         absl::IsNotFound(done.status());
+}
+
+bool Buffers::WasDone(Fence fence) {
+  const auto asked = asked_.find(fence);
+  if (asked != asked_.end()) return asked->second;
+  const bool done = IsDone(fence);
+  asked_[fence] = done;
+  return done;
 }
 
 absl::Status Buffers::TrimLocked(uint64_t keep) {
@@ -499,6 +558,7 @@ absl::Status Buffers::Trim(uint64_t keep) {
   if (lifetime_.lost()) return lifetime_.status();
   MutexLock lock(mutex_);
   absl::Status status = Collect();
+  RetryLost();
   status.Update(TrimLocked(keep));
   return status;
 }
@@ -583,6 +643,7 @@ absl::Status Buffers::Use(absl::Span<const BufferAccess> uses, Fence fence) {
   for (const BufferAccess& use : uses) {
     if (SlotOf(use.handle) == kNone) return NoSuchBuffer(use.handle);
   }
+  asked_.clear();
   for (const BufferAccess& use : uses) Note(slots_[SlotOf(use.handle)], {fence, use.written});
   return absl::OkStatus();
 }
@@ -593,6 +654,7 @@ absl::Status Buffers::Use(absl::Span<const BufferHandle> handles, Fence fence) {
   for (const BufferHandle handle : handles) {
     if (SlotOf(handle) == kNone) return NoSuchBuffer(handle);
   }
+  asked_.clear();
   for (const BufferHandle handle : handles) Note(slots_[SlotOf(handle)], {fence, true});
   return absl::OkStatus();
 }
@@ -603,14 +665,18 @@ void Buffers::Note(Slot& slot, const JobUse& use) {
     jobs.back().written |= use.written;
     return;
   }
-  // Few run at once; jobs of long-lived buffers must not accumulate.
-  if (jobs.size() >= kFences) DropDone(slot);
+  // Few run at once; jobs of long-lived buffers must not accumulate. If many do run, they are not
+  // asked each time.
+  if (jobs.size() >= std::max(kFences, slot.drop_at)) {
+    DropDone(slot);
+    slot.drop_at = 2 * jobs.size();
+  }
   jobs.push_back(use);
 }
 
 void Buffers::DropDone(Slot& slot) {
   const auto done = [this](const JobUse& job)
-                        ABSL_NO_THREAD_SAFETY_ANALYSIS { return IsDone(job.fence); };
+                        ABSL_NO_THREAD_SAFETY_ANALYSIS { return WasDone(job.fence); };
   slot.jobs.erase(std::remove_if(slot.jobs.begin(), slot.jobs.end(), done), slot.jobs.end());
 }
 

@@ -37,7 +37,9 @@
 #include "runtime/base/handles.h"
 #include "runtime/base/lifetime.h"
 #include "runtime/base/mutex.h"
+#include "runtime/base/unique_fd.h"
 #include "runtime/memory/address_space.h"
+#include "runtime/memory/cpu_cache.h"
 #include "runtime/memory/device.h"
 
 namespace packsmith::gpu {
@@ -82,7 +84,7 @@ struct BufferStatistics {
   uint64_t live_bytes = 0;     // their sizes
   uint64_t memory_bytes = 0;   // of the device, for all purposes
   uint64_t cached_bytes = 0;   // of these: released, and kept for reuse
-  uint64_t lost_bytes = 0;     // of these: unused, and the device did not take them back
+  uint64_t lost_bytes = 0;     // of these: unused, and the device has not taken them back yet
   uint64_t waiting_bytes = 0;  // of released buffers that the GPU may still use
   uint64_t slabs = 0;          // memory that small buffers share
   uint64_t created = 0, reused = 0, suballocated = 0;  // origins of all buffers so far
@@ -101,6 +103,8 @@ class Buffers {
     // Alignment of all memory and of its size: 4 KiB, or 64 KiB for GPUs whose own memory has such
     // pages. A power of two.
     uint64_t page = 4096;
+    // Called with whole lines of the CPU's caches, for memory that is not coherent.
+    std::function<absl::Status(absl::Span<uint8_t>)> flush_lines = FlushCpuLines;
   };
 
   // `device` and `addresses` must outlive the result; see lifetime.h for what happens otherwise.
@@ -121,6 +125,19 @@ class Buffers {
   // its heap, and destroyed when the buffer is released. Errors as Create()'s; the caller then
   // still owns the memory.
   absl::StatusOr<Buffer> Adopt(MemoryId memory, const BufferOptions& options);
+  // A buffer for other processes and devices, as a dma-buf: one with MemoryUse kShared, else
+  // FailedPrecondition. Such memory is never kept for reuse: what the others do with it after the
+  // buffer was released harms nobody. Errors of Device::Export().
+  absl::StatusOr<UniqueFd> Export(BufferHandle handle);
+  // Another's memory as a buffer; the caller keeps the descriptor. In the options, a size of 0 is
+  // all of it, as is any other size: InvalidArgument if it has fewer bytes. The heap must be the
+  // default; kShared is added to the uses. Otherwise as Adopt(). If this device has the memory
+  // already, a job must not list both buffers: kernels refuse one memory at two places.
+  absl::StatusOr<Buffer> Import(int dma_buf, BufferOptions options);
+  // See Device::ImportUses(), ExportUse(): what others do with the buffer becomes a job that uses
+  // it, for JobsBefore() and Wait(); and others wait for this job's use. Errors as Export()'s.
+  absl::Status ImportUses(BufferHandle handle, bool to_write);
+  absl::Status ExportUse(BufferHandle handle, Fence fence, bool written);
   // NotFound for handles that are not a buffer's: released, or made up. (A released handle is
   // distinguished from a new one until its place was used 1023 times.) The buffer is released even
   // if the device does not take its memory back, which is another error.
@@ -133,6 +150,11 @@ class Buffers {
 
   // What a job must list for a buffer. Buffers that share memory have the same `memory`.
   absl::StatusOr<Resident> ResidentOf(BufferHandle handle) const;
+  // Device::Submit(), with these uses noted as by Use(). If the device has no memory for the job,
+  // memory that is kept for reuse is returned, and the job submitted again; the error of a job for
+  // which there is not enough even then, ResourceExhausted, lists its largest buffers. The buffers
+  // must not be released meanwhile. NotFound as above; then nothing is submitted.
+  absl::StatusOr<Fence> Submit(const Job& job, absl::Span<const BufferAccess> uses = {});
   // Tells that a job uses these buffers: those that are released wait for its fence. NotFound if
   // one of the handles is not a buffer's; then none of them is marked.
   absl::Status Use(absl::Span<const BufferAccess> uses, Fence fence);
@@ -145,6 +167,15 @@ class Buffers {
   // Waits until the CPU may read the buffer, or write to it; false if the timeout passes first. A
   // timeout of zero polls. NotFound as above; errors of Device::Wait(), for jobs that failed.
   absl::StatusOr<bool> Wait(BufferHandle handle, bool to_write, absl::Duration timeout);
+
+  // For memory that is not coherent (Device::CachingOf()): makes what the CPU has written visible
+  // to jobs that are submitted afterwards, and what jobs have written, that are done, visible to
+  // the CPU, which must not have touched these lines meanwhile. Bytes from `offset` on; lines at
+  // the ends are flushed as a whole. Nothing happens where memory is coherent. OutOfRange if the
+  // buffer does not have these bytes; FailedPrecondition if the CPU cannot see it; NotFound as
+  // above; errors of Options::flush_lines.
+  absl::Status FlushForGpu(BufferHandle handle, uint64_t offset, uint64_t size) const;
+  absl::Status InvalidateForCpu(BufferHandle handle, uint64_t offset, uint64_t size) const;
 
   // Returns memory that is kept for reuse and that the GPU is done with, down to `keep` bytes.
   absl::Status Trim(uint64_t keep = 0);
@@ -211,7 +242,17 @@ class Buffers {
     bool live = false;
     uint32_t block = kNone, entry = 0;
     std::vector<JobUse> jobs;  // that use it and may still run
+    size_t drop_at = 0;        // with so many, those that are done are removed
     std::string name;
+  };
+
+  // Memory that the device has not taken back.
+  struct Lost {
+    MemoryId memory = {};
+    uint64_t size = 0;
+    ZoneId zone = {};
+    Range range = {};
+    bool bound = true;  // else its addresses are free
   };
 
   // A buffer that several jobs use waits once for each. After the last one its entry is returned.
@@ -221,11 +262,7 @@ class Buffers {
     bool last = false;
   };
 
-  Buffers(Device& device, AddressSpace& addresses, const Options& options)
-      : device_(device, lifetime_),
-        addresses_(addresses, lifetime_),
-        options_(options),
-        block_of_range_(addresses.zones().size()) {}
+  Buffers(Device& device, AddressSpace& addresses, const Options& options);
 
   static Kind KindOf(const BufferOptions& options, uint64_t size);
   absl::Status CheckOptions(const BufferOptions& options) const;
@@ -251,6 +288,17 @@ class Buffers {
   absl::Status EnsureSlot() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   Buffer TakeSlot(uint32_t block, uint32_t entry, absl::string_view name)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Lists the memory as lost if the device does not take it back.
+  absl::Status ReturnMemory(Lost memory) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void RetryLost() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // The memory of a buffer with MemoryUse kShared.
+  absl::StatusOr<MemoryId> SharedMemoryOf(BufferHandle handle) const ABSL_LOCKS_EXCLUDED(mutex_);
+  // Flushes what the CPU may have in its caches of these bytes, if they are not coherent.
+  absl::Status FlushBytes(const Block& block, uint64_t offset, uint64_t size) const;
+  // Checks the arguments of the public calls, too.
+  absl::Status FlushRange(BufferHandle handle, uint64_t offset, uint64_t size) const;
+  absl::Status WithLargest(const absl::Status& refused, absl::Span<const Resident> residents) const
+      ABSL_LOCKS_EXCLUDED(mutex_);
   absl::Status DestroyBlock(uint32_t block) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::StatusOr<uint32_t> TakeSlab(const BufferOptions& options, uint64_t entry_size)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -261,6 +309,8 @@ class Buffers {
   void Note(Slot& slot, const JobUse& use) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void DropDone(Slot& slot) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool IsDone(Fence fence) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // The same, as it was when it was asked first since asked_ was cleared.
+  bool WasDone(Fence fence) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status Collect() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status TrimLocked(uint64_t keep) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Returns what is cached within these addresses.
@@ -274,6 +324,8 @@ class Buffers {
   const Reference<Device> device_;
   const Reference<AddressSpace> addresses_;
   const Options options_;
+  // By heap: FlushCpuLines() is needed.
+  std::array<bool, kHeaps> incoherent_ = {};
 
   mutable Mutex mutex_;
   std::vector<Block> blocks_ ABSL_GUARDED_BY(mutex_);
@@ -286,6 +338,8 @@ class Buffers {
   std::vector<std::vector<uint32_t>> block_of_range_ ABSL_GUARDED_BY(mutex_);
   uint32_t oldest_ ABSL_GUARDED_BY(mutex_) = kNone, newest_ ABSL_GUARDED_BY(mutex_) = kNone;
   std::deque<Waiting> waiting_ ABSL_GUARDED_BY(mutex_);
+  std::vector<Lost> lost_ ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_map<Fence, bool> asked_ ABSL_GUARDED_BY(mutex_);  // see WasDone()
   BufferStatistics statistics_ ABSL_GUARDED_BY(mutex_);
 };
 

@@ -13,6 +13,7 @@
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "runtime/base/lifetime.h"
+#include "runtime/base/unique_fd.h"
 
 namespace packsmith::gpu {
 
@@ -39,6 +40,22 @@ enum MemoryUse : uint8_t {
   kShared = 2,     // with other processes
   kProtected = 4,  // content that only protected contexts may read
   kCaptured = 8,   // part of the kernel's dumps of hangs
+};
+
+// How the CPU reaches memory that Map() returns.
+enum class CpuView : uint8_t {
+  kNone,           // it does not
+  kCached,         // through its caches
+  kWriteCombined,  // past them: writes are collected, reads are slow
+};
+
+// What a device makes of a heap.
+struct HeapCaching {
+  bool available = true;  // memory of it can be created
+  CpuView cpu = CpuView::kCached;
+  // The GPU sees what the CPU writes, and the reverse. Otherwise lines of the CPU's caches must be
+  // written back before a job, and dropped after it: Buffers::FlushForGpu(), InvalidateForCpu().
+  bool coherent = true;
 };
 
 struct MemoryOptions {
@@ -168,6 +185,55 @@ class Device {
     (void)memory, (void)needed;
     return true;
   }
+  // How the CPU sees memory of a heap, with these uses (MemoryUse, ORed). The same at all times.
+  virtual HeapCaching CachingOf(Heap heap, uint8_t use) const {
+    (void)use;
+    return {.available = true,
+            .cpu = CpuCanSee(heap) ? CpuView::kCached : CpuView::kNone,
+            .coherent = true};
+  }
+
+  // Memory for other processes and devices, as a dma-buf. FailedPrecondition unless it was created
+  // with MemoryUse kShared. Unimplemented, as the three calls below, unless the device has a
+  // kernel.
+  virtual absl::StatusOr<UniqueFd> Export(MemoryId memory) {
+    (void)memory;
+    return absl::UnimplementedError("the device does not share memory");
+  }
+  // Another's memory, all of it; the caller keeps the descriptor. Importing it again returns
+  // another MemoryId. Its heap is Heap::kSystem, its use kShared.
+  struct Imported {
+    MemoryId memory = {};
+    uint64_t size = 0;  // bytes
+  };
+  virtual absl::StatusOr<Imported> Import(int dma_buf) {
+    (void)dma_buf;
+    return absl::UnimplementedError("the device does not share memory");
+  }
+  // A job's fence for other processes and devices, as a sync file, and another's fence for
+  // Job::after; the caller keeps the descriptor.
+  virtual absl::StatusOr<UniqueFd> ExportFence(Fence fence) {
+    (void)fence;
+    return absl::UnimplementedError("the device does not share fences");
+  }
+  virtual absl::StatusOr<Fence> ImportFence(int sync_file) {
+    (void)sync_file;
+    return absl::UnimplementedError("the device does not share fences");
+  }
+
+  // For memory with MemoryUse kShared and programs that exchange no fences, such as displays. A
+  // fence of what others do with the memory: write to it, and with `to_write` also read it; and a
+  // job's fence for others. Kernels that order jobs by the shared memory that they list (i915) need
+  // neither. Unimplemented before Linux 6.0.
+  virtual absl::StatusOr<Fence> ImportUses(MemoryId memory, bool to_write) {
+    (void)memory, (void)to_write;
+    return absl::UnimplementedError("the device does not share memory");
+  }
+  virtual absl::Status ExportUse(MemoryId memory, Fence fence, bool written) {
+    (void)memory, (void)fence, (void)written;
+    return absl::UnimplementedError("the device does not share memory");
+  }
+
   // Names the content of a part of a memory, for dumps and messages. Empty: removes the name.
   // Devices need not implement it.
   virtual void SetName(MemoryId memory, uint64_t offset, uint64_t size, absl::string_view name) {

@@ -75,6 +75,9 @@ class Submitter {
     // Jobs are handed to the device by a thread, and Submit() returns at once: errors of the device
     // are then returned by Wait().
     bool thread = false;
+    // Hands a job to the device: by default Device::Submit(). Buffers::Submit() makes room first if
+    // the device has no memory for the job.
+    std::function<absl::StatusOr<Fence>(const Job&)> submit = {};
   };
 
   // `device` must outlive the result; see lifetime.h for what happens otherwise.

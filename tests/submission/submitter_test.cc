@@ -50,6 +50,31 @@ TEST_F(SubmitterTest, AJobWithoutWaitsIsHandedOverAtOnce) {
   EXPECT_EQ(*Poll(*point), true);
 }
 
+// For example by Buffers::Submit(), which makes room first.
+TEST_F(SubmitterTest, JobsAreHandedOverInTheCallersWay) {
+  int retried = 0;
+  const auto submit = [&](const Job& job) {
+    absl::StatusOr<Fence> fence = device_.Submit(job);
+    if (fence.ok()) return fence;
+    ++retried;
+    return device_.Submit(job);
+  };
+  submitter_ = Submitter::Create(device_, {.submit = submit});
+  const QueueId queue = submitter_->AddQueue({.engine = "copy"});
+  const TimelineId timeline = submitter_->AddTimeline();
+  device_.Refuse(1);
+  ASSERT_TRUE(Submit(queue, 1).ok());
+  EXPECT_EQ(retried, 1);
+  // The same for a job that is held first.
+  const auto held = Submit(queue, 2, {{timeline, 1}});
+  ASSERT_TRUE(held.ok());
+  device_.Refuse(1);
+  ASSERT_TRUE(submitter_->Signal({timeline, 1}).ok());
+  EXPECT_EQ(retried, 2);
+  EXPECT_THAT(Taken(), ElementsAre(1, 2));
+  EXPECT_EQ(*Poll(*held), false);
+}
+
 TEST_F(SubmitterTest, AWaitForAPromisedValueIsAFenceForTheDevice) {
   ASSERT_TRUE(Submit(copy_, 1, {}, {{timeline_, 5}}).ok());
   ASSERT_TRUE(Submit(render_, 2, {{timeline_, 3}}).ok());

@@ -55,6 +55,7 @@ absl::StatusOr<AsahiInfo> QueryAsahi(const Calls& calls) {
   properties.engines = {{"render", 1}, {"compute", 1}};
   properties.has_heap[static_cast<int>(Heap::kSystem)] = true;
   properties.has_heap[static_cast<int>(Heap::kSystemUncached)] = true;
+  properties.caches_scanout = true;
   properties.has_priorities = true;
   const uint32_t of_die = (clusters + dies - 1) / dies;
   for (uint32_t cluster = 0; cluster < clusters; ++cluster) {

@@ -113,8 +113,11 @@ absl::StatusOr<bool> Calls::WaitSyncobj(uint32_t handle, absl::Duration timeout)
   args.timeout_nsec = Deadline(timeout);
   const int result = Try(api::kSyncobjWait, args);
   if (result == -ETIME) return false;
-  if (result < 0) return Error(-result, "SYNCOBJ_WAIT");
-  return true;
+  if (result >= 0) return true;
+  absl::Status error = Error(-result, "SYNCOBJ_WAIT");
+  // Aborted would say that the job has failed, and so does not run any more.
+  if (absl::IsAborted(error)) error = absl::InternalError(error.message());
+  return error;
 }
 
 absl::StatusOr<UniqueFd> Calls::ExportSyncFile(uint32_t handle) const {
@@ -135,15 +138,38 @@ absl::Status Calls::ImportSyncFile(uint32_t handle, int fd) const {
   return Do("SYNCOBJ_FD_TO_HANDLE", api::kSyncobjFdToHandle, args);
 }
 
+absl::Status Calls::DoOn(int fd, absl::string_view name, uint32_t request, void* argument) const {
+  int result;
+  do {
+    result = connection_->IoctlOn(fd, request, argument);
+  } while (result == -EINTR || result == -EAGAIN);
+  if (result == -ENOTTY) {
+    return absl::UnimplementedError(absl::StrCat(name, ": the kernel has no such call"));
+  }
+  return result < 0 ? Error(-result, name) : absl::OkStatus();
+}
+
+// The flags of both calls: 1 for readers, 2 for writers, who wait for all and whom all wait for.
+// Source: Linux, dma-buf.h (DMA_BUF_SYNC_READ, DMA_BUF_SYNC_WRITE).
+absl::StatusOr<UniqueFd> Calls::ExportDmaBufFences(int dma_buf, bool to_write) const {
+  api::dma_buf_sync_file args = {.flags = to_write ? 2u : 1u, .fd = -1};
+  const absl::Status status =
+      DoOn(dma_buf, "DMA_BUF_EXPORT_SYNC_FILE", api::kDmaBufExportSyncFile, &args);
+  if (!status.ok()) return status;
+  return UniqueFd(args.fd);
+}
+
+absl::Status Calls::AddDmaBufFence(int dma_buf, int sync_file, bool written) const {
+  api::dma_buf_sync_file args = {.flags = written ? 2u : 1u, .fd = sync_file};
+  return DoOn(dma_buf, "DMA_BUF_IMPORT_SYNC_FILE", api::kDmaBufImportSyncFile, &args);
+}
+
 absl::Status Calls::OutcomeOfSyncobj(uint32_t handle, absl::Status& outcome) const {
   const absl::StatusOr<UniqueFd> file = ExportSyncFile(handle);
   if (!file.ok()) return file.status();
   api::sync_file_info info = {};
-  int result;
-  do {
-    result = connection_->IoctlOn(file->get(), api::kSyncFileInfo, &info);
-  } while (result == -EINTR || result == -EAGAIN);
-  if (result < 0) return Error(-result, "SYNC_IOC_FILE_INFO");
+  const absl::Status asked = DoOn(file->get(), "SYNC_IOC_FILE_INFO", api::kSyncFileInfo, &info);
+  if (!asked.ok()) return asked;
   outcome = info.status >= 0 ? absl::OkStatus() : absl::AbortedError(strerror(-info.status));
   return absl::OkStatus();
 }

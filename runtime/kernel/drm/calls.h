@@ -69,6 +69,10 @@ class Calls {
   // The present fence as a sync file, and a syncobj's fence from one.
   absl::StatusOr<UniqueFd> ExportSyncFile(uint32_t handle) const;
   absl::Status ImportSyncFile(uint32_t handle, int fd) const;
+  // Of a dma-buf: its implicit fences as a sync file, those that who writes or reads must wait for,
+  // and another one for them. Unimplemented before Linux 6.0.
+  absl::StatusOr<UniqueFd> ExportDmaBufFences(int dma_buf, bool to_write) const;
+  absl::Status AddDmaBufFence(int dma_buf, int sync_file, bool written) const;
   // Of a signalled fence: sets `outcome` to Ok, or to Aborted with the error with which the kernel
   // ended the work. Errors are those of asking.
   absl::Status OutcomeOfSyncobj(uint32_t handle, absl::Status& outcome) const;
@@ -78,6 +82,7 @@ class Calls {
 
  private:
   int TryPointer(uint32_t request, void* argument) const;
+  absl::Status DoOn(int fd, absl::string_view name, uint32_t request, void* argument) const;
 
   const std::shared_ptr<Connection> connection_;
 };

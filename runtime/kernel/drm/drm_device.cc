@@ -432,6 +432,18 @@ absl::StatusOr<bool> DrmDevice::Wait(Fence fence, absl::Duration timeout) {
   return fences_.Wait(fence, timeout);
 }
 
+HeapCaching DrmDevice::CachingOf(Heap heap, uint8_t use) const {
+  HeapCaching caching = {.available = properties_.has_heap[static_cast<int>(heap)],
+                         .cpu = CpuView::kNone,
+                         .coherent = true};
+  if (!CpuCanSee(heap)) return caching;
+  const bool cached =
+      heap == Heap::kSystem && ((use & kScanout) == 0 || properties_.caches_scanout);
+  caching.cpu = cached ? CpuView::kCached : CpuView::kWriteCombined;
+  caching.coherent = !cached || properties_.coherent;
+  return caching;
+}
+
 absl::StatusOr<UniqueFd> DrmDevice::Export(MemoryId memory) {
   MutexLock lock(mutex_);
   const Object* const object = Find(memory);
@@ -469,6 +481,22 @@ absl::StatusOr<Fence> DrmDevice::ImportFence(int sync_file) {
     return status;
   }
   return fences_.Begin(*syncobj, "imported", std::nullopt);
+}
+
+absl::StatusOr<Fence> DrmDevice::ImportUses(MemoryId memory, bool to_write) {
+  const absl::StatusOr<UniqueFd> buffer = Export(memory);
+  if (!buffer.ok()) return buffer.status();
+  const absl::StatusOr<UniqueFd> file = calls_.ExportDmaBufFences(buffer->get(), to_write);
+  if (!file.ok()) return file.status();
+  return ImportFence(file->get());
+}
+
+absl::Status DrmDevice::ExportUse(MemoryId memory, Fence fence, bool written) {
+  const absl::StatusOr<UniqueFd> buffer = Export(memory);
+  if (!buffer.ok()) return buffer.status();
+  const absl::StatusOr<UniqueFd> file = ExportFence(fence);
+  if (!file.ok()) return file.status();
+  return calls_.AddDmaBufFence(buffer->get(), file->get(), written);
 }
 
 }  // namespace packsmith::gpu

@@ -48,19 +48,13 @@ class DrmDevice : public Device {
   absl::StatusOr<Fence> Submit(const Job& job) override;
   absl::StatusOr<bool> Wait(Fence fence, absl::Duration timeout) override;
 
-  // Memory for other processes and devices, as a dma-buf. FailedPrecondition unless it was created
-  // with MemoryUse kShared.
-  absl::StatusOr<UniqueFd> Export(MemoryId memory);
-  // Another's memory, all of it. Importing it again returns another MemoryId.
-  struct Imported {
-    MemoryId memory = {};
-    uint64_t size = 0;  // bytes
-  };
-  absl::StatusOr<Imported> Import(int dma_buf);
-  // A job's fence for other processes and devices, as a sync file, and another's fence for
-  // Job::after.
-  absl::StatusOr<UniqueFd> ExportFence(Fence fence);
-  absl::StatusOr<Fence> ImportFence(int sync_file);
+  HeapCaching CachingOf(Heap heap, uint8_t use) const override;
+  absl::StatusOr<UniqueFd> Export(MemoryId memory) override;
+  absl::StatusOr<Imported> Import(int dma_buf) override;
+  absl::StatusOr<UniqueFd> ExportFence(Fence fence) override;
+  absl::StatusOr<Fence> ImportFence(int sync_file) override;
+  absl::StatusOr<Fence> ImportUses(MemoryId memory, bool to_write) override;
+  absl::Status ExportUse(MemoryId memory, Fence fence, bool written) override;
 
  protected:
   // What the drivers' devices know of a memory.

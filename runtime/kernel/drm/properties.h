@@ -53,6 +53,9 @@ struct DeviceProperties {
 
   bool has_heap[kHeaps] = {};  // by Heap: memory of which heaps can be created
   bool coherent = true;        // CPU caches see what the GPU writes to Heap::kSystem
+  // Memory of Heap::kSystem that displays show is mapped through the CPU's caches, as all of the
+  // heap is; otherwise it is write-combined.
+  bool caches_scanout = false;
   bool has_priorities = false;
   bool moves_memory = false;  // jobs need Job::relocations
 };

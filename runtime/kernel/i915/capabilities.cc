@@ -319,6 +319,9 @@ void Asker::SetHeaps() {
       {Heap::kLocalPreferred, discrete},
       {Heap::kLocalCompressed, discrete},
   };
+  // The kernel maps it as it maps all system memory of discrete GPUs. Source: i915_drm.h
+  // (I915_MMAP_OFFSET_FIXED).
+  out_.properties.caches_scanout = discrete;
   for (const auto& [heap, has] : heaps) out_.properties.has_heap[static_cast<int>(heap)] = has;
 }
 

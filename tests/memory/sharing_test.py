@@ -1,0 +1,34 @@
+#!/usr/bin/python3
+"""docs/examples/sharing on mock kernels that execute what two processes submit."""
+
+import os
+import subprocess
+import sys
+import unittest
+
+EXAMPLE, MOCK = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
+NODE = "/dev/dri/renderD128"
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(arguments, capture_output=True, text=True, check=False, timeout=60)
+
+
+class SharingTest(unittest.TestCase):
+    def test_each_process_sees_what_the_other_one_wrote(self) -> None:
+        for device in ("skl", "tgl", "tgl:xe", "dg2:i915", "dg2:xe", "lnl", "bmg"):
+            with self.subTest(device):
+                done = run(MOCK, f"--device={device}", "--run", "--warnings", "--summary", "--",
+                           EXAMPLE, NODE)
+                self.assertEqual((done.returncode, done.stdout),
+                                 (0, "done 1, stored 42, copied 42\n"), done.stderr)
+                self.assertIn("2 submissions, 0 warnings", done.stderr)
+
+    def test_a_process_whose_partner_ends_early_does_not_wait(self) -> None:
+        done = run(EXAMPLE, "/dev/null")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("/dev/null is not a GPU's node", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
