@@ -44,7 +44,8 @@ class Frame:
 
     def __init__(self, generation: str, directory: str) -> None:
         path = pathlib.Path(directory) / f"{generation}.core"
-        uses = [line.split(maxsplit=1) for line in run(FRAME, generation, str(path)).splitlines()]
+        uses = [line.split(maxsplit=1) for line in run(FRAME, generation, str(path)).splitlines()
+                if line.startswith(("reads", "writes"))]
         self.uses = {name for _, name in uses}
         self.written = {name for how, name in uses if how == "writes"}
         self.listed = len(uses)
@@ -159,7 +160,7 @@ class FrameTests:
         reached = {frame.core.buffer_at(address) for address in addresses - {0}}
         self.assertEqual(frame.uses, reached)
         self.assertEqual(frame.listed, len(frame.uses))
-        self.assertEqual(frame.written, {"target", "depth", "counts", "scratch"})
+        self.assertEqual(frame.written, {"target", "depth", "counts", "queries", "scratch"})
 
     def test_what_a_packet_requires_comes_before_the_draw(self) -> None:
         frame = self.frame
