@@ -43,10 +43,12 @@ void Frame(const Part& part, const example::DeviceOption& option) {
 // End
 
 // Each generation is compiled by itself.
+void FrameOfGfx8(const example::DeviceOption& option);
 void FrameOfGfx9(const example::DeviceOption& option);
 void FrameOfGfx11(const example::DeviceOption& option);
 void FrameOfGfx12(const example::DeviceOption& option);
 void FrameOfGfx125(const example::DeviceOption& option);
+void FrameOfXe2(const example::DeviceOption& option);
 
 }  // namespace frame
 

@@ -12,10 +12,9 @@ constexpr struct {
   const char* name;
   void (*draw)(const example::DeviceOption& option);
 } kGenerations[] = {
-    {"gfx9", frame::FrameOfGfx9},
-    {"gfx11", frame::FrameOfGfx11},
-    {"gfx12", frame::FrameOfGfx12},
-    {"gfx125", frame::FrameOfGfx125},
+    {"gfx8", frame::FrameOfGfx8},     {"gfx9", frame::FrameOfGfx9},
+    {"gfx11", frame::FrameOfGfx11},   {"gfx12", frame::FrameOfGfx12},
+    {"gfx125", frame::FrameOfGfx125}, {"xe2", frame::FrameOfXe2},
 };
 
 }  // namespace
@@ -28,6 +27,6 @@ int main(int argc, char** argv) {
     option.KeepCores();
     return 0;
   }
-  std::fputs("usage: frame gfx9|gfx11|gfx12|gfx125 [--device=host] CORE\n", stderr);
+  std::fputs("usage: frame gfx8|gfx9|gfx11|gfx12|gfx125|xe2 [--device=host] CORE\n", stderr);
   return 2;
 }
