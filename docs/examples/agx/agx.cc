@@ -1,15 +1,17 @@
 // What docs/agx.md shows, built and run: a whole frame for the M1. Each block of the page is here
-// between "// Page: <name>" and "// End", and a test compares the two. The arguments are the paths
-// of the cores of its two jobs.
+// between "// Page: <name>" and "// End", and a test compares the two. Arguments: see device.h.
 #include <array>
+#include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "docs/examples/device.h"
 #include "docs/examples/must.h"
 #include "packsmith/agx_g13.h"
 #include "runtime/agx/control_stream.h"
@@ -20,10 +22,10 @@
 #include "runtime/agx/varying_records.h"
 #include "runtime/agx/varyings.h"
 #include "runtime/command/buffer_chunks.h"
+#include "runtime/kernel/asahi/asahi_device.h"
 #include "runtime/layout/layout.h"
 #include "runtime/memory/address_space.h"
 #include "runtime/memory/buffers.h"
-#include "runtime/memory/host_device.h"
 #include "runtime/memory/residency.h"
 #include "runtime/memory/state_pool.h"
 #include "runtime/memory/state_stream.h"
@@ -201,16 +203,14 @@ void CheckVaryings(const Linkage& linkage, const CoefficientLayout& registers) {
   Expect(value == Bits(0.25f), "perspective is corrected");
 }
 
-void All(const std::string& render_core, const std::string& compute_core) {
-  const std::string prefix = render_core + "-";
-  auto device = Must(HostDevice::Create({
+void All(const example::DeviceOption& option) {
+  auto device = option.Open({
       .device = {.family = "agx", .generation = "agx_g13", .chip_id = 0x8103},
       .address_bits = 40,
-      .core_prefix = prefix,
-  }));
+  });
   auto space = Must(AddressSpace::Create(Must(LayOutZones(kZones, {.top = uint64_t{1} << 40})),
                                          {.address_bits = 40}));
-  auto buffers = Buffers::Create(*device, *space, {});
+  auto buffers = Buffers::Create(*device, *space, {.page = option.PageOf(*device)});
   const ZoneId data_zone = Must(space->FindZone("data"));
   Frame frame(*buffers, *space);
   BufferUses& uses = frame.uses;
@@ -374,27 +374,36 @@ void All(const std::string& render_core, const std::string& compute_core) {
   residency.Clear();
   for (const BufferUse& use : uses.all()) Must(residency.Add(use.buffer, use.writes()));
   const StreamPart& compute = cdm.parts().front();
-  const Fence computed = Must(device->Submit({.engine = "compute",
-                                              .batch_address = compute.chunk.gpu,
-                                              .batch_length = compute.total,
-                                              .residents = residency.residents(),
-                                              .after = {&rendered, 1},
-                                              .bases = bases}));
+  const Job job = {.engine = "compute",
+                   .batch_address = compute.chunk.gpu,
+                   .batch_length = compute.total,
+                   .residents = residency.residents(),
+                   .after = {&rendered, 1},
+                   .bases = bases};
+  Fence computed = 0;
+  std::optional<AsahiTimestamps> times;  // that the kernel driver has the GPU take
+  if (auto* const gpu = dynamic_cast<AsahiDevice*>(device.get())) {
+    times.emplace(Must(gpu->CreateTimestamps(2)));
+    computed = Must(gpu->SubmitCompute(job, {.stream = compute.chunk.gpu,
+                                             .stream_end = compute.chunk.gpu + compute.total,
+                                             .begins = times->At(0),
+                                             .ends = times->At(1)}));
+  } else {
+    computed = Must(device->Submit(job));
+  }
   Must(buffers->Use(residency.handles(), computed));
-  Expect(Must(device->Wait(computed, absl::Seconds(1))), "the job is done");
-  if (std::rename((prefix + "000001.core").c_str(), render_core.c_str()) != 0 ||
-      std::rename((prefix + "000002.core").c_str(), compute_core.c_str()) != 0) {
-    std::exit(1);
+  Expect(Must(device->Wait(computed, absl::Seconds(10))), "the job is done");
+  Expect(Must(device->Wait(rendered, absl::Seconds(10))), "the job before it is done, too");
+  if (times.has_value()) {
+    std::printf("began %" PRIu64 ", ended %" PRIu64 "\n", times->Read(0), times->Read(1));
   }
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 3) {
-    std::fputs("usage: agx RENDER_CORE COMPUTE_CORE\n", stderr);
-    return 2;
-  }
-  All(argv[1], argv[2]);
+  const example::DeviceOption option(argc, argv, "RENDER_CORE COMPUTE_CORE", 2);
+  All(option);
+  option.KeepCores();
   return 0;
 }

@@ -1,14 +1,14 @@
 // What docs/batch.md shows, built and run. Each block of the page is here between
-// "// Page: <name>" and "// End", and a test compares the two. The argument is the path of the
-// core of its job.
+// "// Page: <name>" and "// End", and a test compares the two. Arguments: see device.h.
 #include "runtime/intel/batch/batch.h"
 
 #include <cstdio>
-#include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <utility>
 
+#include "docs/examples/device.h"
 #include "docs/examples/must.h"
 #include "runtime/command/buffer_chunks.h"
 #include "runtime/intel/batch/arithmetic.h"
@@ -20,7 +20,6 @@
 #include "runtime/intel/memory/driver_zones.h"
 #include "runtime/memory/address_space.h"
 #include "runtime/memory/buffers.h"
-#include "runtime/memory/host_device.h"
 #include "runtime/memory/residency.h"
 
 namespace {
@@ -31,17 +30,19 @@ using namespace packsmith::gpu;    // NOLINT: an example
 using namespace packsmith::intel;  // NOLINT: an example
 namespace gfx9 = packsmith::gfx9;
 
-void All(const std::string& core) {
-  const std::string prefix = core + "-";
-  auto device = Must(HostDevice::Create({
-      .device = {.family = "intel", .generation = "gfx9", .verx10 = 90},
-      .core_prefix = prefix,
-  }));
+void All(const example::DeviceOption& option) {
+  auto device = option.Open({.device = {.family = "intel", .generation = "gfx9", .verx10 = 90}});
   auto space = Must(AddressSpace::Create(Must(LayOutZones(IrisZones(), {.verx10 = 90}))));
   auto buffers = Buffers::Create(*device, *space, {});
   const ZoneId other = Must(space->FindZone("other"));
   const Buffer vertices = Must(buffers->Create({.size = 4096, .zone = other, .name = "vertices"}));
-  const Buffer results = Must(buffers->Create({.size = 4096, .zone = other, .name = "results"}));
+  const Buffer results =
+      Must(buffers->Create({.size = 4096, .zone = other, .name = "results", .zeroed = true}));
+  // What the batch reads: a count, and the vertex counts of two draws of which one happens.
+  const uint32_t count = 10, draws = 1, arguments[2][4] = {{3, 1}, {6, 1}};
+  std::memcpy(vertices.cpu, &count, sizeof(count));
+  std::memcpy(vertices.cpu + 1024, &draws, sizeof(draws));
+  std::memcpy(vertices.cpu + 2048, arguments, sizeof(arguments));
 
   // Page: emit
   BufferChunks chunks(*buffers, {.zone = other});
@@ -156,6 +157,11 @@ void All(const std::string& core) {
   });
   // End
 
+  // What came of the last indirect draw's arguments.
+  batch.Emit(
+      gfx9::MI_STORE_REGISTER_MEM{.register_address = gfx9::_3DPRIM_VERTEX_COUNT::register_offset,
+                                  .memory_address = {results.address + 24, results.handle}});
+
   // Page: submit
   Must(batch.End());
   BufferUses uses = callee.uses();  // a called batch brings its uses
@@ -169,6 +175,11 @@ void All(const std::string& core) {
                                            .residents = residency.residents()}));
   Must(buffers->Use(residency.handles(), fence));
   // End
+  Expect(Must(device->Wait(fence, absl::Seconds(10))), "the job is done");
+  uint32_t read[19];
+  std::memcpy(read, results.cpu, sizeof(read));
+  std::printf("computed %u, greater %u, called %u, indirect %u, progress %u\n", read[0], read[4],
+              read[2], read[6], read[18]);
 
   // Page: chain
   Must(prepared.End());
@@ -181,17 +192,13 @@ void All(const std::string& core) {
   batch.Reset();
   Must(chunks.Release());  // used again when the job is done
   // End
-  Expect(Must(device->Wait(fence, absl::Seconds(1))), "the job is done");
-  if (std::rename((prefix + "000001.core").c_str(), core.c_str()) != 0) std::exit(1);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) {
-    std::fputs("usage: batch CORE\n", stderr);
-    return 2;
-  }
-  All(argv[1]);
+  const example::DeviceOption option(argc, argv, "CORE");
+  All(option);
+  option.KeepCores();
   return 0;
 }

@@ -1,6 +1,5 @@
 // What docs/binding.md shows, built and run. Each block of the page is here between
-// "// Page: <name>" and "// End", and a test compares the two. The argument is the path of the
-// core of its job.
+// "// Page: <name>" and "// End", and a test compares the two. Arguments: see device.h.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -8,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "docs/examples/device.h"
 #include "docs/examples/must.h"
 #include "runtime/command/buffer_chunks.h"
 #include "runtime/intel/batch/batch.h"
@@ -19,7 +19,6 @@
 #include "runtime/intel/memory/driver_zones.h"
 #include "runtime/memory/address_space.h"
 #include "runtime/memory/buffers.h"
-#include "runtime/memory/host_device.h"
 #include "runtime/memory/residency.h"
 #include "runtime/memory/state_pool.h"
 
@@ -31,12 +30,8 @@ using namespace packsmith::gpu;    // NOLINT: an example
 using namespace packsmith::intel;  // NOLINT: an example
 namespace gfx9 = packsmith::gfx9;
 
-void All(const std::string& core) {
-  const std::string prefix = core + "-";
-  auto device = Must(HostDevice::Create({
-      .device = {.family = "intel", .generation = "gfx9", .verx10 = 90},
-      .core_prefix = prefix,
-  }));
+void All(const example::DeviceOption& option) {
+  auto device = option.Open({.device = {.family = "intel", .generation = "gfx9", .verx10 = 90}});
   auto space = Must(AddressSpace::Create(Must(LayOutZones(IrisZones(), {.verx10 = 90}))));
   auto buffers = Buffers::Create(*device, *space, {});
   const ZoneId other = Must(space->FindZone("other"));
@@ -175,16 +170,13 @@ void All(const std::string& core) {
   // End
   Must(samplers.Release(table.offset));
   Must(samplers.Drop(linear));
-  if (std::rename((prefix + "000001.core").c_str(), core.c_str()) != 0) std::exit(1);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) {
-    std::fputs("usage: binding CORE\n", stderr);
-    return 2;
-  }
-  All(argv[1]);
+  const example::DeviceOption option(argc, argv, "CORE");
+  All(option);
+  option.KeepCores();
   return 0;
 }

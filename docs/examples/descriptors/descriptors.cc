@@ -1,6 +1,5 @@
 // What docs/descriptors.md shows, built and run. Each block of the page is here between
-// "// Page: <name>" and "// End", and a test compares the two. The argument is the path of the
-// core of its job.
+// "// Page: <name>" and "// End", and a test compares the two. Arguments: see device.h.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -9,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "docs/examples/device.h"
 #include "docs/examples/must.h"
 #include "runtime/command/buffer_chunks.h"
 #include "runtime/intel/batch/batch.h"
@@ -26,7 +26,6 @@
 #include "runtime/intel/memory/driver_zones.h"
 #include "runtime/memory/address_space.h"
 #include "runtime/memory/buffers.h"
-#include "runtime/memory/host_device.h"
 #include "runtime/memory/residency.h"
 #include "runtime/memory/state_pool.h"
 #include "runtime/memory/state_stream.h"
@@ -39,14 +38,10 @@ using namespace packsmith::gpu;    // NOLINT: an example
 using namespace packsmith::intel;  // NOLINT: an example
 namespace gfx125 = packsmith::gfx125;
 
-void All(const std::string& core) {
-  const std::string prefix = core + "-";
-  auto device = Must(HostDevice::Create({
-      .device = {.family = "intel", .generation = "gfx125", .verx10 = 125},
-      .core_prefix = prefix,
-  }));
+void All(const example::DeviceOption& option) {
+  auto device = option.Open({.device = {.family = "intel", .generation = "gfx125", .verx10 = 125}});
   auto space = Must(AddressSpace::Create(Must(LayOutZones(AnvZones(), {.verx10 = 125}))));
-  auto buffers = Buffers::Create(*device, *space, {});
+  auto buffers = Buffers::Create(*device, *space, {.page = option.PageOf(*device)});
   const ZoneId heap = Must(space->FindZone("high heap"));
   const Buffer texture =
       Must(buffers->Create({.size = 256 * 1024, .zone = heap, .name = "texture"}));
@@ -279,16 +274,13 @@ void All(const std::string& core) {
   Expect(!set.live(), "the pool has none of its sets any more");
   Must(sampler_pool->Free(sampler_table.offset));
   Must(states->Free(drawn.offset));
-  if (std::rename((prefix + "000001.core").c_str(), core.c_str()) != 0) std::exit(1);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) {
-    std::fputs("usage: descriptors CORE\n", stderr);
-    return 2;
-  }
-  All(argv[1]);
+  const example::DeviceOption option(argc, argv, "CORE");
+  All(option);
+  option.KeepCores();
   return 0;
 }

@@ -103,7 +103,9 @@ template <class Gen>
 Context<Gen>::Context(Memory& memory_, const Part& part_)
     : memory(memory_),
       part(part_),
-      l3(Must(ChooseL3(part.device, {.urb = 1, .all = 1}))),
+      // From Xe2 on there is no choice.
+      l3(L3Partitions(part.device).empty() ? intel::L3Partition()
+                                           : Must(ChooseL3(part.device, {.urb = 1, .all = 1}))),
       scratch(memory.NewBuffer(64, "scratch")),
       chunks(*memory.buffers, {.zone = memory.Zone("other")}),
       batch(chunks),
@@ -142,12 +144,14 @@ std::unique_ptr<intel::Binder<Gen>> Context<Gen>::MakeBinder(const Memory& memor
                 .indirect_object_buffer_size_modify_enable = true,
                 .indirect_object_buffer_size = 0xfffff,
                 .instruction_buffer_size_modify_enable = true,
-                .instruction_buffer_size = 0xfffff,
-                .bindless_surface_state_mocs = mocs},
+                .instruction_buffer_size = 0xfffff},
       .mocs = mocs,
       .scratch = {scratch.address, scratch.handle},
   };
   auto& bases = options.bases;
+  if constexpr (requires { bases.bindless_surface_state_mocs; }) {
+    bases.bindless_surface_state_mocs = mocs;
+  }
   if constexpr (requires { bases.bindless_sampler_state_mocs; }) {
     bases.bindless_sampler_state_mocs = mocs;
   }
@@ -161,15 +165,20 @@ std::unique_ptr<intel::Binder<Gen>> Context<Gen>::MakeBinder(const Memory& memor
 template <class Gen>
 void Context<Gen>::Begin() {
   Select(intel::Pipeline::k3D);
-  {
+  if (l3 != intel::L3Partition()) {
     typename intel::Batch<Gen>::Group group(batch, intel::L3Dwords<Gen>());
     intel::EmitL3<Gen>(group, l3);
   }
   Must(binder->EmitSetup(batch));
   Must(binder->Begin(batch));
   // Pushed constants have addresses that are not relative to a base.
-  SetRegister(typename G::CS_DEBUG_MODE2{.constant_buffer_address_offset_disable = true,
-                                         .constant_buffer_address_offset_disable_mask = true});
+  if constexpr (requires { typename G::CS_DEBUG_MODE2; }) {
+    SetRegister(typename G::CS_DEBUG_MODE2{.constant_buffer_address_offset_disable = true,
+                                           .constant_buffer_address_offset_disable_mask = true});
+  } else {
+    SetRegister(typename G::INSTPM{.constant_buffer_address_offset_disable = true,
+                                   .constant_buffer_address_offset_disable_mask = true});
+  }
   // These never change: the drawing rectangle limits nothing, and one sample lies in the middle of
   // its pixel.
   batch.Emit(typename G::_3DSTATE_DRAWING_RECTANGLE{.clipped_drawing_rectangle_x_max = 0xffff,

@@ -65,6 +65,15 @@ void Walk(Context<Gen>& context, uint32_t kernel, uint32_t arguments) {
       typename G::MEDIA_STATE_FLUSH{});
 }
 
+// A group's lanes in each thread.
+template <class Body>
+constexpr uint32_t SixteenLanes() {
+  if constexpr (requires { Body::SIMD_SIZE_SIMD16; })
+    return Body::SIMD_SIZE_SIMD16;
+  else
+    return Body::SIMD_SIZE_SIMT16;
+}
+
 // From Gfx12.5 on the walker holds its descriptor.
 template <class Gen>
 requires requires { typename Gen::Packets::COMPUTE_WALKER; }
@@ -75,8 +84,8 @@ void Walk(Context<Gen>& context, uint32_t kernel, uint32_t arguments) {
       typename G::CFE_STATE{.maximum_number_of_threads = context.part.compute_threads()},
       typename G::COMPUTE_WALKER{.body = {.indirect_data_length = sizeof(kArguments),
                                           .indirect_data_start_address = arguments,
-                                          .message_simd = Body::MESSAGE_SIMD_SIMD16,
-                                          .simd_size = Body::SIMD_SIZE_SIMD16,
+                                          .message_simd = SixteenLanes<Body>(),
+                                          .simd_size = SixteenLanes<Body>(),
                                           .execution_mask = 0xffff,
                                           .local_x_maximum = kGroupSide - 1,
                                           .local_y_maximum = kGroupSide - 1,

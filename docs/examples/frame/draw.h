@@ -51,6 +51,14 @@ void SetPointers(Context<Gen>& context) {
       .color_calc_state_pointer = context.Dynamic(typename G::COLOR_CALC_STATE{}, 64)});
 }
 
+// From Gfx9 on such a packet has a caching policy.
+template <class Constants>
+Constants NoConstants(const Part& part) {
+  Constants constants;
+  if constexpr (requires { constants.mocs; }) constants.mocs = part.mocs();
+  return constants;
+}
+
 // Page: bind
 // What the shaders read and write: constants, surfaces, samplers.
 template <class Gen>
@@ -59,17 +67,16 @@ void BindShaderResources(Context<Gen>& context, const Scene& scene) {
   using intel::BindingStage;
   using intel::SurfacePurpose;
   auto& state = context.state;
-  const uint32_t mocs = context.part.mocs();
 
-  typename G::_3DSTATE_CONSTANT_VS constants{.mocs = mocs};
+  auto constants = NoConstants<typename G::_3DSTATE_CONSTANT_VS>(context.part);
   // Slots are filled from the last of the four.
   constants.constant_body.read_length[3] = sizeof(kTransform) / 32;
   constants.constant_body.buffer[3] = {scene.transform.address, scene.transform.handle};
   state.Set(constants);
-  state.Set(typename G::_3DSTATE_CONSTANT_HS{.mocs = mocs});
-  state.Set(typename G::_3DSTATE_CONSTANT_DS{.mocs = mocs});
-  state.Set(typename G::_3DSTATE_CONSTANT_GS{.mocs = mocs});
-  state.Set(typename G::_3DSTATE_CONSTANT_PS{.mocs = mocs});
+  state.Set(NoConstants<typename G::_3DSTATE_CONSTANT_HS>(context.part));
+  state.Set(NoConstants<typename G::_3DSTATE_CONSTANT_DS>(context.part));
+  state.Set(NoConstants<typename G::_3DSTATE_CONSTANT_GS>(context.part));
+  state.Set(NoConstants<typename G::_3DSTATE_CONSTANT_PS>(context.part));
 
   const uint32_t surfaces[] = {
       context.SurfaceState(SurfaceOf(scene.target, context.part, SurfacePurpose::kRenderTarget)),
@@ -101,7 +108,7 @@ void BindShaderResources(Context<Gen>& context, const Scene& scene) {
 }
 // End
 
-// All four packets, whether there is such a buffer or not.
+// All packets, whether there is such a buffer or not.
 template <class Gen>
 void BindDepth(Context<Gen>& context, const Image& depth) {
   using G = typename Gen::Packets;
@@ -128,7 +135,9 @@ void BindDepth(Context<Gen>& context, const Image& depth) {
   context.state.Set(buffer);
   context.state.Set(stencil);
   context.state.Set(typename G::_3DSTATE_HIER_DEPTH_BUFFER{.mocs = mocs});
-  context.state.Set(typename G::_3DSTATE_CLEAR_PARAMS{});
+  if constexpr (requires { typename G::_3DSTATE_CLEAR_PARAMS; }) {
+    context.state.Set(typename G::_3DSTATE_CLEAR_PARAMS{});
+  }
 }
 
 template <class Gen>

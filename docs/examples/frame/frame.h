@@ -3,24 +3,23 @@
 #ifndef PACKSMITH_DOCS_EXAMPLES_FRAME_FRAME_H_
 #define PACKSMITH_DOCS_EXAMPLES_FRAME_FRAME_H_
 
-#include <string>
-
 #include "absl/time/time.h"
+#include "docs/examples/device.h"
 #include "docs/examples/frame/context.h"
 #include "docs/examples/frame/dispatch.h"
 #include "docs/examples/frame/draw.h"
 #include "docs/examples/frame/memory.h"
 #include "docs/examples/frame/part.h"
 #include "docs/examples/frame/pipeline.h"
+#include "docs/examples/frame/query.h"
 #include "docs/examples/frame/scene.h"
 
 namespace frame {
 
-// The job's core goes to prefix + "000001.core".
 // Page: frame
 template <class Gen>
-void Frame(const Part& part, const std::string& prefix) {
-  Memory memory(part, prefix);
+void Frame(const Part& part, const example::DeviceOption& option) {
+  Memory memory(part, option);
   const Scene scene = MakeScene(memory, part);
   Context<Gen> context(memory, part);
 
@@ -28,7 +27,9 @@ void Frame(const Part& part, const std::string& prefix) {
   MakePipeline(part, context.l3, {.vertex = context.Kernel(), .pixel = context.Kernel()}, pipeline);
 
   context.Begin();
+  NoteCounters(context, scene.queries, kBefore);
   Draw(context, pipeline, scene);
+  NoteCounters(context, scene.queries, kAfter);
   Dispatch(context, context.Kernel(), scene);
   // The CPU reads both when the job is done. Only the 3D pipeline can flush all of this.
   context.Select(intel::Pipeline::k3D);
@@ -36,15 +37,18 @@ void Frame(const Part& part, const std::string& prefix) {
   context.Use(scene.counts, intel::CacheDomain::kOtherRead);
   const gpu::Fence fence = context.Submit();
   context.PrintUses();
-  Must(memory.device->Wait(fence, absl::Seconds(1)));
+  example::Expect(Must(memory.device->Wait(fence, absl::Seconds(10))), "the job is done");
+  PrintCounters(scene.queries);
 }
 // End
 
 // Each generation is compiled by itself.
-void FrameOfGfx9(const std::string& prefix);
-void FrameOfGfx11(const std::string& prefix);
-void FrameOfGfx12(const std::string& prefix);
-void FrameOfGfx125(const std::string& prefix);
+void FrameOfGfx8(const example::DeviceOption& option);
+void FrameOfGfx9(const example::DeviceOption& option);
+void FrameOfGfx11(const example::DeviceOption& option);
+void FrameOfGfx12(const example::DeviceOption& option);
+void FrameOfGfx125(const example::DeviceOption& option);
+void FrameOfXe2(const example::DeviceOption& option);
 
 }  // namespace frame
 

@@ -4,6 +4,8 @@
 
 namespace frame {
 
-void FrameOfGfx11(const std::string& prefix) { Frame<intel::Gfx11>(IceLakeGt2(), prefix); }
+void FrameOfGfx11(const example::DeviceOption& option) {
+  Frame<intel::Gfx11>(IceLakeGt2(), option);
+}
 
 }  // namespace frame

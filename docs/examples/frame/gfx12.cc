@@ -4,6 +4,8 @@
 
 namespace frame {
 
-void FrameOfGfx12(const std::string& prefix) { Frame<intel::Gfx12>(TigerLakeGt2(), prefix); }
+void FrameOfGfx12(const example::DeviceOption& option) {
+  Frame<intel::Gfx12>(TigerLakeGt2(), option);
+}
 
 }  // namespace frame

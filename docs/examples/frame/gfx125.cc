@@ -4,6 +4,6 @@
 
 namespace frame {
 
-void FrameOfGfx125(const std::string& prefix) { Frame<intel::Gfx125>(Dg2G10(), prefix); }
+void FrameOfGfx125(const example::DeviceOption& option) { Frame<intel::Gfx125>(Dg2G10(), option); }
 
 }  // namespace frame

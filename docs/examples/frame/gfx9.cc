@@ -4,6 +4,6 @@
 
 namespace frame {
 
-void FrameOfGfx9(const std::string& prefix) { Frame<intel::Gfx9>(SkylakeGt2(), prefix); }
+void FrameOfGfx9(const example::DeviceOption& option) { Frame<intel::Gfx9>(SkylakeGt2(), option); }
 
 }  // namespace frame

@@ -1,33 +1,32 @@
-// Draws and computes on one generation: the arguments are its name and the path of the job's core.
+// Draws and computes on one generation. Arguments: its name, and those of device.h.
 
 #include <cstdio>
 #include <string>
 
+#include "docs/examples/device.h"
 #include "docs/examples/frame/frame.h"
 
 namespace {
 
 constexpr struct {
   const char* name;
-  void (*draw)(const std::string& prefix);
+  void (*draw)(const example::DeviceOption& option);
 } kGenerations[] = {
-    {"gfx9", frame::FrameOfGfx9},
-    {"gfx11", frame::FrameOfGfx11},
-    {"gfx12", frame::FrameOfGfx12},
-    {"gfx125", frame::FrameOfGfx125},
+    {"gfx8", frame::FrameOfGfx8},     {"gfx9", frame::FrameOfGfx9},
+    {"gfx11", frame::FrameOfGfx11},   {"gfx12", frame::FrameOfGfx12},
+    {"gfx125", frame::FrameOfGfx125}, {"xe2", frame::FrameOfXe2},
 };
 
 }  // namespace
 
 int main(int argc, char** argv) {
   for (const auto& generation : kGenerations) {
-    if (argc != 3 || argv[1] != std::string(generation.name)) continue;
-    const std::string core = argv[2], prefix = core + "-";
-    generation.draw(prefix);
-    if (std::rename((prefix + "000001.core").c_str(), core.c_str()) == 0) return 0;
-    std::perror(core.c_str());
-    return 1;
+    if (argc < 2 || argv[1] != std::string(generation.name)) continue;
+    const example::DeviceOption option(argc - 1, argv + 1, "CORE");
+    generation.draw(option);
+    option.KeepCores();
+    return 0;
   }
-  std::fputs("usage: frame gfx9|gfx11|gfx12|gfx125 CORE\n", stderr);
+  std::fputs("usage: frame gfx8|gfx9|gfx11|gfx12|gfx125|xe2 [--device=host] CORE\n", stderr);
   return 2;
 }

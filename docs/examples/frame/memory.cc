@@ -10,16 +10,13 @@ using namespace packsmith::gpu;    // NOLINT: an example
 using namespace packsmith::intel;  // NOLINT: an example
 
 // Page: memory
-Memory::Memory(const Part& part, const std::string& core_prefix)
-    : device(Must(HostDevice::Create({
-          .device = {.family = "intel",
-                     .generation = part.generation,
-                     .platform = part.platform,
-                     .verx10 = part.verx10},
-          .core_prefix = core_prefix,
-      }))),
+Memory::Memory(const Part& part, const example::DeviceOption& option)
+    : device(option.Open({.device = {.family = "intel",
+                                     .generation = part.generation,
+                                     .platform = part.platform,
+                                     .verx10 = part.verx10}})),
       space(Must(AddressSpace::Create(Must(LayOutZones(IrisZones(), {.verx10 = part.verx10}))))),
-      buffers(Buffers::Create(*device, *space, {})),
+      buffers(Buffers::Create(*device, *space, {.page = option.PageOf(*device)})),
       // Kernels are relative to 0, dynamic states to the border colours, to which pointers have few
       // bits.
       kernel_pool(Must(StatePool::Create(*buffers, *space,

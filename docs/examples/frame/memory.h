@@ -5,15 +5,15 @@
 
 #include <cstdint>
 #include <memory>
-#include <string>
 
 #include "absl/strings/string_view.h"
+#include "docs/examples/device.h"
 #include "docs/examples/frame/part.h"
 #include "docs/examples/must.h"
 #include "runtime/intel/memory/border_colors.h"
 #include "runtime/memory/address_space.h"
 #include "runtime/memory/buffers.h"
-#include "runtime/memory/host_device.h"
+#include "runtime/memory/device.h"
 #include "runtime/memory/state_pool.h"
 #include "runtime/memory/state_stream.h"
 
@@ -24,13 +24,12 @@ using example::Must;
 
 class Memory {
  public:
-  // Each job is written to core_prefix + its fence + ".core".
-  Memory(const Part& part, const std::string& core_prefix);
+  Memory(const Part& part, const example::DeviceOption& option);
 
   gpu::ZoneId Zone(absl::string_view name) const;
   gpu::Buffer NewBuffer(uint64_t size, absl::string_view name);
 
-  const std::unique_ptr<gpu::HostDevice> device;
+  const std::unique_ptr<gpu::Device> device;
   const std::unique_ptr<gpu::AddressSpace> space;
   const std::unique_ptr<gpu::Buffers> buffers;
   const std::unique_ptr<gpu::StatePool> kernel_pool, surface_pool, dynamic_pool;

@@ -30,6 +30,17 @@ struct Part {
   uint32_t compute_threads() const { return device.threads.compute * subslices; }
 };
 
+inline Part BroadwellGt2() {
+  return {
+      .generation = "gfx8",
+      .platform = "bdw",
+      .verx10 = 80,
+      .device = Must(intel::FindRenderDevice("bdw gt2")),
+      .subslices = 3,
+      .scheme = layout::Scheme::kIntelY,
+      .tiling = intel::SurfaceTiling::kY,
+  };
+}
 inline Part SkylakeGt2() {
   return {
       .generation = "gfx9",
@@ -70,6 +81,17 @@ inline Part Dg2G10() {
       .verx10 = 125,
       .device = Must(intel::FindRenderDevice("dg2")),
       .subslices = 32,
+      .scheme = layout::Scheme::kIntelTile4,
+      .tiling = intel::SurfaceTiling::k4,
+  };
+}
+inline Part LunarLake() {
+  return {
+      .generation = "xe2",
+      .platform = "lnl",
+      .verx10 = 200,
+      .device = Must(intel::FindRenderDevice("xe2")),
+      .subslices = 8,
       .scheme = layout::Scheme::kIntelTile4,
       .tiling = intel::SurfaceTiling::k4,
   };

@@ -84,33 +84,42 @@ void AddVertexFetch(intel::PipelineState<Gen>& pipeline) {
 template <class Gen>
 void AddStages(intel::PipelineState<Gen>& pipeline, const Part& part, const DrawKernels& kernels) {
   using G = typename Gen::Packets;
-  pipeline.Add(typename G::_3DSTATE_VS{
+  typename G::_3DSTATE_VS vertex{
       .kernel_start_pointer = kernels.vertex,
       .vertex_urb_entry_read_length = 2,  // three elements, two in each 32 bytes
       .dispatch_grf_start_register_for_urb_data = 2,
       .enable = true,
-      .simd8_dispatch_enable = true,
       .statistics_enable = true,
       .maximum_number_of_threads = part.device.threads.vertex - 1,
-  });
+  };
+  // From Xe2 on kernels have 16 lanes or more.
+  if constexpr (requires { vertex.simd8_dispatch_enable; }) vertex.simd8_dispatch_enable = true;
+  pipeline.Add(vertex);
   pipeline.Add(typename G::_3DSTATE_HS{});
   pipeline.Add(typename G::_3DSTATE_TE{});
   pipeline.Add(typename G::_3DSTATE_DS{});
   pipeline.Add(typename G::_3DSTATE_GS{});
   pipeline.Add(typename G::_3DSTATE_STREAMOUT{});
   using Pixel = typename G::_3DSTATE_PS;
-  pipeline.Add(Pixel{
+  Pixel pixel{
       .kernel_start_pointer_0 = kernels.pixel,
       .binding_table_entry_count = 2,
       // Wa_1606682166: samplers must not be prefetched.
       .sampler_count = Gen::kFacts.wa_1606682166 ? Pixel::SAMPLER_COUNT_NO_SAMPLERS
                                                  : Pixel::SAMPLER_COUNT_1_4_SAMPLERS,
       .vector_mask_enable = true,
-      ._8_pixel_dispatch_enable = true,
       .maximum_number_of_threads_per_psd = part.device.threads.pixel - 1,
       .dispatch_grf_start_register_for_constant_setup_data_0 = 4,
-  });
-  pipeline.Add(typename G::_3DSTATE_PS_EXTRA{.attribute_enable = true, .pixel_shader_valid = true});
+  };
+  typename G::_3DSTATE_PS_EXTRA more{.pixel_shader_valid = true};
+  if constexpr (requires { pixel._8_pixel_dispatch_enable; }) {
+    pixel._8_pixel_dispatch_enable = true;
+    more.attribute_enable = true;
+  } else {
+    pixel.kernel_0_enable = true;
+  }
+  pipeline.Add(pixel);
+  pipeline.Add(more);
 }
 
 // From triangles to pixels.
@@ -130,11 +139,14 @@ void AddRasterization(intel::PipelineState<Gen>& pipeline, intel::UrbDereference
                     .clip_enable = true,
                     .force_zero_rta_index_enable = true});
   using Raster = typename G::_3DSTATE_RASTER;
-  pipeline.template AddPartial<&Raster::cull_mode>(
-      Raster{.viewport_z_near_clip_test_enable = true,
-             .scissor_rectangle_enable = true,
-             .front_winding = Raster::FRONT_WINDING_COUNTER_CLOCKWISE,
-             .viewport_z_far_clip_test_enable = true});
+  Raster raster{.scissor_rectangle_enable = true,
+                .front_winding = Raster::FRONT_WINDING_COUNTER_CLOCKWISE};
+  if constexpr (requires { raster.viewport_z_near_clip_test_enable; }) {
+    raster.viewport_z_near_clip_test_enable = raster.viewport_z_far_clip_test_enable = true;
+  } else {
+    raster.viewport_z_clip_test_enable = true;
+  }
+  pipeline.template AddPartial<&Raster::cull_mode>(raster);
   using Sf = typename G::_3DSTATE_SF;
   Sf setup{.viewport_transform_enable = true,
            .statistics_enable = true,
@@ -157,8 +169,10 @@ void AddRasterization(intel::PipelineState<Gen>& pipeline, intel::UrbDereference
                  .number_of_sf_output_attributes = 1,
                  .force_vertex_urb_entry_read_offset = true,
                  .force_vertex_urb_entry_read_length = true};
-  for (uint32_t& format : attributes.attribute_active_component_format) {
-    format = Sbe::ATTRIBUTE_ACTIVE_COMPONENT_FORMAT_XYZW;
+  if constexpr (requires { attributes.attribute_active_component_format; }) {
+    for (uint32_t& format : attributes.attribute_active_component_format) {
+      format = Sbe::ATTRIBUTE_ACTIVE_COMPONENT_FORMAT_XYZW;
+    }
   }
   pipeline.Add(attributes);
   pipeline.Add(typename G::_3DSTATE_MULTISAMPLE{});

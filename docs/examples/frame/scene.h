@@ -51,7 +51,8 @@ struct Image {
 struct Scene {
   gpu::Buffer vertices, indices, instances, transform;
   Image texture, target, depth;
-  gpu::Buffer counts;  // what the dispatch writes
+  gpu::Buffer counts;   // what the dispatch writes
+  gpu::Buffer queries;  // what the command streamer writes
 };
 
 // Memory for all of it, filled with what the CPU must write.

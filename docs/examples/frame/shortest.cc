@@ -1,13 +1,18 @@
-// The first example of docs/runtime.md, whole. The argument is the beginning of the core's name.
+// The first example of docs/runtime.md, whole. The argument is a node of /dev/dri, or the beginning
+// of a core's name.
 // Page: shortest
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
+#include <string>
 #include <utility>
 
+#include "absl/strings/strip.h"
 #include "packsmith/runtime/command/buffer_chunks.h"
 #include "packsmith/runtime/intel/batch/batch.h"
 #include "packsmith/runtime/intel/batch/gfx9.h"
 #include "packsmith/runtime/intel/memory/driver_zones.h"
+#include "packsmith/runtime/kernel/open.h"
 #include "packsmith/runtime/memory/address_space.h"
 #include "packsmith/runtime/memory/buffers.h"
 #include "packsmith/runtime/memory/host_device.h"
@@ -26,17 +31,27 @@ T Must(absl::StatusOr<T> result) {
 }
 void Must(const absl::Status& status) { Must(status.ok() ? absl::StatusOr<int>(0) : status); }
 
+// A GPU with --device=/dev/dri/NODE; or else a device that needs no kernel and writes each job to a
+// file, whose name the argument begins.
+std::unique_ptr<Device> Open(absl::string_view argument) {
+  if (absl::ConsumePrefix(&argument, "--device=")) {
+    return Must(OpenDevice({.path = std::string(argument), .generation = "gfx9"}));
+  }
+  return Must(HostDevice::Create({
+      .device = {.family = "intel", .generation = "gfx9", .verx10 = 90},
+      .core_prefix = std::string(argument),
+  }));
+}
+
 int main(int argc, char** argv) {
   if (argc != 2) return 2;
-  // A device that needs no kernel, an address space, and buffers in them.
-  auto device = Must(HostDevice::Create({
-      .device = {.family = "intel", .generation = "gfx9", .verx10 = 90},
-      .core_prefix = argv[1],
-  }));
+  // A device, an address space, and buffers in them.
+  const auto device = Open(argv[1]);
   auto space = Must(AddressSpace::Create(Must(LayOutZones(IrisZones(), {.verx10 = 90}))));
   auto buffers = Buffers::Create(*device, *space, {});
   const ZoneId other = Must(space->FindZone("other"));
-  const Buffer answer = Must(buffers->Create({.size = 4096, .zone = other, .name = "answer"}));
+  const Buffer answer =
+      Must(buffers->Create({.size = 4096, .zone = other, .name = "answer", .zeroed = true}));
 
   // A batch: it asks for memory as it grows, and notes which buffers its packets point to.
   BufferChunks chunks(*buffers, {.zone = other});
@@ -56,5 +71,6 @@ int main(int argc, char** argv) {
                                            .residents = residency.residents()}));
   Must(buffers->Use(residency.handles(), fence));
   Must(device->Wait(fence, absl::Seconds(1)));
+  std::printf("answer %u\n", *answer.cpu);
 }
 // End

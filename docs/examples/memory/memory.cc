@@ -1,6 +1,5 @@
 // What docs/memory.md shows, built and run. Each block of the page is here between
-// "// Page: <name>" and "// End", and a test compares the two. The argument is the path of the
-// core of its job.
+// "// Page: <name>" and "// End", and a test compares the two. Arguments: see device.h.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -9,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "docs/examples/device.h"
 #include "docs/examples/must.h"
 #include "packsmith/gfx9.h"
 #include "runtime/command/chunks.h"
@@ -111,13 +111,9 @@ void Compression() {
   if (!batch.status().ok() || aux->Find(image.address).ok()) std::exit(1);
 }
 
-void All(const std::string& core) {
-  const std::string prefix = core + "-";
+void All(const example::DeviceOption& option) {
   // Page: device
-  auto device = Must(HostDevice::Create({
-      .device = {.family = "intel", .generation = "gfx9", .verx10 = 90},
-      .core_prefix = prefix,
-  }));
+  auto device = option.Open({.device = {.family = "intel", .generation = "gfx9", .verx10 = 90}});
   auto space = Must(AddressSpace::Create(Must(LayOutZones(IrisZones(), {.verx10 = 90}))));
   auto buffers = Buffers::Create(*device, *space, {});
   // End
@@ -232,19 +228,16 @@ void All(const std::string& core) {
   const std::string picture = ZoneMapSvg(*space);
   // End
   if (json.find("\"name\":\"border colors\"") == std::string::npos || picture.empty()) std::exit(1);
-  if (std::rename((prefix + "000001.core").c_str(), core.c_str()) != 0) std::exit(1);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) {
-    std::fprintf(stderr, "usage: memory CORE: the file to write\n");
-    return 2;
-  }
+  const example::DeviceOption option(argc, argv, "CORE");
   Own();
   Ranges();
   Compression();
-  All(argv[1]);
+  All(option);
+  option.KeepCores();
   return 0;
 }

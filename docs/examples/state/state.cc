@@ -1,12 +1,12 @@
 // What docs/state.md shows, built and run. Each block of the page is here between
-// "// Page: <name>" and "// End", and a test compares the two. The argument is the path of the
-// core of its job.
+// "// Page: <name>" and "// End", and a test compares the two. Arguments: see device.h.
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <string>
 #include <utility>
 
+#include "docs/examples/device.h"
 #include "docs/examples/must.h"
 #include "docs/examples/state/meshes.h"
 #include "packsmith/gfx9_codes.h"
@@ -21,7 +21,6 @@
 #include "runtime/intel/state/urb.h"
 #include "runtime/memory/address_space.h"
 #include "runtime/memory/buffers.h"
-#include "runtime/memory/host_device.h"
 #include "runtime/memory/residency.h"
 
 namespace {
@@ -32,12 +31,8 @@ using namespace packsmith::gpu;    // NOLINT: an example
 using namespace packsmith::intel;  // NOLINT: an example
 using namespace packsmith::gfx9;   // NOLINT
 
-void All(const std::string& core) {
-  const std::string prefix = core + "-";
-  auto device = Must(HostDevice::Create({
-      .device = {.family = "intel", .generation = "gfx9", .verx10 = 90},
-      .core_prefix = prefix,
-  }));
+void All(const example::DeviceOption& option) {
+  auto device = option.Open({.device = {.family = "intel", .generation = "gfx9", .verx10 = 90}});
   auto space = Must(AddressSpace::Create(Must(LayOutZones(IrisZones(), {.verx10 = 90}))));
   auto buffers = Buffers::Create(*device, *space, {});
   const ZoneId other = Must(space->FindZone("other"));
@@ -246,17 +241,14 @@ void All(const std::string& core) {
   Expect(guest.Flush(next) && next.dwords() == 0, "what is inherited is not emitted");
   Expect(next.uses().Find(vertices.handle).has_value(), "the next batch knows the buffers");
   Expect(Must(device->Wait(fence, absl::Seconds(1))), "the job is done");
-  if (std::rename((prefix + "000001.core").c_str(), core.c_str()) != 0) std::exit(1);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) {
-    std::fputs("usage: state CORE\n", stderr);
-    return 2;
-  }
-  All(argv[1]);
+  const example::DeviceOption option(argc, argv, "CORE");
+  All(option);
+  option.KeepCores();
   Meshes();
   return 0;
 }

@@ -1,0 +1,43 @@
+// The device that an example runs on, as an option of each program:
+//
+//   PROGRAM [--device=host] CORE...       no kernel: each job is written to a file, and not run
+//   PROGRAM --device=/dev/dri/renderD128  that GPU, or its mock
+
+#ifndef PACKSMITH_DOCS_EXAMPLES_DEVICE_H_
+#define PACKSMITH_DOCS_EXAMPLES_DEVICE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/memory/device.h"
+#include "runtime/memory/host_device.h"
+
+namespace example {
+
+class DeviceOption {
+ public:
+  // On a host the program has `cores` arguments: the files of its jobs, in order. Otherwise it has
+  // none. `usage` shows them. Exits with code 2 if the arguments are others.
+  DeviceOption(int argc, char** argv, const char* usage, size_t cores = 1);
+
+  // Empty: the host.
+  const std::string& node() const { return node_; }
+  // The node's, which must be of the host's generation unless that is empty.
+  std::unique_ptr<packsmith::gpu::Device> Open(packsmith::gpu::HostDevice::Options host) const;
+  // Buffers::Options::page for that device: AGX's are larger, and those of GPUs with memory of
+  // their own.
+  uint64_t PageOf(const packsmith::gpu::Device& device) const;
+  // Gives the files of a host's jobs their names.
+  void KeepCores() const;
+
+ private:
+  std::string node_;
+  std::vector<std::string> cores_;
+};
+
+}  // namespace example
+
+#endif  // PACKSMITH_DOCS_EXAMPLES_DEVICE_H_
