@@ -23,8 +23,6 @@ class DeviceOption {
   // none. `usage` shows them. Exits with code 2 if the arguments are others.
   DeviceOption(int argc, char** argv, const char* usage, size_t cores = 1);
 
-  // Empty: the host.
-  const std::string& node() const { return node_; }
   // The node's, which must be of the host's generation unless that is empty.
   std::unique_ptr<packsmith::gpu::Device> Open(packsmith::gpu::HostDevice::Options host) const;
   // Buffers::Options::page for that device: AGX's are larger, and those of GPUs with memory of
@@ -34,7 +32,7 @@ class DeviceOption {
   void KeepCores() const;
 
  private:
-  std::string node_;
+  std::string node_;  // empty: the host
   std::vector<std::string> cores_;
 };
 

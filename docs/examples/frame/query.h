@@ -46,9 +46,7 @@ void NoteCounters(Context<Gen>& context, const gpu::Buffer& memory, When when) {
   intel::Arithmetic<Gen> math(context.batch);
   math.Store64(at(offsetof(Counters, fetched)),
                math.Load64(at(vertices)) - math.Load64(at(vertices - sizeof(uint64_t))));
-  context.batch.Emit(
-      typename Gen::CopyMemory{.destination_memory_address = at(offsetof(Counters, copied)),
-                               .source_memory_address = at(offsetof(Counters, fetched))});
+  math.Copy32(at(offsetof(Counters, copied)), at(offsetof(Counters, fetched)));
 }
 // End
 
