@@ -242,7 +242,7 @@ class Buffers {
     bool live = false;
     uint32_t block = kNone, entry = 0;
     std::vector<JobUse> jobs;  // that use it and may still run
-    size_t drop_at = 0;        // with so many, those that are done are removed
+    size_t drop_at = 0;        // with this number, those that are done are removed
     std::string name;
   };
 

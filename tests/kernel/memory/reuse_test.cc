@@ -53,7 +53,7 @@ class LateExecutor : public capture::Executor {
       return Fault("the batch is not mapped", why);
     }
     const auto found = jobs.find(words.number);
-    // Whoever took its memory has written another number to it.
+    // The next user of its memory has written another number to it.
     if (found == jobs.end() || found->second.done) {
       return Fault(absl::StrCat("the memory of a batch has the number ", words.number), why);
     }
