@@ -38,8 +38,8 @@ void Scenario(Steps& step, Injector& injector) {
         std::pair(kMore, Heap::kSystemUncached)}) {
     Place place;
     place.address = address;
-    const auto memory =
-        step([&] { return device.Create({.size = 4096, .heap = heap, .use = kShared}); });
+    const auto memory = step(
+        [&, heap = heap] { return device.Create({.size = 4096, .heap = heap, .use = kShared}); });
     MUST(memory);
     place.memory = *memory;
     const auto mapped = step([&] { return device.Map(*memory); });
