@@ -1,9 +1,6 @@
 // Submitting to xe and asahi and waiting take no memory: each allocation of the program is counted.
-#include <cerrno>
-#include <cstdlib>
 #include <functional>
 #include <memory>
-#include <new>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,57 +12,12 @@
 #include "runtime/capture/devices/device_info.h"
 #include "runtime/capture/xe/xe.h"
 #include "runtime/kernel/asahi/asahi_device.h"
-#include "runtime/kernel/uapi/asahi.h"
-#include "runtime/kernel/uapi/drm.h"
-#include "runtime/kernel/uapi/xe.h"
 #include "runtime/kernel/xe/xe_device.h"
-#include "tests/kernel/mock_connection.h"
-
-namespace {
-size_t allocations = 0;
-}  // namespace
-
-void* operator new(size_t size) {
-  ++allocations;
-  if (void* const memory = std::malloc(size)) return memory;
-  std::abort();
-}
-// All forms that may be freed by what is below, so that the two always fit each other.
-void* operator new(size_t size, const std::nothrow_t&) noexcept { return operator new(size); }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, size_t) noexcept { std::free(memory); }
+#include "tests/base/allocations.h"
+#include "tests/kernel/idle_connection.h"
 
 namespace packsmith::gpu {
 namespace {
-
-// A kernel whose calls that submit and wait take no memory themselves.
-class IdleConnection : public MockConnection {
- public:
-  IdleConnection(capture::MockKernel& kernel, capture::MockDevice& device, const bool& idle)
-      : MockConnection(kernel, device), idle_(idle) {}
-
-  int Ioctl(uint32_t request, void* argument) override {
-    if (!idle_) return MockConnection::Ioctl(request, argument);
-    if (request == uapi::xe::kExec || request == uapi::asahi::kSubmit ||
-        request == uapi::drm::kSyncobjWait) {
-      return 0;
-    }
-    if (request == uapi::drm::kSyncobjHandleToFd) {
-      static_cast<uapi::drm::syncobj_handle*>(argument)->fd = -1;
-      return 0;
-    }
-    ADD_FAILURE() << "another call: " << request;
-    return -EINVAL;
-  }
-  int IoctlOn(int fd, uint32_t request, void* argument) override {
-    if (!idle_) return MockConnection::IoctlOn(fd, request, argument);
-    static_cast<uapi::drm::sync_file_info*>(argument)->status = 1;
-    return 0;
-  }
-
- private:
-  const bool& idle_;
-};
 
 // How many allocations a thousand jobs make, of two contexts with 20 buffers.
 template <typename Driver>
@@ -108,11 +60,12 @@ size_t AllocationsOfJobs(std::unique_ptr<capture::MockDevice> (*make)(capture::M
   };
   EXPECT_TRUE(submit(100));  // queues, lists and syncobjs are made
   idle = true;
-  const size_t before = allocations;
+  const size_t before = Allocations();
   const bool good = submit(1000);
-  const size_t after = allocations;
+  const size_t after = Allocations();
   idle = false;
   EXPECT_TRUE(good);
+  EXPECT_GT(before, 0u) << "they are counted";
   return after - before;
 }
 

@@ -54,11 +54,6 @@ Fence Fences::Begin(uint32_t syncobj, absl::string_view what, std::optional<Owne
   return first_ + entries_.size() - 1;
 }
 
-Fence Fences::last() const {
-  MutexLock lock(mutex_);
-  return first_ + entries_.size() - 1;
-}
-
 bool Fences::HasFailed(const Owner& owner) {
   Collect();
   MutexLock lock(mutex_);

@@ -47,7 +47,6 @@ class Fences {
   // A sync file; of a job that is done, one that is signalled.
   absl::StatusOr<UniqueFd> Export(Fence fence);
 
-  Fence last() const;
   // See DrmDevice::HasFailed().
   bool HasFailed(const Owner& owner);
 

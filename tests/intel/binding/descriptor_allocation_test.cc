@@ -2,26 +2,10 @@
 // counted.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <new>
-
 #include "runtime/intel/binding/descriptor_placement.h"
 #include "runtime/intel/binding/descriptor_tables.h"
+#include "tests/base/allocations.h"
 #include "tests/intel/binding/descriptor_world.h"
-
-namespace {
-size_t allocations = 0;
-}  // namespace
-
-void* operator new(size_t size) {
-  ++allocations;
-  if (void* const memory = std::malloc(size)) return memory;
-  std::abort();
-}
-// All forms that may be freed by what is below, so that the two always fit each other.
-void* operator new(size_t size, const std::nothrow_t&) noexcept { return operator new(size); }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, size_t) noexcept { std::free(memory); }
 
 namespace packsmith::intel {
 namespace {
@@ -56,7 +40,7 @@ TEST_P(DescriptorAllocationTest, WritesCopiesAndTablesTakeNoMemory) {
   uint32_t entries[kMostTableSurfaces];
   std::array<uint32_t, 4> samplers[kMostTableSamplers];
 
-  const size_t before = allocations;
+  const size_t before = Allocations();
   bool good = true;
   for (uint32_t i = 0; i < 4; ++i) {
     good &= set.Write(0, i,
@@ -72,7 +56,7 @@ TEST_P(DescriptorAllocationTest, WritesCopiesAndTablesTakeNoMemory) {
   good &= bound.Bind(pipeline, 0, {set}, offset).ok();
   good &= FillSurfaceTable(map, bound, {.states = &stream}, absl::MakeSpan(entries)).ok();
   good &= FillSamplerTable(map, bound, absl::MakeSpan(samplers)).ok();
-  const size_t after = allocations;
+  const size_t after = Allocations();
   EXPECT_TRUE(good);
   EXPECT_EQ(after, before);
   EXPECT_GT(before, 0u) << "they are counted";
