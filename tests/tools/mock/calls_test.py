@@ -105,6 +105,9 @@ class FilesTest(ClientTest):
     def test_what_is_written_to_a_control_has_an_effect_at_once(self) -> None:
         self.good(FILES, "controls")
 
+    def test_debugfs_counts_as_mounted(self) -> None:
+        self.good(FILES, "mounts")
+
     def test_a_program_may_clear_its_environment(self) -> None:
         self.good(FILES, "environment")
 

@@ -5,6 +5,7 @@
 #include <glob.h>
 #include <limits.h>
 #include <stdint.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
@@ -348,6 +349,14 @@ static void Controls(void) {
   CheckControl("shell\n");
 }
 
+// As IGT's tools do where debugfs is not mounted; as another user than root, too.
+static void Mounts(void) {
+  CHECK(mount("debug", "/sys/kernel/debug", "debugfs", 0, 0) == 0);
+  CHECK(syscall(SYS_mount, "debug", "/sys/kernel/debug", "debugfs", 0L, NULL) == 0);
+  CHECK(mount("none", "/no/such/place", "tmpfs", 0, 0) == -1);
+  CHECK(access("/sys/kernel/debug/dri", R_OK) == 0);
+}
+
 // A program without the library's environment keeps what it had.
 static void Environment(void) {
   clearenv();
@@ -358,9 +367,11 @@ static const struct {
   const char* name;
   void (*run)(void);
 } kTests[] = {
-    {"libdrm", Libdrm}, {"opens", Opens},       {"relative", Relative},
-    {"stats", Stats},   {"links", Links},       {"directories", Directories},
-    {"globs", Globs},   {"controls", Controls}, {"environment", Environment},
+    {"libdrm", Libdrm},     {"opens", Opens},
+    {"relative", Relative}, {"stats", Stats},
+    {"links", Links},       {"directories", Directories},
+    {"globs", Globs},       {"controls", Controls},
+    {"mounts", Mounts},     {"environment", Environment},
 };
 
 int main(int argc, char** argv) {

@@ -1,4 +1,4 @@
-// ioctl(), mmap(), lseek(), and syscall() for what has a function here.
+// ioctl(), mmap(), lseek(), mount(), and syscall() for what has a function here.
 #include <fcntl.h>
 #include <linux/stat.h>
 #include <stdarg.h>
@@ -6,7 +6,9 @@
 #include <sys/types.h>
 
 #include <cerrno>
+#include <cstring>
 
+#include "tools/mock/face/channel.h"
 #include "tools/mock/face/devices.h"
 #include "tools/mock/face/directories.h"
 #include "tools/mock/face/links.h"
@@ -69,6 +71,14 @@ long SeekCall(int fd, off_t offset, int from) {
   return result == -ESPIPE && FindDeviceFile(fd, device) ? 0 : result;
 }
 
+// The server's files of debugfs are there whether it is mounted or not, and programs that miss it
+// mount it (IGT's tools do), which only root may.
+long MountCall(const char* source, const char* target, const char* type, unsigned long flags,
+               const void* data) {
+  if (type != nullptr && std::strcmp(type, "debugfs") == 0 && Token() != nullptr) return 0;
+  return Raw(SYS_mount, source, target, type, flags, data);
+}
+
 template <typename T>
 T* AsPointer(long word) {
   return reinterpret_cast<T*>(word);
@@ -101,6 +111,10 @@ long Call(long number, const long (&a)[6]) {
     case SYS_readlinkat:
       return ReadLinkAt(static_cast<int>(a[0]), AsPointer<const char>(a[1]), AsPointer<char>(a[2]),
                         static_cast<size_t>(a[3]));
+    case SYS_mount:
+      return MountCall(AsPointer<const char>(a[0]), AsPointer<const char>(a[1]),
+                       AsPointer<const char>(a[2]), static_cast<unsigned long>(a[3]),
+                       AsPointer<const void>(a[4]));
     case SYS_getdents64:
       if (!IsVirtualDirectory(static_cast<int>(a[0]))) break;
       return ReadEntries(static_cast<int>(a[0]), AsPointer<void>(a[1]), static_cast<size_t>(a[2]));
@@ -157,6 +171,13 @@ off_t FaceSeek(int fd, off_t offset, int from) { return Returned(SeekCall(fd, of
 
 off_t FaceSeek64(int fd, off_t offset, int from) FACE_FUNCTION("lseek64");
 off_t FaceSeek64(int fd, off_t offset, int from) { return Returned(SeekCall(fd, offset, from)); }
+
+int FaceMount(const char* source, const char* target, const char* type, unsigned long flags,
+              const void* data) FACE_FUNCTION("mount");
+int FaceMount(const char* source, const char* target, const char* type, unsigned long flags,
+              const void* data) {
+  return static_cast<int>(Returned(MountCall(source, target, type, flags, data)));
+}
 
 // Any call has at most six arguments; the C library passes on as many, given or not.
 long FaceSyscall(long number, ...) FACE_FUNCTION("syscall");
