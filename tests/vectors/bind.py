@@ -1,11 +1,15 @@
 #!/usr/bin/python3
 """Writes the tables by which tests reach the members of generated types.
 
-    bind.py --cpp|--c DESCRIPTION.json… OUT…
+    bind.py --cpp DESCRIPTION.json… OUT…
+    bind.py --c DESCRIPTION.json OUT
 
 With several outputs the C++ types are shared out among them, for compilers that run side by side.
+C++ types are those of the first description. Their code is made from the description alone, so a
+type that one of the other descriptions has in just the same way is left to that one's test.
 """
 
+import json
 import re
 import sys
 from collections.abc import Iterator
@@ -42,6 +46,38 @@ def expand(leaves: list[Ir], loops: list[Ir], base: int = 0,
 
 # -- C++ -------------------------------------------------------------------------------------------
 
+# What C++ code does not depend on: the C names have the generation's prefix.
+_NOT_IN_CPP = {"aliases", "c", "doc", "file", "in_c", "line", "relations", "source"}
+
+
+def fingerprints(ir: Ir) -> dict[str, str]:
+    """For each container, by its name in C++, what its code is made from.
+
+    That is its own part of the IR and, since it may nest them, that of all that it names.
+    """
+    named: dict[str, Ir] = {}
+    for one in (*ir["enums"], *ir["containers"]):
+        named[one["name"]] = named[one["cpp"]] = one
+
+    def visit(value: Ir | list | str | int | None, found: dict[str, Ir]) -> Ir | list | str | int:
+        if isinstance(value, dict):
+            return {key: visit(v, found) for key, v in value.items() if key not in _NOT_IN_CPP}
+        if isinstance(value, list):
+            return [visit(v, found) for v in value]
+        if isinstance(value, str) and value in named and named[value]["cpp"] not in found:
+            one = named[value]
+            found[one["cpp"]] = {}
+            found[one["cpp"]] = visit(one, found)
+        return value
+
+    whole = [ir["family"], ir["unit"], ir["address_bits"], ir["usual_item"]]
+    result: dict[str, str] = {}
+    for container in ir["containers"]:
+        found: dict[str, Ir] = {}
+        own = visit(container, found)
+        result[container["cpp"]] = json.dumps([whole, own, found], sort_keys=True)
+    return result
+
 
 def cpp_members(container: Ir, type_name: str, part: Ir | None = None) -> list[str]:
     """Rows for the members of a container, or of the part of a packet."""
@@ -51,8 +87,8 @@ def cpp_members(container: Ir, type_name: str, part: Ir | None = None) -> list[s
             for leaf in expand(container["leaves"], container["loops"])]
 
 
-def cpp(ir: Ir, shard: int, shards: int) -> str:
-    """The bindings of every shards-th type."""
+def cpp(ir: Ir, elsewhere: set[str], shard: int, shards: int) -> str:
+    """The bindings of every shards-th type that is not tested elsewhere."""
     space = f"packsmith::{ir['namespace']}"
     by_name = {c["cpp"]: c for c in ir["containers"]}
     out = ["// Made by bind.py.", f'#include "packsmith/{ir["generation"]}.h"',
@@ -60,7 +96,8 @@ def cpp(ir: Ir, shard: int, shards: int) -> str:
            '#include "tests/vectors/binding_cpp.h"', "", "namespace packsmith::vectors {",
            "namespace {"]
     types: list[str] = []
-    for number, container in enumerate(ir["containers"]):
+    here = [c for c in ir["containers"] if c["cpp"] not in elsewhere]
+    for number, container in enumerate(here):
         if number % shards != shard:
             continue
         this = f"T{number}"
@@ -103,6 +140,12 @@ def cpp(ir: Ir, shard: int, shards: int) -> str:
         out += [f"for (const Type& type : Shard{i}()) all->push_back(type);"
                 for i in range(shards)]
         out += ["return all;", "}();", "return types;", "}"]
+        skipped = [c for c in ir["containers"] if c["cpp"] in elsewhere]
+        out += [f"static_assert(sizeof(WordOf<{space}::{c['cpp']}>) * "
+                f"bits::unit<{space}::{c['cpp']}>::size == {c['bytes']});" for c in skipped]
+        out += ["const std::vector<std::string>& TypesTestedElsewhere() {",
+                "static const auto& names = *new std::vector<std::string>{",
+                *(quote(c["name"]) + "," for c in skipped), "};", "return names;", "}"]
     return "\n".join([*out, "}  // namespace packsmith::vectors", ""])
 
 
@@ -194,12 +237,13 @@ def c(ir: Ir) -> str:
 def main(arguments: list[str]) -> None:
     """Writes the tables; the module's docstring describes the arguments."""
     language, *paths = arguments
-    ir_path = next(path for path in paths if path.endswith(".json"))
     outputs = [path for path in paths if path.endswith((".cc", ".c"))]
-    ir = read(Path(ir_path))
+    ir, *others = (read(Path(path)) for path in paths if path.endswith(".json"))
+    same = {one for other in others for one in fingerprints(other).items()}
+    elsewhere = {name for name, made_from in fingerprints(ir).items() if (name, made_from) in same}
     add_views(ir)
     for shard, output in enumerate(outputs):
-        text = cpp(ir, shard, len(outputs)) if language == "--cpp" else c(ir)
+        text = cpp(ir, elsewhere, shard, len(outputs)) if language == "--cpp" else c(ir)
         Path(output).write_text(text, encoding="utf-8")
 
 

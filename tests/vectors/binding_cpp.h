@@ -61,6 +61,8 @@ struct Type {
 
 // Defined by the generated file.
 const std::vector<Type>& BoundTypes();
+// Names of types whose code is the same as in another generation, whose test has them.
+const std::vector<std::string>& TypesTestedElsewhere();
 
 // -- What generated files use --------------------------------------------------------------------
 
