@@ -1,5 +1,9 @@
 """Headers in the form in which gcc has parsed them."""
 
+# Options of all C++ sources that are compiled without optimisation. gcc takes a precompiled header only
+# with the options that it was made with.
+UNSHIPPED = ["-fno-exceptions"]
+
 def _impl(ctx):
     # What `-include` finds where the precompiled form does not fit (another compiler, other options):
     # nothing, so that the source's own includes count.
@@ -30,7 +34,7 @@ def _precompile(ctx, toolchain):
         cc_toolchain = toolchain,
         source_file = ctx.file.header.path,
         output_file = out.path,
-        user_compile_flags = ctx.fragments.cpp.copts + ctx.fragments.cpp.cxxopts,
+        user_compile_flags = ctx.fragments.cpp.copts + ctx.fragments.cpp.cxxopts + UNSHIPPED,
         use_pic = True,
     )
     ctx.actions.run(
