@@ -22,10 +22,12 @@ namespace packsmith::intel {
 
 struct BatchOptions {
   // The batch is called by others: its end returns to the caller, and it cannot call in turn.
+  // Refused before Gfx7.5, where the hardware has one level of batches.
   bool second_level = false;
   // Record the positions of addresses, for kernels that move buffers.
   bool relocations = false;
-  // Addresses of chunks are in the global address space, not in the context's own.
+  // Addresses of chunks are in the global address space, not in the context's own. Gfx4 to Gfx5 have
+  // the global one only; there, jumps to chunks then keep the privileges of a secure batch.
   bool global = false;
   // The first packet is an end, so that the GPU does nothing; everything else is unchanged.
   bool noop = false;
@@ -71,6 +73,7 @@ struct BatchCommands {
   const char* generation;
   unsigned start_dwords;
   unsigned start_address_dword, start_address_bit, start_address_width;
+  bool has_second_level;
   // Packs the jump, or the call, to a batch.
   error (*start)(uint32_t* to, const address& target, bool second_level, bool global);
   unsigned end_dwords;
