@@ -35,6 +35,7 @@ class DrmDevice : public Device {
   ~DrmDevice() override;
 
   const DeviceProperties& properties() const { return properties_; }
+  uint64_t page() const override { return properties_.page; }
   std::string generation() const override { return generation_; }
 
   absl::StatusOr<MemoryId> Create(const MemoryOptions& options) override;
