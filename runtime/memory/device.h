@@ -248,6 +248,9 @@ class Device {
   // least 4096.
   virtual uint64_t page() const { return 4096; }
 
+  // Bytes of each address space.
+  virtual uint64_t address_space() const { return uint64_t{1} << 48; }
+
   // For those that refer to this device.
   Lifetime& lifetime() const { return lifetime_; }
 

@@ -15,7 +15,8 @@ Memory::Memory(const Part& part, const example::DeviceOption& option)
                                      .generation = part.generation,
                                      .platform = part.platform,
                                      .verx10 = part.verx10}})),
-      space(Must(AddressSpace::Create(Must(LayOutZones(IrisZones(), {.verx10 = part.verx10}))))),
+      space(Must(AddressSpace::Create(
+          Must(LayOutZones(ZonesFor(device->address_space()), {.verx10 = part.verx10}))))),
       buffers(Buffers::Create(*device, *space, {})),
       // Kernels are relative to 0, dynamic states to the border colours, to which pointers have few
       // bits.

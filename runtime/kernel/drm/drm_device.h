@@ -36,6 +36,7 @@ class DrmDevice : public Device {
 
   const DeviceProperties& properties() const { return properties_; }
   uint64_t page() const override { return properties_.page; }
+  uint64_t address_space() const override { return properties_.address_space; }
   std::string generation() const override { return generation_; }
 
   absl::StatusOr<MemoryId> Create(const MemoryOptions& options) override;
