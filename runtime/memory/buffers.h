@@ -176,6 +176,8 @@ class Buffers {
   // above; errors of Options::flush_lines.
   absl::Status FlushForGpu(BufferHandle handle, uint64_t offset, uint64_t size) const;
   absl::Status InvalidateForCpu(BufferHandle handle, uint64_t offset, uint64_t size) const;
+  // Whether these do anything for ordinary memory of a heap. The same at all times.
+  bool NeedsFlush(Heap heap) const { return incoherent_[static_cast<size_t>(heap)]; }
 
   // Returns memory that is kept for reuse and that the GPU is done with, down to `keep` bytes.
   absl::Status Trim(uint64_t keep = 0);

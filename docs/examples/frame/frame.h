@@ -38,6 +38,7 @@ void Frame(const Part& part, const example::DeviceOption& option) {
   const gpu::Fence fence = context.Submit();
   context.PrintUses();
   example::Expect(Must(memory.device->Wait(fence, absl::Seconds(10))), "the job is done");
+  Must(memory.buffers->InvalidateForCpu(scene.queries.handle, 0, sizeof(Counters)));
   PrintCounters(scene.queries);
 }
 // End

@@ -449,7 +449,9 @@ absl::Status BatchCore::End() {
   ended_ = true;
   limit_ = cursor_;
   own_relocations_ = relocations_.size();
-  return absl::OkStatus();
+  absl::Status flushed;
+  for (const BatchPart& part : parts_) flushed.Update(FlushPart(part));
+  return flushed;
 }
 
 absl::Status BatchCore::ContinueAt(const address& next) {
@@ -472,7 +474,7 @@ absl::Status BatchCore::ContinueAt(const address& next) {
   relocations_.resize(own_relocations_);
   if (next.gpu == 0) {
     std::memcpy(words + at, commands_.end, commands_.end_dwords * 4);
-    return absl::OkStatus();
+    return FlushPart(last);
   }
   std::memcpy(words + at, jump, commands_.start_dwords * 4);
   while (last.total < at + commands_.start_dwords || last.total % 2 != 0) {
@@ -483,7 +485,7 @@ absl::Status BatchCore::ContinueAt(const address& next) {
     AddRelocation({part, at + commands_.start_address_dword}, commands_.start_address_bit,
                   commands_.start_address_width, gpu::kReads, next.buffer, next.gpu);
   }
-  return absl::OkStatus();
+  return FlushPart(last);
 }
 
 // -- Copies -------------------------------------------------------------------------------------

@@ -138,14 +138,15 @@ class BatchCore {
   // -- Ending -----------------------------------------------------------------------------------
 
   // Fills in labels, and adds the end: no packets after this. An error if an earlier call failed,
-  // or if a label that packets refer to was never bound; the batch is then unchanged.
+  // or if a label that packets refer to was never bound; the batch is then unchanged. Errors of
+  // ChunkSource::Flush(); the batch has then ended, and a GPU may not see it.
   absl::Status End();
   bool ended() const { return ended_; }
   // After End(): the GPU continues at `next`, where another batch begins, instead of ending;
   // several batches become one submission. The caller adds what the other one uses. With address 0
   // the batch ends again. The GPU must be done with the batch. FailedPrecondition if it has not
   // ended, or is second-level; InvalidArgument if a jump cannot reach `next`. On an error nothing
-  // has changed.
+  // has changed, but for errors of ChunkSource::Flush().
   absl::Status ContinueAt(const address& next);
   absl::Span<const BatchPart> parts() const { return parts_; }
   // Makes the room of BatchOptions::kept_dwords usable.
@@ -261,6 +262,7 @@ class BatchCore {
   static constexpr uint32_t kUnbound = ~uint32_t{0};
 
   static uint64_t NewNumber();
+  absl::Status FlushPart(const BatchPart& part) { return source_->Flush(part.chunk, part.total); }
   // The chunks are gone, and all packets with them.
   void LoseChunks();
   // No chunk is so near the end of memory that adding this many dwords would wrap around.
