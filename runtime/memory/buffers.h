@@ -100,8 +100,8 @@ class Buffers {
     std::function<absl::Time()> now = absl::Now;  // for cache_time
     // Buffers up to this size share memory: at most 1 MiB. 0: none do.
     uint64_t largest_shared = uint64_t{1} << 20;
-    // Alignment of all memory and of its size: a power of two. 0: that of the device's pages, such as
-    // 64 KiB for GPUs with memory of their own.
+    // Alignment of all memory and of its size: a power of two. 0: that of the device's pages, such
+    // as 64 KiB for GPUs with memory of their own.
     uint64_t page = 0;
     // Called with whole lines of the CPU's caches, for memory that is not coherent.
     std::function<absl::Status(absl::Span<uint8_t>)> flush_lines = FlushCpuLines;

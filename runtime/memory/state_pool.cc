@@ -197,8 +197,8 @@ absl::Status StatePool::Flush(const State& state, uint64_t size) const {
     MutexLock lock(mutex_);
     const uint64_t position = state.offset - first_;
     if (state.offset < first_ || position >= end_) {
-      return absl::OutOfRangeError(absl::StrFormat("pool \"%s\" has no state at offset 0x%x",
-                                                   options_.name, state.offset));
+      return absl::OutOfRangeError(
+          absl::StrFormat("pool \"%s\" has no state at offset 0x%x", options_.name, state.offset));
     }
     buffer = BlockOf(position).buffer;
   }

@@ -35,9 +35,9 @@ class StateStream {
   // a block gets its own. Errors as StatePool::Allocate()'s; the stream is then unchanged.
   absl::StatusOr<State> Allocate(uint64_t size, uint64_t alignment);
 
-  // For memory that is not coherent: makes what the CPU has written to the states since the last call,
-  // or since the beginning, visible to jobs that are submitted afterwards. A state that is written
-  // later takes StatePool::Flush(). Errors of Buffers::FlushForGpu().
+  // For memory that is not coherent: makes what the CPU has written to the states since the last
+  // call, or since the beginning, visible to jobs that are submitted afterwards. A state that is
+  // written later takes StatePool::Flush(). Errors of Buffers::FlushForGpu().
   absl::Status Flush();
 
   // Starts over. Blocks are kept for reuse, except those of states that did not fit.

@@ -28,6 +28,7 @@ int main(int argc, char** argv) {
     option.KeepCores();
     return 0;
   }
-  std::fputs("usage: frame gfx8|chv|gfx9|gfx11|gfx12|gfx125|xe2|xe3 [--device=host] CORE\n", stderr);
+  std::fputs("usage: frame gfx8|chv|gfx9|gfx11|gfx12|gfx125|xe2|xe3 [--device=host] CORE\n",
+             stderr);
   return 2;
 }

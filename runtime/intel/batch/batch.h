@@ -83,8 +83,9 @@ struct BatchCommandsOf {
   using Start = typename Gen::BatchStart;
 
   // Whether batches can be called, by a start that is not a jump.
-  static constexpr bool kHasSecondLevel =
-      requires { Start::SECOND_LEVEL_BATCH_BUFFER_SECOND_LEVEL_BATCH; };
+  static constexpr bool kHasSecondLevel = requires {
+    Start::SECOND_LEVEL_BATCH_BUFFER_SECOND_LEVEL_BATCH;
+  };
 
   static Start StartTo(const address& target, bool second_level, bool global) {
     Start start{.batch_buffer_start_address = target};

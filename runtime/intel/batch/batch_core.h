@@ -26,8 +26,8 @@ struct BatchOptions {
   bool second_level = false;
   // Record the positions of addresses, for kernels that move buffers.
   bool relocations = false;
-  // Addresses of chunks are in the global address space, not in the context's own. Gfx4 to Gfx5 have
-  // the global one only; there, jumps to chunks then keep the privileges of a secure batch.
+  // Addresses of chunks are in the global address space, not in the context's own. Gfx4 to Gfx5
+  // have the global one only; there, jumps to chunks then keep the privileges of a secure batch.
   bool global = false;
   // The first packet is an end, so that the GPU does nothing; everything else is unchanged.
   bool noop = false;

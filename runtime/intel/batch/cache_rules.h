@@ -5,8 +5,9 @@
 //   EmitSignal(batch, progress, 42, {.to_memory = SetOf(CacheDomain::kRender)});
 //
 // A table says which field of PIPE_CONTROL writes back or invalidates which cache; the manuals'
-// remarks on it are in generation_facts.h. Gfx4 to Gfx5 have MI_FLUSH instead. Sources: PRMs, volume
-// "Command Reference: Instructions", PIPE_CONTROL and MI_FLUSH, and findings of Mesa's drivers.
+// remarks on it are in generation_facts.h. Gfx4 to Gfx5 have MI_FLUSH instead. Sources: PRMs,
+// volume "Command Reference: Instructions", PIPE_CONTROL and MI_FLUSH, and findings of Mesa's
+// drivers.
 
 #ifndef PACKSMITH_RUNTIME_INTEL_BATCH_CACHE_RULES_H_
 #define PACKSMITH_RUNTIME_INTEL_BATCH_CACHE_RULES_H_
@@ -144,8 +145,7 @@ constexpr typename Gen::PipeControl PipeWrite(const address& to, uint64_t value)
 template <class Gen>
 bool EmitFlushAndWrite(Batch<Gen>& batch, const address& to, uint64_t value, bool signals) {
   using Flush = typename Gen::Packets::MI_FLUSH;
-  typename Batch<Gen>::Group group(batch,
-                                   Flush::length + (signals ? Gen::PipeControl::length : 0));
+  typename Batch<Gen>::Group group(batch, Flush::length + (signals ? Gen::PipeControl::length : 0));
   group.Emit(Flush{});
   if (signals) {
     typename Gen::PipeControl write = PipeWrite<Gen>(to, value);
@@ -212,8 +212,8 @@ bool EmitBarrierAndWrite(Batch<Gen>& batch, const CacheBarrier& barrier, const a
   // first, which needs a stall; and in the GPGPU pipeline the manuals require a stall with
   // textures.
   constexpr CacheDomains kWriting = (1u << kWritingDomains) - 1;
-  invalidate.command_streamer_stall_enable = gpgpu || (barrier.invalidate & kWriting) != 0 ||
-                                             Gen::kFacts.fourth_pipe_must_stall;
+  invalidate.command_streamer_stall_enable =
+      gpgpu || (barrier.invalidate & kWriting) != 0 || Gen::kFacts.fourth_pipe_must_stall;
   // The scoreboard is the least that a stall can wait for, but cannot be combined with flushes of
   // targets.
   constexpr CacheDomains kFlushes = SetOf(D::kRender) | SetOf(D::kDepth) | SetOf(D::kData);

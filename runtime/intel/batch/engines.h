@@ -8,10 +8,10 @@
 //   EmitWait(draws, uploads, 7);
 //   EmitBarrier(draws, tracker.Use(texture.handle, CacheDomain::kSampler), scratch);
 //
-// The render and compute engines have PIPE_CONTROL (cache_rules.h), before Gfx6 MI_FLUSH; copy and video engines have no
-// caches that others must know of, and MI_FLUSH_DW. A wait in a batch keeps its engine busy, or
-// lets the kernel run another context: for waits of longer than other work takes, give the kernel
-// fences (runtime/submission).
+// The render and compute engines have PIPE_CONTROL (cache_rules.h), before Gfx6 MI_FLUSH; copy and
+// video engines have no caches that others must know of, and MI_FLUSH_DW. A wait in a batch keeps
+// its engine busy, or lets the kernel run another context: for waits of longer than other work
+// takes, give the kernel fences (runtime/submission).
 
 #ifndef PACKSMITH_RUNTIME_INTEL_BATCH_ENGINES_H_
 #define PACKSMITH_RUNTIME_INTEL_BATCH_ENGINES_H_
@@ -83,10 +83,10 @@ bool EmitSignal(Batch<Gen>& batch, EngineKind engine, const address& to, uint64_
   if constexpr (requires { typename Gen::Packets::MI_FLUSH_DW; }) {
     return EmitFlush(batch, engine, to, value);
   } else {
-    return batch.Refuse(absl::UnimplementedError(
-        absl::StrFormat("%s has no MI_FLUSH_DW, with which copy and video engines signal: blits are "
-                        "packets of its render engine, whose signals cover them",
-                        Gen::kName)));
+    return batch.Refuse(absl::UnimplementedError(absl::StrFormat(
+        "%s has no MI_FLUSH_DW, with which copy and video engines signal: blits are "
+        "packets of its render engine, whose signals cover them",
+        Gen::kName)));
   }
 }
 

@@ -52,16 +52,17 @@ struct GenerationFacts {
   bool vertices_know_32_bits = false;
   // A stall must be combined with something to wait for.
   bool stall_needs_company = false;
-  // A write-back of targets, or a depth stall, must follow a post-sync write in a packet of its own,
-  // and that one a stall at the scoreboard (PRM of Sandy Bridge, volume 2 part 1, PIPE_CONTROL).
+  // A write-back of targets, or a depth stall, must follow a post-sync write in a packet of its
+  // own, and that one a stall at the scoreboard (PRM of Sandy Bridge, volume 2 part 1,
+  // PIPE_CONTROL).
   bool flush_needs_write_before = false;
   // At least every fourth PIPE_CONTROL must stall (PRM of Ivy Bridge, PIPE_CONTROL).
   bool fourth_pipe_must_stall = false;
-  // A stall that writes back data must precede the invalidation of read-only caches (PRM of Haswell,
-  // PIPE_CONTROL).
+  // A stall that writes back data must precede the invalidation of read-only caches (PRM of
+  // Haswell, PIPE_CONTROL).
   bool invalidation_needs_data_flush_before = false;
-  // Post-sync writes go through the page table that all programs share, and a bit of the packet must
-  // say so (Mesa's crocus; for Gfx6, where contexts have another table, also Linux,
+  // Post-sync writes go through the page table that all programs share, and a bit of the packet
+  // must say so (Mesa's crocus; for Gfx6, where contexts have another table, also Linux,
   // i915_gem_execbuffer.c).
   bool writes_are_global = false;
   // In the GPGPU pipeline a stall without a post-sync write must precede one with it.

@@ -155,9 +155,9 @@ constexpr RenderDevice Xe2() {
   return device;
 }
 // Panther Lake and Wildcat Lake. Mesa 24.3 has them with the values of Lunar Lake
-// (intel_device_info.c, isl.c); Linux' xe_mocs.c, with its table. Execution units of a Xe-core: 8, in
-// the topology that xe reports; threads of one: 8 in Mesa, up to 10 in Intel's compute-runtime, where
-// kernels use fewer registers.
+// (intel_device_info.c, isl.c); Linux' xe_mocs.c, with its table. Execution units of a Xe-core: 8,
+// in the topology that xe reports; threads of one: 8 in Mesa, up to 10 in Intel's compute-runtime,
+// where kernels use fewer registers.
 constexpr RenderDevice Xe3() {
   RenderDevice device = Device(Xe2(), "xe3", "ptl wcl");
   device.version = 300;

@@ -30,8 +30,8 @@ constexpr gpu::ZoneRow kIris[] = {
     {.name = "other", .begin = 12 * kGiB, .below_top = 4 * kGiB},
 };
 
-// Sizes by what each holds: most memory is in "other". As above, the first page is left out, and the
-// end, which prefetching may reach.
+// Sizes by what each holds: most memory is in "other". As above, the first page is left out, and
+// the end, which prefetching may reach.
 constexpr gpu::ZoneRow kCompact[] = {
     {.name = "shader", .begin = kPage, .size = 512 * kMiB - kPage},
     {.name = "scratch", .size = 8 * kMiB},

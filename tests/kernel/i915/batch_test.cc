@@ -1,5 +1,7 @@
 // Batches of Gfx4 to Gfx7.5 whose memory the kernel moves: submitted with their relocations, and
 // executed by the mock.
+#include "runtime/intel/batch/batch.h"
+
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -11,7 +13,6 @@
 #include "runtime/capture/execute/sim_executor.h"
 #include "runtime/command/buffer_chunks.h"
 #include "runtime/command/relocation_list.h"
-#include "runtime/intel/batch/batch.h"
 #include "runtime/intel/batch/cache_rules.h"
 #include "runtime/intel/batch/gfx4.h"
 #include "runtime/intel/batch/gfx45.h"
@@ -45,7 +46,7 @@ class MovedBatchTest : public ::testing::Test {
   template <class Gen>
   static void Run(absl::string_view name) {
     SCOPED_TRACE(name);
-    RunOn<Gen>(name, {}, 100);                       // chunks share memory
+    RunOn<Gen>(name, {}, 100);                      // chunks share memory
     RunOn<Gen>(name, {.largest_shared = 0}, 2000);  // each is moved by itself
   }
   template <class Gen>
@@ -91,9 +92,8 @@ class MovedBatchTest : public ::testing::Test {
     capture::Client client(rig.machine);
     Occupy(client, residency);
     const uint64_t first = batch.parts()[0].chunk.gpu;
-    const auto fence = rig.device->Submit({.batch_address = first,
-                                           .residents = residency.residents(),
-                                           .relocations = list.all()});
+    const auto fence = rig.device->Submit(
+        {.batch_address = first, .residents = residency.residents(), .relocations = list.all()});
     ASSERT_TRUE(fence.ok()) << fence.status();
     ASSERT_TRUE(rig.WaitFor(*fence));
     EXPECT_NE(rig.machine.watcher.works.back()->streams[0].address, first);

@@ -258,8 +258,8 @@ TEST(StateRelocationsTest, AStateGivesTheWordsThatItsUsesHaveNoted) {
   ASSERT_TRUE(list.AddState(uses, states->handle, states->address + 128).ok());
   ASSERT_EQ(list.all().size(), 2u);
   const auto in = buffers->ResidentOf(states->handle);
-  const auto first = buffers->ResidentOf(colors->handle), second =
-                                                              buffers->ResidentOf(samples->handle);
+  const auto first = buffers->ResidentOf(colors->handle),
+             second = buffers->ResidentOf(samples->handle);
   ASSERT_TRUE(in.ok() && first.ok() && second.ok());
   EXPECT_EQ(list.all()[0].target, first->memory);
   EXPECT_EQ(list.all()[1].target, second->memory);

@@ -183,12 +183,12 @@ TEST_F(FlushTest, BindingTablesAreSeenWhenTheyAreBound) {
   bases.general_state_mocs = bases.stateless_data_port_access_mocs = bases.surface_state_mocs = 4;
   bases.dynamic_state_mocs = bases.indirect_object_mocs = bases.instruction_mocs = 4;
   bases.bindless_surface_state_mocs = 4;
-  const auto binder = intel::Binder<Gfx9>::Create(
-      *buffers_, {.zone = Zone("binder"),
-                  .surface_base = base,
-                  .surface_bytes = uint64_t{1} << 20,
-                  .bases = bases,
-                  .scratch = {scratch.address, scratch.handle}});
+  const auto binder =
+      intel::Binder<Gfx9>::Create(*buffers_, {.zone = Zone("binder"),
+                                              .surface_base = base,
+                                              .surface_bytes = uint64_t{1} << 20,
+                                              .bases = bases,
+                                              .scratch = {scratch.address, scratch.handle}});
   ASSERT_TRUE(binder.ok()) << binder.status();
   BufferChunks chunks(*buffers_, {.zone = Zone("other")});
   Batch<Gfx9> batch(chunks);
@@ -203,9 +203,9 @@ TEST_F(FlushTest, BindingTablesAreSeenWhenTheyAreBound) {
     // Those of the other stages, too: also after the base has moved.
     const auto other = static_cast<intel::BindingStage>((i + 1) % 3);
     if ((*binder)->count(other) == 0) continue;
-    EXPECT_TRUE(seen_.Has((*binder)->block().cpu +
-                              (uint64_t{(*binder)->pointer(other)} << rules.pointer_shift),
-                          sizeof(surfaces)));
+    EXPECT_TRUE(seen_.Has(
+        (*binder)->block().cpu + (uint64_t{(*binder)->pointer(other)} << rules.pointer_shift),
+        sizeof(surfaces)));
   }
   EXPECT_GT((*binder)->statistics().moves, 0u);
 }
