@@ -4,7 +4,17 @@ This is the only list. Everything that is made for all generations (libraries, t
 programs, the installation) loads it.
 """
 
-# Those whose command streamer has what batches and arithmetic need.
+# Those whose batches have packets, jumps, labels and relocations, and nothing that computes.
+EARLY_BATCHES = [
+    "gfx4",
+    "gfx45",
+    "gfx5",
+    "gfx6",
+    "gfx7",
+    "gfx75",
+]
+
+# Those whose command streamer also has what arithmetic, states and bindings of the runtime need.
 BATCHES = [
     "gfx8",
     "gfx9",
@@ -15,22 +25,15 @@ BATCHES = [
     "xe3",
 ]
 
-# Their types' names in C++: Gfx9, Xe2.
-TYPES = {name: name.capitalize() for name in BATCHES}
-
 def since(first):
     """Of BATCHES, `first` and those after it."""
     return BATCHES[BATCHES.index(first):]
 
 # The oldest first: each extends the one before it.
-INTEL = [
-    "gfx4",
-    "gfx45",
-    "gfx5",
-    "gfx6",
-    "gfx7",
-    "gfx75",
-] + BATCHES
+INTEL = EARLY_BATCHES + BATCHES
+
+# Their types' names in C++: Gfx9, Xe2.
+TYPES = {name: name.capitalize() for name in INTEL}
 
 AGX = [
     "agx_g13",

@@ -9,7 +9,6 @@
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "docs/examples/must.h"
-#include "runtime/kernel/drm/drm_device.h"
 #include "runtime/kernel/open.h"
 
 namespace example {
@@ -40,10 +39,6 @@ std::unique_ptr<Device> DeviceOption::Open(HostDevice::Options host) const {
   }
   host.core_prefix = cores_[0] + "-";
   return Must(HostDevice::Create(std::move(host)));
-}
-
-uint64_t DeviceOption::PageOf(const Device& device) const {
-  return node_.empty() ? 4096 : static_cast<const DrmDevice&>(device).properties().page;
 }
 
 void DeviceOption::KeepCores() const {

@@ -25,9 +25,6 @@ class DeviceOption {
 
   // The node's, which must be of the host's generation unless that is empty.
   std::unique_ptr<packsmith::gpu::Device> Open(packsmith::gpu::HostDevice::Options host) const;
-  // Buffers::Options::page for that device: AGX's are larger, and those of GPUs with memory of
-  // their own.
-  uint64_t PageOf(const packsmith::gpu::Device& device) const;
   // Gives the files of a host's jobs their names.
   void KeepCores() const;
 

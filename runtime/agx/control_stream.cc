@@ -116,7 +116,11 @@ absl::Status StreamCore::Finish(absl::Span<const uint8_t> last) {
   Close(last.data(), static_cast<uint32_t>(last.size()));
   ended_ = true;
   limit_ = cursor_;
-  return absl::OkStatus();
+  absl::Status flushed;
+  for (const StreamPart& part : parts_) {
+    flushed.Update(source_->Flush(part.chunk, (part.total + 3) / 4));
+  }
+  return flushed;
 }
 
 void StreamCore::Reset() {

@@ -38,6 +38,12 @@ absl::StatusOr<Chunk> BufferChunks::NewChunk(size_t dwords) {
                buffer->handle};
 }
 
+absl::Status BufferChunks::Flush(const Chunk& chunk, size_t dwords) {
+  if (lifetime().lost()) return lifetime().status();
+  if (!buffers_->NeedsFlush(options_.heap)) return absl::OkStatus();
+  return buffers_->FlushForGpu(chunk.buffer, 0, uint64_t{dwords} * 4);
+}
+
 absl::Status BufferChunks::Release() {
   absl::Status status = lifetime().status();
   if (!status.ok()) return status;

@@ -43,6 +43,8 @@ class BufferChunks : public ChunkSource {
 
   // Errors of Buffers::Create(); ResourceExhausted when there are `most_chunks`.
   absl::StatusOr<Chunk> NewChunk(size_t dwords) override;
+  // Buffers::FlushForGpu().
+  absl::Status Flush(const Chunk& chunk, size_t dwords) override;
   std::string generation() const override {
     return buffers_ ? buffers_->generation() : std::string();
   }

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "runtime/base/lifetime.h"
@@ -31,6 +32,13 @@ class ChunkSource {
   // A chunk that no batch uses, of at least `dwords`. Called once a chunk, so that the cost of a
   // virtual call does not matter. The batch reports its error.
   virtual absl::StatusOr<Chunk> NewChunk(size_t dwords) = 0;
+
+  // The first `dwords` of a chunk have been written, and the GPU must see them: called when a batch
+  // ends, and when its end is changed. The batch returns its error.
+  virtual absl::Status Flush(const Chunk& chunk, size_t dwords) {
+    (void)chunk, (void)dwords;
+    return absl::OkStatus();
+  }
 
   // The generation whose packets the memory is for, as Device::generation(). Empty: any.
   virtual std::string generation() const { return {}; }

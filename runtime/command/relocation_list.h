@@ -16,6 +16,7 @@
 #ifndef PACKSMITH_RUNTIME_COMMAND_RELOCATION_LIST_H_
 #define PACKSMITH_RUNTIME_COMMAND_RELOCATION_LIST_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -63,6 +64,21 @@ class RelocationList {
                     .written = (UseOf(how) & kWrites) != 0});
     });
     return status;
+  }
+  // The addresses of a state at the GPU address `at` in the buffer `in`, as intel::StateUses has
+  // noted them when the state was written. Errors as Add()'s; some may have been added then.
+  template <class Uses>
+  absl::Status AddState(const Uses& uses, BufferHandle in, uint64_t at) {
+    for (size_t i = 0; i < uses.all().size(); ++i) {
+      const auto& word = uses.words()[i];
+      const absl::Status status = Add({.at = at + word.dword * uint64_t{4},
+                                       .in = in,
+                                       .value = word.value,
+                                       .target = uses.all()[i].buffer,
+                                       .written = uses.all()[i].writes()});
+      if (!status.ok()) return status;
+    }
+    return absl::OkStatus();
   }
   // What a batch with BatchOptions::relocations has recorded. After its End(). Reads the batch.
   template <class Batch>

@@ -36,6 +36,11 @@ absl::Status NoSuchBuffer(BufferHandle handle) {
                                     handle));
 }
 
+Buffers::Options WithPage(Buffers::Options options, const Device& device) {
+  if (options.page == 0) options.page = device.page();
+  return options;
+}
+
 }  // namespace
 
 std::unique_ptr<Buffers> Buffers::Create(Device& device, AddressSpace& addresses,
@@ -46,7 +51,7 @@ std::unique_ptr<Buffers> Buffers::Create(Device& device, AddressSpace& addresses
 Buffers::Buffers(Device& device, AddressSpace& addresses, const Options& options)
     : device_(device, lifetime_),
       addresses_(addresses, lifetime_),
-      options_(options),
+      options_(WithPage(options, device)),
       block_of_range_(addresses.zones().size()) {
   for (int heap = 0; heap < kHeaps; ++heap) {
     const HeapCaching caching = device.CachingOf(static_cast<Heap>(heap), kOrdinary);

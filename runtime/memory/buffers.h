@@ -100,9 +100,9 @@ class Buffers {
     std::function<absl::Time()> now = absl::Now;  // for cache_time
     // Buffers up to this size share memory: at most 1 MiB. 0: none do.
     uint64_t largest_shared = uint64_t{1} << 20;
-    // Alignment of all memory and of its size: 4 KiB, or 64 KiB for GPUs whose own memory has such
-    // pages. A power of two.
-    uint64_t page = 4096;
+    // Alignment of all memory and of its size: a power of two. 0: that of the device's pages, such
+    // as 64 KiB for GPUs with memory of their own.
+    uint64_t page = 0;
     // Called with whole lines of the CPU's caches, for memory that is not coherent.
     std::function<absl::Status(absl::Span<uint8_t>)> flush_lines = FlushCpuLines;
   };
@@ -176,6 +176,8 @@ class Buffers {
   // above; errors of Options::flush_lines.
   absl::Status FlushForGpu(BufferHandle handle, uint64_t offset, uint64_t size) const;
   absl::Status InvalidateForCpu(BufferHandle handle, uint64_t offset, uint64_t size) const;
+  // Whether these do anything for ordinary memory of a heap. The same at all times.
+  bool NeedsFlush(Heap heap) const { return incoherent_[static_cast<size_t>(heap)]; }
 
   // Returns memory that is kept for reuse and that the GPU is done with, down to `keep` bytes.
   absl::Status Trim(uint64_t keep = 0);

@@ -244,6 +244,13 @@ class Device {
   // refuse to be written. Empty: not known.
   virtual std::string generation() const { return {}; }
 
+  // What sizes and addresses of bound memory must be multiples of, in bytes: a power of two, at
+  // least 4096.
+  virtual uint64_t page() const { return 4096; }
+
+  // Bytes of each address space.
+  virtual uint64_t address_space() const { return uint64_t{1} << 48; }
+
   // For those that refer to this device.
   Lifetime& lifetime() const { return lifetime_; }
 

@@ -189,6 +189,22 @@ absl::Status StatePool::Free(uint32_t offset) {
   return absl::OkStatus();
 }
 
+absl::Status StatePool::Flush(const State& state, uint64_t size) const {
+  if (lifetime_.lost()) return lifetime_.status();
+  if (!buffers_->NeedsFlush(options_.heap)) return absl::OkStatus();
+  Buffer buffer;
+  {
+    MutexLock lock(mutex_);
+    const uint64_t position = state.offset - first_;
+    if (state.offset < first_ || position >= end_) {
+      return absl::OutOfRangeError(
+          absl::StrFormat("pool \"%s\" has no state at offset 0x%x", options_.name, state.offset));
+    }
+    buffer = BlockOf(position).buffer;
+  }
+  return buffers_->FlushForGpu(buffer.handle, state.address - buffer.address, size);
+}
+
 absl::Status StatePool::Trim() {
   if (lifetime_.lost()) return lifetime_.status();
   MutexLock lock(mutex_);

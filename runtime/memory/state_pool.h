@@ -78,6 +78,11 @@ class StatePool {
   // NotFound if no state begins there: it was freed before, or never allocated. The GPU must be
   // done with it.
   absl::Status Free(uint32_t offset);
+  // For memory that is not coherent: makes the first `size` bytes of a state, as the CPU has
+  // written them, visible to jobs that are submitted afterwards; see Buffers::FlushForGpu(). The
+  // state may be a part of one that was allocated. OutOfRange if the pool does not have these
+  // bytes.
+  absl::Status Flush(const State& state, uint64_t size) const;
   // Returns memory at the end in which no state is left.
   absl::Status Trim();
 

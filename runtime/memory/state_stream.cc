@@ -47,8 +47,33 @@ absl::StatusOr<State> StateStream::Allocate(uint64_t size, uint64_t alignment) {
                block.buffer};
 }
 
+absl::Status StateStream::Flush() {
+  if (lifetime_.lost()) return lifetime_.status();
+  for (; flushed_large_ < large_.size(); ++flushed_large_) {
+    const State& state = large_[flushed_large_];
+    if (absl::Status status = pool_->Flush(state, state.size); !status.ok()) return status;
+  }
+  while (flushed_block_ < blocks_.size() && flushed_block_ <= current_) {
+    const State& block = blocks_[flushed_block_];
+    const uint64_t end = flushed_block_ == current_ ? next_ : block_size_;
+    if (flushed_to_ < end) {
+      const State rest{block.offset + static_cast<uint32_t>(flushed_to_),
+                       block.address + flushed_to_, end - flushed_to_, block.cpu + flushed_to_,
+                       block.buffer};
+      if (absl::Status status = pool_->Flush(rest, rest.size); !status.ok()) return status;
+      flushed_to_ = end;
+    }
+    if (flushed_block_ == current_) break;
+    ++flushed_block_;
+    flushed_to_ = 0;
+  }
+  return absl::OkStatus();
+}
+
 absl::Status StateStream::Rewind() {
   if (lifetime_.lost()) return lifetime_.status();
+  flushed_block_ = flushed_large_ = 0;
+  flushed_to_ = 0;
   absl::Status status;
   for (const State& block : large_) status.Update(pool_->Free(block.offset));
   large_.clear();

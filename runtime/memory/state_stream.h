@@ -3,6 +3,7 @@
 //   StateStream stream(pool, 16384);
 //   absl::StatusOr<State> viewport = stream.Allocate(64, 64);
 //   ...
+//   absl::Status status = stream.Flush();   // before the job is submitted
 //   stream.Rewind();   // all at once, when the GPU is done with it
 
 #ifndef PACKSMITH_RUNTIME_MEMORY_STATE_STREAM_H_
@@ -34,6 +35,11 @@ class StateStream {
   // a block gets its own. Errors as StatePool::Allocate()'s; the stream is then unchanged.
   absl::StatusOr<State> Allocate(uint64_t size, uint64_t alignment);
 
+  // For memory that is not coherent: makes what the CPU has written to the states since the last
+  // call, or since the beginning, visible to jobs that are submitted afterwards. A state that is
+  // written later takes StatePool::Flush(). Errors of Buffers::FlushForGpu().
+  absl::Status Flush();
+
   // Starts over. Blocks are kept for reuse, except those of states that did not fit.
   absl::Status Rewind();
 
@@ -51,6 +57,9 @@ class StateStream {
   size_t current_ = 0;
   uint64_t next_ = 0;  // in the current block
   uint64_t used_ = 0;
+  // Flush() has done what is before this place of this block, and these of large_.
+  size_t flushed_block_ = 0, flushed_large_ = 0;
+  uint64_t flushed_to_ = 0;
 };
 
 }  // namespace packsmith::gpu

@@ -117,10 +117,10 @@ void Bare(benchmark::State& state, bool absent) {
 // Through a device; with relocations, one in the batch for each buffer, none of which has moved.
 template <typename Driver>
 void SubmitBy(benchmark::State& state, const char* name, Gpu::Make make, bool absent,
-              bool relocates) {
+              bool relocates, typename Driver::Options options = {}) {
   const auto count = static_cast<size_t>(state.range(0));
   Gpu gpu(name, make);
-  auto opened = Driver::Open(gpu.Connect(), {});
+  auto opened = Driver::Open(gpu.Connect(), std::move(options));
   if (!opened.ok()) return state.SkipWithError(opened.status().ToString().c_str());
   Driver& device = **opened;
   std::vector<Resident> residents;
@@ -149,8 +149,9 @@ void Submit(benchmark::State& state, const char* name, bool absent, bool relocat
   SubmitBy<I915Device>(state, name, capture::MakeI915, absent, relocates);
 }
 // The kernel is told of no buffers: it knows what is bound.
-void SubmitXe(benchmark::State& state, bool absent) {
-  SubmitBy<XeDevice>(state, "lnl", capture::MakeXe, absent, /*relocates=*/false);
+void SubmitXe(benchmark::State& state, bool absent, bool checks = true) {
+  SubmitBy<XeDevice>(state, "lnl", capture::MakeXe, absent, /*relocates=*/false,
+                     {.checks_residents = checks});
 }
 
 // The call of xe, with the syncs that a device's jobs have.
@@ -198,6 +199,7 @@ BENCHMARK_CAPTURE(BareXe, mock, false)->Name("BareXe");
 BENCHMARK_CAPTURE(SubmitXe, mock, false)->Apply(Sizes)->Name("SubmitXe");
 BENCHMARK_CAPTURE(BareXe, alone, true)->Name("BareXeAlone");
 BENCHMARK_CAPTURE(SubmitXe, alone, true)->Apply(Sizes)->Name("SubmitXeAlone");
+BENCHMARK_CAPTURE(SubmitXe, unchecked, true, false)->Apply(Sizes)->Name("UncheckedXeAlone");
 
 }  // namespace
 }  // namespace packsmith::gpu

@@ -317,6 +317,11 @@ class Xe2Test(FrameTests, unittest.TestCase):
     selects = False
 
 
+class Xe3Test(FrameTests, unittest.TestCase):
+    generation = "xe3"
+    selects = False
+
+
 class ProgramTest(unittest.TestCase):
     def test_other_arguments_are_wrong_usage(self) -> None:
         for arguments in ([], ["gfx9"], ["gfx3", "core"]):

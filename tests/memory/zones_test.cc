@@ -101,6 +101,29 @@ TEST(IrisZones, HaveTheirPlaces) {
   EXPECT_EQ(later.size(), zones.size());
 }
 
+TEST(CompactZones, HaveTheNamesOfIrisZonesInFourGigabytes) {
+  const auto names = [](const std::vector<Zone>& zones) {
+    std::vector<std::string> all;
+    for (const Zone& zone : zones) all.push_back(zone.name);
+    return all;
+  };
+  const std::vector<Zone> small =
+      Must(LayOutZones(intel::CompactZones(), {.verx10 = 80, .top = 4 * kGiB}));
+  EXPECT_EQ(names(small), names(Must(LayOutZones(intel::IrisZones(), {.verx10 = 80}))));
+  for (const Zone& zone : small) {
+    // Pointers to border colours count 24 bits from the first dynamic state's base.
+    EXPECT_TRUE(zone.name != "border colors" || zone.size() == 256 * kKiB);
+    EXPECT_GE(zone.begin, 4096u);
+    EXPECT_LT(zone.end, 4 * kGiB);
+  }
+  EXPECT_EQ(intel::ZonesFor(4 * kGiB).data(), intel::CompactZones().data());
+  EXPECT_EQ(intel::ZonesFor(uint64_t{1} << 48).data(), intel::IrisZones().data());
+  // What a driver that does not ask is told.
+  const auto large = LayOutZones(intel::IrisZones(), {.verx10 = 80, .top = 4 * kGiB});
+  ASSERT_FALSE(large.ok());
+  EXPECT_TRUE(absl::StrContains(large.status().message(), "do not fit below 0x100000000"));
+}
+
 TEST(AnvZones, KeepWhatIsCountedFromOneBaseTogether) {
   for (const int verx10 : {90, 110, 120, 125, 200}) {
     const std::vector<Zone> zones = Must(LayOutZones(intel::AnvZones(), {.verx10 = verx10}));

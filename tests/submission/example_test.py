@@ -8,7 +8,7 @@ import tempfile
 import unittest
 
 EXAMPLE, MOCK, UNPACK = (os.path.abspath(sys.argv.pop(1)) for _ in range(3))
-NODE = "/dev/dri/renderD128"
+NODE = "--device=/dev/dri/renderD128"
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -29,6 +29,16 @@ class ExampleTest(unittest.TestCase):
                 for packet in ("MI_STORE_DATA_IMM", "MI_FLUSH_DW", "MI_COPY_MEM_MEM"):
                     self.assertEqual(shown.stdout.count(f"{packet} "), 1, packet)
 
+    def test_words_of_memory_that_a_kernel_may_move_are_listed(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            done = run(MOCK, "--device=hsw", "--run", "--warnings", "--summary",
+                       f"--record={folder}/run", "--", EXAMPLE, NODE)
+            self.assertEqual((done.returncode, done.stdout),
+                             (0, "done 1, stored 42, signalled 1\n"), done.stderr)
+            self.assertIn("1 submissions, 0 warnings", done.stderr)
+            shown = run(UNPACK, "--strict", f"{folder}/run")
+            self.assertEqual((shown.returncode, shown.stderr), (0, ""))
+
     def test_without_execution_jobs_are_done_at_once(self) -> None:
         done = run(MOCK, "--device=skl", "--", EXAMPLE, NODE)
         self.assertEqual((done.returncode, done.stdout), (0, "done 1, stored 0, copied 0\n"))
@@ -42,13 +52,19 @@ class ExampleTest(unittest.TestCase):
                                  f"job .*render.*failed: .*the kernel reports it in .*/{report}")
 
     def test_the_host_needs_no_kernel(self) -> None:
-        done = run(EXAMPLE, "host")
+        done = run(EXAMPLE, "--device=host")
         self.assertEqual((done.returncode, done.stdout), (0, "done 1, stored 0, copied 0\n"))
 
     def test_a_node_that_cannot_be_opened_is_an_error(self) -> None:
-        done = run(EXAMPLE, "/dev/null")
+        done = run(EXAMPLE, "--device=/dev/null")
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("/dev/null is not a GPU's node", done.stderr)
+
+    def test_other_arguments_are_wrong_usage(self) -> None:
+        for arguments in ((), ("host",), ("--device=",), ("--device=host", "more")):
+            done = run(EXAMPLE, *arguments)
+            self.assertEqual(done.returncode, 2, arguments)
+            self.assertIn("usage: ", done.stderr)
 
 
 if __name__ == "__main__":

@@ -210,7 +210,7 @@ void All(const example::DeviceOption& option) {
   });
   auto space = Must(AddressSpace::Create(Must(LayOutZones(kZones, {.top = uint64_t{1} << 40})),
                                          {.address_bits = 40}));
-  auto buffers = Buffers::Create(*device, *space, {.page = option.PageOf(*device)});
+  auto buffers = Buffers::Create(*device, *space, {});
   const ZoneId data_zone = Must(space->FindZone("data"));
   Frame frame(*buffers, *space);
   BufferUses& uses = frame.uses;

@@ -41,7 +41,7 @@ namespace gfx125 = packsmith::gfx125;
 void All(const example::DeviceOption& option) {
   auto device = option.Open({.device = {.family = "intel", .generation = "gfx125", .verx10 = 125}});
   auto space = Must(AddressSpace::Create(Must(LayOutZones(AnvZones(), {.verx10 = 125}))));
-  auto buffers = Buffers::Create(*device, *space, {.page = option.PageOf(*device)});
+  auto buffers = Buffers::Create(*device, *space, {});
   const ZoneId heap = Must(space->FindZone("high heap"));
   const Buffer texture =
       Must(buffers->Create({.size = 256 * 1024, .zone = heap, .name = "texture"}));

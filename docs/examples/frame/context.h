@@ -259,6 +259,10 @@ template <class Gen>
 gpu::Fence Context<Gen>::Submit() {
   Must(state.status());
   Must(batch.End());
+  // Where the GPU does not see the CPU's caches.
+  for (gpu::StateStream* stream : {&memory.kernels, &memory.surfaces, &memory.dynamic}) {
+    Must(stream->Flush());
+  }
   gpu::Residency residency(*memory.buffers);
   for (const gpu::BufferUse& use : batch.uses().all()) {
     Must(residency.Add(use.buffer, use.writes()));

@@ -38,17 +38,20 @@ void Frame(const Part& part, const example::DeviceOption& option) {
   const gpu::Fence fence = context.Submit();
   context.PrintUses();
   example::Expect(Must(memory.device->Wait(fence, absl::Seconds(10))), "the job is done");
+  Must(memory.buffers->InvalidateForCpu(scene.queries.handle, 0, sizeof(Counters)));
   PrintCounters(scene.queries);
 }
 // End
 
-// Each generation is compiled by itself.
+// Each generation is compiled by itself. Cherryview is of Gfx8, with a smaller address space.
 void FrameOfGfx8(const example::DeviceOption& option);
+void FrameOfCherryview(const example::DeviceOption& option);
 void FrameOfGfx9(const example::DeviceOption& option);
 void FrameOfGfx11(const example::DeviceOption& option);
 void FrameOfGfx12(const example::DeviceOption& option);
 void FrameOfGfx125(const example::DeviceOption& option);
 void FrameOfXe2(const example::DeviceOption& option);
+void FrameOfXe3(const example::DeviceOption& option);
 
 }  // namespace frame
 

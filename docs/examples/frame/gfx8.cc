@@ -8,4 +8,8 @@ void FrameOfGfx8(const example::DeviceOption& option) {
   Frame<intel::Gfx8>(BroadwellGt2(), option);
 }
 
+void FrameOfCherryview(const example::DeviceOption& option) {
+  Frame<intel::Gfx8>(Cherryview(), option);
+}
+
 }  // namespace frame

@@ -12,9 +12,10 @@ constexpr struct {
   const char* name;
   void (*draw)(const example::DeviceOption& option);
 } kGenerations[] = {
-    {"gfx8", frame::FrameOfGfx8},     {"gfx9", frame::FrameOfGfx9},
-    {"gfx11", frame::FrameOfGfx11},   {"gfx12", frame::FrameOfGfx12},
-    {"gfx125", frame::FrameOfGfx125}, {"xe2", frame::FrameOfXe2},
+    {"gfx8", frame::FrameOfGfx8},   {"chv", frame::FrameOfCherryview},
+    {"gfx9", frame::FrameOfGfx9},   {"gfx11", frame::FrameOfGfx11},
+    {"gfx12", frame::FrameOfGfx12}, {"gfx125", frame::FrameOfGfx125},
+    {"xe2", frame::FrameOfXe2},     {"xe3", frame::FrameOfXe3},
 };
 
 }  // namespace
@@ -27,6 +28,7 @@ int main(int argc, char** argv) {
     option.KeepCores();
     return 0;
   }
-  std::fputs("usage: frame gfx8|gfx9|gfx11|gfx12|gfx125|xe2 [--device=host] CORE\n", stderr);
+  std::fputs("usage: frame gfx8|chv|gfx9|gfx11|gfx12|gfx125|xe2|xe3 [--device=host] CORE\n",
+             stderr);
   return 2;
 }

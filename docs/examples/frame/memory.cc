@@ -15,8 +15,9 @@ Memory::Memory(const Part& part, const example::DeviceOption& option)
                                      .generation = part.generation,
                                      .platform = part.platform,
                                      .verx10 = part.verx10}})),
-      space(Must(AddressSpace::Create(Must(LayOutZones(IrisZones(), {.verx10 = part.verx10}))))),
-      buffers(Buffers::Create(*device, *space, {.page = option.PageOf(*device)})),
+      space(Must(AddressSpace::Create(
+          Must(LayOutZones(ZonesFor(device->address_space()), {.verx10 = part.verx10}))))),
+      buffers(Buffers::Create(*device, *space, {})),
       // Kernels are relative to 0, dynamic states to the border colours, to which pointers have few
       // bits.
       kernel_pool(Must(StatePool::Create(*buffers, *space,

@@ -41,6 +41,17 @@ inline Part BroadwellGt2() {
       .tiling = intel::SurfaceTiling::kY,
   };
 }
+inline Part Cherryview() {
+  return {
+      .generation = "gfx8",
+      .platform = "chv",
+      .verx10 = 80,
+      .device = Must(intel::FindRenderDevice("chv")),
+      .subslices = 2,
+      .scheme = layout::Scheme::kIntelY,
+      .tiling = intel::SurfaceTiling::kY,
+  };
+}
 inline Part SkylakeGt2() {
   return {
       .generation = "gfx9",
@@ -92,6 +103,18 @@ inline Part LunarLake() {
       .verx10 = 200,
       .device = Must(intel::FindRenderDevice("xe2")),
       .subslices = 8,
+      .scheme = layout::Scheme::kIntelTile4,
+      .tiling = intel::SurfaceTiling::k4,
+  };
+}
+
+inline Part PantherLake() {
+  return {
+      .generation = "xe3",
+      .platform = "ptl",
+      .verx10 = 300,
+      .device = Must(intel::FindRenderDevice("xe3")),
+      .subslices = 12,
       .scheme = layout::Scheme::kIntelTile4,
       .tiling = intel::SurfaceTiling::k4,
   };

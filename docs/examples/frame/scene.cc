@@ -72,6 +72,10 @@ Scene MakeScene(Memory& memory, const Part& part) {
       .queries = memory.NewBuffer(64, "queries"),
   };
   Upload(scene.texture, Checkers());
+  for (const Buffer& written :
+       {scene.vertices, scene.indices, scene.instances, scene.transform, scene.texture.memory}) {
+    Must(memory.buffers->FlushForGpu(written.handle, 0, written.size));
+  }
   return scene;
 }
 

@@ -1,4 +1,4 @@
-// Jobs of two engines on a device, ordered by a timeline. Arguments: "host", or a GPU's node.
+// Jobs of two engines on a device, ordered by a timeline. --device= is "host", or a GPU's node.
 
 #include <cstdint>
 #include <cstdio>
@@ -8,12 +8,16 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 #include "docs/examples/must.h"
 #include "runtime/command/buffer_chunks.h"
+#include "runtime/command/relocation_list.h"
 #include "runtime/intel/batch/batch.h"
 #include "runtime/intel/batch/engines.h"
 #include "runtime/intel/batch/gfx12.h"
 #include "runtime/intel/batch/gfx125.h"
+#include "runtime/intel/batch/gfx75.h"
 #include "runtime/intel/batch/gfx9.h"
 #include "runtime/intel/batch/xe2.h"
 #include "runtime/intel/memory/driver_zones.h"
@@ -29,6 +33,7 @@ namespace {
 using example::Must;
 using namespace packsmith::gpu;    // NOLINT: an example
 using namespace packsmith::intel;  // NOLINT: an example
+namespace gfx75 = packsmith::gfx75;
 
 // Page: open
 // A node of /dev/dri, or for "host" a device that needs no kernel.
@@ -104,16 +109,48 @@ void Run(Device& device) {
   std::printf("done %d, stored %u, copied %u\n", done, words[0], words[2]);
 }
 
+// A kernel that moves memory corrects the words that hold addresses.
+void RunMoved(Device& device) {
+  auto space = Must(AddressSpace::Create({{.name = "all", .begin = 1 << 20, .end = 1u << 31}}));
+  auto buffers = Buffers::Create(device, *space, {});
+  const ZoneId all = Must(space->FindZone("all"));
+  const Buffer data = Must(buffers->Create({.size = 4096, .zone = all, .zeroed = true}));
+  BufferChunks chunks(*buffers, {.zone = all});
+
+  // Page: relocations
+  Batch<Gfx75> batch(chunks, {.relocations = true});
+  const gfx75::MI_STORE_DATA_IMM::item values[] = {{.immediate_data = 42}};
+  batch.EmitItems(gfx75::MI_STORE_DATA_IMM{.address = {data.address, data.handle}}, values);
+  EmitSignal(batch, EngineKind::kRender, {data.address + 64, data.handle}, 1);
+  Must(batch.End());
+
+  RelocationList words(*buffers);
+  Must(words.AddBatch(batch));
+  Residency residency(*buffers);
+  for (const BufferUse& use : batch.uses().all()) Must(residency.Add(use.buffer, use.writes()));
+  const Fence fence = Must(device.Submit({.batch_address = batch.parts()[0].chunk.gpu,
+                                          .residents = residency.residents(),
+                                          .relocations = words.all()}));
+  // End
+  const bool done = Must(device.Wait(fence, absl::Seconds(10)));
+  uint32_t found[17] = {};
+  std::memcpy(found, data.cpu, sizeof(found));
+  std::printf("done %d, stored %u, signalled %u\n", done, found[0], found[16]);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) {
-    std::fputs("usage: submission host|NODE\n", stderr);
+  absl::string_view name = argc == 2 ? argv[1] : "";
+  if (!absl::ConsumePrefix(&name, "--device=") || name.empty()) {
+    std::fputs("usage: submission --device=host|/dev/dri/NODE\n", stderr);
     return 2;
   }
-  const std::unique_ptr<Device> device = Open(argv[1]);
+  const std::unique_ptr<Device> device = Open(std::string(name));
   const std::string generation = device->generation();
-  if (generation == "gfx9") {
+  if (generation == "gfx75") {
+    RunMoved(*device);
+  } else if (generation == "gfx9") {
     Run<Gfx9>(*device);
   } else if (generation == "gfx12") {
     Run<Gfx12>(*device);

@@ -82,15 +82,28 @@ template <class Gen>
 struct BatchCommandsOf {
   using Start = typename Gen::BatchStart;
 
+  // Whether batches can be called, by a start that is not a jump.
+  static constexpr bool kHasSecondLevel = requires {
+    Start::SECOND_LEVEL_BATCH_BUFFER_SECOND_LEVEL_BATCH;
+  };
+
   static Start StartTo(const address& target, bool second_level, bool global) {
-    return {
-        .address_space_indicator =
-            global ? Start::ADDRESS_SPACE_INDICATOR_GGTT : Start::ADDRESS_SPACE_INDICATOR_PPGTT,
-        .second_level_batch_buffer = second_level
-                                         ? Start::SECOND_LEVEL_BATCH_BUFFER_SECOND_LEVEL_BATCH
-                                         : Start::SECOND_LEVEL_BATCH_BUFFER_FIRST_LEVEL_BATCH,
-        .batch_buffer_start_address = target,
-    };
+    Start start{.batch_buffer_start_address = target};
+    if constexpr (requires { start.buffer_security_indicator; }) {
+      // There is one address space.
+      start.memory_space_select = Start::MEMORY_SPACE_SELECT_GTT;
+      start.buffer_security_indicator = global ? Start::BUFFER_SECURITY_INDICATOR_SECURE
+                                               : Start::BUFFER_SECURITY_INDICATOR_NON_SECURE;
+    } else {
+      start.address_space_indicator =
+          global ? Start::ADDRESS_SPACE_INDICATOR_GGTT : Start::ADDRESS_SPACE_INDICATOR_PPGTT;
+    }
+    if constexpr (kHasSecondLevel) {
+      start.second_level_batch_buffer = second_level
+                                            ? Start::SECOND_LEVEL_BATCH_BUFFER_SECOND_LEVEL_BATCH
+                                            : Start::SECOND_LEVEL_BATCH_BUFFER_FIRST_LEVEL_BATCH;
+    }
+    return start;
   }
   static error PackStart(uint32_t* to, const address& target, bool second_level, bool global) {
     return StartTo(target, second_level, global).template pack<checks::on>(to);
@@ -99,12 +112,15 @@ struct BatchCommandsOf {
   static constexpr auto kNoop = packed(typename Gen::Noop{});
   static_assert(kNoop.length == 1, "padding is done dword by dword");
   static constexpr AddressPlace kTarget = AddressPlaceIn<Start>();
+  // Whether addresses take one dword.
+  static constexpr bool kShortAddresses = kTarget.bit + kTarget.width <= 32;
   static constexpr BatchCommands kCommands = {
       .generation = Gen::kName,
       .start_dwords = Start::length,
       .start_address_dword = kTarget.dword,
       .start_address_bit = kTarget.bit,
       .start_address_width = kTarget.width,
+      .has_second_level = kHasSecondLevel,
       .start = PackStart,
       .end_dwords = kEnd.length,
       .end = kEnd.dw,
@@ -230,8 +246,8 @@ class Batch : public BatchCore {
   bool Jump(const address& target) { return EmitStart(target, options().second_level); }
 
   // Calls a second-level batch, whose end returns here. The hardware has one such level:
-  // second-level batches cannot call.
-  bool Call(const address& target) {
+  // second-level batches cannot call. Before Gfx7.5 it has none.
+  bool Call(const address& target) requires(BatchCommandsOf<Gen>::kHasSecondLevel) {
     if (options().second_level) {
       return Refuse(absl::FailedPreconditionError(
           "a second-level batch cannot call another one: the hardware stores one return address"));
@@ -240,15 +256,17 @@ class Batch : public BatchCore {
   }
 
   // Ends the batch with a jump whose target its caller fills in; returns the address of that
-  // target, for CallReturning(). Batches that call second-level ones can be called this way. One
-  // caller at a time: the next one overwrites the target.
+  // target, for CallReturning(). Batches that call second-level ones can be called this way, and
+  // those of generations without second-level batches. One caller at a time: the next one
+  // overwrites the target.
   absl::StatusOr<address> EndReturning();
   // Calls a batch that ended with EndReturning(): stores the return address, and jumps. The
   // streamer may have fetched ahead: if the called batch is less than the prefetch distance after
   // this place, the caller must pad or disable prefetching.
   bool CallReturning(const address& target, const address& return_slot);
 
-  // Stores a label's address, 8 bytes, to memory when the GPU gets here.
+  // Stores a label's address to memory when the GPU gets here: 8 bytes, before Gfx8 4 bytes.
+  // Refused with BatchOptions::relocations from Gfx8 on.
   bool StoreLabel(const address& where, Label label);
 
  private:
@@ -472,24 +490,58 @@ class Batch<Gen>::Group {
   bool open_ = true;
 };
 
+// The dwords that Batch::StoreLabel() takes.
+template <class Gen>
+constexpr size_t StoreLabelDwords() {
+  using Store = typename Gen::StoreData;
+  if constexpr (BatchCommandsOf<Gen>::kShortAddresses) {
+    return Store::dwords_needed(1);
+  } else {
+    return 2 * Store::length;
+  }
+}
+
 template <class Gen>
 bool Batch<Gen>::StoreLabel(const address& where, Label label) {
   using Store = typename Gen::StoreData;
-  if (options().relocations) {
-    return Refuse(
-        absl::FailedPreconditionError("a label's address cannot be stored with "
-                                      "BatchOptions::relocations: the kernel would not update it"));
+  if constexpr (BatchCommandsOf<Gen>::kShortAddresses) {
+    // The packet's data is a word that kernels can correct, as if it were the packet's address.
+    constexpr size_t kLength = StoreLabelDwords<Gen>();
+    uint32_t* const to = Room(kLength);
+    if (to == nullptr) return false;
+    Store store{.address = where};
+    if constexpr (requires { store.memory_address_type; }) {
+      store.memory_address_type = true;  // not a physical address
+    }
+    const typename Store::ps_item data[] = {{}};
+    if (!WriteItems<checks::on, false>(to, store, span<const typename Store::ps_item>(data))) {
+      return false;
+    }
+    constexpr unsigned kData = MemberBitsIn<typename Store::ps_item>("immediate_data").bit;
+    const address place = At(label);
+    if (!Record(to + Store::dwords_needed(0) + kData / 32, kData % 32, 32, place.gpu, place.buffer,
+                gpu::kReads)) {
+      DropFrom(to);
+      return false;
+    }
+    cursor_ = to + kLength;
+  } else {
+    if (options().relocations) {
+      return Refuse(absl::FailedPreconditionError(
+          "a label's address cannot be stored with BatchOptions::relocations: the kernel would not "
+          "update it"));
+    }
+    const address upper(where.gpu + 4, where.buffer, where.use);
+    uint32_t* const to = Room(2 * Store::length);
+    if (to == nullptr ||
+        !WriteNew<checks::on>(to, Store{.address = where}, Store{.address = upper})) {
+      return false;
+    }
+    constexpr unsigned kData = MemberBitsIn<Store>("immediate_data").bit;
+    Patch(to + kData / 32, kData % 32, 32, 0, label);
+    Patch(to + Store::length + kData / 32, kData % 32, 32, 32, label);
+    cursor_ = to + 2 * Store::length;
   }
-  const address upper(where.gpu + 4, where.buffer, where.use);
-  uint32_t* const to = Room(2 * Store::length);
-  if (to == nullptr ||
-      !WriteNew<checks::on>(to, Store{.address = where}, Store{.address = upper})) {
-    return false;
-  }
-  constexpr unsigned kData = MemberBitsIn<Store>("immediate_data").bit;
-  Patch(to + kData / 32, kData % 32, 32, 0, label);
-  Patch(to + Store::length + kData / 32, kData % 32, 32, 32, label);
-  cursor_ = to + 2 * Store::length;
   return true;
 }
 
@@ -497,7 +549,8 @@ template <class Gen>
 absl::StatusOr<address> Batch<Gen>::EndReturning() {
   using Commands = BatchCommandsOf<Gen>;
   constexpr AddressPlace kTarget = Commands::kTarget;
-  static_assert(kTarget.dword + 2 <= Commands::Start::length, "the slot takes 8 bytes");
+  static_assert(kTarget.dword + (Commands::kShortAddresses ? 1 : 2) <= Commands::Start::length,
+                "the slot takes what StoreLabel() stores");
   if (options().second_level) {
     Refuse(absl::FailedPreconditionError("a second-level batch returns when it ends: call End()"));
     return status();
@@ -519,7 +572,7 @@ bool Batch<Gen>::CallReturning(const address& target, const address& return_slot
   if (const error e = Commands::PackStart(jump, target, false, options().global)) {
     return RefuseAs<typename Commands::Start>(e);
   }
-  if (Room(2 * Gen::StoreData::length + Commands::Start::length) == nullptr) return false;
+  if (Room(StoreLabelDwords<Gen>() + Commands::Start::length) == nullptr) return false;
   const Label back = NewLabel();
   return StoreLabel(return_slot, back) && Jump(target) && Bind(back);
 }

@@ -34,6 +34,12 @@ BatchCore::BatchCore(gpu::ChunkSource& source, const BatchOptions& options,
     Refuse(absl::InvalidArgumentError(absl::StrFormat(
         "end_alignment is %d; it must be a power of two from 8 to 4096", options.end_alignment)));
   }
+  if (options.second_level && !commands.has_second_level) {
+    Refuse(absl::InvalidArgumentError(
+        absl::StrFormat("second_level: %s has one level of batches; a batch that is to return is "
+                        "called with CallReturning()",
+                        commands.generation)));
+  }
 }
 
 uint64_t BatchCore::NewNumber() {
@@ -109,11 +115,11 @@ bool BatchCore::MakeRoom(size_t dwords) {
                         "at least %d dwords, be at a multiple of 8, and have a handle from 1 to %d",
                         chunk->words.size(), chunk->gpu, chunk->buffer, needed, kFirstLabel - 1)));
   }
+  uint32_t jump[8];
+  const error e = commands_.start(jump, address(chunk->gpu, chunk->buffer), options_.second_level,
+                                  options_.global);
+  if (e) return RefusePacket(e, "P = the jump to a chunk]");
   if (!parts_.empty()) {
-    uint32_t jump[8];
-    const error e = commands_.start(jump, address(chunk->gpu, chunk->buffer), options_.second_level,
-                                    options_.global);
-    if (e) return RefusePacket(e, "P = the jump to the next chunk]");
     BatchPart& last = parts_.back();
     std::memcpy(cursor_, jump, commands_.start_dwords * 4);
     last.dwords = static_cast<uint32_t>(cursor_ - begin());
@@ -365,6 +371,12 @@ absl::StatusOr<uint64_t> BatchCore::Resolve(const LabelUse& use) const {
                         "only: align the label's place",
                         user, use.label, gpu, uint64_t{1} << use.bit));
   }
+  if (const unsigned end = use.bit + unsigned{use.width};
+      use.is_address && end <= 32 && gpu >> end != 0) {
+    return absl::FailedPreconditionError(
+        absl::StrFormat("the packet at %#x refers to label %d at %#x, but can hold %d bits only",
+                        user, use.label, gpu, end));
+  }
   return gpu;
 }
 
@@ -437,7 +449,9 @@ absl::Status BatchCore::End() {
   ended_ = true;
   limit_ = cursor_;
   own_relocations_ = relocations_.size();
-  return absl::OkStatus();
+  absl::Status flushed;
+  for (const BatchPart& part : parts_) flushed.Update(FlushPart(part));
+  return flushed;
 }
 
 absl::Status BatchCore::ContinueAt(const address& next) {
@@ -460,7 +474,7 @@ absl::Status BatchCore::ContinueAt(const address& next) {
   relocations_.resize(own_relocations_);
   if (next.gpu == 0) {
     std::memcpy(words + at, commands_.end, commands_.end_dwords * 4);
-    return absl::OkStatus();
+    return FlushPart(last);
   }
   std::memcpy(words + at, jump, commands_.start_dwords * 4);
   while (last.total < at + commands_.start_dwords || last.total % 2 != 0) {
@@ -471,7 +485,7 @@ absl::Status BatchCore::ContinueAt(const address& next) {
     AddRelocation({part, at + commands_.start_address_dword}, commands_.start_address_bit,
                   commands_.start_address_width, gpu::kReads, next.buffer, next.gpu);
   }
-  return absl::OkStatus();
+  return FlushPart(last);
 }
 
 // -- Copies -------------------------------------------------------------------------------------

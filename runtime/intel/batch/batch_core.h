@@ -22,10 +22,12 @@ namespace packsmith::intel {
 
 struct BatchOptions {
   // The batch is called by others: its end returns to the caller, and it cannot call in turn.
+  // Refused before Gfx7.5, where the hardware has one level of batches.
   bool second_level = false;
   // Record the positions of addresses, for kernels that move buffers.
   bool relocations = false;
-  // Addresses of chunks are in the global address space, not in the context's own.
+  // Addresses of chunks are in the global address space, not in the context's own. Gfx4 to Gfx5
+  // have the global one only; there, jumps to chunks then keep the privileges of a secure batch.
   bool global = false;
   // The first packet is an end, so that the GPU does nothing; everything else is unchanged.
   bool noop = false;
@@ -71,6 +73,7 @@ struct BatchCommands {
   const char* generation;
   unsigned start_dwords;
   unsigned start_address_dword, start_address_bit, start_address_width;
+  bool has_second_level;
   // Packs the jump, or the call, to a batch.
   error (*start)(uint32_t* to, const address& target, bool second_level, bool global);
   unsigned end_dwords;
@@ -135,14 +138,15 @@ class BatchCore {
   // -- Ending -----------------------------------------------------------------------------------
 
   // Fills in labels, and adds the end: no packets after this. An error if an earlier call failed,
-  // or if a label that packets refer to was never bound; the batch is then unchanged.
+  // or if a label that packets refer to was never bound; the batch is then unchanged. Errors of
+  // ChunkSource::Flush(); the batch has then ended, and a GPU may not see it.
   absl::Status End();
   bool ended() const { return ended_; }
   // After End(): the GPU continues at `next`, where another batch begins, instead of ending;
   // several batches become one submission. The caller adds what the other one uses. With address 0
   // the batch ends again. The GPU must be done with the batch. FailedPrecondition if it has not
   // ended, or is second-level; InvalidArgument if a jump cannot reach `next`. On an error nothing
-  // has changed.
+  // has changed, but for errors of ChunkSource::Flush().
   absl::Status ContinueAt(const address& next);
   absl::Span<const BatchPart> parts() const { return parts_; }
   // Makes the room of BatchOptions::kept_dwords usable.
@@ -258,6 +262,7 @@ class BatchCore {
   static constexpr uint32_t kUnbound = ~uint32_t{0};
 
   static uint64_t NewNumber();
+  absl::Status FlushPart(const BatchPart& part) { return source_->Flush(part.chunk, part.total); }
   // The chunks are gone, and all packets with them.
   void LoseChunks();
   // No chunk is so near the end of memory that adding this many dwords would wrap around.

@@ -5,8 +5,9 @@
 //   EmitSignal(batch, progress, 42, {.to_memory = SetOf(CacheDomain::kRender)});
 //
 // A table says which field of PIPE_CONTROL writes back or invalidates which cache; the manuals'
-// remarks on it are in generation_facts.h. Sources: PRMs, volume "Command Reference: Instructions",
-// PIPE_CONTROL, and findings of Mesa's drivers.
+// remarks on it are in generation_facts.h. Gfx4 to Gfx5 have MI_FLUSH instead. Sources: PRMs,
+// volume "Command Reference: Instructions", PIPE_CONTROL and MI_FLUSH, and findings of Mesa's
+// drivers.
 
 #ifndef PACKSMITH_RUNTIME_INTEL_BATCH_CACHE_RULES_H_
 #define PACKSMITH_RUNTIME_INTEL_BATCH_CACHE_RULES_H_
@@ -25,6 +26,18 @@
 #include "runtime/intel/device/generation_facts.h"
 
 namespace packsmith::intel {
+
+// Whether PIPE_CONTROL stalls. Where it does not, MI_FLUSH waits for everything before, and writes
+// back and invalidates all caches.
+template <class Gen>
+concept PipeControlStalls = requires(typename Gen::PipeControl pipe) {
+  pipe.command_streamer_stall_enable;
+};
+
+// What a signal overwrites: its 8 bytes, and where another write must come first, the 8 bytes after
+// them.
+template <class Gen>
+inline constexpr uint64_t kSignalBytes = Gen::kFacts.flush_needs_write_before ? 16 : 8;
 
 template <class Pipe>
 struct CacheRules {
@@ -45,19 +58,33 @@ constexpr CacheRules<typename Gen::PipeControl> CacheRulesOf() {
   using D = CacheDomain;
   constexpr bool Pipe::*kColor = &Pipe::render_target_cache_flush_enable;
   constexpr bool Pipe::*kDepth = &Pipe::depth_cache_flush_enable;
-  constexpr bool Pipe::*kData = &Pipe::dc_flush_enable;
-  constexpr bool Pipe::*kOther = &Pipe::pipe_control_flush_enable;
+  // Before there was an L3, the data port wrote through the cache of colours.
+  constexpr bool kHasL3 = requires { &Pipe::dc_flush_enable; };
+  constexpr bool Pipe::*kData = [] {
+    if constexpr (kHasL3) {
+      return &Pipe::dc_flush_enable;
+    } else {
+      return &Pipe::render_target_cache_flush_enable;
+    }
+  }();
+  constexpr bool Pipe::*kOther = [] {
+    bool Pipe::*none = nullptr;
+    if constexpr (requires { &Pipe::pipe_control_flush_enable; }) {
+      none = &Pipe::pipe_control_flush_enable;
+    }
+    return none;  // there, the stall is enough
+  }();
   CacheRules<Pipe> r = {{{
       // A cache that writes is invalidated when it writes back.
-      {D::kRender, true, {kColor}, {}, {kColor}},
-      {D::kDepth, true, {kDepth}, {}, {kDepth}},
-      {D::kData, true, {kData}, {kData}, {kData}},
+      {D::kRender, kHasL3, {kColor}, {}, {kColor}},
+      {D::kDepth, kHasL3, {kDepth}, {}, {kDepth}},
+      {D::kData, kHasL3, {kData}, {kData}, {kData}},
       {D::kOtherWrite, false, {kOther}, {}, {kOther}},
       {D::kVertex, false, {}, {}, {&Pipe::vf_cache_invalidation_enable}},
-      {D::kSampler, true, {}, {}, {&Pipe::texture_cache_invalidation_enable}},
+      {D::kSampler, kHasL3, {}, {}, {&Pipe::texture_cache_invalidation_enable}},
       // Shaders pull them through the sampler's cache.
       {D::kConstant,
-       true,
+       kHasL3,
        {},
        {},
        {&Pipe::constant_cache_invalidation_enable, &Pipe::texture_cache_invalidation_enable}},
@@ -93,16 +120,46 @@ constexpr CacheRules<typename Gen::PipeControl> CacheRulesOf() {
 template <class Gen>
 constexpr CacheDomains L3DomainsOf() {
   CacheDomains domains = 0;
-  for (const auto& rule : CacheRulesOf<Gen>().rules) {
-    if (rule.in_l3) domains |= SetOf(rule.domain);
+  if constexpr (PipeControlStalls<Gen>) {
+    for (const auto& rule : CacheRulesOf<Gen>().rules) {
+      if (rule.in_l3) domains |= SetOf(rule.domain);
+    }
   }
   return domains;
 }
 
-// Emits a barrier whose writes store `value` in the 8 bytes at `to`. See below.
+// A PIPE_CONTROL that stores `value` in the 8 bytes at `to`.
+template <class Gen>
+constexpr typename Gen::PipeControl PipeWrite(const address& to, uint64_t value) {
+  using Pipe = typename Gen::PipeControl;
+  Pipe pipe{.post_sync_operation = Pipe::POST_SYNC_OPERATION_WRITE_IMMEDIATE_DATA,
+            .address = to,
+            .immediate_data = value};
+  if constexpr (Gen::kFacts.writes_are_global) {
+    pipe.destination_address_type = Pipe::DESTINATION_ADDRESS_TYPE_GGTT;
+  }
+  return pipe;
+}
+
+// MI_FLUSH, and with `signals` a write of `value` to `to` after it.
+template <class Gen>
+bool EmitFlushAndWrite(Batch<Gen>& batch, const address& to, uint64_t value, bool signals) {
+  using Flush = typename Gen::Packets::MI_FLUSH;
+  typename Batch<Gen>::Group group(batch, Flush::length + (signals ? Gen::PipeControl::length : 0));
+  group.Emit(Flush{});
+  if (signals) {
+    typename Gen::PipeControl write = PipeWrite<Gen>(to, value);
+    write.write_cache_flush = true;
+    group.Emit(write);
+  }
+  return group.ok();
+}
+
+// Emits a barrier whose writes store `value` in the 8 bytes at `to`. See below. `before`: where a
+// write comes before, if one must.
 template <class Gen>
 bool EmitBarrierAndWrite(Batch<Gen>& batch, const CacheBarrier& barrier, const address& to,
-                         uint64_t value, Pipeline pipeline) {
+                         uint64_t value, const address& before, Pipeline pipeline) {
   using Pipe = typename Gen::PipeControl;
   using D = CacheDomain;
   static constexpr CacheRules<Pipe> kRules = CacheRulesOf<Gen>();
@@ -118,10 +175,8 @@ bool EmitBarrierAndWrite(Batch<Gen>& batch, const CacheBarrier& barrier, const a
   }
   // Writing back comes first, in its own packet: caches are invalidated when a packet is read, but
   // write back when it is done.
-  Pipe flush{.post_sync_operation = Pipe::POST_SYNC_OPERATION_WRITE_IMMEDIATE_DATA,
-             .command_streamer_stall_enable = true,
-             .address = to,
-             .immediate_data = value};
+  Pipe flush = PipeWrite<Gen>(to, value);
+  flush.command_streamer_stall_enable = true;
   Pipe invalidate;
   bool invalidates = false;
   const auto set = [](Pipe& pipe, const typename CacheRules<Pipe>::Fields& fields) {
@@ -146,11 +201,19 @@ bool EmitBarrierAndWrite(Batch<Gen>& batch, const CacheBarrier& barrier, const a
     invalidate.address = to;
     invalidate.immediate_data = value;
   }
+  // A stall that writes back data comes before, if it must: the packet that flushes, or its own.
+  const bool flushes = barrier.flush != 0 || barrier.to_memory != 0 || barrier.wait;
+  bool stalls_before = false;
+  if constexpr (Gen::kFacts.invalidation_needs_data_flush_before) {
+    stalls_before = invalidates && !flushes;
+    if (invalidates) flush.dc_flush_enable = true;
+  }
   // A read-only cache is invalid once the packet has been read. A cache that writes must write back
   // first, which needs a stall; and in the GPGPU pipeline the manuals require a stall with
   // textures.
   constexpr CacheDomains kWriting = (1u << kWritingDomains) - 1;
-  invalidate.command_streamer_stall_enable = gpgpu || (barrier.invalidate & kWriting) != 0;
+  invalidate.command_streamer_stall_enable =
+      gpgpu || (barrier.invalidate & kWriting) != 0 || Gen::kFacts.fourth_pipe_must_stall;
   // The scoreboard is the least that a stall can wait for, but cannot be combined with flushes of
   // targets.
   constexpr CacheDomains kFlushes = SetOf(D::kRender) | SetOf(D::kDepth) | SetOf(D::kData);
@@ -158,9 +221,22 @@ bool EmitBarrierAndWrite(Batch<Gen>& batch, const CacheBarrier& barrier, const a
                                          invalidate.command_streamer_stall_enable &&
                                          (barrier.invalidate & kFlushes) == 0;
 
-  const bool flushes = barrier.flush != 0 || barrier.to_memory != 0 || barrier.wait;
-  std::array<Pipe, 4> pipes;
+  std::array<Pipe, 6> pipes;
   size_t count = 0;
+  if constexpr (Gen::kFacts.flush_needs_write_before) {
+    // A packet that invalidates writes back, too, if the cache writes.
+    if (flush.render_target_cache_flush_enable || invalidate.render_target_cache_flush_enable) {
+      pipes[count].command_streamer_stall_enable = true;
+      pipes[count++].stall_at_pixel_scoreboard = true;
+      pipes[count++] = PipeWrite<Gen>(before, 0);
+    }
+  }
+  if constexpr (Gen::kFacts.invalidation_needs_data_flush_before) {
+    if (stalls_before) {
+      pipes[count].command_streamer_stall_enable = true;
+      pipes[count++].dc_flush_enable = true;
+    }
+  }
   constexpr bool kStallsFirst = Gen::kFacts.gpgpu_write_needs_stall || Gen::kFacts.wa_14014966230;
   if (gpgpu && kStallsFirst && (flushes || write)) {
     pipes[count++].command_streamer_stall_enable = true;
@@ -184,12 +260,17 @@ bool EmitBarrierAndWrite(Batch<Gen>& batch, const CacheBarrier& barrier, const a
 template <class Gen>
 bool EmitBarrier(Batch<Gen>& batch, const CacheBarrier& barrier, const address& scratch,
                  Pipeline pipeline = Pipeline::k3D) {
-  return EmitBarrierAndWrite(batch, barrier, scratch, 0, pipeline);
+  if constexpr (PipeControlStalls<Gen>) {
+    return EmitBarrierAndWrite(batch, barrier, scratch, 0, scratch, pipeline);
+  } else {
+    return barrier.empty() || EmitFlushAndWrite(batch, scratch, 0, /*signals=*/false);
+  }
 }
 
 // Signals progress to the CPU or another engine: when all that was emitted before is done, and
 // written back as the barrier says, `value` is in the 8 bytes at `to`, which must be a multiple of
-// 8, or the signal is refused. With increasing numbers this is a fence within a job.
+// 8, or the signal is refused. With increasing numbers this is a fence within a job. The signal's
+// place takes kSignalBytes<Gen>.
 template <class Gen>
 bool EmitSignal(Batch<Gen>& batch, const address& to, uint64_t value, CacheBarrier barrier = {},
                 Pipeline pipeline = Pipeline::k3D) {
@@ -197,8 +278,13 @@ bool EmitSignal(Batch<Gen>& batch, const address& to, uint64_t value, CacheBarri
     return batch.Refuse(absl::InvalidArgumentError(absl::StrFormat(
         "a signal's 8 bytes are at %#x; the address must be a multiple of 8", to.gpu)));
   }
-  barrier.wait = true;
-  return EmitBarrierAndWrite(batch, barrier, to, value, pipeline);
+  if constexpr (PipeControlStalls<Gen>) {
+    barrier.wait = true;
+    const address before(to.gpu + sizeof(value), to.buffer, to.use);
+    return EmitBarrierAndWrite(batch, barrier, to, value, before, pipeline);
+  } else {
+    return EmitFlushAndWrite(batch, to, value, /*signals=*/true);
+  }
 }
 
 }  // namespace packsmith::intel

@@ -8,10 +8,10 @@
 //   EmitWait(draws, uploads, 7);
 //   EmitBarrier(draws, tracker.Use(texture.handle, CacheDomain::kSampler), scratch);
 //
-// The render and compute engines have PIPE_CONTROL (cache_rules.h); copy and video engines have no
-// caches that others must know of, and MI_FLUSH_DW. A wait in a batch keeps its engine busy, or
-// lets the kernel run another context: for waits of longer than other work takes, give the kernel
-// fences (runtime/submission).
+// The render and compute engines have PIPE_CONTROL (cache_rules.h), before Gfx6 MI_FLUSH; copy and
+// video engines have no caches that others must know of, and MI_FLUSH_DW. A wait in a batch keeps
+// its engine busy, or lets the kernel run another context: for waits of longer than other work
+// takes, give the kernel fences (runtime/submission).
 
 #ifndef PACKSMITH_RUNTIME_INTEL_BATCH_ENGINES_H_
 #define PACKSMITH_RUNTIME_INTEL_BATCH_ENGINES_H_
@@ -36,6 +36,7 @@ enum class EngineKind : uint8_t { kRender, kCompute, kCopy, kVideo };
 // Sources: PRMs, volume "Command Reference: Instructions", MI_FLUSH_DW: on video engines it also
 // invalidates what they have read of the memory that a flush was for.
 template <class Gen>
+requires requires { typename Gen::Packets::MI_FLUSH_DW; }
 bool EmitFlush(Batch<Gen>& batch, EngineKind engine, const address& to = {}, uint64_t value = 0) {
   using Flush = typename Gen::Packets::MI_FLUSH_DW;
   if (engine == EngineKind::kRender || engine == EngineKind::kCompute) {
@@ -46,14 +47,20 @@ bool EmitFlush(Batch<Gen>& batch, EngineKind engine, const address& to = {}, uin
   if (to.gpu != 0 || to.buffer != 0) {
     flush.post_sync_operation = Flush::POST_SYNC_OPERATION_WRITE_IMMEDIATE_DATA;
     flush.address = to;
-    flush.immediate_data = value;
+    if constexpr (requires { flush.immediate_data[1]; }) {
+      flush.immediate_data[0] = static_cast<uint32_t>(value);
+      flush.immediate_data[1] = static_cast<uint32_t>(value >> 32);
+    } else {
+      flush.immediate_data = value;
+    }
   }
   return batch.Emit(flush);
 }
 
 // When all that was emitted before is done and in memory, for other engines and the CPU to see,
 // `value` is stored in the 8 bytes at `to`, which must be a multiple of 8, or the signal is
-// refused.
+// refused. (kSignalBytes of cache_rules.h.) Before Gfx6, copies are made by the render engine, and
+// signals of copy and video engines are refused.
 template <class Gen>
 bool EmitSignal(Batch<Gen>& batch, EngineKind engine, const address& to, uint64_t value) {
   constexpr CacheDomains kWriting = (1u << kWritingDomains) - 1;
@@ -73,7 +80,14 @@ bool EmitSignal(Batch<Gen>& batch, EngineKind engine, const address& to, uint64_
     return batch.Refuse(absl::InvalidArgumentError(absl::StrFormat(
         "a signal's 8 bytes are at %#x; the address must be a multiple of 8", to.gpu)));
   }
-  return EmitFlush(batch, engine, to, value);
+  if constexpr (requires { typename Gen::Packets::MI_FLUSH_DW; }) {
+    return EmitFlush(batch, engine, to, value);
+  } else {
+    return batch.Refuse(absl::UnimplementedError(absl::StrFormat(
+        "%s has no MI_FLUSH_DW, with which copy and video engines signal: blits are "
+        "packets of its render engine, whose signals cover them",
+        Gen::kName)));
+  }
 }
 
 // The engine waits until the low 32 bits of the value at `at`, a multiple of 4, are at least

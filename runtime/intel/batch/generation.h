@@ -15,9 +15,38 @@
 
 namespace packsmith::intel {
 
+// The commands with which the streamer computes. Empty for streamers that lack some of them: these
+// have batches, but no Arithmetic.
+template <class P>
+struct ArithmeticCommands {};
+template <class P>
+requires requires {
+  typename P::MI_MATH;
+  typename P::MI_COPY_MEM_MEM;
+}
+struct ArithmeticCommands<P> {
+  using StoreRegister = typename P::MI_STORE_REGISTER_MEM;
+  using LoadRegister = typename P::MI_LOAD_REGISTER_MEM;
+  using LoadRegisterConstant = typename P::MI_LOAD_REGISTER_IMM;
+  using CopyRegister = typename P::MI_LOAD_REGISTER_REG;
+  using CopyMemory = typename P::MI_COPY_MEM_MEM;
+  using Math = typename P::MI_MATH;
+  using MathInstruction = typename P::MI_MATH_ALU_INSTRUCTION;
+  using Predicate = typename P::MI_PREDICATE;
+  using SetPredicate = typename P::MI_SET_PREDICATE;
+  using GeneralRegister = typename P::CS_GPR0;
+  using PredicateSource0 = typename P::MI_PREDICATE_SRC0;
+  using PredicateSource1 = typename P::MI_PREDICATE_SRC1;
+  using PredicateResult = typename P::MI_PREDICATE_RESULT;
+  // What a predicated MI_BATCH_BUFFER_START tests before Gfx12.5.
+  using StartPredicate = typename P::MI_PREDICATE_RESULT_1;
+  // Later it tests what MI_SET_PREDICATE has found.
+  static constexpr bool kStartAsksSetPredicate = requires { typename P::MI_SET_PREDICATE_RESULT; };
+};
+
 // P: the struct of all packets by name that each generated header has.
 template <class P, unsigned version_x10 = P::version_x10>
-struct Generation {
+struct Generation : ArithmeticCommands<P> {
   static constexpr auto& kName = P::name;  // as in dumps and tables
   static constexpr unsigned kVersion = version_x10;
   // Code should test these facts instead of comparing kVersion.
@@ -31,24 +60,7 @@ struct Generation {
   using BatchEnd = typename P::MI_BATCH_BUFFER_END;
   using Noop = typename P::MI_NOOP;
   using StoreData = typename P::MI_STORE_DATA_IMM;
-  using StoreRegister = typename P::MI_STORE_REGISTER_MEM;
-  using LoadRegister = typename P::MI_LOAD_REGISTER_MEM;
-  using LoadRegisterConstant = typename P::MI_LOAD_REGISTER_IMM;
-  using CopyRegister = typename P::MI_LOAD_REGISTER_REG;
-  using CopyMemory = typename P::MI_COPY_MEM_MEM;
-  using Math = typename P::MI_MATH;
-  using MathInstruction = typename P::MI_MATH_ALU_INSTRUCTION;
-  using Predicate = typename P::MI_PREDICATE;
-  using SetPredicate = typename P::MI_SET_PREDICATE;
   using PipeControl = typename P::PIPE_CONTROL;
-  using GeneralRegister = typename P::CS_GPR0;
-  using PredicateSource0 = typename P::MI_PREDICATE_SRC0;
-  using PredicateSource1 = typename P::MI_PREDICATE_SRC1;
-  using PredicateResult = typename P::MI_PREDICATE_RESULT;
-  // What a predicated MI_BATCH_BUFFER_START tests before Gfx12.5.
-  using StartPredicate = typename P::MI_PREDICATE_RESULT_1;
-  // Later it tests what MI_SET_PREDICATE has found.
-  static constexpr bool kStartAsksSetPredicate = requires { typename P::MI_SET_PREDICATE_RESULT; };
 };
 
 }  // namespace packsmith::intel

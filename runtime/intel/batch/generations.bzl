@@ -1,7 +1,7 @@
 """A library for each generation that a folder of the runtime supports: gfx9, with gfx9.h."""
 
 load("@rules_cc//cc:defs.bzl", "cc_library")
-load("//xml:generations.bzl", "TYPES")
+load("//xml:generations.bzl", "BATCHES", "TYPES")
 
 def _generation_header_impl(ctx):
     path = ctx.outputs.out.short_path
@@ -32,14 +32,15 @@ _generation_header = rule(
     doc = "A generation's header, made from a template.",
 )
 
-def generation_libraries(template, deps):
-    """A cc_library for each generation whose command streamer has what batches need.
+def generation_libraries(template, deps, generations = BATCHES):
+    """A cc_library for each of some generations.
 
     Args:
       template: of the header <generation>.h, see the rule above.
       deps: of each; "{generation}" stands for the generation.
+      generations: names, of xml/generations.bzl.
     """
-    for name in TYPES:
+    for name in generations:
         _generation_header(
             name = name + "_header",
             out = name + ".h",

@@ -48,6 +48,10 @@ constexpr PipelineSelectRules<typename Gen::PipeControl> PipelineSelectRulesOf(P
                       .constant_cache_invalidation_enable = true,
                       .texture_cache_invalidation_enable = true,
                       .instruction_cache_invalidate_enable = true}};
+    if constexpr (Gen::kFacts.fourth_pipe_must_stall) {
+      rules.flushes[1].command_streamer_stall_enable = true;
+      rules.flushes[1].stall_at_pixel_scoreboard = true;
+    }
     rules.flush_count = 2;
     rules.takes_color_calc = Gen::kFacts.select_takes_color_calc && to == Pipeline::kGpgpu;
     rules.takes_media_state = Gen::kFacts.select_takes_media_state && to == Pipeline::k3D;
@@ -79,8 +83,9 @@ constexpr size_t PipelineSelectDwords() {
 }
 
 // Selects a pipeline, from the other one or from an unknown one. False if the group has been
-// refused.
+// refused. From Gfx7 on, which have a GPGPU pipeline with an L3.
 template <class Gen>
+requires requires(typename Gen::PipeControl pipe) { pipe.dc_flush_enable; }
 bool EmitPipelineSelect(typename Batch<Gen>::Group& group, Pipeline to) {
   using G = typename Gen::Packets;
   using Select = typename G::PIPELINE_SELECT;

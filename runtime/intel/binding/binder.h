@@ -256,6 +256,8 @@ absl::Status Binder<Gen>::Bind(Batch<Gen>& batch, BindingStage stage,
     return Move(batch, stage, surfaces);
   } else if (ABSL_PREDICT_FALSE(!Write(hash, surfaces))) {
     return CheckSurfaces(surfaces, kUnaligned);
+  } else if (ABSL_PREDICT_FALSE(flushes())) {
+    if (absl::Status status = FlushFrom(offset); !status.ok()) return status;
   }
   if (offset != bound.offset || bound.count == 0) events_ |= PointerOf(stage);
   bound = {offset, static_cast<uint32_t>(surfaces.size())};
@@ -294,7 +296,7 @@ absl::Status Binder<Gen>::Move(Batch<Gen>& batch, BindingStage stage,
     if (!found) (void)Write(hash, table);  // all have been looked at
   }
   events_ |= EventsOf(false);
-  return absl::OkStatus();
+  return flushes() ? FlushFrom(rules_.first) : absl::OkStatus();
 }
 
 template <class Gen>

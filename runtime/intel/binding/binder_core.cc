@@ -8,7 +8,11 @@
 
 namespace packsmith::intel {
 BinderCore::BinderCore(gpu::Buffers& buffers, const BindingRules& rules, const Options& options)
-    : buffers_(buffers, lifetime_), rules_(rules), options_(options), surfaces_(rules.block / 4) {
+    : buffers_(buffers, lifetime_),
+      rules_(rules),
+      options_(options),
+      flushes_(buffers.NeedsFlush(options.heap)),
+      surfaces_(rules.block / 4) {
   // Never more than half full.
   slots_.resize(std::bit_ceil(size_t{2} * (rules.block / rules.alignment)));
   mask_ = slots_.size() - 1;
@@ -63,6 +67,11 @@ void BinderCore::UseBlock(const gpu::Buffer& block) {
   block_ = block;
   next_ = rules_.first;
   std::fill(slots_.begin(), slots_.end(), Slot());
+}
+
+absl::Status BinderCore::FlushFrom(uint32_t offset) const {
+  if (lifetime_.lost()) return lifetime_.status();
+  return buffers_->FlushForGpu(block_.handle, offset, next_ - offset);
 }
 
 absl::Status BinderCore::TooMany(size_t count) const {

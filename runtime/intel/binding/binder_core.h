@@ -192,6 +192,10 @@ class BinderCore {
     return reinterpret_cast<uint32_t*>(block_.cpu + offset);
   }
 
+  // Whether the GPU does not see tables until they are flushed.
+  bool flushes() const { return flushes_; }
+  // Flushes the block from `offset` up to next().
+  [[gnu::cold, gnu::noinline]] absl::Status FlushFrom(uint32_t offset) const;
   [[gnu::cold, gnu::noinline]] absl::Status TooMany(size_t count) const;
   // Reports the first surface that is invalid. unaligned: the bits that must be zero.
   [[gnu::cold, gnu::noinline]] absl::Status CheckSurfaces(absl::Span<const uint32_t> surfaces,
@@ -229,6 +233,7 @@ class BinderCore {
     uint32_t hash = 0, count = 0, offset = 0;
   };
 
+  const bool flushes_;
   uint64_t begun_ = 0;  // the batch's number
   gpu::Buffer block_;
   uint32_t next_ = 0;  // offset of the next table

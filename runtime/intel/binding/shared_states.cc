@@ -24,6 +24,10 @@ absl::StatusOr<gpu::State> SharedStates::Acquire(absl::Span<const uint32_t> dwor
   absl::StatusOr<gpu::State> state = pool_->Allocate(dwords.size() * 4, alignment_);
   if (!state.ok()) return state.status();
   std::memcpy(state->cpu, dwords.data(), dwords.size() * 4);
+  if (absl::Status status = pool_->Flush(*state, dwords.size() * 4); !status.ok()) {
+    (void)pool_->Free(state->offset);
+    return status;
+  }
   auto entry = std::make_unique<Entry>();
   entry->dwords.assign(dwords.begin(), dwords.end());
   entry->state = *state;

@@ -62,7 +62,7 @@ absl::Status WriteSurface(const Surface& surface, uint32_t* dwords, StateUses* u
   if (const error e = state.template pack<checks::on>(dwords);
       ABSL_PREDICT_FALSE(static_cast<bool>(e)))
     return PackStatus("RENDER_SURFACE_STATE", e);
-  if (uses != nullptr) uses->SetFrom(state);
+  if (uses != nullptr) uses->SetFrom(state, dwords);
   return absl::OkStatus();
 }
 

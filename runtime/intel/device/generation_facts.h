@@ -52,6 +52,19 @@ struct GenerationFacts {
   bool vertices_know_32_bits = false;
   // A stall must be combined with something to wait for.
   bool stall_needs_company = false;
+  // A write-back of targets, or a depth stall, must follow a post-sync write in a packet of its
+  // own, and that one a stall at the scoreboard (PRM of Sandy Bridge, volume 2 part 1,
+  // PIPE_CONTROL).
+  bool flush_needs_write_before = false;
+  // At least every fourth PIPE_CONTROL must stall (PRM of Ivy Bridge, PIPE_CONTROL).
+  bool fourth_pipe_must_stall = false;
+  // A stall that writes back data must precede the invalidation of read-only caches (PRM of
+  // Haswell, PIPE_CONTROL).
+  bool invalidation_needs_data_flush_before = false;
+  // Post-sync writes go through the page table that all programs share, and a bit of the packet
+  // must say so (Mesa's crocus; for Gfx6, where contexts have another table, also Linux,
+  // i915_gem_execbuffer.c).
+  bool writes_are_global = false;
   // In the GPGPU pipeline a stall without a post-sync write must precede one with it.
   bool gpgpu_write_needs_stall = false;
   // The same for barriers: devices like ADL-N.
@@ -111,8 +124,8 @@ struct GenerationFacts {
 
   // -- Binding tables (PRM, 3DSTATE_BINDING_TABLE_POINTERS_VS; Mesa's iris and anv) --------------
 
-  BindingRules binder;  // one large block for each context
-  BindingRules blocks;  // small blocks in the gigabyte before all surface states
+  BindingRules binder = {};  // one large block for each context
+  BindingRules blocks = {};  // small blocks in the gigabyte before all surface states
 
   // -- Draws -------------------------------------------------------------------------------------
 
@@ -170,8 +183,32 @@ struct GenerationFacts {
   unsigned block_dereference_domain = 0, block_dereference_vertices = 0;
 };
 
-// The columns, the oldest first.
+// The columns, the oldest first. Those before Gfx8 have what batches and caches need: nothing of
+// bindings and states is for these generations.
 inline constexpr GenerationFacts kGenerationFacts[] = {
+    {.version_x10 = 40, .writes_are_global = true},
+    {.version_x10 = 45, .writes_are_global = true},
+    {.version_x10 = 50, .writes_are_global = true},
+    {
+        .version_x10 = 60,
+        .stall_needs_company = true,
+        .flush_needs_write_before = true,
+        .writes_are_global = true,
+    },
+    {
+        .version_x10 = 70,
+        .stall_needs_company = true,
+        .fourth_pipe_must_stall = true,
+        .selects_pipeline = true,
+        .select_forgets = true,
+    },
+    {
+        .version_x10 = 75,
+        .stall_needs_company = true,
+        .invalidation_needs_data_flush_before = true,
+        .selects_pipeline = true,
+        .select_forgets = true,
+    },
     {
         .version_x10 = 80,
         .vertices_need_write = true,

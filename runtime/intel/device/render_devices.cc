@@ -154,6 +154,16 @@ constexpr RenderDevice Xe2() {
   device.caching = {.cached = 0x02, .shared = 0x02, .uncached = 0x06, .copied = 0x02};
   return device;
 }
+// Panther Lake and Wildcat Lake. Mesa 24.3 has them with the values of Lunar Lake
+// (intel_device_info.c, isl.c); Linux' xe_mocs.c, with its table. Execution units of a Xe-core: 8,
+// in the topology that xe reports; threads of one: 8 in Mesa, up to 10 in Intel's compute-runtime,
+// where kernels use fewer registers.
+constexpr RenderDevice Xe3() {
+  RenderDevice device = Device(Xe2(), "xe3", "ptl wcl");
+  device.version = 300;
+  device.threads.compute = 64;
+  return device;
+}
 
 // Sources: PRMs, volumes "L3 Cache and URB" and "3D Pipeline", 3DSTATE_URB_*; Mesa's
 // intel_device_info.c, intel_l3_config.c for ways, isl.c for caching, with what the tables in
@@ -195,6 +205,7 @@ constexpr RenderDevice kDevices[] = {
     MeteorLake("mtl", 1548),
     MeteorLake("arl", 1536),
     Xe2(),
+    Xe3(),
 };
 
 }  // namespace

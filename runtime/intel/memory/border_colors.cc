@@ -46,10 +46,15 @@ absl::StatusOr<BorderColor> BorderColors::Acquire(const Entry& color) {
           "all %d border colours are in use; release samplers, or use a colour that is in use",
           users_.size() - 1));
     }
+    const uint64_t offset = unused_.back() * uint64_t{kEntrySize};
+    std::memcpy(buffer_.cpu + offset, color.data(), kEntrySize);
+    if (absl::Status status = buffers_->FlushForGpu(buffer_.handle, offset, kEntrySize);
+        !status.ok()) {
+      return status;
+    }
     place = places_.emplace(color, unused_.back()).first;
     unused_.pop_back();
     colors_[place->second] = color;
-    std::memcpy(buffer_.cpu + place->second * kEntrySize, color.data(), kEntrySize);
   }
   ++users_[place->second];
   return BorderColor{place->second * static_cast<uint32_t>(kEntrySize), buffer_.handle};

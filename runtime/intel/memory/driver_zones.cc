@@ -30,6 +30,18 @@ constexpr gpu::ZoneRow kIris[] = {
     {.name = "other", .begin = 12 * kGiB, .below_top = 4 * kGiB},
 };
 
+// Sizes by what each holds: most memory is in "other". As above, the first page is left out, and
+// the end, which prefetching may reach.
+constexpr gpu::ZoneRow kCompact[] = {
+    {.name = "shader", .begin = kPage, .size = 512 * kMiB - kPage},
+    {.name = "scratch", .size = 8 * kMiB},
+    {.name = "binder", .size = 248 * kMiB},
+    {.name = "surface", .size = 512 * kMiB},
+    {.name = "border colors", .size = 256 * kKiB},
+    {.name = "dynamic", .size = 512 * kMiB - 256 * kKiB},
+    {.name = "other", .size = 2 * kGiB},
+};
+
 // Sizes are the driver's; pools that may be anywhere are consecutive here.
 constexpr uint64_t kSparseBegin = uint64_t{0xf} << 44;
 constexpr gpu::ZoneRow kAnv[] = {
@@ -58,6 +70,10 @@ constexpr gpu::ZoneRow kAnv[] = {
 }  // namespace
 
 absl::Span<const gpu::ZoneRow> IrisZones() { return kIris; }
+absl::Span<const gpu::ZoneRow> CompactZones() { return kCompact; }
+absl::Span<const gpu::ZoneRow> ZonesFor(uint64_t address_space) {
+  return address_space <= 16 * kGiB ? CompactZones() : IrisZones();
+}
 absl::Span<const gpu::ZoneRow> AnvZones() { return kAnv; }
 
 }  // namespace packsmith::intel

@@ -35,6 +35,8 @@ class DrmDevice : public Device {
   ~DrmDevice() override;
 
   const DeviceProperties& properties() const { return properties_; }
+  uint64_t page() const override { return properties_.page; }
+  uint64_t address_space() const override { return properties_.address_space; }
   std::string generation() const override { return generation_; }
 
   absl::StatusOr<MemoryId> Create(const MemoryOptions& options) override;
@@ -108,9 +110,10 @@ class DrmDevice : public Device {
     uint32_t signals;                             // a syncobj; 0: the job has no fence
   };
 
-  // `dump`: where the kernel reports hangs, for messages.
+  // `dump`: where the kernel reports hangs, for messages. Without checks_residents, jobs' residents
+  // are not looked at, and submissions have no objects: for kernels that need no list of them.
   DrmDevice(std::shared_ptr<Connection> connection, std::string generation,
-            DeviceProperties properties, std::string dump);
+            DeviceProperties properties, std::string dump, bool checks_residents = true);
 
   // Calls of the driver. Each changes nothing if it fails. Those that are named ...Locked are
   // called with a lock held, and must not call methods of Device.
@@ -190,6 +193,7 @@ class DrmDevice : public Device {
   const Calls calls_;
   const std::string generation_;
   const DeviceProperties properties_;
+  const bool checks_residents_;
   Fences fences_;
 
   mutable Mutex mutex_;

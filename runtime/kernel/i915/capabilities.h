@@ -39,8 +39,8 @@ struct Capabilities {
   bool has_capture = false;  // objects that are part of dumps of hangs
   // … also in contexts that are recoverable. Source: Linux, i915_gem_execbuffer.c.
   bool captures_if_recoverable = false;
-  // Flushes of Gfx6 write through the global page table, in which what they write to must be bound.
-  // Source: Linux, i915_gem_execbuffer.c.
+  // Post-sync writes go through the global page table, in which what they write to must be bound:
+  // GenerationFacts::writes_are_global.
   bool writes_are_global = false;
   bool has_map_offset = false;  // MMAP_OFFSET, since Linux 5.7; else MMAP and MMAP_GTT
   bool has_user_probe = false;  // USERPTR finds what the process has not mapped

@@ -7,7 +7,9 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "runtime/dump/dump.h"
 #include "runtime/generations/generations.h"
+#include "runtime/intel/device/generation_facts.h"
 #include "runtime/kernel/drm/generation.h"
 #include "runtime/kernel/uapi/i915.h"
 
@@ -49,7 +51,9 @@ absl::StatusOr<std::unique_ptr<I915Device>> I915Device::Open(std::unique_ptr<Con
   const absl::StatusOr<std::string> generation = GenerationOf(
       calls.path(), options.generation, FindGenerationOfPciId(capabilities->properties.pci_id));
   if (!generation.ok()) return generation.status();
-  capabilities->writes_are_global = *generation == "gfx6";
+  const int version = DeviceOfGeneration(*generation).verx10;
+  capabilities->writes_are_global =
+      version > 0 && intel::FactsOf(static_cast<unsigned>(version)).writes_are_global;
   std::string dump = DumpOf(*shared);
   return std::unique_ptr<I915Device>(
       new I915Device(shared, *generation, std::move(dump), *std::move(capabilities)));

@@ -29,7 +29,8 @@ api::sync WaitFor(uint32_t syncobj) {
 
 XeDevice::XeDevice(std::shared_ptr<Connection> connection, std::string generation, XeInfo info,
                    Options options, std::string dump)
-    : DrmDevice(std::move(connection), std::move(generation), info.properties, std::move(dump)),
+    : DrmDevice(std::move(connection), std::move(generation), info.properties, std::move(dump),
+                options.checks_residents),
       info_(std::move(info)),
       options_(std::move(options)),
       spaces_(calls(),
@@ -217,11 +218,13 @@ absl::Status XeDevice::ExecuteAndStore(const Submission& submission, const Store
         "a value cannot be stored at 0x%x: it must be an address of %d bits and a multiple of 8",
         store.address, bits));
   }
-  const bool is_written = std::any_of(
-      submission.objects.begin(), submission.objects.end(), [&](const JobObject& object) {
-        return object.written && *address >= object.address &&
-               *address - object.address <= object.size - sizeof(uint64_t);
-      });
+  const bool is_written =
+      !options_.checks_residents ||
+      std::any_of(submission.objects.begin(), submission.objects.end(),
+                  [&](const JobObject& object) {
+                    return object.written && *address >= object.address &&
+                           *address - object.address <= object.size - sizeof(uint64_t);
+                  });
   if (!is_written) {
     return absl::InvalidArgumentError(absl::StrFormat(
         "the address 0x%x of a value to store must be in a resident that the job writes",

@@ -48,6 +48,11 @@ class XeDevice : public DrmDevice {
     // The kernel allocates memory when it is first bound or mapped: ResourceExhausted may then come
     // from Bind() and Map().
     bool defer_memory = false;
+    // Each job's residents are checked: that they are bound where the job says, and that the batch
+    // is in one of them. The kernel needs no list of them; without the check a job may list none,
+    // and submitting takes the same time for any number. Wrong addresses are then the GPU's to
+    // find.
+    bool checks_residents = true;
   };
 
   // NotFound if the generation is not known, FailedPrecondition if it is not Options::generation.

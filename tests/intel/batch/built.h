@@ -36,6 +36,8 @@ struct Decoded {
 // Memory with the chunks of some sources in it, and perhaps more.
 class World {
  public:
+  World() = default;
+  explicit World(Dump dump) : dump_(std::move(dump)) {}
   World& Put(absl::Span<const gpu::Chunk> chunks);
   World& Put(uint64_t gpu, absl::Span<const uint32_t> words);
   // What the GPU executes from `gpu` on.

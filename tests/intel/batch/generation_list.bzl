@@ -1,11 +1,11 @@
-"""The generations that a batch is built for, for tests that are run for each.
+"""The generations that batches of all kinds are built for, for tests that are run for each.
 
 A test includes generations.h and is run for all in one program, or it includes tested.h and is a
 program for each.
 """
 
 load("@rules_cc//cc:defs.bzl", "cc_library", "cc_test")
-load("//xml:generations.bzl", "TYPES")
+load("//xml:generations.bzl", "BATCHES", "TYPES")
 
 def generation_list(name, folder, **kwargs):
     """A library with the header <name>.h.
@@ -21,12 +21,12 @@ def generation_list(name, folder, **kwargs):
     """
     guard = "PACKSMITH_%s_%s_H_" % (native.package_name().replace("/", "_").upper(), name.upper())
     lines = ["#ifndef " + guard, "#define " + guard]
-    lines += ['#include "%s/%s.h"' % (folder, generation) for generation in TYPES]
+    lines += ['#include "%s/%s.h"' % (folder, generation) for generation in BATCHES]
     lines += [
         "#define PACKSMITH_EACH_GENERATION(DO) " +
-        " ".join(["DO(%s, %s)" % (type, generation) for generation, type in TYPES.items()]),
+        " ".join(["DO(%s, %s)" % (TYPES[generation], generation) for generation in BATCHES]),
         "#define PACKSMITH_GENERATIONS(Prefix) " +
-        ", ".join(["Prefix##" + type for type in TYPES.values()]),
+        ", ".join(["Prefix##" + TYPES[generation] for generation in BATCHES]),
         "#endif",
     ]
     native.genrule(
@@ -39,15 +39,15 @@ def generation_list(name, folder, **kwargs):
         name = name,
         testonly = True,
         hdrs = [name + ".h"],
-        deps = ["//%s:%s" % (folder, generation) for generation in TYPES],
+        deps = ["//%s:%s" % (folder, generation) for generation in BATCHES],
         **kwargs
     )
 
-def generation_tests(name, srcs, deps, size = "small", folder = "runtime/intel/state", generations = TYPES, **kwargs):
+def generation_tests(name, srcs, deps, size = "small", folder = "runtime/intel/state", generations = BATCHES, **kwargs):
     """A program for each generation, <name>_gfx9_test and so on: no compiler must handle all at once.
 
     A source includes tests/intel/batch/tested.h, and its suites are of the type `Generations`, which is
-    one generation. All but Gfx9's have the tag "every-generation".
+    one generation. All but those of Gfx9 and Gfx7.5 have the tag "every-generation".
 
     Args:
       name: of the tests.
@@ -55,7 +55,7 @@ def generation_tests(name, srcs, deps, size = "small", folder = "runtime/intel/s
       deps: of each, besides the generation's own library.
       size: of each.
       folder: with a library and a header for each generation.
-      generations: names of those that have what is tested; all of xml/generations.bzl by default.
+      generations: names of those that have what is tested; BATCHES of xml/generations.bzl by default.
       **kwargs: as for all tests.
     """
     for generation in generations:
@@ -67,7 +67,7 @@ def generation_tests(name, srcs, deps, size = "small", folder = "runtime/intel/s
                 "PACKSMITH_TESTED=" + TYPES[generation],
                 "PACKSMITH_TESTED_HEADER=\\\"%s/%s.h\\\"" % (folder, generation),
             ],
-            tags = [] if generation == "gfx9" else ["every-generation"],
+            tags = [] if generation in ["gfx75", "gfx9"] else ["every-generation"],
             deps = deps + [
                 "//tests/intel/batch:tested",
                 "//%s:%s" % (folder, generation),

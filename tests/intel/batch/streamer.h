@@ -21,41 +21,12 @@
 #include "packsmith/pack.h"
 #include "runtime/command/chunks.h"
 #include "runtime/generations/generations.h"
-#include "runtime/sim/memory_access.h"
 #include "runtime/sim/observer.h"
 #include "runtime/sim/streamer.h"
 #include "runtime/sim/work.h"
+#include "tests/intel/batch/dwords.h"
 
 namespace packsmith::intel {
-
-// Dwords at any address.
-class Dwords : public sim::MemoryAccess {
- public:
-  size_t Read(uint32_t, uint64_t address, absl::Span<uint8_t> out) const override {
-    size_t done = 0;
-    for (; done < out.size(); ++done) {
-      const auto found = words_.find((address + done) & ~uint64_t{3});
-      if (found == words_.end()) break;
-      out[done] = static_cast<uint8_t>(found->second >> 8 * ((address + done) & 3));
-    }
-    return done;
-  }
-  size_t Write(uint32_t, uint64_t address, absl::Span<const uint8_t> bytes) override {
-    size_t done = 0;
-    for (; done < bytes.size(); ++done) {
-      const auto found = words_.find((address + done) & ~uint64_t{3});
-      if (found == words_.end()) break;
-      const uint64_t shift = 8 * ((address + done) & 3);
-      found->second = (found->second & ~(uint32_t{0xff} << shift)) | uint32_t{bytes[done]} << shift;
-    }
-    return done;
-  }
-  uint32_t& operator[](uint64_t address) { return words_[address]; }
-  uint32_t at(uint64_t address) const { return words_.at(address); }
-
- private:
-  absl::flat_hash_map<uint64_t, uint32_t> words_;
-};
 
 template <class Gen>
 class Streamer : private sim::Observer {

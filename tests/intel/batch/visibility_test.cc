@@ -16,6 +16,7 @@
 #include "runtime/intel/batch/cache_rules.h"
 #include "runtime/intel/batch/cache_tracker.h"
 #include "runtime/sim/streamer.h"
+#include "tests/intel/batch/clients.h"
 #include "tests/intel/batch/generations.h"
 #include "tests/intel/batch/streamer.h"
 
@@ -25,47 +26,7 @@ namespace {
 using tables::ClientKind;
 using testing::IsEmpty;
 
-constexpr uint64_t kBuffer = 0x40000, kScratch = 0x48000;
-
-// The parts of the hardware that a domain stands for.
-std::vector<ClientKind> ClientsOf(CacheDomain domain) {
-  switch (domain) {
-    case CacheDomain::kRender:
-      return {ClientKind::kRenderTarget};
-    case CacheDomain::kDepth:
-      return {ClientKind::kDepth};
-    case CacheDomain::kData:
-      return {ClientKind::kDataPort};
-    case CacheDomain::kOtherWrite:
-      return {ClientKind::kStreamOutput, ClientKind::kPostSync, ClientKind::kStreamer};
-    case CacheDomain::kVertex:
-      return {ClientKind::kVertexFetch};
-    case CacheDomain::kSampler:
-      return {ClientKind::kSampler};
-    case CacheDomain::kConstant:
-      return {ClientKind::kConstants};
-    case CacheDomain::kOtherRead:
-      return {ClientKind::kStreamer};
-  }
-  return {};
-}
-
-// The first dispatch writes, the second reads.
-class Pair : public sim::Observer {
- public:
-  Pair(ClientKind writer, ClientKind reader) : writer_(writer), reader_(reader) {}
-  void OnShaders(const sim::Work& work, sim::WorkMemory& memory) override {
-    uint8_t bytes[8] = {};
-    if (work.number == 0) memory.Write(writer_, 0, kBuffer, bytes);
-    if (work.number == 1) memory.Read(reader_, 0, kBuffer, absl::MakeSpan(bytes));
-  }
-  void OnProblem(const sim::Problem& problem) override { texts.push_back(problem.text); }
-
-  std::vector<std::string> texts;
-
- private:
-  const ClientKind writer_, reader_;
-};
+constexpr uint64_t kScratch = 0x48000;
 
 template <class Gen>
 class VisibilityTest : public testing::Test {
@@ -89,7 +50,7 @@ class VisibilityTest : public testing::Test {
     for (const gpu::Chunk& chunk : chunks.chunks()) {
       for (size_t i = 0; i < chunk.words.size(); ++i) memory[chunk.gpu + 4 * i] = chunk.words[i];
     }
-    for (const uint64_t at : {kBuffer, kBuffer + 4, kScratch, kScratch + 4}) memory[at] = 0;
+    for (const uint64_t at : {Pair::kBuffer, kScratch}) memory[at] = memory[at + 4] = 0;
     Pair pair(writer, reader);
     sim::Streamer streamer(tables_, memory, {.prefetch = false}, pair);
     streamer.EnterBatch(0, batch.parts()[0].chunk.gpu);

@@ -344,6 +344,17 @@ TYPED_TEST(SurfaceStatesTest, AnAuxiliarySurfaceHasAPlace) {
   EXPECT_EQ(state.auxiliary_surface_qpitch, 16u);
   EXPECT_THAT(uses.all(), ElementsAre(gpu::BufferUse{7, gpu::kReads | gpu::kWrites},
                                       gpu::BufferUse{8, gpu::kReads | gpu::kWrites}));
+  // The words that hold the two, for kernels that move memory.
+  uint32_t dwords[TestFixture::State::length];
+  ASSERT_TRUE(WriteSurface<TypeParam>(image, dwords, &uses).ok());
+  ASSERT_EQ(uses.words().size(), 2u);
+  for (const StateUses::Word& word : uses.words()) EXPECT_EQ(word.value, dwords[word.dword]);
+  dwords[uses.words()[0].dword] += 0x100000;
+  dwords[uses.words()[1].dword] += 0x200000;
+  const auto moved = TestFixture::State::unpack(dwords);
+  EXPECT_EQ(moved.surface_base_address.gpu, state.surface_base_address.gpu + 0x100000);
+  EXPECT_EQ(moved.auxiliary_surface_base_address.gpu, 0x240000u);
+  EXPECT_EQ(moved.auxiliary_surface_pitch, state.auxiliary_surface_pitch);
   image.auxiliary.qpitch = 66;
   EXPECT_THAT(this->Wrong(image), HasSubstr("multiple of 4"));
 }

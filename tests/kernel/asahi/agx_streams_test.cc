@@ -80,8 +80,7 @@ class AgxStreams : public ::testing::Test {
   const std::unique_ptr<AddressSpace> space_ =
       *AddressSpace::Create(*LayOutZones(kZones, {.top = device_->info().end}),
                             {.address_bits = device_->properties().address_bits});
-  const std::unique_ptr<Buffers> buffers_ =
-      Buffers::Create(*device_, *space_, {.page = device_->properties().page});
+  const std::unique_ptr<Buffers> buffers_ = Buffers::Create(*device_, *space_, {});
   const agx::ProgramBase base_{kZones[0].begin};
   const JobBase bases_[1] = {{"programs", base_.gpu()}};
   BufferUses uses_;

@@ -13,6 +13,7 @@
 #include "runtime/command/buffer_chunks.h"
 #include "runtime/intel/batch/batch.h"
 #include "runtime/intel/batch/gfx8.h"
+#include "runtime/intel/binding/surface_states.h"
 #include "runtime/memory/address_space.h"
 #include "runtime/memory/buffers.h"
 #include "runtime/memory/host_device.h"
@@ -220,6 +221,66 @@ TEST(BatchRelocationsTest, ABatchGivesTheWordsThatItHasRecorded) {
     EXPECT_EQ(word, data->address + 4 * i);
   }
   for (size_t i = kStores; i < list.all().size(); ++i) EXPECT_FALSE(list.all()[i].written);
+}
+
+TEST(StateRelocationsTest, AStateGivesTheWordsThatItsUsesHaveNoted) {
+  const auto device = HostDevice::Create();
+  ASSERT_TRUE(device.ok());
+  const auto addresses =
+      AddressSpace::Create({{.name = "all", .begin = 0x100000, .end = 0x4000000}});
+  ASSERT_TRUE(addresses.ok());
+  const auto buffers = Buffers::Create(**device, **addresses, {});
+  const ZoneId zone = *(*addresses)->FindZone("all");
+  const auto states = buffers->Create({.size = 512, .zone = zone});
+  const auto colors = buffers->Create({.size = 1 << 20, .zone = zone});
+  const auto samples = buffers->Create({.size = 8192, .zone = zone, .alignment = 4096});
+  ASSERT_TRUE(states.ok() && colors.ok() && samples.ok());
+  intel::ImageSurface image;
+  image.purpose = intel::SurfacePurpose::kRenderTarget;
+  image.memory = {colors->address, colors->handle};
+  image.format = 0x0c7;
+  image.mocs = 4;
+  image.width = image.height = 64;
+  image.tiling = intel::SurfaceTiling::kY;
+  image.pitch = 256;
+  image.qpitch = 64;
+  image.horizontal_alignment = 16;
+  image.samples = 4;
+  image.auxiliary.mode = intel::AuxiliaryMode::kMcs;
+  image.auxiliary.memory = {samples->address, samples->handle};
+  image.auxiliary.pitch_tiles = 1;
+  image.auxiliary.qpitch = 64;
+  uint32_t* const dwords = reinterpret_cast<uint32_t*>(states->cpu + 128);
+  intel::StateUses uses;
+  const absl::Status written = intel::WriteSurface<intel::Gfx8>(image, dwords, &uses);
+  ASSERT_TRUE(written.ok()) << written;
+  RelocationList list(*buffers);
+  ASSERT_TRUE(list.AddState(uses, states->handle, states->address + 128).ok());
+  ASSERT_EQ(list.all().size(), 2u);
+  const auto in = buffers->ResidentOf(states->handle);
+  const auto first = buffers->ResidentOf(colors->handle),
+             second = buffers->ResidentOf(samples->handle);
+  ASSERT_TRUE(in.ok() && first.ok() && second.ok());
+  EXPECT_EQ(list.all()[0].target, first->memory);
+  EXPECT_EQ(list.all()[1].target, second->memory);
+  // As a kernel does it that has moved both.
+  for (const Relocation& one : list.all()) {
+    EXPECT_EQ(one.in, in->memory);
+    EXPECT_TRUE(one.written);
+    const uint64_t place = one.target == first->memory ? 0x8000000 : 0x9000000;
+    const uint64_t at = in->address + one.offset - (states->address + 128);
+    ASSERT_LT(at, gfx8::RENDER_SURFACE_STATE::length * 4u);
+    dwords[at / 4] = static_cast<uint32_t>(place + one.delta);
+  }
+  const auto moved = gfx8::RENDER_SURFACE_STATE::unpack(dwords);
+  EXPECT_EQ(moved.surface_base_address.gpu, 0x8000000 + (colors->address - first->address));
+  EXPECT_EQ(moved.auxiliary_surface_base_address.gpu,
+            0x9000000 + (samples->address - second->address));
+  EXPECT_EQ(moved.auxiliary_surface_pitch, 0u);
+  EXPECT_EQ(list.AddState(uses, states->handle, states->address + 4096).code(),
+            absl::StatusCode::kOk);  // still in its memory
+  EXPECT_EQ(list.AddState(uses, states->handle, states->address + (1 << 20)).code(),
+            absl::StatusCode::kOutOfRange);
 }
 
 TEST_F(RelocationListTest, AddressesWithoutABufferAreLeftOut) {

@@ -32,7 +32,7 @@ TEST_P(BuffersOnXe, AJobStoresToBuffersOfAllHeaps) {
   const unsigned bits = device->properties().address_bits;
   const auto space = *AddressSpace::Create(*LayOutZones(kZones, {.top = uint64_t{1} << bits}),
                                            {.address_bits = bits});
-  const auto buffers = Buffers::Create(*device, *space, {.page = device->properties().page});
+  const auto buffers = Buffers::Create(*device, *space, {});
   const ZoneId zone = *space->FindZone("all");
   const auto create = [&](Heap heap, uint64_t size) {
     const auto buffer = buffers->Create({.size = size, .zone = zone, .heap = heap});

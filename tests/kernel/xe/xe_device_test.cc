@@ -431,6 +431,32 @@ TEST(XeDevice, ValuesAreStoredOnlyWhereTheJobWrites) {
   EXPECT_TRUE(device->SubmitAndStore(work.job, {.address = kData + 4088, .value = 1}).ok());
 }
 
+TEST(XeDevice, WithoutTheCheckAJobNeedsNoResidents) {
+  Machine machine;
+  machine.Execute();
+  const auto device = machine.Open({.checks_residents = false});
+  const Place batch = machine.Make(*device, kBatch), data = machine.Make(*device, kData);
+  machine.Write(batch, {{kData + 4, 0x1234}});
+  const auto fence = device->Submit({.batch_address = kBatch});
+  ASSERT_TRUE(fence.ok()) << fence.status();
+  EXPECT_EQ(*device->Wait(*fence, kLong), true);
+  EXPECT_EQ(data.word(1), 0x1234u);
+  const auto stored =
+      device->SubmitAndStore({.batch_address = kBatch}, {.address = kData + 8, .value = 42});
+  ASSERT_TRUE(stored.ok()) << stored.status();
+  EXPECT_EQ(*device->Wait(*stored, kLong), true);
+  EXPECT_EQ(data.word(2), 42u);
+  // What the check would have found is the caller's.
+  const Resident wrong = {.memory = data.memory, .address = kMore};
+  EXPECT_TRUE(device->Submit({.batch_address = kBatch, .residents = {&wrong, 1}}).ok());
+  EXPECT_EQ(CodeOf(device->Submit({.engine = "fax", .batch_address = kBatch})),
+            absl::StatusCode::kInvalidArgument);
+  // With it, the same job is refused.
+  const auto checking = machine.Open();
+  EXPECT_EQ(CodeOf(checking->Submit({.batch_address = kBatch})),
+            absl::StatusCode::kInvalidArgument);
+}
+
 TEST(XeDevice, WaitingForAValueEndsWhenTheJobHangs) {
   Machine machine;
   machine.kernel.set_hang_at({1});
