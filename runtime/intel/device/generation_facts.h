@@ -149,6 +149,21 @@ struct GenerationFacts {
   // pixels.
   bool wa_14018283232 = false;
 
+  // -- Queries (PRM, PIPE_CONTROL; Mesa's iris and anv) ------------------------------------------
+
+  // A PIPE_CONTROL with nothing but a depth stall must precede one that writes the count of
+  // samples.
+  bool depth_count_needs_stall_before = false;
+  // The count of pixel shaders' invocations is four times too high: WaDividePSInvocationCountBy4.
+  bool pixel_invocations_count_fourfold = false;
+  // Stores of stream output's counters need a stall before what tells that they are done (found by
+  // Mesa).
+  bool stream_counts_need_stall = false;
+  // Compute engines report performance counters, too (BSpec, MI_REPORT_PERF_COUNT).
+  bool compute_engines_report = false;
+  // Bits of timestamps that count; after the highest number comes 0.
+  unsigned timestamp_bits = 36;
+
   // -- The third-level cache and the URB (PRM, volume "L3 Cache and URB", and 3DSTATE_URB_VS) ----
 
   L3Division l3 = L3Division::kNone;
@@ -187,6 +202,7 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
         .binder = {.block = 64 << 10, .alignment = 32, .first = 32},
         .blocks = {.block = 64 << 10, .alignment = 32},
         .pixel_mask_stall = PixelMaskStall::kDepth,
+        .pixel_invocations_count_fourfold = true,
         .l3 = L3Division::kGfx8,
         .l3_changes_between_draws = true,
         .local_memory_in_l3 = true,
@@ -237,6 +253,8 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
         .stream_output_buffers_need_stall = true,
         .depth_needs_write = true,
         .line_stipple_needs_stall = true,
+        .depth_count_needs_stall_before = true,
+        .stream_counts_need_stall = true,
         .l3 = L3Division::kGfx11,
         .least_urb_start = 4,
         .block_dereference_domain = 324,
@@ -267,6 +285,7 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
         .stream_output_buffers_need_stall = true,
         .depth_needs_write = true,
         .line_stipple_needs_stall = true,
+        .depth_count_needs_stall_before = true,
         .l3 = L3Division::kGfx12,
         .least_urb_start = 4,
         .wa_16014912113 = true,
@@ -295,6 +314,8 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
         .depth_needs_write = true,
         .line_stipple_needs_stall = true,
         .wa_18019816803 = true,
+        .depth_count_needs_stall_before = true,
+        .compute_engines_report = true,
         .l3 = L3Division::kGfx12,
         .least_urb_start = 4,
         .wa_14015814527 = true,
@@ -315,6 +336,9 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
         .stream_output_buffers_need_stall = true,
         .line_stipple_needs_stall = true,
         .wa_14018283232 = true,
+        .depth_count_needs_stall_before = true,
+        .compute_engines_report = true,
+        .timestamp_bits = 64,
         .least_urb_start = 4,
         .block_dereference_domain = 656,
         .block_dereference_vertices = 384,
@@ -331,6 +355,9 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
         .executes_indirect_draws = true,
         .stream_output_buffers_need_stall = true,
         .line_stipple_needs_stall = true,
+        .depth_count_needs_stall_before = true,
+        .compute_engines_report = true,
+        .timestamp_bits = 64,
         .least_urb_start = 4,
         .block_dereference_domain = 656,
         .block_dereference_vertices = 384,
