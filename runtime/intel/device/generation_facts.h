@@ -39,6 +39,10 @@ enum class PixelMaskStall : uint8_t { kNone, kDepth, kStencil };
 // cannot choose.
 enum class L3Division : uint8_t { kNone, kGfx8, kGfx9, kGfx11, kGfx12 };
 
+// How software spreads pixels over pixel pipes of which some subslices are fused off: see
+// slice_hashing.h. kNone: hardware does.
+enum class PixelHashing : uint8_t { kNone, kTwoPipes, kThreePipes, kAnyPipes };
+
 struct GenerationFacts {
   unsigned version_x10 = 0;  // the description's version, times ten
 
@@ -149,6 +153,9 @@ struct GenerationFacts {
   // pixels.
   bool wa_14018283232 = false;
 
+  // Mesa's iris and anv, for want of public manuals.
+  PixelHashing pixel_hashing = PixelHashing::kNone;
+
   // -- Queries (PRM, PIPE_CONTROL; Mesa's iris and anv) ------------------------------------------
 
   // A PIPE_CONTROL with nothing but a depth stall must precede one that writes the count of
@@ -253,6 +260,7 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
         .stream_output_buffers_need_stall = true,
         .depth_needs_write = true,
         .line_stipple_needs_stall = true,
+        .pixel_hashing = PixelHashing::kTwoPipes,
         .depth_count_needs_stall_before = true,
         .stream_counts_need_stall = true,
         .l3 = L3Division::kGfx11,
@@ -285,6 +293,7 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
         .stream_output_buffers_need_stall = true,
         .depth_needs_write = true,
         .line_stipple_needs_stall = true,
+        .pixel_hashing = PixelHashing::kThreePipes,
         .depth_count_needs_stall_before = true,
         .l3 = L3Division::kGfx12,
         .least_urb_start = 4,
@@ -314,6 +323,7 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
         .depth_needs_write = true,
         .line_stipple_needs_stall = true,
         .wa_18019816803 = true,
+        .pixel_hashing = PixelHashing::kAnyPipes,
         .depth_count_needs_stall_before = true,
         .compute_engines_report = true,
         .l3 = L3Division::kGfx12,
