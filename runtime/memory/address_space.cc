@@ -1,5 +1,6 @@
 #include "runtime/memory/address_space.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -154,6 +155,37 @@ void AddressSpace::ForEach(ZoneId zone,
     if (stretch.used && stretch.range.handle == books.middle) stretch.range.handle = {};
     visit(stretch);
   });
+}
+
+absl::StatusOr<uint64_t> AddressSpace::NextHole(ZoneId zone, uint64_t size, uint64_t alignment,
+                                                uint64_t from) const {
+  if (absl::Status status = CheckZone(zone); !status.ok()) return status;
+  if (size == 0 || alignment == 0 || (alignment & (alignment - 1)) != 0) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "a hole of 0x%x bytes at a multiple of 0x%x: the size must be at least 1, the alignment a "
+        "power of two",
+        size, alignment));
+  }
+  const uint64_t begin = Plain(from, bits_);
+  std::optional<uint64_t> first, next;
+  const Books& books = *books_[static_cast<uint32_t>(zone)];
+  MutexLock lock(books.mutex);
+  books.ranges->ForEach([&](const RangeAllocator::Stretch& stretch) {
+    if (stretch.used || next) return;
+    const uint64_t end = stretch.range.address + stretch.range.size;
+    const auto place = [&](uint64_t least) -> std::optional<uint64_t> {
+      const uint64_t at = (least + alignment - 1) & ~(alignment - 1);
+      if (at < least || at > end || end - at < size) return std::nullopt;
+      return at;
+    };
+    if (!first) first = place(stretch.range.address);
+    if (end > begin) next = place(std::max(begin, stretch.range.address));
+  });
+  if (!next) next = first;
+  if (next) return Canonical(*next, bits_);
+  return absl::ResourceExhaustedError(
+      absl::StrFormat("zone \"%s\" has no room for 0x%x bytes at a multiple of 0x%x",
+                      this->zone(zone).name, size, alignment));
 }
 
 }  // namespace packsmith::gpu

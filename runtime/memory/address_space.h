@@ -84,6 +84,13 @@ class AddressSpace {
   // The live range that holds an address. NotFound if none does.
   absl::StatusOr<Range> Find(uint64_t address) const;
 
+  // Where a range of `size` bytes, at a multiple of `alignment` (a power of two), can be: the first
+  // such place from `from` on, or, if there is none, the first in the zone. For users that want an
+  // address to come back as late as possible. Nothing is taken: another thread may be faster.
+  // ResourceExhausted if there is no such place; InvalidArgument for another space's zone.
+  absl::StatusOr<uint64_t> NextHole(ZoneId zone, uint64_t size, uint64_t alignment,
+                                    uint64_t from) const;
+
   RangeStatistics statistics(ZoneId zone) const;
   // Makes room in a zone's books; see RangeAllocator::Reserve().
   void Reserve(ZoneId zone, size_t live_ranges);

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "absl/strings/str_format.h"
+#include "runtime/base/debug.h"
 
 namespace packsmith::gpu {
 namespace {
@@ -45,7 +46,10 @@ Buffers::Options WithPage(Buffers::Options options, const Device& device) {
 
 std::unique_ptr<Buffers> Buffers::Create(Device& device, AddressSpace& addresses,
                                          const Options& options) {
-  return std::unique_ptr<Buffers>(new Buffers(device, addresses, options));
+  Options wanted = options;
+  if (DebugOn(DebugSwitch::kNoCache)) wanted.cache_bytes = 0;
+  if (DebugOn(DebugSwitch::kNoSlab)) wanted.largest_shared = 0;
+  return std::unique_ptr<Buffers>(new Buffers(device, addresses, wanted));
 }
 
 Buffers::Buffers(Device& device, AddressSpace& addresses, const Options& options)

@@ -182,6 +182,8 @@ class Buffers {
   // Returns memory that is kept for reuse and that the GPU is done with, down to `keep` bytes.
   absl::Status Trim(uint64_t keep = 0);
   BufferStatistics statistics() const;
+  // Where buffers are.
+  const AddressSpace& addresses() const { return *addresses_; }
   // The device's.
   std::string generation() const { return device_ ? device_->generation() : std::string(); }
 

@@ -15,6 +15,7 @@
 #include "absl/strings/str_join.h"
 #include "runtime/base/addresses.h"
 #include "runtime/dump/elf_core.h"
+#include "runtime/memory/debug_submit.h"
 
 namespace packsmith::gpu {
 namespace {
@@ -274,6 +275,7 @@ absl::Status HostDevice::Check(const Job& job) const {
 }
 
 absl::StatusOr<Fence> HostDevice::Submit(const Job& job) {
+  DebugBeforeSubmit(*this, job);
   Fence fence;
   {
     MutexLock lock(mutex_);
@@ -288,13 +290,16 @@ absl::StatusOr<Fence> HostDevice::Submit(const Job& job) {
     last_ = fence;
   }
   absl::Status ran = options_.run ? options_.run(*this, job) : absl::OkStatus();
-  MutexLock lock(mutex_);
-  if (!ran.ok()) failed_[fence] = std::move(ran);
-  if (!options_.complete_by_hand) {
-    done_ = std::max(done_, fence);
-    progress_.notify_all();
+  {
+    MutexLock lock(mutex_);
+    if (!ran.ok()) failed_[fence] = std::move(ran);
+    if (!options_.complete_by_hand) {
+      done_ = std::max(done_, fence);
+      progress_.notify_all();
+    }
   }
-  return fence;
+  if (options_.complete_by_hand) return fence;
+  return DebugAfterSubmit(*this, fence);
 }
 
 absl::StatusOr<bool> HostDevice::Wait(Fence fence, absl::Duration timeout) {

@@ -13,7 +13,9 @@
 #include "runtime/intel/batch/batch.h"
 #include "runtime/intel/batch/gfx9.h"
 #include "runtime/intel/binding/binder.h"
+#include "runtime/intel/binding/sampler_cache.h"
 #include "runtime/intel/binding/sampler_tables.h"
+#include "runtime/intel/binding/surface_groups.h"
 #include "runtime/intel/binding/surface_states.h"
 #include "runtime/intel/memory/border_colors.h"
 #include "runtime/intel/memory/driver_zones.h"
@@ -99,6 +101,23 @@ void All(const example::DeviceOption& option) {
   const PackedSampler* const both[] = {&linear, &nearest};
   const State table = Must(samplers.Acquire(both));
   // End
+
+  // Page: cache
+  SamplerCache<Gfx9> cache(samplers);
+  const PackedSampler* const first = Must(cache.Acquire(clamped));
+  const PackedSampler* const second = Must(cache.Acquire(clamped));  // the same object: a hit
+  // End
+  Expect(first == second && cache.statistics().hits == 1, "equal templates are one object");
+
+  // Page: groups
+  SurfaceUses uses_of_shader;  // what the compiler found
+  uses_of_shader[SurfaceGroup::kRenderTarget].SetFirst(1);
+  uses_of_shader[SurfaceGroup::kTexture].Set(0).Set(5);
+  const SurfaceTableMap map = Must(SurfaceTableMap::Create(uses_of_shader));
+  const uint32_t entry = map.IndexOf(SurfaceGroup::kTexture, 5);  // 2: for the shader's messages
+  const SurfaceSlot slot = map.SlotOf(entry);                     // texture 5
+  // End
+  Expect(entry == 2 && slot.slot == 5, "both directions agree");
 
   // Page: binder
   Binder<Gfx9>::Options options;

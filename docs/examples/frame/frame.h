@@ -22,14 +22,15 @@ void Frame(const Part& part, const example::DeviceOption& option) {
   Memory memory(part, option);
   const Scene scene = MakeScene(memory, part);
   Context<Gen> context(memory, part);
+  const Queries queries = MakeQueries<Gen>(scene.queries);
 
   DrawPipeline<Gen> pipeline;
   MakePipeline(part, context.l3, {.vertex = context.Kernel(), .pixel = context.Kernel()}, pipeline);
 
   context.Begin();
-  NoteCounters(context, scene.queries, kBefore);
+  BeginQueries(context, queries);
   Draw(context, pipeline, scene);
-  NoteCounters(context, scene.queries, kAfter);
+  EndQueries(context, queries);
   Dispatch(context, context.Kernel(), scene);
   // The CPU reads both when the job is done. Only the 3D pipeline can flush all of this.
   context.Select(intel::Pipeline::k3D);
@@ -38,8 +39,8 @@ void Frame(const Part& part, const example::DeviceOption& option) {
   const gpu::Fence fence = context.Submit();
   context.PrintUses();
   example::Expect(Must(memory.device->Wait(fence, absl::Seconds(10))), "the job is done");
-  Must(memory.buffers->InvalidateForCpu(scene.queries.handle, 0, sizeof(Counters)));
-  PrintCounters(scene.queries);
+  Must(memory.buffers->InvalidateForCpu(scene.queries.handle, 0, scene.queries.size));
+  PrintQueries(queries);
 }
 // End
 

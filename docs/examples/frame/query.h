@@ -1,60 +1,66 @@
-// A query: the time, and how many vertices were fetched, before and after a draw.
+// Queries: the time, and how many vertices were fetched, before and after a draw.
 
 #ifndef PACKSMITH_DOCS_EXAMPLES_FRAME_QUERY_H_
 #define PACKSMITH_DOCS_EXAMPLES_FRAME_QUERY_H_
 
 #include <cinttypes>
-#include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <cstring>
 
 #include "docs/examples/frame/context.h"
-#include "runtime/intel/batch/arithmetic.h"
+#include "runtime/intel/query/queries.h"
+#include "runtime/intel/query/query_pool.h"
 
 namespace frame {
 
-// The memory of a query: values of 64 bits.
-struct Counters {
-  uint64_t time[2], vertices[2];
-  uint64_t fetched;  // the difference, as the GPU computes it
-  uint32_t copied;   // to where an indirect draw would read its count
+// The pools' memory is one buffer, followed by the result that the GPU computes.
+struct Queries {
+  intel::QueryPool time, vertices;
+  const uint32_t* copied = nullptr;
+  packsmith::address result;
 };
-enum When : uint32_t { kBefore, kAfter };
 
 // Page: query
 template <class Gen>
-void NoteCounters(Context<Gen>& context, const gpu::Buffer& memory, When when) {
-  using G = typename Gen::Packets;
-  using Wait = typename Gen::PipeControl;
-  using Vertices = typename G::IA_VERTICES_COUNT;
-  const auto at = [&](uint64_t offset) {
-    return packsmith::address{memory.address + offset, memory.handle};
+Queries MakeQueries(const gpu::Buffer& memory) {
+  const auto part = [&](uint64_t offset) {
+    return intel::QueryMemory{memory.address + offset, memory.handle, memory.cpu + offset, 128};
   };
-  const uint64_t time = offsetof(Counters, time) + when * sizeof(uint64_t);
-  const uint64_t vertices = offsetof(Counters, vertices) + when * sizeof(uint64_t);
-  context.batch.Emit(
-      // When all that came before is done.
-      Wait{.post_sync_operation = Wait::POST_SYNC_OPERATION_WRITE_TIMESTAMP,
-           .command_streamer_stall_enable = true,
-           .address = at(time)},
-      typename G::MI_STORE_REGISTER_MEM{.register_address = Vertices::register_offset,
-                                        .memory_address = at(vertices)},
-      typename G::MI_STORE_REGISTER_MEM{.register_address = Vertices::register_offset + 4,
-                                        .memory_address = at(vertices + 4)});
-  if (when == kBefore) return;
-  intel::Arithmetic<Gen> math(context.batch);
-  math.Store64(at(offsetof(Counters, fetched)),
-               math.Load64(at(vertices)) - math.Load64(at(vertices - sizeof(uint64_t))));
-  math.Copy32(at(offsetof(Counters, copied)), at(offsetof(Counters, fetched)));
+  const auto make = [&](const intel::QueryPoolOptions& options, uint64_t offset) {
+    return Must(intel::QueryPool::Create(Gen::kFacts, options, part(offset)));
+  };
+  return {.time = make({.kind = intel::QueryKind::kTimeElapsed}, 0),
+          .vertices = make({.kind = intel::QueryKind::kStatistics,
+                            .statistics = SetOf(intel::Statistic::kInputVertices)},
+                           128),
+          .copied = reinterpret_cast<const uint32_t*>(memory.cpu + 256),
+          .result = {memory.address + 256, memory.handle}};
+}
+
+template <class Gen>
+void BeginQueries(Context<Gen>& context, const Queries& queries) {
+  ResetQueries(context.batch, queries.time, 0, 1);
+  ResetQueries(context.batch, queries.vertices, 0, 1);
+  BeginQuery(context.batch, queries.time, 0);
+  BeginQuery(context.batch, queries.vertices, 0);
+}
+
+template <class Gen>
+void EndQueries(Context<Gen>& context, const Queries& queries) {
+  EndQuery(context.batch, queries.vertices, 0);
+  EndQuery(context.batch, queries.time, 0);
+  // To where an indirect draw would read its count, for example.
+  CopyQueryResults(context.batch, queries.vertices, {.wide = false, .partial = true},
+                   queries.result);
 }
 // End
 
-inline void PrintCounters(const gpu::Buffer& memory) {
-  Counters read;
-  std::memcpy(&read, memory.cpu, sizeof(read));
-  std::printf("fetched %" PRIu64 ", copied %u, ticks %" PRIu64 "\n", read.fetched, read.copied,
-              read.time[kAfter] - read.time[kBefore]);
+inline void PrintQueries(const Queries& queries) {
+  uint64_t fetched = 0, ticks = 0;
+  Must(queries.vertices.Read({.partial = true}, &fetched, sizeof(fetched)));
+  Must(queries.time.Read({.partial = true}, &ticks, sizeof(ticks)));
+  std::printf("fetched %" PRIu64 ", copied %u, ticks %" PRIu64 "\n", fetched, *queries.copied,
+              ticks);
 }
 
 }  // namespace frame

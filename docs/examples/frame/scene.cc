@@ -69,7 +69,7 @@ Scene MakeScene(Memory& memory, const Part& part) {
       .target = NewImage(memory, part, "target", "R8G8B8A8_UNORM", kTargetWidth, kTargetHeight),
       .depth = NewImage(memory, part, "depth", "Z32_FLOAT", kTargetWidth, kTargetHeight),
       .counts = memory.NewBuffer(4 * kKiB, "counts"),
-      .queries = memory.NewBuffer(64, "queries"),
+      .queries = memory.NewBuffer(4096, "queries"),
   };
   Upload(scene.texture, Checkers());
   for (const Buffer& written :

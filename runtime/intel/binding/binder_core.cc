@@ -7,6 +7,13 @@
 #include "runtime/intel/binding/table_limits.h"
 
 namespace packsmith::intel {
+namespace {
+
+// Of blocks: pages of GPUs with memory of their own have 64 KiB.
+constexpr uint64_t kBlockAlignment = 64 << 10;
+
+}  // namespace
+
 BinderCore::BinderCore(gpu::Buffers& buffers, const BindingRules& rules, const Options& options)
     : buffers_(buffers, lifetime_),
       rules_(rules),
@@ -32,6 +39,27 @@ absl::Status BinderCore::ReleaseOld() {
   return first;
 }
 
+absl::StatusOr<gpu::Buffer> BinderCore::CreateBlock() const {
+  gpu::BufferOptions options = {.size = rules_.block,
+                                .zone = options_.zone,
+                                .name = options_.name,
+                                .heap = options_.heap,
+                                .alignment = kBlockAlignment,
+                                .writable = false};
+  // Other threads may take the place that was found.
+  for (int tries = 0; block_.handle != 0 && tries < 4; ++tries) {
+    const absl::StatusOr<uint64_t> place = buffers_->addresses().NextHole(
+        options.zone, options.size, options.alignment, block_.address + block_.size);
+    if (!place.ok()) break;
+    options.address = *place;
+    absl::StatusOr<gpu::Buffer> block = buffers_->Create(options);
+    if (block.status().code() != absl::StatusCode::kAlreadyExists) return block;
+  }
+  // Memory that is kept for reuse may have the place.
+  options.address = {};
+  return buffers_->Create(options);
+}
+
 absl::StatusOr<gpu::Buffer> BinderCore::NewBlock() const {
   if (lifetime_.lost()) return lifetime_.status();
   if (options_.surface_bytes == 0 || options_.surface_bytes > kSurfaceReach) {
@@ -40,12 +68,7 @@ absl::StatusOr<gpu::Buffer> BinderCore::NewBlock() const {
                         "GiB that binding tables reach",
                         options_.surface_bytes));
   }
-  const absl::StatusOr<gpu::Buffer> block = buffers_->Create({.size = rules_.block,
-                                                              .zone = options_.zone,
-                                                              .name = options_.name,
-                                                              .heap = options_.heap,
-                                                              .alignment = 4096,
-                                                              .writable = false});
+  const absl::StatusOr<gpu::Buffer> block = CreateBlock();
   if (!block.ok()) return block.status();
   const uint64_t base = options_.surface_base, bytes = options_.surface_bytes;
   absl::Status status;

@@ -119,8 +119,10 @@ class BinderCore {
   BinderCore(gpu::Buffers& buffers, const BindingRules& rules, const Options& options);
   ~BinderCore();
 
-  // A new block. Errors of Buffers::Create(); FailedPrecondition if the zone or heap is unsuitable,
-  // InvalidArgument if the options are invalid.
+  // A new block: after the last one, or where there is room after that; from the zone's beginning
+  // on when its end is reached. So an address comes back as late as possible, and what caches still
+  // have of it is gone by then. Errors of Buffers::Create(); FailedPrecondition if the zone or heap
+  // is unsuitable, InvalidArgument if the options are invalid.
   absl::StatusOr<gpu::Buffer> NewBlock() const;
   // Uses the block for all tables from now on. It has none yet.
   void UseBlock(const gpu::Buffer& block);
@@ -232,6 +234,8 @@ class BinderCore {
   struct Slot {
     uint32_t hash = 0, count = 0, offset = 0;
   };
+
+  absl::StatusOr<gpu::Buffer> CreateBlock() const;
 
   const bool flushes_;
   uint64_t begun_ = 0;  // the batch's number

@@ -39,6 +39,10 @@ enum class PixelMaskStall : uint8_t { kNone, kDepth, kStencil };
 // cannot choose.
 enum class L3Division : uint8_t { kNone, kGfx8, kGfx9, kGfx11, kGfx12 };
 
+// How software spreads pixels over pixel pipes of which some subslices are fused off: see
+// slice_hashing.h. kNone: hardware does.
+enum class PixelHashing : uint8_t { kNone, kTwoPipes, kThreePipes, kAnyPipes };
+
 struct GenerationFacts {
   unsigned version_x10 = 0;  // the description's version, times ten
 
@@ -162,6 +166,24 @@ struct GenerationFacts {
   // pixels.
   bool wa_14018283232 = false;
 
+  // Mesa's iris and anv, for want of public manuals.
+  PixelHashing pixel_hashing = PixelHashing::kNone;
+
+  // -- Queries (PRM, PIPE_CONTROL; Mesa's iris and anv) ------------------------------------------
+
+  // A PIPE_CONTROL with nothing but a depth stall must precede one that writes the count of
+  // samples.
+  bool depth_count_needs_stall_before = false;
+  // The count of pixel shaders' invocations is four times too high: WaDividePSInvocationCountBy4.
+  bool pixel_invocations_count_fourfold = false;
+  // Stores of stream output's counters need a stall before what tells that they are done (found by
+  // Mesa).
+  bool stream_counts_need_stall = false;
+  // Compute engines report performance counters, too (BSpec, MI_REPORT_PERF_COUNT).
+  bool compute_engines_report = false;
+  // Bits of timestamps that count; after the highest number comes 0.
+  unsigned timestamp_bits = 36;
+
   // -- The third-level cache and the URB (PRM, volume "L3 Cache and URB", and 3DSTATE_URB_VS) ----
 
   L3Division l3 = L3Division::kNone;
@@ -224,6 +246,7 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
         .binder = {.block = 64 << 10, .alignment = 32, .first = 32},
         .blocks = {.block = 64 << 10, .alignment = 32},
         .pixel_mask_stall = PixelMaskStall::kDepth,
+        .pixel_invocations_count_fourfold = true,
         .l3 = L3Division::kGfx8,
         .l3_changes_between_draws = true,
         .local_memory_in_l3 = true,
@@ -274,6 +297,9 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
         .stream_output_buffers_need_stall = true,
         .depth_needs_write = true,
         .line_stipple_needs_stall = true,
+        .pixel_hashing = PixelHashing::kTwoPipes,
+        .depth_count_needs_stall_before = true,
+        .stream_counts_need_stall = true,
         .l3 = L3Division::kGfx11,
         .least_urb_start = 4,
         .block_dereference_domain = 324,
@@ -304,6 +330,8 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
         .stream_output_buffers_need_stall = true,
         .depth_needs_write = true,
         .line_stipple_needs_stall = true,
+        .pixel_hashing = PixelHashing::kThreePipes,
+        .depth_count_needs_stall_before = true,
         .l3 = L3Division::kGfx12,
         .least_urb_start = 4,
         .wa_16014912113 = true,
@@ -332,6 +360,9 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
         .depth_needs_write = true,
         .line_stipple_needs_stall = true,
         .wa_18019816803 = true,
+        .pixel_hashing = PixelHashing::kAnyPipes,
+        .depth_count_needs_stall_before = true,
+        .compute_engines_report = true,
         .l3 = L3Division::kGfx12,
         .least_urb_start = 4,
         .wa_14015814527 = true,
@@ -352,6 +383,9 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
         .stream_output_buffers_need_stall = true,
         .line_stipple_needs_stall = true,
         .wa_14018283232 = true,
+        .depth_count_needs_stall_before = true,
+        .compute_engines_report = true,
+        .timestamp_bits = 64,
         .least_urb_start = 4,
         .block_dereference_domain = 656,
         .block_dereference_vertices = 384,
@@ -368,6 +402,9 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
         .executes_indirect_draws = true,
         .stream_output_buffers_need_stall = true,
         .line_stipple_needs_stall = true,
+        .depth_count_needs_stall_before = true,
+        .compute_engines_report = true,
+        .timestamp_bits = 64,
         .least_urb_start = 4,
         .block_dereference_domain = 656,
         .block_dereference_vertices = 384,

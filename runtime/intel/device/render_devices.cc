@@ -98,6 +98,7 @@ constexpr RenderDevice Gfx9(absl::string_view name, absl::string_view platforms,
   device.l3_banks = banks;
   device.most_entries = {vertex, 672, 1120, geometry};
   device.threads.compute = compute_threads;
+  device.query_writes_need_stall = slices == 3;  // GT4
   return device;
 }
 // Broxton and Gemini Lake.

@@ -61,6 +61,9 @@ struct RenderDevice {
   unsigned mesh_push_constant_kb = 0;
   // Before a base moves, the caches of a compute pipeline must be invalidated, too: Wa_14014427904.
   bool forgets_before_moves = false;
+  // Writes of timestamps and counts by PIPE_CONTROL need a stall of the command streamer: GT4 of
+  // Gfx9 (found by Mesa).
+  bool query_writes_need_stall = false;
   StageThreads threads;
   CachePolicies caching;
 };

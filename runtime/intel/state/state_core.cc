@@ -10,6 +10,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "packsmith/names.h"
+#include "runtime/base/debug.h"
 #include "runtime/base/type_name.h"
 
 namespace packsmith::intel {
@@ -121,6 +122,8 @@ void StateCore::SetEmitted(StateGroups groups) {
   emitted_addressed_ = (emitted_addressed_ & ~groups) | (wanted_addressed_ & groups);
   known_ |= groups;
   dirty_ &= ~groups;
+  // All of it again at the next draw.
+  if (DebugOn(DebugSwitch::kReemit)) Lose(groups);
 }
 
 bool StateCore::ReplaceOnce(unsigned packet, unsigned index, absl::Span<const uint32_t> dwords,

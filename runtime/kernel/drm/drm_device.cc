@@ -9,6 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "runtime/base/addresses.h"
+#include "runtime/base/debug.h"
+#include "runtime/memory/debug_submit.h"
 
 namespace packsmith::gpu {
 namespace {
@@ -120,9 +122,11 @@ absl::StatusOr<MemoryId> DrmDevice::Create(const MemoryOptions& options) {
         absl::StrFormat("%s has no memory of heap %d; DeviceProperties::has_heap lists the heaps",
                         calls_.path(), options.heap));
   }
-  const absl::StatusOr<uint32_t> handle = CreateObject(options);
+  MemoryOptions wanted = options;
+  if (DebugOn(DebugSwitch::kCapture)) wanted.use |= kCaptured;
+  const absl::StatusOr<uint32_t> handle = CreateObject(wanted);
   if (!handle.ok()) return handle.status();
-  return Add(*handle, options.size, options.heap, options.use);
+  return Add(*handle, wanted.size, wanted.heap, wanted.use);
 }
 
 absl::Status DrmDevice::CloseHandle(uint32_t handle) {
@@ -375,7 +379,9 @@ void DrmDevice::ReturnScratch(std::unique_ptr<Scratch> scratch) {
 }
 
 absl::StatusOr<Fence> DrmDevice::Submit(const Job& job) {
-  return SubmitBy(job, [this](const Submission& submission) { return Execute(submission); });
+  DebugBeforeSubmit(*this, job);
+  return DebugAfterSubmit(
+      *this, SubmitBy(job, [this](const Submission& submission) { return Execute(submission); }));
 }
 
 absl::StatusOr<Fence> DrmDevice::SubmitBy(
