@@ -14,11 +14,11 @@ namespace {
 // The file: this header, the index, sorted by key, then the pipelines, each at a multiple of 8.
 // Numbers are little-endian, as on all CPUs that have these GPUs.
 constexpr char kMagic[8] = {'p', 's', 'p', 'i', 'p', 'e', 's', '\n'};
-constexpr uint32_t kVersion = 1;
+constexpr uint32_t kFormat = 1;
 
 struct Header {
   char magic[8];
-  uint32_t version;
+  uint32_t format;
   uint32_t check;  // CRC of the header from `identity` on, and of the index
   CacheKey identity;
   uint64_t count;
@@ -88,10 +88,10 @@ absl::Status PipelineCache::Load(FileBytes file) {
     return absl::InvalidArgumentError(absl::StrCat(file.name, ": not a file of a pipeline cache"));
   }
   std::memcpy(&header, bytes.data(), sizeof(header));
-  if (header.version != kVersion) {
-    return absl::InvalidArgumentError(absl::StrCat(file.name, ": version ", header.version,
+  if (header.format != kFormat) {
+    return absl::InvalidArgumentError(absl::StrCat(file.name, ": version ", header.format,
                                                    " of the format; this program reads version ",
-                                                   kVersion));
+                                                   kFormat));
   }
   if (header.size != bytes.size()) {
     return damaged("it has ", bytes.size(), " bytes, and should have ", header.size);
@@ -152,7 +152,7 @@ absl::Status PipelineCache::Save(const std::string& path) const {
     offset = Aligned(offset + entry.bytes.size());
   }
   Header header = {.magic = {},
-                   .version = kVersion,
+                   .format = kFormat,
                    .check = 0,
                    .identity = CacheKeyOf(BytesOfText(options_.identity)),
                    .count = sorted.size(),
