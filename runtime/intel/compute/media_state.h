@@ -9,7 +9,8 @@
 //
 // Emits MEDIA_VFE_STATE after a stall, MEDIA_CURBE_LOAD and MEDIA_INTERFACE_DESCRIPTOR_LOAD, each
 // only if it has changed, and MEDIA_STATE_FLUSH between threads and a change of what they use. The
-// context must have the media pipeline selected, and its base addresses set.
+// context must have the media pipeline selected (EmitMediaSelect() below), and its base addresses
+// set.
 //
 // Not thread-safe. Setting kernels and constants allocates if there are more than ever before;
 // dispatches do not.
@@ -31,11 +32,26 @@
 #include "runtime/command/buffer_uses.h"
 #include "runtime/command/pack_status.h"
 #include "runtime/intel/batch/batch.h"
+#include "runtime/intel/batch/pipeline_select.h"
 #include "runtime/intel/compute/compute_fields.h"
 #include "runtime/intel/compute/compute_state.h"
 #include "runtime/intel/compute/media_core.h"
 
 namespace packsmith::intel {
+
+// Selects the media pipeline, with what must precede that: in a group of PipelineSelectDwords(). It
+// has the rules of Pipeline::kGpgpu, also for barriers. False if the group has been refused.
+template <class Gen>
+requires requires { typename Gen::Packets::MEDIA_OBJECT; }
+bool EmitMediaSelect(typename Batch<Gen>::Group& group) {
+  using Select = typename Gen::Packets::PIPELINE_SELECT;
+  EmitBeforePipelineSelect<Gen>(group, Pipeline::kGpgpu);
+  Select select{.pipeline_selection = Select::PIPELINE_SELECTION_MEDIA};
+  // Only the two bits of the selection are written.
+  if constexpr (requires { select.mask_bits; }) select.mask_bits = 3;
+  group.Emit(select);
+  return group.ok();
+}
 
 template <class Gen>
 requires requires { typename Gen::Packets::MEDIA_OBJECT; }

@@ -244,6 +244,30 @@ TYPED_TEST(MediaStateTest, EachThreadGetsItsKernelConstantsAndInlineData) {
   EXPECT_TRUE(this->batch_.uses().Known(this->code_.handle, gpu::kReads));
 }
 
+TYPED_TEST(MediaStateTest, TheMediaPipelineIsSelectedAsTheGpgpuOneIs) {
+  using Gen = TypeParam;
+  using Select = typename Gen::Packets::PIPELINE_SELECT;
+  std::vector<uint32_t> words[2];
+  for (const bool media : {false, true}) {
+    Batch<Gen> batch(this->memory_.chunks);
+    {
+      typename Batch<Gen>::Group group(batch, PipelineSelectDwords<Gen>());
+      ASSERT_TRUE(media ? EmitMediaSelect<Gen>(group)
+                        : EmitPipelineSelect<Gen>(group, Pipeline::kGpgpu));
+    }
+    ASSERT_TRUE(batch.End().ok());
+    const BatchPart& part = batch.parts()[0];
+    words[media].assign(part.chunk.words.begin(), part.chunk.words.begin() + part.dwords);
+  }
+  ASSERT_EQ(words[0].size(), words[1].size());
+  const auto select = Select::unpack(&words[1].back());
+  EXPECT_EQ(select.pipeline_selection, Select::PIPELINE_SELECTION_MEDIA);
+  words[0].pop_back();
+  words[1].pop_back();
+  EXPECT_GT(words[0].size(), 0u);
+  EXPECT_EQ(words[0], words[1]);
+}
+
 TYPED_TEST(MediaStateTest, AWalkHasAThreadForEachBlockInItsOrder) {
   ASSERT_TRUE(this->media_.SetKernels(this->Kernels()));
   ASSERT_TRUE(this->media_.SetConstants(this->constants_));
