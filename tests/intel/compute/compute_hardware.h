@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -54,12 +55,19 @@ class ComputeHardware : public sim::Observer {
     if (streamer.Run(10000) != sim::Stop::kEnded) problems_ += "the batch does not end; ";
     return problems_;
   }
+  // What a kernel does: called for each dispatch, with the memory as kernels see it.
+  std::function<void(const SeenDispatch&, sim::WorkMemory&)> kernel;
   std::vector<SeenDispatch> dispatches;
   // Packets so far, by name.
   std::vector<std::string> names;
 
  private:
   void OnProblem(const sim::Problem& problem) override { Wrong(problem.text); }
+  void OnShaders(const sim::Work& work, sim::WorkMemory& memory) override {
+    if (work.role == tables::Role::kDispatch && kernel && !dispatches.empty()) {
+      kernel(dispatches.back(), memory);
+    }
+  }
   void Wrong(const std::string& text) { absl::StrAppend(&problems_, text, "; "); }
 
   std::vector<uint8_t> Bytes(uint64_t at, size_t size) {

@@ -15,6 +15,8 @@
 #include "absl/strings/match.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "runtime/intel/batch/cache_rules.h"
+#include "runtime/intel/batch/cache_tracker.h"
 #include "runtime/intel/device/render_devices.h"
 #include "tests/intel/batch/tested.h"
 #include "tests/intel/compute/compute_hardware.h"
@@ -175,6 +177,57 @@ TYPED_TEST(ComputeStateTest, EachInvocationRunsExactlyOnceAndSeesItsId) {
   }
   EXPECT_GT(dispatched, 150);
   EXPECT_GE(widths.size(), TestFixture::kSimd8 ? 3u : 2u);
+}
+
+// A kernel that adds its constant to a cell for each invocation, twice. Without a barrier between
+// the dispatches the simulator objects.
+TYPED_TEST(ComputeStateTest, KernelsActOnMemoryWithTheirConstants) {
+  const gpu::Buffer cells = Must(
+      this->memory_.buffers->Create({.size = 4096, .zone = this->memory_.low, .zeroed = true}));
+  ComputeKernel kernel = this->Kernel({24, 1, 1});
+  kernel.constant_bytes = 4;
+  kernel.thread_data = ThreadData::kNumber;
+  ASSERT_TRUE(this->compute_.Bind(kernel));
+  this->hardware_.kernel = [&](const SeenDispatch& seen, sim::WorkMemory& memory) {
+    for (const SeenThread& thread : seen.threads) {
+      uint32_t constant, width = 8u << seen.simd;
+      ASSERT_GE(thread.shared.size(), sizeof(constant));
+      std::memcpy(&constant, thread.shared.data(), sizeof(constant));
+      for (uint32_t lane = 0; lane < width; ++lane) {
+        if ((thread.lanes >> lane & 1) == 0) continue;
+        const uint64_t at =
+            cells.address + 4 * (thread.group[0] * 24 + thread.number * width + lane);
+        uint32_t cell = 0;
+        const auto bytes = absl::MakeSpan(reinterpret_cast<uint8_t*>(&cell), sizeof(cell));
+        EXPECT_EQ(memory.Read(tables::ClientKind::kDataPort, 0, at, bytes), sizeof(cell));
+        cell += constant;
+        EXPECT_EQ(memory.Write(tables::ClientKind::kDataPort, 0, at, bytes), sizeof(cell));
+      }
+    }
+  };
+  for (const bool barrier : {false, true}) {
+    std::memset(cells.cpu, 0, 4096);
+    for (const uint32_t constant : {5u, 100u}) {
+      const auto bytes = reinterpret_cast<const uint8_t*>(&constant);
+      ASSERT_TRUE(this->compute_.SetConstants({bytes, sizeof(constant)}));
+      ASSERT_TRUE(this->compute_.Dispatch(this->batch_, {.x = 3}));
+      if (!barrier) continue;
+      ASSERT_TRUE(EmitBarrier(this->batch_, {.flush = SetOf(CacheDomain::kData), .wait = true},
+                              {cells.address + 4088, cells.handle}, Pipeline::kGpgpu));
+    }
+    if (barrier) {
+      ASSERT_EQ(this->Run(), "");
+    } else {
+      EXPECT_THAT(this->Run(), HasSubstr("before the data port sees"));
+      this->Next();
+      this->compute_.Forget();
+    }
+  }
+  for (uint32_t i = 0; i < 80; ++i) {
+    uint32_t cell;
+    std::memcpy(&cell, cells.cpu + size_t{4} * i, sizeof(cell));
+    EXPECT_EQ(cell, i < 72 ? 105u : 0u) << i;
+  }
 }
 
 TYPED_TEST(ComputeStateTest, OnlyWhatHasChangedIsEmitted) {
