@@ -47,7 +47,7 @@ class DevicesTest(unittest.TestCase):
                          "computed 496, greater 1, called 7, indirect 6, progress 1\n")
 
     def test_state_tables_and_descriptors_are_taken(self) -> None:
-        for program in ("binding", "memory", "state"):
+        for program in ("binding", "compute", "memory", "state"):
             self.run_on("skl", program)
         for device in GFX125_DEVICES:
             self.run_on(device, "descriptors")

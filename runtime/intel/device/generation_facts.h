@@ -183,6 +183,27 @@ struct GenerationFacts {
   bool compute_engines_report = false;
   // Bits of timestamps that count; after the highest number comes 0.
   unsigned timestamp_bits = 36;
+  // -- Compute (Mesa's iris and anv; PRM, MEDIA_VFE_STATE and 3DSTATE_PS for scratch) ------------
+
+  // Of a thread's register.
+  unsigned register_bytes = 32;
+  // Shared local memory of a thread group, at most, in bytes.
+  uint32_t most_shared_bytes = 0;
+  // Threads of a group are not preempted (set by Mesa).
+  bool bars_thread_preemption = false;
+  // Low bits of a scratch surface's offset that pointers omit.
+  unsigned scratch_pointer_shift = 0;
+  // Numbers of threads by which hardware finds a thread's scratch memory, of a subslice. 0: as many
+  // as RenderDevice::threads.compute.
+  unsigned scratch_threads = 0;
+  // The subslices that these count, at least: of a slice, and of the device, whether they work or
+  // not.
+  unsigned scratch_subslices_of_slice = 0, scratch_subslices = 0;
+  // Stages share scratch memory: threads of all have different numbers.
+  bool stages_share_scratch = false;
+  // Bytes after a kernel's last instruction that may be fetched (Intel's compute-runtime,
+  // getPaddingForISAAllocation).
+  unsigned kernel_prefetch_bytes = 0;
 
   // -- The third-level cache and the URB (PRM, volume "L3 Cache and URB", and 3DSTATE_URB_VS) ----
 
@@ -247,6 +268,8 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
         .blocks = {.block = 64 << 10, .alignment = 32},
         .pixel_mask_stall = PixelMaskStall::kDepth,
         .pixel_invocations_count_fourfold = true,
+        .most_shared_bytes = 64 << 10,
+        .kernel_prefetch_bytes = 512,
         .l3 = L3Division::kGfx8,
         .l3_changes_between_draws = true,
         .local_memory_in_l3 = true,
@@ -272,6 +295,9 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
         .binder = {.block = 64 << 10, .alignment = 32, .first = 32},
         .blocks = {.block = 64 << 10, .alignment = 32},
         .pixel_mask_stall = PixelMaskStall::kStencil,
+        .most_shared_bytes = 64 << 10,
+        .scratch_subslices_of_slice = 4,
+        .kernel_prefetch_bytes = 512,
         .l3 = L3Division::kGfx9,
         .l3_changes_between_draws = true,
         .local_memory_in_l3 = true,
@@ -300,6 +326,10 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
         .pixel_hashing = PixelHashing::kTwoPipes,
         .depth_count_needs_stall_before = true,
         .stream_counts_need_stall = true,
+        .most_shared_bytes = 64 << 10,
+        .scratch_threads = 64,
+        .scratch_subslices = 8,
+        .kernel_prefetch_bytes = 512,
         .l3 = L3Division::kGfx11,
         .least_urb_start = 4,
         .block_dereference_domain = 324,
@@ -332,6 +362,11 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
         .line_stipple_needs_stall = true,
         .pixel_hashing = PixelHashing::kThreePipes,
         .depth_count_needs_stall_before = true,
+        .most_shared_bytes = 64 << 10,
+        .bars_thread_preemption = true,
+        .scratch_threads = 128,
+        .scratch_subslices = 6,
+        .kernel_prefetch_bytes = 512,
         .l3 = L3Division::kGfx12,
         .least_urb_start = 4,
         .wa_16014912113 = true,
@@ -363,6 +398,12 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
         .pixel_hashing = PixelHashing::kAnyPipes,
         .depth_count_needs_stall_before = true,
         .compute_engines_report = true,
+        .most_shared_bytes = 64 << 10,
+        .scratch_pointer_shift = 4,
+        .scratch_threads = 128,
+        .scratch_subslices = 32,
+        .stages_share_scratch = true,
+        .kernel_prefetch_bytes = 512,
         .l3 = L3Division::kGfx12,
         .least_urb_start = 4,
         .wa_14015814527 = true,
@@ -386,6 +427,12 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
         .depth_count_needs_stall_before = true,
         .compute_engines_report = true,
         .timestamp_bits = 64,
+        .register_bytes = 64,
+        .most_shared_bytes = 128 << 10,
+        .scratch_pointer_shift = 6,
+        .scratch_threads = 128,
+        .stages_share_scratch = true,
+        .kernel_prefetch_bytes = 0xe00,
         .least_urb_start = 4,
         .block_dereference_domain = 656,
         .block_dereference_vertices = 384,
@@ -405,6 +452,12 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
         .depth_count_needs_stall_before = true,
         .compute_engines_report = true,
         .timestamp_bits = 64,
+        .register_bytes = 64,
+        .most_shared_bytes = 128 << 10,
+        .scratch_pointer_shift = 6,
+        .scratch_threads = 128,
+        .stages_share_scratch = true,
+        .kernel_prefetch_bytes = 0xe00,
         .least_urb_start = 4,
         .block_dereference_domain = 656,
         .block_dereference_vertices = 384,
