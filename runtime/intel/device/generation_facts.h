@@ -142,6 +142,8 @@ struct GenerationFacts {
   bool depth_needs_write = false;
   // A stall must follow 3DSTATE_LINE_STIPPLE (found by Mesa).
   bool line_stipple_needs_stall = false;
+  // 3DSTATE_VFG must disable its threshold: DG2, early ARL.
+  bool wa_14014851047 = false;
   // A wait for pixel shaders is needed when draws start or stop writing depth or stencil: DG2,
   // early ARL.
   bool wa_18019816803 = false;
@@ -294,6 +296,7 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
         .wa_16011411144 = true,
         .depth_needs_write = true,
         .line_stipple_needs_stall = true,
+        .wa_14014851047 = true,
         .wa_18019816803 = true,
         .l3 = L3Division::kGfx12,
         .least_urb_start = 4,
