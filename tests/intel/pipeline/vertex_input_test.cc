@@ -1,6 +1,7 @@
 // Plans of vertex inputs: what does not depend on packets.
 #include "runtime/intel/pipeline/vertex_input.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -37,32 +38,44 @@ void ExpectRefused(const VertexAttribute& attribute, absl::string_view words) {
   ExpectRefused({.attributes = {&attribute, 1}}, words);
 }
 
+// Whether vertices can have this format; its components must then be those of the description.
+bool CanBeFetched(const tables::Tables& tables, const tables::NamedValue& value) {
+  const VertexFormat* const ours = FindVertexFormat(static_cast<uint32_t>(value.value));
+  if (ours == nullptr) return false;
+  const auto components = tables.components(tables.format(value.format));
+  unsigned bits = 0, most = 0, count = 0;
+  for (const tables::Component& each : components) {
+    bits += each.width;
+    most = std::max<unsigned>(most, each.width);
+    ++count;
+  }
+  const std::string name(tables.string(value.name));
+  EXPECT_EQ(ours->components, count) << name;
+  EXPECT_EQ(ours->bytes, bits / 8) << name;
+  EXPECT_EQ(ours->component_bits, most) << name;
+  const bool passes = absl::StrContains(name, "PASSTHRU");
+  const bool integer = absl::EndsWith(name, "INT");
+  EXPECT_EQ(ours->kind, passes    ? VertexFormatKind::kPassthrough
+                        : integer ? VertexFormatKind::kInteger
+                                  : VertexFormatKind::kFloat)
+      << name;
+  return true;
+}
+
 // The description says what formats consist of.
 TEST(VertexFormats, AreThoseOfTheDescription) {
   const auto tables = FindGeneration("gfx9");
   ASSERT_TRUE(tables.ok());
   size_t compared = 0;
-  for (const tables::Format& format : tables->formats()) {
-    const VertexFormat* const ours = FindVertexFormat(format.value);
-    if (ours == nullptr) continue;
-    const auto components = tables->components(format);
-    unsigned bits = 0, most = 0, count = 0;
-    for (const tables::Component& each : components) {
-      bits += each.width;
-      most = std::max<unsigned>(most, each.width);
-      ++count;
+  for (const tables::Container& container : tables->containers()) {
+    if (tables->string(container.name) != "VERTEX_ELEMENT_STATE") continue;
+    for (const tables::Leaf& leaf : tables->leaves(container.leaves)) {
+      if (tables->string(leaf.name) != "Source Element Format") continue;
+      for (const tables::NamedValue& value :
+           tables->values(tables->enumeration(leaf.named).values)) {
+        compared += CanBeFetched(*tables, value);
+      }
     }
-    const std::string name(tables->string(format.name));
-    EXPECT_EQ(ours->components, count) << name;
-    EXPECT_EQ(ours->bytes, bits / 8) << name;
-    EXPECT_EQ(ours->component_bits, most) << name;
-    const bool passes = absl::StrContains(name, "PASSTHRU");
-    const bool integer = absl::EndsWith(name, "INT");
-    EXPECT_EQ(ours->kind, passes    ? VertexFormatKind::kPassthrough
-                          : integer ? VertexFormatKind::kInteger
-                                    : VertexFormatKind::kFloat)
-        << name;
-    ++compared;
   }
   EXPECT_EQ(compared, VertexFormats().size());
 }
