@@ -242,7 +242,7 @@ typename MediaState<Gen>::Front MediaState<Gen>::MakeFront() const {
   if constexpr (kHasScoreboard) {
     if (distance_count_ != 0) {
       front.scoreboard_enable = true;
-      // Threads wait where they are, and do not block those behind them.
+      // Threads wait where they are, and do not block later ones.
       front.scoreboard_type = Front::SCOREBOARD_TYPE_NON_STALLING_SCOREBOARD;
       front.scoreboard_mask = (1u << distance_count_) - 1;
       const auto& d = distances_;
