@@ -201,7 +201,7 @@ void All(const example::DeviceOption& option) {
                                            .residents = residency.residents()}));
   Must(buffers->Use(residency.handles(), fence));
   Expect(Must(device->Wait(fence, absl::Seconds(10))), "the job is done");
-  std::remove(path.c_str());  // an example leaves nothing behind
+  std::remove(path.c_str());  // an example leaves no file
 }
 
 }  // namespace

@@ -11,7 +11,7 @@
 namespace packsmith::intel {
 
 ComputeCore::ComputeCore(const ComputeLimits& limits, gpu::StateStream& states)
-    : limits_(limits), constant_bytes_(kMostConstantBytes), states_(states) {}
+    : limits_(limits), constant_bytes_(kMostConstantBytes), states_(states, lifetime_) {}
 
 absl::Status ComputeCore::TakeStatus() { return std::exchange(status_, absl::OkStatus()); }
 
@@ -98,7 +98,8 @@ ComputeCore::Layout ComputeCore::LayoutNow() const {
 }
 
 bool ComputeCore::Allocate(uint32_t size, uint32_t alignment, gpu::State& to) {
-  absl::StatusOr<gpu::State> state = states_.Allocate(size, alignment);
+  if (lifetime_.lost()) return Refuse(lifetime_.status());
+  absl::StatusOr<gpu::State> state = states_->Allocate(size, alignment);
   if (!state.ok()) return Refuse(state.status());
   to = *state;
   return true;

@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "runtime/base/lifetime.h"
 #include "runtime/intel/compute/compute_kernel.h"
 #include "runtime/intel/compute/dispatch_shape.h"
 #include "runtime/memory/state_stream.h"
@@ -95,7 +96,8 @@ class ComputeCore {
   };
   Layout LayoutNow() const;
 
-  gpu::StateStream& states_;
+  Lifetime lifetime_{"compute state"};
+  const Reference<gpu::StateStream> states_;
   absl::Status status_;
   bool bound_ = false, has_shape_ = false;
   DispatchShape shape_;

@@ -56,8 +56,8 @@ struct ComputeKernel {
   uint32_t barriers = 0;                    // up to Gfx12 at most 1; later at most 32
   // Constants that all threads of a dispatch share; at most kMostConstantBytes.
   uint32_t constant_bytes = 0;
-  // From Gfx12.5 on: the first so many of these, at most 32 (Xe2: too), are in the walker and reach
-  // the kernel in a register. The others are in memory.
+  // From Gfx12.5 on: the first bytes of these, at most 32, are in the walker and reach the
+  // kernel in a register. The others are in memory.
   uint32_t inline_bytes = 0;
   LocalIds local_ids = LocalIds::kComputed;
   // kHardware: how many of x, y and z the kernel reads, 1 to 3.

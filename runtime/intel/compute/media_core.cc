@@ -71,7 +71,8 @@ bool MediaCore::RefuseScratch(uint32_t per_thread) {
 
 bool MediaCore::WriteState(absl::Span<const uint8_t> bytes, gpu::State& to) {
   const uint64_t room = (bytes.size() + 63) / 64 * 64;
-  absl::StatusOr<gpu::State> state = states_.Allocate(room, 64);
+  if (lifetime_.lost()) return Refuse(lifetime_.status());
+  absl::StatusOr<gpu::State> state = states_->Allocate(room, 64);
   if (!state.ok()) return Refuse(state.status());
   to = *state;
   std::memcpy(to.cpu, bytes.data(), bytes.size());

@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "runtime/base/lifetime.h"
 #include "runtime/memory/state_stream.h"
 
 namespace packsmith::intel {
@@ -71,7 +72,7 @@ class MediaCore {
 
  protected:
   MediaCore(const char* generation, gpu::StateStream& states)
-      : generation_(generation), states_(states) {}
+      : generation_(generation), states_(states, lifetime_) {}
   ~MediaCore() = default;
 
   bool Refuse(absl::Status status);
@@ -84,7 +85,7 @@ class MediaCore {
   bool RefuseWalk(uint32_t width, uint32_t height, uint32_t most);
   bool RefuseScoreboard(uint32_t waits_for, size_t distances);
   bool RefuseScratch(uint32_t per_thread);
-  // Memory for these bytes, in whole units of 64, with zeros behind; or false.
+  // Memory for these bytes, in whole units of 64, with zeros after them; or false.
   bool WriteState(absl::Span<const uint8_t> bytes, gpu::State& to);
 
   std::vector<uint8_t> constants_;
@@ -92,7 +93,8 @@ class MediaCore {
 
  private:
   const char* const generation_;
-  gpu::StateStream& states_;
+  Lifetime lifetime_{"media state"};
+  const Reference<gpu::StateStream> states_;
   absl::Status status_;
 };
 

@@ -79,7 +79,13 @@ class MediaState : public MediaCore {
   // False, and the earlier one stays, if its size is not a power of two from 1 KiB to 2 MiB.
   bool SetScratch(const ComputeScratch& scratch);
   // What threads may wait for: up to 8 distances.
-  bool SetScoreboard(absl::Span<const MediaDistance> distances) requires kHasScoreboard;
+  bool SetScoreboard(absl::Span<const MediaDistance> distances) requires kHasScoreboard {
+    if (distances.size() > distances_.size()) return RefuseScoreboard(~0u, distances.size());
+    distances_ = {};
+    std::copy(distances.begin(), distances.end(), distances_.begin());
+    distance_count_ = distances.size();
+    return true;
+  }
 
   // Emits what has changed, and one thread or a walk: one group of the batch's packets, or nothing.
   // False if there is no room, or something does not fit; nothing has changed then.
@@ -218,17 +224,6 @@ bool MediaState<Gen>::SetScratch(const ComputeScratch& scratch) {
 
 template <class Gen>
 requires requires { typename Gen::Packets::MEDIA_OBJECT; }
-bool MediaState<Gen>::SetScoreboard(absl::Span<const MediaDistance> distances) requires
-    kHasScoreboard {
-  if (distances.size() > distances_.size()) return RefuseScoreboard(~0u, distances.size());
-  distances_ = {};
-  std::copy(distances.begin(), distances.end(), distances_.begin());
-  distance_count_ = distances.size();
-  return true;
-}
-
-template <class Gen>
-requires requires { typename Gen::Packets::MEDIA_OBJECT; }
 typename MediaState<Gen>::Front MediaState<Gen>::MakeFront() const {
   Front front{.number_of_urb_entries = urb_.entries,
               .maximum_number_of_threads = threads_ - 1,
@@ -242,7 +237,7 @@ typename MediaState<Gen>::Front MediaState<Gen>::MakeFront() const {
   if constexpr (kHasScoreboard) {
     if (distance_count_ != 0) {
       front.scoreboard_enable = true;
-      // Threads wait where they are, and do not block those behind them.
+      // Threads wait where they are, and do not block later ones.
       front.scoreboard_type = Front::SCOREBOARD_TYPE_NON_STALLING_SCOREBOARD;
       front.scoreboard_mask = (1u << distance_count_) - 1;
       const auto& d = distances_;

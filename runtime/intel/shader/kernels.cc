@@ -16,11 +16,14 @@ constexpr uint64_t kAlignment = 64;
 }  // namespace
 
 Kernels::~Kernels() {
+  lifetime_.End();
+  if (!pool_) return;
   MutexLock lock(mutex_);
-  for (const auto& [offset, entry] : by_offset_) (void)pool_.Free(offset);
+  for (const auto& [offset, entry] : by_offset_) (void)pool_->Free(offset);
 }
 
 absl::StatusOr<Kernel> Kernels::Upload(absl::Span<const uint8_t> instructions) {
+  if (lifetime_.lost()) return lifetime_.status();
   if (instructions.empty() || instructions.size() % kInstruction != 0) {
     return absl::InvalidArgumentError(absl::StrCat("a kernel of ", instructions.size(),
                                                    " bytes; it must have a multiple of 8, and at "
@@ -38,7 +41,7 @@ absl::StatusOr<Kernel> Kernels::Upload(absl::Span<const uint8_t> instructions) {
     }
   }
   absl::StatusOr<gpu::State> state =
-      pool_.Allocate(instructions.size() + options_.prefetch_bytes, kAlignment);
+      pool_->Allocate(instructions.size() + options_.prefetch_bytes, kAlignment);
   if (!state.ok()) return state.status();
   std::memcpy(state->cpu, instructions.data(), instructions.size());
   std::memset(state->cpu + instructions.size(), 0, options_.prefetch_bytes);
@@ -58,6 +61,7 @@ absl::StatusOr<Kernel> Kernels::Upload(absl::Span<const uint8_t> instructions) {
 }
 
 absl::Status Kernels::Release(const Kernel& kernel) {
+  if (lifetime_.lost()) return lifetime_.status();
   MutexLock lock(mutex_);
   const auto found = by_offset_.find(kernel.offset);
   if (found == by_offset_.end() || found->second.kernel.address != kernel.address) {
@@ -70,7 +74,7 @@ absl::Status Kernels::Release(const Kernel& kernel) {
   statistics_.kernel_bytes -= entry.kernel.size;
   if (entry.content != nullptr) by_content_.erase(by_content_.find(*entry.content));
   by_offset_.erase(found);
-  return pool_.Free(kernel.offset);
+  return pool_->Free(kernel.offset);
 }
 
 KernelStatistics Kernels::statistics() const {

@@ -21,6 +21,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "runtime/base/lifetime.h"
 #include "runtime/base/mutex.h"
 #include "runtime/memory/state_pool.h"
 
@@ -50,14 +51,16 @@ class Kernels {
   };
 
   // pool: in the zone that the instruction base reaches, with that base. It must outlive this.
-  Kernels(gpu::StatePool& pool, const Options& options) : pool_(pool), options_(options) {}
+  Kernels(gpu::StatePool& pool, const Options& options)
+      : pool_(pool, lifetime_), options_(options) {}
   // Frees all kernels; the GPU must be done with them.
   ~Kernels();
   Kernels(const Kernels&) = delete;
   Kernels& operator=(const Kernels&) = delete;
 
   // Instructions in the GPU's memory. InvalidArgument if there are none, or if their size is not a
-  // multiple of 8; errors of StatePool::Allocate().
+  // multiple of 8; errors of StatePool::Allocate(); FailedPrecondition if
+  // the pool was destroyed.
   absl::StatusOr<Kernel> Upload(absl::Span<const uint8_t> instructions);
   // Undoes one Upload(). Once all of a content are undone its memory is free: the GPU must be done
   // with it. NotFound if there is no such kernel.
@@ -72,7 +75,8 @@ class Kernels {
     const std::string* content = nullptr;  // the key of by_content_; null if it is not shared
   };
 
-  gpu::StatePool& pool_;
+  Lifetime lifetime_{"kernels"};
+  const Reference<gpu::StatePool> pool_;
   const Options options_;
   mutable Mutex mutex_;
   // Offsets of kernels. Contents are compared whole: two with the same hash are not confused.

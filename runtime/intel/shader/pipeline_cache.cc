@@ -114,7 +114,7 @@ absl::Status PipelineCache::Load(FileBytes file) {
     std::memcpy(&entry, bytes.data() + sizeof(header) + i * sizeof(entry), sizeof(entry));
     if (entry.offset < index_end || entry.offset > bytes.size() ||
         entry.size > bytes.size() - entry.offset) {
-      return damaged("pipeline ", i, " is at ", entry.offset, ", outside of the file");
+      return damaged("pipeline ", i, " is at ", entry.offset, ", which is not in the file");
     }
     found.emplace_back(entry.key, Entry{.bytes = bytes.subspan(entry.offset, entry.size),
                                         .check = entry.check,

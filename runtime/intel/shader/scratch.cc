@@ -42,11 +42,14 @@ uint64_t ScratchThreads(const RenderDevice& device, const GenerationFacts& facts
 }
 
 ScratchPool::~ScratchPool() {
+  lifetime_.End();
+  if (!buffers_) return;
   MutexLock lock(mutex_);
-  for (const auto& [key, scratch] : all_) (void)buffers_.Release(scratch.memory.handle);
+  for (const auto& [key, scratch] : all_) (void)buffers_->Release(scratch.memory.handle);
 }
 
 absl::StatusOr<Scratch> ScratchPool::Get(ScratchStage stage, uint32_t per_thread) {
+  if (lifetime_.lost()) return lifetime_.status();
   const GenerationFacts& facts = *options_.facts;
   const uint32_t most = facts.stages_share_scratch ? 256 << 10 : 2 << 20;
   if (per_thread == 0 || per_thread > most) {
@@ -70,10 +73,10 @@ absl::StatusOr<Scratch> ScratchPool::Get(ScratchStage stage, uint32_t per_thread
     return absl::InvalidArgumentError(
         absl::StrCat("the device has no threads of this stage: subslices ", options_.subslices));
   }
-  absl::StatusOr<gpu::Buffer> memory = buffers_.Create({.size = scratch.threads * bytes,
-                                                        .zone = options_.zone,
-                                                        .name = "scratch",
-                                                        .alignment = 4096});
+  absl::StatusOr<gpu::Buffer> memory = buffers_->Create({.size = scratch.threads * bytes,
+                                                         .zone = options_.zone,
+                                                         .name = "scratch",
+                                                         .alignment = 4096});
   if (!memory.ok()) return memory.status();
   scratch.memory = *memory;
   scratch.base = {memory->address - options_.general_base, memory->handle};

@@ -26,6 +26,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "packsmith/pack.h"
+#include "runtime/base/lifetime.h"
 #include "runtime/base/mutex.h"
 #include "runtime/intel/device/generation_facts.h"
 #include "runtime/intel/device/render_devices.h"
@@ -75,7 +76,7 @@ class ScratchPool {
 
   // `buffers` must outlive this.
   ScratchPool(gpu::Buffers& buffers, const Options& options)
-      : buffers_(buffers), options_(options) {}
+      : buffers_(buffers, lifetime_), options_(options) {}
   // Releases all of it.
   ~ScratchPool();
   ScratchPool(const ScratchPool&) = delete;
@@ -88,7 +89,8 @@ class ScratchPool {
   uint64_t allocated_bytes() const;
 
  private:
-  gpu::Buffers& buffers_;
+  Lifetime lifetime_{"scratch pool"};
+  const Reference<gpu::Buffers> buffers_;
   const Options options_;
   mutable Mutex mutex_;
   // By stage and code.

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 #include <map>
+#include <memory>
 #include <random>
 #include <string>
 #include <utility>
@@ -141,7 +142,7 @@ TYPED_TEST(ComputeStateTest, EachInvocationRunsExactlyOnceAndSeesItsId) {
       }
       std::vector<uint8_t> own = thread.own;
       if constexpr (!TestFixture::kMedia) {
-        // The kernel finds its part behind what all share.
+        // The kernel finds its part after what all share.
         const size_t part = shape.thread_registers * size_t{Gen::kFacts.register_bytes};
         const size_t begin =
             shape.constant_registers * size_t{Gen::kFacts.register_bytes} + thread.number * part;
@@ -473,6 +474,19 @@ TYPED_TEST(ComputeStateTest, WithoutMemoryOrRoomNothingChanges) {
   EXPECT_FALSE(batch.status().ok());
   ASSERT_TRUE(this->compute_.Dispatch(this->batch_, {1, 1, 1}));
   EXPECT_EQ(this->Run(), "") << "all of it is still emitted";
+}
+
+TYPED_TEST(ComputeStateTest, WithoutItsStreamNothingIsDispatched) {
+  auto stream = std::make_unique<gpu::StateStream>(*this->memory_.pool, 4096);
+  ComputeState<TypeParam> compute({.device = DeviceOf(TypeParam::kVersion), .subslices = 3},
+                                  *stream);
+  ComputeKernel kernel = this->Kernel({8, 8, 1});
+  kernel.constant_bytes = 64;
+  ASSERT_TRUE(compute.Bind(kernel));
+  stream.reset();
+  EXPECT_FALSE(compute.Dispatch(this->batch_, {1, 1, 1}));
+  EXPECT_TRUE(absl::IsFailedPrecondition(compute.status())) << compute.status();
+  EXPECT_EQ(this->batch_.dwords(), 0u);
 }
 
 TYPED_TEST(ComputeStateTest, TheBatchListsAllBuffersAndSoDoesTheNextOne) {

@@ -81,6 +81,17 @@ TEST(KernelsTest, NoInstructionsOrPartsOfOneAreRefused) {
   EXPECT_EQ(kernels.statistics().kernels, 0u);
 }
 
+TEST(KernelsTest, AfterThePoolsEndNothingIsUploaded) {
+  GpuMemory memory;
+  auto pool =
+      Must(gpu::StatePool::Create(*memory.buffers, *memory.space, {.zone = memory.low, .base = 0}));
+  Kernels kernels(*pool, {});
+  const Kernel kernel = Must(kernels.Upload(Code(1)));
+  pool.reset();
+  EXPECT_TRUE(absl::IsFailedPrecondition(kernels.Upload(Code(2)).status()));
+  EXPECT_TRUE(absl::IsFailedPrecondition(kernels.Release(kernel)));
+}
+
 TEST(KernelsTest, ThreadsUploadAndReleaseTheSame) {
   GpuMemory memory;
   Kernels kernels(*memory.pool, {});

@@ -225,7 +225,7 @@ TEST(PipelineCacheTest, ThreadsAddAndFindTheSame) {
   for (std::thread& thread : threads) thread.join();
   for (uint32_t i = 0; i < 50; ++i) EXPECT_TRUE(Has(cache, i));
   PipelineCache again({.identity = "a"});
-  EXPECT_TRUE(again.Load(Path("threads2")).ok()) << "whole, whoever wrote it last";
+  EXPECT_TRUE(again.Load(Path("threads2")).ok()) << "whole, whichever thread wrote it last";
 }
 
 }  // namespace
