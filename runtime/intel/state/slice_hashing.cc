@@ -48,8 +48,8 @@ absl::Status CheckPixelPipes(const PixelPipes& pipes, unsigned most) {
 
 PixelTable SpreadPixels(const PixelPipes& pipes) {
   // An order of the pipes in which each comes as often as it weighs, spread evenly: at each step
-  // the one that is furthest behind its share.
-  std::array<int, kMostPixelPipes> behind = {};
+  // the one that lacks most of its share.
+  std::array<int, kMostPixelPipes> owed = {};
   int total = 0;
   bool equal = true;
   int first = 0;
@@ -70,10 +70,10 @@ PixelTable SpreadPixels(const PixelPipes& pipes) {
   for (int step = 0; step < total; ++step) {
     unsigned next = 0;
     for (unsigned pipe = 0; pipe < kMostPixelPipes; ++pipe) {
-      behind[pipe] += share(pipe);
-      if (share(pipe) != 0 && (share(next) == 0 || behind[pipe] > behind[next])) next = pipe;
+      owed[pipe] += share(pipe);
+      if (share(pipe) != 0 && (share(next) == 0 || owed[pipe] > owed[next])) next = pipe;
     }
-    behind[next] -= total;
+    owed[next] -= total;
     order.push_back(static_cast<uint8_t>(next));
   }
   // The order repeats: its ends are neighbours, too.

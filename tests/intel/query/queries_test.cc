@@ -123,7 +123,9 @@ constexpr QueryPoolOptions kPools[] = {
 TYPED_TEST(QueriesTest, TheStreamerAndTheCpuAgree) {
   std::mt19937_64 random(1);
   for (const QueryPoolOptions& options : kPools) {
-    for (unsigned variant = 0; variant < 16; ++variant) {
+    // All of them for the first kind.
+    const unsigned step = options.kind == QueryKind::kOcclusion ? 1 : 3;
+    for (unsigned variant = 0; variant < 16; variant += step) {
       SCOPED_TRACE(testing::Message() << NameOf(options.kind) << ", variant " << variant);
       this->MakePool(options);
       const QueryPool& pool = this->pool();
