@@ -149,6 +149,28 @@ struct GenerationFacts {
   // pixels.
   bool wa_14018283232 = false;
 
+  // -- Compute (Mesa's iris and anv; PRM, MEDIA_VFE_STATE and 3DSTATE_PS for scratch) ------------
+
+  // Of a thread's register.
+  unsigned register_bytes = 32;
+  // Shared local memory of a thread group, at most, in bytes.
+  uint32_t most_shared_bytes = 0;
+  // Threads of a group are not preempted (set by Mesa).
+  bool bars_thread_preemption = false;
+  // Low bits of a scratch surface's offset that pointers omit.
+  unsigned scratch_pointer_shift = 0;
+  // Numbers of threads by which hardware finds a thread's scratch memory, of a subslice. 0: as many
+  // as RenderDevice::threads.compute.
+  unsigned scratch_threads = 0;
+  // The subslices that these count, at least: of a slice, and of the device, whether they work or
+  // not.
+  unsigned scratch_subslices_of_slice = 0, scratch_subslices = 0;
+  // Stages share scratch memory: threads of all have different numbers.
+  bool stages_share_scratch = false;
+  // Bytes after a kernel's last instruction that may be fetched (Intel's compute-runtime,
+  // getPaddingForISAAllocation).
+  unsigned kernel_prefetch_bytes = 0;
+
   // -- The third-level cache and the URB (PRM, volume "L3 Cache and URB", and 3DSTATE_URB_VS) ----
 
   L3Division l3 = L3Division::kNone;
@@ -187,6 +209,8 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
         .binder = {.block = 64 << 10, .alignment = 32, .first = 32},
         .blocks = {.block = 64 << 10, .alignment = 32},
         .pixel_mask_stall = PixelMaskStall::kDepth,
+        .most_shared_bytes = 64 << 10,
+        .kernel_prefetch_bytes = 512,
         .l3 = L3Division::kGfx8,
         .l3_changes_between_draws = true,
         .local_memory_in_l3 = true,
@@ -212,6 +236,9 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
         .binder = {.block = 64 << 10, .alignment = 32, .first = 32},
         .blocks = {.block = 64 << 10, .alignment = 32},
         .pixel_mask_stall = PixelMaskStall::kStencil,
+        .most_shared_bytes = 64 << 10,
+        .scratch_subslices_of_slice = 4,
+        .kernel_prefetch_bytes = 512,
         .l3 = L3Division::kGfx9,
         .l3_changes_between_draws = true,
         .local_memory_in_l3 = true,
@@ -237,6 +264,10 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
         .stream_output_buffers_need_stall = true,
         .depth_needs_write = true,
         .line_stipple_needs_stall = true,
+        .most_shared_bytes = 64 << 10,
+        .scratch_threads = 64,
+        .scratch_subslices = 8,
+        .kernel_prefetch_bytes = 512,
         .l3 = L3Division::kGfx11,
         .least_urb_start = 4,
         .block_dereference_domain = 324,
@@ -267,6 +298,11 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
         .stream_output_buffers_need_stall = true,
         .depth_needs_write = true,
         .line_stipple_needs_stall = true,
+        .most_shared_bytes = 64 << 10,
+        .bars_thread_preemption = true,
+        .scratch_threads = 128,
+        .scratch_subslices = 6,
+        .kernel_prefetch_bytes = 512,
         .l3 = L3Division::kGfx12,
         .least_urb_start = 4,
         .wa_16014912113 = true,
@@ -295,6 +331,12 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
         .depth_needs_write = true,
         .line_stipple_needs_stall = true,
         .wa_18019816803 = true,
+        .most_shared_bytes = 64 << 10,
+        .scratch_pointer_shift = 4,
+        .scratch_threads = 128,
+        .scratch_subslices = 32,
+        .stages_share_scratch = true,
+        .kernel_prefetch_bytes = 512,
         .l3 = L3Division::kGfx12,
         .least_urb_start = 4,
         .wa_14015814527 = true,
@@ -315,6 +357,12 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
         .stream_output_buffers_need_stall = true,
         .line_stipple_needs_stall = true,
         .wa_14018283232 = true,
+        .register_bytes = 64,
+        .most_shared_bytes = 128 << 10,
+        .scratch_pointer_shift = 6,
+        .scratch_threads = 128,
+        .stages_share_scratch = true,
+        .kernel_prefetch_bytes = 0xe00,
         .least_urb_start = 4,
         .block_dereference_domain = 656,
         .block_dereference_vertices = 384,
@@ -331,6 +379,12 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
         .executes_indirect_draws = true,
         .stream_output_buffers_need_stall = true,
         .line_stipple_needs_stall = true,
+        .register_bytes = 64,
+        .most_shared_bytes = 128 << 10,
+        .scratch_pointer_shift = 6,
+        .scratch_threads = 128,
+        .stages_share_scratch = true,
+        .kernel_prefetch_bytes = 0xe00,
         .least_urb_start = 4,
         .block_dereference_domain = 656,
         .block_dereference_vertices = 384,
