@@ -137,8 +137,8 @@ void DescribeClip(const Rasterization& from, const PixelTraits& pixels,
   clip.viewport_xy_clip_test_enable = RasterizedAs(from) == RasterPrimitive::kTriangles;
   clip.user_clip_distance_clip_test_enable_bitmask = from.clip_distances.clip;
   clip.user_clip_distance_cull_test_enable_bitmask = from.clip_distances.cull;
-  clip.force_user_clip_distance_clip_test_enable_bitmask = from.clip_distances.forced;
-  clip.force_user_clip_distance_cull_test_enable_bitmask = from.clip_distances.forced;
+  clip.force_user_clip_distance_clip_test_enable_bitmask = from.clip_distances.clip_forced;
+  clip.force_user_clip_distance_cull_test_enable_bitmask = from.clip_distances.cull_forced;
   clip.non_perspective_barycentric_enable = (pixels.barycentric & kLinear) != 0;
   clip.maximum_vp_index = from.viewports - 1;
   clip.force_zero_rta_index_enable = !from.layered;

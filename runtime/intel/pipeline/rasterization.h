@@ -61,11 +61,11 @@ struct Rasterization {
   bool clip_near = true, clip_far = true;
   DepthRange depth_range = DepthRange::kZeroToOne;
   DepthBias depth_bias = {};
-  // Planes that clip and cull, a bit each. Unless `forced`, the last geometry stage's packet
+  // Planes that clip and cull, a bit each. What is not forced, the last geometry stage's packet
   // decides.
   struct ClipDistances {
     uint8_t clip = 0, cull = 0;
-    bool forced = false;
+    bool clip_forced = false, cull_forced = false;
   } clip_distances;
   bool scissor = true;  // otherwise only the viewport limits
   LineMode line_mode = LineMode::kDefault;
