@@ -83,7 +83,7 @@ TYPED_TEST(MeshPacketsTest, PacketsAreTheirBits) {
   // 70 invocations are two threads of 32 lanes, and one of 6.
   EXPECT_EQ(packets["3DSTATE_MESH_SHADER"],
             FromBits(8, 0x7a, {{38, 95, 0x4440, 6}, {96, 105, 69},  {116, 121, xe3 ? 7u : 0u},
-                               {128, 137, 3},       {144, 148, 4},  {152, 155, xe2 ? 0u : 8u},
+                               {128, 137, 3},       {144, 148, 4},  {152, 155, 0},
                                {156, 158, 1},       {160, 176, 64}, {178, 178, 1},
                                {179, 179, 1},       {181, 181, 1},  {182, 182, 1},
                                {188, 189, 2},       {190, 191, 2},  {192, 223, 0x3f},
