@@ -192,7 +192,8 @@ struct GenerationFacts {
   // Scratch memory is described by a surface, and packets have its offset shifted right by this
   // (as Mesa's anv does). 0: packets have the address.
   unsigned scratch_surface_shift = 0;
-  // Tessellated patches are not spread over slices if a shader reads the primitive's id.
+  // Tessellated patches are not spread over slices if a shader reads the primitive's id: DG2 and
+  // early ARL.
   bool wa_14015055625 = false;
 
   // -- The third-level cache and the URB (PRM, volume "L3 Cache and URB", and 3DSTATE_URB_VS) ----
