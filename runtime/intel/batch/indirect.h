@@ -15,6 +15,7 @@
 #ifndef PACKSMITH_RUNTIME_INTEL_BATCH_INDIRECT_H_
 #define PACKSMITH_RUNTIME_INTEL_BATCH_INDIRECT_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -201,20 +202,24 @@ bool EmitIndirectDraws(Batch<Gen>& batch, const Draw& draw, const IndirectDraws&
   return IndirectDrawEmitter<Gen, Draw>(draw, from).Emit(batch);
 }
 
-// Loads the DispatchArguments at `from`, a multiple of 4, for a GPGPU_WALKER or COMPUTE_WALKER with
-// `indirect_parameter_enable`.
+// Packets that load the DispatchArguments at `from`, a multiple of 4, for a GPGPU_WALKER or
+// COMPUTE_WALKER with `indirect_parameter_enable`.
 template <class Gen>
-bool LoadDispatchArguments(Batch<Gen>& batch, const address& from) {
+std::array<typename Gen::LoadRegister, 3> DispatchLoads(const address& from) {
   using G = typename Gen::Packets;
-  using Load = typename Gen::LoadRegister;
   using A = DispatchArguments;
   const auto at = [&](size_t offset) { return address(from.gpu + offset, from.buffer, from.use); };
-  return batch.Emit(Load{.register_address = G::GPGPU_DISPATCHDIMX::register_offset,
-                         .memory_address = at(offsetof(A, groups_x))},
-                    Load{.register_address = G::GPGPU_DISPATCHDIMY::register_offset,
-                         .memory_address = at(offsetof(A, groups_y))},
-                    Load{.register_address = G::GPGPU_DISPATCHDIMZ::register_offset,
-                         .memory_address = at(offsetof(A, groups_z))});
+  return {{{.register_address = G::GPGPU_DISPATCHDIMX::register_offset,
+            .memory_address = at(offsetof(A, groups_x))},
+           {.register_address = G::GPGPU_DISPATCHDIMY::register_offset,
+            .memory_address = at(offsetof(A, groups_y))},
+           {.register_address = G::GPGPU_DISPATCHDIMZ::register_offset,
+            .memory_address = at(offsetof(A, groups_z))}}};
+}
+template <class Gen>
+bool LoadDispatchArguments(Batch<Gen>& batch, const address& from) {
+  const auto loads = DispatchLoads<Gen>(from);
+  return batch.Emit(loads[0], loads[1], loads[2]);
 }
 
 }  // namespace packsmith::intel

@@ -168,9 +168,30 @@ struct GenerationFacts {
   // pixels.
   bool wa_14018283232 = false;
 
+  // -- Compute (Mesa's iris and anv; PRM, MEDIA_VFE_STATE and 3DSTATE_PS for scratch) ------------
+
+  // Of a thread's register.
+  unsigned register_bytes = 32;
+  // Shared local memory of a thread group, at most, in bytes.
+  uint32_t most_shared_bytes = 0;
+  // Threads of a group are not preempted (set by Mesa).
+  bool bars_thread_preemption = false;
+  // Low bits of a scratch surface's offset that pointers omit. 0: packets have its address.
+  unsigned scratch_pointer_shift = 0;
+  // Numbers of threads by which hardware finds a thread's scratch memory, of a subslice. 0: as many
+  // as RenderDevice::threads.compute.
+  unsigned scratch_threads = 0;
+  // The subslices that these count, at least: of a slice, and of the device, whether they work or
+  // not.
+  unsigned scratch_subslices_of_slice = 0, scratch_subslices = 0;
+  // Stages share scratch memory: threads of all have different numbers.
+  bool stages_share_scratch = false;
+  // Bytes after a kernel's last instruction that may be fetched (Intel's compute-runtime,
+  // getPaddingForISAAllocation).
+  unsigned kernel_prefetch_bytes = 0;
+
   // -- Shaders -----------------------------------------------------------------------------------
 
-  unsigned register_bytes = 32;  // of a general register (GRF)
   // Vertices, control points, patches or primitives that a thread of their stages works on.
   unsigned lanes = 8;
   // Threads have as many registers as their packet says, in blocks of 32; others have 128. (Mesa:
@@ -189,9 +210,6 @@ struct GenerationFacts {
   // Payloads of pixel shaders may have offsets of samples and coefficients of planes (PRM of Ice
   // Lake, 3DSTATE_PS_EXTRA, "Requires ...").
   bool pixel_coefficients = false;
-  // Scratch memory is described by a surface, and packets have its offset shifted right by this
-  // (as Mesa's anv does). 0: packets have the address.
-  unsigned scratch_surface_shift = 0;
   // Tessellated patches are not spread over slices if a shader reads the primitive's id: DG2 and
   // early ARL.
   bool wa_14015055625 = false;
@@ -234,6 +252,8 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
         .binder = {.block = 64 << 10, .alignment = 32, .first = 32},
         .blocks = {.block = 64 << 10, .alignment = 32},
         .pixel_mask_stall = PixelMaskStall::kDepth,
+        .most_shared_bytes = 64 << 10,
+        .kernel_prefetch_bytes = 512,
         .hull_single_patch = true,
         .geometry_threads_in_pairs = true,
         .pixel_threads_reserved = 1,
@@ -263,6 +283,9 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
         .binder = {.block = 64 << 10, .alignment = 32, .first = 32},
         .blocks = {.block = 64 << 10, .alignment = 32},
         .pixel_mask_stall = PixelMaskStall::kStencil,
+        .most_shared_bytes = 64 << 10,
+        .scratch_subslices_of_slice = 4,
+        .kernel_prefetch_bytes = 512,
         .hull_single_patch = true,
         .hull_patch_per_lane = true,
         .pixel = {.has_simd8 = true,
@@ -293,6 +316,10 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
         .stream_output_buffers_need_stall = true,
         .depth_needs_write = true,
         .line_stipple_needs_stall = true,
+        .most_shared_bytes = 64 << 10,
+        .scratch_threads = 64,
+        .scratch_subslices = 8,
+        .kernel_prefetch_bytes = 512,
         .hull_single_patch = true,
         .hull_patch_per_lane = true,
         .pixel = {.has_simd8 = true,
@@ -329,6 +356,11 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
         .stream_output_buffers_need_stall = true,
         .depth_needs_write = true,
         .line_stipple_needs_stall = true,
+        .most_shared_bytes = 64 << 10,
+        .bars_thread_preemption = true,
+        .scratch_threads = 128,
+        .scratch_subslices = 6,
+        .kernel_prefetch_bytes = 512,
         .hull_single_patch = true,
         .hull_patch_per_lane = true,
         .pixel = {.has_simd8 = true,
@@ -365,6 +397,12 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
         .line_stipple_needs_stall = true,
         .wa_14014851047 = true,
         .wa_18019816803 = true,
+        .most_shared_bytes = 64 << 10,
+        .scratch_pointer_shift = 4,
+        .scratch_threads = 128,
+        .scratch_subslices = 32,
+        .stages_share_scratch = true,
+        .kernel_prefetch_bytes = 512,
         .hull_single_patch = true,
         .hull_patch_per_lane = true,
         .pixel = {.has_simd8 = true,
@@ -372,7 +410,6 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
                   .simd32_not_of_16_samples = true,
                   .simd32_not_alone = true},
         .pixel_coefficients = true,
-        .scratch_surface_shift = 4,
         .wa_14015055625 = true,
         .l3 = L3Division::kGfx12,
         .least_urb_start = 4,
@@ -395,12 +432,16 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
         .line_stipple_needs_stall = true,
         .wa_14018283232 = true,
         .register_bytes = 64,
+        .most_shared_bytes = 128 << 10,
+        .scratch_pointer_shift = 6,
+        .scratch_threads = 128,
+        .stages_share_scratch = true,
+        .kernel_prefetch_bytes = 0xe00,
         .lanes = 16,
         .hull_patch_per_lane = true,
         .pixel = {.simd32_not_per_sample = true, .simd32_not_of_16_samples = true},
         .pixel_payload = PixelPayload::kXe2,
         .pixel_coefficients = true,
-        .scratch_surface_shift = 6,
         .least_urb_start = 4,
         .block_dereference_domain = 656,
         .block_dereference_vertices = 384,
@@ -418,13 +459,17 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
         .stream_output_buffers_need_stall = true,
         .line_stipple_needs_stall = true,
         .register_bytes = 64,
+        .most_shared_bytes = 128 << 10,
+        .scratch_pointer_shift = 6,
+        .scratch_threads = 128,
+        .stages_share_scratch = true,
+        .kernel_prefetch_bytes = 0xe00,
         .lanes = 16,
         .has_register_blocks = true,
         .hull_patch_per_lane = true,
         .pixel = {.simd32_not_per_sample = true, .simd32_not_of_16_samples = true},
         .pixel_payload = PixelPayload::kXe2,
         .pixel_coefficients = true,
-        .scratch_surface_shift = 6,
         .least_urb_start = 4,
         .block_dereference_domain = 656,
         .block_dereference_vertices = 384,
