@@ -43,6 +43,23 @@ enum class L3Division : uint8_t { kNone, kGfx8, kGfx9, kGfx11, kGfx12 };
 // slice_hashing.h. kNone: hardware does.
 enum class PixelHashing : uint8_t { kNone, kTwoPipes, kThreePipes, kAnyPipes };
 
+// Which kernels of a pixel shader may be enabled together (PRM, 3DSTATE_PS, "8, 16 and 32 Pixel
+// Dispatch Enable").
+struct PixelRules {
+  bool has_simd8 = false;  // (from Xe2 on a kernel has at least 16 lanes)
+  // Shaders that run once for each sample have kernels of one width only.
+  bool one_width_per_sample = false;
+  // Such shaders have no SIMD32 kernel if pixels have several samples.
+  bool simd32_not_per_sample = false;
+  // Other shaders have none if pixels have 16 samples.
+  bool simd32_not_of_16_samples = false;
+  // A SIMD32 kernel must be accompanied by a narrower one.
+  bool simd32_not_alone = false;
+};
+
+// The order of what threads of pixel shaders begin with: see thread_payload.h.
+enum class PixelPayload : uint8_t { kGfx6, kXe2 };
+
 struct GenerationFacts {
   unsigned version_x10 = 0;  // the description's version, times ten
 
@@ -193,7 +210,7 @@ struct GenerationFacts {
   uint32_t most_shared_bytes = 0;
   // Threads of a group are not preempted (set by Mesa).
   bool bars_thread_preemption = false;
-  // Low bits of a scratch surface's offset that pointers omit.
+  // Low bits of a scratch surface's offset that pointers omit. 0: packets have its address.
   unsigned scratch_pointer_shift = 0;
   // Numbers of threads by which hardware finds a thread's scratch memory, of a subslice. 0: as many
   // as RenderDevice::threads.compute.
@@ -206,6 +223,30 @@ struct GenerationFacts {
   // Bytes after a kernel's last instruction that may be fetched (Intel's compute-runtime,
   // getPaddingForISAAllocation).
   unsigned kernel_prefetch_bytes = 0;
+
+  // -- Shaders -----------------------------------------------------------------------------------
+
+  // Vertices, control points, patches or primitives that a thread of their stages works on.
+  unsigned lanes = 8;
+  // Threads have as many registers as their packet says, in blocks of 32; others have 128. (Mesa:
+  // "Registers Per Thread" of Xe3.)
+  bool has_register_blocks = false;
+  // Threads of hull shaders work on one patch, or on a patch in each lane (PRM, 3DSTATE_HS,
+  // "Dispatch Mode"; Gfx8 and Xe2 have no such field).
+  bool hull_single_patch = false, hull_patch_per_lane = false;
+  // 3DSTATE_GS counts pairs of threads (found by Mesa: half of the threads are programmed).
+  bool geometry_threads_in_pairs = false;
+  // A dispatcher of pixel shaders (PSD) has this many threads fewer than its packet's field, minus
+  // 1, may say (Mesa: 3DSTATE_PS of Gfx8 takes the number minus 2).
+  unsigned pixel_threads_reserved = 0;
+  PixelRules pixel;
+  PixelPayload pixel_payload = PixelPayload::kGfx6;
+  // Payloads of pixel shaders may have offsets of samples and coefficients of planes (PRM of Ice
+  // Lake, 3DSTATE_PS_EXTRA, "Requires ...").
+  bool pixel_coefficients = false;
+  // Tessellated patches are not spread over slices if a shader reads the primitive's id: DG2 and
+  // early ARL.
+  bool wa_14015055625 = false;
 
   // -- The third-level cache and the URB (PRM, volume "L3 Cache and URB", and 3DSTATE_URB_VS) ----
 
@@ -272,6 +313,10 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
         .pixel_invocations_count_fourfold = true,
         .most_shared_bytes = 64 << 10,
         .kernel_prefetch_bytes = 512,
+        .hull_single_patch = true,
+        .geometry_threads_in_pairs = true,
+        .pixel_threads_reserved = 1,
+        .pixel = {.has_simd8 = true, .one_width_per_sample = true},
         .l3 = L3Division::kGfx8,
         .l3_changes_between_draws = true,
         .local_memory_in_l3 = true,
@@ -300,6 +345,11 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
         .most_shared_bytes = 64 << 10,
         .scratch_subslices_of_slice = 4,
         .kernel_prefetch_bytes = 512,
+        .hull_single_patch = true,
+        .hull_patch_per_lane = true,
+        .pixel = {.has_simd8 = true,
+                  .one_width_per_sample = true,
+                  .simd32_not_of_16_samples = true},
         .l3 = L3Division::kGfx9,
         .l3_changes_between_draws = true,
         .local_memory_in_l3 = true,
@@ -332,6 +382,12 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
         .scratch_threads = 64,
         .scratch_subslices = 8,
         .kernel_prefetch_bytes = 512,
+        .hull_single_patch = true,
+        .hull_patch_per_lane = true,
+        .pixel = {.has_simd8 = true,
+                  .one_width_per_sample = true,
+                  .simd32_not_of_16_samples = true},
+        .pixel_coefficients = true,
         .l3 = L3Division::kGfx11,
         .least_urb_start = 4,
         .block_dereference_domain = 324,
@@ -369,6 +425,13 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
         .scratch_threads = 128,
         .scratch_subslices = 6,
         .kernel_prefetch_bytes = 512,
+        .hull_single_patch = true,
+        .hull_patch_per_lane = true,
+        .pixel = {.has_simd8 = true,
+                  .simd32_not_per_sample = true,
+                  .simd32_not_of_16_samples = true,
+                  .simd32_not_alone = true},
+        .pixel_coefficients = true,
         .l3 = L3Division::kGfx12,
         .least_urb_start = 4,
         .wa_16014912113 = true,
@@ -407,6 +470,14 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
         .scratch_subslices = 32,
         .stages_share_scratch = true,
         .kernel_prefetch_bytes = 512,
+        .hull_single_patch = true,
+        .hull_patch_per_lane = true,
+        .pixel = {.has_simd8 = true,
+                  .simd32_not_per_sample = true,
+                  .simd32_not_of_16_samples = true,
+                  .simd32_not_alone = true},
+        .pixel_coefficients = true,
+        .wa_14015055625 = true,
         .l3 = L3Division::kGfx12,
         .least_urb_start = 4,
         .wa_14015814527 = true,
@@ -436,6 +507,11 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
         .scratch_threads = 128,
         .stages_share_scratch = true,
         .kernel_prefetch_bytes = 0xe00,
+        .lanes = 16,
+        .hull_patch_per_lane = true,
+        .pixel = {.simd32_not_per_sample = true, .simd32_not_of_16_samples = true},
+        .pixel_payload = PixelPayload::kXe2,
+        .pixel_coefficients = true,
         .least_urb_start = 4,
         .block_dereference_domain = 656,
         .block_dereference_vertices = 384,
@@ -461,6 +537,12 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
         .scratch_threads = 128,
         .stages_share_scratch = true,
         .kernel_prefetch_bytes = 0xe00,
+        .lanes = 16,
+        .has_register_blocks = true,
+        .hull_patch_per_lane = true,
+        .pixel = {.simd32_not_per_sample = true, .simd32_not_of_16_samples = true},
+        .pixel_payload = PixelPayload::kXe2,
+        .pixel_coefficients = true,
         .least_urb_start = 4,
         .block_dereference_domain = 656,
         .block_dereference_vertices = 384,

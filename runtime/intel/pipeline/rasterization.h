@@ -51,7 +51,7 @@ struct Multisample {
 
 // Planes that clip and cull, a bit each. What is not forced, the last geometry stage's packet
 // decides.
-struct ClipDistances {
+struct RasterClipDistances {
   uint8_t clip = 0, cull = 0;
   bool clip_forced = false, cull_forced = false;
 };
@@ -69,7 +69,7 @@ struct Rasterization {
   bool clip_near = true, clip_far = true;
   DepthRange depth_range = DepthRange::kZeroToOne;
   DepthBias depth_bias = {};
-  ClipDistances clip_distances = {};
+  RasterClipDistances clip_distances = {};
   bool scissor = true;  // otherwise only the viewport limits
   LineMode line_mode = LineMode::kDefault;
   float line_width = 1;     // pixels

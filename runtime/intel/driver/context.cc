@@ -1,0 +1,193 @@
+#include "runtime/intel/driver/context.h"
+
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/command/buffer_uses.h"
+#include "runtime/intel/batch/batch_core.h"
+#include "runtime/intel/driver/command_buffer.h"
+#include "runtime/intel/driver/generation_driver.h"
+#include "runtime/intel/driver/graphics_pipeline.h"
+#include "runtime/intel/memory/driver_zones.h"
+#include "runtime/memory/residency.h"
+#include "runtime/memory/zones.h"
+
+namespace packsmith::intel {
+namespace {
+
+// What is fetched after the last instruction: zeros are an illegal one.
+constexpr uint64_t kPrefetchBytes = 128;
+constexpr uint64_t kKernelAlignment = 64;
+// For all jobs that are left when a context ends.
+constexpr absl::Duration kPatience = absl::Seconds(60);
+
+}  // namespace
+
+Context::Context(gpu::Device& device, const GenerationDriver& generation,
+                 const RenderDevice& render_device, const ContextOptions& options)
+    : device_(device),
+      generation_(generation),
+      render_device_(render_device),
+      subslices_(options.subslices),
+      space_number_(options.space),
+      kernel_context_(options.kernel_context) {}
+
+absl::Status Context::CreateMemory(const ContextOptions& options) {
+  const unsigned number = generation_.version;
+  const auto zones = gpu::LayOutZones(
+      IrisZones(), {.verx10 = static_cast<int>(number), .top = options.address_space_bytes});
+  if (!zones.ok()) return zones.status();
+  auto space = gpu::AddressSpace::Create(*zones);
+  if (!space.ok()) return space.status();
+  space_ = *std::move(space);
+  buffers_ = gpu::Buffers::Create(device_, *space_, {.space = options.space, .page = options.page});
+
+  // Offsets of kernels count from 0, those of dynamic states from the border colours, to which
+  // pointers have few bits.
+  const struct {
+    std::unique_ptr<gpu::StatePool>& pool;
+    gpu::StatePool::Options options;
+  } pools[] = {
+      {kernel_pool_, {.zone = zone("shader"), .name = "kernels", .base = 0}},
+      {surface_pool_, {.zone = zone("surface"), .name = "surfaces"}},
+      {dynamic_pool_,
+       {.zone = zone("dynamic"),
+        .name = "dynamic",
+        .base = space_->zone(zone("border colors")).begin}},
+  };
+  for (const auto& wanted : pools) {
+    auto pool = gpu::StatePool::Create(*buffers_, *space_, wanted.options);
+    if (!pool.ok()) return pool.status();
+    wanted.pool = *std::move(pool);
+  }
+  auto colors = BorderColors::Create(*buffers_, {.zone = zone("border colors")});
+  if (!colors.ok()) return colors.status();
+  border_colors_ = *std::move(colors);
+  const auto scratch = NewBuffer(64, "scratch");
+  if (!scratch.ok()) return scratch.status();
+  scratch_ = *scratch;
+  return absl::OkStatus();
+}
+
+Context::~Context() {
+  MutexLock lock(mutex_);
+  for (const std::shared_ptr<Recording>& recording : retired_) {
+    (void)recording->IsDone(device_, kPatience);
+  }
+  retired_.clear();
+}
+
+gpu::ZoneId Context::zone(absl::string_view name) const {
+  const absl::StatusOr<gpu::ZoneId> found = space_->FindZone(name);
+  return found.ok() ? *found : gpu::ZoneId();
+}
+
+absl::StatusOr<gpu::Buffer> Context::NewBuffer(uint64_t size, absl::string_view name) {
+  return buffers_->Create({.size = size, .zone = zone("other"), .name = name, .zeroed = true});
+}
+
+absl::StatusOr<Image> Context::NewImage(const ImageOptions& options) {
+  constexpr uint64_t kTileAlignment = 4096;
+  const SurfaceTiling tiling = options.linear ? SurfaceTiling::kLinear : generation_.tile;
+  const absl::StatusOr<layout::Layout> placement = LayOutImage(options, generation_.tile);
+  if (!placement.ok()) return placement.status();
+  const absl::StatusOr<gpu::Buffer> memory = buffers_->Create({.size = placement->size_B(),
+                                                               .zone = zone("other"),
+                                                               .name = options.name,
+                                                               .alignment = kTileAlignment,
+                                                               .zeroed = true});
+  if (!memory.ok()) return memory.status();
+  return Image{*memory, *placement, tiling, options.surface_format};
+}
+
+absl::StatusOr<uint32_t> Context::NewKernel(absl::Span<const uint8_t> code) {
+  const absl::StatusOr<gpu::State> place =
+      kernel_pool_->Allocate(code.size() + kPrefetchBytes, kKernelAlignment);
+  if (!place.ok()) return place.status();
+  std::memset(place->cpu, 0, place->size);
+  if (!code.empty()) std::memcpy(place->cpu, code.data(), code.size());
+  MutexLock lock(mutex_);
+  bool known = false;
+  for (const gpu::BufferHandle buffer : kernel_buffers_) known |= buffer == place->buffer;
+  if (!known) kernel_buffers_.push_back(place->buffer);
+  return place->offset;
+}
+
+std::vector<gpu::BufferHandle> Context::kernel_buffers() const {
+  MutexLock lock(mutex_);
+  return kernel_buffers_;
+}
+
+absl::StatusOr<std::unique_ptr<GraphicsPipeline>> Context::NewGraphicsPipeline(
+    const GraphicsPipelineOptions& options) const {
+  return generation_.new_graphics_pipeline(*this, options);
+}
+
+absl::StatusOr<std::unique_ptr<CommandBuffer>> Context::NewCommandBuffer(
+    const CommandBufferOptions& options) {
+  return generation_.new_command_buffer(*this, options);
+}
+
+absl::StatusOr<gpu::Fence> Context::Submit(CommandBuffer& commands,
+                                           absl::Span<const gpu::Fence> after) {
+  if (absl::Status status = commands.End(); !status.ok()) return status;
+  if (commands.options().secondary) {
+    return absl::FailedPreconditionError(
+        "a secondary command buffer is not submitted: a primary one runs it, with Execute()");
+  }
+  Collect();
+  gpu::Residency residency(*buffers_);
+  for (const gpu::BufferUse& use : commands.batch().uses().all()) {
+    if (absl::Status status = residency.Add(use.buffer, use.writes()); !status.ok()) {
+      return status;
+    }
+  }
+  absl::StatusOr<std::vector<gpu::Fence>> before = buffers_->JobsBefore(residency.uses());
+  if (!before.ok()) return before.status();
+  before->insert(before->end(), after.begin(), after.end());
+  const BatchPart& begin = commands.batch().parts()[0];
+  const absl::StatusOr<gpu::Fence> fence =
+      buffers_->Submit({.space = space_number_,
+                        .context = kernel_context_,
+                        .engine = NameOf(commands.options().engine),
+                        .batch_address = begin.chunk.gpu,
+                        .batch_length = begin.total * uint64_t{4},
+                        .residents = residency.residents(),
+                        .after = *before},
+                       residency.uses());
+  if (fence.ok()) commands.NoteJob(*fence);
+  return fence;
+}
+
+absl::StatusOr<bool> Context::Wait(gpu::Fence fence, absl::Duration timeout) {
+  return device_.Wait(fence, timeout);
+}
+
+std::shared_ptr<Recording> Context::NewRecording() {
+  Collect();
+  return std::make_shared<Recording>(*buffers_, *border_colors_, *surface_pool_, *dynamic_pool_);
+}
+
+void Context::Retire(std::shared_ptr<Recording> recording) {
+  if (recording->IsDone(device_, absl::ZeroDuration())) return;
+  MutexLock lock(mutex_);
+  retired_.push_back(std::move(recording));
+}
+
+void Context::Collect() {
+  // Destroyed without the lock.
+  std::vector<std::shared_ptr<Recording>> done;
+  MutexLock lock(mutex_);
+  for (size_t i = 0; i < retired_.size();) {
+    if (retired_[i]->IsDone(device_, absl::ZeroDuration())) {
+      done.push_back(std::move(retired_[i]));
+      retired_[i] = std::move(retired_.back());
+      retired_.pop_back();
+    } else {
+      ++i;
+    }
+  }
+}
+
+}  // namespace packsmith::intel

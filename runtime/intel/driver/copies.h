@@ -1,0 +1,49 @@
+// What a command buffer can copy: CommandBuffer::Copy().
+
+#ifndef PACKSMITH_RUNTIME_INTEL_DRIVER_COPIES_H_
+#define PACKSMITH_RUNTIME_INTEL_DRIVER_COPIES_H_
+
+#include <cstdint>
+
+#include "runtime/intel/driver/image.h"
+#include "runtime/memory/buffers.h"
+
+namespace packsmith::intel {
+
+// Bytes from one buffer to another. The two must not overlap.
+struct BufferCopy {
+  gpu::Buffer source, destination;
+  uint64_t source_offset = 0, destination_offset = 0;  // bytes
+  uint64_t size = 0;                                   // bytes
+};
+
+// Where a rectangle of an image begins. In block-compressed formats x and y are corners of blocks.
+struct ImagePlace {
+  const Image* image = nullptr;  // not null
+  uint32_t level = 0, layer = 0;
+  uint32_t x = 0, y = 0;  // pixels
+};
+
+// A rectangle of texels, of one or several layers. Both formats have texels of the same size. The
+// two must not overlap.
+struct ImageCopy {
+  ImagePlace source, destination;
+  uint32_t width = 0, height = 0;  // pixels of the source
+  uint32_t layers = 1;             // from the places' layers on
+};
+
+// Texels in rows, in a buffer.
+struct BufferImageCopy {
+  gpu::Buffer buffer;
+  uint64_t offset = 0;       // bytes, of the first texel
+  uint32_t row_pitch = 0;    // bytes from row to row; 0: without gaps
+  uint64_t layer_pitch = 0;  // bytes from layer to layer; 0: without gaps
+  ImagePlace image;
+  uint32_t width = 0, height = 0;  // pixels
+  uint32_t layers = 1;
+  bool to_image = true;  // else from the image to the buffer
+};
+
+}  // namespace packsmith::intel
+
+#endif  // PACKSMITH_RUNTIME_INTEL_DRIVER_COPIES_H_

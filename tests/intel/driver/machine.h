@@ -1,0 +1,66 @@
+// A GPU of a generation for tests: a HostDevice whose jobs the simulator executes.
+#ifndef PACKSMITH_TESTS_INTEL_DRIVER_MACHINE_H_
+#define PACKSMITH_TESTS_INTEL_DRIVER_MACHINE_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "gtest/gtest.h"
+#include "runtime/intel/driver/command_buffer.h"
+#include "runtime/intel/driver/context.h"
+#include "runtime/memory/host_device.h"
+#include "runtime/sim/observer.h"
+
+namespace packsmith::intel {
+
+// A draw or dispatch that was executed.
+struct ExecutedWork {
+  std::string packet;
+  // The last packet of each kind of state that it reads: its name and dwords.
+  std::vector<std::pair<std::string, std::vector<uint32_t>>> states;
+};
+
+class Machine {
+ public:
+  struct Options {
+    bool complete_by_hand = false;
+  };
+
+  explicit Machine(absl::string_view generation) : Machine(generation, Options()) {}
+  Machine(absl::string_view generation, const Options& options);
+
+  // The buffer with these bytes.
+  gpu::Buffer BufferOf(absl::string_view name, absl::Span<const uint8_t> bytes);
+  // Submits, and waits until it is done.
+  void Run(CommandBuffer& commands);
+
+  // Called for each draw and dispatch, to do what shaders would do.
+  std::function<void(const sim::Work&, sim::WorkMemory&)> shaders;
+
+  std::unique_ptr<gpu::HostDevice> device;
+  std::unique_ptr<Context> context;
+  // Of all jobs so far.
+  std::vector<std::string> packets;  // names, in the order of execution
+  std::vector<ExecutedWork> works;
+  std::vector<std::string> problems;  // anything that was not exact
+  std::vector<std::string> engines;   // of each job
+  std::vector<std::vector<gpu::Fence>> after;
+
+ private:
+  absl::Status Execute(gpu::HostDevice& host, const gpu::Job& job);
+
+  const std::string generation_;
+};
+
+// The names of all generations with command buffers, as values of a parameterised test.
+std::vector<std::string> DriverGenerations();
+
+}  // namespace packsmith::intel
+
+#endif  // PACKSMITH_TESTS_INTEL_DRIVER_MACHINE_H_
