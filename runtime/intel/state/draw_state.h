@@ -149,8 +149,7 @@ class DrawState : public StateCore {
     static_assert(Layout::template kNeededBy<typename Packets::_3DPRIMITIVE> != 0,
                   "include runtime/intel/state/<generation>.h, which has the relations");
     constexpr StateGroups kNeeded = Layout::template kNeededBy<Draw>;
-    if ((dirty_ | (kNeeded & ~set_)) == 0) [[likely]]
-      return true;
+    if ((dirty_ | (kNeeded & ~there_)) == 0) return true;
     return FlushDirty(batch, kNeeded);
   }
 
@@ -183,54 +182,91 @@ class DrawState : public StateCore {
   static constexpr StatePacket PlaceOf() {
     return Layout::kMade.packets[Index<P>()];
   }
+  static constexpr uint32_t kSide = Layout::kMade.places[Layout::kGroups].dword;
+
   // Whether a packet is packed where it is set: the small ones and those with constants, which
   // change with every draw.
   template <class P>
   static constexpr bool IsInlined() {
 #ifdef __OPTIMIZE__
-    constexpr unsigned kSmall = 3;
-    constexpr StatePacket kPlace = PlaceOf<P>();
-    constexpr StateGroupPlace kGroupPlace = Layout::kMade.places[kPlace.group];
-    // Alone, without companions.
-    return kGroupPlace.dword + P::length == Layout::kMade.places[kPlace.group + 1].dword &&
-           (P::length <= kSmall || requires(const P& p) { p.constant_body; });
+    constexpr unsigned kSmall = 3, kSmallGroup = 8;
+    constexpr StateGroupPlace kGroupPlace = Layout::kMade.places[PlaceOf<P>().group];
+    // A group of several packets must not have addresses.
+    return kGroupPlace.dwords != 0 && (requires(const P& p) {
+             p.constant_body;
+           } || (P::length <= kSmall && (kGroupPlace.dwords == P::length ||
+                                         (kGroupPlace.dwords <= kSmallGroup &&
+                                          Layout::template HasNoAddresses<PlaceOf<P>().group>()))));
 #else
     return false;
 #endif
   }
 
-  // As SetPackets(), of a packet that is a group.
+  // As SetPackets(), of a packet without companions.
   template <checks Checks, class P>
   PACKSMITH_INLINE bool SetInlined(const P& packet) {
-    constexpr unsigned kIndex = Index<P>(), kGroupIndex = PlaceOf<P>().group;
+    constexpr unsigned kGroupIndex = PlaceOf<P>().group;
     constexpr StateGroups kOne = StateGroup(kGroupIndex);
-    if (bits::rarely(Checks == checks::on && bits::doubtful(packet))) {
-      return SetDoubtful(P(packet));
+    if (bits::rarely((settled_ & kOne) == 0 || (Checks == checks::on && bits::doubtful(packet)))) {
+      return SetUnsettled<Checks>(P(packet));
     }
     bits::packer<P::length> packed;
     packed.w[0] = kLengthBits<P>;
     P::ps_layout(packet, packed);
     packed.close();
-    if (bits::rarely((special_ & kOne) != 0)) TakeFromPipeline(kIndex);
 
-    const unsigned gpu = SideIn(gpu_sides_, kGroupIndex);
-    constexpr size_t kSide = Layout::kMade.places[Layout::kGroups].dword;
-    const uint32_t* const had = dwords_.data() + PlaceOf<P>().dword + gpu * kSide;
-    uint32_t* const to = dwords_.data() + PlaceOf<P>().dword + (gpu ^ 1) * kSide;
-    uint32_t differences = 0;
-    for (unsigned i = 0; i < P::length; ++i) differences |= packed.w[i] ^ had[i];
-    // If they are the same, nothing reads what is stored here.
-    for (unsigned i = 0; i < P::length; ++i) to[i] = packed.w[i];
-    bool differs = differences != 0;
-    if constexpr (AddressesIn<P>() != 0) differs |= SetAddresses(packet, gpu);
-    set_ |= kOne;
-    const StateGroups others = dirty_ & ~kOne;
-    dirty_ = differs || (sure_ & kOne) == 0 ? others | kOne : others;
+    const uint32_t gpu = static_cast<uint32_t>(gpu_[kGroupIndex]);
+    uint32_t* const dwords = dwords_.data() + PlaceOf<P>().dword;
+    constexpr StateGroupPlace kGroupPlace = Layout::kMade.places[kGroupIndex];
+    if constexpr (kGroupPlace.dwords != P::length) {
+      // Clean: the other packets of the group are on the GPU's side only.
+      if ((dirty_ & kOne) == 0) {
+        CopyFixed<kGroupPlace.dwords>(dwords_.data() + kGroupPlace.dword, gpu ^ kSide, gpu);
+      }
+    }
+    // If the values are the same, nothing reads what is stored here.
+    bool differs = StoreAndCompare(packed, dwords + (gpu ^ kSide), dwords + gpu,
+                                   bits::first_indices<(P::length + 1) / 2>());
+    if constexpr (AddressesIn<P>() != 0) differs |= SetAddresses(packet, gpu != 0 ? 1 : 0);
+    // A branch, so that what comes next need not wait for the comparison.
+    if (differs) [[likely]] {
+      dirty_ |= kOne;
+    } else if constexpr (kGroupPlace.dwords != P::length) {
+      if ((dirty_ & kOne) != 0) Compare(kGroupIndex);
+    } else {
+      dirty_ &= ~kOne;
+      asm("");  // or else compilers select without a branch
+    }
     return true;
   }
-  template <class P>
-  [[gnu::cold, gnu::noinline]] bool SetDoubtful(const P& packet) {
-    return SetPackets(Index<P>(), {.packet = &packet, .dwords = P::length}, checks::on);
+  template <unsigned Dwords>
+  PACKSMITH_INLINE static void CopyFixed(uint32_t* group, uint32_t to, uint32_t from) {
+    for (unsigned i = 0; i < Dwords; ++i) group[to + i] = group[from + i];
+  }
+  // Two dwords at a time, as places are even. (No loop: compilers unroll it too late to keep the
+  // packer in registers.)
+  template <unsigned N, unsigned... I>
+  PACKSMITH_INLINE static bool StoreAndCompare(const bits::packer<N>& packed, uint32_t* to,
+                                               const uint32_t* had, bits::indices<I...>) {
+    return (uint64_t{0} | ... | StoreTwo<2 * I>(packed, to, had)) != 0;
+  }
+  template <unsigned I, unsigned N>
+  PACKSMITH_INLINE static uint64_t StoreTwo(const bits::packer<N>& packed, uint32_t* to,
+                                            const uint32_t* had) {
+    if constexpr (I + 1 == N) {
+      to[I] = packed.w[I];
+      return packed.w[I] ^ had[I];
+    } else {
+      uint64_t old;
+      const uint64_t two = packed.w[I] | uint64_t{packed.w[I + 1]} << 32;
+      __builtin_memcpy(&old, had + I, 8);
+      __builtin_memcpy(to + I, &two, 8);
+      return two ^ old;
+    }
+  }
+  template <checks Checks, class P>
+  [[gnu::cold, gnu::noinline]] bool SetUnsettled(const P& packet) {
+    return SetPackets(Index<P>(), {.packet = &packet, .dwords = P::length}, Checks);
   }
   // The packet's length, in its first dword: what is neither a member nor forced.
   template <class P>
@@ -252,18 +288,18 @@ class DrawState : public StateCore {
     AddressWriter writer{next};
     bits::addresses(packet, writer);
     const unsigned first = layout_.packets[Index<P>()].address;
-    const StateAddress* const had = addresses_on(gpu) + first;
-    StateAddress* const to = addresses_on(gpu ^ 1) + first;
-    uint64_t differences = 0;
-    uint32_t buffers = 0;
-    for (unsigned i = 0; i < AddressesIn<P>(); ++i) {
-      differences |= static_cast<uint64_t>(noted[i]) ^ static_cast<uint64_t>(had[i]);
-      buffers |= BufferOf(noted[i]);
-      to[i] = noted[i];
-    }
     StateGroups& addressed = addressed_[gpu ^ 1];
-    addressed = (addressed & ~kOne) | (buffers != 0 ? kOne : 0);
-    return differences != 0;
+    const auto each = [&]<unsigned... I>(bits::indices<I...>) {
+      const StateAddress* const had = addresses_on(gpu) + first;
+      StateAddress* const to = addresses_on(gpu ^ 1) + first;
+      const uint64_t differences =
+          ((static_cast<uint64_t>(noted[I]) ^ static_cast<uint64_t>(had[I])) | ...);
+      ((to[I] = noted[I]), ...);
+      const bool any = (BufferOf(noted[I]) | ...) != 0;
+      if (((addressed & kOne) != 0) != any) addressed ^= kOne;
+      return differences != 0;
+    };
+    return each(bits::first_indices<AddressesIn<P>()>());
   }
 
   // The groups of push constants.
@@ -275,8 +311,7 @@ class DrawState : public StateCore {
            kGroup<typename Packets::_3DSTATE_CONSTANT_PS>;
   }
 
-  PACKSMITH_INLINE void CopyInto(typename Batch<Gen>::Group& group, Batch<Gen>& batch,
-                                 StateGroups groups) const;
+  PACKSMITH_INLINE void CopyInto(typename Batch<Gen>::Group& group, StateGroups groups) const;
   bool EmitGroups(Batch<Gen>& batch, StateGroups groups);
   bool EmitWithConstants(Batch<Gen>& batch, StateGroups groups);
   void Allow(bool stall_fix);
@@ -284,10 +319,11 @@ class DrawState : public StateCore {
   void Derive();
   void DeriveAll();
   bool FlushDirty(Batch<Gen>& batch, StateGroups draw_needs);
+  // With others that accompany them, and addresses. For all that is rare.
+  bool FlushAccompanied(Batch<Gen>& batch, StateGroups draw_needs);
+  bool FlushSlowly(Batch<Gen>& batch, StateGroups draw_needs);
 
   bool stall_fix_ = false;  // allowed
-  // Groups whose change may change derived packets; empty until derived packets are requested.
-  StateGroups derived_from_ = Layout::kDerivedAlways ? Layout::kDerivedOrFrom : 0;
 };
 
 // -- The rest is compiled in the library
@@ -296,6 +332,8 @@ class DrawState : public StateCore {
 template <class Gen>
 DrawState<Gen>::DrawState(const address& scratch) : StateCore(TablesOf<Gen>::kTables) {
   if (Layout::kMade.needs_scratch && scratch == address()) RefuseScratch(Gen::kName);
+  // Some packets are derived only on request.
+  if (Layout::kDerivedAlways) derived_from_ = Layout::kDerivedOrFrom;
   Layout::EachCompanion([&]<class Companion>(const Companion*, unsigned index) {
     const auto packet = Companion::Make(scratch);
     uint32_t dwords[Companion::Packet::length] = {};
@@ -308,19 +346,18 @@ DrawState<Gen>::DrawState(const address& scratch) : StateCore(TablesOf<Gen>::kTa
 
 // Copies the groups, in their order.
 template <class Gen>
-void DrawState<Gen>::CopyInto(typename Batch<Gen>::Group& group, Batch<Gen>& batch,
-                              StateGroups groups) const {
+PACKSMITH_INLINE inline void DrawState<Gen>::CopyInto(typename Batch<Gen>::Group& group,
+                                                      StateGroups groups) const {
   uint32_t* const begin = group.Reserve(0);
-  EachRun(groups, [&](StateGroups, unsigned side, uint32_t dword, size_t dwords) {
-    CopyDwords(group.Reserve(dwords), dwords_on(side) + dword, dwords);
-  });
-  const bool known = AllKnown(
-      groups, [&](uint32_t buffer, gpu::UseFlags use) { return batch.uses().Known(buffer, use); });
-  if (bits::rarely(!known)) {
-    EachCopiedAddress(begin, groups,
-                      [&](const uint32_t* at, unsigned bit, unsigned width, const address& a,
-                          gpu::UseFlags use) { group.Note(at, bit, width, a, use); });
+  for (StateGroups left = groups; left != 0; left &= left - 1) {
+    const unsigned one = static_cast<unsigned>(__builtin_ctzll(left));
+    const unsigned side = WantedSide(one);
+    const size_t size = sizes_[side][one];
+    CopyDwords(group.Reserve(size), dwords_on(side) + layout_.places[one].dword, size);
   }
+  EachCopiedAddress(begin, groups,
+                    [&](const uint32_t* at, unsigned bit, unsigned width, const address& a,
+                        gpu::UseFlags use) { group.Note(at, bit, width, a, use); });
   if (bits::rarely((groups & once_groups_) != 0)) WriteOnce(begin, groups);
 }
 
@@ -329,10 +366,8 @@ bool DrawState<Gen>::EmitGroups(Batch<Gen>& batch, StateGroups groups) {
   if constexpr (requires { typename Packets::_3DSTATE_CONSTANT_ALL; }) {
     if ((groups & Constants()) != 0) return EmitWithConstants(batch, groups);
   }
-  // With room for everything, nobody need count.
-  const size_t room = batch.room();
-  typename Batch<Gen>::Group group(batch, room >= dwords_of_side_ ? room : DwordsOf(groups));
-  CopyInto(group, batch, groups);
+  typename Batch<Gen>::Group group(batch, DwordsOf(groups));
+  CopyInto(group, groups);
   return group.ok();
 }
 
@@ -352,9 +387,9 @@ bool DrawState<Gen>::EmitWithConstants(Batch<Gen>& batch, StateGroups groups) {
     const StateGroups alone = groups & ~sharing;
     const StateGroups before = alone & ((Constants() & -Constants()) - 1);
     typename Batch<Gen>::Group group(batch, DwordsOf(alone) + shared.dwords());
-    CopyInto(group, batch, before);
+    CopyInto(group, before);
     shared.EmitTo(group);
-    CopyInto(group, batch, alone & ~before);
+    CopyInto(group, alone & ~before);
     return group.ok();
   }
   return false;
@@ -389,14 +424,82 @@ template <class Gen>
 void DrawState<Gen>::Allow(bool stall_fix) {
   stall_fix_ = stall_fix;
   if (stall_fix) derived_from_ = Layout::kDerivedOrFrom;
+  Settle();
   DeriveAll();
 }
 
 template <class Gen>
 bool DrawState<Gen>::FlushDirty(Batch<Gen>& batch, StateGroups draw_needs) {
+  uint32_t* to = batch.BeginAt(kSide);
+  if (bits::rarely(((dirty_ & ~quick_) | (draw_needs & ~there_)) != 0 || to == nullptr)) {
+    return FlushAccompanied(batch, draw_needs);
+  }
+  const uint32_t* const dwords = dwords_.data();
+  for (StateGroups left = dirty_; left != 0; left &= left - 1) {
+    const unsigned group = static_cast<unsigned>(__builtin_ctzll(left));
+    const StateGroupPlace& place = Layout::kMade.places[group];
+    const uint32_t side = static_cast<uint32_t>(gpu_[group]) ^ kSide;
+    gpu_[group] = static_cast<Side>(side);
+    CopyGroup(to, dwords + (side + place.dword), place.dwords);
+    to += place.dwords;
+  }
+  batch.EndAt(to);
+  dirty_ = 0;
+  return true;
+}
+
+template <class Gen>
+bool DrawState<Gen>::FlushAccompanied(Batch<Gen>& batch, StateGroups draw_needs) {
+  const StateGroups groups = ToEmit();
+  StateGroups obstacles =
+      (groups & ~set_) | (draw_needs & ~there_) | (groups & (derived_from_ | once_groups_));
+  if constexpr (requires { typename Packets::_3DSTATE_CONSTANT_ALL; }) {
+    obstacles |= groups & Constants();
+  }
+  uint32_t* to = batch.BeginAt(kSide);
+  if (bits::rarely(obstacles != 0 || to == nullptr)) return FlushSlowly(batch, draw_needs);
+  for (StateGroups left = groups & (addressed_[0] | addressed_[1]); left != 0; left &= left - 1) {
+    const unsigned group = static_cast<unsigned>(__builtin_ctzll(left));
+    const unsigned side = WantedSide(group);
+    const StateAddress* first = addresses_on(side) + layout_.places[group].address;
+    for (const StateAddress* const end = first + counts_[side][group]; first != end; ++first) {
+      const uint32_t buffer = BufferOf(*first);
+      if (buffer != 0 && bits::rarely(!batch.uses().Known(buffer, UseOf(*first)))) {
+        return FlushSlowly(batch, draw_needs);
+      }
+    }
+  }
+  const uint32_t* const dwords = dwords_.data();
+  const StateGroups dirty = dirty_;
+  for (StateGroups left = groups; left != 0; left &= left - 1) {
+    const unsigned group = static_cast<unsigned>(__builtin_ctzll(left));
+    const StateGroupPlace& place = Layout::kMade.places[group];
+    uint32_t side = static_cast<uint32_t>(gpu_[group]);
+    if ((dirty >> group & 1) != 0) {
+      side ^= kSide;
+      gpu_[group] = static_cast<Side>(side);
+    }
+    size_t size = place.dwords;
+    const uint32_t* const from = dwords + (side + place.dword);
+    if (size != 0) {
+      CopyGroup(to, from, size);
+    } else {
+      size = sizes_[side != 0 ? 1 : 0][group];
+      CopyDwords(to, from, size);
+    }
+    to += size;
+  }
+  batch.EndAt(to);
+  dirty_ = 0;
+  if ((groups & ~settled_) != 0) Settle(groups);
+  return true;
+}
+
+template <class Gen>
+[[gnu::noinline]] bool DrawState<Gen>::FlushSlowly(Batch<Gen>& batch, StateGroups draw_needs) {
   if (Layout::kDerived != 0 && (dirty_ & derived_from_) != 0) DeriveAll();
   const StateGroups groups = ToEmit();
-  const StateGroups missing = (groups & ~set_) | (draw_needs & ~(set_ | inherited_));
+  const StateGroups missing = (groups & ~set_) | (draw_needs & ~there_);
   if (bits::rarely(missing != 0)) return RefuseIncomplete(draw_needs);
   if (groups == 0) return true;
   const bool once = (groups & once_groups_) != 0;

@@ -58,10 +58,9 @@ bool PipelineCore::Add(const StateTables& tables, unsigned packet, const Unpacke
 StateCore::StateCore(const StateTables& tables)
     : tables_(tables),
       layout_(tables.layout),
-      dwords_of_side_(layout_.places[layout_.groups].dword),
-      addresses_of_side_(layout_.places[layout_.groups].address) {
+      dwords_of_side_(layout_.places[layout_.groups].dword) {
   dwords_.resize(size_t{2} * dwords_of_side_);
-  addresses_.resize(size_t{2} * addresses_of_side_);
+  addresses_.resize(size_t{2} * kAddressesOfSide);
   values_.resize(dwords_of_side_);
   dynamic_.resize(layout_.packet_count);
   for (unsigned g = 0; g < layout_.groups; ++g) {
@@ -69,7 +68,7 @@ StateCore::StateCore(const StateTables& tables)
     unset_[g] = not_inherited_[g] = begin.parts;
     if (layout_.with[g] == StateGroup(g)) alone_ |= StateGroup(g);
     if (!IsFixed(g)) continue;
-    sizes_[0][g] = sizes_[1][g] = static_cast<uint16_t>(end.dword - begin.dword);
+    sizes_[0][g] = sizes_[1][g] = begin.dwords;
     counts_[0][g] = counts_[1][g] = static_cast<uint16_t>(end.address - begin.address);
   }
 }
@@ -104,6 +103,7 @@ void StateCore::InheritPacket(unsigned packet) {
   not_inherited_[place.group] &= static_cast<uint8_t>(~place.part);
   partly_inherited_ |= StateGroup(place.group);
   if (not_inherited_[place.group] == 0) inherited_ |= StateGroup(place.group);
+  there_ = set_ | inherited_;
 }
 
 void StateCore::InheritAll() {
@@ -117,6 +117,27 @@ void StateCore::DisinheritParts(StateGroups groups) {
   }
   inherited_ &= ~groups;
   partly_inherited_ &= ~groups;
+  there_ = set_ | inherited_;
+}
+
+void StateCore::Lose(StateGroups groups) {
+  known_ &= ~groups;
+  sure_ &= ~groups;
+  // What is wanted of a clean group is on the side of the GPU's values.
+  const StateGroups now = groups & set_ & ~dirty_;
+  for (StateGroups left = now; left != 0; left &= left - 1) {
+    Swap(static_cast<unsigned>(__builtin_ctzll(left)));
+  }
+  dirty_ |= now;
+  Settle();
+}
+
+void StateCore::Settle(StateGroups emitted) {
+  known_ |= emitted;
+  sure_ = known_ & ~once_groups_;
+  there_ = set_ | inherited_;
+  settled_ = set_ & sure_ & ~special_;
+  quick_ = settled_ & alone_ & layout_.fixed & ~derived_from_ & ~addressed_[0] & ~addressed_[1];
 }
 
 bool StateCore::RefuseIncomplete(StateGroups draw_needs) {
@@ -146,10 +167,17 @@ std::string StateCore::NamesOf(StateGroups groups) const {
   return absl::StrJoin(names, ", ");
 }
 
+// Of packets that were stored just now, see CopyDwords().
+static bool SameDwords(const uint32_t* a, const uint32_t* b, size_t dwords) {
+  uint32_t differences = 0;
+  for (size_t i = 0; i < dwords; ++i) differences |= a[i] ^ b[i];
+  return differences == 0;
+}
+
 // -- Setting --------------------------------------------------------------------------------------
 
 unsigned StateCore::Open(unsigned group, bool all) {
-  const unsigned gpu = SideIn(gpu_sides_, group), side = gpu ^ 1;
+  const unsigned gpu = GpuSide(group), side = gpu ^ 1;
   if ((dirty_ & StateGroup(group)) != 0) return side;
   dirty_ |= StateGroup(group);
   if (all) return side;
@@ -170,8 +198,7 @@ void StateCore::Compare(unsigned group) {
   const unsigned count = counts_[0][group];
   const bool same =
       sizes_[0][group] == sizes_[1][group] && counts_[1][group] == count &&
-      std::memcmp(dwords_on(0) + place.dword, dwords_on(1) + place.dword,
-                  size_t{sizes_[0][group]} * 4) == 0 &&
+      SameDwords(dwords_on(0) + place.dword, dwords_on(1) + place.dword, sizes_[0][group]) &&
       std::equal(addresses_on(0) + place.address, addresses_on(0) + place.address + count,
                  addresses_on(1) + place.address);
   if (same) dirty_ &= ~StateGroup(group);
@@ -180,6 +207,7 @@ void StateCore::Compare(unsigned group) {
 void StateCore::MarkSet(const StatePacket& place) {
   unset_[place.group] &= static_cast<uint8_t>(~place.part);
   if (unset_[place.group] == 0) set_ |= StateGroup(place.group);
+  there_ |= set_;
 }
 
 void StateCore::MarkAddressed(unsigned group, unsigned side) {
@@ -246,6 +274,7 @@ void StateCore::TakeFromPipeline(unsigned packet) {
   if (layout_.places[place.group].parts == place.part && (once_groups_ & one) == 0) {
     special_ &= ~one;
   }
+  Settle();
 }
 
 void StateCore::Merge(unsigned packet, uint32_t* to) const {
@@ -270,7 +299,7 @@ bool StateCore::HasAlready(const PipelineCore& pipeline, const PipelinePacket& f
   const StatePacket& place = layout_.packets[from.packet];
   const StateGroups one = StateGroup(place.group);
   if ((dirty_ & one) != 0 || (sure_ & one) == 0 || !from.dynamic.empty()) return false;
-  const unsigned side = SideIn(gpu_sides_, place.group);
+  const unsigned side = GpuSide(place.group);
   if (!IsFixed(place.group) &&
       (sizes_[side][place.group] != layout_.places[place.group].ahead + from.dwords ||
        counts_[side][place.group] != from.addresses)) {
@@ -314,6 +343,7 @@ void StateCore::BindCore(const PipelineCore& pipeline) {
   bound_ = pipeline.number;
   bound_groups_ = touched;
   special_ |= touched;
+  Settle();
 }
 
 bool StateCore::ReplaceOnce(unsigned packet, unsigned index, const UnpackedPackets& from,
@@ -331,7 +361,7 @@ bool StateCore::ReplaceOnce(unsigned packet, unsigned index, const UnpackedPacke
     return RefusePacket(e, packet);
   }
   const auto count = static_cast<size_t>(next - addresses.data());
-  const unsigned side = SideIn(WantedSides(), place.group);
+  const unsigned side = WantedSide(place.group);
   const uint32_t first = static_cast<uint32_t>(place.dword + index * from.dwords);
   const uint32_t end = IsFixed(place.group)
                            ? place.dword + place.dwords
@@ -365,7 +395,6 @@ bool StateCore::ReplaceOnce(unsigned packet, unsigned index, const UnpackedPacke
     if (dwords[i] != own[i]) once_[once_count_++] = {first + i, dwords[i], place.group};
   }
   UpdateOnceGroups();
-  special_ |= once_groups_;
   if ((dirty_ & StateGroup(place.group)) != 0) Compare(place.group);
   return true;
 }
@@ -393,20 +422,21 @@ void StateCore::DropOnceOf(StateGroups groups) {
 }
 
 void StateCore::WriteOnce(uint32_t* to, StateGroups groups) const {
-  EachRun(groups, [&](StateGroups, unsigned, uint32_t dword, size_t dwords) {
+  for (StateGroups left = groups; left != 0; left &= left - 1) {
+    const unsigned group = static_cast<unsigned>(__builtin_ctzll(left));
     for (unsigned i = 0; i < once_count_; ++i) {
-      // For dwords before this run the difference wraps around.
-      const uint32_t at = once_[i].dword - dword;
-      if (at < dwords) to[at] = once_[i].value;
+      if (once_[i].group == group)
+        to[once_[i].dword - layout_.places[group].dword] = once_[i].value;
     }
-    to += dwords;
-  });
+    to += sizes_[WantedSide(group)][group];
+  }
 }
 
 void StateCore::UpdateOnceGroups() {
   once_groups_ = 0;
   for (unsigned i = 0; i < once_count_; ++i) once_groups_ |= StateGroup(once_[i].group);
-  sure_ = known_ & ~once_groups_;
+  special_ |= once_groups_;
+  Settle();
 }
 
 }  // namespace packsmith::intel

@@ -38,6 +38,8 @@ PACKSMITH_INLINE constexpr gpu::UseFlags UseOf(StateAddress a) {
 
 // No group of a fixed size is larger.
 inline constexpr unsigned kMostFixedDwords = 128;
+// No generation's groups have more addresses.
+inline constexpr unsigned kAddressesOfSide = 256;
 
 // The position of an address in packed packets.
 struct StateAddressPlace {
@@ -139,13 +141,31 @@ class StateCore {
 
  protected:
   // Packets are a few dwords, for which calling memcpy costs more than it does. Dword by dword:
-  // they were probably stored just now, and a load of several stores has to wait for them.
+  // they were probably stored just now, and a load of several stores would have to wait for them.
   PACKSMITH_INLINE static void CopyDwords(uint32_t* to, const uint32_t* from, size_t dwords) {
-    if (dwords > 32) {
+    if (bits::rarely(dwords > 64)) {
       std::memcpy(to, from, dwords * 4);
       return;
     }
-    for (size_t i = 0; i < dwords; ++i) to[i] = from[i];
+    for (; dwords >= 4; dwords -= 4, to += 4, from += 4) {
+      to[0] = from[0];
+      to[1] = from[1];
+      to[2] = from[2];
+      to[3] = from[3];
+    }
+    if ((dwords & 2) != 0) {
+      to[0] = from[0];
+      to[1] = from[1];
+      to += 2;
+      from += 2;
+    }
+    if ((dwords & 1) != 0) to[0] = from[0];
+  }
+
+  // A group of a fixed size: two dwords at a time, as they were probably stored.
+  PACKSMITH_INLINE static void CopyGroup(uint32_t* to, const uint32_t* from, size_t dwords) {
+    for (; dwords >= 2; dwords -= 2, to += 2, from += 2) __builtin_memcpy(to, from, 8);
+    if (dwords != 0) *to = *from;
   }
 
   explicit StateCore(const StateTables& tables);
@@ -153,37 +173,35 @@ class StateCore {
 
   // -- Sides --------------------------------------------------------------------------------------
 
-  // The sides with the wanted values: a bit for each group.
-  PACKSMITH_INLINE StateGroups WantedSides() const { return gpu_sides_ ^ dirty_; }
-  PACKSMITH_INLINE static unsigned SideIn(StateGroups sides, unsigned group) {
-    return static_cast<unsigned>(sides >> group & 1);
+  // The side with what the GPU has, and the one with the wanted values.
+  PACKSMITH_INLINE unsigned GpuSide(unsigned group) const {
+    return gpu_[group] == Side::k0 ? 0 : 1;
+  }
+  PACKSMITH_INLINE unsigned WantedSide(unsigned group) const {
+    return GpuSide(group) ^ static_cast<unsigned>(dirty_ >> group & 1);
+  }
+  // The other side has what the GPU has from now on.
+  PACKSMITH_INLINE void Swap(unsigned group) {
+    gpu_[group] = static_cast<Side>(static_cast<uint32_t>(gpu_[group]) ^ dwords_of_side_);
   }
   uint32_t* dwords_on(unsigned side) { return dwords_.data() + side * size_t{dwords_of_side_}; }
   const uint32_t* dwords_on(unsigned side) const {
     return dwords_.data() + side * size_t{dwords_of_side_};
   }
   StateAddress* addresses_on(unsigned side) {
-    return addresses_.data() + side * size_t{addresses_of_side_};
+    return addresses_.data() + side * size_t{kAddressesOfSide};
   }
   const StateAddress* addresses_on(unsigned side) const {
-    return addresses_.data() + side * size_t{addresses_of_side_};
+    return addresses_.data() + side * size_t{kAddressesOfSide};
   }
   // A packet's wanted values.
   const uint32_t* wanted(unsigned packet) const {
     const StatePacket& place = layout_.packets[packet];
-    return dwords_on(SideIn(WantedSides(), place.group)) + place.dword;
+    return dwords_on(WantedSide(place.group)) + place.dword;
   }
   const StateAddress* wanted_addresses(unsigned packet) const {
     const StatePacket& place = layout_.packets[packet];
-    return addresses_on(SideIn(WantedSides(), place.group)) + place.address;
-  }
-  // Groups whose wanted values have addresses of buffers; those of which the GPU has some.
-  StateGroups WantedAddressed() const {
-    const StateGroups sides = WantedSides();
-    return (addressed_[0] & ~sides) | (addressed_[1] & sides);
-  }
-  StateGroups EmittedAddressed() const {
-    return (addressed_[0] & ~gpu_sides_) | (addressed_[1] & gpu_sides_);
+    return addresses_on(WantedSide(place.group)) + place.address;
   }
   bool IsSet(const StatePacket& place) const {
     return (set_ & StateGroup(place.group)) != 0 || (unset_[place.group] & place.part) == 0;
@@ -197,6 +215,8 @@ class StateCore {
   void SetDwords(unsigned packet, const uint32_t* dwords);
   // Sets bits of dynamic fields. packed: all of the packet's dwords.
   void SetValues(unsigned packet, MaskedDwords masks, const uint32_t* packed);
+  // A dirty group is clean if it is equal to what the GPU has.
+  void Compare(unsigned group);
   // Overrides the dwords of a packet that is set for the next emission of its group; addresses must
   // be the same. index: among the packets of its kind.
   bool ReplaceOnce(unsigned packet, unsigned index, const UnpackedPackets& from, checks which);
@@ -209,33 +229,28 @@ class StateCore {
   // -- What the GPU has ---------------------------------------------------------------------------
 
   // The GPU has lost these groups.
-  void Lose(StateGroups groups) {
-    known_ &= ~groups;
-    sure_ &= ~groups;
-    // What is wanted of a group that was clean is on the side of the GPU's values.
-    const StateGroups now = groups & set_ & ~dirty_;
-    gpu_sides_ ^= now;
-    dirty_ |= now;
-  }
+  void Lose(StateGroups groups);
   // Notes that the context has a packet, or no longer has those of the groups.
   void InheritPacket(unsigned packet);
   void Disinherit(StateGroups groups) {
     if ((groups & partly_inherited_) != 0) DisinheritParts(groups);
   }
   void DisinheritParts(StateGroups groups);
-  // The groups have become part of a batch.
+  // The groups, which are all that are dirty and others, have become part of a batch.
   PACKSMITH_INLINE void SetEmitted(StateGroups groups) {
-    gpu_sides_ ^= groups & dirty_;
-    dirty_ &= ~groups;
-    known_ |= groups;
-    sure_ |= groups & ~once_groups_;
+    for (StateGroups left = dirty_; left != 0; left &= left - 1) {
+      Swap(static_cast<unsigned>(__builtin_ctzll(left)));
+    }
+    // A constant: the next change need not wait for this one.
+    dirty_ = 0;
+    if ((groups & ~settled_) != 0) Settle(groups);
   }
   // Calls f(buffer, use) for each address of a buffer that the GPU has.
   template <class F>
   void EachEmittedBuffer(F f) const {
-    for (StateGroups with = known_ & EmittedAddressed(); with != 0; with &= with - 1) {
-      const unsigned group = static_cast<unsigned>(__builtin_ctzll(with));
-      const unsigned side = SideIn(gpu_sides_, group);
+    for (StateGroups left = known_ & (addressed_[0] | addressed_[1]); left != 0; left &= left - 1) {
+      const unsigned group = static_cast<unsigned>(__builtin_ctzll(left));
+      const unsigned side = GpuSide(group);
       const StateAddress* const first = addresses_on(side) + layout_.places[group].address;
       for (unsigned i = 0; i < counts_[side][group]; ++i) {
         if (BufferOf(first[i]) != 0) f(BufferOf(first[i]), UseOf(first[i]));
@@ -254,64 +269,29 @@ class StateCore {
 
   // -- Emitting -----------------------------------------------------------------------------------
 
-  // Groups are stored in their order. Calls f(groups, side, dword in the store, dwords) for each
-  // contiguous run of them.
-  template <class F>
-  PACKSMITH_INLINE void EachRun(StateGroups groups, F f) const {
-    const StateGroups sides = WantedSides();
-    while (groups != 0) {
-      const unsigned first = static_cast<unsigned>(__builtin_ctzll(groups));
-      const unsigned side = SideIn(sides, first);
-      const uint32_t dword = layout_.places[first].dword;
-      const StateGroups same = (groups & layout_.fixed & (side != 0 ? sides : ~sides)) >> first;
-      if ((same & 1) == 0) {
-        f(StateGroup(first), side, dword, sizes_[side][first]);
-        groups &= groups - 1;
-        continue;
-      }
-      // There are fewer than 64 groups, so at least one bit is zero.
-      const unsigned count = static_cast<unsigned>(__builtin_ctzll(~same));
-      const StateGroups run = (StateGroup(count) - 1) << first;
-      f(run, side, dword, layout_.places[first + count].dword - dword);
-      groups &= ~run;
-    }
-  }
   size_t DwordsOf(StateGroups groups) const {
     size_t sum = 0;
-    EachRun(groups, [&](StateGroups, unsigned, uint32_t, size_t dwords) { sum += dwords; });
-    return sum;
-  }
-  // Whether `known(buffer, use)` is true for all buffers of the groups' addresses.
-  template <class Known>
-  PACKSMITH_INLINE bool AllKnown(StateGroups groups, Known known) const {
-    for (StateGroups with = groups & WantedAddressed(); with != 0; with &= with - 1) {
-      const unsigned group = static_cast<unsigned>(__builtin_ctzll(with));
-      const unsigned side = SideIn(WantedSides(), group);
-      const StateAddress* const first = addresses_on(side) + layout_.places[group].address;
-      for (unsigned i = 0; i < counts_[side][group]; ++i) {
-        if (BufferOf(first[i]) != 0 && !known(BufferOf(first[i]), UseOf(first[i]))) return false;
-      }
+    for (StateGroups left = groups; left != 0; left &= left - 1) {
+      const unsigned group = static_cast<unsigned>(__builtin_ctzll(left));
+      sum += sizes_[WantedSide(group)][group];
     }
-    return true;
+    return sum;
   }
   // Calls f(place of the dword, bit, width, address, use) for each address of a buffer, of groups
   // that have been copied to `at`.
   template <class F>
   void EachCopiedAddress(const uint32_t* at, StateGroups groups, F f) const {
-    const StateGroups addressed = WantedAddressed();
     for (StateGroups left = groups; left != 0; left &= left - 1) {
       const unsigned group = static_cast<unsigned>(__builtin_ctzll(left));
-      const unsigned side = SideIn(WantedSides(), group);
-      if ((addressed & StateGroup(group)) != 0) {
-        const unsigned first = layout_.places[group].address;
-        const uint32_t* const dwords = dwords_on(side) + layout_.places[group].dword;
-        for (unsigned i = first; i < first + counts_[side][group]; ++i) {
-          const StateAddress a = addresses_on(side)[i];
-          const StateAddressPlace& place = tables_.addresses[i];
-          if (BufferOf(a) == 0) continue;
-          f(at + place.dword, place.bit, place.width, address(place.In(dwords), BufferOf(a)),
-            UseOf(a));
-        }
+      const unsigned side = WantedSide(group);
+      const unsigned first = layout_.places[group].address;
+      const uint32_t* const dwords = dwords_on(side) + layout_.places[group].dword;
+      for (unsigned i = first; i < first + counts_[side][group]; ++i) {
+        const StateAddress a = addresses_on(side)[i];
+        const StateAddressPlace& place = tables_.addresses[i];
+        if (BufferOf(a) == 0) continue;
+        f(at + place.dword, place.bit, place.width, address(place.In(dwords), BufferOf(a)),
+          UseOf(a));
       }
       at += sizes_[side][group];
     }
@@ -320,26 +300,33 @@ class StateCore {
   [[gnu::cold, gnu::noinline]] void WriteOnce(uint32_t* to, StateGroups groups) const;
   [[gnu::cold, gnu::noinline]] void DropOnceOf(StateGroups groups);
 
+  // An offset in dwords_: 0 or dwords_of_side_. (An enum, as StateAddress is.)
+  enum class Side : uint32_t { k0 = 0 };
+
   const StateTables& tables_;
   const StateLayout& layout_;
   StateGroups dirty_ = 0;
   StateGroups set_ = 0;
-  StateGroups gpu_sides_ = 0;         // sides with what the GPU has; also without known_
-  StateGroups known_ = 0;             // what the GPU has is there
-  StateGroups sure_ = 0;              // and the next emission overrides nothing
+  StateGroups settled_ = 0;           // set_ and sure_ and not special_
+  StateGroups quick_ = 0;             // of these, those that can be emitted without further ado
+  StateGroups there_ = 0;             // set_ or inherited_
+  StateGroups sure_ = 0;              // known_, and the next emission overrides nothing
   StateGroups special_ = 0;           // TakeFromPipeline() may have something to do
+  StateGroups known_ = 0;             // what the GPU has is on its side
+  StateGroups alone_ = 0;             // no others accompany them
+  StateGroups derived_from_ = 0;      // their change may change derived packets
+  StateGroups addressed_[2] = {};     // have addresses of buffers, on each side
   StateGroups inherited_ = 0;         // the GPU has all of it without Set()
   StateGroups partly_inherited_ = 0;  // the GPU has some of its packets
   StateGroups once_groups_ = 0;       // have dwords in once_
-  StateGroups alone_ = 0;             // no others accompany them
-  StateGroups addressed_[2] = {};     // have addresses of buffers, on each side
   uint64_t bound_ = 0;                // the pipeline's number, if none of its packets was set since
   StateGroups bound_groups_ = 0;
 
   // Both sides. Groups are in their order, packets in their group.
   std::vector<uint32_t> dwords_;
   std::vector<StateAddress> addresses_;
-  uint32_t dwords_of_side_, addresses_of_side_;
+  uint32_t dwords_of_side_;
+  Side gpu_[64] = {};
   uint16_t sizes_[2][64] = {};      // dwords of each group
   uint16_t counts_[2][64] = {};     // addresses of each group
   uint8_t unset_[64] = {};          // parts of each group that were never set, but see IsSet()
@@ -347,6 +334,9 @@ class StateCore {
 
   std::vector<uint32_t> values_;       // of dynamic fields, at the places of their packets
   std::vector<MaskedDwords> dynamic_;  // of each packet: the bits of values_ that apply
+
+  // Updates settled_, quick_ and there_. emitted: groups that the GPU has now.
+  void Settle(StateGroups emitted = 0);
 
  private:
   // The override of a dword for the next emission.
@@ -361,8 +351,6 @@ class StateCore {
   // The side to write a group's new values to. If it is clean, the old ones are copied there,
   // unless all will be written. The group is dirty from here on; Compare() may make it clean again.
   unsigned Open(unsigned group, bool all = false);
-  // A dirty group is clean if it is equal to what the GPU has.
-  void Compare(unsigned group);
   void MarkSet(const StatePacket& place);
   // After a group's addresses were stored.
   void MarkAddressed(unsigned group, unsigned side);

@@ -34,7 +34,8 @@ struct StatePacket {
 };
 
 struct StateGroupPlace {
-  uint16_t dword = 0;  // where it begins in the store
+  uint16_t dword = 0;   // where it begins in the store: even
+  uint16_t dwords = 0;  // 0 if the size varies
   uint16_t address = 0;
   uint16_t ahead = 0;   // dwords of a LedBy that come before the packet
   uint16_t behind = 0;  // dwords that follow, regardless of the group's size
@@ -249,8 +250,8 @@ struct StateLayoutFor<Gen, GroupList<Groups...>> {
   static constexpr void Place(Made& made, StateGroupPlace& at, unsigned& packet, unsigned group,
                               types<P...>) {
     const PacketSize sizes[] = {SizeOf<Traits, P>()...};
-    made.places[group] = {at.dword, 0, Traits::kAhead, Traits::kBehind, 0};
-    if (Traits::kFixed) made.fixed |= StateGroup(group);
+    at.dword = static_cast<uint16_t>(at.dword + at.dword % 2);
+    made.places[group] = {at.dword, 0, 0, Traits::kAhead, Traits::kBehind, 0};
     for (const PacketSize& size : sizes) {
       StatePacket& to = made.packets[packet++];
       to.dword = at.dword;
@@ -264,6 +265,9 @@ struct StateLayoutFor<Gen, GroupList<Groups...>> {
       }
       at.dword = static_cast<uint16_t>(at.dword + to.dwords);
     }
+    if (!Traits::kFixed) return;
+    made.fixed |= StateGroup(group);
+    made.places[group].dwords = static_cast<uint16_t>(at.dword - made.places[group].dword);
   }
 
   static constexpr Made Make() {
@@ -272,6 +276,7 @@ struct StateLayoutFor<Gen, GroupList<Groups...>> {
     unsigned packet = 0, group = 0;
     (Place<GroupTraits<Groups>>(made, at, packet, group++, typename GroupTraits<Groups>::Packets()),
      ...);
+    at.dword = static_cast<uint16_t>(at.dword + at.dword % 2);
     made.places[kGroups] = at;
     return made;
   }
@@ -357,6 +362,18 @@ struct StateLayoutFor<Gen, GroupList<Groups...>> {
   }
   template <class C>
   static constexpr auto kPacked = packed(C::Make({}));
+
+  // Whether a group has no addresses.
+  template <unsigned Index, class G>
+  static constexpr bool HasNone(const IndexedPacket<Index, G>*) {
+    return []<class... P>(types<P...>) {
+      return ((InGroup<P>::kAddresses == 0) && ...);
+    }(typename GroupTraits<G>::Packets());
+  }
+  template <unsigned Index>
+  static constexpr bool HasNoAddresses() {
+    return HasNone<Index>(static_cast<const typename Flat<types<Groups...>>::Index*>(nullptr));
+  }
 
   // Calls f(Companion*, index) for each.
   template <class F>

@@ -80,6 +80,7 @@ struct TablesOf {
     PlaceIn(static_cast<const T*>(nullptr), next, Ahead::Packet::length);
   }
   static constexpr unsigned kAddressCount = Layout::kLayout.places[Layout::kGroups].address;
+  static_assert(kAddressCount <= kAddressesOfSide, "kAddressesOfSide is too small");
   template <class... G>
   static constexpr auto PlacesIn(GroupList<G...>) {
     std::array<StateAddressPlace, kAddressCount + 1> places = {};
