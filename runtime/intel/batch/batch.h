@@ -28,7 +28,6 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/str_format.h"
 #include "absl/types/span.h"
 #include "packsmith/pack.h"
 #include "runtime/command/buffer_uses.h"

@@ -45,10 +45,14 @@ struct AddressWriter {
 
 template <class Gen>
 struct TablesOf {
+  static const StateTables kTables;
+};
+
+// How they are made. Nothing here is instantiated where the library has the tables.
+template <class Gen>
+struct TableMaker {
   using Layout = StateLayoutOf<Gen>;
   static_assert(Layout::InOrder(), "the XML's relations do not allow this order of groups");
-
-  static const StateTables kTables;
 
   // -- Where addresses are ------------------------------------------------------------------------
 
@@ -166,8 +170,9 @@ struct TablesOf {
 };
 
 template <class Gen>
-const StateTables TablesOf<Gen>::kTables = {TablesOf::Layout::kLayout, TablesOf::kPlaces.data(),
-                                            TablesOf::kPackers.data()};
+const StateTables TablesOf<Gen>::kTables = {StateLayoutOf<Gen>::kLayout,
+                                            TableMaker<Gen>::kPlaces.data(),
+                                            TableMaker<Gen>::kPackers.data()};
 
 }  // namespace packsmith::intel
 
