@@ -318,16 +318,15 @@ class DrawState : public StateCore {
   template <class D>
   void Derive();
   void DeriveAll();
-  bool FlushDirty(Batch<Gen>& batch, StateGroups draw_needs);
-  // With others that accompany them, and addresses. For all that is rare.
+  // Groups without company and addresses; with these; and all that is rare.
+  PACKSMITH_INLINE bool FlushDirty(Batch<Gen>& batch, StateGroups draw_needs);
   bool FlushAccompanied(Batch<Gen>& batch, StateGroups draw_needs);
   bool FlushSlowly(Batch<Gen>& batch, StateGroups draw_needs);
 
   bool stall_fix_ = false;  // allowed
 };
 
-// -- The rest is compiled in the library
-// ------------------------------------------------------------
+// -- Most of the rest is compiled in the library -------------------------------------------------
 
 template <class Gen>
 DrawState<Gen>::DrawState(const address& scratch) : StateCore(TablesOf<Gen>::kTables) {
@@ -429,11 +428,12 @@ void DrawState<Gen>::Allow(bool stall_fix) {
 }
 
 template <class Gen>
-bool DrawState<Gen>::FlushDirty(Batch<Gen>& batch, StateGroups draw_needs) {
-  uint32_t* to = batch.BeginAt(kSide);
-  if (bits::rarely(((dirty_ & ~quick_) | (draw_needs & ~there_)) != 0 || to == nullptr)) {
+PACKSMITH_INLINE inline bool DrawState<Gen>::FlushDirty(Batch<Gen>& batch, StateGroups draw_needs) {
+  if (((dirty_ & ~quick_) | (draw_needs & ~there_)) != 0) {
     return FlushAccompanied(batch, draw_needs);
   }
+  uint32_t* to = batch.BeginAt(kSide);
+  if (bits::rarely(to == nullptr)) return FlushAccompanied(batch, draw_needs);
   const uint32_t* const dwords = dwords_.data();
   for (StateGroups left = dirty_; left != 0; left &= left - 1) {
     const unsigned group = static_cast<unsigned>(__builtin_ctzll(left));

@@ -170,9 +170,8 @@ struct TableMaker {
 };
 
 template <class Gen>
-const StateTables TablesOf<Gen>::kTables = {StateLayoutOf<Gen>::kLayout,
-                                            TableMaker<Gen>::kPlaces.data(),
-                                            TableMaker<Gen>::kPackers.data()};
+const StateTables TablesOf<Gen>::kTables = {
+    StateLayoutOf<Gen>::kLayout, TableMaker<Gen>::kPlaces.data(), TableMaker<Gen>::kPackers.data()};
 
 }  // namespace packsmith::intel
 
