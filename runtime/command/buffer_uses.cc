@@ -15,20 +15,39 @@ size_t BufferUses::SlotOf(uint32_t buffer) const {
 
 void BufferUses::Grow() {
   slots_.assign(std::max<size_t>(128, slots_.size() * 2), 0);
-  all_.reserve(slots_.size() / 2);
   for (size_t i = 0; i < all_.size(); ++i) {
+    if (all_[i].buffer < kSmallHandles) continue;
     slots_[SlotOf(all_[i].buffer)] = uint64_t{all_[i].buffer} << 32 | (i + 1);
   }
 }
 
-BufferUse& BufferUses::Use(uint32_t buffer, UseFlags flags) {
-  if (all_.size() * 2 >= slots_.size()) Grow();
+void BufferUses::GrowPlaces(uint32_t buffer) {
+  size_t size = std::max<size_t>(256, places_.size());
+  while (size <= buffer) size *= 2;
+  places_.resize(size);
+}
+
+BufferUse& BufferUses::UseSmall(uint32_t buffer) {
+  if (bits::rarely(buffer >= places_.size())) GrowPlaces(buffer);
+  uint32_t& place = places_[buffer];
+  if (place < all_.size() && all_[place].buffer == buffer) return all_[place];
+  place = static_cast<uint32_t>(all_.size());
+  return all_.emplace_back(BufferUse{buffer, 0});
+}
+
+BufferUse& BufferUses::UseLarge(uint32_t buffer) {
+  if (large_ * 2 >= slots_.size()) Grow();
   uint64_t& slot = slots_[SlotOf(buffer)];
   if (slot == 0) {
     all_.push_back({buffer, 0});
+    ++large_;
     slot = uint64_t{buffer} << 32 | all_.size();
   }
-  BufferUse& use = all_[static_cast<uint32_t>(slot) - 1];
+  return all_[static_cast<uint32_t>(slot) - 1];
+}
+
+BufferUse& BufferUses::Use(uint32_t buffer, UseFlags flags) {
+  BufferUse& use = buffer < kSmallHandles ? UseSmall(buffer) : UseLarge(buffer);
   use.flags |= flags;
   return use;
 }
@@ -61,6 +80,12 @@ void BufferUses::ForgetRecent() {
 
 std::optional<BufferUse> BufferUses::Find(uint32_t buffer) const {
   Settle();
+  if (buffer < kSmallHandles) {
+    if (buffer >= places_.size()) return std::nullopt;
+    const uint32_t place = places_[buffer];
+    if (place >= all_.size() || all_[place].buffer != buffer) return std::nullopt;
+    return all_[place];
+  }
   if (slots_.empty()) return std::nullopt;
   const uint32_t found = static_cast<uint32_t>(slots_[SlotOf(buffer)]);
   if (found == 0) return std::nullopt;
@@ -69,7 +94,8 @@ std::optional<BufferUse> BufferUses::Find(uint32_t buffer) const {
 
 void BufferUses::Clear() {
   all_.clear();
-  std::fill(slots_.begin(), slots_.end(), 0);
+  if (large_ != 0) std::fill(slots_.begin(), slots_.end(), 0);
+  large_ = 0;
   ForgetRecent();
   later_count_ = 0;
 }

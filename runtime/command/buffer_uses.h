@@ -6,7 +6,8 @@
 //   for (const BufferUse& use : uses.all()) { … }
 //
 // Each buffer is listed once, in the order of first use. Adding one that was added recently costs a
-// load and a comparison; others cost a look-up in a hash table, which can be deferred.
+// load and a comparison; others cost a look-up, which can be deferred: in an array by handle, 4
+// bytes for each number up to the largest handle; in a hash table for handles from 65,536 on.
 
 #ifndef PACKSMITH_RUNTIME_COMMAND_BUFFER_USES_H_
 #define PACKSMITH_RUNTIME_COMMAND_BUFFER_USES_H_
@@ -91,6 +92,7 @@ class BufferUses {
  private:
   static constexpr UseFlags kBoth = kReads | kWrites;
   static constexpr size_t kRecent = 64, kLater = 128;
+  static constexpr uint32_t kSmallHandles = 1 << 16;
 
   // A handle; a handle and flags. Distinct types, so that stores of these cannot alias members of a
   // packet.
@@ -110,6 +112,9 @@ class BufferUses {
   void AddAllLater();
   // The entry of the list.
   inline BufferUse& Use(uint32_t buffer, UseFlags flags);
+  inline BufferUse& UseSmall(uint32_t buffer);
+  BufferUse& UseLarge(uint32_t buffer);
+  void GrowPlaces(uint32_t buffer);
   // The slot of `slots_` with the buffer, or the empty one where it would be.
   inline size_t SlotOf(uint32_t buffer) const;
   void Grow();
@@ -121,8 +126,12 @@ class BufferUses {
   size_t later_count_ = 0;
   mutable Lifetime lifetime_{"list of buffer uses"};
   std::vector<BufferUse> all_;
-  // Hash table: handle, and in the lower half index into all_ plus one; or 0.
+  // Index into all_ by handle, if that has the handle there: what was stored for earlier lists need
+  // not be removed.
+  std::vector<uint32_t> places_;
+  // Hash table of large handles: handle, and in the lower half index into all_ plus one; or 0.
   std::vector<uint64_t> slots_;
+  size_t large_ = 0;  // their number
 };
 
 // Buffers of both lists that at least one of the two writes: the later batch must wait for the

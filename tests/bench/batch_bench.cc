@@ -9,6 +9,7 @@
 // The limit, Copy, knows the size of each packet while it is compiled, and looks at nothing.
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdlib>
@@ -374,6 +375,60 @@ BENCHMARK(Emit)->Arg(kDraws)->Arg(10 * kDraws);
 // State and draw as groups.
 void EmitGroups(benchmark::State& state) { Batches<GroupByGroup>(state); }
 BENCHMARK(EmitGroups)->Arg(kDraws)->Arg(10 * kDraws);
+
+// -- The first use of a buffer in a batch ---------------------------------------------------------
+
+// Handles in an order that no cache can guess.
+std::vector<uint32_t> Handles(int64_t count) {
+  std::vector<uint32_t> handles(static_cast<size_t>(count));
+  for (uint32_t i = 0; i < handles.size(); ++i) handles[i] = 1 + i;
+  std::shuffle(handles.begin(), handles.end(), std::mt19937(3));
+  return handles;
+}
+
+// A batch that stores to each buffer once.
+void FirstUse(benchmark::State& state) {
+  const std::vector<uint32_t> handles = Handles(state.range(0));
+  SameChunks chunks;
+  Batch<Gfx9> batch(chunks);
+  for (auto _ : state) {
+    for (const uint32_t handle : handles) {
+      batch.Emit(MI_STORE_DATA_IMM{.address = {uint64_t{handle} << 16, handle}});
+    }
+    if (batch.uses().size() != handles.size()) std::abort();
+    benchmark::ClobberMemory();
+    batch.Reset();
+  }
+}
+BENCHMARK(FirstUse)->Arg(100)->Arg(300)->Arg(1000);
+
+// The same with a list of the driver's own, as iris has one: each buffer notes its index in the
+// list of the batch that used it last.
+void FirstUseByIndex(benchmark::State& state) {
+  struct Buffer {
+    uint32_t handle, index;
+  };
+  const std::vector<uint32_t> handles = Handles(state.range(0));
+  std::vector<Buffer> buffers;
+  for (const uint32_t handle : handles) buffers.push_back({handle, 0});
+  SameChunks chunks;
+  Batch<Gfx9> batch(chunks);
+  std::vector<Buffer*> list;
+  for (auto _ : state) {
+    for (Buffer& buffer : buffers) {
+      if (buffer.index >= list.size() || list[buffer.index] != &buffer) {
+        buffer.index = static_cast<uint32_t>(list.size());
+        list.push_back(&buffer);
+      }
+      batch.Emit(MI_STORE_DATA_IMM{.address = uint64_t{buffer.handle} << 16});
+    }
+    if (list.size() != handles.size()) std::abort();
+    benchmark::ClobberMemory();
+    batch.Reset();
+    list.clear();
+  }
+}
+BENCHMARK(FirstUseByIndex)->Arg(100)->Arg(300)->Arg(1000);
 
 }  // namespace
 }  // namespace packsmith::bench

@@ -200,6 +200,165 @@ void SetConstantsAndFlush(benchmark::State& bench) {
 }
 BENCHMARK(SetConstantsAndFlush);
 
+// -- Packets that change with each draw, beside an emitter written by hand
+// -------------------------
+
+// The values of the i-th draw.
+struct DrawValues {
+  uint32_t i;
+
+  template <class P>
+  PACKSMITH_INLINE P Constants(uint64_t memory, uint32_t buffer) const {
+    return {.mocs = 4,
+            .constant_body = {.read_length = {0, 0, 0, 4},
+                              .buffer = {{}, {}, {}, {memory + 128 * (i % 1024), buffer}}}};
+  }
+  PACKSMITH_INLINE uint32_t Table() const { return 32 * (i % 2048); }
+  PACKSMITH_INLINE void Streams(VERTEX_BUFFER_STATE (&streams)[2]) const {
+    for (uint32_t s = 0; s < 2; ++s) {
+      streams[s] = {.buffer_pitch = 16,
+                    .address_modify_enable = true,
+                    .mocs = 4,
+                    .vertex_buffer_index = s,
+                    .buffer_starting_address = {(uint64_t{9 + s} << 24) + 64 * (i % 1024), 9 + s},
+                    .buffer_size = 4096};
+    }
+  }
+};
+
+// What a careful person writes for a few packets: they are checked, compared with the last ones and
+// emitted if they differ, and the batch knows their buffers.
+class HandEmitter {
+ public:
+  explicit HandEmitter(Batch<Gfx9>& batch) : batch_(batch) {}
+
+  template <class P>
+  PACKSMITH_INLINE void Emit(const P& packet, uint32_t (&last)[P::length]) {
+    uint32_t dwords[P::length];
+    if (packet.pack(dwords)) std::abort();
+    Write(dwords, last, P::length);
+    packet.for_each_address(
+        [&](const address& a, auto&&...) { batch_.Use(a.buffer, gpu::kReads); });
+  }
+  PACKSMITH_INLINE void EmitStreams(const VERTEX_BUFFER_STATE (&streams)[2], uint32_t (&last)[9]) {
+    uint32_t dwords[9];
+    if (_3DSTATE_VERTEX_BUFFERS().pack(dwords, streams)) std::abort();
+    Write(dwords, last, 9);
+    for (const auto& stream : streams) {
+      batch_.Use(stream.buffer_starting_address.buffer, gpu::kReads);
+    }
+  }
+
+  uint32_t ps[_3DSTATE_CONSTANT_PS::length] = {}, streams[9] = {};
+  uint32_t vs_table[2] = {}, ps_table[2] = {}, samplers[2] = {}, viewport[2] = {};
+
+ private:
+  PACKSMITH_INLINE void Write(const uint32_t* dwords, uint32_t* last, size_t count) {
+    if (std::memcmp(dwords, last, count * 4) == 0) return;
+    uint32_t* const to = batch_.Reserve(count);
+    if (to == nullptr) std::abort();
+    std::memcpy(last, dwords, count * 4);
+    std::memcpy(to, dwords, count * 4);
+  }
+  Batch<Gfx9>& batch_;
+};
+
+template <class F>
+void MeasureByHand(benchmark::State& bench, F emit) {
+  SameChunks chunks;
+  Batch<Gfx9> batch(chunks);
+  HandEmitter emitter(batch);
+  uint32_t i = 0;
+  for (auto _ : bench) {
+    emit(emitter, DrawValues{++i});
+    if (i % kFlushes == 0) {
+      if (!batch.End().ok()) std::abort();
+      benchmark::ClobberMemory();
+      batch.Reset();
+    }
+  }
+}
+template <class F>
+void MeasureDraws(benchmark::State& bench, F set) {
+  DrawState<Gfx9> state;
+  SetAll(state);
+  uint32_t i = 0;
+  Measure(bench, state, [&] { set(state, DrawValues{++i}); });
+}
+
+void SetTable(benchmark::State& bench) {
+  MeasureDraws(bench, [](DrawState<Gfx9>& state, DrawValues values) {
+    state.Set(_3DSTATE_BINDING_TABLE_POINTERS_PS{.pointer_to_ps_binding_table = values.Table()});
+  });
+}
+BENCHMARK(SetTable);
+void SetTableByHand(benchmark::State& bench) {
+  MeasureByHand(bench, [](HandEmitter& to, DrawValues values) {
+    to.Emit(_3DSTATE_BINDING_TABLE_POINTERS_PS{.pointer_to_ps_binding_table = values.Table()},
+            to.ps_table);
+  });
+}
+BENCHMARK(SetTableByHand);
+
+// With the table pointer that commits them.
+void SetConstants(benchmark::State& bench) {
+  MeasureDraws(bench, [](DrawState<Gfx9>& state, DrawValues values) {
+    state.Set(values.Constants<_3DSTATE_CONSTANT_PS>(0x5000000, 5));
+  });
+}
+BENCHMARK(SetConstants);
+void SetConstantsByHand(benchmark::State& bench) {
+  MeasureByHand(bench, [](HandEmitter& to, DrawValues values) {
+    to.Emit(values.Constants<_3DSTATE_CONSTANT_PS>(0x5000000, 5), to.ps);
+    to.ps_table[0] = 0;  // must be emitted again
+    to.Emit(_3DSTATE_BINDING_TABLE_POINTERS_PS{.pointer_to_ps_binding_table = 64}, to.ps_table);
+  });
+}
+BENCHMARK(SetConstantsByHand);
+
+void SetStreams(benchmark::State& bench) {
+  MeasureDraws(bench, [](DrawState<Gfx9>& state, DrawValues values) {
+    VERTEX_BUFFER_STATE streams[2];
+    values.Streams(streams);
+    state.SetItems(_3DSTATE_VERTEX_BUFFERS{}, streams);
+  });
+}
+BENCHMARK(SetStreams);
+void SetStreamsByHand(benchmark::State& bench) {
+  MeasureByHand(bench, [](HandEmitter& to, DrawValues values) {
+    VERTEX_BUFFER_STATE streams[2];
+    values.Streams(streams);
+    to.EmitStreams(streams, to.streams);
+  });
+}
+BENCHMARK(SetStreamsByHand);
+
+// Five groups: constants, tables of two stages, samplers and a viewport.
+void SetFive(benchmark::State& bench) {
+  MeasureDraws(bench, [](DrawState<Gfx9>& state, DrawValues values) {
+    state.Set(values.Constants<_3DSTATE_CONSTANT_PS>(0x5000000, 5));
+    state.Set(_3DSTATE_BINDING_TABLE_POINTERS_VS{.pointer_to_vs_binding_table = values.Table()});
+    state.Set(_3DSTATE_BINDING_TABLE_POINTERS_PS{.pointer_to_ps_binding_table = values.Table()});
+    state.Set(_3DSTATE_SAMPLER_STATE_POINTERS_PS{.pointer_to_ps_sampler_state = values.Table()});
+    state.Set(_3DSTATE_VIEWPORT_STATE_POINTERS_CC{.cc_viewport_pointer = values.Table()});
+  });
+}
+BENCHMARK(SetFive);
+void SetFiveByHand(benchmark::State& bench) {
+  MeasureByHand(bench, [](HandEmitter& to, DrawValues values) {
+    to.Emit(values.Constants<_3DSTATE_CONSTANT_PS>(0x5000000, 5), to.ps);
+    to.Emit(_3DSTATE_BINDING_TABLE_POINTERS_VS{.pointer_to_vs_binding_table = values.Table()},
+            to.vs_table);
+    to.Emit(_3DSTATE_BINDING_TABLE_POINTERS_PS{.pointer_to_ps_binding_table = values.Table()},
+            to.ps_table);
+    to.Emit(_3DSTATE_SAMPLER_STATE_POINTERS_PS{.pointer_to_ps_sampler_state = values.Table()},
+            to.samplers);
+    to.Emit(_3DSTATE_VIEWPORT_STATE_POINTERS_CC{.cc_viewport_pointer = values.Table()},
+            to.viewport);
+  });
+}
+BENCHMARK(SetFiveByHand);
+
 void SetWhatIsSet(benchmark::State& bench) {
   DrawState<Gfx9> state;
   SetAll(state);

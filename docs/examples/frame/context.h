@@ -13,6 +13,7 @@
 #include "docs/examples/frame/memory.h"
 #include "docs/examples/frame/part.h"
 #include "docs/examples/must.h"
+#include "packsmith/names.h"
 #include "packsmith/pack.h"
 #include "runtime/command/buffer_chunks.h"
 #include "runtime/intel/batch/batch.h"

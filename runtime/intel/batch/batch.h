@@ -28,7 +28,6 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/str_format.h"
 #include "absl/types/span.h"
 #include "packsmith/pack.h"
 #include "runtime/command/buffer_uses.h"
@@ -221,6 +220,14 @@ class Batch : public BatchCore {
     if (to != nullptr) cursor_ = to + dwords;
     return to;
   }
+
+  // For code that knows only afterwards how much it has written: the place of the next packet, if
+  // `most` dwords fit without a new chunk, or null. EndAt() makes what was written part of the
+  // batch: all up to `end`.
+  PACKSMITH_INLINE uint32_t* BeginAt(size_t most) {
+    return bits::rarely(!Fits(most)) ? nullptr : cursor_;
+  }
+  PACKSMITH_INLINE void EndAt(uint32_t* end) { cursor_ = end; }
 
   // Packets that must be in one chunk. Compilers can keep the group's cursor in a register, and
   // omit checks of what is known to fit: the fastest way to emit many packets.

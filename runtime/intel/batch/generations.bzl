@@ -29,16 +29,17 @@ _generation_header = rule(
             doc = "The header, with @GENERATION@ (gfx9), @TYPE@ (Gfx9) and @GUARD@.",
         ),
     },
-    doc = "A generation's header, made from a template.",
+    doc = "A generation's header or source, made from a template.",
 )
 
-def generation_libraries(template, deps, generations = BATCHES):
+def generation_libraries(template, deps, generations = BATCHES, source = None):
     """A cc_library for each of some generations.
 
     Args:
       template: of the header <generation>.h, see the rule above.
       deps: of each; "{generation}" stands for the generation.
       generations: names, of xml/generations.bzl.
+      source: a template of the source <generation>.cc, for what is compiled once.
     """
     for name in generations:
         _generation_header(
@@ -48,8 +49,17 @@ def generation_libraries(template, deps, generations = BATCHES):
             template = template,
             visibility = ["//visibility:private"],
         )
+        if source:
+            _generation_header(
+                name = name + "_source",
+                out = name + ".cc",
+                generation = name,
+                template = source,
+                visibility = ["//visibility:private"],
+            )
         cc_library(
             name = name,
+            srcs = [name + ".cc"] if source else [],
             hdrs = [name + ".h"],
             deps = [dep.format(generation = name) for dep in deps],
         )

@@ -19,16 +19,16 @@
 // bound.
 //
 // Not thread-safe. Only the constructor allocates.
+//
+// What does not depend on a packet's type, and packets that rarely change between draws, are in the
+// library, so that files that use this are compiled fast: see gfx.h.in.
 
 #ifndef PACKSMITH_RUNTIME_INTEL_STATE_DRAW_STATE_H_
 #define PACKSMITH_RUNTIME_INTEL_STATE_DRAW_STATE_H_
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 
-#include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
 #include "packsmith/pack.h"
 #include "packsmith/relations.h"
 #include "runtime/intel/batch/batch.h"
@@ -37,6 +37,7 @@
 #include "runtime/intel/state/shared_constants.h"
 #include "runtime/intel/state/state_core.h"
 #include "runtime/intel/state/state_layout.h"
+#include "runtime/intel/state/state_tables.h"
 
 namespace packsmith::intel {
 
@@ -64,43 +65,25 @@ class DrawState : public StateCore {
   // Sets all values of a packet. False if one does not fit its field: the old values are then kept.
   template <checks Checks = default_checks, class P>
   PACKSMITH_INLINE bool Set(const P& packet) {
-    constexpr StatePacket kPlace = PlaceOf<P>();
-    static_assert((Layout::kMade.fixed & StateGroup(kPlace.group)) != 0,
+    static_assert((Layout::kMade.fixed & kGroup<P>) != 0,
                   "use SetItems() for packets with items, SetEach() for packets that are emitted "
                   "several times");
-    const error e = packet.template pack<Checks>(wanted(Index<P>()));
-    if (bits::rarely(static_cast<bool>(e))) return RefusePacket(e, Index<P>());
-    TakeFromPipeline(Index<P>());
-    MarkSet(Index<P>());
-    if constexpr ((Layout::kMade.places[kPlace.group + 1].address ==
-                   Layout::kMade.places[kPlace.group].address)) {
-      CompareFixed<Layout::kMade.places[kPlace.group + 1].dword -
-                   Layout::kMade.places[kPlace.group].dword>(kPlace.group);
+    if constexpr (IsInlined<P>()) {
+      return SetInlined<Checks>(packet);
     } else {
-      NoteFixed(packet);
-      Compare(kPlace.group);
+      return SetPackets(Index<P>(), {.packet = &packet, .dwords = P::length}, Checks);
     }
-    return true;
   }
 
   // Sets a packet and the items that follow it.
   template <checks Checks = default_checks, class P>
   bool SetItems(const P& packet, span<const typename P::ps_item> items) {
-    constexpr StatePacket kPlace = PlaceOf<P>();
-    const size_t dwords = P::dwords_needed(items.size());
-    if (dwords > kPlace.dwords) return RefuseSize(Index<P>(), dwords);
-    uint32_t* const to = wanted(Index<P>());
-    if (const error e = packet.template pack<Checks>(to, items)) {
-      return RefusePacket(e, Index<P>());
-    }
-    Layout::template WriteBehind<P>(to + dwords);
-    StateAddress* next = wanted_addresses_.data() + kPlace.address;
-    auto note = NoteAt(next, Layout::kMade.places[kPlace.group].ahead);
-    bits::addresses(packet, note);
-    for (unsigned i = 0; i < items.size(); ++i) {
-      bits::addresses(items[i], note, P::dwords_needed(i));
-    }
-    return Resized(Index<P>(), dwords, next);
+    return SetPackets(Index<P>(),
+                      {.packet = &packet,
+                       .items = items.data(),
+                       .count = items.size(),
+                       .dwords = P::dwords_needed(items.size())},
+                      Checks);
   }
   template <checks Checks = default_checks, class P, unsigned N>
   bool SetItems(const P& packet, const typename P::ps_item (&items)[N]) {
@@ -110,20 +93,12 @@ class DrawState : public StateCore {
   // Sets all packets of a kind of which there may be several.
   template <checks Checks = default_checks, class P>
   bool SetEach(span<const P> packets) {
-    constexpr StatePacket kPlace = PlaceOf<P>();
-    static_assert((Layout::kMade.fixed & StateGroup(kPlace.group)) == 0,
-                  "this packet is emitted once: use Set()");
-    const size_t dwords = packets.size() * size_t{P::length};
-    if (dwords > kPlace.dwords) return RefuseSize(Index<P>(), dwords);
-    if (const error e = bits::test<Checks>(packets)) return RefusePacket(e, Index<P>());
-    StateAddress* next = wanted_addresses_.data() + kPlace.address;
-    auto note = NoteAt(next);
-    for (unsigned i = 0; i < packets.size(); ++i) {
-      (void)packets[i].template pack<checks::off>(wanted(Index<P>()) + i * size_t{P::length});
-      bits::addresses(packets[i], note, i * P::length);
-    }
-    Layout::template WriteBehind<P>(wanted(Index<P>()) + dwords);
-    return Resized(Index<P>(), dwords, next);
+    static_assert((Layout::kMade.fixed & kGroup<P>) == 0, "this packet is emitted once: use Set()");
+    return SetPackets(Index<P>(),
+                      {.packet = packets.data(),
+                       .count = packets.size(),
+                       .dwords = packets.size() * size_t{P::length}},
+                      Checks);
   }
   template <checks Checks = default_checks, class P, unsigned N>
   bool SetEach(const P (&packets)[N]) {
@@ -135,38 +110,23 @@ class DrawState : public StateCore {
   // cancels this.
   template <checks Checks = default_checks, class P>
   bool SetOnce(const P& first, unsigned index = 0) {
-    constexpr StatePacket kPlace = PlaceOf<P>();
-    uint32_t dwords[P::length];
-    if (const error e = first.template pack<Checks>(dwords)) return RefusePacket(e, Index<P>());
-    std::array<StateAddress, AddressesIn<P>()> addresses;
-    StateAddress* next = addresses.data();
-    auto note =
-        NoteAt(next, kPlace.dword - Layout::kMade.places[kPlace.group].dword + index * P::length);
-    bits::addresses(first, note);
-    return ReplaceOnce(Index<P>(), index, dwords, addresses);
+    return ReplaceOnce(Index<P>(), index, {.packet = &first, .count = 1, .dwords = P::length},
+                       Checks);
   }
 
   // Sets values of dynamic fields of one packet, which apply if the pipeline leaves them open. Zero
   // until they are set.
   template <auto... Members>
-  PACKSMITH_INLINE bool SetFields(const ValueOf<Members>&... values) {
+  bool SetFields(const ValueOf<Members>&... values) {
     using Fields = FieldBits<Members...>;
     using P = typename Fields::Packet;
-    constexpr StatePacket kPlace = PlaceOf<P>();
-    static_assert((Layout::kMade.fixed & StateGroup(kPlace.group)) != 0);
+    static_assert((Layout::kMade.fixed & kGroup<P>) != 0);
     P packet;
     ((packet.*Members = values), ...);
     uint32_t packed[P::length];
     const error e = Fields::Pack(packet, packed);
     if (bits::rarely(static_cast<bool>(e))) return RefusePacket(e, Index<P>());
-    for (const MaskedDword& bits : Fields::kMask) {
-      uint32_t& word = values_[kPlace.dword + bits.dword];
-      word = (word & ~bits.mask) | packed[bits.dword];
-    }
-    if (!dynamic_[Index<P>()].empty()) {
-      Merge(Index<P>());
-      Compare(kPlace.group);
-    }
+    SetValues(Index<P>(), Fields::kMask, packed);
     return true;
   }
 
@@ -178,9 +138,7 @@ class DrawState : public StateCore {
   // PixelMaskStallFix. Not while 3DSTATE_WM_HZ_OP clears or resolves depth or stencil, nor while
   // 3DSTATE_WM_CHROMAKEY kills pixels: the next flush sets a register, and must precede these.
   void AllowStallFix(bool allowed) requires(Gen::kFacts.pixel_mask_stall != PixelMaskStall::kNone) {
-    stall_fix_ = allowed;
-    if (allowed) derived_from_ = Layout::kDerivedOrFrom;
-    DeriveAll();
+    Allow(allowed);
   }
 
   // Emits dirty groups and those that must accompany them, in the hardware's order: one group of
@@ -188,9 +146,10 @@ class DrawState : public StateCore {
   // needs was never set; nothing has changed then. Draw: the packet that follows.
   template <class Draw = typename Packets::_3DPRIMITIVE>
   PACKSMITH_INLINE bool Flush(Batch<Gen>& batch) {
+    static_assert(Layout::template kNeededBy<typename Packets::_3DPRIMITIVE> != 0,
+                  "include runtime/intel/state/<generation>.h, which has the relations");
     constexpr StateGroups kNeeded = Layout::template kNeededBy<Draw>;
-    if ((dirty_ | (kNeeded & ~set_)) == 0) [[likely]]
-      return true;
+    if ((dirty_ | (kNeeded & ~there_)) == 0) return true;
     return FlushDirty(batch, kNeeded);
   }
 
@@ -198,7 +157,7 @@ class DrawState : public StateCore {
   // draws, and are not emitted until they are set.
   template <class... P>
   void Inherit() {
-    (InheritPacket(Layout::kMade.packets[Index<P>()]), ...);
+    (InheritPacket(Index<P>()), ...);
   }
   // Other code has emitted this packet: what it invalidates becomes dirty, and so does its own
   // group, if it is part of this state. Inherited packets that it invalidates are lost, and the
@@ -215,7 +174,7 @@ class DrawState : public StateCore {
   void Resume(Batch<Gen>& batch) {
     Lose(Layout::template kLostWith<typename Gen::BatchEnd>);
     Disinherit(Layout::template kLostWith<typename Gen::BatchEnd>);
-    EachEmittedAddress([&](const StateAddress& a) { batch.Use(a.buffer, a.flags); });
+    EachEmittedBuffer([&](uint32_t buffer, gpu::UseFlags use) { batch.Use(buffer, use); });
   }
 
  private:
@@ -223,143 +182,331 @@ class DrawState : public StateCore {
   static constexpr StatePacket PlaceOf() {
     return Layout::kMade.packets[Index<P>()];
   }
-  // The groups of push constants.
-  static constexpr StateGroups kConstants = kGroup<typename Packets::_3DSTATE_CONSTANT_VS> |
-                                            kGroup<typename Packets::_3DSTATE_CONSTANT_HS> |
-                                            kGroup<typename Packets::_3DSTATE_CONSTANT_DS> |
-                                            kGroup<typename Packets::_3DSTATE_CONSTANT_GS> |
-                                            kGroup<typename Packets::_3DSTATE_CONSTANT_PS>;
+  static constexpr uint32_t kSide = Layout::kMade.places[Layout::kGroups].dword;
 
-  static auto NoteAt(StateAddress*& next, uint32_t begin = 0) {
-    return
-        [&next, begin](const address& a, unsigned dword, unsigned bit, unsigned width, access how) {
-          *next++ = {a.gpu,
-                     a.buffer,
-                     gpu::UseOf(how),
-                     begin + dword,
-                     static_cast<uint16_t>(bit),
-                     static_cast<uint16_t>(width)};
-        };
-  }
+  // Whether a packet is packed where it is set: the small ones and those with constants, which
+  // change with every draw.
   template <class P>
-  PACKSMITH_INLINE void NoteFixed(const P& packet) {
-    constexpr StatePacket kPlace = PlaceOf<P>();
-    constexpr StateGroupPlace kGroupPlace = Layout::kMade.places[kPlace.group];
-    StateAddress* next = wanted_addresses_.data() + kPlace.address;
-    auto note = NoteAt(next, kPlace.dword - kGroupPlace.dword);
-    bits::addresses(packet, note);
-    MarkAddressed(kPlace.group,
-                  Layout::kMade.places[kPlace.group + 1].address - kGroupPlace.address);
+  static constexpr bool IsInlined() {
+#ifdef __OPTIMIZE__
+    constexpr unsigned kSmall = 3, kSmallGroup = 8;
+    constexpr StateGroupPlace kGroupPlace = Layout::kMade.places[PlaceOf<P>().group];
+    // A group of several packets must not have addresses.
+    return kGroupPlace.dwords != 0 && (requires(const P& p) {
+             p.constant_body;
+           } || (P::length <= kSmall && (kGroupPlace.dwords == P::length ||
+                                         (kGroupPlace.dwords <= kSmallGroup &&
+                                          Layout::template HasNoAddresses<PlaceOf<P>().group>()))));
+#else
+    return false;
+#endif
   }
-  bool Resized(unsigned packet, size_t dwords, const StateAddress* end) {
-    const StatePacket& place = layout_.packets[packet];
-    const StateGroupPlace& group = layout_.places[place.group];
-    wanted_sizes_[place.group] = static_cast<uint16_t>(group.ahead + dwords + group.behind);
-    MarkAddressed(place.group, static_cast<size_t>(end - wanted_addresses_.data()) - place.address);
-    TakeFromPipeline(packet);
-    MarkSet(packet);
-    Compare(place.group);
+
+  // As SetPackets(), of a packet without companions.
+  template <checks Checks, class P>
+  PACKSMITH_INLINE bool SetInlined(const P& packet) {
+    constexpr unsigned kGroupIndex = PlaceOf<P>().group;
+    constexpr StateGroups kOne = StateGroup(kGroupIndex);
+    if (bits::rarely((settled_ & kOne) == 0 || (Checks == checks::on && bits::doubtful(packet)))) {
+      return SetUnsettled<Checks>(P(packet));
+    }
+    bits::packer<P::length> packed;
+    packed.w[0] = kLengthBits<P>;
+    P::ps_layout(packet, packed);
+    packed.close();
+
+    const uint32_t gpu = static_cast<uint32_t>(gpu_[kGroupIndex]);
+    uint32_t* const dwords = dwords_.data() + PlaceOf<P>().dword;
+    constexpr StateGroupPlace kGroupPlace = Layout::kMade.places[kGroupIndex];
+    if constexpr (kGroupPlace.dwords != P::length) {
+      // Clean: the other packets of the group are on the GPU's side only.
+      if ((dirty_ & kOne) == 0) {
+        CopyFixed<kGroupPlace.dwords>(dwords_.data() + kGroupPlace.dword, gpu ^ kSide, gpu);
+      }
+    }
+    // If the values are the same, nothing reads what is stored here.
+    bool differs = StoreAndCompare(packed, dwords + (gpu ^ kSide), dwords + gpu,
+                                   bits::first_indices<(P::length + 1) / 2>());
+    if constexpr (AddressesIn<P>() != 0) differs |= SetAddresses(packet, gpu != 0 ? 1 : 0);
+    // A branch, so that what comes next need not wait for the comparison.
+    if (differs) [[likely]] {
+      dirty_ |= kOne;
+    } else if constexpr (kGroupPlace.dwords != P::length) {
+      if ((dirty_ & kOne) != 0) Compare(kGroupIndex);
+    } else {
+      dirty_ &= ~kOne;
+      asm("");  // or else compilers select without a branch
+    }
     return true;
   }
-
-  PACKSMITH_INLINE void CopyInto(typename Batch<Gen>::Group& group, StateGroups groups,
-                                 size_t dwords) const {
-    uint32_t* const to = group.Reserve(dwords);
-    CopyTo(to, groups, [&](const uint32_t* at, const StateAddress& a) {
-      group.Note(at + a.dword, a.bit, a.width, address(a.gpu, a.buffer), a.flags);
-    });
-    if (bits::rarely((groups & once_groups_) != 0)) WriteOnce(to, groups);
+  template <unsigned Dwords>
+  PACKSMITH_INLINE static void CopyFixed(uint32_t* group, uint32_t to, uint32_t from) {
+    for (unsigned i = 0; i < Dwords; ++i) group[to + i] = group[from + i];
   }
-  PACKSMITH_INLINE bool EmitGroups(Batch<Gen>& batch, StateGroups groups) {
-    if constexpr (requires { typename Packets::_3DSTATE_CONSTANT_ALL; }) {
-      if ((groups & kConstants) != 0) return EmitWithConstants(batch, groups);
+  // Two dwords at a time, as places are even. (No loop: compilers unroll it too late to keep the
+  // packer in registers.)
+  template <unsigned N, unsigned... I>
+  PACKSMITH_INLINE static bool StoreAndCompare(const bits::packer<N>& packed, uint32_t* to,
+                                               const uint32_t* had, bits::indices<I...>) {
+    return (uint64_t{0} | ... | StoreTwo<2 * I>(packed, to, had)) != 0;
+  }
+  template <unsigned I, unsigned N>
+  PACKSMITH_INLINE static uint64_t StoreTwo(const bits::packer<N>& packed, uint32_t* to,
+                                            const uint32_t* had) {
+    if constexpr (I + 1 == N) {
+      to[I] = packed.w[I];
+      return packed.w[I] ^ had[I];
+    } else {
+      uint64_t old;
+      const uint64_t two = packed.w[I] | uint64_t{packed.w[I + 1]} << 32;
+      __builtin_memcpy(&old, had + I, 8);
+      __builtin_memcpy(to + I, &two, 8);
+      return two ^ old;
     }
-    const size_t dwords = DwordsOf(groups);
-    typename Batch<Gen>::Group group(batch, dwords);
-    CopyInto(group, groups, dwords);
-    return group.ok();
   }
-  // Stages with the same constants share a packet, in the place of their own packets.
-  bool EmitWithConstants(Batch<Gen>& batch, StateGroups groups) {
+  template <checks Checks, class P>
+  [[gnu::cold, gnu::noinline]] bool SetUnsettled(const P& packet) {
+    return SetPackets(Index<P>(), {.packet = &packet, .dwords = P::length}, Checks);
+  }
+  // The packet's length, in its first dword: what is neither a member nor forced.
+  template <class P>
+  static constexpr uint32_t kLengthBits = [] {
+    const P packet = {};
+    uint32_t whole[P::length] = {};
+    (void)packet.template pack<checks::off>(whole);
+    bits::packer<P::length> packed;
+    P::ps_layout(packet, packed);
+    packed.close();
+    return whole[0] ^ packed.w[0];
+  }();
+  // Stores the buffers of addresses. Whether they differ from those that the GPU has.
+  template <class P>
+  PACKSMITH_INLINE bool SetAddresses(const P& packet, unsigned gpu) {
+    constexpr StateGroups kOne = kGroup<P>;
+    StateAddress noted[AddressesIn<P>()];
+    StateAddress* next = noted;
+    AddressWriter writer{next};
+    bits::addresses(packet, writer);
+    const unsigned first = layout_.packets[Index<P>()].address;
+    StateGroups& addressed = addressed_[gpu ^ 1];
+    const auto each = [&]<unsigned... I>(bits::indices<I...>) {
+      const StateAddress* const had = addresses_on(gpu) + first;
+      StateAddress* const to = addresses_on(gpu ^ 1) + first;
+      const uint64_t differences =
+          ((static_cast<uint64_t>(noted[I]) ^ static_cast<uint64_t>(had[I])) | ...);
+      ((to[I] = noted[I]), ...);
+      const bool any = (BufferOf(noted[I]) | ...) != 0;
+      if (((addressed & kOne) != 0) != any) addressed ^= kOne;
+      return differences != 0;
+    };
+    return each(bits::first_indices<AddressesIn<P>()>());
+  }
+
+  // The groups of push constants.
+  static constexpr StateGroups Constants() {
+    return kGroup<typename Packets::_3DSTATE_CONSTANT_VS> |
+           kGroup<typename Packets::_3DSTATE_CONSTANT_HS> |
+           kGroup<typename Packets::_3DSTATE_CONSTANT_DS> |
+           kGroup<typename Packets::_3DSTATE_CONSTANT_GS> |
+           kGroup<typename Packets::_3DSTATE_CONSTANT_PS>;
+  }
+
+  PACKSMITH_INLINE void CopyInto(typename Batch<Gen>::Group& group, StateGroups groups) const;
+  bool EmitGroups(Batch<Gen>& batch, StateGroups groups);
+  bool EmitWithConstants(Batch<Gen>& batch, StateGroups groups);
+  void Allow(bool stall_fix);
+  template <class D>
+  void Derive();
+  void DeriveAll();
+  // Groups without company and addresses; with these; and all that is rare.
+  PACKSMITH_INLINE bool FlushDirty(Batch<Gen>& batch, StateGroups draw_needs);
+  bool FlushAccompanied(Batch<Gen>& batch, StateGroups draw_needs);
+  bool FlushSlowly(Batch<Gen>& batch, StateGroups draw_needs);
+
+  bool stall_fix_ = false;  // allowed
+};
+
+// -- Most of the rest is compiled in the library -------------------------------------------------
+
+template <class Gen>
+DrawState<Gen>::DrawState(const address& scratch) : StateCore(TablesOf<Gen>::kTables) {
+  if (Layout::kMade.needs_scratch && scratch == address()) RefuseScratch(Gen::kName);
+  // Some packets are derived only on request.
+  if (Layout::kDerivedAlways) derived_from_ = Layout::kDerivedOrFrom;
+  Layout::EachCompanion([&]<class Companion>(const Companion*, unsigned index) {
+    const auto packet = Companion::Make(scratch);
+    uint32_t dwords[Companion::Packet::length] = {};
+    if (const error e = packet.pack(dwords)) RefusePacket(e, index);
+    SetCompanion(index, dwords,
+                 address(scratch.gpu, scratch.buffer,
+                         Companion::kNeedsScratch ? access::write : scratch.use));
+  });
+}
+
+// Copies the groups, in their order.
+template <class Gen>
+PACKSMITH_INLINE inline void DrawState<Gen>::CopyInto(typename Batch<Gen>::Group& group,
+                                                      StateGroups groups) const {
+  uint32_t* const begin = group.Reserve(0);
+  for (StateGroups left = groups; left != 0; left &= left - 1) {
+    const unsigned one = static_cast<unsigned>(__builtin_ctzll(left));
+    const unsigned side = WantedSide(one);
+    const size_t size = sizes_[side][one];
+    CopyDwords(group.Reserve(size), dwords_on(side) + layout_.places[one].dword, size);
+  }
+  EachCopiedAddress(begin, groups,
+                    [&](const uint32_t* at, unsigned bit, unsigned width, const address& a,
+                        gpu::UseFlags use) { group.Note(at, bit, width, a, use); });
+  if (bits::rarely((groups & once_groups_) != 0)) WriteOnce(begin, groups);
+}
+
+template <class Gen>
+bool DrawState<Gen>::EmitGroups(Batch<Gen>& batch, StateGroups groups) {
+  if constexpr (requires { typename Packets::_3DSTATE_CONSTANT_ALL; }) {
+    if ((groups & Constants()) != 0) return EmitWithConstants(batch, groups);
+  }
+  typename Batch<Gen>::Group group(batch, DwordsOf(groups));
+  CopyInto(group, groups);
+  return group.ok();
+}
+
+// Stages with the same constants share a packet, in the place of their own packets.
+template <class Gen>
+bool DrawState<Gen>::EmitWithConstants(Batch<Gen>& batch, StateGroups groups) {
+  if constexpr (requires { typename Packets::_3DSTATE_CONSTANT_ALL; }) {
     SharedConstants<Gen> shared;
     StateGroups sharing = 0;
     SharedConstants<Gen>::EachStage([&]<class P>(auto stage) {
-      constexpr StatePacket kPlace = PlaceOf<P>();
-      if ((groups & ~once_groups_ & StateGroup(kPlace.group)) != 0 &&
-          shared.template Add<P>(stage, wanted(Index<P>()),
-                                 wanted_addresses_.data() + kPlace.address)) {
-        sharing |= StateGroup(kPlace.group);
+      constexpr StateGroups kOne = kGroup<P>;
+      if ((groups & ~once_groups_ & kOne) != 0 &&
+          shared.template Add<P>(stage, wanted(Index<P>()), wanted_addresses(Index<P>()))) {
+        sharing |= kOne;
       }
     });
     const StateGroups alone = groups & ~sharing;
-    const StateGroups before = alone & ((kConstants & -kConstants) - 1);
+    const StateGroups before = alone & ((Constants() & -Constants()) - 1);
     typename Batch<Gen>::Group group(batch, DwordsOf(alone) + shared.dwords());
-    CopyInto(group, before, DwordsOf(before));
+    CopyInto(group, before);
     shared.EmitTo(group);
-    CopyInto(group, alone & ~before, DwordsOf(alone & ~before));
+    CopyInto(group, alone & ~before);
     return group.ok();
   }
+  return false;
+}
 
-  // Updates a derived packet, if all packets that it depends on have been set.
-  template <class D>
-  void Derive() {
-    constexpr StatePacket kPlace = PlaceOf<D>();
-    const auto set = [&]<class... P>(types<P...>) {
-      return (((unset_[PlaceOf<P>().group] & PlaceOf<P>().part) == 0) && ...);
-    };
-    if (!set(typename D::From())) return;
-    const typename D::Packet packet = [&]<class... P>(types<P...>) {
-      if constexpr (D::kOnRequest) {
-        return D::Make(stall_fix_, P::unpack(wanted(Index<P>()))...);
-      } else {
-        return D::Make(P::unpack(wanted(Index<P>()))...);
-      }
-    }(typename D::From());
-    (void)packet.template pack<checks::off>(wanted(Index<D>()));
-    MarkSet(Index<D>());
-    Compare(kPlace.group);
-  }
-  [[gnu::noinline]] void DeriveAll() {
-    Layout::EachDerived([&]<class D>(D*) {
-      if (!D::kOnRequest || stall_fix_ || (set_ & kGroup<D>) != 0) Derive<D>();
-    });
-  }
-
-  [[gnu::noinline]] bool FlushDirty(Batch<Gen>& batch, StateGroups draw_needs) {
-    if (Layout::kDerived != 0 && (dirty_ & derived_from_) != 0) DeriveAll();
-    const StateGroups groups = ToEmit();
-    const StateGroups missing = (groups & ~set_) | (draw_needs & ~(set_ | inherited_));
-    if (missing != 0) return RefuseIncomplete(draw_needs);
-    if (groups == 0) return true;
-    const bool once = (groups & once_groups_) != 0;
-    if (!EmitGroups(batch, groups)) return false;
-    SetEmitted(groups);
-    if (bits::rarely(once)) DropOnceOf(groups);
-    return true;
-  }
-
-  bool stall_fix_ = false;  // allowed
-  // Groups whose change may change derived packets; empty until derived packets are requested.
-  StateGroups derived_from_ = Layout::kDerivedAlways ? Layout::kDerivedOrFrom : 0;
-};
+// Updates a derived packet, if all packets that it depends on have been set.
+template <class Gen>
+template <class D>
+void DrawState<Gen>::Derive() {
+  const auto set = [&]<class... P>(types<P...>) { return (IsSet(PlaceOf<P>()) && ...); };
+  if (!set(typename D::From())) return;
+  const typename D::Packet packet = [&]<class... P>(types<P...>) {
+    if constexpr (D::kOnRequest) {
+      return D::Make(stall_fix_, P::unpack(wanted(Index<P>()))...);
+    } else {
+      return D::Make(P::unpack(wanted(Index<P>()))...);
+    }
+  }(typename D::From());
+  uint32_t dwords[D::Packet::length];
+  (void)packet.template pack<checks::off>(dwords);
+  SetDwords(Index<D>(), dwords);
+}
 
 template <class Gen>
-DrawState<Gen>::DrawState(const address& scratch) : StateCore(Layout::kLayout) {
-  if (Layout::kMade.needs_scratch && scratch == address()) {
-    Refuse(absl::InvalidArgumentError(
-        absl::StrCat("the draw state of ", Gen::kName,
-                     " needs 8 bytes of scratch: a write follows some of its packets")));
-  }
-  Layout::EachCompanion([&]<class Companion>(const Companion*, unsigned index) {
-    const StatePacket& place = layout_.packets[index];
-    const auto packet = Companion::Make(scratch);
-    if (const error e = packet.pack(wanted(index))) RefusePacket(e, index);
-    if constexpr (Companion::kNeedsScratch) {
-      StateAddress* next = wanted_addresses_.data() + place.address;
-      auto note = NoteAt(next, place.dword - layout_.places[place.group].dword);
-      bits::addresses(packet, note);
-    }
+void DrawState<Gen>::DeriveAll() {
+  Layout::EachDerived([&]<class D>(D*) {
+    if (!D::kOnRequest || stall_fix_ || (set_ & kGroup<D>) != 0) Derive<D>();
   });
+}
+
+template <class Gen>
+void DrawState<Gen>::Allow(bool stall_fix) {
+  stall_fix_ = stall_fix;
+  if (stall_fix) derived_from_ = Layout::kDerivedOrFrom;
+  Settle();
+  DeriveAll();
+}
+
+template <class Gen>
+PACKSMITH_INLINE inline bool DrawState<Gen>::FlushDirty(Batch<Gen>& batch, StateGroups draw_needs) {
+  if (((dirty_ & ~quick_) | (draw_needs & ~there_)) != 0) {
+    return FlushAccompanied(batch, draw_needs);
+  }
+  uint32_t* to = batch.BeginAt(kSide);
+  if (bits::rarely(to == nullptr)) return FlushAccompanied(batch, draw_needs);
+  const uint32_t* const dwords = dwords_.data();
+  for (StateGroups left = dirty_; left != 0; left &= left - 1) {
+    const unsigned group = static_cast<unsigned>(__builtin_ctzll(left));
+    const StateGroupPlace& place = Layout::kMade.places[group];
+    const uint32_t side = static_cast<uint32_t>(gpu_[group]) ^ kSide;
+    gpu_[group] = static_cast<Side>(side);
+    CopyGroup(to, dwords + (side + place.dword), place.dwords);
+    to += place.dwords;
+  }
+  batch.EndAt(to);
+  dirty_ = 0;
+  return true;
+}
+
+template <class Gen>
+bool DrawState<Gen>::FlushAccompanied(Batch<Gen>& batch, StateGroups draw_needs) {
+  const StateGroups groups = ToEmit();
+  StateGroups obstacles =
+      (groups & ~set_) | (draw_needs & ~there_) | (groups & (derived_from_ | once_groups_));
+  if constexpr (requires { typename Packets::_3DSTATE_CONSTANT_ALL; }) {
+    obstacles |= groups & Constants();
+  }
+  uint32_t* to = batch.BeginAt(kSide);
+  if (bits::rarely(obstacles != 0 || to == nullptr)) return FlushSlowly(batch, draw_needs);
+  for (StateGroups left = groups & (addressed_[0] | addressed_[1]); left != 0; left &= left - 1) {
+    const unsigned group = static_cast<unsigned>(__builtin_ctzll(left));
+    const unsigned side = WantedSide(group);
+    const StateAddress* first = addresses_on(side) + layout_.places[group].address;
+    for (const StateAddress* const end = first + counts_[side][group]; first != end; ++first) {
+      const uint32_t buffer = BufferOf(*first);
+      if (buffer != 0 && bits::rarely(!batch.uses().Known(buffer, UseOf(*first)))) {
+        return FlushSlowly(batch, draw_needs);
+      }
+    }
+  }
+  const uint32_t* const dwords = dwords_.data();
+  const StateGroups dirty = dirty_;
+  for (StateGroups left = groups; left != 0; left &= left - 1) {
+    const unsigned group = static_cast<unsigned>(__builtin_ctzll(left));
+    const StateGroupPlace& place = Layout::kMade.places[group];
+    uint32_t side = static_cast<uint32_t>(gpu_[group]);
+    if ((dirty >> group & 1) != 0) {
+      side ^= kSide;
+      gpu_[group] = static_cast<Side>(side);
+    }
+    size_t size = place.dwords;
+    const uint32_t* const from = dwords + (side + place.dword);
+    if (size != 0) {
+      CopyGroup(to, from, size);
+    } else {
+      size = sizes_[side != 0 ? 1 : 0][group];
+      CopyDwords(to, from, size);
+    }
+    to += size;
+  }
+  batch.EndAt(to);
+  dirty_ = 0;
+  if ((groups & ~settled_) != 0) Settle(groups);
+  return true;
+}
+
+template <class Gen>
+[[gnu::noinline]] bool DrawState<Gen>::FlushSlowly(Batch<Gen>& batch, StateGroups draw_needs) {
+  if (Layout::kDerived != 0 && (dirty_ & derived_from_) != 0) DeriveAll();
+  const StateGroups groups = ToEmit();
+  const StateGroups missing = (groups & ~set_) | (draw_needs & ~there_);
+  if (bits::rarely(missing != 0)) return RefuseIncomplete(draw_needs);
+  if (groups == 0) return true;
+  const bool once = (groups & once_groups_) != 0;
+  if (!EmitGroups(batch, groups)) return false;
+  SetEmitted(groups);
+  if (bits::rarely(once)) DropOnceOf(groups);
+  return true;
 }
 
 }  // namespace packsmith::intel

@@ -52,9 +52,10 @@ class SharedConstants {
       const uint32_t length = packet.constant_body.read_length[i];
       if (length == 0) continue;
       // 3DSTATE_CONSTANT_ALL has fewer bits for lengths than the packets of stages.
-      if (!kAddressesAreRead || length > kLongest || addresses[i].flags != gpu::kReads)
+      if (!kAddressesAreRead || length > kLongest || UseOf(addresses[i]) != gpu::kReads)
         return false;
-      own.buffer[own.buffers++] = {addresses[i].gpu, addresses[i].buffer, length};
+      own.buffer[own.buffers++] = {packet.constant_body.buffer[i].gpu, BufferOf(addresses[i]),
+                                   length};
     }
     for (unsigned i = 0; i < count_; ++i) {
       if (!all_[i].SameAs(own)) continue;

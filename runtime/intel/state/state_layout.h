@@ -1,11 +1,13 @@
 // Makes tables from a list of groups: the place of each packet in a store, and the groups that are
-// emitted together. All of it is computed at compile time.
+// emitted together. All of it is computed at compile time, and only what is named: a program that
+// sets packets computes their places; the rest is computed once, in the library (state_tables.h).
 
 #ifndef PACKSMITH_RUNTIME_INTEL_STATE_STATE_LAYOUT_H_
 #define PACKSMITH_RUNTIME_INTEL_STATE_STATE_LAYOUT_H_
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include "packsmith/pack.h"
@@ -32,7 +34,8 @@ struct StatePacket {
 };
 
 struct StateGroupPlace {
-  uint16_t dword = 0;  // where it begins in the store
+  uint16_t dword = 0;   // where it begins in the store: even
+  uint16_t dwords = 0;  // 0 if the size varies
   uint16_t address = 0;
   uint16_t ahead = 0;   // dwords of a LedBy that come before the packet
   uint16_t behind = 0;  // dwords that follow, regardless of the group's size
@@ -207,10 +210,10 @@ struct StateLayoutFor<Gen, GroupList<Groups...>> {
   using Packets = typename Concatenated<typename GroupTraits<Groups>::Packets...>::Types;
   static constexpr unsigned kPackets = Flat<Packets>::kCount;
 
+  // Without what is in Whole.
   struct Made {
     std::array<StatePacket, kPackets> packets;
     std::array<StateGroupPlace, kGroups + 1> places;
-    std::array<StateGroups, kGroups> with = {};
     StateGroups fixed = 0;
     bool needs_scratch = false;
   };
@@ -231,29 +234,40 @@ struct StateLayoutFor<Gen, GroupList<Groups...>> {
       return StateGroup(made.packets[kIndex].group);
   }
 
+  struct PacketSize {
+    unsigned dwords;
+    bool companion, needs_scratch;
+  };
+  template <class Traits, class T>
+  static constexpr PacketSize SizeOf() {
+    if constexpr (InGroup<T>::kIsCompanion) {
+      return {Traits::template Dwords<T>(), true, T::kNeedsScratch};
+    } else {
+      return {Traits::template Dwords<T>(), false, false};
+    }
+  }
   template <class Traits, class... P>
   static constexpr void Place(Made& made, StateGroupPlace& at, unsigned& packet, unsigned group,
                               types<P...>) {
-    made.places[group] = {at.dword, at.address, Traits::kAhead, Traits::kBehind, 0};
-    if (Traits::kFixed) made.fixed |= StateGroup(group);
-    const auto one = [&]<class T>(T*) {
+    const PacketSize sizes[] = {SizeOf<Traits, P>()...};
+    at.dword = static_cast<uint16_t>(at.dword + at.dword % 2);
+    made.places[group] = {at.dword, 0, 0, Traits::kAhead, Traits::kBehind, 0};
+    for (const PacketSize& size : sizes) {
       StatePacket& to = made.packets[packet++];
       to.dword = at.dword;
-      to.dwords = Traits::template Dwords<T>();
-      to.address = at.address;
-      to.addresses = Traits::template Addresses<T>();
+      to.dwords = static_cast<uint16_t>(size.dwords);
       to.group = static_cast<uint8_t>(group);
-      to.function = FunctionNaming<typename InGroup<T>::Packet>();
-      if constexpr (InGroup<T>::kIsCompanion) {
-        made.needs_scratch |= T::kNeedsScratch;
+      if (size.companion) {
+        made.needs_scratch |= size.needs_scratch;
       } else {
         to.part = static_cast<uint8_t>(made.places[group].parts + 1);
         made.places[group].parts = static_cast<uint8_t>(made.places[group].parts << 1 | 1);
       }
       at.dword = static_cast<uint16_t>(at.dword + to.dwords);
-      at.address = static_cast<uint16_t>(at.address + to.addresses);
-    };
-    (one(static_cast<P*>(nullptr)), ...);
+    }
+    if (!Traits::kFixed) return;
+    made.fixed |= StateGroup(group);
+    made.places[group].dwords = static_cast<uint16_t>(at.dword - made.places[group].dword);
   }
 
   static constexpr Made Make() {
@@ -262,33 +276,66 @@ struct StateLayoutFor<Gen, GroupList<Groups...>> {
     unsigned packet = 0, group = 0;
     (Place<GroupTraits<Groups>>(made, at, packet, group++, typename GroupTraits<Groups>::Packets()),
      ...);
+    at.dword = static_cast<uint16_t>(at.dword + at.dword % 2);
     made.places[kGroups] = at;
+    return made;
+  }
+  static constexpr Made kMade = Make();
+
+  // The same with names, addresses and the relations between groups.
+  struct Whole {
+    std::array<StatePacket, kPackets> packets;
+    std::array<StateGroupPlace, kGroups + 1> places;
+    std::array<StateGroups, kGroups> with = {};
+  };
+  template <class Traits, class... P>
+  static constexpr void AddTo(Whole& whole, uint16_t& address, unsigned& packet, unsigned group,
+                              types<P...>) {
+    whole.places[group].address = address;
+    const auto one = [&](const char* function, unsigned addresses) {
+      StatePacket& to = whole.packets[packet++];
+      to.function = function;
+      to.address = address;
+      to.addresses = static_cast<uint16_t>(addresses);
+      address = static_cast<uint16_t>(address + addresses);
+    };
+    (one(FunctionNaming<typename InGroup<P>::Packet>(), Traits::template Addresses<P>()), ...);
+  }
+  static constexpr Whole MakeWhole() {
+    Whole whole = {kMade.packets, kMade.places, {}};
+    uint16_t address = 0;
+    unsigned packet = 0, group = 0;
+    (AddTo<GroupTraits<Groups>>(whole, address, packet, group++,
+                                typename GroupTraits<Groups>::Packets()),
+     ...);
+    whole.places[kGroups].address = address;
     // The direct relations in the XML …
-    for (unsigned g = 0; g < kGroups; ++g) made.with[g] = StateGroup(g);
+    auto& with = whole.with;
+    for (unsigned g = 0; g < kGroups; ++g) with[g] = StateGroup(g);
     Flat<Packets>::Each([&]<class P>(P*, unsigned index) {
-      const unsigned g = made.packets[index].group;
-      made.with[g] |= GroupsOf(made, typename relations<P>::needs());
-      made.with[g] |= GroupsOf(made, typename relations<P>::invalidates());
-      const StateGroups committed = GroupsOf(made, typename relations<P>::commits());
+      const unsigned g = kMade.packets[index].group;
+      with[g] |= GroupsOf(kMade, typename relations<P>::needs());
+      with[g] |= GroupsOf(kMade, typename relations<P>::invalidates());
+      const StateGroups committed = GroupsOf(kMade, typename relations<P>::commits());
       for (unsigned c = 0; c < kGroups; ++c) {
-        if ((committed & StateGroup(c)) != 0) made.with[c] |= StateGroup(g);
+        if ((committed & StateGroup(c)) != 0) with[c] |= StateGroup(g);
       }
     });
     // … and their transitive closure.
     for (bool changed = true; changed;) {
       changed = false;
-      for (StateGroups& with : made.with) {
-        StateGroups all = with;
+      for (StateGroups& one : with) {
+        StateGroups all = one;
         for (unsigned g = 0; g < kGroups; ++g) {
-          if ((with & StateGroup(g)) != 0) all |= made.with[g];
+          if ((one & StateGroup(g)) != 0) all |= with[g];
         }
-        changed |= all != with;
-        with = all;
+        changed |= all != one;
+        one = all;
       }
     }
-    return made;
+    return whole;
   }
-  static constexpr Made kMade = Make();
+  static constexpr Whole kWhole = MakeWhole();
 
   // Writes the companions that follow P, if that is a packet of variable size or number.
   template <class P>
@@ -315,6 +362,18 @@ struct StateLayoutFor<Gen, GroupList<Groups...>> {
   }
   template <class C>
   static constexpr auto kPacked = packed(C::Make({}));
+
+  // Whether a group has no addresses.
+  template <unsigned Index, class G>
+  static constexpr bool HasNone(const IndexedPacket<Index, G>*) {
+    return []<class... P>(types<P...>) {
+      return ((InGroup<P>::kAddresses == 0) && ...);
+    }(typename GroupTraits<G>::Packets());
+  }
+  template <unsigned Index>
+  static constexpr bool HasNoAddresses() {
+    return HasNone<Index>(static_cast<const typename Flat<types<Groups...>>::Index*>(nullptr));
+  }
 
   // Calls f(Companion*, index) for each.
   template <class F>
@@ -361,13 +420,9 @@ struct StateLayoutFor<Gen, GroupList<Groups...>> {
     });
     return good;
   }
-  static_assert(InOrder(), "the XML's relations do not allow this order of groups");
-
   // The groups that must be set before this draw packet.
   template <class Draw>
   static constexpr StateGroups kNeededBy = GroupsOf(kMade, typename relations<Draw>::needs());
-  static_assert(kNeededBy<typename Gen::Packets::_3DPRIMITIVE> != 0,
-                "include runtime/intel/state/<generation>.h, which has the relations");
 
   // The groups that are lost when P is emitted.
   template <class P>
@@ -375,11 +430,11 @@ struct StateLayoutFor<Gen, GroupList<Groups...>> {
 
   static constexpr StateLayout kLayout = {
       .groups = kGroups,
-      .places = kMade.places.data(),
-      .packets = kMade.packets.data(),
+      .places = kWhole.places.data(),
+      .packets = kWhole.packets.data(),
       .packet_count = kPackets,
       .fixed = kMade.fixed,
-      .with = kMade.with.data(),
+      .with = kWhole.with.data(),
   };
 };
 
