@@ -343,6 +343,38 @@ TYPED_TEST(EarlyTest, BarriersHaveThePacketsThatTheirGenerationNeeds) {
   }
 }
 
+TYPED_TEST(EarlyTest, PipelinesAreSelectedAfterCachesWereWrittenBack) {
+  using Gen = TypeParam;
+  if constexpr (requires(typename Gen::PipeControl pipe) { pipe.dc_flush_enable; }) {
+    using Pipe = typename Gen::PipeControl;
+    using Select = typename Gen::Packets::PIPELINE_SELECT;
+    for (const Pipeline to : {Pipeline::k3D, Pipeline::kGpgpu}) {
+      gpu::HostChunks chunks;
+      Batch<Gen> batch(chunks);
+      {
+        typename Batch<Gen>::Group group(batch, PipelineSelectDwords<Gen>());
+        ASSERT_TRUE(EmitPipelineSelect<Gen>(group, to));
+      }
+      ASSERT_TRUE(batch.End().ok());
+      const Decoded decoded = this->Decode(batch, chunks);
+      EXPECT_THAT(decoded.problems, IsEmpty());
+      ASSERT_THAT(decoded.Names(), ElementsAre("PIPE_CONTROL", "PIPE_CONTROL", "PIPELINE_SELECT",
+                                               "MI_BATCH_BUFFER_END"));
+      const Pipe flush = Pipe::unpack(decoded.packets[0].dwords.data());
+      EXPECT_TRUE(flush.command_streamer_stall_enable && flush.render_target_cache_flush_enable &&
+                  flush.depth_cache_flush_enable && flush.dc_flush_enable);
+      const Pipe forget = Pipe::unpack(decoded.packets[1].dwords.data());
+      EXPECT_TRUE(forget.texture_cache_invalidation_enable);
+      EXPECT_EQ(forget.command_streamer_stall_enable, Gen::kFacts.fourth_pipe_must_stall);
+      EXPECT_EQ(
+          Select::unpack(decoded.packets[2].dwords.data()).pipeline_selection,
+          to == Pipeline::k3D ? Select::PIPELINE_SELECTION_3D : Select::PIPELINE_SELECTION_GPGPU);
+    }
+  } else {
+    EXPECT_FALSE(Gen::kFacts.selects_pipeline);
+  }
+}
+
 // A draw that writes, a barrier, and a draw that reads what was written.
 TYPED_TEST(EarlyTest, AfterABarrierNothingIsReportedAndWithoutItSomething) {
   using Gen = TypeParam;
