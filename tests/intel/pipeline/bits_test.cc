@@ -6,6 +6,7 @@
 #include <random>
 
 #include "gtest/gtest.h"
+#include "runtime/intel/pipeline/depth_packets.h"
 #include "runtime/intel/pipeline/output_packets.h"
 #include "runtime/intel/pipeline/raster_packets.h"
 #include "tests/intel/batch/tested.h"
@@ -296,6 +297,91 @@ TYPED_TEST(BitsTest, Rasterization) {
                   static_cast<uint32_t>(std::countr_zero(from.multisample.samples)) << 1);
     EXPECT_EQ(DwordsOf(packets.sample_mask)[1],
               from.multisample.sample_mask & ((1u << from.multisample.samples) - 1));
+  }
+}
+
+// Two layouts: up to Gfx11, and that of Xe2 and Xe3. (Those between are the captures'.)
+TYPED_TEST(BitsTest, DepthBuffers) {
+  if (TypeParam::kVersion > 110 && TypeParam::kVersion < 200) GTEST_SKIP() << "see captures_test";
+  const bool is_new = TypeParam::kVersion >= 200;
+  constexpr uint32_t kFormats[] = {SurfaceFormat::R32_FLOAT, SurfaceFormat::R24_UNORM_X8_TYPELESS,
+                                   SurfaceFormat::R16_UNORM};
+  constexpr uint32_t kCodes[] = {1, 3, 5};  // D32_FLOAT, D24_UNORM_X8_UINT, D16_UNORM
+  for (int i = 0; i < kTimes; ++i) {
+    const uint32_t format = this->Number(2);
+    ImageSurface depth{.memory = {uint64_t{this->Number(0xffffff)} << 12 | uint64_t{1} << 40},
+                       .format = kFormats[format],
+                       .mocs = this->Number(62) + 1,
+                       .width = this->Number(16383) + 1,
+                       .height = this->Number(16383) + 1,
+                       .first_level = this->Number(14),
+                       .first_layer = this->Number(1000),
+                       .layers = this->Number(1000) + 1,
+                       .tiling = is_new ? SurfaceTiling::k4 : SurfaceTiling::kY,
+                       .pitch = (this->Number(2047) + 1) * 128,
+                       .qpitch = this->Number(0x7fff) * 4};
+    // 64 KiB tiles, and compression by a code of the manual.
+    if (is_new && this->Coin()) depth.tiling = SurfaceTiling::k64;
+    if (is_new && this->Coin()) {
+      depth.auxiliary = {.mode = AuxiliaryMode::kCcsE, .compression_format = this->Number(15)};
+    }
+    ImageSurface stencil = depth;
+    stencil.format = SurfaceFormat::R8_UINT;
+    stencil.memory.gpu += 0x1000000;
+    stencil.pitch = (this->Number(511) + 1) * 128;
+    if (!is_new) stencil.tiling = SurfaceTiling::kW;
+    const HierarchicalDepth blocks{.memory = {uint64_t{this->Number(0xffffff)} << 12 | 1u << 30},
+                                   .pitch = (this->Number(1023) + 1) * 128,
+                                   .qpitch = this->Number(0x7fff) * 4};
+    const bool has_stencil = this->Coin();
+    DepthPackets<TypeParam> packets;
+    const absl::Status status =
+        DescribeDepthTargets<TypeParam>({.depth = &depth,
+                                         .stencil = has_stencil ? &stencil : nullptr,
+                                         .hierarchical = blocks,
+                                         .mocs = 2},
+                                        packets);
+    ASSERT_TRUE(status.ok()) << status;
+    const uint32_t w = depth.width - 1, h = depth.height - 1, last = depth.layers - 1;
+    const uint32_t tiles = depth.tiling == SurfaceTiling::k64 ? 1 : 3;
+    const auto low = [](const address& a) { return static_cast<uint32_t>(a.gpu); };
+    const auto high = [](const address& a) { return static_cast<uint32_t>(a.gpu >> 32); };
+    // The dwords after the address, which both buffers have from Xe2 on.
+    const Dwords shape = {h << 17 | w << 1, last << 20 | depth.first_layer << 8 | depth.mocs,
+                          tiles << 30 | 15u << 26 | depth.auxiliary.compression_format,
+                          last << 21 | depth.first_level << 16 | depth.qpitch / 4};
+    const Dwords d = DwordsOf(packets.depth), s = DwordsOf(packets.stencil);
+    EXPECT_EQ(d[2], low(depth.memory));
+    EXPECT_EQ(d[3], high(depth.memory));
+    if (is_new) {
+      EXPECT_EQ(d[1], 1u << 29 | 1u << 28 | kCodes[format] << 24 | 1u << 22 | (depth.pitch - 1));
+      EXPECT_EQ(Dwords(d.begin() + 4, d.begin() + 8), shape);
+    } else {
+      EXPECT_EQ(d[1], 1u << 29 | 1u << 28 | If(has_stencil, 27) | 1u << 22 | kCodes[format] << 18 |
+                          (depth.pitch - 1));
+      EXPECT_EQ(d[4], h << 18 | w << 4 | depth.first_level);
+      EXPECT_EQ(d[5], last << 21 | depth.first_layer << 10 | depth.mocs);
+      EXPECT_EQ(d[7], last << 21 | depth.qpitch / 4);
+    }
+    if (has_stencil) {
+      EXPECT_EQ(s[2], low(stencil.memory));
+      EXPECT_EQ(s[3], high(stencil.memory));
+      if (is_new) {
+        EXPECT_EQ(s[1], 1u << 29 | 1u << 28 | (stencil.pitch - 1));
+        EXPECT_EQ(Dwords(s.begin() + 4, s.begin() + 8), shape);
+      } else {
+        EXPECT_EQ(s[1], 1u << 31 | stencil.mocs << 22 | (2 * stencil.pitch - 1));
+        EXPECT_EQ(s[4], stencil.qpitch / 4);
+      }
+    } else {
+      // Type 7: none.
+      EXPECT_EQ(s[1], is_new ? 7u << 29 : 2u << 22);
+    }
+    const Dwords b = DwordsOf(packets.hierarchical);
+    EXPECT_EQ(b[1], depth.mocs << 25 | (is_new ? 3u << 22 : 0) | (blocks.pitch - 1));
+    EXPECT_EQ(b[2], low(blocks.memory));
+    EXPECT_EQ(b[3], high(blocks.memory));
+    EXPECT_EQ(b[4], blocks.qpitch / 4);
   }
 }
 
