@@ -39,6 +39,7 @@ class Builder {
   // The rest begins with the start register, if there is any.
   void Start(uint32_t start, const PayloadInputs& inputs) {
     payload_.before_start = next_;
+    if (start == 0) start = next_;
     start_ = start;
     at_start_ = next_;
     next_ = std::max(next_, start);

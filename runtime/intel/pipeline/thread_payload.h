@@ -91,6 +91,7 @@ struct PayloadInputs {
   uint32_t constant_units = 0;  // push constants: the sum of the four read lengths, in 32 bytes
 };
 
+// A start register of 0 is not chosen yet: the least one is taken.
 // Errors: a start register inside of what is before it, or 128 registers that do not suffice (256
 // where GenerationFacts::has_register_blocks).
 absl::StatusOr<ThreadPayload> PayloadOf(const VertexShader& shader, const GenerationFacts& facts,

@@ -43,7 +43,7 @@ AttributeSource SourceOf(const VertexLayout& vertex, const FragmentInput& input,
     if (back_slot.has_value()) return {Kind::kSlot, static_cast<uint8_t>(*back_slot)};
     if (input.what == Varying::kPrimitiveId) return {Kind::kPrimitiveId, 0};
     if (input.what == Varying::kPointCoordinate) return {Kind::kPoint, 0};
-    return {Kind::kZero, 0};
+    return {Kind::kConstant, 0};
   }
   const bool by_facing = two_sided && back_slot.has_value();
   return {by_facing ? Kind::kSlotByFacing : Kind::kSlot, static_cast<uint8_t>(*slot)};
@@ -155,7 +155,7 @@ absl::StatusOr<AttributePlan> PlanAttributes(const VertexLayout& vertex,
       continue;
     }
     const std::string name = absl::StrCat("fragment input ", i, " (", NameOf(input.what), ")");
-    if (source.kind == Kind::kZero) {
+    if (source.kind == Kind::kConstant) {
       return absl::OutOfRangeError(
           absl::StrCat(name, " is not written, and only the first ", kMostOverrides,
                        " inputs can be constants: make it one of them, or write it"));
@@ -193,8 +193,6 @@ absl::StatusOr<AttributePlan> PlanAttributes(const VertexLayout& vertex,
     }
   }
   for (unsigned i = 0; i < std::min(plan.count, kMostOverrides); ++i) {
-    const Kind kind = plan.sources[i].kind;
-    if (kind == Kind::kPrimitiveId || kind == Kind::kPoint) continue;
     if (!plan.IsOwnSlot(i)) plan.overrides = true;
   }
   return plan;
