@@ -228,7 +228,9 @@ absl::Status DescribeStencilBuffer(const DepthTargets& targets,
 
 template <class Gen>
 absl::Status DescribeDepthTargets(const DepthTargets& targets, DepthPackets<Gen>& packets) {
-  auto& [depth, stencil, hierarchical] = packets;
+  auto& depth = packets.depth;
+  auto& stencil = packets.stencil;
+  auto& hierarchical = packets.hierarchical;
   if (targets.depth != nullptr && targets.stencil != nullptr &&
       (targets.depth->width != targets.stencil->width ||
        targets.depth->height != targets.stencil->height)) {

@@ -63,7 +63,7 @@ struct DepthOperationOptions {
 };
 
 // The rectangle that is operated on, and whether it is all of the level. InvalidArgument for
-// rectangles that are empty, outside of the level, not aligned or beyond 16384 pixels, for numbers
+// rectangles that are empty, outside the level, not aligned or beyond 16384 pixels, for numbers
 // of samples that are not a power of two up to `most_samples`, and for a clear of nothing.
 struct DepthRectangle {
   uint32_t x_min = 0, y_min = 0, x_max = 0, y_max = 0;  // the last ones not included

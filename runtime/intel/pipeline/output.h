@@ -76,7 +76,7 @@ struct BlendTarget {
   BlendOp alpha_op = BlendOp::kAdd;
   uint8_t write_mask = kRed | kGreen | kBlue | kAlpha;
 
-  // Colours that cover what is behind them by their alpha.
+  // Colours that cover what was drawn before by their alpha.
   static constexpr BlendTarget Over() {
     return {.enable = true,
             .src_color = BlendFactor::kSrcAlpha,

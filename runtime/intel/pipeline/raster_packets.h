@@ -67,7 +67,7 @@ absl::Status SetLineStipple(const LineStipple& stipple, DrawState<Gen>& state);
 template <class Gen>
 absl::Status SetPolygonStipple(const std::array<uint32_t, 32>& rows, DrawState<Gen>& state);
 
-// InvalidArgument for locations outside of pixels.
+// InvalidArgument for locations outside pixels.
 template <class Gen>
 absl::Status DescribeSamplePattern(const SamplePattern& pattern,
                                    typename Gen::Packets::_3DSTATE_SAMPLE_PATTERN& packet);
@@ -133,7 +133,7 @@ void DescribeClip(const Rasterization& from, const PixelTraits& pixels,
   clip.api_mode = from.depth_range == DepthRange::kZeroToOne ? Clip::API_MODE_APIMODE_D3D
                                                              : Clip::API_MODE_APIMODE_OGL;
   clip.guardband_clip_test_enable = true;
-  // Wide points and lines whose centres are outside of the viewport may reach into it.
+  // Wide points and lines whose centres are outside the viewport may reach into it.
   clip.viewport_xy_clip_test_enable = RasterizedAs(from) == RasterPrimitive::kTriangles;
   clip.user_clip_distance_clip_test_enable_bitmask = from.clip_distances.clip;
   clip.user_clip_distance_cull_test_enable_bitmask = from.clip_distances.cull;

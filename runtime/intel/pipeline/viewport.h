@@ -5,7 +5,7 @@
 //                                      state);   // viewport_packets.h
 //
 // A viewport maps clip space to pixels. Beyond it is the guardband: primitives that leave the
-// viewport, but not the guardband, are not clipped, since pixels outside of the target are
+// viewport, but not the guardband, are not clipped, since pixels outside the target are
 // discarded anyhow. It is limited by what the rasterizer can count.
 
 #ifndef PACKSMITH_RUNTIME_INTEL_PIPELINE_VIEWPORT_H_

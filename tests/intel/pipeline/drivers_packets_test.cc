@@ -218,16 +218,21 @@ TYPED_TEST(DriversPacketsTest, FragmentShaders) {
                  s.barycentrics = kPerspectivePixel | kPerspectiveSample;
                }),
           {.samples = 4});
-      add(with(2, [&](FragmentShader& s) {
-        s.constants = true;
-        s.program.scratch = {.bytes_per_thread = 256 << 10};
-        if constexpr (requires { theirs.scratch_space_buffer; }) {
-          s.program.scratch.surface = theirs.scratch_space_buffer
-                                      << TypeParam::kFacts.scratch_pointer_shift;
-        } else {
-          s.program.scratch.place = theirs.scratch_space_base_pointer;
-        }
-      }));
+      // Where scratch memory is, is the driver's choice, too.
+      ShaderScratch scratch{.bytes_per_thread = 256 << 10};
+      bool scratches = true;
+      if constexpr (requires { theirs.scratch_space_buffer; }) {
+        scratch.surface = theirs.scratch_space_buffer << TypeParam::kFacts.scratch_pointer_shift;
+        scratches = scratch.surface != 0;
+      } else {
+        scratch.place = theirs.scratch_space_base_pointer;
+      }
+      if (scratches) {
+        add(with(2, [&](FragmentShader& s) {
+          s.constants = true;
+          s.program.scratch = scratch;
+        }));
+      }
       // A clear to a color, by the driver's library for copies.
       for (const auto operation : {PixelOperation::kFastClear, PixelOperation::kDraw}) {
         FragmentShader clear{.program = {.binding_table_entries = 1}};

@@ -17,6 +17,7 @@
 #include "runtime/intel/pipeline/vertex_packets.h"
 #include "runtime/intel/pipeline/viewport_packets.h"
 #include "runtime/memory/state_stream.h"
+#include "tests/base/allocations.h"
 #include "tests/intel/batch/built.h"
 #include "tests/intel/batch/tested.h"
 #include "tests/intel/binding/memory.h"
@@ -203,6 +204,43 @@ TYPED_TEST(PacketsTest, BuffersOfVertices) {
   ExpectRefused(SetIndexBuffer<TypeParam>({.size = uint64_t{1} << 32}, 4, this->state_), "4 GiB");
   const VertexBuffer sparse[] = {{.memory = {0x10000, 1}, .size = 100, .stride = 2049}};
   ExpectRefused(SetVertexBuffers<TypeParam>(sparse, 4, this->state_), "buffer_pitch");
+}
+
+// What each draw may do takes no memory but the stream's.
+TYPED_TEST(PacketsTest, DrawsAllocateNothing) {
+  const Viewport viewports[] = {{.width = 100, .height = 50}};
+  const Scissor scissors[] = {{.width = 10, .height = 10}};
+  const BlendTarget targets[] = {BlendTarget::Over()};
+  const VertexBuffer buffers[] = {{.memory = {0x10000, 1}, .size = 100, .stride = 20}};
+  const ImageSurface depth{
+      .memory = {0x10000},
+      .format = SurfaceFormat::R32_FLOAT,
+      .mocs = 4,
+      .width = 64,
+      .height = 32,
+      .tiling = TypeParam::kVersion >= 125 ? SurfaceTiling::k4 : SurfaceTiling::kY,
+      .pitch = 256,
+      .qpitch = 32};
+  bool good = true;
+  const auto set = [&] {
+    good &= SetViewports<TypeParam>(viewports, {}, this->dynamic_, this->batch_, this->state_).ok();
+    good &= SetScissors<TypeParam>(scissors, {}, this->dynamic_, this->batch_, this->state_).ok();
+    good &= SetBlendStates<TypeParam>({.targets = targets}, {}, this->dynamic_, this->batch_,
+                                      this->state_)
+                .ok();
+    good &= SetColorConstants<TypeParam>({}, this->dynamic_, this->batch_, this->state_).ok();
+    good &= SetVertexBuffers<TypeParam>(buffers, 4, this->state_).ok();
+    good &= SetIndexBuffer<TypeParam>({.size = 6}, 4, this->state_).ok();
+    good &= SetDepthTargets<TypeParam>({.depth = &depth, .mocs = 4}, this->state_).ok();
+    good &= SetRasterization<TypeParam>({}, {}, this->state_).ok();
+    good &= SetDepthStencil<TypeParam>({}, this->state_).ok();
+    good &= SetVertexInput<TypeParam>({}, this->state_).ok();
+  };
+  set();
+  const size_t before = Allocations();
+  for (int i = 0; i < 10; ++i) set();
+  EXPECT_EQ(Allocations(), before);
+  EXPECT_TRUE(good);
 }
 
 TYPED_TEST(PacketsTest, Stipples) {
