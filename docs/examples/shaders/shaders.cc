@@ -93,7 +93,7 @@ void Meshes() {
   const RenderDevice device = Must(FindRenderDevice("dg2"));
   PipelineState<Gfx125> pipeline;
   // Page: meshes
-  // From Gfx12.5 on scratch memory is a surface; here its state is 0x40 behind the base.
+  // From Gfx12.5 on scratch memory is a surface; here its state is 0x40 after the base.
   const MeshShader mesh{
       .group = {.program = {.scratch = {.bytes_per_thread = 2048, .surface = 0x40}},
                 .entry = 0x3000,

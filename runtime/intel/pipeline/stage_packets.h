@@ -317,7 +317,7 @@ absl::StatusOr<typename Gen::Packets::_3DSTATE_GS> GeometryShaderPacket(
   packet.control_data_format = shader->control == GeometryControl::kStreamId
                                    ? P::CONTROL_DATA_FORMAT_SID
                                    : P::CONTROL_DATA_FORMAT_CUT;
-  // What the setup back end reads, behind the header and the position; unless 3DSTATE_SBE says
+  // What the setup back end reads, after the header and the position; unless 3DSTATE_SBE says
   // otherwise, as AddAttributes() does.
   packet.vertex_urb_entry_output_read_offset = 1;
   packet.vertex_urb_entry_output_length = std::max(shader->output_vertex_bytes / 32, 2u) - 1;

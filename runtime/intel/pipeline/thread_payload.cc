@@ -53,7 +53,7 @@ class Builder {
     if (delivers && *start_ < at_start_) {
       return absl::InvalidArgumentError(absl::StrCat(stage_, ": the start register is ", *start_,
                                                      "; it must be at least ", at_start_,
-                                                     ", behind what the hardware delivers first"));
+                                                     ", after what the hardware delivers first"));
     }
     const unsigned most = facts_.has_register_blocks ? 256 : 128;
     if (next_ > most) {

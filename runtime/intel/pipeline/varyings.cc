@@ -175,7 +175,7 @@ absl::StatusOr<AttributePlan> PlanAttributes(const VertexLayout& vertex,
     forced = source.slot - i;
   }
   if (end == 0) {
-    // Nothing is read. The hardware reads at least two slots: those behind header and position.
+    // Nothing is read. The hardware reads at least two slots: those after header and position.
     plan.first_slot = vertex.count > 2 ? 2 : 0;
   } else {
     plan.first_slot = forced.value_or(lowest / 2 * 2);
