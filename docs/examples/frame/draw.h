@@ -19,7 +19,7 @@ namespace frame {
 
 // Small states that packets point to.
 template <class Gen>
-void SetPointers(Context<Gen>& context) {
+void SetPointers(Context<Gen>& context, const intel::PixelTraits& pixels) {
   gpu::StateStream& dynamic = context.memory.dynamic;
   auto& batch = context.batch;
   auto& state = context.state;
@@ -28,7 +28,7 @@ void SetPointers(Context<Gen>& context) {
   const intel::Scissor scissors[] = {{.width = kTargetWidth, .height = kTargetHeight}};
   Must(intel::SetViewports<Gen>(viewports, target, dynamic, batch, state));
   Must(intel::SetScissors<Gen>(scissors, target, dynamic, batch, state));
-  Must(intel::SetBlendStates<Gen>({.targets = kTargets}, kPixels, dynamic, batch, state));
+  Must(intel::SetBlendStates<Gen>({.targets = kTargets}, pixels, dynamic, batch, state));
   Must(intel::SetColorConstants<Gen>({}, dynamic, batch, state));
 }
 
@@ -128,7 +128,7 @@ void Draw(Context<Gen>& context, const DrawPipeline<Gen>& pipeline, const Scene&
   SetUrb(context.state, pipeline.urb);
   SetPushConstants(context.state, pipeline.constants);
   context.state.template SetFields<&Raster::cull_mode>(Raster::CULL_MODE_NONE);
-  SetPointers(context);
+  SetPointers(context, pipeline.pixels);
   BindShaderResources(context, scene);
   BindDepth(context, scene.depth);
   BindVertices(context, scene);

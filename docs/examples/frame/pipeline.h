@@ -13,6 +13,8 @@
 #include "runtime/intel/device/render_devices.h"
 #include "runtime/intel/pipeline/output_packets.h"
 #include "runtime/intel/pipeline/raster_packets.h"
+#include "runtime/intel/pipeline/stage_packets.h"
+#include "runtime/intel/pipeline/varying_packets.h"
 #include "runtime/intel/pipeline/vertex_packets.h"
 #include "runtime/intel/state/l3.h"
 #include "runtime/intel/state/pipeline_state.h"
@@ -31,6 +33,8 @@ struct DrawPipeline {
   // What the stages share: memory for vertices on their way, and for constants.
   intel::UrbPartition urb;
   intel::PushConstantPartition constants;
+  // What the fixed functions must know of the pixel shader.
+  intel::PixelTraits pixels;
 };
 
 // What vertices and instances have, each in a buffer of its own.
@@ -44,68 +48,39 @@ inline constexpr intel::VertexAttribute kAttributes[] = {
 };
 // The target takes the shader's colours as they are.
 inline constexpr intel::BlendTarget kTargets[] = {{}};
-// What the fixed functions must know of the pixel shader.
-inline constexpr intel::PixelTraits kPixels = {.barycentric = intel::kPerspectivePixel};
 
-// The stages: two have programs, the others pass vertices through.
-template <class Gen>
-void AddStages(intel::PipelineState<Gen>& pipeline, const Part& part, const DrawKernels& kernels,
-               const intel::VertexPlan& inputs) {
-  using G = typename Gen::Packets;
-  typename G::_3DSTATE_VS vertex{
-      .kernel_start_pointer = kernels.vertex,
-      .vertex_urb_entry_read_length = inputs.read_length,
-      .dispatch_grf_start_register_for_urb_data = 2,
-      .enable = true,
-      .statistics_enable = true,
-      .maximum_number_of_threads = part.device.threads.vertex - 1,
-  };
-  // From Xe2 on kernels have 16 lanes or more.
-  if constexpr (requires { vertex.simd8_dispatch_enable; }) vertex.simd8_dispatch_enable = true;
-  pipeline.Add(vertex);
-  pipeline.Add(typename G::_3DSTATE_HS{});
-  pipeline.Add(typename G::_3DSTATE_TE{});
-  pipeline.Add(typename G::_3DSTATE_DS{});
-  pipeline.Add(typename G::_3DSTATE_GS{});
-  pipeline.Add(typename G::_3DSTATE_STREAMOUT{});
-  using Pixel = typename G::_3DSTATE_PS;
-  Pixel pixel{
-      .kernel_start_pointer_0 = kernels.pixel,
-      .binding_table_entry_count = 2,
-      // Wa_1606682166: samplers must not be prefetched.
-      .sampler_count = Gen::kFacts.wa_1606682166 ? Pixel::SAMPLER_COUNT_NO_SAMPLERS
-                                                 : Pixel::SAMPLER_COUNT_1_4_SAMPLERS,
-      .vector_mask_enable = true,
-      .maximum_number_of_threads_per_psd = part.device.threads.pixel - 1,
-      .dispatch_grf_start_register_for_constant_setup_data_0 = 4,
-  };
-  typename G::_3DSTATE_PS_EXTRA more{.pixel_shader_valid = true};
-  if constexpr (requires { pixel._8_pixel_dispatch_enable; }) {
-    pixel._8_pixel_dispatch_enable = true;
-    more.attribute_enable = true;
-  } else {
-    pixel.kernel_0_enable = true;
-  }
-  pipeline.Add(pixel);
-  pipeline.Add(more);
+// What the vertex shader writes, and the pixel shader reads: a texture coordinate.
+inline constexpr intel::Varying kWritten[] = {intel::Location(0)};
+inline intel::FragmentInputs PixelInputs() {
+  intel::FragmentInputs inputs;
+  inputs.Add({.what = intel::Location(0)});
+  return inputs;
 }
 
-// The varyings that pixels receive.
+// The stages: two have programs, the others pass vertices through. What a compiler would know of
+// the programs is stated here. Returns what the fixed functions must know of the pixel shader.
 template <class Gen>
-void AddVaryings(intel::PipelineState<Gen>& pipeline) {
-  using G = typename Gen::Packets;
-  using Sbe = typename G::_3DSTATE_SBE;
-  Sbe attributes{.vertex_urb_entry_read_offset = 1,  // after the header and the position
-                 .vertex_urb_entry_read_length = 1,
-                 .number_of_sf_output_attributes = 1,
-                 .force_vertex_urb_entry_read_offset = true,
-                 .force_vertex_urb_entry_read_length = true};
-  if constexpr (requires { attributes.attribute_active_component_format; }) {
-    for (uint32_t& format : attributes.attribute_active_component_format) {
-      format = Sbe::ATTRIBUTE_ACTIVE_COMPONENT_FORMAT_XYZW;
-    }
-  }
-  pipeline.Add(attributes);
+intel::PixelTraits AddStages(intel::PipelineState<Gen>& pipeline, const Part& part,
+                             const DrawKernels& kernels, const intel::VertexPlan& elements) {
+  const intel::VertexShader vertex{
+      .entry = {.offset = kernels.vertex, .start_register = 2},
+      .urb_read_length = elements.read_length,
+  };
+  const intel::FragmentInputs inputs = PixelInputs();
+  intel::FragmentShader pixel{
+      .program = {.binding_table_entries = 2, .samplers = 1, .vector_mask = true},
+      .inputs = inputs.count,
+      .barycentrics = intel::BarycentricsOf(inputs, /*per_sample=*/false),
+  };
+  // From Xe2 on kernels have 16 lanes or more.
+  const intel::ShaderEntry entry{.offset = kernels.pixel, .start_register = 4};
+  (Gen::kFacts.pixel.has_simd8 ? pixel.simd8 : pixel.simd16) = entry;
+  Must(intel::AddShaders({.vertex = &vertex, .fragment = &pixel}, part.device, pipeline));
+  pipeline.Add(typename Gen::Packets::_3DSTATE_STREAMOUT{});
+
+  const intel::VertexLayout layout = Must(intel::MakeVertexLayout(kWritten));
+  Must(intel::AddAttributes(Must(intel::PlanAttributes(layout, inputs)), pipeline));
+  return intel::TraitsOf(&pixel);
 }
 
 template <class Gen>
@@ -118,17 +93,16 @@ void MakePipeline(const Part& part, const intel::L3Partition& l3, const DrawKern
   using Raster = typename Gen::Packets::_3DSTATE_RASTER;
   const intel::VertexPlan inputs =
       Must(intel::AddVertexInput({.attributes = kAttributes}, pipeline.state));
-  AddStages(pipeline.state, part, kernels, inputs);
-  AddVaryings(pipeline.state);
+  pipeline.pixels = AddStages(pipeline.state, part, kernels, inputs);
   // Culling is dynamic: each draw sets it.
   Must(intel::AddRasterization<&Raster::cull_mode>(
-      {.dereference = static_cast<uint32_t>(DereferenceOf(device, pipeline.urb))}, kPixels,
+      {.dereference = static_cast<uint32_t>(DereferenceOf(device, pipeline.urb))}, pipeline.pixels,
       pipeline.state));
   // The nearer pixel stays.
   Must(intel::AddDepthStencil(
       {.depth_test = true, .depth_write = true, .depth_compare = intel::Compare::kLess},
       pipeline.state));
-  Must(intel::AddColorBlend({.targets = kTargets}, kPixels, pipeline.state));
+  Must(intel::AddColorBlend({.targets = kTargets}, pipeline.pixels, pipeline.state));
   Must(pipeline.state.status());
 }
 

@@ -66,6 +66,13 @@ void Shaders() {
   // Page: payload
   const ThreadPayload payload = Must(PayloadOf(fragment, 8, Gfx9::kFacts, {.constant_units = 2}));
   std::fputs(payload.ToText().c_str(), stdout);
+  // r0       thread header
+  // r1       masks and positions of pixels
+  // r2-r3    barycentric coordinates (perspective, centroid)
+  // r6-r7    push constants
+  // r8-r9    planes of attribute 0
+  // r10-r11  planes of attribute 1
+  // r12-r13  planes of attribute 2
   // End
   Expect(payload.before_start <= fragment.simd8->start_register, "the start register");
 
@@ -86,7 +93,7 @@ void Meshes() {
   const RenderDevice device = Must(FindRenderDevice("dg2"));
   PipelineState<Gfx125> pipeline;
   // Page: meshes
-  // From Gfx12.5 on scratch memory is a surface; here its state is 0x40 behind the base.
+  // From Gfx12.5 on scratch memory is a surface; here its state is 0x40 after the base.
   const MeshShader mesh{
       .group = {.program = {.scratch = {.bytes_per_thread = 2048, .surface = 0x40}},
                 .entry = 0x3000,

@@ -61,7 +61,7 @@ TessControlShader ReadTessControl(const typename Gen::Packets::_3DSTATE_HS& pack
     shader.primitive_id = packet.include_primitive_id;
   }
   if (shader.dispatch == HullDispatch::kPatchPerLane && shader.vertex_handles) {
-    // Behind the header, the handles of outputs and perhaps the ids.
+    // After the header, the handles of outputs and perhaps the ids.
     const uint32_t before = 2 + (shader.primitive_id ? 1 : 0);
     const uint32_t start = shader.entry.start_register;
     shader.input_control_points = start > before ? start - before : 0;

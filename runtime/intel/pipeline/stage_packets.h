@@ -102,7 +102,7 @@ absl::Status SetStart(absl::string_view stage, uint32_t start, uint32_t most_hig
 }
 
 template <class P>
-void SetDistances(const ClipDistances& distances, P& packet) {
+void SetDistances(const ShaderDistances& distances, P& packet) {
   packet.user_clip_distance_clip_test_enable_bitmask = distances.clip;
   packet.user_clip_distance_cull_test_enable_bitmask = distances.cull;
 }
@@ -317,6 +317,10 @@ absl::StatusOr<typename Gen::Packets::_3DSTATE_GS> GeometryShaderPacket(
   packet.control_data_format = shader->control == GeometryControl::kStreamId
                                    ? P::CONTROL_DATA_FORMAT_SID
                                    : P::CONTROL_DATA_FORMAT_CUT;
+  // What the setup back end reads, after the header and the position; unless 3DSTATE_SBE says
+  // otherwise, as AddAttributes() does.
+  packet.vertex_urb_entry_output_read_offset = 1;
+  packet.vertex_urb_entry_output_length = std::max(shader->output_vertex_bytes / 32, 2u) - 1;
   packet.static_output = shader->output_vertices.has_value();
   packet.static_output_vertex_count = shader->output_vertices.value_or(0);
   stages::SetDistances(shader->distances, packet);

@@ -203,18 +203,22 @@ PixelKernels PlacePixelKernels(const FragmentShader& shader, PixelWidths widths,
   const ShaderEntry* const simd16 = widths.simd16 ? &*shader.simd16 : nullptr;
   const ShaderEntry* const simd32 = widths.simd32 ? &*shader.simd32 : nullptr;
   PixelKernels kernels;
-  kernels.first = simd8 != nullptr ? simd8 : simd16 != nullptr ? simd16 : simd32;
+  kernels.first = shader.simd8.has_value()    ? &*shader.simd8
+                  : shader.simd16.has_value() ? &*shader.simd16
+                                              : &*shader.simd32;
   if (!facts.pixel.has_simd8) {
     kernels.slots[0] = simd16;
     kernels.slots[1] = simd32;
     return kernels;
   }
   const int count = widths.simd8 + widths.simd16 + widths.simd32;
-  if (widths.simd8 || count == 1) kernels.slots[0] = kernels.first;
-  if (count > 1) {
-    kernels.slots[1] = simd32;
-    kernels.slots[2] = simd16;
+  if (count == 1) {
+    kernels.slots[0] = simd8 != nullptr ? simd8 : simd16 != nullptr ? simd16 : simd32;
+    return kernels;
   }
+  kernels.slots[0] = simd8;
+  kernels.slots[1] = simd32;
+  kernels.slots[2] = simd16;
   return kernels;
 }
 

@@ -65,7 +65,7 @@ struct ShaderEntry {
 };
 
 // Bit i: the clip distance i clips, or culls.
-struct ClipDistances {
+struct ShaderDistances {
   uint8_t clip = 0;
   uint8_t cull = 0;
 };
@@ -75,9 +75,9 @@ struct VertexShader {
   ShaderProgram program = {};
   ShaderEntry entry = {};
   uint32_t urb_read_offset = 0;
-  uint32_t urb_read_length = 0;  // of vertex elements, two in each unit
-  ClipDistances distances = {};  // if it is the last stage before the clipper
-  bool cached = true;            // equal indices of a draw may share a vertex
+  uint32_t urb_read_length = 0;    // of vertex elements, two in each unit
+  ShaderDistances distances = {};  // if it is the last stage before the clipper
+  bool cached = true;              // equal indices of a draw may share a vertex
   bool statistics = true;
 };
 
@@ -124,8 +124,8 @@ struct TessEvalShader {
   Tessellator tessellator = {};
   uint32_t patch_read_offset = 0;  // of the patch's URB entry
   uint32_t patch_read_length = 0;
-  bool primitive_id = true;      // the program reads it
-  ClipDistances distances = {};  // if it is the last stage before the clipper
+  bool primitive_id = true;        // the program reads it
+  ShaderDistances distances = {};  // if it is the last stage before the clipper
   bool statistics = true;
 };
 
@@ -151,7 +151,7 @@ struct GeometryShader {
   // The number of vertices that each invocation makes, if it is known.
   std::optional<uint32_t> output_vertices = {};
   bool discard_adjacency = false;
-  ClipDistances distances = {};
+  ShaderDistances distances = {};
   bool statistics = true;
 };
 
@@ -237,7 +237,7 @@ struct MeshShader {
   uint32_t primitive_header_bytes = 0, primitive_read_bytes = 0;
   uint32_t vertex_pitch_bytes = 32;
   uint32_t vertex_header_bytes = 0, vertex_read_bytes = 0;
-  ClipDistances distances = {};
+  ShaderDistances distances = {};
 };
 
 // The programs of a pipeline; null: the stage is off. Tessellation needs both of its programs.
@@ -296,7 +296,7 @@ absl::StatusOr<PixelWidths> ChoosePixelWidths(const FragmentShader& shader,
 struct PixelKernels {
   // Null: the slot is not used. Unused slots hold the first kernel's offset in packets.
   const ShaderEntry* slots[3] = {};
-  const ShaderEntry* first = nullptr;  // the narrowest
+  const ShaderEntry* first = nullptr;  // the narrowest that there is, enabled or not
 };
 // PRM, 3DSTATE_PS, "Kernel Start Pointer": the narrowest kernel is in slot 0 if it is SIMD8 or the
 // only one, SIMD32 in slot 1 and SIMD16 in slot 2 beside others. From Xe2 on SIMD16 is in slot 0

@@ -39,6 +39,7 @@ class Builder {
   // The rest begins with the start register, if there is any.
   void Start(uint32_t start, const PayloadInputs& inputs) {
     payload_.before_start = next_;
+    if (start == 0) start = next_;
     start_ = start;
     at_start_ = next_;
     next_ = std::max(next_, start);
@@ -52,7 +53,7 @@ class Builder {
     if (delivers && *start_ < at_start_) {
       return absl::InvalidArgumentError(absl::StrCat(stage_, ": the start register is ", *start_,
                                                      "; it must be at least ", at_start_,
-                                                     ", behind what the hardware delivers first"));
+                                                     ", after what the hardware delivers first"));
     }
     const unsigned most = facts_.has_register_blocks ? 256 : 128;
     if (next_ > most) {

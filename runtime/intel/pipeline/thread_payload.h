@@ -14,7 +14,7 @@
 // back from packets.
 //
 // The hardware delivers, in this order: the thread header; what the packets of the stage ask for;
-// from the start register on push constants, and behind them data of the URB. Sources: PRMs, volume
+// from the start register on push constants, and after them data of the URB. Sources: PRMs, volume
 // "3D Pipeline", "Thread Payload" of each stage; the positions that Mesa's compilers rely on.
 
 #ifndef PACKSMITH_RUNTIME_INTEL_PIPELINE_THREAD_PAYLOAD_H_
@@ -55,7 +55,7 @@ enum class PayloadKind : uint8_t {
   kLinearPlanes,
   kLocalIds,       // of invocations: a word in each lane
   kInlineData,     // eight dwords of the packet
-  kConstants,      // push constants: buffers 0 to 3, one behind the other
+  kConstants,      // push constants: buffers 0 to 3, one after the other
   kVertexElement,  // element `index`: a register for each component
   kVertexData,     // URB slots of input vertex `index`
   kPatchData,      // URB slots of the patch
@@ -75,7 +75,7 @@ struct PayloadPart {
 struct ThreadPayload {
   unsigned lanes = 8;
   std::vector<PayloadPart> parts;  // by register
-  // The first register behind what the hardware delivers before constants and URB data: the least
+  // The first register after what the hardware delivers before constants and URB data: the least
   // start register.
   unsigned before_start = 1;
   unsigned registers = 1;  // all of them
@@ -91,7 +91,8 @@ struct PayloadInputs {
   uint32_t constant_units = 0;  // push constants: the sum of the four read lengths, in 32 bytes
 };
 
-// Errors: a start register inside of what is before it, or 128 registers that do not suffice (256
+// A start register of 0 is not chosen yet: the least one is taken.
+// Errors: a start register that is too low, or 128 registers that do not suffice (256
 // where GenerationFacts::has_register_blocks).
 absl::StatusOr<ThreadPayload> PayloadOf(const VertexShader& shader, const GenerationFacts& facts,
                                         const PayloadInputs& inputs = {});

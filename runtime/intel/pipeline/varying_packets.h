@@ -67,13 +67,12 @@ typename Gen::Packets::_3DSTATE_SBE_SWIZ SwizzlePacket(const AttributePlan& plan
       case Kind::kSlot:
         detail.source_attribute = source.slot - plan.first_slot;
         break;
-      case Kind::kZero:
-        detail.constant_source = Detail::CONSTANT_SOURCE_CONST_0000;
+      case Kind::kPrimitiveId:  // which 3DSTATE_SBE replaces
+      case Kind::kPoint:        // … for points
+      case Kind::kConstant:
+        detail.constant_source = Detail::CONSTANT_SOURCE_CONST_0001_FLOAT;
         detail.component_override_x = detail.component_override_y = true;
         detail.component_override_z = detail.component_override_w = true;
-        break;
-      case Kind::kPrimitiveId:  // 3DSTATE_SBE says so
-      case Kind::kPoint:
         break;
     }
   }

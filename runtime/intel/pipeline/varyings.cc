@@ -43,7 +43,7 @@ AttributeSource SourceOf(const VertexLayout& vertex, const FragmentInput& input,
     if (back_slot.has_value()) return {Kind::kSlot, static_cast<uint8_t>(*back_slot)};
     if (input.what == Varying::kPrimitiveId) return {Kind::kPrimitiveId, 0};
     if (input.what == Varying::kPointCoordinate) return {Kind::kPoint, 0};
-    return {Kind::kZero, 0};
+    return {Kind::kConstant, 0};
   }
   const bool by_facing = two_sided && back_slot.has_value();
   return {by_facing ? Kind::kSlotByFacing : Kind::kSlot, static_cast<uint8_t>(*slot)};
@@ -155,7 +155,7 @@ absl::StatusOr<AttributePlan> PlanAttributes(const VertexLayout& vertex,
       continue;
     }
     const std::string name = absl::StrCat("fragment input ", i, " (", NameOf(input.what), ")");
-    if (source.kind == Kind::kZero) {
+    if (source.kind == Kind::kConstant) {
       return absl::OutOfRangeError(
           absl::StrCat(name, " is not written, and only the first ", kMostOverrides,
                        " inputs can be constants: make it one of them, or write it"));
@@ -175,7 +175,7 @@ absl::StatusOr<AttributePlan> PlanAttributes(const VertexLayout& vertex,
     forced = source.slot - i;
   }
   if (end == 0) {
-    // Nothing is read. The hardware reads at least two slots: those behind header and position.
+    // Nothing is read. The hardware reads at least two slots: those after header and position.
     plan.first_slot = vertex.count > 2 ? 2 : 0;
   } else {
     plan.first_slot = forced.value_or(lowest / 2 * 2);
@@ -193,8 +193,6 @@ absl::StatusOr<AttributePlan> PlanAttributes(const VertexLayout& vertex,
     }
   }
   for (unsigned i = 0; i < std::min(plan.count, kMostOverrides); ++i) {
-    const Kind kind = plan.sources[i].kind;
-    if (kind == Kind::kPrimitiveId || kind == Kind::kPoint) continue;
     if (!plan.IsOwnSlot(i)) plan.overrides = true;
   }
   return plan;

@@ -120,9 +120,9 @@ struct AttributeSource {
   enum class Kind : uint8_t {
     kSlot,
     kSlotByFacing,  // this slot, or the next one for back faces
-    kZero,          // 0, 0, 0, 0: nothing writes it
+    kConstant,      // 0, 0, 0, 1: nothing writes it
     kPrimitiveId,   // made by the rasterizer
-    kPoint,         // the place in the point
+    kPoint,         // the place in the point; 0, 0, 0, 1 in lines and triangles
   };
   Kind kind = Kind::kSlot;
   uint8_t slot = 0;  // of the vertex

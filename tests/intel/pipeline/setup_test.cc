@@ -16,7 +16,6 @@ namespace {
 struct Taken {
   enum Kind { kSlot, kConstant, kPrimitiveId, kPoint } kind = kSlot;
   unsigned slot = 0;
-  float constant = 0;
   bool flat = false;
   friend bool operator==(const Taken&, const Taken&) = default;
 };
@@ -50,7 +49,7 @@ struct SetupModel {
         EXPECT_TRUE(overridden == 0 || overridden == 4);
         if (overridden != 0) {
           taken.kind = Taken::kConstant;
-          EXPECT_EQ(detail.constant_source, Detail::CONSTANT_SOURCE_CONST_0000);
+          EXPECT_EQ(detail.constant_source, Detail::CONSTANT_SOURCE_CONST_0001_FLOAT);
         }
       }
       if (taken.kind == Taken::kSlot) taken.slot = first + source;

@@ -133,7 +133,7 @@ TYPED_TEST(ShaderCapturesTest, FragmentShaders) {
   this->ExpectAll("3DSTATE_PS", ours);
 }
 
-// Mesa's compilers let constants begin directly behind what the hardware delivers first.
+// Mesa's compilers let constants begin directly after what the hardware delivers first.
 TYPED_TEST(ShaderCapturesTest, StartRegistersAreThoseOfPayloads) {
   using G = typename TypeParam::Packets;
   int vertex_shaders = 0, fragment_shaders = 0;

@@ -243,7 +243,9 @@ TYPED_TEST(StagesTest, GeometryShadersAreTheirBits) {
                 {286, 286, 1},
                 {287, 287, 1},
                 {288, 295, 2},
-                {296, 303, 1}}));
+                {296, 303, 1},
+                {304, 308, 2},
+                {309, 314, 1}}));
 }
 
 TYPED_TEST(StagesTest, FragmentShadersAreTheirBits) {

@@ -195,7 +195,8 @@ TEST(ThreadPayload, WhatDoesNotFitIsNamed) {
   EXPECT_THAT(TextOf(PayloadOf(VertexShader{.entry = {.start_register = 1}, .urb_read_length = 1},
                                FactsOf(90))),
               HasSubstr("vertex shader: the start register is 1; it must be at least 2"));
-  // Without data from the start register on, it has no meaning.
+  // Without data from the start register on, it has no meaning; 0 is the least one.
+  EXPECT_EQ(PayloadOf(VertexShader{.urb_read_length = 1}, FactsOf(90))->registers, 10u);
   EXPECT_TRUE(PayloadOf(VertexShader{}, FactsOf(90)).ok());
   EXPECT_THAT(TextOf(PayloadOf(VertexShader{.entry = {.start_register = 2}, .urb_read_length = 16},
                                FactsOf(90))),
