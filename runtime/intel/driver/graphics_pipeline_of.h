@@ -118,6 +118,7 @@ absl::Status GraphicsPipelineOf<Gen>::Make(const Context& context,
     return status;
 
   const FragmentShader* const fragment = options.shaders.fragment;
+  pixels_.barycentric = fragment == nullptr ? 0 : fragment->barycentrics;
   pixels_.writes_color = fragment != nullptr;
   pixels_.dual_source = options.dual_source;
   rasterization_.dereference = static_cast<uint32_t>(DereferenceOf(device, urb_));
@@ -128,8 +129,6 @@ absl::Status GraphicsPipelineOf<Gen>::Make(const Context& context,
   }
   // What the shader decides of these.
   SetWindowerShader<Gen>(fragment, raster.wm);
-  raster.clip.non_perspective_barycentric_enable =
-      fragment != nullptr && (fragment->barycentrics & ~uint32_t{7}) != 0;
   state_.Add(raster.clip);
   state_.Add(raster.sf);
   state_.Add(raster.raster);

@@ -1,0 +1,551 @@
+// What is bound for draws and for dispatches, and the packets that say it: the parts of
+// CommandBufferOf. Nothing here emits barriers or selects a pipeline; the command buffer does it
+// from what uses() lists.
+
+#ifndef PACKSMITH_RUNTIME_INTEL_DRIVER_RECORDERS_H_
+#define PACKSMITH_RUNTIME_INTEL_DRIVER_RECORDERS_H_
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "packsmith/pack.h"
+#include "runtime/intel/batch/batch.h"
+#include "runtime/intel/batch/cache_tracker.h"
+#include "runtime/intel/batch/indirect.h"
+#include "runtime/intel/binding/binder.h"
+#include "runtime/intel/binding/sampler_tables.h"
+#include "runtime/intel/compute/compute_state.h"
+#include "runtime/intel/driver/context.h"
+#include "runtime/intel/driver/draws.h"
+#include "runtime/intel/driver/graphics_pipeline_of.h"
+#include "runtime/intel/driver/recording.h"
+#include "runtime/intel/pipeline/depth_packets.h"
+#include "runtime/intel/pipeline/output_packets.h"
+#include "runtime/intel/pipeline/vertex_packets.h"
+#include "runtime/intel/pipeline/viewport_packets.h"
+#include "runtime/intel/state/draw_state.h"
+#include "runtime/intel/state/vertex_reach.h"
+
+namespace packsmith::intel {
+
+// What both record to.
+template <class Gen>
+struct RecorderParts {
+  Context& context;
+  Recording& recording;
+  Batch<Gen>& batch;
+  Binder<Gen>& binder;
+  DrawState<Gen>& state;
+  ComputeState<Gen>& compute;
+};
+
+// A use of a buffer through a cache.
+struct TrackedUse {
+  uint32_t buffer = 0;
+  CacheDomain domain = CacheDomain::kOtherRead;
+};
+
+inline constexpr unsigned kMostTargets = 8, kMostViews = kMostTableSurfaces;
+
+inline gpu::UseFlags FlagsOf(CacheDomain domain) {
+  return static_cast<size_t>(domain) < kWritingDomains ? gpu::kReads | gpu::kWrites : gpu::kReads;
+}
+
+// The binding table and samplers of one stage, and the packets that events of the binder require.
+template <class Gen>
+class StageTables {
+ public:
+  explicit StageTables(const RecorderParts<Gen>& parts) : parts_(parts) {}
+
+  // The stage's views, after `leading` ones that others set.
+  void SetViews(absl::Span<const View> views) {
+    views_.assign(views.begin(), views.end());
+    for (const View& view : views) Use(view);
+    changed_ = true;
+  }
+  void SetLeading(absl::Span<const View> views) {
+    leading_.assign(views.begin(), views.end());
+    for (const View& view : views) Use(view);
+    changed_ = true;
+  }
+  // Whether the table was set since it was bound, and what it refers to.
+  bool changed() const { return changed_; }
+  void Forget() { changed_ = !views_.empty() || !leading_.empty(); }
+  template <class F>
+  void EachUse(F f) const {
+    for (const auto* list : {&leading_, &views_}) {
+      for (const View& view : *list) {
+        for (const gpu::BufferUse& use : view.uses.all()) f(TrackedUse{use.buffer, view.domain});
+      }
+    }
+  }
+  absl::Status Bind(BindingStage stage) {
+    if (!changed_) return absl::OkStatus();
+    std::array<uint32_t, kMostTableSurfaces> offsets;
+    const size_t count = leading_.size() + views_.size();
+    if (count > offsets.size()) {
+      return absl::OutOfRangeError(absl::StrCat("a binding table of ", count,
+                                                " surfaces; it has at most ", offsets.size()));
+    }
+    uint32_t* to = offsets.data();
+    for (const View& view : leading_) *to++ = view.offset;
+    for (const View& view : views_) *to++ = view.offset;
+    absl::Status status =
+        parts_.binder.Bind(parts_.batch, stage, absl::MakeConstSpan(offsets.data(), count));
+    if (status.ok()) changed_ = false;
+    return status;
+  }
+
+ private:
+  void Use(const View& view) {
+    parts_.batch.Use(view.state_buffer, gpu::kReads);
+    for (const gpu::BufferUse& use : view.uses.all()) parts_.batch.Use(use.buffer, use.flags);
+  }
+
+  const RecorderParts<Gen>& parts_;
+  std::vector<View> leading_, views_;
+  bool changed_ = false;
+};
+
+// Writes a table of samplers; its offset from the dynamic state base, 0 for none.
+template <class Gen>
+absl::StatusOr<uint32_t> WriteSamplers(const RecorderParts<Gen>& parts,
+                                       absl::Span<const Sampler> samplers,
+                                       SamplerTables<Gen>& tables) {
+  if (samplers.empty()) return 0;
+  if (samplers.size() > kMostTableSamplers) {
+    return absl::OutOfRangeError(absl::StrCat("a table of ", samplers.size(),
+                                              " samplers; it has at most ", kMostTableSamplers));
+  }
+  constexpr size_t kBytes = SamplerState<Gen>::length * 4;
+  const absl::StatusOr<gpu::State> place =
+      parts.recording.dynamic().Allocate(samplers.size() * kBytes, kSamplerTableAlignment);
+  if (!place.ok()) return place.status();
+  for (size_t i = 0; i < samplers.size(); ++i) {
+    const absl::StatusOr<PackedSampler> packed = tables.Pack(samplers[i]);
+    if (!packed.ok()) return packed.status();
+    std::memcpy(place->cpu + i * kBytes, packed->dwords.data(), kBytes);
+    if (packed->border_color != 0) {
+      parts.recording.KeepColor(packed->border_color);
+      parts.batch.Use(packed->border_buffer, gpu::kReads);
+    }
+  }
+  parts.batch.Use(place->buffer, gpu::kReads);
+  return place->offset;
+}
+
+// Tells the states what the binder has emitted.
+template <class Gen>
+BindingEvents TakeBindingEvents(const RecorderParts<Gen>& parts) {
+  using G = typename Gen::Packets;
+  const BindingEvents events = parts.binder.TakeEvents();
+  if ((events & kSurfaceBaseMoved) != 0) {
+    parts.state.template Emitted<typename G::STATE_BASE_ADDRESS>();
+    parts.compute.template Emitted<typename G::STATE_BASE_ADDRESS>();
+  }
+  if ((events & kTablePoolMoved) != 0) {
+    parts.state.template Emitted<typename G::_3DSTATE_BINDING_TABLE_POOL_ALLOC>();
+  }
+  if ((events & kPipelineReselected) != 0) {
+    parts.state.template Emitted<typename G::PIPELINE_SELECT>();
+    parts.compute.template Emitted<typename G::PIPELINE_SELECT>();
+  }
+  return events;
+}
+
+template <class Gen>
+class DrawRecorder {
+  using G = typename Gen::Packets;
+
+ public:
+  explicit DrawRecorder(const RecorderParts<Gen>& parts);
+
+  absl::Status Bind(const GraphicsPipeline& pipeline);
+  absl::Status SetTargets(const RenderTargets& targets, absl::Span<const View> colors);
+  absl::Status SetViewports(absl::Span<const Viewport> viewports);
+  absl::Status SetScissors(absl::Span<const Scissor> scissors);
+  absl::Status SetVertexBuffers(absl::Span<const VertexBuffer> buffers);
+  absl::Status SetIndexBuffer(const IndexBuffer& buffer);
+  absl::Status SetViews(BindingStage stage, absl::Span<const View> views);
+  absl::Status SetSamplers(BindingStage stage, absl::Span<const Sampler> samplers);
+  absl::Status SetConstants(BindingStage stage, absl::Span<const uint8_t> bytes);
+  absl::Status SetColorConstants(const ColorConstants& constants) {
+    return intel::SetColorConstants(constants, parts_.recording.dynamic(), parts_.batch,
+                                    parts_.state);
+  }
+
+  // Everything that draws use, by which cache; whether it has changed since it was asked for.
+  const std::vector<TrackedUse>& uses();
+  bool uses_changed() const { return uses_changed_; }
+  // The cache of vertices may hold those of other addresses: a barrier must precede the draw.
+  bool vertices_stale() const { return Gen::kFacts.vertices_know_32_bits && reach_.stale(); }
+  void VerticesInvalidated() { reach_.Invalidated(); }
+  // Sets what a draw needs; the caller then flushes the state.
+  absl::Status Prepare();
+  // Other code has used the context: everything is set again.
+  void Forget();
+
+ private:
+  static constexpr unsigned kStages = 5;  // of BindingStage, those of draws
+
+  absl::Status SetViewportStates();
+  void SetPointers();
+  template <class F>
+  static bool OfConstants(BindingStage stage, F f);
+
+  const RecorderParts<Gen> parts_;
+  SamplerTables<Gen> samplers_;
+  const GraphicsPipelineOf<Gen>* pipeline_ = nullptr;
+  std::vector<StageTables<Gen>> tables_;  // by stage
+  std::vector<Viewport> viewports_;
+  std::vector<Scissor> scissors_;
+  uint32_t width_ = 1, height_ = 1;  // of the targets
+  bool viewports_changed_ = true;
+  std::vector<TrackedUse> targets_, vertices_, uses_;
+  uint32_t indices_ = 0;
+  bool uses_changed_ = true;
+  VertexReach reach_;
+};
+
+template <class Gen>
+class DispatchRecorder {
+ public:
+  explicit DispatchRecorder(const RecorderParts<Gen>& parts)
+      : parts_(parts),
+        samplers_(parts.context.dynamic_pool(), parts.context.border_colors(), 0),
+        table_(parts_) {}
+
+  absl::Status Bind(const ComputeKernel& kernel) {
+    return parts_.compute.Bind(kernel) ? absl::OkStatus() : parts_.compute.status();
+  }
+  absl::Status SetViews(absl::Span<const View> views) {
+    table_.SetViews(views);
+    uses_changed_ = true;
+    return absl::OkStatus();
+  }
+  absl::Status SetSamplers(absl::Span<const Sampler> samplers) {
+    const absl::StatusOr<uint32_t> offset = WriteSamplers(parts_, samplers, samplers_);
+    if (offset.ok()) sampler_table_ = *offset;
+    return offset.status();
+  }
+  absl::Status SetConstants(absl::Span<const uint8_t> bytes) {
+    return parts_.compute.SetConstants(bytes) ? absl::OkStatus() : parts_.compute.status();
+  }
+  const std::vector<TrackedUse>& uses() {
+    if (uses_changed_) {
+      uses_.clear();
+      table_.EachUse([&](const TrackedUse& use) { uses_.push_back(use); });
+      uses_changed_ = false;
+    }
+    return uses_;
+  }
+  bool uses_changed() const { return uses_changed_; }
+  // In the pipeline that dispatches.
+  absl::Status Prepare() {
+    absl::Status status = table_.Bind(BindingStage::kCompute);
+    TakeBindingEvents(parts_);
+    parts_.compute.SetTables({.bindings = parts_.binder.pointer(BindingStage::kCompute),
+                              .samplers = sampler_table_});
+    return status;
+  }
+  void Forget() {
+    parts_.compute.Forget();
+    table_.Forget();
+    uses_changed_ = true;
+  }
+
+ private:
+  const RecorderParts<Gen> parts_;
+  SamplerTables<Gen> samplers_;
+  StageTables<Gen> table_;
+  uint32_t sampler_table_ = 0;
+  std::vector<TrackedUse> uses_;
+  bool uses_changed_ = true;
+};
+
+// -- Implementation -----------------------------------------------------------------------------
+
+template <class Gen>
+DrawRecorder<Gen>::DrawRecorder(const RecorderParts<Gen>& parts)
+    : parts_(parts), samplers_(parts.context.dynamic_pool(), parts.context.border_colors(), 0) {
+  for (unsigned i = 0; i < kStages; ++i) tables_.emplace_back(parts_);
+  // What a pipeline does not have, and draws need: nothing is bound.
+  for (unsigned i = 0; i < kStages; ++i) {
+    (void)SetConstants(static_cast<BindingStage>(i), {});
+    (void)SetSamplers(static_cast<BindingStage>(i), {});
+  }
+  (void)SetDepthTargets({.mocs = parts.context.mocs()}, parts.state);
+  SetPointers();
+}
+
+// Calls f with the packet of a stage's constants.
+template <class Gen>
+template <class F>
+bool DrawRecorder<Gen>::OfConstants(BindingStage stage, F f) {
+  switch (stage) {
+    case BindingStage::kVertex:
+      return f(typename G::_3DSTATE_CONSTANT_VS());
+    case BindingStage::kHull:
+      return f(typename G::_3DSTATE_CONSTANT_HS());
+    case BindingStage::kDomain:
+      return f(typename G::_3DSTATE_CONSTANT_DS());
+    case BindingStage::kGeometry:
+      return f(typename G::_3DSTATE_CONSTANT_GS());
+    default:
+      return f(typename G::_3DSTATE_CONSTANT_PS());
+  }
+}
+
+template <class Gen>
+absl::Status DrawRecorder<Gen>::SetConstants(BindingStage stage,
+                                             absl::Span<const uint8_t> bytes) {
+  constexpr uint32_t kRegister = 32, kMostRegisters = 64;
+  const auto registers = static_cast<uint32_t>((bytes.size() + kRegister - 1) / kRegister);
+  if (registers > kMostRegisters) {
+    return absl::OutOfRangeError(absl::StrCat("push constants of ", bytes.size(),
+                                              " bytes; a stage has at most ",
+                                              kMostRegisters * kRegister));
+  }
+  address place;
+  if (registers != 0) {
+    const absl::StatusOr<gpu::State> state =
+        parts_.recording.dynamic().Allocate(uint64_t{registers} * kRegister, kRegister);
+    if (!state.ok()) return state.status();
+    std::memset(state->cpu, 0, uint64_t{registers} * kRegister);
+    std::memcpy(state->cpu, bytes.data(), bytes.size());
+    place = {state->address, state->buffer};
+  }
+  const bool set = OfConstants(stage, [&](auto packet) {
+    if constexpr (requires { packet.mocs; }) packet.mocs = parts_.context.mocs();
+    // Slots are filled from the last of the four.
+    packet.constant_body.read_length[3] = registers;
+    packet.constant_body.buffer[3] = place;
+    return parts_.state.Set(packet);
+  });
+  return set ? absl::OkStatus() : parts_.state.status();
+}
+
+template <class Gen>
+absl::Status DrawRecorder<Gen>::SetSamplers(BindingStage stage,
+                                            absl::Span<const Sampler> samplers) {
+  const absl::StatusOr<uint32_t> offset = WriteSamplers(parts_, samplers, samplers_);
+  if (!offset.ok()) return offset.status();
+  DrawState<Gen>& state = parts_.state;
+  bool set = false;
+  switch (stage) {
+    case BindingStage::kVertex:
+      set = state.Set(typename G::_3DSTATE_SAMPLER_STATE_POINTERS_VS{
+          .pointer_to_vs_sampler_state = *offset});
+      break;
+    case BindingStage::kHull:
+      set = state.Set(typename G::_3DSTATE_SAMPLER_STATE_POINTERS_HS{
+          .pointer_to_hs_sampler_state = *offset});
+      break;
+    case BindingStage::kDomain:
+      set = state.Set(typename G::_3DSTATE_SAMPLER_STATE_POINTERS_DS{
+          .pointer_to_ds_sampler_state = *offset});
+      break;
+    case BindingStage::kGeometry:
+      set = state.Set(typename G::_3DSTATE_SAMPLER_STATE_POINTERS_GS{
+          .pointer_to_gs_sampler_state = *offset});
+      break;
+    default:
+      set = state.Set(typename G::_3DSTATE_SAMPLER_STATE_POINTERS_PS{
+          .pointer_to_ps_sampler_state = *offset});
+  }
+  return set ? absl::OkStatus() : state.status();
+}
+
+template <class Gen>
+void DrawRecorder<Gen>::SetPointers() {
+  using enum BindingStage;
+  const Binder<Gen>& binder = parts_.binder;
+  DrawState<Gen>& state = parts_.state;
+  state.Set(typename G::_3DSTATE_BINDING_TABLE_POINTERS_VS{
+      .pointer_to_vs_binding_table = binder.pointer(kVertex)});
+  state.Set(typename G::_3DSTATE_BINDING_TABLE_POINTERS_HS{.pointer_to_hs_binding_table =
+                                                               binder.pointer(kHull)});
+  state.Set(typename G::_3DSTATE_BINDING_TABLE_POINTERS_DS{
+      .pointer_to_ds_binding_table = binder.pointer(kDomain)});
+  state.Set(typename G::_3DSTATE_BINDING_TABLE_POINTERS_GS{
+      .pointer_to_gs_binding_table = binder.pointer(kGeometry)});
+  state.Set(typename G::_3DSTATE_BINDING_TABLE_POINTERS_PS{.pointer_to_ps_binding_table =
+                                                               binder.pointer(kPixel)});
+}
+
+template <class Gen>
+absl::Status DrawRecorder<Gen>::Bind(const GraphicsPipeline& pipeline) {
+  if (std::strcmp(pipeline.generation(), Gen::kName) != 0) {
+    return absl::InvalidArgumentError(absl::StrCat("a pipeline of ", pipeline.generation(),
+                                                   " in a command buffer of ", Gen::kName));
+  }
+  const auto& next = static_cast<const GraphicsPipelineOf<Gen>&>(pipeline);
+  if (pipeline_ == &next) return absl::OkStatus();
+  if constexpr (Gen::kFacts.wa_16014912113) {
+    if (pipeline_ != nullptr && DomainPartChanges(pipeline_->urb(), next.urb())) {
+      typename Batch<Gen>::Group group(parts_.batch, LeaveDomainDwords<Gen>());
+      LeaveDomain(parts_.state, group, pipeline_->urb());
+    }
+  }
+  pipeline_ = &next;
+  viewports_changed_ = true;
+  parts_.state.Bind(next.state());
+  SetUrb(parts_.state, next.urb());
+  SetPushConstants(parts_.state, next.constants());
+  return SetBlendStates(next.blend(), next.pixels(), parts_.recording.dynamic(), parts_.batch,
+                        parts_.state);
+}
+
+template <class Gen>
+absl::Status DrawRecorder<Gen>::SetTargets(const RenderTargets& targets,
+                                           absl::Span<const View> colors) {
+  const ImageSurface* first = !targets.colors.empty()      ? &targets.colors[0]
+                              : targets.depth != nullptr   ? targets.depth
+                              : targets.stencil != nullptr ? targets.stencil
+                                                           : nullptr;
+  if (absl::Status status = SetDepthTargets({.depth = targets.depth,
+                                             .stencil = targets.stencil,
+                                             .hierarchical = targets.hierarchical,
+                                             .clear_depth = targets.clear_depth,
+                                             .mocs = parts_.context.mocs()},
+                                            parts_.state);
+      !status.ok()) {
+    return status;
+  }
+  const auto at_level = [](uint32_t size, uint32_t level) { return std::max(1u, size >> level); };
+  width_ = first != nullptr ? at_level(first->width, first->first_level) : targets.width;
+  height_ = first != nullptr ? at_level(first->height, first->first_level) : targets.height;
+  viewports_changed_ = true;
+  tables_[static_cast<unsigned>(BindingStage::kPixel)].SetLeading(colors);
+  targets_.clear();
+  for (const ImageSurface* depth : {targets.depth, targets.stencil}) {
+    if (depth != nullptr) targets_.push_back({depth->memory.buffer, CacheDomain::kDepth});
+  }
+  if (targets.hierarchical.memory.buffer != 0) {
+    targets_.push_back({targets.hierarchical.memory.buffer, CacheDomain::kDepth});
+  }
+  uses_changed_ = true;
+  return absl::OkStatus();
+}
+
+template <class Gen>
+absl::Status DrawRecorder<Gen>::SetViewports(absl::Span<const Viewport> viewports) {
+  viewports_.assign(viewports.begin(), viewports.end());
+  viewports_changed_ = true;
+  return absl::OkStatus();
+}
+
+template <class Gen>
+absl::Status DrawRecorder<Gen>::SetScissors(absl::Span<const Scissor> scissors) {
+  scissors_.assign(scissors.begin(), scissors.end());
+  viewports_changed_ = true;
+  return absl::OkStatus();
+}
+
+template <class Gen>
+absl::Status DrawRecorder<Gen>::SetVertexBuffers(absl::Span<const VertexBuffer> buffers) {
+  if (absl::Status status =
+          intel::SetVertexBuffers(buffers, parts_.context.mocs(), parts_.state);
+      !status.ok()) {
+    return status;
+  }
+  vertices_.clear();
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    if (buffers[i].memory.buffer == 0) continue;
+    vertices_.push_back({buffers[i].memory.buffer, CacheDomain::kVertex});
+    reach_.Set(static_cast<unsigned>(i), buffers[i].memory.gpu);
+  }
+  uses_changed_ = true;
+  return absl::OkStatus();
+}
+
+template <class Gen>
+absl::Status DrawRecorder<Gen>::SetIndexBuffer(const IndexBuffer& buffer) {
+  if (absl::Status status = intel::SetIndexBuffer(buffer, parts_.context.mocs(), parts_.state);
+      !status.ok()) {
+    return status;
+  }
+  indices_ = buffer.memory.buffer;
+  reach_.Set(VertexReach::kIndices, buffer.memory.gpu);
+  uses_changed_ = true;
+  return absl::OkStatus();
+}
+
+template <class Gen>
+absl::Status DrawRecorder<Gen>::SetViews(BindingStage stage, absl::Span<const View> views) {
+  tables_[static_cast<unsigned>(stage)].SetViews(views);
+  uses_changed_ = true;
+  return absl::OkStatus();
+}
+
+template <class Gen>
+const std::vector<TrackedUse>& DrawRecorder<Gen>::uses() {
+  if (!uses_changed_) return uses_;
+  uses_ = targets_;
+  uses_.insert(uses_.end(), vertices_.begin(), vertices_.end());
+  if (indices_ != 0) uses_.push_back({indices_, CacheDomain::kVertex});
+  for (const StageTables<Gen>& table : tables_) {
+    table.EachUse([&](const TrackedUse& use) { uses_.push_back(use); });
+  }
+  uses_changed_ = false;
+  return uses_;
+}
+
+template <class Gen>
+absl::Status DrawRecorder<Gen>::SetViewportStates() {
+  const Rasterization& from = pipeline_->rasterization();
+  const ViewportTarget target{.width = width_,
+                              .height = height_,
+                              .depth_range = from.depth_range,
+                              .clip_near = from.clip_near,
+                              .clip_far = from.clip_far};
+  const Viewport whole{.width = static_cast<float>(width_), .height = static_cast<float>(height_)};
+  const Scissor all{.width = width_, .height = height_};
+  gpu::StateStream& dynamic = parts_.recording.dynamic();
+  if (absl::Status status = intel::SetViewports<Gen>(
+          viewports_.empty() ? absl::MakeConstSpan(&whole, 1) : absl::MakeConstSpan(viewports_),
+          target, dynamic, parts_.batch, parts_.state);
+      !status.ok()) {
+    return status;
+  }
+  return intel::SetScissors<Gen>(
+      scissors_.empty() ? absl::MakeConstSpan(&all, 1) : absl::MakeConstSpan(scissors_), target,
+      dynamic, parts_.batch, parts_.state);
+}
+
+template <class Gen>
+absl::Status DrawRecorder<Gen>::Prepare() {
+  if (pipeline_ == nullptr) {
+    return absl::FailedPreconditionError("a draw without a pipeline: Bind() one before");
+  }
+  if (viewports_changed_) {
+    if (absl::Status status = SetViewportStates(); !status.ok()) return status;
+    viewports_changed_ = false;
+  }
+  for (unsigned i = 0; i < kStages; ++i) {
+    if (!tables_[i].changed()) continue;
+    if (absl::Status status = tables_[i].Bind(static_cast<BindingStage>(i)); !status.ok()) {
+      return status;
+    }
+  }
+  if (TakeBindingEvents(parts_) != 0) SetPointers();
+  return absl::OkStatus();
+}
+
+template <class Gen>
+void DrawRecorder<Gen>::Forget() {
+  parts_.state.Forget();
+  for (StageTables<Gen>& table : tables_) table.Forget();
+  uses_changed_ = true;
+}
+
+}  // namespace packsmith::intel
+
+#endif  // PACKSMITH_RUNTIME_INTEL_DRIVER_RECORDERS_H_
