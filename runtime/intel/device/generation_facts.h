@@ -159,6 +159,8 @@ struct GenerationFacts {
   bool depth_needs_write = false;
   // A stall must follow 3DSTATE_LINE_STIPPLE (found by Mesa).
   bool line_stipple_needs_stall = false;
+  // 3DSTATE_VFG must disable its threshold: DG2, early ARL.
+  bool wa_14014851047 = false;
   // A wait for pixel shaders is needed when draws start or stop writing depth or stencil: DG2,
   // early ARL.
   bool wa_18019816803 = false;
@@ -395,6 +397,7 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
         .wa_16011411144 = true,
         .depth_needs_write = true,
         .line_stipple_needs_stall = true,
+        .wa_14014851047 = true,
         .wa_18019816803 = true,
         .most_shared_bytes = 64 << 10,
         .scratch_pointer_shift = 4,

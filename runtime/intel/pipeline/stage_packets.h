@@ -12,8 +12,8 @@
 // all of them. The functions below make single packets, for drivers that change some members.
 //
 // A stage's packet is in effect for the whole device, so that the number of threads comes from
-// RenderDevice::threads. What the windower and the clipper must know of a pixel shader is in
-// packets that also have state of the rasterizer: SetWindowerShader fills in its members.
+// RenderDevice::threads. What the windower and the clipper must know of a fragment shader is in the
+// packets of AddRasterization(): it takes TraitsOf(shader).
 
 #ifndef PACKSMITH_RUNTIME_INTEL_PIPELINE_STAGE_PACKETS_H_
 #define PACKSMITH_RUNTIME_INTEL_PIPELINE_STAGE_PACKETS_H_
@@ -467,27 +467,6 @@ absl::StatusOr<typename Gen::Packets::_3DSTATE_PS_EXTRA> FragmentExtraPacket(
   }
   if (!status.ok()) return status;
   return packet;
-}
-
-// The members of 3DSTATE_WM that a pixel shader decides: barycentric coordinates, when depth and
-// stencil are tested, and whether threads are started in any case. Others keep their values.
-template <class Gen>
-void SetWindowerShader(const FragmentShader* shader, typename Gen::Packets::_3DSTATE_WM& windower) {
-  using P = typename Gen::Packets::_3DSTATE_WM;
-  windower.barycentric_interpolation_mode = shader == nullptr ? 0 : shader->barycentrics;
-  windower.early_depth_stencil_control = P::EARLY_DEPTH_STENCIL_CONTROL_EDSC_NORMAL;
-  windower.force_thread_dispatch_enable = 0;
-  if (shader == nullptr) return;
-  if (shader->early_tests) {
-    windower.early_depth_stencil_control = P::EARLY_DEPTH_STENCIL_CONTROL_EDSC_PREPS;
-  } else if (shader->program.writes_memory) {
-    // Tests that pass or fail early must not keep a thread from writing.
-    windower.early_depth_stencil_control = P::EARLY_DEPTH_STENCIL_CONTROL_EDSC_PSEXEC;
-  }
-  // Without a color output, threads would not be started (found by Mesa; harmless with one).
-  if (shader->program.writes_memory || shader->kills_pixels) {
-    windower.force_thread_dispatch_enable = P::FORCE_THREAD_DISPATCH_ENABLE_FORCEON;
-  }
 }
 
 // Adds the packets of all stages from the vertex shader to the pixel shader: 3DSTATE_VS, HS, TE,

@@ -218,6 +218,21 @@ PixelKernels PlacePixelKernels(const FragmentShader& shader, PixelWidths widths,
   return kernels;
 }
 
+PixelTraits TraitsOf(const FragmentShader* shader) {
+  if (shader == nullptr) return {.writes_color = false};
+  PixelTraits traits{.barycentric = shader->barycentrics,
+                     .writes_color = shader->writes_color,
+                     .dual_source = shader->dual_source};
+  if (shader->early_tests) {
+    traits.tests = TestOrder::kBeforeShader;
+  } else if (shader->program.writes_memory) {
+    traits.tests = TestOrder::kShaderRunsAlways;
+  }
+  // Without a color output no thread would be started (found by Mesa; harmless with one).
+  traits.force_dispatch = shader->program.writes_memory || shader->kills_pixels;
+  return traits;
+}
+
 absl::StatusOr<GroupThreads> SplitGroup(absl::string_view stage, const WorkgroupProgram& group,
                                         const GenerationFacts& facts) {
   const bool known = group.simd == 8 || group.simd == 16 || group.simd == 32;

@@ -24,6 +24,7 @@
 #include "absl/strings/string_view.h"
 #include "packsmith/pack.h"
 #include "runtime/intel/device/generation_facts.h"
+#include "runtime/intel/pipeline/rasterization.h"
 
 namespace packsmith::intel {
 
@@ -154,16 +155,6 @@ struct GeometryShader {
   bool statistics = true;
 };
 
-// Barycentric coordinates, as a mask. The hardware delivers those that are set in this order.
-enum Barycentrics : uint8_t {
-  kPerspectivePixel = 1,
-  kPerspectiveCentroid = 2,
-  kPerspectiveSample = 4,
-  kLinearPixel = 8,
-  kLinearCentroid = 16,
-  kLinearSample = 32,
-};
-
 // What of a pixel's coverage a program reads.
 enum class CoverageInput : uint8_t {
   kNone,
@@ -179,9 +170,10 @@ struct FragmentShader {
   ShaderProgram program;
   // The kernels that there are. Xe2 has no SIMD8.
   std::optional<ShaderEntry> simd8, simd16, simd32;
-  uint32_t inputs = 0;        // attributes: FragmentInputs has their places
-  bool constants = false;     // reads push constants
-  uint8_t barycentrics = 0;   // of Barycentrics
+  uint32_t inputs = 0;     // attributes: FragmentInputs has their places
+  bool constants = false;  // reads push constants
+  // A mask of kPerspectivePixel … kLinearSample (rasterization.h): see BarycentricsOf().
+  uint8_t barycentrics = 0;
   bool source_depth = false;  // reads the depth, and the W, that the rasterizer computed
   bool source_w = false;
   CoverageInput coverage = CoverageInput::kNone;
@@ -200,6 +192,8 @@ struct FragmentShader {
   bool writes_sample_mask = false;  // oMask
   bool writes_stencil = false;      // from Gfx9 on
   ComputedDepth computed_depth = ComputedDepth::kNone;
+  bool writes_color = true;
+  bool dual_source = false;  // a second color for blending
   bool early_tests = false;  // depth and stencil are tested before, whatever the program does
   bool statistics = true;
 };
@@ -309,6 +303,9 @@ struct PixelKernels {
 // and SIMD32 in slot 1.
 PixelKernels PlacePixelKernels(const FragmentShader& shader, PixelWidths widths,
                                const GenerationFacts& facts);
+
+// What AddRasterization() must know of a fragment shader; null: it is off.
+PixelTraits TraitsOf(const FragmentShader* shader);
 
 // Threads of a group, and the lanes of the last one.
 struct GroupThreads {

@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "runtime/intel/pipeline/stages.h"
+#include "runtime/intel/pipeline/rasterization.h"
 
 namespace packsmith::intel {
 namespace {
@@ -110,17 +110,17 @@ absl::StatusOr<VertexLayout> MakeVertexLayout(absl::Span<const Varying> written,
 }
 
 uint8_t BarycentricsOf(const FragmentInputs& inputs, bool per_sample) {
-  constexpr uint8_t kModes[2][3] = {
+  constexpr uint32_t kModes[2][3] = {
       {kPerspectivePixel, kPerspectiveCentroid, kPerspectiveSample},
       {kLinearPixel, kLinearCentroid, kLinearSample},
   };
-  uint8_t modes = 0;
+  uint32_t modes = 0;
   for (const FragmentInput& input : inputs.all()) {
     if (input.interpolation == Interpolation::kFlat) continue;
     const InterpolationPlace place = per_sample ? InterpolationPlace::kSample : input.place;
     modes |= kModes[input.interpolation == Interpolation::kLinear][static_cast<size_t>(place)];
   }
-  return modes;
+  return static_cast<uint8_t>(modes);
 }
 
 absl::StatusOr<AttributePlan> PlanAttributes(const VertexLayout& vertex,

@@ -1,0 +1,310 @@
+#include "runtime/intel/pipeline/thread_payload.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/string_view.h"
+
+namespace packsmith::intel {
+namespace {
+
+constexpr unsigned kUnitBytes = 32;  // of URB data and of constants
+constexpr unsigned kSlotsOfUnit = 2;
+constexpr unsigned kComponents = 4;
+constexpr unsigned kBarycentricModes = 6;
+constexpr unsigned kHalf = 16;  // lanes
+
+unsigned RoundUp(unsigned a, unsigned b) { return (a + b - 1) / b; }
+
+// Appends parts, register after register.
+class Builder {
+ public:
+  Builder(absl::string_view stage, unsigned lanes, const GenerationFacts& facts)
+      : stage_(stage), facts_(facts) {
+    payload_.lanes = lanes;
+  }
+
+  void Add(PayloadKind kind, unsigned count = 1, unsigned index = 0, unsigned half = 0) {
+    if (count == 0) return;
+    payload_.parts.push_back({kind, static_cast<uint16_t>(next_), static_cast<uint16_t>(count),
+                              static_cast<uint8_t>(index), static_cast<uint8_t>(half)});
+    next_ += count;
+  }
+  // A dword in each of this many lanes.
+  unsigned Dwords(unsigned lanes) const { return RoundUp(lanes * 4, facts_.register_bytes); }
+
+  // The rest begins with the start register, if there is any.
+  void Start(uint32_t start, const PayloadInputs& inputs) {
+    payload_.before_start = next_;
+    start_ = start;
+    at_start_ = next_;
+    next_ = std::max(next_, start);
+    Add(PayloadKind::kConstants,
+        RoundUp(inputs.constant_units * kUnitBytes, facts_.register_bytes));
+  }
+
+  absl::StatusOr<ThreadPayload> Finish() {
+    const bool delivers =
+        start_.has_value() && !payload_.parts.empty() && payload_.parts.back().first >= at_start_;
+    if (delivers && *start_ < at_start_) {
+      return absl::InvalidArgumentError(absl::StrCat(stage_, ": the start register is ", *start_,
+                                                     "; it must be at least ", at_start_,
+                                                     ", behind what the hardware delivers first"));
+    }
+    const unsigned most = facts_.has_register_blocks ? 256 : 128;
+    if (next_ > most) {
+      return absl::ResourceExhaustedError(
+          absl::StrCat(stage_, ": the payload takes ", next_, " registers; a thread has ", most,
+                       ": read fewer inputs in registers, and the others by URB messages"));
+    }
+    payload_.registers =
+        payload_.parts.empty() ? 0 : payload_.parts.back().first + payload_.parts.back().count;
+    return std::move(payload_);
+  }
+
+ private:
+  absl::string_view stage_;
+  const GenerationFacts& facts_;
+  ThreadPayload payload_;
+  unsigned next_ = 0, at_start_ = 0;
+  std::optional<uint32_t> start_;
+};
+
+absl::string_view ModeName(unsigned mode) {
+  constexpr absl::string_view kNames[kBarycentricModes] = {
+      "perspective, pixel", "perspective, centroid", "perspective, sample",
+      "linear, pixel",      "linear, centroid",      "linear, sample"};
+  return kNames[std::min(mode, kBarycentricModes - 1)];
+}
+
+std::string Describe(const PayloadPart& part, unsigned lanes) {
+  const std::string half = lanes == 2 * kHalf ? absl::StrFormat(", lanes %u-%u", part.half * kHalf,
+                                                                part.half * kHalf + kHalf - 1)
+                                              : std::string();
+  switch (part.kind) {
+    case PayloadKind::kHeader:
+      return "thread header";
+    case PayloadKind::kHeaderAndPixels:
+      return absl::StrCat("thread header; masks and positions of pixels", half);
+    case PayloadKind::kPixels:
+      return absl::StrCat("masks and positions of pixels", half);
+    case PayloadKind::kOutputHandles:
+      return absl::StrCat("URB handles of ", lanes, " outputs");
+    case PayloadKind::kPatchHandles:
+      return absl::StrCat("URB handles of ", lanes, " output patches");
+    case PayloadKind::kPointHandles:
+      return "URB handles of 32 input control points";
+    case PayloadKind::kControlPoint:
+      return absl::StrCat("URB handles of control point ", part.index, " in ", lanes, " patches");
+    case PayloadKind::kInputVertex:
+      return absl::StrCat("URB handles of vertex ", part.index, " of ", lanes, " primitives");
+    case PayloadKind::kPrimitiveIds:
+      return absl::StrCat("ids of ", lanes, " primitives");
+    case PayloadKind::kTessU:
+      return "u of domain points";
+    case PayloadKind::kTessV:
+      return "v of domain points";
+    case PayloadKind::kTessW:
+      return "w of domain points";
+    case PayloadKind::kBarycentrics:
+      return absl::StrCat("barycentric coordinates (", ModeName(part.index), ")", half);
+    case PayloadKind::kSourceDepth:
+      return absl::StrCat("depth", half);
+    case PayloadKind::kSourceW:
+      return absl::StrCat("w", half);
+    case PayloadKind::kPositionOffsets:
+      return "offsets of positions";
+    case PayloadKind::kCoverage:
+      return absl::StrCat("coverage", half);
+    case PayloadKind::kSampleOffsets:
+      return "offsets of samples";
+    case PayloadKind::kDepthWPlanes:
+      return "coefficients of depth and w";
+    case PayloadKind::kPerspectivePlanes:
+      return "coefficients of perspective barycentric coordinates";
+    case PayloadKind::kSharedPlanes:
+      return "coefficients of depth, w and perspective barycentric coordinates";
+    case PayloadKind::kLinearPlanes:
+      return "coefficients of linear barycentric coordinates";
+    case PayloadKind::kLocalIds:
+      return absl::StrCat("local ids x of ", lanes, " invocations");
+    case PayloadKind::kInlineData:
+      return "inline data";
+    case PayloadKind::kConstants:
+      return "push constants";
+    case PayloadKind::kVertexElement:
+      return absl::StrCat("vertex element ", part.index, ": x, y, z, w of ", lanes, " vertices");
+    case PayloadKind::kVertexData:
+      return absl::StrCat("URB data of vertex ", part.index);
+    case PayloadKind::kPatchData:
+      return "URB data of the patch";
+    case PayloadKind::kAttribute:
+      return absl::StrCat("planes of attribute ", part.index);
+    case PayloadKind::kAttributes:
+      return "planes of attributes, five components in each register";
+  }
+  return {};
+}
+
+}  // namespace
+
+const PayloadPart* ThreadPayload::At(unsigned reg) const {
+  for (const PayloadPart& part : parts) {
+    if (reg >= part.first && reg < unsigned{part.first} + part.count) return &part;
+  }
+  return nullptr;
+}
+
+std::string ThreadPayload::ToText() const {
+  std::string text;
+  for (const PayloadPart& part : parts) {
+    const std::string place =
+        part.count == 1 ? absl::StrCat("r", part.first)
+                        : absl::StrCat("r", part.first, "-r", part.first + part.count - 1);
+    absl::StrAppendFormat(&text, "%-9s%s\n", place, Describe(part, lanes));
+  }
+  return text;
+}
+
+absl::StatusOr<ThreadPayload> PayloadOf(const VertexShader& shader, const GenerationFacts& facts,
+                                        const PayloadInputs& inputs) {
+  Builder builder("vertex shader", facts.lanes, facts);
+  builder.Add(PayloadKind::kHeader);
+  builder.Add(PayloadKind::kOutputHandles);
+  builder.Start(shader.entry.start_register, inputs);
+  for (unsigned i = 0; i < shader.urb_read_length * kSlotsOfUnit; ++i) {
+    builder.Add(PayloadKind::kVertexElement, kComponents, i);
+  }
+  return builder.Finish();
+}
+
+absl::StatusOr<ThreadPayload> PayloadOf(const TessControlShader& shader,
+                                        const GenerationFacts& facts, const PayloadInputs& inputs) {
+  const bool single = shader.dispatch == HullDispatch::kSinglePatch;
+  Builder builder("tessellation control shader", facts.lanes, facts);
+  builder.Add(PayloadKind::kHeader);
+  if (single) {
+    if (shader.vertex_handles) builder.Add(PayloadKind::kPointHandles, builder.Dwords(32));
+  } else {
+    builder.Add(PayloadKind::kPatchHandles);
+    if (shader.primitive_id) builder.Add(PayloadKind::kPrimitiveIds);
+    for (unsigned i = 0; shader.vertex_handles && i < shader.input_control_points; ++i) {
+      builder.Add(PayloadKind::kControlPoint, 1, i);
+    }
+  }
+  builder.Start(shader.entry.start_register, inputs);
+  if (shader.urb_read_length != 0 && !single) {
+    return absl::UnimplementedError(
+        "tessellation control shader: where URB data are in the registers of a patch in each lane "
+        "is not known; read them by URB messages, with urb_read_length 0");
+  }
+  for (unsigned i = 0; i < shader.input_control_points; ++i) {
+    builder.Add(PayloadKind::kVertexData,
+                RoundUp(shader.urb_read_length * kUnitBytes, facts.register_bytes), i);
+  }
+  return builder.Finish();
+}
+
+absl::StatusOr<ThreadPayload> PayloadOf(const TessEvalShader& shader, const GenerationFacts& facts,
+                                        const PayloadInputs& inputs) {
+  Builder builder("tessellation evaluation shader", facts.lanes, facts);
+  builder.Add(PayloadKind::kHeader);
+  builder.Add(PayloadKind::kTessU);
+  builder.Add(PayloadKind::kTessV);
+  builder.Add(PayloadKind::kTessW);
+  builder.Add(PayloadKind::kOutputHandles);
+  builder.Start(shader.entry.start_register, inputs);
+  builder.Add(PayloadKind::kPatchData,
+              RoundUp(shader.patch_read_length * kUnitBytes, facts.register_bytes));
+  return builder.Finish();
+}
+
+absl::StatusOr<ThreadPayload> PayloadOf(const GeometryShader& shader, const GenerationFacts& facts,
+                                        const PayloadInputs& inputs) {
+  Builder builder("geometry shader", facts.lanes, facts);
+  builder.Add(PayloadKind::kHeader);
+  builder.Add(PayloadKind::kOutputHandles);
+  if (shader.primitive_id) builder.Add(PayloadKind::kPrimitiveIds);
+  for (unsigned i = 0; shader.vertex_handles && i < shader.input_vertices; ++i) {
+    builder.Add(PayloadKind::kInputVertex, 1, i);
+  }
+  builder.Start(shader.entry.start_register, inputs);
+  for (unsigned i = 0; i < shader.input_vertices; ++i) {
+    builder.Add(PayloadKind::kVertexData, shader.urb_read_length * kSlotsOfUnit * kComponents, i);
+  }
+  return builder.Finish();
+}
+
+absl::StatusOr<ThreadPayload> PayloadOf(const FragmentShader& shader, unsigned lanes,
+                                        const GenerationFacts& facts, const PayloadInputs& inputs) {
+  const std::optional<ShaderEntry>& entry = lanes == 8    ? shader.simd8
+                                            : lanes == 16 ? shader.simd16
+                                                          : shader.simd32;
+  if ((lanes != 8 && lanes != 16 && lanes != 32) || !entry.has_value()) {
+    return absl::NotFoundError(
+        absl::StrCat("fragment shader: there is no kernel of ", lanes, " lanes"));
+  }
+  const bool xe2 = facts.pixel_payload == PixelPayload::kXe2;
+  const unsigned halves = RoundUp(lanes, kHalf);
+  const unsigned width = std::min(lanes, kHalf);
+  Builder builder("fragment shader", lanes, facts);
+  const unsigned floats = builder.Dwords(width);
+  if (!xe2) builder.Add(PayloadKind::kHeader);
+  for (unsigned half = 0; half < halves; ++half) {
+    const bool shared = xe2 && half == 0;
+    builder.Add(shared ? PayloadKind::kHeaderAndPixels : PayloadKind::kPixels, 1, 0, half);
+  }
+  const bool offsets = shader.position_offset != PositionOffset::kNone;
+  for (unsigned half = 0; half < halves; ++half) {
+    for (unsigned mode = 0; mode < kBarycentricModes; ++mode) {
+      if ((shader.barycentrics >> mode & 1) == 0) continue;
+      builder.Add(PayloadKind::kBarycentrics, 2 * floats, mode, half);
+    }
+    if (shader.source_depth) builder.Add(PayloadKind::kSourceDepth, floats, 0, half);
+    if (shader.source_w) builder.Add(PayloadKind::kSourceW, floats, 0, half);
+    if (offsets && !xe2) builder.Add(PayloadKind::kPositionOffsets, 1, 0, half);
+    if (shader.coverage != CoverageInput::kNone) {
+      builder.Add(PayloadKind::kCoverage, floats, 0, half);
+    }
+  }
+  if (offsets && xe2) builder.Add(PayloadKind::kPositionOffsets);
+  if (xe2) {
+    if (shader.sample_offsets) builder.Add(PayloadKind::kSampleOffsets);
+    if (shader.depth_w_coefficients || shader.perspective_coefficients) {
+      builder.Add(PayloadKind::kSharedPlanes);
+    }
+  } else {
+    if (shader.depth_w_coefficients) builder.Add(PayloadKind::kDepthWPlanes);
+    if (shader.perspective_coefficients) builder.Add(PayloadKind::kPerspectivePlanes);
+  }
+  if (shader.linear_coefficients) builder.Add(PayloadKind::kLinearPlanes);
+  if (shader.sample_offsets && !xe2) builder.Add(PayloadKind::kSampleOffsets);
+  builder.Start(entry->start_register, inputs);
+  if (xe2) {
+    constexpr unsigned kComponentsOfRegister = 5;
+    builder.Add(PayloadKind::kAttributes,
+                RoundUp(shader.inputs * kComponents, kComponentsOfRegister));
+  } else {
+    for (unsigned i = 0; i < shader.inputs; ++i) builder.Add(PayloadKind::kAttribute, 2, i);
+  }
+  return builder.Finish();
+}
+
+absl::StatusOr<ThreadPayload> PayloadOf(const WorkgroupProgram& group,
+                                        const GenerationFacts& facts) {
+  constexpr absl::string_view kStage = "task or mesh shader";
+  if (const auto threads = SplitGroup(kStage, group, facts); !threads.ok()) {
+    return threads.status();
+  }
+  Builder builder(kStage, group.simd, facts);
+  builder.Add(PayloadKind::kHeader);
+  builder.Add(PayloadKind::kLocalIds, RoundUp(group.simd * 2, facts.register_bytes));
+  if (group.inline_data) builder.Add(PayloadKind::kInlineData);
+  builder.Start(0, {});
+  return builder.Finish();
+}
+
+}  // namespace packsmith::intel
