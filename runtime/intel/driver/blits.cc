@@ -178,6 +178,13 @@ absl::StatusOr<Texels> TexelsOf(const char* what, const ImagePlace& place, uint3
                         absl::StrCat("the ", what, " of a copy: ", region.status().message()));
   }
   const layout::Level& level = image.placement.levels()[place.level];
+  if (uint64_t{region->x_el} + region->w_el > level.width_el ||
+      uint64_t{region->y_el} + region->h_el > level.height_el) {
+    return absl::OutOfRangeError(
+        absl::StrCat("the ", what, " of a copy is ", region->w_el, " by ", region->h_el,
+                     " texels from (", region->x_el, ", ", region->y_el, ") on; level ",
+                     place.level, " of the image has ", level.width_el, " by ", level.height_el));
+  }
   Texels texels{.region = *region, .place = {}, .element = image.placement.element_B()};
   texels.place = {
       .memory = {image.memory.address + level.offset_B + layer * level.layer_stride_B,

@@ -29,14 +29,22 @@
 #include "absl/types/span.h"
 #include "runtime/intel/batch/batch_core.h"
 #include "runtime/intel/batch/cache_tracker.h"
+#include "runtime/intel/binding/binder_core.h"
+#include "runtime/intel/binding/samplers.h"
+#include "runtime/intel/compute/compute_kernel.h"
 #include "runtime/intel/driver/copies.h"
+#include "runtime/intel/driver/draws.h"
 #include "runtime/intel/driver/recording.h"
+#include "runtime/intel/pipeline/output.h"
+#include "runtime/intel/pipeline/vertex_input.h"
+#include "runtime/intel/pipeline/viewport.h"
 #include "runtime/memory/buffers.h"
 #include "runtime/memory/device.h"
 
 namespace packsmith::intel {
 
 class Context;
+class GraphicsPipeline;
 
 enum class Engine : uint8_t {
   kRender,   // draws, dispatches, small copies of buffers
@@ -76,6 +84,41 @@ class CommandBuffer {
   // Forgets everything, the error too, and begins to record again. FailedPrecondition if a job that
   // uses it is not done.
   virtual absl::Status Reset() = 0;
+
+  // -- Draws, on the render engine --------------------------------------------------------------
+
+  // The pipeline must live until the command buffer has ended.
+  virtual bool Bind(const GraphicsPipeline& pipeline) = 0;
+  virtual bool SetTargets(const RenderTargets& targets) = 0;
+  // Up to 16; none: all of the targets, which is so until they are set.
+  virtual bool SetViewports(absl::Span<const Viewport> viewports) = 0;
+  virtual bool SetScissors(absl::Span<const Scissor> scissors) = 0;
+  virtual bool SetColorConstants(const ColorConstants& constants) = 0;
+  // Buffers 0, 1, …
+  virtual bool SetVertexBuffers(absl::Span<const VertexBuffer> buffers) = 0;
+  virtual bool SetIndexBuffer(const IndexBuffer& buffer) = 0;
+  virtual bool Draw(const DrawCall& draw) = 0;
+  virtual bool Draw(const IndirectDrawCall& draws) = 0;
+
+  // -- Dispatches, on the render and the compute engine -----------------------------------------
+
+  virtual bool Bind(const ComputeKernel& kernel) = 0;
+  virtual bool Dispatch(const GroupCount& groups) = 0;
+  // The groups are DispatchArguments at a multiple of 4.
+  virtual bool DispatchIndirect(const address& arguments) = 0;
+
+  // -- What shaders reach: of a stage, or BindingStage::kCompute --------------------------------
+
+  // A surface state in this recording's memory. An offset of 0, and the error is kept, if it cannot
+  // be made.
+  virtual View MakeView(const ImageSurface& image) = 0;
+  virtual View MakeView(const BufferSurface& buffer) = 0;
+  // The stage's binding table; that of the fragment shader begins with the targets' colours.
+  virtual bool SetViews(BindingStage stage, absl::Span<const View> views) = 0;
+  virtual bool SetSamplers(BindingStage stage, absl::Span<const Sampler> samplers) = 0;
+  // Constants that are pushed into registers, up to 2 KiB (of a compute kernel: its
+  // constant_bytes).
+  virtual bool SetConstants(BindingStage stage, absl::Span<const uint8_t> bytes) = 0;
 
   // -- Copies -----------------------------------------------------------------------------------
 

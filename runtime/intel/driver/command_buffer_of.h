@@ -25,10 +25,14 @@
 #include "runtime/intel/batch/engines.h"
 #include "runtime/intel/batch/pipeline_select.h"
 #include "runtime/intel/binding/binder.h"
+#include "runtime/intel/binding/surface_states.h"
+#include "runtime/intel/compute/compute_state.h"
 #include "runtime/intel/driver/blits.h"
 #include "runtime/intel/driver/command_buffer.h"
 #include "runtime/intel/driver/context.h"
 #include "runtime/intel/driver/emit_blit.h"
+#include "runtime/intel/driver/recorders.h"
+#include "runtime/intel/pipeline/raster_packets.h"
 #include "runtime/intel/state/draw_state.h"
 #include "runtime/intel/state/l3.h"
 
@@ -47,6 +51,23 @@ class CommandBufferOf final : public CommandBuffer {
   const absl::Status& status() const override { return status_.ok() ? batch_.status() : status_; }
   absl::Status End() override;
   absl::Status Reset() override;
+  bool Bind(const GraphicsPipeline& pipeline) override;
+  bool SetTargets(const RenderTargets& targets) override;
+  bool SetViewports(absl::Span<const Viewport> viewports) override;
+  bool SetScissors(absl::Span<const Scissor> scissors) override;
+  bool SetColorConstants(const ColorConstants& constants) override;
+  bool SetVertexBuffers(absl::Span<const VertexBuffer> buffers) override;
+  bool SetIndexBuffer(const IndexBuffer& buffer) override;
+  bool Draw(const DrawCall& draw) override;
+  bool Draw(const IndirectDrawCall& draws) override;
+  bool Bind(const ComputeKernel& kernel) override;
+  bool Dispatch(const GroupCount& groups) override;
+  bool DispatchIndirect(const address& arguments) override;
+  View MakeView(const ImageSurface& image) override;
+  View MakeView(const BufferSurface& buffer) override;
+  bool SetViews(BindingStage stage, absl::Span<const View> views) override;
+  bool SetSamplers(BindingStage stage, absl::Span<const Sampler> samplers) override;
+  bool SetConstants(BindingStage stage, absl::Span<const uint8_t> bytes) override;
   bool Copy(const BufferCopy& copy) override;
   bool Copy(const ImageCopy& copy) override;
   bool Copy(const BufferImageCopy& copy) override;
@@ -100,6 +121,19 @@ class CommandBufferOf final : public CommandBuffer {
   void SetRegister(const Register& value);
   // Emits a barrier, in the pipeline that can.
   bool EmitTracked(const CacheBarrier& barrier);
+  // What a draw or dispatch uses: one barrier for all, then the uses.
+  bool Track(const std::vector<TrackedUse>& uses);
+  // For calls that draws take, or dispatches: on engines that have them.
+  bool CanDraw();
+  bool CanDispatch();
+  // Keeps an error.
+  bool Check(absl::Status status) { return status.ok() || Refuse(std::move(status)); }
+  // A part has failed: its error, or the batch's, which is kept there.
+  bool Fail(const absl::Status& part) { return Check(part), false; }
+  bool BeginDraw(const address& arguments);
+  bool BeginDispatch(const address& arguments);
+  template <class Surface>
+  View WriteView(const Surface& surface, CacheDomain domain);
   // Copies that read or write what one before writes begin after it.
   bool Order(const gpu::Buffer& source, const gpu::Buffer& destination);
   template <class C>
@@ -115,6 +149,11 @@ class CommandBufferOf final : public CommandBuffer {
   std::optional<DrawState<Gen>> state_;
   Pipeline pipeline_ = Pipeline::k3D;  // the selected one
   std::optional<BlitEmitter<Gen>> blits_;
+  std::optional<ComputeState<Gen>> compute_;
+  std::optional<DrawRecorder<Gen>> draws_;
+  std::optional<DispatchRecorder<Gen>> dispatches_;
+  // Grows with each barrier and each use; that at which draws, and dispatches, were tracked last.
+  uint64_t changes_ = 1, draws_tracked_ = 0, dispatches_tracked_ = 0;
   absl::flat_hash_set<uint32_t> blit_sources_, blit_destinations_;
 };
 
@@ -138,6 +177,8 @@ template <class Gen>
 absl::Status CommandBufferOf<Gen>::Begin() {
   caches_.emplace(L3DomainsOf<Gen>());
   state_.emplace(context().scratch());
+  draws_.reset();
+  dispatches_.reset();
   blits_.emplace(batch_, CopyMocs(context().device().caching));
   blit_sources_.clear();
   blit_destinations_.clear();
@@ -198,6 +239,10 @@ absl::Status CommandBufferOf<Gen>::BeginRender() {
   absl::StatusOr<std::unique_ptr<Binder<Gen>>> binder = MakeBinder();
   if (!binder.ok()) return binder.status();
   binder_ = *std::move(binder);
+  compute_.emplace(ComputeDevice{.device = context().device(),
+                                 .subslices = context().subslices(),
+                                 .mocs = context().mocs()},
+                   recording().dynamic());
   const bool render = options().engine == Engine::kRender;
   if (!EmitSelect(render ? Pipeline::k3D : Pipeline::kGpgpu)) return status();
   // Secondaries have their caller's.
@@ -210,7 +255,11 @@ absl::Status CommandBufferOf<Gen>::BeginRender() {
   if (absl::Status set = binder_->EmitSetup(batch_); !set.ok()) return set;
   if (absl::Status begun = binder_->Begin(batch_); !begun.ok()) return begun;
   (void)binder_->TakeEvents();
+  const RecorderParts<Gen> parts{context(), recording(), batch_, *binder_, *state_, *compute_};
+  dispatches_.emplace(parts);
   if (!render) return status();
+  draws_.emplace(parts);
+  if (absl::Status fixed = EmitFixedState<Gen>(batch_); !fixed.ok()) return fixed;
   // Pushed constants have addresses that are not relative to a base.
   if constexpr (requires { typename G::CS_DEBUG_MODE2; }) {
     SetRegister(typename G::CS_DEBUG_MODE2{.constant_buffer_address_offset_disable = true,
@@ -270,6 +319,10 @@ bool CommandBufferOf<Gen>::EmitSelect(Pipeline to) {
   pipeline_ = to;
   binder_->SetPipeline(to);
   state_->template Emitted<typename G::PIPELINE_SELECT>();
+  compute_->template Emitted<typename G::PIPELINE_SELECT>();
+  if constexpr (Gen::kFacts.select_takes_media_state) {
+    compute_->template Emitted<typename G::MEDIA_VFE_STATE>();
+  }
   return true;
 }
 
@@ -291,6 +344,7 @@ bool CommandBufferOf<Gen>::EmitTracked(const CacheBarrier& barrier) {
     emitted.invalidate &= static_cast<CacheDomains>(~kOf3D);
   }
   // Some generations take barriers of these caches only while 3D is selected.
+  ++changes_;
   const Pipeline before = pipeline_;
   const bool needs_3d = options().engine == Engine::kRender &&
                         ((emitted.to_memory | emitted.invalidate) & kOf3D) != 0;
@@ -306,9 +360,8 @@ bool CommandBufferOf<Gen>::Use(const gpu::Buffer& buffer, CacheDomain domain) {
                                 ? gpu::kReads | gpu::kWrites
                                 : gpu::kReads);
   if (options().engine == Engine::kCopy) return true;
-  if (!EmitTracked(caches_->Needs(buffer.handle, domain))) return false;
-  caches_->Use(buffer.handle, domain);
-  return true;
+  ++changes_;
+  return Track({{buffer.handle, domain}});
 }
 
 template <class Gen>
@@ -437,8 +490,236 @@ bool CommandBufferOf<Gen>::Execute(CommandBuffer& secondary) {
   binder_->SetPipeline(pipeline_);
   if (absl::Status begun = binder_->Begin(batch_); !begun.ok()) return Refuse(std::move(begun));
   (void)binder_->TakeEvents();
-  state_->Forget();
+  if (draws_) draws_->Forget();
+  dispatches_->Forget();
+  ++changes_;
   return true;
+}
+
+// -- Draws and dispatches -----------------------------------------------------------------------
+
+template <class Gen>
+bool CommandBufferOf<Gen>::Track(const std::vector<TrackedUse>& uses) {
+  CacheBarrier barrier;
+  for (const TrackedUse& use : uses) {
+    const CacheBarrier one = caches_->Needs(use.buffer, use.domain);
+    barrier.flush |= one.flush;
+    barrier.to_memory |= one.to_memory;
+    barrier.invalidate |= one.invalidate;
+    barrier.from_memory |= one.from_memory;
+    barrier.wait |= one.wait;
+  }
+  if (!barrier.empty()) {
+    if (!EmitTracked(barrier)) return false;
+    caches_->Apply(barrier);
+  }
+  for (const TrackedUse& use : uses) {
+    batch_.Use(use.buffer, FlagsOf(use.domain));
+    caches_->Use(use.buffer, use.domain);
+  }
+  return true;
+}
+
+template <class Gen>
+bool CommandBufferOf<Gen>::CanDraw() {
+  if (!CanRecord()) return false;
+  return draws_ || Refuse(absl::UnimplementedError(
+                       absl::StrCat("the ", NameOf(options().engine),
+                                    " engine does not draw; record draws for Engine::kRender")));
+}
+
+template <class Gen>
+bool CommandBufferOf<Gen>::CanDispatch() {
+  if (!CanRecord()) return false;
+  return dispatches_ ||
+         Refuse(absl::UnimplementedError("the copy engine does not dispatch; record dispatches for "
+                                         "Engine::kRender or Engine::kCompute"));
+}
+
+template <class Gen>
+bool CommandBufferOf<Gen>::Bind(const GraphicsPipeline& pipeline) {
+  return CanDraw() && Check(draws_->Bind(pipeline));
+}
+
+template <class Gen>
+bool CommandBufferOf<Gen>::SetTargets(const RenderTargets& targets) {
+  if (!CanDraw()) return false;
+  if (targets.colors.size() > kMostTargets) {
+    return Refuse(absl::OutOfRangeError(
+        absl::StrCat(targets.colors.size(), " colour targets; there are at most ", kMostTargets)));
+  }
+  std::array<View, kMostTargets> views;
+  size_t count = 0;
+  for (const ImageSurface& color : targets.colors) {
+    if (color.purpose != SurfacePurpose::kRenderTarget) {
+      return Refuse(absl::InvalidArgumentError(
+          "a colour target must be a surface of SurfacePurpose::kRenderTarget"));
+    }
+    views[count++] = MakeView(color);
+  }
+  if (count == 0) {
+    // Shaders that write colours find a surface that discards them.
+    views[count++] = WriteView(
+        NullSurface{.width = targets.width, .height = targets.height, .mocs = context().mocs()},
+        CacheDomain::kRender);
+  }
+  if (!CanRecord()) return false;
+  return Check(draws_->SetTargets(targets, absl::MakeConstSpan(views.data(), count)));
+}
+
+template <class Gen>
+bool CommandBufferOf<Gen>::SetViewports(absl::Span<const Viewport> viewports) {
+  return CanDraw() && Check(draws_->SetViewports(viewports));
+}
+template <class Gen>
+bool CommandBufferOf<Gen>::SetScissors(absl::Span<const Scissor> scissors) {
+  return CanDraw() && Check(draws_->SetScissors(scissors));
+}
+template <class Gen>
+bool CommandBufferOf<Gen>::SetColorConstants(const ColorConstants& constants) {
+  return CanDraw() && Check(draws_->SetColorConstants(constants));
+}
+template <class Gen>
+bool CommandBufferOf<Gen>::SetVertexBuffers(absl::Span<const VertexBuffer> buffers) {
+  return CanDraw() && Check(draws_->SetVertexBuffers(buffers));
+}
+template <class Gen>
+bool CommandBufferOf<Gen>::SetIndexBuffer(const IndexBuffer& buffer) {
+  return CanDraw() && Check(draws_->SetIndexBuffer(buffer));
+}
+
+template <class Gen>
+bool CommandBufferOf<Gen>::BeginDraw(const address& arguments) {
+  if (!CanDraw() || !Select(Pipeline::k3D)) return false;
+  if (arguments.buffer != 0) {
+    ++changes_;
+    if (!Track({{arguments.buffer, CacheDomain::kOtherRead}})) return false;
+  }
+  if (draws_->uses_changed() || draws_tracked_ != changes_) {
+    if (!Track(draws_->uses())) return false;
+    draws_tracked_ = changes_;
+  }
+  if (draws_->vertices_stale()) {
+    if (!Barrier(CacheBarrier{.invalidate = SetOf(CacheDomain::kVertex), .wait = true})) {
+      return false;
+    }
+    draws_->VerticesInvalidated();
+  }
+  if (!Check(draws_->Prepare())) return false;
+  return state_->Flush(batch_) || Fail(state_->status());
+}
+
+template <class Gen>
+bool CommandBufferOf<Gen>::Draw(const DrawCall& draw) {
+  using Primitive = typename G::_3DPRIMITIVE;
+  if (!BeginDraw({})) return false;
+  return batch_.Emit(Primitive{
+      .vertex_access_type = draw.indexed ? Primitive::VERTEX_ACCESS_TYPE_RANDOM
+                                         : Primitive::VERTEX_ACCESS_TYPE_SEQUENTIAL,
+      .vertex_count_per_instance = draw.vertices,
+      .start_vertex_location = draw.first,
+      .instance_count = draw.instances,
+      .start_instance_location = draw.first_instance,
+      .base_vertex_location = draw.vertex_offset,
+  });
+}
+
+template <class Gen>
+bool CommandBufferOf<Gen>::Draw(const IndirectDrawCall& draws) {
+  using Primitive = typename G::_3DPRIMITIVE;
+  if (!BeginDraw(draws.arguments)) return false;
+  return EmitIndirectDraws(
+      batch_,
+      Primitive{.vertex_access_type = draws.indexed ? Primitive::VERTEX_ACCESS_TYPE_RANDOM
+                                                    : Primitive::VERTEX_ACCESS_TYPE_SEQUENTIAL},
+      {.arguments = draws.arguments,
+       .draws = draws.draws,
+       .stride = draws.stride,
+       .mocs = context().mocs()});
+}
+
+template <class Gen>
+bool CommandBufferOf<Gen>::Bind(const ComputeKernel& kernel) {
+  return CanDispatch() && Check(dispatches_->Bind(kernel));
+}
+
+template <class Gen>
+bool CommandBufferOf<Gen>::BeginDispatch(const address& arguments) {
+  if (!CanDispatch()) return false;
+  if (arguments.buffer != 0) {
+    ++changes_;
+    if (!Track({{arguments.buffer, CacheDomain::kOtherRead}})) return false;
+  }
+  if (dispatches_->uses_changed() || dispatches_tracked_ != changes_) {
+    if (!Track(dispatches_->uses())) return false;
+    dispatches_tracked_ = changes_;
+  }
+  return Select(Pipeline::kGpgpu) && Check(dispatches_->Prepare());
+}
+
+template <class Gen>
+bool CommandBufferOf<Gen>::Dispatch(const GroupCount& groups) {
+  if (!BeginDispatch({})) return false;
+  return compute_->Dispatch(batch_, groups) || Fail(compute_->status());
+}
+
+template <class Gen>
+bool CommandBufferOf<Gen>::DispatchIndirect(const address& arguments) {
+  if (!BeginDispatch(arguments)) return false;
+  return compute_->DispatchIndirect(batch_, arguments) || Fail(compute_->status());
+}
+
+template <class Gen>
+template <class Surface>
+View CommandBufferOf<Gen>::WriteView(const Surface& surface, CacheDomain domain) {
+  constexpr uint64_t kBytes = SurfaceState<Gen>::length * 4;
+  if (!CanDispatch()) return {};
+  const absl::StatusOr<gpu::State> place = recording().surfaces().Allocate(kBytes, kBytes);
+  if (!place.ok()) return Refuse(place.status()), View();
+  View view{.offset = place->offset, .domain = domain, .state_buffer = place->buffer, .uses = {}};
+  absl::Status written =
+      WriteSurface<Gen>(surface, reinterpret_cast<uint32_t*>(place->cpu), &view.uses);
+  return Check(std::move(written)) ? view : View();
+}
+
+template <class Gen>
+View CommandBufferOf<Gen>::MakeView(const ImageSurface& image) {
+  switch (image.purpose) {
+    case SurfacePurpose::kTexture:
+      return WriteView(image, CacheDomain::kSampler);
+    case SurfacePurpose::kRenderTarget:
+      return WriteView(image, CacheDomain::kRender);
+    case SurfacePurpose::kStorage:
+      break;
+  }
+  return WriteView(image, CacheDomain::kData);
+}
+
+template <class Gen>
+View CommandBufferOf<Gen>::MakeView(const BufferSurface& buffer) {
+  // Buffers of bytes are read through the cache that writes them.
+  const bool data = buffer.writable || buffer.format == SurfaceFormat::RAW;
+  return WriteView(buffer, data ? CacheDomain::kData : CacheDomain::kConstant);
+}
+
+template <class Gen>
+bool CommandBufferOf<Gen>::SetViews(BindingStage stage, absl::Span<const View> views) {
+  if (stage == BindingStage::kCompute) return CanDispatch() && Check(dispatches_->SetViews(views));
+  return CanDraw() && Check(draws_->SetViews(stage, views));
+}
+template <class Gen>
+bool CommandBufferOf<Gen>::SetSamplers(BindingStage stage, absl::Span<const Sampler> samplers) {
+  if (stage == BindingStage::kCompute) {
+    return CanDispatch() && Check(dispatches_->SetSamplers(samplers));
+  }
+  return CanDraw() && Check(draws_->SetSamplers(stage, samplers));
+}
+template <class Gen>
+bool CommandBufferOf<Gen>::SetConstants(BindingStage stage, absl::Span<const uint8_t> bytes) {
+  if (stage == BindingStage::kCompute) {
+    return CanDispatch() && Check(dispatches_->SetConstants(bytes));
+  }
+  return CanDraw() && Check(draws_->SetConstants(stage, bytes));
 }
 
 }  // namespace packsmith::intel

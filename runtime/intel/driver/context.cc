@@ -8,6 +8,7 @@
 #include "runtime/intel/batch/batch_core.h"
 #include "runtime/intel/driver/command_buffer.h"
 #include "runtime/intel/driver/generation_driver.h"
+#include "runtime/intel/driver/graphics_pipeline.h"
 #include "runtime/intel/memory/driver_zones.h"
 #include "runtime/memory/residency.h"
 #include "runtime/memory/zones.h"
@@ -21,12 +22,15 @@ constexpr uint64_t kKernelAlignment = 64;
 // For all jobs that are left when a context ends.
 constexpr absl::Duration kPatience = absl::Seconds(60);
 
-absl::StatusOr<RenderDevice> SmallestOf(const GenerationDriver& generation) {
+// The first of the generation's devices; of a generation without one, the last device before it.
+RenderDevice SmallestOf(const GenerationDriver& generation) {
+  RenderDevice found = RenderDevices().front();
   for (const RenderDevice& device : RenderDevices()) {
     if (device.version == generation.version) return device;
+    if (device.version < generation.version && device.version >= found.version) found = device;
   }
-  return absl::NotFoundError(absl::StrCat("no device of ", generation.name,
-                                          " is known; ContextOptions::device describes one"));
+  found.version = generation.version;
+  return found;
 }
 
 }  // namespace
@@ -36,15 +40,13 @@ absl::StatusOr<std::unique_ptr<Context>> Context::Create(gpu::Device& device,
   const std::string name = options.generation.empty() ? device.generation() : options.generation;
   const absl::StatusOr<const GenerationDriver*> generation = FindGenerationDriver(name);
   if (!generation.ok()) return generation.status();
-  absl::StatusOr<RenderDevice> render_device =
-      options.device ? *options.device : SmallestOf(**generation);
-  if (!render_device.ok()) return render_device.status();
-  if (render_device->version != (*generation)->version) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("device \"", render_device->name, "\" is of version ", render_device->version,
-                     "; ", name, " has version ", (*generation)->version));
+  const RenderDevice render_device = options.device ? *options.device : SmallestOf(**generation);
+  if (render_device.version != (*generation)->version) {
+    return absl::InvalidArgumentError(absl::StrCat("device \"", render_device.name,
+                                                   "\" is of version ", render_device.version, "; ",
+                                                   name, " has version ", (*generation)->version));
   }
-  std::unique_ptr<Context> context(new Context(device, **generation, *render_device, options));
+  std::unique_ptr<Context> context(new Context(device, **generation, render_device, options));
   if (absl::Status status = context->CreateMemory(options); !status.ok()) return status;
   return context;
 }
@@ -142,6 +144,11 @@ absl::StatusOr<uint32_t> Context::NewKernel(absl::Span<const uint8_t> code) {
 std::vector<gpu::BufferHandle> Context::kernel_buffers() const {
   MutexLock lock(mutex_);
   return kernel_buffers_;
+}
+
+absl::StatusOr<std::unique_ptr<GraphicsPipeline>> Context::NewGraphicsPipeline(
+    const GraphicsPipelineOptions& options) const {
+  return generation_.new_graphics_pipeline(*this, options);
 }
 
 absl::StatusOr<std::unique_ptr<CommandBuffer>> Context::NewCommandBuffer(

@@ -44,12 +44,15 @@ namespace packsmith::intel {
 class CommandBuffer;
 struct CommandBufferOptions;
 struct GenerationDriver;
+class GraphicsPipeline;
+struct GraphicsPipelineOptions;
 
 struct ContextOptions {
   // By the XML's name ("gfx9"). Empty: the device's, Device::generation().
   std::string generation = {};
-  // Empty: the smallest device of the generation that render_devices.h knows. Drivers ask the
-  // kernel which device they have.
+  // Empty: the first device of the generation that render_devices.h knows, which are in the order
+  // of their size; of a generation without one, the last device before it. Drivers ask the kernel
+  // which device they have.
   std::optional<RenderDevice> device = {};
   // Those that work; from Gfx12 on dual ones.
   unsigned subslices = 1;
@@ -83,6 +86,14 @@ class Context {
   // offset from the instruction base. It lives as long as the context.
   absl::StatusOr<uint32_t> NewKernel(absl::Span<const uint8_t> code);
 
+  // All levels and layers of an image, for CommandBuffer::MakeView() and RenderTargets.
+  ImageSurface SurfaceOf(const Image& image, SurfacePurpose purpose) const {
+    return intel::SurfaceOf(image, purpose, mocs());
+  }
+  // InvalidArgument and the like, naming what does not fit, of runtime/intel/pipeline.
+  absl::StatusOr<std::unique_ptr<GraphicsPipeline>> NewGraphicsPipeline(
+      const GraphicsPipelineOptions& options) const;
+
   // -- Recording and submitting -----------------------------------------------------------------
 
   // InvalidArgument if the generation has no such engine.
@@ -100,8 +111,7 @@ class Context {
 
   const GenerationDriver& generation() const { return generation_; }
   const RenderDevice& device() const { return render_device_; }
-  // The number of compute threads at a time, on the whole device.
-  unsigned compute_threads() const { return render_device_.threads.compute * subslices_; }
+  unsigned subslices() const { return subslices_; }
   // The caching policy of memory that only the GPU uses.
   uint32_t mocs() const { return render_device_.caching.cached; }
   gpu::Buffers& buffers() { return *buffers_; }

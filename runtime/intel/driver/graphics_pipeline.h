@@ -4,7 +4,8 @@
 //   FragmentShader fragment{.simd16 = ShaderEntry{.offset = *pixels, .start_register = 4}};
 //   const VertexAttribute attributes[] = {{.format = SurfaceFormat::R32G32_FLOAT}};
 //   const BlendTarget targets[] = {{}};
-//   auto pipeline = context.NewGraphicsPipeline({.shaders = {.vertex = &vertex, .fragment = &fragment},
+//   auto pipeline = context.NewGraphicsPipeline({.shaders = {.vertex = &vertex, .fragment =
+//   &fragment},
 //                                                .vertices = {.attributes = attributes},
 //                                                .blend = {.targets = targets}});
 //
@@ -36,11 +37,10 @@ struct GraphicsPipelineOptions {
   Rasterization rasterization = {};
   DepthStencil depth_stencil = {};
   ColorBlend blend = {};
-  bool dual_source = false;  // the fragment shader writes a second colour for blending
   // The stages that have push constants, by UrbStage, then the fragment shader.
   std::array<bool, 5> constants = {};
-  // The size of an URB entry of each stage in 64 bytes, by UrbStage; 0 for a stage that is used: the
-  // vertex shader's inputs or the varyings, whichever are more.
+  // The size of an URB entry of each stage in 64 bytes, by UrbStage; 0 for a stage that is used:
+  // the vertex shader's inputs or the varyings, whichever are more.
   std::array<unsigned, kUrbStages> urb_units = {};
 };
 

@@ -114,27 +114,12 @@ absl::Status GraphicsPipelineOf<Gen>::Make(const Context& context,
   if (!attributes.ok()) return attributes.status();
   attributes_ = *attributes;
   if (absl::Status status = AddAttributes(attributes_, state_); !status.ok()) return status;
-  if (absl::Status status = PartitionUrbFor(device, options, *written); !status.ok())
-    return status;
+  if (absl::Status status = PartitionUrbFor(device, options, *written); !status.ok()) return status;
 
-  const FragmentShader* const fragment = options.shaders.fragment;
-  pixels_.barycentric = fragment == nullptr ? 0 : fragment->barycentrics;
-  pixels_.writes_color = fragment != nullptr;
-  pixels_.dual_source = options.dual_source;
+  pixels_ = TraitsOf(options.shaders.fragment);
   rasterization_.dereference = static_cast<uint32_t>(DereferenceOf(device, urb_));
-  RasterPackets<Gen> raster;
-  if (absl::Status status = DescribeRasterization<Gen>(rasterization_, pixels_, raster);
-      !status.ok()) {
+  if (absl::Status status = AddRasterization(rasterization_, pixels_, state_); !status.ok())
     return status;
-  }
-  // What the shader decides of these.
-  SetWindowerShader<Gen>(fragment, raster.wm);
-  state_.Add(raster.clip);
-  state_.Add(raster.sf);
-  state_.Add(raster.raster);
-  state_.Add(raster.wm);
-  state_.Add(raster.multisample);
-  state_.Add(raster.sample_mask);
   if (absl::Status status = AddDepthStencil(options.depth_stencil, state_); !status.ok())
     return status;
   if (absl::Status status = AddColorBlend(options.blend, pixels_, state_); !status.ok())

@@ -91,8 +91,8 @@ class StageTables {
     std::array<uint32_t, kMostTableSurfaces> offsets;
     const size_t count = leading_.size() + views_.size();
     if (count > offsets.size()) {
-      return absl::OutOfRangeError(absl::StrCat("a binding table of ", count,
-                                                " surfaces; it has at most ", offsets.size()));
+      return absl::OutOfRangeError(
+          absl::StrCat("a binding table of ", count, " surfaces; it has at most ", offsets.size()));
     }
     uint32_t* to = offsets.data();
     for (const View& view : leading_) *to++ = view.offset;
@@ -251,8 +251,8 @@ class DispatchRecorder {
   absl::Status Prepare() {
     absl::Status status = table_.Bind(BindingStage::kCompute);
     TakeBindingEvents(parts_);
-    parts_.compute.SetTables({.bindings = parts_.binder.pointer(BindingStage::kCompute),
-                              .samplers = sampler_table_});
+    parts_.compute.SetTables(
+        {.bindings = parts_.binder.pointer(BindingStage::kCompute), .samplers = sampler_table_});
     return status;
   }
   void Forget() {
@@ -281,6 +281,7 @@ DrawRecorder<Gen>::DrawRecorder(const RecorderParts<Gen>& parts)
     (void)SetConstants(static_cast<BindingStage>(i), {});
     (void)SetSamplers(static_cast<BindingStage>(i), {});
   }
+  parts.state.Set(typename G::_3DSTATE_STREAMOUT());
   (void)SetDepthTargets({.mocs = parts.context.mocs()}, parts.state);
   SetPointers();
 }
@@ -304,8 +305,7 @@ bool DrawRecorder<Gen>::OfConstants(BindingStage stage, F f) {
 }
 
 template <class Gen>
-absl::Status DrawRecorder<Gen>::SetConstants(BindingStage stage,
-                                             absl::Span<const uint8_t> bytes) {
+absl::Status DrawRecorder<Gen>::SetConstants(BindingStage stage, absl::Span<const uint8_t> bytes) {
   constexpr uint32_t kRegister = 32, kMostRegisters = 64;
   const auto registers = static_cast<uint32_t>((bytes.size() + kRegister - 1) / kRegister);
   if (registers > kMostRegisters) {
@@ -341,24 +341,24 @@ absl::Status DrawRecorder<Gen>::SetSamplers(BindingStage stage,
   bool set = false;
   switch (stage) {
     case BindingStage::kVertex:
-      set = state.Set(typename G::_3DSTATE_SAMPLER_STATE_POINTERS_VS{
-          .pointer_to_vs_sampler_state = *offset});
+      set = state.Set(
+          typename G::_3DSTATE_SAMPLER_STATE_POINTERS_VS{.pointer_to_vs_sampler_state = *offset});
       break;
     case BindingStage::kHull:
-      set = state.Set(typename G::_3DSTATE_SAMPLER_STATE_POINTERS_HS{
-          .pointer_to_hs_sampler_state = *offset});
+      set = state.Set(
+          typename G::_3DSTATE_SAMPLER_STATE_POINTERS_HS{.pointer_to_hs_sampler_state = *offset});
       break;
     case BindingStage::kDomain:
-      set = state.Set(typename G::_3DSTATE_SAMPLER_STATE_POINTERS_DS{
-          .pointer_to_ds_sampler_state = *offset});
+      set = state.Set(
+          typename G::_3DSTATE_SAMPLER_STATE_POINTERS_DS{.pointer_to_ds_sampler_state = *offset});
       break;
     case BindingStage::kGeometry:
-      set = state.Set(typename G::_3DSTATE_SAMPLER_STATE_POINTERS_GS{
-          .pointer_to_gs_sampler_state = *offset});
+      set = state.Set(
+          typename G::_3DSTATE_SAMPLER_STATE_POINTERS_GS{.pointer_to_gs_sampler_state = *offset});
       break;
     default:
-      set = state.Set(typename G::_3DSTATE_SAMPLER_STATE_POINTERS_PS{
-          .pointer_to_ps_sampler_state = *offset});
+      set = state.Set(
+          typename G::_3DSTATE_SAMPLER_STATE_POINTERS_PS{.pointer_to_ps_sampler_state = *offset});
   }
   return set ? absl::OkStatus() : state.status();
 }
@@ -368,14 +368,14 @@ void DrawRecorder<Gen>::SetPointers() {
   using enum BindingStage;
   const Binder<Gen>& binder = parts_.binder;
   DrawState<Gen>& state = parts_.state;
-  state.Set(typename G::_3DSTATE_BINDING_TABLE_POINTERS_VS{
-      .pointer_to_vs_binding_table = binder.pointer(kVertex)});
+  state.Set(typename G::_3DSTATE_BINDING_TABLE_POINTERS_VS{.pointer_to_vs_binding_table =
+                                                               binder.pointer(kVertex)});
   state.Set(typename G::_3DSTATE_BINDING_TABLE_POINTERS_HS{.pointer_to_hs_binding_table =
                                                                binder.pointer(kHull)});
-  state.Set(typename G::_3DSTATE_BINDING_TABLE_POINTERS_DS{
-      .pointer_to_ds_binding_table = binder.pointer(kDomain)});
-  state.Set(typename G::_3DSTATE_BINDING_TABLE_POINTERS_GS{
-      .pointer_to_gs_binding_table = binder.pointer(kGeometry)});
+  state.Set(typename G::_3DSTATE_BINDING_TABLE_POINTERS_DS{.pointer_to_ds_binding_table =
+                                                               binder.pointer(kDomain)});
+  state.Set(typename G::_3DSTATE_BINDING_TABLE_POINTERS_GS{.pointer_to_gs_binding_table =
+                                                               binder.pointer(kGeometry)});
   state.Set(typename G::_3DSTATE_BINDING_TABLE_POINTERS_PS{.pointer_to_ps_binding_table =
                                                                binder.pointer(kPixel)});
 }
@@ -451,8 +451,7 @@ absl::Status DrawRecorder<Gen>::SetScissors(absl::Span<const Scissor> scissors) 
 
 template <class Gen>
 absl::Status DrawRecorder<Gen>::SetVertexBuffers(absl::Span<const VertexBuffer> buffers) {
-  if (absl::Status status =
-          intel::SetVertexBuffers(buffers, parts_.context.mocs(), parts_.state);
+  if (absl::Status status = intel::SetVertexBuffers(buffers, parts_.context.mocs(), parts_.state);
       !status.ok()) {
     return status;
   }

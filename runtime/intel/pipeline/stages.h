@@ -35,7 +35,7 @@ struct ShaderScratch {
   uint32_t bytes_per_thread = 0;
   // Up to Gfx12: memory for all threads of the stage, from the general state base; a multiple of
   // 1 KiB.
-  address place;
+  address place = {};
   // From Gfx12.5 on: the offset of the surface state that describes this memory, from the base of
   // bindless surface states; a multiple of 64 bytes, and not 0.
   uint32_t surface = 0;
@@ -50,7 +50,7 @@ struct ShaderProgram {
   // above 255 and samplers above 16 are not prefetched.
   uint32_t binding_table_entries = 0;
   uint32_t samplers = 0;
-  ShaderScratch scratch;
+  ShaderScratch scratch = {};
   bool vector_mask = false;      // messages use the mask of whole 2x2 pixels (Vmask), not Dmask
   bool alternate_float = false;  // not IEEE 754
   bool writes_memory = false;    // by messages other than those to render targets
@@ -72,11 +72,11 @@ struct ClipDistances {
 
 // SIMD8, and SIMD16 from Xe2 on.
 struct VertexShader {
-  ShaderProgram program;
-  ShaderEntry entry;
+  ShaderProgram program = {};
+  ShaderEntry entry = {};
   uint32_t urb_read_offset = 0;
   uint32_t urb_read_length = 0;  // of vertex elements, two in each unit
-  ClipDistances distances;       // if it is the last stage before the clipper
+  ClipDistances distances = {};       // if it is the last stage before the clipper
   bool cached = true;            // equal indices of a draw may share a vertex
   bool statistics = true;
 };
@@ -88,8 +88,8 @@ enum class HullDispatch : uint8_t {
 };
 
 struct TessControlShader {
-  ShaderProgram program;
-  ShaderEntry entry;
+  ShaderProgram program = {};
+  ShaderEntry entry = {};
   HullDispatch dispatch = HullDispatch::kSinglePatch;
   uint32_t instances = 1;  // threads for each patch (for each group of patches)
   uint32_t urb_read_offset = 0;
@@ -119,13 +119,13 @@ struct Tessellator {
 
 // SIMD8 with one patch, and SIMD16 from Xe2 on.
 struct TessEvalShader {
-  ShaderProgram program;
-  ShaderEntry entry;
-  Tessellator tessellator;
+  ShaderProgram program = {};
+  ShaderEntry entry = {};
+  Tessellator tessellator = {};
   uint32_t patch_read_offset = 0;  // of the patch's URB entry
   uint32_t patch_read_length = 0;
   bool primitive_id = true;  // the program reads it
-  ClipDistances distances;   // if it is the last stage before the clipper
+  ClipDistances distances = {};   // if it is the last stage before the clipper
   bool statistics = true;
 };
 
@@ -135,8 +135,8 @@ enum class GeometryControl : uint8_t { kCut, kStreamId };
 
 // SIMD8, and SIMD16 from Xe2 on.
 struct GeometryShader {
-  ShaderProgram program;
-  ShaderEntry entry;
+  ShaderProgram program = {};
+  ShaderEntry entry = {};
   uint32_t urb_read_offset = 0;
   uint32_t urb_read_length = 0;  // of each vertex
   uint32_t input_vertices = 3;   // of a primitive, at most 32
@@ -149,9 +149,9 @@ struct GeometryShader {
   uint32_t control_bytes = 0;  // of the header; a multiple of 32
   uint32_t default_stream = 0;
   // The number of vertices that each invocation makes, if it is known.
-  std::optional<uint32_t> output_vertices;
+  std::optional<uint32_t> output_vertices = {};
   bool discard_adjacency = false;
-  ClipDistances distances;
+  ClipDistances distances = {};
   bool statistics = true;
 };
 
@@ -167,9 +167,9 @@ enum class PositionOffset : uint8_t { kNone, kCentroid, kSample };
 enum class ComputedDepth : uint8_t { kNone, kAny, kGreaterOrEqual, kLessOrEqual };
 
 struct FragmentShader {
-  ShaderProgram program;
+  ShaderProgram program = {};
   // The kernels that there are. Xe2 has no SIMD8.
-  std::optional<ShaderEntry> simd8, simd16, simd32;
+  std::optional<ShaderEntry> simd8 = {}, simd16 = {}, simd32 = {};
   uint32_t inputs = 0;     // attributes: FragmentInputs has their places
   bool constants = false;  // reads push constants
   // A mask of kPerspectivePixel … kLinearSample (rasterization.h): see BarycentricsOf().
@@ -207,7 +207,7 @@ struct PixelTarget {
 
 // Threads that work together on one group of tasks or meshes. From Gfx12.5 on.
 struct WorkgroupProgram {
-  ShaderProgram program;
+  ShaderProgram program = {};
   uint64_t entry = 0;
   uint32_t simd = 16;           // lanes: 8 (not on Xe2), 16 or 32
   uint32_t invocations = 1;     // of a group, at most 1024
@@ -220,14 +220,14 @@ struct WorkgroupProgram {
   bool statistics = true;
 };
 struct TaskShader {
-  WorkgroupProgram group;
+  WorkgroupProgram group = {};
 };
 
 enum class MeshOutput : uint8_t { kPoints, kLines, kTriangles };
 enum class MeshIndices : uint8_t { kBytesOfDword, kBytes, kWords, kDwords };
 
 struct MeshShader {
-  WorkgroupProgram group;
+  WorkgroupProgram group = {};
   MeshOutput output = MeshOutput::kTriangles;
   MeshIndices indices = MeshIndices::kDwords;
   uint32_t most_primitives = 1;  // at most 1024
@@ -237,7 +237,7 @@ struct MeshShader {
   uint32_t primitive_header_bytes = 0, primitive_read_bytes = 0;
   uint32_t vertex_pitch_bytes = 32;
   uint32_t vertex_header_bytes = 0, vertex_read_bytes = 0;
-  ClipDistances distances;
+  ClipDistances distances = {};
 };
 
 // The programs of a pipeline; null: the stage is off. Tessellation needs both of its programs.
@@ -249,13 +249,13 @@ struct ShaderStages {
   const FragmentShader* fragment = nullptr;
   // The fragment shader reads the primitive's id: see FragmentInputs.
   bool fragment_reads_primitive_id = false;
-  PixelTarget target;
+  PixelTarget target = {};
 };
 struct MeshStages {
   const TaskShader* task = nullptr;
   const MeshShader* mesh = nullptr;
   const FragmentShader* fragment = nullptr;
-  PixelTarget target;
+  PixelTarget target = {};
 };
 
 // -- Rules that need no packets ------------------------------------------------------------------

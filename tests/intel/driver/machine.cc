@@ -5,7 +5,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "runtime/generations/generations.h"
-#include "runtime/intel/device/render_devices.h"
 #include "runtime/intel/driver/generation_driver.h"
 #include "runtime/sim/memory_access.h"
 #include "runtime/sim/streamer.h"
@@ -82,14 +81,7 @@ Machine::Machine(absl::string_view generation, const Options& options) : generat
        .complete_by_hand = options.complete_by_hand});
   EXPECT_TRUE(made.ok()) << made.status();
   device = *std::move(made);
-  ContextOptions wanted{.subslices = 4};
-  // Until the table has a device of it: the newest one that it has.
-  wanted.device = RenderDevices().back();
-  for (const RenderDevice& known : RenderDevices()) {
-    if (known.version == (*driver)->version) wanted.device = known;
-  }
-  wanted.device->version = (*driver)->version;
-  auto created = Context::Create(*device, wanted);
+  auto created = Context::Create(*device, {.subslices = 4});
   EXPECT_TRUE(created.ok()) << created.status();
   if (created.ok()) context = *std::move(created);
 }
