@@ -66,7 +66,7 @@ struct Rasterization {
   struct ClipDistances {
     uint8_t clip = 0, cull = 0;
     bool clip_forced = false, cull_forced = false;
-  } clip_distances;
+  } clip_distances = {};
   bool scissor = true;  // otherwise only the viewport limits
   LineMode line_mode = LineMode::kDefault;
   float line_width = 1;     // pixels
