@@ -252,7 +252,7 @@ absl::Status DescribeDepthTargets(const DepthTargets& targets, DepthPackets<Gen>
   if constexpr (requires { Hierarchical::TILED_MODE_TILE4; }) {
     hierarchical.tiled_mode = Hierarchical::TILED_MODE_TILE4;
   }
-  if constexpr (requires { hierarchical.hierarchical_depth_buffer_write_thru_enable; }) {
+  if constexpr (requires(Hierarchical h) { h.hierarchical_depth_buffer_write_thru_enable; }) {
     hierarchical.hierarchical_depth_buffer_write_thru_enable = from.write_through;
   }
   return absl::OkStatus();

@@ -49,24 +49,27 @@ struct Multisample {
   bool pixel_center_at_corner = false;  // pixels' coordinates are integers: old Direct3D
 };
 
+// Planes that clip and cull, a bit each. What is not forced, the last geometry stage's packet
+// decides.
+struct RasterClipDistances {
+  uint8_t clip = 0, cull = 0;
+  bool clip_forced = false, cull_forced = false;
+};
+
 struct Rasterization {
   RasterPrimitive primitive = RasterPrimitive::kTriangles;
   PolygonMode front_mode = PolygonMode::kFill, back_mode = PolygonMode::kFill;
   CullMode cull = CullMode::kNone;
   FrontFace front_face = FrontFace::kCounterClockwise;
   ProvokingVertex provoking_vertex = ProvokingVertex::kFirst;
-  bool discard = false;  // nothing is rasterized
+  // Nothing is rasterized. (3DSTATE_STREAMOUT has a switch of its own, for all stages after it.)
+  bool discard = false;
   // Primitives are clipped at the near and far planes; otherwise depth is clamped there. Gfx8 has
   // one switch for both.
   bool clip_near = true, clip_far = true;
   DepthRange depth_range = DepthRange::kZeroToOne;
   DepthBias depth_bias = {};
-  // Planes that clip and cull, a bit each. What is not forced, the last geometry stage's packet
-  // decides.
-  struct ClipDistances {
-    uint8_t clip = 0, cull = 0;
-    bool clip_forced = false, cull_forced = false;
-  } clip_distances = {};
+  RasterClipDistances clip_distances = {};
   bool scissor = true;  // otherwise only the viewport limits
   LineMode line_mode = LineMode::kDefault;
   float line_width = 1;     // pixels

@@ -121,7 +121,7 @@ absl::Status SetScissors(absl::Span<const Scissor> scissors, const ViewportTarge
                          gpu::StateStream& dynamic, Batch<Gen>& batch, DrawState<Gen>& state) {
   using G = typename Gen::Packets;
   using Rectangle = typename G::SCISSOR_RECT;
-  constexpr uint64_t kAlignment = 32;
+  constexpr uint64_t kAlignment = 64;  // Wa_1409725701
   if (scissors.empty() || scissors.size() > kMostViewports) {
     return viewport_errors::Count("scissors", scissors.size());
   }

@@ -59,7 +59,7 @@ const Captured& CaptureOf(absl::string_view generation) {
     const char* generation;
     const char* folder;
   } kFolders[] = {
-      {"gfx8", "bdw-vk-compute"}, {"gfx9", "skl-gl-basic"},    {"gfx11", "icl-gl-basic"},
+      {"gfx8", "bdw-vk-compute"}, {"gfx9", "skl-gl-basic"},   {"gfx11", "icl-gl-basic"},
       {"gfx12", "tgl-gl-basic"},  {"gfx125", "dg2-gl-basic"},
   };
   const auto [found, is_new] = read.try_emplace(std::string(generation));
