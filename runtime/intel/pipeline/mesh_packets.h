@@ -83,8 +83,8 @@ absl::Status SetGroup(absl::string_view stage, const WorkgroupProgram& group, Co
     status.Update(
         TooLarge<Gen>(stage, "bytes of indirect data", group.indirect_bytes, kMostIndirect, ""));
   }
-  status.Update(
-      SetThreads<Gen, &Control::maximum_number_of_threadgroups>(stage, group.most_groups, control));
+  status.Update(SetMost<Gen, &Control::maximum_number_of_threadgroups>(stage, "groups in flight",
+                                                                       group.most_groups, control));
   if (!status.ok()) return status;
   control.statistics_enable = group.statistics;
   if (group.program.scratch.bytes_per_thread != 0) {

@@ -73,18 +73,18 @@ absl::Status TooLarge(absl::string_view stage, absl::string_view what, uint64_t 
                                             " it must be at most ", most, remedy));
 }
 
-// `threads` minus 1, in Member.
+// `number` minus 1, in Member. `what`: "threads: see RenderDevice::threads".
 template <class Gen, auto Member, class P>
-absl::Status SetThreads(absl::string_view stage, uint32_t threads, P& packet) {
+absl::Status SetMost(absl::string_view stage, absl::string_view what, uint32_t number, P& packet) {
   constexpr uint32_t kMost = MostOf<Member>() + 1;
-  if (threads == 0 || threads > kMost) {
-    return absl::OutOfRangeError(absl::StrCat(stage, ": ", threads, " threads; on ", Gen::kName,
-                                              " the packet holds 1 to ", kMost,
-                                              ": see RenderDevice::threads"));
+  if (number == 0 || number > kMost) {
+    return absl::OutOfRangeError(absl::StrCat(stage, " of ", Gen::kName, ": ", number,
+                                              "; the packet holds 1 to ", kMost, " ", what));
   }
-  packet.*Member = threads - 1;
+  packet.*Member = number - 1;
   return absl::OkStatus();
 }
+inline constexpr absl::string_view kThreads = "threads: see RenderDevice::threads";
 
 // The start register, in one member or in two.
 template <class Gen, auto Low, class P, class SetHigh>
@@ -118,8 +118,8 @@ absl::StatusOr<typename Gen::Packets::_3DSTATE_VS> VertexShaderPacket(const Vert
   if (shader == nullptr) return packet;
   absl::Status status = CheckEntry(kStage, shader->entry.offset);
   status.Update(stages::SetProgram<Gen>(kStage, shader->program, packet));
-  status.Update(stages::SetThreads<Gen, &P::maximum_number_of_threads>(
-      kStage, device.threads.vertex, packet));
+  status.Update(stages::SetMost<Gen, &P::maximum_number_of_threads>(kStage, stages::kThreads,
+                                                                    device.threads.vertex, packet));
   status.Update(stages::SetStart<Gen, &P::dispatch_grf_start_register_for_urb_data>(
       kStage, shader->entry.start_register, 0, packet, [](uint32_t) {}));
   if (!status.ok()) return status;
@@ -149,8 +149,8 @@ absl::StatusOr<typename Gen::Packets::_3DSTATE_HS> TessControlPacket(
   }
   absl::Status status = CheckEntry(kStage, shader->entry.offset);
   status.Update(stages::SetProgram<Gen>(kStage, shader->program, packet));
-  status.Update(
-      stages::SetThreads<Gen, &P::maximum_number_of_threads>(kStage, device.threads.hull, packet));
+  status.Update(stages::SetMost<Gen, &P::maximum_number_of_threads>(kStage, stages::kThreads,
+                                                                    device.threads.hull, packet));
   constexpr uint32_t kHigh = [] {
     if constexpr (requires { &P::dispatch_grf_start_register_for_urb_data_5; }) {
       return stages::MostOf<&P::dispatch_grf_start_register_for_urb_data_5>();
@@ -249,8 +249,8 @@ absl::StatusOr<typename Gen::Packets::_3DSTATE_DS> TessEvalPacket(const TessEval
   if (shader == nullptr) return packet;
   absl::Status status = CheckEntry(kStage, shader->entry.offset);
   status.Update(stages::SetProgram<Gen>(kStage, shader->program, packet));
-  status.Update(stages::SetThreads<Gen, &P::maximum_number_of_threads>(
-      kStage, device.threads.domain, packet));
+  status.Update(stages::SetMost<Gen, &P::maximum_number_of_threads>(kStage, stages::kThreads,
+                                                                    device.threads.domain, packet));
   status.Update(stages::SetStart<Gen, &P::dispatch_grf_start_register_for_urb_data>(
       kStage, shader->entry.start_register, 0, packet, [](uint32_t) {}));
   if (!status.ok()) return status;
@@ -279,8 +279,9 @@ absl::StatusOr<typename Gen::Packets::_3DSTATE_GS> GeometryShaderPacket(
   absl::Status status = CheckGeometry(*shader);
   status.Update(CheckEntry(kStage, shader->entry.offset));
   status.Update(stages::SetProgram<Gen>(kStage, shader->program, packet));
-  status.Update(stages::SetThreads<Gen, &P::maximum_number_of_threads>(
-      kStage, device.threads.geometry / (Gen::kFacts.geometry_threads_in_pairs ? 2 : 1), packet));
+  status.Update(stages::SetMost<Gen, &P::maximum_number_of_threads>(
+      kStage, stages::kThreads,
+      device.threads.geometry / (Gen::kFacts.geometry_threads_in_pairs ? 2 : 1), packet));
   constexpr uint32_t kHigh = [] {
     if constexpr (requires { &P::dispatch_grf_start_register_for_urb_data_5_4; }) {
       return stages::MostOf<&P::dispatch_grf_start_register_for_urb_data_5_4>();
@@ -334,8 +335,8 @@ absl::StatusOr<typename Gen::Packets::_3DSTATE_PS> FragmentShaderPacket(
   if (!widths.ok()) return widths.status();
   const PixelKernels kernels = PlacePixelKernels(*shader, *widths, Gen::kFacts);
   absl::Status status = stages::SetProgram<Gen>(kStage, shader->program, packet);
-  status.Update(stages::SetThreads<Gen, &P::maximum_number_of_threads_per_psd>(
-      kStage, device.threads.pixel - Gen::kFacts.pixel_threads_reserved, packet));
+  status.Update(stages::SetMost<Gen, &P::maximum_number_of_threads_per_psd>(
+      kStage, stages::kThreads, device.threads.pixel - Gen::kFacts.pixel_threads_reserved, packet));
   for (const ShaderEntry* kernel : kernels.slots) {
     if (kernel == nullptr) continue;
     status.Update(CheckEntry(kStage, kernel->offset));

@@ -76,7 +76,7 @@ struct VertexShader {
   ShaderEntry entry = {};
   uint32_t urb_read_offset = 0;
   uint32_t urb_read_length = 0;  // of vertex elements, two in each unit
-  ClipDistances distances = {};       // if it is the last stage before the clipper
+  ClipDistances distances = {};  // if it is the last stage before the clipper
   bool cached = true;            // equal indices of a draw may share a vertex
   bool statistics = true;
 };
@@ -124,8 +124,8 @@ struct TessEvalShader {
   Tessellator tessellator = {};
   uint32_t patch_read_offset = 0;  // of the patch's URB entry
   uint32_t patch_read_length = 0;
-  bool primitive_id = true;  // the program reads it
-  ClipDistances distances = {};   // if it is the last stage before the clipper
+  bool primitive_id = true;      // the program reads it
+  ClipDistances distances = {};  // if it is the last stage before the clipper
   bool statistics = true;
 };
 

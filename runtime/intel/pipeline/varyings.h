@@ -139,7 +139,7 @@ struct AttributePlan {
   uint32_t flat = 0;     // bit i: attribute i is not interpolated
   uint32_t sprites = 0;  // bit i: attribute i is replaced when points are drawn
   bool sprite_origin_is_below = false;
-  std::optional<unsigned> primitive_id;  // the attribute that the rasterizer makes
+  std::optional<unsigned> primitive_id = {};  // the attribute that the rasterizer makes
 
   bool IsOwnSlot(unsigned attribute) const {
     const AttributeSource& source = sources[attribute];
