@@ -78,12 +78,10 @@ constexpr size_t PipelineSelectDwords() {
   return dwords;
 }
 
-// Selects a pipeline, from the other one or from an unknown one. False if the group has been
-// refused.
+// What must precede a selection, from the other pipeline or from an unknown one.
 template <class Gen>
-bool EmitPipelineSelect(typename Batch<Gen>::Group& group, Pipeline to) {
+void EmitBeforePipelineSelect(typename Batch<Gen>::Group& group, Pipeline to) {
   using G = typename Gen::Packets;
-  using Select = typename G::PIPELINE_SELECT;
   static constexpr std::array kRules = {PipelineSelectRulesOf<Gen>(Pipeline::k3D),
                                         PipelineSelectRulesOf<Gen>(Pipeline::kGpgpu)};
   const auto& rules = kRules[static_cast<unsigned>(to)];
@@ -95,6 +93,14 @@ bool EmitPipelineSelect(typename Batch<Gen>::Group& group, Pipeline to) {
           typename G::MEDIA_VFE_STATE{.number_of_urb_entries = 2, .urb_entry_allocation_size = 2});
     }
   }
+}
+
+// Selects a pipeline, from the other one or from an unknown one. False if the group has been
+// refused.
+template <class Gen>
+bool EmitPipelineSelect(typename Batch<Gen>::Group& group, Pipeline to) {
+  using Select = typename Gen::Packets::PIPELINE_SELECT;
+  EmitBeforePipelineSelect<Gen>(group, to);
   if constexpr (Gen::kFacts.selects_pipeline) {
     Select select{.pipeline_selection = to == Pipeline::k3D ? Select::PIPELINE_SELECTION_3D
                                                             : Select::PIPELINE_SELECTION_GPGPU};

@@ -1,0 +1,81 @@
+#include "runtime/intel/shader/kernels.h"
+
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+
+namespace packsmith::intel {
+namespace {
+
+// The shortest instructions are 8 bytes; kernels begin at multiples of 64 (PRM, Kernel Start
+// Pointer).
+constexpr size_t kInstruction = 8;
+constexpr uint64_t kAlignment = 64;
+
+}  // namespace
+
+Kernels::~Kernels() {
+  MutexLock lock(mutex_);
+  for (const auto& [offset, entry] : by_offset_) (void)pool_.Free(offset);
+}
+
+absl::StatusOr<Kernel> Kernels::Upload(absl::Span<const uint8_t> instructions) {
+  if (instructions.empty() || instructions.size() % kInstruction != 0) {
+    return absl::InvalidArgumentError(absl::StrCat("a kernel of ", instructions.size(),
+                                                   " bytes; it must have a multiple of 8, and at "
+                                                   "least one instruction"));
+  }
+  const absl::string_view content(reinterpret_cast<const char*>(instructions.data()),
+                                  instructions.size());
+  MutexLock lock(mutex_);
+  if (options_.share) {
+    if (const auto found = by_content_.find(content); found != by_content_.end()) {
+      Entry& entry = by_offset_.at(found->second);
+      ++entry.users;
+      ++statistics_.hits;
+      return entry.kernel;
+    }
+  }
+  absl::StatusOr<gpu::State> state =
+      pool_.Allocate(instructions.size() + options_.prefetch_bytes, kAlignment);
+  if (!state.ok()) return state.status();
+  std::memcpy(state->cpu, instructions.data(), instructions.size());
+  std::memset(state->cpu + instructions.size(), 0, options_.prefetch_bytes);
+  Entry entry{.kernel = {.offset = state->offset,
+                         .address = state->address,
+                         .size = static_cast<uint32_t>(instructions.size()),
+                         .buffer = state->buffer},
+              .users = 1};
+  if (options_.share) {
+    entry.content = &by_content_.emplace(content, state->offset).first->first;
+  }
+  by_offset_.emplace(state->offset, entry);
+  ++statistics_.uploads;
+  ++statistics_.kernels;
+  statistics_.kernel_bytes += instructions.size();
+  return entry.kernel;
+}
+
+absl::Status Kernels::Release(const Kernel& kernel) {
+  MutexLock lock(mutex_);
+  const auto found = by_offset_.find(kernel.offset);
+  if (found == by_offset_.end() || found->second.kernel.address != kernel.address) {
+    return absl::NotFoundError(
+        absl::StrCat("no kernel is at offset ", kernel.offset, ": it was released before"));
+  }
+  Entry& entry = found->second;
+  if (--entry.users != 0) return absl::OkStatus();
+  --statistics_.kernels;
+  statistics_.kernel_bytes -= entry.kernel.size;
+  if (entry.content != nullptr) by_content_.erase(by_content_.find(*entry.content));
+  by_offset_.erase(found);
+  return pool_.Free(kernel.offset);
+}
+
+KernelStatistics Kernels::statistics() const {
+  MutexLock lock(mutex_);
+  return statistics_;
+}
+
+}  // namespace packsmith::intel

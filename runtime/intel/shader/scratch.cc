@@ -1,0 +1,91 @@
+#include "runtime/intel/shader/scratch.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "absl/strings/str_cat.h"
+
+namespace packsmith::intel {
+namespace {
+
+constexpr uint32_t kLeast = 1024;
+
+// What shaders of a stage have for themselves: RenderDevice::threads.
+uint64_t ThreadsOf(const RenderDevice& device, uint64_t subslices, ScratchStage stage) {
+  switch (stage) {
+    case ScratchStage::kVertex:
+      return device.threads.vertex;
+    case ScratchStage::kHull:
+      return device.threads.hull;
+    case ScratchStage::kDomain:
+      return device.threads.domain;
+    case ScratchStage::kGeometry:
+      return device.threads.geometry;
+    case ScratchStage::kPixel:
+      // No subslice has more than two dispatchers.
+      return 2 * subslices * device.threads.pixel;
+    default:
+      return 0;
+  }
+}
+
+}  // namespace
+
+uint64_t ScratchThreads(const RenderDevice& device, const GenerationFacts& facts,
+                        uint32_t subslices, ScratchStage stage) {
+  const uint64_t numbered = std::max(
+      {subslices, facts.scratch_subslices_of_slice * device.slices, facts.scratch_subslices});
+  const uint64_t of_subslice =
+      facts.scratch_threads == 0 ? device.threads.compute : facts.scratch_threads;
+  if (facts.stages_share_scratch || stage >= ScratchStage::kCompute) return numbered * of_subslice;
+  return ThreadsOf(device, numbered, stage);
+}
+
+ScratchPool::~ScratchPool() {
+  MutexLock lock(mutex_);
+  for (const auto& [key, scratch] : all_) (void)buffers_.Release(scratch.memory.handle);
+}
+
+absl::StatusOr<Scratch> ScratchPool::Get(ScratchStage stage, uint32_t per_thread) {
+  const GenerationFacts& facts = *options_.facts;
+  const uint32_t most = facts.stages_share_scratch ? 256 << 10 : 2 << 20;
+  if (per_thread == 0 || per_thread > most) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("scratch memory of ", per_thread, " bytes for each thread; 1 to ", most,
+                     " are possible: let the shader use a buffer instead"));
+  }
+  const uint32_t bytes = std::bit_ceil(std::max(per_thread, kLeast));
+  const auto code = static_cast<uint32_t>(std::countr_zero(bytes / kLeast));
+  // Where stages share their numbers of threads, they share the memory.
+  if (facts.stages_share_scratch) stage = ScratchStage::kCompute;
+  MutexLock lock(mutex_);
+  const auto found = all_.find({stage, code});
+  if (found != all_.end()) return found->second;
+  Scratch scratch{.per_thread = bytes,
+                  .code = code,
+                  .threads = ScratchThreads(options_.device, facts, options_.subslices, stage),
+                  .base = {},
+                  .memory = {}};
+  if (scratch.threads == 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the device has no threads of this stage: subslices ", options_.subslices));
+  }
+  absl::StatusOr<gpu::Buffer> memory = buffers_.Create({.size = scratch.threads * bytes,
+                                                        .zone = options_.zone,
+                                                        .name = "scratch",
+                                                        .alignment = 4096});
+  if (!memory.ok()) return memory.status();
+  scratch.memory = *memory;
+  scratch.base = {memory->address - options_.general_base, memory->handle};
+  all_.emplace(std::pair(stage, code), scratch);
+  return scratch;
+}
+
+uint64_t ScratchPool::allocated_bytes() const {
+  MutexLock lock(mutex_);
+  uint64_t bytes = 0;
+  for (const auto& [key, scratch] : all_) bytes += scratch.memory.size;
+  return bytes;
+}
+
+}  // namespace packsmith::intel
