@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "runtime/command/buffer_uses.h"
 #include "runtime/intel/batch/batch_core.h"
+#include "runtime/intel/device/generation_facts.h"
 #include "runtime/intel/driver/command_buffer.h"
 #include "runtime/intel/driver/generation_driver.h"
 #include "runtime/intel/driver/graphics_pipeline.h"
@@ -24,10 +25,13 @@ constexpr absl::Duration kPatience = absl::Seconds(60);
 
 // The first of the generation's devices; of a generation without one, the last device before it.
 RenderDevice SmallestOf(const GenerationDriver& generation) {
+  // The columns of facts are in the order of generations.
+  const GenerationFacts* const wanted = &FactsOf(generation.version);
   RenderDevice found = RenderDevices().front();
   for (const RenderDevice& device : RenderDevices()) {
-    if (device.version == generation.version) return device;
-    if (device.version < generation.version && device.version >= found.version) found = device;
+    const GenerationFacts* const facts = &FactsOf(device.version);
+    if (facts == wanted) return device;
+    if (facts < wanted && facts >= &FactsOf(found.version)) found = device;
   }
   found.version = generation.version;
   return found;
@@ -41,7 +45,7 @@ absl::StatusOr<std::unique_ptr<Context>> Context::Create(gpu::Device& device,
   const absl::StatusOr<const GenerationDriver*> generation = FindGenerationDriver(name);
   if (!generation.ok()) return generation.status();
   const RenderDevice render_device = options.device ? *options.device : SmallestOf(**generation);
-  if (render_device.version != (*generation)->version) {
+  if (&FactsOf(render_device.version) != &FactsOf((*generation)->version)) {
     return absl::InvalidArgumentError(absl::StrCat("device \"", render_device.name,
                                                    "\" is of version ", render_device.version, "; ",
                                                    name, " has version ", (*generation)->version));
@@ -115,9 +119,8 @@ absl::StatusOr<gpu::Buffer> Context::NewBuffer(uint64_t size, absl::string_view 
 
 absl::StatusOr<Image> Context::NewImage(const ImageOptions& options) {
   constexpr uint64_t kTileAlignment = 4096;
-  SurfaceTiling tiling;
-  const absl::StatusOr<layout::Layout> placement =
-      LayOutImage(options, generation_.version, tiling);
+  const SurfaceTiling tiling = options.linear ? SurfaceTiling::kLinear : generation_.tile;
+  const absl::StatusOr<layout::Layout> placement = LayOutImage(options, generation_.tile);
   if (!placement.ok()) return placement.status();
   const absl::StatusOr<gpu::Buffer> memory = buffers_->Create({.size = placement->size_B(),
                                                                .zone = zone("other"),

@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "runtime/intel/binding/surface.h"
 
 namespace packsmith::intel {
 
@@ -19,8 +20,9 @@ class GraphicsPipeline;
 struct GraphicsPipelineOptions;
 
 struct GenerationDriver {
-  const char* name;  // by the XML
-  unsigned version;  // times ten
+  const char* name;    // by the XML
+  unsigned version;    // times ten
+  SurfaceTiling tile;  // of images: Y, from Gfx12.5 on 4
   absl::StatusOr<std::unique_ptr<CommandBuffer>> (*new_command_buffer)(
       Context& context, const CommandBufferOptions& options);
   absl::StatusOr<std::unique_ptr<GraphicsPipeline>> (*new_graphics_pipeline)(

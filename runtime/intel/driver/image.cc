@@ -8,8 +8,7 @@
 
 namespace packsmith::intel {
 
-absl::StatusOr<layout::Layout> LayOutImage(const ImageOptions& options, unsigned version,
-                                           SurfaceTiling& tiling) {
+absl::StatusOr<layout::Layout> LayOutImage(const ImageOptions& options, SurfaceTiling tile) {
   const layout::Format* const format = layout::FindFormat(options.format);
   if (format == nullptr) {
     return absl::InvalidArgumentError(
@@ -18,9 +17,7 @@ absl::StatusOr<layout::Layout> LayOutImage(const ImageOptions& options, unsigned
   }
   // Surface states give the horizontal alignment in bytes, 128 at most, since Tile4; before that in
   // texels, 16 at most.
-  const bool has_tile4 = version >= 125;
-  tiling =
-      options.linear ? SurfaceTiling::kLinear : (has_tile4 ? SurfaceTiling::k4 : SurfaceTiling::kY);
+  const bool has_tile4 = tile == SurfaceTiling::k4;
   return layout::Layout::Of({
       .scheme = options.linear
                     ? layout::Scheme::kIntelLinear

@@ -43,10 +43,9 @@ struct Image {
   uint32_t height() const { return placement.description().height_px; }
 };
 
-// The layout of an image on a generation (its version times ten), and the tiling. InvalidArgument
+// The layout of an image in the generation's tiles, Y or 4, unless it is linear. InvalidArgument
 // for formats that runtime/layout does not have; errors of Layout::Of().
-absl::StatusOr<layout::Layout> LayOutImage(const ImageOptions& options, unsigned version,
-                                           SurfaceTiling& tiling);
+absl::StatusOr<layout::Layout> LayOutImage(const ImageOptions& options, SurfaceTiling tile);
 
 // All levels and layers of it, for a surface state. Targets use one level: set `first_level`.
 ImageSurface SurfaceOf(const Image& image, SurfacePurpose purpose, uint32_t mocs);

@@ -6,7 +6,7 @@ import re
 import unittest
 
 FOLDERS = ("runtime/intel/batch", "runtime/intel/binding", "runtime/intel/compute",
-           "runtime/intel/shader", "runtime/intel/state")
+           "runtime/intel/driver", "runtime/intel/shader", "runtime/intel/state")
 # The table itself, and the look-up of a generation's column by its number.
 TABLE = ("runtime/intel/device/generation_facts.h", "runtime/intel/batch/generation.h")
 NUMBER = r"(?:\bkVersion|\bversion_x10|\bversion)\b(?:\(\))?"
