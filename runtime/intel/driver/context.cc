@@ -6,7 +6,6 @@
 #include "absl/strings/str_cat.h"
 #include "runtime/command/buffer_uses.h"
 #include "runtime/intel/batch/batch_core.h"
-#include "runtime/intel/device/generation_facts.h"
 #include "runtime/intel/driver/command_buffer.h"
 #include "runtime/intel/driver/generation_driver.h"
 #include "runtime/intel/driver/graphics_pipeline.h"
@@ -23,37 +22,7 @@ constexpr uint64_t kKernelAlignment = 64;
 // For all jobs that are left when a context ends.
 constexpr absl::Duration kPatience = absl::Seconds(60);
 
-// The first of the generation's devices; of a generation without one, the last device before it.
-RenderDevice SmallestOf(const GenerationDriver& generation) {
-  // The columns of facts are in the order of generations.
-  const GenerationFacts* const wanted = &FactsOf(generation.version);
-  RenderDevice found = RenderDevices().front();
-  for (const RenderDevice& device : RenderDevices()) {
-    const GenerationFacts* const facts = &FactsOf(device.version);
-    if (facts == wanted) return device;
-    if (facts < wanted && facts >= &FactsOf(found.version)) found = device;
-  }
-  found.version = generation.version;
-  return found;
-}
-
 }  // namespace
-
-absl::StatusOr<std::unique_ptr<Context>> Context::Create(gpu::Device& device,
-                                                         const ContextOptions& options) {
-  const std::string name = options.generation.empty() ? device.generation() : options.generation;
-  const absl::StatusOr<const GenerationDriver*> generation = FindGenerationDriver(name);
-  if (!generation.ok()) return generation.status();
-  const RenderDevice render_device = options.device ? *options.device : SmallestOf(**generation);
-  if (&FactsOf(render_device.version) != &FactsOf((*generation)->version)) {
-    return absl::InvalidArgumentError(absl::StrCat("device \"", render_device.name,
-                                                   "\" is of version ", render_device.version, "; ",
-                                                   name, " has version ", (*generation)->version));
-  }
-  std::unique_ptr<Context> context(new Context(device, **generation, render_device, options));
-  if (absl::Status status = context->CreateMemory(options); !status.ok()) return status;
-  return context;
-}
 
 Context::Context(gpu::Device& device, const GenerationDriver& generation,
                  const RenderDevice& render_device, const ContextOptions& options)
@@ -65,8 +34,9 @@ Context::Context(gpu::Device& device, const GenerationDriver& generation,
       kernel_context_(options.kernel_context) {}
 
 absl::Status Context::CreateMemory(const ContextOptions& options) {
-  const auto zones = gpu::LayOutZones(IrisZones(), {.verx10 = static_cast<int>(generation_.version),
-                                                    .top = options.address_space_bytes});
+  const unsigned number = generation_.version;
+  const auto zones = gpu::LayOutZones(
+      IrisZones(), {.verx10 = static_cast<int>(number), .top = options.address_space_bytes});
   if (!zones.ok()) return zones.status();
   auto space = gpu::AddressSpace::Create(*zones);
   if (!space.ok()) return space.status();
