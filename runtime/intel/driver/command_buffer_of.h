@@ -122,7 +122,8 @@ class CommandBufferOf final : public CommandBuffer {
   // Emits a barrier, in the pipeline that can.
   bool EmitTracked(const CacheBarrier& barrier);
   // What a draw or dispatch uses: one barrier for all, then the uses.
-  bool Track(const std::vector<TrackedUse>& uses);
+  bool Track(absl::Span<const TrackedUse> uses);
+  bool Track(const TrackedUse& use) { return Track(absl::MakeConstSpan(&use, 1)); }
   // For calls that draws take, or dispatches: on engines that have them.
   bool CanDraw();
   bool CanDispatch();
@@ -361,7 +362,7 @@ bool CommandBufferOf<Gen>::Use(const gpu::Buffer& buffer, CacheDomain domain) {
                                 : gpu::kReads);
   if (options().engine == Engine::kCopy) return true;
   ++changes_;
-  return Track({{buffer.handle, domain}});
+  return Track(TrackedUse{buffer.handle, domain});
 }
 
 template <class Gen>
@@ -499,7 +500,7 @@ bool CommandBufferOf<Gen>::Execute(CommandBuffer& secondary) {
 // -- Draws and dispatches -----------------------------------------------------------------------
 
 template <class Gen>
-bool CommandBufferOf<Gen>::Track(const std::vector<TrackedUse>& uses) {
+bool CommandBufferOf<Gen>::Track(absl::Span<const TrackedUse> uses) {
   CacheBarrier barrier;
   for (const TrackedUse& use : uses) {
     const CacheBarrier one = caches_->Needs(use.buffer, use.domain);
@@ -593,7 +594,7 @@ bool CommandBufferOf<Gen>::BeginDraw(const address& arguments) {
   if (!CanDraw() || !Select(Pipeline::k3D)) return false;
   if (arguments.buffer != 0) {
     ++changes_;
-    if (!Track({{arguments.buffer, CacheDomain::kOtherRead}})) return false;
+    if (!Track(TrackedUse{arguments.buffer, CacheDomain::kOtherRead})) return false;
   }
   if (draws_->uses_changed() || draws_tracked_ != changes_) {
     if (!Track(draws_->uses())) return false;
@@ -648,7 +649,7 @@ bool CommandBufferOf<Gen>::BeginDispatch(const address& arguments) {
   if (!CanDispatch()) return false;
   if (arguments.buffer != 0) {
     ++changes_;
-    if (!Track({{arguments.buffer, CacheDomain::kOtherRead}})) return false;
+    if (!Track(TrackedUse{arguments.buffer, CacheDomain::kOtherRead})) return false;
   }
   if (dispatches_->uses_changed() || dispatches_tracked_ != changes_) {
     if (!Track(dispatches_->uses())) return false;

@@ -4,11 +4,14 @@
 #define PACKSMITH_RUNTIME_INTEL_DRIVER_GRAPHICS_PIPELINE_OF_H_
 
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "runtime/command/pack_status.h"
 #include "runtime/intel/driver/context.h"
 #include "runtime/intel/driver/graphics_pipeline.h"
 #include "runtime/intel/pipeline/output_packets.h"
@@ -33,18 +36,12 @@ class GraphicsPipelineOf final : public GraphicsPipeline {
   const PushConstantPartition& constants() const { return constants_; }
   const Rasterization& rasterization() const { return rasterization_; }
   const PixelTraits& pixels() const { return pixels_; }
-  ColorBlend blend() const {
-    ColorBlend blend = blend_;
-    blend.targets = blend_targets_;
-    return blend;
-  }
+  // BLEND_STATE with an entry for each target that there can be: hardware fetches all of them.
+  absl::Span<const uint32_t> blend() const { return blend_; }
 
  private:
   explicit GraphicsPipelineOf(const GraphicsPipelineOptions& options)
-      : GraphicsPipeline(Gen::kName),
-        rasterization_(options.rasterization),
-        blend_(options.blend),
-        blend_targets_(options.blend.targets.begin(), options.blend.targets.end()) {}
+      : GraphicsPipeline(Gen::kName), rasterization_(options.rasterization) {}
   absl::Status Make(const Context& context, const GraphicsPipelineOptions& options);
   absl::Status PartitionUrbFor(const RenderDevice& device, const GraphicsPipelineOptions& options,
                                const VertexLayout& written);
@@ -54,8 +51,7 @@ class GraphicsPipelineOf final : public GraphicsPipeline {
   PushConstantPartition constants_;
   Rasterization rasterization_;
   PixelTraits pixels_;
-  ColorBlend blend_;
-  std::vector<BlendTarget> blend_targets_;
+  std::vector<uint32_t> blend_;
 };
 
 template <class Gen>
@@ -124,6 +120,16 @@ absl::Status GraphicsPipelineOf<Gen>::Make(const Context& context,
     return status;
   if (absl::Status status = AddColorBlend(options.blend, pixels_, state_); !status.ok())
     return status;
+  BlendPackets<Gen> blend;
+  if (absl::Status status = DescribeColorBlend<Gen>(options.blend, pixels_, blend); !status.ok())
+    return status;
+  using State = typename Gen::Packets::BLEND_STATE;
+  blend_.resize(State::dwords_needed(kMostBlendTargets));
+  if (const error e = blend.blend.pack(
+          blend_.data(),
+          span<const typename State::ps_item>(blend.entries.data(), kMostBlendTargets))) {
+    return PackStatus("BLEND_STATE", e);
+  }
   return state_.status();
 }
 

@@ -125,9 +125,12 @@ absl::StatusOr<uint32_t> WriteSamplers(const RecorderParts<Gen>& parts,
                                               " samplers; it has at most ", kMostTableSamplers));
   }
   constexpr size_t kBytes = SamplerState<Gen>::length * 4;
+  // Prefetching reads groups of four (PRM, 3DSTATE_PS, "Sampler Count"): the rest is zero.
+  const size_t count = (samplers.size() + 3) & ~size_t{3};
   const absl::StatusOr<gpu::State> place =
-      parts.recording.dynamic().Allocate(samplers.size() * kBytes, kSamplerTableAlignment);
+      parts.recording.dynamic().Allocate(count * kBytes, kSamplerTableAlignment);
   if (!place.ok()) return place.status();
+  std::memset(place->cpu, 0, count * kBytes);
   for (size_t i = 0; i < samplers.size(); ++i) {
     const absl::StatusOr<PackedSampler> packed = tables.Pack(samplers[i]);
     if (!packed.ok()) return packed.status();
@@ -399,8 +402,13 @@ absl::Status DrawRecorder<Gen>::Bind(const GraphicsPipeline& pipeline) {
   parts_.state.Bind(next.state());
   SetUrb(parts_.state, next.urb());
   SetPushConstants(parts_.state, next.constants());
-  return SetBlendStates(next.blend(), next.pixels(), parts_.recording.dynamic(), parts_.batch,
-                        parts_.state);
+  constexpr uint64_t kBlendAlignment = 64;
+  const absl::StatusOr<uint32_t> blend =
+      WriteDynamic(next.blend(), kBlendAlignment, parts_.recording.dynamic(), parts_.batch);
+  if (!blend.ok()) return blend.status();
+  return PutPacket(parts_.state,
+                   typename G::_3DSTATE_BLEND_STATE_POINTERS{.blend_state_pointer_valid = true,
+                                                             .blend_state_pointer = *blend});
 }
 
 template <class Gen>
