@@ -27,6 +27,7 @@ bool ComputeCore::Bind(const ComputeKernel& kernel) {
       kernel, variable ? std::array<uint32_t, 3>{1, 1, 1} : kernel.local_size, limits_);
   if (!shape.ok()) return Refuse(shape.status());
   kernel_ = kernel;
+  descriptor_changed_ = true;
   bound_ = true;
   has_shape_ = !variable;
   if (has_shape_) shape_ = *shape;
@@ -48,6 +49,7 @@ bool ComputeCore::SetLocalSize(const std::array<uint32_t, 3>& size) {
   absl::StatusOr<DispatchShape> shape = PlanDispatch(kernel_, size, limits_);
   if (!shape.ok()) return Refuse(shape.status());
   shape_ = *shape;
+  descriptor_changed_ = true;
   has_shape_ = true;
   return true;
 }

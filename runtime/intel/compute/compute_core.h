@@ -35,7 +35,10 @@ class ComputeCore {
   // Constants that all threads share, from byte `offset` on; they are 0 until they are set, and are
   // kept when another kernel is bound. False if they end after kMostConstantBytes.
   bool SetConstants(absl::Span<const uint8_t> bytes, uint32_t offset = 0);
-  void SetTables(const ComputeTables& tables) { tables_ = tables; }
+  void SetTables(const ComputeTables& tables) {
+    descriptor_changed_ |= !(tables == tables_);
+    tables_ = tables;
+  }
   // False, and the earlier one stays, if its size does not fit the generation's encoding.
   virtual bool SetScratch(const ComputeScratch& scratch) = 0;
 
@@ -75,6 +78,9 @@ class ComputeCore {
   ComputeTables tables_;
   ComputeScratch scratch_;
   std::vector<uint8_t> constant_bytes_;
+  // Since the last dispatch, what the descriptor and the front end's packet depend on may have
+  // changed.
+  bool descriptor_changed_ = true, front_changed_ = true;
 
  private:
   // What the layout of the constants in memory depends on.

@@ -179,6 +179,7 @@ bool ComputeState<Gen>::SetScratch(const ComputeScratch& scratch) {
       return Refuse(compute_errors::NoScratch(Gen::kName));
     }
   }
+  front_changed_ = true;
   scratch_ = scratch;
   return true;
 }
@@ -301,17 +302,25 @@ bool ComputeState<Gen>::Walk(Batch<Gen>& batch, const GroupCount& groups, const 
     // A larger room than needed costs nothing, changing it does.
     if (front_known_) registers = std::max(registers, front_registers_);
   }
-  const Front front = MakeFront(registers);
+  Front front;
   uint32_t packed_front[Front::length];
-  if (const error e = front.pack(packed_front)) return Refuse(PackStatus("the front end", e));
-  const bool new_front = !front_known_ || std::memcmp(packed_front, front_, sizeof(front_)) != 0;
+  bool new_front = !front_known_ || front_changed_ || registers != front_registers_;
+  if (new_front) {
+    front = MakeFront(registers);
+    if (const error e = front.pack(packed_front)) return Refuse(PackStatus("the front end", e));
+    new_front = !front_known_ || std::memcmp(packed_front, front_, sizeof(front_)) != 0;
+  }
   const bool load_constants = kMedia && constants.size != 0 && (constants.changed || new_front);
   [[maybe_unused]] gpu::State descriptor;
   [[maybe_unused]] uint32_t packed_descriptor[Descriptor::length];
-  bool new_descriptor = false;
+  bool new_descriptor = false, load_descriptor = false;
   if constexpr (kMedia) {
-    if (!PrepareDescriptor(descriptor, packed_descriptor, new_descriptor)) return false;
-    new_descriptor |= new_front;
+    descriptor = descriptor_state_;
+    if ((descriptor_changed_ || !descriptor_known_) &&
+        !PrepareDescriptor(descriptor, packed_descriptor, new_descriptor)) {
+      return false;
+    }
+    load_descriptor = new_descriptor || new_front;
   }
 
   UseScratch(batch);
@@ -338,7 +347,7 @@ bool ComputeState<Gen>::Walk(Batch<Gen>& batch, const GroupCount& groups, const 
             .curbe_total_data_length = (constants.size + kPair - 1) / kPair * kPair,
             .curbe_data_start_address = constants.state.offset});
       }
-      if (new_descriptor) {
+      if (load_descriptor) {
         batch.Use(descriptor.buffer, gpu::kReads);
         group.Emit(typename Packets::MEDIA_INTERFACE_DESCRIPTOR_LOAD{
             .interface_descriptor_total_length = sizeof(packed_descriptor),
@@ -359,6 +368,7 @@ bool ComputeState<Gen>::Walk(Batch<Gen>& batch, const GroupCount& groups, const 
     front_known_ = true;
   }
   Keep(constants);
+  front_changed_ = descriptor_changed_ = false;
   if constexpr (kMedia) {
     if (new_descriptor) {
       std::memcpy(descriptor_, packed_descriptor, sizeof(descriptor_));

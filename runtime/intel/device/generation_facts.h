@@ -176,7 +176,7 @@ struct GenerationFacts {
   uint32_t most_shared_bytes = 0;
   // Threads of a group are not preempted (set by Mesa).
   bool bars_thread_preemption = false;
-  // Low bits of a scratch surface's offset that pointers omit.
+  // Low bits of a scratch surface's offset that pointers omit. 0: packets have its address.
   unsigned scratch_pointer_shift = 0;
   // Numbers of threads by which hardware finds a thread's scratch memory, of a subslice. 0: as many
   // as RenderDevice::threads.compute.
@@ -210,10 +210,8 @@ struct GenerationFacts {
   // Payloads of pixel shaders may have offsets of samples and coefficients of planes (PRM of Ice
   // Lake, 3DSTATE_PS_EXTRA, "Requires ...").
   bool pixel_coefficients = false;
-  // Scratch memory is described by a surface, and packets have its offset shifted right by this
-  // (as Mesa's anv does). 0: packets have the address.
-  unsigned scratch_surface_shift = 0;
-  // Tessellated patches are not spread over slices if a shader reads the primitive's id.
+  // Tessellated patches are not spread over slices if a shader reads the primitive's id: DG2 and
+  // early ARL.
   bool wa_14015055625 = false;
 
   // -- The third-level cache and the URB (PRM, volume "L3 Cache and URB", and 3DSTATE_URB_VS) ----
@@ -412,7 +410,6 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
                   .simd32_not_of_16_samples = true,
                   .simd32_not_alone = true},
         .pixel_coefficients = true,
-        .scratch_surface_shift = 4,
         .wa_14015055625 = true,
         .l3 = L3Division::kGfx12,
         .least_urb_start = 4,
@@ -445,7 +442,6 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
         .pixel = {.simd32_not_per_sample = true, .simd32_not_of_16_samples = true},
         .pixel_payload = PixelPayload::kXe2,
         .pixel_coefficients = true,
-        .scratch_surface_shift = 6,
         .least_urb_start = 4,
         .block_dereference_domain = 656,
         .block_dereference_vertices = 384,
@@ -474,7 +470,6 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
         .pixel = {.simd32_not_per_sample = true, .simd32_not_of_16_samples = true},
         .pixel_payload = PixelPayload::kXe2,
         .pixel_coefficients = true,
-        .scratch_surface_shift = 6,
         .least_urb_start = 4,
         .block_dereference_domain = 656,
         .block_dereference_vertices = 384,

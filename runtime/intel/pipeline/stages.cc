@@ -18,7 +18,7 @@ constexpr uint32_t kMostRegisters = 256;
 absl::Status CheckScratch(absl::string_view stage, const ShaderScratch& scratch,
                           const GenerationFacts& facts) {
   if (scratch.bytes_per_thread == 0) return absl::OkStatus();
-  if (facts.scratch_surface_shift == 0) {
+  if (facts.scratch_pointer_shift == 0) {
     if (const auto power = ScratchPower(scratch.bytes_per_thread); !power.ok()) {
       return absl::Status(power.status().code(),
                           absl::StrCat(stage, ": ", power.status().message()));

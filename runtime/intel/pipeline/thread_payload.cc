@@ -247,6 +247,13 @@ absl::StatusOr<ThreadPayload> PayloadOf(const FragmentShader& shader, unsigned l
     return absl::NotFoundError(
         absl::StrCat("fragment shader: there is no kernel of ", lanes, " lanes"));
   }
+  if (!facts.pixel_coefficients &&
+      (shader.sample_offsets || shader.depth_w_coefficients || shader.perspective_coefficients ||
+       shader.linear_coefficients)) {
+    return absl::UnimplementedError(
+        "fragment shader: offsets of samples or coefficients of planes; payloads have them from "
+        "Gfx11 on");
+  }
   const bool xe2 = facts.pixel_payload == PixelPayload::kXe2;
   const unsigned halves = RoundUp(lanes, kHalf);
   const unsigned width = std::min(lanes, kHalf);

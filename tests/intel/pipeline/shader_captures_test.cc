@@ -8,7 +8,9 @@
 #include "absl/strings/str_format.h"
 #include "gtest/gtest.h"
 #include "runtime/intel/device/render_devices.h"
+#include "runtime/intel/pipeline/payload_packets.h"
 #include "runtime/intel/pipeline/stage_packets.h"
+#include "runtime/intel/pipeline/thread_payload.h"
 #include "runtime/intel/pipeline/varying_packets.h"
 #include "tests/intel/batch/tested.h"
 #include "tests/intel/pipeline/capture.h"
@@ -129,6 +131,43 @@ TYPED_TEST(ShaderCapturesTest, FragmentShaders) {
   }
   EXPECT_LE(without_kernel, 1u);
   this->ExpectAll("3DSTATE_PS", ours);
+}
+
+// Mesa's compilers let constants begin directly behind what the hardware delivers first.
+TYPED_TEST(ShaderCapturesTest, StartRegistersAreThoseOfPayloads) {
+  using G = typename TypeParam::Packets;
+  int vertex_shaders = 0, fragment_shaders = 0;
+  for (const Dwords& dwords : this->Captured("3DSTATE_VS")) {
+    const auto packet = G::_3DSTATE_VS::unpack(dwords.data());
+    if (!packet.enable) continue;
+    const VertexShader shader = ReadVertexShader<TypeParam>(packet);
+    const auto payload = PayloadOf(shader, TypeParam::kFacts);
+    ASSERT_TRUE(payload.ok()) << payload.status();
+    EXPECT_EQ(payload->before_start, shader.entry.start_register);
+    ++vertex_shaders;
+  }
+  for (const Dwords& dwords : this->Captured("3DSTATE_PS")) {
+    const auto packet = G::_3DSTATE_PS::unpack(dwords.data());
+    if constexpr (requires { packet.push_constant_enable; }) {
+      if (!packet.push_constant_enable) continue;
+      // The program's own shader, which reads one perspective input.
+      const FragmentShader shader = ReadFragmentShader<TypeParam>(
+          packet, {.attribute_enable = true, .pixel_shader_valid = true},
+          {.barycentric_interpolation_mode = kPerspectivePixel},
+          {.number_of_sf_output_attributes = 1});
+      for (const unsigned lanes : {8, 16}) {
+        const auto payload = PayloadOf(shader, lanes, TypeParam::kFacts);
+        ASSERT_TRUE(payload.ok()) << payload.status();
+        EXPECT_EQ(payload->before_start,
+                  (lanes == 8 ? shader.simd8 : shader.simd16)->start_register);
+      }
+      ++fragment_shaders;
+    }
+  }
+  // hasvk's capture has only clears and copies.
+  const bool draws = TypeParam::kVersion != 80;
+  EXPECT_EQ(vertex_shaders > 0, draws);
+  EXPECT_EQ(fragment_shaders > 0, draws);
 }
 
 TYPED_TEST(ShaderCapturesTest, ExtraBits) {

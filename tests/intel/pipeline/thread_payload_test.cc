@@ -207,6 +207,8 @@ TEST(ThreadPayload, WhatDoesNotFitIsNamed) {
             absl::StatusCode::kNotFound);
   EXPECT_EQ(PayloadOf(FragmentShader{}, 9, FactsOf(90)).status().code(),
             absl::StatusCode::kNotFound);
+  const FragmentShader planes{.simd8 = ShaderEntry{}, .linear_coefficients = true};
+  EXPECT_THAT(TextOf(PayloadOf(planes, 8, FactsOf(90))), HasSubstr("from Gfx11 on"));
   const TessControlShader pushed{.dispatch = HullDispatch::kPatchPerLane, .urb_read_length = 1};
   EXPECT_THAT(TextOf(PayloadOf(pushed, FactsOf(120))), HasSubstr("with urb_read_length 0"));
 }
