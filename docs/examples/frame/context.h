@@ -23,6 +23,7 @@
 #include "runtime/intel/binding/sampler_tables.h"
 #include "runtime/intel/binding/surface_states.h"
 #include "runtime/intel/device/render_devices.h"
+#include "runtime/intel/pipeline/raster_packets.h"
 #include "runtime/intel/state/draw_state.h"
 #include "runtime/intel/state/l3.h"
 #include "runtime/memory/residency.h"
@@ -51,12 +52,6 @@ struct Context {
   uint32_t Dynamic(const State& state, uint64_t alignment) {
     return Write(memory.dynamic, State::length * 4, alignment,
                  [&](uint32_t* to) { return state.pack(to); });
-  }
-  template <class State>
-  uint32_t Dynamic(const State& state, packsmith::span<const typename State::ps_item> items,
-                   uint64_t alignment) {
-    return Write(memory.dynamic, State::dwords_needed(items.size()) * size_t{4}, alignment,
-                 [&](uint32_t* to) { return state.pack(to, items); });
   }
   uint32_t DynamicBytes(absl::Span<const uint8_t> bytes, uint64_t alignment);
   // The offset from the surface state base.
@@ -179,14 +174,8 @@ void Context<Gen>::Begin() {
     SetRegister(typename G::INSTPM{.constant_buffer_address_offset_disable = true,
                                    .constant_buffer_address_offset_disable_mask = true});
   }
-  // These never change: the drawing rectangle limits nothing, and one sample lies in the middle of
-  // its pixel.
-  batch.Emit(typename G::_3DSTATE_DRAWING_RECTANGLE{.clipped_drawing_rectangle_x_max = 0xffff,
-                                                    .clipped_drawing_rectangle_y_max = 0xffff},
-             typename G::_3DSTATE_SAMPLE_PATTERN{._1x_sample0_y_offset = 0.5f,
-                                                 ._1x_sample0_x_offset = 0.5f},
-             typename G::_3DSTATE_AA_LINE_PARAMETERS{}, typename G::_3DSTATE_WM_CHROMAKEY{},
-             typename G::_3DSTATE_WM_HZ_OP{}, typename G::_3DSTATE_POLY_STIPPLE_OFFSET{});
+  // These never change: the drawing rectangle limits nothing, and samples lie where APIs prescribe.
+  Must(intel::EmitFixedState(batch));
 }
 // End
 

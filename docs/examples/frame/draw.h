@@ -9,6 +9,10 @@
 #include "docs/examples/frame/context.h"
 #include "docs/examples/frame/pipeline.h"
 #include "docs/examples/frame/scene.h"
+#include "runtime/intel/pipeline/depth_packets.h"
+#include "runtime/intel/pipeline/output_packets.h"
+#include "runtime/intel/pipeline/vertex_packets.h"
+#include "runtime/intel/pipeline/viewport_packets.h"
 #include "runtime/intel/state/urb.h"
 
 namespace frame {
@@ -16,39 +20,16 @@ namespace frame {
 // Small states that packets point to.
 template <class Gen>
 void SetPointers(Context<Gen>& context) {
-  using G = typename Gen::Packets;
+  gpu::StateStream& dynamic = context.memory.dynamic;
+  auto& batch = context.batch;
   auto& state = context.state;
-  constexpr float kHalfWidth = kTargetWidth / 2.0f, kHalfHeight = kTargetHeight / 2.0f;
-  const typename G::SF_CLIP_VIEWPORT viewport{
-      .viewport_matrix_element_m00 = kHalfWidth,
-      .viewport_matrix_element_m11 = kHalfHeight,
-      .viewport_matrix_element_m22 = 1,
-      .viewport_matrix_element_m30 = kHalfWidth,
-      .viewport_matrix_element_m31 = kHalfHeight,
-      .x_min_clip_guardband = -1,
-      .x_max_clip_guardband = 1,
-      .y_min_clip_guardband = -1,
-      .y_max_clip_guardband = 1,
-      .x_max_viewport = kTargetWidth - 1,
-      .y_max_viewport = kTargetHeight - 1,
-  };
-  state.Set(typename G::_3DSTATE_VIEWPORT_STATE_POINTERS_SF_CLIP{
-      .sf_clip_viewport_pointer = context.Dynamic(viewport, 64)});
-  state.Set(typename G::_3DSTATE_VIEWPORT_STATE_POINTERS_CC{
-      .cc_viewport_pointer =
-          context.Dynamic(typename G::CC_VIEWPORT{.minimum_depth = 0, .maximum_depth = 1}, 32)});
-  const typename G::SCISSOR_RECT scissor{.scissor_rectangle_x_max = kTargetWidth - 1,
-                                         .scissor_rectangle_y_max = kTargetHeight - 1};
-  state.Set(typename G::_3DSTATE_SCISSOR_STATE_POINTERS{.scissor_rect_pointer =
-                                                            context.Dynamic(scissor, 64)});
-  const typename G::BLEND_STATE_ENTRY targets[] = {
-      {.post_blend_color_clamp_enable = true, .pre_blend_color_clamp_enable = true}};
-  state.Set(typename G::_3DSTATE_BLEND_STATE_POINTERS{
-      .blend_state_pointer_valid = true,
-      .blend_state_pointer = context.Dynamic(typename G::BLEND_STATE{}, targets, 64)});
-  state.Set(typename G::_3DSTATE_CC_STATE_POINTERS{
-      .color_calc_state_pointer_valid = true,
-      .color_calc_state_pointer = context.Dynamic(typename G::COLOR_CALC_STATE{}, 64)});
+  const intel::ViewportTarget target = {.width = kTargetWidth, .height = kTargetHeight};
+  const intel::Viewport viewports[] = {{.width = kTargetWidth, .height = kTargetHeight}};
+  const intel::Scissor scissors[] = {{.width = kTargetWidth, .height = kTargetHeight}};
+  Must(intel::SetViewports<Gen>(viewports, target, dynamic, batch, state));
+  Must(intel::SetScissors<Gen>(scissors, target, dynamic, batch, state));
+  Must(intel::SetBlendStates<Gen>({.targets = kTargets}, kPixels, dynamic, batch, state));
+  Must(intel::SetColorConstants<Gen>({}, dynamic, batch, state));
 }
 
 // From Gfx9 on such a packet has a caching policy.
@@ -108,67 +89,26 @@ void BindShaderResources(Context<Gen>& context, const Scene& scene) {
 }
 // End
 
-// All packets, whether there is such a buffer or not.
 template <class Gen>
-void BindDepth(Context<Gen>& context, const Image& depth) {
-  using G = typename Gen::Packets;
-  using Depth = typename G::_3DSTATE_DEPTH_BUFFER;
-  using Stencil = typename G::_3DSTATE_STENCIL_BUFFER;
-  const uint32_t mocs = context.part.mocs();
-  Depth buffer{.surface_pitch = depth.pitch() - 1,
-               .surface_format = Depth::SURFACE_FORMAT_D32_FLOAT,
-               .depth_write_enable = true,
-               .surface_type = Depth::SURFACE_TYPE_SURFTYPE_2D,
-               .surface_base_address = {depth.memory.address, depth.memory.handle},
-               .width = depth.width() - 1,
-               .height = depth.height() - 1,
-               .mocs = mocs,
-               .surface_qpitch = depth.height() / 4};
-  Stencil stencil{.mocs = mocs};
-  if constexpr (requires { Depth::TILED_MODE_TILE4; }) {
-    buffer.tiled_mode = Depth::TILED_MODE_TILE4;
-    stencil.tiled_mode = Stencil::TILED_MODE_TILE4;
-  }
-  if constexpr (requires { stencil.surface_type; }) {
-    stencil.surface_type = Stencil::SURFACE_TYPE_SURFTYPE_NULL;
-  }
-  context.state.Set(buffer);
-  context.state.Set(stencil);
-  context.state.Set(typename G::_3DSTATE_HIER_DEPTH_BUFFER{.mocs = mocs});
-  if constexpr (requires { typename G::_3DSTATE_CLEAR_PARAMS; }) {
-    context.state.Set(typename G::_3DSTATE_CLEAR_PARAMS{});
-  }
+void BindDepth(Context<Gen>& context, const Image& image) {
+  intel::ImageSurface depth = SurfaceOf(image, context.part, intel::SurfacePurpose::kRenderTarget);
+  depth.format = intel::SurfaceFormat::R32_FLOAT;
+  Must(intel::SetDepthTargets<Gen>({.depth = &depth, .mocs = context.part.mocs()}, context.state));
 }
 
 template <class Gen>
 void BindVertices(Context<Gen>& context, const Scene& scene) {
-  using G = typename Gen::Packets;
-  using Stream = typename G::VERTEX_BUFFER_STATE;
-  const uint32_t mocs = context.part.mocs();
-  Stream streams[] = {
-      {.buffer_pitch = sizeof(Vertex),
-       .address_modify_enable = true,
-       .mocs = mocs,
-       .buffer_starting_address = {scene.vertices.address, scene.vertices.handle},
-       .buffer_size = sizeof(kVertices)},
-      {.buffer_pitch = sizeof(Instance),
-       .address_modify_enable = true,
-       .mocs = mocs,
-       .vertex_buffer_index = 1,
-       .buffer_starting_address = {scene.instances.address, scene.instances.handle},
-       .buffer_size = sizeof(kInstances)},
+  const auto at = [](const gpu::Buffer& buffer) {
+    return packsmith::address(buffer.address, buffer.handle);
   };
-  using Indices = typename G::_3DSTATE_INDEX_BUFFER;
-  Indices indices{.mocs = mocs,
-                  .index_format = Indices::INDEX_FORMAT_WORD,
-                  .buffer_starting_address = {scene.indices.address, scene.indices.handle},
-                  .buffer_size = sizeof(kIndices)};
-  if constexpr (requires { indices.l3_bypass_disable; }) {
-    for (Stream& stream : streams) stream.l3_bypass_disable = true;
-    indices.l3_bypass_disable = true;
-  }
-  context.state.SetItems(typename G::_3DSTATE_VERTEX_BUFFERS{}, streams);
-  context.state.Set(indices);
+  const uint32_t mocs = context.part.mocs();
+  const intel::VertexBuffer buffers[] = {
+      {.memory = at(scene.vertices), .size = sizeof(kVertices), .stride = sizeof(Vertex)},
+      {.memory = at(scene.instances), .size = sizeof(kInstances), .stride = sizeof(Instance)},
+  };
+  Must(intel::SetVertexBuffers<Gen>(buffers, mocs, context.state));
+  Must(intel::SetIndexBuffer<Gen>({.memory = at(scene.indices), .size = sizeof(kIndices)}, mocs,
+                                  context.state));
 }
 
 // Page: draw

@@ -137,6 +137,8 @@ TYPED_TEST(PacketsTest, StatesAreWhereThePointersPoint) {
                                  .alpha_reference = 0.125f,
                                  .front_stencil_reference = 3,
                                  .back_stencil_reference = 4};
+  // Some of the pointers need 3DSTATE_MULTISAMPLE along with them.
+  ASSERT_TRUE(SetRasterization<TypeParam>({}, {}, this->state_).ok());
   ASSERT_TRUE(
       SetViewports<TypeParam>(viewports, target, this->dynamic_, this->batch_, this->state_).ok());
   ASSERT_TRUE(
