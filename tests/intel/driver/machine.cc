@@ -88,6 +88,7 @@ Machine::Machine(absl::string_view generation, const Options& options) : generat
 
 absl::Status Machine::Execute(gpu::HostDevice& host, const gpu::Job& job) {
   engines.push_back(job.engine);
+  after.emplace_back(job.after.begin(), job.after.end());
   const auto tables = FindGeneration(generation_);
   if (!tables.ok()) return tables.status();
   HostMemory memory(host);

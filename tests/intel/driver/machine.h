@@ -50,6 +50,7 @@ class Machine {
   std::vector<ExecutedWork> works;
   std::vector<std::string> problems;  // anything that was not exact
   std::vector<std::string> engines;   // of each job
+  std::vector<std::vector<gpu::Fence>> after;
 
  private:
   absl::Status Execute(gpu::HostDevice& host, const gpu::Job& job);
