@@ -21,10 +21,13 @@ const char* NameOf(Engine engine) {
 }
 
 CommandBuffer::CommandBuffer(Context& context, const CommandBufferOptions& options,
-                             std::unique_ptr<Recording> recording)
+                             std::shared_ptr<Recording> recording)
     : context_(context), options_(options), recording_(std::move(recording)) {}
 
-CommandBuffer::~CommandBuffer() { context_.Retire(std::move(recording_)); }
+CommandBuffer::~CommandBuffer() {
+  context_.Retire(std::move(recording_));
+  for (std::shared_ptr<Recording>& secondary : secondaries_) context_.Retire(std::move(secondary));
+}
 
 gpu::State CommandBuffer::Upload(absl::Span<const uint8_t> bytes, uint64_t alignment) {
   const absl::StatusOr<gpu::State> place = recording_->dynamic().Allocate(bytes.size(), alignment);
@@ -39,7 +42,14 @@ gpu::State CommandBuffer::Upload(absl::Span<const uint8_t> bytes, uint64_t align
 
 void CommandBuffer::NoteJob(gpu::Fence fence) {
   recording_->NoteJob(fence);
-  for (CommandBuffer* secondary : secondaries_) secondary->NoteJob(fence);
+  for (const std::shared_ptr<Recording>& secondary : secondaries_) secondary->NoteJob(fence);
+}
+
+void CommandBuffer::NoteSecondary(const CommandBuffer& secondary) {
+  secondaries_.push_back(secondary.recording_);
+  // Those that it runs in turn.
+  secondaries_.insert(secondaries_.end(), secondary.secondaries_.begin(),
+                      secondary.secondaries_.end());
 }
 
 absl::Status CommandBuffer::RewindRecording() {
@@ -47,6 +57,7 @@ absl::Status CommandBuffer::RewindRecording() {
     return absl::FailedPreconditionError(
         "the command buffer is still in use by a job: wait for its fence first");
   }
+  for (std::shared_ptr<Recording>& secondary : secondaries_) context_.Retire(std::move(secondary));
   secondaries_.clear();
   return recording_->Rewind();
 }

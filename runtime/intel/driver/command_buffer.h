@@ -143,9 +143,10 @@ class CommandBuffer {
 
   // -- Other command buffers --------------------------------------------------------------------
 
-  // Runs a secondary command buffer of the same context and engine, which has ended and must not be
-  // reset before this one. It sees what came before, and what follows sees its results. It inherits
-  // no state, and afterwards all state of this one is set again by the next draw or dispatch.
+  // Runs a secondary command buffer of the same context and engine, which has ended. It must live,
+  // and not be reset, until this one's last job is done. It sees what came before, and what follows
+  // sees its results. It inherits no state, and afterwards all state of this one is set again by
+  // the next draw or dispatch.
   virtual bool Execute(CommandBuffer& secondary) = 0;
 
   // -- Memory -----------------------------------------------------------------------------------
@@ -166,22 +167,24 @@ class CommandBuffer {
 
  protected:
   CommandBuffer(Context& context, const CommandBufferOptions& options,
-                std::unique_ptr<Recording> recording);
+                std::shared_ptr<Recording> recording);
 
   // Keeps the first error. Returns false, for callers to pass on.
   virtual bool Refuse(absl::Status status) = 0;
   virtual void UseBuffer(uint32_t buffer, gpu::UseFlags flags) = 0;
 
   Recording& recording() { return *recording_; }
-  std::vector<CommandBuffer*>& secondaries() { return secondaries_; }
+  // A secondary command buffer is part of this one: its memory is kept for the same jobs.
+  void NoteSecondary(const CommandBuffer& secondary);
   // All jobs are done: for Reset().
   absl::Status RewindRecording();
 
  private:
   Context& context_;
   const CommandBufferOptions options_;
-  std::unique_ptr<Recording> recording_;
-  std::vector<CommandBuffer*> secondaries_;
+  // Shared with the command buffers that run this one.
+  std::shared_ptr<Recording> recording_;
+  std::vector<std::shared_ptr<Recording>> secondaries_;
 };
 
 }  // namespace packsmith::intel

@@ -484,7 +484,7 @@ bool CommandBufferOf<Gen>::Execute(CommandBuffer& secondary) {
     if (!batch_.Call({begin.chunk.gpu, begin.chunk.buffer})) return false;
     for (const gpu::BufferUse& use : other.batch_.uses().all()) batch_.Use(use.buffer, use.flags);
   }
-  secondaries().push_back(&secondary);
+  NoteSecondary(secondary);
   if (options().engine == Engine::kCopy) return true;
   // It ended with a barrier and, on the render engine, in the 3D pipeline.
   pipeline_ = other.pipeline_;

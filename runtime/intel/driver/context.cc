@@ -72,7 +72,7 @@ absl::Status Context::CreateMemory(const ContextOptions& options) {
 
 Context::~Context() {
   MutexLock lock(mutex_);
-  for (const std::unique_ptr<Recording>& recording : retired_) {
+  for (const std::shared_ptr<Recording>& recording : retired_) {
     (void)recording->IsDone(device_, kPatience);
   }
   retired_.clear();
@@ -164,12 +164,12 @@ absl::StatusOr<bool> Context::Wait(gpu::Fence fence, absl::Duration timeout) {
   return device_.Wait(fence, timeout);
 }
 
-std::unique_ptr<Recording> Context::NewRecording() {
+std::shared_ptr<Recording> Context::NewRecording() {
   Collect();
-  return std::make_unique<Recording>(*buffers_, *border_colors_, *surface_pool_, *dynamic_pool_);
+  return std::make_shared<Recording>(*buffers_, *border_colors_, *surface_pool_, *dynamic_pool_);
 }
 
-void Context::Retire(std::unique_ptr<Recording> recording) {
+void Context::Retire(std::shared_ptr<Recording> recording) {
   if (recording->IsDone(device_, absl::ZeroDuration())) return;
   MutexLock lock(mutex_);
   retired_.push_back(std::move(recording));
@@ -177,7 +177,7 @@ void Context::Retire(std::unique_ptr<Recording> recording) {
 
 void Context::Collect() {
   // Destroyed without the lock.
-  std::vector<std::unique_ptr<Recording>> done;
+  std::vector<std::shared_ptr<Recording>> done;
   MutexLock lock(mutex_);
   for (size_t i = 0; i < retired_.size();) {
     if (retired_[i]->IsDone(device_, absl::ZeroDuration())) {

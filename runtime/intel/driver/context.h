@@ -128,8 +128,8 @@ class Context {
 
   // For command buffers: memory for a recording, and its return, to be freed when its jobs are
   // done.
-  std::unique_ptr<Recording> NewRecording();
-  void Retire(std::unique_ptr<Recording> recording);
+  std::shared_ptr<Recording> NewRecording();
+  void Retire(std::shared_ptr<Recording> recording);
   gpu::Device& kernel_device() { return device_; }
 
  private:
@@ -152,7 +152,7 @@ class Context {
   gpu::Buffer scratch_;
 
   mutable Mutex mutex_;
-  std::vector<std::unique_ptr<Recording>> retired_ ABSL_GUARDED_BY(mutex_);
+  std::vector<std::shared_ptr<Recording>> retired_ ABSL_GUARDED_BY(mutex_);
   std::vector<gpu::BufferHandle> kernel_buffers_ ABSL_GUARDED_BY(mutex_);
 };
 

@@ -315,6 +315,22 @@ TEST_P(DrawTest, SecondariesOfSecondariesAreCopied) {
   EXPECT_EQ(machine_.problems, std::vector<std::string>());
 }
 
+TEST_P(DrawTest, ASecondaryThatIsGoneIsAnErrorOrWasCopied) {
+  const auto pipeline = NewPipeline();
+  for (const size_t draws : {size_t{1}, kMostCopiedDwords / 7}) {
+    auto primary = New();
+    {
+      auto secondary = New({.secondary = true});
+      BindAll(*secondary, *pipeline);
+      for (size_t i = 0; i < draws; ++i) EXPECT_TRUE(secondary->Draw({.vertices = 3}));
+      EXPECT_TRUE(secondary->End().ok());
+      EXPECT_TRUE(primary->Execute(*secondary));
+    }
+    // Its packets, or its tables, are no longer there.
+    EXPECT_EQ(machine_.context->Submit(*primary).status().code(), absl::StatusCode::kNotFound);
+  }
+}
+
 TEST_P(DrawTest, ExecuteSaysWhatItTakes) {
   auto secondary = New({.secondary = true});
   auto primary = New();
