@@ -60,9 +60,32 @@ void BufferUses::Add(uint32_t buffer, UseFlags flags, bool remember) {
 
 void BufferUses::AddAllLater() {
   for (size_t i = 0; i < later_count_; ++i) {
-    const uint64_t bits = static_cast<uint64_t>(later_[i]);
-    Use(static_cast<uint32_t>(bits >> 2), static_cast<UseFlags>(bits & kBoth));
+    const uint32_t buffer = static_cast<uint32_t>(static_cast<uint64_t>(later_[i]) >> 2);
+    if (buffer >= places_.size() && buffer < kSmallHandles) GrowPlaces(buffer);
   }
+  // With room for all, so that the loop calls nothing.
+  size_t count = all_.size();
+  all_.resize(count + later_count_);
+  for (size_t i = 0; i < later_count_; ++i) {
+    const uint64_t entry = static_cast<uint64_t>(later_[i]);
+    const uint32_t buffer = static_cast<uint32_t>(entry >> 2);
+    const UseFlags flags = static_cast<UseFlags>(entry & kBoth);
+    if (bits::rarely(buffer >= kSmallHandles)) {
+      all_.resize(count);
+      Use(buffer, flags);
+      count = all_.size();
+      all_.resize(count + later_count_ - i);
+      continue;
+    }
+    uint32_t& place = places_[buffer];
+    if (place < count && all_[place].buffer == buffer) {
+      all_[place].flags |= flags;
+    } else {
+      place = static_cast<uint32_t>(count);
+      all_[count++] = {buffer, flags};
+    }
+  }
+  all_.resize(count);
   later_count_ = 0;
 }
 

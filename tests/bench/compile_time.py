@@ -2,11 +2,13 @@
 """What including a generated header costs: ./bazelw run //tests/bench:compile_time
 
 Compiles a file that includes nothing but the Gfx9 header, of all engines, and one that includes
-nothing but pack.h; prints the difference beside its limit. The processor's time (user and system) of
+nothing but pack.h; prints the difference beside its limit. With --installed=PREFIX, an installation,
+also a draw on its headers (draw.cc), all of it, without and with optimisation. The processor's time (user and system) of
 the whole compiler run, the least of ten: on a machine that does other things, too, the least is what
 is closest to the truth. Exits with 1 if a limit is passed.
 """
 
+import argparse
 import os
 import resource
 import subprocess
@@ -21,6 +23,8 @@ CASES = (
     ("C", "c", ["gcc", "-std=c11"], "packsmith/c/gfx9_pack.h", 0.03),
     ("C++", "cc", ["g++", "-std=c++20"], "packsmith/gfx9.h", 0.15),
 )
+# All of draw.cc, in seconds.
+DRAW_LIMIT = 2.0
 
 
 def seconds(command: list[str]) -> float:
@@ -34,7 +38,23 @@ def seconds(command: list[str]) -> float:
     return least
 
 
+def draw_is_slow(root: Path, installed: str) -> bool:
+    """Compiles a draw on an installation's headers."""
+    failed = False
+    for option in ("-O0", "-O2"):
+        time = seconds(["g++", "-std=c++20", option, f"-I{installed}/include", "-c",
+                        str(root / "tests/bench/draw.cc"), "-o", os.devnull])
+        failed |= time > DRAW_LIMIT
+        slow = ": TOO SLOW" if time > DRAW_LIMIT else ""
+        print(f"draw {option} {time:.3f} s, limit {DRAW_LIMIT:.3f} s{slow}")
+    return failed
+
+
 def main() -> int:
+    parser = argparse.ArgumentParser(description="Times the compiler on generated headers.")
+    parser.add_argument("--installed", metavar="PREFIX",
+                        help="also compile a draw on the headers of this installation")
+    options = parser.parse_args()
     root = Path.cwd()  # bazel run starts programs among the files that they need
     folders = [root / "xml/intel/gfx9_cpp", root / "xml/intel/gfx9_c"]
     if not all(folder.is_dir() for folder in folders):
@@ -56,6 +76,8 @@ def main() -> int:
             failed |= net > limit
             print(f"{language:4} {net:.3f} s, limit {limit:.3f} s{': TOO SLOW' if net > limit else ''}"
                   f"   ({times[1]:.3f} s less {times[0]:.3f} s for pack.h)")
+    if options.installed:
+        failed |= draw_is_slow(root, options.installed)
     return 1 if failed else 0
 
 

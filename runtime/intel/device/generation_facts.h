@@ -239,7 +239,7 @@ struct GenerationFacts {
   // A dispatcher of pixel shaders (PSD) has this many threads fewer than its packet's field, minus
   // 1, may say (Mesa: 3DSTATE_PS of Gfx8 takes the number minus 2).
   unsigned pixel_threads_reserved = 0;
-  PixelRules pixel;
+  PixelRules pixel = {};
   PixelPayload pixel_payload = PixelPayload::kGfx6;
   // Payloads of pixel shaders may have offsets of samples and coefficients of planes (PRM of Ice
   // Lake, 3DSTATE_PS_EXTRA, "Requires ...").
