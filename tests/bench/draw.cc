@@ -15,13 +15,12 @@ using packsmith::address;
 
 struct DrawCall {
   address vertices, indices, constants;
-  uint32_t table, samplers, viewport, blend;
-  uint32_t count, instances;
+  uint32_t table = 0, samplers = 0, viewport = 0, blend = 0;
+  uint32_t count = 0, instances = 0;
 };
 
 void AddStages(PipelineState<Gfx9>& pipeline) {
-  const VERTEX_ELEMENT_STATE elements[] = {
-      {.source_element_format = 0x40, .valid = true}};
+  const VERTEX_ELEMENT_STATE elements[] = {{.source_element_format = 0x40, .valid = true}};
   const _3DSTATE_VF_INSTANCING instancing[] = {{.vertex_element_index = 0}};
   pipeline.AddItems(_3DSTATE_VERTEX_ELEMENTS{}, elements);
   pipeline.AddEach(instancing);
