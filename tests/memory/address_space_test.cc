@@ -79,6 +79,35 @@ TEST(AddressSpace, ErrorsNameTheZone) {
   EXPECT_EQ(space->Free(low, range.handle).code(), absl::StatusCode::kNotFound);
 }
 
+TEST(AddressSpace, TheNextHoleIsAfterAnAddressOrFromTheBeginning) {
+  auto space = Make({{"a", kGiB, kGiB + 16 * kPage}});
+  const ZoneId zone{0};
+  // Pages 4 and 5, and 10 to 15, are taken.
+  for (const uint64_t at : {4, 5, 10, 11, 12, 13, 14, 15}) {
+    ASSERT_TRUE(space->Allocate(zone, {.size = kPage, .address = kGiB + at * kPage}).ok());
+  }
+  const auto next = [&](uint64_t pages, uint64_t alignment, uint64_t from) {
+    const auto place = space->NextHole(zone, pages * kPage, alignment * kPage, kGiB + from * kPage);
+    return place.ok() ? (*place - kGiB) / kPage : ~uint64_t{0};
+  };
+  EXPECT_EQ(next(2, 1, 0), 0u);
+  EXPECT_EQ(next(2, 1, 1), 1u);
+  EXPECT_EQ(next(2, 1, 3), 6u);  // one page alone is too little
+  EXPECT_EQ(next(1, 1, 3), 3u);
+  EXPECT_EQ(next(2, 4, 5), 8u);
+  EXPECT_EQ(next(2, 1, 9), 0u);  // only one page is left there: from the beginning
+  EXPECT_EQ(next(4, 1, 100), 0u);
+  EXPECT_EQ(next(4, 4, 1), 0u);
+  EXPECT_EQ(space->NextHole(zone, 5 * kPage, kPage, kGiB).status().code(),
+            absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(space->NextHole(zone, 0, kPage, kGiB).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(space->NextHole(zone, kPage, 3, kGiB).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(space->NextHole(ZoneId{7}, kPage, kPage, kGiB).status().code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
 TEST(AddressSpace, NoRangeReachesAcrossTheMiddle) {
   for (const unsigned bits : {48, 57}) {
     const uint64_t middle = uint64_t{1} << (bits - 1);
