@@ -30,12 +30,12 @@ T Must(absl::StatusOr<T> made) {
 
 // A context, and what draws take. Shared by all threads.
 struct Scene {
-  std::unique_ptr<gpu::HostDevice> device = Must(gpu::HostDevice::Create(
-      {.device = {.family = "intel", .generation = "gfx9", .verx10 = 90}}));
+  std::unique_ptr<gpu::HostDevice> device = Must(
+      gpu::HostDevice::Create({.device = {.family = "intel", .generation = "gfx9", .verx10 = 90}}));
   std::unique_ptr<Context> context = Must(Context::Create(*device, {}));
   gpu::Buffer vertices = Must(context->NewBuffer(4096, "vertices"));
   Image texture = NewImage("texture"), target = NewImage("target");
-  uint32_t kernel = Must(context->NewKernel({}));
+  uint32_t kernel = Must(context->NewKernel(std::array<uint8_t, 64>()));
   std::unique_ptr<GraphicsPipeline> pipeline = NewPipeline();
 
   Image NewImage(const char* name) {
@@ -51,11 +51,10 @@ struct Scene {
     const FragmentShader fragment{.simd16 = ShaderEntry{.offset = kernel, .start_register = 4}};
     const VertexAttribute attributes[] = {{.format = SurfaceFormat::R32G32_FLOAT}};
     const BlendTarget targets[] = {{}};
-    return Must(context->NewGraphicsPipeline(
-        {.shaders = {.vertex = &vertex, .fragment = &fragment},
-         .vertices = {.attributes = attributes},
-         .blend = {.targets = targets},
-         .constants = {true, false, false, false, true}}));
+    return Must(context->NewGraphicsPipeline({.shaders = {.vertex = &vertex, .fragment = &fragment},
+                                              .vertices = {.attributes = attributes},
+                                              .blend = {.targets = targets},
+                                              .constants = {true, false, false, false, true}}));
   }
 };
 Scene& SharedScene() {
@@ -148,8 +147,7 @@ void DispatchAgain(benchmark::State& state) {
     }
     const uint32_t constants[8] = {number++};
     recorded.commands->SetConstants(
-        BindingStage::kCompute,
-        {reinterpret_cast<const uint8_t*>(constants), sizeof(constants)});
+        BindingStage::kCompute, {reinterpret_cast<const uint8_t*>(constants), sizeof(constants)});
     recorded.commands->Dispatch({.x = 4});
   }
   if (!recorded.commands->status().ok()) state.SkipWithError("a dispatch was refused");

@@ -44,7 +44,8 @@ int main(int argc, char** argv) {
                                                .height = 128,
                                                .name = "target"}));
 
-  const uint32_t kernel = Must(context->NewKernel({}));
+  const uint8_t code[64] = {};  // a compiler's work
+  const uint32_t kernel = Must(context->NewKernel(code));
   const VertexShader vertex{.entry = {.offset = kernel, .start_register = 2}, .urb_read_length = 1};
   const FragmentShader fragment{.simd16 = ShaderEntry{.offset = kernel, .start_register = 4}};
   const VertexAttribute attributes[] = {{.format = SurfaceFormat::R32G32_FLOAT}};

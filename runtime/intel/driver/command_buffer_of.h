@@ -297,6 +297,7 @@ absl::Status CommandBufferOf<Gen>::End() {
     }
   }
   if (absl::Status ended = batch_.End(); !ended.ok()) return Refuse(std::move(ended)), status();
+  if (absl::Status flushed = recording().Flush(); !flushed.ok()) Refuse(std::move(flushed));
   return status();
 }
 

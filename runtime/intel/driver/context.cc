@@ -16,9 +16,6 @@
 namespace packsmith::intel {
 namespace {
 
-// What is fetched after the last instruction: zeros are an illegal one.
-constexpr uint64_t kPrefetchBytes = 128;
-constexpr uint64_t kKernelAlignment = 64;
 // For all jobs that are left when a context ends.
 constexpr absl::Duration kPatience = absl::Seconds(60);
 
@@ -61,6 +58,9 @@ absl::Status Context::CreateMemory(const ContextOptions& options) {
     if (!pool.ok()) return pool.status();
     wanted.pool = *std::move(pool);
   }
+  kernels_ = std::make_unique<Kernels>(
+      *kernel_pool_,
+      Kernels::Options{.prefetch_bytes = FactsOf(generation_.version).kernel_prefetch_bytes});
   auto colors = BorderColors::Create(*buffers_, {.zone = zone("border colors")});
   if (!colors.ok()) return colors.status();
   border_colors_ = *std::move(colors);
@@ -102,16 +102,13 @@ absl::StatusOr<Image> Context::NewImage(const ImageOptions& options) {
 }
 
 absl::StatusOr<uint32_t> Context::NewKernel(absl::Span<const uint8_t> code) {
-  const absl::StatusOr<gpu::State> place =
-      kernel_pool_->Allocate(code.size() + kPrefetchBytes, kKernelAlignment);
-  if (!place.ok()) return place.status();
-  std::memset(place->cpu, 0, place->size);
-  if (!code.empty()) std::memcpy(place->cpu, code.data(), code.size());
+  const absl::StatusOr<Kernel> kernel = kernels_->Upload(code);
+  if (!kernel.ok()) return kernel.status();
   MutexLock lock(mutex_);
   bool known = false;
-  for (const gpu::BufferHandle buffer : kernel_buffers_) known |= buffer == place->buffer;
-  if (!known) kernel_buffers_.push_back(place->buffer);
-  return place->offset;
+  for (const gpu::BufferHandle buffer : kernel_buffers_) known |= buffer == kernel->buffer;
+  if (!known) kernel_buffers_.push_back(kernel->buffer);
+  return kernel->offset;
 }
 
 std::vector<gpu::BufferHandle> Context::kernel_buffers() const {

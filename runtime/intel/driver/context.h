@@ -34,6 +34,7 @@
 #include "runtime/intel/driver/image.h"
 #include "runtime/intel/driver/recording.h"
 #include "runtime/intel/memory/border_colors.h"
+#include "runtime/intel/shader/kernels.h"
 #include "runtime/memory/address_space.h"
 #include "runtime/memory/buffers.h"
 #include "runtime/memory/device.h"
@@ -83,7 +84,8 @@ class Context {
   absl::StatusOr<Image> NewImage(const ImageOptions& options);
   absl::Status Release(const gpu::Buffer& buffer) { return buffers_->Release(buffer.handle); }
   // Code in the zone of shaders, with what the hardware may fetch beyond its end; the result is its
-  // offset from the instruction base. It lives as long as the context.
+  // offset from the instruction base. Equal code has one place. It lives as long as the context.
+  // Errors of Kernels::Upload().
   absl::StatusOr<uint32_t> NewKernel(absl::Span<const uint8_t> code);
 
   // All levels and layers of an image, for CommandBuffer::MakeView() and RenderTargets.
@@ -148,6 +150,7 @@ class Context {
   std::unique_ptr<gpu::AddressSpace> space_;
   std::unique_ptr<gpu::Buffers> buffers_;
   std::unique_ptr<gpu::StatePool> kernel_pool_, surface_pool_, dynamic_pool_;
+  std::unique_ptr<Kernels> kernels_;
   std::unique_ptr<BorderColors> border_colors_;
   gpu::Buffer scratch_;
 

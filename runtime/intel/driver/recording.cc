@@ -29,6 +29,11 @@ void Recording::ReleaseKept() {
   colors_kept_.clear();
 }
 
+absl::Status Recording::Flush() {
+  if (absl::Status status = surfaces_.Flush(); !status.ok()) return status;
+  return dynamic_.Flush();
+}
+
 void Recording::NoteJob(gpu::Fence fence) {
   MutexLock lock(mutex_);
   jobs_.push_back(fence);

@@ -36,6 +36,9 @@ class Recording {
   void Keep(gpu::BufferHandle buffer) { buffers_kept_.push_back(buffer); }
   void KeepColor(uint32_t offset) { colors_kept_.push_back(offset); }
 
+  // What was written becomes visible to jobs that are submitted afterwards, where the GPU does not
+  // see the CPU's caches.
+  absl::Status Flush();
   // A job that uses it. Thread-safe: several primary command buffers may run one secondary.
   void NoteJob(gpu::Fence fence);
   // Whether all jobs are done before the timeout; zero polls. A job that failed is done.

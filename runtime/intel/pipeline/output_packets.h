@@ -63,7 +63,7 @@ absl::Status AddColorBlend(const ColorBlend& from, const PixelTraits& pixels,
 template <class Gen>
 absl::Status SetColorBlend(const ColorBlend& from, const PixelTraits& pixels,
                            DrawState<Gen>& state);
-// Writes BLEND_STATE with its entries, and points to it.
+// Writes BLEND_STATE with all entries that hardware may fetch, and points to it.
 template <class Gen>
 absl::Status SetBlendStates(const ColorBlend& from, const PixelTraits& pixels,
                             gpu::StateStream& dynamic, Batch<Gen>& batch, DrawState<Gen>& state);
@@ -296,15 +296,14 @@ absl::Status SetBlendStates(const ColorBlend& from, const PixelTraits& pixels,
   BlendPackets<Gen> packets;
   absl::Status status = DescribeColorBlend<Gen>(from, pixels, packets);
   if (!status.ok()) return status;
-  std::array<uint32_t, G::BLEND_STATE::dwords_needed(kMostBlendTargets)> dwords;
+  std::array<uint32_t, G::BLEND_STATE::dwords_needed(kMostBlendTargets)> dwords = {};
   using Entries = span<const typename G::BLEND_STATE_ENTRY>;
   if (const error e =
           packets.blend.pack(dwords.data(), Entries(packets.entries.data(), packets.count))) {
     return PackStatus("BLEND_STATE", e);
   }
-  const size_t used = G::BLEND_STATE::dwords_needed(packets.count);
-  const auto at = WriteDynamic<Gen>(absl::MakeConstSpan(dwords).first(used), kOutputStateAlignment,
-                                    dynamic, batch);
+  const auto at =
+      WriteDynamic<Gen>(absl::MakeConstSpan(dwords), kOutputStateAlignment, dynamic, batch);
   if (!at.ok()) return at.status();
   return PutPacket(state, typename G::_3DSTATE_BLEND_STATE_POINTERS{
                               .blend_state_pointer_valid = true, .blend_state_pointer = *at});

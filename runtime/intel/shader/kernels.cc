@@ -45,6 +45,11 @@ absl::StatusOr<Kernel> Kernels::Upload(absl::Span<const uint8_t> instructions) {
   if (!state.ok()) return state.status();
   std::memcpy(state->cpu, instructions.data(), instructions.size());
   std::memset(state->cpu + instructions.size(), 0, options_.prefetch_bytes);
+  const absl::Status flushed = pool_->Flush(*state, instructions.size() + options_.prefetch_bytes);
+  if (!flushed.ok()) {
+    (void)pool_->Free(state->offset);
+    return flushed;
+  }
   Entry entry{.kernel = {.offset = state->offset,
                          .address = state->address,
                          .size = static_cast<uint32_t>(instructions.size()),
