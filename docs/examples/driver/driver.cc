@@ -176,7 +176,7 @@ int main(int argc, char** argv) {
                                               .generation = name,
                                               .verx10 = static_cast<int>((*generation)->version)}});
   // Page: context
-  const auto context = Must(Context::Create(*device, {.page = option.PageOf(*device)}));
+  const auto context = Must(Context::Create(*device, {}));
   // End
 
   const uint32_t rgba = SurfaceFormat::R8G8B8A8_UNORM;

@@ -32,7 +32,7 @@ int main(int argc, char** argv) {
   const example::DeviceOption option(argc, argv, "CORE");
   const auto device =
       option.Open({.device = {.family = "intel", .generation = "gfx9", .verx10 = 90}});
-  const auto context = Must(Context::Create(*device, {.page = option.PageOf(*device)}));
+  const auto context = Must(Context::Create(*device, {}));
   const Buffer time = Must(context->NewBuffer(64, "time"));
   const auto commands = Must(context->NewCommandBuffer({}));
   StoreTime(*commands, time);

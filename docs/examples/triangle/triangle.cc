@@ -34,7 +34,7 @@ int main(int argc, char** argv) {
   const auto device = option.Open({.device = {.family = "intel",
                                               .generation = name,
                                               .verx10 = static_cast<int>((*generation)->version)}});
-  const auto context = Must(Context::Create(*device, {.page = option.PageOf(*device)}));
+  const auto context = Must(Context::Create(*device, {}));
 
   const Buffer vertices = Must(context->NewBuffer(sizeof(kCorners), "vertices"));
   std::memcpy(vertices.cpu, kCorners, sizeof(kCorners));

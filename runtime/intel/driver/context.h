@@ -59,7 +59,7 @@ struct ContextOptions {
   unsigned subslices = 1;
   // The kernel's numbers of the page tables, and of the context for jobs.
   uint32_t space = 0, kernel_context = 0;
-  uint64_t page = 4096;  // Buffers::Options::page
+  uint64_t page = 0;  // Buffers::Options::page
   uint64_t address_space_bytes = uint64_t{1} << 48;
 };
 

@@ -52,7 +52,7 @@ struct TrackedUse {
   CacheDomain domain = CacheDomain::kOtherRead;
 };
 
-inline constexpr unsigned kMostTargets = 8, kMostViews = kMostTableSurfaces;
+inline constexpr unsigned kMostTargets = 8;
 
 inline gpu::UseFlags FlagsOf(CacheDomain domain) {
   return static_cast<size_t>(domain) < kWritingDomains ? gpu::kReads | gpu::kWrites : gpu::kReads;
