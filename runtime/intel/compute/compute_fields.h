@@ -44,7 +44,7 @@ struct DescriptorFields {
     // The first three only if they exist.
     constexpr bool kSmall = requires { D::SHARED_LOCAL_MEMORY_SIZE_ENCODES_1K; };
     constexpr bool kLarge = requires { D::SHARED_LOCAL_MEMORY_SIZE_ENCODES_384K; };
-    std::array<CodedSize, 6 + (kSmall ? 2 : 0) + (kLarge ? 5 : 0)> codes = {};
+    std::array<CodedSize, size_t{6} + (kSmall ? 2u : 0u) + (kLarge ? 5u : 0u)> codes = {};
     size_t n = 0;
     codes[n++] = {0, D::SHARED_LOCAL_MEMORY_SIZE_ENCODES_0K};
     if constexpr (kSmall) {
