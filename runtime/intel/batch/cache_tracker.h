@@ -67,6 +67,10 @@ class CacheTracker {
   // The same, and records barrier and use as emitted: emit the barrier if it is not empty, then the
   // use.
   CacheBarrier Use(uint32_t buffer, CacheDomain domain);
+  // Records a use whose barrier was emitted and applied, with those of other uses perhaps.
+  void Note(uint32_t buffer, CacheDomain domain) {
+    uses_[buffer][static_cast<size_t>(domain)] = now_;
+  }
   // Records a barrier that was emitted for other reasons.
   void Apply(const CacheBarrier& barrier);
   // Everything before is visible to everything after: kernels ensure this between batches.

@@ -1,5 +1,6 @@
 #include "runtime/intel/driver/command_buffer.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -41,15 +42,21 @@ gpu::State CommandBuffer::Upload(absl::Span<const uint8_t> bytes, uint64_t align
 }
 
 void CommandBuffer::NoteJob(gpu::Fence fence) {
+  // Forgets those that are done, which a command buffer that is submitted often collects.
+  (void)recording_->IsDone(context_.kernel_device(), absl::ZeroDuration());
   recording_->NoteJob(fence);
   for (const std::shared_ptr<Recording>& secondary : secondaries_) secondary->NoteJob(fence);
 }
 
 void CommandBuffer::NoteSecondary(const CommandBuffer& secondary) {
-  secondaries_.push_back(secondary.recording_);
+  const auto note = [&](const std::shared_ptr<Recording>& one) {
+    if (std::find(secondaries_.begin(), secondaries_.end(), one) == secondaries_.end()) {
+      secondaries_.push_back(one);
+    }
+  };
+  note(secondary.recording_);
   // Those that it runs in turn.
-  secondaries_.insert(secondaries_.end(), secondary.secondaries_.begin(),
-                      secondary.secondaries_.end());
+  for (const std::shared_ptr<Recording>& one : secondary.secondaries_) note(one);
 }
 
 absl::Status CommandBuffer::RewindRecording() {

@@ -248,7 +248,8 @@ absl::Status CommandBufferOf<Gen>::BeginRender() {
   if (!EmitSelect(render ? Pipeline::k3D : Pipeline::kGpgpu)) return status();
   // Secondaries have their caller's.
   if (render && !options().secondary && !L3Partitions(context().device()).empty()) {
-    const absl::StatusOr<L3Partition> l3 = ChooseL3(context().device(), {.urb = 1, .all = 1});
+    const absl::StatusOr<L3Partition> l3 =
+        ChooseL3(context().device(), {.slm = 1, .urb = 1, .all = 1});
     if (!l3.ok()) return l3.status();
     typename Batch<Gen>::Group group(batch_, L3Dwords<Gen>());
     EmitL3<Gen>(group, *l3);
@@ -309,7 +310,9 @@ absl::Status CommandBufferOf<Gen>::Reset() {
   if (absl::Status released = chunks_.Release(); !released.ok()) return released;
   status_ = absl::OkStatus();
   ended_ = false;
-  return Begin();
+  absl::Status begun = Begin();
+  if (!begun.ok()) Refuse(begun);
+  return begun;
 }
 
 template <class Gen>
@@ -361,7 +364,16 @@ bool CommandBufferOf<Gen>::Use(const gpu::Buffer& buffer, CacheDomain domain) {
   batch_.Use(buffer.handle, static_cast<size_t>(domain) < kWritingDomains
                                 ? gpu::kReads | gpu::kWrites
                                 : gpu::kReads);
-  if (options().engine == Engine::kCopy) return true;
+  if (options().engine == Engine::kCopy) {
+    const bool writes = static_cast<size_t>(domain) < kWritingDomains;
+    if ((blit_destinations_.contains(buffer.handle) ||
+         (writes && blit_sources_.contains(buffer.handle))) &&
+        !Barrier(CacheBarrier{.wait = true})) {
+      return false;
+    }
+    (writes ? blit_destinations_ : blit_sources_).insert(buffer.handle);
+    return true;
+  }
   ++changes_;
   return Track(TrackedUse{buffer.handle, domain});
 }
@@ -517,7 +529,7 @@ bool CommandBufferOf<Gen>::Track(absl::Span<const TrackedUse> uses) {
   }
   for (const TrackedUse& use : uses) {
     batch_.Use(use.buffer, FlagsOf(use.domain));
-    caches_->Use(use.buffer, use.domain);
+    caches_->Note(use.buffer, use.domain);
   }
   return true;
 }

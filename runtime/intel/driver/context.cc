@@ -136,10 +136,12 @@ absl::StatusOr<gpu::Fence> Context::Submit(CommandBuffer& commands,
   Collect();
   gpu::Residency residency(*buffers_);
   for (const gpu::BufferUse& use : commands.batch().uses().all()) {
-    if (absl::Status status = residency.Add(use.buffer, use.writes()); !status.ok()) {
-      return status;
-    }
+    // What is in the scratch buffer does not matter, so engines need not wait for each other.
+    const bool writes = use.writes() && use.buffer != scratch_.handle;
+    if (absl::Status status = residency.Add(use.buffer, writes); !status.ok()) return status;
   }
+  // Of two threads' jobs that use a buffer the later one finds the earlier.
+  MutexLock lock(submit_mutex_);
   absl::StatusOr<std::vector<gpu::Fence>> before = buffers_->JobsBefore(residency.uses());
   if (!before.ok()) return before.status();
   before->insert(before->end(), after.begin(), after.end());

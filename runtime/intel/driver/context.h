@@ -154,6 +154,7 @@ class Context {
   std::unique_ptr<BorderColors> border_colors_;
   gpu::Buffer scratch_;
 
+  Mutex submit_mutex_;
   mutable Mutex mutex_;
   std::vector<std::shared_ptr<Recording>> retired_ ABSL_GUARDED_BY(mutex_);
   std::vector<gpu::BufferHandle> kernel_buffers_ ABSL_GUARDED_BY(mutex_);

@@ -80,7 +80,7 @@ absl::Status GraphicsPipelineOf<Gen>::PartitionUrbFor(const RenderDevice& device
   }
   unsigned kb = UrbKbOf(device, L3Partition());
   if (!L3Partitions(device).empty()) {
-    const absl::StatusOr<L3Partition> l3 = ChooseL3(device, {.urb = 1, .all = 1});
+    const absl::StatusOr<L3Partition> l3 = ChooseL3(device, {.slm = 1, .urb = 1, .all = 1});
     if (!l3.ok()) return l3.status();
     kb = UrbKbOf(device, *l3);
   }

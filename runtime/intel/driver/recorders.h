@@ -206,7 +206,9 @@ class DrawRecorder {
   const RecorderParts<Gen> parts_;
   SamplerTables<Gen> samplers_;
   const GraphicsPipelineOf<Gen>* pipeline_ = nullptr;
-  std::vector<StageTables<Gen>> tables_;  // by stage
+  const GraphicsPipelineOf<Gen>* drawn_ = nullptr;  // by the last draw, whose URB the GPU has
+  uint64_t moves_ = 0;                              // of the binder, that draws know of
+  std::vector<StageTables<Gen>> tables_;            // by stage
   std::vector<Viewport> viewports_;
   std::vector<Scissor> scissors_;
   uint32_t width_ = 1, height_ = 1;  // of the targets
@@ -391,12 +393,6 @@ absl::Status DrawRecorder<Gen>::Bind(const GraphicsPipeline& pipeline) {
   }
   const auto& next = static_cast<const GraphicsPipelineOf<Gen>&>(pipeline);
   if (pipeline_ == &next) return absl::OkStatus();
-  if constexpr (Gen::kFacts.wa_16014912113) {
-    if (pipeline_ != nullptr && DomainPartChanges(pipeline_->urb(), next.urb())) {
-      typename Batch<Gen>::Group group(parts_.batch, LeaveDomainDwords<Gen>());
-      LeaveDomain(parts_.state, group, pipeline_->urb());
-    }
-  }
   pipeline_ = &next;
   viewports_changed_ = true;
   parts_.state.Bind(next.state());
@@ -542,12 +538,24 @@ absl::Status DrawRecorder<Gen>::Prepare() {
       return status;
     }
   }
-  if (TakeBindingEvents(parts_) != 0) SetPointers();
+  // A dispatch may have moved the tables of all stages, and taken the events.
+  const BindingEvents events = TakeBindingEvents(parts_);
+  const uint64_t moves = parts_.binder.statistics().moves;
+  if (events != 0 || moves != moves_) SetPointers();
+  moves_ = moves;
+  if constexpr (Gen::kFacts.wa_16014912113) {
+    if (drawn_ != nullptr && DomainPartChanges(drawn_->urb(), pipeline_->urb())) {
+      typename Batch<Gen>::Group group(parts_.batch, LeaveDomainDwords<Gen>());
+      if (!LeaveDomain(parts_.state, group, drawn_->urb())) return parts_.batch.status();
+    }
+  }
+  drawn_ = pipeline_;
   return absl::OkStatus();
 }
 
 template <class Gen>
 void DrawRecorder<Gen>::Forget() {
+  drawn_ = nullptr;
   parts_.state.Forget();
   for (StageTables<Gen>& table : tables_) table.Forget();
   uses_changed_ = true;

@@ -1,5 +1,6 @@
 #include "runtime/intel/driver/recording.h"
 
+#include <algorithm>
 #include <cstddef>
 
 #include "absl/time/clock.h"
@@ -36,7 +37,7 @@ absl::Status Recording::Flush() {
 
 void Recording::NoteJob(gpu::Fence fence) {
   MutexLock lock(mutex_);
-  jobs_.push_back(fence);
+  if (jobs_.empty() || jobs_.back() != fence) jobs_.push_back(fence);
 }
 
 bool Recording::IsDone(gpu::Device& device, absl::Duration timeout) {
@@ -54,7 +55,11 @@ bool Recording::IsDone(gpu::Device& device, absl::Duration timeout) {
     if (reached.ok() && !*reached) break;
   }
   MutexLock lock(mutex_);
-  jobs_.erase(jobs_.begin(), jobs_.begin() + static_cast<std::ptrdiff_t>(done));
+  // Others may have changed the list meanwhile.
+  for (size_t i = 0; i < done; ++i) {
+    const auto at = std::find(jobs_.begin(), jobs_.end(), jobs[i]);
+    if (at != jobs_.end()) jobs_.erase(at);
+  }
   return jobs_.empty();
 }
 

@@ -429,7 +429,8 @@ void DrawState<Gen>::Allow(bool stall_fix) {
 
 template <class Gen>
 PACKSMITH_INLINE inline bool DrawState<Gen>::FlushDirty(Batch<Gen>& batch, StateGroups draw_needs) {
-  if (((dirty_ & ~quick_) | (draw_needs & ~there_)) != 0) {
+  // Addresses may have been set since quick_ was found.
+  if (((dirty_ & (~quick_ | addressed_[0] | addressed_[1])) | (draw_needs & ~there_)) != 0) {
     return FlushAccompanied(batch, draw_needs);
   }
   uint32_t* to = batch.BeginAt(kSide);

@@ -388,14 +388,15 @@ bool StateCore::ReplaceOnce(unsigned packet, unsigned index, const UnpackedPacke
     return Refuse(absl::InvalidArgumentError(
         absl::StrCat(name, " ", index, " cannot be overridden once with other addresses")));
   }
-  DropOnce(first, static_cast<uint32_t>(from.dwords));
-  unsigned differences = 0;
+  unsigned others = 0, differences = 0;
+  for (unsigned i = 0; i < once_count_; ++i) others += once_[i].dword - first >= from.dwords;
   for (size_t i = 0; i < from.dwords; ++i) differences += dwords[i] != own[i];
-  if (differences > once_.size() - once_count_) {
+  if (differences > once_.size() - others) {
     return Refuse(absl::ResourceExhaustedError(
         absl::StrCat(name, " ", index, " is overridden once in ", differences,
                      " more dwords; all packets together can have ", once_.size())));
   }
+  DropOnce(first, static_cast<uint32_t>(from.dwords));
   if (differences != 0) own = dwords_on(Open(place.group)) + first;
   for (uint32_t i = 0; i < from.dwords; ++i) {
     if (dwords[i] != own[i]) once_[once_count_++] = {first + i, dwords[i], place.group};

@@ -232,6 +232,37 @@ TEST_P(DrawTest, ADispatchSeesWhatWasDrawnAndADrawWhatWasDispatched) {
   EXPECT_EQ(machine_.problems, std::vector<std::string>());
 }
 
+TEST_P(DrawTest, AnImageThatOneDispatchStoresToAndSamplesIsFlushedBeforeTheNext) {
+  const auto code = machine_.context->NewKernel(DrawnBytes(64, 0));
+  ASSERT_TRUE(code.ok());
+  auto commands = New();
+  ComputeKernel kernel;
+  kernel.simd16() = {.present = true, .offset = *code};
+  kernel.local_size = {8, 8, 1};
+  EXPECT_TRUE(commands->Bind(kernel)) << commands->status();
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_TRUE(commands->SetViews(
+        BindingStage::kCompute,
+        {commands->MakeView(machine_.context->SurfaceOf(*target_, SurfacePurpose::kStorage)),
+         commands->MakeView(machine_.context->SurfaceOf(*target_, SurfacePurpose::kTexture))}));
+    EXPECT_TRUE(commands->Dispatch({.x = 8, .y = 4})) << commands->status();
+  }
+  int works = 0;
+  machine_.shaders = [&](const sim::Work&, sim::WorkMemory& memory) {
+    using tables::ClientKind;
+    uint8_t bytes[4] = {9, 8, 7, 6}, read[4] = {};
+    if (works++ == 0) {
+      memory.Write(ClientKind::kDataPort, 0, target_->memory.address, bytes);
+    } else {
+      memory.Read(ClientKind::kSampler, 0, target_->memory.address, absl::MakeSpan(read));
+      EXPECT_EQ(std::memcmp(read, bytes, 4), 0);
+    }
+  };
+  machine_.Run(*commands);
+  EXPECT_EQ(works, 2);
+  EXPECT_EQ(machine_.problems, std::vector<std::string>());
+}
+
 TEST_P(DrawTest, ParametersInMemoryAreThoseThatTheBatchHasCopied) {
   const auto pipeline = NewPipeline();
   const DrawArguments arguments[] = {{.vertex_count = 3, .instance_count = 4}};

@@ -306,6 +306,34 @@ TYPED_TEST(DrawStateTest, BuffersAreKnownToEachBatchThatRefersToThem) {
   EXPECT_TRUE(next.uses().Find(6));
 }
 
+TYPED_TEST(DrawStateTest, ABufferThatAGroupHadNoneOfBeforeIsKnown) {
+  using Test = DrawStateTest<TypeParam>;
+  using Index = typename Test::G::_3DSTATE_INDEX_BUFFER;
+  this->SetTopology();
+  EXPECT_TRUE(this->state_.Set(Index{.mocs = 1}));
+  this->SetDepthGroup(0);
+  ASSERT_TRUE(this->state_.Flush(this->batch_));
+  EXPECT_TRUE(this->state_.Set(Index{.mocs = 1, .buffer_starting_address = {0x9000, 9}}));
+  this->SetDepthGroup(7);
+  ASSERT_TRUE(this->state_.Flush(this->batch_));
+  for (uint32_t buffer : {7, 9}) EXPECT_TRUE(this->batch_.uses().Find(buffer)) << buffer;
+}
+
+TYPED_TEST(DrawStateTest, AnOverrideThatIsRefusedKeepsTheOneBefore) {
+  using Test = DrawStateTest<TypeParam>;
+  using Stipple = typename Test::G::_3DSTATE_POLY_STIPPLE_PATTERN;
+  this->SetTopology();
+  EXPECT_TRUE(this->state_.Set(Stipple()));
+  this->Flushed();
+  Stipple once;
+  once.pattern_row[0] = 0xaaaa;
+  ASSERT_TRUE(this->state_.SetOnce(once));
+  Stipple most;
+  for (uint32_t& row : most.pattern_row) row = 0x5555;
+  EXPECT_FALSE(this->state_.SetOnce(most));
+  EXPECT_EQ(this->Flushed(), Test::Packed(once));
+}
+
 TYPED_TEST(DrawStateTest, RelocationsSayWhereAddressesStand) {
   using Test = DrawStateTest<TypeParam>;
   gpu::HostChunks chunks;
