@@ -160,6 +160,7 @@ absl::StatusOr<typename Gen::Packets::_3DSTATE_HS> TessControlPacket(
   }();
   status.Update(stages::SetStart<Gen, &P::dispatch_grf_start_register_for_urb_data>(
       kStage, shader->entry.start_register, kHigh, packet, [&packet](uint32_t high) {
+        (void)packet;  // not used where the packet has no such member
         if constexpr (requires { packet.dispatch_grf_start_register_for_urb_data_5; }) {
           packet.dispatch_grf_start_register_for_urb_data_5 = high;
         }
@@ -291,6 +292,7 @@ absl::StatusOr<typename Gen::Packets::_3DSTATE_GS> GeometryShaderPacket(
   }();
   status.Update(stages::SetStart<Gen, &P::dispatch_grf_start_register_for_urb_data>(
       kStage, shader->entry.start_register, kHigh, packet, [&packet](uint32_t high) {
+        (void)packet;  // not used where the packet has no such member
         if constexpr (requires { packet.dispatch_grf_start_register_for_urb_data_5_4; }) {
           packet.dispatch_grf_start_register_for_urb_data_5_4 = high;
         }
