@@ -81,7 +81,7 @@ TYPED_TEST(BitsTest, DepthAndStencil) {
             CodeOf(kStencilOps, front.pass) << 23 | CodeOf(kCompares, back.compare) << 20 |
             CodeOf(kStencilOps, back.fail) << 17 | CodeOf(kStencilOps, back.depth_fail) << 14 |
             CodeOf(kStencilOps, back.pass) << 11 | CodeOf(kCompares, front.compare) << 8 |
-            CodeOf(kCompares, from.depth_compare) << 5 | If(from.stencil_test && front != back, 4) |
+            CodeOf(kCompares, from.depth_compare) << 5 | If(from.stencil_test, 4) |
             If(from.stencil_test, 3) | If(from.stencil_test && !(keeps(front) && keeps(back)), 2) |
             If(from.depth_test, 1) | If(from.depth_test && from.depth_write, 0));
     EXPECT_EQ(dwords[2], uint32_t{front.compare_mask} << 24 | uint32_t{front.write_mask} << 16 |
