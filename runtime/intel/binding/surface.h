@@ -110,7 +110,8 @@ struct ImageSurface {
   uint32_t first_layer = 0, layers = 1;       // of the view; 3D: slices that can be written
   float least_level = 0;                      // finer ones do not exist
   SurfaceTiling tiling = SurfaceTiling::kLinear;
-  uint32_t pitch = 0;   // bytes from row to row; 1D: 0, not used
+  // Bytes from row to row, as packets have it: of W, twice the distance of rows. 1D: 0, not used.
+  uint32_t pitch = 0;
   uint32_t qpitch = 0;  // rows from slice to slice: a multiple of 4
   // The alignment of slices and levels in the image's layout. Gfx8 to 12: texels, 4, 8 or 16. From
   // Gfx12.5 on: horizontally bytes, 16, 32, 64 or 128. 0: the generation's minimum.

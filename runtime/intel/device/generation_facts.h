@@ -248,6 +248,13 @@ struct GenerationFacts {
   // early ARL.
   bool wa_14015055625 = false;
 
+  // -- Rasterization -----------------------------------------------------------------------------
+
+  // Rectangular lines wider than a pixel are drawn without multisample rasterization, as
+  // parallelograms: the rectangles of hardware differ from those that APIs require (Mesa's anv, for
+  // generations before Gfx11).
+  bool wide_lines_are_parallelograms = false;
+
   // -- The third-level cache and the URB (PRM, volume "L3 Cache and URB", and 3DSTATE_URB_VS) ----
 
   L3Division l3 = L3Division::kNone;
@@ -317,6 +324,7 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
         .geometry_threads_in_pairs = true,
         .pixel_threads_reserved = 1,
         .pixel = {.has_simd8 = true, .one_width_per_sample = true},
+        .wide_lines_are_parallelograms = true,
         .l3 = L3Division::kGfx8,
         .l3_changes_between_draws = true,
         .local_memory_in_l3 = true,
@@ -350,6 +358,7 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
         .pixel = {.has_simd8 = true,
                   .one_width_per_sample = true,
                   .simd32_not_of_16_samples = true},
+        .wide_lines_are_parallelograms = true,
         .l3 = L3Division::kGfx9,
         .l3_changes_between_draws = true,
         .local_memory_in_l3 = true,

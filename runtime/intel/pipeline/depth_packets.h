@@ -21,6 +21,7 @@
 #include "runtime/intel/batch/batch.h"
 #include "runtime/intel/pipeline/depth_targets.h"
 #include "runtime/intel/pipeline/put.h"
+#include "runtime/intel/pipeline/samples.h"
 
 namespace packsmith::intel {
 
@@ -161,13 +162,12 @@ absl::Status SetDepthShape(const ImageSurface& image, const char* what, Packet& 
 
 // The address, pitches and caching policy.
 template <class Packet>
-absl::Status SetDepthMemory(const ImageSurface& image, const char* what, uint32_t pitch,
-                            Packet& packet) {
+absl::Status SetDepthMemory(const ImageSurface& image, const char* what, Packet& packet) {
   if (image.memory.gpu == 0) return depth_errors::Zero(what, "address");
-  if (pitch == 0) return depth_errors::Zero(what, "pitch");
+  if (image.pitch == 0) return depth_errors::Zero(what, "pitch");
   if (image.qpitch % 4 != 0) return depth_errors::NotMultipleOf4(what, image.qpitch);
   packet.surface_base_address = image.memory;
-  packet.surface_pitch = pitch - 1;
+  packet.surface_pitch = image.pitch - 1;
   packet.surface_qpitch = image.qpitch / 4;
   packet.mocs = image.mocs;
   return absl::OkStatus();
@@ -183,10 +183,13 @@ absl::Status DescribeDepthBuffer(const DepthTargets& targets,
   if constexpr (requires { packet.stencil_write_enable; }) {
     packet.stencil_write_enable = targets.stencil != nullptr;
   }
-  // Without depth, the packet has the stencil buffer's size.
   if (targets.depth == nullptr) {
-    return targets.stencil == nullptr ? absl::OkStatus()
-                                      : SetDepthShape<Gen>(*targets.stencil, "stencil", packet);
+    // Without depth, this packet has the stencil buffer's size, where stencil's own has none.
+    using Stencil = typename Gen::Packets::_3DSTATE_STENCIL_BUFFER;
+    constexpr bool kOwnSize = requires(Stencil s) { s.surface_type; };
+    return kOwnSize || targets.stencil == nullptr
+               ? absl::OkStatus()
+               : SetDepthShape<Gen>(*targets.stencil, "stencil", packet);
   }
   const ImageSurface& image = *targets.depth;
   if (image.format == SurfaceFormat::R24_UNORM_X8_TYPELESS) {
@@ -200,7 +203,7 @@ absl::Status DescribeDepthBuffer(const DepthTargets& targets,
   packet.hierarchical_depth_buffer_enable = targets.hierarchical.memory.gpu != 0;
   if (absl::Status s = SetDepthShape<Gen>(image, "depth", packet); !s.ok()) return s;
   if (absl::Status s = SetDepthStorage<Gen>(image, "depth", packet); !s.ok()) return s;
-  return SetDepthMemory(image, "depth", image.pitch, packet);
+  return SetDepthMemory(image, "depth", packet);
 }
 
 template <class Gen>
@@ -221,9 +224,7 @@ absl::Status DescribeStencilBuffer(const DepthTargets& targets,
     if (absl::Status s = SetDepthShape<Gen>(image, "stencil", packet); !s.ok()) return s;
   }
   if (absl::Status s = SetDepthStorage<Gen>(image, "stencil", packet); !s.ok()) return s;
-  // Tiles of W have two rows in one of memory.
-  return SetDepthMemory(image, "stencil",
-                        image.tiling == SurfaceTiling::kW ? 2 * image.pitch : image.pitch, packet);
+  return SetDepthMemory(image, "stencil", packet);
 }
 
 template <class Gen>
@@ -282,12 +283,8 @@ absl::Status SetDepthTargets(const DepthTargets& targets, DrawState<Gen>& state)
 template <class Gen>
 absl::Status DescribeDepthOperation(const DepthOperationOptions& from,
                                     typename Gen::Packets::_3DSTATE_WM_HZ_OP& packet) {
-  constexpr uint32_t kMostSamples = requires(typename Gen::Packets::_3DSTATE_SAMPLE_PATTERN p) {
-    p._16x_sample0_x_offset;
-  }
-  ? 16 : 8;
   DepthRectangle rectangle;
-  absl::Status status = CheckDepthOperation(from, kMostSamples, rectangle);
+  absl::Status status = CheckDepthOperation(from, kMostSamples<Gen>, rectangle);
   if (!status.ok()) return status;
   const bool clears = from.operation == DepthOperation::kClear;
   packet.depth_buffer_clear_enable = clears && from.clear_depth;

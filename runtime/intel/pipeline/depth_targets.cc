@@ -84,7 +84,7 @@ absl::Status Format(const char* what, uint32_t format) {
 absl::Status Tiling(const char* what, SurfaceTiling tiling, const char* generation) {
   return absl::InvalidArgumentError(
       absl::StrCat("a ", what, " buffer of ", generation, " in tiling ", NameOf(tiling),
-                   "; depth is in Y, Yf or Ys and stencil in W up to Gfx11, both in Y or Ys on "
+                   "; depth is in Y, Yf or Ys and stencil in W up to Gfx11, both in Y, Yf or Ys on "
                    "Gfx12, in 4 or 64 later"));
 }
 

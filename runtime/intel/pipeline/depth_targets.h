@@ -35,7 +35,8 @@ struct DepthTargets {
   // Compressed from Gfx12 on: `auxiliary.mode` is kCcsE, and from Gfx12.5 on
   // `auxiliary.compression_format` has the manual's code.
   const ImageSurface* depth = nullptr;
-  // R8_UINT; up to Gfx11 its tiling is kW. Its size must be that of `depth`.
+  // R8_UINT; up to Gfx11 its tiling is kW, and its pitch twice the distance of rows. Its size must
+  // be that of `depth`.
   const ImageSurface* stencil = nullptr;
   HierarchicalDepth hierarchical = {};
   float clear_depth = 0;  // up to Gfx12.5: the depth of clear blocks

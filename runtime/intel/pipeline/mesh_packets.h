@@ -74,7 +74,8 @@ absl::Status SetGroup(absl::string_view stage, const WorkgroupProgram& group, Co
   status.Update(threads.status());
   const absl::StatusOr<uint32_t> local = LocalMemory<Gen>(stage, group.local_bytes);
   status.Update(local.status());
-  constexpr uint32_t kMostBarriers = MostOf<&Shader::number_of_barriers>();
+  // The packet's field is a code, which is the number itself only up to 2 (as of compute shaders).
+  constexpr uint32_t kMostBarriers = 2;
   if (group.barriers > kMostBarriers) {
     status.Update(TooLarge<Gen>(stage, "barriers", group.barriers, kMostBarriers, ""));
   }

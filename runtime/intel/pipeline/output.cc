@@ -64,5 +64,12 @@ absl::Status StencilReference(const char* generation) {
                    "leave those of DepthStencil at 0"));
 }
 
+absl::Status ConstantStencilReference(const char* generation) {
+  return absl::InvalidArgumentError(
+      absl::StrCat(generation,
+                   " has stencil references in 3DSTATE_WM_DEPTH_STENCIL: set them in DepthStencil, "
+                   "and leave those of ColorConstants at 0"));
+}
+
 }  // namespace output_errors
 }  // namespace packsmith::intel

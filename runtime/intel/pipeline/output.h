@@ -103,7 +103,7 @@ struct ColorBlend {
 struct ColorConstants {
   std::array<float, 4> blend = {};  // red, green, blue, alpha
   float alpha_reference = 0;
-  // Gfx8: those of DepthStencil, which other generations have in its packet.
+  // Gfx8: those of DepthStencil. Later generations have them in its packet: here they must be 0.
   uint32_t front_stencil_reference = 0, back_stencil_reference = 0;
 };
 
@@ -155,6 +155,7 @@ absl::Status SecondColor(size_t target);
 absl::Status NoBounds(const char* generation);
 absl::Status Bounds(float least, float most);
 absl::Status StencilReference(const char* generation);
+absl::Status ConstantStencilReference(const char* generation);
 }  // namespace output_errors
 
 }  // namespace packsmith::intel

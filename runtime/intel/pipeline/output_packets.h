@@ -67,7 +67,8 @@ absl::Status SetColorBlend(const ColorBlend& from, const PixelTraits& pixels,
 template <class Gen>
 absl::Status SetBlendStates(const ColorBlend& from, const PixelTraits& pixels,
                             gpu::StateStream& dynamic, Batch<Gen>& batch, DrawState<Gen>& state);
-// Writes COLOR_CALC_STATE, and points to it.
+// Writes COLOR_CALC_STATE, and points to it. InvalidArgument for stencil references from Gfx9 on
+// (see ColorConstants).
 template <class Gen>
 absl::Status SetColorConstants(const ColorConstants& from, gpu::StateStream& dynamic,
                                Batch<Gen>& batch, DrawState<Gen>& state);
@@ -147,7 +148,8 @@ absl::Status DescribeDepthStencil(const DepthStencil& from,
   packet.depth_test_function = CompareFunctionOf<Gen>(from.depth_compare);
   packet.stencil_test_enable = from.stencil_test;
   packet.stencil_buffer_write_enable = from.stencil_test && (writes(front) || writes(back));
-  packet.double_sided_stencil_enable = from.stencil_test && front != back;
+  // Also for equal faces: references and masks that change later may differ.
+  packet.double_sided_stencil_enable = from.stencil_test;
   packet.stencil_test_function = CompareFunctionOf<Gen>(front.compare);
   packet.stencil_fail_op = StencilOperationOf<Gen>(front.fail);
   packet.stencil_pass_depth_fail_op = StencilOperationOf<Gen>(front.depth_fail);
@@ -323,6 +325,8 @@ absl::Status SetColorConstants(const ColorConstants& from, gpu::StateStream& dyn
   if constexpr (requires { constants.stencil_reference_value; }) {
     constants.stencil_reference_value = from.front_stencil_reference;
     constants.backface_stencil_reference_value = from.back_stencil_reference;
+  } else if (from.front_stencil_reference != 0 || from.back_stencil_reference != 0) {
+    return output_errors::ConstantStencilReference(Gen::kName);
   }
   std::array<uint32_t, Constants::length> dwords;
   if (const error e = constants.pack(dwords.data())) return PackStatus("COLOR_CALC_STATE", e);

@@ -139,6 +139,8 @@ FragmentShader ReadFragmentShader(const typename Gen::Packets::_3DSTATE_PS& pack
   }
   if constexpr (requires { packet.push_constant_enable; }) {
     shader.constants = packet.push_constant_enable;
+  } else {
+    shader.constants = true;  // as many as 3DSTATE_CONSTANT_PS says
   }
   shader.barycentrics = static_cast<uint8_t>(windower.barycentric_interpolation_mode);
   shader.source_depth = extra.pixel_shader_uses_source_depth;

@@ -24,6 +24,7 @@
 #include "runtime/intel/batch/batch.h"
 #include "runtime/intel/pipeline/put.h"
 #include "runtime/intel/pipeline/rasterization.h"
+#include "runtime/intel/pipeline/samples.h"
 
 namespace packsmith::intel {
 
@@ -83,6 +84,8 @@ absl::Status EmitFixedState(Batch<Gen>& batch,
 
 // Sizes of points that hardware draws.
 inline constexpr float kLeastPointSize = 0.125f, kMostPointSize = 255.875f;
+// The first width of a packet after 1 pixel.
+inline constexpr float kLeastWideLine = 1 + 1.0f / 128;
 
 template <class Gen>
 constexpr uint32_t CullModeOf(CullMode cull) {
@@ -218,7 +221,8 @@ absl::Status DescribeRaster(const Rasterization& from,
   raster.dx_multisample_rasterization_enable = several;
   if (lines && from.line_mode == LineMode::kRectangular) {
     raster.api_mode = Raster::API_MODE_DX10_1;
-    raster.dx_multisample_rasterization_enable = true;
+    raster.dx_multisample_rasterization_enable =
+        !Gen::kFacts.wide_lines_are_parallelograms || from.line_width < kLeastWideLine;
   } else if (lines && from.line_mode != LineMode::kDefault) {
     raster.dx_multisample_rasterization_enable = false;
   }
@@ -277,13 +281,9 @@ template <class Gen>
 absl::Status DescribeRasterization(const Rasterization& from, const PixelTraits& pixels,
                                    RasterPackets<Gen>& packets) {
   using G = typename Gen::Packets;
-  constexpr uint32_t kMostSamples = requires(typename G::_3DSTATE_SAMPLE_PATTERN p) {
-    p._16x_sample0_x_offset;
-  }
-  ? 16 : 8;
   const Multisample& multisample = from.multisample;
-  if (!std::has_single_bit(multisample.samples) || multisample.samples > kMostSamples) {
-    return raster_errors::Samples(multisample.samples, kMostSamples);
+  if (!std::has_single_bit(multisample.samples) || multisample.samples > kMostSamples<Gen>) {
+    return raster_errors::Samples(multisample.samples, kMostSamples<Gen>);
   }
   if (from.viewports < 1 || from.viewports > 16) return raster_errors::Viewports(from.viewports);
   DescribeClip<Gen>(from, pixels, packets.clip);

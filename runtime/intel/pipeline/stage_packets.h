@@ -341,8 +341,10 @@ absl::StatusOr<typename Gen::Packets::_3DSTATE_PS> FragmentShaderPacket(
   if (!widths.ok()) return widths.status();
   const PixelKernels kernels = PlacePixelKernels(*shader, *widths, Gen::kFacts);
   absl::Status status = stages::SetProgram<Gen>(kStage, shader->program, packet);
+  constexpr uint32_t kReserved = Gen::kFacts.pixel_threads_reserved;
+  const uint32_t threads = std::max<uint32_t>(device.threads.pixel, kReserved) - kReserved;
   status.Update(stages::SetMost<Gen, &P::maximum_number_of_threads_per_psd>(
-      kStage, stages::kThreads, device.threads.pixel - Gen::kFacts.pixel_threads_reserved, packet));
+      kStage, stages::kThreads, threads, packet));
   for (const ShaderEntry* kernel : kernels.slots) {
     if (kernel == nullptr) continue;
     status.Update(CheckEntry(kStage, kernel->offset));

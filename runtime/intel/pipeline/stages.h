@@ -171,7 +171,7 @@ struct FragmentShader {
   // The kernels that there are. Xe2 has no SIMD8.
   std::optional<ShaderEntry> simd8 = {}, simd16 = {}, simd32 = {};
   uint32_t inputs = 0;     // attributes: FragmentInputs has their places
-  bool constants = false;  // reads push constants
+  bool constants = false;  // reads push constants; otherwise none are in the payload
   // A mask of kPerspectivePixel … kLinearSample (rasterization.h): see BarycentricsOf().
   uint8_t barycentrics = 0;
   bool source_depth = false;  // reads the depth, and the W, that the rasterizer computed
@@ -212,7 +212,7 @@ struct WorkgroupProgram {
   uint32_t simd = 16;           // lanes: 8 (not on Xe2), 16 or 32
   uint32_t invocations = 1;     // of a group, at most 1024
   uint32_t local_bytes = 0;     // of shared local memory
-  uint32_t barriers = 0;        // at most 7
+  uint32_t barriers = 0;        // at most 2
   bool inline_data = true;      // eight dwords of 3DSTATE_*_SHADER_DATA, in the payload
   uint32_t indirect_bytes = 0;  // of indirect data that the program reads
   bool draw_id = false;         // reads the first extended parameter of the draw

@@ -15,9 +15,10 @@ constexpr unsigned kUnitBytes = 32;  // of URB data and of constants
 constexpr unsigned kSlotsOfUnit = 2;
 constexpr unsigned kComponents = 4;
 constexpr unsigned kBarycentricModes = 6;
-constexpr unsigned kHalf = 16;  // lanes
+constexpr unsigned kHalf = 16;   // lanes
+constexpr uint64_t kMost = 256;  // registers of any thread
 
-unsigned RoundUp(unsigned a, unsigned b) { return (a + b - 1) / b; }
+uint64_t RoundUp(uint64_t a, uint64_t b) { return (a + b - 1) / b; }
 
 // Appends parts, register after register.
 class Builder {
@@ -27,24 +28,29 @@ class Builder {
     payload_.lanes = lanes;
   }
 
-  void Add(PayloadKind kind, unsigned count = 1, unsigned index = 0, unsigned half = 0) {
-    if (count == 0) return;
-    payload_.parts.push_back({kind, static_cast<uint16_t>(next_), static_cast<uint16_t>(count),
-                              static_cast<uint8_t>(index), static_cast<uint8_t>(half)});
+  void Add(PayloadKind kind, uint64_t count = 1, unsigned index = 0, unsigned half = 0) {
+    if (count == 0 || full()) return;
     next_ += count;
+    if (full()) return;
+    payload_.parts.push_back({kind, static_cast<uint16_t>(next_ - count),
+                              static_cast<uint16_t>(count), static_cast<uint8_t>(index),
+                              static_cast<uint8_t>(half)});
   }
+  // No thread has that many registers: nothing more is appended, and Finish() refuses.
+  bool full() const { return next_ > kMost; }
   // A dword in each of this many lanes.
-  unsigned Dwords(unsigned lanes) const { return RoundUp(lanes * 4, facts_.register_bytes); }
+  uint64_t Dwords(unsigned lanes) const { return RoundUp(lanes * 4, facts_.register_bytes); }
 
   // The rest begins with the start register, if there is any.
   void Start(uint32_t start, const PayloadInputs& inputs) {
-    payload_.before_start = next_;
-    if (start == 0) start = next_;
+    if (full()) return;
+    payload_.before_start = static_cast<unsigned>(next_);
+    if (start == 0) start = payload_.before_start;
     start_ = start;
     at_start_ = next_;
-    next_ = std::max(next_, start);
+    next_ = std::max<uint64_t>(next_, start);
     Add(PayloadKind::kConstants,
-        RoundUp(inputs.constant_units * kUnitBytes, facts_.register_bytes));
+        RoundUp(uint64_t{inputs.constant_units} * kUnitBytes, facts_.register_bytes));
   }
 
   absl::StatusOr<ThreadPayload> Finish() {
@@ -55,10 +61,11 @@ class Builder {
                                                      "; it must be at least ", at_start_,
                                                      ", after what the hardware delivers first"));
     }
-    const unsigned most = facts_.has_register_blocks ? 256 : 128;
+    const uint64_t most = facts_.has_register_blocks ? kMost : kMost / 2;
     if (next_ > most) {
       return absl::ResourceExhaustedError(
-          absl::StrCat(stage_, ": the payload takes ", next_, " registers; a thread has ", most,
+          absl::StrCat(stage_, ": the payload takes ", full() ? "more than " : "",
+                       full() ? kMost : next_, " registers; a thread has ", most,
                        ": read fewer inputs in registers, and the others by URB messages"));
     }
     payload_.registers =
@@ -70,7 +77,7 @@ class Builder {
   absl::string_view stage_;
   const GenerationFacts& facts_;
   ThreadPayload payload_;
-  unsigned next_ = 0, at_start_ = 0;
+  uint64_t next_ = 0, at_start_ = 0;
   std::optional<uint32_t> start_;
 };
 
@@ -165,7 +172,7 @@ std::string ThreadPayload::ToText() const {
     const std::string place =
         part.count == 1 ? absl::StrCat("r", part.first)
                         : absl::StrCat("r", part.first, "-r", part.first + part.count - 1);
-    absl::StrAppendFormat(&text, "%-9s%s\n", place, Describe(part, lanes));
+    absl::StrAppendFormat(&text, "%-8s %s\n", place, Describe(part, lanes));
   }
   return text;
 }
@@ -176,7 +183,8 @@ absl::StatusOr<ThreadPayload> PayloadOf(const VertexShader& shader, const Genera
   builder.Add(PayloadKind::kHeader);
   builder.Add(PayloadKind::kOutputHandles);
   builder.Start(shader.entry.start_register, inputs);
-  for (unsigned i = 0; i < shader.urb_read_length * kSlotsOfUnit; ++i) {
+  const uint64_t elements = uint64_t{shader.urb_read_length} * kSlotsOfUnit;
+  for (unsigned i = 0; i < elements && !builder.full(); ++i) {
     builder.Add(PayloadKind::kVertexElement, kComponents, i);
   }
   return builder.Finish();
@@ -192,7 +200,8 @@ absl::StatusOr<ThreadPayload> PayloadOf(const TessControlShader& shader,
   } else {
     builder.Add(PayloadKind::kPatchHandles);
     if (shader.primitive_id) builder.Add(PayloadKind::kPrimitiveIds);
-    for (unsigned i = 0; shader.vertex_handles && i < shader.input_control_points; ++i) {
+    const uint32_t points = shader.vertex_handles ? shader.input_control_points : 0;
+    for (unsigned i = 0; i < points && !builder.full(); ++i) {
       builder.Add(PayloadKind::kControlPoint, 1, i);
     }
   }
@@ -202,9 +211,11 @@ absl::StatusOr<ThreadPayload> PayloadOf(const TessControlShader& shader,
         "tessellation control shader: where URB data are in the registers of a patch in each lane "
         "is not known; read them by URB messages, with urb_read_length 0");
   }
-  for (unsigned i = 0; i < shader.input_control_points; ++i) {
-    builder.Add(PayloadKind::kVertexData,
-                RoundUp(shader.urb_read_length * kUnitBytes, facts.register_bytes), i);
+  const uint64_t registers =
+      RoundUp(uint64_t{shader.urb_read_length} * kUnitBytes, facts.register_bytes);
+  const uint32_t read = registers == 0 ? 0 : shader.input_control_points;
+  for (unsigned i = 0; i < read && !builder.full(); ++i) {
+    builder.Add(PayloadKind::kVertexData, registers, i);
   }
   return builder.Finish();
 }
@@ -219,7 +230,7 @@ absl::StatusOr<ThreadPayload> PayloadOf(const TessEvalShader& shader, const Gene
   builder.Add(PayloadKind::kOutputHandles);
   builder.Start(shader.entry.start_register, inputs);
   builder.Add(PayloadKind::kPatchData,
-              RoundUp(shader.patch_read_length * kUnitBytes, facts.register_bytes));
+              RoundUp(uint64_t{shader.patch_read_length} * kUnitBytes, facts.register_bytes));
   return builder.Finish();
 }
 
@@ -229,12 +240,15 @@ absl::StatusOr<ThreadPayload> PayloadOf(const GeometryShader& shader, const Gene
   builder.Add(PayloadKind::kHeader);
   builder.Add(PayloadKind::kOutputHandles);
   if (shader.primitive_id) builder.Add(PayloadKind::kPrimitiveIds);
-  for (unsigned i = 0; shader.vertex_handles && i < shader.input_vertices; ++i) {
+  const uint32_t handles = shader.vertex_handles ? shader.input_vertices : 0;
+  for (unsigned i = 0; i < handles && !builder.full(); ++i) {
     builder.Add(PayloadKind::kInputVertex, 1, i);
   }
   builder.Start(shader.entry.start_register, inputs);
-  for (unsigned i = 0; i < shader.input_vertices; ++i) {
-    builder.Add(PayloadKind::kVertexData, shader.urb_read_length * kSlotsOfUnit * kComponents, i);
+  const uint64_t registers = uint64_t{shader.urb_read_length} * kSlotsOfUnit * kComponents;
+  const uint32_t read = registers == 0 ? 0 : shader.input_vertices;
+  for (unsigned i = 0; i < read && !builder.full(); ++i) {
+    builder.Add(PayloadKind::kVertexData, registers, i);
   }
   return builder.Finish();
 }
@@ -256,10 +270,10 @@ absl::StatusOr<ThreadPayload> PayloadOf(const FragmentShader& shader, unsigned l
         "Gfx11 on");
   }
   const bool xe2 = facts.pixel_payload == PixelPayload::kXe2;
-  const unsigned halves = RoundUp(lanes, kHalf);
+  const unsigned halves = lanes == 2 * kHalf ? 2 : 1;
   const unsigned width = std::min(lanes, kHalf);
   Builder builder("fragment shader", lanes, facts);
-  const unsigned floats = builder.Dwords(width);
+  const uint64_t floats = builder.Dwords(width);
   if (!xe2) builder.Add(PayloadKind::kHeader);
   for (unsigned half = 0; half < halves; ++half) {
     const bool shared = xe2 && half == 0;
@@ -290,13 +304,15 @@ absl::StatusOr<ThreadPayload> PayloadOf(const FragmentShader& shader, unsigned l
   }
   if (shader.linear_coefficients) builder.Add(PayloadKind::kLinearPlanes);
   if (shader.sample_offsets && !xe2) builder.Add(PayloadKind::kSampleOffsets);
-  builder.Start(entry->start_register, inputs);
+  builder.Start(entry->start_register, shader.constants ? inputs : PayloadInputs{});
   if (xe2) {
     constexpr unsigned kComponentsOfRegister = 5;
     builder.Add(PayloadKind::kAttributes,
-                RoundUp(shader.inputs * kComponents, kComponentsOfRegister));
+                RoundUp(uint64_t{shader.inputs} * kComponents, kComponentsOfRegister));
   } else {
-    for (unsigned i = 0; i < shader.inputs; ++i) builder.Add(PayloadKind::kAttribute, 2, i);
+    for (unsigned i = 0; i < shader.inputs && !builder.full(); ++i) {
+      builder.Add(PayloadKind::kAttribute, 2, i);
+    }
   }
   return builder.Finish();
 }
@@ -309,7 +325,7 @@ absl::StatusOr<ThreadPayload> PayloadOf(const WorkgroupProgram& group,
   }
   Builder builder(kStage, group.simd, facts);
   builder.Add(PayloadKind::kHeader);
-  builder.Add(PayloadKind::kLocalIds, RoundUp(group.simd * 2, facts.register_bytes));
+  builder.Add(PayloadKind::kLocalIds, RoundUp(uint64_t{group.simd} * 2, facts.register_bytes));
   if (group.inline_data) builder.Add(PayloadKind::kInlineData);
   builder.Start(0, {});
   return builder.Finish();

@@ -103,7 +103,8 @@ absl::StatusOr<ThreadPayload> PayloadOf(const TessEvalShader& shader, const Gene
                                         const PayloadInputs& inputs = {});
 absl::StatusOr<ThreadPayload> PayloadOf(const GeometryShader& shader, const GenerationFacts& facts,
                                         const PayloadInputs& inputs = {});
-// Of the kernel with this many lanes: 8, 16 or 32. NotFound if the shader has none.
+// Of the kernel with this many lanes: 8, 16 or 32. NotFound if the shader has none. Without
+// `shader.constants` no constants are delivered, whatever `inputs` says.
 absl::StatusOr<ThreadPayload> PayloadOf(const FragmentShader& shader, unsigned lanes,
                                         const GenerationFacts& facts,
                                         const PayloadInputs& inputs = {});

@@ -151,14 +151,17 @@ absl::StatusOr<AttributePlan> PlanAttributes(const VertexLayout& vertex,
       lowest = std::min<unsigned>(lowest, source.slot);
       end = std::max<unsigned>(end, source.slot + Reach(source));
     }
-    if (i < kMostOverrides || source.kind == Kind::kPrimitiveId || source.kind == Kind::kPoint) {
-      continue;
-    }
+    if (i < kMostOverrides || source.kind == Kind::kPrimitiveId) continue;
     const std::string name = absl::StrCat("fragment input ", i, " (", NameOf(input.what), ")");
     if (source.kind == Kind::kConstant) {
       return absl::OutOfRangeError(
           absl::StrCat(name, " is not written, and only the first ", kMostOverrides,
                        " inputs can be constants: make it one of them, or write it"));
+    }
+    // It is a constant, which points replace: it has no slot that could be read otherwise.
+    if (source.kind == Kind::kPoint) {
+      return absl::OutOfRangeError(absl::StrCat(name, " has no slot; it must be one of the first ",
+                                                kMostOverrides, " inputs"));
     }
     if (source.kind == Kind::kSlotByFacing) {
       return absl::OutOfRangeError(

@@ -71,6 +71,13 @@ absl::Status TransformViewport(const Viewport& viewport, const ViewportTarget& t
   SetGuardband(scale[1], offset[1], target.height, guardband_y);
   SetExtent(scale[0], offset[0], target.width, extent_x);
   SetExtent(scale[1], offset[1], target.height, extent_y);
+  for (const float edge : {guardband_x[0], guardband_x[1], guardband_y[0], guardband_y[1]}) {
+    if (!std::isfinite(edge)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("a viewport too small for its guardband: ", width, " x ", height,
+                       " pixels; draw nothing instead"));
+    }
+  }
   depth[0] = target.clip_near ? 0 : std::min(min_depth, max_depth);
   depth[1] = target.clip_far ? 1 : std::max(min_depth, max_depth);
   return absl::OkStatus();

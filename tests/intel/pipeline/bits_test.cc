@@ -81,7 +81,7 @@ TYPED_TEST(BitsTest, DepthAndStencil) {
             CodeOf(kStencilOps, front.pass) << 23 | CodeOf(kCompares, back.compare) << 20 |
             CodeOf(kStencilOps, back.fail) << 17 | CodeOf(kStencilOps, back.depth_fail) << 14 |
             CodeOf(kStencilOps, back.pass) << 11 | CodeOf(kCompares, front.compare) << 8 |
-            CodeOf(kCompares, from.depth_compare) << 5 | If(from.stencil_test && front != back, 4) |
+            CodeOf(kCompares, from.depth_compare) << 5 | If(from.stencil_test, 4) |
             If(from.stencil_test, 3) | If(from.stencil_test && !(keeps(front) && keeps(back)), 2) |
             If(from.depth_test, 1) | If(from.depth_test && from.depth_write, 0));
     EXPECT_EQ(dwords[2], uint32_t{front.compare_mask} << 24 | uint32_t{front.write_mask} << 16 |
@@ -237,7 +237,11 @@ TYPED_TEST(BitsTest, Rasterization) {
     // Lines: the manual's table of modes. 2 is DX10.1.
     uint32_t api = 0;
     bool enable = several;
-    if (lines && from.line_mode == LineMode::kRectangular) api = 2, enable = true;
+    if (lines && from.line_mode == LineMode::kRectangular) {
+      // Wide ones are parallelograms before Gfx11.
+      api = 2;
+      enable = TypeParam::kVersion >= 110 || from.line_width <= 1;
+    }
     if (lines && (smooth || from.line_mode == LineMode::kBresenham)) enable = false;
     constexpr uint32_t kCull[] = {1, 2, 3, 0};
     const Dwords raster = DwordsOf(packets.raster);
@@ -328,7 +332,7 @@ TYPED_TEST(BitsTest, DepthBuffers) {
     ImageSurface stencil = depth;
     stencil.format = SurfaceFormat::R8_UINT;
     stencil.memory.gpu += 0x1000000;
-    stencil.pitch = (this->Number(511) + 1) * 128;
+    stencil.pitch = (this->Number(1023) + 1) * 128;
     if (!is_new) stencil.tiling = SurfaceTiling::kW;
     const HierarchicalDepth blocks{.memory = {uint64_t{this->Number(0xffffff)} << 12 | 1u << 30},
                                    .pitch = (this->Number(1023) + 1) * 128,
@@ -370,13 +374,21 @@ TYPED_TEST(BitsTest, DepthBuffers) {
         EXPECT_EQ(s[1], 1u << 29 | 1u << 28 | (stencil.pitch - 1));
         EXPECT_EQ(Dwords(s.begin() + 4, s.begin() + 8), shape);
       } else {
-        EXPECT_EQ(s[1], 1u << 31 | stencil.mocs << 22 | (2 * stencil.pitch - 1));
+        EXPECT_EQ(s[1], 1u << 31 | stencil.mocs << 22 | (stencil.pitch - 1));
         EXPECT_EQ(s[4], stencil.qpitch / 4);
       }
     } else {
       // Type 7: none.
       EXPECT_EQ(s[1], is_new ? 7u << 29 : 2u << 22);
     }
+    // Stencil alone: up to Gfx11 the packet of depth has its size, later there is no depth.
+    DepthPackets<TypeParam> alone;
+    const absl::Status stencil_status =
+        DescribeDepthTargets<TypeParam>({.stencil = &stencil, .mocs = 2}, alone);
+    ASSERT_TRUE(stencil_status.ok()) << stencil_status;
+    const Dwords a = DwordsOf(alone.depth);
+    EXPECT_EQ(a[1] >> 29, is_new ? 7u : 1u);
+    EXPECT_EQ(a[4], is_new ? 0 : h << 18 | w << 4 | depth.first_level);
     const Dwords b = DwordsOf(packets.hierarchical);
     EXPECT_EQ(b[1], depth.mocs << 25 | (is_new ? 3u << 22 : 0) | (blocks.pitch - 1));
     EXPECT_EQ(b[2], low(blocks.memory));

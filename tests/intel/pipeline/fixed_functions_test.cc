@@ -105,6 +105,8 @@ TEST(Viewport, RefusesWhatDoesNotFit) {
   ExpectRefused(TransformViewport({.width = infinity, .height = 1}, {}, t), "infinite");
   ExpectRefused(TransformViewport({.width = 0, .height = 1}, {}, t), "greater than 0");
   ExpectRefused(TransformViewport({.width = 1, .height = 0}, {}, t), "not 0");
+  ExpectRefused(TransformViewport({.width = 1e-40f, .height = 1}, {}, t), "a viewport too small");
+  ExpectRefused(TransformViewport({.width = 1, .height = -1e-45f}, {}, t), "a viewport too small");
   ExpectRefused(TransformViewport({.width = 16385, .height = 1}, {}, t), "at most 16384");
   ExpectRefused(TransformViewport({.x = 32767, .width = 2, .height = 1}, {}, t), "corners");
   ExpectRefused(TransformViewport({.y = -32769, .width = 2, .height = 1}, {}, t), "corners");

@@ -135,6 +135,7 @@ TYPED_TEST(MeshPacketsTest, WhatDoesNotFitIsNamed) {
   expect(changed([](MeshShader& m) { m.group.invocations = 1025; }), "1025 invocations");
   expect(changed([](MeshShader& m) { m.group.local_bytes = 1 << 20; }),
          "bytes of shared local memory 1048576");
+  expect(changed([](MeshShader& m) { m.group.barriers = 3; }), "barriers 3");
   expect(changed([](MeshShader& m) { m.group.barriers = 8; }), "barriers 8");
   expect(changed([](MeshShader& m) { m.group.most_groups = 513; }),
          "513; the packet holds 1 to 512 groups in flight");

@@ -134,10 +134,19 @@ TYPED_TEST(PacketsTest, StatesAreWhereThePointersPoint) {
   const ViewportTarget target{.width = 100, .height = 80, .clip_far = false};
   const BlendTarget targets[] = {BlendTarget::Over(), {.write_mask = kGreen}};
   const ColorBlend blend{.targets = targets};
+  // Later generations have references elsewhere.
+  const bool has_references = TypeParam::kVersion == 80;
   const ColorConstants constants{.blend = {0.25f, 0.5f, 0.75f, 1},
                                  .alpha_reference = 0.125f,
-                                 .front_stencil_reference = 3,
-                                 .back_stencil_reference = 4};
+                                 .front_stencil_reference = has_references ? 3u : 0u,
+                                 .back_stencil_reference = has_references ? 4u : 0u};
+  for (const ColorConstants& references : {ColorConstants{.front_stencil_reference = 3},
+                                           ColorConstants{.back_stencil_reference = 4}}) {
+    if (has_references) continue;
+    ExpectRefused(
+        SetColorConstants<TypeParam>(references, this->dynamic_, this->batch_, this->state_),
+        "set them in DepthStencil");
+  }
   // Some of the pointers need 3DSTATE_MULTISAMPLE along with them.
   ASSERT_TRUE(SetRasterization<TypeParam>({}, {}, this->state_).ok());
   ASSERT_TRUE(

@@ -388,6 +388,9 @@ TYPED_TEST(StagesTest, WhatDoesNotFitIsNamed) {
   this->ExpectError(vertex({}), ": 2000; the packet holds");
   device.threads.vertex = 0;
   this->ExpectError(vertex({}), ": 0; the packet holds");
+  device.threads.pixel = 0;
+  const FragmentShader pixel{.simd16 = ShaderEntry{}};
+  this->ExpectError(FragmentShaderPacket<TypeParam>(&pixel, {}, device), ": 0; the packet holds");
   device = this->device_;
   if (this->kSurfaces) {
     this->ExpectError(vertex({.program = {.scratch = {.bytes_per_thread = 64}}}),

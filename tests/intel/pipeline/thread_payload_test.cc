@@ -87,6 +87,7 @@ TEST(ThreadPayload, FragmentShadersOfAllWidths) {
                         .simd16 = ShaderEntry{.start_register = 14},
                         .simd32 = ShaderEntry{.start_register = 25},
                         .inputs = 2,
+                        .constants = true,
                         .barycentrics = kPerspectivePixel | kLinearSample,
                         .source_depth = true,
                         .coverage = CoverageInput::kNormal};
@@ -100,6 +101,11 @@ TEST(ThreadPayload, FragmentShadersOfAllWidths) {
             "r8       push constants\n"
             "r9-r10   planes of attribute 0\n"
             "r11-r12  planes of attribute 1\n");
+  shader.constants = false;
+  EXPECT_THAT(TextOf(PayloadOf(shader, 8, FactsOf(90), {.constant_units = 1})),
+              testing::EndsWith("r7       coverage\n"
+                                "r8-r9    planes of attribute 0\n"
+                                "r10-r11  planes of attribute 1\n"));
   // Two registers for each of 16 lanes.
   const auto wide = PayloadOf(shader, 16, FactsOf(90));
   ASSERT_TRUE(wide.ok()) << wide.status();
@@ -212,6 +218,38 @@ TEST(ThreadPayload, WhatDoesNotFitIsNamed) {
   EXPECT_THAT(TextOf(PayloadOf(planes, 8, FactsOf(90))), HasSubstr("from Gfx11 on"));
   const TessControlShader pushed{.dispatch = HullDispatch::kPatchPerLane, .urb_read_length = 1};
   EXPECT_THAT(TextOf(PayloadOf(pushed, FactsOf(120))), HasSubstr("with urb_read_length 0"));
+}
+
+TEST(ThreadPayload, CountsOfAnySizeAreRefused) {
+  constexpr uint32_t kHuge[] = {257, 0x08000000, 0x20000000, 0x80000000, 0xfffffffe, 0xffffffff};
+  const auto expect = [](const absl::StatusOr<ThreadPayload>& payload) {
+    EXPECT_EQ(payload.status().code(), absl::StatusCode::kResourceExhausted);
+    EXPECT_THAT(TextOf(payload), HasSubstr("takes more than 256 registers; a thread has"));
+  };
+  for (const uint32_t huge : kHuge) {
+    for (const unsigned version : {90u, 300u}) {
+      const GenerationFacts& facts = FactsOf(version);
+      const PayloadInputs constants{.constant_units = huge};
+      expect(
+          PayloadOf(VertexShader{.entry = {.start_register = huge}, .urb_read_length = 1}, facts));
+      expect(PayloadOf(VertexShader{.urb_read_length = huge}, facts));
+      if (huge > 512) expect(PayloadOf(VertexShader{}, facts, constants));
+      expect(PayloadOf(
+          TessControlShader{.dispatch = HullDispatch::kPatchPerLane, .input_control_points = huge},
+          facts));
+      expect(
+          PayloadOf(TessControlShader{.urb_read_length = 2, .input_control_points = huge}, facts));
+      if (huge > 512) expect(PayloadOf(TessEvalShader{.patch_read_length = huge}, facts));
+      expect(PayloadOf(GeometryShader{.input_vertices = huge}, facts));
+      expect(PayloadOf(GeometryShader{.urb_read_length = huge, .input_vertices = 1}, facts));
+      // Nothing is read, and nothing delivered.
+      EXPECT_TRUE(
+          PayloadOf(GeometryShader{.input_vertices = huge, .vertex_handles = false}, facts).ok());
+      if (huge > 512) {
+        expect(PayloadOf(FragmentShader{.simd16 = ShaderEntry{}, .inputs = huge}, 16, facts));
+      }
+    }
+  }
 }
 
 }  // namespace

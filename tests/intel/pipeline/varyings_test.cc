@@ -156,5 +156,17 @@ TEST(Varyings, PointsReplaceCoordinates) {
   EXPECT_TRUE(plan->overrides) << "triangles have no point coordinate";
 }
 
+TEST(Varyings, OnlyTheFirst16InputsCanBePointCoordinates) {
+  FragmentInputs inputs = InOrder(15);
+  inputs.Add({.what = Varying::kPointCoordinate});
+  EXPECT_TRUE(PlanAttributes(All(), inputs).ok());
+  inputs = InOrder(16);
+  inputs.Add({.what = Varying::kPointCoordinate});
+  const absl::Status status = PlanAttributes(All(), inputs).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kOutOfRange);
+  EXPECT_THAT(status.message(), HasSubstr("fragment input 16 (point coordinate) has no slot; it "
+                                          "must be one of the first 16 inputs"));
+}
+
 }  // namespace
 }  // namespace packsmith::intel
