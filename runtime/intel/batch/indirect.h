@@ -25,6 +25,7 @@
 #include "absl/strings/str_cat.h"
 #include "packsmith/pack.h"
 #include "runtime/intel/batch/batch.h"
+#include "runtime/intel/device/generation_facts.h"
 
 namespace packsmith::intel {
 
@@ -203,18 +204,25 @@ bool EmitIndirectDraws(Batch<Gen>& batch, const Draw& draw, const IndirectDraws&
 }
 
 // Packets that load the DispatchArguments at `from`, a multiple of 4, for a GPGPU_WALKER or
-// COMPUTE_WALKER with `indirect_parameter_enable`.
+// COMPUTE_WALKER with `indirect_parameter_enable`. From Gfx11 on they load the registers of the
+// engine that executes them; before, those of the render engine.
 template <class Gen>
 std::array<typename Gen::LoadRegister, 3> DispatchLoads(const address& from) {
   using G = typename Gen::Packets;
   using A = DispatchArguments;
-  const auto at = [&](size_t offset) { return address(from.gpu + offset, from.buffer, from.use); };
-  return {{{.register_address = G::GPGPU_DISPATCHDIMX::register_offset,
-            .memory_address = at(offsetof(A, groups_x))},
-           {.register_address = G::GPGPU_DISPATCHDIMY::register_offset,
-            .memory_address = at(offsetof(A, groups_y))},
-           {.register_address = G::GPGPU_DISPATCHDIMZ::register_offset,
-            .memory_address = at(offsetof(A, groups_z))}}};
+  const auto load = [&](uint32_t offset, size_t member) {
+    typename Gen::LoadRegister packet{
+        .register_address = offset,
+        .memory_address = address(from.gpu + member, from.buffer, from.use)};
+    if constexpr (requires { packet.add_cs_mmio_start_offset; }) {
+      packet.add_cs_mmio_start_offset = 1;
+      packet.register_address = offset - kRenderRegisters;
+    }
+    return packet;
+  };
+  return {load(G::GPGPU_DISPATCHDIMX::register_offset, offsetof(A, groups_x)),
+          load(G::GPGPU_DISPATCHDIMY::register_offset, offsetof(A, groups_y)),
+          load(G::GPGPU_DISPATCHDIMZ::register_offset, offsetof(A, groups_z))};
 }
 template <class Gen>
 bool LoadDispatchArguments(Batch<Gen>& batch, const address& from) {

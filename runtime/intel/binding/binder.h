@@ -10,7 +10,9 @@
 // tables is full, the binder allocates another one, moves the base there with the necessary waits
 // and flushes, rewrites the tables that are bound, and reports it in its events.
 //
-// A call that fails changes neither batch nor binder. Binding allocates nothing except new blocks.
+// A call that fails changes neither batch nor binder, with one exception: if the base has moved and
+// the new block cannot be flushed for the GPU, no stage has a table any more, and all must be bound
+// again. Binding allocates nothing except new blocks.
 //
 // Not thread-safe: one for each context, as batches.
 
@@ -296,7 +298,11 @@ absl::Status Binder<Gen>::Move(Batch<Gen>& batch, BindingStage stage,
     if (!found) (void)Write(hash, table);  // all have been looked at
   }
   events_ |= EventsOf(false);
-  return flushes() ? FlushFrom(rules_.first) : absl::OkStatus();
+  if (!flushes()) return absl::OkStatus();
+  absl::Status status = FlushFrom(rules_.first);
+  // The base has moved, to a block without tables.
+  if (!status.ok()) bound_ = {};
+  return status;
 }
 
 template <class Gen>

@@ -92,9 +92,18 @@ void BinderCore::UseBlock(const gpu::Buffer& block) {
   std::fill(slots_.begin(), slots_.end(), Slot());
 }
 
-absl::Status BinderCore::FlushFrom(uint32_t offset) const {
+absl::Status BinderCore::FlushFrom(uint32_t offset) {
   if (lifetime_.lost()) return lifetime_.status();
-  return buffers_->FlushForGpu(block_.handle, offset, next_ - offset);
+  absl::Status status = buffers_->FlushForGpu(block_.handle, offset, next_ - offset);
+  if (status.ok()) return status;
+  // The newest tables leave: no other slot was chosen because theirs were taken.
+  for (Slot& slot : slots_) {
+    if (slot.count == 0 || slot.offset < offset) continue;
+    slot = Slot();
+    --statistics_.written;
+  }
+  next_ = offset;
+  return status;
 }
 
 absl::Status BinderCore::TooMany(size_t count) const {

@@ -196,8 +196,9 @@ class BinderCore {
 
   // Whether the GPU does not see tables until they are flushed.
   bool flushes() const { return flushes_; }
-  // Flushes the block from `offset` up to next().
-  [[gnu::cold, gnu::noinline]] absl::Status FlushFrom(uint32_t offset) const;
+  // Flushes the block from `offset`, of a table, up to next(). If that fails, these tables do not
+  // exist any more: the GPU must not be told of them, and a further Bind() writes and flushes anew.
+  [[gnu::cold, gnu::noinline]] absl::Status FlushFrom(uint32_t offset);
   [[gnu::cold, gnu::noinline]] absl::Status TooMany(size_t count) const;
   // Reports the first surface that is invalid. unaligned: the bits that must be zero.
   [[gnu::cold, gnu::noinline]] absl::Status CheckSurfaces(absl::Span<const uint32_t> surfaces,

@@ -201,9 +201,8 @@ typename ComputeState<Gen>::Front ComputeState<Gen>::MakeFront(uint32_t constant
     if constexpr (requires { front.reset_gateway_timer; }) front.reset_gateway_timer = 1;
     return front;
   } else {
-    return {.scratch_space_buffer = scratch_.per_thread == 0
-                                        ? 0
-                                        : scratch_.surface >> Gen::kFacts.scratch_pointer_shift,
+    return {.scratch_space_buffer =
+                scratch_.per_thread == 0 ? 0 : ScratchPointer(Gen::kFacts, scratch_.surface),
             .maximum_number_of_threads = threads_};
   }
 }

@@ -88,6 +88,9 @@ struct GenerationFacts {
   bool writes_are_global = false;
   // In the GPGPU pipeline a stall without a post-sync write must precede one with it.
   bool gpgpu_write_needs_stall = false;
+  // In the GPGPU pipeline a post-sync write must itself stall (PRM of Broadwell, PIPE_CONTROL,
+  // "Command Streamer Stall Enable").
+  bool gpgpu_write_stalls = false;
   // The same for barriers: devices like ADL-N.
   bool wa_14014966230 = false;
   // The caches of targets and vertices cannot be written back or invalidated while the GPGPU
@@ -218,6 +221,9 @@ struct GenerationFacts {
   // The subslices that these count, at least: of a slice, and of the device, whether they work or
   // not.
   unsigned scratch_subslices_of_slice = 0, scratch_subslices = 0;
+  // Of pixel shaders, the subslices of a slice that their threads' numbers count, at least (Mesa's
+  // intel_device_info.c, max_scratch_ids: 128 threads of a PSD in 8 subslices).
+  unsigned pixel_scratch_subslices_of_slice = 0;
   // Stages share scratch memory: threads of all have different numbers.
   bool stages_share_scratch = false;
   // Bytes after a kernel's last instruction that may be fetched (Intel's compute-runtime,
@@ -307,6 +313,7 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
         .vertices_need_write = true,
         .vertices_know_32_bits = true,
         .stall_needs_company = true,
+        .gpgpu_write_stalls = true,
         .selects_pipeline = true,
         .select_forgets = true,
         .select_takes_color_calc = true,
@@ -390,6 +397,7 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
         .most_shared_bytes = 64 << 10,
         .scratch_threads = 64,
         .scratch_subslices = 8,
+        .pixel_scratch_subslices_of_slice = 8,
         .kernel_prefetch_bytes = 512,
         .hull_single_patch = true,
         .hull_patch_per_lane = true,
@@ -433,6 +441,7 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
         .bars_thread_preemption = true,
         .scratch_threads = 128,
         .scratch_subslices = 6,
+        .pixel_scratch_subslices_of_slice = 8,
         .kernel_prefetch_bytes = 512,
         .hull_single_patch = true,
         .hull_patch_per_lane = true,
@@ -567,6 +576,17 @@ constexpr const GenerationFacts& FactsOf(unsigned version_x10) {
   }
   return *found;
 }
+
+// The value of a field Scratch Space Buffer, from Gfx12.5 on, for a surface state at this offset.
+constexpr uint32_t ScratchPointer(const GenerationFacts& facts, uint32_t surface_offset) {
+  return surface_offset >> facts.scratch_pointer_shift;
+}
+
+// Where the render engine's registers begin: offsets of generated registers count those of an
+// engine from here, and other engines have theirs at the same distance from their own base
+// (<engine name="render" registers=…> of the descriptions; PRM, volume "Command Reference:
+// Registers").
+inline constexpr uint32_t kRenderRegisters = 0x2000;
 
 }  // namespace packsmith::intel
 

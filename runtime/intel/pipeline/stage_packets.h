@@ -58,7 +58,7 @@ absl::Status SetProgram(absl::string_view stage, const ShaderProgram& program, P
   }
   if (program.scratch.bytes_per_thread == 0) return absl::OkStatus();
   if constexpr (requires { packet.scratch_space_buffer; }) {
-    packet.scratch_space_buffer = program.scratch.surface >> Gen::kFacts.scratch_pointer_shift;
+    packet.scratch_space_buffer = ScratchPointer(Gen::kFacts, program.scratch.surface);
   } else {
     packet.per_thread_scratch_space = *ScratchPower(program.scratch.bytes_per_thread);
     packet.scratch_space_base_pointer = program.scratch.place;

@@ -39,7 +39,9 @@ struct QueryEngine {
   Pipeline pipeline = Pipeline::k3D;  // the selected one
   // RenderDevice::query_writes_need_stall, of runtime/intel/device.
   bool writes_need_stall = false;
-  ArithmeticOptions arithmetic = {};  // for results and predicates: at least 6 registers
+  // For results and predicates: at least 6 registers. Its `engine_offset` is also that of registers
+  // that are stored: timestamps and counts.
+  ArithmeticOptions arithmetic = {};
 };
 
 // When a timestamp is taken.
@@ -56,7 +58,8 @@ bool ResetQueries(Batch<Gen>& batch, const QueryPool& pool, uint32_t first, uint
 
 // Counts from here on, until EndQuery() in the same batch or a later one of the context. Refused:
 // OutOfRange for a query that the pool does not have; InvalidArgument for a pool of timestamps;
-// FailedPrecondition for samples outside the 3D pipeline, and on copy and video engines.
+// FailedPrecondition for samples outside the 3D pipeline, on compute engines for all but elapsed
+// time and compute shaders' invocations, and on copy and video engines for all but elapsed time.
 template <class Gen>
 bool BeginQuery(Batch<Gen>& batch, const QueryPool& pool, uint32_t query,
                 const QueryEngine& engine = {});
@@ -229,13 +232,19 @@ class QueryCommands {
                                 "compute engines can",
                                 what)));
   }
+  // Compute engines have no 3D pipeline, whose stages the other registers count.
+  bool CountsOnEngine() const {
+    if (engine_.kind != EngineKind::kCompute) return on_pipeline();
+    return pool_.kind() == QueryKind::kStatistics &&
+           pool_.statistics() == SetOf(Statistic::kComputeInvocations);
+  }
   bool CanCount(uint32_t query) {
     const QueryKind kind = pool_.kind();
     if (absl::Status status = pool_.Check(query, 1); !status.ok()) return batch_.Refuse(status);
     if (kind == QueryKind::kTimestamp) {
       return batch_.Refuse(query_errors::NotOfKind(kind, "BeginQuery() and EndQuery()"));
     }
-    if (!on_pipeline() && kind != QueryKind::kTimeElapsed) {
+    if (kind != QueryKind::kTimeElapsed && !CountsOnEngine()) {
       return batch_.Refuse(query_errors::WrongEngine(kind, "the render engine"));
     }
     const bool samples = kind == QueryKind::kOcclusion || kind == QueryKind::kOcclusionBoolean;
@@ -266,6 +275,9 @@ class QueryCommands {
         !batch_.Emit(Pipe{.command_streamer_stall_enable = true})) {
       return false;
     }
+    if (Gen::kFacts.gpgpu_write_stalls && pipeline() == Pipeline::kGpgpu) {
+      pipe.command_streamer_stall_enable = true;
+    }
     return batch_.Emit(pipe);
   }
   bool StampAtEnd(const address& to) {
@@ -288,8 +300,10 @@ class QueryCommands {
                       .immediate_data = 1});
   }
 
+  // offset: of the render engine's register.
   bool StoreRegister(const address& to, uint32_t offset) {
     using Store = typename Gen::StoreRegister;
+    offset += engine_.arithmetic.engine_offset;
     return batch_.Emit(
         Store{.register_address = offset, .memory_address = to},
         Store{.register_address = offset + 4, .memory_address = address(to.gpu + 4, to.buffer)});

@@ -109,6 +109,8 @@ absl::Status PipelineCache::Load(FileBytes file) {
   }
   std::vector<std::pair<CacheKey, Entry>> found;
   found.reserve(header.count);
+  // Save() writes them in this order. Pipelines that shared bytes could have any total size.
+  uint64_t end = index_end;
   for (uint64_t i = 0; i < header.count; ++i) {
     IndexEntry entry;
     std::memcpy(&entry, bytes.data() + sizeof(header) + i * sizeof(entry), sizeof(entry));
@@ -116,19 +118,27 @@ absl::Status PipelineCache::Load(FileBytes file) {
         entry.size > bytes.size() - entry.offset) {
       return damaged("pipeline ", i, " is at ", entry.offset, ", which is not in the file");
     }
+    if (entry.offset < end) {
+      return damaged("pipeline ", i, " is at ", entry.offset, ", before the end of the last one, ",
+                     end);
+    }
+    end = entry.offset + entry.size;
     found.emplace_back(entry.key, Entry{.bytes = bytes.subspan(entry.offset, entry.size),
                                         .check = entry.check,
                                         .checked = false,
                                         .mapped = true});
   }
   MutexLock lock(mutex_);
+  bool added = false;
   for (auto& [key, entry] : found) {
     if (!entries_.emplace(key, entry).second) continue;
+    added = true;
     ++statistics_.entries;
     ++statistics_.mapped;
     statistics_.bytes += entry.bytes.size();
   }
-  files_.push_back(std::move(file));
+  // Otherwise nothing refers to its bytes.
+  if (added) files_.push_back(std::move(file));
   return absl::OkStatus();
 }
 

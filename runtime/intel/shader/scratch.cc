@@ -35,10 +35,13 @@ uint64_t ScratchThreads(const RenderDevice& device, const GenerationFacts& facts
                         uint32_t subslices, ScratchStage stage) {
   const uint64_t numbered = std::max(
       {subslices, facts.scratch_subslices_of_slice * device.slices, facts.scratch_subslices});
-  const uint64_t of_subslice =
-      facts.scratch_threads == 0 ? device.threads.compute : facts.scratch_threads;
+  uint64_t of_subslice = device.scratch_threads;
+  if (of_subslice == 0) of_subslice = facts.scratch_threads;
+  if (of_subslice == 0) of_subslice = device.threads.compute;
   if (facts.stages_share_scratch || stage >= ScratchStage::kCompute) return numbered * of_subslice;
-  return ThreadsOf(device, numbered, stage);
+  const uint64_t of_pixels =
+      std::max<uint64_t>(numbered, facts.pixel_scratch_subslices_of_slice * device.slices);
+  return ThreadsOf(device, of_pixels, stage);
 }
 
 ScratchPool::~ScratchPool() {

@@ -59,11 +59,6 @@ struct Scratch {
 uint64_t ScratchThreads(const RenderDevice& device, const GenerationFacts& facts,
                         uint32_t subslices, ScratchStage stage);
 
-// The value of a field Scratch Space Buffer, from Gfx12.5 on, for a surface state at this offset.
-constexpr uint32_t ScratchPointer(const GenerationFacts& facts, uint32_t surface_offset) {
-  return surface_offset >> facts.scratch_pointer_shift;
-}
-
 class ScratchPool {
  public:
   struct Options {

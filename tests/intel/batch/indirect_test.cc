@@ -166,5 +166,28 @@ TYPED_TEST(IndirectTest, ADispatchTakesItsGroupsFromMemory) {
               ElementsAre(this->memory_[2], this->memory_[3], this->memory_[4]));
 }
 
+TYPED_TEST(IndirectTest, ComputeEnginesLoadTheirOwnRegisters) {
+  const tables::Tables tables = *FindGeneration(TypeParam::kName);
+  const uint32_t compute = tables.FindEngine("compute");
+  if (compute == tables::kNone) return;
+  const uint32_t apart =
+      tables.engines()[compute].registers - tables.engines()[tables.FindEngine("render")].registers;
+  ASSERT_NE(apart, 0u);
+  gpu::HostChunks chunks;
+  Batch<TypeParam> batch(chunks);
+  ASSERT_TRUE(LoadDispatchArguments(batch, {kArguments + 8, 1}));
+  ASSERT_TRUE(batch.End().ok());
+  Streamer<TypeParam> streamer("compute");
+  streamer.Map(kArguments, this->memory_);
+  streamer.Map(chunks.chunks());
+  ASSERT_EQ(streamer.Run(batch.parts()[0].chunk.gpu), "");
+  using G = typename TypeParam::Packets;
+  EXPECT_THAT((std::array{streamer.Register(G::GPGPU_DISPATCHDIMX::register_offset + apart),
+                          streamer.Register(G::GPGPU_DISPATCHDIMY::register_offset + apart),
+                          streamer.Register(G::GPGPU_DISPATCHDIMZ::register_offset + apart)}),
+              ElementsAre(this->memory_[2], this->memory_[3], this->memory_[4]));
+  EXPECT_EQ(streamer.Register(G::GPGPU_DISPATCHDIMX::register_offset), 0u);
+}
+
 }  // namespace
 }  // namespace packsmith::intel

@@ -17,6 +17,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "packsmith/pack.h"
 #include "runtime/command/chunks.h"
@@ -33,9 +34,10 @@ class Streamer : private sim::Observer {
   using G = typename Gen::Packets;
 
  public:
-  Streamer()
+  explicit Streamer(absl::string_view engine = "render")
       : tables_(*FindGeneration(Gen::kName)),
-        machine_(tables_, memory_, {.prefetch = false}, *this) {}
+        machine_(tables_, memory_, {.engine = tables_.FindEngine(engine), .prefetch = false},
+                 *this) {}
   // A copy has the memory, and has executed nothing.
   Streamer(const Streamer& other) : Streamer() { memory_ = other.memory_; }
   Streamer& operator=(const Streamer&) = delete;

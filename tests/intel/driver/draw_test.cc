@@ -432,8 +432,14 @@ TEST_P(DrawTest, ComputeEnginesDispatch) {
   EXPECT_TRUE((*made)->Dispatch({.x = 3})) << (*made)->status();
   EXPECT_TRUE((*made)->Barrier());
   EXPECT_TRUE((*made)->Dispatch({.x = 3})) << (*made)->status();
+  // Loaded into registers of the compute engine, not of the render engine.
+  const DispatchArguments arguments[] = {{.groups_x = 5, .groups_y = 6, .groups_z = 7}};
+  const gpu::Buffer place = machine_.BufferOf("arguments", AsBytes(arguments));
+  EXPECT_TRUE((*made)->DispatchIndirect(At(place))) << (*made)->status();
   machine_.Run(**made);
-  EXPECT_EQ(machine_.works.size(), 2u);
+  ASSERT_EQ(machine_.works.size(), 3u);
+  EXPECT_EQ(machine_.works[1].groups, (std::array<int64_t, 3>{3, 1, 1}));
+  EXPECT_EQ(machine_.works[2].groups, (std::array<int64_t, 3>{5, 6, 7}));
   EXPECT_EQ(machine_.engines.back(), "compute");
   EXPECT_EQ(machine_.problems, std::vector<std::string>());
 }

@@ -46,7 +46,13 @@ class Watcher : public sim::Observer {
     machine_.packets.emplace_back(tables_.string(command.container->name));
   }
   void OnWork(const sim::Work& work) override {
-    ExecutedWork executed{std::string(tables_.string(work.command.container->name)), {}};
+    ExecutedWork executed{std::string(tables_.string(work.command.container->name)), {}, {}};
+    for (const sim::Parameter& parameter : sim::ParametersOf(tables_, work)) {
+      if (parameter.kind < sim::ParameterKind::kGroupsX) continue;
+      const auto axis =
+          static_cast<size_t>(parameter.kind) - static_cast<size_t>(sim::ParameterKind::kGroupsX);
+      executed.groups[axis] = parameter.value;
+    }
     for (const sim::StatePacket& state : sim::StateOf(tables_, *streamer, work.role)) {
       std::vector<uint32_t> dwords(state.bytes.size() / 4);
       std::memcpy(dwords.data(), state.bytes.data(), dwords.size() * 4);

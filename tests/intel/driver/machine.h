@@ -2,6 +2,7 @@
 #ifndef PACKSMITH_TESTS_INTEL_DRIVER_MACHINE_H_
 #define PACKSMITH_TESTS_INTEL_DRIVER_MACHINE_H_
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -24,6 +25,7 @@ struct ExecutedWork {
   std::string packet;
   // The last packet of each kind of state that it reads: its name and dwords.
   std::vector<std::pair<std::string, std::vector<uint32_t>>> states;
+  std::array<int64_t, 3> groups = {};  // of a dispatch
 };
 
 class Machine {

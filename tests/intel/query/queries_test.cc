@@ -90,6 +90,22 @@ class QueriesTest : public testing::Test {
     }
     return pipes;
   }
+  // The registers that MI_STORE_REGISTER_MEM stores in what `emit` emits.
+  template <class Emit>
+  std::vector<uint32_t> StoredBy(Emit emit) {
+    gpu::HostChunks chunks;
+    Batch<Gen> batch(chunks);
+    EXPECT_TRUE(emit(batch)) << batch.status();
+    EXPECT_TRUE(batch.End().ok());
+    std::vector<uint32_t> stored;
+    World world;
+    for (const Met& met :
+         world.Put(chunks.chunks()).Decode(Gen::kName, batch.parts()[0].chunk.gpu).packets) {
+      if (met.name != "MI_STORE_REGISTER_MEM") continue;
+      stored.push_back(Gen::StoreRegister::unpack(met.dwords.data()).register_address);
+    }
+    return stored;
+  }
   template <class Emit>
   std::string RefusalOf(Emit emit) {
     gpu::HostChunks chunks;
@@ -405,6 +421,66 @@ TYPED_TEST(QueriesTest, DevicesThatNeedItStall) {
   pipes = this->PipesOf(
       [&](auto& batch) { return WriteTimestamp(batch, this->pool(), 0, TimestampAt::kEnd, gt4); });
   EXPECT_TRUE(pipes[0].command_streamer_stall_enable);
+}
+
+// PRM of Broadwell, PIPE_CONTROL, "Command Streamer Stall Enable".
+TYPED_TEST(QueriesTest, WritesInTheGpgpuPipelineStallOnBroadwell) {
+  using Pipe = typename TypeParam::PipeControl;
+  constexpr bool kBroadwell = TypeParam::kVersion == 80;
+  this->MakePool({.kind = QueryKind::kTimestamp});
+  for (const Pipeline pipeline : {Pipeline::k3D, Pipeline::kGpgpu}) {
+    const auto pipes = this->PipesOf([&](auto& batch) {
+      return WriteTimestamp(batch, this->pool(), 0, TimestampAt::kEnd, {.pipeline = pipeline});
+    });
+    size_t writes = 0;
+    for (const Pipe& pipe : pipes) {
+      if (pipe.post_sync_operation == Pipe::POST_SYNC_OPERATION_NO_WRITE) continue;
+      ++writes;
+      EXPECT_EQ(pipe.command_streamer_stall_enable, kBroadwell && pipeline == Pipeline::kGpgpu);
+    }
+    EXPECT_EQ(writes, 2u);
+  }
+}
+
+TYPED_TEST(QueriesTest, EnginesStoreTheirOwnRegisters) {
+  using G = typename TypeParam::Packets;
+  const QueryEngine compute = {.kind = EngineKind::kCompute,
+                               .arithmetic = {.engine_offset = 0x18000}};
+  this->MakePool({.kind = QueryKind::kTimestamp});
+  EXPECT_THAT(this->StoredBy([&](auto& batch) {
+    return WriteTimestamp(batch, this->pool(), 0, TimestampAt::kStreamer, compute);
+  }),
+              ElementsAre(G::TIMESTAMP::register_offset + 0x18000,
+                          G::TIMESTAMP::register_offset + 0x18004));
+  this->MakePool(
+      {.kind = QueryKind::kStatistics, .statistics = SetOf(Statistic::kComputeInvocations)});
+  for (const bool end : {false, true}) {
+    EXPECT_THAT(this->StoredBy([&](auto& batch) {
+      return end ? EndQuery(batch, this->pool(), 0, compute)
+                 : BeginQuery(batch, this->pool(), 0, compute);
+    }),
+                ElementsAre(G::CS_INVOCATION_COUNT::register_offset + 0x18000,
+                            G::CS_INVOCATION_COUNT::register_offset + 0x18004));
+  }
+}
+
+TYPED_TEST(QueriesTest, ComputeEnginesCountOnlyWhatTheyDo) {
+  const QueryEngine compute = {.kind = EngineKind::kCompute};
+  const auto begin = [&](auto& batch) { return BeginQuery(batch, this->pool(), 0, compute); };
+  constexpr StatisticSet kCompute = SetOf(Statistic::kComputeInvocations);
+  const QueryPoolOptions kRefused[] = {
+      {.kind = QueryKind::kOcclusion},
+      {.kind = QueryKind::kStreamOutput},
+      {.kind = QueryKind::kPrimitivesGenerated},
+      {.kind = QueryKind::kStatistics, .statistics = SetOf(Statistic::kPixelInvocations)},
+      {.kind = QueryKind::kStatistics,
+       .statistics = kCompute | SetOf(Statistic::kVertexInvocations)}};
+  for (const QueryPoolOptions& options : kRefused) {
+    this->MakePool(options);
+    EXPECT_THAT(this->RefusalOf(begin), HasSubstr("needs the render engine"));
+  }
+  this->MakePool({.kind = QueryKind::kTimeElapsed});
+  EXPECT_EQ(this->PipesOf(begin).back().address.gpu, this->pool().begin(0, 0).gpu);
 }
 
 TYPED_TEST(QueriesTest, RegistersAreStoredAfterAStall) {

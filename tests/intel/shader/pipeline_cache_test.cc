@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <random>
 #include <string>
 #include <thread>
@@ -178,6 +179,86 @@ TEST(PipelineCacheTest, OffsetsOutsideOfTheFileAreRefused) {
     PipelineCache victim({.identity = "a"});
     EXPECT_TRUE(absl::IsDataLoss(victim.Load(BytesOf(bad)))) << count;
   }
+}
+
+void Sign(std::vector<uint8_t>& bytes, size_t count) {
+  const auto crc =
+      static_cast<uint32_t>(crc32(0, bytes.data() + 16, static_cast<uInt>(48 + count * 32 - 16)));
+  std::memcpy(bytes.data() + 12, &crc, 4);
+}
+// What loading says if a pipeline of `count` has another place.
+absl::Status LoadWith(std::vector<uint8_t> bytes, size_t count, size_t pipeline, uint64_t offset,
+                      uint32_t size) {
+  std::memcpy(bytes.data() + 48 + pipeline * 32 + 16, &offset, 8);
+  std::memcpy(bytes.data() + 48 + pipeline * 32 + 24, &size, 4);
+  Sign(bytes, count);
+  PipelineCache victim({.identity = "a"});
+  const absl::Status status = victim.Load(BytesOf(std::move(bytes)));
+  EXPECT_EQ(victim.statistics().entries, status.ok() ? count : 0u);
+  return status;
+}
+
+TEST(PipelineCacheTest, EachBoundOfAPipelineIsChecked) {
+  for (const size_t count : {1, 3}) {
+    PipelineCache cache({.identity = "a"});
+    for (uint32_t i = 0; i < count; ++i) cache.Add(Key(i), std::vector<uint8_t>(16, 0x55));
+    const std::string path = Path("bounds");
+    ASSERT_TRUE(cache.Save(path).ok());
+    const std::vector<uint8_t> good = Contents(path);
+    const uint64_t first = 48 + count * 32, size = good.size();
+    ASSERT_EQ(size, first + count * 16);
+    const struct {
+      uint64_t offset;
+      uint32_t size;
+    } kCases[] = {{0, 8},        {first - 1, 1},       {size + 1, 0}, {~uint64_t{0}, 1},
+                  {size - 4, 8}, {first, ~uint32_t{0}}};
+    for (const auto& c : kCases) {
+      for (size_t pipeline = 0; pipeline < count; ++pipeline) {
+        const absl::Status status = LoadWith(good, count, pipeline, c.offset, c.size);
+        EXPECT_TRUE(absl::IsDataLoss(status)) << status;
+        EXPECT_THAT(status.message(), HasSubstr("which is not in the file")) << c.offset;
+      }
+    }
+    // The last bytes, and none after them, are in the file.
+    EXPECT_TRUE(LoadWith(good, count, count - 1, size - 4, 4).ok());
+    EXPECT_TRUE(LoadWith(good, count, count - 1, size, 0).ok());
+  }
+}
+
+TEST(PipelineCacheTest, PipelinesDoNotShareBytes) {
+  PipelineCache cache({.identity = "a"});
+  for (uint32_t i = 0; i < 3; ++i) cache.Add(Key(i), std::vector<uint8_t>(16, 0x55));
+  const std::string path = Path("overlap");
+  ASSERT_TRUE(cache.Save(path).ok());
+  const std::vector<uint8_t> good = Contents(path);
+  constexpr uint64_t kFirst = 48 + 3 * 32;
+  EXPECT_TRUE(LoadWith(good, 3, 1, kFirst + 16, 16).ok());
+  const struct {
+    size_t pipeline;
+    uint64_t offset;
+    uint32_t size;
+  } kCases[] = {{1, kFirst, 16}, {1, kFirst + 15, 1}, {1, kFirst + 16, 17}, {0, kFirst + 32, 16}};
+  for (const auto& c : kCases) {
+    const absl::Status status = LoadWith(good, 3, c.pipeline, c.offset, c.size);
+    EXPECT_TRUE(absl::IsDataLoss(status)) << status;
+    EXPECT_THAT(status.message(), HasSubstr("before the end of the last one"));
+  }
+}
+
+TEST(PipelineCacheTest, AFileThatAddsNothingIsNotKept) {
+  PipelineCache cache({.identity = "a"});
+  cache.Add(Key(1), Bytes(1));
+  const std::string path = Path("kept");
+  ASSERT_TRUE(cache.Save(path).ok());
+  PipelineCache other({.identity = "a"});
+  for (const bool kept : {true, false}) {
+    FileBytes file = BytesOf(Contents(path));
+    const std::weak_ptr<const void> owner = file.owner;
+    ASSERT_FALSE(owner.expired());
+    ASSERT_TRUE(other.Load(std::move(file)).ok());
+    EXPECT_EQ(!owner.expired(), kept);
+  }
+  EXPECT_TRUE(Has(other, 1));
 }
 
 TEST(PipelineCacheTest, ItCanBeTurnedOff) {

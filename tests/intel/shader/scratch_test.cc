@@ -35,6 +35,12 @@ TEST(ScratchTest, ThreadsAreThoseThatTheHardwareNumbers) {
   // 3DSTATE_PS has no more on these: 384 on Broadwell GT2, 64 a subslice on Skylake.
   EXPECT_GE(threads("bdw gt2", 3, kPixel), 384u);
   EXPECT_GE(threads("skl gt2", 3, kPixel), 256u);
+  // Mesa: 128 threads of a PSD in 8 subslices of each slice, whether they work or not.
+  EXPECT_EQ(threads("icl 8 banks", 6, kPixel), 1024u);
+  EXPECT_EQ(threads("tgl 8 banks", 5, kPixel), 1024u);
+  EXPECT_EQ(threads("tgl 8 banks", 6, kPixel), 1024u);
+  EXPECT_EQ(threads("dg1", 6, kPixel), 1024u);
+  EXPECT_EQ(threads("chv", 2, kCompute), 112u) << "as if its subslices had 8 execution units";
 }
 
 TEST(ScratchTest, SizesAreRoundedUpAndEncoded) {

@@ -112,7 +112,7 @@ TEST(ThreePipesTest, FusingsHaveTheirFractions) {
 template <class Gen>
 class SliceHashingTest : public testing::Test {
  protected:
-  static std::vector<std::string> NamesFor(const PixelPipes& pipes) {
+  static std::vector<Met> PacketsFor(const PixelPipes& pipes) {
     const auto plan = PlanSliceHashing<Gen>(pipes);
     EXPECT_TRUE(plan.ok()) << plan.status();
     gpu::HostChunks chunks;
@@ -120,8 +120,14 @@ class SliceHashingTest : public testing::Test {
     EXPECT_TRUE(EmitSliceHashing(batch, *plan, 0x40)) << batch.status();
     EXPECT_TRUE(batch.End().ok());
     World world;
-    auto names = world.Put(chunks.chunks()).Decode(Gen::kName, batch.parts()[0].chunk.gpu).Names();
-    names.pop_back();  // the end
+    auto packets =
+        world.Put(chunks.chunks()).Decode(Gen::kName, batch.parts()[0].chunk.gpu).packets;
+    packets.pop_back();  // the end
+    return packets;
+  }
+  static std::vector<std::string> NamesFor(const PixelPipes& pipes) {
+    std::vector<std::string> names;
+    for (const Met& met : PacketsFor(pipes)) names.push_back(met.name);
     return names;
   }
 };
@@ -163,6 +169,86 @@ TYPED_TEST(SliceHashingTest, TheLargerOfTwoPipesHasTwoThirds) {
         for (unsigned x = 0; x < 15; ++x) larger += table.entry[y][x] == (first ? 0u : 1u);
       }
       EXPECT_EQ(larger, 150u);
+    }
+  }
+}
+
+TYPED_TEST(SliceHashingTest, ThePointerIsThatOfTheTableAndTheModeUsesIt) {
+  using G = typename TypeParam::Packets;
+  constexpr PixelHashing kHashing = TypeParam::kFacts.pixel_hashing;
+  if constexpr (kHashing == PixelHashing::kTwoPipes || kHashing == PixelHashing::kAnyPipes) {
+    for (const PixelPipes& pipes : {Pipes({2, 1}), Pipes({0, 2})}) {
+      const std::vector<Met> packets = this->PacketsFor(pipes);
+      ASSERT_EQ(packets.size(), 2u);
+      using Pointers = typename G::_3DSTATE_SLICE_TABLE_STATE_POINTERS;
+      const auto pointers = Pointers::unpack(packets[0].dwords.data());
+      EXPECT_TRUE(pointers.slice_hash_state_pointer_valid);
+      EXPECT_EQ(pointers.slice_hash_table_state_pointer, 0x40u);
+      using Mode = typename G::_3DSTATE_3D_MODE;
+      const auto mode = Mode::unpack(packets[1].dwords.data());
+      EXPECT_TRUE(mode.slice_hashing_table_enable);
+      if constexpr (requires { mode.cross_slice_hashing_mode_mask; }) {
+        EXPECT_TRUE(mode.slice_hashing_table_enable_mask);
+        EXPECT_EQ(mode.cross_slice_hashing_mode_mask, 3u);
+      }
+      if constexpr (kHashing == PixelHashing::kAnyPipes) {
+        // Across pipes only where there are several.
+        EXPECT_EQ(mode.cross_slice_hashing_mode, pipes.present() > 1
+                                                     ? Mode::CROSS_SLICE_HASHING_MODE_HASHING_32X32
+                                                     : Mode::CROSS_SLICE_HASHING_MODE_NORMAL_MODE);
+      }
+    }
+  }
+}
+
+TYPED_TEST(SliceHashingTest, AllTablesOfAnyPipesAreEqual) {
+  if constexpr (TypeParam::kFacts.pixel_hashing == PixelHashing::kAnyPipes) {
+    const PixelPipes pipes = Pipes({2, 1, 0, 2});
+    const auto plan = PlanSliceHashing<TypeParam>(pipes);
+    ASSERT_TRUE(plan.ok());
+    const PixelTable expected = SpreadPixels(pipes);
+    const auto table = TypeParam::Packets::SLICE_HASH_TABLE::unpack(plan->table.data());
+    size_t tables = 0;
+    for (const auto& of_count : table.entry) {
+      ++tables;
+      for (unsigned y = 0; y < 16; ++y) {
+        for (unsigned x = 0; x < 16; ++x) {
+          ASSERT_EQ(of_count[y][x], expected[y][x]) << tables << ": " << x << ", " << y;
+        }
+      }
+    }
+    EXPECT_EQ(tables, 7u);
+  }
+}
+
+TYPED_TEST(SliceHashingTest, ThreePipesHaveTheirBlocksInThePacket) {
+  if constexpr (TypeParam::kFacts.pixel_hashing == PixelHashing::kThreePipes) {
+    using Table = typename TypeParam::Packets::_3DSTATE_SUBSLICE_HASH_TABLE;
+    using Mode = typename TypeParam::Packets::_3DSTATE_3D_MODE;
+    // Blocks of the three logical pipes: two of three, the half, and two of five.
+    const struct {
+      PixelPipes pipes;
+      std::vector<unsigned> row;  // the first period of the first row
+      bool two_way;
+    } kCases[] = {{Pipes({2, 1}), {0, 1, 0}, true},
+                  {Pipes({2, 0, 2}), {0, 1}, true},
+                  {Pipes({2, 1, 2}), {0, 1, 0, 1, 2}, false}};
+    for (const auto& c : kCases) {
+      const std::vector<Met> packets = this->PacketsFor(c.pipes);
+      ASSERT_EQ(packets.size(), 2u);
+      const Table table = Table::unpack(packets[0].dwords.data());
+      EXPECT_EQ(table.slice_hash_control[0], Table::SLICE_HASH_CONTROL_TABLE_0);
+      EXPECT_EQ(table.slice_table_mode, Table::SLICE_TABLE_MODE_SINGLE_TABLE);
+      for (unsigned y = 0; y < 8; ++y) {
+        for (unsigned x = 0; x < 16; ++x) {
+          const unsigned pipe = c.row[(x + y) % c.row.size()];
+          ASSERT_EQ(table.three_way_table_entry[y][x], pipe) << x << ", " << y;
+          ASSERT_EQ(table.two_way_table_entry[y][x], c.two_way ? pipe : 0) << x << ", " << y;
+        }
+      }
+      const Mode mode = Mode::unpack(packets[1].dwords.data());
+      EXPECT_TRUE(mode.subslice_hashing_table_enable);
+      EXPECT_TRUE(mode.subslice_hashing_table_enable_mask);
     }
   }
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
 #include "gtest/gtest.h"
 #include "runtime/command/buffer_chunks.h"
 #include "runtime/intel/batch/batch.h"
@@ -73,6 +74,20 @@ class FlushTest : public ::testing::Test {
       if (!seen_.Has(part.chunk.words.data(), part.total * size_t{4})) return false;
     }
     return true;
+  }
+
+  absl::StatusOr<std::unique_ptr<intel::Binder<Gfx9>>> NewBinder() {
+    const Buffer scratch = *buffers_->Create({.size = 4096, .zone = Zone("other")});
+    gfx9::STATE_BASE_ADDRESS bases;
+    bases.general_state_mocs = bases.stateless_data_port_access_mocs = bases.surface_state_mocs = 4;
+    bases.dynamic_state_mocs = bases.indirect_object_mocs = bases.instruction_mocs = 4;
+    bases.bindless_surface_state_mocs = 4;
+    return intel::Binder<Gfx9>::Create(*buffers_,
+                                       {.zone = Zone("binder"),
+                                        .surface_base = addresses_->zone(Zone("surface")).begin,
+                                        .surface_bytes = uint64_t{1} << 20,
+                                        .bases = bases,
+                                        .scratch = {scratch.address, scratch.handle}});
   }
 
   KernelOf machine_{{"i915", "glk"}};
@@ -176,19 +191,8 @@ TEST_F(FlushTest, TablesAndColorsAreSeenAtOnce) {
 }
 
 TEST_F(FlushTest, BindingTablesAreSeenWhenTheyAreBound) {
-  const Buffer scratch = *buffers_->Create({.size = 4096, .zone = Zone("other")});
   const intel::BindingRules rules = Gfx9::kFacts.binder;
-  const uint64_t base = addresses_->zone(Zone("surface")).begin;
-  gfx9::STATE_BASE_ADDRESS bases;
-  bases.general_state_mocs = bases.stateless_data_port_access_mocs = bases.surface_state_mocs = 4;
-  bases.dynamic_state_mocs = bases.indirect_object_mocs = bases.instruction_mocs = 4;
-  bases.bindless_surface_state_mocs = 4;
-  const auto binder =
-      intel::Binder<Gfx9>::Create(*buffers_, {.zone = Zone("binder"),
-                                              .surface_base = base,
-                                              .surface_bytes = uint64_t{1} << 20,
-                                              .bases = bases,
-                                              .scratch = {scratch.address, scratch.handle}});
+  const auto binder = NewBinder();
   ASSERT_TRUE(binder.ok()) << binder.status();
   BufferChunks chunks(*buffers_, {.zone = Zone("other")});
   Batch<Gfx9> batch(chunks);
@@ -208,6 +212,62 @@ TEST_F(FlushTest, BindingTablesAreSeenWhenTheyAreBound) {
         sizeof(surfaces)));
   }
   EXPECT_GT((*binder)->statistics().moves, 0u);
+}
+
+TEST_F(FlushTest, ATableThatTheGpuMayNotSeeIsNotBound) {
+  using enum intel::BindingStage;
+  const auto made = NewBinder();
+  ASSERT_TRUE(made.ok()) << made.status();
+  intel::Binder<Gfx9>& binder = **made;
+  BufferChunks chunks(*buffers_, {.zone = Zone("other")});
+  Batch<Gfx9> batch(chunks);
+  ASSERT_TRUE(binder.Begin(batch).ok());
+  const auto sees = [&](intel::BindingStage stage) {
+    const uint64_t offset = uint64_t{binder.pointer(stage)} << binder.rules().pointer_shift;
+    return seen_.Has(binder.block().cpu + offset, binder.count(stage) * size_t{4});
+  };
+  const uint32_t first[] = {64, 128}, second[] = {192, 256, 320};
+  ASSERT_TRUE(binder.Bind(batch, kVertex, first).ok());
+  (void)binder.TakeEvents();
+  const uint32_t room = binder.room();
+  seen_.error = absl::UnimplementedError("no instruction");
+  for (int tries = 0; tries < 3; ++tries) {
+    EXPECT_EQ(binder.Bind(batch, kPixel, second).code(), absl::StatusCode::kUnimplemented);
+    EXPECT_EQ(binder.count(kPixel), 0u);
+    EXPECT_EQ(binder.room(), room);
+    EXPECT_EQ(binder.statistics().written, 1u);
+    EXPECT_EQ(binder.TakeEvents(), 0u);
+  }
+  EXPECT_TRUE(binder.Bind(batch, kPixel, first).ok()) << "it was flushed before";
+  seen_.error = absl::OkStatus();
+  ASSERT_TRUE(binder.Bind(batch, kPixel, second).ok());
+  EXPECT_EQ(binder.count(kPixel), 3u);
+  EXPECT_TRUE(sees(kPixel));
+
+  // Until the block is full.
+  for (uint32_t i = 0; binder.room() >= 64; ++i) {
+    const uint32_t surfaces[] = {64 * (i % 4096), 64 * (i / 4096), 64};
+    ASSERT_TRUE(binder.Bind(batch, kGeometry, surfaces).ok());
+  }
+  std::vector<uint32_t> many(100, 640);
+  (void)binder.TakeEvents();
+  seen_.error = absl::UnimplementedError("no instruction");
+  EXPECT_EQ(binder.Bind(batch, kPixel, many).code(), absl::StatusCode::kUnimplemented);
+  EXPECT_EQ(binder.statistics().moves, 1u);
+  const intel::BindingEvents events = binder.TakeEvents();
+  for (const auto stage : {kVertex, kGeometry, kPixel}) {
+    EXPECT_EQ(binder.count(stage), 0u) << "the new block has no table that the GPU sees";
+    EXPECT_EQ(binder.pointer(stage), 0u);
+    EXPECT_NE(events & intel::PointerOf(stage), 0u);
+  }
+  EXPECT_NE(events & intel::kSurfaceBaseMoved, 0u);
+  EXPECT_EQ(binder.Bind(batch, kVertex, first).code(), absl::StatusCode::kUnimplemented);
+  seen_.error = absl::OkStatus();
+  ASSERT_TRUE(binder.Bind(batch, kVertex, first).ok());
+  ASSERT_TRUE(binder.Bind(batch, kPixel, many).ok());
+  EXPECT_EQ(binder.statistics().moves, 1u);
+  EXPECT_TRUE(sees(kVertex));
+  EXPECT_TRUE(sees(kPixel));
 }
 
 class NoFlushTest : public FlushTest {
