@@ -3,9 +3,9 @@
 
 Compiles a file that includes nothing but the Gfx9 header, of all engines, and one that includes
 nothing but pack.h; prints the difference beside its limit. With --installed=PREFIX, an installation,
-also a draw on its headers (draw.cc), all of it, without and with optimisation. The processor's time (user and system) of
-the whole compiler run, the least of ten: on a machine that does other things, too, the least is what
-is closest to the truth. Exits with 1 if a limit is passed.
+also a draw on its headers (draw.cc), all of it, without and with optimisation. The processor's time
+(user and system) of the whole compiler run, the least of ten: on a machine that does other things,
+too, the least is what is closest to the truth. Exits with 1 if a limit is passed.
 """
 
 import argparse

@@ -57,8 +57,9 @@ class DevicesTest(unittest.TestCase):
                          "vertices 12, primitives 4\ntime passed\nreports are a pair\n")
 
     def test_a_frame_of_each_generation_has_the_counts_and_times_of_its_draw(self) -> None:
-        devices = {"gfx8": ("bdw",), "chv": ("chv",), "gfx9": ("skl",), "gfx11": ("icl",), "gfx12": GFX12_DEVICES,
-                   "gfx125": GFX125_DEVICES, "xe2": ("lnl", "bmg"), "xe3": ("ptl", "wcl")}
+        devices = {"gfx8": ("bdw",), "chv": ("chv",), "gfx9": ("skl",), "gfx11": ("icl",),
+                   "gfx12": GFX12_DEVICES, "gfx125": GFX125_DEVICES, "xe2": ("lnl", "bmg"),
+                   "xe3": ("ptl", "wcl")}
         for generation, names in devices.items():
             for device in names:
                 *uses, counters = self.run_on(device, "main", generation).splitlines()
