@@ -29,7 +29,7 @@ namespace {
 using ::testing::HasSubstr;
 
 // Bytes that repeat only after a long period: those of one random number, multiplied.
-void Fill(std::mt19937& random, absl::Span<uint8_t> bytes) {
+void FillBytes(std::mt19937& random, absl::Span<uint8_t> bytes) {
   uint64_t number = random() | 1;
   for (uint8_t& byte : bytes) {
     number *= 6364136223846793005u;
@@ -60,7 +60,7 @@ class Guarded {
   Guarded& operator=(const Guarded&) = delete;
 
   absl::Span<uint8_t> bytes() { return bytes_; }
-  void Fill(std::mt19937& random) { ::packsmith::layout::Fill(random, bytes_); }
+  void Fill(std::mt19937& random) { FillBytes(random, bytes_); }
 
  private:
   uint8_t* base_;
@@ -202,7 +202,7 @@ TEST(Copy, LargeImagesAreAsBandsOfThem) {
       ASSERT_TRUE(plan.ok());
       const uint64_t stride_B = plan->linear_row_B();
       std::vector<uint8_t> linear(plan->linear_size_B(stride_B));
-      Fill(random, absl::MakeSpan(linear));
+      FillBytes(random, absl::MakeSpan(linear));
       std::vector<uint8_t> expected(layout.size_B()), back(linear.size());
       for (uint32_t y = 0; y < region.h_el; y += 100) {
         Region band = region;
@@ -237,7 +237,7 @@ TEST(Copy, AnExecutorsTasksMakeUpTheWhole) {
     ASSERT_TRUE(plan.ok());
     const uint64_t stride_B = plan->linear_row_B() + 12;
     std::vector<uint8_t> linear(plan->linear_size_B(stride_B)), back = linear;
-    Fill(random, absl::MakeSpan(linear));
+    FillBytes(random, absl::MakeSpan(linear));
     std::vector<uint8_t> image(layout.size_B()), expected = image;
     ASSERT_TRUE(plan->CopyIn(linear, stride_B, absl::MakeSpan(expected)).ok());
 

@@ -222,7 +222,7 @@ std::map<std::string, std::string> Rows() {
   return rows;
 }
 
-TEST(XmlPage, TheRowOfAnElementNamesItsAttributes) {
+TEST(XmlPageRows, TheRowOfAnElementNamesItsAttributes) {
   const std::map<std::string, std::string> rows = Rows();
   EXPECT_GT(rows.size(), 20u);
   for (const auto& [element, table] : Tables()) {

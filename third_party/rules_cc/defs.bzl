@@ -16,8 +16,9 @@ _MOST = 14
 def _with_joined(kwargs):
     """Has sources compiled together, where there are many.
 
-    Names in unnamed namespaces must therefore differ within a target. A source that needs options of
-    its own, or has such a name, stays alone by a tag of the target: "apart:source.cc".
+    Names in unnamed namespaces must therefore differ within a target; those of tests may be the same.
+    A source that needs options of its own, or has such a name, stays alone by a tag of the target:
+    "apart:source.cc". By "parts:2" sources that take long become two files to compile.
     """
     srcs = kwargs.get("srcs", [])
     if type(srcs) != "list":
@@ -27,7 +28,10 @@ def _with_joined(kwargs):
     together = [src for src in srcs if src.endswith(".cc") and src not in apart]
     if len(together) < _FEWEST:
         return kwargs
-    parts = (len(together) + _MOST - 1) // _MOST
+    parts = max(
+        [(len(together) + _MOST - 1) // _MOST] +
+        [int(tag[len("parts:"):]) for tag in kwargs.get("tags", []) if tag.startswith("parts:")],
+    )
     joined = []
     for i in range(parts):
         name = kwargs["name"] + "_joined" + ("_%d" % (i + 1) if parts > 1 else "")

@@ -633,7 +633,7 @@ struct Stream {
   Location where;
 };
 
-// Where a description does not state address-bits. //tests/model:ir_test compares it with pack.h's
+// Where a description does not state address-bits. tests/model/ir_test.cc compares it with pack.h's
 // usual_space.
 constexpr uint32_t kUsualAddressBits = 48;
 

@@ -42,10 +42,10 @@ class WrongConnection : public MockConnection {
   std::mt19937 random_;
 };
 
-class EveryKind : public ::testing::TestWithParam<const char*> {};
-INSTANTIATE_TEST_SUITE_P(, EveryKind, ::testing::Values("hsw", "skl", "dg2"));
+class AnswersOfEveryKind : public ::testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(, AnswersOfEveryKind, ::testing::Values("hsw", "skl", "dg2"));
 
-TEST_P(EveryKind, OpeningEndsWhateverTheKernelAnswers) {
+TEST_P(AnswersOfEveryKind, OpeningEndsWhateverTheKernelAnswers) {
   capture::Machine machine(GetParam());
   int opened = 0, refused = 0;
   for (unsigned seed = 0; seed < 400; ++seed) {

@@ -34,12 +34,12 @@ struct Scene : Rig {
   std::vector<Resident> residents;
 };
 
-class EveryDevice : public ::testing::TestWithParam<const char*> {};
-INSTANTIATE_TEST_SUITE_P(, EveryDevice,
+class SubmissionsOfEveryDevice : public ::testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(, SubmissionsOfEveryDevice,
                          ::testing::Values("i965", "ilk", "snb", "hsw", "bdw", "skl", "icl", "tgl",
                                            "dg2", "mtl"));
 
-TEST_P(EveryDevice, AJobRunsWithItsMemoryAtItsAddresses) {
+TEST_P(SubmissionsOfEveryDevice, AJobRunsWithItsMemoryAtItsAddresses) {
   Scene scene(GetParam());
   const auto fence = scene.device->Submit(scene.MakeJob());
   ASSERT_TRUE(fence.ok()) << fence.status();
@@ -62,7 +62,7 @@ TEST_P(EveryDevice, AJobRunsWithItsMemoryAtItsAddresses) {
   EXPECT_THAT(scene.machine.watcher.warnings, IsEmpty());
 }
 
-TEST_P(EveryDevice, EachEngineTakesJobs) {
+TEST_P(SubmissionsOfEveryDevice, EachEngineTakesJobs) {
   Scene scene(GetParam());
   size_t jobs = 0;
   for (const DeviceProperties::Engine& engine : scene.device->properties().engines) {
@@ -280,7 +280,7 @@ TEST(I915SubmissionTest, HighPrioritiesNeedTheRight) {
             absl::StatusCode::kUnimplemented);
 }
 
-TEST_P(EveryDevice, AHangIsAnErrorOfItsJobAndOthersGoOn) {
+TEST_P(SubmissionsOfEveryDevice, AHangIsAnErrorOfItsJobAndOthersGoOn) {
   Scene scene(GetParam());
   EXPECT_EQ(*scene.device->StateOf(0, 0), ContextState::kGood);
   const auto lost = scene.device->CreateContext({.recoverable = false});
@@ -313,7 +313,7 @@ TEST_P(EveryDevice, AHangIsAnErrorOfItsJobAndOthersGoOn) {
   EXPECT_TRUE(scene.device->DestroyContext(*lost).ok());
 }
 
-TEST_P(EveryDevice, ARecoverableContextGoesOnUntilItHangsTooOften) {
+TEST_P(SubmissionsOfEveryDevice, ARecoverableContextGoesOnUntilItHangsTooOften) {
   Scene scene(GetParam());
   scene.machine.kernel.set_hang_at({1, 3, 4, 5, 6});
   std::vector<Fence> fences;
