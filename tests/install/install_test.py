@@ -8,6 +8,7 @@ import resource
 import shutil
 import sys
 import unittest
+from pathlib import Path
 
 sys.path.insert(0, os.path.join(os.environ["TEST_SRCDIR"], os.environ["TEST_WORKSPACE"],
                                 "tests/install"))
@@ -15,12 +16,19 @@ import installed  # noqa: E402
 from installed import ROOT, files, folder, install, run  # noqa: E402
 
 
-class Installer(installed.TestCase):
-    """Each test installs into a folder of its own."""
+class Installed(installed.TestCase):
+    """What is there: all tests read one installation."""
+
+    prefix: Path
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        cls.prefix = folder() / "usr"
+        result = install(cls.prefix)
+        assert result.returncode == 0, result.stderr
 
     def test_every_generation_has_its_headers(self) -> None:
-        prefix = folder() / "usr"
-        self.good(install(prefix))
+        prefix = self.prefix
         have = files(prefix / "include/packsmith")
         generations = json.loads((ROOT / "install/manifest.json").read_text())["generations"]
         self.assertIn("gfx9", generations)
@@ -36,8 +44,7 @@ class Installer(installed.TestCase):
         self.assertEqual(set(re.findall(r"(\w+) \(also ", message)), set(generations), message)
 
     def test_all_programs_say_the_version_that_pkg_config_says(self) -> None:
-        prefix = folder()
-        self.good(install(prefix))
+        prefix = self.prefix
         module = (prefix / "lib/pkgconfig/packsmith.pc").read_text()
         version = re.search(r"^Version: (.*)$", module, re.MULTILINE)[1]
         programs = sorted(path.name for path in (prefix / "bin").iterdir())
@@ -48,8 +55,7 @@ class Installer(installed.TestCase):
         self.assertEqual(self.good(install("--version")), f"install {version}\n")
 
     def test_other_parts_are_there(self) -> None:
-        prefix = folder()
-        self.good(install(prefix))
+        prefix = self.prefix
         have = files(prefix)
         for name in ("include/packsmith/pack.h", "include/packsmith/names.h",
                      "include/packsmith/runtime/decode/decoder.h", "lib/libpacksmith.a",
@@ -62,8 +68,7 @@ class Installer(installed.TestCase):
             self.assertEqual(mode, 0o755 if name.startswith("bin/") else 0o644, name)
 
     def test_programs_need_no_library_that_a_machine_could_lack(self) -> None:
-        prefix = folder()
-        self.good(install(prefix))
+        prefix = self.prefix
         if installed.flags(prefix)["LDFLAGS"]:
             self.skipTest("programs with sanitizers take shared libraries")
         # The C library, and the dependencies of Highway's shared library, which has no archive.
@@ -77,17 +82,16 @@ class Installer(installed.TestCase):
                 self.assertRegex(library, f"^(?:{most})$", name)
 
     def test_programs_find_their_preload_libraries(self) -> None:
-        prefix = folder()
-        self.good(install(prefix))
+        prefix = self.prefix
+        run_folder = folder() / "run"
         shown = self.good(run([prefix / "bin/packsmith-mock", "--device=tgl", "--",
-                               prefix / "bin/packsmith-trace", f"--record={prefix}/run", "--",
+                               prefix / "bin/packsmith-trace", f"--record={run_folder}", "--",
                                "ls", "/dev/dri"]))
         self.assertIn("renderD128", shown)
-        self.assertTrue((prefix / "run/index.jsonl").exists())
+        self.assertTrue((run_folder / "index.jsonl").exists())
 
     def test_nothing_knows_where_it_was_installed_or_built(self) -> None:
-        prefix = folder()
-        self.good(install(prefix))
+        prefix = self.prefix
         for name, content in files(prefix).items():
             # (A failing assertNotIn would print the whole file.)
             self.assertFalse(str(prefix).encode() in content, name)
@@ -96,8 +100,7 @@ class Installer(installed.TestCase):
                 self.assertIsNone(re.search(rb"@[A-Z]+@", content), name)
 
     def test_headers_name_each_other_as_they_lie(self) -> None:
-        prefix = folder()
-        self.good(install(prefix))
+        prefix = self.prefix
         have = files(prefix / "include")
         for name, content in have.items():
             for included in re.findall(rb'^\s*#\s*include\s+"(.*)"', content, re.MULTILINE):
@@ -105,6 +108,10 @@ class Installer(installed.TestCase):
                 beside = os.path.normpath(os.path.join(os.path.dirname(name), path))
                 if not path.startswith(("absl/", "pack.h", "../")) and beside not in have:
                     self.assertIn(path, have, name)
+
+
+class Installer(installed.TestCase):
+    """Each test installs into a folder of its own."""
 
     def test_a_relative_prefix_is_relative_to_the_caller(self) -> None:
         caller = folder()
