@@ -1,5 +1,5 @@
-// The kernel of generated draws, run by OpenCL and as C on the same memory: both must write the same
-// bytes, and nothing else.
+// The kernel of generated draws, run by OpenCL and as C on the same memory: both must write the
+// same bytes, and nothing else.
 //
 //   generate_client check KERNEL.cl OPTIONS GENERATION VERSION …
 //   generate_client time KERNEL.cl OPTIONS GENERATION VERSION
