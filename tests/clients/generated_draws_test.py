@@ -57,7 +57,7 @@ def client() -> Path:
         objects.append(folder / f"{name}.o")
         succeed(*compiler, f"-DGFX_VERx10={version}", f"-DPACKSMITH_GENERATION={name}", "-c",
                 Path(KERNEL).with_name("host.c"), "-o", objects[-1])
-    succeed(*compiler, Path(__file__).with_name("generate_client.c"),
+    succeed(*compiler, "tests/clients/generate_client.c",
             Path(KERNEL).with_name("generator.c"), *objects, "-o", folder / "client", "-lOpenCL")
     return folder / "client"
 
