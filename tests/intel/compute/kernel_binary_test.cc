@@ -200,6 +200,22 @@ TEST(KernelBinaryTest, ALoadedKernelHasItsEntryWhereThreadsStart) {
   EXPECT_TRUE(LoadedKernel((*kernels)[1], 0, 0).entries[0].present);
 }
 
+TEST(KernelBinaryTest, TheConstantsOfADispatchHaveWhatTheCompilerExpects) {
+  const std::vector<uint8_t> file = MakeFile(Good(absl::StrReplaceAll(
+      kInfo,
+      {{"arg_type:        arg_byvalue\n        offset:          40\n        size:            4",
+        "arg_type:        group_count\n        offset:          40\n        size:            "
+        "12"}})));
+  const absl::StatusOr<std::vector<KernelBinary>> kernels = ReadKernelBinaries(file);
+  ASSERT_TRUE(kernels.ok()) << kernels.status();
+  const std::vector<uint8_t> bytes =
+      DispatchConstants((*kernels)[0], {32, 2, 1}, {.x = 80, .y = 7, .z = 5});
+  std::vector<uint32_t> words(bytes.size() / 4);
+  std::memcpy(words.data(), bytes.data(), bytes.size());
+  EXPECT_EQ(words, (std::vector<uint32_t>{0, 0, 0, 32, 2, 1, 0, 0, 0, 0, 80, 7, 5}));
+  EXPECT_TRUE(DispatchConstants((*kernels)[1], {8, 1, 1}, {}).empty());
+}
+
 TEST(KernelBinaryTest, WhatIsSomethingElseIsRefusedWithTheRemedy) {
   const auto text = [](absl::string_view bytes) {
     return std::vector<uint8_t>(bytes.begin(), bytes.end());
