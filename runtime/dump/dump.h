@@ -137,6 +137,10 @@ struct Dump {
   // The space of `memory` whose addresses are physical: page tables are in it, and what they map.
   // Only in cores whose writer saved it.
   std::optional<uint32_t> physical_space = {};
+  // How the xe driver made the address space of the submissions: 1 with a scratch page, so that
+  // reads of unbound addresses yield zero and do not fault, 2 for long-running work, 4 with
+  // recoverable faults. Empty: the format does not say. Source: Linux, xe_drm.h.
+  std::optional<uint32_t> vm_flags = {};
   std::shared_ptr<const ErrorState> error_state;  // null: the format has none
   // A recording (aub.h), of which runtime/aub makes memory and submissions once the GPU's
   // description is known; until then there are none. Null: the format is not a recording.

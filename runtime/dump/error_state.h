@@ -63,6 +63,9 @@ struct ErrorContext {
   std::optional<uint64_t> head, tail;  // bytes from the start of its ring
   // Numbers of the last job that began and of the last one that ended: 32 bits, which wrap.
   std::optional<int64_t> started, finished;
+  // Bytes of the image that an execution again needs, and where in it they begin; from Linux 7.0
+  // on.
+  std::optional<uint64_t> replay_offset, replay_length;
 };
 
 struct ErrorState {

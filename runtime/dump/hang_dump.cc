@@ -1,20 +1,16 @@
 #include "runtime/dump/hang_dump.h"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <utility>
 
 #include "absl/status/status.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
-#include "absl/strings/strip.h"
 #include "runtime/base/addresses.h"
 #include "runtime/dump/little_endian.h"
 #include "runtime/dump/losses.h"
+#include "runtime/dump/vma_properties.h"
 
 namespace packsmith {
 namespace {
@@ -25,6 +21,8 @@ constexpr size_t kNameBytes = 64;
 constexpr uint64_t kStatusPage = 4096;  // of an image that the i915 driver saved
 // Of an image whose size the dump does not say: the largest one has 22 pages.
 constexpr uint64_t kMostImage = 32 * 4096;
+// Larger sparse ranges are written as ranges without memory.
+constexpr uint64_t kMostSparse = 64 << 20;
 constexpr uint32_t kOldest = 1, kNewest = 2;
 
 enum class Block : uint32_t {
@@ -48,72 +46,7 @@ constexpr Layout kLayouts[] = {
     {88, 8, 72, 88, 8, 72, 16, 16, 0},
     {112, 28, 96, 88, 8, 72, 16, 24, 12},
 };
-constexpr uint64_t kProperties = 8, kExecAddress = 8, kImageSize = 8;
-
-// What version 2 has of a buffer, which only dumps of the xe driver fill; as words in
-// Buffer::access and Buffer::flags.
-struct Properties {
-  enum Index { kPermission, kKind, kRegions, kPat, kCaching, kCount };
-  std::array<uint32_t, kCount> values = {};
-
-  static constexpr const char* kPermissions[] = {"", "read-only", "read-write"};
-  static constexpr const char* kKinds[] = {"", "bo", "userptr", "sparse"};
-  static constexpr const char* kCachings[] = {"", "write-back", "write-combined"};
-
-  bool any() const {
-    return std::any_of(values.begin(), values.end(), [](uint32_t value) { return value != 0; });
-  }
-
-  template <size_t N>
-  static std::string Word(const char* const (&words)[N], absl::string_view name, uint32_t value) {
-    if (value < N) return words[value];
-    return absl::StrCat(name, " ", value);
-  }
-
-  void Describe(Buffer& buffer) const {
-    if (!any()) return;
-    buffer.access = Word(kPermissions, "permission", values[kPermission]);
-    std::vector<std::string> words = {Word(kKinds, "kind", values[kKind])};
-    words.push_back(absl::StrFormat("memory regions 0x%x", values[kRegions]));
-    words.push_back(absl::StrCat("PAT ", values[kPat]));
-    words.push_back(Word(kCachings, "caching", values[kCaching]));
-    words.erase(std::remove(words.begin(), words.end(), ""), words.end());
-    buffer.flags = absl::StrJoin(words, ", ");
-  }
-
-  template <size_t N>
-  bool Take(const char* const (&words)[N], absl::string_view name, absl::string_view text,
-            uint32_t& value) {
-    for (uint32_t i = 1; i < N; ++i) {
-      if (text == words[i]) {
-        value = i;
-        return true;
-      }
-    }
-    return absl::ConsumePrefix(&text, name) && absl::ConsumePrefix(&text, " ") &&
-           absl::SimpleAtoi(text, &value);
-  }
-
-  // The inverse of Describe(). False: the words are not of this format.
-  bool Read(const Buffer& buffer) {
-    if (!buffer.access.empty() &&
-        !Take(kPermissions, "permission", buffer.access, values[kPermission])) {
-      return false;
-    }
-    for (absl::string_view word : absl::StrSplit(buffer.flags, ", ", absl::SkipEmpty())) {
-      if (Take(kKinds, "kind", word, values[kKind]) ||
-          Take(kCachings, "caching", word, values[kCaching])) {
-        continue;
-      }
-      if (absl::ConsumePrefix(&word, "memory regions 0x")) {
-        if (!absl::SimpleHexAtoi(word, &values[kRegions])) return false;
-      } else if (!absl::ConsumePrefix(&word, "PAT ") || !absl::SimpleAtoi(word, &values[kPat])) {
-        return false;
-      }
-    }
-    return true;
-  }
-};
+constexpr uint64_t kProperties = 8, kExecAddress = 8, kImageSize = 8, kFlags = 8;
 
 class Reader {
  public:
@@ -170,6 +103,7 @@ class Reader {
         if (layout_.flags_bytes == 0) break;
         if (rest.size() < layout_.flags_bytes) return Cut(at, rest.size(), "block of flags");
         of_xe_ = true;
+        dump_.vm_flags = ReadU32(rest, kFlags);
         return layout_.flags_bytes;
     }
     dump_.AddProblem(at, absl::StrFormat("a block of the unknown type %u, whose length is not "
@@ -224,8 +158,8 @@ class Reader {
     buffer.address = PlainAddress(ReadU64(rest, layout_.buffer_address));
     buffer.size = ReadU64(rest, layout_.buffer_address + 8);
     if (layout_.buffer_name != kProperties) {
-      Properties properties;
-      for (size_t i = 0; i < Properties::kCount; ++i) {
+      VmaProperties properties;
+      for (size_t i = 0; i < VmaProperties::kCount; ++i) {
         properties.values[i] = ReadU32(rest, kProperties + 4 * i);
       }
       of_xe_ = of_xe_ || properties.any();
@@ -356,7 +290,7 @@ class HangDumpWriter {
     }
     if (dump_.device.uapi != "xe" || layout_.flags_bytes == 0) return absl::OkStatus();
     Begin(Block::kVmFlags);
-    AppendU32(0, block_);
+    AppendU32(dump_.vm_flags.value_or(0), block_);
     return End();
   }
 
@@ -365,6 +299,7 @@ class HangDumpWriter {
     std::vector<std::string> lost;
     if (long_names_) lost.push_back("names of buffers beyond 63 bytes");
     if (words_) lost.push_back("accesses and flags of buffers");
+    if (sparse_) lost.push_back("that large ranges without memory are sparse");
     const auto of_space = static_cast<size_t>(
         std::count_if(dump_.buffers.begin(), dump_.buffers.end(),
                       [this](const Buffer& one) { return one.space == space_; }));
@@ -402,12 +337,20 @@ class HangDumpWriter {
         (buffer->size_is_memory || buffer->size == segment.memory_size)) {
       ++kept_;
     }
-    Begin(Block::kBuffer);
-    Properties properties;
+    VmaProperties properties;
     if (buffer != nullptr && (!properties.Read(*buffer) || layout_.buffer_name == kProperties)) {
       words_ = words_ || !buffer->access.empty() || !buffer->flags.empty();
-      properties = Properties();
+      properties = VmaProperties();
     }
+    // Its memory would be zeros, of any length.
+    if (properties.values[VmaProperties::kKind] == VmaProperties::kSparse &&
+        segment.bytes.empty() && segment.memory_size > kMostSparse) {
+      sparse_ = true;
+      Begin(Block::kMap);
+      AppendPlace(buffer->name, layout_.map_address, segment.address, segment.memory_size);
+      return End();
+    }
+    Begin(Block::kBuffer);
     if (layout_.buffer_name != kProperties) {
       for (const uint32_t value : properties.values) AppendU32(value, block_);
     }
@@ -454,7 +397,15 @@ class HangDumpWriter {
         dump_.memory.Copy(last->space, last->batch_address - kStatusPage, absl::MakeSpan(image));
       }
     }
-    const uint64_t most = last->batch_length == 0 ? kMostImage : last->batch_length;
+    uint64_t most = last->batch_length == 0 ? kMostImage : last->batch_length;
+    uint64_t replay_offset = 0;
+    if (const ErrorContext* context = of_xe ? ContextOf(*last) : nullptr) {
+      replay_offset = context->replay_offset.value_or(0);
+      if (context->replay_length && *context->replay_length <= most &&
+          replay_offset <= most - *context->replay_length) {
+        most = replay_offset + *context->replay_length;
+      }
+    }
     uint8_t page[kStatusPage];
     for (uint64_t done = 0; done < most;) {
       const size_t copied = dump_.memory.Copy(
@@ -466,9 +417,18 @@ class HangDumpWriter {
     }
     Begin(Block::kImage);
     AppendU64(image.size(), block_);
-    if (layout_.image_bytes > kImageSize + 8) AppendU64(0, block_);
+    if (layout_.image_bytes > kImageSize + 8) AppendU64(replay_offset, block_);
     if (absl::Status status = End(); !status.ok()) return status;
     return out_.Append(absl::MakeConstSpan(image));
+  }
+
+  // What the kernel says of the context whose image this is, or null.
+  const ErrorContext* ContextOf(const Submission& image) const {
+    if (dump_.error_state == nullptr) return nullptr;
+    for (const ErrorContext& context : dump_.error_state->contexts) {
+      if (context.image && *context.image + kStatusPage == image.batch_address) return &context;
+    }
+    return nullptr;
   }
 
   const Dump& dump_;
@@ -478,7 +438,7 @@ class HangDumpWriter {
   uint32_t space_ = 0;
   std::vector<uint8_t> block_;
   size_t kept_ = 0, images_ = 0;
-  bool long_names_ = false, words_ = false;
+  bool long_names_ = false, words_ = false, sparse_ = false;
 };
 
 }  // namespace

@@ -18,6 +18,7 @@
 #include "runtime/dump/ascii85.h"
 #include "runtime/dump/text_bytes.h"
 #include "runtime/dump/text_lines.h"
+#include "runtime/dump/vma_properties.h"
 
 namespace packsmith {
 namespace {
@@ -86,7 +87,11 @@ struct Blob {
   uint64_t offset = 0;  // of its first line
   std::optional<uint64_t> length;
   std::vector<TextPiece> pieces;
+  VmaProperties properties;
   bool failed = false;  // the kernel reports that it could not read it
+
+  // Reads of it yield zero: the kernel writes no data for it.
+  bool sparse() const { return properties.values[VmaProperties::kKind] == VmaProperties::kSparse; }
 };
 
 class Reader {
@@ -183,6 +188,12 @@ class Reader {
       blob_->failed = true;
       dump_.AddProblem(line.offset, absl::StrCat("the kernel could not read the memory at ",
                                                  blob_->name, ": error ", ValidUtf8(value)));
+    } else if (part.property == "properties" && blob_->properties.Parse(value)) {
+      // All of it is in the buffer's words.
+    } else if (blob_->space == kGlobalSpace && part.property == "replay_offset") {
+      state_.contexts.back().replay_offset = TakeNumber(value, 16);
+    } else if (blob_->space == kGlobalSpace && part.property == "replay_length") {
+      state_.contexts.back().replay_length = TakeNumber(value, 16);
     } else {
       AddFact(line, absl::StrCat(part.name, ".", part.property), part.value);
     }
@@ -230,7 +241,12 @@ class Reader {
     const absl::string_view key = Trimmed(text.substr(0, colon));
     const absl::string_view value = Trimmed(text.substr(colon + 1));
     if (engine_ >= 0 && ReadRegister(key, value)) return;
-    if (key == "PCI ID") {
+    if (key == "VM.uapi_flags") {
+      absl::string_view number = value;
+      if (const std::optional<uint64_t> flags = TakeNumber(number, 16)) {
+        dump_.vm_flags = static_cast<uint32_t>(*flags);
+      }
+    } else if (key == "PCI ID") {
       absl::string_view number = value;
       if (const std::optional<uint64_t> id = TakeNumber(number, 16)) {
         dump_.device.pci_id = static_cast<uint32_t>(*id);
@@ -349,17 +365,17 @@ class Reader {
     // index_ has them in the order of space and address.
     for (auto at = index_.begin(); at != index_.end(); ++at) {
       const Blob& blob = *blobs_[at->second];
+      if (blob.sparse()) {
+        PlaceSparse(blob, at);
+        continue;
+      }
       if (blob.pieces.empty()) {
         if (!blob.failed) {
           dump_.AddProblem(blob.offset, absl::StrCat("\"", blob.name, "\" has no data"));
         }
         continue;
       }
-      uint64_t room = ~uint64_t{0} - blob.address;
-      const auto next = std::next(at);
-      if (next != index_.end() && next->first.first == blob.space) {
-        room = next->first.second - blob.address;
-      }
+      const uint64_t room = RoomOf(at);
       const uint64_t most = std::min(room, blob.length.value_or(room));
       const absl::Status mapped = dump_.memory.MapDeferred(
           blob.space, blob.address,
@@ -371,6 +387,7 @@ class Reader {
       buffer.size = most;
       buffer.size_is_memory = true;
       buffer.name = blob.space == kGlobalSpace ? blob.name : "";
+      blob.properties.Describe(buffer);
       dump_.buffers.push_back(std::move(buffer));
       if (blob.space == kGlobalSpace && absl::StartsWith(blob.name, "context image")) {
         images_.push_back({blob.address, most});
@@ -399,6 +416,27 @@ class Reader {
       submission.kind = "context image";
       dump_.submissions.push_back(std::move(submission));
     }
+  }
+
+  using BlobAt = std::map<std::pair<uint32_t, uint64_t>, size_t>::const_iterator;
+
+  // Bytes from a blob to the next one of its space.
+  uint64_t RoomOf(BlobAt at) const {
+    const auto next = std::next(at);
+    const bool has_next = next != index_.end() && next->first.first == at->first.first;
+    return (has_next ? next->first.second : ~uint64_t{0}) - at->first.second;
+  }
+
+  void PlaceSparse(const Blob& blob, BlobAt at) {
+    Buffer buffer;
+    buffer.space = blob.space;
+    buffer.address = blob.address;
+    buffer.size = std::min(blob.length.value_or(0), RoomOf(at));
+    if (buffer.size == 0) return;
+    const absl::Status mapped = dump_.memory.Map(blob.space, blob.address, {}, buffer.size);
+    if (!mapped.ok()) dump_.AddProblem(blob.offset, std::string(mapped.message()));
+    blob.properties.Describe(buffer);
+    dump_.buffers.push_back(std::move(buffer));
   }
 
   // The job's engines hang. A context's name counts contexts, not engines, so that all engines of

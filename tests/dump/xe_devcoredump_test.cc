@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "runtime/dump/hang_dump.h"
 #include "runtime/dump/read.h"
 #include "runtime/dump/xe_devcoredump_writer.h"
 
@@ -141,9 +143,11 @@ TEST(XeDevcoredump, SaysWhyAndWhoAndWhere) {
 }
 
 TEST(XeDevcoredump, UnknownSectionsKeysAndPropertiesAreKept) {
-  const Dump dump = Read(absl::StrCat(kNew, "**** News ****\nNew key: 7\n"));
+  const Dump dump = Read(absl::StrCat(kNew, "**** News ****\nNew key: 7\n",
+                                      "**** VM state ****\n[1000].properties: bo|mood=good\n"));
   EXPECT_EQ(dump.error_state->FactOf("New key"), "7");
-  EXPECT_EQ(dump.error_state->FactOf("fffeeffe0000.properties"), "read_write|bo|mem_region=0x1");
+  EXPECT_EQ(dump.error_state->FactOf("1000.properties"), "bo|mood=good");
+  EXPECT_EQ(dump.FindBuffer(0, 0x1000)->flags, "bo, memory regions 0x0, PAT 0");
   EXPECT_EQ(dump.error_state->FactOf("Coverage"), "full-capture");
 }
 
@@ -152,6 +156,99 @@ TEST(XeDevcoredump, MemoryThatTheKernelCouldNotReadIsAProblem) {
   ASSERT_EQ(dump.problems.size(), 1u);
   EXPECT_NE(dump.problems[0].text.find("error -14"), std::string::npos);
   EXPECT_EQ(dump.memory.Find(0, 0xfffeefff0000), nullptr);
+}
+
+// As Linux 7.0 writes it.
+constexpr char kVm[] =
+    "**** VM state ****\n"
+    "VM.uapi_flags: 0x5\n"
+    "[10000].length: 0x8\n"
+    "[10000].properties: read_only|userptr|mem_region=0x0|pat_index=2|cpu_caching=0\n"
+    "[10000].data: !!!!\"!!!!#\n"
+    "[20000].length: 0x10000000000\n"
+    "[20000].properties: read_write|null_sparse|mem_region=0x0|pat_index=2|cpu_caching=0\n"
+    "[10000030000].length: 0x4\n"
+    "[10000030000].properties: read_write|bo|mem_region=0x2|pat_index=17|cpu_caching=2\n"
+    "[10000030000].data: !!!!$\n";
+
+std::string WithVm(const std::string& vm) {
+  return absl::StrReplaceAll(
+      kNew, {{"**** VM state ****\n", vm},
+             {"[HWCTX].data: !!!!#z\n",
+              absl::StrCat("[HWCTX].data: !!!!#", std::string(0x3000 / 4 - 1, 'z'), "\n")},
+             {"\t[HWCTX].length: 0xd000\n",
+              "\n\t[HWCTX].length: 0x3000\n\n\t[HWCTX].replay_offset: 0x0\n"
+              "\n\t[HWCTX].replay_length: 0x2000\n"}});
+}
+
+TEST(XeDevcoredump, OfLinux7SaysWhatEachRangeIs) {
+  const Dump dump = Read(WithVm(kVm));
+  EXPECT_EQ(dump.vm_flags, 5u);
+  const Buffer* user = dump.FindBuffer(0, 0x10000);
+  ASSERT_NE(user, nullptr);
+  EXPECT_EQ(user->access, "read-only");
+  EXPECT_EQ(user->flags, "userptr, memory regions 0x0, PAT 2");
+  const Buffer* local = dump.FindBuffer(0, 0x10000030000);
+  ASSERT_NE(local, nullptr);
+  EXPECT_EQ(local->access, "read-write");
+  EXPECT_EQ(local->flags, "bo, memory regions 0x2, PAT 17, write-combined");
+  EXPECT_EQ(WordAt(dump, 0, 0x10000030000), 3u);
+}
+
+TEST(XeDevcoredump, SparseRangesReadAsZeroAndAreNoProblem) {
+  const Dump dump = Read(WithVm(kVm));
+  const Dump without = Read(WithVm("**** VM state ****\n"));
+  EXPECT_EQ(dump.problems.size(), without.problems.size());
+  EXPECT_EQ(WordAt(dump, 0, 0x20000), 0u);
+  EXPECT_EQ(WordAt(dump, 0, 0x1000001fffc), 0u);
+  const Buffer* sparse = dump.FindBuffer(0, 0x20000);
+  ASSERT_NE(sparse, nullptr);
+  EXPECT_EQ(sparse->size, 0x10000000000u);
+  EXPECT_EQ(sparse->flags, "sparse, memory regions 0x0, PAT 2");
+}
+
+// The length is the input's word alone.
+TEST(XeDevcoredump, SparseRangesOfHostileLengthsEndAtTheNextRange) {
+  for (const char* length : {"0xffffffffffffffff", "0x0", "0x10000010001", "zero"}) {
+    const Dump dump = Read(absl::StrReplaceAll(
+        WithVm(kVm), {{"0x10000000000\n", length}, {"[20000].prop", "\n[20000].prop"}}));
+    EXPECT_EQ(WordAt(dump, 0, 0x10000030000), 3u) << length;
+    const Buffer* sparse = dump.FindBuffer(0, 0x20000);
+    if (sparse != nullptr) {
+      EXPECT_LE(sparse->size, 0x10000010000u) << length;
+    }
+  }
+}
+
+TEST(XeDevcoredump, BlankLinesAndReplayLinesDoNotEndAContext) {
+  const Dump dump = Read(WithVm(kVm));
+  ASSERT_EQ(dump.error_state->contexts.size(), 1u);
+  EXPECT_EQ(dump.error_state->contexts[0].replay_offset, 0u);
+  EXPECT_EQ(dump.error_state->contexts[0].replay_length, 0x2000u);
+  EXPECT_EQ(WordAt(dump, 1, 0x201000), 2u);
+}
+
+TEST(XeDevcoredump, BecomesAHangDumpWithItsPropertiesFlagsAndTheImageForReplay) {
+  const Dump dump = Read(WithVm(kVm));
+  const std::string path = testing::TempDir() + "/xe.dmp";
+  ASSERT_TRUE(WriteHangDump(dump, path).ok());
+  // A sparse range is a few bytes of it.
+  EXPECT_LT(std::filesystem::file_size(path), 100'000u);
+  absl::StatusOr<Dump> again = ReadDump(path);
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_EQ(again->vm_flags, 5u);
+  EXPECT_EQ(again->device.uapi, "xe");
+  for (const uint64_t address : {uint64_t{0x10000}, uint64_t{0x10000030000}}) {
+    ASSERT_NE(again->FindBuffer(0, address), nullptr);
+    EXPECT_EQ(again->FindBuffer(0, address)->flags, dump.FindBuffer(0, address)->flags);
+    EXPECT_EQ(again->FindBuffer(0, address)->access, dump.FindBuffer(0, address)->access);
+    EXPECT_EQ(WordAt(*again, 0, address), WordAt(dump, 0, address));
+  }
+  ASSERT_NE(again->FindBuffer(0, 0x20000), nullptr);
+  EXPECT_EQ(again->FindBuffer(0, 0x20000)->size, 0x10000000000u);
+  ASSERT_FALSE(again->submissions.empty());
+  EXPECT_EQ(again->submissions.back().kind, "context image");
+  EXPECT_EQ(again->submissions.back().batch_length, 0x2000u);
 }
 
 TEST(XeDevcoredump, OfLinux68HasItsContextsElsewhere) {
