@@ -144,7 +144,7 @@ TEST(CommandsOfDrivers, AreFoundByTheirOpcodes) {
   }
 }
 
-// A reason that no longer holds is to be removed.
+// A reason that no longer holds must be removed.
 TEST(CommandsOfDrivers, AreNotThereIfAReasonSaysSo) {
   for (const Command& command : ReadCommands()) {
     if (!command.is_none) continue;
