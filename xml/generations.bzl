@@ -29,8 +29,11 @@ def since(first):
     """Of BATCHES, `first` and those after it."""
     return BATCHES[BATCHES.index(first):]
 
+# Those that are described, packed and decoded, and that the runtime does not know.
+DESCRIBED = ["xe3p"]
+
 # The oldest first: each extends the one before it.
-INTEL = EARLY_BATCHES + BATCHES
+INTEL = EARLY_BATCHES + BATCHES + DESCRIBED
 
 # Their types' names in C++: Gfx9, Xe2.
 TYPES = {name: name.capitalize() for name in INTEL}

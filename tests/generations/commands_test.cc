@@ -184,17 +184,17 @@ std::vector<Command> CommandsOfRings() {
                  "GPGPU_CSR_BASE_ADDRESS",
                  {0x61040001, 0x00005000, 0x00000001},
                  {{"GPGPU CSR Base Address", 0x100005000}}});
-  all.push_back({"xe2 xe3",
+  all.push_back({"xe2 xe3 xe3p",
                  "compute",
                  "STATE_CONTEXT_DATA_BASE_ADDRESS",
                  {0x610b0001, 0x00005000, 0x00000001},
                  {{"Context Data Base Address", 0x100005000}}});
-  all.push_back({"xe2 xe3",
+  all.push_back({"xe2 xe3 xe3p",
                  "blitter",
                  "STATE_SYSTEM_MEM_FENCE_ADDRESS",
                  {0x61090001, 0x00005000, 0x00000001},
                  {{"System Memory Fence Address", 0x100005000}}});
-  all.push_back({"xe2 xe3", "render", "STATE_WRITE_INLINE", {0x80000002, 1, 2, 3}, {}});
+  all.push_back({"xe2 xe3 xe3p", "render", "STATE_WRITE_INLINE", {0x80000002, 1, 2, 3}, {}});
   return all;
 }
 
@@ -366,7 +366,7 @@ std::vector<Command> Blits() {
   // Blits without raster operations.
   const std::vector<uint32_t> fast = {
       op(0x42) | 8 | 1u << 13 | 2u << 20, 0xc3000100, kFrom, kTo, kDst, 1, kSource, 0x200, kSrc, 1};
-  all.push_back({"gfx9 gfx11 gfx12 gfx125 xe2 xe3", "blitter", "XY_FAST_COPY_BLT", fast,
+  all.push_back({"gfx9 gfx11 gfx12 gfx125 xe2 xe3 xe3p", "blitter", "XY_FAST_COPY_BLT", fast,
                  with(corners, {{"Source X1 Coordinate", 5},
                                 {"Source Y1 Coordinate", 6},
                                 {"Destination Tiling Method", 1},
@@ -389,7 +389,7 @@ std::vector<Command> Blits() {
                   {"Source MOCS Index", 2},
                   {"Destination Address", 0x200010000},
                   {"Destination MOCS Index", 3}}});
-  all.push_back({"xe2 xe3",
+  all.push_back({"xe2 xe3 xe3p",
                  "blitter",
                  "XY_CTRL_SURF_COPY_BLT",
                  {op(0x48) | 3 | 0xffu << 9 | 1u << 21, kSrc, 0x20000001, kDst, 0x30000002},
@@ -398,7 +398,7 @@ std::vector<Command> Blits() {
                   {"Source Address", 0x100020000},
                   {"Source MOCS Index", 2},
                   {"Destination MOCS Index", 3}}});
-  all.push_back({"xe2 xe3",
+  all.push_back({"xe2 xe3 xe3p",
                  "blitter",
                  "MEM_COPY",
                  {op(0x5a) | 8 | 1u << 17, 0xff, 0x0f, 0x1ff, 0x3ff, kSrc, 1, kDst, 2, 0x20000018},
@@ -411,7 +411,7 @@ std::vector<Command> Blits() {
                   {"Destination Address", 0x200010000},
                   {"Destination MOCS", 3},
                   {"Source MOCS", 2}}});
-  all.push_back({"xe2 xe3",
+  all.push_back({"xe2 xe3 xe3p",
                  "blitter",
                  "MEM_SET",
                  {op(0x5b) | 5, 0xff, 0x0f, 0x3ff, kDst, 2, 0xab000018},
@@ -490,6 +490,177 @@ std::vector<Command> CommandsOfMedia() {
   return all;
 }
 
+// What compute, media and kernel drivers of newer hardware write.
+std::vector<Command> CommandsOfNewerDrivers() {
+  std::vector<Command> all;
+  all.push_back({"gfx125",
+                 "blitter",
+                 "MEM_COPY",
+                 {0x56820008, 0xff, 0x0f, 0x1ff, 0x3ff, 0x20000, 1, 0x10000, 2, 0x20000018},
+                 {{"Copy Type", 1},
+                  {"Transfer Width", 256},
+                  {"Transfer Height", 16},
+                  {"Source Pitch", 512},
+                  {"Destination Pitch", 1024},
+                  {"Source Address", 0x100020000},
+                  {"Destination Address", 0x200010000},
+                  {"Destination MOCS", 0x18},
+                  {"Source MOCS", 0x10}}});
+  all.push_back({"gfx125",
+                 "blitter",
+                 "MEM_SET",
+                 {0x56c0a005, 0xff, 0x0f, 0x3ff, 0x10000, 2, 0xab000018},
+                 {{"Fill Type", 0},
+                  {"Destination Compression Enable", 1},
+                  {"Destination Compressible", 1},
+                  {"Fill Width", 256},
+                  {"Destination Address", 0x200010000},
+                  {"Destination MOCS", 0x18},
+                  {"Fill Data", 0xab}}});
+  all.push_back({"gfx125", "compute", "MI_MEM_FENCE", {0x04800001}, {{"Fence Type", 1}}});
+  all.push_back(
+      {"gfx125",
+       "compute",
+       "STATE_PREFETCH",
+       {0x60030002, 0x06100010, 0x40000, 1},
+       {{"Prefetch Size", 16}, {"Parser Stall", 1}, {"MOCS", 6}, {"Address", 0x100040000}}});
+  all.push_back({"xe2 xe3 xe3p",
+                 "compute",
+                 "STATE_PREFETCH",
+                 {0x60030002, 0x06010010, 0x40000, 1},
+                 {{"Prefetch Size", 16},
+                  {"Kernel Instruction Prefetch", 1},
+                  {"MOCS Index", 3},
+                  {"Address", 0x100040000}}});
+  all.push_back({"gfx125 xe2 xe3 xe3p",
+                 "blitter",
+                 "STATE_SYSTEM_MEM_FENCE_ADDRESS",
+                 {0x61090001, 0x12000, 1},
+                 {{"System Memory Fence Address", 0x100012000}}});
+  all.push_back({"gfx12",
+                 "render",
+                 "L3_CONTROL",
+                 {0x7d900001, 0x40018, 2},
+                 {{"Command Streamer Stall Enable", 1},
+                  {"L3 Flush Address Range.Address Mask", 3},
+                  {"L3 Flush Address Range.Address", 0x200040000}}});
+  all.push_back({"gfx12",
+                 "render",
+                 "L3_CONTROL_POST_SYNC",
+                 {0x7da04005, 0x5008, 0, 0x11, 0x22, 0x40018, 2},
+                 {{"Destination Address Type", 1},
+                  {"Address", 0x5008},
+                  {"Immediate Data", 0x2200000011},
+                  {"L3 Flush Address Range.Address", 0x200040000}}});
+  all.push_back({"gfx125",
+                 "compute",
+                 "L3_CONTROL",
+                 {0x7d806007, 0x5008, 0, 0x11, 0x22, 0x40018, 0x20000002, 0, 0},
+                 {{"Untyped Data Port Cache Flush", 1},
+                  {"Post Sync Operation", 1},
+                  {"Immediate Data", 0x2200000011},
+                  {"L3 Flush Address Range.L3 Flush Eviction Policy", 2}}});
+  all.push_back({"gfx125 xe2 xe3 xe3p",
+                 "gsc",
+                 "GSC_FW_LOAD",
+                 {0x40400002, 0x100000, 0, 0x80000010},
+                 {{"Firmware Address", 0x100000}, {"Firmware Size", 16}, {"Limit Valid", 1}}});
+  all.push_back({"gfx125 xe2 xe3 xe3p",
+                 "gsc",
+                 "GSC_HECI_CMD_PKT",
+                 {0x40000006, 0x200000, 0, 0x40, 0x300000, 0, 0x80, 0},
+                 {{"Input Address", 0x200000},
+                  {"Input Size", 0x40},
+                  {"Output Address", 0x300000},
+                  {"Output Size", 0x80}}});
+  all.push_back({"gfx125 xe2 xe3 xe3p",
+                 "render",
+                 "MEDIA_STATE_FLUSH",
+                 {0x70040000, 0x85},
+                 {{"Interface Descriptor Offset", 5}, {"Flush to GO", 1}}});
+  // The kernel finds them in context images.
+  for (const auto& [name, word] :
+       std::vector<std::pair<std::string, uint32_t>>{{"3DSTATE_AMFS", 0x786f0002},
+                                                     {"3DSTATE_AMFS_TEXTURE_POINTERS", 0x78720002},
+                                                     {"3DSTATE_CONSTANT_TS_POINTER", 0x78730002},
+                                                     {"3DSTATE_PTBR_TILE_PASS_INFO", 0x79220002}}) {
+    all.push_back({"gfx12 gfx125 xe2 xe3 xe3p", "render", name, {word, 1, 2, 3}, {}});
+  }
+  // Mesa's form has four dwords, that of others five.
+  all.push_back({"gfx9 gfx11 gfx12 gfx125",
+                 "render",
+                 "MI_SEMAPHORE_WAIT",
+                 {0x0e00c002, 9, 0x5000, 1},
+                 {{"Compare Operation", 4},
+                  {"Semaphore Data Dword", 9},
+                  {"Semaphore Address", 0x100005000}}});
+  all.push_back({"gfx12 gfx125",
+                 "render",
+                 "MI_SEMAPHORE_WAIT",
+                 {0x0e00c003, 9, 0x5000, 1, 0x60},
+                 {{"Semaphore Address", 0x100005000}, {"Wait Token Number[0]", 3}}});
+  all.push_back({"xe3 xe3p",
+                 "render",
+                 "3DSTATE_COARSE_PIXEL",
+                 {0x78890000, 0x80000219},
+                 {{"CPSizeX", 1},
+                  {"CPSizeY", 2},
+                  {"CPSizeCombiner1Opcode", 1},
+                  {"CPSizeCombiner0Opcode", 4},
+                  {"Disable CPS Pointers", 1}}});
+  all.push_back({"xe3p",
+                 "blitter",
+                 "MI_SEMAPHORE_SIGNAL",
+                 {0x0d900001, 5, 6},
+                 {{"64B Signaling Enable", 1},
+                  {"Semaphore Token Lower Dword", 5},
+                  {"Semaphore Token Upper Dword", 6}}});
+  all.push_back({"xe3p",
+                 "compute",
+                 "MI_SEMAPHORE_WAIT_64",
+                 {0x1d804055, 0x89abcdef, 0x01234567, 0x5000, 1, 7, 8},
+                 {{"MOCS Index", 5},
+                  {"Compare Operation", 4},
+                  {"Semaphore Data", 0x0123456789abcdef},
+                  {"Semaphore Address", 0x100005000},
+                  {"Semaphore Token", 0x800000007}}});
+  std::vector<uint32_t> walker(64);
+  walker[0] = 0x7220013e;
+  walker[4] = 0xa2020000;
+  walker[7] = 3;
+  walker[8] = 2;
+  walker[9] = 1;
+  walker[19] = 0x40000;
+  walker[20] = 1;
+  walker[21] = 0x1c000000;
+  walker[24] = 0x10070020;
+  walker[27] = 0x10000;
+  walker[28] = 0x6000;
+  walker[47] = 0x77;
+  walker[58] = 0x20000;
+  all.push_back({"xe3p",
+                 "compute",
+                 "COMPUTE_WALKER_2",
+                 walker,
+                 {{"Predicate Enable", 1},
+                  {"Message SIMD", 1},
+                  {"Emit Inline Parameter", 1},
+                  {"Generate Local ID", 1},
+                  {"SIMD Size", 2},
+                  {"Thread Group ID X Dimension", 3},
+                  {"Thread Group ID Z Dimension", 1},
+                  {"Interface Descriptor.Kernel Start Pointer", 0x100040000},
+                  {"Interface Descriptor.Registers Per Thread", 7},
+                  {"Interface Descriptor.Number of Threads in GPGPU Thread Group", 32},
+                  {"Interface Descriptor.Shared Local Memory Size", 7},
+                  {"Interface Descriptor.Number Of Barriers", 1},
+                  {"Post Sync.Operation", 1},
+                  {"Post Sync.Destination Address", 0x6000},
+                  {"Inline Data[15]", 0x77},
+                  {"Post Sync Opn 3.Operation", 2}}});
+  return all;
+}
+
 class Commands : public testing::TestWithParam<Command> {};
 
 TEST_P(Commands, AreReadWholeByAllGenerationsThatHaveThem) {
@@ -518,6 +689,7 @@ TEST_P(Commands, AreReadWholeByAllGenerationsThatHaveThem) {
 }
 
 INSTANTIATE_TEST_SUITE_P(OfRings, Commands, testing::ValuesIn(CommandsOfRings()));
+INSTANTIATE_TEST_SUITE_P(OfNewerDrivers, Commands, testing::ValuesIn(CommandsOfNewerDrivers()));
 INSTANTIATE_TEST_SUITE_P(OfMedia, Commands, testing::ValuesIn(CommandsOfMedia()));
 INSTANTIATE_TEST_SUITE_P(OfTheBlitter, Commands, testing::ValuesIn(Blits()));
 

@@ -428,7 +428,7 @@ bool CommandBufferOf<Gen>::Copy(const BufferCopy& copy) {
   if (absl::Status checked = CheckCopy(copy); !checked.ok()) return Refuse(std::move(checked));
   if (copy.size == 0) return true;
   if (options().engine == Engine::kCopy) {
-    if constexpr (requires { typename G::MEM_COPY; }) {
+    if constexpr (CopiesBytes<G>) {
       bool taken;
       return Order(copy.source, copy.destination) && blits_->EmitBytes(copy, taken);
     } else {

@@ -41,6 +41,13 @@ inline uint32_t CopyMocs(const CachePolicies& caching) {
   return caching.copied != 0 ? caching.copied : caching.cached;
 }
 
+// Whether a packet copies bytes. (Gfx12.5's MEM_COPY, which has no modes, is Ponte Vecchio's
+// alone.)
+template <class G>
+concept CopiesBytes = requires {
+  G::MEM_COPY::MODE_BYTE;
+};
+
 // The copies of one batch of the copy engine. Up to Gfx11 a register says whether surfaces that the
 // packet calls tiled are in Y tiles; this sets it.
 template <class Gen>
@@ -69,7 +76,7 @@ class BlitEmitter {
 
   // Bytes, in packets that take them: false in `taken` if the generation has none.
   bool EmitBytes(const BufferCopy& copy, bool& taken) {
-    if constexpr (requires { typename G::MEM_COPY; }) {
+    if constexpr (CopiesBytes<G>) {
       using Copy = typename G::MEM_COPY;
       constexpr uint64_t kMost = uint64_t{1} << 24;
       taken = true;

@@ -260,6 +260,9 @@ constexpr auto DrawGroups() {
     if constexpr (requires { typename G::_3DSTATE_CPS_POINTERS; }) {
       return Singles<typename G::_3DSTATE_PRIMITIVE_REPLICATION,
                      typename G::_3DSTATE_CPS_POINTERS>{};
+    } else if constexpr (requires { typename G::_3DSTATE_COARSE_PIXEL; }) {
+      return Singles<typename G::_3DSTATE_PRIMITIVE_REPLICATION,
+                     typename G::_3DSTATE_COARSE_PIXEL>{};
     } else if constexpr (requires { typename G::_3DSTATE_CPS; }) {
       return Singles<typename G::_3DSTATE_CPS>{};
     } else {

@@ -185,6 +185,8 @@ class Driver {
     }
     if constexpr (requires { typename G::_3DSTATE_CPS_POINTERS; }) {
       Pools<typename G::_3DSTATE_CPS_POINTERS, typename G::_3DSTATE_PRIMITIVE_REPLICATION>();
+    } else if constexpr (requires { typename G::_3DSTATE_COARSE_PIXEL; }) {
+      Pools<typename G::_3DSTATE_COARSE_PIXEL, typename G::_3DSTATE_PRIMITIVE_REPLICATION>();
     }
     if constexpr (requires { typename G::_3DSTATE_CLEAR_PARAMS; }) {
       Pools<typename G::_3DSTATE_CLEAR_PARAMS>();
