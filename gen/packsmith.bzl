@@ -6,6 +6,7 @@
         name = "gfx9",           # the generation, as the XML says
         src = "gfx9.xml",
         deps = ["gfx8.xml"],     # what it extends or includes, if anything
+        parts = {"video": ["video", "video-enhance"]},  # engines whose headers can be had alone
     )
 
 A file names what it extends by a path relative to itself, or to the root of the other's repository:
@@ -25,6 +26,8 @@ makes
     :gfx9_relations #include "packsmith/gfx9_relations.h"  which packets depend on which, for C++
     :gfx9_tables   #include "packsmith/gfx9_tables.h"  the decode tables, embedded
     :gfx9_headers                                      all of these headers as files
+    :gfx9_video    #include "packsmith/gfx9_video.h"   what only these engines have, and what all have
+    :gfx9_video_c  #include "packsmith/c/gfx9_video_pack.h"
     :gfx9_description                                  the IR and the tables as files
 
 What C drivers that are compiled for several generations include is made of all of them:
@@ -138,6 +141,12 @@ def _render_impl(ctx):
         if output:
             arguments.add(option, output)
             outputs.append(output)
+    for part, engines in ctx.attr.parts.items():
+        arguments.add("--part", "%s=%s" % (part, ",".join(engines)))
+    for option, files in [("--cpp-part", ctx.outputs.parts_cpp), ("--c-part", ctx.outputs.parts_c)]:
+        for part, file in zip(ctx.attr.parts, files):
+            arguments.add(option, file, format = part + "=%s")
+            outputs.append(file)
     if ctx.outputs.embed:
         arguments.add("--tables", info.tables)
         arguments.add("--symbol", ctx.attr.symbol)
@@ -166,6 +175,9 @@ packsmith_render = rule(
             providers = [PacksmithInfo],
             mandatory = True,
         ),
+        parts = attr.string_list_dict(doc = "Engines of each part whose headers can be had alone."),
+        parts_c = attr.output_list(doc = "C headers of the parts, in their order."),
+        parts_cpp = attr.output_list(doc = "C++ headers of the parts, in their order."),
         symbol = attr.string(doc = "Name of the embedded tables."),
         _render = attr.label(default = Label("//gen:render")),
         _main = attr.label(
@@ -176,7 +188,14 @@ packsmith_render = rule(
     doc = "Prints a description as source files.",
 )
 
-def packsmith_library(name, src, deps = [], generation = None, visibility = None, **kwargs):
+def packsmith_library(
+        name,
+        src,
+        deps = [],
+        generation = None,
+        parts = {},
+        visibility = None,
+        **kwargs):
     """Libraries of one generation.
 
     Args:
@@ -184,6 +203,7 @@ def packsmith_library(name, src, deps = [], generation = None, visibility = None
       src: the XML.
       deps: XML files or packsmith_description targets that it extends.
       generation: as the XML says, if that is not the name. It names the headers.
+      parts: names of parts, and of each the engines whose packets can be had alone.
       visibility: of all targets.
       **kwargs: for all targets: tags, testonly.
     """
@@ -205,6 +225,8 @@ def packsmith_library(name, src, deps = [], generation = None, visibility = None
     bits = name + "_c/packsmith/c/%s_bits.h" % generation
     c_codes = name + "_c/packsmith/c/%s_codes.h" % generation
     embedded = name + "_embedded/packsmith/%s_tables" % generation
+    parts_cpp = {part: name + "_cpp/packsmith/%s_%s.h" % (generation, part) for part in parts}
+    parts_c = {part: name + "_c/packsmith/c/%s_%s_pack.h" % (generation, part) for part in parts}
 
     # All in one: reading the IR is a good part of it.
     packsmith_render(
@@ -219,6 +241,9 @@ def packsmith_library(name, src, deps = [], generation = None, visibility = None
         c_codes = c_codes,
         embed = embedded + ".cc",
         embed_header = embedded + ".h",
+        parts = parts,
+        parts_c = parts_c.values(),
+        parts_cpp = parts_cpp.values(),
         positions = name + "_positions.json",
         symbol = generation + "_tables",
         visibility = visibility,
@@ -263,6 +288,24 @@ def packsmith_library(name, src, deps = [], generation = None, visibility = None
         deps = [Label("//runtime/pack")],
         **kwargs
     )
+
+    for part in parts:
+        cc_library(
+            name = "%s_%s" % (name, part),
+            hdrs = [parts_cpp[part]],
+            strip_include_prefix = name + "_cpp",
+            visibility = visibility,
+            deps = [Label("//runtime/pack")],
+            **kwargs
+        )
+        cc_library(
+            name = "%s_%s_c" % (name, part),
+            hdrs = [parts_c[part]],
+            strip_include_prefix = name + "_c",
+            visibility = visibility,
+            deps = [Label("//runtime/pack")],
+            **kwargs
+        )
 
     cc_library(
         name = name + "_tables",

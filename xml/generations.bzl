@@ -35,6 +35,17 @@ DESCRIBED = ["xe3p"]
 # The oldest first: each extends the one before it.
 INTEL = EARLY_BATCHES + BATCHES + DESCRIBED
 
+# Engines whose headers can be had alone, from the generation on that has more than one.
+def parts(name):
+    """Of packsmith_library, for a generation of INTEL."""
+    if INTEL.index(name) < INTEL.index("gfx6"):
+        return {}
+    return {
+        "blitter": ["blitter"],
+        "render": ["render"] + (["compute"] if INTEL.index(name) >= INTEL.index("gfx125") else []),
+        "video": ["video"] + (["video-enhance"] if INTEL.index(name) >= INTEL.index("gfx75") else []),
+    }
+
 # Their types' names in C++: Gfx9, Xe2.
 TYPES = {name: name.capitalize() for name in INTEL}
 

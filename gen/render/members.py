@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ir import Ir, places
+from ir import Ir, Unsupported, places
 from languages import C, Cpp, Language
 
 # Groups of more leaves than this are loops in generated code; smaller ones are written out.
@@ -296,10 +296,57 @@ def _repeat(repeat: Ir | None) -> Ir | None:
     return repeat and dict(repeat, path=repeat["field"] and repeat["field"]["cpp"])
 
 
+def divide(ir: Ir, parts: dict[str, list[str]]) -> None:
+    """Finds for each container the part that it belongs to: the one whose engines alone have it."""
+    if not parts:
+        return
+    known = {one["name"] for one in ir["engines"]}
+    by_name = {one["name"]: one for one in ir["containers"]}
+    for name, engines in parts.items():
+        for engine in engines:
+            if engine not in known:
+                raise Unsupported(f"part {name}: there is no engine {engine!r}; there are "
+                                  + ", ".join(sorted(known)))
+    users: dict[str, set[str]] = {}
+
+    def of(engines: list[str]) -> str:
+        whole = set(engines) >= known
+        return next((name for name, own in parts.items()
+                     if engines and not whole and set(engines) <= set(own)), "common")
+
+    def hold(items: list[Ir], part: str) -> None:
+        for item in items:
+            if "items" in item:
+                hold(item["items"], part)
+            elif item.get("type") == "struct":
+                use(item["of"], part)
+
+    def use(name: str, part: str) -> None:
+        if part in users.setdefault(name, set()):
+            return
+        users[name].add(part)
+        hold_all(by_name[name], part)
+
+    def hold_all(container: Ir, part: str) -> None:
+        hold(container["items"], part)
+        for one in container["parts"]:
+            use(one["struct"], part)
+
+    for container in ir["containers"]:
+        if container["kind"] != "struct":
+            hold_all(container, of(container["engines"]))
+    ir["parts"] = list(parts)
+    ir["part_of"] = {}
+    for container in ir["containers"]:
+        found = users.get(container["name"], {"common"}) if container["kind"] == "struct" else {
+            of(container["engines"])}
+        ir["part_of"][container["cpp"]] = next(iter(found)) if len(found) == 1 else "common"
+
+
 def add_views(ir: Ir) -> None:
     """Gives each container what C++ and C see of it."""
     cpp, c = View(Cpp(ir), ir), View(C(ir), ir)
-    c_values: set[str] = set()
+    c_values: set[tuple[str, str]] = set()
     views: list[Ir] = []
     for container in ir["containers"]:
         tail = next((one for one in reversed(container["items"])
@@ -323,8 +370,10 @@ def add_views(ir: Ir) -> None:
                                           when=_clauses(container["pad"]["when"])))
         for field in fields(container["items"]):
             for value in field["values"]:
-                if value["c"] not in c_values:
-                    c_values.add(value["c"])
+                # Once in each part: their headers can be had alone.
+                key = (ir.get("part_of", {}).get(container["cpp"], ""), value["c"])
+                if key not in c_values:
+                    c_values.add(key)
                     out["c_values"].append({"c": value["c"], "value": value["value"]})
         views.append(out)
     for container, out in zip(ir["containers"], views):

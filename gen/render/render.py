@@ -4,6 +4,8 @@
     render.py --ir gfx9.json --cpp gfx9.h --c gfx9_pack.h --c-bits gfx9_bits.h
               --names gfx9_names.h --relations gfx9_relations.h --codes gfx9_codes.h
               --c-codes c/gfx9_codes.h --positions gfx9_positions.json
+              --part video=video,video-enhance
+              --cpp-part video=gfx9_video.h --c-part video=c/gfx9_video_pack.h
               --tables gfx9.tables --symbol gfx9_tables
               --embed gfx9_tables.cc --embed-header gfx9_tables.h
 
@@ -33,9 +35,9 @@ import jinja2  # noqa: E402
 
 import c  # noqa: E402
 import cpp  # noqa: E402
+import members  # noqa: E402
 import text  # noqa: E402
 from ir import Unsupported, read  # noqa: E402
-from members import add_views  # noqa: E402
 
 TEMPLATES = Path(__file__).resolve().parent.parent / "templates"
 
@@ -84,16 +86,41 @@ def made(ir: cpp.Ir) -> str:
     return f"Made by packsmith from {files}. Do not edit."
 
 
-def render_cpp(env: jinja2.Environment, ir: cpp.Ir) -> str:
-    """The C++ header."""
-    containers = [cpp.prepare(c) for c in cpp.in_order(ir["containers"])]
+def holds(part: str) -> str:
+    """What a header has, for its first line."""
+    return f"what the {part} engines have" if part else "packets, descriptors and registers"
+
+
+def sections(ir: cpp.Ir, containers: list[cpp.Ir]) -> list[cpp.Ir]:
+    """The containers in order, those that only engines of one part have by themselves.
+
+    A structure belongs to those that hold it. What several parts have is common to all, and first.
+    """
+    if not ir.get("parts"):
+        return [{"name": "common", "guarded": False, "containers": containers}]
+    return [{"name": name, "guarded": True,
+             "containers": [one for one in containers if ir["part_of"][one["cpp"]] == name]}
+            for name in ["common", *ir["parts"]]]
+
+
+def render_cpp(env: jinja2.Environment, ir: cpp.Ir, part: str = "") -> str:
+    """The C++ header, or that of one part, with what it shares with the others."""
+    if "cpp_sections" not in ir:
+        ir["cpp_sections"] = [
+            dict(section, containers=[cpp.prepare(c) for c in section["containers"]],
+                 guard=section["guarded"] and guard(ir["generation"], section["name"], "SECTION"))
+            for section in sections(ir, cpp.in_order(ir["containers"]))]
+    chosen = [s for s in ir["cpp_sections"] if not part or s["name"] in ("common", part)]
+    containers = [c for section in chosen for c in section["containers"]]
+    header = "_".join(filter(None, [ir["generation"], part]))
     return text.fold(env.get_template("header.h.jinja").render(
-        ir=ir, containers=containers, example=cpp.example(containers), made=made(ir),
-        guard=guard(ir["generation"], "H")))
+        ir=ir, sections=chosen, containers=containers, made=made(ir), whole=not part,
+        example=cpp.example(chosen[-1]["containers"] if part else containers), header=header,
+        holds=holds(part), guard=guard(header, "H")))
 
 
-def render_c(env: jinja2.Environment, ir: cpp.Ir) -> str:
-    """The C header."""
+def render_c(env: jinja2.Environment, ir: cpp.Ir, part: str = "") -> str:
+    """The C header, or that of one part, with what it shares with the others."""
     prefix = ir["c_prefix"]
 
     def prefixed(name: str) -> str:
@@ -111,21 +138,35 @@ def render_c(env: jinja2.Environment, ir: cpp.Ir) -> str:
         cast = f"({member['type']})" if member["type"].startswith("enum ") else ""
         return cast + text.literal(member["default"])
 
-    # What assertions call members: one text, of which each type knows its part.
-    called = "ps_" + ir["namespace"]
-    names = [c.names(one) for one in ir["containers"]]
-    starts = itertools.accumulate(map(len, names), initial=0)
-    containers = [c.prepare(one, called, start) for one, start in zip(ir["containers"], starts)]
+    if "c_sections" not in ir:
+        ir["c_sections"] = [
+            c_section(ir, section) for section in sections(ir, ir["containers"])]
+    chosen = [s for s in ir["c_sections"] if not part or s["name"] in ("common", part)]
+    containers = [one for section in chosen for one in section["containers"]]
+    named = chosen[-1]["containers"] if part else containers
+    header = "_".join(filter(None, [ir["generation"], part]))
     return text.fold(env.get_template("pack_c.h.jinja").render(
-        ir=ir, containers=containers, prefixed=prefixed,
+        ir=ir, sections=chosen, containers=containers, prefixed=prefixed,
         prefixed_value=prefixed_value, c_default=c_default,
-        ones=lambda width: hex((1 << width) - 1), made=made(ir),
-        example=None if ir["unit"] == "byte" else c.example(containers, block=False),
-        block_example=c.example(containers, block=True) if ir["unit"] == "byte" else None,
+        ones=lambda width: hex((1 << width) - 1), made=made(ir), header=header, holds=holds(part),
+        example=None if ir["unit"] == "byte" else c.example(named, block=False),
+        block_example=c.example(named, block=True) if ir["unit"] == "byte" else None,
         dwords=not all(one["bytes_unit"] for one in containers),
         records=any(one["bytes_unit"] for one in containers),
-        called=called, names=text.pieces("".join(names), text.COLUMNS - 7),
-        guard=guard(ir["generation"], "PACK_H")))
+        guard=guard(header, "PACK_H")))
+
+
+def c_section(ir: cpp.Ir, section: cpp.Ir) -> cpp.Ir:
+    """What the template prints of a section in C."""
+    # What assertions call members: one text, of which each type knows its part.
+    called = "_".join(["ps", ir["namespace"]] + [section["name"]] * (section["name"] != "common"))
+    names = [c.names(one) for one in section["containers"]]
+    starts = itertools.accumulate(map(len, names), initial=0)
+    return dict(section, called=called, names=text.pieces("".join(names), text.COLUMNS - 7),
+                guard=section["guarded"] and guard("C", ir["generation"], section["name"],
+                                                   "SECTION"),
+                containers=[c.prepare(one, called, start)
+                            for one, start in zip(section["containers"], starts)])
 
 
 def render_bits(env: jinja2.Environment, ir: cpp.Ir) -> str:
@@ -183,6 +224,16 @@ def render_embedded(env: jinja2.Environment, symbol: str, tables: bytes) -> str:
 def render_embedded_header(env: jinja2.Environment, symbol: str) -> str:
     """Declares what render_embedded defines."""
     return env.get_template("embed.h.jinja").render(symbol=symbol, guard=guard(symbol, "H"))
+
+
+def part_outputs(options: argparse.Namespace) -> list[tuple[Path, Callable[..., str]]]:
+    """The headers of parts, with what prints them."""
+    def printer(render: Callable[..., str], part: str) -> Callable[..., str]:
+        return lambda env, ir: render(env, ir, part)
+
+    return [(Path(path), printer(render, part))
+            for given, render in ((options.cpp_part, render_cpp), (options.c_part, render_c))
+            for part, path in (one.split("=", 1) for one in given)]
 
 
 def escaped(path: Path) -> str:
@@ -245,6 +296,12 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--ir", type=Path, help="what packgen wrote; embedding tables needs none")
     parser.add_argument("--cpp", type=Path, help="C++ header to write")
     parser.add_argument("--c", type=Path, help="C header to write")
+    parser.add_argument("--part", action="append", default=[], metavar="NAME=ENGINE,…",
+                        help="engines whose packets can be had alone; may be repeated")
+    parser.add_argument("--cpp-part", action="append", default=[], metavar="NAME=PATH",
+                        help="C++ header of a part to write; may be repeated")
+    parser.add_argument("--c-part", action="append", default=[], metavar="NAME=PATH",
+                        help="the same for C")
     parser.add_argument("--c-bits", type=Path, help="C header with the positions of fields to write")
     parser.add_argument("--names", type=Path, help="C++ header with names to write")
     parser.add_argument("--relations", type=Path,
@@ -277,6 +334,14 @@ def main(arguments: list[str]) -> int:
                                                        options.tables.read_bytes())),
         (options.embed_header, lambda env, _: render_embedded_header(env, options.symbol)),
     ]
+    parts = dict(one.split("=", 1) for one in options.part if "=" in one)
+    for one in options.part:
+        if not re.fullmatch(r"[a-z][a-z0-9]*=[^,=]+(,[^,=]+)*", one) or one.startswith("common="):
+            parser.error(f"--part={one}: a name in lower case, =, and engines separated by commas")
+    for one in [*options.cpp_part, *options.c_part]:
+        if one.split("=")[0] not in parts or "=" not in one:
+            parser.error(f"{one}: no --part has this name")
+    printers += part_outputs(options)
     outputs = [path for path, _ in printers if path]
     for path in [*outputs, *filter(None, [options.depfile])]:
         for source in filter(None, [options.ir, options.tables]):
@@ -293,7 +358,8 @@ def main(arguments: list[str]) -> int:
     try:
         ir = read(options.ir) if options.ir else {}
         if ir:
-            add_views(ir)
+            members.divide(ir, {name: one.split(",") for name, one in parts.items()})
+            members.add_views(ir)
         env = environment()
         contents = [(path, render(env, ir)) for path, render in printers if path]
         if options.depfile:

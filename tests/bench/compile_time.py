@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """What including a generated header costs: ./bazelw run //tests/bench:compile_time
 
-Compiles a file that includes nothing but the Gfx9 header, of all engines, and one that includes
-nothing but pack.h; prints the difference beside its limit. With --installed=PREFIX, an installation,
+Compiles a file that includes nothing but the Gfx9 header, of all engines or of the render engine
+alone, and one that includes nothing but pack.h; prints the difference beside its limit. With --installed=PREFIX, an installation,
 also a draw on its headers (draw.cc), all of it, without and with optimisation. The processor's time
 (user and system) of the whole compiler run, the least of ten: on a machine that does other things,
 too, the least is what is closest to the truth. Exits with 1 if a limit is passed.
@@ -22,6 +22,9 @@ REPETITIONS = 10
 CASES = (
     ("C", "c", ["gcc", "-std=c11"], "packsmith/c/gfx9_pack.h", 0.03),
     ("C++", "cc", ["g++", "-std=c++20"], "packsmith/gfx9.h", 0.15),
+    # What a render driver includes: the video engines' packets are about half of the whole.
+    ("C", "c", ["gcc", "-std=c11"], "packsmith/c/gfx9_render_pack.h", 0.015),
+    ("C++", "cc", ["g++", "-std=c++20"], "packsmith/gfx9_render.h", 0.1),
 )
 # All of draw.cc, in seconds.
 DRAW_LIMIT = 2.0
@@ -74,7 +77,7 @@ def main() -> int:
                 times.append(seconds([*compiler, *flags, "-c", str(source), "-o", os.devnull]))
             net = times[1] - times[0]
             failed |= net > limit
-            print(f"{language:4} {net:.3f} s, limit {limit:.3f} s{': TOO SLOW' if net > limit else ''}"
+            print(f"{language:4} {header}: {net:.3f} s, limit {limit:.3f} s{': TOO SLOW' if net > limit else ''}"
                   f"   ({times[1]:.3f} s less {times[0]:.3f} s for pack.h)")
     if options.installed:
         failed |= draw_is_slow(root, options.installed)

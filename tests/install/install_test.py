@@ -37,8 +37,10 @@ class Installed(installed.TestCase):
                            f"{name}_codes.h", f"{name}_tables.h", f"c/{name}_pack.h",
                            f"c/{name}_bits.h", f"c/{name}_codes.h"):
                 self.assertIn(header, have)
-        for header in ("c/intel_pack.h", "c/intel_bits.h"):
+        for header in ("c/intel_pack.h", "c/intel_bits.h", "gfx6_video.h", "gfx125_render.h",
+                       "gfx9_video.h", "gfx9_blitter.h", "c/gfx9_video_pack.h"):
             self.assertIn(header, have)
+        self.assertNotIn("gfx5_video.h", have)
         # Only what unpack has built in.
         message = run([prefix / "bin/unpack", "--gen=?", os.devnull]).stderr
         self.assertEqual(set(re.findall(r"(\w+) \(also ", message)), set(generations), message)
@@ -190,7 +192,16 @@ class Installer(installed.TestCase):
             if not (include / f"{name}.h").exists():
                 continue
             self.good(run([moved / "bin/packgen", "--no-warnings", xml, f"--ir={out}/ir.json"]))
-            self.good(run([moved / "bin/packrender", "--ir", out / "ir.json",
+            # Parts are made together: the whole header has a section for each.
+            engines = {one["name"] for one in json.loads((out / "ir.json").read_text())["engines"]}
+            parts = {part: engines & both for part, both in (
+                ("blitter", {"blitter"}), ("render", {"render", "compute"}),
+                ("video", {"video", "video-enhance"}))
+                if (include / f"{name}_{part}.h").exists()}
+            options = [option for part, both in parts.items() for option in (
+                f"--part={part}={','.join(sorted(both))}", f"--cpp-part={part}={out}/{part}.h",
+                f"--c-part={part}={out}/{part}_c.h")]
+            self.good(run([moved / "bin/packrender", "--ir", out / "ir.json", *options,
                            "--cpp", out / "cpp.h", "--names", out / "names.h",
                            "--relations", out / "relations.h",
                            "--codes", out / "codes.h", "--c-codes", out / "c_codes.h",
@@ -198,7 +209,9 @@ class Installer(installed.TestCase):
             for made, path in (("cpp.h", f"{name}.h"), ("names.h", f"{name}_names.h"),
                                ("relations.h", f"{name}_relations.h"),
                                ("codes.h", f"{name}_codes.h"), ("c_codes.h", f"c/{name}_codes.h"),
-                               ("c.h", f"c/{name}_pack.h"), ("bits.h", f"c/{name}_bits.h")):
+                               ("c.h", f"c/{name}_pack.h"), ("bits.h", f"c/{name}_bits.h"),
+                               *((f"{part}.h", f"{name}_{part}.h") for part in parts),
+                               *((f"{part}_c.h", f"c/{name}_{part}_pack.h") for part in parts)):
                 self.assertEqual((out / made).read_bytes(), (include / path).read_bytes(), path)
 
 

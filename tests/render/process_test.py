@@ -2,6 +2,7 @@
 """packgen and render.py as ordinary programs: what they read, write, print and return."""
 
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -292,6 +293,57 @@ class Packgen(InFolder):
         done = self.packgen("--help")
         self.assert_exit(done, 0)
         self.assertIn("--depfile", done.stdout)
+
+
+class Parts(InFolder):
+    """Headers of some engines, of Gfx9."""
+
+    SECTION = re.compile(r"^#ifndef (\w+_SECTION_)\n.*?^#endif  // \1$", re.MULTILINE | re.DOTALL)
+    STRUCT = re.compile(r"^struct (\w+) \{$", re.MULTILINE)
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.ir = self.folder / "gfx9.json"
+        self.run_good(PACKGEN, DESCRIPTIONS["gfx9"], f"--ir={self.ir}", "--no-warnings")
+
+    def run_good(self, *command: object) -> None:
+        result = subprocess.run([str(word) for word in command], capture_output=True, text=True)
+        self.assertEqual(result.returncode, 0, result.stderr)
+
+    def test_each_type_is_in_one_section_and_parts_have_the_text_of_the_whole(self) -> None:
+        out = {name: self.folder / f"{name}.h" for name in ("whole", "render", "video", "plain")}
+        parts = ["--part=render=render", "--part=video=video,video-enhance"]
+        self.run_good(sys.executable, RENDER, "--ir", self.ir, "--cpp", out["whole"], *parts,
+                      f"--cpp-part=render={out['render']}", f"--cpp-part=video={out['video']}")
+        self.run_good(sys.executable, RENDER, "--ir", self.ir, "--cpp", out["plain"])
+        text = {name: path.read_text(encoding="utf-8") for name, path in out.items()}
+        types = {name: self.STRUCT.findall(one) for name, one in text.items()}
+        self.assertEqual(sorted(types["whole"]), sorted(types["plain"]))
+        sections = {match[1]: match[0] for match in self.SECTION.finditer(text["whole"])}
+        self.assertEqual(len(sections), 3)
+        for name in ("render", "video"):
+            own = [match[0] for match in self.SECTION.finditer(text[name])]
+            self.assertEqual(own, [sections["PACKSMITH_GFX9_COMMON_SECTION_"],
+                                   sections[f"PACKSMITH_GFX9_{name.upper()}_SECTION_"]])
+            self.assertNotIn("generation", types[name])
+        video, render = set(types["video"]), set(types["render"])
+        self.assertLess({"VEBOX_STATE", "HCP_PIC_STATE", "VDENC_PICTURE", "MI_NOOP"}, video)
+        self.assertLess({"_3DPRIMITIVE", "PIPE_CONTROL", "MI_NOOP"}, render)
+        self.assertFalse({"VEBOX_STATE", "HCP_PIC_STATE", "VDENC_PICTURE"} & render)
+        self.assertFalse({"_3DPRIMITIVE", "PIPE_CONTROL"} & video)
+
+    def test_wrong_parts_are_errors_and_nothing_is_written(self) -> None:
+        out = self.folder / "out.h"
+        for code, said, *options in (
+                (2, "--part=video", "--part=video", f"--cpp={out}"),
+                (2, "common", "--part=common=video", f"--cpp={out}"),
+                (2, "no --part has this name", f"--cpp-part=video={out}"),
+                (1, "there is no engine 'vidoe'", "--part=video=vidoe", f"--cpp={out}")):
+            result = subprocess.run([sys.executable, str(RENDER), "--ir", str(self.ir), *options],
+                                    capture_output=True, text=True)
+            self.assertEqual(result.returncode, code, result.stderr)
+            self.assertIn(said, result.stderr)
+            self.assertFalse(out.exists())
 
 
 class Render(InFolder):
