@@ -33,6 +33,7 @@ KINDS = {
     "packet": "Packets", "struct": "Structures", "register": "Registers", "enum": "Enumerations",
     "stream": "Streams", "engine": "Engines", "data": "Data", "base": "Base addresses",
     "state": "States", "space": "Address spaces", "client": "Clients of memory",
+    "workaround": "Workarounds",
 }
 CONTAINERS = ("packet", "struct", "register")
 
@@ -147,6 +148,10 @@ def references(record: Json) -> Iterator[tuple[str, str]]:
         yield "struct", part["struct"]
     for relation in record.get("relations", []):
         yield "packet", relation["packet"]
+    for ask in record.get("asks", []):
+        for key in ("of", "with"):
+            if key in ask:
+                yield ask[key + "_kind"], ask[key]
     for draws in record.get("draws", []):
         for key in ("data", "indices"):
             if key in draws:
@@ -332,6 +337,8 @@ class Writer:
         add("Values", self.link("enum", v["of"]) if "of" in v else "")
         add("Components", v.get("components", ""))
         add("Client", self.link("client", v["client"]) if "client" in v else "")
+        add("On", ", ".join(v.get("on", [])))
+        add("Done in", ", ".join(v.get("honored", [])))
         for key, what in (("level", "Level"), ("flush", "Flush"), ("to_memory", "To memory"),
                           ("after", "Complete after"), ("invalidate", "Invalidate"),
                           ("from_memory", "From memory"), ("own", "Own writes")):

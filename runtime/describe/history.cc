@@ -16,7 +16,8 @@ namespace {
 
 // Members that are not facts about the hardware, or are compared separately.
 bool Ignored(absl::string_view key) {
-  for (const absl::string_view one : {"name", "kind", "doc", "source", "aliases"}) {
+  for (const absl::string_view one :
+       {"name", "kind", "doc", "source", "aliases", "workarounds", "on", "honored"}) {
     if (key == one) return true;
   }
   return false;
@@ -262,6 +263,54 @@ class Differ {
   std::vector<Change> changes_;
 };
 
+// Adds the texts of `from` that are not in `to`, which may have no such member, before its own.
+void AddTexts(const Json& from, const char* key, Json& to, rapidjson::Document& owner) {
+  Json all(rapidjson::kArrayType);
+  for (const Json* const one : {&from, static_cast<const Json*>(&to)}) {
+    for (const Json& text : Array(*one, key)) {
+      const auto is_same = [&](const Json& other) { return other == text; };
+      if (std::none_of(all.Begin(), all.End(), is_same)) {
+        all.PushBack(Json(text, owner.GetAllocator()), owner.GetAllocator());
+      }
+    }
+  }
+  if (all.Empty()) return;
+  to.RemoveMember(key);
+  to.AddMember(Json(key, owner.GetAllocator()), all, owner.GetAllocator());
+}
+
+// What a workaround at a container is, whatever the products.
+bool IsSame(const Json& a, const Json& b) {
+  for (const char* const key : {"name", "kind", "with", "field", "value"}) {
+    if (Text(a, key) != Text(b, key)) return false;
+  }
+  return true;
+}
+
+// A version of several generations has the workarounds of all: which products they are for is part
+// of each.
+void AddWorkarounds(const Json& from, rapidjson::Document& to) {
+  AddTexts(from, "on", to, to);
+  Json all(rapidjson::kArrayType);
+  for (const Json& one : Array(from, "workarounds")) {
+    all.PushBack(Json(one, to.GetAllocator()), to.GetAllocator());
+  }
+  if (all.Empty()) return;
+  for (const Json& one : Array(to, "workarounds")) {
+    const auto old =
+        std::find_if(all.Begin(), all.End(), [&](const Json& other) { return IsSame(other, one); });
+    if (old == all.End()) {
+      all.PushBack(Json(one, to.GetAllocator()), to.GetAllocator());
+    } else {
+      Json both(one, to.GetAllocator());
+      AddTexts(*old, "on", both, to);
+      *old = both;
+    }
+  }
+  to.RemoveMember("workarounds");
+  to.AddMember("workarounds", all, to.GetAllocator());
+}
+
 }  // namespace
 
 std::vector<Member> MembersOf(const Json& record) {
@@ -290,6 +339,7 @@ History HistoryOf(absl::Span<const Reference> references, absl::string_view fami
       changes = Changes(history.versions.back().record, record);
       if (changes.empty()) {
         history.versions.back().generations.push_back(reference.generation());
+        AddWorkarounds(history.versions.back().record, record);
         history.versions.back().record = std::move(record);
         continue;
       }

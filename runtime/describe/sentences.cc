@@ -43,6 +43,14 @@ class Builder {
   Sentence sentence_;
 };
 
+std::vector<absl::string_view> Texts(absl::Span<const Json> all) {
+  std::vector<absl::string_view> texts;
+  for (const Json& one : all) {
+    if (one.IsString()) texts.emplace_back(one.GetString(), one.GetStringLength());
+  }
+  return texts;
+}
+
 Sentence PointerSentence(const Json& pointer) {
   // The kinds of targets are those of entries, by names that outlive the document.
   const absl::string_view kind = Text(pointer, "kind");
@@ -123,6 +131,72 @@ constexpr absl::string_view kMeaningsOfEngines[] = {
     "ring-head",     "ring-tail", "active-head",  "batch-head", "header",
     "fault-address", "fault",     "fault-global", "idle",       "ring-start"};
 
+absl::string_view ContainerKind(absl::string_view kind) {
+  // Names that outlive the document.
+  return kind == "packet" ? "packet" : kind == "struct" ? "struct" : "register";
+}
+
+// What a workaround asks for. `it`: what the reader is looking at, which the words omit.
+void AddAsk(const Json& ask, bool is_at_it, Builder& out) {
+  const absl::string_view kind = Text(ask, "kind"), of = Text(ask, "of"),
+                          field = Text(ask, "field"), value = Text(ask, "value");
+  const auto subject = [&] {
+    if (is_at_it || of.empty()) {
+      out.Add("this ", of.empty() ? "" : Text(ask, "of_kind"));
+    } else {
+      out.Name(ContainerKind(Text(ask, "of_kind")), of);
+    }
+  };
+  if (kind == "shader" || kind == "memory") {
+    out.Add(kind == "shader" ? "about the code of shaders" : "about the layout of memory");
+    if (!is_at_it && !of.empty()) {
+      out.Add(" and ").Name(ContainerKind(Text(ask, "of_kind")), of);
+    }
+    return;
+  }
+  if (kind == "before" || kind == "after" || kind == "around") {
+    out.Name(ContainerKind(Text(ask, "with_kind")), Text(ask, "with"));
+    if (!field.empty()) out.Add(" with ", field, value.empty() ? "" : " ", value);
+    out.Add(kind == "before"  ? " must precede "
+            : kind == "after" ? " must follow "
+                              : " must precede and follow ");
+    subject();
+    return;
+  }
+  if (kind == "again" || kind == "stall") {
+    subject();
+    out.Add(kind == "again" ? " must be emitted again" : " needs a drained pipeline");
+    return;
+  }
+  if (kind == "avoid") {
+    if (!field.empty()) out.Add(field, " of ");
+    subject();
+    out.Add(" must not be used");
+    if (!value.empty()) out.Add(" with ", value);
+    return;
+  }
+  if (!field.empty()) out.Add(field, " of ");
+  subject();
+  out.Add(kind == "limit" ? " is limited" : " has a required value");
+  if (!value.empty()) out.Add(kind == "limit" ? " to " : ": ", value);
+}
+
+// At the packet, structure or register that the workaround is about.
+Sentence WorkaroundSentence(const Json& workaround) {
+  Builder out;
+  out.Name("workaround", Text(workaround, "name")).Add(" on ");
+  out.Add(absl::StrJoin(Texts(Array(workaround, "on")), ", "), ": ");
+  AddAsk(workaround, true, out);
+  if (Flag(workaround, "honored")) out.Add(" (the runtime does it)");
+  return out.Value(workaround, "doc", ". ").Take();
+}
+
+Sentence AskSentence(const Json& ask) {
+  Builder out;
+  AddAsk(ask, false, out);
+  return out.Take();
+}
+
 Sentence DrawsSentence(const Json& draws) {
   Builder out;
   out.Add("draws ").Name("data", Text(draws, "data"));
@@ -197,6 +271,10 @@ std::vector<Sentence> ContainerSentences(const Json& record) {
     all.push_back(out.Take());
   }
   for (const Json& draws : Array(record, "draws")) all.push_back(DrawsSentence(draws));
+  for (const Json& ask : Array(record, "asks")) all.push_back(AskSentence(ask));
+  for (const Json& workaround : Array(record, "workarounds")) {
+    all.push_back(WorkaroundSentence(workaround));
+  }
   return all;
 }
 

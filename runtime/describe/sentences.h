@@ -26,7 +26,8 @@ std::string FieldFacts(const Json& field);
 // What a field does besides having a value: points to something, sets a base, is written.
 std::vector<Sentence> FieldSentences(const Json& field);
 // What follows a container's fields, and what the container does: parts, padding, variants, jumps,
-// relations to packets, draws.
+// relations to packets, draws; the workarounds that are about it. Of a workaround: what it asks
+// for.
 std::vector<Sentence> ContainerSentences(const Json& record);
 
 // A number of JSON as text; empty if it is not one.

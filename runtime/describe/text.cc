@@ -280,6 +280,8 @@ class Describer {
     Fact("values", Text(record, "of"));
     Fact("components", Text(record, "components"));
     Fact("client", Text(record, "client"));
+    Fact("on", Joined(Array(record, "on")));
+    Fact("done in", Joined(Array(record, "honored")));
     Fact("level", Text(record, "level"));
     Fact("flush", Text(record, "flush"));
     Fact("to memory", Text(record, "to_memory"));
@@ -588,7 +590,8 @@ std::string NamesText(const Reference& reference, bool color) {
                 {"base", "Base addresses"},
                 {"state", "States"},
                 {"space", "Address spaces"},
-                {"client", "Clients of memory"}};
+                {"client", "Clients of memory"},
+                {"workaround", "Workarounds"}};
   Printer out(color);
   for (const auto& [kind, title] : kKinds) {
     std::vector<const Entry*> entries;

@@ -76,6 +76,62 @@ changes
 )");
 }
 
+constexpr char kFlawed[] = R"(
+<packsmith family="acme" generation="rocket1" title="Acme Rocket 1">
+  <stream name="commands"/>
+  <platform name="pad" pci="0x1"/>
+  <packet name="CLEAR" dwords="1"><doc>Fills.</doc>
+    <field name="Opcode" dword="0" bits="31:24" type="uint" forced="0x10"/>
+    <field name="Level" dword="0" bits="7:0" type="uint"/>
+  </packet>
+  <packet name="WAIT" dwords="1"><doc>Waits.</doc>
+    <field name="Opcode" dword="0" bits="31:24" type="uint" forced="0x11"/>
+    <field name="All" dword="0" bits="0" type="bool"/>
+  </packet>
+  <workaround number="4711" platforms="pad(a0..b0) rocket2" honored="runtime/clear.cc">
+    <doc>Clears too early.</doc>
+    <asks kind="before" of="CLEAR" with="WAIT" field="All" value="1"/>
+    <asks kind="limit" of="CLEAR" field="Level" value="9"/>
+    <asks kind="again" of="CLEAR"/>
+    <asks kind="shader"/>
+  </workaround>
+</packsmith>)";
+
+constexpr char kLaterFlawed[] = R"(
+<packsmith generation="rocket2" extends="0.xml" title="Acme Rocket 2"/>)";
+
+TEST(Text, WorkaroundsAreAtWhatTheyAreAbout) {
+  const std::string text = TextOf(References({kFlawed}), 0, "packet", "CLEAR");
+  EXPECT_THAT(text,
+              HasSubstr("\n  Wa_4711 on pad(a0..b0): WAIT with All 1 must precede this packet (the "
+                        "runtime does it). Clears too\n    early.\n"
+                        "  Wa_4711 on pad(a0..b0): Level of this packet is limited to 9"));
+  EXPECT_THAT(text, HasSubstr("this packet must be emitted again"));
+  EXPECT_THAT(TextOf(References({kFlawed}), 0, "packet", "WAIT"), Not(HasSubstr("Wa_4711")));
+  EXPECT_EQ(TextOf(References({kFlawed}), 0, "workaround", "Wa_4711"),
+            R"(Wa_4711  workaround of rocket1
+  Clears too early.
+  generations   rocket1
+  aliases       4711
+  on            pad(a0..b0)
+  done in       runtime/clear.cc
+
+  WAIT with All 1 must precede CLEAR
+  Level of CLEAR is limited to 9
+  CLEAR must be emitted again
+  about the code of shaders
+)");
+}
+
+TEST(Text, WorkaroundsOfSeveralGenerationsMakeNoNewVersion) {
+  const References references({kFlawed, kLaterFlawed});
+  const std::string text = TextOf(references, 1, "packet", "CLEAR");
+  EXPECT_THAT(text, HasSubstr("Wa_4711 on pad(a0..b0), rocket2: WAIT"));
+  EXPECT_THAT(text, Not(HasSubstr("changes")));
+  EXPECT_THAT(TextOf(references, 1, "workaround", "Wa_4711"),
+              HasSubstr("  on            pad(a0..b0), rocket2\n"));
+}
+
 TEST(Text, GroupsCountFromTheirItems) {
   EXPECT_EQ(TextOf(References({kRocket1}), 0, "struct", "Border"),
             R"(Border  struct of rocket1, 5 dwords

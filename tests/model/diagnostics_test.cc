@@ -188,6 +188,9 @@ const std::vector<Case>& Cases() {
          "<space name=\"a\" number=\"0\">§<base name=\"b\"/></space>",
          "<space> cannot hold <base>"),
 
+      In("InsideWorkaround", Code::kUnknownElement,
+         "<workaround number=\"1\">§<field/></workaround>", "<workaround> cannot hold <field>"),
+
       // --- E003: attributes.
       In("UnknownAttribute", Code::kUnknownAttribute, "<data name=\"d\" §colour=\"red\"/>",
          "<data> has no attribute \"colour\"; it may have name, components, code, client"),
@@ -591,6 +594,25 @@ const std::vector<Case>& Cases() {
              "high=\"Biased\" must name another field, a uint without an encoding"),
 
       // --- E021: references.
+      In("AsksOfAnUnknownPacket", Code::kUnknownReference,
+         "<workaround number=\"1\" platforms=\"g\"><asks kind=\"again\" §of=\"A\"/></workaround>",
+         "there is no packet, structure or register \"A\" in g"),
+      In("AsksOfAnUnknownField", Code::kUnknownReference,
+         "<struct name=\"A\" dwords=\"1\"/>\n<workaround number=\"1\" platforms=\"g\">"
+         "<asks kind=\"field\" of=\"A\" §field=\"B\"/></workaround>",
+         "A has no field \"B\""),
+      In("AsksWithoutAPair", Code::kContradiction,
+         "<struct name=\"A\" dwords=\"1\"/>\n<workaround number=\"1\" platforms=\"g\">"
+         "§<asks kind=\"before\" of=\"A\"/></workaround>",
+         "with=\"…\" is for before, after and around, which need it"),
+      In("AsksOfNothing", Code::kMissingAttribute,
+         "<workaround number=\"1\" platforms=\"g\">§<asks kind=\"again\"/></workaround>",
+         "<asks> needs of=\"…\", unless its kind is shader or memory"),
+      In("PlatformWithHalfASteppingRange", Code::kBadData,
+         "<workaround number=\"1\" §platforms=\"tgl(a0)\"/>",
+         "\"tgl(a0)\" is not a platform, its variant or its steppings: dg2, dg2-g10, tgl(a0..c0)"),
+      In("WorkaroundWithoutANumber", Code::kBadNumber, "<workaround §number=\"x\"/>",
+         "number=\"x\" must be a decimal number"),
       In("UnknownEngine", Code::kUnknownReference, "<stream name=\"t\" §engines=\"warp\"/>",
          "there is no <engine name=\"warp\">"),
       In("UnknownStream", Code::kUnknownReference,

@@ -109,6 +109,29 @@ TEST(Reference, ConditionsAndExpressionsAreTheTextOfTheXml) {
                         R"("access":"readwrite","size":"N*4+4"}])"));
 }
 
+TEST(Reference, AWorkaroundIsALineAndAtWhatItIsAbout) {
+  const char body[] = R"(
+    <platform name="padx" pci="0x1"/>
+    <struct name="S" dwords="1"><field name="F" dword="0" bits="3:0" type="uint"/></struct>
+    <packet name="P" dwords="1"><doc>.</doc>
+      <field name="Op" dword="0" bits="31:24" type="uint" forced="1"/></packet>
+    <workaround number="12" platforms="pad(a0..b0) other" honored="a.cc b.cc"><doc>Bad.</doc>
+      <asks kind="limit" of="S" field="F" value="7"/></workaround>
+    <workaround number="13" platforms="other pads"><asks kind="again" of="Unknown"/></workaround>
+    <workaround number="14" platforms="g"><asks kind="shader"/></workaround>)";
+  EXPECT_EQ(Line(body, "Wa_12"),
+            R"({"name":"Wa_12","kind":"workaround","aliases":["12"],"doc":"Bad.",)"
+            R"x("on":["pad(a0..b0)"],"honored":["a.cc","b.cc"],"asks":[{"kind":"limit","of":"S",)x"
+            R"("of_kind":"struct","field":"F","value":"7"}]})");
+  EXPECT_EQ(Line(body, "Wa_13"), "");
+  EXPECT_THAT(Line(body, "Wa_14"), HasSubstr(R"("on":["g"],"asks":[{"kind":"shader"}])"));
+  EXPECT_THAT(Line(body, "S"),
+              HasSubstr(R"x("workarounds":[{"name":"Wa_12","on":["pad(a0..b0)"],"honored":true,)x"
+                        R"("kind":"limit","of":"S","of_kind":"struct","field":"F","value":"7",)"
+                        R"("doc":"Bad."}])"));
+  EXPECT_THAT(Line(body, "P"), Not(HasSubstr("workarounds")));
+}
+
 TEST(Reference, NegativeValuesOfASignedFieldAreNegative) {
   EXPECT_THAT(Line(R"(<struct name="S" dwords="1"><field name="F" dword="0" bits="3:0" type="int">
                         <value name="Less" value="-2"/></field></struct>)",

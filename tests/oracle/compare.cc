@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -40,6 +41,7 @@ constexpr char kWalksOn[] = "walks-past-batch-end";
 constexpr char kGfx8Registers[] = "gfx8-register-pairs-misplaced";
 constexpr char kMustBeZero[] = "must-be-zero-shown";
 constexpr char kMustBeOne[] = "must-be-one-shown";
+constexpr char kOtherDrivers[] = "field-of-other-drivers";
 constexpr char kFormatName[] = "format-name";
 constexpr char kCanonicalAddress[] = "address-sign-extended";
 constexpr char kEncoded[] = "encoded-value";
@@ -85,6 +87,10 @@ constexpr CompareRule kRules[] = {
      "must-be-one bits are in the records only when they are wrong, as faults; the oracle shows "
      "them with a value that is not theirs",
      "ivb-gl-basic hsw-vk-compute"},
+    {kOtherDrivers, RuleKind::kOmission,
+     "the oracle's tables leave out fields that Intel's compute and media drivers define",
+     "skl-gl-basic skl-vulkaninfo icl-gl-basic tgl-gl-basic dg2-gl-basic skl-gl-compute "
+     "icl-gl-compute tgl-gl-compute dg2-gl-compute"},
     {kFormatName, RuleKind::kOmission,
      "names of surface formats come from another library than the oracle's tables", ""},
     {kCanonicalAddress, RuleKind::kNotation,
@@ -117,6 +123,38 @@ constexpr NamedField kMustBeOneFields[] = {
     {"3DSTATE_DEPTH_STENCIL_STATE_POINTERS", ""},
     {"3DSTATE_GATHER_POOL_ALLOC", ""},
     {"3DSTATE_3D_MODE", "Mask"},
+};
+
+// Fields that its tables leave out and drivers other than Mesa's define.
+constexpr NamedField kOtherDriversFields[] = {
+    {"MI_ATOMIC", "Workload Partition ID Offset Enable"},
+    {"MI_BATCH_BUFFER_END", "Predicate Enable"},
+    {"MI_BATCH_BUFFER_START", "Enable Command Cache"},
+    {"MI_BATCH_BUFFER_START", "POSH Enable"},
+    {"MI_BATCH_BUFFER_START", "POSH Start"},
+    {"MI_CONDITIONAL_BATCH_BUFFER_END", "Compare Operation"},
+    {"MI_CONDITIONAL_BATCH_BUFFER_END", "End Current Batch Buffer Level"},
+    {"MI_CONDITIONAL_BATCH_BUFFER_END", "Predicate Enable"},
+    {"MI_LOAD_REGISTER_IMM", "Force Posted"},
+    {"MI_LOAD_REGISTER_IMM", "MMIO Remap Enable"},
+    {"MI_LOAD_REGISTER_MEM", "MMIO Remap Enable"},
+    {"MI_LOAD_REGISTER_MEM", "Workload Partition ID Offset Enable"},
+    {"MI_LOAD_REGISTER_REG", "MMIO Remap Enable Destination"},
+    {"MI_LOAD_REGISTER_REG", "MMIO Remap Enable Source"},
+    {"MI_SET_PREDICATE", "Predicate Enable WPARID"},
+    {"MI_STORE_DATA_IMM", "Workload Partition ID Offset Enable"},
+    {"MI_STORE_REGISTER_MEM", "MMIO Remap Enable"},
+    {"MI_STORE_REGISTER_MEM", "Workload Partition ID Offset Enable"},
+    {"PIPELINE_SELECT", "Enable Compute To 3D Performance Mode"},
+    {"PIPELINE_SELECT", "Media Sampler Power Clock Gate Disable"},
+    {"PIPELINE_SELECT", "Render Sampler Power Gate Enable"},
+    {"PIPELINE_SELECT", "Render Slice Common Power Gate Enable"},
+    {"PIPE_CONTROL", "AMFS Flush Enable"},
+    {"PIPE_CONTROL", "Flush EU Stall Buffer"},
+    {"PIPE_CONTROL", "Predicate Enable"},
+    {"PIPE_CONTROL", "TBIMR Force Batch Closure"},
+    {"PIPE_CONTROL", "Workload Partition ID Offset Enable"},
+    {"RENDER_SURFACE_STATE", "Coherency Type"},
 };
 
 bool OracleInteger(absl::string_view text, uint64_t* value) {
@@ -948,6 +986,13 @@ class Comparison {
         for (size_t f = 0; f < record.fields.size(); ++f) {
           if (seen_[r][f]) continue;
           const RecordField& field = record.fields[f];
+          const auto is_it = [&](const NamedField& one) {
+            return record.name == one.item && field.name == one.field;
+          };
+          if (std::any_of(std::begin(kOtherDriversFields), std::end(kOtherDriversFields), is_it)) {
+            Use(kOtherDrivers);
+            continue;
+          }
           Mismatch(nullptr, &record, field.name, kNothing, Show(field.value.text, field.enum_name));
         }
       } else if (matched_[r] == kNot && (record.type == "struct" || record.type == "data")) {

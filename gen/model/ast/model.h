@@ -186,6 +186,10 @@ inline constexpr absl::string_view kRelationNames[] = {"commits", "requires", "i
 static_assert(std::size(kRelationNames) ==
               static_cast<size_t>(tables::RelationKind::kInvalidates) + 1);
 
+// What workarounds ask for, in the order of AskKind.
+inline constexpr absl::string_view kAskNames[] = {"before", "after", "around", "again",  "stall",
+                                                  "field",  "limit", "avoid",  "shader", "memory"};
+
 // Text from an attribute that is understood only when the whole file is known.
 struct Deferred {
   std::string text;
@@ -546,6 +550,43 @@ struct Platform {
   Location where;
 };
 
+// What a workaround asks for. `of` is what it is about, absent of shaders and memory.
+enum class AskKind {
+  kBefore,  // `with` before `of`
+  kAfter,   // `with` after `of`
+  kAround,  // both
+  kAgain,   // `of` again, though it has not changed
+  kStall,   // a pipeline that has been drained before `of`
+  kField,   // `value` in `field`
+  kLimit,   // at most `value` in `field`
+  kAvoid,   // what `of` or its `field` would do is not used
+  kShader,  // something of shaders' code
+  kMemory,  // something of memory's layout
+};
+static_assert(std::size(kAskNames) == static_cast<size_t>(AskKind::kMemory) + 1);
+
+struct Ask {
+  AskKind kind = AskKind::kBefore;
+  Reference of, with;  // containers
+  Deferred field;      // of `with` if there is one, else of `of`
+  std::string value;
+  Location where;
+};
+
+// A flaw of some products, and how drivers avoid it.
+struct Workaround {
+  std::string name;  // its number in Intel's database
+  Deferred platforms;
+  std::string honored;  // files of the runtime, separated by spaces
+  std::string doc;
+  std::string source;
+  std::vector<Ask> asks;
+  Location where;
+  // Derived: those of `platforms` that are this generation's, with steppings. Empty: it is another
+  // generation's.
+  std::vector<std::string> here;
+};
+
 struct Space {
   std::string name;
   uint32_t number = 0;
@@ -654,6 +695,7 @@ struct Model {
   std::vector<int32_t> files;                 // the same as indices of Sources
   std::vector<Engine> engines;
   std::vector<Platform> platforms;
+  std::vector<Workaround> workarounds;  // of all generations up to this one
   std::vector<Space> spaces;
   std::vector<Client> clients;
   std::vector<Base> bases;

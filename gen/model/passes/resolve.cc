@@ -24,6 +24,7 @@
 #include "gen/model/passes/types.h"
 #include "gen/model/passes/values.h"
 #include "gen/model/passes/warnings.h"
+#include "gen/model/passes/workarounds.h"
 
 namespace packsmith::model {
 
@@ -61,6 +62,7 @@ void Resolve(const Sources& sources, Diagnostics& diagnostics, Model& model) {
   CheckAmbiguity(context);
   CheckRegisters(context);
   ResolveBases(context);
+  ResolveWorkarounds(context);
   AssignNames(context);
   Warn(context);
 }

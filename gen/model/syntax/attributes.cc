@@ -130,6 +130,22 @@ const Attributes<Platform>& PlatformAttributes() {
   return table;
 }
 
+const Attributes<Workaround>& WorkaroundAttributes() {
+  using T = Workaround;
+  static const auto& table =
+      *new Attributes<T>{Text<&T::name>("number").Required(), Later<&T::platforms>("platforms"),
+                         Text<&T::honored>("honored")};
+  return table;
+}
+
+const Attributes<Ask>& AskAttributes() {
+  using T = Ask;
+  static const auto& table = *new Attributes<T>{
+      Word<&T::kind>("kind", kAskNames).Required(), Later<&T::of>("of"), Later<&T::with>("with"),
+      Later<&T::field>("field"), Text<&T::value>("value")};
+  return table;
+}
+
 const Attributes<Space>& SpaceAttributes() {
   using T = Space;
   static const auto& table =
@@ -519,6 +535,8 @@ std::vector<ElementInfo> AllElements() {
       {"packsmith", RootAttributes().infos()},
       {"engine", EngineAttributes().infos()},
       {"platform", PlatformAttributes().infos()},
+      {"workaround", WorkaroundAttributes().infos()},
+      {"asks", AskAttributes().infos()},
       {"space", SpaceAttributes().infos()},
       {"base", BaseAttributes().infos()},
       {"state", StateAttributes().infos()},

@@ -31,6 +31,8 @@ struct None {};
 const Attributes<Model>& RootAttributes();
 const Attributes<Engine>& EngineAttributes();
 const Attributes<Platform>& PlatformAttributes();
+const Attributes<Workaround>& WorkaroundAttributes();
+const Attributes<Ask>& AskAttributes();
 const Attributes<Space>& SpaceAttributes();
 const Attributes<Base>& BaseAttributes();
 const Attributes<State>& StateAttributes();

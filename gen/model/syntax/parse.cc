@@ -240,6 +240,8 @@ class Parser : public ContainerParser {
       ParseEngine(node);
     } else if (name == "platform") {
       ParsePlatform(node);
+    } else if (name == "workaround") {
+      ParseWorkaround(node);
     } else if (name == "space") {
       ParseSpace(node);
     } else if (name == "base") {
@@ -294,6 +296,30 @@ class Parser : public ContainerParser {
     }
     ReadChildren(node, platform);
     Declare(model_.platforms, std::move(platform), "platform");
+  }
+
+  void ParseWorkaround(pugi::xml_node node) {
+    Allow(node, WorkaroundAttributes());
+    Workaround workaround;
+    workaround.where = At(node);
+    Read(node, WorkaroundAttributes(), workaround);
+    uint64_t number = 0;
+    if (!workaround.name.empty() && !ParseUnsigned(workaround.name, number)) {
+      Report(Code::kBadNumber, At(node, "number"),
+             absl::StrCat("number=\"", workaround.name, "\" must be a decimal number"));
+    }
+    for (const pugi::xml_node child : node.children()) {
+      if (absl::string_view(child.name()) == "asks") {
+        Allow(child, AskAttributes());
+        ExpectEmpty(child);
+        Ask& ask = workaround.asks.emplace_back();
+        ask.where = At(child);
+        Read(child, AskAttributes(), ask);
+      } else if (!ReadWords(child, workaround)) {
+        ReportUnknown(child, node);
+      }
+    }
+    Declare(model_.workarounds, std::move(workaround), "workaround");
   }
 
   void ParseSpace(pugi::xml_node node) {

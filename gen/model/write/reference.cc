@@ -29,6 +29,8 @@ std::string ComponentsText(const DataFormat& format) {
   return text;
 }
 
+constexpr const char* kContainerKinds[] = {"packet", "struct", "register"};
+
 class ReferenceWriter {
  public:
   explicit ReferenceWriter(const Model& model) : model_(model) {}
@@ -74,6 +76,16 @@ class ReferenceWriter {
       Text("own", c.own.text);
       End();
     }
+    for (const Workaround& one : model_.workarounds) {
+      if (one.here.empty()) continue;
+      Begin(NameOf(one), "workaround");
+      Strings("aliases", {one.name});
+      WriteWords(one);
+      Strings("on", one.here);
+      SplitAndWrite("honored", one.honored);
+      WriteEach("asks", one.asks, [this](const Ask& ask) { WriteAsk(ask); });
+      End();
+    }
     for (const State& s : model_.states) {
       Begin(s.name, "state");
       Text("doc", s.doc);
@@ -100,6 +112,45 @@ class ReferenceWriter {
   }
 
  private:
+  // --- Workarounds ---
+
+  static std::string NameOf(const Workaround& one) { return absl::StrCat("Wa_", one.name); }
+
+  void WriteAsk(const Ask& ask) {
+    Text("kind", kAskNames[static_cast<size_t>(ask.kind)]);
+    for (const auto& [key, reference] : {std::pair("of", &ask.of), std::pair("with", &ask.with)}) {
+      if (reference->index < 0) continue;
+      const Container& c = model_.containers[static_cast<size_t>(reference->index)];
+      Text(key, c.name);
+      Text(key[0] == 'o' ? "of_kind" : "with_kind", kContainerKinds[static_cast<size_t>(c.kind)]);
+    }
+    Text("field", ask.field.text);
+    Text("value", ask.value);
+  }
+
+  // Those that are about the container.
+  void WriteWorkarounds(const Container& c) {
+    struct About {
+      const Workaround* workaround;
+      const Ask* ask;
+    };
+    const auto index = static_cast<int>(&c - model_.containers.data());
+    std::vector<About> all;
+    for (const Workaround& one : model_.workarounds) {
+      if (one.here.empty()) continue;
+      for (const Ask& ask : one.asks) {
+        if (ask.of.index == index) all.push_back({&one, &ask});
+      }
+    }
+    WriteEach("workarounds", all, [this](const About& about) {
+      Text("name", NameOf(*about.workaround));
+      Strings("on", about.workaround->here);
+      Flag("honored", !about.workaround->honored.empty());
+      WriteAsk(*about.ask);
+      Text("doc", about.workaround->doc);
+    });
+  }
+
   // --- Lines and members ---
 
   void Begin(const std::string& name, absl::string_view kind) {
@@ -346,9 +397,8 @@ class ReferenceWriter {
   }
 
   void WriteContainer(const Container& c) {
-    constexpr const char* kKinds[] = {"packet", "struct", "register"};
     constexpr const char* kRoles[] = {"", "draw", "dispatch"};
-    Begin(c.name, kKinds[static_cast<size_t>(c.kind)]);
+    Begin(c.name, kContainerKinds[static_cast<size_t>(c.kind)]);
     Strings("aliases", c.aliases);
     WriteWords(c);
     if (c.kind == ContainerKind::kRegister) {
@@ -405,6 +455,7 @@ class ReferenceWriter {
       Text("kind", kRelationNames[static_cast<size_t>(r.kind)]);
       Text("packet", model_.containers[static_cast<size_t>(r.packet.index)].name);
     });
+    WriteWorkarounds(c);
     WriteEach("draws", c.draws, [this](const Draws& d) {
       Text("data", d.data.text);
       Text("indices", d.indices.text);
