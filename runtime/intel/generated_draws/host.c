@@ -1,4 +1,5 @@
-// kernel.cl as C, for PACKSMITH_GENERATION with the version GFX_VERx10, which the build defines.
+// kernel.cl as C, for PACKSMITH_GENERATION with the version GFX_VERx10. The build makes a source of
+// it for each generation: host_gfx9.c.
 
 // kernel.cl cuts what does not fit: there is nothing to assert, and no names are needed for that.
 #ifndef NDEBUG
