@@ -151,6 +151,7 @@ PS_INLINE void write_slot(const draws_parameters* p, const struct draw_item* ite
   draw.BaseVertexLocation = (int32_t)numbers.base_vertex;
   draw.StartInstanceLocation = numbers.start_instance;
 #if GENX(3DPRIMITIVE_EXTENDED_length)
+  // What 3DSTATE_VF_SGVS_2 lets shaders read, in the order of Mesa's anv (24.3, genX_cmd_draw.c).
   draw.ExtendedParameter0 = numbers.first_vertex;
   draw.ExtendedParameter1 = numbers.start_instance;
   draw.ExtendedParameter2 = item->number;

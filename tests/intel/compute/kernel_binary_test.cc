@@ -270,7 +270,7 @@ TEST(KernelBinaryTest, DamagedFilesDoNoHarm) {
   size_t errors = 0;
   for (size_t size = 0; size < file.size(); size += 5) {
     // A copy of its own, so that reads beyond it are found.
-    const std::vector<uint8_t> prefix(file.begin(), file.begin() + size);
+    const std::vector<uint8_t> prefix(file.data(), file.data() + size);
     EXPECT_FALSE(ErrorOf(prefix).ok()) << size;
   }
   for (size_t at = 0; at < file.size(); ++at) {

@@ -197,7 +197,7 @@ TYPED_TEST(GeneratorTest, ASlotIsAsLargeAsTheRuntimeSays) {
 }
 
 TYPED_TEST(GeneratorTest, ItWritesWhatThePackersWriteAndNothingElse) {
-  for (unsigned i = 0; i < 1500; ++i) {
+  for (unsigned i = 0; i < 600; ++i) {
     Arena arena(this->random_);
     this->Choose(arena);
     const Parameters p = arena.parameters();
