@@ -134,6 +134,27 @@ class Family(unittest.TestCase):
                   printf("%d %d\\n", {name}_answer(), GFX_VER);
                 }}"""), f"{len(name)} {version // 10}\n")
 
+    def test_a_source_may_ask_which_fields_its_generation_has(self) -> None:
+        self.make_all()
+        for beside in (False, True):
+            if beside:  # without folders, as some drivers copy headers
+                for header in self.headers.iterdir():
+                    shutil.copy(header, self.folder)
+                shutil.rmtree(self.headers)
+            for name, (version, _, values) in GENERATIONS.items():
+                self.assertEqual(self.run_c(f"""
+                    #define GFX_VERx10 {version}
+                    #define PACKSMITH_WANT_BITS
+                    #include "{'' if beside else 'packsmith/c/'}acme_pack.h"
+                    #include <stdio.h>
+                    int main(void) {{
+                    #if GENX(SIGNAL_length)
+                      printf("SIGNAL ");
+                    #endif
+                      printf("%d\\n", GENX(CLEAR_Color_bits));
+                    }}"""), ("SIGNAL " if "SIGNAL_length" in values else "")
+                    + f"{values['CLEAR_Color_bits']}\n")
+
     def test_what_is_no_generation_does_not_compile(self) -> None:
         self.make_all()
         for define, why in (("", "Define GFX_VERx10"), ("#define GFX_VERx10 20", "No generation")):
