@@ -51,7 +51,7 @@ void FetchWindow::KeepRecent(uint32_t space, const Range& range) {
     recent_.back().range.last = range.last;
     return;
   }
-  if (recent_.size() >= kMostRanges) {
+  if (recent_.size() >= kMostRecent) {
     std::erase_if(recent_,
                   [&](const Write& write) { return write.executed + ahead_ <= executed; });
   }

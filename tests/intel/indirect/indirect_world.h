@@ -148,6 +148,8 @@ class IndirectHardware : public ComputeHardware<Gen> {
 
   void See(const sim::Work& work, sim::WorkMemory& memory) {
     SeenDraw draw;
+    // Arguments in memory have only some of them.
+    draw.numbers = {{sim::ParameterKind::kBias, 0}, {sim::ParameterKind::kIndexed, 0}};
     for (const sim::Parameter& parameter : sim::ParametersOf(this->tables(), work)) {
       draw.numbers[parameter.kind] = parameter.value;
     }
