@@ -102,6 +102,25 @@ class Embedding(installed.TestCase):
         self.good(run(["gcc", "-std=c11", *WARNINGS, "-DGFX_VERx10=90", "-c", "source.c", "-o",
                        os.devnull], cwd=beside))
 
+    def test_the_kernel_of_generated_draws_in_opencl_c_and_as_a_function(self) -> None:
+        include = self.prefix / "include"
+        kernel = include / "packsmith/runtime/intel/generated_draws/kernel.cl"
+        for version in (80, 300):
+            self.good(run(["clang-14", "-x", "cl", "-cl-std=CL1.2", "-target", "spir64", "-emit-llvm",
+                           *WARNINGS, f"-I{include}", f"-DGFX_VERx10={version}", "-c", kernel, "-o",
+                           os.devnull]))
+        source = self.project / "generate.c"
+        source.write_text(
+            '#include "packsmith/runtime/intel/generated_draws/generator.h"\n'
+            "#include <stdio.h>\n"
+            "int main(void) {\n"
+            '  printf("%u\\n", packsmith_find_draw_generator("xe3")->slot_dwords(0));\n'
+            "}\n")
+        self.good(run(["gcc", "-std=c11", *WARNINGS, *self.flags["CFLAGS"].split(), f"-I{include}",
+                       source, self.prefix / "lib/libpacksmith.a", "-o", "generate"],
+                      cwd=self.project))
+        self.assertEqual(self.good(run([self.project / "generate"])), "10\n")
+
     def test_make_with_pkg_config(self) -> None:
         self.good(run(["make", f"-j{os.cpu_count()}"], cwd=self.project, **self.flags,
                       PKG_CONFIG_PATH=f"{self.prefix}/lib/pkgconfig"))

@@ -6,12 +6,11 @@
 //
 // Which packets and fields a generation has, it asks its description.
 //
-// Jumps are where Mesa's anv has them (src/intel/shaders/generate_draws.cl, 24.3), so that no two
-// items write the same dword:
-//   - without any draw, item 0 has a jump to the end in its slot;
-//   - the last draw is followed by a jump to the end, except if it fills the last slot of those in
-//     a batch;
-//   - the last slot of a ring is followed by a jump to the next pass, if draws are left.
+// One item of a dispatch at most writes a jump, and no two items write the same dword:
+//   - if no draw is left for the dispatch, item 0 has a jump to the end in its slot;
+//   - if draws do not fill all slots, the last one is followed by a jump to the end;
+//   - if they do, the last slot of a ring is followed by a jump, to the end or to the next pass.
+//     Slots in a batch are followed by those of the next dispatch, or by the end.
 
 #define PACKSMITH_PREFIXED_VALUES  // short names are this file's
 #define PACKSMITH_WANT_BITS
@@ -73,22 +72,18 @@ PS_INLINE uint32_t dwords_of_slot(uint32_t flags) {
 PS_INLINE struct draw_item item_of(parameters_at p, uint32_t item, uint32_t count) {
   const uint32_t slot_bytes = 4 * dwords_of_slot(p->flags);
   const uint32_t draws = p->count == 0 || count > p->max_draws ? p->max_draws : count;
+  const uint32_t left = draws > p->draw_base ? draws - p->draw_base : 0;
+  const uint32_t filled = left < p->items ? left : p->items;
+  const bool ring = (p->flags & PACKSMITH_GENERATE_RING) != 0;
   struct draw_item to;
   to.number = p->draw_base + item;
   to.slot = p->commands + (uint64_t)item * slot_bytes;
   to.indirect = p->indirect + (uint64_t)to.number * p->stride;
   to.draw_id = p->draw_ids + (uint64_t)item * 4;
-  to.jump = draws == 0 ? to.slot : to.slot + slot_bytes;
-  to.target = p->end;
-  to.draws = to.number < draws;
-  to.jumps = to.number == (draws == 0 ? 0 : draws - 1);
-  if ((p->flags & PACKSMITH_GENERATE_RING) == 0) {
-    to.jumps = to.jumps && draws < p->max_draws;
-  } else if (!to.jumps && item == p->items - 1) {
-    to.jumps = true;
-    to.target = p->next_pass;
-  }
-  if (item >= p->items) to.draws = to.jumps = false;  // superfluous
+  to.draws = item < filled;
+  to.jumps = item == (filled == 0 ? 0 : filled - 1) && (ring || filled < p->items);
+  to.jump = filled == 0 ? to.slot : to.slot + slot_bytes;
+  to.target = left > p->items ? p->next_pass : p->end;
   return to;
 }
 

@@ -54,20 +54,21 @@ struct packsmith_generate_draws {
   // Of a ring: where the streamer continues after a pass that leaves draws to do.
   uint64_t next_pass;
   // Where it continues after the last draw. Without PACKSMITH_GENERATE_RING it must be what follows
-  // the last slot, because draws that fill all slots have no jump.
+  // the last slot of the call, because draws that fill all slots have no jump.
   uint64_t end;
   // Bytes from the numbers of one draw to the next: a multiple of 4.
   uint32_t stride;
   uint32_t flags;
-  // The number of item 0's draw. Each pass of a ring adds `items` to it.
+  // The number of item 0's draw: each pass of a ring adds `items` to it, and so does each further
+  // dispatch of a call whose draws have their own slots.
   uint32_t draw_base;
-  // The most draws, of all passes.
+  // The most draws of the call, in all dispatches.
   uint32_t max_draws;
   // Of this dispatch; of a ring, the number of its slots.
   uint32_t items;
   // Instance counts are multiplied by it: the number of views, or 1.
   uint32_t instance_multiplier;
-  // Caching policy of the vertex buffers, as VERTEX_BUFFER_STATE has it.
+  // Caching policy of the vertex buffers, as VERTEX_BUFFER_STATE has it: not 0.
   uint32_t mocs;
   // Their vertex buffer indices.
   uint32_t base_buffer;
