@@ -38,8 +38,8 @@ void FetchWindow::Jump(uint64_t from, uint32_t space, uint64_t address) {
     if (write.space != space || write.executed + ahead_ <= executed_) continue;
     const uint64_t fetched = write.executed + ahead_ - executed_;
     if (write.range.first >= address + fetched || write.range.last < address) continue;
-    followed_.push_back({std::max(write.range.first, address),
-                         std::min(write.range.last, address + fetched - 1)});
+    followed_.push_back(
+        {std::max(write.range.first, address), std::min(write.range.last, address + fetched - 1)});
   }
 }
 
@@ -52,8 +52,7 @@ void FetchWindow::KeepRecent(uint32_t space, const Range& range) {
     return;
   }
   if (recent_.size() >= kMostRecent) {
-    std::erase_if(recent_,
-                  [&](const Write& write) { return write.executed + ahead_ <= executed; });
+    std::erase_if(recent_, [&](const Write& write) { return write.executed + ahead_ <= executed; });
   }
   if (recent_.size() < kMostRecent) recent_.push_back({space, range, executed});
 }

@@ -12,8 +12,9 @@
 namespace packsmith::sim {
 
 // While a command is executed, the next `ahead` bytes have been fetched already: a later write to
-// them is not seen. A jump begins anew, unless the streamer has a pre-parser that can be turned off:
-// that follows jumps, so that a write shortly before a jump may be too late for what is behind it.
+// them is not seen. A jump begins anew, unless the streamer has a pre-parser that can be turned
+// off: that follows jumps, so that a write shortly before a jump may be too late for what is after
+// it.
 class FetchWindow {
  public:
   // `memory` must outlive this. `ahead` of 0: nothing is fetched ahead. follows: jumps.
@@ -34,10 +35,8 @@ class FetchWindow {
   }
 
   // Whether what was fetched from [address, address + size) has been written since.
-  bool IsStale(uint64_t address, uint64_t size) const {
-    return Overlaps(written_, address, size);
-  }
-  // Whether [address, address + size), behind a jump, was written so shortly before the jump that a
+  bool IsStale(uint64_t address, uint64_t size) const { return Overlaps(written_, address, size); }
+  // Whether [address, address + size), after a jump, was written so shortly before the jump that a
   // pre-parser may have fetched it earlier. The bytes are those in memory now.
   bool MayBeStale(uint64_t address, uint64_t size) const {
     return Overlaps(followed_, address, size);
@@ -85,7 +84,7 @@ class FetchWindow {
   std::vector<uint8_t> bytes_;
   size_t begin_ = 0, end_ = 0;
   std::vector<Range> written_;  // of what was fetched, since
-  // With `follows`: writes of the last `ahead` bytes of commands, those that concern what is behind
+  // With `follows`: writes of the last `ahead` bytes of commands, those that concern what is after
   // the last jump, where that is, and the bytes of commands before it.
   std::vector<Write> recent_;
   std::vector<Range> followed_;

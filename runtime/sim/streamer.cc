@@ -281,10 +281,11 @@ Streamer::Result Streamer::Step() {
     if (window_.IsStale(position_.address, length)) {
       ReportStale(container, bytes);
     } else if (window_.MayBeStale(position_.address, length)) {
-      Report(ProblemKind::kStale,
-             absl::StrCat(tables_.string(container.name),
-                          " was written after the pre-parser, which follows jumps, may have fetched "
-                          "it: it must be off, or more distance is needed between them"));
+      Report(
+          ProblemKind::kStale,
+          absl::StrCat(tables_.string(container.name),
+                       " was written after the pre-parser, which follows jumps, may have fetched "
+                       "it: it must be off, or more distance is needed between them"));
     }
   }
   return Execute(PlanOf(container), bytes);

@@ -138,6 +138,7 @@ class BatchCore {
   // As BatchOptions.
   bool is_second_level() const { return options_.second_level; }
   bool has_relocations() const { return options_.relocations; }
+  bool is_global() const { return options_.global; }
 
   // Others know addresses in the batch that no label stands for: a shader writes packets into it,
   // for example. It can no longer be copied into another batch.

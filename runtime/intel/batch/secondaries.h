@@ -1,5 +1,5 @@
-// Runs one batch from another: copied, as a second-level batch, or called with a return address that
-// the caller writes. Rules, which are data, choose.
+// Runs one batch from another: copied, as a second-level batch, or called with a return address
+// that the caller writes. Rules, which are data, choose.
 //
 //   Batch<Gfx9> secondary(chunks);
 //   …
@@ -36,7 +36,7 @@ const char* NameOf(SecondaryWay way);
 
 // A caller and a secondary.
 struct SecondaryTraits {
-  size_t dwords = 0;           // the secondary's packets
+  size_t dwords = 0;            // the secondary's packets
   bool stays_in_place = false;  // it cannot be copied
   bool second_level = false;    // BatchOptions::second_level of the secondary
   bool returning = false;       // it ended with EndReturning()
@@ -50,9 +50,9 @@ struct SecondaryRule {
   SecondaryWay way = SecondaryWay::kCopied;
   size_t most_dwords = ~size_t{0};
 };
-// Copying costs bandwidth once more, calls cost the streamer its prefetched packets; a stored return
-// address allows one caller at a time, and costs a store. Small batches are copied, as Mesa's anv
-// does.
+// Copying costs bandwidth once more, calls cost the streamer its prefetched packets; a stored
+// return address allows one caller at a time, and costs a store. Small batches are copied, as
+// Mesa's anv does.
 inline constexpr SecondaryRule kSecondaryRules[] = {
     {SecondaryWay::kCopied, 1024},
     {SecondaryWay::kSecondLevel},
@@ -62,8 +62,8 @@ inline constexpr SecondaryRule kSecondaryRules[] = {
 
 // Why a way is impossible; null if it is possible.
 const char* Obstacle(SecondaryWay way, const SecondaryTraits& traits);
-// The way of the first rule that applies and is possible. FailedPrecondition, with what stands in
-// the way of each, if there is none.
+// The way of the first rule that applies and is possible. FailedPrecondition, with what
+// prevents each, if there is none.
 absl::StatusOr<SecondaryWay> ChooseSecondaryWay(
     const SecondaryTraits& traits, absl::Span<const SecondaryRule> rules = kSecondaryRules);
 
@@ -76,13 +76,13 @@ struct SecondaryBatch {
 
 template <class Gen>
 SecondaryTraits TraitsOf(const Batch<Gen>& caller, const SecondaryBatch<Gen>& secondary) {
-  return {.dwords = secondary.batch.dwords(),
-          .stays_in_place = secondary.batch.stays_in_place(),
-          .second_level = secondary.batch.is_second_level(),
-          .returning = secondary.return_slot.has_value(),
-          .caller_second_level = caller.is_second_level(),
-          .caller_cannot_store =
-              caller.has_relocations() && !BatchCommandsOf<Gen>::kShortAddresses};
+  return {
+      .dwords = secondary.batch.dwords(),
+      .stays_in_place = secondary.batch.stays_in_place(),
+      .second_level = secondary.batch.is_second_level(),
+      .returning = secondary.return_slot.has_value(),
+      .caller_second_level = caller.is_second_level(),
+      .caller_cannot_store = caller.has_relocations() && !BatchCommandsOf<Gen>::kShortAddresses};
 }
 
 // Emits the secondary's execution; returns the way that was taken. Errors of ChooseSecondaryWay(),

@@ -41,19 +41,21 @@ absl::StatusOr<DrawWay> ChooseDrawWay(const DrawList& list, const DrawWayFacts& 
       !list.reads_number && list.instance_multiplier == 1) {
     return DrawWay::kOnePacket;
   }
-  const bool can_generate = facts.has_kernel && !facts.second_level && !facts.relocations;
+  const bool can_generate =
+      facts.has_kernel && !facts.second_level && !facts.relocations && !facts.global;
   const bool must_generate = list.predicated && list.count.has_value();
   if (can_generate && (must_generate || list.draws >= thresholds.generated)) {
     return list.draws >= thresholds.ring || list.draws > kMostGeneratedDraws ? DrawWay::kRing
-                                                                              : DrawWay::kInPlace;
+                                                                             : DrawWay::kInPlace;
   }
   if (must_generate) {
     return absl::FailedPreconditionError(absl::StrCat(
         "draws with a count in memory cannot depend on a predicate without a kernel that writes "
         "them: ",
-        !facts.has_kernel     ? "state a kernel"
-        : facts.second_level  ? "record them in a first-level batch"
-                              : "record them in a batch without relocations"));
+        !facts.has_kernel    ? "state a kernel"
+        : facts.second_level ? "record them in a first-level batch"
+                             : "record them in a batch without relocations, in the context's own "
+                               "address space"));
   }
   return DrawWay::kClassic;
 }

@@ -1,8 +1,9 @@
 // Draws whose numbers lie in memory, as callers state them, and the ways in which they can be
 // executed.
 //
-//   const DrawList list = {.arguments = {buffer.address, buffer.handle}, .draws = 50, .indexed = true};
-//   absl::StatusOr<DrawWay> way = ChooseDrawWay(list, {.has_kernel = true}, {});   // in place
+//   const DrawList list = {.arguments = {buffer.address, buffer.handle}, .draws = 50, .indexed =
+//   true}; absl::StatusOr<DrawWay> way = ChooseDrawWay(list, {.has_kernel = true}, {});   // in
+//   place
 //
 // Plain data, without a generation. IndirectDrawer (indirect_drawer.h) executes lists.
 
@@ -64,8 +65,9 @@ struct DrawThresholds {
 struct DrawWayFacts {
   bool executes_indirect_draws = false;  // GenerationFacts::executes_indirect_draws
   bool has_kernel = false;
-  // Of BatchOptions. A kernel writes jumps of first-level batches, to addresses that do not change.
-  bool second_level = false, relocations = false;
+  // Of BatchOptions. A kernel writes jumps of first-level batches in the context's address space,
+  // to addresses that do not change.
+  bool second_level = false, relocations = false, global = false;
 };
 
 // One packet is chosen where it can express the draws; else a kernel, from as many draws as the

@@ -1,11 +1,39 @@
 #include "runtime/intel/indirect/generation_kernel.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <cstring>
 
 #include "absl/strings/str_cat.h"
 #include "runtime/intel/generated_draws/parameters.h"
 
 namespace packsmith::intel {
+
+absl::StatusOr<GenerationKernel> GenerationKernelOf(const KernelBinary& binary, uint32_t offset,
+                                                    uint32_t buffer) {
+  const KernelArgument* const parameters = binary.Find(0);
+  if (parameters == nullptr || parameters->size != sizeof(uint64_t)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the kernel ", binary.name,
+        " has no address of 8 bytes as its first argument in its constants; it must be "
+        "that of runtime/intel/generated_draws/kernel.cl"));
+  }
+  GenerationKernel kernel;
+  kernel.kernel = LoadedKernel(binary, offset, buffer);
+  kernel.parameters_at = parameters->offset;
+  kernel.constants.resize(kernel.kernel.constant_bytes);
+  const auto& size = kernel.kernel.local_size;
+  for (const char* type : {"local_size", "enqueued_local_size"}) {
+    const KernelArgument* const at = binary.Find(type);
+    if (at == nullptr || at->size > sizeof(size) ||
+        uint64_t{at->offset} + at->size > kernel.constants.size()) {
+      continue;
+    }
+    std::memcpy(&kernel.constants[at->offset], size.data(), at->size);
+  }
+  if (absl::Status checked = CheckGenerationKernel(kernel); !checked.ok()) return checked;
+  return kernel;
+}
 
 absl::Status CheckGenerationKernel(const GenerationKernel& kernel) {
   const ComputeKernel& code = kernel.kernel;

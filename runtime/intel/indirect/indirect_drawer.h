@@ -7,12 +7,11 @@
 //     if (dispatched) state.Emitted<gfx9::PIPELINE_SELECT>();
 //     return state.Flush(batch);
 //   });
-//   drawer.Close();   // before a barrier that makes draws' numbers visible, before other batches run
-//   …
-//   drawer.End();     // before batch.End()
+//   drawer.Close();   // before a barrier that makes draws' numbers visible, before other batches
+//   run … drawer.End();     // before batch.End()
 //
 // In place: the batch jumps into a generation batch, which dispatches the kernel for one list after
-// the other, and jumps back to the packet behind the jump; lists are added to it until Close().
+// the other, and jumps back to the packet after the jump; lists are added to it until Close().
 //
 //   batch               … jump | state | slots of list 0 | state | slots of list 1 | …
 //                            |  ^
@@ -20,14 +19,14 @@
 //                       select GPGPU | dispatch 0 | dispatch 1 | select 3D | barrier | jump
 //
 // In a ring: the batch has a loop that fills a ring of slots, and enters it. The kernel has written
-// a jump behind the last slot, to where the loop continues, or behind the last draw, to its end.
+// a jump after the last slot, to where the loop continues, or after the last draw, to its end.
 //
 //   batch    draw_base = 0 | barrier | dispatch | barrier | state | jump | draw_base += items | …
 //                          ^                                        |    ^                  |  ^
 //                          +----------------------------------------|----|------------------+  |
 //   ring                                                            +-> slots | jump ----------+
 //
-// From Gfx12 on the pre-parser is turned off before the streamer may see slots, and on behind.
+// From Gfx12 on the pre-parser is turned off before the streamer may see slots, and on after.
 
 #ifndef PACKSMITH_RUNTIME_INTEL_INDIRECT_INDIRECT_DRAWER_H_
 #define PACKSMITH_RUNTIME_INTEL_INDIRECT_INDIRECT_DRAWER_H_
@@ -71,8 +70,8 @@ struct IndirectDrawerOptions {
   DrawThresholds thresholds = {};
   // Slots of the ring: the draws of a pass.
   uint32_t ring_items = kMostGeneratedDraws;
-  // Up to Gfx9: the vertex buffers, by index, in which vertex shaders read what DrawList::reads_base
-  // and reads_number say. Defaults are those of Mesa's anv.
+  // Up to Gfx9: the vertex buffers, by index, in which vertex shaders read what
+  // DrawList::reads_base and reads_number say. Defaults are those of Mesa's anv.
   uint32_t base_buffer = 31, number_buffer = 32;
   // Caching policy of draws' numbers and of these vertex buffers. Not zero.
   uint32_t mocs = 2;
@@ -106,8 +105,8 @@ class IndirectDrawer {
   // emitted again, and before later dispatches all of a ComputeState.
   //
   // False, and the batch has the error, if a list or the kernel does not fit, or memory is missing.
-  // The batch must be Reset() then, unless it is an error of ChooseDrawWay(), with which nothing has
-  // changed.
+  // The batch must be Reset() then, unless it is an error of ChooseDrawWay(), with which nothing
+  // has changed.
   template <class State>
   bool Draw(const DrawList& list, const State& state);
 
@@ -128,8 +127,7 @@ class IndirectDrawer {
   using Parameters = packsmith_generate_draws;
   using Item = GeneratedDraw<Gen>;
   // Whether draws themselves tell vertices where they begin.
-  static constexpr bool kExtended =
-      requires { typename Gen::Packets::_3DPRIMITIVE_EXTENDED; };
+  static constexpr bool kExtended = requires { typename Gen::Packets::_3DPRIMITIVE_EXTENDED; };
 
   // In memory: what the kernel reads, and 16 bytes for barriers.
   struct Block {
@@ -176,7 +174,8 @@ class IndirectDrawer {
     return good;
   }
   bool Open();
-  // Makes what the kernel has written visible to the streamer and, with vertex buffers, to vertices.
+  // Makes what the kernel has written visible to the streamer and, with vertex buffers, to
+  // vertices.
   bool TakeDraws(Batch<Gen>& batch, bool vertices, const address& scratch) {
     const CacheDomain writes = options_.kernel->writes;
     if (!vertices) return EmitBetween(batch, writes, std::array{CacheDomain::kOtherRead}, scratch);
@@ -210,7 +209,8 @@ bool IndirectDrawer<Gen>::Draw(const DrawList& list, const State& state) {
                     {.executes_indirect_draws = Gen::kFacts.executes_indirect_draws,
                      .has_kernel = dispatch_.has_value(),
                      .second_level = batch_.is_second_level(),
-                     .relocations = batch_.has_relocations()},
+                     .relocations = batch_.has_relocations(),
+                     .global = batch_.is_global()},
                     options_.thresholds);
   if (!way.ok()) return batch_.Refuse(way.status());
   way_ = *way;
@@ -385,15 +385,19 @@ bool IndirectDrawer<Gen>::MakeRing() {
   // Numbers of draws are needed where vertex buffers are.
   const size_t item = Item::Dwords(kExtended ? 0 : 2) + (kExtended ? 0 : 1);
   const auto on = PreParser<Gen>(true);
-  const absl::StatusOr<gpu::Chunk> chunk = options_.chunks->NewChunk(
-      on.size() + items * item + Commands::Start::length);
+  const size_t dwords = on.size() + items * item + Commands::Start::length;
+  const absl::StatusOr<gpu::Chunk> chunk = options_.chunks->NewChunk(dwords);
   if (!chunk.ok()) return batch_.Refuse(chunk.status());
   uint32_t* to = chunk->words.data();
   for (const auto& packet : on) {
     (void)packet.template pack<checks::off>(to);
     to += packet.length;
   }
-  if (absl::Status flushed = options_.chunks->Flush(*chunk, on.size()); !flushed.ok()) {
+  // Until the kernel runs, or if it does not, the batch ends here.
+  uint32_t* const end = chunk->words.data() + dwords - Commands::kEnd.length;
+  std::fill(to, end, Commands::kNoop.dw[0]);
+  std::copy_n(Commands::kEnd.dw, Commands::kEnd.length, end);
+  if (absl::Status flushed = options_.chunks->Flush(*chunk, dwords); !flushed.ok()) {
     return batch_.Refuse(flushed);
   }
   ring_ = *chunk;

@@ -94,7 +94,6 @@ class ComputeHardware : public sim::Observer {
     return word;
   }
 
-
  protected:
   void OnCommand(const sim::Command& command) override {
     names.emplace_back(tables_.string(command.container->name));
@@ -108,7 +107,6 @@ class ComputeHardware : public sim::Observer {
     }
   }
 
-
  private:
   void OnMedia(const sim::Command& command) requires kMedia {
     const uint32_t first = First(command);
@@ -116,9 +114,8 @@ class ComputeHardware : public sim::Observer {
     if (Gen::PipeControl::matches(first)) {
       const auto pipe = Unpack<typename Gen::PipeControl>(command);
       // Nothing begins in other packets of this kind.
-      stalled_ = stalled ||
-                 (pipe.command_streamer_stall_enable &&
-                  (!Gen::kFacts.stall_needs_company || pipe.stall_at_pixel_scoreboard));
+      stalled_ = stalled || (pipe.command_streamer_stall_enable &&
+                             (!Gen::kFacts.stall_needs_company || pipe.stall_at_pixel_scoreboard));
     } else if (G::MEDIA_VFE_STATE::matches(first)) {
       if (!stalled) Wrong("MEDIA_VFE_STATE without a stall");
       const auto vfe = Unpack<typename G::MEDIA_VFE_STATE>(command);

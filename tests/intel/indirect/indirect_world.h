@@ -43,7 +43,8 @@ struct SeenDraw {
 
   friend bool operator==(const SeenDraw&, const SeenDraw&) = default;
   friend std::ostream& operator<<(std::ostream& out, const SeenDraw& draw) {
-    for (const auto& [kind, value] : draw.numbers) out << static_cast<int>(kind) << "=" << value << " ";
+    for (const auto& [kind, value] : draw.numbers)
+      out << static_cast<int>(kind) << "=" << value << " ";
     out << "values";
     for (uint32_t value : draw.values) out << " " << value;
     for (const auto& [name, bytes] : draw.state) {
@@ -291,8 +292,8 @@ class IndirectWorld : public testing::Test {
   // pipelines are selected.
   bool EmitState(Batch<Gen>& batch, size_t list, const TestList& from, bool all) {
     using Topology = decltype(G::_3DSTATE_VF_TOPOLOGY::primitive_topology_type);
-    bool good = batch.Emit(typename G::_3DSTATE_VF_TOPOLOGY{
-        .primitive_topology_type = static_cast<Topology>(list + 1)});
+    bool good = batch.Emit(typename G::_3DSTATE_VF_TOPOLOGY{.primitive_topology_type =
+                                                                static_cast<Topology>(list + 1)});
     if (all) {
       typename G::_3DSTATE_CC_STATE_POINTERS colors;
       colors.color_calc_state_pointer = {4096};
@@ -337,8 +338,8 @@ class IndirectWorld : public testing::Test {
   }
   void EmitPlain(Batch<Gen>& batch, const DrawList& list, const uint32_t* words, uint32_t number) {
     using Packet = typename GeneratedDraw<Gen>::Packet;
-    const std::array<uint32_t, 3> values = {words[list.indexed ? 3 : 2], words[list.indexed ? 4 : 3],
-                                            number};
+    const std::array<uint32_t, 3> values = {words[list.indexed ? 3 : 2],
+                                            words[list.indexed ? 4 : 3], number};
     Packet packet;
     packet.predicate_enable = list.predicated;
     packet.vertex_access_type =
@@ -368,9 +369,9 @@ class IndirectWorld : public testing::Test {
       };
       if (list.reads_base) add(kBaseBuffer, 0, 8);
       if (list.reads_number) add(kNumberBuffer, 8, 4);
-      ASSERT_TRUE(batch.EmitItems(
-          Buffers(), span<const typename Buffers::ps_item>(items.data(),
-                                                           static_cast<unsigned>(items.size()))));
+      ASSERT_TRUE(
+          batch.EmitItems(Buffers(), span<const typename Buffers::ps_item>(
+                                         items.data(), static_cast<unsigned>(items.size()))));
     }
     ASSERT_TRUE(batch.Emit(packet));
   }

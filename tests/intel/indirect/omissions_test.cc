@@ -89,8 +89,7 @@ TYPED_TEST_SUITE(OmissionsTest, Generations);
 
 TYPED_TEST(OmissionsTest, WithoutFlushesOfDataTheStreamerFetchesTooEarly) {
   for (const DrawThresholds& way : {this->kInPlace, this->kRing}) {
-    EXPECT_THAT(this->Found(way, this->Pipes(this->ClearData)),
-                Contains(sim::ProblemKind::kEarly));
+    EXPECT_THAT(this->Found(way, this->Pipes(this->ClearData)), Contains(sim::ProblemKind::kEarly));
     EXPECT_GT(this->changed_, 0u);
   }
 }
@@ -123,7 +122,8 @@ TYPED_TEST(OmissionsTest, WithoutTurningThePreParserOffDrawsAreStale) {
   const typename TestFixture::Change off = [](std::vector<uint32_t>& words) {
     using Check = typename Gen::Packets::MI_ARB_CHECK;
     if constexpr (kHasPreParser<Gen>) {
-      if (!Check::matches(words[0]) || !Check::unpack(words.data()).pre_parser_disable) return false;
+      if (!Check::matches(words[0]) || !Check::unpack(words.data()).pre_parser_disable)
+        return false;
       words[0] = BatchCommandsOf<Gen>::kNoop.dw[0];
       return true;
     } else {

@@ -1,11 +1,13 @@
 // Which way is chosen, for draws in memory and for secondary batches.
 #include <cstddef>
-#include <vector>
+#include <string>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "runtime/intel/batch/secondaries.h"
+#include "runtime/intel/compute/kernel_binary.h"
 #include "runtime/intel/indirect/draw_list.h"
 #include "runtime/intel/indirect/generation_kernel.h"
 
@@ -56,6 +58,7 @@ TEST(DrawWays, ACountAndAPredicateTogetherNeedAKernel) {
   EXPECT_THAT(message({}), HasSubstr("state a kernel"));
   EXPECT_THAT(message({.has_kernel = true, .second_level = true}), HasSubstr("first-level"));
   EXPECT_THAT(message({.has_kernel = true, .relocations = true}), HasSubstr("relocations"));
+  EXPECT_THAT(message({.has_kernel = true, .global = true}), HasSubstr("address space"));
 }
 
 TEST(DrawWays, WhatIsWrongIsNamed) {
@@ -82,6 +85,30 @@ TEST(GenerationKernels, AreChecked) {
   EXPECT_THAT(message(), HasSubstr("but 41 were stated"));
 }
 
+TEST(GenerationKernels, AreMadeOfCompilersFiles) {
+  KernelBinary binary;
+  binary.name = "generate_draws";
+  binary.simd = 32;
+  binary.kernel.local_size = {32, 1, 1};
+  binary.kernel.constant_bytes = 64;
+  EXPECT_THAT(GenerationKernelOf(binary, 64, 7).status().message(),
+              HasSubstr("generate_draws has no address"));
+  binary.arguments.resize(2);
+  binary.arguments[0].type = "local_size";
+  binary.arguments[0].offset = binary.arguments[0].size = 12;
+  binary.arguments[1].index = 0;
+  binary.arguments[1].offset = 40;
+  binary.arguments[1].size = 8;
+  absl::StatusOr<GenerationKernel> kernel = GenerationKernelOf(binary, 128, 7);
+  ASSERT_TRUE(kernel.ok()) << kernel.status();
+  EXPECT_EQ(kernel->parameters_at, 40u);
+  EXPECT_TRUE(kernel->kernel.simd32().present);
+  EXPECT_EQ(kernel->kernel.simd32().offset, 128u);
+  EXPECT_EQ(kernel->constants[12], 32);
+  binary.kernel.constant_bytes = 44;
+  EXPECT_THAT(GenerationKernelOf(binary, 64, 7).status().message(), HasSubstr("at byte 40"));
+}
+
 TEST(SecondaryWays, TheFirstRuleThatIsPossibleIsTaken) {
   const auto way = [](const SecondaryTraits& traits) { return *ChooseSecondaryWay(traits); };
   EXPECT_EQ(way({.dwords = 1024, .second_level = true}), SecondaryWay::kCopied);
@@ -94,8 +121,8 @@ TEST(SecondaryWays, TheFirstRuleThatIsPossibleIsTaken) {
   EXPECT_EQ(way({.dwords = 1025, .returning = true, .caller_cannot_store = true}),
             SecondaryWay::kCopied);
   const absl::Status none =
-      ChooseSecondaryWay({.dwords = 5, .stays_in_place = true, .returning = true,
-                          .caller_second_level = true})
+      ChooseSecondaryWay(
+          {.dwords = 5, .stays_in_place = true, .returning = true, .caller_second_level = true})
           .status();
   EXPECT_EQ(none.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(none.message(), HasSubstr("shaders write"));

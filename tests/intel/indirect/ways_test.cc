@@ -141,9 +141,8 @@ TYPED_TEST(WaysTest, WhatCannotBeDrawnIsRefused) {
     return std::string(batch.TakeStatus().message());
   };
   IndirectDrawerOptions options = this->Options(kAllInPlace);
-  const DrawList list = {.arguments = {this->data_.address, this->data_.handle},
-                         .draws = 5,
-                         .reads_number = true};
+  const DrawList list = {
+      .arguments = {this->data_.address, this->data_.handle}, .draws = 5, .reads_number = true};
   DrawList odd = list;
   odd.stride = 18;
   EXPECT_THAT(refused(odd, options), HasSubstr("18 bytes; it must be a multiple of 4"));
