@@ -53,6 +53,7 @@ void Draws(IndirectDrawer<Gfx9>& drawer, DrawState<Gfx9>& state, Batch<Gfx9>& ba
                .count = address(numbers.address + 4096, numbers.handle)},
               emit_state);  // in a ring
   // End
+  Must(state.status());
   Expect(drawer.way() == DrawWay::kRing, "many draws");
   // Page: close
   drawer.Close();
@@ -126,7 +127,10 @@ void All(const example::DeviceOption& option) {
       .instruction_buffer_size_modify_enable = true,
       .instruction_buffer_size = 0xfffff,
       .bindless_surface_state_mocs = mocs});
+  // What draws need is set elsewhere, but for what the selection of a pipeline takes.
   DrawState<Gfx9> state;
+  state.InheritAll();
+  state.Set(packsmith::gfx9::_3DSTATE_CC_STATE_POINTERS{});
   Draws(drawer, state, batch, numbers, numbers);
   // Page: end
   drawer.End();  // its errors are the batch's
@@ -143,6 +147,7 @@ void All(const example::DeviceOption& option) {
                   .chunks = &generation_chunks,
                   .states = &states});
   DrawState<Gfx9> secondary_state;
+  secondary_state.InheritAll();
   second.Draw({.arguments = {numbers.address, numbers.handle}, .draws = 10},
               [&](bool) { return secondary_state.Flush(secondary); });
   second.End();

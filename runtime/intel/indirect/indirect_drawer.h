@@ -100,7 +100,8 @@ class IndirectDrawer {
 
   // Draws a list, while 3D is the selected pipeline.
   //
-  // state(dispatched) emits the state of the draws, and returns false on errors; it is called once.
+  // state(dispatched) emits the state of the draws; it is called once. It returns false on errors,
+  // and the batch has one then, too.
   // dispatched: the kernel runs before this state, so that what PIPELINE_SELECT invalidates must be
   // emitted again, and before later dispatches all of a ComputeState.
   //
@@ -141,6 +142,14 @@ class IndirectDrawer {
     void Write() const { std::memcpy(state.cpu, &parameters, sizeof(parameters)); }
   };
 
+  // An error of the caller's is the batch's, too: it may end in the middle of a loop.
+  template <class State>
+  bool EmitState(const State& state, bool dispatched) {
+    if (state(dispatched)) return batch_.status().ok();
+    if (!batch_.status().ok()) return false;
+    return batch_.Refuse(
+        absl::FailedPreconditionError("the state of draws in memory was not emitted"));
+  }
   bool DrawClassic(const DrawList& list);
   template <class State>
   bool DrawInPlace(const DrawList& list, const State& state);
@@ -219,7 +228,7 @@ bool IndirectDrawer<Gen>::Draw(const DrawList& list, const State& state) {
       return true;
     case DrawWay::kOnePacket:
     case DrawWay::kClassic:
-      return state(false) && DrawClassic(list);
+      return EmitState(state, false) && DrawClassic(list);
     case DrawWay::kInPlace:
       return DrawInPlace(list, state);
     case DrawWay::kRing:
@@ -334,7 +343,7 @@ template <class State>
 bool IndirectDrawer<Gen>::DrawInPlace(const DrawList& list, const State& state) {
   const bool opens = !open_;
   if (opens && !Open()) return false;
-  if (!state(opens)) return false;
+  if (!EmitState(state, opens)) return false;
   const uint32_t vertex_buffers = VertexBuffers(list);
   const absl::StatusOr<GeneratedPlace> place =
       EmitRoomForDraws(batch_, {.items = list.draws, .vertex_buffers = vertex_buffers});
@@ -435,7 +444,7 @@ bool IndirectDrawer<Gen>::DrawInRing(const DrawList& list, const State& state) {
   if (!dispatch_->Select(batch_, Pipeline::kGpgpu) ||
       !dispatch_->Emit(batch_, block.state.address, items) ||
       !dispatch_->Select(batch_, Pipeline::k3D) ||
-      !TakeDraws(batch_, vertex_buffers != 0, block.Scratch()) || !state(true) ||
+      !TakeDraws(batch_, vertex_buffers != 0, block.Scratch()) || !EmitState(state, true) ||
       !SetPreParser(batch_, false) || !batch_.Jump({ring_.gpu, ring_.buffer})) {
     return false;
   }

@@ -167,7 +167,9 @@ TYPED_TEST(WaysTest, WhatCannotBeDrawnIsRefused) {
     IndirectDrawer<Gen> drawer(batch, this->Options(way));
     EXPECT_FALSE(
         drawer.Draw(list, [&](bool) { return batch.Refuse(absl::AbortedError("no state")); }));
-    EXPECT_EQ(batch.status().message(), "no state");
+    EXPECT_EQ(batch.TakeStatus().message(), "no state");
+    EXPECT_FALSE(drawer.Draw(list, [](bool) { return false; }));
+    EXPECT_THAT(batch.status().message(), HasSubstr("was not emitted"));
   }
 }
 
