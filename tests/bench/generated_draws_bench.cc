@@ -2,6 +2,7 @@
 // many bytes as it writes.
 #include <benchmark/benchmark.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -19,7 +20,7 @@ uint64_t AddressOf(const void* place) { return reinterpret_cast<uintptr_t>(place
 // Numbers of draws, and room for commands.
 struct Ring {
   explicit Ring(uint32_t slot_dwords)
-      : numbers(kDraws * 5), ids(kDraws), commands(kDraws * slot_dwords + 3) {
+      : numbers(size_t{kDraws} * 5), ids(kDraws), commands(size_t{kDraws} * slot_dwords + 3) {
     for (uint32_t i = 0; i < numbers.size(); ++i) numbers[i] = 7 * i + 1;
   }
   packsmith_generate_draws Parameters(uint32_t flags) const {

@@ -107,7 +107,7 @@ static uint64_t random_address(void) {
   return (uint64_t)random_number() << 20 | (random_number() & 0xffffc);
 }
 
-// Parameters of a draw call. What is no address of memory may be anything.
+// Parameters of a draw call: random, except for addresses that are read or written.
 static void choose(void) {
   struct packsmith_generate_draws* const p = &now.parameters;
   p->flags = below(64);

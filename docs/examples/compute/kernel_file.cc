@@ -40,12 +40,9 @@ void Print(const KernelBinary& binary, const ComputeKernel& kernel) {
 // The constants of a dispatch whose kernel has one argument, an address.
 std::vector<uint8_t> ConstantsOf(const KernelBinary& binary, uint64_t parameters) {
   // Page: file-constants
-  std::vector<uint8_t> constants(binary.kernel.constant_bytes);
+  std::vector<uint8_t> constants = DispatchConstants(binary, binary.kernel.local_size, {.x = 80});
   if (const KernelArgument* argument = binary.Find(0)) {
     std::memcpy(&constants[argument->offset], &parameters, argument->size);
-  }
-  if (const KernelArgument* size = binary.Find("local_size")) {
-    std::memcpy(&constants[size->offset], binary.kernel.local_size.data(), size->size);
   }
   // End
   return constants;

@@ -1,6 +1,7 @@
 #include "runtime/intel/compute/kernel_binary.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstring>
 #include <utility>
@@ -328,6 +329,31 @@ ComputeKernel LoadedKernel(const KernelBinary& binary, uint32_t offset, uint32_t
            .buffer = buffer,
            .scratch = binary.scratch};
   return kernel;
+}
+
+std::vector<uint8_t> DispatchConstants(const KernelBinary& binary,
+                                       const std::array<uint32_t, 3>& local_size,
+                                       const GroupCount& groups) {
+  const std::array<uint32_t, 3> group_count = {groups.x, groups.y, groups.z};
+  const std::array<uint32_t, 3> global_size = {local_size[0] * groups.x, local_size[1] * groups.y,
+                                               local_size[2] * groups.z};
+  const std::array<uint32_t, 3> dimensions = {3};
+  const std::pair<absl::string_view, const std::array<uint32_t, 3>&> known[] = {
+      {"local_size", local_size},      {"enqueued_local_size", local_size},
+      {"group_count", group_count},    {"global_size", global_size},
+      {"work_dimensions", dimensions},
+  };
+  std::vector<uint8_t> constants(binary.kernel.constant_bytes);
+  for (const KernelArgument& argument : binary.arguments) {
+    for (const auto& [type, value] : known) {
+      if (argument.type == type && argument.offset < constants.size()) {
+        std::memcpy(
+            &constants[argument.offset], value.data(),
+            std::min<size_t>({argument.size, sizeof(value), constants.size() - argument.offset}));
+      }
+    }
+  }
+  return constants;
 }
 
 }  // namespace packsmith::intel

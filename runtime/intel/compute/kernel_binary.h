@@ -4,7 +4,8 @@
 //   const KernelBinary& binary = (*binaries)[0];
 //   absl::StatusOr<Kernel> code = kernels.Upload(binary.instructions);
 //   ComputeKernel kernel = LoadedKernel(binary, code->offset, code->buffer);
-//   const KernelArgument* size = binary.Find(0);   // the first argument: where its value goes
+//   std::vector<uint8_t> constants = DispatchConstants(binary, kernel.local_size, {.x = 80});
+//   const KernelArgument* first = binary.Find(0);   // where the first argument's value goes
 //
 // ocloc writes such files with -internal_options -cl-intel-allow-zebin. Format: .text.NAME has a
 // kernel's instructions, .ze_info (YAML) everything else (intel-graphics-compiler,
@@ -13,6 +14,7 @@
 #ifndef PACKSMITH_RUNTIME_INTEL_COMPUTE_KERNEL_BINARY_H_
 #define PACKSMITH_RUNTIME_INTEL_COMPUTE_KERNEL_BINARY_H_
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -60,6 +62,13 @@ absl::StatusOr<std::vector<KernelBinary>> ReadKernelBinaries(absl::Span<const ui
 // For a ComputeState: the kernel at `offset` from the instruction base, in the buffer with this
 // handle.
 ComputeKernel LoadedKernel(const KernelBinary& binary, uint32_t offset, uint32_t buffer);
+
+// The constants of a dispatch, KernelBinary::kernel.constant_bytes: what the compiler itself
+// expects there of sizes and numbers of groups. The source's arguments are 0, and so is everything
+// else.
+std::vector<uint8_t> DispatchConstants(const KernelBinary& binary,
+                                       const std::array<uint32_t, 3>& local_size,
+                                       const GroupCount& groups);
 
 }  // namespace packsmith::intel
 

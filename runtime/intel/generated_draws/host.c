@@ -1,4 +1,5 @@
-// kernel.cl as C, for PACKSMITH_GENERATION with the version GFX_VERx10, which the build defines.
+// kernel.cl as C, for PACKSMITH_GENERATION with the version GFX_VERx10. The build makes a source of
+// it for each generation: host_gfx9.c.
 
 // kernel.cl cuts what does not fit: there is nothing to assert, and no names are needed for that.
 #ifndef NDEBUG
@@ -45,6 +46,8 @@ static bool generate_in(const struct packsmith_gpu_memory* memory, uint64_t para
   return true;
 }
 
+_Static_assert(sizeof(draws_parameters) == 88 && offsetof(draws_parameters, draw_base) == 56,
+               "the same layout on every machine, as the GPU's");
 _Static_assert(1 + 2 * GENX(VERTEX_BUFFER_STATE_length) + DRAW(_length) <= MOST_SLOT_DWORDS,
                "a slot fits");
 _Static_assert(GENX(MI_BATCH_BUFFER_START_length) <= DRAW(_length), "a jump fits in a slot");

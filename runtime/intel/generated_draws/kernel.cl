@@ -33,7 +33,7 @@
 #define WRITE(pack, to, from) pack(0, to, from)
 #endif
 
-typedef const PS_GLOBAL struct packsmith_generate_draws* parameters_at;
+typedef struct packsmith_generate_draws draws_parameters;
 
 // The numbers of one draw.
 struct draw_numbers {
@@ -69,7 +69,7 @@ PS_INLINE uint32_t dwords_of_slot(uint32_t flags) {
 }
 
 // count: the dword at p->count, if there is one.
-PS_INLINE struct draw_item item_of(parameters_at p, uint32_t item, uint32_t count) {
+PS_INLINE struct draw_item item_of(const draws_parameters* p, uint32_t item, uint32_t count) {
   const uint32_t slot_bytes = 4 * dwords_of_slot(p->flags);
   const uint32_t draws = p->count == 0 || count > p->max_draws ? p->max_draws : count;
   const uint32_t left = draws > p->draw_base ? draws - p->draw_base : 0;
@@ -88,7 +88,7 @@ PS_INLINE struct draw_item item_of(parameters_at p, uint32_t item, uint32_t coun
 }
 
 // words: the four or five dwords at the draw's indirect address.
-PS_INLINE struct draw_numbers numbers_of(parameters_at p, const PS_GLOBAL uint32_t* words) {
+PS_INLINE struct draw_numbers numbers_of(const draws_parameters* p, const uint32_t* words) {
   const bool indexed = (p->flags & PACKSMITH_GENERATE_INDEXED) != 0;
   struct draw_numbers numbers;
   numbers.vertices = words[0];
@@ -100,8 +100,8 @@ PS_INLINE struct draw_numbers numbers_of(parameters_at p, const PS_GLOBAL uint32
   return numbers;
 }
 
-PS_INLINE ps_dwords write_buffer(parameters_at p, uint32_t index, uint64_t at, uint32_t bytes,
-                                 ps_dwords to) {
+PS_INLINE ps_dwords write_buffer(const draws_parameters* p, uint32_t index, uint64_t at,
+                                 uint32_t bytes, ps_dwords to) {
   struct GENX(VERTEX_BUFFER_STATE) buffer = {0};
   buffer.AddressModifyEnable = true;
   buffer.NullVertexBuffer = at == 0;
@@ -117,7 +117,8 @@ PS_INLINE ps_dwords write_buffer(parameters_at p, uint32_t index, uint64_t at, u
 }
 
 // What shaders read that the draw's packet does not have.
-PS_INLINE ps_dwords write_buffers(parameters_at p, const struct draw_item* item, ps_dwords to) {
+PS_INLINE ps_dwords write_buffers(const draws_parameters* p, const struct draw_item* item,
+                                  ps_dwords to) {
   struct GENX(3DSTATE_VERTEX_BUFFERS) packet = {GENX(3DSTATE_VERTEX_BUFFERS_header)};
   packet.DWordLength =
       dwords_with_buffers(buffers_of(p->flags)) - GENX(3DSTATE_VERTEX_BUFFERS_length_bias);
@@ -134,8 +135,8 @@ PS_INLINE ps_dwords write_buffers(parameters_at p, const struct draw_item* item,
   return to;
 }
 
-PS_INLINE void write_slot(parameters_at p, const struct draw_item* item,
-                          const PS_GLOBAL uint32_t* words, ps_dwords to) {
+PS_INLINE void write_slot(const draws_parameters* p, const struct draw_item* item,
+                          const uint32_t* words, ps_dwords to) {
   const struct draw_numbers numbers = numbers_of(p, words);
   struct DRAW() draw = {DRAW(_header)};
   if (buffers_of(p->flags) != 0) to = write_buffers(p, item, to);
@@ -150,6 +151,7 @@ PS_INLINE void write_slot(parameters_at p, const struct draw_item* item,
   draw.BaseVertexLocation = (int32_t)numbers.base_vertex;
   draw.StartInstanceLocation = numbers.start_instance;
 #if GENX(3DPRIMITIVE_EXTENDED_length)
+  // What 3DSTATE_VF_SGVS_2 lets shaders read, in the order of Mesa's anv (24.3, genX_cmd_draw.c).
   draw.ExtendedParameter0 = numbers.first_vertex;
   draw.ExtendedParameter1 = numbers.start_instance;
   draw.ExtendedParameter2 = item->number;
@@ -167,20 +169,24 @@ PS_INLINE void write_jump(uint64_t target, ps_dwords to) {
 
 // One item, with all addresses in the memory of the program that runs it.
 #define WORDS(address) ((ps_dwords)(uintptr_t)(address))
-PS_INLINE void generate_draw(parameters_at p, uint32_t item) {
+PS_INLINE void generate_draw(const draws_parameters* p, uint32_t item) {
   const struct draw_item to = item_of(p, item, p->count == 0 ? 0 : *WORDS(p->count));
   if (to.draws) {
+    const ps_dwords numbers = WORDS(to.indirect);
+    const uint32_t words[5] = {numbers[0], numbers[1], numbers[2], numbers[3],
+                               p->flags & PACKSMITH_GENERATE_INDEXED ? numbers[4] : 0};
     if (p->flags & PACKSMITH_GENERATE_DRAW_ID) *WORDS(to.draw_id) = to.number;
-    write_slot(p, &to, WORDS(to.indirect), WORDS(to.slot));
+    write_slot(p, &to, words, WORDS(to.slot));
   }
   if (to.jumps) write_jump(to.target, WORDS(to.jump));
 }
 
 #ifdef PS_OPENCL
-// parameters: the address of a packsmith_generate_draws. A number, so that no compiler makes a
-// surface of it.
+// address: of a packsmith_generate_draws. A number, so that no compiler makes a surface of it. The
+// parameters are copied, since compilers cannot know that commands do not overwrite them.
 __attribute__((reqd_work_group_size(PACKSMITH_GENERATE_GROUP, 1, 1)))
-kernel void generate_draws(ulong parameters) {
-  generate_draw((parameters_at)parameters, get_global_id(0));
+kernel void generate_draws(ulong address) {
+  const draws_parameters parameters = *(const global draws_parameters*)address;
+  generate_draw(&parameters, get_global_id(0));
 }
 #endif

@@ -197,7 +197,7 @@ TYPED_TEST(GeneratorTest, ASlotIsAsLargeAsTheRuntimeSays) {
 }
 
 TYPED_TEST(GeneratorTest, ItWritesWhatThePackersWriteAndNothingElse) {
-  for (unsigned i = 0; i < 3000; ++i) {
+  for (unsigned i = 0; i < 600; ++i) {
     Arena arena(this->random_);
     this->Choose(arena);
     const Parameters p = arena.parameters();
@@ -286,7 +286,7 @@ TYPED_TEST(GeneratorTest, AFailedAccessIsReported) {
     bad.*member = arena.At(Arena::kEnd);
     EXPECT_FALSE(succeeds(bad));
   }
-  // The slot is inside, the jump behind it is not.
+  // The slot is inside, the jump after it is not.
   Parameters bad = p;
   bad.commands = arena.At(Arena::kEnd) - 8 * this->generator().slot_dwords(p.flags);
   EXPECT_FALSE(succeeds(bad));
