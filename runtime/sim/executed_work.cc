@@ -12,7 +12,8 @@ namespace {
 
 class SeenWorkMemory : public WorkMemory {
  public:
-  SeenWorkMemory(SeenMemory& memory, const Command& command) : memory_(memory), command_(command) {}
+  SeenWorkMemory(SeenMemory& memory, FetchWindow& window, const Command& command)
+      : memory_(memory), window_(window), command_(command) {}
 
   size_t Read(tables::ClientKind reader, uint32_t space, uint64_t address,
               absl::Span<uint8_t> out) override {
@@ -20,11 +21,14 @@ class SeenWorkMemory : public WorkMemory {
   }
   size_t Write(tables::ClientKind writer, uint32_t space, uint64_t address,
                absl::Span<const uint8_t> bytes) override {
-    return memory_.Write(writer, space, address, bytes, command_);
+    const size_t written = memory_.Write(writer, space, address, bytes, command_);
+    window_.OnWrite(space, address, written);
+    return written;
   }
 
  private:
   SeenMemory& memory_;
+  FetchWindow& window_;
   const Command& command_;
 };
 
@@ -37,7 +41,7 @@ void Execution::DoWork(absl::Span<const uint32_t> arguments, const tables::Conta
                               streamer_.registers_);
   streamer_.observer_.OnWork(work);
   if (!seen.tracks()) {
-    SeenWorkMemory memory(seen, command_);
+    SeenWorkMemory memory(seen, streamer_.window_, command_);
     streamer_.observer_.OnShaders(work, memory);
     return;
   }
@@ -55,7 +59,7 @@ void Execution::DoWork(absl::Span<const uint32_t> arguments, const tables::Conta
       }
     });
   }
-  SeenWorkMemory memory(seen, command_);
+  SeenWorkMemory memory(seen, streamer_.window_, command_);
   streamer_.observer_.OnShaders(work, memory);
   for (const MemoryUse& use : written) seen.Mark(use.client, use.range, command_);
 }

@@ -17,6 +17,20 @@ namespace packsmith::sim {
 using tables::FlowKind;
 using tables::kNone;
 
+namespace {
+
+// Whether the streamer fetches so far ahead that there is a command which stops it.
+bool HasPreParser(const tables::Tables& tables) {
+  for (const tables::Container& container : tables.containers()) {
+    for (const tables::Operation& operation : tables.operations(container)) {
+      if (operation.kind == tables::OperationKind::kPreParser) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
 Streamer::Streamer(const tables::Tables& tables, MemoryAccess& memory,
                    const StreamerOptions& options, Observer& observer)
     : tables_(tables),
@@ -30,7 +44,8 @@ Streamer::Streamer(const tables::Tables& tables, MemoryAccess& memory,
       registers_(tables),
       blits_(options.most_blit_bytes, options.most_bytes_of_a_blit),
       statistics_(tables),
-      window_(memory, options.prefetch ? tables.stream(options.stream).prefetch : 0),
+      window_(memory, options.prefetch ? tables.stream(options.stream).prefetch : 0,
+              HasPreParser(tables)),
       plans_(tables.containers().size()),
       states_(tables.containers().size()),
       indirect_draws_left_(options.most_indirect_draws) {
@@ -114,6 +129,11 @@ void Streamer::Connect(Streamer& other) {
 void Streamer::Jump(const Place& to) {
   position_ = to;
   window_.Restart(to.space, to.address);
+}
+
+void Streamer::Continue(const Place& to) {
+  window_.Jump(position_.address, to.space, to.address);
+  position_ = to;
 }
 
 uint64_t Streamer::Levels() const {
@@ -257,7 +277,17 @@ Streamer::Result Streamer::Step() {
            level_ != 0);
     return Result::kFault;
   }
-  if (level_ != 0 && window_.IsStale(position_.address, length)) ReportStale(container, bytes);
+  if (level_ != 0) {
+    if (window_.IsStale(position_.address, length)) {
+      ReportStale(container, bytes);
+    } else if (window_.MayBeStale(position_.address, length)) {
+      Report(
+          ProblemKind::kStale,
+          absl::StrCat(tables_.string(container.name),
+                       " was written after the pre-parser, which follows jumps, may have fetched "
+                       "it: it must be off, or more distance is needed between them"));
+    }
+  }
   return Execute(PlanOf(container), bytes);
 }
 
@@ -350,6 +380,7 @@ Streamer::Result Streamer::Follow(FlowKind kind, std::optional<Place> target) {
     case FlowKind::kJump:
     case FlowKind::kCall:
       if (!target) break;
+      if (level_ == 0) window_.Restart(position_.space, position_.address);
       // The ring never jumps: it enters the first level. The deepest level chains.
       if (level_ == 0 || (kind == FlowKind::kCall && level_ < Levels())) {
         returns_.push_back({position_, privileged_});
@@ -357,7 +388,7 @@ Streamer::Result Streamer::Follow(FlowKind kind, std::optional<Place> target) {
       }
       // Privilege that is given up comes back at the return only.
       privileged_ = privileged_ && !drops_privilege_;
-      Jump(*target);
+      Continue(*target);
       break;
   }
   return Result::kDone;
@@ -377,7 +408,7 @@ void Streamer::Leave(bool all_levels) {
   returns_.pop_back();
   --level_;
   privileged_ = to.privileged;
-  Jump(to.place);
+  Continue(to.place);
 }
 
 }  // namespace packsmith::sim

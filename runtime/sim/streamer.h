@@ -159,6 +159,8 @@ class Streamer {
   void KeepState(const Plan& plan, absl::Span<const uint8_t> bytes);
   // `position_` moves; the window is refilled there.
   void Jump(const Place& to);
+  // The same, from the end of a command that says so.
+  void Continue(const Place& to);
   void Leave(bool all_levels);
   uint64_t Levels() const;
   bool IsNoop() const;

@@ -334,6 +334,29 @@ TEST(Streamer, WithoutThePreParserSeesEverything) {
   EXPECT_THAT(world.problems(), IsEmpty());
 }
 
+// Another streamer begins to fetch anew at a jump; one with a pre-parser has followed it.
+TEST(Streamer, APreParserFollowsJumps) {
+  const auto run = [](absl::string_view generation, const std::vector<uint32_t>& between) {
+    World world(generation);
+    world.Put(kData, {0});
+    world.Put(kBatch, Join({StoreDword(0x30000 + 12, 2), between, Jump(0x30000)}));
+    world.Put(0x30000, Join({StoreDword(kData, 1), {kEnd}}));
+    EXPECT_EQ(world.Run(kBatch), Stop::kEnded);
+    EXPECT_EQ(world.Read32(kData), 2u);
+    std::vector<ProblemKind> kinds;
+    for (const Problem& problem : world.problems()) kinds.push_back(problem.kind);
+    return kinds;
+  };
+  const std::vector<uint32_t> off = {0x02800101};
+  EXPECT_THAT(run("gfx12", {}), ElementsAre(ProblemKind::kStale));
+  EXPECT_THAT(run("xe2", {}), ElementsAre(ProblemKind::kStale));
+  EXPECT_THAT(run("gfx12", off), IsEmpty());
+  EXPECT_THAT(run("gfx11", {}), IsEmpty());
+  // 512 bytes of commands are between the write and what was written.
+  EXPECT_THAT(run("gfx12", std::vector<uint32_t>(110, kNoop)), ElementsAre(ProblemKind::kStale));
+  EXPECT_THAT(run("gfx12", std::vector<uint32_t>(128, kNoop)), IsEmpty());
+}
+
 TEST(Streamer, AFaultSaysWhereAndKeepsWhatWasDone) {
   World world("gfx9");
   world.Put(kData, {0});

@@ -237,6 +237,7 @@ void BatchCore::Reset() {
   status_ = absl::OkStatus();
   ended_ = false;
   kept_open_ = false;
+  stays_ = false;
   ++resets_;
   number_ = NewNumber();
   cursor_ = limit_ = group_begin_ = nullptr;
@@ -506,6 +507,11 @@ bool BatchCore::AppendCore(const BatchCore& other) {
   if (other.options_.noop && other.ended_) {
     return Refuse(absl::FailedPreconditionError(
         "the batch to be appended begins with an end: it was made with BatchOptions::noop"));
+  }
+  if (other.stays_) {
+    return Refuse(absl::FailedPreconditionError(
+        "the batch to be appended has places that shaders write: a copy would not be written; "
+        "call it"));
   }
   if (other.in_group()) {
     return Refuse(

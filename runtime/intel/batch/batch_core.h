@@ -135,6 +135,16 @@ class BatchCore {
   // dword.
   uint32_t Delta(const Relocation& relocation, uint64_t base) const;
 
+  // As BatchOptions.
+  bool is_second_level() const { return options_.second_level; }
+  bool has_relocations() const { return options_.relocations; }
+  bool is_global() const { return options_.global; }
+
+  // Others know addresses in the batch that no label stands for: a shader writes packets into it,
+  // for example. It can no longer be copied into another batch.
+  void StayInPlace() { stays_ = true; }
+  bool stays_in_place() const { return stays_; }
+
   // -- Ending -----------------------------------------------------------------------------------
 
   // Fills in labels, and adds the end: no packets after this. An error if an earlier call failed,
@@ -316,6 +326,7 @@ class BatchCore {
   absl::Status status_;
   bool ended_ = false;
   bool kept_open_ = false;
+  bool stays_ = false;
   uint32_t resets_ = 0;
   uint64_t number_ = NewNumber();
   uint32_t* group_begin_ = nullptr;  // cursor_, while a group is open

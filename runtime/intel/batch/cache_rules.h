@@ -267,6 +267,21 @@ bool EmitBarrier(Batch<Gen>& batch, const CacheBarrier& barrier, const address& 
   }
 }
 
+// Makes what was written through one cache visible to reads through others. Everything before is
+// done then.
+template <class Gen, size_t N>
+bool EmitBetween(Batch<Gen>& batch, CacheDomain written, const std::array<CacheDomain, N>& read,
+                 const address& scratch) {
+  constexpr uint32_t kSomething = 1;
+  CacheTracker tracker(L3DomainsOf<Gen>());
+  tracker.Use(kSomething, written);
+  for (CacheDomain domain : read) {
+    const CacheBarrier barrier = tracker.Use(kSomething, domain);
+    if (!barrier.empty() && !EmitBarrier(batch, barrier, scratch)) return false;
+  }
+  return true;
+}
+
 // Signals progress to the CPU or another engine: when all that was emitted before is done, and
 // written back as the barrier says, `value` is in the 8 bytes at `to`, which must be a multiple of
 // 8, or the signal is refused. With increasing numbers this is a fence within a job. The signal's

@@ -134,6 +134,7 @@ absl::StatusOr<GeneratedPlace> EmitRoomBehind(
   std::fill_n(to, dwords, BatchCommandsOf<Gen>::kNoop.dw[0]);
   const gpu::Chunk& chunk = batch.parts().back().chunk;
   batch.Use(chunk.buffer, gpu::kReads | gpu::kWrites);
+  batch.StayInPlace();
   const uint64_t offset = static_cast<uint64_t>(to - chunk.words.data()) * 4;
   return GeneratedPlace{.first = address(chunk.gpu + offset, chunk.buffer, access::write),
                         .stride = item * 4,
@@ -266,20 +267,10 @@ class RingEmitter {
            math_.Store32(At(offsetof(Block, items)), math_.Constant(ring_.items())) &&
            math_.Store32(At(offsetof(Block, draws)), draws);
   }
-  // Makes writes through one cache visible to reads through others. Everything before is done then:
-  // draws of the last pass no longer read their items' data.
+  // Draws of the last pass no longer read their items' data then.
   template <size_t N>
   bool Separate(CacheDomain written, const std::array<CacheDomain, N>& read) {
-    constexpr uint32_t kSomething = 1;
-    CacheTracker tracker(L3DomainsOf<Gen>());
-    tracker.Use(kSomething, written);
-    for (CacheDomain domain : read) {
-      const CacheBarrier barrier = tracker.Use(kSomething, domain);
-      if (!barrier.empty() && !EmitBarrier(batch_, barrier, At(offsetof(Block, scratch)))) {
-        return false;
-      }
-    }
-    return true;
+    return EmitBetween(batch_, written, read, At(offsetof(Block, scratch)));
   }
   bool TellShader() { return Separate(CacheDomain::kOtherWrite, std::array{from_.reads}); }
   // The streamer reads an item, and the shader may have written the data of its vertex buffers,

@@ -24,6 +24,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "packsmith/pack.h"
+#include "runtime/intel/batch/arithmetic.h"
 #include "runtime/intel/batch/batch.h"
 #include "runtime/intel/device/generation_facts.h"
 
@@ -47,6 +48,21 @@ struct DispatchArguments {
   uint32_t groups_x = 0, groups_y = 0, groups_z = 0;
 };
 
+// Vertex buffers, by their index, in which vertices read values of their draw, where they cannot
+// read them from 3DPRIMITIVE_EXTENDED: up to Gfx9. A 3DSTATE_VERTEX_BUFFERS precedes each draw.
+struct DrawValues {
+  // The first vertex (of an indexed draw the vertex offset) and the first instance, 4 bytes each:
+  // the buffer is in the draw's parameters.
+  std::optional<uint32_t> base_buffer = std::nullopt;
+  // The draw's number, 4 bytes: the buffer is in `numbers`, which has 0, 1, 2, ….
+  std::optional<uint32_t> number_buffer = std::nullopt;
+  address numbers = {};
+
+  constexpr uint32_t count() const {
+    return (base_buffer.has_value() ? 1u : 0u) + (number_buffer.has_value() ? 1u : 0u);
+  }
+};
+
 struct IndirectDraws {
   address arguments;    // of the first draw; a multiple of 4, as all that follows
   uint32_t draws = 1;   // the most that there are
@@ -54,8 +70,12 @@ struct IndirectDraws {
   // Address of a 32-bit count that limits the draws. This uses the predicate of MI_PREDICATE, so
   // that the packet cannot depend on another one.
   std::optional<address> count = std::nullopt;
-  // Caching policy of the parameters on Xe2. Not zero.
+  // Caching policy of the parameters on Xe2, and of vertex buffers. Not zero.
   uint32_t mocs = 2;
+  // Instance counts are multiplied by it: by the number of views, for example. Then
+  // general-purpose registers are overwritten.
+  uint32_t instance_multiplier = 1;
+  DrawValues values = {};
 };
 
 template <class Draw>
@@ -99,7 +119,10 @@ class IndirectDrawEmitter {
     }
     if (from_.draws == 0) return true;
     if constexpr (kAllInOne) {
-      if (stride_ == ArgumentBytesOf(draw_)) return EmitAll(batch);
+      if (stride_ == ArgumentBytesOf(draw_) && from_.instance_multiplier == 1 &&
+          from_.values.count() == 0) {
+        return EmitAll(batch);
+      }
     }
     return EmitOneByOne(batch);
   }
@@ -135,9 +158,12 @@ class IndirectDrawEmitter {
       if (!EmitCount(batch)) return false;
     }
     for (uint32_t i = 0; i < from_.draws; ++i) {
+      const address at = At(from_.arguments, uint64_t{i} * stride_);
+      if (from_.instance_multiplier != 1 && !EmitInstances(batch, at)) return false;
       Group group(batch, kMostDwords);
+      if (from_.values.count() != 0) EmitValues(group, at, i);
       if (from_.count.has_value()) EmitPredicate(group, i);
-      EmitParameters(group, At(from_.arguments, uint64_t{i} * stride_), i);
+      EmitParameters(group, at, i);
       group.Emit(draw_);
       if (!group.ok()) return false;
     }
@@ -160,6 +186,36 @@ class IndirectDrawEmitter {
                          .load_operation = number == 0 ? Predicate::LOAD_OPERATION_LOADINV
                                                        : Predicate::LOAD_OPERATION_LOAD});
   }
+  bool EmitInstances(Batch<Gen>& batch, const address& at) {
+    Arithmetic<Gen> math(batch);
+    return math.StoreRegister32(G::_3DPRIM_INSTANCE_COUNT::register_offset,
+                                math.Load32(At(at, offsetof(DrawArguments, instance_count))) *
+                                    math.Constant(from_.instance_multiplier));
+  }
+  void EmitValues(Group& group, const address& at, uint32_t number) {
+    using Buffers = typename G::_3DSTATE_VERTEX_BUFFERS;
+    const uint64_t base = indexed_ ? offsetof(IndexedDrawArguments, vertex_offset)
+                                   : offsetof(DrawArguments, first_vertex);
+    const auto buffer = [&](uint32_t index, const address& where, uint32_t bytes) {
+      typename Buffers::ps_item item;
+      item.vertex_buffer_index = index;
+      item.address_modify_enable = true;
+      item.mocs = from_.mocs;
+      item.buffer_starting_address = where;
+      item.buffer_size = bytes;
+      return item;
+    };
+    typename Buffers::ps_item items[2];
+    unsigned count = 0;
+    const DrawValues& values = from_.values;
+    if (values.base_buffer.has_value()) {
+      items[count++] = buffer(*values.base_buffer, At(at, base), 8);
+    }
+    if (values.number_buffer.has_value()) {
+      items[count++] = buffer(*values.number_buffer, At(values.numbers, uint64_t{number} * 4), 4);
+    }
+    group.EmitItems(Buffers(), span<const typename Buffers::ps_item>(items, count));
+  }
   void EmitParameters(Group& group, const address& at, uint32_t number) {
     using I = IndexedDrawArguments;
     using D = DrawArguments;
@@ -170,9 +226,11 @@ class IndirectDrawEmitter {
     static_assert(offsetof(I, index_count) == offsetof(D, vertex_count));
     static_assert(offsetof(I, instance_count) == offsetof(D, instance_count));
     group.Emit(From<typename G::_3DPRIM_VERTEX_COUNT>(At(at, offsetof(D, vertex_count))),
-               From<typename G::_3DPRIM_INSTANCE_COUNT>(At(at, offsetof(D, instance_count))),
                From<typename G::_3DPRIM_START_VERTEX>(first),
                From<typename G::_3DPRIM_START_INSTANCE>(instance));
+    if (from_.instance_multiplier == 1) {
+      group.Emit(From<typename G::_3DPRIM_INSTANCE_COUNT>(At(at, offsetof(D, instance_count))));
+    }
     if (indexed_) {
       group.Emit(From<typename G::_3DPRIM_BASE_VERTEX>(base));
     } else {
@@ -187,7 +245,7 @@ class IndirectDrawEmitter {
   // All packets above, for one draw.
   static constexpr size_t kMostDwords =
       DwordsOf(LoadConstant(), LoadConstant(), LoadConstant(), Predicate(), Draw()) +
-      7 * Load::length;
+      7 * Load::length + G::_3DSTATE_VERTEX_BUFFERS::dwords_needed(2);
 
   Draw draw_;
   const IndirectDraws& from_;

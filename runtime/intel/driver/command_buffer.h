@@ -35,6 +35,8 @@
 #include "runtime/intel/driver/copies.h"
 #include "runtime/intel/driver/draws.h"
 #include "runtime/intel/driver/recording.h"
+#include "runtime/intel/indirect/draw_list.h"
+#include "runtime/intel/indirect/generation_kernel.h"
 #include "runtime/intel/pipeline/output.h"
 #include "runtime/intel/pipeline/vertex_input.h"
 #include "runtime/intel/pipeline/viewport.h"
@@ -58,6 +60,11 @@ struct CommandBufferOptions {
   Engine engine = Engine::kRender;
   // Run by other command buffers, any number of times: Execute().
   bool secondary = false;
+  // The kernel that writes draws whose numbers are in memory, and from how many draws on it is
+  // used: docs/indirect.md. It must live until recording ends. Null: the command streamer executes
+  // them.
+  const GenerationKernel* draw_kernel = nullptr;
+  DrawThresholds draw_thresholds = {};
 };
 
 // Copies by the command streamer of the render and compute engines are at most this long: it moves

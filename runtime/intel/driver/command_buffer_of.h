@@ -24,6 +24,7 @@
 #include "runtime/intel/batch/cache_rules.h"
 #include "runtime/intel/batch/engines.h"
 #include "runtime/intel/batch/pipeline_select.h"
+#include "runtime/intel/batch/secondaries.h"
 #include "runtime/intel/binding/binder.h"
 #include "runtime/intel/binding/surface_states.h"
 #include "runtime/intel/compute/compute_state.h"
@@ -31,6 +32,7 @@
 #include "runtime/intel/driver/command_buffer.h"
 #include "runtime/intel/driver/context.h"
 #include "runtime/intel/driver/emit_blit.h"
+#include "runtime/intel/driver/indirect_draws_of.h"
 #include "runtime/intel/driver/recorders.h"
 #include "runtime/intel/pipeline/raster_packets.h"
 #include "runtime/intel/state/draw_state.h"
@@ -153,6 +155,7 @@ class CommandBufferOf final : public CommandBuffer {
   std::optional<ComputeState<Gen>> compute_;
   std::optional<DrawRecorder<Gen>> draws_;
   std::optional<DispatchRecorder<Gen>> dispatches_;
+  std::optional<IndirectRecorder<Gen>> indirect_;
   // Grows with each barrier and each use; that at which draws, and dispatches, were tracked last.
   uint64_t changes_ = 1, draws_tracked_ = 0, dispatches_tracked_ = 0;
   absl::flat_hash_set<uint32_t> blit_sources_, blit_destinations_;
@@ -180,6 +183,7 @@ absl::Status CommandBufferOf<Gen>::Begin() {
   state_.emplace(context().scratch());
   draws_.reset();
   dispatches_.reset();
+  indirect_.reset();
   blits_.emplace(batch_, CopyMocs(context().device().caching));
   blit_sources_.clear();
   blit_destinations_.clear();
@@ -261,6 +265,7 @@ absl::Status CommandBufferOf<Gen>::BeginRender() {
   dispatches_.emplace(parts);
   if (!render) return status();
   draws_.emplace(parts);
+  indirect_.emplace(parts, chunks_, options());
   if (absl::Status fixed = EmitFixedState<Gen>(batch_); !fixed.ok()) return fixed;
   // Pushed constants have addresses that are not relative to a base.
   if constexpr (requires { typename G::CS_DEBUG_MODE2; }) {
@@ -293,6 +298,7 @@ absl::Status CommandBufferOf<Gen>::End() {
   } else {
     if (options().engine == Engine::kRender) Select(Pipeline::k3D);
     EmitTracked(kFullBarrier);
+    if (indirect_) indirect_->End();
     for (const gpu::BufferHandle buffer : context().kernel_buffers()) {
       batch_.Use(buffer, gpu::kReads);
     }
@@ -305,6 +311,7 @@ absl::Status CommandBufferOf<Gen>::End() {
 template <class Gen>
 absl::Status CommandBufferOf<Gen>::Reset() {
   if (absl::Status rewound = RewindRecording(); !rewound.ok()) return rewound;
+  indirect_.reset();  // what it has recorded is in the chunks
   batch_.Reset();
   (void)batch_.TakeStatus();
   if (absl::Status released = chunks_.Release(); !released.ok()) return released;
@@ -339,6 +346,7 @@ bool CommandBufferOf<Gen>::Select(Pipeline to) {
 template <class Gen>
 bool CommandBufferOf<Gen>::EmitTracked(const CacheBarrier& barrier) {
   if (barrier.empty()) return true;
+  if (indirect_ && !indirect_->Before(barrier)) return false;
   constexpr CacheDomains kOf3D =
       SetOf(CacheDomain::kRender) | SetOf(CacheDomain::kDepth) | SetOf(CacheDomain::kVertex);
   CacheBarrier emitted = barrier;
@@ -477,6 +485,9 @@ bool CommandBufferOf<Gen>::Copy(const BufferImageCopy& copy) {
 
 template <class Gen>
 bool CommandBufferOf<Gen>::Execute(CommandBuffer& secondary) {
+  static constexpr SecondaryRule kRules[] = {{SecondaryWay::kCopied, kMostCopiedDwords},
+                                             {SecondaryWay::kSecondLevel},
+                                             {SecondaryWay::kCopied}};
   if (!CanRecord()) return false;
   if (!secondary.options().secondary || secondary.options().engine != options().engine ||
       &secondary.context() != &context() || &secondary == this) {
@@ -490,13 +501,7 @@ bool CommandBufferOf<Gen>::Execute(CommandBuffer& secondary) {
                      other.ended_ ? other.status().ToString() : "not ended: call its End()")));
   }
   if (!Barrier()) return false;
-  if (options().secondary || other.batch_.dwords() <= kMostCopiedDwords) {
-    if (!batch_.Append(other.batch_)) return false;
-  } else {
-    const BatchPart& begin = other.batch_.parts()[0];
-    if (!batch_.Call({begin.chunk.gpu, begin.chunk.buffer})) return false;
-    for (const gpu::BufferUse& use : other.batch_.uses().all()) batch_.Use(use.buffer, use.flags);
-  }
+  if (!EmitSecondary<Gen>(batch_, {other.batch_}, kRules).ok()) return false;
   NoteSecondary(secondary);
   if (options().engine == Engine::kCopy) return true;
   // It ended with a barrier and, on the render engine, in the 3D pipeline.
@@ -640,16 +645,15 @@ bool CommandBufferOf<Gen>::Draw(const DrawCall& draw) {
 
 template <class Gen>
 bool CommandBufferOf<Gen>::Draw(const IndirectDrawCall& draws) {
-  using Primitive = typename G::_3DPRIMITIVE;
-  if (!BeginDraw(draws.arguments)) return false;
-  return EmitIndirectDraws(
-      batch_,
-      Primitive{.vertex_access_type = draws.indexed ? Primitive::VERTEX_ACCESS_TYPE_RANDOM
-                                                    : Primitive::VERTEX_ACCESS_TYPE_SEQUENTIAL},
-      {.arguments = draws.arguments,
-       .draws = draws.draws,
-       .stride = draws.stride,
-       .mocs = context().mocs()});
+  if (!CanDraw() || !Select(Pipeline::k3D)) return false;
+  for (const address& numbers : {draws.arguments, draws.count.value_or(address())}) {
+    if (numbers.buffer == 0) continue;
+    const CacheBarrier barrier = indirect_->NeedsOf(*caches_, numbers);
+    if (!EmitTracked(barrier)) return false;
+    caches_->Apply(barrier);
+    caches_->Note(numbers.buffer, CacheDomain::kOtherRead);
+  }
+  return BeginDraw({}) && indirect_->Draw(draws, /*predicated=*/false);
 }
 
 template <class Gen>

@@ -4,6 +4,7 @@
 #define PACKSMITH_RUNTIME_INTEL_DRIVER_DRAWS_H_
 
 #include <cstdint>
+#include <optional>
 
 #include "absl/types/span.h"
 #include "packsmith/pack.h"
@@ -50,6 +51,8 @@ struct IndirectDrawCall {
   uint32_t draws = 1;
   uint32_t stride = 0;  // bytes from one draw's parameters to the next; 0: without gaps
   bool indexed = false;
+  // Address of a 32-bit count that limits the draws.
+  std::optional<address> count = std::nullopt;
 };
 
 }  // namespace packsmith::intel

@@ -48,11 +48,13 @@ class ComputeHardware : public sim::Observer {
       : memory_(memory), tables_(*FindGeneration(Gen::kName)) {}
 
   // Executes a batch. What went wrong, or "".
-  std::string Run(uint64_t batch) {
+  std::string Run(uint64_t batch, bool prefetch = false) {
     problems_.clear();
-    sim::Streamer streamer(tables_, memory_, {.prefetch = false}, *this);
+    sim::Streamer streamer(tables_, memory_, {.prefetch = prefetch}, *this);
+    streamer_ = &streamer;
     streamer.EnterBatch(0, batch);
-    if (streamer.Run(10000) != sim::Stop::kEnded) problems_ += "the batch does not end; ";
+    if (streamer.Run(100000) != sim::Stop::kEnded) problems_ += "the batch does not end; ";
+    streamer_ = nullptr;
     return problems_;
   }
   // What a kernel does: called for each dispatch, with the memory as kernels see it.
@@ -61,13 +63,18 @@ class ComputeHardware : public sim::Observer {
   // Packets so far, by name.
   std::vector<std::string> names;
 
- private:
+ protected:
+  const tables::Tables& tables() const { return tables_; }
+  // While a batch is executed.
+  const sim::Streamer& streamer() const { return *streamer_; }
   void OnProblem(const sim::Problem& problem) override { Wrong(problem.text); }
   void OnShaders(const sim::Work& work, sim::WorkMemory& memory) override {
     if (work.role == tables::Role::kDispatch && kernel && !dispatches.empty()) {
       kernel(dispatches.back(), memory);
     }
   }
+
+ private:
   void Wrong(const std::string& text) { absl::StrAppend(&problems_, text, "; "); }
 
   std::vector<uint8_t> Bytes(uint64_t at, size_t size) {
@@ -87,6 +94,7 @@ class ComputeHardware : public sim::Observer {
     return word;
   }
 
+ protected:
   void OnCommand(const sim::Command& command) override {
     names.emplace_back(tables_.string(command.container->name));
     if constexpr (kMedia) {
@@ -99,13 +107,15 @@ class ComputeHardware : public sim::Observer {
     }
   }
 
+ private:
   void OnMedia(const sim::Command& command) requires kMedia {
     const uint32_t first = First(command);
     const bool stalled = std::exchange(stalled_, false);
     if (Gen::PipeControl::matches(first)) {
       const auto pipe = Unpack<typename Gen::PipeControl>(command);
-      stalled_ = pipe.command_streamer_stall_enable &&
-                 (!Gen::kFacts.stall_needs_company || pipe.stall_at_pixel_scoreboard);
+      // Nothing begins in other packets of this kind.
+      stalled_ = stalled || (pipe.command_streamer_stall_enable &&
+                             (!Gen::kFacts.stall_needs_company || pipe.stall_at_pixel_scoreboard));
     } else if (G::MEDIA_VFE_STATE::matches(first)) {
       if (!stalled) Wrong("MEDIA_VFE_STATE without a stall");
       const auto vfe = Unpack<typename G::MEDIA_VFE_STATE>(command);
@@ -222,6 +232,7 @@ class ComputeHardware : public sim::Observer {
 
   sim::MemoryAccess& memory_;
   const tables::Tables tables_;
+  const sim::Streamer* streamer_ = nullptr;
   std::string problems_;
   bool front_ = false, stalled_ = false, flushed_ = true, descriptor_known_ = false;
   uint32_t room_ = 0, threads_ = 0;
