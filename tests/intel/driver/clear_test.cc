@@ -209,6 +209,30 @@ TEST_P(ClearTest, TheNextDrawSetsItsOwnStateAgain) {
   }
 }
 
+// What a pixel shader is for is part of its pipeline: clears and resolves of colours are draws.
+TEST_P(ClearTest, FastClearsAndResolvesOfColorsAreDrawsOfTheirPipelines) {
+  // From Xe2 on colours need no resolve.
+  const bool resolves = GetParam() != "xe2" && GetParam() != "xe3";
+  std::vector<std::unique_ptr<GraphicsPipeline>> pipelines;
+  for (const PixelOperation operation :
+       {PixelOperation::kDraw, PixelOperation::kFastClear, PixelOperation::kFullResolve}) {
+    if (operation == PixelOperation::kFullResolve && !resolves) continue;
+    pipelines.push_back(NewPipeline({.shaders = {.target = {.operation = operation}}}));
+  }
+  auto commands = New();
+  for (const auto& pipeline : pipelines) {
+    BindAll(*commands, *pipeline);
+    EXPECT_TRUE(commands->Draw({.vertices = 3})) << commands->status();
+  }
+  machine_.Run(*commands);
+  ASSERT_EQ(machine_.works.size(), pipelines.size());
+  const auto shader = [&](size_t work) { return StateOf(work, "3DSTATE_PS"); };
+  EXPECT_NE(shader(0), shader(1));
+  if (!resolves) return;
+  EXPECT_NE(shader(0), shader(2));
+  EXPECT_NE(shader(1), shader(2));
+}
+
 TEST_P(ClearTest, OperationsWithoutTheirTargetAreRefused) {
   auto commands = New();
   EXPECT_FALSE(commands->Operate({.clear_depth = true}));
