@@ -19,6 +19,8 @@ constexpr DebugSwitchRow kRows[] = {
     {"capture", DebugSwitch::kCapture, "all memory is part of the kernel's dumps of hangs"},
     {"nocache", DebugSwitch::kNoCache, "released memory is not kept for reuse"},
     {"noslab", DebugSwitch::kNoSlab, "small buffers do not share memory"},
+    {"noop", DebugSwitch::kNoop, "command buffers end with their first command"},
+    {"no16", DebugSwitch::kNo16, "fragment and compute shaders run in other widths than SIMD16"},
 };
 
 }  // namespace

@@ -27,6 +27,8 @@ enum class DebugSwitch : uint32_t {
   kCapture = 1 << 3,
   kNoCache = 1 << 4,
   kNoSlab = 1 << 5,
+  kNoop = 1 << 6,
+  kNo16 = 1 << 7,
 };
 
 struct DebugSwitchRow {

@@ -18,53 +18,16 @@
 #include "runtime/intel/batch/batch.h"
 #include "runtime/intel/compute/dispatch_shape.h"
 #include "runtime/intel/device/render_devices.h"
+#include "runtime/intel/device/shared_memory_sizes.h"
 
 namespace packsmith::intel {
-
-// A value's number, and its code in a field.
-struct CodedSize {
-  uint32_t size, code;
-};
-// The code of the least that is not below `size`, or of the last.
-constexpr uint32_t CodeOf(absl::Span<const CodedSize> codes, uint32_t size) {
-  for (const CodedSize& c : codes) {
-    if (size <= c.size) return c.code;
-  }
-  return codes.back().code;
-}
 
 // What both pipelines have: sizes of shared local memory, samplers, entries of binding tables.
 template <class Gen>
 struct DescriptorFields {
   using Descriptor = typename Gen::Packets::INTERFACE_DESCRIPTOR_DATA;
 
-  static constexpr auto kShared = [] {
-    using D = Descriptor;
-    constexpr uint32_t kKiB = 1024;
-    // The first three only if they exist.
-    constexpr bool kSmall = requires { D::SHARED_LOCAL_MEMORY_SIZE_ENCODES_1K; };
-    constexpr bool kLarge = requires { D::SHARED_LOCAL_MEMORY_SIZE_ENCODES_384K; };
-    std::array<CodedSize, size_t{6} + (kSmall ? 2u : 0u) + (kLarge ? 5u : 0u)> codes = {};
-    size_t n = 0;
-    codes[n++] = {0, D::SHARED_LOCAL_MEMORY_SIZE_ENCODES_0K};
-    if constexpr (kSmall) {
-      codes[n++] = {1 * kKiB, D::SHARED_LOCAL_MEMORY_SIZE_ENCODES_1K};
-      codes[n++] = {2 * kKiB, D::SHARED_LOCAL_MEMORY_SIZE_ENCODES_2K};
-    }
-    codes[n++] = {4 * kKiB, D::SHARED_LOCAL_MEMORY_SIZE_ENCODES_4K};
-    codes[n++] = {8 * kKiB, D::SHARED_LOCAL_MEMORY_SIZE_ENCODES_8K};
-    codes[n++] = {16 * kKiB, D::SHARED_LOCAL_MEMORY_SIZE_ENCODES_16K};
-    codes[n++] = {32 * kKiB, D::SHARED_LOCAL_MEMORY_SIZE_ENCODES_32K};
-    codes[n++] = {64 * kKiB, D::SHARED_LOCAL_MEMORY_SIZE_ENCODES_64K};
-    if constexpr (kLarge) {
-      codes[n++] = {96 * kKiB, D::SHARED_LOCAL_MEMORY_SIZE_ENCODES_96K};
-      codes[n++] = {128 * kKiB, D::SHARED_LOCAL_MEMORY_SIZE_ENCODES_128K};
-      codes[n++] = {192 * kKiB, D::SHARED_LOCAL_MEMORY_SIZE_ENCODES_192K};
-      codes[n++] = {256 * kKiB, D::SHARED_LOCAL_MEMORY_SIZE_ENCODES_256K};
-      codes[n++] = {384 * kKiB, D::SHARED_LOCAL_MEMORY_SIZE_ENCODES_384K};
-    }
-    return codes;
-  }();
+  static constexpr auto kShared = SharedMemorySizes<Descriptor>();
   static_assert(kShared.back().size >= Gen::kFacts.most_shared_bytes);
   static constexpr uint32_t SharedCode(uint32_t bytes) { return CodeOf(kShared, bytes); }
 

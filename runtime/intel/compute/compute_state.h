@@ -76,7 +76,8 @@ class ComputeState : public ComputeCore {
     return Walk(batch, groups, nullptr, options);
   }
   // The numbers of groups are DispatchArguments in memory, at a multiple of 4, which the streamer
-  // reads when it gets there: caches that wrote them must have been flushed.
+  // reads when it gets there: caches that wrote them must have been flushed. From Xe2 on one packet
+  // (EXECUTE_INDIRECT_DISPATCH), before registers that are loaded, and the walker.
   bool DispatchIndirect(Batch<Gen>& batch, const address& arguments,
                         const DispatchOptions& options = {}) {
     return Walk(batch, {0, 0, 0}, &arguments, options);
@@ -109,6 +110,11 @@ class ComputeState : public ComputeCore {
   using Front = typename ComputeFields<Gen>::Front;  // MEDIA_VFE_STATE or CFE_STATE
   using Descriptor = typename Packets::INTERFACE_DESCRIPTOR_DATA;
   using Walker = typename ComputeFields<Gen>::Walker;
+
+  // One packet reads the numbers of groups and dispatches.
+  static constexpr bool kExecutesIndirect = Gen::kFacts.executes_indirect_draws && requires {
+    typename Packets::EXECUTE_INDIRECT_DISPATCH;
+  };
 
   template <class P>
   void Lose() {
@@ -326,9 +332,15 @@ bool ComputeState<Gen>::Walk(Batch<Gen>& batch, const GroupCount& groups, const 
   batch.Use(entry().buffer, gpu::kReads);
   if (constants.size != 0) batch.Use(constants.state.buffer, gpu::kReads);
   constexpr size_t kLoads = std::tuple_size_v<decltype(DispatchLoads<Gen>(address()))>;
-  constexpr size_t kMostDwords = Gen::PipeControl::length + Front::length +
-                                 kLoads * Gen::LoadRegister::length + Walker::length +
-                                 ComputeFields<Gen>::kMediaDwords;
+  constexpr size_t kWalkDwords = [] {
+    if constexpr (kExecutesIndirect) {
+      return size_t{Packets::EXECUTE_INDIRECT_DISPATCH::length};
+    } else {
+      return kLoads * Gen::LoadRegister::length + Walker::length;
+    }
+  }();
+  constexpr size_t kMostDwords =
+      Gen::PipeControl::length + Front::length + kWalkDwords + ComputeFields<Gen>::kMediaDwords;
   {
     typename Batch<Gen>::Group group(batch, kMostDwords);
     if (new_front) {
@@ -353,10 +365,24 @@ bool ComputeState<Gen>::Walk(Batch<Gen>& batch, const GroupCount& groups, const 
             .interface_descriptor_data_start_address = descriptor.offset});
       }
     }
-    if (arguments != nullptr) {
-      for (const auto& load : DispatchLoads<Gen>(*arguments)) group.Emit(load);
+    if constexpr (kExecutesIndirect) {
+      const Walker walker = MakeWalker(groups, false, constants, options);
+      if (arguments != nullptr) {
+        group.Emit(
+            typename Packets::EXECUTE_INDIRECT_DISPATCH{.predicate_enable = options.predicated,
+                                                        .mocs = mocs_,
+                                                        .max_count = 1,
+                                                        .argument_buffer_start_address = *arguments,
+                                                        .compute_walker_body = walker.body});
+      } else {
+        group.Emit(walker);
+      }
+    } else {
+      if (arguments != nullptr) {
+        for (const auto& load : DispatchLoads<Gen>(*arguments)) group.Emit(load);
+      }
+      group.Emit(MakeWalker(groups, arguments != nullptr, constants, options));
     }
-    group.Emit(MakeWalker(groups, arguments != nullptr, constants, options));
     // PRM, MEDIA_STATE_FLUSH: descriptors are loaded only after one.
     if constexpr (kMedia) group.Emit(typename Packets::MEDIA_STATE_FLUSH{});
     if (!group.ok()) return false;

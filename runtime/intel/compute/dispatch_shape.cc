@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "runtime/base/debug.h"
 
 namespace packsmith::intel {
 namespace {
@@ -79,9 +80,11 @@ absl::Status CheckKernel(const ComputeKernel& kernel, const ComputeLimits& limit
 // The entry, or an error.
 absl::StatusOr<unsigned> ChooseEntry(const ComputeKernel& kernel, uint64_t invocations,
                                      const ComputeLimits& limits) {
+  constexpr unsigned kSimd16 = 1;
   unsigned chosen = kSimdWidths, narrowest = kSimdWidths, widest = kSimdWidths;
+  const bool no16 = DebugOn(DebugSwitch::kNo16) && kernel.entries[kSimd16].present;
   for (unsigned i = limits.first_width; i < kSimdWidths; ++i) {
-    if (!kernel.entries[i].present) continue;
+    if (!kernel.entries[i].present || (no16 && i == kSimd16)) continue;
     widest = i;
     if (DivideUp(invocations, 8u << i) > limits.threads) continue;
     if (narrowest == kSimdWidths) narrowest = i;
@@ -90,6 +93,12 @@ absl::StatusOr<unsigned> ChooseEntry(const ComputeKernel& kernel, uint64_t invoc
   }
   if (chosen != kSimdWidths) return chosen;
   if (narrowest != kSimdWidths) return narrowest;
+  if (widest == kSimdWidths && no16) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(limits.generation,
+                     ": the kernel has an entry for SIMD16 only, which "
+                     "PACKSMITH_DEBUG=no16 forbids"));
+  }
   if (widest == kSimdWidths) {
     return absl::InvalidArgumentError(
         absl::StrCat(limits.generation, ": the kernel has no entry for any SIMD width"));

@@ -205,6 +205,10 @@ struct GenerationFacts {
   bool compute_engines_report = false;
   // Bits of timestamps that count; after the highest number comes 0.
   unsigned timestamp_bits = 36;
+  // From the registers of the render engine to those of the first copy and compute engine, in bytes
+  // (Linux, i915_reg.h and xe_engine_regs.h: the rings' bases; nothing asks where there is none).
+  uint32_t copy_registers_offset = 0x20000, compute_registers_offset = 0x18000;
+
   // -- Compute (Mesa's iris and anv; PRM, MEDIA_VFE_STATE and 3DSTATE_PS for scratch) ------------
 
   // Of a thread's register.

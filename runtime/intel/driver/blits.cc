@@ -1,10 +1,13 @@
 #include "runtime/intel/driver/blits.h"
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 #include <utility>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 #include "runtime/layout/copy.h"
 #include "runtime/layout/layout.h"
 
@@ -307,6 +310,103 @@ absl::Status PlanCopy(const BufferImageCopy& copy, const BlitLimits& limits,
           !Emit(rectangle, limits, emit)) {
         return absl::OkStatus();
       }
+    }
+  }
+  return absl::OkStatus();
+}
+
+// -- Fills ----------------------------------------------------------------------------------------
+
+namespace {
+
+// A texel, and the pixels of other sizes that have the same bytes.
+class FillPattern {
+ public:
+  FillPattern(absl::Span<const uint8_t> texel) : texel_(texel) {}
+
+  // Whether a row of texels is a row of equal pixels of this size.
+  bool Repeats(uint32_t pixel) const {
+    for (size_t i = 0; i < texel_.size() * pixel; ++i) {
+      if (texel_[i % texel_.size()] != texel_[i % pixel % texel_.size()]) return false;
+    }
+    return true;
+  }
+  FillColor Pixel(uint32_t pixel) const {
+    std::array<uint8_t, sizeof(FillColor)> bytes;
+    for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = texel_[i % pixel % texel_.size()];
+    FillColor color;
+    std::memcpy(color.data(), bytes.data(), sizeof(color));
+    return color;
+  }
+
+ private:
+  const absl::Span<const uint8_t> texel_;
+};
+
+// Whether all blits of the rectangle have pixels that hold the pattern; then emits them.
+absl::Status EmitFills(const Rectangle& rectangle, const BlitLimits& limits,
+                       const FillPattern& pattern, bool emits, EmitFillFunction emit) {
+  uint32_t refused = 0;
+  Emit(rectangle, limits, [&](const Blit& blit) {
+    if (!pattern.Repeats(blit.pixel)) {
+      refused = blit.pixel;
+      return false;
+    }
+    return !emits || emit(blit, pattern.Pixel(blit.pixel));
+  });
+  if (refused == 0) return absl::OkStatus();
+  return absl::UnimplementedError(
+      absl::StrCat("a fill with texels of ", rectangle.element,
+                   " bytes, which the copy engine writes as pixels of ", refused,
+                   "; it takes them if all these pixels are equal, a draw takes any"));
+}
+
+}  // namespace
+
+absl::Status CheckFill(const BufferFill& fill) {
+  if (((fill.offset | fill.size | fill.destination.address) & 3) != 0) {
+    return absl::InvalidArgumentError(absl::StrCat("a fill of ", fill.size, " bytes from offset ",
+                                                   fill.offset,
+                                                   " on; both must be multiples of 4"));
+  }
+  return CheckBuffer("destination of a fill", fill.destination, fill.offset, fill.size);
+}
+
+absl::Status PlanFill(const BufferFill& fill, const BlitLimits& limits, EmitFillFunction emit) {
+  if (absl::Status status = CheckFill(fill); !status.ok()) return status;
+  uint8_t bytes[sizeof(fill.value)];
+  std::memcpy(bytes, &fill.value, sizeof(bytes));
+  const FillPattern pattern(bytes);
+  constexpr uint32_t kDword = 4;
+  Place place{.memory = {fill.destination.address + fill.offset, fill.destination.handle},
+              .pitch = kRowBytes};
+  for (uint64_t left = fill.size; left != 0;) {
+    const uint64_t rows = std::min<uint64_t>(left / kRowBytes, limits.most_coordinate);
+    const auto width = static_cast<uint32_t>(rows == 0 ? left : kRowBytes);
+    const auto height = static_cast<uint32_t>(std::max<uint64_t>(rows, 1));
+    // A dword repeats in pixels of any size.
+    (void)EmitFills({place, place, width / kDword, height, kDword}, limits, pattern, true, emit);
+    place.memory.gpu += uint64_t{width} * height;
+    left -= uint64_t{width} * height;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status PlanFill(const ImageFill& fill, const BlitLimits& limits, EmitFillFunction emit) {
+  for (const bool emits : {false, true}) {
+    for (uint32_t i = 0; i < fill.layers; ++i) {
+      const absl::StatusOr<Texels> texels = TexelsOf(
+          "destination", fill.destination, fill.destination.layer + i, fill.width, fill.height);
+      if (!texels.ok()) return texels.status();
+      const Rectangle rectangle{texels->place, texels->place, texels->region.w_el,
+                                texels->region.h_el, texels->element};
+      if (absl::Status status = CheckTiled(texels->place, rectangle, limits); !status.ok()) {
+        return status;
+      }
+      if (rectangle.width == 0 || rectangle.height == 0) continue;
+      const FillPattern pattern(absl::MakeConstSpan(fill.texel).first(texels->element));
+      absl::Status status = EmitFills(rectangle, limits, pattern, emits, emit);
+      if (!status.ok()) return status;
     }
   }
   return absl::OkStatus();

@@ -2,10 +2,12 @@
 // here; emit_blit.h packs a Blit for a generation.
 //
 //   absl::Status status = PlanCopy(copy, limits, [&](const Blit& blit) { return Emit(blit); });
+//   status = PlanFill(fill, limits, [&](const Blit& blit, const FillColor& color) { … });
 
 #ifndef PACKSMITH_RUNTIME_INTEL_DRIVER_BLITS_H_
 #define PACKSMITH_RUNTIME_INTEL_DRIVER_BLITS_H_
 
+#include <array>
 #include <cstdint>
 
 #include "absl/functional/function_ref.h"
@@ -49,6 +51,15 @@ absl::Status PlanCopy(const BufferImageCopy& copy, const BlitLimits& limits, Emi
 
 // The checks of the first, for copies that other packets make.
 absl::Status CheckCopy(const BufferCopy& copy);
+
+// The same for fills: of each Blit the destination and the size count. The color is a pixel of its
+// size. InvalidArgument: an offset or size that is not a multiple of 4; Unimplemented: a texel that
+// is larger than the packet's pixels, and does not repeat itself.
+using FillColor = std::array<uint32_t, 4>;
+using EmitFillFunction = absl::FunctionRef<bool(const Blit&, const FillColor&)>;
+absl::Status PlanFill(const BufferFill& fill, const BlitLimits& limits, EmitFillFunction emit);
+absl::Status PlanFill(const ImageFill& fill, const BlitLimits& limits, EmitFillFunction emit);
+absl::Status CheckFill(const BufferFill& fill);
 
 }  // namespace packsmith::intel
 

@@ -34,6 +34,7 @@
 #include "runtime/intel/compute/compute_kernel.h"
 #include "runtime/intel/driver/copies.h"
 #include "runtime/intel/driver/draws.h"
+#include "runtime/intel/driver/query_recorder.h"
 #include "runtime/intel/driver/recording.h"
 #include "runtime/intel/indirect/draw_list.h"
 #include "runtime/intel/indirect/generation_kernel.h"
@@ -67,8 +68,8 @@ struct CommandBufferOptions {
   DrawThresholds draw_thresholds = {};
 };
 
-// Copies by the command streamer of the render and compute engines are at most this long: it moves
-// a dword at a time.
+// Copies and fills by the command streamer of the render and compute engines are at most this long:
+// it moves a dword at a time.
 inline constexpr uint64_t kMostStreamerCopyBytes = 4096;
 // A secondary command buffer up to this size is copied into its caller, a longer one is called: the
 // half of a first chunk, as Mesa's anv chooses (anv_batch_chain.c). One secondary that runs another
@@ -106,6 +107,27 @@ class CommandBuffer {
   virtual bool SetIndexBuffer(const IndexBuffer& buffer) = 0;
   virtual bool Draw(const DrawCall& draw) = 0;
   virtual bool Draw(const IndirectDrawCall& draws) = 0;
+  // With a pipeline of meshes, from Gfx12.5 on.
+  virtual bool Draw(const MeshDrawCall& draw) = 0;
+  // Data of a task or mesh shader, up to kMostMeshDataBytes: the first 32 bytes are in its payload,
+  // the others in memory, to which the payload points.
+  virtual bool SetMeshData(MeshStage stage, absl::Span<const uint8_t> bytes) = 0;
+
+  // -- Stream output, of pipelines that have one ------------------------------------------------
+
+  // Vertices of the next draws are written to these buffers, 0 to 3, until EndStreamOutput().
+  // FailedPrecondition if it has begun.
+  virtual bool BeginStreamOutput(absl::Span<const StreamOutputBuffer> buffers) = 0;
+  // The bytes that were written are stored where StreamOutputBuffer::written says.
+  virtual bool EndStreamOutput() = 0;
+  // As many vertices as an earlier stream output has written.
+  virtual bool Draw(const StreamOutputDraw& draw) = 0;
+
+  // -- Clears and resolves of depth and stencil, without a shader -------------------------------
+
+  // Of the targets. A rectangle without a size is all of the target. Errors of
+  // CheckDepthOperation(), FailedPrecondition without such a target.
+  virtual bool Operate(const DepthOperationOptions& operation) = 0;
 
   // -- Dispatches, on the render and the compute engine -----------------------------------------
 
@@ -135,6 +157,14 @@ class CommandBuffer {
   virtual bool Copy(const BufferCopy& copy) = 0;
   virtual bool Copy(const ImageCopy& copy) = 0;
   virtual bool Copy(const BufferImageCopy& copy) = 0;
+  // Fills, by the same rule: an image only by the copy engine, whatever its format. Errors of
+  // PlanFill().
+  virtual bool Fill(const BufferFill& fill) = 0;
+  virtual bool Fill(const ImageFill& fill) = 0;
+
+  // -- Queries and conditions: query_recorder.h -------------------------------------------------
+
+  virtual QueryRecorder& queries() = 0;
 
   // -- Caches -----------------------------------------------------------------------------------
 

@@ -8,10 +8,12 @@
 #ifndef PACKSMITH_RUNTIME_INTEL_DRIVER_COMMAND_BUFFER_OF_H_
 #define PACKSMITH_RUNTIME_INTEL_DRIVER_COMMAND_BUFFER_OF_H_
 
+#include <array>
 #include <cstdint>
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
@@ -19,6 +21,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "packsmith/pack.h"
+#include "runtime/base/debug.h"
 #include "runtime/command/buffer_chunks.h"
 #include "runtime/intel/batch/batch.h"
 #include "runtime/intel/batch/cache_rules.h"
@@ -33,6 +36,7 @@
 #include "runtime/intel/driver/context.h"
 #include "runtime/intel/driver/emit_blit.h"
 #include "runtime/intel/driver/indirect_draws_of.h"
+#include "runtime/intel/driver/query_recorder_of.h"
 #include "runtime/intel/driver/recorders.h"
 #include "runtime/intel/pipeline/raster_packets.h"
 #include "runtime/intel/state/draw_state.h"
@@ -62,6 +66,12 @@ class CommandBufferOf final : public CommandBuffer {
   bool SetIndexBuffer(const IndexBuffer& buffer) override;
   bool Draw(const DrawCall& draw) override;
   bool Draw(const IndirectDrawCall& draws) override;
+  bool Draw(const MeshDrawCall& draw) override;
+  bool SetMeshData(MeshStage stage, absl::Span<const uint8_t> bytes) override;
+  bool BeginStreamOutput(absl::Span<const StreamOutputBuffer> buffers) override;
+  bool EndStreamOutput() override;
+  bool Draw(const StreamOutputDraw& draw) override;
+  bool Operate(const DepthOperationOptions& operation) override;
   bool Bind(const ComputeKernel& kernel) override;
   bool Dispatch(const GroupCount& groups) override;
   bool DispatchIndirect(const address& arguments) override;
@@ -73,6 +83,9 @@ class CommandBufferOf final : public CommandBuffer {
   bool Copy(const BufferCopy& copy) override;
   bool Copy(const ImageCopy& copy) override;
   bool Copy(const BufferImageCopy& copy) override;
+  bool Fill(const BufferFill& fill) override;
+  bool Fill(const ImageFill& fill) override;
+  QueryRecorder& queries() override { return queries_; }
   bool Use(const gpu::Buffer& buffer, CacheDomain domain) override;
   using CommandBuffer::Barrier;
   bool Barrier(const CacheBarrier& barrier) override;
@@ -133,7 +146,11 @@ class CommandBufferOf final : public CommandBuffer {
   bool Check(absl::Status status) { return status.ok() || Refuse(std::move(status)); }
   // A part has failed: its error, or the batch's, which is kept there.
   bool Fail(const absl::Status& part) { return Check(part), false; }
+  // Draw: the packet that follows.
+  template <class Draw = typename G::_3DPRIMITIVE>
   bool BeginDraw(const address& arguments);
+  // What stream output writes, and where its sizes are.
+  bool TrackStreamOutput(bool begins);
   bool BeginDispatch(const address& arguments);
   template <class Surface>
   View WriteView(const Surface& surface, CacheDomain domain);
@@ -141,6 +158,10 @@ class CommandBufferOf final : public CommandBuffer {
   bool Order(const gpu::Buffer& source, const gpu::Buffer& destination);
   template <class C>
   bool Blits(const C& copy, const gpu::Buffer& source, const gpu::Buffer& destination);
+  template <class F>
+  bool FillBlits(const F& fill, const gpu::Buffer& destination);
+
+  friend class QueryRecorderOf<Gen>;
 
   absl::Status status_;
   bool ended_ = false;
@@ -159,6 +180,9 @@ class CommandBufferOf final : public CommandBuffer {
   // Grows with each barrier and each use; that at which draws, and dispatches, were tracked last.
   uint64_t changes_ = 1, draws_tracked_ = 0, dispatches_tracked_ = 0;
   absl::flat_hash_set<uint32_t> blit_sources_, blit_destinations_;
+  QueryRecorderOf<Gen> queries_{*this};
+  bool streaming_ = false;
+  std::array<StreamOutputBuffer, kStreamOutBuffers> streamed_;
 };
 
 // -- Implementation -----------------------------------------------------------------------------
@@ -187,6 +211,10 @@ absl::Status CommandBufferOf<Gen>::Begin() {
   blits_.emplace(batch_, CopyMocs(context().device().caching));
   blit_sources_.clear();
   blit_destinations_.clear();
+  queries_.Forget();
+  streaming_ = false;
+  // Secondaries are left out with what calls them.
+  if (DebugOn(DebugSwitch::kNoop) && !options().secondary) batch_.Emit(typename Gen::BatchEnd{});
   return options().engine == Engine::kCopy ? absl::OkStatus() : BeginRender();
 }
 
@@ -290,13 +318,20 @@ void CommandBufferOf<Gen>::SetRegister(const Register& value) {
 template <class Gen>
 absl::Status CommandBufferOf<Gen>::End() {
   if (ended_) return status();
+  if (streaming_) {
+    Refuse(absl::FailedPreconditionError(
+        "the recording ends within stream output: EndStreamOutput() must precede"));
+  }
   ended_ = true;
   if (!status().ok()) return status();
   if (options().engine == Engine::kCopy) {
     blits_->Restore();
     EmitFlush(batch_, EngineKind::kCopy);
   } else {
-    if (options().engine == Engine::kRender) Select(Pipeline::k3D);
+    if (options().engine == Engine::kRender) {
+      Select(Pipeline::k3D);
+      Check(draws_->Leave());
+    }
     EmitTracked(kFullBarrier);
     if (indirect_) indirect_->End();
     for (const gpu::BufferHandle buffer : context().kernel_buffers()) {
@@ -500,6 +535,15 @@ bool CommandBufferOf<Gen>::Execute(CommandBuffer& secondary) {
         absl::StrCat("the secondary command buffer has ",
                      other.ended_ ? other.status().ToString() : "not ended: call its End()")));
   }
+  if (queries_.conditional() || streaming_) {
+    return Refuse(absl::FailedPreconditionError(
+        queries_.conditional()
+            ? "Execute() on a condition, which secondaries do not take: "
+              "EndCondition() must precede"
+            : "Execute() within stream output, which secondaries do not inherit: "
+              "EndStreamOutput() must precede"));
+  }
+  if (draws_ && !Check(draws_->Leave())) return false;
   if (!Barrier()) return false;
   if (!EmitSecondary<Gen>(batch_, {other.batch_}, kRules).ok()) return false;
   NoteSecondary(secondary);
@@ -608,6 +652,7 @@ bool CommandBufferOf<Gen>::SetIndexBuffer(const IndexBuffer& buffer) {
 }
 
 template <class Gen>
+template <class Draw>
 bool CommandBufferOf<Gen>::BeginDraw(const address& arguments) {
   if (!CanDraw() || !Select(Pipeline::k3D)) return false;
   if (arguments.buffer != 0) {
@@ -624,8 +669,9 @@ bool CommandBufferOf<Gen>::BeginDraw(const address& arguments) {
     }
     draws_->VerticesInvalidated();
   }
-  if (!Check(draws_->Prepare())) return false;
-  return state_->Flush(batch_) || Fail(state_->status());
+  constexpr bool kMeshes = !std::is_same_v<Draw, typename G::_3DPRIMITIVE>;
+  if (!Check(draws_->Prepare(kMeshes))) return false;
+  return state_->template Flush<Draw>(batch_) || Fail(state_->status());
 }
 
 template <class Gen>
@@ -633,6 +679,7 @@ bool CommandBufferOf<Gen>::Draw(const DrawCall& draw) {
   using Primitive = typename G::_3DPRIMITIVE;
   if (!BeginDraw({})) return false;
   return batch_.Emit(Primitive{
+      .predicate_enable = queries_.conditional(),
       .vertex_access_type = draw.indexed ? Primitive::VERTEX_ACCESS_TYPE_RANDOM
                                          : Primitive::VERTEX_ACCESS_TYPE_SEQUENTIAL,
       .vertex_count_per_instance = draw.vertices,
@@ -653,7 +700,7 @@ bool CommandBufferOf<Gen>::Draw(const IndirectDrawCall& draws) {
     caches_->Apply(barrier);
     caches_->Note(numbers.buffer, CacheDomain::kOtherRead);
   }
-  return BeginDraw({}) && indirect_->Draw(draws, /*predicated=*/false);
+  return BeginDraw({}) && indirect_->Draw(draws, queries_.conditional());
 }
 
 template <class Gen>
@@ -678,13 +725,15 @@ bool CommandBufferOf<Gen>::BeginDispatch(const address& arguments) {
 template <class Gen>
 bool CommandBufferOf<Gen>::Dispatch(const GroupCount& groups) {
   if (!BeginDispatch({})) return false;
-  return compute_->Dispatch(batch_, groups) || Fail(compute_->status());
+  return compute_->Dispatch(batch_, groups, {.predicated = queries_.conditional()}) ||
+         Fail(compute_->status());
 }
 
 template <class Gen>
 bool CommandBufferOf<Gen>::DispatchIndirect(const address& arguments) {
   if (!BeginDispatch(arguments)) return false;
-  return compute_->DispatchIndirect(batch_, arguments) || Fail(compute_->status());
+  return compute_->DispatchIndirect(batch_, arguments, {.predicated = queries_.conditional()}) ||
+         Fail(compute_->status());
 }
 
 template <class Gen>
@@ -741,5 +790,10 @@ bool CommandBufferOf<Gen>::SetConstants(BindingStage stage, absl::Span<const uin
 }
 
 }  // namespace packsmith::intel
+
+// The other methods.
+#include "runtime/intel/driver/fills_of.h"          // IWYU pragma: export
+#include "runtime/intel/driver/mesh_draws_of.h"     // IWYU pragma: export
+#include "runtime/intel/driver/stream_output_of.h"  // IWYU pragma: export
 
 #endif  // PACKSMITH_RUNTIME_INTEL_DRIVER_COMMAND_BUFFER_OF_H_

@@ -28,7 +28,8 @@ Context::Context(gpu::Device& device, const GenerationDriver& generation,
       render_device_(render_device),
       subslices_(options.subslices),
       space_number_(options.space),
-      kernel_context_(options.kernel_context) {}
+      kernel_context_(options.kernel_context),
+      pipelines_(options.pipelines) {}
 
 absl::Status Context::CreateMemory(const ContextOptions& options) {
   const unsigned number = generation_.version;
@@ -111,14 +112,26 @@ absl::StatusOr<uint32_t> Context::NewKernel(absl::Span<const uint8_t> code) {
   return kernel->offset;
 }
 
+absl::StatusOr<Queries> Context::NewQueries(const QueryPoolOptions& options) {
+  const absl::StatusOr<uint64_t> bytes = QueryPool::BytesFor(options);
+  if (!bytes.ok()) return bytes.status();
+  const absl::StatusOr<gpu::Buffer> memory = NewBuffer(*bytes, "queries");
+  if (!memory.ok()) return memory.status();
+  const absl::StatusOr<QueryPool> pool = QueryPool::Create(FactsOf(generation_.version), options,
+                                                           {.address = memory->address,
+                                                            .buffer = memory->handle,
+                                                            .cpu = memory->cpu,
+                                                            .size = memory->size});
+  if (!pool.ok()) {
+    (void)Release(*memory);
+    return pool.status();
+  }
+  return Queries{*pool, *memory};
+}
+
 std::vector<gpu::BufferHandle> Context::kernel_buffers() const {
   MutexLock lock(mutex_);
   return kernel_buffers_;
-}
-
-absl::StatusOr<std::unique_ptr<GraphicsPipeline>> Context::NewGraphicsPipeline(
-    const GraphicsPipelineOptions& options) const {
-  return generation_.new_graphics_pipeline(*this, options);
 }
 
 absl::StatusOr<std::unique_ptr<CommandBuffer>> Context::NewCommandBuffer(

@@ -32,6 +32,7 @@
 #include "runtime/base/mutex.h"
 #include "runtime/intel/device/render_devices.h"
 #include "runtime/intel/driver/image.h"
+#include "runtime/intel/driver/query_recorder.h"
 #include "runtime/intel/driver/recording.h"
 #include "runtime/intel/memory/border_colors.h"
 #include "runtime/intel/shader/kernels.h"
@@ -42,11 +43,14 @@
 
 namespace packsmith::intel {
 
+struct CacheKey;
 class CommandBuffer;
 struct CommandBufferOptions;
+struct ComputeKernel;
 struct GenerationDriver;
 class GraphicsPipeline;
 struct GraphicsPipelineOptions;
+class PipelineCache;
 
 struct ContextOptions {
   // By the XML's name ("gfx9"). Empty: the device's, Device::generation().
@@ -61,6 +65,9 @@ struct ContextOptions {
   uint32_t space = 0, kernel_context = 0;
   uint64_t page = 0;  // Buffers::Options::page
   uint64_t address_space_bytes = uint64_t{1} << 48;
+  // Keeps pipelines that are made with a key, in memory and in a file that another run maps
+  // (runtime/intel/shader/pipeline_cache.h). Must outlive the context; null: nothing is kept.
+  PipelineCache* pipelines = nullptr;
 };
 
 class Context {
@@ -88,13 +95,29 @@ class Context {
   // Errors of Kernels::Upload().
   absl::StatusOr<uint32_t> NewKernel(absl::Span<const uint8_t> code);
 
+  // Queries with memory of their own, which the CPU sees; reset them before their first use. Errors
+  // of QueryPool::Create() and Buffers::Create().
+  absl::StatusOr<Queries> NewQueries(const QueryPoolOptions& options);
+
   // All levels and layers of an image, for CommandBuffer::MakeView() and RenderTargets.
   ImageSurface SurfaceOf(const Image& image, SurfacePurpose purpose) const {
     return intel::SurfaceOf(image, purpose, mocs());
   }
-  // InvalidArgument and the like, naming what does not fit, of runtime/intel/pipeline.
+  // InvalidArgument and the like, naming what does not fit, of runtime/intel/pipeline. With
+  // GraphicsPipelineOptions::key the cache keeps its packets and the code of its kernels, if these
+  // are of NewKernel() and have no scratch memory, whose place differs in each run.
   absl::StatusOr<std::unique_ptr<GraphicsPipeline>> NewGraphicsPipeline(
       const GraphicsPipelineOptions& options) const;
+  // The pipeline that the cache has under this key, without a compiler: its kernels are uploaded,
+  // or found, and its packets are those of the earlier run. NotFound: compile it, and make it with
+  // the key; DataLoss: what is kept is not a pipeline of this generation.
+  absl::StatusOr<std::unique_ptr<GraphicsPipeline>> FindGraphicsPipeline(const CacheKey& key);
+  // The same of compute kernels. The entries' offsets count from the beginning of `code`; those of
+  // the result from the instruction base, as CommandBuffer::Bind() takes it.
+  absl::StatusOr<ComputeKernel> NewComputeKernel(const CacheKey& key,
+                                                 absl::Span<const uint8_t> code,
+                                                 const ComputeKernel& kernel);
+  absl::StatusOr<ComputeKernel> FindComputeKernel(const CacheKey& key);
 
   // -- Recording and submitting -----------------------------------------------------------------
 
@@ -125,6 +148,7 @@ class Context {
   BorderColors& border_colors() { return *border_colors_; }
   // 8 bytes that packets may overwrite.
   address scratch() const { return {scratch_.address, scratch_.handle, access::write}; }
+  const Kernels& kernels() const { return *kernels_; }
   // The buffers that hold kernels.
   std::vector<gpu::BufferHandle> kernel_buffers() const;
 
@@ -146,6 +170,7 @@ class Context {
   const RenderDevice render_device_;
   const unsigned subslices_;
   const uint32_t space_number_, kernel_context_;
+  PipelineCache* const pipelines_;
 
   std::unique_ptr<gpu::AddressSpace> space_;
   std::unique_ptr<gpu::Buffers> buffers_;

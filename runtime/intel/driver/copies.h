@@ -3,6 +3,7 @@
 #ifndef PACKSMITH_RUNTIME_INTEL_DRIVER_COPIES_H_
 #define PACKSMITH_RUNTIME_INTEL_DRIVER_COPIES_H_
 
+#include <array>
 #include <cstdint>
 
 #include "runtime/intel/driver/image.h"
@@ -42,6 +43,23 @@ struct BufferImageCopy {
   uint32_t width = 0, height = 0;  // pixels
   uint32_t layers = 1;
   bool to_image = true;  // else from the image to the buffer
+};
+
+// A pattern of 4 bytes in a buffer.
+struct BufferFill {
+  gpu::Buffer destination;
+  uint64_t offset = 0;  // bytes: a multiple of 4, as the size
+  uint64_t size = 0;    // bytes
+  uint32_t value = 0;
+};
+
+// One texel in a rectangle of an image: a clear of colours, depth or stencil without a shader.
+struct ImageFill {
+  ImagePlace destination;
+  uint32_t width = 0, height = 0;  // pixels
+  uint32_t layers = 1;             // from the place's layer on
+  // As it is in memory: the first bytes of it, as many as a texel of the image's format has.
+  std::array<uint8_t, 16> texel = {};
 };
 
 }  // namespace packsmith::intel

@@ -3,6 +3,7 @@
 #ifndef PACKSMITH_RUNTIME_INTEL_DRIVER_DRAWS_H_
 #define PACKSMITH_RUNTIME_INTEL_DRIVER_DRAWS_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 
@@ -53,6 +54,35 @@ struct IndirectDrawCall {
   bool indexed = false;
   // Address of a 32-bit count that limits the draws.
   std::optional<address> count = std::nullopt;
+};
+
+// Groups of tasks, or of meshes in a pipeline without tasks. `arguments` with an address: their
+// numbers are `draws` times DispatchArguments in memory, a multiple of 4.
+struct MeshDrawCall {
+  uint32_t x = 1, y = 1, z = 1;
+  address arguments = {};
+  uint32_t draws = 1;
+  uint32_t stride = 0;  // bytes from one draw's parameters to the next; 0: without gaps
+};
+enum class MeshStage : uint8_t { kTask, kMesh };
+inline constexpr size_t kMostMeshDataBytes = 4096;
+
+// Where stream output goes.
+struct StreamOutputBuffer {
+  address memory = {};  // a multiple of 4; without an address: nothing
+  uint64_t size = 0;    // bytes: a multiple of 4, up to 4 GiB
+  // 4 bytes at a multiple of 4: the bytes that have been written. Stored at the end; `append`: read
+  // at the beginning, and writing continues there.
+  address written = {};
+  bool append = false;
+};
+// Vertices are (the 4 bytes at `written` - offset) / stride.
+struct StreamOutputDraw {
+  address written = {};
+  uint32_t offset = 0;  // bytes: a multiple of 4
+  uint32_t stride = 4;  // bytes: a multiple of 4
+  uint32_t instances = 1;
+  uint32_t first_instance = 0;
 };
 
 }  // namespace packsmith::intel

@@ -1,5 +1,6 @@
-// A generation's packets for copies: XY_SRC_COPY_BLT up to Gfx11, XY_BLOCK_COPY_BLT from Gfx12 on,
-// and MEM_COPY for bytes from Xe2 on. All are packets of the copy engine.
+// A generation's packets for copies and fills: XY_SRC_COPY_BLT and XY_COLOR_BLT up to Gfx11,
+// XY_BLOCK_COPY_BLT and XY_FAST_COLOR_BLT from Gfx12 on, and MEM_COPY for bytes from Xe2 on. All
+// are packets of the copy engine.
 
 #ifndef PACKSMITH_RUNTIME_INTEL_DRIVER_EMIT_BLIT_H_
 #define PACKSMITH_RUNTIME_INTEL_DRIVER_EMIT_BLIT_H_
@@ -62,6 +63,15 @@ class BlitEmitter {
       return EmitBlockCopy(blit);
     } else {
       return EmitSourceCopy(blit);
+    }
+  }
+
+  // The destination of the blit in one color.
+  bool Fill(const Blit& blit, const FillColor& color) {
+    if constexpr (requires { typename G::XY_FAST_COLOR_BLT; }) {
+      return EmitFastColor(blit, color);
+    } else {
+      return EmitColor(blit, color);
     }
   }
 
@@ -196,6 +206,79 @@ class BlitEmitter {
         .source_y1_coordinate = static_cast<int32_t>(blit.source.y),
         .source_pitch = pitch(blit.source),
         .source_base_address = blit.source.memory,
+    });
+  }
+
+  bool EmitFastColor(const Blit& blit, const FillColor& color) requires requires {
+    typename G::XY_FAST_COLOR_BLT;
+  }
+  {
+    using Packet = typename G::XY_FAST_COLOR_BLT;
+    const BlitSurface& to = blit.destination;
+    const bool linear = to.tiling == SurfaceTiling::kLinear;
+    Packet packet{
+        .color_depth = blit.pixel == 1   ? Packet::COLOR_DEPTH_8_BIT
+                       : blit.pixel == 2 ? Packet::COLOR_DEPTH_16_BIT
+                       : blit.pixel == 4 ? Packet::COLOR_DEPTH_32_BIT
+                       : blit.pixel == 8 ? Packet::COLOR_DEPTH_64_BIT
+                                         : Packet::COLOR_DEPTH_128_BIT,
+        .destination_pitch = to.pitch / (linear ? 1 : 4) - 1,
+        .destination_x1 = static_cast<int32_t>(to.x),
+        .destination_y1 = static_cast<int32_t>(to.y),
+        .destination_x2 = static_cast<int32_t>(to.x + blit.width),
+        .destination_y2 = static_cast<int32_t>(to.y + blit.height),
+        .destination_base_address = to.memory,
+        .fill_color = {color[0], color[1], color[2], color[3]},
+    };
+    if (!linear) {
+      if constexpr (requires { Packet::DESTINATION_TILING_4; }) {
+        packet.destination_tiling = to.tiling == SurfaceTiling::kX ? Packet::DESTINATION_TILING_X
+                                                                   : Packet::DESTINATION_TILING_4;
+      } else {
+        packet.destination_tiling = Packet::DESTINATION_TILING_Y;
+      }
+    }
+    if constexpr (requires { packet.destination_encrypt_en; }) {
+      packet.destination_mocs = IndexOf(mocs_);
+    } else if constexpr (requires { packet.destination_mocs; }) {
+      packet.destination_mocs = mocs_;
+    }
+    if constexpr (requires { Packet::DESTINATION_TARGET_MEMORY_SYSTEM; }) {
+      packet.destination_target_memory = Packet::DESTINATION_TARGET_MEMORY_SYSTEM;
+    } else if constexpr (requires { Packet::DESTINATION_TARGET_MEMORY_SYSTEM_MEM; }) {
+      packet.destination_target_memory = Packet::DESTINATION_TARGET_MEMORY_SYSTEM_MEM;
+    }
+    if constexpr (requires { packet.destination_surface_width; }) {
+      packet.destination_surface_type = Packet::DESTINATION_SURFACE_TYPE_2D;
+      packet.destination_surface_width = to.x + blit.width - 1;
+      packet.destination_surface_height = to.y + blit.height - 1;
+      packet.destination_vertical_align = Packet::DESTINATION_VERTICAL_ALIGN_VALIGN_4;
+      packet.destination_mip_tail_start_lod = 15;
+    }
+    return batch_.Emit(packet);
+  }
+
+  bool EmitColor(const Blit& blit, const FillColor& color) {
+    using Packet = typename G::XY_COLOR_BLT;
+    constexpr uint32_t kCopyPattern = 0xf0, kAllBytes = 3;  // the raster operation PATCOPY
+    const BlitSurface& to = blit.destination;
+    const bool tiled = to.tiling != SurfaceTiling::kLinear;
+    const bool y_tiled = to.tiling == SurfaceTiling::kY;
+    if (!SetTiles(y_tiled, y_tiled)) return false;
+    return batch_.Emit(Packet{
+        .tiling_enable = tiled,
+        ._32bpp_byte_mask = blit.pixel == 4 ? kAllBytes : 0,
+        .destination_pitch = static_cast<int32_t>(to.pitch / (tiled ? 4 : 1)),
+        .raster_operation = kCopyPattern,
+        .color_depth = blit.pixel == 1   ? Packet::COLOR_DEPTH_8_BIT
+                       : blit.pixel == 2 ? Packet::COLOR_DEPTH_565
+                                         : Packet::COLOR_DEPTH_32_BIT,
+        .destination_x1_coordinate = static_cast<int32_t>(to.x),
+        .destination_y1_coordinate = static_cast<int32_t>(to.y),
+        .destination_x2_coordinate = static_cast<int32_t>(to.x + blit.width),
+        .destination_y2_coordinate = static_cast<int32_t>(to.y + blit.height),
+        .destination_base_address = to.memory,
+        .solid_pattern_color = color[0],
     });
   }
 

@@ -18,6 +18,7 @@ struct CommandBufferOptions;
 class Context;
 class GraphicsPipeline;
 struct GraphicsPipelineOptions;
+class SavedReader;
 
 struct GenerationDriver {
   const char* name;    // by the XML
@@ -27,6 +28,8 @@ struct GenerationDriver {
       Context& context, const CommandBufferOptions& options);
   absl::StatusOr<std::unique_ptr<GraphicsPipeline>> (*new_graphics_pipeline)(
       const Context& context, const GraphicsPipelineOptions& options);
+  absl::StatusOr<std::unique_ptr<GraphicsPipeline>> (*load_graphics_pipeline)(Context& context,
+                                                                              SavedReader& from);
 };
 
 // All of them, the oldest first.

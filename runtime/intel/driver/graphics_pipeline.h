@@ -27,8 +27,34 @@
 
 namespace packsmith::intel {
 
+struct CacheKey;
+class Context;
+class SavedBytes;
+class SavedReader;
+
+// A varying that is written to a buffer: of the last stage before the rasterizer.
+struct StreamedVarying {
+  Varying what = Varying::kPosition;
+  unsigned components = 0xf;  // a bit each that is written: 1 is x, 8 is w
+  unsigned buffer = 0;        // 0 to 3
+  unsigned offset = 0;        // bytes from the vertex's beginning in the buffer: a multiple of 4
+  unsigned stream = 0;        // of geometry shaders: 0 to 3
+};
+struct StreamOutput {
+  absl::Span<const StreamedVarying> varyings = {};  // none: there is no stream output
+  // Bytes from vertex to vertex in each buffer: multiples of 4, up to 2048.
+  std::array<uint32_t, 4> strides = {};
+  unsigned rasterized_stream = 0;  // 0 to 3
+  bool rasterize = true;           // else nothing is drawn, whether vertices are written or not
+  bool trailing_order = false;     // of triangle strips: the last vertex stays the last (GL)
+};
+
 struct GraphicsPipelineOptions {
   ShaderStages shaders = {};
+  // From Gfx12.5 on, instead of the shaders before the fragment shader: a mesh shader, and perhaps
+  // a task shader. Of the vertex input nothing is used; `varyings` are those of a mesh's vertices.
+  const TaskShader* task = nullptr;
+  const MeshShader* mesh = nullptr;
   // What the last stage before the rasterizer writes besides its position, and what the fragment
   // shader reads of that.
   absl::Span<const Varying> varyings = {};
@@ -42,7 +68,18 @@ struct GraphicsPipelineOptions {
   // The size of an URB entry of each stage in 64 bytes, by UrbStage; 0 for a stage that is used:
   // the vertex shader's inputs or the varyings, whichever are more.
   std::array<unsigned, kUrbStages> urb_units = {};
+  // The same of task and mesh shaders, which a compiler lays out: 1 to 1024; not 0 for a shader
+  // that there is.
+  unsigned task_urb_units = 0, mesh_urb_units = 0;
+  StreamOutput stream_output = {};
+  // Under which the context's cache keeps the pipeline: a hash of all that it is made of, such as
+  // the source of its shaders and these options, but not of where its kernels are. Null: it is not
+  // kept.
+  const CacheKey* key = nullptr;
 };
+
+// Whether a shader spills to memory, whose place is not known in other runs.
+bool HasScratch(const GraphicsPipelineOptions& options);
 
 // Any number of command buffers of its context's generation may bind it, in any thread.
 class GraphicsPipeline {
@@ -56,15 +93,38 @@ class GraphicsPipeline {
   // Where the fragment shader's attributes come from.
   const AttributePlan& attributes() const { return attributes_; }
   const char* generation() const { return generation_; }
+  // Draws take groups of tasks or meshes; those of tasks; and whether these read the draw's number.
+  bool draws_meshes() const { return draws_meshes_; }
+  bool has_tasks() const { return has_tasks_; }
+  bool reads_draw_id() const { return reads_draw_id_; }
+
+  // Appends what another run needs to have this pipeline. False, and what was appended is of no
+  // use, if it has addresses, scratch memory, or kernels that are not the context's.
+  virtual bool Save(const Context& context, SavedBytes& to) const = 0;
 
  protected:
-  explicit GraphicsPipeline(const char* generation) : generation_(generation) {}
+  GraphicsPipeline(const char* generation, const GraphicsPipelineOptions& options)
+      : generation_(generation),
+        draws_meshes_(options.mesh != nullptr || options.task != nullptr),
+        has_tasks_(options.task != nullptr),
+        reads_draw_id_((options.task != nullptr && options.task->group.draw_id) ||
+                       (options.mesh != nullptr && options.mesh->group.draw_id)) {}
+  // Of one that was saved.
+  struct Kind {
+    bool draws_meshes = false, has_tasks = false, reads_draw_id = false;
+  };
+  GraphicsPipeline(const char* generation, const Kind& kind)
+      : generation_(generation),
+        draws_meshes_(kind.draws_meshes),
+        has_tasks_(kind.has_tasks),
+        reads_draw_id_(kind.reads_draw_id) {}
 
   VertexPlan vertex_plan_;
   AttributePlan attributes_;
 
  private:
   const char* const generation_;
+  const bool draws_meshes_, has_tasks_, reads_draw_id_;
 };
 
 }  // namespace packsmith::intel

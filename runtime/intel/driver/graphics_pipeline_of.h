@@ -10,10 +10,13 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "runtime/command/pack_status.h"
 #include "runtime/intel/driver/context.h"
 #include "runtime/intel/driver/graphics_pipeline.h"
+#include "runtime/intel/driver/stream_output_plan.h"
+#include "runtime/intel/pipeline/mesh_packets.h"
 #include "runtime/intel/pipeline/output_packets.h"
 #include "runtime/intel/pipeline/raster_packets.h"
 #include "runtime/intel/pipeline/stage_packets.h"
@@ -21,38 +24,82 @@
 #include "runtime/intel/pipeline/vertex_packets.h"
 #include "runtime/intel/state/l3.h"
 #include "runtime/intel/state/pipeline_state.h"
+#include "runtime/intel/state/saved_pipeline.h"
 #include "runtime/intel/state/urb.h"
 
 namespace packsmith::intel {
 
 template <class Gen>
 class GraphicsPipelineOf final : public GraphicsPipeline {
+  using StreamOut = typename Gen::Packets::_3DSTATE_STREAMOUT;
+  using Fetch = typename Gen::Packets::_3DSTATE_VF;
+
  public:
   static absl::StatusOr<std::unique_ptr<GraphicsPipeline>> New(
       const Context& context, const GraphicsPipelineOptions& options);
+  // One that Save() wrote: in saved_pipeline_of.h. DataLoss: it did not; errors of NewKernel().
+  static absl::StatusOr<std::unique_ptr<GraphicsPipeline>> Load(Context& context,
+                                                                SavedReader& from);
+  bool Save(const Context& context, SavedBytes& to) const override;
 
   const PipelineState<Gen>& state() const { return state_; }
   const UrbPartition& urb() const { return urb_; }
   const PushConstantPartition& constants() const { return constants_; }
+  // 3DSTATE_VF, of a pipeline whose restart index is the greatest of the index buffer's type.
+  bool restarts_at_greatest() const { return restarts_at_greatest_; }
+  const Fetch& fetch() const { return fetch_; }
+  // Of pipelines of meshes, instead of urb().
+  const MeshUrbPartition& mesh_urb() const { return mesh_urb_; }
   const Rasterization& rasterization() const { return rasterization_; }
   const PixelTraits& pixels() const { return pixels_; }
   // BLEND_STATE with an entry for each target that there can be: hardware fetches all of them.
   absl::Span<const uint32_t> blend() const { return blend_; }
+  // The declarations of stream output, if it has one.
+  bool streams_out() const { return streams_out_; }
+  const StreamOutPlan& streamed() const { return streamed_; }
+  // While vertices are written, and while they are not.
+  const StreamOut& stream_out(bool writes) const { return writes ? writing_ : not_writing_; }
 
  private:
   explicit GraphicsPipelineOf(const GraphicsPipelineOptions& options)
-      : GraphicsPipeline(Gen::kName), rasterization_(options.rasterization) {}
+      : GraphicsPipeline(Gen::kName, options),
+        has_scratch_(HasScratch(options)),
+        rasterization_(options.rasterization) {}
+  explicit GraphicsPipelineOf(const Kind& kind) : GraphicsPipeline(Gen::kName, kind) {}
+  // Calls f for all that is kept as it is, until it returns false.
+  template <class F>
+  bool EachPlainPart(F f);
   absl::Status Make(const Context& context, const GraphicsPipelineOptions& options);
   absl::Status PartitionUrbFor(const RenderDevice& device, const GraphicsPipelineOptions& options,
                                const VertexLayout& written);
+  // The stages before the rasterizer, and the fragment shader: of vertices, or of meshes.
+  absl::Status AddVertexStages(const RenderDevice& device, const GraphicsPipelineOptions& options,
+                               const VertexLayout& written);
+  absl::Status AddMeshStages(const RenderDevice& device, const GraphicsPipelineOptions& options);
+  absl::Status AddStreamOutput(const StreamOutput& output, const VertexLayout& written);
 
+  const bool has_scratch_ = false;
   PipelineState<Gen> state_;
   UrbPartition urb_;
+  MeshUrbPartition mesh_urb_;
   PushConstantPartition constants_;
   Rasterization rasterization_;
   PixelTraits pixels_;
   std::vector<uint32_t> blend_;
+  bool restarts_at_greatest_ = false;
+  Fetch fetch_;
+  bool streams_out_ = false;
+  StreamOutPlan streamed_;
+  StreamOut writing_, not_writing_;
 };
+
+// The size of the URB with the division of the third-level cache that command buffers choose.
+inline absl::StatusOr<unsigned> UrbKbFor(const RenderDevice& device) {
+  if (L3Partitions(device).empty()) return UrbKbOf(device, L3Partition());
+  const absl::StatusOr<L3Partition> l3 = ChooseL3(device, {.slm = 1, .urb = 1, .all = 1});
+  if (!l3.ok()) return l3.status();
+  return UrbKbOf(device, *l3);
+}
 
 template <class Gen>
 absl::StatusOr<std::unique_ptr<GraphicsPipeline>> GraphicsPipelineOf<Gen>::New(
@@ -78,13 +125,9 @@ absl::Status GraphicsPipelineOf<Gen>::PartitionUrbFor(const RenderDevice& device
     const unsigned inputs = i == 0 ? (vertex_plan_.read_length + 1) / 2 : 0;
     demand.entry_units[i] = std::max({1u, written.entry_units(), inputs});
   }
-  unsigned kb = UrbKbOf(device, L3Partition());
-  if (!L3Partitions(device).empty()) {
-    const absl::StatusOr<L3Partition> l3 = ChooseL3(device, {.slm = 1, .urb = 1, .all = 1});
-    if (!l3.ok()) return l3.status();
-    kb = UrbKbOf(device, *l3);
-  }
-  const absl::StatusOr<UrbPartition> urb = PartitionUrb(device, kb, demand);
+  const absl::StatusOr<unsigned> kb = UrbKbFor(device);
+  if (!kb.ok()) return kb.status();
+  const absl::StatusOr<UrbPartition> urb = PartitionUrb(device, *kb, demand);
   if (!urb.ok()) return urb.status();
   urb_ = *urb;
   constants_ = PartitionPushConstants(device, {.vertex = options.constants[0],
@@ -96,24 +139,95 @@ absl::Status GraphicsPipelineOf<Gen>::PartitionUrbFor(const RenderDevice& device
 }
 
 template <class Gen>
-absl::Status GraphicsPipelineOf<Gen>::Make(const Context& context,
-                                           const GraphicsPipelineOptions& options) {
-  const RenderDevice& device = context.device();
+absl::Status GraphicsPipelineOf<Gen>::AddVertexStages(const RenderDevice& device,
+                                                      const GraphicsPipelineOptions& options,
+                                                      const VertexLayout& written) {
   const absl::StatusOr<VertexPlan> vertices = AddVertexInput(options.vertices, state_);
   if (!vertices.ok()) return vertices.status();
   vertex_plan_ = *vertices;
-  if (absl::Status status = AddShaders(options.shaders, device, state_); !status.ok())
-    return status;
+  restarts_at_greatest_ =
+      options.vertices.primitive_restart && !options.vertices.restart_index.has_value();
+  const uint32_t* const fetch =
+      FindPacket(state_.core(), StateLayoutOf<Gen>::template IndexOf<Fetch>());
+  if (fetch != nullptr) fetch_ = Fetch::unpack(fetch);
+  absl::Status status = AddShaders(options.shaders, device, state_);
+  if (status.ok()) status = PartitionUrbFor(device, options, written);
+  if (!status.ok()) return status;
+  rasterization_.dereference = static_cast<uint32_t>(DereferenceOf(device, urb_));
+  return AddStreamOutput(options.stream_output, written);
+}
+
+template <class Gen>
+absl::Status GraphicsPipelineOf<Gen>::AddMeshStages(const RenderDevice& device,
+                                                    const GraphicsPipelineOptions& options) {
+  if constexpr (requires { typename Gen::Packets::_3DSTATE_MESH_SHADER; }) {
+    const ShaderStages& others = options.shaders;
+    if (others.vertex != nullptr || others.tess_control != nullptr || others.tess_eval != nullptr ||
+        others.geometry != nullptr || !options.stream_output.varyings.empty()) {
+      return absl::InvalidArgumentError(
+          "a pipeline of meshes with a shader of vertices or with stream output; meshes have none");
+    }
+    absl::Status status = AddMeshShaders(
+        {options.task, options.mesh, others.fragment, others.target}, device, state_);
+    if (!status.ok()) return status;
+    // Slots are counted from where the setup back end begins to read.
+    const uint32_t header = attributes_.first_slot * 16;
+    if (attributes_.count != 0 && options.mesh->vertex_header_bytes != header) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "mesh shader: vertex_header_bytes is ", options.mesh->vertex_header_bytes,
+          "; the fragment shader's inputs begin after ", header, " bytes of a vertex"));
+    }
+    if (options.mesh_urb_units == 0 || (options.task != nullptr && options.task_urb_units == 0)) {
+      return absl::InvalidArgumentError(
+          "a pipeline of meshes without the size of their URB entries: set mesh_urb_units, and "
+          "task_urb_units for tasks");
+    }
+    const absl::StatusOr<unsigned> kb = UrbKbFor(device);
+    if (!kb.ok()) return kb.status();
+    const absl::StatusOr<MeshUrbPartition> urb =
+        PartitionMeshUrb(device, *kb,
+                         {.task_units = options.task == nullptr ? 0 : options.task_urb_units,
+                          .mesh_units = options.mesh_urb_units});
+    if (!urb.ok()) return urb.status();
+    mesh_urb_ = *urb;
+    constants_ = MeshPushConstants(device);
+    rasterization_.dereference = static_cast<uint32_t>(DereferenceOf(mesh_urb_));
+    return AddStreamOutput({}, {});
+  } else {
+    return absl::UnimplementedError(
+        absl::StrCat(Gen::kName, " has no mesh shaders; Gfx12.5 and later generations have"));
+  }
+}
+
+template <class Gen>
+absl::Status GraphicsPipelineOf<Gen>::AddStreamOutput(const StreamOutput& output,
+                                                      const VertexLayout& written) {
+  const absl::StatusOr<StreamOutPlan> plan = PlanStreamOutput(output, written);
+  if (!plan.ok()) return plan.status();
+  streams_out_ = !output.varyings.empty();
+  streamed_ = *plan;
+  writing_ = StreamOutPacket<Gen>(output, written, true);
+  not_writing_ = StreamOutPacket<Gen>(output, written, false);
+  return absl::OkStatus();
+}
+
+template <class Gen>
+absl::Status GraphicsPipelineOf<Gen>::Make(const Context& context,
+                                           const GraphicsPipelineOptions& options) {
+  const RenderDevice& device = context.device();
   const absl::StatusOr<VertexLayout> written = MakeVertexLayout(options.varyings);
   if (!written.ok()) return written.status();
   const absl::StatusOr<AttributePlan> attributes = PlanAttributes(*written, options.inputs);
   if (!attributes.ok()) return attributes.status();
   attributes_ = *attributes;
   if (absl::Status status = AddAttributes(attributes_, state_); !status.ok()) return status;
-  if (absl::Status status = PartitionUrbFor(device, options, *written); !status.ok()) return status;
+  if (absl::Status status = draws_meshes() ? AddMeshStages(device, options)
+                                           : AddVertexStages(device, options, *written);
+      !status.ok()) {
+    return status;
+  }
 
   pixels_ = TraitsOf(options.shaders.fragment);
-  rasterization_.dereference = static_cast<uint32_t>(DereferenceOf(device, urb_));
   if (absl::Status status = AddRasterization(rasterization_, pixels_, state_); !status.ok())
     return status;
   if (absl::Status status = AddDepthStencil(options.depth_stencil, state_); !status.ok())

@@ -9,11 +9,13 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <type_traits>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "packsmith/pack.h"
 #include "runtime/intel/batch/batch.h"
@@ -31,6 +33,8 @@
 #include "runtime/intel/pipeline/vertex_packets.h"
 #include "runtime/intel/pipeline/viewport_packets.h"
 #include "runtime/intel/state/draw_state.h"
+#include "runtime/intel/state/stream_output.h"
+#include "runtime/intel/state/urb.h"
 #include "runtime/intel/state/vertex_reach.h"
 
 namespace packsmith::intel {
@@ -179,6 +183,19 @@ class DrawRecorder {
   absl::Status SetViews(BindingStage stage, absl::Span<const View> views);
   absl::Status SetSamplers(BindingStage stage, absl::Span<const Sampler> samplers);
   absl::Status SetConstants(BindingStage stage, absl::Span<const uint8_t> bytes);
+  // While it is on, draws write vertices, if their pipeline has stream output.
+  void SetStreaming(bool on) {
+    streaming_ = on;
+    SetStreamOut();
+  }
+  // For tasks or meshes.
+  absl::Status SetMeshData(MeshStage stage, absl::Span<const uint8_t> bytes);
+  // The one that is bound; null: none.
+  const GraphicsPipeline* pipeline() const { return pipeline_; }
+  // A clear or resolve of the targets' depth and stencil, whose caches the caller flushes.
+  absl::Status Operate(DepthOperationOptions operation);
+  // The targets of that.
+  const std::vector<TrackedUse>& targets() const { return targets_; }
   absl::Status SetColorConstants(const ColorConstants& constants) {
     return intel::SetColorConstants(constants, parts_.recording.dynamic(), parts_.batch,
                                     parts_.state);
@@ -190,16 +207,35 @@ class DrawRecorder {
   // The cache of vertices may hold those of other addresses: a barrier must precede the draw.
   bool vertices_stale() const { return Gen::kFacts.vertices_know_32_bits && reach_.stale(); }
   void VerticesInvalidated() { reach_.Invalidated(); }
-  // Sets what a draw needs; the caller then flushes the state.
-  absl::Status Prepare();
+  // Sets what a draw needs; the caller then flushes the state. meshes: the draw is of groups.
+  absl::Status Prepare(bool meshes = false);
+  // Other code may draw next: removes what it must not find.
+  absl::Status Leave();
   // Other code has used the context: everything is set again.
   void Forget();
 
  private:
   static constexpr unsigned kStages = 5;  // of BindingStage, those of draws
 
+  static constexpr bool kMeshes = requires { typename G::_3DSTATE_MESH_SHADER; };
+
   absl::Status SetViewportStates();
   void SetPointers();
+  // The restart index, where it follows the indices' type.
+  void SetRestart() {
+    if (pipeline_ == nullptr || !pipeline_->restarts_at_greatest()) return;
+    auto fetch = pipeline_->fetch();
+    fetch.cut_index = index_type_ == IndexType::kUint8    ? 0xff
+                      : index_type_ == IndexType::kUint16 ? 0xffff
+                                                          : 0xffffffff;
+    parts_.state.Set(fetch);
+  }
+  // The packets of meshes that a draw of vertices must not find.
+  void SetNoMeshes();
+  void SetStreamOut() {
+    parts_.state.Set(pipeline_ == nullptr ? typename G::_3DSTATE_STREAMOUT()
+                                          : pipeline_->stream_out(streaming_));
+  }
   template <class F>
   static bool OfConstants(BindingStage stage, F f);
 
@@ -212,9 +248,15 @@ class DrawRecorder {
   std::vector<Viewport> viewports_;
   std::vector<Scissor> scissors_;
   uint32_t width_ = 1, height_ = 1;  // of the targets
+  DepthTargets depth_targets_;       // their images are the next two
+  ImageSurface depth_, stencil_;
+  // What the GPU is told for clears and resolves, apart from what draws have set.
+  std::unique_ptr<DrawState<Gen>> operations_;
+  bool streaming_ = false;
   bool viewports_changed_ = true;
   std::vector<TrackedUse> targets_, vertices_, uses_;
   uint32_t indices_ = 0;
+  IndexType index_type_ = IndexType::kUint32;
   bool uses_changed_ = true;
   VertexReach reach_;
 };
@@ -286,8 +328,11 @@ DrawRecorder<Gen>::DrawRecorder(const RecorderParts<Gen>& parts)
     (void)SetConstants(static_cast<BindingStage>(i), {});
     (void)SetSamplers(static_cast<BindingStage>(i), {});
   }
-  parts.state.Set(typename G::_3DSTATE_STREAMOUT());
-  (void)SetDepthTargets({.mocs = parts.context.mocs()}, parts.state);
+  SetStreamOut();
+  // Another command buffer may have drawn meshes.
+  SetNoMeshes();
+  depth_targets_.mocs = parts.context.mocs();
+  (void)SetDepthTargets(depth_targets_, parts.state);
   SetPointers();
 }
 
@@ -396,7 +441,25 @@ absl::Status DrawRecorder<Gen>::Bind(const GraphicsPipeline& pipeline) {
   pipeline_ = &next;
   viewports_changed_ = true;
   parts_.state.Bind(next.state());
-  SetUrb(parts_.state, next.urb());
+  if constexpr (kMeshes) {
+    if (next.draws_meshes()) {
+      SetMeshUrb(parts_.state, next.mesh_urb());
+      using Task = typename G::_3DSTATE_TASK_SHADER_DATA;
+      using Mesh = typename G::_3DSTATE_MESH_SHADER_DATA;
+      using State = DrawState<Gen>;
+      const StateGroups set = parts_.state.set();
+      if ((set & State::template kGroup<Task>) == 0) parts_.state.Set(Task());
+      if ((set & State::template kGroup<Mesh>) == 0) parts_.state.Set(Mesh());
+    } else {
+      SetNoMeshes();
+      SetUrb(parts_.state, next.urb());
+    }
+  } else {
+    SetUrb(parts_.state, next.urb());
+  }
+  SetRestart();
+  if (next.streams_out()) SetStreamOutDeclarations(parts_.state, next.streamed());
+  SetStreamOut();
   SetPushConstants(parts_.state, next.constants());
   constexpr uint64_t kBlendAlignment = 64;
   const absl::StatusOr<uint32_t> blend =
@@ -423,6 +486,13 @@ absl::Status DrawRecorder<Gen>::SetTargets(const RenderTargets& targets,
       !status.ok()) {
     return status;
   }
+  if (targets.depth != nullptr) depth_ = *targets.depth;
+  if (targets.stencil != nullptr) stencil_ = *targets.stencil;
+  depth_targets_ = {.depth = targets.depth != nullptr ? &depth_ : nullptr,
+                    .stencil = targets.stencil != nullptr ? &stencil_ : nullptr,
+                    .hierarchical = targets.hierarchical,
+                    .clear_depth = targets.clear_depth,
+                    .mocs = parts_.context.mocs()};
   const auto at_level = [](uint32_t size, uint32_t level) { return std::max(1u, size >> level); };
   width_ = first != nullptr ? at_level(first->width, first->first_level) : targets.width;
   height_ = first != nullptr ? at_level(first->height, first->first_level) : targets.height;
@@ -476,6 +546,8 @@ absl::Status DrawRecorder<Gen>::SetIndexBuffer(const IndexBuffer& buffer) {
     return status;
   }
   indices_ = buffer.memory.buffer;
+  index_type_ = buffer.type;
+  SetRestart();
   reach_.Set(VertexReach::kIndices, buffer.memory.gpu);
   uses_changed_ = true;
   return absl::OkStatus();
@@ -524,9 +596,125 @@ absl::Status DrawRecorder<Gen>::SetViewportStates() {
 }
 
 template <class Gen>
-absl::Status DrawRecorder<Gen>::Prepare() {
+void DrawRecorder<Gen>::SetNoMeshes() {
+  if constexpr (kMeshes) {
+    parts_.state.Set(typename G::_3DSTATE_TASK_CONTROL());
+    parts_.state.Set(typename G::_3DSTATE_MESH_CONTROL());
+    parts_.state.Set(typename G::_3DSTATE_URB_ALLOC_MESH());
+    parts_.state.Set(typename G::_3DSTATE_URB_ALLOC_TASK());
+  }
+}
+
+template <class Gen>
+absl::Status DrawRecorder<Gen>::Leave() {
+  if constexpr (kMeshes) {
+    if (drawn_ == nullptr || !drawn_->draws_meshes()) return absl::OkStatus();
+    if constexpr (Gen::kFacts.wa_14015814527) {
+      if (drawn_->has_tasks()) {
+        typename Batch<Gen>::Group group(parts_.batch, LeaveTasksDwords<Gen>());
+        if (!LeaveTasks(parts_.state, group, parts_.context.scratch())) {
+          return parts_.batch.status();
+        }
+      }
+    }
+    drawn_ = nullptr;
+  }
+  return absl::OkStatus();
+}
+
+template <class Gen>
+absl::Status DrawRecorder<Gen>::SetMeshData(MeshStage stage, absl::Span<const uint8_t> bytes) {
+  if (bytes.size() > kMostMeshDataBytes) {
+    return absl::OutOfRangeError(absl::StrCat("data of ", bytes.size(),
+                                              " bytes for a task or mesh shader; it has at most ",
+                                              kMostMeshDataBytes));
+  }
+  if constexpr (kMeshes) {
+    const auto set = [&](auto packet) -> absl::Status {
+      const size_t in_line = std::min(bytes.size(), sizeof(packet.inline_data));
+      if (in_line != 0) std::memcpy(packet.inline_data, bytes.data(), in_line);
+      if (const auto rest = bytes.subspan(in_line); !rest.empty()) {
+        constexpr uint64_t kAlignment = 64;
+        const absl::StatusOr<gpu::State> place =
+            parts_.recording.dynamic().Allocate(rest.size(), kAlignment);
+        if (!place.ok()) return place.status();
+        std::memcpy(place->cpu, rest.data(), rest.size());
+        parts_.batch.Use(place->buffer, gpu::kReads);
+        packet.indirect_data_start_address = place->offset;
+      }
+      return PutPacket(parts_.state, packet);
+    };
+    return stage == MeshStage::kTask ? set(typename G::_3DSTATE_TASK_SHADER_DATA())
+                                     : set(typename G::_3DSTATE_MESH_SHADER_DATA());
+  } else {
+    return absl::UnimplementedError(
+        absl::StrCat(Gen::kName, " has no mesh shaders; Gfx12.5 and later generations have"));
+  }
+}
+
+template <class Gen>
+absl::Status DrawRecorder<Gen>::Operate(DepthOperationOptions operation) {
+  const bool clears = operation.operation == DepthOperation::kClear;
+  const bool stencil_alone = clears && !operation.clear_depth;
+  const ImageSurface* const target = stencil_alone ? depth_targets_.stencil : depth_targets_.depth;
+  if (target == nullptr || (operation.clear_stencil && depth_targets_.stencil == nullptr)) {
+    return absl::FailedPreconditionError(
+        "a clear or resolve of depth or stencil that is not a target: SetTargets() sets it");
+  }
+  if (!stencil_alone && depth_targets_.hierarchical.memory.gpu == 0) {
+    return absl::FailedPreconditionError(
+        "a clear or resolve of depth without RenderTargets::hierarchical; without it a draw "
+        "clears, "
+        "or Fill() on the copy engine");
+  }
+  const auto at_level = [&](uint32_t size) { return std::max(1u, size >> target->first_level); };
+  operation.level_width = at_level(target->width);
+  operation.level_height = at_level(target->height);
+  if (operation.width == 0 && operation.height == 0) {
+    operation.width = operation.level_width;
+    operation.height = operation.level_height;
+  }
+  typename G::_3DSTATE_WM_HZ_OP checked;
+  if (absl::Status status = DescribeDepthOperation<Gen>(operation, checked); !status.ok()) {
+    return status;
+  }
+  if (clears && operation.clear_depth) {
+    depth_targets_.clear_depth = operation.depth_value;
+    if (absl::Status set = SetDepthTargets(depth_targets_, parts_.state); !set.ok()) return set;
+  }
+  if (operations_ == nullptr) {
+    operations_ = std::make_unique<DrawState<Gen>>(parts_.context.scratch());
+  }
+  DrawState<Gen>& own = *operations_;
+  own.Forget();
+  absl::Status status = SetDepthTargets(depth_targets_, own);
+  if (status.ok()) status = PutPacket(own, typename G::_3DSTATE_RASTER());
+  if (status.ok()) {
+    status = PutPacket(own, typename G::_3DSTATE_MULTISAMPLE{.number_of_multisamples =
+                                                                 checked.number_of_multisamples});
+  }
+  if (!status.ok()) return status;
+  if (!own.template Flush<typename G::_3DSTATE_WM_HZ_OP>(parts_.batch)) {
+    return own.status().ok() ? parts_.batch.status() : own.status();
+  }
+  status = EmitDepthOperation(operation, parts_.context.scratch(), parts_.batch);
+  parts_.state.template Emitted<typename G::_3DSTATE_DEPTH_BUFFER>();
+  parts_.state.template Emitted<typename G::_3DSTATE_RASTER>();
+  parts_.state.template Emitted<typename G::_3DSTATE_MULTISAMPLE>();
+  return status;
+}
+
+template <class Gen>
+absl::Status DrawRecorder<Gen>::Prepare(bool meshes) {
   if (pipeline_ == nullptr) {
     return absl::FailedPreconditionError("a draw without a pipeline: Bind() one before");
+  }
+  if (meshes != pipeline_->draws_meshes()) {
+    return absl::FailedPreconditionError(
+        meshes
+            ? "a draw of groups of meshes with a pipeline of vertices: Bind() one with a mesh "
+              "shader"
+            : "a draw of vertices with a pipeline of meshes: these draw groups, by MeshDrawCall");
   }
   if (viewports_changed_) {
     if (absl::Status status = SetViewportStates(); !status.ok()) return status;
@@ -548,6 +736,9 @@ absl::Status DrawRecorder<Gen>::Prepare() {
       typename Batch<Gen>::Group group(parts_.batch, LeaveDomainDwords<Gen>());
       if (!LeaveDomain(parts_.state, group, drawn_->urb())) return parts_.batch.status();
     }
+  }
+  if (kMeshes && drawn_ != nullptr && drawn_->has_tasks() && !pipeline_->has_tasks()) {
+    if (absl::Status status = Leave(); !status.ok()) return status;
   }
   drawn_ = pipeline_;
   return absl::OkStatus();

@@ -11,7 +11,6 @@
 #ifndef PACKSMITH_RUNTIME_INTEL_PIPELINE_MESH_PACKETS_H_
 #define PACKSMITH_RUNTIME_INTEL_PIPELINE_MESH_PACKETS_H_
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -20,6 +19,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "runtime/intel/device/render_devices.h"
+#include "runtime/intel/device/shared_memory_sizes.h"
 #include "runtime/intel/pipeline/stage_packets.h"
 #include "runtime/intel/pipeline/stages.h"
 #include "runtime/intel/state/pipeline_state.h"
@@ -31,37 +31,11 @@ namespace stages {
 // The encoding of a size of shared local memory: that of compute shaders.
 template <class Gen>
 absl::StatusOr<uint32_t> LocalMemory(absl::string_view stage, uint32_t bytes) {
-  using P = typename Gen::Packets::INTERFACE_DESCRIPTOR_DATA;
-  struct Size {
-    uint32_t kib, code;
-  };
-  constexpr auto kSizes = [] {
-    if constexpr (requires { P::SHARED_LOCAL_MEMORY_SIZE_ENCODES_96K; }) {
-      return std::to_array<Size>({{0, P::SHARED_LOCAL_MEMORY_SIZE_ENCODES_0K},
-                                  {1, P::SHARED_LOCAL_MEMORY_SIZE_ENCODES_1K},
-                                  {2, P::SHARED_LOCAL_MEMORY_SIZE_ENCODES_2K},
-                                  {4, P::SHARED_LOCAL_MEMORY_SIZE_ENCODES_4K},
-                                  {8, P::SHARED_LOCAL_MEMORY_SIZE_ENCODES_8K},
-                                  {16, P::SHARED_LOCAL_MEMORY_SIZE_ENCODES_16K},
-                                  {32, P::SHARED_LOCAL_MEMORY_SIZE_ENCODES_32K},
-                                  {64, P::SHARED_LOCAL_MEMORY_SIZE_ENCODES_64K},
-                                  {96, P::SHARED_LOCAL_MEMORY_SIZE_ENCODES_96K},
-                                  {128, P::SHARED_LOCAL_MEMORY_SIZE_ENCODES_128K}});
-    } else {
-      return std::to_array<Size>({{0, P::SHARED_LOCAL_MEMORY_SIZE_ENCODES_0K},
-                                  {1, P::SHARED_LOCAL_MEMORY_SIZE_ENCODES_1K},
-                                  {2, P::SHARED_LOCAL_MEMORY_SIZE_ENCODES_2K},
-                                  {4, P::SHARED_LOCAL_MEMORY_SIZE_ENCODES_4K},
-                                  {8, P::SHARED_LOCAL_MEMORY_SIZE_ENCODES_8K},
-                                  {16, P::SHARED_LOCAL_MEMORY_SIZE_ENCODES_16K},
-                                  {32, P::SHARED_LOCAL_MEMORY_SIZE_ENCODES_32K},
-                                  {64, P::SHARED_LOCAL_MEMORY_SIZE_ENCODES_64K}});
-    }
-  }();
-  for (const Size& size : kSizes) {
-    if (bytes <= size.kib * 1024) return size.code;
+  constexpr uint32_t kMost = Gen::kFacts.most_shared_bytes;
+  if (bytes > kMost) {
+    return TooLarge<Gen>(stage, "bytes of shared local memory", bytes, kMost, "");
   }
-  return TooLarge<Gen>(stage, "bytes of shared local memory", bytes, kSizes.back().kib * 1024, "");
+  return CodeOf(SharedMemorySizes<typename Gen::Packets::INTERFACE_DESCRIPTOR_DATA>(), bytes);
 }
 
 // Sets what the packets of tasks and of meshes share.

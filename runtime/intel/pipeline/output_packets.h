@@ -180,6 +180,16 @@ absl::Status DescribeDepthStencil(const DepthStencil& from,
 template <class Gen, auto... Dynamic, class To>
 absl::Status PutDepthStencil(const DepthStencil& from, To& to) {
   using G = typename Gen::Packets;
+  constexpr bool kHaveAll = [] {
+    using Tests = typename G::_3DSTATE_WM_DEPTH_STENCIL;
+    if constexpr (requires { typename G::_3DSTATE_DEPTH_BOUNDS; }) {
+      using Bounds = typename G::_3DSTATE_DEPTH_BOUNDS;
+      return PacketsAre<Tests, Bounds>::template kHaveAll<Dynamic...>;
+    } else {
+      return PacketsAre<Tests>::template kHaveAll<Dynamic...>;
+    }
+  }();
+  static_assert(kHaveAll, "a dynamic member of a packet that depth and stencil tests do not have");
   typename G::_3DSTATE_WM_DEPTH_STENCIL packet;
   absl::Status status = DescribeDepthStencil<Gen>(from, packet);
   if (status.ok()) status = PutPacket<Dynamic...>(to, packet);
@@ -276,6 +286,8 @@ absl::Status DescribeColorBlend(const ColorBlend& from, const PixelTraits& pixel
 template <auto... Dynamic, class Gen>
 absl::Status AddColorBlend(const ColorBlend& from, const PixelTraits& pixels,
                            PipelineState<Gen>& pipeline) {
+  static_assert(PacketsAre<typename Gen::Packets::_3DSTATE_PS_BLEND>::template kHaveAll<Dynamic...>,
+                "a dynamic member of a packet that blending does not have");
   BlendPackets<Gen> packets;
   absl::Status status = DescribeColorBlend<Gen>(from, pixels, packets);
   return status.ok() ? PutPacket<Dynamic...>(pipeline, packets.ps_blend) : status;

@@ -13,10 +13,37 @@
 
 #include <cstdint>
 
+#include "absl/status/status.h"
 #include "runtime/intel/pipeline/stage_packets.h"
 #include "runtime/intel/pipeline/thread_payload.h"
 
 namespace packsmith::intel {
+
+// Whether the stage runs in the dispatch mode that payloads are known of: one vertex, primitive or
+// domain point in each lane, and hull shaders of one patch or of a patch in each lane. Otherwise
+// Unimplemented; a stage that is off has none. Packet: 3DSTATE_VS, HS, DS or GS.
+template <class Packet>
+absl::Status CheckDispatchMode(const Packet& packet) {
+  bool known = true;
+  if constexpr (requires { packet.simd8_dispatch_enable; }) known = packet.simd8_dispatch_enable;
+  if constexpr (requires { Packet::DISPATCH_MODE_SIMD8_SINGLE_PATCH; }) {
+    known = packet.dispatch_mode == Packet::DISPATCH_MODE_SIMD8_SINGLE_PATCH;
+  } else if constexpr (requires { Packet::DISPATCH_MODE_DUAL_PATCH; }) {
+    known = packet.dispatch_mode != Packet::DISPATCH_MODE_DUAL_PATCH;
+  } else if constexpr (requires { Packet::DISPATCH_MODE_SIMD8; }) {
+    known = packet.dispatch_mode == Packet::DISPATCH_MODE_SIMD8;
+  }
+  bool on = true;
+  if constexpr (requires { packet.enable; }) {
+    on = packet.enable;
+  } else if constexpr (requires { packet.function_enable; }) {
+    on = packet.function_enable;
+  }
+  if (known || !on) return absl::OkStatus();
+  return absl::UnimplementedError(
+      "the packet's dispatch mode is that of vectors, or of two patches or objects in a thread, "
+      "whose payloads are not described; known are those with one in each lane");
+}
 
 // The units that PayloadInputs takes, of any 3DSTATE_CONSTANT_*.
 template <class Constants>

@@ -35,6 +35,18 @@ struct MembersOf<P, DynamicMembers<Found...>, First, Rest...> {
                                            MembersOf<P, DynamicMembers<Found...>, Rest...>>::Type;
 };
 
+// Whether each member is of one of the packets: functions require it of theirs, so that a member of
+// another packet is not ignored.
+template <class... Packets>
+struct PacketsAre {
+  template <class Owner, class T>
+  static Owner OwnerOf(T Owner::*);
+  template <auto Member>
+  static constexpr bool kHas = (std::is_same_v<decltype(OwnerOf(Member)), Packets> || ...);
+  template <auto... Members>
+  static constexpr bool kHaveAll = (kHas<Members> && ...);
+};
+
 template <auto... Dynamic, class Gen, class P>
 absl::Status PutPacket(PipelineState<Gen>& to, const P& packet) {
   const auto add = [&]<auto... Members>(DynamicMembers<Members...>) {

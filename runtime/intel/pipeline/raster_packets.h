@@ -302,6 +302,12 @@ absl::Status DescribeRasterization(const Rasterization& from, const PixelTraits&
 
 template <class Gen, auto... Dynamic, class To>
 absl::Status PutRasterization(const Rasterization& from, const PixelTraits& pixels, To& to) {
+  using G = typename Gen::Packets;
+  static_assert(
+      PacketsAre<typename G::_3DSTATE_CLIP, typename G::_3DSTATE_SF, typename G::_3DSTATE_RASTER,
+                 typename G::_3DSTATE_WM, typename G::_3DSTATE_MULTISAMPLE,
+                 typename G::_3DSTATE_SAMPLE_MASK>::template kHaveAll<Dynamic...>,
+      "a dynamic member of a packet that rasterization does not have");
   RasterPackets<Gen> packets;
   absl::Status status = DescribeRasterization<Gen>(from, pixels, packets);
   if (status.ok()) status = PutPacket<Dynamic...>(to, packets.clip);

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/base/debug.h"
 
 namespace packsmith::intel {
 namespace {
@@ -173,6 +174,8 @@ absl::StatusOr<PixelWidths> ChoosePixelWidths(const FragmentShader& shader,
     if (width) reason = why;
     width = false;
   };
+  const bool no16 = DebugOn(DebugSwitch::kNo16);
+  if (no16) drop(widths.simd16, "PACKSMITH_DEBUG=no16 forbids SIMD16 kernels");
   if (target.operation != PixelOperation::kDraw) {
     drop(widths.simd8, "SIMD8 kernels cannot clear or resolve");
   }
@@ -191,8 +194,9 @@ absl::StatusOr<PixelWidths> ChoosePixelWidths(const FragmentShader& shader,
   if (!widths.simd8 && !widths.simd16 && !widths.simd32) {
     return absl::FailedPreconditionError(absl::StrCat(
         "fragment shader: no kernel is permitted: ", reason, "; compile it for ",
-        target.operation != PixelOperation::kDraw || !rules.has_simd8 ? "SIMD16"
-                                                                      : "SIMD8 or SIMD16"));
+        no16                                                            ? "other widths"
+        : target.operation != PixelOperation::kDraw || !rules.has_simd8 ? "SIMD16"
+                                                                        : "SIMD8 or SIMD16"));
   }
   return widths;
 }

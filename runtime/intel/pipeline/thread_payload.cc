@@ -193,6 +193,11 @@ absl::StatusOr<ThreadPayload> PayloadOf(const VertexShader& shader, const Genera
 absl::StatusOr<ThreadPayload> PayloadOf(const TessControlShader& shader,
                                         const GenerationFacts& facts, const PayloadInputs& inputs) {
   const bool single = shader.dispatch == HullDispatch::kSinglePatch;
+  if (single ? !facts.hull_single_patch : !facts.hull_patch_per_lane) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("tessellation control shader: threads of this generation do not work on ",
+                     single ? "a single patch" : "a patch in each lane"));
+  }
   Builder builder("tessellation control shader", facts.lanes, facts);
   builder.Add(PayloadKind::kHeader);
   if (single) {
@@ -258,6 +263,10 @@ absl::StatusOr<ThreadPayload> PayloadOf(const FragmentShader& shader, unsigned l
   const std::optional<ShaderEntry>& entry = lanes == 8    ? shader.simd8
                                             : lanes == 16 ? shader.simd16
                                                           : shader.simd32;
+  if (lanes == 8 && !facts.pixel.has_simd8) {
+    return absl::InvalidArgumentError(
+        "fragment shader: a kernel of 8 lanes; from Xe2 on kernels have 16 or 32");
+  }
   if ((lanes != 8 && lanes != 16 && lanes != 32) || !entry.has_value()) {
     return absl::NotFoundError(
         absl::StrCat("fragment shader: there is no kernel of ", lanes, " lanes"));

@@ -92,8 +92,9 @@ struct PayloadInputs {
 };
 
 // A start register of 0 is not chosen yet: the least one is taken.
-// Errors: a start register that is too low, or 128 registers that do not suffice (256
-// where GenerationFacts::has_register_blocks).
+// Errors: a width or way of dispatch that the generation lacks (InvalidArgument), a start register
+// that is too low, or 128 registers that do not suffice (256 where
+// GenerationFacts::has_register_blocks).
 absl::StatusOr<ThreadPayload> PayloadOf(const VertexShader& shader, const GenerationFacts& facts,
                                         const PayloadInputs& inputs = {});
 absl::StatusOr<ThreadPayload> PayloadOf(const TessControlShader& shader,

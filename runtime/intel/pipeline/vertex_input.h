@@ -21,6 +21,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
@@ -82,9 +83,11 @@ struct VertexInput {
   VertexIds ids = {};
   Topology topology = Topology::kTriangleList;
   uint32_t patch_points = 0;  // kPatchList: 1 to 32
-  // Indices that end a strip and begin another.
+  // Indices that end a strip and begin another. Hardware compares whole indices: without a number
+  // it is 0xffffffff here, which fits indices of 32 bits, and command buffers take the greatest
+  // index of the index buffer's type, as Vulkan requires.
   bool primitive_restart = false;
-  uint32_t restart_index = 0xffffffff;
+  std::optional<uint32_t> restart_index = {};
   // Attributes of 64-bit components (…_PASSTHRU) become elements of 32-bit integers, two each for
   // three and four components, as Mesa's OpenGL does it. Otherwise they are one element, of 32
   // bytes for three and four components.

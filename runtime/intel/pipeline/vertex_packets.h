@@ -165,8 +165,9 @@ absl::Status PutFetch(const VertexInput& input, To& to) {
   absl::StatusOr<typename G::_3D_Prim_Topo_Type> topology =
       TopologyOf<Gen>(input.topology, input.patch_points);
   if (!topology.ok()) return topology.status();
-  typename G::_3DSTATE_VF fetch{.indexed_draw_cut_index_enable = input.primitive_restart,
-                                .cut_index = input.primitive_restart ? input.restart_index : 0};
+  typename G::_3DSTATE_VF fetch{
+      .indexed_draw_cut_index_enable = input.primitive_restart,
+      .cut_index = input.primitive_restart ? input.restart_index.value_or(~0u) : 0};
   if constexpr (requires { fetch.component_packing_enable; }) {
     fetch.component_packing_enable = input.pack_components;
   }
@@ -245,8 +246,31 @@ if (!status.ok()) return status;
 return plan;
 }
 
+// Whether the members are of packets that PutVertexInput() has, and that may be partial.
+template <class G, auto... Dynamic>
+constexpr bool VertexInputHasAll() {
+  constexpr auto kHas = []<class... More>(PacketsAre<More...>) {
+    return PacketsAre<typename G::_3DSTATE_VF_SGVS, typename G::_3DSTATE_VF_TOPOLOGY,
+                      typename G::_3DSTATE_VF_STATISTICS, typename G::_3DSTATE_VF,
+                      More...>::template kHaveAll<Dynamic...>;
+  };
+  if constexpr (requires { typename G::_3DSTATE_VFG; }) {
+    return kHas(PacketsAre<typename G::_3DSTATE_VF_COMPONENT_PACKING,
+                           typename G::_3DSTATE_VF_SGVS_2, typename G::_3DSTATE_VFG>());
+  } else if constexpr (requires { typename G::_3DSTATE_VF_SGVS_2; }) {
+    return kHas(
+        PacketsAre<typename G::_3DSTATE_VF_COMPONENT_PACKING, typename G::_3DSTATE_VF_SGVS_2>());
+  } else if constexpr (requires { typename G::_3DSTATE_VF_COMPONENT_PACKING; }) {
+    return kHas(PacketsAre<typename G::_3DSTATE_VF_COMPONENT_PACKING>());
+  } else {
+    return kHas(PacketsAre<>());
+  }
+}
+
 template <auto... Dynamic, class Gen>
 absl::StatusOr<VertexPlan> AddVertexInput(const VertexInput& input, PipelineState<Gen>& pipeline) {
+  static_assert(VertexInputHasAll<typename Gen::Packets, Dynamic...>(),
+                "a dynamic member of a packet that vertex input does not have");
   return PutVertexInput<Gen, Dynamic...>(input, pipeline);
 }
 template <class Gen>

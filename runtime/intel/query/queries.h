@@ -44,12 +44,6 @@ struct QueryEngine {
   ArithmeticOptions arithmetic = {};
 };
 
-// When a timestamp is taken.
-enum class TimestampAt : uint8_t {
-  kStreamer,  // when the command streamer gets there, in two reads of 4 bytes
-  kEnd,       // when all that was emitted before has reached the end of the pipeline
-};
-
 // Makes results unavailable, before the first use of queries and before each further one. Waits for
 // what still writes to them.
 template <class Gen>
@@ -83,11 +77,6 @@ template <class Gen>
 bool CopyQueryResults(Batch<Gen>& batch, const QueryPool& pool, const QueryResults& results,
                       const address& to, const QueryEngine& engine = {});
 
-struct PredicateOptions {
-  bool inverted = false;  // draws are executed if the value is 0, instead of if it is not
-  // Of queries: waits until the result is available. Otherwise draws are executed while it is not.
-  bool wait = true;
-};
 // Sets the predicate of draws and dispatches to whether a query's (first) result is not 0, or
 // whether the 4 bytes at `value` are not. It stays until it is set again, which StoreIf32() and
 // If() of Arithmetic do, too.

@@ -93,6 +93,19 @@ struct QueryResults {
   bool wait = false;
 };
 
+// When a timestamp is taken.
+enum class TimestampAt : uint8_t {
+  kStreamer,  // when the command streamer gets there, in two reads of 4 bytes
+  kEnd,       // when all that was emitted before has reached the end of the pipeline
+};
+
+// Whether draws and dispatches are executed, by a value in memory or a query's (first) result.
+struct PredicateOptions {
+  bool inverted = false;  // draws are executed if the value is 0, instead of if it is not
+  // Of queries: waits until the result is available. Otherwise draws are executed while it is not.
+  bool wait = true;
+};
+
 // A plain value: copies refer to the same memory. Thread-safe, except that reads of results race
 // with Reset() of the same queries.
 class QueryPool {

@@ -82,6 +82,27 @@ absl::Status Kernels::Release(const Kernel& kernel) {
   return pool_->Free(kernel.offset);
 }
 
+std::optional<Kernels::Found> Kernels::At(uint64_t offset) const {
+  MutexLock lock(mutex_);
+  const auto has = [&](const Entry& entry) {
+    return entry.content != nullptr && offset >= entry.kernel.offset &&
+           offset - entry.kernel.offset < entry.kernel.size;
+  };
+  const auto found = [](const Entry& entry) {
+    return Found{entry.kernel,
+                 {reinterpret_cast<const uint8_t*>(entry.content->data()), entry.content->size()}};
+  };
+  // Most offsets are those of first instructions.
+  if (offset <= ~uint32_t{0}) {
+    const auto first = by_offset_.find(static_cast<uint32_t>(offset));
+    if (first != by_offset_.end() && has(first->second)) return found(first->second);
+  }
+  for (const auto& [begin, entry] : by_offset_) {
+    if (has(entry)) return found(entry);
+  }
+  return std::nullopt;
+}
+
 KernelStatistics Kernels::statistics() const {
   MutexLock lock(mutex_);
   return statistics_;

@@ -13,6 +13,7 @@
 #define PACKSMITH_RUNTIME_INTEL_SHADER_KERNELS_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "absl/base/thread_annotations.h"
@@ -65,6 +66,15 @@ class Kernels {
   // Undoes one Upload(). Once all of a content are undone its memory is free: the GPU must be done
   // with it. NotFound if there is no such kernel.
   absl::Status Release(const Kernel& kernel);
+
+  // The kernel whose instructions have this offset from the base of the pool among them, and the
+  // instructions, which stay where they are until it is released. nullopt: there is none, or
+  // kernels are not shared.
+  struct Found {
+    Kernel kernel;
+    absl::Span<const uint8_t> instructions;
+  };
+  std::optional<Found> At(uint64_t offset) const;
 
   KernelStatistics statistics() const;
 

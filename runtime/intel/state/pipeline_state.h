@@ -39,6 +39,9 @@ class PipelineState {
 
   // The error of the first packet that could not be added.
   const absl::Status& status() const { return core_.status; }
+  // The packed packets, for caches: saved_pipeline.h.
+  const PipelineCore& core() const { return core_; }
+  PipelineCore& core() { return core_; }
 
   // Adds a packet without dynamic members. False if a value does not fit its field, or the pipeline
   // already has such a packet.

@@ -15,10 +15,10 @@ unsigned PixelPipes::present() const {
       std::count_if(subslices.begin(), subslices.end(), [](uint8_t n) { return n != 0; }));
 }
 
-PixelPipes PixelPipesOf(absl::Span<const uint32_t> slices, const GenerationFacts& facts) {
+PixelPipes PixelPipesOf(absl::Span<const uint32_t> slices, const GenerationFacts& facts,
+                        unsigned subslices_of_slice) {
   const unsigned in_pipe = facts.pixel_hashing == PixelHashing::kTwoPipes ? 4 : 2;
-  // As many as the fullest slice has, in whole pipes.
-  unsigned in_slice = in_pipe;
+  unsigned in_slice = std::max(in_pipe, (subslices_of_slice + in_pipe - 1) / in_pipe * in_pipe);
   for (const uint32_t mask : slices) {
     const auto width = static_cast<unsigned>(std::bit_width(mask));
     in_slice = std::max(in_slice, (width + in_pipe - 1) / in_pipe * in_pipe);

@@ -38,8 +38,11 @@ struct PixelPipes {
 };
 
 // From the masks of enabled subslices that kernels report, one a slice. A pipe has four subslices
-// on Gfx11 and two dual subslices later.
-PixelPipes PixelPipesOf(absl::Span<const uint32_t> slices, const GenerationFacts& facts);
+// on Gfx11 and two dual subslices later. subslices_of_slice: how many a slice has, fused off or
+// not, as kernels report it; pipes are numbered by these. 0: as many as the fullest slice has, in
+// whole pipes, which is right unless the last pipes of all slices are fused off.
+PixelPipes PixelPipesOf(absl::Span<const uint32_t> slices, const GenerationFacts& facts,
+                        unsigned subslices_of_slice = 0);
 
 // 16 by 16 blocks.
 using PixelTable = std::array<std::array<uint8_t, 16>, 16>;
@@ -101,7 +104,9 @@ absl::StatusOr<SliceHashing<Gen>> PlanSliceHashing(const PixelPipes& pipes) {
   if constexpr (kKind == PixelHashing::kTwoPipes) {
     if (absl::Status status = CheckPixelPipes(pipes, 2); !status.ok()) return status;
     const unsigned first = pipes.subslices[0], second = pipes.subslices[1];
-    if (first == second) return plan;
+    // Of equal pipes hardware's own spreading is right; to a pipe that is fused off nothing is
+    // spread.
+    if (first == second || first == 0 || second == 0) return plan;
     typename Gen::Packets::SLICE_HASH_TABLE table;
     for (unsigned y = 0; y < 16; ++y) {
       for (unsigned x = 0; x < 16; ++x) {

@@ -104,6 +104,18 @@ class ComputeHardware : public sim::Observer {
       threads_ = Unpack<typename G::CFE_STATE>(command).maximum_number_of_threads;
     } else if (G::COMPUTE_WALKER::matches(First(command))) {
       OnWalker(Unpack<typename G::COMPUTE_WALKER>(command));
+    } else if constexpr (requires { typename G::EXECUTE_INDIRECT_DISPATCH; }) {
+      using Execute = typename G::EXECUTE_INDIRECT_DISPATCH;
+      if (!Execute::matches(First(command))) return;
+      const auto execute = Unpack<Execute>(command);
+      const auto bytes = Bytes(execute.argument_buffer_start_address.gpu, 12);
+      uint32_t groups[3];
+      std::memcpy(groups, bytes.data(), sizeof(groups));
+      typename G::COMPUTE_WALKER walker{.body = execute.compute_walker_body};
+      walker.body.thread_group_id_x_dimension = groups[0];
+      walker.body.thread_group_id_y_dimension = groups[1];
+      walker.body.thread_group_id_z_dimension = groups[2];
+      OnWalker(walker);
     }
   }
 

@@ -352,6 +352,10 @@ TYPED_TEST(ComputeStateTest, SizesInMemoryAreThoseThatAreThereWhenItRuns) {
   ASSERT_EQ(this->hardware_.dispatches.size(), 1u);
   EXPECT_EQ(this->hardware_.dispatches[0].threads.size(), 30u * this->compute_.shape().threads);
   EXPECT_TRUE(this->batch_.uses().Known(sizes.handle, gpu::kReads));
+  // One packet where it works on all devices.
+  const auto& names = this->hardware_.names;
+  EXPECT_EQ(std::count(names.begin(), names.end(), "EXECUTE_INDIRECT_DISPATCH"),
+            TypeParam::kFacts.executes_indirect_draws ? 1 : 0);
 }
 
 TYPED_TEST(ComputeStateTest, ThePredicateIsTested) {

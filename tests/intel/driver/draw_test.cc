@@ -8,89 +8,12 @@
 
 #include "gtest/gtest.h"
 #include "runtime/intel/batch/indirect.h"
-#include "runtime/intel/driver/graphics_pipeline.h"
-#include "tests/intel/driver/machine.h"
+#include "tests/intel/driver/draw_fixture.h"
 
 namespace packsmith::intel {
 namespace {
 
-using DrawnBytes = std::vector<uint8_t>;
-
-template <class T, size_t N>
-absl::Span<const uint8_t> AsBytes(const T (&values)[N]) {
-  return {reinterpret_cast<const uint8_t*>(values), sizeof(values)};
-}
-
-constexpr float kTriangle[] = {0, -0.5f, 0.5f, 0.5f, -0.5f, 0.5f};
-constexpr uint16_t kIndexes[] = {0, 1, 2, 2, 1, 0};
-
-class DrawTest : public testing::TestWithParam<std::string> {
- protected:
-  DrawTest() : machine_(GetParam()) {
-    target_ = NewImage("R8G8B8A8_UNORM", SurfaceFormat::R8G8B8A8_UNORM, "target");
-    vertices_ = machine_.BufferOf("vertices", AsBytes(kTriangle));
-    indices_ = machine_.BufferOf("indices", AsBytes(kIndexes));
-  }
-
-  std::unique_ptr<Image> NewImage(const char* format, uint32_t surface_format, const char* name) {
-    auto image = machine_.context->NewImage({.format = format,
-                                             .surface_format = surface_format,
-                                             .width = 64,
-                                             .height = 32,
-                                             .name = name});
-    EXPECT_TRUE(image.ok()) << image.status();
-    return std::make_unique<Image>(*std::move(image));
-  }
-  std::unique_ptr<CommandBuffer> New(const CommandBufferOptions& options = {}) {
-    auto commands = machine_.context->NewCommandBuffer(options);
-    EXPECT_TRUE(commands.ok()) << commands.status();
-    return *std::move(commands);
-  }
-  std::unique_ptr<GraphicsPipeline> NewPipeline(GraphicsPipelineOptions options = {}) {
-    const auto kernel = machine_.context->NewKernel(DrawnBytes(64, 0));
-    EXPECT_TRUE(kernel.ok());
-    vertex_ = {.entry = {.offset = *kernel, .start_register = 2}, .urb_read_length = 1};
-    fragment_ = {.simd16 = ShaderEntry{.offset = *kernel, .start_register = 4}};
-    options.shaders.vertex = &vertex_;
-    options.shaders.fragment = &fragment_;
-    options.vertices.attributes = attribute_;
-    options.blend.targets = blend_;
-    auto pipeline = machine_.context->NewGraphicsPipeline(options);
-    EXPECT_TRUE(pipeline.ok()) << pipeline.status();
-    return *std::move(pipeline);
-  }
-  address At(const gpu::Buffer& buffer) { return {buffer.address, buffer.handle}; }
-  void BindAll(CommandBuffer& commands, const GraphicsPipeline& pipeline) {
-    EXPECT_TRUE(commands.Bind(pipeline)) << commands.status();
-    const ImageSurface colors[] = {
-        machine_.context->SurfaceOf(*target_, SurfacePurpose::kRenderTarget)};
-    EXPECT_TRUE(commands.SetTargets({.colors = colors})) << commands.status();
-    const VertexBuffer buffers[] = {
-        {.memory = At(vertices_), .size = sizeof(kTriangle), .stride = 8}};
-    EXPECT_TRUE(commands.SetVertexBuffers(buffers)) << commands.status();
-    EXPECT_TRUE(commands.SetIndexBuffer(
-        {.memory = At(indices_), .size = sizeof(kIndexes), .type = IndexType::kUint16}));
-  }
-  size_t Count(const char* packet) {
-    return static_cast<size_t>(
-        std::count(machine_.packets.begin(), machine_.packets.end(), packet));
-  }
-  // The dwords of a state in effect at a draw; empty: it was not executed.
-  std::vector<uint32_t> StateOf(size_t work, const char* packet) {
-    for (const auto& [name, dwords] : machine_.works.at(work).states) {
-      if (name == packet) return dwords;
-    }
-    return {};
-  }
-
-  Machine machine_;
-  std::unique_ptr<Image> target_;
-  gpu::Buffer vertices_, indices_;
-  VertexShader vertex_;
-  FragmentShader fragment_;
-  const VertexAttribute attribute_[1] = {{.format = SurfaceFormat::R32G32_FLOAT}};
-  const BlendTarget blend_[1] = {{}};
-};
+class DrawTest : public DrawFixture {};
 INSTANTIATE_TEST_SUITE_P(, DrawTest, testing::ValuesIn(DriverGenerations()),
                          [](const auto& info) { return info.param; });
 

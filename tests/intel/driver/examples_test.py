@@ -8,7 +8,7 @@ import sys
 import tempfile
 import unittest
 
-TRIANGLE, DRIVER, MOCK, UNPACK = (os.path.abspath(sys.argv.pop(1)) for _ in range(4))
+TRIANGLE, DRIVER, PARTS, MOCK, UNPACK = (os.path.abspath(sys.argv.pop(1)) for _ in range(5))
 GENERATIONS = ("gfx8", "gfx9", "gfx11", "gfx12", "gfx125", "xe2", "xe3")
 NODE = "/dev/dri/renderD128"
 DEVICES = {"bdw": "gfx8", "skl": "gfx9", "icl": "gfx11", "tgl": "gfx12", "tgl:xe": "gfx12",
@@ -89,6 +89,21 @@ class ExamplesTest(unittest.TestCase):
 
     def test_other_generations_are_refused(self) -> None:
         self.assertIn("gfx125", run(TRIANGLE, "gfx7", "core", code=2))
+
+    def test_the_parts_decode_and_their_draws_see_what_was_asked(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            cores = [f"{folder}/fill", f"{folder}/frame"]
+            run(PARTS, *cores)
+            fill, frame = (records(core, "--strict", "--fail-on=fault") for core in cores)
+        self.check(fill, 0, 0)
+        self.check(frame, 5, 0)
+        self.assertIn("XY_FAST_COLOR_BLT", [r.get("name") for r in fill])
+        names = [r["name"] for r in frame if r["type"] == "packet"]
+        self.assertEqual([name for name in names if name in ("3DPRIMITIVE", "3DMESH_3D")],
+                         ["3DPRIMITIVE"] * 4 + ["3DMESH_3D"])
+        self.assertLess(names.index("3DSTATE_SO_DECL_LIST"), names.index("3DPRIMITIVE"))
+        # A clear and a resolve before the draws, each with a packet that ends it.
+        self.assertGreaterEqual(names[:names.index("3DPRIMITIVE")].count("3DSTATE_WM_HZ_OP"), 4)
 
 
 if __name__ == "__main__":

@@ -44,6 +44,12 @@ class Watcher : public sim::Observer {
 
   void OnCommand(const sim::Command& command) override {
     machine_.packets.emplace_back(tables_.string(command.container->name));
+    std::vector<uint32_t> dwords(command.bytes.size() / 4);
+    std::memcpy(dwords.data(), command.bytes.data(), dwords.size() * 4);
+    machine_.dwords.push_back(std::move(dwords));
+  }
+  void OnSkipped(const sim::Command& command) override {
+    machine_.skipped.emplace_back(tables_.string(command.container->name));
   }
   void OnWork(const sim::Work& work) override {
     ExecutedWork executed{std::string(tables_.string(work.command.container->name)), {}, {}};
@@ -87,7 +93,7 @@ Machine::Machine(absl::string_view generation, const Options& options) : generat
        .complete_by_hand = options.complete_by_hand});
   EXPECT_TRUE(made.ok()) << made.status();
   device = *std::move(made);
-  auto created = Context::Create(*device, {.subslices = 4});
+  auto created = Context::Create(*device, {.subslices = 4, .pipelines = options.pipelines});
   EXPECT_TRUE(created.ok()) << created.status();
   if (created.ok()) context = *std::move(created);
 }

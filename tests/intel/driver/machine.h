@@ -20,6 +20,8 @@
 
 namespace packsmith::intel {
 
+class PipelineCache;
+
 // A draw or dispatch that was executed.
 struct ExecutedWork {
   std::string packet;
@@ -32,6 +34,7 @@ class Machine {
  public:
   struct Options {
     bool complete_by_hand = false;
+    PipelineCache* pipelines = nullptr;
   };
 
   explicit Machine(absl::string_view generation) : Machine(generation, Options()) {}
@@ -48,7 +51,9 @@ class Machine {
   std::unique_ptr<gpu::HostDevice> device;
   std::unique_ptr<Context> context;
   // Of all jobs so far.
-  std::vector<std::string> packets;  // names, in the order of execution
+  std::vector<std::string> packets;           // names, in the order of execution
+  std::vector<std::vector<uint32_t>> dwords;  // of each of them
+  std::vector<std::string> skipped;           // packets that a predicate skipped
   std::vector<ExecutedWork> works;
   std::vector<std::string> problems;  // anything that was not exact
   std::vector<std::string> engines;   // of each job

@@ -85,6 +85,12 @@ TYPED_TEST(PacketsTest, PipelinesLeaveMembersOpen) {
   using G = typename TypeParam::Packets;
   using Raster = typename G::_3DSTATE_RASTER;
   using Test = typename G::_3DSTATE_WM_DEPTH_STENCIL;
+  // A member of a packet that a function does not add is a compile error.
+  static_assert(PacketsAre<Test, Raster>::template kHaveAll<&Raster::cull_mode>);
+  static_assert(
+      !PacketsAre<Test>::template kHaveAll<&Test::depth_test_function, &Raster::cull_mode>);
+  static_assert(VertexInputHasAll<G, &G::_3DSTATE_VF_TOPOLOGY::primitive_topology_type>());
+  static_assert(!VertexInputHasAll<G, &Raster::cull_mode>());
   PipelineState<TypeParam> pipeline;
   const Rasterization rasterization{.cull = CullMode::kBack, .front_face = FrontFace::kClockwise};
   ASSERT_TRUE(

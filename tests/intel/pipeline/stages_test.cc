@@ -454,6 +454,32 @@ TYPED_TEST(StagesTest, WhatDoesNotFitIsNamed) {
   }
 }
 
+// Payloads are of the modes that stage_packets.h states.
+TYPED_TEST(StagesTest, OtherDispatchModesHaveNoPayload) {
+  const auto vertex = *VertexShaderPacket<TypeParam>(nullptr, this->device_);
+  EXPECT_TRUE(CheckDispatchMode(vertex).ok());  // off
+  const TessEvalShader domain{.entry = {.offset = 0xc0, .start_register = 5}};
+  auto eval = *TessEvalPacket<TypeParam>(&domain, this->device_);
+  EXPECT_TRUE(CheckDispatchMode(eval).ok());
+  eval.dispatch_mode = decltype(eval)::DISPATCH_MODE_SIMD8_SINGLE_OR_DUAL_PATCH;
+  EXPECT_EQ(CheckDispatchMode(eval).code(), absl::StatusCode::kUnimplemented);
+  eval.enable = false;
+  EXPECT_TRUE(CheckDispatchMode(eval).ok());
+  const GeometryShader geometry{.entry = {.offset = 0x100}};
+  auto gs = *GeometryShaderPacket<TypeParam>(&geometry, this->device_);
+  EXPECT_TRUE(CheckDispatchMode(gs).ok());
+  if constexpr (requires { decltype(gs)::DISPATCH_MODE_DUAL_OBJECT; }) {
+    gs.dispatch_mode = decltype(gs)::DISPATCH_MODE_DUAL_OBJECT;
+    EXPECT_EQ(CheckDispatchMode(gs).code(), absl::StatusCode::kUnimplemented);
+  }
+  const FragmentShader fragment{.simd8 = ShaderEntry{.offset = 0x40}};
+  EXPECT_EQ(PayloadOf(fragment, 8, TypeParam::kFacts).ok(), this->kVersion < 200);
+  const TessControlShader single{.dispatch = HullDispatch::kSinglePatch};
+  EXPECT_EQ(PayloadOf(single, TypeParam::kFacts).ok(), TypeParam::kFacts.hull_single_patch);
+  const TessControlShader lanes{.dispatch = HullDispatch::kPatchPerLane};
+  EXPECT_EQ(PayloadOf(lanes, TypeParam::kFacts).ok(), TypeParam::kFacts.hull_patch_per_lane);
+}
+
 // What payloads need of a packet is what was put in.
 TYPED_TEST(StagesTest, PacketsAreReadBack) {
   const VertexShader vertex{

@@ -1,0 +1,189 @@
+// What another run needs of a graphics pipeline: its packets, the code of its kernels, and where
+// packets point to those. Methods of GraphicsPipelineOf.
+
+#ifndef PACKSMITH_RUNTIME_INTEL_DRIVER_SAVED_PIPELINE_OF_H_
+#define PACKSMITH_RUNTIME_INTEL_DRIVER_SAVED_PIPELINE_OF_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "packsmith/pack.h"
+#include "runtime/intel/driver/context.h"
+#include "runtime/intel/driver/graphics_pipeline_of.h"
+#include "runtime/intel/driver/saved_bytes.h"
+#include "runtime/intel/shader/kernels.h"
+#include "runtime/intel/state/fields.h"
+#include "runtime/intel/state/saved_pipeline.h"
+#include "runtime/intel/state/state_layout.h"
+#include "runtime/intel/state/state_tables.h"
+
+namespace packsmith::intel {
+
+// A member that points to a kernel, in a packed packet.
+template <auto Member>
+struct KernelPointer {
+  using Fields = FieldBits<Member>;
+  using P = typename Fields::Packet;
+
+  static uint64_t Read(const uint32_t* packed) { return P::unpack(packed).*Member; }
+  // False if it does not fit.
+  static bool Write(uint32_t* packed, uint64_t offset) {
+    P packet;
+    packet.*Member = offset;
+    uint32_t bits[P::length];
+    if (Fields::Pack(packet, bits)) return false;
+    for (const MaskedDword& masked : Fields::kMask) {
+      packed[masked.dword] = (packed[masked.dword] & ~masked.mask) | bits[masked.dword];
+    }
+    return true;
+  }
+};
+
+// Calls f(pointer, its packet's dwords) for each that the pipeline has, in a fixed order, until one
+// returns false.
+template <class Gen, class F>
+bool EachKernelPointer(PipelineCore& core, F f) {
+  using G = typename Gen::Packets;
+  const auto one = [&]<class Pointer>(Pointer pointer) {
+    constexpr unsigned kIndex = StateLayoutOf<Gen>::template IndexOf<typename Pointer::P>();
+    uint32_t* const packed = FindPacket(core, kIndex);
+    return packed == nullptr || f(pointer, packed);
+  };
+  bool good = one(KernelPointer<&G::_3DSTATE_VS::kernel_start_pointer>()) &&
+              one(KernelPointer<&G::_3DSTATE_HS::kernel_start_pointer>()) &&
+              one(KernelPointer<&G::_3DSTATE_DS::kernel_start_pointer>()) &&
+              one(KernelPointer<&G::_3DSTATE_GS::kernel_start_pointer>()) &&
+              one(KernelPointer<&G::_3DSTATE_PS::kernel_start_pointer_0>()) &&
+              one(KernelPointer<&G::_3DSTATE_PS::kernel_start_pointer_1>());
+  if constexpr (requires(typename G::_3DSTATE_PS ps) { ps.kernel_start_pointer_2; }) {
+    good = good && one(KernelPointer<&G::_3DSTATE_PS::kernel_start_pointer_2>());
+  }
+  if constexpr (requires(typename G::_3DSTATE_DS ds) { ds.dual_patch_kernel_start_pointer; }) {
+    good = good && one(KernelPointer<&G::_3DSTATE_DS::dual_patch_kernel_start_pointer>());
+  }
+  if constexpr (requires { typename G::_3DSTATE_MESH_SHADER; }) {
+    good = good && one(KernelPointer<&G::_3DSTATE_TASK_SHADER::kernel_start_pointer>()) &&
+           one(KernelPointer<&G::_3DSTATE_MESH_SHADER::kernel_start_pointer>());
+  }
+  return good;
+}
+
+// Where a pointer points: into code, by its number, or to nothing.
+struct SavedKernelPointer {
+  static constexpr uint32_t kNothing = ~uint32_t{0};
+  uint32_t code = kNothing;
+  uint32_t offset = 0;
+};
+// What the bytes are: "pipe".
+inline constexpr uint32_t kPipelineTag = 0x70697065;
+// What a pipeline draws, a bit each.
+inline constexpr uint32_t kSavedMeshes = 1, kSavedTasks = 2, kSavedDrawId = 4;
+
+template <class Gen>
+template <class F>
+bool GraphicsPipelineOf<Gen>::EachPlainPart(F f) {
+  return f(vertex_plan_) && f(attributes_) && f(urb_) && f(mesh_urb_) && f(constants_) &&
+         f(rasterization_) && f(pixels_) && f(restarts_at_greatest_) && f(fetch_) &&
+         f(streams_out_) && f(streamed_.buffers) && f(writing_) && f(not_writing_);
+}
+
+template <class Gen>
+bool GraphicsPipelineOf<Gen>::Save(const Context& context, SavedBytes& to) const {
+  if (has_scratch_) return false;
+  // Nothing below changes it.
+  auto& self = const_cast<GraphicsPipelineOf&>(*this);
+  std::vector<uint32_t> words;
+  if (!SavePipeline(state_.core(), words)) return false;
+  std::vector<Kernels::Found> codes;
+  std::vector<SavedKernelPointer> pointers;
+  const bool known = EachKernelPointer<Gen>(
+      self.state_.core(), [&]<class Pointer>(Pointer, const uint32_t* packed) {
+        const uint64_t offset = Pointer::Read(packed);
+        const std::optional<Kernels::Found> found = context.kernels().At(offset);
+        if (!found.has_value()) {
+          pointers.emplace_back();
+          return offset == 0;  // a stage that is off
+        }
+        size_t code = 0;
+        while (code < codes.size() && codes[code].kernel.offset != found->kernel.offset) ++code;
+        if (code == codes.size()) codes.push_back(*found);
+        pointers.push_back(
+            {static_cast<uint32_t>(code), static_cast<uint32_t>(offset - found->kernel.offset)});
+        return true;
+      });
+  if (!known) return false;
+  to.Put(kPipelineTag);
+  to.Put(uint32_t{Gen::kVersion});
+  to.Put((draws_meshes() ? kSavedMeshes : 0) | (has_tasks() ? kSavedTasks : 0) |
+         (reads_draw_id() ? kSavedDrawId : 0));
+  to.Put(static_cast<uint32_t>(codes.size()));
+  for (const Kernels::Found& code : codes) to.PutAll(code.instructions);
+  to.PutAll(absl::MakeConstSpan(pointers));
+  to.PutAll(absl::MakeConstSpan(words));
+  to.PutAll(absl::MakeConstSpan(blend_));
+  for (const auto& stream : streamed_.streams) to.PutAll(absl::MakeConstSpan(stream));
+  return self.EachPlainPart([&](const auto& part) {
+    to.Put(part);
+    return true;
+  });
+}
+
+template <class Gen>
+absl::StatusOr<std::unique_ptr<GraphicsPipeline>> GraphicsPipelineOf<Gen>::Load(Context& context,
+                                                                                SavedReader& from) {
+  const auto damaged = [] {
+    return absl::DataLossError(
+        "what the cache has under this key is not a graphics pipeline of this generation");
+  };
+  uint32_t tag = 0, version = 0, flags = 0, count = 0;
+  if (!from.Get(tag) || tag != kPipelineTag || !from.Get(version) || version != Gen::kVersion ||
+      !from.Get(flags) || !from.Get(count)) {
+    return damaged();
+  }
+  const Kind kind{.draws_meshes = (flags & kSavedMeshes) != 0,
+                  .has_tasks = (flags & kSavedTasks) != 0,
+                  .reads_draw_id = (flags & kSavedDrawId) != 0};
+  std::vector<std::vector<uint8_t>> codes;
+  for (uint32_t i = 0; i < count; ++i) {
+    if (!from.GetAll(codes.emplace_back())) return damaged();
+  }
+  std::vector<SavedKernelPointer> pointers;
+  std::vector<uint32_t> words;
+  std::unique_ptr<GraphicsPipelineOf> made(new GraphicsPipelineOf(kind));
+  bool whole = from.GetAll(pointers) && from.GetAll(words) && from.GetAll(made->blend_);
+  for (auto& stream : made->streamed_.streams) whole = whole && from.GetAll(stream);
+  whole = whole && made->EachPlainPart([&](auto& part) { return from.Get(part); });
+  constexpr unsigned kBlendDwords = Gen::Packets::BLEND_STATE::dwords_needed(kMostBlendTargets);
+  if (!whole || !from.empty() || made->blend_.size() != kBlendDwords) return damaged();
+  PipelineCore& core = made->state_.core();
+  absl::Status loaded = LoadPipeline(TablesOf<Gen>::kTables.layout, words, core);
+  if (!loaded.ok()) return loaded;
+
+  std::vector<uint32_t> offsets;
+  for (const std::vector<uint8_t>& code : codes) {
+    const absl::StatusOr<uint32_t> offset = context.NewKernel(code);
+    if (!offset.ok()) return offset.status();
+    offsets.push_back(*offset);
+  }
+  size_t next = 0;
+  const bool placed = EachKernelPointer<Gen>(core, [&]<class Pointer>(Pointer, uint32_t* packed) {
+    if (next == pointers.size()) return false;
+    const SavedKernelPointer& pointer = pointers[next++];
+    if (pointer.code == SavedKernelPointer::kNothing) return true;
+    return pointer.code < offsets.size() &&
+           Pointer::Write(packed, uint64_t{offsets[pointer.code]} + pointer.offset);
+  });
+  if (!placed || next != pointers.size()) return damaged();
+  return std::unique_ptr<GraphicsPipeline>(std::move(made));
+}
+
+}  // namespace packsmith::intel
+
+#endif  // PACKSMITH_RUNTIME_INTEL_DRIVER_SAVED_PIPELINE_OF_H_

@@ -1,0 +1,261 @@
+// Pipelines that a cache keeps from one run to the next, restart indices, and the switches of
+// PACKSMITH_DEBUG that concern command buffers.
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "runtime/base/debug.h"
+#include "runtime/intel/shader/pipeline_cache.h"
+#include "tests/intel/driver/draw_fixture.h"
+
+namespace packsmith::intel {
+namespace {
+
+class PipelinesTest : public DrawFixture {
+ protected:
+  ~PipelinesTest() override { SetDebug(0); }
+  static void On(DebugSwitch which) { SetDebug(static_cast<uint32_t>(which)); }
+
+  static constexpr CacheKey kKey = {.low = 1, .high = 2}, kOther = {.low = 2, .high = 2};
+
+  // A run of a program with this cache: a pipeline of kernels whose code begins with these bytes.
+  struct Run {
+    Run(const std::string& generation, PipelineCache& cache)
+        : machine(generation, {.pipelines = &cache}) {}
+
+    absl::StatusOr<std::unique_ptr<GraphicsPipeline>> New(const CacheKey* key,
+                                                          uint32_t scratch = 0) {
+      // Two kernels in one upload, and another one.
+      DrawnBytes code(192, 0x11), other(64, 0x22);
+      const auto first = machine.context->NewKernel(code),
+                 second = machine.context->NewKernel(other);
+      EXPECT_TRUE(first.ok() && second.ok());
+      VertexShader vertex{.entry = {.offset = *first, .start_register = 2}, .urb_read_length = 1};
+      vertex.program.scratch = {.bytes_per_thread = scratch, .surface = 64};
+      FragmentShader fragment{.simd16 = ShaderEntry{.offset = *first + 128, .start_register = 4},
+                              .simd32 = ShaderEntry{.offset = *second, .start_register = 6}};
+      const Varying varyings[] = {Location(0)};
+      const StreamedVarying streamed[] = {{.what = Varying::kPosition}};
+      const VertexAttribute attributes[] = {{.format = SurfaceFormat::R32G32_FLOAT}};
+      const BlendTarget blend[] = {BlendTarget::Over()};
+      return machine.context->NewGraphicsPipeline(
+          {.shaders = {.vertex = &vertex, .fragment = &fragment},
+           .varyings = varyings,
+           .vertices = {.attributes = attributes, .primitive_restart = true},
+           .rasterization = {.cull = CullMode::kBack},
+           .blend = {.targets = blend},
+           .stream_output = {.varyings = streamed, .strides = {16}},
+           .key = key});
+    }
+    // The states at a draw with it.
+    ExecutedWork Draw(const GraphicsPipeline& pipeline) {
+      const auto commands = machine.context->NewCommandBuffer({});
+      EXPECT_TRUE(commands.ok());
+      EXPECT_TRUE((*commands)->Bind(pipeline)) << (*commands)->status();
+      EXPECT_TRUE((*commands)->SetVertexBuffers({})) << (*commands)->status();
+      const gpu::Buffer indices = machine.BufferOf("indices", DrawnBytes(64, 0));
+      EXPECT_TRUE((*commands)->SetIndexBuffer(
+          {.memory = {indices.address, indices.handle}, .size = 64, .type = IndexType::kUint16}));
+      EXPECT_TRUE((*commands)->Draw({.vertices = 3, .indexed = true})) << (*commands)->status();
+      machine.Run(**commands);
+      EXPECT_EQ(machine.works.size(), 1u);
+      return machine.works.empty() ? ExecutedWork() : machine.works.back();
+    }
+
+    Machine machine;
+  };
+};
+INSTANTIATE_TEST_SUITE_P(, PipelinesTest, testing::ValuesIn(DriverGenerations()),
+                         [](const auto& info) { return info.param; });
+
+TEST_P(PipelinesTest, ASecondRunMapsThePipelineWithItsKernels) {
+  const std::string path = std::string(std::getenv("TEST_TMPDIR")) + "/cache-" + GetParam();
+  ExecutedWork first;
+  {
+    PipelineCache cache({.identity = "test"});
+    Run run(GetParam(), cache);
+    EXPECT_EQ(run.machine.context->FindGraphicsPipeline(kKey).status().code(),
+              absl::StatusCode::kNotFound);
+    const auto pipeline = run.New(&kKey);
+    ASSERT_TRUE(pipeline.ok()) << pipeline.status();
+    EXPECT_EQ(cache.statistics().entries, 1u);
+    first = run.Draw(**pipeline);
+    ASSERT_TRUE(cache.Save(path).ok());
+  }
+  PipelineCache cache({.identity = "test"});
+  ASSERT_TRUE(cache.Load(path).ok());
+  EXPECT_EQ(cache.statistics().mapped, 1u);
+  Run run(GetParam(), cache);
+  // Other kernels are where the first run had those of the pipeline.
+  ASSERT_TRUE(run.machine.context->NewKernel(DrawnBytes(1024, 0x33)).ok());
+  const auto pipeline = run.machine.context->FindGraphicsPipeline(kKey);
+  ASSERT_TRUE(pipeline.ok()) << pipeline.status();
+  EXPECT_EQ((*pipeline)->vertex_plan().count, 1u);
+  const ExecutedWork second = run.Draw(**pipeline);
+  EXPECT_EQ(run.machine.problems, std::vector<std::string>());
+
+  // All states are the same but where kernels and memory are.
+  ASSERT_EQ(first.states.size(), second.states.size());
+  size_t kernels = 0;
+  for (size_t i = 0; i < first.states.size(); ++i) {
+    const auto& [name, dwords] = first.states[i];
+    SCOPED_TRACE(name);
+    ASSERT_EQ(name, second.states[i].first);
+    std::vector<uint32_t> other = second.states[i].second;
+    ASSERT_EQ(dwords.size(), other.size());
+    for (size_t d = 0; d < dwords.size(); ++d) {
+      if (dwords[d] == other[d]) continue;
+      const bool points = name == "3DSTATE_VS" || name == "3DSTATE_PS";
+      ASSERT_TRUE(points) << d;
+      // What is there now is what was there then.
+      uint8_t bytes[4] = {};
+      const uint64_t at = run.machine.context->kernel_pool().base() + (other[d] & ~uint32_t{63});
+      ASSERT_TRUE(run.machine.device->Read(0, at, absl::MakeSpan(bytes)).ok());
+      EXPECT_TRUE(bytes[0] == 0x11 || bytes[0] == 0x22) << int{bytes[0]};
+      ++kernels;
+    }
+  }
+  EXPECT_GE(kernels, 3u);
+}
+
+TEST_P(PipelinesTest, WhatDoesNotHoldInAnotherRunIsNotKept) {
+  PipelineCache cache({.identity = "test"});
+  Run run(GetParam(), cache);
+  EXPECT_TRUE(run.New(nullptr).ok());
+  EXPECT_EQ(cache.statistics().entries, 0u);
+  EXPECT_TRUE(run.New(&kKey, /*scratch=*/1024).ok());
+  EXPECT_EQ(cache.statistics().entries, 0u);
+  // Kernels that the context did not upload.
+  VertexShader vertex{.entry = {.offset = 0x100000, .start_register = 2}};
+  const auto pipeline =
+      run.machine.context->NewGraphicsPipeline({.shaders = {.vertex = &vertex}, .key = &kKey});
+  EXPECT_TRUE(pipeline.ok()) << pipeline.status();
+  EXPECT_EQ(cache.statistics().entries, 0u);
+}
+
+TEST_P(PipelinesTest, WhatIsNotAPipelineIsDataLoss) {
+  PipelineCache cache({.identity = "test"});
+  Run run(GetParam(), cache);
+  ASSERT_TRUE(run.New(&kKey).ok());
+  const absl::Span<const uint8_t> whole = *cache.Find(kKey);
+  uint64_t low = 100;
+  const auto find = [&](absl::Span<const uint8_t> bytes) {
+    const CacheKey key = {.low = ++low};
+    cache.Add(key, bytes);
+    return run.machine.context->FindGraphicsPipeline(key).status();
+  };
+  EXPECT_TRUE(find(whole).ok());
+  for (size_t size = 0; size < whole.size(); size += 1 + size / 7) {
+    EXPECT_EQ(find(whole.first(size)).code(), absl::StatusCode::kDataLoss) << size;
+  }
+  // Any other word: an error, or a pipeline with another value.
+  for (size_t at = 0; at + 4 <= whole.size(); at += 4 + at / 16 / 4 * 4) {
+    DrawnBytes changed(whole.begin(), whole.end());
+    for (size_t i = 0; i < 4; ++i) changed[at + i] ^= 0xff;
+    (void)find(changed);
+  }
+  // A kernel is not a pipeline, nor the reverse.
+  ComputeKernel kernel;
+  kernel.simd16() = {.present = true, .offset = 64};
+  kernel.local_size = {8, 1, 1};
+  EXPECT_TRUE(run.machine.context->NewComputeKernel(kOther, DrawnBytes(128, 0x44), kernel).ok());
+  EXPECT_EQ(run.machine.context->FindGraphicsPipeline(kOther).status().code(),
+            absl::StatusCode::kDataLoss);
+  EXPECT_EQ(run.machine.context->FindComputeKernel(kKey).status().code(),
+            absl::StatusCode::kDataLoss);
+}
+
+TEST_P(PipelinesTest, KernelsAreKeptWithTheirCode) {
+  PipelineCache cache({.identity = "test"});
+  {
+    Run run(GetParam(), cache);
+    ComputeKernel kernel;
+    kernel.simd16() = {.present = true, .offset = 64};
+    kernel.local_size = {8, 8, 1};
+    const auto made = run.machine.context->NewComputeKernel(kKey, DrawnBytes(128, 0x44), kernel);
+    ASSERT_TRUE(made.ok()) << made.status();
+    kernel.simd16().offset = 128;
+    EXPECT_EQ(run.machine.context->NewComputeKernel(kOther, DrawnBytes(128, 0x44), kernel)
+                  .status()
+                  .code(),
+              absl::StatusCode::kInvalidArgument);
+  }
+  Run run(GetParam(), cache);
+  ASSERT_TRUE(run.machine.context->NewKernel(DrawnBytes(1024, 0x33)).ok());
+  auto kernel = run.machine.context->FindComputeKernel(kKey);
+  ASSERT_TRUE(kernel.ok()) << kernel.status();
+  EXPECT_EQ(kernel->local_size, (std::array<uint32_t, 3>{8, 8, 1}));
+  uint8_t byte[1] = {};
+  EXPECT_TRUE(run.machine.device
+                  ->Read(0, run.machine.context->kernel_pool().base() + kernel->simd16().offset,
+                         absl::MakeSpan(byte))
+                  .ok());
+  EXPECT_EQ(byte[0], 0x44);
+  EXPECT_EQ(run.machine.context->FindComputeKernel(kOther).status().code(),
+            absl::StatusCode::kNotFound);
+}
+
+TEST_P(PipelinesTest, StripsRestartAtTheGreatestIndexOfTheBuffersType) {
+  const auto pipeline = NewPipeline({.vertices = {.primitive_restart = true}});
+  auto commands = New();
+  BindAll(*commands, *pipeline);
+  for (const IndexType type : {IndexType::kUint16, IndexType::kUint8, IndexType::kUint32}) {
+    EXPECT_TRUE(
+        commands->SetIndexBuffer({.memory = At(indices_), .size = sizeof(kIndexes), .type = type}));
+    EXPECT_TRUE(commands->Draw({.vertices = 3, .indexed = true})) << commands->status();
+  }
+  machine_.Run(*commands);
+  ASSERT_EQ(machine_.works.size(), 3u);
+  EXPECT_EQ(StateOf(0, "3DSTATE_VF")[1], 0xffffu);
+  EXPECT_EQ(StateOf(1, "3DSTATE_VF")[1], 0xffu);
+  EXPECT_EQ(StateOf(2, "3DSTATE_VF")[1], 0xffffffffu);
+}
+
+TEST_P(PipelinesTest, NoopExecutesNothing) {
+  On(DebugSwitch::kNoop);
+  const auto pipeline = NewPipeline();
+  for (const Engine engine : {Engine::kRender, Engine::kCopy}) {
+    auto commands = New({.engine = engine});
+    if (engine == Engine::kRender) {
+      BindAll(*commands, *pipeline);
+      EXPECT_TRUE(commands->Draw({.vertices = 3})) << commands->status();
+    }
+    machine_.packets.clear();
+    machine_.Run(*commands);
+    EXPECT_EQ(machine_.packets, std::vector<std::string>{"MI_BATCH_BUFFER_END"});
+  }
+  EXPECT_TRUE(machine_.works.empty());
+}
+
+TEST_P(PipelinesTest, No16TakesTheOtherWidths) {
+  On(DebugSwitch::kNo16);
+  const auto code = machine_.context->NewKernel(DrawnBytes(256, 0));
+  ASSERT_TRUE(code.ok());
+  FragmentShader fragment{.simd16 = ShaderEntry{.offset = *code, .start_register = 4}};
+  const auto make = [&] {
+    return machine_.context->NewGraphicsPipeline(
+        {.shaders = {.vertex = &vertex_, .fragment = &fragment}});
+  };
+  vertex_ = {.entry = {.offset = *code, .start_register = 2}, .urb_read_length = 1};
+  EXPECT_NE(make().status().message().find("no16"), std::string::npos);
+  const bool narrow = GetParam() != "xe2" && GetParam() != "xe3";
+  const ShaderEntry other{.offset = *code + 128, .start_register = 4};
+  (narrow ? fragment.simd8 : fragment.simd32) = other;
+  EXPECT_TRUE(make().ok());
+
+  auto commands = New();
+  ComputeKernel kernel;
+  kernel.simd16() = {.present = true, .offset = *code};
+  kernel.local_size = {8, 1, 1};
+  EXPECT_FALSE(commands->Bind(kernel));
+  EXPECT_NE(commands->status().message().find("no16"), std::string::npos) << commands->status();
+  commands = New();
+  kernel.simd32() = {.present = true, .offset = *code};
+  EXPECT_TRUE(commands->Bind(kernel)) << commands->status();
+}
+
+}  // namespace
+}  // namespace packsmith::intel
