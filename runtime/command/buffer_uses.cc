@@ -15,7 +15,7 @@ size_t BufferUses::SlotOf(uint32_t buffer) const {
 
 void BufferUses::Grow() {
   slots_.assign(std::max<size_t>(128, slots_.size() * 2), 0);
-  for (size_t i = 0; i < all_.size(); ++i) {
+  for (size_t i = 0; i < count_; ++i) {
     if (all_[i].buffer < kSmallHandles) continue;
     slots_[SlotOf(all_[i].buffer)] = uint64_t{all_[i].buffer} << 32 | (i + 1);
   }
@@ -27,21 +27,26 @@ void BufferUses::GrowPlaces(uint32_t buffer) {
   places_.resize(size);
 }
 
+BufferUse& BufferUses::Append(uint32_t buffer) {
+  if (count_ == all_.size()) all_.resize(std::max<size_t>(256, 2 * all_.size()));
+  return all_[count_++] = {buffer, 0};
+}
+
 BufferUse& BufferUses::UseSmall(uint32_t buffer) {
   if (bits::rarely(buffer >= places_.size())) GrowPlaces(buffer);
   uint32_t& place = places_[buffer];
-  if (place < all_.size() && all_[place].buffer == buffer) return all_[place];
-  place = static_cast<uint32_t>(all_.size());
-  return all_.emplace_back(BufferUse{buffer, 0});
+  if (IsAt(place, buffer)) return all_[place];
+  place = count_;
+  return Append(buffer);
 }
 
 BufferUse& BufferUses::UseLarge(uint32_t buffer) {
   if (large_ * 2 >= slots_.size()) Grow();
   uint64_t& slot = slots_[SlotOf(buffer)];
   if (slot == 0) {
-    all_.push_back({buffer, 0});
+    Append(buffer);
     ++large_;
-    slot = uint64_t{buffer} << 32 | all_.size();
+    slot = uint64_t{buffer} << 32 | count_;
   }
   return all_[static_cast<uint32_t>(slot) - 1];
 }
@@ -60,38 +65,23 @@ void BufferUses::Add(uint32_t buffer, UseFlags flags, bool remember) {
 
 void BufferUses::AddAllLater() {
   for (size_t i = 0; i < later_count_; ++i) {
-    const uint32_t buffer = static_cast<uint32_t>(static_cast<uint64_t>(later_[i]) >> 2);
-    if (buffer >= places_.size() && buffer < kSmallHandles) GrowPlaces(buffer);
-  }
-  // With room for all, so that the loop calls nothing.
-  size_t count = all_.size();
-  all_.resize(count + later_count_);
-  for (size_t i = 0; i < later_count_; ++i) {
     const uint64_t entry = static_cast<uint64_t>(later_[i]);
-    const uint32_t buffer = static_cast<uint32_t>(entry >> 2);
-    const UseFlags flags = static_cast<UseFlags>(entry & kBoth);
-    if (bits::rarely(buffer >= kSmallHandles)) {
-      all_.resize(count);
-      Use(buffer, flags);
-      count = all_.size();
-      all_.resize(count + later_count_ - i);
-      continue;
-    }
-    uint32_t& place = places_[buffer];
-    if (place < count && all_[place].buffer == buffer) {
-      all_[place].flags |= flags;
-    } else {
-      place = static_cast<uint32_t>(count);
-      all_[count++] = {buffer, flags};
-    }
+    Use(static_cast<uint32_t>(entry >> 2), static_cast<UseFlags>(entry & kBoth));
   }
-  all_.resize(count);
   later_count_ = 0;
 }
 
-void BufferUses::DropLater(size_t count) {
-  if (later_count_ <= count) return;
-  later_count_ = count;
+void BufferUses::DropSince(const Mark& mark) {
+  if (later_count_ > mark.later) {
+    later_count_ = mark.later;
+  } else if (mark.later != 0 || later_count_ != 0 || count_ == mark.listed) {
+    return;
+  }
+  // Of what is listed since then, all is of AddLater() while none was deferred. Places in the hash
+  // table remain.
+  while (mark.later == 0 && count_ > mark.listed && all_[count_ - 1].buffer < kSmallHandles) {
+    --count_;
+  }
   // It is not kept which of these were known before.
   ForgetRecent();
 }
@@ -106,7 +96,7 @@ std::optional<BufferUse> BufferUses::Find(uint32_t buffer) const {
   if (buffer < kSmallHandles) {
     if (buffer >= places_.size()) return std::nullopt;
     const uint32_t place = places_[buffer];
-    if (place >= all_.size() || all_[place].buffer != buffer) return std::nullopt;
+    if (!IsAt(place, buffer)) return std::nullopt;
     return all_[place];
   }
   if (slots_.empty()) return std::nullopt;
@@ -116,7 +106,7 @@ std::optional<BufferUse> BufferUses::Find(uint32_t buffer) const {
 }
 
 void BufferUses::Clear() {
-  all_.clear();
+  count_ = 0;
   if (large_ != 0) std::fill(slots_.begin(), slots_.end(), 0);
   large_ = 0;
   ForgetRecent();

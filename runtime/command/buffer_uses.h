@@ -6,8 +6,9 @@
 //   for (const BufferUse& use : uses.all()) { … }
 //
 // Each buffer is listed once, in the order of first use. Adding one that was added recently costs a
-// load and a comparison; others cost a look-up, which can be deferred: in an array by handle, 4
-// bytes for each number up to the largest handle; in a hash table for handles from 65,536 on.
+// load and a comparison; others cost a look-up: in an array by handle, 4 bytes for each number up
+// to the largest handle; in a hash table for handles from 65,536 on. What is more than a few
+// instructions can be deferred.
 
 #ifndef PACKSMITH_RUNTIME_COMMAND_BUFFER_USES_H_
 #define PACKSMITH_RUNTIME_COMMAND_BUFFER_USES_H_
@@ -61,25 +62,32 @@ class BufferUses {
   // `buffer` must not be 0. Without `remember`, Known() still returns false for it.
   void Add(uint32_t buffer, UseFlags flags, bool remember = true);
 
-  // Defers adding until the list is read. A few stores, of types that the compiler knows not to
-  // alias packets. False if too many are deferred already: call Add() then.
+  // The same in a few instructions, but for new uses of a listed buffer, and what needs memory:
+  // these are deferred until the list is read. False if too many are deferred already: call Add()
+  // then.
   PACKSMITH_INLINE bool AddLater(uint32_t buffer, UseFlags flags) {
-    if (later_count_ == kLater) return false;
-    later_[later_count_++] = static_cast<Entry>(uint64_t{buffer} << 2 | flags);
+    if (!AddNow(buffer, flags)) {
+      if (later_count_ == kLater) return false;
+      later_[later_count_++] = static_cast<Entry>(uint64_t{buffer} << 2 | flags);
+    }
     Remember(buffer, flags);
     return true;
   }
-  // The number of deferred uses.
-  size_t later() const { return later_count_; }
-  // Forgets the deferred uses after the first `count`.
-  void DropLater(size_t count);
+  // A place in the order of additions.
+  struct Mark {
+    uint32_t listed = 0, later = 0;
+  };
+  Mark mark() const { return {count_, later_count_}; }
+  // Forgets what AddLater() has added since the mark, unless the list was read meanwhile. (Uses may
+  // stay listed that were not needed.)
+  void DropSince(const Mark& mark);
 
   // The use of one buffer; empty if there is none.
   std::optional<BufferUse> Find(uint32_t buffer) const;
 
   absl::Span<const BufferUse> all() const {
     Settle();
-    return all_;
+    return {all_.data(), count_};
   }
   size_t size() const { return all().size(); }
 
@@ -110,6 +118,21 @@ class BufferUses {
     if (later_count_ != 0) const_cast<BufferUses*>(this)->AddAllLater();
   }
   void AddAllLater();
+  bool IsAt(uint32_t place, uint32_t buffer) const {
+    return place < count_ && all_[place].buffer == buffer;
+  }
+  // False if it must be deferred: later ones are, too, so that the order stays.
+  PACKSMITH_INLINE bool AddNow(uint32_t buffer, UseFlags flags) {
+    if (bits::rarely(later_count_ != 0 || buffer >= places_.size())) return false;
+    const uint32_t place = places_[buffer];
+    if (IsAt(place, buffer)) return (flags & ~all_[place].flags) == 0;
+    if (bits::rarely(count_ == all_.size())) return false;
+    places_[buffer] = count_;
+    all_[count_++] = {buffer, flags};
+    return true;
+  }
+  // Appends to the list.
+  BufferUse& Append(uint32_t buffer);
   // The entry of the list.
   inline BufferUse& Use(uint32_t buffer, UseFlags flags);
   inline BufferUse& UseSmall(uint32_t buffer);
@@ -123,9 +146,10 @@ class BufferUses {
   // buffers in most drivers. 0: none, so that addresses without a buffer need no entry.
   Handle read_[kRecent] = {}, written_[kRecent] = {};
   Entry later_[kLater];
-  size_t later_count_ = 0;
+  uint32_t later_count_ = 0;
   mutable Lifetime lifetime_{"list of buffer uses"};
-  std::vector<BufferUse> all_;
+  std::vector<BufferUse> all_;  // the list, with room for more
+  uint32_t count_ = 0;          // its length
   // Index into all_ by handle, if that has the handle there: what was stored for earlier lists need
   // not be removed.
   std::vector<uint32_t> places_;

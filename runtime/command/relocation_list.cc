@@ -5,11 +5,14 @@
 namespace packsmith::gpu {
 
 absl::StatusOr<Resident> RelocationList::ResidentOf(BufferHandle handle) {
-  const auto known = residents_.find(handle);
-  if (known != residents_.end()) return known->second;
+  const uint32_t known = places_.Find(handle);
+  if (known != NumberMap::kNone) return residents_[known];
   if (!buffers_) return lifetime_.status();
   const absl::StatusOr<Resident> found = buffers_->ResidentOf(handle);
-  if (found.ok()) residents_.emplace(handle, *found);
+  if (found.ok()) {
+    places_.Add(handle, static_cast<uint32_t>(residents_.size()));
+    residents_.push_back(*found);
+  }
   return found;
 }
 
@@ -34,6 +37,7 @@ absl::Status RelocationList::Add(const Word& word) {
 
 void RelocationList::Clear() {
   residents_.clear();
+  places_.Clear();
   all_.clear();
 }
 

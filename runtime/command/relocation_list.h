@@ -20,12 +20,12 @@
 #include <cstdint>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "packsmith/pack.h"
 #include "runtime/base/lifetime.h"
+#include "runtime/base/number_map.h"
 #include "runtime/command/buffer_uses.h"
 #include "runtime/memory/buffers.h"
 #include "runtime/memory/device.h"
@@ -105,7 +105,9 @@ class RelocationList {
 
   Lifetime lifetime_{"relocation list"};
   const Reference<const Buffers> buffers_;
-  absl::flat_hash_map<BufferHandle, Resident> residents_;  // that were looked up
+  // Those that were looked up, and their places by handle.
+  std::vector<Resident> residents_;
+  NumberMap places_;
   std::vector<Relocation> all_;
 };
 

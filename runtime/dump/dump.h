@@ -1,5 +1,8 @@
 // The result of every reader of a dump format: memory in numbered spaces, submissions, and problems
 // of the input.
+//
+// All strings in this header and in device.h come from the input. They are valid UTF-8, but may
+// hold control characters: escape them before they reach a terminal.
 
 #ifndef PACKSMITH_RUNTIME_DUMP_DUMP_H_
 #define PACKSMITH_RUNTIME_DUMP_DUMP_H_
@@ -15,30 +18,11 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
+#include "runtime/dump/device.h"
 #include "runtime/dump/error_state.h"
 #include "runtime/dump/memory.h"
 
 namespace packsmith {
-
-// The GPU that a dump comes from. Empty or zero: the dump does not say.
-//
-// All strings in this header come from the input. They are valid UTF-8, but may hold control
-// characters: escape them before they reach a terminal.
-struct Device {
-  std::string family = {};      // "intel", "agx"
-  std::string generation = {};  // what the XML calls it: "gfx9", "gfx125"
-  std::string platform = {};    // "skl"
-  std::string driver = {};      // "iris"
-  std::string uapi = {};        // "i915", "xe"
-  std::optional<uint32_t> pci_id = {};
-  std::optional<uint32_t> chip_id = {};  // of a GPU that is not a PCI device: 0x8103
-  int verx10 = 0;                        // Intel: generation times ten
-  // Intel: the same, from what the kernel wrote next to the PCI id, which may omit the digit after
-  // the point: 120 for Gfx12 and Gfx12.5. 0: nothing.
-  int kernel_verx10 = 0;
-
-  friend bool operator==(const Device&, const Device&) = default;
-};
 
 // One batch handed to an engine. Addresses are in `space`. Every member has an initialiser, so that
 // designated initialisers may omit any of them without a compiler warning.

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "runtime/kernel/asahi/asahi_device.h"
 #include "runtime/kernel/drm/calls.h"
+#include "runtime/kernel/drm/connection.h"
 #include "runtime/kernel/i915/i915_device.h"
 #include "runtime/kernel/xe/xe_device.h"
 
@@ -30,7 +31,8 @@ constexpr BackEnd kBackEnds[] = {
 absl::StatusOr<std::unique_ptr<DrmDevice>> OpenPath(const std::string& path,
                                                     const std::string& generation,
                                                     const Nodes& nodes) {
-  absl::StatusOr<std::unique_ptr<Connection>> connection = nodes.open(path);
+  absl::StatusOr<std::unique_ptr<Connection>> connection =
+      nodes.open ? nodes.open(path) : OpenNode(path);
   if (!connection.ok()) return connection.status();
   const absl::StatusOr<std::string> driver = DriverNameOf(**connection);
   if (!driver.ok()) return driver.status();
@@ -41,6 +43,10 @@ absl::StatusOr<std::unique_ptr<DrmDevice>> OpenPath(const std::string& path,
   }
   return absl::UnimplementedError(absl::StrCat(path, " is a node of the driver ", *driver,
                                                "; devices can be opened of: ", known));
+}
+
+std::vector<std::string> List(const Nodes& nodes) {
+  return nodes.list ? nodes.list() : RenderNodes();
 }
 
 }  // namespace
@@ -61,7 +67,7 @@ absl::StatusOr<std::unique_ptr<DrmDevice>> OpenDevice(const OpenOptions& options
 
 std::vector<ListedDevice> ListDevices(const Nodes& nodes) {
   std::vector<ListedDevice> devices;
-  for (const std::string& path : nodes.list()) {
+  for (const std::string& path : List(nodes)) {
     ListedDevice& listed = devices.emplace_back();
     listed.path = path;
     const auto device = OpenPath(path, /*generation=*/"", nodes);

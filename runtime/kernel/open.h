@@ -14,17 +14,18 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "runtime/kernel/drm/connection.h"
 #include "runtime/kernel/drm/drm_device.h"
 #include "runtime/kernel/drm/properties.h"
 
 namespace packsmith::gpu {
 
-// The nodes of GPUs; tests have others than the system's.
+class Connection;
+
+// The nodes of GPUs; tests have others than the system's. Empty: RenderNodes() and OpenNode() of
+// connection.h.
 struct Nodes {
-  std::function<std::vector<std::string>()> list = RenderNodes;
-  std::function<absl::StatusOr<std::unique_ptr<Connection>>(const std::string& path)> open =
-      OpenNode;
+  std::function<std::vector<std::string>()> list = {};
+  std::function<absl::StatusOr<std::unique_ptr<Connection>>(const std::string& path)> open = {};
 };
 
 struct OpenOptions {

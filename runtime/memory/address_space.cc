@@ -4,9 +4,13 @@
 #include <optional>
 #include <utility>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "runtime/base/addresses.h"
+#include "runtime/base/mutex.h"
+#include "runtime/memory/range_allocator.h"
 
 namespace packsmith::gpu {
 namespace {
@@ -23,6 +27,20 @@ std::string NamesOf(absl::Span<const Zone> zones) {
 }
 
 }  // namespace
+
+struct AddressSpace::Books {
+  mutable Mutex mutex;
+  std::unique_ptr<RangeAllocator> ranges ABSL_PT_GUARDED_BY(mutex);
+  RangeHandle middle;  // of the page that separates the halves; shown as a guard
+};
+
+AddressSpace::AddressSpace(std::vector<Zone> zones, unsigned bits)
+    : zones_(std::move(zones)), bits_(bits) {}
+AddressSpace::~AddressSpace() = default;
+
+absl::StatusOr<std::unique_ptr<AddressSpace>> AddressSpace::Create(std::vector<Zone> zones) {
+  return Create(std::move(zones), Options());
+}
 
 absl::StatusOr<std::unique_ptr<AddressSpace>> AddressSpace::Create(std::vector<Zone> zones,
                                                                    const Options& options) {
@@ -146,11 +164,10 @@ void AddressSpace::Reserve(ZoneId zone, size_t live_ranges) {
   books.ranges->Reserve(live_ranges);
 }
 
-void AddressSpace::ForEach(ZoneId zone,
-                           absl::FunctionRef<void(const RangeAllocator::Stretch&)> visit) const {
+void AddressSpace::ForEach(ZoneId zone, absl::FunctionRef<void(const RangeStretch&)> visit) const {
   const Books& books = *books_[static_cast<uint32_t>(zone)];
   MutexLock lock(books.mutex);
-  books.ranges->ForEach([&](RangeAllocator::Stretch stretch) {
+  books.ranges->ForEach([&](RangeStretch stretch) {
     stretch.range.address = Canonical(stretch.range.address, bits_);
     if (stretch.used && stretch.range.handle == books.middle) stretch.range.handle = {};
     visit(stretch);
@@ -170,7 +187,7 @@ absl::StatusOr<uint64_t> AddressSpace::NextHole(ZoneId zone, uint64_t size, uint
   std::optional<uint64_t> first, next;
   const Books& books = *books_[static_cast<uint32_t>(zone)];
   MutexLock lock(books.mutex);
-  books.ranges->ForEach([&](const RangeAllocator::Stretch& stretch) {
+  books.ranges->ForEach([&](const RangeStretch& stretch) {
     if (stretch.used || next) return;
     const uint64_t end = stretch.range.address + stretch.range.size;
     const auto place = [&](uint64_t least) -> std::optional<uint64_t> {

@@ -19,16 +19,13 @@
 #include <utility>
 #include <vector>
 
-#include "absl/base/thread_annotations.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "runtime/base/addresses.h"
 #include "runtime/base/lifetime.h"
-#include "runtime/base/mutex.h"
-#include "runtime/memory/range_allocator.h"
+#include "runtime/memory/ranges.h"
 #include "runtime/memory/zones.h"
 
 namespace packsmith::gpu {
@@ -62,9 +59,8 @@ class AddressSpace {
   // InvalidArgument if the zones do not fit the options, or there are none.
   static absl::StatusOr<std::unique_ptr<AddressSpace>> Create(std::vector<Zone> zones,
                                                               const Options& options);
-  static absl::StatusOr<std::unique_ptr<AddressSpace>> Create(std::vector<Zone> zones) {
-    return Create(std::move(zones), Options());
-  }
+  static absl::StatusOr<std::unique_ptr<AddressSpace>> Create(std::vector<Zone> zones);
+  ~AddressSpace();
 
   absl::Span<const Zone> zones() const { return zones_; }
   const Zone& zone(ZoneId id) const { return zones_[static_cast<uint32_t>(id)]; }
@@ -95,19 +91,15 @@ class AddressSpace {
   // Makes room in a zone's books; see RangeAllocator::Reserve().
   void Reserve(ZoneId zone, size_t live_ranges);
   // Visits the ranges and holes of a zone, in address order, while the zone is locked.
-  void ForEach(ZoneId zone, absl::FunctionRef<void(const RangeAllocator::Stretch&)> visit) const;
+  void ForEach(ZoneId zone, absl::FunctionRef<void(const RangeStretch&)> visit) const;
 
   // For those that refer to this address space.
   Lifetime& lifetime() const { return lifetime_; }
 
  private:
-  struct Books {
-    mutable Mutex mutex;
-    std::unique_ptr<RangeAllocator> ranges ABSL_PT_GUARDED_BY(mutex);
-    RangeHandle middle;  // of the page that separates the halves; shown as a guard
-  };
+  struct Books;  // of a zone
 
-  AddressSpace(std::vector<Zone> zones, unsigned bits) : zones_(std::move(zones)), bits_(bits) {}
+  AddressSpace(std::vector<Zone> zones, unsigned bits);
 
   mutable Lifetime lifetime_{"address space"};
   const std::vector<Zone> zones_;

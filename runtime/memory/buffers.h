@@ -16,30 +16,21 @@
 #ifndef PACKSMITH_RUNTIME_MEMORY_BUFFERS_H_
 #define PACKSMITH_RUNTIME_MEMORY_BUFFERS_H_
 
-#include <array>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "absl/base/thread_annotations.h"
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
-#include "runtime/base/handles.h"
 #include "runtime/base/lifetime.h"
-#include "runtime/base/mutex.h"
 #include "runtime/base/unique_fd.h"
 #include "runtime/memory/address_space.h"
-#include "runtime/memory/cpu_cache.h"
 #include "runtime/memory/device.h"
 
 namespace packsmith::gpu {
@@ -90,6 +81,8 @@ struct BufferStatistics {
   uint64_t created = 0, reused = 0, suballocated = 0;  // origins of all buffers so far
 };
 
+class BuffersCore;  // buffers_core.h: private
+
 class Buffers {
  public:
   struct Options {
@@ -97,14 +90,15 @@ class Buffers {
     uint64_t cache_bytes = uint64_t{256} << 20;  // the most that is kept for reuse
     // Memory that was kept for longer is returned when another buffer is released. iris: a second.
     absl::Duration cache_time = absl::InfiniteDuration();
-    std::function<absl::Time()> now = absl::Now;  // for cache_time
+    std::function<absl::Time()> now = {};  // for cache_time; empty: absl::Now()
     // Buffers up to this size share memory: at most 1 MiB. 0: none do.
     uint64_t largest_shared = uint64_t{1} << 20;
     // Alignment of all memory and of its size: a power of two. 0: that of the device's pages, such
     // as 64 KiB for GPUs with memory of their own.
     uint64_t page = 0;
-    // Called with whole lines of the CPU's caches, for memory that is not coherent.
-    std::function<absl::Status(absl::Span<uint8_t>)> flush_lines = FlushCpuLines;
+    // Called with whole lines of the CPU's caches, for memory that is not coherent. Empty:
+    // FlushCpuLines() of cpu_cache.h.
+    std::function<absl::Status(absl::Span<uint8_t>)> flush_lines = {};
   };
 
   // `device` and `addresses` must outlive the result; see lifetime.h for what happens otherwise.
@@ -177,174 +171,27 @@ class Buffers {
   absl::Status FlushForGpu(BufferHandle handle, uint64_t offset, uint64_t size) const;
   absl::Status InvalidateForCpu(BufferHandle handle, uint64_t offset, uint64_t size) const;
   // Whether these do anything for ordinary memory of a heap. The same at all times.
-  bool NeedsFlush(Heap heap) const { return incoherent_[static_cast<size_t>(heap)]; }
+  bool NeedsFlush(Heap heap) const;
 
   // Returns memory that is kept for reuse and that the GPU is done with, down to `keep` bytes.
   absl::Status Trim(uint64_t keep = 0);
   BufferStatistics statistics() const;
   // Where buffers are.
-  const AddressSpace& addresses() const { return *addresses_; }
+  const AddressSpace& addresses() const;
   // The device's.
-  std::string generation() const { return device_ ? device_->generation() : std::string(); }
+  std::string generation() const;
 
   // For those that refer to these buffers.
-  Lifetime& lifetime() const { return lifetime_; }
+  Lifetime& lifetime() const;
 
   // The size to which `size` is rounded up, so that the memory can be reused for similar sizes: 4,
   // 8, 12 KiB, then four sizes per power of two. Sizes above 64 MiB are only rounded up to pages.
   static uint64_t ClassSize(uint64_t size);
 
  private:
-  static constexpr unsigned kSlotBits = 22, kGenerationBits = 32 - kSlotBits;
-  // In slots from here on, the last generation's handles would be reserved ones.
-  static constexpr uint32_t kMostSlots = kFirstReservedHandle & ((1u << kSlotBits) - 1);
-  static_assert(kFirstReservedHandle >> kSlotBits == (1u << kGenerationBits) - 1);
-  static constexpr uint32_t kNone = ~uint32_t{0};
+  explicit Buffers(std::unique_ptr<BuffersCore> core);
 
-  // Memory of equal kind is interchangeable.
-  struct Kind {
-    ZoneId zone = {};
-    Heap heap = Heap::kSystem;
-    uint8_t use = kOrdinary;
-    bool writable = true;
-    // Of the block, or of a slab's entries.
-    uint64_t size = 0;
-
-    friend bool operator==(const Kind&, const Kind&) = default;
-    template <typename H>
-    friend H AbslHashValue(H h, const Kind& k) {
-      return H::combine(std::move(h), k.zone, k.heap, k.use, k.writable, k.size);
-    }
-  };
-  // Blocks of one kind, the first one that is in the list.
-  using Lists = absl::flat_hash_map<Kind, uint32_t>;
-
-  // Memory that is bound: a dedicated buffer's, or a slab's that buffers share.
-  struct Block {
-    Kind kind;  // with the block's own size
-    MemoryId memory = {};
-    Range range;
-    uint8_t* cpu = nullptr;
-    bool reusable = false;
-    absl::Time cached_at = absl::InfinitePast();
-    // A slab: `entries` of `entry_size` bytes, those free in `free`. Else one entry, the block.
-    uint64_t entry_size = 0;
-    uint32_t entries = 0, live_entries = 0;
-    std::array<uint64_t, 4> free = {};
-    std::vector<uint32_t> slots;  // of each entry: its buffer
-    // Neighbours in a list of Lists, and among all cached blocks, by age. `next` of unused places
-    // of the table is the next unused one.
-    uint32_t prev = kNone, next = kNone, older = kNone, newer = kNone;
-  };
-
-  struct JobUse {
-    Fence fence = 0;
-    bool written = false;
-  };
-  struct Slot {
-    uint32_t generation = 1;
-    bool live = false;
-    uint32_t block = kNone, entry = 0;
-    std::vector<JobUse> jobs;  // that use it and may still run
-    size_t drop_at = 0;        // with this number, those that are done are removed
-    std::string name;
-  };
-
-  // Memory that the device has not taken back.
-  struct Lost {
-    MemoryId memory = {};
-    uint64_t size = 0;
-    ZoneId zone = {};
-    Range range = {};
-    bool bound = true;  // else its addresses are free
-  };
-
-  // A buffer that several jobs use waits once for each. After the last one its entry is returned.
-  struct Waiting {
-    Fence fence = 0;
-    uint32_t block = kNone, entry = 0;
-    bool last = false;
-  };
-
-  Buffers(Device& device, AddressSpace& addresses, const Options& options);
-
-  static Kind KindOf(const BufferOptions& options, uint64_t size);
-  absl::Status CheckOptions(const BufferOptions& options) const;
-  RangeRequest RequestOf(const BufferOptions& options, uint64_t size) const;
-  // The size of a slab's entry for such a buffer; 0: it must have a block of its own.
-  uint64_t EntrySize(const BufferOptions& options) const;
-
-  void Link(Lists& lists, const Kind& kind, uint32_t block) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void Unlink(Lists& lists, const Kind& kind, uint32_t block) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void Cache(uint32_t block) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void Uncache(uint32_t block) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-
-  // A block for a request: a cached one, or a new one.
-  absl::StatusOr<uint32_t> TakeBlock(const RangeRequest& request, const Kind& kind, bool reusable,
-                                     bool zeroed) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // memory: of the device, or 0 for new one.
-  absl::StatusOr<uint32_t> NewBlock(const RangeRequest& request, const Kind& kind, MemoryId memory)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // The same. If there is no room, memory that is kept for reuse is returned first.
-  absl::StatusOr<uint32_t> MakeBlock(const RangeRequest& request, const Kind& kind, MemoryId memory)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Makes sure that there is an unused place in the table; TakeSlot() takes the first one.
-  absl::Status EnsureSlot() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  Buffer TakeSlot(uint32_t block, uint32_t entry, absl::string_view name)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Lists the memory as lost if the device does not take it back.
-  absl::Status ReturnMemory(Lost memory) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void RetryLost() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // The memory of a buffer with MemoryUse kShared.
-  absl::StatusOr<MemoryId> SharedMemoryOf(BufferHandle handle) const ABSL_LOCKS_EXCLUDED(mutex_);
-  // Flushes what the CPU may have in its caches of these bytes, if they are not coherent.
-  absl::Status FlushBytes(const Block& block, uint64_t offset, uint64_t size) const;
-  // Checks the arguments of the public calls, too.
-  absl::Status FlushRange(BufferHandle handle, uint64_t offset, uint64_t size) const;
-  absl::Status WithLargest(const absl::Status& refused, absl::Span<const Resident> residents) const
-      ABSL_LOCKS_EXCLUDED(mutex_);
-  absl::Status DestroyBlock(uint32_t block) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  absl::StatusOr<uint32_t> TakeSlab(const BufferOptions& options, uint64_t entry_size)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void MakeEntries(uint32_t block, uint64_t entry_size, uint32_t entries)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // For an entry that the GPU is done with.
-  absl::Status ReturnEntry(uint32_t block, uint32_t entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void Note(Slot& slot, const JobUse& use) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void DropDone(Slot& slot) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  bool IsDone(Fence fence) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // The same, as it was when it was asked first since asked_ was cleared.
-  bool WasDone(Fence fence) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  absl::Status Collect() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  absl::Status TrimLocked(uint64_t keep) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Returns what is cached within these addresses.
-  absl::Status TrimWithin(ZoneId zone, uint64_t address, uint64_t size)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-
-  uint32_t SlotOf(BufferHandle handle) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  Buffer BufferOf(uint32_t slot) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-
-  mutable Lifetime lifetime_{"buffers"};
-  const Reference<Device> device_;
-  const Reference<AddressSpace> addresses_;
-  const Options options_;
-  // By heap: FlushCpuLines() is needed.
-  std::array<bool, kHeaps> incoherent_ = {};
-
-  mutable Mutex mutex_;
-  std::vector<Block> blocks_ ABSL_GUARDED_BY(mutex_);
-  uint32_t unused_blocks_ ABSL_GUARDED_BY(mutex_) = kNone;
-  std::deque<Slot> slots_ ABSL_GUARDED_BY(mutex_);
-  std::deque<uint32_t> unused_slots_ ABSL_GUARDED_BY(mutex_);  // the longest unused one first
-  Lists cached_ ABSL_GUARDED_BY(mutex_);
-  Lists slabs_ ABSL_GUARDED_BY(mutex_);  // those with free entries, by the entries' size
-  // Of each zone, by the index of a range's handle.
-  std::vector<std::vector<uint32_t>> block_of_range_ ABSL_GUARDED_BY(mutex_);
-  uint32_t oldest_ ABSL_GUARDED_BY(mutex_) = kNone, newest_ ABSL_GUARDED_BY(mutex_) = kNone;
-  std::deque<Waiting> waiting_ ABSL_GUARDED_BY(mutex_);
-  std::vector<Lost> lost_ ABSL_GUARDED_BY(mutex_);
-  absl::flat_hash_map<Fence, bool> asked_ ABSL_GUARDED_BY(mutex_);  // see WasDone()
-  BufferStatistics statistics_ ABSL_GUARDED_BY(mutex_);
+  const std::unique_ptr<BuffersCore> core_;
 };
 
 }  // namespace packsmith::gpu

@@ -7,7 +7,8 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "runtime/memory/buffers.h"
+#include "runtime/memory/buffers_core.h"
+#include "runtime/memory/cpu_cache.h"
 
 namespace packsmith::gpu {
 namespace {
@@ -19,7 +20,7 @@ constexpr size_t kUsualLine = 64;
 
 }  // namespace
 
-absl::StatusOr<MemoryId> Buffers::SharedMemoryOf(BufferHandle handle) const {
+absl::StatusOr<MemoryId> BuffersCore::SharedMemoryOf(BufferHandle handle) const {
   if (lifetime_.lost()) return lifetime_.status();
   MutexLock lock(mutex_);
   const uint32_t slot = SlotOf(handle);
@@ -36,13 +37,13 @@ absl::StatusOr<MemoryId> Buffers::SharedMemoryOf(BufferHandle handle) const {
   return block.memory;
 }
 
-absl::StatusOr<UniqueFd> Buffers::Export(BufferHandle handle) {
+absl::StatusOr<UniqueFd> BuffersCore::Export(BufferHandle handle) {
   const absl::StatusOr<MemoryId> memory = SharedMemoryOf(handle);
   if (!memory.ok()) return memory.status();
   return device_->Export(*memory);
 }
 
-absl::Status Buffers::ImportUses(BufferHandle handle, bool to_write) {
+absl::Status BuffersCore::ImportUses(BufferHandle handle, bool to_write) {
   const absl::StatusOr<MemoryId> memory = SharedMemoryOf(handle);
   if (!memory.ok()) return memory.status();
   const absl::StatusOr<Fence> fence = device_->ImportUses(*memory, to_write);
@@ -52,13 +53,13 @@ absl::Status Buffers::ImportUses(BufferHandle handle, bool to_write) {
   return Use({&use, 1}, *fence);
 }
 
-absl::Status Buffers::ExportUse(BufferHandle handle, Fence fence, bool written) {
+absl::Status BuffersCore::ExportUse(BufferHandle handle, Fence fence, bool written) {
   const absl::StatusOr<MemoryId> memory = SharedMemoryOf(handle);
   if (!memory.ok()) return memory.status();
   return device_->ExportUse(*memory, fence, written);
 }
 
-absl::StatusOr<Buffer> Buffers::Import(int dma_buf, BufferOptions options) {
+absl::StatusOr<Buffer> BuffersCore::Import(int dma_buf, BufferOptions options) {
   if (lifetime_.lost()) return lifetime_.status();
   if (options.heap != Heap::kSystem) {
     return absl::InvalidArgumentError(
@@ -84,7 +85,7 @@ absl::StatusOr<Buffer> Buffers::Import(int dma_buf, BufferOptions options) {
   return buffer;
 }
 
-absl::Status Buffers::FlushBytes(const Block& block, uint64_t offset, uint64_t size) const {
+absl::Status BuffersCore::FlushBytes(const Block& block, uint64_t offset, uint64_t size) const {
   if (!incoherent_[static_cast<size_t>(block.kind.heap)] || size == 0) return absl::OkStatus();
   const HeapCaching caching = device_->CachingOf(block.kind.heap, block.kind.use);
   if (caching.coherent || block.cpu == nullptr) return absl::OkStatus();
@@ -92,7 +93,9 @@ absl::Status Buffers::FlushBytes(const Block& block, uint64_t offset, uint64_t s
   return options_.flush_lines(LinesOf(absl::MakeSpan(block.cpu + offset, size), line));
 }
 
-absl::Status Buffers::FlushRange(BufferHandle handle, uint64_t offset, uint64_t size) const {
+// Lines that are dropped are written back first if the CPU has changed them, which it must not
+// have: no instruction that programs may use drops them alone.
+absl::Status BuffersCore::FlushRange(BufferHandle handle, uint64_t offset, uint64_t size) const {
   if (lifetime_.lost()) return lifetime_.status();
   uint64_t first = 0;
   Block mapped;
@@ -123,17 +126,7 @@ absl::Status Buffers::FlushRange(BufferHandle handle, uint64_t offset, uint64_t 
   return FlushBytes(mapped, first + offset, size);
 }
 
-absl::Status Buffers::FlushForGpu(BufferHandle handle, uint64_t offset, uint64_t size) const {
-  return FlushRange(handle, offset, size);
-}
-
-// Lines that are dropped are written back first if the CPU has changed them, which it must not
-// have: no instruction that programs may use drops them alone.
-absl::Status Buffers::InvalidateForCpu(BufferHandle handle, uint64_t offset, uint64_t size) const {
-  return FlushRange(handle, offset, size);
-}
-
-absl::StatusOr<Fence> Buffers::Submit(const Job& job, absl::Span<const BufferAccess> uses) {
+absl::StatusOr<Fence> BuffersCore::Submit(const Job& job, absl::Span<const BufferAccess> uses) {
   if (lifetime_.lost()) return lifetime_.status();
   {
     MutexLock lock(mutex_);
@@ -147,7 +140,7 @@ absl::StatusOr<Fence> Buffers::Submit(const Job& job, absl::Span<const BufferAcc
   absl::StatusOr<Fence> fence = device_->Submit(job);
   if (absl::IsResourceExhausted(fence.status())) {
     // What the device does not take back now is counted as lost, and not this job's error.
-    (void)Trim();
+    (void)Trim(0);
     fence = device_->Submit(job);
     if (absl::IsResourceExhausted(fence.status())) {
       return WithLargest(fence.status(), job.residents);
@@ -159,8 +152,8 @@ absl::StatusOr<Fence> Buffers::Submit(const Job& job, absl::Span<const BufferAcc
   return fence;
 }
 
-absl::Status Buffers::WithLargest(const absl::Status& refused,
-                                  absl::Span<const Resident> residents) const {
+absl::Status BuffersCore::WithLargest(const absl::Status& refused,
+                                      absl::Span<const Resident> residents) const {
   std::vector<Resident> largest(residents.begin(), residents.end());
   std::stable_sort(largest.begin(), largest.end(),
                    [](const Resident& a, const Resident& b) { return a.size > b.size; });

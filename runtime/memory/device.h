@@ -143,7 +143,7 @@ enum class ContextState : uint8_t {
 // Thread-safe. When a call fails, nothing has changed.
 class Device {
  public:
-  virtual ~Device() = default;
+  virtual ~Device();
 
   // Memory of zeros. ResourceExhausted if there is none left.
   virtual absl::StatusOr<MemoryId> Create(const MemoryOptions& options) = 0;
@@ -165,84 +165,47 @@ class Device {
   // A context for jobs of one space: Job::context. Context 0 exists in each space. Jobs of one
   // context and engine begin in the order in which they are submitted. Unimplemented unless the
   // device has contexts; those that do not accept any number in Job::context.
-  virtual absl::StatusOr<uint32_t> CreateContext(const ContextOptions& options) {
-    (void)options;
-    return absl::UnimplementedError("the device has no contexts");
-  }
+  virtual absl::StatusOr<uint32_t> CreateContext(const ContextOptions& options);
   // Its jobs must be done.
-  virtual absl::Status DestroyContext(uint32_t context) {
-    (void)context;
-    return absl::UnimplementedError("the device has no contexts");
-  }
-  virtual absl::StatusOr<ContextState> StateOf(uint32_t space, uint32_t context) {
-    (void)space, (void)context;
-    return ContextState::kGood;
-  }
+  virtual absl::Status DestroyContext(uint32_t context);
+  virtual absl::StatusOr<ContextState> StateOf(uint32_t space, uint32_t context);
   // Sets whether a memory's content is needed. While it is not, the system may reclaim the memory.
   // When it is set to true again, returns whether the memory is still there; if not, only Destroy()
   // may be called. Devices need not implement it.
-  virtual absl::StatusOr<bool> SetNeeded(MemoryId memory, bool needed) {
-    (void)memory, (void)needed;
-    return true;
-  }
+  virtual absl::StatusOr<bool> SetNeeded(MemoryId memory, bool needed);
   // How the CPU sees memory of a heap, with these uses (MemoryUse, ORed). The same at all times.
-  virtual HeapCaching CachingOf(Heap heap, uint8_t use) const {
-    (void)use;
-    return {.available = true,
-            .cpu = CpuCanSee(heap) ? CpuView::kCached : CpuView::kNone,
-            .coherent = true};
-  }
+  virtual HeapCaching CachingOf(Heap heap, uint8_t use) const;
 
   // Memory for other processes and devices, as a dma-buf. FailedPrecondition unless it was created
   // with MemoryUse kShared. Unimplemented, as the three calls below, unless the device has a
   // kernel.
-  virtual absl::StatusOr<UniqueFd> Export(MemoryId memory) {
-    (void)memory;
-    return absl::UnimplementedError("the device does not share memory");
-  }
+  virtual absl::StatusOr<UniqueFd> Export(MemoryId memory);
   // Another's memory, all of it; the caller keeps the descriptor. Importing it again returns
   // another MemoryId. Its heap is Heap::kSystem, its use kShared.
   struct Imported {
     MemoryId memory = {};
     uint64_t size = 0;  // bytes
   };
-  virtual absl::StatusOr<Imported> Import(int dma_buf) {
-    (void)dma_buf;
-    return absl::UnimplementedError("the device does not share memory");
-  }
+  virtual absl::StatusOr<Imported> Import(int dma_buf);
   // A job's fence for other processes and devices, as a sync file, and another's fence for
   // Job::after; the caller keeps the descriptor.
-  virtual absl::StatusOr<UniqueFd> ExportFence(Fence fence) {
-    (void)fence;
-    return absl::UnimplementedError("the device does not share fences");
-  }
-  virtual absl::StatusOr<Fence> ImportFence(int sync_file) {
-    (void)sync_file;
-    return absl::UnimplementedError("the device does not share fences");
-  }
+  virtual absl::StatusOr<UniqueFd> ExportFence(Fence fence);
+  virtual absl::StatusOr<Fence> ImportFence(int sync_file);
 
   // For memory with MemoryUse kShared and programs that exchange no fences, such as displays. A
   // fence of what others do with the memory: write to it, and with `to_write` also read it; and a
   // job's fence for others. Kernels that order jobs by the shared memory that they list (i915) need
   // neither. Unimplemented before Linux 6.0.
-  virtual absl::StatusOr<Fence> ImportUses(MemoryId memory, bool to_write) {
-    (void)memory, (void)to_write;
-    return absl::UnimplementedError("the device does not share memory");
-  }
-  virtual absl::Status ExportUse(MemoryId memory, Fence fence, bool written) {
-    (void)memory, (void)fence, (void)written;
-    return absl::UnimplementedError("the device does not share memory");
-  }
+  virtual absl::StatusOr<Fence> ImportUses(MemoryId memory, bool to_write);
+  virtual absl::Status ExportUse(MemoryId memory, Fence fence, bool written);
 
   // Names the content of a part of a memory, for dumps and messages. Empty: removes the name.
   // Devices need not implement it.
-  virtual void SetName(MemoryId memory, uint64_t offset, uint64_t size, absl::string_view name) {
-    (void)memory, (void)offset, (void)size, (void)name;
-  }
+  virtual void SetName(MemoryId memory, uint64_t offset, uint64_t size, absl::string_view name);
 
   // The generation whose packets it takes, by the XML's name ("gfx9"): batches of other generations
   // refuse to be written. Empty: not known.
-  virtual std::string generation() const { return {}; }
+  virtual std::string generation() const;
 
   // What sizes and addresses of bound memory must be multiples of, in bytes: a power of two, at
   // least 4096.

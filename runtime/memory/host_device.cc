@@ -4,18 +4,28 @@
 
 #include <algorithm>
 #include <chrono>
+#include <condition_variable>
 #include <cstring>
 #include <iterator>
+#include <map>
+#include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "runtime/base/addresses.h"
+#include "runtime/base/mutex.h"
+#include "runtime/dump/dump.h"
 #include "runtime/dump/elf_core.h"
 #include "runtime/memory/debug_submit.h"
+#include "runtime/memory/page_table.h"
 
 namespace packsmith::gpu {
 namespace {
@@ -29,20 +39,73 @@ absl::Status NoSuchMemory(MemoryId memory) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<HostDevice>> HostDevice::Create(Options options) {
-  if (options.address_bits < 32 || options.address_bits > 63) {
-    return absl::InvalidArgumentError(
-        absl::StrFormat("addresses must have 48 or 57 bits, not %d", options.address_bits));
-  }
-  return std::unique_ptr<HostDevice>(new HostDevice(std::move(options)));
-}
+// All but what calls the user's code.
+class HostDevice::Core {
+ public:
+  // `options` must outlive this.
+  explicit Core(const Options& options) : options_(options) {}
+  ~Core();
 
-HostDevice::~HostDevice() {
+  absl::StatusOr<MemoryId> Create(const MemoryOptions& options);
+  absl::Status Destroy(MemoryId memory);
+  absl::StatusOr<absl::Span<uint8_t>> Map(MemoryId memory);
+  absl::Status Bind(const PageBinding& binding);
+  absl::Status Unbind(uint32_t space, uint64_t address, uint64_t size);
+  // Checks a job, writes its core, and gives it a fence; then what its run returned.
+  absl::StatusOr<Fence> Begin(const Job& job);
+  void End(Fence fence, absl::Status ran);
+  absl::StatusOr<bool> Wait(Fence fence, absl::Duration timeout);
+  void SetName(MemoryId memory, uint64_t offset, uint64_t size, absl::string_view name);
+  absl::Status Read(uint32_t space, uint64_t address, absl::Span<uint8_t> out) const;
+  absl::Status Write(uint32_t space, uint64_t address, absl::Span<const uint8_t> bytes);
+  absl::Status WriteCore(const Job& job, const std::string& path) const;
+  void Complete(Fence fence);
+  uint64_t memory_in_use() const;
+
+ private:
+  struct Piece {
+    uint8_t* bytes = nullptr;
+    uint64_t size = 0;
+    Heap heap = Heap::kSystem;
+    uint8_t use = kOrdinary;
+    uint32_t bindings = 0;
+    struct Name {
+      uint64_t size = 0;
+      std::string text;
+    };
+    std::map<uint64_t, Name> names;  // by offset
+  };
+  using Pages = PageTable::Pages;
+
+  absl::StatusOr<uint64_t> PlainAddress(uint64_t address) const;
+  // For messages: `memory 5 ("vertices")`, with the name at `offset`.
+  std::string Called(MemoryId memory, uint64_t offset) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  const Piece* Find(MemoryId memory) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Calls visit(host bytes, offset, size) for each part of a range, after checking the whole range.
+  absl::Status Walk(uint32_t space, uint64_t address, uint64_t size, bool write,
+                    absl::FunctionRef<void(uint8_t*, uint64_t, uint64_t)> visit) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status Check(const Job& job) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status WriteCoreLocked(const Job& job, uint32_t index, const std::string& path) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  const Options& options_;
+  mutable Mutex mutex_;
+  std::condition_variable_any progress_;  // done_ has changed
+  absl::flat_hash_map<uint32_t, Piece> pieces_ ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_map<uint32_t, PageTable> spaces_ ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_map<Fence, absl::Status> failed_ ABSL_GUARDED_BY(mutex_);
+  uint32_t next_memory_ ABSL_GUARDED_BY(mutex_) = 1;
+  uint64_t in_use_ ABSL_GUARDED_BY(mutex_) = 0;
+  Fence last_ ABSL_GUARDED_BY(mutex_) = 0, done_ ABSL_GUARDED_BY(mutex_) = 0;
+};
+
+HostDevice::Core::~Core() {
   MutexLock lock(mutex_);
   for (const auto& [id, piece] : pieces_) munmap(piece.bytes, piece.size);
 }
 
-absl::StatusOr<MemoryId> HostDevice::Create(const MemoryOptions& options) {
+absl::StatusOr<MemoryId> HostDevice::Core::Create(const MemoryOptions& options) {
   if (options.size == 0 || options.size % kPage != 0) {
     return absl::InvalidArgumentError(
         absl::StrFormat("memory must be whole pages of 4 KiB, not 0x%x bytes", options.size));
@@ -70,12 +133,12 @@ absl::StatusOr<MemoryId> HostDevice::Create(const MemoryOptions& options) {
   return static_cast<MemoryId>(id);
 }
 
-const HostDevice::Piece* HostDevice::Find(MemoryId memory) const {
+const HostDevice::Core::Piece* HostDevice::Core::Find(MemoryId memory) const {
   const auto found = pieces_.find(static_cast<uint32_t>(memory));
   return found == pieces_.end() ? nullptr : &found->second;
 }
 
-absl::Status HostDevice::Destroy(MemoryId memory) {
+absl::Status HostDevice::Core::Destroy(MemoryId memory) {
   MutexLock lock(mutex_);
   const auto found = pieces_.find(static_cast<uint32_t>(memory));
   if (found == pieces_.end()) return NoSuchMemory(memory);
@@ -90,7 +153,7 @@ absl::Status HostDevice::Destroy(MemoryId memory) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<absl::Span<uint8_t>> HostDevice::Map(MemoryId memory) {
+absl::StatusOr<absl::Span<uint8_t>> HostDevice::Core::Map(MemoryId memory) {
   MutexLock lock(mutex_);
   const Piece* const piece = Find(memory);
   if (piece == nullptr) return NoSuchMemory(memory);
@@ -102,14 +165,14 @@ absl::StatusOr<absl::Span<uint8_t>> HostDevice::Map(MemoryId memory) {
   return absl::MakeSpan(piece->bytes, piece->size);
 }
 
-absl::StatusOr<uint64_t> HostDevice::PlainAddress(uint64_t address) const {
+absl::StatusOr<uint64_t> HostDevice::Core::PlainAddress(uint64_t address) const {
   const std::optional<uint64_t> plain = PlainIfAddress(address, options_.address_bits);
   if (plain.has_value()) return *plain;
   return absl::InvalidArgumentError(
       absl::StrFormat("0x%x is not an address of %d bits", address, options_.address_bits));
 }
 
-absl::Status HostDevice::Bind(const PageBinding& binding) {
+absl::Status HostDevice::Core::Bind(const PageBinding& binding) {
   const absl::StatusOr<uint64_t> address = PlainAddress(binding.address);
   if (!address.ok()) return address.status();
   if (binding.size == 0 || ((*address | binding.size | binding.offset) & (kPage - 1)) != 0) {
@@ -142,7 +205,7 @@ absl::Status HostDevice::Bind(const PageBinding& binding) {
   return absl::OkStatus();
 }
 
-absl::Status HostDevice::Unbind(uint32_t space, uint64_t address, uint64_t size) {
+absl::Status HostDevice::Core::Unbind(uint32_t space, uint64_t address, uint64_t size) {
   const absl::StatusOr<uint64_t> plain = PlainAddress(address);
   if (!plain.ok()) return plain.status();
   MutexLock lock(mutex_);
@@ -157,8 +220,9 @@ absl::Status HostDevice::Unbind(uint32_t space, uint64_t address, uint64_t size)
   return absl::OkStatus();
 }
 
-absl::Status HostDevice::Walk(uint32_t space, uint64_t address, uint64_t size, bool write,
-                              absl::FunctionRef<void(uint8_t*, uint64_t, uint64_t)> visit) const {
+absl::Status HostDevice::Core::Walk(
+    uint32_t space, uint64_t address, uint64_t size, bool write,
+    absl::FunctionRef<void(uint8_t*, uint64_t, uint64_t)> visit) const {
   const absl::StatusOr<uint64_t> plain = PlainAddress(address);
   if (!plain.ok()) return plain.status();
   const auto found = spaces_.find(space);
@@ -206,7 +270,8 @@ absl::Status HostDevice::Walk(uint32_t space, uint64_t address, uint64_t size, b
   return absl::OkStatus();
 }
 
-absl::Status HostDevice::Read(uint32_t space, uint64_t address, absl::Span<uint8_t> out) const {
+absl::Status HostDevice::Core::Read(uint32_t space, uint64_t address,
+                                    absl::Span<uint8_t> out) const {
   MutexLock lock(mutex_);
   return Walk(space, address, out.size(), /*write=*/false,
               [&](const uint8_t* bytes, uint64_t offset, uint64_t size) {
@@ -214,7 +279,8 @@ absl::Status HostDevice::Read(uint32_t space, uint64_t address, absl::Span<uint8
               });
 }
 
-absl::Status HostDevice::Write(uint32_t space, uint64_t address, absl::Span<const uint8_t> bytes) {
+absl::Status HostDevice::Core::Write(uint32_t space, uint64_t address,
+                                     absl::Span<const uint8_t> bytes) {
   MutexLock lock(mutex_);
   return Walk(space, address, bytes.size(), /*write=*/true,
               [&](uint8_t* to, uint64_t offset, uint64_t size) {
@@ -222,9 +288,7 @@ absl::Status HostDevice::Write(uint32_t space, uint64_t address, absl::Span<cons
               });
 }
 
-std::string HostDevice::CoreName(Fence fence) { return absl::StrFormat("%06d.core", fence); }
-
-absl::Status HostDevice::Check(const Job& job) const {
+absl::Status HostDevice::Core::Check(const Job& job) const {
   if (std::find(options_.engines.begin(), options_.engines.end(), job.engine) ==
       options_.engines.end()) {
     return absl::InvalidArgumentError(
@@ -274,35 +338,30 @@ absl::Status HostDevice::Check(const Job& job) const {
   return absl::OkStatus();
 }
 
-absl::StatusOr<Fence> HostDevice::Submit(const Job& job) {
-  DebugBeforeSubmit(*this, job);
-  Fence fence;
-  {
-    MutexLock lock(mutex_);
-    absl::Status status = Check(job);
+absl::StatusOr<Fence> HostDevice::Core::Begin(const Job& job) {
+  MutexLock lock(mutex_);
+  absl::Status status = Check(job);
+  if (!status.ok()) return status;
+  const Fence fence = last_ + 1;
+  if (!options_.core_prefix.empty()) {
+    status = WriteCoreLocked(job, static_cast<uint32_t>(last_),
+                             absl::StrCat(options_.core_prefix, CoreName(fence)));
     if (!status.ok()) return status;
-    fence = last_ + 1;
-    if (!options_.core_prefix.empty()) {
-      status = WriteCoreLocked(job, static_cast<uint32_t>(last_),
-                               absl::StrCat(options_.core_prefix, CoreName(fence)));
-      if (!status.ok()) return status;
-    }
-    last_ = fence;
   }
-  absl::Status ran = options_.run ? options_.run(*this, job) : absl::OkStatus();
-  {
-    MutexLock lock(mutex_);
-    if (!ran.ok()) failed_[fence] = std::move(ran);
-    if (!options_.complete_by_hand) {
-      done_ = std::max(done_, fence);
-      progress_.notify_all();
-    }
-  }
-  if (options_.complete_by_hand) return fence;
-  return DebugAfterSubmit(*this, fence);
+  last_ = fence;
+  return fence;
 }
 
-absl::StatusOr<bool> HostDevice::Wait(Fence fence, absl::Duration timeout) {
+void HostDevice::Core::End(Fence fence, absl::Status ran) {
+  MutexLock lock(mutex_);
+  if (!ran.ok()) failed_[fence] = std::move(ran);
+  if (!options_.complete_by_hand) {
+    done_ = std::max(done_, fence);
+    progress_.notify_all();
+  }
+}
+
+absl::StatusOr<bool> HostDevice::Core::Wait(Fence fence, absl::Duration timeout) {
   // Clocks cannot wait for ever.
   const auto until = std::chrono::steady_clock::now() +
                      absl::ToChronoNanoseconds(std::min(timeout, absl::Hours(24 * 365)));
@@ -322,13 +381,14 @@ absl::StatusOr<bool> HostDevice::Wait(Fence fence, absl::Duration timeout) {
   return absl::AbortedError(absl::StrFormat("job %d failed: %s", fence, failed->second.message()));
 }
 
-void HostDevice::Complete(Fence fence) {
+void HostDevice::Core::Complete(Fence fence) {
   MutexLock lock(mutex_);
   done_ = std::max(done_, std::min(fence, last_));
   progress_.notify_all();
 }
 
-void HostDevice::SetName(MemoryId memory, uint64_t offset, uint64_t size, absl::string_view name) {
+void HostDevice::Core::SetName(MemoryId memory, uint64_t offset, uint64_t size,
+                               absl::string_view name) {
   MutexLock lock(mutex_);
   const auto found = pieces_.find(static_cast<uint32_t>(memory));
   if (found == pieces_.end()) return;
@@ -339,7 +399,7 @@ void HostDevice::SetName(MemoryId memory, uint64_t offset, uint64_t size, absl::
   }
 }
 
-std::string HostDevice::Called(MemoryId memory, uint64_t offset) const {
+std::string HostDevice::Core::Called(MemoryId memory, uint64_t offset) const {
   std::string text = absl::StrFormat("memory %d", memory);
   const Piece* const piece = Find(memory);
   if (piece != nullptr) {
@@ -352,13 +412,13 @@ std::string HostDevice::Called(MemoryId memory, uint64_t offset) const {
   return text;
 }
 
-absl::Status HostDevice::WriteCore(const Job& job, const std::string& path) const {
+absl::Status HostDevice::Core::WriteCore(const Job& job, const std::string& path) const {
   MutexLock lock(mutex_);
   return WriteCoreLocked(job, static_cast<uint32_t>(last_), path);
 }
 
-absl::Status HostDevice::WriteCoreLocked(const Job& job, uint32_t index,
-                                         const std::string& path) const {
+absl::Status HostDevice::Core::WriteCoreLocked(const Job& job, uint32_t index,
+                                               const std::string& path) const {
   const absl::StatusOr<uint64_t> batch = PlainAddress(job.batch_address);
   if (!batch.ok()) return batch.status();
   Dump dump;
@@ -413,9 +473,65 @@ absl::Status HostDevice::WriteCoreLocked(const Job& job, uint32_t index,
   return WriteElfCore(dump, path);
 }
 
-uint64_t HostDevice::memory_in_use() const {
+uint64_t HostDevice::Core::memory_in_use() const {
   MutexLock lock(mutex_);
   return in_use_;
 }
+
+// -- The device -----------------------------------------------------------------------------------
+
+absl::StatusOr<std::unique_ptr<HostDevice>> HostDevice::Create(Options options) {
+  if (options.address_bits < 32 || options.address_bits > 63) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("addresses must have 48 or 57 bits, not %d", options.address_bits));
+  }
+  return std::unique_ptr<HostDevice>(new HostDevice(std::move(options)));
+}
+
+absl::StatusOr<std::unique_ptr<HostDevice>> HostDevice::Create() { return Create(Options()); }
+
+HostDevice::HostDevice(Options options)
+    : options_(std::move(options)), core_(std::make_unique<Core>(options_)) {}
+HostDevice::~HostDevice() = default;
+
+absl::StatusOr<MemoryId> HostDevice::Create(const MemoryOptions& options) {
+  return core_->Create(options);
+}
+absl::Status HostDevice::Destroy(MemoryId memory) { return core_->Destroy(memory); }
+absl::StatusOr<absl::Span<uint8_t>> HostDevice::Map(MemoryId memory) { return core_->Map(memory); }
+absl::Status HostDevice::Bind(const PageBinding& binding) { return core_->Bind(binding); }
+absl::Status HostDevice::Unbind(uint32_t space, uint64_t address, uint64_t size) {
+  return core_->Unbind(space, address, size);
+}
+
+std::string HostDevice::CoreName(Fence fence) { return absl::StrFormat("%06d.core", fence); }
+
+absl::StatusOr<Fence> HostDevice::Submit(const Job& job) {
+  DebugBeforeSubmit(*this, job);
+  const absl::StatusOr<Fence> fence = core_->Begin(job);
+  if (!fence.ok()) return fence;
+  core_->End(*fence, options_.run ? options_.run(*this, job) : absl::OkStatus());
+  if (options_.complete_by_hand) return fence;
+  return DebugAfterSubmit(*this, *fence);
+}
+
+absl::StatusOr<bool> HostDevice::Wait(Fence fence, absl::Duration timeout) {
+  return core_->Wait(fence, timeout);
+}
+std::string HostDevice::generation() const { return options_.device.generation; }
+void HostDevice::SetName(MemoryId memory, uint64_t offset, uint64_t size, absl::string_view name) {
+  core_->SetName(memory, offset, size, name);
+}
+absl::Status HostDevice::Read(uint32_t space, uint64_t address, absl::Span<uint8_t> out) const {
+  return core_->Read(space, address, out);
+}
+absl::Status HostDevice::Write(uint32_t space, uint64_t address, absl::Span<const uint8_t> bytes) {
+  return core_->Write(space, address, bytes);
+}
+absl::Status HostDevice::WriteCore(const Job& job, const std::string& path) const {
+  return core_->WriteCore(job, path);
+}
+void HostDevice::Complete(Fence fence) { core_->Complete(fence); }
+uint64_t HostDevice::memory_in_use() const { return core_->memory_in_use(); }
 
 }  // namespace packsmith::gpu

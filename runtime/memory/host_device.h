@@ -14,26 +14,19 @@
 #ifndef PACKSMITH_RUNTIME_MEMORY_HOST_DEVICE_H_
 #define PACKSMITH_RUNTIME_MEMORY_HOST_DEVICE_H_
 
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <limits>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "absl/base/thread_annotations.h"
-#include "absl/container/flat_hash_map.h"
-#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "runtime/base/mutex.h"
-#include "runtime/dump/dump.h"
+#include "runtime/dump/device.h"
 #include "runtime/memory/device.h"
-#include "runtime/memory/page_table.h"
 
 namespace packsmith::gpu {
 
@@ -67,7 +60,7 @@ class HostDevice : public Device {
 
   // InvalidArgument if address_bits is not 48 or 57.
   static absl::StatusOr<std::unique_ptr<HostDevice>> Create(Options options);
-  static absl::StatusOr<std::unique_ptr<HostDevice>> Create() { return Create(Options()); }
+  static absl::StatusOr<std::unique_ptr<HostDevice>> Create();
   ~HostDevice() override;
 
   absl::StatusOr<MemoryId> Create(const MemoryOptions& options) override;
@@ -83,7 +76,7 @@ class HostDevice : public Device {
   // written.
   absl::StatusOr<Fence> Submit(const Job& job) override;
   absl::StatusOr<bool> Wait(Fence fence, absl::Duration timeout) override;
-  std::string generation() const override { return options_.device.generation; }
+  std::string generation() const override;
   // Cores have the names as buffers.
   void SetName(MemoryId memory, uint64_t offset, uint64_t size, absl::string_view name) override;
 
@@ -104,43 +97,12 @@ class HostDevice : public Device {
   uint64_t memory_in_use() const;  // bytes
 
  private:
-  struct Piece {
-    uint8_t* bytes = nullptr;
-    uint64_t size = 0;
-    Heap heap = Heap::kSystem;
-    uint8_t use = kOrdinary;
-    uint32_t bindings = 0;
-    struct Name {
-      uint64_t size = 0;
-      std::string text;
-    };
-    std::map<uint64_t, Name> names;  // by offset
-  };
-  using Pages = PageTable::Pages;
+  class Core;
 
-  explicit HostDevice(Options options) : options_(std::move(options)) {}
-
-  absl::StatusOr<uint64_t> PlainAddress(uint64_t address) const;
-  // For messages: `memory 5 ("vertices")`, with the name at `offset`.
-  std::string Called(MemoryId memory, uint64_t offset) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  const Piece* Find(MemoryId memory) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Calls visit(host bytes, offset, size) for each part of a range, after checking the whole range.
-  absl::Status Walk(uint32_t space, uint64_t address, uint64_t size, bool write,
-                    absl::FunctionRef<void(uint8_t*, uint64_t, uint64_t)> visit) const
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  absl::Status Check(const Job& job) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  absl::Status WriteCoreLocked(const Job& job, uint32_t index, const std::string& path) const
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  explicit HostDevice(Options options);
 
   const Options options_;
-  mutable Mutex mutex_;
-  std::condition_variable_any progress_;  // done_ has changed
-  absl::flat_hash_map<uint32_t, Piece> pieces_ ABSL_GUARDED_BY(mutex_);
-  absl::flat_hash_map<uint32_t, PageTable> spaces_ ABSL_GUARDED_BY(mutex_);
-  absl::flat_hash_map<Fence, absl::Status> failed_ ABSL_GUARDED_BY(mutex_);
-  uint32_t next_memory_ ABSL_GUARDED_BY(mutex_) = 1;
-  uint64_t in_use_ ABSL_GUARDED_BY(mutex_) = 0;
-  Fence last_ ABSL_GUARDED_BY(mutex_) = 0, done_ ABSL_GUARDED_BY(mutex_) = 0;
+  const std::unique_ptr<Core> core_;
 };
 
 }  // namespace packsmith::gpu

@@ -6,38 +6,45 @@ namespace packsmith::gpu {
 
 absl::Status Residency::Add(BufferHandle handle, bool written) {
   if (lifetime_.lost()) return lifetime_.status();
-  auto place = places_.find(handle);
-  if (place == places_.end()) {
+  uint32_t use = places_.Find(handle);
+  if (use == NumberMap::kNone) {
     const absl::StatusOr<Resident> resident = buffers_->ResidentOf(handle);
     if (!resident.ok()) return resident.status();
-    const auto [memory, added] = memories_.try_emplace(resident->memory, residents_.size());
-    if (added) {
+    const uint32_t memory = static_cast<uint32_t>(resident->memory);
+    uint32_t place = memories_.Find(memory);
+    if (place == NumberMap::kNone) {
+      place = static_cast<uint32_t>(residents_.size());
+      memories_.Add(memory, place);
       residents_.push_back(*resident);
       bytes_ += resident->size;
     }
-    const uint32_t use = uses_.size();
+    use = static_cast<uint32_t>(uses_.size());
+    places_.Add(handle, use);
     handles_.push_back(handle);
     uses_.push_back({handle, false});
-    place = places_.emplace(handle, Place{memory->second, use}).first;
+    resident_of_.push_back(place);
   }
-  uses_[place->second.use].written |= written;
-  residents_[place->second.resident].written |= written;
+  uses_[use].written |= written;
+  residents_[resident_of_[use]].written |= written;
   return absl::OkStatus();
 }
 
-bool Residency::Contains(BufferHandle handle) const { return places_.contains(handle); }
+bool Residency::Contains(BufferHandle handle) const {
+  return places_.Find(handle) != NumberMap::kNone;
+}
 
 bool Residency::Writes(BufferHandle handle) const {
-  const auto place = places_.find(handle);
-  return place != places_.end() && uses_[place->second.use].written;
+  const uint32_t use = places_.Find(handle);
+  return use != NumberMap::kNone && uses_[use].written;
 }
 
 void Residency::Clear() {
-  places_.clear();
-  memories_.clear();
+  places_.Clear();
+  memories_.Clear();
   residents_.clear();
   handles_.clear();
   uses_.clear();
+  resident_of_.clear();
   bytes_ = 0;
 }
 

@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "runtime/base/lifetime.h"
+#include "runtime/base/number_map.h"
 #include "runtime/memory/buffers.h"
 
 namespace packsmith::gpu {
@@ -37,18 +37,14 @@ class Residency {
   void Clear();
 
  private:
-  struct Place {
-    uint32_t resident;
-    uint32_t use;
-  };
-
   Lifetime lifetime_{"residency list"};
   const Reference<const Buffers> buffers_;
-  absl::flat_hash_map<BufferHandle, Place> places_;
-  absl::flat_hash_map<MemoryId, uint32_t> memories_;
+  NumberMap places_;    // of handles, in uses_
+  NumberMap memories_;  // of MemoryIds, in residents_
   std::vector<Resident> residents_;
   std::vector<BufferHandle> handles_;
-  std::vector<BufferAccess> uses_;  // of each handle
+  std::vector<BufferAccess> uses_;     // of each handle
+  std::vector<uint32_t> resident_of_;  // of each handle, in residents_
   uint64_t bytes_ = 0;
 };
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
+#include "runtime/base/addresses.h"
 
 namespace packsmith::gpu {
 namespace {

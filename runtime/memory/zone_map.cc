@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
+#include "runtime/base/addresses.h"
 
 namespace packsmith::gpu {
 namespace {
@@ -55,7 +56,7 @@ Band BandOf(const AddressSpace& space, ZoneId id) {
   uint64_t first = std::numeric_limits<uint64_t>::max(), end = 0;
   Band band;
   // Two walks, between which the zone may change: what is then outside is not drawn.
-  space.ForEach(id, [&](const RangeAllocator::Stretch& stretch) {
+  space.ForEach(id, [&](const RangeStretch& stretch) {
     // Guards may be far away from everything that is in use.
     if (stretch.range.handle == RangeHandle{}) return;
     const uint64_t at = Plain(stretch.range.address, bits);
@@ -68,7 +69,7 @@ Band BandOf(const AddressSpace& space, ZoneId id) {
   band.cell = std::max<uint64_t>((end - band.begin + kAll - 1) / kAll, 1);
   band.used.resize((end - band.begin + band.cell - 1) / band.cell);
   const uint64_t past = band.begin + band.used.size() * band.cell;
-  space.ForEach(id, [&](const RangeAllocator::Stretch& stretch) {
+  space.ForEach(id, [&](const RangeStretch& stretch) {
     if (!stretch.used) return;
     uint64_t at = std::max(Plain(stretch.range.address, bits), band.begin);
     const uint64_t last = std::min(Plain(stretch.range.address, bits) + stretch.range.size, past);
@@ -118,7 +119,7 @@ std::string ZoneMapJson(const AddressSpace& space, RangeNames names) {
     json.StartArray();
     // Names are looked up when the zone is no longer locked: the look-up may call the space.
     std::vector<Range> ranges;
-    space.ForEach(id, [&](const RangeAllocator::Stretch& stretch) {
+    space.ForEach(id, [&](const RangeStretch& stretch) {
       if (stretch.used) ranges.push_back(stretch.range);
     });
     for (const Range& range : ranges) {

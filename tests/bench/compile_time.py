@@ -2,10 +2,12 @@
 """What including a generated header costs: ./bazelw run //tests/bench:compile_time
 
 Compiles a file that includes nothing but the Gfx9 header, of all engines or of the render engine
-alone, and one that includes nothing but pack.h; prints the difference beside its limit. With --installed=PREFIX, an installation,
-also a draw on its headers (draw.cc), all of it, without and with optimisation. The processor's time
-(user and system) of the whole compiler run, the least of ten: on a machine that does other things,
-too, the least is what is closest to the truth. Exits with 1 if a limit is passed.
+alone, and one that includes nothing but pack.h; prints the difference beside its limit. With
+--installed=PREFIX, an installation, also programs on its headers, all of them: the shortest one of
+docs/runtime.md, and a draw (draw.cc) without and with optimisation; with --headers too, each header
+of its runtime alone. The processor's time (user and system) of the whole compiler run, the least of
+ten: on a machine that does other things, too, the least is what is closest to the truth. Exits with
+1 if a limit is passed.
 """
 
 import argparse
@@ -26,8 +28,16 @@ CASES = (
     ("C", "c", ["gcc", "-std=c11"], "packsmith/c/gfx9_render_pack.h", 0.015),
     ("C++", "cc", ["g++", "-std=c++20"], "packsmith/gfx9_render.h", 0.1),
 )
-# All of draw.cc, in seconds.
-DRAW_LIMIT = 2.0
+# On the headers of an installation: source, option, limit in seconds.
+PROGRAMS = (
+    ("docs/examples/frame/shortest.cc", "-O0", 1.0),
+    ("tests/bench/draw.cc", "-O0", 2.0),
+    ("tests/bench/draw.cc", "-O2", 2.0),
+)
+# What every program includes that has errors as values; and the limit for a header of the runtime, as
+# a multiple of it.
+STATUS = "absl/status/statusor.h"
+HEADER_LIMIT = 2.0
 
 
 def seconds(command: list[str]) -> float:
@@ -41,22 +51,50 @@ def seconds(command: list[str]) -> float:
     return least
 
 
-def draw_is_slow(root: Path, installed: str) -> bool:
-    """Compiles a draw on an installation's headers."""
+def seconds_on(installed: str, source: str, option: str = "-O0") -> float:
+    """What g++ takes for a source on an installation's headers."""
+    return seconds(["g++", "-std=c++20", option, f"-I{installed}/include", "-c", source,
+                    "-o", os.devnull])
+
+
+def programs_are_slow(root: Path, installed: str) -> bool:
+    """Compiles programs on an installation's headers."""
     failed = False
-    for option in ("-O0", "-O2"):
-        time = seconds(["g++", "-std=c++20", option, f"-I{installed}/include", "-c",
-                        str(root / "tests/bench/draw.cc"), "-o", os.devnull])
-        failed |= time > DRAW_LIMIT
-        slow = ": TOO SLOW" if time > DRAW_LIMIT else ""
-        print(f"draw {option} {time:.3f} s, limit {DRAW_LIMIT:.3f} s{slow}")
+    for source, option, limit in PROGRAMS:
+        time = seconds_on(installed, str(root / source), option)
+        failed |= time > limit
+        slow = ": TOO SLOW" if time > limit else ""
+        print(f"{Path(source).name} {option} {time:.3f} s, limit {limit:.3f} s{slow}")
+    return failed
+
+
+def headers_are_slow(folder: Path, installed: str) -> bool:
+    """Compiles each header of an installation's runtime by itself."""
+    source = folder / "header.cc"
+
+    def time_of(header: str) -> float:
+        source.write_text(f"#include <{header}>\n", encoding="utf-8")
+        return seconds_on(installed, str(source))
+
+    include = Path(installed) / "include"
+    status = time_of(STATUS)
+    failed = False
+    for header in sorted((include / "packsmith/runtime").rglob("*.h")):
+        ratio = time_of(str(header.relative_to(include))) / status
+        if ratio <= HEADER_LIMIT:
+            continue
+        failed = True
+        print(f"{header.relative_to(include)} takes {ratio:.1f} times as long as {STATUS}, "
+              f"limit {HEADER_LIMIT:.1f}: TOO SLOW")
     return failed
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Times the compiler on generated headers.")
     parser.add_argument("--installed", metavar="PREFIX",
-                        help="also compile a draw on the headers of this installation")
+                        help="also compile programs on the headers of this installation")
+    parser.add_argument("--headers", action="store_true",
+                        help="with --installed: also compile each of these headers alone")
     options = parser.parse_args()
     root = Path.cwd()  # bazel run starts programs among the files that they need
     folders = [root / "xml/intel/gfx9_cpp", root / "xml/intel/gfx9_c"]
@@ -79,8 +117,10 @@ def main() -> int:
             failed |= net > limit
             print(f"{language:4} {header}: {net:.3f} s, limit {limit:.3f} s{': TOO SLOW' if net > limit else ''}"
                   f"   ({times[1]:.3f} s less {times[0]:.3f} s for pack.h)")
-    if options.installed:
-        failed |= draw_is_slow(root, options.installed)
+        if options.installed:
+            failed |= programs_are_slow(root, options.installed)
+            if options.headers:
+                failed |= headers_are_slow(folder, options.installed)
     return 1 if failed else 0
 
 

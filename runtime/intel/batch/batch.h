@@ -225,7 +225,10 @@ class Batch : public BatchCore {
   // `most` dwords fit without a new chunk, or null. EndAt() makes what was written part of the
   // batch: all up to `end`.
   PACKSMITH_INLINE uint32_t* BeginAt(size_t most) {
-    return bits::rarely(!Fits(most)) ? nullptr : cursor_;
+    if (bits::rarely(!Fits(most))) return nullptr;
+    // What compilers do not see: where there is room, there is a chunk.
+    if (cursor_ == nullptr) __builtin_unreachable();
+    return cursor_;
   }
   PACKSMITH_INLINE void EndAt(uint32_t* end) { cursor_ = end; }
 

@@ -54,7 +54,7 @@ bool BatchCore::Refuse(absl::Status status) {
   if (in_group()) {
     FailGroup();
   } else if (noted_at_ != nullptr && noted_at_ == cursor_) {
-    uses_.DropLater(noted_from_);
+    uses_.DropSince(noted_from_);
   }
   noted_at_ = nullptr;
   return false;

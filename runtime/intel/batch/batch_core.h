@@ -219,7 +219,7 @@ class BatchCore {
     if (buffer >= special_from_) return false;
     if (!InGroup && noted_at_ != cursor_) {
       noted_at_ = cursor_;
-      noted_from_ = uses_.later();
+      noted_from_ = uses_.mark();
     }
     return uses_.AddLater(buffer, flags);
   }
@@ -337,10 +337,9 @@ class BatchCore {
   const uint32_t* fence_ = nullptr;  // nothing before this is retracted
   std::vector<BatchPart> parts_;
   gpu::BufferUses uses_;
-  // The place of the packet for which NoteUse() was called last, and how many uses were deferred
-  // before it.
+  // The place of the packet for which NoteUse() was called last, and the uses before it.
   const uint32_t* noted_at_ = nullptr;
-  size_t noted_from_ = 0;
+  gpu::BufferUses::Mark noted_from_;
   // Handles from here on need more than a recorded use: those of labels; all, with relocations; and
   // all while a group is lost.
   uint32_t special_from_;

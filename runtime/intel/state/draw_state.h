@@ -149,8 +149,8 @@ class DrawState : public StateCore {
     static_assert(Layout::template kNeededBy<typename Packets::_3DPRIMITIVE> != 0,
                   "include runtime/intel/state/<generation>.h, which has the relations");
     constexpr StateGroups kNeeded = Layout::template kNeededBy<Draw>;
-    if ((dirty_ | (kNeeded & ~there_)) == 0) return true;
-    return FlushDirty(batch, kNeeded);
+    if (((dirty_ & slow_) | (kNeeded & absent_)) != 0) return FlushDirty(batch, kNeeded);
+    return FlushPairs(batch, kNeeded);
   }
 
   // The context has these packets, although they were not set here. They satisfy the needs of
@@ -215,9 +215,10 @@ class DrawState : public StateCore {
     P::ps_layout(packet, packed);
     packed.close();
 
-    const uint32_t gpu = static_cast<uint32_t>(gpu_[kGroupIndex]);
-    uint32_t* const dwords = dwords_.data() + PlaceOf<P>().dword;
     constexpr StateGroupPlace kGroupPlace = Layout::kMade.places[kGroupIndex];
+    constexpr bool kIsPair = (Layout::kMade.pairs & kOne) != 0;
+    const uint32_t gpu = kIsPair ? 0 : static_cast<uint32_t>(gpu_[kGroupIndex]);
+    uint32_t* const dwords = dwords_.data() + PlaceOf<P>().dword;
     if constexpr (kGroupPlace.dwords != P::length) {
       // Clean: the other packets of the group are on the GPU's side only.
       if ((dirty_ & kOne) == 0) {
@@ -297,6 +298,8 @@ class DrawState : public StateCore {
       ((to[I] = noted[I]), ...);
       const bool any = (BufferOf(noted[I]) | ...) != 0;
       if (((addressed & kOne) != 0) != any) addressed ^= kOne;
+      // Otherwise they are those of the last emission.
+      if (bits::rarely(differences != 0)) unlisted_ |= kOne;
       return differences != 0;
     };
     return each(bits::first_indices<AddressesIn<P>()>());
@@ -318,10 +321,12 @@ class DrawState : public StateCore {
   template <class D>
   void Derive();
   void DeriveAll();
-  // Groups without company and addresses; with these; and all that is rare.
-  PACKSMITH_INLINE bool FlushDirty(Batch<Gen>& batch, StateGroups draw_needs);
-  bool FlushAccompanied(Batch<Gen>& batch, StateGroups draw_needs);
+  // Pairs without company; groups, also with company and addresses; and all that is rare.
+  PACKSMITH_INLINE bool FlushPairs(Batch<Gen>& batch, StateGroups draw_needs);
+  bool FlushDirty(Batch<Gen>& batch, StateGroups draw_needs);
   bool FlushSlowly(Batch<Gen>& batch, StateGroups draw_needs);
+  // Copies a group to `to`, and returns its end. dirty: whether it is.
+  PACKSMITH_INLINE uint32_t* CopyEmitted(uint32_t* to, unsigned group, uint32_t dirty);
 
   bool stall_fix_ = false;  // allowed
 };
@@ -428,38 +433,71 @@ void DrawState<Gen>::Allow(bool stall_fix) {
 }
 
 template <class Gen>
-PACKSMITH_INLINE inline bool DrawState<Gen>::FlushDirty(Batch<Gen>& batch, StateGroups draw_needs) {
-  // Addresses may have been set since quick_ was found.
-  if (((dirty_ & (~quick_ | addressed_[0] | addressed_[1])) | (draw_needs & ~there_)) != 0) {
-    return FlushAccompanied(batch, draw_needs);
-  }
+PACKSMITH_INLINE inline bool DrawState<Gen>::FlushPairs(Batch<Gen>& batch, StateGroups draw_needs) {
+  StateGroups left = dirty_;
+  if (left == 0) return true;
   uint32_t* to = batch.BeginAt(kSide);
-  if (bits::rarely(to == nullptr)) return FlushAccompanied(batch, draw_needs);
-  const uint32_t* const dwords = dwords_.data();
-  for (StateGroups left = dirty_; left != 0; left &= left - 1) {
-    const unsigned group = static_cast<unsigned>(__builtin_ctzll(left));
-    const StateGroupPlace& place = Layout::kMade.places[group];
-    const uint32_t side = static_cast<uint32_t>(gpu_[group]) ^ kSide;
-    gpu_[group] = static_cast<Side>(side);
-    CopyGroup(to, dwords + (side + place.dword), place.dwords);
-    to += place.dwords;
-  }
+  if (bits::rarely(to == nullptr)) return FlushSlowly(batch, draw_needs);
+  uint32_t* const dwords = dwords_.data();
+  do {
+    const uint64_t pair =
+        KeepPair(dwords + Layout::kBegins[static_cast<unsigned>(__builtin_ctzll(left))], kSide);
+    __builtin_memcpy(to, &pair, 8);
+    to += 2;
+  } while ((left &= left - 1) != 0);
   batch.EndAt(to);
   dirty_ = 0;
   return true;
 }
 
 template <class Gen>
-bool DrawState<Gen>::FlushAccompanied(Batch<Gen>& batch, StateGroups draw_needs) {
+PACKSMITH_INLINE inline uint32_t* DrawState<Gen>::CopyEmitted(uint32_t* to, unsigned group,
+                                                              uint32_t dirty) {
+  const StateGroupPlace& place = Layout::kMade.places[group];
+  uint32_t* const dwords = dwords_.data() + place.dword;
+  if (place.dwords == 2) {
+    const uint64_t pair = KeepPair(dwords, kSide);
+    __builtin_memcpy(to, &pair, 8);
+    return to + 2;
+  }
+  const uint32_t side = static_cast<uint32_t>(gpu_[group]) ^ (dirty != 0 ? kSide : 0);
+  gpu_[group] = static_cast<Side>(side);
+  size_t size = place.dwords;
+  if (size != 0) {
+    CopyGroup(to, dwords + side, size);
+  } else {
+    size = sizes_[side != 0 ? 1 : 0][group];
+    CopyDwords(to, dwords + side, size);
+  }
+  return to + size;
+}
+
+template <class Gen>
+[[gnu::noinline]] bool DrawState<Gen>::FlushDirty(Batch<Gen>& batch, StateGroups draw_needs) {
+  uint32_t* to = batch.BeginAt(kSide);
+  // Addresses may have been set since quick_ was found.
+  if (((dirty_ & (~quick_ | addressed_[0] | addressed_[1])) | (draw_needs & absent_)) == 0 &&
+      to != nullptr) {
+    for (StateGroups left = dirty_; left != 0; left &= left - 1) {
+      to = CopyEmitted(to, static_cast<unsigned>(__builtin_ctzll(left)), 1);
+    }
+    batch.EndAt(to);
+    dirty_ = 0;
+    return true;
+  }
   const StateGroups groups = ToEmit();
   StateGroups obstacles =
-      (groups & ~set_) | (draw_needs & ~there_) | (groups & (derived_from_ | once_groups_));
+      (groups & ~set_) | (draw_needs & absent_) | (groups & (derived_from_ | once_groups_));
   if constexpr (requires { typename Packets::_3DSTATE_CONSTANT_ALL; }) {
     obstacles |= groups & Constants();
   }
-  uint32_t* to = batch.BeginAt(kSide);
   if (bits::rarely(obstacles != 0 || to == nullptr)) return FlushSlowly(batch, draw_needs);
-  for (StateGroups left = groups & (addressed_[0] | addressed_[1]); left != 0; left &= left - 1) {
+  if (batch.number() != listed_in_) {
+    listed_in_ = batch.number();
+    unlisted_ = ~StateGroups{0};
+  }
+  const StateGroups unlisted = groups & unlisted_ & (addressed_[0] | addressed_[1]);
+  for (StateGroups left = unlisted; left != 0; left &= left - 1) {
     const unsigned group = static_cast<unsigned>(__builtin_ctzll(left));
     const unsigned side = WantedSide(group);
     const StateAddress* first = addresses_on(side) + layout_.places[group].address;
@@ -470,25 +508,12 @@ bool DrawState<Gen>::FlushAccompanied(Batch<Gen>& batch, StateGroups draw_needs)
       }
     }
   }
-  const uint32_t* const dwords = dwords_.data();
+  // Only here: a batch that must record each address knows no buffer, and never comes here.
+  unlisted_ &= ~unlisted;
   const StateGroups dirty = dirty_;
   for (StateGroups left = groups; left != 0; left &= left - 1) {
     const unsigned group = static_cast<unsigned>(__builtin_ctzll(left));
-    const StateGroupPlace& place = Layout::kMade.places[group];
-    uint32_t side = static_cast<uint32_t>(gpu_[group]);
-    if ((dirty >> group & 1) != 0) {
-      side ^= kSide;
-      gpu_[group] = static_cast<Side>(side);
-    }
-    size_t size = place.dwords;
-    const uint32_t* const from = dwords + (side + place.dword);
-    if (size != 0) {
-      CopyGroup(to, from, size);
-    } else {
-      size = sizes_[side != 0 ? 1 : 0][group];
-      CopyDwords(to, from, size);
-    }
-    to += size;
+    to = CopyEmitted(to, group, dirty >> group & 1);
   }
   batch.EndAt(to);
   dirty_ = 0;
@@ -500,7 +525,7 @@ template <class Gen>
 [[gnu::noinline]] bool DrawState<Gen>::FlushSlowly(Batch<Gen>& batch, StateGroups draw_needs) {
   if (Layout::kDerived != 0 && (dirty_ & derived_from_) != 0) DeriveAll();
   const StateGroups groups = ToEmit();
-  const StateGroups missing = (groups & ~set_) | (draw_needs & ~there_);
+  const StateGroups missing = (groups & ~set_) | (draw_needs & absent_);
   if (bits::rarely(missing != 0)) return RefuseIncomplete(draw_needs);
   if (groups == 0) return true;
   const bool once = (groups & once_groups_) != 0;

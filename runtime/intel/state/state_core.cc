@@ -104,7 +104,7 @@ void StateCore::InheritPacket(unsigned packet) {
   not_inherited_[place.group] &= static_cast<uint8_t>(~place.part);
   partly_inherited_ |= StateGroup(place.group);
   if (not_inherited_[place.group] == 0) inherited_ |= StateGroup(place.group);
-  there_ = set_ | inherited_;
+  absent_ = ~(set_ | inherited_);
 }
 
 void StateCore::InheritAll() {
@@ -118,7 +118,7 @@ void StateCore::DisinheritParts(StateGroups groups) {
   }
   inherited_ &= ~groups;
   partly_inherited_ &= ~groups;
-  there_ = set_ | inherited_;
+  absent_ = ~(set_ | inherited_);
 }
 
 void StateCore::Lose(StateGroups groups) {
@@ -126,7 +126,7 @@ void StateCore::Lose(StateGroups groups) {
   sure_ &= ~groups;
   // What is wanted of a clean group is on the side of the GPU's values.
   const StateGroups now = groups & set_ & ~dirty_;
-  for (StateGroups left = now; left != 0; left &= left - 1) {
+  for (StateGroups left = now & ~layout_.pairs; left != 0; left &= left - 1) {
     Swap(static_cast<unsigned>(__builtin_ctzll(left)));
   }
   dirty_ |= now;
@@ -136,7 +136,7 @@ void StateCore::Lose(StateGroups groups) {
 void StateCore::Settle(StateGroups emitted) {
   known_ |= emitted;
   sure_ = known_ & ~once_groups_;
-  there_ = set_ | inherited_;
+  absent_ = ~(set_ | inherited_);
   settled_ = set_ & sure_ & ~special_;
   quick_ = settled_ & alone_ & layout_.fixed & ~derived_from_ & ~addressed_[0] & ~addressed_[1];
   if (DebugOn(DebugSwitch::kReemit)) {
@@ -144,6 +144,7 @@ void StateCore::Settle(StateGroups emitted) {
     settled_ = quick_ = 0;
     if (emitted != 0) Lose(emitted);
   }
+  slow_ = ~(quick_ & layout_.pairs);
 }
 
 bool StateCore::RefuseIncomplete(StateGroups draw_needs) {
@@ -213,7 +214,7 @@ void StateCore::Compare(unsigned group) {
 void StateCore::MarkSet(const StatePacket& place) {
   unset_[place.group] &= static_cast<uint8_t>(~place.part);
   if (unset_[place.group] == 0) set_ |= StateGroup(place.group);
-  there_ |= set_;
+  absent_ &= ~set_;
 }
 
 void StateCore::MarkAddressed(unsigned group, unsigned side) {
@@ -222,6 +223,7 @@ void StateCore::MarkAddressed(unsigned group, unsigned side) {
   for (unsigned i = 0; i < counts_[side][group]; ++i) any |= BufferOf(first[i]) != 0;
   const StateGroups one = StateGroup(group);
   addressed_[side] = (addressed_[side] & ~one) | (any ? one : 0);
+  unlisted_ |= one;
 }
 
 bool StateCore::SetPackets(unsigned packet, const UnpackedPackets& from, checks which) {

@@ -4,6 +4,10 @@
 // values. While it is dirty, the other side has the wanted ones, and the first one what the GPU
 // last received, if that is known. A flush copies the wanted values to the batch, and the sides
 // change their roles.
+//
+// Pairs, which are groups of two dwords, are the exception: their sides keep their roles, side 0
+// has what the GPU has, and a flush copies the wanted values there, too. While a pair is clean,
+// both sides are the same.
 
 #ifndef PACKSMITH_RUNTIME_INTEL_STATE_STATE_CORE_H_
 #define PACKSMITH_RUNTIME_INTEL_STATE_STATE_CORE_H_
@@ -162,10 +166,15 @@ class StateCore {
     if ((dwords & 1) != 0) to[0] = from[0];
   }
 
-  // A group of a fixed size: two dwords at a time, as they were probably stored.
+  // A group of a fixed size: two dwords at a time, as they were probably stored. An odd one is
+  // copied with the dword that follows, for which there must be room.
   PACKSMITH_INLINE static void CopyGroup(uint32_t* to, const uint32_t* from, size_t dwords) {
-    for (; dwords >= 2; dwords -= 2, to += 2, from += 2) __builtin_memcpy(to, from, 8);
-    if (dwords != 0) *to = *from;
+    const uint32_t* const end = from + dwords;
+    do {
+      __builtin_memcpy(to, from, 8);
+      to += 2;
+      from += 2;
+    } while (from < end);
   }
 
   explicit StateCore(const StateTables& tables);
@@ -180,9 +189,16 @@ class StateCore {
   PACKSMITH_INLINE unsigned WantedSide(unsigned group) const {
     return GpuSide(group) ^ static_cast<unsigned>(dirty_ >> group & 1);
   }
-  // The other side has what the GPU has from now on.
+  // The other side has what the GPU has from now on. Not of pairs.
   PACKSMITH_INLINE void Swap(unsigned group) {
     gpu_[group] = static_cast<Side>(static_cast<uint32_t>(gpu_[group]) ^ dwords_of_side_);
+  }
+  // The GPU has a pair's wanted values, which are returned. `side`: the dwords of a side.
+  PACKSMITH_INLINE static uint64_t KeepPair(uint32_t* group, size_t side) {
+    uint64_t pair;
+    __builtin_memcpy(&pair, group + side, 8);
+    __builtin_memcpy(group, &pair, 8);
+    return pair;
   }
   uint32_t* dwords_on(unsigned side) { return dwords_.data() + side * size_t{dwords_of_side_}; }
   const uint32_t* dwords_on(unsigned side) const {
@@ -238,8 +254,12 @@ class StateCore {
   void DisinheritParts(StateGroups groups);
   // The groups, which are all that are dirty and others, have become part of a batch.
   PACKSMITH_INLINE void SetEmitted(StateGroups groups) {
-    for (StateGroups left = dirty_; left != 0; left &= left - 1) {
+    for (StateGroups left = dirty_ & ~layout_.pairs; left != 0; left &= left - 1) {
       Swap(static_cast<unsigned>(__builtin_ctzll(left)));
+    }
+    for (StateGroups left = dirty_ & layout_.pairs; left != 0; left &= left - 1) {
+      const StateGroupPlace& place = layout_.places[__builtin_ctzll(left)];
+      KeepPair(dwords_.data() + place.dword, dwords_of_side_);
     }
     // A constant: the next change need not wait for this one.
     dirty_ = 0;
@@ -307,15 +327,19 @@ class StateCore {
   const StateLayout& layout_;
   StateGroups dirty_ = 0;
   StateGroups set_ = 0;
-  StateGroups settled_ = 0;           // set_ and sure_ and not special_
-  StateGroups quick_ = 0;             // of these, those that can be emitted without further ado
-  StateGroups there_ = 0;             // set_ or inherited_
-  StateGroups sure_ = 0;              // known_, and the next emission overrides nothing
-  StateGroups special_ = 0;           // TakeFromPipeline() may have something to do
-  StateGroups known_ = 0;             // what the GPU has is on its side
-  StateGroups alone_ = 0;             // no others accompany them
-  StateGroups derived_from_ = 0;      // their change may change derived packets
-  StateGroups addressed_[2] = {};     // have addresses of buffers, on each side
+  StateGroups settled_ = 0;        // set_ and sure_ and not special_
+  StateGroups quick_ = 0;          // of these, those that can be emitted without further ado
+  StateGroups slow_ = ~0ull;       // all but those of quick_ that are pairs
+  StateGroups absent_ = ~0ull;     // neither set_ nor inherited_
+  StateGroups sure_ = 0;           // known_, and the next emission overrides nothing
+  StateGroups special_ = 0;        // TakeFromPipeline() may have something to do
+  StateGroups known_ = 0;          // what the GPU has is on its side
+  StateGroups alone_ = 0;          // no others accompany them
+  StateGroups derived_from_ = 0;   // their change may change derived packets
+  StateGroups addressed_[2] = {};  // have addresses of buffers, on each side
+  // Groups whose buffers a batch may not have listed: that of the number.
+  StateGroups unlisted_ = ~0ull;
+  uint64_t listed_in_ = 0;
   StateGroups inherited_ = 0;         // the GPU has all of it without Set()
   StateGroups partly_inherited_ = 0;  // the GPU has some of its packets
   StateGroups once_groups_ = 0;       // have dwords in once_
@@ -335,7 +359,7 @@ class StateCore {
   std::vector<uint32_t> values_;       // of dynamic fields, at the places of their packets
   std::vector<MaskedDwords> dynamic_;  // of each packet: the bits of values_ that apply
 
-  // Updates settled_, quick_ and there_. emitted: groups that the GPU has now.
+  // Updates settled_, quick_, slow_ and absent_. emitted: groups that the GPU has now.
   void Settle(StateGroups emitted = 0);
 
  private:

@@ -49,6 +49,7 @@ struct StateLayout {
   const StatePacket* packets = nullptr;
   unsigned packet_count = 0;
   StateGroups fixed = 0;              // groups whose size never changes
+  StateGroups pairs = 0;              // of these, those of two dwords
   const StateGroups* with = nullptr;  // of each group: what is emitted if it is
 };
 
@@ -214,7 +215,7 @@ struct StateLayoutFor<Gen, GroupList<Groups...>> {
   struct Made {
     std::array<StatePacket, kPackets> packets;
     std::array<StateGroupPlace, kGroups + 1> places;
-    StateGroups fixed = 0;
+    StateGroups fixed = 0, pairs = 0;
     bool needs_scratch = false;
   };
 
@@ -268,6 +269,7 @@ struct StateLayoutFor<Gen, GroupList<Groups...>> {
     if (!Traits::kFixed) return;
     made.fixed |= StateGroup(group);
     made.places[group].dwords = static_cast<uint16_t>(at.dword - made.places[group].dword);
+    if (made.places[group].dwords == 2) made.pairs |= StateGroup(group);
   }
 
   static constexpr Made Make() {
@@ -281,6 +283,13 @@ struct StateLayoutFor<Gen, GroupList<Groups...>> {
     return made;
   }
   static constexpr Made kMade = Make();
+
+  // Where groups begin, for flushes of pairs.
+  static constexpr std::array<uint16_t, kGroups> kBegins = [] {
+    std::array<uint16_t, kGroups> begins = {};
+    for (unsigned g = 0; g < kGroups; ++g) begins[g] = kMade.places[g].dword;
+    return begins;
+  }();
 
   // The same with names, addresses and the relations between groups.
   struct Whole {
@@ -434,6 +443,7 @@ struct StateLayoutFor<Gen, GroupList<Groups...>> {
       .packets = kWhole.packets.data(),
       .packet_count = kPackets,
       .fixed = kMade.fixed,
+      .pairs = kMade.pairs,
       .with = kWhole.with.data(),
   };
 };

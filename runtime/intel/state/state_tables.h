@@ -106,6 +106,16 @@ struct TableMaker {
   }
   static_assert(FixedGroupsFit(), "kMostFixedDwords is too small");
 
+  template <unsigned... G>
+  static constexpr bool PairsHaveNoAddresses(bits::indices<G...>) {
+    const auto& places = Layout::kLayout.places;
+    return (((Layout::kMade.pairs & StateGroup(G)) == 0 ||
+             places[G].address == places[G + 1].address) &&
+            ...);
+  }
+  static_assert(PairsHaveNoAddresses(bits::first_indices<Layout::kGroups>()),
+                "flushes of pairs look at no addresses");
+
   // -- How packets are packed ---------------------------------------------------------------------
 
   template <class P>

@@ -24,7 +24,7 @@ uint64_t StreamOf(const AsahiCommand& command) {
 
 AsahiDevice::AsahiDevice(std::shared_ptr<Connection> connection, std::string generation,
                          AsahiInfo info, Options options)
-    : DrmDevice(std::move(connection), std::move(generation), info.properties, /*dump=*/""),
+    : DrmDeviceBase(std::move(connection), std::move(generation), info.properties, /*dump=*/""),
       info_(std::move(info)),
       options_(std::move(options)),
       spaces_(calls(), info_),

@@ -25,12 +25,12 @@
 #include "runtime/kernel/asahi/spaces.h"
 #include "runtime/kernel/asahi/timestamps.h"
 #include "runtime/kernel/drm/connection.h"
-#include "runtime/kernel/drm/drm_device.h"
+#include "runtime/kernel/drm/drm_device_base.h"
 #include "runtime/memory/device.h"
 
 namespace packsmith::gpu {
 
-class AsahiDevice : public DrmDevice {
+class AsahiDevice : public DrmDeviceBase {
  public:
   struct Options {
     // The generation that the GPU must have, by the XML's name or alias; also that of one whose id
@@ -57,8 +57,8 @@ class AsahiDevice : public DrmDevice {
     return contexts_.Create(options);
   }
   absl::Status DestroyContext(uint32_t context) override { return contexts_.Destroy(context); }
-  // From the outcomes of jobs, as far as they are known (see DrmDevice::HasFailed()): the kernel
-  // does not say. Jobs of a context that is not recoverable are refused from then on.
+  // From the outcomes of jobs, as far as they are known (see DrmDeviceBase::HasFailed()): the
+  // kernel does not say. Jobs of a context that is not recoverable are refused from then on.
   absl::StatusOr<ContextState> StateOf(uint32_t space, uint32_t context) override;
 
   // Jobs with all that the hardware can be told. Of `job` are used: space, context, residents (all

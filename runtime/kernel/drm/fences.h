@@ -47,7 +47,7 @@ class Fences {
   // A sync file; of a job that is done, one that is signalled.
   absl::StatusOr<UniqueFd> Export(Fence fence);
 
-  // See DrmDevice::HasFailed().
+  // See DrmDeviceBase::HasFailed().
   bool HasFailed(const Owner& owner);
 
  private:

@@ -61,7 +61,7 @@ absl::StatusOr<std::unique_ptr<I915Device>> I915Device::Open(std::unique_ptr<Con
 
 I915Device::I915Device(std::shared_ptr<Connection> connection, std::string generation,
                        std::string dump, i915::Capabilities capabilities)
-    : DrmDevice(std::move(connection), std::move(generation), capabilities.properties, dump),
+    : DrmDeviceBase(std::move(connection), std::move(generation), capabilities.properties, dump),
       dump_(std::move(dump)),
       capabilities_(std::move(capabilities)),
       contexts_(calls(), capabilities_),

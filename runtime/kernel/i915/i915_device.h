@@ -25,7 +25,7 @@
 #include "absl/types/span.h"
 #include "runtime/base/mutex.h"
 #include "runtime/kernel/drm/connection.h"
-#include "runtime/kernel/drm/drm_device.h"
+#include "runtime/kernel/drm/drm_device_base.h"
 #include "runtime/kernel/i915/capabilities.h"
 #include "runtime/kernel/i915/contexts.h"
 #include "runtime/kernel/i915/exec_lists.h"
@@ -43,7 +43,7 @@ namespace packsmith::gpu {
 // - Memory with kCaptured is part of dumps of hangs; on discrete GPUs and from Gfx12.7 on only in
 //   contexts that are not recoverable, of which context 0 is none.
 // - A job that the kernel refuses because its context was lost is Aborted.
-class I915Device : public DrmDevice {
+class I915Device : public DrmDeviceBase {
  public:
   struct Options {
     // The generation that the GPU must have, by the XML's name or alias. Empty: any whose

@@ -29,8 +29,8 @@ api::sync WaitFor(uint32_t syncobj) {
 
 XeDevice::XeDevice(std::shared_ptr<Connection> connection, std::string generation, XeInfo info,
                    Options options, std::string dump)
-    : DrmDevice(std::move(connection), std::move(generation), info.properties, std::move(dump),
-                options.checks_residents),
+    : DrmDeviceBase(std::move(connection), std::move(generation), info.properties, std::move(dump),
+                    options.checks_residents),
       info_(std::move(info)),
       options_(std::move(options)),
       spaces_(calls(),

@@ -24,7 +24,7 @@
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "runtime/kernel/drm/connection.h"
-#include "runtime/kernel/drm/drm_device.h"
+#include "runtime/kernel/drm/drm_device_base.h"
 #include "runtime/kernel/xe/contexts.h"
 #include "runtime/kernel/xe/spaces.h"
 #include "runtime/kernel/xe/xe_info.h"
@@ -32,7 +32,7 @@
 
 namespace packsmith::gpu {
 
-class XeDevice : public DrmDevice {
+class XeDevice : public DrmDeviceBase {
  public:
   struct Options {
     // The generation that the GPU must have, by the XML's name or alias; also that of one whose id

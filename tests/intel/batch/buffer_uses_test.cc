@@ -45,8 +45,8 @@ TEST(BufferUsesTest, AgainstAMap) {
       }
       model[buffer] |= flags;
       if (random() % 50 == 0) {
-        const size_t before = uses.later();
-        if (uses.AddLater(9999, gpu::kReads)) uses.DropLater(before);
+        const gpu::BufferUses::Mark before = uses.mark();
+        if (uses.AddLater(9999, gpu::kReads)) uses.DropSince(before);
       }
       if (random() % 50 == 0) {
         ASSERT_EQ(uses.Find(buffer)->flags, model[buffer]);

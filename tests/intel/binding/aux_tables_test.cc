@@ -16,6 +16,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
+#include "runtime/base/addresses.h"
 #include "runtime/dump/read.h"
 #include "runtime/intel/memory/driver_zones.h"
 #include "tests/intel/batch/built.h"

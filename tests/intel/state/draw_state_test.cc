@@ -306,6 +306,42 @@ TYPED_TEST(DrawStateTest, BuffersAreKnownToEachBatchThatRefersToThem) {
   EXPECT_TRUE(next.uses().Find(6));
 }
 
+TYPED_TEST(DrawStateTest, BuffersAreListedAgainAfterAReset) {
+  using Test = DrawStateTest<TypeParam>;
+  this->SetTopology();
+  for (uint32_t round = 0; round < 3; ++round) {
+    // The second flush finds the buffer listed.
+    for (uint32_t flush = 0; flush < 2; ++flush) {
+      typename Test::Buffer buffer = Test::BufferAt(3);
+      buffer.buffer_pitch = 16 + 32 * round + 16 * flush;
+      const typename Test::Buffer buffers[] = {buffer};
+      EXPECT_TRUE(this->state_.SetItems(typename Test::Buffers(), buffers));
+      ASSERT_TRUE(this->state_.Flush(this->batch_));
+      EXPECT_TRUE(this->batch_.uses().Find(3)) << round;
+    }
+    ASSERT_TRUE(this->batch_.End().ok());
+    this->batch_.Reset();
+    EXPECT_FALSE(this->batch_.uses().Find(3));
+  }
+}
+
+TYPED_TEST(DrawStateTest, EachEmissionIsRelocated) {
+  using Test = DrawStateTest<TypeParam>;
+  gpu::HostChunks chunks;
+  Batch<TypeParam> batch(chunks, {.relocations = true});
+  this->SetTopology();
+  for (uint32_t flush = 0; flush < 3; ++flush) {
+    typename Test::Buffer buffer = Test::BufferAt(3);
+    buffer.buffer_pitch = 16 + 16 * flush;
+    const typename Test::Buffer buffers[] = {buffer};
+    EXPECT_TRUE(this->state_.SetItems(typename Test::Buffers(), buffers));
+    ASSERT_TRUE(this->state_.Flush(batch));
+  }
+  int relocations = 0;
+  for (const Relocation& relocation : batch.relocations()) relocations += relocation.buffer == 3;
+  EXPECT_EQ(relocations, 3);
+}
+
 TYPED_TEST(DrawStateTest, ABufferThatAGroupHadNoneOfBeforeIsKnown) {
   using Test = DrawStateTest<TypeParam>;
   using Index = typename Test::G::_3DSTATE_INDEX_BUFFER;

@@ -6,6 +6,7 @@
 
 #include "gmock/gmock.h"
 #include "runtime/capture/drm/executor.h"
+#include "runtime/memory/cpu_cache.h"
 #include "runtime/memory/residency.h"
 #include "tests/kernel/memory/machine.h"
 

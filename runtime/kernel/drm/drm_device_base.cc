@@ -1,4 +1,4 @@
-#include "runtime/kernel/drm/drm_device.h"
+#include "runtime/kernel/drm/drm_device_base.h"
 
 #include <unistd.h>
 
@@ -22,8 +22,8 @@ absl::Status NoSuchMemory(MemoryId memory) {
 
 }  // namespace
 
-DrmDevice::DrmDevice(std::shared_ptr<Connection> connection, std::string generation,
-                     DeviceProperties properties, std::string dump, bool checks_residents)
+DrmDeviceBase::DrmDeviceBase(std::shared_ptr<Connection> connection, std::string generation,
+                             DeviceProperties properties, std::string dump, bool checks_residents)
     : calls_(std::move(connection)),
       generation_(std::move(generation)),
       properties_(std::move(properties)),
@@ -32,7 +32,7 @@ DrmDevice::DrmDevice(std::shared_ptr<Connection> connection, std::string generat
   objects_.emplace_back();  // MemoryId 0 is none
 }
 
-DrmDevice::~DrmDevice() {
+DrmDeviceBase::~DrmDeviceBase() {
   MutexLock lock(mutex_);
   for (const Object& object : objects_) {
     if (!object.mapped.empty() && !object.user) calls_.Unmap(object.mapped);
@@ -40,14 +40,14 @@ DrmDevice::~DrmDevice() {
   // The file's end frees the rest.
 }
 
-absl::StatusOr<uint64_t> DrmDevice::PlainAddress(uint64_t address) const {
+absl::StatusOr<uint64_t> DrmDeviceBase::PlainAddress(uint64_t address) const {
   const std::optional<uint64_t> plain = PlainIfAddress(address, properties_.address_bits);
   if (plain.has_value()) return *plain;
   return absl::InvalidArgumentError(
       absl::StrFormat("0x%x is not an address of %d bits", address, properties_.address_bits));
 }
 
-DrmDevice::Object* DrmDevice::Find(MemoryId memory) {
+DrmDeviceBase::Object* DrmDeviceBase::Find(MemoryId memory) {
   const uint32_t slot = static_cast<uint32_t>(memory) & ((1u << kSlotBits) - 1);
   if (slot == 0 || slot >= objects_.size()) return nullptr;
   Object& object = objects_[slot];
@@ -56,12 +56,12 @@ DrmDevice::Object* DrmDevice::Find(MemoryId memory) {
              : nullptr;
 }
 
-MemoryId DrmDevice::Add(uint32_t handle, uint64_t size, Heap heap, uint8_t use) {
+MemoryId DrmDeviceBase::Add(uint32_t handle, uint64_t size, Heap heap, uint8_t use) {
   MutexLock lock(mutex_);
   return AddLocked(handle, size, heap, use);
 }
 
-MemoryId DrmDevice::AddLocked(uint32_t handle, uint64_t size, Heap heap, uint8_t use) {
+MemoryId DrmDeviceBase::AddLocked(uint32_t handle, uint64_t size, Heap heap, uint8_t use) {
   uint32_t slot;
   if (unused_.empty()) {
     slot = static_cast<uint32_t>(objects_.size());
@@ -82,7 +82,7 @@ MemoryId DrmDevice::AddLocked(uint32_t handle, uint64_t size, Heap heap, uint8_t
   return static_cast<MemoryId>(generation << kSlotBits | slot);
 }
 
-absl::StatusOr<MemoryId> DrmDevice::AddUser(uint32_t handle, absl::Span<uint8_t> bytes) {
+absl::StatusOr<MemoryId> DrmDeviceBase::AddUser(uint32_t handle, absl::Span<uint8_t> bytes) {
   const auto address = reinterpret_cast<uintptr_t>(bytes.data());
   if (bytes.empty() || (address | bytes.size()) % properties_.page != 0) {
     return absl::InvalidArgumentError(
@@ -97,21 +97,21 @@ absl::StatusOr<MemoryId> DrmDevice::AddUser(uint32_t handle, absl::Span<uint8_t>
   return memory;
 }
 
-absl::StatusOr<uint32_t> DrmDevice::HandleOf(MemoryId memory) {
+absl::StatusOr<uint32_t> DrmDeviceBase::HandleOf(MemoryId memory) {
   MutexLock lock(mutex_);
   const Object* const object = Find(memory);
   if (object == nullptr) return NoSuchMemory(memory);
   return object->handle;
 }
 
-absl::Status DrmDevice::WithObject(MemoryId memory,
-                                   absl::FunctionRef<absl::Status(const Object&)> use) {
+absl::Status DrmDeviceBase::WithObject(MemoryId memory,
+                                       absl::FunctionRef<absl::Status(const Object&)> use) {
   MutexLock lock(mutex_);
   const Object* const object = Find(memory);
   return object == nullptr ? NoSuchMemory(memory) : use(*object);
 }
 
-absl::StatusOr<MemoryId> DrmDevice::Create(const MemoryOptions& options) {
+absl::StatusOr<MemoryId> DrmDeviceBase::Create(const MemoryOptions& options) {
   if (options.size == 0 || options.size % properties_.page != 0) {
     return absl::InvalidArgumentError(
         absl::StrFormat("memory of this device must be whole pages of %d KiB, not 0x%x bytes",
@@ -129,7 +129,7 @@ absl::StatusOr<MemoryId> DrmDevice::Create(const MemoryOptions& options) {
   return Add(*handle, wanted.size, wanted.heap, wanted.use);
 }
 
-absl::Status DrmDevice::CloseHandle(uint32_t handle) {
+absl::Status DrmDeviceBase::CloseHandle(uint32_t handle) {
   if (handle == kNoHandle) return absl::OkStatus();
   const auto users = users_of_.find(handle);
   if (users != users_of_.end() && users->second > 1) {
@@ -143,7 +143,7 @@ absl::Status DrmDevice::CloseHandle(uint32_t handle) {
   return status;
 }
 
-absl::Status DrmDevice::Destroy(MemoryId memory) {
+absl::Status DrmDeviceBase::Destroy(MemoryId memory) {
   MutexLock lock(mutex_);
   Object* const object = Find(memory);
   if (object == nullptr) return NoSuchMemory(memory);
@@ -163,7 +163,7 @@ absl::Status DrmDevice::Destroy(MemoryId memory) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<absl::Span<uint8_t>> DrmDevice::Map(MemoryId memory) {
+absl::StatusOr<absl::Span<uint8_t>> DrmDeviceBase::Map(MemoryId memory) {
   MutexLock lock(mutex_);
   Object* const object = Find(memory);
   if (object == nullptr) return NoSuchMemory(memory);
@@ -180,13 +180,14 @@ absl::StatusOr<absl::Span<uint8_t>> DrmDevice::Map(MemoryId memory) {
   return object->mapped;
 }
 
-absl::StatusOr<absl::Span<uint8_t>> DrmDevice::MapObjectLocked(const Object& object) {
+absl::StatusOr<absl::Span<uint8_t>> DrmDeviceBase::MapObjectLocked(const Object& object) {
   const absl::StatusOr<uint64_t> offset = MapOffset(object.handle, object.heap);
   if (!offset.ok()) return offset.status();
   return calls_.Map(*offset, object.size);
 }
 
-absl::StatusOr<DrmDevice::BindStep> DrmDevice::Enter(const PageBinding& binding, PageTable& table) {
+absl::StatusOr<DrmDeviceBase::BindStep> DrmDeviceBase::Enter(const PageBinding& binding,
+                                                             PageTable& table) {
   const absl::StatusOr<uint64_t> address = PlainAddress(binding.address);
   if (!address.ok()) return address.status();
   if (binding.size == 0 ||
@@ -221,7 +222,7 @@ absl::StatusOr<DrmDevice::BindStep> DrmDevice::Enter(const PageBinding& binding,
                   .writable = binding.writable};
 }
 
-absl::Status DrmDevice::BindAll(absl::Span<const PageBinding> bindings) {
+absl::Status DrmDeviceBase::BindAll(absl::Span<const PageBinding> bindings) {
   if (bindings.empty()) return absl::OkStatus();
   const uint32_t space = bindings.front().space;
   absl::InlinedVector<BindStep, 4> steps;
@@ -254,7 +255,7 @@ absl::Status DrmDevice::BindAll(absl::Span<const PageBinding> bindings) {
   return absl::OkStatus();
 }
 
-absl::Status DrmDevice::Unbind(uint32_t space, uint64_t address, uint64_t size) {
+absl::Status DrmDeviceBase::Unbind(uint32_t space, uint64_t address, uint64_t size) {
   const absl::StatusOr<uint64_t> plain = PlainAddress(address);
   if (!plain.ok()) return plain.status();
   MutexLock lock(mutex_);
@@ -273,8 +274,8 @@ absl::Status DrmDevice::Unbind(uint32_t space, uint64_t address, uint64_t size) 
   return absl::OkStatus();
 }
 
-const PageTable::Pages* DrmDevice::BoundAt(const Object& object, MemoryId memory, uint32_t space,
-                                           uint64_t address) const {
+const PageTable::Pages* DrmDeviceBase::BoundAt(const Object& object, MemoryId memory,
+                                               uint32_t space, uint64_t address) const {
   if (object.pages.size != 0 && object.space == space && object.address == address) {
     return &object.pages;
   }
@@ -284,8 +285,8 @@ const PageTable::Pages* DrmDevice::BoundAt(const Object& object, MemoryId memory
   return pages != nullptr && pages->memory == memory ? pages : nullptr;
 }
 
-absl::Status DrmDevice::Check(const Job& job, Scratch& scratch, uint64_t& batch,
-                              size_t& batch_object) {
+absl::Status DrmDeviceBase::Check(const Job& job, Scratch& scratch, uint64_t& batch,
+                                  size_t& batch_object) {
   const absl::StatusOr<uint64_t> begin = PlainAddress(job.batch_address);
   if (!begin.ok()) return begin.status();
   batch = *begin;
@@ -331,7 +332,7 @@ absl::Status DrmDevice::Check(const Job& job, Scratch& scratch, uint64_t& batch,
                       job.batch_length, batch, job.residents.size()));
 }
 
-absl::Status DrmDevice::CheckRelocations(const Job& job, Scratch& scratch) {
+absl::Status DrmDeviceBase::CheckRelocations(const Job& job, Scratch& scratch) {
   scratch.relocations.clear();
   if (!properties_.moves_memory) return absl::OkStatus();
   scratch.relocations.reserve(job.relocations.size());
@@ -365,7 +366,7 @@ absl::Status DrmDevice::CheckRelocations(const Job& job, Scratch& scratch) {
   return absl::OkStatus();
 }
 
-std::unique_ptr<DrmDevice::Scratch> DrmDevice::TakeScratch() {
+std::unique_ptr<DrmDeviceBase::Scratch> DrmDeviceBase::TakeScratch() {
   MutexLock lock(mutex_);
   if (scratch_.empty()) return std::make_unique<Scratch>();
   std::unique_ptr<Scratch> taken = std::move(scratch_.back());
@@ -373,18 +374,18 @@ std::unique_ptr<DrmDevice::Scratch> DrmDevice::TakeScratch() {
   return taken;
 }
 
-void DrmDevice::ReturnScratch(std::unique_ptr<Scratch> scratch) {
+void DrmDeviceBase::ReturnScratch(std::unique_ptr<Scratch> scratch) {
   MutexLock lock(mutex_);
   scratch_.push_back(std::move(scratch));
 }
 
-absl::StatusOr<Fence> DrmDevice::Submit(const Job& job) {
+absl::StatusOr<Fence> DrmDeviceBase::Submit(const Job& job) {
   DebugBeforeSubmit(*this, job);
   return DebugAfterSubmit(
       *this, SubmitBy(job, [this](const Submission& submission) { return Execute(submission); }));
 }
 
-absl::StatusOr<Fence> DrmDevice::SubmitBy(
+absl::StatusOr<Fence> DrmDeviceBase::SubmitBy(
     const Job& job, absl::FunctionRef<absl::Status(const Submission&)> execute) {
   uint32_t signals = 0;
   const absl::Status status = Run(job, &signals, execute);
@@ -393,13 +394,13 @@ absl::StatusOr<Fence> DrmDevice::SubmitBy(
   return status;
 }
 
-absl::Status DrmDevice::SubmitWithoutFenceBy(
+absl::Status DrmDeviceBase::SubmitWithoutFenceBy(
     const Job& job, absl::FunctionRef<absl::Status(const Submission&)> execute) {
   return Run(job, /*signals=*/nullptr, execute);
 }
 
-absl::Status DrmDevice::Run(const Job& job, uint32_t* signals,
-                            absl::FunctionRef<absl::Status(const Submission&)> execute) {
+absl::Status DrmDeviceBase::Run(const Job& job, uint32_t* signals,
+                                absl::FunctionRef<absl::Status(const Submission&)> execute) {
   std::unique_ptr<Scratch> scratch = TakeScratch();
   uint64_t batch = 0;
   size_t batch_object = 0;
@@ -433,15 +434,15 @@ absl::Status DrmDevice::Run(const Job& job, uint32_t* signals,
   return status;
 }
 
-bool DrmDevice::HasFailed(uint32_t space, uint32_t context) {
+bool DrmDeviceBase::HasFailed(uint32_t space, uint32_t context) {
   return fences_.HasFailed({space, context});
 }
 
-absl::StatusOr<bool> DrmDevice::Wait(Fence fence, absl::Duration timeout) {
+absl::StatusOr<bool> DrmDeviceBase::Wait(Fence fence, absl::Duration timeout) {
   return fences_.Wait(fence, timeout);
 }
 
-HeapCaching DrmDevice::CachingOf(Heap heap, uint8_t use) const {
+HeapCaching DrmDeviceBase::CachingOf(Heap heap, uint8_t use) const {
   HeapCaching caching = {.available = properties_.has_heap[static_cast<int>(heap)],
                          .cpu = CpuView::kNone,
                          .coherent = true};
@@ -453,7 +454,7 @@ HeapCaching DrmDevice::CachingOf(Heap heap, uint8_t use) const {
   return caching;
 }
 
-absl::StatusOr<UniqueFd> DrmDevice::Export(MemoryId memory) {
+absl::StatusOr<UniqueFd> DrmDeviceBase::Export(MemoryId memory) {
   MutexLock lock(mutex_);
   const Object* const object = Find(memory);
   if (object == nullptr) return NoSuchMemory(memory);
@@ -464,7 +465,7 @@ absl::StatusOr<UniqueFd> DrmDevice::Export(MemoryId memory) {
   return calls_.ExportObject(object->handle);
 }
 
-absl::StatusOr<DrmDevice::Imported> DrmDevice::Import(int dma_buf) {
+absl::StatusOr<DrmDeviceBase::Imported> DrmDeviceBase::Import(int dma_buf) {
   constexpr off_t kImportedPage = 4096;
   const off_t size = lseek(dma_buf, 0, SEEK_END);
   if (size <= 0 || size % kImportedPage != 0) {
@@ -479,9 +480,9 @@ absl::StatusOr<DrmDevice::Imported> DrmDevice::Import(int dma_buf) {
   return Imported{AddLocked(*handle, bytes, Heap::kSystem, kShared), bytes};
 }
 
-absl::StatusOr<UniqueFd> DrmDevice::ExportFence(Fence fence) { return fences_.Export(fence); }
+absl::StatusOr<UniqueFd> DrmDeviceBase::ExportFence(Fence fence) { return fences_.Export(fence); }
 
-absl::StatusOr<Fence> DrmDevice::ImportFence(int sync_file) {
+absl::StatusOr<Fence> DrmDeviceBase::ImportFence(int sync_file) {
   const absl::StatusOr<uint32_t> syncobj = fences_.Take();
   if (!syncobj.ok()) return syncobj.status();
   const absl::Status status = calls_.ImportSyncFile(*syncobj, sync_file);
@@ -492,7 +493,7 @@ absl::StatusOr<Fence> DrmDevice::ImportFence(int sync_file) {
   return fences_.Begin(*syncobj, "imported", std::nullopt);
 }
 
-absl::StatusOr<Fence> DrmDevice::ImportUses(MemoryId memory, bool to_write) {
+absl::StatusOr<Fence> DrmDeviceBase::ImportUses(MemoryId memory, bool to_write) {
   const absl::StatusOr<UniqueFd> buffer = Export(memory);
   if (!buffer.ok()) return buffer.status();
   const absl::StatusOr<UniqueFd> file = calls_.ExportDmaBufFences(buffer->get(), to_write);
@@ -500,7 +501,7 @@ absl::StatusOr<Fence> DrmDevice::ImportUses(MemoryId memory, bool to_write) {
   return ImportFence(file->get());
 }
 
-absl::Status DrmDevice::ExportUse(MemoryId memory, Fence fence, bool written) {
+absl::Status DrmDeviceBase::ExportUse(MemoryId memory, Fence fence, bool written) {
   const absl::StatusOr<UniqueFd> buffer = Export(memory);
   if (!buffer.ok()) return buffer.status();
   const absl::StatusOr<UniqueFd> file = ExportFence(fence);
