@@ -2,10 +2,11 @@
 """What including a generated header costs: ./bazelw run //tests/bench:compile_time
 
 Compiles a file that includes nothing but the Gfx9 header, of all engines or of the render engine
-alone, and one that includes nothing but pack.h; prints the difference beside its limit. With --installed=PREFIX, an installation,
-also a draw on its headers (draw.cc), all of it, without and with optimisation. The processor's time
-(user and system) of the whole compiler run, the least of ten: on a machine that does other things,
-too, the least is what is closest to the truth. Exits with 1 if a limit is passed.
+alone, and one that includes nothing but pack.h; prints the difference beside its limit. With
+--installed=PREFIX, an installation, also a draw on its headers (draw.cc), all of it, without and
+with optimisation. The processor's time (user and system) of the whole compiler run, the least of
+ten: on a machine that does other things, too, the least is what is closest to the truth. Exits with
+1 if a limit is passed.
 """
 
 import argparse
@@ -77,7 +78,8 @@ def main() -> int:
                 times.append(seconds([*compiler, *flags, "-c", str(source), "-o", os.devnull]))
             net = times[1] - times[0]
             failed |= net > limit
-            print(f"{language:4} {header}: {net:.3f} s, limit {limit:.3f} s{': TOO SLOW' if net > limit else ''}"
+            slow = ": TOO SLOW" if net > limit else ""
+            print(f"{language:4} {header}: {net:.3f} s, limit {limit:.3f} s{slow}"
                   f"   ({times[1]:.3f} s less {times[0]:.3f} s for pack.h)")
     if options.installed:
         failed |= draw_is_slow(root, options.installed)
