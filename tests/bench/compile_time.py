@@ -115,7 +115,8 @@ def main() -> int:
                 times.append(seconds([*compiler, *flags, "-c", str(source), "-o", os.devnull]))
             net = times[1] - times[0]
             failed |= net > limit
-            print(f"{language:4} {header}: {net:.3f} s, limit {limit:.3f} s{': TOO SLOW' if net > limit else ''}"
+            slow = ": TOO SLOW" if net > limit else ""
+            print(f"{language:4} {header}: {net:.3f} s, limit {limit:.3f} s{slow}"
                   f"   ({times[1]:.3f} s less {times[0]:.3f} s for pack.h)")
         if options.installed:
             failed |= programs_are_slow(root, options.installed)

@@ -3,11 +3,11 @@
 
 enum { video_alone = GFX125_AVP_BSD_OBJECT_length };
 
-#include "packsmith/c/gfx125_render_pack.h"
-#include "packsmith/c/gfx125_pack.h"
-
 #include <stdint.h>
 #include <stdio.h>
+
+#include "packsmith/c/gfx125_pack.h"
+#include "packsmith/c/gfx125_render_pack.h"
 
 int main(void) {
   uint32_t dw[GFX125_AVP_BSD_OBJECT_length];

@@ -5,6 +5,7 @@
 
 #include "gtest/gtest.h"
 #include "packsmith/gfx9.h"
+#include "packsmith/gfx9_marked_video.h"
 
 namespace {
 
@@ -18,6 +19,13 @@ TEST(Gfx9Marked, HasWhatItAdds) {
       .identification_number_register_write_enable = true,
   });
   EXPECT_EQ(frame.dw[0], 0x00400100u);
+}
+
+// The header of the video engines declares nothing that the whole one has declared.
+TEST(Gfx9Marked, HasAPartAsWell) {
+  constexpr auto start = packed(ours::HUC_START{.last_stream_object = true});
+  EXPECT_EQ(start.dw[0], 0x75a10000u);
+  EXPECT_EQ(start.dw[1], 1u);
 }
 
 TEST(Gfx9Marked, HasWhatItInherits) {
