@@ -73,8 +73,8 @@ class Difference:
         return self.cls + (", as others" if self.agree else "")
 
     def __str__(self):
-        return (f"{self.generation}\t{self.full_class}\t{self.container}\t{self.field}\t{self.here}\t"
-                f"{self.bits}\t{self.source}\t{self.agree}")
+        return "\t".join([self.generation, self.full_class, self.container, self.field, self.here,
+                          self.bits, self.source, self.agree])
 
 
 def plain(name):
@@ -121,13 +121,12 @@ def read_drivers(path):
     for line in lzma.open(path, "rt", encoding="utf-8"):
         sort, name, *cells = line.rstrip("\n").split("\t")
         if sort == "F":
-            first, last, kind, default = cells
+            first, last, kind, _ = cells
             # Mesa's names have blanks, and arrays are separated by them too.
             arrays = " ".join(m.group() for m in ARRAY.finditer(name))
             rest = ARRAY.sub("", name).strip().replace(" ", "_")
             leaves = written_out(f"{arrays} {rest}".strip(), int(first), int(last), kind_of(kind))
             now.extend(leaves)
-            del default
             continue
         kind, sources, dwords, bias, mask, value, _, engine = cells
         now = []
@@ -386,7 +385,7 @@ def read_reasons(text):
 
 
 def explain(differences, reasons):
-    """({line: [Difference]}, [Difference without a reason]): the first line that covers it counts."""
+    """({line: [Difference]}, [Difference without a reason]); the first line that covers wins."""
     covered = {one.number: [] for one in reasons}
     without = []
     for difference in differences:

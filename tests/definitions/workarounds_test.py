@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 """Workarounds in the descriptions against those that the runtime's code names.
 
-  workarounds_test.py TABLE.tsv SOURCE ...
+  workarounds_test.py SOURCE ...
 
-The code names a workaround where it honors it: as a fact, Gen::kFacts.wa_1607854226, or in a comment
-at what is done for every product, Wa_1409725701. The XML has the same files in `honored`.
+The code names a workaround where it honors it: as a fact, Gen::kFacts.wa_1607854226, or in a
+comment at what is done for every product, Wa_1409725701. The XML has the same files in `honored`.
 """
 
 import collections
