@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <iterator>
 #include <string>
 #include <vector>
 
@@ -25,9 +24,6 @@ namespace {
 using tables::Container;
 using tables::Tables;
 
-// Engines whose commands are not described yet.
-constexpr absl::string_view kToCome[] = {"video", "video-enhance"};
-
 // As drivers name it, with what their definitions say.
 struct Command {
   int line = 0;
@@ -39,10 +35,6 @@ struct Command {
   std::string here;              // its name here
   bool is_none = false;          // the generations do not have it
 };
-
-bool IsToCome(const Command& command) {
-  return std::find(std::begin(kToCome), std::end(kToCome), command.engines[0]) != std::end(kToCome);
-}
 
 uint32_t Hex(absl::string_view text) {
   uint32_t value = 0;
@@ -120,7 +112,7 @@ TEST(CommandsOfDrivers, AreAllThatWereFound) {
 
 TEST(CommandsOfDrivers, AreFoundByTheirOpcodes) {
   for (const Command& command : ReadCommands()) {
-    if (command.is_none || IsToCome(command)) continue;
+    if (command.is_none) continue;
     const std::vector<uint32_t> forms =
         command.dwords.empty() ? std::vector<uint32_t>{command.bias} : command.dwords;
     for (const std::string& generation : command.generations) {
@@ -160,7 +152,7 @@ TEST(CommandsOfDrivers, AreNotThereIfAReasonSaysSo) {
 // What is described by its opcode and length alone says so.
 TEST(CommandsOfDrivers, SayThatNoMoreIsPublic) {
   for (const Command& command : ReadCommands()) {
-    if (command.is_none || command.has_fields || IsToCome(command)) continue;
+    if (command.is_none || command.has_fields) continue;
     for (const std::string& generation : command.generations) {
       const absl::StatusOr<Tables> tables = FindGeneration(generation);
       ASSERT_TRUE(tables.ok()) << tables.status();
