@@ -240,8 +240,8 @@ TEST(ThreadPayload, CountsOfAnySizeAreRefused) {
                          facts));
       }
       if (facts.hull_single_patch) {
-        expect(
-            PayloadOf(TessControlShader{.urb_read_length = 2, .input_control_points = huge}, facts));
+        expect(PayloadOf(TessControlShader{.urb_read_length = 2, .input_control_points = huge},
+                         facts));
       }
       if (huge > 512) expect(PayloadOf(TessEvalShader{.patch_read_length = huge}, facts));
       expect(PayloadOf(GeometryShader{.input_vertices = huge}, facts));
