@@ -14,7 +14,7 @@ _ACCESS = {
     "readwrite": "bits::reads_writes",
     "none": "bits::no_access",
 }
-_USUAL_SPACE = 48  # pack.h's usual_space
+_USUAL_SPACE = 48  # usual_space in runtime/pack/kinds.h
 _INDEX = re.compile(r"\[(?:ps_)?(i\d+)\]")
 _CODE = ("minus", "shift", "log2", "groups", "align")
 _QUALIFIED = {"address": "packsmith::address"}

@@ -15,7 +15,7 @@ from languages import C, Cpp, Language
 
 # Groups of more leaves than this are loops in generated code; smaller ones are written out.
 _MOST_UNROLLED = 16
-_USUAL_ADDRESS_BITS = 48  # as usual_space in runtime/pack/pack.h
+_USUAL_ADDRESS_BITS = 48  # as usual_space in runtime/pack/kinds.h
 _END = 1 << 32  # a bit that no container has
 
 # What a leaf has as its field has it.
