@@ -144,6 +144,12 @@ concept has_variants = requires {
 }
 || requires { T::max_size; };
 
+// A condition that is rarely true. (In a long run of inlined code gcc 12 applies [[unlikely]] to
+// the code after it, too, and moves that out of the way.)
+PACKSMITH_INLINE constexpr bool rarely(bool condition) {
+  return __builtin_expect_with_probability(static_cast<long>(condition), 0, 1.0) != 0;
+}
+
 // Of what packs itself; defined with the other members.
 template <class T>
 constexpr T unpack(const uint32_t* dw);

@@ -33,7 +33,7 @@ struct bounds {
 enum class scope { every, limited, rest };
 
 template <scope Scope>
-struct tester : visitor {
+struct tester : visitor<tester<Scope>> {
   static constexpr unsigned widths = Scope == scope::rest ? 1 : 33;
   uint32_t narrow[widths] = {};  // by width
   uint64_t bad = 0;
@@ -50,12 +50,22 @@ struct tester : visitor {
       }
     }
   }
-  PACKSMITH_INLINE constexpr void flag(bool v, unsigned bit, unsigned width, const char*) {
+  // Kinds without a test of their own below.
+  template <class Kind, class T>
+  PACKSMITH_INLINE constexpr void member(const Kind& kind, const T& v, unsigned bit, unsigned width,
+                                         const char*) {
+    const bool fits = kind.wrong(v, width) == reason::none;
+    bad |= !fits;
+    if constexpr (Scope == scope::limited) absent(fits ? kind.encode(v, width) : 0, bit, width);
+  }
+  PACKSMITH_INLINE constexpr void member(const kinds::flag&, bool v, unsigned bit, unsigned width,
+                                         const char*) {
     if constexpr (Scope == scope::rest) known |= __builtin_constant_p(v);
     absent(v, bit, width);
   }
   template <class T>
-  PACKSMITH_INLINE constexpr void uint(const T& v, unsigned bit, unsigned width, const char*) {
+  PACKSMITH_INLINE constexpr void member(const kinds::uint&, const T& v, unsigned bit,
+                                         unsigned width, const char*) {
     if constexpr (Scope == scope::rest)
       known |= __builtin_constant_p(v);
     else if constexpr (sizeof(T) == 8)
@@ -65,11 +75,12 @@ struct tester : visitor {
     absent(static_cast<uint64_t>(v), bit, width);
   }
   template <class T>
-  PACKSMITH_INLINE constexpr void bounded(const T& v, unsigned bit, unsigned width,
-                                          const char* name, uint64_t low, uint64_t high) {
+  PACKSMITH_INLINE constexpr void member(const kinds::bounded& kind, const T& v, unsigned bit,
+                                         unsigned width, const char* name) {
+    const uint64_t low = kind.low, high = kind.high;
     const bounds b{low, high, width};
     if constexpr (Scope == scope::rest) {
-      if (sizeof(T) == 4 && b.one_sum()) return uint(v, bit, width, name);
+      if (sizeof(T) == 4 && b.one_sum()) return member(kinds::uint{}, v, bit, width, name);
     }
     if constexpr (sizeof(T) == 8 || Scope == scope::rest) {
       bad |= static_cast<uint64_t>(v) - low > high - low;
@@ -81,101 +92,80 @@ struct tester : visitor {
     absent(static_cast<uint64_t>(v), bit, width);
   }
   template <class T>
-  PACKSMITH_INLINE constexpr void positive(const T& v, unsigned bit, unsigned width,
-                                           const char* name) {
-    bounded(v, bit, width, name, 1, mask(width));
+  PACKSMITH_INLINE constexpr void member(const kinds::positive&, const T& v, unsigned bit,
+                                         unsigned width, const char* name) {
+    member(kinds::bounded{1, mask(width)}, v, bit, width, name);
   }
-  PACKSMITH_INLINE constexpr void sint(int32_t v, unsigned bit, unsigned width, const char*) {
+  PACKSMITH_INLINE constexpr void member(const kinds::sint& kind, const int32_t& v, unsigned bit,
+                                         unsigned width, const char*) {
     const uint32_t from_lowest = static_cast<uint32_t>(v) + (uint32_t{1} << (width - 1));
     if constexpr (Scope == scope::rest)
       bad |= from_lowest & ~static_cast<uint32_t>(mask(width));
     else if (width < 32)
       narrow[width] |= from_lowest;
-    absent(twos(v, width), bit, width);
+    absent(kind.encode(v, width), bit, width);
   }
-  PACKSMITH_INLINE constexpr void sint(int64_t v, unsigned bit, unsigned width, const char*) {
+  PACKSMITH_INLINE constexpr void member(const kinds::sint& kind, const int64_t& v, unsigned bit,
+                                         unsigned width, const char*) {
     bad |= (static_cast<uint64_t>(v) + (uint64_t{1} << (width - 1))) & ~mask(width);
-    absent(twos(v, width), bit, width);
+    absent(kind.encode(v, width), bit, width);
+  }
+  // The bounds of fixed point are constants; the comparisons are false for NaN.
+  template <class T>
+  PACKSMITH_INLINE constexpr void member(const kinds::ufixed& kind, const T& v, unsigned bit,
+                                         unsigned width, const char*) {
+    const double unit = static_cast<double>(uint64_t{1} << kind.fraction);
+    const bool fits = v > -0.5 / unit && v < (highest(width) + 0.5) / unit;
+    bad |= !fits;
+    if constexpr (Scope == scope::limited) absent(fits ? kind.encode(v, width) : 0, bit, width);
   }
   template <class T>
-  PACKSMITH_INLINE constexpr void real(const T& v, unsigned bit, unsigned width, const char*) {
-    absent(bits::real(v), bit, width);
+  PACKSMITH_INLINE constexpr void member(const kinds::sfixed& kind, const T& v, unsigned bit,
+                                         unsigned width, const char*) {
+    const double unit = static_cast<double>(uint64_t{1} << kind.fraction);
+    const bool fits = v > (lowest(width) - 0.5) / unit && v < (highest(width - 1) + 0.5) / unit;
+    bad |= !fits;
+    if constexpr (Scope == scope::limited) absent(fits ? kind.encode(v, width) : 0, bit, width);
   }
-  PACKSMITH_INLINE constexpr void half(float v, unsigned bit, unsigned width, const char*) {
-    bad |= wrong_half(v) != reason::none;
-    absent(bits::half(v), bit, width);
-  }
-  template <class T>
-  PACKSMITH_INLINE constexpr void ufixed(const T& v, unsigned bit, unsigned width, const char*,
-                                         unsigned fraction) {
-    // The bounds are constants; the comparisons are false for NaN.
-    const double unit = static_cast<double>(uint64_t{1} << fraction);
-    bad |= !(v > -0.5 / unit && v < (highest(width) + 0.5) / unit);
-    if constexpr (Scope == scope::limited) {
-      absent(v > 0 ? bits::ufixed(v, fraction) : 0, bit, width);
-    }
-  }
-  template <class T>
-  PACKSMITH_INLINE constexpr void clamped(const T& v, unsigned bit, unsigned width, const char*,
-                                          unsigned fraction, double most) {
-    if constexpr (Scope == scope::limited) {
-      absent(bits::ufixed(bits::clamped(v, most), fraction), bit, width);
-    }
-  }
-  template <class T>
-  PACKSMITH_INLINE constexpr void sfixed(const T& v, unsigned bit, unsigned width, const char*,
-                                         unsigned fraction) {
-    const double unit = static_cast<double>(uint64_t{1} << fraction);
-    bad |= !(v > (lowest(width) - 0.5) / unit && v < (highest(width - 1) + 0.5) / unit);
-    if constexpr (Scope == scope::limited) absent(v != 0, bit, width);
-  }
-  PACKSMITH_INLINE constexpr void address(const packsmith::address& v, unsigned bit, unsigned width,
-                                          const char*, unsigned shift, packsmith::access,
-                                          unsigned space = usual_space) {
+  PACKSMITH_INLINE constexpr void member(const kinds::address& kind, const packsmith::address& v,
+                                         unsigned bit, unsigned width, const char*) {
     if constexpr (Scope == scope::rest) {
       known |= __builtin_constant_p(v.gpu);
     } else {
-      bad |= v.gpu & mask(shift);
-      if (address_too_wide(v.gpu, shift + width, space)) [[unlikely]]
+      bad |= v.gpu & mask(kind.shift);
+      if (address_too_wide(v.gpu, kind.shift + width, kind.space)) [[unlikely]]
         beyond = true;
     }
-    absent(v.gpu >> shift, bit, width);
+    absent(kind.encode(v, width), bit, width);
   }
   template <class T>
-  PACKSMITH_INLINE constexpr void offset(const T& v, unsigned bit, unsigned width, const char*,
-                                         unsigned shift) {
+  PACKSMITH_INLINE constexpr void member(const kinds::offset& kind, const T& v, unsigned bit,
+                                         unsigned width, const char*) {
     if constexpr (Scope == scope::rest)
       known |= __builtin_constant_p(v);
     else
-      bad |= static_cast<uint64_t>(v) & ~(mask(width) << shift);
-    absent(static_cast<uint64_t>(v) >> shift, bit, width);
+      bad |= static_cast<uint64_t>(v) & ~(mask(width) << kind.shift);
+    absent(kind.encode(v, width), bit, width);
   }
   template <class T>
-  PACKSMITH_INLINE constexpr void coded(const T& v, unsigned bit, unsigned width, const char*,
-                                        const code& c) {
+  PACKSMITH_INLINE constexpr void member(const kinds::coded& kind, const T& v, unsigned bit,
+                                         unsigned width, const char*) {
     // Values below `minus` wrap around, and so have bits above the field, too.
+    const code& c = kind.stored;
     const bool simple = !c.log2 && c.groups == 0 && c.align == 0 && c.minus < 0x80000000 &&
                         width + c.shift < sizeof(T) * 8;
     if (!simple)
-      bad |= wrong_code(static_cast<uint64_t>(v), width, c) != reason::none;
+      bad |= kind.wrong(v, width) != reason::none;
     else if constexpr (sizeof(T) == 4)
       stray |= (static_cast<uint32_t>(v) - static_cast<uint32_t>(c.minus)) &
                ~static_cast<uint32_t>(mask(width) << c.shift);
     else
       bad |= (static_cast<uint64_t>(v) - c.minus) & ~(mask(width) << c.shift);
-    absent(encode(static_cast<uint64_t>(v), width, c), bit, width);
+    absent(kind.encode(v, width), bit, width);
   }
-  template <class T, class L, class H>
-  PACKSMITH_INLINE constexpr void range(const T& v, const char*, L low, H high) {
-    bad |= below(v, low) || below(high, v);
-  }
-  template <class T>
-  PACKSMITH_INLINE constexpr void nonzero(const T& v, const char*) {
-    bad |= plain(v) == 0;
-  }
-  template <class T>
-  PACKSMITH_INLINE constexpr void multiple(const T& v, const char*, uint64_t of) {
-    bad |= plain(v) % of != 0;
+  template <class Rule, class T>
+  PACKSMITH_INLINE constexpr void rule(const Rule& rule, const T& v, const char*) {
+    bad |= rule.wrong(v) != reason::none;
   }
 
   PACKSMITH_INLINE constexpr bool anything() const {
@@ -193,16 +183,21 @@ struct tester : visitor {
 // The operands of `outside`: each member holds the bits that must be zero in it, or the summand
 // that makes values beyond its bounds carry into such bits.
 template <bool Sum>
-struct imprint : visitor {
-  constexpr void flag(bool& v, auto&&...) { v = false; }
+struct imprint : visitor<imprint<Sum>> {
+  // Kinds that `outside` does not test.
+  template <class Kind, class T>
+  constexpr void member(const Kind&, T& v, unsigned, unsigned, const char*) {
+    v = T{};
+  }
   template <class T>
-  constexpr void uint(T& v, unsigned, unsigned width, const char*) {
+  constexpr void member(const kinds::uint&, T& v, unsigned, unsigned width, const char*) {
     v = static_cast<T>(Sum ? 0 : ~mask(width));
   }
   // The largest value may be doubted if it is rarely used, not if the field has few values.
   static constexpr uint64_t kRareEdge = 32;
   template <class T>
-  constexpr void bounded(T& v, unsigned, unsigned width, const char*, uint64_t low, uint64_t high) {
+  constexpr void member(const kinds::bounded& kind, T& v, unsigned, unsigned width, const char*) {
+    const uint64_t low = kind.low, high = kind.high;
     const bounds b{low, high, width};
     if (sizeof(T) == 8 || !b.one_sum())
       v = T{};
@@ -212,28 +207,18 @@ struct imprint : visitor {
       v = static_cast<T>(Sum ? b.sum() : ~mask(b.bits()));
   }
   template <class T>
-  constexpr void positive(T& v, unsigned bit, unsigned width, const char* name) {
-    bounded(v, bit, width, name, 1, mask(width));
+  constexpr void member(const kinds::positive&, T& v, unsigned bit, unsigned width,
+                        const char* name) {
+    member(kinds::bounded{1, mask(width)}, v, bit, width, name);
+  }
+  constexpr void member(const kinds::address& kind, packsmith::address& v, unsigned, unsigned width,
+                        const char*) {
+    const unsigned top = kind.shift + width < kind.space ? kind.shift + width : kind.space;
+    v = packsmith::address(Sum ? 0 : mask(kind.shift) | ~mask(top));
   }
   template <class T>
-  constexpr void none(T& v) {
-    v = T{};
-  }
-  constexpr void sint(auto& v, auto&&...) { none(v); }
-  constexpr void real(auto& v, auto&&...) { none(v); }
-  constexpr void half(auto& v, auto&&...) { none(v); }
-  constexpr void ufixed(auto& v, auto&&...) { none(v); }
-  constexpr void sfixed(auto& v, auto&&...) { none(v); }
-  constexpr void clamped(auto& v, auto&&...) { none(v); }
-  constexpr void coded(auto& v, auto&&...) { none(v); }
-  constexpr void address(packsmith::address& v, unsigned, unsigned width, const char*,
-                         unsigned shift, packsmith::access, unsigned space = usual_space) {
-    const unsigned top = shift + width < space ? shift + width : space;
-    v = packsmith::address(Sum ? 0 : mask(shift) | ~mask(top));
-  }
-  template <class T>
-  constexpr void offset(T& v, unsigned, unsigned width, const char*, unsigned shift) {
-    v = static_cast<T>(Sum ? 0 : ~(mask(width) << shift));
+  constexpr void member(const kinds::offset& kind, T& v, unsigned, unsigned width, const char*) {
+    v = static_cast<T>(Sum ? 0 : ~(mask(width) << kind.shift));
   }
 };
 template <class T, bool Sum>
@@ -255,12 +240,6 @@ template <class T>
   if constexpr (has_variants<T>) f.present = words_of(p) * 32;
   T::ps_layout(p, f);
   return f.found;
-}
-
-// A condition that is rarely true. (In a long run of inlined code gcc 12 applies [[unlikely]] to
-// the code after it, too, and moves that out of the way.)
-PACKSMITH_INLINE constexpr bool rarely(bool condition) {
-  return __builtin_expect_with_probability(static_cast<long>(condition), 0, 1.0) != 0;
 }
 
 template <class T>
@@ -354,7 +333,7 @@ PACKSMITH_INLINE inline bool outside(const T& p) {
 
 // The words of a packet without variants, parts and tail.
 template <unsigned N>
-struct packer : visitor {
+struct packer : visitor<packer<N>> {
   uint32_t w[N] = {};
   uint32_t flags = 0;  // gathered, the lowest one in bit 0
   unsigned first_flag = 0, gathered = 0;
@@ -392,9 +371,16 @@ struct packer : visitor {
     else
       put(v >> shift, bit, width);
   }
+  // Kinds without a way of their own below.
+  template <class Kind, class T>
+  PACKSMITH_INLINE constexpr void member(const Kind& kind, const T& v, unsigned bit, unsigned width,
+                                         const char*) {
+    put(kind.encode(v, width), bit, width);
+  }
   // Neighbours are gathered, up to four: to add one to them takes one instruction, to put it where
   // it belongs takes two.
-  PACKSMITH_INLINE constexpr void flag(bool v, unsigned bit, unsigned, const char*) {
+  PACKSMITH_INLINE constexpr void member(const kinds::flag&, bool v, unsigned bit, unsigned,
+                                         const char*) {
     if (gathered != 0 && gathered < 4 && bit == first_flag + gathered && bit % 32 != 0) {
       flags += static_cast<uint32_t>(v) << gathered++;
       return;
@@ -409,68 +395,19 @@ struct packer : visitor {
     if (gathered != 0) w[first_flag / 32] |= flags << first_flag % 32;
     gathered = 0;
   }
-  template <class T>
-  PACKSMITH_INLINE constexpr void uint(const T& v, unsigned bit, unsigned width, const char*) {
-    put(static_cast<uint64_t>(v), bit, width);
-  }
-  template <class T>
-  PACKSMITH_INLINE constexpr void positive(const T& v, unsigned bit, unsigned width, const char*) {
-    put(static_cast<uint64_t>(v), bit, width);
-  }
-  template <class T>
-  PACKSMITH_INLINE constexpr void bounded(const T& v, unsigned bit, unsigned width, const char*,
-                                          uint64_t, uint64_t) {
-    put(static_cast<uint64_t>(v), bit, width);
-  }
-  template <class T>
-  PACKSMITH_INLINE constexpr void sint(const T& v, unsigned bit, unsigned width, const char*) {
-    put(twos(v, width), bit, width);
-  }
-  template <class T>
-  PACKSMITH_INLINE constexpr void real(const T& v, unsigned bit, unsigned width, const char*) {
-    put(bits::real(v), bit, width);
-  }
-  PACKSMITH_INLINE constexpr void half(float v, unsigned bit, unsigned width, const char*) {
-    put(bits::half(v), bit, width);
-  }
-  template <class T>
-  PACKSMITH_INLINE constexpr void ufixed(const T& v, unsigned bit, unsigned width, const char*,
-                                         unsigned fraction) {
-    put(bits::ufixed(v, fraction), bit, width);
-  }
-  template <class T>
-  PACKSMITH_INLINE constexpr void clamped(const T& v, unsigned bit, unsigned width, const char*,
-                                          unsigned fraction, double most) {
-    put(bits::ufixed(bits::clamped(v, most), fraction), bit, width);
-  }
-  template <class T>
-  PACKSMITH_INLINE constexpr void sfixed(const T& v, unsigned bit, unsigned width, const char*,
-                                         unsigned fraction) {
-    put(bits::sfixed(v, fraction, width), bit, width);
-  }
-  PACKSMITH_INLINE constexpr void address(const packsmith::address& v, unsigned bit, unsigned width,
-                                          const char*, unsigned shift, packsmith::access,
-                                          unsigned = usual_space) {
+  PACKSMITH_INLINE constexpr void member(const kinds::address& kind, const packsmith::address& v,
+                                         unsigned bit, unsigned width, const char*) {
     // A canonical address has bits above the field.
-    put((bit + width) % 32 == 0 ? v.gpu : v.gpu & mask(shift + width), bit, width, shift);
+    put((bit + width) % 32 == 0 ? v.gpu : v.gpu & mask(kind.shift + width), bit, width, kind.shift);
   }
   template <class T>
-  PACKSMITH_INLINE constexpr void offset(const T& v, unsigned bit, unsigned width, const char*,
-                                         unsigned shift) {
-    put(static_cast<uint64_t>(v), bit, width, shift);
+  PACKSMITH_INLINE constexpr void member(const kinds::offset& kind, const T& v, unsigned bit,
+                                         unsigned width, const char*) {
+    put(static_cast<uint64_t>(v), bit, width, kind.shift);
   }
-  template <class T>
-  PACKSMITH_INLINE constexpr void coded(const T& v, unsigned bit, unsigned width, const char*,
-                                        const code& c) {
-    put(encode(static_cast<uint64_t>(v), width, c), bit, width);
-  }
-  PACKSMITH_INLINE constexpr void forced(unsigned bit, unsigned width, uint64_t value,
-                                         const char*) {
-    put(value, bit, width);
-  }
-  PACKSMITH_INLINE constexpr void reserved(unsigned bit, unsigned width, uint64_t value,
-                                           const char*) {
-    put(value, bit, width);
+  PACKSMITH_INLINE constexpr void fixed(unsigned bit, unsigned width, uint64_t raw, const char*,
+                                        reason) {
+    put(raw, bit, width);
   }
 };
 
@@ -491,35 +428,30 @@ using first_indices = indices<__integer_pack(N)...>;
 // cycle, however wide they are; but joining two words takes two instructions, which is more than it
 // saves if many members must be computed anyway, or if adjacent members are copied unchanged.
 template <unsigned N>
-struct joiner : visitor {
+struct joiner : visitor<joiner<N>> {
   unsigned members[N + 1] = {};
   bool halves[N + 1] = {};      // a value of 64 bits begins here
   unsigned char count[N] = {};  // how many words are stored from here on; none, with one before
 
-  constexpr void member(unsigned bit, unsigned width) {
+  template <class Kind, class T>
+  constexpr void member(const Kind&, const T&, unsigned bit, unsigned width, const char*) {
+    count_in(bit, width);
+  }
+  constexpr void member(const kinds::address& kind, const packsmith::address&, unsigned bit,
+                        unsigned width, const char*) {
+    count_in(bit, width, kind.shift);
+  }
+  template <class T>
+  constexpr void member(const kinds::offset& kind, const T&, unsigned bit, unsigned width,
+                        const char*) {
+    count_in(bit, width, kind.shift);
+  }
+  constexpr void count_in(unsigned bit, unsigned width) {
     for (unsigned i = bit / 32; i <= (bit + width - 1) / 32; ++i) ++members[i];
   }
-  constexpr void member(unsigned bit, unsigned width, unsigned shift) {
-    member(bit, width);
+  constexpr void count_in(unsigned bit, unsigned width, unsigned shift) {
+    count_in(bit, width);
     if (bit % 32 == shift && width + shift == 64) halves[bit / 32] = true;
-  }
-  constexpr void flag(auto&, unsigned bit, unsigned width, auto&&...) { member(bit, width); }
-  constexpr void uint(auto&, unsigned bit, unsigned width, auto&&...) { member(bit, width); }
-  constexpr void positive(auto&, unsigned bit, unsigned width, auto&&...) { member(bit, width); }
-  constexpr void bounded(auto&, unsigned bit, unsigned width, auto&&...) { member(bit, width); }
-  constexpr void sint(auto&, unsigned bit, unsigned width, auto&&...) { member(bit, width); }
-  constexpr void real(auto&, unsigned bit, unsigned width, auto&&...) { member(bit, width); }
-  constexpr void half(auto&, unsigned bit, unsigned width, auto&&...) { member(bit, width); }
-  constexpr void ufixed(auto&, unsigned bit, unsigned width, auto&&...) { member(bit, width); }
-  constexpr void sfixed(auto&, unsigned bit, unsigned width, auto&&...) { member(bit, width); }
-  constexpr void clamped(auto&, unsigned bit, unsigned width, auto&&...) { member(bit, width); }
-  constexpr void coded(auto&, unsigned bit, unsigned width, auto&&...) { member(bit, width); }
-  constexpr void address(auto&, unsigned bit, unsigned width, const char*, unsigned shift,
-                         auto&&...) {
-    member(bit, width, shift);
-  }
-  constexpr void offset(auto&, unsigned bit, unsigned width, const char*, unsigned shift) {
-    member(bit, width, shift);
   }
 
   constexpr void join() {

@@ -1,4 +1,12 @@
-// How members become raw bits and back, and what is wrong with a value.
+// How members become raw bits and back, and what is wrong with a value: a struct for each kind of
+// member. A kind has no state of its own but what the description says of the field.
+//
+//   constexpr bits::kinds::ufixed lod{.fraction = 8};      // u4.8: a field of 12 bits
+//   lod.encode(1.5f, 12) == 0x180
+//   lod.decode<float>(0x180, 12) == 1.5f
+//   lod.wrong(16.0f, 12) == reason::out_of_range
+//
+// A new kind is a struct here and the line of its name in visit.h; all visitors then handle it.
 
 #ifndef PACKSMITH_RUNTIME_PACK_KINDS_H_
 #define PACKSMITH_RUNTIME_PACK_KINDS_H_
@@ -25,6 +33,10 @@ PACKSMITH_INLINE constexpr uint32_t twos(int32_t v, unsigned width) {
 }
 PACKSMITH_INLINE constexpr uint64_t twos(int64_t v, unsigned width) {
   return static_cast<uint64_t>(v) & mask(width);
+}
+// The number that `width` bits are in two's complement.
+PACKSMITH_INLINE constexpr int64_t extended(uint64_t raw, unsigned width) {
+  return static_cast<int64_t>(raw << (64 - width)) >> (64 - width);
 }
 PACKSMITH_INLINE constexpr uint32_t real(float v) { return __builtin_bit_cast(uint32_t, v); }
 PACKSMITH_INLINE constexpr uint64_t real(double v) { return __builtin_bit_cast(uint64_t, v); }
@@ -127,7 +139,7 @@ constexpr reason wrong_half(float v) {
   const uint32_t magnitude = __builtin_bit_cast(uint32_t, v) & 0x7fffffff;
   return magnitude < 0x7f800000 && magnitude >= 0x477ff000 ? reason::out_of_range : reason::none;
 }
-// Bits of an address, 16 to 64, if the visitors' calls do not state them.
+// Bits of an address, if the description does not state them.
 constexpr unsigned usual_space = 48;
 // top: the first address bit that the field does not hold. space: the width of addresses. A field
 // that holds fewer bits, but at least 48, takes addresses of 48 bits, with their copies of bit 47.
@@ -178,6 +190,261 @@ PACKSMITH_INLINE constexpr bool below(const A& a, const B& b) {
 // The access to the memory that an address points to, as the description states it.
 constexpr access no_access = access::none, reads = access::read, writes = access::write,
                  reads_writes = access::read_write;
+
+// -- The kinds -----------------------------------------------------------------------------------
+
+// A kind K of a member that has the value v, in a field of `width` bits:
+//   k.encode(v, width)        the raw bits, of a value that fits; of others any number
+//   k.decode<T>(raw, width)   the value of raw bits, which have no more than `width`
+//   k.wrong(v, width)         why v does not fit, or reason::none
+// What they need to know of the field beyond its width are the kind's members, in the order in
+// which ps_layout states them.
+namespace kinds {
+
+// A bool, in one bit.
+struct flag {
+  PACKSMITH_INLINE constexpr uint64_t encode(bool v, unsigned) const { return v; }
+  template <class T>
+  PACKSMITH_INLINE constexpr T decode(uint64_t raw, unsigned) const {
+    return raw != 0;
+  }
+  PACKSMITH_INLINE constexpr reason wrong(bool, unsigned) const { return reason::none; }
+};
+
+// An unsigned integer or an enumeration. (Unchecked, what is too wide spills: see packer::put.)
+struct uint {
+  template <class T>
+  PACKSMITH_INLINE constexpr uint64_t encode(const T& v, unsigned) const {
+    return plain(v);
+  }
+  template <class T>
+  PACKSMITH_INLINE constexpr T decode(uint64_t raw, unsigned) const {
+    return static_cast<T>(raw);
+  }
+  template <class T>
+  PACKSMITH_INLINE constexpr reason wrong(const T& v, unsigned width) const {
+    return wrong_uint(plain(v), width);
+  }
+};
+
+// A uint that must not be zero.
+struct positive {
+  template <class T>
+  PACKSMITH_INLINE constexpr uint64_t encode(const T& v, unsigned) const {
+    return plain(v);
+  }
+  template <class T>
+  PACKSMITH_INLINE constexpr T decode(uint64_t raw, unsigned) const {
+    return static_cast<T>(raw);
+  }
+  template <class T>
+  PACKSMITH_INLINE constexpr reason wrong(const T& v, unsigned width) const {
+    return plain(v) == 0 ? reason::zero : wrong_uint(plain(v), width);
+  }
+};
+
+// A uint from low to high.
+struct bounded {
+  uint64_t low, high;
+
+  template <class T>
+  PACKSMITH_INLINE constexpr uint64_t encode(const T& v, unsigned) const {
+    return plain(v);
+  }
+  template <class T>
+  PACKSMITH_INLINE constexpr T decode(uint64_t raw, unsigned) const {
+    return static_cast<T>(raw);
+  }
+  template <class T>
+  PACKSMITH_INLINE constexpr reason wrong(const T& v, unsigned width) const {
+    if (wrong_uint(plain(v), width) != reason::none) return reason::too_wide;
+    return plain(v) < low || plain(v) > high ? reason::out_of_range : reason::none;
+  }
+};
+
+// An integer in two's complement.
+struct sint {
+  template <class T>
+  PACKSMITH_INLINE constexpr uint64_t encode(const T& v, unsigned width) const {
+    return twos(v, width);
+  }
+  template <class T>
+  PACKSMITH_INLINE constexpr T decode(uint64_t raw, unsigned width) const {
+    return static_cast<T>(extended(raw, width));
+  }
+  template <class T>
+  PACKSMITH_INLINE constexpr reason wrong(const T& v, unsigned width) const {
+    return wrong_sint(v, width);
+  }
+};
+
+// A float or double.
+struct real {
+  template <class T>
+  PACKSMITH_INLINE constexpr uint64_t encode(const T& v, unsigned) const {
+    return bits::real(v);
+  }
+  template <class T>
+  PACKSMITH_INLINE constexpr T decode(uint64_t raw, unsigned) const {
+    if constexpr (sizeof(T) == sizeof(double))
+      return __builtin_bit_cast(T, raw);
+    else
+      return __builtin_bit_cast(T, static_cast<uint32_t>(raw));
+  }
+  template <class T>
+  PACKSMITH_INLINE constexpr reason wrong(const T&, unsigned) const {
+    return reason::none;
+  }
+};
+
+// A float in 16 bits.
+struct half {
+  PACKSMITH_INLINE constexpr uint64_t encode(float v, unsigned) const { return bits::half(v); }
+  template <class T>
+  PACKSMITH_INLINE constexpr T decode(uint64_t raw, unsigned) const {
+    return half_value(static_cast<uint32_t>(raw));
+  }
+  PACKSMITH_INLINE constexpr reason wrong(float v, unsigned) const { return wrong_half(v); }
+};
+
+// An unsigned number in units of 2^-fraction.
+struct ufixed {
+  unsigned fraction;
+
+  PACKSMITH_INLINE constexpr uint64_t encode(double v, unsigned) const {
+    return bits::ufixed(v, fraction);
+  }
+  template <class T>
+  PACKSMITH_INLINE constexpr T decode(uint64_t raw, unsigned) const {
+    return static_cast<T>(static_cast<double>(raw) / static_cast<double>(uint64_t{1} << fraction));
+  }
+  PACKSMITH_INLINE constexpr reason wrong(double v, unsigned width) const {
+    return wrong_fixed(v, fraction, 0, highest(width));
+  }
+};
+
+// A ufixed of any value: those beyond 0 to most are stored as the nearest of the two, NaN as 0.
+struct clamped {
+  unsigned fraction;
+  double most;
+
+  PACKSMITH_INLINE constexpr uint64_t encode(double v, unsigned) const {
+    return bits::ufixed(bits::clamped(v, most), fraction);
+  }
+  template <class T>
+  PACKSMITH_INLINE constexpr T decode(uint64_t raw, unsigned width) const {
+    return ufixed{fraction}.decode<T>(raw, width);
+  }
+  PACKSMITH_INLINE constexpr reason wrong(double, unsigned) const { return reason::none; }
+};
+
+// A number in units of 2^-fraction, in two's complement.
+struct sfixed {
+  unsigned fraction;
+
+  PACKSMITH_INLINE constexpr uint64_t encode(double v, unsigned width) const {
+    return bits::sfixed(v, fraction, width);
+  }
+  template <class T>
+  PACKSMITH_INLINE constexpr T decode(uint64_t raw, unsigned width) const {
+    return static_cast<T>(static_cast<double>(extended(raw, width)) /
+                          static_cast<double>(uint64_t{1} << fraction));
+  }
+  PACKSMITH_INLINE constexpr reason wrong(double v, unsigned width) const {
+    return wrong_fixed(v, fraction, lowest(width), highest(width - 1));
+  }
+};
+
+// An address without its low `shift` bits, which are zero.
+struct address {
+  unsigned shift;
+  packsmith::access access;      // to what it points to
+  unsigned space = usual_space;  // bits of an address, 16 to 64
+
+  PACKSMITH_INLINE constexpr uint64_t encode(const packsmith::address& v, unsigned width) const {
+    return v.gpu >> shift & mask(width);  // a canonical address has bits above the field
+  }
+  template <class T>
+  PACKSMITH_INLINE constexpr T decode(uint64_t raw, unsigned) const {
+    return T((raw << shift) & mask(space));
+  }
+  PACKSMITH_INLINE constexpr reason wrong(const packsmith::address& v, unsigned width) const {
+    return wrong_address(v.gpu, width, shift, space);
+  }
+};
+
+// An offset, a uint without its low `shift` bits, which are zero.
+struct offset {
+  unsigned shift;
+
+  template <class T>
+  PACKSMITH_INLINE constexpr uint64_t encode(const T& v, unsigned) const {
+    return plain(v) >> shift;
+  }
+  template <class T>
+  PACKSMITH_INLINE constexpr T decode(uint64_t raw, unsigned) const {
+    return static_cast<T>(raw << shift);
+  }
+  template <class T>
+  PACKSMITH_INLINE constexpr reason wrong(const T& v, unsigned width) const {
+    if ((plain(v) & mask(shift)) != 0) return reason::not_aligned;
+    return wrong_uint(plain(v) >> shift, width);
+  }
+};
+
+// A uint that is stored as something else.
+struct coded {
+  code stored;
+
+  template <class T>
+  PACKSMITH_INLINE constexpr uint64_t encode(const T& v, unsigned width) const {
+    return bits::encode(plain(v), width, stored);
+  }
+  template <class T>
+  PACKSMITH_INLINE constexpr T decode(uint64_t raw, unsigned width) const {
+    return static_cast<T>(bits::decode(raw, width, stored));
+  }
+  template <class T>
+  PACKSMITH_INLINE constexpr reason wrong(const T& v, unsigned width) const {
+    return wrong_code(plain(v), width, stored);
+  }
+};
+
+}  // namespace kinds
+
+// -- Rules ---------------------------------------------------------------------------------------
+
+// What a description requires of a value beyond its kind: r.wrong(v).
+namespace rules {
+
+template <class Low, class High>
+struct range {
+  Low low;
+  High high;
+
+  template <class T>
+  PACKSMITH_INLINE constexpr reason wrong(const T& v) const {
+    return below(v, low) || below(high, v) ? reason::out_of_range : reason::none;
+  }
+};
+
+struct nonzero {
+  template <class T>
+  PACKSMITH_INLINE constexpr reason wrong(const T& v) const {
+    return plain(v) == 0 ? reason::zero : reason::none;
+  }
+};
+
+struct multiple {
+  uint64_t of;
+
+  template <class T>
+  PACKSMITH_INLINE constexpr reason wrong(const T& v) const {
+    return plain(v) % of != 0 ? reason::not_multiple : reason::none;
+  }
+};
+
+}  // namespace rules
 
 }  // namespace packsmith::bits
 

@@ -1,4 +1,23 @@
-// Visitors: what ps_layout of a generated type shows its members to.
+// Visitors: what ps_layout of a generated type shows its members to, in bit order. A visitor has
+// one method, which is called for each member with its kind:
+//
+//   struct Namer : bits::visitor<Namer> {
+//     std::vector<std::string> wide;
+//     template <class Kind, class T>
+//     void member(const Kind&, const T&, unsigned bit, unsigned width, const char* name) {
+//       if (width > 32) wide.push_back(name);
+//     }
+//   };
+//   Namer namer;
+//   MI_STORE_DATA_IMM::ps_layout(store, namer);
+//
+// A template takes all kinds, and those that are added later; overloads take some kinds by
+// themselves. A kind that none of them takes does not compile. Take values that are not changed as
+// const T& in all overloads: of a const and another one, C++ prefers the other one before it looks
+// at the kind.
+//
+// Here are the visitors that check, unpack, verify and find addresses; those that pack are in
+// fast.h.
 
 #ifndef PACKSMITH_RUNTIME_PACK_VISIT_H_
 #define PACKSMITH_RUNTIME_PACK_VISIT_H_
@@ -7,79 +26,109 @@
 
 namespace packsmith::bits {
 
-// -- Visitors ------------------------------------------------------------------------------------
-// ps_layout of a generated type shows each member and each forced or reserved run of bits to one of
-// these, in bit order: bit counts from the packet's start, then the width, then the name.
-
-//
-// A visitor states what it does with each kind of member:
-//   flag                bool, one bit
-//   uint                unsigned integer or enumeration
-//   positive            uint that must not be zero
-//   bounded             uint …, smallest, largest
-//   sint                two's complement
-//   real                float or double
-//   half                float stored in 16 bits
-//   ufixed, sfixed      …, fraction bits
-//   clamped             ufixed …, largest: larger values are clamped
-//   address             …, implied low zero bits, access; and the width of addresses if it is not
-//                       usual_space
-//   offset              …, implied low zero bits
-//   coded               …, how it is stored
-// A visitor without one of the kinds does not compile for packets with such a member. Visitors that
-// need only some of the kinds derive from some_members.
-
-// Calls for everything but members. They do nothing unless a visitor overrides them.
-struct visitor {
-  // The index of what follows, in a loop.
-  PACKSMITH_INLINE constexpr void index(unsigned) {}
-  PACKSMITH_INLINE constexpr void range(auto&&...) {}     // member, name, smallest, largest
-  PACKSMITH_INLINE constexpr void nonzero(auto&&...) {}   // member, name
-  PACKSMITH_INLINE constexpr void multiple(auto&&...) {}  // member, name, of what
-  PACKSMITH_INLINE constexpr void forced(auto&&...) {}    // bit, width, value, name
-  PACKSMITH_INLINE constexpr void reserved(auto&&...) {}  // bit, width, value, name
-};
-
-// Ignores the kinds of members that the derived visitor does not name.
-struct some_members : visitor {
-  PACKSMITH_INLINE constexpr void flag(auto&&...) {}
-  PACKSMITH_INLINE constexpr void uint(auto&&...) {}
-  PACKSMITH_INLINE constexpr void positive(auto&&...) {}
-  PACKSMITH_INLINE constexpr void bounded(auto&&...) {}
-  PACKSMITH_INLINE constexpr void sint(auto&&...) {}
-  PACKSMITH_INLINE constexpr void real(auto&&...) {}
-  PACKSMITH_INLINE constexpr void half(auto&&...) {}
-  PACKSMITH_INLINE constexpr void ufixed(auto&&...) {}
-  PACKSMITH_INLINE constexpr void sfixed(auto&&...) {}
-  PACKSMITH_INLINE constexpr void clamped(auto&&...) {}
-  PACKSMITH_INLINE constexpr void address(auto&&...) {}
-  PACKSMITH_INLINE constexpr void offset(auto&&...) {}
-  PACKSMITH_INLINE constexpr void coded(auto&&...) {}
-};
-
-// Treats all kinds alike: calls Self's member(bit, width, name).
+// Calls Self's
+//   member(kind, value, bit, width, name)  for each member. bit: from the packet's start. name: as
+//                                          C++ writes the member, with [] for the index of a loop.
+// and, where Self has them,
+//   rule(rule, value, name)                for what else its value must be, after the member
+//   fixed(bit, width, raw, name, why)      for bits that are not a member: what they must be, and
+//                                          reason::forced or reason::reserved
+//   index(i)                               for the index of the members that follow, in a loop
+// The other methods are what ps_layout calls, one for each kind: a kind in braces in each of its
+// calls would take the compiler 7 % longer to read than a method's name does (Gfx9's header).
 template <class Self>
-struct every_member : visitor {
-  using text = const char*;
-  constexpr void see(unsigned bit, unsigned width, text name) {
-    static_cast<Self&>(*this).member(bit, width, name);
+struct visitor {
+  template <class T>
+  PACKSMITH_INLINE constexpr void flag(T& v, unsigned bit, unsigned width, const char* name) {
+    static_cast<Self&>(*this).member(kinds::flag{}, v, bit, width, name);
   }
-  constexpr void flag(auto&&, unsigned b, unsigned w, text n) { see(b, w, n); }
-  constexpr void uint(auto&&, unsigned b, unsigned w, text n) { see(b, w, n); }
-  constexpr void positive(auto&&, unsigned b, unsigned w, text n) { see(b, w, n); }
-  constexpr void bounded(auto&&, unsigned b, unsigned w, text n, auto&&...) { see(b, w, n); }
-  constexpr void sint(auto&&, unsigned b, unsigned w, text n) { see(b, w, n); }
-  constexpr void real(auto&&, unsigned b, unsigned w, text n) { see(b, w, n); }
-  constexpr void half(auto&&, unsigned b, unsigned w, text n) { see(b, w, n); }
-  constexpr void ufixed(auto&&, unsigned b, unsigned w, text n, auto&&...) { see(b, w, n); }
-  constexpr void sfixed(auto&&, unsigned b, unsigned w, text n, auto&&...) { see(b, w, n); }
-  constexpr void clamped(auto&&, unsigned b, unsigned w, text n, auto&&...) { see(b, w, n); }
-  constexpr void address(auto&&, unsigned b, unsigned w, text n, auto&&...) { see(b, w, n); }
-  constexpr void offset(auto&&, unsigned b, unsigned w, text n, auto&&...) { see(b, w, n); }
-  constexpr void coded(auto&&, unsigned b, unsigned w, text n, auto&&...) { see(b, w, n); }
+  template <class T>
+  PACKSMITH_INLINE constexpr void uint(T& v, unsigned bit, unsigned width, const char* name) {
+    static_cast<Self&>(*this).member(kinds::uint{}, v, bit, width, name);
+  }
+  template <class T>
+  PACKSMITH_INLINE constexpr void positive(T& v, unsigned bit, unsigned width, const char* name) {
+    static_cast<Self&>(*this).member(kinds::positive{}, v, bit, width, name);
+  }
+  template <class T>
+  PACKSMITH_INLINE constexpr void bounded(T& v, unsigned bit, unsigned width, const char* name,
+                                          uint64_t low, uint64_t high) {
+    static_cast<Self&>(*this).member(kinds::bounded{low, high}, v, bit, width, name);
+  }
+  template <class T>
+  PACKSMITH_INLINE constexpr void sint(T& v, unsigned bit, unsigned width, const char* name) {
+    static_cast<Self&>(*this).member(kinds::sint{}, v, bit, width, name);
+  }
+  template <class T>
+  PACKSMITH_INLINE constexpr void real(T& v, unsigned bit, unsigned width, const char* name) {
+    static_cast<Self&>(*this).member(kinds::real{}, v, bit, width, name);
+  }
+  template <class T>
+  PACKSMITH_INLINE constexpr void half(T& v, unsigned bit, unsigned width, const char* name) {
+    static_cast<Self&>(*this).member(kinds::half{}, v, bit, width, name);
+  }
+  template <class T>
+  PACKSMITH_INLINE constexpr void ufixed(T& v, unsigned bit, unsigned width, const char* name,
+                                         unsigned fraction) {
+    static_cast<Self&>(*this).member(kinds::ufixed{fraction}, v, bit, width, name);
+  }
+  template <class T>
+  PACKSMITH_INLINE constexpr void clamped(T& v, unsigned bit, unsigned width, const char* name,
+                                          unsigned fraction, double most) {
+    static_cast<Self&>(*this).member(kinds::clamped{fraction, most}, v, bit, width, name);
+  }
+  template <class T>
+  PACKSMITH_INLINE constexpr void sfixed(T& v, unsigned bit, unsigned width, const char* name,
+                                         unsigned fraction) {
+    static_cast<Self&>(*this).member(kinds::sfixed{fraction}, v, bit, width, name);
+  }
+  template <class T>
+  PACKSMITH_INLINE constexpr void address(T& v, unsigned bit, unsigned width, const char* name,
+                                          unsigned shift, packsmith::access access,
+                                          unsigned space = usual_space) {
+    static_cast<Self&>(*this).member(kinds::address{shift, access, space}, v, bit, width, name);
+  }
+  template <class T>
+  PACKSMITH_INLINE constexpr void offset(T& v, unsigned bit, unsigned width, const char* name,
+                                         unsigned shift) {
+    static_cast<Self&>(*this).member(kinds::offset{shift}, v, bit, width, name);
+  }
+  template <class T>
+  PACKSMITH_INLINE constexpr void coded(T& v, unsigned bit, unsigned width, const char* name,
+                                        const code& stored) {
+    static_cast<Self&>(*this).member(kinds::coded{stored}, v, bit, width, name);
+  }
+
+  template <class T, class Low, class High>
+  PACKSMITH_INLINE constexpr void range(const T& v, const char* name, Low low, High high) {
+    static_cast<Self&>(*this).rule(rules::range<Low, High>{low, high}, v, name);
+  }
+  template <class T>
+  PACKSMITH_INLINE constexpr void nonzero(const T& v, const char* name) {
+    static_cast<Self&>(*this).rule(rules::nonzero{}, v, name);
+  }
+  template <class T>
+  PACKSMITH_INLINE constexpr void multiple(const T& v, const char* name, uint64_t of) {
+    static_cast<Self&>(*this).rule(rules::multiple{of}, v, name);
+  }
+
+  PACKSMITH_INLINE constexpr void forced(unsigned bit, unsigned width, uint64_t raw,
+                                         const char* name) {
+    static_cast<Self&>(*this).fixed(bit, width, raw, name, reason::forced);
+  }
+  PACKSMITH_INLINE constexpr void reserved(unsigned bit, unsigned width, uint64_t raw,
+                                           const char* name) {
+    static_cast<Self&>(*this).fixed(bit, width, raw, name, reason::reserved);
+  }
+
+  // For visitors that have none.
+  PACKSMITH_INLINE constexpr void rule(const auto&, const auto&, const char*) {}
+  PACKSMITH_INLINE constexpr void fixed(unsigned, unsigned, uint64_t, const char*, reason) {}
+  PACKSMITH_INLINE constexpr void index(unsigned) {}
 };
+
 // Finds the first member that does not fit. Used only if there is one: small, not fast.
-struct finder : visitor {
+struct finder : visitor<finder> {
   error found;
   unsigned present = ~0u;  // bits
   unsigned at = 0;         // index in a loop
@@ -96,75 +145,15 @@ struct finder : visitor {
       put(reason::absent, name);
     }
   }
-  constexpr void flag(bool v, unsigned bit, unsigned width, const char* name) {
-    put(reason::none, v, bit, width, name);
+  template <class Kind, class T>
+  constexpr void member(const Kind& kind, const T& v, unsigned bit, unsigned width,
+                        const char* name) {
+    const reason why = kind.wrong(v, width);
+    put(why, why == reason::none ? kind.encode(v, width) : 0, bit, width, name);
   }
-  template <class T>
-  constexpr void uint(const T& v, unsigned bit, unsigned width, const char* name) {
-    const uint64_t u = static_cast<uint64_t>(v);
-    put(wrong_uint(u, width), u, bit, width, name);
-  }
-  template <class T>
-  constexpr void bounded(const T& v, unsigned bit, unsigned width, const char* name, uint64_t low,
-                         uint64_t high) {
-    uint(v, bit, width, name);
-    range(plain(v), name, low, high);
-  }
-  template <class T>
-  constexpr void positive(const T& v, unsigned bit, unsigned width, const char* name) {
-    uint(v, bit, width, name);
-    nonzero(v, name);
-  }
-  constexpr void sint(int64_t v, unsigned bit, unsigned width, const char* name) {
-    put(wrong_sint(v, width), twos(v, width), bit, width, name);
-  }
-  template <class T>
-  constexpr void real(const T& v, unsigned bit, unsigned width, const char* name) {
-    put(reason::none, bits::real(v), bit, width, name);
-  }
-  constexpr void half(float v, unsigned bit, unsigned width, const char* name) {
-    put(wrong_half(v), bits::half(v), bit, width, name);
-  }
-  constexpr void ufixed(double v, unsigned bit, unsigned width, const char* name,
-                        unsigned fraction) {
-    const reason why = wrong_fixed(v, fraction, 0, highest(width));
-    put(why, why == reason::none ? bits::ufixed(v, fraction) : 0, bit, width, name);
-  }
-  constexpr void clamped(double v, unsigned bit, unsigned width, const char* name,
-                         unsigned fraction, double most) {
-    put(reason::none, bits::ufixed(bits::clamped(v, most), fraction), bit, width, name);
-  }
-  constexpr void sfixed(double v, unsigned bit, unsigned width, const char* name,
-                        unsigned fraction) {
-    put(wrong_fixed(v, fraction, lowest(width), highest(width - 1)), v != 0, bit, width, name);
-  }
-  constexpr void address(const packsmith::address& v, unsigned bit, unsigned width,
-                         const char* name, unsigned shift, packsmith::access,
-                         unsigned space = usual_space) {
-    put(wrong_address(v.gpu, width, shift, space), v.gpu >> shift, bit, width, name);
-  }
-  constexpr void offset(uint64_t v, unsigned bit, unsigned width, const char* name,
-                        unsigned shift) {
-    put((v & mask(shift)) != 0 ? reason::not_aligned : wrong_uint(v >> shift, width), v >> shift,
-        bit, width, name);
-  }
-  template <class T>
-  constexpr void coded(const T& v, unsigned bit, unsigned width, const char* name, const code& c) {
-    const uint64_t u = static_cast<uint64_t>(v);
-    const reason why = wrong_code(u, width, c);
-    put(why, why == reason::none ? encode(u, width, c) : 0, bit, width, name);
-  }
-  template <class T, class L, class H>
-  constexpr void range(const T& v, const char* name, L low, H high) {
-    if (below(v, low) || below(high, v)) put(reason::out_of_range, name);
-  }
-  template <class T>
-  constexpr void nonzero(const T& v, const char* name) {
-    if (plain(v) == 0) put(reason::zero, name);
-  }
-  template <class T>
-  constexpr void multiple(const T& v, const char* name, uint64_t of) {
-    if (plain(v) % of != 0) put(reason::not_multiple, name);
+  template <class Rule, class T>
+  constexpr void rule(const Rule& rule, const T& v, const char* name) {
+    put(rule.wrong(v), name);
   }
 };
 
@@ -205,105 +194,46 @@ PACKSMITH_INLINE constexpr uint64_t get(const Source& from, unsigned bit, unsign
   return v & mask(width);
 }
 
+// Unpacks.
 template <class Source>
-struct reader : visitor {
+struct reader : visitor<reader<Source>> {
   Source from;
 
-  template <class T>
-  PACKSMITH_INLINE constexpr void uint(T& v, unsigned bit, unsigned width, const char*) {
-    v = static_cast<T>(get(from, bit, width));
-  }
-  template <class T>
-  PACKSMITH_INLINE constexpr void positive(T& v, unsigned bit, unsigned width, const char* name) {
-    uint(v, bit, width, name);
-  }
-  template <class T>
-  PACKSMITH_INLINE constexpr void bounded(T& v, unsigned bit, unsigned width, const char* name,
-                                          uint64_t, uint64_t) {
-    uint(v, bit, width, name);
-  }
-  PACKSMITH_INLINE constexpr void flag(bool& v, unsigned bit, unsigned width, const char*) {
-    v = get(from, bit, width) != 0;
-  }
-  PACKSMITH_INLINE constexpr int64_t extended(unsigned bit, unsigned width) const {
-    return static_cast<int64_t>(get(from, bit, width) << (64 - width)) >> (64 - width);
-  }
-  template <class T>
-  PACKSMITH_INLINE constexpr void sint(T& v, unsigned bit, unsigned width, const char*) {
-    v = static_cast<T>(extended(bit, width));
-  }
-  PACKSMITH_INLINE constexpr void real(float& v, unsigned bit, unsigned width, const char*) {
-    v = __builtin_bit_cast(float, static_cast<uint32_t>(get(from, bit, width)));
-  }
-  PACKSMITH_INLINE constexpr void real(double& v, unsigned bit, unsigned width, const char*) {
-    v = __builtin_bit_cast(double, get(from, bit, width));
-  }
-  PACKSMITH_INLINE constexpr void half(float& v, unsigned bit, unsigned width, const char*) {
-    v = half_value(static_cast<uint32_t>(get(from, bit, width)));
-  }
-  template <class T>
-  PACKSMITH_INLINE constexpr void ufixed(T& v, unsigned bit, unsigned width, const char*,
-                                         unsigned fraction) {
-    v = static_cast<T>(static_cast<double>(get(from, bit, width)) /
-                       static_cast<double>(uint64_t{1} << fraction));
-  }
-  template <class T>
-  PACKSMITH_INLINE constexpr void clamped(T& v, unsigned bit, unsigned width, const char* name,
-                                          unsigned fraction, double) {
-    ufixed(v, bit, width, name, fraction);
-  }
-  template <class T>
-  PACKSMITH_INLINE constexpr void sfixed(T& v, unsigned bit, unsigned width, const char*,
-                                         unsigned fraction) {
-    v = static_cast<T>(static_cast<double>(extended(bit, width)) /
-                       static_cast<double>(uint64_t{1} << fraction));
-  }
-  PACKSMITH_INLINE constexpr void address(packsmith::address& v, unsigned bit, unsigned width,
-                                          const char*, unsigned shift, packsmith::access,
-                                          unsigned space = usual_space) {
-    v = packsmith::address((get(from, bit, width) << shift) & mask(space));
-  }
-  template <class T>
-  PACKSMITH_INLINE constexpr void offset(T& v, unsigned bit, unsigned width, const char*,
-                                         unsigned shift) {
-    v = static_cast<T>(get(from, bit, width) << shift);
-  }
-  template <class T>
-  PACKSMITH_INLINE constexpr void coded(T& v, unsigned bit, unsigned width, const char*,
-                                        const code& c) {
-    v = static_cast<T>(decode(get(from, bit, width), width, c));
+  template <class Kind, class T>
+  PACKSMITH_INLINE constexpr void member(const Kind& kind, T& v, unsigned bit, unsigned width,
+                                         const char*) {
+    v = kind.template decode<T>(get(from, bit, width), width);
   }
 };
 
+// Finds the first forced or reserved field that has another value.
 template <class Source>
-struct verifier : some_members {
+struct verifier : visitor<verifier<Source>> {
   Source from;
   error found;
   unsigned present = ~0u;  // bits
 
-  PACKSMITH_INLINE constexpr void forced(unsigned bit, unsigned width, uint64_t value,
-                                         const char* name) {
-    if (!found && bit < present && get(from, bit, width) != value)
-      found = error{name, reason::forced};
-  }
-  PACKSMITH_INLINE constexpr void reserved(unsigned bit, unsigned width, uint64_t value,
-                                           const char* name) {
-    if (!found && bit < present && get(from, bit, width) != value)
-      found = error{name, reason::reserved};
+  PACKSMITH_INLINE constexpr void member(const auto&, const auto&, unsigned, unsigned,
+                                         const char*) {}
+  PACKSMITH_INLINE constexpr void fixed(unsigned bit, unsigned width, uint64_t raw,
+                                        const char* name, reason why) {
+    if (!found && bit < present && get(from, bit, width) != raw) found = error{name, why};
   }
 };
 
+// Calls f(address, dword, bit, width, access) for each address.
 template <class F>
-struct address_walker : some_members {
+struct address_walker : visitor<address_walker<F>> {
   F& f;
   unsigned dword = 0;      // where the packet or item starts
   unsigned present = ~0u;  // bits
 
-  PACKSMITH_INLINE constexpr void address(const packsmith::address& v, unsigned bit, unsigned width,
-                                          const char*, unsigned, packsmith::access stated,
-                                          unsigned = usual_space) {
+  PACKSMITH_INLINE constexpr void member(const auto&, const auto&, unsigned, unsigned,
+                                         const char*) {}
+  PACKSMITH_INLINE constexpr void member(const kinds::address& kind, const packsmith::address& v,
+                                         unsigned bit, unsigned width, const char*) {
     if (bit < present) {
-      f(v, dword + bit / 32, bit % 32, width, v.use == access::from_xml ? stated : v.use);
+      f(v, dword + bit / 32, bit % 32, width, v.use == access::from_xml ? kind.access : v.use);
     }
   }
 };
