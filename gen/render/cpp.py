@@ -4,7 +4,7 @@ import re
 
 from body import Body, Term, bit_text, exemplary, pieces, shifted
 from ir import Ir, Unsupported
-from text import call, hexadecimal, quote, summary
+from text import COLUMNS, call, hexadecimal, quote, summary
 from text import literal as number
 
 # How ps_layout names the access that the description states.
@@ -14,7 +14,7 @@ _ACCESS = {
     "readwrite": "bits::reads_writes",
     "none": "bits::no_access",
 }
-_USUAL_SPACE = 48  # pack.h's usual_space
+_USUAL_SPACE = 48  # usual_space in runtime/pack/kinds.h
 _INDEX = re.compile(r"\[(?:ps_)?(i\d+)\]")
 _CODE = ("minus", "shift", "log2", "groups", "align")
 _QUALIFIED = {"address": "packsmith::address"}
@@ -36,6 +36,15 @@ def default(member: Ir) -> str:
     for dimension in reversed(member["dims"]):
         value = "{" + ", ".join([value] * dimension) + "}"
     return value
+
+
+def declaration(member: Ir, indent: int) -> str:
+    """A member, and where it is: after it, or before one that is too long."""
+    dims = "".join(f"[{one}]" for one in member["dims"])
+    line = f"{' ' * indent}{type_name(member['type'])} {member['id']}{dims} = {default(member)};"
+    place = f"// {member['place']}"
+    whole = f"{line}  {place}"
+    return whole if len(whole) <= COLUMNS else f"{' ' * indent}{place}\n{line}"
 
 
 def _encoding(leaf: Ir) -> dict[str, int]:

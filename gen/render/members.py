@@ -15,7 +15,7 @@ from languages import C, Cpp, Language
 
 # Groups of more leaves than this are loops in generated code; smaller ones are written out.
 _MOST_UNROLLED = 16
-_USUAL_ADDRESS_BITS = 48  # as usual_space in runtime/pack/pack.h
+_USUAL_ADDRESS_BITS = 48  # as usual_space in runtime/pack/kinds.h
 _END = 1 << 32  # a bit that no container has
 
 # What a leaf has as its field has it.
@@ -33,6 +33,31 @@ class _Frame:
     bit: int = 0
 
 
+@dataclass(frozen=True)
+class _Array:
+    """The groups around a member that make it an array."""
+
+    bit: int = 0  # where the first item of all of them starts
+    dims: tuple[int, ...] = ()
+    strides: tuple[int, ...] = ()  # bits from one item to the next
+
+    def within(self, group: Ir, count: int) -> "_Array":
+        """Inside a group of `count` items; 0: of one that makes no array."""
+        if count == 0:
+            return replace(self, bit=self.bit + group["bit"])
+        return _Array(self.bit + group["bit"], (*self.dims, count),
+                      (*self.strides, group["width"]))
+
+    def place(self, item: Ir) -> str:
+        """Where an item is, as manuals write it: dword, highest and lowest bit."""
+        bit, width = self.bit + item["bit"], item["width"]
+        low = bit % 32
+        high = f"{low + width - 1}:" if width > 1 else ""
+        strides = "".join(", then every " + (f"{stride} bits" if stride > 1 else "bit")
+                          for stride in self.strides)
+        return f"DW{bit // 32} {high}{low}{strides}"
+
+
 class View:
     """Containers as one language sees them."""
 
@@ -43,33 +68,37 @@ class View:
 
     # -- Members ---------------------------------------------------------------------------------
 
-    def members(self, container: Ir, items: list[Ir], dims: list[int]) -> list[Ir]:
-        """Declarations, in the order of the description."""
+    def members(self, container: Ir, items: list[Ir], at: _Array = _Array()) -> list[Ir]:
+        """Declarations, in the order of the description. at: the groups around that are arrays."""
         found: list[Ir] = []
         for described in items:
             item = self.language.seen(described)
             if item["kind"] == "field" and self.language.has_member(item):
+                dims = list(at.dims)
                 found.append({
                     "name": item["name"], "doc": item["doc"], "unit": item["unit"],
                     "id": item[self.language.key], "type": self.language.type_of(item),
-                    "dims": dims, "default": self.language.default_of(container, item, dims)})
+                    "dims": dims, "default": self.language.default_of(container, item, dims),
+                    "place": at.place(item)})
             elif item["kind"] == "group":
-                found += self._group(container, item, dims)
+                found += self._group(container, item, at)
         return found
 
-    def _group(self, container: Ir, group: Ir, dims: list[int]) -> list[Ir]:
+    def _group(self, container: Ir, group: Ir, at: _Array) -> list[Ir]:
         count = self.language.items_in(group)
         if count == 0:
             return []
         # One item of a tail is not an array.
-        inner = dims if group["tail"] and count == 1 else [*dims, count]
+        inner = at.within(group, 0 if group["tail"] and count == 1 else count)
         if not self.language.nests(group):
             return self.members(container, group["items"], inner)
         name = group[self.language.key]
-        # The type is declared in place; its name must differ from the member's.
+        # The type is declared in place; its name must differ from the member's. Its members count
+        # bits from the start of an item.
         return [{"name": group["name"], "doc": group["doc"], "id": name, "type": name + "_item",
-                 "dims": inner, "default": None,
-                 "members": self.members(container, group["items"], [])}]
+                 "dims": list(inner.dims), "default": None,
+                 "place": inner.place({"bit": 0, "width": group["width"]}),
+                 "members": self.members(container, group["items"])}]
 
     # -- Leaves ----------------------------------------------------------------------------------
 
@@ -262,7 +291,7 @@ def _body(view: View, container: Ir) -> Ir:
     return {
         "words": (container["max_bytes"] + 3) // 4,
         "constants": _constants(view.language, container),
-        "members": view.members(container, container["items"], []),
+        "members": view.members(container, container["items"]),
         "leaves": leaves, "loops": loops,
         **fixed(view.structs, container),
     }
@@ -358,7 +387,7 @@ def add_views(ir: Ir) -> None:
         out.update(
             c_length=in_c.get("dwords", container["bytes"] // 4 if counts_dwords else None),
             c_offset=in_c.get("offset", container["register_offset"]) if is_register else None,
-            c_values=[], c_members=c.members(container, container["items"], []),
+            c_values=[], c_members=c.members(container, container["items"]),
             c_leaves=leaves, c_loops=loops,
             positions=list(_positions(c.language, container, container["items"], 0, {}).values()),
             tail=_tail(cpp, container, tail),

@@ -67,8 +67,7 @@ def environment() -> jinja2.Environment:
         " *", text.comment_safe(value), indent)
     env.filters["banner"] = lambda value, prefix: text.paragraph(prefix, text.comment_safe(value))
     env.filters["described"] = text.described
-    env.filters["cpp_type"] = cpp.type_name
-    env.filters["cpp_default"] = cpp.default
+    env.filters["cpp_declaration"] = cpp.declaration
     env.filters["condition"] = lambda clauses: cpp.condition(clauses, "ps_p.")
     env.filters["quote"] = text.quote
     env.filters["basename"] = os.path.basename

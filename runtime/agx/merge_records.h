@@ -23,13 +23,13 @@
 namespace packsmith::agx {
 
 // The first field that is set, that is, not zero, in both of two packed records, and differs.
-struct ClashFinder : bits::every_member<ClashFinder> {
+struct ClashFinder : bits::visitor<ClashFinder> {
   bits::some_bytes a, b;
   const char* found = nullptr;
 
   ClashFinder(const bits::some_bytes& of_a, const bits::some_bytes& of_b) : a(of_a), b(of_b) {}
   // Called for all members except bits with a fixed value.
-  void member(unsigned bit, unsigned width, const char* name) {
+  void member(const auto&, const auto&, unsigned bit, unsigned width, const char* name) {
     const uint64_t in_a = bits::get(a, bit, width), in_b = bits::get(b, bit, width);
     if (found == nullptr && in_a != 0 && in_b != 0 && in_a != in_b) found = name;
   }

@@ -10,6 +10,7 @@
 #include <cinttypes>
 #include <cstdio>
 #include <string>
+#include <type_traits>
 
 #include "packsmith/pack.h"
 
@@ -72,7 +73,7 @@ namespace bits {
 
 // Prints one line a member. The members come in the order of names<T>::fields within each loop, so
 // a name is looked up by its member's spelling. One code for all types, of which there are many.
-struct printer : visitor {
+struct printer : visitor<printer> {
   std::string& out;
   span<const field_name> fields;
   unsigned at = 0;
@@ -99,6 +100,11 @@ struct printer : visitor {
     std::snprintf(digits, sizeof(digits), "%" PRIu64, v);
     line(member, digits);
   }
+  void integer(int64_t v, const char* member) {
+    char digits[24];
+    std::snprintf(digits, sizeof(digits), "%" PRId64, v);
+    line(member, digits);
+  }
   void pointer(uint64_t v, const char* member) {
     char digits[24];
     std::snprintf(digits, sizeof(digits), "0x%" PRIx64, v);
@@ -110,44 +116,30 @@ struct printer : visitor {
     line(member, digits);
   }
 
-  void flag(bool v, unsigned, unsigned, const char* member) { line(member, v ? "true" : "false"); }
-  template <class V>
-  void uint(const V& v, unsigned, unsigned, const char* member) {
+  // By the type of the value: what a kind does with its bits is not shown.
+  template <class Kind, class V>
+  void member(const Kind&, const V& v, unsigned, unsigned, const char* member) {
     if constexpr (requires { name(v); }) {
       char digits[24];
       std::snprintf(digits, sizeof(digits), "%" PRIu64, static_cast<uint64_t>(v));
       line(member, digits, name(v));
+    } else if constexpr (std::is_same_v<V, bool>) {
+      line(member, v ? "true" : "false");
+    } else if constexpr (std::is_floating_point_v<V>) {
+      decimal(v, member);
+    } else if constexpr (std::is_signed_v<V>) {
+      integer(v, member);
     } else {
       number(static_cast<uint64_t>(v), member);
     }
   }
   template <class V>
-  void positive(const V& v, unsigned bit, unsigned width, const char* member) {
-    uint(v, bit, width, member);
+  void member(const kinds::offset&, const V& v, unsigned, unsigned, const char* member) {
+    pointer(v, member);
   }
-  template <class V>
-  void bounded(const V& v, unsigned bit, unsigned width, const char* member, uint64_t, uint64_t) {
-    uint(v, bit, width, member);
-  }
-  void sint(int64_t v, unsigned, unsigned, const char* member) {
-    char digits[24];
-    std::snprintf(digits, sizeof(digits), "%" PRId64, v);
-    line(member, digits);
-  }
-  void real(double v, unsigned, unsigned, const char* member) { decimal(v, member); }
-  void half(float v, unsigned, unsigned, const char* member) { decimal(v, member); }
-  void ufixed(double v, unsigned, unsigned, const char* member, unsigned) { decimal(v, member); }
-  void sfixed(double v, unsigned, unsigned, const char* member, unsigned) { decimal(v, member); }
-  void clamped(double v, unsigned, unsigned, const char* member, unsigned, double) {
-    decimal(v, member);
-  }
-  void address(const packsmith::address& v, unsigned, unsigned, const char* member, auto&&...) {
+  void member(const kinds::address&, const packsmith::address& v, unsigned, unsigned,
+              const char* member) {
     pointer(v.gpu, member);
-  }
-  void offset(uint64_t v, unsigned, unsigned, const char* member, unsigned) { pointer(v, member); }
-  template <class V>
-  void coded(const V& v, unsigned, unsigned, const char* member, const code&) {
-    number(static_cast<uint64_t>(v), member);
   }
 };
 

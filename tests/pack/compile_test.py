@@ -231,24 +231,6 @@ class Compile(unittest.TestCase):
                     self.assertRegex(result.stderr, r"dropped\.cc:3:.*(nodiscard|Wunused-result)")
                     self.expect_clean(command, "kept.cc", text + body % f"(void){call}")
 
-    def test_a_visitor_that_forgets_a_kind_of_member_does_not_compile(self) -> None:
-        kinds = {"flag": "INTEGERS", "uint": "INTEGERS", "sint": "INTEGERS", "real": "REALS",
-                 "half": "REALS", "ufixed": "REALS", "sfixed": "REALS", "positive": "RANGES",
-                 "bounded": "ENCODED", "clamped": "RANGES", "address": "POINTERS",
-                 "offset": "POINTERS", "coded": "ENCODED"}
-        for forgotten, packet in ({"": "INTEGERS"} | kinds).items():
-            methods = "".join(f"  constexpr void {kind}(auto&&...) {{}}\n" for kind in kinds
-                              if kind != forgotten)
-            with self.subTest(forgotten=forgotten):
-                result = self.compile(
-                    ["g++", "-std=c++20", "-fsyntax-only"], "visitor.cc",
-                    '#include "packsmith/kinds.h"\n'
-                    "struct V : packsmith::bits::visitor {\n" + methods + "};\n"
-                    f"void f() {{ packsmith::kinds::{packet} p; V v; p.ps_layout(p, v); }}\n")
-                self.assertEqual(result.returncode == 0, not forgotten, result.stderr[:2000])
-                self.assertIn(f"has no member named ‘{forgotten}’" if forgotten else "",
-                              result.stderr.replace("'", "’"))
-
     def test_a_misspelt_member_is_a_compile_error(self) -> None:
         for compiler in COMPILERS.values():
             result = self.compile([compiler, "-std=c++20"], "bad.cc",

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <type_traits>
 
 #include "packsmith/gfx9.h"
 #include "packsmith/gfx9_names.h"
@@ -55,78 +56,42 @@ void ExpectSameVerdict(const Packet& packet) {
 
 // Sets each member in turn, through the visitor that unpacks.
 template <class Packet>
-struct EachMember : bits::some_members {
+struct EachMember : bits::visitor<EachMember<Packet>> {
   Packet& packet;
   const Packet good;
 
   explicit EachMember(Packet& p) : packet(p), good(p) {}
-  template <class T>
-  void Try(T& member) {
-    for (const uint64_t edge : Edges<T>()) {
-      member = static_cast<T>(edge);
-      ExpectSameVerdict(packet);
+  template <class Kind, class T>
+  void member(const Kind&, T& v, unsigned, unsigned, const char*) {
+    if constexpr (std::is_same_v<T, bool>) {
+      for (const bool edge : {true, false}) Try(v, edge);
+    } else if constexpr (std::is_floating_point_v<T>) {
+      for (const double edge :
+           {0.0, -0.0, 0.5, -0.5, 0.001, -0.001, -0.0019, -0.00196, 1.0, 4095.0, 15.99, 15.997,
+            15.999, 1e30, -1e30, -16.0, -16.01, 1.0 / 0.0, __builtin_nan("")}) {
+        Try(v, edge);
+      }
+    } else {
+      for (const uint64_t edge : Edges<T>()) Try(v, edge);
     }
     packet = good;
   }
-  template <class T>
-  void uint(T& v, auto&&...) {
-    Try(v);
-  }
-  template <class T>
-  void positive(T& v, auto&&...) {
-    Try(v);
-  }
-  template <class T>
-  void bounded(T& v, auto&&...) {
-    Try(v);
-  }
-  template <class T>
-  void sint(T& v, auto&&...) {
-    Try(v);
-  }
-  template <class T>
-  void offset(T& v, auto&&...) {
-    Try(v);
-  }
-  template <class T>
-  void coded(T& v, auto&&...) {
-    Try(v);
-  }
-  void address(packsmith::address& v, auto&&...) { Try(v); }
-  template <class T>
-  void Real(T& v) {
-    for (const double edge : {0.0, -0.0, 0.5, -0.5, 0.001, -0.001, -0.0019, -0.00196, 1.0, 4095.0,
-                              15.99, 15.997, 15.999, 1e30, -1e30, -16.0, -16.01, 1.0 / 0.0}) {
-      v = static_cast<T>(edge);
-      ExpectSameVerdict(packet);
-    }
-    v = static_cast<T>(__builtin_nan(""));
+  template <class T, class Edge>
+  void Try(T& v, Edge edge) {
+    v = static_cast<T>(edge);
     ExpectSameVerdict(packet);
-    packet = good;
   }
-  template <class T>
-  void ufixed(T& v, auto&&...) {
-    Real(v);
-  }
-  template <class T>
-  void sfixed(T& v, auto&&...) {
-    Real(v);
-  }
-  template <class T>
-  void clamped(T& v, auto&&...) {
-    Real(v);
-  }
-  void half(float& v, auto&&...) { Real(v); }
 };
 
-struct MakeGood : bits::some_members {
+struct MakeGood : bits::visitor<MakeGood> {
+  void member(const auto&, const auto&, unsigned, unsigned, const char*) {}
   template <class T>
-  void positive(T& v, auto&&...) {
+  void member(const bits::kinds::positive&, T& v, unsigned, unsigned, const char*) {
     v = static_cast<T>(1);
   }
   template <class T>
-  void bounded(T& v, unsigned, unsigned, const char*, uint64_t low, uint64_t) {
-    v = static_cast<T>(low);
+  void member(const bits::kinds::bounded& kind, T& v, unsigned, unsigned, const char*) {
+    v = static_cast<T>(kind.low);
   }
 };
 

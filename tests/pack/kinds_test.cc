@@ -568,9 +568,11 @@ TEST(Visitors, PrintingForgetsNoKindOfMember) {
 }
 
 // A visitor that notes the name of each member.
-struct NameCollector : bits::every_member<NameCollector> {
+struct NameCollector : bits::visitor<NameCollector> {
   std::vector<std::string> names;
-  void member(unsigned, unsigned, const char* name) { names.push_back(name); }
+  void member(const auto&, const auto&, unsigned, unsigned, const char* name) {
+    names.push_back(name);
+  }
 };
 template <class P>
 void ExpectAllSeen() {

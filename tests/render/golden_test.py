@@ -7,6 +7,7 @@ generated now the new goldens.
 
 import difflib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -66,6 +67,28 @@ class GoldenTest(unittest.TestCase):
             for number, line in enumerate((HERE / generated).read_text("utf-8").split("\n"), 1):
                 self.assertLessEqual(len(line), 100, f"{generated}:{number}: {line}")
                 self.assertEqual(line, line.rstrip(), f"{generated}:{number}")
+
+
+    def test_members_say_the_place_that_ps_layout_has(self) -> None:
+        compared = 0
+        header = (HERE / HEADERS["golden.h"]).read_text("utf-8")
+        for struct in re.findall(r"^struct \w+ \{\n.*?^\};$", header, re.MULTILINE | re.DOTALL):
+            shown = {name: (int(bit), int(width)) for name, bit, width in re.findall(
+                r"ps_v\.\w+\(ps_p\.(\w+), (\d+), (\d+),", struct)}
+            for name, word, high, low in re.findall(
+                    r"^  [\w:]+ (\w+) = .*;  // DW(\d+) (?:(\d+):)?(\d+)$", struct, re.MULTILINE):
+                if name in shown:
+                    place = 32 * int(word) + int(low), int(high or low) - int(low) + 1
+                    self.assertEqual(shown[name], place, f"{name} in {struct[:40]}")
+                    compared += 1
+        self.assertGreater(compared, 25)
+
+    def test_arrays_say_the_distance_of_their_elements(self) -> None:
+        header = (HERE / HEADERS["golden.h"]).read_text("utf-8")
+        for line in ("float half[2] = {};  // DW1 15:0, then every 16 bits",
+                     "bool enable[32] = {};  // DW18 0, then every bit",
+                     "target_item target[2] = {};  // DW19 63:0, then every 64 bits"):
+            self.assertIn(f"  {line}\n", header)
 
 
 class ExampleTest(unittest.TestCase):

@@ -54,12 +54,12 @@ constexpr AddressPlace AddressPlaceIn() {
 struct MemberBits {
   unsigned bit = ~0u, width = 0;
 };
-struct MemberFinder : bits::every_member<MemberFinder> {
+struct MemberFinder : bits::visitor<MemberFinder> {
   const char* wanted;
   MemberBits found = {};
 
   constexpr explicit MemberFinder(const char* name) : wanted(name) {}
-  constexpr void member(unsigned bit, unsigned width, const char* name) {
+  constexpr void member(const auto&, const auto&, unsigned bit, unsigned width, const char* name) {
     const char* rest = wanted;
     while (*rest != 0 && *rest == *name) ++rest, ++name;
     if (*rest == *name && found.width == 0) found = {bit, width};

@@ -44,7 +44,7 @@ PACKSMITH_INLINE constexpr bool IsIn(const V& member, const void* one) {
 
 // Passes only some members of a packet to a visitor.
 template <class Visitor, auto... Members>
-struct OnlyVisitor : bits::visitor {
+struct OnlyVisitor : bits::visitor<OnlyVisitor<Visitor, Members...>> {
   using Packet = std::common_type_t<PacketOf<Members>...>;
 
   Visitor& visitor;
@@ -57,61 +57,26 @@ struct OnlyVisitor : bits::visitor {
     return (IsIn(packet.*Members, static_cast<const void*>(&v)) || ...);
   }
   PACKSMITH_INLINE constexpr void index(unsigned i) { visitor.index(i); }
-  PACKSMITH_INLINE constexpr void flag(const auto& v, auto... a) {
-    if (Has(v)) visitor.flag(v, a...);
-  }
-  PACKSMITH_INLINE constexpr void uint(const auto& v, auto... a) {
-    if (Has(v)) visitor.uint(v, a...);
-  }
-  PACKSMITH_INLINE constexpr void positive(const auto& v, auto... a) {
-    if (Has(v)) visitor.positive(v, a...);
-  }
-  PACKSMITH_INLINE constexpr void bounded(const auto& v, auto... a) {
-    if (Has(v)) visitor.bounded(v, a...);
-  }
-  PACKSMITH_INLINE constexpr void sint(const auto& v, auto... a) {
-    if (Has(v)) visitor.sint(v, a...);
-  }
-  PACKSMITH_INLINE constexpr void real(const auto& v, auto... a) {
-    if (Has(v)) visitor.real(v, a...);
-  }
-  PACKSMITH_INLINE constexpr void half(const auto& v, auto... a) {
-    if (Has(v)) visitor.half(v, a...);
-  }
-  PACKSMITH_INLINE constexpr void ufixed(const auto& v, auto... a) {
-    if (Has(v)) visitor.ufixed(v, a...);
-  }
-  PACKSMITH_INLINE constexpr void sfixed(const auto& v, auto... a) {
-    if (Has(v)) visitor.sfixed(v, a...);
-  }
-  PACKSMITH_INLINE constexpr void clamped(const auto& v, auto... a) {
-    if (Has(v)) visitor.clamped(v, a...);
+  template <class Kind, class T>
+  PACKSMITH_INLINE constexpr void member(const Kind& kind, const T& v, unsigned bit, unsigned width,
+                                         const char* name) {
+    if (Has(v)) visitor.member(kind, v, bit, width, name);
   }
   // Addresses need relocations, and cannot be set by themselves.
-  PACKSMITH_INLINE constexpr void address(auto&&...) {}
-  PACKSMITH_INLINE constexpr void offset(const auto& v, auto... a) {
-    if (Has(v)) visitor.offset(v, a...);
-  }
-  PACKSMITH_INLINE constexpr void coded(const auto& v, auto... a) {
-    if (Has(v)) visitor.coded(v, a...);
-  }
-  PACKSMITH_INLINE constexpr void range(const auto& v, auto... a) {
-    if (Has(v)) visitor.range(v, a...);
-  }
-  PACKSMITH_INLINE constexpr void nonzero(const auto& v, auto... a) {
-    if (Has(v)) visitor.nonzero(v, a...);
-  }
-  PACKSMITH_INLINE constexpr void multiple(const auto& v, auto... a) {
-    if (Has(v)) visitor.multiple(v, a...);
+  PACKSMITH_INLINE constexpr void member(const bits::kinds::address&, const address&, unsigned,
+                                         unsigned, const char*) {}
+  template <class Rule, class T>
+  PACKSMITH_INLINE constexpr void rule(const Rule& rule, const T& v, const char* name) {
+    if (Has(v)) visitor.rule(rule, v, name);
   }
 };
 
 // Sets all bits of the members that it visits.
 template <unsigned Dwords>
-struct BitMarker : bits::every_member<BitMarker<Dwords>> {
+struct BitMarker : bits::visitor<BitMarker<Dwords>> {
   uint32_t words[Dwords] = {};
 
-  constexpr void member(unsigned bit, unsigned width, const char*) {
+  constexpr void member(const auto&, const auto&, unsigned bit, unsigned width, const char*) {
     bits::put(words, bit, width, ~uint64_t{0});
   }
 };

@@ -71,9 +71,13 @@ constexpr const char* FunctionNaming() {
   return __PRETTY_FUNCTION__;
 }
 
-struct AddressCounter : bits::some_members {
+struct AddressCounter : bits::visitor<AddressCounter> {
   unsigned count = 0;
-  constexpr void address(auto&&...) { ++count; }
+  constexpr void member(const auto&, const auto&, unsigned, unsigned, const char*) {}
+  constexpr void member(const bits::kinds::address&, const packsmith::address&, unsigned, unsigned,
+                        const char*) {
+    ++count;
+  }
 };
 template <class P>
 constexpr unsigned AddressesIn() {

@@ -16,14 +16,15 @@
 namespace packsmith::intel {
 
 // Writes where a packet's addresses are.
-struct AddressPlacer : bits::some_members {
+struct AddressPlacer : bits::visitor<AddressPlacer> {
   StateAddressPlace* next;
   unsigned begin;  // the packet's first dword, from the group's start
 
-  constexpr void address(auto&&, unsigned bit, unsigned width, const char*, unsigned shift,
-                         auto&&...) {
+  constexpr void member(const auto&, const auto&, unsigned, unsigned, const char*) {}
+  constexpr void member(const bits::kinds::address& kind, const packsmith::address&, unsigned bit,
+                        unsigned width, const char*) {
     *next++ = {static_cast<uint16_t>(begin + bit / 32), static_cast<uint8_t>(bit % 32),
-               static_cast<uint8_t>(width), static_cast<uint8_t>(shift)};
+               static_cast<uint8_t>(width), static_cast<uint8_t>(kind.shift)};
   }
 };
 template <class P>

@@ -28,9 +28,12 @@ using testing::IsEmpty;
 constexpr unsigned kBuffers = 12;
 const address kModelScratch(0x7000, 99);
 
-struct Namer : bits::some_members {
+struct Namer : bits::visitor<Namer> {
   std::mt19937& random;
-  void address(packsmith::address& a, auto&&...) { a.buffer = random() % (kBuffers + 1); }
+  void member(const auto&, const auto&, unsigned, unsigned, const char*) {}
+  void member(const bits::kinds::address&, packsmith::address& a, unsigned, unsigned, const char*) {
+    a.buffer = random() % (kBuffers + 1);
+  }
 };
 
 // Any value that fits.

@@ -13,8 +13,10 @@
 //   // In a constant a value that does not fit is a compile error.
 //   constexpr auto fixed = packed(STORE_DATA{.data = 1});
 //
-// What every type offers is described in packsmith/pack.h. Members carry the manual's names in
-// snake_case, in the manual's order. Names that begin with ps_ are the generator's own.
+// What every type offers is described in packsmith/pack.h; a line PACKSMITH_... declares what is
+// the same in all of them. Members carry the manual's names in snake_case, in the manual's order,
+// and say their place: dword, highest and lowest bit. Names that begin with ps_ are the generator's
+// own.
 #ifndef PACKSMITH_GOLDEN_H_
 #define PACKSMITH_GOLDEN_H_
 
@@ -58,30 +60,11 @@ struct VERTEX_BUFFER {
   static constexpr unsigned length = 3;
 
   /// From one vertex to the next. Unit: bytes.
-  uint32_t pitch = 0;
-  bool null = false;
-  packsmith::address starting_address = {};
+  uint32_t pitch = 0;  // DW0 11:0
+  bool null = false;  // DW0 13
+  packsmith::address starting_address = {};  // DW1 63:0
 
-  template <packsmith::checks Checks = packsmith::default_checks>
-  PACKSMITH_INLINE constexpr packsmith::error pack(uint32_t* ps_dw) const {
-    return bits::pack<Checks>(*this, ps_dw, 0);
-  }
-  template <class T = VERTEX_BUFFER>
-  constexpr packsmith::error check() const {
-    return bits::check<T>(*this);
-  }
-  template <class T = VERTEX_BUFFER>
-  static constexpr T unpack(const uint32_t* ps_dw) {
-    return bits::unpack<T>(ps_dw);
-  }
-  template <class T = VERTEX_BUFFER>
-  static constexpr packsmith::error verify(const uint32_t* ps_dw) {
-    return bits::verify<T>(ps_dw);
-  }
-  template <class F>
-  constexpr void for_each_address(F&& ps_f) const {
-    bits::addresses(*this, ps_f);
-  }
+  PACKSMITH_STRUCT(VERTEX_BUFFER, 0)
 
   template <class T, class V>
   PACKSMITH_INLINE static constexpr void ps_layout(T& ps_p, V& ps_v) {
@@ -95,10 +78,10 @@ struct VERTEX_BUFFER {
 struct Rectangle {
   static constexpr unsigned size = 6;
 
-  uint32_t left = 0;
-  uint32_t top = 0;
-  uint32_t right = 1;
-  uint32_t bottom = 1;
+  uint32_t left = 0;  // DW0 11:0
+  uint32_t top = 0;  // DW0 23:12
+  uint32_t right = 1;  // DW0 35:24
+  uint32_t bottom = 1;  // DW1 15:4
 
   template <packsmith::checks Checks = packsmith::default_checks, class T = Rectangle>
   PACKSMITH_INLINE constexpr packsmith::error pack(uint8_t* ps_to) const {
@@ -108,22 +91,7 @@ struct Rectangle {
     bits::store(ps_to + 4, (ps_p.right - 1) >> 8 | (ps_p.bottom - 1) << 4, 2);
     return {};
   }
-  template <class T = Rectangle>
-  constexpr packsmith::error check() const {
-    return bits::check<T>(*this);
-  }
-  template <class T = Rectangle>
-  PACKSMITH_INLINE static constexpr T unpack(const uint8_t* ps_to) {
-    return bits::unpack<T>(ps_to);
-  }
-  template <class T = Rectangle>
-  static constexpr packsmith::error verify(const uint8_t* ps_to) {
-    return bits::verify<T>(ps_to);
-  }
-  template <class F>
-  constexpr void for_each_address(F&& ps_f) const {
-    bits::addresses(*this, ps_f);
-  }
+  PACKSMITH_SMALL_BYTES(Rectangle)
 
   template <class T, class V>
   PACKSMITH_INLINE static constexpr void ps_layout(T& ps_p, V& ps_v) {
@@ -138,7 +106,7 @@ struct Rectangle {
 struct Count {
   static constexpr unsigned size = 4;
 
-  uint32_t value = 0;
+  uint32_t value = 0;  // DW0 31:0
 
   template <packsmith::checks Checks = packsmith::default_checks, class T = Count>
   PACKSMITH_INLINE constexpr packsmith::error pack(uint8_t* ps_to) const {
@@ -147,22 +115,7 @@ struct Count {
     bits::store(ps_to, ps_p.value, 4);
     return {};
   }
-  template <class T = Count>
-  constexpr packsmith::error check() const {
-    return bits::check<T>(*this);
-  }
-  template <class T = Count>
-  PACKSMITH_INLINE static constexpr T unpack(const uint8_t* ps_to) {
-    return bits::unpack<T>(ps_to);
-  }
-  template <class T = Count>
-  static constexpr packsmith::error verify(const uint8_t* ps_to) {
-    return bits::verify<T>(ps_to);
-  }
-  template <class F>
-  constexpr void for_each_address(F&& ps_f) const {
-    bits::addresses(*this, ps_f);
-  }
+  PACKSMITH_SMALL_BYTES(Count)
 
   template <class T, class V>
   PACKSMITH_INLINE static constexpr void ps_layout(T& ps_p, V& ps_v) {
@@ -175,29 +128,10 @@ struct CACHE_MODE {
   static constexpr unsigned length = 1;
   static constexpr uint32_t register_offset = 0x7004;
 
-  bool depth_cache_disable = false;
-  bool depth_cache_disable_mask = false;
+  bool depth_cache_disable = false;  // DW0 3
+  bool depth_cache_disable_mask = false;  // DW0 19
 
-  template <packsmith::checks Checks = packsmith::default_checks>
-  PACKSMITH_INLINE constexpr packsmith::error pack(uint32_t* ps_dw) const {
-    return bits::pack<Checks>(*this, ps_dw, 0);
-  }
-  template <class T = CACHE_MODE>
-  constexpr packsmith::error check() const {
-    return bits::check<T>(*this);
-  }
-  template <class T = CACHE_MODE>
-  static constexpr T unpack(const uint32_t* ps_dw) {
-    return bits::unpack<T>(ps_dw);
-  }
-  template <class T = CACHE_MODE>
-  static constexpr packsmith::error verify(const uint32_t* ps_dw) {
-    return bits::verify<T>(ps_dw);
-  }
-  template <class F>
-  constexpr void for_each_address(F&& ps_f) const {
-    bits::addresses(*this, ps_f);
-  }
+  PACKSMITH_STRUCT(CACHE_MODE, 0)
 
   template <class T, class V>
   PACKSMITH_INLINE static constexpr void ps_layout(T& ps_p, V& ps_v) {
@@ -215,39 +149,16 @@ struct _3DSTATE_DEPTH {
   /// Hangs.
   static constexpr uint32_t TILE_MODE_Y_MAJOR = 3;
 
-  bool depth_test_enable = true;
+  bool depth_test_enable = true;  // DW0 8
   /// New against old.
-  Compare_Function depth_test_function = Compare_Function::Less;
-  float bias_constant = 0.0f;
+  Compare_Function depth_test_function = Compare_Function::Less;  // DW0 11:9
+  float bias_constant = 0.0f;  // DW1 31:0
   /// How depth values lie in memory.
-  uint32_t tile_mode = 2;
-  int32_t layer = 0;
-  uint32_t format = 1;
+  uint32_t tile_mode = 2;  // DW2 1:0
+  int32_t layer = 0;  // DW2 14:4
+  uint32_t format = 1;  // DW2 18:16
 
-  template <packsmith::checks Checks = packsmith::default_checks>
-  PACKSMITH_INLINE constexpr packsmith::error pack(uint32_t* ps_dw) const {
-    return bits::pack<Checks>(*this, ps_dw, 1);
-  }
-  template <class T = _3DSTATE_DEPTH>
-  constexpr packsmith::error check() const {
-    return bits::check<T>(*this);
-  }
-  template <class T = _3DSTATE_DEPTH>
-  static constexpr T unpack(const uint32_t* ps_dw) {
-    return bits::unpack<T>(ps_dw);
-  }
-  template <class T = _3DSTATE_DEPTH>
-  static constexpr packsmith::error verify(const uint32_t* ps_dw) {
-    return bits::verify<T>(ps_dw);
-  }
-  template <class = void>
-  static constexpr bool matches(uint32_t ps_first) {
-    return (ps_first & 0xffff0000) == 0x79010000;
-  }
-  template <class F>
-  constexpr void for_each_address(F&& ps_f) const {
-    bits::addresses(*this, ps_f);
-  }
+  PACKSMITH_PACKET(_3DSTATE_DEPTH, 1, 0xffff0000, 0x79010000)
 
   template <class T, class V>
   PACKSMITH_INLINE static constexpr void ps_layout(T& ps_p, V& ps_v) {
@@ -268,41 +179,18 @@ struct SURFACE {
   static constexpr unsigned length = 4, length_bias = 2;
 
   /// Unit: px.
-  uint32_t width = 1;
+  uint32_t width = 1;  // DW1 13:0
   /// Unit: px.
-  uint32_t height = 1;
+  uint32_t height = 1;  // DW1 29:16
   /// Unit: bytes.
-  uint32_t row_pitch = 0;
-  uint32_t samples = 1;
-  uint32_t registers = 128;
-  float min_lod = 0.0f;
-  float lod_bias = 0.0f;
-  uint32_t threads = 1;
+  uint32_t row_pitch = 0;  // DW2 15:0
+  uint32_t samples = 1;  // DW2 18:16
+  uint32_t registers = 128;  // DW2 22:19
+  float min_lod = 0.0f;  // DW3 11:0
+  float lod_bias = 0.0f;  // DW3 24:12
+  uint32_t threads = 1;  // DW3 31:25
 
-  template <packsmith::checks Checks = packsmith::default_checks>
-  PACKSMITH_INLINE constexpr packsmith::error pack(uint32_t* ps_dw) const {
-    return bits::pack<Checks>(*this, ps_dw, 2);
-  }
-  template <class T = SURFACE>
-  constexpr packsmith::error check() const {
-    return bits::check<T>(*this);
-  }
-  template <class T = SURFACE>
-  static constexpr T unpack(const uint32_t* ps_dw) {
-    return bits::unpack<T>(ps_dw);
-  }
-  template <class T = SURFACE>
-  static constexpr packsmith::error verify(const uint32_t* ps_dw) {
-    return bits::verify<T>(ps_dw);
-  }
-  template <class = void>
-  static constexpr bool matches(uint32_t ps_first) {
-    return (ps_first & 0xffff0000) == 0x79020000;
-  }
-  template <class F>
-  constexpr void for_each_address(F&& ps_f) const {
-    bits::addresses(*this, ps_f);
-  }
+  PACKSMITH_PACKET(SURFACE, 2, 0xffff0000, 0x79020000)
 
   template <class T, class V>
   PACKSMITH_INLINE static constexpr void ps_layout(T& ps_p, V& ps_v) {
@@ -323,36 +211,13 @@ struct SURFACE {
 struct SHADER {
   static constexpr unsigned length = 6, length_bias = 2;
 
-  uint32_t kernel = 0;
+  uint32_t kernel = 0;  // DW1 31:6
   /// Unit: KB a thread.
-  uint32_t scratch_size = 0;
-  packsmith::address scratch = {};
-  packsmith::address descriptors = {};
+  uint32_t scratch_size = 0;  // DW2 3:0
+  packsmith::address scratch = {};  // DW2 63:10
+  packsmith::address descriptors = {};  // DW4 63:5
 
-  template <packsmith::checks Checks = packsmith::default_checks>
-  PACKSMITH_INLINE constexpr packsmith::error pack(uint32_t* ps_dw) const {
-    return bits::pack<Checks>(*this, ps_dw, 4);
-  }
-  template <class T = SHADER>
-  constexpr packsmith::error check() const {
-    return bits::check<T>(*this);
-  }
-  template <class T = SHADER>
-  static constexpr T unpack(const uint32_t* ps_dw) {
-    return bits::unpack<T>(ps_dw);
-  }
-  template <class T = SHADER>
-  static constexpr packsmith::error verify(const uint32_t* ps_dw) {
-    return bits::verify<T>(ps_dw);
-  }
-  template <class = void>
-  static constexpr bool matches(uint32_t ps_first) {
-    return (ps_first & 0xffff0000) == 0x79030000;
-  }
-  template <class F>
-  constexpr void for_each_address(F&& ps_f) const {
-    bits::addresses(*this, ps_f);
-  }
+  PACKSMITH_PACKET(SHADER, 4, 0xffff0000, 0x79030000)
 
   template <class T, class V>
   PACKSMITH_INLINE static constexpr void ps_layout(T& ps_p, V& ps_v) {
@@ -369,22 +234,22 @@ struct SHADER {
 struct TABLES {
   static constexpr unsigned length = 30, length_bias = 2;
 
-  float half[2] = {};
-  uint32_t row[16] = {};
-  bool enable[32] = {};
+  float half[2] = {};  // DW1 15:0, then every 16 bits
+  uint32_t row[16] = {};  // DW2 31:0, then every 32 bits
+  bool enable[32] = {};  // DW18 0, then every bit
   struct target_item {
-    uint32_t write_mask = 15;
-    float color = 0.0f;
+    uint32_t write_mask = 15;  // DW0 3:0
+    float color = 0.0f;  // DW1 31:0
   };
-  target_item target[2] = {};
-  VERTEX_BUFFER vertices = {};
+  target_item target[2] = {};  // DW19 63:0, then every 64 bits
+  VERTEX_BUFFER vertices = {};  // DW23 95:0
   struct corner_item {
-    int32_t x = 0;
-    int32_t y = 0;
-    float depth = 0.0f;
-    uint32_t depth_bits = 0;
+    int32_t x = 0;  // DW0 15:0
+    int32_t y = 0;  // DW0 31:16
+    float depth = 0.0f;  // DW1 31:0
+    uint32_t depth_bits = 0;  // DW1 31:0
   };
-  corner_item corner[2] = {};
+  corner_item corner[2] = {};  // DW26 63:0, then every 64 bits
 
   template <packsmith::checks Checks = packsmith::default_checks, class T = TABLES>
   constexpr packsmith::error pack(uint32_t* ps_dw) const {
@@ -428,25 +293,10 @@ struct TABLES {
     }
     return {};
   }
-  template <class T = TABLES>
-  constexpr packsmith::error check() const {
-    return bits::check<T>(*this);
-  }
-  template <class T = TABLES>
-  static constexpr T unpack(const uint32_t* ps_dw) {
-    return bits::unpack<T>(ps_dw);
-  }
-  template <class T = TABLES>
-  static constexpr packsmith::error verify(const uint32_t* ps_dw) {
-    return bits::verify<T>(ps_dw);
-  }
+  PACKSMITH_DWORDS(TABLES)
   template <class = void>
   static constexpr bool matches(uint32_t ps_first) {
     return (ps_first & 0xffff0000) == 0x79040000;
-  }
-  template <class F>
-  constexpr void for_each_address(F&& ps_f) const {
-    bits::addresses(*this, ps_f);
   }
 
   template <class T, class V>
@@ -497,9 +347,9 @@ struct TABLES {
 struct STORE_DATA {
   static constexpr unsigned length = 4, max_length = 5, length_bias = 2;
 
-  bool store_qword = false;
-  packsmith::address address = {};
-  uint64_t data = 0;
+  bool store_qword = false;  // DW0 8
+  packsmith::address address = {};  // DW1 47:2
+  uint64_t data = 0;  // DW3 63:0
 
   // Dwords that these values need.
   template <class T = STORE_DATA>
@@ -539,13 +389,13 @@ struct STORE_DATA {
   static constexpr packsmith::error verify(const uint32_t* ps_dw) {
     return bits::verify<T>(ps_dw);
   }
-  template <class = void>
-  static constexpr bool matches(uint32_t ps_first) {
-    return (ps_first & 0xffff0000) == 0x79050000;
-  }
   template <class F>
   constexpr void for_each_address(F&& ps_f) const {
     bits::addresses(*this, ps_f);
+  }
+  template <class = void>
+  static constexpr bool matches(uint32_t ps_first) {
+    return (ps_first & 0xffff0000) == 0x79050000;
   }
 
   template <class T, class V>
@@ -563,29 +413,10 @@ struct LOAD_REGISTERS {
   struct item {
     static constexpr unsigned length = 2;
 
-    uint32_t register_ = 0;
-    uint32_t data = 0;
+    uint32_t register_ = 0;  // DW0 22:2
+    uint32_t data = 0;  // DW1 31:0
 
-    template <packsmith::checks Checks = packsmith::default_checks>
-    PACKSMITH_INLINE constexpr packsmith::error pack(uint32_t* ps_dw) const {
-      return bits::pack<Checks>(*this, ps_dw, 0);
-    }
-    template <class T = item>
-    constexpr packsmith::error check() const {
-      return bits::check<T>(*this);
-    }
-    template <class T = item>
-    static constexpr T unpack(const uint32_t* ps_dw) {
-      return bits::unpack<T>(ps_dw);
-    }
-    template <class T = item>
-    static constexpr packsmith::error verify(const uint32_t* ps_dw) {
-      return bits::verify<T>(ps_dw);
-    }
-    template <class F>
-    constexpr void for_each_address(F&& ps_f) const {
-      bits::addresses(*this, ps_f);
-    }
+    PACKSMITH_STRUCT(item, 0)
 
     template <class T, class V>
     PACKSMITH_INLINE static constexpr void ps_layout(T& ps_p, V& ps_v) {
@@ -596,7 +427,7 @@ struct LOAD_REGISTERS {
 
   using ps_item = item;
 
-  uint32_t byte_write_disables = 0;
+  uint32_t byte_write_disables = 0;  // DW0 11:8
 
   // Dwords that a packet with ps_count items needs.
   static constexpr unsigned dwords_needed(unsigned ps_count) { return 1 + 2 * ps_count; }
@@ -630,25 +461,10 @@ struct LOAD_REGISTERS {
     const unsigned ps_n = bits::total(ps_dw, ps_count, 0, 8, 2);
     return bits::items<T>(ps_dw, ps_n, 1);
   }
-  template <class T = LOAD_REGISTERS>
-  constexpr packsmith::error check() const {
-    return bits::check<T>(*this);
-  }
-  template <class T = LOAD_REGISTERS>
-  static constexpr T unpack(const uint32_t* ps_dw) {
-    return bits::unpack<T>(ps_dw);
-  }
-  template <class T = LOAD_REGISTERS>
-  static constexpr packsmith::error verify(const uint32_t* ps_dw) {
-    return bits::verify<T>(ps_dw);
-  }
+  PACKSMITH_DWORDS(LOAD_REGISTERS)
   template <class = void>
   static constexpr bool matches(uint32_t ps_first) {
     return (ps_first & 0xffff0000) == 0x79060000;
-  }
-  template <class F>
-  constexpr void for_each_address(F&& ps_f) const {
-    bits::addresses(*this, ps_f);
   }
   template <class F>
   constexpr void for_each_address(F&& ps_f, packsmith::span<const ps_item> ps_items) const {
@@ -702,25 +518,10 @@ struct VERTEX_BUFFERS {
     const unsigned ps_n = bits::total(ps_dw, ps_count, 0, 8, 2);
     return bits::items<T>(ps_dw, ps_n, 1);
   }
-  template <class T = VERTEX_BUFFERS>
-  constexpr packsmith::error check() const {
-    return bits::check<T>(*this);
-  }
-  template <class T = VERTEX_BUFFERS>
-  static constexpr T unpack(const uint32_t* ps_dw) {
-    return bits::unpack<T>(ps_dw);
-  }
-  template <class T = VERTEX_BUFFERS>
-  static constexpr packsmith::error verify(const uint32_t* ps_dw) {
-    return bits::verify<T>(ps_dw);
-  }
+  PACKSMITH_DWORDS(VERTEX_BUFFERS)
   template <class = void>
   static constexpr bool matches(uint32_t ps_first) {
     return (ps_first & 0xffff0000) == 0x79070000;
-  }
-  template <class F>
-  constexpr void for_each_address(F&& ps_f) const {
-    bits::addresses(*this, ps_f);
   }
   template <class F>
   constexpr void for_each_address(F&& ps_f, packsmith::span<const ps_item> ps_items) const {
@@ -740,30 +541,7 @@ struct VERTEX_BUFFERS {
 struct END {
   static constexpr unsigned length = 1;
 
-  template <packsmith::checks Checks = packsmith::default_checks>
-  PACKSMITH_INLINE constexpr packsmith::error pack(uint32_t* ps_dw) const {
-    return bits::pack<Checks>(*this, ps_dw, 0);
-  }
-  template <class T = END>
-  constexpr packsmith::error check() const {
-    return bits::check<T>(*this);
-  }
-  template <class T = END>
-  static constexpr T unpack(const uint32_t* ps_dw) {
-    return bits::unpack<T>(ps_dw);
-  }
-  template <class T = END>
-  static constexpr packsmith::error verify(const uint32_t* ps_dw) {
-    return bits::verify<T>(ps_dw);
-  }
-  template <class = void>
-  static constexpr bool matches(uint32_t ps_first) {
-    return (ps_first & 0xffff0000) == 0x79000000;
-  }
-  template <class F>
-  constexpr void for_each_address(F&& ps_f) const {
-    bits::addresses(*this, ps_f);
-  }
+  PACKSMITH_PACKET(END, 0, 0xffff0000, 0x79000000)
 
   template <class T, class V>
   PACKSMITH_INLINE static constexpr void ps_layout(T&, V& ps_v) {
@@ -775,10 +553,10 @@ struct END {
 struct Draw {
   static constexpr unsigned size = 4;
 
-  Index_Format index_format = Index_Format::_16_bits;
-  bool instances_present = false;
-  bool scissors_present = false;
-  uint32_t scissor_count = 1;
+  Index_Format index_format = Index_Format::_16_bits;  // DW0 1:0
+  bool instances_present = false;  // DW0 2
+  bool scissors_present = false;  // DW0 3
+  uint32_t scissor_count = 1;  // DW0 7:4
 
   /// Instances, a part that follows if instances_present.
   Count instances = {};
@@ -865,16 +643,12 @@ struct Draw {
     return bits::check<T>(*this);
   }
   template <class T = Draw>
-  PACKSMITH_INLINE static constexpr T unpack(const uint8_t* ps_to) {
+  static constexpr T unpack(const uint8_t* ps_to) {
     return bits::unpack<T>(ps_to, 4);
   }
   template <class T = Draw>
   static constexpr packsmith::error verify(const uint8_t* ps_to) {
     return bits::verify<T>(ps_to);
-  }
-  template <class = void>
-  static constexpr bool matches(uint32_t ps_first) {
-    return (ps_first & 0xffff0000) == 0x79100000;
   }
   template <class F>
   constexpr void for_each_address(F&& ps_f) const {
@@ -893,6 +667,10 @@ struct Draw {
     if (ps_p.scissors_present) {
       ps_at += ps_p.scissor_count * 6;
     }
+  }
+  template <class = void>
+  static constexpr bool matches(uint32_t ps_first) {
+    return (ps_first & 0xffff0000) == 0x79100000;
   }
 
   template <class T, class V>
