@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "runtime/decode/addresses.h"
+#include "runtime/decode/fields/addresses.h"
 
 namespace packsmith::decode {
 namespace {
@@ -75,7 +75,7 @@ Decoder::Decoder(const tables::Tables& tables, Sink& sink, const Options& option
       actions_(tables.containers().size()),
       checks_(tables),
       parts_(tables),
-      forms_(tables),
+      shapes_(tables),
       pointers_(tables, Points),
       acting_(tables, Acts),
       describing_(tables, MayDescribeData),
@@ -109,7 +109,7 @@ Decoder::Decoder(const tables::Tables& tables, Sink& sink, const Options& option
     seen_ahead[i] = true;
     for_each_target(tables.container(i).leaves, [&](uint32_t target) {
       seen_ahead[target] = true;
-      actions_[i].leads_to_remembered |= actions_[target].remembered;
+      actions_[i].points_to_remembered |= actions_[target].remembered;
     });
   }
   const auto note = [&](Actions& actions, tables::Range leaves) {
@@ -433,8 +433,8 @@ void Decoder::WalkSubmission(const Dump& dump, const Submission& submission) {
 
 void Decoder::WalkStream(uint32_t stream, uint64_t engines, Frame frame, uint64_t parent) {
   const uint64_t align = tables_.stream(stream).align;
-  // For a tree, leads are not reported and settings are not kept.
-  const bool trees = !options_.leads && (rules_ == nullptr || !rules_->HasWork(stream));
+  // For a trace, leads are not reported and settings are not kept.
+  const bool traces = !options_.leads && (rules_ == nullptr || !rules_->HasWork(stream));
   frame.version = overlay_.version();
   Stack stack;
   stack.push_back(std::move(frame));
@@ -480,30 +480,30 @@ void Decoder::WalkStream(uint32_t stream, uint64_t engines, Frame frame, uint64_
     here_ = top.address;
     looked_ahead_ = false;
     stream_ = stream;
-    Form* form = UseForms() ? forms_.Find(container, window, Forms::kOwnLength) : nullptr;
-    if (form != nullptr && form->leads_on && overlay_.empty() && trees) {
-      if (IsMaking() || !Replays(*form, top, window, parent)) {
-        ShowNoting(*form, c, top, window.subspan(0, form->bytes), parent);
+    Shape* shape = UseShapes() ? shapes_.Find(container, window, ShapeCache::kOwnLength) : nullptr;
+    if (shape != nullptr && shape->is_traced && overlay_.empty() && traces) {
+      if (IsRecording() || !Replays(*shape, top, window, parent)) {
+        ShowRecording(*shape, c, top, window.subspan(0, shape->bytes), parent);
       }
-      top.address = AddSaturated(top.address, AlignUp(form->bytes, align));
+      top.address = AddSaturated(top.address, AlignUp(shape->bytes, align));
       continue;
     }
-    if (form != nullptr && form->quiet && overlay_.empty()) {
-      QuietPacket(*form, c, top, window.subspan(0, form->bytes), parent);
-      top.address = AddSaturated(top.address, AlignUp(form->bytes, align));
+    if (shape != nullptr && shape->quiet && overlay_.empty()) {
+      QuietPacket(*shape, c, top, window.subspan(0, shape->bytes), parent);
+      top.address = AddSaturated(top.address, AlignUp(shape->bytes, align));
       continue;
     }
-    const uint64_t length = form != nullptr ? form->bytes : parts_.Length(c, window);
+    const uint64_t length = shape != nullptr ? shape->bytes : parts_.Length(c, window);
     if (length > window.size()) {
       window = Bytes(top.space, top.address, std::min(left, length), scratch);
     }
     const absl::Span<const uint8_t> bytes = window.subspan(0, length);
-    looked_ahead_ = (form != nullptr ? form->asks_state : actions_[container].asks_state) &&
+    looked_ahead_ = (shape != nullptr ? shape->asks_state : actions_[container].asks_state) &&
                     options_.follow == Follow::kAll && !options_.brief;
     if (looked_ahead_) LookAhead(stream, engines, top);
     const absl::Span<const uint8_t> now = Patched(top.space, top.address, bytes, patched);
-    if (!stored_.empty()) form = nullptr;
-    Packet(container, top, bytes, now, length, parent, form);
+    if (!stored_.empty()) shape = nullptr;
+    Packet(container, top, bytes, now, length, parent, shape);
     if (bytes.size() < length) {
       Problem(absl::StrCat(tables_.string(c.name), " at ", ShowAddress(top.address), " has ",
                            length, " bytes, of which ", bytes.size(), " are available"));
@@ -612,10 +612,10 @@ bool Decoder::Flow(const tables::Container& container, absl::Span<const uint8_t>
       return true;
     }
     Frame& frame = stack.back();
-    if (frame.ways == nullptr) frame.ways = std::make_unique<Ways>();
+    if (frame.visited == nullptr) frame.visited = std::make_unique<Visited>();
     if (maybe) {
       const bool been = HasBeen(frame, target.space, target.address);
-      if (!been) frame.ways->branches.insert({{target.space, target.address}, here});
+      if (!been) frame.visited->branches.insert({{target.space, target.address}, here});
       FlushBriefs();
       sink_.OnRemark(
           absl::StrCat("the jump at ", ShowAddress(here), " to ", ShowAddress(target.address),
@@ -628,7 +628,7 @@ bool Decoder::Flow(const tables::Container& container, absl::Span<const uint8_t>
       Leave(stack);
       return true;
     }
-    auto& seen = frame.ways->seen;
+    auto& seen = frame.visited->seen;
     if (seen.empty()) seen.insert({frame.space, frame.call, frame.version});
     if (!seen.insert({target.space, target.address, overlay_.version()}).second) {
       FlushBriefs();
@@ -646,7 +646,7 @@ bool Decoder::Flow(const tables::Container& container, absl::Span<const uint8_t>
 
 bool Decoder::HasBeen(const Frame& frame, uint32_t space, uint64_t address) {
   if (space == frame.space && address >= frame.begin && address < frame.address) return true;
-  const auto& been = frame.ways->been;
+  const auto& been = frame.visited->been;
   auto after = been.upper_bound({space, address});
   if (after == been.begin()) return false;
   const auto& [begin, end] = *--after;
@@ -654,7 +654,7 @@ bool Decoder::HasBeen(const Frame& frame, uint32_t space, uint64_t address) {
 }
 
 void Decoder::Go(Frame& frame, uint32_t space, uint64_t address) {
-  auto& been = frame.ways->been;
+  auto& been = frame.visited->been;
   uint64_t& end = been[{frame.space, frame.begin}];
   end = std::max(end, frame.address);
   frame.space = space;
@@ -666,9 +666,9 @@ void Decoder::Go(Frame& frame, uint32_t space, uint64_t address) {
 
 void Decoder::Leave(Stack& stack) {
   Frame& frame = stack.back();
-  while (frame.ways != nullptr && !frame.ways->branches.empty()) {
-    const auto [to, jump] = *frame.ways->branches.begin();
-    frame.ways->branches.erase(frame.ways->branches.begin());
+  while (frame.visited != nullptr && !frame.visited->branches.empty()) {
+    const auto [to, jump] = *frame.visited->branches.begin();
+    frame.visited->branches.erase(frame.visited->branches.begin());
     if (HasBeen(frame, to.first, to.second)) continue;
     FlushBriefs();
     sink_.OnRemark(absl::StrCat("from here on, the jump at ", ShowAddress(jump), " is taken"),
@@ -682,16 +682,17 @@ void Decoder::Leave(Stack& stack) {
 }
 
 void Decoder::Packet(uint32_t index, const Frame& frame, absl::Span<const uint8_t> bytes,
-                     absl::Span<const uint8_t> now, uint64_t length, uint64_t parent, Form* form) {
+                     absl::Span<const uint8_t> now, uint64_t length, uint64_t parent,
+                     Shape* shape) {
   const tables::Container& container = tables_.container(index);
   const Actions& actions = actions_[index];
   packets_ += 1 + bytes.size() / 64;
   PlacedParts found, found_now;
-  if (form == nullptr) found = parts_.Place(container, bytes);
+  if (shape == nullptr) found = parts_.Place(container, bytes);
   if (!stored_.empty()) found_now = parts_.Place(container, now);
-  const FormUse use(form);
+  const ShapeUse use(shape);
   const RecordView shown{container, bytes,
-                         form != nullptr ? absl::MakeConstSpan(form->parts) : found};
+                         shape != nullptr ? absl::MakeConstSpan(shape->parts) : found};
   const RecordView changed{container, now, found_now};
   const RecordView& view = stored_.empty() ? shown : changed;
   // Before its pointers are checked: parts ask for fields of the header that they follow.
@@ -699,17 +700,18 @@ void Decoder::Packet(uint32_t index, const Frame& frame, absl::Span<const uint8_
   faults_.clear();
   record_ = frame.address;
   const Working working(*this, container.role);
-  Leads leads;
+  Targets leads;
   if (!options_.brief) {
-    if (form == nullptr) {
+    if (shape == nullptr) {
       CheckFields(shown, length, true);
-      if (UseForms() && stored_.empty() && faults_.empty()) Learn(index, shown, Forms::kOwnLength);
+      if (UseShapes() && stored_.empty() && faults_.empty())
+        Learn(index, shown, ShapeCache::kOwnLength);
     }
-    if (actions.pointers && options_.follow != Follow::kNone) CheckPointers(view, form, leads);
+    if (actions.pointers && options_.follow != Follow::kNone) CheckPointers(view, shape, leads);
   }
   const uint64_t id = EmitDescribed(RecordType::kPacket, shown, frame.space, frame.address, parent,
-                                    frame.depth, -1, form);
-  if (actions.sets_or_writes) SetsAndWrites(view, form, frame.space, frame.address, id);
+                                    frame.depth, -1, shape);
+  if (actions.sets_or_writes) SetsAndWrites(view, shape, frame.space, frame.address, id);
   if (options_.brief) return;
   if (options_.follow != Follow::kAll) {
     if (rules_ != nullptr) KeepOrShowBound(index, frame, now, id);
@@ -725,14 +727,14 @@ void Decoder::Packet(uint32_t index, const Frame& frame, absl::Span<const uint8_
   if (rules_ != nullptr) KeepOrShowBound(index, frame, now, id);
 }
 
-void Decoder::QuietPacket(Form& form, const tables::Container& container, const Frame& frame,
+void Decoder::QuietPacket(Shape& shape, const tables::Container& container, const Frame& frame,
                           absl::Span<const uint8_t> bytes, uint64_t parent) {
   packets_ += 1 + bytes.size() / 64;
   const Working working(*this, container.role);
   faults_.clear();
   stored_.clear();
-  const RecordView view{container, bytes, form.parts};
-  if (form.remembered) {
+  const RecordView view{container, bytes, shape.parts};
+  if (shape.remembered) {
     Remember(tables_.IndexOf(container), view);
   }
   const bool follow = options_.follow == Follow::kAll;
@@ -741,36 +743,36 @@ void Decoder::QuietPacket(Form& form, const tables::Container& container, const 
     const uint32_t index = tables_.IndexOf(container);
     KeepOrShowBound(index, frame, bytes, id);
   };
-  if (form.pointers.empty() || options_.follow == Follow::kNone) {
+  if (shape.pointers.empty() || options_.follow == Follow::kNone) {
     keep(EmitDescribed(RecordType::kPacket, view, frame.space, frame.address, parent, frame.depth,
-                       -1, &form));
+                       -1, &shape));
     return;
   }
-  const FormUse use(&form);
+  const ShapeUse use(&shape);
   record_ = frame.address;
-  Leads leads;
-  CheckPointers(view, &form, leads);
+  Targets leads;
+  CheckPointers(view, &shape, leads);
   const uint64_t id = EmitDescribed(RecordType::kPacket, view, frame.space, frame.address, parent,
-                                    frame.depth, -1, &form);
+                                    frame.depth, -1, &shape);
   if (follow) FollowPointers(view, leads, id, 0);
   keep(id);
 }
 
 void Decoder::Learn(uint32_t index, const RecordView& record, uint64_t size) {
-  Form* const form = forms_.Learn(record, size);
-  if (form == nullptr) return;
+  Shape* const shape = shapes_.Learn(record, size);
+  if (shape == nullptr) return;
   const Actions& actions = actions_[index];
   const tables::Container& container = record.container;
   const bool describes_data = actions.describes_data || container.draw != tables::kNone;
-  form->asks_state = actions.asks_state && (!form->pointers.empty() || describes_data);
-  form->remembered = actions.remembered;
-  for (const PlacedPart& placed : form->parts) {
-    form->remembered |= actions_[placed.part->container].remembered;
+  shape->asks_state = actions.asks_state && (!shape->pointers.empty() || describes_data);
+  shape->remembered = actions.remembered;
+  for (const PlacedPart& placed : shape->parts) {
+    shape->remembered |= actions_[placed.part->container].remembered;
   }
-  const bool alone = !form->asks_state && !describes_data && container.flows.count == 0;
-  form->quiet = alone && form->acting.empty();
-  form->leads_on = alone && !form->pointers.empty() && options_.follow == Follow::kAll &&
-                   !options_.continue_past_end && container.role == tables::Role::kOther;
+  const bool alone = !shape->asks_state && !describes_data && container.flows.count == 0;
+  shape->quiet = alone && shape->acting.empty();
+  shape->is_traced = alone && !shape->pointers.empty() && options_.follow == Follow::kAll &&
+                     !options_.continue_past_end && container.role == tables::Role::kOther;
 }
 
 absl::Span<const uint8_t> Decoder::Patched(uint32_t space, uint64_t address,
@@ -806,14 +808,14 @@ void Decoder::LookAhead(uint32_t stream, uint64_t engines, const Frame& frame) {
     const uint32_t index = finder.Find(FirstWord(bytes), bytes.size());
     if (index == tables::kNone) break;
     const tables::Container& c = tables_.container(index);
-    const Form* const form =
-        options_.forms ? forms_.Find(index, bytes, Forms::kOwnLength) : nullptr;
-    const uint64_t length = form != nullptr ? form->bytes : parts_.Length(c, bytes);
+    const Shape* const shape =
+        options_.shapes ? shapes_.Find(index, bytes, ShapeCache::kOwnLength) : nullptr;
+    const uint64_t length = shape != nullptr ? shape->bytes : parts_.Length(c, bytes);
     if (c.flows.count != 0 || length > bytes.size()) break;
     if (actions_[index].remembered) NoteAhead(index, bytes.subspan(0, length), address);
     // With other bases, structures are elsewhere.
     bases_change |= actions_[index].sets_or_writes;
-    if (actions_[index].leads_to_remembered && !bases_change) {
+    if (actions_[index].points_to_remembered && !bases_change) {
       LookBehind(index, bytes.subspan(0, length), address);
     }
     if (c.role != tables::Role::kOther) break;
@@ -878,7 +880,7 @@ bool Decoder::Plausible(uint32_t stream, uint64_t engines, absl::Span<const uint
   return finder.Find(FirstWord(rest), rest.size()) != tables::kNone;
 }
 
-bool Decoder::LeadsToPacket(uint32_t stream, uint64_t engines,
+bool Decoder::ReachesPacket(uint32_t stream, uint64_t engines,
                             absl::Span<const uint8_t> bytes) const {
   constexpr int kMostInARow = 16;
   for (int i = 0; i < kMostInARow; ++i) {
@@ -902,7 +904,7 @@ uint64_t Decoder::Unknown(uint32_t stream, uint64_t engines, const Frame& frame,
   // Most packets state their length in a common place. If no plausible packet follows there, the
   // next one is searched for.
   uint64_t length = AlignUp(tables_.UnknownBytes(stream, FirstWord(bytes)), align);
-  if (!LeadsToPacket(stream, engines, bytes)) {
+  if (!ReachesPacket(stream, engines, bytes)) {
     length = align;
     while (length < bytes.size() && !Plausible(stream, engines, bytes.subspan(length))) {
       length += align;
@@ -1016,7 +1018,7 @@ void Decoder::CheckFields(const RecordView& record, uint64_t length, bool own_le
   });
 }
 
-void Decoder::SetsAndWrites(const RecordView& packet, const Form* form, uint32_t space,
+void Decoder::SetsAndWrites(const RecordView& packet, const Shape* shape, uint32_t space,
                             uint64_t address, uint64_t parent) {
   const absl::Span<const uint8_t> bytes = packet.bytes;
   const auto act = [&](const FieldAt& at) {
@@ -1087,8 +1089,8 @@ void Decoder::SetsAndWrites(const RecordView& packet, const Form* form, uint32_t
       SetsAndWrites(view, nullptr, space, record.address, record.id);
     }
   };
-  if (form == nullptr) return ForEachField(tables_, acting_, packet, act);
-  for (const FieldAt& at : form->acting) act(at);
+  if (shape == nullptr) return ForEachField(tables_, acting_, packet, act);
+  for (const FieldAt& at : shape->acting) act(at);
 }
 
 void Decoder::SetBase(const FieldAt& at, absl::Span<const uint8_t> bytes, bool holds) {
@@ -1196,20 +1198,20 @@ void Decoder::Emit(Record& record) {
       break;
   }
   if (!record.faults.empty()) CountFaults(record);
-  if (making_ != nullptr) NoteRecord(record, nullptr);
+  if (recorder_ != nullptr) NoteRecord(record, nullptr);
   sink_.OnRecord(record);
 }
 
 uint64_t Decoder::EmitDescribed(RecordType type, const RecordView& view, uint32_t space,
                                 uint64_t address, uint64_t parent, uint32_t depth, int64_t index,
-                                const Form* form) {
+                                const Shape* shape) {
   described_.type = type;
   described_.parent = parent;
   described_.space = space;
   described_.address = address;
   described_.depth = depth;
   described_.container = &view.container;
-  described_.name = form != nullptr ? form->name : Text(view.container.name);
+  described_.name = shape != nullptr ? shape->name : Text(view.container.name);
   described_.bytes = view.bytes;
   described_.parts = view.parts;
   described_.index = index;
@@ -1217,9 +1219,9 @@ uint64_t Decoder::EmitDescribed(RecordType type, const RecordView& view, uint32_
   described_.bound = bound_itself_;
   if (type == RecordType::kPacket) described_.stored = stored_;
   described_.faults = faults_;
-  described_.form = form != nullptr ? form->number : 0;
+  described_.shape = shape != nullptr ? shape->number : 0;
   Attribute(described_);
-  if (form == nullptr) {
+  if (shape == nullptr) {
     Emit(described_);
     return described_.id;
   }
@@ -1227,7 +1229,7 @@ uint64_t Decoder::EmitDescribed(RecordType type, const RecordView& view, uint32_
   described_.id = next_id_++;
   ++(type == RecordType::kPacket ? summary_.packets : summary_.structs);
   if (!faults_.empty()) CountFaults(described_);
-  if (making_ != nullptr) NoteRecord(described_, form);
+  if (recorder_ != nullptr) NoteRecord(described_, shape);
   sink_.OnRecord(described_);
   return described_.id;
 }

@@ -18,15 +18,15 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/container/inlined_vector.h"
-#include "runtime/decode/addresses.h"
-#include "runtime/decode/field_checks.h"
-#include "runtime/decode/fields.h"
-#include "runtime/decode/forms.h"
-#include "runtime/decode/overlay.h"
-#include "runtime/decode/part_finder.h"
+#include "runtime/decode/fields/addresses.h"
+#include "runtime/decode/fields/field_checks.h"
+#include "runtime/decode/fields/fields.h"
+#include "runtime/decode/fields/part_finder.h"
 #include "runtime/decode/record.h"
-#include "runtime/decode/settings.h"
-#include "runtime/decode/trees.h"
+#include "runtime/decode/trace/trace.h"
+#include "runtime/decode/walk/overlay.h"
+#include "runtime/decode/walk/settings.h"
+#include "runtime/decode/walk/shape_cache.h"
 #include "runtime/dump/dump.h"
 #include "runtime/tables/packet_finder.h"
 #include "runtime/tables/tables.h"
@@ -64,7 +64,7 @@ struct Options {
   bool continue_past_end = false;
   // Results for a record are reused for similar ones. The output is the same without this, but
   // slower.
-  bool forms = true;
+  bool shapes = true;
   // The id of the first record: if several decoders write to one output, ids continue.
   uint64_t first_id = 0;
   // So do the numbers of draws and dispatches.
@@ -124,7 +124,7 @@ class Decoder {
   Summary Finish();
 
  private:
-  struct Ways;
+  struct Visited;
   struct Frame {
     uint32_t space;
     uint64_t address;
@@ -140,10 +140,10 @@ class Decoder {
     // On a path that begins at a jump which may have been taken, after the path that ignores the
     // jump. Ends where the frame has been before.
     bool branching = false;
-    std::unique_ptr<Ways> ways = nullptr;  // from the first jump on
+    std::unique_ptr<Visited> visited = nullptr;  // from the first jump on
   };
   // Where a frame has been, and where else it might go.
-  struct Ways {
+  struct Visited {
     // The frame's beginning and its jumps' targets (space, address), with the version of the stored
     // memory: a frame that returns to one of these repeats itself.
     absl::flat_hash_set<std::tuple<uint32_t, uint64_t, uint64_t>> seen;
@@ -211,25 +211,25 @@ class Decoder {
     bool sets_or_writes = false;
     bool remembered = false;
     bool parts_remembered = false;
-    bool leads_to_remembered = false;  // pointers of its fixed part, to structures
-    bool describes_data = false;       // sets slots or elements that draws read
-    uint32_t memory = 0;               // where State keeps what is remembered
+    bool points_to_remembered = false;  // pointers of its fixed part, to structures
+    bool describes_data = false;        // sets slots or elements that draws read
+    uint32_t memory = 0;                // where State keeps what is remembered
   };
 
-  // A record's form is not replaced while the record, and what it points to, is being shown.
-  class FormUse {
+  // A record's shape is not replaced while the record, and what it points to, is being shown.
+  class ShapeUse {
    public:
-    explicit FormUse(Form* form) : form_(form) {
+    explicit ShapeUse(Shape* shape) : form_(shape) {
       if (form_ != nullptr) ++form_->users;
     }
-    ~FormUse() {
+    ~ShapeUse() {
       if (form_ != nullptr) --form_->users;
     }
-    FormUse(const FormUse&) = delete;
-    FormUse& operator=(const FormUse&) = delete;
+    ShapeUse(const ShapeUse&) = delete;
+    ShapeUse& operator=(const ShapeUse&) = delete;
 
    private:
-    Form* const form_;
+    Shape* const form_;
   };
 
   struct Target {
@@ -253,9 +253,9 @@ class Decoder {
   void WalkSubmission(const Dump& dump, const Submission& submission);
   void WalkStream(uint32_t stream, uint64_t engines, Frame frame, uint64_t parent);
   // Shows the packet in `bytes` and all that it points to. `now` are the bytes after stores by
-  // earlier packets, `form` the bytes' form, or null.
+  // earlier packets, `shape` the bytes' shape, or null.
   void Packet(uint32_t container, const Frame& frame, absl::Span<const uint8_t> bytes,
-              absl::Span<const uint8_t> now, uint64_t length, uint64_t parent, Form* form);
+              absl::Span<const uint8_t> now, uint64_t length, uint64_t parent, Shape* shape);
   // The bytes of a packet with what was stored in them; fills stored_.
   absl::Span<const uint8_t> Patched(uint32_t space, uint64_t address,
                                     absl::Span<const uint8_t> bytes, std::vector<uint8_t>& scratch);
@@ -266,53 +266,53 @@ class Decoder {
   void NoteAhead(uint32_t container, absl::Span<const uint8_t> bytes, uint64_t address);
   // Shows dwords that no packet matches, up to the next plausible packet. Returns their bytes.
   uint64_t Unknown(uint32_t stream, uint64_t engines, const Frame& frame, uint64_t parent);
-  // Shows a packet and all that it points to, if that equals what an earlier packet of the form
+  // Shows a packet and all that it points to, if that equals what an earlier packet of the shape
   // points to. `bytes` are the packet's, and more. False: nothing has changed.
-  bool Replays(Form& form, const Frame& frame, absl::Span<const uint8_t> bytes, uint64_t parent);
-  // The place of a record of a tree: one piece of memory, which may be longer than the record.
+  bool Replays(Shape& shape, const Frame& frame, absl::Span<const uint8_t> bytes, uint64_t parent);
+  // The place of a record of a trace: one piece of memory, which may be longer than the record.
   struct Place {
     uint32_t space = 0;
     uint64_t address = 0;
     absl::Span<const uint8_t> bytes;
   };
   // Fills places_ from the second one on.
-  bool FindAll(Tree& tree);
+  bool FindAll(Trace& trace);
   // Lets fields of the node vary. False: the record is a different one.
-  bool Widen(Tree& tree, size_t index);
+  bool Widen(Trace& trace, size_t index);
   // Whether no other packet has such an opcode.
-  static bool IsItself(const TreeNode& node, absl::Span<const uint8_t> bytes);
+  static bool IsItself(const Guard& node, absl::Span<const uint8_t> bytes);
   // Tests the node's other conditions, and applies the record's effects to the state.
-  bool HasMore(Tree& tree, size_t index);
+  bool HasMore(Trace& trace, size_t index);
   // The target of a pointer whose meaning depends on states, or that is not plain. Its base is not
   // known if its meaning has changed.
-  Target ChosenTarget(const Tree& tree, size_t index) const;
+  Target ChosenTarget(const Trace& trace, size_t index) const;
   // Bits of what State::last remembers.
   std::optional<uint64_t> Said(uint32_t memory, uint64_t bit, uint32_t width) const;
-  bool IsSaid(absl::Span<const TreeNode::Asked> all) const;
+  bool IsSaid(absl::Span<const Guard::StateRead> all) const;
   // Whether the memory has the node's program.
-  bool IsCodeOf(TreeNode& node, const Place& place);
+  bool IsCodeOf(Guard& node, const Place& place);
   // Reverts the effects of FindAll() on the state.
   void Undo();
-  void Show(Tree& tree, uint32_t depth, uint64_t parent);
-  // Packet() or QuietPacket(), which may record what is shown and make a tree of it.
-  void ShowNoting(Form& form, const tables::Container& container, const Frame& frame,
-                  absl::Span<const uint8_t> bytes, uint64_t parent);
-  struct Making;
-  bool IsMaking() const;
-  // No tree can be made of what is being shown.
-  void Spoil();
+  void Show(Trace& trace, uint32_t depth, uint64_t parent);
+  // Packet() or QuietPacket(), which may record what is shown and make a trace of it.
+  void ShowRecording(Shape& shape, const tables::Container& container, const Frame& frame,
+                     absl::Span<const uint8_t> bytes, uint64_t parent);
+  struct TraceRecorder;
+  bool IsRecording() const;
+  // No trace can be made of what is being shown.
+  void Abort();
   void NotePointer(const FieldAt& at, const tables::Pointer& pointer, const Scope& scope,
                    const Target& target, uint64_t parent);
-  void NoteRecord(const Record& record, const Form* form);
+  void NoteRecord(const Record& record, const Shape* shape);
   // False: what it points to does not follow from bits alone.
-  bool Finish(Making& making);
-  // Packet() for a form that is quiet.
-  void QuietPacket(Form& form, const tables::Container& container, const Frame& frame,
+  bool Finish(TraceRecorder& recorder);
+  // Packet() for a shape that is quiet.
+  void QuietPacket(Shape& shape, const tables::Container& container, const Frame& frame,
                    absl::Span<const uint8_t> bytes, uint64_t parent);
-  // Makes the form of a record that has none, if that is possible.
+  // Makes the shape of a record that has none, if that is possible.
   void Learn(uint32_t index, const RecordView& record, uint64_t size);
   void Remember(uint32_t index, const RecordView& record);
-  bool UseForms() const { return options_.forms && !options_.brief; }
+  bool UseShapes() const { return options_.shapes && !options_.brief; }
   // For later packets' expressions. `memory`: as in Actions.
   void RememberBytes(uint32_t memory, absl::Span<const uint8_t> bytes);
   // Calls visit(memory, byte, size) for the remembered parts of a record.
@@ -336,7 +336,7 @@ class Decoder {
   bool Plausible(uint32_t stream, uint64_t engines, absl::Span<const uint8_t> bytes) const;
   // Whether skipping unknown packets by the lengths that the stream declares for them reaches a
   // known one, or the end.
-  bool LeadsToPacket(uint32_t stream, uint64_t engines, absl::Span<const uint8_t> bytes) const;
+  bool ReachesPacket(uint32_t stream, uint64_t engines, absl::Span<const uint8_t> bytes) const;
   // Reports that a frame of `depth` ends without a packet that ends it.
   void SayWhereItEnds(const Frame& frame, size_t depth);
   // Applies the flow of a packet to the stack of frames. False: the stream ends here.
@@ -361,27 +361,27 @@ class Decoder {
     std::optional<uint64_t> size;  // SizeOf() data
   };
   // A record's leads, valid while the state does not change.
-  struct Leads {
+  struct Targets {
     absl::InlinedVector<Lead, 4> all;
-    absl::InlinedVector<FieldAt, 4> fields;  // theirs, if the record has no form
+    absl::InlinedVector<FieldAt, 4> fields;  // theirs, if the record has no shape
     uint64_t changes = 0;                    // of the state when they were found
   };
-  void CheckPointers(const RecordView& record, const Form* form, Leads& leads);
+  void CheckPointers(const RecordView& record, const Shape* shape, Targets& leads);
   // Whether a pointer with IsUnread() points to memory that the submission may not use. False
   // unless the dump declares that it has all memory, and for records in tables of guessed length.
   bool IsForbidden(const tables::Pointer& pointer, const Target& target) const;
-  // Whether that holds for any pointer of a record with a form, which is at `record_`.
-  bool HasForbidden(const Form& form, absl::Span<const uint8_t> bytes) const;
+  // Whether that holds for any pointer of a record with a shape, which is at `record_`.
+  bool HasForbidden(const Shape& shape, absl::Span<const uint8_t> bytes) const;
   // The reason why the target has no memory.
   std::string WhyMissing(const FieldAt& at, const Target& target) const;
   // TargetOf() for a plain pointer.
-  Target PlainTarget(const FormPointer& known, absl::Span<const uint8_t> bytes) const;
-  // Adds a lead, or a fault, or nothing. `somewhere`: LeadsNowhere() is known to be false.
+  Target PlainTarget(const ShapePointer& known, absl::Span<const uint8_t> bytes) const;
+  // Adds a lead, or a fault, or nothing. `somewhere`: PointsNowhere() is known to be false.
   void CheckPointer(const FieldAt& at, const tables::Pointer& pointer, const Target& target,
-                    bool somewhere, const Scope& scope, size_t number, Leads& leads);
-  void SetsAndWrites(const RecordView& record, const Form* form, uint32_t space, uint64_t address,
+                    bool somewhere, const Scope& scope, size_t number, Targets& leads);
+  void SetsAndWrites(const RecordView& record, const Shape* shape, uint32_t space, uint64_t address,
                      uint64_t parent);
-  void FollowPointers(const RecordView& record, const Leads& leads, uint64_t parent,
+  void FollowPointers(const RecordView& record, const Targets& leads, uint64_t parent,
                       uint32_t depth);
   void FollowPointer(const RecordView& record, const FieldAt& at, const tables::Pointer& pointer,
                      const Scope& scope, const Target& target, std::optional<uint64_t> size,
@@ -426,8 +426,8 @@ class Decoder {
   // The first of a field's pointers whose condition holds, or null.
   const tables::Pointer* PointerOf(const tables::Extra& extra, const Scope& scope) const;
   // No structures, or no bytes. Of data `size` is set, then.
-  bool LeadsNowhere(const tables::Pointer& pointer, const Scope& scope, const Target& target,
-                    std::optional<uint64_t>& size) const;
+  bool PointsNowhere(const tables::Pointer& pointer, const Scope& scope, const Target& target,
+                     std::optional<uint64_t>& size) const;
   // Bytes of data at a target.
   uint64_t SizeOf(const tables::Pointer& pointer, const Scope& scope, const Target& target) const;
   // Whether it points to the beginning of a bare batch, and not to a stream.
@@ -542,7 +542,7 @@ class Decoder {
   void Emit(Record& record);
   // For a packet or structure. Returns its id.
   uint64_t EmitDescribed(RecordType type, const RecordView& view, uint32_t space, uint64_t address,
-                         uint64_t parent, uint32_t depth, int64_t index, const Form* form);
+                         uint64_t parent, uint32_t depth, int64_t index, const Shape* shape);
   // A string of the tables, without counting its characters each time.
   absl::string_view Text(uint32_t string);
   void Problem(absl::string_view text);
@@ -559,7 +559,7 @@ class Decoder {
   uint32_t memories_ = 0;  // Actions::memory
   FieldChecks checks_;
   PartFinder parts_;
-  Forms forms_;
+  ShapeCache shapes_;
   std::unique_ptr<SettingRules> rules_;  // only with Options::bound
   ChosenLeaves pointers_, acting_, describing_;
   struct KnownText {
@@ -623,10 +623,10 @@ class Decoder {
   std::vector<DataElement> elements_;
   std::vector<uint8_t> row_bytes_;
 
-  static constexpr size_t kReplayed = Forms::kLongest;  // bytes of memory that replay reads
-  Making* making_ = nullptr;                            // null: nothing is being noted
-  uint64_t last_tree_ = 0;
-  std::array<Place, Tree::kMostNodes> places_;
+  static constexpr size_t kReplayed = ShapeCache::kLongest;  // bytes of memory that replay reads
+  TraceRecorder* recorder_ = nullptr;                        // null: nothing is being noted
+  uint64_t last_trace_ = 0;
+  std::array<Place, Trace::kMostGuards> places_;
   // What the state was before a replay, the last change last.
   struct Done {
     bool is_base;
@@ -649,9 +649,9 @@ inline std::optional<uint64_t> Decoder::BaseNow(uint32_t base) const {
   return std::nullopt;
 }
 
-// Inline where it is called: replaying a tree does little else.
+// Inline where it is called: replaying a trace does little else.
 [[gnu::always_inline]] inline Decoder::Target Decoder::PlainTarget(
-    const FormPointer& known, absl::Span<const uint8_t> bytes) const {
+    const ShapePointer& known, absl::Span<const uint8_t> bytes) const {
   Target target{known.in_other_space ? known.pointer->space : own_space_, 0, true};
   target.address =
       ReadBits(bytes, known.at.bit, known.at.width) << known.at.leaf->shift & known.address_mask;
