@@ -3,6 +3,7 @@
 #define PACKSMITH_RUNTIME_DECODE_FIELDS_FIELDS_H_
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -139,6 +140,13 @@ std::optional<uint64_t> Evaluate(const tables::Expression& expression, OfLeaf&& 
   }
   if (!value) return std::nullopt;
   return Apply(expression, *value);
+}
+
+// The expressions for the amount of data that a pointer points to, and for its kind; some are
+// kNone.
+inline std::array<uint32_t, 8> AmountExpressions(const tables::Pointer& pointer) {
+  return {pointer.count, pointer.size,   pointer.stride, pointer.end,
+          pointer.slot,  pointer.format, pointer.step,   pointer.simd};
 }
 
 // How often a part comes, apart from its condition.

@@ -371,7 +371,7 @@ class JsonlSink : public Sink {
 
   void Value(const PlannedField& field, uint32_t width, uint64_t raw) {
     uint64_t number = raw;
-    switch (field.shape) {
+    switch (field.form) {
       case ValueForm::kBool:
         out_.Put(absl::string_view(raw != 0 ? "true" : "false"));
         break;

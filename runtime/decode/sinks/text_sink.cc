@@ -579,7 +579,7 @@ class TextSink : public Sink {
   // Line() writes the name, an address and nothing else.
   bool IsOnlyItsValue(const ShownField& shown, size_t indent) const {
     const PlannedField& field = *shown.field;
-    return field.shape == ValueForm::kAddress && field.names == nullptr && field.unit.empty() &&
+    return field.form == ValueForm::kAddress && field.names == nullptr && field.unit.empty() &&
            shown.index < 0 && indent <= kMostIndent && (dump_ == nullptr || dump_->buffers.empty());
   }
 
@@ -813,7 +813,7 @@ class TextSink : public Sink {
       to += spaces;
     }
     uint64_t number = raw;
-    switch (field.shape) {
+    switch (field.form) {
       case ValueForm::kBool:
         std::memcpy(to, raw != 0 ? "true " : "false", 5);
         to += raw != 0 ? 4 : 5;

@@ -120,7 +120,7 @@ void Plans::Add(tables::Range leaves, const Name& name, PlannedFields& to) {
     field.bit = leaf.bit;
     field.width = leaf.width;
     field.shift = leaf.shift;
-    field.shape = FormOf(tables_, leaf);
+    field.form = FormOf(tables_, leaf);
     if (leaf.named != tables::kNone) {
       std::unique_ptr<ValueNames>& names = names_[leaf.named];
       if (names == nullptr) {

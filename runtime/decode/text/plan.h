@@ -107,7 +107,7 @@ struct PlannedField {
   uint32_t bit;
   uint16_t width;
   uint8_t shift;
-  ValueForm shape;
+  ValueForm form;
   bool moves;  // in an optional part, or in something that repeats
   // Bytes of all texts that may be written for the field, in total.
   uint32_t text_bytes;

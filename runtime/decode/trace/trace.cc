@@ -50,7 +50,7 @@ void Trace::MakeSteps() {
       if (!is_behind) continue;
       last = next;
       is_compared[next] = true;
-      for (const uint8_t byte : Of(guard, said)) run.push_back(byte);
+      for (const uint8_t byte : Of(guard, seen)) run.push_back(byte);
       for (const uint8_t byte : Of(guard, varying)) mask.push_back(static_cast<uint8_t>(~byte));
     }
     steps[i].compared = static_cast<uint32_t>(run.size());
@@ -69,7 +69,7 @@ bool Trace::HasShapes() const {
 bool Trace::Widen(const tables::Tables& tables, Guard& guard, absl::Span<const uint8_t> bytes) {
   if (guard.shape != nullptr && !guard.shape->Has(bytes)) return false;
   bytes = bytes.subspan(0, guard.bytes);
-  const absl::Span<const uint8_t> was = Of(guard, said), is_it = Of(guard, must);
+  const absl::Span<const uint8_t> was = Of(guard, seen), is_it = Of(guard, must);
   const absl::Span<uint8_t> varies = Of(guard, varying);
   std::vector<uint8_t> different(bytes.size());
   for (size_t i = 0; i < bytes.size(); ++i) {

@@ -88,7 +88,7 @@ struct Trace {
   std::vector<Record> records;
   // The guards' bytes, one guard's after the other's: the bytes when the record was seen first; the
   // bits that identify this trace; the bits that vary.
-  std::vector<uint8_t> said, must, varying;
+  std::vector<uint8_t> seen, must, varying;
   std::vector<absl::Span<const uint8_t>> varying_of;  // each guard
 
   absl::Span<uint8_t> Of(const Guard& guard, std::vector<uint8_t>& bytes) {
