@@ -2,8 +2,8 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "runtime/decode/draws_sink.h"
-#include "runtime/decode/uses_sink.h"
+#include "runtime/decode/sinks/draws_sink.h"
+#include "runtime/decode/sinks/uses_sink.h"
 
 namespace packsmith::tools {
 

@@ -8,8 +8,8 @@
 
 #include "absl/status/status.h"
 #include "runtime/decode/decoder.h"
-#include "runtime/decode/overview_sink.h"
 #include "runtime/decode/record.h"
+#include "runtime/decode/sinks/overview_sink.h"
 
 namespace packsmith::tools {
 

@@ -4,8 +4,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "runtime/decode/chunk_writer.h"
-#include "runtime/decode/text_sink.h"
+#include "runtime/decode/sinks/text_sink.h"
+#include "runtime/decode/text/chunk_writer.h"
 
 namespace packsmith::tools {
 

@@ -10,7 +10,7 @@
 
 #include "absl/status/status.h"
 #include "runtime/decode/record.h"
-#include "runtime/decode/text_sink.h"
+#include "runtime/decode/sinks/text_sink.h"
 #include "runtime/dump/dump.h"
 #include "runtime/tables/tables.h"
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "runtime/decode/decoder.h"
-#include "runtime/decode/jsonl_sink.h"
+#include "runtime/decode/sinks/jsonl_sink.h"
 #include "runtime/sim/plan.h"
 #include "runtime/sim/work.h"
 #include "tools/run_vertices.h"

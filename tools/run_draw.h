@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "runtime/decode/record.h"
-#include "runtime/decode/settings.h"
-#include "runtime/decode/text_sink.h"
+#include "runtime/decode/sinks/text_sink.h"
+#include "runtime/decode/walk/settings.h"
 #include "runtime/dump/dump.h"
 #include "runtime/sim/observer.h"
 #include "runtime/sim/overlay_memory.h"

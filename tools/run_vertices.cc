@@ -12,7 +12,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "runtime/decode/text_sink.h"
+#include "runtime/decode/sinks/text_sink.h"
 #include "runtime/sim/vertices/primitives.h"
 #include "runtime/sim/vertices/vertex_fetch.h"
 #include "tools/json_line.h"

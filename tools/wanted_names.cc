@@ -5,8 +5,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
-#include "runtime/decode/filter_sink.h"
-#include "runtime/decode/text_sink.h"
+#include "runtime/decode/sinks/filter_sink.h"
+#include "runtime/decode/sinks/text_sink.h"
 
 namespace packsmith::tools {
 namespace {

@@ -7,7 +7,7 @@
 #include "absl/strings/str_format.h"
 #include "runtime/aub/commands.h"
 #include "runtime/aub/engines.h"
-#include "runtime/decode/value.h"
+#include "runtime/decode/fields/value.h"
 
 namespace packsmith::aub {
 

@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/types/span.h"
-#include "runtime/decode/value.h"
+#include "runtime/decode/fields/value.h"
 #include "runtime/sim/contexts/context_image.h"
 #include "runtime/sim/contexts/structure.h"
 

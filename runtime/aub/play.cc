@@ -19,7 +19,7 @@
 #include "runtime/aub/ring_piece.h"
 #include "runtime/aub/spaces.h"
 #include "runtime/base/addresses.h"
-#include "runtime/decode/value.h"
+#include "runtime/decode/fields/value.h"
 #include "runtime/dump/aub.h"
 #include "runtime/sim/contexts/context_image.h"
 #include "runtime/sim/contexts/execlist_registers.h"

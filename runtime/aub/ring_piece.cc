@@ -4,7 +4,7 @@
 #include <string>
 
 #include "runtime/decode/decoder.h"
-#include "runtime/decode/fields.h"
+#include "runtime/decode/fields/fields.h"
 #include "runtime/decode/record.h"
 #include "runtime/dump/dump.h"
 

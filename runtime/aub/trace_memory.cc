@@ -3,7 +3,7 @@
 #include "absl/strings/str_format.h"
 #include "runtime/aub/recorded_memory.h"
 #include "runtime/aub/spaces.h"
-#include "runtime/decode/value.h"
+#include "runtime/decode/fields/value.h"
 
 namespace packsmith::aub {
 

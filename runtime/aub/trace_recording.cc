@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "runtime/aub/engines.h"
-#include "runtime/decode/value.h"
+#include "runtime/decode/fields/value.h"
 #include "runtime/sim/contexts/context_image.h"
 #include "runtime/sim/contexts/structure.h"
 

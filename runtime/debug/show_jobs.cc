@@ -11,7 +11,7 @@
 #include "runtime/base/addresses.h"
 #include "runtime/base/mutex.h"
 #include "runtime/decode/decoder.h"
-#include "runtime/decode/text_sink.h"
+#include "runtime/decode/sinks/text_sink.h"
 #include "runtime/dump/dump.h"
 #include "runtime/generations/generations.h"
 #include "runtime/memory/debug_submit.h"

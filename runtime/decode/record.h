@@ -9,7 +9,7 @@
 
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "runtime/decode/fields.h"
+#include "runtime/decode/fields/fields.h"
 #include "runtime/dump/dump.h"
 #include "runtime/tables/tables.h"
 
@@ -106,9 +106,9 @@ struct Record {
   // kPacket.
   absl::Span<const Stored> stored;
   absl::Span<const Fault> faults;
-  // kPacket, kStruct. Records of the same form, if it is not 0, have the same container and length,
-  // and the same parts in the same places.
-  uint64_t form = 0;
+  // kPacket, kStruct. Records of the same shape, if it is not 0, have the same container and
+  // length, and the same parts in the same places.
+  uint64_t shape = 0;
 
   // `container` must not be null.
   RecordView view() const { return {*container, bytes, parts}; }
@@ -124,10 +124,10 @@ struct Lead {
 };
 
 // A packet and all that it points to, similar to those of earlier packets.
-struct RecordTree {
-  // Not 0. Trees of the same number have the same records in the same order, except for ids, spaces
-  // and addresses, the code of kernels after the bytes of their records, and bits that are set in
-  // `varying`. None has faults or stored bits, and every packet and structure has a form.
+struct RecordTrace {
+  // Not 0. Traces of the same number have the same records in the same order, except for ids,
+  // spaces and addresses, the code of kernels after the bytes of their records, and bits that are
+  // set in `varying`. None has faults or stored bits, and every packet and structure has a shape.
   uint64_t number;
   // The packet is the first one.
   absl::Span<const Record> records;
@@ -187,8 +187,8 @@ class Sink {
   // With Options::leads, for each field of the next packet or structure that is a pointer in use.
   virtual void OnLead(const Lead&) {}
   // Instead of OnRecord for each of its records.
-  virtual void OnTree(const RecordTree& tree) {
-    for (const Record& record : tree.records) OnRecord(record);
+  virtual void OnTrace(const RecordTrace& trace) {
+    for (const Record& record : trace.records) OnRecord(record);
   }
   // The dump that the next submissions belong to, for sinks that use more than records. Null: that
   // was its last record, and it may be destroyed.

@@ -17,7 +17,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "runtime/base/closest.h"
-#include "runtime/decode/filter_sink.h"
+#include "runtime/decode/sinks/filter_sink.h"
 #include "runtime/describe/history.h"
 
 namespace packsmith::describe {

@@ -6,9 +6,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "runtime/decode/decoder.h"
-#include "runtime/decode/fields.h"
-#include "runtime/decode/filter_sink.h"
-#include "runtime/decode/overview_sink.h"
+#include "runtime/decode/fields/fields.h"
+#include "runtime/decode/sinks/filter_sink.h"
+#include "runtime/decode/sinks/overview_sink.h"
 #include "runtime/hang/buffer_place.h"
 
 namespace packsmith::hang {

@@ -10,7 +10,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/types/span.h"
 #include "runtime/base/addresses.h"
-#include "runtime/decode/value.h"
+#include "runtime/decode/fields/value.h"
 
 namespace packsmith::hang {
 namespace {

@@ -8,7 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "runtime/decode/text_sink.h"
+#include "runtime/decode/sinks/text_sink.h"
 
 namespace packsmith::hang {
 namespace {

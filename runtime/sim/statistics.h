@@ -11,7 +11,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "runtime/decode/fields.h"
+#include "runtime/decode/fields/fields.h"
 #include "runtime/sim/memory_access.h"
 #include "runtime/sim/observer.h"
 #include "runtime/sim/registers.h"

@@ -7,8 +7,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "runtime/decode/fields.h"
-#include "runtime/decode/value.h"
+#include "runtime/decode/fields/fields.h"
+#include "runtime/decode/fields/value.h"
 #include "runtime/dump/memory.h"
 #include "runtime/sim/execution.h"
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "runtime/decode/addresses.h"
-#include "runtime/decode/value.h"
+#include "runtime/decode/fields/addresses.h"
+#include "runtime/decode/fields/value.h"
 
 namespace packsmith::sim {
 namespace {

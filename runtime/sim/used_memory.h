@@ -11,7 +11,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "runtime/decode/fields.h"
+#include "runtime/decode/fields/fields.h"
 #include "runtime/sim/visibility/pending_writes.h"
 #include "runtime/tables/tables.h"
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "runtime/decode/fields.h"
-#include "runtime/decode/value.h"
+#include "runtime/decode/fields/fields.h"
+#include "runtime/decode/fields/value.h"
 
 namespace packsmith::sim {
 

@@ -7,8 +7,8 @@
 #include "absl/strings/str_split.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "runtime/decode/draws_sink.h"
-#include "runtime/decode/uses_sink.h"
+#include "runtime/decode/sinks/draws_sink.h"
+#include "runtime/decode/sinks/uses_sink.h"
 #include "runtime/generations/generations.h"
 #include "tests/agx/frame.h"
 

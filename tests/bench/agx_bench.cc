@@ -25,10 +25,10 @@
 #include "runtime/agx/varyings.h"
 #include "runtime/command/chunks.h"
 #include "runtime/decode/decoder.h"
-#include "runtime/decode/jsonl_sink.h"
-#include "runtime/decode/names_sink.h"
-#include "runtime/decode/stats_sink.h"
-#include "runtime/decode/text_sink.h"
+#include "runtime/decode/sinks/jsonl_sink.h"
+#include "runtime/decode/sinks/names_sink.h"
+#include "runtime/decode/sinks/stats_sink.h"
+#include "runtime/decode/sinks/text_sink.h"
 #include "runtime/dump/dump.h"
 #include "runtime/generations/generations.h"
 
@@ -446,12 +446,13 @@ void BM_DecodeStatsOfRandomState(benchmark::State& state) {
       Draws::State::kRandom);
 }
 // Each record worked out anew.
-void BM_DecodeTextWithoutForms(benchmark::State& state) {
-  RunDecode(state, [](decode::Output& out) { return decode::MakeTextSink(out); }, {.forms = false});
+void BM_DecodeTextWithoutShapes(benchmark::State& state) {
+  RunDecode(state, [](decode::Output& out) { return decode::MakeTextSink(out); },
+            {.shapes = false});
 }
-void BM_DecodeStatsWithoutForms(benchmark::State& state) {
+void BM_DecodeStatsWithoutShapes(benchmark::State& state) {
   RunDecode(state, [](decode::Output& out) { return decode::MakeStatsSink(out); },
-            {.forms = false});
+            {.shapes = false});
 }
 // The control stream alone.
 void BM_DecodeTextOfTheStream(benchmark::State& state) {
@@ -474,8 +475,8 @@ BENCHMARK(BM_DecodeTextWithoutZeros);
 BENCHMARK(BM_DecodeTextOfRandomState);
 BENCHMARK(BM_DecodeTextOfRandomStateWithoutZeros);
 BENCHMARK(BM_DecodeStatsOfRandomState);
-BENCHMARK(BM_DecodeTextWithoutForms);
-BENCHMARK(BM_DecodeStatsWithoutForms);
+BENCHMARK(BM_DecodeTextWithoutShapes);
+BENCHMARK(BM_DecodeStatsWithoutShapes);
 BENCHMARK(BM_DecodeTextOfTheStream);
 BENCHMARK(BM_DecodeStats);
 BENCHMARK(BM_DecodeNames);

@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "runtime/decode/decoder.h"
-#include "runtime/decode/jsonl_sink.h"
-#include "runtime/decode/names_sink.h"
-#include "runtime/decode/stats_sink.h"
-#include "runtime/decode/text_sink.h"
+#include "runtime/decode/sinks/jsonl_sink.h"
+#include "runtime/decode/sinks/names_sink.h"
+#include "runtime/decode/sinks/stats_sink.h"
+#include "runtime/decode/sinks/text_sink.h"
 #include "runtime/generations/generations.h"
 #include "tests/bench/draw_batch.h"
 

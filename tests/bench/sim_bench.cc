@@ -12,7 +12,7 @@
 
 #include "absl/types/span.h"
 #include "runtime/decode/decoder.h"
-#include "runtime/decode/stats_sink.h"
+#include "runtime/decode/sinks/stats_sink.h"
 #include "runtime/dump/dump.h"
 #include "runtime/dump/memory.h"
 #include "runtime/generations/generations.h"

@@ -90,7 +90,7 @@ const tables::Tables& Tables() {
 
 // A heap at 0x10000 with a table at 0x100 whose fourth entry points out of the heap, shaders with 2
 // and 3 entries at 0x200 and 0x210, one without a count at 0x220, and a texture at 0x300.
-Story Of(const std::vector<uint32_t>& stream, bool forms = true) {
+Story Of(const std::vector<uint32_t>& stream, bool shapes = true) {
   std::vector<uint32_t> heap(0x400 / 4);
   for (size_t i = 0; i < 3; ++i) heap[0x100 / 4 + i] = 0x300;
   heap[0x10c / 4] = 0xfff0;
@@ -98,14 +98,14 @@ Story Of(const std::vector<uint32_t>& stream, bool forms = true) {
   heap[0x214 / 4] = 3;
   World world;
   world.Put(0x10000, heap).Put(0x20000, heap).Put(0x1000, stream).Submit(0x1000);
-  return Tell(Tables(), world, {.forms = forms});
+  return Tell(Tables(), world, {.shapes = shapes});
 }
 
 TEST(Counts, AreWhatTheStructureSaysThatALaterPacketLeadsTo) {
-  for (const bool forms : {false, true}) {
+  for (const bool shapes : {false, true}) {
     const Story story = Of({kHeap, 0x10000, kTable, 0x100, kShader, 0x200, kDraw,  //
                             kTable, 0x100, kShader, 0x210, kDraw, kEnd},
-                           forms);
+                           shapes);
     EXPECT_THAT(story.Named("Entry"), SizeIs(2 + 3));
     EXPECT_THAT(story.Faults(), IsEmpty());
   }
@@ -162,11 +162,11 @@ TEST(Null, PointersToWhereABareBatchBeginsAreNotFollowed) {
   // The table, the shader and the words of address 0 would be the packets.
   const std::vector<uint32_t> batch = {kHeap,  0, kTable,  0, kShader, 0, kWords, 0,
                                        kTable, 0, kShader, 0, kWords,  0, kEnd};
-  for (const bool forms : {false, true}) {
+  for (const bool shapes : {false, true}) {
     World world;
     world.Put(0, batch).Submit(0, batch.size() * 4);
     world.last().bare = true;
-    const Story story = Tell(Tables(), world, {.forms = forms});
+    const Story story = Tell(Tables(), world, {.shapes = shapes});
     EXPECT_EQ(story.records.size(), story.Packets().size());
     EXPECT_THAT(story.Faults(), IsEmpty());
   }

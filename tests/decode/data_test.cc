@@ -1,6 +1,6 @@
 // Typed data: vertices at a draw, indices, constants; programs.
 
-#include "runtime/decode/data.h"
+#include "runtime/decode/fields/data.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -492,14 +492,14 @@ constexpr absl::string_view kZeros = R"(
 
 TEST(Faults, ZeroIsOneWhereTheHardwareForbidsItAndNoneWhereOnlyPackingRefusesIt) {
   static const tables::Tables kTables = TablesOf(kZeros);
-  for (const bool forms : {false, true}) {
+  for (const bool shapes : {false, true}) {
     World world;
     // Twice each, so that results for one record are used for another.
     world.Put(0, {0x01000001, 0, 0x01000001, 0, 0x01000000, 0x0a01, 0x01000000, 0x0a00});
     world.Submit(0, 32);
     world.last().bare = true;
     Options options;
-    options.forms = forms;
+    options.shapes = shapes;
     const Story story = Tell(kTables, world, options);
     EXPECT_THAT(story.Faults(),
                 ElementsAre("range 7:0", "range 47:40", "range 7:0", "range 47:40"));

@@ -11,10 +11,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "runtime/decode/decoder.h"
-#include "runtime/decode/draws_sink.h"
-#include "runtime/decode/jsonl_sink.h"
-#include "runtime/decode/text_sink.h"
-#include "runtime/decode/uses_sink.h"
+#include "runtime/decode/sinks/draws_sink.h"
+#include "runtime/decode/sinks/jsonl_sink.h"
+#include "runtime/decode/sinks/text_sink.h"
+#include "runtime/decode/sinks/uses_sink.h"
 #include "tests/decode/world.h"
 
 namespace packsmith::decode {
@@ -366,7 +366,7 @@ TEST(Bound, ADispatchFindsWhatServesDispatchesOrAnybody) {
               ElementsAre("KERNEL", "code", "KERNEL", "code"));
 }
 
-TEST(Bound, IsTheSameWithoutFormsAndTrees) {
+TEST(Bound, IsTheSameWithoutShapesAndTrees) {
   World world;
   std::vector<uint32_t> batch = {kHeap, 0x4000, kShader | 2, 0x6000, kTargets | 3, 0x5000, 0x5010};
   for (uint32_t i = 0; i < 40; ++i) {
@@ -380,7 +380,7 @@ TEST(Bound, IsTheSameWithoutFormsAndTrees) {
   for (Options options : {Each(), OfDraw(1), OfDraw(39), OfDraw(40)}) {
     const std::string text = Text(Gpu(), {&world.dump()}, options);
     const std::string jsonl = Jsonl(Gpu(), {&world.dump()}, options);
-    options.forms = false;
+    options.shapes = false;
     EXPECT_EQ(text, Text(Gpu(), {&world.dump()}, options));
     EXPECT_EQ(jsonl, Jsonl(Gpu(), {&world.dump()}, options));
   }

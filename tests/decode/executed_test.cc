@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "runtime/decode/decoder.h"
-#include "runtime/decode/settings.h"
+#include "runtime/decode/walk/settings.h"
 #include "tests/decode/world.h"
 
 namespace packsmith::decode {

@@ -14,8 +14,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "runtime/decode/decoder.h"
-#include "runtime/decode/jsonl_sink.h"
-#include "runtime/decode/text_sink.h"
+#include "runtime/decode/sinks/jsonl_sink.h"
+#include "runtime/decode/sinks/text_sink.h"
 #include "runtime/dump/read.h"
 #include "tests/decode/world.h"
 

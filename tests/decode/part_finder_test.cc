@@ -1,4 +1,4 @@
-#include "runtime/decode/part_finder.h"
+#include "runtime/decode/fields/part_finder.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-#include "runtime/decode/fields.h"
+#include "runtime/decode/fields/fields.h"
 #include "runtime/generations/generations.h"
 
 namespace packsmith::decode {

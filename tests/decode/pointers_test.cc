@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "runtime/decode/value.h"
+#include "runtime/decode/fields/value.h"
 #include "tests/decode/world.h"
 
 namespace packsmith::decode {
@@ -23,7 +23,7 @@ bool IsRead(const tables::Pointer& p) {
          p.end != tables::kNone || Gfx9().data(p.target).is_code != 0;
 }
 
-// A packet or structure in the making.
+// A packet or structure that is being assembled.
 class Made {
  public:
   Made(const tables::Container& c) : c_(c), bytes_(c.max_bytes + c.tail_size / 8) {

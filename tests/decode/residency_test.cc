@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "tests/decode/without_forms.h"
+#include "tests/decode/without_shapes.h"
 #include "tests/decode/world.h"
 
 namespace packsmith::decode {
@@ -101,7 +101,7 @@ World With(std::vector<uint32_t> packets, const std::vector<uint32_t>& states = 
   world.dump().buffers.push_back({0, kForgotten, 0x1000, "texture (not resident)"});
   world.dump().SortBuffers();
   world.dump().memory_is_complete = true;
-  ExpectSameWithoutForms(Tables(), {&world.dump()});
+  ExpectSameWithoutShapes(Tables(), {&world.dump()});
   return world;
 }
 
@@ -198,7 +198,7 @@ TEST(Residency, OneDecoderReadsDumpsThatAreCompleteAndDumpsThatAreNot) {
   other.dump().memory_is_complete = false;
   const std::vector<const Dump*> dumps = {&other.dump(), &complete.dump(), &other.dump()};
   EXPECT_EQ(TellAll(Tables(), dumps).Faults().size(), 80u);
-  ExpectSameWithoutForms(Tables(), dumps);
+  ExpectSameWithoutShapes(Tables(), dumps);
 }
 
 TEST(Residency, ANameDoesNotReachATerminalAsItIs) {

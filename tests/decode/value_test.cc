@@ -1,4 +1,4 @@
-#include "runtime/decode/value.h"
+#include "runtime/decode/fields/value.h"
 
 #include <gtest/gtest.h>
 

@@ -9,8 +9,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "runtime/decode/undescribed.h"
-#include "tests/decode/without_forms.h"
+#include "runtime/decode/fields/undescribed.h"
+#include "tests/decode/without_shapes.h"
 #include "tests/decode/world.h"
 
 namespace packsmith::decode {
@@ -116,7 +116,7 @@ TEST(Views, AreSaidAlikeOfRecordsThatAreLikeEarlierOnes) {
     packets.insert(packets.end(), {0x04000000, i >> 3 & 1, i});
   }
   const World world = WorldOf(packets);
-  ExpectSameWithoutForms(Tables(), {&world.dump()});
+  ExpectSameWithoutShapes(Tables(), {&world.dump()});
   size_t numbers = 0;
   for (const std::string& field : Fields(packets)) numbers += absl::StartsWith(field, "Number ");
   EXPECT_EQ(numbers, 32u);

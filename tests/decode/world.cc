@@ -9,10 +9,10 @@
 #include "absl/strings/str_format.h"
 #include "gen/model/load.h"
 #include "gen/model/write/tables.h"
-#include "runtime/decode/data.h"
-#include "runtime/decode/fields.h"
-#include "runtime/decode/jsonl_sink.h"
-#include "runtime/decode/text_sink.h"
+#include "runtime/decode/fields/data.h"
+#include "runtime/decode/fields/fields.h"
+#include "runtime/decode/sinks/jsonl_sink.h"
+#include "runtime/decode/sinks/text_sink.h"
 
 namespace packsmith::decode {
 namespace {

@@ -17,8 +17,8 @@
 #include "gen/model/load.h"
 #include "gen/model/write/tables.h"
 #include "runtime/decode/decoder.h"
-#include "runtime/decode/jsonl_sink.h"
-#include "runtime/decode/text_sink.h"
+#include "runtime/decode/sinks/jsonl_sink.h"
+#include "runtime/decode/sinks/text_sink.h"
 #include "runtime/dump/dump.h"
 #include "runtime/tables/tables.h"
 
@@ -112,7 +112,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   Demand(text.packets == json.packets && text.structs == json.structs &&
          text.problems == json.problems && text.faults == json.faults);
   // Results reused from earlier records equal those computed anew.
-  options.forms = false;
+  options.shapes = false;
   Demand(Decode(tables, dump, options, false).text == said.text);
   return 0;
 }

@@ -9,7 +9,7 @@
 #include "absl/types/span.h"
 #include "runtime/base/file.h"
 #include "runtime/decode/decoder.h"
-#include "runtime/decode/text_sink.h"
+#include "runtime/decode/sinks/text_sink.h"
 #include "runtime/dump/read.h"
 #include "runtime/generations/generations.h"
 #include "runtime/hang/report.h"

@@ -12,7 +12,7 @@
 #include "gtest/gtest.h"
 #include "runtime/decode/decoder.h"
 #include "runtime/decode/record.h"
-#include "runtime/decode/stats_sink.h"
+#include "runtime/decode/sinks/stats_sink.h"
 #include "runtime/dump/read.h"
 #include "runtime/generations/generations.h"
 #include "runtime/sim/overlay_memory.h"

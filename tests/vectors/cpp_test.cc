@@ -17,7 +17,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "runtime/decode/addresses.h"
+#include "runtime/decode/fields/addresses.h"
 #include "tests/vectors/binding_cpp.h"
 #include "tests/vectors/description.h"
 #include "tests/vectors/reader.h"

@@ -13,8 +13,8 @@
 #include "absl/types/span.h"
 #include "gen/model/ast/flatten.h"
 #include "gen/model/ast/model.h"
-#include "runtime/decode/fields.h"
-#include "runtime/decode/value.h"
+#include "runtime/decode/fields/fields.h"
+#include "runtime/decode/fields/value.h"
 #include "runtime/tables/tables.h"
 
 namespace packsmith::vectors {

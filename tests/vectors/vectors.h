@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
-#include "runtime/decode/value.h"
+#include "runtime/decode/fields/value.h"
 #include "tests/vectors/description.h"
 
 namespace packsmith::vectors {

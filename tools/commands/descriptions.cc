@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "runtime/base/same_file.h"
-#include "runtime/decode/text_sink.h"
+#include "runtime/decode/sinks/text_sink.h"
 #include "runtime/generations/generations.h"
 #include "runtime/tables/tables.h"
 #include "tools/commands/command.h"

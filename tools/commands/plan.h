@@ -4,7 +4,7 @@
 
 #include "absl/status/statusor.h"
 #include "runtime/decode/decoder.h"
-#include "runtime/decode/filter_sink.h"
+#include "runtime/decode/sinks/filter_sink.h"
 #include "runtime/dump/raw.h"
 #include "tools/commands/arguments.h"
 #include "tools/failures.h"

@@ -5,7 +5,7 @@
 
 #include "packsmith/gfx9.h"
 #include "packsmith/runtime/decode/decoder.h"
-#include "packsmith/runtime/decode/text_sink.h"
+#include "packsmith/runtime/decode/sinks/text_sink.h"
 #include "packsmith/runtime/dump/dump.h"
 #include "packsmith/runtime/generations/generations.h"
 

@@ -11,8 +11,8 @@
 #include "absl/strings/string_view.h"
 #include "runtime/capture/drm/executor.h"
 #include "runtime/capture/execute/unpack_options.h"
-#include "runtime/decode/chunk_writer.h"
 #include "runtime/decode/record.h"
+#include "runtime/decode/text/chunk_writer.h"
 
 namespace packsmith::capture {
 

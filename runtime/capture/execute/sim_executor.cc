@@ -11,8 +11,8 @@
 #include "absl/strings/str_join.h"
 #include "runtime/capture/devices/gpu_clock.h"
 #include "runtime/capture/execute/engine_of.h"
-#include "runtime/decode/addresses.h"
-#include "runtime/decode/text_sink.h"
+#include "runtime/decode/fields/addresses.h"
+#include "runtime/decode/sinks/text_sink.h"
 #include "runtime/dump/memory.h"
 #include "runtime/generations/generations.h"
 

@@ -11,7 +11,7 @@
 #include "runtime/capture/execute/work_dump.h"
 #include "runtime/decode/decoder.h"
 #include "runtime/decode/record.h"
-#include "runtime/decode/text_sink.h"
+#include "runtime/decode/sinks/text_sink.h"
 #include "runtime/generations/generations.h"
 #include "runtime/tables/tables.h"
 
@@ -35,7 +35,7 @@ struct SubmissionChecks::Device : decode::Sink {
   void OnSubmission(const Submission&, uint64_t) override { leads.clear(); }
   void OnSummary(const decode::Summary&) override {}
   // Without faults; leads come before, as of single records.
-  void OnTree(const decode::RecordTree& tree) override {
+  void OnTrace(const decode::RecordTrace& tree) override {
     for (const decode::Record& record : tree.records) CheckLeads(record);
   }
 

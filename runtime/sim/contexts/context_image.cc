@@ -6,8 +6,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "runtime/decode/fields.h"
-#include "runtime/decode/value.h"
+#include "runtime/decode/fields/fields.h"
+#include "runtime/decode/fields/value.h"
 #include "runtime/sim/contexts/quad_word.h"
 #include "runtime/sim/contexts/structure.h"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_format.h"
-#include "runtime/decode/value.h"
+#include "runtime/decode/fields/value.h"
 #include "runtime/sim/contexts/quad_word.h"
 #include "runtime/sim/contexts/structure.h"
 

@@ -5,8 +5,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "runtime/decode/text_sink.h"
-#include "runtime/decode/value.h"
+#include "runtime/decode/fields/value.h"
+#include "runtime/decode/sinks/text_sink.h"
 
 namespace packsmith::sim {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "runtime/decode/value.h"
+#include "runtime/decode/fields/value.h"
 #include "runtime/sim/contexts/context_image.h"
 #include "runtime/sim/contexts/quad_word.h"
 #include "runtime/sim/contexts/structure.h"

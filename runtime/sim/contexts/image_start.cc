@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "runtime/decode/fields.h"
-#include "runtime/decode/value.h"
+#include "runtime/decode/fields/fields.h"
+#include "runtime/decode/fields/value.h"
 #include "runtime/sim/contexts/context_image.h"
 
 namespace packsmith::sim {

@@ -1,7 +1,7 @@
 #include "runtime/sim/contexts/page_table_format.h"
 
 #include "absl/strings/str_cat.h"
-#include "runtime/decode/value.h"
+#include "runtime/decode/fields/value.h"
 
 namespace packsmith::sim {
 namespace {

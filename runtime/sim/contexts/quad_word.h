@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "absl/types/span.h"
-#include "runtime/decode/value.h"
+#include "runtime/decode/fields/value.h"
 
 namespace packsmith::sim {
 

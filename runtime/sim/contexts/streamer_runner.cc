@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "runtime/decode/value.h"
+#include "runtime/decode/fields/value.h"
 #include "runtime/dump/memory.h"
 #include "runtime/sim/contexts/context_image.h"
 

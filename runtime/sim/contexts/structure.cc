@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "runtime/decode/value.h"
+#include "runtime/decode/fields/value.h"
 
 namespace packsmith::sim {
 

@@ -5,8 +5,8 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "runtime/decode/addresses.h"
-#include "runtime/decode/value.h"
+#include "runtime/decode/fields/addresses.h"
+#include "runtime/decode/fields/value.h"
 
 namespace packsmith::sim {
 namespace {

@@ -18,7 +18,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "runtime/decode/fields.h"
+#include "runtime/decode/fields/fields.h"
 #include "runtime/sim/vertices/vertex_draw.h"
 #include "runtime/sim/vertices/vertex_fetch.h"
 #include "runtime/tables/tables.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "runtime/decode/decoder.h"
-#include "runtime/decode/jsonl_sink.h"
+#include "runtime/decode/sinks/jsonl_sink.h"
 #include "runtime/dump/elf_core.h"
 #include "runtime/dump/read.h"
 #include "runtime/generations/generations.h"

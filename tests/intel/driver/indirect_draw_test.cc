@@ -8,7 +8,7 @@
 
 #include "absl/strings/match.h"
 #include "gtest/gtest.h"
-#include "runtime/decode/fields.h"
+#include "runtime/decode/fields/fields.h"
 #include "runtime/generations/generations.h"
 #include "runtime/intel/batch/indirect.h"
 #include "runtime/intel/driver/generation_driver.h"
