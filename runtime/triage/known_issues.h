@@ -65,7 +65,7 @@ class KnownIssues {
   std::vector<KnownIssue> all_;
 };
 
-// `name`: of the file, for messages. InvalidArgument names the line: a rule outside of a section,
+// `name`: of the file, for messages. InvalidArgument names the line: a rule outside a section,
 // an unknown field, a section without rules or with the name of another one.
 absl::StatusOr<KnownIssues> ParseKnownIssues(absl::string_view text, absl::string_view name);
 

@@ -203,24 +203,24 @@ std::string IdOf(const Signature& signature, FieldSet fields) {
 
 std::string VerdictOf(const hang::HangReport& report) {
   for (const hang::EngineReport& engine : report.engines) {
-    if (engine.fault) return "page fault";
+    if (engine.fault) return "page-fault";
   }
   // A queue whose job did not begin has left no trace in registers: those are of other work.
   bool none_began = !report.contexts.empty();
   for (const hang::Context& context : report.contexts) {
     none_began = none_began && context.state == hang::JobState::kNotBegun;
   }
-  if (none_began) return "job never started";
+  if (none_began) return "never-started";
   if (const hang::EngineReport* const engine = BlamedOf(report); engine != nullptr) {
-    if (engine->in_ring) return "stopped in its ring";
-    if (engine->where && engine->where->mapped) return "stopped in a batch";
-    if (engine->where) return "stopped outside of the dump's memory";
+    if (engine->in_ring) return "in-ring";
+    if (engine->where && engine->where->mapped) return "in-batch";
+    if (engine->where) return "outside-memory";
   }
   for (const hang::Context& context : report.contexts) {
-    if (context.state == hang::JobState::kRuns) return "job did not end";
+    if (context.state == hang::JobState::kRuns) return "not-ended";
   }
   for (const hang::Context& context : report.contexts) {
-    if (context.state == hang::JobState::kEnded) return "job had ended";
+    if (context.state == hang::JobState::kEnded) return "ended";
   }
   return "";
 }

@@ -28,7 +28,7 @@ struct Signature {
   std::string generation;  // "gfx9"
   std::string engine;      // its class: "render"
   std::string reason;      // the kernel's words without numbers: "Timedout job"
-  std::string verdict;     // where it stopped: VerdictOf()
+  std::string verdict;     // "page-fault", "in-batch": VerdictOf()
   std::string command;     // the packet that it stopped in: "PIPE_CONTROL"
   std::string fields;      // of that command, those that are neither zero nor addresses
   std::string state_hash;  // 16 hexadecimal digits: of the state set for the last draw or dispatch
@@ -62,7 +62,7 @@ inline constexpr FieldSet kAllFields = (FieldSet{1} << kSignatureFields.size()) 
 // Of names separated by commas. InvalidArgument for others, or none; the message lists them all.
 absl::StatusOr<FieldSet> FieldsNamed(absl::string_view names);
 
-// The signature with the fields outside of the set made empty.
+// The signature with the fields outside the set made empty.
 Signature Only(const Signature& signature, FieldSet fields);
 
 // The fields of the set as one text: two signatures agree in them exactly if their keys are equal.
@@ -75,9 +75,9 @@ std::string IdOf(const Signature& signature, FieldSet fields);
 Signature MakeSignature(const tables::Tables& tables, const Dump& dump,
                         const hang::HangReport& report);
 
-// "page fault", "stopped in a batch", "stopped in its ring", "stopped outside of the dump's
-// memory"; without registers, from the firmware's queues: "job never started", "job did not end",
-// "job had ended". Empty: nothing of this is known.
+// "page-fault"; "in-batch", "in-ring", "outside-memory": where the engine stopped, the last one at
+// an address of which the dump has no memory; without registers, from the firmware's queues,
+// "never-started", "not-ended", "ended". Empty: nothing of this is known.
 std::string VerdictOf(const hang::HangReport& report);
 
 // The kernel's reason without what differs from hang to hang: codes, numbers, processes.

@@ -68,8 +68,7 @@ class Queue {
 
   std::optional<size_t> Next() ABSL_LOCKS_EXCLUDED(mutex_) {
     const MutexLock lock(mutex_);
-    // The thread with the first file that is not finished never waits here: it is at most
-    // kAhead * jobs behind.
+    // Not all threads wait here: one reads the file that comes next.
     while (status_.ok() && next_ < files_.size() &&
            next_ - taken_ >= kAhead * std::max(1u, options_.jobs)) {
       moved_.wait(mutex_);

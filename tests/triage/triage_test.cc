@@ -63,7 +63,7 @@ TEST(Signatures, NameTheCommandWithoutAddresses) {
   EXPECT_EQ(is.generation, "gfx9");
   EXPECT_EQ(is.engine, "render");
   EXPECT_EQ(is.reason, "GPU HANG");
-  EXPECT_EQ(is.verdict, "page fault");
+  EXPECT_EQ(is.verdict, "page-fault");
   EXPECT_EQ(is.command, "PIPE_CONTROL");
   EXPECT_EQ(is.fields, "Texture Cache Invalidation Enable=1");
   EXPECT_THAT(is.state_hash, SizeIs(16));
@@ -75,9 +75,9 @@ TEST(Signatures, NameTheCommandWithoutAddresses) {
 }
 
 TEST(Signatures, OfQueuesSayHowFarTheJobCame) {
-  EXPECT_EQ(SignatureOf(Xe("-128", "-129", ""), "gfx12").verdict, "job never started");
-  EXPECT_EQ(SignatureOf(Xe("-127", "-128", ""), "gfx12").verdict, "job did not end");
-  EXPECT_EQ(SignatureOf(Xe("-127", "-127", ""), "gfx12").verdict, "job had ended");
+  EXPECT_EQ(SignatureOf(Xe("-128", "-129", ""), "gfx12").verdict, "never-started");
+  EXPECT_EQ(SignatureOf(Xe("-127", "-128", ""), "gfx12").verdict, "not-ended");
+  EXPECT_EQ(SignatureOf(Xe("-127", "-127", ""), "gfx12").verdict, "ended");
   const Signature video = SignatureOf(Xe("-127", "-128", ""), "gfx12");
   EXPECT_EQ(video.engine, "video");
   EXPECT_EQ(video.reason, "Timedout job");

@@ -33,7 +33,7 @@ bool IsNumbered(absl::string_view name, absl::string_view prefix) {
          name.find_first_not_of("0123456789") == absl::string_view::npos;
 }
 
-// The last name of what a link leads to; empty: it leads nowhere.
+// The last name of the target of a link; empty: it has none.
 std::string NameOf(const std::string& link) {
   std::error_code error;
   const fs::path path = fs::canonical(link, error);

@@ -30,7 +30,7 @@ struct Limits {
                                            // that are not the first of a burst
   uint64_t keep_free = uint64_t{1} << 30;  // bytes of the disk that stay free
   int64_t max_age = 30 * 86400;            // seconds; 0: none is too old
-  int64_t burst = 600;                     // a pause of so many seconds ends a burst of one device
+  int64_t burst = 600;                     // a pause of N seconds ends a burst of one device
   uint64_t per_burst = 8;                  // dumps of a burst that are kept
 };
 
