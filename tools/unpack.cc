@@ -6,6 +6,7 @@
 #include "tools/commands/command.h"
 #include "tools/commands/decode.h"
 #include "tools/commands/descriptions.h"
+#include "tools/commands/triage.h"
 
 namespace packsmith::commands {
 namespace {
@@ -28,7 +29,7 @@ struct Command {
   absl::string_view name;
   int (*run)(int argc, char** argv);
 };
-constexpr Command kCommands[] = {{"decode", Unpack}};
+constexpr Command kCommands[] = {{"decode", Unpack}, {"triage", TriageDumps}};
 
 }  // namespace
 }  // namespace packsmith::commands

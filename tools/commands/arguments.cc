@@ -45,6 +45,8 @@ Examples:
   unpack --xml=mygpu.xml hang.core            with a description of your own
   unpack --describe=3DSTATE_VS --gen=gfx9     what a packet looks like
   unpack --convert=aub -o run.aub *.core      a recording for simulators, of GPU core dumps
+  unpack triage DIR                           many dumps of hangs, in groups of one cause; its own
+                                              options: unpack triage --help
 
 unpack [options] FILE...      FILE is a dump of GPU memory, an error state, a hang dump, a recording
                               (AUB), a bare batch or words of hex text, plain or compressed (gzip,
