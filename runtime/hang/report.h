@@ -15,6 +15,7 @@
 #include "runtime/dump/dump.h"
 #include "runtime/hang/engine_state.h"
 #include "runtime/hang/nearby_commands.h"
+#include "runtime/hang/verdict.h"
 #include "runtime/tables/tables.h"
 
 namespace packsmith::hang {
@@ -128,6 +129,8 @@ struct HangReport {
   std::string reason;  // as the kernel says it
   std::string kernel, process, device, time;
   std::optional<uint32_t> pci_id;
+  std::vector<Verdict> verdicts;      // the best one first; empty: nothing speaks for any
+  std::vector<std::string> warnings;  // sentences: what makes the dump or the verdict doubtful
   std::vector<EngineReport> engines;  // that hang, or whose work did not end
   std::vector<std::string> others;    // names of the rest
   std::vector<Context> contexts;      // queues of the GPU's firmware
