@@ -15,8 +15,11 @@ using Names = std::initializer_list<absl::string_view>;
 constexpr Names kOfDescriptions = {"--describe", "--list",   "--gen",   "--xml",     "--tables",
                                    "--format",   "--output", "--color", "--no-pager"};
 // --hang shows the report, and no batches.
-constexpr Names kOfReports = {"--hang",   "--gen",    "--xml",   "--tables",   "--input",
-                              "--format", "--output", "--color", "--no-pager", "--max-input"};
+constexpr Names kOfReports = {"--hang",   "--dmesg",    "--gen",      "--xml",
+                              "--tables", "--input",    "--format",   "--output",
+                              "--color",  "--no-pager", "--max-input"};
+// --ecode reads a line, not a dump.
+constexpr Names kOfCodes = {"--ecode", "--gen", "--output", "--no-pager"};
 
 // --run executes batches; records are not decoded.
 constexpr Names kOfRuns = {
@@ -71,6 +74,7 @@ absl::Status CheckCombinations(absl::Span<const std::string> given, absl::string
   for (const absl::string_view mode : {"--describe", "--list"}) {
     if (is_given(mode)) return only(mode, "descriptions, not a dump", kOfDescriptions);
   }
+  if (is_given("--ecode")) return only("--ecode", "a code, not a dump", kOfCodes);
   if (is_given("--hang")) {
     absl::Status status = only("--hang", "only the report", kOfReports);
     if (!status.ok()) return status;

@@ -6,6 +6,7 @@
 #include "tools/commands/command.h"
 #include "tools/commands/decode.h"
 #include "tools/commands/descriptions.h"
+#include "tools/commands/hang.h"
 #include "tools/commands/triage.h"
 
 namespace packsmith::commands {
@@ -15,6 +16,7 @@ int Unpack(int argc, char** argv) {
   Arguments arguments;
   if (const std::optional<int> done = ParseArguments(argc, argv, arguments)) return *done;
   if (arguments.list || arguments.describe) return ShowDescriptions(arguments);
+  if (arguments.ecode) return ShowEcode(arguments);
   if (arguments.own() > 1) {
     return Refuse("at most one --xml or --tables can be given to decode a dump");
   }

@@ -5,9 +5,13 @@
 #define PACKSMITH_RUNTIME_DUMP_ERROR_STATE_H_
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "absl/types/span.h"
+#include "runtime/dump/memory.h"
 
 namespace packsmith {
 
@@ -68,6 +72,12 @@ struct ErrorContext {
   std::optional<uint64_t> replay_offset, replay_length;
 };
 
+// Bytes that are not memory of the GPU's: what its firmware exchanged with the driver, and its log.
+struct ErrorBlob {
+  std::string name;  // "CTB", "LOG", as xe calls them
+  std::shared_ptr<DeferredBytes> bytes;
+};
+
 struct ErrorState {
   std::string kind;   // "i915 error state", "xe devcoredump"
   std::string title;  // the first line, if it is free text: what the kernel says happened
@@ -76,9 +86,18 @@ struct ErrorState {
   std::vector<uint64_t> batches;         // of the job at fault, in space 0
   std::optional<int64_t> job;            // number of the job at fault, as `started` counts them
   std::vector<ErrorRegister> registers;  // of the whole device
-  std::vector<ErrorFact> facts;          // at most kMaxFacts
+  std::vector<ErrorBlob> blobs;
+  std::vector<ErrorFact> facts;  // at most kMaxFacts
 
   static constexpr size_t kMaxFacts = 10000;
+
+  // The bytes of the blob of that name; empty if there is none.
+  absl::Span<const uint8_t> BlobOf(const std::string& name) const {
+    for (const ErrorBlob& blob : blobs) {
+      if (blob.name == name) return blob.bytes->Get();
+    }
+    return {};
+  }
 
   // The value of the first fact of that key, whatever its section; empty if there is none.
   std::string FactOf(const std::string& key) const {

@@ -202,6 +202,9 @@ class Reader {
   // The buffer that `[name]` means in this section, or null: what has no address is not memory.
   Blob* BlobOf(const TextLine& line, absl::string_view name) {
     const bool is_vm = absl::StartsWith(section_, "VM");
+    if (!is_vm && absl::StartsWith(section_, "GuC") && (name == "CTB" || name == "LOG")) {
+      return FirmwareBlob(line, name);
+    }
     if (!is_vm && name != "HWSP" && name != "HWCTX") return nullptr;
     Blob blob;
     blob.offset = line.offset;
@@ -225,6 +228,17 @@ class Reader {
     return blobs_[found->second].get();
   }
 
+  // Of a GT's firmware: a dump of several has the one that hangs.
+  Blob* FirmwareBlob(const TextLine& line, absl::string_view name) {
+    for (const std::unique_ptr<Blob>& blob : firmware_) {
+      if (blob->name == name) return blob.get();
+    }
+    firmware_.push_back(std::make_unique<Blob>());
+    firmware_.back()->name = std::string(name);
+    firmware_.back()->offset = line.offset;
+    return firmware_.back().get();
+  }
+
   void ReadFact(const TextLine& line, absl::string_view text) {
     const size_t colon = text.find(':');
     // `rcs0 (physical), logical instance=0`
@@ -241,6 +255,10 @@ class Reader {
     const absl::string_view key = Trimmed(text.substr(0, colon));
     const absl::string_view value = Trimmed(text.substr(colon + 1));
     if (engine_ >= 0 && ReadRegister(key, value)) return;
+    // Linux 6.13: `CTB data:`, which later kernels write as `[CTB].data:`.
+    if (absl::StartsWith(section_, "GuC") && (key == "CTB data" || key == "Log data")) {
+      return ReadBlobLine(line, {key == "CTB data" ? "CTB" : "LOG", "data", value});
+    }
     if (key == "VM.uapi_flags") {
       absl::string_view number = value;
       if (const std::optional<uint64_t> flags = TakeNumber(number, 16)) {
@@ -393,6 +411,11 @@ class Reader {
         images_.push_back({blob.address, most});
       }
     }
+    for (const std::unique_ptr<Blob>& blob : firmware_) {
+      if (blob->pieces.empty()) continue;
+      state_.blobs.push_back({blob->name, DeferText(TextEncoding::kAscii85, blob->pieces, budget,
+                                                    dump_.late_problems)});
+    }
     const std::string engine = JobEngine();
     Blame(engine);
     for (const uint64_t batch : state_.batches) {
@@ -484,6 +507,7 @@ class Reader {
   ErrorState state_;
   std::vector<std::unique_ptr<Blob>> blobs_;
   std::map<std::pair<uint32_t, uint64_t>, size_t> index_;
+  std::vector<std::unique_ptr<Blob>> firmware_;  // no memory of the GPU's
   std::vector<std::pair<uint64_t, uint64_t>> images_;
   bool recognized_ = false;
   bool logged_ = false;

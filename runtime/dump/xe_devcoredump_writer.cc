@@ -30,12 +30,9 @@ class Writer {
       engine_ = name;
     }
     Head();
-    if (options_.contexts_apart) {
-      Section("GuC CT");
-      Section("Contexts");
-    } else {
-      Section("GuC CT");
-    }
+    Firmware("GuC Log", "LOG");
+    Firmware("GuC CT", "CTB");
+    if (options_.contexts_apart) Section("Contexts");
     Contexts();
     Section("Job");
     size_t batches = 0;
@@ -77,7 +74,56 @@ class Writer {
     }
   }
 
+  // A section of the firmware, with its facts and bytes. That of its messages always is there.
+  void Firmware(absl::string_view title, const std::string& name) {
+    const ErrorState* const state = dump_.error_state.get();
+    const absl::Span<const uint8_t> bytes =
+        state == nullptr ? absl::Span<const uint8_t>() : state->BlobOf(name);
+    std::string lines;
+    if (state != nullptr) {
+      for (const ErrorFact& fact : state->facts) {
+        if (fact.section == title && !fact.key.empty()) {
+          absl::StrAppend(&lines, fact.key, ": ", fact.value, "\n");
+        }
+      }
+    }
+    if (bytes.empty() && lines.empty() && title != "GuC CT") return;
+    Section(title);
+    text_ += lines;
+    if (!bytes.empty()) Data("", name, bytes);
+  }
+
+  // The firmware's queues, as far as they are known.
+  void Queues() {
+    for (const ErrorContext& context : dump_.error_state->contexts) {
+      absl::StrAppend(&text_, "GuC ID: ", context.id, "\n\tName: ", context.engine, "\n");
+      if (context.image) {
+        absl::StrAppendFormat(&text_, "\tHW Context Desc: 0x%08x\n", *context.image);
+      }
+      const auto number = [this](absl::string_view key, const auto& value) {
+        if (value) absl::StrAppend(&text_, "\t", key, ": (memory) ", *value, "\n");
+      };
+      number("LRC Head", context.head);
+      number("LRC Tail", context.tail);
+      number("Start seqno", context.started);
+      number("Seqno", context.finished);
+      if (!context.image) continue;
+      Image(kGlobalSpace, *context.image);
+    }
+  }
+
+  // The status page and the context image behind it.
+  void Image(uint32_t space, uint64_t page) {
+    const Memory::Segment* segment = dump_.memory.Find(space, page + kStatusPage);
+    if (segment == nullptr) return;
+    Blob("\t", "HWSP", space, page, kStatusPage);
+    const Memory::Segment& whole = dump_.memory.Resolve(*segment);
+    Blob("\t", "HWCTX", space, page + kStatusPage,
+         whole.memory_size - (page + kStatusPage - whole.address));
+  }
+
   void Contexts() {
+    if (dump_.error_state != nullptr && !dump_.error_state->contexts.empty()) return Queues();
     uint32_t id = 0;
     for (const Submission& image : dump_.submissions) {
       if (image.kind != "context image" || image.batch_address < kStatusPage) continue;
@@ -110,8 +156,12 @@ class Writer {
             uint64_t size) {
     std::vector<uint8_t> bytes(size);
     dump_.memory.Copy(space, address, absl::MakeSpan(bytes));
-    absl::StrAppendFormat(&text_, "%s[%s].length: 0x%x\n%s[%s].data: ", indent, name, size, indent,
-                          name);
+    Data(indent, name, bytes);
+  }
+
+  void Data(absl::string_view indent, absl::string_view name, absl::Span<const uint8_t> bytes) {
+    absl::StrAppendFormat(&text_, "%s[%s].length: 0x%x\n%s[%s].data: ", indent, name, bytes.size(),
+                          indent, name);
     std::string data;
     AppendAscii85(bytes, data);
     const size_t length = options_.line_length == 0 ? data.size() : options_.line_length;

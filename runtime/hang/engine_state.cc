@@ -47,6 +47,7 @@ class Meanings {
   std::optional<Said> Get(Meaning meaning) const { return said_[static_cast<size_t>(meaning)]; }
   const ErrorRegister* From(Meaning meaning) const { return from_[static_cast<size_t>(meaning)]; }
   std::vector<Busy> TakeBusy() { return std::move(busy_); }
+  bool units_known() const { return units_known_; }
 
   // Only the parts of `value` that one register's fields of that meaning have.
   uint64_t Part(Meaning meaning, const std::string& name, uint64_t value) const {
@@ -77,11 +78,14 @@ class Meanings {
   void Add(const ErrorRegister& one, uint32_t index, uint64_t value) {
     ForEachMeaning(index, value,
                    [&](const tables::Leaf& leaf, const tables::Extra& extra, uint64_t number) {
-                     if (extra.meaning == Meaning::kIdle) {
+                     const bool executes = extra.meaning == Meaning::kIdleExecution;
+                     if (executes || extra.meaning == Meaning::kIdle) {
+                       units_known_ = true;
                        if (number != 0) return;
                        if (busy_.empty() || busy_.back().by != one.name)
                          busy_.push_back({one.name, {}});
                        busy_.back().units.push_back(UnitOf(tables_.string(leaf.name)));
+                       if (executes) ++busy_.back().executing;
                        return;
                      }
                      // If several registers give the same meaning, the first counts.
@@ -101,6 +105,7 @@ class Meanings {
   std::array<const ErrorRegister*, tables::kMeanings> from_{};
   std::set<std::pair<Meaning, uint16_t>> seen_;
   std::vector<Busy> busy_;
+  bool units_known_ = false;
 };
 
 }  // namespace
@@ -110,12 +115,23 @@ uint64_t EngineMask(const tables::Tables& tables, const std::string& engine) {
   return number == tables::kNone ? ~uint64_t{0} : uint64_t{1} << number;
 }
 
+bool RunsOn(const Dump& dump, const Submission& submission, absl::string_view engine) {
+  if (submission.engine == engine) return true;
+  const auto class_of = [](absl::string_view name) {
+    return name.substr(0, name.find_last_not_of("0123456789") + 1);
+  };
+  return dump.device.uapi == "xe" && class_of(submission.engine) == class_of(engine);
+}
+
 Stop StopOf(const tables::Tables& tables, const ErrorState& state, const ErrorEngine& engine) {
   Meanings meanings(tables, EngineMask(tables, engine.name));
   meanings.Add(engine.registers);
   // Fault registers belong to the device on some generations; shader units always to the engine.
   Stop stop;
   stop.busy = meanings.TakeBusy();
+  stop.units_known = meanings.units_known();
+  stop.instruction_error = meanings.Get(Meaning::kInstructionError);
+  stop.current_context = meanings.Get(Meaning::kCurrentContext);
   meanings.Add(state.registers);
   stop.ring_head = meanings.Get(Meaning::kRingHead);
   stop.ring_tail = meanings.Get(Meaning::kRingTail);

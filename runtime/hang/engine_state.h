@@ -3,11 +3,14 @@
 #ifndef PACKSMITH_RUNTIME_HANG_ENGINE_STATE_H_
 #define PACKSMITH_RUNTIME_HANG_ENGINE_STATE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "absl/strings/string_view.h"
+#include "runtime/dump/dump.h"
 #include "runtime/dump/error_state.h"
 #include "runtime/tables/tables.h"
 
@@ -26,6 +29,7 @@ struct Said {
 struct Busy {
   std::string by;
   std::vector<std::string> units;
+  size_t executing = 0;  // how many of them are execution units
 };
 
 struct Stop {
@@ -42,10 +46,18 @@ struct Stop {
   std::optional<uint64_t> active_ring_head;
   bool active_is_ring_head = false;  // both registers hold the same value
   std::vector<Busy> busy;
+  bool units_known = false;  // registers of the engine say which units are idle
+  // A command was refused: not zero. Address of the image of the context that the engine has
+  // loaded, in the global space.
+  std::optional<Said> instruction_error, current_context;
 };
 
 // Bit i: the tables' engine i. All bits if the description does not have the engine.
 uint64_t EngineMask(const tables::Tables& tables, const std::string& engine);
+
+// Whether a submission may have run on the engine. xe names a queue after the class of engines that
+// it uses and a number of its own, so that the class alone counts there.
+bool RunsOn(const Dump& dump, const Submission& submission, absl::string_view engine);
 
 Stop StopOf(const tables::Tables& tables, const ErrorState& state, const ErrorEngine& engine);
 

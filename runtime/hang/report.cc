@@ -11,6 +11,9 @@
 #include "runtime/decode/fields/value.h"
 #include "runtime/hang/bound_state.h"
 #include "runtime/hang/buffer_place.h"
+#include "runtime/hang/firmware_events.h"
+#include "runtime/hang/judge.h"
+#include "runtime/hang/kernel_events.h"
 #include "runtime/hang/ring_history.h"
 
 namespace packsmith::hang {
@@ -184,7 +187,7 @@ class Investigation {
       --address;
     }
     for (const Submission& submission : dump_.submissions) {
-      if (submission.engine != engine_.name || submission.kind == "context image") continue;
+      if (!RunsOn(dump_, submission, engine_.name) || submission.kind == "context image") continue;
       if (report_.in_ring && !submission.ring) continue;
       walk_.submissions.push_back(submission);
     }
@@ -624,6 +627,17 @@ JobState StateOf(const ErrorContext& context, const std::optional<int64_t>* job)
   return apart(number, *context.finished) > 0 ? JobState::kRuns : JobState::kEnded;
 }
 
+// All events, those that the dump itself has after those from elsewhere.
+std::vector<Event> EventsOf(const Dump& dump, absl::Span<const Event> events) {
+  std::vector<Event> all(events.begin(), events.end());
+  if (std::optional<Event> reason = EventOfLine(dump.error_state->title)) {
+    reason->source = "the kernel's reason";
+    all.push_back(*std::move(reason));
+  }
+  for (Event& event : EventsOfFirmware(dump)) all.push_back(std::move(event));
+  return all;
+}
+
 // Adds what is known without registers.
 void AddContexts(const Dump& dump, const ErrorState& state, HangReport& report) {
   // The job's number counts in its own queue.
@@ -639,7 +653,8 @@ void AddContexts(const Dump& dump, const ErrorState& state, HangReport& report) 
 
 }  // namespace
 
-HangReport MakeHangReport(const tables::Tables& tables, const Dump& dump) {
+HangReport MakeHangReport(const tables::Tables& tables, const Dump& dump,
+                          absl::Span<const Event> events) {
   HangReport report;
   if (dump.error_state == nullptr) return report;
   const ErrorState& state = *dump.error_state;
@@ -690,6 +705,9 @@ HangReport MakeHangReport(const tables::Tables& tables, const Dump& dump) {
       report.engines.push_back(Investigation(tables, dump, engine).Run());
     }
   }
+  report.events = EventsOf(dump, events);
+  report.firmware = FirmwareLines(dump);
+  Judge(tables, dump, report);
   return report;
 }
 

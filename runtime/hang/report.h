@@ -12,9 +12,12 @@
 #include <string>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "runtime/dump/dump.h"
 #include "runtime/hang/engine_state.h"
+#include "runtime/hang/events.h"
 #include "runtime/hang/nearby_commands.h"
+#include "runtime/hang/verdict.h"
 #include "runtime/tables/tables.h"
 
 namespace packsmith::hang {
@@ -128,15 +131,21 @@ struct HangReport {
   std::string reason;  // as the kernel says it
   std::string kernel, process, device, time;
   std::optional<uint32_t> pci_id;
+  std::vector<Verdict> verdicts;      // the best one first; empty: nothing speaks for any
+  std::vector<std::string> warnings;  // sentences: what makes the dump or the verdict doubtful
+  std::vector<Event> events;          // what the kernel and the firmware said
+  std::vector<std::string> firmware;  // its last messages, and its log: a line each
   std::vector<EngineReport> engines;  // that hang, or whose work did not end
   std::vector<std::string> others;    // names of the rest
   std::vector<Context> contexts;      // queues of the GPU's firmware
   std::vector<Place> batches;         // of the job at fault
 };
 
-// For a dump with an error state, on which AddRings() was called. Never fails: what the dump does
-// not contain stays empty.
-HangReport MakeHangReport(const tables::Tables& tables, const Dump& dump);
+// For a dump with an error state, on which AddRings() was called. `events`: what is known from
+// elsewhere, such as a kernel log; those that the dump itself has are added. Never fails: what the
+// dump does not contain stays empty.
+HangReport MakeHangReport(const tables::Tables& tables, const Dump& dump,
+                          absl::Span<const Event> events = {});
 
 }  // namespace packsmith::hang
 

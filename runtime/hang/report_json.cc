@@ -25,6 +25,10 @@ class Writer {
     Text("process", report.process);
     Text("device", report.device);
     if (report.pci_id) Hex("pci_id", *report.pci_id);
+    List("verdicts", report.verdicts, [this](const Verdict& verdict) { Members(verdict); });
+    List("warnings", report.warnings, [this](const std::string& warning) { String(warning); });
+    List("events", report.events, [this](const Event& event) { Members(event); });
+    List("firmware", report.firmware, [this](const std::string& line) { String(line); });
     List("engines", report.engines, [this](const EngineReport& engine) { Engine(engine); });
     List("contexts", report.contexts, [this](const Context& context) { Members(context); });
     List("batches", report.batches, [this](const Place& place) {
@@ -65,6 +69,30 @@ class Writer {
     json_.StartArray();
     for (const T& one : all) visit(one);
     json_.EndArray();
+  }
+
+  void Members(const Verdict& verdict) {
+    json_.StartObject();
+    Text("kind", NameOf(verdict.kind));
+    Text("confidence", NameOf(verdict.confidence));
+    Text("engine", verdict.engine);
+    Text("sentence", verdict.sentence);
+    List("evidence", verdict.evidence, [this](const std::string& one) { String(one); });
+    Text("alternative", verdict.alternative);
+    if (verdict.address) Hex("address", *verdict.address);
+    json_.EndObject();
+  }
+  void Members(const Event& event) {
+    json_.StartObject();
+    Text("source", event.source);
+    Text("text", event.text);
+    if (event.queue) Number("guc_id", *event.queue);
+    if (event.asid) Number("asid", *event.asid);
+    if (event.address) Hex("address", *event.address);
+    Text("access", event.access);
+    Text("unit", event.unit);
+    Text("engine", event.engine);
+    json_.EndObject();
   }
 
   void Members(const Neighbor& neighbor) {

@@ -24,6 +24,7 @@ class Writer {
       : tables_(tables), report_(report), color_(color) {}
 
   std::string Write() {
+    Verdicts();
     Line(absl::StrCat(Bold("hang"), "  ",
                       report_.reason.empty() ? report_.kind : Harmless(report_.reason)));
     Fact("kernel", report_.kernel);
@@ -35,6 +36,7 @@ class Writer {
     for (const EngineReport& engine : report_.engines) Engine(engine);
     if (report_.engines.empty()) Line("No engine's registers are in the dump.");
     Contexts();
+    Firmware();
     if (!report_.others.empty()) {
       Line("");
       Wrapped("other engines in the dump: ", Harmless(absl::StrJoin(report_.others, ", ")), 2);
@@ -70,6 +72,28 @@ class Writer {
       empty = false;
     }
     Line(line);
+  }
+
+  // The best verdict first, with its evidence; of the others what they say.
+  void Verdicts() {
+    for (size_t i = 0; i < report_.verdicts.size(); ++i) {
+      const Verdict& verdict = report_.verdicts[i];
+      const std::string head =
+          absl::StrCat(i == 0 ? Bold("verdict") : "also   ", "  ", hang::NameOf(verdict.kind),
+                       " (confidence: ", hang::NameOf(verdict.confidence), ")");
+      Line(verdict.engine.empty() ? head : absl::StrCat(head, ", ", Harmless(verdict.engine)));
+      Wrapped("  ", Harmless(verdict.sentence), 2);
+      if (i != 0) continue;
+      for (const std::string& evidence : verdict.evidence) Wrapped("  - ", Harmless(evidence), 4);
+      if (!verdict.alternative.empty()) {
+        Wrapped("  or else: ", Harmless(verdict.alternative), 4);
+      }
+    }
+    if (report_.verdicts.empty()) {
+      Line(absl::StrCat(Bold("verdict"), "  none: nothing in the dump says why the GPU hangs"));
+    }
+    for (const std::string& warning : report_.warnings) Wrapped("warning  ", Harmless(warning), 2);
+    Line("");
   }
 
   // 3,145,728
@@ -281,6 +305,15 @@ class Writer {
     for (const Place& batch : report_.batches) {
       Wrapped("  job       ",
               absl::StrFormat("batch at 0x%x, %s", batch.address, Where(batch, true)), 12);
+    }
+  }
+
+  // The firmware's last messages, and its log.
+  void Firmware() {
+    if (report_.firmware.empty()) return;
+    Line("");
+    for (const std::string& line : report_.firmware) {
+      Wrapped("  firmware  ", Harmless(line), 12);
     }
   }
 

@@ -21,7 +21,7 @@
 namespace packsmith::tables {
 
 inline constexpr uint32_t kMagic = 0x544b4350;  // "PCKT"
-inline constexpr uint32_t kVersion = 14;
+inline constexpr uint32_t kVersion = 15;
 inline constexpr uint32_t kNone = 0xffffffffu;
 
 // A run of records of another array.
@@ -138,6 +138,11 @@ enum class Meaning : uint16_t {
   kVertexStatistics,        // kVertexCounter and kPrimitiveCounter
   kVertexShaderStatistics,  // kVertexShaderCounter
   kStreamOutput,            // zero: no vertices are written to buffers
+  // Of what an engine does, and does not.
+  kIdleExecution,     // of a register: an execution unit runs no thread
+  kAwaitedEvent,      // of a packet: not zero: the engine waits for this event
+  kInstructionError,  // of a register: a command was refused
+  kCurrentContext,    // address of the image of the context that the engine has loaded
   // Cache actions: what a packet does between writes and reads, if the field is not zero.
   kInOrder,     // invalidations come after the packet's flushes, not when it is parsed
   kStall,       // the streamer waits until all before is done
@@ -159,7 +164,7 @@ enum class Meaning : uint16_t {
   kInvalidateInstructions,
   kInvalidateL3,  // what the third level has read from memory
 };
-inline constexpr uint32_t kMeanings = 70;
+inline constexpr uint32_t kMeanings = 74;
 inline constexpr Meaning kFirstCacheAction = Meaning::kInOrder;
 inline constexpr uint32_t kCacheActions = kMeanings - static_cast<uint32_t>(kFirstCacheAction);
 

@@ -8,7 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/time/time.h"
-#include "runtime/decode/text_sink.h"
+#include "runtime/decode/sinks/text_sink.h"
 
 namespace packsmith::triage {
 namespace {

@@ -13,8 +13,8 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
-#include "runtime/decode/fields.h"
-#include "runtime/decode/value.h"
+#include "runtime/decode/fields/fields.h"
+#include "runtime/decode/fields/value.h"
 #include "runtime/hang/engine_state.h"
 
 namespace packsmith::triage {

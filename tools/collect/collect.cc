@@ -12,7 +12,7 @@
 #include "absl/strings/string_view.h"
 #include "runtime/base/command_line.h"
 #include "runtime/base/version.h"
-#include "runtime/decode/text_sink.h"
+#include "runtime/decode/sinks/text_sink.h"
 #include "tools/collect/collector.h"
 #include "tools/collect/source.h"
 #include "tools/collect/store.h"

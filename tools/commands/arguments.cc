@@ -39,6 +39,7 @@ Examples:
   unpack error                                an error state of a hung GPU: the hang report, then
                                               all that the kernel saved
   unpack --hang error                         only the hang report
+  unpack --hang --dmesg=dmesg.txt error       with what the kernel's log says about it
   unpack --gen=gfx9 --engine=render --address=0x1000 batch.bin
                                               a bare batch, with its engine and GPU address
   echo 69040300 05000000 | unpack --gen=gfx9 -
@@ -74,6 +75,10 @@ What is shown:
   --watch=A             --run: only the commands that write the memory at A (hexadecimal)
   --registers           --run: the registers at the end
   --hang                only the hang report, for dumps that the kernel made of a hang
+  --dmesg=FILE          for the hang report: the kernel's log of that time, whose lines about faults
+                        and resets are evidence
+  --ecode=CODE          no dump: commands that fit the code of "GPU HANG: ecode 12:1:85dffffb", the
+                        most believable first
   --contexts            only the registers in context images: all of an engine's first image, then
                         what differs from one image to the next, in this dump or the next one
   --page-tables         only the page tables of contexts, from dumps that have them: a line for each
@@ -160,6 +165,8 @@ std::optional<int> ParseArguments(int argc, char** argv, Arguments& arguments) {
   app.add_flag("--draws", arguments.questions.draws);
   app.add_option("--uses", arguments.questions.uses);
   app.add_flag("--hang", arguments.hang);
+  app.add_option("--dmesg", arguments.dmesg);
+  app.add_option("--ecode", arguments.ecode);
   app.add_flag("--run", arguments.run);
   app.add_option("--until", arguments.until);
   app.add_option("--watch", arguments.watch);

@@ -19,7 +19,8 @@ struct Arguments {
   std::string output, color = "auto", kernels, disassembler, convert;
   std::string filter, fail_on;  // lists
   tools::DrawQuestions questions;
-  std::optional<std::string> describe;
+  std::optional<std::string> describe, ecode;
+  std::string dmesg;  // a file
   bool list = false;
   bool contexts = false;
   bool page_tables = false;

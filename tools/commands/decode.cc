@@ -162,9 +162,14 @@ int Decode(const Arguments& arguments) {
     return Write(arguments, shown.text) && shown.complete ? kGood : kNotDecoded;
   }
 
-  if (arguments.hang) return ShowHangs(arguments, inputs, describe);
+  const absl::StatusOr<std::vector<hang::Event>> events = ReadEvents(arguments);
+  if (!events.ok()) {
+    Complain(events.status().message());
+    return kNotDecoded;
+  }
+  if (arguments.hang) return ShowHangs(arguments, *events, inputs, describe);
   if (arguments.run) return Simulate(arguments, inputs, describe);
-  return DecodeGroups(arguments, *plan, read_files, inputs, describe);
+  return DecodeGroups(arguments, *plan, read_files, *events, inputs, describe);
 }
 
 }  // namespace packsmith::commands

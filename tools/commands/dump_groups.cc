@@ -18,6 +18,7 @@
 #include "runtime/decode/sinks/overview_sink.h"
 #include "runtime/decode/sinks/stats_sink.h"
 #include "runtime/decode/sinks/text_sink.h"
+#include "runtime/hang/kernel_events.h"
 #include "runtime/hang/report.h"
 #include "runtime/hang/report_json.h"
 #include "runtime/hang/report_sink.h"
@@ -35,12 +36,13 @@ using tools::Then;
 class Groups {
  public:
   Groups(const Arguments& arguments, const Plan& plan, std::vector<std::string> read_files,
-         tools::Inputs& inputs, DescribeDump describe)
+         const std::vector<hang::Event>& events, tools::Inputs& inputs, DescribeDump describe)
       : arguments_(arguments),
         options_(plan.options),
         filter_(plan.filter),
         fail_on_(plan.fail_on),
         read_files_(std::move(read_files)),
+        events_(events),
         inputs_(inputs),
         describe_(std::move(describe)),
         text_(arguments.format == "text"),
@@ -169,7 +171,8 @@ class Groups {
     // for.
     if (options_.brief || !filter_.all()) return;
     const auto report = [this](const tables::Tables& tables, const Dump& dump) {
-      const hang::HangReport report = hang::MakeHangReport(tables, dump);
+      const hang::HangReport report =
+          hang::MakeHangReport(tables, dump, hang::EventsNear(dump, events_));
       if (!text_) {
         return JsonWithHiddenEscaped(hang::ToJson(tables, report) +
                                      hang::FactsToJson(*dump.error_state));
@@ -250,6 +253,7 @@ class Groups {
   decode::Filter filter_;
   const tools::FailOn fail_on_;
   const std::vector<std::string> read_files_;
+  const std::vector<hang::Event>& events_;
   tools::Inputs& inputs_;
   const DescribeDump describe_;
   const bool text_, color_;
@@ -273,8 +277,10 @@ class Groups {
 }  // namespace
 
 int DecodeGroups(const Arguments& arguments, const Plan& plan, std::vector<std::string> read_files,
-                 tools::Inputs& inputs, DescribeDump describe) {
-  return Groups(arguments, plan, std::move(read_files), inputs, std::move(describe)).DecodeAll();
+                 const std::vector<hang::Event>& events, tools::Inputs& inputs,
+                 DescribeDump describe) {
+  return Groups(arguments, plan, std::move(read_files), events, inputs, std::move(describe))
+      .DecodeAll();
 }
 
 }  // namespace packsmith::commands

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/hang/events.h"
 #include "tools/commands/arguments.h"
 #include "tools/commands/command.h"
 #include "tools/commands/plan.h"
@@ -13,9 +14,11 @@
 
 namespace packsmith::commands {
 
-// `read_files` must not be overwritten. Returns the exit code.
+// `read_files` must not be overwritten. `events`: what is known of hangs beside the dumps. Returns
+// the exit code.
 int DecodeGroups(const Arguments& arguments, const Plan& plan, std::vector<std::string> read_files,
-                 tools::Inputs& inputs, DescribeDump describe);
+                 const std::vector<hang::Event>& events, tools::Inputs& inputs,
+                 DescribeDump describe);
 
 }  // namespace packsmith::commands
 

@@ -4,9 +4,14 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "runtime/base/file.h"
 #include "runtime/base/unicode.h"
+#include "runtime/generations/generations.h"
+#include "runtime/hang/ecode.h"
+#include "runtime/hang/kernel_events.h"
 #include "runtime/hang/report.h"
 #include "runtime/hang/report_json.h"
 #include "runtime/hang/report_text.h"
@@ -15,7 +20,41 @@
 namespace packsmith::commands {
 using tools::Then;
 
-int ShowHangs(const Arguments& arguments, tools::Inputs& inputs, const DescribeDump& describe) {
+absl::StatusOr<std::vector<hang::Event>> ReadEvents(const Arguments& arguments) {
+  if (arguments.dmesg.empty()) return std::vector<hang::Event>();
+  absl::StatusOr<FileBytes> log = OpenFile(arguments.dmesg);
+  if (!log.ok()) return log.status();
+  return hang::ReadKernelLog(
+      absl::string_view(reinterpret_cast<const char*>(log->bytes.data()), log->bytes.size()));
+}
+
+int ShowEcode(const Arguments& arguments) {
+  if (!arguments.files.empty()) return Refuse("--ecode takes no dump");
+  const std::optional<hang::Ecode> ecode = hang::ParseEcode(*arguments.ecode);
+  if (!ecode) {
+    return Refuse(absl::StrCat("--ecode=", *arguments.ecode,
+                               ": not a code such as 12:1:85dffffb (version, engines, code)"));
+  }
+  absl::StatusOr<tables::Tables> tables = absl::NotFoundError("");
+  if (!arguments.generation.empty()) {
+    tables = FindGeneration(arguments.generation);
+  } else if (absl::StatusOr<LikelyGeneration> likely =
+                 FindLikelyGeneration("intel", "", ecode->version * 10);
+             likely.ok()) {
+    tables = likely->tables;
+  } else {
+    tables = likely.status();
+  }
+  if (!tables.ok()) return Refuse(tables.status().message());
+  if (!ecode->engine.empty() && tables->FindEngine(ecode->engine) == tables::kNone) {
+    return Refuse(
+        absl::StrCat("--ecode: ", tables->generation(), " has no engine \"", ecode->engine, "\""));
+  }
+  return Write(arguments, hang::EcodeToText(*tables, *ecode)) ? kGood : kNotDecoded;
+}
+
+int ShowHangs(const Arguments& arguments, const std::vector<hang::Event>& events,
+              tools::Inputs& inputs, const DescribeDump& describe) {
   const bool text = arguments.format == "text";
   const bool color = text && tools::UseColor(arguments.color, arguments.output);
   int result = kGood;
@@ -31,7 +70,8 @@ int ShowHangs(const Arguments& arguments, tools::Inputs& inputs, const DescribeD
       result = kNotDecoded;
       return Then::kGoOn;
     }
-    const hang::HangReport report = hang::MakeHangReport(*tables, dump);
+    const hang::HangReport report =
+        hang::MakeHangReport(*tables, dump, hang::EventsNear(dump, events));
     reports += text ? hang::ToText(*tables, report, color)
                     : JsonWithHiddenEscaped(hang::ToJson(*tables, report));
     std::vector<Problem> problems = dump.problems;

@@ -1,0 +1,97 @@
+#include "runtime/guc/log.h"
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+#include "packsmith/guc.h"
+#include "runtime/guc/messages.h"
+
+namespace packsmith::guc {
+namespace {
+
+// Sections are told by their markers: drivers have named them in different orders. Source: Linux,
+// drivers/gpu/drm/xe/xe_guc_log_types.h and abi/guc_lic_abi.h.
+struct Marked {
+  uint64_t marker;
+  const char* name;
+};
+constexpr Marked kMarkers[] = {{0xdeadfeedcabba9e6, "events"},
+                               {0x8086deadcabba9e6, "crash dump"},
+                               {0xbeeffeedcabba9f7, "state capture"}};
+constexpr uint32_t kConstants = 0x8086900d;
+// Headers fill a page; sections follow.
+constexpr uint64_t kHeaders = 4096;
+
+template <class T>
+T At(absl::Span<const uint8_t> bytes, size_t at) {
+  uint32_t words[T::length] = {};
+  if (at < bytes.size()) {
+    std::memcpy(words, bytes.data() + at, std::min(sizeof(words), bytes.size() - at));
+  }
+  return T::unpack(words);
+}
+
+std::string KeyName(uint32_t key) {
+  const tables::Tables& tables = Tables();
+  const uint32_t found = tables.FindContainer("LOG_CONSTANT");
+  for (const tables::Leaf& leaf : tables.leaves(tables.container(found).leaves)) {
+    if (tables.string(leaf.name) != "Key") continue;
+    const absl::string_view name = tables.ValueName(leaf, key);
+    if (!name.empty()) return std::string(name);
+  }
+  return absl::StrFormat("key 0x%x", key);
+}
+
+void ReadConstants(absl::Span<const uint8_t> bytes, size_t at, Log& log) {
+  const LOG_CONSTANTS head = At<LOG_CONSTANTS>(bytes, at);
+  if (head.magic != kConstants) return;
+  at += LOG_CONSTANTS::length * 4;
+  const size_t end = std::min<uint64_t>({bytes.size(), kHeaders, at + uint64_t{head.dwords} * 4});
+  while (at + 4 <= end && log.constants.size() < kMostLogConstants) {
+    const LOG_CONSTANT entry = At<LOG_CONSTANT>(bytes, at);
+    at += LOG_CONSTANT::length * 4;
+    const size_t words = entry.words;
+    if (words > (end - at) / 4) return;
+    LogConstant constant{KeyName(entry.key), {}};
+    for (size_t i = 0; i < words; ++i, at += 4) {
+      uint32_t word = 0;
+      std::memcpy(&word, bytes.data() + at, 4);
+      constant.words.push_back(word);
+    }
+    log.constants.push_back(std::move(constant));
+  }
+}
+
+}  // namespace
+
+Log ReadLog(absl::Span<const uint8_t> bytes) {
+  Log log;
+  size_t at = 0;
+  uint64_t offset = kHeaders;
+  constexpr size_t kState = LOG_BUFFER_STATE::length * 4;
+  for (; at + kState <= std::min<uint64_t>(bytes.size(), kHeaders); at += kState) {
+    const LOG_BUFFER_STATE state = At<LOG_BUFFER_STATE>(bytes, at);
+    const auto* const marked =
+        std::find_if(std::begin(kMarkers), std::end(kMarkers),
+                     [&](const Marked& one) { return one.marker == state.marker; });
+    if (marked == std::end(kMarkers)) break;
+    LogSection section;
+    section.name = marked->name;
+    section.offset = offset;
+    section.size =
+        offset < bytes.size() ? std::min<uint64_t>(state.section_size, bytes.size() - offset) : 0;
+    section.read = state.read_pointer;
+    section.write = state.write_pointer;
+    section.times_full = state.times_full;
+    section.version = state.version;
+    offset += state.section_size;
+    log.sections.push_back(std::move(section));
+  }
+  if (!log.sections.empty()) ReadConstants(bytes, at, log);
+  return log;
+}
+
+}  // namespace packsmith::guc

@@ -1,0 +1,69 @@
+// Dumps of hangs whose cause is known, for any generation from Gfx8 on: a batch that hangs is made
+// of the description's packets, executed by the simulator to where it stops, and saved as the
+// kernel would. Nothing here has a packet's bits.
+#ifndef PACKSMITH_TESTS_HANG_SEEDED_H_
+#define PACKSMITH_TESTS_HANG_SEEDED_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "runtime/dump/dump.h"
+#include "runtime/hang/events.h"
+#include "runtime/tables/tables.h"
+
+namespace packsmith::hang {
+
+enum class Seed {
+  kPageFault,
+  kCatError,
+  kNeverStarted,
+  kSemaphore,         // which nothing writes
+  kSemaphoreOfOther,  // which another engine's ring, or a later batch, writes
+  kEvent,
+  kLoop,          // an unconditional jump back
+  kLoopOnMemory,  // ends by a value in memory that never comes
+  kPreemption,
+  kResetByOther,
+  kAlreadyReset,
+  kBatchMissing,
+  kUnknownCommand,
+  kReservedBits,
+  kShader,
+  kNothing,  // an engine in the middle of good work
+};
+inline constexpr int kSeeds = static_cast<int>(Seed::kNothing) + 1;
+
+// "page fault", as in the table of docs/hang.md.
+absl::string_view NameOf(Seed seed);
+
+// A packet of a description, by its name and those of its fields.
+class MadePacket {
+ public:
+  // Fails the test if the description does not have it.
+  MadePacket(const tables::Tables& tables, absl::string_view name);
+  // The value as the field has it: an address with its low zeros.
+  MadePacket& Set(absl::string_view field, uint64_t value);
+  const std::vector<uint32_t>& words() const { return words_; }
+
+ private:
+  void Write(const tables::Leaf& leaf, uint64_t raw);
+
+  const tables::Tables& tables_;
+  const tables::Container* container_ = nullptr;
+  std::vector<uint32_t> words_;
+};
+
+struct SeededHang {
+  std::string text;           // of the dump, as the kernel writes it
+  std::vector<Event> events;  // from a kernel log
+};
+
+// As i915 writes it up to Gfx12, else as xe does. Empty: the driver's dump cannot show such a hang.
+std::optional<SeededHang> SeedHang(const tables::Tables& tables, Seed seed, bool xe);
+
+}  // namespace packsmith::hang
+
+#endif  // PACKSMITH_TESTS_HANG_SEEDED_H_
